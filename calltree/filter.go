@@ -1,0 +1,64 @@
+package calltree
+
+// Filter gives the tree of the stacks that are kept, by node. Hits of the others go, and with them the nodes that
+// no stack with hits needs; the root stays, and so do denominators: costs remain fractions of the whole.
+func (t *Tree) Filter(kept []bool) *Tree {
+	needed := make([]bool, t.Len())
+	for _, m := range t.metrics {
+		for _, p := range m.planes {
+			for i, own := range p.Own {
+				if own != 0 && kept[i] {
+					needed[i] = true
+				}
+			}
+		}
+	}
+	for i := t.Len() - 1; i > 0; i-- {
+		if needed[i] {
+			needed[t.parent[i]] = true
+		}
+	}
+	needed[0] = true
+	return t.take(kept, needed)
+}
+
+// take copies the needed nodes, with the hits of the kept ones.
+func (t *Tree) take(kept, needed []bool) *Tree {
+	var size int
+	for _, need := range needed {
+		if need {
+			size++
+		}
+	}
+	f := &Tree{syms: t.syms, parent: make([]int32, 0, size), fn: make([]Func, 0, size)}
+	at := make([]int32, t.Len())
+	old := make([]int32, 0, size)
+	for i, need := range needed {
+		if !need {
+			continue
+		}
+		at[i] = int32(len(old))
+		p := int32(-1)
+		if i > 0 {
+			p = at[t.parent[i]]
+		}
+		f.parent = append(f.parent, p)
+		f.fn = append(f.fn, t.fn[i])
+		old = append(old, int32(i))
+	}
+	f.end = subtreeEnds(f.parent)
+	for _, m := range t.metrics {
+		fm := &Metric{Name: m.Name, Unit: m.Unit, Denominator: m.Denominator, scale: m.scale}
+		for _, p := range m.planes {
+			own := make([]int64, len(old))
+			for i, o := range old {
+				if kept[o] {
+					own[i] = p.Own[o]
+				}
+			}
+			fm.planes = append(fm.planes, Plane{Own: own, Cum: cumulate(f.parent, own)})
+		}
+		f.metrics = append(f.metrics, fm)
+	}
+	return f
+}

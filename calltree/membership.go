@@ -1,0 +1,45 @@
+package calltree
+
+// A Membership says which true functions of one Symbols table belong to which named sets. Aspects are such
+// sets (package aspects makes them from patterns); sets are numbered in the order of Names.
+type Membership struct {
+	names []string
+	sets  [][]int32 // by Func: the sets that it belongs to, ascending
+}
+
+// NewMembership asks belongs for every set and every true function. Typed time, classes and the root belong to none.
+func NewMembership(syms *Symbols, names []string, belongs func(set int, function string) bool) *Membership {
+	m := &Membership{names: names, sets: make([][]int32, syms.Len())}
+	for f := range m.sets {
+		if syms.kinds[f] != Function {
+			continue
+		}
+		for s := range names {
+			if belongs(s, syms.names[f]) {
+				m.sets[f] = append(m.sets[f], int32(s))
+			}
+		}
+	}
+	return m
+}
+
+// Names are the names of the sets, with their "@".
+func (m *Membership) Names() []string { return m.names }
+
+// Set gives the number of a set by its name, or -1.
+func (m *Membership) Set(name string) int32 {
+	for i, n := range m.names {
+		if n == name {
+			return int32(i)
+		}
+	}
+	return -1
+}
+
+// Of gives the sets that f belongs to. Functions interned after the membership was made belong to none.
+func (m *Membership) Of(f Func) []int32 {
+	if m == nil || int(f) >= len(m.sets) {
+		return nil
+	}
+	return m.sets[f]
+}

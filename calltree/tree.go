@@ -1,0 +1,222 @@
+// Package calltree is the weighted calling-context tree that every analysis of cpprof consumes.
+//
+// A tree is made by a Builder and does not change afterwards. Its nodes are numbered in preorder, node 0 is
+// the root, and a subtree is the range [n, Ends()[n]): a walk over the tree is a scan over arrays.
+//
+// Hits are exact. A metric holds them as integers over one scale, spread over one or more planes of int64
+// (base 2^32 digits where one int64 does not hold the total), so that every analysis is a sum of int64, once
+// a plane: where all hits are small, no big number is touched.
+package calltree
+
+import (
+	"fmt"
+	"math/big"
+)
+
+// A Tree is a weighted calling-context tree. Slices that its methods return are shared and must not be changed.
+type Tree struct {
+	syms    *Symbols
+	parent  []int32 // parent[0] == -1, parent[n] < n
+	fn      []Func
+	end     []int32 // n < end[n] <= end[parent[n]]
+	metrics []*Metric
+}
+
+// A Metric is one weight of every node.
+type Metric struct {
+	Name string // "time", "alloc_space"
+	Unit string // of a hit: "samples", "seconds", "bytes"
+
+	// Denominator is what a cost is a fraction of, in hits. It is at least 0; with 0 every cost is 0.
+	Denominator *big.Rat
+
+	scale  *big.Int // what the planes count is 1/scale of a hit
+	planes []Plane
+}
+
+// A Plane is one digit (base 2^32, the first the least) of the scaled hits of every node: of the stack that ends
+// at the node (Own), and of all stacks that run through it (Cum). Sums over any set of nodes fit an int64.
+type Plane struct {
+	Own, Cum []int64
+}
+
+// Len is the number of nodes, at least 1.
+func (t *Tree) Len() int { return len(t.parent) }
+
+// Symbols is the table of the tree's frame names.
+func (t *Tree) Symbols() *Symbols { return t.syms }
+
+// Parents gives each node's parent; that of node 0 is -1.
+func (t *Tree) Parents() []int32 { return t.parent }
+
+// Funcs gives each node's frame.
+func (t *Tree) Funcs() []Func { return t.fn }
+
+// Ends gives for each node the end of its subtree: the first node after it that is not below it.
+func (t *Tree) Ends() []int32 { return t.end }
+
+// Root is the name of the root's frame.
+func (t *Tree) Root() string { return t.syms.Name(t.fn[0]) }
+
+// Named gives the frame that a name stands for in this tree, or None: "*" is the root, whatever its own name.
+func (t *Tree) Named(name string) Func {
+	if name == RootName {
+		return t.fn[0]
+	}
+	return t.syms.Lookup(name)
+}
+
+// Metrics are the tree's weights, at least one.
+func (t *Tree) Metrics() []*Metric { return t.metrics }
+
+// Main is the first metric: the one that refinements and costs are of.
+func (t *Tree) Main() *Metric { return t.metrics[0] }
+
+// Frames gives the stack of a node, root first.
+func (t *Tree) Frames(n int32) []string {
+	var depth int
+	for m := n; m >= 0; m = t.parent[m] {
+		depth++
+	}
+	frames := make([]string, depth)
+	for m := n; m >= 0; m = t.parent[m] {
+		depth--
+		frames[depth] = t.syms.Name(t.fn[m])
+	}
+	return frames
+}
+
+// BeginsPart tells for each frame whether it begins another goroutine's part of the stack when it stands
+// below the root: the class frames do (design "Stack").
+func (t *Tree) BeginsPart(f Func) bool { return t.syms.kinds[f] == Class }
+
+// Planes are the digits of the metric's hits.
+func (m *Metric) Planes() []Plane { return m.planes }
+
+// Integral tells whether one plane of whole hits is all there is.
+func (m *Metric) Integral() bool {
+	return len(m.planes) == 1 && m.scale.IsInt64() && m.scale.Int64() == 1
+}
+
+// Hits gives the exact hits of sums taken from the planes: sums[i] from plane i.
+func (m *Metric) Hits(sums ...int64) *big.Rat {
+	if len(sums) == 1 && m.scale.IsInt64() {
+		return big.NewRat(sums[0], m.scale.Int64())
+	}
+	return new(big.Rat).SetFrac(Join(sums), m.scale)
+}
+
+// Join puts the digits of a number together (see Plane).
+func Join(sums []int64) *big.Int {
+	v := new(big.Int)
+	for i := len(sums) - 1; i >= 0; i-- {
+		v.Lsh(v, planeBits)
+		v.Add(v, big.NewInt(sums[i]))
+	}
+	return v
+}
+
+// Own gives the exact hits of the stack that ends at node n.
+func (m *Metric) Own(n int32) *big.Rat {
+	return m.at(n, func(p Plane) []int64 { return p.Own })
+}
+
+// Cum gives the exact hits of all stacks that run through node n.
+func (m *Metric) Cum(n int32) *big.Rat {
+	return m.at(n, func(p Plane) []int64 { return p.Cum })
+}
+
+func (m *Metric) at(n int32, of func(Plane) []int64) *big.Rat {
+	sums := make([]int64, len(m.planes))
+	for i, p := range m.planes {
+		sums[i] = of(p)[n]
+	}
+	return m.Hits(sums...)
+}
+
+// Cost gives hits as a fraction of the metric's denominator.
+func (m *Metric) Cost(hits *big.Rat) *big.Rat {
+	if m.Denominator.Sign() == 0 {
+		return new(big.Rat)
+	}
+	return new(big.Rat).Quo(hits, m.Denominator)
+}
+
+// Check tells whether everything that this package says of a tree holds.
+func (t *Tree) Check() error {
+	n := len(t.parent)
+	if n == 0 {
+		return fmt.Errorf("call tree: no root")
+	}
+	if len(t.fn) != n || len(t.end) != n {
+		return fmt.Errorf("call tree: %d parents, %d frames, %d ends", n, len(t.fn), len(t.end))
+	}
+	if t.parent[0] != -1 || int(t.end[0]) != n {
+		return fmt.Errorf("call tree: root has parent %d, end %d of %d", t.parent[0], t.end[0], n)
+	}
+	for i := range t.parent {
+		if f := t.fn[i]; f < 0 || int(f) >= t.syms.Len() {
+			return fmt.Errorf("call tree: node %d: frame %d of %d", i, f, t.syms.Len())
+		}
+		if i == 0 {
+			continue
+		}
+		p := t.parent[i]
+		if p < 0 || int(p) >= i {
+			return fmt.Errorf("call tree: node %d: parent %d is not before it", i, p)
+		}
+		if int(t.end[i]) <= i || t.end[i] > t.end[p] {
+			return fmt.Errorf("call tree: node %d: subtree ends at %d, its parent's at %d", i, t.end[i], t.end[p])
+		}
+		// In preorder a node is its parent's first child, or follows the end of a sibling.
+		if int(p) != i-1 && !t.followsSibling(int32(i), p) {
+			return fmt.Errorf("call tree: node %d: not in preorder below %d", i, p)
+		}
+	}
+	if len(t.metrics) == 0 {
+		return fmt.Errorf("call tree: no metric")
+	}
+	for _, m := range t.metrics {
+		if err := t.checkMetric(m); err != nil {
+			return fmt.Errorf("call tree: metric %q: %w", m.Name, err)
+		}
+	}
+	return nil
+}
+
+// followsSibling tells whether the node before i ends a sibling of i below p.
+func (t *Tree) followsSibling(i, p int32) bool {
+	m := i - 1
+	for m > p && t.parent[m] != p {
+		m = t.parent[m]
+	}
+	return m > p && t.end[m] == i
+}
+
+func (t *Tree) checkMetric(m *Metric) error {
+	if m.scale == nil || m.scale.Sign() <= 0 || m.Denominator == nil || m.Denominator.Sign() < 0 || len(m.planes) == 0 {
+		return fmt.Errorf("scale %v, denominator %v, %d planes", m.scale, m.Denominator, len(m.planes))
+	}
+	for k, p := range m.planes {
+		if len(p.Own) != t.Len() || len(p.Cum) != t.Len() {
+			return fmt.Errorf("plane %d: %d own, %d cum for %d nodes", k, len(p.Own), len(p.Cum), t.Len())
+		}
+		cum := cumulate(t.parent, p.Own)
+		for i := range cum {
+			if cum[i] != p.Cum[i] {
+				return fmt.Errorf("plane %d: node %d: cum %d, but own and children sum to %d", k, i, p.Cum[i], cum[i])
+			}
+		}
+	}
+	return nil
+}
+
+// cumulate sums own hits up to the root.
+func cumulate(parent []int32, own []int64) []int64 {
+	cum := make([]int64, len(own))
+	copy(cum, own)
+	for i := len(cum) - 1; i > 0; i-- {
+		cum[parent[i]] += cum[i]
+	}
+	return cum
+}

@@ -1,0 +1,89 @@
+package sampledata_test
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/cpprof/cpprof/internal/synthetic"
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// The recording that issue 2 names: 10,000 samples × 1,000 goroutines of which 1 % change per sample.
+const (
+	benchSamples    = 10_000
+	benchGoroutines = 1_000
+	benchShare      = 0.01
+)
+
+func writeBench(b testing.TB, name string) {
+	w, err := sampledata.Replace(name, synthetic.Header())
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := synthetic.Record(w, benchSamples, benchGoroutines, benchShare); err != nil {
+		b.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func folderSize(b testing.TB, name string) int64 {
+	entries, err := os.ReadDir(name)
+	if err != nil {
+		b.Fatal(err)
+	}
+	size := int64(0)
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil {
+			b.Fatal(err)
+		}
+		size += info.Size()
+	}
+	return size
+}
+
+func BenchmarkWrite(b *testing.B) {
+	name := filepath.Join(b.TempDir(), "r.cpprof")
+	for b.Loop() {
+		writeBench(b, name)
+	}
+	b.ReportMetric(float64(folderSize(b, name))/1e6, "MB/recording")
+}
+
+func BenchmarkOpen(b *testing.B) {
+	name := filepath.Join(b.TempDir(), "r.cpprof")
+	writeBench(b, name)
+	b.ReportAllocs()
+	var r *sampledata.Recording
+	for b.Loop() {
+		var err error
+		if r, err = sampledata.Open(name); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(len(r.Runs)), "runs")
+	b.ReportMetric(heapWith(r)/1e6, "MB/heap")
+}
+
+// heapWith is the heap in use when all that is left is the recording.
+func heapWith(r *sampledata.Recording) float64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	runtime.KeepAlive(r)
+	return float64(m.HeapAlloc)
+}
+
+func TestSyntheticRecordingIsGood(t *testing.T) {
+	r := synthetic.Recording(300, 200, 0.05)
+	if err := r.Check(); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Samples) != 300 || len(r.Runs) < 200+299*8 || r.End == nil {
+		t.Errorf("%d samples, %d runs, end %v", len(r.Samples), len(r.Runs), r.End)
+	}
+}

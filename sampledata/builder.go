@@ -1,0 +1,167 @@
+package sampledata
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// A Builder keeps a recording in memory while it is made. It is a Sink; its methods may be called from any
+// goroutine, so that a growing recording can be looked at. A function, node, goroutine or holder set that breaks
+// a rule gets no code of its own (-1, or 0 for a holder set), and the next call of Sample returns the error.
+type Builder struct {
+	mu     sync.Mutex
+	tables tables
+	rec    Recording
+	open   []int32 // by goroutine: 1 + the run that lasts, 0 for none
+
+	warnings warnings
+}
+
+var _ Sink = (*Builder)(nil)
+
+// NewBuilder starts a recording. Its start time is kept in UTC.
+func NewBuilder(h Header) *Builder {
+	return &Builder{
+		tables: newTables(),
+		rec:    Recording{Header: h.normal(), LabelSets: [][]Label{nil}, HolderSets: [][]GoroutineID{nil}},
+	}
+}
+
+// Function gives the code of a function.
+func (b *Builder) Function(f Function) FunctionID {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	id, isNew := b.tables.function(f)
+	if isNew {
+		b.rec.Functions = append(b.rec.Functions, f)
+	}
+	return id
+}
+
+// Node gives the code of a stack.
+func (b *Builder) Node(n Node) NodeID {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	id, isNew := b.tables.node(n)
+	if isNew {
+		b.rec.Nodes = append(b.rec.Nodes, n)
+	}
+	return id
+}
+
+// Goroutine gives a new code to a goroutine.
+func (b *Builder) Goroutine(g Goroutine) GoroutineID {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	id, isNew := b.tables.goroutine(g)
+	if isNew {
+		b.rec.Goroutines = append(b.rec.Goroutines, g)
+		b.open = append(b.open, 0)
+	}
+	return id
+}
+
+// LabelSet gives the code of a set of labels, in any order; of two with one key the latter counts.
+func (b *Builder) LabelSet(set []Label) LabelSetID {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	id, isNew := b.tables.labelSet(set)
+	if isNew != nil {
+		b.rec.LabelSets = append(b.rec.LabelSets, isNew)
+	}
+	return id
+}
+
+// HolderSet gives the code of a set of goroutines, in any order.
+func (b *Builder) HolderSet(set []GoroutineID) HolderSetID {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	id, isNew := b.tables.holderSet(set)
+	if isNew != nil {
+		b.rec.HolderSets = append(b.rec.HolderSets, isNew)
+	}
+	return id
+}
+
+// Sample ends a sample. Changes may come in any order, at most one for a goroutine; one that changes nothing
+// is ignored. Neither slice is kept. After an error the recording is as it was before the call.
+func (b *Builder) Sample(s Sample, changes []Change) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := int32(b.tables.samples)
+	changes, err := b.tables.sample(&s, changes, b.state)
+	if err != nil {
+		return fmt.Errorf("sample %d: %w", n, err)
+	}
+	s.Processors = append([]GoroutineID(nil), s.Processors...)
+	b.rec.Samples = append(b.rec.Samples, s)
+	for _, c := range changes {
+		if r := b.open[c.Goroutine]; r > 0 {
+			b.rec.Runs[r-1].Last = n - 1
+		}
+		b.open[c.Goroutine] = 0
+		if !c.Gone {
+			b.rec.Runs = append(b.rec.Runs, Run{Goroutine: c.Goroutine, First: n, Last: n, State: c.State})
+			b.open[c.Goroutine] = int32(len(b.rec.Runs))
+		}
+	}
+	return nil
+}
+
+// state is what a goroutine did in the last sample.
+func (b *Builder) state(g GoroutineID) (State, bool) {
+	if r := b.open[g]; r > 0 {
+		return b.rec.Runs[r-1].State, true
+	}
+	return State{}, false
+}
+
+// Warn adds to a warning's count. A count below 1, or a warning without a kind, is ignored.
+func (b *Builder) Warn(kind, message string, count int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.warnings.add(kind, message, count)
+}
+
+// Finish ends the recording: no sample is taken after it.
+func (b *Builder) Finish(e End) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.tables.ended {
+		return errEnded
+	}
+	if err := e.check(); err != nil {
+		return fmt.Errorf("end: %w", err)
+	}
+	b.tables.ended = true
+	b.rec.End = &e
+	return nil
+}
+
+// Recording gives what has been recorded so far. It stays as it is when the recording grows; what it shares with
+// the builder must not be changed.
+func (b *Builder) Recording() *Recording {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.recording(append([]Run(nil), b.rec.Runs...))
+}
+
+// recording closes the runs that last, in runs, which holds those of the builder.
+func (b *Builder) recording(runs []Run) *Recording {
+	for _, r := range b.open {
+		if r > 0 {
+			runs[r-1].Last = int32(b.tables.samples - 1)
+		}
+	}
+	r := b.rec
+	r.Functions = slices.Clip(r.Functions)
+	r.Nodes = slices.Clip(r.Nodes)
+	r.Goroutines = slices.Clip(r.Goroutines)
+	r.LabelSets = slices.Clip(r.LabelSets)
+	r.HolderSets = slices.Clip(r.HolderSets)
+	r.Samples = slices.Clip(r.Samples)
+	r.Runs = runs
+	r.Warnings = append([]Warning(nil), b.warnings.list...)
+	return &r
+}

@@ -1,0 +1,151 @@
+package sampledata
+
+import (
+	"reflect"
+	"testing"
+	"time"
+)
+
+// twoGoroutines is a small recording, and says how a Builder is used.
+func twoGoroutines(t testing.TB, sink Sink) {
+	t.Helper()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	mainFn := sink.Function(Function{Name: "main.main", File: "main.go", Line: 10})
+	work := sink.Function(Function{Name: "main.work", File: "main.go", Line: 20})
+	top := sink.Node(Node{Parent: NoStack, Function: mainFn, Line: 12})
+	leaf := sink.Node(Node{Parent: top, Function: work, Line: 21, Inlined: true})
+	g0 := sink.Goroutine(Goroutine{ID: 1, Start: mainFn})
+	g1 := sink.Goroutine(Goroutine{ID: 7, Start: work, Site: Site{"main.main", "main.go", 12}, Parent: 1})
+	labels := sink.LabelSet([]Label{{"route", "/api"}, {"job", "7"}})
+	holders := sink.HolderSet([]GoroutineID{g0})
+
+	running := State{Stack: leaf, Run: Running}
+	blocked := State{Stack: leaf, Run: Blocked, Labels: labels, Holders: holders, Evidence: Inferred, Lock: 0xc000, Reason: "sync.Mutex.Lock"}
+	must(sink.Sample(Sample{Time: 10 * time.Millisecond, Halt: 150 * time.Microsecond, Processors: []GoroutineID{g0, IdleProcessor}},
+		[]Change{{Goroutine: g1, State: blocked}, {Goroutine: g0, State: running}}))
+	must(sink.Sample(Sample{Time: 20 * time.Millisecond, Halt: 160 * time.Microsecond, Processors: []GoroutineID{g0, SystemProcessor}},
+		[]Change{{Goroutine: g0, State: running}}))
+	must(sink.Sample(Sample{Time: 30 * time.Millisecond, Halt: 150 * time.Microsecond, Processors: []GoroutineID{IdleProcessor, g1}},
+		[]Change{{Goroutine: g0, Gone: true}, {Goroutine: g1, State: running}}))
+	sink.Warn("torn-stack", "the first", 2)
+	sink.Warn("torn-stack", "the second", 3)
+	must(sink.Finish(End{Cause: EndExited, Time: 40 * time.Millisecond, ExitStatus: 3}))
+}
+
+func testHeader() Header {
+	return Header{
+		Command: []string{"./server", "-addr", ":80"}, Executable: "/srv/server", PID: 4711, GoVersion: "go1.26.1",
+		OS: "linux", Arch: "amd64", GOMAXPROCS: 2, Start: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC), Clock: "monotonic",
+		Sampler: Settings{Version: "v1", Backend: "test", RateHz: 100, Jitter: 1, MaxOverhead: 0.01, MaxCPU: 0.05},
+	}
+}
+
+func TestBuilderCoalesces(t *testing.T) {
+	b := NewBuilder(testHeader())
+	twoGoroutines(t, b)
+	r := b.Recording()
+	if err := r.Check(); err != nil {
+		t.Fatal(err)
+	}
+	blocked := State{Stack: 1, Run: Blocked, Labels: 1, Holders: 1, Evidence: Inferred, Lock: 0xc000, Reason: "sync.Mutex.Lock"}
+	want := []Run{
+		{Goroutine: 0, First: 0, Last: 1, State: State{Stack: 1, Run: Running}},
+		{Goroutine: 1, First: 0, Last: 1, State: blocked},
+		{Goroutine: 1, First: 2, Last: 2, State: State{Stack: 1, Run: Running}},
+	}
+	if !reflect.DeepEqual(r.Runs, want) {
+		t.Errorf("runs %+v, want %+v", r.Runs, want)
+	}
+	if want := []Label{{"job", "7"}, {"route", "/api"}}; !reflect.DeepEqual(r.LabelSets[1], want) {
+		t.Errorf("labels %v, want %v", r.LabelSets[1], want)
+	}
+	if want := []Warning{{"torn-stack", "the first", 5}}; !reflect.DeepEqual(r.Warnings, want) {
+		t.Errorf("warnings %v, want %v", r.Warnings, want)
+	}
+}
+
+// A view of a growing recording must not change under its reader.
+func TestBuilderRecordingStays(t *testing.T) {
+	b := NewBuilder(testHeader())
+	fn := b.Function(Function{Name: "f"})
+	g := b.Goroutine(Goroutine{ID: 1, Start: fn})
+	for i := range 5 {
+		n := b.Node(Node{Parent: NoStack, Function: fn, Line: int32(i / 2)})
+		if err := b.Sample(Sample{Time: time.Duration(i)}, []Change{{Goroutine: g, State: State{Stack: n}}}); err != nil {
+			t.Fatal(err)
+		}
+		b.Warn("k", "m", 1)
+		r := b.Recording()
+		if err := r.Check(); err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if len(r.Samples) != i+1 || r.Runs[len(r.Runs)-1].Last != int32(i) || r.Warnings[0].Count != int64(i+1) {
+				t.Errorf("the recording of %d samples changed: %+v", i+1, r)
+			}
+		}()
+	}
+}
+
+func TestBuilderRefuses(t *testing.T) {
+	deep := func(b *Builder, fn FunctionID) NodeID {
+		n := NoStack
+		for range MaxDepth {
+			n = b.Node(Node{Parent: n, Function: fn})
+		}
+		return n
+	}
+	tests := []struct {
+		name string
+		do   func(b *Builder, g GoroutineID, fn FunctionID) ([]Change, Sample)
+		want string
+	}{
+		{"depth", func(b *Builder, g GoroutineID, fn FunctionID) ([]Change, Sample) {
+			b.Node(Node{Parent: deep(b, fn), Function: fn})
+			return nil, Sample{}
+		}, "sample 1: node: stack of more than 10000 frames: cut it, and count it in a warning"},
+		{"parent", func(b *Builder, g GoroutineID, fn FunctionID) ([]Change, Sample) {
+			b.Node(Node{Parent: 5, Function: fn})
+			return nil, Sample{}
+		}, "sample 1: node: parent 5 is none of the 1 nodes before it"},
+		{"holder", func(b *Builder, g GoroutineID, fn FunctionID) ([]Change, Sample) {
+			b.HolderSet([]GoroutineID{g, 9})
+			return nil, Sample{}
+		}, "sample 1: holder set: holder 9 is none of the 1 goroutines"},
+		{"twice", func(b *Builder, g GoroutineID, fn FunctionID) ([]Change, Sample) {
+			return []Change{{Goroutine: g}, {Goroutine: g, Gone: true}}, Sample{}
+		}, "sample 1: goroutine 0 changes twice in one sample"},
+		{"time", func(b *Builder, g GoroutineID, fn FunctionID) ([]Change, Sample) {
+			return nil, Sample{Time: -1}
+		}, "sample 1: negative time -1"},
+		{"processor", func(b *Builder, g GoroutineID, fn FunctionID) ([]Change, Sample) {
+			return []Change{{Goroutine: g, Gone: true}}, Sample{Processors: []GoroutineID{-1, g}}
+		}, "sample 1: processor 1 runs goroutine 0, which has no state"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			b := NewBuilder(testHeader())
+			fn := b.Function(Function{Name: "f"})
+			n := b.Node(Node{Parent: NoStack, Function: fn})
+			g := b.Goroutine(Goroutine{ID: 1, Start: fn})
+			if err := b.Sample(Sample{}, []Change{{Goroutine: g, State: State{Stack: n}}}); err != nil {
+				t.Fatal(err)
+			}
+			changes, s := test.do(b, g, fn)
+			if err := b.Sample(s, changes); err == nil || err.Error() != test.want {
+				t.Errorf("error %v, want %v", err, test.want)
+			}
+			if err := b.Sample(Sample{Processors: []GoroutineID{g}}, nil); err != nil {
+				t.Errorf("the sample after the refused one: %v", err)
+			}
+			if err := b.Recording().Check(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

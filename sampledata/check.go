@@ -1,0 +1,192 @@
+package sampledata
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+)
+
+// Check holds a recording against the rules that its readers rely on: every code is one of its table, tables
+// begin with the empty set where they have one and hold nothing twice, parents come before children, runs are in
+// order, apart from each other, within the samples and as long as they can be, and who is on a processor has a state.
+// The error names the first thing that breaks a rule.
+func (r *Recording) Check() error {
+	for _, check := range []func() error{r.checkHeader, r.checkTables, r.checkSets, r.checkSamples, r.checkRuns, r.checkEnd} {
+		if err := check(); err != nil {
+			return fmt.Errorf("check recording: %w", err)
+		}
+	}
+	return nil
+}
+
+func (r *Recording) sizes() sizes {
+	return sizes{len(r.Functions), len(r.Nodes), len(r.Goroutines), len(r.LabelSets), len(r.HolderSets)}
+}
+
+func (r *Recording) checkHeader() error {
+	if err := r.Header.check(); err != nil {
+		return fmt.Errorf("header: %w", err)
+	}
+	return nil
+}
+
+// checkTables enters everything into new tables, which must give the same codes again.
+func (r *Recording) checkTables() error {
+	t := newTables()
+	for i, f := range r.Functions {
+		if id, isNew := t.function(f); !isNew {
+			return t.refused("function", i, int(id))
+		}
+	}
+	for i, n := range r.Nodes {
+		if id, isNew := t.node(n); !isNew {
+			return t.refused("node", i, int(id))
+		}
+	}
+	for i, g := range r.Goroutines {
+		if id, isNew := t.goroutine(g); !isNew {
+			return t.refused("goroutine", i, int(id))
+		}
+	}
+	return nil
+}
+
+// refused says why the tables gave no new code.
+func (t *tables) refused(what string, i, id int) error {
+	if t.misuse != nil {
+		return fmt.Errorf("%s %d: %w", what, i, errors.Unwrap(t.misuse))
+	}
+	return fmt.Errorf("%s %d is the same as %s %d", what, i, what, id)
+}
+
+func (r *Recording) checkSets() error {
+	if len(r.LabelSets) == 0 || len(r.LabelSets[0]) != 0 {
+		return fmt.Errorf("label set 0 is not the empty set")
+	}
+	if len(r.HolderSets) == 0 || len(r.HolderSets[0]) != 0 {
+		return fmt.Errorf("holder set 0 is not the empty set")
+	}
+	t := newTables()
+	t.sizes.goroutines = len(r.Goroutines)
+	for i, set := range r.LabelSets[1:] {
+		if err := checkLabels(set); err != nil {
+			return fmt.Errorf("label set %d: %w", i+1, err)
+		}
+		if id, isNew := t.labelSet(set); isNew == nil {
+			return t.refused("label set", i+1, int(id))
+		}
+	}
+	for i, set := range r.HolderSets[1:] {
+		if err := t.sizes.holders(set); err != nil {
+			return fmt.Errorf("holder set %d: %w", i+1, err)
+		}
+		if id, isNew := t.holderSet(set); isNew == nil {
+			return t.refused("holder set", i+1, int(id))
+		}
+	}
+	return nil
+}
+
+func (r *Recording) checkSamples() error {
+	if len(r.Samples) > maxSamples {
+		return fmt.Errorf("more than %d samples", maxSamples)
+	}
+	z := r.sizes()
+	for i := range r.Samples {
+		s := &r.Samples[i]
+		if err := z.sample(s); err != nil {
+			return fmt.Errorf("sample %d: %w", i, err)
+		}
+		if i > 0 && s.Time < r.Samples[i-1].Time {
+			return fmt.Errorf("sample %d: time %v is before that of the sample before, %v", i, s.Time, r.Samples[i-1].Time)
+		}
+	}
+	return nil
+}
+
+func (r *Recording) checkRuns() error {
+	z := r.sizes()
+	last := make([]int32, len(r.Goroutines)) // by goroutine: 1 + its last run so far
+	sample := 0                              // all before it have had their processors checked
+	for i := range r.Runs {
+		run := &r.Runs[i]
+		if err := r.checkRun(run, &z); err != nil {
+			return fmt.Errorf("run %d: %w", i, err)
+		}
+		if i > 0 && cmp.Or(cmp.Compare(r.Runs[i-1].First, run.First), cmp.Compare(r.Runs[i-1].Goroutine, run.Goroutine)) >= 0 {
+			return fmt.Errorf("run %d: not in order after run %d", i, i-1)
+		}
+		for ; sample < int(run.First); sample++ {
+			if err := r.checkProcessors(sample, last); err != nil {
+				return err
+			}
+		}
+		if p := last[run.Goroutine] - 1; p >= 0 {
+			if err := checkFollows(&r.Runs[p], run); err != nil {
+				return fmt.Errorf("run %d: %w run %d of the same goroutine", i, err, p)
+			}
+		}
+		last[run.Goroutine] = int32(i + 1)
+	}
+	for ; sample < len(r.Samples); sample++ {
+		if err := r.checkProcessors(sample, last); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Recording) checkRun(run *Run, z *sizes) error {
+	if run.Goroutine < 0 || int(run.Goroutine) >= z.goroutines {
+		return fmt.Errorf("%d is none of the %d goroutines", run.Goroutine, z.goroutines)
+	}
+	if run.First < 0 || run.Last < run.First || int(run.Last) >= len(r.Samples) {
+		return fmt.Errorf("samples %d to %d are not within the %d samples", run.First, run.Last, len(r.Samples))
+	}
+	return z.state(run.State)
+}
+
+// checkFollows checks two runs of one goroutine that follow each other.
+func checkFollows(before, run *Run) error {
+	if before.Last >= run.First {
+		return fmt.Errorf("overlaps")
+	}
+	if before.Last+1 == run.First && before.State == run.State {
+		return fmt.Errorf("should be one with")
+	}
+	return nil
+}
+
+// checkProcessors checks that who is on a processor has a run then. last holds the runs that begin at or before
+// the sample.
+func (r *Recording) checkProcessors(sample int, last []int32) error {
+	for p, g := range r.Samples[sample].Processors {
+		if g < 0 {
+			continue
+		}
+		if last[g] == 0 || int(r.Runs[last[g]-1].Last) < sample {
+			return fmt.Errorf("sample %d: processor %d runs goroutine %d, which has no state", sample, p, g)
+		}
+	}
+	return nil
+}
+
+func (r *Recording) checkEnd() error {
+	kinds := make(map[string]bool)
+	for i, w := range r.Warnings {
+		if w.Kind == "" || w.Count < 1 {
+			return fmt.Errorf("warning %d: want a kind and a count from 1 up, not %q and %d", i, w.Kind, w.Count)
+		}
+		if kinds[w.Kind] {
+			return fmt.Errorf("warning %d: a second of kind %q", i, w.Kind)
+		}
+		kinds[w.Kind] = true
+	}
+	if r.End == nil {
+		return nil
+	}
+	if err := r.End.check(); err != nil {
+		return fmt.Errorf("end: %w", err)
+	}
+	return nil
+}

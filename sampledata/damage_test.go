@@ -1,0 +1,222 @@
+package sampledata
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// A flushing sink writes a frame after every sample, so that small recordings have several.
+type flushing struct{ *Writer }
+
+func (f flushing) Sample(s Sample, changes []Change) error {
+	err := f.Writer.Sample(s, changes)
+	f.Writer.flush()
+	return err
+}
+
+// twoFiles gives the files of the recording of twoGoroutines, several frames each.
+func twoFiles(t testing.TB) (texts, samples []byte, want *Recording) {
+	b := NewBuilder(testHeader())
+	twoGoroutines(t, b)
+	name := filepath.Join(t.TempDir(), "r.cpprof")
+	w, err := Create(name, testHeader())
+	if err != nil {
+		t.Fatal(err)
+	}
+	twoGoroutines(t, flushing{w})
+	file := func(base string) []byte {
+		content, err := os.ReadFile(filepath.Join(name, base))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return content
+	}
+	return file(stringsFile), file(samplesFile), b.Recording()
+}
+
+// open reads files that are in memory.
+func open(texts, samples []byte) (*Recording, error) {
+	of := func(name string, b []byte) *source {
+		return &source{io.NopCloser(bytes.NewReader(b)), "r.cpprof/" + name, int64(len(b))}
+	}
+	return read(of(stringsFile, texts), of(samplesFile, samples))
+}
+
+// checkPrefix makes sure that got is the beginning of want, and says what it lacks.
+func checkPrefix(t *testing.T, got, want *Recording) {
+	t.Helper()
+	if err := got.Check(); err != nil {
+		t.Fatal(err)
+	}
+	n := len(got.Samples)
+	var runs []Run
+	for _, r := range want.Runs {
+		if int(r.First) < n {
+			r.Last = min(r.Last, int32(n-1))
+			runs = append(runs, r)
+		}
+	}
+	if n > len(want.Samples) || n > 0 && !reflect.DeepEqual(got.Samples, want.Samples[:n]) || !reflect.DeepEqual(got.Runs, runs) {
+		t.Fatalf("not the first %d samples:\n%+v", n, got)
+	}
+	if got.End == nil && len(got.Warnings) > 0 && strings.Contains(got.Warnings[len(got.Warnings)-1].Message, "torn") {
+		return
+	}
+	if got.End != nil && (n != len(want.Samples) || !reflect.DeepEqual(got.End, want.End)) {
+		t.Fatalf("an end behind %d samples: %+v", n, got.End)
+	}
+}
+
+// firstFrame is the length of a file's first frame.
+func firstFrame(file []byte) int {
+	return framePrefix + int(file[4]) + int(file[12]) + int(file[13])<<8
+}
+
+// A file that was cut off anywhere gives what is before; only without its first frame it is an error.
+func TestTruncatedAnywhere(t *testing.T) {
+	texts, samples, want := twoFiles(t)
+	if got, err := open(texts, samples); err != nil || !reflect.DeepEqual(got, want) {
+		t.Fatalf("%v: %+v", err, got)
+	}
+	seen := make(map[int]bool)
+	cut := func(file []byte, n int, open func([]byte) (*Recording, error)) {
+		got, err := open(file[:n])
+		if (err != nil) != (n < firstFrame(file)) {
+			t.Fatalf("%d of %d bytes: %v", n, len(file), err)
+		}
+		if err == nil {
+			checkPrefix(t, got, want)
+			seen[len(got.Samples)] = true
+			if n < len(file) && got.End != nil && &file[0] == &samples[0] {
+				t.Fatalf("%d of %d bytes: an end", n, len(file))
+			}
+		}
+	}
+	for n := range len(samples) + 1 {
+		cut(samples, n, func(b []byte) (*Recording, error) { return open(texts, b) })
+	}
+	for n := range len(texts) + 1 {
+		cut(texts, n, func(b []byte) (*Recording, error) { return open(b, samples) })
+	}
+	for n := range len(want.Samples) + 1 {
+		if !seen[n] {
+			t.Errorf("no cut leaves %d samples", n)
+		}
+	}
+}
+
+// A changed byte costs the frames from there on, and is never taken for data.
+func TestDamagedAnywhere(t *testing.T) {
+	texts, samples, want := twoFiles(t)
+	for _, file := range [][]byte{texts, samples} {
+		for i := range file {
+			for _, bit := range []byte{0x01, 0x80} {
+				file[i] ^= bit
+				got, err := open(texts, samples)
+				file[i] ^= bit
+				if err != nil {
+					if i >= firstFrame(file) {
+						t.Fatalf("byte %d: %v", i, err)
+					}
+					continue
+				}
+				checkPrefix(t, got, want)
+				damaged := got.Warnings != nil && got.Warnings[len(got.Warnings)-1].Kind == DamagedFile
+				if !damaged && !reflect.DeepEqual(got, want) {
+					t.Fatalf("byte %d: no warning, and not all there", i)
+				}
+			}
+		}
+	}
+}
+
+func TestDamageMessages(t *testing.T) {
+	texts, samples, _ := twoFiles(t)
+	damaged := func(file []byte, at int) []byte {
+		file = bytes.Clone(file)
+		file[(at+len(file))%len(file)] ^= 1
+		return file
+	}
+	tests := []struct {
+		texts, samples []byte
+		want           string // of the warning, without how much is lost; of the error where it begins with one
+	}{
+		{texts, samples[:len(samples)-1], "reading sample data file r.cpprof/SampleData: record 13: torn: the file ends within it"},
+		{texts, damaged(samples, -1), "reading sample data file r.cpprof/SampleData: record 13: checksum mismatch"},
+		{damaged(texts, -1), samples, "reading strings file r.cpprof/Strings: record 4: checksum mismatch"},
+		{texts, damaged(samples, 24), "error: reading sample data file r.cpprof/SampleData: record 1: checksum mismatch: without this record nothing can be read"},
+		{texts, nil, "error: reading sample data file r.cpprof/SampleData: the file is empty: nothing was recorded"},
+		{samples, texts, `error: reading strings file r.cpprof/Strings: record 1: frame of another file: tag "CPSD", want "CPST": without this record nothing can be read`},
+		{texts[firstFrame(texts):], samples, "error: reading strings file r.cpprof/Strings: record 1: not a header: without this record nothing can be read"},
+		{[]byte("hello, this is a text of some length"), samples, "error: reading strings file r.cpprof/Strings: record 1: no frame begins here: without this record nothing can be read"},
+	}
+	for _, test := range tests {
+		got, err := open(test.texts, test.samples)
+		var message string
+		switch {
+		case err != nil:
+			message = "error: " + err.Error()
+		case len(got.Warnings) > 0:
+			message, _, _ = strings.Cut(got.Warnings[len(got.Warnings)-1].Message, "; what begins there is left out")
+		}
+		if message != test.want {
+			t.Errorf("got  %s\nwant %s", message, test.want)
+		}
+	}
+}
+
+// What is lost is told by the bytes from the damaged frame on.
+func TestDamageCounts(t *testing.T) {
+	texts, samples, _ := twoFiles(t)
+	first := firstFrame(samples)
+	samples[first+frameHeader] ^= 1
+	got, err := open(texts, samples)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf("; what begins there is left out, at most %d of %d bytes", len(samples)-first, len(samples))
+	if len(got.Warnings) != 1 || !strings.HasSuffix(got.Warnings[0].Message, want) {
+		t.Errorf("got %+v, want %s", got.Warnings, want)
+	}
+}
+
+// Both files may be good, and yet not belong together.
+func TestFilesOfTwoRecordings(t *testing.T) {
+	texts, _, _ := twoFiles(t)
+	name := filepath.Join(t.TempDir(), "other.cpprof")
+	h := testHeader()
+	h.Start = h.Start.Add(1)
+	if err := NewBuilder(h).Recording().Write(name); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(name, stringsFile), texts, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Open(name)
+	if err == nil || !strings.Contains(err.Error(), "belong to different recordings") {
+		t.Error(err)
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		filepath.Join(dir, "none"): "none: no such file or directory",
+		file:                       "it is no folder: a recording is a folder with the files Strings and SampleData",
+		dir:                        "a recording has the files Strings and SampleData",
+	} {
+		if _, err := Open(name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}

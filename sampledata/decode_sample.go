@@ -1,0 +1,92 @@
+package sampledata
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/cpprof/cpprof/sampledata/internal/pb"
+)
+
+func (d *decoder) addChanges(m *pb.Changes) error {
+	if err := columns(len(m.Goroutine), len(m.Stack), len(m.Mode)); err != nil {
+		return err
+	}
+	first := len(d.changes)
+	g := int64(0)
+	for i := range m.Goroutine {
+		g += m.Goroutine[i]
+		if g < 0 || g > math.MaxInt32 {
+			return fmt.Errorf("change of %d, which is no goroutine", g)
+		}
+		c := Change{Goroutine: GoroutineID(g), Gone: m.Mode[i] == 0}
+		if !c.Gone {
+			if int64(m.Mode[i]) > int64(len(d.modes)) {
+				return fmt.Errorf("mode %d is none of the %d modes", m.Mode[i], len(d.modes))
+			}
+			k := &d.modes[m.Mode[i]-1]
+			c.State = State{Stack: NodeID(m.Stack[i]) - 1, Run: k.run, Torn: k.torn, Priority: k.priority, Labels: k.labels, Reason: k.reason}
+		}
+		d.changes = append(d.changes, c)
+	}
+	return locks(m, d.changes[first:])
+}
+
+// locks adds what some of the changes tell of a lock.
+func locks(m *pb.Changes, changes []Change) error {
+	if err := columns(len(m.LockRow), len(m.LockAddress), len(m.LockHolders), len(m.LockEvidence)); err != nil {
+		return err
+	}
+	row := int64(-1)
+	for i, step := range m.LockRow {
+		row += int64(step)
+		if row < 0 || row >= int64(len(changes)) || changes[row].Gone {
+			return fmt.Errorf("lock of row %d, which no goroutine that is there stands in", row)
+		}
+		if m.LockEvidence[i] < 0 || m.LockEvidence[i] > pb.Evidence(Recorded) {
+			return fmt.Errorf("unknown evidence %d", m.LockEvidence[i])
+		}
+		s := &changes[row].State
+		s.Lock, s.Holders, s.Evidence = m.LockAddress[i], HolderSetID(m.LockHolders[i]), Evidence(m.LockEvidence[i])
+	}
+	return nil
+}
+
+func (d *decoder) sample(m *pb.Sample) error {
+	s := Sample{
+		// A sum that overflows is before the sample before, and refused.
+		Time: d.b.tables.time + time.Duration(m.Time), Halt: time.Duration(m.Halt), Threads: int32(m.Threads),
+		StoppedWorld: m.StoppedWorld, Collecting: m.Collecting,
+		Missed: int32(m.Missed), SamplerCPU: time.Duration(m.SamplerCpu),
+		Reused: int32(m.Reused), Rechecked: int32(m.Rechecked), Wrong: int32(m.Wrong),
+	}
+	for _, p := range m.Processors {
+		s.Processors = append(s.Processors, GoroutineID(p)+SystemProcessor)
+	}
+	err := d.b.Sample(s, d.changes)
+	d.changes = d.changes[:0]
+	return err
+}
+
+func (d *decoder) warning(m *pb.Warning) error {
+	var kind, message string
+	if err := d.textsOf([]*string{&kind, &message}, m.Kind, m.Message); err != nil {
+		return err
+	}
+	if kind == "" || m.Count < 1 {
+		return fmt.Errorf("warning of kind %q, counted %d times", kind, m.Count)
+	}
+	d.b.Warn(kind, message, m.Count)
+	return nil
+}
+
+func (d *decoder) end(m *pb.End) error {
+	if m.Cause < 0 || m.Cause > pb.EndCause(EndFailed) {
+		return fmt.Errorf("end: unknown cause %d", m.Cause)
+	}
+	detail, err := d.text(m.Detail)
+	if err != nil {
+		return err
+	}
+	return d.b.Finish(End{Cause: EndCause(m.Cause), Time: time.Duration(m.Time), ExitStatus: m.ExitStatus, Detail: detail})
+}

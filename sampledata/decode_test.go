@@ -1,0 +1,214 @@
+package sampledata
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+	"google.golang.org/protobuf/encoding/protodelim"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/cpprof/cpprof/sampledata/internal/pb"
+)
+
+// foreignFrame makes a frame as sampledata.proto describes it, without the code of this package.
+func foreignFrame(t *testing.T, tag string, records ...proto.Message) []byte {
+	t.Helper()
+	var content strings.Builder
+	for _, r := range records {
+		if _, err := protodelim.MarshalTo(&content, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	z, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compressed := z.EncodeAll([]byte(content.String()), nil)
+	frame := make([]byte, 28)
+	binary.LittleEndian.PutUint32(frame, 0x184D2A5C)
+	binary.LittleEndian.PutUint32(frame[4:], 20)
+	copy(frame[8:], tag)
+	binary.LittleEndian.PutUint32(frame[12:], uint32(len(compressed)))
+	binary.LittleEndian.PutUint32(frame[16:], uint32(content.Len()))
+	binary.LittleEndian.PutUint32(frame[20:], uint32(len(records)))
+	binary.LittleEndian.PutUint32(frame[24:], crc32.Checksum(frame[8:24], crc32.MakeTable(crc32.Castagnoli)))
+	return append(frame, compressed...)
+}
+
+func data(kind any) *pb.DataRecord {
+	r := &pb.DataRecord{}
+	switch m := kind.(type) {
+	case *pb.Header:
+		r.Kind = &pb.DataRecord_Header{Header: m}
+	case *pb.Functions:
+		r.Kind = &pb.DataRecord_Functions{Functions: m}
+	case *pb.Nodes:
+		r.Kind = &pb.DataRecord_Nodes{Nodes: m}
+	case *pb.Goroutines:
+		r.Kind = &pb.DataRecord_Goroutines{Goroutines: m}
+	case *pb.LabelSet:
+		r.Kind = &pb.DataRecord_LabelSet{LabelSet: m}
+	case *pb.HolderSet:
+		r.Kind = &pb.DataRecord_HolderSet{HolderSet: m}
+	case *pb.Modes:
+		r.Kind = &pb.DataRecord_Modes{Modes: m}
+	case *pb.Changes:
+		r.Kind = &pb.DataRecord_Changes{Changes: m}
+	case *pb.Sample:
+		r.Kind = &pb.DataRecord_Sample{Sample: m}
+	case *pb.Warning:
+		r.Kind = &pb.DataRecord_Warning{Warning: m}
+	case *pb.End:
+		r.Kind = &pb.DataRecord_End{End: m}
+	}
+	return r
+}
+
+// foreignFiles are a recording of two goroutines, up to its first sample, and further records.
+func foreignFiles(t *testing.T, further ...proto.Message) (texts, samples []byte) {
+	texts = foreignFrame(t, "CPST",
+		&pb.StringsRecord{Kind: &pb.StringsRecord_Header{Header: &pb.StringsHeader{FormatVersion: 1, StartSeconds: 1e9}}},
+		&pb.StringsRecord{Kind: &pb.StringsRecord_Texts{Texts: &pb.Texts{Text: [][]byte{[]byte("main.main"), []byte("main.go"), []byte("lock")}}}})
+	records := []proto.Message{
+		data(&pb.Header{FormatVersion: 1, StartSeconds: 1e9, Command: []uint32{2, 3}}),
+		data(&pb.Functions{Name: []uint32{1}, File: []uint32{2}, Line: []uint32{7}}),
+		data(&pb.Nodes{Parent: []uint32{0, 1}, Function: []uint32{0, 0}, Line: []uint32{8, 9}, Inlined: []bool{false, true}}),
+		data(&pb.Goroutines{
+			Id: []int64{5, -2}, Start: []uint32{1, 0}, SiteFunction: []uint32{0, 1}, SiteFile: []uint32{0, 2}, SiteLine: []uint32{0, 4},
+			Parent: []int64{0, 5}, Kind: []uint32{0, 3},
+		}),
+		data(&pb.LabelSet{Key: []uint32{2}, Value: []uint32{1}}),
+		data(&pb.HolderSet{Goroutine: []uint32{1, 1}}),
+		data(&pb.Modes{Run: []pb.RunState{1, 5}, Torn: []bool{false, true}, Priority: []int32{0, -3}, Labels: []uint32{0, 1}, Reason: []uint32{0, 3}}),
+		data(&pb.Changes{
+			Goroutine: []int64{1, -1}, Stack: []uint32{2, 0}, Mode: []uint32{2, 1},
+			LockRow: []uint32{1}, LockAddress: []uint64{16}, LockHolders: []uint32{1}, LockEvidence: []pb.Evidence{2},
+		}),
+		data(&pb.Sample{Time: 10, Halt: 3, Processors: []uint32{2, 1, 0}}),
+	}
+	return texts, append(foreignFrame(t, "CPSD", records...), foreignFrame(t, "CPSD", append(further, data(&pb.Warning{Kind: 2, Count: 1}))...)...)
+}
+
+func TestForeignWriter(t *testing.T) {
+	texts, samples := foreignFiles(t, data(&pb.Changes{Goroutine: []int64{0}, Stack: []uint32{0}, Mode: []uint32{0}}), data(&pb.Sample{Time: 20}))
+	got, err := open(texts, samples)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := ReadText(strings.NewReader(`cpprof recording 1
+start 2001-09-09T01:46:40Z
+command main.go lock
+function f0 main.main file=main.go line=7
+node n0 f0 line=8
+node n1 f0 under=n0 line=9 inlined
+goroutine g0 5 start=f0
+goroutine g1 3 site=main.main site-file=main.go site-line=4 parent=5 system gc
+labels l1 main.go=main.main
+holders h1 g0 g1
+sample 10ns halt=3ns processors=g0,idle,system
+ g0 running -
+ g1 blocked n1 reason=lock lock=0x10 holders=h1 evidence=ambiguous labels=l1 priority=-3 torn
+sample 30ns
+ g0 gone
+warning main.go 1 ""`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, got, want)
+}
+
+// Each of these is the first record of the second frame; it ends the recording, and what was before it is kept.
+func TestBadRecords(t *testing.T) {
+	const far = 1 << 31
+	tests := []struct {
+		record any
+		want   string
+	}{
+		{nil, "unknown kind of record: a newer cpprof may know it"},
+		{&pb.Header{}, "a second header"},
+		{&pb.Functions{Name: []uint32{1}}, "columns of 1 and 0 rows"},
+		{&pb.Functions{Name: []uint32{4}, File: []uint32{0}, Line: []uint32{0}}, "string 4 is none of the 4 strings"},
+		{&pb.Functions{Name: []uint32{far}, File: []uint32{0}, Line: []uint32{0}}, "string 2147483648 is none of the 4 strings"},
+		{&pb.Functions{Name: []uint32{0}, File: []uint32{0}, Line: []uint32{0}}, "function 1: function without a name"},
+		{&pb.Functions{Name: []uint32{3}, File: []uint32{0}, Line: []uint32{far}}, "function 1: negative line -2147483648"},
+		{&pb.Functions{Name: []uint32{1}, File: []uint32{2}, Line: []uint32{7}}, "function 1 is the same as function 0"},
+		{&pb.Nodes{Parent: []uint32{3}, Function: []uint32{0}, Line: []uint32{0}, Inlined: []bool{false}}, "node 2: its parent lies 3 nodes back"},
+		{&pb.Nodes{Parent: []uint32{2}, Function: []uint32{far}, Line: []uint32{0}, Inlined: []bool{false}}, "node 2: function -2147483648 is none of the 1 functions"},
+		{&pb.Goroutines{Id: []int64{1}, Start: []uint32{0}, SiteFunction: []uint32{0}, SiteFile: []uint32{0}, SiteLine: []uint32{0}, Parent: []int64{0}, Kind: []uint32{4}}, "goroutine of unknown kind 4"},
+		{&pb.Goroutines{Id: []int64{1}, Start: []uint32{2}, SiteFunction: []uint32{0}, SiteFile: []uint32{0}, SiteLine: []uint32{0}, Parent: []int64{0}, Kind: []uint32{0}}, "goroutine 2: start function 1 is none of the 1 functions"},
+		{&pb.LabelSet{}, "label set 2 is the same as label set 0"},
+		{&pb.LabelSet{Key: []uint32{2, 2}, Value: []uint32{1, 1}}, `label keys "main.go" and "main.go" are not in ascending order`},
+		{&pb.HolderSet{}, "holder set 2 is the same as holder set 0"},
+		{&pb.HolderSet{Goroutine: []uint32{1, 0}}, "holders 0 and 0 are not in ascending order"},
+		{&pb.HolderSet{Goroutine: []uint32{0}}, "holder -1 is no goroutine"},
+		{&pb.HolderSet{Goroutine: []uint32{far, far}}, "holder 4294967295 is no goroutine"},
+		{&pb.HolderSet{Goroutine: []uint32{3}}, "holder 2 is none of the 2 goroutines"},
+		{&pb.Modes{Run: []pb.RunState{6}, Torn: []bool{false}, Priority: []int32{0}, Labels: []uint32{0}, Reason: []uint32{0}}, "unknown run state 6"},
+		{&pb.Modes{Run: []pb.RunState{-1}, Torn: []bool{false}, Priority: []int32{0}, Labels: []uint32{0}, Reason: []uint32{0}}, "unknown run state -1"},
+		{&pb.Changes{Goroutine: []int64{1 << 40}, Stack: []uint32{0}, Mode: []uint32{0}}, "change of 1099511627776, which is no goroutine"},
+		{&pb.Changes{Goroutine: []int64{0}, Stack: []uint32{0}, Mode: []uint32{3}}, "mode 3 is none of the 2 modes"},
+		{&pb.Changes{Goroutine: []int64{0}, Stack: []uint32{0}, Mode: []uint32{1}, LockRow: []uint32{1}}, "columns of 1 and 0 rows"},
+		{&pb.Changes{Goroutine: []int64{0}, Stack: []uint32{0}, Mode: []uint32{1}, LockRow: []uint32{2}, LockAddress: []uint64{0}, LockHolders: []uint32{0}, LockEvidence: []pb.Evidence{0}}, "lock of row 1, which no goroutine that is there stands in"},
+		{&pb.Changes{Goroutine: []int64{0}, Stack: []uint32{0}, Mode: []uint32{1}, LockRow: []uint32{1}, LockAddress: []uint64{0}, LockHolders: []uint32{0}, LockEvidence: []pb.Evidence{9}}, "unknown evidence 9"},
+		{&pb.Sample{Time: 1 << 63}, "sample 1: negative time -9223372036854775798"},
+		{&pb.Sample{Halt: 1 << 63}, "sample 1: negative halt -9223372036854775808"},
+		{&pb.Sample{Processors: []uint32{4}}, "sample 1: processor 0 runs 2, which is none of the 2 goroutines"},
+		{&pb.Warning{Count: 1}, `warning of kind "", counted 1 times`},
+		{&pb.Warning{Kind: 1, Count: -1}, `warning of kind "main.main", counted -1 times`},
+		{&pb.End{Cause: 7}, "end: unknown cause 7"},
+		{&pb.End{Time: far << 32}, "end: negative time -2562047h47m16.854775808s"},
+	}
+	for _, test := range tests {
+		got, err := open(foreignFiles(t, data(test.record)))
+		if err != nil {
+			t.Errorf("%s: %v", test.want, err)
+			continue
+		}
+		if err := got.Check(); err != nil {
+			t.Errorf("%s: %v", test.want, err)
+		}
+		want := "reading sample data file r.cpprof/SampleData: record 10: " + test.want + "; what begins there is left out, at most "
+		if len(got.Samples) != 1 || len(got.Warnings) != 1 || !strings.HasPrefix(got.Warnings[0].Message, want) {
+			t.Errorf("got %d samples and %+v, want %s", len(got.Samples), got.Warnings, want)
+		}
+	}
+}
+
+// What the changes of a sample do together shows when it ends.
+func TestBadSampleOfGoodChanges(t *testing.T) {
+	change := data(&pb.Changes{Goroutine: []int64{0}, Stack: []uint32{3}, Mode: []uint32{1}})
+	for want, records := range map[string][]proto.Message{
+		"record 11: sample 1: goroutine 0: stack 2 is none of the 2 nodes":      {change, data(&pb.Sample{})},
+		"record 12: sample 1: goroutine 0 changes twice in one sample":          {data(&pb.Changes{Goroutine: []int64{0}, Stack: []uint32{0}, Mode: []uint32{0}}), change, data(&pb.Sample{})},
+		"record 11: sample 1: processor 0 runs goroutine 1, which has no state": {data(&pb.Changes{Goroutine: []int64{1}, Stack: []uint32{0}, Mode: []uint32{0}}), data(&pb.Sample{Processors: []uint32{3}})},
+		"record 11: record after the end":                                       {data(&pb.End{})},
+	} {
+		got, err := open(foreignFiles(t, records...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got.Samples) != 1 || len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0].Message, want) {
+			t.Errorf("got %d samples and %+v, want %s", len(got.Samples), got.Warnings, want)
+		}
+	}
+}
+
+func TestBadHeaders(t *testing.T) {
+	for want, h := range map[string]*pb.Header{
+		"format version 2, where this cpprof reads 1: use the version that recorded it, or a newer one": {FormatVersion: 2},
+		"record 1: string 9 is none of the 1 strings":                                                   {FormatVersion: 1, Os: 9},
+		"record 1: start with -1 nanoseconds":                                                           {FormatVersion: 1, StartNanos: -1},
+		"record 1: start time in the year 292277026596: want 1 to 9999":                                 {FormatVersion: 1, StartSeconds: 1<<63 - 1},
+		"record 1: negative pid -4":                                                                     {FormatVersion: 1, Pid: -4},
+		"put back the one that was there":                                                               {FormatVersion: 1, StartSeconds: 5},
+	} {
+		texts := foreignFrame(t, "CPST", &pb.StringsRecord{Kind: &pb.StringsRecord_Header{Header: &pb.StringsHeader{FormatVersion: 1}}})
+		_, err := open(texts, foreignFrame(t, "CPSD", data(h)))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}

@@ -1,0 +1,145 @@
+package sampledata
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// What a Writer was given is in the files a second later, whether another sample comes or not.
+func TestFlushedWithinASecond(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "r.cpprof")
+	synctest.Test(t, func(t *testing.T) {
+		w, err := Create(name, testHeader())
+		if err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		g := w.Goroutine(Goroutine{ID: 1, Start: -1})
+		var taken []time.Duration
+		for i := range 100 {
+			// Gaps from 10 ms to 3 s.
+			gap := time.Duration(i%10*i%300+1) * 10 * time.Millisecond
+			s := Sample{Time: time.Since(start)}
+			if err := w.Sample(s, []Change{{Goroutine: g, State: State{Stack: NoStack, Priority: int32(i)}}}); err != nil {
+				t.Fatal(err)
+			}
+			w.Warn("late", "", 1)
+			time.Sleep(gap)
+			synctest.Wait()
+			r, err := Open(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			taken = append(taken, s.Time)
+			if n := len(r.Samples); n <= i && time.Since(start)-taken[n] > time.Second {
+				t.Fatalf("after %v, the sample of %v is not in the files", time.Since(start), taken[n])
+			}
+			if len(r.Samples) > 0 && (len(r.Warnings) != 1 || r.Warnings[0].Count < int64(len(r.Samples)) || r.Warnings[0].Kind != "late") {
+				t.Fatalf("%d samples, but warnings %v", len(r.Samples), r.Warnings)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		r, err := Open(name)
+		if err != nil || len(r.Samples) != 100 || r.End != nil {
+			t.Fatalf("%v, %d samples, end %v", err, len(r.Samples), r.End)
+		}
+	})
+}
+
+// The environment variable by which this test's binary becomes a sampler that records into the folder it names.
+const samplerFolder = "CPPROF_TEST_SAMPLER_FOLDER"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(samplerFolder); dir != "" {
+		fmt.Fprintln(os.Stderr, sampleForever(dir))
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// sampleForever writes a sample a millisecond, and the number of samples that the Writer has taken as lines.
+func sampleForever(dir string) error {
+	w, err := Create(dir, testHeader())
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	for i := int64(0); ; i++ {
+		f := w.Function(Function{Name: "f" + strconv.FormatInt(i, 10)})
+		n := w.Node(Node{Parent: NoStack, Function: f})
+		g := w.Goroutine(Goroutine{ID: i, Start: f})
+		changes := []Change{{Goroutine: g, State: State{Stack: n, Run: Running}}}
+		if g >= 10 {
+			changes = append(changes, Change{Goroutine: g - 10, Gone: true})
+		}
+		if err := w.Sample(Sample{Time: time.Since(start), Processors: []GoroutineID{g}}, changes); err != nil {
+			return err
+		}
+		fmt.Println(i + 1)
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// A sampler that is killed at any time leaves a recording that is good up to its last flush.
+func TestKilledSampler(t *testing.T) {
+	for _, atLeast := range []int64{1, 50, 700, 1500} {
+		t.Run(strconv.FormatInt(atLeast, 10), func(t *testing.T) {
+			t.Parallel()
+			name := filepath.Join(t.TempDir(), "r.cpprof")
+			cmd := exec.Command(os.Args[0])
+			cmd.Env = append(os.Environ(), samplerFolder+"="+name)
+			cmd.Stderr = os.Stderr
+			out, err := cmd.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			lines := bufio.NewScanner(out)
+			taken := int64(0)
+			killed := false
+			for lines.Scan() {
+				if taken, err = strconv.ParseInt(strings.TrimSpace(lines.Text()), 10, 64); err != nil {
+					t.Fatal(err)
+				}
+				if taken >= atLeast && !killed {
+					killed = true
+					if err := cmd.Process.Kill(); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			if err := cmd.Wait(); err == nil {
+				t.Fatal("the sampler ended by itself")
+			}
+			r, err := Open(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Check(); err != nil {
+				t.Fatal(err)
+			}
+			n := len(r.Samples)
+			t.Logf("%d samples taken, %d read, warnings %v", taken, n, r.Warnings)
+			if r.End != nil || int64(n) > taken+1 || atLeast > 1000 && n == 0 {
+				t.Errorf("%d samples of %d, end %v", n, taken, r.End)
+			}
+			for i, p := range r.Samples {
+				if p.Processors[0] != GoroutineID(i) {
+					t.Fatalf("sample %d has goroutine %d", i, p.Processors[0])
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,222 @@
+package sampledata
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+)
+
+// The framing that sampledata.proto defines.
+const (
+	frameMagic   = 0x184D2A5C
+	frameHeader  = 28       // without padding
+	framePrefix  = 8        // of the header, what the skippable frame's length does not count
+	maxContent   = 16 << 20 // of a frame
+	maxRatio     = 32       // of a frame's content to its size in the file
+	flushContent = 256 << 10
+	maxRecord    = maxContent - flushContent
+)
+
+// The tags of the two files.
+const (
+	stringsTag = "CPST"
+	samplesTag = "CPSD"
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// A frameWriter collects records into frames.
+type frameWriter struct {
+	tag     string
+	out     io.Writer
+	encoder *zstd.Encoder
+	content []byte
+	records uint32
+	frame   []byte
+}
+
+func newEncoder() (*zstd.Encoder, error) {
+	return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(true), zstd.WithSingleSegment(true),
+		zstd.WithWindowSize(1<<20), zstd.WithLowerEncoderMem(true))
+}
+
+// add takes a record into the frame.
+func (w *frameWriter) add(m proto.Message) error {
+	size := proto.Size(m)
+	if size > maxRecord {
+		return fmt.Errorf("record of %d bytes: at most %d are possible", size, maxRecord)
+	}
+	w.content = protowire.AppendVarint(w.content, uint64(size))
+	content, err := proto.MarshalOptions{UseCachedSize: true}.MarshalAppend(w.content, m)
+	if err != nil {
+		return err
+	}
+	w.content = content
+	w.records++
+	return nil
+}
+
+// flush writes the frame, if it has any records.
+func (w *frameWriter) flush() error {
+	if w.records == 0 {
+		return nil
+	}
+	w.frame = appendFrame(w.frame[:0], w.tag, w.content, w.records, w.encoder)
+	w.content, w.records = w.content[:0], 0
+	_, err := w.out.Write(w.frame)
+	return err
+}
+
+func appendFrame(b []byte, tag string, content []byte, records uint32, encoder *zstd.Encoder) []byte {
+	start := len(b)
+	compressed := encoder.EncodeAll(content, nil)
+	padding := max(0, (len(content)+maxRatio-1)/maxRatio-frameHeader-len(compressed))
+	b = binary.LittleEndian.AppendUint32(b, frameMagic)
+	b = binary.LittleEndian.AppendUint32(b, uint32(frameHeader-framePrefix+padding))
+	b = append(b, tag...)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(compressed)))
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(content)))
+	b = binary.LittleEndian.AppendUint32(b, records)
+	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(b[start+framePrefix:], castagnoli))
+	b = append(b, make([]byte, padding)...)
+	return append(b, compressed...)
+}
+
+// A frameReader gives the records of a file one by one.
+type frameReader struct {
+	tag     string
+	in      io.Reader
+	left    int64 // bytes of the file behind the frames read so far
+	unread  int64 // left, and the frame that is being read
+	record  int   // the number of the record that next gave last, from 1
+	size    int64 // of the file
+	decoder *zstd.Decoder
+	frame   []byte
+	content []byte
+	rest    []byte // of content
+	records uint32 // of rest
+}
+
+var (
+	errTorn     = errors.New("torn: the file ends within it")
+	errChecksum = errors.New("checksum mismatch")
+)
+
+func newDecoder() (*zstd.Decoder, error) {
+	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true),
+		zstd.WithDecoderMaxMemory(maxContent), zstd.WithDecoderMaxWindow(maxContent))
+}
+
+func newFrameReader(tag string, in io.Reader, size int64, decoder *zstd.Decoder) *frameReader {
+	return &frameReader{tag: tag, in: in, size: size, left: size, decoder: decoder}
+}
+
+// next reads a record into m. It gives io.EOF behind the last frame; other errors are about record number
+// r.record.
+func (r *frameReader) next(m proto.Message) error {
+	if r.records == 0 && len(r.rest) == 0 && r.left == 0 {
+		return io.EOF
+	}
+	r.record++
+	if r.records == 0 {
+		if len(r.rest) > 0 {
+			return errors.New("the frame has more content than records")
+		}
+		if err := r.readFrame(); err != nil {
+			return err
+		}
+	}
+	body, n := protowire.ConsumeBytes(r.rest)
+	if n < 0 {
+		return errors.New("a record's length does not fit its frame")
+	}
+	r.rest = r.rest[n:]
+	r.records--
+	if err := (proto.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(body, m); err != nil {
+		return fmt.Errorf("decode: %w", err)
+	}
+	return nil
+}
+
+// readFrame makes the next frame's content r.rest. Only a frame that is good as a whole counts as read.
+func (r *frameReader) readFrame() error {
+	var head [frameHeader]byte
+	r.unread = r.left
+	if r.left < frameHeader {
+		return errTorn
+	}
+	if _, err := io.ReadFull(r.in, head[:]); err != nil {
+		return readError(err)
+	}
+	field := func(at int) int64 { return int64(binary.LittleEndian.Uint32(head[at:])) }
+	padded, compressed, content := framePrefix+field(4), field(12), field(16)
+	switch {
+	case field(0) != frameMagic:
+		return errors.New("no frame begins here")
+	case string(head[8:12]) != r.tag:
+		return fmt.Errorf("frame of another file: tag %q, want %q", head[8:12], r.tag)
+	case field(24) != int64(crc32.Checksum(head[framePrefix:frameHeader-4], castagnoli)):
+		return errChecksum
+	case padded < frameHeader || content < 1 || content > maxContent || content > maxRatio*(padded+compressed):
+		return errors.New("impossible lengths in the frame's header")
+	case padded+compressed > r.left:
+		return errTorn
+	}
+	if _, err := io.CopyN(io.Discard, r.in, padded-frameHeader); err != nil {
+		return readError(err)
+	}
+	r.frame = resize(r.frame, int(compressed))
+	if _, err := io.ReadFull(r.in, r.frame); err != nil {
+		return readError(err)
+	}
+	if err := r.decompress(int(content)); err != nil {
+		return err
+	}
+	r.records = uint32(field(20))
+	if r.records == 0 {
+		return errors.New("frame without records")
+	}
+	r.rest = r.content
+	r.left -= padded + compressed
+	return nil
+}
+
+func (r *frameReader) decompress(size int) error {
+	var h zstd.Header
+	if err := h.Decode(r.frame); err != nil || h.Skippable || !h.HasCheckSum {
+		return errors.New("not a zstd frame with a checksum")
+	}
+	content, err := r.decoder.DecodeAll(r.frame, resize(r.content, size)[:0])
+	switch {
+	case errors.Is(err, zstd.ErrCRCMismatch):
+		return errChecksum
+	case err != nil:
+		return fmt.Errorf("decompress: %w", err)
+	case len(content) != size:
+		return fmt.Errorf("content of %d bytes, not %d", len(content), size)
+	}
+	r.content = content
+	return nil
+}
+
+// resize gives a slice of that length and no more capacity than decoding may use.
+func resize(b []byte, n int) []byte {
+	if cap(b) < n {
+		return make([]byte, n)
+	}
+	return b[:n:n]
+}
+
+// readError is for a file that is shorter than it was when it was opened.
+func readError(err error) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return errTorn
+	}
+	return err
+}

@@ -1,0 +1,202 @@
+package sampledata
+
+import (
+	"bytes"
+	"reflect"
+	"runtime"
+	"sync"
+	"testing"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/cpprof/cpprof/sampledata/internal/pb"
+)
+
+// In proportion to a file: what the encoding's highest compression, and the largest thing made of the smallest
+// record, come to together. The constant is for buffers that are there for any file.
+const (
+	memoryPerByte = 8 << 10
+	memoryAlways  = 32 << 20
+)
+
+// bounded runs f and makes sure that it allocates in proportion to size.
+func bounded(t *testing.T, size int, f func()) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	if got := after.TotalAlloc - before.TotalAlloc; got > memoryAlways+memoryPerByte*uint64(size) {
+		t.Errorf("%d bytes allocated for an input of %d bytes", got, size)
+	}
+}
+
+// good checks a recording that came from somewhere, and that both its forms give it again.
+func good(t *testing.T, r *Recording) {
+	if err := r.Check(); err != nil {
+		t.Fatal(err)
+	}
+	r.Stats()
+	var b bytes.Buffer
+	if err := WriteText(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	again, err := ReadText(bytes.NewReader(b.Bytes()))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, &b)
+	}
+	equal(t, again, r)
+}
+
+var oneEncoder = sync.OnceValues(newEncoder)
+
+// frameOf wraps records into a good frame.
+func frameOf(t testing.TB, tag string, content []byte) []byte {
+	z, err := oneEncoder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	records := uint32(0)
+	for rest := content; len(rest) > 0; records++ {
+		_, n := protowire.ConsumeBytes(rest)
+		if n < 0 {
+			break
+		}
+		rest = rest[n:]
+	}
+	return appendFrame(nil, tag, content, max(1, records), z)
+}
+
+// contentOf gives the records of a file without its frames.
+func contentOf(t testing.TB, tag string, file []byte, m proto.Message) []byte {
+	z, err := newDecoder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	r := newFrameReader(tag, bytes.NewReader(file), int64(len(file)), z)
+	var content []byte
+	for r.next(m) == nil {
+		b, err := proto.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		content = protowire.AppendBytes(content, b)
+		proto.Reset(m)
+	}
+	return content
+}
+
+// FuzzSampleData takes its input as a whole file, and as the records in good frames.
+func FuzzSampleData(f *testing.F) {
+	texts, samples, _ := twoFiles(f)
+	content := contentOf(f, samplesTag, samples, &pb.DataRecord{})
+	f.Add(samples)
+	f.Add(samples[:len(samples)/2])
+	f.Add(content)
+	f.Add(content[:len(content)/2])
+	f.Fuzz(func(t *testing.T, b []byte) {
+		for _, file := range [][]byte{b, frameOf(t, samplesTag, b)} {
+			var r *Recording
+			bounded(t, len(file), func() { r, _ = open(texts, file) })
+			if r != nil {
+				good(t, r)
+			}
+		}
+	})
+}
+
+// FuzzStrings does the same with the other file.
+func FuzzStrings(f *testing.F) {
+	texts, samples, _ := twoFiles(f)
+	content := contentOf(f, stringsTag, texts, &pb.StringsRecord{})
+	f.Add(texts)
+	f.Add(texts[:len(texts)/2])
+	f.Add(content)
+	f.Add(content[:len(content)/2])
+	f.Fuzz(func(t *testing.T, b []byte) {
+		for _, file := range [][]byte{b, frameOf(t, stringsTag, b)} {
+			var r *Recording
+			bounded(t, len(file), func() { r, _ = open(file, samples) })
+			if r != nil {
+				good(t, r)
+			}
+		}
+	})
+}
+
+func FuzzText(f *testing.F) {
+	f.Add(twoGoroutinesText)
+	f.Add("cpprof recording 1")
+	f.Add("cpprof recording 1\nlabels l1 \"a b\"=\"\\xff\" # x\nsample 1h0m0.5s processors=idle,system\nwarning k 1 \"\"")
+	f.Add("cpprof recording 1\ngoroutine g0 -1\nholders h1 g0\nsample 0s\ng0 blocked - holders=h1 evidence=ambiguous lock=017\nsample 0s\ng0 gone\nend exec")
+	f.Fuzz(func(t *testing.T, text string) {
+		var r *Recording
+		bounded(t, len(text), func() { r, _ = ReadText(bytes.NewReader([]byte(text))) })
+		if r != nil {
+			good(t, r)
+		}
+	})
+}
+
+// The seeds of the fuzz targets must get past the first checks, or they are worth nothing.
+func TestSeedsAreRead(t *testing.T) {
+	texts, samples, want := twoFiles(t)
+	got, err := open(frameOf(t, stringsTag, contentOf(t, stringsTag, texts, &pb.StringsRecord{})),
+		frameOf(t, samplesTag, contentOf(t, samplesTag, samples, &pb.DataRecord{})))
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v: %+v", err, got)
+	}
+}
+
+// A file of highly regular samples is kept large enough for its content, and so can be read.
+func TestRegularRecordingIsPadded(t *testing.T) {
+	b := NewBuilder(testHeader())
+	g := make([]GoroutineID, 2000)
+	for i := range g {
+		g[i] = b.Goroutine(Goroutine{ID: int64(i), Start: -1})
+	}
+	for i := range 50 {
+		changes := make([]Change, len(g))
+		for k := range g {
+			changes[k] = Change{Goroutine: g[k], State: State{Stack: NoStack, Run: RunState(i % 2)}}
+		}
+		if err := b.Sample(Sample{}, changes); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := b.Recording()
+	name := t.TempDir()
+	if err := want.Write(name); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, got, want)
+}
+
+// A frame that promises more than its size allows is refused before anything is decompressed.
+func TestBombIsRefused(t *testing.T) {
+	_, samples, _ := twoFiles(t)
+	z, err := newEncoder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &frameWriter{tag: stringsTag, out: &bytes.Buffer{}, encoder: z}
+	if err := w.add(&pb.StringsRecord{Kind: &pb.StringsRecord_Texts{Texts: &pb.Texts{Text: make([][]byte, 2<<20)}}}); err != nil {
+		t.Fatal(err)
+	}
+	padded := appendFrame(nil, stringsTag, w.content, 1, z)
+	compressed := z.EncodeAll(w.content, nil)
+	bomb := append(append(padded[:4:4], 20, 0, 0, 0), padded[framePrefix:frameHeader]...)
+	bomb = append(bomb, compressed...)
+	bounded(t, len(bomb), func() {
+		_, err = open(bomb, samples)
+	})
+	const want = "reading strings file r.cpprof/Strings: record 1: impossible lengths in the frame's header: without this record nothing can be read"
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}

@@ -1,0 +1,3 @@
+package sampledata
+
+//go:generate go run ./internal/genproto sampledata.proto internal/pb

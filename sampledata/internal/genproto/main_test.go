@@ -1,0 +1,37 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// The committed code must be what go generate makes of the committed definition.
+func TestCodeIsUpToDate(t *testing.T) {
+	code, err := generate("../../sampledata.proto")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(code) != 1 {
+		t.Errorf("%d files of code, want 1", len(code))
+	}
+	for name, want := range code {
+		got, err := os.ReadFile(filepath.Join("../pb", filepath.Base(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(got) != want {
+			t.Errorf("%s is not up to date: run go generate ./sampledata", filepath.Base(name))
+		}
+	}
+}
+
+func TestGenerateErrors(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "bad.proto")
+	if err := os.WriteFile(file, []byte("syntax = \"proto3\";\nmessage {"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := generate(file); err == nil {
+		t.Error("code for a file that is none")
+	}
+}

@@ -1,0 +1,159 @@
+package sampledata
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// MaxDepth is the largest number of frames of a stack. A sampler cuts what is deeper, and counts it in a warning.
+const MaxDepth = 10_000
+
+// maxSamples leaves room for arithmetic on sample numbers.
+const maxSamples = math.MaxInt32 - 1
+
+// sizes are the lengths of a recording's tables. Its methods check what refers to them.
+type sizes struct {
+	functions, nodes, goroutines, labelSets, holderSets int
+}
+
+func (z *sizes) function(f Function) error {
+	if f.Name == "" {
+		return fmt.Errorf("function without a name")
+	}
+	return checkLine(f.Line)
+}
+
+func (z *sizes) node(n Node) error {
+	if n.Parent < NoStack || int(n.Parent) >= z.nodes {
+		return fmt.Errorf("parent %d is none of the %d nodes before it", n.Parent, z.nodes)
+	}
+	if n.Function < 0 || int(n.Function) >= z.functions {
+		return fmt.Errorf("function %d is none of the %d functions", n.Function, z.functions)
+	}
+	return checkLine(n.Line)
+}
+
+func (z *sizes) goroutine(g Goroutine) error {
+	if g.Start < -1 || int(g.Start) >= z.functions {
+		return fmt.Errorf("start function %d is none of the %d functions", g.Start, z.functions)
+	}
+	return checkLine(g.Site.Line)
+}
+
+// holders checks a set; its members are ascending.
+func (z *sizes) holders(set []GoroutineID) error {
+	for i, g := range set {
+		if g < 0 || int(g) >= z.goroutines {
+			return fmt.Errorf("holder %d is none of the %d goroutines", g, z.goroutines)
+		}
+		if i > 0 && set[i-1] >= g {
+			return fmt.Errorf("holders %d and %d are not in ascending order", set[i-1], g)
+		}
+	}
+	return nil
+}
+
+func (z *sizes) state(s State) error {
+	switch {
+	case s.Stack < NoStack || int(s.Stack) >= z.nodes:
+		return fmt.Errorf("stack %d is none of the %d nodes", s.Stack, z.nodes)
+	case s.Run > Blocked:
+		return fmt.Errorf("unknown run state %d", s.Run)
+	case s.Evidence > Recorded:
+		return fmt.Errorf("unknown evidence %d", s.Evidence)
+	case s.Labels < 0 || int(s.Labels) >= z.labelSets:
+		return fmt.Errorf("label set %d is none of the %d label sets", s.Labels, z.labelSets)
+	case s.Holders < 0 || int(s.Holders) >= z.holderSets:
+		return fmt.Errorf("holder set %d is none of the %d holder sets", s.Holders, z.holderSets)
+	case (s.Holders == 0) != (s.Evidence == NoEvidence):
+		return fmt.Errorf("holder set %d with evidence %q: holders need evidence, and evidence holders", s.Holders, s.Evidence)
+	}
+	return nil
+}
+
+// sample checks one sample by itself; what it owes to the one before is checked by the caller.
+func (z *sizes) sample(s *Sample) error {
+	for _, d := range []struct {
+		name  string
+		value int64
+	}{
+		{"time", int64(s.Time)}, {"halt", int64(s.Halt)}, {"sampler CPU", int64(s.SamplerCPU)},
+		{"thread count", int64(s.Threads)}, {"missed ticks", int64(s.Missed)}, {"reused stacks", int64(s.Reused)},
+		{"rechecked stacks", int64(s.Rechecked)}, {"wrong stacks", int64(s.Wrong)},
+	} {
+		if d.value < 0 {
+			return fmt.Errorf("negative %s %d", d.name, d.value)
+		}
+	}
+	if s.Rechecked > s.Reused {
+		return fmt.Errorf("%d stacks rechecked of %d reused", s.Rechecked, s.Reused)
+	}
+	if s.Wrong > s.Rechecked {
+		return fmt.Errorf("%d stacks wrong of %d rechecked", s.Wrong, s.Rechecked)
+	}
+	for i, g := range s.Processors {
+		if g < SystemProcessor || int(g) >= z.goroutines {
+			return fmt.Errorf("processor %d runs %d, which is none of the %d goroutines", i, g, z.goroutines)
+		}
+	}
+	return nil
+}
+
+func checkLine(line int32) error {
+	if line < 0 {
+		return fmt.Errorf("negative line %d", line)
+	}
+	return nil
+}
+
+// checkLabels wants keys in ascending order, each once.
+func checkLabels(set []Label) error {
+	for i := 1; i < len(set); i++ {
+		if set[i-1].Key >= set[i].Key {
+			return fmt.Errorf("label keys %q and %q are not in ascending order", set[i-1].Key, set[i].Key)
+		}
+	}
+	return nil
+}
+
+func (h *Header) check() error {
+	if y := h.Start.Year(); y < 1 || y > 9999 {
+		return fmt.Errorf("start time in the year %d: want 1 to 9999", y)
+	}
+	if h.PID < 0 {
+		return fmt.Errorf("negative pid %d", h.PID)
+	}
+	if h.GOMAXPROCS < 0 {
+		return fmt.Errorf("negative GOMAXPROCS %d", h.GOMAXPROCS)
+	}
+	for _, f := range []struct {
+		name  string
+		value float64
+	}{
+		{"rate", h.Sampler.RateHz}, {"jitter", h.Sampler.Jitter},
+		{"overhead bound", h.Sampler.MaxOverhead}, {"CPU bound", h.Sampler.MaxCPU},
+	} {
+		if !(f.value >= 0 && f.value <= math.MaxFloat64) {
+			return fmt.Errorf("%s %v is not a number from 0 up", f.name, f.value)
+		}
+	}
+	return nil
+}
+
+// normal gives the header with its start time in UTC and without a monotonic reading, as files keep it.
+func (h Header) normal() Header {
+	h.Start = h.Start.Round(0).UTC()
+	h.Command = append([]string(nil), h.Command...)
+	return h
+}
+
+func (e *End) check() error {
+	if e.Cause > EndFailed {
+		return fmt.Errorf("unknown cause %d", e.Cause)
+	}
+	if e.Time < 0 {
+		return fmt.Errorf("negative time %v", time.Duration(e.Time))
+	}
+	return nil
+}

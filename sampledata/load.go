@@ -1,0 +1,56 @@
+package sampledata
+
+// What readers add to a Builder must be new: in a recording, each thing has one code. These methods are for
+// them alone; nobody else has the Builder yet.
+
+func (b *Builder) newFunction(f Function) error {
+	id, isNew := b.tables.function(f)
+	if !isNew {
+		return b.tables.refused("function", len(b.rec.Functions), int(id))
+	}
+	b.rec.Functions = append(b.rec.Functions, f)
+	return nil
+}
+
+func (b *Builder) newNode(n Node) error {
+	id, isNew := b.tables.node(n)
+	if !isNew {
+		return b.tables.refused("node", len(b.rec.Nodes), int(id))
+	}
+	b.rec.Nodes = append(b.rec.Nodes, n)
+	return nil
+}
+
+func (b *Builder) newGoroutine(g Goroutine) error {
+	id, isNew := b.tables.goroutine(g)
+	if !isNew {
+		return b.tables.refused("goroutine", len(b.rec.Goroutines), int(id))
+	}
+	b.rec.Goroutines = append(b.rec.Goroutines, g)
+	b.open = append(b.open, 0)
+	return nil
+}
+
+func (b *Builder) newLabelSet(set []Label) error {
+	if err := checkLabels(set); err != nil {
+		return err
+	}
+	id, isNew := b.tables.labelSet(set)
+	if isNew == nil {
+		return b.tables.refused("label set", len(b.rec.LabelSets), int(id))
+	}
+	b.rec.LabelSets = append(b.rec.LabelSets, isNew)
+	return nil
+}
+
+func (b *Builder) newHolderSet(set []GoroutineID) error {
+	if err := b.tables.sizes.holders(set); err != nil {
+		return err
+	}
+	id, isNew := b.tables.holderSet(set)
+	if isNew == nil {
+		return b.tables.refused("holder set", len(b.rec.HolderSets), int(id))
+	}
+	b.rec.HolderSets = append(b.rec.HolderSets, isNew)
+	return nil
+}

@@ -1,0 +1,199 @@
+package sampledata
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/cpprof/cpprof/sampledata/internal/pb"
+)
+
+// Open reads the recording in the folder dir; it may still be growing. Where a file is torn or damaged, the
+// recording ends before the damage, End is nil, and a warning of kind DamagedFile says what is missing. What has
+// no header that can be read is an error.
+func Open(dir string) (*Recording, error) {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return nil, fmt.Errorf("read recording: %w", err)
+	}
+	if !info.IsDir() {
+		return nil, fmt.Errorf("read recording %s: it is no folder: a recording is a folder with the files %s and %s", dir, stringsFile, samplesFile)
+	}
+	// SampleData is measured before Strings, which is written first: so Strings has all that is needed.
+	samples, err := openFile(filepath.Join(dir, samplesFile))
+	if err != nil {
+		return nil, err
+	}
+	defer samples.Close()
+	texts, err := openFile(filepath.Join(dir, stringsFile))
+	if err != nil {
+		return nil, err
+	}
+	defer texts.Close()
+	return read(texts, samples)
+}
+
+// A source is one of the two files, as long as it was when it was opened.
+type source struct {
+	io.ReadCloser
+	path string
+	size int64
+}
+
+func openFile(path string) (*source, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("read recording: %w: a recording has the files %s and %s", err, stringsFile, samplesFile)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("read recording: %s is no regular file", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read recording: %w", err)
+	}
+	return &source{f, path, info.Size()}, nil
+}
+
+func (s *source) frames(tag string, d *zstd.Decoder) *frameReader {
+	return newFrameReader(tag, bufio.NewReaderSize(s, 64<<10), s.size, d)
+}
+
+func read(texts, samples *source) (*Recording, error) {
+	z, err := newDecoder()
+	if err != nil {
+		return nil, err
+	}
+	defer z.Close()
+	t, stringsErr := readStrings(texts.frames(stringsTag, z))
+	if stringsErr != nil {
+		stringsErr = fmt.Errorf("reading strings file %s: %w", texts.path, stringsErr)
+	}
+	if t == nil {
+		return nil, stringsErr
+	}
+	d, samplesErr := readSamples(samples.frames(samplesTag, z), t)
+	if samplesErr != nil {
+		samplesErr = fmt.Errorf("reading sample data file %s: %w", samples.path, samplesErr)
+	}
+	if d == nil {
+		return nil, errors.Join(samplesErr, stringsErr)
+	}
+	for _, err := range []error{stringsErr, samplesErr} {
+		if err != nil {
+			d.b.Warn(DamagedFile, err.Error(), 1)
+		}
+	}
+	return d.b.recording(d.b.rec.Runs), nil
+}
+
+// texts are the strings by code, and the start that they were written for.
+type texts struct {
+	byCode  []string
+	seconds int64
+	nanos   int32
+}
+
+// readStrings gives what it could read, nil where not even the header, and the error that ended it.
+func readStrings(r *frameReader) (*texts, error) {
+	var record pb.StringsRecord
+	if err := r.next(&record); err != nil {
+		return nil, r.headerError(err)
+	}
+	h := record.GetHeader()
+	if h == nil {
+		return nil, r.headerError(errNoHeader)
+	}
+	if err := checkVersion(h.FormatVersion); err != nil {
+		return nil, err
+	}
+	t := &texts{byCode: []string{""}, seconds: h.StartSeconds, nanos: h.StartNanos}
+	for {
+		record.Reset()
+		err := r.next(&record)
+		if err == io.EOF {
+			return t, nil
+		}
+		m := record.GetTexts()
+		if err == nil && m == nil {
+			err = errUnknownRecord
+		}
+		for i, s := range m.GetText() {
+			if len(s) > maxText {
+				err = fmt.Errorf("string %d of %d bytes: at most %d are possible", i, len(s), maxText)
+			}
+		}
+		if err != nil {
+			return t, r.lost(err)
+		}
+		for _, s := range m.Text {
+			t.byCode = append(t.byCode, string(s))
+		}
+	}
+}
+
+// readSamples gives what it could read, nil where not even the header, and the error that ended it.
+func readSamples(r *frameReader, t *texts) (*decoder, error) {
+	var record pb.DataRecord
+	if err := r.next(&record); err != nil {
+		return nil, r.headerError(err)
+	}
+	m := record.GetHeader()
+	if m == nil {
+		return nil, r.headerError(errNoHeader)
+	}
+	if err := checkVersion(m.FormatVersion); err != nil {
+		return nil, err
+	}
+	d := &decoder{texts: t.byCode}
+	h, err := d.header(m)
+	if err != nil {
+		return nil, r.headerError(err)
+	}
+	if m.StartSeconds != t.seconds || m.StartNanos != t.nanos {
+		return nil, errors.New("it and the strings file beside it belong to different recordings: put back the one that was there")
+	}
+	d.b = NewBuilder(h)
+	for {
+		record.Reset()
+		err := r.next(&record)
+		if err == io.EOF {
+			return d, nil
+		}
+		if err == nil {
+			err = d.record(&record)
+		}
+		if err != nil {
+			return d, r.lost(err)
+		}
+	}
+}
+
+var (
+	errNoHeader      = errors.New("not a header")
+	errUnknownRecord = errors.New("unknown kind of record: a newer cpprof may know it")
+)
+
+func checkVersion(v uint32) error {
+	if v != formatVersion {
+		return fmt.Errorf("format version %d, where this cpprof reads %d: use the version that recorded it, or a newer one", v, formatVersion)
+	}
+	return nil
+}
+
+func (r *frameReader) headerError(err error) error {
+	if err == io.EOF {
+		return errors.New("the file is empty: nothing was recorded")
+	}
+	return fmt.Errorf("record 1: %w: without this record nothing can be read", err)
+}
+
+// lost says at which record reading ended, and how much of the file is missing for it.
+func (r *frameReader) lost(err error) error {
+	return fmt.Errorf("record %d: %w; what begins there is left out, at most %d of %d bytes", r.record, err, r.unread, r.size)
+}

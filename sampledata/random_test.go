@@ -1,0 +1,159 @@
+package sampledata
+
+import (
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// text draws a string that is hard on quoting now and then.
+var text = rapid.OneOf(
+	rapid.SampledFrom([]string{"", "f", "main.work", "net/http.(*conn).serve", "main.F[go.shape.int]", "a b", `"`, "=", "#", "\xff\x00", "é\u2028", "g1", "-", "a=b,c"}),
+	rapid.String(),
+)
+
+// drawRecording draws a recording of everything there is, by way of a Builder.
+func drawRecording(t *rapid.T) *Recording {
+	return drawBuilder(t).Recording()
+}
+
+func drawBuilder(t *rapid.T) *Builder {
+	b := NewBuilder(drawHeader(t))
+	d := drawer{t: t, b: b, alive: make(map[GoroutineID]bool)}
+	n := rapid.IntRange(0, 12).Draw(t, "samples")
+	for range n {
+		d.names()
+		d.sample()
+	}
+	d.names()
+	for range rapid.IntRange(0, 3).Draw(t, "warnings") {
+		b.Warn(text.Draw(t, "kind"), text.Draw(t, "message"), rapid.Int64Min(1).Draw(t, "count"))
+	}
+	if rapid.Bool().Draw(t, "ended") {
+		err := b.Finish(End{
+			Cause: EndCause(rapid.IntRange(0, int(EndFailed)).Draw(t, "cause")), Time: duration(t),
+			ExitStatus: rapid.Int32().Draw(t, "status"), Detail: text.Draw(t, "detail"),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b
+}
+
+func drawHeader(t *rapid.T) Header {
+	rate := rapid.Float64Range(0, 1e6)
+	return Header{
+		Command: rapid.SliceOfN(text, 0, 3).Draw(t, "command"), Executable: text.Draw(t, "executable"),
+		PID: rapid.Int64Min(0).Draw(t, "pid"), GoVersion: text.Draw(t, "go"), OS: text.Draw(t, "os"), Arch: text.Draw(t, "arch"),
+		GOMAXPROCS: rapid.Int32Min(0).Draw(t, "gomaxprocs"),
+		Start:      time.Unix(rapid.Int64Range(-1e9, 1e10).Draw(t, "start"), rapid.Int64Range(0, 1e9-1).Draw(t, "nanos")),
+		Clock:      text.Draw(t, "clock"),
+		Sampler: Settings{
+			Version: text.Draw(t, "version"), Backend: text.Draw(t, "backend"), RateHz: rate.Draw(t, "rate"),
+			Jitter: rate.Draw(t, "jitter"), MaxOverhead: rate.Draw(t, "overhead"), MaxCPU: rate.Draw(t, "cpu"),
+		},
+	}
+}
+
+func duration(t *rapid.T) time.Duration {
+	return time.Duration(rapid.Int64Range(0, 1<<rapid.IntRange(1, 40).Draw(t, "bits")).Draw(t, "duration"))
+}
+
+type drawer struct {
+	t     *rapid.T
+	b     *Builder
+	time  time.Duration
+	alive map[GoroutineID]bool
+}
+
+func (d *drawer) index(name string, low, end int) int {
+	return rapid.IntRange(low, end-1).Draw(d.t, name)
+}
+
+// names draws some functions, nodes, goroutines and sets.
+func (d *drawer) names() {
+	line := rapid.Int32Range(0, 3)
+	for range d.index("functions", 0, 3) {
+		name := text.Draw(d.t, "name")
+		d.b.Function(Function{Name: "f" + name, File: text.Draw(d.t, "file"), Line: line.Draw(d.t, "line")})
+	}
+	functions := d.b.tables.functions
+	if functions == 0 {
+		return
+	}
+	for range d.index("nodes", 0, 4) {
+		d.b.Node(Node{
+			Parent: NodeID(d.index("parent", -1, d.b.tables.nodes)), Function: FunctionID(d.index("function", 0, functions)),
+			Line: line.Draw(d.t, "line"), Inlined: rapid.Bool().Draw(d.t, "inlined"),
+		})
+	}
+	for range d.index("goroutines", 0, 3) {
+		d.b.Goroutine(Goroutine{
+			ID: rapid.Int64().Draw(d.t, "id"), Start: FunctionID(d.index("start", -1, functions)),
+			Site:   Site{text.Draw(d.t, "site function"), text.Draw(d.t, "site file"), line.Draw(d.t, "site line")},
+			Parent: rapid.Int64().Draw(d.t, "parent"), System: rapid.Bool().Draw(d.t, "system"), GC: rapid.Bool().Draw(d.t, "gc"),
+		})
+	}
+	var labels []Label
+	for range d.index("labels", 0, 3) {
+		labels = append(labels, Label{text.Draw(d.t, "key"), text.Draw(d.t, "value")})
+	}
+	d.b.LabelSet(labels)
+	var holders []GoroutineID
+	for g := range d.b.tables.goroutines {
+		if rapid.Bool().Draw(d.t, "holds") {
+			holders = append(holders, GoroutineID(g))
+		}
+	}
+	d.b.HolderSet(holders)
+}
+
+func (d *drawer) sample() {
+	z := d.b.tables.sizes
+	var changes []Change
+	for g := range z.goroutines {
+		g := GoroutineID(g)
+		switch rapid.IntRange(0, 3).Draw(d.t, "what") {
+		case 0:
+			changes = append(changes, Change{Goroutine: g, Gone: true})
+			d.alive[g] = false
+		case 1:
+			changes = append(changes, Change{Goroutine: g, State: d.state(z)})
+			d.alive[g] = true
+		}
+	}
+	s := Sample{
+		Halt: duration(d.t), Threads: rapid.Int32Min(0).Draw(d.t, "threads"),
+		StoppedWorld: rapid.Bool().Draw(d.t, "stopped"), Collecting: rapid.Bool().Draw(d.t, "collecting"),
+		Missed: rapid.Int32Min(0).Draw(d.t, "missed"), SamplerCPU: duration(d.t), Reused: rapid.Int32Min(0).Draw(d.t, "reused"),
+	}
+	s.Rechecked = rapid.Int32Range(0, s.Reused).Draw(d.t, "rechecked")
+	s.Wrong = rapid.Int32Range(0, s.Rechecked).Draw(d.t, "wrong")
+	d.time += duration(d.t)
+	s.Time = d.time
+	for g := SystemProcessor; int(g) < z.goroutines; g++ {
+		if (g < 0 || d.alive[g]) && rapid.Bool().Draw(d.t, "on a processor") {
+			s.Processors = append(s.Processors, g)
+		}
+	}
+	if err := d.b.Sample(s, changes); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func (d *drawer) state(z sizes) State {
+	s := State{
+		Stack: NodeID(d.index("stack", -1, z.nodes)), Run: RunState(d.index("run", 0, int(Blocked)+1)),
+		Torn: rapid.Bool().Draw(d.t, "torn"), Priority: rapid.Int32().Draw(d.t, "priority"),
+		Labels: LabelSetID(d.index("label set", 0, z.labelSets)), Holders: HolderSetID(d.index("holder set", 0, z.holderSets)),
+		Reason: text.Draw(d.t, "reason"),
+	}
+	if rapid.Bool().Draw(d.t, "locked") {
+		s.Lock = rapid.Uint64().Draw(d.t, "lock")
+	}
+	if s.Holders > 0 {
+		s.Evidence = Evidence(d.index("evidence", 1, int(Recorded)+1))
+	}
+	return s
+}

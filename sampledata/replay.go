@@ -1,0 +1,155 @@
+package sampledata
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Write puts the recording into a new folder, as [Create] does.
+func (r *Recording) Write(dir string) error {
+	if err := r.Check(); err != nil {
+		return fmt.Errorf("write recording %s: %w", dir, err)
+	}
+	w, err := Create(dir, r.Header)
+	if err != nil {
+		return err
+	}
+	if err := r.replay(w); err != nil {
+		_ = w.Close() // the first error says more
+		return err
+	}
+	return w.Close()
+}
+
+// replay hands a good recording to a sink that has nothing yet, sample by sample; codes stay as they are. Things
+// are named when they are first needed, as a sampler does it.
+func (r *Recording) replay(sink Sink) error {
+	n := naming{r: r, sink: sink, labelSets: 1, holderSets: 1}
+	ends, endsBefore := r.ends()
+	var changes []Change
+	run := 0
+	for i := range r.Samples {
+		changes = changes[:0]
+		n.runs(run, i)
+		for ; run < len(r.Runs) && int(r.Runs[run].First) == i; run++ {
+			changes = append(changes, Change{Goroutine: r.Runs[run].Goroutine, State: r.Runs[run].State})
+		}
+		for _, e := range ends[endsBefore[i]:endsBefore[i+1]] {
+			changes = append(changes, Change{Goroutine: r.Runs[e].Goroutine, Gone: true})
+		}
+		slices.SortFunc(changes, func(a, b Change) int { return cmp.Compare(a.Goroutine, b.Goroutine) })
+		if err := sink.Sample(r.Samples[i], changes); err != nil {
+			return err
+		}
+	}
+	n.rest()
+	for _, w := range r.Warnings {
+		sink.Warn(w.Kind, w.Message, w.Count)
+	}
+	if r.End == nil {
+		return nil
+	}
+	return sink.Finish(*r.End)
+}
+
+// ends gives the runs after which their goroutine is gone, by the sample that finds that: those of sample i are
+// ends[before[i]:before[i+1]].
+func (r *Recording) ends() (ends, before []int32) {
+	next := make([]int32, len(r.Goroutines)) // the first sample of the goroutine's next run
+	before = make([]int32, len(r.Samples)+1)
+	gone := make([]bool, len(r.Runs))
+	for i := len(r.Runs) - 1; i >= 0; i-- {
+		run := &r.Runs[i]
+		gone[i] = run.Last+1 != next[run.Goroutine] && int(run.Last+1) < len(r.Samples)
+		next[run.Goroutine] = run.First
+		if gone[i] {
+			before[run.Last+2]++
+		}
+	}
+	for i := range r.Samples {
+		before[i+1] += before[i]
+	}
+	ends = make([]int32, before[len(r.Samples)])
+	at := append([]int32(nil), before...)
+	for i := range r.Runs {
+		if gone[i] {
+			s := r.Runs[i].Last + 1
+			ends[at[s]] = int32(i)
+			at[s]++
+		}
+	}
+	return ends, before
+}
+
+// naming counts what the sink has been told of.
+type naming struct {
+	r          *Recording
+	sink       Sink
+	functions  int
+	nodes      int
+	goroutines int
+	labelSets  int
+	holderSets int
+}
+
+// runs names all that the runs of a sample refer to, from run on.
+func (n *naming) runs(run, sample int) {
+	var last Run // the codes behind the last ones
+	for ; run < len(n.r.Runs) && int(n.r.Runs[run].First) == sample; run++ {
+		r := &n.r.Runs[run]
+		last.Goroutine = max(last.Goroutine, r.Goroutine+1)
+		last.Stack = max(last.Stack, r.Stack+1)
+		last.Labels = max(last.Labels, r.Labels+1)
+		last.Holders = max(last.Holders, r.Holders+1)
+	}
+	n.upToNode(int(last.Stack))
+	n.upToGoroutine(int(last.Goroutine))
+	n.upToLabelSet(int(last.Labels))
+	n.upToHolderSet(int(last.Holders))
+}
+
+// rest names what no run refers to.
+func (n *naming) rest() {
+	n.upToFunction(len(n.r.Functions))
+	n.upToNode(len(n.r.Nodes))
+	n.upToGoroutine(len(n.r.Goroutines))
+	n.upToLabelSet(len(n.r.LabelSets))
+	n.upToHolderSet(len(n.r.HolderSets))
+}
+
+func (n *naming) upToFunction(end int) {
+	for ; n.functions < end; n.functions++ {
+		n.sink.Function(n.r.Functions[n.functions])
+	}
+}
+
+func (n *naming) upToNode(end int) {
+	for ; n.nodes < end; n.nodes++ {
+		node := n.r.Nodes[n.nodes]
+		n.upToFunction(int(node.Function) + 1)
+		n.sink.Node(node)
+	}
+}
+
+func (n *naming) upToGoroutine(end int) {
+	for ; n.goroutines < end; n.goroutines++ {
+		g := n.r.Goroutines[n.goroutines]
+		n.upToFunction(int(g.Start) + 1)
+		n.sink.Goroutine(g)
+	}
+}
+
+func (n *naming) upToLabelSet(end int) {
+	for ; n.labelSets < end; n.labelSets++ {
+		n.sink.LabelSet(n.r.LabelSets[n.labelSets])
+	}
+}
+
+func (n *naming) upToHolderSet(end int) {
+	for ; n.holderSets < end; n.holderSets++ {
+		set := n.r.HolderSets[n.holderSets]
+		n.upToGoroutine(int(set[len(set)-1]) + 1)
+		n.sink.HolderSet(set)
+	}
+}

@@ -1,0 +1,130 @@
+package sampledata
+
+import (
+	"math"
+	"slices"
+	"time"
+)
+
+// Stats sum up what was recorded and what it cost the target. Shares are from 0 to 1; what can't be told, because
+// there is nothing to divide by, is 0. Durations are in nanoseconds in JSON.
+type Stats struct {
+	Samples          int            `json:"samples"`
+	Duration         time.Duration  `json:"duration_ns"` // from the start to the end, or to the last sample where there is no end
+	RateHz           float64        `json:"rate_hz"`     // achieved: samples by duration
+	Goroutines       GoroutineStats `json:"goroutines"`
+	ThreadsMax       int32          `json:"threads_max"`
+	Halt             HaltStats      `json:"halt_ns"`
+	HaltedShare      float64        `json:"halted_share"`       // of the duration
+	SamplerCPUShare  float64        `json:"sampler_cpu_share"`  // of one core, over the duration
+	ReusedShare      float64        `json:"reused_share"`       // of all stacks, those taken over from an earlier sample
+	ReusedWrongShare float64        `json:"reused_wrong_share"` // of those taken over that were read again to see, the ones found changed
+	TornShare        float64        `json:"torn_share"`         // of all stacks, those that don't reach their outermost frame
+	MissedTicks      int64          `json:"missed_ticks"`
+	Warnings         []Warning      `json:"warnings"` // not nil
+}
+
+// GoroutineStats are over the samples.
+type GoroutineStats struct {
+	Mean float64 `json:"mean"`
+	Max  int64   `json:"max"`
+}
+
+// HaltStats are over the samples: how long the target was halted. A quantile is the smallest halt that is not
+// exceeded by that share of all halts.
+type HaltStats struct {
+	Median time.Duration `json:"median"`
+	P90    time.Duration `json:"p90"`
+	P99    time.Duration `json:"p99"`
+	Max    time.Duration `json:"max"`
+	Total  time.Duration `json:"total"`
+}
+
+// Stats sums a recording up.
+func (r *Recording) Stats() Stats {
+	s := Stats{Samples: len(r.Samples), Duration: r.duration(), Warnings: append([]Warning{}, r.Warnings...)}
+	s.RateHz = share(float64(s.Samples), s.Duration.Seconds())
+	s.Halt = r.haltStats()
+	s.HaltedShare = share(float64(s.Halt.Total), float64(s.Duration))
+
+	var cpu, reused, rechecked, wrong float64
+	for i := range r.Samples {
+		p := &r.Samples[i]
+		s.ThreadsMax = max(s.ThreadsMax, p.Threads)
+		s.MissedTicks += int64(p.Missed)
+		cpu += float64(p.SamplerCPU)
+		reused += float64(p.Reused)
+		rechecked += float64(p.Rechecked)
+		wrong += float64(p.Wrong)
+	}
+	total, torn, largest := r.countGoroutines()
+	s.Goroutines = GoroutineStats{Mean: share(total, float64(s.Samples)), Max: largest}
+	s.SamplerCPUShare = share(cpu, float64(s.Duration))
+	s.ReusedShare = share(reused, total)
+	s.ReusedWrongShare = share(wrong, rechecked)
+	s.TornShare = share(torn, total)
+	return s
+}
+
+func share(part, whole float64) float64 {
+	if whole == 0 {
+		return 0
+	}
+	return part / whole
+}
+
+// duration goes to the end; to that of the last halt where that is later, or there is no end.
+func (r *Recording) duration() time.Duration {
+	d := time.Duration(0)
+	if r.End != nil {
+		d = r.End.Time
+	}
+	if n := len(r.Samples); n > 0 {
+		d = max(d, plus(r.Samples[n-1].Time, r.Samples[n-1].Halt))
+	}
+	return d
+}
+
+// plus stops at the largest duration.
+func plus(a, b time.Duration) time.Duration {
+	return a + min(b, math.MaxInt64-a)
+}
+
+func (r *Recording) haltStats() HaltStats {
+	n := len(r.Samples)
+	if n == 0 {
+		return HaltStats{}
+	}
+	var h HaltStats
+	halts := make([]time.Duration, n)
+	for i := range r.Samples {
+		halts[i] = r.Samples[i].Halt
+		h.Total = plus(h.Total, halts[i])
+	}
+	slices.Sort(halts)
+	quantile := func(percent int) time.Duration { return halts[(n*percent+99)/100-1] }
+	h.Median, h.P90, h.P99, h.Max = quantile(50), quantile(90), quantile(99), halts[n-1]
+	return h
+}
+
+// countGoroutines counts states: of all goroutines in all samples, those with a torn stack, and those of the sample
+// that has most.
+func (r *Recording) countGoroutines() (total, torn float64, largest int64) {
+	steps := make([]int64, len(r.Samples)+1) // by sample: how many more there are than in the one before
+	for i := range r.Runs {
+		run := &r.Runs[i]
+		n := float64(run.Last - run.First + 1)
+		total += n
+		if run.Torn {
+			torn += n
+		}
+		steps[run.First]++
+		steps[run.Last+1]--
+	}
+	there := int64(0)
+	for _, step := range steps {
+		there += step
+		largest = max(largest, there)
+	}
+	return total, torn, largest
+}

@@ -1,0 +1,232 @@
+package sampledata
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// tables is what Builder and Writer have in common: it gives out codes, each thing one code, and makes sure that
+// what a sampler hands over keeps the rules of a recording. It keeps no more than that needs, so that a Writer's
+// memory does not grow with the goroutines that have come and gone.
+type tables struct {
+	sizes
+	byFunction map[Function]FunctionID
+	byNode     map[Node]NodeID
+	byLabels   map[string]LabelSetID
+	byHolders  map[string]HolderSetID
+	depth      []int16 // by node
+
+	samples int
+	time    time.Duration // of the last sample
+	ended   bool
+	misuse  error // of the methods that can't return one; the next sample does
+
+	key     []byte
+	labels  []Label
+	holders []GoroutineID
+	changes []Change
+}
+
+var (
+	errEnded = errors.New("the recording has been finished")
+	errDepth = fmt.Errorf("stack of more than %d frames: cut it, and count it in a warning", MaxDepth)
+)
+
+func newTables() tables {
+	return tables{
+		sizes:      sizes{labelSets: 1, holderSets: 1}, // the empty ones
+		byFunction: make(map[Function]FunctionID),
+		byNode:     make(map[Node]NodeID),
+		byLabels:   make(map[string]LabelSetID),
+		byHolders:  make(map[string]HolderSetID),
+	}
+}
+
+// function gives the code of f, and whether it is new; -1 where f breaks a rule.
+func (t *tables) function(f Function) (id FunctionID, isNew bool) {
+	if id, ok := t.byFunction[f]; ok {
+		return id, false
+	}
+	if err := t.sizes.function(f); err != nil {
+		return -1, t.misused("function %q: %w", f.Name, err)
+	}
+	id = FunctionID(t.functions)
+	t.byFunction[f] = id
+	t.functions++
+	return id, true
+}
+
+// node gives the code of n, and whether it is new; NoStack where n breaks a rule.
+func (t *tables) node(n Node) (id NodeID, isNew bool) {
+	if id, ok := t.byNode[n]; ok {
+		return id, false
+	}
+	if err := t.sizes.node(n); err != nil {
+		return NoStack, t.misused("node: %w", err)
+	}
+	depth := int16(1)
+	if n.Parent != NoStack {
+		depth += t.depth[n.Parent]
+	}
+	if depth > MaxDepth {
+		return NoStack, t.misused("node: %w", errDepth)
+	}
+	id = NodeID(t.nodes)
+	t.byNode[n] = id
+	t.depth = append(t.depth, depth)
+	t.nodes++
+	return id, true
+}
+
+// goroutine gives a new code; -1 where g breaks a rule.
+func (t *tables) goroutine(g Goroutine) (id GoroutineID, isNew bool) {
+	if err := t.sizes.goroutine(g); err != nil {
+		return -1, t.misused("goroutine %d: %w", g.ID, err)
+	}
+	id = GoroutineID(t.goroutines)
+	t.goroutines++
+	return id, true
+}
+
+// labelSet gives the code of a set in any order, and where it is new the set in order. Of two labels with one
+// key the latter counts.
+func (t *tables) labelSet(set []Label) (id LabelSetID, isNew []Label) {
+	if len(set) == 0 {
+		return 0, nil
+	}
+	t.labels = append(t.labels[:0], set...)
+	slices.SortStableFunc(t.labels, func(a, b Label) int { return cmp.Compare(a.Key, b.Key) })
+	sorted := t.labels[:0]
+	for i, l := range t.labels {
+		if i+1 == len(t.labels) || t.labels[i+1].Key != l.Key {
+			sorted = append(sorted, l)
+		}
+	}
+	t.key = t.key[:0]
+	for _, l := range sorted {
+		t.key = append(binary.AppendUvarint(t.key, uint64(len(l.Key))), l.Key...)
+		t.key = append(binary.AppendUvarint(t.key, uint64(len(l.Value))), l.Value...)
+	}
+	if id, ok := t.byLabels[string(t.key)]; ok {
+		return id, nil
+	}
+	id = LabelSetID(t.labelSets)
+	t.byLabels[string(t.key)] = id
+	t.labelSets++
+	return id, slices.Clone(sorted)
+}
+
+// holderSet gives the code of a set in any order, and where it is new the set in order; 0 where the set breaks
+// a rule.
+func (t *tables) holderSet(set []GoroutineID) (id HolderSetID, isNew []GoroutineID) {
+	if len(set) == 0 {
+		return 0, nil
+	}
+	t.holders = append(t.holders[:0], set...)
+	slices.Sort(t.holders)
+	sorted := slices.Compact(t.holders)
+	if err := t.sizes.holders(sorted); err != nil {
+		t.misused("holder set: %w", err)
+		return 0, nil
+	}
+	t.key = t.key[:0]
+	for _, g := range sorted {
+		t.key = binary.AppendUvarint(t.key, uint64(g))
+	}
+	if id, ok := t.byHolders[string(t.key)]; ok {
+		return id, nil
+	}
+	id = HolderSetID(t.holderSets)
+	t.byHolders[string(t.key)] = id
+	t.holderSets++
+	return id, slices.Clone(sorted)
+}
+
+// misused keeps the first misuse until the next sample. It gives false, for "not new".
+func (t *tables) misused(format string, args ...any) bool {
+	if t.misuse == nil {
+		t.misuse = fmt.Errorf(format, args...)
+	}
+	return false
+}
+
+// sample checks a sample and gives its true changes by ascending goroutine, in a slice that the next call uses
+// again. state tells what a goroutine did in the sample before. A sample that breaks a rule leaves no trace.
+func (t *tables) sample(s *Sample, changes []Change, state func(GoroutineID) (State, bool)) ([]Change, error) {
+	if t.ended {
+		return nil, errEnded
+	}
+	if err := t.misuse; err != nil {
+		t.misuse = nil
+		return nil, err
+	}
+	if t.samples == maxSamples {
+		return nil, fmt.Errorf("more than %d samples", maxSamples)
+	}
+	if err := t.sizes.sample(s); err != nil {
+		return nil, err
+	}
+	if s.Time < t.time {
+		return nil, fmt.Errorf("time %v is before that of the sample before, %v", s.Time, t.time)
+	}
+	kept, err := t.trueChanges(changes, state)
+	if err != nil {
+		return nil, err
+	}
+	for i, g := range s.Processors {
+		if g >= 0 && !aliveAfter(g, kept, state) {
+			return nil, fmt.Errorf("processor %d runs goroutine %d, which has no state", i, g)
+		}
+	}
+	t.samples++
+	t.time = s.Time
+	return kept, nil
+}
+
+// trueChanges sorts changes and leaves out those that change nothing.
+func (t *tables) trueChanges(changes []Change, state func(GoroutineID) (State, bool)) ([]Change, error) {
+	t.changes = append(t.changes[:0], changes...)
+	byGoroutine := func(a, b Change) int { return cmp.Compare(a.Goroutine, b.Goroutine) }
+	if !slices.IsSortedFunc(t.changes, byGoroutine) {
+		slices.SortFunc(t.changes, byGoroutine)
+	}
+	kept := t.changes[:0]
+	last := GoroutineID(-1)
+	for _, c := range t.changes {
+		if c.Goroutine < 0 || int(c.Goroutine) >= t.goroutines {
+			return nil, fmt.Errorf("change of %d, which is none of the %d goroutines", c.Goroutine, t.goroutines)
+		}
+		if c.Goroutine == last {
+			return nil, fmt.Errorf("goroutine %d changes twice in one sample", c.Goroutine)
+		}
+		last = c.Goroutine
+		old, alive := state(c.Goroutine)
+		if c.Gone {
+			if alive {
+				kept = append(kept, Change{Goroutine: c.Goroutine, Gone: true})
+			}
+			continue
+		}
+		if err := t.sizes.state(c.State); err != nil {
+			return nil, fmt.Errorf("goroutine %d: %w", c.Goroutine, err)
+		}
+		if !alive || old != c.State {
+			kept = append(kept, c)
+		}
+	}
+	return kept, nil
+}
+
+// aliveAfter tells whether g has a state after the changes.
+func aliveAfter(g GoroutineID, changes []Change, state func(GoroutineID) (State, bool)) bool {
+	i, ok := slices.BinarySearchFunc(changes, g, func(c Change, g GoroutineID) int { return cmp.Compare(c.Goroutine, g) })
+	if ok {
+		return !changes[i].Gone
+	}
+	_, alive := state(g)
+	return alive
+}

@@ -1,0 +1,315 @@
+package sampledata
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+)
+
+// ReadText reads a recording as text. Its errors name line and column.
+//
+// A text is lines of words; a word is any printable characters but blanks, quotes, "=" and "#", or a string in
+// quotes as in Go. From a "#" at the beginning of a word on, a line is a comment. Indentation doesn't matter.
+// In this grammar [x] may be left out, x... stands once or more, and what stands in brackets behind the words of
+// a line may come in any order:
+//
+//	cpprof recording 1                     # the first line; the lines of the header follow, in any order
+//	[command WORD...]
+//	[executable PATH] [pid N] [go VERSION] [os NAME] [arch NAME] [gomaxprocs N] [clock NAME]   # a line each
+//	[start TIME]                           # 2026-01-02T03:04:05.000000006Z
+//	[sampler [version=V] [backend=NAME] [rate=HZ] [jitter=SHARE] [max-overhead=SHARE] [max-cpu=CORES]]
+//
+//	function fN NAME [file=PATH] [line=N]
+//	node nN fN [under=nN] [line=N] [inlined]                                  # a stack; under: its caller's
+//	goroutine gN GOID [start=fN] [site=FUNCTION] [site-file=PATH] [site-line=N] [parent=GOID] [system] [gc]
+//	labels lN KEY=VALUE...
+//	holders hN gN...
+//	sample TIME [halt=TIME] [processors=P,...] [threads=N] [stopped-world] [collecting] [missed=N] [cpu=TIME]
+//	       [reused=N] [rechecked=N] [wrong=N]                                 # one line; P is gN, idle or system
+//	    gN STATE STACK [reason=TEXT] [lock=0xN] [holders=hN] [evidence=inferred|ambiguous|recorded]
+//	       [labels=lN] [priority=N] [torn]                                    # one line; STACK is nN or -
+//	    gN gone
+//	warning KIND COUNT MESSAGE
+//	end CAUSE [time=TIME] [status=N] [detail=TEXT]                            # the last line
+//
+// TIME is a duration since the start, as 1.5ms. Codes count up from f0, n0, g0, l1 and h1, and are defined
+// before they are used. Lines that begin with gN belong to the sample above them and say what has changed since
+// the one before; STATE is unknown, running, detached, runnable, waiting or blocked, CAUSE unknown, duration,
+// interrupted, exited, killed, exec or failed. What is left out is zero, empty or not known. A text without an
+// end is a recording that broke off.
+func ReadText(in io.Reader) (*Recording, error) {
+	r := &textReader{}
+	lines := bufio.NewReader(in)
+	for {
+		text, err := lines.ReadString('\n')
+		if err != nil && err != io.EOF {
+			return nil, fmt.Errorf("read recording from text: %w", err)
+		}
+		if text != "" {
+			r.number++
+			if err := r.line(strings.TrimSuffix(text, "\n")); err != nil {
+				return nil, r.at(err)
+			}
+		}
+		if err == io.EOF {
+			break
+		}
+	}
+	if !r.begun {
+		return nil, r.at(&textError{line: 1, column: 1, msg: "want " + textMagic})
+	}
+	if err := r.endSample(); err != nil {
+		return nil, r.at(err)
+	}
+	r.body()
+	return r.b.recording(r.b.rec.Runs), nil
+}
+
+type textReader struct {
+	number int // of the line, from 1
+	begun  bool
+
+	header      Header
+	headerLines []string // that have been read, by their first words
+	b           *Builder // from the first line behind the header on
+
+	sample     *Sample // that is being read
+	sampleLine int
+	changes    []Change
+}
+
+func (r *textReader) at(err error) error {
+	line, column := r.number, 1
+	var place *textError
+	if errors.As(err, &place) {
+		line, column = cmp.Or(place.line, line), place.column
+	}
+	return fmt.Errorf("read recording from text: line %d, column %d: %w", line, column, err)
+}
+
+func (r *textReader) line(text string) error {
+	tokens, err := scanLine(text)
+	if err != nil || len(tokens) == 0 {
+		return err
+	}
+	if !r.begun {
+		if strings.Join(strings.Fields(text), " ") != textMagic {
+			return tokens[0].errorf("want %s", textMagic)
+		}
+		r.begun = true
+		return nil
+	}
+	l := &textLine{keyword: tokens[0], rest: tokens[1:], column: len(text) + 1}
+	if l.keyword.hasKey {
+		return l.keyword.errorf("a line begins with a word, not with a key")
+	}
+	if _, err := parseCode(l.keyword, "g"); err == nil {
+		return r.change(l)
+	}
+	if err := r.keyword(l); err != nil {
+		return err
+	}
+	return l.end()
+}
+
+// keyword reads a line by its first word.
+func (r *textReader) keyword(l *textLine) error {
+	if done, err := r.headerLine(l); done {
+		return err
+	}
+	read, ok := map[string]func(*textLine) error{
+		"function": r.function, "node": r.node, "goroutine": r.goroutine, "labels": r.labels, "holders": r.holders,
+		"sample": r.beginSample, "warning": r.warning, "end": r.end,
+	}[l.keyword.word]
+	if !ok {
+		return l.keyword.errorf("unknown line %q", l.keyword.word)
+	}
+	r.body()
+	if err := r.endSample(); err != nil {
+		return err
+	}
+	if r.b.tables.ended {
+		return l.keyword.errorf("nothing may follow the end")
+	}
+	if err := read(l); err != nil {
+		return r.place(l, err)
+	}
+	return nil
+}
+
+// place puts what a Builder refuses at the beginning of its line.
+func (r *textReader) place(l *textLine, err error) error {
+	var place *textError
+	if errors.As(err, &place) {
+		return err
+	}
+	return l.keyword.errorf("%v", err)
+}
+
+// body ends the header.
+func (r *textReader) body() {
+	if r.b == nil {
+		r.b = NewBuilder(r.header)
+	}
+}
+
+// headerLine tells whether the line is one of the header.
+func (r *textReader) headerLine(l *textLine) (done bool, err error) {
+	name := l.keyword.word
+	h := &r.header
+	single, isSingle := settings{
+		"executable": toText(&h.Executable), "pid": toInt64(&h.PID), "go": toText(&h.GoVersion), "os": toText(&h.OS),
+		"arch": toText(&h.Arch), "gomaxprocs": toInt32(&h.GOMAXPROCS), "start": toTime(&h.Start), "clock": toText(&h.Clock),
+	}[name]
+	switch {
+	case !isSingle && name != "command" && name != "sampler":
+		return false, nil
+	case r.b != nil:
+		return true, l.keyword.errorf("%s belongs to the header, before all that is no header", name)
+	case slices.Contains(r.headerLines, name):
+		return true, l.keyword.errorf("a second %q", name)
+	}
+	r.headerLines = append(r.headerLines, name)
+	switch {
+	case isSingle:
+		err = positional(l, "a word", single)
+	case name == "command":
+		err = l.words(&h.Command)
+	default:
+		s := &h.Sampler
+		err = l.attributes(settings{
+			"version": toText(&s.Version), "backend": toText(&s.Backend), "rate": toFloat(&s.RateHz), "jitter": toFloat(&s.Jitter),
+			"max-overhead": toFloat(&s.MaxOverhead), "max-cpu": toFloat(&s.MaxCPU),
+		}, nil)
+	}
+	if err == nil {
+		err = h.check()
+	}
+	if err != nil {
+		err = r.place(l, err)
+	}
+	return true, err
+}
+
+func toTime(to *time.Time) func(token) error {
+	return func(t token) error {
+		at, err := time.Parse(time.RFC3339Nano, t.word)
+		if err != nil {
+			return t.errorf("%q is no time: want one such as 2026-01-02T03:04:05Z", t.word)
+		}
+		*to = at.UTC()
+		return nil
+	}
+}
+
+// define takes the code that a line defines, which must be the next.
+func define(l *textLine, prefix string, next int) error {
+	t, err := l.word("a code")
+	if err != nil {
+		return err
+	}
+	n, err := parseCode(t, prefix)
+	if err != nil {
+		return err
+	}
+	if n != next {
+		return t.errorf("%s where %s%d comes next", t.word, prefix, next)
+	}
+	return nil
+}
+
+// positional takes the next word for set.
+func positional(l *textLine, what string, set func(token) error) error {
+	t, err := l.word(what)
+	if err != nil {
+		return err
+	}
+	return set(t)
+}
+
+func (r *textReader) function(l *textLine) error {
+	var f Function
+	return firstError(
+		func() error { return define(l, "f", len(r.b.rec.Functions)) },
+		func() error { return positional(l, "a name", toText(&f.Name)) },
+		func() error { return l.attributes(settings{"file": toText(&f.File), "line": toInt32(&f.Line)}, nil) },
+		func() error { return r.b.newFunction(f) },
+	)
+}
+
+func (r *textReader) node(l *textLine) error {
+	n := Node{Parent: NoStack}
+	return firstError(
+		func() error { return define(l, "n", len(r.b.rec.Nodes)) },
+		func() error {
+			return positional(l, "a function", toCode(&n.Function, "f", len(r.b.rec.Functions), false))
+		},
+		func() error {
+			return l.attributes(settings{"under": toCode(&n.Parent, "n", len(r.b.rec.Nodes), false), "line": toInt32(&n.Line)},
+				map[string]*bool{"inlined": &n.Inlined})
+		},
+		func() error { return r.b.newNode(n) },
+	)
+}
+
+func (r *textReader) goroutine(l *textLine) error {
+	g := Goroutine{Start: -1}
+	return firstError(
+		func() error { return define(l, "g", len(r.b.rec.Goroutines)) },
+		func() error { return positional(l, "the target's number of the goroutine", toInt64(&g.ID)) },
+		func() error {
+			return l.attributes(settings{
+				"start": toCode(&g.Start, "f", len(r.b.rec.Functions), false), "site": toText(&g.Site.Function),
+				"site-file": toText(&g.Site.File), "site-line": toInt32(&g.Site.Line), "parent": toInt64(&g.Parent),
+			}, map[string]*bool{"system": &g.System, "gc": &g.GC})
+		},
+		func() error { return r.b.newGoroutine(g) },
+	)
+}
+
+func (r *textReader) labels(l *textLine) error {
+	if err := define(l, "l", len(r.b.rec.LabelSets)); err != nil {
+		return err
+	}
+	var set []Label
+	for _, t := range l.rest {
+		if !t.hasKey {
+			return t.errorf("want KEY=VALUE")
+		}
+		set = append(set, Label{t.key, t.word})
+	}
+	l.rest = nil
+	slices.SortStableFunc(set, func(a, b Label) int { return strings.Compare(a.Key, b.Key) })
+	return r.b.newLabelSet(set)
+}
+
+func (r *textReader) holders(l *textLine) error {
+	if err := define(l, "h", len(r.b.rec.HolderSets)); err != nil {
+		return err
+	}
+	var set []GoroutineID
+	for len(l.rest) > 0 {
+		var g GoroutineID
+		if err := positional(l, "a goroutine", toCode(&g, "g", len(r.b.rec.Goroutines), false)); err != nil {
+			return err
+		}
+		set = append(set, g)
+	}
+	slices.Sort(set)
+	return r.b.newHolderSet(set)
+}
+
+// firstError does one step after the other until one fails.
+func firstError(steps ...func() error) error {
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,142 @@
+package sampledata
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestTextAndBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := drawRecording(t)
+		var b bytes.Buffer
+		if err := WriteText(&b, want); err != nil {
+			t.Fatal(err)
+		}
+		got, err := ReadText(bytes.NewReader(b.Bytes()))
+		if err != nil {
+			t.Fatalf("%v\n%s", err, &b)
+		}
+		equal(t, got, want)
+	})
+}
+
+// The text is written by hand in tests of other packages, so its form is fixed here.
+const twoGoroutinesText = `cpprof recording 1
+command ./server -addr :80
+executable /srv/server
+pid 4711
+go go1.26.1
+os linux
+arch amd64
+gomaxprocs 2
+start 2026-01-02T03:04:05.000000006Z
+clock monotonic
+sampler version=v1 backend=test rate=100 jitter=1 max-overhead=0.01 max-cpu=0.05
+function f0 main.main file=main.go line=10
+node n0 f0 line=12
+function f1 main.work file=main.go line=20
+node n1 f1 under=n0 line=21 inlined
+goroutine g0 1 start=f0
+goroutine g1 7 start=f1 site=main.main site-file=main.go site-line=12 parent=1
+labels l1 job=7 route=/api
+holders h1 g0
+sample 10ms halt=150us processors=g0,idle
+	g0 running n1
+	g1 blocked n1 reason=sync.Mutex.Lock lock=0xc000 holders=h1 evidence=inferred labels=l1
+sample 20ms halt=160us processors=g0,system
+sample 30ms halt=150us processors=idle,g1
+	g0 gone
+	g1 running n1
+warning torn-stack 5 "the first"
+end exited time=40ms status=3
+`
+
+func TestTextForm(t *testing.T) {
+	b := NewBuilder(testHeader())
+	twoGoroutines(t, b)
+	var got bytes.Buffer
+	if err := WriteText(&got, b.Recording()); err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != twoGoroutinesText {
+		t.Errorf("got\n%s", &got)
+	}
+}
+
+// What a person writes: comments, blank lines, other orders, quotes where none are needed.
+func TestTextByHand(t *testing.T) {
+	got, err := ReadText(strings.NewReader(`cpprof recording 1
+		# two states of one goroutine
+		function f0 "main.main" line=7 file=main.go   # here
+
+		node n0 f0
+		goroutine g0 1
+		sample 1ms processors=idle,g0 halt=0.1ms
+		g0 running "n0"
+		sample 1s
+		g0 waiting - torn reason="chan receive"`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := NewBuilder(Header{})
+	f := want.Function(Function{"main.main", "main.go", 7})
+	n := want.Node(Node{Parent: NoStack, Function: f})
+	g := want.Goroutine(Goroutine{ID: 1, Start: -1})
+	_ = want.Sample(Sample{Time: 1e6, Halt: 1e5, Processors: []GoroutineID{-1, g}}, []Change{{Goroutine: g, State: State{Stack: n, Run: Running}}})
+	_ = want.Sample(Sample{Time: 1e9}, []Change{{Goroutine: g, State: State{Stack: NoStack, Run: Waiting, Torn: true, Reason: "chan receive"}}})
+	equal(t, got, want.Recording())
+}
+
+func TestTextErrors(t *testing.T) {
+	const good = "cpprof recording 1\nfunction f0 f\nnode n0 f0\ngoroutine g0 1\nsample 5ms\n g0 running n0\n"
+	tests := []struct{ text, want string }{
+		{"", "line 1, column 1: want cpprof recording 1"},
+		{"# only this", "line 1, column 1: want cpprof recording 1"},
+		{"cpprof recording 2", "line 1, column 1: want cpprof recording 1"},
+		{good + "sample", "line 7, column 7: a time is missing"},
+		{good + "sample 1", `line 7, column 8: "1" is no duration: want one such as 1.5ms`},
+		{good + "sample 1ms", "line 7, column 1: sample 1: time 1ms is before that of the sample before, 5ms"},
+		{good + "sample 1ms\n", "line 7, column 1: sample 1: time 1ms is before that of the sample before, 5ms"},
+		{good + "sample 1ms\n\n\nend duration", "line 7, column 1: sample 1: time 1ms is before that of the sample before, 5ms"},
+		{good + "sample 6ms halt=1ms halt=2ms", `line 7, column 21: a second "halt"`},
+		{good + "sample 6ms hatl=1ms", `line 7, column 12: unexpected "hatl": want collecting, cpu=, halt=, missed=, processors=, rechecked=, reused=, stopped-world, threads=, wrong=`},
+		{good + "sample 6ms processors=idle,g1", "line 7, column 12: g1 has not been defined"},
+		{good + "sample 6ms processors=g0\n g0 gone", "line 7, column 1: sample 1: processor 0 runs goroutine 0, which has no state"},
+		{good + " g1 gone", "line 7, column 2: g1 has not been defined"},
+		{good + " g0 gone n0", "line 7, column 10: nothing is expected here"},
+		{good + " g0 gone", "line 5, column 1: sample 0: goroutine 0 changes twice in one sample"},
+		{good + " g0 stuck n0", `line 7, column 5: unknown state "stuck": want one of unknown, running, detached, runnable, waiting, blocked`},
+		{good + " g0 waiting n1", "line 7, column 13: n1 has not been defined"},
+		{good + " g0 waiting n0 evidence=recorded", `line 7, column 2: holder set 0 with evidence "recorded": holders need evidence, and evidence holders`},
+		{good + " g0 waiting n0 lock=here", `line 7, column 16: "here" is no address: want a number such as 0xc000012080`},
+		{good + "function f2 x", "line 7, column 10: f2 where f1 comes next"},
+		{good + "function f1 f", "line 7, column 1: function 1 is the same as function 0"},
+		{good + "function f1 \"f", "line 7, column 13: bad quoted string"},
+		{good + "function f1 \"f\"\"g\"", "line 7, column 13: a blank is missing behind this"},
+		{good + "function f1 line=3", "line 7, column 13: a name is missing before line="},
+		{good + "function f1 g line=-3", "line 7, column 1: function 1: negative line -3"},
+		{good + "function f1 g line=3000000000", `line 7, column 15: "3000000000" is no 32-bit number`},
+		{good + "node n1 f0 under=n1", "line 7, column 12: n1 has not been defined"},
+		{good + "node n1 0", `line 7, column 9: "0" is no code: want one such as f0`},
+		{good + "labels l1 a", "line 7, column 11: want KEY=VALUE"},
+		{good + "labels l1 a=1 a=2", `line 7, column 1: label keys "a" and "a" are not in ascending order`},
+		{good + "pid 5", "line 7, column 1: pid belongs to the header, before all that is no header"},
+		{good + "warning k 0 m", "line 7, column 1: want a kind, and a count from 1 up"},
+		{good + "end exited\nsample 7ms", "line 8, column 1: nothing may follow the end"},
+		{good + "ende", `line 7, column 1: unknown line "ende"`},
+		{good + "=3", "line 7, column 1: a word is missing, or must be quoted"},
+		{"cpprof recording 1\npid 1\npid 2", `line 3, column 1: a second "pid"`},
+		{"cpprof recording 1\nsampler rate=NaN", "line 2, column 1: rate NaN is not a number from 0 up"},
+		{"cpprof recording 1\nstart yesterday", `line 2, column 7: "yesterday" is no time: want one such as 2026-01-02T03:04:05Z`},
+		{"cpprof recording 1\ng0 gone", "line 2, column 1: a goroutine's state without a sample above it"},
+	}
+	for _, test := range tests {
+		_, err := ReadText(strings.NewReader(test.text))
+		if want := "read recording from text: " + test.want; err == nil || err.Error() != want {
+			t.Errorf("%q:\n got %v\nwant %s", test.text, err, want)
+		}
+	}
+}

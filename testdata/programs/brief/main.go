@@ -1,0 +1,21 @@
+// Brief: one goroutine computes and one sleeps, for two seconds, whatever the arguments.
+package main
+
+import (
+	"fmt"
+	"time"
+)
+
+var sum int
+
+func compute() {
+	for {
+		sum++
+	}
+}
+
+func main() {
+	fmt.Println("ready")
+	go compute()
+	time.Sleep(2 * time.Second)
+}
