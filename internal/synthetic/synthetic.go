@@ -1,0 +1,65 @@
+// Package synthetic makes large call trees and recordings for benchmarks: always the same ones for the same arguments.
+package synthetic
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/cpprof/cpprof/calltree"
+)
+
+// Packages are the packages that the functions of a Tree are spread over: function i is "pkgK.fI" with K = i mod Packages.
+const Packages = 50
+
+// Tree makes a call tree of the given number of nodes over the given number of functions, about 34 deep on
+// average, as the largest of the BOTTLENECKS paper. Leaves have 1 to 9 hits, some inner nodes too. A fifth of the
+// calls go to a tenth of the functions, and a few recur.
+func Tree(nodes, functions int) *calltree.Tree {
+	r := rand.New(rand.NewPCG(1, uint64(nodes)))
+	b := calltree.NewBuilder(new(calltree.Symbols), calltree.RootName, "time", "samples")
+	names := make([]calltree.Func, functions)
+	for i := range names {
+		names[i] = b.Symbols().Intern(Function(i))
+	}
+	at, depth := []int32{0}, 0
+	for b.Len() < nodes {
+		// A walk that goes down more readily near the root, and up below, stays about 34 deep.
+		if depth > 0 && r.IntN(119) < depth {
+			up := 1 + r.IntN(min(depth, 4))
+			b.Add(0, at[depth], int64(1+r.IntN(9)), 1)
+			depth -= up
+			at = at[:depth+1]
+			continue
+		}
+		f := names[r.IntN(functions)]
+		switch r.IntN(10) {
+		case 0, 1:
+			f = names[r.IntN(functions/10+1)]
+		case 2:
+			f = names[(int(at[depth])+1)%functions]
+		}
+		at = append(at, b.Child(at[depth], f))
+		depth++
+	}
+	b.Add(0, at[depth], 1, 1)
+	t, err := b.Tree()
+	if err != nil {
+		panic(err) // only for more nodes than an int32 counts
+	}
+	return t
+}
+
+// Function names function i of a Tree.
+func Function(i int) string { return fmt.Sprintf("pkg%d.f%d", i%Packages, i) }
+
+// Membership makes an aspect "@pkgK" of every package of a Tree.
+func Membership(t *calltree.Tree) *calltree.Membership {
+	names := make([]string, Packages)
+	for i := range names {
+		names[i] = fmt.Sprintf("@pkg%d", i)
+	}
+	return calltree.NewMembership(t.Symbols(), names, func(set int, function string) bool {
+		prefix := names[set][1:] + "."
+		return len(function) > len(prefix) && function[:len(prefix)] == prefix
+	})
+}

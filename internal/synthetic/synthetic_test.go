@@ -1,0 +1,21 @@
+package synthetic
+
+import "testing"
+
+func TestTreeHasThePlannedShape(t *testing.T) {
+	tree := Tree(200_000, 5_000)
+	if err := tree.Check(); err != nil {
+		t.Fatal(err)
+	}
+	depth := make([]int, tree.Len())
+	var sum int
+	for n, p := range tree.Parents() {
+		if n > 0 {
+			depth[n] = depth[p] + 1
+			sum += depth[n]
+		}
+	}
+	if mean := float64(sum) / float64(tree.Len()); tree.Len() != 200_000 || mean < 30 || mean > 38 {
+		t.Errorf("%d nodes, %.1f deep on average", tree.Len(), mean)
+	}
+}

@@ -1,0 +1,221 @@
+//go:build linux
+
+package delve
+
+import (
+	"bytes"
+	"context"
+	"debug/elf"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/cpprof/cpprof/internal/fixture"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler"
+)
+
+// Nothing is changed in the target's code: not before the first halt, not during one, not after the last.
+func TestNothingPlanted(t *testing.T) {
+	r := fixture.Start(t, fixture.Build(t, "mutex"))
+	before := text(t, r.Pid())
+	p, a := attach(t, r)
+	if !bytes.Equal(before, text(t, r.Pid())) {
+		t.Error("attaching changed the target's code")
+	}
+	if _, err := a.halter.during(func([]thread) error {
+		if !bytes.Equal(before, text(t, r.Pid())) {
+			t.Error("the target's code is changed during a halt")
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	recordWith(t, ctx, p, a, sampler.Options{Rate: 200, Progress: func(p sampler.Progress) {
+		if !bytes.Equal(before, text(t, r.Pid())) {
+			t.Error("the target's code is changed between halts")
+		}
+		if p.Samples >= 10 {
+			cancel()
+		}
+	}})
+	a.Close()
+	if !bytes.Equal(before, text(t, r.Pid())) {
+		t.Error("the target's code is changed after the recording")
+	}
+}
+
+// text reads the target's code from its memory.
+func text(t *testing.T, pid int) []byte {
+	t.Helper()
+	exe := fmt.Sprintf("/proc/%d/exe", pid)
+	x, err := elf.Open(exe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	section := x.Section(".text")
+	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mem.Close()
+	b := make([]byte, section.Size)
+	if _, err := mem.ReadAt(b, int64(section.Addr)); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// Every way in which a target can end makes a complete recording that says so.
+func TestTargetEnds(t *testing.T) {
+	skipUnsupported(t)
+	program := fixture.Build(t, "lifecycle")
+	for _, c := range []struct {
+		mode string
+		want sampledata.End
+	}{
+		{"quit", sampledata.End{Cause: sampledata.EndExited, ExitStatus: 7, Detail: "exit status 7"}},
+		{"panic", sampledata.End{Cause: sampledata.EndExited, ExitStatus: 2, Detail: "exit status 2"}},
+		{"crash", sampledata.End{Cause: sampledata.EndKilled, ExitStatus: 128 + 9, Detail: "signal: killed"}},
+		{"exec", sampledata.End{Cause: sampledata.EndExec, Detail: "the process executed another program"}},
+	} {
+		t.Run(c.mode, func(t *testing.T) {
+			b, err := Load(program)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command(program, c.mode)
+			out, in, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer out.Close()
+			cmd.Stdout = in
+			p, err := sampler.LaunchCommand(cmd)
+			in.Close()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer p.Release()
+			defer syscall.Kill(p.PID, syscall.SIGKILL)
+			if _, err := io.ReadFull(out, make([]byte, len("ready\n"))); err != nil {
+				t.Fatal(err)
+			}
+			a, err := b.Attach(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer a.Close()
+			var once sync.Once
+			rec := recordWith(t, t.Context(), p, a, sampler.Options{Rate: 100, Jitter: 1, Progress: func(p0 sampler.Progress) {
+				if p0.Samples >= 3 {
+					once.Do(func() { syscall.Kill(p.PID, syscall.SIGUSR1) })
+				}
+			}})
+			got := *rec.End
+			got.Time = 0
+			if got != c.want {
+				t.Errorf("%+v, want %+v", got, c.want)
+			}
+			if c.mode == "exec" {
+				// What it became lives on.
+				if _, err := io.ReadFull(out, make([]byte, 20)); err != nil {
+					t.Errorf("after the exec: %v", err)
+				}
+			}
+		})
+	}
+}
+
+// A target that dies while it is halted is noticed, and a recording of it ends.
+func TestDeathDuringHalt(t *testing.T) {
+	r := fixture.Start(t, fixture.Build(t, "lifecycle"), "wait")
+	p, a := attach(t, r)
+	if _, err := a.halter.during(func([]thread) error { return syscall.Kill(r.Pid(), syscall.SIGKILL) }); err != nil {
+		t.Fatal(err)
+	}
+	r.Wait()
+	rec := recordWith(t, t.Context(), p, a, sampler.Options{Rate: 100})
+	if rec.End.Cause != sampledata.EndExited {
+		t.Errorf("%+v", rec.End)
+	}
+}
+
+// A target whose recording is over goes on.
+func TestGoesOn(t *testing.T) {
+	r := fixture.Start(t, fixture.Build(t, "lifecycle"), "wait")
+	p, a := attach(t, r)
+	rec := recordWith(t, t.Context(), p, a, sampler.Options{Rate: 100, Duration: 200 * time.Millisecond})
+	if rec.End.Cause != sampledata.EndDuration {
+		t.Errorf("%+v", rec.End)
+	}
+	r.Lives(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	rec = recordWith(t, ctx, p, a, sampler.Options{Rate: 100})
+	if rec.End.Cause != sampledata.EndInterrupted {
+		t.Errorf("%+v", rec.End)
+	}
+	r.Lives(t)
+}
+
+// Signals reach the target while it is sampled, and a stopped target can be sampled and continued.
+func TestSignalsReachTarget(t *testing.T) {
+	r := fixture.Start(t, fixture.Build(t, "lifecycle"), "wait")
+	p, a := attach(t, r)
+	n := int64(0)
+	ctx, cancel := context.WithCancel(t.Context())
+	recordWith(t, ctx, p, a, sampler.Options{Rate: 200, Progress: func(sampler.Progress) {
+		switch n++; n {
+		case 5:
+			syscall.Kill(r.Pid(), syscall.SIGSTOP)
+		case 10:
+			// Let go, a stopped process wakes for a moment to stop again.
+			for !strings.HasPrefix(statusField(r.Pid(), r.Pid(), "State:"), "T") {
+				time.Sleep(time.Millisecond)
+			}
+			syscall.Kill(r.Pid(), syscall.SIGCONT)
+		case 15:
+			cancel()
+		}
+	}})
+	r.Lives(t)
+}
+
+// The halted share of a recording stays within the budget, by the halts that it lists.
+func TestBudgetKept(t *testing.T) {
+	r := fixture.Start(t, fixture.Build(t, "parked"), "3000")
+	p, a := attach(t, r)
+	ctx, cancel := context.WithCancel(t.Context())
+	rec := recordWith(t, ctx, p, a, sampler.Options{Rate: 100, Jitter: 1, MaxOverhead: 0.05, Progress: func(p sampler.Progress) {
+		if p.Samples >= 12 {
+			cancel()
+		}
+	}})
+	// One halt that a busy machine made long may overdraw the budget, and is paid back later; the others keep to it.
+	var halted, longest time.Duration
+	for _, s := range rec.Samples {
+		halted, longest = halted+s.Halt, max(longest, s.Halt)
+	}
+	if share := float64(halted-longest) / float64(rec.End.Time); share > 0.05 {
+		t.Errorf("halted %v of %v without the longest halt: %.3f", halted-longest, rec.End.Time, share)
+	}
+	t.Logf("halted %v of %v", halted, rec.End.Time)
+}
+
+func TestStripped(t *testing.T) {
+	for _, flags := range []string{"-ldflags=-s -w", "-ldflags=-w"} {
+		_, err := Load(fixture.Build(t, "mutex", flags))
+		if err == nil || !strings.Contains(err.Error(), "has no symbols: build it without") {
+			t.Errorf("%s: %v", flags, err)
+		}
+	}
+}

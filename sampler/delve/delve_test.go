@@ -1,0 +1,133 @@
+package delve
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"runtime"
+	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler"
+)
+
+func TestMain(m *testing.M) { fixture.Main(m) }
+
+// skipUnsupported skips a test where nothing can be halted.
+func skipUnsupported(t testing.TB) {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("the tests' targets need Linux")
+	}
+}
+
+// attach gets ready to sample a running program.
+func attach(t testing.TB, r *fixture.Running) (*sampler.Process, *Backend) {
+	t.Helper()
+	skipUnsupported(t)
+	p, err := sampler.Find(r.Pid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Release)
+	b, err := Load(p.Executable)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := b.Attach(p)
+	if errors.Is(err, fs.ErrPermission) {
+		t.Skipf("ptrace is not permitted here: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { a.Close() })
+	return p, a
+}
+
+// record takes n samples of a program, as fast as it may.
+func record(t testing.TB, r *fixture.Running, n int64) *sampledata.Recording {
+	t.Helper()
+	p, a := attach(t, r)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	o := sampler.Options{Rate: 200, Jitter: 1, Progress: func(p sampler.Progress) {
+		if p.Samples >= n {
+			cancel()
+		}
+	}}
+	return recordWith(t, ctx, p, a, o)
+}
+
+func recordWith(t testing.TB, ctx context.Context, p *sampler.Process, a *Backend, o sampler.Options) *sampledata.Recording {
+	t.Helper()
+	h := a.Header()
+	h.Sampler = o.Settings("test", Name)
+	sink := sampledata.NewBuilder(h)
+	result, err := sampler.Record(ctx, p, a, sink, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec := sink.Recording()
+	if err := rec.Check(); err != nil {
+		t.Error(err)
+	}
+	if rec.End == nil || *rec.End != result.End {
+		t.Errorf("the recording ends with %+v, Record said %+v", rec.End, result.End)
+	}
+	for _, w := range rec.Warnings {
+		t.Logf("warning: %+v", w)
+	}
+	return rec
+}
+
+// A seen is one goroutine in one sample.
+type seen struct {
+	rec   *sampledata.Recording
+	goid  int64
+	start string
+	state sampledata.State
+}
+
+// stack gives the names of the functions, outermost first.
+func (s seen) stack() []string {
+	var names []string
+	for n := s.state.Stack; n != sampledata.NoStack; n = s.rec.Nodes[n].Parent {
+		names = append([]string{s.rec.Functions[s.rec.Nodes[n].Function].Name}, names...)
+	}
+	return names
+}
+
+// has says whether a function is in the stack.
+func (s seen) has(function string) bool {
+	for n := s.state.Stack; n != sampledata.NoStack; n = s.rec.Nodes[n].Parent {
+		if s.rec.Functions[s.rec.Nodes[n].Function].Name == function {
+			return true
+		}
+	}
+	return false
+}
+
+// samples gives, for every sample, the goroutines that a go statement of one of the functions started; of all for none.
+func samples(rec *sampledata.Recording, starts ...string) [][]seen {
+	out := make([][]seen, len(rec.Samples))
+	for _, run := range rec.Runs {
+		g := rec.Goroutines[run.Goroutine]
+		name := ""
+		if g.Start >= 0 {
+			name = rec.Functions[g.Start].Name
+		}
+		wanted := len(starts) == 0
+		for _, s := range starts {
+			wanted = wanted || s == name
+		}
+		if !wanted {
+			continue
+		}
+		for i := run.First; i <= run.Last; i++ {
+			out[i] = append(out[i], seen{rec, g.ID, name, run.State})
+		}
+	}
+	return out
+}

@@ -1,0 +1,175 @@
+package delve
+
+import (
+	"fmt"
+	"hash/maphash"
+	"slices"
+	"strings"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// begin readies the unwinder for a new copy.
+func (u *unwinder) begin(sink sampledata.Sink) {
+	u.sink, u.views = sink, 0
+	u.target.ClearCaches()
+}
+
+// observe compares every goroutine of the copy with what is known of it, and lists what changed.
+func (a *Backend) observe(sink sampledata.Sink) {
+	c := &a.capture
+	semaphores := c.semaphoresByGoroutine()
+	for i := range c.goroutines {
+		g := &c.goroutines[i]
+		goid := g.id(c.l)
+		if goid == 0 {
+			continue
+		}
+		k := a.known[goid]
+		isNew := k == nil
+		if isNew {
+			k = &known{}
+			a.known[goid] = k
+		}
+		k.seen = a.sample
+		state, st := a.state(sink, g, k, semaphores)
+		if isNew {
+			k.id = a.introduce(sink, g, st)
+		}
+		if isNew || state != k.state {
+			k.state = state
+			a.changes = append(a.changes, sampledata.Change{Goroutine: k.id, State: state})
+		}
+	}
+}
+
+// introduce makes a goroutine known to the sink.
+func (a *Backend) introduce(sink sampledata.Sink, g *goroutine, st stack) sampledata.GoroutineID {
+	l := a.capture.l
+	start := a.unwind.start(&a.capture, g, st)
+	return sink.Goroutine(sampledata.Goroutine{
+		ID:     g.id(l),
+		Start:  start.function,
+		Site:   a.unwind.site(word(g.raw, l.g.creator)),
+		Parent: int64(word(g.raw, l.g.parent)),
+		System: isSystem(start.name),
+		GC:     start.name == "runtime.gcBgMarkWorker",
+	})
+}
+
+// isSystem holds for the start functions of the runtime's own goroutines, by the runtime's definition
+// (isSystemGoroutine).
+func isSystem(start string) bool {
+	return strings.HasPrefix(start, "runtime.") && start != "runtime.main" && start != "runtime.handleAsyncEvent"
+}
+
+// state says what a goroutine was doing. The stack comes beside it where it had to be unwound.
+func (a *Backend) state(sink sampledata.Sink, g *goroutine, k *known, semaphores map[uint64]uint64) (sampledata.State, stack) {
+	s := sampledata.State{Labels: a.labelsOf(sink, g, k)}
+	s.Run, s.Reason = a.run(sink, g)
+	if s.Run == sampledata.Blocked {
+		s.Lock = a.capture.lock(g, s.Reason, semaphores)
+	}
+	now, parked := a.printOf(g)
+	if parked && k.parked && now == k.print {
+		s.Stack, s.Torn = k.state.Stack, k.state.Torn
+		return s, stack{}
+	}
+	st := a.unwind.of(&a.capture, g)
+	s.Stack, s.Torn = st.node, st.torn
+	k.print, k.parked = now, parked && !st.torn
+	switch {
+	case st.deep:
+		sink.Warn("deep-stack", fmt.Sprintf("a stack of goroutine %d is deeper than %d frames; the outermost are left out", g.id(a.capture.l), maxDepth), 1)
+	case st.torn:
+		sink.Warn("torn-stack", fmt.Sprintf("a stack of goroutine %d does not reach its outermost frame", g.id(a.capture.l)), 1)
+	}
+	return s, st
+}
+
+// run says whether a goroutine runs, and what it waits for where it waits.
+func (a *Backend) run(sink sampledata.Sink, g *goroutine) (sampledata.RunState, string) {
+	switch g.status {
+	case statusSyscall:
+		switch {
+		case g.thread == nil || g.thread.asleep:
+			return sampledata.Waiting, "syscall"
+		case a.processorOf(g) != 0:
+			return sampledata.Running, ""
+		}
+		return sampledata.Detached, ""
+	case statusRunnable, statusPreempted:
+		return sampledata.Runnable, ""
+	case statusRunning:
+		return sampledata.Running, ""
+	case statusWaiting, statusCopyStack, statusLeaked:
+		if g.m != nil {
+			return sampledata.Running, ""
+		}
+	default:
+		sink.Warn("unknown-status", fmt.Sprintf("goroutine %d has the status %d, which is not known", g.id(a.capture.l), g.status), 1)
+		return sampledata.Unknown, ""
+	}
+	reason := a.capture.reason(g)
+	switch {
+	case reason == "" && g.status == statusWaiting:
+		sink.Warn("unknown-wait-reason", fmt.Sprintf("goroutine %d waits for reason %d, which has no text", g.id(a.capture.l), g.raw[a.capture.l.g.reason]), 1)
+	case isLock(reason):
+		return sampledata.Blocked, reason
+	}
+	return sampledata.Waiting, reason
+}
+
+// processorOf is the address of the processor that a goroutine on a thread holds, 0 for none. Up to Go 1.25 one in a system
+// call has only marked its processor so, and keeps it as the old one until somebody takes it away.
+func (a *Backend) processorOf(g *goroutine) uint64 {
+	l := a.capture.l
+	if p := word(g.m, l.m.p); p != 0 {
+		return p
+	}
+	old := word(g.m, l.m.oldp)
+	if old == 0 || g.status != statusSyscall || l.m.syscallTick == absent || l.p.syscallTick == absent {
+		return 0
+	}
+	p := a.capture.mem.get(old, l.p.size)
+	if p == nil || half(p, l.p.status) != procSyscall || half(g.m, l.m.syscallTick) != half(p, l.p.syscallTick) {
+		return 0
+	}
+	return old
+}
+
+// printOf takes the print of the stack of a goroutine that is on no thread.
+func (a *Backend) printOf(g *goroutine) (print, bool) {
+	l := a.capture.l
+	if g.m != nil || g.thread != nil {
+		return print{}, false
+	}
+	p := print{sp: word(g.raw, l.g.sp), pc: word(g.raw, l.g.pc), bp: word(g.raw, l.g.bp)}
+	hi := word(g.raw, l.g.stackHi)
+	if p.sp == 0 || p.sp >= hi {
+		return p, false
+	}
+	b := a.capture.mem.get(p.sp, int(min(hi-p.sp, maxStack)))
+	if b == nil {
+		return p, false
+	}
+	p.hash = maphash.Bytes(a.seed, b)
+	return p, true
+}
+
+// labels are a goroutine's pprof labels as they were read, and their code.
+type labels struct {
+	set []sampledata.Label
+	id  sampledata.LabelSetID
+}
+
+func (a *Backend) labelsOf(sink sampledata.Sink, g *goroutine, k *known) sampledata.LabelSetID {
+	set := a.capture.labelSet(g)
+	if !slices.Equal(set, k.labels.set) {
+		k.labels = labels{set: set, id: 0}
+		if len(set) > 0 {
+			k.labels.id = sink.LabelSet(set)
+		}
+	}
+	return k.labels.id
+}

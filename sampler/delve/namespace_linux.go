@@ -1,0 +1,26 @@
+//go:build amd64 || arm64
+
+package delve
+
+import (
+	"strconv"
+	"strings"
+)
+
+// innerThreads gives, for a target in another pid namespace, its thread ids there; nil for one in ours.
+func innerThreads(pid int) map[uint64]int {
+	if len(strings.Fields(statusField(pid, pid, "NSpid:"))) < 2 {
+		return nil
+	}
+	inner := map[uint64]int{}
+	for _, tid := range tasks(pid) {
+		ids := strings.Fields(statusField(pid, tid, "NSpid:"))
+		if len(ids) == 0 {
+			continue
+		}
+		if id, err := strconv.ParseUint(ids[len(ids)-1], 10, 64); err == nil {
+			inner[id] = tid
+		}
+	}
+	return inner
+}

@@ -1,0 +1,127 @@
+//go:build (linux && (amd64 || arm64)) || (windows && amd64) || (darwin && macnative)
+
+package delve
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-delve/delve/pkg/proc"
+	"github.com/go-delve/delve/pkg/proc/native"
+)
+
+// A nativeHalter halts a process with Delve's native backend, and stays attached between halts. Delve reads the binary
+// while it attaches, with the process halted; the breakpoints that it plants then are removed before the process goes on.
+type nativeHalter struct {
+	targets *proc.TargetGroup
+	running chan error    // what continuing ended with; nil while halted
+	resumed chan struct{} // closed when all threads go on
+}
+
+func newNativeHalter(pid int) (halter, error) {
+	quiet()
+	targets, err := native.Attach(pid, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	h := &nativeHalter{targets: targets}
+	target := targets.Selected
+	for _, b := range target.Breakpoints().M {
+		if err := target.ClearBreakpoint(b.Addr); err != nil {
+			return nil, errors.Join(fmt.Errorf("removing Delve's breakpoint at %#x: %w", b.Addr, err), h.close())
+		}
+	}
+	h.resume()
+	return h, nil
+}
+
+func (h *nativeHalter) resume() {
+	running := make(chan error, 1)
+	h.running, h.resumed = running, make(chan struct{})
+	h.targets.ResumeNotify(h.resumed)
+	go func() { running <- h.targets.Continue() }()
+}
+
+// halt stops the process where it runs.
+func (h *nativeHalter) halt() error {
+	if h.running == nil {
+		return nil
+	}
+	err := h.stop()
+	h.running = nil
+	var exited proc.ErrProcessExited
+	if errors.As(err, &exited) {
+		return errGone
+	}
+	return err
+}
+
+// stop ends the continuing, and gives what it ended with. Delve forgets a request to stop that comes before the
+// threads go on.
+func (h *nativeHalter) stop() error {
+	select {
+	case err := <-h.running:
+		return err
+	case <-h.resumed:
+	}
+	if err := h.targets.RequestManualStop(); err != nil {
+		return err
+	}
+	return <-h.running
+}
+
+func (h *nativeHalter) during(f func([]thread) error) (time.Duration, error) {
+	start := time.Now()
+	err := h.halt()
+	if err == nil {
+		var threads []thread
+		if threads, err = h.threads(); err == nil {
+			err = f(threads)
+		}
+	}
+	if ok, _ := h.targets.Valid(); ok && h.running == nil {
+		h.resume()
+	}
+	return time.Since(start), err
+}
+
+// threads lists the threads. Whether one sleeps in a system call is not told here: all that are in one count as asleep.
+func (h *nativeHalter) threads() ([]thread, error) {
+	var threads []thread
+	for _, t := range h.targets.ThreadList() {
+		regs, err := t.Registers()
+		if err == nil {
+			regs, err = regs.Copy()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading registers of thread %d: %w", t.ThreadID(), err)
+		}
+		threads = append(threads, thread{id: t.ThreadID(), regs: regs, asleep: true})
+	}
+	return threads, nil
+}
+
+func (h *nativeHalter) read(spans []span) {
+	mem := h.targets.Selected.Memory()
+	for i := range spans {
+		n, err := mem.ReadMemory(spans[i].data, spans[i].addr)
+		if err != nil {
+			spans[i].data = spans[i].data[:max(0, min(n, len(spans[i].data)-1))]
+		}
+	}
+}
+
+func (h *nativeHalter) entryPoint() (uint64, error) { return h.targets.Selected.EntryPoint() }
+
+func (h *nativeHalter) identity() (string, error) { return "", nil }
+
+func (h *nativeHalter) close() error {
+	if ok, _ := h.targets.Valid(); !ok {
+		return nil
+	}
+	if err := h.halt(); err != nil {
+		return err
+	}
+	return h.targets.Detach(false)
+}

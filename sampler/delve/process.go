@@ -1,0 +1,92 @@
+package delve
+
+import (
+	"errors"
+
+	"github.com/go-delve/delve/pkg/dwarf/op"
+	"github.com/go-delve/delve/pkg/proc"
+)
+
+var errNotHere = errors.New("the target is only looked at")
+
+// A process shows Delve a copied target: its binary, its memory, no threads. Nothing can be run or changed
+// through it, so Delve's own breakpoints are never planted.
+type process struct {
+	proc.ProcessInternal // nil; has the methods that are never called
+
+	bi    *proc.BinaryInfo
+	mem   *memory
+	bps   proc.BreakpointMap
+	entry uint64
+}
+
+func (p *process) BinInfo() *proc.BinaryInfo                         { return p.bi }
+func (p *process) EntryPoint() (uint64, error)                       { return p.entry, nil }
+func (p *process) FindThread(int) (proc.Thread, bool)                { return nil, false }
+func (p *process) ThreadList() []proc.Thread                         { return nil }
+func (p *process) Breakpoints() *proc.BreakpointMap                  { return &p.bps }
+func (p *process) Memory() proc.MemoryReadWriter                     { return p.mem }
+func (p *process) Valid() (bool, error)                              { return true, nil }
+func (p *process) RequestManualStop(*proc.ContinueOnceContext) error { return errNotHere }
+func (p *process) WriteBreakpoint(*proc.Breakpoint) error            { return errNotHere }
+func (p *process) EraseBreakpoint(*proc.Breakpoint) error            { return errNotHere }
+func (p *process) SupportsBPF() bool                                 { return false }
+func (p *process) MemoryMap() ([]proc.MemoryMapEntry, error)         { return nil, errNotHere }
+func (p *process) FollowExec(bool) error                             { return errNotHere }
+
+// A group is a process group that is never continued.
+type group struct{}
+
+func (group) ContinueOnce(*proc.ContinueOnceContext) (proc.Thread, proc.StopReason, error) {
+	return nil, proc.StopUnknown, errNotHere
+}
+func (group) StepInstruction(int) error { return errNotHere }
+func (group) Detach(int, bool) error    { return nil }
+func (group) Close() error              { return nil }
+
+// A view is a thread as Delve's unwinder wants it: registers, and the goroutine that they belong to. One is made for every
+// stack to be unwound, parked goroutines' too.
+type view struct {
+	p      *process
+	id     int
+	regs   proc.Registers
+	common proc.CommonThread
+}
+
+func (v *view) Breakpoint() *proc.BreakpointState      { return &proc.BreakpointState{} }
+func (v *view) ThreadID() int                          { return v.id }
+func (v *view) Registers() (proc.Registers, error)     { return v.regs, nil }
+func (v *view) RestoreRegisters(proc.Registers) error  { return errNotHere }
+func (v *view) BinInfo() *proc.BinaryInfo              { return v.p.bi }
+func (v *view) ProcessMemory() proc.MemoryReadWriter   { return v.p.mem }
+func (v *view) SetCurrentBreakpoint(bool) error        { return nil }
+func (v *view) SoftExc() bool                          { return false }
+func (v *view) Common() *proc.CommonThread             { return &v.common }
+func (v *view) SetReg(uint64, *op.DwarfRegister) error { return errNotHere }
+
+// viewRegisters are registers that know their goroutine.
+type viewRegisters struct {
+	proc.Registers
+	g uint64
+}
+
+func (r viewRegisters) GAddr() (uint64, bool) { return r.g, true }
+
+func (r viewRegisters) Copy() (proc.Registers, error) {
+	c, err := r.Registers.Copy()
+	return viewRegisters{c, r.g}, err
+}
+
+// slot is an address at which no target has memory; a goroutine's address is shown there to Delve where it wants a pointer
+// to it instead of the address itself.
+const slot = 0xffff_f000_0000_0000
+
+// reachable makes registers whose goroutine Delve finds.
+func (p *process) reachable(r viewRegisters) viewRegisters {
+	if !p.bi.Arch.DerefTLS() {
+		return r
+	}
+	p.mem.show(r.g)
+	r.g = slot
+	return r
+}

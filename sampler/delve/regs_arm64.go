@@ -1,0 +1,13 @@
+package delve
+
+import (
+	"github.com/go-delve/delve/pkg/proc"
+	"github.com/go-delve/delve/pkg/proc/linutil"
+)
+
+// savedRegisters are those that the scheduler keeps of a goroutine that does not run.
+func savedRegisters(pc, sp, bp, lr uint64) proc.Registers {
+	r := linutil.ARM64PtraceRegs{Sp: sp, Pc: pc}
+	r.Regs[29], r.Regs[30] = bp, lr
+	return linutil.NewARM64Registers(&r, false, 0, nil)
+}

@@ -1,0 +1,18 @@
+package delve
+
+import (
+	"github.com/go-delve/delve/pkg/proc"
+	"github.com/go-delve/delve/pkg/proc/linutil"
+	"golang.org/x/sys/unix"
+)
+
+// readRegisters reads a stopped thread's registers, and whether it sleeps in the kernel: an interrupted system call
+// that is to be started again, or that the interrupt ended (EINTR).
+func readRegisters(tid int) (proc.Registers, bool, error) {
+	var r unix.PtraceRegs
+	if err := unix.PtraceGetRegs(tid, &r); err != nil {
+		return nil, false, err
+	}
+	regs := linutil.AMD64PtraceRegs(r)
+	return linutil.NewAMD64Registers(&regs, nil), int64(r.Orig_rax) >= 0 && restarts(int64(r.Rax)), nil
+}

@@ -1,0 +1,238 @@
+package delve
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// Of the eight workers, one at most holds the lock, and besides it one at most has been woken to take it.
+func TestMutex(t *testing.T) {
+	r := fixture.Start(t, fixture.Build(t, "mutex"))
+	var mu, rw, read uint64
+	if _, err := fmt.Sscanf(r.Line, "0x%x 0x%x 0x%x", &mu, &rw, &read); err != nil {
+		t.Fatal(err)
+	}
+	rec := record(t, r, 50)
+	for i, workers := range samples(rec, "main.worker") {
+		blocked, holding := 0, 0
+		for _, w := range workers {
+			if w.state.Run == sampledata.Blocked {
+				blocked++
+				if w.state.Lock != mu || w.state.Reason != "sync.Mutex.Lock" || !w.has("main.worker") {
+					t.Errorf("sample %d: blocked at %#x for %q in %v; the lock is at %#x", i, w.state.Lock, w.state.Reason, w.stack(), mu)
+				}
+			}
+			if w.has("main.hold") {
+				holding++
+			}
+		}
+		if len(workers) != 8 || blocked < 6 || holding > 1 {
+			t.Errorf("sample %d: of %d workers %d wait and %d hold the lock", i, len(workers), blocked, holding)
+		}
+	}
+	for start, want := range map[string]sampledata.State{
+		"main.reader": {Run: sampledata.Blocked, Reason: "sync.RWMutex.RLock", Lock: rw},
+		"main.writer": {Run: sampledata.Blocked, Reason: "sync.RWMutex.Lock", Lock: read},
+	} {
+		for i, gs := range samples(rec, start) {
+			for _, g := range gs {
+				got := g.state
+				got.Stack = 0
+				if got != want {
+					t.Errorf("sample %d: %s: %+v, want %+v", i, start, got, want)
+				}
+			}
+		}
+	}
+}
+
+// A goroutine burns three times as much below large as below small. Each sample in encode is a Bernoulli trial with
+// p = 3/4; the tolerance is four standard deviations.
+func TestContexts(t *testing.T) {
+	rec := record(t, fixture.Start(t, fixture.Build(t, "contexts")), 400)
+	large, small := 0, 0
+	for _, gs := range samples(rec, "main.work") {
+		for _, g := range gs {
+			switch {
+			case g.has("main.large"):
+				large++
+			case g.has("main.small"):
+				small++
+			}
+		}
+	}
+	n := float64(large + small)
+	if n < 360 {
+		t.Fatalf("only %v of 400 samples in either context", n)
+	}
+	share, tolerance := float64(large)/n, 4*math.Sqrt(0.75*0.25/n)
+	t.Logf("%d in large, %d in small: %.3f, want 0.75 within %.3f", large, small, share, tolerance)
+	if math.Abs(share-0.75) > tolerance {
+		t.Errorf("%.3f of the samples below large, want 0.75 within %.3f", share, tolerance)
+	}
+}
+
+// On one processor one of four spinning goroutines runs, and the others are ready to.
+func TestRunnable(t *testing.T) {
+	const n = 100
+	rec := record(t, fixture.Start(t, fixture.Build(t, "runnable")), n)
+	full := 0
+	for i, gs := range samples(rec, "main.spin") {
+		running := 0
+		for _, g := range gs {
+			switch g.state.Run {
+			case sampledata.Running:
+				running++
+				if p := rec.Samples[i].Processors; len(p) != 1 || p[0] < 0 || rec.Goroutines[p[0]].ID != g.goid {
+					t.Errorf("sample %d: goroutine %d runs, and the processors run %v", i, g.goid, p)
+				}
+			case sampledata.Runnable:
+			default:
+				t.Errorf("sample %d: goroutine %d: %+v", i, g.goid, g.state)
+			}
+		}
+		if len(gs) != 4 || running > 1 {
+			t.Errorf("sample %d: %d of %d spinning goroutines run on one processor", i, running, len(gs))
+		}
+		full += running
+	}
+	// The processor is the scheduler's for a moment of each slice of 10 ms.
+	if full < n*9/10 {
+		t.Errorf("in %d of %d samples one of them runs", full, n)
+	}
+}
+
+// Every way to wait is known by the runtime's own text for it.
+func TestWaits(t *testing.T) {
+	rec := record(t, fixture.Start(t, fixture.Build(t, "waits")), 5)
+	all := samples(rec)
+	last := all[len(all)-1]
+	for start, reason := range map[string]string{
+		"main.receiver": "chan receive", "main.nilReceiver": "chan receive (nil chan)", "main.sender": "chan send",
+		"main.selector": "select", "main.acceptor": "IO wait", "main.reader": "syscall", "main.sleeper": "sleep",
+		"main.grouped": "sync.WaitGroup.Wait", "main.conditional": "sync.Cond.Wait", "main.inlining": "chan receive",
+		"runtime.main": "select (no cases)",
+	} {
+		i := slices.IndexFunc(last, func(s seen) bool { return s.start == start })
+		if i < 0 {
+			t.Errorf("%s is missing", start)
+			continue
+		}
+		s := last[i].state
+		if s.Run != sampledata.Waiting || s.Reason != reason || s.Torn {
+			t.Errorf("%s: %+v, want a wait for %q", start, s, reason)
+		}
+		if stack := last[i].stack(); stack[0] != start {
+			t.Errorf("%s: the outermost frame is %s", start, stack[0])
+		}
+	}
+	for _, s := range last {
+		if s.start == "main.inlining" {
+			if got := strings.Join(s.stack()[:3], " "); got != "main.inlining main.outer main.inner" {
+				t.Errorf("inlined calls: %s", got)
+			}
+		}
+		g := rec.Goroutines[slices.IndexFunc(rec.Goroutines, func(g sampledata.Goroutine) bool { return g.ID == s.goid })]
+		if want := strings.HasPrefix(s.start, "runtime.") && s.start != "runtime.main"; g.System != want {
+			t.Errorf("%s: the runtime's own: %v", s.start, g.System)
+		}
+		if strings.HasPrefix(s.start, "main.") && (g.Site.Function != "main.main" || g.Site.Line == 0 || g.Parent != 1) {
+			t.Errorf("%s was created at %+v by %d", s.start, g.Site, g.Parent)
+		}
+	}
+}
+
+func TestLabels(t *testing.T) {
+	rec := record(t, fixture.Start(t, fixture.Build(t, "labels")), 3)
+	var got []string
+	for _, s := range samples(rec)[2] {
+		for _, f := range []string{"main.labelled", "main.child", "main.plain"} {
+			if s.has(f) {
+				got = append(got, fmt.Sprint(f, rec.LabelSets[s.state.Labels]))
+			}
+		}
+	}
+	slices.Sort(got)
+	want := []string{
+		"main.child[{route /parent}]", "main.labelled[{method GET} {route /api}]", "main.labelled[{method GET} {route /static}]",
+		"main.plain[]",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("labels %q, want %q", got, want)
+	}
+}
+
+// Stacks of up to 1,000 frames are whole; of deeper ones the outermost frames are left out, and counted.
+func TestDeep(t *testing.T) {
+	rec := record(t, fixture.Start(t, fixture.Build(t, "deep")), 3)
+	for _, gs := range samples(rec, "main.shallow", "main.abyss") {
+		for _, g := range gs {
+			stack := g.stack()
+			depth := 0
+			for _, f := range stack {
+				if f == "main.descend" {
+					depth++
+				}
+			}
+			if g.start == "main.shallow" && (depth != 300 || g.state.Torn || stack[0] != "main.shallow") {
+				t.Errorf("%d calls deep, torn %v, from %s", depth, g.state.Torn, stack[0])
+			}
+			if g.start == "main.abyss" && (len(stack) != maxDepth || !g.state.Torn || stack[len(stack)-1] != "runtime.gopark") {
+				t.Errorf("%d frames, torn %v, to %s", len(stack), g.state.Torn, stack[len(stack)-1])
+			}
+		}
+	}
+	if !slices.ContainsFunc(rec.Warnings, func(w sampledata.Warning) bool { return w.Kind == "deep-stack" }) {
+		t.Errorf("nothing said of the stack that was cut: %v", rec.Warnings)
+	}
+}
+
+// With a collection nearly always under way, its workers are seen at work.
+func TestCollector(t *testing.T) {
+	rec := record(t, fixture.Start(t, fixture.Build(t, "collector")), 100)
+	collecting, working := 0, 0
+	for i, gs := range samples(rec, "runtime.gcBgMarkWorker") {
+		if !rec.Samples[i].Collecting {
+			continue
+		}
+		collecting++
+		if slices.ContainsFunc(gs, func(s seen) bool { return s.state.Run == sampledata.Running }) {
+			working++
+		}
+	}
+	t.Logf("%d of 100 samples while collecting, in %d a worker runs", collecting, working)
+	if collecting < 10 || working == 0 {
+		t.Errorf("%d of 100 samples while collecting, in %d a worker runs", collecting, working)
+	}
+	for _, g := range rec.Goroutines {
+		if worker := rec.Functions[g.Start].Name == "runtime.gcBgMarkWorker"; g.GC != worker || worker && !g.System {
+			t.Errorf("goroutine %+v, a worker: %v", g, worker)
+		}
+	}
+}
+
+// Many goroutines in one place cost one stack, and nothing once they are known.
+func TestParked(t *testing.T) {
+	const n = 2000
+	rec := record(t, fixture.Start(t, fixture.Build(t, "parked"), fmt.Sprint(n)), 5)
+	stacks := map[sampledata.NodeID]int{}
+	runs := 0
+	for _, run := range rec.Runs {
+		if rec.Functions[rec.Goroutines[run.Goroutine].Start].Name == "main.worker" {
+			stacks[run.Stack]++
+			runs++
+		}
+	}
+	if runs != n || len(stacks) != 1 {
+		t.Errorf("%d runs at %d stacks, want %d at one", runs, len(stacks), n)
+	}
+	for _, s := range rec.Samples {
+		t.Logf("halt of %v", s.Halt)
+	}
+}

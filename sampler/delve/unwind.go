@@ -1,0 +1,210 @@
+package delve
+
+import (
+	"strings"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler"
+	"github.com/go-delve/delve/pkg/proc"
+)
+
+const (
+	usualDepth = 63   // frames that most stacks have
+	maxDepth   = 1000 // frames that are recorded; more are cut at the root's side
+)
+
+// An unwinder turns copied stacks into nodes of a sink, by Delve's means.
+type unwinder struct {
+	p      *process
+	target *proc.Target
+	sink   sampledata.Sink
+
+	functions map[string]sampledata.FunctionID
+	starts    map[uint64]startPoint
+	views     int // made in this sample
+}
+
+// A stack is what became of one.
+type stack struct {
+	node sampledata.NodeID
+	torn bool // it does not reach its outermost frame
+	deep bool // because it was cut
+
+	outermost startPoint // the function that was called first; of a whole stack only
+}
+
+// of unwinds the stack of a goroutine: from where its thread is, else from where the runtime keeps its place.
+func (u *unwinder) of(c *capture, g *goroutine) stack {
+	var best []proc.Stackframe
+	for _, start := range u.startingPoints(c, g) {
+		frames, whole := u.frames(start)
+		if whole {
+			return u.intern(frames, true)
+		}
+		if best == nil {
+			best = frames
+		}
+	}
+	return u.intern(best, false)
+}
+
+// startingPoints gives the registers to unwind from, the best first.
+func (u *unwinder) startingPoints(c *capture, g *goroutine) []viewRegisters {
+	l := c.l
+	var starts []viewRegisters
+	lo, hi := word(g.raw, l.g.stackLo), word(g.raw, l.g.stackHi)
+	if g.thread != nil {
+		sp := g.thread.regs.SP()
+		if sp >= lo && sp < hi {
+			starts = append(starts, viewRegisters{g.thread.regs, g.addr})
+		} else {
+			starts = append(starts, viewRegisters{g.thread.regs, word(g.m, l.m.g0)})
+		}
+	}
+	if sp := word(g.raw, l.g.syscallSP); sp != 0 && g.status == statusSyscall {
+		regs := savedRegisters(word(g.raw, l.g.syscallPC), sp, word(g.raw, l.g.syscallBP), 0)
+		starts = append(starts, viewRegisters{regs, g.addr})
+	}
+	regs := savedRegisters(word(g.raw, l.g.pc), word(g.raw, l.g.sp), word(g.raw, l.g.bp), word(g.raw, l.g.lr))
+	return append(starts, viewRegisters{regs, g.addr})
+}
+
+// frames unwinds from registers, leaf first. It is whole when it ends in the frame that the runtime puts below
+// every goroutine.
+func (u *unwinder) frames(regs viewRegisters) (frames []proc.Stackframe, whole bool) {
+	u.views++
+	v := &view{p: u.p, id: u.views, regs: u.p.reachable(regs)}
+	g, err := proc.GetG(v)
+	if err != nil || g == nil {
+		return nil, false
+	}
+	frames, err = proc.GoroutineStacktrace(u.target, g, usualDepth, 0)
+	if err == nil && len(frames) > usualDepth {
+		frames, err = proc.GoroutineStacktrace(u.target, g, maxDepth, 0)
+	}
+	if err != nil || len(frames) == 0 {
+		return nil, false
+	}
+	last := frames[len(frames)-1]
+	if last.Err != nil {
+		frames = frames[:len(frames)-1]
+	}
+	for i := range frames {
+		if fn := frames[i].Call.Fn; fn != nil && fn.Name == "runtime.goexit" {
+			return frames[:i], true
+		}
+	}
+	return frames, false
+}
+
+// intern gives the node of a list of frames, leaf first.
+func (u *unwinder) intern(frames []proc.Stackframe, whole bool) stack {
+	s := stack{node: sampledata.NoStack, torn: !whole, outermost: startPoint{function: -1}}
+	if len(frames) > maxDepth {
+		frames = frames[:maxDepth]
+		s.torn, s.deep = true, true
+	}
+	for i := len(frames) - 1; i >= 0; i-- {
+		f := &frames[i]
+		if f.Call.Fn != nil && sampler.IsWrapper(f.Call.Fn.Name, f.Call.File) {
+			continue
+		}
+		function := u.function(&f.Call)
+		if s.node == sampledata.NoStack && whole && f.Call.Fn != nil {
+			s.outermost = startPoint{function, f.Call.Fn.Name}
+		}
+		s.node = u.sink.Node(sampledata.Node{
+			Parent:   s.node,
+			Function: function,
+			Line:     int32(max(f.Call.Line, 0)),
+			Inlined:  f.Inlined && s.node != sampledata.NoStack,
+		})
+	}
+	return s
+}
+
+// function interns a function by its name: an inlined copy is the same function as the one that is called.
+func (u *unwinder) function(at *proc.Location) sampledata.FunctionID {
+	if at.Fn == nil {
+		return u.sink.Function(sampledata.Function{Name: "unknown"})
+	}
+	if id, ok := u.functions[at.Fn.Name]; ok {
+		return id
+	}
+	f := sampledata.Function{Name: at.Fn.Name, File: at.File}
+	if own := u.p.bi.LookupFunc()[f.Name]; len(own) > 0 && own[0].Entry != 0 {
+		var line int
+		f.File, line = u.p.bi.EntryLineForFunc(own[0])
+		f.Line = int32(max(line, 0))
+	}
+	id := u.sink.Function(f)
+	u.functions[f.Name] = id
+	return id
+}
+
+// A startPoint is a goroutine's start function; -1 and no name where it is not known.
+type startPoint struct {
+	function sampledata.FunctionID
+	name     string
+}
+
+// start gives the function of a goroutine's go statement. Where the compiler wrapped the call, that is the
+// outermost function of the goroutine's stack, and of one that has not begun yet, what the wrapper calls.
+func (u *unwinder) start(c *capture, g *goroutine, st stack) startPoint {
+	pc := word(g.raw, c.l.g.start)
+	fn := u.p.bi.PCToFunc(pc)
+	if fn == nil {
+		return startPoint{function: -1}
+	}
+	file, line := u.p.bi.EntryLineForFunc(fn)
+	if sampler.IsWrapper(fn.Name, file) && st.outermost.name != "" {
+		return st.outermost
+	}
+	if s, ok := u.starts[pc]; ok {
+		return s
+	}
+	at := proc.Location{PC: pc, File: file, Line: line, Fn: fn}
+	if sampler.IsWrapper(fn.Name, file) {
+		at = u.wrapped(at)
+	}
+	s := startPoint{u.function(&at), at.Fn.Name}
+	u.starts[pc] = s
+	return s
+}
+
+// wrapped finds what a wrapper around a go statement's call calls: a function inlined into it, or the first one called
+// that is not the runtime's business.
+func (u *unwinder) wrapped(wrapper proc.Location) proc.Location {
+	code, err := proc.Disassemble(u.p.mem, nil, &u.p.bps, u.p.bi, wrapper.Fn.Entry, wrapper.Fn.End)
+	if err != nil {
+		return wrapper
+	}
+	for i := range code {
+		frames, _ := u.frames(viewRegisters{savedRegisters(code[i].Loc.PC, slot+64, 0, 0), 0})
+		for j := range frames {
+			if j > 0 && frames[j-1].Inlined && !frames[j].Inlined && frames[j].Call.Fn.Name == wrapper.Fn.Name {
+				return frames[j-1].Call
+			}
+		}
+		if to := code[i].DestLoc; code[i].IsCall() && to != nil && to.Fn != nil && !strings.HasPrefix(to.Fn.Name, "runtime.morestack") {
+			return *to
+		}
+	}
+	return wrapper
+}
+
+// site is where a goroutine's go statement stands.
+func (u *unwinder) site(pc uint64) sampledata.Site {
+	fn := u.p.bi.PCToFunc(pc)
+	if fn == nil {
+		return sampledata.Site{}
+	}
+	if pc > fn.Entry {
+		pc-- // into the call
+	}
+	file, line, _ := u.p.bi.PCToLine(pc)
+	if file == "<autogenerated>" {
+		return sampledata.Site{} // the main goroutine's, which no go statement made
+	}
+	return sampledata.Site{Function: fn.Name, File: file, Line: int32(max(line, 0))}
+}

@@ -1,0 +1,206 @@
+package delve
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+const (
+	maxSudogs = 1 << 16 // looked at in one sample
+	maxLabels = 256     // of one goroutine
+	maxText   = 4096    // bytes of a label's key or value
+)
+
+// waits copies what tells of locks and labels.
+func (c *capture) waits() {
+	l := c.l
+	var places []place
+	searching := false
+	for i := range c.goroutines {
+		g := &c.goroutines[i]
+		if isLock(c.reason(g)) {
+			if s := word(g.raw, l.g.waiting); s != 0 {
+				places = append(places, place{s, l.sudog.size})
+			} else {
+				searching = true
+			}
+		}
+	}
+	c.mem.copy(places)
+	if searching {
+		c.semaphores()
+	}
+	c.labels()
+}
+
+// reason is the runtime's text of what a goroutine waits for, "" where it doesn't.
+func (c *capture) reason(g *goroutine) string {
+	if g.status != statusWaiting && g.status != statusCopyStack && g.status != statusLeaked {
+		return ""
+	}
+	if n := int(g.raw[c.l.g.reason]); n < len(c.l.reasons) {
+		return c.l.reasons[n]
+	}
+	return ""
+}
+
+// isLock holds for the reasons that are waits for a lock, from Go 1.20 on.
+func isLock(reason string) bool {
+	return strings.HasPrefix(reason, "sync.Mutex.") || strings.HasPrefix(reason, "sync.RWMutex.")
+}
+
+// lock is the address of the sync.Mutex or sync.RWMutex that a goroutine waits for, from the address of the
+// semaphore within it; 0 where not known.
+func (c *capture) lock(g *goroutine, reason string, bySemaphore map[uint64]uint64) uint64 {
+	sema := bySemaphore[g.addr]
+	if s := c.mem.get(word(g.raw, c.l.g.waiting), c.l.sudog.size); s != nil {
+		sema = c.element(s)
+	}
+	var offset uint64
+	switch reason {
+	case "sync.Mutex.Lock":
+		offset = 4
+	case "sync.RWMutex.Lock":
+		offset = 8
+	case "sync.RWMutex.RLock":
+		offset = 12
+	default:
+		return 0
+	}
+	if sema < offset {
+		return 0
+	}
+	return sema - offset
+}
+
+// element is what a sudog waits at. From Go 1.26 on the collector may be kept from seeing it, and the number beside
+// the pointer holds.
+func (c *capture) element(sudog []byte) uint64 {
+	if c.l.sudog.elemNumber != absent {
+		return word(sudog, c.l.sudog.elemNumber)
+	}
+	return word(sudog, c.l.sudog.elem)
+}
+
+// semaphores copies the waiters of all semaphores: up to Go 1.25 a goroutine does not know its own sudog. The table holds
+// trees (prev, next) of the addresses waited at, and each tree node a list (waitlink) of its waiters.
+func (c *capture) semaphores() {
+	table := c.mem.one(c.l.semtable, c.l.semtableSize)
+	const root = 64 // one entry, padded to a cache line
+	level := []uint64{}
+	for i := 0; i+root <= len(table); i += root {
+		if t := word(table, i+8); t != 0 {
+			level = append(level, t)
+		}
+	}
+	for n := 0; len(level) > 0 && n < maxSudogs; n += len(level) {
+		places := make([]place, len(level))
+		for i, s := range level {
+			places[i] = place{s, c.l.sudog.size}
+		}
+		c.mem.copy(places)
+		var below []uint64
+		for _, s := range level {
+			raw := c.mem.get(s, c.l.sudog.size)
+			for _, field := range []int{c.l.sudog.prev, c.l.sudog.next, c.l.sudog.waitlink} {
+				if a := word(raw, field); a != 0 {
+					below = append(below, a)
+				}
+			}
+		}
+		level = below
+	}
+}
+
+// semaphoresByGoroutine gives, from what semaphores copied, the semaphore that each goroutine waits at.
+func (c *capture) semaphoresByGoroutine() map[uint64]uint64 {
+	table := c.mem.get(c.l.semtable, c.l.semtableSize)
+	if table == nil {
+		return nil
+	}
+	at := map[uint64]uint64{}
+	seen := map[uint64]bool{}
+	var walk []uint64
+	for i := 0; i+64 <= len(table); i += 64 {
+		walk = append(walk, word(table, i+8))
+	}
+	for len(walk) > 0 && len(seen) < maxSudogs {
+		s := walk[len(walk)-1]
+		walk = walk[:len(walk)-1]
+		raw := c.mem.get(s, c.l.sudog.size)
+		if raw == nil || seen[s] {
+			continue
+		}
+		seen[s] = true
+		at[word(raw, c.l.sudog.g)] = c.element(raw)
+		walk = append(walk, word(raw, c.l.sudog.prev), word(raw, c.l.sudog.next), word(raw, c.l.sudog.waitlink))
+	}
+	return at
+}
+
+// labels copies the label sets that goroutines point to, and their texts. Maps, the form up to Go 1.23, are left to Delve.
+func (c *capture) labels() {
+	if c.l.g.labels == absent || c.l.labelsAreMaps {
+		return
+	}
+	var places []place
+	var sets []uint64
+	seen := map[uint64]bool{}
+	for i := range c.goroutines {
+		if a := word(c.goroutines[i].raw, c.l.g.labels); a != 0 && !seen[a] {
+			seen[a] = true
+			sets = append(sets, a)
+			places = append(places, place{a, 24})
+		}
+	}
+	if len(sets) == 0 {
+		return
+	}
+	c.mem.copy(places)
+	places = places[:0]
+	for _, a := range sets {
+		if s := c.mem.get(a, 24); word(s, 8) > 0 {
+			places = append(places, place{word(s, 0), int(min(word(s, 8), maxLabels)) * 32})
+		}
+	}
+	c.mem.copy(places)
+	places = places[:0]
+	for _, a := range sets {
+		list := c.labelList(a)
+		for i := 0; i+16 <= len(list); i += 16 {
+			if n := word(list, i+8); n > 0 {
+				places = append(places, place{word(list, i), int(min(n, maxText))})
+			}
+		}
+	}
+	c.mem.copy(places)
+}
+
+// labelList is the copied array of keys and values of a label set.
+func (c *capture) labelList(set uint64) []byte {
+	s := c.mem.get(set, 24)
+	if s == nil || word(s, 8) == 0 {
+		return nil
+	}
+	return c.mem.get(word(s, 0), int(min(word(s, 8), maxLabels))*32)
+}
+
+// labelSet reads a goroutine's labels out of the copy.
+func (c *capture) labelSet(g *goroutine) []sampledata.Label {
+	if c.l.g.labels == absent {
+		return nil
+	}
+	list := c.labelList(word(g.raw, c.l.g.labels))
+	var set []sampledata.Label
+	for i := 0; i+32 <= len(list); i += 32 {
+		set = append(set, sampledata.Label{Key: c.text(list[i:]), Value: c.text(list[i+16:])})
+	}
+	return set
+}
+
+func (c *capture) text(header []byte) string {
+	b := c.mem.get(word(header, 0), int(min(word(header, 8), maxText)))
+	return string(bytes.ToValidUTF8(b, []byte("?")))
+}

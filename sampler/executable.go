@@ -1,0 +1,84 @@
+package sampler
+
+import (
+	"debug/buildinfo"
+	"debug/elf"
+	"debug/macho"
+	"debug/pe"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// An Executable is what can be told of a Go program's file without running it.
+type Executable struct {
+	Path      string // for a person
+	GoVersion string
+	OS, Arch  string
+	Entry     uint64 // as linked; 0 where the format doesn't say
+	DWARF     bool   // it has debug information
+}
+
+// ReadExecutable looks at a program's file, or at a process's in /proc/PID/exe.
+func ReadExecutable(path string) (Executable, error) {
+	e := Executable{Path: path}
+	if to, err := os.Readlink(path); err == nil && strings.HasPrefix(path, "/proc/") {
+		e.Path = strings.TrimSuffix(to, " (deleted)")
+	}
+	if err := e.format(path); err != nil {
+		return e, err
+	}
+	info, err := buildinfo.ReadFile(path)
+	if err != nil {
+		return e, notGo(e.Path)
+	}
+	e.GoVersion = info.GoVersion
+	return e, nil
+}
+
+func notGo(path string) error {
+	return fmt.Errorf("%s is not a Go program: only programs built by the Go toolchain can be recorded", path)
+}
+
+// format tells the file's format, and reads what depends on it.
+func (e *Executable) format(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("reading executable: %w", err)
+	}
+	defer f.Close()
+	if x, err := elf.NewFile(f); err == nil {
+		e.OS, e.Arch, e.Entry = elfSystem(x), elfArches[x.Machine], x.Entry
+		e.DWARF = x.Section(".debug_info") != nil || x.Section(".zdebug_info") != nil
+		return nil
+	}
+	if x, err := pe.NewFile(f); err == nil {
+		e.OS, e.Arch = "windows", peArches[x.Machine]
+		e.DWARF = x.Section(".debug_info") != nil || x.Section(".zdebug_info") != nil
+		return nil
+	}
+	if x, err := macho.NewFile(f); err == nil {
+		e.OS, e.Arch = "darwin", machoArches[x.Cpu]
+		e.DWARF = x.Section("__debug_info") != nil || x.Section("__zdebug_info") != nil
+		return nil
+	}
+	var magic [2]byte
+	if n, _ := f.ReadAt(magic[:], 0); n == 2 && string(magic[:]) == "#!" {
+		return errors.New(e.Path + " is a script: give the Go program that it runs")
+	}
+	return notGo(e.Path)
+}
+
+var (
+	elfArches   = map[elf.Machine]string{elf.EM_X86_64: "amd64", elf.EM_AARCH64: "arm64", elf.EM_386: "386"}
+	peArches    = map[uint16]string{pe.IMAGE_FILE_MACHINE_AMD64: "amd64", pe.IMAGE_FILE_MACHINE_ARM64: "arm64"}
+	machoArches = map[macho.Cpu]string{macho.CpuAmd64: "amd64", macho.CpuArm64: "arm64"}
+)
+
+func elfSystem(x *elf.File) string {
+	if x.OSABI == elf.ELFOSABI_FREEBSD {
+		return "freebsd"
+	}
+	return "linux"
+}

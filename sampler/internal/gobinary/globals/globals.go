@@ -1,0 +1,128 @@
+// Package globals finds the runtime's variables in a binary: by its symbol table, else in the code that uses them.
+package globals
+
+import (
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Globals are the addresses of variables of package runtime; 0 where one is not there or not found.
+type Globals struct {
+	AllGs             uint64 // allgs []*g
+	AllGLen           uint64 // allglen uintptr, stored after the element
+	AllGPtr           uint64 // allgptr **g
+	AllM              uint64 // allm *m
+	AllP              uint64 // allp []*p
+	GoMaxProcs        uint64 // gomaxprocs int32
+	Sched             uint64 // sched schedt
+	GCController      uint64 // gcController gcControllerState
+	GCPhase           uint64 // gcphase uint32
+	GCBlackenEnabled  uint64 // gcBlackenEnabled uint32
+	Memstats          uint64 // memstats mstats
+	Work              uint64 // work workType
+	Semtable          uint64 // semtable semTable; 0 in programs without semaphores
+	WaitReasonStrings uint64 // waitReasonStrings [...]string
+	WaitingForSuspend uint64 // isWaitingForSuspendG [...]bool; 0 before Go 1.23
+	FirstModuledata   uint64 // firstmoduledata moduledata
+
+	// TLS is the offset of the slot that holds the running g from the thread pointer (amd64: fs_base); -8 in most
+	// programs. It is 0 where it is not known, and on arm64, where a register holds g.
+	TLS int64
+}
+
+// byName gives the addresses by the variables' names.
+func (g *Globals) byName() map[string]*uint64 {
+	return map[string]*uint64{
+		"runtime.allgs":                &g.AllGs,
+		"runtime.allglen":              &g.AllGLen,
+		"runtime.allgptr":              &g.AllGPtr,
+		"runtime.allm":                 &g.AllM,
+		"runtime.allp":                 &g.AllP,
+		"runtime.gomaxprocs":           &g.GoMaxProcs,
+		"runtime.sched":                &g.Sched,
+		"runtime.gcController":         &g.GCController,
+		"runtime.gcphase":              &g.GCPhase,
+		"runtime.gcBlackenEnabled":     &g.GCBlackenEnabled,
+		"runtime.memstats":             &g.Memstats,
+		"runtime.work":                 &g.Work,
+		"runtime.semtable":             &g.Semtable,
+		"runtime.waitReasonStrings":    &g.WaitReasonStrings,
+		"runtime.isWaitingForSuspendG": &g.WaitingForSuspend,
+		"runtime.firstmoduledata":      &g.FirstModuledata,
+	}
+}
+
+// Move adds the bias between link addresses and those of the running process.
+func (g *Globals) Move(bias uint64) {
+	for _, p := range g.byName() {
+		if *p != 0 {
+			*p += bias
+		}
+	}
+}
+
+// Missing names the variables without which a program can't be sampled and that were not found.
+func (g *Globals) Missing() []string {
+	var names []string
+	for _, n := range []string{"runtime.allgs", "runtime.allm", "runtime.allp"} {
+		if *g.byName()[n] == 0 {
+			names = append(names, n)
+		}
+	}
+	return names
+}
+
+// ErrNoSymbols says that a binary has no symbol table: it was linked with -s, or stripped.
+var ErrNoSymbols = errors.New("no symbol table")
+
+// maxSymbols bounds the symbol table in bytes.
+const maxSymbols = 1 << 30
+
+// FromSymbols finds the variables by name, at link addresses, in one pass that makes no strings of other symbols.
+func FromSymbols(f *elf.File) (Globals, error) {
+	var g Globals
+	syms, names, err := symbolTable(f)
+	if err != nil {
+		return g, err
+	}
+	want := g.byName()
+	const symbolSize = 24
+	for found := 0; len(syms) >= symbolSize && found < len(want); syms = syms[symbolSize:] {
+		at := uint64(binary.LittleEndian.Uint32(syms))
+		if at >= uint64(len(names)) || !strings.HasPrefix(names[at:], "runtime.") {
+			continue
+		}
+		name, _, ok := strings.Cut(names[at:min(at+64, uint64(len(names)))], "\x00")
+		if p := want[name]; ok && p != nil {
+			*p = binary.LittleEndian.Uint64(syms[8:])
+			found++
+		}
+	}
+	if len(g.Missing()) > 0 {
+		return g, ErrNoSymbols
+	}
+	return g, nil
+}
+
+// symbolTable reads the symbols and their names.
+func symbolTable(f *elf.File) (syms []byte, names string, err error) {
+	s := f.SectionByType(elf.SHT_SYMTAB)
+	if s == nil || s.Link == 0 || int(s.Link) >= len(f.Sections) {
+		return nil, "", ErrNoSymbols
+	}
+	strs := f.Sections[s.Link]
+	if s.Size > maxSymbols || strs.Size > maxSymbols || strs.Type != elf.SHT_STRTAB {
+		return nil, "", ErrNoSymbols
+	}
+	if syms, err = s.Data(); err != nil {
+		return nil, "", fmt.Errorf("reading symbols: %w", err)
+	}
+	b, err := strs.Data()
+	if err != nil {
+		return nil, "", fmt.Errorf("reading symbols: %w", err)
+	}
+	return syms, string(b), nil
+}

@@ -1,0 +1,147 @@
+package gobinary
+
+import (
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"sort"
+)
+
+// maxPart bounds what is read of a file at once: no part of a Go program that is of use here is near it.
+const maxPart = 1 << 30
+
+// errUnmapped says that an address is not in the part of memory that the file fills.
+var errUnmapped = errors.New("not in the file's segments")
+
+// An image is the program as the dynamic linker lays it out, at link addresses: segments, with the relocations
+// that make up for the program's bias. Position-independent programs have zeros in the file where those apply.
+type image struct {
+	elf    *elf.File
+	relocs []reloc // by address
+}
+
+// A reloc is a word that the dynamic linker sets to value plus bias.
+type reloc struct{ addr, value uint64 }
+
+func newImage(r io.ReaderAt) (*image, error) {
+	f, err := elf.NewFile(r)
+	if err != nil {
+		return nil, fmt.Errorf("reading executable: %w", err)
+	}
+	if f.Class != elf.ELFCLASS64 || f.ByteOrder != binary.LittleEndian {
+		return nil, fmt.Errorf("reading executable: %v %v is not supported: only 64-bit little-endian Linux programs are", f.Class, f.Machine)
+	}
+	im := &image{elf: f}
+	if err := im.readRelocs(); err != nil {
+		return nil, err
+	}
+	return im, nil
+}
+
+// relative is the kind of relocation that adds the bias, per machine.
+func relative(m elf.Machine) uint32 {
+	if m == elf.EM_AARCH64 {
+		return uint32(elf.R_AARCH64_RELATIVE)
+	}
+	return uint32(elf.R_X86_64_RELATIVE)
+}
+
+// readRelocs collects the relative relocations. Their file content may be zero, as the addend stands here.
+func (im *image) readRelocs() error {
+	const entry = 24
+	kind := relative(im.elf.Machine)
+	for _, s := range im.elf.Sections {
+		if s.Type != elf.SHT_RELA || s.Flags&elf.SHF_ALLOC == 0 {
+			continue
+		}
+		b, err := sectionData(s)
+		if err != nil {
+			return err
+		}
+		for ; len(b) >= entry; b = b[entry:] {
+			if uint32(binary.LittleEndian.Uint64(b[8:])) == kind {
+				im.relocs = append(im.relocs, reloc{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[16:])})
+			}
+		}
+	}
+	sort.Slice(im.relocs, func(i, j int) bool { return im.relocs[i].addr < im.relocs[j].addr })
+	return nil
+}
+
+// sectionData reads a section whole, unpacked.
+func sectionData(s *elf.Section) ([]byte, error) {
+	if s.Type == elf.SHT_NOBITS {
+		return nil, fmt.Errorf("reading section %s: it has no bytes in the file", s.Name)
+	}
+	if s.Size > maxPart || s.FileSize > maxPart {
+		return nil, fmt.Errorf("reading section %s: %d bytes are too many", s.Name, s.Size)
+	}
+	b, err := s.Data()
+	if err != nil {
+		return nil, fmt.Errorf("reading section %s: %w", s.Name, err)
+	}
+	return b, nil
+}
+
+// segment is the loaded segment with addr in the part that the file fills.
+func (im *image) segment(addr uint64) *elf.Prog {
+	for _, p := range im.elf.Progs {
+		if p.Type == elf.PT_LOAD && addr >= p.Vaddr && addr-p.Vaddr < p.Filesz {
+			return p
+		}
+	}
+	return nil
+}
+
+// bytes reads n bytes at a link address, relocated.
+func (im *image) bytes(addr, n uint64) ([]byte, error) {
+	p := im.segment(addr)
+	if p == nil || n > p.Filesz-(addr-p.Vaddr) {
+		return nil, fmt.Errorf("reading %d bytes at %#x: %w", n, addr, errUnmapped)
+	}
+	if n > maxPart {
+		return nil, fmt.Errorf("reading %d bytes at %#x: too many", n, addr)
+	}
+	b, err := readFull(p, addr-p.Vaddr, n)
+	if err != nil {
+		return nil, fmt.Errorf("reading %d bytes at %#x: %w", n, addr, err)
+	}
+	i := sort.Search(len(im.relocs), func(i int) bool { return im.relocs[i].addr >= addr })
+	for ; i < len(im.relocs) && n >= 8 && im.relocs[i].addr <= addr+n-8; i++ {
+		binary.LittleEndian.PutUint64(b[im.relocs[i].addr-addr:], im.relocs[i].value)
+	}
+	return b, nil
+}
+
+// readFull reads n bytes at off in pieces, so that a size that the file only claims costs no memory.
+func readFull(r io.ReaderAt, off, n uint64) ([]byte, error) {
+	const piece = 4 << 20
+	var b []byte
+	for n > 0 {
+		k := min(n, piece)
+		at := len(b)
+		b = append(b, make([]byte, k)...)
+		if got, err := r.ReadAt(b[at:], int64(off)); got < int(k) {
+			return nil, fmt.Errorf("file is cut off: %w", err)
+		}
+		off, n = off+k, n-k
+	}
+	return b, nil
+}
+
+// tail reads from a link address to the end of what belongs to it: its section, or its segment where the file has
+// no sections.
+func (im *image) tail(addr uint64) ([]byte, error) {
+	for _, s := range im.elf.Sections {
+		if s.Type == elf.SHT_PROGBITS && s.Flags&elf.SHF_ALLOC != 0 && addr >= s.Addr && addr-s.Addr < s.Size {
+			return im.bytes(addr, s.Size-(addr-s.Addr))
+		}
+	}
+	p := im.segment(addr)
+	if p == nil {
+		return nil, fmt.Errorf("reading at %#x: %w", addr, errUnmapped)
+	}
+	return im.bytes(addr, p.Filesz-(addr-p.Vaddr))
+}

@@ -1,0 +1,169 @@
+package layout
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+func TestParseRelease(t *testing.T) {
+	for _, c := range []struct {
+		in    string
+		want  Release
+		exact bool
+	}{
+		{"go1.26.8", Release{26, 8}, true},
+		{"go1.21.0", Release{21, 0}, true},
+		{"go1.22", Release{22, 0}, false},
+		{"go1.26rc1", Release{26, 0}, false},
+		{"devel go1.27-3f2a1b9c Mon Nov 2 10:00:00 2026 +0000", Release{27, 0}, false},
+		{"go1.25.3 X:nogreenteagc", Release{25, 3}, false},
+		{"go1.24.6 (vendor 1.24.6-1.el9)", Release{24, 6}, false},
+	} {
+		if got, exact, err := ParseRelease(c.in); got != c.want || exact != c.exact || err != nil {
+			t.Errorf("%q: got %v, %v, %v; want %v, %v", c.in, got, exact, err, c.want, c.exact)
+		}
+	}
+	for _, bad := range []string{"", "unknown", "go2.1", "go1.x"} {
+		if r, _, err := ParseRelease(bad); err == nil {
+			t.Errorf("%q: got %v, want an error", bad, r)
+		}
+	}
+}
+
+// small is a table with two layouts of g; other structs have what check asks for.
+func small(t *testing.T) *Table {
+	t.Helper()
+	table := NewTable()
+	add := func(r Release, goid Offset) {
+		l, err := ForVersion("go1.26.8", "amd64")
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.G.Goid = goid
+		table.Add(r, "amd64", l)
+	}
+	add(Release{23, 0}, 152)
+	add(Release{23, 2}, 152)
+	add(Release{23, 5}, 160)
+	add(Release{25, 0}, 168)
+	return table
+}
+
+func TestLookup(t *testing.T) {
+	table := small(t)
+	for _, c := range []struct {
+		version string
+		goid    Offset
+		source  Source
+		release string
+	}{
+		{"go1.23.0", 152, FromTable, "go1.23.0"},
+		{"go1.23.1", 152, FromTable, "go1.23.0"},       // both neighbours agree
+		{"go1.23.4", 152, Guessed, "go1.23.2"},         // they do not
+		{"go1.23.5", 160, FromTable, "go1.23.5"},       //
+		{"go1.23.9", 160, Guessed, "go1.23.5"},         // after the last of its line
+		{"go1.22.3", 152, Guessed, "go1.23.0"},         // before all
+		{"go1.24.1", 160, Guessed, "go1.23.5"},         // no release of its line
+		{"go1.25.0 X:foo", 168, Guessed, "go1.25.0"},   // an experiment
+		{"devel go1.27-abc", 168, Guessed, "go1.25.0"}, // after all
+	} {
+		l, err := table.Lookup(c.version, "amd64")
+		if err != nil {
+			t.Errorf("%s: %v", c.version, err)
+			continue
+		}
+		if l.G.Goid != c.goid || l.Source != c.source || l.Release != c.release {
+			t.Errorf("%s: got %d, %v, %s; want %d, %v, %s", c.version, l.G.Goid, l.Source, l.Release, c.goid, c.source, c.release)
+		}
+	}
+	if _, err := table.Lookup("go1.23.0", "riscv64"); err == nil {
+		t.Error("unknown processor: no error")
+	}
+}
+
+func TestTableTextIsIdentity(t *testing.T) {
+	var first, second bytes.Buffer
+	if _, err := small(t).WriteTo(&first); err != nil {
+		t.Fatal(err)
+	}
+	again, err := ReadTable(bytes.NewReader(first.Bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := again.WriteTo(&second); err != nil {
+		t.Fatal(err)
+	}
+	if first.String() != second.String() {
+		t.Errorf("got\n%s\nwant\n%s", second.String(), first.String())
+	}
+}
+
+func TestReadTableRefuses(t *testing.T) {
+	for in, want := range map[string]string{
+		"struct g":                               "line 1: too short",
+		"struct g 2 goid=1":                      "out of order",
+		"struct g 1 goid=x":                      "want name=number",
+		"\nrelease amd64 go1.26.8 g=1":           "line 2: no variant 1 of g",
+		"struct g 1 goid=8\nrelease amd64 1 g=1": "not a release",
+		"layout g 1":                             "unknown kind of line",
+	} {
+		if _, err := ReadTable(strings.NewReader(in)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want %q", in, err, want)
+		}
+	}
+}
+
+// TestBuiltin checks every release that the table has.
+func TestBuiltin(t *testing.T) {
+	for _, arch := range []string{"amd64", "arm64"} {
+		lines := map[int]bool{}
+		for _, r := range Releases(arch) {
+			l, err := ForVersion(r.String(), arch)
+			if err != nil || l.Source != FromTable {
+				t.Errorf("%s %v: %v, %v", arch, r, l, err)
+			}
+			lines[r.Line] = true
+		}
+		for line := 21; line <= 26; line++ {
+			if !lines[line] {
+				t.Errorf("%s: no release of Go 1.%d", arch, line)
+			}
+		}
+	}
+}
+
+// TestKnownOffsets pins what a debugger shows for the structs of two releases.
+func TestKnownOffsets(t *testing.T) {
+	for _, c := range []struct {
+		version             string
+		g, goid, status, sp Offset
+		procid, curg        Offset
+	}{
+		{"go1.21.13", 408, 152, 144, 56, 72, 192},
+		{"go1.23.12", 432, 160, 152, 56, 72, 192},
+		{"go1.26.0", 456, 152, 144, 56, 64, 184},
+	} {
+		l, err := ForVersion(c.version, "amd64")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l.G.Size != c.g || l.G.Goid != c.goid || l.G.AtomicStatus != c.status || l.G.SchedSP != c.sp ||
+			l.M.ProcID != c.procid || l.M.CurG != c.curg {
+			t.Errorf("%s: got %+v, %+v", c.version, l.G, l.M)
+		}
+	}
+}
+
+// FuzzReadTable reads damaged tables and looks releases up in those that are accepted.
+func FuzzReadTable(f *testing.F) {
+	f.Add("struct g 1 -=456 goid=152\nrelease amd64 go1.26.8 g=1\n", "go1.26.9")
+	f.Add("# comment\n", "")
+	f.Fuzz(func(t *testing.T, text, version string) {
+		table, err := ReadTable(strings.NewReader(text))
+		if err != nil {
+			return
+		}
+		table.Lookup(version, "amd64")
+	})
+}

@@ -1,0 +1,129 @@
+package pclntab
+
+import "encoding/binary"
+
+// recordSize is the fixed part of a function's record (runtime._func); offsets of pcdata and funcdata follow.
+const recordSize = 44
+
+// Numbers of the tables that a function's record points to (internal/abi).
+const (
+	pcdataInlTreeIndex = 2
+	funcdataInlTree    = 3
+	noFuncdata         = ^uint32(0)
+)
+
+// A FuncID marks functions that the runtime treats in a special way. Its numbers differ between releases of Go.
+type FuncID uint8
+
+// Flags of a function (internal/abi).
+type Flags uint8
+
+const (
+	// TopFrame: a stack ends here.
+	TopFrame Flags = 1 << iota
+	// SPWrite: the code sets the stack pointer in ways that the table does not tell.
+	SPWrite
+	// Asm: written in assembly.
+	Asm
+)
+
+// A Func is one function of the program, valid as long as its Table.
+type Func struct {
+	table      *Table
+	rec        []byte // the record and everything behind it
+	Entry, End uint64
+	ID         FuncID
+	Flags      Flags
+}
+
+// word is the 32-bit word at off of the record.
+func (f *Func) word(off int) uint32 { return binary.LittleEndian.Uint32(f.rec[off:]) }
+
+// Name is the linker's name: net/http.(*conn).serve.
+func (f *Func) Name() string {
+	return f.table.intern(f.table.names, f.table.funcname, f.word(4))
+}
+
+// rawName is the name without interning it.
+func (f *Func) rawName() []byte { return cstring(f.table.funcname, f.word(4)) }
+
+// HasName compares the name without allocating.
+func (f *Func) HasName(name string) bool { return string(f.rawName()) == name }
+
+// StartLine is the line of the func keyword.
+func (f *Func) StartLine() int32 { return int32(f.word(36)) }
+
+// SPDelta is the distance in bytes from the stack pointer at pc up to the caller's return address (amd64) or to
+// the caller's frame (arm64); false where the table does not tell.
+func (f *Func) SPDelta(pc uint64) (int32, bool) {
+	v := f.pcvalue(f.word(16), pc)
+	return v, v >= 0
+}
+
+// pcdata is the place of table number i of the function, 0 for none.
+func (f *Func) pcdata(i int) uint32 {
+	at := recordSize + 4*i
+	if uint32(i) >= f.word(28) || at+4 > len(f.rec) {
+		return 0
+	}
+	return f.word(at)
+}
+
+// funcdata is the place of datum number i of the function relative to moduledata.gofunc.
+func (f *Func) funcdata(i int) uint32 {
+	npcdata := uint64(f.word(28))
+	at := recordSize + 4*(npcdata+uint64(i))
+	if i >= int(f.rec[43]) || at+4 > uint64(len(f.rec)) {
+		return noFuncdata
+	}
+	return f.word(int(at))
+}
+
+// pcvalue is the value at pc of the table at off, -1 for none. Each step goes forward in the function's code, so that
+// a damaged table ends too.
+func (f *Func) pcvalue(off uint32, target uint64) int32 {
+	tab := f.table.pctab
+	if off == 0 || uint64(off) >= uint64(len(tab)) {
+		return -1
+	}
+	tab = tab[off:]
+	pc, v := f.Entry, int32(-1)
+	for first := true; pc < f.End; first = false {
+		dv, n := varint(tab)
+		if n == 0 || dv == 0 && !first {
+			return -1
+		}
+		tab = tab[n:]
+		dpc, n := varint(tab)
+		if n == 0 || dpc == 0 {
+			return -1
+		}
+		tab = tab[n:]
+		v += int32(dv>>1) ^ -int32(dv&1)
+		pc += uint64(dpc) * f.table.quantum
+		if target < pc {
+			return v
+		}
+	}
+	return -1
+}
+
+// varint reads a number of at most 32 bits; n is 0 where b ends before it does.
+func varint(b []byte) (v uint32, n int) {
+	if len(b) > 0 && b[0] < 0x80 {
+		return uint32(b[0]), 1
+	}
+	return longVarint(b)
+}
+
+func longVarint(b []byte) (v uint32, n int) {
+	for shift := 0; n < len(b) && shift < 35; shift += 7 {
+		c := b[n]
+		n++
+		v |= uint32(c&0x7f) << shift
+		if c < 0x80 {
+			return v, n
+		}
+	}
+	return 0, 0
+}

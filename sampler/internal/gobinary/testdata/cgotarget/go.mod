@@ -1,0 +1,3 @@
+module cgotarget
+
+go 1.21

@@ -1,0 +1,330 @@
+//go:build linux && (amd64 || arm64)
+
+package halt
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+)
+
+func open(t *testing.T, g *target) *Process {
+	t.Helper()
+	p, err := Open(g.Process.Pid)
+	if errors.Is(err, os.ErrPermission) {
+		t.Skipf("this machine doesn't permit it: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	return p
+}
+
+// many halts a target again and again, until some halts succeeded.
+func many(t *testing.T, p *Process, n int) {
+	t.Helper()
+	var took []time.Duration
+	failed := 0
+	for end := time.Now().Add(20 * time.Second); len(took) < n; {
+		h, err := haltAll(p)
+		if err != nil {
+			failed++
+		} else {
+			took = append(took, h.Took)
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%d of %d halts succeeded, the last error was %v", len(took), len(took)+failed, err)
+		}
+		time.Sleep(200 * time.Microsecond)
+	}
+	slices.Sort(took)
+	t.Logf("halt: median %v, longest %v, failed %d", took[len(took)/2], took[len(took)-1], failed)
+}
+
+func TestHalt(t *testing.T) {
+	g := start(t, "spin")
+	p := open(t, g)
+	many(t, p, 200)
+	g.line()
+	g.free()
+
+	var stopped string
+	_, err := p.Halt(time.Second, func(h *Halted) error {
+		tids, _ := p.Threads()
+		threads, err := h.Threads(tids)
+		if len(threads) != len(tids) {
+			t.Errorf("%d threads halted of %d", len(threads), len(tids))
+		}
+		for _, th := range threads {
+			var word [8]byte
+			if err := p.Read(th.SP, word[:]); err != nil {
+				t.Errorf("stack of thread %d: %v", th.TID, err)
+			}
+		}
+		stopped = g.threads()
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range bytes.Lines([]byte(stopped)) {
+		if !bytes.Contains(line, []byte("tracing stop")) {
+			t.Errorf("not halted: %s", line)
+		}
+	}
+	g.free()
+}
+
+func TestHaltError(t *testing.T) {
+	g := start(t, "spin")
+	p := open(t, g)
+	mine := errors.New("mine")
+	_, err := p.Halt(time.Second, func(h *Halted) error {
+		h.Threads([]int{p.PID()})
+		return mine
+	})
+	if err != mine {
+		t.Errorf("got %v", err)
+	}
+	g.free()
+	if h, err := p.Halt(time.Second, func(*Halted) error { return nil }); err != nil || h.Took != 0 {
+		t.Errorf("a halt of nothing: %v, %v", h, err)
+	}
+}
+
+// Attaching to a program that executes another one deadlocks both, done naively.
+func TestExec(t *testing.T) {
+	g := start(t, "exec")
+	executed := 0
+	for end := time.Now().Add(2 * time.Second); time.Now().Before(end); {
+		select {
+		case <-g.lines:
+			executed++
+		default:
+		}
+		p, err := Open(g.Process.Pid)
+		if err != nil {
+			continue // its address space is just being exchanged
+		}
+		for range 20 {
+			if _, err = haltAll(p); errors.Is(err, ErrExec) {
+				break
+			} else if errors.Is(err, ErrEnded) && p.Check() != ErrExec {
+				t.Fatalf("the target is said to have ended: %v, %v\n%s", err, p.Check(), g.threads())
+			}
+		}
+		p.Close()
+	}
+	t.Logf("executed %d times", executed)
+	if executed < 10 {
+		t.Errorf("the target executed itself %d times only:\n%s", executed, g.threads())
+	}
+	g.line()
+	g.line()
+}
+
+// One Process, and so one tracing thread, that meets exec after exec, is told so and leaves nothing traced.
+func TestExecOnce(t *testing.T) {
+	for range 20 {
+		g := start(t, "exec")
+		p := open(t, g)
+		for p.Check() == nil {
+			haltAll(p)
+		}
+		if err := p.Check(); err != ErrExec {
+			t.Errorf("got %v, want %v", err, ErrExec)
+		}
+		if _, err := haltAll(p); err != ErrExec {
+			t.Errorf("got %v, want %v", err, ErrExec)
+		}
+		g.line()
+		g.line()
+		g.Process.Kill()
+	}
+}
+
+func TestChurn(t *testing.T) {
+	g := start(t, "churn")
+	many(t, open(t, g), 300)
+	g.line()
+	g.free()
+}
+
+// A thread that sleeps uninterruptibly doesn't make halts last as long as it sleeps.
+func TestUninterruptible(t *testing.T) {
+	g := start(t, "vfork")
+	p := open(t, g)
+	var took []time.Duration
+	missed := 0
+	for range 200 {
+		h, err := haltAll(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		took = append(took, h.Took)
+		missed += h.Owed
+		time.Sleep(time.Millisecond)
+	}
+	slices.Sort(took)
+	t.Logf("halt: median %v, longest %v; %d times a thread slept on", took[100], took[199], missed)
+	if missed == 0 {
+		t.Error("the thread never slept")
+	}
+	g.line()
+	g.line()
+	g.free()
+}
+
+// A target that is stopped and continued at random stays as the last of these left it.
+func TestStopContinue(t *testing.T) {
+	g := start(t, "spin")
+	p := open(t, g)
+	for range 150 {
+		sig := []syscall.Signal{syscall.SIGSTOP, syscall.SIGCONT}[rand.IntN(2)]
+		go g.Process.Signal(sig)
+		if _, err := haltAll(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	time.Sleep(20 * time.Millisecond)
+	g.Process.Signal(syscall.SIGSTOP)
+	time.Sleep(20 * time.Millisecond)
+	if _, err := haltAll(p); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(20 * time.Millisecond)
+	if st, err := readStat(p.PID()); err != nil || st.state != 'T' {
+		t.Errorf("after a halt of a stopped target its state is %c, %v", st.state, err)
+	}
+	g.Process.Signal(syscall.SIGCONT)
+	for range 50 {
+		g.line()
+	}
+	g.free()
+}
+
+// Signals that arrive during a halt are handed on.
+func TestSignals(t *testing.T) {
+	g := start(t, "signals")
+	p := open(t, g)
+	end := make(chan bool)
+	go func() {
+		defer close(end)
+		for range 500 {
+			g.Process.Signal(syscall.SIGUSR1)
+			if g.line() != "signal" {
+				t.Error("no signal")
+			}
+		}
+	}()
+	for n := 0; ; n++ {
+		select {
+		case <-end:
+			t.Logf("%d halts", n)
+			return
+		default:
+			haltAll(p)
+		}
+	}
+}
+
+func TestKilled(t *testing.T) {
+	for range 30 {
+		g := start(t, "spin")
+		p := open(t, g)
+		time.AfterFunc(time.Duration(rand.IntN(3000))*time.Microsecond, func() { g.Process.Kill() })
+		for p.Check() == nil {
+			haltAll(p)
+		}
+		if _, err := haltAll(p); err != ErrEnded {
+			t.Errorf("got %v, want %v", err, ErrEnded)
+		}
+		if err := g.Cmd.Wait(); err == nil || err.Error() != "signal: killed" {
+			t.Errorf("waiting for the target gives %v", err)
+		}
+	}
+}
+
+// Whenever a sampler dies, the target goes on.
+func TestSamplerKilled(t *testing.T) {
+	g := start(t, "spin")
+	open(t, g) // or skip
+	for range 30 {
+		s := start(t, "sampler:"+strconv.Itoa(g.Process.Pid))
+		time.Sleep(time.Duration(rand.IntN(3000)) * time.Microsecond)
+		s.Process.Kill()
+		s.Cmd.Wait()
+		g.free()
+		g.line()
+	}
+}
+
+func TestOpenErrors(t *testing.T) {
+	if _, err := Open(1 << 30); err == nil || !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a process that isn't there: %v", err)
+	}
+}
+
+func TestReadRanges(t *testing.T) {
+	p, err := Open(os.Getpid())
+	if err != nil {
+		t.Skip(err)
+	}
+	defer p.Close()
+	src := make([]byte, 5000)
+	for i := range src {
+		src[i] = byte(i)
+	}
+	at := uint64(uintptr(unsafe.Pointer(&src[0])))
+	var a Arena
+	for _, n := range []int{0, 1, 5, 1024, 1025, 3000} {
+		a.Reset()
+		rs := make([]Range, n)
+		failed := 0
+		for i := range rs {
+			rs[i] = Range{at + uint64(i), a.Get(i % 100)}
+			if i%7 == 3 && len(rs[i].Buf) > 0 {
+				rs[i].Addr = 8 // nothing is mapped there
+				failed++
+			}
+		}
+		if got := p.NewReader().ReadRanges(rs); got != failed {
+			t.Errorf("of %d ranges %d failed, want %d", n, got, failed)
+		}
+		for i, r := range rs {
+			want := src[i : i+i%100]
+			if i%7 == 3 {
+				want = nil
+			}
+			if !bytes.Equal(r.Buf, want) {
+				t.Fatalf("range %d of %d: got %v, want %v", i, n, r.Buf, want)
+			}
+		}
+	}
+}
+
+func TestArena(t *testing.T) {
+	var a Arena
+	a.Reserve(3 << 20)
+	if a.Size() != 3<<20 {
+		t.Errorf("%d bytes reserved", a.Size())
+	}
+	for _, n := range []int{1, 8, 9, 1 << 20, 5 << 20, 100} {
+		if b := a.Get(n); len(b) != n || cap(b) != n {
+			t.Errorf("got %d bytes of %d", len(b), n)
+		}
+	}
+	a.Reset()
+	a.Trim(2 << 20)
+	if a.Size() != 2<<20 {
+		t.Errorf("%d bytes left", a.Size())
+	}
+}

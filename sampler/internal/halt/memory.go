@@ -1,0 +1,183 @@
+//go:build linux && (amd64 || arm64)
+
+package halt
+
+import (
+	"fmt"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// A Range is a piece of the process's memory, and where to put it.
+type Range struct {
+	Addr uint64
+	Buf  []byte
+}
+
+// maxRanges is how many ranges one system call takes (IOV_MAX).
+const maxRanges = 1024
+
+// A Reader reads a process's memory; it is not for concurrent use.
+type Reader struct {
+	p      *Process
+	raw    bool // without a word to Go's scheduler
+	local  [maxRanges]unix.Iovec
+	remote [maxRanges]unix.RemoteIovec
+	Calls  int // system calls made
+}
+
+// NewReader gives a reader of its own: several may read one process at the same time.
+func (p *Process) NewReader() *Reader { return &Reader{p: p} }
+
+// Read fills b from an address.
+func (p *Process) Read(addr uint64, b []byte) error {
+	if len(b) == 0 {
+		return nil
+	}
+	local := [1]unix.Iovec{{Base: &b[0], Len: uint64(len(b))}}
+	remote := [1]unix.RemoteIovec{{Base: uintptr(addr), Len: len(b)}}
+	n, err := readv(p.pid, local[:], remote[:])
+	if err != nil {
+		return fmt.Errorf("reading %d bytes at %#x of process %d: %w", len(b), addr, p.pid, err)
+	}
+	if n < len(b) {
+		return fmt.Errorf("reading %d bytes at %#x of process %d: only %d are mapped", len(b), addr, p.pid, n)
+	}
+	return nil
+}
+
+// ReadAt reads as io.ReaderAt does, the offset being an address.
+func (p *Process) ReadAt(b []byte, addr int64) (int, error) {
+	if err := p.Read(uint64(addr), b); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// ReadRanges reads all the ranges, in few system calls. A range that can't be read whole is cut to what could be;
+// the number of such ranges is given.
+func (r *Reader) ReadRanges(rs []Range) (failed int) {
+	for len(rs) > 0 {
+		n, want := 0, 0
+		for n < len(rs) && n < maxRanges {
+			g := &rs[n]
+			r.local[n] = unix.Iovec{Base: unsafe.SliceData(g.Buf), Len: uint64(len(g.Buf))}
+			r.remote[n] = unix.RemoteIovec{Base: uintptr(g.Addr), Len: len(g.Buf)}
+			want += len(g.Buf)
+			n++
+		}
+		got, err := r.readv(n)
+		r.Calls++
+		if err == nil && got == want {
+			rs = rs[n:]
+			continue
+		}
+		// What stands before the first range that can't be read was read. An error reads nothing at all.
+		i := 0
+		if err != nil {
+			got = 0
+		}
+		for i < n-1 && got >= len(rs[i].Buf) {
+			got -= len(rs[i].Buf)
+			i++
+		}
+		rs[i].Buf = rs[i].Buf[:min(got, len(rs[i].Buf))]
+		failed++
+		rs = rs[i+1:]
+		if err == unix.ESRCH || err == unix.EPERM {
+			for j := range rs {
+				rs[j].Buf = rs[j].Buf[:0]
+			}
+			return failed + len(rs)
+		}
+	}
+	return failed
+}
+
+func (r *Reader) readv(n int) (int, error) {
+	if r.raw {
+		return readv(r.p.pid, r.local[:n], r.remote[:n])
+	}
+	// Megabytes take milliseconds, during which a collection of the sampler's own must not wait.
+	return unix.ProcessVMReadv(r.p.pid, r.local[:n], r.remote[:n], 0)
+}
+
+// readv is process_vm_readv without a word to Go's scheduler: it doesn't block, and in a halt a hand-over of the
+// processor would cost more than the call.
+func readv(pid int, local []unix.Iovec, remote []unix.RemoteIovec) (int, error) {
+	n, _, e := unix.RawSyscall6(unix.SYS_PROCESS_VM_READV, uintptr(pid),
+		uintptr(unsafe.Pointer(unsafe.SliceData(local))), uintptr(len(local)),
+		uintptr(unsafe.Pointer(unsafe.SliceData(remote))), uintptr(len(remote)), 0)
+	if e != 0 {
+		return 0, e
+	}
+	return int(n), nil
+}
+
+// Arena hands out pieces of a few large buffers that stay mapped from sample to sample, so that a copy in a halt
+// doesn't meet pages that the kernel has yet to supply.
+type Arena struct {
+	blocks [][]byte
+	block  int // the one in use
+	used   int // of that block
+}
+
+const arenaBlock = 1 << 20
+
+// Reset takes everything back; what was handed out must not be used any more.
+func (a *Arena) Reset() { a.block, a.used = 0, 0 }
+
+// Get gives n bytes, aligned to 8; their content is arbitrary.
+func (a *Arena) Get(n int) []byte {
+	for {
+		if a.block == len(a.blocks) {
+			a.blocks = append(a.blocks, prefault(max(arenaBlock, n)))
+		}
+		b := a.blocks[a.block]
+		if a.used+n <= len(b) {
+			piece := b[a.used : a.used+n : a.used+n]
+			a.used += (n + 7) &^ 7
+			a.used = min(a.used, len(b))
+			return piece
+		}
+		a.block++
+		a.used = 0
+	}
+}
+
+// Reserve makes sure that n bytes more can be had without a page fault.
+func (a *Arena) Reserve(n int) {
+	free := 0
+	for i := a.block; i < len(a.blocks); i++ {
+		free += len(a.blocks[i])
+	}
+	for free -= a.used; free < n; free += arenaBlock {
+		a.blocks = append(a.blocks, prefault(arenaBlock))
+	}
+}
+
+// Size gives the bytes that the arena holds.
+func (a *Arena) Size() int {
+	n := 0
+	for _, b := range a.blocks {
+		n += len(b)
+	}
+	return n
+}
+
+// Trim gives back what stands beyond n bytes, for the time after an unusually large sample.
+func (a *Arena) Trim(n int) {
+	for len(a.blocks) > a.block+1 && a.Size()-len(a.blocks[len(a.blocks)-1]) >= n {
+		a.blocks[len(a.blocks)-1] = nil
+		a.blocks = a.blocks[:len(a.blocks)-1]
+	}
+}
+
+func prefault(n int) []byte {
+	b := make([]byte, n)
+	for i := 0; i < n; i += 4096 {
+		b[i] = 1
+	}
+	return b
+}

@@ -1,0 +1,45 @@
+//go:build linux
+
+package halt
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Sets of registers (elf.h) that the kernel has on arm64 only.
+const (
+	ntTLS        = 0x401 // NT_ARM_TLS
+	ntSystemCall = 0x404 // NT_ARM_SYSTEM_CALL
+)
+
+func readRegisters(tid int, r *Registers) error {
+	var u unix.PtraceRegs
+	if err := regset(tid, unix.NT_PRSTATUS, unsafe.Pointer(&u), unsafe.Sizeof(u)); err != nil {
+		return err
+	}
+	call := int32(-1)
+	if err := regset(tid, ntSystemCall, unsafe.Pointer(&call), unsafe.Sizeof(call)); err != nil {
+		return err
+	}
+	var tls uint64
+	if err := regset(tid, ntTLS, unsafe.Pointer(&tls), unsafe.Sizeof(tls)); err != nil {
+		return err
+	}
+	*r = Registers{
+		PC: u.Pc, SP: u.Sp, FP: u.Regs[29], LR: u.Regs[30], G: u.Regs[28], TLS: tls,
+		Syscall: int64(call), Result: int64(u.Regs[0]),
+	}
+	return nil
+}
+
+// interruptible tells whether a system call gives EINTR to the kernel's own restart, too.
+func interruptible(call int64) bool {
+	switch call {
+	case unix.SYS_EPOLL_PWAIT, unix.SYS_EPOLL_PWAIT2, unix.SYS_SEMTIMEDOP,
+		unix.SYS_RT_SIGTIMEDWAIT, unix.SYS_RECVFROM, unix.SYS_RECVMSG, unix.SYS_ACCEPT, unix.SYS_ACCEPT4:
+		return true
+	}
+	return false
+}

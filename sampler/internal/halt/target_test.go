@@ -1,0 +1,223 @@
+//go:build linux && (amd64 || arm64)
+
+package halt
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+)
+
+// The test binary is its own target: with this variable set it plays the part that it names.
+const partEnv = "CPPROF_HALT_PART"
+
+func TestMain(m *testing.M) {
+	if part := os.Getenv(partEnv); part != "" {
+		play(part)
+	}
+	os.Exit(m.Run())
+}
+
+// play never returns, except for parts that are over. Each part prints a line whenever it got on.
+func play(part string) {
+	name, arg, _ := strings.Cut(part, ":")
+	switch name {
+	case "spin":
+		for range 3 {
+			go spin()
+		}
+		tell(time.Millisecond)
+	case "sleep":
+		tell(time.Hour)
+	case "exec":
+		// A program that executes itself while several threads run.
+		for range 3 {
+			go spin()
+		}
+		for range 4 {
+			go func() {
+				runtime.LockOSThread()
+				time.Sleep(time.Hour)
+			}()
+		}
+		fmt.Println("executed")
+		time.Sleep(2 * time.Millisecond)
+		go func() { panic(syscall.Exec("/proc/self/exe", os.Args, os.Environ())) }()
+		select {}
+	case "churn":
+		for range 2 {
+			go func() {
+				for {
+					done := make(chan bool)
+					go func() {
+						runtime.LockOSThread() // so that the thread ends with the goroutine
+						done <- true
+					}()
+					<-done
+				}
+			}()
+		}
+		tell(time.Millisecond)
+	case "vfork":
+		// A thread that waits, uninterruptibly, for a child that shares its life until it ends.
+		go spin()
+		runtime.LockOSThread()
+		for {
+			fmt.Println("on")
+			pid, _, _ := syscall.RawSyscall6(syscall.SYS_CLONE, syscall.CLONE_VFORK|uintptr(syscall.SIGCHLD), 0, 0, 0, 0, 0)
+			if pid == 0 {
+				ts := syscall.Timespec{Nsec: 50_000_000}
+				syscall.RawSyscall(syscall.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&ts)), 0, 0)
+				syscall.RawSyscall(syscall.SYS_EXIT, 0, 0, 0)
+			}
+			syscall.Wait4(int(pid), nil, 0, nil)
+		}
+	case "signals":
+		c := make(chan os.Signal, 1)
+		signal.Notify(c, syscall.SIGUSR1)
+		go spin()
+		fmt.Println("ready")
+		for range c {
+			fmt.Println("signal")
+		}
+	case "sampler":
+		pid, _ := strconv.Atoi(arg)
+		p, err := Open(pid)
+		if err != nil {
+			panic(err)
+		}
+		fmt.Println("opened")
+		for {
+			haltAll(p)
+		}
+	}
+	os.Exit(0)
+}
+
+func spin() {
+	for i := 0; ; i++ {
+		if i%1000 == 0 {
+			runtime.Gosched()
+		}
+	}
+}
+
+func tell(every time.Duration) {
+	for {
+		fmt.Println("on")
+		time.Sleep(every)
+	}
+}
+
+// haltAll halts every thread of a process, which is far more than sampling does.
+func haltAll(p *Process) (Halt, error) {
+	return p.Halt(time.Second, func(h *Halted) error {
+		for n := -1; ; {
+			tids, err := p.Threads()
+			if err != nil {
+				return err
+			}
+			threads, err := h.Threads(tids)
+			if err != nil || len(threads) == n {
+				return err
+			}
+			n = len(threads)
+		}
+	})
+}
+
+// A target is a process that plays a part.
+type target struct {
+	*exec.Cmd
+	t     *testing.T
+	lines chan string
+}
+
+func start(t *testing.T, part string) *target {
+	t.Helper()
+	cmd := exec.Command("/proc/self/exe", "-test.run=^$")
+	cmd.Env = append(os.Environ(), partEnv+"="+part)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	g := &target{cmd, t, make(chan string)}
+	go func() {
+		defer close(g.lines)
+		for s := bufio.NewScanner(out); s.Scan(); {
+			g.lines <- s.Text()
+		}
+	}()
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		for range g.lines {
+		}
+		cmd.Wait()
+	})
+	g.line()
+	return g
+}
+
+// line waits for the target's next line, which shows that it gets on.
+func (g *target) line() string {
+	g.t.Helper()
+	select {
+	case l, ok := <-g.lines:
+		if !ok {
+			g.t.Fatal("the target has ended")
+		}
+		return l
+	case <-time.After(20 * time.Second):
+		g.t.Fatalf("the target doesn't get on:\n%s", g.threads())
+	}
+	return ""
+}
+
+// threads tells the state of each thread.
+func (g *target) threads() string {
+	var b strings.Builder
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", g.Process.Pid))
+	for _, f := range files {
+		text, _ := os.ReadFile(f)
+		for line := range strings.Lines(string(text)) {
+			switch name, _, _ := strings.Cut(line, ":"); name {
+			case "Pid", "State", "TracerPid":
+				b.WriteString(strings.TrimSpace(line) + "  ")
+			}
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// free fails the test if any thread of the target is left traced or stopped.
+func (g *target) free() {
+	g.t.Helper()
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		s := g.threads()
+		bad := strings.Contains(s, "tracing stop") || strings.Contains(s, "T (stopped)")
+		for line := range strings.Lines(s) {
+			bad = bad || !strings.Contains(line, "TracerPid:\t0")
+		}
+		if !bad {
+			return
+		}
+		if time.Now().After(end) {
+			g.t.Fatalf("not let go:\n%s", s)
+		}
+	}
+}

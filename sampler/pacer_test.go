@@ -1,0 +1,164 @@
+package sampler
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// run takes samples until the end, each at the cost that the function gives, and returns their times.
+func (p *pacer) run(end time.Duration, cost func(i int) (halt, work time.Duration)) (at []time.Duration, halted time.Duration, missed int64) {
+	now := time.Duration(0)
+	for {
+		t, m := p.next(now)
+		if t >= end {
+			return at, halted, missed
+		}
+		missed += m
+		h, w := cost(len(at))
+		p.charge(h, 0)
+		at = append(at, t)
+		halted += h
+		now = t + h + w
+	}
+}
+
+func TestPacerPeriodic(t *testing.T) {
+	p := newPacer(Options{Rate: 20})
+	at, _, missed := p.run(time.Second, func(int) (h, w time.Duration) { return time.Millisecond, 0 })
+	if len(at) != 20 || missed != 0 {
+		t.Fatalf("%d samples, %d missed; want 20 and none", len(at), missed)
+	}
+	for i, x := range at {
+		if x != time.Duration(i)*50*time.Millisecond {
+			t.Errorf("sample %d at %v", i, x)
+		}
+	}
+}
+
+// A tick that falls before the end of the sample before is missed, and counted.
+func TestPacerCountsMissed(t *testing.T) {
+	p := newPacer(Options{Rate: 20})
+	at, _, missed := p.run(time.Second, func(int) (h, w time.Duration) { return 0, 120 * time.Millisecond })
+	if len(at) != 7 || missed != 12 { // every third of 20: 0, 150 ms, ... 900 ms
+		t.Fatalf("%d samples at %v, %d missed", len(at), at, missed)
+	}
+}
+
+// Fully jittered ticks are uniform over their own interval: mean 1/2, variance 1/12, one to an interval.
+func TestPacerJitter(t *testing.T) {
+	const n = 10000
+	p := newPacer(Options{Rate: 10, Jitter: 1})
+	at, _, missed := p.run(n*100*time.Millisecond, func(int) (h, w time.Duration) { return 0, 0 })
+	if len(at)+int(missed) < n-1 || missed > n/100 {
+		t.Fatalf("%d samples, %d missed of %d", len(at), missed, n)
+	}
+	var sum float64
+	for i, x := range at {
+		if i > 0 && x/(100*time.Millisecond) == at[i-1]/(100*time.Millisecond) {
+			t.Fatalf("two samples in one interval: %v, %v", at[i-1], x)
+		}
+		sum += float64(x%(100*time.Millisecond)) / float64(100*time.Millisecond)
+	}
+	// Four standard deviations of the mean of uniform phases.
+	if mean, limit := sum/float64(len(at)), 4*math.Sqrt(1.0/12/float64(len(at))); math.Abs(mean-0.5) > limit {
+		t.Errorf("mean phase %v, want 0.5 within %v", mean, limit)
+	}
+}
+
+// Whatever a halt costs, as long as it costs the same, the halted share comes to the budget, one halt more or less,
+// and is made good use of.
+func TestPacerBudget(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		share := rapid.SampledFrom([]float64{0.001, 0.01, 0.1}).Draw(t, "share")
+		halt := time.Duration(rapid.Int64Range(1, int64(time.Second)).Draw(t, "halt"))
+		p := newPacer(Options{
+			Rate:        rapid.Float64Range(0.1, 1000).Draw(t, "rate"),
+			Jitter:      rapid.Float64Range(0, 1).Draw(t, "jitter"),
+			MaxOverhead: share,
+		})
+		at, _, _ := p.run(max(100*p.interval, time.Duration(100*float64(halt)/share)), func(int) (h, w time.Duration) { return halt, 0 })
+		overdrawn := share*float64(horizon)*3/4 + float64(halt)
+		for i, x := range at {
+			if spent := float64(i+1) * float64(halt); spent > share*float64(x+halt)*(1+1e-6)+overdrawn {
+				t.Fatalf("sample %d at %v: %v halted", i, x, time.Duration(spent))
+			}
+		}
+		if len(at) < 30 {
+			t.Fatalf("only %d samples", len(at))
+		}
+	})
+}
+
+// Halts that swing by a factor of ten stay within the budget in the long run.
+func TestPacerBudgetUnsteady(t *testing.T) {
+	p := newPacer(Options{Rate: 100, Jitter: 1, MaxOverhead: 0.01})
+	end := 1000 * time.Second
+	at, halted, missed := p.run(end, func(i int) (h, w time.Duration) {
+		if i%7 == 0 {
+			return 10 * time.Millisecond, 0
+		}
+		return time.Millisecond, 0
+	})
+	if s := float64(halted) / float64(end); s > 0.0101 || s < 0.009 {
+		t.Errorf("%v halted", s)
+	}
+	if got := int64(len(at)) + missed; got < 99000 || got > 100000 {
+		t.Errorf("%d samples and %d missed don't make 100000 ticks", len(at), missed)
+	}
+}
+
+// One halt that met a busy machine neither breaks the budget of a recording of known length nor silences it.
+func TestPacerPaysDebtSlowly(t *testing.T) {
+	end := 5 * time.Second
+	p := newPacer(Options{Rate: 100, MaxOverhead: 0.01, Duration: end})
+	at, halted, _ := p.run(end, func(i int) (h, w time.Duration) {
+		if i == 40 {
+			return 20 * time.Millisecond, 0
+		}
+		return 200 * time.Microsecond, 0
+	})
+	if halted > 51*time.Millisecond {
+		t.Errorf("%v halted of 50 ms allowed", halted)
+	}
+	for i := 1; i < len(at); i++ {
+		if gap := at[i] - at[i-1]; gap > 500*time.Millisecond {
+			t.Errorf("no sample for %v after %v", gap, at[i-1])
+		}
+	}
+	if len(at) < 140 {
+		t.Errorf("%d samples, of some 150 that the budget allows", len(at))
+	}
+}
+
+// What a cheap beginning did not spend does not pay for halts that become dear.
+func TestPacerDoesNotSaveUp(t *testing.T) {
+	p := newPacer(Options{Rate: 100, MaxOverhead: 0.01})
+	var late time.Duration
+	p.run(110*time.Second, func(i int) (h, w time.Duration) {
+		if p.lastAt < 100*time.Second {
+			return 10 * time.Microsecond, 0
+		}
+		late += 5 * time.Millisecond
+		return 5 * time.Millisecond, 0
+	})
+	if late > 180*time.Millisecond { // 100 ms by the bound, and what may be overdrawn meanwhile
+		t.Errorf("%v halted in ten seconds", late)
+	}
+}
+
+// The sampler's own processor time is bounded in the same way.
+func TestPacerCPU(t *testing.T) {
+	p := newPacer(Options{Rate: 100, MaxCPU: 0.05})
+	now, n := time.Duration(0), 0
+	for now < 100*time.Second {
+		now, _ = p.next(now)
+		p.charge(0, 10*time.Millisecond) // 5 a second are allowed
+		n++
+	}
+	if n < 490 || n > 502 {
+		t.Errorf("%d samples in 100 s, want about 500", n)
+	}
+}

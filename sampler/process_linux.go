@@ -1,0 +1,172 @@
+package sampler
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// awaitExit waits until the process has ended (true), or the watch has (false). It collects no status.
+func awaitExit(pid int, _ *exec.Cmd, stop <-chan struct{}) bool {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err == nil {
+		defer unix.Close(fd)
+	}
+	for {
+		select {
+		case <-stop:
+			return false
+		default:
+		}
+		if err == nil {
+			fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+			if n, _ := unix.Poll(fds, 100); n > 0 {
+				return true
+			}
+			continue
+		}
+		// An old kernel, or the process is gone already.
+		if s := stateOf(pid); s == 0 || s == 'Z' || s == 'X' {
+			return true
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// stateOf is the letter of the process's state in /proc/PID/stat, 0 where there is no process.
+func stateOf(pid int) byte {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	if i := bytes.LastIndexByte(b, ')'); i >= 0 && i+2 < len(b) {
+		return b[i+2]
+	}
+	return 0
+}
+
+func executableOf(pid int, _ string) string { return fmt.Sprintf("/proc/%d/exe", pid) }
+
+// inspect fills in what /proc tells of the process.
+func (p *Process) inspect() error {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID))
+	switch {
+	case p.PID <= 0, errors.Is(err, os.ErrNotExist), errors.Is(err, unix.ESRCH):
+		return &TargetError{PID: p.PID, What: "no such process", Advice: "look for the pid with ps or pgrep; inside a container a process has another pid than outside"}
+	case err != nil:
+		return &TargetError{PID: p.PID, What: err.Error(), Advice: "is /proc mounted?"}
+	}
+	if s := stateOf(p.PID); s == 'Z' || s == 'X' {
+		return &TargetError{PID: p.PID, What: "the process has exited", Advice: "its parent has not collected it yet; give another pid"}
+	}
+	if tgid := field(status, "Tgid"); tgid != "" && tgid != strconv.Itoa(p.PID) {
+		return &TargetError{PID: p.PID, What: "this is a thread, not a process", Advice: "give the pid of its process: " + tgid}
+	}
+	if err := p.traced(status); err != nil {
+		return err
+	}
+	p.Executable = executableOf(p.PID, "")
+	name, err := os.Readlink(p.Executable)
+	if err != nil {
+		if cmdline, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID)); len(cmdline) == 0 && errors.Is(err, os.ErrNotExist) {
+			return &TargetError{PID: p.PID, What: "this is a thread of the kernel", Advice: "give the pid of a Go program"}
+		}
+		return p.denied(status, err)
+	}
+	f, err := os.Open(p.Executable)
+	if err != nil {
+		return p.denied(status, err)
+	}
+	f.Close()
+	p.Name = strings.TrimSuffix(name, " (deleted)")
+	cmdline, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID))
+	p.Command = splitArguments(cmdline)
+	return nil
+}
+
+// Denied explains why halting or reading a process was not permitted.
+func (p *Process) Denied(cause error) error {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID))
+	if err != nil {
+		return &TargetError{PID: p.PID, What: "no such process"}
+	}
+	if err := p.traced(status); err != nil {
+		return err
+	}
+	return p.denied(status, cause)
+}
+
+// traced reports that somebody else traces the process.
+func (p *Process) traced(status []byte) error {
+	tracer := field(status, "TracerPid")
+	if tracer == "" || tracer == "0" {
+		return nil
+	}
+	// The kernel names the tracing thread.
+	if own, err := os.ReadFile(filepath.Join("/proc", tracer, "status")); err == nil {
+		tracer = field(own, "Tgid")
+	}
+	return &TargetError{
+		PID: p.PID, What: "already traced by process " + tracer + nameOf(tracer), Advice: "end that debugger or profiler first",
+	}
+}
+
+func (p *Process) denied(status []byte, cause error) error {
+	e := &TargetError{PID: p.PID, What: "permission denied"}
+	const capability = "grant CAP_SYS_PTRACE (sudo setcap cap_sys_ptrace=ep $(which cpprof))"
+	uid, _, _ := strings.Cut(field(status, "Uid"), "\t")
+	switch {
+	case !errors.Is(cause, os.ErrPermission):
+		e.What = cause.Error()
+	case len(strings.Fields(field(status, "NSpid"))) > 1:
+		inner := strings.Fields(field(status, "NSpid"))
+		e.What = fmt.Sprintf("permission denied: the process sits in another container (pid %s there)", inner[len(inner)-1])
+		e.Advice = "run cpprof as root outside, or inside that container"
+	case uid != "" && uid != strconv.Itoa(os.Geteuid()) && os.Geteuid() != 0:
+		e.What = "permission denied: the process belongs to user " + uid
+		e.Advice = "run as that user, or " + capability
+	default:
+		if scope, err := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope"); err == nil && strings.TrimSpace(string(scope)) != "0" {
+			e.What = "permission denied: the kernel forbids attaching (kernel.yama.ptrace_scope is " + strings.TrimSpace(string(scope)) + ")"
+			e.Advice = "sudo sysctl kernel.yama.ptrace_scope=0, or " + capability + ", or launch the program with cpprof record -- COMMAND"
+			break
+		}
+		e.Advice = "run as the same user, or " + capability + "; in a container, start it with --cap-add SYS_PTRACE"
+	}
+	return e
+}
+
+// field is the value of one line of /proc/PID/status.
+func field(status []byte, name string) string {
+	for line := range bytes.Lines(status) {
+		if v, ok := bytes.CutPrefix(line, []byte(name+":")); ok {
+			return string(bytes.TrimSpace(v))
+		}
+	}
+	return ""
+}
+
+// nameOf is the name of a process in brackets, or nothing.
+func nameOf(pid string) string {
+	b, err := os.ReadFile(filepath.Join("/proc", pid, "comm"))
+	if err != nil {
+		return ""
+	}
+	return " (" + strings.TrimSpace(string(b)) + ")"
+}
+
+func splitArguments(cmdline []byte) []string {
+	s := strings.TrimSuffix(string(cmdline), "\x00")
+	if s == "" {
+		return nil
+	}
+	return strings.Split(s, "\x00")
+}

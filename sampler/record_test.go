@@ -1,0 +1,135 @@
+//go:build linux
+
+package sampler
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// A faultyBackend fails as its function says.
+type faultyBackend struct {
+	n       int
+	observe func(n int) error
+}
+
+func (b *faultyBackend) Header() sampledata.Header { return sampledata.Header{Start: time.Now()} }
+func (b *faultyBackend) Close() error              { return nil }
+
+func (b *faultyBackend) Observe(_ context.Context, sink sampledata.Sink, s sampledata.Sample) (sampledata.Sample, error) {
+	b.n++
+	if err := b.observe(b.n); err != nil {
+		return s, err
+	}
+	return s, sink.Sample(s, nil)
+}
+
+// ourselves is this test's process as a target that does not end.
+func ourselves(t *testing.T) *Process {
+	t.Helper()
+	p, err := Find(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Release)
+	return p
+}
+
+// Samples that fail are counted as lost and as missed ticks, and the recording goes on.
+func TestRecordLostSamples(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	b := &faultyBackend{observe: func(n int) error {
+		switch {
+		case n == 10:
+			cancel()
+		case n%2 == 0:
+			return errors.New("reading runtime.allgs: not there")
+		}
+		return nil
+	}}
+	sink := sampledata.NewBuilder(b.Header())
+	result, err := Record(ctx, ourselves(t), b, sink, Options{Rate: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec := sink.Recording()
+	missed := int32(0)
+	for _, s := range rec.Samples {
+		missed += s.Missed
+	}
+	if result.Lost != 4 || result.Samples != 6 || missed < 4 || rec.End.Cause != sampledata.EndInterrupted {
+		t.Errorf("%+v, %d missed", result, missed)
+	}
+	if len(rec.Warnings) != 1 || rec.Warnings[0].Kind != "lost-sample" || rec.Warnings[0].Count != 4 {
+		t.Errorf("warnings %+v", rec.Warnings)
+	}
+}
+
+// When nothing works any more, the recording is finished and says so.
+func TestRecordGivesUp(t *testing.T) {
+	b := &faultyBackend{observe: func(int) error { return errors.New("no such memory") }}
+	sink := sampledata.NewBuilder(b.Header())
+	_, err := Record(t.Context(), ourselves(t), b, sink, Options{Rate: 1000})
+	if err == nil || !strings.Contains(err.Error(), "20 samples in a row failed, the last: no such memory") {
+		t.Errorf("error %v", err)
+	}
+	if end := sink.Recording().End; end == nil || end.Cause != sampledata.EndFailed || end.Detail != err.Error() {
+		t.Errorf("end %+v", end)
+	}
+}
+
+// A sink that fails (a full disk) ends the recording at once.
+func TestRecordFullDisk(t *testing.T) {
+	b := &faultyBackend{observe: func(int) error { return nil }}
+	sink := &fullSink{Builder: sampledata.NewBuilder(b.Header())}
+	_, err := Record(t.Context(), ourselves(t), b, sink, Options{Rate: 1000})
+	if err == nil || err.Error() != "recording: no space left" || b.n != 1 {
+		t.Errorf("after %d samples: %v", b.n, err)
+	}
+}
+
+type fullSink struct{ *sampledata.Builder }
+
+func (*fullSink) Sample(sampledata.Sample, []sampledata.Change) error {
+	return errors.New("no space left")
+}
+
+func TestFind(t *testing.T) {
+	if _, err := os.Stat("/proc/self/status"); err != nil {
+		t.Skip("the details come from /proc")
+	}
+	dead := exec.Command("true")
+	if err := dead.Start(); err != nil {
+		t.Skip("there is no true to try it on")
+	}
+	defer dead.Wait()
+	for stateOf(dead.Process.Pid) != 'Z' {
+		time.Sleep(time.Millisecond)
+	}
+	for _, c := range []struct {
+		pid  int
+		want string
+	}{
+		{-1, "no such process"},
+		{0, "no such process"},
+		{1 << 30, "no such process"},
+		{dead.Process.Pid, "the process has exited"},
+	} {
+		_, err := Find(c.pid)
+		var target *TargetError
+		if !errors.As(err, &target) || target.What != c.want || target.Advice == "" {
+			t.Errorf("Find(%d): %v, want %q", c.pid, err, c.want)
+		}
+	}
+	p := ourselves(t)
+	if len(p.Command) == 0 || p.Command[0] != os.Args[0] {
+		t.Errorf("command %q, want %q", p.Command, os.Args)
+	}
+}

@@ -1,0 +1,325 @@
+//go:build linux && (amd64 || arm64)
+
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler"
+)
+
+// seen counts, over all samples, the states in which goroutines that began with a function were.
+func seen(r *sampledata.Recording, start string) map[string]int {
+	out := map[string]int{}
+	for _, run := range r.Runs {
+		g := r.Goroutines[run.Goroutine]
+		if g.Start >= 0 && r.Functions[g.Start].Name == start {
+			state := [...]string{"unknown", "running", "detached", "runnable", "waiting", "blocked"}[run.Run]
+			out[strings.TrimSpace(state+" "+run.Reason)] += int(run.Last-run.First) + 1
+		}
+	}
+	return out
+}
+
+// checkStates looks at a recording of a target with goroutines in every state.
+func checkStates(t *testing.T, r *sampledata.Recording) {
+	t.Helper()
+	n := len(r.Samples)
+	if got := seen(r, "main.park"); len(got) != 1 || got["waiting chan receive"] != 50*n {
+		t.Errorf("50 parked goroutines were seen %v in %d samples", got, n)
+	}
+	// A thread that sleeps in the kernel may be caught on its way there.
+	if got := seen(r, "main.read"); got["waiting syscall"] < 5*n*9/10 {
+		t.Errorf("5 goroutines asleep in system calls were seen %v in %d samples", got, n)
+	}
+	if got := seen(r, "runtime.main"); got["waiting IO wait"]+got["waiting syscall"] < n*9/10 {
+		t.Errorf("the main goroutine, which reads its input, was seen %v in %d samples", got, n)
+	}
+	compute := seen(r, "main.compute")
+	if sum := compute["running"] + compute["runnable"]; sum < 2*n*9/10 {
+		t.Errorf("two goroutines that compute are seen computing %d times in %d samples: %v", sum, n, compute)
+	}
+	for _, start := range []string{"main.pass", "main.spawn"} {
+		if len(seen(r, start)) == 0 {
+			t.Errorf("goroutines of %s are missing", start)
+		}
+	}
+	for _, w := range r.Warnings {
+		if w.Kind == "torn-stack" && w.Count > int64(n) {
+			t.Errorf("%d torn stacks in %d samples", w.Count, n)
+		}
+	}
+}
+
+func TestStates(t *testing.T) {
+	v := begin(t, build(t), every...)
+	b := attach(t, v)
+	r := record(t, b, 60)
+	checkStates(t, r)
+	if h := b.Header(); h.GoVersion == "" || !strings.HasPrefix(h.Executable, builds.dir) || h.GOMAXPROCS < 1 || h.PID != int64(v.Process.Pid) {
+		t.Errorf("header %+v", h)
+	}
+	labelled, system, collector := 0, 0, 0
+	for _, run := range last(r) {
+		g := r.Goroutines[run.Goroutine]
+		if g.System {
+			system++
+		}
+		if g.GC {
+			collector++
+		}
+		if run.Labels != 0 {
+			labelled++
+			want := []sampledata.Label{{Key: "route", Value: "/api"}, {Key: "user", Value: "ann"}}
+			if got := r.LabelSets[run.Labels]; !slices.Equal(got, want) {
+				t.Errorf("labels %v, want %v", got, want)
+			}
+		}
+		if run.Run == sampledata.Blocked && strings.Contains(strings.Join(frames(r, run.Stack), "\n"), "main.main.func") {
+			if run.Lock != v.stuck || run.Reason != "sync.Mutex.Lock" {
+				t.Errorf("blocked on %#x for %q, want %#x", run.Lock, run.Reason, v.stuck)
+			}
+		}
+	}
+	if labelled != 1 || system < 3 {
+		t.Errorf("%d goroutines have labels, %d are the runtime's own, %d the collector's", labelled, system, collector)
+	}
+	s := r.Samples[len(r.Samples)-1]
+	if s.Halt <= 0 || s.Reused < 50 || s.Threads < 5 || len(s.Processors) != int(r.Header.GOMAXPROCS) {
+		t.Errorf("sample %+v", s)
+	}
+	running := 0
+	for _, s := range r.Samples {
+		for _, p := range s.Processors {
+			if p >= 0 {
+				running++
+			}
+		}
+	}
+	if running < len(r.Samples)/2 {
+		t.Errorf("processors run goroutines %d times in %d samples", running, len(r.Samples))
+	}
+}
+
+// A running goroutine's stack reaches from the computation to main.
+func TestRunning(t *testing.T) {
+	v := begin(t, build(t), "-busy=4")
+	r := record(t, attach(t, v), 100)
+	found, torn := 0, 0
+	for _, run := range r.Runs {
+		if run.Run != sampledata.Running || r.Goroutines[run.Goroutine].System {
+			continue
+		}
+		found++
+		f := frames(r, run.Stack)
+		if run.Torn {
+			torn++
+		} else if !strings.HasPrefix(f[len(f)-1], "main.compute ") && !strings.HasPrefix(f[len(f)-1], "runtime.main ") {
+			t.Errorf("a stack ends with %v", f)
+		}
+	}
+	if found < 20 || torn > found/20 {
+		t.Errorf("%d stacks of running goroutines, %d torn", found, torn)
+	}
+}
+
+// Goroutines come and go, and none is left behind in the recording.
+func TestComeAndGo(t *testing.T) {
+	v := begin(t, build(t), "-parked=10", "-short=4")
+	r := record(t, attach(t, v), 100)
+	leaves := 0
+	for _, g := range r.Goroutines {
+		if g.Start >= 0 && r.Functions[g.Start].Name == "main.leaf" {
+			leaves++
+		}
+	}
+	live := 0
+	for _, run := range last(r) {
+		if g := r.Goroutines[run.Goroutine]; g.Start >= 0 && r.Functions[g.Start].Name == "main.leaf" {
+			live++
+		}
+	}
+	// At one instant there are 40 at most; those that ended between the two phases may be counted beside.
+	if leaves == 0 || live > 200 {
+		t.Errorf("%d short-lived goroutines were seen, %d live at the end", leaves, live)
+	}
+}
+
+// The collector's workers and its phases are told.
+func TestCollector(t *testing.T) {
+	v := begin(t, build(t), "-parked=10", "-garbage", "-busy=1")
+	r := record(t, attach(t, v), 300)
+	collecting, working := 0, 0
+	for _, s := range r.Samples {
+		if s.Collecting {
+			collecting++
+		}
+	}
+	for _, run := range r.Runs {
+		if g := r.Goroutines[run.Goroutine]; g.GC && run.Run == sampledata.Running {
+			working++
+			if !g.System {
+				t.Errorf("a collector's worker is not a goroutine of the runtime's: %+v", g)
+			}
+		}
+	}
+	if collecting == 0 || working == 0 {
+		t.Errorf("in %d samples collections were under way %d times, and their workers ran %d times", len(r.Samples), collecting, working)
+	}
+}
+
+// What was taken over unread is what reading it again gives.
+func TestReuse(t *testing.T) {
+	v := begin(t, build(t), every...)
+	r := record(t, attach(t, v), 200)
+	reused, rechecked, wrong := 0, 0, 0
+	for _, s := range r.Samples {
+		reused, rechecked, wrong = reused+int(s.Reused), rechecked+int(s.Rechecked), wrong+int(s.Wrong)
+	}
+	if reused < 50*199 || rechecked < 200 || wrong > rechecked/100 {
+		t.Errorf("%d stacks were reused, %d of them read again, and %d found changed", reused, rechecked, wrong)
+	}
+}
+
+// A sink that is another one than before is told everything.
+func TestTwoSinks(t *testing.T) {
+	v := begin(t, build(t), quiet...)
+	b := attach(t, v)
+	first, second := record(t, b, 3), record(t, b, 3)
+	if a, b := len(last(first)), len(last(second)); a != b || a < 200 {
+		t.Errorf("%d goroutines, then %d", a, b)
+	}
+}
+
+func TestDeletedBinary(t *testing.T) {
+	text, err := os.ReadFile(build(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "gone")
+	if err := os.WriteFile(path, text, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	v := begin(t, path, quiet...)
+	os.Remove(path)
+	b := attach(t, v)
+	if b.Header().Executable != path {
+		t.Errorf("executable %q, want %q", b.Header().Executable, path)
+	}
+	checkOracle(t, record(t, b, 2), v.dump())
+}
+
+// A target in a container: other numbers of processes and threads, another view of the files.
+func TestNamespaces(t *testing.T) {
+	path := build(t)
+	cmd := exec.Command("unshare", "--pid", "--mount", "--fork", "--kill-child", path, "-parked=50", "-threads=3", "-busy=1")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Skip(err)
+	}
+	defer func() { cmd.Process.Kill(); cmd.Wait() }()
+	if _, err := out.Read(make([]byte, 5)); err != nil {
+		t.Skipf("this machine doesn't permit namespaces: %v", err)
+	}
+	children, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(cmd.Process.Pid), "task", strconv.Itoa(cmd.Process.Pid), "children"))
+	if err != nil {
+		t.Skip(err)
+	}
+	pid, err := strconv.Atoi(strings.Fields(string(children))[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := sampler.Find(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Release()
+	b, err := Attach(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	r := record(t, b, 30)
+	if got := seen(r, "main.park"); got["waiting chan receive"] != 50*30 {
+		t.Errorf("parked goroutines: %v", got)
+	}
+	if got := seen(r, "main.compute"); got["running"] < 10 {
+		t.Errorf("a goroutine that computes: %v", got)
+	}
+	if got := seen(r, "main.read"); got["waiting syscall"] < 3*25 {
+		t.Errorf("goroutines in system calls: %v", got)
+	}
+}
+
+func TestKilled(t *testing.T) {
+	v := begin(t, build(t), every...)
+	b := attach(t, v)
+	record(t, b, 2)
+	v.end()
+	sink := sampledata.NewBuilder(b.Header())
+	var ended *sampler.EndedError
+	if _, err := b.Observe(context.Background(), sink, sampledata.Sample{}); !errors.As(err, &ended) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	sleep, err := exec.LookPath("sleep")
+	if err != nil {
+		t.Skip(err)
+	}
+	cmd := exec.Command(sleep, "60")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { cmd.Process.Kill(); cmd.Wait() }()
+	p, err := sampler.Find(cmd.Process.Pid)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer p.Release()
+	time.Sleep(20 * time.Millisecond)
+	if b, err := Attach(p); err == nil {
+		b.Close()
+		t.Error("a program that isn't Go's was accepted")
+	} else if !strings.Contains(err.Error(), "Go") {
+		t.Errorf("the error doesn't say what is the matter: %v", err)
+	}
+}
+
+func BenchmarkObserve(b *testing.B) {
+	for _, n := range []string{"100", "1000", "10000"} {
+		b.Run(n, func(b *testing.B) {
+			v := begin(b, build(b), "-parked="+n, "-busy=1", "-pairs=1", "-lockers=2")
+			a := attach(b, v)
+			sink := sampledata.NewBuilder(a.Header())
+			var halted time.Duration
+			k := 0
+			for b.Loop() {
+				s, err := a.Observe(context.Background(), sink, sampledata.Sample{Time: time.Duration(k)})
+				if err != nil {
+					continue
+				}
+				k++
+				halted += s.Halt
+			}
+			b.ReportMetric(float64(halted.Microseconds())/float64(max(k, 1)), "halted-µs/op")
+		})
+	}
+}

@@ -1,0 +1,140 @@
+//go:build linux && (amd64 || arm64)
+
+package snapshot
+
+import (
+	"encoding/binary"
+
+	"github.com/cpprof/cpprof/sampler/internal/gobinary/layout"
+)
+
+// Statuses of a goroutine (runtime.atomicstatus, the same in Go 1.21 to 1.26).
+const (
+	gIdle      = 0
+	gRunnable  = 1
+	gRunning   = 2
+	gSyscall   = 3
+	gWaiting   = 4
+	gDead      = 6
+	gCopystack = 8
+	gPreempted = 9
+	gLeaked    = 10 // waits for what nobody can send any more
+	gDeadExtra = 11 // belongs to a thread of C that is in C
+
+	gScan = 0x1000 // the collector looks at the stack
+)
+
+// A head is what is read of a goroutine's g.
+type head struct {
+	goid             int64
+	status           uint32 // without gScan
+	seq, reason      uint8
+	lo, hi           uint64 // bounds of the stack
+	schedPC, schedSP uint64
+	schedLR          uint64 // arm64
+	sysPC, sysSP     uint64
+	m                uint64
+	labels           uint64
+}
+
+// exists tells whether there is a goroutine in the g.
+func (h *head) exists() bool {
+	switch h.status {
+	case gIdle, gDead, gDeadExtra, gDead | gScan:
+		return false
+	}
+	return h.goid != 0 && h.hi != 0
+}
+
+// still tells whether the goroutine's stack lies still: it can be read without a halt.
+func (h *head) still() bool {
+	switch h.status {
+	case gRunnable, gSyscall, gWaiting, gPreempted, gLeaked:
+		return true
+	}
+	return false
+}
+
+// sp gives where the part of the stack begins that the unwinder may look at, for a goroutine that has no thread or is
+// in a system call. A call of C leaves its trace below the place of the system call.
+func (h *head) sp() uint64 {
+	switch {
+	case h.sysSP == 0, h.within(h.schedSP) && h.schedSP < h.sysSP:
+		return h.schedSP
+	}
+	return h.sysSP
+}
+
+// within tells whether an address lies in the goroutine's stack.
+func (h *head) within(sp uint64) bool { return sp >= h.lo && sp < h.hi }
+
+// sameStack tells whether the goroutine did not run between two heads, so that its stack is the same. A goroutine
+// that becomes runnable has not run yet.
+func (h *head) sameStack(o *head) bool {
+	return h.goid == o.goid && h.seq == o.seq && h.schedSP == o.schedSP && h.schedPC == o.schedPC &&
+		h.sysSP == o.sysSP && h.sysPC == o.sysPC && h.hi == o.hi && h.still() && o.still()
+}
+
+// offsets are the places of a head's fields in a g, checked once.
+type offsets struct {
+	*layout.G
+	size     int // of what is read of a g
+	schedule int // g.schedlink: the next in a queue
+}
+
+func newOffsets(g *layout.G) offsets {
+	o := offsets{G: g, schedule: int(g.Goid) + 8}
+	for _, at := range []layout.Offset{g.StackHi, g.SchedPC, g.SchedSP, g.SchedLR, g.SyscallPC, g.SyscallSP, g.M, g.Labels,
+		g.Goid + 8, g.AtomicStatus, g.WaitReason, g.TrackingSeq, g.GoPC, g.StartPC, g.ParentGoid, g.Waiting} {
+		o.size = max(o.size, int(at)+8)
+	}
+	return o
+}
+
+// decode reads a head out of the copy of a g.
+func (o *offsets) decode(b []byte) head {
+	word := func(at layout.Offset) uint64 { return binary.LittleEndian.Uint64(b[at:]) }
+	return head{
+		goid:    int64(word(o.Goid)),
+		status:  binary.LittleEndian.Uint32(b[o.AtomicStatus:]) &^ gScan,
+		seq:     b[o.TrackingSeq],
+		reason:  b[o.WaitReason],
+		lo:      word(o.StackLo),
+		hi:      word(o.StackHi),
+		schedPC: word(o.SchedPC),
+		schedSP: word(o.SchedSP),
+		schedLR: word(o.SchedLR),
+		sysPC:   word(o.SyscallPC),
+		sysSP:   word(o.SyscallSP),
+		m:       word(o.M),
+		labels:  word(o.Labels),
+	}
+}
+
+// unchanged tells, without decoding all of it, whether a g is as it was at an earlier head.
+func (o *offsets) unchanged(b []byte, h *head) bool {
+	word := func(at layout.Offset) uint64 { return binary.LittleEndian.Uint64(b[at:]) }
+	return b[o.TrackingSeq] == h.seq &&
+		binary.LittleEndian.Uint32(b[o.AtomicStatus:])&^gScan == h.status &&
+		int64(word(o.Goid)) == h.goid &&
+		word(o.SchedSP) == h.schedSP && word(o.SchedPC) == h.schedPC &&
+		word(o.SyscallSP) == h.sysSP && word(o.SyscallPC) == h.sysPC &&
+		word(o.StackHi) == h.hi && word(o.Labels) == h.labels && b[o.WaitReason] == h.reason
+}
+
+// A creation is what a g tells of where its goroutine comes from.
+type creation struct {
+	goPC, startPC uint64
+	parent        int64
+}
+
+func (o *offsets) creation(b []byte) creation {
+	c := creation{
+		goPC:    binary.LittleEndian.Uint64(b[o.GoPC:]),
+		startPC: binary.LittleEndian.Uint64(b[o.StartPC:]),
+	}
+	if o.ParentGoid.Has() {
+		c.parent = int64(binary.LittleEndian.Uint64(b[o.ParentGoid:]))
+	}
+	return c
+}

@@ -1,0 +1,104 @@
+//go:build linux && (amd64 || arm64)
+
+package snapshot
+
+import "encoding/binary"
+
+// maxSudogs bounds the walk through all semaphores.
+const maxSudogs = 1 << 14
+
+// lockOf gives the address of the sync.Mutex or sync.RWMutex that a goroutine waits for, from that of the semaphore in
+// it; 0 where it can't be found. It is looked for once, while the goroutine stays parked.
+func (b *Backend) lockOf(s *slot, reason string) uint64 {
+	if s.state.Run != 0 && s.state.Reason == reason && s.state.Lock != 0 && s.lockSeq == s.head.seq && s.lockOf == s.head.goid {
+		return s.state.Lock
+	}
+	var offset uint64
+	switch reason {
+	case "sync.Mutex.Lock":
+		offset = 4 // Mutex.sema
+	case "sync.RWMutex.Lock":
+		offset = 8 // RWMutex.writerSem
+	case "sync.RWMutex.RLock":
+		offset = 12 // RWMutex.readerSem
+	default:
+		return 0
+	}
+	sema := b.semaphore(s)
+	if sema < offset {
+		return 0
+	}
+	s.lockSeq, s.lockOf = s.head.seq, s.head.goid
+	return sema - offset
+}
+
+// semaphore gives the address that a goroutine waits at.
+func (b *Backend) semaphore(s *slot) uint64 {
+	l := &b.t.l.Sudog
+	if l.Size <= 0 || l.Size > 1<<12 {
+		return 0
+	}
+	sudog := make([]byte, l.Size)
+	// From Go 1.26 on the goroutine knows what it waits with.
+	if at, err := b.t.word(s.addr + uint64(b.t.g.Waiting)); err == nil && at != 0 {
+		if b.t.Read(at, sudog) == nil && binary.LittleEndian.Uint64(sudog[l.G:]) == s.addr {
+			return b.ifParked(s, b.element(sudog))
+		}
+	}
+	if b.waitersOf != b.number {
+		b.waiters, b.waitersOf = b.readSemaphores(sudog), b.number
+	}
+	return b.ifParked(s, b.waiters[s.addr])
+}
+
+// ifParked gives the address that was read of a goroutine, if the goroutine is still where the sample saw it: the
+// target runs meanwhile, and what else a goroutine waits for stands in the same place.
+func (b *Backend) ifParked(s *slot, addr uint64) uint64 {
+	g := make([]byte, b.t.g.size)
+	if b.t.Read(s.addr, g) != nil || !b.t.g.unchanged(g, &s.head) {
+		return 0
+	}
+	return addr
+}
+
+// element is what a sudog waits at. From Go 1.26 on the collector may be kept from seeing the pointer, and the number
+// beside it holds.
+func (b *Backend) element(sudog []byte) uint64 {
+	at := b.t.l.Sudog.Elem
+	if b.t.l.Sudog.ElemAddr.Has() {
+		at = b.t.l.Sudog.ElemAddr
+	}
+	return binary.LittleEndian.Uint64(sudog[at:])
+}
+
+// readSemaphores gives what each goroutine waits at that waits for a semaphore: up to Go 1.25 a goroutine doesn't know
+// it. The table has trees (prev, next) of the addresses waited at, each with a list (waitlink) of its waiters.
+func (b *Backend) readSemaphores(sudog []byte) map[uint64]uint64 {
+	l := b.t.l
+	if b.t.bin.Globals.Semtable == 0 || !l.Semtable.Element.Has() || !l.Semtable.Len.Has() ||
+		l.Semtable.Element*l.Semtable.Len > 1<<20 || !l.SemaRoot.Treap.Has() {
+		return nil
+	}
+	roots := make([]byte, l.Semtable.Element*l.Semtable.Len)
+	if b.t.Read(b.t.bin.Globals.Semtable, roots) != nil {
+		return nil
+	}
+	var walk []uint64
+	for at := l.SemaRoot.Treap; int(at)+8 <= len(roots); at += l.Semtable.Element {
+		walk = append(walk, binary.LittleEndian.Uint64(roots[at:]))
+	}
+	waiters, seen := map[uint64]uint64{}, map[uint64]bool{}
+	for len(walk) > 0 && len(seen) < maxSudogs {
+		at := walk[len(walk)-1]
+		walk = walk[:len(walk)-1]
+		if at == 0 || seen[at] || b.t.Read(at, sudog) != nil {
+			continue
+		}
+		seen[at] = true
+		waiters[binary.LittleEndian.Uint64(sudog[l.Sudog.G:])] = b.element(sudog)
+		for _, field := range []uint64{uint64(l.Sudog.Prev), uint64(l.Sudog.Next), uint64(l.Sudog.WaitLink)} {
+			walk = append(walk, binary.LittleEndian.Uint64(sudog[field:]))
+		}
+	}
+	return waiters
+}

@@ -1,0 +1,75 @@
+//go:build matrix && linux && (amd64 || arm64)
+
+package snapshot
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// versions are Go releases whose runtimes differ in what the backend reads.
+var versions = []string{"go1.21.13", "go1.22.12", "go1.23.12", "go1.24.9", "go1.25.3", "go1.26.8"}
+
+// TestMatrix samples programs as each version of Go links them in each way: go test -tags matrix -run Matrix. The
+// toolchains are fetched by go itself (GOTOOLCHAIN). With CPPROF_MATRIX set to a folder, the programs are kept there.
+func TestMatrix(t *testing.T) {
+	dir := os.Getenv("CPPROF_MATRIX")
+	if dir == "" {
+		dir = t.TempDir()
+	}
+	src, err := os.ReadFile("testdata/target/main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := os.ReadFile("testdata/target/c.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, version := range versions {
+		for _, mode := range []struct {
+			name  string
+			cgo   bool
+			flags []string
+		}{
+			{"plain", false, nil},
+			{"w", false, []string{"-ldflags=-w"}},
+			{"stripped", false, []string{"-ldflags=-s -w"}},
+			{"pie", false, []string{"-buildmode=pie"}},
+			{"pie-stripped", false, []string{"-buildmode=pie", "-ldflags=-s -w"}},
+			{"cgo", true, nil},
+			{"cgo-stripped", true, []string{"-ldflags=-s -w"}},
+		} {
+			t.Run(version+"/"+mode.name, func(t *testing.T) {
+				source := filepath.Join(t.TempDir(), "src")
+				write(t, filepath.Join(source, "main.go"), src)
+				write(t, filepath.Join(source, "go.mod"), []byte("module target\n\ngo 1.21\n"))
+				cgo := "CGO_ENABLED=0"
+				if mode.cgo {
+					cgo = "CGO_ENABLED=1"
+					write(t, filepath.Join(source, "c.go"), c)
+				}
+				path := filepath.Join(dir, version+"-"+mode.name)
+				if _, err := os.Stat(path); err != nil {
+					cmd := exec.Command("go", append([]string{"build", "-o", path}, mode.flags...)...)
+					cmd.Dir, cmd.Env = source, append(os.Environ(), "GOTOOLCHAIN="+version, cgo)
+					if text, err := cmd.CombinedOutput(); err != nil {
+						t.Fatalf("%v\n%s", err, text)
+					}
+				}
+				checkProgram(t, path)
+			})
+		}
+	}
+}
+
+func write(t *testing.T, path string, text []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,168 @@
+//go:build linux && (amd64 || arm64)
+
+package snapshot
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler"
+)
+
+// A dumped is a goroutine in the runtime's own dump.
+type dumped struct {
+	state   string
+	frames  []string
+	creator string // function and line of the go statement
+	parent  int64
+}
+
+var (
+	dumpHead    = regexp.MustCompile(`^goroutine (\d+) \[([^],]*)`)
+	dumpPlace   = regexp.MustCompile(`^\t(.*):(\d+)`)
+	dumpCreated = regexp.MustCompile(`^created by (.*?)( in goroutine (\d+))?$`)
+)
+
+// parseDump reads what runtime.Stack prints.
+func parseDump(text string) map[int64]dumped {
+	out := map[int64]dumped{}
+	for _, part := range strings.Split(strings.TrimSpace(text), "\n\n") {
+		lines := strings.Split(part, "\n")
+		head := dumpHead.FindStringSubmatch(lines[0])
+		if head == nil {
+			continue
+		}
+		id, _ := strconv.ParseInt(head[1], 10, 64)
+		d := dumped{state: head[2]}
+		for i := 1; i+1 < len(lines); i += 2 {
+			place := dumpPlace.FindStringSubmatch(lines[i+1])
+			if place == nil {
+				break
+			}
+			where := filepath.Base(place[1]) + ":" + place[2]
+			if c := dumpCreated.FindStringSubmatch(lines[i]); c != nil {
+				d.creator = c[1] + " " + where
+				d.parent, _ = strconv.ParseInt(c[3], 10, 64)
+				break
+			}
+			name := lines[i][:strings.LastIndexByte(lines[i], '(')]
+			d.frames = append(d.frames, name+" "+where)
+		}
+		out[id] = d
+	}
+	return out
+}
+
+// shown leaves out the frames that the runtime doesn't print: its own, unless they are exported, and wrappers.
+func shown(frames []string) []string {
+	return slices.DeleteFunc(frames, func(f string) bool {
+		name, _, _ := strings.Cut(f, " ")
+		if rest, ok := strings.CutPrefix(name, "runtime."); ok {
+			r, _ := utf8.DecodeRuneInString(rest)
+			return !unicode.IsUpper(r)
+		}
+		return sampler.IsWrapper(name, "") || strings.HasPrefix(name, "internal/runtime/")
+	})
+}
+
+// checkOracle holds a recording's last sample against the runtime's own dump, for goroutines that wait for good.
+func checkOracle(t *testing.T, r *sampledata.Recording, dump string) {
+	t.Helper()
+	states := last(r)
+	compared := 0
+	for id, d := range parseDump(dump) {
+		run, ok := states[id]
+		if d.state == "running" || d.state == "runnable" || d.state == "sleep" {
+			continue
+		}
+		if !ok {
+			t.Errorf("goroutine %d [%s] is not in the recording", id, d.state)
+			continue
+		}
+		compared++
+		inC := d.state == "syscall" && run.Run == sampledata.Detached // the dump doesn't tell what a thread does in C
+		if !inC && (run.Reason != d.state || run.Run != sampledata.Waiting && run.Run != sampledata.Blocked) || run.Torn {
+			t.Errorf("goroutine %d: state %v %q torn %v, want %q", id, run.Run, run.Reason, run.Torn, d.state)
+		}
+		got := shown(frames(r, run.Stack))
+		if strings.HasPrefix(r.Header.GoVersion, "go1.21") && len(got) == len(d.frames)+1 {
+			got = got[:len(d.frames)] // its wrappers have names like those of closures
+		}
+		if !slices.Equal(got, d.frames) {
+			t.Errorf("goroutine %d [%s]: stack\n  %s\nwant\n  %s", id, d.state, strings.Join(got, "\n  "), strings.Join(d.frames, "\n  "))
+		}
+		g := r.Goroutines[run.Goroutine]
+		site := ""
+		if g.Site.Function != "" {
+			site = g.Site.Function + " " + filepath.Base(g.Site.File) + ":" + strconv.Itoa(int(g.Site.Line))
+		}
+		if site != d.creator || g.Parent != d.parent {
+			t.Errorf("goroutine %d: created by %q in %d, want %q in %d", id, site, g.Parent, d.creator, d.parent)
+		}
+		if t.Failed() && compared > 5 {
+			return
+		}
+	}
+	if compared == 0 {
+		t.Error("no goroutine was compared")
+	}
+	t.Logf("%d goroutines agree with the runtime's dump", compared)
+}
+
+// every is a target with goroutines in every state, of which those that wait do so for good.
+var every = []string{"-parked=50", "-depth=40", "-threads=5", "-held=3", "-busy=2", "-pairs=2", "-lockers=0", "-short=1"}
+
+// quiet is one in which everything waits, so that the dump is of the same state.
+var quiet = []string{"-parked=200", "-depth=40", "-threads=5", "-held=3"}
+
+func TestOracle(t *testing.T) {
+	v := begin(t, build(t), quiet...)
+	b := attach(t, v)
+	record(t, b, 3)
+	checkOracle(t, record(t, b, 20), v.dump())
+}
+
+// Binaries as people build them.
+func TestBinaries(t *testing.T) {
+	for name, flags := range map[string][]string{
+		"without DWARF": {"-ldflags=-w"},
+		"stripped":      {"-ldflags=-s -w"},
+		"pie":           {"-buildmode=pie"},
+		"pie stripped":  {"-buildmode=pie", "-ldflags=-s -w"},
+		"trimpath":      {"-trimpath"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if testing.Short() && name != "stripped" {
+				t.Skip("short")
+			}
+			checkProgram(t, build(t, flags...))
+		})
+	}
+}
+
+// checkProgram samples a program while it works, and while all of it waits.
+func checkProgram(t *testing.T, path string) {
+	t.Helper()
+	v := begin(t, path, every...)
+	r := record(t, attach(t, v), 40)
+	checkStates(t, r)
+	for _, run := range last(r) {
+		want := []sampledata.Label{{Key: "route", Value: "/api"}, {Key: "user", Value: "ann"}}
+		if run.Labels != 0 && !slices.Equal(r.LabelSets[run.Labels], want) {
+			t.Errorf("labels %v, want %v", r.LabelSets[run.Labels], want)
+		}
+		if run.Run == sampledata.Blocked && run.Lock != v.stuck {
+			t.Errorf("a goroutine waits for the lock at %#x, want %#x", run.Lock, v.stuck)
+		}
+	}
+	v.end()
+	v = begin(t, path, quiet...)
+	checkOracle(t, record(t, attach(t, v), 3), v.dump())
+}

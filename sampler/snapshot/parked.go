@@ -1,0 +1,196 @@
+//go:build linux && (amd64 || arm64)
+
+package snapshot
+
+import (
+	"math/rand/v2"
+
+	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
+	"github.com/cpprof/cpprof/sampler/internal/halt"
+)
+
+// Sizes of what is copied.
+const (
+	maxStack   = 1 << 20 // of one stack; the rest at the root's end is not looked at
+	maxBatch   = 4 << 20 // of the stacks that are read at once without a halt
+	maxInBatch = 512     // goroutines, likewise
+	tries      = 3       // to read a stack that moves
+)
+
+// parked reads the goroutines and the stacks that lie still, without a halt. Afterwards each slot has a view: absent,
+// known, or moving.
+func (b *Backend) parked() error {
+	if err := b.table.read(b.t.Process, b.reader, b.t.bin.Globals.AllGs); err != nil {
+		return err
+	}
+	b.fresh = b.fresh[:0]
+	slots := b.table.slots
+	for i := range slots {
+		s := &slots[i]
+		switch {
+		case s.view == known && b.t.g.unchanged(s.raw, &s.head):
+			b.reused++
+			b.sort(int32(i), s)
+		case s.view == absent && !s.told && b.t.g.unchanged(s.raw, &s.head) && !s.head.exists():
+			// Still nothing there.
+		default:
+			b.classify(int32(i), s)
+		}
+	}
+	b.copyStacks()
+	b.recheck()
+	return nil
+}
+
+// classify looks at a goroutine that is not as it was.
+func (b *Backend) classify(i int32, s *slot) {
+	h := b.t.g.decode(s.raw)
+	b.touch(i)
+	switch {
+	case !h.exists():
+		s.view = absent
+		if !s.told { // else its end is still to be told, and the head says whose
+			s.head = h
+		}
+	case !h.still():
+		s.view = moving
+		b.moving = append(b.moving, i)
+	case s.view != absent && s.head.sameStack(&h):
+		b.renew(s, &h)
+		s.view = known
+		b.reused++
+		b.sort(i, s)
+	default:
+		b.fresh = append(b.fresh, i)
+	}
+}
+
+// sort notes a goroutine whose stack is known for what else is to be found out about it.
+func (b *Backend) sort(i int32, s *slot) {
+	switch s.head.status {
+	case gRunnable:
+		b.runnable = append(b.runnable, i)
+	case gSyscall:
+		b.inSyscall = append(b.inSyscall, i)
+	}
+}
+
+// renew takes over a newer head of a slot. One of another goroutine ends that of the slot.
+func (b *Backend) renew(s *slot, h *head) {
+	if s.told && s.head.goid != h.goid {
+		b.gone(s)
+	}
+	if s.head.m != h.m {
+		s.tid = 0
+	}
+	s.head = *h
+}
+
+// copyStacks reads and unwinds the stacks of the slots in fresh. What moves meanwhile is left to the halt.
+func (b *Backend) copyStacks() {
+	for try := 0; len(b.fresh) > 0; try++ {
+		var again []int32
+		for rest := b.fresh; len(rest) > 0; {
+			n := b.copyBatch(rest, try, &again)
+			rest = rest[n:]
+		}
+		b.fresh = append(b.fresh[:0], again...)
+	}
+}
+
+// copyBatch reads some of the stacks, and says how many.
+func (b *Backend) copyBatch(batch []int32, try int, again *[]int32) (n int) {
+	b.arena.Reset()
+	b.ranges, b.heads = b.ranges[:0], b.heads[:0]
+	for size := 0; n < len(batch) && n < maxInBatch && size < maxBatch; n++ {
+		s := &b.table.slots[batch[n]]
+		h := b.t.g.decode(s.raw)
+		b.heads = append(b.heads, h)
+		r := stackRange(&h, h.sp(), &b.arena)
+		size += len(r.Buf)
+		b.ranges = append(b.ranges, r)
+	}
+	b.reader.ReadRanges(b.ranges)
+	// A stack counts if the goroutine did not move from before the copy to after it.
+	b.after = b.after[:0]
+	for _, i := range batch[:n] {
+		s := &b.table.slots[i]
+		b.after = append(b.after, halt.Range{Addr: s.addr, Buf: s.raw})
+	}
+	b.reader.ReadRanges(b.after)
+	for k, i := range batch[:n] {
+		b.settle(i, &b.heads[k], b.ranges[k], try, again)
+	}
+	return n
+}
+
+// settle takes over a stack that was copied between two looks at the goroutine.
+func (b *Backend) settle(i int32, h *head, r halt.Range, try int, again *[]int32) {
+	s := &b.table.slots[i]
+	now := b.t.g.decode(s.raw)
+	switch {
+	case !now.exists():
+		s.view = absent
+	case h.sameStack(&now):
+		b.renew(s, &now)
+		s.stack, _ = b.stacks.unwind(copied{r}, b.context(h))
+		s.view = known
+		b.sort(i, s)
+	case now.still() && try < tries:
+		*again = append(*again, i)
+	default:
+		s.view = moving
+		b.moving = append(b.moving, i)
+	}
+}
+
+// context tells the unwinder of a goroutine that has no thread, or whose thread isn't halted.
+func (b *Backend) context(h *head) *unwind.Context {
+	b.walk = unwind.Context{
+		StackLo: h.lo, StackHi: h.hi, SchedPC: h.schedPC, SchedSP: h.schedSP, SchedLR: h.schedLR,
+		SyscallPC: h.sysPC, SyscallSP: h.sysSP,
+	}
+	return &b.walk
+}
+
+// stackRange makes room for a stack from sp on; none where sp doesn't lie in it.
+func stackRange(h *head, sp uint64, a *halt.Arena) halt.Range {
+	if !h.within(sp) {
+		return halt.Range{}
+	}
+	return halt.Range{Addr: sp, Buf: a.Get(int(min(h.hi-sp, maxStack)))}
+}
+
+// rechecked is how many reused stacks a sample reads again.
+const rechecked = 4
+
+// recheck reads some stacks again that were taken for unchanged, and counts how many were not.
+func (b *Backend) recheck() {
+	slots := b.table.slots
+	if len(slots) == 0 || b.reused == 0 {
+		return
+	}
+	for range rechecked {
+		i := rand.IntN(len(slots))
+		s := &slots[i]
+		if s.view != known || b.touched(int32(i)) {
+			continue
+		}
+		b.arena.Reset()
+		h := s.head
+		b.ranges = append(b.ranges[:0], stackRange(&h, h.sp(), &b.arena))
+		b.after = append(b.after[:0], halt.Range{Addr: s.addr, Buf: s.raw})
+		b.reader.ReadRanges(b.ranges)
+		b.reader.ReadRanges(b.after)
+		if !b.t.g.unchanged(s.raw, &s.head) {
+			continue // it moved just now
+		}
+		b.rechecked++
+		st, _ := b.stacks.unwind(copied{b.ranges[0]}, b.context(&h))
+		if st != s.stack {
+			b.wrong++
+			s.stack = st
+			b.touch(int32(i))
+		}
+	}
+}

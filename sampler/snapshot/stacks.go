@@ -1,0 +1,155 @@
+//go:build linux && (amd64 || arm64)
+
+package snapshot
+
+import (
+	"strings"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler"
+	"github.com/cpprof/cpprof/sampler/internal/gobinary"
+	"github.com/cpprof/cpprof/sampler/internal/gobinary/pclntab"
+	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
+	"github.com/cpprof/cpprof/sampler/internal/halt"
+)
+
+// A copied is what was copied of the memory of one goroutine and its thread: a few pieces.
+type copied []halt.Range
+
+func (c copied) Segment(addr uint64) (base uint64, data []byte) {
+	for _, r := range c {
+		if addr >= r.Addr && addr-r.Addr < uint64(len(r.Buf)) {
+			return r.Addr, r.Buf
+		}
+	}
+	return 0, nil
+}
+
+// A call is a logical frame in the sink's codes.
+type call struct {
+	function sampledata.FunctionID
+	line     int32
+	inlined  bool
+}
+
+// stacks turns memory into nodes of the sink. Each place in the code is symbolised once, each stack interned once.
+type stacks struct {
+	sink      sampledata.Sink
+	table     *pclntab.Table
+	line      int // of the target's Go: 26 of go1.26.8
+	u         *unwind.Unwinder
+	frames    []unwind.Frame // of the stack at hand
+	functions map[pclntab.Frame]sampledata.FunctionID
+	sites     [][]call // by unwind.Site, outermost first; nil: not known yet
+	nodes     map[edge]sampledata.NodeID
+	starts    map[uint64]start // by start PC
+	cut       int64            // stacks deeper than the limit, since the last warning
+}
+
+// An edge leads from a stack to the one that a physical frame makes of it.
+type edge struct {
+	parent sampledata.NodeID
+	site   unwind.Site
+}
+
+func newStacks(sink sampledata.Sink, bin *gobinary.Binary, u *unwind.Unwinder) *stacks {
+	return &stacks{
+		sink: sink, table: bin.Table, line: bin.Release.Line, u: u,
+		functions: map[pclntab.Frame]sampledata.FunctionID{},
+		nodes:     map[edge]sampledata.NodeID{},
+		starts:    map[uint64]start{},
+	}
+}
+
+// unwind gives the stack of a goroutine in the sink's codes, and how its walk went.
+func (s *stacks) unwind(mem unwind.Memory, c *unwind.Context) (stack, unwind.Result) {
+	var r unwind.Result
+	s.frames, r = s.u.Unwind(s.frames[:0], mem, c)
+	if r.Cut {
+		s.cut++
+	}
+	node := sampledata.NoStack
+	for i := len(s.frames) - 1; i >= 0; i-- {
+		e := edge{node, s.frames[i].Site}
+		next, ok := s.nodes[e]
+		if !ok {
+			next = s.extend(node, e.site)
+			s.nodes[e] = next
+		}
+		node = next
+	}
+	return stack{node: node, torn: r.Torn}, r
+}
+
+// extend puts the logical frames of a physical one below a stack.
+func (s *stacks) extend(node sampledata.NodeID, site unwind.Site) sampledata.NodeID {
+	for _, c := range s.calls(site) {
+		node = s.sink.Node(sampledata.Node{Parent: node, Function: c.function, Line: c.line, Inlined: c.inlined})
+	}
+	return node
+}
+
+// calls gives the logical frames of a place in the code, outermost first.
+func (s *stacks) calls(site unwind.Site) []call {
+	for int(site) >= len(s.sites) {
+		s.sites = append(s.sites, nil)
+	}
+	if c := s.sites[site]; c != nil {
+		return c
+	}
+	frames := s.u.Frames(site)
+	calls := make([]call, 0, len(frames))
+	inlinedInto := false // a frame that is shown
+	for i := len(frames) - 1; i >= 0; i-- {
+		f := frames[i]
+		// The runtime's bootstrap is below every goroutine.
+		if f.Func == "runtime.goexit" || sampler.IsWrapper(f.Func, f.File) {
+			inlinedInto = false
+			continue
+		}
+		calls = append(calls, call{s.function(f), f.Line, f.Inlined && inlinedInto})
+		inlinedInto = true
+	}
+	s.sites[site] = calls
+	return calls
+}
+
+func (s *stacks) function(f pclntab.Frame) sampledata.FunctionID {
+	key := pclntab.Frame{Func: f.Func, File: f.File, StartLine: f.StartLine}
+	id, ok := s.functions[key]
+	if !ok {
+		id = s.sink.Function(sampledata.Function{Name: f.Func, File: fileOf(f.File), Line: f.StartLine})
+		s.functions[key] = id
+	}
+	return id
+}
+
+// fileOf gives "" for the compiler's way to say that it doesn't know a file.
+func fileOf(file string) string {
+	if file == "?" {
+		return ""
+	}
+	return file
+}
+
+// site gives the place of the call before a return address.
+func (s *stacks) site(pc uint64) sampledata.Site {
+	frames, ok := s.table.Frames(nil, pc-1)
+	if !ok || pc == 0 {
+		return sampledata.Site{}
+	}
+	return sampledata.Site{Function: frames[0].Func, File: fileOf(frames[0].File), Line: frames[0].Line}
+}
+
+// isSystem tells by the name of its first function whether a goroutine is the runtime's own, as the runtime itself
+// does (isSystemGoroutine).
+func isSystem(name string) bool {
+	switch name {
+	case "runtime.main", "runtime.handleAsyncEvent":
+		return false
+	}
+	return strings.HasPrefix(name, "runtime.")
+}
+
+// isCollector tells whether a goroutine of that first function works for the garbage collector.
+func isCollector(name string) bool { return name == "runtime.gcBgMarkWorker" }

@@ -1,0 +1,89 @@
+//go:build linux && (amd64 || arm64)
+
+package snapshot
+
+import (
+	"strings"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler"
+	"github.com/cpprof/cpprof/sampler/internal/gobinary/pclntab"
+)
+
+// A start is the function of a go statement.
+type start struct {
+	function sampledata.FunctionID // -1 where not known
+	system   bool
+	gc       bool
+}
+
+// start gives the function of the go statement whose goroutines begin at pc. read fetches the target's code.
+func (s *stacks) start(pc uint64, read func(at uint64, b []byte) error) start {
+	if st, ok := s.starts[pc]; ok {
+		return st
+	}
+	st := start{function: -1}
+	if frame, ok := s.begun(pc, read); ok {
+		st.function = s.function(frame)
+		st.system, st.gc = isSystem(frame.Func), isCollector(frame.Func)
+	}
+	s.starts[pc] = st
+	return st
+}
+
+// begun finds the function. For go f(x) the compiler makes a wrapper without arguments, main.main.gowrap1, that calls
+// f or has it inlined: f is what the go statement names.
+func (s *stacks) begun(pc uint64, read func(at uint64, b []byte) error) (pclntab.Frame, bool) {
+	f, ok := s.table.Func(pc)
+	if !ok {
+		return pclntab.Frame{}, false
+	}
+	if sampler.IsWrapper(f.Name(), "") || s.line <= 21 && f.ID == wrapper121 {
+		if frame, ok := s.wrapped(&f, read); ok {
+			return frame, true
+		}
+	}
+	return s.whole(f.Entry)
+}
+
+// wrapper121 is abi.FuncIDWrapper of Go 1.21, whose wrappers have names like those of closures.
+const wrapper121 = 21
+
+// maxWrapper is how long a wrapper can be.
+const maxWrapper = 4096
+
+// wrapped finds what a wrapper is made to call.
+func (s *stacks) wrapped(f *pclntab.Func, read func(at uint64, b []byte) error) (pclntab.Frame, bool) {
+	name := f.Name()
+	// What a wrapper calls beside: the growing of its stack, and helpers of the compiler's.
+	beside := func(callee string) bool {
+		return strings.HasPrefix(callee, "runtime.morestack") ||
+			strings.HasPrefix(callee, "runtime.") && !strings.HasPrefix(name, "runtime.")
+	}
+	var frames []pclntab.Frame
+	code := make([]byte, min(f.End-f.Entry, maxWrapper))
+	for i := range code {
+		frames = f.Frames(frames[:0], f.Entry+uint64(i))
+		if n := len(frames); n > 1 && !beside(frames[n-2].Func) {
+			return frames[n-2], true
+		}
+	}
+	if read(f.Entry, code) != nil {
+		return pclntab.Frame{}, false
+	}
+	for _, to := range callTargets(code, f.Entry) {
+		if frame, ok := s.whole(to); ok && !beside(frame.Func) {
+			return frame, true
+		}
+	}
+	return pclntab.Frame{}, false
+}
+
+// whole gives the function that begins at an address.
+func (s *stacks) whole(entry uint64) (pclntab.Frame, bool) {
+	frames, ok := s.table.Frames(nil, entry)
+	if !ok || len(frames) == 0 {
+		return pclntab.Frame{}, false
+	}
+	return frames[len(frames)-1], true
+}

@@ -1,0 +1,166 @@
+//go:build linux && (amd64 || arm64)
+
+package snapshot
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler/internal/halt"
+)
+
+// A slot is a g of the target. The runtime never gives one up: a g whose goroutine ended serves a later one.
+type slot struct {
+	addr uint64
+	raw  []byte // the g, as this sample's bulk read found it
+
+	head  head // with which the stack below was read
+	stack stack
+
+	id    sampledata.GoroutineID // the instance, where told
+	told  bool                   // the sink knows the goroutine head.goid
+	state sampledata.State       // what the sink knows of it
+	tid   int                    // of the thread that carries it through a system call; 0 where not known
+	busy  bool                   // that thread used a CPU when last looked at
+	view  view
+	holds bool // that thread has a processor all the same (up to Go 1.25)
+
+	labels   sampledata.LabelSetID
+	labelsAt uint64 // where they were read
+	lockSeq  uint8  // head.seq and head.goid when state.Lock was found
+	lockOf   int64
+
+	seen uint32 // number of the sample in which the slot was put on the list of those to resolve
+}
+
+// A stack is an unwound stack in the sink's codes.
+type stack struct {
+	node sampledata.NodeID
+	torn bool
+}
+
+// A view is what the part of a sample that doesn't halt found of a g.
+type view uint8
+
+const (
+	absent  view = iota // no goroutine
+	known               // its stack is that of head
+	moving              // to be looked at in the halt
+	running             // in the halt: on a processor; head is of the halt
+	queued              // in the halt: in a run queue; head and stack are of the halt, or confirmed in it
+	looked              // in the halt: neither; head and stack are of the halt
+)
+
+// maxGoroutines bounds what is believed of a target's memory.
+const maxGoroutines = 10_000_000
+
+// A table holds a slot for each g.
+type table struct {
+	o      offsets
+	slots  []slot
+	index  map[uint64]int32 // by address
+	ranges []halt.Range     // that cover all g, sorted by address
+	covers int              // slots that ranges cover in few pieces; the rest was added since
+}
+
+// read brings the copies of all g up to date, new ones included.
+func (t *table) read(p *halt.Process, r *halt.Reader, allgs uint64) error {
+	addrs, err := t.list(p, r, allgs)
+	if err != nil {
+		return err
+	}
+	if len(addrs) > 0 {
+		t.add(addrs)
+	}
+	if failed := r.ReadRanges(t.ranges); failed > 0 {
+		for i := range t.ranges { // for the next time
+			t.ranges[i].Buf = t.ranges[i].Buf[:cap(t.ranges[i].Buf)]
+		}
+		return fmt.Errorf("reading the goroutines: %d of %d ranges can't be read", failed, len(t.ranges))
+	}
+	return nil
+}
+
+// list gives the addresses of the g that have no slot yet.
+func (t *table) list(p *halt.Process, r *halt.Reader, allgs uint64) ([]uint64, error) {
+	for range 3 {
+		var h [16]byte
+		if err := p.Read(allgs, h[:]); err != nil {
+			return nil, fmt.Errorf("reading the list of goroutines: %w", err)
+		}
+		ptr, n := binary.LittleEndian.Uint64(h[:]), binary.LittleEndian.Uint64(h[8:])
+		if n > maxGoroutines {
+			return nil, fmt.Errorf("reading the list of goroutines: %d make no sense", n)
+		}
+		if int(n) <= len(t.slots) {
+			return nil, nil
+		}
+		b := make([]byte, 8*(int(n)-len(t.slots)))
+		if err := p.Read(ptr+8*uint64(len(t.slots)), b); err != nil {
+			continue // the array was moved meanwhile
+		}
+		addrs := make([]uint64, 0, len(b)/8)
+		for ; len(b) > 0; b = b[8:] {
+			a := binary.LittleEndian.Uint64(b)
+			if a == 0 { // the length was seen before the element
+				break
+			}
+			addrs = append(addrs, a)
+		}
+		return addrs, nil
+	}
+	return nil, fmt.Errorf("reading the list of goroutines: it keeps moving")
+}
+
+// add makes slots. All are laid out anew where many came, so that the ranges stay few and large.
+func (t *table) add(addrs []uint64) {
+	first := len(t.slots)
+	for _, a := range addrs {
+		t.index[a] = int32(len(t.slots))
+		t.slots = append(t.slots, slot{addr: a})
+	}
+	if len(t.slots)-t.covers > t.covers/8 {
+		t.ranges, t.covers = t.ranges[:0], len(t.slots)
+		first = 0
+	}
+	t.layOut(first)
+}
+
+// maxGap is between two g that are read as one range: reading a little too much is faster than two ranges.
+const maxGap = 2048
+
+// layOut gives the slots from one on their places in ranges.
+func (t *table) layOut(first int) {
+	order := make([]int32, 0, len(t.slots)-first)
+	for i := first; i < len(t.slots); i++ {
+		order = append(order, int32(i))
+	}
+	slices.SortFunc(order, func(a, b int32) int { return cmp.Compare(t.slots[a].addr, t.slots[b].addr) })
+	size := uint64(t.o.size)
+	for i := 0; i < len(order); {
+		begin := t.slots[order[i]].addr
+		j := i + 1
+		for j < len(order) && t.slots[order[j]].addr-t.slots[order[j-1]].addr < maxGap {
+			j++
+		}
+		buf := make([]byte, t.slots[order[j-1]].addr+size-begin)
+		t.ranges = append(t.ranges, halt.Range{Addr: begin, Buf: buf})
+		for ; i < j; i++ {
+			s := &t.slots[order[i]]
+			raw := buf[s.addr-begin:][:size]
+			copy(raw, s.raw) // which this sample may still need
+			s.raw = raw
+		}
+	}
+}
+
+// at gives the slot of the g at an address, nil where there is none.
+func (t *table) at(addr uint64) *slot {
+	if i, ok := t.index[addr]; ok {
+		return &t.slots[i]
+	}
+	return nil
+}

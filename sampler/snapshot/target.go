@@ -1,0 +1,180 @@
+//go:build linux && (amd64 || arm64)
+
+package snapshot
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/cpprof/cpprof/sampler/internal/gobinary"
+	"github.com/cpprof/cpprof/sampler/internal/gobinary/layout"
+	"github.com/cpprof/cpprof/sampler/internal/halt"
+)
+
+// A target is a running Go program whose runtime can be read.
+type target struct {
+	*halt.Process
+	numbers *halt.Numbers
+	bin     *gobinary.Binary
+	l       *layout.Layout
+	g       offsets
+	reasons []string // texts of the wait reasons, by number
+	procID  int      // what is read of an m before the halt is sure: from m.procid or m.curg on
+	procLen int
+	mLen    int // of an m that is read
+	pHead   int // of a p that tells who holds it
+	pLen    int // of a p with its queue
+
+	schedLen int // of runtime.sched
+}
+
+// openTarget attaches to a process, and makes sure that its memory means what it is taken to mean.
+func openTarget(pid int) (*target, error) {
+	p, err := halt.Open(pid)
+	if err != nil {
+		return nil, err
+	}
+	t := &target{Process: p, numbers: halt.NewNumbers(p)}
+	if err := t.open(); err != nil {
+		p.Close()
+		return nil, fmt.Errorf("attach to %d: %w", pid, err)
+	}
+	return t, nil
+}
+
+func (t *target) open() error {
+	f, err := os.Open(t.Path("exe"))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	aux, err := t.Auxv()
+	if err != nil {
+		return err
+	}
+	if t.bin, err = gobinary.Open(f, aux[halt.AuxEntry]); err != nil {
+		return err
+	}
+	if t.bin.Arch != runtime.GOARCH {
+		return fmt.Errorf("it is a program for %s: use a cpprof built for that processor", t.bin.Arch)
+	}
+	t.l = t.bin.Layout
+	if missing := t.bin.Globals.Missing(); len(missing) > 0 {
+		return fmt.Errorf("%s was read, but %s not found in it: build it without -ldflags=-s, or use --backend delve",
+			t.bin.Version, strings.Join(missing, ", "))
+	}
+	if err := t.lay(); err != nil {
+		return err
+	}
+	if err := t.readReasons(); err != nil {
+		return err
+	}
+	return t.validate()
+}
+
+// lay checks that the fields are known without which nothing goes, and notes how much of each struct is read.
+func (t *target) lay() error {
+	g, m, p := &t.l.G, &t.l.M, &t.l.P
+	need := map[string]layout.Offset{
+		"g.stack.lo": g.StackLo, "g.stack.hi": g.StackHi, "g.m": g.M, "g.sched.sp": g.SchedSP, "g.sched.pc": g.SchedPC,
+		"g.sched.lr":  g.SchedLR,
+		"g.syscallsp": g.SyscallSP, "g.syscallpc": g.SyscallPC, "g.atomicstatus": g.AtomicStatus, "g.goid": g.Goid,
+		"g.waitreason": g.WaitReason, "g.trackingSeq": g.TrackingSeq, "g.gopc": g.GoPC, "g.startpc": g.StartPC,
+		"g.labels": g.Labels, "m.procid": m.ProcID, "m.curg": m.CurG, "m.p": m.P, "m.g0": m.G0, "m.alllink": m.AllLink,
+		"p.id": p.ID, "p.status": p.Status, "p.m": p.M, "p.schedtick": p.SchedTick, "p.runqhead": p.RunqHead,
+		"p.runqtail": p.RunqTail, "p.runq": p.Runq, "p.runnext": p.RunNext,
+	}
+	for name, at := range need {
+		if !at.Has() || at > 1<<16 {
+			return fmt.Errorf("where %s lies in %s is not known: use --backend delve, or a newer cpprof", name, t.bin.Version)
+		}
+	}
+	t.g = newOffsets(g)
+	t.procID = int(min(m.ProcID, m.CurG))
+	t.procLen = int(max(m.ProcID, m.CurG)) + 8 - t.procID
+	t.mLen = int(max(m.ProcID, m.CurG, m.P, m.OldP, m.VDSOSP, m.VDSOPC, m.SyscallTick)) + 8
+	t.pHead = int(max(p.ID, p.Status, p.M, p.SchedTick, p.SyscallTick)) + 8
+	t.pLen = max(t.pHead, int(max(p.RunqHead, p.RunqTail, p.RunNext))+8, int(p.Runq)+8*runqLen)
+	s := &t.l.Sched
+	t.schedLen = int(max(s.RunqHead, s.GCWaiting)) + 8
+	return nil
+}
+
+// runqLen is the length of a processor's queue (len(p.runq)), the same in Go 1.21 to 1.26.
+const runqLen = 256
+
+// readReasons reads the texts of runtime.waitReasonStrings. Their number is not known, but what follows them is hardly
+// ever a string.
+func (t *target) readReasons() error {
+	const most = 64
+	headers := make([]byte, 16*most)
+	for len(headers) > 0 && t.Read(t.bin.Globals.WaitReasonStrings, headers) != nil {
+		headers = headers[:len(headers)-16] // the end of what is mapped
+	}
+	for ; len(headers) > 0; headers = headers[16:] {
+		s, err := t.text(binary.LittleEndian.Uint64(headers), binary.LittleEndian.Uint64(headers[8:]))
+		if err != nil || s == "" && len(t.reasons) > 0 {
+			break
+		}
+		t.reasons = append(t.reasons, s)
+	}
+	for _, s := range t.reasons {
+		if s == "chan receive" {
+			return nil
+		}
+	}
+	return fmt.Errorf("the wait reasons of %s were not found where they should be (%d texts read): use --backend delve",
+		t.bin.Version, len(t.reasons))
+}
+
+// text reads a string of the target's that is to be short and printable.
+func (t *target) text(at, n uint64) (string, error) {
+	if n == 0 {
+		return "", nil
+	}
+	if n > 200 {
+		return "", errors.New("too long")
+	}
+	b := make([]byte, n)
+	if err := t.Read(at, b); err != nil {
+		return "", err
+	}
+	for _, c := range b {
+		if c < ' ' || c > '~' {
+			return "", errors.New("not printable")
+		}
+	}
+	return string(b), nil
+}
+
+// word reads a word of the target's memory.
+func (t *target) word(at uint64) (uint64, error) {
+	var b [8]byte
+	err := t.Read(at, b[:])
+	return binary.LittleEndian.Uint64(b[:]), err
+}
+
+// processors gives the addresses of the p's in use.
+func (t *target) processors() ([]uint64, error) {
+	var h [16]byte
+	if err := t.Read(t.bin.Globals.AllP, h[:]); err != nil {
+		return nil, err
+	}
+	n := binary.LittleEndian.Uint64(h[8:])
+	if n == 0 || n > 1<<14 {
+		return nil, fmt.Errorf("runtime.allp has %d elements", n)
+	}
+	b := make([]byte, 8*n)
+	if err := t.Read(binary.LittleEndian.Uint64(h[:]), b); err != nil {
+		return nil, err
+	}
+	ps := make([]uint64, n)
+	for i := range ps {
+		ps[i] = binary.LittleEndian.Uint64(b[8*i:])
+	}
+	return ps, nil
+}

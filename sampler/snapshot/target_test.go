@@ -1,0 +1,180 @@
+//go:build linux && (amd64 || arm64)
+
+package snapshot
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler"
+)
+
+var builds struct {
+	sync.Mutex
+	dir   string
+	paths map[string]string
+}
+
+func TestMain(m *testing.M) {
+	if samplerMain != nil {
+		samplerMain()
+	}
+	code := m.Run()
+	if builds.dir != "" {
+		os.RemoveAll(builds.dir)
+	}
+	os.Exit(code)
+}
+
+// samplerMain makes the test binary a sampler, when it is started as one by the torture test.
+var samplerMain func()
+
+// build builds testdata/target, once for each set of flags.
+func build(t testing.TB, flags ...string) string {
+	t.Helper()
+	builds.Lock()
+	defer builds.Unlock()
+	key := strings.Join(flags, " ")
+	if p, ok := builds.paths[key]; ok {
+		return p
+	}
+	if builds.dir == "" {
+		dir, err := os.MkdirTemp("", "cpprof-snapshot-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		builds.dir, builds.paths = dir, map[string]string{}
+	}
+	path := filepath.Join(builds.dir, "target"+strconv.Itoa(len(builds.paths)))
+	args := append([]string{"build", "-o", path}, flags...)
+	if text, err := exec.Command("go", append(args, "./testdata/target")...).CombinedOutput(); err != nil {
+		t.Fatalf("building with %v: %v\n%s", flags, err, text)
+	}
+	builds.paths[key] = path
+	return path
+}
+
+// A victim is a target that runs.
+type victim struct {
+	*exec.Cmd
+	t     testing.TB
+	in    io.Writer
+	out   *bufio.Reader
+	stuck uint64 // address of the mutex that is never unlocked
+
+}
+
+func begin(t testing.TB, path string, args ...string) *victim {
+	t.Helper()
+	r := &victim{Cmd: exec.Command(path, args...), t: t}
+	r.Stderr = os.Stderr
+	in, err := r.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := r.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Start(); err != nil {
+		t.Fatal(err)
+	}
+	r.in, r.out = in, bufio.NewReader(out)
+	t.Cleanup(r.end)
+	if _, err := fmt.Fscanf(r.out, "ready 0x%x\n", &r.stuck); err != nil {
+		t.Fatalf("the target did not say that it is ready: %v", err)
+	}
+	return r
+}
+
+// end kills the target and waits for it.
+func (r *victim) end() {
+	r.Process.Kill()
+	r.Wait()
+}
+
+// dump asks the target for the runtime's own list of its goroutines.
+func (r *victim) dump() string {
+	r.t.Helper()
+	fmt.Fprintln(r.in, "dump")
+	var n int
+	if _, err := fmt.Fscanf(r.out, "dump %d\n", &n); err != nil {
+		r.t.Fatal(err)
+	}
+	b := make([]byte, n+1)
+	if _, err := io.ReadFull(r.out, b); err != nil {
+		r.t.Fatal(err)
+	}
+	return string(b)
+}
+
+func attach(t testing.TB, r *victim) *Backend {
+	t.Helper()
+	p, err := sampler.Find(r.Process.Pid)
+	if err != nil {
+		t.Skipf("this machine doesn't permit it: %v", err)
+	}
+	t.Cleanup(p.Release)
+	b, err := Attach(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	return b
+}
+
+// record takes samples of a target. A sample that a busy machine spoilt is taken again.
+func record(t testing.TB, b *Backend, n int) *sampledata.Recording {
+	t.Helper()
+	sink := sampledata.NewBuilder(b.Header())
+	since, failed := time.Now(), 0
+	for k := 0; k < n; {
+		s := sampledata.Sample{Time: time.Since(since)}
+		if _, err := b.Observe(context.Background(), sink, s); err == nil {
+			k++
+		} else if failed++; failed > 100+n {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if err := sink.Finish(sampledata.End{}); err != nil {
+		t.Fatal(err)
+	}
+	r := sink.Recording()
+	if err := r.Check(); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// frames lists a stack, innermost first: function, file and line.
+func frames(r *sampledata.Recording, n sampledata.NodeID) []string {
+	var out []string
+	for ; n != sampledata.NoStack; n = r.Nodes[n].Parent {
+		f := r.Functions[r.Nodes[n].Function]
+		out = append(out, fmt.Sprintf("%s %s:%d", f.Name, filepath.Base(f.File), r.Nodes[n].Line))
+	}
+	return out
+}
+
+// last gives the state of each goroutine in the last sample, by goid.
+func last(r *sampledata.Recording) map[int64]sampledata.Run {
+	out := map[int64]sampledata.Run{}
+	for _, run := range r.Runs {
+		if int(run.Last) == len(r.Samples)-1 {
+			out[r.Goroutines[run.Goroutine].ID] = run
+		}
+	}
+	return out
+}
