@@ -1,0 +1,280 @@
+package aspects
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/cpprof/cpprof/views"
+)
+
+func TestParseConfig(t *testing.T) {
+	c, err := ParseConfig("cpprof.yaml", []byte(`
+# What this server is about.
+aspects:
+  queue: ["main.(*queue).*", "!main.(*queue).len"]
+  "@wire":
+    - re:example\.com/.*\.(Read|Write)Frame
+  log: []
+priorities:
+  go:main.flusher: 2
+  "go:*": 1
+  label:route=/slow: -3
+classes: label:route
+threshold: 5%
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := describe(c.Aspects), "@queue main.(*queue).* !main.(*queue).len\n"+
+		"@wire re:example\\.com/.*\\.(Read|Write)Frame\n@log\n"; got != want {
+		t.Errorf("aspects\n%swant\n%s", got, want)
+	}
+	all := c.AllAspects()
+	if _, ok := all.Lookup("@log"); ok {
+		t.Error("an empty list leaves @log there")
+	}
+	if got := all.Names(); got[0] != "@net" || got[len(got)-1] != "@wire" {
+		t.Errorf("order %v", got)
+	}
+	for class, want := range map[string]int32{"go:main.flusher": 2, "go:main.worker": 1, "label:route=/slow": -3} {
+		if got, ok := c.Priority(class); !ok || got != want {
+			t.Errorf("priority of %s: %d, %v", class, got, ok)
+		}
+	}
+	if _, ok := c.Priority("label:route=/"); ok {
+		t.Error("label:route=/ has a priority")
+	}
+	if c.Classes != (views.ClassBy{Label: "route"}) {
+		t.Errorf("classes %v", c.Classes)
+	}
+	if got := c.Threshold.MinHits(big.NewRat(60, 1)); got.Cmp(big.NewRat(3, 1)) != 0 {
+		t.Errorf("5%% of 60 hits are %v", got)
+	}
+}
+
+func TestParseConfigOfNothing(t *testing.T) {
+	for _, text := range []string{"", "\n", "# nothing\n", "---\n", "aspects:\npriorities:\n", "{}", "null", "---\n# x\n...\n"} {
+		c, err := ParseConfig("x", []byte(text))
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+			continue
+		}
+		if c.Threshold != DefaultThreshold || len(c.Aspects.All()) != 0 {
+			t.Errorf("%q: %+v", text, c)
+		}
+	}
+}
+
+func TestConfigErrors(t *testing.T) {
+	tests := []struct{ text, want string }{
+		{"aspect:\n  a: [b]\n", "x:1:1: unknown key \"aspect\": did you mean \"aspects\"?\n    aspect:\n    ^"},
+		{"colour: red\n", "x:1:1: unknown key \"colour\": want aspects, priorities, classes, threshold\n    colour: red\n    ^"},
+		{"threshold: 1\nthreshold: 2\n", "x:2:1: config: \"threshold\" is there already, in line 1\n    threshold: 2\n    ^"},
+		{"[a]", "x:1:1: config: want a mapping, not a list\n    [a]\n    ^"},
+		{"aspects: 3", "x:1:10: aspects: want a mapping, not a number\n    aspects: 3\n             ^"},
+		{"aspects:\n  a: b*\n", "x:2:6: aspect @a: want a list of patterns, such as [\"main.(*queue).*\"], not text\n      a: b*\n         ^"},
+		{"aspects:\n  a:\n", "x:2:5: aspect @a: want a list of patterns, such as [\"main.(*queue).*\"], not nothing\n      a:\n        ^"},
+		{"aspects:\n  a b: [c]\n", "x:2:3: aspect \"a b\": a name has letters and digits, and within it _ - /, but not ' '\n      a b: [c]\n      ^"},
+		{"aspects:\n  a: [c]\n  \"@a\": [d]\n", "x:3:3: aspect @a is there already, in line 2\n      \"@a\": [d]\n      ^"},
+		{"aspects:\n  a: [7]\n", "x:2:7: aspect @a: want a pattern, not a number\n      a: [7]\n          ^"},
+		{"aspects:\n  a: ['!b']\n", "x:2:6: aspect @a: there are only exclusions: add \"*\" for everything but what they match\n      a: ['!b']\n         ^"},
+		{"aspects:\n  a:\n    - b\n    - !c\n", "x:4:7: aspect @a: want a pattern, not a tag !c (put quotes around what begins with *, & or !)\n        - !c\n          ^"},
+		{"aspects:\n  a:\n    - *.c\n", "x:3:7: put quotes around what begins with *, & or !\n        - *.c\n          ^"},
+		{"aspects:\n  a:\n    - *Write\n", "x:3:7: an alias *Write: put quotes around what begins with *, & or !\n        - *Write\n          ^"},
+		{"aspects:\n  a: &x [b]\n  c: *x\n", "x:3:6: aspect @c: want a list of patterns, such as [\"main.(*queue).*\"], not an alias (put quotes around what begins with *, & or !)\n      c: *x\n         ^"},
+		{"aspects:\n  a: [b, 're:c(d']\n", "x:2:14: pattern \"re:c(d\": regular expression: missing closing )\n      a: [b, 're:c(d']\n                 ^"},
+		{"aspects:\n  a:\n    - re:c[\n", "x:3:11: pattern \"re:c[\": regular expression: missing closing ]\n        - re:c[\n              ^"},
+		{"priorities:\n  main.f: 1\n", "x:2:3: class pattern \"main.f\" matches no class: their names begin with \"go:\" or \"label:\"\n      main.f: 1\n      ^"},
+		{"priorities:\n  go:f: 1.5\n", "x:2:9: priority of \"go:f\": want a whole number of at most 32 bits\n      go:f: 1.5\n            ^"},
+		{"priorities:\n  go:f: 4294967296\n", "x:2:9: priority of \"go:f\": want a whole number of at most 32 bits\n      go:f: 4294967296\n            ^"},
+		{"priorities:\n  \"!go:f\": 1\n", "x:2:3: class pattern \"!go:f\": exclusions have no place here, the first pattern that matches counts\n      \"!go:f\": 1\n      ^"},
+		{"classes: goroutine\n", "x:1:10: classes: unknown class rule \"goroutine\": want function, site, or label:KEY\n    classes: goroutine\n             ^"},
+		{"classes: [site]\n", "x:1:10: classes: want function, site or label:KEY, not a list\n    classes: [site]\n             ^"},
+		{"threshold: few\n", "x:1:12: threshold \"few\": want hits (10) or a cost (0.05, 5%)\n    threshold: few\n               ^"},
+		{"threshold: true\n", "x:1:12: threshold: want hits (10) or a cost (0.05, 5%), not true or false\n    threshold: true\n               ^"},
+		{"threshold: 1\n---\nthreshold: 2\n", "x:2:1: a second document: a config file has one\n    ---\n    ^"},
+		{"aspects:\n\tx: [y]\n", "x:2:1: found character that cannot start any token\n    \tx: [y]\n    ^"},
+		{"a: b: c\n", "x:1:1: mapping values are not allowed in this context\n    a: b: c\n    ^"},
+	}
+	for _, tt := range tests {
+		_, err := ParseConfig("x", []byte(tt.text))
+		if err == nil || err.Error() != tt.want {
+			t.Errorf("%q: got\n%v\nwant\n%s", tt.text, err, tt.want)
+		}
+	}
+}
+
+func TestConfigTellsAllMistakes(t *testing.T) {
+	_, err := ParseConfig("x", []byte("clases: site\nthreshold: -1\naspects: {a: [re:(]}\n"))
+	for _, want := range []string{"x:1:1: unknown key", "x:2:12: threshold", "x:3:18: pattern"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not in\n%v", want, err)
+		}
+	}
+	_, err = ParseConfig("x", []byte(strings.Repeat("- ", 3)+"\n"+strings.Repeat("k: v\n", 3)))
+	if err == nil {
+		t.Error("a list before keys passes")
+	}
+}
+
+func TestConfigBounds(t *testing.T) {
+	var many strings.Builder
+	for i := range maxAspects + 1 {
+		fmt.Fprintf(&many, "  a%d: [x]\n", i)
+	}
+	bomb := "a: &a [x,x,x,x,x,x,x,x,x]\n"
+	for c := 'b'; c < 'k'; c++ {
+		before := strings.TrimSuffix(strings.Repeat("*"+string(c-1)+",", 9), ",")
+		bomb += string(c) + ": &" + string(c) + " [" + before + "]\n"
+	}
+	for name, text := range map[string]string{
+		"aliases":             bomb,
+		"aliases of patterns": "aspects:\n  " + strings.ReplaceAll(strings.TrimSpace(bomb), "\n", "\n  ") + "\n",
+		"size":                "#" + strings.Repeat("x", maxConfig),
+		"number":              "aspects:\n" + many.String(),
+		"depth":               strings.Repeat("[", 100_000),
+		"regular expressions": "aspects:\n  a:\n" + strings.Repeat("    - re:\\pL{15}\n", 50_000),
+	} {
+		_, err := ParseConfig("x", []byte(text))
+		if err == nil {
+			t.Errorf("%s: passes", name)
+		} else if len(err.Error()) > 4000 {
+			t.Errorf("%s: an error of %d bytes", name, len(err.Error()))
+		}
+	}
+}
+
+func TestParseThreshold(t *testing.T) {
+	for text, want := range map[string]string{
+		"10": "10 hits", "0": "0 hits", "10 hits": "10 hits", "007": "7 hits",
+		"0.05": "0.05", "5%": "0.05", "0.5%": "0.005", "1.0": "1.0", "100%": "1.0", "0.0": "0.0", ".5": "0.5",
+	} {
+		got, err := ParseThreshold(text)
+		if err != nil || got.String() != want {
+			t.Errorf("%q: %v, %v, want %s", text, got, err, want)
+			continue
+		}
+		again, err := ParseThreshold(got.String())
+		if err != nil || again.String() != want {
+			t.Errorf("%q reads back as %v, %v", want, again, err)
+		}
+	}
+	for _, text := range []string{"", "-1", "1e3", "1e999999999", "0x10", "1_0", "1.5", "101%", "hits", "0.5 hits", "1/20", ".", "%", "1.2.3",
+		"99999999999999999999", "0." + strings.Repeat("1", 50)} {
+		if got, err := ParseThreshold(text); err == nil {
+			t.Errorf("%q is %v", text, got)
+		}
+	}
+}
+
+func TestFindConfig(t *testing.T) {
+	top := t.TempDir()
+	deep := filepath.Join(top, "a", "b", "c")
+	if err := os.MkdirAll(deep, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	want := filepath.Join(top, "a", ConfigName)
+	if err := os.WriteFile(want, []byte("threshold: 3\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	// A folder of that name is none.
+	if err := os.Mkdir(filepath.Join(top, "a", "b", ConfigName), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	got, err := FindConfig(deep)
+	if err != nil || got != want {
+		t.Fatalf("found %q, %v, want %q", got, err, want)
+	}
+	c, err := LoadConfig(got)
+	if err != nil || c.Threshold.Hits != 3 || c.File != want {
+		t.Errorf("loaded %+v, %v", c, err)
+	}
+	if got, err := FindConfig(top); err != nil || strings.HasPrefix(got, top) {
+		t.Errorf("found %q, %v above", got, err)
+	}
+	if _, err := LoadConfig(filepath.Join(top, ConfigName)); err == nil || !strings.Contains(err.Error(), "reading config: open ") {
+		t.Errorf("loading what is not there: %v", err)
+	}
+}
+
+func TestSaveAspects(t *testing.T) {
+	path := filepath.Join(t.TempDir(), ConfigName)
+	save := func(as ...Aspect) string {
+		t.Helper()
+		if err := SaveAspects(path, as...); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	if got, want := save(mustNew(t, "queue", "main.(*queue).*")), "aspects:\n  queue:\n    - main.(*queue).*\n"; got != want {
+		t.Errorf("a new file:\n%swant\n%s", got, want)
+	}
+	old := "# Ours.\nthreshold: 7 # few\naspects:\n  # The old one.\n  \"@a\": [x]\n  b: [y, z] # two\n"
+	if err := errors.Join(os.WriteFile(path, []byte(old), 0o600), os.Chmod(path, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	want := "# Ours.\nthreshold: 7 # few\naspects:\n  # The old one.\n  \"@a\":\n    - '*.f'\n    - '!g'\n  b: [y, z] # two\n  c:\n    - re:h\n"
+	if got := save(mustNew(t, "a", "*.f", "!g"), mustNew(t, "c", "re:h")); got != want {
+		t.Errorf("a known file:\n%swant\n%s", got, want)
+	}
+	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info, err)
+	}
+	for _, text := range []string{"aspects:\n", "aspects: {}\n", "# only this\n", "null\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := save(mustNew(t, "a", "b")); !strings.Contains(got, "aspects:\n  a:\n    - b\n") {
+			t.Errorf("%q becomes\n%s", text, got)
+		}
+	}
+	broken := "aspects: [\n"
+	if err := os.WriteFile(path, []byte(broken), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := SaveAspects(path, mustNew(t, "a", "b")); err == nil {
+		t.Error("a broken file is written to")
+	}
+	if data, _ := os.ReadFile(path); string(data) != broken {
+		t.Errorf("a broken file becomes %q", data)
+	}
+}
+
+func FuzzConfig(f *testing.F) {
+	f.Add([]byte("aspects:\n  a: [b, \"!c\", 're:d(e)*']\npriorities: {go:f: 1}\nclasses: site\nthreshold: 0.05\n"))
+	f.Add([]byte("a: &a [x]\nb: *a\n<<: *a\n"))
+	f.Add([]byte("aspects:\n  a:\n    - !x y\n    - *z\n"))
+	f.Add([]byte("--- !!map\n? [a]\n: |\n  b\n...\n---\n"))
+	f.Add(builtinYAML[:2000])
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, err := ParseConfig("x", data)
+		if err != nil {
+			return
+		}
+		path := filepath.Join(t.TempDir(), ConfigName)
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := SaveAspects(path, mustNew(t, "fuzz", "x")); err != nil {
+			t.Fatalf("saving into %q: %v", data, err)
+		}
+		again, err := LoadConfig(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, want := describe(again.Aspects.Without("fuzz")), describe(c.Aspects.Without("fuzz"))
+		if got != want {
+			t.Fatalf("saving changed\n%sto\n%s", want, got)
+		}
+	})
+}

@@ -1,0 +1,96 @@
+package aspects
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/cpprof/cpprof/internal/edit"
+)
+
+const maxName = 100
+
+// checkName gives an aspect's name with its "@", if it is one: letters, digits, and within the name "_", "-", "/".
+func checkName(name string) (string, error) {
+	bare := strings.TrimPrefix(name, "@")
+	if bare == "" {
+		return "", fmt.Errorf("aspect %q has no name", name)
+	}
+	if len(bare) > maxName {
+		return "", fmt.Errorf("aspect %q...: the name is longer than %d bytes", name[:20], maxName)
+	}
+	for i, r := range bare {
+		word := r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
+		if !word && (i == 0 || !strings.ContainsRune("_-/", r)) {
+			return "", fmt.Errorf("aspect %q: a name has letters and digits, and within it _ - /, but not %q", name, r)
+		}
+	}
+	return "@" + bare, nil
+}
+
+// plain undoes the escapes that the linker makes in the last element of an import path: "yaml%2ev3" is "yaml.v3".
+func plain(name string) string {
+	if !strings.Contains(name, "%") {
+		return name
+	}
+	var b strings.Builder
+	for i := 0; i < len(name); i++ {
+		if name[i] == '%' && i+2 < len(name) {
+			hi, lo := hexDigit(name[i+1]), hexDigit(name[i+2])
+			if hi >= 0 && lo >= 0 {
+				b.WriteByte(byte(hi<<4 | lo))
+				i += 2
+				continue
+			}
+		}
+		b.WriteByte(name[i])
+	}
+	return b.String()
+}
+
+func hexDigit(c byte) int { return strings.IndexByte("0123456789abcdef", c) }
+
+// withoutLine takes ":42" off the end of a name.
+func withoutLine(name string) string {
+	i := strings.LastIndexByte(name, ':')
+	if i <= 0 || i == len(name)-1 {
+		return name
+	}
+	for _, c := range []byte(name[i+1:]) {
+		if c < '0' || c > '9' {
+			return name
+		}
+	}
+	return name[:i]
+}
+
+// blanks is what stands before a caret under the given byte of a line: as wide as the text before it.
+func blanks(line string, offset int) string {
+	var b strings.Builder
+	for i, r := range line {
+		if i >= offset {
+			break
+		}
+		if r == '\t' {
+			b.WriteByte('\t')
+		} else {
+			b.WriteByte(' ')
+		}
+	}
+	return b.String()
+}
+
+// nearest gives that one of the known words that differs from word by a slip or two, or "".
+func nearest(word string, known []string) string {
+	best, least := "", 3
+	if len(word) > maxName {
+		return ""
+	}
+	for _, k := range known {
+		if d := edit.Distance(word, k); d < least && 2*d < len(k) {
+			best, least = k, d
+		}
+	}
+	return best
+}

@@ -1,0 +1,189 @@
+package aspects
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	// maxPattern bounds a pattern's length in bytes.
+	maxPattern = 1000
+	// maxRegexp bounds what a regular expression compiles to, in instructions and character ranges.
+	maxRegexp = 20_000
+)
+
+// A Pattern stands for a set of function names. In one that begins with "re:" the rest is a regular expression
+// (RE2), in any other "*" matches any run of characters and everything else matches itself. A "!" before
+// either makes it an exclusion. Both forms match whole names: what "net*" and "re:net.*" match begins with net.
+type Pattern struct {
+	text    string
+	exclude bool
+	glob    glob
+	re      *regexp.Regexp // nil where glob counts
+	head    string         // what every matching name begins with
+	size    int            // of the regular expression, see maxRegexp
+}
+
+// A PatternError says what is wrong with a pattern, and where.
+type PatternError struct {
+	Pattern string
+	Offset  int // in bytes
+	Msg     string
+}
+
+func (e *PatternError) Error() string {
+	return fmt.Sprintf("pattern: %s\n    %s\n    %s^", e.Msg, e.Pattern, blanks(e.Pattern, e.Offset))
+}
+
+// ParsePattern reads a pattern. Its errors are *PatternError.
+func ParsePattern(s string) (Pattern, error) {
+	p := Pattern{text: s}
+	fail := func(offset int, format string, args ...any) (Pattern, error) {
+		return Pattern{}, &PatternError{Pattern: s, Offset: offset, Msg: fmt.Sprintf(format, args...)}
+	}
+	if len(s) > maxPattern {
+		return Pattern{}, &PatternError{Pattern: s[:20] + "...", Msg: fmt.Sprintf("longer than %d bytes", maxPattern)}
+	}
+	if i := firstOdd(s); i >= 0 {
+		return fail(i, "a character that no function's name has")
+	}
+	rest, excluded := strings.CutPrefix(s, "!")
+	p.exclude = excluded
+	expr, isRegexp := strings.CutPrefix(rest, "re:")
+	offset := len(s) - len(expr)
+	switch {
+	case expr == "":
+		return fail(offset, "nothing to match")
+	case strings.TrimSpace(expr) != expr:
+		return fail(offset, "blanks around the pattern")
+	case !isRegexp:
+		p.glob = parseGlob(plain(expr))
+		p.head = p.glob.head
+		return p, nil
+	}
+	if err := p.compile(expr); err != nil {
+		if e := (*syntax.Error)(nil); errors.As(err, &e) {
+			return fail(offset+max(0, strings.LastIndex(expr, e.Expr)), "regular expression: %s", e.Code)
+		}
+		return fail(offset, "regular expression: %v", err)
+	}
+	return p, nil
+}
+
+// compile sets re from a regular expression, and what follows from it.
+func (p *Pattern) compile(expr string) error {
+	tree, err := syntax.Parse(expr, syntax.Perl)
+	if err != nil {
+		return err
+	}
+	if p.size = regexpSize(tree); p.size > maxRegexp {
+		return fmt.Errorf("too large: repeat less, or use several patterns")
+	}
+	free, err := regexp.Compile(expr)
+	if err != nil {
+		return err
+	}
+	p.head, _ = free.LiteralPrefix()
+	p.re, err = regexp.Compile(`\A(?:` + expr + `)\z`)
+	return err
+}
+
+// regexpSize estimates what an expression compiles to before it is compiled, so that "((x{99}){10})" is turned
+// down while it is small.
+func regexpSize(e *syntax.Regexp) int {
+	n := 1 + len(e.Rune)
+	for _, sub := range e.Sub {
+		n += regexpSize(sub)
+	}
+	if e.Op == syntax.OpRepeat {
+		n *= max(1, e.Min, e.Max)
+	}
+	return n
+}
+
+// firstOdd gives the offset of the first character that neither a name nor an expression for it has, or -1.
+func firstOdd(s string) int {
+	for i, r := range s {
+		if r < ' ' || r == 0x7f || r == utf8.RuneError {
+			return i
+		}
+	}
+	return -1
+}
+
+// String gives the pattern as it was written.
+func (p Pattern) String() string { return p.text }
+
+// Exclude tells whether the pattern begins with "!": what it matches is taken out.
+func (p Pattern) Exclude() bool { return p.exclude }
+
+// Match tells whether the pattern, apart from its "!", matches a name. A name may have the line that a view by
+// line adds ("main.work:42"), and may be written as symbol tables do ("gopkg.in/yaml%2ev3.Marshal", where the
+// pattern can say gopkg.in/yaml.v3.Marshal).
+func (p Pattern) Match(name string) bool {
+	name = plain(name)
+	if p.matches(name) {
+		return true
+	}
+	short := withoutLine(name)
+	return short != name && p.matches(short)
+}
+
+// matches is Match for one form of a name.
+func (p *Pattern) matches(name string) bool {
+	if p.re != nil {
+		return p.re.MatchString(name)
+	}
+	return p.glob.matches(name)
+}
+
+// A glob is literal text with "*" between its pieces. Its matching takes time linear in the name but for the
+// search of each piece: a piece that is found leftmost never has to be looked for again.
+type glob struct {
+	head   string
+	middle []string
+	tail   string
+	exact  bool // no "*": head is all there is
+}
+
+func parseGlob(s string) glob {
+	pieces := strings.Split(s, "*")
+	last := len(pieces) - 1
+	g := glob{head: pieces[0], exact: last == 0}
+	if last == 0 {
+		return g
+	}
+	g.tail = pieces[last]
+	for _, p := range pieces[1:last] {
+		if p != "" {
+			g.middle = append(g.middle, p)
+		}
+	}
+	return g
+}
+
+func (g *glob) matches(s string) bool {
+	if g.exact {
+		return s == g.head
+	}
+	s, ok := strings.CutPrefix(s, g.head)
+	if !ok {
+		return false
+	}
+	s, ok = strings.CutSuffix(s, g.tail)
+	if !ok {
+		return false
+	}
+	for _, m := range g.middle {
+		i := strings.Index(s, m)
+		if i < 0 {
+			return false
+		}
+		s = s[i+len(m):]
+	}
+	return true
+}

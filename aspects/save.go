@@ -1,0 +1,149 @@
+package aspects
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// WriteYAML writes the set as a config file that holds its aspects alone.
+func (s *Set) WriteYAML(w io.Writer) error {
+	root := &yaml.Node{Kind: yaml.MappingNode}
+	for _, a := range s.aspects {
+		put(child(root, "aspects"), a)
+	}
+	data, err := encode(root)
+	if err != nil {
+		return fmt.Errorf("writing aspects: %w", err)
+	}
+	_, err = w.Write(data)
+	return err
+}
+
+// SaveAspects puts aspects into a config file, in place of what it has by their names or after it, and leaves the
+// rest of the file as it is, comments included. The file is made where there is none; one that has mistakes is
+// left alone. Readers see the old file or the new one.
+func SaveAspects(path string, aspects ...Aspect) error {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	data, err := readConfig(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("saving aspects: %w", err)
+	}
+	if _, err := ParseConfig(path, data); err != nil {
+		return fmt.Errorf("saving aspects: the file has mistakes to be mended first: %w", err)
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal(data, &doc); err != nil {
+		return fmt.Errorf("saving aspects: %w", err)
+	}
+	top := topMapping(&doc)
+	for _, a := range aspects {
+		put(child(top, "aspects"), a)
+	}
+	if data, err = encode(&doc); err != nil {
+		return fmt.Errorf("saving aspects: %w", err)
+	}
+	if _, err := ParseConfig(path, data); err != nil {
+		return fmt.Errorf("saving aspects: %w", err)
+	}
+	if err := replace(path, data); err != nil {
+		return fmt.Errorf("saving aspects: %w", err)
+	}
+	return nil
+}
+
+// topMapping gives a document's mapping, a new one where the document is empty.
+func topMapping(doc *yaml.Node) *yaml.Node {
+	doc.Kind = yaml.DocumentNode
+	if len(doc.Content) == 0 {
+		doc.Content = []*yaml.Node{{Kind: yaml.MappingNode}}
+	}
+	return asMapping(doc.Content[0])
+}
+
+// child gives the mapping at a key of a mapping, a new one where there is none.
+func child(n *yaml.Node, key string) *yaml.Node {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return asMapping(n.Content[i+1])
+		}
+	}
+	c := &yaml.Node{Kind: yaml.MappingNode}
+	n.Content = append(n.Content, text(key), c)
+	return c
+}
+
+// asMapping makes a mapping of nothing, which stands where a mapping may stand.
+func asMapping(n *yaml.Node) *yaml.Node {
+	if n.Kind != yaml.MappingNode {
+		*n = yaml.Node{Kind: yaml.MappingNode, HeadComment: n.HeadComment, LineComment: n.LineComment, FootComment: n.FootComment}
+	}
+	return n
+}
+
+// put sets an aspect in the mapping of aspects.
+func put(n *yaml.Node, a Aspect) {
+	list := &yaml.Node{Kind: yaml.SequenceNode}
+	for _, p := range a.patterns {
+		list.Content = append(list.Content, text(p.text))
+	}
+	bare := strings.TrimPrefix(a.name, "@")
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if strings.TrimPrefix(n.Content[i].Value, "@") == bare {
+			n.Content[i+1] = list
+			return
+		}
+	}
+	n.Content = append(n.Content, text(bare), list)
+	n.Style &^= yaml.FlowStyle
+}
+
+func text(s string) *yaml.Node {
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s}
+}
+
+func encode(n *yaml.Node) ([]byte, error) {
+	var b bytes.Buffer
+	enc := yaml.NewEncoder(&b)
+	enc.SetIndent(2)
+	if err := enc.Encode(n); err != nil {
+		return nil, err
+	}
+	if err := enc.Close(); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// replace puts data into a file by way of a new one beside it.
+func replace(path string, data []byte) error {
+	mode := fs.FileMode(0o644)
+	if info, err := os.Stat(path); err == nil {
+		mode = info.Mode().Perm()
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".cpprof-*.yaml")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // gone already when all went well
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Chmod(mode)
+	}
+	if err2 := f.Close(); err == nil {
+		err = err2
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

@@ -1,0 +1,152 @@
+// Package aspects gathers functions under names, and reads the config file that does so.
+//
+// An aspect is a pseudo-method (CPPROFJ, section 3): a named disjunction of patterns over function names, such
+// as @json for all that encodes and decodes JSON, in whichever package. In call paths it stands where a
+// function stands.
+//
+//	pattern.go    a pattern: glob or regular expression
+//	set.go        an aspect, and an ordered set of them
+//	index.go      which aspects each of many functions belongs to
+//	builtin.yaml  the aspects that every view has
+//	config.go     the config file: aspects, priorities, classes, threshold
+//	save.go       aspects into a config file
+package aspects
+
+import (
+	"fmt"
+
+	"github.com/cpprof/cpprof/calltree"
+)
+
+// An Aspect is a named set of functions: those that any pattern matches and no exclusion does, in whatever
+// order they stand.
+type Aspect struct {
+	name     string
+	patterns []Pattern
+}
+
+// New makes an aspect of patterns. The name may be given with or without its "@". An aspect of no patterns has
+// no functions, and takes an earlier one of its name away (Set.With).
+func New(name string, patterns ...string) (Aspect, error) {
+	name, err := checkName(name)
+	if err != nil {
+		return Aspect{}, err
+	}
+	parsed := make([]Pattern, len(patterns))
+	for i, s := range patterns {
+		if parsed[i], err = ParsePattern(s); err != nil {
+			return Aspect{}, fmt.Errorf("aspect %s: %w", name, err)
+		}
+	}
+	a := Aspect{name: name, patterns: parsed}
+	if a.excludesOnly() {
+		return Aspect{}, fmt.Errorf("aspect %s: %s", name, msgExcludesOnly)
+	}
+	return a, nil
+}
+
+const msgExcludesOnly = `there are only exclusions: add "*" for everything but what they match`
+
+// excludesOnly tells whether there are patterns, none of which includes anything.
+func (a Aspect) excludesOnly() bool {
+	for _, p := range a.patterns {
+		if !p.exclude {
+			return false
+		}
+	}
+	return len(a.patterns) > 0
+}
+
+// Name is the aspect's name, with its "@".
+func (a Aspect) Name() string { return a.name }
+
+// Patterns are the aspect's patterns, in the order in which they were given.
+func (a Aspect) Patterns() []Pattern { return append([]Pattern(nil), a.patterns...) }
+
+// Has tells whether a function belongs to the aspect. For many functions, use Set.Membership.
+func (a Aspect) Has(function string) bool {
+	has := false
+	for _, p := range a.patterns {
+		if p.Match(function) {
+			if p.exclude {
+				return false
+			}
+			has = true
+		}
+	}
+	return has
+}
+
+// A Set is an ordered list of aspects, each name once. It does not change: With and Without give new ones. The
+// zero Set is empty.
+type Set struct {
+	aspects []Aspect
+}
+
+// All gives the aspects in their order.
+func (s *Set) All() []Aspect { return append([]Aspect(nil), s.aspects...) }
+
+// Names gives the names of the aspects, with "@", in their order.
+func (s *Set) Names() []string {
+	names := make([]string, len(s.aspects))
+	for i, a := range s.aspects {
+		names[i] = a.name
+	}
+	return names
+}
+
+// Lookup finds an aspect by its name, with or without "@".
+func (s *Set) Lookup(name string) (Aspect, bool) {
+	if i := s.find(name); i >= 0 {
+		return s.aspects[i], true
+	}
+	return Aspect{}, false
+}
+
+// Suggest gives the name that a person who wrote one that does not exist may have meant, or "".
+func (s *Set) Suggest(name string) string {
+	if name == "" || name[0] != '@' {
+		name = "@" + name
+	}
+	return nearest(name, s.Names())
+}
+
+func (s *Set) find(name string) int {
+	if name == "" || name[0] != '@' {
+		name = "@" + name
+	}
+	for i, a := range s.aspects {
+		if a.name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// With gives a set with further aspects: one whose name is known takes that aspect's place, or, having no
+// patterns, takes it away; a new one comes last.
+func (s *Set) With(more ...Aspect) *Set {
+	t := &Set{aspects: s.All()}
+	for _, a := range more {
+		i := t.find(a.name)
+		switch {
+		case len(a.patterns) == 0 && i >= 0:
+			t.aspects = append(t.aspects[:i], t.aspects[i+1:]...)
+		case len(a.patterns) == 0:
+		case i >= 0:
+			t.aspects[i] = a
+		default:
+			t.aspects = append(t.aspects, a)
+		}
+	}
+	return t
+}
+
+// Without gives a set that lacks the named aspect.
+func (s *Set) Without(name string) *Set { return s.With(Aspect{name: name}) }
+
+// Membership tells which functions of a table belong to which aspects, these in the order of the set.
+func (s *Set) Membership(syms *calltree.Symbols) *calltree.Membership {
+	m := newMatcher(s.aspects)
+	return calltree.NewMembership(syms, s.Names(), m.belongs)
+}

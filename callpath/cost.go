@@ -1,0 +1,85 @@
+package callpath
+
+import (
+	"math/big"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/cpprof/cpprof/calltree"
+)
+
+// Cost is the sum of the hits of the stacks that satisfy p, each counted once: hits of the tree's main metric,
+// not divided by its denominator.
+func Cost(t *calltree.Tree, m *calltree.Membership, p Path) *big.Rat {
+	metric := t.Main()
+	planes := metric.Planes()
+	sums := make([]int64, len(planes))
+	Satisfying(t, m, p, func(n int32) {
+		for k := range planes {
+			sums[k] += planes[k].Cum[n]
+		}
+	})
+	return metric.Hits(sums...)
+}
+
+// Costs gives the Cost of every path, on as many processors as there are.
+func Costs(t *calltree.Tree, m *calltree.Membership, paths []Path) []*big.Rat {
+	costs := make([]*big.Rat, len(paths))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(paths)) {
+		wg.Go(func() {
+			for i := next.Add(1) - 1; int(i) < len(paths); i = next.Add(1) - 1 {
+				costs[i] = Cost(t, m, paths[i])
+			}
+		})
+	}
+	wg.Wait()
+	return costs
+}
+
+// Satisfying calls each for every node at which p is first satisfied, in preorder: the stacks that satisfy p
+// are those that run through these nodes.
+func Satisfying(t *calltree.Tree, m *calltree.Membership, p Path, each func(node int32)) {
+	a := Compile(t, m, p, Nothing)
+	parents, fns, ends := t.Parents(), t.Funcs(), t.Ends()
+	state := States(t)
+	defer state.Release()
+	at := state.At
+	at[0] = a.Start()
+	for n := int32(0); int(n) < len(fns); {
+		s := at[0]
+		if n > 0 {
+			s = a.Next(at[parents[n]], fns[n])
+			at[n] = s
+		}
+		switch {
+		case a.Satisfied(s):
+			each(n)
+			n = ends[n]
+		case s == Dead:
+			n = ends[n]
+		default:
+			n++
+		}
+	}
+}
+
+// NodeStates is scratch space for a walk: a state for every node of a tree, at first anything.
+type NodeStates struct{ At []State }
+
+var statePool = sync.Pool{New: func() any { return new(NodeStates) }}
+
+// States gives scratch space for a tree.
+func States(t *calltree.Tree) *NodeStates {
+	s := statePool.Get().(*NodeStates)
+	if cap(s.At) < t.Len() {
+		s.At = make([]State, t.Len())
+	}
+	s.At = s.At[:t.Len()]
+	return s
+}
+
+// Release gives the space back; it must not be used afterwards.
+func (s *NodeStates) Release() { statePool.Put(s) }

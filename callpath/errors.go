@@ -1,0 +1,48 @@
+package callpath
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// A SyntaxError says what is wrong with an expression, and where.
+type SyntaxError struct {
+	Input  string
+	Offset int // in bytes, where it was noticed; at most len(Input)
+	Msg    string
+}
+
+// shownBefore and shownAfter bound what is shown of a long expression, in characters.
+const shownBefore, shownAfter = 70, 30
+
+// Error gives the message, the expression, and a line with a caret below the offending character.
+func (e *SyntaxError) Error() string {
+	before := cleaned(e.Input[:e.Offset])
+	after := cleaned(e.Input[e.Offset:])
+	if n := len(before) - shownBefore; n > 0 {
+		before = append([]rune("..."), before[n:]...)
+	}
+	if len(after) > shownAfter {
+		after = append(after[:shownAfter:shownAfter], []rune("...")...)
+	}
+	return fmt.Sprintf("%s\n    %s%s\n    %s^", e.Msg, string(before), string(after), strings.Repeat(" ", len(before)))
+}
+
+// cleaned makes every character one that a terminal shows in one line.
+func cleaned(s string) []rune {
+	rs := []rune(s)
+	for i, r := range rs {
+		switch {
+		case r < ' ' || r == 0x7f:
+			rs[i] = ' '
+		case r >= 0x80 && r < 0xa0:
+			rs[i] = utf8.RuneError
+		}
+	}
+	return rs
+}
+
+func (l *lexer) fail(offset int, format string, args ...any) error {
+	return &SyntaxError{Input: l.input, Offset: offset, Msg: l.what + ": " + fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,173 @@
+package callpath
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxInput bounds what is parsed, in bytes.
+const maxInput = 64 << 10
+
+type tokenKind uint8
+
+const (
+	tokEnd tokenKind = iota
+	tokElement
+	tokOpen
+	tokClose
+	tokBar
+	tokAnd
+	tokOr
+	tokNot
+)
+
+var keywords = map[string]tokenKind{"|": tokBar, "and": tokAnd, "or": tokOr, "not": tokNot}
+
+type token struct {
+	kind     tokenKind
+	offset   int
+	extended bool // an element with ".." before it
+	element  Element
+}
+
+// A lexer cuts an input into tokens. what names the kind of input in errors.
+type lexer struct {
+	what, input string
+	at          int
+}
+
+func newLexer(what, input string) (*lexer, error) {
+	l := &lexer{what: what, input: input}
+	if len(input) > maxInput {
+		return nil, l.fail(maxInput, "longer than %d bytes", maxInput)
+	}
+	return l, nil
+}
+
+// next reads a token. A parenthesis groups at the start of a token, or where it closes more than the name opened.
+func (l *lexer) next() (token, error) {
+	l.skipSpace()
+	tok := token{offset: l.at}
+	rest := l.input[l.at:]
+	switch {
+	case rest == "":
+		return tok, nil
+	case rest[0] == '(':
+		l.at++
+		tok.kind = tokOpen
+		return tok, nil
+	case rest[0] == ')':
+		l.at++
+		tok.kind = tokClose
+		return tok, nil
+	}
+	tok.kind = tokElement
+	if strings.HasPrefix(rest, "..") {
+		tok.extended = true
+		l.at += 2
+		if l.at == len(l.input) || l.spaceAt(l.at) > 0 {
+			return tok, l.fail(tok.offset, "no name follows the ..: write it right before a name, as in A ..B")
+		}
+	}
+	if l.input[l.at] == '"' {
+		name, err := l.quoted()
+		tok.element = Frame(name)
+		return tok, err
+	}
+	name, err := l.bare()
+	tok.element = Element{Name: name}
+	if kind, ok := keywords[name]; ok && !tok.extended {
+		tok.kind = kind
+	}
+	return tok, err
+}
+
+func (l *lexer) skipSpace() {
+	for {
+		n := l.spaceAt(l.at)
+		if n == 0 {
+			return
+		}
+		l.at += n
+	}
+}
+
+// spaceAt is the length of the blank at offset i, or 0.
+func (l *lexer) spaceAt(i int) int {
+	if i == len(l.input) {
+		return 0
+	}
+	r, n := utf8.DecodeRuneInString(l.input[i:])
+	if unicode.IsSpace(r) {
+		return n
+	}
+	return 0
+}
+
+// bare reads a name without quotes.
+func (l *lexer) bare() (string, error) {
+	start := l.at
+	var open []int
+scan:
+	for l.at < len(l.input) && l.spaceAt(l.at) == 0 {
+		switch l.input[l.at] {
+		case '"':
+			return "", l.fail(l.at, `a quote inside a name: put the whole name in quotes, and write \" for a quote in it`)
+		case '(':
+			open = append(open, l.at)
+		case ')':
+			if len(open) == 0 {
+				break scan
+			}
+			open = open[:len(open)-1]
+		}
+		_, n := utf8.DecodeRuneInString(l.input[l.at:])
+		l.at += n
+	}
+	name := l.input[start:l.at]
+	switch {
+	case len(open) > 0:
+		return "", l.fail(open[0], "a parenthesis of a name is not closed: put the name in quotes")
+	case name == "" || name[0] == '(':
+		return "", l.fail(start, "a parenthesis after ..: put a name that begins with one in quotes")
+	case name == "@":
+		return "", l.fail(start, "an aspect's name must follow the @")
+	case name[0] == '@' && needsQuotes(name):
+		return "", l.fail(start, "an aspect's name has characters that do not print")
+	}
+	return name, nil
+}
+
+// quoted reads a name in double quotes, with Go's backslash escapes.
+func (l *lexer) quoted() (string, error) {
+	start := l.at
+	l.at++
+	var b strings.Builder
+	for l.at < len(l.input) {
+		switch c := l.input[l.at]; c {
+		case '"':
+			l.at++
+			if l.at < len(l.input) && l.spaceAt(l.at) == 0 && l.input[l.at] != ')' {
+				return "", l.fail(l.at, "a blank must follow a name in quotes")
+			}
+			return b.String(), nil
+		case '\\':
+			r, multibyte, tail, err := strconv.UnquoteChar(l.input[l.at:], '"')
+			if err != nil {
+				return "", l.fail(l.at, `unknown escape: \\ is a backslash, \" a quote`)
+			}
+			if multibyte {
+				b.WriteRune(r)
+			} else {
+				b.WriteByte(byte(r))
+			}
+			l.at = len(l.input) - len(tail)
+		default:
+			b.WriteByte(c)
+			l.at++
+		}
+	}
+	return "", l.fail(start, "the quote is not closed")
+}

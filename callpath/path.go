@@ -1,0 +1,120 @@
+// Package callpath is the notation of call paths (CPPROFJ, sections 2 and 3), and their matching and cost over
+// a call tree.
+//
+//   - Parse, ParseExpr and ParseSplit read paths, prune expressions and splits; String prints what they read.
+//   - Compile makes a path into a Matcher: an automaton over the frames of a tree, which refinements walk too.
+//   - Cost is the sum of the hits of the stacks that satisfy a path; Unknown tells which names do not occur.
+package callpath
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/cpprof/cpprof/calltree"
+)
+
+// A Path is an ordered sequence of call specs, such as A B ..C. It has at least one element; the zero Path is
+// not a path, and no stack satisfies it.
+type Path struct {
+	Elements []Element
+	Extended []bool // len(Elements)-1: whether the spec between elements i and i+1 is extended
+}
+
+// An Element is a frame name, or the name of an aspect, with its "@".
+type Element struct {
+	Name string
+
+	// Literal says that a name which begins with "@" is a frame's all the same. It is false for every other name.
+	Literal bool
+}
+
+// Frame is the element that names a frame.
+func Frame(name string) Element {
+	return Element{Name: name, Literal: strings.HasPrefix(name, "@")}
+}
+
+// Aspect tells whether the element is an aspect.
+func (e Element) Aspect() bool { return strings.HasPrefix(e.Name, "@") && !e.Literal }
+
+// Of is the path of one element.
+func Of(e Element) Path { return Path{Elements: []Element{e}} }
+
+// Root is the path of a tree's root.
+func Root(t *calltree.Tree) Path { return Of(Frame(t.Root())) }
+
+// Then is the path P e, or P ..e. It shares nothing with p.
+func (p Path) Then(e Element, extended bool) Path {
+	return p.Join(extended, Of(e))
+}
+
+// Join is the path P1 P2, or P1 ..P2. It shares nothing with either.
+func (p Path) Join(extended bool, p2 Path) Path {
+	q := Path{
+		Elements: make([]Element, 0, len(p.Elements)+len(p2.Elements)),
+		Extended: make([]bool, 0, len(p.Elements)+len(p2.Elements)-1),
+	}
+	q.Elements = append(append(q.Elements, p.Elements...), p2.Elements...)
+	q.Extended = append(append(append(q.Extended, p.Extended...), extended), p2.Extended...)
+	return q
+}
+
+// Prefix is the path of the first n elements, n at least 1. It shares its slices with p.
+func (p Path) Prefix(n int) Path {
+	return Path{Elements: p.Elements[:n:n], Extended: p.Extended[: n-1 : n-1]}
+}
+
+// Last is the last element, and whether an extended spec leads to it.
+func (p Path) Last() (e Element, extended bool) {
+	n := len(p.Elements)
+	return p.Elements[n-1], n > 1 && p.Extended[n-2]
+}
+
+// String prints the path so that Parse reads it back. Equal paths print equally.
+func (p Path) String() string {
+	var b strings.Builder
+	for i, e := range p.Elements {
+		if i > 0 {
+			b.WriteByte(' ')
+			if p.Extended[i-1] {
+				b.WriteString("..")
+			}
+		}
+		b.WriteString(e.String())
+	}
+	return b.String()
+}
+
+// String prints the element, in double quotes where a path needs them.
+func (e Element) String() string {
+	if e.Literal || needsQuotes(e.Name) {
+		return strconv.Quote(e.Name)
+	}
+	return e.Name
+}
+
+// needsQuotes tells whether a bare name would be read as something else.
+func needsQuotes(name string) bool {
+	switch name {
+	case "", "@", "|", "and", "or", "not":
+		return true
+	}
+	if strings.HasPrefix(name, "..") || name[0] == '(' || !utf8.ValidString(name) {
+		return true
+	}
+	depth := 0
+	for _, r := range name {
+		switch {
+		case r == '"', unicode.IsSpace(r), !strconv.IsPrint(r):
+			return true
+		case r == '(':
+			depth++
+		case r == ')':
+			if depth--; depth < 0 {
+				return true
+			}
+		}
+	}
+	return depth != 0
+}

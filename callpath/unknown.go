@@ -1,0 +1,118 @@
+package callpath
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/internal/edit"
+)
+
+// Unknown says which elements of p occur nowhere in the tree, one sentence each, with the closest names that do
+// occur: such a path costs nothing, and often it is a slip of the pen.
+func Unknown(t *calltree.Tree, m *calltree.Membership, p Path) []string {
+	var said []string
+	var occurring []bool
+	for i, e := range p.Elements {
+		if slices.Contains(p.Elements[:i], e) {
+			continue
+		}
+		if occurring == nil {
+			occurring = occurringFuncs(t)
+		}
+		switch f := t.Named(e.Name); {
+		case !e.Aspect() && f != calltree.None && occurring[f]:
+		case !e.Aspect():
+			said = append(said, fmt.Sprintf("%s does not occur in this view", e)+suggest(e.Name, framesOf(t, occurring)))
+		case setOf(m, e.Name) < 0:
+			said = append(said, fmt.Sprintf("there is no aspect %s", e)+suggest(e.Name, aspectsOf(m)))
+		case !hasMember(m, e.Name, occurring):
+			said = append(said, fmt.Sprintf("no function of this view belongs to %s", e))
+		}
+	}
+	return said
+}
+
+func occurringFuncs(t *calltree.Tree) []bool {
+	occurring := make([]bool, t.Symbols().Len())
+	for _, f := range t.Funcs() {
+		occurring[f] = true
+	}
+	return occurring
+}
+
+func framesOf(t *calltree.Tree, occurring []bool) []Element {
+	var frames []Element
+	for f, occurs := range occurring {
+		if occurs {
+			frames = append(frames, Frame(t.Symbols().Name(calltree.Func(f))))
+		}
+	}
+	return frames
+}
+
+func aspectsOf(m *calltree.Membership) []Element {
+	if m == nil {
+		return nil
+	}
+	var aspects []Element
+	for _, name := range m.Names() {
+		aspects = append(aspects, Element{Name: name})
+	}
+	return aspects
+}
+
+func hasMember(m *calltree.Membership, aspect string, occurring []bool) bool {
+	set := m.Set(aspect)
+	for f, occurs := range occurring {
+		if occurs && slices.Contains(m.Of(calltree.Func(f)), set) {
+			return true
+		}
+	}
+	return false
+}
+
+// maxSuggestions and maxCompared bound what is suggested, and the length of the names that are compared.
+const maxSuggestions, maxCompared = 3, 200
+
+// suggest names those that look like what a person may have meant.
+func suggest(name string, known []Element) string {
+	type candidate struct {
+		element  Element
+		distance int
+	}
+	var candidates []candidate
+	for _, k := range known {
+		if d, ok := distance(name, k.Name); ok {
+			candidates = append(candidates, candidate{k, d})
+		}
+	}
+	if len(candidates) == 0 {
+		return ""
+	}
+	slices.SortFunc(candidates, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.element.Name, b.element.Name))
+	})
+	var names []string
+	for _, c := range candidates[:min(len(candidates), maxSuggestions)] {
+		names = append(names, c.element.String())
+	}
+	return ": did you mean " + strings.Join(names, ", or ") + "?"
+}
+
+// distance tells how far two names are apart, and whether they look alike at all: one is a part of the other, as
+// work.Do of example.com/work.Do, or few letters differ.
+func distance(a, b string) (int, bool) {
+	a, b = strings.ToLower(a), strings.ToLower(b)
+	if len(a) > 2 && strings.Contains(b, a) {
+		return 1, true
+	}
+	limit := max(1, min(len(a), len(b))/4)
+	if len(a) > maxCompared || len(b) > maxCompared || len(a)-len(b) > limit || len(b)-len(a) > limit {
+		return 0, false
+	}
+	d := edit.Distance(a, b)
+	return d, d <= limit
+}

@@ -1,0 +1,91 @@
+package refine
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/internal/synthetic"
+)
+
+var benchTree = sync.OnceValues(func() (*calltree.Tree, *calltree.Membership) {
+	t := synthetic.Tree(1_000_000, 5_000)
+	return t, synthetic.Membership(t)
+})
+
+// BenchmarkFloor reads what every walk must read: it is what the others are compared with.
+func BenchmarkFloor(b *testing.B) {
+	t, _ := benchTree()
+	parents, fns, cum := t.Parents(), t.Funcs(), t.Main().Planes()[0].Cum
+	b.ReportAllocs()
+	for b.Loop() {
+		sums := make([]int64, t.Symbols().Len())
+		for n := 1; n < len(fns); n++ {
+			sums[fns[n]] += cum[n] - cum[parents[n]]
+		}
+	}
+}
+
+var benchPaths = []string{
+	"*", "pkg7.f7", "* ..pkg7.f7", "pkg7.f7 ..pkg8.f8 ..pkg9.f9", "@pkg1 ..@pkg2", "@pkg1 pkg1.f1", "* ..@pkg1 ..@pkg2 ..@pkg3 ..@pkg4",
+}
+
+func BenchmarkCost(b *testing.B) {
+	benchmark(b, func(t *calltree.Tree, m *calltree.Membership, p callpath.Path) { callpath.Cost(t, m, p) })
+}
+
+func BenchmarkDown(b *testing.B) {
+	benchmark(b, func(t *calltree.Tree, m *calltree.Membership, p callpath.Path) { Down(t, m, p, false) })
+}
+
+func BenchmarkExtended(b *testing.B) {
+	benchmark(b, func(t *calltree.Tree, m *calltree.Membership, p callpath.Path) { Down(t, m, p, true) })
+}
+
+func benchmark(b *testing.B, run func(*calltree.Tree, *calltree.Membership, callpath.Path)) {
+	for _, s := range benchPaths {
+		b.Run(s, func(b *testing.B) {
+			t, m := benchTree()
+			p := parse(b, s)
+			b.ReportAllocs()
+			for b.Loop() {
+				run(t, m, p)
+			}
+		})
+	}
+}
+
+func BenchmarkUp(b *testing.B) {
+	for _, s := range []string{
+		"* | pkg7.f7", "* | @pkg1", "* | pkg7.f7 ..pkg8.f8", "* | @pkg1 ..@pkg2", "* ..@pkg3 | @pkg1 ..@pkg2 ..@pkg4", "* | @pkg1 ..pkg7.f7",
+	} {
+		b.Run(s, func(b *testing.B) {
+			t, m := benchTree()
+			p1, p2, err := callpath.ParseSplit(s)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				Up(t, m, p1, p2)
+			}
+		})
+	}
+}
+
+func BenchmarkPrune(b *testing.B) {
+	for _, s := range []string{"not pkg7.f7", "@pkg1 ..@pkg2 and not (pkg7.f7 or pkg8.f8)"} {
+		b.Run(s, func(b *testing.B) {
+			t, m := benchTree()
+			e, err := callpath.ParseExpr(s)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				Prune(t, m, e)
+			}
+		})
+	}
+}

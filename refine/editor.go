@@ -1,0 +1,146 @@
+package refine
+
+import (
+	"errors"
+	"math/big"
+	"slices"
+
+	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/calltree"
+)
+
+var (
+	errUnsatisfied = errors.New("no stack satisfies the path")
+	errNoCallees   = errors.New("no calls below it")
+	errNoCallers   = errors.New("no callers between the two parts")
+)
+
+// maxFollow bounds the entries that one KindFollow step adds one below another.
+const maxFollow = 100
+
+// An editor applies steps to entries that are its own.
+type editor struct {
+	tree    *calltree.Tree
+	members *calltree.Membership
+	root    *Entry
+}
+
+func (e *editor) apply(p parsed) error {
+	switch p.Kind {
+	case KindUp:
+		return e.up(p.path, p.suffix)
+	case KindFollow:
+		return e.follow(p.path)
+	}
+	return e.down(p.path, p.Kind == KindExtended)
+}
+
+// ensure gives the entry of a path, made where there is none, with those above it. Nil says that nothing
+// satisfies the path.
+func (e *editor) ensure(p callpath.Path) *Entry {
+	if there := e.root.find(p); there != nil {
+		return there
+	}
+	hits := callpath.Cost(e.tree, e.members, p)
+	if hits.Sign() == 0 || len(p.Elements) < 2 {
+		return nil
+	}
+	parent := e.ensure(p.Prefix(len(p.Elements) - 1))
+	if parent == nil {
+		return nil
+	}
+	return parent.merge([]Result{{Path: p, Hits: hits}})[0]
+}
+
+func (e *editor) down(p callpath.Path, extended bool) error {
+	entry := e.ensure(p)
+	if entry == nil {
+		return errUnsatisfied
+	}
+	results := Down(e.tree, e.members, p, extended)
+	if len(results) == 0 {
+		return errNoCallees
+	}
+	entry.merge(results)
+	return nil
+}
+
+// follow refines p by frames, and goes on with what it finds as long as that is one frame with all the hits.
+func (e *editor) follow(p callpath.Path) error {
+	entry := e.ensure(p)
+	if entry == nil {
+		return errUnsatisfied
+	}
+	for i := range maxFollow {
+		results := Down(e.tree, e.members, entry.Path, false)
+		results = slices.DeleteFunc(results, func(r Result) bool {
+			last, _ := r.Path.Last()
+			return last.Aspect()
+		})
+		if len(results) == 0 && i == 0 {
+			return errNoCallees
+		}
+		entry.merge(results)
+		if len(results) != 1 || results[0].Hits.Cmp(entry.Hits) != 0 {
+			break
+		}
+		last, extended := results[0].Path.Last()
+		entry = entry.child(last, extended)
+	}
+	return nil
+}
+
+// up puts the split P1 ..x P2 in the place of P1 ..P2. Where P1 calls P2 with nothing between, no x stands for
+// that: it becomes the entry P1 P2.
+func (e *editor) up(p1, p2 callpath.Path) error {
+	results := Up(e.tree, e.members, p1, p2)
+	if len(results) == 0 {
+		return errNoCallers
+	}
+	parent := e.ensure(p1)
+	if parent == nil {
+		return errUnsatisfied
+	}
+	n := len(p1.Elements)
+	hits := e.splitHits(p1, p2)
+	callers := make([]Result, len(results))
+	for i, r := range results {
+		callers[i] = Result{Name: r.Name, Path: r.Path.Prefix(n + 1), Hits: hits[0][r.Path.Elements[n]]}
+	}
+	entries := parent.merge(callers)
+	for i, r := range results {
+		at := entries[i]
+		for length := n + 2; length <= len(r.Path.Elements); length++ {
+			at = at.merge([]Result{{
+				Path: r.Path.Prefix(length),
+				Hits: hits[length-n-1][r.Path.Elements[n]],
+			}})[0]
+		}
+	}
+	e.direct(p1, p2)
+	e.root.cut(p1.Join(true, p2), n)
+	return nil
+}
+
+// splitHits gives, for every x, the hits of P1 ..x, and of P1 ..x with the first 1, 2, ... elements of P2.
+func (e *editor) splitHits(p1, p2 callpath.Path) []map[callpath.Element]*big.Rat {
+	byElement := func(results []Result) map[callpath.Element]*big.Rat {
+		hits := make(map[callpath.Element]*big.Rat, len(results))
+		for _, r := range results {
+			hits[r.Path.Elements[len(p1.Elements)]] = r.Hits
+		}
+		return hits
+	}
+	all := []map[callpath.Element]*big.Rat{byElement(Down(e.tree, e.members, p1, true))}
+	for length := range p2.Elements {
+		all = append(all, byElement(Up(e.tree, e.members, p1, p2.Prefix(length+1))))
+	}
+	return all
+}
+
+// direct adds P1 P2, where that is a call.
+func (e *editor) direct(p1, p2 callpath.Path) {
+	if last, _ := p1.Last(); !last.Aspect() {
+		e.ensure(p1.Join(false, p2))
+	}
+}

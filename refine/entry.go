@@ -1,0 +1,131 @@
+package refine
+
+import (
+	"cmp"
+	"math/big"
+	"slices"
+
+	"github.com/cpprof/cpprof/callpath"
+)
+
+// An Entry is a call path in a profile, and its hits. Entries form a trie: the path of a child is its parent's
+// path and one element more. What they are is their path: entries of different moments with equal paths are
+// the same entry. They must not be changed.
+type Entry struct {
+	Path     callpath.Path
+	Hits     *big.Rat
+	Children []*Entry // by decreasing hits, then by label
+}
+
+// Key is the entry's identity: its path, as text.
+func (e *Entry) Key() string { return e.Path.String() }
+
+// Label is what the entry's path has more than its parent's: the last element, with ".." where it is called at
+// some distance.
+func (e *Entry) Label() string {
+	last, extended := e.Path.Last()
+	if extended {
+		return ".." + last.String()
+	}
+	return last.String()
+}
+
+// Len is the number of entries from e down.
+func (e *Entry) Len() int {
+	n := 1
+	for _, c := range e.Children {
+		n += c.Len()
+	}
+	return n
+}
+
+func (e *Entry) clone() *Entry {
+	c := *e
+	c.Children = make([]*Entry, len(e.Children))
+	for i, child := range e.Children {
+		c.Children[i] = child.clone()
+	}
+	return &c
+}
+
+// child gives the child whose path ends in the given way, or nil.
+func (e *Entry) child(last callpath.Element, extended bool) *Entry {
+	for _, c := range e.Children {
+		if edgeOf(c.Path) == (edge{last, extended}) {
+			return c
+		}
+	}
+	return nil
+}
+
+// find gives the entry of a path below e, whose own path it must begin with, or nil.
+func (e *Entry) find(p callpath.Path) *Entry {
+	if len(p.Elements) == 0 || p.Elements[0] != e.Path.Elements[0] {
+		return nil
+	}
+	for i := 1; i < len(p.Elements) && e != nil; i++ {
+		e = e.child(p.Elements[i], p.Extended[i-1])
+	}
+	return e
+}
+
+// merge adds results as children, keeping those that are there, and gives the child of each.
+func (e *Entry) merge(results []Result) []*Entry {
+	there := make(map[edge]*Entry, len(e.Children))
+	for _, c := range e.Children {
+		there[edgeOf(c.Path)] = c
+	}
+	entries := make([]*Entry, len(results))
+	for i, r := range results {
+		k := edgeOf(r.Path)
+		if there[k] == nil {
+			there[k] = &Entry{Path: r.Path, Hits: r.Hits}
+			e.Children = append(e.Children, there[k])
+		}
+		entries[i] = there[k]
+	}
+	e.sort()
+	return entries
+}
+
+// An edge leads from an entry to a child.
+type edge struct {
+	last     callpath.Element
+	extended bool
+}
+
+func edgeOf(p callpath.Path) edge {
+	last, extended := p.Last()
+	return edge{last, extended}
+}
+
+// sort orders the children, by name before "..".
+func (e *Entry) sort() {
+	slices.SortFunc(e.Children, func(a, b *Entry) int {
+		if c := b.Hits.Cmp(a.Hits); c != 0 {
+			return c
+		}
+		x, _ := a.Path.Last()
+		y, _ := b.Path.Last()
+		return cmp.Or(cmp.Compare(x.Name, y.Name), cmp.Compare(a.Label(), b.Label()))
+	})
+}
+
+// cut removes the entry of a path where it has no children, and then the entries above it that have none left,
+// down to but without the entry of the first n elements.
+func (e *Entry) cut(p callpath.Path, n int) {
+	for length := len(p.Elements); length > n; length-- {
+		parent := e.find(p.Prefix(length - 1))
+		if parent == nil {
+			continue
+		}
+		gone := parent.child(p.Elements[length-1], p.Extended[length-2])
+		if gone == nil {
+			continue
+		}
+		if len(gone.Children) > 0 {
+			return
+		}
+		parent.Children = slices.DeleteFunc(parent.Children, func(c *Entry) bool { return c == gone })
+	}
+}

@@ -1,0 +1,59 @@
+package refine
+
+import (
+	"slices"
+
+	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/calltree"
+)
+
+// Prune gives the tree of the stacks for which e holds. Denominators stay, so that costs stay fractions of the
+// whole.
+func Prune(t *calltree.Tree, m *calltree.Membership, e callpath.Expr) *calltree.Tree {
+	var ms []*callpath.Matcher
+	for _, p := range e.Paths() {
+		ms = append(ms, callpath.Compile(t, m, p, callpath.Nothing))
+	}
+	return t.Filter(holding(t, ms, e))
+}
+
+// holding tells for every node whether e holds for its stack, with the states of all paths by depth.
+func holding(t *calltree.Tree, ms []*callpath.Matcher, e callpath.Expr) []bool {
+	fns, parents, ends := t.Funcs(), t.Parents(), t.Ends()
+	satisfied := make([]bool, len(ms))
+	states := make([]callpath.State, len(ms))
+	for i, a := range ms {
+		states[i] = a.Start()
+		satisfied[i] = a.Satisfied(states[i])
+	}
+	kept := make([]bool, t.Len())
+	kept[0] = e.Holds(satisfied)
+	depths := newScratch(t)
+	defer depths.release()
+	depth := depths.at
+	depth[0] = 0
+	for n := int32(1); int(n) < len(fns); {
+		depth[n] = depth[parents[n]] + 1
+		from := int(depth[n]) * len(ms)
+		states = slices.Grow(states[:from], len(ms))[:from+len(ms)]
+		above, here := states[from-len(ms):from], states[from:]
+		changed, done := false, true
+		for i, a := range ms {
+			here[i] = a.Next(above[i], fns[n])
+			satisfied[i] = a.Satisfied(here[i])
+			changed = changed || satisfied[i] != a.Satisfied(above[i])
+			done = done && (satisfied[i] || here[i] == callpath.Dead)
+		}
+		kept[n] = kept[parents[n]]
+		if changed {
+			kept[n] = e.Holds(satisfied)
+		}
+		n++
+		if done { // nothing can change below
+			for end := ends[n-1]; n < end; n++ {
+				kept[n] = kept[n-1]
+			}
+		}
+	}
+	return kept
+}

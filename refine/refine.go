@@ -1,0 +1,145 @@
+// Package refine computes the refinement profiles of call paths (CPPROFJ, section 2) over a call tree, each in one
+// pass, and holds a view's profile while a person refines it.
+//
+//   - Down gives the immediate or extended downward refinement, Up the upward split, Prune the tree of the stacks
+//     for which an expression holds.
+//   - A Session is the tree of profile entries of one view, with steps that can be undone, redone and replayed.
+package refine
+
+import (
+	"cmp"
+	"math/big"
+	"slices"
+	"sync"
+
+	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/calltree"
+)
+
+// A Result is one path of a refinement.
+type Result struct {
+	Name string // of what varies: a frame or an aspect
+	Path callpath.Path
+	Hits *big.Rat // of the tree's main metric; never zero
+}
+
+// A tally sums up hits for everything that a refinement may list: every Func, then every aspect.
+type tally struct {
+	tree   *calltree.Tree
+	m      *calltree.Membership
+	ends   []int32
+	planes []calltree.Plane
+	funcs  int32
+	sums   [][]int64 // by plane, by what is listed
+	until  []int32   // by what is listed: the end of the subtree that was counted last
+}
+
+func newTally(t *calltree.Tree, m *calltree.Membership) *tally {
+	y := &tally{tree: t, m: m, ends: t.Ends(), planes: t.Main().Planes(), funcs: int32(t.Symbols().Len())}
+	n := int(y.funcs)
+	if m != nil {
+		n += len(m.Names())
+	}
+	y.until = make([]int32, n)
+	for range y.planes {
+		y.sums = append(y.sums, make([]int64, n))
+	}
+	return y
+}
+
+// count counts the stacks through a node for x, unless the node is in a subtree that was counted for x. Nodes
+// must come in preorder.
+func (y *tally) count(x, node int32) {
+	if y.until[x] > node {
+		return
+	}
+	y.until[x] = y.ends[node]
+	for k := range y.planes {
+		y.sums[k][x] += y.planes[k].Cum[node]
+	}
+}
+
+// countFrame counts for a frame and for every aspect that it belongs to.
+func (y *tally) countFrame(f calltree.Func, node int32) {
+	y.count(int32(f), node)
+	for _, set := range y.m.Of(f) {
+		y.count(y.funcs+set, node)
+	}
+}
+
+// scratch is a number for every node during a walk, at first anything.
+type scratch struct{ at []int32 }
+
+var scratchPool = sync.Pool{New: func() any { return new(scratch) }}
+
+func newScratch(t *calltree.Tree) *scratch {
+	s := scratchPool.Get().(*scratch)
+	if cap(s.at) < t.Len() {
+		s.at = make([]int32, t.Len())
+	}
+	s.at = s.at[:t.Len()]
+	return s
+}
+
+func (s *scratch) release() { scratchPool.Put(s) }
+
+// element is what stands for x in a path.
+func (y *tally) element(x int32) callpath.Element {
+	if x >= y.funcs {
+		return callpath.Element{Name: y.m.Names()[x-y.funcs]}
+	}
+	return callpath.Frame(y.tree.Symbols().Name(calltree.Func(x)))
+}
+
+// results gives what was counted, by decreasing hits and then by name; path makes the path of an element.
+func (y *tally) results(path func(callpath.Element) callpath.Path) []Result {
+	var listed []sum
+	for x := range y.until {
+		s := sum{element: y.element(int32(x)), small: y.sums[0][x]}
+		if len(y.planes) > 1 {
+			s.large = y.join(x)
+			s.small = int64(s.large.Sign())
+		}
+		if s.small != 0 {
+			s.x = x
+			listed = append(listed, s)
+		}
+	}
+	slices.SortFunc(listed, sum.compare)
+	results := make([]Result, len(listed))
+	digits := make([]int64, len(y.planes))
+	for i, s := range listed {
+		for k := range digits {
+			digits[k] = y.sums[k][s.x]
+		}
+		results[i] = Result{Name: s.element.Name, Path: path(s.element), Hits: y.tree.Main().Hits(digits...)}
+	}
+	return results
+}
+
+func (y *tally) join(x int) *big.Int {
+	digits := make([]int64, len(y.planes))
+	for k := range digits {
+		digits[k] = y.sums[k][x]
+	}
+	return calltree.Join(digits)
+}
+
+// A sum is scaled hits: large, where the tree has several planes, else small.
+type sum struct {
+	x       int
+	element callpath.Element
+	small   int64
+	large   *big.Int
+}
+
+func (s sum) compare(t sum) int {
+	c := cmp.Compare(t.small, s.small)
+	if s.large != nil {
+		c = t.large.Cmp(s.large)
+	}
+	if c != 0 {
+		return c
+	}
+	return cmp.Or(cmp.Compare(s.element.Name, t.element.Name), cmp.Compare(s.x, t.x))
+}

@@ -1,0 +1,166 @@
+package refine
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/calltree"
+)
+
+// ErrNothing says that a step found nothing, and so changed nothing.
+var ErrNothing = errors.New("nothing found")
+
+// DefaultMinHits is the ten-samples heuristic: costs of fewer hits are not to be trusted (CPPROFJ, section 5.1).
+const DefaultMinHits = 10
+
+// A Threshold says which entries are shown: those with at least so many hits, and at least such a cost. Nil is
+// no limit.
+type Threshold struct {
+	Hits, Cost *big.Rat
+}
+
+// A Session is the profile of one view while it is refined: a tree of entries that begins with the view's root,
+// and the steps that made it. It is for one goroutine.
+type Session struct {
+	members   *calltree.Membership
+	history   []moment // [0] is the beginning, without a step
+	now       int      // the moment that is shown; later ones can be redone
+	threshold Threshold
+	collapsed map[string]bool // by key
+}
+
+// A moment is the session after a step. Moments share nothing that changes.
+type moment struct {
+	step parsed
+	tree *calltree.Tree
+	root *Entry
+}
+
+// NewSession begins with the view's root as the only entry.
+func NewSession(t *calltree.Tree, m *calltree.Membership) *Session {
+	return &Session{
+		members:   m,
+		history:   []moment{{tree: t, root: rootEntry(t)}},
+		threshold: Threshold{Hits: big.NewRat(DefaultMinHits, 1)},
+		collapsed: make(map[string]bool),
+	}
+}
+
+func rootEntry(t *calltree.Tree) *Entry {
+	return &Entry{Path: callpath.Root(t), Hits: t.Main().Cum(0)}
+}
+
+// Tree is the view as it is now, pruned.
+func (s *Session) Tree() *calltree.Tree { return s.history[s.now].tree }
+
+// Membership says which functions belong to which aspects.
+func (s *Session) Membership() *calltree.Membership { return s.members }
+
+// Root is the entry of the view's root.
+func (s *Session) Root() *Entry { return s.history[s.now].root }
+
+// Find gives the entry of a path, or nil. A path that does not begin with the root is taken as called from it.
+func (s *Session) Find(p callpath.Path) *Entry { return s.Root().find(s.rooted(p)) }
+
+// Cost is an entry's hits as a fraction of the view's denominator.
+func (s *Session) Cost(e *Entry) *big.Rat { return s.Tree().Main().Cost(e.Hits) }
+
+// Steps are the steps that made what is shown.
+func (s *Session) Steps() []Step {
+	steps := make([]Step, s.now)
+	for i := range steps {
+		steps[i] = s.history[i+1].step.Step
+	}
+	return steps
+}
+
+// Undo takes the last step back, and tells whether there was one.
+func (s *Session) Undo() bool {
+	if s.now == 0 {
+		return false
+	}
+	s.now--
+	return true
+}
+
+// Redo takes the last Undo back, and tells whether there was one since the last step.
+func (s *Session) Redo() bool {
+	if s.now == len(s.history)-1 {
+		return false
+	}
+	s.now++
+	return true
+}
+
+// Down merges the immediate downward refinement of p into the profile.
+func (s *Session) Down(p callpath.Path) error { return s.Apply(Step{KindDown, p.String()}) }
+
+// Extended merges the extended downward refinement of p into the profile.
+func (s *Session) Extended(p callpath.Path) error { return s.Apply(Step{KindExtended, p.String()}) }
+
+// Up replaces P1 ..P2 by its upward split at P2.
+func (s *Session) Up(p1, p2 callpath.Path) error {
+	return s.Apply(Step{KindUp, p1.String() + " | " + p2.String()})
+}
+
+// Prune keeps only the stacks for which e holds, and evaluates all entries anew.
+func (s *Session) Prune(e callpath.Expr) error { return s.Apply(Step{KindPrune, e.String()}) }
+
+// Apply does a step, so that it can be undone. Errors are *callpath.SyntaxError where the step's text is not what
+// its kind says, and ErrNothing, wrapped with what may help, where there is nothing to show for it; they leave the
+// session as it was.
+func (s *Session) Apply(step Step) error {
+	p, err := s.parse(step)
+	if err != nil {
+		return err
+	}
+	next := moment{step: p, tree: s.Tree(), root: s.Root()}
+	if p.Kind == KindPrune {
+		next.tree = Prune(s.Tree(), s.members, p.expr)
+		if next.tree.Main().Cum(0).Sign() == 0 {
+			return s.nothing(step, "no stack is left", p.expr.Paths()...)
+		}
+		next.root = s.replayed(next.tree)
+	} else {
+		e := editor{tree: s.Tree(), members: s.members, root: s.Root().clone()}
+		if err := e.apply(p); err != nil {
+			return s.nothing(step, err.Error(), p.path, p.suffix)
+		}
+		next.root = e.root
+	}
+	s.history = append(s.history[:s.now+1], next)
+	s.now++
+	return nil
+}
+
+// replayed does all steps up to now, but prunes, on a pruned tree.
+func (s *Session) replayed(t *calltree.Tree) *Entry {
+	e := editor{tree: t, members: s.members, root: rootEntry(t)}
+	for _, m := range s.history[1 : s.now+1] {
+		if m.step.Kind != KindPrune {
+			_ = e.apply(m.step) // what finds nothing any more has been pruned away
+		}
+	}
+	return e.root
+}
+
+// nothing says that a step found nothing, and which of its names do not occur at all.
+func (s *Session) nothing(step Step, why string, paths ...callpath.Path) error {
+	var hints []string
+	for _, p := range paths {
+		for _, h := range callpath.Unknown(s.Tree(), s.members, p) {
+			if !slices.Contains(hints, h) {
+				hints = append(hints, h)
+			}
+		}
+	}
+	err := fmt.Errorf("%s: %s: %w", step, why, ErrNothing)
+	if len(hints) > 0 {
+		err = fmt.Errorf("%w: %s", err, strings.Join(hints, "; "))
+	}
+	return err
+}

@@ -1,0 +1,101 @@
+package refine
+
+import (
+	"math/big"
+
+	"github.com/cpprof/cpprof/callpath"
+)
+
+// Threshold says which entries are shown.
+func (s *Session) Threshold() Threshold { return s.threshold }
+
+// SetThreshold moves the threshold. It is no step: Undo does not touch it.
+func (s *Session) SetThreshold(t Threshold) { s.threshold = t }
+
+// Visible tells whether an entry reaches the threshold. The root always does.
+func (s *Session) Visible(e *Entry) bool {
+	if len(e.Path.Elements) == 1 {
+		return true
+	}
+	hits := new(big.Rat).Abs(e.Hits)
+	if s.threshold.Hits != nil && hits.Cmp(s.threshold.Hits) < 0 {
+		return false
+	}
+	return s.threshold.Cost == nil || s.Tree().Main().Cost(hits).Cmp(s.threshold.Cost) >= 0
+}
+
+// Hidden is the number of entries below e, not counting what is below its visible children, that do not reach
+// the threshold.
+func (s *Session) Hidden(e *Entry) int {
+	var n int
+	for _, c := range e.Children {
+		if !s.Visible(c) {
+			n += c.Len()
+		}
+	}
+	return n
+}
+
+// Collapse hides, or shows again, what is below the entry of a path. It is no step: Undo does not touch it.
+func (s *Session) Collapse(p callpath.Path, collapsed bool) {
+	key := s.rooted(p).String()
+	if collapsed {
+		s.collapsed[key] = true
+	} else {
+		delete(s.collapsed, key)
+	}
+}
+
+// Collapsed tells whether what is below an entry is hidden by Collapse.
+func (s *Session) Collapsed(e *Entry) bool { return len(s.collapsed) > 0 && s.collapsed[e.Key()] }
+
+// Walk calls each for every entry that is shown, from the top down, the root at depth 0: entries that reach the
+// threshold, and are not below a collapsed one.
+func (s *Session) Walk(each func(e *Entry, depth int)) { s.walk(s.Root(), 0, each) }
+
+func (s *Session) walk(e *Entry, depth int, each func(*Entry, int)) {
+	each(e, depth)
+	if s.Collapsed(e) {
+		return
+	}
+	for _, c := range e.Children {
+		if s.Visible(c) {
+			s.walk(c, depth+1, each)
+		}
+	}
+}
+
+// DefaultAutoSteps is enough for a first look that fits a few screens.
+const DefaultAutoSteps = 32
+
+// Auto refines the heaviest entry that is shown and was not refined yet, by following it to where it branches
+// (KindFollow), and so on, until nothing above the threshold is left to refine, or for maxSteps steps. It gives the
+// number of steps, each of which can be undone.
+func (s *Session) Auto(maxSteps int) int {
+	tried := make(map[string]bool)
+	var steps int
+	for steps < maxSteps {
+		e := s.heaviestLeaf(tried)
+		if e == nil {
+			break
+		}
+		key := e.Key()
+		tried[key] = true
+		if s.Apply(Step{KindFollow, key}) == nil {
+			steps++
+		}
+	}
+	return steps
+}
+
+// heaviestLeaf is the entry of most hits that is shown, has no children, and was not tried; the first of equals.
+func (s *Session) heaviestLeaf(tried map[string]bool) *Entry {
+	var best *Entry
+	s.Walk(func(e *Entry, _ int) {
+		last, _ := e.Path.Last()
+		if len(e.Children) == 0 && !last.Aspect() && (best == nil || e.Hits.Cmp(best.Hits) > 0) && !tried[e.Key()] {
+			best = e
+		}
+	})
+	return best
+}

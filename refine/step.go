@@ -1,0 +1,85 @@
+package refine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/calltree"
+)
+
+// A Kind is what a Step does.
+type Kind uint8
+
+const (
+	KindDown     Kind = iota // immediate downward refinement of a path
+	KindExtended             // extended downward refinement of a path
+	KindUp                   // upward split "P1 | P2"
+	KindPrune                // prune by an expression
+	KindFollow               // immediate downward refinement of a path without aspects, on to where it branches
+)
+
+var kindNames = []string{"down", "extended", "up", "prune", "follow"}
+
+func (k Kind) String() string { return kindNames[k] }
+
+// MarshalText writes the kind's name.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText reads what MarshalText writes.
+func (k *Kind) UnmarshalText(text []byte) error {
+	i := slices.Index(kindNames, string(text))
+	if i < 0 {
+		return fmt.Errorf("unknown kind of step %q: want one of %s", text, strings.Join(kindNames, ", "))
+	}
+	*k = Kind(i)
+	return nil
+}
+
+// A Step is something that was done in a Session, as data: the steps of a session, applied to a new one of the
+// same view, rebuild it.
+type Step struct {
+	Kind Kind   `json:"kind"`
+	Text string `json:"text"` // a path, a split, or an expression, by Kind
+}
+
+func (s Step) String() string { return s.Kind.String() + " " + s.Text }
+
+// A parsed step. Paths begin with the view's root.
+type parsed struct {
+	Step
+	path, suffix callpath.Path // suffix is P2 of a split
+	expr         callpath.Expr
+}
+
+func (s *Session) parse(step Step) (p parsed, err error) {
+	p.Step = step
+	switch step.Kind {
+	case KindPrune:
+		p.expr, err = callpath.ParseExpr(step.Text)
+	case KindUp:
+		p.path, p.suffix, err = callpath.ParseSplit(step.Text)
+		p.path = s.rooted(p.path)
+	case KindDown, KindExtended, KindFollow:
+		p.path, err = callpath.Parse(step.Text)
+		p.path = s.rooted(p.path)
+	default:
+		err = fmt.Errorf("unknown kind of step %d", step.Kind)
+	}
+	return p, err
+}
+
+// rooted puts the root before a path that does not begin with it. Both paths have the same cost: what is not
+// the root is called from it at some distance. "*" is another name of the root.
+func (s *Session) rooted(p callpath.Path) callpath.Path {
+	root := s.Root().Path
+	if len(p.Elements) == 0 || p.Elements[0] == root.Elements[0] {
+		return p
+	}
+	if p.Elements[0].Name == calltree.RootName {
+		p.Elements = append(slices.Clone(root.Elements), p.Elements[1:]...)
+		return p
+	}
+	return root.Join(true, p)
+}

@@ -1,0 +1,167 @@
+package refine
+
+import (
+	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/calltree"
+)
+
+// Up gives the upward split of P1 ..P2 at P2: all paths P1 ..x P2 whose hits are not zero, by decreasing hits,
+// then by name. x calls the first element of P2 immediately.
+func Up(t *calltree.Tree, m *calltree.Membership, p1, p2 callpath.Path) []Result {
+	if len(p1.Elements) == 0 || len(p2.Elements) == 0 {
+		return nil
+	}
+	s := split{
+		tally:   newTally(t, m),
+		above:   callpath.Compile(t, m, p1, callpath.Eventually),
+		below:   callpath.CompileRest(t, m, p2),
+		aspects: !p2.Elements[0].Aspect(),
+	}
+	s.walk()
+	return s.results(func(x callpath.Element) callpath.Path { return p1.Then(x, true).Join(false, p2) })
+}
+
+// A split is an upward split under way.
+type split struct {
+	*tally
+	above   *callpath.Matcher // of P1
+	below   *callpath.Matcher // of P2
+	aspects bool              // whether an aspect may be x: not before another one
+
+	stack []splitFrame
+	arena []launch // of the frames on the stack, those of the deeper ones last
+}
+
+// A splitFrame is a node on the way from the root to where the walk is.
+type splitFrame struct {
+	fn       calltree.Func
+	above    callpath.State
+	caller   bool // whether the node may be x: it comes after P1, in the same part
+	settled  bool // whether neutral frames leave the launches as they are
+	from, to int  // its launches in the arena; several frames may share them
+	top      int  // length of the arena before it
+	bottom   int  // length of the arena with it
+}
+
+// A launch is a search for the rest of P2 below a call x F, F being the first element of P2.
+type launch struct {
+	x     int32
+	state callpath.State
+}
+
+func (s *split) walk() {
+	fns, parents := s.tree.Funcs(), s.tree.Parents()
+	s.stack = []splitFrame{{fn: fns[0], above: s.above.Start()}}
+	if s.stack[0].above == callpath.Dead {
+		return
+	}
+	depths := newScratch(s.tree)
+	defer depths.release()
+	depth := depths.at
+	depth[0] = 0
+	for n := int32(1); int(n) < len(fns); {
+		depth[n] = depth[parents[n]] + 1
+		s.stack = s.stack[:depth[n]]
+		if s.enter(n, fns[n]) {
+			n++
+		} else {
+			n = s.ends[n]
+		}
+	}
+}
+
+// enter puts node n on the stack, and tells whether there is anything to look for below it.
+func (s *split) enter(n int32, f calltree.Func) bool {
+	up := &s.stack[len(s.stack)-1]
+	s.arena = s.arena[:up.bottom]
+	here := splitFrame{
+		fn: f, from: up.from, to: up.to, settled: up.settled, top: up.bottom,
+		above:  s.above.Next(up.above, f),
+		caller: s.above.Open(up.above) && !s.above.Begins(f),
+	}
+	if up.from < up.to && !(up.settled && s.below.Neutral(f)) {
+		s.step(&here, n)
+	}
+	if up.caller || here.caller && s.aspects {
+		if state := s.below.Enter(f); state != callpath.Dead {
+			s.launchAll(up, &here, n, state)
+		}
+	}
+	if here.above == callpath.Dead && !here.caller && here.from == here.to {
+		return false
+	}
+	here.bottom = len(s.arena)
+	s.stack = append(s.stack, here)
+	return true
+}
+
+// step takes the launches of the frame above over the node n.
+func (s *split) step(here *splitFrame, n int32) {
+	shared := true
+	neutral := s.below.Neutral(here.fn)
+	for i := here.from; i < here.to; i++ {
+		l := s.arena[i]
+		next := callpath.Dead
+		if s.until[l.x] <= n {
+			next = s.below.Next(l.state, here.fn)
+			if s.below.Satisfied(next) {
+				s.count(l.x, n)
+				next = callpath.Dead
+			}
+		}
+		if shared && next != l.state {
+			shared = false
+			s.arena = append(s.arena, s.arena[here.from:i]...)
+		}
+		if !shared && next != callpath.Dead {
+			s.arena = append(s.arena, launch{l.x, next})
+		}
+	}
+	here.settled = shared && neutral
+	if !shared {
+		here.from, here.to = here.top, len(s.arena)
+	}
+}
+
+// launchAll begins the search for every x that calls the node n as the first element of P2.
+func (s *split) launchAll(up, here *splitFrame, n int32, state callpath.State) {
+	if up.caller {
+		s.launch(int32(up.fn), here, n, state)
+	}
+	if here.caller && s.aspects {
+		for _, set := range s.m.Of(here.fn) {
+			s.launch(s.funcs+set, here, n, state)
+		}
+	}
+}
+
+func (s *split) launch(x int32, here *splitFrame, n int32, state callpath.State) {
+	if s.until[x] > n {
+		return
+	}
+	if s.below.Satisfied(state) {
+		s.count(x, n)
+		return
+	}
+	at := here.from
+	for at < here.to && s.arena[at].x != x {
+		at++
+	}
+	if at < here.to {
+		if state = s.below.Both(s.arena[at].state, state); state == s.arena[at].state {
+			return
+		}
+	}
+	if here.from < here.top { // shared with the frame above
+		s.arena = append(s.arena, s.arena[here.from:here.to]...)
+		at += here.top - here.from
+		here.from, here.to = here.top, len(s.arena)
+	}
+	if at == here.to {
+		s.arena = append(s.arena, launch{x: x})
+		here.from, here.to = here.top, len(s.arena)
+		at = len(s.arena) - 1
+	}
+	s.arena[at].state = state
+	here.settled = false
+}

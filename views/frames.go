@@ -1,0 +1,180 @@
+package views
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// maxDepth is the number of frames of a stack that a view keeps: those nearest the leaf.
+const maxDepth = 1000
+
+// bootstrap is the runtime's frame below which every goroutine starts. It is left out of stacks.
+const bootstrap = "runtime.goexit"
+
+const (
+	noFrame  calltree.Func = -1 // a frame that is left out
+	newFrame calltree.Func = -2 // a frame whose name is not made yet
+)
+
+// stacks put the stacks of a recording into a call tree, at the granularity asked for.
+type stacks struct {
+	r      *sampledata.Recording
+	o      Options
+	b      *calltree.Builder
+	frame  []calltree.Func // by node of the recording
+	depth  []int32         // by node of the recording
+	atRoot []int32         // by node of the recording: where its stack ends below the root; -1 until asked for
+	below  map[place]int32 // the same for stacks below other nodes of the tree
+}
+
+type place struct {
+	base  int32
+	stack sampledata.NodeID
+}
+
+func newStacks(r *sampledata.Recording, o Options, b *calltree.Builder) *stacks {
+	n := len(r.Nodes)
+	s := &stacks{r: r, o: o, b: b, below: make(map[place]int32)}
+	s.frame, s.depth, s.atRoot = make([]calltree.Func, n), make([]int32, n), make([]int32, n)
+	for i := range r.Nodes {
+		s.frame[i], s.atRoot[i], s.depth[i] = newFrame, -1, 1
+		if p := r.Nodes[i].Parent; p != sampledata.NoStack {
+			s.depth[i] += s.depth[p]
+		}
+	}
+	return s
+}
+
+// deep tells whether a stack is cut.
+func (s *stacks) deep(stack sampledata.NodeID) bool {
+	return stack != sampledata.NoStack && s.depth[stack] > maxDepth
+}
+
+// node gives the node of the tree where a stack ends that begins below base.
+func (s *stacks) node(base int32, stack sampledata.NodeID) int32 {
+	switch {
+	case stack == sampledata.NoStack:
+		return base
+	case base == 0 && !s.deep(stack):
+		return s.rooted(stack)
+	}
+	k := place{base, stack}
+	if n, ok := s.below[k]; ok {
+		return n
+	}
+	n := s.grow(base, sampledata.NoStack, s.climb(stack, func(sampledata.NodeID) bool { return false }))
+	s.below[k] = n
+	return n
+}
+
+// rooted is node for the root, and remembers the way there too: most stacks share most of theirs.
+func (s *stacks) rooted(stack sampledata.NodeID) int32 {
+	if n := s.atRoot[stack]; n >= 0 {
+		return n
+	}
+	way := s.climb(stack, func(n sampledata.NodeID) bool { return s.atRoot[n] >= 0 })
+	at, above := int32(0), s.r.Nodes[way[len(way)-1]].Parent
+	if above != sampledata.NoStack {
+		at = s.atRoot[above]
+	}
+	for i := len(way) - 1; i >= 0; i-- {
+		at = s.grow(at, above, way[i:i+1])
+		above = way[i]
+		s.atRoot[above] = at
+	}
+	return at
+}
+
+// climb lists a stack's nodes from the leaf up to one whose place is known, maxDepth at most.
+func (s *stacks) climb(stack sampledata.NodeID, known func(sampledata.NodeID) bool) []sampledata.NodeID {
+	var way []sampledata.NodeID
+	for n := stack; n != sampledata.NoStack && len(way) < maxDepth && !known(n); n = s.r.Nodes[n].Parent {
+		way = append(way, n)
+	}
+	return way
+}
+
+// grow puts frames, listed from the leaf, below the node of the tree that stands for the frame above them.
+func (s *stacks) grow(at int32, above sampledata.NodeID, way []sampledata.NodeID) int32 {
+	last := s.nearestFrame(above)
+	for i := len(way) - 1; i >= 0; i-- {
+		f := s.frameOf(way[i])
+		if f == noFrame {
+			continue
+		}
+		merged := f == last && (s.o.Granularity == ByFile || s.o.Granularity == ByPackage)
+		if !merged {
+			at = s.b.Child(at, f)
+		}
+		last = f
+	}
+	return at
+}
+
+// nearestFrame is the innermost frame of a stack that is not left out.
+func (s *stacks) nearestFrame(stack sampledata.NodeID) calltree.Func {
+	for ; stack != sampledata.NoStack; stack = s.r.Nodes[stack].Parent {
+		if f := s.frameOf(stack); f != noFrame {
+			return f
+		}
+	}
+	return noFrame
+}
+
+func (s *stacks) frameOf(n sampledata.NodeID) calltree.Func {
+	if s.frame[n] == newFrame {
+		node := &s.r.Nodes[n]
+		fn := &s.r.Functions[node.Function]
+		s.frame[n] = noFrame
+		if bootstraps := node.Parent == sampledata.NoStack && fn.Name == bootstrap; !bootstraps && !s.o.mergedIntoCaller(s.r, node) {
+			s.frame[n] = s.b.Symbols().Intern(frameName(fn, node.Line, s.o.Granularity))
+		}
+	}
+	return s.frame[n]
+}
+
+// frameName names a frame. Where a function has no file, it stands for itself.
+func frameName(fn *sampledata.Function, line int32, by Granularity) string {
+	name := fn.Name
+	switch {
+	case by == ByPackage:
+		name = packageOf(name)
+	case by == ByFile && fn.File != "":
+		name = fn.File
+	}
+	if name == "" {
+		name = "?"
+	}
+	// A function never looks like typed time, a class or the root, whatever its symbol is.
+	if calltree.KindOf(name) != calltree.Function {
+		name = "?" + name
+	}
+	if by == ByLine && line > 0 {
+		name += ":" + strconv.Itoa(int(line))
+	}
+	return name
+}
+
+// packageOf gives the import path in a Go symbol; what has none, such as a C function, is its own package.
+// The linker writes dots in a path's last element as "%2e".
+func packageOf(symbol string) string {
+	s, _, _ := strings.Cut(symbol, "[") // type arguments hold paths of their own
+	slash := strings.LastIndexByte(s, '/') + 1
+	dot := strings.IndexByte(s[slash:], '.')
+	if dot < 0 {
+		return symbol
+	}
+	return strings.ReplaceAll(s[:slash+dot], "%2e", ".")
+}
+
+// reasonFrame writes a wait reason as a frame: "chan receive" is ":chan-receive".
+func reasonFrame(reason string) string {
+	words := strings.Fields(reason)
+	if len(words) == 0 {
+		return unknownFrame
+	}
+	return ":" + strings.Join(words, "-")
+}

@@ -1,0 +1,79 @@
+package views
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// A Call is a call of one function by another, by name.
+type Call struct {
+	Caller, Callee string
+}
+
+// Inlined gives the calls that the compiler inlined in at least one place of one of the recordings.
+func Inlined(recordings ...*sampledata.Recording) map[Call]bool {
+	inlined := make(map[Call]bool)
+	for _, r := range recordings {
+		for call, way := range waysOfCalls(r) {
+			if way.inlined {
+				inlined[call] = true
+			}
+		}
+	}
+	return inlined
+}
+
+// InliningChanges gives the calls that one of two recordings has inlined wherever they occur and the other one nowhere,
+// by name.
+func InliningChanges(a, b *sampledata.Recording) []Call {
+	before := waysOfCalls(a)
+	var changed []Call
+	for call, now := range waysOfCalls(b) {
+		was, common := before[call]
+		if common && was != now && !was.mixed() && !now.mixed() {
+			changed = append(changed, call)
+		}
+	}
+	slices.SortFunc(changed, func(a, b Call) int {
+		return cmp.Or(cmp.Compare(a.Callee, b.Callee), cmp.Compare(a.Caller, b.Caller))
+	})
+	return changed
+}
+
+// A wayOfCall says how a call is made, over all places where it is.
+type wayOfCall struct {
+	inlined, called bool
+}
+
+func (w wayOfCall) mixed() bool { return w.inlined && w.called }
+
+func waysOfCalls(r *sampledata.Recording) map[Call]wayOfCall {
+	ways := make(map[Call]wayOfCall)
+	for i := range r.Nodes {
+		n := &r.Nodes[i]
+		if n.Parent == sampledata.NoStack {
+			continue
+		}
+		call := callOf(r, n)
+		w := ways[call]
+		w.inlined = w.inlined || n.Inlined
+		w.called = w.called || !n.Inlined
+		ways[call] = w
+	}
+	return ways
+}
+
+func callOf(r *sampledata.Recording, n *sampledata.Node) Call {
+	caller := r.Nodes[n.Parent].Function
+	return Call{r.Functions[caller].Name, r.Functions[n.Function].Name}
+}
+
+// mergedIntoCaller tells whether a frame is left out because its function was inlined.
+func (o Options) mergedIntoCaller(r *sampledata.Recording, n *sampledata.Node) bool {
+	if !o.NoInlines || n.Parent == sampledata.NoStack {
+		return false
+	}
+	return n.Inlined || len(o.AlsoInlined) > 0 && o.AlsoInlined[callOf(r, n)]
+}

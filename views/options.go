@@ -1,0 +1,107 @@
+package views
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Options say which part of a recording a view is of, and how time is accounted.
+type Options struct {
+	Accounting  Accounting
+	Granularity Granularity
+	Classes     ClassBy
+	Span        Span
+
+	// NoInlines merges what was inlined into its caller, so that frames are the functions of the compiled program.
+	// Otherwise inlined calls are frames like others. AlsoInlined are calls to merge wherever they are: where recordings
+	// are compared, those that were inlined somewhere in one of them (see Inlined), so that their stacks meet.
+	NoInlines   bool
+	AlsoInlined map[Call]bool
+
+	// Priority gives the configured priority of a thread class; nil, or false, leaves the recorded one.
+	Priority func(class string) (int32, bool)
+}
+
+// An Accounting is a rule by which a runnable goroutine's time is divided (design "Typed time").
+type Accounting uint8
+
+const (
+	Observed   Accounting = iota // by who was seen on the processors
+	Single                       // Table 1 of CPPROFJ: one processor, shared equally
+	Processors                   // the same for GOMAXPROCS processors
+)
+
+var accountingNames = []string{"observed", "single", "processors"}
+
+func (a Accounting) String() string { return accountingNames[a] }
+
+// ParseAccounting reads what String writes.
+func ParseAccounting(s string) (Accounting, error) {
+	i, err := oneOf("accounting", s, accountingNames)
+	return Accounting(i), err
+}
+
+// A Granularity is what one frame of a view stands for.
+type Granularity uint8
+
+const (
+	ByFunction Granularity = iota
+	ByLine                 // function and line: "main.work:42"
+	ByFile                 // file; calls within a file are one frame
+	ByPackage              // package; calls within a package are one frame
+)
+
+var granularityNames = []string{"function", "line", "file", "package"}
+
+func (g Granularity) String() string { return granularityNames[g] }
+
+// ParseGranularity reads what String writes.
+func ParseGranularity(s string) (Granularity, error) {
+	i, err := oneOf("granularity", s, granularityNames)
+	return Granularity(i), err
+}
+
+// ClassBy says what makes a goroutine's thread class. The zero ClassBy is by function.
+type ClassBy struct {
+	Site  bool   // the place of the go statement: "go:main.main.func1@main.go:59"
+	Label string // a pprof label's key: "label:route=/api"; goroutines without it are classed by function
+}
+
+func (c ClassBy) String() string {
+	switch {
+	case c.Label != "":
+		return "label:" + c.Label
+	case c.Site:
+		return "site"
+	}
+	return "function"
+}
+
+// ParseClassBy reads what String writes.
+func ParseClassBy(s string) (ClassBy, error) {
+	if key, ok := strings.CutPrefix(s, "label:"); ok && key != "" {
+		return ClassBy{Label: key}, nil
+	}
+	switch s {
+	case "function":
+		return ClassBy{}, nil
+	case "site":
+		return ClassBy{Site: true}, nil
+	}
+	return ClassBy{}, fmt.Errorf("unknown class rule %q: want function, site, or label:KEY", s)
+}
+
+// A Span is a part of a recording, by offsets from its start: From included, To not. A zero To is the end.
+type Span struct {
+	From, To time.Duration
+}
+
+func oneOf(what, s string, names []string) (int, error) {
+	for i, n := range names {
+		if s == n {
+			return i, nil
+		}
+	}
+	return 0, fmt.Errorf("unknown %s %q: want one of %s", what, s, strings.Join(names, ", "))
+}

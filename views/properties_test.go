@@ -1,0 +1,369 @@
+package views
+
+import (
+	"math/big"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"pgregory.net/rapid"
+)
+
+// drawRecording makes a small recording in which everything can happen.
+func drawRecording(t *rapid.T) *sampledata.Recording {
+	b := sampledata.NewBuilder(sampledata.Header{Start: time.Unix(0, 0)})
+	var fns []sampledata.FunctionID
+	for _, f := range []sampledata.Function{{Name: "a.F", File: "/src/a.go"}, {Name: "a.G", File: "/src/a.go"}, {Name: "x/b.F", File: "/src/b.go"}} {
+		fns = append(fns, b.Function(f))
+	}
+	stacks := []sampledata.NodeID{sampledata.NoStack}
+	for range 6 {
+		stacks = append(stacks, b.Node(sampledata.Node{
+			Parent:   rapid.SampledFrom(stacks).Draw(t, "parent"),
+			Function: rapid.SampledFrom(fns).Draw(t, "function"),
+			Line:     rapid.Int32Range(0, 2).Draw(t, "line"),
+		}))
+	}
+	labels := []sampledata.LabelSetID{0, b.LabelSet([]sampledata.Label{{Key: "k", Value: "1"}}), b.LabelSet([]sampledata.Label{{Key: "k", Value: "2"}})}
+	n := rapid.IntRange(1, 7).Draw(t, "goroutines")
+	gs := make([]sampledata.GoroutineID, n)
+	for i := range gs {
+		g := sampledata.Goroutine{ID: int64(i + 1), Start: rapid.SampledFrom([]sampledata.FunctionID{-1, fns[0], fns[1]}).Draw(t, "start")}
+		if rapid.Bool().Draw(t, "site known") {
+			g.Site = sampledata.Site{File: "/src/a.go", Line: int32(1 + i%2)}
+		}
+		g.GC = rapid.IntRange(0, 9).Draw(t, "gc") == 0
+		gs[i] = b.Goroutine(g)
+	}
+	d := &drawer{t: t, b: b, gs: gs, stacks: stacks, labels: labels, state: make([]*sampledata.State, n)}
+	now := time.Duration(0)
+	for range rapid.IntRange(0, 10).Draw(t, "samples") {
+		now += time.Duration(rapid.IntRange(0, 2).Draw(t, "interval"))
+		d.sample(now)
+	}
+	r := b.Recording()
+	if err := r.Check(); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+type drawer struct {
+	t      *rapid.T
+	b      *sampledata.Builder
+	gs     []sampledata.GoroutineID
+	stacks []sampledata.NodeID
+	labels []sampledata.LabelSetID
+	state  []*sampledata.State // nil for who doesn't exist
+	last   sampledata.Sample
+}
+
+func (d *drawer) sample(now time.Duration) {
+	d.last.Time = now
+	if rapid.IntRange(0, 3).Draw(d.t, "alike") == 0 && len(d.last.Processors) > 0 {
+		d.end(nil)
+		return
+	}
+	var changes []sampledata.Change
+	for i, g := range d.gs {
+		switch rapid.IntRange(0, 5).Draw(d.t, "change") {
+		case 0:
+			if d.state[i] != nil {
+				changes = append(changes, sampledata.Change{Goroutine: g, Gone: true})
+			}
+			d.state[i] = nil
+		case 1, 2, 3:
+			s := d.drawState()
+			d.state[i] = &s
+			changes = append(changes, sampledata.Change{Goroutine: g, State: s})
+		}
+	}
+	d.last.StoppedWorld = rapid.IntRange(0, 5).Draw(d.t, "stopped") == 0
+	d.last.Processors = d.processors(changes)
+	d.end(changes)
+}
+
+func (d *drawer) end(changes []sampledata.Change) {
+	if err := d.b.Sample(d.last, changes); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func (d *drawer) drawState() sampledata.State {
+	t := d.t
+	s := sampledata.State{
+		Stack:    rapid.SampledFrom(d.stacks).Draw(t, "stack"),
+		Run:      rapid.SampledFrom([]sampledata.RunState{0, 1, 1, 2, 3, 3, 3, 4, 5, 5, 5}).Draw(t, "state"),
+		Priority: rapid.Int32Range(0, 1).Draw(t, "priority"),
+		Labels:   rapid.SampledFrom(d.labels).Draw(t, "labels"),
+	}
+	switch s.Run {
+	case sampledata.Waiting:
+		s.Reason = rapid.SampledFrom([]string{"chan receive", "IO wait"}).Draw(t, "reason")
+	case sampledata.Blocked:
+		s.Evidence = rapid.SampledFrom([]sampledata.Evidence{sampledata.NoEvidence, sampledata.Inferred, sampledata.Inferred,
+			sampledata.Ambiguous, sampledata.Recorded}).Draw(t, "evidence")
+		if s.Evidence != sampledata.NoEvidence {
+			set := rapid.SliceOfNDistinct(rapid.SampledFrom(d.gs), 1, min(2, len(d.gs)), rapid.ID).Draw(t, "holders")
+			slices.Sort(set)
+			s.Holders = d.b.HolderSet(set)
+		}
+	}
+	return s
+}
+
+// processors lists most of those that run, and what may stand beside them. Mostly they change only when states do.
+func (d *drawer) processors(changes []sampledata.Change) []sampledata.GoroutineID {
+	if len(changes) == 0 && len(d.last.Processors) > 0 && rapid.IntRange(0, 3).Draw(d.t, "moved") > 0 {
+		return d.last.Processors
+	}
+	var ps []sampledata.GoroutineID
+	for i, s := range d.state {
+		if s != nil && s.Run == sampledata.Running && rapid.IntRange(0, 3).Draw(d.t, "listed") > 0 {
+			ps = append(ps, d.gs[i])
+		}
+	}
+	for range rapid.IntRange(0, 2).Draw(d.t, "other processors") {
+		ps = append(ps, rapid.SampledFrom([]sampledata.GoroutineID{sampledata.IdleProcessor, sampledata.SystemProcessor}).Draw(d.t, "processor"))
+	}
+	if len(ps) == 0 {
+		ps = append(ps, sampledata.IdleProcessor)
+	}
+	return ps
+}
+
+func drawOptions(t *rapid.T) Options {
+	o := Options{
+		Accounting:  Accounting(rapid.IntRange(0, 2).Draw(t, "accounting")),
+		Granularity: Granularity(rapid.IntRange(0, 3).Draw(t, "granularity")),
+		Classes:     rapid.SampledFrom([]ClassBy{{}, {Site: true}, {Label: "k"}}).Draw(t, "classes"),
+	}
+	if rapid.Bool().Draw(t, "configured") {
+		o.Priority = func(class string) (int32, bool) { return 2, class == "go:a.F" || class == "label:k=1" }
+	}
+	if rapid.Bool().Draw(t, "span") {
+		o.Span.From = time.Duration(rapid.IntRange(0, 8).Draw(t, "from"))
+		o.Span.To = o.Span.From + time.Duration(rapid.IntRange(0, 12).Draw(t, "length"))
+	}
+	return o
+}
+
+// TestAgainstOracle holds every view of random recordings against the definitions.
+func TestAgainstOracle(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r, o := drawRecording(t), drawOptions(t)
+		want := oracle{r, o}.views()
+		for root, truth := range want {
+			build := func() (*View, error) { return Thread(r, root, o) }
+			if root == "*" {
+				build = func() (*View, error) { return Server(r, o) }
+			}
+			v, err := build()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := v.Tree.Check(); err != nil {
+				t.Fatal(err)
+			}
+			compareHits(t, root, hitsOf(v.Tree), truth.strings())
+			m := v.Tree.Main()
+			if m.Denominator.Cmp(big.NewRat(truth.denominator, 1)) != 0 {
+				t.Errorf("%s: denominator %v, want %d", root, m.Denominator, truth.denominator)
+			}
+			switch c := m.Cost(m.Cum(0)).Cmp(big.NewRat(1, 1)); {
+			case root == "*" && c > 0:
+				t.Errorf("the server view costs %v", m.Cost(m.Cum(0)))
+			case root != "*" && c != 0:
+				t.Errorf("%s costs %v", root, m.Cost(m.Cum(0)))
+			}
+		}
+		checkClasses(t, r, o, want)
+	})
+}
+
+// checkClasses holds the summaries against the views.
+func checkClasses(t *rapid.T, r *sampledata.Recording, o Options, want map[string]*truth) {
+	classes, err := Classes(r, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(classes) != len(want)-1 {
+		t.Errorf("%d classes, want %d", len(classes), len(want)-1)
+	}
+	run := new(big.Rat)
+	for i, c := range classes {
+		if i > 0 && classes[i-1].Hits < c.Hits {
+			t.Errorf("%s comes before %s", classes[i-1].Class, c.Class)
+		}
+		view, err := Thread(r, c.Class, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, w := c.total(), view.Tree.Main().Cum(0); got.Cmp(w) != 0 || got.Cmp(big.NewRat(c.Hits, 1)) != 0 {
+			t.Errorf("%s: parts sum to %v, hits are %d, the view has %v", c.Class, got, c.Hits, w)
+		}
+		if c.Instances != len(want[c.Class].goroutines) {
+			t.Errorf("%s: %d instances, want %d", c.Class, c.Instances, len(want[c.Class].goroutines))
+		}
+		compareParts(t, c, want[c.Class])
+		run.Add(run, c.Run)
+	}
+	server, err := Server(r, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if run.Cmp(server.Tree.Main().Cum(0)) != 0 {
+		t.Errorf(":RUN of all classes is %v, the server view has %v", run, server.Tree.Main().Cum(0))
+	}
+}
+
+func (p Parts) list() []*big.Rat { return []*big.Rat{p.Run, p.Load, p.Prio, p.Monitor, p.Wait} }
+
+func (p Parts) total() *big.Rat {
+	total := new(big.Rat)
+	for _, h := range p.list() {
+		total.Add(total, h)
+	}
+	return total
+}
+
+// compareParts finds each stack's first typed time.
+func compareParts(t *rapid.T, c ClassSummary, want *truth) {
+	sums := make(map[string]*big.Rat)
+	for _, k := range []string{":RUN", ":LOAD", ":PRIO", ":MONITOR", ":WAIT", "attributed"} {
+		sums[k] = new(big.Rat)
+	}
+	for stack, hits := range want.hits {
+		frames := strings.Split(stack, "\n")
+		for i, f := range frames {
+			if s := sums[f]; s != nil {
+				s.Add(s, hits)
+				if f == ":MONITOR" && frames[i+1] != ":unknown-holder" {
+					sums["attributed"].Add(sums["attributed"], hits)
+				}
+				break
+			}
+		}
+	}
+	got := append(c.list(), c.Attributed)
+	for i, k := range []string{":RUN", ":LOAD", ":PRIO", ":MONITOR", ":WAIT", "attributed"} {
+		if got[i].Cmp(sums[k]) != 0 {
+			t.Errorf("%s: %s %v, want %v", c.Class, k, got[i], sums[k])
+		}
+	}
+}
+
+// TestSpansPartition splits a recording in two and adds up.
+func TestSpansPartition(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r, o := drawRecording(t), drawOptions(t)
+		o.Span = Span{}
+		at := time.Duration(rapid.IntRange(1, 15).Draw(t, "at"))
+		first, second := o, o
+		first.Span.To, second.Span.From = at, at
+		whole := viewHits(t, r, o)
+		sum := make(map[string]*big.Rat)
+		for _, part := range []Options{first, second} {
+			for stack, h := range viewHits(t, r, part) {
+				if sum[stack] == nil {
+					sum[stack] = new(big.Rat)
+				}
+				sum[stack].Add(sum[stack], h)
+			}
+		}
+		compareHits(t, "sum", (&truth{hits: sum}).strings(), (&truth{hits: whole}).strings())
+	})
+}
+
+// viewHits gives the hits of all views of a recording, by stack.
+func viewHits(t *rapid.T, r *sampledata.Recording, o Options) map[string]*big.Rat {
+	trees := make(map[string]*big.Rat)
+	classes, err := Classes(r, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := []string{"*"}
+	for _, c := range classes {
+		roots = append(roots, c.Class)
+	}
+	for _, root := range roots {
+		view, err := Server(r, o)
+		if root != "*" {
+			view, err = Thread(r, root, o)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for stack, h := range hitsOf(view.Tree) {
+			trees[stack], _ = new(big.Rat).SetString(h)
+		}
+	}
+	return trees
+}
+
+// TestTimelineSumsUp compares each bucket with the classes of its span.
+func TestTimelineSumsUp(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r, o := drawRecording(t), drawOptions(t)
+		classes, err := Classes(r, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		class := ""
+		if len(classes) > 0 && rapid.Bool().Draw(t, "one class") {
+			class = rapid.SampledFrom(classes).Draw(t, "class").Class
+		}
+		buckets, err := Timeline(r, o, class, rapid.IntRange(1, 9).Draw(t, "buckets"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var hits, wantHits int64
+		for _, c := range classes {
+			if class == "" || c.Class == class {
+				wantHits += c.Hits
+			}
+		}
+		for i, b := range buckets {
+			hits += b.Hits
+			if i > 0 && b.From != buckets[i-1].To {
+				t.Errorf("bucket %d begins at %v, the one before ends at %v", i, b.From, buckets[i-1].To)
+			}
+			checkBucket(t, r, o, class, b)
+		}
+		if hits != wantHits {
+			t.Errorf("%d hits, want %d", hits, wantHits)
+		}
+	})
+}
+
+func checkBucket(t *rapid.T, r *sampledata.Recording, o Options, class string, b Bucket) {
+	var want []ClassSummary
+	if b.To > b.From {
+		o.Span = Span{b.From, b.To}
+		var err error
+		if want, err = Classes(r, o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sums := []*big.Rat{new(big.Rat), new(big.Rat), new(big.Rat), new(big.Rat), new(big.Rat)}
+	var hits int64
+	for _, c := range want {
+		if class != "" && c.Class != class {
+			continue
+		}
+		hits += c.Hits
+		for i, h := range c.list() {
+			sums[i].Add(sums[i], h)
+		}
+	}
+	if hits != b.Hits {
+		t.Errorf("%v to %v: %d hits, want %d", b.From, b.To, b.Hits, hits)
+	}
+	for i, h := range b.list() {
+		if h.Cmp(sums[i]) != 0 {
+			t.Errorf("%v to %v: part %d is %v, want %v", b.From, b.To, i, h, sums[i])
+		}
+	}
+}

@@ -1,0 +1,230 @@
+package views
+
+import (
+	"slices"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// A scene is what all goroutines do in the current sample of a walk, as far as it bears on one another's time.
+type scene struct {
+	r       *sampledata.Recording
+	o       Options
+	classes *classes
+
+	now       int32
+	run       []int32                         // by goroutine: the run that it last began; -1 before its first
+	holder    []bool                          // by goroutine: some holder set has it
+	executing map[sampledata.GoroutineID]bool // Running, or Detached
+	runnable  field                           // what competes for processors: Runnable, Running, Detached; not under Observed
+	running   field                           // the same without Runnable: what a stopped world leaves
+
+	slots   []slot // of the current sample, once asked for
+	slotsOf int32
+	spreads map[spreadKey]*spread // of the current sample
+	spare   []*spread
+}
+
+// An actor is what one goroutine's typed time in one sample depends on. Equal actors have equal times, at
+// whatever stacks they are.
+type actor struct {
+	class    classID
+	priority int64
+	run      sampledata.RunState
+	holders  sampledata.HolderSetID // of the lock waited for, where they are to be blamed; else 0
+	who      sampledata.GoroutineID // where others may wait for it, so that a cycle may close in it; else nobody
+	reason   string                 // of a Waiting goroutine
+}
+
+// nobody in particular.
+const nobody sampledata.GoroutineID = -1
+
+func newScene(r *sampledata.Recording, o Options) *scene {
+	sc := &scene{r: r, o: o, classes: newClasses(r, o), now: -1, slotsOf: -1}
+	sc.executing = make(map[sampledata.GoroutineID]bool)
+	sc.spreads = make(map[spreadKey]*spread)
+	sc.run = make([]int32, len(r.Goroutines))
+	for g := range sc.run {
+		sc.run[g] = -1
+	}
+	sc.holder = make([]bool, len(r.Goroutines))
+	for _, set := range r.HolderSets {
+		for _, g := range set {
+			sc.holder[g] = true
+		}
+	}
+	return sc
+}
+
+// actor gives what a run's goroutine is to the accounting.
+func (sc *scene) actor(run *sampledata.Run) actor {
+	a := actor{class: sc.classes.of(run), run: run.Run, who: nobody}
+	switch run.Run {
+	case sampledata.Waiting:
+		a.reason = run.Reason
+	case sampledata.Blocked:
+		if run.Evidence == sampledata.Inferred || run.Evidence == sampledata.Recorded {
+			a.holders = run.Holders
+		}
+		if a.holders != 0 && sc.holder[run.Goroutine] {
+			a.who = run.Goroutine
+		}
+	default:
+		a.priority = sc.classes.priority(run, a.class)
+	}
+	return a
+}
+
+// constant tells whether an actor's time is the same in all samples, whatever others do.
+func (sc *scene) constant(a actor) bool {
+	switch a.run {
+	case sampledata.Runnable:
+		return false
+	case sampledata.Running, sampledata.Detached:
+		return sc.o.Accounting == Observed
+	case sampledata.Blocked:
+		return a.holders == 0
+	}
+	return true
+}
+
+// begin takes note of a run, and tells whether its end is to be told.
+func (sc *scene) begin(i int32) bool {
+	run := &sc.r.Runs[i]
+	sc.run[run.Goroutine] = i
+	executes := run.Run == sampledata.Running || run.Run == sampledata.Detached
+	if executes {
+		sc.executing[run.Goroutine] = run.Run == sampledata.Running
+	}
+	if sc.o.Accounting == Observed || !executes && run.Run != sampledata.Runnable {
+		return executes
+	}
+	a := sc.actor(run)
+	sc.runnable.enter(a.class, a.priority)
+	if executes {
+		sc.running.enter(a.class, a.priority)
+	}
+	return true
+}
+
+// end takes back what begin noted.
+func (sc *scene) end(i int32) {
+	run := &sc.r.Runs[i]
+	executes := run.Run == sampledata.Running || run.Run == sampledata.Detached
+	if executes {
+		delete(sc.executing, run.Goroutine)
+	}
+	if sc.o.Accounting == Observed || !executes && run.Run != sampledata.Runnable {
+		return
+	}
+	a := sc.actor(run)
+	sc.runnable.leave(a.class, a.priority)
+	if executes {
+		sc.running.leave(a.class, a.priority)
+	}
+}
+
+// turn goes on to sample s.
+func (sc *scene) turn(s int32) {
+	sc.now = s
+	for _, sp := range sc.spreads {
+		sc.spare = append(sc.spare, sp)
+	}
+	clear(sc.spreads)
+}
+
+// at gives the run that a goroutine is in, or nil where it doesn't exist in this sample.
+func (sc *scene) at(g sampledata.GoroutineID) *sampledata.Run {
+	i := sc.run[g]
+	if i < 0 || sc.r.Runs[i].Last < sc.now {
+		return nil
+	}
+	return &sc.r.Runs[i]
+}
+
+// processors is the number of processors in this sample. Recordings that don't list them have what the header says.
+func (sc *scene) processors() int64 {
+	if n := len(sc.r.Samples[sc.now].Processors); n > 0 {
+		return int64(n)
+	}
+	return int64(max(1, sc.r.Header.GOMAXPROCS))
+}
+
+// capacity is what the sample adds to the denominator of the Server View.
+func (sc *scene) capacity() int64 {
+	if sc.o.Accounting == Single {
+		return 1
+	}
+	return max(sc.processors(), int64(len(sc.executing)))
+}
+
+// A slot is who holds n of the processors: goroutines of one class and priority, or nobody.
+type slot struct {
+	class    classID // or toIdle, toRuntime
+	priority int64
+	n        int64
+}
+
+// held gives who holds the processors of this sample, all of them. What the processors say goes first; running
+// goroutines that they don't name hold those that seem idle.
+func (sc *scene) held() []slot {
+	if sc.slotsOf == sc.now {
+		return sc.slots
+	}
+	sc.slots, sc.slotsOf = sc.slots[:0], sc.now
+	listed := sc.r.Samples[sc.now].Processors
+	idle := sc.processors() - int64(len(listed))
+	named := 0 // running goroutines among the listed
+	for _, g := range listed {
+		switch {
+		case g == sampledata.SystemProcessor:
+			sc.hold(toRuntime, 0, 1)
+		case g < 0 || sc.at(g) == nil:
+			idle++
+		default:
+			sc.holdBy(g)
+			if sc.executing[g] {
+				named++
+			}
+		}
+	}
+	if idle > 0 && named < len(sc.executing) {
+		idle -= sc.unlisted(listed, idle)
+	}
+	if idle > 0 {
+		sc.hold(toIdle, 0, idle)
+	}
+	return sc.slots
+}
+
+// unlisted gives idle processors to running goroutines that hold none by the list, and says how many it gave.
+func (sc *scene) unlisted(listed []sampledata.GoroutineID, idle int64) int64 {
+	var more []sampledata.GoroutineID
+	for g, holds := range sc.executing {
+		if holds && !slices.Contains(listed, g) {
+			more = append(more, g)
+		}
+	}
+	slices.Sort(more)
+	more = more[:min(int64(len(more)), idle)]
+	for _, g := range more {
+		sc.holdBy(g)
+	}
+	return int64(len(more))
+}
+
+func (sc *scene) holdBy(g sampledata.GoroutineID) {
+	run := sc.at(g)
+	class := sc.classes.of(run)
+	sc.hold(class, sc.classes.priority(run, class), 1)
+}
+
+func (sc *scene) hold(class classID, priority, n int64) {
+	for i := range sc.slots {
+		if s := &sc.slots[i]; s.class == class && s.priority == priority {
+			s.n += n
+			return
+		}
+	}
+	sc.slots = append(sc.slots, slot{class, priority, n})
+}

@@ -1,0 +1,235 @@
+package views
+
+import (
+	"cmp"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// Parts are typed times, in hits.
+type Parts struct {
+	Run, Load, Prio, Monitor, Wait *big.Rat
+}
+
+// A ClassSummary says what the goroutines of one thread class did in a span: the sums of its Thread View.
+type ClassSummary struct {
+	Class     string
+	Instances int      // goroutines that were of the class in some sample
+	Hits      int64    // goroutines alive, summed over the samples: the Thread View's denominator
+	MeanAlive *big.Rat // in a sample
+	Parts              // they sum to Hits
+
+	// Attributed is the part of Monitor whose lock has a known holder.
+	Attributed *big.Rat
+}
+
+// Classes sums up all thread classes of a span, the one with the most hits first.
+func Classes(r *sampledata.Recording, o Options) ([]ClassSummary, error) {
+	from, to, err := o.samples(r)
+	if err != nil {
+		return nil, fmt.Errorf("thread classes: %w", err)
+	}
+	l := &classLedger{scene: newScene(r, o), lastClass: make([]classID, len(r.Goroutines))}
+	for g := range l.lastClass {
+		l.lastClass[g] = noClass
+	}
+	if err := walk(r, from, to, &tally{scene: l.scene, ledger: l}); err != nil {
+		return nil, fmt.Errorf("thread classes: %w", err)
+	}
+	return l.summaries(int64(to - from)), nil
+}
+
+// Attribution tells how much of the time that goroutines waited for locks (all :MONITOR hits of a span) has a known holder.
+func Attribution(r *sampledata.Recording, o Options) (attributed, monitor *big.Rat, err error) {
+	classes, err := Classes(r, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	attributed, monitor = new(big.Rat), new(big.Rat)
+	for i := range classes {
+		attributed.Add(attributed, classes[i].Attributed)
+		monitor.Add(monitor, classes[i].Monitor)
+	}
+	return attributed, monitor, nil
+}
+
+// Indexes of typed times in sums; :MONITOR with a known holder is counted there too.
+const (
+	runSum = iota
+	loadSum
+	prioSum
+	monitorSum
+	waitSum
+	attributedSum
+	sums
+)
+
+func parts(s *[sums]sum) Parts {
+	return Parts{Run: s[runSum].rat(), Load: s[loadSum].rat(), Prio: s[prioSum].rat(), Monitor: s[monitorSum].rat(), Wait: s[waitSum].rat()}
+}
+
+// A tally divides time as the builder of trees does, but keeps sums only.
+type tally struct {
+	scene  *scene
+	ledger ledger
+	active groups[actor]
+}
+
+// A ledger takes the entries of a tally.
+type ledger interface {
+	takes(a actor) bool                                       // or the actor's time is of no interest
+	enter(run *sampledata.Run, a actor, first, samples int32) // a goroutine enters a state
+	constant(a actor, typed int, first, samples int32)        // one hit in each of these samples
+	add(a actor, s, samples int32, typed int, num, den int64) // in each of so many samples from s
+}
+
+func (t *tally) begin(i int32, first, samples int32) bool {
+	tellEnd := t.scene.begin(i)
+	run := &t.scene.r.Runs[i]
+	a := t.actor(run)
+	if !t.ledger.takes(a) {
+		return tellEnd
+	}
+	t.ledger.enter(run, a, first, samples)
+	switch a.run {
+	case sampledata.Waiting, sampledata.Unknown:
+		t.ledger.constant(a, waitSum, first, samples)
+	case sampledata.Blocked:
+		t.ledger.constant(a, monitorSum, first, samples)
+	case sampledata.Running, sampledata.Detached:
+		if t.scene.constant(a) {
+			t.ledger.constant(a, runSum, first, samples)
+		}
+	}
+	if t.scene.constant(a) {
+		return tellEnd
+	}
+	t.active.add(a)
+	return true
+}
+
+// actor leaves out what makes no difference without a tree.
+func (t *tally) actor(run *sampledata.Run) actor {
+	a := t.scene.actor(run)
+	a.who, a.reason = nobody, ""
+	return a
+}
+
+func (t *tally) end(i int32) {
+	t.scene.end(i)
+	run := &t.scene.r.Runs[i]
+	if a := t.actor(run); !t.scene.constant(a) && t.ledger.takes(a) {
+		t.active.remove(a)
+	}
+}
+
+func (t *tally) sample(s, alike int32) error {
+	t.scene.turn(s)
+	for i := range t.active.list {
+		a, n := t.active.list[i].key, t.active.list[i].n
+		if a.run == sampledata.Blocked {
+			set := t.scene.r.HolderSets[a.holders]
+			var known int64
+			for _, g := range set {
+				if t.scene.at(g) != nil {
+					known++
+				}
+			}
+			t.ledger.add(a, s, alike, attributedSum, n*known, int64(max(1, len(set))))
+			continue
+		}
+		sp := t.scene.spread(a)
+		t.ledger.add(a, s, alike, runSum, n*sp.run, sp.of)
+		t.ledger.add(a, s, alike, loadSum, n*sp.load, sp.of)
+		t.ledger.add(a, s, alike, prioSum, n*sp.prio, sp.of)
+	}
+	return nil
+}
+
+// A classLedger sums by class.
+type classLedger struct {
+	scene   *scene
+	byClass []classSums
+
+	// Goroutines that were of a class: lastClass says it of most, changed of those whose labels changed.
+	lastClass []classID
+	changed   map[membership]bool
+}
+
+type classSums struct {
+	goroutines int
+	hits       int64
+	typed      [sums]sum
+}
+
+type membership struct {
+	goroutine sampledata.GoroutineID
+	class     classID
+}
+
+func (l *classLedger) of(class classID) *classSums {
+	for int(class) >= len(l.byClass) {
+		l.byClass = append(l.byClass, classSums{})
+	}
+	return &l.byClass[class]
+}
+
+func (l *classLedger) takes(actor) bool { return true }
+
+func (l *classLedger) enter(run *sampledata.Run, a actor, _, samples int32) {
+	c := l.of(a.class)
+	c.hits += int64(samples)
+	if l.isNew(run.Goroutine, a.class) {
+		c.goroutines++
+	}
+}
+
+// isNew tells whether a goroutine is of a class for the first time.
+func (l *classLedger) isNew(g sampledata.GoroutineID, class classID) bool {
+	last := l.lastClass[g]
+	l.lastClass[g] = class
+	if last == class || last == noClass {
+		return last == noClass
+	}
+	if l.changed == nil {
+		l.changed = make(map[membership]bool)
+	}
+	l.changed[membership{g, last}] = true
+	k := membership{g, class}
+	was := l.changed[k]
+	l.changed[k] = true
+	return !was
+}
+
+func (l *classLedger) constant(a actor, typed int, _, samples int32) {
+	l.of(a.class).typed[typed].add(int64(samples), 1)
+}
+
+func (l *classLedger) add(a actor, _, samples int32, typed int, num, den int64) {
+	l.of(a.class).typed[typed].add(num*int64(samples), den)
+}
+
+func (l *classLedger) summaries(samples int64) []ClassSummary {
+	var all []ClassSummary
+	for id := range l.byClass {
+		c := &l.byClass[id]
+		if c.hits == 0 {
+			continue
+		}
+		all = append(all, ClassSummary{
+			Class:      l.scene.classes.names[id],
+			Instances:  c.goroutines,
+			Hits:       c.hits,
+			MeanAlive:  big.NewRat(c.hits, samples),
+			Parts:      parts(&c.typed),
+			Attributed: c.typed[attributedSum].rat(),
+		})
+	}
+	slices.SortFunc(all, func(a, b ClassSummary) int {
+		return cmp.Or(cmp.Compare(b.Hits, a.Hits), cmp.Compare(a.Class, b.Class))
+	})
+	return all
+}

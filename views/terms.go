@@ -1,0 +1,111 @@
+package views
+
+import "math"
+
+// maxUnsettled bounds the collected hits of a builder that are not in the tree yet: 32 MB of them.
+const maxUnsettled = 4 << 20
+
+// A term is one place below a stack where hits of one denominator go. Goroutines that run or are runnable are mostly
+// so for many samples, and their hits go to few terms: they are added up by term, and put into the tree
+// when they change.
+type term struct {
+	typed int     // runAt, loadAt or prioAt
+	to    classID // whom a :LOAD or :PRIO is owed to
+	den   int64
+}
+
+// terms number the terms of a builder.
+type terms struct {
+	list []term
+	at   map[term]int32
+}
+
+func (t *terms) len() int { return len(t.list) }
+
+func (t *terms) number(k term) int32 {
+	if i, ok := t.at[k]; ok {
+		return i
+	}
+	if t.at == nil {
+		t.at = make(map[term]int32)
+	}
+	i := int32(len(t.list))
+	t.at[k] = i
+	t.list = append(t.list, k)
+	return i
+}
+
+func (w *wait) key() term {
+	if w.prio {
+		return term{prioAt, w.to, w.den}
+	}
+	return term{loadAt, w.to, w.den}
+}
+
+// collect adds the hits of a group of goroutines that run or are runnable, in a number of samples.
+func (b *builder) collect(g *group[instance], sp *spread, samples int64) {
+	n := g.n * samples
+	if !sp.numbered {
+		sp.numbered = true
+		sp.term = b.terms.number(term{typed: runAt, den: sp.of})
+		if !b.server {
+			for i := range sp.waits {
+				sp.waits[i].term = b.terms.number(sp.waits[i].key())
+			}
+		}
+	}
+	if short := b.terms.len() - len(g.hits); short > 0 {
+		g.hits = append(g.hits, make([]int64, short)...)
+	}
+	if sp.run > 0 {
+		b.collectTerm(g, sp.term, n, sp.run)
+	}
+	if b.server {
+		return
+	}
+	for i := range sp.waits {
+		w := &sp.waits[i]
+		if heads := w.forClass(g.key.class); heads > 0 {
+			b.collectTerm(g, w.term, n, heads*w.num)
+		}
+	}
+}
+
+// collectTerm adds n*num hits of a term. What is too large to be added up goes into the tree at once.
+func (b *builder) collectTerm(g *group[instance], t int32, n, num int64) {
+	p, fits := product(n, num)
+	if fits && p <= math.MaxInt64-g.hits[t] {
+		g.hits[t] += p
+		return
+	}
+	k := b.terms.list[t]
+	b.add(b.termNode(g.key.node, k), whole(n).times(num, k.den))
+}
+
+// settle puts what a group has collected into the tree.
+func (b *builder) settle(g *group[instance]) {
+	for i, hits := range g.hits {
+		if hits != 0 {
+			k := b.terms.list[i]
+			b.tree.Add(0, b.termNode(g.key.node, k), hits, k.den)
+		}
+	}
+	g.hits = nil
+}
+
+// settleAll settles all groups, and begins new terms. It is for between samples.
+func (b *builder) settleAll() {
+	for i := range b.active.list {
+		b.settle(&b.active.list[i])
+	}
+	b.terms = terms{}
+}
+
+// termNode is the node of a term below a stack.
+func (b *builder) termNode(node int32, k term) int32 {
+	node = b.child(node, k.typed)
+	if k.typed == runAt {
+		return node
+	}
+	return b.tree.Child(node, b.frameOf(k.to))
+}

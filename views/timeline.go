@@ -1,0 +1,121 @@
+package views
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// A Bucket is the typed time of a stretch of a recording: From included, To not.
+type Bucket struct {
+	From, To time.Duration
+	Samples  int
+	Hits     int64 // goroutines alive, summed over the samples
+	Parts          // they sum to Hits
+}
+
+// Timeline divides a span into buckets of equal time and gives what the goroutines of a class did in each, or
+// those of all classes where class is "". The end of a span without one is that of the last sample.
+func Timeline(r *sampledata.Recording, o Options, class string, buckets int) ([]Bucket, error) {
+	from, to, err := o.samples(r)
+	if err != nil {
+		return nil, fmt.Errorf("timeline: %w", err)
+	}
+	if buckets < 1 {
+		return nil, fmt.Errorf("timeline: %d buckets: want 1 or more", buckets)
+	}
+	l := &timeLedger{scene: newScene(r, o), all: class == "", from: from}
+	if !l.all {
+		l.class = l.scene.classes.intern(class)
+	}
+	l.lay(r, o.Span, to, buckets)
+	l.alive = make([]int64, to-from+1)
+	for i := range l.steps {
+		l.steps[i] = make([]int64, to-from+1)
+	}
+	if err := walk(r, from, to, &tally{scene: l.scene, ledger: l}); err != nil {
+		return nil, fmt.Errorf("timeline: %w", err)
+	}
+	l.climb()
+	if !l.all && l.entered == 0 {
+		return nil, fmt.Errorf("timeline: %w", unknownClassError(r, o, class))
+	}
+	for i := range l.buckets {
+		l.buckets[i].Parts = parts(&l.typed[i])
+	}
+	return l.buckets, nil
+}
+
+// A timeLedger sums by bucket.
+type timeLedger struct {
+	scene   *scene
+	all     bool
+	class   classID
+	from    int32
+	entered int // runs taken
+	buckets []Bucket
+	typed   [][sums]sum
+	bucket  []int32       // by sample from the first of the span
+	steps   [sums][]int64 // by sample: by how much constant hits differ from those of the sample before
+	alive   []int64       // the same for goroutines
+}
+
+// lay makes the buckets and puts each sample into its own.
+func (l *timeLedger) lay(r *sampledata.Recording, span Span, to int32, n int) {
+	end := span.To
+	if end == 0 && to > 0 {
+		end = min(r.Samples[to-1].Time, math.MaxInt64-1) + 1
+	}
+	length := max(0, end-span.From)
+	width := length / time.Duration(n)
+	if width*time.Duration(n) < length || width == 0 {
+		width++
+	}
+	l.buckets = make([]Bucket, n)
+	l.typed = make([][sums]sum, n)
+	for i := range l.buckets {
+		start := min(width*time.Duration(i), length)
+		l.buckets[i].From = span.From + start
+		l.buckets[i].To = l.buckets[i].From + min(width, length-start)
+	}
+	for s := l.from; s < to; s++ {
+		i := min((r.Samples[s].Time-span.From)/width, time.Duration(n-1))
+		l.bucket = append(l.bucket, int32(i))
+		l.buckets[i].Samples++
+	}
+}
+
+func (l *timeLedger) takes(a actor) bool { return l.all || a.class == l.class }
+
+func (l *timeLedger) enter(_ *sampledata.Run, _ actor, first, samples int32) {
+	l.entered++
+	l.alive[first-l.from]++
+	l.alive[first-l.from+samples]--
+}
+
+func (l *timeLedger) constant(_ actor, typed int, first, samples int32) {
+	l.steps[typed][first-l.from]++
+	l.steps[typed][first-l.from+samples]--
+}
+
+func (l *timeLedger) add(_ actor, s, samples int32, typed int, num, den int64) {
+	for _, i := range l.bucket[s-l.from : s-l.from+samples] {
+		l.typed[i][typed].add(num, den)
+	}
+}
+
+// climb adds up the constant hits of each sample.
+func (l *timeLedger) climb() {
+	var now [sums]int64
+	var alive int64
+	for s, i := range l.bucket {
+		alive += l.alive[s]
+		l.buckets[i].Hits += alive
+		for typed := range l.steps {
+			now[typed] += l.steps[typed][s]
+			l.typed[i][typed].add(now[typed], 1)
+		}
+	}
+}

@@ -1,0 +1,306 @@
+package views
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// The pseudo-frames of typed time (design "Typed time").
+const (
+	runFrame     = ":RUN"
+	loadFrame    = ":LOAD"
+	prioFrame    = ":PRIO"
+	monitorFrame = ":MONITOR"
+	waitFrame    = ":WAIT"
+
+	unknownFrame  = ":unknown"        // a wait whose reason is not known
+	holderFrame   = ":unknown-holder" // of a lock
+	deadlockFrame = ":deadlock"       // the class above it closes a cycle of locks
+	cutFrame      = ":cut"            // a chain of locks goes on, but is not followed
+	idleFrame     = ":idle-processor"
+	runtimeFrame  = ":runtime"       // a processor was busy for the runtime
+	stoppedFrame  = ":stopped-world" // the runtime had stopped all goroutines
+)
+
+const (
+	// maxChain is the number of goroutines that one chain of locks is followed through.
+	maxChain = 64
+
+	// maxHolders bounds the holders visited for one goroutine in one sample: where locks have many
+	// holders that wait for locks with many holders, the ways multiply.
+	maxHolders = 20_000
+
+	// maxNodes bounds the size of a view, twice the largest that the project plans for.
+	maxNodes = 20_000_000
+)
+
+// A builder makes the call tree of one view.
+type builder struct {
+	scene    *scene
+	stacks   *stacks
+	tree     *calltree.Builder
+	server   bool    // of :RUN only, of every class
+	class    classID // of a Thread View
+	active   groups[instance]
+	total    int64 // the denominator
+	warnings warnings
+	terms    terms
+	settleAt int // bound on the number of hits collected by term
+
+	typed   [stoppedAt + 1]calltree.Func
+	frames  []calltree.Func          // by class; newFrame until asked for
+	reasons map[string]calltree.Func // by the recording's text
+	chain   []sampledata.GoroutineID // of the instance at hand: who waits for whom
+	visited int                      // holders, for the instance at hand
+}
+
+// An instance is an actor at a stack: the node where its frames end.
+type instance struct {
+	actor
+	node int32
+}
+
+// Places in builder.typed.
+const (
+	runAt = iota
+	loadAt
+	prioAt
+	monitorAt
+	waitAt
+	unknownAt
+	holderAt
+	deadlockAt
+	cutAt
+	idleAt
+	runtimeAt
+	stoppedAt
+)
+
+func newBuilder(sc *scene, root string) *builder {
+	syms := new(calltree.Symbols)
+	b := &builder{scene: sc, class: noClass, settleAt: maxUnsettled, reasons: make(map[string]calltree.Func)}
+	b.tree = calltree.NewBuilder(syms, root, "time", "samples")
+	b.stacks = newStacks(sc.r, sc.o, b.tree)
+	for i, name := range []string{runFrame, loadFrame, prioFrame, monitorFrame, waitFrame, unknownFrame, holderFrame,
+		deadlockFrame, cutFrame, idleFrame, runtimeFrame, stoppedFrame} {
+		b.typed[i] = syms.Intern(name)
+	}
+	return b
+}
+
+func (b *builder) begin(i int32, _, samples int32) bool {
+	tellEnd := b.scene.begin(i)
+	run := &b.scene.r.Runs[i]
+	a := b.scene.actor(run)
+	if !b.takes(a) {
+		return tellEnd
+	}
+	n := int64(samples)
+	b.note(run, a, n)
+	in := b.instance(run, a)
+	if b.scene.constant(a) {
+		b.place(in, whole(n))
+		return tellEnd
+	}
+	b.active.add(in)
+	return true
+}
+
+// takes tells whether a goroutine belongs to the view.
+func (b *builder) takes(a actor) bool {
+	if !b.server {
+		return a.class == b.class
+	}
+	switch a.run {
+	case sampledata.Running, sampledata.Detached:
+		return true
+	case sampledata.Runnable:
+		return b.scene.o.Accounting != Observed
+	}
+	return false
+}
+
+func (b *builder) instance(run *sampledata.Run, a actor) instance {
+	if b.server {
+		a.class = noClass // :RUN is the same for all
+	}
+	return instance{a, b.stacks.node(0, run.Stack)}
+}
+
+// note counts a run's hits, and what is wrong with it.
+func (b *builder) note(run *sampledata.Run, a actor, n int64) {
+	if !b.server {
+		b.total += n
+	}
+	if b.stacks.deep(run.Stack) {
+		b.warnings.add("deep-stack", n, func() string {
+			return fmt.Sprintf("a stack of %d frames is cut to the %d nearest its leaf", b.stacks.depth[run.Stack], maxDepth)
+		})
+	}
+	if run.Run == sampledata.Unknown {
+		b.warnings.add("unknown-state", n, func() string {
+			return fmt.Sprintf("the run state of a goroutine of %s could not be told; it is counted as waiting", b.scene.classes.names[a.class])
+		})
+	}
+}
+
+func (b *builder) end(i int32) {
+	b.scene.end(i)
+	run := &b.scene.r.Runs[i]
+	if a := b.scene.actor(run); b.takes(a) && !b.scene.constant(a) {
+		if g, gone := b.active.remove(b.instance(run, a)); gone {
+			b.settle(&g)
+		}
+	}
+}
+
+func (b *builder) sample(s, alike int32) error {
+	b.scene.turn(s)
+	if b.server {
+		b.total += b.scene.capacity() * int64(alike)
+	}
+	if b.terms.len()*len(b.active.list) > b.settleAt {
+		b.settleAll()
+	}
+	for i := range b.active.list {
+		g := &b.active.list[i]
+		if g.key.run != sampledata.Blocked {
+			b.collect(g, b.scene.spread(g.key.actor), int64(alike))
+			continue
+		}
+		b.chain, b.visited = b.chain[:0], 0
+		if g.key.who != nobody {
+			b.chain = append(b.chain, g.key.who)
+		}
+		b.place(g.key, whole(g.n*int64(alike)))
+	}
+	if n := b.tree.Len(); n > maxNodes {
+		return fmt.Errorf("the call tree grows beyond %d nodes: choose a shorter time span, or a coarser granularity", maxNodes)
+	}
+	return nil
+}
+
+// place adds hits at once below an instance's stack, by what it does in this sample.
+func (b *builder) place(in instance, w share) {
+	switch in.run {
+	case sampledata.Waiting:
+		b.add(b.tree.Child(b.child(in.node, waitAt), b.reason(in.reason)), w)
+	case sampledata.Unknown:
+		b.add(b.child(b.child(in.node, waitAt), unknownAt), w)
+	case sampledata.Blocked:
+		b.placeBlocked(b.child(in.node, monitorAt), in.holders, w)
+	default:
+		b.placeSpread(in, b.scene.spread(in.actor), w)
+	}
+}
+
+// placeSpread divides the hits of a goroutine that runs or is runnable.
+func (b *builder) placeSpread(in instance, sp *spread, w share) {
+	if sp.run > 0 {
+		b.add(b.child(in.node, runAt), w.times(sp.run, sp.of))
+	}
+	if b.server {
+		return
+	}
+	for i := range sp.waits {
+		wt := &sp.waits[i]
+		heads := wt.forClass(in.class)
+		if heads == 0 {
+			continue
+		}
+		b.add(b.termNode(in.node, wt.key()), w.times(heads*wt.num, wt.den))
+	}
+}
+
+// placeBlocked divides the hits of a goroutine that waits for a lock over the lock's holders, and goes on with
+// what they do. Holders that don't exist in this sample are not known.
+func (b *builder) placeBlocked(node int32, holders sampledata.HolderSetID, w share) {
+	var set []sampledata.GoroutineID
+	if holders != 0 {
+		set = b.scene.r.HolderSets[holders]
+	}
+	n, unknown := int64(len(set)), int64(0)
+	if n == 0 {
+		b.add(b.child(node, holderAt), w)
+		return
+	}
+	each := w.times(1, n)
+	for _, g := range set {
+		run := b.scene.at(g)
+		if run == nil {
+			unknown++
+			continue
+		}
+		b.placeHolder(node, run, each)
+	}
+	if unknown > 0 {
+		b.add(b.child(node, holderAt), w.times(unknown, n))
+	}
+}
+
+// placeHolder adds hits to one holder's class, stack and typed time, below the :MONITOR of who waits for it.
+func (b *builder) placeHolder(node int32, run *sampledata.Run, w share) {
+	a := b.scene.actor(run)
+	class := b.tree.Child(node, b.frameOf(a.class))
+	b.visited++
+	switch {
+	case slices.Contains(b.chain, run.Goroutine):
+		b.add(b.child(class, deadlockAt), w)
+	case len(b.chain) >= maxChain || b.visited > maxHolders:
+		b.warnings.add("cut-chain", 1, func() string {
+			return "goroutines wait for one another's locks in a longer chain than is followed"
+		})
+		b.add(b.child(class, cutAt), w)
+	default:
+		b.chain = append(b.chain, run.Goroutine)
+		b.place(instance{a, b.stacks.node(class, run.Stack)}, w)
+		b.chain = b.chain[:len(b.chain)-1]
+	}
+}
+
+func (b *builder) add(node int32, w share) { w.addTo(b.tree, node) }
+
+func (b *builder) child(node int32, typed int) int32 { return b.tree.Child(node, b.typed[typed]) }
+
+// frameOf gives the frame of who is waited for.
+func (b *builder) frameOf(to classID) calltree.Func {
+	switch to {
+	case toIdle:
+		return b.typed[idleAt]
+	case toRuntime:
+		return b.typed[runtimeAt]
+	case toStopped:
+		return b.typed[stoppedAt]
+	}
+	for int(to) >= len(b.frames) {
+		b.frames = append(b.frames, newFrame)
+	}
+	if b.frames[to] == newFrame {
+		b.frames[to] = b.tree.Symbols().Intern(b.scene.classes.names[to])
+	}
+	return b.frames[to]
+}
+
+func (b *builder) reason(text string) calltree.Func {
+	f, ok := b.reasons[text]
+	if !ok {
+		f = b.tree.Symbols().Intern(reasonFrame(text))
+		b.reasons[text] = f
+	}
+	return f
+}
+
+// warnings count by kind, and keep the first message of each.
+type warnings []sampledata.Warning
+
+func (ws *warnings) add(kind string, n int64, message func() string) {
+	i := slices.IndexFunc(*ws, func(w sampledata.Warning) bool { return w.Kind == kind })
+	if i < 0 {
+		*ws = append(*ws, sampledata.Warning{Kind: kind, Message: message(), Count: n})
+		return
+	}
+	(*ws)[i].Count += n
+}

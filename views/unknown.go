@@ -1,0 +1,81 @@
+package views
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cpprof/cpprof/internal/edit"
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// An UnknownClassError says that a view's thread class has no goroutine.
+type UnknownClassError struct {
+	Class   string
+	Outside bool     // there are some, but not in the time span
+	Closest []string // names of classes that are there, the closest first
+}
+
+func (e *UnknownClassError) Error() string {
+	if e.Outside {
+		return fmt.Sprintf("no goroutine of class %q in this time span (the whole recording has some)", e.Class)
+	}
+	msg := fmt.Sprintf("no thread class %q in this recording", e.Class)
+	if len(e.Closest) > 0 {
+		msg += "; closest: " + strings.Join(e.Closest, ", ")
+	}
+	return msg + "; `cpprof classes FILE` lists all"
+}
+
+// unknownClassError looks for what may have been meant.
+func unknownClassError(r *sampledata.Recording, o Options, class string) error {
+	c := newClasses(r, o)
+	used := make(map[classID]bool)
+	for i := range r.Runs {
+		used[c.of(&r.Runs[i])] = true
+	}
+	var names []string
+	for id, name := range c.names {
+		if used[classID(id)] {
+			names = append(names, name)
+		}
+	}
+	if slices.Contains(names, class) {
+		return &UnknownClassError{Class: class, Outside: true}
+	}
+	return &UnknownClassError{Class: class, Closest: closest(names, class, 3)}
+}
+
+// closest gives the n names that differ least from the one wanted; one that contains it is closer than any other.
+func closest(names []string, wanted string, n int) []string {
+	type candidate struct {
+		name string
+		far  int
+	}
+	bare := strings.TrimPrefix(wanted, "go:")
+	candidates := make([]candidate, len(names))
+	for i, name := range names {
+		far := distance(name, wanted)
+		if bare != "" && strings.Contains(name, bare) {
+			far -= 1 << 16
+		}
+		candidates[i] = candidate{name, far}
+	}
+	slices.SortFunc(candidates, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.far, b.far), cmp.Compare(a.name, b.name))
+	})
+	var found []string
+	for _, c := range candidates[:min(n, len(candidates))] {
+		found = append(found, c.name)
+	}
+	return found
+}
+
+// distance is the number of bytes to insert, delete or replace to make one name of the other. Only the ends of long
+// names are compared: a recording can have many.
+func distance(a, b string) int {
+	const enough = 64
+	a, b = a[max(0, len(a)-enough):], b[max(0, len(b)-enough):]
+	return edit.Distance(a, b)
+}

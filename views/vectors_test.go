@@ -1,0 +1,236 @@
+package views
+
+import (
+	"fmt"
+	"math/big"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/internal/vectors"
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// The form of views*.json.
+type (
+	vectorFile struct {
+		Comment string
+		Cases   []vectorCase
+	}
+	vectorCase struct {
+		Samples []vectorSample
+		Views   map[string]struct {
+			Server vectorView
+			Thread map[string]vectorView
+		}
+	}
+	vectorSample struct {
+		Processors int
+		Threads    []vectorThread
+	}
+	vectorThread struct {
+		Class    string
+		Frames   []string
+		State    string
+		Priority int32
+		Reason   string
+		Holder   *int
+	}
+	vectorView struct {
+		Denominator int64
+		Stacks      []struct {
+			Frames []string
+			Hits   string
+		}
+	}
+)
+
+func TestVectorsViews(t *testing.T) {
+	for _, file := range vectors.Files(t, "views*.json") {
+		var f vectorFile
+		vectors.Decode(t, file, &f)
+		if len(f.Cases) == 0 {
+			t.Errorf("%s: no cases", file)
+		}
+		for i, c := range f.Cases {
+			for _, how := range []recordingForm{oneSampleEach, joined, unlistedProcessors} {
+				t.Run(fmt.Sprintf("%s/%d/%s", filepath.Base(file), i, how), func(t *testing.T) { c.check(t, how) })
+			}
+		}
+	}
+}
+
+func (c *vectorCase) check(t *testing.T, how recordingForm) {
+	r := c.recording(t, how)
+	if len(c.Views) == 0 {
+		t.Error("no views")
+	}
+	for name, want := range c.Views {
+		a, err := ParseAccounting(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := Options{Accounting: a}
+		server, err := Server(r, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want.Server.compare(t, name+" server", "*", server.Tree)
+		classes, err := Classes(r, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(classes) != len(want.Thread) {
+			t.Errorf("%s: %d classes, want %d", name, len(classes), len(want.Thread))
+		}
+		for class, view := range want.Thread {
+			thread, err := Thread(r, class, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			view.compare(t, name+" "+class, class, thread.Tree)
+		}
+	}
+}
+
+func (v *vectorView) compare(t *testing.T, what, root string, tree *calltree.Tree) {
+	t.Helper()
+	if err := tree.Check(); err != nil {
+		t.Errorf("%s: %v", what, err)
+	}
+	if d := tree.Main().Denominator; d.Cmp(big.NewRat(v.Denominator, 1)) != 0 {
+		t.Errorf("%s: denominator %v, want %d", what, d.RatString(), v.Denominator)
+	}
+	want := make(map[string]string)
+	for _, s := range v.Stacks {
+		h, ok := new(big.Rat).SetString(s.Hits)
+		if !ok {
+			t.Fatalf("%s: hits %q", what, s.Hits)
+		}
+		want[strings.Join(s.Frames, "\n")] = h.RatString()
+	}
+	if len(want) != len(v.Stacks) {
+		t.Fatalf("%s: a stack is there twice", what)
+	}
+	if tree.Root() != root {
+		t.Errorf("%s: root %s", what, tree.Root())
+	}
+	compareHits(t, what, hitsOf(tree), want)
+}
+
+// hitsOf lists the hits of every stack that has some.
+func hitsOf(tree *calltree.Tree) map[string]string {
+	got := make(map[string]string)
+	for n := range int32(tree.Len()) {
+		if h := tree.Main().Own(n); h.Sign() != 0 {
+			got[strings.Join(tree.Frames(n), "\n")] = h.RatString()
+		}
+	}
+	return got
+}
+
+type fataler interface {
+	Helper()
+	Errorf(string, ...any)
+}
+
+func compareHits(t fataler, what string, got, want map[string]string) {
+	t.Helper()
+	for s, h := range want {
+		if got[s] != h {
+			t.Errorf("%s: %q: got %q hits, want %s", what, s, got[s], h)
+		}
+	}
+	for s, h := range got {
+		if _, ok := want[s]; !ok {
+			t.Errorf("%s: %q: got %s hits, want none", what, s, h)
+		}
+	}
+}
+
+// A recordingForm is a way to record a case, whose threads are not connected from sample to sample.
+type recordingForm string
+
+const (
+	oneSampleEach      recordingForm = "one sample each"     // every thread a goroutine of its own
+	joined             recordingForm = "joined"              // the n-th thread of a class is the same all through
+	unlistedProcessors recordingForm = "unlisted processors" // joined, and the processors don't say what they run
+)
+
+func (c *vectorCase) recording(t *testing.T, how recordingForm) *sampledata.Recording {
+	b := sampledata.NewBuilder(sampledata.Header{Start: time.Unix(0, 0)})
+	ids := make(map[string]sampledata.GoroutineID)
+	var before []sampledata.GoroutineID
+	for i, s := range c.Samples {
+		gs := make([]sampledata.GoroutineID, len(s.Threads))
+		nth := make(map[string]int)
+		for j, th := range s.Threads {
+			key := fmt.Sprint(th.Class, nth[th.Class])
+			nth[th.Class]++
+			if how == oneSampleEach {
+				key = fmt.Sprint(i, j)
+			}
+			g, ok := ids[key]
+			if !ok {
+				start := b.Function(sampledata.Function{Name: strings.TrimPrefix(th.Class, "go:")})
+				g = b.Goroutine(sampledata.Goroutine{ID: int64(len(ids) + 1), Start: start})
+				ids[key] = g
+			}
+			gs[j] = g
+		}
+		sample := sampledata.Sample{Time: time.Duration(i)}
+		var changes []sampledata.Change
+		here := make(map[sampledata.GoroutineID]bool)
+		for j, th := range s.Threads {
+			here[gs[j]] = true
+			changes = append(changes, sampledata.Change{Goroutine: gs[j], State: th.stateIn(t, b, gs)})
+			if th.State == "running" && how != unlistedProcessors {
+				sample.Processors = append(sample.Processors, gs[j])
+			}
+		}
+		for len(sample.Processors) < s.Processors {
+			sample.Processors = append(sample.Processors, sampledata.IdleProcessor)
+		}
+		for _, g := range before {
+			if !here[g] {
+				changes = append(changes, sampledata.Change{Goroutine: g, Gone: true})
+			}
+		}
+		before = gs
+		if err := b.Sample(sample, changes); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := b.Recording()
+	if err := r.Check(); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func (th *vectorThread) stateIn(t *testing.T, b *sampledata.Builder, gs []sampledata.GoroutineID) sampledata.State {
+	s := sampledata.State{Stack: stackOf(b, th.Frames...), Priority: th.Priority}
+	states := map[string]sampledata.RunState{"running": sampledata.Running, "runnable": sampledata.Runnable,
+		"wait": sampledata.Waiting, "monitor": sampledata.Blocked}
+	run, ok := states[th.State]
+	if !ok {
+		t.Fatalf("state %q", th.State)
+	}
+	s.Run = run
+	s.Reason = strings.ReplaceAll(th.Reason, "-", " ")
+	if th.Holder != nil {
+		s.Holders = b.HolderSet([]sampledata.GoroutineID{gs[*th.Holder]})
+		s.Evidence = sampledata.Inferred
+	}
+	return s
+}
+
+func stackOf(b *sampledata.Builder, frames ...string) sampledata.NodeID {
+	n := sampledata.NoStack
+	for _, f := range frames {
+		n = b.Node(sampledata.Node{Parent: n, Function: b.Function(sampledata.Function{Name: f})})
+	}
+	return n
+}

@@ -1,0 +1,81 @@
+package views
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// A visitor is told what goes on in a recording, sample by sample: who leaves a state, who enters one, and then
+// that all of the sample is told. Samples that differ in nothing but their time are told as one.
+type visitor interface {
+	begin(run int32, first, samples int32) (tellEnd bool) // the run lasts for so many samples from first
+	end(run int32)                                        // the run ended with the sample before
+	sample(s, alike int32) error                          // sample s, and as many as are alike with it, itself included
+}
+
+// walk takes a visitor through the samples [from, to). Runs that reach beyond are clipped.
+func walk(r *sampledata.Recording, from, to int32, v visitor) error {
+	if from >= to {
+		return nil
+	}
+	ends := make([]int32, to-from)        // by sample: 1 + the first of the runs that end with it and are to be told
+	chained := make([]int32, len(r.Runs)) // by run: 1 + the next of those
+	ended := make([]bool, to-from)        // by sample: some run ends with it
+	next := 0
+	for s := from; s < to; {
+		if s > from {
+			for e := ends[s-1-from]; e > 0; e = chained[e-1] {
+				v.end(e - 1)
+			}
+		}
+		for ; next < len(r.Runs) && r.Runs[next].First <= s; next++ {
+			last := r.Runs[next].Last
+			if last < s {
+				continue
+			}
+			tell := v.begin(int32(next), s, min(last+1, to)-s)
+			if last < to {
+				ended[last-from] = true
+			}
+			if tell && last < to {
+				chained[next] = ends[last-from]
+				ends[last-from] = int32(next) + 1
+			}
+		}
+		until := to
+		if next < len(r.Runs) {
+			until = min(to, r.Runs[next].First)
+		}
+		alike := int32(1)
+		for s+alike < until && !ended[s+alike-1-from] && sameProcessors(&r.Samples[s], &r.Samples[s+alike]) {
+			alike++
+		}
+		if err := v.sample(s, alike); err != nil {
+			return err
+		}
+		s += alike
+	}
+	return nil
+}
+
+// sameProcessors tells whether two samples divide time alike, as far as that is not a matter of runs.
+func sameProcessors(a, b *sampledata.Sample) bool {
+	return a.StoppedWorld == b.StoppedWorld && slices.Equal(a.Processors, b.Processors)
+}
+
+// samples gives the samples [from, to) that lie in a span.
+func (s Span) samples(r *sampledata.Recording) (from, to int32, err error) {
+	if s.From < 0 || s.To < 0 || s.To != 0 && s.To < s.From {
+		return 0, 0, fmt.Errorf("time span from %v to %v: want offsets from the recording's start, the earlier first", s.From, s.To)
+	}
+	at := func(i int) bool { return r.Samples[i].Time >= s.From }
+	first := sort.Search(len(r.Samples), at)
+	end := len(r.Samples)
+	if s.To != 0 {
+		end = sort.Search(len(r.Samples), func(i int) bool { return r.Samples[i].Time >= s.To })
+	}
+	return int32(first), int32(max(first, end)), nil
+}
