@@ -1,0 +1,150 @@
+package bottlenecks
+
+import (
+	"math/big"
+	"slices"
+
+	"github.com/cpprof/cpprof/calltree"
+)
+
+// A cover is what a list of summaries covers in one side, all in preorder.
+type cover struct {
+	along  []int32 // nodes along the paths
+	ranges []int32 // ends of paths that no other end encloses: they and all below are covered
+	extra  []int32 // nodes along the paths that are in no range
+}
+
+func (s *side) cover(list []item) cover {
+	c := cover{along: s.along(list)}
+	until := int32(0)
+	for _, e := range mergeEnds(list) {
+		if e.node >= until {
+			c.ranges = append(c.ranges, e.node)
+			until = s.end[e.node]
+		}
+	}
+	next := c.ranges
+	for _, n := range c.along {
+		for len(next) > 0 && s.end[next[0]] <= n {
+			next = next[1:]
+		}
+		if len(next) == 0 || n < next[0] {
+			c.extra = append(c.extra, n)
+		}
+	}
+	return c
+}
+
+// along gives the nodes along the paths of the list, each once. They must not be changed.
+func (s *side) along(list []item) []int32 {
+	if len(list) == 1 && list[0].length == 1 {
+		return list[0].places.finals
+	}
+	var nodes []int32
+	for _, it := range list {
+		for _, n := range it.places.finals {
+			for range it.length {
+				if s.mark[n] == 0 {
+					s.mark[n] = 1
+					nodes = append(nodes, n)
+				}
+				n = s.parent[n]
+			}
+		}
+	}
+	for _, n := range nodes {
+		s.mark[n] = 0
+	}
+	slices.Sort(nodes)
+	return nodes
+}
+
+// A cursor goes through nodes in preorder. It finds what comes soon sooner than a search over all nodes would.
+type cursor struct {
+	nodes []int32
+	at    int
+}
+
+// seek moves on to the first node that is not before n, and tells whether it is n.
+func (c *cursor) seek(n int32) bool {
+	step := 1
+	for c.at+step < len(c.nodes) && c.nodes[c.at+step] < n {
+		step *= 2
+	}
+	from, to := c.at+step/2, min(c.at+step+1, len(c.nodes))
+	i, found := slices.BinarySearch(c.nodes[min(from, to):to], n)
+	c.at = min(from, to) + i
+	return found
+}
+
+// sum seeks the first node of [from, to), and sums the values of those that are in it.
+func (c *cursor) sum(from, to int32, values []int64) (sum int64) {
+	c.seek(from)
+	for i := c.at; i < len(c.nodes) && c.nodes[i] < to; i++ {
+		sum += values[c.nodes[i]]
+	}
+	return sum
+}
+
+// within seeks n in ranges, and tells whether it is in one.
+func (s *side) within(ranges *cursor, n int32) bool {
+	return ranges.seek(n) || ranges.at > 0 && n < s.end[ranges.nodes[ranges.at-1]]
+}
+
+// cumOverlap sums what two covers share. It walks the smaller one, and looks up the other.
+func (s *side) cumOverlap(a, b cover, p calltree.Plane) (sum int64) {
+	if len(a.ranges)+len(a.extra) > len(b.ranges)+len(b.extra) {
+		a, b = b, a
+	}
+	ranges, extra := &cursor{nodes: b.ranges}, &cursor{nodes: b.extra}
+	for _, r := range a.ranges {
+		if s.within(ranges, r) {
+			sum += p.Cum[r]
+		} else {
+			sum += ranges.sum(r, s.end[r], p.Cum) + extra.sum(r, s.end[r], p.Own)
+		}
+	}
+	ranges.at, extra.at = 0, 0
+	for _, n := range a.extra {
+		if s.within(ranges, n) || extra.seek(n) {
+			sum += p.Own[n]
+		}
+	}
+	return sum
+}
+
+func (s *side) baseOverlap(a, b cover, p calltree.Plane) (sum int64) {
+	few, many := a.along, &cursor{nodes: b.along}
+	if len(few) > len(many.nodes) {
+		few, many = b.along, &cursor{nodes: a.along}
+	}
+	for _, n := range few {
+		if many.seek(n) {
+			sum += p.Own[n]
+		}
+	}
+	return sum
+}
+
+// Overlaps gives CumOverlap and BaseOverlap of a summary with each of several lists, at little more than the price of
+// what is smaller.
+func (p *Trees) Overlaps(s Summary, lists ...[]Summary) (cums, bases []*big.Rat) {
+	cums, bases = make([]*big.Rat, len(lists)), make([]*big.Rat, len(lists))
+	for k := range lists {
+		cums[k], bases[k] = new(big.Rat), new(big.Rat)
+	}
+	for i, side := range p.sides {
+		own := side.cover(p.items(i, []Summary{s}))
+		for k, list := range lists {
+			other := side.cover(p.items(i, list))
+			cum, base := make([]int64, len(side.planes)), make([]int64, len(side.planes))
+			for d, plane := range side.planes {
+				cum[d] = side.cumOverlap(own, other, plane)
+				base[d] = side.baseOverlap(own, other, plane)
+			}
+			cums[k].Add(cums[k], side.hits(cum))
+			bases[k].Add(bases[k], side.hits(base))
+		}
+	}
+	return cums, bases
+}

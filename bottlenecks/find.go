@@ -1,0 +1,156 @@
+package bottlenecks
+
+import (
+	"math"
+	"math/big"
+)
+
+// FindOptions say how far Find goes. What is nil or 0 stands for its default.
+type FindOptions struct {
+	Coverage *big.Rat // of the cost by the bottlenecks together; 80 %
+	Cutoff   *big.Rat // for zooming; 95 %
+	MinShare *big.Rat // of the whole, that a bottleneck must add at least; 0
+	Max      int      // number of bottlenecks; no limit
+}
+
+// Found are the bottlenecks of a profile, in the order in which they were found.
+type Found struct {
+	Bottlenecks []Bottleneck
+	Coverage    *big.Rat // part of the cost that they cover together
+	MeanLength  *big.Rat // of their call sequences
+	Comparison  bool
+}
+
+// A Bottleneck is a call sequence with its cost.
+type Bottleneck struct {
+	Summary    Summary
+	Own        *big.Rat  // share of the whole: its cum
+	Additional *big.Rat  // share of the whole beyond those before it
+	Coverage   *big.Rat  // part of the cost that it covers together with those before it
+	Interval   *Interval // of Own, where the costs are counted in samples; else nil
+}
+
+// An Interval holds what was measured with a probability of 95 %, if samples are taken independently.
+type Interval struct {
+	Low, High float64
+}
+
+// Find does what the paper's expert does (section 2.3), until the labelled summaries cover enough of the cost: it takes
+// the place where most of what is not yet covered is spent, zooms up through the callers that concentrate it, labels
+// what it reached, and goes on with the rest.
+//
+// It starts at single functions, with the typed time below them, by their base; see residual.best for how functions
+// that mostly call others are put off. In a comparison, the cost to be covered is the sum of the increases, start
+// by start, so that an increase in one place and a decrease in another do not hide each other.
+func Find(p *Trees, o FindOptions) *Found {
+	goal := o.Coverage
+	if goal == nil {
+		goal = big.NewRat(4, 5)
+	}
+	r := newResidual(p)
+	all := r.left()
+	f := &Found{Coverage: new(big.Rat), MeanLength: new(big.Rat), Comparison: len(p.sides) > 1}
+	for all.Sign() > 0 && f.Coverage.Cmp(goal) < 0 && (o.Max <= 0 || len(f.Bottlenecks) < o.Max) {
+		reached := r.next(o)
+		if reached == nil {
+			break
+		}
+		part := r.left()
+		part.Quo(part, all)
+		f.Coverage = part.Sub(big.NewRat(1, 1), part)
+		s := p.Summary(reached.Path()...)
+		f.Bottlenecks = append(f.Bottlenecks, Bottleneck{Summary: s, Coverage: f.Coverage})
+	}
+	f.complete(p)
+	return f
+}
+
+// next covers the next bottleneck and gives it, or nil where there is none that is worth it.
+func (r *residual) next(o FindOptions) Summary {
+	id := r.best()
+	if id < 0 {
+		return nil
+	}
+	cutoff := o.Cutoff
+	if cutoff == nil {
+		cutoff = DefaultCutoff()
+	}
+	start := r.profile.Summary(r.path(id)...)
+	reached, _ := zoomTo(r.profile, start, cutoff, Summary.Tops)
+	if reached.Cum().Sign() <= 0 {
+		reached = start // in a comparison, the way up may lead to where less is spent
+	}
+	if o.MinShare != nil && r.profile.Share(reached.Cum()).Cmp(o.MinShare) < 0 {
+		return nil
+	}
+	if !r.cover(reached.(*summary)) {
+		reached = start
+		r.cover(start.(*summary))
+	}
+	return reached
+}
+
+// complete computes what is known of the bottlenecks once they are found.
+func (f *Found) complete(p *Trees) {
+	labels := make([]Summary, len(f.Bottlenecks))
+	length := 0
+	for i := range f.Bottlenecks {
+		b := &f.Bottlenecks[i]
+		labels[i] = b.Summary
+		b.Own, b.Interval = p.Share(b.Summary.Cum()), p.interval(b.Summary)
+		length += len(b.Summary.Path())
+	}
+	if len(labels) > 0 {
+		f.MeanLength.SetFrac64(int64(length), int64(len(labels)))
+	}
+	before := new(big.Rat)
+	for i, total := range p.TotalCums(labels...) {
+		f.Bottlenecks[i].Additional = p.Share(new(big.Rat).Sub(total, before))
+		before = total
+	}
+}
+
+// Above gives the bottlenecks that add more than a share of the whole.
+func (f *Found) Above(share *big.Rat) []Bottleneck {
+	var above []Bottleneck
+	for _, b := range f.Bottlenecks {
+		if b.Additional.Cmp(share) > 0 {
+			above = append(above, b)
+		}
+	}
+	return above
+}
+
+// interval is Wilson's for the share of a single profile, and Newcombe's (method 10) for a difference of shares.
+func (p *Trees) interval(s Summary) *Interval {
+	var parts []wilson
+	for i, side := range p.sides {
+		m := side.metric
+		if m.Unit != "samples" || m.Denominator.Sign() == 0 || len(p.sides) > 1 && p.unit != "" {
+			return nil
+		}
+		one := *side
+		one.factor = nil
+		cums := one.cums(p.items(i, []Summary{s}))
+		share, _ := m.Cost(cums[0]).Float64()
+		n, _ := m.Denominator.Float64()
+		parts = append(parts, newWilson(min(max(share, 0), 1), n))
+	}
+	if len(parts) == 1 {
+		return &Interval{parts[0].low, parts[0].high}
+	}
+	a, b := parts[0], parts[1]
+	d := a.share - b.share
+	return &Interval{d - math.Hypot(a.share-a.low, b.high-b.share), d + math.Hypot(a.high-a.share, b.share-b.low)}
+}
+
+type wilson struct {
+	share, low, high float64
+}
+
+func newWilson(share, n float64) wilson {
+	const z = 1.959964 // 95 % of a normal distribution
+	center := (share + z*z/(2*n)) / (1 + z*z/n)
+	half := z / (1 + z*z/n) * math.Sqrt(share*(1-share)/n+z*z/(4*n*n))
+	return wilson{share, max(center-half, 0), min(center+half, 1)}
+}

@@ -1,0 +1,259 @@
+package bottlenecks
+
+import (
+	"math"
+	"math/big"
+	"slices"
+
+	"github.com/cpprof/cpprof/calltree"
+)
+
+// A residual is a profile of what the summaries labelled so far do not cover: the nodes along their paths and below
+// have no cost in it. Its starts are the call sequences that a search may begin at: a function, and below functions
+// the typed time and the classes in which its stacks end, since "somebody runs" is no place to begin.
+type residual struct {
+	profile *Trees
+	starts  []start
+	index   map[start]int32
+	sides   []residualSide
+}
+
+// A start is the name of a frame below another start; above a function there is none.
+type start struct {
+	up, name int32
+}
+
+type residualSide struct {
+	*side
+	start     []int32 // by node
+	outermost []bool  // by node: not inside another node of its start
+	covered   []bool  // by node: it and all below it
+	digit     []float64
+	base, cum [][]int64 // by plane and start
+}
+
+func newResidual(of *Trees) *residual {
+	copied := *of
+	copied.sides = nil
+	r := &residual{profile: &copied, index: make(map[start]int32)}
+	for _, s := range of.sides {
+		own := *s
+		own.mark = make([]int32, len(s.mark))
+		own.planes = nil
+		for _, p := range s.planes {
+			own.planes = append(own.planes, calltree.Plane{Own: slices.Clone(p.Own), Cum: slices.Clone(p.Cum)})
+		}
+		copied.sides = append(copied.sides, &own)
+		r.sides = append(r.sides, residualSide{side: &own, covered: make([]bool, len(s.name))})
+		r.number(&r.sides[len(r.sides)-1])
+	}
+	for i := range r.sides {
+		r.sides[i].sum(len(r.starts))
+	}
+	return r
+}
+
+// number gives each node of a side its start.
+func (r *residual) number(s *residualSide) {
+	s.start = make([]int32, len(s.name))
+	for n, name := range s.name {
+		k := start{-1, name}
+		if r.profile.kinds[name] != calltree.Function && n > 0 {
+			k.up = s.start[s.parent[n]]
+		}
+		id, ok := r.index[k]
+		if !ok {
+			id = int32(len(r.starts))
+			r.index[k] = id
+			r.starts = append(r.starts, k)
+		}
+		s.start[n] = id
+	}
+}
+
+// sum fills in what the starts cost.
+func (s *residualSide) sum(starts int) {
+	s.outermost = make([]bool, len(s.start))
+	until := make([]int32, starts)
+	for n, id := range s.start {
+		if int32(n) >= until[id] {
+			s.outermost[n] = true
+			until[id] = s.end[n]
+		}
+	}
+	unit := make([]int64, len(s.planes))
+	for k, p := range s.planes {
+		base, cum := make([]int64, starts), make([]int64, starts)
+		for n, id := range s.start {
+			base[id] += p.Own[n]
+			if s.outermost[n] {
+				cum[id] += p.Cum[n]
+			}
+		}
+		s.base, s.cum = append(s.base, base), append(s.cum, cum)
+		clear(unit)
+		unit[k] = 1
+		digit, _ := s.hits(unit).Float64()
+		s.digit = append(s.digit, digit)
+	}
+}
+
+// path gives the call sequence of a start.
+func (r *residual) path(id int32) []string {
+	var path []string
+	for ; id >= 0; id = r.starts[id].up {
+		path = append(path, r.profile.names[r.starts[id].name])
+	}
+	slices.Reverse(path)
+	return path
+}
+
+// best gives the start with the highest score, or -1 where nothing costs anything. The score is the base, times what
+// part of the cum it is: a function that mostly calls expensive ones has to wait until these are labelled.
+func (r *residual) best() int32 {
+	best, highest := int32(-1), 0.0
+	for id := range int32(len(r.starts)) {
+		if !r.rises(id) {
+			continue
+		}
+		base, cum := r.costs(id)
+		score := base * base / max(base, math.Abs(cum))
+		if !(score > 0) {
+			score = math.SmallestNonzeroFloat64 // what is lost in rounding still counts as something
+		}
+		if score > highest {
+			best, highest = id, score
+		}
+	}
+	return best
+}
+
+// costs are approximate, as ranking needs no more.
+func (r *residual) costs(id int32) (base, cum float64) {
+	for _, s := range r.sides {
+		for k, digit := range s.digit {
+			base += digit * float64(s.base[k][id])
+			cum += digit * float64(s.cum[k][id])
+		}
+	}
+	return base, cum
+}
+
+// left is what is not yet covered: the sum of the starts' bases, in a comparison of those that are higher in the first
+// profile.
+func (r *residual) left() *big.Rat {
+	sums := make([][]int64, len(r.sides))
+	for i, s := range r.sides {
+		sums[i] = make([]int64, len(s.base))
+	}
+	for id := range int32(len(r.starts)) {
+		if len(r.sides) > 1 && !r.rises(id) {
+			continue
+		}
+		for i, s := range r.sides {
+			for k := range s.base {
+				sums[i][k] += s.base[k][id]
+			}
+		}
+	}
+	left := new(big.Rat)
+	for i, s := range r.sides {
+		left.Add(left, s.hits(sums[i]))
+	}
+	return left
+}
+
+// rises tells whether a start's base is above 0: exactly, though big numbers are asked only where it is a close call.
+func (r *residual) rises(id int32) bool {
+	base, size := 0.0, 0.0
+	for _, s := range r.sides {
+		for k, digit := range s.digit {
+			d := digit * float64(s.base[k][id])
+			base += d
+			size += math.Abs(d)
+		}
+	}
+	if size == 0 || math.Abs(base) > 1e-9*size {
+		return base > 0
+	}
+	exact := new(big.Rat)
+	for _, s := range r.sides {
+		digits := make([]int64, len(s.base))
+		for k := range s.base {
+			digits[k] = s.base[k][id]
+		}
+		exact.Add(exact, s.hits(digits))
+	}
+	return exact.Sign() > 0
+}
+
+// cover takes the cost of a summary away, and tells whether there was any.
+func (r *residual) cover(s *summary) bool {
+	any := false
+	for i := range r.sides {
+		side := &r.sides[i]
+		for _, final := range s.places[i].finals {
+			if !side.covered[final] {
+				any = side.coverBelow(final) || any
+			}
+			n := final
+			for range len(s.path) - 1 {
+				n = side.parent[n]
+				if !side.covered[n] {
+					any = side.coverNode(n) || any
+				}
+			}
+		}
+	}
+	return any
+}
+
+func (s *residualSide) coverBelow(n int32) (any bool) {
+	for k, p := range s.planes {
+		s.subtractAbove(n, k, p.Cum[n])
+		for m := n; m < s.end[n]; m++ {
+			any = any || p.Own[m] != 0
+			s.base[k][s.start[m]] -= p.Own[m]
+			if s.outermost[m] {
+				s.cum[k][s.start[m]] -= p.Cum[m]
+			}
+			p.Own[m], p.Cum[m] = 0, 0
+		}
+	}
+	for m := n; m < s.end[n]; m++ {
+		s.covered[m] = true
+	}
+	return any
+}
+
+func (s *residualSide) coverNode(n int32) (any bool) {
+	for k, p := range s.planes {
+		own := p.Own[n]
+		if own == 0 {
+			continue
+		}
+		any = true
+		s.base[k][s.start[n]] -= own
+		p.Own[n] = 0
+		p.Cum[n] -= own
+		if s.outermost[n] {
+			s.cum[k][s.start[n]] -= own
+		}
+		s.subtractAbove(n, k, own)
+	}
+	return any
+}
+
+// subtractAbove takes cost that is gone at n out of the cum of the nodes above it.
+func (s *residualSide) subtractAbove(n int32, plane int, cost int64) {
+	if cost == 0 {
+		return
+	}
+	cum := s.planes[plane].Cum
+	for m := s.parent[n]; m >= 0; m = s.parent[m] {
+		cum[m] -= cost
+		if s.outermost[m] {
+			s.cum[plane][s.start[m]] -= cost
+		}
+	}
+}

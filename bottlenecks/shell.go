@@ -1,0 +1,246 @@
+package bottlenecks
+
+import (
+	"fmt"
+	"io"
+	"math/big"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Shell is the paper's command-line interface (section 2.3), without a terminal: a line in, text out. A shell is
+// not safe for concurrent use.
+type Shell struct {
+	// Open and Create give the files of load and save; those of package os, unless they are changed.
+	Open   func(name string) (io.ReadCloser, error)
+	Create func(name string) (io.WriteCloser, error)
+
+	profile   Profile
+	suggester Suggester
+	zooming   bool
+	cutoff    *big.Rat
+	limit     int // of summaries in a listing; 0 is none
+
+	current Summary
+	history []Summary
+	listed  []Summary // by the numbers that were printed last
+	labels  []label   // in the order in which they were given
+}
+
+// A label is one name of one summary. A summary can have several, and a name can be of several summaries.
+type label struct {
+	name    string
+	summary Summary
+}
+
+const defaultLimit = 20
+
+// NewShell starts a session with HighBase, without zooming.
+func NewShell(p Profile) *Shell {
+	return &Shell{
+		Open:      func(name string) (io.ReadCloser, error) { return os.Open(name) },
+		Create:    func(name string) (io.WriteCloser, error) { return os.Create(name) },
+		profile:   p,
+		suggester: HighBase(),
+		cutoff:    DefaultCutoff(),
+		limit:     defaultLimit,
+	}
+}
+
+// A command is a word that a line begins with. Help and completion derive from the table of them.
+type command struct {
+	name, args, help string
+	run              func(s *Shell, args []string) (string, error)
+	complete         func(s *Shell, args []string) []string // candidates for what follows the arguments
+}
+
+var commands []command
+
+func init() { // not a literal, since help refers to the table
+	commands = []command{
+		{"set", "suggester NAME | cutoff RATIO | limit N", "pick a suggester; the ratio for zooming; how many summaries a listing shows (0: all)", (*Shell).set, completeSet},
+		{"suggest", "", "list the suggester's summaries", (*Shell).suggest, nil},
+		{"select", "N | NAME ...", "make summary N of the last listing, or the given call sequence, the current one", (*Shell).selectSummary, completeNames},
+		{"zoom", "on | off", "list nearby summaries with or without zooming", (*Shell).zoom, completeWords("on", "off")},
+		{"back", "", "return to the summary selected before", (*Shell).back, nil},
+		{"label", "NAME", "label the current summary", (*Shell).label, completeLabels},
+		{"unlabel", "[NAME]", "take a label, or all labels, from the current summary", (*Shell).unlabel, completeLabels},
+		{"labels", "", "list the labelled summaries", (*Shell).listLabels, nil},
+		{"overlap", "", "tell what the labelled summaries share, and their total", (*Shell).overlap, nil},
+		{"save", "FILE", "write the labels to a file", (*Shell).save, nil},
+		{"load", "FILE", "add the labels of a file", (*Shell).load, nil},
+		{"help", "", "list the commands and suggesters", (*Shell).help, nil},
+		{"quit", "", "end the session", (*Shell).quit, nil},
+	}
+}
+
+// Exec runs one line. Empty lines, and those that begin with "#", do nothing. After quit, the error is io.EOF.
+func (s *Shell) Exec(line string) (string, error) {
+	words, err := splitWords(line)
+	if err != nil || len(words) == 0 || strings.HasPrefix(words[0], "#") {
+		return "", err
+	}
+	for _, c := range commands {
+		if c.name != words[0] {
+			continue
+		}
+		if c.args == "" && len(words) > 1 {
+			return "", fmt.Errorf("%s takes nothing after it", c.name)
+		}
+		if c.args != "" && c.args[0] != '[' && len(words) == 1 {
+			return "", fmt.Errorf("%s what? %s %s", c.name, c.name, c.args)
+		}
+		return c.run(s, words[1:])
+	}
+	return "", fmt.Errorf("unknown command %q; \"help\" lists what there is", words[0])
+}
+
+func (s *Shell) set(args []string) (string, error) {
+	value := strings.Join(args[1:], " ")
+	switch args[0] {
+	case "suggester":
+		suggester, err := ParseSuggester(value)
+		if err == nil {
+			s.suggester = suggester
+		}
+		return "", err
+	case "cutoff":
+		ratio, err := parseRatio(value)
+		if err == nil {
+			s.cutoff = ratio
+		}
+		return "", err
+	case "limit":
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 0 {
+			return "", fmt.Errorf("%q is not a number of summaries", value)
+		}
+		s.limit = n
+		return "", nil
+	}
+	return "", fmt.Errorf("nothing to set called %q; there are suggester, cutoff and limit", args[0])
+}
+
+// parseRatio reads a positive decimal number, exactly.
+func parseRatio(text string) (*big.Rat, error) {
+	ratio, ok := new(big.Rat), false
+	if len(text) <= 20 && strings.Trim(text, "0123456789.") == "" {
+		ratio, ok = ratio.SetString(text)
+	}
+	if !ok || ratio.Sign() <= 0 {
+		return nil, fmt.Errorf("%q is not a positive decimal number such as 0.95", text)
+	}
+	return ratio, nil
+}
+
+func (s *Shell) suggest([]string) (string, error) {
+	list := s.suggester.Suggest(s.profile)
+	if len(list) == 0 {
+		return "nothing to suggest\n", nil
+	}
+	return s.list(list), nil
+}
+
+func (s *Shell) selectSummary(args []string) (string, error) {
+	chosen, err := s.chosen(args)
+	if err != nil {
+		return "", err
+	}
+	if s.current != nil {
+		s.history = append(s.history, s.current)
+	}
+	s.current = chosen
+	return s.describe(), nil
+}
+
+func (s *Shell) chosen(args []string) (Summary, error) {
+	if n, err := strconv.Atoi(args[0]); err == nil && len(args) == 1 {
+		switch {
+		case len(s.listed) == 0:
+			return nil, fmt.Errorf("nothing is listed yet; \"suggest\" lists where to start")
+		case n < 0 || n >= len(s.listed):
+			return nil, fmt.Errorf("no summary %d; the last listing has 0 to %d", n, len(s.listed)-1)
+		}
+		return s.listed[n], nil
+	}
+	chosen := s.profile.Summary(args...)
+	if chosen.Empty() {
+		return nil, fmt.Errorf("no call sequence %s in this profile", quotePath(args))
+	}
+	return chosen, nil
+}
+
+func (s *Shell) zoom(args []string) (string, error) {
+	if len(args) != 1 || args[0] != "on" && args[0] != "off" {
+		return "", fmt.Errorf("zoom can be on or off")
+	}
+	s.zooming = args[0] == "on"
+	if s.current == nil {
+		return "", nil
+	}
+	return s.nearby(), nil
+}
+
+func (s *Shell) back([]string) (string, error) {
+	last := len(s.history) - 1
+	if last < 0 {
+		return "", fmt.Errorf("no summary was selected before")
+	}
+	s.current, s.history = s.history[last], s.history[:last]
+	return s.describe(), nil
+}
+
+func (s *Shell) label(args []string) (string, error) {
+	if len(args) != 1 {
+		return "", fmt.Errorf("a label is one word, or in double quotes")
+	}
+	if s.current == nil {
+		return "", errNothingSelected
+	}
+	s.addLabel(label{args[0], s.current})
+	return "", nil
+}
+
+var errNothingSelected = fmt.Errorf("no summary is selected; \"suggest\" lists where to start, \"select N\" selects one")
+
+func (s *Shell) addLabel(l label) {
+	for _, known := range s.labels {
+		if known.name == l.name && slices.Equal(known.summary.Path(), l.summary.Path()) {
+			return
+		}
+	}
+	s.labels = append(s.labels, l)
+}
+
+func (s *Shell) unlabel(args []string) (string, error) {
+	if s.current == nil {
+		return "", errNothingSelected
+	}
+	if len(args) > 1 {
+		return "", fmt.Errorf("a label is one word, or in double quotes")
+	}
+	before := len(s.labels)
+	s.labels = slices.DeleteFunc(s.labels, func(l label) bool {
+		return slices.Equal(l.summary.Path(), s.current.Path()) && (len(args) == 0 || l.name == args[0])
+	})
+	if len(s.labels) == before {
+		return "", fmt.Errorf("the current summary has no such label")
+	}
+	return "", nil
+}
+
+func (s *Shell) quit([]string) (string, error) { return "", io.EOF }
+
+func (s *Shell) help([]string) (string, error) {
+	var b strings.Builder
+	for _, c := range commands {
+		fmt.Fprintf(&b, "%s\n    %s\n", strings.TrimSpace(c.name+" "+c.args), c.help)
+	}
+	b.WriteString("suggesters:\n")
+	for _, g := range Suggesters() {
+		fmt.Fprintf(&b, "  %-15s %s\n", g.Name, g.Help)
+	}
+	return b.String(), nil
+}

@@ -1,0 +1,91 @@
+package bottlenecks
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+const mostCompletions = 100
+
+// Complete gives the words that the unfinished last word of a line can become, at most 100, sorted.
+func (s *Shell) Complete(line string) []string {
+	start := strings.LastIndexFunc(line, unicode.IsSpace) + 1
+	prefix := line[start:]
+	words, err := splitWords(line[:start])
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, c := range s.candidates(words) {
+		if c = quote(c); strings.HasPrefix(c, prefix) {
+			out = append(out, c)
+		}
+	}
+	slices.Sort(out)
+	out = slices.Compact(out)
+	return out[:min(len(out), mostCompletions)]
+}
+
+func (s *Shell) candidates(words []string) []string {
+	var names []string
+	for _, c := range commands {
+		if len(words) == 0 {
+			names = append(names, c.name)
+		} else if c.name == words[0] && c.complete != nil {
+			return c.complete(s, words[1:])
+		}
+	}
+	return names
+}
+
+func completeWords(words ...string) func(*Shell, []string) []string {
+	return func(_ *Shell, args []string) []string {
+		if len(args) > 0 {
+			return nil
+		}
+		return words
+	}
+}
+
+func completeSet(s *Shell, args []string) []string {
+	switch {
+	case len(args) == 0:
+		return []string{"suggester", "cutoff", "limit"}
+	case len(args) == 1 && args[0] == "suggester":
+		var names []string
+		for _, g := range Suggesters() {
+			kind, _, _ := strings.Cut(g.Name, " ")
+			names = append(names, kind)
+		}
+		return names
+	case len(args) == 2 && args[1] == "Typed":
+		return s.names(":")
+	}
+	return nil
+}
+
+func completeLabels(s *Shell, args []string) []string {
+	if len(args) > 0 {
+		return nil
+	}
+	return s.labelNames()
+}
+
+// completeNames gives the names that a call sequence can begin or go on with.
+func completeNames(s *Shell, args []string) []string {
+	if len(args) == 0 {
+		return s.names("")
+	}
+	return s.profile.Summary(args...).BottomExtensions()
+}
+
+func (s *Shell) names(prefix string) []string {
+	var names []string
+	for _, i := range s.profile.Initial() {
+		if name := i.Path()[0]; strings.HasPrefix(name, prefix) {
+			names = append(names, name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,208 @@
+package bottlenecks
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+)
+
+// list prints summaries with the numbers that select takes.
+func (s *Shell) list(list []Summary) string {
+	var b strings.Builder
+	s.listed = list
+	if s.limit > 0 && len(list) > s.limit {
+		s.listed = list[:s.limit]
+	}
+	fmt.Fprintf(&b, "%4s %9s %9s  %s\n", "", "Cum", "Base", "Path")
+	for i, e := range s.listed {
+		fmt.Fprintf(&b, "%4d %9s %9s  %s\n", i, s.percent(e.Cum()), s.percent(e.Base()), quotePath(e.Path()))
+	}
+	return b.String() + more(len(list), len(s.listed))
+}
+
+func more(all, shown int) string {
+	if all == shown {
+		return ""
+	}
+	return fmt.Sprintf("     and %d more; \"set limit 0\" shows all\n", all-shown)
+}
+
+// describe prints the current summary: its labels, cum and base, the overlap with each label, its path, and the nearby
+// summaries.
+func (s *Shell) describe() string {
+	var b strings.Builder
+	if names := s.labelsOf(s.current); len(names) > 0 {
+		fmt.Fprintf(&b, "labels   %s\n", quotePath(names))
+	}
+	fmt.Fprintf(&b, "cum      %s\n", s.cost(s.current.Cum()))
+	fmt.Fprintf(&b, "base     %s\n", s.cost(s.current.Base()))
+	names := s.labelNames()
+	lists := make([][]Summary, len(names))
+	for i, name := range names {
+		lists[i] = s.labelled(name)
+	}
+	cums, bases := s.profile.Overlaps(s.current, lists...)
+	for i, name := range names {
+		fmt.Fprintf(&b, "overlap  cum %s, base %s with %s\n", s.percent(cums[i]), s.percent(bases[i]), quote(name))
+	}
+	fmt.Fprintf(&b, "path     %s\n", quotePath(s.current.Path()))
+	return b.String() + s.nearby()
+}
+
+// A near summary is one extension or trimming of the current one, or several steps of zooming.
+type near struct {
+	what    string
+	names   []string // that were added or dropped
+	summary Summary
+}
+
+func (s *Shell) nearby() string {
+	extensions, trimmings := s.extensions(), s.trimmings()
+	shown := extensions
+	if s.limit > 0 && len(shown) > s.limit {
+		shown = shown[:s.limit]
+	}
+	s.listed = nil
+	if len(shown)+len(trimmings) == 0 {
+		return "no nearby summaries\n"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%4s %9s %9s  %s\n", "", "Cum", "Base", "Nearby")
+	for i, n := range append(slices.Clip(shown), trimmings...) {
+		s.listed = append(s.listed, n.summary)
+		fmt.Fprintf(&b, "%4d %9s %9s  %s %s\n", i, s.percent(n.summary.Cum()), s.percent(n.summary.Base()), n.what,
+			quotePath(n.names))
+	}
+	return b.String() + more(len(extensions), len(shown))
+}
+
+// extensions are those at top and bottom together, by falling cum; so that "select 0" follows the cost, as in the
+// paper's session.
+func (s *Shell) extensions() []near {
+	cur := s.current
+	length := len(cur.Path())
+	tops, bottoms := cur.Tops(), cur.Bottoms()
+	if s.zooming {
+		tops, bottoms = ZoomTop(s.profile, cur, s.cutoff), ZoomBottom(s.profile, cur, s.cutoff)
+	}
+	var out []near
+	for _, t := range tops {
+		out = append(out, near{"top", t.Path()[:len(t.Path())-length], t})
+	}
+	for _, b := range bottoms {
+		out = append(out, near{"bottom", b.Path()[length:], b})
+	}
+	slices.SortStableFunc(out, func(a, b near) int {
+		x, y := a.summary.Cum(), b.summary.Cum()
+		return y.Abs(y).Cmp(x.Abs(x))
+	})
+	return out
+}
+
+func (s *Shell) trimmings() []near {
+	trim := func(t func(Summary) (Summary, bool)) (Summary, bool) {
+		if s.zooming {
+			return ZoomTrim(s.current, s.cutoff, t)
+		}
+		return t(s.current)
+	}
+	var out []near
+	path := s.current.Path()
+	if t, ok := trim(Summary.TrimTop); ok {
+		out = append(out, near{"without top", path[:len(path)-len(t.Path())], t})
+	}
+	if t, ok := trim(Summary.TrimBottom); ok {
+		out = append(out, near{"without bottom", path[len(t.Path()):], t})
+	}
+	return out
+}
+
+func (s *Shell) listLabels([]string) (string, error) {
+	if len(s.labels) == 0 {
+		return "nothing is labelled\n", nil
+	}
+	var b strings.Builder
+	s.listed = nil
+	fmt.Fprintf(&b, "%4s %9s %9s  %s\n", "", "Cum", "Base", "Label and path")
+	for i, l := range s.labels {
+		s.listed = append(s.listed, l.summary)
+		fmt.Fprintf(&b, "%4d %9s %9s  %s: %s\n", i, s.percent(l.summary.Cum()), s.percent(l.summary.Base()),
+			quote(l.name), quotePath(l.summary.Path()))
+	}
+	return b.String(), nil
+}
+
+// overlap prints for each labelled summary its cum, what it adds to those before it, and what it shares with the
+// others.
+func (s *Shell) overlap([]string) (string, error) {
+	if len(s.labels) == 0 {
+		return "nothing is labelled\n", nil
+	}
+	all := make([]Summary, len(s.labels))
+	for i, l := range s.labels {
+		all[i] = l.summary
+	}
+	var b strings.Builder
+	s.listed = all
+	fmt.Fprintf(&b, "%4s %9s %9s %9s  %s\n", "", "Cum", "Adds", "Overlap", "Label and path")
+	before := new(big.Rat)
+	for i, total := range s.profile.TotalCums(all...) {
+		others := slices.Delete(slices.Clone(all), i, i+1)
+		fmt.Fprintf(&b, "%4d %9s %9s %9s  %s: %s\n", i, s.percent(all[i].Cum()), s.percent(new(big.Rat).Sub(total, before)),
+			s.percent(CumOverlap(s.profile, all[i], others...)), quote(s.labels[i].name), quotePath(all[i].Path()))
+		before = total
+	}
+	fmt.Fprintf(&b, "total    cum %s, base %s\n", s.cost(before), s.cost(s.profile.TotalBase(all...)))
+	return b.String(), nil
+}
+
+// labelNames gives each name once, in the order in which they were first given.
+func (s *Shell) labelNames() []string {
+	var names []string
+	for _, l := range s.labels {
+		if !slices.Contains(names, l.name) {
+			names = append(names, l.name)
+		}
+	}
+	return names
+}
+
+func (s *Shell) labelled(name string) []Summary {
+	var list []Summary
+	for _, l := range s.labels {
+		if l.name == name {
+			list = append(list, l.summary)
+		}
+	}
+	return list
+}
+
+func (s *Shell) labelsOf(of Summary) []string {
+	var names []string
+	for _, l := range s.labels {
+		if slices.Equal(l.summary.Path(), of.Path()) {
+			names = append(names, l.name)
+		}
+	}
+	return names
+}
+
+func (s *Shell) percent(cost *big.Rat) string { return percent(s.profile.Share(cost)) }
+
+// percent shows a share with two decimals.
+func percent(share *big.Rat) string {
+	return new(big.Rat).Mul(share, big.NewRat(100, 1)).FloatString(2) + "%"
+}
+
+// cost shows a cost as a share, and as it was counted.
+func (s *Shell) cost(c *big.Rat) string {
+	if s.profile.Unit() == "" {
+		return s.percent(c)
+	}
+	counted := c.FloatString(2)
+	if c.IsInt() {
+		counted = c.Num().String()
+	}
+	return fmt.Sprintf("%s (%s %s)", s.percent(c), counted, s.profile.Unit())
+}

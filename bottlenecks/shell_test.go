@@ -1,0 +1,331 @@
+package bottlenecks
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/cpprof/cpprof/calltree"
+)
+
+// memory are files for a shell.
+type memory map[string]*bytes.Buffer
+
+func (m memory) attach(s *Shell) *Shell {
+	s.Open = func(name string) (io.ReadCloser, error) {
+		b, ok := m[name]
+		if !ok {
+			return nil, fs.ErrNotExist
+		}
+		return io.NopCloser(bytes.NewReader(b.Bytes())), nil
+	}
+	s.Create = func(name string) (io.WriteCloser, error) {
+		m[name] = new(bytes.Buffer)
+		return nopWriteCloser{m[name]}, nil
+	}
+	return s
+}
+
+type nopWriteCloser struct{ io.Writer }
+
+func (nopWriteCloser) Close() error { return nil }
+
+// run executes lines and writes them with their output, as a terminal would show it.
+func run(s *Shell, script string) string {
+	var out strings.Builder
+	for line := range strings.Lines(script) {
+		line = strings.TrimSuffix(line, "\n")
+		text, err := s.Exec(line)
+		fmt.Fprintf(&out, "> %s\n%s", line, text)
+		if err != nil {
+			fmt.Fprintf(&out, "error: %v\n", err)
+		}
+	}
+	return out.String()
+}
+
+// session is a tree with a bottleneck that takes several steps to find, some recursion, and a name with a blank.
+func session(t testing.TB) Profile {
+	return NewSingle(samples(t, calltree.RootName,
+		"20 main serve check authorize", "5 main serve check authorize", "30 main render", "10 main render",
+		"8 main serve log write", "7 main admin log write", "2 main visit visit visit", "18 main serve"))
+}
+
+func TestShellSession(t *testing.T) {
+	files := memory{}
+	script := `set suggester HighBase
+set limit 3
+suggest
+select 1
+zoom on
+select 0
+label bottleneck
+zoom off
+select main serve
+back
+select log
+label "two callers"
+select 0
+labels
+overlap
+save labels
+labels
+select 1
+unlabel
+labels
+set suggester Recursive
+suggest
+select 0
+`
+	want := `> set suggester HighBase
+> set limit 3
+> suggest
+           Cum      Base  Path
+   0    40.00%    40.00%  render
+   1    25.00%    25.00%  authorize
+   2    51.00%    18.00%  serve
+     and 7 more; "set limit 0" shows all
+> select 1
+cum      25.00% (25 samples)
+base     25.00% (25 samples)
+path     authorize
+           Cum      Base  Nearby
+   0    25.00%    25.00%  top check
+> zoom on
+           Cum      Base  Nearby
+   0    43.00%    43.00%  top * main serve check
+> select 0
+cum      43.00% (43 samples)
+base     43.00% (43 samples)
+path     * main serve check authorize
+           Cum      Base  Nearby
+   0    25.00%    25.00%  without top * main serve
+   1    51.00%    18.00%  without bottom check authorize
+> label bottleneck
+> zoom off
+           Cum      Base  Nearby
+   0    43.00%    43.00%  without top *
+   1    43.00%    18.00%  without bottom authorize
+> select main serve
+cum      51.00% (51 samples)
+base     18.00% (18 samples)
+overlap  cum 43.00%, base 18.00% with bottleneck
+path     main serve
+           Cum      Base  Nearby
+   0    51.00%    18.00%  top *
+   1    43.00%    18.00%  bottom check
+   2    26.00%    18.00%  bottom log
+   3    51.00%    18.00%  without top main
+   4   100.00%     0.00%  without bottom serve
+> back
+labels   bottleneck
+cum      43.00% (43 samples)
+base     43.00% (43 samples)
+overlap  cum 43.00%, base 43.00% with bottleneck
+path     * main serve check authorize
+           Cum      Base  Nearby
+   0    43.00%    43.00%  without top *
+   1    43.00%    18.00%  without bottom authorize
+> select log
+cum      15.00% (15 samples)
+base     0.00% (0 samples)
+overlap  cum 0.00%, base 0.00% with bottleneck
+path     log
+           Cum      Base  Nearby
+   0    26.00%    18.00%  top serve
+   1    15.00%    15.00%  bottom write
+   2     7.00%     0.00%  top admin
+> label "two callers"
+> select 0
+cum      26.00% (26 samples)
+base     18.00% (18 samples)
+overlap  cum 18.00%, base 18.00% with bottleneck
+overlap  cum 8.00%, base 0.00% with "two callers"
+path     serve log
+           Cum      Base  Nearby
+   0    26.00%    18.00%  top main
+   1    26.00%    26.00%  bottom write
+   2    15.00%     0.00%  without top serve
+   3    51.00%    18.00%  without bottom log
+> labels
+           Cum      Base  Label and path
+   0    43.00%    43.00%  bottleneck: * main serve check authorize
+   1    15.00%     0.00%  "two callers": log
+> overlap
+           Cum      Adds   Overlap  Label and path
+   0    43.00%    43.00%     0.00%  bottleneck: * main serve check authorize
+   1    15.00%    15.00%     0.00%  "two callers": log
+total    cum 58.00% (58 samples), base 43.00% (43 samples)
+> save labels
+2 labels saved
+> labels
+           Cum      Base  Label and path
+   0    43.00%    43.00%  bottleneck: * main serve check authorize
+   1    15.00%     0.00%  "two callers": log
+> select 1
+labels   "two callers"
+cum      15.00% (15 samples)
+base     0.00% (0 samples)
+overlap  cum 0.00%, base 0.00% with bottleneck
+overlap  cum 15.00%, base 0.00% with "two callers"
+path     log
+           Cum      Base  Nearby
+   0    26.00%    18.00%  top serve
+   1    15.00%    15.00%  bottom write
+   2     7.00%     0.00%  top admin
+> unlabel
+> labels
+           Cum      Base  Label and path
+   0    43.00%    43.00%  bottleneck: * main serve check authorize
+> set suggester Recursive
+> suggest
+           Cum      Base  Path
+   0     2.00%     2.00%  visit visit
+> select 0
+cum      2.00% (2 samples)
+base     2.00% (2 samples)
+overlap  cum 0.00%, base 0.00% with bottleneck
+path     visit visit
+           Cum      Base  Nearby
+   0     2.00%     0.00%  top main
+   1     2.00%     2.00%  top visit
+   2     2.00%     2.00%  bottom visit
+   3     2.00%     2.00%  without top visit
+   4     2.00%     2.00%  without bottom visit
+`
+	got := run(files.attach(NewShell(session(t))), script)
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestShellErrors(t *testing.T) {
+	for line, want := range map[string]string{
+		"jump":                    `unknown command "jump"; "help" lists what there is`,
+		"select":                  "select what? select N | NAME ...",
+		"select 0":                `nothing is listed yet; "suggest" lists where to start`,
+		"select nowhere":          "no call sequence nowhere in this profile",
+		"suggest now":             "suggest takes nothing after it",
+		"set color red":           `nothing to set called "color"; there are suggester, cutoff and limit`,
+		"set cutoff 1e99999999":   `"1e99999999" is not a positive decimal number such as 0.95`,
+		"set cutoff 0":            `"0" is not a positive decimal number such as 0.95`,
+		"set limit -1":            `"-1" is not a number of summaries`,
+		"set suggester Best":      `no suggester "Best"; there are HighBase, HighCum, Typed :MONITOR, Recursive, Change`,
+		"set suggester Typed f":   `no suggester "Typed f"; there are HighBase, HighCum, Typed :MONITOR, Recursive, Change`,
+		"label x":                 `no summary is selected; "suggest" lists where to start, "select N" selects one`,
+		"unlabel":                 `no summary is selected; "suggest" lists where to start, "select N" selects one`,
+		"back":                    "no summary was selected before",
+		"zoom in":                 "zoom can be on or off",
+		"load nothing":            "loading labels: file does not exist",
+		"load wrong":              `loading labels: wrong: the first line is not "cpprof labels 1"`,
+		"load short":              "loading labels: short: line 3: no call sequence after the label",
+		`select "main`:            `unfinished or wrong quotes at "main`,
+		"load many":               "loading labels: many: line 10002: more than 10000 labels",
+		"quit":                    "EOF",
+		"# select nowhere at all": "<nil>",
+	} {
+		files := memory{"wrong": bytes.NewBufferString("labels\n"), "short": bytes.NewBufferString(labelsHeader + "\n\nx\n"),
+			"many": bytes.NewBufferString(labelsHeader + "\n" + strings.Repeat("x nowhere\n", mostLabels+1))}
+		_, err := files.attach(NewShell(session(t))).Exec(line)
+		if got := fmt.Sprint(err); got != want {
+			t.Errorf("%s: error %s, want %s", line, got, want)
+		}
+	}
+}
+
+func TestShellSavesWhatItLoads(t *testing.T) {
+	files := memory{}
+	s := files.attach(NewShell(session(t)))
+	run(s, "select main render\nlabel a\nlabel \"b c\"\nselect log write\nlabel a\nlabel a\nsave one")
+	again := files.attach(NewShell(session(t)))
+	if got, want := run(again, "load one\nsave two"), "> load one\n3 labels loaded\n> save two\n3 labels saved\n"; got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	if one, two := files["one"].String(), files["two"].String(); one != two || !strings.Contains(one, `"b c" main render`) {
+		t.Errorf("saved\n%s, and then\n%s", one, two)
+	}
+	files["other"] = bytes.NewBufferString(labelsHeader + "\nx gone away\n")
+	if got, want := run(again, "load other"), "> load other\n1 labels loaded\nnot in this profile: x: gone away\n"; got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+func TestShellCompletes(t *testing.T) {
+	s := NewShell(session(t))
+	run(s, "select render\nlabel slow\nlabel \"very slow\"")
+	for line, want := range map[string][]string{
+		"":                      {"back", "help", "label", "labels", "load", "overlap", "quit", "save", "select", "set", "suggest", "unlabel", "zoom"},
+		"la":                    {"label", "labels"},
+		"zoom o":                {"off", "on"},
+		"zoom on ":              nil,
+		"set s":                 {"suggester"},
+		"set suggester H":       {"HighBase", "HighCum"},
+		"set suggester Typed :": nil,
+		"select re":             {"render"},
+		"select main r":         {"render"},
+		"select nowhere ":       nil,
+		"unlabel ":              {`"very slow"`, "slow"},
+		`select "x `:            nil,
+		"jump ":                 nil,
+	} {
+		if got := s.Complete(line); !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", line, got, want)
+		}
+	}
+}
+
+func TestWordsAreReadAsTheyAreWritten(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		path := rapid.SliceOf(rapid.String()).Draw(t, "path")
+		got, err := splitWords(quotePath(path))
+		if err != nil || len(got) != len(path) || len(path) > 0 && !slices.Equal(got, path) {
+			t.Fatalf("%q became %q, %v", path, got, err)
+		}
+	})
+}
+
+func FuzzShell(f *testing.F) {
+	f.Add("suggest\nselect 0\nselect 0\nlabel x\noverlap\n")
+	f.Add("zoom on\nset suggester Recursive\nsuggest\nselect 0\nback\nlabels\nsave f\nload f\n")
+	f.Add("select \"main\" serve\nset cutoff 0.5\nset suggester Typed :RUN\nsuggest\nunlabel x\n")
+	f.Add(labelsHeader + "\nx main serve\n\"y z\" nowhere\n")
+	f.Fuzz(func(t *testing.T, script string) {
+		files := memory{"f": bytes.NewBufferString(script)}
+		s := files.attach(NewShell(session(t)))
+		for line := range strings.Lines("load f\n" + script) {
+			s.Complete(line)
+			if _, err := s.Exec(line); errors.Is(err, io.EOF) {
+				return
+			}
+		}
+	})
+}
+
+func TestShellOfAComparison(t *testing.T) {
+	p := NewComparison(samples(t, calltree.RootName, "30 main f", "10 main g"), samples(t, calltree.RootName, "5 main f", "15 main g"), true)
+	got := run(NewShell(p), "set suggester Change\nset limit 2\nsuggest\nselect 1\n")
+	want := `> set suggester Change
+> set limit 2
+> suggest
+           Cum      Base  Path
+   0    50.00%    50.00%  f
+   1   -50.00%   -50.00%  g
+     and 2 more; "set limit 0" shows all
+> select 1
+cum      -50.00%
+base     -50.00%
+path     g
+           Cum      Base  Nearby
+   0   -50.00%   -50.00%  top main
+`
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}

@@ -1,0 +1,138 @@
+package bottlenecks
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// splitWords splits a line at blanks. A word in double quotes is a Go string.
+func splitWords(line string) ([]string, error) {
+	var words []string
+	for rest := strings.TrimSpace(line); rest != ""; rest = strings.TrimSpace(rest) {
+		if rest[0] != '"' {
+			end := strings.IndexFunc(rest, unicode.IsSpace)
+			if end < 0 {
+				end = len(rest)
+			}
+			words, rest = append(words, rest[:end]), rest[end:]
+			continue
+		}
+		quoted, err := strconv.QuotedPrefix(rest)
+		if err != nil {
+			return nil, fmt.Errorf("unfinished or wrong quotes at %.40s", rest)
+		}
+		word, err := strconv.Unquote(quoted)
+		if err != nil {
+			return nil, fmt.Errorf("wrong quotes at %.40s", rest)
+		}
+		words, rest = append(words, word), rest[len(quoted):]
+	}
+	return words, nil
+}
+
+// quote writes a word so that splitWords reads it.
+func quote(word string) string {
+	plain := func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) && r != unicode.ReplacementChar }
+	special := strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) >= 0
+	if word == "" || special || word[0] == '"' || word[0] == '#' {
+		return strconv.Quote(word)
+	}
+	return word
+}
+
+func quotePath(path []string) string {
+	words := make([]string, len(path))
+	for i, name := range path {
+		words[i] = quote(name)
+	}
+	return strings.Join(words, " ")
+}
+
+const labelsHeader = "cpprof labels 1"
+
+// mostLabels is how many a file may have: more than anyone gives, and few enough to compare each with each.
+const mostLabels = 10_000
+
+// save writes a file that begins with labelsHeader and has a line for each labelled summary: its label and its path.
+func (s *Shell) save(args []string) (string, error) {
+	if len(args) != 1 {
+		return "", fmt.Errorf("save takes the name of one file")
+	}
+	f, err := s.Create(args[0])
+	if err != nil {
+		return "", fmt.Errorf("saving labels: %w", err)
+	}
+	var b strings.Builder
+	b.WriteString(labelsHeader + "\n")
+	for _, l := range s.labels {
+		b.WriteString(quote(l.name) + " " + quotePath(l.summary.Path()) + "\n")
+	}
+	_, err = io.WriteString(f, b.String())
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return "", fmt.Errorf("saving labels: %w", err)
+	}
+	return fmt.Sprintf("%d labels saved\n", len(s.labels)), nil
+}
+
+// load adds labels. Paths that this profile does not have are kept: they cost nothing here.
+func (s *Shell) load(args []string) (string, error) {
+	if len(args) != 1 {
+		return "", fmt.Errorf("load takes the name of one file")
+	}
+	f, err := s.Open(args[0])
+	if err != nil {
+		return "", fmt.Errorf("loading labels: %w", err)
+	}
+	defer f.Close()
+	loaded, err := s.readLabels(f)
+	if err != nil {
+		return "", fmt.Errorf("loading labels: %s: %w", args[0], err)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d labels loaded\n", len(loaded))
+	for _, l := range loaded {
+		s.addLabel(l)
+		if l.summary.Empty() {
+			fmt.Fprintf(&b, "not in this profile: %s: %s\n", quote(l.name), quotePath(l.summary.Path()))
+		}
+	}
+	return b.String(), nil
+}
+
+func (s *Shell) readLabels(r io.Reader) ([]label, error) {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 1<<20)
+	if !lines.Scan() || lines.Text() != labelsHeader {
+		return nil, fmt.Errorf("the first line is not %q", labelsHeader)
+	}
+	var loaded []label
+	number := 1
+	for lines.Scan() {
+		number++
+		words, err := splitWords(lines.Text())
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", number, err)
+		}
+		if len(words) == 0 {
+			continue
+		}
+		if len(loaded) == mostLabels {
+			return nil, fmt.Errorf("line %d: more than %d labels", number, mostLabels)
+		}
+		if len(words) == 1 {
+			return nil, fmt.Errorf("line %d: no call sequence after the label", number)
+		}
+		loaded = append(loaded, label{words[0], s.profile.Summary(words[1:]...)})
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("line %d: %w", number+1, err)
+	}
+	return loaded, nil
+}

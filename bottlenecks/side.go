@@ -1,0 +1,198 @@
+package bottlenecks
+
+import (
+	"math/big"
+	"slices"
+
+	"github.com/cpprof/cpprof/calltree"
+)
+
+// A side is one call tree of a profile, with the names of its frames replaced by the profile's numbers for them.
+type side struct {
+	parent, end []int32
+	name        []int32 // by node
+	metric      *calltree.Metric
+	planes      []calltree.Plane
+	factor      *big.Rat // of hits; nil is 1
+
+	nodes  []int32 // grouped by name, in preorder within a name
+	starts []int32 // of each name's group; one more than there are names
+
+	mark []int32 // scratch of the sums, by node; all 0 between them
+}
+
+// places are where a call sequence stands in one tree: the paths that it labels begin at roots and end at the finals
+// of the same index. Both are in preorder of the finals.
+type places struct {
+	roots, finals []int32
+}
+
+func newSide(t *calltree.Tree, name []int32, factor *big.Rat) *side {
+	m := t.Main()
+	return &side{parent: t.Parents(), end: t.Ends(), name: name, metric: m, planes: m.Planes(), factor: factor,
+		mark: make([]int32, t.Len())}
+}
+
+// index groups the nodes by name.
+func (s *side) index(names int) {
+	s.starts = make([]int32, names+1)
+	for _, f := range s.name {
+		s.starts[f+1]++
+	}
+	for f := range names {
+		s.starts[f+1] += s.starts[f]
+	}
+	next := slices.Clone(s.starts)
+	s.nodes = make([]int32, len(s.name))
+	for n, f := range s.name {
+		s.nodes[next[f]] = int32(n)
+		next[f]++
+	}
+}
+
+// all gives the places of a name.
+func (s *side) all(name int32) places {
+	nodes := s.nodes[s.starts[name]:s.starts[name+1]]
+	return places{nodes, nodes}
+}
+
+// find gives the places of a call sequence. It looks up and down from the rarest of its names.
+func (s *side) find(path []int32) places {
+	rarest := 0
+	for i, name := range path {
+		if len(s.all(name).finals) < len(s.all(path[rarest]).finals) {
+			rarest = i
+		}
+	}
+	if len(path) == 1 {
+		return s.all(path[0])
+	}
+	var found places
+	for _, n := range s.all(path[rarest]).finals {
+		if root := s.up(n, path[:rarest]); root >= 0 {
+			found = s.down(found, root, n, path[rarest+1:])
+		}
+	}
+	return inPreorder(found)
+}
+
+// up gives the node at which the path that leads to a call of n begins, or -1.
+func (s *side) up(n int32, path []int32) int32 {
+	for i := len(path) - 1; i >= 0; i-- {
+		n = s.parent[n]
+		if n < 0 || s.name[n] != path[i] {
+			return -1
+		}
+	}
+	return n
+}
+
+// down adds the places of the paths from root through n whose rest below n is given.
+func (s *side) down(to places, root, n int32, rest []int32) places {
+	if len(rest) == 0 {
+		return places{append(to.roots, root), append(to.finals, n)}
+	}
+	for c := n + 1; c < s.end[n]; c = s.end[c] {
+		if s.name[c] == rest[0] {
+			to = s.down(to, root, c, rest[1:])
+		}
+	}
+	return to
+}
+
+// tops groups places by the callers of their roots.
+func (s *side) tops(p places) map[int32]places {
+	g := newGroups(len(s.starts) - 1)
+	for _, r := range p.roots {
+		if up := s.parent[r]; up >= 0 {
+			g.count(s.name[up], 1)
+		}
+	}
+	g.split()
+	for i, r := range p.roots {
+		if up := s.parent[r]; up >= 0 {
+			g.put(s.name[up], up, p.finals[i])
+		}
+	}
+	return g.places()
+}
+
+// bottoms groups the calls from the finals by callee.
+func (s *side) bottoms(p places) map[int32]places {
+	g := newGroups(len(s.starts) - 1)
+	for _, f := range p.finals {
+		for c := f + 1; c < s.end[f]; c = s.end[c] {
+			g.count(s.name[c], 1)
+		}
+	}
+	g.split()
+	for i, f := range p.finals {
+		for c := f + 1; c < s.end[f]; c = s.end[c] {
+			g.put(s.name[c], p.roots[i], c)
+		}
+	}
+	of := g.places()
+	for name, p := range of {
+		of[name] = inPreorder(p)
+	}
+	return of
+}
+
+// inPreorder sorts places by finals: the calls below nested finals come out of order.
+func inPreorder(p places) places {
+	if slices.IsSorted(p.finals) {
+		return p
+	}
+	pairs := make([]uint64, len(p.finals))
+	for i, f := range p.finals {
+		pairs[i] = uint64(f)<<32 | uint64(p.roots[i])
+	}
+	slices.Sort(pairs)
+	for i, pair := range pairs {
+		p.finals[i], p.roots[i] = int32(pair>>32), int32(uint32(pair))
+	}
+	return p
+}
+
+// groups splits places by name, in two passes over them: first count, then put.
+type groups struct {
+	counts []int32 // by name: how many there are; later, how many are put
+	starts []int32 // by name: where they begin in all
+	seen   []int32 // names, in the order in which they came
+	all    places  // of all names, one after the other
+}
+
+func newGroups(names int) *groups { return &groups{counts: make([]int32, names)} }
+
+func (g *groups) count(name, n int32) {
+	if g.counts[name] == 0 {
+		g.seen = append(g.seen, name)
+	}
+	g.counts[name] += n
+}
+
+func (g *groups) split() {
+	g.starts = make([]int32, len(g.counts))
+	total := int32(0)
+	for _, name := range g.seen {
+		g.starts[name] = total
+		total += g.counts[name]
+		g.counts[name] = 0
+	}
+	g.all = places{make([]int32, total), make([]int32, total)}
+}
+
+func (g *groups) put(name, root, final int32) {
+	i := g.starts[name] + g.counts[name]
+	g.all.roots[i], g.all.finals[i] = root, final
+	g.counts[name]++
+}
+
+func (g *groups) places() map[int32]places {
+	out := make(map[int32]places, len(g.seen))
+	for _, name := range g.seen {
+		from, to := g.starts[name], g.starts[name]+g.counts[name]
+		out[name] = places{g.all.roots[from:to:to], g.all.finals[from:to:to]}
+	}
+	return out
+}

@@ -1,0 +1,270 @@
+package bottlenecks
+
+import (
+	"math/big"
+	"slices"
+
+	"github.com/cpprof/cpprof/calltree"
+)
+
+// An item is one call sequence of a list whose totals are taken.
+type item struct {
+	places places
+	length int32
+	plain  bool // no name occurs twice, so that no two of its paths share a node
+}
+
+// An end is the last node of a path of the list's item at index.
+type end struct {
+	node, index int32
+}
+
+// base sums the own cost of all nodes along the paths of the items, each node once.
+func (s *side) base(list []item) *big.Rat {
+	sums := make([]int64, len(s.planes))
+	for i, p := range s.planes {
+		if len(list) == 1 && list[0].plain {
+			sums[i] = s.plainBase(list[0], p.Own)
+		} else {
+			sums[i] = s.sharedBase(list, p.Own)
+		}
+	}
+	return s.hits(sums)
+}
+
+func (s *side) plainBase(it item, own []int64) (sum int64) {
+	if it.length == 1 {
+		for _, n := range it.places.finals {
+			sum += own[n]
+		}
+		return sum
+	}
+	for _, n := range it.places.finals {
+		for range it.length {
+			sum += own[n]
+			n = s.parent[n]
+		}
+	}
+	return sum
+}
+
+func (s *side) sharedBase(list []item, own []int64) (sum int64) {
+	for _, it := range list {
+		for _, n := range it.places.finals {
+			for range it.length {
+				if s.mark[n] == 0 {
+					s.mark[n] = 1
+					sum += own[n]
+				}
+				n = s.parent[n]
+			}
+		}
+	}
+	for _, it := range list {
+		for _, n := range it.places.finals {
+			for range it.length {
+				s.mark[n] = 0
+				n = s.parent[n]
+			}
+		}
+	}
+	return sum
+}
+
+// cum is the cum of one item.
+func (s *side) cum(it item) *big.Rat {
+	if !it.plain {
+		return s.cums([]item{it})[0]
+	}
+	sums := make([]int64, len(s.planes))
+	for i, p := range s.planes {
+		sums[i] = s.plainCum(it, p)
+	}
+	return s.hits(sums)
+}
+
+// plainCum sums over the ends that no other end encloses, and over the nodes before ends that none encloses.
+func (s *side) plainCum(it item, p calltree.Plane) (sum int64) {
+	outer, until := int32(-1), int32(0)
+	for _, f := range it.places.finals {
+		if f >= until {
+			sum += p.Cum[f]
+			outer, until = f, s.end[f]
+		}
+		n := f
+		for range it.length - 1 {
+			if n = s.parent[n]; n < outer {
+				sum += p.Own[n]
+			}
+		}
+	}
+	return sum
+}
+
+// cums gives the cum of each prefix of the list: of list[:1], list[:2] and so on.
+func (s *side) cums(list []item) []*big.Rat {
+	ends := mergeEnds(list)
+	sums := make([][]int64, len(s.planes))
+	for i, p := range s.planes {
+		sums[i] = s.prefixCums(list, ends, p)
+	}
+	out := make([]*big.Rat, len(list))
+	digits := make([]int64, len(s.planes))
+	for i := range out {
+		for k := range sums {
+			digits[k] = sums[k][i]
+		}
+		out[i] = s.hits(digits)
+	}
+	return out
+}
+
+// prefixCums finds for every node at which index of the list it comes to be counted, as a node along a path or as
+// one below a path's end, and sums what each index brings. The ends are in preorder, so that those which enclose a
+// node stand on a stack; along the stack the index falls, since an end inside another one brings something only where
+// it comes earlier in the list.
+func (s *side) prefixCums(list []item, ends []end, p calltree.Plane) []int64 {
+	sums := make([]int64, len(list))
+	marked := len(list) > 1 || len(list) == 1 && !list[0].plain
+	if marked {
+		s.markInterior(list)
+	}
+	var open []end
+	for _, e := range ends {
+		for len(open) > 0 && s.end[open[len(open)-1].node] <= e.node {
+			open = open[:len(open)-1]
+		}
+		if top := len(open) - 1; top < 0 || open[top].index > e.index {
+			sums[e.index] += p.Cum[e.node]
+			if top >= 0 {
+				sums[open[top].index] -= p.Cum[e.node]
+			}
+			open = append(open, e)
+		}
+		s.addInterior(sums, open, e, list[e.index].length, p.Own, marked)
+	}
+	for i := 1; i < len(sums); i++ {
+		sums[i] += sums[i-1]
+	}
+	return sums
+}
+
+// markInterior notes with each node before the end of a path the lowest index of its paths, plus 1.
+func (s *side) markInterior(list []item) {
+	for i, it := range list {
+		for _, n := range it.places.finals {
+			for range it.length - 1 {
+				n = s.parent[n]
+				if s.mark[n] == 0 {
+					s.mark[n] = int32(i) + 1
+				}
+			}
+		}
+	}
+}
+
+// addInterior adds the nodes before the end of a path, each where no end of an earlier index encloses it. It takes
+// their marks away, so that each is added once.
+func (s *side) addInterior(sums []int64, open []end, e end, length int32, own []int64, marked bool) {
+	n, top := e.node, len(open)-1
+	for range length - 1 {
+		n = s.parent[n]
+		for top >= 0 && open[top].node > n {
+			top--
+		}
+		index := e.index
+		if marked {
+			if s.mark[n] == 0 {
+				continue
+			}
+			index = s.mark[n] - 1
+			s.mark[n] = 0
+		}
+		if top >= 0 {
+			if open[top].index <= index {
+				continue
+			}
+			sums[open[top].index] -= own[n]
+		}
+		sums[index] += own[n]
+	}
+}
+
+// nameSums gives the base and cum of every name, by plane within a name. A node inside another one of its name is in
+// the cum already.
+func (s *side) nameSums(names int) (base, cum [][]int64) {
+	base, cum = digitsOf(names, len(s.planes)), digitsOf(names, len(s.planes))
+	for k, p := range s.planes {
+		until := make([]int32, names)
+		for n, f := range s.name {
+			base[f][k] += p.Own[n]
+			if int32(n) >= until[f] {
+				cum[f][k] += p.Cum[n]
+				until[f] = s.end[n]
+			}
+		}
+	}
+	return base, cum
+}
+
+func digitsOf(rows, planes int) [][]int64 {
+	all := make([]int64, rows*planes)
+	out := make([][]int64, rows)
+	for i := range out {
+		out[i] = all[i*planes : (i+1)*planes]
+	}
+	return out
+}
+
+// mergeEnds brings the finals of all items into preorder; of one node, the lowest index first.
+func mergeEnds(list []item) []end {
+	runs := make([][]end, len(list))
+	for i, it := range list {
+		run := make([]end, len(it.places.finals))
+		for k, n := range it.places.finals {
+			run[k] = end{n, int32(i)}
+		}
+		runs[i] = run
+	}
+	for len(runs) > 1 {
+		half := runs[:0]
+		for i := 0; i < len(runs); i += 2 {
+			if i+1 < len(runs) {
+				half = append(half, mergeRuns(runs[i], runs[i+1]))
+			} else {
+				half = append(half, runs[i])
+			}
+		}
+		runs = half
+	}
+	if len(runs) == 0 {
+		return nil
+	}
+	return runs[0]
+}
+
+func mergeRuns(a, b []end) []end {
+	out := make([]end, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		if b[0].node < a[0].node {
+			out, b = append(out, b[0]), b[1:]
+		} else {
+			out, a = append(out, a[0]), a[1:]
+		}
+	}
+	return append(append(out, a...), b...)
+}
+
+func (s *side) hits(sums []int64) *big.Rat {
+	h := s.metric.Hits(sums...)
+	if s.factor != nil {
+		h.Mul(h, s.factor)
+	}
+	return h
+}
+
+// plain tells whether no name occurs twice in a call sequence.
+func plain(path []int32) bool {
+	sorted := slices.Sorted(slices.Values(path))
+	return len(slices.Compact(sorted)) == len(path)
+}

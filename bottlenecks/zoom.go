@@ -1,0 +1,105 @@
+package bottlenecks
+
+import (
+	"math/big"
+	"slices"
+	"strings"
+)
+
+// DefaultCutoff is the paper's ratio for zooming, 0.95.
+func DefaultCutoff() *big.Rat { return big.NewRat(95, 100) }
+
+// ZoomTop gives the nearby top extensions of s by the paper's routine Zoom (section 2.3): the fewest extensions, those
+// with the highest cum first, whose total cum reaches the part cutoff of that of s; where one alone reaches it, those
+// of that one. Where no extensions reach it, there are none; but if zooming had gone a step or more by then, the
+// summary that it had reached is the result.
+func ZoomTop(p Profile, s Summary, cutoff *big.Rat) []Summary {
+	return zoom(p, s, cutoff, Summary.Tops)
+}
+
+// ZoomBottom is ZoomTop for the bottom extensions.
+func ZoomBottom(p Profile, s Summary, cutoff *big.Rat) []Summary {
+	return zoom(p, s, cutoff, Summary.Bottoms)
+}
+
+func zoom(p Profile, s Summary, cutoff *big.Rat, extensions func(Summary) []Summary) []Summary {
+	reached, near := zoomTo(p, s, cutoff, extensions)
+	if len(near) == 0 && reached != s {
+		return []Summary{reached}
+	}
+	return near
+}
+
+// zoomTo gives the summary that zooming reached, and the extensions of it that together reach the cutoff, if any do.
+func zoomTo(p Profile, s Summary, cutoff *big.Rat, extensions func(Summary) []Summary) (reached Summary, near []Summary) {
+	goal := new(big.Rat).Abs(s.Cum())
+	goal.Mul(goal, cutoff)
+	for {
+		near = concentrated(p, extensions(s), goal)
+		if len(near) != 1 {
+			return s, near
+		}
+		s = near[0]
+	}
+}
+
+// concentrated gives the fewest of the summaries, highest cum first, that together reach the goal.
+func concentrated(p Profile, list []Summary, goal *big.Rat) []Summary {
+	SortByCum(list)
+	for i, total := range p.TotalCums(list...) {
+		if total.Abs(total).Cmp(goal) >= 0 {
+			return list[:i+1]
+		}
+	}
+	return nil
+}
+
+// ZoomTrim trims s as long as the cum stays what it was, within the ratio cutoff up or down, and one step more: the
+// nearest trimming that tells something new is the result. trim is Summary.TrimTop or Summary.TrimBottom; the result
+// is false for a sequence of one. (The paper only says that trimmings are zoomed like extensions.)
+func ZoomTrim(s Summary, cutoff *big.Rat, trim func(Summary) (Summary, bool)) (Summary, bool) {
+	own := new(big.Rat).Abs(s.Cum())
+	least := new(big.Rat).Mul(own, cutoff)
+	reached, ok := trim(s)
+	if !ok {
+		return nil, false
+	}
+	for {
+		cum := new(big.Rat).Abs(reached.Cum())
+		next, more := trim(reached)
+		if !more || cum.Cmp(least) < 0 || cum.Mul(cum, cutoff).Cmp(own) > 0 {
+			return reached, true
+		}
+		reached = next
+	}
+}
+
+// SortByCum sorts by the absolute value of the cum, highest first, then by path.
+func SortByCum(list []Summary) {
+	sortBy(list, func(s Summary) *big.Rat { c := s.Cum(); return c.Abs(c) })
+}
+
+// SortByBase is SortByCum for the base.
+func SortByBase(list []Summary) {
+	sortBy(list, func(s Summary) *big.Rat { b := s.Base(); return b.Abs(b) })
+}
+
+func sortBy(list []Summary, cost func(Summary) *big.Rat) {
+	type ranked struct {
+		s    Summary
+		cost *big.Rat
+	}
+	by := make([]ranked, len(list))
+	for i, s := range list {
+		by[i] = ranked{s, cost(s)}
+	}
+	slices.SortStableFunc(by, func(a, b ranked) int {
+		if c := b.cost.Cmp(a.cost); c != 0 {
+			return c
+		}
+		return slices.CompareFunc(a.s.Path(), b.s.Path(), strings.Compare)
+	})
+	for i, r := range by {
+		list[i] = r.s
+	}
+}

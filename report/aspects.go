@@ -1,0 +1,49 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/cpprof/cpprof/aspects"
+)
+
+// Aspects writes each aspect with those of the functions that belong to it, in order of name; an aspect that
+// has none comes after the others, in one line with its like.
+func Aspects(w io.Writer, set *aspects.Set, functions []string) error {
+	functions = slices.Compact(slices.Sorted(slices.Values(functions)))
+	var empty []string
+	for _, a := range set.All() {
+		var members []string
+		for _, f := range functions {
+			if a.Has(f) {
+				members = append(members, f)
+			}
+		}
+		if members == nil {
+			empty = append(empty, a.Name())
+			continue
+		}
+		if _, err := fmt.Fprintf(w, "%s  (%d functions)\n", a.Name(), len(members)); err != nil {
+			return err
+		}
+		for _, f := range members {
+			if _, err := fmt.Fprintf(w, "  %s\n", Printable(f)); err != nil {
+				return err
+			}
+		}
+	}
+	if empty == nil {
+		return nil
+	}
+	_, err := fmt.Fprintf(w, "of no function here:")
+	for _, name := range empty {
+		if err == nil {
+			_, err = fmt.Fprintf(w, " %s", name)
+		}
+	}
+	if err == nil {
+		_, err = fmt.Fprintln(w)
+	}
+	return err
+}

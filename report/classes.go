@@ -1,0 +1,106 @@
+package report
+
+import (
+	"io"
+	"math/big"
+	"strconv"
+
+	"github.com/cpprof/cpprof/views"
+)
+
+// typedTimes are the names of the parts of a class's time, in the order in which they are shown.
+var typedTimes = []string{"RUN", "LOAD", "PRIO", "MONITOR", "WAIT"}
+
+// shares gives a class's typed time as fractions of its lifetime, in the order of typedTimes.
+func shares(c views.ClassSummary) []*big.Rat {
+	parts := []*big.Rat{c.Run, c.Load, c.Prio, c.Monitor, c.Wait}
+	for i, p := range parts {
+		parts[i] = fraction(p, new(big.Rat).SetInt64(c.Hits))
+	}
+	return parts
+}
+
+// fraction is a/b, and 0 where b is.
+func fraction(a, b *big.Rat) *big.Rat {
+	if b.Sign() == 0 {
+		return new(big.Rat)
+	}
+	return new(big.Rat).Quo(a, b)
+}
+
+// Classes writes the table of thread classes: their goroutines, instances, and the share of each typed time.
+func Classes(w io.Writer, classes []views.ClassSummary) error {
+	t := new(table)
+	t.add(append([]string{"class", "goroutines", "instances", "alive"}, typedTimes...)...)
+	for _, c := range classes {
+		row := []string{
+			Printable(c.Class),
+			strconv.Itoa(c.Instances),
+			strconv.FormatInt(c.Hits, 10),
+			Decimal(c.MeanAlive, 1),
+		}
+		for _, s := range shares(c) {
+			row = append(row, Cost(s))
+		}
+		t.add(row...)
+	}
+	return t.write(w)
+}
+
+// classJSON is a class as data.
+type classJSON struct {
+	Class      string              `json:"class"`
+	Goroutines int                 `json:"goroutines"`
+	Instances  int64               `json:"instances"`
+	MeanAlive  float64             `json:"mean_alive"`
+	Shares     map[string]float64  `json:"shares"`
+	Hits       map[string]*big.Rat `json:"hits"` // exact, as "5/2"
+}
+
+// ClassesJSON writes the same as a JSON array.
+func ClassesJSON(w io.Writer, classes []views.ClassSummary) error {
+	list := make([]classJSON, 0, len(classes))
+	for _, c := range classes {
+		j := classJSON{
+			Class: c.Class, Goroutines: c.Instances, Instances: c.Hits, MeanAlive: float(c.MeanAlive),
+			Shares: map[string]float64{}, Hits: map[string]*big.Rat{},
+		}
+		for i, hits := range []*big.Rat{c.Run, c.Load, c.Prio, c.Monitor, c.Wait} {
+			j.Hits[typedTimes[i]] = hits
+			j.Shares[typedTimes[i]] = float(shares(c)[i])
+		}
+		list = append(list, j)
+	}
+	return writeJSON(w, list)
+}
+
+// ClassesCompared writes the table of the thread classes of two recordings, which meet by name: how many goroutines were
+// alive, and the share of each typed time in a less that in b. A class that is in one of them only has no difference.
+func ClassesCompared(w io.Writer, a, b []views.ClassSummary) error {
+	t := new(table)
+	t.add(append([]string{"class", "alive in A", "in B"}, typedTimes...)...)
+	inB := make(map[string]views.ClassSummary)
+	for _, c := range b {
+		inB[c.Class] = c
+	}
+	for _, c := range a {
+		other, common := inB[c.Class]
+		if !common {
+			t.add(Printable(c.Class), Decimal(c.MeanAlive, 1), "-")
+			continue
+		}
+		delete(inB, c.Class)
+		row := []string{Printable(c.Class), Decimal(c.MeanAlive, 1), Decimal(other.MeanAlive, 1)}
+		before := shares(other)
+		for i, s := range shares(c) {
+			row = append(row, signed(s.Sub(s, before[i])))
+		}
+		t.add(row...)
+	}
+	for _, c := range b {
+		if _, left := inB[c.Class]; left {
+			t.add(Printable(c.Class), "-", Decimal(c.MeanAlive, 1))
+		}
+	}
+	return t.write(w)
+}

@@ -1,0 +1,324 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// Goroutines writes what every goroutine did in the last sample, those that did the same at the same stack together,
+// the most numerous first. Frames come innermost first, each with the line that it executes.
+func Goroutines(w io.Writer, r *sampledata.Recording) error {
+	groups := goroutineGroups(r)
+	var all int
+	for _, g := range groups {
+		all += g.Count
+	}
+	b := new(strings.Builder)
+	fmt.Fprintf(b, "%s (process %d, %s): %s, %s\n%s", Printable(Program(r)), r.Header.PID, Printable(r.Header.GoVersion),
+		counted(all, "goroutine"), counted(len(groups), "different stack"), Warnings(r.Warnings))
+	for _, g := range groups {
+		g.write(b)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// goroutinesJSON is the same as data.
+type goroutinesJSON struct {
+	Command   []string             `json:"command"`
+	PID       int64                `json:"pid"`
+	GoVersion string               `json:"go_version"`
+	Count     int                  `json:"goroutines"`
+	Groups    []*goroutineGroup    `json:"groups"`
+	Warnings  []sampledata.Warning `json:"warnings"`
+}
+
+// GoroutinesJSON writes the same as JSON.
+func GoroutinesJSON(w io.Writer, r *sampledata.Recording) error {
+	j := goroutinesJSON{
+		Command: append([]string{}, r.Header.Command...), PID: r.Header.PID, GoVersion: r.Header.GoVersion,
+		Groups: goroutineGroups(r), Warnings: append([]sampledata.Warning{}, r.Warnings...),
+	}
+	for _, g := range j.Groups {
+		j.Count += g.Count
+	}
+	return writeJSON(w, j)
+}
+
+// A goroutineGroup is the goroutines of equal state, reason and stack in one sample.
+type goroutineGroup struct {
+	Count      int               `json:"count"`
+	State      string            `json:"state"`
+	Reason     string            `json:"reason,omitempty"`
+	Torn       bool              `json:"torn,omitempty"` // the stack does not reach its outermost frame
+	Classes    []goroutineClass  `json:"classes"`
+	Labels     []goroutineLabels `json:"labels,omitempty"` // those that have any
+	Locks      []goroutineLock   `json:"locks,omitempty"`
+	Goroutines []int64           `json:"ids"`
+	Frames     []goroutineFrame  `json:"frames"` // the innermost first
+
+	stack sampledata.NodeID
+}
+
+// goroutineClass is how many goroutines of a group began with a function, at a place.
+type goroutineClass struct {
+	Class     string `json:"class"`
+	CreatedBy string `json:"created_by,omitempty"`
+	File      string `json:"file,omitempty"`
+	Line      int32  `json:"line,omitempty"`
+	Count     int    `json:"count"`
+}
+
+type goroutineLabels struct {
+	Labels map[string]string `json:"labels"`
+	Count  int               `json:"count"`
+
+	text string
+}
+
+type goroutineLock struct {
+	Address  string  `json:"address"`
+	Holders  []int64 `json:"holders,omitempty"`
+	Evidence string  `json:"evidence,omitempty"` // of the holders
+	Count    int     `json:"count"`
+}
+
+type goroutineFrame struct {
+	Function string `json:"function"`
+	File     string `json:"file,omitempty"`
+	Line     int32  `json:"line,omitempty"`
+	Inlined  bool   `json:"inlined,omitempty"`
+}
+
+// goroutineGroups groups the goroutines of the last sample.
+func goroutineGroups(r *sampledata.Recording) []*goroutineGroup {
+	type key struct {
+		run    sampledata.RunState
+		reason string
+		stack  sampledata.NodeID
+		torn   bool
+	}
+	index := make(map[key]*gathering)
+	var order []*gathering
+	for _, run := range r.Runs {
+		if int(run.Last) != len(r.Samples)-1 {
+			continue
+		}
+		k := key{run.State.Run, run.Reason, run.Stack, run.Torn}
+		g := index[k]
+		if g == nil {
+			g = newGathering(r, run.State)
+			index[k] = g
+			order = append(order, g)
+		}
+		g.add(run)
+	}
+	groups := make([]*goroutineGroup, 0, len(order))
+	for _, g := range order {
+		groups = append(groups, g.group())
+	}
+	slices.SortFunc(groups, func(a, b *goroutineGroup) int {
+		return cmp.Or(-cmp.Compare(a.Count, b.Count), cmp.Compare(a.State, b.State), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.stack, b.stack))
+	})
+	return groups
+}
+
+// A gathering is a group while it grows.
+type gathering struct {
+	r       *sampledata.Recording
+	state   sampledata.State
+	ids     []int64
+	classes map[goroutineClass]int // by class, its Count 0
+	labels  map[sampledata.LabelSetID]int
+	locks   map[lockState]int
+}
+
+// A lockState is what is known of a lock that a goroutine waits for.
+type lockState struct {
+	address  uint64
+	holders  sampledata.HolderSetID
+	evidence sampledata.Evidence
+}
+
+func newGathering(r *sampledata.Recording, s sampledata.State) *gathering {
+	return &gathering{
+		r: r, state: s,
+		classes: make(map[goroutineClass]int), labels: make(map[sampledata.LabelSetID]int), locks: make(map[lockState]int),
+	}
+}
+
+func (a *gathering) add(run sampledata.Run) {
+	g := a.r.Goroutines[run.Goroutine]
+	a.ids = append(a.ids, g.ID)
+	c := goroutineClass{Class: "go:unknown", CreatedBy: g.Site.Function, File: g.Site.File, Line: g.Site.Line}
+	if g.Start >= 0 {
+		c.Class = "go:" + a.r.Functions[g.Start].Name
+	}
+	a.classes[c]++
+	if run.Labels != 0 {
+		a.labels[run.Labels]++
+	}
+	if run.Lock != 0 {
+		a.locks[lockState{run.Lock, run.Holders, run.Evidence}]++
+	}
+}
+
+func (a *gathering) group() *goroutineGroup {
+	slices.Sort(a.ids)
+	g := &goroutineGroup{
+		Count: len(a.ids), State: a.state.Run.String(), Reason: a.state.Reason, Torn: a.state.Torn,
+		Goroutines: a.ids, Frames: stackFrames(a.r, a.state.Stack), stack: a.state.Stack,
+	}
+	for c, n := range a.classes {
+		c.Count = n
+		g.Classes = append(g.Classes, c)
+	}
+	slices.SortFunc(g.Classes, func(a, b goroutineClass) int {
+		return cmp.Or(-cmp.Compare(a.Count, b.Count), cmp.Compare(a.Class, b.Class), cmp.Compare(a.File, b.File),
+			cmp.Compare(a.Line, b.Line), cmp.Compare(a.CreatedBy, b.CreatedBy))
+	})
+	for id, n := range a.labels {
+		l := goroutineLabels{Labels: make(map[string]string), Count: n}
+		var words []string
+		for _, label := range a.r.LabelSets[id] {
+			l.Labels[label.Key] = label.Value
+			words = append(words, label.Key+"="+label.Value)
+		}
+		l.text = strings.Join(words, " ")
+		g.Labels = append(g.Labels, l)
+	}
+	slices.SortFunc(g.Labels, func(a, b goroutineLabels) int {
+		return cmp.Or(-cmp.Compare(a.Count, b.Count), cmp.Compare(a.text, b.text))
+	})
+	for l, n := range a.locks {
+		g.Locks = append(g.Locks, a.lock(l, n))
+	}
+	slices.SortFunc(g.Locks, func(a, b goroutineLock) int {
+		return cmp.Or(-cmp.Compare(a.Count, b.Count), cmp.Compare(a.Address, b.Address), slices.Compare(a.Holders, b.Holders),
+			cmp.Compare(a.Evidence, b.Evidence))
+	})
+	return g
+}
+
+func (a *gathering) lock(l lockState, n int) goroutineLock {
+	lock := goroutineLock{Address: fmt.Sprintf("%#x", l.address), Count: n}
+	if l.holders == 0 {
+		return lock
+	}
+	lock.Evidence = l.evidence.String()
+	for _, h := range a.r.HolderSets[l.holders] {
+		lock.Holders = append(lock.Holders, a.r.Goroutines[h].ID)
+	}
+	slices.Sort(lock.Holders)
+	return lock
+}
+
+// stackFrames lists the frames of a stack, the innermost first.
+func stackFrames(r *sampledata.Recording, stack sampledata.NodeID) []goroutineFrame {
+	frames := []goroutineFrame{}
+	for stack != sampledata.NoStack {
+		n := r.Nodes[stack]
+		f := r.Functions[n.Function]
+		frames = append(frames, goroutineFrame{f.Name, f.File, n.Line, n.Inlined})
+		stack = n.Parent
+	}
+	return frames
+}
+
+// mentioned is how many things of a kind the text names; the JSON has all.
+const mentioned = 8
+
+// write writes a group: a line on what its goroutines do, lines on what they are, and their stack.
+func (g *goroutineGroup) write(b *strings.Builder) {
+	fmt.Fprintf(b, "\n%d %s", g.Count, g.State)
+	if g.Reason != "" {
+		fmt.Fprintf(b, ": %s", Printable(g.Reason))
+	}
+	b.WriteByte('\n')
+	mention(b, "class ", g.Classes, func(c goroutineClass) string {
+		s := timesText(c.Count, g.Count) + Printable(c.Class)
+		if c.CreatedBy != "" {
+			s += ", created by " + Printable(c.CreatedBy) + place(c.File, c.Line)
+		}
+		return s
+	})
+	mention(b, "labels ", g.Labels, func(l goroutineLabels) string { return timesText(l.Count, g.Count) + Printable(l.text) })
+	mention(b, "lock ", g.Locks, func(l goroutineLock) string {
+		s := timesText(l.Count, g.Count) + l.Address
+		switch {
+		case l.Evidence == sampledata.Ambiguous.String():
+			s += ", perhaps held by one of " + goids(l.Holders)
+		case len(l.Holders) > 0:
+			s += fmt.Sprintf(", held by %s (%s)", goids(l.Holders), l.Evidence)
+		}
+		return s
+	})
+	fmt.Fprintf(b, "  %s\n", goids(g.Goroutines))
+	for _, f := range g.Frames {
+		fmt.Fprintf(b, "    %s%s", Printable(f.Function), place(f.File, f.Line))
+		if f.Inlined {
+			b.WriteString("  (inlined)")
+		}
+		b.WriteByte('\n')
+	}
+	if g.Torn {
+		b.WriteString("    ... the stack could not be followed further\n")
+	}
+}
+
+// mention writes a line for each of the first things of a list.
+func mention[T any](b *strings.Builder, what string, list []T, text func(T) string) {
+	for _, x := range list[:min(len(list), mentioned)] {
+		fmt.Fprintf(b, "  %s%s\n", what, text(x))
+	}
+	if more := len(list) - mentioned; more > 0 {
+		fmt.Fprintf(b, "  %s... %d more\n", what, more)
+	}
+}
+
+// timesText says how many of a group are meant, where it isn't all.
+func timesText(n, all int) string {
+	if n == all {
+		return ""
+	}
+	return fmt.Sprintf("(%d of %d) ", n, all)
+}
+
+// place is a position in the source, after two blanks; nothing where it is not known.
+func place(file string, line int32) string {
+	if file == "" {
+		return ""
+	}
+	s := "  " + Printable(file)
+	if line > 0 {
+		s += ":" + strconv.Itoa(int(line))
+	}
+	return s
+}
+
+func goids(ids []int64) string {
+	words := make([]string, 0, mentioned+1)
+	for _, id := range ids[:min(len(ids), mentioned)] {
+		words = append(words, strconv.FormatInt(id, 10))
+	}
+	if more := len(ids) - mentioned; more > 0 {
+		words = append(words, fmt.Sprintf("and %d more", more))
+	}
+	if len(ids) == 1 {
+		return "goroutine " + words[0]
+	}
+	return "goroutines " + strings.Join(words, ", ")
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

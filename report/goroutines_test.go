@@ -1,0 +1,91 @@
+package report
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// readTwin reads a recording as text from testdata.
+func readTwin(t *testing.T, name string) *sampledata.Recording {
+	t.Helper()
+	f, err := os.Open("testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r, err := sampledata.ReadText(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// golden compares what was written with a file. UPDATE_GOLDEN=1 renews it, to be read before it is committed.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	name = "testdata/" + name
+	if os.Getenv("UPDATE_GOLDEN") != "" {
+		if err := os.WriteFile(name, []byte(got), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("it is not what %s says:\n%s", name, got)
+	}
+}
+
+func TestGoroutines(t *testing.T) {
+	r := readTwin(t, "goroutines.txt")
+	var text, data strings.Builder
+	if err := Goroutines(&text, r); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "goroutines.golden", text.String())
+	if err := GoroutinesJSON(&data, r); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "goroutines.json", data.String())
+}
+
+// Every goroutine that is there is in one group, and only those.
+func TestGoroutinesAreAllThere(t *testing.T) {
+	var data strings.Builder
+	if err := GoroutinesJSON(&data, readTwin(t, "goroutines.txt")); err != nil {
+		t.Fatal(err)
+	}
+	var got goroutinesJSON
+	if err := json.Unmarshal([]byte(data.String()), &got); err != nil {
+		t.Fatal(err)
+	}
+	var ids []int64
+	for _, g := range got.Groups {
+		ids = append(ids, g.Goroutines...)
+	}
+	slices.Sort(ids)
+	if want := []int64{1, 18, 19, 20, 21, 22, 30, 31, 32, 33, 34, 35, 36, 37, 38, 40}; !slices.Equal(ids, want) || got.Count != len(want) {
+		t.Errorf("%d goroutines: %d, want %d", got.Count, ids, want)
+	}
+}
+
+func TestNoGoroutines(t *testing.T) {
+	r, err := sampledata.ReadText(strings.NewReader("cpprof recording 1\ncommand ./x\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text, data strings.Builder
+	if err := Goroutines(&text, r); err != nil || !strings.Contains(text.String(), "0 goroutines, 0 different stacks") {
+		t.Errorf("%v: %s", err, &text)
+	}
+	if err := GoroutinesJSON(&data, r); err != nil || !strings.Contains(data.String(), `"groups": []`) {
+		t.Errorf("%v: %s", err, &data)
+	}
+}

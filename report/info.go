@@ -1,0 +1,119 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// Headline writes what was recorded and what that cost the target, in a line, what went less than well, and a
+// blank line.
+func Headline(w io.Writer, path string, r *sampledata.Recording) error {
+	s := r.Stats()
+	_, err := fmt.Fprintf(w, "%s: %d samples of %s in %s (%.1f a second); it was halted %s of the time\n%s\n",
+		Printable(filepath.Base(path)), s.Samples, Printable(Program(r)), span(s.Duration), s.RateHz, Percent(s.HaltedShare), Warnings(r.Warnings))
+	return err
+}
+
+// Program is what the target is called.
+func Program(r *sampledata.Recording) string {
+	if len(r.Header.Command) > 0 {
+		return filepath.Base(r.Header.Command[0])
+	}
+	return filepath.Base(r.Header.Executable)
+}
+
+// span shows a time in a few digits.
+func span(d time.Duration) string {
+	switch {
+	case d >= 100*time.Second:
+		return d.Round(time.Second).String()
+	case d >= time.Second:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	case d >= time.Millisecond:
+		return fmt.Sprintf("%.2f ms", float64(d)/float64(time.Millisecond))
+	}
+	return fmt.Sprintf("%.1f µs", float64(d)/float64(time.Microsecond))
+}
+
+var endTexts = map[sampledata.EndCause]string{
+	sampledata.EndUnknown:     "ended",
+	sampledata.EndDuration:    "the time asked for was over",
+	sampledata.EndInterrupted: "interrupted",
+	sampledata.EndExited:      "the target exited",
+	sampledata.EndKilled:      "the target was killed",
+	sampledata.EndExec:        "the target became another program",
+	sampledata.EndFailed:      "the sampler failed",
+}
+
+// ending says how a recording ended.
+func ending(r *sampledata.Recording) string {
+	if r.End == nil {
+		return "it breaks off: it is still being recorded, the sampler was killed, or the files are damaged"
+	}
+	text := endTexts[r.End.Cause]
+	if r.End.Cause == sampledata.EndExited {
+		text += fmt.Sprintf(" with status %d", r.End.ExitStatus)
+	}
+	if r.End.Detail != "" {
+		text += ": " + r.End.Detail
+	}
+	return text
+}
+
+// Info writes what was recorded, how, and what it cost the target.
+func Info(w io.Writer, path string, r *sampledata.Recording) error {
+	h, s := r.Header, r.Stats()
+	b := new(strings.Builder)
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(b, "%-11s %s\n", name, fmt.Sprintf(format, args...))
+	}
+	line("recording", "%s", Printable(path))
+	line("target", "%s", Printable(strings.Join(h.Command, " ")))
+	line("", "pid %d, %s, %s/%s, GOMAXPROCS %d", h.PID, Printable(h.GoVersion), Printable(h.OS), Printable(h.Arch), h.GOMAXPROCS)
+	line("recorded", "%s from %s by the %s backend", span(s.Duration), h.Start.Format(time.DateTime), Printable(h.Sampler.Backend))
+	line("ended", "%s", Printable(ending(r)))
+	line("samples", "%d, %.1f a second of at most %g asked for; %d ticks missed", s.Samples, s.RateHz, h.Sampler.RateHz, s.MissedTicks)
+	line("goroutines", "%.1f on average, at most %d; at most %d threads", s.Goroutines.Mean, s.Goroutines.Max, s.ThreadsMax)
+	line("halts", "median %s, 90 %% within %s, 99 %% within %s, longest %s",
+		span(s.Halt.Median), span(s.Halt.P90), span(s.Halt.P99), span(s.Halt.Max))
+	line("cost", "the target was halted %s of the time (%s in all); the sampler used %s of a core",
+		Percent(s.HaltedShare), span(s.Halt.Total), Percent(s.SamplerCPUShare))
+	line("stacks", "%s torn; %s taken over unread, of which %s wrong", Percent(s.TornShare), Percent(s.ReusedShare), Percent(s.ReusedWrongShare))
+	if len(r.Warnings) == 0 {
+		line("warnings", "none")
+	}
+	b.WriteString(Warnings(r.Warnings))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// infoJSON is what was recorded as data.
+type infoJSON struct {
+	Command    []string  `json:"command"`
+	PID        int64     `json:"pid"`
+	GoVersion  string    `json:"go_version"`
+	OS         string    `json:"os"`
+	Arch       string    `json:"arch"`
+	GOMAXPROCS int32     `json:"gomaxprocs"`
+	Start      time.Time `json:"start"`
+	Backend    string    `json:"backend"`
+	AskedHz    float64   `json:"asked_rate_hz"`
+	Complete   bool      `json:"complete"`
+	Ended      string    `json:"ended"`
+	sampledata.Stats
+}
+
+// InfoJSON writes the same as JSON: times in nanoseconds, shares of 1.
+func InfoJSON(w io.Writer, r *sampledata.Recording) error {
+	h := r.Header
+	return writeJSON(w, infoJSON{
+		Command: h.Command, PID: h.PID, GoVersion: h.GoVersion, OS: h.OS, Arch: h.Arch, GOMAXPROCS: h.GOMAXPROCS,
+		Start: h.Start, Backend: h.Sampler.Backend, AskedHz: h.Sampler.RateHz,
+		Complete: r.End != nil, Ended: ending(r), Stats: r.Stats(),
+	})
+}

@@ -1,0 +1,31 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"math/big"
+)
+
+// writeJSON writes a value for a person and for programs: indented, with names as they are.
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// float is for readers that don't need the exact number.
+func float(r *big.Rat) float64 {
+	f, _ := r.Float64()
+	return f
+}
+
+// marshal is json.Marshal that leaves names as they are.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}

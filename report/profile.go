@@ -1,0 +1,137 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math/big"
+	"strings"
+
+	"github.com/cpprof/cpprof/refine"
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// A Profile is a session's profile together with what a reader must know of it.
+type Profile struct {
+	Session  *refine.Session
+	Title    string // "Thread View of go:main.worker"
+	Warnings []sampledata.Warning
+	Color    bool
+}
+
+// Write writes the profile as in the figures of CPPROFJ: a line an entry, indented below the entry that it
+// refines: its cost, its hits, and how its call path goes on. ".." stands before what is called at some distance.
+func (p *Profile) Write(w io.Writer) error {
+	b := new(strings.Builder)
+	m := p.Session.Tree().Main()
+	fmt.Fprintf(b, "%s; %s hits are a cost of 1.000\n\n", Printable(p.Title), Hits(m.Denominator))
+	hitsWidth := max(len("hits"), len(Hits(p.Session.Root().Hits)))
+	fmt.Fprintf(b, "%6s  %*s  %s\n", "cost", hitsWidth, "hits", "call path")
+	var hidden int
+	p.Session.Walk(func(e *refine.Entry, depth int) {
+		if !p.Session.Collapsed(e) {
+			hidden += p.Session.Hidden(e)
+		}
+		cost := p.Session.Cost(e)
+		line := fmt.Sprintf("%6s  %*s  %s%s", Cost(cost), hitsWidth, Hits(e.Hits), strings.Repeat("  ", depth), Printable(e.Label()))
+		fmt.Fprintln(b, paint(p.Color, cost, line))
+	})
+	if hidden > 0 {
+		fmt.Fprintf(b, "\n%d more below %s (--min-hits 0 shows all)\n", hidden, threshold(p.Session.Threshold()))
+	}
+	b.WriteString(Warnings(p.Warnings))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func threshold(t refine.Threshold) string {
+	var parts []string
+	if t.Hits != nil {
+		parts = append(parts, Hits(t.Hits)+" hits")
+	}
+	if t.Cost != nil {
+		parts = append(parts, "a cost of "+Cost(t.Cost))
+	}
+	return strings.Join(parts, " or ")
+}
+
+// heat gives warmer colours to higher costs (CPPROFJ, section 5), in the 16 colours that every terminal has.
+var heat = []struct {
+	from   *big.Rat
+	escape string
+}{
+	{big.NewRat(1, 2), "\x1b[1;31m"}, // bold red
+	{big.NewRat(1, 5), "\x1b[31m"},   // red
+	{big.NewRat(1, 20), "\x1b[33m"},  // yellow
+	{big.NewRat(1, 100), "\x1b[32m"}, // green
+	{new(big.Rat), "\x1b[36m"},       // cyan
+}
+
+func paint(color bool, cost *big.Rat, line string) string {
+	if !color {
+		return line
+	}
+	for _, h := range heat {
+		if cost.Cmp(h.from) >= 0 {
+			return h.escape + line + "\x1b[0m"
+		}
+	}
+	return line
+}
+
+// Warnings shows warnings, a line each.
+func Warnings(warnings []sampledata.Warning) string {
+	var b strings.Builder
+	for _, w := range warnings {
+		fmt.Fprintf(&b, "warning: %s", Printable(w.Message))
+		if w.Count > 1 {
+			fmt.Fprintf(&b, " (%d times)", w.Count)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// profileJSON is a profile as data. Exact numbers are strings such as "5/2".
+type profileJSON struct {
+	Title       string               `json:"title"`
+	Denominator *big.Rat             `json:"denominator"`
+	Unit        string               `json:"unit"`
+	Steps       []refine.Step        `json:"steps"`
+	MinHits     *big.Rat             `json:"min_hits,omitempty"`
+	MinCost     *big.Rat             `json:"min_cost,omitempty"`
+	Profile     entryJSON            `json:"profile"`
+	Warnings    []sampledata.Warning `json:"warnings"`
+}
+
+type entryJSON struct {
+	Path     string      `json:"path"`
+	Label    string      `json:"label"`
+	Cost     float64     `json:"cost"`
+	Hits     *big.Rat    `json:"hits"`
+	Hidden   int         `json:"hidden,omitempty"` // entries below the threshold
+	Children []entryJSON `json:"children,omitempty"`
+}
+
+// WriteJSON writes the same entries as JSON.
+func (p *Profile) WriteJSON(w io.Writer) error {
+	m, t := p.Session.Tree().Main(), p.Session.Threshold()
+	return writeJSON(w, profileJSON{
+		Title: p.Title, Denominator: m.Denominator, Unit: m.Unit,
+		Steps: append([]refine.Step{}, p.Session.Steps()...), MinHits: t.Hits, MinCost: t.Cost,
+		Profile: p.entry(p.Session.Root()), Warnings: append([]sampledata.Warning{}, p.Warnings...),
+	})
+}
+
+func (p *Profile) entry(e *refine.Entry) entryJSON {
+	j := entryJSON{Path: e.Key(), Label: e.Label(), Cost: float(p.Session.Cost(e)), Hits: e.Hits}
+	if p.Session.Collapsed(e) {
+		return j
+	}
+	j.Hidden = p.Session.Hidden(e)
+	for _, c := range e.Children {
+		if p.Session.Visible(c) {
+			j.Children = append(j.Children, p.entry(c))
+		}
+	}
+	return j
+}

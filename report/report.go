@@ -1,0 +1,57 @@
+// Package report writes what the analyses found: the refinement tree of a session as text or JSON, the table
+// of thread classes, what a recording cost its target, how two recordings differ, and the standard reports of the arcflow paper (xtree,
+// xprof, xarc). It computes nothing of its own.
+package report
+
+import (
+	"fmt"
+	"math/big"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/shopspring/decimal"
+)
+
+// Decimal shows an exact number with the given decimals, halves rounded away from zero.
+func Decimal(r *big.Rat, places int32) string {
+	return decimal.NewFromBigRat(r, places).StringFixed(places)
+}
+
+// Cost shows a cost as the paper does, with three decimals.
+func Cost(r *big.Rat) string { return Decimal(r, 3) }
+
+// Hits shows hits: whole ones as they are, others with one decimal.
+func Hits(r *big.Rat) string {
+	if r.IsInt() {
+		return r.Num().String()
+	}
+	return Decimal(r, 1)
+}
+
+// Percent shows a share of 1 as a percentage.
+func Percent(share float64) string {
+	return fmt.Sprintf("%.2f %%", 100*share)
+}
+
+// Printable makes a name from a file safe for a terminal: control characters and what is not UTF-8 are escaped.
+func Printable(s string) string {
+	safe := func(r rune) bool { return r != utf8.RuneError && (unicode.IsGraphic(r)) }
+	if strings.IndexFunc(s, func(r rune) bool { return !safe(r) }) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for i, r := range s {
+		switch {
+		case safe(r):
+			b.WriteRune(r)
+		case r == utf8.RuneError && s[i] != "\uFFFD"[0]:
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case r < 0x80:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
+}

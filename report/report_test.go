@@ -1,0 +1,46 @@
+package report
+
+import (
+	"math/big"
+	"testing"
+)
+
+func TestDecimal(t *testing.T) {
+	for _, c := range []struct {
+		num, den int64
+		places   int32
+		want     string
+	}{
+		{1, 3, 3, "0.333"},
+		{2, 3, 3, "0.667"},
+		{49, 100000, 3, "0.000"}, // rounded once
+		{1, 2000, 3, "0.001"},
+		{-1, 2000, 3, "-0.001"},
+		{7, 1, 1, "7.0"},
+		{0, 1, 3, "0.000"},
+	} {
+		if got := Decimal(big.NewRat(c.num, c.den), c.places); got != c.want {
+			t.Errorf("%d/%d with %d places: %s, want %s", c.num, c.den, c.places, got, c.want)
+		}
+	}
+	if got := Hits(big.NewRat(5, 2)); got != "2.5" {
+		t.Errorf("5/2 hits: %s", got)
+	}
+}
+
+// What a file says can't drive the terminal.
+func TestPrintable(t *testing.T) {
+	for in, want := range map[string]string{
+		"net/http.(*conn).serve": "net/http.(*conn).serve",
+		"main.größe":             "main.größe",
+		"a\x1b[31mb":             `a\x1b[31mb`,
+		"a\nb\x00":               `a\x0ab\x00`,
+		"a\x9bb":                 `a\x9bb`,
+		"a\u202eb":               `a\u202eb`,
+		"\ufffd":                 `\ufffd`,
+	} {
+		if got := Printable(in); got != want {
+			t.Errorf("Printable(%q) = %q, want %q", in, got, want)
+		}
+	}
+}

@@ -1,0 +1,243 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/cpprof/cpprof/refine"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
+)
+
+// A Top is what a program did of late, in as many lines as fit a screen.
+type Top struct {
+	Title    string // "shop, process 4711"
+	Span     time.Duration
+	Samples  int
+	Halted   time.Duration // of the span
+	Classes  []views.ClassSummary
+	Session  *refine.Session // of the Server View
+	Warnings []sampledata.Warning
+	Hint     string // the last line
+
+	Width, Height int // of the screen, in characters; 0: no bound
+	Color         bool
+}
+
+// Write writes the lines.
+func (t *Top) Write(w io.Writer) error {
+	_, err := io.WriteString(w, strings.Join(t.Lines(), "\n")+"\n")
+	return err
+}
+
+// Lines gives the classes, the busiest first, each with its typed time as a bar, and the call paths that take most
+// processor time. No line is wider than the screen, and there are no more than it has.
+func (t *Top) Lines() []string {
+	classes, paths := t.classLines(), t.pathLines()
+	end := t.endLines()
+	const fixed = 6 // the lines that are always there
+	if room := t.Height - fixed - len(end); t.Height > 0 && len(classes)+len(paths) > room {
+		room = max(room, 2)
+		forClasses := max(min(len(classes), room-min(len(paths), room/2)), 1)
+		classes = t.cutLines(classes, forClasses, "classes")
+		paths = t.cutLines(paths, max(room-forClasses, 1), "call paths")
+	}
+	lines := append(t.headLines(), "", t.classHeader())
+	lines = append(lines, classes...)
+	lines = append(lines, "", t.fit("  cost  processor time by call path (Server View)"))
+	lines = append(lines, paths...)
+	lines = append(lines, end...)
+	if t.Height > 0 && len(lines) > t.Height {
+		lines = lines[:t.Height]
+	}
+	return lines
+}
+
+// headLines say what is shown, and what that costs the program.
+func (t *Top) headLines() []string {
+	var alive big.Rat
+	for _, c := range t.Classes {
+		alive.Add(&alive, c.MeanAlive)
+	}
+	var rate, halted float64
+	if t.Span > 0 {
+		rate, halted = float64(t.Samples)/t.Span.Seconds(), float64(t.Halted)/float64(t.Span)
+	}
+	return []string{
+		t.fit(fmt.Sprintf("%s: %s goroutines, processors %s busy", Printable(t.Title), Decimal(&alive, 0), wholePercent(t.Session.Cost(t.Session.Root())))),
+		t.fit(fmt.Sprintf("the last %s: %d samples (%.1f a second), halted %s of the time", span(t.Span), t.Samples, rate, Percent(halted))),
+	}
+}
+
+// endLines are the warnings and the hint.
+func (t *Top) endLines() []string {
+	var lines []string
+	for _, w := range strings.SplitAfter(Warnings(t.Warnings), "\n") {
+		if w != "" {
+			lines = append(lines, t.fit(strings.TrimSuffix(w, "\n")))
+		}
+	}
+	if t.Height > 0 && len(lines) > 1 {
+		lines = t.cutLines(lines, 1, "warnings")
+	}
+	if t.Hint != "" {
+		lines = append(lines, t.fit(t.Hint))
+	}
+	if len(lines) > 0 {
+		lines = append([]string{""}, lines...)
+	}
+	return lines
+}
+
+// cutLines keeps the first lines of a list, the last of which tells how many there are more.
+func (t *Top) cutLines(lines []string, room int, what string) []string {
+	if len(lines) <= room {
+		return lines
+	}
+	return append(lines[:room-1:room-1], t.fit(fmt.Sprintf("  ... %d more %s", len(lines)-room+1, what)))
+}
+
+// The widths of columns.
+const (
+	aliveWidth = 8
+	barLeast   = 10
+	barMost    = 40
+	barUsual   = 30 // where the screen has no bound
+)
+
+// columns gives the widths of the column of class names and of the bar, and whether there is room for numbers.
+func (t *Top) columns() (class, bar int, numbers bool) {
+	class = len("class")
+	for _, c := range t.Classes {
+		class = max(class, utf8.RuneCountInString(Printable(c.Class)))
+	}
+	if t.Width <= 0 {
+		return class, barUsual, true
+	}
+	bar = min(max(t.Width/5, barLeast), barMost)
+	others := aliveWidth + 2 + bar
+	for _, name := range typedTimes {
+		others += numberWidth(name)
+	}
+	if t.Width-others >= 16 {
+		return min(class, t.Width-others), bar, true
+	}
+	return max(min(class, t.Width-aliveWidth-2-bar), 4), bar, false
+}
+
+// numberWidth is that of the column of a typed time's percentages.
+func numberWidth(name string) int { return 1 + max(len(name), len("100")) }
+
+func (t *Top) classHeader() string {
+	class, bar, numbers := t.columns()
+	line := fmt.Sprintf("%-*s%*s  %-*s", class, "class", aliveWidth, "alive", bar, "time")
+	if numbers {
+		for _, name := range typedTimes {
+			line += fmt.Sprintf("%*s", numberWidth(name), name)
+		}
+	}
+	return t.fit(strings.TrimRight(line, " "))
+}
+
+// classLines gives a line for each class, those first whose goroutines do most but wait.
+func (t *Top) classLines() []string {
+	classes := slices.Clone(t.Classes)
+	busy := func(c views.ClassSummary) *big.Rat {
+		return new(big.Rat).Sub(new(big.Rat).SetInt64(c.Hits), c.Wait)
+	}
+	slices.SortStableFunc(classes, func(a, b views.ClassSummary) int {
+		return cmp.Or(busy(b).Cmp(busy(a)), cmp.Compare(b.Hits, a.Hits), cmp.Compare(a.Class, b.Class))
+	})
+	class, bar, numbers := t.columns()
+	var lines []string
+	for _, c := range classes {
+		parts := shares(c)
+		name := cutFront(Printable(c.Class), class)
+		line := name + strings.Repeat(" ", class-utf8.RuneCountInString(name))
+		line += fmt.Sprintf("%*s  ", aliveWidth, Decimal(c.MeanAlive, 1)) + t.bar(parts, bar)
+		if numbers {
+			for i, p := range parts {
+				line += fmt.Sprintf("%*s", numberWidth(typedTimes[i]), Decimal(new(big.Rat).Mul(p, big.NewRat(100, 1)), 0))
+			}
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// barColors are those of typed times in bars.
+var barColors = []string{"\x1b[32m", "\x1b[33m", "\x1b[35m", "\x1b[1;31m", "\x1b[34m"}
+
+// bar stacks shares that sum to 1 in a bar, each as many times its letter as is its due.
+func (t *Top) bar(shares []*big.Rat, width int) string {
+	var b strings.Builder
+	for i, n := range apportion(shares, width) {
+		part := strings.Repeat(typedTimes[i][:1], n)
+		if t.Color && n > 0 {
+			part = barColors[i] + part + "\x1b[0m"
+		}
+		b.WriteString(part)
+	}
+	return b.String()
+}
+
+// apportion divides a number by shares: each gets the whole part of what it is due, and those with the largest
+// remainders one more.
+func apportion(shares []*big.Rat, n int) []int {
+	type due struct {
+		i    int
+		rest float64
+	}
+	parts, dues, left := make([]int, len(shares)), make([]due, len(shares)), n
+	for i, s := range shares {
+		x := float(s) * float64(n)
+		parts[i] = int(x)
+		dues[i] = due{i, x - float64(parts[i])}
+		left -= parts[i]
+	}
+	slices.SortStableFunc(dues, func(a, b due) int { return cmp.Compare(b.rest, a.rest) })
+	for _, d := range dues[:min(max(left, 0), len(dues))] {
+		if d.rest > 0 {
+			parts[d.i]++
+		}
+	}
+	return parts
+}
+
+// pathLines gives a line for each entry of the profile.
+func (t *Top) pathLines() []string {
+	var lines []string
+	t.Session.Walk(func(e *refine.Entry, depth int) {
+		cost := t.Session.Cost(e)
+		line := fmt.Sprintf("%6s  %s%s", Cost(cost), strings.Repeat("  ", depth), Printable(e.Label()))
+		lines = append(lines, paint(t.Color, cost, t.fit(line)))
+	})
+	return lines
+}
+
+// fit cuts a line that is wider than the screen.
+func (t *Top) fit(line string) string {
+	if t.Width <= 0 || utf8.RuneCountInString(line) <= t.Width {
+		return line
+	}
+	return string([]rune(line)[:t.Width-1]) + "…"
+}
+
+// cutFront cuts a name that is too long at its front: its end tells more.
+func cutFront(name string, width int) string {
+	r := []rune(name)
+	if len(r) <= width {
+		return name
+	}
+	return "…" + string(r[len(r)-width+1:])
+}
+
+func wholePercent(share *big.Rat) string {
+	return Decimal(new(big.Rat).Mul(share, big.NewRat(100, 1)), 0) + " %"
+}

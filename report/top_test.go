@@ -1,0 +1,96 @@
+package report
+
+import (
+	"fmt"
+	"math/big"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/refine"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
+)
+
+// topOf is what a Top shows of the recording of a shop's terminals.
+func topOf(t *testing.T) *Top {
+	t.Helper()
+	r := readTwin(t, "../../cmd/cpprof/testdata/bob.txt")
+	classes, err := views.Classes(r, views.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := views.Server(r, views.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := refine.NewSession(server.Tree, calltree.NewMembership(server.Tree.Symbols(), nil, nil))
+	s.Auto(12)
+	return &Top{
+		Title: "bob, process 4711", Span: 5 * time.Second, Samples: 490, Halted: 50 * time.Millisecond,
+		Classes: classes, Session: s, Hint: "q ends",
+	}
+}
+
+var escapes = regexp.MustCompile("\x1b\\[[0-9;]*m")
+
+// The screens of the golden file are those of a person, and the smallest ones that make sense.
+func TestTop(t *testing.T) {
+	var text strings.Builder
+	for _, size := range [][2]int{{0, 0}, {80, 24}, {100, 12}, {50, 12}} {
+		top := topOf(t)
+		top.Width, top.Height = size[0], size[1]
+		fmt.Fprintf(&text, "=== %d x %d\n", size[0], size[1])
+		if err := top.Write(&text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	golden(t, "top.golden", text.String())
+}
+
+// Whatever the size, the lines fit, and colours change nothing else.
+func TestTopFits(t *testing.T) {
+	top := topOf(t)
+	top.Warnings = []sampledata.Warning{{Kind: "a", Message: strings.Repeat("a long warning ", 20), Count: 3}, {Kind: "b", Message: "another", Count: 1}}
+	for width := 1; width < 130; width += 3 {
+		for height := 1; height < 30; height++ {
+			top.Width, top.Height, top.Color = width, height, false
+			plain := top.Lines()
+			top.Color = true
+			colored := escapes.ReplaceAllString(strings.Join(top.Lines(), "\n"), "")
+			if colored != strings.Join(plain, "\n") {
+				t.Fatalf("%d x %d: colours change the text:\n%s", width, height, colored)
+			}
+			if len(plain) > height {
+				t.Fatalf("%d x %d: %d lines", width, height, len(plain))
+			}
+			for _, line := range plain {
+				if n := utf8.RuneCountInString(line); n > width && width >= 26 {
+					t.Fatalf("%d x %d: %d characters: %s", width, height, n, line)
+				}
+			}
+		}
+	}
+}
+
+// A bar is as long as it has to be, and its parts are within one of what they are due.
+func TestApportion(t *testing.T) {
+	third, none, all := big.NewRat(1, 3), new(big.Rat), big.NewRat(1, 1)
+	for _, c := range []struct {
+		shares []*big.Rat
+		n      int
+		want   []int
+	}{
+		{[]*big.Rat{third, third, third}, 10, []int{4, 3, 3}},
+		{[]*big.Rat{none, all, none}, 7, []int{0, 7, 0}},
+		{[]*big.Rat{big.NewRat(1, 100), big.NewRat(99, 100)}, 10, []int{0, 10}},
+		{[]*big.Rat{none, none}, 10, []int{0, 0}},
+	} {
+		if got := apportion(c.shares, c.n); fmt.Sprint(got) != fmt.Sprint(c.want) {
+			t.Errorf("%v of %d: %v, want %v", c.shares, c.n, got, c.want)
+		}
+	}
+}
