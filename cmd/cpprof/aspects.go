@@ -1,0 +1,47 @@
+package main
+
+import (
+	"github.com/cpprof/cpprof/aspects"
+	"github.com/cpprof/cpprof/report"
+	"github.com/spf13/cobra"
+)
+
+func newAspectsCommand(t terminal) *cobra.Command {
+	var f viewFlags
+	var builtin bool
+	c := &cobra.Command{
+		Use:   "aspects [RECORDING]",
+		Short: "List each aspect, and the functions that belong to it",
+		Long: `aspects lists the aspects that paths may name, with the functions of a recording that belong
+to each. With --builtin it prints the definitions that cpprof brings: a cpprof.yaml of your own is
+written the same way, and wins.`,
+		Example: `  cpprof aspects run.cpprof
+  cpprof aspects --builtin > cpprof.yaml`,
+		GroupID:           groupAnalyse,
+		Args:              usageArgs(cobra.MaximumNArgs(1)),
+		ValidArgsFunction: completeRecording,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if builtin {
+				_, err := t.out.Write(aspects.BuiltinYAML())
+				return err
+			}
+			if len(args) == 0 {
+				return usagef("want a recording, or --builtin")
+			}
+			s, err := f.open(args[0])
+			if err != nil {
+				return err
+			}
+			var functions []string
+			for _, fn := range s.recording.Functions {
+				functions = append(functions, fn.Name)
+			}
+			return report.Aspects(t.out, s.config.AllAspects(), functions)
+		},
+	}
+	c.Flags().BoolVar(&builtin, "builtin", false, "print the definitions of the built-in aspects")
+	c.Flags().StringVar(&f.config, "config", "", "the configuration file (default cpprof.yaml, in this folder or above)")
+	c.Flags().StringArrayVar(&f.aspects, "aspect", nil, "define an aspect, as `NAME=PATTERN,PATTERN` (may be repeated)")
+	f.accounting = "observed"
+	return c
+}

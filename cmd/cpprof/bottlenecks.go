@@ -1,0 +1,85 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/cpprof/cpprof/bottlenecks"
+	"github.com/spf13/cobra"
+)
+
+func newBottlenecksCommand(t terminal) *cobra.Command {
+	var f treeFlags
+	c := &cobra.Command{
+		Use:   "bottlenecks RECORDING (--server | --thread CLASS) [--against RECORDING]",
+		Short: "Look for bottlenecks in a session of commands",
+		Long: `bottlenecks reads commands, from a terminal with history and completion (Tab), else from a script:
+
+  suggest                  where to start: single functions, those with the highest base first
+  select N                 look at number N of the last listing: its cost, what it shares with each
+                           label, and the nearby call sequences: one call more, or less, at either end
+  select NAME NAME ...     the same for a call sequence
+  zoom on                  pass over the steps that one would take in any case
+  label NAME               remember it; overlap and labels tell what labelled ones share and add up to
+  set suggester HighCum    another way to start; help lists all commands and suggesters
+
+base is the cost of the calls themselves, cum that with all they lead to. With --against OLD both
+are differences, RECORDING minus OLD, each as fractions of its own whole.
+
+A script ends at its first error, which names the line, with status 1.
+
+` + treeArgument,
+		Example: `  cpprof bottlenecks run.cpprof --server
+  printf 'suggest\nselect 0\nselect 0\n' | cpprof bottlenecks run.cpprof --thread go:main.worker
+  cpprof bottlenecks new.cpprof --against old.cpprof --server`,
+		GroupID: groupAnalyse,
+		Args:    oneTree,
+		RunE: func(_ *cobra.Command, args []string) error {
+			a, b, err := f.subjects(args[0])
+			if err != nil {
+				return err
+			}
+			shell := bottlenecks.NewShell(profile(a, b))
+			if !t.inIsTerminal {
+				return script(shell, t.in, t.out)
+			}
+			if err := heading(t.out, a, b); err != nil {
+				return err
+			}
+			fmt.Fprintln(t.out, "suggest lists where to start, help what else there is.")
+			return converse(shell, t)
+		},
+	}
+	f.addTree(c)
+	f.addAgainst(c, "the `recording` to subtract")
+	return c
+}
+
+// longestCommand is enough for a call sequence of a thousand names.
+const longestCommand = 1 << 20
+
+// script carries out the lines of a script up to the first that fails. What a line tells is written before the next one
+// is read, so that a program can converse with a session.
+func script(shell *bottlenecks.Shell, in io.Reader, out io.Writer) error {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, longestCommand)
+	number := 1
+	for ; lines.Scan(); number++ {
+		text, err := shell.Exec(lines.Text())
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("line %d: %w", number, err)
+		}
+		if _, err := io.WriteString(out, text); err != nil {
+			return err
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("line %d: %w", number, err)
+	}
+	return nil
+}

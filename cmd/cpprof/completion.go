@@ -1,0 +1,57 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/cpprof/cpprof/calltree"
+	"github.com/spf13/cobra"
+)
+
+// completePath completes the last element of a call path with the names that the view has.
+func (f *viewFlags) completePath(_ *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+	const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	if len(args) == 0 || !f.server && f.thread == "" {
+		return nil, directive
+	}
+	s, err := f.open(args[0])
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	v, err := f.view(s)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	head, last := word[:strings.LastIndexByte(word, ' ')+1], word[strings.LastIndexByte(word, ' ')+1:]
+	dots := ""
+	if rest, ok := strings.CutPrefix(last, ".."); ok {
+		dots, last = "..", rest
+	}
+	var matches []string
+	for _, name := range names(v) {
+		if strings.HasPrefix(name, last) {
+			matches = append(matches, head+dots+name)
+		}
+	}
+	return matches, directive
+}
+
+// names are all that an element of a path in the view can be.
+func names(v *view) []string {
+	list := append([]string{calltree.RootName}, v.aspects.Names()...)
+	syms := v.Tree.Symbols()
+	for i := range syms.Len() {
+		list = append(list, syms.Name(calltree.Func(i)))
+	}
+	return list
+}
+
+// shellWord quotes a word for a POSIX shell where it needs that.
+func shellWord(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@%+=,", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode"
+
+	"github.com/cpprof/cpprof/bottlenecks"
+	"golang.org/x/term"
+)
+
+const prompt = "> "
+
+// converse holds a session with a person at a terminal. Lines are edited there, even where the output goes elsewhere.
+func converse(shell *bottlenecks.Shell, t terminal) error {
+	in, ok := t.in.(*os.File)
+	if !ok {
+		return script(shell, t.in, t.out)
+	}
+	screen := t.out
+	if !t.outIsTerminal {
+		tty, err := os.OpenFile("/dev/tty", os.O_WRONLY, 0)
+		if err != nil {
+			return script(shell, t.in, t.out)
+		}
+		defer tty.Close()
+		screen = tty
+	}
+	line := term.NewTerminal(struct {
+		io.Reader
+		io.Writer
+	}{t.in, screen}, prompt)
+	complete := completion{shell, line}
+	line.AutoCompleteCallback = complete.key
+	for {
+		text, err := readLine(line, int(in.Fd()))
+		if errors.Is(err, io.EOF) {
+			fmt.Fprintln(screen)
+			return nil
+		}
+		if err != nil && !errors.Is(err, term.ErrPasteIndicator) {
+			return err
+		}
+		said, err := shell.Exec(text)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			said = fmt.Sprintf("error: %v\n", err)
+		}
+		if _, err := io.WriteString(t.out, said); err != nil {
+			return err
+		}
+	}
+}
+
+// readLine lets a person edit a line. Only meanwhile is the terminal raw, so that an interrupt key ends a command that
+// takes too long.
+func readLine(line *term.Terminal, fd int) (string, error) {
+	before, err := term.MakeRaw(fd)
+	if err != nil {
+		return "", fmt.Errorf("preparing the terminal: %w", err)
+	}
+	defer term.Restore(fd, before)
+	if width, height, err := term.GetSize(fd); err == nil && width > 0 && height > 0 {
+		_ = line.SetSize(width, height)
+	}
+	return line.ReadLine()
+}
+
+// A completion completes the word at the cursor.
+type completion struct {
+	shell *bottlenecks.Shell
+	out   io.Writer // writes above the line that is being edited
+}
+
+// key is called for each key. At a Tab it replaces the word by what its completions have in common; where that
+// is nothing more, it lists them.
+func (c completion) key(line string, pos int, key rune) (string, int, bool) {
+	if key != '\t' {
+		return "", 0, false
+	}
+	head, rest := line[:pos], line[pos:]
+	candidates := c.shell.Complete(head)
+	if len(candidates) == 0 {
+		return line, pos, true
+	}
+	start := strings.LastIndexFunc(head, unicode.IsSpace) + 1
+	common := commonPrefix(candidates)
+	switch {
+	case len(candidates) == 1:
+		common += " "
+	case common == head[start:]:
+		fmt.Fprintln(c.out, strings.Join(candidates, "  "))
+	}
+	return line[:start] + common + rest, start + len(common), true
+}
+
+func commonPrefix(words []string) string {
+	common := []rune(words[0])
+	for _, w := range words[1:] {
+		n := 0
+		for _, r := range w {
+			if n == len(common) || common[n] != r {
+				break
+			}
+			n++
+		}
+		common = common[:n]
+	}
+	return string(common)
+}

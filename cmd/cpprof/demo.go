@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"os"
+	"os/exec"
+	"time"
+
+	"github.com/cpprof/cpprof/aspects"
+	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/internal/demo"
+	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/sampler"
+	"github.com/spf13/cobra"
+)
+
+func newDemoCommand(t terminal) *cobra.Command {
+	var output string
+	var duration time.Duration
+	c := &cobra.Command{
+		Use:   "demo",
+		Short: "Build a small contended server, record it, and show its profile",
+		Long: `demo builds a small server that comes with cpprof, runs it for five seconds while recording
+it, and shows its profile. The server has four problems on purpose; demo ends with the call path
+that shows each, and what it costs. Building it takes the Go toolchain.`,
+		Example: `  cpprof demo
+  cpprof demo -d 20s -o long.cpprof`,
+		GroupID: groupRecord,
+		Args:    usageArgs(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := recordDemo(c.Context(), t, output, duration); err != nil {
+				return err
+			}
+			return showDemo(t, output)
+		},
+	}
+	c.Flags().StringVarP(&output, "output", "o", "demo.cpprof", "the `recording` to write, in place of an earlier one")
+	c.Flags().DurationVarP(&duration, "duration", "d", 5*time.Second, "how long to record")
+	return c
+}
+
+// recordDemo builds, runs and records the server, and ends it.
+func recordDemo(ctx context.Context, t terminal, output string, duration time.Duration) error {
+	dir, err := os.MkdirTemp("", "cpprof-demo-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	fmt.Fprintln(t.err, "Building a small contended server ...")
+	program, err := demo.Build(ctx, dir)
+	if err != nil {
+		return err
+	}
+	attach, err := backends[defaultBackend].open(program)
+	if err != nil {
+		return err
+	}
+	server := exec.Command(program)
+	process, err := sampler.LaunchCommand(server)
+	if err != nil {
+		return err
+	}
+	defer process.Release()
+	defer func() { _ = server.Process.Kill() }()
+	b, err := attach(process)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	fmt.Fprintf(t.err, "Recording it for %v into %s ...\n", duration, output)
+	f := recordFlags{output: output, force: true, samplerFlags: samplerFlags{
+		backend: defaultBackend,
+		options: sampler.Options{
+			Rate: backends[defaultBackend].rate, Jitter: sampler.DefaultJitter,
+			MaxOverhead: sampler.DefaultMaxOverhead, MaxCPU: sampler.DefaultMaxCPU, Duration: duration,
+		},
+	}}
+	_, err = f.take(ctx, process, b, newNarrator(t))
+	return err
+}
+
+// showDemo shows the profile, and then what there was to find.
+func showDemo(t terminal, path string) error {
+	f := viewFlags{accounting: "observed"}
+	s, err := f.open(path)
+	if err != nil {
+		return err
+	}
+	limit, err := (&reportFlags{}).threshold(s.config)
+	if err != nil {
+		return err
+	}
+	if err := firstLook(t, s, limit, t.outIsTerminal && !t.noColor); err != nil {
+		return err
+	}
+	if s.config, err = aspects.ParseConfig("demo.yaml", demo.Config()); err != nil {
+		return err
+	}
+	fmt.Fprintln(t.out, "\nThe server has four problems on purpose. What shows them, and what that costs:")
+	for i, problem := range demo.Truth() {
+		fmt.Fprintf(t.out, "\n%d. %s\n", i+1, problem.Name)
+		for _, e := range problem.Evidence {
+			if err := showEvidence(t, s, e); err != nil {
+				return err
+			}
+		}
+		fmt.Fprintf(t.out, "   %s.\n", problem.Lesson)
+	}
+	return nil
+}
+
+func showEvidence(t terminal, s *source, e demo.Evidence) error {
+	cost, err := evidenceCost(s, e)
+	if err != nil {
+		return err
+	}
+	if cost.Sign() == 0 && e.Holders {
+		return nil // this recording does not tell who holds a lock
+	}
+	_, err = fmt.Fprintf(t.out, "   %s  %s\n", report.Cost(cost), e.Path)
+	return err
+}
+
+// evidenceCost is what a path that shows a problem costs in its view.
+func evidenceCost(s *source, e demo.Evidence) (*big.Rat, error) {
+	path, err := callpath.Parse(e.Path)
+	if err != nil {
+		return nil, err
+	}
+	f := viewFlags{server: e.View == calltree.RootName, thread: e.View}
+	v, err := f.view(s)
+	if err != nil {
+		return nil, err
+	}
+	return v.Tree.Main().Cost(callpath.Cost(v.Tree, v.aspects, path)), nil
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler"
+	"github.com/spf13/cobra"
+)
+
+func newDumpGoroutinesCommand(t terminal) *cobra.Command {
+	var pid int
+	var backend string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "dump-goroutines -p PID",
+		Short: "Show what every goroutine of a running Go program does right now",
+		Long: `dump-goroutines halts a running Go program once, for a moment, and prints what each of its goroutines
+was doing then: those in the same state, for the same reason and at the same stack together, the
+most numerous first. Of each group it tells the thread classes, the labels, the locks that it waits
+for and who holds them, and the stack, innermost call first. The program goes on.`,
+		Example: `  cpprof dump-goroutines -p 4711
+  cpprof dump-goroutines -p 4711 --json | jq '.groups[0].frames'`,
+		GroupID: groupRecord,
+		Args:    usageArgs(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := needPID(c); err != nil {
+				return err
+			}
+			if _, err := findBackend(backend); err != nil {
+				return &usageError{err}
+			}
+			r, err := haltOnce(c.Context(), pid, backend)
+			if err != nil {
+				return err
+			}
+			w := bufio.NewWriter(t.out)
+			write := report.Goroutines
+			if asJSON {
+				write = report.GoroutinesJSON
+			}
+			if err := write(w, r); err != nil {
+				return err
+			}
+			return w.Flush()
+		},
+	}
+	c.Flags().SortFlags = false
+	addPID(c, &pid)
+	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	addBackend(c, &backend)
+	return c
+}
+
+// halts is how often a halt is tried that does not succeed, on a machine that is very busy for example.
+const halts = 5
+
+// haltOnce makes a recording of one sample.
+func haltOnce(ctx context.Context, pid int, backend string) (*sampledata.Recording, error) {
+	ctx, signals := watchSignals(ctx)
+	defer signals.stop()
+	p, b, err := attachTo(pid, backend, anyProgram)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Release()
+	defer b.Close()
+	header := b.Header()
+	builder := sampledata.NewBuilder(header)
+	for try := 1; ; try++ {
+		_, err = signals.suspendable(b).Observe(ctx, builder, sampledata.Sample{Time: time.Since(header.Start)})
+		var ended *sampler.EndedError
+		switch {
+		case err == nil:
+			return builder.Recording(), nil
+		case ctx.Err() != nil:
+			return nil, errors.New("interrupted")
+		case errors.As(err, &ended) || try == halts:
+			return nil, prefix(pid, err)
+		}
+	}
+}

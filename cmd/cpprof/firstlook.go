@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+	"math/big"
+
+	"github.com/cpprof/cpprof/refine"
+	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/views"
+)
+
+// firstLookSteps bound the refinements of a first look, so that it fits a screen or two.
+const firstLookSteps = 12
+
+// firstLook shows what a person wants to see first: what was recorded, the classes, where the processors' time
+// goes, and what the class waits for that waits most for locks and processors; and says how to go on.
+func firstLook(t terminal, s *source, limit refine.Threshold, color bool) error {
+	classes, err := views.Classes(s.recording, s.options)
+	if err != nil {
+		return err
+	}
+	if err := report.Headline(t.out, s.path, s.recording); err != nil {
+		return err
+	}
+	if len(classes) == 0 {
+		_, err := fmt.Fprintln(t.out, "No goroutine was seen: the recording has no samples in this span.")
+		return err
+	}
+	if err := report.Classes(t.out, classes); err != nil {
+		return err
+	}
+	server, err := s.serverView()
+	if err != nil {
+		return err
+	}
+	held := mostHeldUp(classes)
+	thread, err := s.threadView(held)
+	if err != nil {
+		return err
+	}
+	for _, v := range []*view{server, thread} {
+		session := refine.NewSession(v.Tree, v.aspects)
+		session.SetThreshold(limit)
+		session.Auto(firstLookSteps)
+		fmt.Fprintln(t.out)
+		p := report.Profile{Session: session, Title: title(s, v), Warnings: v.Warnings, Color: color}
+		if err := p.Write(t.out); err != nil {
+			return err
+		}
+	}
+	_, err = fmt.Fprintf(t.out, `
+Go on with
+  cpprof report %[1]s --server --extended '*'
+  cpprof report %[1]s --thread %[2]s --down '*'
+  cpprof cost %[1]s --thread %[2]s '* ..:MONITOR'
+`, shellWord(s.path), shellWord(held))
+	return err
+}
+
+// mostHeldUp is the class whose goroutines spent most time waiting for locks and processors; where none did,
+// the one that ran most.
+func mostHeldUp(classes []views.ClassSummary) string {
+	heldUp := func(c views.ClassSummary) *big.Rat {
+		sum := new(big.Rat).Add(c.Load, c.Prio)
+		return sum.Add(sum, c.Monitor)
+	}
+	best := classes[0]
+	for _, c := range classes[1:] {
+		d := heldUp(c).Cmp(heldUp(best))
+		if d > 0 || d == 0 && c.Run.Cmp(best.Run) > 0 {
+			best = c
+		}
+	}
+	return best.Class
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler"
+)
+
+// A narrator tells how a recording goes: a line that is renewed on a terminal, and a summary.
+type narrator struct {
+	out    io.Writer
+	live   bool // out is a terminal
+	shown  bool // the line stands there
+	latest time.Time
+}
+
+func newNarrator(t terminal) *narrator { return &narrator{out: t.err, live: t.errIsTerminal} }
+
+func (n *narrator) begin(p *sampler.Process, file string) {
+	if n.live {
+		fmt.Fprintf(n.out, "cpprof: recording process %d into %s; Ctrl-C ends the recording\n", p.PID, file)
+	}
+}
+
+// progress renews the line a few times a second.
+func (n *narrator) progress(p sampler.Progress) {
+	if !n.live || time.Since(n.latest) < 200*time.Millisecond {
+		return
+	}
+	n.latest, n.shown = time.Now(), true
+	fmt.Fprintf(n.out, "\r\x1b[K%s  %s", p.Elapsed.Round(100*time.Millisecond), achieved(p))
+}
+
+// achieved is what a progress line and the summary share.
+func achieved(p sampler.Progress) string {
+	s := fmt.Sprintf("%d samples (%.1f/s)  %d goroutines  %.2f%% halted", p.Samples, p.Rate(), p.Goroutines, 100*p.HaltedShare())
+	if p.Lost > 0 {
+		s += fmt.Sprintf("  %d samples lost", p.Lost)
+	}
+	return s
+}
+
+// clear takes the progress line away.
+func (n *narrator) clear() {
+	if n.shown {
+		fmt.Fprint(n.out, "\r\x1b[K")
+	}
+	n.shown = false
+}
+
+// end says what was recorded, what became of the target, and what to do next.
+func (n *narrator) end(p *sampler.Process, file string, r sampler.Result) {
+	fmt.Fprintf(n.out, "cpprof: recorded %s in %s: %s\n", achieved(r.Progress), r.Elapsed.Round(time.Millisecond), becameOf(p, r.End))
+	if r.Samples == 0 {
+		fmt.Fprintf(n.out, "cpprof: %s has no samples: record for longer, or at a higher --rate\n", file)
+		return
+	}
+	fmt.Fprintf(n.out, "cpprof: next: cpprof report %s\n", shellWord(file))
+}
+
+// becameOf says why a recording ended, and whether the target goes on.
+func becameOf(p *sampler.Process, end sampledata.End) string {
+	switch end.Cause {
+	case sampledata.EndExited, sampledata.EndKilled, sampledata.EndExec, sampledata.EndFailed:
+		return end.Detail
+	}
+	select {
+	case <-p.Done():
+		return "interrupted; " + p.End().Detail
+	default:
+		return fmt.Sprintf("process %d goes on", p.PID)
+	}
+}

@@ -1,0 +1,334 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/cpprof/cpprof/internal/fixture"
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// self is a command that runs cpprof itself (see TestMain), in a process of its own.
+func self(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe, args...)
+	cmd.Args[0] = "cpprof"
+	cmd.WaitDelay = time.Second // a launched target that goes on has our pipes
+	return cmd
+}
+
+// A recorder is a cpprof that records.
+type recorder struct {
+	*exec.Cmd
+	file   string
+	stderr bytes.Buffer
+}
+
+// startRecording starts cpprof record and waits until a first sample is on disk.
+func startRecording(t *testing.T, args ...string) *recorder {
+	t.Helper()
+	r := &recorder{file: filepath.Join(t.TempDir(), "run.cpprof")}
+	r.Cmd = self(t, append([]string{"record", "-o", r.file, "--rate", "100", "--max-overhead", "20%", "--max-cpu", "0"}, args...)...)
+	r.Stderr = &r.stderr
+	if err := r.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Process.Kill() })
+	for {
+		if rec, err := sampledata.Open(r.file); err == nil && len(rec.Samples) > 0 {
+			return r
+		}
+		if r.ended() {
+			r.Wait()
+			if strings.Contains(r.stderr.String(), "permission denied") {
+				t.Skipf("ptrace is not permitted here: %s", r.stderr.String())
+			}
+			t.Fatalf("cpprof has ended: %s", r.stderr.String())
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// ended says whether the process is waiting to be collected.
+func (r *recorder) ended() bool {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", r.Process.Pid))
+	return err != nil || bytes.Contains(b, []byte(") Z "))
+}
+
+// recording opens what was recorded; it has to be complete unless torn is allowed.
+func (r *recorder) recording(t *testing.T) *sampledata.Recording {
+	t.Helper()
+	rec, err := sampledata.Open(r.file)
+	if err != nil {
+		t.Fatalf("%v; cpprof said: %s", err, r.stderr.String())
+	}
+	if err := rec.Check(); err != nil {
+		t.Error(err)
+	}
+	return rec
+}
+
+func (r *recorder) finish(t *testing.T, status int, cause sampledata.EndCause) {
+	t.Helper()
+	r.Wait()
+	if got := r.ProcessState.ExitCode(); got != status {
+		t.Errorf("cpprof ended with %d, want %d; it said: %s", got, status, r.stderr.String())
+	}
+	rec := r.recording(t)
+	if rec.End == nil || rec.End.Cause != cause || len(rec.Samples) == 0 {
+		t.Errorf("%d samples, end %+v, want cause %d", len(rec.Samples), rec.End, cause)
+	}
+}
+
+// TestRecordEnds ends recordings in all ways: each is complete, and a target that is still there goes on.
+func TestRecordEnds(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the tests' targets need Linux")
+	}
+	program := fixture.BuildOnce(t, "lifecycle")
+	for _, backend := range backendNames() {
+		t.Run(backend, func(t *testing.T) {
+			for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+				t.Run("attached/"+sig.String(), func(t *testing.T) {
+					target := fixture.Start(t, program, "wait")
+					r := startRecording(t, "--backend", backend, "-p", fmt.Sprint(target.Pid()))
+					r.Process.Signal(sig)
+					r.finish(t, 0, sampledata.EndInterrupted)
+					target.Lives(t)
+				})
+			}
+			t.Run("attached/killed sampler", func(t *testing.T) {
+				target := fixture.Start(t, program, "wait")
+				r := startRecording(t, "--backend", backend, "-p", fmt.Sprint(target.Pid()))
+				r.Process.Kill()
+				r.Wait()
+				target.Lives(t)
+				if rec := r.recording(t); rec.End != nil || len(rec.Samples) == 0 {
+					t.Errorf("%d samples, end %+v", len(rec.Samples), rec.End)
+				}
+			})
+			t.Run("launched/killed sampler", func(t *testing.T) {
+				r, out := launchRecording(t, program, "--backend", backend)
+				r.Process.Kill()
+				r.Wait()
+				if _, err := io.ReadFull(out, make([]byte, 20)); err != nil {
+					t.Errorf("the target has ended, too: %v", err)
+				}
+			})
+			t.Run("launched/terminated", func(t *testing.T) {
+				r, out := launchRecording(t, program, "--backend", backend)
+				r.Process.Signal(syscall.SIGTERM)
+				r.finish(t, 0, sampledata.EndInterrupted)
+				if _, err := io.ReadFull(out, make([]byte, 20)); err != nil {
+					t.Errorf("the target has ended, too: %v", err)
+				}
+			})
+			for mode, want := range map[string]struct {
+				status int
+				cause  sampledata.EndCause
+			}{
+				"quit": {7, sampledata.EndExited}, "panic": {2, sampledata.EndExited},
+				"crash": {128 + 9, sampledata.EndKilled},
+				"exec":  {0, sampledata.EndExec},
+			} {
+				t.Run("launched/"+mode, func(t *testing.T) {
+					r := startRecording(t, "--backend", backend, "--", program, mode)
+					pid := r.recording(t).Header.PID
+					t.Cleanup(func() { syscall.Kill(int(pid), syscall.SIGKILL) })
+					syscall.Kill(int(pid), syscall.SIGUSR1)
+					r.finish(t, want.status, want.cause)
+				})
+			}
+		})
+	}
+	t.Run("duration", func(t *testing.T) {
+		target := fixture.Start(t, program, "wait")
+		r := startRecording(t, "-d", "500ms", "-p", fmt.Sprint(target.Pid()))
+		r.finish(t, 0, sampledata.EndDuration)
+		if !strings.Contains(r.stderr.String(), "next: cpprof report "+r.file) {
+			t.Errorf("cpprof does not say what to do next: %s", r.stderr.String())
+		}
+		target.Lives(t)
+	})
+	t.Run("standard streams", func(t *testing.T) {
+		cmd := self(t, "record", "-o", filepath.Join(t.TempDir(), "run.cpprof"), "--", program, "stdin")
+		cmd.Stdin = strings.NewReader("what was typed")
+		out, err := cmd.Output()
+		if code := cmd.ProcessState.ExitCode(); code != 5 {
+			t.Errorf("%v: status %d, want the target's 5", err, code)
+		}
+		if !strings.Contains(string(out), `read "what was typed"`) {
+			t.Errorf("the target printed %q", out)
+		}
+	})
+	t.Run("gone before a sample", func(t *testing.T) {
+		cmd := self(t, "record", "-o", filepath.Join(t.TempDir(), "run.cpprof"), "--", program, "exit", "3")
+		out, _ := cmd.CombinedOutput()
+		if code := cmd.ProcessState.ExitCode(); code != 3 {
+			t.Errorf("status %d, want the target's 3: %s", code, out)
+		}
+	})
+}
+
+// The bounds that are asked for, and those that nobody asked for, are in the recording.
+func TestRecordBounds(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the tests' targets need Linux")
+	}
+	target := fixture.Start(t, fixture.BuildOnce(t, "lifecycle"), "wait")
+	needsTracing(t, target.Pid())
+	for _, c := range []struct {
+		args          []string
+		overhead, cpu float64
+	}{
+		{nil, 0.01, 0.05},
+		{[]string{"--max-cpu", "20%", "--max-overhead", "0.5"}, 0.5, 0.2},
+		{[]string{"--max-cpu", "0"}, 0.01, 0},
+	} {
+		file := filepath.Join(t.TempDir(), "run.cpprof")
+		args := append([]string{"record", "-o", file, "-d", "100ms", "-p", fmt.Sprint(target.Pid())}, c.args...)
+		if out, err := self(t, args...).CombinedOutput(); err != nil {
+			t.Fatalf("record %q: %v: %s", c.args, err, out)
+		}
+		rec, err := sampledata.Open(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := rec.Header.Sampler; got.MaxOverhead != c.overhead || got.MaxCPU != c.cpu {
+			t.Errorf("record %q: bounds %v and %v, want %v and %v", c.args, got.MaxOverhead, got.MaxCPU, c.overhead, c.cpu)
+		}
+	}
+}
+
+// launchRecording launches lifecycle under a recorder, and gives the target's output.
+func launchRecording(t *testing.T, program string, args ...string) (*recorder, io.Reader) {
+	t.Helper()
+	out, in, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { out.Close() })
+	r := &recorder{file: filepath.Join(t.TempDir(), "run.cpprof")}
+	args = append([]string{"record", "-o", r.file, "--rate", "100", "--max-overhead", "20%", "--max-cpu", "0"}, args...)
+	r.Cmd = self(t, append(args, "--", program, "wait")...)
+	// Standard error is a file: the target has it, too, and Wait would wait for both to close a pipe.
+	errs, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { errs.Close() })
+	r.Stdout, r.Stderr = in, errs
+	if err := r.Start(); err != nil {
+		t.Fatal(err)
+	}
+	in.Close()
+	for {
+		rec, err := sampledata.Open(r.file)
+		if err == nil && len(rec.Samples) > 0 {
+			t.Cleanup(func() { syscall.Kill(int(rec.Header.PID), syscall.SIGKILL) })
+			return r, out
+		}
+		if r.ended() {
+			said, _ := os.ReadFile(errs.Name())
+			t.Fatalf("cpprof has ended: %s", said)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// What can't be recorded is refused in one line that says why, and what to do.
+func TestRecordRefuses(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the messages are Linux's")
+	}
+	dir := t.TempDir()
+	script := filepath.Join(dir, "script")
+	text := filepath.Join(dir, "text")
+	stripped := fixture.BuildOnce(t, "lifecycle", "-ldflags=-s -w")
+	for name, mode := range map[string]os.FileMode{script: 0o755, text: 0o644} {
+		if err := os.WriteFile(name, []byte("#!/bin/sh\nsleep 1\n"), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sleep := exec.Command("sleep", "100")
+	if err := sleep.Start(); err != nil {
+		t.Skip("no sleep to try it on")
+	}
+	t.Cleanup(func() { sleep.Process.Kill(); sleep.Wait() })
+	for _, c := range []struct {
+		args   []string
+		status int
+		want   string
+	}{
+		{nil, exitUsage, "give a command"},
+		{[]string{"-p", "1", "--", "true"}, exitUsage, "not both"},
+		{[]string{"--rate", "0", "--", "true"}, exitUsage, "--rate 0"},
+		{[]string{"--rate", "-1", "--", "true"}, exitUsage, "rate -1"},
+		{[]string{"--jitter", "2", "--", "true"}, exitUsage, "jitter 2"},
+		{[]string{"--max-overhead", "200%", "--", "true"}, exitUsage, "overhead 2"},
+		{[]string{"--max-overhead", "much", "--", "true"}, exitUsage, "a share such as 1%"},
+		{[]string{"--max-cpu", "much", "--", "true"}, exitUsage, "--max-cpu much: give a share such as 1%"},
+		{[]string{"--max-cpu", "-5%", "--", "true"}, exitUsage, "processor time of -0.05 cores"},
+		{[]string{"--backend", "magic", "--", "true"}, exitUsage, "no such backend"},
+		{[]string{"-p", "0"}, exitFailed, "no such process"},
+		{[]string{"-p", "99999999"}, exitFailed, "attach to 99999999: no such process: look for the pid"},
+		{[]string{"-p", fmt.Sprint(sleep.Process.Pid)}, exitFailed, "is not a Go program"},
+		{[]string{"--", "no-such-command"}, exitFailed, "command not found"},
+		{[]string{"--", "./no/such/file"}, exitFailed, "no such file"},
+		{[]string{"--", text}, exitFailed, "not executable"},
+		{[]string{"--backend", "delve", "--", script}, exitFailed, "is a script"},
+		{[]string{"--backend", "delve", "--", "sleep", "1"}, exitFailed, "is not a Go program"},
+		{[]string{"--backend", "delve", "--", stripped, "wait"}, exitFailed, "has no symbols: build it without"},
+		{[]string{"-o", dir, "--", stripped, "wait"}, exitFailed, "already there: give another name"},
+		{[]string{"-o", filepath.Join(dir, "no/such/folder"), "--", stripped, "wait"}, exitFailed, "there is no folder"},
+	} {
+		cmd := self(t, append([]string{"record"}, c.args...)...)
+		cmd.Dir = dir
+		out, _ := cmd.CombinedOutput()
+		if code := cmd.ProcessState.ExitCode(); code != c.status || !strings.Contains(string(out), c.want) {
+			t.Errorf("record %q ends with %d, want %d; it says %q, want %q", c.args, code, c.status, out, c.want)
+		}
+		if n := strings.Count(string(out), "\n"); c.status == exitFailed && n != 1 {
+			t.Errorf("record %q says it in %d lines: %s", c.args, n, out)
+		}
+	}
+}
+
+// A process that another one traces is refused, and the other one named.
+func TestRecordTraced(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("ptrace is Linux's")
+	}
+	target := fixture.Start(t, fixture.BuildOnce(t, "lifecycle"), "wait")
+	traced, release := make(chan error), make(chan bool)
+	go func() {
+		runtime.LockOSThread() // and never unlocked: the tracer ends with the thread
+		traced <- syscall.PtraceAttach(target.Pid())
+		<-release
+		syscall.Wait4(target.Pid(), nil, 0, nil)
+		syscall.PtraceDetach(target.Pid())
+	}()
+	if err := <-traced; err != nil {
+		t.Skipf("ptrace is not permitted here: %v", err)
+	}
+	out, _ := self(t, "record", "-p", fmt.Sprint(target.Pid())).CombinedOutput()
+	close(release)
+	if want := fmt.Sprintf("already traced by process %d", os.Getpid()); !strings.Contains(string(out), want) {
+		t.Errorf("it says %q, want %q", out, want)
+	}
+}

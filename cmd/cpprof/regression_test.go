@@ -1,0 +1,47 @@
+//go:build linux
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/cpprof/cpprof/bottlenecks"
+	"github.com/cpprof/cpprof/internal/fixture"
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// TestRegressionOfAProcess records a program without and with a copy under a lock, and finds the copy first.
+func TestRegressionOfAProcess(t *testing.T) {
+	if testing.Short() || runtime.GOOS != "linux" {
+		t.Skip("records for several seconds, and the tests' targets need Linux")
+	}
+	program := fixture.BuildOnce(t, "regression")
+	recordOf := func(args ...string) string {
+		target := fixture.Start(t, program, args...)
+		r := startRecording(t, "-d", "2s", "-p", fmt.Sprint(target.Pid()))
+		r.finish(t, 0, sampledata.EndDuration)
+		target.Process.Kill()
+		return r.file
+	}
+	before, after := recordOf("plain"), recordOf("copy")
+	for _, c := range []struct{ view, culprit string }{
+		{"--server", "main.(*journal).publish"},
+		{"--thread=main.worker", "main.(*journal).add"}, // most of it is waiting for the lock
+	} {
+		out, err := self(t, "find", after, "--against", before, c.view, "--json").Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var found bottlenecks.FoundReport
+		if err := json.Unmarshal(out, &found); err != nil {
+			t.Fatal(err)
+		}
+		if len(found.Bottlenecks) == 0 || !slices.Contains(found.Bottlenecks[0].Path, c.culprit) {
+			t.Errorf("%s: the first entry is not in %s:\n%s", c.view, c.culprit, out)
+		}
+	}
+}

@@ -1,0 +1,238 @@
+package main
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/cpprof/cpprof/aspects"
+	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/refine"
+	"github.com/cpprof/cpprof/report"
+	"github.com/shopspring/decimal"
+	"github.com/spf13/cobra"
+)
+
+// reportFlags say how a view is refined and shown.
+type reportFlags struct {
+	viewFlags
+	against string
+	steps   []refine.Step
+	auto    bool
+	minHits string
+	minCost string
+	json    bool
+	color   string
+}
+
+func newReportCommand(t terminal) *cobra.Command {
+	var f reportFlags
+	c := &cobra.Command{
+		Use:   "report RECORDING [--server | --thread CLASS] [--against RECORDING]",
+		Short: "Show a view of a recording, refined as the flags say",
+		Long: `report prints a view as a tree of call paths: cost, hits, and the path's last element.
+
+The Server View (--server) is CPU time: its root costs the share of the processors that was used.
+A Thread View (--thread CLASS) is all time of the goroutines of a class: its root costs 1.
+Without either, report gives a first look: the classes, and both views of what stands out.
+
+Refinement steps are carried out in the order in which they stand, each on a call path:
+
+  --down PATH       what PATH calls immediately
+  --extended PATH   what PATH leads to, however far down
+  --up 'P1 | P2'    who calls P2, within P1: all P1 ..x P2
+  --prune EXPR      keep only stacks for which EXPR holds: paths, and, or, not, ( )
+  --auto            follow the most expensive entries by itself
+
+A path is a list of names. 'A B' is an immediate call of B by A, 'A ..B' a call however far down;
+* is the view's root, @name an aspect, :RUN :LOAD :PRIO :MONITOR :WAIT are typed time.
+
+With --against OLD, each entry has its cost in both recordings and the difference, and what changed
+most stands first. xtree, xprof and xarc are other forms of the same views.`,
+		Example: `  cpprof report run.cpprof
+  cpprof report run.cpprof --server --auto
+  cpprof report run.cpprof --server --extended '*' --up '* | encoding/json.Marshal'
+  cpprof report run.cpprof --thread go:main.worker --down '*' --down '* main.worker'
+  cpprof report run.cpprof --thread main.worker --prune '* ..:MONITOR' --auto --json
+  cpprof report new.cpprof --against old.cpprof --thread main.worker --auto
+  cpprof report xprof run.cpprof --server --min-cum 1%`,
+		GroupID:           groupAnalyse,
+		Args:              oneRecording,
+		ValidArgsFunction: completeRecording,
+		RunE:              func(_ *cobra.Command, args []string) error { return f.run(t, args[0]) },
+	}
+	f.addView(c)
+	for _, x := range xReports {
+		c.AddCommand(newXReportCommand(t, x))
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.against, "against", "", "the `recording` to compare with")
+	for _, s := range []struct {
+		kind         refine.Kind
+		value, usage string
+	}{
+		{refine.KindDown, "PATH", "refine a `path` by what it calls immediately"},
+		{refine.KindExtended, "PATH", "refine a `path` by what it leads to"},
+		{refine.KindUp, "'P1 | P2'", "split a `path` by who calls P2 within P1"},
+		{refine.KindPrune, "EXPR", "keep only the stacks for which an `expression` over paths holds"},
+	} {
+		flags.Var(&stepFlag{s.kind, &f.steps}, s.kind.String(), s.usage)
+		_ = c.RegisterFlagCompletionFunc(s.kind.String(), f.completePath)
+	}
+	flags.BoolVar(&f.auto, "auto", false, "follow the most expensive entries by itself")
+	flags.StringVar(&f.minHits, "min-hits", "", "show entries of at least so many hits (default 10, or as cpprof.yaml says)")
+	flags.StringVar(&f.minCost, "min-cost", "", "show entries of at least such a cost, such as 0.05 or 5%")
+	flags.BoolVar(&f.json, "json", false, "as JSON")
+	flags.StringVar(&f.color, "color", "auto", "colours: auto, always, never")
+	completeWords(c, "color", "auto", "always", "never")
+	return c
+}
+
+// A stepFlag adds a refinement step each time it is given, so that steps keep their order.
+type stepFlag struct {
+	kind  refine.Kind
+	steps *[]refine.Step
+}
+
+func (s *stepFlag) Set(text string) error {
+	*s.steps = append(*s.steps, refine.Step{Kind: s.kind, Text: text})
+	return nil
+}
+func (s *stepFlag) String() string { return "" }
+func (s *stepFlag) Type() string   { return "text" }
+
+func (f *reportFlags) run(t terminal, path string) error {
+	color, err := f.useColor(t)
+	if err != nil {
+		return err
+	}
+	if f.against != "" {
+		return f.compare(t, path, color)
+	}
+	s, err := f.open(path)
+	if err != nil {
+		return err
+	}
+	limit, err := f.threshold(s.config)
+	if err != nil {
+		return err
+	}
+	if !f.server && f.thread == "" {
+		if len(f.steps) > 0 || f.json {
+			return f.needView(path)
+		}
+		return firstLook(t, s, limit, color)
+	}
+	v, err := f.view(s)
+	if err != nil {
+		return err
+	}
+	p, err := f.profile(s, v, limit)
+	if err != nil {
+		return err
+	}
+	p.Color = color
+	if f.json {
+		p.Warnings = slices.Concat(s.recording.Warnings, v.Warnings)
+		return p.WriteJSON(t.out)
+	}
+	if err := report.Headline(t.out, path, s.recording); err != nil {
+		return err
+	}
+	if err := p.Write(t.out); err != nil {
+		return err
+	}
+	if len(p.Session.Steps()) == 0 && !f.auto {
+		fmt.Fprintln(t.out, "\nRefine it: --auto, --down '*', --extended '*', or --up '* | FUNCTION'.")
+	}
+	return nil
+}
+
+func (f *reportFlags) useColor(t terminal) (bool, error) {
+	switch f.color {
+	case "always":
+		return true, nil
+	case "never":
+		return false, nil
+	case "auto":
+		return t.outIsTerminal && !t.noColor, nil
+	}
+	return false, usagef("--color %q: want auto, always or never", f.color)
+}
+
+// threshold is what the flags say, else what the configuration says.
+func (f *reportFlags) threshold(config *aspects.Config) (refine.Threshold, error) {
+	var limit refine.Threshold
+	if f.minHits == "" && f.minCost == "" {
+		if config.Threshold.ByCost {
+			limit.Cost = config.Threshold.Cost.Rat()
+		} else {
+			limit.Hits = new(big.Rat).SetInt64(config.Threshold.Hits)
+		}
+		return limit, nil
+	}
+	var err error
+	if limit.Hits, err = atLeast("--min-hits", f.minHits); err != nil {
+		return limit, err
+	}
+	limit.Cost, err = atLeast("--min-cost", f.minCost)
+	return limit, err
+}
+
+// atLeast reads a number that a person typed, exactly; "" is no limit.
+func atLeast(flag, s string) (*big.Rat, error) {
+	if s == "" {
+		return nil, nil
+	}
+	number, percent := strings.CutSuffix(s, "%")
+	d, err := decimal.NewFromString(number)
+	if percent {
+		d = d.Shift(-2)
+	}
+	if err != nil || d.Sign() < 0 || d.Exponent() < -100 || d.Exponent() > 100 {
+		return nil, usagef("%s %q: want a number such as 10, 0.05 or 5%%, not below 0", flag, s)
+	}
+	return d.Rat(), nil
+}
+
+// profile applies the steps to the view.
+func (f *reportFlags) profile(s *source, v *view, limit refine.Threshold) (*report.Profile, error) {
+	session, err := f.session(v.Tree, v.aspects, limit)
+	if err != nil {
+		return nil, err
+	}
+	return &report.Profile{Session: session, Title: title(s, v), Warnings: v.Warnings}, nil
+}
+
+func (f *reportFlags) session(t *calltree.Tree, m *calltree.Membership, limit refine.Threshold) (*refine.Session, error) {
+	session := refine.NewSession(t, m)
+	session.SetThreshold(limit)
+	for _, step := range f.steps {
+		if err := session.Apply(step); err != nil {
+			return nil, fmt.Errorf("--%s: %w", step.Kind, err)
+		}
+	}
+	if f.auto {
+		session.Auto(refine.DefaultAutoSteps)
+	}
+	return session, nil
+}
+
+func title(s *source, v *view) string {
+	name := "Server View"
+	if root := v.Tree.Root(); root != "*" {
+		name = "Thread View of " + root
+	}
+	name += " (" + s.options.Accounting.String() + " accounting"
+	if s.options.Granularity != 0 {
+		name += ", by " + s.options.Granularity.String()
+	}
+	if s.options.Span.From != 0 || s.options.Span.To != 0 {
+		name += ", from " + s.options.Span.From.String()
+		if s.options.Span.To != 0 {
+			name += " to " + s.options.Span.To.String()
+		}
+	}
+	return name + ")"
+}

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/cpprof/cpprof/callpath"
+	"github.com/spf13/cobra"
+)
+
+// Exit statuses (a launched target's own status is handed on by record).
+const (
+	exitFine   = 0
+	exitFailed = 1
+	exitUsage  = 2
+	exitAbove  = 3 // find found more than --fail-above allows
+)
+
+// A terminal is where a command reads and writes, and what it is.
+type terminal struct {
+	in            io.Reader
+	out, err      io.Writer
+	inIsTerminal  bool
+	outIsTerminal bool
+	errIsTerminal bool
+	noColor       bool // the user's environment asks for none
+}
+
+// A usageError is a call that says something else than a command takes.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error {
+	return &usageError{fmt.Errorf(format, args...)}
+}
+
+// A statusError ends the program with a status of its own, and says nothing more.
+type statusError struct{ status int }
+
+func (e *statusError) Error() string { return fmt.Sprintf("exit status %d", e.status) }
+
+// run carries out one command line and gives the exit status.
+func run(ctx context.Context, args []string, t terminal) int {
+	root := newRootCommand(t)
+	root.SetArgs(args)
+	command, err := root.ExecuteContextC(ctx)
+	var status *statusError
+	var usage *usageError
+	var syntax *callpath.SyntaxError
+	switch {
+	case err == nil:
+		return exitFine
+	case errors.As(err, &status):
+		return status.status
+	case errors.As(err, &usage), errors.As(err, &syntax):
+		fmt.Fprintf(t.err, "cpprof: %v\nSee '%s --help'.\n", err, command.CommandPath())
+		return exitUsage
+	}
+	fmt.Fprintf(t.err, "cpprof: %v\n", err)
+	return exitFailed
+}
+
+func newRootCommand(t terminal) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "cpprof",
+		Short: "A call-path profiler for running Go programs",
+		Long: `cpprof answers why a goroutine's life is so long, in which context, and waiting for whom.
+
+It halts a running Go program for a moment, many times a second, and records what every
+goroutine is doing: its stack, and whether it runs, waits for a processor, for a lock, or for
+something else. The recording is then refined, step by step, into the call paths that cost most.`,
+		Example: `  cpprof demo                                  see it work on a small contended server
+  cpprof record -o run.cpprof -d 10s -- ./server
+  cpprof report run.cpprof                     a first look
+  cpprof report run.cpprof --thread go:main.worker --auto`,
+		SilenceErrors:              true,
+		SuggestionsMinimumDistance: 2,
+		SilenceUsage:               true,
+		Args:                       knownCommand,
+		RunE:                       func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.SetIn(t.in)
+	root.SetOut(t.out)
+	root.SetErr(t.err)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	root.AddGroup(
+		&cobra.Group{ID: groupRecord, Title: "Record:"},
+		&cobra.Group{ID: groupAnalyse, Title: "Analyse:"},
+		&cobra.Group{ID: groupFiles, Title: "Files:"},
+	)
+	root.AddCommand(
+		newDemoCommand(t),
+		newRecordCommand(t),
+		newTopCommand(t),
+		newDumpGoroutinesCommand(t),
+		newInfoCommand(t),
+		newClassesCommand(t),
+		newReportCommand(t),
+		newCostCommand(t),
+		newFindCommand(t),
+		newBottlenecksCommand(t),
+		newAspectsCommand(t),
+		newDumpCommand(t),
+		newUndumpCommand(t),
+		newVersionCommand(t),
+	)
+	addCompletionExamples(root)
+	return root
+}
+
+// addCompletionExamples gives the completion commands, which cobra makes, the examples that every command has.
+func addCompletionExamples(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.Name() != "completion" {
+			continue
+		}
+		c.Example = "  source <(cpprof completion bash)\n  cpprof completion fish > ~/.config/fish/completions/cpprof.fish"
+		for _, shell := range c.Commands() {
+			shell.Example = "  cpprof completion " + shell.Name()
+		}
+	}
+}
+
+const (
+	groupRecord  = "record"
+	groupAnalyse = "analyse"
+	groupFiles   = "files"
+)
+
+// knownCommand refuses a word that is no command, and says which one may have been meant.
+func knownCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+		return usagef("unknown command %q: did you mean %s?", args[0], strings.Join(near, " or "))
+	}
+	return usagef("unknown command %q", args[0])
+}
+
+// usageArgs makes what an argument check finds a usage error.
+func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if err := check(c, args); err != nil {
+			return &usageError{err}
+		}
+		return nil
+	}
+}
+
+// oneRecording asks for the recording to read as the only argument.
+func oneRecording(_ *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return usagef("want one recording, such as run.cpprof; got %d arguments", len(args))
+	}
+	return nil
+}
+
+// completeRecording completes the first argument with recordings.
+func completeRecording(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}

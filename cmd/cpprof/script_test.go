@@ -1,0 +1,98 @@
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/cobra"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"cpprof": main})
+}
+
+// TestScripts runs command lines as a person types them. Each script finds in its folder the recordings bob.cpprof, and
+// before.cpprof and after.cpprof, of a program with a regression.
+func TestScripts(t *testing.T) {
+	folder, err := filepath.Abs("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(e *testscript.Env) error {
+			for _, name := range []string{"bob", "before", "after"} {
+				twin := filepath.Join(folder, name+".txt")
+				f, err := os.Open(twin)
+				if err != nil {
+					return err
+				}
+				defer f.Close()
+				if err := undump(f, twin, filepath.Join(e.WorkDir, name+".cpprof")); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"truncate": truncate},
+		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
+	})
+}
+
+// truncate FILE cuts the last third off a file.
+func truncate(ts *testscript.TestScript, _ bool, args []string) {
+	name := ts.MkAbs(args[0])
+	info, err := os.Stat(name)
+	ts.Check(err)
+	ts.Check(os.Truncate(name, info.Size()*2/3))
+}
+
+// The exit status tells a wrong call from a failure.
+func TestExitStatus(t *testing.T) {
+	for _, c := range []struct {
+		line string
+		want int
+	}{
+		{"version", exitFine},
+		{"--help", exitFine},
+		{"nosuch", exitUsage},
+		{"report", exitUsage},
+		{"report x.cpprof --bogus", exitUsage},
+		{"report x.cpprof --accounting lunar", exitUsage},
+		{"cost x.cpprof --server ..", exitUsage},
+		{"report xtree", exitUsage},
+		{"report xarc x.cpprof", exitUsage},
+		{"find x.cpprof --server --coverage 120%", exitUsage},
+		{"find x.cpprof --server --fail-above much", exitUsage},
+		{"bottlenecks x.cpprof --server --format elf", exitUsage},
+		{"bottlenecks testdata/bob.txt --server", exitUsage},
+		{"bottlenecks testdata/bob.txt", exitFailed},
+		{"find x.cpprof --server", exitFailed},
+		{"info no/such.cpprof", exitFailed},
+		{"info testdata", exitFailed},
+		{"undump -o /dev/null/x testdata/bob.txt", exitFailed},
+	} {
+		quiet := terminal{in: strings.NewReader(""), out: io.Discard, err: io.Discard}
+		if got := run(t.Context(), strings.Fields(c.line), quiet); got != c.want {
+			t.Errorf("cpprof %s ends with %d, want %d", c.line, got, c.want)
+		}
+	}
+}
+
+// Every command's help has an example, and says in a line what the command is for.
+func TestEveryCommandHasAnExample(t *testing.T) {
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		if c.Example == "" || c.Short == "" {
+			t.Errorf("%s: example %q, short help %q", c.CommandPath(), c.Example, c.Short)
+		}
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk(newRootCommand(terminal{in: strings.NewReader(""), out: io.Discard, err: io.Discard}))
+}

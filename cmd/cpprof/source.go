@@ -1,0 +1,222 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/cpprof/cpprof/aspects"
+	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
+	"github.com/spf13/cobra"
+)
+
+// viewFlags say which view of a recording a command is about.
+type viewFlags struct {
+	server bool
+	thread string
+
+	accounting, by, classBy string
+	noInlines               bool
+	span                    views.Span
+	config                  string
+	aspects                 []string
+}
+
+// addOptions adds the flags that every command over a recording's time takes.
+func (f *viewFlags) addOptions(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringVar(&f.accounting, "accounting", "observed", "how a runnable goroutine's time is divided: observed, single, processors")
+	flags.StringVar(&f.classBy, "class-by", "", "what makes a thread class: function, site, label:KEY (default function, or as cpprof.yaml says)")
+	flags.DurationVar(&f.span.From, "from", 0, "leave out what was before this offset, such as 2.5s")
+	flags.DurationVar(&f.span.To, "to", 0, "leave out what was from this offset on")
+	flags.StringVar(&f.config, "config", "", "the configuration file (default cpprof.yaml, in this folder or above)")
+	completeWords(c, "accounting", "observed", "single", "processors")
+	completeWords(c, "class-by", "function", "site", "label:")
+}
+
+// addView adds the flags that choose a view and what its frames are.
+func (f *viewFlags) addView(c *cobra.Command) {
+	f.addOptions(c)
+	flags := c.Flags()
+	flags.BoolVar(&f.server, "server", false, "the Server View: CPU time of all goroutines (throughput)")
+	flags.StringVar(&f.thread, "thread", "", "the Thread View of a `class`: all time of its goroutines (latency)")
+	flags.StringVar(&f.by, "by", "function", "what a frame is: function, line, file, package")
+	flags.BoolVar(&f.noInlines, "no-inlines", false, "merge inlined calls into their callers")
+	flags.StringArrayVar(&f.aspects, "aspect", nil, "define an aspect, as `NAME=PATTERN,PATTERN` (may be repeated)")
+	completeWords(c, "by", "function", "line", "file", "package")
+	_ = c.RegisterFlagCompletionFunc("thread", f.completeClass)
+}
+
+func completeWords(c *cobra.Command, flag string, words ...string) {
+	_ = c.RegisterFlagCompletionFunc(flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return words, cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
+// completeClass completes a thread class of the recording that is already on the command line.
+func (f *viewFlags) completeClass(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	s, err := f.open(args[0])
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	summaries, err := views.Classes(s.recording, s.options)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var names []string
+	for _, c := range summaries {
+		names = append(names, c.Class)
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// A source is a recording together with how it is to be looked at.
+type source struct {
+	path      string
+	recording *sampledata.Recording
+	config    *aspects.Config
+	options   views.Options
+}
+
+// open reads the recording and the configuration, and checks the flags.
+func (f *viewFlags) open(path string) (*source, error) {
+	if f.server && f.thread != "" {
+		return nil, usagef("--server and --thread are two views: give one of them")
+	}
+	s := &source{path: path}
+	var err error
+	if s.config, err = f.configuration(); err != nil {
+		return nil, err
+	}
+	if s.options, err = f.viewOptions(s.config); err != nil {
+		return nil, err
+	}
+	if s.recording, err = openRecording(path); err != nil {
+		return nil, err
+	}
+	return s, s.checkSpan()
+}
+
+// checkSpan refuses a span in which there are no samples: what was seen of it would look like a result.
+func (s *source) checkSpan() error {
+	span := s.options.Span
+	if span == (views.Span{}) {
+		return nil
+	}
+	for _, sample := range s.recording.Samples {
+		if sample.Time >= span.From && (span.To == 0 || sample.Time < span.To) {
+			return nil
+		}
+	}
+	return usagef("%s has no samples from %v to %v: it lasts %v", s.path, span.From, span.To, s.recording.Stats().Duration)
+}
+
+// openRecording reads a recording, and says what to do where there is none.
+func openRecording(path string) (*sampledata.Recording, error) {
+	r, err := sampledata.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, statErr := os.Stat(path); statErr == nil {
+			return nil, fmt.Errorf("%s is no recording: a recording is a folder with the files Strings and SampleData", path)
+		}
+		return nil, fmt.Errorf("there is no recording %s: make one with 'cpprof record -o %s -- PROGRAM'", path, path)
+	}
+	return r, err
+}
+
+func (f *viewFlags) configuration() (*aspects.Config, error) {
+	path := f.config
+	if path == "" {
+		found, err := aspects.FindConfig(".")
+		if err != nil {
+			return nil, err
+		}
+		path = found
+	}
+	config := aspects.DefaultConfig()
+	if path != "" {
+		var err error
+		if config, err = aspects.LoadConfig(path); err != nil {
+			return nil, err
+		}
+	}
+	for _, definition := range f.aspects {
+		name, patterns, ok := strings.Cut(definition, "=")
+		if !ok {
+			return nil, usagef("--aspect %q: want NAME=PATTERN,PATTERN", definition)
+		}
+		aspect, err := aspects.New(name, strings.Split(patterns, ",")...)
+		if err != nil {
+			return nil, usagef("--aspect %q: %w", definition, err)
+		}
+		config.Aspects = config.Aspects.With(aspect)
+	}
+	return config, nil
+}
+
+func (f *viewFlags) viewOptions(config *aspects.Config) (o views.Options, err error) {
+	if o.Accounting, err = views.ParseAccounting(f.accounting); err != nil {
+		return o, usagef("--accounting: %w", err)
+	}
+	if f.by != "" {
+		if o.Granularity, err = views.ParseGranularity(f.by); err != nil {
+			return o, usagef("--by: %w", err)
+		}
+	}
+	o.Classes = config.Classes
+	if f.classBy != "" {
+		if o.Classes, err = views.ParseClassBy(f.classBy); err != nil {
+			return o, usagef("--class-by: %w", err)
+		}
+	}
+	if f.span.From < 0 || f.span.To < 0 || f.span.To > 0 && f.span.To <= f.span.From {
+		return o, usagef("--from %v --to %v: want offsets from the start, the first before the second", f.span.From, f.span.To)
+	}
+	o.Span = f.span
+	o.NoInlines = f.noInlines
+	o.Priority = config.Priority
+	return o, nil
+}
+
+// A view is a weighted call tree with the aspects that its functions belong to.
+type view struct {
+	*views.View
+	aspects *calltree.Membership
+}
+
+// view builds the one that the flags ask for.
+func (f *viewFlags) view(s *source) (*view, error) {
+	if f.server {
+		return s.serverView()
+	}
+	return s.threadView(f.thread)
+}
+
+func (s *source) serverView() (*view, error) {
+	return s.withAspects(views.Server(s.recording, s.options))
+}
+
+// threadView takes a class as it is called, or without its "go:".
+func (s *source) threadView(class string) (*view, error) {
+	v, err := views.Thread(s.recording, class, s.options)
+	var unknown *views.UnknownClassError
+	if errors.As(err, &unknown) && calltree.KindOf(class) != calltree.Class {
+		if short, shortErr := views.Thread(s.recording, "go:"+class, s.options); shortErr == nil {
+			v, err = short, nil
+		}
+	}
+	return s.withAspects(v, err)
+}
+
+func (s *source) withAspects(v *views.View, err error) (*view, error) {
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.path, err)
+	}
+	return &view{View: v, aspects: s.config.AllAspects().Membership(v.Tree.Symbols())}, nil
+}

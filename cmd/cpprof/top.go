@@ -1,0 +1,215 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/cpprof/cpprof/refine"
+	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler"
+	"github.com/cpprof/cpprof/views"
+	"github.com/spf13/cobra"
+)
+
+// topFlags say what to show of a running program, and how often.
+type topFlags struct {
+	pid      int
+	interval time.Duration
+	window   time.Duration
+	count    int
+	view     viewFlags
+	samplerFlags
+}
+
+// The shortest times that make sense.
+const (
+	leastInterval = 100 * time.Millisecond
+	usualWindow   = 5 * time.Second
+)
+
+func newTopCommand(t terminal) *cobra.Command {
+	f := topFlags{view: viewFlags{accounting: views.Observed.String()}}
+	c := &cobra.Command{
+		Use:   "top -p PID",
+		Short: "Watch the thread classes and hottest call paths of a running Go program",
+		Long: `top samples a running Go program and shows, each second anew, what its goroutines did in the last few
+seconds: a line for each thread class, the busiest first, with a bar of its time, and the call paths
+that take most processor time. The letters of a bar, and the percentages beside it, are
+
+  R  RUN      running on a processor
+  L  LOAD     ready to run, but a goroutine of the same priority had the processor
+  P  PRIO     ready to run, but one of higher priority or the garbage collector had it
+  M  MONITOR  waiting for a lock
+  W  WAIT     waiting for anything else
+
+On a terminal, q or Ctrl-C ends it; elsewhere it prints one block after another. The program goes on
+undisturbed. Nothing is kept: to look closer, use 'cpprof record'.`,
+		Example: `  cpprof top -p 4711
+  cpprof top -p 4711 -d 5s --window 30s
+  cpprof top -p 4711 -n 1 | cat                # one look`,
+		GroupID: groupRecord,
+		Args:    usageArgs(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := f.check(c); err != nil {
+				return &usageError{err}
+			}
+			return f.run(c.Context(), t)
+		},
+	}
+	flags := c.Flags()
+	flags.SortFlags = false
+	addPID(c, &f.pid)
+	flags.IntVarP(&f.count, "count", "n", 0, "end after `COUNT` refreshes (default when something else ends it)")
+	flags.DurationVarP(&f.interval, "interval", "d", time.Second, "the time between refreshes")
+	flags.DurationVar(&f.window, "window", 0, "how far to look back (default "+usualWindow.String()+", or the interval where that is longer)")
+	flags.StringVar(&f.view.classBy, "class-by", "", "what makes a thread class: function, site, label:KEY (default function, or as cpprof.yaml says)")
+	completeWords(c, "class-by", "function", "site", "label:")
+	flags.StringVar(&f.view.config, "config", "", "the configuration file (default cpprof.yaml, in this folder or above)")
+	f.samplerFlags.add(c)
+	return c
+}
+
+// check finds flags that make no sense.
+func (f *topFlags) check(c *cobra.Command) error {
+	if err := needPID(c); err != nil {
+		return err
+	}
+	if f.interval < leastInterval {
+		return fmt.Errorf("-d %v: want at least %v", f.interval, leastInterval)
+	}
+	if f.count < 0 || f.count == 0 && c.Flags().Changed("count") {
+		return fmt.Errorf("-n %d: give the number of refreshes, 1 or more", f.count)
+	}
+	if !c.Flags().Changed("window") {
+		f.window = max(usualWindow, f.interval)
+	}
+	if f.window < leastInterval {
+		return fmt.Errorf("--window %v: want at least %v", f.window, leastInterval)
+	}
+	return f.samplerFlags.check(c)
+}
+
+// run attaches, and shows the program until something ends that.
+func (f *topFlags) run(ctx context.Context, t terminal) error {
+	s := source{path: fmt.Sprintf("process %d", f.pid)}
+	var err error
+	if s.config, err = f.view.configuration(); err != nil {
+		return err
+	}
+	if s.options, err = f.view.viewOptions(s.config); err != nil {
+		return err
+	}
+	ctx, signals := watchSignals(ctx)
+	defer signals.stop()
+	p, attach, err := find(f.pid, f.backend)
+	if err != nil {
+		return err
+	}
+	defer p.Release()
+	feed, err := startFeed(ctx, p, feedOptions{
+		attach:  func(p *sampler.Process) (sampler.Backend, error) { return suspendableAttach(signals, attach, p) },
+		longest: max(longestRound, 4*f.window),
+		least:   4 * f.window,
+		overlap: f.interval,
+		changes: mostChanges,
+		options: f.options,
+	})
+	if err != nil {
+		return prefix(f.pid, err)
+	}
+	defer feed.stop()
+	if err := f.show(ctx, t, feed, &s); err != nil {
+		return err
+	}
+	end, err := feed.stop()
+	if err != nil {
+		return err
+	}
+	became := becameOf(p, end)
+	if end.Cause != sampledata.EndInterrupted {
+		became = fmt.Sprintf("process %d is there no more: %s", p.PID, became)
+	}
+	fmt.Fprintf(t.err, "cpprof: %s\n", became)
+	return nil
+}
+
+func suspendableAttach(s *signals, attach attacher, p *sampler.Process) (sampler.Backend, error) {
+	b, err := attach(p)
+	if err != nil {
+		return nil, err
+	}
+	return s.suspendable(b), nil
+}
+
+// show renews the screen, and leaves it as it was before.
+func (f *topFlags) show(ctx context.Context, t terminal, feed *feed, s *source) error {
+	screen, err := openScreen(t)
+	if err != nil {
+		return err
+	}
+	defer screen.close()
+	if err := screen.draw([]string{"sampling " + s.path + " ..."}); err != nil {
+		return err
+	}
+	tick := time.NewTicker(f.interval)
+	defer tick.Stop()
+	for shown := 0; f.count == 0 || shown < f.count; {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-screen.quit:
+			return nil
+		case <-feed.ended:
+			return nil
+		case <-tick.C:
+		}
+		r := feed.recording()
+		if len(r.Samples) == 0 {
+			continue
+		}
+		s.recording = r
+		top, err := lately(s, f.window)
+		if err != nil {
+			return err
+		}
+		if err := screen.show(top); err != nil {
+			return err
+		}
+		shown++
+	}
+	return nil
+}
+
+// lately looks at the end of a recording.
+func lately(s *source, window time.Duration) (*report.Top, error) {
+	samples := s.recording.Samples
+	last := samples[len(samples)-1].Time
+	from := max(0, last-window)
+	s.options.Span = views.Span{From: from}
+	top := &report.Top{Title: fmt.Sprintf("%s, process %d", report.Program(s.recording), s.recording.Header.PID), Span: last - from}
+	for _, sample := range samples {
+		if sample.Time >= from {
+			top.Samples++
+			top.Halted += sample.Halt
+		}
+	}
+	var err error
+	if top.Classes, err = views.Classes(s.recording, s.options); err != nil {
+		return nil, err
+	}
+	server, err := s.serverView()
+	if err != nil {
+		return nil, err
+	}
+	limit, err := (&reportFlags{}).threshold(s.config)
+	if err != nil {
+		return nil, err
+	}
+	top.Session = refine.NewSession(server.Tree, server.aspects)
+	top.Session.SetThreshold(limit)
+	top.Session.Auto(firstLookSteps)
+	top.Warnings = append(append(top.Warnings, s.recording.Warnings...), server.Warnings...)
+	return top, nil
+}

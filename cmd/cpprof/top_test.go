@@ -1,0 +1,135 @@
+package main
+
+import (
+	"math"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cpprof/cpprof/internal/fixture"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler"
+)
+
+// Without a terminal, top prints as many blocks as were asked for. In each, the workers wait for a lock, and the
+// program goes on.
+func TestTop(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the tests' targets need Linux")
+	}
+	target := fixture.Start(t, fixture.BuildOnce(t, "mutex"))
+	needsTracing(t, target.Pid())
+	for _, backend := range backendNames() {
+		t.Run(backend, func(t *testing.T) {
+			text := attached(t, target, "top", "-n", "2", "-d", "300ms", "--backend", backend, "--max-cpu", "0", "--max-overhead", "0")
+			blocks := strings.Split(text, "\n\nmutex, process ")
+			if len(blocks) != 2 {
+				t.Fatalf("%d blocks: %s", len(blocks), text)
+			}
+			class := regexp.MustCompile(`(?m)^go:main\.reader +4\.0  M{30}   0    0    0     100    0$`)
+			for _, b := range blocks {
+				if !class.MatchString(b) || !strings.Contains(b, "\ngo:main.worker  ") || !strings.Contains(b, "call path (Server View)\n") {
+					t.Errorf("what is known of the program isn't there: %s", b)
+				}
+				if strings.Contains(b, "\x1b") {
+					t.Errorf("there are control characters: %q", b)
+				}
+			}
+		})
+	}
+}
+
+// Rounds of sampling follow one another, after a time or after many changes: what is shown is never empty again, and one
+// recording doesn't grow for ever.
+func TestFeedRounds(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the tests' targets need Linux")
+	}
+	target := fixture.Start(t, fixture.BuildOnce(t, "mutex"))
+	needsTracing(t, target.Pid())
+	for _, backend := range backendNames() {
+		for name, o := range map[string]feedOptions{
+			"time":    {longest: 200 * time.Millisecond, changes: math.MaxInt},
+			"changes": {longest: time.Hour, least: 100 * time.Millisecond},
+		} {
+			t.Run(backend+"/"+name, func(t *testing.T) { feedRounds(t, target, backend, o) })
+		}
+	}
+}
+
+// feedRounds waits for a few rounds.
+func feedRounds(t *testing.T, target *fixture.Running, backend string, o feedOptions) {
+	p, attach, err := find(target.Pid(), backend)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Release()
+	o.attach, o.overlap, o.options = attach, 50*time.Millisecond, sampler.Options{Rate: 100, Jitter: 1}
+	feed, err := startFeed(t.Context(), p, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	starts := map[time.Time]bool{}
+	for len(starts) < 4 {
+		select {
+		case <-feed.ended:
+			t.Fatalf("it has ended: %v", feed.err)
+		case <-time.After(5 * time.Millisecond):
+		}
+		r := feed.recording()
+		if len(r.Samples) == 0 && len(starts) > 0 {
+			t.Fatal("there is nothing to show after a round")
+		}
+		if err := r.Check(); err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Samples) > 0 {
+			starts[r.Header.Start] = true
+		}
+	}
+	if end, err := feed.stop(); err != nil || end.Cause != sampledata.EndInterrupted {
+		t.Errorf("%v: %+v", err, end)
+	}
+}
+
+// The end of the program is the end of top.
+func TestTopEnds(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the tests' targets need Linux")
+	}
+	target := fixture.Start(t, fixture.BuildOnce(t, "lifecycle"), "wait")
+	needsTracing(t, target.Pid())
+	out := &killer{target: target}
+	var errs strings.Builder
+	args := []string{"top", "-d", "100ms", "-p", strconv.Itoa(target.Pid())}
+	status := run(t.Context(), args, terminal{in: strings.NewReader(""), out: out, err: &errs})
+	if status != exitFine || !strings.Contains(errs.String(), "is there no more") {
+		t.Errorf("it ends with %d and says %q", status, errs.String())
+	}
+}
+
+// A killer ends a program at the first word about it.
+type killer struct{ target *fixture.Running }
+
+func (k *killer) Write(p []byte) (int, error) {
+	k.target.Process.Kill()
+	k.target.Wait()
+	return len(p), nil
+}
+
+func TestTopRefuses(t *testing.T) {
+	refuses(t, []refusal{
+		{"top", exitUsage, "give a process: cpprof top -p PID"},
+		{"top 4711", exitUsage, "unknown command"},
+		{"top -p 1 --backend magic", exitUsage, "no such backend"},
+		{"top -p 1 -d 0s", exitUsage, "-d 0s"},
+		{"top -p 1 -n -1", exitUsage, "-n -1"},
+		{"top -p 1 --window 10ms", exitUsage, "--window 10ms"},
+		{"top -p 1 --max-cpu much", exitUsage, "--max-cpu much"},
+		{"top -p 1 --class-by moon", exitUsage, "--class-by"},
+		{"top -p 99999999", exitFailed, "attach to 99999999: no such process"},
+	})
+}

@@ -1,0 +1,221 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/cpprof/cpprof/bottlenecks"
+	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// treeFlags say which weighted call tree a command is about: a view of a recording, or a trace.
+type treeFlags struct {
+	viewFlags
+	against string
+	format  string
+	meter   string
+}
+
+const treeArgument = `RECORDING is a folder that 'cpprof record' made; of it, --server or --thread CLASS chooses a view.
+In its place can stand a file: a trace of calls in arcflow's text form, a line an event, such as
+'0 > main', '12.5 < main' or '0 pidtid worker', the meter's reading first.`
+
+func (f *treeFlags) addTree(c *cobra.Command) {
+	f.addView(c)
+	flags := c.Flags()
+	flags.StringVar(&f.format, "format", "auto", "what is read: auto (a folder is a recording, a file a trace), recording, arcflow")
+	flags.StringVar(&f.meter, "meter", "CPU time", "what a trace's readings count, by `name`")
+	completeWords(c, "format", "auto", "recording", "arcflow")
+	c.ValidArgsFunction = completeTree
+}
+
+func (f *treeFlags) addAgainst(c *cobra.Command, usage string) {
+	c.Flags().StringVar(&f.against, "against", "", usage)
+}
+
+// completeTree completes the first argument with recordings and traces.
+func completeTree(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return nil, cobra.ShellCompDirectiveDefault
+}
+
+// A subject is a weighted call tree, and where it is from.
+type subject struct {
+	path  string
+	tree  *calltree.Tree
+	title string
+	from  *source // nil where it is no view of a recording
+
+	warnings []sampledata.Warning // beside those of the recording
+}
+
+// subject reads what the flags are about.
+func (f *treeFlags) subject(path string) (*subject, error) {
+	arcflow, err := f.isTrace(path)
+	if err != nil {
+		return nil, err
+	}
+	if arcflow {
+		return f.trace(path)
+	}
+	if err := f.needView(path); err != nil {
+		return nil, err
+	}
+	s, err := f.open(path)
+	if err != nil {
+		return nil, err
+	}
+	return f.subjectOf(s)
+}
+
+func (f *viewFlags) subjectOf(s *source) (*subject, error) {
+	v, err := f.view(s)
+	if err != nil {
+		return nil, err
+	}
+	return &subject{s.path, v.Tree, title(s, v), s, v.Warnings}, nil
+}
+
+// needView asks for a view where none is chosen.
+func (f *viewFlags) needView(path string) error {
+	if f.server || f.thread != "" {
+		return nil
+	}
+	return usagef("which view? Say --server or --thread CLASS ('cpprof classes %s' lists the classes)", path)
+}
+
+func (f *treeFlags) isTrace(path string) (bool, error) {
+	switch f.format {
+	case "auto":
+		info, err := os.Stat(path)
+		return err == nil && !info.IsDir(), nil
+	case "recording":
+		return false, nil
+	case "arcflow":
+		return true, nil
+	}
+	return false, usagef("--format %q: want auto, recording or arcflow", f.format)
+}
+
+func (f *treeFlags) trace(path string) (*subject, error) {
+	if f.server || f.thread != "" {
+		return nil, usagef("%s is a trace: it has no views; leave out --server and --thread", path)
+	}
+	in, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	tree, err := calltree.ReadEvents(in, f.meter, f.meter)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	return &subject{path: path, tree: tree, title: "Calls of " + tree.Root()}, nil
+}
+
+// subjects reads the one that the argument names and, with --against, the one it is compared with; else b is nil.
+func (f *treeFlags) subjects(path string) (a, b *subject, err error) {
+	if f.against == "" {
+		a, err = f.subject(path)
+		return a, nil, err
+	}
+	first, err := f.isTrace(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	second, err := f.isTrace(f.against)
+	if err != nil {
+		return nil, nil, err
+	}
+	switch {
+	case first != second:
+		return nil, nil, usagef("%s and %s: a trace and a recording can't be compared", path, f.against)
+	case !first:
+		return f.comparedViews(path, f.against)
+	}
+	if a, err = f.trace(path); err != nil {
+		return nil, nil, err
+	}
+	b, err = f.trace(f.against)
+	return a, b, err
+}
+
+// headline says what was read.
+func (s *subject) headline(w io.Writer) error {
+	if s.from != nil {
+		return report.Headline(w, s.path, s.from.recording)
+	}
+	_, err := fmt.Fprintf(w, "%s: a trace of %s\n\n", report.Printable(s.path), report.Printable(s.tree.Root()))
+	return err
+}
+
+// profile is the interface of package bottlenecks to a subject, or to the difference of two. Of recordings, fractions are
+// compared, since these need not be of the same length; of traces, what they count.
+func profile(a, b *subject) *bottlenecks.Trees {
+	if b == nil {
+		return bottlenecks.NewSingle(a.tree)
+	}
+	return bottlenecks.NewComparison(a.tree, b.tree, a.from != nil)
+}
+
+// heading writes what a subject is, what it is compared with, and what was not well with either.
+func heading(w io.Writer, a, b *subject) error {
+	if err := a.headline(w); err != nil {
+		return err
+	}
+	title, warnings := a.title, a.warnings
+	if b != nil {
+		if err := b.headline(w); err != nil {
+			return err
+		}
+		title += ": " + a.path + " minus " + b.path
+		warnings = append(slices.Clone(warnings), b.warnings...)
+	}
+	_, err := fmt.Fprintf(w, "%s\n%s\n", report.Printable(title), report.Warnings(warnings))
+	return err
+}
+
+// bottlenecksCommand is the command line that opens the same profile in a session.
+func (f *treeFlags) bottlenecksCommand(c *cobra.Command, path string) string {
+	words := []string{"cpprof", "bottlenecks", shellWord(path)}
+	own := newBottlenecksCommand(terminal{}).Flags()
+	c.Flags().Visit(func(flag *pflag.Flag) {
+		if own.Lookup(flag.Name) == nil {
+			return
+		}
+		if flag.Value.Type() == "bool" {
+			if flag.Value.String() == "true" {
+				words = append(words, "--"+flag.Name)
+			}
+			return
+		}
+		values := []string{flag.Value.String()}
+		if list, ok := flag.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		for _, value := range values {
+			words = append(words, "--"+flag.Name, shellWord(value))
+		}
+	})
+	return strings.Join(words, " ")
+}
+
+var errNoTree = errors.New("want one recording, such as run.cpprof, or a trace")
+
+// oneTree asks for the recording or trace to read as the only argument.
+func oneTree(_ *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return usagef("%w; got %d arguments", errNoTree, len(args))
+	}
+	return nil
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"io"
+	"strings"
+
+	"github.com/cpprof/cpprof/aspects"
+	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/report"
+	"github.com/spf13/cobra"
+)
+
+// xFlags say what the reports of the arcflow paper show.
+type xFlags struct {
+	treeFlags
+	minCum  string
+	names   []string
+	depth   int
+	metrics []string
+	json    bool
+}
+
+// An xReport is one of the three reports over a call tree.
+type xReport struct {
+	name, short, long string
+	write, writeJSON  func(io.Writer, *calltree.Tree, report.XOptions) error
+}
+
+var xReports = []xReport{
+	{
+		"xtree", "Print a view as its whole call tree",
+		`xtree prints the call tree, a line for each context: its level (Lv), how often the function stands on the
+stack (RL), its occurrences, and the shares of its own (%Base) and with all it caused (%Cum).`,
+		report.WriteXTree, report.WriteXTreeJSON,
+	},
+	{
+		"xprof", "Print a view as a flat profile",
+		`xprof prints a line for each function: its occurrences, the shares of its own (%Base) and with all it caused
+(%Cum), and its number (Ind) in the xarc report. Each stack counts once, however deep it recurs.`,
+		report.WriteXProf, report.WriteXProfJSON,
+	},
+	{
+		"xarc", "Print who calls each function of a view, and whom it calls",
+		`xarc prints a stanza for each function: its callers, itself, and what it calls. Of a caller, %Base and %Cum
+are the function's in calls by that caller; of what it calls, they are those of the call.`,
+		report.WriteXArc, report.WriteXArcJSON,
+	},
+}
+
+func newXReportCommand(t terminal, x xReport) *cobra.Command {
+	var f xFlags
+	c := &cobra.Command{
+		Use:   x.name + " RECORDING (--server | --thread CLASS)",
+		Short: x.short,
+		Long: x.long + `
+
+Occurrences are samples in a recording and calls in a trace. --min-cum, --name and --depth leave out
+what is of no interest; --name takes patterns as aspects do: * stands for any text, "re:" begins a
+regular expression.
+
+` + treeArgument,
+		Example: "  cpprof report " + x.name + ` run.cpprof --server --min-cum 1%
+  cpprof report ` + x.name + ` run.cpprof --thread go:main.worker --name 'encoding/json.*'
+  cpprof report ` + x.name + " --format arcflow calls.txt",
+		Args: oneTree,
+		RunE: func(_ *cobra.Command, args []string) error { return f.run(t, x, args[0]) },
+	}
+	f.addTree(c)
+	flags := c.Flags()
+	flags.StringVar(&f.minCum, "min-cum", "0%", "leave out what has less than such a `share` of the whole")
+	flags.StringArrayVar(&f.names, "name", nil, "show functions that match a `pattern`, and in xtree their callers and callees (may be repeated)")
+	flags.IntVar(&f.depth, "depth", 0, "leave out what is deeper below the root (0: nothing)")
+	flags.StringArrayVar(&f.metrics, "metric", nil, "show one of several metrics, by `name` (may be repeated; default all)")
+	flags.BoolVar(&f.json, "json", false, "as JSON")
+	return c
+}
+
+func (f *xFlags) run(t terminal, x xReport, path string) error {
+	o, err := f.options()
+	if err != nil {
+		return err
+	}
+	s, err := f.subject(path)
+	if err != nil {
+		return err
+	}
+	if o.Metrics, err = f.metricsOf(s.tree); err != nil {
+		return err
+	}
+	if f.json {
+		return x.writeJSON(t.out, s.tree, o)
+	}
+	if s.from != nil {
+		if err := heading(t.out, s, nil); err != nil {
+			return err
+		}
+	}
+	return x.write(t.out, s.tree, o)
+}
+
+func (f *xFlags) options() (o report.XOptions, err error) {
+	if o.MinCum, err = share("--min-cum", f.minCum); err != nil {
+		return o, err
+	}
+	if f.depth < 0 {
+		return o, usagef("--depth %d: want a number of levels below the root", f.depth)
+	}
+	o.Depth = f.depth
+	if len(f.names) == 0 {
+		return o, nil
+	}
+	var patterns []aspects.Pattern
+	for _, name := range f.names {
+		p, err := aspects.ParsePattern(name)
+		if err != nil {
+			return o, usagef("--name: %w", err)
+		}
+		patterns = append(patterns, p)
+	}
+	o.Keep = func(name string) bool { return matches(patterns, name) }
+	return o, nil
+}
+
+// matches tells whether a name matches one of the patterns, and none that excludes. Where all exclude, the
+// others are kept.
+func matches(patterns []aspects.Pattern, name string) bool {
+	kept, included := false, false
+	for _, p := range patterns {
+		switch hit := p.Match(name); {
+		case hit && p.Exclude():
+			return false
+		case !p.Exclude():
+			included = true
+			kept = kept || hit
+		}
+	}
+	return kept || !included
+}
+
+// metricsOf gives the indexes of the metrics that are asked for.
+func (f *xFlags) metricsOf(t *calltree.Tree) ([]int, error) {
+	var indexes []int
+	var names []string
+	for _, m := range t.Metrics() {
+		names = append(names, m.Name)
+	}
+	for _, want := range f.metrics {
+		before := len(indexes)
+		for i, name := range names {
+			if name == want {
+				indexes = append(indexes, i)
+			}
+		}
+		if len(indexes) == before {
+			return nil, usagef("--metric %q: there are %s", want, strings.Join(names, ", "))
+		}
+	}
+	return indexes, nil
+}
