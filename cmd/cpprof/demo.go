@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/big"
-	"os"
-	"os/exec"
 	"time"
 
 	"github.com/cpprof/cpprof/aspects"
@@ -22,10 +20,10 @@ func newDemoCommand(t terminal) *cobra.Command {
 	var duration time.Duration
 	c := &cobra.Command{
 		Use:   "demo",
-		Short: "Build a small contended server, record it, and show its profile",
-		Long: `demo builds a small server that comes with cpprof, runs it for five seconds while recording
-it, and shows its profile. The server has four problems on purpose; demo ends with the call path
-that shows each, and what it costs. Building it takes the Go toolchain.`,
+		Short: "Record a small contended server, and show its profile",
+		Long: `demo runs a small server that comes with cpprof for five seconds while recording it, and shows
+its profile. The server has four problems on purpose; demo ends with the call path that shows
+each, and what it costs.`,
 		Example: `  cpprof demo
   cpprof demo -d 20s -o long.cpprof`,
 		GroupID: groupRecord,
@@ -42,23 +40,16 @@ that shows each, and what it costs. Building it takes the Go toolchain.`,
 	return c
 }
 
-// recordDemo builds, runs and records the server, and ends it.
+// recordDemo runs and records the server, and ends it.
 func recordDemo(ctx context.Context, t terminal, output string, duration time.Duration) error {
-	dir, err := os.MkdirTemp("", "cpprof-demo-")
+	server, err := orderDeskCommand(ctx)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	fmt.Fprintln(t.err, "Building a small contended server ...")
-	program, err := demo.Build(ctx, dir)
+	attach, err := backends[defaultBackend].open(server.Path)
 	if err != nil {
 		return err
 	}
-	attach, err := backends[defaultBackend].open(program)
-	if err != nil {
-		return err
-	}
-	server := exec.Command(program)
 	process, err := sampler.LaunchCommand(server)
 	if err != nil {
 		return err
@@ -70,7 +61,7 @@ func recordDemo(ctx context.Context, t terminal, output string, duration time.Du
 		return err
 	}
 	defer b.Close()
-	fmt.Fprintf(t.err, "Recording it for %v into %s ...\n", duration, output)
+	fmt.Fprintf(t.err, "Recording a small contended server for %v into %s ...\n", duration, output)
 	f := recordFlags{output: output, force: true, samplerFlags: samplerFlags{
 		backend: defaultBackend,
 		options: sampler.Options{

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"io"
 	"math"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,10 +19,9 @@ import (
 func TestDemoTellsTheTruth(t *testing.T) {
 	needsTracing(t, fixture.Start(t, fixture.BuildOnce(t, "mutex")).Pid())
 	file := filepath.Join(t.TempDir(), "demo.cpprof")
-	var said strings.Builder
-	quiet := terminal{in: strings.NewReader(""), out: &said, err: io.Discard}
-	if status := run(t.Context(), []string{"demo", "-o", file}, quiet); status != exitFine {
-		t.Fatalf("exit status %d: %s", status, said.String())
+	said, err := exec.CommandContext(t.Context(), fixture.Cpprof(t), "demo", "-o", file).Output()
+	if err != nil {
+		t.Fatalf("%v: %s", err, said)
 	}
 	s, err := (&viewFlags{accounting: "observed"}).open(file)
 	if err != nil {
@@ -53,7 +52,7 @@ func TestDemoTellsTheTruth(t *testing.T) {
 				t.Errorf("%s: %s costs %.3f in %v samples, want at least %.3f", problem.Name, e.Path, cost, n, least)
 			}
 		}
-		if !strings.Contains(said.String(), problem.Name) {
+		if !strings.Contains(string(said), problem.Name) {
 			t.Errorf("the demo does not name its problem %q", problem.Name)
 		}
 	}

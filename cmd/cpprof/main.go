@@ -9,6 +9,10 @@ import (
 )
 
 func main() {
+	if len(os.Args) == 2 && os.Args[1] == orderDeskArgument {
+		orderDesk()
+		return
+	}
 	t := terminal{
 		in:  os.Stdin,
 		out: os.Stdout,

@@ -25,9 +25,9 @@ func TestReadme(t *testing.T) {
 	}
 	target := fixture.Start(t, fixture.BuildOnce(t, "mutex"))
 	needsTracing(t, target.Pid())
-	script := "cpprof demo -d 3s\nstdout 'four problems on purpose'\n"
+	script := "exec $CPPROF demo -d 3s\nstdout 'four problems on purpose'\n"
 	for _, c := range commands {
-		script += c + "\nstdouterr\n"
+		script += "exec $CPPROF " + strings.TrimPrefix(c, "cpprof ") + "\nstdouterr\n"
 	}
 	file := filepath.Join(t.TempDir(), "readme.txtar")
 	if err := os.WriteFile(file, []byte(script), 0o666); err != nil {
@@ -38,9 +38,7 @@ func TestReadme(t *testing.T) {
 		Files: []string{file},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("TARGET", fmt.Sprint(target.Pid()))
-			for _, name := range []string{"HOME", "GOCACHE", "GOPATH"} { // demo builds a program
-				e.Setenv(name, os.Getenv(name))
-			}
+			e.Setenv("CPPROF", fixture.Cpprof(t)) // the demo records this program, whose functions have other names in a test
 			return os.Symlink(server, filepath.Join(e.WorkDir, "server"))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"stdouterr": saidSomething},

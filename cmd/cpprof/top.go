@@ -144,7 +144,7 @@ func suspendableAttach(s *signals, attach attacher, p *sampler.Process) (sampler
 }
 
 // show renews the screen, and leaves it as it was before.
-func (f *topFlags) show(ctx context.Context, t terminal, feed *feed, s *source) error {
+func (f *topFlags) show(ctx context.Context, t terminal, feed *liveFeed, s *source) error {
 	screen, err := openScreen(t)
 	if err != nil {
 		return err

@@ -17,7 +17,7 @@ const (
 	mostChanges  = 200_000
 )
 
-// feedOptions say how a feed samples.
+// feedOptions say how a live feed samples.
 type feedOptions struct {
 	attach  attacher
 	longest time.Duration // of a round
@@ -27,9 +27,9 @@ type feedOptions struct {
 	options sampler.Options
 }
 
-// A feed samples a process for as long as somebody looks on, and keeps the recent past in memory: rounds of sampling
+// A liveFeed samples a process for as long as somebody looks on, and keeps the recent past in memory: rounds of sampling
 // follow one another, each with a recording of its own, so that memory stays bounded.
-type feed struct {
+type liveFeed struct {
 	o     feedOptions
 	ended chan struct{} // closed when no sample will come any more
 	stop  func() (sampledata.End, error)
@@ -44,14 +44,14 @@ type feed struct {
 }
 
 // startFeed attaches to a process and begins to sample it.
-func startFeed(ctx context.Context, p *sampler.Process, o feedOptions) (*feed, error) {
+func startFeed(ctx context.Context, p *sampler.Process, o feedOptions) (*liveFeed, error) {
 	o.options.Duration = o.longest
 	b, err := o.attach(p)
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	f := &feed{o: o, ended: make(chan struct{}), current: sampledata.NewBuilder(b.Header())}
+	f := &liveFeed{o: o, ended: make(chan struct{}), current: sampledata.NewBuilder(b.Header())}
 	f.stop = func() (sampledata.End, error) {
 		cancel()
 		<-f.ended
@@ -65,7 +65,7 @@ func startFeed(ctx context.Context, p *sampler.Process, o feedOptions) (*feed, e
 }
 
 // rounds samples until something else than the end of a round ends one.
-func (f *feed) rounds(ctx context.Context, p *sampler.Process, b sampler.Backend) (sampledata.End, error) {
+func (f *liveFeed) rounds(ctx context.Context, p *sampler.Process, b sampler.Backend) (sampledata.End, error) {
 	for {
 		end, full, err := f.round(ctx, p, b)
 		if err = errors.Join(err, b.Close()); err != nil || !full && end.Cause != sampledata.EndDuration {
@@ -84,7 +84,7 @@ func (f *feed) rounds(ctx context.Context, p *sampler.Process, b sampler.Backend
 }
 
 // round samples until the round is over, or something else ends it; full says that enough has changed.
-func (f *feed) round(ctx context.Context, p *sampler.Process, b sampler.Backend) (end sampledata.End, full bool, err error) {
+func (f *liveFeed) round(ctx context.Context, p *sampler.Process, b sampler.Backend) (end sampledata.End, full bool, err error) {
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()
 	sink := &changesSink{Sink: f.current}
@@ -114,14 +114,14 @@ func (s *changesSink) Sample(sample sampledata.Sample, changes []sampledata.Chan
 }
 
 // next begins a new recording.
-func (f *feed) next(b *sampledata.Builder) {
+func (f *liveFeed) next(b *sampledata.Builder) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.before, f.current = f.current.Recording(), b
 }
 
 // recording gives the latest one that says something of a while.
-func (f *feed) recording() *sampledata.Recording {
+func (f *liveFeed) recording() *sampledata.Recording {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	r := f.current.Recording()

@@ -1,6 +1,17 @@
+// Package demo knows what is to be found in the server that "cpprof demo" records (cmd/cpprof, orderdesk.go): four problems.
 package demo
 
-import "math/big"
+import (
+	"bytes"
+	_ "embed"
+	"math/big"
+)
+
+//go:embed cpprof.yaml
+var config []byte
+
+// Config is a config file (see package aspects) that defines the demo's own aspect, @queue.
+func Config() []byte { return bytes.Clone(config) }
 
 // A Problem is one that the demo has on purpose.
 type Problem struct {

@@ -1,19 +1,19 @@
-// Command orderdesk is the program that "cpprof demo" records: a server that takes orders, writes them into a
-// journal and publishes them, and makes its own clients, so that it needs nothing else. It keeps its processors
-// busy and has four problems to find.
-//
-// It ends by itself after a while, when the process that started it ends, and, where told to, when its standard
-// input does. What a profile is to show by its name is kept from being inlined, so that it looks the same
-// whichever compiler made it.
 package main
 
 import (
-	"flag"
+	"context"
 	"fmt"
 	"os"
-	"runtime"
+	"os/exec"
 	"time"
 )
+
+// The order desk is the program that "cpprof demo" records: a server that takes orders, writes them into a journal and
+// publishes them, and makes its own clients, so that it needs nothing else. It keeps its processors busy and has four
+// problems to find.
+//
+// It is this very program, in a process of its own, so that the demo needs no compiler. What a profile is to show by its
+// name is kept from being inlined, so that it looks the same whichever compiler made it.
 
 const (
 	intakes    = 3  // goroutines that put orders into queues
@@ -21,23 +21,33 @@ const (
 	workers    = 10 // goroutines that write orders into the journal
 )
 
-func main() {
-	lifetime := flag.Duration("for", time.Minute, "how long to run")
-	stdin := flag.Bool("stdin", false, "end when standard input ends")
-	flag.Parse()
+// orderDeskArgument makes cpprof the order desk. It is no command: nobody but the demo wants it.
+const orderDeskArgument = "serve-the-demo"
 
-	// With two processors the profile is the same on every machine.
+// orderDeskCommand is the command that runs the order desk. It ends by itself when this process does.
+func orderDeskCommand(ctx context.Context) (*exec.Cmd, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	c := exec.CommandContext(ctx, self, orderDeskArgument)
+	c.Stderr = os.Stderr
 	if os.Getenv("GOMAXPROCS") == "" {
-		runtime.GOMAXPROCS(2)
+		c.Env = append(os.Environ(), "GOMAXPROCS=2") // the profile is the same on every machine
 	}
+	return c, nil
+}
+
+// orderDesk serves for as long as the process that started it lives, but for an hour at most.
+func orderDesk() {
+	parent := os.Getppid()
 	if err := serve(); err != nil {
-		fmt.Fprintln(os.Stderr, "orderdesk:", err)
-		os.Exit(1)
+		fmt.Fprintln(os.Stderr, "the demo's server:", err)
+		os.Exit(exitFailed)
 	}
-	if *stdin {
-		go watchStdin()
+	for end := time.Now().Add(time.Hour); time.Now().Before(end) && os.Getppid() == parent; {
+		time.Sleep(250 * time.Millisecond)
 	}
-	waitForEnd(*lifetime)
 }
 
 // serve starts the goroutines of the server and of its clients.
