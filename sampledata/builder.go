@@ -8,7 +8,8 @@ import (
 
 // A Builder keeps a recording in memory while it is made. It is a Sink; its methods may be called from any
 // goroutine, so that a growing recording can be looked at. A function, node, goroutine or holder set that breaks
-// a rule gets no code of its own (-1, or 0 for a holder set), and the next call of Sample returns the error.
+// a rule gets no code of its own (-1, or 0 for a holder set), and the next call of Sample returns the error, as it
+// does for the name of a lock.
 type Builder struct {
 	mu     sync.Mutex
 	tables tables
@@ -82,6 +83,15 @@ func (b *Builder) HolderSet(set []GoroutineID) HolderSetID {
 		b.rec.HolderSets = append(b.rec.HolderSets, isNew)
 	}
 	return id
+}
+
+// LockName names a lock.
+func (b *Builder) LockName(n LockName) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.tables.lockName(n) {
+		b.rec.LockNames = append(b.rec.LockNames, n)
+	}
 }
 
 // Sample ends a sample. Changes may come in any order, at most one for a goroutine; one that changes nothing
@@ -160,6 +170,7 @@ func (b *Builder) recording(runs []Run) *Recording {
 	r.Goroutines = slices.Clip(r.Goroutines)
 	r.LabelSets = slices.Clip(r.LabelSets)
 	r.HolderSets = slices.Clip(r.HolderSets)
+	r.LockNames = slices.Clip(r.LockNames)
 	r.Samples = slices.Clip(r.Samples)
 	r.Runs = runs
 	r.Warnings = append([]Warning(nil), b.warnings.list...)

@@ -28,6 +28,9 @@ func twoGoroutines(t testing.TB, sink Sink) {
 	blocked := State{Stack: leaf, Run: Blocked, Labels: labels, Holders: holders, Evidence: Inferred, Lock: 0xc000, Reason: "sync.Mutex.Lock"}
 	must(sink.Sample(Sample{Time: 10 * time.Millisecond, Halt: 150 * time.Microsecond, Processors: []GoroutineID{g0, IdleProcessor}},
 		[]Change{{Goroutine: g1, State: blocked}, {Goroutine: g0, State: running}}))
+	sink.LockName(LockName{Address: 0xc000, Name: "(*main.cache).mu", Shared: true})
+	sink.LockName(LockName{Address: 0xc000, First: 1, Name: "(*main.cache).mu", Shared: true})
+	sink.LockName(LockName{Address: 0xc000, First: 1, Name: "main.mu"})
 	must(sink.Sample(Sample{Time: 20 * time.Millisecond, Halt: 160 * time.Microsecond, Processors: []GoroutineID{g0, SystemProcessor}},
 		[]Change{{Goroutine: g0, State: running}}))
 	must(sink.Sample(Sample{Time: 30 * time.Millisecond, Halt: 150 * time.Microsecond, Processors: []GoroutineID{IdleProcessor, g1}},
@@ -63,6 +66,9 @@ func TestBuilderCoalesces(t *testing.T) {
 	}
 	if want := []Label{{"job", "7"}, {"route", "/api"}}; !reflect.DeepEqual(r.LabelSets[1], want) {
 		t.Errorf("labels %v, want %v", r.LabelSets[1], want)
+	}
+	if want := []LockName{{0xc000, 0, "(*main.cache).mu", true}, {0xc000, 1, "main.mu", false}}; !reflect.DeepEqual(r.LockNames, want) {
+		t.Errorf("lock names %v, want %v", r.LockNames, want)
 	}
 	if want := []Warning{{"torn-stack", "the first", 5}}; !reflect.DeepEqual(r.Warnings, want) {
 		t.Errorf("warnings %v, want %v", r.Warnings, want)
@@ -117,6 +123,10 @@ func TestBuilderRefuses(t *testing.T) {
 			b.HolderSet([]GoroutineID{g, 9})
 			return nil, Sample{}
 		}, "sample 1: holder set: holder 9 is none of the 1 goroutines"},
+		{"lock name", func(b *Builder, g GoroutineID, fn FunctionID) ([]Change, Sample) {
+			b.LockName(LockName{Address: 16, First: 2, Name: "mu"})
+			return nil, Sample{}
+		}, "sample 1: name of the lock at 0x10: it begins at sample 2, where there are 1"},
 		{"twice", func(b *Builder, g GoroutineID, fn FunctionID) ([]Change, Sample) {
 			return []Change{{Goroutine: g}, {Goroutine: g, Gone: true}}, Sample{}
 		}, "sample 1: goroutine 0 changes twice in one sample"},

@@ -11,7 +11,7 @@ import (
 // order, apart from each other, within the samples and as long as they can be, and who is on a processor has a state.
 // The error names the first thing that breaks a rule.
 func (r *Recording) Check() error {
-	for _, check := range []func() error{r.checkHeader, r.checkTables, r.checkSets, r.checkSamples, r.checkRuns, r.checkEnd} {
+	for _, check := range []func() error{r.checkHeader, r.checkTables, r.checkSets, r.checkLockNames, r.checkSamples, r.checkRuns, r.checkEnd} {
 		if err := check(); err != nil {
 			return fmt.Errorf("check recording: %w", err)
 		}
@@ -59,6 +59,14 @@ func (t *tables) refused(what string, i, id int) error {
 	return fmt.Errorf("%s %d is the same as %s %d", what, i, what, id)
 }
 
+// refusedLockName says why a lock was not named anew.
+func (t *tables) refusedLockName(n LockName) error {
+	if t.misuse != nil {
+		return t.misuse
+	}
+	return fmt.Errorf("name of the lock at %#x: it is %q already", n.Address, n.Name)
+}
+
 func (r *Recording) checkSets() error {
 	if len(r.LabelSets) == 0 || len(r.LabelSets[0]) != 0 {
 		return fmt.Errorf("label set 0 is not the empty set")
@@ -82,6 +90,17 @@ func (r *Recording) checkSets() error {
 		}
 		if id, isNew := t.holderSet(set); isNew == nil {
 			return t.refused("holder set", i+1, int(id))
+		}
+	}
+	return nil
+}
+
+func (r *Recording) checkLockNames() error {
+	t := newTables()
+	t.samples = len(r.Samples)
+	for i, n := range r.LockNames {
+		if !t.lockName(n) {
+			return fmt.Errorf("lock name %d: %w", i, t.refusedLockName(n))
 		}
 	}
 	return nil

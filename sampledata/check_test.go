@@ -46,6 +46,12 @@ func TestCheckFindsEachMutation(t *testing.T) {
 		{"holder set 1: holders 1 and 0 are not in ascending order", func(r *Recording) { r.HolderSets[1] = []GoroutineID{1, 0} }},
 		{"holder set 2 is the same as holder set 1", func(r *Recording) { r.HolderSets = append(r.HolderSets, r.HolderSets[1]) }},
 
+		{"lock name 0: name of the lock at 0xc000: no name", func(r *Recording) { r.LockNames[0].Name = "" }},
+		{"lock name 0: name of the lock at 0xc000: it begins at sample -1, where there are 3", func(r *Recording) { r.LockNames[0].First = -1 }},
+		{"lock name 1: name of the lock at 0xc000: it begins at sample 4, where there are 3", func(r *Recording) { r.LockNames[1].First = 4 }},
+		{"lock name 1: name of the lock at 0xc000: it begins at sample 0, not after the one before it, at 0", func(r *Recording) { r.LockNames[1].First = 0 }},
+		{`lock name 1: name of the lock at 0xc000: it is "(*main.cache).mu" already`, func(r *Recording) { r.LockNames[1].Name, r.LockNames[1].Shared = "(*main.cache).mu", true }},
+
 		{"sample 1: time 5ms is before that of the sample before, 10ms", func(r *Recording) { r.Samples[1].Time = 5 * time.Millisecond }},
 		{"sample 0: negative time -1", func(r *Recording) { r.Samples[0].Time = -1 }},
 		{"sample 0: negative halt -1", func(r *Recording) { r.Samples[0].Halt = -1 }},

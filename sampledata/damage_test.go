@@ -147,9 +147,9 @@ func TestDamageMessages(t *testing.T) {
 		texts, samples []byte
 		want           string // of the warning, without how much is lost; of the error where it begins with one
 	}{
-		{texts, samples[:len(samples)-1], "reading sample data file r.cpprof/SampleData: record 13: torn: the file ends within it"},
-		{texts, damaged(samples, -1), "reading sample data file r.cpprof/SampleData: record 13: checksum mismatch"},
-		{damaged(texts, -1), samples, "reading strings file r.cpprof/Strings: record 4: checksum mismatch"},
+		{texts, samples[:len(samples)-1], "reading sample data file r.cpprof/SampleData: record 14: torn: the file ends within it"},
+		{texts, damaged(samples, -1), "reading sample data file r.cpprof/SampleData: record 14: checksum mismatch"},
+		{damaged(texts, -1), samples, "reading strings file r.cpprof/Strings: record 5: checksum mismatch"},
 		{texts, damaged(samples, 24), "error: reading sample data file r.cpprof/SampleData: record 1: checksum mismatch: without this record nothing can be read"},
 		{texts, nil, "error: reading sample data file r.cpprof/SampleData: the file is empty: nothing was recorded"},
 		{samples, texts, `error: reading strings file r.cpprof/Strings: record 1: frame of another file: tag "CPSD", want "CPST": without this record nothing can be read`},

@@ -87,6 +87,8 @@ func (d *decoder) record(r *pb.DataRecord) error {
 		return d.labelSet(k.LabelSet)
 	case *pb.DataRecord_HolderSet:
 		return d.holderSet(k.HolderSet)
+	case *pb.DataRecord_LockNames:
+		return d.lockNames(k.LockNames)
 	case *pb.DataRecord_Modes:
 		return d.addModes(k.Modes)
 	case *pb.DataRecord_Changes:
@@ -187,6 +189,22 @@ func (d *decoder) holderSet(m *pb.HolderSet) error {
 		set[i] = GoroutineID(last)
 	}
 	return d.b.newHolderSet(set)
+}
+
+func (d *decoder) lockNames(m *pb.LockNames) error {
+	if err := columns(len(m.Address), len(m.First), len(m.Name), len(m.Shared)); err != nil {
+		return err
+	}
+	for i := range m.Address {
+		n := LockName{Address: m.Address[i], First: int32(m.First[i]), Shared: m.Shared[i]}
+		if err := d.textsOf([]*string{&n.Name}, m.Name[i]); err != nil {
+			return err
+		}
+		if err := d.b.newLockName(n); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (d *decoder) addModes(m *pb.Modes) error {

@@ -31,6 +31,7 @@ type encoder struct {
 	newGoroutines *pb.Goroutines
 	lastID        int64
 	newModes      *pb.Modes
+	newLockNames  *pb.LockNames
 
 	err error // the first; nothing is encoded after it
 }
@@ -59,6 +60,7 @@ func newEncoderOf(texts, data io.Writer) (*encoder, error) {
 		newNodes:      &pb.Nodes{},
 		newGoroutines: &pb.Goroutines{},
 		newModes:      &pb.Modes{},
+		newLockNames:  &pb.LockNames{},
 	}, nil
 }
 
@@ -211,6 +213,10 @@ func (e *encoder) putNew() {
 		e.newModes = &pb.Modes{}
 		e.put(&pb.DataRecord{Kind: &pb.DataRecord_Modes{Modes: m}})
 	}
+	if m := e.newLockNames; len(m.Address) > 0 {
+		e.newLockNames = &pb.LockNames{}
+		e.put(&pb.DataRecord{Kind: &pb.DataRecord_LockNames{LockNames: m}})
+	}
 }
 
 func (e *encoder) labelSet(set []Label) {
@@ -220,6 +226,17 @@ func (e *encoder) labelSet(set []Label) {
 		m.Value = append(m.Value, e.code(l.Value))
 	}
 	e.put(&pb.DataRecord{Kind: &pb.DataRecord_LabelSet{LabelSet: m}})
+}
+
+func (e *encoder) lockName(n LockName) {
+	m := e.newLockNames
+	m.Address = append(m.Address, n.Address)
+	m.First = append(m.First, uint32(n.First))
+	m.Name = append(m.Name, e.code(n.Name))
+	m.Shared = append(m.Shared, n.Shared)
+	if len(m.Address) == maxRows {
+		e.putNew()
+	}
 }
 
 func (e *encoder) holderSet(set []GoroutineID) {

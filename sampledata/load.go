@@ -43,6 +43,14 @@ func (b *Builder) newLabelSet(set []Label) error {
 	return nil
 }
 
+func (b *Builder) newLockName(n LockName) error {
+	if !b.tables.lockName(n) {
+		return b.tables.refusedLockName(n)
+	}
+	b.rec.LockNames = append(b.rec.LockNames, n)
+	return nil
+}
+
 func (b *Builder) newHolderSet(set []GoroutineID) error {
 	if err := b.tables.sizes.holders(set); err != nil {
 		return err

@@ -25,6 +25,7 @@ type Recording struct {
 	Goroutines []Goroutine
 	LabelSets  [][]Label
 	HolderSets [][]GoroutineID
+	LockNames  []LockName
 	Samples    []Sample
 	Runs       []Run
 	Warnings   []Warning
@@ -131,6 +132,15 @@ type Run struct {
 	State
 }
 
+// A LockName says what the lock at an address is. It holds from the sample First on, until another name of that
+// address does: the target may use memory again for something else.
+type LockName struct {
+	Address uint64
+	First   int32
+	Name    string // "main.server.mu", "(*main.cache).mu"
+	Shared  bool   // it says of what kind the lock is: others have the name too
+}
+
 // A Sample is one halt of the target.
 type Sample struct {
 	Time         time.Duration // since Header.Start, by the header's clock
@@ -193,6 +203,10 @@ type Sink interface {
 	Goroutine(Goroutine) GoroutineID // always a new instance
 	LabelSet([]Label) LabelSetID
 	HolderSet([]GoroutineID) HolderSetID
+
+	// LockName tells what a lock is, from the sample First on: the next one, or one that was before. What an
+	// address is called already is ignored.
+	LockName(LockName)
 
 	// Sample ends a sample: changes lists the goroutines whose state is not what it was in the sample before.
 	Sample(s Sample, changes []Change) error

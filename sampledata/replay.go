@@ -32,6 +32,7 @@ func (r *Recording) replay(sink Sink) error {
 	for i := range r.Samples {
 		changes = changes[:0]
 		n.runs(run, i)
+		n.upToLockName(i)
 		for ; run < len(r.Runs) && int(r.Runs[run].First) == i; run++ {
 			changes = append(changes, Change{Goroutine: r.Runs[run].Goroutine, State: r.Runs[run].State})
 		}
@@ -91,6 +92,7 @@ type naming struct {
 	goroutines int
 	labelSets  int
 	holderSets int
+	lockNames  int
 }
 
 // runs names all that the runs of a sample refer to, from run on.
@@ -116,6 +118,14 @@ func (n *naming) rest() {
 	n.upToGoroutine(len(n.r.Goroutines))
 	n.upToLabelSet(len(n.r.LabelSets))
 	n.upToHolderSet(len(n.r.HolderSets))
+	n.upToLockName(len(n.r.Samples))
+}
+
+// upToLockName names locks as they were named, none before the sample from which on it is called so.
+func (n *naming) upToLockName(sample int) {
+	for ; n.lockNames < len(n.r.LockNames) && int(n.r.LockNames[n.lockNames].First) <= sample; n.lockNames++ {
+		n.sink.LockName(n.r.LockNames[n.lockNames])
+	}
 }
 
 func (n *naming) upToFunction(end int) {

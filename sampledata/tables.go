@@ -18,7 +18,8 @@ type tables struct {
 	byNode     map[Node]NodeID
 	byLabels   map[string]LabelSetID
 	byHolders  map[string]HolderSetID
-	depth      []int16 // by node
+	byAddress  map[uint64]LockName // the last one
+	depth      []int16             // by node
 
 	samples int
 	time    time.Duration // of the last sample
@@ -43,6 +44,7 @@ func newTables() tables {
 		byNode:     make(map[Node]NodeID),
 		byLabels:   make(map[string]LabelSetID),
 		byHolders:  make(map[string]HolderSetID),
+		byAddress:  make(map[uint64]LockName),
 	}
 }
 
@@ -144,6 +146,28 @@ func (t *tables) holderSet(set []GoroutineID) (id HolderSetID, isNew []Goroutine
 	t.byHolders[string(t.key)] = id
 	t.holderSets++
 	return id, slices.Clone(sorted)
+}
+
+// lockName tells whether n names a lock anew; false too where it breaks a rule.
+func (t *tables) lockName(n LockName) (isNew bool) {
+	last, named := t.byAddress[n.Address]
+	if named && last.Name == n.Name && last.Shared == n.Shared {
+		return false
+	}
+	var err error
+	switch {
+	case n.Name == "":
+		err = errors.New("no name")
+	case n.First < 0 || int(n.First) > t.samples:
+		err = fmt.Errorf("it begins at sample %d, where there are %d", n.First, t.samples)
+	case named && n.First <= last.First:
+		err = fmt.Errorf("it begins at sample %d, not after the one before it, at %d", n.First, last.First)
+	}
+	if err != nil {
+		return t.misused("name of the lock at %#x: %w", n.Address, err)
+	}
+	t.byAddress[n.Address] = n
+	return true
 }
 
 // misused keeps the first misuse until the next sample. It gives false, for "not new".

@@ -29,6 +29,7 @@ import (
 //	goroutine gN GOID [start=fN] [site=FUNCTION] [site-file=PATH] [site-line=N] [parent=GOID] [system] [gc]
 //	labels lN KEY=VALUE...
 //	holders hN gN...
+//	lock 0xN NAME [from=SAMPLE] [shared]                                      # SAMPLE counts up from 0
 //	sample TIME [halt=TIME] [processors=P,...] [threads=N] [stopped-world] [collecting] [missed=N] [cpu=TIME]
 //	       [reused=N] [rechecked=N] [wrong=N]                                 # one line; P is gN, idle or system
 //	    gN STATE STACK [reason=TEXT] [lock=0xN] [holders=hN] [evidence=inferred|ambiguous|recorded]
@@ -123,7 +124,7 @@ func (r *textReader) keyword(l *textLine) error {
 		return err
 	}
 	read, ok := map[string]func(*textLine) error{
-		"function": r.function, "node": r.node, "goroutine": r.goroutine, "labels": r.labels, "holders": r.holders,
+		"function": r.function, "node": r.node, "goroutine": r.goroutine, "labels": r.labels, "holders": r.holders, "lock": r.lockName,
 		"sample": r.beginSample, "warning": r.warning, "end": r.end,
 	}[l.keyword.word]
 	if !ok {
@@ -302,6 +303,18 @@ func (r *textReader) holders(l *textLine) error {
 	}
 	slices.Sort(set)
 	return r.b.newHolderSet(set)
+}
+
+func (r *textReader) lockName(l *textLine) error {
+	var n LockName
+	return firstError(
+		func() error { return positional(l, "an address", toAddress(&n.Address)) },
+		func() error { return positional(l, "a name", toText(&n.Name)) },
+		func() error {
+			return l.attributes(settings{"from": toInt32(&n.First)}, map[string]*bool{"shared": &n.Shared})
+		},
+		func() error { return r.b.newLockName(n) },
+	)
 }
 
 // firstError does one step after the other until one fails.

@@ -43,9 +43,11 @@ goroutine g0 1 start=f0
 goroutine g1 7 start=f1 site=main.main site-file=main.go site-line=12 parent=1
 labels l1 job=7 route=/api
 holders h1 g0
+lock 0xc000 (*main.cache).mu shared
 sample 10ms halt=150us processors=g0,idle
 	g0 running n1
 	g1 blocked n1 reason=sync.Mutex.Lock lock=0xc000 holders=h1 evidence=inferred labels=l1
+lock 0xc000 main.mu from=1
 sample 20ms halt=160us processors=g0,system
 sample 30ms halt=150us processors=idle,g1
 	g0 gone
@@ -123,6 +125,8 @@ func TestTextErrors(t *testing.T) {
 		{good + "node n1 0", `line 7, column 9: "0" is no code: want one such as f0`},
 		{good + "labels l1 a", "line 7, column 11: want KEY=VALUE"},
 		{good + "labels l1 a=1 a=2", `line 7, column 1: label keys "a" and "a" are not in ascending order`},
+		{good + "lock 0x10 mu from=2", "line 7, column 1: name of the lock at 0x10: it begins at sample 2, where there are 1"},
+		{good + "lock 0x10", "line 7, column 10: a name is missing"},
 		{good + "pid 5", "line 7, column 1: pid belongs to the header, before all that is no header"},
 		{good + "warning k 0 m", "line 7, column 1: want a kind, and a count from 1 up"},
 		{good + "end exited\nsample 7ms", "line 8, column 1: nothing may follow the end"},

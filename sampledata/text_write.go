@@ -162,6 +162,15 @@ func (s *textSink) HolderSet(set []GoroutineID) HolderSetID {
 	return HolderSetID(s.holderSet)
 }
 
+func (s *textSink) LockName(n LockName) {
+	l := newLine("lock", address(n.Address), quote(n.Name))
+	l.number("from", int64(n.First))
+	l.flag("shared", n.Shared)
+	s.line(l)
+}
+
+func address(a uint64) string { return "0x" + strconv.FormatUint(a, 16) }
+
 func (s *textSink) Sample(sample Sample, changes []Change) error {
 	l := newLine("sample", ascii(sample.Time))
 	l.set("halt", ascii(sample.Halt))
@@ -206,7 +215,7 @@ func (s *textSink) change(c *Change) {
 	l = append(l, st.Run.String(), code("n", st.Stack))
 	l.text("reason", st.Reason)
 	if st.Lock != 0 {
-		l.text("lock", "0x"+strconv.FormatUint(st.Lock, 16))
+		l.text("lock", address(st.Lock))
 	}
 	if st.Evidence != NoEvidence {
 		l.text("holders", code("h", st.Holders))

@@ -192,6 +192,16 @@ func (w *Writer) HolderSet(set []GoroutineID) HolderSetID {
 	return id
 }
 
+// LockName names a lock.
+func (w *Writer) LockName(n LockName) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.tables.lockName(n) && !w.closed {
+		w.enc.lockName(n)
+		w.arm()
+	}
+}
+
 // Sample ends a sample. Changes may come in any order, at most one for a goroutine; one that changes nothing
 // is ignored. Neither slice is kept.
 func (w *Writer) Sample(s Sample, changes []Change) error {

@@ -460,6 +460,7 @@ type DataRecord struct {
 	//	*DataRecord_Sample
 	//	*DataRecord_Warning
 	//	*DataRecord_End
+	//	*DataRecord_LockNames
 	Kind          isDataRecord_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -601,6 +602,15 @@ func (x *DataRecord) GetEnd() *End {
 	return nil
 }
 
+func (x *DataRecord) GetLockNames() *LockNames {
+	if x != nil {
+		if x, ok := x.Kind.(*DataRecord_LockNames); ok {
+			return x.LockNames
+		}
+	}
+	return nil
+}
+
 type isDataRecord_Kind interface {
 	isDataRecord_Kind()
 }
@@ -649,6 +659,10 @@ type DataRecord_End struct {
 	End *End `protobuf:"bytes,11,opt,name=end,proto3,oneof"`
 }
 
+type DataRecord_LockNames struct {
+	LockNames *LockNames `protobuf:"bytes,12,opt,name=lock_names,json=lockNames,proto3,oneof"`
+}
+
 func (*DataRecord_Header) isDataRecord_Kind() {}
 
 func (*DataRecord_Functions) isDataRecord_Kind() {}
@@ -670,6 +684,8 @@ func (*DataRecord_Sample) isDataRecord_Kind() {}
 func (*DataRecord_Warning) isDataRecord_Kind() {}
 
 func (*DataRecord_End) isDataRecord_Kind() {}
+
+func (*DataRecord_LockNames) isDataRecord_Kind() {}
 
 // The first record of SampleData, and only there: what was recorded, and how.
 type Header struct {
@@ -1467,6 +1483,76 @@ func (x *Sample) GetWrong() uint32 {
 	return 0
 }
 
+// What locks are. A name holds from a sample on, which may lie before this record, up to the one from which the
+// address has another name: the target may use memory again for something else.
+type LockNames struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Address       []uint64               `protobuf:"varint,1,rep,packed,name=address,proto3" json:"address,omitempty"`
+	First         []uint32               `protobuf:"varint,2,rep,packed,name=first,proto3" json:"first,omitempty"`   // number of the sample; of one address ascending, at most the number of samples before this record
+	Name          []uint32               `protobuf:"varint,3,rep,packed,name=name,proto3" json:"name,omitempty"`     // string codes, never empty: "main.server.mu", "(*main.cache).mu"
+	Shared        []bool                 `protobuf:"varint,4,rep,packed,name=shared,proto3" json:"shared,omitempty"` // it says of what kind the lock is: others have the name too
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LockNames) Reset() {
+	*x = LockNames{}
+	mi := &file_sampledata_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LockNames) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LockNames) ProtoMessage() {}
+
+func (x *LockNames) ProtoReflect() protoreflect.Message {
+	mi := &file_sampledata_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LockNames.ProtoReflect.Descriptor instead.
+func (*LockNames) Descriptor() ([]byte, []int) {
+	return file_sampledata_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *LockNames) GetAddress() []uint64 {
+	if x != nil {
+		return x.Address
+	}
+	return nil
+}
+
+func (x *LockNames) GetFirst() []uint32 {
+	if x != nil {
+		return x.First
+	}
+	return nil
+}
+
+func (x *LockNames) GetName() []uint32 {
+	if x != nil {
+		return x.Name
+	}
+	return nil
+}
+
+func (x *LockNames) GetShared() []bool {
+	if x != nil {
+		return x.Shared
+	}
+	return nil
+}
+
 // Counts something that went less than well. Counts of one kind add up; the first message stays.
 type Warning struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1479,7 +1565,7 @@ type Warning struct {
 
 func (x *Warning) Reset() {
 	*x = Warning{}
-	mi := &file_sampledata_proto_msgTypes[13]
+	mi := &file_sampledata_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1491,7 +1577,7 @@ func (x *Warning) String() string {
 func (*Warning) ProtoMessage() {}
 
 func (x *Warning) ProtoReflect() protoreflect.Message {
-	mi := &file_sampledata_proto_msgTypes[13]
+	mi := &file_sampledata_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1504,7 +1590,7 @@ func (x *Warning) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Warning.ProtoReflect.Descriptor instead.
 func (*Warning) Descriptor() ([]byte, []int) {
-	return file_sampledata_proto_rawDescGZIP(), []int{13}
+	return file_sampledata_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Warning) GetKind() uint32 {
@@ -1541,7 +1627,7 @@ type End struct {
 
 func (x *End) Reset() {
 	*x = End{}
-	mi := &file_sampledata_proto_msgTypes[14]
+	mi := &file_sampledata_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1553,7 +1639,7 @@ func (x *End) String() string {
 func (*End) ProtoMessage() {}
 
 func (x *End) ProtoReflect() protoreflect.Message {
-	mi := &file_sampledata_proto_msgTypes[14]
+	mi := &file_sampledata_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1566,7 +1652,7 @@ func (x *End) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use End.ProtoReflect.Descriptor instead.
 func (*End) Descriptor() ([]byte, []int) {
-	return file_sampledata_proto_rawDescGZIP(), []int{14}
+	return file_sampledata_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *End) GetCause() EndCause {
@@ -1612,7 +1698,7 @@ const file_sampledata_proto_rawDesc = "" +
 	"\vstart_nanos\x18\x03 \x01(\x05R\n" +
 	"startNanos\"\x1b\n" +
 	"\x05Texts\x12\x12\n" +
-	"\x04text\x18\x01 \x03(\fR\x04text\"\x99\x05\n" +
+	"\x04text\x18\x01 \x03(\fR\x04text\"\xdb\x05\n" +
 	"\n" +
 	"DataRecord\x126\n" +
 	"\x06header\x18\x01 \x01(\v2\x1c.cpprof.sampledata.v1.HeaderH\x00R\x06header\x12?\n" +
@@ -1629,7 +1715,9 @@ const file_sampledata_proto_rawDesc = "" +
 	"\x06sample\x18\t \x01(\v2\x1c.cpprof.sampledata.v1.SampleH\x00R\x06sample\x129\n" +
 	"\awarning\x18\n" +
 	" \x01(\v2\x1d.cpprof.sampledata.v1.WarningH\x00R\awarning\x12-\n" +
-	"\x03end\x18\v \x01(\v2\x19.cpprof.sampledata.v1.EndH\x00R\x03endB\x06\n" +
+	"\x03end\x18\v \x01(\v2\x19.cpprof.sampledata.v1.EndH\x00R\x03end\x12@\n" +
+	"\n" +
+	"lock_names\x18\f \x01(\v2\x1f.cpprof.sampledata.v1.LockNamesH\x00R\tlockNamesB\x06\n" +
 	"\x04kind\"\xea\x03\n" +
 	"\x06Header\x12%\n" +
 	"\x0eformat_version\x18\x01 \x01(\rR\rformatVersion\x12#\n" +
@@ -1710,7 +1798,12 @@ const file_sampledata_proto_rawDesc = "" +
 	"\x06reused\x18\t \x01(\rR\x06reused\x12\x1c\n" +
 	"\trechecked\x18\n" +
 	" \x01(\rR\trechecked\x12\x14\n" +
-	"\x05wrong\x18\v \x01(\rR\x05wrong\"M\n" +
+	"\x05wrong\x18\v \x01(\rR\x05wrong\"g\n" +
+	"\tLockNames\x12\x18\n" +
+	"\aaddress\x18\x01 \x03(\x04R\aaddress\x12\x14\n" +
+	"\x05first\x18\x02 \x03(\rR\x05first\x12\x12\n" +
+	"\x04name\x18\x03 \x03(\rR\x04name\x12\x16\n" +
+	"\x06shared\x18\x04 \x03(\bR\x06shared\"M\n" +
 	"\aWarning\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\rR\x04kind\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\rR\amessage\x12\x14\n" +
@@ -1758,7 +1851,7 @@ func file_sampledata_proto_rawDescGZIP() []byte {
 }
 
 var file_sampledata_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_sampledata_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
+var file_sampledata_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
 var file_sampledata_proto_goTypes = []any{
 	(RunState)(0),         // 0: cpprof.sampledata.v1.RunState
 	(Evidence)(0),         // 1: cpprof.sampledata.v1.Evidence
@@ -1776,8 +1869,9 @@ var file_sampledata_proto_goTypes = []any{
 	(*Modes)(nil),         // 13: cpprof.sampledata.v1.Modes
 	(*Changes)(nil),       // 14: cpprof.sampledata.v1.Changes
 	(*Sample)(nil),        // 15: cpprof.sampledata.v1.Sample
-	(*Warning)(nil),       // 16: cpprof.sampledata.v1.Warning
-	(*End)(nil),           // 17: cpprof.sampledata.v1.End
+	(*LockNames)(nil),     // 16: cpprof.sampledata.v1.LockNames
+	(*Warning)(nil),       // 17: cpprof.sampledata.v1.Warning
+	(*End)(nil),           // 18: cpprof.sampledata.v1.End
 }
 var file_sampledata_proto_depIdxs = []int32{
 	4,  // 0: cpprof.sampledata.v1.StringsRecord.header:type_name -> cpprof.sampledata.v1.StringsHeader
@@ -1791,16 +1885,17 @@ var file_sampledata_proto_depIdxs = []int32{
 	13, // 8: cpprof.sampledata.v1.DataRecord.modes:type_name -> cpprof.sampledata.v1.Modes
 	14, // 9: cpprof.sampledata.v1.DataRecord.changes:type_name -> cpprof.sampledata.v1.Changes
 	15, // 10: cpprof.sampledata.v1.DataRecord.sample:type_name -> cpprof.sampledata.v1.Sample
-	16, // 11: cpprof.sampledata.v1.DataRecord.warning:type_name -> cpprof.sampledata.v1.Warning
-	17, // 12: cpprof.sampledata.v1.DataRecord.end:type_name -> cpprof.sampledata.v1.End
-	0,  // 13: cpprof.sampledata.v1.Modes.run:type_name -> cpprof.sampledata.v1.RunState
-	1,  // 14: cpprof.sampledata.v1.Changes.lock_evidence:type_name -> cpprof.sampledata.v1.Evidence
-	2,  // 15: cpprof.sampledata.v1.End.cause:type_name -> cpprof.sampledata.v1.EndCause
-	16, // [16:16] is the sub-list for method output_type
-	16, // [16:16] is the sub-list for method input_type
-	16, // [16:16] is the sub-list for extension type_name
-	16, // [16:16] is the sub-list for extension extendee
-	0,  // [0:16] is the sub-list for field type_name
+	17, // 11: cpprof.sampledata.v1.DataRecord.warning:type_name -> cpprof.sampledata.v1.Warning
+	18, // 12: cpprof.sampledata.v1.DataRecord.end:type_name -> cpprof.sampledata.v1.End
+	16, // 13: cpprof.sampledata.v1.DataRecord.lock_names:type_name -> cpprof.sampledata.v1.LockNames
+	0,  // 14: cpprof.sampledata.v1.Modes.run:type_name -> cpprof.sampledata.v1.RunState
+	1,  // 15: cpprof.sampledata.v1.Changes.lock_evidence:type_name -> cpprof.sampledata.v1.Evidence
+	2,  // 16: cpprof.sampledata.v1.End.cause:type_name -> cpprof.sampledata.v1.EndCause
+	17, // [17:17] is the sub-list for method output_type
+	17, // [17:17] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_sampledata_proto_init() }
@@ -1824,6 +1919,7 @@ func file_sampledata_proto_init() {
 		(*DataRecord_Sample)(nil),
 		(*DataRecord_Warning)(nil),
 		(*DataRecord_End)(nil),
+		(*DataRecord_LockNames)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -1831,7 +1927,7 @@ func file_sampledata_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sampledata_proto_rawDesc), len(file_sampledata_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   15,
+			NumMessages:   16,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
