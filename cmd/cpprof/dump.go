@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/spf13/cobra"
@@ -49,15 +48,11 @@ func newUndumpCommand(t terminal) *cobra.Command {
 			if output == "" {
 				return usagef("where to? Name the recording to write with -o")
 			}
-			in, name := t.in, "standard input"
-			if len(args) == 1 && args[0] != "-" {
-				f, err := os.Open(args[0])
-				if err != nil {
-					return err
-				}
-				defer f.Close()
-				in, name = f, args[0]
+			in, name, err := t.open(args)
+			if err != nil {
+				return err
 			}
+			defer in.Close()
 			return undump(in, name, output)
 		},
 	}

@@ -107,6 +107,7 @@ something else. The recording is then refined, step by step, into the call paths
 		newAspectsCommand(t),
 		newDumpCommand(t),
 		newUndumpCommand(t),
+		newImportCommand(t),
 		newVersionCommand(t),
 	)
 	addCompletionExamples(root)

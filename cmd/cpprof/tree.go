@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -16,7 +15,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// treeFlags say which weighted call tree a command is about: a view of a recording, or a trace.
+// treeFlags say which weighted call tree a command is about: a view of a recording, or what another tool made.
 type treeFlags struct {
 	viewFlags
 	against string
@@ -25,15 +24,16 @@ type treeFlags struct {
 }
 
 const treeArgument = `RECORDING is a folder that 'cpprof record' made; of it, --server or --thread CLASS chooses a view.
-In its place can stand a file: a trace of calls in arcflow's text form, a line an event, such as
-'0 > main', '12.5 < main' or '0 pidtid worker', the meter's reading first.`
+In its place can stand a file: a profile of go tool pprof (CPU, heap, ...; what 'cpprof import' makes
+is one, too), or a trace of calls in arcflow's text form, a line an event, such as '0 > main',
+'12.5 < main' or '0 pidtid worker', the meter's reading first.`
 
 func (f *treeFlags) addTree(c *cobra.Command) {
 	f.addView(c)
 	flags := c.Flags()
-	flags.StringVar(&f.format, "format", "auto", "what is read: auto (a folder is a recording, a file a trace), recording, arcflow")
-	flags.StringVar(&f.meter, "meter", "CPU time", "what a trace's readings count, by `name`")
-	completeWords(c, "format", "auto", "recording", "arcflow")
+	flags.StringVar(&f.format, "format", "auto", "what is read: auto (it shows), recording, pprof, arcflow")
+	flags.StringVar(&f.meter, "meter", "", "what to count, by `name`: one of a profile's sample types, or what a trace's readings\nare called (\"CPU time\")")
+	completeWords(c, "format", "auto", string(recordingForm), string(pprofForm), string(arcflowForm))
 	c.ValidArgsFunction = completeTree
 }
 
@@ -41,7 +41,7 @@ func (f *treeFlags) addAgainst(c *cobra.Command, usage string) {
 	c.Flags().StringVar(&f.against, "against", "", usage)
 }
 
-// completeTree completes the first argument with recordings and traces.
+// completeTree completes the first argument with recordings and files.
 func completeTree(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -55,18 +55,19 @@ type subject struct {
 	tree  *calltree.Tree
 	title string
 	from  *source // nil where it is no view of a recording
+	form  form
 
 	warnings []sampledata.Warning // beside those of the recording
 }
 
 // subject reads what the flags are about.
 func (f *treeFlags) subject(path string) (*subject, error) {
-	arcflow, err := f.isTrace(path)
+	form, err := f.formOf(path)
 	if err != nil {
 		return nil, err
 	}
-	if arcflow {
-		return f.trace(path)
+	if form != recordingForm {
+		return f.file(path, form)
 	}
 	if err := f.needView(path); err != nil {
 		return nil, err
@@ -83,7 +84,7 @@ func (f *viewFlags) subjectOf(s *source) (*subject, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &subject{s.path, v.Tree, title(s, v), s, v.Warnings}, nil
+	return &subject{s.path, v.Tree, title(s, v), s, recordingForm, v.Warnings}, nil
 }
 
 // needView asks for a view where none is chosen.
@@ -94,59 +95,30 @@ func (f *viewFlags) needView(path string) error {
 	return usagef("which view? Say --server or --thread CLASS ('cpprof classes %s' lists the classes)", path)
 }
 
-func (f *treeFlags) isTrace(path string) (bool, error) {
-	switch f.format {
-	case "auto":
-		info, err := os.Stat(path)
-		return err == nil && !info.IsDir(), nil
-	case "recording":
-		return false, nil
-	case "arcflow":
-		return true, nil
-	}
-	return false, usagef("--format %q: want auto, recording or arcflow", f.format)
-}
-
-func (f *treeFlags) trace(path string) (*subject, error) {
-	if f.server || f.thread != "" {
-		return nil, usagef("%s is a trace: it has no views; leave out --server and --thread", path)
-	}
-	in, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	tree, err := calltree.ReadEvents(in, f.meter, f.meter)
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", path, err)
-	}
-	return &subject{path: path, tree: tree, title: "Calls of " + tree.Root()}, nil
-}
-
 // subjects reads the one that the argument names and, with --against, the one it is compared with; else b is nil.
 func (f *treeFlags) subjects(path string) (a, b *subject, err error) {
 	if f.against == "" {
 		a, err = f.subject(path)
 		return a, nil, err
 	}
-	first, err := f.isTrace(path)
+	first, err := f.formOf(path)
 	if err != nil {
 		return nil, nil, err
 	}
-	second, err := f.isTrace(f.against)
+	second, err := f.formOf(f.against)
 	if err != nil {
 		return nil, nil, err
 	}
 	switch {
-	case first != second:
-		return nil, nil, usagef("%s and %s: a trace and a recording can't be compared", path, f.against)
-	case !first:
+	case (first == recordingForm) != (second == recordingForm):
+		return nil, nil, usagef("%s and %s: a recording and a file of another tool can't be compared", path, f.against)
+	case first == recordingForm:
 		return f.comparedViews(path, f.against)
 	}
-	if a, err = f.trace(path); err != nil {
+	if a, err = f.file(path, first); err != nil {
 		return nil, nil, err
 	}
-	b, err = f.trace(f.against)
+	b, err = f.file(f.against, second)
 	return a, b, err
 }
 
@@ -155,12 +127,16 @@ func (s *subject) headline(w io.Writer) error {
 	if s.from != nil {
 		return report.Headline(w, s.path, s.from.recording)
 	}
-	_, err := fmt.Fprintf(w, "%s: a trace of %s\n\n", report.Printable(s.path), report.Printable(s.tree.Root()))
+	of := s.tree.Root()
+	if s.form == pprofForm {
+		of = s.tree.Main().Name
+	}
+	_, err := fmt.Fprintf(w, "%s: %v of %s\n\n", report.Printable(s.path), s.form, report.Printable(of))
 	return err
 }
 
 // profile is the interface of package bottlenecks to a subject, or to the difference of two. Of recordings, fractions are
-// compared, since these need not be of the same length; of traces, what they count.
+// compared, since these need not be of the same length; of others, what they count.
 func profile(a, b *subject) *bottlenecks.Trees {
 	if b == nil {
 		return bottlenecks.NewSingle(a.tree)
@@ -210,9 +186,9 @@ func (f *treeFlags) bottlenecksCommand(c *cobra.Command, path string) string {
 	return strings.Join(words, " ")
 }
 
-var errNoTree = errors.New("want one recording, such as run.cpprof, or a trace")
+var errNoTree = errors.New("want one recording, such as run.cpprof, or a profile or trace")
 
-// oneTree asks for the recording or trace to read as the only argument.
+// oneTree asks for the recording or file to read as the only argument.
 func oneTree(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {
 		return usagef("%w; got %d arguments", errNoTree, len(args))
