@@ -15,6 +15,10 @@ const (
 	samplesFile = "SampleData"
 )
 
+// SessionFile is what a person made of the recording is kept in, in its folder (package session). Readers of a recording
+// leave it alone; Replace removes it with the recording that it was about.
+const SessionFile = "Session.json"
+
 // flushInterval is half of what a killed sampler may lose, so that a late timer is no harm.
 const flushInterval = 500 * time.Millisecond
 
@@ -104,7 +108,7 @@ func recordingFiles(dir string) ([]os.DirEntry, error) {
 		return nil, fmt.Errorf("%s exists and is no folder (%w): choose another name", dir, err)
 	}
 	for _, e := range entries {
-		if e.Name() != stringsFile && e.Name() != samplesFile {
+		if n := e.Name(); n != stringsFile && n != samplesFile && n != SessionFile {
 			return nil, fmt.Errorf("the folder exists and holds other files, such as %s: choose another name", e.Name())
 		}
 	}

@@ -19,6 +19,7 @@ var order = [][]string{
 	{"callpath", "aspects"},
 	{"refine"},
 	{"bottlenecks"},
+	{"session"},
 	{"report"},
 	{"tui"},
 	{"cmd/cpprof"},
