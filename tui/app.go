@@ -1,0 +1,146 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"runtime/debug"
+
+	"github.com/cpprof/cpprof/aspects"
+	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/refine"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/tview"
+)
+
+// Options say what is shown, and how.
+type Options struct {
+	Path      string // of the recording
+	Recording *sampledata.Recording
+	Config    *aspects.Config
+	Views     views.Options
+	Threshold refine.Threshold // where every profile window's begins
+	NoColor   bool
+
+	// Screen is where everything is shown; nil is the terminal.
+	Screen tcell.Screen
+}
+
+// Run shows the Analyzer until a person leaves it, or ctx is done, whose error it gives then.
+func Run(ctx context.Context, o Options) error {
+	screen := o.Screen
+	if screen == nil {
+		var err error
+		if screen, err = tcell.NewScreen(); err != nil {
+			return fmt.Errorf("opening the terminal: %w", err)
+		}
+	}
+	if err := screen.Init(); err != nil {
+		return fmt.Errorf("opening the terminal: %w", err)
+	}
+	defer screen.Fini() // tview ends it too, except where it was never run
+	a := newApp(o, screen)
+	defer context.AfterFunc(ctx, a.tv.Stop)()
+	if err := a.tv.Run(); err != nil {
+		return fmt.Errorf("showing the Analyzer: %w", err)
+	}
+	return context.Cause(ctx)
+}
+
+// An app is a recording and the windows onto it.
+type app struct {
+	path      string
+	recording *sampledata.Recording
+	config    *aspects.Config
+	options   views.Options
+	threshold refine.Threshold
+
+	theme   *theme
+	tv      *tview.Application
+	screen  tcell.Screen
+	windows []window
+	active  int
+	jobs    map[window]*job
+	overlay overlay // over the active window; nil is none
+	prompt  *prompt // nil where no text is asked for
+	message message // the status line's, until the next key
+	history map[string][]string
+}
+
+// An overlay stands over the window, and takes all keys and the mouse.
+type overlay interface {
+	draw(canvas)
+	key(name string)
+	scroll(lines int)
+}
+
+// A message is one line for the person.
+type message struct {
+	text  string
+	isErr bool
+}
+
+// newApp opens the summary window of a recording on a screen that is ready.
+func newApp(o Options, screen tcell.Screen) *app {
+	a := &app{
+		path: o.Path, recording: o.Recording, config: o.Config, options: o.Views, threshold: o.Threshold,
+		theme: newTheme(screen.Colors(), o.NoColor), tv: tview.NewApplication(), screen: screen,
+		jobs: make(map[window]*job), history: make(map[string][]string),
+	}
+	screen.EnableMouse()
+	screen.EnablePaste()
+	a.tv.SetScreen(initialized{screen}).EnableMouse(true).EnablePaste(true)
+	a.tv.SetRoot(newRoot(a), true)
+	a.open(newSummaryWindow(a))
+	return a
+}
+
+// initialized is a screen whose Init was called, which tview calls again and does not look at.
+type initialized struct{ tcell.Screen }
+
+func (initialized) Init() error { return nil }
+
+// members tells which functions of a tree belong to which aspects.
+func (a *app) members(t *calltree.Tree) *calltree.Membership {
+	return a.config.AllAspects().Membership(t.Symbols())
+}
+
+// changed has every window shown anew, after the recording, the options or the aspects have changed.
+func (a *app) changed() {
+	for _, w := range a.windows {
+		w.refresh()
+	}
+}
+
+// setSpan has every window count a span only; the zero Span is everything.
+func (a *app) setSpan(s views.Span) {
+	a.options.Span = s
+	a.changed()
+}
+
+// post runs f in the event loop, and draws. It is for other goroutines, and doesn't wait for f.
+func (a *app) post(f func()) {
+	go a.tv.QueueUpdateDraw(f)
+}
+
+// guard hands a panic on to the event loop, which gives the terminal back before it ends the program.
+func (a *app) guard() {
+	if p := recover(); p != nil {
+		text := fmt.Sprintf("%v\n\n%s", p, debug.Stack())
+		a.post(func() { panic(text) })
+	}
+}
+
+// say shows a line until the next key.
+func (a *app) say(format string, args ...any) {
+	a.message = message{text: fmt.Sprintf(format, args...)}
+}
+
+// fail shows what went wrong until the next key.
+func (a *app) fail(err error) { a.message = message{err.Error(), true} }
+
+func (a *app) quit() { a.tv.Stop() }
+
+func hits(n int64) *big.Rat { return new(big.Rat).SetInt64(n) }

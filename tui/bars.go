@@ -1,0 +1,114 @@
+package tui
+
+import (
+	"fmt"
+	"time"
+)
+
+// mostTab is the width of the longest title in a tab.
+const mostTab = 24
+
+// drawTabs draws a tab for every window, the active one highlighted. Where there is no room for all, those around the
+// active one are shown.
+func (r *root) drawTabs(c canvas) {
+	a := r.a
+	c.clear(a.theme.bar)
+	labels := make([]string, len(a.windows))
+	for i, w := range a.windows {
+		labels[i] = fmt.Sprintf(" %d %s ", i+1, shorten(w.title(), mostTab))
+	}
+	first := 0
+	for first < a.active && width(labels[first:a.active+1]) > c.width-2 {
+		first++
+	}
+	x := 0
+	if first > 0 {
+		x = c.text(x, 0, "‹", a.theme.bar)
+	}
+	for i := first; i < len(labels); i++ {
+		if x+textWidth(labels[i]) > c.width && i > a.active {
+			c.text(c.width-1, 0, "›", a.theme.bar)
+			break
+		}
+		style := a.theme.bar
+		if i == a.active {
+			style = a.theme.selected.Bold(true)
+		}
+		end := c.text(x, 0, labels[i], style)
+		r.regions = append(r.regions, region{c.y, c.x + x, c.x + end, func() { a.show(i) }})
+		x = end
+	}
+}
+
+func width(labels []string) (sum int) {
+	for _, l := range labels {
+		sum += textWidth(l)
+	}
+	return sum
+}
+
+// drawStatus draws the active window's job, else the message.
+func (r *root) drawStatus(c canvas) {
+	a := r.a
+	style := a.theme.plain
+	text := a.message.text
+	if a.message.isErr {
+		style = a.theme.err
+	}
+	if j := a.jobs[a.window()]; j != nil {
+		style, text = a.theme.title, j.progress(time.Now())
+	}
+	c.text(0, 0, cut(text, c.width), style)
+}
+
+var spinner = []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
+
+// progress says what a job does and for how long. What is done in a moment is not worth a flicker.
+func (j *job) progress(now time.Time) string {
+	took := now.Sub(j.began)
+	if took < progressTick {
+		return ""
+	}
+	turn := spinner[int(took/progressTick)%len(spinner)]
+	return fmt.Sprintf("%s %s … %.1f s (Esc cancels)", turn, j.what, took.Seconds())
+}
+
+// drawButtons draws the labelled bindings of the window and of the app, as many as there is room for.
+func (r *root) drawButtons(c canvas) {
+	a := r.a
+	w := a.window()
+	own, common := labelled(w.bindings()), labelled(a.appBindings())
+	room := c.width - buttonsWidth(common)
+	x := 0
+	button := func(b binding, do func()) {
+		end := c.text(x, 0, b.keys[0], a.theme.key)
+		end = c.text(end+1, 0, b.label, a.theme.plain)
+		r.regions = append(r.regions, region{c.y, c.x + x, c.x + end, do})
+		x = end + 2
+	}
+	for _, b := range own {
+		if x+buttonsWidth([]binding{b}) > room {
+			break
+		}
+		button(b, func() { a.act(w, func() { b.do(b.keys[0]) }) })
+	}
+	for _, b := range common {
+		button(b, func() { b.do(b.keys[0]) })
+	}
+}
+
+func labelled(bindings []binding) (with []binding) {
+	for _, b := range bindings {
+		if b.label != "" {
+			with = append(with, b)
+		}
+	}
+	return with
+}
+
+func buttonsWidth(bindings []binding) (sum int) {
+	for _, b := range bindings {
+		sum += textWidth(b.keys[0]) + 1 + textWidth(b.label) + 2
+	}
+	return sum
+}

@@ -1,0 +1,67 @@
+package tui
+
+import (
+	"github.com/cpprof/cpprof/report"
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/tview"
+	"github.com/rivo/uniseg"
+)
+
+// A canvas is a part of the screen, with coordinates of its own. Nothing is drawn outside of it.
+type canvas struct {
+	screen        tcell.Screen
+	x, y          int
+	width, height int
+}
+
+// newCanvas is the place of a primitive.
+func newCanvas(screen tcell.Screen, p tview.Primitive) canvas {
+	x, y, width, height := p.GetRect()
+	return canvas{screen, x, y, width, height}
+}
+
+// part is the canvas of a rectangle, as far as there is room for it.
+func (c canvas) part(x, y, width, height int) canvas {
+	x, y = min(max(x, 0), c.width), min(max(y, 0), c.height)
+	return canvas{c.screen, c.x + x, c.y + y, max(0, min(width, c.width-x)), max(0, min(height, c.height-y))}
+}
+
+// text draws a text from a column on, as far as there is room, and gives the column behind it. Control characters are
+// escaped, never interpreted.
+func (c canvas) text(x, y int, s string, style tcell.Style) int {
+	if y < 0 || y >= c.height {
+		return x + textWidth(s)
+	}
+	state := -1
+	for s = report.Printable(s); s != ""; {
+		var cluster string
+		var width int
+		cluster, s, width, state = uniseg.FirstGraphemeClusterInString(s, state)
+		if x >= 0 && x+width <= c.width {
+			runes := []rune(cluster)
+			c.screen.SetContent(c.x+x, c.y+y, runes[0], runes[1:], style)
+		}
+		x += width
+	}
+	return x
+}
+
+// fill draws one line in one style, from a column to the right end.
+func (c canvas) fill(x, y int, style tcell.Style) {
+	if y < 0 || y >= c.height {
+		return
+	}
+	for ; x < c.width; x++ {
+		c.screen.SetContent(c.x+x, c.y+y, ' ', nil, style)
+	}
+}
+
+// clear empties the canvas.
+func (c canvas) clear(style tcell.Style) {
+	for y := range c.height {
+		c.fill(0, y, style)
+	}
+}
+
+// textWidth is the number of columns that text takes.
+func textWidth(s string) int { return uniseg.StringWidth(report.Printable(s)) }

@@ -1,0 +1,156 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cpprof/cpprof/views"
+)
+
+// askCommand opens the command line.
+func (a *app) askCommand(initial string) {
+	w := a.window()
+	a.ask(":", initial, func(text string) []string { return a.completeCommand(w, text) }, func(text string) error {
+		return a.command(w, text)
+	})
+}
+
+// allCommands are what the command line understands in a window.
+func (a *app) allCommands(w window) []command {
+	return append(w.commands(), a.commands()...)
+}
+
+// A pathTaker is a window that takes a call path typed directly as a command.
+type pathTaker interface {
+	takePath(text string) error
+
+	// names are all that an element of a path can be.
+	names() []string
+}
+
+// command carries out a line. What is no command is a call path, where the window takes one.
+func (a *app) command(w window, line string) error {
+	name, args, _ := strings.Cut(line, " ")
+	for _, c := range a.allCommands(w) {
+		if c.name == name {
+			return c.do(strings.TrimSpace(args))
+		}
+	}
+	if line == "" {
+		return nil
+	}
+	if p, ok := w.(pathTaker); ok {
+		return p.takePath(line)
+	}
+	return fmt.Errorf("%q is no command of this window: ? lists them", name)
+}
+
+// completeCommand gives what a line can become.
+func (a *app) completeCommand(w window, line string) []string {
+	name, args, behind := strings.Cut(line, " ")
+	commands := a.allCommands(w)
+	if behind {
+		for _, c := range commands {
+			if c.name == name && c.complete != nil {
+				return prefixed(name+" ", c.complete(args))
+			}
+		}
+		return a.completeNames(w, line)
+	}
+	var out []string
+	for _, c := range commands {
+		if strings.HasPrefix(c.name, line) {
+			out = append(out, c.name+" ")
+		}
+	}
+	return append(out, a.completeNames(w, line)...)
+}
+
+func prefixed(prefix string, texts []string) []string {
+	out := make([]string, len(texts))
+	for i, t := range texts {
+		out[i] = prefix + t
+	}
+	return out
+}
+
+// mostCompletions bound what is worth looking through.
+const mostCompletions = 200
+
+// completeNames completes the last word of a line as an element of a call path: by the beginning of a name, or, where none
+// begins so, by any part of it.
+func (a *app) completeNames(w window, line string) []string {
+	p, ok := w.(pathTaker)
+	if !ok {
+		return nil
+	}
+	start := strings.LastIndexAny(line, " (") + 1
+	head, word := line[:start], line[start:]
+	if rest, ok := strings.CutPrefix(word, ".."); ok {
+		head, word = head+"..", rest
+	}
+	names := p.names()
+	for _, fits := range []func(s, part string) bool{strings.HasPrefix, strings.Contains} {
+		var out []string
+		for _, n := range names {
+			if fits(n, word) {
+				out = append(out, head+n)
+			}
+		}
+		if len(out) > 0 {
+			slices.Sort(out)
+			return out[:min(len(out), mostCompletions)]
+		}
+	}
+	return nil
+}
+
+// words completes the only argument of a command.
+func words(choices ...string) func(string) []string {
+	return func(args string) []string {
+		var out []string
+		for _, c := range choices {
+			if strings.HasPrefix(c, args) {
+				out = append(out, c)
+			}
+		}
+		return out
+	}
+}
+
+// commands are those of every window.
+func (a *app) commands() []command {
+	return []command{
+		{
+			name: "accounting", args: "observed|single|processors", description: "how a runnable goroutine's time is divided",
+			do: func(args string) error {
+				by, err := views.ParseAccounting(args)
+				if err == nil {
+					a.options.Accounting = by
+					a.changed()
+				}
+				return err
+			},
+			complete: words("observed", "single", "processors"),
+		},
+		{
+			name: "class", args: "by function|site|label:KEY", description: "what makes a thread class",
+			do: func(args string) error {
+				rest, ok := strings.CutPrefix(args, "by ")
+				if !ok {
+					return fmt.Errorf("want 'class by function', 'class by site' or 'class by label:KEY'")
+				}
+				by, err := views.ParseClassBy(strings.TrimSpace(rest))
+				if err == nil {
+					a.options.Classes = by
+					a.changed()
+				}
+				return err
+			},
+			complete: words("by function", "by site", "by label:"),
+		},
+		{name: "help", description: "the keys of this window", do: func(string) error { a.overlay = newHelp(a); return nil }},
+		{name: "quit", description: "leave", do: func(string) error { a.quit(); return nil }},
+	}
+}

@@ -1,0 +1,230 @@
+package tui
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cpprof/cpprof/aspects"
+	"github.com/cpprof/cpprof/refine"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/tview"
+)
+
+// A bench runs an app on a simulated screen, and is its person: types, clicks and reads. Between a key and what is read
+// everything that the key began has come to its end.
+type bench struct {
+	*app
+	t    testing.TB
+	sim  tcell.SimulationScreen
+	seen chan struct{} // an event was begun
+}
+
+// newBench shows a recording on a screen of 80x24 cells.
+func newBench(t testing.TB, o Options) *bench {
+	t.Helper()
+	sim := tcell.NewSimulationScreen("")
+	if err := sim.Init(); err != nil {
+		t.Fatal(err)
+	}
+	sim.SetSize(80, 24)
+	if o.Config == nil {
+		o.Config = aspects.DefaultConfig()
+	}
+	if o.Threshold == (refine.Threshold{}) {
+		o.Threshold.Hits = hits(refine.DefaultMinHits)
+	}
+	b := &bench{app: newApp(o, sim), t: t, sim: sim, seen: make(chan struct{}, 100)}
+	b.tv.SetInputCapture(func(e *tcell.EventKey) *tcell.EventKey { b.seen <- struct{}{}; return e })
+	b.tv.SetMouseCapture(func(e *tcell.EventMouse, action tview.MouseAction) (*tcell.EventMouse, tview.MouseAction) {
+		if action != tview.MouseMove {
+			b.seen <- struct{}{}
+		}
+		return e, action
+	})
+	ended := make(chan error, 1)
+	go func() { ended <- b.tv.Run() }()
+	t.Cleanup(func() {
+		b.tv.Stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	b.settle()
+	return b
+}
+
+// do runs something in the event loop.
+func (b *bench) do(f func()) {
+	b.t.Helper()
+	done := make(chan struct{})
+	go func() {
+		b.tv.QueueUpdateDraw(f)
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(time.Minute):
+		b.t.Fatal("the event loop stands still")
+	}
+}
+
+// settle waits until no window has a job.
+func (b *bench) settle() {
+	b.t.Helper()
+	for began := time.Now(); ; time.Sleep(time.Millisecond) {
+		var busy int
+		b.do(func() { busy = len(b.jobs) })
+		if busy == 0 {
+			return
+		}
+		if time.Since(began) > 2*time.Minute {
+			b.t.Fatal("a job does not end")
+		}
+	}
+}
+
+// press presses one key, by the name that bindings have for it, and does not wait for jobs.
+func (b *bench) press(key string) {
+	b.t.Helper()
+	code, r := tcell.KeyRune, []rune(key)[0]
+	if key == "Space" {
+		r = ' '
+	} else if len([]rune(key)) > 1 {
+		code = 0
+		for k, name := range tcell.KeyNames {
+			if name == key {
+				code, r = k, 0
+			}
+		}
+		if code == 0 {
+			b.t.Fatalf("there is no key %q", key)
+		}
+	}
+	b.tv.QueueEvent(tcell.NewEventKey(code, r, tcell.ModNone))
+	<-b.seen
+}
+
+// keys presses keys, one after another.
+func (b *bench) keys(keys ...string) {
+	b.t.Helper()
+	for _, k := range keys {
+		b.press(k)
+		b.settle()
+	}
+}
+
+// line types a text at a prompt, and Enter.
+func (b *bench) line(text string) {
+	b.t.Helper()
+	b.typed(text)
+	b.keys("Enter")
+}
+
+func (b *bench) typed(text string) {
+	b.t.Helper()
+	for _, r := range text {
+		b.press(string(r))
+	}
+	b.settle()
+}
+
+// mouse moves the mouse to a cell with these buttons down; what of an event is more than one action is seen as one.
+func (b *bench) mouse(x, y int, buttons tcell.ButtonMask) {
+	b.t.Helper()
+	b.tv.QueueEvent(tcell.NewEventMouse(x, y, buttons, tcell.ModNone))
+	<-b.seen
+	b.settle()
+	for len(b.seen) > 0 {
+		<-b.seen
+	}
+}
+
+func (b *bench) clickAt(x, y int) {
+	b.t.Helper()
+	b.mouse(x, y, tcell.ButtonPrimary)
+	b.mouse(x, y, tcell.ButtonNone)
+}
+
+// click clicks on the first place where the screen has a text.
+func (b *bench) click(text string) {
+	b.t.Helper()
+	x, y := b.find(text)
+	b.clickAt(x, y)
+}
+
+// find gives the first place of a text on the screen.
+func (b *bench) find(text string) (x, y int) {
+	b.t.Helper()
+	for y, line := range strings.Split(b.text(), "\n") {
+		if i := strings.Index(line, text); i >= 0 {
+			return textWidth(line[:i]), y
+		}
+	}
+	b.t.Fatalf("the screen has no %q:\n%s", text, b.text())
+	return 0, 0
+}
+
+// resize gives the screen another size.
+func (b *bench) resize(width, height int) {
+	b.t.Helper()
+	b.do(func() { b.sim.SetSize(width, height) })
+	b.do(func() {})
+}
+
+// text reads the screen, a line each, without blanks at the ends.
+func (b *bench) text() string {
+	b.t.Helper()
+	var s strings.Builder
+	b.do(func() {})
+	b.do(func() {
+		cells, width, height := b.sim.GetContents()
+		for y := range height {
+			var line strings.Builder
+			for _, c := range cells[y*width : (y+1)*width] {
+				line.WriteString(string(c.Runes))
+			}
+			s.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+		}
+	})
+	return s.String()
+}
+
+// shows checks that the screen has all these texts.
+func (b *bench) shows(texts ...string) {
+	b.t.Helper()
+	for _, want := range texts {
+		if screen := b.text(); !strings.Contains(screen, want) {
+			b.t.Errorf("the screen has no %q:\n%s", want, screen)
+		}
+	}
+}
+
+// hides checks that the screen has none of these texts.
+func (b *bench) hides(texts ...string) {
+	b.t.Helper()
+	for _, not := range texts {
+		if screen := b.text(); strings.Contains(screen, not) {
+			b.t.Errorf("the screen has %q:\n%s", not, screen)
+		}
+	}
+}
+
+// bob is the recording of the paper's BOB case.
+func bob(t testing.TB) Options {
+	t.Helper()
+	name := filepath.Join("..", "cmd", "cpprof", "testdata", "bob.txt")
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r, err := sampledata.ReadText(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Options{Path: "bob.cpprof", Recording: r}
+}

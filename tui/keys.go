@@ -1,0 +1,72 @@
+package tui
+
+import (
+	"slices"
+
+	"github.com/gdamore/tcell/v2"
+)
+
+// A binding is something that a key, and where it has a label a button, does.
+type binding struct {
+	keys        []string // see keyName; all do the same, and the first one is shown on the button
+	label       string   // of the button; "" where there is none
+	description string   // in the help
+	do          func(key string)
+}
+
+// keyName is how bindings write a key: "d", "Space", "Enter", "PgDn", "Ctrl-D", "Backtab".
+func keyName(e *tcell.EventKey) string {
+	if e.Key() == tcell.KeyRune {
+		if e.Rune() == ' ' {
+			return "Space"
+		}
+		return string(e.Rune())
+	}
+	if e.Key() == tcell.KeyBackspace2 {
+		return "Backspace"
+	}
+	return tcell.KeyNames[e.Key()]
+}
+
+// find gives the binding of a key, or nil.
+func find(bindings []binding, key string) *binding {
+	for i := range bindings {
+		if slices.Contains(bindings[i].keys, key) {
+			return &bindings[i]
+		}
+	}
+	return nil
+}
+
+// appBindings are those of every window.
+func (a *app) appBindings() []binding {
+	own := []binding{
+		{keys: []string{":"}, label: "Command", description: "a command or a call path; Tab completes", do: func(string) { a.askCommand("") }},
+		{keys: []string{"?", "F1"}, label: "Help", description: "the keys of this window", do: func(string) { a.overlay = newHelp(a) }},
+	}
+	own = append(own, a.tabBindings()...)
+	return append(own,
+		binding{keys: []string{"Ctrl-L"}, description: "draw the screen anew", do: func(string) { a.screen.Sync() }},
+		binding{keys: []string{"q", "Ctrl-C"}, label: "Quit", description: "leave", do: func(string) { a.quit() }},
+	)
+}
+
+// press does what a key is bound to. Esc ends what is under way; else it is a key like others.
+func (a *app) press(key string) {
+	a.message = message{}
+	if a.overlay != nil {
+		a.overlay.key(key)
+		return
+	}
+	if key == "Esc" && a.cancel(a.window()) {
+		return
+	}
+	w := a.window()
+	if b := find(w.bindings(), key); b != nil {
+		a.act(w, func() { b.do(key) })
+		return
+	}
+	if b := find(a.appBindings(), key); b != nil {
+		b.do(key)
+	}
+}

@@ -1,0 +1,73 @@
+package tui
+
+import (
+	"strings"
+
+	"github.com/cpprof/cpprof/report"
+	"github.com/rivo/uniseg"
+)
+
+const ellipsis = "…"
+
+// shorten makes a name fit a width: first it is cut in the middle of its package path, whose ends tell most, and only
+// where that is not enough at its end.
+func shorten(name string, width int) string {
+	name = report.Printable(name)
+	if uniseg.StringWidth(name) <= width {
+		return name
+	}
+	prefix, path, rest := splitPackage(name)
+	if elements := strings.Split(path, "/"); len(elements) > 1 {
+		last := elements[len(elements)-1]
+		for kept := len(elements) - 2; kept >= 0; kept-- {
+			short := prefix + strings.Join(append(elements[:kept:kept], ellipsis, last), "/") + rest
+			if uniseg.StringWidth(short) <= width {
+				return short
+			}
+		}
+		name = prefix + ellipsis + "/" + last + rest
+	}
+	return cut(name, width)
+}
+
+// splitPackage divides a name into what stands before its package path ("go:", ".."), that path with the name of its last
+// element, and what follows: "..", "example.com/shop/db", ".(*Pool).Get".
+func splitPackage(name string) (prefix, path, rest string) {
+	path = name
+	for _, p := range []string{"..", `"`, "go:"} {
+		if cut, ok := strings.CutPrefix(path, p); ok {
+			prefix, path = prefix+p, cut
+		}
+	}
+	end := len(path)
+	if i := strings.IndexAny(path, "([ {"); i >= 0 {
+		end = i // type arguments and receivers have paths of their own
+	}
+	slash := strings.LastIndexByte(path[:end], '/')
+	if dot := strings.IndexByte(path[slash+1:end], '.'); dot >= 0 {
+		end = slash + 1 + dot
+	}
+	return prefix, path[:end], path[end:]
+}
+
+// cut makes printable text fit a width by leaving its end out.
+func cut(s string, width int) string {
+	if uniseg.StringWidth(s) <= width {
+		return s
+	}
+	var b strings.Builder
+	state, room := -1, width-1
+	for s != "" {
+		var cluster string
+		var w int
+		cluster, s, w, state = uniseg.FirstGraphemeClusterInString(s, state)
+		if room -= w; room < 0 {
+			break
+		}
+		b.WriteString(cluster)
+	}
+	if width > 0 {
+		b.WriteString(ellipsis)
+	}
+	return b.String()
+}

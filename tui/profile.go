@@ -1,0 +1,4 @@
+package tui
+
+func (a *app) openThread(class string) {}
+func (a *app) openServer()             {}

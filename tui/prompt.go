@@ -1,0 +1,212 @@
+package tui
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/cpprof/cpprof/callpath"
+	"github.com/gdamore/tcell/v2"
+)
+
+// A prompt asks for a line of text, in the place of the status line.
+type prompt struct {
+	label    string // before the text, such as ":"; what was typed at the same label comes back by Up
+	text     string
+	cursor   int                     // in bytes
+	err      error                   // of what was typed last
+	complete func(string) []string   // what the whole text can become; nil: nothing
+	done     func(text string) error // an error keeps the prompt open
+
+	choices []string // of the completion under way
+	choice  int      // -1: none was taken yet
+	back    int      // lines back in the history
+}
+
+// ask asks for a line of text; initial is already typed.
+func (a *app) ask(label, initial string, complete func(string) []string, done func(string) error) {
+	a.prompt = &prompt{label: label, text: initial, cursor: len(initial), complete: complete, done: done, choice: -1}
+}
+
+// key edits the line.
+func (p *prompt) key(a *app, e *tcell.EventKey) {
+	switch key := keyName(e); key {
+	case "Tab", "Backtab":
+		p.nextChoice(map[string]int{"Tab": 1, "Backtab": -1}[key])
+		return
+	case "Enter":
+		p.enter(a)
+	case "Esc", "Ctrl-C", "Ctrl-G":
+		if len(p.choices) == 0 || key != "Esc" {
+			a.prompt = nil
+		}
+	case "Up", "Ctrl-P":
+		p.recall(a.history[p.label], p.back+1)
+	case "Down", "Ctrl-N":
+		p.recall(a.history[p.label], p.back-1)
+	default:
+		p.edit(key, e)
+	}
+	p.choices = nil
+}
+
+func (p *prompt) edit(key string, e *tcell.EventKey) {
+	switch key {
+	case "Left", "Ctrl-B":
+		p.cursor -= p.before()
+	case "Right", "Ctrl-F":
+		_, size := utf8.DecodeRuneInString(p.text[p.cursor:])
+		p.cursor += size
+	case "Home", "Ctrl-A":
+		p.cursor = 0
+	case "End", "Ctrl-E":
+		p.cursor = len(p.text)
+	case "Backspace":
+		p.replace(p.cursor-p.before(), "")
+	case "Delete", "Ctrl-D":
+		_, size := utf8.DecodeRuneInString(p.text[p.cursor:])
+		p.text, p.err = p.text[:p.cursor]+p.text[p.cursor+size:], nil
+	case "Ctrl-U":
+		p.replace(0, "")
+	case "Ctrl-W":
+		head := strings.TrimRight(p.text[:p.cursor], " ")
+		p.replace(strings.LastIndexByte(head, ' ')+1, "")
+	default:
+		if e.Key() == tcell.KeyRune && e.Modifiers()&tcell.ModAlt == 0 {
+			p.insert(string(e.Rune()))
+		}
+	}
+}
+
+// before is the length of the character before the cursor.
+func (p *prompt) before() int {
+	_, size := utf8.DecodeLastRuneInString(p.text[:p.cursor])
+	return size
+}
+
+// replace puts text in the place of what stands between a place and the cursor.
+func (p *prompt) replace(from int, text string) {
+	p.text = p.text[:from] + text + p.text[p.cursor:]
+	p.cursor, p.err = from+len(text), nil
+}
+
+// insert types a text; a line of it, that is.
+func (p *prompt) insert(text string) {
+	line, _, _ := strings.Cut(strings.TrimLeft(text, "\n"), "\n")
+	p.replace(p.cursor, line)
+}
+
+func (p *prompt) enter(a *app) {
+	text := strings.TrimSpace(p.text)
+	if text != "" {
+		h := slices.DeleteFunc(a.history[p.label], func(l string) bool { return l == text })
+		a.history[p.label] = append(h, text)
+	}
+	a.prompt = nil
+	if p.err = p.done(text); p.err != nil {
+		p.text, p.cursor = text, len(text)
+		a.prompt = p
+	}
+}
+
+// recall shows a line of the history, 1 the last one.
+func (p *prompt) recall(history []string, back int) {
+	if back < 0 || back > len(history) {
+		return
+	}
+	p.back, p.text, p.err = back, "", nil
+	if back > 0 {
+		p.text = history[len(history)-back]
+	}
+	p.cursor = len(p.text)
+}
+
+// nextChoice completes: first as far as all choices agree, then with one after another.
+func (p *prompt) nextChoice(by int) {
+	if p.complete == nil {
+		return
+	}
+	if len(p.choices) == 0 {
+		p.choices, p.choice = p.complete(p.text[:p.cursor]), -1
+		if common := commonPrefix(p.choices); len(common) > p.cursor {
+			p.replace(p.cursor, common[p.cursor:])
+			if len(p.choices) == 1 {
+				p.choices = nil
+			}
+			return
+		}
+	}
+	if n := len(p.choices); n > 0 {
+		p.choice = (max(p.choice, min(by, 0)) + by + n) % n
+		p.text = p.choices[p.choice]
+		p.cursor, p.err = len(p.text), nil
+	}
+}
+
+func commonPrefix(texts []string) string {
+	if len(texts) == 0 {
+		return ""
+	}
+	common := texts[0]
+	for _, t := range texts[1:] {
+		n := 0
+		for n < len(common) && n < len(t) && common[n] == t[n] {
+			n++
+		}
+		common = common[:n]
+	}
+	for !utf8.ValidString(common) {
+		common = common[:len(common)-1]
+	}
+	return common
+}
+
+// mostChoices are shown at once.
+const mostChoices = 8
+
+// draw draws the line on the canvas's last line, and above it the choices, or the error with its caret.
+func (p *prompt) draw(c canvas, t *theme) {
+	bottom := c.height - 1
+	c.fill(0, bottom, t.plain)
+	x := c.text(0, bottom, p.label, t.key)
+	room := max(1, c.width-x-1)
+	before := textWidth(p.text[:p.cursor])
+	shift := max(0, before-room)
+	line := c.part(x, bottom, c.width-x, 1)
+	line.text(-shift, 0, p.text, t.plain)
+	c.screen.ShowCursor(line.x+before-shift, line.y)
+	var above []string
+	style := t.err
+	if p.err != nil {
+		above = p.errorLines(x - shift)
+	} else if len(p.choices) > 0 {
+		first := max(0, min(p.choice-mostChoices/2, len(p.choices)-mostChoices))
+		above = p.choices[first:min(len(p.choices), first+mostChoices)]
+		style = t.plain
+	}
+	for i, text := range above {
+		y := bottom - len(above) + i
+		c.fill(0, y, t.bar)
+		s := style
+		switch {
+		case p.err == nil && p.choice >= 0 && text == p.choices[p.choice]:
+			s = t.selected
+		case p.err == nil:
+			s = t.bar
+		}
+		c.text(0, y, text, s)
+	}
+}
+
+// errorLines are an error's lines; a syntax error's caret comes last, above the place in the line that it is about.
+func (p *prompt) errorLines(x int) []string {
+	var syntax *callpath.SyntaxError
+	if errors.As(p.err, &syntax) {
+		if at := strings.LastIndex(p.text, syntax.Input); at >= 0 {
+			column := x + textWidth(p.text[:at+syntax.Offset])
+			return []string{syntax.Msg, strings.Repeat(" ", max(0, column)) + "▼"}
+		}
+	}
+	return strings.Split(p.err.Error(), "\n")
+}

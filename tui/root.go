@@ -1,0 +1,113 @@
+package tui
+
+import (
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/tview"
+)
+
+// A root is the whole screen: the tabs, the active window, the status line and the buttons.
+type root struct {
+	*tview.Box
+	a       *app
+	regions []region // of the last drawing
+	clicked [2]int   // where the last click was
+}
+
+// A region of one line does something when it is clicked.
+type region struct {
+	y, from, to int // to is behind the last column
+	do          func()
+}
+
+func newRoot(a *app) *root { return &root{Box: tview.NewBox(), a: a, clicked: [2]int{-1, -1}} }
+
+// bars are the lines that are not the window's: tabs above, status and buttons below.
+const bars = 3
+
+// Draw draws the whole screen.
+func (r *root) Draw(screen tcell.Screen) {
+	c := newCanvas(screen, r)
+	c.clear(r.a.theme.plain)
+	r.regions = r.regions[:0]
+	r.drawTabs(c.part(0, 0, c.width, 1))
+	body := c.part(0, 1, c.width, c.height-bars)
+	p := r.a.window().primitive()
+	p.SetRect(body.x, body.y, body.width, body.height)
+	p.Draw(screen)
+	if r.a.overlay != nil {
+		r.a.overlay.draw(body)
+	}
+	if r.a.prompt != nil {
+		r.a.prompt.draw(c.part(0, 0, c.width, c.height-1), r.a.theme)
+	} else {
+		r.drawStatus(c.part(0, c.height-2, c.width, 1))
+	}
+	r.drawButtons(c.part(0, c.height-1, c.width, 1))
+}
+
+// InputHandler takes all keys: the prompt's, where there is one, else those of the bindings.
+func (r *root) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
+	return func(e *tcell.EventKey, _ func(tview.Primitive)) {
+		if r.a.prompt != nil {
+			r.a.prompt.key(r.a, e)
+			return
+		}
+		r.a.press(keyName(e))
+	}
+}
+
+// PasteHandler takes text where text is asked for; elsewhere it would be a heap of keys that nobody meant.
+func (r *root) PasteHandler() func(string, func(tview.Primitive)) {
+	return func(text string, _ func(tview.Primitive)) {
+		if r.a.prompt != nil {
+			r.a.prompt.insert(text)
+		}
+	}
+}
+
+// MouseHandler hands clicks to the tabs and buttons, and the rest to the active window.
+func (r *root) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
+	return func(action tview.MouseAction, e *tcell.EventMouse, focus func(tview.Primitive)) (bool, tview.Primitive) {
+		x, y := e.Position()
+		action = r.sameCell(action, x, y)
+		if action == tview.MouseLeftClick || action == tview.MouseLeftDoubleClick {
+			for _, g := range r.regions {
+				if y == g.y && x >= g.from && x < g.to {
+					r.a.message = message{}
+					g.do()
+					return true, nil
+				}
+			}
+		}
+		if o := r.a.overlay; o != nil {
+			switch action {
+			case tview.MouseScrollUp:
+				o.scroll(-wheelLines)
+			case tview.MouseScrollDown:
+				o.scroll(wheelLines)
+			case tview.MouseLeftClick:
+				r.a.overlay = nil
+			}
+			return true, nil
+		}
+		if handle := r.a.window().primitive().MouseHandler(); handle != nil {
+			return handle(action, e, focus)
+		}
+		return false, nil
+	}
+}
+
+// wheelLines are scrolled by one step of the wheel.
+const wheelLines = 3
+
+// sameCell makes a double click of two quick clicks only where both were on the same cell.
+func (r *root) sameCell(action tview.MouseAction, x, y int) tview.MouseAction {
+	at := [2]int{x, y}
+	if action == tview.MouseLeftDoubleClick && r.clicked != at {
+		action = tview.MouseLeftClick
+	}
+	if action == tview.MouseLeftClick {
+		r.clicked = at
+	}
+	return action
+}

@@ -1,0 +1,124 @@
+package tui
+
+import (
+	"math/big"
+
+	"github.com/gdamore/tcell/v2"
+)
+
+// A theme is how things look on a terminal: its background is the terminal's own.
+type theme struct {
+	color bool
+
+	plain, dim, bold tcell.Style
+	selected         tcell.Style // the line, or the tab, that is highlighted
+	bar              tcell.Style // the tabs' and buttons' background
+	key              tcell.Style // on a button
+	title, err       tcell.Style
+	heat             [heatLevels]tcell.Style // of a cost, warm first
+	typed            [5]tcell.Style          // of :RUN, :LOAD, :PRIO, :MONITOR, :WAIT
+}
+
+const heatLevels = 5
+
+// heatIcons have shapes of their own, for screens and eyes without colours.
+var heatIcons = [heatLevels]string{"█", "▓", "▒", "░", "·"}
+
+// heatFrom are the least costs of the levels.
+var heatFrom = [heatLevels - 1]*big.Rat{big.NewRat(1, 2), big.NewRat(1, 5), big.NewRat(1, 20), big.NewRat(1, 100)}
+
+// heatLevel is 0 for the highest costs.
+func heatLevel(cost *big.Rat) int {
+	for i, from := range heatFrom {
+		if cost.Cmp(from) >= 0 {
+			return i
+		}
+	}
+	return heatLevels - 1
+}
+
+// typedLetters stand for the typed times where there is no colour.
+const typedLetters = "RLPMW"
+
+// typedNames are the typed times, in the order of views.Parts.
+var typedNames = [5]string{":RUN", ":LOAD", ":PRIO", ":MONITOR", ":WAIT"}
+
+// A palette has the colours of heat and typed time. They are of middle lightness, to be read on black and on white.
+type palette struct {
+	heat    [heatLevels]tcell.Color
+	typed   [5]tcell.Color
+	key     tcell.Color
+	bar, on tcell.Color // a bar's background, and the text on it
+}
+
+var (
+	palette16 = palette{
+		heat:  [heatLevels]tcell.Color{tcell.ColorRed, tcell.ColorMaroon, tcell.ColorOlive, tcell.ColorGreen, tcell.ColorTeal},
+		typed: [5]tcell.Color{tcell.ColorGreen, tcell.ColorOlive, tcell.ColorPurple, tcell.ColorMaroon, tcell.ColorNavy},
+		key:   tcell.ColorTeal, bar: tcell.ColorNavy, on: tcell.ColorWhite,
+	}
+	palette256 = palette{
+		heat: [heatLevels]tcell.Color{
+			tcell.PaletteColor(196), tcell.PaletteColor(202), tcell.PaletteColor(172), tcell.PaletteColor(71), tcell.PaletteColor(67),
+		},
+		typed: [5]tcell.Color{
+			tcell.PaletteColor(71), tcell.PaletteColor(172), tcell.PaletteColor(134), tcell.PaletteColor(160), tcell.PaletteColor(67),
+		},
+		key: tcell.PaletteColor(38), bar: tcell.PaletteColor(237), on: tcell.PaletteColor(253),
+	}
+	paletteTrue = palette{
+		heat: [heatLevels]tcell.Color{
+			tcell.NewHexColor(0xe5383b), tcell.NewHexColor(0xee6c2b), tcell.NewHexColor(0xc98f16), tcell.NewHexColor(0x5a9e52), tcell.NewHexColor(0x5b88b5),
+		},
+		typed: [5]tcell.Color{
+			tcell.NewHexColor(0x4f9d55), tcell.NewHexColor(0xc98f16), tcell.NewHexColor(0xa55bc0), tcell.NewHexColor(0xd0403f), tcell.NewHexColor(0x5b82ad),
+		},
+		key: tcell.NewHexColor(0x2e9ec2), bar: tcell.NewHexColor(0x2f3640), on: tcell.NewHexColor(0xe6e6e6),
+	}
+)
+
+// newTheme is made for a number of colours; 0, or noColor, for none.
+func newTheme(colors int, noColor bool) *theme {
+	plain := tcell.StyleDefault
+	t := &theme{
+		color: colors >= 8 && !noColor,
+		plain: plain, dim: plain.Dim(true), bold: plain.Bold(true), selected: plain.Reverse(true),
+		bar: plain, key: plain.Bold(true), title: plain.Bold(true), err: plain.Bold(true),
+	}
+	for i := range t.heat {
+		t.heat[i] = plain.Bold(i < 2)
+	}
+	for i := range t.typed {
+		t.typed[i] = plain
+	}
+	if !t.color {
+		t.bar = plain.Underline(true)
+		return t
+	}
+	p := &palette16
+	switch {
+	case colors > 256:
+		p = &paletteTrue
+	case colors == 256:
+		p = &palette256
+	}
+	for i, c := range p.heat {
+		t.heat[i] = plain.Foreground(c).Bold(i == 0)
+	}
+	for i, c := range p.typed {
+		t.typed[i] = plain.Foreground(c)
+	}
+	t.bar = plain.Background(p.bar).Foreground(p.on)
+	t.key = plain.Foreground(p.key).Bold(true)
+	t.title = t.key
+	t.err = plain.Foreground(p.heat[0]).Bold(true)
+	return t
+}
+
+// typedCell is how one cell of a bar shows a typed time: as a block in its colour, or by its letter.
+func (t *theme) typedCell(typed int) (string, tcell.Style) {
+	if t.color {
+		return "█", t.typed[typed]
+	}
+	return typedLetters[typed : typed+1], t.plain
+}
