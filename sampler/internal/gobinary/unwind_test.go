@@ -179,11 +179,12 @@ func checkBusy(t *testing.T, path string, halts int) {
 		})
 	}
 	t.Logf("%d stacks, %d on threads, %d torn, %d with a bad call; %+v", n, onThread, torn, bad, met)
-	if onThread < halts/4 {
+	if onThread < halts/10 {
 		t.Errorf("only %d stacks were on a thread", onThread)
 	}
-	// A thread may be caught between two instructions that belong together; 42,000 stacks on threads had none.
-	if torn+bad > onThread/500 {
+	// A thread may be caught between two instructions that belong together; 42,000 stacks on threads had none. What is
+	// wrong with the unwinder is there in many of a hundred.
+	if torn+bad > max(3, onThread/100) {
 		t.Errorf("%d torn, %d with a bad call, of %d stacks", torn, bad, n)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"sort"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -129,17 +130,24 @@ func busy() {
 
 func main() {
 	park()
+	for settled := false; !settled; time.Sleep(time.Millisecond) {
+		_, others, _ := strings.Cut(stacks(), "\n\n") // the first is this goroutine, which runs
+		settled = !strings.Contains(others, " [run")  // running or runnable
+	}
 	if len(os.Args) > 1 {
 		busy()
 	}
 	in := bufio.NewReader(os.Stdin)
-	time.Sleep(50 * time.Millisecond)
 	fmt.Println("ready")
 	for {
 		if _, err := in.ReadString('\n'); err != nil {
 			return
 		}
-		b := make([]byte, 4<<20)
-		os.Stdout.Write(append(b[:runtime.Stack(b, true)], "\nend\n"...))
+		os.Stdout.WriteString(stacks() + "\nend\n")
 	}
+}
+
+func stacks() string {
+	b := make([]byte, 4<<20)
+	return string(b[:runtime.Stack(b, true)])
 }
