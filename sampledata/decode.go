@@ -192,11 +192,11 @@ func (d *decoder) holderSet(m *pb.HolderSet) error {
 }
 
 func (d *decoder) lockNames(m *pb.LockNames) error {
-	if err := columns(len(m.Address), len(m.First), len(m.Name), len(m.Shared)); err != nil {
+	if err := columns(len(m.Address), len(m.First), len(m.Name)); err != nil {
 		return err
 	}
 	for i := range m.Address {
-		n := LockName{Address: m.Address[i], First: int32(m.First[i]), Shared: m.Shared[i]}
+		n := LockName{Address: m.Address[i], First: int32(m.First[i])}
 		if err := d.textsOf([]*string{&n.Name}, m.Name[i]); err != nil {
 			return err
 		}

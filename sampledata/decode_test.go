@@ -96,7 +96,7 @@ func foreignFiles(t *testing.T, further ...proto.Message) (texts, samples []byte
 
 func TestForeignWriter(t *testing.T) {
 	texts, samples := foreignFiles(t, data(&pb.Changes{Goroutine: []int64{0}, Stack: []uint32{0}, Mode: []uint32{0}}), data(&pb.Sample{Time: 20}),
-		data(&pb.LockNames{Address: []uint64{16, 16}, First: []uint32{0, 2}, Name: []uint32{3, 1}, Shared: []bool{true, false}}))
+		data(&pb.LockNames{Address: []uint64{16, 16}, First: []uint32{0, 2}, Name: []uint32{3, 1}}))
 	got, err := open(texts, samples)
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +114,7 @@ holders h1 g0 g1
 sample 10ns halt=3ns processors=g0,idle,system
  g0 running -
  g1 blocked n1 reason=lock lock=0x10 holders=h1 evidence=ambiguous labels=l1 priority=-3 torn
-lock 0x10 lock shared
+lock 0x10 lock
 sample 30ns
  g0 gone
 lock 0x10 main.main from=2
@@ -152,9 +152,9 @@ func TestBadRecords(t *testing.T) {
 		{&pb.HolderSet{Goroutine: []uint32{far, far}}, "holder 4294967295 is no goroutine"},
 		{&pb.HolderSet{Goroutine: []uint32{3}}, "holder 2 is none of the 2 goroutines"},
 		{&pb.LockNames{Address: []uint64{1}}, "columns of 1 and 0 rows"},
-		{&pb.LockNames{Address: []uint64{1}, First: []uint32{0}, Name: []uint32{4}, Shared: []bool{false}}, "string 4 is none of the 4 strings"},
-		{&pb.LockNames{Address: []uint64{1}, First: []uint32{far}, Name: []uint32{1}, Shared: []bool{false}}, "name of the lock at 0x1: it begins at sample -2147483648, where there are 1"},
-		{&pb.LockNames{Address: []uint64{1, 1}, First: []uint32{0, 1}, Name: []uint32{1, 1}, Shared: []bool{false, false}}, `name of the lock at 0x1: it is "main.main" already`},
+		{&pb.LockNames{Address: []uint64{1}, First: []uint32{0}, Name: []uint32{4}}, "string 4 is none of the 4 strings"},
+		{&pb.LockNames{Address: []uint64{1}, First: []uint32{far}, Name: []uint32{1}}, "name of the lock at 0x1: it begins at sample -2147483648, where there are 1"},
+		{&pb.LockNames{Address: []uint64{1, 1}, First: []uint32{0, 1}, Name: []uint32{1, 1}}, `name of the lock at 0x1: it is "main.main" already`},
 		{&pb.Modes{Run: []pb.RunState{6}, Torn: []bool{false}, Priority: []int32{0}, Labels: []uint32{0}, Reason: []uint32{0}}, "unknown run state 6"},
 		{&pb.Modes{Run: []pb.RunState{-1}, Torn: []bool{false}, Priority: []int32{0}, Labels: []uint32{0}, Reason: []uint32{0}}, "unknown run state -1"},
 		{&pb.Changes{Goroutine: []int64{1 << 40}, Stack: []uint32{0}, Mode: []uint32{0}}, "change of 1099511627776, which is no goroutine"},

@@ -233,7 +233,6 @@ func (e *encoder) lockName(n LockName) {
 	m.Address = append(m.Address, n.Address)
 	m.First = append(m.First, uint32(n.First))
 	m.Name = append(m.Name, e.code(n.Name))
-	m.Shared = append(m.Shared, n.Shared)
 	if len(m.Address) == maxRows {
 		e.putNew()
 	}

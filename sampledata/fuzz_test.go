@@ -129,7 +129,7 @@ func FuzzText(f *testing.F) {
 	f.Add(twoGoroutinesText)
 	f.Add("cpprof recording 1")
 	f.Add("cpprof recording 1\nlabels l1 \"a b\"=\"\\xff\" # x\nsample 1h0m0.5s processors=idle,system\nwarning k 1 \"\"")
-	f.Add("cpprof recording 1\nlock 1 a from=0\nsample 0s\nlock 1 b shared from=1")
+	f.Add("cpprof recording 1\nlock 1 a from=0\nsample 0s\nlock 1 b from=1")
 	f.Add("cpprof recording 1\ngoroutine g0 -1\nholders h1 g0\nsample 0s\ng0 blocked - holders=h1 evidence=ambiguous lock=017\nsample 0s\ng0 gone\nend exec")
 	f.Fuzz(func(t *testing.T, text string) {
 		var r *Recording

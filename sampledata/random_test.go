@@ -110,7 +110,7 @@ func (d *drawer) names() {
 	for range d.index("lock names", 0, 3) {
 		n := LockName{
 			Address: rapid.Uint64Range(0, 3).Draw(d.t, "address"), First: int32(d.index("first", 0, d.b.tables.samples+1)),
-			Name: "l" + text.Draw(d.t, "lock name"), Shared: rapid.Bool().Draw(d.t, "shared"),
+			Name: "l" + text.Draw(d.t, "lock name"),
 		}
 		if last, named := d.b.tables.byAddress[n.Address]; !named || n.First > last.First {
 			d.b.LockName(n)

@@ -151,7 +151,7 @@ func (t *tables) holderSet(set []GoroutineID) (id HolderSetID, isNew []Goroutine
 // lockName tells whether n names a lock anew; false too where it breaks a rule.
 func (t *tables) lockName(n LockName) (isNew bool) {
 	last, named := t.byAddress[n.Address]
-	if named && last.Name == n.Name && last.Shared == n.Shared {
+	if named && last.Name == n.Name {
 		return false
 	}
 	var err error

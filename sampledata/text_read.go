@@ -29,7 +29,7 @@ import (
 //	goroutine gN GOID [start=fN] [site=FUNCTION] [site-file=PATH] [site-line=N] [parent=GOID] [system] [gc]
 //	labels lN KEY=VALUE...
 //	holders hN gN...
-//	lock 0xN NAME [from=SAMPLE] [shared]                                      # SAMPLE counts up from 0
+//	lock 0xN NAME [from=SAMPLE]                                               # SAMPLE counts up from 0
 //	sample TIME [halt=TIME] [processors=P,...] [threads=N] [stopped-world] [collecting] [missed=N] [cpu=TIME]
 //	       [reused=N] [rechecked=N] [wrong=N]                                 # one line; P is gN, idle or system
 //	    gN STATE STACK [reason=TEXT] [lock=0xN] [holders=hN] [evidence=inferred|ambiguous|recorded]
@@ -311,7 +311,7 @@ func (r *textReader) lockName(l *textLine) error {
 		func() error { return positional(l, "an address", toAddress(&n.Address)) },
 		func() error { return positional(l, "a name", toText(&n.Name)) },
 		func() error {
-			return l.attributes(settings{"from": toInt32(&n.First)}, map[string]*bool{"shared": &n.Shared})
+			return l.attributes(settings{"from": toInt32(&n.First)}, nil)
 		},
 		func() error { return r.b.newLockName(n) },
 	)

@@ -165,7 +165,6 @@ func (s *textSink) HolderSet(set []GoroutineID) HolderSetID {
 func (s *textSink) LockName(n LockName) {
 	l := newLine("lock", address(n.Address), quote(n.Name))
 	l.number("from", int64(n.First))
-	l.flag("shared", n.Shared)
 	s.line(l)
 }
 

@@ -1488,9 +1488,8 @@ func (x *Sample) GetWrong() uint32 {
 type LockNames struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Address       []uint64               `protobuf:"varint,1,rep,packed,name=address,proto3" json:"address,omitempty"`
-	First         []uint32               `protobuf:"varint,2,rep,packed,name=first,proto3" json:"first,omitempty"`   // number of the sample; of one address ascending, at most the number of samples before this record
-	Name          []uint32               `protobuf:"varint,3,rep,packed,name=name,proto3" json:"name,omitempty"`     // string codes, never empty: "main.server.mu", "(*main.cache).mu"
-	Shared        []bool                 `protobuf:"varint,4,rep,packed,name=shared,proto3" json:"shared,omitempty"` // it says of what kind the lock is: others have the name too
+	First         []uint32               `protobuf:"varint,2,rep,packed,name=first,proto3" json:"first,omitempty"` // number of the sample; of one address ascending, at most the number of samples before this record
+	Name          []uint32               `protobuf:"varint,3,rep,packed,name=name,proto3" json:"name,omitempty"`   // string codes, never empty: a variable, "main.server.mu", or a field of a type, "(*main.cache).mu"
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1542,13 +1541,6 @@ func (x *LockNames) GetFirst() []uint32 {
 func (x *LockNames) GetName() []uint32 {
 	if x != nil {
 		return x.Name
-	}
-	return nil
-}
-
-func (x *LockNames) GetShared() []bool {
-	if x != nil {
-		return x.Shared
 	}
 	return nil
 }
@@ -1798,12 +1790,11 @@ const file_sampledata_proto_rawDesc = "" +
 	"\x06reused\x18\t \x01(\rR\x06reused\x12\x1c\n" +
 	"\trechecked\x18\n" +
 	" \x01(\rR\trechecked\x12\x14\n" +
-	"\x05wrong\x18\v \x01(\rR\x05wrong\"g\n" +
+	"\x05wrong\x18\v \x01(\rR\x05wrong\"O\n" +
 	"\tLockNames\x12\x18\n" +
 	"\aaddress\x18\x01 \x03(\x04R\aaddress\x12\x14\n" +
 	"\x05first\x18\x02 \x03(\rR\x05first\x12\x12\n" +
-	"\x04name\x18\x03 \x03(\rR\x04name\x12\x16\n" +
-	"\x06shared\x18\x04 \x03(\bR\x06shared\"M\n" +
+	"\x04name\x18\x03 \x03(\rR\x04name\"M\n" +
 	"\aWarning\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\rR\x04kind\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\rR\amessage\x12\x14\n" +
