@@ -3,6 +3,7 @@ package report
 import (
 	"io"
 	"math/big"
+	"slices"
 	"strconv"
 
 	"github.com/cpprof/cpprof/views"
@@ -28,21 +29,17 @@ func fraction(a, b *big.Rat) *big.Rat {
 	return new(big.Rat).Quo(a, b)
 }
 
-// Classes writes the table of thread classes: their goroutines, instances, and the share of each typed time.
+// Classes writes the table of thread classes: how many goroutines they had, instances, how many there were at a time, and the
+// share of each typed time. What can be long comes last.
 func Classes(w io.Writer, classes []views.ClassSummary) error {
-	t := new(table)
-	t.add(append([]string{"class", "goroutines", "instances", "alive"}, typedTimes...)...)
+	t := &table{right: true}
+	t.add(append(append([]string{"count", "instances", "alive"}, typedTimes...), "class")...)
 	for _, c := range classes {
-		row := []string{
-			Printable(c.Class),
-			strconv.Itoa(c.Instances),
-			strconv.FormatInt(c.Hits, 10),
-			Decimal(c.MeanAlive, 1),
-		}
+		row := []string{strconv.Itoa(c.Instances), strconv.FormatInt(c.Hits, 10), Decimal(c.MeanAlive, 1)}
 		for _, s := range shares(c) {
 			row = append(row, Cost(s))
 		}
-		t.add(row...)
+		t.add(append(row, Printable(c.Class))...)
 	}
 	return t.write(w)
 }
@@ -77,8 +74,9 @@ func ClassesJSON(w io.Writer, classes []views.ClassSummary) error {
 // ClassesCompared writes the table of the thread classes of two recordings, which meet by name: how many goroutines were
 // alive, and the share of each typed time in a less that in b. A class that is in one of them only has no difference.
 func ClassesCompared(w io.Writer, a, b []views.ClassSummary) error {
-	t := new(table)
-	t.add(append([]string{"class", "alive in A", "in B"}, typedTimes...)...)
+	t := &table{right: true}
+	t.add(append(append([]string{"alive in A", "in B"}, typedTimes...), "class")...)
+	without := slices.Repeat([]string{""}, len(typedTimes))
 	inB := make(map[string]views.ClassSummary)
 	for _, c := range b {
 		inB[c.Class] = c
@@ -86,20 +84,20 @@ func ClassesCompared(w io.Writer, a, b []views.ClassSummary) error {
 	for _, c := range a {
 		other, common := inB[c.Class]
 		if !common {
-			t.add(Printable(c.Class), Decimal(c.MeanAlive, 1), "-")
+			t.add(append(append([]string{Decimal(c.MeanAlive, 1), "-"}, without...), Printable(c.Class))...)
 			continue
 		}
 		delete(inB, c.Class)
-		row := []string{Printable(c.Class), Decimal(c.MeanAlive, 1), Decimal(other.MeanAlive, 1)}
+		row := []string{Decimal(c.MeanAlive, 1), Decimal(other.MeanAlive, 1)}
 		before := shares(other)
 		for i, s := range shares(c) {
 			row = append(row, signed(s.Sub(s, before[i])))
 		}
-		t.add(row...)
+		t.add(append(row, Printable(c.Class))...)
 	}
 	for _, c := range b {
 		if _, left := inB[c.Class]; left {
-			t.add(Printable(c.Class), "-", Decimal(c.MeanAlive, 1))
+			t.add(append(append([]string{"-", Decimal(c.MeanAlive, 1)}, without...), Printable(c.Class))...)
 		}
 	}
 	return t.write(w)

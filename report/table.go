@@ -7,9 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// A table lines up columns: the first to the left, the others to the right, the last one as it is.
+// A table lines up columns: the first to the left, or to the right where said, the others to the right, the last one as it
+// is.
 type table struct {
-	rows [][]string
+	rows  [][]string
+	right bool
 }
 
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
@@ -29,6 +31,8 @@ func (t *table) write(w io.Writer) error {
 		for i, cell := range row {
 			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
 			switch {
+			case i == 0 && t.right:
+				b.WriteString(pad + cell)
 			case i == 0:
 				b.WriteString(cell + pad)
 			case i == len(widths)-1:

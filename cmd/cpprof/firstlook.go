@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"math/big"
+	"slices"
+	"strings"
 
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/report"
@@ -26,8 +28,12 @@ func firstLook(t terminal, s *source, limit refine.Threshold, color bool) error 
 		_, err := fmt.Fprintln(t.out, "No goroutine was seen: the recording has no samples in this span.")
 		return err
 	}
-	if err := report.Classes(t.out, classes); err != nil {
+	shown := slices.DeleteFunc(slices.Clone(classes), isIdleRuntime)
+	if err := report.Classes(t.out, shown); err != nil {
 		return err
+	}
+	if n := len(classes) - len(shown); n > 0 {
+		fmt.Fprintf(t.out, "(%d of the runtime's own hardly did anything; 'cpprof classes %s' lists all)\n", n, shellWord(s.path))
 	}
 	server, err := s.serverView()
 	if err != nil {
@@ -55,6 +61,14 @@ Go on with
   cpprof cost %[1]s --thread %[2]s '* ..:MONITOR'
 `, shellWord(s.path), shellWord(held))
 	return err
+}
+
+// isIdleRuntime tells whether a class is the runtime's own and waited for 95 % of its time or more.
+func isIdleRuntime(c views.ClassSummary) bool {
+	if !strings.HasPrefix(c.Class, "go:runtime.") || c.Class == "go:runtime.main" {
+		return false
+	}
+	return new(big.Rat).SetFrac64(c.Hits, 20).Cmp(new(big.Rat).Sub(new(big.Rat).SetInt64(c.Hits), c.Wait)) >= 0
 }
 
 // mostHeldUp is the class whose goroutines spent most time waiting for locks and processors; where none did,

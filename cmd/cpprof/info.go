@@ -39,8 +39,8 @@ func newClassesCommand(t terminal) *cobra.Command {
 		Short: "List the thread classes: instances, and the share of each typed time",
 		Long: `classes lists the classes of goroutines that were seen, the one with most time first:
 
-  goroutines  how many different ones
-  instances   goroutines, counted in every sample in which they were there
+  count       how many goroutines there were, one after the other or at a time
+  instances   these, counted in every sample in which they were there
   alive       how many there were at a time, on average
   RUN         running on a processor
   LOAD        ready to run, but a goroutine of the same priority had the processor
