@@ -24,6 +24,7 @@ type reportFlags struct {
 	minCost string
 	json    bool
 	color   string
+	kept    bool // what a session kept
 }
 
 func newReportCommand(t terminal) *cobra.Command {
@@ -48,6 +49,8 @@ Refinement steps are carried out in the order in which they stand, each on a cal
 A path is a list of names. 'A B' is an immediate call of B by A, 'A ..B' a call however far down;
 * is the view's root, @name an aspect, :RUN :LOAD :PRIO :MONITOR :WAIT are typed time.
 
+With --session, it is the windows that 'cpprof view' was left with: views, refinements, span and all.
+
 With --against OLD, each entry has its cost in both recordings and the difference, and what changed
 most stands first. xtree, xprof and xarc are other forms of the same views.`,
 		Example: `  cpprof report run.cpprof
@@ -56,11 +59,17 @@ most stands first. xtree, xprof and xarc are other forms of the same views.`,
   cpprof report run.cpprof --thread go:main.worker --down '*' --down '* main.worker'
   cpprof report run.cpprof --thread main.worker --prune '* ..:MONITOR' --auto --json
   cpprof report new.cpprof --against old.cpprof --thread main.worker --auto
+  cpprof report run.cpprof --session
   cpprof report xprof run.cpprof --server --min-cum 1%`,
 		GroupID:           groupAnalyse,
 		Args:              oneRecording,
 		ValidArgsFunction: completeRecording,
-		RunE:              func(_ *cobra.Command, args []string) error { return f.run(t, args[0]) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if f.kept {
+				return f.replay(t, c.Flags(), args[0])
+			}
+			return f.run(t, args[0])
+		},
 	}
 	f.addView(c)
 	for _, x := range xReports {
@@ -84,6 +93,7 @@ most stands first. xtree, xprof and xarc are other forms of the same views.`,
 	flags.StringVar(&f.minHits, "min-hits", "", "show entries of at least so many hits (default 10, or as cpprof.yaml says)")
 	flags.StringVar(&f.minCost, "min-cost", "", "show entries of at least such a cost, such as 0.05 or 5%")
 	flags.BoolVar(&f.json, "json", false, "as JSON")
+	flags.BoolVar(&f.kept, "session", false, "the windows that 'cpprof view' was left with")
 	flags.StringVar(&f.color, "color", "auto", "colours: auto, always, never")
 	completeWords(c, "color", "auto", "always", "never")
 	return c
