@@ -34,11 +34,12 @@ func TestReadme(t *testing.T) {
 		t.Fatal(err)
 	}
 	server := fixture.BuildOnce(t, "brief")
+	program := fixture.Cpprof(t) // the demo records this, and its functions have other names in a test
 	testscript.Run(t, testscript.Params{
 		Files: []string{file},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("TARGET", fmt.Sprint(target.Pid()))
-			e.Setenv("CPPROF", fixture.Cpprof(t)) // the demo records this program, whose functions have other names in a test
+			e.Setenv("CPPROF", program)
 			return os.Symlink(server, filepath.Join(e.WorkDir, "server"))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"stdouterr": saidSomething},
