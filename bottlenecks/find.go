@@ -3,6 +3,8 @@ package bottlenecks
 import (
 	"math"
 	"math/big"
+
+	"github.com/cpprof/cpprof/calltree"
 )
 
 // FindOptions say how far Find goes. What is nil or 0 stands for its default.
@@ -126,15 +128,13 @@ func (p *Trees) interval(s Summary) *Interval {
 	var parts []wilson
 	for i, side := range p.sides {
 		m := side.metric
-		if m.Unit != "samples" || m.Denominator.Sign() == 0 || len(p.sides) > 1 && p.unit != "" {
+		if !sampled(m) || len(p.sides) > 1 && p.unit != "" {
 			return nil
 		}
 		one := *side
 		one.factor = nil
 		cums := one.cums(p.items(i, []Summary{s}))
-		share, _ := m.Cost(cums[0]).Float64()
-		n, _ := m.Denominator.Float64()
-		parts = append(parts, newWilson(min(max(share, 0), 1), n))
+		parts = append(parts, newWilson(m, cums[0]))
 	}
 	if len(parts) == 1 {
 		return &Interval{parts[0].low, parts[0].high}
@@ -144,11 +144,25 @@ func (p *Trees) interval(s Summary) *Interval {
 	return &Interval{d - math.Hypot(a.share-a.low, b.high-b.share), d + math.Hypot(a.high-a.share, b.share-b.low)}
 }
 
+// CostInterval is Wilson's for the cost of a number of hits; nil where hits are not counted in samples.
+func CostInterval(m *calltree.Metric, hits *big.Rat) *Interval {
+	if !sampled(m) {
+		return nil
+	}
+	w := newWilson(m, hits)
+	return &Interval{w.low, w.high}
+}
+
+func sampled(m *calltree.Metric) bool { return m.Unit == "samples" && m.Denominator.Sign() > 0 }
+
 type wilson struct {
 	share, low, high float64
 }
 
-func newWilson(share, n float64) wilson {
+func newWilson(m *calltree.Metric, hits *big.Rat) wilson {
+	share, _ := m.Cost(hits).Float64()
+	share = min(max(share, 0), 1)
+	n, _ := m.Denominator.Float64()
 	const z = 1.959964 // 95 % of a normal distribution
 	center := (share + z*z/(2*n)) / (1 + z*z/n)
 	half := z / (1 + z*z/n) * math.Sqrt(share*(1-share)/n+z*z/(4*n*n))

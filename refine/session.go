@@ -3,6 +3,7 @@ package refine
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 	"strings"
@@ -48,6 +49,14 @@ func NewSession(t *calltree.Tree, m *calltree.Membership) *Session {
 		threshold: Threshold{Hits: big.NewRat(DefaultMinHits, 1)},
 		collapsed: make(map[string]bool),
 	}
+}
+
+// Clone gives a session that is as this one is, and goes on by itself: on another goroutine, say.
+func (s *Session) Clone() *Session {
+	c := *s
+	c.history = slices.Clone(s.history)
+	c.collapsed = maps.Clone(s.collapsed)
+	return &c
 }
 
 func rootEntry(t *calltree.Tree) *Entry {

@@ -324,3 +324,21 @@ func build(t testing.TB, stacks ...string) *calltree.Tree {
 	}
 	return tree
 }
+
+func TestCloneGoesOnByItself(t *testing.T) {
+	s := NewSession(figure1(t), nil)
+	c := s.Clone()
+	if err := c.Down(c.Root().Path); err != nil {
+		t.Fatal(err)
+	}
+	c.Collapse(c.Root().Path, true)
+	if len(s.Steps()) != 0 || s.Root().Len() != 1 || s.Collapsed(s.Root()) {
+		t.Errorf("what is done to a clone is seen in the original: %v", s.Steps())
+	}
+	if err := s.Extended(s.Root().Path); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.Steps(); len(got) != 1 || got[0].Kind != KindDown {
+		t.Errorf("what is done to the original is seen in its clone: %v", got)
+	}
+}
