@@ -12,6 +12,8 @@ type Registers struct {
 	TLS        uint64 // base of the thread's local storage
 	Syscall    int64  // number of the system call in which the thread was halted; negative for none
 	Result     int64  // of that system call, as far as it got
+
+	General [31]uint64 // by the numbers that instructions have for them
 }
 
 // Results of a system call that an interrupt ends, and that the kernel then begins anew or gives back as EINTR.

@@ -42,8 +42,9 @@ type Registers struct {
 // A Frame is one physical frame of a stack.
 type Frame struct {
 	PC    uint64
-	Site  Site // names the pair of PC and Exact in this unwinder
-	Exact bool // PC is the instruction that runs next: in the innermost frame and interrupted ones; else a return address
+	SP    uint64 // the stack pointer there: where the call has returned, for a return address
+	Site  Site   // names the pair of PC and Exact in this unwinder
+	Exact bool   // PC is the instruction that runs next: in the innermost frame and interrupted ones; else a return address
 	// System: the frame is on a system or signal stack, where the runtime works for the goroutine.
 	System bool
 }

@@ -56,7 +56,7 @@ func (w *walk) run() {
 			return
 		}
 		if s.kind != systemstackSwitch {
-			w.out = append(w.out, Frame{PC: w.pc, Site: id, Exact: w.exact, System: !w.on})
+			w.out = append(w.out, Frame{PC: w.pc, SP: w.sp, Site: id, Exact: w.exact, System: !w.on})
 			w.res.System = w.res.System || !w.on
 		} else if w.skipped++; w.skipped > w.u.maxDepth {
 			w.res.Torn = true
