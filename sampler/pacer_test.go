@@ -62,8 +62,8 @@ func TestPacerJitter(t *testing.T) {
 		}
 		sum += float64(x%(100*time.Millisecond)) / float64(100*time.Millisecond)
 	}
-	// Four standard deviations of the mean of uniform phases.
-	if mean, limit := sum/float64(len(at)), 4*math.Sqrt(1.0/12/float64(len(at))); math.Abs(mean-0.5) > limit {
+	// Six standard deviations of the mean of uniform phases.
+	if mean, limit := sum/float64(len(at)), 6*math.Sqrt(1.0/12/float64(len(at))); math.Abs(mean-0.5) > limit {
 		t.Errorf("mean phase %v, want 0.5 within %v", mean, limit)
 	}
 }

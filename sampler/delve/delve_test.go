@@ -5,7 +5,9 @@ import (
 	"errors"
 	"io/fs"
 	"runtime"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
@@ -50,6 +52,12 @@ func attach(t testing.TB, r *fixture.Running) (*sampler.Process, *Backend) {
 func record(t testing.TB, r *fixture.Running, n int64) *sampledata.Recording {
 	t.Helper()
 	p, a := attach(t, r)
+	return take(t, p, a, n)
+}
+
+// take takes n samples with a backend. A backend makes one recording.
+func take(t testing.TB, p *sampler.Process, a *Backend, n int64) *sampledata.Recording {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	o := sampler.Options{Rate: 200, Jitter: 1, Progress: func(p sampler.Progress) {
@@ -58,6 +66,22 @@ func record(t testing.TB, r *fixture.Running, n int64) *sampledata.Recording {
 		}
 	}}
 	return recordWith(t, ctx, p, a, o)
+}
+
+// awaitSettled waits until the goroutines that these functions start have all come to wait, which may be long after the
+// program said that it is ready.
+func awaitSettled(t testing.TB, r *fixture.Running, starts ...string) {
+	t.Helper()
+	onTheWay := func(s seen) bool { return s.state.Run != sampledata.Waiting && s.state.Run != sampledata.Blocked }
+	for end := time.Now().Add(time.Minute); ; {
+		now := samples(record(t, r, 1), starts...)[0]
+		if len(now) > 0 && !slices.ContainsFunc(now, onTheWay) {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("goroutines of %v don't come to wait", starts)
+		}
+	}
 }
 
 func recordWith(t testing.TB, ctx context.Context, p *sampler.Process, a *Backend, o sampler.Options) *sampledata.Recording {

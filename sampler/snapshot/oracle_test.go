@@ -124,9 +124,7 @@ var quiet = []string{"-parked=200", "-depth=40", "-threads=5", "-held=3"}
 
 func TestOracle(t *testing.T) {
 	v := begin(t, build(t), quiet...)
-	b := attach(t, v)
-	record(t, b, 3)
-	checkOracle(t, record(t, b, 20), v.dump())
+	checkOracle(t, record(t, attach(t, v), 20), v.dump())
 }
 
 // Binaries as people build them.
@@ -151,17 +149,7 @@ func TestBinaries(t *testing.T) {
 func checkProgram(t *testing.T, path string) {
 	t.Helper()
 	v := begin(t, path, every...)
-	r := record(t, attach(t, v), 40)
-	checkStates(t, r)
-	for _, run := range last(r) {
-		want := []sampledata.Label{{Key: "route", Value: "/api"}, {Key: "user", Value: "ann"}}
-		if run.Labels != 0 && !slices.Equal(r.LabelSets[run.Labels], want) {
-			t.Errorf("labels %v, want %v", r.LabelSets[run.Labels], want)
-		}
-		if run.Run == sampledata.Blocked && run.Lock != v.stuck {
-			t.Errorf("a goroutine waits for the lock at %#x, want %#x", run.Lock, v.stuck)
-		}
-	}
+	checkStates(t, record(t, attach(t, v), 40), v.stuck)
 	v.end()
 	v = begin(t, path, quiet...)
 	checkOracle(t, record(t, attach(t, v), 3), v.dump())

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -119,9 +120,15 @@ func (r *victim) dump() string {
 	return string(b)
 }
 
+// attach makes ready to sample a target, and waits until all of it waits that is to wait for good.
 func attach(t testing.TB, r *victim) *Backend {
 	t.Helper()
-	p, err := sampler.Find(r.Process.Pid)
+	return attachTo(t, r.Process.Pid)
+}
+
+func attachTo(t testing.TB, pid int) *Backend {
+	t.Helper()
+	p, err := sampler.Find(pid)
 	if err != nil {
 		t.Skipf("this machine doesn't permit it: %v", err)
 	}
@@ -131,20 +138,54 @@ func attach(t testing.TB, r *victim) *Backend {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { b.Close() })
-	return b
+	var onTheWay map[int64]sampledata.Run
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); {
+		r := record(t, b, 1)
+		onTheWay = last(r)
+		maps.DeleteFunc(onTheWay, func(_ int64, run sampledata.Run) bool {
+			return !forGood(r, run.Goroutine) || run.Run == sampledata.Waiting || run.Run == sampledata.Blocked
+		})
+		if len(onTheWay) == 0 {
+			return b
+		}
+	}
+	t.Fatalf("goroutines that are to wait for good don't: %v", onTheWay)
+	return nil
 }
 
-// record takes samples of a target. A sample that a busy machine spoilt is taken again.
+// forGood tells the goroutines of the target's that wait for good once they came to it, which may take long on a
+// busy machine.
+func forGood(r *sampledata.Recording, g sampledata.GoroutineID) bool {
+	start := r.Goroutines[g].Start
+	if start < 0 {
+		return false
+	}
+	switch name := r.Functions[start].Name; name {
+	case "main.park", "main.read", "runtime.main", "runtime/pprof.Do":
+		return true
+	default:
+		return strings.HasPrefix(name, "main.main.func") // that wait for the mutex
+	}
+}
+
+// record takes samples of a target.
 func record(t testing.TB, b *Backend, n int) *sampledata.Recording {
+	t.Helper()
+	return recordUntil(t, b, func(r *sampledata.Recording) bool { return len(r.Samples) >= n })
+}
+
+// recordUntil takes samples of a target until they have enough of what is looked for, or for a minute. A sample that
+// a busy machine spoilt is taken again.
+func recordUntil(t testing.TB, b *Backend, enough func(*sampledata.Recording) bool) *sampledata.Recording {
 	t.Helper()
 	sink := sampledata.NewBuilder(b.Header())
 	since, failed := time.Now(), 0
-	for k := 0; k < n; {
+	for !enough(sink.Recording()) && time.Since(since) < time.Minute {
 		s := sampledata.Sample{Time: time.Since(since)}
-		if _, err := b.Observe(context.Background(), sink, s); err == nil {
-			k++
-		} else if failed++; failed > 100+n {
-			t.Fatal(err)
+		if _, err := b.Observe(context.Background(), sink, s); err != nil {
+			if failed++; failed > 200 {
+				t.Fatal(err)
+			}
 		}
 		time.Sleep(time.Millisecond)
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -28,17 +29,19 @@ func open(t *testing.T, g *target) *Process {
 	return p
 }
 
-// many halts a target again and again, until some halts succeeded.
-func many(t *testing.T, p *Process, n int) {
+// many halts a target again and again, until some halts succeeded. On a busy machine one may not, in time. It gives how
+// often a thread slept through a halt.
+func many(t *testing.T, p *Process, n int) (owed int) {
 	t.Helper()
 	var took []time.Duration
 	failed := 0
-	for end := time.Now().Add(20 * time.Second); len(took) < n; {
+	for end := time.Now().Add(time.Minute); len(took) < n; {
 		h, err := haltAll(p)
 		if err != nil {
 			failed++
 		} else {
 			took = append(took, h.Took)
+			owed += h.Owed
 		}
 		if time.Now().After(end) {
 			t.Fatalf("%d of %d halts succeeded, the last error was %v", len(took), len(took)+failed, err)
@@ -47,6 +50,7 @@ func many(t *testing.T, p *Process, n int) {
 	}
 	slices.Sort(took)
 	t.Logf("halt: median %v, longest %v, failed %d", took[len(took)/2], took[len(took)-1], failed)
+	return owed
 }
 
 func TestHalt(t *testing.T) {
@@ -57,10 +61,9 @@ func TestHalt(t *testing.T) {
 	g.free()
 
 	var stopped string
-	_, err := p.Halt(time.Second, func(h *Halted) error {
-		tids, _ := p.Threads()
-		threads, err := h.Threads(tids)
-		if len(threads) != len(tids) {
+	_, err := p.Halt(time.Minute, func(h *Halted) error {
+		threads, err := allThreads(p, h)
+		if tids, _ := p.Threads(); len(threads) != len(tids) {
 			t.Errorf("%d threads halted of %d", len(threads), len(tids))
 		}
 		for _, th := range threads {
@@ -103,8 +106,8 @@ func TestHaltError(t *testing.T) {
 // Attaching to a program that executes another one deadlocks both, done naively.
 func TestExec(t *testing.T) {
 	g := start(t, "exec")
-	executed := 0
-	for end := time.Now().Add(2 * time.Second); time.Now().Before(end); {
+	executed, want := 0, 50
+	for end := time.Now().Add(time.Minute); executed < want && time.Now().Before(end); {
 		select {
 		case <-g.lines:
 			executed++
@@ -123,8 +126,7 @@ func TestExec(t *testing.T) {
 		}
 		p.Close()
 	}
-	t.Logf("executed %d times", executed)
-	if executed < 10 {
+	if executed < want {
 		t.Errorf("the target executed itself %d times only:\n%s", executed, g.threads())
 	}
 	g.line()
@@ -158,24 +160,10 @@ func TestChurn(t *testing.T) {
 	g.free()
 }
 
-// A thread that sleeps uninterruptibly doesn't make halts last as long as it sleeps.
+// A thread that sleeps uninterruptibly doesn't make halts last as long as it sleeps, nor fail.
 func TestUninterruptible(t *testing.T) {
 	g := start(t, "vfork")
-	p := open(t, g)
-	var took []time.Duration
-	missed := 0
-	for range 200 {
-		h, err := haltAll(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		took = append(took, h.Took)
-		missed += h.Owed
-		time.Sleep(time.Millisecond)
-	}
-	slices.Sort(took)
-	t.Logf("halt: median %v, longest %v; %d times a thread slept on", took[100], took[199], missed)
-	if missed == 0 {
+	if many(t, open(t, g), 200) == 0 {
 		t.Error("the thread never slept")
 	}
 	g.line()
@@ -187,23 +175,21 @@ func TestUninterruptible(t *testing.T) {
 func TestStopContinue(t *testing.T) {
 	g := start(t, "spin")
 	p := open(t, g)
+	var signals sync.WaitGroup
 	for range 150 {
 		sig := []syscall.Signal{syscall.SIGSTOP, syscall.SIGCONT}[rand.IntN(2)]
-		go g.Process.Signal(sig)
-		if _, err := haltAll(p); err != nil {
+		signals.Go(func() { g.Process.Signal(sig) })
+		if _, err := haltAll(p); err != nil && err != ErrSlow {
 			t.Fatal(err)
 		}
 	}
-	time.Sleep(20 * time.Millisecond)
+	signals.Wait()
 	g.Process.Signal(syscall.SIGSTOP)
-	time.Sleep(20 * time.Millisecond)
-	if _, err := haltAll(p); err != nil {
+	g.stopped()
+	if _, err := haltAll(p); err != nil && err != ErrSlow {
 		t.Fatal(err)
 	}
-	time.Sleep(20 * time.Millisecond)
-	if st, err := readStat(p.PID()); err != nil || st.state != 'T' {
-		t.Errorf("after a halt of a stopped target its state is %c, %v", st.state, err)
-	}
+	g.stopped() // let go, it wakes for a moment to stop again
 	g.Process.Signal(syscall.SIGCONT)
 	for range 50 {
 		g.line()

@@ -122,18 +122,24 @@ func tell(every time.Duration) {
 // haltAll halts every thread of a process, which is far more than sampling does.
 func haltAll(p *Process) (Halt, error) {
 	return p.Halt(time.Second, func(h *Halted) error {
-		for n := -1; ; {
-			tids, err := p.Threads()
-			if err != nil {
-				return err
-			}
-			threads, err := h.Threads(tids)
-			if err != nil || len(threads) == n {
-				return err
-			}
-			n = len(threads)
-		}
+		_, err := allThreads(p, h)
+		return err
 	})
+}
+
+// allThreads halts the threads of a process until no new one has come.
+func allThreads(p *Process, h *Halted) ([]Thread, error) {
+	for n := -1; ; {
+		tids, err := p.Threads()
+		if err != nil {
+			return nil, err
+		}
+		threads, err := h.Threads(tids)
+		if err != nil || len(threads) == n {
+			return threads, err
+		}
+		n = len(threads)
+	}
 }
 
 // A target is a process that plays a part.
@@ -181,7 +187,7 @@ func (g *target) line() string {
 			g.t.Fatal("the target has ended")
 		}
 		return l
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		g.t.Fatalf("the target doesn't get on:\n%s", g.threads())
 	}
 	return ""
@@ -204,10 +210,24 @@ func (g *target) threads() string {
 	return b.String()
 }
 
+// stopped waits until the target is stopped by a signal.
+func (g *target) stopped() {
+	g.t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		st, err := readStat(g.Process.Pid)
+		if err == nil && st.state == 'T' {
+			return
+		}
+		if err != nil || time.Now().After(end) {
+			g.t.Fatalf("not stopped: %c, %v", st.state, err)
+		}
+	}
+}
+
 // free fails the test if any thread of the target is left traced or stopped.
 func (g *target) free() {
 	g.t.Helper()
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		s := g.threads()
 		bad := strings.Contains(s, "tracing stop") || strings.Contains(s, "T (stopped)")
 		for line := range strings.Lines(s) {
