@@ -114,6 +114,13 @@ func baseName(file string) string {
 	return path.Base(strings.ReplaceAll(file, `\`, "/"))
 }
 
+// ClassOf gives a function that tells the thread class of a run's goroutine, as the views that are made with the same
+// options class it.
+func ClassOf(r *sampledata.Recording, o Options) func(*sampledata.Run) string {
+	c := newClasses(r, o)
+	return func(run *sampledata.Run) string { return c.names[c.of(run)] }
+}
+
 // priority gives the priority of a run's goroutine, which is of the given class.
 func (c *classes) priority(run *sampledata.Run, class classID) int64 {
 	if c.r.Goroutines[run.Goroutine].GC {

@@ -36,7 +36,7 @@ func Classes(r *sampledata.Recording, o Options) ([]ClassSummary, error) {
 	for g := range l.lastClass {
 		l.lastClass[g] = noClass
 	}
-	if err := walk(r, from, to, &tally{scene: l.scene, ledger: l}); err != nil {
+	if err := Walk(r, from, to, &tally{scene: l.scene, ledger: l}); err != nil {
 		return nil, fmt.Errorf("thread classes: %w", err)
 	}
 	return l.summaries(int64(to - from)), nil
@@ -71,7 +71,7 @@ func parts(s *[sums]sum) Parts {
 	return Parts{Run: s[runSum].rat(), Load: s[loadSum].rat(), Prio: s[prioSum].rat(), Monitor: s[monitorSum].rat(), Wait: s[waitSum].rat()}
 }
 
-// A tally divides time as the builder of trees does, but keeps sums only.
+// A tally divides time as the builder of trees does, but keeps sums only. It is a Visitor.
 type tally struct {
 	scene  *scene
 	ledger ledger
@@ -86,7 +86,7 @@ type ledger interface {
 	add(a actor, s, samples int32, typed int, num, den int64) // in each of so many samples from s
 }
 
-func (t *tally) begin(i int32, first, samples int32) bool {
+func (t *tally) Begin(i int32, first, samples int32) bool {
 	tellEnd := t.scene.begin(i)
 	run := &t.scene.r.Runs[i]
 	a := t.actor(run)
@@ -118,7 +118,7 @@ func (t *tally) actor(run *sampledata.Run) actor {
 	return a
 }
 
-func (t *tally) end(i int32) {
+func (t *tally) End(i int32) {
 	t.scene.end(i)
 	run := &t.scene.r.Runs[i]
 	if a := t.actor(run); !t.scene.constant(a) && t.ledger.takes(a) {
@@ -126,7 +126,7 @@ func (t *tally) end(i int32) {
 	}
 }
 
-func (t *tally) sample(s, alike int32) error {
+func (t *tally) Sample(s, alike int32) error {
 	t.scene.turn(s)
 	for i := range t.active.list {
 		a, n := t.active.list[i].key, t.active.list[i].n

@@ -35,7 +35,7 @@ func Timeline(r *sampledata.Recording, o Options, class string, buckets int) ([]
 	for i := range l.steps {
 		l.steps[i] = make([]int64, to-from+1)
 	}
-	if err := walk(r, from, to, &tally{scene: l.scene, ledger: l}); err != nil {
+	if err := Walk(r, from, to, &tally{scene: l.scene, ledger: l}); err != nil {
 		return nil, fmt.Errorf("timeline: %w", err)
 	}
 	l.climb()

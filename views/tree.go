@@ -37,13 +37,14 @@ const (
 	maxNodes = 20_000_000
 )
 
-// A builder makes the call tree of one view.
+// A builder makes the call tree of one view. It is a Visitor.
 type builder struct {
 	scene    *scene
 	stacks   *stacks
 	tree     *calltree.Builder
-	server   bool    // of :RUN only, of every class
-	class    classID // of a Thread View
+	server   bool                         // of :RUN only, of every class
+	class    classID                      // of a Thread View
+	lock     func(*sampledata.Run) string // of a view of the holders of locks
 	active   groups[instance]
 	total    int64 // the denominator
 	warnings warnings
@@ -91,7 +92,7 @@ func newBuilder(sc *scene, root string) *builder {
 	return b
 }
 
-func (b *builder) begin(i int32, _, samples int32) bool {
+func (b *builder) Begin(i int32, _, samples int32) bool {
 	tellEnd := b.scene.begin(i)
 	run := &b.scene.r.Runs[i]
 	a := b.scene.actor(run)
@@ -102,7 +103,7 @@ func (b *builder) begin(i int32, _, samples int32) bool {
 	b.note(run, a, n)
 	in := b.instance(run, a)
 	if b.scene.constant(a) {
-		b.place(in, whole(n))
+		b.placeWhole(in, whole(n))
 		return tellEnd
 	}
 	b.active.add(in)
@@ -111,7 +112,10 @@ func (b *builder) begin(i int32, _, samples int32) bool {
 
 // takes tells whether a goroutine belongs to the view.
 func (b *builder) takes(a actor) bool {
-	if !b.server {
+	switch {
+	case b.lock != nil:
+		return a.run == sampledata.Blocked
+	case !b.server:
 		return a.class == b.class
 	}
 	switch a.run {
@@ -124,8 +128,11 @@ func (b *builder) takes(a actor) bool {
 }
 
 func (b *builder) instance(run *sampledata.Run, a actor) instance {
-	if b.server {
-		a.class = noClass // :RUN is the same for all
+	if b.server || b.lock != nil {
+		a.class = noClass // :RUN, and who holds a lock, is the same for all
+	}
+	if b.lock != nil {
+		return instance{a, b.lockNode(run)}
 	}
 	return instance{a, b.stacks.node(0, run.Stack)}
 }
@@ -135,7 +142,7 @@ func (b *builder) note(run *sampledata.Run, a actor, n int64) {
 	if !b.server {
 		b.total += n
 	}
-	if b.stacks.deep(run.Stack) {
+	if b.lock == nil && b.stacks.deep(run.Stack) {
 		b.warnings.add("deep-stack", n, func() string {
 			return fmt.Sprintf("a stack of %d frames is cut to the %d nearest its leaf", b.stacks.depth[run.Stack], maxDepth)
 		})
@@ -147,7 +154,7 @@ func (b *builder) note(run *sampledata.Run, a actor, n int64) {
 	}
 }
 
-func (b *builder) end(i int32) {
+func (b *builder) End(i int32) {
 	b.scene.end(i)
 	run := &b.scene.r.Runs[i]
 	if a := b.scene.actor(run); b.takes(a) && !b.scene.constant(a) {
@@ -157,7 +164,7 @@ func (b *builder) end(i int32) {
 	}
 }
 
-func (b *builder) sample(s, alike int32) error {
+func (b *builder) Sample(s, alike int32) error {
 	b.scene.turn(s)
 	if b.server {
 		b.total += b.scene.capacity() * int64(alike)
@@ -175,12 +182,21 @@ func (b *builder) sample(s, alike int32) error {
 		if g.key.who != nobody {
 			b.chain = append(b.chain, g.key.who)
 		}
-		b.place(g.key, whole(g.n*int64(alike)))
+		b.placeWhole(g.key, whole(g.n*int64(alike)))
 	}
 	if n := b.tree.Len(); n > maxNodes {
 		return fmt.Errorf("the call tree grows beyond %d nodes: choose a shorter time span, or a coarser granularity", maxNodes)
 	}
 	return nil
+}
+
+// placeWhole adds the hits of a goroutine of the view.
+func (b *builder) placeWhole(in instance, w share) {
+	if b.lock != nil {
+		b.placeBlocked(in.node, in.holders, w)
+		return
+	}
+	b.place(in, w)
 }
 
 // place adds hits at once below an instance's stack, by what it does in this sample.

@@ -71,7 +71,7 @@ func Thread(r *sampledata.Recording, class string, o Options) (*View, error) {
 }
 
 func (b *builder) view(from, to int32) (*View, error) {
-	if err := walk(b.scene.r, from, to, b); err != nil {
+	if err := Walk(b.scene.r, from, to, b); err != nil {
 		return nil, err
 	}
 	b.settleAll()
@@ -91,5 +91,5 @@ func (o Options) samples(r *sampledata.Recording) (from, to int32, err error) {
 	if int(o.Granularity) >= len(granularityNames) {
 		return 0, 0, fmt.Errorf("unknown granularity %d", o.Granularity)
 	}
-	return o.Span.samples(r)
+	return o.Span.Samples(r)
 }

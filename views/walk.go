@@ -8,16 +8,17 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A visitor is told what goes on in a recording, sample by sample: who leaves a state, who enters one, and then
+// A Visitor is told what goes on in a recording, sample by sample: who leaves a state, who enters one, and then
 // that all of the sample is told. Samples that differ in nothing but their time are told as one.
-type visitor interface {
-	begin(run int32, first, samples int32) (tellEnd bool) // the run lasts for so many samples from first
-	end(run int32)                                        // the run ended with the sample before
-	sample(s, alike int32) error                          // sample s, and as many as are alike with it, itself included
+type Visitor interface {
+	Begin(run int32, first, samples int32) (tellEnd bool) // the run lasts for so many samples from first
+	End(run int32)                                        // the run ended with the sample before
+	Sample(s, alike int32) error                          // sample s, and as many as are alike with it, itself included
 }
 
-// walk takes a visitor through the samples [from, to). Runs that reach beyond are clipped.
-func walk(r *sampledata.Recording, from, to int32, v visitor) error {
+// Walk takes a visitor through the samples [from, to). Runs are numbers of r.Runs; those that reach beyond are clipped.
+// An error of the visitor ends the walk.
+func Walk(r *sampledata.Recording, from, to int32, v Visitor) error {
 	if from >= to {
 		return nil
 	}
@@ -28,7 +29,7 @@ func walk(r *sampledata.Recording, from, to int32, v visitor) error {
 	for s := from; s < to; {
 		if s > from {
 			for e := ends[s-1-from]; e > 0; e = chained[e-1] {
-				v.end(e - 1)
+				v.End(e - 1)
 			}
 		}
 		for ; next < len(r.Runs) && r.Runs[next].First <= s; next++ {
@@ -36,7 +37,7 @@ func walk(r *sampledata.Recording, from, to int32, v visitor) error {
 			if last < s {
 				continue
 			}
-			tell := v.begin(int32(next), s, min(last+1, to)-s)
+			tell := v.Begin(int32(next), s, min(last+1, to)-s)
 			if last < to {
 				ended[last-from] = true
 			}
@@ -53,7 +54,7 @@ func walk(r *sampledata.Recording, from, to int32, v visitor) error {
 		for s+alike < until && !ended[s+alike-1-from] && sameProcessors(&r.Samples[s], &r.Samples[s+alike]) {
 			alike++
 		}
-		if err := v.sample(s, alike); err != nil {
+		if err := v.Sample(s, alike); err != nil {
 			return err
 		}
 		s += alike
@@ -66,8 +67,8 @@ func sameProcessors(a, b *sampledata.Sample) bool {
 	return a.StoppedWorld == b.StoppedWorld && slices.Equal(a.Processors, b.Processors)
 }
 
-// samples gives the samples [from, to) that lie in a span.
-func (s Span) samples(r *sampledata.Recording) (from, to int32, err error) {
+// Samples gives the samples [from, to) that lie in a span.
+func (s Span) Samples(r *sampledata.Recording) (from, to int32, err error) {
 	if s.From < 0 || s.To < 0 || s.To != 0 && s.To < s.From {
 		return 0, 0, fmt.Errorf("time span from %v to %v: want offsets from the recording's start, the earlier first", s.From, s.To)
 	}

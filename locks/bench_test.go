@@ -1,0 +1,38 @@
+package locks
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/cpprof/cpprof/internal/synthetic"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
+)
+
+// Analysing the locks of a recording of 10,000 samples of 1,000 goroutines, of which a fifth waits for a lock and a
+// twentieth changes from sample to sample, beside loading it and making its Thread View.
+func BenchmarkLocks(b *testing.B) {
+	r := synthetic.Recording(10_000, 1_000, 0.05)
+	dir := filepath.Join(b.TempDir(), "r.cpprof")
+	if err := r.Write(dir); err != nil {
+		b.Fatal(err)
+	}
+	for _, bench := range []struct {
+		name string
+		do   func() error
+	}{
+		{"load", func() error { _, err := sampledata.Open(dir); return err }},
+		{"view", func() error { _, err := views.Thread(r, "go:main.worker0", views.Options{}); return err }},
+		{"summarise", func() error { _, err := Summarise(r, views.Options{}); return err }},
+		{"analyse", func() error { _, err := Analyse(r, views.Options{}); return err }},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := bench.do(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

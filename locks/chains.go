@@ -1,0 +1,134 @@
+package locks
+
+import (
+	"cmp"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// A Chain is goroutines that wait for one another: one of the first link's class waits for its lock, which one of the
+// second link's class holds while it waits for the second lock, and so on.
+type Chain struct {
+	Links []Link   // two or more
+	End   ChainEnd // what is known of who holds the last lock
+	Class string   // its holder's, where End is HolderRuns or Cycle
+	Hits  *big.Rat // of the goroutines that wait at the chain's beginning
+}
+
+// A Link is a goroutine that waits.
+type Link struct {
+	Class string
+	Lock  *Lock
+}
+
+// ChainEnd is where a chain ends.
+type ChainEnd uint8
+
+const (
+	HolderGoesOn  ChainEnd = iota // the last lock's holder waits for no lock
+	UnknownHolder                 // the last lock's holder is not known
+	Cycle                         // the last lock's holder is in the chain already: a deadlock
+	Cut                           // the chain goes on, but is not followed
+)
+
+var chainEnds = []string{"goes on", "unknown holder", "deadlock", "cut"}
+
+func (e ChainEnd) String() string { return chainEnds[e] }
+
+// Bounds as the views' for what is followed for one waiter in one sample.
+const (
+	maxChain   = 64
+	maxVisited = 20_000
+)
+
+// A link is a Link in numbers.
+type link struct {
+	class string
+	lock  int
+}
+
+// A chain is a Chain in numbers.
+type chain struct {
+	links []link
+	end   ChainEnd
+	class string
+	hits  amount
+}
+
+// A part is the fraction num/den of a hit, of many.
+type part struct{ num, den int64 }
+
+// follow divides hits equally over the holders of the last link's lock, and follows those who wait for a lock
+// themselves.
+func (l *ledger) follow(set []sampledata.GoroutineID, hits part) {
+	n := int64(len(set))
+	if hits.den > math.MaxInt64/n {
+		l.note(Cut, "", hits)
+		return
+	}
+	each := part{hits.num, hits.den * n}
+	for _, g := range set {
+		l.visited++
+		run := l.run(g)
+		switch {
+		case run == nil:
+			l.note(UnknownHolder, "", each)
+		case slices.Contains(l.path, g):
+			l.note(Cycle, l.classOf(run), each)
+		case len(l.path) >= maxChain || l.visited > maxVisited:
+			l.note(Cut, "", each)
+		case run.Run != sampledata.Blocked:
+			l.note(HolderGoesOn, l.classOf(run), each)
+		default:
+			l.links = append(l.links, link{l.classOf(run), l.ids.lock(run)})
+			l.path = append(l.path, g)
+			if blames(&run.State) {
+				l.follow(l.r.HolderSets[run.Holders], each)
+			} else {
+				l.note(UnknownHolder, "", each)
+			}
+			l.path, l.links = l.path[:len(l.path)-1], l.links[:len(l.links)-1]
+		}
+	}
+}
+
+// note adds hits to the chain of the links at hand.
+func (l *ledger) note(end ChainEnd, class string, hits part) {
+	if len(l.links) < 2 {
+		return
+	}
+	key := l.key[:0]
+	for _, k := range l.links {
+		key = append(strconv.AppendInt(append(append(key, k.class...), 0), int64(k.lock), 10), 0)
+	}
+	key = append(append(key, class...), byte(end))
+	l.key = key
+	c := l.chains[string(key)]
+	if c == nil {
+		c = &chain{links: slices.Clone(l.links), end: end, class: class}
+		l.chains[string(key)] = c
+	}
+	c.hits.add(hits.num, hits.den)
+}
+
+func (l *ledger) sortedChains() []*Chain {
+	var all []*Chain
+	for _, c := range l.chains {
+		chain := &Chain{End: c.end, Class: c.class, Hits: c.hits.rat()}
+		for _, k := range c.links {
+			chain.Links = append(chain.Links, Link{k.class, l.ids.locks[k.lock]})
+		}
+		all = append(all, chain)
+	}
+	slices.SortFunc(all, func(a, b *Chain) int {
+		return cmp.Or(cmp.Compare(len(b.Links), len(a.Links)), b.Hits.Cmp(a.Hits), cmp.Compare(a.End, b.End), cmp.Compare(a.Class, b.Class),
+			slices.CompareFunc(a.Links, b.Links, func(x, y Link) int {
+				return cmp.Or(cmp.Compare(x.Class, y.Class), cmp.Compare(x.Lock.label, y.Lock.label))
+			}))
+	})
+	return all
+}

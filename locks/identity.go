@@ -1,0 +1,180 @@
+package locks
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// identities tell which lock a run waits for. Locks are numbered and named over the whole recording, so that a lock
+// is called the same in all its spans.
+type identities struct {
+	r     *sampledata.Recording
+	names map[uint64][]sampledata.LockName // by address, in order of their first sample
+	index map[identity]int
+	locks []*Lock
+	takes []map[sampledata.FunctionID]int64 // by lock without a name: hits of waiters by the function that takes it
+	taker []sampledata.FunctionID           // by node: the function that takes a lock there; notYet, or noFunction
+}
+
+// An identity tells locks apart: an address that has had two names is two locks, and locks at unknown addresses are told
+// apart by who takes them.
+type identity struct {
+	address uint64
+	name    string
+	taker   sampledata.FunctionID
+}
+
+const (
+	noFunction sampledata.FunctionID = -1
+	notYet     sampledata.FunctionID = -2
+)
+
+func newIdentities(r *sampledata.Recording) *identities {
+	ids := &identities{r: r, names: make(map[uint64][]sampledata.LockName), index: make(map[identity]int)}
+	for _, n := range r.LockNames {
+		ids.names[n.Address] = append(ids.names[n.Address], n)
+	}
+	ids.taker = make([]sampledata.FunctionID, len(r.Nodes))
+	for i := range ids.taker {
+		ids.taker[i] = notYet
+	}
+	for i := range r.Runs {
+		if run := &r.Runs[i]; run.Run == sampledata.Blocked {
+			ids.enter(run)
+		}
+	}
+	ids.name()
+	return ids
+}
+
+// of gives what tells the lock of a run from others. A lock that was named late was called so before, too.
+func (ids *identities) of(run *sampledata.Run) identity {
+	if run.Lock == 0 {
+		return identity{taker: ids.takerAt(run.Stack)}
+	}
+	id := identity{address: run.Lock, taker: noFunction}
+	if names := ids.names[run.Lock]; len(names) > 0 {
+		i, found := slices.BinarySearchFunc(names, run.First, func(n sampledata.LockName, s int32) int { return cmp.Compare(n.First, s) })
+		if !found {
+			i = max(0, i-1)
+		}
+		id.name = names[i].Name
+	}
+	return id
+}
+
+// lock gives the number of the lock that a Blocked run waits for.
+func (ids *identities) lock(run *sampledata.Run) int { return ids.index[ids.of(run)] }
+
+func (ids *identities) enter(run *sampledata.Run) {
+	id := ids.of(run)
+	i, ok := ids.index[id]
+	if !ok {
+		i = len(ids.locks)
+		ids.index[id] = i
+		ids.locks = append(ids.locks, &Lock{Name: id.name, Guessed: id.name == "", Address: id.address})
+		ids.takes = append(ids.takes, make(map[sampledata.FunctionID]int64))
+	}
+	l := ids.locks[i]
+	l.Kind = max(l.Kind, kindOf(run.Reason))
+	if l.Guessed {
+		ids.takes[i][ids.takerAt(run.Stack)] += int64(run.Last-run.First) + 1
+	}
+}
+
+// The types of locks. Who takes a RWMutex for writing waits for the Mutex in it first: the greater is the type.
+const (
+	mutex   = "sync.Mutex"
+	rwMutex = "sync.RWMutex"
+)
+
+// kindOf gives the type of a lock by the reason of a wait for it.
+func kindOf(reason string) string {
+	switch {
+	case strings.HasPrefix(reason, rwMutex+"."):
+		return rwMutex
+	case strings.HasPrefix(reason, mutex+"."):
+		return mutex
+	}
+	return ""
+}
+
+// name names the locks that the recording has no name for, and numbers those of one name.
+func (ids *identities) name() {
+	byName := make(map[string][]*Lock)
+	for i, l := range ids.locks {
+		if l.Guessed {
+			l.Name = ids.guess(i)
+		}
+		if calltree.KindOf(l.Name) != calltree.Function { // it is a frame of Held
+			l.Name = "?" + l.Name
+		}
+		byName[l.Name] = append(byName[l.Name], l)
+	}
+	for _, same := range byName {
+		for i, l := range same {
+			l.Instance, l.Instances, l.label = i+1, len(same), l.Name
+			if len(same) > 1 {
+				l.label = fmt.Sprintf("%s of instance %d", l.Name, i+1)
+			}
+		}
+	}
+	ids.takes = nil
+}
+
+// guess names a lock by the function in which most of its waiters take it.
+func (ids *identities) guess(lock int) string {
+	var best string
+	var most int64
+	for f, hits := range ids.takes[lock] {
+		if name := ids.function(f); name != "" && (hits > most || hits == most && name < best) {
+			best, most = name, hits
+		}
+	}
+	if best == "" {
+		return "unknown lock"
+	}
+	return "lock taken in " + best
+}
+
+func (ids *identities) function(f sampledata.FunctionID) string {
+	if f == noFunction {
+		return ""
+	}
+	return ids.r.Functions[f].Name
+}
+
+// takerAt gives the function that takes a lock at a stack: the innermost one that belongs neither to package sync nor to
+// the runtime.
+func (ids *identities) takerAt(stack sampledata.NodeID) sampledata.FunctionID {
+	at, f := stack, noFunction
+	for ; at != sampledata.NoStack; at = ids.r.Nodes[at].Parent {
+		if ids.taker[at] != notYet {
+			f = ids.taker[at]
+			break
+		}
+		if own := ids.r.Nodes[at].Function; !locksForOthers(ids.r.Functions[own].Name) {
+			f = own
+			break
+		}
+	}
+	for ; stack != at; stack = ids.r.Nodes[stack].Parent {
+		ids.taker[stack] = f
+	}
+	return f
+}
+
+// locksForOthers tells by its name whether a function takes locks for those who call it.
+func locksForOthers(function string) bool {
+	for _, prefix := range []string{"sync.", "internal/sync.", "runtime.", "internal/runtime/"} {
+		if strings.HasPrefix(function, prefix) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,231 @@
+package locks
+
+import (
+	"cmp"
+	"math/big"
+	"slices"
+	"time"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
+)
+
+// A ledger sums up the waits of a span while it is walked through. It is a views.Visitor.
+type ledger struct {
+	r        *sampledata.Recording
+	o        views.Options
+	ids      *identities
+	classOf  func(*sampledata.Run) string
+	from, to int32
+
+	locks   []account // by lock
+	now     int32
+	at      []int32              // by goroutine: the run that it last began; -1 before its first
+	isHeld  []bool               // by goroutine: some holder set has it
+	waiting map[waitingFor]int64 // goroutines, by what matters of them
+	path    []sampledata.GoroutineID
+	links   []link
+	visited int
+	key     []byte
+	chains  map[string]*chain        // by key
+	begun   []sampledata.GoroutineID // who has begun to wait in the sample at hand, and may close a circle
+	cycles  cycles
+}
+
+// An account is what is summed up of a lock.
+type account struct {
+	first, last int32
+	hits        int64
+	ambiguous   int64
+	recorded    amount
+	inferred    amount
+	waiters     map[Waiter]int64 // by all but their Hits
+}
+
+// waitingFor is what the blame for a wait depends on.
+type waitingFor struct {
+	link
+	holders  sampledata.HolderSetID
+	evidence sampledata.Evidence
+	who      sampledata.GoroutineID // where others may wait for it; else nobody
+}
+
+const nobody sampledata.GoroutineID = -1
+
+// sweep walks through the span that the options name.
+func sweep(r *sampledata.Recording, o views.Options) (*ledger, error) {
+	from, to, err := o.Span.Samples(r)
+	if err != nil {
+		return nil, err
+	}
+	l := &ledger{
+		r: r, o: o, ids: newIdentities(r), classOf: views.ClassOf(r, o), from: from, to: to,
+		at: make([]int32, len(r.Goroutines)), isHeld: make([]bool, len(r.Goroutines)),
+		waiting: make(map[waitingFor]int64), chains: make(map[string]*chain),
+	}
+	l.locks = make([]account, len(l.ids.locks))
+	for g := range l.at {
+		l.at[g] = -1
+	}
+	for _, set := range r.HolderSets {
+		for _, g := range set {
+			l.isHeld[g] = true
+		}
+	}
+	return l, views.Walk(r, from, to, l)
+}
+
+// blames tells whether a run waits for a lock whose holders the recording names.
+func blames(s *sampledata.State) bool {
+	return s.Run == sampledata.Blocked && (s.Evidence == sampledata.Inferred || s.Evidence == sampledata.Recorded)
+}
+
+// Begin takes note of who goes into a state.
+func (l *ledger) Begin(i, first, samples int32) bool {
+	run := &l.r.Runs[i]
+	l.at[run.Goroutine] = i
+	if run.Run != sampledata.Blocked {
+		return false
+	}
+	n := int64(samples)
+	a := &l.locks[l.ids.lock(run)]
+	if a.hits == 0 {
+		a.first, a.waiters = first, make(map[Waiter]int64)
+	}
+	a.last = max(a.last, first+samples-1)
+	a.hits += n
+	a.waiters[Waiter{Class: l.classOf(run), In: l.ids.function(l.ids.takerAt(run.Stack)), Reason: run.Reason}] += n
+	if run.Evidence == sampledata.Ambiguous {
+		a.ambiguous += n
+	}
+	if !blames(&run.State) {
+		return false
+	}
+	l.waiting[l.waitingFor(run)]++
+	if l.isHeld[run.Goroutine] {
+		l.begun = append(l.begun, run.Goroutine)
+	}
+	return true
+}
+
+func (l *ledger) waitingFor(run *sampledata.Run) waitingFor {
+	w := waitingFor{link: link{l.classOf(run), l.ids.lock(run)}, holders: run.Holders, evidence: run.Evidence, who: nobody}
+	if l.isHeld[run.Goroutine] {
+		w.who = run.Goroutine
+	}
+	return w
+}
+
+// End takes note of a waiter's leaving its state.
+func (l *ledger) End(i int32) {
+	w := l.waitingFor(&l.r.Runs[i])
+	if l.waiting[w]--; l.waiting[w] == 0 {
+		delete(l.waiting, w)
+	}
+}
+
+// Sample divides the hits of a sample over the holders.
+func (l *ledger) Sample(s, alike int32) error {
+	l.now = s
+	for w, n := range l.waiting {
+		l.divide(&w, n*int64(alike))
+	}
+	l.cycles.look(l)
+	l.begun = l.begun[:0]
+	return nil
+}
+
+// divide divides hits by whether the holders are there, and follows these.
+func (l *ledger) divide(w *waitingFor, hits int64) {
+	set := l.r.HolderSets[w.holders]
+	known := int64(0)
+	for _, g := range set {
+		if l.run(g) != nil {
+			known++
+		}
+	}
+	a := &l.locks[w.lock]
+	to := &a.inferred
+	if w.evidence == sampledata.Recorded {
+		to = &a.recorded
+	}
+	to.add(hits*known, int64(len(set)))
+	l.visited, l.links, l.path = 0, append(l.links[:0], w.link), l.path[:0]
+	if w.who != nobody {
+		l.path = append(l.path, w.who)
+	}
+	l.follow(set, part{hits, 1})
+}
+
+// run gives the run that a goroutine is in, or nil where it doesn't exist in this sample.
+func (l *ledger) run(g sampledata.GoroutineID) *sampledata.Run {
+	i := l.at[g]
+	if i < 0 || l.r.Runs[i].Last < l.now {
+		return nil
+	}
+	return &l.r.Runs[i]
+}
+
+// analysis gives what was summed up.
+func (l *ledger) analysis() *Analysis {
+	a := &Analysis{Samples: int(l.to - l.from), Length: l.length(), Deadlocks: l.cycles.deadlocks()}
+	var all account
+	for i, lock := range l.ids.locks {
+		acc := &l.locks[i]
+		if acc.hits == 0 {
+			continue
+		}
+		lock.First, lock.Last, lock.Evidence = acc.first, acc.last, acc.evidence()
+		lock.Waiters = acc.sorted()
+		a.Locks = append(a.Locks, lock)
+		all.add(acc)
+	}
+	slices.SortFunc(a.Locks, func(x, y *Lock) int {
+		return cmp.Or(cmp.Compare(y.Hits, x.Hits), cmp.Compare(x.label, y.label), cmp.Compare(x.Address, y.Address))
+	})
+	a.Evidence = all.evidence()
+	a.Chains = l.sortedChains()
+	for _, c := range a.Chains {
+		first := c.Links[0].Lock
+		first.Chains = append(first.Chains, c)
+	}
+	return a
+}
+
+// length is the time of the span.
+func (l *ledger) length() time.Duration {
+	end := l.r.Stats().Duration
+	if to := l.o.Span.To; to != 0 {
+		end = min(end, to)
+	}
+	return max(0, end-l.o.Span.From)
+}
+
+// evidence gives the hits by evidence. Holders that are not there are none.
+func (a *account) evidence() Evidence {
+	e := Evidence{
+		Hits: a.hits, Recorded: a.recorded.rat(), Inferred: a.inferred.rat(),
+		Ambiguous: new(big.Rat).SetInt64(a.ambiguous), None: new(big.Rat).SetInt64(a.hits),
+	}
+	e.None.Sub(e.None, e.Recorded).Sub(e.None, e.Inferred).Sub(e.None, e.Ambiguous)
+	return e
+}
+
+func (a *account) add(b *account) {
+	a.hits += b.hits
+	a.ambiguous += b.ambiguous
+	a.recorded.addAll(&b.recorded)
+	a.inferred.addAll(&b.inferred)
+}
+
+func (a *account) sorted() []Waiter {
+	var all []Waiter
+	for w, hits := range a.waiters {
+		w.Hits = hits
+		all = append(all, w)
+	}
+	slices.SortFunc(all, func(x, y Waiter) int {
+		return cmp.Or(cmp.Compare(y.Hits, x.Hits), cmp.Compare(x.Class, y.Class), cmp.Compare(x.In, y.In), cmp.Compare(x.Reason, y.Reason))
+	})
+	return all
+}
