@@ -31,6 +31,11 @@ func (e *editor) apply(p parsed) error {
 		return e.up(p.path, p.suffix)
 	case KindFollow:
 		return e.follow(p.path)
+	case KindPath:
+		if e.ensure(p.path) == nil {
+			return errUnsatisfied
+		}
+		return nil
 	}
 	return e.down(p.path, p.Kind == KindExtended)
 }

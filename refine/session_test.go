@@ -342,3 +342,16 @@ func TestCloneGoesOnByItself(t *testing.T) {
 		t.Errorf("what is done to the original is seen in its clone: %v", got)
 	}
 }
+
+func TestPathAddsOneEntry(t *testing.T) {
+	s := NewSession(figure1(t), nil)
+	do(t, s, KindPath, "smtp.run")
+	do(t, s, KindPath, "* ..tools.dbplist.save j.util.Hashtable.get")
+	want := "1.000 *\n  0.322 ..smtp.run\n  0.212 ..tools.dbplist.save\n    0.096 j.util.Hashtable.get\n"
+	if got := shown(s); got != want {
+		t.Errorf("got\n%s, want\n%s", got, want)
+	}
+	if err := s.Apply(Step{KindPath, "* gc.run smtp.run"}); !errors.Is(err, ErrNothing) {
+		t.Errorf("a path that no stack satisfies: %v", err)
+	}
+}

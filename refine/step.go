@@ -18,9 +18,10 @@ const (
 	KindUp                   // upward split "P1 | P2"
 	KindPrune                // prune by an expression
 	KindFollow               // immediate downward refinement of a path without aspects, on to where it branches
+	KindPath                 // the entry of a path, by itself
 )
 
-var kindNames = []string{"down", "extended", "up", "prune", "follow"}
+var kindNames = []string{"down", "extended", "up", "prune", "follow", "path"}
 
 func (k Kind) String() string { return kindNames[k] }
 
@@ -61,7 +62,7 @@ func (s *Session) parse(step Step) (p parsed, err error) {
 	case KindUp:
 		p.path, p.suffix, err = callpath.ParseSplit(step.Text)
 		p.path = s.rooted(p.path)
-	case KindDown, KindExtended, KindFollow:
+	case KindDown, KindExtended, KindFollow, KindPath:
 		p.path, err = callpath.Parse(step.Text)
 		p.path = s.rooted(p.path)
 	default:

@@ -63,6 +63,7 @@ type app struct {
 	windows []window
 	active  int
 	jobs    map[window]*job
+	besides int     // pieces of work under way that nothing waits for
 	overlay overlay // over the active window; nil is none
 	prompt  *prompt // nil where no text is asked for
 	message message // the status line's, until the next key
@@ -75,6 +76,9 @@ type overlay interface {
 	key(name string)
 	scroll(lines int)
 }
+
+// A clickable overlay takes clicks on cells of the screen; a click on another one ends it.
+type clickable interface{ click(x, y int) }
 
 // A message is one line for the person.
 type message struct {

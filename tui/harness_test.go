@@ -77,7 +77,7 @@ func (b *bench) settle() {
 	b.t.Helper()
 	for began := time.Now(); ; time.Sleep(time.Millisecond) {
 		var busy int
-		b.do(func() { busy = len(b.jobs) })
+		b.do(func() { busy = len(b.jobs) + b.besides })
 		if busy == 0 {
 			return
 		}

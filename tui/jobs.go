@@ -93,3 +93,16 @@ func (a *app) cancel(w window) bool {
 	j.cancel()
 	return true
 }
+
+// beside runs work that nothing waits for: what it finds is shown when it is there. then drops what came too late.
+func beside[T any](a *app, work func() T, then func(T)) {
+	a.besides++
+	go func() {
+		defer a.guard()
+		result := work()
+		a.post(func() {
+			a.besides--
+			then(result)
+		})
+	}()
+}

@@ -1,4 +1,141 @@
 package tui
 
-func (a *app) openThread(class string) {}
-func (a *app) openServer()             {}
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/refine"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/session"
+	"github.com/rivo/tview"
+)
+
+// A profileWindow is the profile of one view while a person refines it.
+type profileWindow struct {
+	*tview.Box
+	a *app
+
+	// replay is how the window came about when its view was built last, with the steps that found nothing then; of these,
+	// replayed were done. In another span they may find something.
+	replay   session.Window
+	replayed []refine.Step
+
+	session  *refine.Session // nil until the view is built
+	warnings []sampledata.Warning
+	failed   error // why there is no view
+	stale    bool  // refresh is waiting for its turn
+	marks    []int // numbers of steps after each thing that the person did, for undo
+
+	rows     []row
+	wanted   callpath.Path // the entry that the person has chosen, whether it is shown or not
+	selected int           // the row of that entry, or of the nearest above it that is shown
+
+	list    listView
+	columns profileColumns
+	detail  detail
+	search  string
+	sliding bool // the mouse holds the threshold
+}
+
+// openThread opens the Thread View of a class.
+func (a *app) openThread(class string) {
+	a.openProfile(session.Window{Class: class, Threshold: a.threshold})
+}
+
+// openServer opens the Server View.
+func (a *app) openServer() { a.openProfile(session.Window{Threshold: a.threshold}) }
+
+// openProfile opens a profile window, and does its steps.
+func (a *app) openProfile(s session.Window) *profileWindow {
+	w := &profileWindow{Box: tview.NewBox(), a: a, replay: s}
+	if p, err := callpath.Parse(s.Selected); err == nil {
+		w.wanted = p
+	}
+	w.columns.w, w.detail.w = w, w
+	a.open(w)
+	w.build()
+	return w
+}
+
+func (w *profileWindow) title() string {
+	if w.replay.Class == "" {
+		return "Server"
+	}
+	return w.replay.Class
+}
+
+func (w *profileWindow) primitive() tview.Primitive { return w }
+func (w *profileWindow) closed()                    {}
+
+// refresh builds the view anew, once for all changes that come before its turn.
+func (w *profileWindow) refresh() {
+	if w.stale {
+		return
+	}
+	w.stale = true
+	w.a.act(w, func() {
+		w.stale = false
+		w.replay = w.keep()
+		w.build()
+	})
+}
+
+// keep is the window as a session keeps it.
+func (w *profileWindow) keep() session.Window {
+	if w.session == nil {
+		return w.replay
+	}
+	kept := session.Keep(w.replay.Class, w.session)
+	kept.Selected = w.wanted.String()
+	if n := len(w.replayed); len(kept.Steps) >= n && slices.Equal(kept.Steps[:n], w.replayed) {
+		kept.Steps = slices.Concat(w.replay.Steps, kept.Steps[n:])
+	}
+	return kept
+}
+
+// A built is what building a view gives.
+type built struct {
+	session  *refine.Session
+	warnings []sampledata.Warning
+}
+
+// build makes the view under the app's options, and does the window's steps.
+func (w *profileWindow) build() {
+	recording, options, config, replay := w.a.recording, w.a.options, w.a.config, w.replay
+	work := func() (built, error) {
+		v, err := replay.View(recording, options)
+		if err != nil {
+			return built{}, err
+		}
+		s, _ := replay.Replay(v.Tree, config.AllAspects().Membership(v.Tree.Symbols()))
+		return built{s, v.Warnings}, nil
+	}
+	start(w.a, w, "Building the "+w.viewName(), work, func(b built, err error) {
+		switch {
+		case errors.Is(err, context.Canceled) && w.session == nil:
+			w.a.close(w)
+			return
+		case errors.Is(err, context.Canceled):
+			return
+		}
+		w.session, w.warnings, w.failed = b.session, b.warnings, err
+		w.replayed = nil
+		if w.session != nil {
+			w.replayed = w.session.Steps()
+			w.remark()
+		}
+		w.columns.forget()
+		w.detail.forget()
+		w.update()
+	})
+}
+
+// viewName is what the window shows: "Thread View of go:main.worker".
+func (w *profileWindow) viewName() string {
+	if w.replay.Class == "" {
+		return "Server View"
+	}
+	return "Thread View of " + w.replay.Class
+}

@@ -85,8 +85,12 @@ func (r *root) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tv
 				o.scroll(-wheelLines)
 			case tview.MouseScrollDown:
 				o.scroll(wheelLines)
-			case tview.MouseLeftClick:
-				r.a.overlay = nil
+			case tview.MouseLeftClick, tview.MouseLeftDoubleClick:
+				if c, ok := o.(clickable); ok {
+					c.click(x, y)
+				} else {
+					r.a.overlay = nil
+				}
 			}
 			return true, nil
 		}

@@ -229,20 +229,4 @@ func (f *reportFlags) session(t *calltree.Tree, m *calltree.Membership, limit re
 	return session, nil
 }
 
-func title(s *source, v *view) string {
-	name := "Server View"
-	if root := v.Tree.Root(); root != "*" {
-		name = "Thread View of " + root
-	}
-	name += " (" + s.options.Accounting.String() + " accounting"
-	if s.options.Granularity != 0 {
-		name += ", by " + s.options.Granularity.String()
-	}
-	if s.options.Span.From != 0 || s.options.Span.To != 0 {
-		name += ", from " + s.options.Span.From.String()
-		if s.options.Span.To != 0 {
-			name += " to " + s.options.Span.To.String()
-		}
-	}
-	return name + ")"
-}
+func title(s *source, v *view) string { return report.Title(v.Tree.Root(), s.options) }

@@ -1,0 +1,153 @@
+package tui
+
+import (
+	"fmt"
+	"math/big"
+
+	"github.com/cpprof/cpprof/bottlenecks"
+	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/report"
+	"github.com/gdamore/tcell/v2"
+)
+
+// The columns of a profile that can be switched on.
+type profileColumns struct {
+	w        *profileWindow
+	split    bool // of each entry's cost over typed time
+	interval bool // in which the cost lies with a probability of 95 %
+
+	of    *calltree.Tree // that the costs are of
+	costs map[string]split
+	busy  bool
+}
+
+// A split is what an entry costs, and leads to, by typed time.
+type split [len(typedNames)]*big.Rat
+
+var splitHeads = [len(typedNames)]string{"RUN", "LOAD", "PRIO", "MON", "WAIT"}
+
+func (c *profileColumns) head() string {
+	var s string
+	if c.interval {
+		s += "      ±"
+	}
+	if c.split {
+		for _, h := range splitHeads {
+			s += fmt.Sprintf("%5s", h)
+		}
+	}
+	return s
+}
+
+func (c *profileColumns) forget() { c.of, c.costs = nil, nil }
+
+// want computes, beside, what the rows' columns lack.
+func (c *profileColumns) want(rows []row) {
+	if !c.split || c.busy {
+		return
+	}
+	s := c.w.session
+	if c.of != s.Tree() {
+		c.of, c.costs = s.Tree(), make(map[string]split)
+	}
+	var keys []string
+	var paths []callpath.Path
+	for _, r := range rows {
+		if _, there := c.costs[r.entry.Key()]; !there {
+			keys = append(keys, r.entry.Key())
+			paths = append(paths, r.entry.Path)
+		}
+	}
+	const atOnce = 8 // so that a large tree's fill in bit by bit
+	if len(keys) == 0 {
+		return
+	}
+	keys, paths = keys[:min(len(keys), atOnce)], paths[:min(len(keys), atOnce)]
+	c.busy = true
+	tree, members := s.Tree(), s.Membership()
+	beside(c.w.a, func() []split { return splits(tree, members, paths) }, func(found []split) {
+		c.busy = false
+		for i, key := range keys {
+			if c.of == tree {
+				c.costs[key] = found[i]
+			}
+		}
+	})
+}
+
+// splits gives the cost of P ..:RUN, P ..:LOAD and so on for every path. A path that leads through typed time itself is
+// all of that kind.
+func splits(t *calltree.Tree, m *calltree.Membership, paths []callpath.Path) []split {
+	var all []callpath.Path
+	for _, p := range paths {
+		last := lastTyped(p)
+		for _, name := range typedNames {
+			q := p.Then(callpath.Frame(name), true)
+			if last == name {
+				q = p
+			}
+			all = append(all, q)
+		}
+	}
+	costs := make([]split, len(paths))
+	for i, h := range callpath.Costs(t, m, all) {
+		costs[i/len(typedNames)][i%len(typedNames)] = t.Main().Cost(h)
+	}
+	return costs
+}
+
+// lastTyped is the typed time in which a path's last part ends, or "" where it does not: a class begins another part.
+func lastTyped(p callpath.Path) string {
+	for i := len(p.Elements) - 1; i > 0; i-- {
+		name := p.Elements[i].Name
+		if calltree.KindOf(name) == calltree.Class && p.Elements[i-1].Name == ":MONITOR" {
+			return ""
+		}
+		for _, typed := range typedNames {
+			if name == typed {
+				return typed
+			}
+		}
+	}
+	return ""
+}
+
+// draw draws the columns of a row.
+func (c *profileColumns) draw(on canvas, r row, style tcell.Style) {
+	x := 0
+	if c.interval {
+		text := "-"
+		if i := bottlenecks.CostInterval(c.w.session.Tree().Main(), r.entry.Hits); i != nil {
+			text = fmt.Sprintf("±%.3f", (i.High-i.Low)/2)
+		}
+		x = on.text(x, 0, fmt.Sprintf("%7s", text), style)
+	}
+	if !c.split {
+		return
+	}
+	costs, there := c.costs[r.entry.Key()]
+	for i := range costs {
+		text := "…"
+		if there {
+			text = fraction(costs[i])
+		}
+		s := style
+		if s == c.w.a.theme.plain {
+			s = c.w.a.theme.typed[i]
+		}
+		x = on.text(x, 0, fmt.Sprintf("%5s", text), s)
+	}
+}
+
+// fraction shows a cost with two decimals and no more than it needs: ".27", "1.00", "" for none.
+func fraction(cost *big.Rat) string {
+	text := report.Decimal(cost, 2)
+	switch {
+	case cost.Sign() == 0:
+		return ""
+	case text[0] == '0':
+		return text[1:]
+	}
+	return text
+}

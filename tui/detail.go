@@ -1,0 +1,152 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/cpprof/cpprof/bottlenecks"
+	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/refine"
+	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
+	"github.com/gdamore/tcell/v2"
+)
+
+var zeroSpan views.Span
+
+// spanText shows a span: "2s to 3.5s".
+func spanText(s views.Span) string {
+	if s.To == 0 {
+		return "from " + s.From.String()
+	}
+	return s.From.String() + " to " + s.To.String()
+}
+
+// A detail is the pane that tells everything of the selected entry.
+type detail struct {
+	w    *profileWindow
+	on   bool
+	area canvas // of the last drawing
+	top  int    // the first line shown
+	of   string // the entry that it was drawn for
+
+	lines *lineHits // nil until counted
+	busy  bool
+	asked int // how often what was counted has been forgotten
+}
+
+// A detailLine is a line of the pane.
+type detailLine struct {
+	text  string
+	style tcell.Style
+}
+
+func (d *detail) toggle() { d.on = !d.on; d.w.list.follow = true }
+
+func (d *detail) scroll(lines int) { d.top += lines }
+
+func (d *detail) forget() { d.lines, d.busy = nil, false; d.asked++ }
+
+func (d *detail) draw(c canvas) {
+	d.area = c
+	e := d.w.entry()
+	if e == nil {
+		return
+	}
+	if d.of != e.Key() {
+		d.of, d.top = e.Key(), 0
+	}
+	c.fill(0, 0, d.w.a.theme.bar)
+	c.text(1, 0, cut("Entry", c.width-1), d.w.a.theme.bar)
+	lines := d.content(e, c.width-2)
+	body := c.part(1, 1, c.width-1, c.height-1)
+	d.top = max(0, min(d.top, len(lines)-body.height))
+	for y, l := range lines[d.top:min(len(lines), d.top+body.height)] {
+		body.text(0, y, l.text, l.style)
+	}
+	if rest := len(lines) - d.top - body.height; rest > 0 || d.top > 0 {
+		text := fmt.Sprintf(" ▲%d ▼%d  J K scroll ", d.top, max(rest, 0))
+		c.text(c.width-textWidth(text), 0, text, d.w.a.theme.bar)
+	}
+}
+
+// content is all that there is to be said of an entry.
+func (d *detail) content(e *refine.Entry, width int) []detailLine {
+	t := d.w.a.theme
+	var lines []detailLine
+	add := func(style tcell.Style, text string) {
+		for _, l := range wrap(text, width) {
+			lines = append(lines, detailLine{l, style})
+		}
+	}
+	add(t.bold, e.Key())
+	m := d.w.session.Tree().Main()
+	cost := d.w.session.Cost(e)
+	add(t.plain, fmt.Sprintf("cost %s = %s, of %s hits", report.Cost(cost), cost.RatString(), report.Hits(m.Denominator)))
+	text := fmt.Sprintf("hits %s", e.Hits.RatString())
+	if i := bottlenecks.CostInterval(m, e.Hits); i != nil {
+		text += fmt.Sprintf(", 95 %% interval of the cost %.3f to %.3f", i.Low, i.High)
+	}
+	add(t.plain, text)
+	add(t.plain, d.samples())
+	last, _ := e.Path.Last()
+	switch calltree.KindOf(last.Name) {
+	case calltree.Class:
+		add(t.title, "Created at")
+		for _, s := range sites(d.w.a.recording, d.w.a.options, last.Name) {
+			add(t.plain, s)
+		}
+	case calltree.Function:
+		if last.Aspect() {
+			d.aspect(last.Name, add)
+			break
+		}
+		lines = append(lines, d.source(last.Name, width)...)
+	}
+	return lines
+}
+
+// samples says how many samples the view counts.
+func (d *detail) samples() string {
+	r, span := d.w.a.recording, d.w.a.options.Span
+	from, to, err := span.Samples(r)
+	if err != nil {
+		return err.Error()
+	}
+	text := fmt.Sprintf("%d samples", to-from)
+	if span != zeroSpan {
+		text += fmt.Sprintf(" of %d: %s", len(r.Samples), spanText(span))
+	}
+	return text
+}
+
+// aspect says which functions an aspect has.
+func (d *detail) aspect(name string, add func(tcell.Style, string)) {
+	a, ok := d.w.a.config.AllAspects().Lookup(name)
+	if !ok {
+		return
+	}
+	var patterns []string
+	for _, p := range a.Patterns() {
+		patterns = append(patterns, p.String())
+	}
+	add(d.w.a.theme.title, "Aspect")
+	add(d.w.a.theme.plain, strings.Join(patterns, "  "))
+}
+
+// sites lists where the goroutines of a class were created, those of most goroutines first.
+func sites(r *sampledata.Recording, o views.Options, class string) []string {
+	var lines []string
+	for _, s := range views.CreationSites(r, o, class) {
+		place := s.Function
+		if s.File != "" {
+			place = fmt.Sprintf("%s:%d in %s", s.File, s.Line, s.Function)
+		}
+		if place == "" {
+			place = "not known"
+		}
+		lines = append(lines, fmt.Sprintf("%5d× %s", s.Goroutines, place))
+	}
+	return lines
+}

@@ -1,0 +1,147 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/big"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/cpprof/cpprof/aspects"
+	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/refine"
+	"github.com/cpprof/cpprof/report"
+)
+
+// commands are those of a profile window.
+func (w *profileWindow) commands() []command {
+	return []command{
+		{name: "down", args: "PATH", description: "refine a path by what it calls immediately", do: w.stepCommand(refine.KindDown)},
+		{name: "extended", args: "PATH", description: "refine a path by what it leads to", do: w.stepCommand(refine.KindExtended)},
+		{name: "up", args: "P1 | P2", description: "split P1 ..P2 by who calls P2 within P1", do: w.upCommand},
+		{name: "follow", args: "PATH", description: "refine a path on to where it branches", do: w.stepCommand(refine.KindFollow)},
+		{name: "prune", args: "EXPR", description: "keep the stacks for which paths with and, or, not, ( ) hold", do: w.pruneCommand},
+		{name: "auto", args: "[STEPS]", description: "follow the heaviest entries by itself", do: w.autoCommand, complete: words()},
+		{name: "threshold", args: "HITS|COST", description: "show entries of at least 20 (hits), 0.05 or 5%", do: w.thresholdCommand, complete: words()},
+		{name: "write", args: "FILE", description: "write the window as text, or as JSON to FILE.json", do: func(f string) error { return w.write(f, os.O_EXCL) }, complete: words()},
+		{name: "write!", args: "FILE", description: "the same in place of a file that is there", do: func(f string) error { return w.write(f, os.O_TRUNC) }, complete: words()},
+	}
+}
+
+// names are all that an element of a path in the view can be.
+func (w *profileWindow) names() []string {
+	if w.session == nil {
+		return nil
+	}
+	list := append([]string{calltree.RootName}, w.session.Membership().Names()...)
+	syms := w.session.Tree().Symbols()
+	for i := range syms.Len() {
+		list = append(list, callpath.Frame(syms.Name(calltree.Func(i))).String())
+	}
+	return list
+}
+
+// takePath puts the entry of a path into the profile, and selects it.
+func (w *profileWindow) takePath(text string) error {
+	p, err := callpath.Parse(text)
+	if err != nil {
+		return err
+	}
+	w.a.act(w, func() { w.step(refine.KindPath, text, func() { w.chooseStep(p) }) })
+	return nil
+}
+
+// chooseStep selects the entry that a step was about.
+func (w *profileWindow) chooseStep(p callpath.Path) {
+	if e := w.session.Find(p); e != nil {
+		w.chooseEntry(e.Path)
+		w.reveal(e.Path)
+		if !w.session.Visible(e) {
+			w.a.say("%s has %s hits: it is hidden by the threshold ([ lowers it).", e.Key(), report.Hits(e.Hits))
+		}
+	}
+}
+
+func (w *profileWindow) stepCommand(kind refine.Kind) func(string) error {
+	return func(text string) error {
+		p, err := callpath.Parse(text)
+		if err == nil {
+			w.a.act(w, func() { w.step(kind, text, func() { w.chooseStep(p) }) })
+		}
+		return err
+	}
+}
+
+func (w *profileWindow) upCommand(text string) error {
+	p1, p2, err := callpath.ParseSplit(text)
+	if err == nil {
+		w.a.act(w, func() { w.up(p1, p2) })
+	}
+	return err
+}
+
+func (w *profileWindow) pruneCommand(text string) error {
+	e, err := callpath.ParseExpr(text)
+	if err == nil {
+		w.a.act(w, func() { w.prune(e) })
+	}
+	return err
+}
+
+func (w *profileWindow) autoCommand(text string) error {
+	steps := autoSteps
+	if text != "" {
+		var err error
+		if steps, err = strconv.Atoi(text); err != nil || steps < 1 {
+			return fmt.Errorf("want a number of steps, such as 12")
+		}
+	}
+	w.a.act(w, func() { w.auto(steps) })
+	return nil
+}
+
+func (w *profileWindow) thresholdCommand(text string) error {
+	t, err := aspects.ParseThreshold(text)
+	if err != nil {
+		return err
+	}
+	limit := refine.Threshold{Hits: new(big.Rat).SetInt64(t.Hits)}
+	if t.ByCost {
+		limit = refine.Threshold{Cost: t.Cost.Rat()}
+	}
+	w.a.act(w, func() {
+		if w.session != nil {
+			w.setThreshold(limit)
+		}
+	})
+	return nil
+}
+
+// write writes the window into a file as 'cpprof report' would.
+func (w *profileWindow) write(name string, mode int) error {
+	if name == "" {
+		return fmt.Errorf("want a file's name, such as profile.txt or profile.json")
+	}
+	if w.session == nil {
+		return fmt.Errorf("there is nothing to write yet")
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|mode, 0o666)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s is already there: write! replaces it", name)
+	} else if err != nil {
+		return err
+	}
+	p := report.Profile{Session: w.session, Title: report.Title(w.session.Tree().Root(), w.a.options), Warnings: w.warnings}
+	as := p.Write
+	if strings.HasSuffix(name, ".json") {
+		as = p.WriteJSON
+	}
+	if err := errors.Join(as(f), f.Close()); err != nil {
+		return fmt.Errorf("writing %s: %w", name, err)
+	}
+	w.a.say("Written: %s", name)
+	return nil
+}

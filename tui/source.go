@@ -1,0 +1,181 @@
+package tui
+
+import (
+	"bufio"
+	"fmt"
+	"io/fs"
+	"math/big"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/refine"
+	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
+)
+
+// lineHits are the hits of every line of every function of a view.
+type lineHits map[string]map[int]*big.Rat
+
+// countLines builds the view by line, and refines its root once: each "..f:42" is the hits of a line.
+func countLines(build func(views.Options) (*views.View, error), o views.Options) lineHits {
+	o.Granularity = views.ByLine
+	v, err := build(o)
+	if err != nil {
+		return lineHits{}
+	}
+	counted := make(lineHits)
+	for _, r := range refine.Down(v.Tree, nil, callpath.Root(v.Tree), true) {
+		i := strings.LastIndexByte(r.Name, ':')
+		if i < 0 {
+			continue
+		}
+		line, err := strconv.Atoi(r.Name[i+1:])
+		if err != nil {
+			continue
+		}
+		if f := r.Name[:i]; counted[f] == nil {
+			counted[f] = make(map[int]*big.Rat)
+		}
+		counted[r.Name[:i]][line] = r.Hits
+	}
+	return counted
+}
+
+// source gives the lines of a function that have hits, and those around them, with the hits of each; they are counted
+// over the whole view, and only once they are asked for.
+func (d *detail) source(function string, width int) []detailLine {
+	t := d.w.a.theme
+	if d.w.a.options.Granularity != views.ByFunction {
+		return nil
+	}
+	if d.lines == nil {
+		d.count()
+		return []detailLine{{"Counting hits by line …", t.dim}}
+	}
+	f := functionNamed(d.w.a.recording, function)
+	counted := (*d.lines)[function]
+	title := "Source"
+	if f.File != "" {
+		title = fmt.Sprintf("%s:%d", f.File, f.Line)
+	}
+	out := []detailLine{{"", t.plain}}
+	for _, l := range wrap(title+"  (hits by line, in the whole view)", width) {
+		out = append(out, detailLine{l, t.title})
+	}
+	text, err := sourceLines(f.File)
+	if err != nil {
+		for _, l := range wrap(err.Error(), width) {
+			out = append(out, detailLine{l, t.dim})
+		}
+	}
+	hot := hottest(counted)
+	for _, n := range linesToShow(counted, int(f.Line), len(text)) {
+		style, count, code := t.plain, "", ""
+		if h := counted[n]; h != nil {
+			count = report.Hits(h)
+			style = t.heat[heatLevel(new(big.Rat).Quo(h, hot))]
+		}
+		if n <= len(text) {
+			code = strings.ReplaceAll(text[n-1], "\t", "    ")
+		}
+		out = append(out, detailLine{cut(report.Printable(fmt.Sprintf("%7s %5d  %s", count, n, code)), width), style})
+	}
+	return out
+}
+
+func (d *detail) count() {
+	if d.busy {
+		return
+	}
+	d.busy = true
+	asked := d.asked
+	recording, options, replay := d.w.a.recording, d.w.a.options, d.w.replay
+	build := func(o views.Options) (*views.View, error) { return replay.View(recording, o) }
+	beside(d.w.a, func() lineHits { return countLines(build, options) }, func(l lineHits) {
+		if asked == d.asked {
+			d.lines, d.busy = &l, false
+		}
+	})
+}
+
+func hottest(counted map[int]*big.Rat) *big.Rat {
+	most := hits(1)
+	for _, h := range counted {
+		if h.Cmp(most) > 0 {
+			most = h
+		}
+	}
+	return most
+}
+
+// aroundLine is how many lines are shown before and behind one with hits.
+const aroundLine = 3
+
+// linesToShow are the numbers of the lines from a function's declaration to a few behind its last one with hits. Where the
+// text is not there, only those with hits.
+func linesToShow(counted map[int]*big.Rat, declared, length int) []int {
+	var numbers []int
+	for n := range counted {
+		if n > 0 {
+			numbers = append(numbers, n)
+		}
+	}
+	slices.Sort(numbers)
+	if length == 0 || len(numbers) == 0 {
+		return numbers
+	}
+	first, last := numbers[0]-aroundLine, min(numbers[len(numbers)-1]+aroundLine, length)
+	if declared > 0 {
+		first = min(declared, numbers[0])
+	}
+	var all []int
+	for n := max(first, 1); n <= last; n++ {
+		all = append(all, n)
+	}
+	return all
+}
+
+// functionNamed finds a function of a recording; the zero Function is none.
+func functionNamed(r *sampledata.Recording, name string) sampledata.Function {
+	for _, f := range r.Functions {
+		if f.Name == name {
+			return f
+		}
+	}
+	return sampledata.Function{}
+}
+
+// largestSource is the size of the largest file that is taken for source.
+const largestSource = 4 << 20
+
+// sourceLines reads a source file of this machine. The name is a recording's word: it has to be that of a regular file of
+// source code.
+func sourceLines(name string) ([]string, error) {
+	if name == "" {
+		return nil, fmt.Errorf("the recording does not say in which file it is")
+	}
+	if !slices.Contains([]string{".go", ".s", ".c", ".cc", ".h"}, filepath.Ext(name)) || !filepath.IsAbs(name) {
+		return nil, fmt.Errorf("the source is not on this machine")
+	}
+	info, err := os.Stat(name)
+	if err != nil || info.Mode()&fs.ModeType != 0 || info.Size() > largestSource {
+		return nil, fmt.Errorf("the source is not on this machine")
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var lines []string
+	s := bufio.NewScanner(f)
+	s.Buffer(nil, largestSource)
+	for s.Scan() {
+		lines = append(lines, s.Text())
+	}
+	return lines, s.Err()
+}

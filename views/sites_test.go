@@ -1,0 +1,38 @@
+package views
+
+import (
+	"testing"
+
+	"github.com/cpprof/cpprof/internal/synthetic"
+)
+
+// Every goroutine of the recording comes from one site of one class.
+func TestCreationSitesCountEveryGoroutine(t *testing.T) {
+	r := synthetic.Recording(50, 200, 0.2)
+	for _, by := range []ClassBy{{}, {Site: true}} {
+		classes, err := Classes(r, Options{Classes: by})
+		if err != nil {
+			t.Fatal(err)
+		}
+		total := 0
+		for _, c := range classes {
+			n := 0
+			for _, s := range CreationSites(r, Options{Classes: by}, c.Class) {
+				n += s.Goroutines
+				if s.File != "/src/main.go" || s.Function != "main.main" {
+					t.Errorf("%s: created at %+v", c.Class, s)
+				}
+			}
+			if n != c.Instances {
+				t.Errorf("%s: %d goroutines have a site, of %d", c.Class, n, c.Instances)
+			}
+			total += n
+		}
+		if total != len(r.Goroutines) {
+			t.Errorf("%d goroutines have a site, of %d", total, len(r.Goroutines))
+		}
+	}
+	if sites := CreationSites(r, Options{}, "go:main.nobody"); len(sites) != 0 {
+		t.Errorf("nobody is created at %v", sites)
+	}
+}
