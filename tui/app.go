@@ -10,6 +10,7 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/session"
 	"github.com/cpprof/cpprof/views"
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
@@ -23,6 +24,9 @@ type Options struct {
 	Views     views.Options
 	Threshold refine.Threshold // where every profile window's begins
 	NoColor   bool
+
+	// Windows are open from the start, the last one in front, beside the summary.
+	Windows []session.Window
 
 	// Screen is where everything is shown; nil is the terminal.
 	Screen tcell.Screen
@@ -98,6 +102,9 @@ func newApp(o Options, screen tcell.Screen) *app {
 	a.tv.SetScreen(initialized{screen}).EnableMouse(true).EnablePaste(true)
 	a.tv.SetRoot(newRoot(a), true)
 	a.open(newSummaryWindow(a))
+	for _, w := range o.Windows {
+		a.openProfile(w)
+	}
 	return a
 }
 

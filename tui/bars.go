@@ -78,10 +78,10 @@ func (r *root) drawButtons(c canvas) {
 	a := r.a
 	w := a.window()
 	own, common := labelled(w.bindings()), labelled(a.appBindings())
-	room := c.width - buttonsWidth(common)
+	room := c.width + 2 - buttonsWidth(common)
 	x := 0
 	button := func(b binding, do func()) {
-		end := c.text(x, 0, b.keys[0], a.theme.key)
+		end := c.text(x, 0, b.face(), a.theme.key)
 		end = c.text(end+1, 0, b.label, a.theme.plain)
 		r.regions = append(r.regions, region{c.y, c.x + x, c.x + end, do})
 		x = end + 2
@@ -97,6 +97,14 @@ func (r *root) drawButtons(c canvas) {
 	}
 }
 
+// face is how a button shows its key.
+func (b *binding) face() string {
+	if b.keys[0] == "Enter" {
+		return "⏎"
+	}
+	return b.keys[0]
+}
+
 func labelled(bindings []binding) (with []binding) {
 	for _, b := range bindings {
 		if b.label != "" {
@@ -108,7 +116,7 @@ func labelled(bindings []binding) (with []binding) {
 
 func buttonsWidth(bindings []binding) (sum int) {
 	for _, b := range bindings {
-		sum += textWidth(b.keys[0]) + 1 + textWidth(b.label) + 2
+		sum += textWidth(b.face()) + 1 + textWidth(b.label) + 2
 	}
 	return sum
 }

@@ -8,7 +8,7 @@ func (w *profileWindow) bindings() []binding {
 	do := func(f func()) func(string) { return func(string) { f() } }
 	return []binding{
 		{keys: []string{"d"}, label: "Down", description: "refine: what the entry calls immediately", do: do(func() { w.refineSelected(refine.KindDown) })},
-		{keys: []string{"e"}, label: "Extended", description: "refine: what the entry leads to, however far down", do: do(func() { w.refineSelected(refine.KindExtended) })},
+		{keys: []string{"e"}, label: "Extend", description: "refine: what the entry leads to, however far down", do: do(func() { w.refineSelected(refine.KindExtended) })},
 		{keys: []string{"u"}, label: "Up", description: "upward split: who calls the entry, from within what stands before its '..'", do: do(w.splitSelected)},
 		{keys: []string{"Enter"}, label: "Follow", description: "go on to where the entry branches, and to the heaviest branch", do: do(w.follow)},
 		{keys: []string{"p"}, label: "Prune", description: "prune the entry away, or to it", do: do(w.askPrune)},

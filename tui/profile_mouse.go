@@ -29,11 +29,11 @@ func (w *profileWindow) mouse(action tview.MouseAction, x, y int) bool {
 	case tview.MouseLeftDown:
 		w.sliding = onSlider
 		if onSlider {
-			w.a.act(w, func() { w.slideTo(column) })
+			w.a.act(w, func() { w.slideTo(column, true) })
 		}
 	case tview.MouseMove:
 		if w.sliding {
-			w.a.act(w, func() { w.slideTo(column) })
+			w.a.act(w, func() { w.slideTo(column, false) })
 		}
 	case tview.MouseLeftUp:
 		w.sliding = false

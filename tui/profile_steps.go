@@ -3,7 +3,9 @@ package tui
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/refine"
@@ -35,7 +37,17 @@ func (w *profileWindow) refine(what string, work func(*refine.Session) error, th
 
 // step does one step.
 func (w *profileWindow) step(kind refine.Kind, text string, then func()) {
-	w.refine("Refining "+text, func(s *refine.Session) error { return s.Apply(refine.Step{Kind: kind, Text: text}) }, then)
+	step := refine.Step{Kind: kind, Text: text}
+	w.refine("Refining "+text, func(s *refine.Session) error { return brief(step, s.Apply(step)) }, then)
+}
+
+// brief leaves the step out of an error: the person has just done it.
+func brief(step refine.Step, err error) error {
+	if !errors.Is(err, refine.ErrNothing) {
+		return err
+	}
+	why := strings.TrimPrefix(err.Error(), step.String()+": ")
+	return fmt.Errorf("%w: %s", refine.ErrNothing, strings.Replace(why, ": "+refine.ErrNothing.Error(), "", 1))
 }
 
 // refineSelected refines the selected entry downward.

@@ -67,7 +67,7 @@ func (w *profileWindow) slide(by int) {
 }
 
 const (
-	sliderLabel = " Threshold "
+	sliderLabel = " Threshold [ "
 	sliderStop  = 2 // columns from one stop to the next, at most
 )
 
@@ -89,8 +89,8 @@ func (w *profileWindow) drawSlider(c canvas) {
 	line := c.part(x, 0, track, 1)
 	line.text(0, 0, strings.Repeat("─", track), w.a.theme.dim)
 	line.text(knob, 0, "●", w.a.theme.key)
-	w.list.slider = line
-	text := fmt.Sprintf("  %s hits (cost %s)", report.Hits(limit), report.Cost(w.session.Tree().Main().Cost(limit)))
+	w.list.slider = c.part(x-2, 0, track+4, 1) // with its brackets
+	text := fmt.Sprintf(" ]  %s hits (cost %s)", report.Hits(limit), report.Cost(w.session.Tree().Main().Cost(limit)))
 	x = c.text(x+track, 0, text, w.a.theme.plain)
 	if hidden := w.hidden(); hidden > 0 {
 		c.text(x, 0, fmt.Sprintf("  %d hidden", hidden), w.a.theme.bold)
@@ -107,10 +107,15 @@ func (w *profileWindow) hidden() (sum int) {
 	return sum
 }
 
-// slideTo moves the threshold to the stop at a column of the track.
-func (w *profileWindow) slideTo(column int) {
+// slideTo moves the threshold to the stop at a column of the slider; a click on a bracket moves it by one stop.
+func (w *profileWindow) slideTo(column int, click bool) {
 	stops := sliderStops(w.session.Root().Hits)
-	track := max(w.list.slider.width-1, 1)
+	track := max(w.list.slider.width-5, 1)
+	column -= 2
+	if click && (column < 0 || column > track) {
+		w.slide(column)
+		return
+	}
 	at := (min(max(column, 0), track)*(len(stops)-1) + track/2) / track
 	w.setThreshold(refine.Threshold{Hits: stops[at]})
 }

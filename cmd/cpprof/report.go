@@ -90,13 +90,18 @@ most stands first. xtree, xprof and xarc are other forms of the same views.`,
 		_ = c.RegisterFlagCompletionFunc(s.kind.String(), f.completePath)
 	}
 	flags.BoolVar(&f.auto, "auto", false, "follow the most expensive entries by itself")
-	flags.StringVar(&f.minHits, "min-hits", "", "show entries of at least so many hits (default 10, or as cpprof.yaml says)")
-	flags.StringVar(&f.minCost, "min-cost", "", "show entries of at least such a cost, such as 0.05 or 5%")
+	f.addThreshold(c)
 	flags.BoolVar(&f.json, "json", false, "as JSON")
 	flags.BoolVar(&f.kept, "session", false, "the windows that 'cpprof view' was left with")
 	flags.StringVar(&f.color, "color", "auto", "colours: auto, always, never")
 	completeWords(c, "color", "auto", "always", "never")
 	return c
+}
+
+// addThreshold adds the flags that say which entries are shown.
+func (f *reportFlags) addThreshold(c *cobra.Command) {
+	c.Flags().StringVar(&f.minHits, "min-hits", "", "show entries of at least so many hits (default 10, or as cpprof.yaml says)")
+	c.Flags().StringVar(&f.minCost, "min-cost", "", "show entries of at least such a cost, such as 0.05 or 5%")
 }
 
 // A stepFlag adds a refinement step each time it is given, so that steps keep their order.

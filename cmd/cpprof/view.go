@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/cpprof/cpprof/session"
+	"github.com/cpprof/cpprof/tui"
+	"github.com/spf13/cobra"
+)
+
+func newViewCommand(t terminal) *cobra.Command {
+	var f reportFlags
+	c := &cobra.Command{
+		Use:   "view RECORDING",
+		Short: "Browse a recording in the terminal",
+		Long: `view opens the Analyzer: a summary of the recording, and from it any number of profile windows, one for
+the Server View and one for each class's Thread View. Each begins with one entry. Highlight an entry,
+then refine it: d (what it calls immediately), e (what it leads to), u (who calls it). What is found is
+merged into the tree below the entry.
+
+Everything works by key and by mouse; ? lists the keys of the window, and : takes whatever 'cpprof report'
+can say, a call path to begin with. With --server or --thread that window is open from the start.`,
+		Example: `  cpprof view run.cpprof
+  cpprof view run.cpprof --thread main.worker
+  cpprof view run.cpprof --from 2s --to 5s --class-by label:route`,
+		GroupID:           groupAnalyse,
+		Args:              oneRecording,
+		ValidArgsFunction: completeRecording,
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := t.needed(args[0]); err != nil {
+				return err
+			}
+			s, err := f.open(args[0])
+			if err != nil {
+				return err
+			}
+			return f.analyze(c.Context(), t, s)
+		},
+	}
+	f.addView(c)
+	f.addThreshold(c)
+	return c
+}
+
+// isScreen tells whether a person sits at the terminal, and it can show windows.
+func (t terminal) isScreen() bool {
+	return t.inIsTerminal && t.outIsTerminal && os.Getenv("TERM") != "dumb"
+}
+
+// needed says what to do where there is no terminal.
+func (t terminal) needed(path string) error {
+	if t.isScreen() {
+		return nil
+	}
+	return usagef("view needs a terminal: 'cpprof report %s' writes the same as text", shellWord(path))
+}
+
+var errSignalled = errors.New("the Analyzer was ended by a signal")
+
+// analyze opens the Analyzer, and gives the terminal back when a person leaves it or a signal ends it.
+func (f *reportFlags) analyze(ctx context.Context, t terminal, s *source) error {
+	limit, err := f.threshold(s.config)
+	if err != nil {
+		return err
+	}
+	o := tui.Options{
+		Path: s.path, Recording: s.recording, Config: s.config, Views: s.options, Threshold: limit, NoColor: t.noColor,
+	}
+	if f.server || f.thread != "" {
+		class, err := f.class(s)
+		if err != nil {
+			return err
+		}
+		o.Windows = []session.Window{{Class: class, Threshold: limit}}
+	}
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGHUP, os.Interrupt)
+	defer stop()
+	if err := tui.Run(ctx, o); err != nil {
+		if ctx.Err() != nil {
+			return errSignalled
+		}
+		return err
+	}
+	return nil
+}
+
+// class is that of the Thread View that the flags ask for, or "" for the Server View. The view is built once to see that
+// there is one: a mistake is said where the command was typed.
+func (f *viewFlags) class(s *source) (string, error) {
+	if f.server {
+		return "", nil
+	}
+	v, err := s.threadView(f.thread)
+	if err != nil {
+		return "", err
+	}
+	return v.Tree.Root(), nil
+}
