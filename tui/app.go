@@ -24,6 +24,7 @@ type Options struct {
 	Views     views.Options
 	Threshold refine.Threshold // where every profile window's begins
 	NoColor   bool
+	Greeting  string // the first line that the person is told; may be ""
 
 	// Windows are open from the start, the last one in front, beside the summary.
 	Windows []session.Window
@@ -105,6 +106,7 @@ func newApp(o Options, screen tcell.Screen) *app {
 	for _, w := range o.Windows {
 		a.openProfile(w)
 	}
+	a.say("%s", o.Greeting)
 	return a
 }
 

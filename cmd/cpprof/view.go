@@ -38,7 +38,7 @@ can say, a call path to begin with. With --server or --thread that window is ope
 			if err != nil {
 				return err
 			}
-			return f.analyze(c.Context(), t, s)
+			return f.analyze(c.Context(), t, s, "")
 		},
 	}
 	f.addView(c)
@@ -61,14 +61,16 @@ func (t terminal) needed(path string) error {
 
 var errSignalled = errors.New("the Analyzer was ended by a signal")
 
-// analyze opens the Analyzer, and gives the terminal back when a person leaves it or a signal ends it.
-func (f *reportFlags) analyze(ctx context.Context, t terminal, s *source) error {
+// analyze opens the Analyzer, and gives the terminal back when a person leaves it or a signal ends it. The greeting
+// is the first that the person is told.
+func (f *reportFlags) analyze(ctx context.Context, t terminal, s *source, greeting string) error {
 	limit, err := f.threshold(s.config)
 	if err != nil {
 		return err
 	}
 	o := tui.Options{
 		Path: s.path, Recording: s.recording, Config: s.config, Views: s.options, Threshold: limit, NoColor: t.noColor,
+		Greeting: greeting,
 	}
 	if f.server || f.thread != "" {
 		class, err := f.class(s)
