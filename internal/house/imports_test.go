@@ -19,6 +19,7 @@ var order = [][]string{
 	{"callpath", "aspects"},
 	{"refine"},
 	{"bottlenecks"},
+	{"locks"},
 	{"session"},
 	{"report"},
 	{"tui"},

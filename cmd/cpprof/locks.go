@@ -1,0 +1,87 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/locks"
+	"github.com/cpprof/cpprof/report"
+	"github.com/spf13/cobra"
+)
+
+func newLocksCommand(t terminal) *cobra.Command {
+	var f viewFlags
+	var top int
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "locks RECORDING",
+		Short: "Show the locks that goroutines waited for, who held them, and deadlocks",
+		Long: `locks lists the locks (sync.Mutex, sync.RWMutex) that goroutines were seen waiting for:
+
+  waited  for how long, all waiting goroutines together
+  mean    how many goroutines waited for it at a time, on average
+  hits    goroutines that waited for it, summed over the samples
+  known   the share of the hits whose holder is known
+  lock    a variable (main.server.mu), a field of a type ((*main.cache).mu), or, where the program
+          doesn't tell, the function that takes it; locks of one name are numbered as they appear
+
+Then of each lock who waited for it and in which function, who held it meanwhile and what the holder
+was doing, as call paths (those of 5 % of the hits and more), and chains: A waits for a lock of B,
+which waits for a lock of C. Goroutines that wait for one another in a circle are a deadlock, and
+stand first, with their stacks.
+
+The Go runtime does not tell who holds a lock. cpprof infers it from the holder's stack; where
+several goroutines fit, the hits are "ambiguous", and nobody is blamed.`,
+		Example: `  cpprof locks run.cpprof
+  cpprof locks run.cpprof --from 10s --to 20s --top 1
+  cpprof locks run.cpprof --json | jq '.locks[] | {lock, mean_waiting}'`,
+		GroupID:           groupAnalyse,
+		Args:              oneRecording,
+		ValidArgsFunction: completeRecording,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if top < 0 {
+				return usagef("--top %d: want a number of locks, 0 for all", top)
+			}
+			s, err := f.open(args[0])
+			if err != nil {
+				return err
+			}
+			a, err := locks.Analyse(s.recording, s.options)
+			if err != nil {
+				return fmt.Errorf("%s: %w", s.path, err)
+			}
+			if asJSON {
+				return report.LocksJSON(t.out, s.recording, a)
+			}
+			if err := report.Headline(t.out, s.path, s.recording); err != nil {
+				return err
+			}
+			if err := report.Locks(t.out, s.recording, a, top); err != nil {
+				return err
+			}
+			return afterLocks(t.out, s.path, a)
+		},
+	}
+	f.addOptions(c)
+	c.Flags().IntVar(&top, "top", 5, "show so many locks, 0 for all")
+	c.Flags().BoolVar(&asJSON, "json", false, "as JSON: all locks, hits exact")
+	return c
+}
+
+// afterLocks says how to go on from the lock that was waited for most.
+func afterLocks(w io.Writer, path string, a *locks.Analysis) error {
+	if len(a.Locks) == 0 {
+		return nil
+	}
+	first := a.Locks[0]
+	class := shellWord(first.Waiters[0].Class)
+	file := shellWord(path)
+	text := fmt.Sprintf("\nGo on with\n  cpprof report %s --thread %s --down '* ..:MONITOR'\n", file, class)
+	if len(first.Holders) > 0 {
+		down := "* ..:MONITOR " + callpath.Frame(first.Holders[0].Class).String()
+		text += fmt.Sprintf("  cpprof report %s --thread %s --extended %s\n", file, class, shellWord(down))
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}

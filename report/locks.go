@@ -1,0 +1,204 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/locks"
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// pathShare is the least share of a lock's hits at which a call path is shown.
+var pathShare = big.NewRat(1, 20)
+
+// Locks writes what goroutines waited for: the deadlocks, a table of the first top locks (all where top is 0), and of each
+// of these who waited, who held it and what the holder was doing, and the longest chains.
+func Locks(w io.Writer, r *sampledata.Recording, a *locks.Analysis, top int) error {
+	b := new(strings.Builder)
+	for _, d := range a.Deadlocks {
+		writeDeadlock(b, r, d)
+	}
+	if len(a.Locks) == 0 {
+		b.WriteString("No goroutine was seen waiting for a lock.\n")
+		_, err := io.WriteString(w, b.String())
+		return err
+	}
+	shown := a.Locks
+	if top > 0 && top < len(shown) {
+		shown = shown[:top]
+	}
+	fmt.Fprintf(b, "%d hits of waiting for %s; holders: %s\n\n", a.Evidence.Hits, counted(len(a.Locks), "lock"), evidenceText(&a.Evidence))
+	if err := lockTable(b, a, shown); err != nil {
+		return err
+	}
+	if more := len(a.Locks) - len(shown); more > 0 {
+		fmt.Fprintf(b, "\n%s (--top 0 shows all)\n", counted(more, "more lock"))
+	}
+	for _, l := range shown {
+		writeLock(b, a, l)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// evidenceText says how much is known of the holders.
+func evidenceText(e *locks.Evidence) string {
+	var parts []string
+	for _, p := range []struct {
+		hits *big.Rat
+		name string
+	}{{e.Recorded, "recorded"}, {e.Inferred, "inferred"}, {e.Ambiguous, "ambiguous"}, {e.None, "unknown"}} {
+		if p.hits.Sign() > 0 {
+			parts = append(parts, percent(e.Share(p.hits))+" "+p.name)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// percent shows a share of 1 with one decimal.
+func percent(share *big.Rat) string {
+	return Decimal(new(big.Rat).Mul(share, big.NewRat(100, 1)), 1) + " %"
+}
+
+func lockTable(w io.Writer, a *locks.Analysis, shown []*locks.Lock) error {
+	t := new(table)
+	t.add("waited", "mean", "hits", "known", "lock")
+	for _, l := range shown {
+		t.add(span(a.Waited(l.Hits)), Decimal(a.Mean(l.Hits), 2), strconv.FormatInt(l.Hits, 10), percent(l.Share(l.Attributed())), Printable(l.String()))
+	}
+	return t.write(w)
+}
+
+// writeLock writes what is known of one lock.
+func writeLock(b *strings.Builder, a *locks.Analysis, l *locks.Lock) {
+	heading := Printable(l.String()) + ":"
+	if l.Kind != "" {
+		heading += " " + l.Kind
+	}
+	if l.Address != 0 {
+		heading += fmt.Sprintf(" at %#x", l.Address)
+	}
+	fmt.Fprintf(b, "\n%s\n  waiting\n", heading)
+	for _, w := range l.Waiters {
+		text := w.Class
+		if w.In != "" {
+			text += " in " + w.In
+		}
+		if w.Reason != l.Kind+".Lock" {
+			text += " (" + w.Reason + ")"
+		}
+		entry(b, 4, strconv.FormatInt(w.Hits, 10), Printable(text))
+	}
+	fmt.Fprintf(b, "  held by (%s)\n", evidenceText(&l.Evidence))
+	writeHeld(b, a, l)
+	if len(l.Chains) > 0 {
+		b.WriteString("  chains\n")
+		for _, c := range l.Chains[:min(len(l.Chains), mentioned)] {
+			entry(b, 4, Hits(c.Hits), Printable(chainText(c)))
+		}
+		if more := len(l.Chains) - mentioned; more > 0 {
+			fmt.Fprintf(b, "    %d more, as long or shorter\n", more)
+		}
+	}
+}
+
+// writeHeld writes the call paths of the holders, each with its hits, as far as it goes without a fork.
+func writeHeld(b *strings.Builder, a *locks.Analysis, l *locks.Lock) {
+	t := a.Held.Tree
+	least := new(big.Rat).Mul(new(big.Rat).SetInt64(l.Hits), pathShare)
+	frame := func(n int32) callpath.Element { return callpath.Frame(t.Symbols().Name(t.Funcs()[n])) }
+	var write func(n int32, indent int)
+	children := func(n int32) (kept []int32) {
+		for c := n + 1; c < t.Ends()[n]; c = t.Ends()[c] {
+			if t.Main().Cum(c).Cmp(least) >= 0 {
+				kept = append(kept, c)
+			}
+		}
+		return kept
+	}
+	write = func(n int32, indent int) {
+		hits := t.Main().Cum(n)
+		path := callpath.Of(frame(n))
+		below := children(n)
+		for len(below) == 1 && t.Main().Cum(below[0]).Cmp(hits) == 0 {
+			path = path.Then(frame(below[0]), false)
+			below = children(below[0])
+		}
+		entry(b, indent, Hits(hits), Printable(path.String()))
+		for _, c := range below {
+			write(c, indent+2)
+		}
+	}
+	for _, c := range children(a.HeldAt(l)) {
+		write(c, 4)
+	}
+}
+
+// chainText says who waits for whom.
+func chainText(c *locks.Chain) string {
+	b := new(strings.Builder)
+	for _, l := range c.Links {
+		fmt.Fprintf(b, "%s waits for %s of ", l.Class, l.Lock)
+	}
+	switch c.End {
+	case locks.UnknownHolder:
+		b.WriteString("an unknown holder")
+	case locks.Cut:
+		b.WriteString("...")
+	case locks.Cycle:
+		fmt.Fprintf(b, "%s (deadlock)", c.Class)
+	default:
+		b.WriteString(c.Class)
+	}
+	return b.String()
+}
+
+// lineWidth is what texts are wrapped to where they can be.
+const lineWidth = 80
+
+// entry writes hits and a text.
+func entry(b *strings.Builder, indent int, hits, text string) {
+	const hitsWidth = 7
+	wrap(b, fmt.Sprintf("%*s%*s  ", indent, "", hitsWidth, hits), indent+hitsWidth+4, text)
+}
+
+// wrap writes a text behind what its first line begins with, wrapped at blanks; the other lines are indented.
+func wrap(b *strings.Builder, line string, indent int, text string) {
+	for words := strings.Split(text, " "); len(words) > 0; line = strings.Repeat(" ", indent) {
+		n, width := 1, len(line)+len(words[0])
+		for n < len(words) && width+1+len(words[n]) <= lineWidth {
+			width += 1 + len(words[n])
+			n++
+		}
+		fmt.Fprintf(b, "%s%s\n", line, strings.Join(words[:n], " "))
+		words = words[n:]
+	}
+}
+
+func writeDeadlock(b *strings.Builder, r *sampledata.Recording, d *locks.Deadlock) {
+	until := "to the last sample"
+	if int(d.Last) < len(r.Samples)-1 {
+		until = "to " + span(r.Samples[d.Last].Time)
+	}
+	fmt.Fprintf(b, "DEADLOCK in %s, from %s %s:\n", counted(d.Samples, "sample"), span(r.Samples[d.First].Time), until)
+	b.WriteString(Deadlock(d))
+	b.WriteByte('\n')
+}
+
+// Deadlock shows the goroutines that wait for one another, with their stacks, the innermost call first.
+func Deadlock(d *locks.Deadlock) string {
+	b := new(strings.Builder)
+	for i, m := range d.Members {
+		next := d.Members[(i+1)%len(d.Members)]
+		wrap(b, "  ", 4, fmt.Sprintf("goroutine %d (%s) waits for %s, which goroutine %d holds",
+			m.Goroutine, Printable(m.Class), Printable(m.Lock), next.Goroutine))
+		for _, f := range m.Stack {
+			fmt.Fprintf(b, "      %s%s\n", Printable(f.Function), place(f.File, f.Line))
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,145 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math/big"
+	"time"
+
+	"github.com/cpprof/cpprof/locks"
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// locksJSON is an analysis as data. Exact numbers are strings such as "5/2".
+type locksJSON struct {
+	Samples   int            `json:"samples"`
+	LengthNS  time.Duration  `json:"length_ns"`
+	Waits     evidenceJSON   `json:"waits"`
+	Locks     []lockJSON     `json:"locks"`
+	Deadlocks []deadlockJSON `json:"deadlocks"`
+}
+
+// evidenceJSON is of how many hits of waiting the holder is known, and how.
+type evidenceJSON struct {
+	Hits      int64    `json:"hits"`
+	Recorded  *big.Rat `json:"recorded"`
+	Inferred  *big.Rat `json:"inferred"`
+	Ambiguous *big.Rat `json:"ambiguous"`
+	Unknown   *big.Rat `json:"unknown"`
+	Share     float64  `json:"attributed_share"`
+}
+
+func evidenceOf(e *locks.Evidence) evidenceJSON {
+	return evidenceJSON{e.Hits, e.Recorded, e.Inferred, e.Ambiguous, e.None, float(e.Share(e.Attributed()))}
+}
+
+type lockJSON struct {
+	Lock     string        `json:"lock"`
+	Name     string        `json:"name"`
+	Instance int           `json:"instance"`
+	Guessed  bool          `json:"guessed"` // the name is made of the function that takes the lock
+	Address  string        `json:"address,omitempty"`
+	Type     string        `json:"type,omitempty"`
+	Mean     float64       `json:"mean_waiting"`
+	WaitedNS time.Duration `json:"waited_ns"`
+	Waits    evidenceJSON  `json:"waits"`
+	Waiters  []waiterJSON  `json:"waiters"`
+	Holders  []holderJSON  `json:"holders"`
+	Held     []pathJSON    `json:"held"` // what the holders were doing
+	Chains   []chainJSON   `json:"chains"`
+}
+
+type waiterJSON struct {
+	Class    string `json:"class"`
+	Function string `json:"function,omitempty"` // that takes the lock
+	Reason   string `json:"reason"`
+	Hits     int64  `json:"hits"`
+}
+
+type holderJSON struct {
+	Class string   `json:"class"`
+	Hits  *big.Rat `json:"hits"`
+}
+
+type pathJSON struct {
+	Frames []string `json:"frames"` // the holder's class first, then as in a Thread View
+	Hits   *big.Rat `json:"hits"`
+}
+
+type chainJSON struct {
+	Links []linkJSON `json:"links"`
+	End   string     `json:"end"`
+	Class string     `json:"class,omitempty"`
+	Hits  *big.Rat   `json:"hits"`
+}
+
+type linkJSON struct {
+	Class string `json:"class"`
+	Lock  string `json:"lock"`
+}
+
+type deadlockJSON struct {
+	Samples    int           `json:"samples"`
+	First      time.Duration `json:"first_ns"`
+	Last       time.Duration `json:"last_ns"`
+	Goroutines []memberJSON  `json:"goroutines"`
+}
+
+type memberJSON struct {
+	Goroutine int64            `json:"goroutine"`
+	Class     string           `json:"class"`
+	Lock      string           `json:"lock"`
+	Frames    []goroutineFrame `json:"frames"`
+}
+
+// LocksJSON writes the same as JSON, all locks and all call paths.
+func LocksJSON(w io.Writer, r *sampledata.Recording, a *locks.Analysis) error {
+	j := locksJSON{Samples: a.Samples, LengthNS: a.Length, Waits: evidenceOf(&a.Evidence), Locks: []lockJSON{}, Deadlocks: []deadlockJSON{}}
+	for _, l := range a.Locks {
+		j.Locks = append(j.Locks, lockAsJSON(a, l))
+	}
+	for _, d := range a.Deadlocks {
+		dj := deadlockJSON{Samples: d.Samples, First: r.Samples[d.First].Time, Last: r.Samples[d.Last].Time}
+		for _, m := range d.Members {
+			mj := memberJSON{Goroutine: m.Goroutine, Class: m.Class, Lock: m.Lock, Frames: []goroutineFrame{}}
+			for _, f := range m.Stack {
+				mj.Frames = append(mj.Frames, goroutineFrame(f))
+			}
+			dj.Goroutines = append(dj.Goroutines, mj)
+		}
+		j.Deadlocks = append(j.Deadlocks, dj)
+	}
+	return writeJSON(w, j)
+}
+
+func lockAsJSON(a *locks.Analysis, l *locks.Lock) lockJSON {
+	j := lockJSON{
+		Lock: l.String(), Name: l.Name, Instance: l.Instance, Guessed: l.Guessed, Type: l.Kind,
+		Mean: float(a.Mean(l.Hits)), WaitedNS: a.Waited(l.Hits), Waits: evidenceOf(&l.Evidence),
+		Waiters: []waiterJSON{}, Holders: []holderJSON{}, Held: []pathJSON{}, Chains: []chainJSON{},
+	}
+	if l.Address != 0 {
+		j.Address = fmt.Sprintf("%#x", l.Address)
+	}
+	for _, w := range l.Waiters {
+		j.Waiters = append(j.Waiters, waiterJSON{w.Class, w.In, w.Reason, w.Hits})
+	}
+	for _, h := range l.Holders {
+		j.Holders = append(j.Holders, holderJSON(h))
+	}
+	t := a.Held.Tree
+	top := a.HeldAt(l)
+	for n := top + 1; n < t.Ends()[top]; n++ {
+		if own := t.Main().Own(n); own.Sign() > 0 {
+			j.Held = append(j.Held, pathJSON{t.Frames(n)[2:], own})
+		}
+	}
+	for _, c := range l.Chains {
+		cj := chainJSON{End: c.End.String(), Class: c.Class, Hits: c.Hits}
+		for _, k := range c.Links {
+			cj.Links = append(cj.Links, linkJSON{k.Class, k.Lock.String()})
+		}
+		j.Chains = append(j.Chains, cj)
+	}
+	return j
+}
