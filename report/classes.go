@@ -12,8 +12,8 @@ import (
 // typedTimes are the names of the parts of a class's time, in the order in which they are shown.
 var typedTimes = []string{"RUN", "LOAD", "PRIO", "MONITOR", "WAIT"}
 
-// shares gives a class's typed time as fractions of its lifetime, in the order of typedTimes.
-func shares(c views.ClassSummary) []*big.Rat {
+// Shares gives a class's typed time as fractions of its lifetime, in the order of views.Parts.
+func Shares(c views.ClassSummary) []*big.Rat {
 	parts := []*big.Rat{c.Run, c.Load, c.Prio, c.Monitor, c.Wait}
 	for i, p := range parts {
 		parts[i] = fraction(p, new(big.Rat).SetInt64(c.Hits))
@@ -36,7 +36,7 @@ func Classes(w io.Writer, classes []views.ClassSummary) error {
 	t.add(append(append([]string{"count", "instances", "alive"}, typedTimes...), "class")...)
 	for _, c := range classes {
 		row := []string{strconv.Itoa(c.Instances), strconv.FormatInt(c.Hits, 10), Decimal(c.MeanAlive, 1)}
-		for _, s := range shares(c) {
+		for _, s := range Shares(c) {
 			row = append(row, Cost(s))
 		}
 		t.add(append(row, Printable(c.Class))...)
@@ -64,7 +64,7 @@ func ClassesJSON(w io.Writer, classes []views.ClassSummary) error {
 		}
 		for i, hits := range []*big.Rat{c.Run, c.Load, c.Prio, c.Monitor, c.Wait} {
 			j.Hits[typedTimes[i]] = hits
-			j.Shares[typedTimes[i]] = float(shares(c)[i])
+			j.Shares[typedTimes[i]] = float(Shares(c)[i])
 		}
 		list = append(list, j)
 	}
@@ -89,8 +89,8 @@ func ClassesCompared(w io.Writer, a, b []views.ClassSummary) error {
 		}
 		delete(inB, c.Class)
 		row := []string{Decimal(c.MeanAlive, 1), Decimal(other.MeanAlive, 1)}
-		before := shares(other)
-		for i, s := range shares(c) {
+		before := Shares(other)
+		for i, s := range Shares(c) {
 			row = append(row, signed(s.Sub(s, before[i])))
 		}
 		t.add(append(row, Printable(c.Class))...)

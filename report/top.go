@@ -157,7 +157,7 @@ func (t *Top) classLines() []string {
 	class, bar, numbers := t.columns()
 	var lines []string
 	for _, c := range classes {
-		parts := shares(c)
+		parts := Shares(c)
 		name := cutFront(Printable(c.Class), class)
 		line := name + strings.Repeat(" ", class-utf8.RuneCountInString(name))
 		line += fmt.Sprintf("%*s  ", aliveWidth, Decimal(c.MeanAlive, 1)) + t.bar(parts, bar)
@@ -177,7 +177,7 @@ var barColors = []string{"\x1b[32m", "\x1b[33m", "\x1b[35m", "\x1b[1;31m", "\x1b
 // bar stacks shares that sum to 1 in a bar, each as many times its letter as is its due.
 func (t *Top) bar(shares []*big.Rat, width int) string {
 	var b strings.Builder
-	for i, n := range apportion(shares, width) {
+	for i, n := range Apportion(shares, width) {
 		part := strings.Repeat(typedTimes[i][:1], n)
 		if t.Color && n > 0 {
 			part = barColors[i] + part + "\x1b[0m"
@@ -187,9 +187,9 @@ func (t *Top) bar(shares []*big.Rat, width int) string {
 	return b.String()
 }
 
-// apportion divides a number by shares: each gets the whole part of what it is due, and those with the largest
+// Apportion divides a number by shares: each gets the whole part of what it is due, and those with the largest
 // remainders one more.
-func apportion(shares []*big.Rat, n int) []int {
+func Apportion(shares []*big.Rat, n int) []int {
 	type due struct {
 		i    int
 		rest float64

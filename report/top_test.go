@@ -89,7 +89,7 @@ func TestApportion(t *testing.T) {
 		{[]*big.Rat{big.NewRat(1, 100), big.NewRat(99, 100)}, 10, []int{0, 10}},
 		{[]*big.Rat{none, none}, 10, []int{0, 0}},
 	} {
-		if got := apportion(c.shares, c.n); fmt.Sprint(got) != fmt.Sprint(c.want) {
+		if got := Apportion(c.shares, c.n); fmt.Sprint(got) != fmt.Sprint(c.want) {
 			t.Errorf("%v of %d: %v, want %v", c.shares, c.n, got, c.want)
 		}
 	}

@@ -1,0 +1,178 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
+)
+
+// timelineBuckets is more than a screen has columns, so that the recording is walked through once, whatever its width.
+const timelineBuckets = 2048
+
+// A timeline shows the typed time of the whole recording, and selects the span that counts.
+type timeline struct {
+	a       *app
+	of      *sampledata.Recording // what the buckets are of
+	by      views.Accounting
+	buckets []views.Bucket
+	err     error
+	busy    bool // buckets are being made
+
+	waiting *bool         // whether those who wait are shown; nil: unless they are nearly all
+	active  bool          // the keys are the timeline's
+	cursor  time.Duration // where a person is
+	anchor  time.Duration // where the span begins that is being selected
+	begun   bool          // there is an anchor
+	dragged bool          // with the mouse
+	place   canvas        // of the last drawing of the graph
+}
+
+func newTimeline(a *app) *timeline { return &timeline{a: a} }
+
+// refresh makes the buckets anew, beside everything else, where the recording or the accounting has changed.
+func (t *timeline) refresh() {
+	r, o := t.a.recording, t.a.options
+	if t.busy || t.of == r && t.by == o.Accounting {
+		return
+	}
+	o.Span = views.Span{}
+	t.busy = true
+	var err error
+	beside(t.a, func() []views.Bucket {
+		var buckets []views.Bucket
+		buckets, err = views.Timeline(r, o, "", timelineBuckets)
+		return buckets
+	}, func(buckets []views.Bucket) {
+		t.of, t.by, t.buckets, t.err, t.busy = r, o.Accounting, buckets, err, false
+		t.refresh()
+	})
+}
+
+func (t *timeline) bindings() []binding {
+	by := func(columns int) func(string) { return func(string) { t.move(columns) } }
+	return []binding{
+		{keys: []string{"Space"}, label: "Begin", description: "begin a span here", do: func(string) { t.anchor, t.begun = t.cursor, true }},
+		{keys: []string{"Enter"}, label: "Count", description: "count only the span, or this moment where none was begun", do: func(string) { t.count() }},
+		{keys: []string{"a"}, label: "All", description: "count the whole recording again", do: func(string) { t.countAll() }},
+		{keys: []string{"Esc", "t"}, label: "Back", description: "back to the classes", do: func(string) { t.leave() }},
+		{keys: []string{"l", "Right"}, description: "later", do: by(1)},
+		{keys: []string{"h", "Left"}, description: "earlier", do: by(-1)},
+		{keys: []string{"L", "PgDn"}, description: "much later", do: by(10)},
+		{keys: []string{"H", "PgUp"}, description: "much earlier", do: by(-10)},
+		{keys: []string{"g", "Home"}, description: "the beginning", do: by(-timelineBuckets)},
+		{keys: []string{"G", "End"}, description: "the end", do: by(timelineBuckets)},
+		{keys: []string{"w"}, description: "show waiting goroutines, or leave them out", do: func(string) { t.toggleWaiting() }},
+	}
+}
+
+// slice is the stretch of time of one column.
+type slice struct{ from, to time.Duration }
+
+// slices are the columns of a width.
+func (t *timeline) slices(width int) []slice {
+	n := len(t.buckets)
+	width = min(width, n)
+	list := make([]slice, width)
+	for i := range list {
+		list[i] = slice{t.buckets[i*n/width].From, t.buckets[(i+1)*n/width-1].To}
+	}
+	return list
+}
+
+// columnOf is the column of a time.
+func columnOf(slices []slice, at time.Duration) int {
+	for i, s := range slices {
+		if at < s.to {
+			return i
+		}
+	}
+	return len(slices) - 1
+}
+
+func (t *timeline) move(columns int) {
+	if slices := t.slices(t.place.width); len(slices) > 0 {
+		t.cursor = slices[min(max(0, columnOf(slices, t.cursor)+columns), len(slices)-1)].from
+	}
+}
+
+// chosen gives the first and last column of what is being selected, or of the cursor.
+func (t *timeline) chosen(slices []slice) (first, last int) {
+	last = columnOf(slices, t.cursor)
+	first = last
+	if t.begun {
+		first = columnOf(slices, t.anchor)
+	}
+	return min(first, last), max(first, last)
+}
+
+// count has the chosen columns count alone. A span up to the last column goes on to the end, also of a recording that grows.
+func (t *timeline) count() {
+	slices := t.slices(t.place.width)
+	if len(slices) == 0 {
+		return
+	}
+	first, last := t.chosen(slices)
+	span := views.Span{From: slices[first].from, To: slices[last].to}
+	if last == len(slices)-1 {
+		span.To = 0
+	}
+	if t.countSpan(span) == nil {
+		t.leave()
+	}
+}
+
+// countSpan refuses a span without samples.
+func (t *timeline) countSpan(span views.Span) error {
+	if !hasSamples(t.a.recording, span) {
+		err := fmt.Errorf("there are no samples in %s", spanText(span))
+		t.a.fail(err)
+		return err
+	}
+	t.a.setSpan(span)
+	return nil
+}
+
+func hasSamples(r *sampledata.Recording, span views.Span) bool {
+	for i := range r.Samples {
+		if at := r.Samples[i].Time; at >= span.From && (span.To == 0 || at < span.To) {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *timeline) countAll() {
+	t.leave()
+	if t.a.options.Span != (views.Span{}) {
+		t.a.setSpan(views.Span{})
+	}
+}
+
+func (t *timeline) leave() { t.active, t.begun, t.dragged = false, false, false }
+
+// spanCommand is "span FROM TO", "span FROM" or "span all".
+func (t *timeline) spanCommand(args string) error {
+	if args == "all" {
+		t.countAll()
+		return nil
+	}
+	words := strings.Fields(args)
+	if len(words) < 1 || len(words) > 2 {
+		return fmt.Errorf("want 'span FROM TO', 'span FROM' or 'span all', such as 'span 1.5s 2s'")
+	}
+	var span views.Span
+	for i, to := range []*time.Duration{&span.From, &span.To}[:len(words)] {
+		d, err := time.ParseDuration(words[i])
+		if err != nil || d < 0 {
+			return fmt.Errorf("%q: want an offset from the start, such as 1.5s", words[i])
+		}
+		*to = d
+	}
+	if len(words) == 2 && span.To <= span.From {
+		return fmt.Errorf("the span ends before it begins")
+	}
+	return t.countSpan(span)
+}

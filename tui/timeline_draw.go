@@ -1,0 +1,265 @@
+package tui
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/cpprof/cpprof/views"
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/tview"
+)
+
+const (
+	timelineBars = 2 // lines of the timeline that are not the graph's: the legend above, the axis below
+	mostGraph    = 8 // lines of the graph
+)
+
+// An amount is the mean number of goroutines by typed time in one column.
+type amount [5]float64
+
+func (m amount) total() (sum float64) {
+	for _, x := range m {
+		sum += x
+	}
+	return sum
+}
+
+// amounts are those of the columns of a width. What a sample saw stands until the next.
+func (t *timeline) amounts(width int) []amount {
+	n := len(t.buckets)
+	width = min(width, n)
+	list := make([]amount, width)
+	for i := range list {
+		var samples int
+		for j := i * n / width; j < (i+1)*n/width; j++ {
+			b := &t.buckets[j]
+			if b.Samples == 0 {
+				continue
+			}
+			samples += b.Samples
+			for typed, hits := range []interface{ Float64() (float64, bool) }{b.Run, b.Load, b.Prio, b.Monitor, b.Wait} {
+				x, _ := hits.Float64()
+				list[i][typed] += x
+			}
+		}
+		switch {
+		case samples > 0:
+			for typed := range list[i] {
+				list[i][typed] /= float64(samples)
+			}
+		case i > 0:
+			list[i] = list[i-1]
+		}
+	}
+	return list
+}
+
+// mostlyWaiting is the share of waiting from which on it hides everything else.
+const mostlyWaiting = 0.9
+
+// shows tells whether waiting goroutines are shown.
+func (t *timeline) shows(amounts []amount) bool {
+	if t.waiting != nil {
+		return *t.waiting
+	}
+	var all, waiting float64
+	for _, m := range amounts {
+		all, waiting = all+m.total(), waiting+m[4]
+	}
+	return waiting <= mostlyWaiting*all
+}
+
+func (t *timeline) toggleWaiting() {
+	show := !t.shows(t.amounts(t.place.width))
+	t.waiting = &show
+}
+
+// draw draws legend, graph and axis.
+func (t *timeline) draw(c canvas) {
+	t.place = c.part(1, 1, c.width-2, c.height-timelineBars)
+	slices, amounts := t.slices(t.place.width), t.amounts(t.place.width)
+	show := t.shows(amounts)
+	if !show {
+		for i := range amounts {
+			amounts[i][4] = 0
+		}
+	}
+	var most float64
+	for _, m := range amounts {
+		most = max(most, m.total())
+	}
+	t.drawLegend(c.part(0, 0, c.width, 1), slices, most, show)
+	switch {
+	case t.err != nil:
+		t.place.text(0, 0, t.err.Error(), t.a.theme.err)
+		return
+	case len(slices) == 0:
+		t.place.text(0, 0, "…", t.a.theme.dim)
+		return
+	}
+	first, last, some := t.marked(slices)
+	for x, m := range amounts {
+		t.drawColumn(t.place.part(x, 0, 1, t.place.height), m, most, some && (x < first || x > last))
+	}
+	t.drawAxis(c.part(1, c.height-1, c.width-2, 1), slices, first, last, some)
+}
+
+// marked gives the columns that are being selected, or that count.
+func (t *timeline) marked(slices []slice) (first, last int, some bool) {
+	span := t.a.options.Span
+	switch {
+	case t.begun:
+		first, last = t.chosen(slices)
+		return first, last, true
+	case span == (views.Span{}):
+		return 0, len(slices) - 1, false
+	case span.To == 0:
+		return columnOf(slices, span.From), len(slices) - 1, true
+	}
+	return columnOf(slices, span.From), columnOf(slices, span.To-1), true
+}
+
+// drawLegend explains the colours, or letters, and says what is counted.
+func (t *timeline) drawLegend(c canvas, slices []slice, most float64, waiting bool) {
+	x := 1
+	for typed, name := range typedNames {
+		text, style := t.a.theme.typedCell(typed)
+		x = c.text(x, 0, text, style)
+		x = c.text(x+1, 0, name[1:], t.a.theme.plain) + 1
+	}
+	text, style := t.says(slices, most, waiting)
+	c.text(max(x+1, c.width-1-textWidth(text)), 0, text, style)
+}
+
+// says is what stands beside the legend.
+func (t *timeline) says(slices []slice, most float64, waiting bool) (string, tcell.Style) {
+	if len(slices) == 0 {
+		return "", t.a.theme.plain
+	}
+	end := slices[len(slices)-1].to
+	brief := func(d time.Duration) string { return d.Round(precision(end)).String() }
+	span := t.a.options.Span
+	switch {
+	case t.active:
+		first, last := t.chosen(slices)
+		return brief(slices[first].from) + " to " + brief(slices[last].to), t.a.theme.title
+	case span.To != 0:
+		return fmt.Sprintf("only %s to %s counts", brief(span.From), brief(span.To)), t.a.theme.title
+	case span.From != 0:
+		return fmt.Sprintf("only from %s on counts", brief(span.From)), t.a.theme.title
+	case !waiting:
+		return fmt.Sprintf("%s, up to %.1f not waiting", brief(end), most), t.a.theme.plain
+	}
+	return fmt.Sprintf("%s, up to %.1f goroutines", brief(end), most), t.a.theme.plain
+}
+
+// precision is what three digits or four can tell of a time.
+func precision(d time.Duration) time.Duration {
+	p := time.Nanosecond
+	for d/p >= 10_000 {
+		p *= 10
+	}
+	return p
+}
+
+// eighths are the parts of a cell, from below.
+var eighths = []string{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"}
+
+// drawColumn stacks one column's typed times, the height of the whole graph being most.
+func (t *timeline) drawColumn(c canvas, m amount, most float64, faint bool) {
+	if most == 0 {
+		return
+	}
+	stack := make([]int, 0, 8*c.height) // typed times by eighths, from below
+	var below float64
+	for typed, x := range m {
+		below += x
+		for len(stack) < int(math.Round(below/most*float64(8*c.height))) {
+			stack = append(stack, typed)
+		}
+	}
+	for y := c.height - 1; y >= 0 && len(stack) > 0; y-- {
+		n := min(8, len(stack))
+		text, style := t.a.theme.stackCell(stack[:n])
+		c.text(0, y, text, style.Dim(faint))
+		stack = stack[n:]
+	}
+}
+
+// stackCell is how a cell shows typed times that stand upon one another, by eighths from below: the lowest in the colour of
+// the text, most of the others in that of its background. Without colours, it has the letter of what fills most of it.
+func (t *theme) stackCell(stack []int) (string, tcell.Style) {
+	lowest := 0
+	for lowest < len(stack) && stack[lowest] == stack[0] {
+		lowest++
+	}
+	counts := [6]int{5: 8 - len(stack)} // the last is what is empty
+	for _, typed := range stack {
+		counts[typed]++
+	}
+	if !t.color {
+		typed := mostOf(counts)
+		if typed == 5 {
+			return " ", t.plain
+		}
+		return typedLetters[typed : typed+1], t.plain
+	}
+	counts[stack[0]] = 0
+	style := t.typed[stack[0]]
+	if upper := mostOf(counts); lowest < 8 && upper < 5 {
+		color, _, _ := t.typed[upper].Decompose()
+		style = style.Background(color)
+	}
+	return eighths[lowest], style
+}
+
+func mostOf(counts [6]int) (place int) {
+	for i, n := range counts {
+		if n > counts[place] {
+			place = i
+		}
+	}
+	return place
+}
+
+// drawAxis underlines what counts or is being selected, and points at the cursor.
+func (t *timeline) drawAxis(c canvas, slices []slice, first, last int, some bool) {
+	for x := range slices {
+		text, style := "─", t.a.theme.dim
+		if some && x >= first && x <= last {
+			text, style = "━", t.a.theme.title
+		}
+		if t.active && x == columnOf(slices, t.cursor) {
+			text, style = "▲", t.a.theme.title
+		}
+		c.text(x, 0, text, style)
+	}
+}
+
+// mouse selects a span where the mouse is drawn over the graph or its axis, and tells whether it was meant for the timeline.
+func (t *timeline) mouse(action tview.MouseAction, x, y int) bool {
+	slices := t.slices(t.place.width)
+	if len(slices) == 0 {
+		return false
+	}
+	inside := y >= t.place.y && y <= t.place.y+t.place.height
+	at := slices[min(max(0, x-t.place.x), len(slices)-1)].from
+	switch {
+	case action == tview.MouseLeftDown && inside:
+		t.active, t.begun, t.dragged = true, true, true
+		t.cursor, t.anchor = at, at
+	case action == tview.MouseMove && t.dragged:
+		t.cursor = at
+	case action == tview.MouseLeftUp && t.dragged:
+		t.dragged = false
+		if t.cursor = at; t.cursor == t.anchor {
+			t.begun = false // a click leaves the cursor there
+		} else {
+			t.a.act(t.a.window(), t.count)
+		}
+	default:
+		return inside && (action == tview.MouseLeftClick || action == tview.MouseLeftDoubleClick)
+	}
+	return true
+}

@@ -1,0 +1,237 @@
+package tui
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/cpprof/cpprof/internal/synthetic"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
+	"github.com/gdamore/tcell/v2"
+	"pgregory.net/rapid"
+)
+
+// drag draws the mouse from one cell to another with its button down.
+func (b *bench) drag(x, y, toX, toY int) {
+	b.t.Helper()
+	b.mouse(x, y, tcell.ButtonPrimary)
+	b.tv.QueueEvent(tcell.NewEventMouse((x+toX)/2, toY, tcell.ButtonPrimary, tcell.ModNone))
+	b.tv.QueueEvent(tcell.NewEventMouse(toX, toY, tcell.ButtonPrimary, tcell.ModNone))
+	b.mouse(toX, toY, tcell.ButtonNone)
+}
+
+// graphAt is the cell of a column of the graph's last line.
+func (b *bench) graphAt(column int) (x, y int) {
+	b.do(func() {
+		p := b.summary().timeline.place
+		x, y = p.x+column, p.y+p.height-1
+	})
+	return x, y
+}
+
+func (b *bench) span() (s views.Span) {
+	b.do(func() { s = b.options.Span })
+	return s
+}
+
+// Of the 78 columns over 1.5 seconds, number 39 begins at the middle.
+func TestSpanByKeys(t *testing.T) {
+	b := newBench(t, bob(t))
+	b.keys("t", "Home")
+	b.shows("▲─────", "Space Begin  ⏎ Count")
+	b.keys("Space", "L", "PgDn", "PgDn", "L", "h", "Left", "l")
+	b.shows("\n ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━▲──────", " 0s to ")
+	b.keys("Enter")
+	b.shows("only 0s to 769ms counts", "go:bob.(*terminal).run: 5 goroutines, 75 hits")
+	if s := b.span(); s.From != 0 || s.To < 768*time.Millisecond || s.To > 770*time.Millisecond {
+		t.Errorf("it is %v", s)
+	}
+	b.keys("s")
+	b.shows("only 0s to 769")
+	b.keys("1", "Esc")
+	b.shows("1.5s, up to 7.0 goroutines", "150 hits")
+	if s := b.span(); s != (views.Span{}) {
+		t.Errorf("it is %v", s)
+	}
+}
+
+// A span to the last column has no end, so that it grows with a recording.
+func TestSpanToTheEnd(t *testing.T) {
+	b := newBench(t, bob(t))
+	b.keys("t", "G", "Space", "H", "Enter")
+	if s := b.span(); s.To != 0 || s.From < time.Second {
+		t.Errorf("it is %v", s)
+	}
+	b.shows(" on counts")
+	b.keys("t", "a")
+	if s := b.span(); s != (views.Span{}) {
+		t.Errorf("it is %v", s)
+	}
+}
+
+func TestSpanByMouse(t *testing.T) {
+	for name, columns := range map[string][2]int{"forward": {10, 60}, "backward": {60, 10}} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, bob(t))
+			var want views.Span
+			b.do(func() {
+				slices := b.summary().timeline.slices(78)
+				want = views.Span{From: slices[10].from, To: slices[60].to}
+			})
+			x, y := b.graphAt(columns[0])
+			toX, _ := b.graphAt(columns[1])
+			b.drag(x, y, toX, 0) // it may leave the timeline
+			if s := b.span(); s != want {
+				t.Errorf("it is %v, want %v", s, want)
+			}
+			b.shows("only ", "Esc All")
+			b.click("Esc All")
+			if s := b.span(); s != (views.Span{}) {
+				t.Errorf("then it is %v", s)
+			}
+		})
+	}
+}
+
+// A click into the graph leaves the cursor there.
+func TestClickIntoTheTimeline(t *testing.T) {
+	b := newBench(t, bob(t))
+	x, y := b.graphAt(30)
+	b.clickAt(x, y)
+	b.shows("\n ──────────────────────────────▲────")
+	if s := b.span(); s != (views.Span{}) {
+		t.Errorf("it selects %v", s)
+	}
+	b.keys("Esc")
+	b.hides("▲────")
+}
+
+// A drag that begins elsewhere is none over the timeline.
+func TestDragElsewhere(t *testing.T) {
+	b := newBench(t, bob(t))
+	x, y := b.graphAt(10)
+	_, below := b.find("go:main.main")
+	b.drag(x, below, x+20, y)
+	if s := b.span(); s != (views.Span{}) {
+		t.Errorf("it selects %v", s)
+	}
+}
+
+func TestSpanCommand(t *testing.T) {
+	b := newBench(t, bob(t))
+	b.keys(":")
+	b.line("span 500ms 1s")
+	if s := b.span(); s != (views.Span{From: 500 * time.Millisecond, To: time.Second}) {
+		t.Errorf("it is %v", s)
+	}
+	b.keys(":")
+	b.line("span all")
+	if s := b.span(); s != (views.Span{}) {
+		t.Errorf("it is %v", s)
+	}
+	for line, want := range map[string]string{
+		"span":           "want 'span FROM TO'",
+		"span 1s 2s 3s":  "want 'span FROM TO'",
+		"span soon":      `"soon": want an offset`,
+		"span -1s":       `"-1s": want an offset`,
+		"span 2s 1s":     "ends before it begins",
+		"span 51ms 52ms": "no samples in 51ms to 52ms",
+	} {
+		b.keys(":")
+		b.line(line)
+		b.shows(want)
+		b.keys("Esc")
+	}
+	if s := b.span(); s != (views.Span{}) {
+		t.Errorf("a refused span is %v", s)
+	}
+}
+
+// Where nearly all goroutines wait, they are left out of the graph until a person wants them.
+func TestTimelineLeavesWaitingOut(t *testing.T) {
+	b := newBench(t, manyClasses(t, 5))
+	b.shows("up to 0.0 not waiting")
+	b.keys("w")
+	b.shows("up to 5.0 goroutines")
+	b.keys("w")
+	b.shows("up to 0.0 not waiting")
+	newBench(t, bob(t)).shows("up to 7.0 goroutines")
+}
+
+// The graph's cells have the colours, or letters, of what stands in them.
+func TestTimelineColors(t *testing.T) {
+	theme := newTheme(256, false)
+	for _, c := range []struct {
+		stack        []int
+		want         string
+		color, below int // typed times; -1: none
+		letter       string
+	}{
+		{[]int{0, 0, 0, 0, 0, 0, 0, 0}, "█", 0, -1, "R"},
+		{[]int{0, 0, 3, 3, 3, 4, 3, 3}, "▂", 0, 3, "M"},
+		{[]int{1}, "▁", 1, -1, " "},
+		{[]int{1, 1, 4, 4, 4, 4}, "▂", 1, 4, "W"},
+		{[]int{1, 1, 1, 1, 4}, "▄", 1, -1, "L"},
+		{[]int{2, 2, 2, 2, 2, 2}, "▆", 2, -1, "P"},
+	} {
+		text, style := theme.stackCell(c.stack)
+		fg, bg, _ := style.Decompose()
+		below := tcell.ColorDefault
+		if c.below >= 0 {
+			below = foreground(theme.typed[c.below])
+		}
+		if text != c.want || fg != foreground(theme.typed[c.color]) || bg != below {
+			t.Errorf("%v: %q in %v on %v", c.stack, text, fg, bg)
+		}
+		if letter, _ := newTheme(256, true).stackCell(c.stack); letter != c.letter {
+			t.Errorf("%v without colours: %q, want %q", c.stack, letter, c.letter)
+		}
+	}
+}
+
+// Whatever the width, the columns are all of the recording, without gaps and overlaps, and hold all that was seen.
+func TestColumnsTileTheRecording(t *testing.T) {
+	r := synthetic.Recording(300, 20, 0.1)
+	buckets, err := views.Timeline(r, views.Options{}, "", timelineBuckets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := &timeline{of: r, buckets: buckets}
+	end := r.Samples[len(r.Samples)-1].Time
+	rapid.Check(t, func(t *rapid.T) {
+		width := rapid.IntRange(1, 3000).Draw(t, "width")
+		slices := line.slices(width)
+		var at time.Duration
+		for i, s := range slices {
+			if s.from != at || s.to < s.from {
+				t.Fatalf("column %d is %v, after %v", i, s, at)
+			}
+			at = s.to
+		}
+		if at <= end {
+			t.Fatalf("they end at %v, the recording at %v", at, end)
+		}
+		sample := rapid.SampledFrom(r.Samples).Draw(t, "sample").Time
+		if s := slices[columnOf(slices, sample)]; sample < s.from || sample >= s.to {
+			t.Fatalf("what happened at %v is in column %v", sample, s)
+		}
+		first := columnOf(slices, r.Samples[0].Time)
+		for i, m := range line.amounts(width) {
+			if i >= first && math.Abs(m.total()-20) > 1e-9 || i < first && m.total() != 0 {
+				t.Fatalf("column %d has %v of 20 goroutines", i, m)
+			}
+		}
+	})
+}
+
+// A recording without samples has no timeline, and nothing to select.
+func TestTimelineOfNothing(t *testing.T) {
+	b := newBench(t, Options{Path: "none.cpprof", Recording: sampledata.NewBuilder(synthetic.Header()).Recording()})
+	b.keys("t", "l", "Space", "G", "Enter", "Esc", "w", "j", "G", "Enter", "o", "n")
+	b.shows("Summary")
+	b.drag(5, 5, 20, 5)
+	if s := b.span(); s != (views.Span{}) {
+		t.Errorf("it selects %v", s)
+	}
+}
