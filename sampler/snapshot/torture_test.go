@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -68,30 +69,42 @@ func torment(pid int, dir string) bool {
 	return r.End.Cause == sampledata.EndExec
 }
 
-// tally counts what the torture did.
-type tally struct {
-	targets, samplers, killed, stops, beats, recordings, samples atomic.Int64
+// totals count what the torture did.
+type totals struct {
+	targets, samplers, killedSamplers, stops, execs, threads, crashes, kills, recordings, samples atomic.Int64
+}
+
+func (n *totals) String() string {
+	return fmt.Sprintf("%d targets, which executed themselves %d times, made and ended %d threads, crashed %d times, were stopped and "+
+		"continued %d times and killed %d times; %d samplers, of which %d were killed; %d recordings of %d samples",
+		n.targets.Load(), n.execs.Load(), n.threads.Load(), n.crashes.Load(), n.stops.Load(), n.kills.Load(),
+		n.samplers.Load(), n.killedSamplers.Load(), n.recordings.Load(), n.samples.Load())
 }
 
 // TestTorture samples targets that do, and that suffer, all that makes sampling dangerous, with samplers that are
-// killed at random instants. No target may be left stopped, traced or dead, no recording unreadable.
+// killed at random instants. No target may be left stopped, traced, slower or dead, no recording unreadable.
+//
+//	go test -v -tags torture -run Torture -torture 1h -timeout 2h ./sampler/snapshot
 func TestTorture(t *testing.T) {
 	path := build(t, "-ldflags=-w") // attaching is faster without reading DWARF, so that there are more halts
 	kinds := map[string][]string{
 		"exec":    {"-again=20ms", "-busy=1", "-threads=3"},
 		"threads": {"-churn=1000", "-pairs=1"},
-		"crash":   {"-crash=" + strconv.Itoa(100+rand.IntN(900)) + "ms", "-busy=1"},
+		"crash":   {"-busy=1"},
 		"busy":    {"-busy=2", "-pairs=2", "-lockers=2", "-short=2", "-garbage"},
 		"parked":  {"-parked=2000"},
 	}
-	var n tally
+	var n totals
 	end := time.Now().Add(*tortureFor)
 	var lanes sync.WaitGroup
 	for range 2 {
 		lanes.Go(func() {
 			for time.Now().Before(end) && !t.Failed() {
 				for kind, args := range kinds {
-					if err := torture(t, &n, path, kind, append(args, "-beat")); err != nil {
+					if kind == "crash" {
+						args = append(slices.Clone(args), fmt.Sprintf("-crash=%dms", 100+rand.IntN(900)))
+					}
+					if err := torture(t, &n, path, kind, args); err != nil {
 						t.Errorf("%s: %v", kind, err)
 					}
 				}
@@ -99,47 +112,107 @@ func TestTorture(t *testing.T) {
 		})
 	}
 	lanes.Wait()
-	t.Logf("%d targets, %d samplers of which %d were killed, %d stops of targets; %d recordings with %d samples, all readable; no target left stopped, traced or dead",
-		n.targets.Load(), n.samplers.Load(), n.killed.Load(), n.stops.Load(), n.recordings.Load(), n.samples.Load())
+	if t.Log(&n); !t.Failed() {
+		t.Log("all recordings are readable; no target was left stopped, traced, slower or dead")
+	}
+	for what, count := range map[string]*atomic.Int64{"exec": &n.execs, "ended thread": &n.threads, "crash": &n.crashes,
+		"stop": &n.stops, "killed target": &n.kills, "killed sampler": &n.killedSamplers, "sample": &n.samples} {
+		if count.Load() == 0 {
+			t.Errorf("there was no %s", what)
+		}
+	}
 }
 
 // A beating target shows by dots that it gets on.
 type beating struct {
-	cmd   *exec.Cmd
-	beats atomic.Int64
-	ended chan error
+	cmd                *exec.Cmd
+	beats, begun, made atomic.Int64 // dots; how often the program began; hundreds of threads that it made
+	ended              chan error
 }
 
+// Write takes what the target prints.
 func (b *beating) Write(p []byte) (int, error) {
 	b.beats.Add(int64(bytes.Count(p, []byte("."))))
+	b.made.Add(int64(bytes.Count(p, []byte("+"))))
+	b.begun.Add(int64(bytes.Count(p, []byte("ready"))))
 	return len(p), nil
 }
 
-func torture(t *testing.T, n *tally, path, kind string, args []string) error {
-	b := &beating{cmd: exec.Command(path, args...), ended: make(chan error, 1)}
+// beat starts a target.
+func beat(path string, args []string) (*beating, error) {
+	b := &beating{cmd: exec.Command(path, append(slices.Clone(args), "-beat")...), ended: make(chan error, 1)}
 	b.cmd.Stdout = b
 	if _, err := b.cmd.StdinPipe(); err != nil {
-		return err
+		return nil, err
 	}
 	if err := b.cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() { b.ended <- b.cmd.Wait() }()
+	return b, nil
+}
+
+// over says whether the target has ended, and how.
+func (b *beating) over() (bool, error) {
+	select {
+	case err := <-b.ended:
+		b.ended <- err
+		return true, err
+	default:
+		return false, nil
+	}
+}
+
+// kill ends the target.
+func (b *beating) kill() error {
+	b.cmd.Process.Kill()
+	err := <-b.ended
+	b.ended <- err
+	return err
+}
+
+// torture samples one target with one sampler after the other. One target of four is killed while it is sampled.
+func torture(t *testing.T, n *totals, path, kind string, args []string) error {
+	b, err := beat(path, args)
+	if err != nil {
 		return err
 	}
+	defer b.kill()
 	n.targets.Add(1)
-	go func() { b.ended <- b.cmd.Wait() }()
 	dir := t.TempDir()
 	for k := range 3 {
-		if err := oneSampler(n, b, filepath.Join(dir, strconv.Itoa(k))); err != nil {
-			b.cmd.Process.Kill()
+		if over, _ := b.over(); over {
+			break
+		}
+		if err := oneSampler(n, b, filepath.Join(dir, strconv.Itoa(k)), k == 2 && rand.IntN(4) == 0); err != nil {
 			return err
 		}
 	}
-	err := b.lives(kind)
-	b.cmd.Process.Kill()
+	err = b.outcome(n, kind, path, args)
+	b.kill()
+	n.execs.Add(max(b.begun.Load()-1, 0))
+	n.threads.Add(100 * b.made.Load())
 	return errors.Join(err, readable(n, dir))
 }
 
-// oneSampler lets a sampler loose on a target, while the target is stopped and continued, and kills the sampler.
-func oneSampler(n *tally, b *beating, dir string) error {
+// outcome makes sure that a target goes on, or that it ended as it was to.
+func (b *beating) outcome(n *totals, kind, path string, args []string) error {
+	if kind == "crash" {
+		return b.crashes(n)
+	}
+	over, err := b.over()
+	if !over {
+		return b.lives(path, args)
+	}
+	if err == nil || err.Error() != "signal: killed" {
+		return fmt.Errorf("the target ended: %v", err)
+	}
+	return nil
+}
+
+// oneSampler lets a sampler loose on a target that is stopped and continued all the while, and kills the sampler at
+// some instant; or kills the target, after which the sampler ends by itself.
+func oneSampler(n *totals, b *beating, dir string, killTarget bool) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
@@ -150,42 +223,88 @@ func oneSampler(n *tally, b *beating, dir string) error {
 		return err
 	}
 	n.samplers.Add(1)
-	for range 1 + rand.IntN(20) {
-		time.Sleep(time.Duration(rand.IntN(40_000)) * time.Microsecond)
-		if rand.IntN(3) == 0 {
+	ended := make(chan error, 1)
+	go func() { ended <- s.Wait() }()
+	enough := make(chan bool)
+	var stopper sync.WaitGroup
+	stopper.Go(func() {
+		for {
+			select {
+			case <-enough:
+				return
+			case <-time.After(time.Duration(rand.IntN(100_000)) * time.Microsecond):
+			}
 			n.stops.Add(1)
 			b.cmd.Process.Signal(syscall.SIGSTOP)
 			time.Sleep(time.Duration(rand.IntN(5_000)) * time.Microsecond)
 			b.cmd.Process.Signal(syscall.SIGCONT)
 		}
+	})
+	time.Sleep(time.Duration(rand.IntN(800_000)) * time.Microsecond)
+	if killTarget {
+		if over, _ := b.over(); !over {
+			n.kills.Add(1)
+		}
+		b.kill()
+	} else {
+		s.Process.Kill()
 	}
-	s.Process.Kill()
-	if err := s.Wait(); err != nil {
-		n.killed.Add(1)
+	close(enough)
+	stopper.Wait()
+	select {
+	case err := <-ended:
+		if err != nil && err.Error() == "signal: killed" {
+			n.killedSamplers.Add(1)
+			err = nil
+		}
+		return err
+	case <-time.After(patience):
+		s.Process.Kill()
+		return errors.New("a sampler did not end with its target")
 	}
-	return nil
 }
 
-// lives makes sure that a target goes on, or ended as it was to.
-func (b *beating) lives(kind string) error {
-	before := b.beats.Load()
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(2 * time.Millisecond) {
-		select {
-		case err := <-b.ended:
-			b.ended <- err
-			if kind == "crash" && err != nil && err.Error() == "exit status 2" {
-				return nil
-			}
+// patience is for how long a busy machine may keep something from getting on.
+const patience = time.Minute
+
+// lives makes sure that a target goes on, no thread of it traced or stopped, and no slower than one that was let alone.
+func (b *beating) lives(path string, args []string) error {
+	control, err := beat(path, args)
+	if err != nil {
+		return err
+	}
+	defer control.kill()
+	for end := time.Now().Add(patience); ; {
+		mine, its := b.beats.Load(), control.beats.Load()
+		time.Sleep(50 * time.Millisecond)
+		mine, its = b.beats.Load()-mine, control.beats.Load()-its
+		if over, err := b.over(); over {
 			return fmt.Errorf("the target ended: %v", err)
-		default:
 		}
 		state, free := b.state()
-		if kind != "crash" && free && b.beats.Load() > before+20 {
+		if free && mine > 0 && its > 0 && mine >= its/2 {
 			return nil
 		}
 		if time.Now().After(end) {
-			return fmt.Errorf("the target doesn't get on (%d dots):\n%s", b.beats.Load()-before, state)
+			return fmt.Errorf("the target makes %d dots where one that was let alone makes %d:\n%s", mine, its, state)
 		}
+	}
+}
+
+// crashes waits until a target has crashed as it was to, or was killed.
+func (b *beating) crashes(n *totals) error {
+	select {
+	case err := <-b.ended:
+		b.ended <- err
+		if err != nil && err.Error() == "exit status 2" {
+			n.crashes.Add(1)
+		} else if err == nil || err.Error() != "signal: killed" {
+			return fmt.Errorf("the target ended: %v", err)
+		}
+		return nil
+	case <-time.After(patience):
+		state, _ := b.state()
+		return fmt.Errorf("the target doesn't crash:\n%s", state)
 	}
 }
 
@@ -205,7 +324,7 @@ func (b *beating) state() (text string, free bool) {
 }
 
 // readable opens all recordings below a folder.
-func readable(n *tally, dir string) error {
+func readable(n *totals, dir string) error {
 	found, err := filepath.Glob(filepath.Join(dir, "*", "*"))
 	if err != nil {
 		return err

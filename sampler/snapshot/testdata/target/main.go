@@ -177,11 +177,16 @@ func waste() {
 	}
 }
 
-// thread makes threads that end: a goroutine that ends while it is locked to its thread takes the thread along.
+// thread makes threads that end: a goroutine that ends while it is locked to its thread takes the thread along. It
+// prints a plus for each hundred.
 func thread(perSecond int) {
+	made := 0
 	for t := time.NewTicker(10 * time.Millisecond); ; <-t.C {
 		for i := 0; i < perSecond/100; i++ {
 			go runtime.LockOSThread()
+			if made++; made%100 == 0 {
+				os.Stdout.WriteString("+")
+			}
 		}
 	}
 }
