@@ -97,20 +97,33 @@ func splits(t *calltree.Tree, m *calltree.Membership, paths []callpath.Path) []s
 	return costs
 }
 
-// lastTyped is the typed time in which a path's last part ends, or "" where it does not: a class begins another part.
+// lastTyped is the typed time in which a path's last part ends, or "" where it does not: the holder of a lock begins another
+// part.
 func lastTyped(p callpath.Path) string {
 	for i := len(p.Elements) - 1; i > 0; i-- {
-		name := p.Elements[i].Name
-		if calltree.KindOf(name) == calltree.Class && p.Elements[i-1].Name == ":MONITOR" {
-			return ""
-		}
-		for _, typed := range typedNames {
-			if name == typed {
-				return typed
+		switch name := p.Elements[i].Name; calltree.KindOf(name) {
+		case calltree.Typed:
+			return typedOf(name)
+		case calltree.Class:
+			if p.Elements[i-1].Name == ":MONITOR" {
+				return ""
 			}
 		}
 	}
 	return ""
+}
+
+// typedOf is the typed time that a name stands for, or is found below.
+func typedOf(name string) string {
+	switch name {
+	case ":RUN", ":LOAD", ":PRIO", ":MONITOR":
+		return name
+	case ":unknown-holder", ":deadlock":
+		return ":MONITOR"
+	case ":idle-processor":
+		return ":LOAD"
+	}
+	return ":WAIT" // or one of its reasons
 }
 
 // draw draws the columns of a row.

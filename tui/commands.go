@@ -64,7 +64,10 @@ func (a *app) completeCommand(w window, line string) []string {
 			out = append(out, c.name+" ")
 		}
 	}
-	return append(out, a.completeNames(w, line)...)
+	if names := a.completeNames(w, line); len(out) == 0 || len(names) > 0 && strings.HasPrefix(names[0], line) {
+		out = append(out, names...)
+	}
+	return out
 }
 
 func prefixed(prefix string, texts []string) []string {

@@ -113,6 +113,9 @@ func (w *profileWindow) drawRows(c canvas) {
 		area.text(0, y, heatIcons[level], w.a.theme.heat[level])
 		line := fmt.Sprintf("%6s  %*s", report.Cost(r.cost), hitsWidth, report.Hits(r.entry.Hits))
 		x := area.text(1, y, line, style)
+		if w.list.top+y == w.selected {
+			area.text(1, y, "›", style)
+		}
 		w.columns.draw(area.part(x, y, area.width-x, 1), r, style)
 		w.drawName(area.part(names, y, area.width-names, 1), r, style)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/refine"
 )
 
@@ -47,6 +48,11 @@ func brief(step refine.Step, err error) error {
 		return err
 	}
 	why := strings.TrimPrefix(err.Error(), step.String()+": ")
+	if p, parseErr := callpath.Parse(step.Text); parseErr == nil && step.Kind == refine.KindExtended {
+		if last, _ := p.Last(); calltree.KindOf(last.Name) == calltree.Typed {
+			why += ": d leads on to another goroutine"
+		}
+	}
 	return fmt.Errorf("%w: %s", refine.ErrNothing, strings.Replace(why, ": "+refine.ErrNothing.Error(), "", 1))
 }
 
