@@ -14,6 +14,7 @@ import (
 type ledger struct {
 	r        *sampledata.Recording
 	o        views.Options
+	follows  bool // chains
 	ids      *identities
 	classOf  func(*sampledata.Run) string
 	from, to int32
@@ -52,14 +53,14 @@ type waitingFor struct {
 
 const nobody sampledata.GoroutineID = -1
 
-// sweep walks through the span that the options name.
-func sweep(r *sampledata.Recording, o views.Options) (*ledger, error) {
+// sweep walks through the span that the options name, and follows chains where it is to.
+func sweep(r *sampledata.Recording, o views.Options, follow bool) (*ledger, error) {
 	from, to, err := o.Span.Samples(r)
 	if err != nil {
 		return nil, err
 	}
 	l := &ledger{
-		r: r, o: o, ids: newIdentities(r), classOf: views.ClassOf(r, o), from: from, to: to,
+		r: r, o: o, follows: follow, ids: newIdentities(r), classOf: views.ClassOf(r, o), from: from, to: to,
 		at: make([]int32, len(r.Goroutines)), isHeld: make([]bool, len(r.Goroutines)),
 		waiting: make(map[waitingFor]int64), chains: make(map[string]*chain),
 	}
@@ -150,6 +151,9 @@ func (l *ledger) divide(w *waitingFor, hits int64) {
 		to = &a.recorded
 	}
 	to.add(hits*known, int64(len(set)))
+	if !l.follows {
+		return
+	}
 	l.visited, l.links, l.path = 0, append(l.links[:0], w.link), l.path[:0]
 	if w.who != nobody {
 		l.path = append(l.path, w.who)

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"io"
 	"math/big"
 	"slices"
@@ -30,7 +31,7 @@ func fraction(a, b *big.Rat) *big.Rat {
 }
 
 // Classes writes the table of thread classes: how many goroutines they had, instances, how many there were at a time, and the
-// share of each typed time. What can be long comes last.
+// share of each typed time; and how much of all MONITOR time is attributed. What can be long comes last.
 func Classes(w io.Writer, classes []views.ClassSummary) error {
 	t := &table{right: true}
 	t.add(append(append([]string{"count", "instances", "alive"}, typedTimes...), "class")...)
@@ -41,7 +42,19 @@ func Classes(w io.Writer, classes []views.ClassSummary) error {
 		}
 		t.add(append(row, Printable(c.Class))...)
 	}
-	return t.write(w)
+	if err := t.write(w); err != nil {
+		return err
+	}
+	waited, attributed := new(big.Rat), new(big.Rat)
+	for _, c := range classes {
+		waited.Add(waited, c.Monitor)
+		attributed.Add(attributed, c.Attributed)
+	}
+	if waited.Sign() == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintf(w, "%s of all MONITOR time is attributed to holders of the locks\n", percent(fraction(attributed, waited)))
+	return err
 }
 
 // classJSON is a class as data.
@@ -51,7 +64,8 @@ type classJSON struct {
 	Instances  int64               `json:"instances"`
 	MeanAlive  float64             `json:"mean_alive"`
 	Shares     map[string]float64  `json:"shares"`
-	Hits       map[string]*big.Rat `json:"hits"` // exact, as "5/2"
+	Hits       map[string]*big.Rat `json:"hits"`       // exact, as "5/2"
+	Attributed *big.Rat            `json:"attributed"` // of the MONITOR hits, those whose lock has a known holder
 }
 
 // ClassesJSON writes the same as a JSON array.
@@ -60,7 +74,7 @@ func ClassesJSON(w io.Writer, classes []views.ClassSummary) error {
 	for _, c := range classes {
 		j := classJSON{
 			Class: c.Class, Goroutines: c.Instances, Instances: c.Hits, MeanAlive: float(c.MeanAlive),
-			Shares: map[string]float64{}, Hits: map[string]*big.Rat{},
+			Shares: map[string]float64{}, Hits: map[string]*big.Rat{}, Attributed: c.Attributed,
 		}
 		for i, hits := range []*big.Rat{c.Run, c.Load, c.Prio, c.Monitor, c.Wait} {
 			j.Hits[typedTimes[i]] = hits

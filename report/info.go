@@ -7,7 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cpprof/cpprof/locks"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
 )
 
 // Headline writes what was recorded and what that cost the target, in a line, what went less than well, and a
@@ -84,11 +86,17 @@ func Info(w io.Writer, path string, r *sampledata.Recording) error {
 	line("cost", "the target was halted %s of the time (%s in all); the sampler used %s of a core",
 		Percent(s.HaltedShare), span(s.Halt.Total), Percent(s.SamplerCPUShare))
 	line("stacks", "%s torn; %s taken over unread, of which %s wrong", Percent(s.TornShare), Percent(s.ReusedShare), Percent(s.ReusedWrongShare))
-	if len(r.Warnings) == 0 {
+	a, err := locks.Summarise(r, views.Options{})
+	if err != nil {
+		return err
+	}
+	line("locks", "%s", waitsText(a))
+	if len(r.Warnings) == 0 && len(a.Deadlocks) == 0 {
 		line("warnings", "none")
 	}
+	b.WriteString(Deadlocks(path, a.Deadlocks))
 	b.WriteString(Warnings(r.Warnings))
-	_, err := io.WriteString(w, b.String())
+	_, err = io.WriteString(w, b.String())
 	return err
 }
 
@@ -105,15 +113,28 @@ type infoJSON struct {
 	AskedHz    float64   `json:"asked_rate_hz"`
 	Complete   bool      `json:"complete"`
 	Ended      string    `json:"ended"`
+	Locks      locksInfo `json:"locks"`
 	sampledata.Stats
+}
+
+// locksInfo is what was waited for.
+type locksInfo struct {
+	Contended int          `json:"contended"`
+	Waits     evidenceJSON `json:"waits"`
+	Deadlocks int          `json:"deadlocks"`
 }
 
 // InfoJSON writes the same as JSON: times in nanoseconds, shares of 1.
 func InfoJSON(w io.Writer, r *sampledata.Recording) error {
 	h := r.Header
+	a, err := locks.Summarise(r, views.Options{})
+	if err != nil {
+		return err
+	}
 	return writeJSON(w, infoJSON{
 		Command: h.Command, PID: h.PID, GoVersion: h.GoVersion, OS: h.OS, Arch: h.Arch, GOMAXPROCS: h.GOMAXPROCS,
 		Start: h.Start, Backend: h.Sampler.Backend, AskedHz: h.Sampler.RateHz,
 		Complete: r.End != nil, Ended: ending(r), Stats: r.Stats(),
+		Locks: locksInfo{len(a.Locks), evidenceOf(&a.Evidence), len(a.Deadlocks)},
 	})
 }

@@ -22,18 +22,16 @@ func Locks(w io.Writer, r *sampledata.Recording, a *locks.Analysis, top int) err
 	for _, d := range a.Deadlocks {
 		writeDeadlock(b, r, d)
 	}
-	if len(a.Locks) == 0 {
-		b.WriteString("No goroutine was seen waiting for a lock.\n")
-		_, err := io.WriteString(w, b.String())
-		return err
-	}
 	shown := a.Locks
 	if top > 0 && top < len(shown) {
 		shown = shown[:top]
 	}
-	fmt.Fprintf(b, "%d hits of waiting for %s; holders: %s\n\n", a.Evidence.Hits, counted(len(a.Locks), "lock"), evidenceText(&a.Evidence))
-	if err := lockTable(b, a, shown); err != nil {
-		return err
+	fmt.Fprintf(b, "%s\n", waitsText(a))
+	if len(shown) > 0 {
+		b.WriteByte('\n')
+		if err := lockTable(b, a, shown); err != nil {
+			return err
+		}
 	}
 	if more := len(a.Locks) - len(shown); more > 0 {
 		fmt.Fprintf(b, "\n%s (--top 0 shows all)\n", counted(more, "more lock"))
@@ -43,6 +41,14 @@ func Locks(w io.Writer, r *sampledata.Recording, a *locks.Analysis, top int) err
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// waitsText says how much was waited for locks, and for how much of it the holders are known.
+func waitsText(a *locks.Analysis) string {
+	if len(a.Locks) == 0 {
+		return "no goroutine was seen waiting for a lock"
+	}
+	return fmt.Sprintf("%d hits of waiting for %s; holders: %s", a.Evidence.Hits, counted(len(a.Locks), "lock"), evidenceText(&a.Evidence))
 }
 
 // evidenceText says how much is known of the holders.
@@ -65,7 +71,7 @@ func percent(share *big.Rat) string {
 }
 
 func lockTable(w io.Writer, a *locks.Analysis, shown []*locks.Lock) error {
-	t := new(table)
+	t := &table{right: true}
 	t.add("waited", "mean", "hits", "known", "lock")
 	for _, l := range shown {
 		t.add(span(a.Waited(l.Hits)), Decimal(a.Mean(l.Hits), 2), strconv.FormatInt(l.Hits, 10), percent(l.Share(l.Attributed())), Printable(l.String()))
@@ -187,6 +193,19 @@ func writeDeadlock(b *strings.Builder, r *sampledata.Recording, d *locks.Deadloc
 	fmt.Fprintf(b, "DEADLOCK in %s, from %s %s:\n", counted(d.Samples, "sample"), span(r.Samples[d.First].Time), until)
 	b.WriteString(Deadlock(d))
 	b.WriteByte('\n')
+}
+
+// Deadlocks shows deadlocks as warnings, a line each.
+func Deadlocks(path string, deadlocks []*locks.Deadlock) string {
+	b := new(strings.Builder)
+	for _, d := range deadlocks {
+		ids := make([]int64, len(d.Members))
+		for i, m := range d.Members {
+			ids[i] = m.Goroutine
+		}
+		fmt.Fprintf(b, "warning: DEADLOCK of %s, each waiting for a lock of the next; see cpprof locks %s\n", goids(ids), Printable(path))
+	}
+	return b.String()
 }
 
 // Deadlock shows the goroutines that wait for one another, with their stacks, the innermost call first.

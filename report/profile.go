@@ -8,6 +8,7 @@ import (
 
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
 )
 
 // A Profile is a session's profile together with what a reader must know of it.
@@ -23,7 +24,11 @@ type Profile struct {
 func (p *Profile) Write(w io.Writer) error {
 	b := new(strings.Builder)
 	m := p.Session.Tree().Main()
-	fmt.Fprintf(b, "%s; %s hits are a cost of 1.000\n\n", Printable(p.Title), Hits(m.Denominator))
+	fmt.Fprintf(b, "%s; %s hits are a cost of 1.000\n", Printable(p.Title), Hits(m.Denominator))
+	if waited, attributed := views.Monitor(p.Session.Tree()); waited.Sign() > 0 {
+		fmt.Fprintf(b, "MONITOR %s, of which %s is attributed to holders of the locks\n", Cost(m.Cost(waited)), percent(fraction(attributed, waited)))
+	}
+	b.WriteByte('\n')
 	hitsWidth := max(len("hits"), len(Hits(p.Session.Root().Hits)))
 	fmt.Fprintf(b, "%6s  %*s  %s\n", "cost", hitsWidth, "hits", "call path")
 	var hidden int
@@ -99,8 +104,15 @@ type profileJSON struct {
 	Steps       []refine.Step        `json:"steps"`
 	MinHits     *big.Rat             `json:"min_hits,omitempty"`
 	MinCost     *big.Rat             `json:"min_cost,omitempty"`
+	Monitor     *monitorJSON         `json:"monitor,omitempty"`
 	Profile     entryJSON            `json:"profile"`
 	Warnings    []sampledata.Warning `json:"warnings"`
+}
+
+// monitorJSON is the time waited for locks, in hits, and the part of it whose locks have a known holder.
+type monitorJSON struct {
+	Hits       *big.Rat `json:"hits"`
+	Attributed *big.Rat `json:"attributed"`
 }
 
 type entryJSON struct {
@@ -115,11 +127,15 @@ type entryJSON struct {
 // WriteJSON writes the same entries as JSON.
 func (p *Profile) WriteJSON(w io.Writer) error {
 	m, t := p.Session.Tree().Main(), p.Session.Threshold()
-	return writeJSON(w, profileJSON{
+	j := profileJSON{
 		Title: p.Title, Denominator: m.Denominator, Unit: m.Unit,
 		Steps: append([]refine.Step{}, p.Session.Steps()...), MinHits: t.Hits, MinCost: t.Cost,
 		Profile: p.entry(p.Session.Root()), Warnings: append([]sampledata.Warning{}, p.Warnings...),
-	})
+	}
+	if waited, attributed := views.Monitor(p.Session.Tree()); waited.Sign() > 0 {
+		j.Monitor = &monitorJSON{waited, attributed}
+	}
+	return writeJSON(w, j)
 }
 
 func (p *Profile) entry(e *refine.Entry) entryJSON {

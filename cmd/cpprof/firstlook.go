@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cpprof/cpprof/locks"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/views"
@@ -23,6 +24,13 @@ func firstLook(t terminal, s *source, limit refine.Threshold, color bool) error 
 	}
 	if err := report.Headline(t.out, s.path, s.recording); err != nil {
 		return err
+	}
+	waits, err := locks.Summarise(s.recording, s.options)
+	if err != nil {
+		return err
+	}
+	if warning := report.Deadlocks(s.path, waits.Deadlocks); warning != "" {
+		fmt.Fprintln(t.out, warning)
 	}
 	if len(classes) == 0 {
 		_, err := fmt.Fprintln(t.out, "No goroutine was seen: the recording has no samples in this span.")
