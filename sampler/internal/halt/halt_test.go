@@ -19,6 +19,9 @@ import (
 func open(t *testing.T, g *target) *Process {
 	t.Helper()
 	p, err := Open(g.Process.Pid)
+	for end := time.Now().Add(time.Minute); errors.Is(err, os.ErrNotExist) && time.Now().Before(end); {
+		p, err = Open(g.Process.Pid) // one that is just executing another program is not to be found
+	}
 	if errors.Is(err, os.ErrPermission) {
 		t.Skipf("this machine doesn't permit it: %v", err)
 	}
