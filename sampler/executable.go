@@ -18,6 +18,7 @@ type Executable struct {
 	OS, Arch  string
 	Entry     uint64 // as linked; 0 where the format doesn't say
 	DWARF     bool   // it has debug information
+	Toolchain bool   // it is the go command, or a compiler, linker and the like that this starts
 }
 
 // ReadExecutable looks at a program's file, or at a process's in /proc/PID/exe.
@@ -34,6 +35,7 @@ func ReadExecutable(path string) (Executable, error) {
 		return e, notGo(e.Path)
 	}
 	e.GoVersion = info.GoVersion
+	e.Toolchain = strings.HasPrefix(info.Path, "cmd/") && info.Main.Path == "" // of the standard library's module
 	return e, nil
 }
 

@@ -43,14 +43,8 @@ func awaitExit(pid int, _ *exec.Cmd, stop <-chan struct{}) bool {
 
 // stateOf is the letter of the process's state in /proc/PID/stat, 0 where there is no process.
 func stateOf(pid int) byte {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0
-	}
-	if i := bytes.LastIndexByte(b, ')'); i >= 0 && i+2 < len(b) {
-		return b[i+2]
-	}
-	return 0
+	s, _ := readStat(pid)
+	return s.state
 }
 
 func executableOf(pid int, _ string) string { return fmt.Sprintf("/proc/%d/exe", pid) }

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/cpprof/cpprof/sampler"
@@ -29,8 +30,8 @@ type attacher func(*sampler.Process) (sampler.Backend, error)
 
 // attachTo finds a running process and attaches a backend to it. What else has to be in order, given the program's
 // name, is seen to by ready before the process is touched.
-func attachTo(pid int, backend string, ready func(program string) error) (*sampler.Process, sampler.Backend, error) {
-	p, attach, err := find(pid, backend)
+func attachTo(t terminal, pid int, backend string, ready func(program string) error) (*sampler.Process, sampler.Backend, error) {
+	p, attach, err := find(t, pid, backend)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -45,18 +46,39 @@ func attachTo(pid int, backend string, ready func(program string) error) (*sampl
 	return p, b, nil
 }
 
-// find finds a running process, and makes ready to attach to it.
-func find(pid int, backend string) (*sampler.Process, attacher, error) {
+// find finds a running process, and makes ready to attach to it. Where another process may be meant, which this one has
+// started, it says so.
+func find(t terminal, pid int, backend string) (*sampler.Process, attacher, error) {
 	p, err := sampler.Find(pid)
 	if err != nil {
 		return nil, nil, err
 	}
 	attach, err := backends[backend].open(p.Executable)
+	e, goErr := sampler.ReadExecutable(p.Executable)
+	hint := ""
+	if goErr != nil || e.Toolchain {
+		hint = startedBy(pid)
+	}
 	if err != nil {
 		p.Release()
-		return nil, nil, prefix(pid, err)
+		return nil, nil, prefix(pid, fmt.Errorf("%w%s", err, hint))
+	}
+	if hint != "" {
+		fmt.Fprintf(t.err, "cpprof: process %d is the go command%s\n", pid, hint)
 	}
 	return p, attach, nil
+}
+
+// startedBy tells of the Go programs that a process has started.
+func startedBy(pid int) string {
+	var list []string
+	for _, p := range sampler.Started(pid) {
+		list = append(list, fmt.Sprintf("%s with -p %d", filepath.Base(p.Name), p.PID))
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return ": it started " + strings.Join(list, ", ")
 }
 
 // prefix says which process an error is about, where it doesn't itself.

@@ -62,14 +62,14 @@ func recordDemo(ctx context.Context, t terminal, output string, duration time.Du
 	}
 	defer b.Close()
 	fmt.Fprintf(t.err, "Recording a small contended server for %v into %s ...\n", duration, output)
-	f := recordFlags{output: output, force: true, samplerFlags: samplerFlags{
+	f := recordFlags{outputs: outputs{force: true}, samplerFlags: samplerFlags{
 		backend: defaultBackend,
 		options: sampler.Options{
 			Rate: backends[defaultBackend].rate, Jitter: sampler.DefaultJitter,
 			MaxOverhead: sampler.DefaultMaxOverhead, MaxCPU: sampler.DefaultMaxCPU, Duration: duration,
 		},
 	}}
-	_, err = f.take(ctx, process, b, newNarrator(t))
+	_, err = f.takeTelling(ctx, process, b, output, newNarrator(t))
 	return err
 }
 

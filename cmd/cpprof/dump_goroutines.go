@@ -34,7 +34,7 @@ for and who holds them, and the stack, innermost call first. The program goes on
 			if _, err := findBackend(backend); err != nil {
 				return &usageError{err}
 			}
-			r, err := haltOnce(c.Context(), pid, backend)
+			r, err := haltOnce(c.Context(), t, pid, backend)
 			if err != nil {
 				return err
 			}
@@ -60,10 +60,10 @@ for and who holds them, and the stack, innermost call first. The program goes on
 const halts = 5
 
 // haltOnce makes a recording of one sample.
-func haltOnce(ctx context.Context, pid int, backend string) (*sampledata.Recording, error) {
+func haltOnce(ctx context.Context, t terminal, pid int, backend string) (*sampledata.Recording, error) {
 	ctx, signals := watchSignals(ctx)
 	defer signals.stop()
-	p, b, err := attachTo(pid, backend, anyProgram)
+	p, b, err := attachTo(t, pid, backend, anyProgram)
 	if err != nil {
 		return nil, err
 	}

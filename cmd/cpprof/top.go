@@ -103,7 +103,7 @@ func (f *topFlags) run(ctx context.Context, t terminal) error {
 	}
 	ctx, signals := watchSignals(ctx)
 	defer signals.stop()
-	p, attach, err := find(f.pid, f.backend)
+	p, attach, err := find(t, f.pid, f.backend)
 	if err != nil {
 		return err
 	}

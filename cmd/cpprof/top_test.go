@@ -62,7 +62,7 @@ func TestFeedRounds(t *testing.T) {
 
 // feedRounds waits for a few rounds.
 func feedRounds(t *testing.T, target *fixture.Running, backend string, o feedOptions) {
-	p, attach, err := find(target.Pid(), backend)
+	p, attach, err := find(terminal{err: t.Output()}, target.Pid(), backend)
 	if err != nil {
 		t.Fatal(err)
 	}

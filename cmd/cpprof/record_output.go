@@ -1,0 +1,104 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// outputs name the recordings that one call makes: as -o says, or after the program and the date; more than one of the same
+// name are numbered, run.cpprof, run.2.cpprof, and so on.
+type outputs struct {
+	given string // by -o
+	force bool   // to replace what is there
+
+	mu    sync.Mutex
+	taken map[string]bool
+}
+
+// settle sees that a recording of a program can be written, before anything is done to one.
+func (o *outputs) settle(program string) error {
+	name := o.base(program)
+	if _, err := os.Lstat(name); err == nil && !o.force {
+		return fmt.Errorf("%s is already there: give another name with -o, or replace it with --force", name)
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if parent := filepath.Dir(name); parent != "" {
+		if info, err := os.Stat(parent); err != nil || !info.IsDir() {
+			return fmt.Errorf("there is no folder %s to write the recording into: give another name with -o", parent)
+		}
+	}
+	return o.try(name)
+}
+
+// try makes a recording's folder, and takes it away again.
+func (o *outputs) try(name string) error {
+	if o.force {
+		if _, err := os.Lstat(name); err == nil {
+			return sampledata.Replaceable(name)
+		}
+	}
+	if err := os.Mkdir(name, 0o777); err != nil {
+		return fmt.Errorf("the recording can't be written: %w: give another name with -o", err)
+	}
+	return os.Remove(name)
+}
+
+func (o *outputs) base(program string) string {
+	if o.given != "" {
+		return o.given
+	}
+	return strings.TrimSuffix(filepath.Base(program), ".exe") + time.Now().Format("-20060102-150405") + ".cpprof"
+}
+
+// claim gives a name that is free.
+func (o *outputs) claim(program string) string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	base := o.base(program)
+	name := base
+	for n := 2; !o.free(name); n++ {
+		stem, isRecording := strings.CutSuffix(base, ".cpprof")
+		name = stem + "." + strconv.Itoa(n)
+		if isRecording {
+			name += ".cpprof"
+		}
+	}
+	if o.taken == nil {
+		o.taken = map[string]bool{}
+	}
+	o.taken[name] = true
+	return name
+}
+
+func (o *outputs) free(name string) bool {
+	if o.taken[name] {
+		return false
+	}
+	_, err := os.Lstat(name)
+	return o.force || errors.Is(err, fs.ErrNotExist)
+}
+
+// discard takes a recording away that says nothing.
+func (o *outputs) discard(name string) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.taken, name)
+	return os.RemoveAll(name)
+}
+
+func (o *outputs) create(name string, h sampledata.Header) (*sampledata.Writer, error) {
+	if o.force {
+		return sampledata.Replace(name, h)
+	}
+	return sampledata.Create(name, h)
+}

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"time"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler"
+)
+
+// record makes one recording, or several where programs are followed.
+func record(ctx context.Context, t terminal, f *recordFlags, command []string) error {
+	ctx, signals := watchSignals(ctx)
+	defer signals.stop()
+	target, err := openTarget(t, f, command)
+	if err != nil {
+		return err
+	}
+	defer target.Release()
+	say := newNarrator(t)
+	r := &pursuit{f: f, say: say, signals: signals, root: target.Process}
+	if target.backend == nil {
+		err = r.follow(ctx, sampler.FollowOptions{Children: true, Match: f.matcher()})
+	} else {
+		err = r.first(ctx, target.backend)
+	}
+	if err != nil {
+		return err
+	}
+	if !target.Launched {
+		return nil
+	}
+	return handOn(target.Process)
+}
+
+// A target is a process that is there.
+type target struct {
+	*sampler.Process
+	backend sampler.Backend // nil where not the process itself is to be recorded, but what it becomes or starts
+}
+
+// openTarget finds or launches the target, and attaches to it. What can fail is tried before anything is launched.
+func openTarget(t terminal, f *recordFlags, command []string) (target, error) {
+	if len(command) == 0 {
+		return f.running(t)
+	}
+	program, err := sampler.LookPath(command[0])
+	if err != nil {
+		return target{}, err
+	}
+	if err := f.outputs.settle(program); err != nil {
+		return target{}, err
+	}
+	var attach attacher
+	if !f.follows(program, command[1:]) {
+		if attach, err = backends[f.backend].open(program); err != nil {
+			return target{}, fmt.Errorf("launch: %w", err)
+		}
+	}
+	cmd := exec.Command(program, command[1:]...)
+	cmd.Args[0] = command[0]
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = t.in, t.out, t.err
+	p, err := sampler.LaunchCommand(cmd)
+	if err != nil || attach == nil {
+		return target{Process: p}, err
+	}
+	b, err := attach(p)
+	if err != nil {
+		defer p.Release()
+		select {
+		case <-p.Done():
+			fmt.Fprintf(t.err, "cpprof: %s ended before it could be sampled: %s\n", command[0], p.End().Detail)
+			return target{}, &statusError{int(p.End().ExitStatus)}
+		case <-time.After(100 * time.Millisecond):
+		}
+		return target{}, goesOn(p, err)
+	}
+	return target{p, b}, nil
+}
+
+// running is the process that -p names.
+func (f *recordFlags) running(t terminal) (target, error) {
+	if f.child == "" {
+		p, b, err := attachTo(t, f.pid, f.backend, f.outputs.settle)
+		return target{p, b}, err
+	}
+	p, err := sampler.Find(f.pid)
+	if err != nil {
+		return target{}, err
+	}
+	if err := f.outputs.settle(p.Name); err != nil {
+		p.Release()
+		return target{}, err
+	}
+	return target{Process: p}, nil
+}
+
+// take writes the recording of a process that a backend is attached to.
+func (f *recordFlags) take(ctx context.Context, p *sampler.Process, b sampler.Backend, file string, o sampler.Options) (sampler.Result, error) {
+	h := b.Header()
+	h.Sampler = o.Settings(version(), f.backend)
+	w, err := f.outputs.create(file, h)
+	if err != nil {
+		return sampler.Result{}, err
+	}
+	return sampler.Record(ctx, p, b, w, o)
+}
+
+// takeTelling is take, telling how it goes.
+func (f *recordFlags) takeTelling(ctx context.Context, p *sampler.Process, b sampler.Backend, file string, say *narrator) (sampler.Result, error) {
+	o := f.options
+	o.Progress = say.progress
+	defer say.clear()
+	return f.take(ctx, p, b, file, o)
+}
+
+// first records the process itself, and then, where that is asked for, the programs that it executes.
+func (r *pursuit) first(ctx context.Context, b sampler.Backend) error {
+	p := r.root
+	file := r.f.outputs.claim(p.Name)
+	r.say.begin(p, file)
+	began := time.Now()
+	result, err := r.f.takeTelling(ctx, p, r.signals.suspendable(b), file, r.say)
+	b.Close()
+	if err != nil {
+		return goesOn(p, err)
+	}
+	r.say.end(p, file, result)
+	if result.End.Cause == sampledata.EndExec && r.f.followExec {
+		r.began, r.made = began, 1
+		return r.follow(ctx, sampler.FollowOptions{Match: func(string) bool { return true }})
+	}
+	r.await(ctx)
+	return nil
+}
+
+// await waits for a launched program to end that has got the same Ctrl-C at the terminal.
+func (r *pursuit) await(ctx context.Context) {
+	if r.root.Launched && r.signals.fromTerminal() {
+		r.root.Wait(context.WithoutCancel(ctx))
+	}
+}
+
+// goesOn adds to an error that the program that was launched is still there.
+func goesOn(p *sampler.Process, err error) error {
+	if !p.Launched {
+		return err
+	}
+	select {
+	case <-p.Done():
+		return err
+	default:
+		return fmt.Errorf("%w (the launched program goes on as process %d)", err, p.PID)
+	}
+}
+
+// handOn ends cpprof with the status of a launched program that has ended.
+func handOn(p *sampler.Process) error {
+	select {
+	case <-p.Done():
+	default:
+		return nil
+	}
+	if status := p.End().ExitStatus; status != 0 {
+		return &statusError{int(status)}
+	}
+	return nil
+}
