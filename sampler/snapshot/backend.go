@@ -119,25 +119,37 @@ func (b *Backend) Close() error {
 // Observe takes one sample.
 func (b *Backend) Observe(_ context.Context, sink sampledata.Sink, s sampledata.Sample) (sampledata.Sample, error) {
 	b.begin(sink)
-	if err := b.parked(); err != nil {
+	var err error
+	if closed := b.t.Do(func(h *halt.Halter) { err = b.look(h, &s) }); closed != nil {
+		return s, closed
+	}
+	if err != nil {
 		return s, b.failure(err)
+	}
+	return s, sink.Sample(s, b.changes)
+}
+
+// look sees the target and finds out what changed. All of it is done by the thread that halts.
+func (b *Backend) look(h *halt.Halter, s *sampledata.Sample) error {
+	if err := b.parked(); err != nil {
+		return err
 	}
 	ps, err := b.t.processors()
 	if err != nil {
-		return s, b.failure(err)
+		return err
 	}
 	b.capture.prepare(ps)
-	h, err := b.t.Halt(haltLimit, b.capture.take)
-	s.Halt = h.Took
+	halted, err := h.Halt(haltLimit, b.capture.take)
+	s.Halt = halted.Took
 	if err != nil {
 		b.forget()
-		return s, b.failure(err)
+		return err
 	}
 	b.adopt()
 	b.watch()
 	b.resolve()
-	b.finish(&s)
-	return s, sink.Sample(s, b.changes)
+	b.finish(s)
+	return nil
 }
 
 // begin starts a sample. A sink that is not the one of the sample before knows nothing yet.

@@ -7,7 +7,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
-	"os"
+
+	"github.com/cpprof/cpprof/sampler/internal/halt"
 )
 
 // Bounds of what is asked of the kernel in one sample, about goroutines in system calls and in C.
@@ -20,7 +21,7 @@ const (
 // A callLooks asks the kernel whether threads run. Its files are kept open: opening one costs several times what
 // reading it does.
 type callLooks struct {
-	files   map[int]*os.File // by thread
+	files   map[int]halt.File // by thread
 	threads int32            // of the target, counted now and then
 	counted uint32           // the sample that did
 	buf     [32]byte
@@ -35,20 +36,20 @@ func (c *callLooks) close() {
 
 // running tells whether a thread is on a CPU or ready for one, rather than asleep in the kernel.
 func (c *callLooks) running(pid, tid int) bool {
-	f := c.files[tid]
-	if f == nil {
+	f, open := c.files[tid]
+	if !open {
 		var err error
-		if f, err = os.Open(fmt.Sprintf("/proc/%d/task/%d/syscall", pid, tid)); err != nil {
+		if f, err = halt.OpenFile(fmt.Sprintf("/proc/%d/task/%d/syscall", pid, tid)); err != nil {
 			return false
 		}
 		if c.files == nil || len(c.files) >= maxKept {
 			c.close()
-			c.files = map[int]*os.File{}
+			c.files = map[int]halt.File{}
 		}
 		c.files[tid] = f
 	}
 	n, err := f.ReadAt(c.buf[:], 0)
-	if n == 0 && err != nil { // the thread ended
+	if err != nil || n == 0 { // the thread ended
 		f.Close()
 		delete(c.files, tid)
 		return false

@@ -32,22 +32,46 @@ type Halt struct {
 	Owed    int           // that did not stop in time, and are let go as soon as they do
 }
 
-// Halt calls f, which halts the threads it names to Threads and reads what it needs; when f returns they are let go.
-// It ends with ErrSlow when a thread takes longer to stop than the limit, and with ErrEnded or ErrExec when the
-// process did; the threads are let go in any case. f runs on an OS thread of its own, alone.
-func (p *Process) Halt(limit time.Duration, f func(*Halted) error) (Halt, error) {
-	r := request{p: p, limit: limit, f: f, done: make(chan struct{})}
+// A Halter halts threads of a process. It is of use only within the function that Do gave it to.
+type Halter struct {
+	p *Process
+	w *worker
+}
+
+// Do calls f on the OS thread that halts, alone, and returns when f has. Several things done in one f need no
+// hand-over between OS threads, which costs tens of microseconds each time.
+func (p *Process) Do(f func(*Halter)) error {
+	r := request{f: func() { f(&Halter{p, p.w}) }, done: make(chan struct{})}
 	select {
-	case p.w.requests <- &r:
+	case p.w.requests <- r:
 		<-r.done
-		// Not in the worker, which may have to reap before the process gets on with executing another program.
-		if err := p.Check(); err != nil {
-			return r.halt, err
-		}
-		return r.halt, r.err
+		return nil
 	case <-p.w.ended:
-		return Halt{}, errors.New("halting a process that was closed")
+		return errors.New("halting a process that was closed")
 	}
+}
+
+// Halt is a Do that only halts. When the process has ended or executed another program it says so.
+func (p *Process) Halt(limit time.Duration, f func(*Halted) error) (halt Halt, err error) {
+	if closed := p.Do(func(h *Halter) { halt, err = h.Halt(limit, f) }); closed != nil {
+		return halt, closed
+	}
+	if end := p.Check(); end != nil {
+		return halt, end
+	}
+	return halt, err
+}
+
+// Halt calls f, which halts the threads it names to Threads and reads what it needs; when f returns they are let go.
+// It ends with ErrSlow when a thread takes longer to stop than the limit, and with ErrGone when the program has gone;
+// the threads are let go in any case.
+func (h *Halter) Halt(limit time.Duration, f func(*Halted) error) (Halt, error) {
+	halt, err := h.w.halt(h.p, limit, f)
+	if !h.p.there() {
+		// What became of it is to be found out when this thread is free to reap: executing another program waits for it.
+		err = ErrGone
+	}
+	return halt, err
 }
 
 // Reader reads the process's memory in the halt.
@@ -124,25 +148,23 @@ func (h *Halted) take(t *tracee) error {
 	return nil
 }
 
-// serve does one halt.
-func (w *worker) serve(r *request) {
-	defer close(r.done)
+// halt does one halt.
+func (w *worker) halt(p *Process, limit time.Duration, f func(*Halted) error) (halt Halt, err error) {
 	w.settle()
 	h := &w.halted
-	*h = Halted{w: w, reader: r.p.raw, threads: h.threads[:0], deadline: time.Now().Add(r.limit)}
+	*h = Halted{w: w, reader: p.reader, threads: h.threads[:0], deadline: time.Now().Add(limit)}
 	for i := range w.traced {
 		w.traced[i].wanted, w.traced[i].taken = false, false
 	}
-	w.reaper.arm()
 	w.priority.raise()
-	r.err = r.f(h)
-	r.halt.Threads = len(h.threads)
+	err = f(h)
+	halt.Threads = len(h.threads)
 	w.release()
 	if !h.begin.IsZero() {
-		r.halt.Took = time.Since(h.begin)
+		halt.Took = time.Since(h.begin)
 	}
 	w.priority.lower()
-	w.reaper.disarm()
 	w.settle()
-	r.halt.Owed = len(w.traced)
+	halt.Owed = len(w.traced)
+	return halt, err
 }

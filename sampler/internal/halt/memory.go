@@ -21,7 +21,6 @@ const maxRanges = 1024
 // A Reader reads a process's memory; it is not for concurrent use.
 type Reader struct {
 	p      *Process
-	raw    bool // without a word to Go's scheduler
 	local  [maxRanges]unix.Iovec
 	remote [maxRanges]unix.RemoteIovec
 	Calls  int // system calls made
@@ -67,7 +66,7 @@ func (r *Reader) ReadRanges(rs []Range) (failed int) {
 			want += len(g.Buf)
 			n++
 		}
-		got, err := r.readv(n)
+		got, err := readv(r.p.pid, r.local[:n], r.remote[:n])
 		r.Calls++
 		if err == nil && got == want {
 			rs = rs[n:]
@@ -95,16 +94,8 @@ func (r *Reader) ReadRanges(rs []Range) (failed int) {
 	return failed
 }
 
-func (r *Reader) readv(n int) (int, error) {
-	if r.raw {
-		return readv(r.p.pid, r.local[:n], r.remote[:n])
-	}
-	// Megabytes take milliseconds, during which a collection of the sampler's own must not wait.
-	return unix.ProcessVMReadv(r.p.pid, r.local[:n], r.remote[:n], 0)
-}
-
-// readv is process_vm_readv without a word to Go's scheduler: it doesn't block, and in a halt a hand-over of the
-// processor would cost more than the call.
+// readv is process_vm_readv without a word to Go's scheduler, whose care for a thread that may block would cost more than
+// the call. A megabyte takes a fraction of a millisecond, for which the rest of the sampler may have to wait.
 func readv(pid int, local []unix.Iovec, remote []unix.RemoteIovec) (int, error) {
 	n, _, e := unix.RawSyscall6(unix.SYS_PROCESS_VM_READV, uintptr(pid),
 		uintptr(unsafe.Pointer(unsafe.SliceData(local))), uintptr(len(local)),

@@ -2,7 +2,11 @@
 
 package halt
 
-import "golang.org/x/sys/unix"
+import (
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
 
 // A priority is that of the worker's OS thread: raised while threads are halted, since on a busy machine the tail of
 // the halts is the sampler's waiting for a CPU.
@@ -41,12 +45,17 @@ func newPriority() *priority {
 
 func (p *priority) raise() {
 	if !p.denied {
-		unix.SchedSetAttr(0, &p.raised, 0)
+		setScheduler(&p.raised)
 	}
 }
 
 func (p *priority) lower() {
 	if !p.denied {
-		unix.SchedSetAttr(0, &p.usual, 0)
+		setScheduler(&p.usual)
 	}
+}
+
+// setScheduler is unix.SchedSetAttr for the calling thread, without a word to Go's scheduler.
+func setScheduler(a *unix.SchedAttr) {
+	unix.RawSyscall(unix.SYS_SCHED_SETATTR, 0, uintptr(unsafe.Pointer(a)), 0)
 }

@@ -17,18 +17,20 @@ var (
 	ErrEnded = errors.New("the process has ended")
 	// ErrExec says that the process became another program.
 	ErrExec = errors.New("the process executed another program")
+	// ErrGone says that the process has ended or became another program; Settle says which.
+	ErrGone = errors.New("the program has gone")
 	// ErrSlow says that a thread did not stop within the limit of a halt.
 	ErrSlow = errors.New("a thread did not stop in time")
 )
 
 // A Process is another process, running, whose memory can be read and whose threads can be halted.
 type Process struct {
-	pid   int
-	start uint64   // of the process, in clock ticks since boot: tells it from a later one of the same number
-	mem   *os.File // bound to the address space of the program that ran when it was opened
-	probe int64    // an address that is mapped as long as that program runs
-	w     *worker
-	raw   *Reader // for halts
+	pid    int
+	start  uint64 // of the process, in clock ticks since boot: tells it from a later one of the same number
+	mem    File   // bound to the address space of the program that ran when it was opened
+	probe  int64  // an address that is mapped as long as that program runs
+	w      *worker
+	reader *Reader // for halts
 }
 
 // Open makes a process ready to be read and halted.
@@ -50,7 +52,7 @@ func Open(pid int) (*Process, error) {
 		return nil, fmt.Errorf("attach to %d: %w", pid, explain(pid, err))
 	}
 	p.w = startWorker(pid)
-	p.raw = &Reader{p: p, raw: true}
+	p.reader = p.NewReader()
 	return p, nil
 }
 
@@ -73,7 +75,7 @@ func (p *Process) gone() bool {
 }
 
 func (p *Process) open() (err error) {
-	if p.mem, err = os.Open(p.Path("mem")); err != nil {
+	if p.mem, err = OpenFile(p.Path("mem")); err != nil {
 		return err
 	}
 	defer func() {
@@ -122,9 +124,7 @@ func (p *Process) Path(name string) string { return "/proc/" + strconv.Itoa(p.pi
 // Check tells whether the process still runs the program that it ran when it was opened: nil, ErrEnded or ErrExec.
 // What was read before a Check that gives nil came from that program.
 func (p *Process) Check() error {
-	var b [1]byte
-	// The file stays bound to the address space that was there when it was opened, and reads nothing once that is gone.
-	if n, _ := p.mem.ReadAt(b[:], p.probe); n == 1 {
+	if p.there() {
 		return nil
 	}
 	for range transient {
@@ -137,6 +137,14 @@ func (p *Process) Check() error {
 		time.Sleep(time.Millisecond)
 	}
 	return ErrEnded
+}
+
+// there tells whether the program that ran when the process was opened still does: the file stays bound to the address
+// space that was there then, and reads nothing once that is gone.
+func (p *Process) there() bool {
+	var b [1]byte
+	n, err := p.mem.ReadAt(b[:], p.probe)
+	return err == nil && n == 1
 }
 
 // Settle is Check after something failed. A process that executes another program is not to be found for a moment while

@@ -16,7 +16,7 @@ import (
 type worker struct {
 	pid      int
 	tid      int // of the worker's OS thread
-	requests chan *request
+	requests chan request
 	quit     chan struct{}
 	ended    chan struct{}
 
@@ -32,14 +32,10 @@ type worker struct {
 	vanished bool
 }
 
-// A request is one call of Halt.
+// A request is one call of Do.
 type request struct {
-	p     *Process
-	limit time.Duration
-	f     func(*Halted) error
-	halt  Halt
-	err   error
-	done  chan struct{}
+	f    func()
+	done chan struct{}
 }
 
 // A tracee is a thread that the worker traces, or is about to.
@@ -65,7 +61,7 @@ const (
 func startWorker(pid int) *worker {
 	w := &worker{
 		pid:      pid,
-		requests: make(chan *request),
+		requests: make(chan request),
 		quit:     make(chan struct{}),
 		ended:    make(chan struct{}),
 	}
@@ -105,7 +101,8 @@ func (w *worker) run(ready chan struct{}) {
 		}
 		select {
 		case r := <-w.requests:
-			w.serve(r)
+			r.f()
+			close(r.done)
 		case <-owed:
 			w.settle()
 		case <-w.quit:
@@ -149,6 +146,11 @@ func (w *worker) sweep() {
 // seize begins to halt one thread. One that has ended is passed over.
 func (w *worker) seize(h *Halted, tid int) error {
 	t := w.add(tid)
+	// Only what was seized before can be a zombie that the process waits for.
+	if len(w.traced) > 1 || w.vanished {
+		w.reaper.arm()
+		defer w.reaper.disarm()
+	}
 	err := seize(tid)
 	if err == unix.EPERM && tracerOf(w.pid, tid) == w.tid {
 		// It is traced by this thread already: it executed another program since it was seized under another number.
@@ -255,17 +257,19 @@ func reap(pid, tid int) {
 	waitid(tid, &in, unix.WEXITED|unix.WNOHANG)
 }
 
-// A reaper takes away zombies of the worker's tracees while the worker is blocked in an attach. It begins late enough
-// never to do anything in an ordinary halt.
+// A reaper takes away zombies of the worker's tracees while the worker is blocked in an attach. It looks at the worker
+// now and then as long as there are halts, since a timer for each of them would cost as much as they do.
 type reaper struct {
 	w     *worker
 	timer *time.Timer
-	armed atomic.Bool
+	set   atomic.Bool  // the timer is
+	since atomic.Int64 // when the attach began, in Unix nanoseconds; 0: none is under way
 }
 
 const (
-	reapAfter = 2 * time.Millisecond
-	reapEvery = time.Millisecond
+	reapLook  = 20 * time.Millisecond // between looks at the worker
+	reapAfter = 2 * time.Millisecond  // an attach takes no longer but when it is blocked
+	reapEvery = time.Millisecond      // while it is
 )
 
 func (r *reaper) init(w *worker) {
@@ -275,19 +279,35 @@ func (r *reaper) init(w *worker) {
 }
 
 func (r *reaper) arm() {
-	r.armed.Store(true)
-	r.timer.Reset(reapAfter)
+	r.since.Store(time.Now().UnixNano())
+	r.look()
 }
 
-func (r *reaper) disarm() {
-	r.armed.Store(false)
-	r.timer.Stop()
+func (r *reaper) disarm() { r.since.Store(0) }
+
+// look sets the timer where it isn't.
+func (r *reaper) look() {
+	if !r.set.Swap(true) {
+		r.timer.Reset(reapLook)
+	}
 }
 
 func (r *reaper) fire() {
-	if !r.armed.Load() {
+	since := r.since.Load()
+	if since == 0 {
+		r.set.Store(false)
+		if r.since.Load() != 0 { // armed in this very moment
+			r.look()
+		}
 		return
 	}
+	if time.Now().UnixNano()-since >= int64(reapAfter) {
+		r.reap()
+	}
+	r.timer.Reset(reapEvery)
+}
+
+func (r *reaper) reap() {
 	r.w.mu.Lock()
 	tids := append([]int{r.w.pid}, tidsOf(r.w.traced)...)
 	r.w.mu.Unlock()
@@ -297,7 +317,6 @@ func (r *reaper) fire() {
 			reap(r.w.pid, tid)
 		}
 	}
-	r.timer.Reset(reapEvery)
 }
 
 func tidsOf(traced []tracee) []int {
