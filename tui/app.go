@@ -26,8 +26,14 @@ type Options struct {
 	NoColor   bool
 	Greeting  string // the first line that the person is told; may be ""
 
-	// Windows are open from the start, the last one in front, beside the summary.
+	// Session is what the Analyzer was left with; nil: nothing.
+	Session *session.State
+
+	// Windows are open from the start, the last one in front, beside the summary and what the session has.
 	Windows []session.Window
+
+	// Keep, where not nil, is told what the Analyzer is left with.
+	Keep func(*session.State)
 
 	// Screen is where everything is shown; nil is the terminal.
 	Screen tcell.Screen
@@ -47,9 +53,12 @@ func Run(ctx context.Context, o Options) error {
 	}
 	defer screen.Fini() // tview ends it too, except where it was never run
 	a := newApp(o, screen)
-	defer context.AfterFunc(ctx, a.tv.Stop)()
+	defer context.AfterFunc(ctx, func() { a.post(a.quit) })() // in the loop: Stop would not stop what has not begun
 	if err := a.tv.Run(); err != nil {
 		return fmt.Errorf("showing the Analyzer: %w", err)
+	}
+	if o.Keep != nil {
+		o.Keep(a.state())
 	}
 	return context.Cause(ctx)
 }
@@ -59,6 +68,7 @@ type app struct {
 	path      string
 	recording *sampledata.Recording
 	config    *aspects.Config
+	given     *aspects.Set // by the configuration, before anything was defined here
 	options   views.Options
 	threshold refine.Threshold
 
@@ -94,7 +104,7 @@ type message struct {
 // newApp opens the summary window of a recording on a screen that is ready.
 func newApp(o Options, screen tcell.Screen) *app {
 	a := &app{
-		path: o.Path, recording: o.Recording, config: o.Config, options: o.Views, threshold: o.Threshold,
+		path: o.Path, recording: o.Recording, config: o.Config, given: o.Config.Aspects, options: o.Views, threshold: o.Threshold,
 		theme: newTheme(screen.Colors(), o.NoColor), tv: tview.NewApplication(), screen: screen,
 		jobs: make(map[window]*job), history: make(map[string][]string),
 	}
@@ -102,7 +112,7 @@ func newApp(o Options, screen tcell.Screen) *app {
 	screen.EnablePaste()
 	a.tv.SetScreen(initialized{screen}).EnableMouse(true).EnablePaste(true)
 	a.tv.SetRoot(newRoot(a), true)
-	a.open(newSummaryWindow(a))
+	a.restore(o.Session)
 	for _, w := range o.Windows {
 		a.openProfile(w)
 	}

@@ -20,6 +20,7 @@ type summaryWindow struct {
 	top      int    // the first class shown
 	table    tablePlace
 	found    string // what was searched for last
+	stale    bool   // refresh is waiting for its turn
 }
 
 func newSummaryWindow(a *app) *summaryWindow {
@@ -32,9 +33,20 @@ func (w *summaryWindow) title() string              { return "Summary" }
 func (w *summaryWindow) primitive() tview.Primitive { return w }
 func (w *summaryWindow) closed()                    {}
 
-// refresh sums up the classes as a job, and the timeline beside it: nobody waits for that.
+// refresh sums up the classes, once for all changes that come before its turn, and makes the timeline beside that.
 func (w *summaryWindow) refresh() {
 	w.timeline.refresh()
+	if w.stale {
+		return
+	}
+	w.stale = true
+	w.a.act(w, func() {
+		w.stale = false
+		w.sumUp()
+	})
+}
+
+func (w *summaryWindow) sumUp() {
 	r, o := w.a.recording, w.a.options
 	start(w.a, w, "Summing up the classes", func() ([]views.ClassSummary, error) { return views.Classes(r, o) },
 		func(classes []views.ClassSummary, err error) {

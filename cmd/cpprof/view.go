@@ -14,6 +14,7 @@ import (
 
 func newViewCommand(t terminal) *cobra.Command {
 	var f reportFlags
+	var fresh bool
 	c := &cobra.Command{
 		Use:   "view RECORDING",
 		Short: "Browse a recording in the terminal",
@@ -23,7 +24,10 @@ then refine it: d (what it calls immediately), e (what it leads to), u (who call
 merged into the tree below the entry.
 
 Everything works by key and by mouse; ? lists the keys of the window, and : takes whatever 'cpprof report'
-can say, a call path to begin with. With --server or --thread that window is open from the start.`,
+can say, a call path to begin with. With --server or --thread that window is open from the start.
+
+What it is left with (windows, refinements, span, ...) is kept in the recording's folder, and is there
+again the next time, unless --fresh is given; 'cpprof report RECORDING --session' writes it as text.`,
 		Example: `  cpprof view run.cpprof
   cpprof view run.cpprof --thread main.worker
   cpprof view run.cpprof --from 2s --to 5s --class-by label:route`,
@@ -38,10 +42,17 @@ can say, a call path to begin with. With --server or --thread that window is ope
 			if err != nil {
 				return err
 			}
-			return f.analyze(c.Context(), t, s, "")
+			var kept *session.State
+			if !fresh {
+				if kept, err = f.restored(c.Flags(), s); err != nil {
+					return err
+				}
+			}
+			return f.analyze(c.Context(), t, s, kept, "")
 		},
 	}
 	f.addView(c)
+	c.Flags().BoolVar(&fresh, "fresh", false, "without the windows that the Analyzer was left with")
 	f.addThreshold(c)
 	return c
 }
@@ -61,27 +72,37 @@ func (t terminal) needed(path string) error {
 
 var errSignalled = errors.New("the Analyzer was ended by a signal")
 
-// analyze opens the Analyzer, and gives the terminal back when a person leaves it or a signal ends it. The greeting
-// is the first that the person is told.
-func (f *reportFlags) analyze(ctx context.Context, t terminal, s *source, greeting string) error {
+// analyze opens the Analyzer with the session that was kept, if any, and gives the terminal back when a person leaves it or
+// a signal ends it. The greeting is the first that the person is told.
+func (f *reportFlags) analyze(ctx context.Context, t terminal, s *source, kept *session.State, greeting string) error {
 	limit, err := f.threshold(s.config)
 	if err != nil {
 		return err
 	}
 	o := tui.Options{
 		Path: s.path, Recording: s.recording, Config: s.config, Views: s.options, Threshold: limit, NoColor: t.noColor,
-		Greeting: greeting,
+		Greeting: greeting, Session: kept,
 	}
+	began := &session.State{Options: s.options}
+	if kept != nil {
+		began = kept
+	}
+	left := began
+	o.Keep = func(now *session.State) { left = now }
 	if f.server || f.thread != "" {
 		class, err := f.class(s)
 		if err != nil {
 			return err
 		}
-		o.Windows = []session.Window{{Class: class, Threshold: limit}}
+		if !inFront(kept, class) {
+			o.Windows = []session.Window{{Class: class, Threshold: limit}}
+		}
 	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGHUP, os.Interrupt)
 	defer stop()
-	if err := tui.Run(ctx, o); err != nil {
+	err = tui.Run(ctx, o)
+	keep(t, s.path, began, left)
+	if err != nil {
 		if ctx.Err() != nil {
 			return errSignalled
 		}

@@ -1,0 +1,61 @@
+package tui
+
+import (
+	"slices"
+
+	"github.com/cpprof/cpprof/aspects"
+	"github.com/cpprof/cpprof/session"
+)
+
+// restore opens what a session kept, or the summary alone where s is nil.
+func (a *app) restore(s *session.State) {
+	if s == nil {
+		a.open(newSummaryWindow(a))
+		return
+	}
+	config := *a.config
+	a.config = &config
+	a.options = s.Configure(&config)
+	a.open(newSummaryWindow(a))
+	for _, w := range s.Windows {
+		a.openProfile(w)
+	}
+	a.show(s.Active)
+}
+
+// state is what a session keeps of the app.
+func (a *app) state() *session.State {
+	s := &session.State{Options: a.options, Aspects: defined(a.given, a.config.Aspects)}
+	for i, w := range a.windows {
+		if p, ok := w.(*profileWindow); ok {
+			s.Windows = append(s.Windows, p.keep())
+			if i == a.active {
+				s.Active = len(s.Windows)
+			}
+		}
+	}
+	return s
+}
+
+// defined gives what of a set of aspects was not given at first; what was given and is there no more comes as an aspect
+// without patterns, which takes it away.
+func defined(given, now *aspects.Set) []aspects.Aspect {
+	var list []aspects.Aspect
+	for _, a := range now.All() {
+		if before, there := given.Lookup(a.Name()); !there || !samePatterns(before, a) {
+			list = append(list, a)
+		}
+	}
+	for _, a := range given.All() {
+		if _, there := now.Lookup(a.Name()); !there {
+			if none, err := aspects.New(a.Name()); err == nil {
+				list = append(list, none)
+			}
+		}
+	}
+	return list
+}
+
+func samePatterns(a, b aspects.Aspect) bool {
+	return slices.EqualFunc(a.Patterns(), b.Patterns(), func(p, q aspects.Pattern) bool { return p.String() == q.String() })
+}

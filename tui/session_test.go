@@ -1,0 +1,150 @@
+package tui
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/cpprof/cpprof/aspects"
+	"github.com/cpprof/cpprof/session"
+	"github.com/gdamore/tcell/v2"
+)
+
+// kept is what a session keeps of the bench's app.
+func (b *bench) kept() (s *session.State) {
+	b.t.Helper()
+	b.settle()
+	b.do(func() { s = b.state() })
+	return s
+}
+
+// screens are the texts of all windows.
+func (b *bench) screens() (texts []string) {
+	b.t.Helper()
+	var n, active int
+	b.do(func() { n, active = len(b.windows), b.active })
+	for i := range n {
+		b.do(func() { b.message = message{}; b.show(i) })
+		texts = append(texts, b.text())
+	}
+	b.do(func() { b.show(active) })
+	return texts
+}
+
+// What a person made of a recording is there again the next time, on every screen.
+func TestSessionIsRestored(t *testing.T) {
+	b := newBench(t, bob(t))
+	b.keys(":")
+	b.line("span 100ms 1.4s")
+	b.keys("Enter", "d", "j", "d", "e", "[", "[")
+	b.keys(":")
+	b.line("prune * ..:MONITOR")
+	b.keys("1", "s", "e", "G", "u", "]", "g", "Space")
+	b.keys(":")
+	b.line("accounting single")
+	b.keys("2", "j")
+	before, kept := b.screens(), b.kept()
+	if len(kept.Windows) != 2 || kept.Active != 1 || len(kept.Windows[0].Steps) < 4 {
+		t.Fatalf("it keeps %+v", kept)
+	}
+	data, err := kept.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := bob(t)
+	if o.Session, err = session.Parse(data); err != nil {
+		t.Fatal(err)
+	}
+	again := newBench(t, o)
+	after := again.screens()
+	for i := range before {
+		if i >= len(after) || before[i] != after[i] {
+			t.Errorf("window %d was\n%s\nand is\n%s", i+1, before[i], slices.Concat(after, make([]string, len(before)))[i])
+		}
+	}
+	twice, err := again.kept().Marshal()
+	if err != nil || string(twice) != string(data) {
+		t.Errorf("%v: it keeps\n%s\nthe second time\n%s", err, data, twice)
+	}
+	again.keys("U")
+	if n := len(again.kept().Windows[0].Steps); n != len(kept.Windows[0].Steps)-1 {
+		t.Errorf("a step that was restored can't be undone: there are %d", n)
+	}
+}
+
+// Only what was defined in the Analyzer is kept; the configuration says the rest.
+func TestSessionKeepsNewAspects(t *testing.T) {
+	aspect := func(name string, patterns ...string) aspects.Aspect {
+		a, err := aspects.New(name, patterns...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	given := new(aspects.Set).With(aspect("same", "a*"), aspect("other", "b*"), aspect("gone", "c*"))
+	now := new(aspects.Set).With(aspect("same", "a*"), aspect("other", "b*", "!bc"), aspect("new", "d*"))
+	list := defined(given, now)
+	var names []string
+	for _, a := range list {
+		names = append(names, a.Name())
+	}
+	if want := []string{"@other", "@new", "@gone"}; !slices.Equal(names, want) {
+		t.Errorf("it keeps %v, want %v", names, want)
+	}
+	again := given.With(list...)
+	if len(defined(now, again)) > 0 || len(defined(again, now)) > 0 {
+		t.Errorf("restored, they are %v, want %v", again.Names(), now.Names())
+	}
+	o := bob(t)
+	o.Config = aspects.DefaultConfig()
+	o.Config.Aspects = given
+	o.Session = &session.State{Aspects: list}
+	b := newBench(t, o)
+	if kept := b.kept().Aspects; len(defined(new(aspects.Set).With(list...), new(aspects.Set).With(kept...))) > 0 {
+		t.Errorf("the second time, it keeps %v", kept)
+	}
+	if len(o.Config.Aspects.All()) != 3 {
+		t.Error("the caller's configuration has changed")
+	}
+}
+
+// Keep is told when a person leaves, and when a signal ends the Analyzer.
+func TestSessionIsKeptAtTheEnd(t *testing.T) {
+	for _, bySignal := range []bool{false, true} {
+		sim := &shownScreen{SimulationScreen: tcell.NewSimulationScreen(""), shown: make(chan struct{})}
+		o := bob(t)
+		o.Config, o.Screen = aspects.DefaultConfig(), sim
+		o.Windows = []session.Window{{Class: "go:main.main"}}
+		var kept *session.State
+		o.Keep = func(s *session.State) { kept = s }
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		ended := make(chan error)
+		go func() { ended <- Run(ctx, o) }()
+		if bySignal {
+			cancel()
+		} else {
+			<-sim.shown
+			sim.InjectKey(tcell.KeyRune, 'q', tcell.ModNone)
+		}
+		if err := <-ended; (err != nil) != bySignal {
+			t.Error(err)
+		}
+		if kept == nil || len(kept.Windows) != 1 || kept.Windows[0].Class != "go:main.main" {
+			t.Errorf("it keeps %+v", kept)
+		}
+	}
+}
+
+// A shownScreen tells when it is shown first.
+type shownScreen struct {
+	tcell.SimulationScreen
+	once  sync.Once
+	shown chan struct{}
+}
+
+func (s *shownScreen) Show() {
+	s.SimulationScreen.Show()
+	s.once.Do(func() { close(s.shown) })
+}
