@@ -3,17 +3,37 @@
 package snapshot
 
 import (
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"testing"
+
+	"github.com/cpprof/cpprof/sampler/internal/gobinary/layout"
 )
 
-// versions are Go releases whose runtimes differ in what the backend reads.
-var versions = []string{"go1.21.13", "go1.22.12", "go1.23.12", "go1.24.9", "go1.25.3", "go1.26.8"}
+var matrixFirst = flag.Bool("first", false, "the matrix has the first release of each line of Go, too, and not only the last")
 
-// TestMatrix samples programs as each version of Go links them in each way: go test -tags matrix -run Matrix. The
-// toolchains are fetched by go itself (GOTOOLCHAIN). With CPPROF_MATRIX set to a folder, the programs are kept there.
+// versions are the releases of the matrix, oldest first.
+func versions() []string {
+	var list []string
+	all := layout.Releases(runtime.GOARCH)
+	for i, r := range all {
+		last := i == len(all)-1 || all[i+1].Line != r.Line
+		if last || r.Patch == 0 && *matrixFirst {
+			list = append(list, r.String())
+		}
+	}
+	return list
+}
+
+// TestMatrix samples programs as each version of Go links them in each way:
+//
+//	go test -v -tags matrix -run Matrix -timeout 1h ./sampler/snapshot
+//
+// The go command fetches the toolchains (GOTOOLCHAIN), some 70 MB each, into the module cache. With CPPROF_MATRIX set to
+// a folder, the programs are kept there.
 func TestMatrix(t *testing.T) {
 	dir := os.Getenv("CPPROF_MATRIX")
 	if dir == "" {
@@ -27,7 +47,8 @@ func TestMatrix(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, version := range versions {
+	green := 0
+	for _, version := range versions() {
 		for _, mode := range []struct {
 			name  string
 			cgo   bool
@@ -59,9 +80,13 @@ func TestMatrix(t *testing.T) {
 					}
 				}
 				checkProgram(t, path)
+				if !t.Failed() {
+					green++
+				}
 			})
 		}
 	}
+	t.Logf("%d releases of Go, %d programs sampled as they should be", len(versions()), green)
 }
 
 func write(t *testing.T, path string, text []byte) {

@@ -84,7 +84,7 @@ func (t *target) lay() error {
 		"g.sched.lr":  g.SchedLR,
 		"g.syscallsp": g.SyscallSP, "g.syscallpc": g.SyscallPC, "g.atomicstatus": g.AtomicStatus, "g.goid": g.Goid,
 		"g.waitreason": g.WaitReason, "g.trackingSeq": g.TrackingSeq, "g.gopc": g.GoPC, "g.startpc": g.StartPC,
-		"g.labels": g.Labels, "m.procid": m.ProcID, "m.curg": m.CurG, "m.p": m.P, "m.g0": m.G0, "m.alllink": m.AllLink,
+		"g.labels": g.Labels, "m.procid": m.ProcID, "m.curg": m.CurG, "m.p": m.P, "m.g0": m.G0, "m.alllink": m.AllLink, "m.id": m.ID,
 		"p.id": p.ID, "p.status": p.Status, "p.m": p.M, "p.schedtick": p.SchedTick, "p.runqhead": p.RunqHead,
 		"p.runqtail": p.RunqTail, "p.runq": p.Runq, "p.runnext": p.RunNext,
 	}
@@ -96,7 +96,7 @@ func (t *target) lay() error {
 	t.g = newOffsets(g)
 	t.procID = int(min(m.ProcID, m.CurG))
 	t.procLen = int(max(m.ProcID, m.CurG)) + 8 - t.procID
-	t.mLen = int(max(m.ProcID, m.CurG, m.P, m.OldP, m.VDSOSP, m.VDSOPC, m.SyscallTick)) + 8
+	t.mLen = int(max(m.ProcID, m.CurG, m.G0, m.ID, m.AllLink, m.P, m.OldP, m.VDSOSP, m.VDSOPC, m.SyscallTick)) + 8
 	t.pHead = int(max(p.ID, p.Status, p.M, p.SchedTick, p.SyscallTick)) + 8
 	t.pLen = max(t.pHead, int(max(p.RunqHead, p.RunqTail, p.RunNext))+8, int(p.Runq)+8*runqLen)
 	s := &t.l.Sched

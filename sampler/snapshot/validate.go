@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/cpprof/cpprof/sampler/internal/gobinary/layout"
 )
 
 // validate makes sure, on the running program, that the offsets and addresses are right. The program may change what
@@ -22,12 +24,12 @@ func (t *target) validate() error {
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	from := "its own description (DWARF)"
-	if t.bin.Disassembled || t.l.Release != "" {
-		from = "those of " + t.l.Release
+	tried := t.l.Origin()
+	if t.bin.Disassembled {
+		tried += ", with the addresses of its variables as its code has them"
 	}
-	return fmt.Errorf("the runtime of %s is not laid out as expected from %s: %w: use --backend delve, or a program built "+
-		"by a released Go without -ldflags=-w", t.bin.Version, from, err)
+	return fmt.Errorf("its runtime (%s) was read by %s: %w: build it with a released Go and without -ldflags=-w, "+
+		"or use --backend delve", t.bin.Version, tried, err)
 }
 
 func (t *target) look() error {
@@ -50,7 +52,8 @@ func (t *target) look() error {
 	return t.lookGoroutines()
 }
 
-// lookThreads goes through runtime.allm: each m is a thread of the process, its g0 and its goroutine say that it is theirs.
+// lookThreads goes through runtime.allm: each m is a thread of the process, its g0 and its goroutine say that it is
+// theirs, and the list ends with the first, m0.
 func (t *target) lookThreads() error {
 	at, err := t.word(t.bin.Globals.AllM)
 	if err != nil {
@@ -60,38 +63,51 @@ func (t *target) lookThreads() error {
 	if err != nil {
 		return err
 	}
-	checked := 0
-	for n := 0; at != 0 && n < 1000; n++ {
-		m := make([]byte, t.mLen)
+	m := make([]byte, t.mLen)
+	field := func(o layout.Offset) uint64 { return binary.LittleEndian.Uint64(m[o:]) }
+	known, id := 0, uint64(1)
+	var current tally
+	for n := 0; at != 0 && n < 1<<16; n++ {
 		if err := t.Read(at, m); err != nil {
 			return fmt.Errorf("thread structure %d: %w", n, err)
 		}
-		link, err := t.word(at + uint64(t.l.M.AllLink))
-		if err != nil {
-			return err
-		}
-		tid := binary.LittleEndian.Uint64(m[t.l.M.ProcID:])
+		tid, g0, curg := field(t.l.M.ProcID), field(t.l.M.G0), field(t.l.M.CurG)
 		if tid != 0 && tid < 1<<31 { // else it is just being made
 			if outer := t.numbers.Outer(int(tid)); !slices.Contains(tids, outer) {
 				return fmt.Errorf("thread structure %d names thread %d, which the process has not", n, tid)
 			}
-			for _, g := range []uint64{binary.LittleEndian.Uint64(m[t.l.M.G0:]), binary.LittleEndian.Uint64(m[t.l.M.CurG:])} {
-				if g == 0 {
-					continue
-				}
-				if back, err := t.word(g + uint64(t.g.M)); err != nil || back != at {
-					return fmt.Errorf("thread structure %d at %#x has a goroutine of %#x (%v)", n, at, back, err)
-				}
-				checked++
+			if back, err := t.word(g0 + uint64(t.g.M)); err != nil || back != at {
+				return fmt.Errorf("thread structure %d at %#x has a first goroutine of %#x (%v)", n, at, back, err)
 			}
+			if curg != 0 {
+				back, _ := t.word(curg + uint64(t.g.M))
+				current.add(back == at)
+			}
+			known++
 		}
-		at = link
+		at, id = field(t.l.M.AllLink), field(t.l.M.ID)
 	}
-	if checked == 0 {
-		return fmt.Errorf("runtime.allm at %#x has no threads", t.bin.Globals.AllM)
+	if known == 0 || id != 0 {
+		return fmt.Errorf("runtime.allm at %#x has %d threads, of which the last is number %d and not 0", t.bin.Globals.AllM, known, id)
+	}
+	if current.none() {
+		return fmt.Errorf("of %d threads that have goroutines none has one that says so", current.of)
 	}
 	return nil
 }
+
+// A tally counts how often something was so. Goroutines change threads between two looks all the time, but it is
+// wrong what is never so.
+type tally struct{ so, of int }
+
+func (t *tally) add(so bool) {
+	t.of++
+	if so {
+		t.so++
+	}
+}
+
+func (t *tally) none() bool { return t.of > 0 && t.so == 0 }
 
 // lookGoroutines goes through some of runtime.allgs: their numbers, statuses and stacks make sense.
 func (t *target) lookGoroutines() error {
@@ -100,6 +116,7 @@ func (t *target) lookGoroutines() error {
 		return err
 	}
 	exist, seen := 0, map[int64]bool{}
+	var running tally
 	for i := range tab.slots {
 		s := &tab.slots[i]
 		h := t.g.decode(s.raw)
@@ -112,11 +129,19 @@ func (t *target) lookGoroutines() error {
 		if h.goid <= 0 || seen[h.goid] || h.hi <= h.lo || h.hi-h.lo > 1<<34 {
 			return fmt.Errorf("goroutine %d with a stack from %#x to %#x", h.goid, h.lo, h.hi)
 		}
-		if h.status == gWaiting && (!h.within(h.schedSP) || int(h.reason) >= len(t.reasons)) {
-			return fmt.Errorf("goroutine %d waits at %#x, out of its stack, for reason %d", h.goid, h.schedSP, h.reason)
+		if h.status == gWaiting && (!h.within(h.schedSP) || int(h.reason) >= len(t.reasons) || t.reasons[h.reason] == "") {
+			return fmt.Errorf("goroutine %d waits at %#x, with a stack from %#x to %#x, for reason %d",
+				h.goid, h.schedSP, h.lo, h.hi, h.reason)
+		}
+		if h.status == gRunning || h.status == gSyscall {
+			g, _ := t.word(h.m + uint64(t.l.M.CurG))
+			running.add(g == s.addr)
 		}
 		seen[h.goid] = true
 		exist++
+	}
+	if running.none() {
+		return fmt.Errorf("of %d goroutines on threads none is on one that says so", running.of)
 	}
 	if exist == 0 {
 		return fmt.Errorf("there are no goroutines in %d places", len(tab.slots))

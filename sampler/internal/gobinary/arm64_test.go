@@ -4,6 +4,7 @@ package gobinary_test
 
 import (
 	"encoding/binary"
+	"os/exec"
 	"slices"
 	"testing"
 
@@ -71,4 +72,21 @@ func TestARM64(t *testing.T) {
 	put(top, leaf)
 	put(top+uint64(room), middle)
 	check("preempted", unwind.Context{SchedPC: preempted, SchedSP: top}, preempted, leaf, middle, outer, bottom)
+}
+
+// TestARM64Parked unwinds the parked goroutines of a program for arm64 that runs in an emulator. The program's memory is
+// the emulator's, at the same addresses.
+func TestARM64Parked(t *testing.T) {
+	qemu, err := exec.LookPath("qemu-aarch64")
+	if err != nil {
+		t.Skip("there is no qemu-aarch64 to run programs for arm64 with (Debian: qemu-user)")
+	}
+	for name, flags := range map[string][]string{"plain": nil, "stripped": {"-ldflags=-s -w"}} {
+		t.Run(name, func(t *testing.T) {
+			path := link(t, "", "target", "arm64", flags...)
+			p := launch(t, qemu, path)
+			p.bin = openFile(t, path)
+			compareParked(t, p)
+		})
+	}
 }

@@ -56,17 +56,23 @@ func Open(r io.ReaderAt, atEntry uint64) (*Binary, error) {
 	if b.Layout, err = readLayout(im, b.Version, b.Arch); err != nil {
 		return nil, fmt.Errorf("reading executable: %w", err)
 	}
-	m, err := findModule(im, &b.Layout.Module)
-	if err != nil {
-		return nil, err
-	}
-	if b.Table, err = m.table(b.Bias); err != nil {
-		return nil, fmt.Errorf("reading executable: %w", err)
-	}
-	if err := b.findGlobals(im, m); err != nil {
-		return nil, fmt.Errorf("reading executable: %w", err)
+	if err := b.readRuntime(im); err != nil {
+		return nil, fmt.Errorf("reading executable: its runtime (%s) was read by %s: %w: build it with a released Go "+
+			"and without -ldflags=-w, or use --backend delve", b.Version, b.Layout.Origin(), err)
 	}
 	return b, nil
+}
+
+// readRuntime finds what the runtime knows of the program, by its layout.
+func (b *Binary) readRuntime(im *image) error {
+	m, err := findModule(im, &b.Layout.Module)
+	if err != nil {
+		return err
+	}
+	if b.Table, err = m.table(b.Bias); err != nil {
+		return err
+	}
+	return b.findGlobals(im, m)
 }
 
 // arches are the processors by their ELF numbers.

@@ -32,9 +32,9 @@ func findModule(im *image, l *layout.Module) (*module, error) {
 		tried = append(tried, fmt.Errorf("pclntab at %#x: %w", at, err))
 	}
 	if len(tried) == 0 {
-		return nil, errors.New("reading executable: no pclntab: not a Go program, or linked before Go 1.20")
+		return nil, errors.New("no pclntab: not a Go program, or linked before Go 1.20")
 	}
-	return nil, fmt.Errorf("reading executable: no moduledata: %w", errors.Join(tried...))
+	return nil, fmt.Errorf("no moduledata: %w", errors.Join(tried...))
 }
 
 // tableCandidates lists where a pclntab may be: in its section, else where the bytes of a segment look like one

@@ -58,7 +58,7 @@ func TestMatrix(t *testing.T) {
 						if arch == runtime.GOARCH && tc != "" {
 							checkBusy(t, bare, 100)
 							if target == "target" {
-								compareParked(t, bare)
+								compareParked(t, start(t, bare))
 							}
 						}
 					})

@@ -34,6 +34,21 @@ type process struct {
 // start runs a target and opens its binary.
 func start(t testing.TB, path string, args ...string) *process {
 	t.Helper()
+	p := launch(t, path, args...)
+	exe, err := os.Open(fmt.Sprintf("/proc/%d/exe", p.cmd.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer exe.Close()
+	if p.bin, err = gobinary.Open(exe, p.atEntry()); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// launch runs a target until it is ready.
+func launch(t testing.TB, path string, args ...string) *process {
+	t.Helper()
 	p := &process{t: t, cmd: exec.Command(path, args...)}
 	p.in, _ = p.cmd.StdinPipe()
 	out, _ := p.cmd.StdoutPipe()
@@ -47,14 +62,6 @@ func start(t testing.TB, path string, args ...string) *process {
 	})
 	if line, err := p.out.ReadString('\n'); line != "ready\n" {
 		t.Fatalf("target said %q, %v", line, err)
-	}
-	exe, err := os.Open(fmt.Sprintf("/proc/%d/exe", p.cmd.Process.Pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer exe.Close()
-	if p.bin, err = gobinary.Open(exe, p.atEntry()); err != nil {
-		t.Fatal(err)
 	}
 	return p
 }

@@ -94,15 +94,14 @@ func TestParkedStacks(t *testing.T) {
 	for name, flags := range modes {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			compareParked(t, build(t, "target", flags...))
+			compareParked(t, start(t, build(t, "target", flags...)))
 		})
 	}
 }
 
 // compareParked compares the stacks of parked goroutines of a target with what it prints.
-func compareParked(t *testing.T, path string) {
+func compareParked(t *testing.T, p *process) {
 	t.Helper()
-	p := start(t, path)
 	p.cache = map[uint64][]byte{}
 	want := p.stacks()
 	u := newUnwinder(p)

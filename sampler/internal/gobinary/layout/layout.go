@@ -26,6 +26,17 @@ const (
 	Guessed
 )
 
+// Origin says in words what the layout was taken from.
+func (l *Layout) Origin() string {
+	switch l.Source {
+	case FromTable:
+		return "the known layout of " + l.Release
+	case Guessed:
+		return "the layout of " + l.Release + ", the nearest release that is known"
+	}
+	return "the program's debug information"
+}
+
 // A Layout holds the offsets that a sampler needs. The `rt` tag names the field in the runtime; a struct's size
 // has the tag "-". Fields may lie inside nested structs (stack.lo).
 type Layout struct {

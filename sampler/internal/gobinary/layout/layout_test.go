@@ -59,8 +59,7 @@ func TestLookup(t *testing.T) {
 		release string
 	}{
 		{"go1.23.0", 152, FromTable, "go1.23.0"},
-		{"go1.23.1", 152, FromTable, "go1.23.0"},       // both neighbours agree
-		{"go1.23.4", 152, Guessed, "go1.23.2"},         // they do not
+		{"go1.23.1", 152, Guessed, "go1.23.0"},         // between two of its line
 		{"go1.23.5", 160, FromTable, "go1.23.5"},       //
 		{"go1.23.9", 160, Guessed, "go1.23.5"},         // after the last of its line
 		{"go1.22.3", 152, Guessed, "go1.23.0"},         // before all
@@ -82,6 +81,22 @@ func TestLookup(t *testing.T) {
 	}
 }
 
+// TestGenerated makes sure that the table is as the generator writes it.
+func TestGenerated(t *testing.T) {
+	table, err := ReadTable(bytes.NewReader(embedded))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if _, err := table.WriteTo(&b); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(b.Bytes(), embedded) {
+		t.Error("layouts.txt was not written by the generator")
+	}
+}
+
+// What was read from a table's text gives the same text, in whatever order the releases are added.
 func TestTableTextIsIdentity(t *testing.T) {
 	var first, second bytes.Buffer
 	if _, err := small(t).WriteTo(&first); err != nil {
@@ -91,6 +106,11 @@ func TestTableTextIsIdentity(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	readded, err := again.Lookup("go1.23.0", "amd64")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.Add(Release{23, 0}, "amd64", readded)
 	if _, err := again.WriteTo(&second); err != nil {
 		t.Fatal(err)
 	}
@@ -106,6 +126,7 @@ func TestReadTableRefuses(t *testing.T) {
 		"struct g 1 goid=x":                      "want name=number",
 		"\nrelease amd64 go1.26.8 g=1":           "line 2: no variant 1 of g",
 		"struct g 1 goid=8\nrelease amd64 1 g=1": "not a release",
+		"release amd64 go1.22.0,x":               "not a patch release",
 		"layout g 1":                             "unknown kind of line",
 	} {
 		if _, err := ReadTable(strings.NewReader(in)); err == nil || !strings.Contains(err.Error(), want) {
@@ -114,21 +135,25 @@ func TestReadTableRefuses(t *testing.T) {
 	}
 }
 
-// TestBuiltin checks every release that the table has.
+// TestBuiltin checks that the table has every release of each line of Go up to the newest, and that each is usable.
 func TestBuiltin(t *testing.T) {
 	for _, arch := range []string{"amd64", "arm64"} {
-		lines := map[int]bool{}
+		next := Release{Line: 21}
 		for _, r := range Releases(arch) {
+			if r.Line == next.Line+1 {
+				next = Release{Line: r.Line}
+			}
+			if r != next {
+				t.Fatalf("%s: %v where %v is expected", arch, r, next)
+			}
+			next.Patch++
 			l, err := ForVersion(r.String(), arch)
-			if err != nil || l.Source != FromTable {
+			if err != nil || l.Source != FromTable || l.Release != r.String() {
 				t.Errorf("%s %v: %v, %v", arch, r, l, err)
 			}
-			lines[r.Line] = true
 		}
-		for line := 21; line <= 26; line++ {
-			if !lines[line] {
-				t.Errorf("%s: no release of Go 1.%d", arch, line)
-			}
+		if next.Line < 26 {
+			t.Errorf("%s: nothing newer than Go 1.%d", arch, next.Line)
 		}
 	}
 }
@@ -166,4 +191,16 @@ func FuzzReadTable(f *testing.F) {
 		}
 		table.Lookup(version, "amd64")
 	})
+}
+
+func TestOrigin(t *testing.T) {
+	for version, want := range map[string]string{
+		"go1.23.5":       "the known layout of go1.23.5",
+		"go1.24-abcdef0": "the layout of go1.24.0, the nearest release that is known",
+	} {
+		l, err := ForVersion(version, "amd64")
+		if err != nil || l.Origin() != want {
+			t.Errorf("%s: got %q, %v; want %q", version, l.Origin(), err, want)
+		}
+	}
 }

@@ -44,29 +44,33 @@ func Releases(arch string) []Release {
 // A Table holds layouts by release and processor. Its text form has two kinds of lines, which the generator writes:
 //
 //	struct g 2 -=424 stack.lo=0 stack.hi=8 ...
-//	release amd64 go1.22.0 g=2 m=3 p=2 ...
+//	release amd64 go1.22.0,1,2 g=2 m=3 p=2 ...
 //
-// The first is variant 2 of runtime.g with its size and offsets, the second says which variants a release has.
+// The first is variant 2 of runtime.g with its size and offsets, the second says which variants go1.22.0, go1.22.1 and
+// go1.22.2 have.
 type Table struct {
-	variants map[string][]map[string]Offset // by struct; a variant's number is its index + 1
-	releases map[string]map[Release]map[string]int
+	releases map[string]map[Release]structs // by processor
 }
 
+// structs are the offsets of a release's structs by name and field, with the names that `rt` tags have.
+type structs map[string]map[string]Offset
+
+func (s structs) equal(o structs) bool { return maps.EqualFunc(s, o, maps.Equal[map[string]Offset]) }
+
 // NewTable gives a table without releases.
-func NewTable() *Table {
-	return &Table{variants: map[string][]map[string]Offset{}, releases: map[string]map[Release]map[string]int{}}
-}
+func NewTable() *Table { return &Table{releases: map[string]map[Release]structs{}} }
 
 // ReadTable reads the text form.
 func ReadTable(r io.Reader) (*Table, error) {
 	t := NewTable()
+	v := variants{}
 	sc := bufio.NewScanner(r)
 	for n := 1; sc.Scan(); n++ {
 		words := strings.Fields(sc.Text())
 		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
 			continue
 		}
-		if err := t.readLine(words); err != nil {
+		if err := t.readLine(words, v); err != nil {
 			return nil, fmt.Errorf("reading layouts: line %d: %w", n, err)
 		}
 	}
@@ -76,54 +80,77 @@ func ReadTable(r io.Reader) (*Table, error) {
 	return t, nil
 }
 
-func (t *Table) readLine(words []string) error {
+// readLine takes over what a line says into the table, or into the variants of structs by name.
+func (t *Table) readLine(words []string, v variants) error {
 	if len(words) < 3 {
 		return errors.New("too short")
 	}
 	values := map[string]Offset{}
 	for _, w := range words[3:] {
 		name, value, _ := strings.Cut(w, "=")
-		v, err := strconv.ParseUint(value, 10, 31)
+		n, err := strconv.ParseUint(value, 10, 31)
 		if err != nil {
 			return fmt.Errorf("%q: want name=number", w)
 		}
-		values[name] = Offset(v)
+		values[name] = Offset(n)
 	}
 	switch words[0] {
 	case "struct":
-		if words[2] != strconv.Itoa(len(t.variants[words[1]])+1) {
+		if words[2] != strconv.Itoa(len(v[words[1]])+1) {
 			return fmt.Errorf("variant %s of %s is out of order", words[2], words[1])
 		}
-		t.variants[words[1]] = append(t.variants[words[1]], values)
+		v[words[1]] = append(v[words[1]], values)
 	case "release":
-		rel, exact, err := ParseRelease(words[2])
-		if err != nil || !exact {
-			return fmt.Errorf("%q is not a release of Go", words[2])
-		}
-		chosen := map[string]int{}
-		for name, v := range values {
-			if int(v) < 1 || int(v) > len(t.variants[name]) {
-				return fmt.Errorf("no variant %d of %s", v, name)
+		s := structs{}
+		for name, n := range values {
+			if int(n) < 1 || int(n) > len(v[name]) {
+				return fmt.Errorf("no variant %d of %s", n, name)
 			}
-			chosen[name] = int(v)
+			s[name] = v[name][n-1]
 		}
-		t.set(words[1], rel, chosen)
+		releases, err := parseReleases(words[2])
+		if err != nil {
+			return err
+		}
+		for _, r := range releases {
+			t.set(words[1], r, s)
+		}
 	default:
 		return fmt.Errorf("unknown kind of line %q", words[0])
 	}
 	return nil
 }
 
-func (t *Table) set(arch string, r Release, chosen map[string]int) {
-	if t.releases[arch] == nil {
-		t.releases[arch] = map[Release]map[string]int{}
+// parseReleases reads releases of one line of Go: go1.22.0,1,2.
+func parseReleases(s string) ([]Release, error) {
+	first, patches, more := strings.Cut(s, ",")
+	r, exact, err := ParseRelease(first)
+	if err != nil || !exact {
+		return nil, fmt.Errorf("%q is not a release of Go", first)
 	}
-	t.releases[arch][r] = chosen
+	all := []Release{r}
+	for more {
+		var patch string
+		patch, patches, more = strings.Cut(patches, ",")
+		n, err := strconv.ParseUint(patch, 10, 16)
+		if err != nil {
+			return nil, fmt.Errorf("%q is not a patch release of Go 1.%d", patch, r.Line)
+		}
+		all = append(all, Release{r.Line, int(n)})
+	}
+	return all, nil
+}
+
+func (t *Table) set(arch string, r Release, s structs) {
+	if t.releases[arch] == nil {
+		t.releases[arch] = map[Release]structs{}
+	}
+	t.releases[arch][r] = s
 }
 
 // Add puts a release's layout into the table.
 func (t *Table) Add(r Release, arch string, l *Layout) {
-	chosen := map[string]int{}
+	s := structs{}
 	l.eachStruct(func(name string, fields map[string]*Offset) {
 		values := map[string]Offset{}
 		for f, p := range fields {
@@ -131,42 +158,66 @@ func (t *Table) Add(r Release, arch string, l *Layout) {
 				values[f] = *p
 			}
 		}
-		if len(values) == 0 {
-			return
+		if len(values) > 0 {
+			s[name] = values
 		}
-		i := slices.IndexFunc(t.variants[name], func(v map[string]Offset) bool { return maps.Equal(v, values) })
-		if i < 0 {
-			i = len(t.variants[name])
-			t.variants[name] = append(t.variants[name], values)
-		}
-		chosen[name] = i + 1
 	})
-	t.set(arch, r, chosen)
+	t.set(arch, r, s)
 }
 
-// WriteTo writes the text form.
+// Has tells whether the table has a release itself.
+func (t *Table) Has(r Release, arch string) bool {
+	_, ok := t.releases[arch][r]
+	return ok
+}
+
+// variants are the different layouts of structs by name; a variant's number is its index + 1.
+type variants map[string][]map[string]Offset
+
+// number gives the number of a struct's layout, a new one for one that has not been met.
+func (v variants) number(name string, fields map[string]Offset) int {
+	i := slices.IndexFunc(v[name], func(known map[string]Offset) bool { return maps.Equal(known, fields) })
+	if i < 0 {
+		i = len(v[name])
+		v[name] = append(v[name], fields)
+	}
+	return i + 1
+}
+
+// WriteTo writes the text form: the same for the same content, in whatever order it was added.
 func (t *Table) WriteTo(w io.Writer) (int64, error) {
-	var b bytes.Buffer
-	b.WriteString("# Generated by go generate from the DWARF of each release; see ../gen. Not to be edited.\n")
-	for _, name := range slices.Sorted(maps.Keys(t.variants)) {
-		for i, v := range t.variants[name] {
-			fmt.Fprintf(&b, "struct %s %d", name, i+1)
-			for _, f := range slices.Sorted(maps.Keys(v)) {
-				fmt.Fprintf(&b, " %s=%d", f, v[f])
-			}
-			b.WriteByte('\n')
-		}
-	}
+	v := variants{}
+	var releases, b bytes.Buffer
 	for _, arch := range slices.Sorted(maps.Keys(t.releases)) {
-		for _, r := range t.sorted(arch) {
-			fmt.Fprintf(&b, "release %s %v", arch, r)
-			chosen := t.releases[arch][r]
-			for _, name := range slices.Sorted(maps.Keys(chosen)) {
-				fmt.Fprintf(&b, " %s=%d", name, chosen[name])
+		all := t.sorted(arch)
+		for len(all) > 0 {
+			s := t.releases[arch][all[0]]
+			n := 1
+			for n < len(all) && all[n].Line == all[0].Line && t.releases[arch][all[n]].equal(s) {
+				n++
+			}
+			fmt.Fprintf(&releases, "release %s %v", arch, all[0])
+			for _, r := range all[1:n] {
+				fmt.Fprintf(&releases, ",%d", r.Patch)
+			}
+			for _, name := range slices.Sorted(maps.Keys(s)) {
+				fmt.Fprintf(&releases, " %s=%d", name, v.number(name, s[name]))
+			}
+			releases.WriteByte('\n')
+			all = all[n:]
+		}
+	}
+	b.WriteString("# Generated by go generate from the DWARF of each release; see ../gen. Not to be edited.\n")
+	for _, name := range slices.Sorted(maps.Keys(v)) {
+		for i, fields := range v[name] {
+			fmt.Fprintf(&b, "struct %s %d", name, i+1)
+			for _, f := range slices.Sorted(maps.Keys(fields)) {
+				fmt.Fprintf(&b, " %s=%d", f, fields[f])
 			}
 			b.WriteByte('\n')
 		}
 	}
+	b.Write(releases.Bytes())
 	return b.WriteTo(w)
 }
 
@@ -195,23 +246,10 @@ func (t *Table) Lookup(goVersion, arch string) (*Layout, error) {
 	default:
 		nearest = all[i]
 	}
-	// Releases between two of the same line that agree have no reason to differ from them.
-	between := i > 0 && i < len(all) && all[i-1].Line == r.Line && all[i].Line == r.Line &&
-		maps.Equal(t.releases[arch][all[i-1]], t.releases[arch][all[i]])
-	l := t.layout(arch, nearest)
-	if !exact || !found && !between {
+	l := fill(t.releases[arch][nearest])
+	l.Source, l.Release = FromTable, nearest.String()
+	if !exact || !found {
 		l.Source = Guessed
 	}
 	return l, l.check()
-}
-
-// layout gives the layout of a release that the table has.
-func (t *Table) layout(arch string, r Release) *Layout {
-	structs := map[string]map[string]Offset{}
-	for name, v := range t.releases[arch][r] {
-		structs[name] = t.variants[name][v-1]
-	}
-	l := fill(structs)
-	l.Source, l.Release = FromTable, r.String()
-	return l
 }
