@@ -124,7 +124,7 @@ func words(choices ...string) func(string) []string {
 
 // commands are those of every window.
 func (a *app) commands() []command {
-	return []command{
+	return append(a.aspectCommands(), []command{
 		{
 			name: "accounting", args: "observed|single|processors", description: "how a runnable goroutine's time is divided",
 			do: func(args string) error {
@@ -155,5 +155,5 @@ func (a *app) commands() []command {
 		},
 		{name: "help", description: "the keys of this window", do: func(string) error { a.overlay = newHelp(a); return nil }},
 		{name: "quit", description: "leave", do: func(string) error { a.quit(); return nil }},
-	}
+	}...)
 }

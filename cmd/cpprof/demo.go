@@ -18,13 +18,15 @@ import (
 func newDemoCommand(t terminal) *cobra.Command {
 	var output string
 	var duration time.Duration
+	var text bool
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "Record a small contended server, and show its profile",
 		Long: `demo runs a small server that comes with cpprof for five seconds while recording it, and shows
-its profile. The server has four problems on purpose; demo ends with the call path that shows
-each, and what it costs.`,
+its profile: at a terminal in the Analyzer, elsewhere as text. The server has four problems on
+purpose; demo ends with the call path that shows each, and what it costs.`,
 		Example: `  cpprof demo
+  cpprof demo --text
   cpprof demo -d 20s -o long.cpprof`,
 		GroupID: groupRecord,
 		Args:    usageArgs(cobra.NoArgs),
@@ -32,11 +34,12 @@ each, and what it costs.`,
 			if err := recordDemo(c.Context(), t, output, duration); err != nil {
 				return err
 			}
-			return showDemo(t, output)
+			return showDemo(c.Context(), t, output, text || !t.isScreen())
 		},
 	}
 	c.Flags().StringVarP(&output, "output", "o", "demo.cpprof", "the `recording` to write, in place of an earlier one")
 	c.Flags().DurationVarP(&duration, "duration", "d", 5*time.Second, "how long to record")
+	c.Flags().BoolVar(&text, "text", false, "show the profile as text, not in the Analyzer")
 	return c
 }
 
@@ -73,22 +76,31 @@ func recordDemo(ctx context.Context, t terminal, output string, duration time.Du
 	return err
 }
 
+const demoGreeting = "Four problems were put in here. Go to a class (j k) and open it: ⏎ (Enter)"
+
 // showDemo shows the profile, and then what there was to find.
-func showDemo(t terminal, path string) error {
-	f := viewFlags{accounting: "observed"}
+func showDemo(ctx context.Context, t terminal, path string, text bool) error {
+	f := reportFlags{viewFlags: viewFlags{accounting: "observed"}}
 	s, err := f.open(path)
 	if err != nil {
 		return err
 	}
-	limit, err := (&reportFlags{}).threshold(s.config)
+	limit, err := f.threshold(s.config)
 	if err != nil {
 		return err
 	}
-	if err := firstLook(t, s, limit, t.outIsTerminal && !t.noColor); err != nil {
-		return err
+	if text {
+		if err := firstLook(t, s, limit, t.outIsTerminal && !t.noColor); err != nil {
+			return err
+		}
 	}
 	if s.config, err = aspects.ParseConfig("demo.yaml", demo.Config()); err != nil {
 		return err
+	}
+	if !text {
+		if err := f.analyze(ctx, t, s, nil, demoGreeting); err != nil {
+			return err
+		}
 	}
 	fmt.Fprintln(t.out, "\nThe server has four problems on purpose. What shows them, and what that costs:")
 	for i, problem := range demo.Truth() {

@@ -1,0 +1,66 @@
+package tui
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/cpprof/cpprof/aspects"
+)
+
+// aspectCommands define aspects on the spot.
+func (a *app) aspectCommands() []command {
+	return []command{
+		{
+			name: "aspect", args: "NAME PATTERN...", description: "define an aspect, such as queue main.(*queue).* !main.(*queue).len",
+			do: a.defineAspect,
+		},
+		{
+			name: "aspects", args: "save", description: "write the aspects defined here into " + aspects.ConfigName,
+			do: a.saveAspects, complete: words("save"),
+		},
+	}
+}
+
+// defineAspect puts an aspect in force, in every window. Without patterns it takes the aspect of that name away.
+func (a *app) defineAspect(args string) error {
+	fields := strings.Fields(args)
+	if len(fields) == 0 {
+		return fmt.Errorf("want a name and patterns, such as: queue main.(*queue).*")
+	}
+	aspect, err := aspects.New(fields[0], fields[1:]...)
+	if err != nil {
+		return err
+	}
+	config := *a.config
+	config.Aspects = config.Aspects.With(aspect)
+	a.config = &config
+	a.changed()
+	return nil
+}
+
+// saveAspects writes what was defined here into the configuration file, or a new one in this folder.
+func (a *app) saveAspects(args string) error {
+	if args != "save" {
+		return fmt.Errorf("want 'aspects save'")
+	}
+	fresh := defined(a.given, a.config.Aspects)
+	if len(fresh) == 0 {
+		return fmt.Errorf("no aspect was defined here: 'aspect NAME PATTERN...' does")
+	}
+	file := a.config.File
+	if file == "" {
+		file = aspects.ConfigName
+	}
+	if err := aspects.SaveAspects(file, fresh...); err != nil {
+		return err
+	}
+	config := *a.config
+	config.File = file
+	a.config, a.given = &config, config.Aspects
+	if whole, err := filepath.Abs(file); err == nil {
+		file = whole
+	}
+	a.say("Saved in %s", file)
+	return nil
+}
