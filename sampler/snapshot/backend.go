@@ -49,6 +49,7 @@ type Backend struct {
 
 	// Storage of the part without a halt.
 	fresh  []int32
+	again  []int32 // slots whose stacks are read again to see whether they were rightly taken for unchanged
 	heads  []head
 	ranges []halt.Range
 	after  []halt.Range
@@ -158,7 +159,8 @@ func (b *Backend) begin(sink sampledata.Sink) {
 		b.stacks = newStacks(sink, b.t.bin, b.u)
 		for i := range b.table.slots {
 			s := &b.table.slots[i]
-			*s = slot{addr: s.addr, raw: s.raw}
+			*s = slot{addr: s.addr, raw: s.raw, place: s.place}
+			b.table.wake(s)
 		}
 	}
 	b.number++
@@ -187,6 +189,7 @@ func (b *Backend) failure(err error) error {
 func (b *Backend) touch(i int32) {
 	if s := &b.table.slots[i]; s.seen != b.number {
 		s.seen = b.number
+		b.table.wake(s)
 		b.changed = append(b.changed, i)
 	}
 }

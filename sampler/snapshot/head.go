@@ -78,8 +78,9 @@ func (h *head) sameStack(o *head) bool {
 // offsets are the places of a head's fields in a g, checked once.
 type offsets struct {
 	*layout.G
-	size     int // of what is read of a g
-	schedule int // g.schedlink: the next in a queue
+	size     int    // of what is read of a g
+	words    [7]int // of the fields by which a print tells goroutines and stacks apart, those of a word
+	schedule int    // g.schedlink: the next in a queue
 }
 
 func newOffsets(g *layout.G) offsets {
@@ -88,6 +89,7 @@ func newOffsets(g *layout.G) offsets {
 		g.Goid + 8, g.AtomicStatus, g.WaitReason, g.TrackingSeq, g.GoPC, g.StartPC, g.ParentGoid, g.Waiting} {
 		o.size = max(o.size, int(at)+8)
 	}
+	o.words = [...]int{int(g.Goid), int(g.SchedSP), int(g.SchedPC), int(g.SyscallSP), int(g.SyscallPC), int(g.StackHi), int(g.Labels)}
 	return o
 }
 
@@ -120,6 +122,24 @@ func (o *offsets) unchanged(b []byte, h *head) bool {
 		word(o.SchedSP) == h.schedSP && word(o.SchedPC) == h.schedPC &&
 		word(o.SyscallSP) == h.sysSP && word(o.SyscallPC) == h.sysPC &&
 		word(o.StackHi) == h.hi && word(o.Labels) == h.labels && b[o.WaitReason] == h.reason
+}
+
+// printKeys are odd and otherwise arbitrary, so that no change of one word alone leaves a print as it was.
+var printKeys = [...]uint64{
+	0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9, 0x94d049bb133111eb, 0xd6e8feb86659fd93,
+	0xa0761d6478bd642f, 0xe7037ed1a0b428db, 0x8ebc6af09c88c6e3, 0x589965cc75374cc3,
+}
+
+// print sums up all that unchanged compares, in a word that isn't 0: two that differ have the same with a probability
+// of about 2^-64.
+func (o *offsets) print(b []byte) uint64 {
+	status := binary.LittleEndian.Uint32(b[o.AtomicStatus:]) &^ gScan
+	sum := (uint64(status) | uint64(b[o.TrackingSeq])<<32 | uint64(b[o.WaitReason])<<40) * printKeys[len(o.words)]
+	for i, at := range o.words {
+		w := binary.LittleEndian.Uint64(b[at:])
+		sum += (w ^ w>>32) * printKeys[i]
+	}
+	return max(sum, 1)
 }
 
 // A creation is what a g tells of where its goroutine comes from.

@@ -4,6 +4,7 @@ package snapshot
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
 	"github.com/cpprof/cpprof/sampler/internal/halt"
@@ -20,26 +21,43 @@ const (
 // parked reads the goroutines and the stacks that lie still, without a halt. Afterwards each slot has a view: absent,
 // known, or moving.
 func (b *Backend) parked() error {
-	if err := b.table.read(b.t.Process, b.reader, b.t.bin.Globals.AllGs); err != nil {
-		return err
-	}
 	b.fresh = b.fresh[:0]
-	slots := b.table.slots
-	for i := range slots {
-		s := &slots[i]
-		switch {
-		case s.view == known && b.t.g.unchanged(s.raw, &s.head):
-			b.reused++
-			b.sort(int32(i), s)
-		case s.view == absent && !s.told && b.t.g.unchanged(s.raw, &s.head) && !s.head.exists():
-			// Still nothing there.
-		default:
-			b.classify(int32(i), s)
-		}
+	if err := b.table.readEach(b.t.Process, b.reader, b.t.bin.Globals.AllGs, b.scan); err != nil {
+		return err
 	}
 	b.copyStacks()
 	b.recheck()
 	return nil
+}
+
+// scan looks at the g of a range that was just read.
+func (b *Backend) scan(k int) {
+	o, buf := &b.t.g, b.table.ranges[k].Buf
+	places := b.table.placesOf(k)
+	for i := range places {
+		p := &places[i]
+		raw := buf[p.at:][:o.size]
+		if p.print != 0 && p.print == o.print(raw) {
+			if p.known {
+				b.reused++
+			}
+			continue
+		}
+		p.print = 0
+		s := &b.table.slots[p.slot]
+		switch {
+		case s.view == known && o.unchanged(raw, &s.head):
+			b.reused++
+			b.sort(p.slot, s)
+			if s.head.status == gWaiting || s.head.status == gLeaked {
+				p.print, p.known = o.print(raw), true
+			}
+		case s.view == absent && !s.told && o.unchanged(raw, &s.head) && !s.head.exists():
+			p.print, p.known = o.print(raw), false // still nothing there
+		default:
+			b.classify(p.slot, s)
+		}
+	}
 }
 
 // classify looks at a goroutine that is not as it was.
@@ -170,27 +188,31 @@ func (b *Backend) recheck() {
 	if len(slots) == 0 || b.reused == 0 {
 		return
 	}
+	b.arena.Reset()
+	b.again, b.ranges, b.after = b.again[:0], b.ranges[:0], b.after[:0]
 	for range rechecked {
-		i := rand.IntN(len(slots))
+		i := int32(rand.IntN(len(slots)))
 		s := &slots[i]
-		if s.view != known || b.touched(int32(i)) {
+		if s.view != known || b.touched(i) || slices.Contains(b.again, i) {
 			continue
 		}
-		b.arena.Reset()
-		h := s.head
-		b.ranges = append(b.ranges[:0], stackRange(&h, h.sp(), &b.arena))
-		b.after = append(b.after[:0], halt.Range{Addr: s.addr, Buf: s.raw})
-		b.reader.ReadRanges(b.ranges)
-		b.reader.ReadRanges(b.after)
+		b.again = append(b.again, i)
+		b.ranges = append(b.ranges, stackRange(&s.head, s.head.sp(), &b.arena))
+		b.after = append(b.after, halt.Range{Addr: s.addr, Buf: s.raw})
+	}
+	b.reader.ReadRanges(b.ranges)
+	b.reader.ReadRanges(b.after)
+	for k, i := range b.again {
+		s := &slots[i]
 		if !b.t.g.unchanged(s.raw, &s.head) {
 			continue // it moved just now
 		}
 		b.rechecked++
-		st, _ := b.stacks.unwind(copied{b.ranges[0]}, b.context(&h))
+		st, _ := b.stacks.unwind(copied{b.ranges[k]}, b.context(&s.head))
 		if st != s.stack {
 			b.wrong++
 			s.stack = st
-			b.touch(int32(i))
+			b.touch(i)
 		}
 	}
 }

@@ -33,7 +33,17 @@ type slot struct {
 	lockSeq  uint8  // head.seq and head.goid when state.Lock was found
 	lockOf   int64
 
-	seen uint32 // number of the sample in which the slot was put on the list of those to resolve
+	seen  uint32 // number of the sample in which the slot was put on the list of those to resolve
+	place int32  // of the g in the table's places
+}
+
+// A place is where the copy of a g lies, and whether there is any need to look at its slot: most goroutines are parked
+// as they were at the sample before, and their slots would not stay in the processor's cache.
+type place struct {
+	print uint64 // of the g when it was found at rest; 0: look at the slot
+	slot  int32
+	at    uint32 // in the buffer of its range
+	known bool   // what rests is a goroutine whose stack is known, else a g without one
 }
 
 // A stack is an unwound stack in the sink's codes.
@@ -63,11 +73,22 @@ type table struct {
 	slots  []slot
 	index  map[uint64]int32 // by address
 	ranges []halt.Range     // that cover all g, sorted by address
-	covers int              // slots that ranges cover in few pieces; the rest was added since
+	first  []int32          // of the places of each range; one more than there are ranges
+	places []place
+	covers int // slots that ranges cover in few pieces; the rest was added since
 }
+
+// batchSize is how much is read at once: what fits into a processor's own cache beside other things.
+const batchSize = 256 << 10
 
 // read brings the copies of all g up to date, new ones included.
 func (t *table) read(p *halt.Process, r *halt.Reader, allgs uint64) error {
+	return t.readEach(p, r, allgs, func(int) {})
+}
+
+// readEach does so and calls look for each range, by its number, soon after it was read, while the copy is still in the
+// processor's cache.
+func (t *table) readEach(p *halt.Process, r *halt.Reader, allgs uint64, look func(k int)) error {
 	addrs, err := t.list(p, r, allgs)
 	if err != nil {
 		return err
@@ -75,14 +96,30 @@ func (t *table) read(p *halt.Process, r *halt.Reader, allgs uint64) error {
 	if len(addrs) > 0 {
 		t.add(addrs)
 	}
-	if failed := r.ReadRanges(t.ranges); failed > 0 {
-		for i := range t.ranges { // for the next time
-			t.ranges[i].Buf = t.ranges[i].Buf[:cap(t.ranges[i].Buf)]
+	for from := 0; from < len(t.ranges); {
+		to, size := from, 0
+		for to < len(t.ranges) && size+len(t.ranges[to].Buf) <= batchSize {
+			size += len(t.ranges[to].Buf)
+			to++
 		}
-		return fmt.Errorf("reading the goroutines: %d of %d ranges can't be read", failed, len(t.ranges))
+		if failed := r.ReadRanges(t.ranges[from:to]); failed > 0 {
+			for i := range t.ranges { // for the next time
+				t.ranges[i].Buf = t.ranges[i].Buf[:cap(t.ranges[i].Buf)]
+			}
+			return fmt.Errorf("reading the goroutines: %d of %d ranges can't be read", failed, to-from)
+		}
+		for ; from < to; from++ {
+			look(from)
+		}
 	}
 	return nil
 }
+
+// placesOf gives the places of a range.
+func (t *table) placesOf(k int) []place { return t.places[t.first[k]:t.first[k+1]] }
+
+// wake makes the next sample look at a slot, whether or not its g changes until then.
+func (t *table) wake(s *slot) { t.places[s.place].print = 0 }
 
 // list gives the addresses of the g that have no slot yet.
 func (t *table) list(p *halt.Process, r *halt.Reader, allgs uint64) ([]uint64, error) {
@@ -123,7 +160,7 @@ func (t *table) add(addrs []uint64) {
 		t.slots = append(t.slots, slot{addr: a})
 	}
 	if len(t.slots)-t.covers > t.covers/8 {
-		t.ranges, t.covers = t.ranges[:0], len(t.slots)
+		t.ranges, t.first, t.places, t.covers = t.ranges[:0], t.first[:0], t.places[:0], len(t.slots)
 		first = 0
 	}
 	t.layOut(first)
@@ -140,10 +177,14 @@ func (t *table) layOut(first int) {
 	}
 	slices.SortFunc(order, func(a, b int32) int { return cmp.Compare(t.slots[a].addr, t.slots[b].addr) })
 	size := uint64(t.o.size)
+	if len(t.first) == 0 {
+		t.first = append(t.first, 0)
+	}
 	for i := 0; i < len(order); {
 		begin := t.slots[order[i]].addr
 		j := i + 1
-		for j < len(order) && t.slots[order[j]].addr-t.slots[order[j-1]].addr < maxGap {
+		for j < len(order) && t.slots[order[j]].addr-t.slots[order[j-1]].addr < maxGap &&
+			t.slots[order[j]].addr+size-begin <= batchSize {
 			j++
 		}
 		buf := make([]byte, t.slots[order[j-1]].addr+size-begin)
@@ -152,8 +193,10 @@ func (t *table) layOut(first int) {
 			s := &t.slots[order[i]]
 			raw := buf[s.addr-begin:][:size]
 			copy(raw, s.raw) // which this sample may still need
-			s.raw = raw
+			s.raw, s.place = raw, int32(len(t.places))
+			t.places = append(t.places, place{slot: order[i], at: uint32(s.addr - begin)})
 		}
+		t.first = append(t.first, int32(len(t.places)))
 	}
 }
 

@@ -22,8 +22,8 @@ const (
 // reading it does.
 type callLooks struct {
 	files   map[int]halt.File // by thread
-	threads int32            // of the target, counted now and then
-	counted uint32           // the sample that did
+	threads int32             // of the target, counted now and then
+	counted uint32            // the sample that did
 	buf     [32]byte
 }
 
