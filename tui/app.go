@@ -32,6 +32,9 @@ type Options struct {
 	// Windows are open from the start, the last one in front, beside the summary and what the session has.
 	Windows []session.Window
 
+	// Live, where not nil, is how the recording grows.
+	Live *Live
+
 	// Keep, where not nil, is told what the Analyzer is left with.
 	Keep func(*session.State)
 
@@ -54,6 +57,11 @@ func Run(ctx context.Context, o Options) error {
 	defer screen.Fini() // tview ends it too, except where it was never run
 	a := newApp(o, screen)
 	defer context.AfterFunc(ctx, func() { a.post(a.quit) })() // in the loop: Stop would not stop what has not begun
+	if o.Live != nil {
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		go a.follow(ctx)
+	}
 	if err := a.tv.Run(); err != nil {
 		return fmt.Errorf("showing the Analyzer: %w", err)
 	}
@@ -71,6 +79,7 @@ type app struct {
 	given     *aspects.Set // by the configuration, before anything was defined here
 	options   views.Options
 	threshold refine.Threshold
+	live      *growth // nil where the recording is complete
 
 	theme   *theme
 	tv      *tview.Application
@@ -107,6 +116,9 @@ func newApp(o Options, screen tcell.Screen) *app {
 		path: o.Path, recording: o.Recording, config: o.Config, given: o.Config.Aspects, options: o.Views, threshold: o.Threshold,
 		theme: newTheme(screen.Colors(), o.NoColor), tv: tview.NewApplication(), screen: screen,
 		jobs: make(map[window]*job), history: make(map[string][]string),
+	}
+	if o.Live != nil {
+		a.live = &growth{Live: *o.Live}
 	}
 	screen.EnableMouse()
 	screen.EnablePaste()

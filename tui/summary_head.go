@@ -44,6 +44,9 @@ func (w *summaryWindow) state() (text string, bad bool) {
 	case len(r.Warnings) > 1:
 		first = fmt.Sprintf("%d warnings (i shows all): %s", len(r.Warnings), r.Warnings[0].Message)
 	}
+	if w.a.live != nil {
+		return w.a.liveState()
+	}
 	if r.End == nil {
 		text = "the recording breaks off"
 		if first != "" {

@@ -19,7 +19,8 @@ type timeline struct {
 	by      views.Accounting
 	buckets []views.Bucket
 	err     error
-	busy    bool // buckets are being made
+	busy    bool      // buckets are being made
+	next    time.Time // not before are they made anew while the recording grows
 
 	waiting *bool         // whether those who wait are shown; nil: unless they are nearly all
 	active  bool          // the keys are the timeline's
@@ -35,7 +36,8 @@ func newTimeline(a *app) *timeline { return &timeline{a: a} }
 // refresh makes the buckets anew, beside everything else, where the recording or the accounting has changed.
 func (t *timeline) refresh() {
 	r, o := t.a.recording, t.a.options
-	if t.busy || t.of == r && t.by == o.Accounting {
+	began := time.Now()
+	if t.busy || t.of == r && t.by == o.Accounting || t.a.growing() && began.Before(t.next) {
 		return
 	}
 	o.Span = views.Span{}
@@ -47,6 +49,7 @@ func (t *timeline) refresh() {
 		return buckets
 	}, func(buckets []views.Bucket) {
 		t.of, t.by, t.buckets, t.err, t.busy = r, o.Accounting, buckets, err, false
+		t.next = time.Now().Add(restFactor * time.Since(began))
 		t.refresh()
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/cpprof/cpprof/internal/demo"
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampler"
+	"github.com/cpprof/cpprof/tui"
 	"github.com/spf13/cobra"
 )
 
@@ -98,7 +99,7 @@ func showDemo(ctx context.Context, t terminal, path string, text bool) error {
 		return err
 	}
 	if !text {
-		if err := f.analyze(ctx, t, s, nil, demoGreeting); err != nil {
+		if err := f.analyze(ctx, t, s, tui.Options{Greeting: demoGreeting}); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
+	"strings"
 
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/spf13/cobra"
@@ -15,6 +17,7 @@ type recordFlags struct {
 	pid        int
 	child      string
 	followExec bool
+	view       bool
 	samplerFlags
 }
 
@@ -47,12 +50,17 @@ not followed. The duration counts from the first program's beginning.
 A program that executes another one in its own process ends its recording. With --follow-exec the
 other one is recorded in its turn, into the next recording.
 
+With --view, the Analyzer shows the recording while it grows. q leaves it, which ends the recording,
+and interrupts a launched program as Ctrl-C would. Such a program has no input meanwhile, and its
+output goes to a file beside the recording, run.cpprof.log.
+
 Halts are spread at random over their interval, so that a periodic program is not always met
 at the same point. They are made less frequent where the program would stand still for more than
 the overhead allowed, or cpprof itself would use more of a processor than --max-cpu allows;
 'cpprof info' shows what was achieved.`,
 		Example: `  cpprof record -o run.cpprof -d 10s -- ./server -flag
   cpprof record -p 4711                        # until Ctrl-C
+  cpprof record --view -p 4711                 # and look on
   cpprof record -- go test ./pkg -run TestSlow -count=1
   cpprof record -- go run ./cmd/server -flag
   cpprof record --child server -- ./start.sh   # of all that the script starts
@@ -61,6 +69,9 @@ the overhead allowed, or cpprof itself would use more of a processor than --max-
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := f.check(c, args); err != nil {
 				return &usageError{err}
+			}
+			if f.view {
+				return recordView(c.Context(), t, &f, args)
 			}
 			return record(c.Context(), t, &f, args)
 		},
@@ -74,6 +85,7 @@ the overhead allowed, or cpprof itself would use more of a processor than --max-
 	flags.DurationVarP(&f.options.Duration, "duration", "d", 0, "how long to record, such as 10s (default until something else ends it)")
 	flags.StringVar(&f.child, "child", "", "record the programs whose file name matches `PATTERN`, of the command or process and all that it starts")
 	flags.BoolVar(&f.followExec, "follow-exec", false, "go on with the program that a recorded one executes in its place")
+	flags.BoolVar(&f.view, "view", false, "show the recording in the Analyzer while it grows")
 	f.samplerFlags.add(c)
 	return c
 }
@@ -99,8 +111,15 @@ func (f *recordFlags) follows(program string, args []string) bool {
 		return true
 	}
 	e, err := sampler.ReadExecutable(program)
-	return err != nil || e.Toolchain && len(args) > 0 && startsPrograms[args[0]]
+	return err != nil || e.Toolchain && startsPrograms(args)
 }
 
-// startsPrograms are those of the go command's subcommands that run programs which aren't the toolchain's.
-var startsPrograms = map[string]bool{"run": true, "test": true, "tool": true, "generate": true}
+// startsPrograms holds for arguments with which the go command runs programs that aren't the toolchain's.
+func startsPrograms(args []string) bool {
+	if len(args) > 1 && args[0] == "-C" {
+		args = args[2:]
+	} else if len(args) > 0 && strings.HasPrefix(args[0], "-C=") {
+		args = args[1:]
+	}
+	return len(args) > 0 && slices.Contains([]string{"run", "test", "tool", "generate"}, args[0])
+}

@@ -42,13 +42,13 @@ again the next time, unless --fresh is given; 'cpprof report RECORDING --session
 			if err != nil {
 				return err
 			}
-			var kept *session.State
+			var o tui.Options
 			if !fresh {
-				if kept, err = f.restored(c.Flags(), s); err != nil {
+				if o.Session, err = f.restored(c.Flags(), s); err != nil {
 					return err
 				}
 			}
-			return f.analyze(c.Context(), t, s, kept, "")
+			return f.analyze(c.Context(), t, s, o)
 		},
 	}
 	f.addView(c)
@@ -72,20 +72,17 @@ func (t terminal) needed(path string) error {
 
 var errSignalled = errors.New("the Analyzer was ended by a signal")
 
-// analyze opens the Analyzer with the session that was kept, if any, and gives the terminal back when a person leaves it or
-// a signal ends it. The greeting is the first that the person is told.
-func (f *reportFlags) analyze(ctx context.Context, t terminal, s *source, kept *session.State, greeting string) error {
+// analyze opens the Analyzer on a source, with what the options say already, and gives the terminal back when a person
+// leaves it or a signal ends it.
+func (f *reportFlags) analyze(ctx context.Context, t terminal, s *source, o tui.Options) error {
 	limit, err := f.threshold(s.config)
 	if err != nil {
 		return err
 	}
-	o := tui.Options{
-		Path: s.path, Recording: s.recording, Config: s.config, Views: s.options, Threshold: limit, NoColor: t.noColor,
-		Greeting: greeting, Session: kept,
-	}
+	o.Path, o.Recording, o.Config, o.Views, o.Threshold, o.NoColor = s.path, s.recording, s.config, s.options, limit, t.noColor
 	began := &session.State{Options: s.options}
-	if kept != nil {
-		began = kept
+	if o.Session != nil {
+		began = o.Session
 	}
 	left := began
 	o.Keep = func(now *session.State) { left = now }
@@ -94,7 +91,7 @@ func (f *reportFlags) analyze(ctx context.Context, t terminal, s *source, kept *
 		if err != nil {
 			return err
 		}
-		if !inFront(kept, class) {
+		if !inFront(o.Session, class) {
 			o.Windows = []session.Window{{Class: class, Threshold: limit}}
 		}
 	}

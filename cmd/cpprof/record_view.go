@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler"
+	"github.com/cpprof/cpprof/tui"
+)
+
+// recordView makes one recording while the Analyzer shows it grow. When a person leaves the Analyzer, the recording ends,
+// and so does a launched program, as by Ctrl-C without --view.
+func recordView(ctx context.Context, t terminal, f *recordFlags, command []string) error {
+	if !t.isScreen() {
+		return usagef("--view needs a terminal: leave it out, and look at the recording with 'cpprof report'")
+	}
+	ctx, signals := watchSignals(ctx)
+	defer signals.stop()
+	aside, log, err := f.aside(t, command)
+	if err != nil {
+		return err
+	}
+	defer log.close(t)
+	target, err := openTarget(aside, f, command)
+	if err != nil {
+		return err
+	}
+	defer target.Release()
+	defer target.backend.Close()
+	g, err := f.grow(ctx, target, signals)
+	if err != nil {
+		return goesOn(target.Process, err)
+	}
+	showErr := g.show(ctx, t, log)
+	result, err := g.end()
+	if errors.Is(showErr, errSignalled) {
+		showErr = nil
+	}
+	if err = errors.Join(err, showErr); err != nil {
+		return goesOn(target.Process, err)
+	}
+	if target.Launched && ctx.Err() == nil {
+		endLaunched(ctx, t, target.Process)
+	}
+	newNarrator(t).end(target.Process, g.file, result)
+	if !target.Launched {
+		return nil
+	}
+	return handOn(target.Process)
+}
+
+// A growing recording is written into its files, and kept in memory to be looked at.
+type growing struct {
+	file  string
+	live  *sampledata.Builder
+	stop  func()
+	ended chan struct{}
+
+	// What became of it, once ended is closed.
+	result sampler.Result
+	err    error
+	became string
+}
+
+// grow begins to record.
+func (f *recordFlags) grow(ctx context.Context, target target, signals *signals) (*growing, error) {
+	file := f.outputs.claim(target.Name)
+	h := target.backend.Header()
+	h.Sampler = f.options.Settings(version(), f.backend)
+	w, err := f.outputs.create(file, h)
+	if err != nil {
+		return nil, err
+	}
+	g := &growing{file: file, live: sampledata.NewBuilder(h), ended: make(chan struct{})}
+	ctx, g.stop = context.WithCancel(ctx)
+	go func() {
+		defer close(g.ended)
+		g.result, g.err = sampler.Record(ctx, target.Process, signals.suspendable(target.backend), tee{w, g.live}, f.options)
+		g.became = becameOf(target.Process, g.result.End)
+		if g.err != nil {
+			g.became = g.err.Error()
+		}
+	}()
+	return g, nil
+}
+
+// end ends the recording, if nothing has yet, and waits until it is on the disk.
+func (g *growing) end() (sampler.Result, error) {
+	g.stop()
+	<-g.ended
+	return g.result, g.err
+}
+
+// show opens the Analyzer on the recording.
+func (g *growing) show(ctx context.Context, t terminal, log *targetLog) error {
+	f := reportFlags{viewFlags: viewFlags{accounting: "observed"}}
+	s := &source{path: g.file, recording: g.live.Recording()}
+	var err error
+	if s.config, err = f.configuration(); err != nil {
+		return err
+	}
+	if s.options, err = f.viewOptions(s.config); err != nil {
+		return err
+	}
+	live := &tui.Live{Recording: g.live.Recording, Ended: g.ended, Outcome: func() string { return g.became }}
+	if log != nil {
+		live.Note = "the program's output: " + log.Name()
+	}
+	return f.analyze(ctx, t, s, tui.Options{Live: live})
+}
+
+// endLaunched asks a launched program to end, as Ctrl-C would have without the Analyzer, and waits for it.
+func endLaunched(ctx context.Context, t terminal, p *sampler.Process) {
+	select {
+	case <-p.Done():
+		return
+	default:
+	}
+	process, err := os.FindProcess(p.PID)
+	if err != nil || process.Signal(os.Interrupt) != nil {
+		return
+	}
+	const usual = time.Second
+	patient, stop := context.WithTimeout(ctx, usual)
+	defer stop()
+	if _, err := p.Wait(patient); err != nil && ctx.Err() == nil {
+		fmt.Fprintf(t.err, "cpprof: waiting for process %d to end, which was interrupted; Ctrl-C leaves it alone\n", p.PID)
+		_, _ = p.Wait(ctx)
+	}
+}
+
+// A tee hands everything to two sinks. They give the same codes, because both count what is new.
+type tee struct {
+	*sampledata.Writer
+	live *sampledata.Builder
+}
+
+func (t tee) Function(f sampledata.Function) sampledata.FunctionID {
+	t.live.Function(f)
+	return t.Writer.Function(f)
+}
+
+func (t tee) Node(n sampledata.Node) sampledata.NodeID {
+	t.live.Node(n)
+	return t.Writer.Node(n)
+}
+
+func (t tee) Goroutine(g sampledata.Goroutine) sampledata.GoroutineID {
+	t.live.Goroutine(g)
+	return t.Writer.Goroutine(g)
+}
+
+func (t tee) LabelSet(set []sampledata.Label) sampledata.LabelSetID {
+	t.live.LabelSet(set)
+	return t.Writer.LabelSet(set)
+}
+
+func (t tee) HolderSet(set []sampledata.GoroutineID) sampledata.HolderSetID {
+	t.live.HolderSet(set)
+	return t.Writer.HolderSet(set)
+}
+
+func (t tee) LockName(n sampledata.LockName) {
+	t.live.LockName(n)
+	t.Writer.LockName(n)
+}
+
+func (t tee) Sample(s sampledata.Sample, changes []sampledata.Change) error {
+	if err := t.Writer.Sample(s, changes); err != nil {
+		return err
+	}
+	return t.live.Sample(s, changes)
+}
+
+func (t tee) Warn(kind, message string, count int64) {
+	t.live.Warn(kind, message, count)
+	t.Writer.Warn(kind, message, count)
+}
+
+func (t tee) Finish(e sampledata.End) error {
+	return errors.Join(t.Writer.Finish(e), t.live.Finish(e))
+}
