@@ -14,6 +14,7 @@ import (
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
 	"github.com/cpprof/cpprof/sampler/internal/halt"
+	"github.com/cpprof/cpprof/sampler/internal/lockholder"
 )
 
 // Name is what a recording's header calls this backend.
@@ -57,6 +58,7 @@ type Backend struct {
 	looks  callLooks
 	mLook  []byte
 
+	holders   holders
 	waiters   map[uint64]uint64 // at semaphores, by g
 	waitersOf uint32            // the sample that read them
 }
@@ -90,13 +92,18 @@ func newBackend(p *sampler.Process, t *target) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
+	analyzer, err := lockholder.New(lockholder.Program{Table: t.bin.Table, Arch: t.bin.Arch, Read: t.Read})
+	if err != nil {
+		return nil, err
+	}
 	name, err := os.Readlink(t.Path("exe"))
 	if err != nil {
 		return nil, err
 	}
 	b := &Backend{
 		process: p, t: t, u: u, reader: t.NewReader(),
-		table: table{o: t.g, index: map[uint64]int32{}},
+		table:   table{o: t.g, index: map[uint64]int32{}},
+		holders: holders{analyzer: analyzer, index: map[wish]int{}},
 		header: sampledata.Header{
 			Command: p.Command, Executable: strings.TrimSuffix(name, " (deleted)"), PID: int64(p.PID),
 			GoVersion: t.bin.Version, OS: "linux", Arch: t.bin.Arch, GOMAXPROCS: int32(len(ps)),
@@ -149,6 +156,7 @@ func (b *Backend) look(h *halt.Halter, s *sampledata.Sample) error {
 	b.adopt()
 	b.watch()
 	b.resolve()
+	b.blame()
 	b.finish(s)
 	return nil
 }
@@ -162,6 +170,7 @@ func (b *Backend) begin(sink sampledata.Sink) {
 			*s = slot{addr: s.addr, raw: s.raw, place: s.place}
 			b.table.wake(s)
 		}
+		b.holders.waiting, b.holders.holding = b.holders.waiting[:0], b.holders.holding[:0]
 	}
 	b.number++
 	b.changed, b.changes = b.changed[:0], b.changes[:0]

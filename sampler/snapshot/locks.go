@@ -58,6 +58,7 @@ func (b *Backend) ifParked(s *slot, addr uint64) uint64 {
 	if b.t.Read(s.addr, g) != nil || !b.t.g.unchanged(g, &s.head) {
 		return 0
 	}
+	s.stood = b.number
 	return addr
 }
 

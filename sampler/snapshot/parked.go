@@ -37,7 +37,7 @@ func (b *Backend) scan(k int) {
 	for i := range places {
 		p := &places[i]
 		raw := buf[p.at:][:o.size]
-		if p.print != 0 && p.print == o.print(raw) {
+		if p.print != 0 && p.print == o.print(raw) && (p.held || !p.known || !b.holders.active) {
 			if p.known {
 				b.reused++
 			}
@@ -47,10 +47,15 @@ func (b *Backend) scan(k int) {
 		s := &b.table.slots[p.slot]
 		switch {
 		case s.view == known && o.unchanged(raw, &s.head):
+			if b.holders.active && !s.held.known && len(b.fresh) < maxInBatch {
+				b.touch(p.slot) // the locks that it holds are still to be found out
+				b.fresh = append(b.fresh, p.slot)
+				break
+			}
 			b.reused++
 			b.sort(p.slot, s)
 			if s.head.status == gWaiting || s.head.status == gLeaked {
-				p.print, p.known = o.print(raw), true
+				p.print, p.known, p.held = o.print(raw), true, s.held.known
 			}
 		case s.view == absent && !s.told && o.unchanged(raw, &s.head) && !s.head.exists():
 			p.print, p.known = o.print(raw), false // still nothing there
@@ -151,7 +156,7 @@ func (b *Backend) settle(i int32, h *head, r halt.Range, try int, again *[]int32
 		s.view = absent
 	case h.sameStack(&now):
 		b.renew(s, &now)
-		s.stack, _ = b.stacks.unwind(copied{r}, b.context(h))
+		b.unwind(i, copied{r}, b.context(h), nil)
 		s.view = known
 		b.sort(i, s)
 	case now.still() && try < tries:
@@ -212,6 +217,7 @@ func (b *Backend) recheck() {
 		if st != s.stack {
 			b.wrong++
 			s.stack = st
+			s.held.known, s.held.locks = false, nil
 			b.touch(i)
 		}
 	}

@@ -49,7 +49,8 @@ func (b *Backend) adoptRunning(i int32, p *processor) {
 		w.SchedSP = th.SP
 	}
 	w.VDSOPC, w.VDSOSP = b.capture.word(p.mRaw, b.t.l.M.VDSOPC), b.capture.word(p.mRaw, b.t.l.M.VDSOSP)
-	s.stack, _ = b.stacks.unwind(copied(p.pieces[:]), w)
+	b.unwind(i, copied(p.pieces[:]), w, th.General[:])
+	s.halted = b.number
 	// What slept uninterruptibly, for a disk, may be done by the time that it stops, and looks as if it had run.
 	s.view, s.tid, s.busy = running, th.TID, p.awake && !th.Asleep()
 }
@@ -60,6 +61,7 @@ func (b *Backend) adoptLook(i int32, l *look) {
 	if l.head.hi == 0 {
 		return // it could not be read
 	}
+	s.halted = b.number
 	if !l.head.exists() {
 		b.touch(i)
 		s.view = absent
@@ -74,7 +76,7 @@ func (b *Backend) adoptLook(i int32, l *look) {
 	} else if l.copied {
 		b.touch(i)
 		b.renew(s, &l.head)
-		s.stack, _ = b.stacks.unwind(copied{l.stack}, b.context(&l.head))
+		b.unwind(i, copied{l.stack}, b.context(&l.head), nil)
 		s.view = known
 	} else {
 		b.touch(i)
@@ -103,6 +105,7 @@ func (b *Backend) resolve() {
 			continue // it was never seen standing still
 		}
 		b.resolveOne(s)
+		b.noteWaiting(i)
 		if s.stack.torn {
 			torn++
 		}
@@ -121,8 +124,7 @@ func (b *Backend) resolveOne(s *slot) {
 		b.introduce(s)
 	}
 	if now := b.stateOf(s); isNew || now != s.state {
-		s.state = now
-		b.changes = append(b.changes, sampledata.Change{Goroutine: s.id, State: now})
+		b.setState(s, now)
 	}
 	if s.view != known && s.head.still() {
 		s.view = known
@@ -155,6 +157,9 @@ func (b *Backend) stateOf(s *slot) sampledata.State {
 	st.Run, st.Reason = b.run(s)
 	if st.Run == sampledata.Blocked {
 		st.Lock = b.lockOf(s, st.Reason)
+		if was := &s.state; was.Run == st.Run && was.Lock == st.Lock && was.Reason == st.Reason {
+			st.Evidence, st.Holders = was.Evidence, was.Holders // until they are judged anew
+		}
 	}
 	return st
 }

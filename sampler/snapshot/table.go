@@ -33,6 +33,12 @@ type slot struct {
 	lockSeq  uint8  // head.seq and head.goid when state.Lock was found
 	lockOf   int64
 
+	held   holding
+	waits  bool   // it is in holders.waiting
+	halted uint32 // number of the sample in whose halt the goroutine was last looked at
+	stood  uint32 // number of the sample after whose halt it was last found where it had been before
+	change int32  // index of its change in Backend.changes, if it has one
+
 	seen  uint32 // number of the sample in which the slot was put on the list of those to resolve
 	place int32  // of the g in the table's places
 }
@@ -44,6 +50,7 @@ type place struct {
 	slot  int32
 	at    uint32 // in the buffer of its range
 	known bool   // what rests is a goroutine whose stack is known, else a g without one
+	held  bool   // so are the locks that it holds
 }
 
 // A stack is an unwound stack in the sink's codes.

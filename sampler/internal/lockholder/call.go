@@ -1,0 +1,209 @@
+package lockholder
+
+import "strings"
+
+// An effect that a function of package sync has on a lock.
+type does uint8
+
+const (
+	takes does = iota + 1
+	gives
+)
+
+// An event is what an atomic instruction does to a lock where a function of package sync is inlined.
+type event struct {
+	does  does
+	mode  Mode
+	field int64 // where the memory that the instruction changes lies in the lock
+}
+
+// Places of fields in sync.RWMutex, the same in Go 1.21 to 1.26. Its first field is the Mutex of the writers; that one's
+// first is its state.
+const (
+	readerSem   = 12
+	readerCount = 16
+)
+
+// inlined are the functions whose atomic instruction takes or gives back a lock.
+var inlined = map[string]event{
+	"sync.(*Mutex).Lock":            {takes, Write, 0},
+	"internal/sync.(*Mutex).Lock":   {takes, Write, 0},
+	"sync.(*Mutex).Unlock":          {gives, Write, 0},
+	"internal/sync.(*Mutex).Unlock": {gives, Write, 0},
+	"sync.(*RWMutex).RLock":         {takes, Read, readerCount},
+	"sync.(*RWMutex).RUnlock":       {gives, Read, readerCount},
+}
+
+// A role is what a called function is to the analysis.
+type role uint8
+
+const (
+	roleOther    role = iota
+	roleLock          // takes the lock at its first argument
+	roleLockSlow      // the same: the slow path of Lock
+	roleUnlock        // gives it back
+	roleRLock         // the same for a reader
+	roleRUnlock       //
+	roleReadSlow      // RLock waits for the writer: its argument is the lock's semaphore
+	roleNothing       // of package sync, without an effect here: the slow paths of Unlock
+	roleCondWait      // gives back a lock while it waits
+	roleStops         // does not return here
+	roleUnwinds       // runs deferred functions, which may give back locks
+	roleBarrier       // keeps registers
+	roleDuff          // writes to the frame
+)
+
+var roles = map[string]role{
+	"sync.(*Mutex).Lock":                roleLock,
+	"internal/sync.(*Mutex).Lock":       roleLock,
+	"sync.(*RWMutex).Lock":              roleLock,
+	"sync.(*Mutex).lockSlow":            roleLockSlow,
+	"internal/sync.(*Mutex).lockSlow":   roleLockSlow,
+	"sync.(*Mutex).Unlock":              roleUnlock,
+	"internal/sync.(*Mutex).Unlock":     roleUnlock,
+	"sync.(*RWMutex).Unlock":            roleUnlock,
+	"sync.(*RWMutex).RLock":             roleRLock,
+	"sync.(*RWMutex).RUnlock":           roleRUnlock,
+	"sync.runtime_SemacquireRWMutexR":   roleReadSlow,
+	"sync.(*Mutex).unlockSlow":          roleNothing,
+	"internal/sync.(*Mutex).unlockSlow": roleNothing,
+	"sync.(*RWMutex).rUnlockSlow":       roleNothing,
+	"sync.(*Cond).Wait":                 roleCondWait,
+	"runtime.gopanic":                   roleStops,
+	"runtime.throw":                     roleStops,
+	"runtime.fatal":                     roleStops,
+	"runtime.goPanicValue":              roleStops,
+	"runtime.Goexit":                    roleUnwinds,
+	"runtime.deferreturn":               roleUnwinds,
+	"runtime.wbZero":                    roleBarrier,
+	"runtime.wbMove":                    roleBarrier,
+}
+
+// roleOf gives the role of a function by its name.
+func roleOf(name string) role {
+	if r, ok := roles[name]; ok {
+		return r
+	}
+	rest, ok := strings.CutPrefix(name, "runtime.")
+	switch {
+	case !ok:
+	case strings.HasPrefix(rest, "morestack"), strings.HasPrefix(rest, "panic"), strings.HasPrefix(rest, "goPanic"):
+		return roleStops
+	case strings.HasPrefix(rest, "gcWriteBarrier"):
+		return roleBarrier
+	case strings.HasPrefix(rest, "duff"):
+		return roleDuff
+	}
+	return roleOther
+}
+
+// call brings a state past a call, or past a jump out of the function.
+func (w *flow) call(s *state, x *instr) {
+	target := x.target
+	var to value
+	if x.indirect {
+		if to = w.callee(s, x); to != 0 && w.values.nodes[to].kind == kConst {
+			target = uint64(w.values.nodes[to].c)
+		}
+	}
+	m := w.a.machine
+	kills := ^m.kept
+	if target == 0 {
+		w.callUnknown(s, to)
+	} else {
+		c := w.a.callee(target)
+		switch c.role {
+		case roleBarrier:
+			w.kill(s, m.barrier)
+			return
+		case roleDuff:
+			s.slots = s.slots[:0]
+			w.kill(s, m.duff)
+			return
+		}
+		w.effects(s, c)
+	}
+	w.kill(s, kills)
+	for off := range w.taken {
+		if v := s.slot(off); v != 0 && w.values.nodes[v].kind != kConst {
+			s.killSlots(off, off+8)
+		}
+	}
+}
+
+// callee gives the address that an indirect call goes to.
+func (w *flow) callee(s *state, x *instr) value {
+	at := w.address(s, x)
+	if x.a.inMemory {
+		return w.word(s, x, at, 0)
+	}
+	return at
+}
+
+// callUnknown takes a call of a function that is not known. A closure may give back any lock (unlock := s.lock()); a
+// method of an interface only the one that it is called for, with all that lies in the same thing.
+func (w *flow) callUnknown(s *state, to value) {
+	m := w.a.machine
+	n := w.values.nodes[to]
+	closure := s.regs[m.closure]
+	if to == 0 || n.kind != kLoad || n.a == closure && closure != 0 {
+		s.doubt(func(*hold) bool { return true })
+		return
+	}
+	receiver, _ := w.values.split(s.regs[m.argument])
+	s.doubt(func(h *hold) bool {
+		base, _ := w.values.split(h.lock)
+		return receiver == 0 || base == receiver
+	})
+}
+
+// effects applies what a known function does to locks.
+func (w *flow) effects(s *state, c *function) {
+	arg := s.regs[w.a.machine.argument]
+	switch c.role {
+	case roleLock, roleLockSlow:
+		s.acquire(arg, Write, true)
+	case roleUnlock:
+		w.release(s, arg, Write)
+	case roleRLock:
+		s.acquire(arg, Read, true)
+	case roleRUnlock:
+		w.release(s, arg, Read)
+	case roleUnwinds:
+		s.doubt(func(*hold) bool { return true })
+	case roleOther:
+		for _, e := range w.a.effectsOf(c, w.depth+1) {
+			lock := w.substitute(s, e.lock)
+			switch {
+			case e.does == takes:
+				s.acquire(lock, e.mode, true)
+			default:
+				w.release(s, lock, e.mode)
+			}
+		}
+	}
+}
+
+// during makes the state before a call that of the time until the call returns. Where a callee runs deferred functions
+// or waits for a sync.Cond, its own frame tells.
+func (w *flow) during(s *state, x *instr) {
+	if x.op != opCall || x.indirect {
+		return
+	}
+	arg := s.regs[w.a.machine.argument]
+	c := w.a.callee(x.target)
+	switch c.role {
+	case roleUnlock:
+		w.release(s, arg, Write)
+	case roleRUnlock:
+		w.release(s, arg, Read)
+	case roleReadSlow:
+		w.release(s, w.values.add(arg, -readerSem), Read)
+	case roleOther:
+		for _, e := range w.a.effectsOf(c, w.depth+1) {
+			if e.does == gives {
+				w.release(s, w.substitute(s, e.lock), e.mode)
+			}
+		}
+	}
+}

@@ -1,0 +1,214 @@
+package lockholder
+
+import (
+	"cmp"
+	"slices"
+)
+
+// A Mode says how a lock is held.
+type Mode uint8
+
+const (
+	Write Mode = iota // a sync.Mutex, or a sync.RWMutex by its writer
+	Read              // a sync.RWMutex by a reader
+)
+
+// A hold is a lock that is taken and not yet given back: on all paths that lead here where it is sure, else on some.
+type hold struct {
+	lock value
+	mode Mode
+	sure bool
+}
+
+// A release is a lock that was given back without having been taken before. Its address can be unknown.
+type release struct {
+	lock value
+	mode Mode
+}
+
+type slot struct {
+	off int64 // of a word, from where the stack pointer was at entry
+	v   value
+}
+
+// maxSlots bounds the words of the stack that are kept track of.
+const maxSlots = 96
+
+// A state is what is known before an instruction.
+type state struct {
+	regs     [numRegs]value
+	slots    []slot // by offset
+	holds    []hold
+	released []release
+	swap     value // lock that the code tries to take: the result is not in a register yet
+	pending  value // the same, with the result in a register or in the flags
+}
+
+func (s *state) clone() *state {
+	c := *s
+	c.slots, c.holds, c.released = slices.Clone(s.slots), slices.Clone(s.holds), slices.Clone(s.released)
+	return &c
+}
+
+// join makes s what holds on either path.
+func (s *state) join(o *state) {
+	for i, v := range s.regs {
+		if v != o.regs[i] {
+			s.regs[i] = 0
+		}
+	}
+	s.slots = slices.DeleteFunc(s.slots, func(w slot) bool { return o.slot(w.off) != w.v })
+	if s.swap != o.swap {
+		s.swap = 0
+	}
+	if s.pending != o.pending {
+		s.pending = 0
+	}
+	s.joinHolds(o)
+}
+
+func (s *state) equal(o *state) bool {
+	return s.regs == o.regs && s.swap == o.swap && s.pending == o.pending && slices.Equal(s.slots, o.slots) &&
+		slices.Equal(s.holds, o.holds) && slices.Equal(s.released, o.released)
+}
+
+// sort brings the locks in an order of their own.
+func (s *state) sort() {
+	slices.SortFunc(s.holds, func(a, b hold) int { return cmp.Or(cmp.Compare(a.lock, b.lock), cmp.Compare(a.mode, b.mode)) })
+	slices.SortFunc(s.released, func(a, b release) int {
+		return cmp.Or(cmp.Compare(a.lock, b.lock), cmp.Compare(a.mode, b.mode))
+	})
+}
+
+func (s *state) joinHolds(o *state) {
+	for i := range s.holds {
+		h := &s.holds[i]
+		if k := o.find(h.lock, h.mode); k < 0 || !o.holds[k].sure {
+			h.sure = false
+		}
+	}
+	for _, h := range o.holds {
+		if s.find(h.lock, h.mode) < 0 {
+			s.holds = append(s.holds, hold{h.lock, h.mode, false})
+		}
+	}
+	for _, r := range o.released {
+		s.note(r)
+	}
+}
+
+func (s *state) find(lock value, m Mode) int {
+	return slices.IndexFunc(s.holds, func(h hold) bool { return h.lock == lock && h.mode == m })
+}
+
+// note adds a release.
+func (s *state) note(r release) {
+	if !slices.Contains(s.released, r) {
+		s.released = append(s.released, r)
+	}
+}
+
+// acquire takes a lock.
+func (s *state) acquire(lock value, m Mode, sure bool) {
+	sure = sure && lock != 0
+	if i := s.find(lock, m); i >= 0 {
+		s.holds[i].sure = s.holds[i].sure || sure
+		return
+	}
+	s.holds = append(s.holds, hold{lock, m, sure})
+}
+
+// release gives a lock back. Where it is none of those held by name, it is one that may be held, if its name means
+// nothing outside of the function; else a lock of the caller's, or one of those held by another name.
+func (s *state) release(lock value, m Mode, foreign bool) {
+	i := s.find(lock, m)
+	if (i < 0 || lock == 0) && !foreign {
+		i = slices.IndexFunc(s.holds, func(h hold) bool { return !h.sure && h.mode == m })
+	}
+	if i >= 0 {
+		s.holds = slices.Delete(s.holds, i, i+1)
+		return
+	}
+	s.doubt(func(h *hold) bool { return h.mode == m })
+	s.note(release{lock, m})
+}
+
+// doubt makes holds unsure.
+func (s *state) doubt(which func(*hold) bool) {
+	for i := range s.holds {
+		if h := &s.holds[i]; which(h) {
+			h.sure = false
+		}
+	}
+}
+
+func (s *state) slotIndex(off int64) (int, bool) {
+	return slices.BinarySearchFunc(s.slots, off, func(w slot, off int64) int {
+		switch {
+		case w.off < off:
+			return -1
+		case w.off > off:
+			return 1
+		}
+		return 0
+	})
+}
+
+func (s *state) slot(off int64) value {
+	if i, ok := s.slotIndex(off); ok {
+		return s.slots[i].v
+	}
+	return 0
+}
+
+// setSlot writes a word; what overlaps it is unknown then.
+func (s *state) setSlot(off int64, v value) {
+	s.killSlots(off, off+8)
+	if v == 0 || len(s.slots) >= maxSlots {
+		return
+	}
+	i, _ := s.slotIndex(off)
+	s.slots = slices.Insert(s.slots, i, slot{off, v})
+}
+
+// killSlots forgets the words that have bytes from one offset up to another.
+func (s *state) killSlots(from, to int64) {
+	i, _ := s.slotIndex(from - 7)
+	j := i
+	for j < len(s.slots) && s.slots[j].off < to {
+		j++
+	}
+	s.slots = slices.Delete(s.slots, i, j)
+}
+
+// forget makes every register, word and lock unknown whose value or address is made from v: v gets another meaning.
+func (s *state) forget(vs *values, v value) {
+	for i, w := range s.regs {
+		if w >= v && vs.depends(w, v) {
+			s.regs[i] = 0
+		}
+	}
+	s.slots = slices.DeleteFunc(s.slots, func(w slot) bool { return vs.depends(w.v, v) })
+	holds, released := s.holds, s.released
+	s.holds, s.released = s.holds[:0], s.released[:0]
+	for _, h := range holds {
+		if vs.depends(h.lock, v) {
+			h.lock, h.sure = 0, false
+		}
+		if h.lock != 0 || s.find(0, h.mode) < 0 {
+			s.holds = append(s.holds, h)
+		}
+	}
+	for _, r := range released {
+		if vs.depends(r.lock, v) {
+			r.lock = 0
+		}
+		s.note(r)
+	}
+	if vs.depends(s.swap, v) {
+		s.swap = 0
+	}
+	if vs.depends(s.pending, v) {
+		s.pending = 0
+	}
+}

@@ -1,0 +1,74 @@
+//go:build linux && (amd64 || arm64)
+
+package snapshot
+
+import (
+	"encoding/binary"
+
+	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
+	"github.com/cpprof/cpprof/sampler/internal/lockholder"
+)
+
+// Work that learning what the program's functions do to locks may take (see lockholder.Refill): when it begins, once;
+// and in each sample.
+const (
+	firstLearning = 20_000
+	learning      = 800
+)
+
+// idleSamples is the number of samples without a goroutine that waits for a lock after which nothing is looked for.
+const idleSamples = 100
+
+// A holding is what is known of the locks that a goroutine holds.
+type holding struct {
+	locks  []lockholder.Held
+	known  bool   // for the stack that is known
+	sample uint32 // in which it was found out
+	listed bool   // in holders.holding
+}
+
+// frameMemory is the copied stack of a goroutine, and for what pointers in it lead to, the running target.
+type frameMemory struct {
+	stack copied
+	t     *target
+}
+
+func (m frameMemory) Stack(addr uint64) (uint64, bool) {
+	base, b := m.stack.Segment(addr)
+	if off := addr - base; uint64(len(b)) >= 8 && off <= uint64(len(b))-8 {
+		return binary.LittleEndian.Uint64(b[off:]), true
+	}
+	return 0, false
+}
+
+func (m frameMemory) Heap(addr uint64) (uint64, bool) {
+	w, err := m.t.word(addr)
+	return w, err == nil
+}
+
+// unwind finds the stack of a slot's goroutine in copied memory, and the locks that it holds where that is of interest.
+// Registers are those of the thread that it runs on, nil for none.
+func (b *Backend) unwind(i int32, mem copied, c *unwind.Context, registers []uint64) {
+	s := &b.table.slots[i]
+	s.stack, _ = b.stacks.unwind(mem, c)
+	s.held.known, s.held.locks = false, s.held.locks[:0]
+	if b.holders.active {
+		b.findHeld(i, mem, registers)
+	}
+}
+
+// findHeld finds the locks that the goroutine holds whose stack was unwound just now.
+func (b *Backend) findHeld(i int32, mem copied, registers []uint64) {
+	h := &b.table.slots[i].held
+	h.locks, h.known = b.holders.analyzer.Held(h.locks, b.stacks.frames, frameMemory{mem, b.t}, registers)
+	h.sample = b.number
+	if len(h.locks) > 0 && !h.listed {
+		h.listed = true
+		b.holders.holding = append(b.holders.holding, i)
+	}
+}
+
+// holdsNow tells whether what is known of the locks of a slot's goroutine is of this sample.
+func (b *Backend) holdsNow(s *slot) bool {
+	return s.told && s.view != absent && len(s.held.locks) > 0 && (s.view == known || s.held.sample == b.number)
+}

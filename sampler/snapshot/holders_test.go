@@ -1,0 +1,217 @@
+//go:build linux && (amd64 || arm64)
+
+package snapshot
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cpprof/cpprof/internal/fixture"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler"
+)
+
+// A lockTable is where testdata/programs/holders says who holds which lock.
+type lockTable struct {
+	b     *Backend
+	addr  uint64
+	size  int
+	kinds []string
+}
+
+// A lockRecord is what the program says of one lock.
+type lockRecord struct {
+	lock, changes uint64
+	holders       []int64
+}
+
+func openLockTable(t testing.TB, b *Backend, line string) *lockTable {
+	t.Helper()
+	l := &lockTable{b: b}
+	var n int
+	if _, err := fmt.Sscanf(line, "0x%x %d %d", &l.addr, &l.size, &n); err != nil {
+		t.Fatalf("the program said %q: %v", line, err)
+	}
+	if l.kinds = strings.Fields(line)[3:]; len(l.kinds) != n {
+		t.Fatalf("the program said %q", line)
+	}
+	return l
+}
+
+// read gives the program's word on each lock.
+func (l *lockTable) read(t testing.TB) []lockRecord {
+	t.Helper()
+	b := make([]byte, l.size*len(l.kinds))
+	if err := l.b.t.Read(l.addr, b); err != nil {
+		t.Fatal(err)
+	}
+	var out []lockRecord
+	for ; len(b) > 0; b = b[l.size:] {
+		r := lockRecord{lock: binary.LittleEndian.Uint64(b), changes: binary.LittleEndian.Uint64(b[8:])}
+		for at := 16; at+8 <= l.size; at += 8 {
+			if g := int64(binary.LittleEndian.Uint64(b[at:])); g != 0 {
+				r.holders = append(r.holders, g)
+			}
+		}
+		slices.Sort(r.holders)
+		out = append(out, r)
+	}
+	return out
+}
+
+// A score counts what was said of a lock's waiters, one at a time and by sample, while its holder was known.
+type score struct{ right, wrong, ambiguous, none, unknown int }
+
+func (s score) contended() int { return s.right + s.wrong + s.ambiguous + s.none }
+
+// holdersOf gives the numbers of the goroutines that a state names.
+func holdersOf(r *sampledata.Recording, st *sampledata.State) []int64 {
+	var ids []int64
+	for _, g := range r.HolderSets[st.Holders] {
+		ids = append(ids, r.Goroutines[g].ID)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+func newScores(kinds []string) map[string]*score {
+	scores := map[string]*score{}
+	for _, k := range kinds {
+		scores[k] = &score{}
+	}
+	return scores
+}
+
+// warmUp is the number of samples after which all of the program's functions have been analysed.
+const warmUp = 10
+
+// judgeHolders samples the program for a time, and compares who is said to hold the locks with what the program says, where
+// that was the same before and after the sample.
+func judgeHolders(t testing.TB, path string, d time.Duration, pause time.Duration) map[string]*score {
+	t.Helper()
+	v := fixture.Start(t, path)
+	p, err := sampler.Find(v.Pid())
+	if err != nil {
+		t.Skipf("this machine doesn't permit it: %v", err)
+	}
+	defer p.Release()
+	b, err := Attach(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	table := openLockTable(t, b, v.Line)
+	sink := sampledata.NewBuilder(b.Header())
+	scores := newScores(table.kinds)
+	for start, n := time.Now(), 0; time.Since(start) < d; n++ {
+		time.Sleep(pause)
+		before := table.read(t)
+		if _, err := b.Observe(context.Background(), sink, sampledata.Sample{Time: time.Since(start)}); err != nil {
+			continue
+		}
+		if n == warmUp {
+			scores = newScores(table.kinds)
+		}
+		compareHolders(t, b, sink.Recording(), table, before, table.read(t), scores)
+	}
+	if err := sink.Finish(sampledata.End{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := sink.Recording().Check(); err != nil {
+		t.Fatal(err)
+	}
+	return scores
+}
+
+func compareHolders(t testing.TB, b *Backend, r *sampledata.Recording, table *lockTable, before, after []lockRecord,
+	scores map[string]*score) {
+	index := map[uint64]int{}
+	for i := range before {
+		index[before[i].lock] = i
+	}
+	for i := range b.table.slots {
+		s := &b.table.slots[i]
+		if !s.told || s.state.Run != sampledata.Blocked {
+			continue
+		}
+		k, ok := index[s.state.Lock]
+		if !ok {
+			continue
+		}
+		c := scores[table.kinds[k]]
+		if before[k].changes != after[k].changes || len(before[k].holders) == 0 {
+			c.unknown++
+			continue
+		}
+		want := before[k].holders
+		if next := nextWriter(b, s.state.Lock); s.state.Reason != "sync.RWMutex.Lock" && next != 0 {
+			want = []int64{next} // whom the readers keep waiting keeps others waiting
+		}
+		c.count(t, r, &s.state, want, table.kinds[k])
+	}
+}
+
+// nextWriter gives the number of the goroutine that is next to get a sync.RWMutex, once its readers are gone; 0 for none.
+func nextWriter(b *Backend, lock uint64) int64 {
+	for i := range b.table.slots {
+		if s := &b.table.slots[i]; s.told && s.state.Lock == lock && s.state.Reason == "sync.RWMutex.Lock" {
+			return s.head.goid
+		}
+	}
+	return 0
+}
+
+// count adds one waiter.
+func (c *score) count(t testing.TB, r *sampledata.Recording, st *sampledata.State, want []int64, kind string) {
+	switch got := holdersOf(r, st); {
+	case st.Evidence == sampledata.NoEvidence:
+		c.none++
+	case st.Evidence == sampledata.Ambiguous:
+		c.ambiguous++
+	case slices.Equal(got, want):
+		c.right++
+	default:
+		c.wrong++
+		t.Errorf("%s: %v is said to hold the lock at %#x, and it is %v (%s)", kind, got, st.Lock, want, st.Reason)
+	}
+}
+
+// unseen are the kinds of code whose holders are not to be found in most samples, and why.
+var unseen = map[string]string{
+	"twice-in-map":  "nothing in the frame leads to the lock: it is looked up anew to be given back",
+	"locker":        "which type's method an interface leads to is not in the code",
+	"odd-release":   "the lock is in a closure that a helper gave, which nobody looks into",
+	"odd-maybe":     "the lock is taken on one of two paths that meet",
+	"odd-try":       "what TryLock did is not followed",
+	"odd-relaxing":  "the holder changes all the time",
+	"odd-cond":      "sync.Cond takes the lock again, in frames of its own",
+	"odd-recovered": "where a panic is under way, deferred functions may have given the lock back",
+}
+
+// judged checks scores: nobody is blamed wrongly, and of nearly all that wait it is told for whom.
+func judged(t *testing.T, scores map[string]*score) {
+	t.Helper()
+	contended := 0
+	for kind, s := range scores {
+		n := s.contended()
+		contended += n
+		t.Logf("%-16s %6d contended: %5.1f %% right, %d wrong, %d ambiguous, %d none; %d not known", kind, n,
+			100*float64(s.right)/float64(max(1, n)), s.wrong, s.ambiguous, s.none, s.unknown)
+		if unseen[kind] == "" && (n < 20 || s.right*100 < n*95) {
+			t.Errorf("%s: the holder was told to %d of %d that waited, want 95 %%", kind, s.right, n)
+		}
+	}
+	if contended < 5000 {
+		t.Errorf("%d goroutines were seen to wait, by sample: want 5,000", contended)
+	}
+}
+
+// TestHolders looks at some 100 goroutines that wait in each sample.
+func TestHolders(t *testing.T) {
+	judged(t, judgeHolders(t, fixture.BuildOnce(t, "holders"), 8*time.Second, 10*time.Millisecond))
+}

@@ -1,0 +1,307 @@
+package main
+
+import (
+	"sync"
+	"unsafe"
+)
+
+type thing struct {
+	name string
+	mu   sync.Mutex
+	next *thing
+}
+
+type embedding struct {
+	name string
+	sync.Mutex
+}
+
+type box[T any] struct {
+	value T
+	mu    sync.Mutex
+}
+
+var globalLock sync.Mutex
+
+//go:noinline
+func global(r *record, me int64) {
+	globalLock.Lock()
+	r.took(0, me)
+	work()
+	r.gives(0)
+	globalLock.Unlock()
+}
+
+//go:noinline
+func (t *thing) field(r *record, me int64) {
+	t.mu.Lock()
+	r.took(0, me)
+	work()
+	r.gives(0)
+	t.mu.Unlock()
+}
+
+//go:noinline
+func (t *thing) deferred(r *record, me int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r.took(0, me)
+	defer r.gives(0)
+	work()
+}
+
+//go:noinline
+func (t *thing) deferredClosure(r *record, me int64) {
+	t.mu.Lock()
+	defer func() {
+		r.gives(0)
+		t.mu.Unlock()
+	}()
+	r.took(0, me)
+	work()
+}
+
+// deferredList has a defer statement in a loop, for which the compiler makes other code.
+//
+//go:noinline
+func (t *thing) deferredList(r *record, me int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for range make([]int, len(t.name)) {
+		defer func() {}()
+	}
+	r.took(0, me)
+	work()
+	r.gives(0)
+}
+
+// closure gives a function that has the lock captured.
+//
+//go:noinline
+func closure(mu *sync.Mutex, r *record) func(me int64) {
+	return func(me int64) {
+		mu.Lock()
+		r.took(0, me)
+		work()
+		r.gives(0)
+		mu.Unlock()
+	}
+}
+
+//go:noinline
+func (e *embedding) embedded(r *record, me int64) {
+	e.Lock()
+	r.took(0, me)
+	work()
+	r.gives(0)
+	e.Unlock()
+}
+
+//go:noinline
+func (t *thing) methodValue(r *record, me int64) {
+	lock, unlock := t.mu.Lock, t.mu.Unlock
+	lock()
+	r.took(0, me)
+	work()
+	r.gives(0)
+	unlock()
+}
+
+//go:noinline
+func (t *thing) lock() { t.mu.Lock() }
+
+//go:noinline
+func (t *thing) unlock() { t.mu.Unlock() }
+
+//go:noinline
+func (t *thing) helper(r *record, me int64) {
+	t.lock()
+	r.took(0, me)
+	work()
+	r.gives(0)
+	t.unlock()
+}
+
+//go:noinline
+func (b *box[T]) generic(r *record, me int64) {
+	b.mu.Lock()
+	r.took(0, me)
+	work()
+	r.gives(0)
+	b.mu.Unlock()
+}
+
+// nested takes two locks of one type.
+//
+//go:noinline
+func nested(a, b *thing, ra, rb *record, me int64) {
+	a.mu.Lock()
+	ra.took(0, me)
+	b.mu.Lock()
+	rb.took(0, me)
+	work()
+	rb.gives(0)
+	b.mu.Unlock()
+	ra.gives(0)
+	a.mu.Unlock()
+}
+
+//go:noinline
+func argument(mu *sync.Mutex, r *record, me int64) {
+	mu.Lock()
+	r.took(0, me)
+	work()
+	r.gives(0)
+	mu.Unlock()
+}
+
+//go:noinline
+func inMap(m map[string]*thing, key string, r *record, me int64) {
+	t := m[key]
+	t.mu.Lock()
+	r.took(0, me)
+	work()
+	r.gives(0)
+	t.mu.Unlock()
+}
+
+// twiceInMap looks the lock up anew to give it back: meanwhile nothing in its frame leads to it.
+//
+//go:noinline
+func twiceInMap(m map[string]*thing, key string, r *record, me int64) {
+	m[key].mu.Lock()
+	r.took(0, me)
+	work()
+	r.gives(0)
+	m[key].mu.Unlock()
+}
+
+//go:noinline
+func inSlice(ts []thing, i int, r *record, me int64) {
+	ts[i].mu.Lock()
+	r.took(0, me)
+	work()
+	r.gives(0)
+	ts[i].mu.Unlock()
+}
+
+// path loads the pointer to what has the lock anew, to give it back.
+//
+//go:noinline
+func (t *thing) path(r *record, me int64) {
+	t.next.mu.Lock()
+	r.took(0, me)
+	work()
+	r.gives(0)
+	t.next.mu.Unlock()
+}
+
+//go:noinline
+func (t *thing) localLocker(r *record, me int64) {
+	var l sync.Locker = &t.mu
+	l.Lock()
+	r.took(0, me)
+	work()
+	r.gives(0)
+	l.Unlock()
+}
+
+//go:noinline
+func locker(l sync.Locker, r *record, me int64) {
+	l.Lock()
+	r.took(0, me)
+	work()
+	r.gives(0)
+	l.Unlock()
+}
+
+//go:noinline
+func (t *thing) with(f func()) {
+	t.mu.Lock()
+	f()
+	t.mu.Unlock()
+}
+
+//go:noinline
+func (t *thing) early(r *record, me int64) bool {
+	t.mu.Lock()
+	r.took(0, me)
+	if t.next == nil {
+		r.gives(0)
+		t.mu.Unlock()
+		return false
+	}
+	work()
+	r.gives(0)
+	t.mu.Unlock()
+	return true
+}
+
+// workers is how many goroutines want a lock.
+const workers = 5
+
+// each starts goroutines that want the lock of a thing of their own.
+func each(kind string, do func(t *thing, r *record, me int64)) {
+	t := &thing{name: kind}
+	t.next = &thing{name: "next"}
+	r := add(kind, unsafe.Pointer(&t.mu))
+	repeat(workers, func(me int64) {
+		do(t, r, me)
+		pause()
+	})
+}
+
+// start starts the kinds of code whose holders are to be found.
+func start() {
+	each("field", (*thing).field)
+	each("defer", (*thing).deferred)
+	each("defer-closure", (*thing).deferredClosure)
+	each("defer-list", (*thing).deferredList)
+	each("method-value", (*thing).methodValue)
+	each("helper", (*thing).helper)
+	each("argument", func(t *thing, r *record, me int64) { argument(&t.mu, r, me) })
+	each("closure", func(t *thing, r *record, me int64) { closure(&t.mu, r)(me) })
+	each("local-locker", (*thing).localLocker)
+	each("locker", func(t *thing, r *record, me int64) { locker(&t.mu, r, me) })
+	each("early-return", func(t *thing, r *record, me int64) { t.early(r, me) })
+	each("callback", func(t *thing, r *record, me int64) {
+		t.with(func() {
+			r.took(0, me)
+			work()
+			r.gives(0)
+		})
+	})
+	for range 4 {
+		each("instances", (*thing).field)
+	}
+
+	r := add("global", unsafe.Pointer(&globalLock))
+	repeat(workers, func(me int64) { global(r, me); pause() })
+
+	e := &embedding{name: "embedded"}
+	re := add("embedded", unsafe.Pointer(&e.Mutex))
+	repeat(workers, func(me int64) { e.embedded(re, me); pause() })
+
+	g := &box[string]{value: "generic"}
+	rg := add("generic", unsafe.Pointer(&g.mu))
+	repeat(workers, func(me int64) { g.generic(rg, me); pause() })
+
+	m := map[string]*thing{"a": {}, "b": {}}
+	rm := add("map", unsafe.Pointer(&m["b"].mu))
+	repeat(workers, func(me int64) { inMap(m, "b", rm, me); pause() })
+	rt := add("twice-in-map", unsafe.Pointer(&m["a"].mu))
+	repeat(workers, func(me int64) { twiceInMap(m, "a", rt, me); pause() })
+
+	ts := make([]thing, 4)
+	rs := add("slice", unsafe.Pointer(&ts[2].mu))
+	repeat(workers, func(me int64) { inSlice(ts, 2, rs, me); pause() })
+
+	p := &thing{next: &thing{}}
+	rp := add("path", unsafe.Pointer(&p.next.mu))
+	repeat(workers, func(me int64) { p.path(rp, me); pause() })
+
+	a, b := &thing{name: "a"}, &thing{name: "b"}
+	ra, rb := add("nested", unsafe.Pointer(&a.mu)), add("nested", unsafe.Pointer(&b.mu))
+	repeat(workers, func(me int64) { nested(a, b, ra, rb, me); pause() })
+	repeat(2, func(me int64) { b.field(rb, me); pause() })
+}
