@@ -3,6 +3,8 @@ package tui
 import (
 	"context"
 	"time"
+
+	"github.com/gdamore/tcell/v2"
 )
 
 // A job is work for a window, beside the event loop.
@@ -11,7 +13,13 @@ type job struct {
 	began  time.Time
 	ended  bool // or cancelled, or its window closed: what it still brings is dropped
 	cancel func()
-	queue  []func() // what waits for its end
+	queue  []action // what waits for its end
+}
+
+// An action is a key, or something that the mouse or a command does.
+type action struct {
+	key *tcell.EventKey
+	do  func()
 }
 
 // progressTick is how often a job's progress line moves.
@@ -69,16 +77,38 @@ func (a *app) end(w window, j *job) {
 // act does something with a window, once it has no job.
 func (a *app) act(w window, f func()) {
 	if j := a.jobs[w]; j != nil {
-		j.queue = append(j.queue, f)
+		j.queue = append(j.queue, action{do: f})
 		return
 	}
 	f()
 }
 
-// resume does what has waited. What has begun a job keeps the rest waiting.
-func (a *app) resume(w window, queue []func()) {
-	for _, f := range queue {
-		a.act(w, f)
+// waits tells whether a key has to wait for the job of the window in front: all of the window's own do, and what is
+// pressed after one, since that may be meant for what it shows, such as a prompt.
+func (a *app) waits(e *tcell.EventKey) bool {
+	j := a.jobs[a.window()]
+	if j == nil {
+		return false
+	}
+	name := keyName(e)
+	if len(j.queue) == 0 && find(a.window().bindings(), name) == nil && find(a.appBindings(), name) != nil {
+		return false
+	}
+	j.queue = append(j.queue, action{key: e})
+	return true
+}
+
+// resume does what has waited for a window's job. What has begun another keeps the rest waiting. Keys are forgotten where
+// another window has come to the front.
+func (a *app) resume(w window, queue []action) {
+	front := a.window() == w
+	for _, q := range queue {
+		switch {
+		case q.key == nil:
+			a.act(w, q.do)
+		case front:
+			a.key(q.key)
+		}
 	}
 }
 

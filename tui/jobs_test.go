@@ -38,6 +38,18 @@ func TestKeysWaitForAJob(t *testing.T) {
 	b.shows("▾ ..:MONITOR")
 }
 
+// What is typed ahead goes where it would have gone: into the prompt that an earlier key opens.
+func TestTypingAheadReachesThePrompt(t *testing.T) {
+	b := bobThread(t)
+	finish := b.busy(func(int, error) {})
+	for _, key := range []string{"/", "1", "M", "Backspace", "Backspace", "M", "O", "N", "Enter", "d"} {
+		b.press(key)
+	}
+	finish()
+	b.settle()
+	b.shows("▾ ..:MONITOR", " 2 "+terminals[:10])
+}
+
 func TestEscCancelsAJob(t *testing.T) {
 	b := bobThread(t)
 	var given error
@@ -133,7 +145,7 @@ func TestAMillionNodesDoNotBlockTheLoop(t *testing.T) {
 		b.do(func() {
 			w := b.profile()
 			before := len(w.session.Steps())
-			b.app.press(key)
+			b.app.key(tcell.NewEventKey(tcell.KeyRune, []rune(key)[0], tcell.ModNone))
 			if b.jobs[w] == nil || len(w.session.Steps()) != before {
 				t.Errorf("%s was refined in the event loop", key)
 			}

@@ -51,22 +51,25 @@ func (a *app) appBindings() []binding {
 	)
 }
 
-// press does what a key is bound to. Esc ends what is under way; else it is a key like others.
-func (a *app) press(key string) {
+// key is what happens with a key: the prompt takes it, or what stands over the window, or it does what it is bound to.
+// Esc ends what is under way; else it is a key like others.
+func (a *app) key(e *tcell.EventKey) {
+	name := keyName(e)
+	if a.prompt != nil {
+		a.prompt.key(a, e)
+		return
+	}
 	a.message = message{}
 	if a.overlay != nil {
-		a.overlay.key(key)
+		a.overlay.key(name)
 		return
 	}
-	if key == "Esc" && a.cancel(a.window()) {
+	if name == "Esc" && a.cancel(a.window()) || a.waits(e) {
 		return
 	}
-	w := a.window()
-	if b := find(w.bindings(), key); b != nil {
-		a.act(w, func() { b.do(key) })
-		return
-	}
-	if b := find(a.appBindings(), key); b != nil {
-		b.do(key)
+	if b := find(a.window().bindings(), name); b != nil {
+		b.do(name)
+	} else if b := find(a.appBindings(), name); b != nil {
+		b.do(name)
 	}
 }

@@ -45,15 +45,9 @@ func (r *root) Draw(screen tcell.Screen) {
 	r.drawButtons(c.part(0, c.height-1, c.width, 1))
 }
 
-// InputHandler takes all keys: the prompt's, where there is one, else those of the bindings.
+// InputHandler takes all keys.
 func (r *root) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
-	return func(e *tcell.EventKey, _ func(tview.Primitive)) {
-		if r.a.prompt != nil {
-			r.a.prompt.key(r.a, e)
-			return
-		}
-		r.a.press(keyName(e))
-	}
+	return func(e *tcell.EventKey, _ func(tview.Primitive)) { r.a.key(e) }
 }
 
 // PasteHandler takes text where text is asked for; elsewhere it would be a heap of keys that nobody meant.

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/cpprof/cpprof/internal/fixture"
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// A pane is a terminal of 80x24 cells in which a test is the person.
+type pane struct {
+	t      *testing.T
+	socket string
+}
+
+// newPane runs a shell command in a terminal of its own.
+func newPane(t *testing.T, folder, command string) *pane {
+	t.Helper()
+	if _, err := exec.LookPath("tmux"); err != nil {
+		t.Skip("tmux is not installed: the Analyzer is not seen in a real terminal")
+	}
+	p := &pane{t, filepath.Join(t.TempDir(), "tmux")}
+	t.Cleanup(func() { _ = p.command("kill-server").Run() })
+	p.tmux("new-session", "-d", "-x", "80", "-y", "24", "-c", folder, command)
+	return p
+}
+
+func (p *pane) command(args ...string) *exec.Cmd {
+	c := exec.Command("tmux", append([]string{"-u", "-f", os.DevNull, "-S", p.socket}, args...)...)
+	c.Env = append(os.Environ(), "LC_ALL=C.UTF-8", "TERM=xterm-256color", "SHELL=/bin/sh", "NO_COLOR=")
+	return c
+}
+
+func (p *pane) tmux(args ...string) string {
+	p.t.Helper()
+	out, err := p.command(args...).CombinedOutput()
+	if err != nil {
+		p.t.Fatalf("tmux %s: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+// keys presses keys, as tmux calls them.
+func (p *pane) keys(keys ...string) {
+	p.t.Helper()
+	for _, k := range keys {
+		p.tmux("send-keys", k)
+	}
+}
+
+func (p *pane) screen() string { p.t.Helper(); return p.tmux("capture-pane", "-p") }
+
+// waits waits until the screen has something.
+func (p *pane) waits(pattern string) string {
+	p.t.Helper()
+	want := regexp.MustCompile("(?m)" + pattern)
+	for began := time.Now(); time.Since(began) < 2*time.Minute; time.Sleep(20 * time.Millisecond) {
+		if screen := p.screen(); want.MatchString(screen) {
+			return screen
+		}
+	}
+	p.t.Fatalf("the screen never has %q:\n%s", pattern, p.screen())
+	return ""
+}
+
+// compare holds a screen against the one that was read and kept.
+func compare(t *testing.T, name, screen string) {
+	t.Helper()
+	file := filepath.Join("testdata", "screens", name+".txt")
+	if os.Getenv("UPDATE_SCRIPTS") != "" {
+		if err := os.WriteFile(file, []byte(screen), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if screen != string(want) {
+		t.Errorf("the screen is\n%swant\n%s", screen, want)
+	}
+}
+
+// recordingOfBob gives the folder of bob.cpprof.
+func recordingOfBob(t *testing.T) string {
+	t.Helper()
+	f, err := os.Open("testdata/bob.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	folder := t.TempDir()
+	if err := undump(f, "bob.txt", filepath.Join(folder, "bob.cpprof")); err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+// TestWalkOfTheBOBCase is the paper's walk (CPPROFJ, section 6.2) in five refinements: class, run, the transaction,
+// :MONITOR, class, the holder's function.
+func TestWalkOfTheBOBCase(t *testing.T) {
+	p := newPane(t, recordingOfBob(t), fixture.Cpprof(t)+" view bob.cpprof")
+	p.waits(`go:bob\.\(\*terminal\)\.run\b`)
+	p.keys("Enter")
+	p.waits(`^█›1\.000   150    go:bob`)
+	p.keys("d")
+	p.waits(`^█ 1\.000   150      bob\.\(\*terminal\)\.run$`)
+	p.keys("j", "d")
+	p.waits(`^█ 1\.000   150        bob\.\(\*manager\)\.transact$`)
+	p.keys("j", "e")
+	p.waits(`^█ 0\.800   120          \.\.:MONITOR$`)
+	p.keys("j", "d")
+	p.waits(`^█ 0\.800   120            go:bob`)
+	p.keys("j", "e")
+	screen := p.waits(`^█ 0\.533    80              \.\.bob\.\(\*date\)\.field$`)
+	compare(t, "bob", screen)
+	p.keys("q")
+}
+
+// TestWalksOfTheDemo starts the demo, and walks to each of its problems with ten keys at most.
+func TestWalksOfTheDemo(t *testing.T) {
+	needsTracing(t, fixture.Start(t, fixture.BuildOnce(t, "mutex")).Pid())
+	folder := t.TempDir()
+	p := newPane(t, folder, fixture.Cpprof(t)+" demo -d 6s; sleep 600")
+	p.waits("Four problems were put in here")
+	r, err := sampledata.Open(filepath.Join(folder, "demo.cpprof"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(r.Samples); n < 60 {
+		t.Skipf("only %d samples: this machine is too busy for a profile", n)
+	}
+	const cost = `[░▒▓█·][ ›][0-9.]+ +[0-9.]+ +`
+	for _, walk := range []struct {
+		problem string
+		keys    []string
+		shows   []string
+	}{
+		{
+			problem: "a lock held over I/O",
+			keys:    []string{"Enter", "e", "/", "M", "O", "N", "Enter"},
+			shows:   []string{cost + `▾ go:main\.worker`, cost + `\.\.main\.\(\*journal\)\.add$`, `^[▒▓█]›[0-9.]+ +[0-9.]+ +\.\.:MONITOR$`},
+		},
+		{
+			problem: "a quadratic queue",
+			keys:    []string{"1", "s", "e", "/", "@", "q", "Enter", "d"},
+			shows:   []string{cost + `▾ \.\.@queue`, cost + `main\.\(\*queue\)\.push$`},
+		},
+		{
+			problem: "an encoder that is called in vain",
+			keys:    []string{"/", ".", "e", "n", "c", "Enter", "u"},
+			shows:   []string{cost + `▾ \.\.main\.\(\*feed\)\.trace\n` + cost + `main\.\(\*encoder\)\.encode$`},
+		},
+		{
+			problem: "more runnable goroutines than processors",
+			keys:    []string{"1", "/", "p", "u", "b", "Enter", "Enter", "e"},
+			shows:   []string{cost + `▾ go:main\.publisher`, `^[▒▓█] [0-9.]+ +[0-9.]+ +\.\.:LOAD$`},
+		},
+	} {
+		if len(walk.keys) > 10 {
+			t.Errorf("%s takes %d keys", walk.problem, len(walk.keys))
+		}
+		p.keys(walk.keys...)
+		for _, s := range walk.shows {
+			p.waits(s)
+		}
+		t.Logf("%s:\n%s", walk.problem, p.screen())
+	}
+	p.keys("q")
+	p.waits("more runnable goroutines than processors")
+}
+
+// TestSignalsGiveTheTerminalBack sends the Analyzer the signals that end it.
+func TestSignalsGiveTheTerminalBack(t *testing.T) {
+	folder, program := recordingOfBob(t), fixture.Cpprof(t)
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
+		t.Run(signal.String(), func(t *testing.T) {
+			pid := filepath.Join(t.TempDir(), "pid")
+			p := newPane(t, folder, fmt.Sprintf(`sh -c 'echo $$ >%s; exec %s view bob.cpprof'; echo "status $?"; sleep 600`, pid, program))
+			p.waits("q Quit")
+			if on := p.tmux("display-message", "-p", "#{alternate_on}"); on != "1\n" {
+				t.Errorf("the Analyzer is not on the alternate screen: %q", on)
+			}
+			text, err := os.ReadFile(pid)
+			if err != nil {
+				t.Fatal(err)
+			}
+			number, err := strconv.Atoi(strings.TrimSpace(string(text)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := syscall.Kill(number, signal); err != nil {
+				t.Fatal(err)
+			}
+			screen := p.waits("^status 1$")
+			if on := p.tmux("display-message", "-p", "#{alternate_on} #{cursor_flag} #{mouse_any_flag}"); on != "0 1 0\n" {
+				t.Errorf("alternate screen, cursor, mouse: %q, want 0 1 0", on)
+			}
+			if !strings.Contains(screen, "ended by a signal") {
+				t.Errorf("it does not say why:\n%s", screen)
+			}
+		})
+	}
+}
