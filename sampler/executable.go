@@ -35,7 +35,8 @@ func ReadExecutable(path string) (Executable, error) {
 		return e, notGo(e.Path)
 	}
 	e.GoVersion = info.GoVersion
-	e.Toolchain = strings.HasPrefix(info.Path, "cmd/") && info.Main.Path == "" // of the standard library's module
+	// Of the standard library's module, or a wrapper (go1.25.3) that starts what is.
+	e.Toolchain = strings.HasPrefix(info.Path, "cmd/") && info.Main.Path == "" || strings.HasPrefix(info.Path, "golang.org/dl/")
 	return e, nil
 }
 

@@ -24,9 +24,9 @@ type family struct {
 	outer     [2]int      // the parents of the root and of this process, who have other children, too
 	members   map[int]*member
 	strangers map[int]bool
-	programs  map[image]program // what was read of executables
-	script    image             // what the root ran last
-	own       image             // what this process runs
+	kinds     map[image]programKind
+	script    image // what the root ran last
+	own       image // what this process runs
 }
 
 // An image tells one executable's file from another, even after it was removed.
@@ -34,11 +34,6 @@ type image struct {
 	device, file uint64
 	size         int64
 	changed      unix.Timespec
-}
-
-type program struct {
-	name string
-	kind programKind
 }
 
 func newFamily(root *Process, children bool) (*family, error) {
@@ -56,7 +51,7 @@ func newFamily(root *Process, children bool) (*family, error) {
 	}
 	return &family{
 		own: own, script: script, root: root.PID, children: children, group: s.group, began: s, outer: [2]int{s.parent, os.Getppid()},
-		members: map[int]*member{root.PID: {pid: root.PID}}, strangers: map[int]bool{self: true}, programs: map[image]program{},
+		members: map[int]*member{root.PID: {pid: root.PID}}, strangers: map[int]bool{self: true}, kinds: map[image]programKind{},
 	}, nil
 }
 
@@ -165,14 +160,18 @@ func (f *family) examine(m *member) bool {
 	case err != nil || now == m.image:
 		return false
 	}
-	p, known := f.programs[now]
+	kind, known := f.kinds[now]
 	if !known {
-		if p, err = readProgram(path, now); err != nil {
+		if kind, err = readKind(path, now); err != nil {
 			return false // it executes another program just now
 		}
-		f.programs[now] = p
+		f.kinds[now] = kind
 	}
-	m.image, m.name, m.kind = now, p.name, p.kind
+	name, err := os.Readlink(path)
+	if err != nil {
+		return false
+	}
+	m.image, m.kind, m.name = now, kind, strings.TrimSuffix(name, " (deleted)")
 	if m.pid == f.root {
 		f.script = now
 	}
@@ -185,25 +184,25 @@ func imageOf(path string) (image, error) {
 	return image{uint64(s.Dev), s.Ino, s.Size, s.Mtim}, err
 }
 
-// readProgram looks at a process's executable, which is to be the image.
-func readProgram(path string, i image) (program, error) {
+// readKind looks at a process's executable, which is to be the image.
+func readKind(path string, i image) (programKind, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return program{}, err
+		return otherProgram, err
 	}
 	defer f.Close()
 	path = fmt.Sprintf("/proc/self/fd/%d", f.Fd())
 	if now, err := imageOf(path); err != nil || now != i {
-		return program{}, errors.New("the process runs another program by now")
+		return otherProgram, errors.New("the process runs another program by now")
 	}
 	e, err := ReadExecutable(path)
 	switch {
 	case err != nil:
-		return program{e.Path, otherProgram}, nil
+		return otherProgram, nil
 	case e.Toolchain:
-		return program{e.Path, toolProgram}, nil
+		return toolProgram, nil
 	}
-	return program{e.Path, goProgram}, nil
+	return goProgram, nil
 }
 
 // again makes the next look examine a member that was given.

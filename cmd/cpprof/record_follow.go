@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -28,13 +29,13 @@ type pursuit struct {
 
 	mu       sync.Mutex
 	say      *narrator
-	newest   int // process, whose progress is told
-	attempts map[int]int
+	newest   int         // process, whose progress is told
+	attempts map[int]int // that failed, of the process
+	failed   map[int]error
 	made     int    // recordings
 	largest  string // of them
 	samples  int64  // in that
 	brief    []string
-	failure  error // the first
 }
 
 // matcher chooses programs by --child.
@@ -54,14 +55,14 @@ func (r *pursuit) follow(ctx context.Context, o sampler.FollowOptions) error {
 	if err != nil {
 		return goesOn(r.root, err)
 	}
-	r.follower, r.attempts = follower, map[int]int{}
+	r.follower, r.attempts, r.failed = follower, map[int]int{}, map[int]error{}
 	r.tell("waiting for the program to record; Ctrl-C ends that")
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
 	var takes sync.WaitGroup
 	for p := range follower.Programs(watching) {
-		left := r.left(stop)
-		takes.Go(func() { r.record(ctx, p, left) })
+		left, file := r.left(stop), r.f.outputs.claim(p.Name)
+		takes.Go(func() { r.record(ctx, p, file, left) })
 	}
 	takes.Wait()
 	r.await(ctx)
@@ -84,34 +85,35 @@ func (r *pursuit) left(stop func()) time.Duration {
 }
 
 // record makes one recording.
-func (r *pursuit) record(ctx context.Context, p *sampler.Process, left time.Duration) {
+func (r *pursuit) record(ctx context.Context, p *sampler.Process, file string, left time.Duration) {
 	if p != r.root {
 		defer p.Release()
 	}
-	cause, err := r.take(ctx, p, left)
-	r.mu.Lock()
+	cause, err := r.take(ctx, p, file, left)
 	again := cause == sampledata.EndExec
+	r.mu.Lock()
+	delete(r.failed, p.PID)
 	if err != nil {
+		r.failed[p.PID] = prefix(p.PID, err)
 		r.attempts[p.PID]++
 		again = r.attempts[p.PID] < mostAttempts
-		if !again && r.failure == nil {
-			r.failure = prefix(p.PID, err)
-		}
 	}
 	r.mu.Unlock()
 	if again {
 		r.follower.Again(p.PID)
+	} else if err != nil {
+		r.tell("not recorded: %v", err)
 	}
 }
 
 // take attaches to a process and records it. The cause is EndExec where the process is to be looked at again.
-func (r *pursuit) take(ctx context.Context, p *sampler.Process, left time.Duration) (sampledata.EndCause, error) {
+func (r *pursuit) take(ctx context.Context, p *sampler.Process, file string, left time.Duration) (sampledata.EndCause, error) {
 	b, err := r.attach(p)
 	if err != nil || b == nil {
+		r.f.outputs.release(file)
 		return sampledata.EndUnknown, err
 	}
 	defer b.Close()
-	file := r.f.outputs.claim(p.Name)
 	r.tell("following to %s (process %d), into %s; Ctrl-C ends the recording", p.Name, p.PID, file)
 	r.mu.Lock()
 	r.newest = p.PID
@@ -120,7 +122,10 @@ func (r *pursuit) take(ctx context.Context, p *sampler.Process, left time.Durati
 	o.Duration = left
 	o.Progress = func(progress sampler.Progress) { r.progress(p.PID, progress) }
 	result, err := r.f.take(ctx, p, r.signals.suspendable(b), file, o)
-	return r.ended(p, file, result), err
+	if err != nil {
+		return result.End.Cause, err
+	}
+	return r.ended(p, file, result)
 }
 
 // attach gives no backend for a process that has ended.
@@ -145,16 +150,13 @@ func (r *pursuit) attach(p *sampler.Process) (sampler.Backend, error) {
 }
 
 // ended tells what became of a recording; one without samples is taken away again.
-func (r *pursuit) ended(p *sampler.Process, file string, result sampler.Result) sampledata.EndCause {
+func (r *pursuit) ended(p *sampler.Process, file string, result sampler.Result) (sampledata.EndCause, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.say.clear()
 	if result.Samples == 0 {
 		r.brief = append(r.brief, filepath.Base(p.Name))
-		if err := r.f.outputs.discard(file); err != nil && r.failure == nil {
-			r.failure = err
-		}
-		return result.End.Cause
+		return result.End.Cause, r.f.outputs.discard(file)
 	}
 	fmt.Fprintf(r.say.out, "cpprof: recorded %s (process %d) into %s: %s in %s: %s\n", filepath.Base(p.Name), p.PID, file,
 		achieved(result.Progress), result.Elapsed.Round(time.Millisecond), becameOf(p, result.End))
@@ -162,10 +164,16 @@ func (r *pursuit) ended(p *sampler.Process, file string, result sampler.Result) 
 	if result.Samples > r.samples {
 		r.largest, r.samples = file, result.Samples
 	}
-	if !r.f.followExec {
-		return sampledata.EndUnknown
+	if result.End.Cause == sampledata.EndExec && !r.f.followExec {
+		r.say.execs()
+		return sampledata.EndUnknown, nil
 	}
-	return result.End.Cause
+	return result.End.Cause, nil
+}
+
+// execs says how to go on with a program that was executed in place of a recorded one.
+func (n *narrator) execs() {
+	fmt.Fprintln(n.out, "cpprof: add --follow-exec to go on with the program that it executed")
 }
 
 // tell says something to a person who looks on.
@@ -189,12 +197,10 @@ func (r *pursuit) progress(pid int, p sampler.Progress) {
 
 // conclude says what to do next, or why there is no recording.
 func (r *pursuit) conclude(ctx context.Context) error {
-	if r.failure == nil {
-		r.failure = r.follower.Refused()
-	}
+	failure := r.failure()
 	if r.made > 0 {
-		if r.failure != nil {
-			fmt.Fprintf(r.say.out, "cpprof: not recorded: %v\n", r.failure)
+		if failure != nil {
+			fmt.Fprintf(r.say.out, "cpprof: not recorded: %v\n", failure)
 		}
 		if len(r.brief) > 0 {
 			fmt.Fprintf(r.say.out, "cpprof: ended before a first sample: %s\n", listed(r.brief))
@@ -212,20 +218,27 @@ func (r *pursuit) conclude(ctx context.Context) error {
 	return err
 }
 
+// failure is the one of the first process that could not be recorded.
+func (r *pursuit) failure() error {
+	for _, pid := range slices.Sorted(maps.Keys(r.failed)) {
+		return r.failed[pid]
+	}
+	return r.follower.Refused()
+}
+
 // nothing says why nothing was recorded, and what to do about it.
 func (r *pursuit) nothing(ctx context.Context) error {
 	seen := r.follower.Seen()
-	goes := slices.Contains(seen, "go")
 	switch {
-	case r.failure != nil:
-		return r.failure
+	case r.failure() != nil:
+		return r.failure()
 	case len(r.brief) > 0:
 		return fmt.Errorf("nothing was recorded: %s ended before a first sample", listed(r.brief))
 	case ctx.Err() != nil:
 		return errors.New("nothing was recorded: interrupted before a Go program was there to be recorded")
 	case r.f.child != "" && len(seen) > 0:
 		return fmt.Errorf("nothing was recorded: no program matched --child %s: these ran: %s", r.f.child, listed(seen))
-	case goes:
+	case slices.Contains(seen, "go"):
 		return errors.New("nothing was recorded: the go command ran no program, or one for a few milliseconds only: " +
 			"a cached test result runs nothing (add -count=1); to record the go command itself, add --child go")
 	}

@@ -88,11 +88,16 @@ func (o *outputs) free(name string) bool {
 	return o.force || errors.Is(err, fs.ErrNotExist)
 }
 
-// discard takes a recording away that says nothing.
-func (o *outputs) discard(name string) error {
+// release frees a name that was claimed and not used.
+func (o *outputs) release(name string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	delete(o.taken, name)
+}
+
+// discard takes away a recording that was made and says nothing, and frees its name.
+func (o *outputs) discard(name string) error {
+	defer o.release(name)
 	return os.RemoveAll(name)
 }
 

@@ -128,7 +128,10 @@ func (r *pursuit) first(ctx context.Context, b sampler.Backend) error {
 		return goesOn(p, err)
 	}
 	r.say.end(p, file, result)
-	if result.End.Cause == sampledata.EndExec && r.f.followExec {
+	switch {
+	case result.End.Cause == sampledata.EndExec && !r.f.followExec:
+		r.say.execs()
+	case result.End.Cause == sampledata.EndExec:
 		r.began, r.made = began, 1
 		return r.follow(ctx, sampler.FollowOptions{Match: func(string) bool { return true }})
 	}

@@ -1,0 +1,348 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/cpprof/cpprof/internal/fixture"
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// A waiter ends, with status 5, when the last of the files exists that it is called with; for each of the others it
+// executes itself. A test of its packages ends when the file STOP exists.
+var waiterModule = map[string]string{
+	"go.mod": "module example.com/waiter\n\ngo 1.21\n",
+	"main.go": `package main
+
+import (
+	"fmt"
+	"os"
+	"syscall"
+
+	"example.com/waiter/until"
+)
+
+func main() {
+	fmt.Println("ready")
+	until.Exists(os.Args[1])
+	if len(os.Args) == 2 {
+		os.Exit(5)
+	}
+	self, _ := os.Executable()
+	fmt.Println(syscall.Exec(self, append([]string{self}, os.Args[2:]...), os.Environ()))
+}
+`,
+	"until/until.go": `package until
+
+import (
+	"os"
+	"time"
+)
+
+func Exists(file string) {
+	for {
+		if _, err := os.Stat(file); err == nil {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+`,
+	"one/one_test.go": `package one
+
+import (
+	"os"
+	"testing"
+
+	"example.com/waiter/until"
+)
+
+func TestWaits(*testing.T) { until.Exists(os.Getenv("STOP")) }
+`,
+	"two/two_test.go": `package two
+
+import (
+	"os"
+	"testing"
+
+	"example.com/waiter/until"
+)
+
+func TestWaits(*testing.T) { until.Exists(os.Getenv("STOP")) }
+`,
+}
+
+// makeWaiter writes the module and builds its program; the tests' STOP is a file that doesn't exist yet.
+func makeWaiter(t *testing.T) (dir, program, stop string) {
+	t.Helper()
+	dir = t.TempDir()
+	for name, text := range waiterModule {
+		file := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("GOWORK", "off")
+	t.Setenv("GOFLAGS", "")
+	program = filepath.Join(dir, "waiter")
+	if out, err := exec.Command("go", "build", "-C", dir, "-o", program).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return dir, program, newStop(t)
+}
+
+// newStop sets STOP to a file that doesn't exist. At the end of the test it does, so that nothing waits for it for ever.
+func newStop(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "cpprof-stop-") // not the test's own folder, which is removed too early for a waiter to see it
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop := filepath.Join(dir, "stop")
+	t.Setenv("STOP", stop)
+	t.Cleanup(func() { touch(t, stop) })
+	return stop
+}
+
+func touch(t *testing.T, file string) {
+	t.Helper()
+	if err := os.WriteFile(file, nil, 0o666); err != nil {
+		t.Error(err)
+	}
+}
+
+// sampled waits until a recording has a sample.
+func (r *recorder) sampled(t *testing.T, file string) {
+	t.Helper()
+	for {
+		if rec, err := sampledata.Open(file); err == nil && len(rec.Samples) > 0 {
+			return
+		}
+		if r.ended() {
+			r.Wait()
+			t.Fatalf("cpprof has ended without a sample in %s: %s", file, r.stderr.String())
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// What a command starts or becomes is recorded in place of the command, whose status is handed on.
+func TestRecordFollows(t *testing.T) {
+	dir, program, _ := makeWaiter(t)
+	for _, c := range []struct {
+		name    string
+		command []string
+		status  int
+		program string // whose name is in the recording
+		calls   string // a function that its stacks have
+	}{
+		{"go test", []string{"go", "-C", dir, "test", "-count=1", "./one"}, 0, "one.test", "example.com/waiter/one.TestWaits"},
+		{"go run", []string{"go", "-C", dir, "run", ".", "$STOP"}, 1, "waiter", "main.main"},
+		{"shell", []string{"sh", "-c", program + " $STOP; exit 4"}, 4, "waiter", "main.main"},
+		{"shell executes", []string{"sh", "-c", "exec " + program + " $STOP"}, 5, "waiter", "main.main"},
+		{"shell ends first", []string{"sh", "-c", program + " $STOP & exit 3"}, 3, "waiter", "main.main"},
+		{"subshell", []string{"sh", "-c", "(sleep 0.2; " + program + " $STOP) & exit 3"}, 3, "waiter", "main.main"},
+		{"env", []string{"env", "-u", "NOSUCH", program, "$STOP"}, 5, "waiter", "main.main"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			stop := newStop(t)
+			for i, arg := range c.command {
+				c.command[i] = strings.ReplaceAll(arg, "$STOP", stop)
+			}
+			r := startRecording(t, append([]string{"--"}, c.command...)...)
+			touch(t, stop)
+			r.finish(t, c.status, sampledata.EndExited)
+			rec := r.recording(t)
+			if got := filepath.Base(rec.Header.Command[0]); got != c.program {
+				t.Errorf("a recording of %q, want %s", rec.Header.Command, c.program)
+			}
+			if !slices.ContainsFunc(rec.Functions, func(f sampledata.Function) bool { return f.Name == c.calls }) {
+				t.Errorf("no stack has %s", c.calls)
+			}
+			for _, want := range []string{
+				fmt.Sprintf("recorded %s (process %d) into %s", c.program, rec.Header.PID, r.file), "next: cpprof report " + r.file,
+			} {
+				if !strings.Contains(r.stderr.String(), want) {
+					t.Errorf("it does not say %q: %s", want, r.stderr.String())
+				}
+			}
+		})
+	}
+}
+
+// Several programs give several recordings.
+func TestRecordFollowsSeveral(t *testing.T) {
+	dir, _, stop := makeWaiter(t)
+	r := startRecording(t, "--", "go", "-C", dir, "test", "-count=1", "-p", "2", "./one", "./two")
+	second := strings.TrimSuffix(r.file, ".cpprof") + ".2.cpprof"
+	r.sampled(t, second)
+	touch(t, stop)
+	r.finish(t, 0, sampledata.EndExited)
+	var programs []string
+	for _, file := range []string{r.file, second} {
+		rec, err := sampledata.Open(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		programs = append(programs, filepath.Base(rec.Header.Command[0]))
+	}
+	slices.Sort(programs)
+	if want := []string{"one.test", "two.test"}; !slices.Equal(programs, want) {
+		t.Errorf("recordings of %q, want %q", programs, want)
+	}
+}
+
+// A pattern chooses, also programs that would not be recorded otherwise, and below a process that runs.
+func TestRecordChild(t *testing.T) {
+	dir, program, stop := makeWaiter(t)
+	other := filepath.Join(t.TempDir(), "other")
+	if err := os.Link(program, other); err != nil {
+		t.Skip(err)
+	}
+	both := program + " " + stop + " & " + other + " " + stop
+	t.Run("launched", func(t *testing.T) {
+		r := startRecording(t, "--child", "oth*", "--", "sh", "-c", both)
+		if rec := r.recording(t); rec.Header.Command[0] != other {
+			t.Errorf("a recording of %q, want %s", rec.Header.Command, other)
+		}
+		r.Process.Signal(syscall.SIGTERM)
+		r.finish(t, 0, sampledata.EndInterrupted)
+		if strings.Contains(r.stderr.String(), "recorded waiter") {
+			t.Errorf("the other one is recorded, too: %s", r.stderr.String())
+		}
+	})
+	t.Run("attached", func(t *testing.T) {
+		shell := fixture.Start(t, "sh", "-c", both)
+		r := startRecording(t, "--child", "waiter", "-p", fmt.Sprint(shell.Pid()))
+		if rec := r.recording(t); rec.Header.Command[0] != program {
+			t.Errorf("a recording of %q, want %s", rec.Header.Command, program)
+		}
+		r.Process.Signal(syscall.SIGTERM)
+		r.finish(t, 0, sampledata.EndInterrupted)
+	})
+	t.Run("go", func(t *testing.T) {
+		r := startRecording(t, "--child", "go", "--", "go", "-C", dir, "test", "-count=1", "./one")
+		r.Process.Signal(syscall.SIGTERM)
+		r.finish(t, 0, sampledata.EndInterrupted)
+		if rec := r.recording(t); rec.Header.Command[0] != "go" {
+			t.Errorf("a recording of %q, want the go command", rec.Header.Command)
+		}
+	})
+}
+
+// A program that executes itself again and again is recorded each time, where that is asked for.
+func TestRecordFollowsExec(t *testing.T) {
+	_, program, stop := makeWaiter(t)
+	for name, prefix := range map[string]string{"launched": "", "started by a shell": "sh -c"} {
+		t.Run(name, func(t *testing.T) {
+			stops := []string{stop + name + "1", stop + name + "2", stop + name + "3"}
+			for _, s := range stops {
+				t.Cleanup(func() { touch(t, s) })
+			}
+			command := append([]string{"--follow-exec", "--", program}, stops...)
+			if prefix != "" {
+				command = append([]string{"--follow-exec", "--", "sh", "-c", `"$0" "$@"; exit $?`, program}, stops...)
+			}
+			r := startRecording(t, command...)
+			stem := strings.TrimSuffix(r.file, ".cpprof")
+			files := []string{r.file, stem + ".2.cpprof", stem + ".3.cpprof"}
+			for i, file := range files {
+				r.sampled(t, file)
+				touch(t, stops[i])
+			}
+			r.Wait()
+			if got := r.ProcessState.ExitCode(); got != 5 {
+				t.Errorf("status %d, want the last program's 5: %s", got, r.stderr.String())
+			}
+			for i, file := range files {
+				rec, err := sampledata.Open(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := sampledata.EndExec
+				if i == len(files)-1 {
+					want = sampledata.EndExited
+				}
+				if rec.End == nil || rec.End.Cause != want || len(rec.Header.Command) != 1+len(files)-i {
+					t.Errorf("%s: %q, end %+v, want cause %d", file, rec.Header.Command, rec.End, want)
+				}
+			}
+		})
+	}
+}
+
+// A signal to the whole group, as Ctrl-C at a terminal is, leaves a complete recording.
+func TestRecordFollowedInterrupt(t *testing.T) {
+	dir, _, _ := makeWaiter(t)
+	r := &recorder{file: filepath.Join(t.TempDir(), "run.cpprof")}
+	r.Cmd = self(t, "record", "-o", r.file, "--", "go", "-C", dir, "test", "-count=1", "./one")
+	r.Stderr = &r.stderr
+	r.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := r.Start(); err != nil {
+		t.Fatal(err)
+	}
+	r.sampled(t, r.file)
+	syscall.Kill(-r.Process.Pid, syscall.SIGINT)
+	r.Wait()
+	if rec := r.recording(t); rec.End == nil || len(rec.Samples) == 0 {
+		t.Errorf("%d samples, end %+v: %s", len(rec.Samples), rec.End, r.stderr.String())
+	}
+}
+
+// Where nothing can be recorded, the reason is told, and the command's own failure is not hidden.
+func TestRecordFollowsNothing(t *testing.T) {
+	dir, _, stop := makeWaiter(t)
+	for _, c := range []struct {
+		args   []string
+		status int
+		want   string
+	}{
+		{[]string{"--", "sh", "-c", "exit 3"}, 3, "sh started no Go program"},
+		{[]string{"--", "sh", "-c", "exit 0"}, exitFailed, "sh started no Go program"},
+		{[]string{"--", "go", "-C", dir, "test", "./until"}, exitFailed, "add -count=1"},
+		{[]string{"--child", "nosuch", "--", "go", "-C", dir, "build", "-o", os.DevNull}, exitFailed, "no program matched --child nosuch"},
+		{[]string{"--backend", "delve", "-d", "100ms", "--", "go", "-C", dir, "run", ".", stop}, exitFailed, "has no symbols"},
+	} {
+		file := filepath.Join(t.TempDir(), "run.cpprof")
+		cmd := self(t, append([]string{"record", "-o", file}, c.args...)...)
+		out, _ := cmd.CombinedOutput()
+		if code := cmd.ProcessState.ExitCode(); code != c.status || !strings.Contains(string(out), c.want) {
+			t.Errorf("record %q ends with %d, want %d; it says %q, want %q", c.args, code, c.status, out, c.want)
+		}
+		if _, err := os.Lstat(file); err == nil {
+			t.Errorf("record %q left a recording behind", c.args)
+		}
+	}
+}
+
+// Who gives the process of a shell or of go run is told which one is meant.
+func TestWrongProcess(t *testing.T) {
+	dir, program, stop := makeWaiter(t)
+	t.Run("shell", func(t *testing.T) {
+		shell := fixture.Start(t, "sh", "-c", program+" "+stop+"; true")
+		out, _ := self(t, "dump-goroutines", "-p", fmt.Sprint(shell.Pid())).CombinedOutput()
+		if want := "recorded: it started waiter with -p "; !strings.Contains(string(out), want) {
+			t.Errorf("it says %q, want %q", out, want)
+		}
+	})
+	t.Run("go run", func(t *testing.T) {
+		run := fixture.Start(t, "go", "-C", dir, "run", ".", stop)
+		needsTracing(t, run.Pid())
+		out, err := self(t, "dump-goroutines", "-p", fmt.Sprint(run.Pid())).CombinedOutput()
+		if want := "is the go command: it started waiter with -p "; err != nil || !strings.Contains(string(out), want) {
+			t.Errorf("%v: it says %q, want %q", err, out, want)
+		}
+	})
+}
