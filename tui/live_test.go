@@ -1,0 +1,146 @@
+package tui
+
+import (
+	"testing"
+	"time"
+
+	"github.com/cpprof/cpprof/internal/synthetic"
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// A growing recording is one of a goroutine that calls a function in the one half of the samples and waits in the other,
+// of which a test takes so many at a time.
+type growing struct {
+	t       testing.TB
+	b       *sampledata.Builder
+	states  [2]sampledata.State
+	worker  sampledata.GoroutineID
+	samples int
+	ended   chan struct{}
+}
+
+func newGrowing(t testing.TB) *growing {
+	g := &growing{t: t, b: sampledata.NewBuilder(synthetic.Header()), ended: make(chan struct{})}
+	work := g.b.Function(sampledata.Function{Name: "main.work"})
+	parse := g.b.Function(sampledata.Function{Name: "main.parse"})
+	root := g.b.Node(sampledata.Node{Parent: sampledata.NoStack, Function: work})
+	g.worker = g.b.Goroutine(sampledata.Goroutine{ID: 7, Start: work})
+	g.states[0] = sampledata.State{Stack: g.b.Node(sampledata.Node{Parent: root, Function: parse}), Run: sampledata.Running}
+	g.states[1] = sampledata.State{Stack: root, Run: sampledata.Waiting, Reason: "select"}
+	return g
+}
+
+func (g *growing) grow(samples int) {
+	g.t.Helper()
+	for range samples {
+		s := sampledata.Sample{Time: time.Duration(g.samples) * 10 * time.Millisecond, Processors: []sampledata.GoroutineID{sampledata.IdleProcessor}}
+		if g.samples%2 == 0 {
+			s.Processors[0] = g.worker
+		}
+		if err := g.b.Sample(s, []sampledata.Change{{Goroutine: g.worker, State: g.states[g.samples%2]}}); err != nil {
+			g.t.Fatal(err)
+		}
+		g.samples++
+	}
+}
+
+func (g *growing) options() Options {
+	return Options{Path: "live.cpprof", Recording: g.b.Recording(), Live: &Live{
+		Recording: g.b.Recording, Ended: g.ended, Note: "the program's output: live.log",
+		Outcome: func() string { return "the target exited with status 3" },
+	}}
+}
+
+// look is what the passing of time does.
+func (b *bench) look() {
+	b.t.Helper()
+	b.do(func() { b.live.next = time.Time{}; b.summary().timeline.next = time.Time{}; b.renew() })
+	b.settle()
+}
+
+// A recording that grows is shown as it grows. What was selected, refined and collapsed stays; when it ends, that is said.
+func TestLive(t *testing.T) {
+	g := newGrowing(t)
+	b := newBench(t, g.options())
+	b.shows("● recording", "q ends it; the program's output: live.log")
+	g.grow(100)
+	b.hides("go:main.work: 1 goroutine, 100 hits")
+	b.look()
+	b.shows("100 samples of server", "go:main.work: 1 goroutine, 100 hits", "990ms, up to 1.0 goroutines")
+
+	b.keys("Enter", "d", "j", "d", "j", "j")
+	b.shows("Thread View of go:main.work  100 hits = 1.000", "█›0.500    50        main.parse")
+	g.grow(60)
+	b.look()
+	b.shows("Thread View of go:main.work  160 hits = 1.000", "█›0.500    80        main.parse", "● recording")
+
+	b.keys("1")
+	b.look()
+	b.shows("160 samples of server")
+	b.keys("t", "G", "Space", "H", "Enter") // a span to the end grows
+	var before int64
+	b.do(func() { before = b.summary().classes[0].Hits })
+	g.grow(40)
+	b.look()
+	b.do(func() {
+		if now := b.summary().classes[0].Hits; now != before+40 {
+			t.Errorf("the span had %d hits and has %d", before, now)
+		}
+	})
+	b.keys("Esc")
+
+	g.grow(100)
+	if err := g.b.Finish(sampledata.End{Cause: sampledata.EndExited, ExitStatus: 3, Time: 5 * time.Second}); err != nil {
+		t.Fatal(err)
+	}
+	go b.follow(t.Context())
+	close(g.ended)
+	for began := time.Now(); ; time.Sleep(time.Millisecond) {
+		var ended bool
+		b.do(func() { ended = !b.growing() })
+		if ended {
+			break
+		}
+		if time.Since(began) > time.Minute {
+			t.Fatal("it does not say that it has ended")
+		}
+	}
+	b.settle()
+	b.shows("■ ended", "■ the recording has ended: the target exited with status 3", "The recording has ended: the target", "300 samples of server")
+	b.hides("● recording")
+	b.keys("2")
+	b.shows("Thread View of go:main.work  300 hits = 1.000", "█›0.500   150        main.parse")
+}
+
+// What a person has begun comes first: while a job runs, nothing is shown anew.
+func TestLiveWaitsForJobs(t *testing.T) {
+	g := newGrowing(t)
+	b := newBench(t, g.options())
+	g.grow(10)
+	release := make(chan struct{})
+	b.do(func() {
+		start(b.app, b.window(), "Waiting", func() (bool, error) { <-release; return true, nil }, func(bool, error) {})
+		b.renew()
+		if len(b.recording.Samples) > 0 {
+			t.Error("the recording is another one while something is under way")
+		}
+	})
+	close(release)
+	b.settle()
+	b.look()
+	b.shows("10 samples of server")
+}
+
+// Without colours, the badge differs by its shape and words; the tabs keep clear of it.
+func TestLiveBadge(t *testing.T) {
+	g := newGrowing(t)
+	g.grow(20)
+	o := g.options()
+	o.NoColor = true
+	b := newBench(t, o)
+	b.look()
+	for range 6 {
+		b.keys("1", "Enter")
+	}
+	b.shows("› ● recording\n")
+}
