@@ -142,5 +142,7 @@ func TestLiveBadge(t *testing.T) {
 	for range 6 {
 		b.keys("1", "Enter")
 	}
+	b.shows(" 7 go:main.work ", " ● recording\n")
+	b.keys("1")
 	b.shows("› ● recording\n")
 }
