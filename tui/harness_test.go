@@ -10,6 +10,7 @@ import (
 	"github.com/cpprof/cpprof/aspects"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/session"
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
 )
@@ -117,7 +118,7 @@ func (b *bench) keys(keys ...string) {
 	}
 }
 
-// line types a text at a prompt, and Enter.
+// line types a text, such as a prompt's key and what it asks for, and Enter.
 func (b *bench) line(text string) {
 	b.t.Helper()
 	b.typed(text)
@@ -227,4 +228,17 @@ func bob(t testing.TB) Options {
 		t.Fatal(err)
 	}
 	return Options{Path: "bob.cpprof", Recording: r}
+}
+
+// wheel turns the mouse's wheel by one step.
+func (b *bench) wheel(x, y int, button tcell.ButtonMask) {
+	b.t.Helper()
+	b.mouse(x, y, button)
+}
+
+// profileOptions are those of an app with the window in front open from the start.
+func (b *bench) profileOptions(t testing.TB) Options {
+	o := bob(t)
+	b.do(func() { o.Windows = []session.Window{b.profile().keep()} })
+	return o
 }

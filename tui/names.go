@@ -52,22 +52,43 @@ func splitPackage(name string) (prefix, path, rest string) {
 
 // cut makes printable text fit a width by leaving its end out.
 func cut(s string, width int) string {
+	if width <= 0 {
+		return ""
+	}
 	if uniseg.StringWidth(s) <= width {
 		return s
 	}
-	var b strings.Builder
-	state, room := -1, width-1
-	for s != "" {
-		var cluster string
-		var w int
-		cluster, s, w, state = uniseg.FirstGraphemeClusterInString(s, state)
-		if room -= w; room < 0 {
+	head, _ := splitAt(s, width-1)
+	return head + ellipsis
+}
+
+// splitAt divides printable text where a width is full.
+func splitAt(s string, width int) (head, rest string) {
+	state := -1
+	for rest = s; rest != ""; {
+		_, next, w, nextState := uniseg.FirstGraphemeClusterInString(rest, state)
+		if width -= w; width < 0 {
 			break
 		}
-		b.WriteString(cluster)
+		rest, state = next, nextState
 	}
-	if width > 0 {
-		b.WriteString(ellipsis)
+	return s[:len(s)-len(rest)], rest
+}
+
+// wrap divides text into printable lines of a width, at blanks where there are some.
+func wrap(text string, width int) []string {
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
+		line = report.Printable(line)
+		for width > 1 && uniseg.StringWidth(line) > width {
+			head, rest := splitAt(line, width)
+			if i := strings.LastIndexByte(head, ' '); i > len(head)/2 && rest[0] != ' ' {
+				head, rest = head[:i], line[i:]
+			}
+			lines = append(lines, head)
+			line = strings.TrimLeft(rest, " ")
+		}
+		lines = append(lines, line)
 	}
-	return b.String()
+	return lines
 }

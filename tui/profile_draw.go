@@ -97,9 +97,10 @@ func (w *profileWindow) drawRows(c canvas) {
 	names := textWidth(head) + 2
 	c.fill(0, 0, w.a.theme.bar)
 	c.text(0, 0, head+"  call path", w.a.theme.bar)
-	w.list.area = c.part(0, 1, c.width, c.height-1)
+	area := c.part(0, 1, c.width, c.height-1)
+	w.list.follow = w.list.follow || area.height != w.list.area.height
+	w.list.area = area
 	w.scrollToSelected()
-	area := w.list.area
 	shown := w.rows[w.list.top:min(len(w.rows), w.list.top+area.height)]
 	w.columns.want(shown)
 	w.list.names, w.list.shift = names, w.shift(area.width-names)
@@ -212,22 +213,4 @@ func (w *profileWindow) reveal(below callpath.Path) {
 		w.list.reveal = n
 		return
 	}
-}
-
-// wrap divides printable text into lines of a width.
-func wrap(text string, width int) []string {
-	var lines []string
-	for line := range strings.SplitSeq(text, "\n") {
-		line = report.Printable(line)
-		for textWidth(line) > width && width > 1 {
-			head := strings.TrimSuffix(cut(line, width+1), ellipsis)
-			if i := strings.LastIndexByte(head, ' '); i > width/2 {
-				head = head[:i]
-			}
-			lines = append(lines, head)
-			line = strings.TrimLeft(line[len(head):], " ")
-		}
-		lines = append(lines, line)
-	}
-	return lines
 }
