@@ -86,9 +86,13 @@ func checkOracle(t *testing.T, r *sampledata.Recording, dump string) {
 			t.Errorf("goroutine %d [%s] is not in the recording", id, d.state)
 			continue
 		}
+		// The dump doesn't tell what a thread does in C. One that computes there comes back now and then.
+		computes := strings.HasPrefix(d.frames[0], "main._Cfunc_compute ")
+		if computes && run.Run != sampledata.Detached {
+			continue
+		}
 		compared++
-		inC := d.state == "syscall" && run.Run == sampledata.Detached // the dump doesn't tell what a thread does in C
-		if !inC && (run.Reason != d.state || run.Run != sampledata.Waiting && run.Run != sampledata.Blocked) || run.Torn {
+		if !computes && (run.Reason != d.state || run.Run != sampledata.Waiting && run.Run != sampledata.Blocked) || run.Torn {
 			t.Errorf("goroutine %d: state %v %q torn %v, want %q", id, run.Run, run.Reason, run.Torn, d.state)
 		}
 		got := shown(frames(r, run.Stack))
