@@ -29,7 +29,7 @@ type Analysis struct {
 // A Lock is one lock that goroutines waited for.
 type Lock struct {
 	// Name is what the recording calls the lock: a variable ("main.server.mu"), a field of a type
-	// ("(*main.cache).mu"). Where it calls it nothing, the name is made of the function that most waiters were taking
+	// ("main.(*cache).mu"). Where it calls it nothing, the name is made of the function that most waiters were taking
 	// it in ("lock taken in main.(*journal).add"), and Guessed is set.
 	Name    string
 	Guessed bool
@@ -49,7 +49,7 @@ type Lock struct {
 	label string
 }
 
-// String is the lock's name; with its number where others have the name too: "(*main.cache).mu of instance 3".
+// String is the lock's name; with its number where others have the name too: "main.(*cache).mu of instance 3".
 func (l *Lock) String() string { return l.label }
 
 // A Waiter is the goroutines of one class that wait for a lock in one function, for one reason.

@@ -156,24 +156,24 @@ sample 2ms
   holds 1/2 go:main.c
 `},
 		{"an address that is used again, and instances", `
-lock 0x10 (*main.cache).mu
-lock 0x20 (*main.cache).mu
+lock 0x10 main.(*cache).mu
+lock 0x20 main.(*cache).mu
 sample 1ms
 	g0 blocked n1 reason=sync.Mutex.Lock lock=0x20
 	g1 blocked n3 reason=sync.Mutex.Lock lock=0x10
-lock 0x10 (*main.queue).mu from=1
+lock 0x10 main.(*queue).mu from=1
 sample 2ms
 	g0 running n0
 	g1 running n2
 sample 3ms
 	g0 blocked n1 reason=sync.RWMutex.Lock lock=0x10
 	g1 blocked n3 reason=sync.Mutex.Lock lock=0x10
-`, `(*main.queue).mu 0x10 sync.RWMutex: 2 none=2 in 2-2
+`, `main.(*queue).mu 0x10 sync.RWMutex: 2 none=2 in 2-2
   waits 1 go:main.a sync.RWMutex.Lock in main.a
   waits 1 go:main.b sync.Mutex.Lock in main.b
-(*main.cache).mu of instance 1 0x20 sync.Mutex: 1 none=1 in 0-0
+main.(*cache).mu of instance 1 0x20 sync.Mutex: 1 none=1 in 0-0
   waits 1 go:main.a sync.Mutex.Lock in main.a
-(*main.cache).mu of instance 2 0x10 sync.Mutex: 1 none=1 in 0-0
+main.(*cache).mu of instance 2 0x10 sync.Mutex: 1 none=1 in 0-0
   waits 1 go:main.b sync.Mutex.Lock in main.b
 `},
 		{"chains", `
@@ -263,8 +263,8 @@ lock taken in main.b 0x20 sync.Mutex: 1 ambiguous=1 in 0-0
 // The names and numbers of locks are those of the whole recording in each of its spans.
 func TestSpan(t *testing.T) {
 	r := read(t, cast+`
-lock 0x10 (*main.cache).mu
-lock 0x20 (*main.cache).mu
+lock 0x10 main.(*cache).mu
+lock 0x20 main.(*cache).mu
 sample 10ms
 	g0 blocked n1 reason=sync.Mutex.Lock lock=0x10
 sample 20ms
@@ -275,7 +275,7 @@ sample 40ms
 end duration time=50ms
 `)
 	a := analyse(t, r, views.Options{Span: views.Span{From: 20_000_000, To: 40_000_000}})
-	want := "(*main.cache).mu of instance 2 0x20 sync.Mutex: 3 none=3 in 1-2\n" +
+	want := "main.(*cache).mu of instance 2 0x20 sync.Mutex: 3 none=3 in 1-2\n" +
 		"  waits 2 go:main.a sync.Mutex.Lock in main.a\n  waits 1 go:main.b sync.Mutex.Lock in main.b\n"
 	if got := say(a); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

@@ -28,8 +28,8 @@ func twoGoroutines(t testing.TB, sink Sink) {
 	blocked := State{Stack: leaf, Run: Blocked, Labels: labels, Holders: holders, Evidence: Inferred, Lock: 0xc000, Reason: "sync.Mutex.Lock"}
 	must(sink.Sample(Sample{Time: 10 * time.Millisecond, Halt: 150 * time.Microsecond, Processors: []GoroutineID{g0, IdleProcessor}},
 		[]Change{{Goroutine: g1, State: blocked}, {Goroutine: g0, State: running}}))
-	sink.LockName(LockName{Address: 0xc000, Name: "(*main.cache).mu"})
-	sink.LockName(LockName{Address: 0xc000, First: 1, Name: "(*main.cache).mu"})
+	sink.LockName(LockName{Address: 0xc000, Name: "main.(*cache).mu"})
+	sink.LockName(LockName{Address: 0xc000, First: 1, Name: "main.(*cache).mu"})
 	sink.LockName(LockName{Address: 0xc000, First: 1, Name: "main.mu"})
 	must(sink.Sample(Sample{Time: 20 * time.Millisecond, Halt: 160 * time.Microsecond, Processors: []GoroutineID{g0, SystemProcessor}},
 		[]Change{{Goroutine: g0, State: running}}))
@@ -67,7 +67,7 @@ func TestBuilderCoalesces(t *testing.T) {
 	if want := []Label{{"job", "7"}, {"route", "/api"}}; !reflect.DeepEqual(r.LabelSets[1], want) {
 		t.Errorf("labels %v, want %v", r.LabelSets[1], want)
 	}
-	if want := []LockName{{0xc000, 0, "(*main.cache).mu"}, {0xc000, 1, "main.mu"}}; !reflect.DeepEqual(r.LockNames, want) {
+	if want := []LockName{{0xc000, 0, "main.(*cache).mu"}, {0xc000, 1, "main.mu"}}; !reflect.DeepEqual(r.LockNames, want) {
 		t.Errorf("lock names %v, want %v", r.LockNames, want)
 	}
 	if want := []Warning{{"torn-stack", "the first", 5}}; !reflect.DeepEqual(r.Warnings, want) {

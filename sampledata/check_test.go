@@ -50,7 +50,7 @@ func TestCheckFindsEachMutation(t *testing.T) {
 		{"lock name 0: name of the lock at 0xc000: it begins at sample -1, where there are 3", func(r *Recording) { r.LockNames[0].First = -1 }},
 		{"lock name 1: name of the lock at 0xc000: it begins at sample 4, where there are 3", func(r *Recording) { r.LockNames[1].First = 4 }},
 		{"lock name 1: name of the lock at 0xc000: it begins at sample 0, not after the one before it, at 0", func(r *Recording) { r.LockNames[1].First = 0 }},
-		{`lock name 1: name of the lock at 0xc000: it is "(*main.cache).mu" already`, func(r *Recording) { r.LockNames[1].Name = "(*main.cache).mu" }},
+		{`lock name 1: name of the lock at 0xc000: it is "main.(*cache).mu" already`, func(r *Recording) { r.LockNames[1].Name = "main.(*cache).mu" }},
 
 		{"sample 1: time 5ms is before that of the sample before, 10ms", func(r *Recording) { r.Samples[1].Time = 5 * time.Millisecond }},
 		{"sample 0: negative time -1", func(r *Recording) { r.Samples[0].Time = -1 }},

@@ -137,7 +137,7 @@ type Run struct {
 type LockName struct {
 	Address uint64
 	First   int32
-	Name    string // of a variable, "main.server.mu", or of a field of a type, "(*main.cache).mu"
+	Name    string // of a variable, "main.server.mu", or of a field of a type, "main.(*cache).mu"
 }
 
 // A Sample is one halt of the target.

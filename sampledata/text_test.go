@@ -43,7 +43,7 @@ goroutine g0 1 start=f0
 goroutine g1 7 start=f1 site=main.main site-file=main.go site-line=12 parent=1
 labels l1 job=7 route=/api
 holders h1 g0
-lock 0xc000 (*main.cache).mu
+lock 0xc000 main.(*cache).mu
 sample 10ms halt=150us processors=g0,idle
 	g0 running n1
 	g1 blocked n1 reason=sync.Mutex.Lock lock=0xc000 holders=h1 evidence=inferred labels=l1

@@ -23,7 +23,7 @@ func newLocksCommand(t terminal) *cobra.Command {
   mean    how many goroutines waited for it at a time, on average
   hits    goroutines that waited for it, summed over the samples
   known   the share of the hits whose holder is known
-  lock    a variable (main.server.mu), a field of a type ((*main.cache).mu), or, where the program
+  lock    a variable (main.server.mu), a field of a type (main.(*cache).mu), or, where the program
           doesn't tell, the function that takes it; locks of one name are numbered as they appear
 
 Then of each lock who waited for it and in which function, who held it meanwhile and what the holder

@@ -59,6 +59,7 @@ type Backend struct {
 	mLook  []byte
 
 	holders   holders
+	names     lockNames
 	waiters   map[uint64]uint64 // at semaphores, by g
 	waitersOf uint32            // the sample that read them
 }
@@ -121,6 +122,7 @@ func (b *Backend) Header() sampledata.Header { return b.header }
 // Close lets the target go for good.
 func (b *Backend) Close() error {
 	b.looks.close()
+	b.names.close()
 	return b.t.Close()
 }
 
@@ -134,7 +136,11 @@ func (b *Backend) Observe(_ context.Context, sink sampledata.Sink, s sampledata.
 	if err != nil {
 		return s, b.failure(err)
 	}
-	return s, sink.Sample(s, b.changes)
+	if err := sink.Sample(s, b.changes); err != nil {
+		return s, err
+	}
+	b.names.samples++
+	return s, nil
 }
 
 // look sees the target and finds out what changed. All of it is done by the thread that halts.
@@ -172,6 +178,7 @@ func (b *Backend) begin(sink sampledata.Sink) {
 		}
 		b.holders.waiting, b.holders.holding = b.holders.waiting[:0], b.holders.holding[:0]
 	}
+	b.names.tell(sink)
 	b.number++
 	b.changed, b.changes = b.changed[:0], b.changes[:0]
 	b.moving, b.runnable, b.inSyscall = b.moving[:0], b.runnable[:0], b.inSyscall[:0]

@@ -29,6 +29,7 @@ func (b *Backend) lockOf(s *slot, reason string) uint64 {
 		return 0
 	}
 	s.lockSeq, s.lockOf = s.head.seq, s.head.goid
+	b.nameLock(s, sema-offset)
 	return sema - offset
 }
 

@@ -1489,7 +1489,7 @@ type LockNames struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Address       []uint64               `protobuf:"varint,1,rep,packed,name=address,proto3" json:"address,omitempty"`
 	First         []uint32               `protobuf:"varint,2,rep,packed,name=first,proto3" json:"first,omitempty"` // number of the sample; of one address ascending, at most the number of samples before this record
-	Name          []uint32               `protobuf:"varint,3,rep,packed,name=name,proto3" json:"name,omitempty"`   // string codes, never empty: a variable, "main.server.mu", or a field of a type, "(*main.cache).mu"
+	Name          []uint32               `protobuf:"varint,3,rep,packed,name=name,proto3" json:"name,omitempty"`   // string codes, never empty: a variable, "main.server.mu", or a field of a type, "main.(*cache).mu"
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }

@@ -1,0 +1,165 @@
+package lockname
+
+import (
+	"debug/dwarf"
+	"encoding/binary"
+	"slices"
+	"strings"
+)
+
+// Bounds of a search for a lock.
+const (
+	maxFrames   = 12      // of a stack, that have variables
+	maxHops     = 4       // pointers from a variable on
+	maxObjects  = 4096    // looked at
+	maxBytes    = 4 << 20 // read
+	maxElements = 64      // of an array or a slice
+	maxObject   = 64 << 10
+	maxDepth    = 32 // of structs in structs
+)
+
+// An object is a place in memory of a type.
+type object struct {
+	addr uint64
+	typ  dwarf.Type
+	via  string // what it is called by what led to it
+	hops int
+}
+
+// A search goes from variables over pointers to a lock.
+type search struct {
+	lock  uint64
+	read  func(addr uint64, b []byte) error
+	queue []object
+	seen  map[place]bool
+	bytes int
+	found []string // different names, all as near as any can be
+	hops  int      // pointers that lead to those
+}
+
+type place struct {
+	addr uint64
+	typ  string
+}
+
+// run looks at the objects of the queue, and at what they point to, the nearest first. Names that are equally near say that
+// one of the variables is not what it was taken for: there is none then.
+func (s *search) run() string {
+	s.seen = make(map[place]bool)
+	for n := 0; n < len(s.queue) && n < maxObjects && (len(s.found) == 0 || s.queue[n].hops < s.hops); n++ {
+		s.expand(s.queue[n])
+	}
+	if len(s.found) == 1 {
+		return s.found[0]
+	}
+	return ""
+}
+
+// nameIn gives the name of a lock in an object; false where it doesn't lie there, or is no lock by the object's type.
+func nameIn(o object, lock uint64) (name string, local, ok bool) {
+	if lock < o.addr || lock-o.addr >= uint64(max(0, o.typ.Size())) {
+		return "", false, false
+	}
+	p, ok := lockAt(o.typ, int64(lock-o.addr))
+	if p.owner != "" {
+		return fieldName(p.owner, p.field), false, ok
+	}
+	return o.via + p.whole, true, ok
+}
+
+// add puts what a pointer leads to on the queue, or notes the name of the lock in it.
+func (s *search) add(o object) {
+	size := o.typ.Size()
+	if o.addr == 0 || size <= 0 {
+		return
+	}
+	if name, _, ok := nameIn(o, s.lock); ok {
+		if s.hops = o.hops; !slices.Contains(s.found, name) {
+			s.found = append(s.found, name)
+		}
+		return
+	}
+	if o.hops > maxHops || len(s.queue) >= maxObjects {
+		return
+	}
+	k := place{o.addr, o.typ.String()}
+	if !s.seen[k] {
+		s.seen[k] = true
+		s.queue = append(s.queue, o)
+	}
+}
+
+// expand reads an object and goes to what it points to.
+func (s *search) expand(o object) {
+	size := min(o.typ.Size(), maxObject)
+	if s.bytes += int(size); s.bytes > maxBytes {
+		return
+	}
+	b := make([]byte, size)
+	if s.read(o.addr, b) == nil {
+		s.follow(o, o.typ, b, o.via, 0)
+	}
+}
+
+// follow goes through a value of a type that lies in b, so deep in the object; via is what it is called.
+func (s *search) follow(o object, t dwarf.Type, b []byte, via string, depth int) {
+	if def, ok := t.(*dwarf.TypedefType); ok && strings.HasPrefix(def.Name, "map[") {
+		return
+	}
+	t = plain(t)
+	if int64(len(b)) < t.Size() || depth > maxDepth {
+		return
+	}
+	switch t := t.(type) {
+	case *dwarf.PtrType:
+		if len(b) >= 8 {
+			s.add(object{binary.LittleEndian.Uint64(b), t.Type, via, o.hops + 1})
+		}
+	case *dwarf.StructType:
+		if strings.HasPrefix(t.StructName, "[]") {
+			s.slice(o, t, b, via)
+			return
+		}
+		if isLock(t) {
+			return
+		}
+		for _, f := range t.Field {
+			name := via + "." + f.Name
+			if owner := named(t); owner != "" {
+				name = fieldName(owner, "."+f.Name)
+			}
+			if f.ByteOffset < int64(len(b)) {
+				s.follow(o, f.Type, b[f.ByteOffset:], name, depth+1)
+			}
+		}
+	case *dwarf.ArrayType:
+		size := t.Type.Size()
+		for i := int64(0); i < min(t.Count, maxElements) && size > 0; i++ {
+			s.follow(o, t.Type, b[i*size:], via+"[...]", depth+1)
+		}
+	}
+}
+
+// slice goes to the elements of a slice: all of them are searched for the lock itself, the first ones for pointers.
+func (s *search) slice(o object, t *dwarf.StructType, b []byte, via string) {
+	if len(t.Field) < 2 || len(b) < 16 {
+		return
+	}
+	p, ok := t.Field[0].Type.(*dwarf.PtrType)
+	if !ok {
+		return
+	}
+	at, n := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
+	size := uint64(max(0, p.Type.Size()))
+	if size == 0 || n > 1<<32 {
+		return
+	}
+	if s.lock >= at && s.lock-at < n*size {
+		i := (s.lock - at) / size
+		s.add(object{at + i*size, p.Type, via + "[...]", o.hops + 1})
+		return
+	}
+	for i := range min(n, maxElements) {
+		s.add(object{at + i*size, p.Type, via + "[...]", o.hops + 1})
+	}
+}

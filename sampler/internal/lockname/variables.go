@@ -1,0 +1,150 @@
+package lockname
+
+import (
+	"debug/dwarf"
+	"encoding/binary"
+	"slices"
+	"strings"
+
+	"github.com/go-delve/delve/pkg/dwarf/op"
+)
+
+// A variable is one of a function, at one instruction of it.
+type variable struct {
+	name     string // "&x" is where x lies that has moved to the heap
+	typ      dwarf.Type
+	location []byte // a DWARF expression; nil where the debug information doesn't tell, as mostly for what was spilled
+	age      uint64 // how many bytes of code before it told last
+}
+
+// maxAge is how far back is looked.
+const maxAge = 256
+
+// variablesAt gives the variables that there are at an instruction, those of inlined calls included but for those of package
+// sync, the innermost last.
+func (d *debugInfo) variablesAt(pc uint64) (function string, all []variable) {
+	u, f := d.functionAt(pc)
+	if f == nil {
+		return "", nil
+	}
+	r := d.data.Reader()
+	r.Seek(f.at)
+	e, err := r.Next()
+	if err != nil || e == nil {
+		return "", nil
+	}
+	function, _ = d.attribute(e, dwarf.AttrName).(string)
+	if e.Children {
+		d.block(r, u, pc, &all)
+	}
+	return function, all
+}
+
+// block adds the variables of the block whose entry was read last.
+func (d *debugInfo) block(r *dwarf.Reader, u *unit, pc uint64, all *[]variable) {
+	for {
+		e, err := r.Next()
+		if err != nil || e == nil || e.Tag == 0 {
+			return
+		}
+		switch e.Tag {
+		case dwarf.TagFormalParameter, dwarf.TagVariable:
+			if v, ok := d.variable(u, e, pc); ok {
+				*all = append(*all, v)
+			}
+		case dwarf.TagLexDwarfBlock, dwarf.TagInlinedSubroutine:
+			name, _ := d.attribute(e, dwarf.AttrName).(string)
+			if e.Children && d.covers(e, pc) && !strings.HasPrefix(name, "sync.") && !strings.HasPrefix(name, "internal/sync.") {
+				d.block(r, u, pc, all)
+				continue
+			}
+		}
+		if e.Children {
+			r.SkipChildren()
+		}
+	}
+}
+
+// covers tells whether a block's code has an instruction.
+func (d *debugInfo) covers(e *dwarf.Entry, pc uint64) bool {
+	ranges, err := d.data.Ranges(e)
+	return err == nil && slices.ContainsFunc(ranges, func(r [2]uint64) bool { return pc >= r[0] && pc < r[1] })
+}
+
+// attribute gives an attribute of an entry, or of the one that it is a copy of.
+func (d *debugInfo) attribute(e *dwarf.Entry, a dwarf.Attr) any {
+	if v := e.Val(a); v != nil {
+		return v
+	}
+	origin, ok := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
+	if !ok {
+		return nil
+	}
+	r := d.data.Reader()
+	r.Seek(origin)
+	if e, err := r.Next(); err == nil && e != nil {
+		return e.Val(a)
+	}
+	return nil
+}
+
+// variable gives what an entry says of a variable at an instruction.
+func (d *debugInfo) variable(u *unit, e *dwarf.Entry, pc uint64) (v variable, ok bool) {
+	v.location = d.location(u, e, pc)
+	for len(v.location) == 0 && v.age < maxAge && d.location(u, e, pc-v.age) == nil {
+		v.age++
+	}
+	at, ok := d.attribute(e, dwarf.AttrType).(dwarf.Offset)
+	if !ok {
+		return v, false
+	}
+	var err error
+	if v.typ, err = d.data.Type(at); err != nil {
+		return v, false
+	}
+	v.name, _ = d.attribute(e, dwarf.AttrName).(string)
+	return v, true
+}
+
+// location gives the expression for where a variable lies at an instruction.
+func (d *debugInfo) location(u *unit, e *dwarf.Entry, pc uint64) []byte {
+	switch at := e.Val(dwarf.AttrLocation).(type) {
+	case []byte:
+		return at
+	case int64:
+		if u.version >= 5 {
+			if d.lists.Empty() {
+				return nil
+			}
+			base, _ := u.entry.Val(dwarf.AttrAddrBase).(int64)
+			if entry, err := d.lists.Find(int(at), 0, u.lowPC, pc, d.addrs.GetSubsection(uint64(base))); err == nil && entry != nil {
+				return entry.Instr
+			}
+			return nil
+		}
+		if d.loc.Empty() {
+			return nil
+		}
+		if entry, err := d.loc.Find(int(at), 0, u.lowPC, pc, nil); err == nil && entry != nil {
+			return entry.Instr
+		}
+	}
+	return nil
+}
+
+// address tells where a variable lies in memory, in a frame whose caller's stack pointer is cfa; false where it lies in
+// registers, or in several pieces.
+func (v *variable) address(cfa uint64) (uint64, bool) {
+	if len(v.location) == 0 {
+		return 0, false
+	}
+	regs := op.DwarfRegisters{CFA: int64(cfa), FrameBase: int64(cfa), ByteOrder: binary.LittleEndian}
+	at, pieces, err := op.ExecuteStackProgram(regs, v.location, 8, nil)
+	switch {
+	case err != nil || len(pieces) > 1:
+		return 0, false
+	case len(pieces) == 1:
+		return pieces[0].Val, pieces[0].Kind == op.AddrPiece
+	}
+	return uint64(at), at != 0
+}

@@ -1,0 +1,131 @@
+package lockname
+
+import (
+	"debug/dwarf"
+	"encoding/binary"
+	"slices"
+)
+
+// scannedFrames is the number of frames of whose words is tried what they may be.
+const scannedFrames = 4
+
+// variables are those of a function at one instruction.
+type variables struct {
+	function string
+	all      []variable
+}
+
+func (n *Namer) variablesAt(pc uint64) variables {
+	vs, ok := n.places[pc]
+	if !ok {
+		vs.function, vs.all = n.debug.variablesAt(pc - 1)
+		n.places[pc] = vs
+	}
+	return vs
+}
+
+// A candidate is an object that a variable may point to.
+type candidate struct {
+	object
+	age uint64 // of the variable
+}
+
+// byWaiter names a lock by the variables of a goroutine that waits for it.
+//
+// Mostly a variable points to what the lock lies in. Where a variable lies is told by the debug information, but hardly ever for
+// one that has been spilled because of the very call that waits: then it is some word of the frame, and which one shows by
+// where the lock lies. Where this fits variables of different types, it is the one that was used last. If no variable
+// points there, those are followed. A function's own variable gives its name only where nothing else does.
+func (n *Namer) byWaiter(w *Waiter) string {
+	var located, tried []candidate
+	for i, f := range w.Frames[:min(len(w.Frames), maxFrames)] {
+		located = append(located, n.located(w, f)...)
+		if i < scannedFrames {
+			tried = append(tried, n.tried(w, i)...)
+		}
+	}
+	local := ""
+	for _, candidates := range [][]candidate{located, tried} {
+		name, own := direct(candidates, w.Lock)
+		if name != "" {
+			return name
+		}
+		if local == "" {
+			local = own
+		}
+	}
+	for _, candidates := range [][]candidate{located, tried} {
+		s := &search{lock: w.Lock, read: func(addr uint64, b []byte) error { return n.memory(w, addr, b) }}
+		for _, c := range candidates {
+			s.queue = append(s.queue, c.object)
+		}
+		if name := s.run(); name != "" {
+			return name
+		}
+	}
+	return local
+}
+
+// located gives what the variables of a frame point to whose place is known.
+func (n *Namer) located(w *Waiter, f Frame) (all []candidate) {
+	vs := n.variablesAt(f.PC - n.bias)
+	for i := range vs.all {
+		v := &vs.all[i]
+		at, ok := v.address(f.CFA)
+		p, isPointer := plain(v.typ).(*dwarf.PtrType)
+		var b [8]byte
+		switch {
+		case !ok:
+		case !isPointer:
+			all = append(all, candidate{object: object{at, v.typ, variableName(v.name, vs.function), 0}})
+		case n.memory(w, at, b[:]) == nil:
+			all = append(all, candidate{object: object{binary.LittleEndian.Uint64(b[:]), p.Type, variableName(v.name, vs.function), 1}})
+		}
+	}
+	return all
+}
+
+// argumentSpace is where a function finds room for its arguments, above its frame.
+const argumentSpace = 64
+
+// tried gives what the pointers among the variables of a frame would point to if they were any of its words.
+func (n *Namer) tried(w *Waiter, frame int) (all []candidate) {
+	f := w.Frames[frame]
+	vs := n.variablesAt(f.PC - n.bias)
+	end := min(f.CFA+argumentSpace-w.Base, uint64(len(w.Stack)))
+	for at := f.SP - w.Base; at+8 <= end; at += 8 {
+		word := binary.LittleEndian.Uint64(w.Stack[at:])
+		if word == 0 || word%8 != 0 && word != w.Lock {
+			continue
+		}
+		for i := range vs.all {
+			v := &vs.all[i]
+			if p, ok := plain(v.typ).(*dwarf.PtrType); ok {
+				all = append(all, candidate{object{word, p.Type, variableName(v.name, vs.function), 1}, v.age})
+			}
+		}
+	}
+	return all
+}
+
+// direct names the lock by those candidates that have it in them; own is the name of a variable that points to the lock itself
+// or to a type without a name.
+func direct(candidates []candidate, lock uint64) (name, own string) {
+	var fit []candidate
+	for _, c := range candidates {
+		got, local, ok := nameIn(c.object, lock)
+		switch {
+		case !ok:
+		case local && own == "":
+			own = got
+		case !local:
+			fit = append(fit, c)
+		}
+	}
+	if len(fit) == 0 {
+		return "", own
+	}
+	last := slices.MinFunc(fit, func(a, b candidate) int { return int(a.age) - int(b.age) })
+	name, _, _ = nameIn(last.object, lock)
+	return name, own
+}

@@ -1,0 +1,82 @@
+//go:build linux && (amd64 || arm64)
+
+package snapshot
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cpprof/cpprof/internal/fixture"
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// printedLocks reads what the program locknames prints: by address, what its locks are called.
+func printedLocks(t *testing.T, p *fixture.Running) map[uint64]string {
+	locks := make(map[uint64]string)
+	for line := p.Line; line != "ready"; {
+		address, name, _ := strings.Cut(line, " ")
+		at, err := strconv.ParseUint(address, 0, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		locks[at] = name
+		next, err := p.Out.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		line = strings.TrimSuffix(next, "\n")
+	}
+	return locks
+}
+
+// namesOf samples a program until as many locks have a name as should, and a few times more. A machine may be very busy.
+func namesOf(t *testing.T, pid, want int) map[uint64]string {
+	b := attachTo(t, pid)
+	builder := sampledata.NewBuilder(b.Header())
+	names := make(map[uint64]string)
+	for after, end := 0, time.Now().Add(2*time.Minute); after < 20 && time.Now().Before(end); {
+		if _, err := b.Observe(context.Background(), builder, sampledata.Sample{Time: time.Since(b.Header().Start)}); err != nil {
+			t.Log(err)
+		}
+		for _, n := range builder.Recording().LockNames {
+			names[n.Address] = n.Name
+		}
+		if len(names) >= want {
+			after++
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	r := builder.Recording()
+	if err := r.Check(); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.LockNames) != len(names) {
+		t.Errorf("locks change their names: %v", r.LockNames)
+	}
+	return names
+}
+
+// Each kind of lock gets the name that its program's source gives it.
+func TestLockNames(t *testing.T) {
+	for _, flags := range [][]string{nil, {"-gcflags=all=-N -l"}, {"-buildmode=pie"}} {
+		t.Run(strings.Join(append(flags, "plain"), " "), func(t *testing.T) {
+			p := fixture.Start(t, fixture.Build(t, "locknames", flags...))
+			locks := printedLocks(t, p)
+			want := 0
+			for _, name := range locks {
+				if name != "" {
+					want++
+				}
+			}
+			names := namesOf(t, p.Pid(), want)
+			for at, want := range locks {
+				if got := names[at]; got != want {
+					t.Errorf("the lock at %#x is called %q, want %q", at, got, want)
+				}
+			}
+		})
+	}
+}
