@@ -1,5 +1,5 @@
 // Package gobinary knows what it takes of a Go program's executable to sample the program from copied memory:
-// Linux, amd64 and arm64, Go 1.21 to 1.26, however it was linked.
+// Linux, amd64 and arm64, Go 1.21 to 1.27, however it was linked.
 //
 // Open reads the file once. Everything that it gives has addresses of the running process.
 //
