@@ -10,18 +10,25 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+
+	"github.com/cpprof/cpprof/sampler"
 )
 
 func main() {
 	quick := flag.Bool("quick", false, "fewer samples and rounds")
 	child := flag.Int("sample", 0, "sample this process and print what it cost (what the benchmark runs itself for)")
-	samples := flag.Int("samples", 300, "how many samples to take")
+	samples := flag.Int("samples", 300, "with -sample: how many samples to take, 100 a second whatever they cost")
+	recorded := flag.Bool("record", false, "with -sample: record as cpprof does, within its budgets, until the input ends")
+	maxCPU := flag.Float64("max-cpu", sampler.DefaultMaxCPU, "bound on the sampler's processor time, in cores, where it records within budgets; 0: none")
 	flag.Parse()
 	var err error
-	if *child != 0 {
+	switch {
+	case *child != 0 && *recorded:
+		err = record(*child, *maxCPU)
+	case *child != 0:
 		err = sample(*child, *samples)
-	} else {
-		err = run(*quick)
+	default:
+		err = run(*quick, *maxCPU)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "halt:", err)
@@ -29,8 +36,8 @@ func main() {
 	}
 }
 
-func run(quick bool) error {
-	b, err := newBench(quick)
+func run(quick bool, maxCPU float64) error {
+	b, err := newBench(quick, maxCPU)
 	if err != nil {
 		return err
 	}
@@ -94,28 +101,27 @@ func (b *bench) change() error {
 // throughput compares what the target gets done: alone, sampled, and profiling itself with fgprof.
 func (b *bench) throughput() error {
 	args := []string{"-parked", "10000"}
-	var sampled, fgprof []float64
+	ways := []way{
+		{name: fmt.Sprintf("recorded, with at most %g %% of a core", b.maxCPU*100), args: []string{"-record", "-max-cpu", fmt.Sprint(b.maxCPU)}},
+		{name: "sampled 100 times a second, no budget", args: []string{"-samples", itoa(1 << 30)}},
+	}
+	var fgprof []float64
 	for range b.rounds {
-		alone, err := b.speed(b.target, nil, args)
+		for i := range ways {
+			if err := b.disturb(&ways[i], args); err != nil {
+				return err
+			}
+		}
+		ratio, err := b.profiled(args)
 		if err != nil {
 			return err
 		}
-		with, err := b.speed(b.target, b.sampleOf, args)
-		if err != nil {
-			return err
-		}
-		itself, err := b.speed(b.fgprof, nil, args)
-		if err != nil {
-			return err
-		}
-		again, err := b.speed(b.target, nil, args)
-		if err != nil {
-			return err
-		}
-		base := (alone + again) / 2
-		sampled, fgprof = append(sampled, with/base), append(fgprof, itself/base)
+		fgprof = append(fgprof, ratio)
 	}
 	fmt.Printf("\nwhat a target with 10,000 parked goroutines gets done, of what it does alone (median, least and most of %d rounds)\n", b.rounds)
-	fmt.Printf("  sampled at 100 Hz    %s\n  fgprof at 99 Hz      %s\n", spread(sampled), spread(fgprof))
+	for _, w := range ways {
+		fmt.Printf("  %-44s %s   %.0f samples a second, %.1f %% of a core\n", w.name, spread(w.ratios), median(w.rates), 100*median(w.cpu))
+	}
+	fmt.Printf("  %-44s %s\n", "fgprof at 99 Hz", spread(fgprof))
 	return nil
 }

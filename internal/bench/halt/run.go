@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -23,15 +24,16 @@ type bench struct {
 	dir                           string
 	target, fgprof, peer          string // programs
 	samples, rounds, speedSeconds int
+	maxCPU                        float64 // of a recording, in cores
 }
 
-func newBench(quick bool) (*bench, error) {
+func newBench(quick bool, maxCPU float64) (*bench, error) {
 	dir, err := os.MkdirTemp("", "cpprof-halt-")
 	if err != nil {
 		return nil, err
 	}
 	b := &bench{
-		dir: dir, samples: 500, rounds: 7, speedSeconds: 4,
+		dir: dir, maxCPU: maxCPU, samples: 500, rounds: 7, speedSeconds: 4,
 		target: filepath.Join(dir, "target"), fgprof: filepath.Join(dir, "target-fgprof"), peer: filepath.Join(dir, "delve"),
 	}
 	if quick {
@@ -99,15 +101,32 @@ func (t *target) count() (n int64, at time.Time, err error) {
 	return n, time.Now(), err
 }
 
-// sampleOf begins to sample a process, in a process of its own.
-func (b *bench) sampleOf(pid, samples int) (*exec.Cmd, *bytes.Buffer, error) {
+// A sampling is one under way, in a process of its own. It ends by itself or with its input.
+type sampling struct {
+	cmd *exec.Cmd
+	in  io.Closer
+	out bytes.Buffer
+}
+
+func (t *target) sample(args ...string) (*sampling, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	cmd, out := exec.Command(self, "-sample", itoa(pid), "-samples", itoa(samples)), &bytes.Buffer{}
-	cmd.Stdout, cmd.Stderr = out, os.Stderr
-	return cmd, out, cmd.Start()
+	s := &sampling{cmd: exec.Command(self, append([]string{"-sample", itoa(t.cmd.Process.Pid)}, args...)...)}
+	s.cmd.Stdout, s.cmd.Stderr = &s.out, os.Stderr
+	if s.in, err = s.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	return s, s.cmd.Start()
+}
+
+// wait gives what the sampling cost.
+func (s *sampling) wait() (m measures, err error) {
+	if err := s.cmd.Wait(); err != nil {
+		return m, fmt.Errorf("sampling the target: %w", err)
+	}
+	return m, json.Unmarshal(s.out.Bytes(), &m)
 }
 
 // sampled measures samples of a target.
@@ -117,14 +136,11 @@ func (b *bench) sampled(samples int, args ...string) (m measures, err error) {
 		return m, err
 	}
 	defer t.stop()
-	cmd, out, err := b.sampleOf(t.cmd.Process.Pid, samples)
+	s, err := t.sample("-samples", itoa(samples))
 	if err != nil {
 		return m, err
 	}
-	if err := cmd.Wait(); err != nil {
-		return m, fmt.Errorf("sampling the target: %w", err)
-	}
-	return m, json.Unmarshal(out.Bytes(), &m)
+	return s.wait()
 }
 
 // delve gives the median halt of a target under Delve, in microseconds.
@@ -153,24 +169,65 @@ func (b *bench) delve(halts int, args ...string) (int, error) {
 	return took[len(took)/2], nil
 }
 
-// speed gives the operations a second that a target does, sampled or not.
-func (b *bench) speed(path string, sampled func(pid, samples int) (*exec.Cmd, *bytes.Buffer, error), args []string) (float64, error) {
-	t, err := start(path, args...)
+// A way is one of sampling, and what it made of a target.
+type way struct {
+	name               string
+	args               []string  // of the sampler
+	ratios, rates, cpu []float64 // by round
+}
+
+// disturb compares a target while it is sampled with the same target before and after.
+func (b *bench) disturb(w *way, args []string) error {
+	t, err := start(b.target, args...)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer t.stop()
-	if sampled != nil {
-		cmd, _, err := sampled(t.cmd.Process.Pid, 1<<30)
+	time.Sleep(time.Second)
+	before, err := b.speed(t)
+	if err != nil {
+		return err
+	}
+	s, err := t.sample(w.args...)
+	if err != nil {
+		return err
+	}
+	time.Sleep(2 * time.Second) // attaching and the first sample, which unwinds all stacks, are over by then
+	sampled, err := b.speed(t)
+	s.in.Close()
+	m, failed := s.wait()
+	if err := cmp.Or(err, failed); err != nil {
+		return err
+	}
+	after, err := b.speed(t)
+	if err != nil {
+		return err
+	}
+	w.ratios = append(w.ratios, 2*sampled/(before+after))
+	w.rates, w.cpu = append(w.rates, m.Rate), append(w.cpu, m.CPU)
+	return nil
+}
+
+// profiled compares a target that profiles itself with one that doesn't, before and after.
+func (b *bench) profiled(args []string) (float64, error) {
+	var speeds [3]float64
+	for i, path := range []string{b.target, b.fgprof, b.target} {
+		t, err := start(path, args...)
 		if err != nil {
 			return 0, err
 		}
-		defer func() {
-			cmd.Process.Kill()
-			cmd.Wait()
-		}()
+		time.Sleep(time.Second)
+		speeds[i], err = b.speed(t)
+		t.stop()
+		if err != nil {
+			return 0, err
+		}
 	}
-	time.Sleep(time.Second) // attaching is over by then
+	return 2 * speeds[1] / (speeds[0] + speeds[2]), nil
+}
+
+// speed gives the operations a second that a target does.
+func (b *bench) speed(t *target) (float64, error) {
 	first, begin, err := t.count()
 	if err != nil {
 		return 0, err
@@ -180,8 +237,13 @@ func (b *bench) speed(path string, sampled func(pid, samples int) (*exec.Cmd, *b
 	return float64(last-first) / end.Sub(begin).Seconds(), err
 }
 
+func median(x []float64) float64 {
+	slices.Sort(x)
+	return x[len(x)/2]
+}
+
 // spread tells the median, the least and the most of some ratios.
 func spread(r []float64) string {
-	slices.Sort(r)
-	return fmt.Sprintf("%5.1f %%  (%.1f to %.1f)", 100*r[len(r)/2], 100*r[0], 100*r[len(r)-1])
+	middle := median(r)
+	return fmt.Sprintf("%5.1f %%  (%.1f to %.1f)", 100*middle, 100*r[0], 100*r[len(r)-1])
 }

@@ -8,7 +8,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -22,13 +24,54 @@ import (
 // interval is that of 100 Hz.
 const interval = 10 * time.Millisecond
 
-// sample takes samples of a process and prints what they cost.
-func sample(pid, samples int) error {
+func untilInputEnds() context.Context {
+	ctx, stop := context.WithCancel(context.Background())
+	go func() {
+		io.Copy(io.Discard, os.Stdin)
+		stop()
+	}()
+	return ctx
+}
+
+func attach(pid int) (*snapshot.Backend, *sampler.Process, error) {
 	p, err := sampler.Find(pid)
+	if err != nil {
+		return nil, nil, err
+	}
+	b, err := snapshot.Attach(p)
+	return b, p, err
+}
+
+// record records a process into files until the input ends, and prints the rate and the processor time.
+func record(pid int, maxCPU float64) error {
+	b, p, err := attach(pid)
 	if err != nil {
 		return err
 	}
-	b, err := snapshot.Attach(p)
+	defer b.Close()
+	dir, err := os.MkdirTemp("", "cpprof-halt-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	sink, err := sampledata.Create(filepath.Join(dir, "recording"), b.Header())
+	if err != nil {
+		return err
+	}
+	begin, cpu := time.Now(), processorTime()
+	r, err := sampler.Record(untilInputEnds(), p, b, sink, sampler.Options{
+		Rate: 100, Jitter: sampler.DefaultJitter, MaxOverhead: sampler.DefaultMaxOverhead, MaxCPU: maxCPU,
+	})
+	if err != nil {
+		return err
+	}
+	took := time.Since(begin).Seconds()
+	return json.NewEncoder(os.Stdout).Encode(measures{Rate: float64(r.Samples) / took, CPU: (processorTime() - cpu).Seconds() / took})
+}
+
+// sample takes samples of a process, 100 a second, until there are enough or the input ends, and prints what they cost.
+func sample(pid, samples int) error {
+	b, _, err := attach(pid)
 	if err != nil {
 		return err
 	}
@@ -46,8 +89,9 @@ func sample(pid, samples int) error {
 	if err != nil {
 		return err
 	}
+	ctx := untilInputEnds()
 	begin, cpu := time.Now(), processorTime()
-	for k := range samples {
+	for k := 0; k < samples && ctx.Err() == nil; k++ {
 		time.Sleep(time.Until(begin.Add(time.Duration(k) * interval)))
 		s, err := b.Observe(context.Background(), sink, sampledata.Sample{Time: time.Since(begin)})
 		if err != nil {
@@ -66,7 +110,8 @@ func sample(pid, samples int) error {
 	if len(halts) == 0 {
 		return errors.New("no sample succeeded")
 	}
-	m.CPU = (processorTime() - cpu).Seconds() / time.Since(begin).Seconds()
+	took := time.Since(begin).Seconds()
+	m.CPU, m.Rate = (processorTime()-cpu).Seconds()/took, float64(len(halts))/took
 	slices.Sort(halts)
 	n := len(halts)
 	m.Median, m.P90, m.P99, m.Longest = halts[n/2], halts[n*9/10], halts[n*99/100], halts[n-1]
