@@ -7,7 +7,8 @@ import (
 )
 
 // horizon is the time over which a budget that was overdrawn by a dear sample is brought back into balance. Were the
-// debt paid at once, a single halt that met a busy machine would silence the sampler for seconds.
+// debt paid at once, a single halt that met a busy machine would silence the sampler for seconds. A recording whose end
+// is not known may be over soon: the time is half of what it has lasted then, but at least a tenth of the horizon.
 const horizon = 10 * time.Second
 
 // A budget bounds what a recording may spend of something that grows with every sample.
@@ -39,14 +40,15 @@ func (b *budget) earliest(last, now time.Duration) time.Duration {
 	if b.share <= 0 || b.spent == 0 {
 		return 0
 	}
-	ahead := horizon
+	ahead := max(now/2, horizon/10)
 	if b.end > 0 {
-		ahead = min(ahead, max(b.end-now, horizon/100))
+		ahead = max(b.end-now, horizon/100)
 	}
+	ahead = min(ahead, horizon)
 	allowed := b.share * float64(ahead)
 	debt := max(0, float64(b.spent)-b.share*float64(now))
 	if debt > allowed*3/4 {
-		return saturated(float64(b.spent)/b.share - float64(ahead)*3/4) // when that is paid back
+		return saturated(float64(b.spent)/b.share - float64(ahead)/2) // when some of that is paid back
 	}
 	return saturated(float64(last) + float64(b.guess)*float64(ahead)/(allowed-debt))
 }

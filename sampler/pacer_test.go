@@ -133,6 +133,31 @@ func TestPacerPaysDebtSlowly(t *testing.T) {
 	}
 }
 
+// Wherever a recording without a known end is broken off, dear halts at its beginning have not eaten much more than the
+// bound's share of it.
+func TestPacerBudgetOfShortRecording(t *testing.T) {
+	p := newPacer(Options{Rate: 100, MaxOverhead: 0.01})
+	spent := time.Duration(0)
+	at, _, _ := p.run(20*time.Second, func(i int) (h, w time.Duration) {
+		if i%10 == 0 {
+			return 4 * time.Millisecond, 0
+		}
+		return 200 * time.Microsecond, 0
+	})
+	for i, x := range at {
+		// Of what lies half of the time ahead three quarters may be spent, and one halt more.
+		if limit := 0.01*1.375*float64(x) + float64(4*time.Millisecond); x >= 2*time.Second && float64(spent) > limit {
+			t.Fatalf("%v halted of %v", spent, x)
+		}
+		if spent += 200 * time.Microsecond; i%10 == 0 {
+			spent += 3800 * time.Microsecond
+		}
+	}
+	if len(at) < 300 {
+		t.Errorf("only %d samples", len(at))
+	}
+}
+
 // What a cheap beginning did not spend does not pay for halts that become dear.
 func TestPacerDoesNotSaveUp(t *testing.T) {
 	p := newPacer(Options{Rate: 100, MaxOverhead: 0.01})
