@@ -4,6 +4,7 @@ package snapshot
 
 import (
 	"encoding/binary"
+	"unsafe"
 
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/layout"
 )
@@ -133,12 +134,16 @@ var printKeys = [...]uint64{
 // print sums up all that unchanged compares, in a word that isn't 0: two that differ have the same with a probability
 // of about 2^-64.
 func (o *offsets) print(b []byte) uint64 {
-	status := binary.LittleEndian.Uint32(b[o.AtomicStatus:]) &^ gScan
-	sum := (uint64(status) | uint64(b[o.TrackingSeq])<<32 | uint64(b[o.WaitReason])<<40) * printKeys[len(o.words)]
-	for i, at := range o.words {
-		w := binary.LittleEndian.Uint64(b[at:])
-		sum += (w ^ w>>32) * printKeys[i]
+	_ = b[o.size-1] // all fields lie before that; a check for each of them would double the time
+	g, w, k := unsafe.Pointer(unsafe.SliceData(b)), &o.words, &printKeys
+	term := func(at int, key uint64) uint64 {
+		word := *(*uint64)(unsafe.Add(g, at))
+		return (word ^ word>>32) * key
 	}
+	sum := term(w[0], k[0]) + term(w[1], k[1]) + term(w[2], k[2]) + term(w[3], k[3]) + term(w[4], k[4]) + term(w[5], k[5]) +
+		term(w[6], k[6])
+	status := *(*uint32)(unsafe.Add(g, o.AtomicStatus)) &^ gScan
+	sum += (uint64(status) | uint64(b[o.TrackingSeq])<<32 | uint64(b[o.WaitReason])<<40) * k[7]
 	return max(sum, 1)
 }
 
