@@ -2,6 +2,7 @@ package callpath
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,12 +28,28 @@ func Unknown(t *calltree.Tree, m *calltree.Membership, p Path) []string {
 		case !e.Aspect():
 			said = append(said, fmt.Sprintf("%s does not occur in this view", e)+suggest(e.Name, framesOf(t, occurring)))
 		case setOf(m, e.Name) < 0:
-			said = append(said, fmt.Sprintf("there is no aspect %s", e)+suggest(e.Name, aspectsOf(m)))
+			said = append(said, noAspect(m, e))
 		case !hasMember(m, e.Name, occurring):
 			said = append(said, fmt.Sprintf("no function of this view belongs to %s", e))
 		}
 	}
 	return said
+}
+
+// Aspects checks that the aspects of paths are defined; the error names those that one may have meant.
+func Aspects(m *calltree.Membership, paths ...Path) error {
+	for _, p := range paths {
+		for _, e := range p.Elements {
+			if e.Aspect() && setOf(m, e.Name) < 0 {
+				return errors.New(noAspect(m, e))
+			}
+		}
+	}
+	return nil
+}
+
+func noAspect(m *calltree.Membership, e Element) string {
+	return fmt.Sprintf("there is no aspect %s", e) + suggest(e.Name, aspectsOf(m))
 }
 
 func occurringFuncs(t *calltree.Tree) []bool {

@@ -129,6 +129,10 @@ func (s *Session) Apply(step Step) error {
 	}
 	next := moment{step: p, tree: s.Tree(), root: s.Root()}
 	if p.Kind == KindPrune {
+		// A condition that nothing can satisfy prunes all or nothing, and looks like a result.
+		if err := callpath.Aspects(s.members, p.expr.Paths()...); err != nil {
+			return fmt.Errorf("%s: %w: %w", step, ErrNothing, err)
+		}
 		next.tree = Prune(s.Tree(), s.members, p.expr)
 		if next.tree.Main().Cum(0).Sign() == 0 {
 			return s.nothing(step, "no stack is left", p.expr.Paths()...)

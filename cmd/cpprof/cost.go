@@ -1,9 +1,12 @@
 package main
 
 import (
-	"fmt"
+	"errors"
+	"slices"
+	"strings"
 
 	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/report"
 	"github.com/spf13/cobra"
 )
@@ -15,7 +18,9 @@ func newCostCommand(t terminal) *cobra.Command {
 		Use:   "cost RECORDING (--server | --thread CLASS) PATH...",
 		Short: "Print the exact cost of call paths",
 		Long: `cost prints for each call path what it costs in a view: the cost, the hits as an exact
-fraction, and the path. A path need not begin at the root.`,
+fraction, and the path. A path need not begin at the root. Where a path has an aspect that is not
+defined, or a function that occurs nowhere in the view, its name may be misspelt: cost tells which
+names are alike, and ends with status 1.`,
 		Example: `  cpprof cost run.cpprof --thread go:main.worker '* ..:MONITOR' '* ..:MONITOR ..os.(*File).Write'
   cpprof cost run.cpprof --server '* ..@json' '* ..@alloc'`,
 		GroupID: groupAnalyse,
@@ -47,22 +52,41 @@ fraction, and the path. A path need not begin at the root.`,
 			if err != nil {
 				return err
 			}
+			if err := callpath.Aspects(v.aspects, paths...); err != nil {
+				return err
+			}
 			costs := &report.Costs{Title: title(s, v), Metric: v.Tree.Main()}
 			for _, p := range paths {
 				costs.Add(p, callpath.Cost(v.Tree, v.aspects, p))
-				for _, hint := range callpath.Unknown(v.Tree, v.aspects, p) {
-					fmt.Fprintf(t.err, "cpprof: %s: %s\n", p, hint)
-				}
 			}
+			write := costs.Write
 			if asJSON {
-				return costs.WriteJSON(t.out)
+				write = costs.WriteJSON
 			}
-			return costs.Write(t.out)
+			if err := write(t.out); err != nil {
+				return err
+			}
+			return v.misspelt(paths)
 		},
 	}
 	f.addView(c)
 	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
 	return c
+}
+
+// misspelt says which functions of the paths occur nowhere in the view. Typed time, and aspects, may well cost nothing.
+func (v *view) misspelt(paths []callpath.Path) error {
+	var said []string
+	for _, p := range paths {
+		p.Elements = slices.DeleteFunc(slices.Clone(p.Elements), func(e callpath.Element) bool {
+			return e.Aspect() || calltree.KindOf(e.Name) != calltree.Function
+		})
+		said = append(said, callpath.Unknown(v.Tree, v.aspects, p)...)
+	}
+	if len(said) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(said, "; "))
 }
 
 func parsePaths(args []string) ([]callpath.Path, error) {

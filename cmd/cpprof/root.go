@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/cpprof/cpprof/callpath"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // Exit statuses (a launched target's own status is handed on by record).
@@ -87,7 +89,7 @@ something else. The recording is then refined, step by step, into the call paths
 	root.SetIn(t.in)
 	root.SetOut(t.out)
 	root.SetErr(t.err)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{flagError(err)} })
 	root.AddGroup(
 		&cobra.Group{ID: groupRecord, Title: "Record:"},
 		&cobra.Group{ID: groupAnalyse, Title: "Analyse:"},
@@ -128,6 +130,19 @@ func addCompletionExamples(root *cobra.Command) {
 			shell.Example = "  cpprof completion " + shell.Name()
 		}
 	}
+}
+
+// flagError says how a time is written to somebody who has not.
+func flagError(err error) error {
+	var invalid *pflag.InvalidValueError
+	if !errors.As(err, &invalid) || invalid.GetFlag().Value.Type() != "duration" {
+		return err
+	}
+	want := "want a time such as 10s or 1m30s"
+	if _, err := strconv.ParseFloat(invalid.GetValue(), 64); err == nil {
+		want = "a time needs its unit: " + invalid.GetValue() + "s"
+	}
+	return errors.New(strings.Replace(err.Error(), invalid.Unwrap().Error(), want, 1))
 }
 
 const (

@@ -3,8 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/cpprof/cpprof/aspects"
@@ -24,10 +26,12 @@ type viewFlags struct {
 	span                    views.Span
 	config                  string
 	aspects                 []string
+	warn                    func() io.Writer
 }
 
 // addOptions adds the flags that every command over a recording's time takes.
 func (f *viewFlags) addOptions(c *cobra.Command) {
+	f.warn = c.ErrOrStderr
 	flags := c.Flags()
 	flags.StringVar(&f.accounting, "accounting", "observed", "how a runnable goroutine's time is divided: observed, single, processors")
 	flags.StringVar(&f.classBy, "class-by", "", "what makes a thread class: function, site, label:KEY (default function, or as cpprof.yaml says)")
@@ -101,7 +105,17 @@ func (f *viewFlags) open(path string) (*source, error) {
 	if s.recording, err = openRecording(path); err != nil {
 		return nil, err
 	}
+	if key := s.options.Classes.Label; f.warn != nil && key != "" && !hasLabel(s.recording, key) {
+		fmt.Fprintf(f.warn(), "cpprof: warning: no goroutine has the label %s: classes are by function\n", key)
+	}
 	return s, s.checkSpan()
+}
+
+// hasLabel tells whether any goroutine has a label of the key.
+func hasLabel(r *sampledata.Recording, key string) bool {
+	return slices.ContainsFunc(r.LabelSets, func(set []sampledata.Label) bool {
+		return slices.ContainsFunc(set, func(l sampledata.Label) bool { return l.Key == key })
+	})
 }
 
 // checkSpan refuses a span in which there are no samples: what was seen of it would look like a result.
