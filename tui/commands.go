@@ -88,7 +88,8 @@ func (a *app) completeNames(w window, line string) []string {
 	if !ok {
 		return nil
 	}
-	start := strings.LastIndexAny(line, " (") + 1
+	start := strings.LastIndexByte(line, ' ') + 1
+	start += len(line[start:]) - len(strings.TrimLeft(line[start:], "!(")) // of an expression; in a name, they are the name's
 	head, word := line[:start], line[start:]
 	if rest, ok := strings.CutPrefix(word, ".."); ok {
 		head, word = head+"..", rest

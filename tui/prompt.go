@@ -129,7 +129,7 @@ func (p *prompt) nextChoice(by int) {
 	}
 	if len(p.choices) == 0 {
 		p.choices, p.choice = p.complete(p.text[:p.cursor]), -1
-		if common := commonPrefix(p.choices); len(common) > p.cursor {
+		if common := commonPrefix(p.choices); len(common) > p.cursor && strings.HasPrefix(common, p.text[:p.cursor]) {
 			p.replace(p.cursor, common[p.cursor:])
 			if len(p.choices) == 1 {
 				p.choices = nil
@@ -137,8 +137,13 @@ func (p *prompt) nextChoice(by int) {
 			return
 		}
 	}
-	if n := len(p.choices); n > 0 {
-		p.choice = (max(p.choice, min(by, 0)) + by + n) % n
+	switch n := len(p.choices); n {
+	case 0:
+	case 1:
+		p.text, p.choices = p.choices[0], nil
+		p.cursor, p.err = len(p.text), nil
+	default:
+		p.choice = (max(p.choice, min(-by, 0)) + by + n) % n // from before the first one, or from it backwards
 		p.text = p.choices[p.choice]
 		p.cursor, p.err = len(p.text), nil
 	}

@@ -1,0 +1,34 @@
+package tui
+
+import (
+	"slices"
+	"testing"
+)
+
+// A window that takes paths of a few names.
+type fewNames struct{ window }
+
+func (fewNames) names() []string {
+	return []string{"main.(*journal).add", "main.(*journal).flush", "main.worker", ":MONITOR"}
+}
+
+func (fewNames) takePath(string) error { return nil }
+
+func TestNamesComplete(t *testing.T) {
+	both := func(head string) []string { return []string{head + "main.(*journal).add", head + "main.(*journal).flush"} }
+	for _, c := range []struct {
+		line string
+		want []string
+	}{
+		{"main.(*jour", both("")},
+		{"* ..main.(*jour", both("* ..")},
+		{"prune main.w && !(..main.(*journal).a", []string{"prune main.w && !(..main.(*journal).add"}},
+		{"* ..(*jour", both("* ..")}, // of a name that holds it
+		{"* ..:MO", []string{"* ..:MONITOR"}},
+		{"* nosuch", nil},
+	} {
+		if got := new(app).completeNames(fewNames{}, c.line); !slices.Equal(got, c.want) {
+			t.Errorf("%q becomes %q, want %q", c.line, got, c.want)
+		}
+	}
+}
