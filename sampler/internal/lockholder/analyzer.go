@@ -126,7 +126,7 @@ func (a *Analyzer) scan(c *function) {
 		to := a.callee(target)
 		switch {
 		case to.role != roleOther:
-			c.direct = c.direct || to.role <= roleReadSlow
+			c.direct = c.direct || to.role <= roleRUnlockSlow
 		case !to.quiet && to.f.End-to.f.Entry <= maxHelper && !slices.Contains(c.calls, target):
 			c.calls = append(c.calls, target)
 		}

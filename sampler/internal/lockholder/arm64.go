@@ -108,9 +108,6 @@ func registersARM64(x *instr, w uint32, rd reg) {
 		x.op, x.dst, x.a = opMove, rd, operand{base: rn, index: rm, scale: 1 << (w >> 10 & 63)}
 	case w&0xffe0fc00 == 0x8b206000 && rm != spReg: // ADD with the stack pointer
 		x.op, x.dst, x.a = opMove, rd, operand{base: rn, index: rm, scale: 1}
-	case w&0x7fff0fe0 == 0x1a9f07e0 || w&0x7fe00c00 == 0x1a800400: // CSET, CSINC
-		x.op, x.kills = opSwapDone, 0
-		killARM64(x, rd)
 	default:
 		killARM64(x, rd)
 	}

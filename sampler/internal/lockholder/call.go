@@ -26,8 +26,6 @@ const (
 
 // inlined are the functions whose atomic instruction takes or gives back a lock.
 var inlined = map[string]event{
-	"sync.(*Mutex).Lock":            {takes, Write, 0},
-	"internal/sync.(*Mutex).Lock":   {takes, Write, 0},
 	"sync.(*Mutex).Unlock":          {gives, Write, 0},
 	"internal/sync.(*Mutex).Unlock": {gives, Write, 0},
 	"sync.(*RWMutex).RLock":         {takes, Read, readerCount},
@@ -38,19 +36,20 @@ var inlined = map[string]event{
 type role uint8
 
 const (
-	roleOther    role = iota
-	roleLock          // takes the lock at its first argument
-	roleLockSlow      // the same: the slow path of Lock
-	roleUnlock        // gives it back
-	roleRLock         // the same for a reader
-	roleRUnlock       //
-	roleReadSlow      // RLock waits for the writer: its argument is the lock's semaphore
-	roleNothing       // of package sync, without an effect here: the slow paths of Unlock
-	roleCondWait      // gives back a lock while it waits
-	roleStops         // does not return here
-	roleUnwinds       // runs deferred functions, which may give back locks
-	roleBarrier       // keeps registers
-	roleDuff          // writes to the frame
+	roleOther       role = iota
+	roleLock             // takes the lock at its first argument
+	roleLockSlow         // the same: the slow path of Lock
+	roleUnlock           // gives it back
+	roleRLock            // the same for a reader
+	roleRUnlock          // gives it back
+	roleReadSlow         // RLock waits for the writer: its argument is the lock's semaphore
+	roleUnlockSlow       // without an effect here: the fast path had it
+	roleRUnlockSlow      // the same
+	roleCondWait         // gives back a lock while it waits
+	roleStops            // does not return here
+	roleUnwinds          // runs deferred functions, which may give back locks
+	roleBarrier          // keeps registers
+	roleDuff             // writes to the frame
 )
 
 var roles = map[string]role{
@@ -65,9 +64,9 @@ var roles = map[string]role{
 	"sync.(*RWMutex).RLock":             roleRLock,
 	"sync.(*RWMutex).RUnlock":           roleRUnlock,
 	"sync.runtime_SemacquireRWMutexR":   roleReadSlow,
-	"sync.(*Mutex).unlockSlow":          roleNothing,
-	"internal/sync.(*Mutex).unlockSlow": roleNothing,
-	"sync.(*RWMutex).rUnlockSlow":       roleNothing,
+	"sync.(*Mutex).unlockSlow":          roleUnlockSlow,
+	"internal/sync.(*Mutex).unlockSlow": roleUnlockSlow,
+	"sync.(*RWMutex).rUnlockSlow":       roleRUnlockSlow,
 	"sync.(*Cond).Wait":                 roleCondWait,
 	"runtime.gopanic":                   roleStops,
 	"runtime.throw":                     roleStops,
@@ -77,6 +76,11 @@ var roles = map[string]role{
 	"runtime.deferreturn":               roleUnwinds,
 	"runtime.wbZero":                    roleBarrier,
 	"runtime.wbMove":                    roleBarrier,
+}
+
+// isSlow tells whether a function is what an inlined one calls where its atomic instruction is not enough.
+func (r role) isSlow() bool {
+	return r == roleLockSlow || r == roleUnlockSlow || r == roleRUnlockSlow || r == roleReadSlow
 }
 
 // roleOf gives the role of a function by its name.
@@ -124,6 +128,7 @@ func (w *flow) call(s *state, x *instr) {
 		w.effects(s, c)
 	}
 	w.kill(s, kills)
+	s.swapped, s.added = 0, 0
 	for off := range w.taken {
 		if v := s.slot(off); v != 0 && w.values.nodes[v].kind != kConst {
 			s.killSlots(off, off+8)

@@ -30,7 +30,7 @@ func TestDecodeARM64(t *testing.T) {
 			checkOperandsARM64(t, &x, &in, binary.LittleEndian.Uint32(code[4*k:]))
 		}
 	}
-	for _, o := range []op{opMove, opLoad, opStore, opCall, opJump, opBranch, opReturn, opSwap, opAdd, opSwapDone} {
+	for _, o := range []op{opMove, opLoad, opStore, opCall, opJump, opBranch, opReturn, opSwap, opAdd} {
 		if counts[o] < 10 {
 			t.Errorf("op %d was met %d times", o, counts[o])
 		}

@@ -11,7 +11,7 @@ import (
 type block struct {
 	first, last int // of flow.code
 	next        []int
-	slow        bool     // it leads to the slow path of a lock before anything else
+	slow        role     // it leads to this slow path of a function of package sync before anything else
 	in          *state   // nil where nothing leads here
 	from        []int    // blocks that were seen to lead here
 	out         []*state // the state with which each of them does
@@ -179,12 +179,12 @@ func (w *flow) table(i int) ([]int, bool) {
 	return to, len(to) > 0
 }
 
-// findEvents finds the atomic instructions that lock and unlock where those functions are inlined.
+// findEvents finds the atomic additions that lock and unlock where those functions are inlined.
 func (w *flow) findEvents() {
 	var frames []pclntab.Frame
 	for i := range w.code {
 		x := &w.code[i]
-		if x.op != opSwap && x.op != opAdd {
+		if x.op != opAdd {
 			if x.op == opMove && x.a.base == w.a.machine.sp && x.dst != w.a.machine.sp {
 				w.noteTaken(i)
 			}
@@ -207,14 +207,16 @@ func (w *flow) noteTaken(i int) { w.code[i].size = takesAddress }
 // takesAddress marks an opMove that makes an address of the frame.
 const takesAddress = 1
 
-// findSlow marks the blocks that lead to the slow path of Lock.
+// findSlow marks the blocks that lead to slow paths.
 func (w *flow) findSlow() {
 	for i := range w.blocks {
 		b := &w.blocks[i]
 		for at, n := b.first, 0; n < 24; n++ {
 			x := &w.code[at]
 			if x.op == opCall {
-				b.slow = !x.indirect && w.a.callee(x.target).role == roleLockSlow
+				if r := w.a.callee(x.target).role; !x.indirect && r.isSlow() {
+					b.slow = r
+				}
 			}
 			if x.op == opJump {
 				if at = w.at(x.target); at < 0 {
@@ -275,13 +277,8 @@ const settled = 12
 func (w *flow) enter(s *state, i, to int) bool {
 	from, next := &w.blocks[i], &w.blocks[to]
 	s = s.clone()
-	if s.pending != 0 && w.code[from.last].op == opBranch {
-		// One way is that the lock is taken, the other leads to waiting for it.
-		if !next.slow {
-			others := slices.ContainsFunc(from.next, func(j int) bool { return w.blocks[j].slow })
-			s.acquire(s.pending, Write, others)
-		}
-		s.pending = 0
+	if w.code[from.last].op == opBranch {
+		w.branch(s, from, next)
 	}
 	if k := slices.Index(next.from, i); k >= 0 {
 		next.out[k] = s

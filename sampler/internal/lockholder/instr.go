@@ -12,19 +12,18 @@ const (
 type op uint8
 
 const (
-	opOther    op = iota // sets the registers of kills to something unknown
-	opMove               // dst = a (LEA, MOV between registers, ADD of a constant)
-	opLoad               // dst = memory at a, of size bytes
-	opStore              // memory at a = src, of size bytes; src is noReg for what is not known
-	opCall               // of target, or of what a says where indirect
-	opJump               // to target
-	opJumpTo             // to what a says: a table, or another function
-	opBranch             // to target, or on
-	opReturn             // to the caller
-	opTrap               // never goes on
-	opSwap               // atomic compare and swap of memory at a
-	opAdd                // atomic addition to memory at a
-	opSwapDone           // the result of opSwap is in a register: where that is not in the flags already (arm64)
+	opOther  op = iota // sets the registers of kills to something unknown
+	opMove             // dst = a (LEA, MOV between registers, ADD of a constant)
+	opLoad             // dst = memory at a, of size bytes
+	opStore            // memory at a = src, of size bytes; src is noReg for what is not known
+	opCall             // of target, or of what a says where indirect
+	opJump             // to target
+	opJumpTo           // to what a says: a table, or another function
+	opBranch           // to target, or on
+	opReturn           // to the caller
+	opTrap             // never goes on
+	opSwap             // atomic compare and swap of memory at a
+	opAdd              // atomic addition to memory at a
 )
 
 // An operand is base + index*scale + off. An address where inMemory says so, else a value. Without base it is the
@@ -67,9 +66,8 @@ type machine struct {
 	// atomic instructions.
 	scan     func(code []byte, pc uint64, yield func(target uint64)) (atomic bool)
 	sp       reg
-	closure  reg  // holds the closure in a call of one
-	argument reg  // holds a function's first argument
-	flags    bool // the result of compare and swap is in the flags
+	closure  reg // holds the closure in a call of one
+	argument reg // holds a function's first argument
 	kept     uint32
 	barrier  uint32 // registers that the write barrier sets
 	duff     uint32 // registers that duffzero and duffcopy set
@@ -85,7 +83,7 @@ func mask(rs ...reg) (m uint32) {
 // machines are those of the supported processors, by GOARCH.
 var machines = map[string]*machine{
 	"amd64": {
-		decode: decodeAMD64, scan: scanAMD64, sp: 4, closure: 2, argument: 0, flags: true,
+		decode: decodeAMD64, scan: scanAMD64, sp: 4, closure: 2, argument: 0,
 		kept: mask(4, 5, 14), barrier: mask(11), duff: mask(6, 7),
 	},
 	"arm64": {

@@ -40,8 +40,8 @@ type state struct {
 	slots    []slot // by offset
 	holds    []hold
 	released []release
-	swap     value // lock that the code tries to take: the result is not in a register yet
-	pending  value // the same, with the result in a register or in the flags
+	swapped  value // address of the last atomic compare and swap, and
+	added    value // of the last atomic addition that is not told of in events, until the next call
 }
 
 func (s *state) clone() *state {
@@ -58,17 +58,17 @@ func (s *state) join(o *state) {
 		}
 	}
 	s.slots = slices.DeleteFunc(s.slots, func(w slot) bool { return o.slot(w.off) != w.v })
-	if s.swap != o.swap {
-		s.swap = 0
+	if s.swapped != o.swapped {
+		s.swapped = 0
 	}
-	if s.pending != o.pending {
-		s.pending = 0
+	if s.added != o.added {
+		s.added = 0
 	}
 	s.joinHolds(o)
 }
 
 func (s *state) equal(o *state) bool {
-	return s.regs == o.regs && s.swap == o.swap && s.pending == o.pending && slices.Equal(s.slots, o.slots) &&
+	return s.regs == o.regs && s.swapped == o.swapped && s.added == o.added && slices.Equal(s.slots, o.slots) &&
 		slices.Equal(s.holds, o.holds) && slices.Equal(s.released, o.released)
 }
 
@@ -205,10 +205,10 @@ func (s *state) forget(vs *values, v value) {
 		}
 		s.note(r)
 	}
-	if vs.depends(s.swap, v) {
-		s.swap = 0
+	if vs.depends(s.swapped, v) {
+		s.swapped = 0
 	}
-	if vs.depends(s.pending, v) {
-		s.pending = 0
+	if vs.depends(s.added, v) {
+		s.added = 0
 	}
 }

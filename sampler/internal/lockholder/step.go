@@ -29,8 +29,6 @@ func (w *flow) step(s *state, x *instr) {
 		}
 	case opSwap, opAdd:
 		w.atomic(s, x)
-	case opSwapDone:
-		s.pending, s.swap = s.swap, 0
 	}
 	w.kill(s, x.kills)
 	if x.update != noReg && x.post != 0 {
@@ -162,25 +160,54 @@ func (w *flow) put(s *state, x *instr, off int64, r reg) {
 	s.setSlot(off, w.name(s, x, r))
 }
 
-// atomic takes the instructions that take and give back locks where Lock and Unlock are inlined.
+// atomic takes the instructions that take and give back locks where Lock and Unlock are inlined. That a compare and swap
+// is Lock's shows where it can fail: see branch.
 func (w *flow) atomic(s *state, x *instr) {
-	e, ok := w.events[x.pc]
-	if !ok {
+	at := w.address(s, x)
+	if x.op == opSwap {
+		s.swapped = at
 		return
 	}
-	lock := w.values.add(w.address(s, x), -e.field)
-	switch {
-	case e.does == takes && e.mode == Write:
-		if x.op == opSwap {
-			if s.swap = lock; w.a.machine.flags {
-				s.pending, s.swap = s.swap, 0
-			}
-		}
-	case x.op != opAdd:
-	case e.does == takes:
+	e, ok := w.events[x.pc]
+	if !ok {
+		s.added = at
+		return
+	}
+	s.added = 0
+	if lock := w.values.add(at, -e.field); e.does == takes {
 		s.acquire(lock, e.mode, true)
-	default:
+	} else {
 		w.release(s, lock, e.mode)
+	}
+}
+
+// branch brings the state at a branch to one of the ways from it. Where the other way leads to the slow path of a
+// function of package sync, that function is inlined, and the atomic instruction before is its fast path. (The
+// compiler does not always say of that instruction that it is inlined.)
+func (w *flow) branch(s *state, from, to *block) {
+	slow := roleOther
+	for _, j := range from.next {
+		if r := w.blocks[j].slow; r != roleOther {
+			slow = r
+		}
+	}
+	reader := w.values.add(s.added, -readerCount)
+	switch {
+	case slow == roleLockSlow:
+		if to.slow != roleLockSlow {
+			s.acquire(s.swapped, Write, true)
+		}
+		s.swapped = 0
+	case s.added == 0:
+	case slow == roleUnlockSlow:
+		w.release(s, s.added, Write)
+		s.added = 0
+	case slow == roleRUnlockSlow:
+		w.release(s, reader, Read)
+		s.added = 0
+	case slow == roleReadSlow:
+		s.acquire(reader, Read, true)
+		s.added = 0
 	}
 }
 

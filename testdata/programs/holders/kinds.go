@@ -67,7 +67,7 @@ func (t *thing) deferredClosure(r *record, me int64) {
 func (t *thing) deferredList(r *record, me int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for range make([]int, len(t.name)) {
+	for range t.name {
 		defer func() {}()
 	}
 	r.took(0, me)
@@ -271,7 +271,7 @@ func start() {
 			r.gives(0)
 		})
 	})
-	for range 4 {
+	for i := 0; i < 4; i++ {
 		each("instances", (*thing).field)
 	}
 

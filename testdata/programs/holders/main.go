@@ -1,5 +1,6 @@
 // Holders: goroutines contend for locks in as many ways as Go code takes and gives them back, and say in a table who holds
-// which. It prints the table's address and the kinds of the locks in it, and goes on until it is killed.
+// which. It prints the table's address and the kinds of the locks in it, and goes on until it is killed. Go 1.21 builds it
+// too.
 package main
 
 import (
@@ -74,7 +75,7 @@ func goid() int64 {
 
 // repeat starts n goroutines that do something again and again.
 func repeat(n int, do func(me int64)) {
-	for range make([]struct{}, n) {
+	for ; n > 0; n-- {
 		go func() {
 			for me := goid(); ; {
 				do(me)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"sync"
+	"sync/atomic"
 	"unsafe"
 )
 
@@ -43,19 +44,22 @@ func startReaders() {
 	rw := add("rw-writers", unsafe.Pointer(&w.rw))
 	repeat(workers, func(me int64) { w.write(rw, me); pause() })
 
-	for _, kind := range []string{"rw-readers", "rw-deferred"} {
-		s := &shared{name: kind}
-		r := add(kind, unsafe.Pointer(&s.rw))
-		for place := 1; place <= 3; place++ {
-			repeat(1, func(me int64) {
-				if kind == "rw-readers" {
-					s.read(r, place, me)
-				} else {
-					s.readDeferred(r, place, me)
-				}
+	startShared("rw-readers", (*shared).read)
+	startShared("rw-deferred", (*shared).readDeferred)
+}
+
+func startShared(kind string, read func(s *shared, r *record, place int, me int64)) {
+	s := &shared{name: kind}
+	r := add(kind, unsafe.Pointer(&s.rw))
+	var places atomic.Int64
+	for n := 0; n < 3; n++ {
+		go func() {
+			me, place := goid(), int(places.Add(1))
+			for {
+				read(s, r, place, me)
 				pause()
-			})
-		}
-		repeat(2, func(me int64) { s.write(r, me); pause() })
+			}
+		}()
 	}
+	repeat(2, func(me int64) { s.write(r, me); pause() })
 }

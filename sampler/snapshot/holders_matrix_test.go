@@ -1,0 +1,43 @@
+//go:build matrix && linux && (amd64 || arm64)
+
+package snapshot
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/cpprof/cpprof/internal/fixture"
+)
+
+// TestMatrixHolders finds out who holds the locks of a program that each version of Go built; see TestMatrix.
+func TestMatrixHolders(t *testing.T) {
+	dir := os.Getenv("CPPROF_MATRIX")
+	if dir == "" {
+		dir = t.TempDir()
+	}
+	source := t.TempDir()
+	if err := os.CopyFS(source, os.DirFS(filepath.Join(fixture.Root(), "testdata", "programs", "holders"))); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(source, "go.mod"), []byte("module holders\n\ngo 1.21\n"))
+	for _, version := range versions() {
+		for name, flags := range map[string][]string{
+			"plain": nil, "pie-stripped": {"-buildmode=pie", "-ldflags=-s -w"}, "not-optimised": {"-gcflags=-N -l"},
+		} {
+			t.Run(version+"/"+name, func(t *testing.T) {
+				path := filepath.Join(dir, version+"-holders-"+name)
+				if _, err := os.Stat(path); err != nil {
+					cmd := exec.Command("go", append([]string{"build", "-o", path}, flags...)...)
+					cmd.Dir, cmd.Env = source, append(os.Environ(), "GOTOOLCHAIN="+version, "CGO_ENABLED=0")
+					if text, err := cmd.CombinedOutput(); err != nil {
+						t.Fatalf("%v\n%s", err, text)
+					}
+				}
+				judged(t, judgeHolders(t, path, 5*time.Second, 10*time.Millisecond))
+			})
+		}
+	}
+}
