@@ -1,0 +1,167 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/session"
+)
+
+func TestRecordView(t *testing.T) {
+	mutex, lifecycle := fixture.BuildOnce(t, "mutex"), fixture.BuildOnce(t, "lifecycle")
+	needsTracing(t, fixture.Start(t, mutex).Pid())
+	program := fixture.Cpprof(t)
+	// begin records with a view in a folder, and says the status afterwards.
+	begin := func(t *testing.T, args string) (*pane, string) {
+		folder := t.TempDir()
+		return newPane(t, folder, fmt.Sprintf(`%s record --view -o run.cpprof %s; echo "status $?"; sleep 600`, program, args)), folder
+	}
+	t.Run("the program ends", func(t *testing.T) {
+		p, folder := begin(t, "-- "+lifecycle+" quit")
+		viewUntilTheProgramEnds(t, p, folder)
+	})
+	t.Run("left", func(t *testing.T) {
+		p, folder := begin(t, "-- "+mutex)
+		viewAndLeave(t, p, folder)
+	})
+	t.Run("attached", func(t *testing.T) {
+		target := fixture.Start(t, lifecycle, "wait")
+		p, folder := begin(t, fmt.Sprintf("-p %d", target.Pid()))
+		viewAttached(t, p, folder)
+		target.Lives(t)
+	})
+}
+
+// finished reads a recording that has been finished.
+func finished(t *testing.T, folder string) *sampledata.Recording {
+	t.Helper()
+	r, err := sampledata.Open(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.End == nil || len(r.Samples) == 0 {
+		t.Fatalf("the recording is not complete: %d samples, end %v", len(r.Samples), r.End)
+	}
+	return r
+}
+
+// The program ends while it is looked at: the Analyzer stays and says so; its status is handed on. What the program writes
+// is not on the screen, but in a file that is named.
+func viewUntilTheProgramEnds(t *testing.T, p *pane, folder string) {
+	screen := p.waits(`● recording; q ends it; the program's output: run\.cpprof\.log`)
+	p.waits(`go:main\.tick`)
+	if strings.Contains(screen, "....") {
+		t.Errorf("the program writes on the screen:\n%s", screen)
+	}
+	growing, err := sampledata.Open(filepath.Join(folder, "run.cpprof"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(int(growing.Header.PID), syscall.SIGUSR1); err != nil {
+		t.Fatal(err)
+	}
+	p.waits(`■ the recording has ended: `)
+	p.waits(` ■ ended *$`)
+	p.keys("Enter", "q")
+	screen = p.waits(`^status 7$`)
+	if !regexp.MustCompile(`(?m)^cpprof: the program's output is in run\.cpprof\.log$`).MatchString(screen) {
+		t.Errorf("it does not say where the output is:\n%s", screen)
+	}
+	if end := finished(t, filepath.Join(folder, "run.cpprof")).End; end.Cause != sampledata.EndExited || end.ExitStatus != 7 {
+		t.Errorf("the recording ends with %+v", end)
+	}
+	log, err := os.ReadFile(filepath.Join(folder, "run.cpprof.log"))
+	if err != nil || !strings.HasPrefix(string(log), "ready\n..") {
+		t.Errorf("%v: the program's output is %.40q", err, log)
+	}
+}
+
+// Who leaves the Analyzer ends the recording, and the program that was launched, as Ctrl-C would. What was opened meanwhile
+// is kept with the recording.
+func viewAndLeave(t *testing.T, p *pane, folder string) {
+	p.waits(`go:main\.worker$`)
+	p.keys("Enter", "d")
+	p.waits(`[0-9]      main\.worker$`)
+	p.keys("q")
+	p.waits(`^status 130$`)
+	r := finished(t, filepath.Join(folder, "run.cpprof"))
+	if err := syscall.Kill(int(r.Header.PID), 0); err == nil {
+		t.Errorf("the program goes on as process %d", r.Header.PID)
+	}
+	kept, err := session.Load(filepath.Join(folder, "run.cpprof"))
+	if err != nil || len(kept.Windows) != 1 || len(kept.Windows[0].Steps) != 1 {
+		t.Errorf("%v: the session has %+v", err, kept)
+	}
+}
+
+// A program that was there before goes on.
+func viewAttached(t *testing.T, p *pane, folder string) {
+	p.waits(`go:main\.tick`)
+	p.keys("q")
+	p.waits(`^status 0$`)
+	if end := finished(t, filepath.Join(folder, "run.cpprof")).End; end.Cause != sampledata.EndInterrupted {
+		t.Errorf("the recording ends with %+v", end)
+	}
+}
+
+func TestRecordViewRefuses(t *testing.T) {
+	t.Chdir(t.TempDir())
+	program := fixture.BuildOnce(t, "brief")
+	screen := terminal{inIsTerminal: true, outIsTerminal: true, errIsTerminal: true}
+	t.Setenv("TERM", "xterm")
+	if err := os.WriteFile("there.cpprof.log", []byte("precious"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		t    terminal
+		line string
+		want string
+	}{
+		{terminal{}, "record --view -p 1", "--view needs a terminal"},
+		{screen, "record --view -- go run ./cmd", "--view shows one program"},
+		{screen, "record --view --child x -p 1", "--view shows one program"},
+		{screen, "record --view -- ./gone", "gone"},
+		{screen, "record --view -o there.cpprof -- " + program, "there.cpprof.log: file exists"},
+	} {
+		var errs strings.Builder
+		c.t.out, c.t.err, c.t.in = &errs, &errs, strings.NewReader("")
+		if status := run(t.Context(), strings.Fields(c.line), c.t); status == exitFine || !strings.Contains(errs.String(), c.want) {
+			t.Errorf("%s: status %d: %s", c.line, status, errs.String())
+		}
+	}
+	if entries, err := os.ReadDir("."); err != nil || len(entries) != 1 {
+		t.Errorf("%v: left behind: %v", err, entries)
+	}
+}
+
+// What the Analyzer was left with is there again, unless a person wants to begin anew; and it can be read as text.
+func TestViewIsRestored(t *testing.T) {
+	folder, program := recordingOfBob(t), fixture.Cpprof(t)
+	view := program + " view bob.cpprof"
+	p := newPane(t, folder, fmt.Sprintf(`%[1]s; echo left; read line; %[1]s; %[1]s --fresh; %[1]s --server; %[2]s report bob.cpprof --session; sleep 600`,
+		view, program))
+	p.waits(`go:bob\.\(\*terminal\)\.run$`)
+	p.keys("Enter", "d", "j", "e")
+	const refined = `0\.800   120        \.\.:MONITOR$`
+	p.waits(refined)
+	p.keys("q")
+	p.waits(`^left$`)
+	p.keys("Enter")
+	p.waits(`^ 1 Summary  2 go:bob`)
+	p.waits(refined)
+	p.keys("q")
+	p.waits(`^ 1 Summary$`)
+	p.keys("q")
+	p.waits(`^ 1 Summary  2 go:bob.*  3 Server$`)
+	p.keys("q")
+	p.waits(`(?s)^ 0\.800   120      \.\.:MONITOR$.*^Server View`)
+}
