@@ -19,13 +19,13 @@ type Deadlock struct {
 type Member struct {
 	Goroutine int64 // the target's number of it
 	Class     string
-	Lock      string // that it waits for
-	Address   uint64 // of that lock; 0 where not known
-	Reason    string // the runtime's text: "sync.Mutex.Lock"
-	Stack     []Frame
+	Lock      string  // that it waits for
+	Address   uint64  // of that lock; 0 where not known
+	Reason    string  // the runtime's text: "sync.Mutex.Lock"
+	Stack     []Frame // from the call that takes the lock outwards: of package sync and the runtime, that one only
 }
 
-// A Frame is a call on a stack, of which the innermost stands first.
+// A Frame is a call on a stack.
 type Frame struct {
 	Function string
 	File     string // "" where not known
@@ -166,6 +166,9 @@ func member(r *sampledata.Recording, g sampledata.GoroutineID, s *sampledata.Sta
 	for at := s.Stack; at != sampledata.NoStack; at = r.Nodes[at].Parent {
 		n := r.Nodes[at]
 		f := r.Functions[n.Function]
+		if n.Parent != sampledata.NoStack && locksForOthers(f.Name) && locksForOthers(r.Functions[r.Nodes[n.Parent].Function].Name) {
+			continue
+		}
 		m.Stack = append(m.Stack, Frame{Function: f.Name, File: f.File, Line: n.Line, Inlined: n.Inlined})
 	}
 	return m

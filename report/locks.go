@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/locks"
 	"github.com/cpprof/cpprof/sampledata"
 )
@@ -124,6 +126,7 @@ func writeHeld(b *strings.Builder, a *locks.Analysis, l *locks.Lock) {
 				kept = append(kept, c)
 			}
 		}
+		slices.SortStableFunc(kept, func(a, b int32) int { return t.Main().Cum(b).Cmp(t.Main().Cum(a)) })
 		return kept
 	}
 	write = func(n int32, indent int) {
@@ -140,7 +143,9 @@ func writeHeld(b *strings.Builder, a *locks.Analysis, l *locks.Lock) {
 		}
 	}
 	for _, c := range children(a.HeldAt(l)) {
-		write(c, 4)
+		if t.Symbols().Kind(t.Funcs()[c]) == calltree.Class { // else nobody is known
+			write(c, 4)
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cpprof/cpprof/locks"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 )
@@ -121,7 +122,12 @@ func (r *pursuit) take(ctx context.Context, p *sampler.Process, file string, lef
 	o := r.f.options
 	o.Duration = left
 	o.Progress = func(progress sampler.Progress) { r.progress(p.PID, progress) }
-	result, err := r.f.take(ctx, p, r.signals.suspendable(b), file, o)
+	deadlock := func(d locks.Deadlock) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.say.deadlock(p, d)
+	}
+	result, err := r.f.take(ctx, p, r.signals.suspendable(b), file, o, deadlock)
 	if err != nil {
 		return result.End.Cause, err
 	}

@@ -5,6 +5,8 @@ import (
 	"io"
 	"time"
 
+	"github.com/cpprof/cpprof/locks"
+	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 )
@@ -41,6 +43,12 @@ func achieved(p sampler.Progress) string {
 		s += fmt.Sprintf("  %d samples lost", p.Lost)
 	}
 	return s
+}
+
+// deadlock tells of goroutines that will never go on.
+func (n *narrator) deadlock(p *sampler.Process, d locks.Deadlock) {
+	n.clear()
+	fmt.Fprintf(n.out, "cpprof: DEADLOCK in %s (process %d):\n%s", p.Name, p.PID, report.Deadlock(&d))
 }
 
 // clear takes the progress line away.

@@ -6,8 +6,10 @@ import (
 	"os/exec"
 	"time"
 
+	"github.com/cpprof/cpprof/locks"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
+	"github.com/cpprof/cpprof/views"
 )
 
 // record makes one recording, or several where programs are followed.
@@ -97,15 +99,15 @@ func (f *recordFlags) running(t terminal) (target, error) {
 	return target{Process: p}, nil
 }
 
-// take writes the recording of a process that a backend is attached to.
-func (f *recordFlags) take(ctx context.Context, p *sampler.Process, b sampler.Backend, file string, o sampler.Options) (sampler.Result, error) {
+// take writes the recording of a process that a backend is attached to. It tells of deadlocks as soon as they stand.
+func (f *recordFlags) take(ctx context.Context, p *sampler.Process, b sampler.Backend, file string, o sampler.Options, deadlock func(locks.Deadlock)) (sampler.Result, error) {
 	h := b.Header()
 	h.Sampler = o.Settings(version(), f.backend)
 	w, err := f.outputs.create(file, h)
 	if err != nil {
 		return sampler.Result{}, err
 	}
-	return sampler.Record(ctx, p, b, w, o)
+	return sampler.Record(ctx, p, b, locks.Watch(w, views.Options{}, deadlock), o)
 }
 
 // takeTelling is take, telling how it goes.
@@ -113,7 +115,7 @@ func (f *recordFlags) takeTelling(ctx context.Context, p *sampler.Process, b sam
 	o := f.options
 	o.Progress = say.progress
 	defer say.clear()
-	return f.take(ctx, p, b, file, o)
+	return f.take(ctx, p, b, file, o, func(d locks.Deadlock) { say.deadlock(p, d) })
 }
 
 // first records the process itself, and then, where that is asked for, the programs that it executes.
