@@ -7,7 +7,6 @@ import (
 	"runtime/debug"
 
 	"github.com/cpprof/cpprof/aspects"
-	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/session"
@@ -124,6 +123,7 @@ func newApp(o Options, screen tcell.Screen) *app {
 	screen.EnablePaste()
 	a.tv.SetScreen(initialized{screen}).EnableMouse(true).EnablePaste(true)
 	a.tv.SetRoot(newRoot(a), true)
+	a.tv.SetInputCapture(keepCtrlC)
 	a.restore(o.Session)
 	for _, w := range o.Windows {
 		a.openProfile(w)
@@ -137,9 +137,12 @@ type initialized struct{ tcell.Screen }
 
 func (initialized) Init() error { return nil }
 
-// members tells which functions of a tree belong to which aspects.
-func (a *app) members(t *calltree.Tree) *calltree.Membership {
-	return a.config.AllAspects().Membership(t.Symbols())
+// keepCtrlC makes Ctrl-C a key like others: at tview's own hands it would end the app.
+func keepCtrlC(e *tcell.EventKey) *tcell.EventKey {
+	if e.Key() != tcell.KeyCtrlC {
+		return e
+	}
+	return tcell.NewEventKey(e.Key(), e.Rune(), e.Modifiers())
 }
 
 // changed has every window shown anew, after the recording, the options or the aspects have changed.

@@ -48,18 +48,22 @@ func width(labels []string) (sum int) {
 	return sum
 }
 
-// drawStatus draws the active window's job, else the message.
+// drawStatus draws the active window's job, else the message, on the canvas's last line and as many above it as it takes.
 func (r *root) drawStatus(c canvas) {
 	a := r.a
-	style := a.theme.plain
-	text := a.message.text
+	style, text := a.theme.plain, a.message.text
 	if a.message.isErr {
 		style = a.theme.err
 	}
 	if j := a.jobs[a.window()]; j != nil {
 		style, text = a.theme.title, j.progress(time.Now())
 	}
-	c.text(0, 0, cut(text, c.width), style)
+	lines := wrap(text, c.width)
+	for i, line := range lines {
+		y := c.height - len(lines) + i
+		c.fill(0, y, a.theme.plain)
+		c.text(0, y, line, style)
+	}
 }
 
 var spinner = []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}

@@ -29,6 +29,6 @@
 //
 // # Options
 //
-// app.recording, app.options (with the span), app.config and so app.members belong to all windows. Who changes one calls
+// app.recording, app.options (with the span), app.config with its aspects belong to all windows. Who changes one calls
 // app.changed, which calls every window's refresh; profile windows then build their view anew and replay their steps.
 package tui

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/aspects"
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/session"
@@ -22,6 +23,8 @@ type bench struct {
 	t    testing.TB
 	sim  tcell.SimulationScreen
 	seen chan struct{} // an event was begun
+
+	ended chan struct{} // the loop
 }
 
 // newBench shows a recording on a screen of 80x24 cells.
@@ -38,21 +41,24 @@ func newBench(t testing.TB, o Options) *bench {
 	if o.Threshold == (refine.Threshold{}) {
 		o.Threshold.Hits = hits(refine.DefaultMinHits)
 	}
-	b := &bench{app: newApp(o, sim), t: t, sim: sim, seen: make(chan struct{}, 100)}
-	b.tv.SetInputCapture(func(e *tcell.EventKey) *tcell.EventKey { b.seen <- struct{}{}; return e })
+	b := &bench{app: newApp(o, sim), t: t, sim: sim, seen: make(chan struct{}, 100), ended: make(chan struct{})}
+	own := b.tv.GetInputCapture()
+	b.tv.SetInputCapture(func(e *tcell.EventKey) *tcell.EventKey { b.seen <- struct{}{}; return own(e) })
 	b.tv.SetMouseCapture(func(e *tcell.EventMouse, action tview.MouseAction) (*tcell.EventMouse, tview.MouseAction) {
 		if action != tview.MouseMove {
 			b.seen <- struct{}{}
 		}
 		return e, action
 	})
-	ended := make(chan error, 1)
-	go func() { ended <- b.tv.Run() }()
-	t.Cleanup(func() {
-		b.tv.Stop()
-		if err := <-ended; err != nil {
+	go func() {
+		defer close(b.ended)
+		if err := b.tv.Run(); err != nil {
 			t.Error(err)
 		}
+	}()
+	t.Cleanup(func() {
+		b.tv.Stop()
+		<-b.ended
 	})
 	b.settle()
 	return b
@@ -217,7 +223,7 @@ func (b *bench) hides(texts ...string) {
 // bob is the recording of the paper's BOB case.
 func bob(t testing.TB) Options {
 	t.Helper()
-	name := filepath.Join("..", "cmd", "cpprof", "testdata", "bob.txt")
+	name := filepath.Join(fixture.Root(), "cmd", "cpprof", "testdata", "bob.txt")
 	f, err := os.Open(name)
 	if err != nil {
 		t.Fatal(err)

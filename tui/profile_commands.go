@@ -44,8 +44,12 @@ func (w *profileWindow) names() []string {
 	return list
 }
 
-// takePath puts the entry of a path into the profile, and selects it.
+// takePath puts the entry of a path into the profile, and selects it. A text that begins with ".." goes on from the entry
+// that is selected.
 func (w *profileWindow) takePath(text string) error {
+	if e := w.entry(); e != nil && strings.HasPrefix(text, "..") {
+		text = e.Key() + " " + text
+	}
 	p, err := callpath.Parse(text)
 	if err != nil {
 		return err

@@ -84,6 +84,9 @@ func (w *profileWindow) splitSelected() {
 // up does an upward split, and selects the heaviest caller's P2.
 func (w *profileWindow) up(p1, p2 callpath.Path) {
 	w.step(refine.KindUp, p1.String()+" | "+p2.String(), func() {
+		if e := w.session.Find(p1); e != nil {
+			p1 = e.Path // begins with the root
+		}
 		for _, r := range w.rows {
 			if q := r.entry.Path; len(q.Elements) > len(p1.Elements)+1 && isSplit(q, p1, p2) {
 				w.chooseEntry(q)

@@ -62,7 +62,7 @@ func (p *prompt) edit(key string, e *tcell.EventKey) {
 		p.cursor = 0
 	case "End", "Ctrl-E":
 		p.cursor = len(p.text)
-	case "Backspace":
+	case "Backspace", "Ctrl-H":
 		p.replace(p.cursor-p.before(), "")
 	case "Delete", "Ctrl-D":
 		_, size := utf8.DecodeRuneInString(p.text[p.cursor:])
@@ -127,26 +127,29 @@ func (p *prompt) nextChoice(by int) {
 	if p.complete == nil {
 		return
 	}
+	typed := p.text[:p.cursor]
 	if len(p.choices) == 0 {
-		p.choices, p.choice = p.complete(p.text[:p.cursor]), -1
-		if common := commonPrefix(p.choices); len(common) > p.cursor && strings.HasPrefix(common, p.text[:p.cursor]) {
-			p.replace(p.cursor, common[p.cursor:])
-			if len(p.choices) == 1 {
-				p.choices = nil
-			}
+		p.choices, p.choice = p.complete(typed), -1
+		switch common := commonPrefix(p.choices); {
+		case len(p.choices) == 1:
+			p.replace(0, common)
+			p.choices = nil
+			return
+		case len(common) > len(typed) && strings.HasPrefix(common, typed):
+			p.replace(0, common)
 			return
 		}
 	}
-	switch n := len(p.choices); n {
-	case 0:
-	case 1:
-		p.text, p.choices = p.choices[0], nil
-		p.cursor, p.err = len(p.text), nil
+	n := len(p.choices)
+	switch {
+	case n == 0:
+		return
+	case p.choice < 0 && by < 0:
+		p.choice = n - 1
 	default:
-		p.choice = (max(p.choice, min(-by, 0)) + by + n) % n // from before the first one, or from it backwards
-		p.text = p.choices[p.choice]
-		p.cursor, p.err = len(p.text), nil
+		p.choice = (p.choice + by + n) % n
 	}
+	p.replace(0, p.choices[p.choice])
 }
 
 func commonPrefix(texts []string) string {

@@ -40,7 +40,7 @@ func (r *root) Draw(screen tcell.Screen) {
 	if r.a.prompt != nil {
 		r.a.prompt.draw(c.part(0, 0, c.width, c.height-1), r.a.theme)
 	} else {
-		r.drawStatus(c.part(0, c.height-2, c.width, 1))
+		r.drawStatus(c.part(0, 0, c.width, c.height-1))
 	}
 	r.drawButtons(c.part(0, c.height-1, c.width, 1))
 }
