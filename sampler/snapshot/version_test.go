@@ -142,3 +142,15 @@ func TestValidate(t *testing.T) {
 		t.Errorf("the error doesn't say %q: %v", want, err)
 	}
 }
+
+// The look at a running program is not misled by goroutines that change their threads, and end, all the time.
+func TestValidateInMotion(t *testing.T) {
+	v := begin(t, build(t, "-ldflags=-s -w"), "-pairs=50", "-short=4", "-lockers=4", "-garbage")
+	for range 10 {
+		tg, err := openTarget(v.Process.Pid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tg.Close()
+	}
+}
