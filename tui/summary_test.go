@@ -197,3 +197,15 @@ func TestSummaryOfATornRecording(t *testing.T) {
 	o.Recording.End = nil
 	newBench(t, o).shows(" the recording breaks off; warning: goroutine 20")
 }
+
+// On a screen of 80 columns, the help has room for what keys do.
+func TestSummaryHelpFits(t *testing.T) {
+	b := newBench(t, bob(t))
+	for _, bindings := range [][]binding{b.summary().bindings(), b.summary().timeline.bindings()} {
+		for _, k := range bindings {
+			if room := 80 - 3 - helpKeys; textWidth(k.description) > room {
+				t.Errorf("%v: %q is longer than %d columns", k.keys, k.description, room)
+			}
+		}
+	}
+}

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"sort"
 	"strings"
 	"time"
 
@@ -58,7 +59,7 @@ func (t *timeline) bindings() []binding {
 	by := func(columns int) func(string) { return func(string) { t.move(columns) } }
 	return []binding{
 		{keys: []string{"Space"}, label: "Begin", description: "begin a span here", do: func(string) { t.anchor, t.begun = t.cursor, true }},
-		{keys: []string{"Enter"}, label: "Count", description: "count only the span, or this moment where none was begun", do: func(string) { t.count() }},
+		{keys: []string{"Enter"}, label: "Count", description: "count the span alone, or this moment", do: func(string) { t.count() }},
 		{keys: []string{"a"}, label: "All", description: "count the whole recording again", do: func(string) { t.countAll() }},
 		{keys: []string{"Esc", "t"}, label: "Back", description: "back to the classes", do: func(string) { t.leave() }},
 		{keys: []string{"l", "Right"}, description: "later", do: by(1)},
@@ -67,20 +68,24 @@ func (t *timeline) bindings() []binding {
 		{keys: []string{"H", "PgUp"}, description: "much earlier", do: by(-10)},
 		{keys: []string{"g", "Home"}, description: "the beginning", do: by(-timelineBuckets)},
 		{keys: []string{"G", "End"}, description: "the end", do: by(timelineBuckets)},
-		{keys: []string{"w"}, description: "show waiting goroutines, or leave them out", do: func(string) { t.toggleWaiting() }},
+		{keys: []string{"w"}, description: "waiting goroutines, too, or not", do: func(string) { t.toggleWaiting() }},
 	}
 }
 
 // slice is the stretch of time of one column.
 type slice struct{ from, to time.Duration }
 
-// slices are the columns of a width.
+// slices are the columns of a width. They begin at times that are short to write.
 func (t *timeline) slices(width int) []slice {
 	n := len(t.buckets)
 	width = min(width, n)
 	list := make([]slice, width)
 	for i := range list {
-		list[i] = slice{t.buckets[i*n/width].From, t.buckets[(i+1)*n/width-1].To}
+		end := t.buckets[n-1].To
+		list[i].from = t.buckets[i*n/width].From.Truncate(precision(end))
+		if list[i].to = end; i > 0 {
+			list[i-1].to = list[i].from
+		}
 	}
 	return list
 }
@@ -122,9 +127,20 @@ func (t *timeline) count() {
 	if last == len(slices)-1 {
 		span.To = 0
 	}
-	if t.countSpan(span) == nil {
+	if t.countSpan(t.withSample(span)) == nil {
 		t.leave()
 	}
+}
+
+// withSample extends a span without samples to the one before, which stands there until the next.
+func (t *timeline) withSample(span views.Span) views.Span {
+	if samples := t.a.recording.Samples; !hasSamples(t.a.recording, span) {
+		i := sort.Search(len(samples), func(i int) bool { return samples[i].Time >= span.From })
+		if i > 0 {
+			span.From = samples[i-1].Time
+		}
+	}
+	return span
 }
 
 // countSpan refuses a span without samples.

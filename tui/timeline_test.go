@@ -56,6 +56,24 @@ func TestSpanByKeys(t *testing.T) {
 	}
 }
 
+// Between two samples stands what the earlier one saw.
+func TestSpanBetweenSamples(t *testing.T) {
+	b := newBench(t, bob(t))
+	var columns []slice
+	b.do(func() { columns = b.summary().timeline.slices(78) })
+	b.keys("t", "Home")
+	for range columnOf(columns, 75*time.Millisecond) { // samples are 50ms apart
+		b.keys("l")
+	}
+	b.keys("Enter")
+	if s := b.span(); s.From != 50*time.Millisecond || s.To > 100*time.Millisecond {
+		t.Errorf("it is %v", s)
+	}
+	b.shows(": 5 goroutines, 5 hits")
+	b.keys("Esc", "t", "Home", "Enter")
+	b.shows("there are no samples in 0s to 19ms")
+}
+
 // A span to the last column has no end, so that it grows with a recording.
 func TestSpanToTheEnd(t *testing.T) {
 	b := newBench(t, bob(t))
