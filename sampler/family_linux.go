@@ -215,6 +215,9 @@ func (f *family) again(pid int) {
 // scripting tells whether parts of a script go on whose first process has ended: subshells, and processes that have not
 // yet executed their program.
 func (f *family) scripting() bool {
+	if f.script == (image{}) {
+		return false
+	}
 	for pid, m := range f.members {
 		if pid == f.root || m.given || m.kind != otherProgram || m.image != f.script {
 			continue

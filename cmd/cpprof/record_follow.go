@@ -91,28 +91,29 @@ func (r *pursuit) record(ctx context.Context, p *sampler.Process, file string, l
 		defer p.Release()
 	}
 	cause, err := r.take(ctx, p, file, left)
-	again := cause == sampledata.EndExec
 	r.mu.Lock()
 	delete(r.failed, p.PID)
 	if err != nil {
 		r.failed[p.PID] = prefix(p.PID, err)
-		r.attempts[p.PID]++
-		again = r.attempts[p.PID] < mostAttempts
 	}
 	r.mu.Unlock()
-	if again {
+	if cause == sampledata.EndExec {
 		r.follower.Again(p.PID)
 	} else if err != nil {
-		r.tell("not recorded: %v", err)
+		r.tell("not recorded: %v", prefix(p.PID, err))
 	}
 }
 
 // take attaches to a process and records it. The cause is EndExec where the process is to be looked at again.
 func (r *pursuit) take(ctx context.Context, p *sampler.Process, file string, left time.Duration) (sampledata.EndCause, error) {
 	b, err := r.attach(p)
-	if err != nil || b == nil {
+	switch {
+	case err != nil:
 		r.f.outputs.release(file)
-		return sampledata.EndUnknown, err
+		return r.retry(p.PID), err
+	case b == nil:
+		r.f.outputs.release(file)
+		return sampledata.EndUnknown, nil
 	}
 	defer b.Close()
 	r.tell("following to %s (process %d), into %s; Ctrl-C ends the recording", p.Name, p.PID, file)
@@ -132,6 +133,16 @@ func (r *pursuit) take(ctx context.Context, p *sampler.Process, file string, lef
 		return result.End.Cause, err
 	}
 	return r.ended(p, file, result)
+}
+
+// retry is EndExec for a process that may just have executed another program while it was attached to.
+func (r *pursuit) retry(pid int) sampledata.EndCause {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.attempts[pid]++; r.attempts[pid] < mostAttempts {
+		return sampledata.EndExec
+	}
+	return sampledata.EndUnknown
 }
 
 // attach gives no backend for a process that has ended.
@@ -164,8 +175,12 @@ func (r *pursuit) ended(p *sampler.Process, file string, result sampler.Result) 
 		r.brief = append(r.brief, filepath.Base(p.Name))
 		return result.End.Cause, r.f.outputs.discard(file)
 	}
+	became := becameOf(p, result.End)
+	if result.End.Cause == sampledata.EndInterrupted && r.root.Launched && r.signals.fromTerminal() {
+		became = "interrupted" // as the program is, too, which may take a moment to end
+	}
 	fmt.Fprintf(r.say.out, "cpprof: recorded %s (process %d) into %s: %s in %s: %s\n", filepath.Base(p.Name), p.PID, file,
-		achieved(result.Progress), result.Elapsed.Round(time.Millisecond), becameOf(p, result.End))
+		achieved(result.Progress), result.Elapsed.Round(time.Millisecond), became)
 	r.made++
 	if result.Samples > r.samples {
 		r.largest, r.samples = file, result.Samples
