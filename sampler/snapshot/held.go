@@ -46,6 +46,20 @@ func (m frameMemory) Heap(addr uint64) (uint64, bool) {
 	return w, err == nil
 }
 
+// noteHead looks out for goroutines that wait for locks, before any stack is read.
+func (b *Backend) noteHead(h *head) {
+	if !b.holders.active && h.status == gWaiting && int(h.reason) < len(b.t.reasons) && isLock(b.t.reasons[h.reason]) {
+		b.activate()
+	}
+}
+
+// activate makes the stacks that are unwound from now on tell of locks.
+func (b *Backend) activate() {
+	b.holders.active = true
+	b.holders.last = b.number
+	b.holders.analyzer.Refill(firstLearning)
+}
+
 // unwind finds the stack of a slot's goroutine in copied memory, and the locks that it holds where that is of interest.
 // Registers are those of the thread that it runs on, nil for none.
 func (b *Backend) unwind(i int32, mem copied, c *unwind.Context, registers []uint64) {

@@ -75,11 +75,9 @@ func (b *Backend) blame() {
 		h.active = h.active && b.number-h.last <= idleSamples
 		return
 	}
-	h.last = b.number
-	if !h.active {
-		h.active = true
-		h.analyzer.Refill(firstLearning)
-		return // frames are looked at from the next sample on
+	if h.last = b.number; !h.active {
+		b.activate()
+		return // somebody came to wait since the stacks were read
 	}
 	b.contend()
 	b.lookAgain()

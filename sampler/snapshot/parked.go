@@ -69,6 +69,7 @@ func (b *Backend) scan(k int) {
 func (b *Backend) classify(i int32, s *slot) {
 	h := b.t.g.decode(s.raw)
 	b.touch(i)
+	b.noteHead(&h)
 	switch {
 	case !h.exists():
 		s.view = absent

@@ -195,10 +195,15 @@ func (b *Backend) waiting(s *slot) (sampledata.RunState, string) {
 	if reason == "" {
 		b.stacks.sink.Warn("unknown-wait-reason", fmt.Sprintf("goroutine %d waits for reason %d, which has no text", s.head.goid, s.head.reason), 1)
 	}
-	if strings.HasPrefix(reason, "sync.Mutex.") || strings.HasPrefix(reason, "sync.RWMutex.") {
+	if isLock(reason) {
 		return sampledata.Blocked, reason
 	}
 	return sampledata.Waiting, reason
+}
+
+// isLock tells whether a wait reason is that of a lock.
+func isLock(reason string) bool {
+	return strings.HasPrefix(reason, "sync.Mutex.") || strings.HasPrefix(reason, "sync.RWMutex.")
 }
 
 // Statuses of a processor (runtime.p.status, the same in Go 1.21 to 1.25; 1.26 has no pSyscall any more).
