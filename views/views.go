@@ -13,6 +13,7 @@
 //	tree.go     hits into the call tree; chains of locks (frames.go names and places the stacks,
 //	            terms.go collects hits that recur from sample to sample, inlines.go tells what was inlined)
 //	summary.go  the same sums by class without a tree, and over time (timeline.go)
+//	holders.go  who held the locks, by lock; monitor.go sums up what a tree says of it
 package views
 
 import (

@@ -90,25 +90,35 @@ func fieldAt(s *dwarf.StructType, offset int64) *dwarf.StructField {
 	return nil
 }
 
-// fieldName writes a field of a type as the symbols of its methods are: "net/http.(*Server).mu".
+// fieldName writes a field of a type as the symbols of its methods are: "net/http.(*Server).mu". Type arguments, which are
+// others where a method is shared by several instances of a generic type, are "[...]", as in Go's own stack traces.
 func fieldName(owner, field string) string {
-	base, arguments, _ := strings.Cut(owner, "[")
-	if arguments != "" {
-		arguments = "[" + arguments
-	}
+	base, _, generic := strings.Cut(owner, "[")
 	slash := strings.LastIndexByte(base, '/') + 1
-	dot := strings.IndexByte(base[slash:], '.')
-	if dot < 0 {
+	pkg, typ, found := strings.Cut(base[slash:], ".")
+	if generic {
+		typ += "[...]"
+	}
+	if !found {
 		return fmt.Sprintf("(*%s)%s", owner, field)
 	}
-	dot += slash
-	return fmt.Sprintf("%s.(*%s%s)%s", base[:dot], base[dot+1:], arguments, field)
+	return fmt.Sprintf("%s%s.(*%s)%s", base[:slash], pkg, typ, field)
 }
 
 // closures are what the compiler adds to the name of the function that a function literal stands in.
 var closures = regexp.MustCompile(`(\.func\d+|\.gowrap\d+|\.\d+|-range\d+)+$`)
 
-// variableName names a variable of a function. A literal's variable is mostly one of the function around it.
-func variableName(name, function string) string {
-	return strings.TrimPrefix(name, "&") + " in " + closures.ReplaceAllString(function, "")
+// A variableName is that of a function's variable: "mu", " in main.run". What belongs to it, such as ".field", comes in between.
+type variableName struct {
+	name, in string
 }
+
+// nameOf names a variable of a function. A function literal's variable is mostly one of the function around it.
+func nameOf(name, function string) variableName {
+	return variableName{strings.TrimPrefix(name, "&"), " in " + closures.ReplaceAllString(function, "")}
+}
+
+// element names an element of an array or a slice.
+func (v variableName) element() variableName { return variableName{v.name + "[...]", v.in} }
+
+func (v variableName) with(field string) string { return v.name + field + v.in }

@@ -22,7 +22,7 @@ const (
 type object struct {
 	addr uint64
 	typ  dwarf.Type
-	via  string // what it is called by what led to it
+	via  variableName // what it is called by what led to it
 	hops int
 }
 
@@ -64,7 +64,7 @@ func nameIn(o object, lock uint64) (name string, local, ok bool) {
 	if p.owner != "" {
 		return fieldName(p.owner, p.field), false, ok
 	}
-	return o.via + p.whole, true, ok
+	return o.via.with(p.whole), true, ok
 }
 
 // add puts what a pointer leads to on the queue, or notes the name of the lock in it.
@@ -102,7 +102,7 @@ func (s *search) expand(o object) {
 }
 
 // follow goes through a value of a type that lies in b, so deep in the object; via is what it is called.
-func (s *search) follow(o object, t dwarf.Type, b []byte, via string, depth int) {
+func (s *search) follow(o object, t dwarf.Type, b []byte, via variableName, depth int) {
 	if def, ok := t.(*dwarf.TypedefType); ok && strings.HasPrefix(def.Name, "map[") {
 		return
 	}
@@ -124,9 +124,9 @@ func (s *search) follow(o object, t dwarf.Type, b []byte, via string, depth int)
 			return
 		}
 		for _, f := range t.Field {
-			name := via + "." + f.Name
+			name := variableName{via.name + "." + f.Name, via.in}
 			if owner := named(t); owner != "" {
-				name = fieldName(owner, "."+f.Name)
+				name = variableName{name: fieldName(owner, "."+f.Name)}
 			}
 			if f.ByteOffset < int64(len(b)) {
 				s.follow(o, f.Type, b[f.ByteOffset:], name, depth+1)
@@ -135,13 +135,13 @@ func (s *search) follow(o object, t dwarf.Type, b []byte, via string, depth int)
 	case *dwarf.ArrayType:
 		size := t.Type.Size()
 		for i := int64(0); i < min(t.Count, maxElements) && size > 0; i++ {
-			s.follow(o, t.Type, b[i*size:], via+"[...]", depth+1)
+			s.follow(o, t.Type, b[i*size:], via.element(), depth+1)
 		}
 	}
 }
 
 // slice goes to the elements of a slice: all of them are searched for the lock itself, the first ones for pointers.
-func (s *search) slice(o object, t *dwarf.StructType, b []byte, via string) {
+func (s *search) slice(o object, t *dwarf.StructType, b []byte, via variableName) {
 	if len(t.Field) < 2 || len(b) < 16 {
 		return
 	}
@@ -156,10 +156,10 @@ func (s *search) slice(o object, t *dwarf.StructType, b []byte, via string) {
 	}
 	if s.lock >= at && s.lock-at < n*size {
 		i := (s.lock - at) / size
-		s.add(object{at + i*size, p.Type, via + "[...]", o.hops + 1})
+		s.add(object{at + i*size, p.Type, via.element(), o.hops + 1})
 		return
 	}
 	for i := range min(n, maxElements) {
-		s.add(object{at + i*size, p.Type, via + "[...]", o.hops + 1})
+		s.add(object{at + i*size, p.Type, via.element(), o.hops + 1})
 	}
 }

@@ -77,9 +77,9 @@ func (n *Namer) located(w *Waiter, f Frame) (all []candidate) {
 		switch {
 		case !ok:
 		case !isPointer:
-			all = append(all, candidate{object: object{at, v.typ, variableName(v.name, vs.function), 0}})
+			all = append(all, candidate{object: object{at, v.typ, nameOf(v.name, vs.function), 0}})
 		case n.memory(w, at, b[:]) == nil:
-			all = append(all, candidate{object: object{binary.LittleEndian.Uint64(b[:]), p.Type, variableName(v.name, vs.function), 1}})
+			all = append(all, candidate{object: object{binary.LittleEndian.Uint64(b[:]), p.Type, nameOf(v.name, vs.function), 1}})
 		}
 	}
 	return all
@@ -101,7 +101,7 @@ func (n *Namer) tried(w *Waiter, frame int) (all []candidate) {
 		for i := range vs.all {
 			v := &vs.all[i]
 			if p, ok := plain(v.typ).(*dwarf.PtrType); ok {
-				all = append(all, candidate{object{word, p.Type, variableName(v.name, vs.function), 1}, v.age})
+				all = append(all, candidate{object{word, p.Type, nameOf(v.name, vs.function), 1}, v.age})
 			}
 		}
 	}

@@ -265,7 +265,7 @@ func generic() (any, string) {
 	b := &box[int]{}
 	b.mu.Lock()
 	go b.wait()
-	return &b.mu, "main.(*box[go.shape.int]).mu"
+	return &b.mu, "main.(*box[...]).mu"
 }
 
 func (b *box[T]) wait() {
