@@ -39,8 +39,8 @@ func TestDemoTellsTheTruth(t *testing.T) {
 	}
 	for _, problem := range demo.Truth() {
 		for _, e := range problem.Evidence {
-			if e.Holders {
-				continue // needs a recording that names holders
+			if e.Holders && s.recording.Header.Sampler.Backend != "snapshot" {
+				continue // which alone names holders
 			}
 			exact, err := evidenceCost(s, e)
 			if err != nil {
