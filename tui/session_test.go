@@ -3,10 +3,12 @@ package tui
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/cpprof/cpprof/aspects"
+	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/session"
 	"github.com/gdamore/tcell/v2"
 )
@@ -63,6 +65,7 @@ func TestSessionIsRestored(t *testing.T) {
 			t.Errorf("window %d was\n%s\nand is\n%s", i+1, before[i], slices.Concat(after, make([]string, len(before)))[i])
 		}
 	}
+	showSameAsText(t, o, after[1:])
 	twice, err := again.kept().Marshal()
 	if err != nil || string(twice) != string(data) {
 		t.Errorf("%v: it keeps\n%s\nthe second time\n%s", err, data, twice)
@@ -71,6 +74,41 @@ func TestSessionIsRestored(t *testing.T) {
 	if n := len(again.kept().Windows[0].Steps); n != len(kept.Windows[0].Steps)-1 {
 		t.Errorf("a step that was restored can't be undone: there are %d", n)
 	}
+}
+
+// showSameAsText holds screens of profile windows against the text that a session's windows are written as.
+func showSameAsText(t *testing.T, o Options, screens []string) {
+	t.Helper()
+	config := *aspects.DefaultConfig()
+	options := o.Session.Configure(&config)
+	for i, w := range o.Session.Windows {
+		v, err := w.View(o.Recording, options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, failed := w.Replay(v.Tree, config.AllAspects().Membership(v.Tree.Symbols()))
+		if len(failed) > 0 {
+			t.Error(failed)
+		}
+		var text strings.Builder
+		if err := (&report.Profile{Session: s}).Write(&text); err != nil {
+			t.Fatal(err)
+		}
+		if want, got := entryLines(text.String()), entryLines(screens[i]); len(want) < 2 || !slices.Equal(want, got) {
+			t.Errorf("window %d has the entries\n%s\nand its text has\n%s", i+1, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+}
+
+// entryLines are the lines that begin with a cost, without what only a screen has.
+func entryLines(text string) (lines []string) {
+	for line := range strings.SplitSeq(text, "\n") {
+		fields := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" █▓▒░·›▾▸", r) })
+		if len(fields) > 2 && (strings.HasPrefix(fields[0], "0.") || strings.HasPrefix(fields[0], "1.")) {
+			lines = append(lines, strings.Join(fields, " "))
+		}
+	}
+	return lines
 }
 
 // Only what was defined in the Analyzer is kept; the configuration says the rest.

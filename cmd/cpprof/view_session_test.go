@@ -1,0 +1,83 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cpprof/cpprof/refine"
+	"github.com/cpprof/cpprof/session"
+	"github.com/cpprof/cpprof/views"
+	"github.com/spf13/cobra"
+)
+
+// What was kept holds unless a flag says something else.
+func TestFlagsComeBeforeTheSession(t *testing.T) {
+	folder := filepath.Join(recordingOfBob(t), "bob.cpprof")
+	kept := &session.State{
+		Options: views.Options{Accounting: views.Single, Classes: views.ClassBy{Site: true}, Span: views.Span{From: time.Second}},
+		Windows: []session.Window{{Steps: []refine.Step{{Kind: refine.KindDown, Text: "*"}}}, {Class: "go:x"}},
+		Active:  1,
+	}
+	if err := kept.Save(folder); err != nil {
+		t.Fatal(err)
+	}
+	var f viewFlags
+	c := &cobra.Command{}
+	f.addView(c)
+	if err := c.ParseFlags([]string{"--accounting", "processors", "--to", "1.2s"}); err != nil {
+		t.Fatal(err)
+	}
+	s, err := f.open(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, err := f.restored(c.Flags(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := views.Options{Accounting: views.Processors, Classes: views.ClassBy{Site: true}, Span: views.Span{To: 1200 * time.Millisecond}}
+	if o := state.Options; o.Accounting != want.Accounting || o.Classes != want.Classes || o.Span != want.Span {
+		t.Errorf("the options are %+v, want %+v", o, want)
+	}
+	if !inFront(state, "go:x") || state.Active != 2 || inFront(state, "go:y") || inFront(nil, "go:x") {
+		t.Errorf("window %d is in front", state.Active)
+	}
+}
+
+// A session that can't be read is neither ignored nor lost, unless a person says so.
+func TestViewOfADamagedSession(t *testing.T) {
+	folder := filepath.Join(recordingOfBob(t), "bob.cpprof")
+	if err := os.WriteFile(session.Path(folder), []byte("{"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TERM", "xterm")
+	var errs strings.Builder
+	status := run(t.Context(), []string{"view", folder}, terminal{err: &errs, inIsTerminal: true, outIsTerminal: true})
+	if status != exitFailed || !strings.Contains(errs.String(), "--fresh does without it") {
+		t.Errorf("status %d: %s", status, errs.String())
+	}
+}
+
+func TestKeep(t *testing.T) {
+	folder := t.TempDir()
+	before := &session.State{Options: views.Options{Accounting: views.Single}}
+	after := &session.State{Options: before.Options, Windows: []session.Window{{}}}
+	var errs strings.Builder
+	keep(terminal{err: &errs}, folder, before, before)
+	if _, err := session.Load(folder); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("nothing has changed, and it is written: %v", err)
+	}
+	keep(terminal{err: &errs}, folder, before, after)
+	if s, err := session.Load(folder); err != nil || len(s.Windows) != 1 || errs.Len() > 0 {
+		t.Errorf("%v: %+v: %s", err, s, errs.String())
+	}
+	keep(terminal{err: &errs}, filepath.Join(folder, "gone"), before, after)
+	if !strings.Contains(errs.String(), "cpprof: the windows can't be kept for the next time: ") {
+		t.Errorf("it says %q", errs.String())
+	}
+}
