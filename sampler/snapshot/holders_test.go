@@ -14,6 +14,7 @@ import (
 	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
+	"github.com/cpprof/cpprof/sampler/internal/halt"
 )
 
 // A lockTable is where testdata/programs/holders says who holds which lock.
@@ -214,4 +215,56 @@ func judged(t *testing.T, scores map[string]*score) {
 // TestHolders looks at some 100 goroutines that wait in each sample.
 func TestHolders(t *testing.T) {
 	judged(t, judgeHolders(t, fixture.BuildOnce(t, "holders"), 8*time.Second, 10*time.Millisecond))
+}
+
+// BenchmarkHolders measures, apart, what finding holders adds to samples in which some 120 goroutines wait for 30 locks:
+// judging who holds them, and looking for locks in the frames of the goroutines that moved.
+func BenchmarkHolders(b *testing.B) {
+	v := fixture.Start(b, fixture.BuildOnce(b, "holders"))
+	p, err := sampler.Find(v.Pid())
+	if err != nil {
+		b.Skip(err)
+	}
+	defer p.Release()
+	a, err := Attach(p)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer a.Close()
+	sink := sampledata.NewBuilder(a.Header())
+	var judging, looking, worst time.Duration
+	waiting, samples := 0, 0
+	for b.Loop() {
+		time.Sleep(10 * time.Millisecond)
+		if _, err := a.Observe(context.Background(), sink, sampledata.Sample{Time: time.Duration(samples)}); err != nil {
+			continue
+		}
+		samples++
+		start := time.Now()
+		a.blame()
+		took := time.Since(start)
+		judging += took
+		waiting += len(a.holders.waiting)
+		n := len(a.changed)
+		for _, i := range a.changed[:n] {
+			s := &a.table.slots[i]
+			if !s.told || s.view != known {
+				continue
+			}
+			a.arena.Reset()
+			r := []halt.Range{stackRange(&s.head, s.head.sp(), &a.arena)}
+			a.reader.ReadRanges(r)
+			a.stacks.unwind(copied(r), a.context(&s.head))
+			start := time.Now()
+			a.holders.analyzer.Held(nil, a.stacks.frames, frameMemory{r, a.t}, nil)
+			looking += time.Since(start)
+			took += time.Since(start)
+		}
+		worst = max(worst, took)
+	}
+	per := func(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1000 / float64(max(samples, 1)) }
+	b.ReportMetric(per(judging), "judging-µs/op")
+	b.ReportMetric(per(looking), "looking-µs/op")
+	b.ReportMetric(float64(worst.Microseconds()), "worst-µs")
+	b.ReportMetric(float64(waiting)/float64(max(samples, 1)), "waiting/op")
 }
