@@ -10,7 +10,10 @@
 //	jobs.go     work beside the event loop
 //	root.go     the layout of the screen (bars.go, help.go and prompt.go its parts)
 //	theme.go    colours and icons; canvas.go, names.go: text into cells
+//	summary*.go the summary window; timeline*.go the strip above its table, on which a span is selected
 //	profile*.go profile windows
+//	session.go  what the Analyzer is left with, and opened again
+//	live.go     a recording that grows while it is shown
 //
 // # Windows
 //
