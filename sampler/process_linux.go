@@ -81,8 +81,19 @@ func (p *Process) inspect() error {
 	}
 	f.Close()
 	p.Name = strings.TrimSuffix(name, " (deleted)")
-	cmdline, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID))
-	p.Command = splitArguments(cmdline)
+	p.Command = argumentsOf(p.PID)
+	return nil
+}
+
+// argumentsOf reads a process's command line. While a program is just being executed it is empty for a moment.
+func argumentsOf(pid int) []string {
+	for range 400 {
+		cmdline, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		if err != nil || len(cmdline) > 0 {
+			return splitArguments(cmdline)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
 	return nil
 }
 
