@@ -41,6 +41,7 @@ func Locks(w io.Writer, r *sampledata.Recording, a *locks.Analysis, top int) err
 	for _, l := range shown {
 		writeLock(b, a, l)
 	}
+	b.WriteString(Warnings(a.Held.Warnings))
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -17,6 +17,8 @@ type locksJSON struct {
 	Waits     evidenceJSON   `json:"waits"`
 	Locks     []lockJSON     `json:"locks"`
 	Deadlocks []deadlockJSON `json:"deadlocks"`
+
+	Warnings []sampledata.Warning `json:"warnings"`
 }
 
 // evidenceJSON is of how many hits of waiting the holder is known, and how.
@@ -94,7 +96,10 @@ type memberJSON struct {
 
 // LocksJSON writes the same as JSON, all locks and all call paths.
 func LocksJSON(w io.Writer, r *sampledata.Recording, a *locks.Analysis) error {
-	j := locksJSON{Samples: a.Samples, LengthNS: a.Length, Waits: evidenceOf(&a.Evidence), Locks: []lockJSON{}, Deadlocks: []deadlockJSON{}}
+	j := locksJSON{
+		Samples: a.Samples, LengthNS: a.Length, Waits: evidenceOf(&a.Evidence), Locks: []lockJSON{}, Deadlocks: []deadlockJSON{},
+		Warnings: append([]sampledata.Warning{}, a.Held.Warnings...),
+	}
 	for _, l := range a.Locks {
 		j.Locks = append(j.Locks, lockAsJSON(a, l))
 	}
