@@ -15,6 +15,7 @@ type summaryWindow struct {
 	a        *app
 	timeline *timeline
 	classes  []views.ClassSummary // in the order of the table
+	widest   [typedColumn - 1]int // of the columns of numbers, in characters
 	order    order
 	selected string // class; it may be gone while only a span counts
 	top      int    // the first class shown
@@ -55,6 +56,7 @@ func (w *summaryWindow) sumUp() {
 				return
 			}
 			w.classes = classes
+			w.measure()
 			w.order.sort(w.classes)
 			if w.selected == "" && len(classes) > 0 {
 				w.selected = w.classes[0].Class

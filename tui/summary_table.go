@@ -26,7 +26,7 @@ const typedColumn = 3
 var classColumns = []classColumn{
 	{"count", func(c *views.ClassSummary) *big.Rat { return hits(int64(c.Instances)) }},
 	{"alive", func(c *views.ClassSummary) *big.Rat { return c.MeanAlive }},
-	{"time", func(c *views.ClassSummary) *big.Rat { return new(big.Rat).Neg(report.Shares(*c)[4]) }},
+	{"time", func(c *views.ClassSummary) *big.Rat { waits := share(4)(c); return waits.Neg(waits) }},
 	{"RUN", share(0)},
 	{"LOAD", share(1)},
 	{"PRIO", share(2)},
@@ -38,8 +38,12 @@ var classColumns = []classColumn{
 // defaultOrder is by the number of goroutines alive.
 const defaultOrder = 1
 
+// share is a typed time as a fraction of the class's lifetime.
 func share(typed int) func(*views.ClassSummary) *big.Rat {
-	return func(c *views.ClassSummary) *big.Rat { return report.Shares(*c)[typed] }
+	return func(c *views.ClassSummary) *big.Rat {
+		part := [...]*big.Rat{c.Run, c.Load, c.Prio, c.Monitor, c.Wait}[typed]
+		return new(big.Rat).Quo(part, hits(c.Hits)) // there is no class without hits
+	}
 }
 
 // An order is that of the table's lines: by a column, largest first, or names as in a dictionary.
@@ -96,10 +100,8 @@ func (w *summaryWindow) widths(room int) []int {
 	for i, c := range classColumns {
 		widths[i] = 1 + len(c.name) + 1 // for the arrow
 	}
-	for i := range w.classes {
-		for column := range typedColumn - 1 {
-			widths[column] = max(widths[column], 1+len(w.cell(i, column)))
-		}
+	for column, width := range w.widest {
+		widths[column] = max(widths[column], 1+width)
 	}
 	class := len(classColumns) - 1
 	widths[2] = min(max(room/6, 12), 42)
@@ -116,6 +118,16 @@ func (w *summaryWindow) widths(room int) []int {
 	widths[class] = 0
 	widths[class] = max(1, room-sum(widths))
 	return widths
+}
+
+// measure finds how wide the columns of numbers must be.
+func (w *summaryWindow) measure() {
+	w.widest = [typedColumn - 1]int{}
+	for i := range w.classes {
+		for column := range w.widest {
+			w.widest[column] = max(w.widest[column], len(w.cell(i, column)))
+		}
+	}
 }
 
 func sum(numbers []int) (s int) {
