@@ -80,3 +80,19 @@ func TestLockNames(t *testing.T) {
 		})
 	}
 }
+
+// Without debug information there are the symbols of variables.
+func TestLockNamesBySymbols(t *testing.T) {
+	p := fixture.Start(t, fixture.Build(t, "locknames", "-ldflags=-w"))
+	locks := printedLocks(t, p)
+	names := namesOf(t, p.Pid(), 3)
+	for at, want := range locks {
+		switch got := names[at]; {
+		case want == "main.single" && got == want:
+		case strings.HasPrefix(want, "main.settings.") && strings.HasPrefix(got, "main.settings+"):
+		case want != "main.single" && !strings.HasPrefix(want, "main.settings.") && got == "":
+		default:
+			t.Errorf("the lock at %#x, which is %q, is called %q", at, want, got)
+		}
+	}
+}
