@@ -160,6 +160,9 @@ func (w *summaryWindow) next(by int) {
 func (w *summaryWindow) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
 	return func(action tview.MouseAction, e *tcell.EventMouse, _ func(tview.Primitive)) (bool, tview.Primitive) {
 		x, y := e.Position()
+		if action == tview.MouseMove && e.Buttons()&tcell.ButtonPrimary == 0 {
+			w.timeline.dragged = false // let go over another window
+		}
 		if w.timeline.mouse(action, x, y) {
 			return true, nil
 		}

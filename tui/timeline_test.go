@@ -136,6 +136,24 @@ func TestDragElsewhere(t *testing.T) {
 	}
 }
 
+// A button that is let go over another window ends the drag all the same.
+func TestDragThatEndsElsewhere(t *testing.T) {
+	b := newBench(t, bob(t))
+	b.keys("s", "1")
+	x, y := b.graphAt(10)
+	b.mouse(x, y, tcell.ButtonPrimary)
+	b.keys("2")
+	b.mouse(x+20, y, tcell.ButtonNone)
+	b.keys("1")
+	b.tv.QueueEvent(tcell.NewEventMouse(x+30, y, tcell.ButtonNone, tcell.ModNone))
+	b.keys("w") // behind the mouse
+	b.do(func() {
+		if line := b.summary().timeline; line.dragged || columnOf(line.slices(78), line.cursor) != 10 {
+			t.Errorf("the mouse still draws the cursor along, to %v", line.cursor)
+		}
+	})
+}
+
 func TestSpanCommand(t *testing.T) {
 	b := newBench(t, bob(t))
 	b.keys(":")

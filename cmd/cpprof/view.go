@@ -83,6 +83,8 @@ func (f *reportFlags) analyze(ctx context.Context, t terminal, s *source, o tui.
 	began := &session.State{Options: s.options}
 	if o.Session != nil {
 		began = o.Session
+		config := *s.config
+		s.options = o.Session.Configure(&config)
 	}
 	left := began
 	o.Keep = func(now *session.State) { left = now }
