@@ -164,7 +164,7 @@ func (a *gathering) add(run sampledata.Run) {
 	if run.Labels != 0 {
 		a.labels[run.Labels]++
 	}
-	if run.Lock != 0 {
+	if run.Lock != 0 && run.Run == sampledata.Blocked {
 		a.locks[lockState{run.Lock, run.Holders, run.Evidence}]++
 	}
 }

@@ -120,8 +120,8 @@ type State struct {
 	Evidence Evidence // of Holders
 	Priority int32    // higher goes first; 0 for goroutines
 	Labels   LabelSetID
-	Holders  HolderSetID // of the lock that a Blocked goroutine waits for
-	Lock     uint64      // address of that lock; 0 where not known
+	Holders  HolderSetID // of the lock that a Blocked goroutine waits for; of a Waiting one, who may do what it waits for
+	Lock     uint64      // address of that lock, or of the channel that a Waiting goroutine waits for; 0 where not known
 	Reason   string      // of a Waiting or Blocked goroutine, the runtime's text: "chan receive"
 }
 

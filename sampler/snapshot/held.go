@@ -9,8 +9,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/lockholder"
 )
 
-// Work that learning what the program's functions do to locks may take (see lockholder.Refill): when it begins, once;
-// and in each sample.
+// Work that learning what the program's functions do to locks and channels may take (see lockholder.Refill): when it
+// begins, once for each; and in each sample.
 const (
 	firstLearning = 20_000
 	learning      = 800
@@ -46,10 +46,17 @@ func (m frameMemory) Heap(addr uint64) (uint64, bool) {
 	return w, err == nil
 }
 
-// noteHead looks out for goroutines that wait for locks, before any stack is read.
+// noteHead looks out for goroutines that wait for locks or channels, before any stack is read.
 func (b *Backend) noteHead(h *head) {
-	if !b.holders.active && h.status == gWaiting && int(h.reason) < len(b.t.reasons) && isLock(b.t.reasons[h.reason]) {
+	if b.holders.active && b.channels.active || h.status != gWaiting || int(h.reason) >= len(b.t.reasons) {
+		return
+	}
+	switch reason := b.t.reasons[h.reason]; {
+	case !b.holders.active && isLock(reason):
 		b.activate()
+	case !b.channels.active && isChannel(reason):
+		b.channels.active = true
+		b.holders.analyzer.Refill(firstLearning)
 	}
 }
 
@@ -68,6 +75,10 @@ func (b *Backend) unwind(i int32, mem copied, c *unwind.Context, registers []uin
 	s.held.known, s.held.locks = false, s.held.locks[:0]
 	if b.holders.active {
 		b.findHeld(i, mem, registers)
+	}
+	s.uses.channels = s.uses.channels[:0]
+	if b.channels.active {
+		b.findUses(i, mem)
 	}
 }
 

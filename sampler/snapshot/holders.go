@@ -84,7 +84,6 @@ func (b *Backend) blame() {
 	for i := range h.contended {
 		b.judge(&h.contended[i])
 	}
-	h.analyzer.Refill(learning)
 }
 
 // wishOf says what a goroutine waits for.

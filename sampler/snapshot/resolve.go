@@ -104,7 +104,7 @@ func (b *Backend) resolve() {
 		if !s.head.exists() {
 			continue // it was never seen standing still
 		}
-		b.resolveOne(s)
+		b.resolveOne(i, s)
 		b.noteWaiting(i)
 		if s.stack.torn {
 			torn++
@@ -115,7 +115,7 @@ func (b *Backend) resolve() {
 	}
 }
 
-func (b *Backend) resolveOne(s *slot) {
+func (b *Backend) resolveOne(i int32, s *slot) {
 	if s.told && s.view == moving {
 		return // it keeps the state that it had: nobody knows better
 	}
@@ -123,7 +123,7 @@ func (b *Backend) resolveOne(s *slot) {
 	if isNew {
 		b.introduce(s)
 	}
-	if now := b.stateOf(s); isNew || now != s.state {
+	if now := b.stateOf(i, s); isNew || now != s.state {
 		b.setState(s, now)
 	}
 	if s.view != known && s.head.still() {
@@ -152,7 +152,7 @@ func (b *Backend) gone(s *slot) {
 }
 
 // stateOf says what a goroutine was doing.
-func (b *Backend) stateOf(s *slot) sampledata.State {
+func (b *Backend) stateOf(i int32, s *slot) sampledata.State {
 	st := sampledata.State{Stack: s.stack.node, Torn: s.stack.torn, Labels: b.labelsOf(s)}
 	st.Run, st.Reason = b.run(s)
 	if st.Run == sampledata.Blocked {
@@ -160,6 +160,9 @@ func (b *Backend) stateOf(s *slot) sampledata.State {
 		if was := &s.state; was.Run == st.Run && was.Lock == st.Lock && was.Reason == st.Reason {
 			st.Evidence, st.Holders = was.Evidence, was.Holders // until they are judged anew
 		}
+	}
+	if st.Run == sampledata.Waiting && isChannel(st.Reason) {
+		b.noteChannel(i, s, &st)
 	}
 	return st
 }
@@ -205,6 +208,8 @@ func (b *Backend) waiting(s *slot) (sampledata.RunState, string) {
 func isLock(reason string) bool {
 	return strings.HasPrefix(reason, "sync.Mutex.") || strings.HasPrefix(reason, "sync.RWMutex.")
 }
+
+func isChannel(reason string) bool { return reason == waitsToSend || reason == waitsToReceive }
 
 // Statuses of a processor (runtime.p.status, the same in Go 1.21 to 1.25; 1.26 has no pSyscall any more).
 const (

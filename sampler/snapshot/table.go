@@ -34,6 +34,7 @@ type slot struct {
 	lockOf   int64
 
 	held   holding
+	uses   usage
 	waits  bool   // it is in holders.waiting
 	halted uint32 // number of the sample in whose halt the goroutine was last looked at
 	stood  uint32 // number of the sample after whose halt it was last found where it had been before

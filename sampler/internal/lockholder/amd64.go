@@ -109,6 +109,10 @@ func translateAMD64(x *instr, in *x86asm.Inst) {
 		if !addAMD64(x, in) {
 			otherAMD64(x, in)
 		}
+	case x86asm.XOR:
+		if otherAMD64(x, in); x.kills != 0 && in.Args[0] == in.Args[1] { // zero
+			x.op, x.dst, x.a, x.kills = opMove, registerOf(in.Args[0]), constant(0), 0
+		}
 	case x86asm.CMPXCHG, x86asm.XADD:
 		atomicAMD64(x, in)
 	case x86asm.CMP, x86asm.TEST, x86asm.BT, x86asm.NOP, x86asm.UCOMISD, x86asm.UCOMISS, x86asm.PREFETCHT0, x86asm.PREFETCHNTA:

@@ -20,7 +20,7 @@ type Program struct {
 // Bounds of what is analysed.
 const (
 	maxCode   = 1 << 17 // bytes of one function
-	maxHelper = 1 << 11 // bytes of a function whose effect on locks matters to its callers
+	maxHelper = 1 << 14 // bytes of a function whose effect on locks matters to its callers
 	maxDepth  = 3       // of such functions, one calling the other
 	maxFlows  = 256     // functions whose data flow is kept
 )
@@ -32,6 +32,7 @@ type Analyzer struct {
 	functions map[uint64]*function // by entry
 	places    []*Place             // by unwind.Site; nil where not known yet
 	flows     map[uint64]*flow     // by entry
+	channels  [][]channelTerm      // by unwind.Site; nil where not known yet
 	left      int                  // instructions that may still be analysed
 	cut       bool                 // something was too deep since this was last reset
 }
@@ -56,6 +57,7 @@ type function struct {
 	quiet   bool // the runtime's own, which has no locks of package sync
 	scanned bool
 	calls   []uint64 // after the scan: functions that it calls, of those that may be helpers
+	sends   bool     // it has operations on channels
 	direct  bool     // it has calls of package sync, or atomic instructions
 	busy    bool     // being analysed
 	wrapper bool     // made by the compiler for a deferred call or a method value
@@ -127,6 +129,7 @@ func (a *Analyzer) scan(c *function) {
 		switch {
 		case to.role != roleOther:
 			c.direct = c.direct || to.role <= roleRUnlockSlow
+			c.sends = c.sends || to.role == roleSend || to.role == roleReceive || to.role == roleSelect
 		case !to.quiet && to.f.End-to.f.Entry <= maxHelper && !slices.Contains(c.calls, target):
 			c.calls = append(c.calls, target)
 		}

@@ -45,6 +45,9 @@ const (
 	roleReadSlow         // RLock waits for the writer: its argument is the lock's semaphore
 	roleUnlockSlow       // without an effect here: the fast path had it
 	roleRUnlockSlow      // the same
+	roleSend             // sends to the channel at its first argument
+	roleReceive          // receives from it
+	roleSelect           // does one of the cases that its arguments tell
 	roleCondWait         // gives back a lock while it waits
 	roleStops            // does not return here
 	roleUnwinds          // runs deferred functions, which may give back locks
@@ -68,6 +71,12 @@ var roles = map[string]role{
 	"internal/sync.(*Mutex).unlockSlow": roleUnlockSlow,
 	"sync.(*RWMutex).rUnlockSlow":       roleRUnlockSlow,
 	"sync.(*Cond).Wait":                 roleCondWait,
+	"runtime.chansend1":                 roleSend,
+	"runtime.selectnbsend":              roleSend,
+	"runtime.chanrecv1":                 roleReceive,
+	"runtime.chanrecv2":                 roleReceive,
+	"runtime.selectnbrecv":              roleReceive,
+	"runtime.selectgo":                  roleSelect,
 	"runtime.gopanic":                   roleStops,
 	"runtime.throw":                     roleStops,
 	"runtime.fatal":                     roleStops,

@@ -28,6 +28,7 @@ type flow struct {
 	values *values
 	events map[uint64]event // atomic instructions that are part of an inlined Lock or Unlock, by address
 	taken  map[int64]bool   // words of the frame whose address the code takes
+	uses   []channelUse     // nil where not known yet
 }
 
 // maxSteps bounds the work on one function, in instructions times visits.

@@ -64,13 +64,14 @@ type machine struct {
 	decode func(dst []instr, code []byte, pc uint64) []instr
 	// scan yields the targets of calls and of jumps out of code, and addresses that it names, and tells whether there are
 	// atomic instructions.
-	scan     func(code []byte, pc uint64, yield func(target uint64)) (atomic bool)
-	sp       reg
-	closure  reg // holds the closure in a call of one
-	argument reg // holds a function's first argument
-	kept     uint32
-	barrier  uint32 // registers that the write barrier sets
-	duff     uint32 // registers that duffzero and duffcopy set
+	scan      func(code []byte, pc uint64, yield func(target uint64)) (atomic bool)
+	sp        reg
+	closure   reg    // holds the closure in a call of one
+	argument  reg    // holds a function's first argument
+	arguments [5]reg // hold the first five
+	kept      uint32
+	barrier   uint32 // registers that the write barrier sets
+	duff      uint32 // registers that duffzero and duffcopy set
 }
 
 func mask(rs ...reg) (m uint32) {
@@ -83,11 +84,11 @@ func mask(rs ...reg) (m uint32) {
 // machines are those of the supported processors, by GOARCH.
 var machines = map[string]*machine{
 	"amd64": {
-		decode: decodeAMD64, scan: scanAMD64, sp: 4, closure: 2, argument: 0,
+		decode: decodeAMD64, scan: scanAMD64, sp: 4, closure: 2, argument: 0, arguments: [5]reg{0, 3, 1, 7, 6},
 		kept: mask(4, 5, 14), barrier: mask(11), duff: mask(6, 7),
 	},
 	"arm64": {
-		decode: decodeARM64, scan: scanARM64, sp: 31, closure: 26, argument: 0,
+		decode: decodeARM64, scan: scanARM64, sp: 31, closure: 26, argument: 0, arguments: [5]reg{0, 1, 2, 3, 4},
 		kept: mask(28, 29, 31), barrier: mask(25, 27, 30), duff: mask(20, 21, 26, 27, 30),
 	},
 }

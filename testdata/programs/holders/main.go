@@ -88,6 +88,7 @@ func main() {
 	start()
 	startReaders()
 	startOdd()
+	startChannels()
 	fmt.Printf("%p %d %d", &table, unsafe.Sizeof(record{}), len(kinds))
 	for _, k := range kinds {
 		fmt.Printf(" %s", k)

@@ -1,0 +1,71 @@
+//go:build linux && (amd64 || arm64)
+
+package snapshot
+
+import (
+	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler"
+	"github.com/cpprof/cpprof/views"
+)
+
+// To one that waits for a channel those are named who use it the other way; that is never a matter of blame.
+func TestChannels(t *testing.T) {
+	v := fixture.Start(t, fixture.BuildOnce(t, "holders"))
+	p, err := sampler.Find(v.Pid())
+	if err != nil {
+		t.Skipf("this machine doesn't permit it: %v", err)
+	}
+	defer p.Release()
+	b, err := Attach(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	r := record(t, b, 60)
+	start := func(g sampledata.GoroutineID) string {
+		if f := r.Goroutines[g].Start; f >= 0 {
+			return r.Functions[f].Name
+		}
+		return ""
+	}
+	parties := map[string]string{"main.consume": "main.produce", "main.fill": "main.choose"}
+	named, waited := map[string]int32{}, map[string]int32{}
+	for _, run := range r.Runs {
+		if run.Run != sampledata.Waiting {
+			continue
+		}
+		name := start(run.Goroutine)
+		if run.Holders != 0 && (run.Evidence != sampledata.Ambiguous || run.Lock == 0) {
+			t.Fatalf("%s waits for %q with evidence %v", name, run.Reason, run.Evidence)
+		}
+		for _, g := range r.HolderSets[run.Holders] {
+			if start(g) != parties[name] {
+				t.Errorf("%s may be waiting for %s, want %s", name, start(g), parties[name])
+			}
+		}
+		if parties[name] != "" && isChannel(run.Reason) {
+			waited[name] += run.Last - run.First + 1
+			if run.Holders != 0 {
+				named[name] += run.Last - run.First + 1
+			}
+		}
+	}
+	for name := range parties {
+		if named[name] == 0 || waited[name] < 60 {
+			t.Errorf("%s waited in %d samples, and was told for whom in %d", name, waited[name], named[name])
+		}
+	}
+	t.Log(named, waited)
+	sums, err := views.Classes(r, views.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range sums {
+		if parties[c.Class[len("go:"):]] != "" && c.Monitor.Sign() != 0 {
+			t.Errorf("%s waits for locks: %v", c.Class, c.Monitor)
+		}
+	}
+}
