@@ -10,6 +10,7 @@ import (
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/session"
+	"github.com/cpprof/cpprof/views"
 	"github.com/spf13/pflag"
 )
 
@@ -71,6 +72,11 @@ func (f *reportFlags) replay(t terminal, flags *pflag.FlagSet, path string) erro
 // showWindow writes one window's profile, and what can't be shown any more.
 func (f *reportFlags) showWindow(t terminal, s *source, w *session.Window, color bool) error {
 	v, err := s.withAspects(w.View(s.recording, s.options))
+	var unknown *views.UnknownClassError
+	if errors.As(err, &unknown) { // it was opened when classes were made by another rule
+		fmt.Fprintf(t.err, "cpprof: a window is left out: %v\n", err)
+		return nil
+	}
 	if err != nil {
 		return err
 	}
