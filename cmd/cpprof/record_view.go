@@ -80,12 +80,28 @@ func (f *recordFlags) grow(ctx context.Context, target target, signals *signals)
 	go func() {
 		defer close(g.ended)
 		g.result, g.err = sampler.Record(ctx, target.Process, signals.suspendable(target.backend), tee{w, g.live}, f.options)
-		g.became = becameOf(target.Process, g.result.End)
-		if g.err != nil {
-			g.became = g.err.Error()
-		}
+		g.became = outcome(target.Process, g.result, g.err)
 	}()
 	return g, nil
+}
+
+// outcome says to somebody in the Analyzer why the recording has ended.
+func outcome(p *sampler.Process, r sampler.Result, err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	text := becameOf(p, r.End)
+	select {
+	case <-p.Done():
+	default:
+		if p.Launched {
+			text += " until q interrupts it"
+		}
+	}
+	if r.End.Cause == sampledata.EndDuration {
+		text = "the time is over; " + text
+	}
+	return text
 }
 
 // end ends the recording, if nothing has yet, and waits until it is on the disk.

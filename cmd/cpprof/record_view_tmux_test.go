@@ -33,6 +33,12 @@ func TestRecordView(t *testing.T) {
 		p, folder := begin(t, "-- "+mutex)
 		viewAndLeave(t, p, folder)
 	})
+	t.Run("the time is over", func(t *testing.T) {
+		p, _ := begin(t, "-d 1s -- "+mutex)
+		p.waits(`■ the recording has ended: the time is over; process [0-9]+ goes on until q`)
+		p.keys("q")
+		p.waits(`^status 130$`)
+	})
 	t.Run("attached", func(t *testing.T) {
 		target := fixture.Start(t, lifecycle, "wait")
 		p, folder := begin(t, fmt.Sprintf("-p %d", target.Pid()))
