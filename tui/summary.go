@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -51,6 +53,9 @@ func (w *summaryWindow) sumUp() {
 	r, o := w.a.recording, w.a.options
 	start(w.a, w, "Summing up the classes", func() ([]views.ClassSummary, error) { return views.Classes(r, o) },
 		func(classes []views.ClassSummary, err error) {
+			if errors.Is(err, context.Canceled) {
+				return
+			}
 			if err != nil {
 				w.a.fail(err)
 				return

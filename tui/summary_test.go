@@ -198,6 +198,17 @@ func TestSummaryOfATornRecording(t *testing.T) {
 	newBench(t, o).shows(" the recording breaks off; warning: goroutine 20")
 }
 
+// Esc while classes are summed up leaves the table as it was.
+func TestSummaryIsCancelled(t *testing.T) {
+	b := newBench(t, bob(t))
+	b.do(func() {
+		b.summary().refresh()
+		b.app.key(tcell.NewEventKey(tcell.KeyEsc, 0, tcell.ModNone))
+	})
+	b.settle()
+	b.shows("Summing up the classes: cancelled.", "go:bob.(*terminal).run: 5 goroutines")
+}
+
 // On a screen of 80 columns, the help has room for what keys do.
 func TestSummaryHelpFits(t *testing.T) {
 	b := newBench(t, bob(t))
