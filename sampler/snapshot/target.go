@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/cpprof/cpprof/sampler/internal/gobinary"
@@ -30,6 +31,9 @@ type target struct {
 	pLen    int // of a p with its queue
 
 	schedLen int // of runtime.sched
+
+	allp [16]byte // runtime.allp when the addresses below were read from it
+	ps   []uint64
 }
 
 // openTarget attaches to a process, and makes sure that its memory means what it is taken to mean.
@@ -158,11 +162,14 @@ func (t *target) word(at uint64) (uint64, error) {
 	return binary.LittleEndian.Uint64(b[:]), err
 }
 
-// processors gives the addresses of the p's in use.
+// processors gives the addresses of the p's in use. They stay what they are while runtime.allp does.
 func (t *target) processors() ([]uint64, error) {
 	var h [16]byte
 	if err := t.Read(t.bin.Globals.AllP, h[:]); err != nil {
 		return nil, err
+	}
+	if t.ps != nil && h == t.allp {
+		return t.ps, nil
 	}
 	n := binary.LittleEndian.Uint64(h[8:])
 	if n == 0 || n > 1<<14 {
@@ -175,6 +182,9 @@ func (t *target) processors() ([]uint64, error) {
 	ps := make([]uint64, n)
 	for i := range ps {
 		ps[i] = binary.LittleEndian.Uint64(b[8*i:])
+	}
+	if !slices.Contains(ps, 0) { // else the world stands still while their number changes
+		t.allp, t.ps = h, ps
 	}
 	return ps, nil
 }

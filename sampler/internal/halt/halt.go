@@ -156,7 +156,6 @@ func (w *worker) halt(p *Process, limit time.Duration, f func(*Halted) error) (h
 	for i := range w.traced {
 		w.traced[i].wanted, w.traced[i].taken = false, false
 	}
-	w.priority.raise()
 	err = f(h)
 	halt.Threads = len(h.threads)
 	w.release()

@@ -14,6 +14,7 @@ type priority struct {
 	usual  unix.SchedAttr
 	raised unix.SchedAttr
 	denied bool
+	up     bool
 }
 
 // newPriority finds out how far the calling thread may raise itself: a turn before all ordinary threads, a nice value
@@ -33,7 +34,7 @@ func newPriority() *priority {
 		// Threads that are created meanwhile must not inherit it.
 		try.Flags |= unix.SCHED_FLAG_RESET_ON_FORK
 		if unix.SchedSetAttr(0, &try, 0) == nil {
-			p.raised = try
+			p.raised, p.up = try, true
 			p.usual.Flags |= unix.SCHED_FLAG_RESET_ON_FORK
 			p.lower()
 			return p
@@ -44,14 +45,16 @@ func newPriority() *priority {
 }
 
 func (p *priority) raise() {
-	if !p.denied {
+	if !p.denied && !p.up {
 		setScheduler(&p.raised)
+		p.up = true
 	}
 }
 
 func (p *priority) lower() {
-	if !p.denied {
+	if p.up {
 		setScheduler(&p.usual)
+		p.up = false
 	}
 }
 

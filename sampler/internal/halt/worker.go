@@ -151,6 +151,7 @@ func (w *worker) seize(h *Halted, tid int) error {
 		w.reaper.arm()
 		defer w.reaper.disarm()
 	}
+	w.priority.raise()
 	err := seize(tid)
 	if err == unix.EPERM && tracerOf(w.pid, tid) == w.tid {
 		// It is traced by this thread already: it executed another program since it was seized under another number.
