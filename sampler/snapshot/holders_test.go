@@ -185,7 +185,6 @@ func (c *score) count(t testing.TB, r *sampledata.Recording, st *sampledata.Stat
 // unseen are the kinds of code whose holders are not to be found in most samples, and why.
 var unseen = map[string]string{
 	"twice-in-map":  "nothing in the frame leads to the lock: it is looked up anew to be given back",
-	"locker":        "which type's method an interface leads to is not in the code",
 	"odd-release":   "the lock is in a closure that a helper gave, which nobody looks into",
 	"odd-maybe":     "the lock is taken on one of two paths that meet",
 	"odd-try":       "what TryLock did is not followed",

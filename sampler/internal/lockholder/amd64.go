@@ -259,8 +259,9 @@ func otherAMD64(x *instr, in *x86asm.Inst) {
 
 // scanAMD64 looks for what could be calls, jumps and addresses of functions, at every byte: that is much faster than
 // decoding.
-func scanAMD64(code []byte, pc uint64, yield func(target uint64)) (atomic bool) {
-	const callOp, jumpOp, leaOp, lockPrefix = 0xe8, 0xe9, 0x8d, 0xf0
+func scanAMD64(code []byte, pc uint64, yield func(target uint64)) scanned {
+	var found scanned
+	const callOp, jumpOp, leaOp, lockPrefix, loadOp, indirectOp = 0xe8, 0xe9, 0x8d, 0xf0, 0x8b, 0xff
 	end := pc + uint64(len(code))
 	relative := func(i int) { // with the offset at code[i:]
 		if i+4 > len(code) {
@@ -280,10 +281,16 @@ func scanAMD64(code []byte, pc uint64, yield func(target uint64)) (atomic bool) 
 				relative(i + 2)
 			}
 		case lockPrefix:
-			atomic = atomic || isAtomic(code[i+1:])
+			found.atomic = found.atomic || isAtomic(code[i+1:])
+		case loadOp:
+			if i+2 < len(code) && code[i+1]&0xc0 == 0x40 && code[i+1]&7 != 4 { // at an offset of a byte, without index
+				found.method(int64(code[i+2]))
+			}
+		case indirectOp:
+			found.indirect = found.indirect || i+1 < len(code) && code[i+1]&0xf8 == 0xd0 // CALL of a register
 		}
 	}
-	return atomic
+	return found
 }
 
 // isAtomic tells whether what follows a lock prefix may be CMPXCHG or XADD of a register.

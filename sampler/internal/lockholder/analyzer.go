@@ -32,6 +32,7 @@ type Analyzer struct {
 	functions map[uint64]*function // by entry
 	places    []*Place             // by unwind.Site; nil where not known yet
 	flows     map[uint64]*flow     // by entry
+	lockers   map[uint64]locker    // by tables of methods
 	channels  [][]channelTerm      // by unwind.Site; nil where not known yet
 	left      int                  // instructions that may still be analysed
 	cut       bool                 // something was too deep since this was last reset
@@ -43,7 +44,8 @@ func New(p Program) (*Analyzer, error) {
 	if m == nil {
 		return nil, fmt.Errorf("inferring who holds locks on processor %q is not supported: only amd64 and arm64 are", p.Arch)
 	}
-	return &Analyzer{p: p, machine: m, functions: map[uint64]*function{}, flows: map[uint64]*flow{}}, nil
+	return &Analyzer{p: p, machine: m, functions: map[uint64]*function{}, flows: map[uint64]*flow{},
+		lockers: map[uint64]locker{}}, nil
 }
 
 // Refill lets so much be analysed until the next Refill; what is met beyond stays unknown until then. One unit is about
@@ -124,7 +126,7 @@ func (a *Analyzer) scan(c *function) {
 	c.scanned = true
 	text := a.text(c.f, maxCode)
 	a.left -= len(text) / 64
-	c.direct = a.machine.scan(text, c.f.Entry, func(target uint64) {
+	found := a.machine.scan(text, c.f.Entry, func(target uint64) {
 		to := a.callee(target)
 		switch {
 		case to.role != roleOther:
@@ -133,7 +135,8 @@ func (a *Analyzer) scan(c *function) {
 		case !to.quiet && to.f.End-to.f.Entry <= maxHelper && !slices.Contains(c.calls, target):
 			c.calls = append(c.calls, target)
 		}
-	}) || c.direct
+	})
+	c.direct = c.direct || found.locks()
 }
 
 // flowOf gives the data flow over a function, nil where there is none.

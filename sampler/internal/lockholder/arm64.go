@@ -262,7 +262,8 @@ func simpleLoadARM64(x *instr, w uint32, rt reg, a operand) {
 }
 
 // scanARM64 looks for calls, jumps, and addresses of functions, which two instructions make.
-func scanARM64(code []byte, pc uint64, yield func(target uint64)) (atomic bool) {
+func scanARM64(code []byte, pc uint64, yield func(target uint64)) scanned {
+	var found scanned
 	end := pc + uint64(len(code))
 	for i := 0; i+4 <= len(code); i += 4 {
 		w := binary.LittleEndian.Uint32(code[i:])
@@ -276,8 +277,12 @@ func scanARM64(code []byte, pc uint64, yield func(target uint64)) (atomic bool) 
 				yield((pc+uint64(i))&^0xfff + uint64((signed(w, 5, 19)<<2|int64(w>>29&3))<<12) + uint64(n>>10&0xfff))
 			}
 		case w&0x3f000000 == 0x08000000, w&0x3b200c00 == 0x38200000:
-			atomic = true
+			found.atomic = true
+		case w&0xffc00000 == 0xf9400000: // LDR
+			found.method(int64(w>>10&0xfff) * 8)
+		case w&0xfffffc1f == 0xd63f0000: // BLR
+			found.indirect = true
 		}
 	}
-	return atomic
+	return found
 }

@@ -164,12 +164,27 @@ func (w *flow) callUnknown(s *state, to value) {
 		s.doubt(func(*hold) bool { return true })
 		return
 	}
-	receiver, _ := w.values.split(s.regs[m.argument])
+	table, method := w.values.split(n.a)
+	thing := s.regs[m.argument]
+	if thing != 0 && method == secondMethod && s.releaseVia(thing, table) {
+		return
+	}
+	receiver, _ := w.values.split(thing)
 	s.doubt(func(h *hold) bool {
 		base, _ := w.values.split(h.lock)
 		return receiver == 0 || base == receiver
 	})
+	if thing != 0 && method == firstMethod {
+		s.acquireVia(thing, table)
+	}
 }
+
+// Places of methods in an interface's table (runtime.itab.fun), the same in Go 1.21 to 1.26. Those of sync.Locker are Lock
+// and Unlock.
+const (
+	firstMethod  = 24
+	secondMethod = 32
+)
 
 // effects applies what a known function does to locks.
 func (w *flow) effects(s *state, c *function) {

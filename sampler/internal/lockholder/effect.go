@@ -72,6 +72,9 @@ func (w *flow) effectsAtExit() []effect {
 		effects = append(effects, effect{gives, r.mode, w.byEntry(r.lock)})
 	}
 	for _, h := range out.holds {
+		if h.via != 0 {
+			continue
+		}
 		// One without a name, even where it is not sure, is a lock that the caller may come to know and give back.
 		if t := w.byEntry(h.lock); h.sure || t == nil {
 			effects = append(effects, effect{takes, h.mode, t})

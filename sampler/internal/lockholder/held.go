@@ -1,6 +1,7 @@
 package lockholder
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
@@ -35,21 +36,21 @@ func (a *Analyzer) Held(dst []Held, frames []unwind.Frame, m Memory, registers [
 			continue
 		}
 		fr := frame{sp: f.SP, m: m, register: a.registers(frames, i, m, registers)}
-		dst = p.apply(dst, first, &fr)
+		dst = a.apply(p, dst, first, &fr)
 	}
 	return dst, complete
 }
 
 // apply changes what the frames outside of this one hold to what they and this one hold.
-func (p *Place) apply(dst []Held, first int, f *frame) []Held {
+func (a *Analyzer) apply(p *Place, dst []Held, first int, f *frame) []Held {
 	for _, r := range p.Releases {
 		lock, ok := r.Lock.eval(f)
 		kept := slices.DeleteFunc(dst[first:], func(h Held) bool { return h.Mode == r.Mode && (!ok || h.Lock == lock) })
 		dst = dst[:first+len(kept)]
 	}
 	for _, c := range p.Holds {
-		lock, ok := c.Lock.eval(f)
-		if h := (Held{lock, c.Mode}); ok && lock != 0 && !slices.Contains(dst[first:], h) {
+		h, ok := a.resolve(&c, f)
+		if lock := h.Lock; ok && lock != 0 && !slices.Contains(dst[first:], h) {
 			dst = append(dst, h)
 		}
 	}
@@ -81,4 +82,74 @@ func (a *Analyzer) registers(frames []unwind.Frame, i int, m Memory, innermost [
 		}
 		return m.Stack(inner.SP + uint64(at))
 	}
+}
+
+// resolve gives the lock that a claim is about.
+func (a *Analyzer) resolve(c *Claim, f *frame) (Held, bool) {
+	lock, ok := c.Lock.eval(f)
+	if c.Via == nil || !ok {
+		return Held{lock, c.Mode}, ok
+	}
+	table, ok := c.Via.eval(f)
+	if !ok {
+		return Held{}, false
+	}
+	l, known := a.lockers[table]
+	if !known {
+		l, known = a.lockerOf(table)
+		if !known {
+			return Held{}, false // not yet
+		}
+		a.lockers[table] = l
+	}
+	return Held{lock + uint64(l.offset), l.mode}, l.locks
+}
+
+// A locker is what the methods of an interface's table do.
+type locker struct {
+	locks  bool // the first takes a lock, and the second gives it back
+	mode   Mode
+	offset int64 // of the lock in what the interface holds
+}
+
+// maxLockers bounds the tables that are kept.
+const maxLockers = 1 << 14
+
+// lockerOf looks into a table of methods, false where that has to wait.
+func (a *Analyzer) lockerOf(table uint64) (locker, bool) {
+	if len(a.lockers) >= maxLockers {
+		clear(a.lockers)
+	}
+	var methods [16]byte
+	if table == 0 || a.p.Read(table+firstMethod, methods[:]) != nil {
+		return locker{}, true
+	}
+	taken, ok := a.only(binary.LittleEndian.Uint64(methods[:]), takes)
+	given, ok2 := a.only(binary.LittleEndian.Uint64(methods[8:]), gives)
+	if a.left <= 0 {
+		return locker{}, false
+	}
+	taken.locks = ok && ok2 && taken == given
+	return taken, true
+}
+
+// only gives what a method does to a lock of its receiver, if that is all that it does.
+func (a *Analyzer) only(entry uint64, want does) (locker, bool) {
+	c := a.callee(entry)
+	switch {
+	case c.role == roleLock && want == takes, c.role == roleUnlock && want == gives:
+		return locker{}, true
+	case c.role == roleRLock && want == takes, c.role == roleRUnlock && want == gives:
+		return locker{mode: Read}, true
+	}
+	effects := a.effectsOf(c, 1)
+	if len(effects) != 1 || effects[0].does != want || effects[0].lock == nil {
+		return locker{}, false
+	}
+	e := &effects[0]
+	l, t := locker{mode: e.mode}, e.lock
+	if t.kind == tAdd {
+		l.offset, t = t.c, t.a
+	}
+	return l, t.kind == tRegister && reg(t.c) == a.machine.argument
 }

@@ -62,9 +62,8 @@ func newInstr(pc, next uint64) instr {
 // A machine is what differs between processors.
 type machine struct {
 	decode func(dst []instr, code []byte, pc uint64) []instr
-	// scan yields the targets of calls and of jumps out of code, and addresses that it names, and tells whether there are
-	// atomic instructions.
-	scan      func(code []byte, pc uint64, yield func(target uint64)) (atomic bool)
+	// scan yields the targets of calls and of jumps out of code, and addresses that it names.
+	scan      func(code []byte, pc uint64, yield func(target uint64)) scanned
 	sp        reg
 	closure   reg    // holds the closure in a call of one
 	argument  reg    // holds a function's first argument
@@ -92,3 +91,19 @@ var machines = map[string]*machine{
 		kept: mask(28, 29, 31), barrier: mask(25, 27, 30), duff: mask(20, 21, 26, 27, 30),
 	},
 }
+
+// A scanned is what a look over code finds, without decoding it.
+type scanned struct {
+	atomic        bool // instructions that compare and swap, or add
+	indirect      bool // calls of what a register holds
+	first, second bool // loads from where an interface's table has its first, and its second method
+}
+
+// method takes note of a load.
+func (s *scanned) method(offset int64) {
+	s.first = s.first || offset == firstMethod
+	s.second = s.second || offset == secondMethod
+}
+
+// locks tells whether locks may be taken and given back by the code itself.
+func (s *scanned) locks() bool { return s.atomic || s.indirect && s.first && s.second }

@@ -16,6 +16,7 @@ type Place struct {
 type Claim struct {
 	Lock *Term
 	Mode Mode
+	Via  *Term // table of methods of an interface, which tells what Lock leads to; nil where that is known
 }
 
 // place says what holds at an instruction, or, where it is a return address, during the call before it.
@@ -38,12 +39,19 @@ func (w *flow) place(pc uint64, exact bool) *Place {
 	}
 	p := &Place{}
 	for _, h := range s.holds {
-		if t := w.locate(s, h.lock, exact, 0); h.sure && t != nil {
-			p.Holds = append(p.Holds, Claim{t, h.mode})
+		if !h.sure {
+			continue
+		}
+		c := Claim{Lock: w.locate(s, h.lock, exact, 0), Mode: h.mode}
+		if h.via != 0 {
+			c.Via = w.locate(s, h.via, exact, 0)
+		}
+		if c.Lock != nil && (h.via == 0 || c.Via != nil) {
+			p.Holds = append(p.Holds, c)
 		}
 	}
 	for _, r := range s.released {
-		p.Releases = append(p.Releases, Claim{w.locate(s, r.lock, exact, 0), r.mode})
+		p.Releases = append(p.Releases, Claim{Lock: w.locate(s, r.lock, exact, 0), Mode: r.mode})
 	}
 	return p
 }

@@ -79,6 +79,7 @@ var underLock = []struct {
 	{"main.inSlice", 1, Write},
 	{"main.(*thing).path", 1, Write},
 	{"main.(*thing).localLocker", 1, Write},
+	{"main.locker", 1, Write},
 	{"main.(*thing).early", 1, Write},
 	{"main.closure.func1", 1, Write},
 	{"main.(*shared).write", 1, Write},

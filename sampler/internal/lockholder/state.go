@@ -17,8 +17,12 @@ const (
 type hold struct {
 	lock value
 	mode Mode
+	via  value // table of methods of the interface by which it was taken: what it leads to is seen in a frame only; else 0
 	sure bool
 }
+
+// same tells whether two holds are of one lock.
+func (h *hold) same(o *hold) bool { return h.lock == o.lock && h.mode == o.mode && h.via == o.via }
 
 // A release is a lock that was given back without having been taken before. Its address can be unknown.
 type release struct {
@@ -74,7 +78,9 @@ func (s *state) equal(o *state) bool {
 
 // sort brings the locks in an order of their own.
 func (s *state) sort() {
-	slices.SortFunc(s.holds, func(a, b hold) int { return cmp.Or(cmp.Compare(a.lock, b.lock), cmp.Compare(a.mode, b.mode)) })
+	slices.SortFunc(s.holds, func(a, b hold) int {
+		return cmp.Or(cmp.Compare(a.lock, b.lock), cmp.Compare(a.mode, b.mode), cmp.Compare(a.via, b.via))
+	})
 	slices.SortFunc(s.released, func(a, b release) int {
 		return cmp.Or(cmp.Compare(a.lock, b.lock), cmp.Compare(a.mode, b.mode))
 	})
@@ -83,13 +89,14 @@ func (s *state) sort() {
 func (s *state) joinHolds(o *state) {
 	for i := range s.holds {
 		h := &s.holds[i]
-		if k := o.find(h.lock, h.mode); k < 0 || !o.holds[k].sure {
+		if k := slices.IndexFunc(o.holds, func(p hold) bool { return p.same(h) }); k < 0 || !o.holds[k].sure {
 			h.sure = false
 		}
 	}
 	for _, h := range o.holds {
-		if s.find(h.lock, h.mode) < 0 {
-			s.holds = append(s.holds, hold{h.lock, h.mode, false})
+		if !slices.ContainsFunc(s.holds, func(p hold) bool { return p.same(&h) }) {
+			h.sure = false
+			s.holds = append(s.holds, h)
 		}
 	}
 	for _, r := range o.released {
@@ -98,7 +105,7 @@ func (s *state) joinHolds(o *state) {
 }
 
 func (s *state) find(lock value, m Mode) int {
-	return slices.IndexFunc(s.holds, func(h hold) bool { return h.lock == lock && h.mode == m })
+	return slices.IndexFunc(s.holds, func(h hold) bool { return h.lock == lock && (h.mode == m || h.via != 0) })
 }
 
 // note adds a release.
@@ -115,7 +122,35 @@ func (s *state) acquire(lock value, m Mode, sure bool) {
 		s.holds[i].sure = s.holds[i].sure || sure
 		return
 	}
-	s.holds = append(s.holds, hold{lock, m, sure})
+	s.holds = append(s.holds, hold{lock: lock, mode: m, sure: sure})
+}
+
+// maxVia bounds the first methods of interfaces that are taken for Lock until a frame tells.
+const maxVia = 3
+
+// acquireVia takes what may be a lock, by the first method of an interface.
+func (s *state) acquireVia(lock, via value) {
+	n := 0
+	for i := range s.holds {
+		switch h := &s.holds[i]; {
+		case h.lock == lock && h.via == via:
+			return
+		case h.via != 0:
+			n++
+		}
+	}
+	if n < maxVia {
+		s.holds = append(s.holds, hold{lock: lock, via: via, sure: true})
+	}
+}
+
+// releaseVia gives it back, by the second method, and tells whether it was taken.
+func (s *state) releaseVia(lock, via value) bool {
+	i := slices.IndexFunc(s.holds, func(h hold) bool { return h.lock == lock && h.via == via })
+	if i >= 0 {
+		s.holds = slices.Delete(s.holds, i, i+1)
+	}
+	return i >= 0
 }
 
 // release gives a lock back. Where it is none of those held by name, it is one that may be held, if its name means
@@ -192,8 +227,8 @@ func (s *state) forget(vs *values, v value) {
 	holds, released := s.holds, s.released
 	s.holds, s.released = s.holds[:0], s.released[:0]
 	for _, h := range holds {
-		if vs.depends(h.lock, v) {
-			h.lock, h.sure = 0, false
+		if vs.depends(h.lock, v) || vs.depends(h.via, v) {
+			h.lock, h.via, h.sure = 0, 0, false
 		}
 		if h.lock != 0 || s.find(0, h.mode) < 0 {
 			s.holds = append(s.holds, h)
