@@ -63,6 +63,7 @@ type look struct {
 	raw    []byte
 	head   head
 	stack  halt.Range
+	sudog  halt.Range // what it waits for a lock with
 	queued bool
 	copied bool // the stack is wanted, since the one that is known isn't that of head
 }
@@ -208,7 +209,7 @@ func (c *capture) copyThreads() {
 		p.pieces[0] = c.guess(p)
 		c.ranges = append(c.ranges, halt.Range{Addr: p.m, Buf: p.mRaw}, halt.Range{Addr: p.g, Buf: p.gRaw}, p.pieces[0])
 	}
-	for _, list := range [][]int32{c.b.moving, c.b.runnable} {
+	for _, list := range [][]int32{c.b.moving, c.b.runnable, c.b.blocked} {
 		for _, i := range list {
 			c.look(c.b.table.slots[i].addr, false)
 		}

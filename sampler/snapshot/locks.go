@@ -2,7 +2,11 @@
 
 package snapshot
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/cpprof/cpprof/sampler/internal/halt"
+)
 
 // maxSudogs bounds the walk through all semaphores.
 const maxSudogs = 1 << 14
@@ -24,7 +28,7 @@ func (b *Backend) lockOf(s *slot, reason string) uint64 {
 	default:
 		return 0
 	}
-	sema := b.semaphore(s)
+	sema := b.semaphoreOf(s)
 	if sema < offset {
 		return 0
 	}
@@ -33,19 +37,51 @@ func (b *Backend) lockOf(s *slot, reason string) uint64 {
 	return sema - offset
 }
 
-// semaphore gives the address that a goroutine waits at.
-func (b *Backend) semaphore(s *slot) uint64 {
-	l := &b.t.l.Sudog
-	if l.Size <= 0 || l.Size > 1<<12 {
+// A semaphore is what a goroutine waits at, as it was read together with its stack.
+type semaphore struct {
+	addr uint64
+	seq  uint8 // head.seq and head.goid of the goroutine then
+	goid int64
+}
+
+// sudogOf says where what a goroutine waits with lies, for one that waits for a lock. From Go 1.26 on it knows that. Waits for
+// locks are short: after the halt many are over, and nothing tells any more what they were for.
+func (b *Backend) sudogOf(raw []byte, h *head, a *halt.Arena) halt.Range {
+	at, size := b.t.g.Waiting, int(b.t.l.Sudog.Size)
+	if !b.waitsForLock(h) || !b.hasSudogs() {
+		return halt.Range{}
+	}
+	addr := binary.LittleEndian.Uint64(raw[at:])
+	if addr == 0 {
+		return halt.Range{}
+	}
+	return halt.Range{Addr: addr, Buf: a.Get(size)}
+}
+
+// waitsForLock tells whether a goroutine was parked to wait for a lock.
+func (b *Backend) waitsForLock(h *head) bool {
+	return h.status == gWaiting && int(h.reason) < len(b.t.reasons) && isLock(b.t.reasons[h.reason])
+}
+
+// hasSudogs tells whether a sudog can be read.
+func (b *Backend) hasSudogs() bool { return b.t.l.Sudog.Size > 0 && b.t.l.Sudog.Size <= 1<<12 }
+
+// noteSudog keeps what a goroutine waits at, from the sudog that was read together with its stack.
+func (b *Backend) noteSudog(s *slot, sudog halt.Range) {
+	if n := len(sudog.Buf); n > 0 && n == int(b.t.l.Sudog.Size) && binary.LittleEndian.Uint64(sudog.Buf[b.t.l.Sudog.G:]) == s.addr {
+		s.sema = semaphore{b.element(sudog.Buf), s.head.seq, s.head.goid}
+	}
+}
+
+// semaphoreOf gives the address that a goroutine waits at.
+func (b *Backend) semaphoreOf(s *slot) uint64 {
+	if s.sema.addr != 0 && s.sema.seq == s.head.seq && s.sema.goid == s.head.goid {
+		return s.sema.addr
+	}
+	if !b.hasSudogs() {
 		return 0
 	}
-	sudog := make([]byte, l.Size)
-	// From Go 1.26 on the goroutine knows what it waits with.
-	if at, err := b.t.word(s.addr + uint64(b.t.g.Waiting)); err == nil && at != 0 {
-		if b.t.Read(at, sudog) == nil && binary.LittleEndian.Uint64(sudog[l.G:]) == s.addr {
-			return b.ifParked(s, b.element(sudog))
-		}
-	}
+	sudog := make([]byte, b.t.l.Sudog.Size)
 	if b.waitersOf != b.number {
 		b.waiters, b.waitersOf = b.readSemaphores(sudog), b.number
 	}

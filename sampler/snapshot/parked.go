@@ -89,6 +89,10 @@ func (b *Backend) classify(i int32, s *slot) {
 	}
 }
 
+// maxBlocked bounds the goroutines that wait for locks and are looked at in the halt: who holds what they wait for changes
+// often, and is told of one moment where both are seen in it.
+const maxBlocked = 64
+
 // sort notes a goroutine whose stack is known for what else is to be found out about it.
 func (b *Backend) sort(i int32, s *slot) {
 	switch s.head.status {
@@ -96,6 +100,10 @@ func (b *Backend) sort(i int32, s *slot) {
 		b.runnable = append(b.runnable, i)
 	case gSyscall:
 		b.inSyscall = append(b.inSyscall, i)
+	case gWaiting:
+		if b.waitsForLock(&s.head) && len(b.blocked) < maxBlocked {
+			b.blocked = append(b.blocked, i)
+		}
 	}
 }
 
@@ -132,7 +140,7 @@ func (b *Backend) copyBatch(batch []int32, try int, again *[]int32) (n int) {
 		b.heads = append(b.heads, h)
 		r := stackRange(&h, h.sp(), &b.arena)
 		size += len(r.Buf)
-		b.ranges = append(b.ranges, r)
+		b.ranges = append(b.ranges, r, b.sudogOf(s.raw, &h, &b.arena))
 	}
 	b.reader.ReadRanges(b.ranges)
 	// A stack counts if the goroutine did not move from before the copy to after it.
@@ -143,13 +151,13 @@ func (b *Backend) copyBatch(batch []int32, try int, again *[]int32) (n int) {
 	}
 	b.reader.ReadRanges(b.after)
 	for k, i := range batch[:n] {
-		b.settle(i, &b.heads[k], b.ranges[k], try, again)
+		b.settle(i, &b.heads[k], b.ranges[2*k], b.ranges[2*k+1], try, again)
 	}
 	return n
 }
 
 // settle takes over a stack that was copied between two looks at the goroutine.
-func (b *Backend) settle(i int32, h *head, r halt.Range, try int, again *[]int32) {
+func (b *Backend) settle(i int32, h *head, r, sudog halt.Range, try int, again *[]int32) {
 	s := &b.table.slots[i]
 	now := b.t.g.decode(s.raw)
 	switch {
@@ -157,6 +165,7 @@ func (b *Backend) settle(i int32, h *head, r halt.Range, try int, again *[]int32
 		s.view = absent
 	case h.sameStack(&now):
 		b.renew(s, &now)
+		b.noteSudog(s, sudog)
 		b.unwind(i, copied{r}, b.context(h), nil)
 		s.view = known
 		b.sort(i, s)

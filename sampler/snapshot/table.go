@@ -32,6 +32,7 @@ type slot struct {
 	labelsAt uint64 // where they were read
 	lockSeq  uint8  // head.seq and head.goid when state.Lock was found
 	lockOf   int64
+	sema     semaphore
 
 	held   holding
 	uses   usage
