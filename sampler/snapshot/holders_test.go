@@ -91,9 +91,9 @@ func newScores(kinds []string) map[string]*score {
 // warmUp is the number of samples after which all of the program's functions have been analysed.
 const warmUp = 10
 
-// judgeHolders samples the program for a time, and compares who is said to hold the locks with what the program says, where
-// that was the same before and after the sample.
-func judgeHolders(t testing.TB, path string, d time.Duration, pause time.Duration) map[string]*score {
+// judgeHolders samples the program until it was told, or not told, so many waiters of each kind of lock who holds it, and
+// compares that with what the program says, where that was the same before and after the sample.
+func judgeHolders(t testing.TB, path string, least int) map[string]*score {
 	t.Helper()
 	v := fixture.Start(t, path)
 	p, err := sampler.Find(v.Pid())
@@ -109,8 +109,11 @@ func judgeHolders(t testing.TB, path string, d time.Duration, pause time.Duratio
 	table := openLockTable(t, b, v.Line)
 	sink := sampledata.NewBuilder(b.Header())
 	scores := newScores(table.kinds)
-	for start, n := time.Now(), 0; time.Since(start) < d; n++ {
-		time.Sleep(pause)
+	for start, n := time.Now(), 0; n <= warmUp || !enough(scores, least); n++ {
+		if time.Since(start) > time.Minute {
+			t.Skip("this machine is too busy: locks change hands in the middle of samples")
+		}
+		time.Sleep(10 * time.Millisecond)
 		before := table.read(t)
 		if _, err := b.Observe(context.Background(), sink, sampledata.Sample{Time: time.Since(start)}); err != nil {
 			continue
@@ -127,6 +130,16 @@ func judgeHolders(t testing.TB, path string, d time.Duration, pause time.Duratio
 		t.Fatal(err)
 	}
 	return scores
+}
+
+// enough tells whether so many waiters of each kind were seen of which it should be told for whom they wait.
+func enough(scores map[string]*score, least int) bool {
+	for kind, s := range scores {
+		if unseen[kind] == "" && s.contended() < least {
+			return false
+		}
+	}
+	return true
 }
 
 func compareHolders(t testing.TB, b *Backend, r *sampledata.Recording, table *lockTable, before, after []lockRecord,
@@ -202,18 +215,28 @@ func judged(t *testing.T, scores map[string]*score) {
 		contended += n
 		t.Logf("%-16s %6d contended: %5.1f %% right, %d wrong, %d ambiguous, %d none; %d not known", kind, n,
 			100*float64(s.right)/float64(max(1, n)), s.wrong, s.ambiguous, s.none, s.unknown)
-		if unseen[kind] == "" && (n < 20 || s.right*100 < n*95) {
+		if unseen[kind] == "" && s.right*100 < n*95 {
 			t.Errorf("%s: the holder was told to %d of %d that waited, want 95 %%", kind, s.right, n)
 		}
 	}
-	if contended < 5000 {
-		t.Errorf("%d goroutines were seen to wait, by sample: want 5,000", contended)
-	}
+	t.Logf("%d goroutines waited, summed over the samples", contended)
 }
 
-// TestHolders looks at some 100 goroutines that wait in each sample.
+// TestHolders asks, of some 10,000 goroutines that wait for locks of all kinds, 120 in each sample, who holds the lock.
 func TestHolders(t *testing.T) {
-	judged(t, judgeHolders(t, fixture.BuildOnce(t, "holders"), 8*time.Second, 10*time.Millisecond))
+	judged(t, judgeHolders(t, fixture.BuildOnce(t, "holders"), 300))
+}
+
+func TestHoldersBinaries(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short")
+	}
+	for name, flags := range map[string][]string{
+		"stripped PIE":  {"-buildmode=pie", "-ldflags=-s -w"},
+		"not optimised": {"-gcflags=-N -l"},
+	} {
+		t.Run(name, func(t *testing.T) { judged(t, judgeHolders(t, fixture.BuildOnce(t, "holders", flags...), 100)) })
+	}
 }
 
 // BenchmarkHolders measures, apart, what finding holders adds to samples in which some 120 goroutines wait for 30 locks:
