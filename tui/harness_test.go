@@ -13,7 +13,6 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/session"
 	"github.com/gdamore/tcell/v2"
-	"github.com/rivo/tview"
 )
 
 // A bench runs an app on a simulated screen, and is its person: types, clicks and reads. Between a key and what is read
@@ -43,12 +42,12 @@ func newBench(t testing.TB, o Options) *bench {
 	}
 	b := &bench{app: newApp(o, sim), t: t, sim: sim, seen: make(chan struct{}, 100), ended: make(chan struct{})}
 	own := b.tv.GetInputCapture()
-	b.tv.SetInputCapture(func(e *tcell.EventKey) *tcell.EventKey { b.seen <- struct{}{}; return own(e) })
-	b.tv.SetMouseCapture(func(e *tcell.EventMouse, action tview.MouseAction) (*tcell.EventMouse, tview.MouseAction) {
-		if action != tview.MouseMove {
-			b.seen <- struct{}{}
+	b.tv.SetInputCapture(func(e *tcell.EventKey) *tcell.EventKey {
+		b.seen <- struct{}{}
+		if e.Key() == sentinel {
+			return nil
 		}
-		return e, action
+		return own(e)
 	})
 	go func() {
 		defer close(b.ended)
@@ -139,15 +138,16 @@ func (b *bench) typed(text string) {
 	b.settle()
 }
 
-// mouse moves the mouse to a cell with these buttons down; what of an event is more than one action is seen as one.
+// sentinel is a key that only says that all events before it have been dealt with.
+const sentinel = tcell.KeyF64
+
+// mouse moves the mouse to a cell with these buttons down.
 func (b *bench) mouse(x, y int, buttons tcell.ButtonMask) {
 	b.t.Helper()
 	b.tv.QueueEvent(tcell.NewEventMouse(x, y, buttons, tcell.ModNone))
+	b.tv.QueueEvent(tcell.NewEventKey(sentinel, 0, tcell.ModNone))
 	<-b.seen
 	b.settle()
-	for len(b.seen) > 0 {
-		<-b.seen
-	}
 }
 
 func (b *bench) clickAt(x, y int) {

@@ -37,13 +37,9 @@ func (w *profileWindow) mouse(action tview.MouseAction, x, y int) bool {
 		}
 	case tview.MouseLeftUp:
 		w.sliding = false
-	case tview.MouseLeftClick:
+	case tview.MouseLeftClick, tview.MouseLeftDoubleClick:
 		if onList {
-			w.a.act(w, func() { w.clickRow(w.list.top+line, x-w.list.area.x) })
-		}
-	case tview.MouseLeftDoubleClick:
-		if onList {
-			w.a.act(w, w.follow)
+			w.a.act(w, func() { w.clickRow(w.list.top+line, x-w.list.area.x, action == tview.MouseLeftDoubleClick) })
 		}
 	case tview.MouseScrollUp, tview.MouseScrollDown:
 		by := wheelLines
@@ -61,14 +57,18 @@ func (w *profileWindow) mouse(action tview.MouseAction, x, y int) bool {
 	return true
 }
 
-// clickRow selects a row; a click on its marker collapses or opens it too.
-func (w *profileWindow) clickRow(i, column int) {
+// clickRow selects a row. A click on its marker collapses or opens it too, a double click elsewhere follows it.
+func (w *profileWindow) clickRow(i, column int, double bool) {
 	if i >= len(w.rows) {
 		return
 	}
 	w.choose(i)
-	if r := w.rows[i]; column >= w.list.marker(r.depth) && column <= w.list.marker(r.depth)+1 {
+	r := w.rows[i]
+	switch marker := w.list.marker(r.depth); {
+	case len(r.entry.Children) > 0 && column >= marker && column <= marker+1:
 		w.collapse(!w.session.Collapsed(r.entry))
+	case double:
+		w.follow()
 	}
 }
 
