@@ -15,7 +15,9 @@ func (fewNames) names() []string {
 func (fewNames) takePath(string) error { return nil }
 
 func TestNamesComplete(t *testing.T) {
-	both := func(head string) []string { return []string{head + "main.(*journal).add", head + "main.(*journal).flush"} }
+	both := func(head string) []string {
+		return []string{head + "main.(*journal).add", head + "main.(*journal).flush"}
+	}
 	for _, c := range []struct {
 		line string
 		want []string
