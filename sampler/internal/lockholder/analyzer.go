@@ -49,8 +49,9 @@ func New(p Program) (*Analyzer, error) {
 }
 
 // Refill lets so much be analysed until the next Refill; what is met beyond stays unknown until then. One unit is about
-// an instruction; a million take a second or less.
-func (a *Analyzer) Refill(work int) { a.left = work }
+// an instruction; a million take a second or less. A function that is begun is analysed to its end, and what that takes
+// too much is taken off the next times.
+func (a *Analyzer) Refill(work int) { a.left = min(a.left, 0) + work }
 
 // A function is what is known of one function.
 type function struct {
@@ -147,9 +148,7 @@ func (a *Analyzer) flowOf(f pclntab.Func) *flow {
 			clear(a.flows)
 		}
 		w = a.newFlow(f, 0)
-		if a.left > 0 {
-			a.flows[f.Entry] = w
-		}
+		a.flows[f.Entry] = w
 	}
 	return w
 }
@@ -166,9 +165,6 @@ func (a *Analyzer) place(f *unwind.Frame) *Place {
 		return nil
 	}
 	p := a.learn(f)
-	if a.left <= 0 {
-		return nil // parts of it may not be known
-	}
 	a.places[f.Site] = p
 	return p
 }

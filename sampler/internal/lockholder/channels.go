@@ -60,9 +60,6 @@ func (a *Analyzer) channelTerms(f *unwind.Frame) ([]channelTerm, bool) {
 		return nil, false
 	}
 	terms := a.learnChannels(f)
-	if a.left <= 0 {
-		return nil, false
-	}
 	a.channels[f.Site] = terms
 	return terms, true
 }

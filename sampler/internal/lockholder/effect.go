@@ -15,10 +15,14 @@ func (a *Analyzer) effectsOf(c *function, depth int) []effect {
 	switch {
 	case c.learned || c.quiet || c.busy || c.role != roleOther || c.f.End-c.f.Entry > maxHelper:
 		return c.effects
-	case depth > maxDepth && !c.wrapper, c.cutAt != 0 && c.cutAt <= depth:
-		a.cut = true
+	case depth > maxDepth && !c.wrapper:
+		if !c.scanned {
+			a.scan(c)
+		}
+		a.cut = a.cut || c.direct
 		return nil
-	case a.left <= 0:
+	case c.cutAt != 0 && c.cutAt <= depth:
+		a.cut = true
 		return nil
 	}
 	outer := a.cut
@@ -30,13 +34,10 @@ func (a *Analyzer) effectsOf(c *function, depth int) []effect {
 		}
 	}
 	c.busy = false
-	switch {
-	case a.left <= 0:
-		effects = nil
-	case a.cut:
+	if a.cut {
 		// What it calls may give back what it takes: from less deep that can be seen.
 		c.cutAt, effects = depth, nil
-	default:
+	} else {
 		c.effects, c.learned = effects, true
 	}
 	a.cut = a.cut || outer

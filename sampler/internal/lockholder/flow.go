@@ -255,7 +255,7 @@ func (w *flow) run() bool {
 		}
 		steps += b.last - b.first + 1
 		w.a.left -= (b.last - b.first + 1) / 4
-		if steps > maxSteps || w.a.left <= 0 {
+		if steps > maxSteps {
 			return false
 		}
 		for _, j := range b.next {

@@ -96,10 +96,10 @@ func (a *Analyzer) resolve(c *Claim, f *frame) (Held, bool) {
 	}
 	l, known := a.lockers[table]
 	if !known {
-		l, known = a.lockerOf(table)
-		if !known {
+		if a.left <= 0 {
 			return Held{}, false // not yet
 		}
+		l = a.lockerOf(table)
 		a.lockers[table] = l
 	}
 	return Held{lock + uint64(l.offset), l.mode}, l.locks
@@ -115,22 +115,19 @@ type locker struct {
 // maxLockers bounds the tables that are kept.
 const maxLockers = 1 << 14
 
-// lockerOf looks into a table of methods, false where that has to wait.
-func (a *Analyzer) lockerOf(table uint64) (locker, bool) {
+// lockerOf looks into a table of methods.
+func (a *Analyzer) lockerOf(table uint64) locker {
 	if len(a.lockers) >= maxLockers {
 		clear(a.lockers)
 	}
 	var methods [16]byte
 	if table == 0 || a.p.Read(table+firstMethod, methods[:]) != nil {
-		return locker{}, true
+		return locker{}
 	}
 	taken, ok := a.only(binary.LittleEndian.Uint64(methods[:]), takes)
 	given, ok2 := a.only(binary.LittleEndian.Uint64(methods[8:]), gives)
-	if a.left <= 0 {
-		return locker{}, false
-	}
 	taken.locks = ok && ok2 && taken == given
-	return taken, true
+	return taken
 }
 
 // only gives what a method does to a lock of its receiver, if that is all that it does.
