@@ -22,7 +22,7 @@ const (
 	maxCode   = 1 << 17 // bytes of one function
 	maxHelper = 1 << 14 // bytes of a function whose effect on locks matters to its callers
 	maxDepth  = 3       // of such functions, one calling the other
-	maxFlows  = 64     // functions whose data flow is kept
+	maxFlows  = 64      // functions whose data flow is kept
 )
 
 // An Analyzer learns about a program's functions as they are met. It is for one goroutine at a time.
