@@ -30,8 +30,8 @@ type GoroutineStats struct {
 	Max  int64   `json:"max"`
 }
 
-// HaltStats are over the samples: how long the target was halted. A quantile is the smallest halt that is not
-// exceeded by that share of all halts.
+// HaltStats are over the samples for which the target was halted, which one that is quite idle is not: for how long. A
+// quantile is the smallest halt that is not exceeded by that share of all halts.
 type HaltStats struct {
 	Median time.Duration `json:"median"`
 	P90    time.Duration `json:"p90"`
@@ -91,15 +91,17 @@ func plus(a, b time.Duration) time.Duration {
 }
 
 func (r *Recording) haltStats() HaltStats {
-	n := len(r.Samples)
-	if n == 0 {
-		return HaltStats{}
-	}
 	var h HaltStats
-	halts := make([]time.Duration, n)
+	var halts []time.Duration
 	for i := range r.Samples {
-		halts[i] = r.Samples[i].Halt
-		h.Total = plus(h.Total, halts[i])
+		if halt := r.Samples[i].Halt; halt > 0 {
+			halts = append(halts, halt)
+			h.Total = plus(h.Total, halt)
+		}
+	}
+	n := len(halts)
+	if n == 0 {
+		return h
 	}
 	slices.Sort(halts)
 	quantile := func(percent int) time.Duration { return halts[(n*percent+99)/100-1] }

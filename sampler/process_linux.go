@@ -16,28 +16,47 @@ import (
 
 // awaitExit waits until the process has ended (true), or the watch has (false). It collects no status.
 func awaitExit(pid int, _ *exec.Cmd, stop <-chan struct{}) bool {
-	fd, err := unix.PidfdOpen(pid, 0)
-	if err == nil {
-		defer unix.Close(fd)
+	if fd, err := unix.PidfdOpen(pid, 0); err == nil {
+		if ended, ok := awaitFile(fd, stop); ok {
+			return ended
+		}
 	}
+	// An old kernel, or the process is gone already.
 	for {
-		select {
-		case <-stop:
-			return false
-		default:
-		}
-		if err == nil {
-			fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-			if n, _ := unix.Poll(fds, 100); n > 0 {
-				return true
-			}
-			continue
-		}
-		// An old kernel, or the process is gone already.
 		if s := stateOf(pid); s == 0 || s == 'Z' || s == 'X' {
 			return true
 		}
-		time.Sleep(20 * time.Millisecond)
+		select {
+		case <-stop:
+			return false
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// awaitFile waits until the process of a pidfd has ended, or the watch has; ok is false where neither can be told. The
+// runtime does the waiting: a thread that sat in poll would keep the runtime's monitor awake, at a cost like that of
+// the samples.
+func awaitFile(pidfd int, stop <-chan struct{}) (ended, ok bool) {
+	unix.SetNonblock(pidfd, true)
+	f := os.NewFile(uintptr(pidfd), "pidfd")
+	defer f.Close()
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return false, false
+	}
+	over := make(chan error, 1)
+	go func() {
+		over <- conn.Read(func(fd uintptr) bool {
+			n, _ := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+			return n > 0
+		})
+	}()
+	select {
+	case <-stop:
+		return false, true
+	case err := <-over:
+		return err == nil, err == nil
 	}
 }
 
