@@ -105,7 +105,7 @@ func ClassesCompared(w io.Writer, a, b []views.ClassSummary) error {
 		row := []string{Decimal(c.MeanAlive, 1), Decimal(other.MeanAlive, 1)}
 		before := Shares(other)
 		for i, s := range Shares(c) {
-			row = append(row, signed(s.Sub(s, before[i])))
+			row = append(row, Signed(s.Sub(s, before[i])))
 		}
 		t.add(append(row, Printable(c.Class))...)
 	}

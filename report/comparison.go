@@ -87,15 +87,15 @@ func (c *Comparison) Write(w io.Writer) error {
 
 func (c *Comparison) write(b *strings.Builder, e *comparedEntry, depth int) {
 	d := e.difference()
-	line := fmt.Sprintf("%6s  %6s  %6s  %s%s", Cost(e.a), Cost(e.b), signed(d), strings.Repeat("  ", depth), Printable(e.entry.Label()))
+	line := fmt.Sprintf("%6s  %6s  %6s  %s%s", Cost(e.a), Cost(e.b), Signed(d), strings.Repeat("  ", depth), Printable(e.entry.Label()))
 	fmt.Fprintln(b, paint(c.Color, d.Abs(d), line))
 	for _, child := range e.children {
 		c.write(b, child, depth+1)
 	}
 }
 
-// signed shows a difference of costs with its sign; what rounds to nothing has none.
-func signed(d *big.Rat) string {
+// Signed shows a difference of costs with its sign; what rounds to nothing has none.
+func Signed(d *big.Rat) string {
 	text := Cost(d)
 	switch {
 	case strings.Trim(text, "-0.") == "":

@@ -92,7 +92,7 @@ func TestSigned(t *testing.T) {
 	for want, d := range map[string]*big.Rat{
 		"+0.250": big.NewRat(1, 4), "-1.000": big.NewRat(-1, 1), "0.000": big.NewRat(-1, 100_000), "+0.001": big.NewRat(1, 1999),
 	} {
-		if got := signed(d); got != want {
+		if got := Signed(d); got != want {
 			t.Errorf("%v is shown as %s, want %s", d, got, want)
 		}
 	}

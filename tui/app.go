@@ -34,11 +34,21 @@ type Options struct {
 	// Live, where not nil, is how the recording grows.
 	Live *Live
 
+	// Against is what the recording is compared with from the start; nil: nothing.
+	Against *Against
+
 	// Keep, where not nil, is told what the Analyzer is left with.
 	Keep func(*session.State)
 
 	// Screen is where everything is shown; nil is the terminal.
 	Screen tcell.Screen
+}
+
+// Against is another recording, and the view that is compared with its own.
+type Against struct {
+	Path      string
+	Recording *sampledata.Recording
+	Class     string // whose Thread View it is; "" for the Server View
 }
 
 // Run shows the Analyzer until a person leaves it, or ctx is done, whose error it gives then.
@@ -127,6 +137,9 @@ func newApp(o Options, screen tcell.Screen) *app {
 	a.restore(o.Session)
 	for _, w := range o.Windows {
 		a.openProfile(w)
+	}
+	if o.Against != nil {
+		a.openComparison(o.Against.Class, o.Against.Path, o.Against.Recording)
 	}
 	a.say("%s", o.Greeting)
 	return a

@@ -26,6 +26,7 @@ func (b *bench) ends() bool {
 var appKeys = map[string]keyTest{
 	":":       {check: shows("\n:")},
 	"?":       {check: shows("Keys of this window")},
+	"L":       {check: shows("4 Locks", "lock taken in bob.(*manager).transact")},
 	"1":       {check: shows("⏎ Open  s Server")},
 	"Tab":     {check: shows("Server View")},
 	"Backtab": {check: shows("⏎ Open  s Server")},

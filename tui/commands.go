@@ -154,6 +154,7 @@ func (a *app) commands() []command {
 			},
 			complete: words("by function", "by site", "by label:"),
 		},
+		{name: "locks", description: "the locks that were waited for, who held them, and what the holders did", do: func(string) error { a.openLocks(); return nil }},
 		{name: "help", description: "the keys of this window", do: func(string) error { a.overlay = newHelp(a); return nil }},
 		{name: "quit", description: "leave", do: func(string) error { a.quit(); return nil }},
 	}...)

@@ -91,6 +91,12 @@ func (d *detail) content(e *refine.Entry, width int) []detailLine {
 	add(t.plain, text)
 	add(t.plain, d.samples())
 	last, _ := e.Path.Last()
+	if notes, ok := d.w.notes[last.Name]; ok {
+		for _, n := range notes {
+			add(t.plain, n)
+		}
+		return lines
+	}
 	switch calltree.KindOf(last.Name) {
 	case calltree.Class:
 		add(t.title, "Created at")

@@ -223,8 +223,13 @@ func (b *bench) hides(texts ...string) {
 // bob is the recording of the paper's BOB case.
 func bob(t testing.TB) Options {
 	t.Helper()
-	name := filepath.Join(fixture.Root(), "cmd", "cpprof", "testdata", "bob.txt")
-	f, err := os.Open(name)
+	return Options{Path: "bob.cpprof", Recording: twin(t, "bob")}
+}
+
+// twin reads one of the recordings of the command's tests.
+func twin(t testing.TB, name string) *sampledata.Recording {
+	t.Helper()
+	f, err := os.Open(filepath.Join(fixture.Root(), "cmd", "cpprof", "testdata", name+".txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +238,7 @@ func bob(t testing.TB) Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Options{Path: "bob.cpprof", Recording: r}
+	return r
 }
 
 // wheel turns the mouse's wheel by one step.

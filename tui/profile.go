@@ -9,6 +9,7 @@ import (
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/session"
+	"github.com/cpprof/cpprof/views"
 	"github.com/rivo/tview"
 )
 
@@ -21,12 +22,14 @@ type profileWindow struct {
 	// replayed were done. In another span they may find something.
 	replay   session.Window
 	replayed []refine.Step
+	subject  *subject // nil: the Server View, or the Thread View of replay's class
 
 	session  *refine.Session // nil until the view is built
 	warnings []sampledata.Warning
-	failed   error // why there is no view
-	stale    bool  // refresh is waiting for its turn
-	marks    []int // numbers of steps after each thing that the person did, for undo
+	notes    map[string][]string // see viewed
+	failed   error               // why there is no view
+	stale    bool                // refresh is waiting for its turn
+	marks    []int               // numbers of steps after each thing that the person did, for undo
 
 	rows     []row
 	wanted   callpath.Path // the entry that the person has chosen, whether it is shown or not
@@ -34,6 +37,7 @@ type profileWindow struct {
 
 	list    listView
 	columns profileColumns
+	both    comparison // of a subject that is compared
 	detail  detail
 	search  string
 	sliding bool // the mouse holds the threshold
@@ -48,18 +52,24 @@ func (a *app) openThread(class string) {
 func (a *app) openServer() { a.openProfile(session.Window{Threshold: a.threshold}) }
 
 // openProfile opens a profile window, and does its steps.
-func (a *app) openProfile(s session.Window) *profileWindow {
-	w := &profileWindow{Box: tview.NewBox(), a: a, replay: s}
+func (a *app) openProfile(s session.Window) *profileWindow { return a.openSubject(nil, s) }
+
+// openSubject opens a profile window of something else.
+func (a *app) openSubject(of *subject, s session.Window) *profileWindow {
+	w := &profileWindow{Box: tview.NewBox(), a: a, replay: s, subject: of}
 	if p, err := callpath.Parse(s.Selected); err == nil {
 		w.wanted = p
 	}
-	w.columns.w, w.detail.w = w, w
+	w.columns.w, w.detail.w, w.both.w = w, w, w
 	a.open(w)
 	w.build()
 	return w
 }
 
 func (w *profileWindow) title() string {
+	if w.subject != nil {
+		return w.subject.title
+	}
 	if w.replay.Class == "" {
 		return "Server"
 	}
@@ -99,18 +109,31 @@ func (w *profileWindow) keep() session.Window {
 type built struct {
 	session  *refine.Session
 	warnings []sampledata.Warning
+	notes    map[string][]string
+}
+
+// view gives what makes the window's view.
+func (w *profileWindow) view() func(*sampledata.Recording, views.Options) (viewed, error) {
+	if w.subject != nil {
+		return w.subject.view
+	}
+	replay := w.replay
+	return func(r *sampledata.Recording, o views.Options) (viewed, error) {
+		v, err := replay.View(r, o)
+		return viewed{View: v}, err
+	}
 }
 
 // build makes the view under the app's options, and does the window's steps.
 func (w *profileWindow) build() {
-	recording, options, config, replay := w.a.recording, w.a.options, w.a.config, w.replay
+	recording, options, config, replay, view := w.a.recording, w.a.options, w.a.config, w.replay, w.view()
 	work := func() (built, error) {
-		v, err := replay.View(recording, options)
+		v, err := view(recording, options)
 		if err != nil {
 			return built{}, err
 		}
 		s, _ := replay.Replay(v.Tree, config.AllAspects().Membership(v.Tree.Symbols()))
-		return built{s, v.Warnings}, nil
+		return built{s, v.Warnings, v.notes}, nil
 	}
 	start(w.a, w, "Building the "+w.viewName(), work, func(b built, err error) {
 		switch {
@@ -120,7 +143,7 @@ func (w *profileWindow) build() {
 		case errors.Is(err, context.Canceled):
 			return
 		}
-		w.session, w.warnings, w.failed = b.session, b.warnings, err
+		w.session, w.warnings, w.notes, w.failed = b.session, b.warnings, b.notes, err
 		w.replayed = nil
 		if w.session != nil {
 			w.replayed = w.session.Steps()
@@ -134,6 +157,9 @@ func (w *profileWindow) build() {
 
 // viewName is what the window shows: "Thread View of go:main.worker".
 func (w *profileWindow) viewName() string {
+	if w.subject != nil {
+		return w.subject.name
+	}
 	if w.replay.Class == "" {
 		return "Server View"
 	}

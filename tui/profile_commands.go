@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,6 +15,7 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/sampledata"
 )
 
 // commands are those of a profile window.
@@ -26,6 +28,7 @@ func (w *profileWindow) commands() []command {
 		{name: "prune", args: "EXPR", description: "keep the stacks for which paths with and, or, not, ( ) hold", do: w.pruneCommand},
 		{name: "auto", args: "[STEPS]", description: "follow the heaviest entries by itself", do: w.autoCommand, complete: words()},
 		{name: "threshold", args: "HITS|COST", description: "show entries of at least 20 (hits), 0.05 or 5%", do: w.thresholdCommand, complete: words()},
+		{name: "against", args: "RECORDING", description: "compare this view with that of another recording", do: w.againstCommand, complete: words()},
 		{name: "write", args: "FILE", description: "write the window as text, or as JSON to FILE.json", do: func(f string) error { return w.write(f, os.O_EXCL) }, complete: words()},
 		{name: "write!", args: "FILE", description: "the same in place of a file that is there", do: func(f string) error { return w.write(f, os.O_TRUNC) }, complete: words()},
 	}
@@ -124,6 +127,23 @@ func (w *profileWindow) thresholdCommand(text string) error {
 	return nil
 }
 
+// againstCommand opens a window that compares the view with another recording's.
+func (w *profileWindow) againstCommand(path string) error {
+	if path == "" || w.subject != nil {
+		return fmt.Errorf("want, in the window of a view, the recording to compare it with")
+	}
+	start(w.a, w, "Reading "+path, func() (*sampledata.Recording, error) { return sampledata.Open(path) },
+		func(r *sampledata.Recording, err error) {
+			switch {
+			case err == nil:
+				w.a.openComparison(w.replay.Class, path, r)
+			case !errors.Is(err, context.Canceled):
+				w.a.fail(err)
+			}
+		})
+	return nil
+}
+
 // write writes the window into a file as 'cpprof report' would.
 func (w *profileWindow) write(name string, mode int) error {
 	if name == "" {
@@ -138,7 +158,11 @@ func (w *profileWindow) write(name string, mode int) error {
 	} else if err != nil {
 		return err
 	}
-	p := report.Profile{Session: w.session, Title: report.Title(w.session.Tree().Root(), w.a.options), Warnings: w.warnings}
+	title := report.Title(w.session.Tree().Root(), w.a.options)
+	if w.subject != nil {
+		title = strings.TrimSpace(w.subject.name + "  " + w.subject.compared)
+	}
+	p := report.Profile{Session: w.session, Title: title, Warnings: w.warnings}
 	as := p.Write
 	if strings.HasSuffix(name, ".json") {
 		as = p.WriteJSON

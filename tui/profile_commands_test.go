@@ -28,6 +28,7 @@ var commandTests = map[string]struct {
 	"aspect":     {[]string{":aspect dates bob.(*date).*", ":extended *"}, shows("0.133    20      ..@dates")},
 	"accounting": {[]string{":accounting single"}, shows("150 hits = 1.000  single")},
 	"class":      {[]string{":class by site"}, shows("no thread class")},
+	"locks":      {[]string{":locks"}, shows("3 Locks")},
 	"help":       {[]string{":help"}, shows("Keys of this window")},
 }
 
@@ -36,7 +37,7 @@ func TestEveryCommand(t *testing.T) {
 	var commands []command
 	first := bobThread(t)
 	first.do(func() { commands = first.allCommands(first.profile()) })
-	elsewhere := map[string]bool{"write": true, "write!": true, "aspects": true, "quit": true}
+	elsewhere := map[string]bool{"write": true, "write!": true, "aspects": true, "quit": true, "against": true}
 	for _, c := range commands {
 		test, ok := commandTests[c.name]
 		if !ok {

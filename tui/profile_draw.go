@@ -71,6 +71,9 @@ func (w *profileWindow) drawTitle(c canvas) {
 	m := w.session.Tree().Main()
 	x := c.text(1, 0, shorten(w.viewName(), max(20, c.width/2)), w.a.theme.title)
 	parts := []string{report.Hits(m.Denominator) + " hits = 1.000"}
+	if w.compares() {
+		parts[0] = w.subject.compared
+	}
 	o := w.a.options
 	if o.Accounting != 0 {
 		parts = append(parts, o.Accounting.String())
@@ -93,7 +96,11 @@ func (w *profileWindow) drawTitle(c canvas) {
 // drawRows draws the entries that there is room for, below the names of their columns.
 func (w *profileWindow) drawRows(c canvas) {
 	hitsWidth := max(len("hits"), len(report.Hits(w.session.Root().Hits)))
-	head := fmt.Sprintf("   cost  %*s", hitsWidth, "hits") + w.columns.head()
+	head := fmt.Sprintf("   cost  %*s", hitsWidth, "hits")
+	if w.compares() {
+		head = comparisonHead
+	}
+	head += w.columns.head()
 	names := textWidth(head) + 2
 	c.fill(0, 0, w.a.theme.bar)
 	c.text(0, 0, head+"  call path", w.a.theme.bar)
@@ -103,6 +110,9 @@ func (w *profileWindow) drawRows(c canvas) {
 	w.scrollToSelected()
 	shown := w.rows[w.list.top:min(len(w.rows), w.list.top+area.height)]
 	w.columns.want(shown)
+	if w.compares() {
+		w.both.want(shown)
+	}
 	w.list.names, w.list.shift = names, w.shift(area.width-names)
 	for y, r := range shown {
 		style := w.a.theme.plain
@@ -111,8 +121,11 @@ func (w *profileWindow) drawRows(c canvas) {
 			area.fill(0, y, style)
 		}
 		level := heatLevel(r.cost)
-		area.text(0, y, heatIcons[level], w.a.theme.heat[level])
 		line := fmt.Sprintf("%6s  %*s", report.Cost(r.cost), hitsWidth, report.Hits(r.entry.Hits))
+		if w.compares() {
+			line, level = w.both.text(r)
+		}
+		area.text(0, y, heatIcons[level], w.a.theme.heat[level])
 		x := area.text(1, y, line, style)
 		if w.list.top+y == w.selected {
 			area.text(1, y, "›", style)
@@ -122,6 +135,9 @@ func (w *profileWindow) drawRows(c canvas) {
 	}
 	w.drawMore(c)
 }
+
+// compares tells whether the window shows what entries cost in two views.
+func (w *profileWindow) compares() bool { return w.subject != nil && w.subject.compared != "" }
 
 // drawMore says in the head how many rows there are above and below.
 func (w *profileWindow) drawMore(c canvas) {

@@ -27,7 +27,7 @@ func (a *app) restore(s *session.State) {
 func (a *app) state() *session.State {
 	s := &session.State{Options: a.options, Aspects: defined(a.given, a.config.Aspects)}
 	for i, w := range a.windows {
-		if p, ok := w.(*profileWindow); ok {
+		if p, ok := w.(*profileWindow); ok && p.subject == nil {
 			s.Windows = append(s.Windows, p.keep())
 			if i == a.active {
 				s.Active = len(s.Windows)

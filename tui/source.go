@@ -22,7 +22,7 @@ import (
 type lineHits map[string]map[int]*big.Rat
 
 // countLines builds the view by line, and refines its root once: each "..f:42" is the hits of a line.
-func countLines(build func(views.Options) (*views.View, error), o views.Options) lineHits {
+func countLines(build func(views.Options) (viewed, error), o views.Options) lineHits {
 	o.Granularity = views.ByLine
 	v, err := build(o)
 	if err != nil {
@@ -94,8 +94,8 @@ func (d *detail) count() {
 	}
 	d.busy = true
 	asked := d.asked
-	recording, options, replay := d.w.a.recording, d.w.a.options, d.w.replay
-	build := func(o views.Options) (*views.View, error) { return replay.View(recording, o) }
+	recording, options, view := d.w.a.recording, d.w.a.options, d.w.view()
+	build := func(o views.Options) (viewed, error) { return view(recording, o) }
 	beside(d.w.a, func() lineHits { return countLines(build, options) }, func(l lineHits) {
 		if asked == d.asked {
 			d.lines, d.busy = &l, false

@@ -30,6 +30,7 @@ What it is left with (windows, refinements, span, ...) is kept in the recording'
 again the next time, unless --fresh is given; 'cpprof report RECORDING --session' writes it as text.`,
 		Example: `  cpprof view run.cpprof
   cpprof view run.cpprof --thread main.worker
+  cpprof view new.cpprof --against old.cpprof --thread main.worker
   cpprof view run.cpprof --from 2s --to 5s --class-by label:route`,
 		GroupID:           groupAnalyse,
 		Args:              oneRecording,
@@ -42,7 +43,10 @@ again the next time, unless --fresh is given; 'cpprof report RECORDING --session
 			if err != nil {
 				return err
 			}
-			var o tui.Options
+			o := tui.Options{}
+			if o.Against, err = f.other(s); err != nil {
+				return err
+			}
 			if !fresh {
 				if o.Session, err = f.restored(c.Flags(), s); err != nil {
 					return err
@@ -52,6 +56,7 @@ again the next time, unless --fresh is given; 'cpprof report RECORDING --session
 		},
 	}
 	f.addView(c)
+	c.Flags().StringVar(&f.against, "against", "", "the `recording` to compare the view with that --server (the default) or --thread chooses")
 	c.Flags().BoolVar(&fresh, "fresh", false, "without the windows that the Analyzer was left with")
 	f.addThreshold(c)
 	return c
@@ -108,6 +113,22 @@ func (f *reportFlags) analyze(ctx context.Context, t terminal, s *source, o tui.
 		return err
 	}
 	return nil
+}
+
+// other is what the flags say to compare with, if they do.
+func (f *reportFlags) other(s *source) (*tui.Against, error) {
+	if f.against == "" {
+		return nil, nil
+	}
+	r, err := openRecording(f.against)
+	if err != nil {
+		return nil, err
+	}
+	against := &tui.Against{Path: f.against, Recording: r}
+	if f.thread != "" {
+		against.Class, err = f.class(s)
+	}
+	return against, err
 }
 
 // class is that of the Thread View that the flags ask for, or "" for the Server View. The view is built once to see that
