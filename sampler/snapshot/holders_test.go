@@ -197,13 +197,12 @@ func (c *score) count(t testing.TB, r *sampledata.Recording, st *sampledata.Stat
 
 // unseen are the kinds of code whose holders are not to be found in most samples, and why.
 var unseen = map[string]string{
-	"twice-in-map":  "nothing in the frame leads to the lock: it is looked up anew to be given back",
-	"odd-release":   "the lock is in a closure that a helper gave, which nobody looks into",
-	"odd-maybe":     "the lock is taken on one of two paths that meet",
-	"odd-try":       "what TryLock did is not followed",
-	"odd-relaxing":  "the holder changes all the time",
-	"odd-cond":      "sync.Cond takes the lock again, in frames of its own",
-	"odd-recovered": "where a panic is under way, deferred functions may have given the lock back",
+	"twice-in-map": "nothing in the frame leads to the lock: it is looked up anew to be given back",
+	"odd-release":  "the lock is in a closure that a helper gave, which nobody looks into",
+	"odd-maybe":    "the lock is taken on one of two paths that meet",
+	"odd-try":      "what TryLock did is not followed",
+	"odd-relaxing": "the holder changes all the time",
+	"odd-cond":     "sync.Cond takes the lock again, in frames of its own",
 }
 
 // judged checks scores: nobody is blamed wrongly, and of nearly all that wait it is told for whom.
