@@ -80,6 +80,14 @@ func TestTypedPath(t *testing.T) {
 	b.shows("is hidden by the threshold")
 }
 
+// A split whose results are all hidden says so.
+func TestHiddenSplit(t *testing.T) {
+	b := bobThread(t)
+	b.line(":threshold 149")
+	b.line(":up * | :RUN")
+	b.shows("Every caller is below the threshold")
+}
+
 // A mistake is shown where it is, and can be mended.
 func TestMistakesHaveACaret(t *testing.T) {
 	b := bobThread(t)

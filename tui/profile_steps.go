@@ -93,6 +93,7 @@ func (w *profileWindow) up(p1, p2 callpath.Path) {
 				return
 			}
 		}
+		w.a.say("Every caller is below the threshold: [ lowers it.")
 	})
 }
 

@@ -68,12 +68,12 @@ func (a *app) openComparison(class, path string, other *sampledata.Recording) {
 func viewBoth(of session.Window, a, b *sampledata.Recording, o views.Options) (viewed, error) {
 	first, err := of.View(a, o)
 	if err != nil {
-		return viewed{}, fmt.Errorf("A: %w", err)
+		return viewed{}, fmt.Errorf("first recording: %w", err)
 	}
 	o.Span = views.Span{}
 	second, err := of.View(b, o)
 	if err != nil {
-		return viewed{}, fmt.Errorf("B: %w", err)
+		return viewed{}, fmt.Errorf("second recording: %w", err)
 	}
 	both, err := calltree.Merge(first.Tree, second.Tree)
 	if err != nil {
