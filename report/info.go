@@ -90,7 +90,7 @@ func Info(w io.Writer, path string, r *sampledata.Recording) error {
 	if err != nil {
 		return err
 	}
-	line("locks", "%s", waitsText(a))
+	line("locks", "%s", LockWaits(a))
 	if len(r.Warnings) == 0 && len(a.Deadlocks) == 0 {
 		line("warnings", "none")
 	}

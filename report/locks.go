@@ -22,13 +22,13 @@ var pathShare = big.NewRat(1, 20)
 func Locks(w io.Writer, r *sampledata.Recording, a *locks.Analysis, top int) error {
 	b := new(strings.Builder)
 	for _, d := range a.Deadlocks {
-		writeDeadlock(b, r, d)
+		fmt.Fprintf(b, "%s\n%s\n", DeadlockSpan(r, d), Deadlock(d))
 	}
 	shown := a.Locks
 	if top > 0 && top < len(shown) {
 		shown = shown[:top]
 	}
-	fmt.Fprintf(b, "%s\n", waitsText(a))
+	fmt.Fprintf(b, "%s\n", LockWaits(a))
 	if len(shown) > 0 {
 		b.WriteByte('\n')
 		if err := lockTable(b, a, shown); err != nil {
@@ -39,15 +39,15 @@ func Locks(w io.Writer, r *sampledata.Recording, a *locks.Analysis, top int) err
 		fmt.Fprintf(b, "\n%s (--top 0 shows all)\n", counted(more, "more lock"))
 	}
 	for _, l := range shown {
-		writeLock(b, a, l)
+		fmt.Fprintf(b, "\n%s", Lock(a, l, lineWidth))
 	}
 	b.WriteString(Warnings(a.Held.Warnings))
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// waitsText says how much was waited for locks, and for how much of it the holders are known.
-func waitsText(a *locks.Analysis) string {
+// LockWaits says how much was waited for locks, and for how much of it the holders are known.
+func LockWaits(a *locks.Analysis) string {
 	if len(a.Locks) == 0 {
 		return "no goroutine was seen waiting for a lock"
 	}
@@ -75,15 +75,28 @@ func percent(share *big.Rat) string {
 
 func lockTable(w io.Writer, a *locks.Analysis, shown []*locks.Lock) error {
 	t := &table{right: true}
-	t.add("waited", "mean", "hits", "known", "lock")
+	t.add(LockColumns[:]...)
 	for _, l := range shown {
-		t.add(span(a.Waited(l.Hits)), Decimal(a.Mean(l.Hits), 2), strconv.FormatInt(l.Hits, 10), percent(l.Share(l.Attributed())), Printable(l.String()))
+		row := LockRow(a, l)
+		t.add(row[:]...)
 	}
 	return t.write(w)
 }
 
-// writeLock writes what is known of one lock.
-func writeLock(b *strings.Builder, a *locks.Analysis, l *locks.Lock) {
+// LockColumns are the heads of LockRow's cells.
+var LockColumns = [5]string{"waited", "mean", "hits", "known", "lock"}
+
+// LockRow is a lock as a row of the table of locks: how long goroutines waited for it, how many on average, the hits of that,
+// the share of these whose holder is known, and the lock.
+func LockRow(a *locks.Analysis, l *locks.Lock) [5]string {
+	return [5]string{span(a.Waited(l.Hits)), Decimal(a.Mean(l.Hits), 2), strconv.FormatInt(l.Hits, 10),
+		percent(l.Share(l.Attributed())), Printable(l.String())}
+}
+
+// Lock tells what is known of one lock, in lines of a width where that is possible: who waited for it, who held it and what
+// they were doing, and the longest chains.
+func Lock(a *locks.Analysis, l *locks.Lock, width int) string {
+	b := &wrapper{width: width}
 	heading := Printable(l.String()) + ":"
 	if l.Kind != "" {
 		heading += " " + l.Kind
@@ -91,7 +104,7 @@ func writeLock(b *strings.Builder, a *locks.Analysis, l *locks.Lock) {
 	if l.Address != 0 {
 		heading += fmt.Sprintf(" at %#x", l.Address)
 	}
-	fmt.Fprintf(b, "\n%s\n  waiting\n", heading)
+	fmt.Fprintf(b, "%s\n  waiting\n", heading)
 	for _, w := range l.Waiters {
 		text := w.Class
 		if w.In != "" {
@@ -100,23 +113,24 @@ func writeLock(b *strings.Builder, a *locks.Analysis, l *locks.Lock) {
 		if w.Reason != l.Kind+".Lock" {
 			text += " (" + w.Reason + ")"
 		}
-		entry(b, 4, strconv.FormatInt(w.Hits, 10), Printable(text))
+		b.entry(4, strconv.FormatInt(w.Hits, 10), Printable(text))
 	}
 	fmt.Fprintf(b, "  held by (%s)\n", evidenceText(&l.Evidence))
 	writeHeld(b, a, l)
 	if len(l.Chains) > 0 {
 		b.WriteString("  chains\n")
 		for _, c := range l.Chains[:min(len(l.Chains), mentioned)] {
-			entry(b, 4, Hits(c.Hits), Printable(chainText(c)))
+			b.entry(4, Hits(c.Hits), Printable(chainText(c)))
 		}
 		if more := len(l.Chains) - mentioned; more > 0 {
 			fmt.Fprintf(b, "    %d more, as long or shorter\n", more)
 		}
 	}
+	return b.String()
 }
 
 // writeHeld writes the call paths of the holders, each with its hits, as far as it goes without a fork.
-func writeHeld(b *strings.Builder, a *locks.Analysis, l *locks.Lock) {
+func writeHeld(b *wrapper, a *locks.Analysis, l *locks.Lock) {
 	t := a.Held.Tree
 	least := new(big.Rat).Mul(new(big.Rat).SetInt64(l.Hits), pathShare)
 	frame := func(n int32) callpath.Element { return callpath.Frame(t.Symbols().Name(t.Funcs()[n])) }
@@ -138,7 +152,7 @@ func writeHeld(b *strings.Builder, a *locks.Analysis, l *locks.Lock) {
 			path = path.Then(frame(below[0]), false)
 			below = children(below[0])
 		}
-		entry(b, indent, Hits(hits), Printable(path.String()))
+		b.entry(indent, Hits(hits), Printable(path.String()))
 		for _, c := range below {
 			write(c, indent+2)
 		}
@@ -172,17 +186,23 @@ func chainText(c *locks.Chain) string {
 // lineWidth is what texts are wrapped to where they can be.
 const lineWidth = 80
 
+// A wrapper is a text of lines of a width, in bytes, which are columns or more.
+type wrapper struct {
+	strings.Builder
+	width int
+}
+
 // entry writes hits and a text.
-func entry(b *strings.Builder, indent int, hits, text string) {
+func (b *wrapper) entry(indent int, hits, text string) {
 	const hitsWidth = 7
-	wrap(b, fmt.Sprintf("%*s%*s  ", indent, "", hitsWidth, hits), indent+hitsWidth+4, text)
+	b.wrap(fmt.Sprintf("%*s%*s  ", indent, "", hitsWidth, hits), indent+hitsWidth+4, text)
 }
 
 // wrap writes a text behind what its first line begins with, wrapped at blanks; the other lines are indented.
-func wrap(b *strings.Builder, line string, indent int, text string) {
+func (b *wrapper) wrap(line string, indent int, text string) {
 	for words := strings.Split(text, " "); len(words) > 0; line = strings.Repeat(" ", indent) {
 		n, width := 1, len(line)+len(words[0])
-		for n < len(words) && width+1+len(words[n]) <= lineWidth {
+		for n < len(words) && width+1+len(words[n]) <= b.width {
 			width += 1 + len(words[n])
 			n++
 		}
@@ -191,14 +211,13 @@ func wrap(b *strings.Builder, line string, indent int, text string) {
 	}
 }
 
-func writeDeadlock(b *strings.Builder, r *sampledata.Recording, d *locks.Deadlock) {
+// DeadlockSpan says since when a deadlock stands.
+func DeadlockSpan(r *sampledata.Recording, d *locks.Deadlock) string {
 	until := "to the last sample"
 	if int(d.Last) < len(r.Samples)-1 {
 		until = "to " + span(r.Samples[d.Last].Time)
 	}
-	fmt.Fprintf(b, "DEADLOCK in %s, from %s %s:\n", counted(d.Samples, "sample"), span(r.Samples[d.First].Time), until)
-	b.WriteString(Deadlock(d))
-	b.WriteByte('\n')
+	return fmt.Sprintf("DEADLOCK in %s, from %s %s:", counted(d.Samples, "sample"), span(r.Samples[d.First].Time), until)
 }
 
 // Deadlocks shows deadlocks as warnings, a line each.
@@ -216,10 +235,10 @@ func Deadlocks(path string, deadlocks []*locks.Deadlock) string {
 
 // Deadlock shows the goroutines that wait for one another, with their stacks, the innermost call first.
 func Deadlock(d *locks.Deadlock) string {
-	b := new(strings.Builder)
+	b := &wrapper{width: lineWidth}
 	for i, m := range d.Members {
 		next := d.Members[(i+1)%len(d.Members)]
-		wrap(b, "  ", 4, fmt.Sprintf("goroutine %d (%s) waits for %s, which goroutine %d holds",
+		b.wrap("  ", 4, fmt.Sprintf("goroutine %d (%s) waits for %s, which goroutine %d holds",
 			m.Goroutine, Printable(m.Class), Printable(m.Lock), next.Goroutine))
 		for _, f := range m.Stack {
 			fmt.Fprintf(b, "      %s%s\n", Printable(f.Function), place(f.File, f.Line))

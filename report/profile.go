@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"strings"
 
+	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
@@ -25,8 +26,8 @@ func (p *Profile) Write(w io.Writer) error {
 	b := new(strings.Builder)
 	m := p.Session.Tree().Main()
 	fmt.Fprintf(b, "%s; %s hits are a cost of 1.000\n", Printable(p.Title), Hits(m.Denominator))
-	if waited, attributed := views.Monitor(p.Session.Tree()); waited.Sign() > 0 {
-		fmt.Fprintf(b, "MONITOR %s, of which %s is attributed to holders of the locks\n", Cost(m.Cost(waited)), percent(fraction(attributed, waited)))
+	if text := Monitor(p.Session.Tree()); text != "" {
+		fmt.Fprintln(b, text)
 	}
 	b.WriteByte('\n')
 	hitsWidth := max(len("hits"), len(Hits(p.Session.Root().Hits)))
@@ -47,6 +48,19 @@ func (p *Profile) Write(w io.Writer) error {
 	_, err := io.WriteString(w, b.String())
 	return err
 }
+
+// Monitor says how much of a Thread View is waiting for locks, and of how much of that the holders are known; "" where there is
+// none.
+func Monitor(t *calltree.Tree) string {
+	waited, attributed := views.Monitor(t)
+	if waited.Sign() == 0 {
+		return ""
+	}
+	return fmt.Sprintf("MONITOR %s, of which %s is attributed to holders of the locks", Cost(t.Main().Cost(waited)), Attributed(waited, attributed))
+}
+
+// Attributed is the share of hits of waiting for locks whose holders are known: "96.5 %".
+func Attributed(waited, attributed *big.Rat) string { return percent(fraction(attributed, waited)) }
 
 func threshold(t refine.Threshold) string {
 	var parts []string
