@@ -29,6 +29,9 @@ var splitHeads = [len(typedNames)]string{"RUN", "LOAD", "PRIO", "MON", "WAIT"}
 
 func (c *profileColumns) head() string {
 	var s string
+	if len(c.w.labels.paths) > 0 {
+		s += labelsHead
+	}
 	if c.interval {
 		s += "      ±"
 	}
@@ -129,6 +132,9 @@ func typedOf(name string) string {
 // draw draws the columns of a row.
 func (c *profileColumns) draw(on canvas, r row, style tcell.Style) {
 	x := 0
+	if len(c.w.labels.paths) > 0 {
+		x = on.text(x, 0, c.w.labels.text(r.entry), style)
+	}
 	if c.interval {
 		text := "-"
 		if i := bottlenecks.CostInterval(c.w.session.Tree().Main(), r.entry.Hits); i != nil {

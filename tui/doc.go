@@ -11,14 +11,15 @@
 //	root.go     the layout of the screen (bars.go, help.go and prompt.go its parts)
 //	theme.go    colours and icons; canvas.go, names.go: text into cells
 //	summary*.go the summary window; timeline*.go the strip above its table, on which a span is selected
-//	profile*.go profile windows
+//	profile*.go profile windows (columns.go, slider.go, detail.go, source.go and labels.go their parts)
+//	subjects.go profile windows of locks, and of two recordings (compared.go)
 //	session.go  what the Analyzer is left with, and opened again
 //	live.go     a recording that grows while it is shown
 //
 // # Windows
 //
 // A window (see the interface) is a tview.Primitive together with its bindings and commands. It draws itself on a
-// canvas, cell by cell, so that no name is ever read as markup; newCanvas escapes what a terminal would interpret. Keys
+// canvas, cell by cell, so that no name is ever read as markup; canvas.text escapes what a terminal would interpret. Keys
 // never reach the primitive: the app looks them up in bindings() and calls do. Text is asked for with app.ask.
 // The mouse reaches the primitive's MouseHandler, with the body's coordinates; a double click comes as a click unless
 // both were on the same cell.
@@ -27,7 +28,7 @@
 //
 // Everything is owned by the goroutine of the event loop. What may take longer than a few milliseconds is work for start,
 // which calls it beside the loop, on nothing that changes meanwhile, and hands its result to a function in the loop. A window
-// has at most one job. Keys that are pressed while it has one wait for its end (app.act), except those of the app itself:
+// has at most one job. Keys that are pressed while it has one wait for its end (app.waits), except those of the app itself:
 // windows can be switched, and Esc cancels. A feed, such as a recording that grows, hands things in with app.post.
 //
 // # Options

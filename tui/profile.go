@@ -37,6 +37,7 @@ type profileWindow struct {
 
 	list    listView
 	columns profileColumns
+	labels  labels
 	both    comparison // of a subject that is compared
 	detail  detail
 	search  string
@@ -60,7 +61,7 @@ func (a *app) openSubject(of *subject, s session.Window) *profileWindow {
 	if p, err := callpath.Parse(s.Selected); err == nil {
 		w.wanted = p
 	}
-	w.columns.w, w.detail.w, w.both.w = w, w, w
+	w.columns.w, w.labels.w, w.detail.w, w.both.w = w, w, w, w
 	a.open(w)
 	w.build()
 	return w

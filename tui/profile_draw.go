@@ -110,6 +110,7 @@ func (w *profileWindow) drawRows(c canvas) {
 	w.scrollToSelected()
 	shown := w.rows[w.list.top:min(len(w.rows), w.list.top+area.height)]
 	w.columns.want(shown)
+	w.labels.want(shown)
 	if w.compares() {
 		w.both.want(shown)
 	}
@@ -166,6 +167,9 @@ func (w *profileWindow) drawName(c canvas, r row, style tcell.Style) {
 		hidden = fmt.Sprintf(" +%d", below)
 	}
 	x += 2
+	if w.labels.has(r.entry) {
+		x = c.text(x, 0, "◆ ", w.a.theme.key)
+	}
 	label := shorten(r.entry.Label(), max(12, c.width-x-len(hidden)))
 	if style == w.a.theme.plain {
 		style = w.nameStyle(r.entry)

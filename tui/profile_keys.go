@@ -18,6 +18,7 @@ func (w *profileWindow) bindings() []binding {
 		{keys: []string{"R"}, label: "Redo", description: "redo what was undone", do: do(w.redo)},
 		{keys: []string{"t"}, label: "Typed", description: "columns of the typed time that the entry leads to (or not)", do: do(func() { w.columns.split = !w.columns.split })},
 		{keys: []string{"i"}, label: "±", description: "a column of the 95 % interval of the cost (or not)", do: do(func() { w.columns.interval = !w.columns.interval })},
+		{keys: []string{"m"}, label: "Label", description: "label the entry, or not: a column shows what the others share with those labelled", do: do(w.toggleLabel)},
 		{keys: []string{"["}, description: "a lower threshold: show more entries", do: do(func() { w.slide(-1) })},
 		{keys: []string{"]"}, description: "a higher threshold: show fewer entries", do: do(func() { w.slide(1) })},
 		{keys: []string{"j", "Down"}, description: "the next entry", do: do(func() { w.choose(w.selected + 1) })},
@@ -48,6 +49,12 @@ const panColumns = 8
 func (w *profileWindow) toggleCollapsed() {
 	if e := w.entry(); e != nil {
 		w.collapse(!w.session.Collapsed(e))
+	}
+}
+
+func (w *profileWindow) toggleLabel() {
+	if e := w.entry(); e != nil {
+		w.labels.toggle(e.Path)
 	}
 }
 

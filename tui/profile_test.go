@@ -82,6 +82,7 @@ var profileKeys = map[string]keyTest{
 	"R":      {keys: []string{"U", "U"}, check: shows("▾ bob.(*terminal).run")},
 	"t":      {check: shows(" RUN LOAD PRIO  MON WAIT", "  .13            .80  .07  ▾ "+terminals)},
 	"i":      {check: shows("      ±", " 0.800   120 ±0.06")},
+	"m":      {keys: []string{"j", "j", "j"}, check: shows("0.800  ▾ "+terminals, "0.000          bob.(*manager).stamp", "0.800          ◆ sync.(*Mutex).Lock", "0.800      ..:MONITOR")},
 	"[":      {keys: []string{"]", "]"}, check: shows(" 15 hits (cost 0.100)", "1 hidden", "0.133")},
 	"]":      {keys: []string{"]"}, check: shows(" 20 hits (cost 0.133)", "1 hidden", "▾ bob.(*manager).transact +1")},
 	"j":      {check: chooses("bob.(*terminal).run")},
@@ -217,4 +218,13 @@ func TestFiveClicksOfTheBOBCase(t *testing.T) {
 		"0.800   120          ▾ "+terminals+"\n",
 		"0.533    80              ..bob.(*date).field\n",
 	)
+}
+
+// Labels cover a stack once; without one the column is gone.
+func TestLabels(t *testing.T) {
+	b := bobThread(t)
+	b.keys("G", "m", "k", "m")
+	b.shows("0.867  ▾ "+terminals, "0.800          sync.(*Mutex).Lock", "0.067          ◆ bob.(*manager).store", "0.000          bob.(*manager).stamp")
+	b.keys("m", "G", "m")
+	b.hides("label", "◆")
 }
