@@ -57,7 +57,7 @@ func (d *decoder) sample(m *pb.Sample) error {
 		// A sum that overflows is before the sample before, and refused.
 		Time: d.b.tables.time + time.Duration(m.Time), Halt: time.Duration(m.Halt), Threads: int32(m.Threads),
 		StoppedWorld: m.StoppedWorld, Collecting: m.Collecting,
-		Missed: int32(m.Missed), SamplerCPU: time.Duration(m.SamplerCpu),
+		Missed: int32(m.Missed), SamplerCPU: time.Duration(m.SamplerCpu), LostHalt: time.Duration(m.LostHalt),
 		Reused: int32(m.Reused), Rechecked: int32(m.Rechecked), Wrong: int32(m.Wrong),
 	}
 	for _, p := range m.Processors {

@@ -16,7 +16,7 @@ func (e *encoder) sample(s *Sample, since time.Duration, changes []Change) {
 	m := &pb.Sample{
 		Time: uint64(since), Halt: uint64(s.Halt), Threads: uint32(s.Threads),
 		StoppedWorld: s.StoppedWorld, Collecting: s.Collecting,
-		Missed: uint32(s.Missed), SamplerCpu: uint64(s.SamplerCPU),
+		Missed: uint32(s.Missed), SamplerCpu: uint64(s.SamplerCPU), LostHalt: uint64(s.LostHalt),
 		Reused: uint32(s.Reused), Rechecked: uint32(s.Rechecked), Wrong: uint32(s.Wrong),
 	}
 	for _, g := range s.Processors {

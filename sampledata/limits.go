@@ -78,7 +78,7 @@ func (z *sizes) sample(s *Sample) error {
 		name  string
 		value int64
 	}{
-		{"time", int64(s.Time)}, {"halt", int64(s.Halt)}, {"sampler CPU", int64(s.SamplerCPU)},
+		{"time", int64(s.Time)}, {"halt", int64(s.Halt)}, {"lost halt", int64(s.LostHalt)}, {"sampler CPU", int64(s.SamplerCPU)},
 		{"thread count", int64(s.Threads)}, {"missed ticks", int64(s.Missed)}, {"reused stacks", int64(s.Reused)},
 		{"rechecked stacks", int64(s.Rechecked)}, {"wrong stacks", int64(s.Wrong)},
 	} {

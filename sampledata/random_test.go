@@ -135,7 +135,7 @@ func (d *drawer) sample() {
 	s := Sample{
 		Halt: duration(d.t), Threads: rapid.Int32Min(0).Draw(d.t, "threads"),
 		StoppedWorld: rapid.Bool().Draw(d.t, "stopped"), Collecting: rapid.Bool().Draw(d.t, "collecting"),
-		Missed: rapid.Int32Min(0).Draw(d.t, "missed"), SamplerCPU: duration(d.t), Reused: rapid.Int32Min(0).Draw(d.t, "reused"),
+		Missed: rapid.Int32Min(0).Draw(d.t, "missed"), SamplerCPU: duration(d.t), LostHalt: duration(d.t), Reused: rapid.Int32Min(0).Draw(d.t, "reused"),
 	}
 	s.Rechecked = rapid.Int32Range(0, s.Reused).Draw(d.t, "rechecked")
 	s.Wrong = rapid.Int32Range(0, s.Rechecked).Draw(d.t, "wrong")

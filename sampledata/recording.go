@@ -155,6 +155,7 @@ type Sample struct {
 	Reused     int32         // stacks taken over from an earlier sample because nothing seemed to have changed
 	Rechecked  int32         // of these, read again all the same to measure how often that is wrong
 	Wrong      int32         // of those, found changed
+	LostHalt   time.Duration // how long the target was halted without a sample coming of it
 }
 
 // What a processor that runs no goroutine does.

@@ -37,7 +37,7 @@ type HaltStats struct {
 	P90    time.Duration `json:"p90"`
 	P99    time.Duration `json:"p99"`
 	Max    time.Duration `json:"max"`
-	Total  time.Duration `json:"total"`
+	Total  time.Duration `json:"total"` // with the halts that no sample came of
 }
 
 // Stats sums a recording up.
@@ -94,6 +94,7 @@ func (r *Recording) haltStats() HaltStats {
 	var h HaltStats
 	var halts []time.Duration
 	for i := range r.Samples {
+		h.Total = plus(h.Total, r.Samples[i].LostHalt)
 		if halt := r.Samples[i].Halt; halt > 0 {
 			halts = append(halts, halt)
 			h.Total = plus(h.Total, halt)

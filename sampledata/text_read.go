@@ -31,7 +31,7 @@ import (
 //	holders hN gN...
 //	lock 0xN NAME [from=SAMPLE]                                               # SAMPLE counts up from 0
 //	sample TIME [halt=TIME] [processors=P,...] [threads=N] [stopped-world] [collecting] [missed=N] [cpu=TIME]
-//	       [reused=N] [rechecked=N] [wrong=N]                                 # one line; P is gN, idle or system
+//	       [reused=N] [rechecked=N] [wrong=N] [lost-halt=TIME]                # one line; P is gN, idle or system
 //	    gN STATE STACK [reason=TEXT] [lock=0xN] [holders=hN] [evidence=inferred|ambiguous|recorded]
 //	       [labels=lN] [priority=N] [torn]                                    # one line; STACK is nN or -
 //	    gN gone

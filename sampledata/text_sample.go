@@ -10,7 +10,7 @@ func (r *textReader) beginSample(l *textLine) error {
 	err := l.attributes(settings{
 		"halt": toDuration(&s.Halt), "processors": r.toProcessors(&s.Processors), "threads": toInt32(&s.Threads),
 		"missed": toInt32(&s.Missed), "cpu": toDuration(&s.SamplerCPU), "reused": toInt32(&s.Reused),
-		"rechecked": toInt32(&s.Rechecked), "wrong": toInt32(&s.Wrong),
+		"rechecked": toInt32(&s.Rechecked), "wrong": toInt32(&s.Wrong), "lost-halt": toDuration(&s.LostHalt),
 	}, map[string]*bool{"stopped-world": &s.StoppedWorld, "collecting": &s.Collecting})
 	if err != nil {
 		return err

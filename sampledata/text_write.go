@@ -182,6 +182,9 @@ func (s *textSink) Sample(sample Sample, changes []Change) error {
 	l.number("reused", int64(sample.Reused))
 	l.number("rechecked", int64(sample.Rechecked))
 	l.number("wrong", int64(sample.Wrong))
+	if sample.LostHalt != 0 {
+		l.set("lost-halt", ascii(sample.LostHalt))
+	}
 	s.line(l)
 	for i := range changes {
 		s.change(&changes[i])

@@ -138,8 +138,11 @@ type recorder struct {
 	pace    *pacer
 	cpu     time.Duration // of this process, at the sample before
 	failed  int           // samples in a row
-	missed  int64         // not told in a sample yet
 	done    Progress
+
+	// Not told in a sample yet.
+	missed   int64
+	lostHalt time.Duration
 }
 
 // loop waits for tick after tick.
@@ -181,6 +184,7 @@ func (r *recorder) sample(ctx context.Context) (*sampledata.End, error) {
 		Time:       r.o.Clock(),
 		Missed:     int32(min(r.missed, math.MaxInt32)),
 		SamplerCPU: cpu - r.cpu,
+		LostHalt:   r.lostHalt,
 	}
 	s, err := r.backend.Observe(ctx, r.sink, s)
 	r.pace.charge(s.Halt, processorTime()-cpu)
@@ -198,12 +202,13 @@ func (r *recorder) sample(ctx context.Context) (*sampledata.End, error) {
 		r.sink.Warn("lost-sample", err.Error(), 1)
 		r.done.Lost++
 		r.missed++
+		r.lostHalt += s.Halt
 		if r.failed++; r.failed >= maxFailures {
 			return nil, fmt.Errorf("%d samples in a row failed, the last: %w", r.failed, err)
 		}
 		return nil, nil
 	}
-	r.cpu, r.failed, r.missed = cpu, 0, 0
+	r.cpu, r.failed, r.missed, r.lostHalt = cpu, 0, 0, 0
 	r.done.Samples++
 	r.done.Missed += int64(s.Missed)
 	r.done.Elapsed = r.o.Clock()

@@ -20,10 +20,6 @@ import (
 // Name is what a recording's header calls this backend.
 const Name = "snapshot"
 
-// haltLimit bounds a halt. A thread that does not stop for so long is waiting for a CPU on a machine with far too much
-// to do, or sleeps uninterruptibly.
-const haltLimit = 50 * time.Millisecond
-
 // A Backend samples one process.
 type Backend struct {
 	process *sampler.Process
@@ -59,6 +55,7 @@ type Backend struct {
 	looks  callLooks
 	mLook  []byte
 
+	patience  patience
 	holders   holders
 	channels  channels
 	names     lockNames
@@ -155,8 +152,9 @@ func (b *Backend) look(h *halt.Halter, s *sampledata.Sample) error {
 		return err
 	}
 	b.capture.prepare(ps)
-	halted, err := h.Halt(haltLimit, b.capture.take)
+	halted, err := h.Halt(b.patience.limit(len(ps)), b.capture.take)
 	s.Halt = halted.Took
+	b.patience.learn(err)
 	if err != nil {
 		b.forget()
 		return err

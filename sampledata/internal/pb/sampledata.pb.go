@@ -1372,6 +1372,7 @@ type Sample struct {
 	Reused        uint32 `protobuf:"varint,9,opt,name=reused,proto3" json:"reused,omitempty"`                           // stacks taken over from an earlier sample because nothing seemed to have changed
 	Rechecked     uint32 `protobuf:"varint,10,opt,name=rechecked,proto3" json:"rechecked,omitempty"`                    // of these, read again all the same to measure how often that is wrong
 	Wrong         uint32 `protobuf:"varint,11,opt,name=wrong,proto3" json:"wrong,omitempty"`                            // of those, found changed
+	LostHalt      uint64 `protobuf:"varint,12,opt,name=lost_halt,json=lostHalt,proto3" json:"lost_halt,omitempty"`      // how long the target was halted without a sample coming of it
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1479,6 +1480,13 @@ func (x *Sample) GetRechecked() uint32 {
 func (x *Sample) GetWrong() uint32 {
 	if x != nil {
 		return x.Wrong
+	}
+	return 0
+}
+
+func (x *Sample) GetLostHalt() uint64 {
+	if x != nil {
+		return x.LostHalt
 	}
 	return 0
 }
@@ -1772,7 +1780,7 @@ const file_sampledata_proto_rawDesc = "" +
 	"\block_row\x18\x04 \x03(\rR\alockRow\x12!\n" +
 	"\flock_address\x18\x05 \x03(\x04R\vlockAddress\x12!\n" +
 	"\flock_holders\x18\x06 \x03(\rR\vlockHolders\x12C\n" +
-	"\rlock_evidence\x18\a \x03(\x0e2\x1e.cpprof.sampledata.v1.EvidenceR\flockEvidence\"\xb4\x02\n" +
+	"\rlock_evidence\x18\a \x03(\x0e2\x1e.cpprof.sampledata.v1.EvidenceR\flockEvidence\"\xd1\x02\n" +
 	"\x06Sample\x12\x12\n" +
 	"\x04time\x18\x01 \x01(\x04R\x04time\x12\x12\n" +
 	"\x04halt\x18\x02 \x01(\x04R\x04halt\x12\x1e\n" +
@@ -1790,7 +1798,8 @@ const file_sampledata_proto_rawDesc = "" +
 	"\x06reused\x18\t \x01(\rR\x06reused\x12\x1c\n" +
 	"\trechecked\x18\n" +
 	" \x01(\rR\trechecked\x12\x14\n" +
-	"\x05wrong\x18\v \x01(\rR\x05wrong\"O\n" +
+	"\x05wrong\x18\v \x01(\rR\x05wrong\x12\x1b\n" +
+	"\tlost_halt\x18\f \x01(\x04R\blostHalt\"O\n" +
 	"\tLockNames\x12\x18\n" +
 	"\aaddress\x18\x01 \x03(\x04R\aaddress\x12\x14\n" +
 	"\x05first\x18\x02 \x03(\rR\x05first\x12\x12\n" +
