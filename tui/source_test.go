@@ -1,0 +1,56 @@
+package tui
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The source of a function is shown with the hits of each line, from its declaration on.
+func TestSourceHasHitsByLine(t *testing.T) {
+	var text strings.Builder
+	for n := range 60 {
+		fmt.Fprintf(&text, "\tline%d()\n", n+1)
+	}
+	file := filepath.Join(t.TempDir(), "manager.go")
+	if err := os.WriteFile(file, []byte(text.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	o := bob(t)
+	for i := range o.Recording.Functions {
+		if f := &o.Recording.Functions[i]; f.Name == "bob.(*manager).transact" {
+			f.File = file
+		}
+	}
+	b := newBench(t, o)
+	b.resize(160, 60)
+	b.keys("Enter", "e", "/", "t", "r", "a", "n", "s", "Enter", "v")
+	b.shows("   31      line31()", "  150    33      line33()", "   36      line36()")
+	b.hides("line30()", "line37()")
+}
+
+// A recording says where its source is; only source is believed.
+func TestOnlySourceIsRead(t *testing.T) {
+	folder := t.TempDir()
+	secret := filepath.Join(folder, "secret.txt")
+	if err := os.WriteFile(secret, []byte("secret"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(folder, "folder.go"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	large := filepath.Join(folder, "large.go")
+	if err := os.WriteFile(large, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(large, largestSource+1); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"", secret, "relative.go", filepath.Join(folder, "folder.go"), filepath.Join(folder, "none.go"), large, "/dev/zero"} {
+		if lines, err := sourceLines(name); err == nil || lines != nil {
+			t.Errorf("%s is taken for source: %q, %v", name, lines, err)
+		}
+	}
+}
