@@ -224,13 +224,18 @@ func DeadlockSpan(r *sampledata.Recording, d *locks.Deadlock) string {
 func Deadlocks(path string, deadlocks []*locks.Deadlock) string {
 	b := new(strings.Builder)
 	for _, d := range deadlocks {
-		ids := make([]int64, len(d.Members))
-		for i, m := range d.Members {
-			ids[i] = m.Goroutine
-		}
-		fmt.Fprintf(b, "warning: DEADLOCK of %s, each waiting for a lock of the next; see cpprof locks %s\n", goids(ids), Printable(path))
+		fmt.Fprintf(b, "warning: %s; see cpprof locks %s\n", DeadlockLine(d), Printable(path))
 	}
 	return b.String()
+}
+
+// DeadlockLine says which goroutines wait for one another.
+func DeadlockLine(d *locks.Deadlock) string {
+	ids := make([]int64, len(d.Members))
+	for i, m := range d.Members {
+		ids[i] = m.Goroutine
+	}
+	return fmt.Sprintf("DEADLOCK of %s, each waiting for a lock of the next", goids(ids))
 }
 
 // Deadlock shows the goroutines that wait for one another, with their stacks, the innermost call first.

@@ -5,7 +5,6 @@ import (
 
 	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/locks"
-	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/session"
@@ -28,10 +27,9 @@ type viewed struct {
 	notes map[string][]string
 }
 
-// openLocks opens a window of the locks that were waited for: below each who held it, and what the holder was doing.
-func (a *app) openLocks() {
-	a.openSubject(&subject{title: "Locks", name: "Locks, their holders and what these do", view: viewLocks},
-		session.Window{Threshold: a.threshold, Steps: []refine.Step{{Kind: refine.KindDown, Text: calltree.RootName}}})
+// openHolders opens a window of the locks that were waited for: below each who held it, and what the holder was doing.
+func (a *app) openHolders(s session.Window) {
+	a.openSubject(&subject{title: "Holders", name: "Locks, their holders and what these do", view: viewLocks}, s)
 }
 
 func viewLocks(r *sampledata.Recording, o views.Options) (viewed, error) {

@@ -2,14 +2,13 @@ package tui
 
 import "testing"
 
-func TestLocksWindow(t *testing.T) {
+func TestHoldersWindow(t *testing.T) {
 	b := bobThread(t)
 	b.resize(160, 30)
-	b.keys("L")
-	b.keys("j", "v", "d")
+	b.keys("L", "h")
+	b.keys("v")
 	b.shows("Locks, their holders and what these do", "Waited for by", terminals+" in bob.(*manager).transact")
-	b.keys("j", "e")
-	b.shows("..bob.(*date).field")
+	b.shows("0.667    80              bob.(*manager).stamp")
 	var windows int
 	b.do(func() { windows = len(b.state().Windows) })
 	if windows != 1 {

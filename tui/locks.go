@@ -1,0 +1,135 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/cpprof/cpprof/locks"
+	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/rivo/tview"
+)
+
+// A lockWindow tells of the locks that goroutines waited for: a table of them, deadlocks first, and of the selected one who
+// waited for it, who held it, and what the holders were doing.
+type lockWindow struct {
+	*tview.Box
+	a        *app
+	found    lockFindings
+	failed   error
+	stale    bool // refresh is waiting for its turn
+	items    []lockItem
+	selected string // an item's key; it may be gone while only a span counts
+	search   string
+	list     canvas // of the last drawing
+	top      int    // the first item shown
+	pane     lockPane
+}
+
+// lockFindings are an analysis, nil until it is made, and what it was made of.
+type lockFindings struct {
+	*locks.Analysis
+	recording *sampledata.Recording
+}
+
+// A lockItem is a line of the table: a lock or a deadlock.
+type lockItem struct {
+	key      string // what it is, whatever is counted
+	lock     *locks.Lock
+	deadlock *locks.Deadlock
+}
+
+// openLocks shows the window of the locks, and opens it where there is none.
+func (a *app) openLocks() {
+	for i, w := range a.windows {
+		if _, ok := w.(*lockWindow); ok {
+			a.show(i)
+			return
+		}
+	}
+	w := &lockWindow{Box: tview.NewBox(), a: a}
+	a.open(w)
+	w.analyse()
+}
+
+func (w *lockWindow) title() string              { return "Locks" }
+func (w *lockWindow) primitive() tview.Primitive { return w }
+func (w *lockWindow) commands() []command        { return nil }
+func (w *lockWindow) closed()                    {}
+
+// refresh analyses the locks anew, once for all changes that come before its turn.
+func (w *lockWindow) refresh() {
+	if w.stale {
+		return
+	}
+	w.stale = true
+	w.a.act(w, func() {
+		w.stale = false
+		w.analyse()
+	})
+}
+
+func (w *lockWindow) analyse() {
+	r, o := w.a.recording, w.a.options
+	work := func() (lockFindings, error) {
+		found, err := locks.Analyse(r, o)
+		return lockFindings{found, r}, err
+	}
+	start(w.a, w, "Analysing the locks", work, func(found lockFindings, err error) {
+		switch {
+		case errors.Is(err, context.Canceled) && w.found.Analysis == nil && w.failed == nil:
+			w.a.close(w)
+			return
+		case errors.Is(err, context.Canceled):
+			return
+		}
+		w.found, w.failed = found, err
+		w.tabulate()
+	})
+}
+
+// tabulate makes the lines of the table, and keeps the one that is selected.
+func (w *lockWindow) tabulate() {
+	w.items, w.pane.of = nil, ""
+	if w.failed != nil {
+		return
+	}
+	for _, d := range w.found.Deadlocks {
+		w.items = append(w.items, lockItem{key: report.DeadlockLine(d), deadlock: d})
+	}
+	for _, l := range w.found.Locks {
+		w.items = append(w.items, lockItem{key: l.String(), lock: l})
+	}
+	if w.selected == "" && len(w.items) > 0 {
+		w.selected = w.items[0].key
+	}
+}
+
+// place is that of the selected item, -1 where it isn't there.
+func (w *lockWindow) place() int {
+	return slices.IndexFunc(w.items, func(i lockItem) bool { return i.key == w.selected })
+}
+
+// item is the selected one, or nil.
+func (w *lockWindow) item() *lockItem {
+	if i := w.place(); i >= 0 {
+		return &w.items[i]
+	}
+	return nil
+}
+
+func (w *lockWindow) choose(i int) {
+	if len(w.items) > 0 {
+		w.selected = w.items[min(max(0, i), len(w.items)-1)].key
+	}
+}
+
+// text is all that there is to say of an item, in lines of a width.
+func (w *lockWindow) text(i *lockItem, width int) string {
+	if d := i.deadlock; d != nil {
+		return fmt.Sprintf("%s\n%s", report.DeadlockSpan(w.found.recording, d), report.Deadlock(d))
+	}
+	return report.Lock(w.found.Analysis, i.lock, width) + report.Warnings(w.found.Held.Warnings)
+}
