@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/gdamore/tcell/v2"
@@ -112,7 +113,7 @@ func (a *app) resume(w window, queue []action) {
 	}
 }
 
-// cancel ends a window's job, and forgets what waits for it.
+// cancel ends a window's job, and forgets the keys that wait for it. What else waits, such as to be shown anew, is done.
 func (a *app) cancel(w window) bool {
 	j := a.jobs[w]
 	if j == nil {
@@ -121,6 +122,9 @@ func (a *app) cancel(w window) bool {
 	a.end(w, j)
 	a.say("%s: cancelled.", j.what)
 	j.cancel()
+	if slices.Contains(a.windows, w) {
+		a.resume(w, slices.DeleteFunc(j.queue, func(q action) bool { return q.key != nil }))
+	}
 	return true
 }
 

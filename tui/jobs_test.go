@@ -9,6 +9,7 @@ import (
 	"github.com/cpprof/cpprof/aspects"
 	"github.com/cpprof/cpprof/internal/synthetic"
 	"github.com/cpprof/cpprof/refine"
+	"github.com/cpprof/cpprof/views"
 	"github.com/gdamore/tcell/v2"
 )
 
@@ -67,6 +68,37 @@ func TestEscCancelsAJob(t *testing.T) {
 	if label := b.chosen(); label != "bob.(*terminal).run" || calls != 1 {
 		t.Errorf("%q is selected, %d results", label, calls)
 	}
+}
+
+// What a menu chooses while the view is built anew is done to the new view; and a cancelled job does not take along that
+// the window is to be shown anew.
+func TestRefreshAmongJobs(t *testing.T) {
+	b := bobThread(t)
+	b.keys("G", "p")
+	finish := b.busy(func(int, error) {})
+	b.do(func() {
+		b.options.Accounting = views.Single
+		b.changed()
+	})
+	b.press("o")
+	finish()
+	b.settle()
+	b.shows("single", "pruned to go:", "0.800   120  ▾ "+terminals)
+	finish = b.busy(func(int, error) {})
+	b.do(func() {
+		b.options.Accounting = views.Observed
+		b.changed()
+	})
+	b.press("Esc")
+	b.settle()
+	b.hides("single")
+	b.do(func() {
+		b.options.Accounting = views.Processors
+		b.changed()
+	})
+	b.settle()
+	b.shows("processors")
+	finish()
 }
 
 // While one window is busy, the others are not.
