@@ -55,7 +55,7 @@ type Backend struct {
 	looks  callLooks
 	mLook  []byte
 
-	patience  patience
+	limit     haltLimit
 	holders   holders
 	channels  channels
 	names     lockNames
@@ -152,9 +152,9 @@ func (b *Backend) look(h *halt.Halter, s *sampledata.Sample) error {
 		return err
 	}
 	b.capture.prepare(ps)
-	halted, err := h.Halt(b.patience.limit(len(ps)), b.capture.take)
+	halted, err := h.Halt(b.limit.next(len(ps)), b.capture.take)
 	s.Halt = halted.Took
-	b.patience.learn(err)
+	b.limit.learn(err)
 	if err != nil {
 		b.forget()
 		return err

@@ -16,25 +16,25 @@ const (
 	lastLimit      = 50 * time.Millisecond
 )
 
-// A patience says how long a halt may take. A thread on a CPU stops within microseconds; one that doesn't waits for a CPU
+// A haltLimit says how long a halt may take. A thread on a CPU stops within microseconds; one that doesn't waits for a CPU
 // that something else has, on a busy machine for many milliseconds, and those that did stop would stand still all that
 // time. It is cheaper to let them go and try again at the next tick. Where that fails again and again, there is nothing
 // for it but to wait longer.
-type patience struct {
+type haltLimit struct {
 	failures int // in a row
 }
 
-// limit is that of the next halt.
-func (p *patience) limit(processors int) time.Duration {
+// next is the limit of the next halt.
+func (l *haltLimit) next(processors int) time.Duration {
 	first := firstLimit + time.Duration(processors)*limitProcessor
-	return min(first<<min(p.failures/2, 10), lastLimit)
+	return min(first<<min(l.failures/2, 10), lastLimit)
 }
 
 // learn tells how the halt ended.
-func (p *patience) learn(err error) {
+func (l *haltLimit) learn(err error) {
 	if errors.Is(err, halt.ErrSlow) {
-		p.failures++
+		l.failures++
 	} else {
-		p.failures = 0
+		l.failures = 0
 	}
 }

@@ -10,23 +10,23 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/halt"
 )
 
-func TestPatience(t *testing.T) {
-	var p patience
+func TestHaltLimit(t *testing.T) {
+	var l haltLimit
 	slow := fmt.Errorf("halting: %w", halt.ErrSlow)
 	for i, want := range []time.Duration{1200, 1200, 2400, 2400, 4800, 4800, 9600, 9600, 19200, 19200, 38400, 38400, 50000, 50000} {
-		if got := p.limit(2); got != want*time.Microsecond {
+		if got := l.next(2); got != want*time.Microsecond {
 			t.Errorf("after %d failures: %v, want %v", i, got, want*time.Microsecond)
 		}
-		p.learn(slow)
+		l.learn(slow)
 	}
 	for range 100 {
-		p.learn(slow)
+		l.learn(slow)
 	}
-	if got := p.limit(2); got != lastLimit {
+	if got := l.next(2); got != lastLimit {
 		t.Errorf("after many failures: %v", got)
 	}
-	p.learn(nil)
-	if got := p.limit(64); got != 7400*time.Microsecond {
+	l.learn(nil)
+	if got := l.next(64); got != 7400*time.Microsecond {
 		t.Errorf("for 64 processors: %v", got)
 	}
 }
