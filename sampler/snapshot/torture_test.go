@@ -84,7 +84,7 @@ func (n *totals) String() string {
 // TestTorture samples targets that do, and that suffer, all that makes sampling dangerous, with samplers that are
 // killed at random instants. No target may be left stopped, traced, slower or dead, no recording unreadable.
 //
-//	go test -v -tags torture -run Torture -torture 1h -timeout 2h ./sampler/snapshot
+//	go test -v -tags torture -run Torture -timeout 2h ./sampler/snapshot -torture 1h
 func TestTorture(t *testing.T) {
 	path := build(t, "-ldflags=-w") // attaching is faster without reading DWARF, so that there are more halts
 	kinds := map[string][]string{
