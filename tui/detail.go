@@ -91,6 +91,9 @@ func (d *detail) content(e *refine.Entry, width int) []detailLine {
 	add(t.plain, text)
 	add(t.plain, d.samples())
 	last, _ := e.Path.Last()
+	if text := d.w.monitor.in(d.w.session.Tree()); text != "" && (last.Name == ":MONITOR" || e == d.w.session.Root()) {
+		add(t.plain, "of the view: "+text)
+	}
 	if notes, ok := d.w.notes[last.Name]; ok {
 		for _, n := range notes {
 			add(t.plain, n)

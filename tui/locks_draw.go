@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/cpprof/cpprof/report"
 	"github.com/gdamore/tcell/v2"
@@ -35,9 +36,18 @@ func (w *lockWindow) Draw(screen tcell.Screen) {
 	if len(w.items) == 0 {
 		return
 	}
-	list, pane := divide(c.part(0, y, c.width, c.height-y))
+	list, pane := w.divide(c.part(0, y, c.width, c.height-y))
 	w.drawList(list)
 	w.drawPane(pane)
+}
+
+// divide gives the places of the table and of the details, which get what a short table above them leaves.
+func (w *lockWindow) divide(c canvas) (list, pane canvas) {
+	list, pane = divide(c)
+	if needs := 1 + len(w.items); c.width < wideEnough && needs < list.height {
+		list, pane = c.part(0, 0, c.width, needs), c.part(0, needs, c.width, c.height-needs)
+	}
+	return list, pane
 }
 
 // drawHead says how much was waited for locks, and gives the number of lines that this takes.
@@ -143,7 +153,7 @@ func (w *lockWindow) drawPane(c canvas) {
 		p.item, p.top = item.key, 0
 	}
 	if of := fmt.Sprint(body.width, item.key); p.of != of {
-		p.of, p.lines = of, wrap(w.text(item, body.width), body.width)
+		p.of, p.lines = of, hang(w.text(item, body.width), body.width)
 	}
 	p.top = max(0, min(p.top, len(p.lines)-body.height))
 	drawScrolled(c, "J K scroll ", p.top, len(p.lines)-p.top-body.height, w.a.theme.bar)
@@ -157,4 +167,23 @@ func (w *lockWindow) drawPane(c canvas) {
 		}
 		body.text(0, y, line, style)
 	}
+}
+
+// hang divides a text into printable lines of a width, each indented as what it continues, behind its hits.
+func hang(text string, width int) (lines []string) {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		indent := len(line) - len(strings.TrimLeft(line, " .0123456789"))
+		if indent > width/2 {
+			indent = 0
+		}
+		for i, part := range wrap(line[indent:], width-indent) {
+			head := line[:indent]
+			if i > 0 {
+				head = strings.Repeat(" ", indent)
+			}
+			lines = append(lines, head+part)
+		}
+	}
+	return lines
 }

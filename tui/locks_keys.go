@@ -12,6 +12,15 @@ import (
 	"github.com/rivo/tview"
 )
 
+// locksBinding opens the window from every other one; with a button on screens with room for one more.
+func (a *app) locksBinding() binding {
+	b := binding{keys: []string{"L"}, description: "the locks that were waited for, and who held them", do: func(string) { a.openLocks() }}
+	if width, _ := a.screen.Size(); width >= wideEnough {
+		b.label = "Locks"
+	}
+	return b
+}
+
 // bindings are the keys and buttons of the window.
 func (w *lockWindow) bindings() []binding {
 	do := func(f func()) func(string) { return func(string) { f() } }

@@ -2,11 +2,14 @@ package tui
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/cpprof/cpprof/internal/synthetic"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
+	"github.com/gdamore/tcell/v2"
 )
 
 // manyLocks is a recording of n goroutines, each waiting for a lock of its own in one sample less than the one before it; the
@@ -115,4 +118,130 @@ func TestEveryKeyOfTheLocks(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The text is that of 'cpprof locks'.
+func TestLocksOfBob(t *testing.T) {
+	b := locksOf(t, bob(t))
+	b.shows(
+		" 2 Locks\n 120 hits of waiting for 1 lock; holders: 100.0 % recorded\n",
+		"\n waited  mean  hits    known  lock\n",
+		"\n› 6.1 s  4.00   120  100.0 %  lock taken in bob.(*manager).transact\n",
+		"sync.Mutex at 0xc000012080", "120  go:bob.(*terminal).run in bob.(*manager).transact",
+		"  held by (100.0 % recorded)",
+	)
+	b.keys("Enter")
+	b.shows(" 3 go:bob.(*terminal).run", "▾ ..:MONITOR", "›0.800   120        ▾ go:bob.(*terminal).run", " 0.533    80                bob.(*manager).stamp")
+	b.shows("MONITOR 0.800")
+	b.keys("h", "h", "h", "v")
+	b.shows("MONITOR 0.800, of which 100.0 % is attributed")
+	b.keys("L", "L", "1", "L")
+	b.shows(" 1 Summary  2 Locks  3 go:bob.(*terminal).run\n 120 hits")
+}
+
+// Two goroutines that wait for one another stand above all locks, with both stacks.
+func TestLocksShowADeadlock(t *testing.T) {
+	b := locksOf(t, manyLocks(t, 30))
+	b.shows("1 DEADLOCK", "›DEADLOCK of goroutines 1, 2, each waiting for a lock of the next", "DEADLOCK in 29 samples, from 2.00 ms to the last sample")
+	b.keys("J", "J")
+	b.shows("/src/w.go:7")
+	b.keys("Enter")
+	b.shows("Thread View of go:example.com", "..:MONITOR")
+}
+
+// On whatever screen, every lock can be reached, and all that is known of it can be read; nothing of it reaches the terminal as
+// what it is not.
+func TestLocksLoseNothing(t *testing.T) {
+	o := manyLocks(t, 30)
+	for _, size := range [][2]int{{80, 24}, {40, 16}, {200, 60}} {
+		b := locksOf(t, o)
+		b.resize(size[0], size[1])
+		for i := range 31 {
+			picks(i)(t, b)
+			for last := ""; i > 0; {
+				screen := b.text()
+				squeezed := strings.Join(strings.Fields(screen), "")
+				if strings.Contains(squeezed, fmt.Sprintf(`pkg%02d.(*Server).[red]work\x1b[1m`, i-1)) {
+					break
+				}
+				if last == screen {
+					t.Fatalf("at %v, lock %d can't be read:\n%s", size, i, screen)
+				}
+				last = screen
+				b.keys("J")
+			}
+			b.keys("j")
+		}
+	}
+}
+
+func TestLocksByMouse(t *testing.T) {
+	b := locksOf(t, manyLocks(t, 30))
+	x, y := b.find("›DEADLOCK")
+	b.clickAt(x, y+2)
+	picks(2)(t, b)
+	b.wheel(x, y+2, tcell.WheelDown)
+	picks(5)(t, b)
+	b.wheel(x, y+2, tcell.WheelUp)
+	picks(2)(t, b)
+	b.keys("g")
+	x, y = b.find("Details")
+	b.wheel(x, y+2, tcell.WheelDown)
+	b.shows("▲3 ")
+	b.wheel(x, y+2, tcell.WheelUp)
+	b.shows("▲0 ")
+}
+
+// The same lock is selected in a span; what has gone from it is selected again where it comes back.
+func TestLocksOfASpan(t *testing.T) {
+	b := locksOf(t, manyLocks(t, 30))
+	b.keys("j", "j", "j")
+	picks(3)(t, b)
+	b.do(func() { b.setSpan(views.Span{To: 10 * time.Millisecond}) })
+	b.settle()
+	b.shows("45 hits of waiting for 9 locks", "only\n 0s to 10ms")
+	b.do(func() { b.setSpan(views.Span{From: time.Hour}) })
+	b.settle()
+	b.do(func() { b.setSpan(views.Span{}) })
+	b.settle()
+	picks(3)(t, b)
+}
+
+func TestLocksAreCancelled(t *testing.T) {
+	b := locksOf(t, bob(t))
+	b.do(func() {
+		b.window().refresh()
+		b.app.key(tcell.NewEventKey(tcell.KeyEsc, 0, tcell.ModNone))
+	})
+	b.settle()
+	b.shows("Analysing the locks: cancelled.", "120 hits of waiting")
+	b.keys("x")
+	b.do(func() {
+		b.openLocks()
+		b.app.key(tcell.NewEventKey(tcell.KeyEsc, 0, tcell.ModNone))
+	})
+	b.settle()
+	b.hides("2 Locks")
+}
+
+func TestNoLocks(t *testing.T) {
+	b := locksOf(t, manyClasses(t, 3))
+	b.shows("no goroutine was seen waiting for a lock")
+	b.keys("Enter", "j", "n", "J")
+	b.keys("h")
+	b.shows("no goroutine was seen waiting for a lock")
+}
+
+func TestLocksWithoutColor(t *testing.T) {
+	o := manyLocks(t, 3)
+	o.NoColor = true
+	b := locksOf(t, o)
+	b.do(func() {
+		cells, _, _ := b.sim.GetContents()
+		for _, c := range cells {
+			if foreground(c.Style) != tcell.ColorDefault {
+				t.Fatalf("%q has a colour", c.Runes)
+			}
+		}
+	})
 }

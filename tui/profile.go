@@ -40,6 +40,7 @@ type profileWindow struct {
 	labels  labels
 	both    comparison // of a subject that is compared
 	detail  detail
+	monitor monitorText
 	search  string
 	sliding bool // the mouse holds the threshold
 }

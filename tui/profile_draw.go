@@ -86,6 +86,9 @@ func (w *profileWindow) drawTitle(c canvas) {
 			parts = append(parts, "pruned to "+s.Text)
 		}
 	}
+	if text := w.monitor.in(w.session.Tree()); text != "" {
+		parts = append(parts, text)
+	}
 	for _, warning := range w.warnings {
 		parts = append(parts, "! "+warning.Message)
 	}

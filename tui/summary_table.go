@@ -235,7 +235,11 @@ func (w *summaryWindow) details() string {
 	if c.Instances != 1 {
 		number = strconv.Itoa(c.Instances) + " goroutines"
 	}
-	return fmt.Sprintf("%s: %s, %d hits, %s alive on average", c.Class, number, c.Hits, report.Decimal(c.MeanAlive, 1))
+	text := fmt.Sprintf("%s: %s, %d hits, %s alive on average", c.Class, number, c.Hits, report.Decimal(c.MeanAlive, 1))
+	if c.Monitor.Sign() > 0 {
+		text += fmt.Sprintf("; MONITOR %s attributed", report.Attributed(c.Monitor, c.Attributed))
+	}
+	return text
 }
 
 // Draw draws the window: head, timeline, table.
