@@ -34,6 +34,8 @@ type detail struct {
 	lines *lineHits // nil until counted
 	busy  bool
 	asked int // how often what was counted has been forgotten
+
+	parties parties
 }
 
 // A detailLine is a line of the pane.
@@ -46,7 +48,7 @@ func (d *detail) toggle() { d.on = !d.on; d.w.list.follow = true }
 
 func (d *detail) scroll(lines int) { d.top += lines }
 
-func (d *detail) forget() { d.lines, d.busy = nil, false; d.asked++ }
+func (d *detail) forget() { d.lines, d.busy, d.parties = nil, false, parties{}; d.asked++ }
 
 func (d *detail) draw(c canvas) {
 	d.area = c
@@ -99,6 +101,9 @@ func (d *detail) content(e *refine.Entry, width int) []detailLine {
 			add(t.plain, n)
 		}
 		return lines
+	}
+	for _, line := range d.partyLines(e) {
+		add(t.plain, line)
 	}
 	switch calltree.KindOf(last.Name) {
 	case calltree.Class:

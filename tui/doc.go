@@ -13,6 +13,7 @@
 //	summary*.go the summary window; timeline*.go the strip above its table, on which a span is selected
 //	profile*.go profile windows (columns.go, slider.go, detail.go, source.go and labels.go their parts)
 //	subjects.go profile windows of locks, and of two recordings (compared.go)
+//	locks*.go   the window of the locks; parties.go whom goroutines may wait for where that is no lock
 //	session.go  what the Analyzer is left with, and opened again
 //	live.go     a recording that grows while it is shown
 //

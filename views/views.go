@@ -14,6 +14,7 @@
 //	            terms.go collects hits that recur from sample to sample, inlines.go tells what was inlined)
 //	summary.go  the same sums by class without a tree, and over time (timeline.go)
 //	holders.go  who held the locks, by lock; monitor.go sums up what a tree says of it
+//	parties.go  whom goroutines may wait for where that is no lock
 package views
 
 import (

@@ -1,0 +1,59 @@
+package views
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// A worker waits to receive from either of two goroutines.
+func TestParties(t *testing.T) {
+	f, err := os.Open(filepath.Join(fixture.Root(), "cmd", "cpprof", "testdata", "channels.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r, err := sampledata.ReadText(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Check(); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		class string
+		span  Span
+		want  map[string]string // hits by frames
+	}{
+		{"go:main.worker", Span{}, map[string]string{"main.read:31": "3", "main.feed:22": "1"}},
+		{"go:main.worker", Span{From: 100e6}, map[string]string{"main.read:31": "1", "main.feed:22": "1"}},
+		{"go:main.feed", Span{}, nil},
+	} {
+		tree, err := Parties(r, c.class, Options{Span: c.span})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := tree.Check(); err != nil {
+			t.Fatal(err)
+		}
+		for n := range int32(tree.Len()) {
+			own := tree.Main().Own(n)
+			if own.Sign() == 0 {
+				continue
+			}
+			frames := strings.Join(tree.Frames(n), " ")
+			head, place, _ := strings.Cut(frames, " :WAIT :chan-receive go:main.feed ")
+			if !strings.HasSuffix(head, "main.worker runtime.chanrecv1") || c.want[place] != own.RatString() {
+				t.Errorf("%s %v: %s hits at %s", c.class, c.span, own.RatString(), frames)
+			}
+			delete(c.want, place)
+		}
+		if len(c.want) > 0 {
+			t.Errorf("%s %v: nothing at %v", c.class, c.span, c.want)
+		}
+	}
+}
