@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"strings"
 
+	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/sampledata"
@@ -15,13 +16,15 @@ import (
 // A Profile is a session's profile together with what a reader must know of it.
 type Profile struct {
 	Session  *refine.Session
-	Title    string // "Thread View of go:main.worker"
+	Labels   []callpath.Path // what every entry's overlap is shown with, beside its cost
+	Title    string          // "Thread View of go:main.worker"
 	Warnings []sampledata.Warning
 	Color    bool
 }
 
 // Write writes the profile as in the figures of CPPROFJ: a line an entry, indented below the entry that it
-// refines: its cost, its hits, and how its call path goes on. ".." stands before what is called at some distance.
+// refines: its cost, its hits, its overlap with labels where there are any, and how its call path goes on. ".." stands before
+// what is called at some distance.
 func (p *Profile) Write(w io.Writer) error {
 	b := new(strings.Builder)
 	m := p.Session.Tree().Main()
@@ -29,16 +32,19 @@ func (p *Profile) Write(w io.Writer) error {
 	if text := Monitor(p.Session.Tree()); text != "" {
 		fmt.Fprintln(b, text)
 	}
+	labels := p.labelled()
+	b.WriteString(labels.legend())
 	b.WriteByte('\n')
 	hitsWidth := max(len("hits"), len(Hits(p.Session.Root().Hits)))
-	fmt.Fprintf(b, "%6s  %*s  %s\n", "cost", hitsWidth, "hits", "call path")
+	fmt.Fprintf(b, "%6s  %*s%s  %s\n", "cost", hitsWidth, "hits", labels.head(), "call path")
 	var hidden int
 	p.Session.Walk(func(e *refine.Entry, depth int) {
 		if !p.Session.Collapsed(e) {
 			hidden += p.Session.Hidden(e)
 		}
 		cost := p.Session.Cost(e)
-		line := fmt.Sprintf("%6s  %*s  %s%s", Cost(cost), hitsWidth, Hits(e.Hits), strings.Repeat("  ", depth), Printable(e.Label()))
+		line := fmt.Sprintf("%6s  %*s%s  %s%s%s", Cost(cost), hitsWidth, Hits(e.Hits), labels.column(e),
+			strings.Repeat("  ", depth), labels.mark(e), Printable(e.Label()))
 		fmt.Fprintln(b, paint(p.Color, cost, line))
 	})
 	if hidden > 0 {
@@ -119,6 +125,7 @@ type profileJSON struct {
 	MinHits     *big.Rat             `json:"min_hits,omitempty"`
 	MinCost     *big.Rat             `json:"min_cost,omitempty"`
 	Monitor     *monitorJSON         `json:"monitor,omitempty"`
+	Labels      []string             `json:"labels,omitempty"` // paths
 	Profile     entryJSON            `json:"profile"`
 	Warnings    []sampledata.Warning `json:"warnings"`
 }
@@ -134,17 +141,18 @@ type entryJSON struct {
 	Label    string      `json:"label"`
 	Cost     float64     `json:"cost"`
 	Hits     *big.Rat    `json:"hits"`
-	Hidden   int         `json:"hidden,omitempty"` // entries below the threshold
+	Overlap  *float64    `json:"overlap,omitempty"` // the cost that it shares with the labels
+	Hidden   int         `json:"hidden,omitempty"`  // entries below the threshold
 	Children []entryJSON `json:"children,omitempty"`
 }
 
 // WriteJSON writes the same entries as JSON.
 func (p *Profile) WriteJSON(w io.Writer) error {
-	m, t := p.Session.Tree().Main(), p.Session.Threshold()
+	m, t, labels := p.Session.Tree().Main(), p.Session.Threshold(), p.labelled()
 	j := profileJSON{
 		Title: p.Title, Denominator: m.Denominator, Unit: m.Unit,
 		Steps: append([]refine.Step{}, p.Session.Steps()...), MinHits: t.Hits, MinCost: t.Cost,
-		Profile: p.entry(p.Session.Root()), Warnings: append([]sampledata.Warning{}, p.Warnings...),
+		Labels: labels.keys, Profile: p.entry(p.Session.Root(), labels), Warnings: append([]sampledata.Warning{}, p.Warnings...),
 	}
 	if waited, attributed := views.Monitor(p.Session.Tree()); waited.Sign() > 0 {
 		j.Monitor = &monitorJSON{waited, attributed}
@@ -152,15 +160,19 @@ func (p *Profile) WriteJSON(w io.Writer) error {
 	return writeJSON(w, j)
 }
 
-func (p *Profile) entry(e *refine.Entry) entryJSON {
+func (p *Profile) entry(e *refine.Entry, labels labelled) entryJSON {
 	j := entryJSON{Path: e.Key(), Label: e.Label(), Cost: float(p.Session.Cost(e)), Hits: e.Hits}
+	if cost, there := labels.overlaps[e.Key()]; there {
+		shared := float(cost)
+		j.Overlap = &shared
+	}
 	if p.Session.Collapsed(e) {
 		return j
 	}
 	j.Hidden = p.Session.Hidden(e)
 	for _, c := range e.Children {
 		if p.Session.Visible(c) {
-			j.Children = append(j.Children, p.entry(c))
+			j.Children = append(j.Children, p.entry(c, labels))
 		}
 	}
 	return j

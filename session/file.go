@@ -25,6 +25,7 @@ const (
 	maxWindows = 100
 	maxSteps   = 10_000 // of all windows
 	maxAspects = 1_000
+	maxLabels  = 1_000 // of a window
 )
 
 const formatVersion = 1
@@ -118,6 +119,7 @@ type windowJSON struct {
 	MinCost   string        `json:"min_cost,omitempty"`
 	Collapsed []string      `json:"collapsed,omitempty"`
 	Selected  string        `json:"selected,omitempty"`
+	Labels    []string      `json:"labels,omitempty"` // paths
 }
 
 // Marshal gives the state as a file holds it: JSON that Parse reads. A state that Parse would refuse is an error.
@@ -135,10 +137,14 @@ func (s *State) Marshal() ([]byte, error) {
 		f.Aspects = append(f.Aspects, j)
 	}
 	for _, w := range s.Windows {
-		f.Windows = append(f.Windows, windowJSON{
+		j := windowJSON{
 			Class: w.Class, Steps: w.Steps, MinHits: exact(w.Threshold.Hits), MinCost: exact(w.Threshold.Cost),
 			Collapsed: w.Collapsed, Selected: w.Selected,
-		})
+		}
+		for _, p := range w.Labels {
+			j.Labels = append(j.Labels, p.String())
+		}
+		f.Windows = append(f.Windows, j)
 	}
 	data, err := json.MarshalIndent(f, "", "  ")
 	if err != nil {
@@ -248,6 +254,16 @@ func (j *windowJSON) window() (w Window, err error) {
 		if _, err := callpath.Parse(key); err != nil {
 			return w, err
 		}
+	}
+	if len(j.Labels) > maxLabels {
+		return w, fmt.Errorf("%d labels: at most %d are possible", len(j.Labels), maxLabels)
+	}
+	for _, label := range j.Labels {
+		p, err := callpath.Parse(label)
+		if err != nil {
+			return w, fmt.Errorf("label: %w", err)
+		}
+		w.Labels = append(w.Labels, p)
 	}
 	return w, nil
 }

@@ -1,6 +1,6 @@
-// Package session keeps what a person made of a recording beside the recording: the windows with their refinements and
-// prunes, the span, the thresholds, the accounting, the rule of classes, and aspects defined on the way. The Analyzer restores
-// it, and 'cpprof report --session' writes it as text.
+// Package session keeps what a person made of a recording beside the recording: the windows with their refinements,
+// prunes and labels, the span, the thresholds, the accounting, the rule of classes, and aspects defined on the way. The
+// Analyzer restores it, and 'cpprof report --session' writes it as text.
 //
 //	session.go  the State, and replaying a window's steps
 //	file.go     the file, and its rules
@@ -31,7 +31,8 @@ type Window struct {
 	Steps     []refine.Step
 	Threshold refine.Threshold
 	Collapsed []string // keys of entries
-	Selected  string   // the key of an entry; "" for the root
+	Labels    []callpath.Path
+	Selected  string // the key of an entry; "" for the root
 }
 
 // Configure adds to a configuration what the state defines, and completes the options with what it says.

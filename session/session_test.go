@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/aspects"
+	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/internal/synthetic"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/sampledata"
@@ -47,12 +48,15 @@ func texts(s *State) []any {
 		}
 	}
 	for _, w := range s.Windows {
-		list = append(list, w.Class, w.Selected, exact(w.Threshold.Hits), exact(w.Threshold.Cost), len(w.Steps), len(w.Collapsed))
+		list = append(list, w.Class, w.Selected, exact(w.Threshold.Hits), exact(w.Threshold.Cost), len(w.Steps), len(w.Collapsed), len(w.Labels))
 		for _, step := range w.Steps {
 			list = append(list, step)
 		}
 		for _, key := range w.Collapsed {
 			list = append(list, key)
+		}
+		for _, p := range w.Labels {
+			list = append(list, p.String())
 		}
 	}
 	return list
@@ -78,6 +82,13 @@ func states() *rapid.Generator[*State] {
 		}
 		return s
 	})
+	label := rapid.Map(path, func(s string) callpath.Path {
+		p, err := callpath.Parse(s)
+		if err != nil {
+			panic(err)
+		}
+		return p
+	})
 	window := rapid.Custom(func(t *rapid.T) Window {
 		return Window{
 			Class:     rapid.SampledFrom([]string{"", "go:main.worker", "label:route=/a b\n"}).Draw(t, "class"),
@@ -85,6 +96,7 @@ func states() *rapid.Generator[*State] {
 			Threshold: refine.Threshold{Hits: number.Draw(t, "hits"), Cost: number.Draw(t, "cost")},
 			Collapsed: rapid.SliceOfN(path, 0, 3).Draw(t, "collapsed"),
 			Selected:  rapid.OneOf(rapid.Just(""), path).Draw(t, "selected"),
+			Labels:    rapid.SliceOfN(label, 0, 3).Draw(t, "labels"),
 		}
 	})
 	aspect := rapid.Custom(func(t *rapid.T) aspects.Aspect {
@@ -188,7 +200,7 @@ func TestBesideTheRecording(t *testing.T) {
 // A file breaks one rule each, and the error says which.
 func TestRefuses(t *testing.T) {
 	const good = `{"version": 1, "accounting": "observed", "by": "function", "class_by": "function", "from": 1, "to": 2,
-		"windows": [{"steps": [{"kind": "down", "text": "* a"}], "min_hits": "10", "collapsed": ["* a"], "selected": "* b"}], "active": 1}`
+		"windows": [{"steps": [{"kind": "down", "text": "* a"}], "min_hits": "10", "collapsed": ["* a"], "selected": "* b", "labels": ["* ..c"]}], "active": 1}`
 	if _, err := Parse([]byte(good)); err != nil {
 		t.Fatal(err)
 	}
@@ -210,6 +222,8 @@ func TestRefuses(t *testing.T) {
 		{`"kind": "down"`, `"kind": "sideways"`, `unknown kind of step "sideways"`},
 		{`["* a"]`, `["a .."]`, "window 1:"},
 		{`"* b"`, `"b .."`, "window 1:"},
+		{`["* ..c"]`, `["c .."]`, "window 1: label:"},
+		{`["* ..c"]`, `["c"` + strings.Repeat(`, "c"`, maxLabels) + `]`, "window 1: 1001 labels: at most 1000"},
 		{`"active": 1`, `"active": 2`, "window 2 is active, of 1"},
 		{`"active": 1`, `"active": -1`, "window -1 is active"},
 		{`"windows"`, `"aspects": [{"name": "a b", "patterns": []}], "windows"`, `aspect "a b"`},
@@ -244,7 +258,7 @@ func TestLoadRefuses(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"version":1,"accounting":"observed","by":"function","class_by":"site","windows":[]}`))
 	f.Add([]byte(`{"version":1,"accounting":"single","by":"line","class_by":"label:x","from":5,"aspects":[{"name":"q","patterns":["!a*"]}],
-		"windows":[{"class":"go:f","steps":[{"kind":"up","text":"* | :RUN"}],"min_cost":"1/20"}],"active":1}`))
+		"windows":[{"class":"go:f","steps":[{"kind":"up","text":"* | :RUN"}],"min_cost":"1/20","labels":["* ..a","b"]}],"active":1}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s, err := Parse(data)
 		if err != nil {

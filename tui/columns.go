@@ -30,7 +30,7 @@ var splitHeads = [len(typedNames)]string{"RUN", "LOAD", "PRIO", "MON", "WAIT"}
 func (c *profileColumns) head() string {
 	var s string
 	if len(c.w.labels.paths) > 0 {
-		s += labelsHead
+		s += report.LabelsHead
 	}
 	if c.interval {
 		s += "      ±"

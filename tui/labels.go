@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"fmt"
 	"math/big"
 	"slices"
 
@@ -15,7 +14,7 @@ import (
 // them: the cost of the stacks that it shares with any.
 type labels struct {
 	w     *profileWindow
-	paths []callpath.Path
+	paths []callpath.Path // never changed in place: a session and work beside have them too
 
 	of     *calltree.Tree      // that the overlaps are of
 	shared *calltree.Tree      // the stacks that satisfy a label; nil until it is made
@@ -26,9 +25,9 @@ type labels struct {
 // toggle labels an entry, or takes its label away.
 func (l *labels) toggle(p callpath.Path) {
 	n := len(l.paths)
-	l.paths = slices.DeleteFunc(l.paths, func(q callpath.Path) bool { return q.String() == p.String() })
+	l.paths = slices.DeleteFunc(slices.Clone(l.paths), func(q callpath.Path) bool { return q.String() == p.String() })
 	if len(l.paths) == n {
-		l.paths = append(slices.Clip(l.paths), p)
+		l.paths = append(l.paths, p)
 	}
 	l.of = nil
 }
@@ -59,14 +58,14 @@ func (l *labels) want(rows []row) {
 		return
 	}
 	l.busy = true
-	tree, shared, members, any := s.Tree(), l.shared, s.Membership(), anyOf(l.paths)
+	tree, shared, members, labelled := s.Tree(), l.shared, s.Membership(), l.paths
 	type found struct {
 		shared *calltree.Tree
 		hits   []*big.Rat
 	}
 	work := func() found {
 		if shared == nil {
-			shared = refine.Prune(tree, members, any)
+			shared = refine.Labelled(tree, members, labelled)
 		}
 		return found{shared, callpath.Costs(shared, members, paths)}
 	}
@@ -83,25 +82,5 @@ func (l *labels) want(rows []row) {
 	})
 }
 
-// anyOf holds for the stacks that satisfy one of some paths.
-func anyOf(paths []callpath.Path) callpath.Expr {
-	var each []callpath.Expr
-	for _, p := range paths {
-		each = append(each, callpath.Expr{Op: callpath.OpPath, Path: p})
-	}
-	if len(each) == 1 {
-		return each[0]
-	}
-	return callpath.Expr{Op: callpath.OpOr, Args: each}
-}
-
-const labelsHead = "  label"
-
 // text shows an entry's overlap with the labels.
-func (l *labels) text(e *refine.Entry) string {
-	text := "…"
-	if cost, there := l.costs[e.Key()]; there {
-		text = report.Cost(cost)
-	}
-	return fmt.Sprintf("%7s", text)
-}
+func (l *labels) text(e *refine.Entry) string { return report.Overlap(l.costs[e.Key()]) }

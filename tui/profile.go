@@ -63,6 +63,7 @@ func (a *app) openSubject(of *subject, s session.Window) *profileWindow {
 		w.wanted = p
 	}
 	w.columns.w, w.labels.w, w.detail.w, w.both.w = w, w, w, w
+	w.labels.paths = s.Labels
 	a.open(w)
 	w.build()
 	return w
@@ -100,7 +101,7 @@ func (w *profileWindow) keep() session.Window {
 		return w.replay
 	}
 	kept := session.Keep(w.replay.Class, w.session)
-	kept.Selected = w.wanted.String()
+	kept.Selected, kept.Labels = w.wanted.String(), w.labels.paths
 	if n := len(w.replayed); len(kept.Steps) >= n && slices.Equal(kept.Steps[:n], w.replayed) {
 		kept.Steps = slices.Concat(w.replay.Steps, kept.Steps[n:])
 	}

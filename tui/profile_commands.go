@@ -162,7 +162,7 @@ func (w *profileWindow) write(name string, mode int) error {
 	if w.subject != nil {
 		title = strings.TrimSpace(w.subject.name + "  " + w.subject.compared)
 	}
-	p := report.Profile{Session: w.session, Title: title, Warnings: w.warnings}
+	p := report.Profile{Session: w.session, Labels: w.labels.paths, Title: title, Warnings: w.warnings}
 	as := p.Write
 	if strings.HasSuffix(name, ".json") {
 		as = p.WriteJSON

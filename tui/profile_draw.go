@@ -171,7 +171,7 @@ func (w *profileWindow) drawName(c canvas, r row, style tcell.Style) {
 	}
 	x += 2
 	if w.labels.has(r.entry) {
-		x = c.text(x, 0, "◆ ", w.a.theme.key)
+		x = c.text(x, 0, report.LabelMark, w.a.theme.key)
 	}
 	label := shorten(r.entry.Label(), max(12, c.width-x-len(hidden)))
 	if style == w.a.theme.plain {

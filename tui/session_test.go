@@ -28,6 +28,7 @@ func (b *bench) screens() (texts []string) {
 	b.do(func() { n, active = len(b.windows), b.active })
 	for i := range n {
 		b.do(func() { b.message = message{}; b.show(i) })
+		b.settle()
 		texts = append(texts, b.text())
 	}
 	b.do(func() { b.show(active) })
@@ -45,9 +46,9 @@ func TestSessionIsRestored(t *testing.T) {
 	b.keys("1", "s", "e", "G", "u", "]", "g", "Space")
 	b.keys(":")
 	b.line("accounting single")
-	b.keys("2", "j")
+	b.keys("2", "j", "m", "j", "m")
 	before, kept := b.screens(), b.kept()
-	if len(kept.Windows) != 2 || kept.Active != 1 || len(kept.Windows[0].Steps) < 4 {
+	if len(kept.Windows) != 2 || kept.Active != 1 || len(kept.Windows[0].Steps) < 4 || len(kept.Windows[0].Labels) != 2 {
 		t.Fatalf("it keeps %+v", kept)
 	}
 	data, err := kept.Marshal()
@@ -64,6 +65,9 @@ func TestSessionIsRestored(t *testing.T) {
 		if i >= len(after) || before[i] != after[i] {
 			t.Errorf("window %d was\n%s\nand is\n%s", i+1, before[i], slices.Concat(after, make([]string, len(before)))[i])
 		}
+	}
+	if !strings.Contains(after[1], report.LabelMark) {
+		t.Errorf("no label is shown:\n%s", after[1])
 	}
 	showSameAsText(t, o, after[1:])
 	twice, err := again.kept().Marshal()
@@ -91,7 +95,7 @@ func showSameAsText(t *testing.T, o Options, screens []string) {
 			t.Error(failed)
 		}
 		var text strings.Builder
-		if err := (&report.Profile{Session: s}).Write(&text); err != nil {
+		if err := (&report.Profile{Session: s, Labels: w.Labels}).Write(&text); err != nil {
 			t.Fatal(err)
 		}
 		if want, got := entryLines(text.String()), entryLines(screens[i]); len(want) == 0 || !slices.Equal(want, got) {

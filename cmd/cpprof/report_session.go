@@ -81,7 +81,7 @@ func (f *reportFlags) showWindow(t terminal, s *source, w *session.Window, color
 		return err
 	}
 	replayed, failed := w.Replay(v.Tree, v.aspects)
-	p := report.Profile{Session: replayed, Title: title(s, v), Warnings: v.Warnings, Color: color}
+	p := report.Profile{Session: replayed, Labels: w.Labels, Title: title(s, v), Warnings: v.Warnings, Color: color}
 	for _, err := range failed {
 		p.Warnings = append(p.Warnings, sampledata.Warning{Kind: "step", Message: "left out: " + err.Error(), Count: 1})
 	}

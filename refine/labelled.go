@@ -1,0 +1,19 @@
+package refine
+
+import (
+	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/calltree"
+)
+
+// Labelled gives the tree of the stacks that satisfy one of some paths, of which there must be one: what another path costs
+// in it is its overlap with these. Denominators stay.
+func Labelled(t *calltree.Tree, m *calltree.Membership, labels []callpath.Path) *calltree.Tree {
+	var each []callpath.Expr
+	for _, p := range labels {
+		each = append(each, callpath.Expr{Op: callpath.OpPath, Path: p})
+	}
+	if len(each) == 1 {
+		return Prune(t, m, each[0])
+	}
+	return Prune(t, m, callpath.Expr{Op: callpath.OpOr, Args: each})
+}
