@@ -61,6 +61,7 @@ func LaunchCommand(cmd *exec.Cmd) (*Process, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, launchError(cmd, err)
 	}
+	awaitExec(cmd.Process.Pid)
 	p := &Process{
 		PID: cmd.Process.Pid, Command: cmd.Args, Launched: true, cmd: cmd,
 		Executable: executableOf(cmd.Process.Pid, cmd.Path), Name: cmd.Path,

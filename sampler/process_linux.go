@@ -104,17 +104,24 @@ func (p *Process) inspect() error {
 	return nil
 }
 
-// argumentsOf reads a process's command line. While a program is just being executed it is empty for a moment.
+// argumentsOf reads a process's command line. While a program is just being executed it is empty for a moment, and so is
+// what the kernel tells of where it put things: exec.Cmd.Start returns before that.
 func argumentsOf(pid int) []string {
 	for range 400 {
 		cmdline, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 		if err != nil || len(cmdline) > 0 {
 			return splitArguments(cmdline)
 		}
-		time.Sleep(5 * time.Millisecond)
+		if s := stateOf(pid); s == 0 || s == 'Z' || s == 'X' {
+			return nil
+		}
+		time.Sleep(time.Millisecond)
 	}
 	return nil
 }
+
+// awaitExec waits until the program of a new process is in its place.
+func awaitExec(pid int) { argumentsOf(pid) }
 
 // Denied explains why halting or reading a process was not permitted.
 func (p *Process) Denied(cause error) error {

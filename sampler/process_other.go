@@ -44,6 +44,9 @@ func awaitExit(pid int, cmd *exec.Cmd, stop <-chan struct{}) bool {
 
 func executableOf(_ int, path string) string { return path }
 
+// awaitExec has nothing to wait for that could be seen.
+func awaitExec(int) {}
+
 // inspect sees that there is such a process; the backend finds out the rest.
 func (p *Process) inspect() error {
 	h, err := os.FindProcess(p.PID)
