@@ -12,6 +12,14 @@ type monitorText struct {
 	text string
 }
 
+// attribution is the monitorText of a window's view, where that is a Thread View.
+func (w *profileWindow) attribution() string {
+	if w.subject != nil {
+		return ""
+	}
+	return w.monitor.in(w.session.Tree())
+}
+
 func (m *monitorText) in(t *calltree.Tree) string {
 	if m.of != t {
 		m.of, m.text = t, report.Monitor(t)

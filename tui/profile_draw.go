@@ -86,7 +86,7 @@ func (w *profileWindow) drawTitle(c canvas) {
 			parts = append(parts, "pruned to "+s.Text)
 		}
 	}
-	if text := w.monitor.in(w.session.Tree()); text != "" {
+	if text := w.attribution(); text != "" {
 		parts = append(parts, text)
 	}
 	for _, warning := range w.warnings {

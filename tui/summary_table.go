@@ -237,7 +237,7 @@ func (w *summaryWindow) details() string {
 	}
 	text := fmt.Sprintf("%s: %s, %d hits, %s alive on average", c.Class, number, c.Hits, report.Decimal(c.MeanAlive, 1))
 	if c.Monitor.Sign() > 0 {
-		text += fmt.Sprintf("; MONITOR %s attributed", report.Attributed(c.Monitor, c.Attributed))
+		text += fmt.Sprintf("\nof its MONITOR time %s is attributed to holders of the locks", report.Attributed(c.Monitor, c.Attributed))
 	}
 	return text
 }

@@ -24,7 +24,7 @@ func TestSummaryShowsWhatWasRecorded(t *testing.T) {
 		"\n  count alive▼ time          RUN  LOAD  PRIO  MON  WAIT class\n",
 		"\n      5    5.0 ████████████   13     0     0   80     7 go:bob.(*terminal).run\n",
 		"\n      1    1.0 ████████████    0     0     0    0   100 go:main.main\n",
-		"\n go:bob.(*terminal).run: 5 goroutines, 150 hits, 5.0 alive on average; MONITOR\n 100.0 % attributed\n",
+		"\n go:bob.(*terminal).run: 5 goroutines, 150 hits, 5.0 alive on average\n of its MONITOR time 100.0 % is attributed to holders of the locks\n",
 	)
 }
 

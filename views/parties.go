@@ -3,6 +3,7 @@ package views
 import (
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/cpprof/cpprof/calltree"
@@ -71,13 +72,17 @@ func (p *parties) place(run *sampledata.Run, first, last int32) (total int64) {
 	return total
 }
 
-// stands names the line on which a goroutine stands, outside of the runtime where it is anywhere else.
+// machinery has the beginnings of the names of functions that say less of what a goroutine does than who calls them.
+var machinery = []string{"runtime.", "internal/", "sync.", "syscall.", "time."}
+
+// stands names the line on which a goroutine stands: of a caller of machinery, where there is one.
 func (p *parties) stands(stack sampledata.NodeID) string {
 	const nowhere = "?"
 	name := nowhere
 	for n := stack; n != sampledata.NoStack; n = p.r.Nodes[n].Parent {
 		fn := &p.r.Functions[p.r.Nodes[n].Function]
-		if outside := !strings.HasPrefix(fn.Name, "runtime."); outside || name == nowhere {
+		outside := !slices.ContainsFunc(machinery, func(head string) bool { return strings.HasPrefix(fn.Name, head) })
+		if outside || name == nowhere {
 			name = frameName(fn, p.r.Nodes[n].Line, ByLine)
 			if outside {
 				break
