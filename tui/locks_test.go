@@ -245,3 +245,22 @@ func TestLocksWithoutColor(t *testing.T) {
 		}
 	})
 }
+
+// A recording that grows: the table follows, and what was selected still is.
+func TestLocksOfALiveRecording(t *testing.T) {
+	o := manyLocks(t, 30)
+	whole := o.Recording
+	o.Recording = manyLocks(t, 4).Recording
+	now := o.Recording
+	o.Live = &Live{Recording: func() *sampledata.Recording { return now }, Ended: make(chan struct{})}
+	b := locksOf(t, o)
+	b.keys("j", "j")
+	b.do(func() {
+		now = whole
+		b.live.next = time.Time{}
+		b.renew()
+	})
+	b.settle()
+	b.shows("465 hits of waiting for 30 locks")
+	picks(2)(t, b)
+}
