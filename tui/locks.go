@@ -19,8 +19,7 @@ type lockWindow struct {
 	a        *app
 	found    lockFindings
 	failed   error
-	stale    bool // refresh is waiting for its turn
-	items    []lockItem
+	stale    bool   // refresh is waiting for its turn
 	selected string // an item's key; it may be gone while only a span counts
 	search   string
 	list     canvas // of the last drawing
@@ -28,16 +27,21 @@ type lockWindow struct {
 	pane     lockPane
 }
 
-// lockFindings are an analysis, nil until it is made, and what it was made of.
+// lockFindings are an analysis, nil until it is made, what it was made of, and its table.
 type lockFindings struct {
 	*locks.Analysis
 	recording *sampledata.Recording
+	items     []lockItem
+	widths    [lockColumns - 1]int // of the columns of numbers
 }
+
+const lockColumns = len(report.LockColumns)
 
 // A lockItem is a line of the table: a lock or a deadlock.
 type lockItem struct {
 	key      string // what it is, whatever is counted
 	lock     *locks.Lock
+	row      [lockColumns]string // of the lock
 	deadlock *locks.Deadlock
 }
 
@@ -75,7 +79,10 @@ func (w *lockWindow) analyse() {
 	r, o := w.a.recording, w.a.options
 	work := func() (lockFindings, error) {
 		found, err := locks.Analyse(r, o)
-		return lockFindings{found, r}, err
+		if err != nil {
+			return lockFindings{}, err
+		}
+		return tabulate(found, r), nil
 	}
 	start(w.a, w, "Analysing the locks", work, func(found lockFindings, err error) {
 		switch {
@@ -86,43 +93,47 @@ func (w *lockWindow) analyse() {
 			return
 		}
 		w.found, w.failed = found, err
-		w.tabulate()
+		w.pane.of = ""
+		if w.selected == "" {
+			w.choose(0)
+		}
 	})
 }
 
-// tabulate makes the lines of the table, and keeps the one that is selected.
-func (w *lockWindow) tabulate() {
-	w.items, w.pane.of = nil, ""
-	if w.failed != nil {
-		return
+// tabulate makes the lines of the table.
+func tabulate(found *locks.Analysis, of *sampledata.Recording) lockFindings {
+	f := lockFindings{Analysis: found, recording: of}
+	for _, d := range found.Deadlocks {
+		f.items = append(f.items, lockItem{key: report.DeadlockLine(d), deadlock: d})
 	}
-	for _, d := range w.found.Deadlocks {
-		w.items = append(w.items, lockItem{key: report.DeadlockLine(d), deadlock: d})
+	for _, l := range found.Locks {
+		f.items = append(f.items, lockItem{key: l.String(), lock: l, row: report.LockRow(found, l)})
 	}
-	for _, l := range w.found.Locks {
-		w.items = append(w.items, lockItem{key: l.String(), lock: l})
+	for column := range f.widths {
+		f.widths[column] = textWidth(report.LockColumns[column])
+		for i := range f.items {
+			f.widths[column] = max(f.widths[column], textWidth(f.items[i].row[column]))
+		}
 	}
-	if w.selected == "" && len(w.items) > 0 {
-		w.selected = w.items[0].key
-	}
+	return f
 }
 
 // place is that of the selected item, -1 where it isn't there.
 func (w *lockWindow) place() int {
-	return slices.IndexFunc(w.items, func(i lockItem) bool { return i.key == w.selected })
+	return slices.IndexFunc(w.found.items, func(i lockItem) bool { return i.key == w.selected })
 }
 
 // item is the selected one, or nil.
 func (w *lockWindow) item() *lockItem {
 	if i := w.place(); i >= 0 {
-		return &w.items[i]
+		return &w.found.items[i]
 	}
 	return nil
 }
 
 func (w *lockWindow) choose(i int) {
-	if len(w.items) > 0 {
-		w.selected = w.items[min(max(0, i), len(w.items)-1)].key
+	if len(w.found.items) > 0 {
+		w.selected = w.found.items[min(max(0, i), len(w.found.items)-1)].key
 	}
 }
 

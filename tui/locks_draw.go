@@ -33,7 +33,7 @@ func (w *lockWindow) Draw(screen tcell.Screen) {
 		return
 	}
 	y := w.drawHead(c)
-	if len(w.items) == 0 {
+	if len(w.found.items) == 0 {
 		return
 	}
 	list, pane := w.divide(c.part(0, y, c.width, c.height-y))
@@ -44,7 +44,7 @@ func (w *lockWindow) Draw(screen tcell.Screen) {
 // divide gives the places of the table and of the details, which get what a short table above them leaves.
 func (w *lockWindow) divide(c canvas) (list, pane canvas) {
 	list, pane = divide(c)
-	if needs := 1 + len(w.items); c.width < wideEnough && needs < list.height {
+	if needs := 1 + len(w.found.items); c.width < wideEnough && needs < list.height {
 		list, pane = c.part(0, 0, c.width, needs), c.part(0, needs, c.width, c.height-needs)
 	}
 	return list, pane
@@ -80,28 +80,14 @@ func (w *lockWindow) drawHead(c canvas) int {
 
 // drawList draws the table, as much of it as there is room for.
 func (w *lockWindow) drawList(c canvas) {
-	last := len(report.LockColumns) - 1
-	widths := make([]int, last)
-	rows := make([][len(report.LockColumns)]string, len(w.items))
-	for i, item := range w.items {
-		if item.lock != nil {
-			rows[i] = report.LockRow(w.found.Analysis, item.lock)
-		}
-	}
-	for column := range widths {
-		widths[column] = textWidth(report.LockColumns[column])
-		for i := range rows {
-			widths[column] = max(widths[column], textWidth(rows[i][column]))
-		}
-	}
 	w.list = c.part(0, 1, c.width, c.height-1)
 	place := max(w.place(), 0)
-	w.top = max(min(w.top, place, len(w.items)-w.list.height), place-w.list.height+1, 0)
+	w.top = max(min(w.top, place, len(w.found.items)-w.list.height), place-w.list.height+1, 0)
 	c.fill(0, 0, w.a.theme.bar)
-	drawLockRow(c.part(0, 0, c.width, 1), report.LockColumns, widths, w.a.theme.bar)
-	drawScrolled(c, "", w.top, len(w.items)-w.top-w.list.height, w.a.theme.bar)
-	for y := 0; y < w.list.height && w.top+y < len(w.items); y++ {
-		item, line := w.items[w.top+y], w.list.part(0, y, c.width, 1)
+	drawLockRow(c.part(0, 0, c.width, 1), report.LockColumns, w.found.widths[:], w.a.theme.bar)
+	drawScrolled(c, "", w.top, len(w.found.items)-w.top-w.list.height, w.a.theme.bar)
+	for y := 0; y < w.list.height && w.top+y < len(w.found.items); y++ {
+		item, line := w.found.items[w.top+y], w.list.part(0, y, c.width, 1)
 		style := w.a.theme.plain
 		if item.deadlock != nil {
 			style = w.a.theme.err
@@ -113,7 +99,7 @@ func (w *lockWindow) drawList(c canvas) {
 		if item.deadlock != nil {
 			line.text(1, 0, cut(item.key, c.width-1), style)
 		} else {
-			drawLockRow(line, rows[w.top+y], widths, style)
+			drawLockRow(line, item.row, w.found.widths[:], style)
 		}
 		if item.key == w.selected {
 			line.text(0, 0, "›", style)
@@ -122,7 +108,7 @@ func (w *lockWindow) drawList(c canvas) {
 }
 
 // drawLockRow draws cells to the right end of their columns, the last one to the left.
-func drawLockRow(c canvas, cells [len(report.LockColumns)]string, widths []int, style tcell.Style) {
+func drawLockRow(c canvas, cells [lockColumns]string, widths []int, style tcell.Style) {
 	x := 1
 	for i, width := range widths {
 		c.text(x+width-textWidth(cells[i]), 0, cells[i], style)

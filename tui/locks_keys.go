@@ -38,7 +38,7 @@ func (w *lockWindow) bindings() []binding {
 		{keys: []string{"PgDn", "Ctrl-F"}, description: "a page on", do: do(func() { w.choose(w.place() + page) })},
 		{keys: []string{"PgUp", "Ctrl-B"}, description: "a page back", do: do(func() { w.choose(w.place() - page) })},
 		{keys: []string{"g", "Home"}, description: "the first lock", do: do(func() { w.choose(0) })},
-		{keys: []string{"G", "End"}, description: "the last lock", do: do(func() { w.choose(len(w.items) - 1) })},
+		{keys: []string{"G", "End"}, description: "the last lock", do: do(func() { w.choose(len(w.found.items) - 1) })},
 	}
 }
 
@@ -104,7 +104,7 @@ func (w *lockWindow) openHolders() {
 
 func (w *lockWindow) askSearch() {
 	var names []string
-	for _, i := range w.items {
+	for _, i := range w.found.items {
 		names = append(names, i.key)
 	}
 	w.a.ask("/", "", words(names...), func(text string) error {
@@ -118,14 +118,14 @@ func (w *lockWindow) askSearch() {
 
 // seek selects the next item, or the one before, that has what was searched for in its name.
 func (w *lockWindow) seek(by int) {
-	n := len(w.items)
+	n := len(w.found.items)
 	if n == 0 || w.search == "" {
 		w.a.say("Nothing was searched yet: / asks for a text.")
 		return
 	}
 	for i, step := max(w.place(), 0), 0; step < n; step++ {
 		i = (i + by + n) % n
-		if strings.Contains(strings.ToLower(w.items[i].key), strings.ToLower(w.search)) {
+		if strings.Contains(strings.ToLower(w.found.items[i].key), strings.ToLower(w.search)) {
 			w.choose(i)
 			return
 		}
@@ -148,8 +148,8 @@ func (w *lockWindow) mouse(action tview.MouseAction, e *tcell.EventMouse) {
 	by := wheelLines
 	switch action {
 	case tview.MouseLeftClick, tview.MouseLeftDoubleClick:
-		if onList && w.top+line < len(w.items) {
-			key := w.items[w.top+line].key
+		if onList && w.top+line < len(w.found.items) {
+			key := w.found.items[w.top+line].key
 			w.a.act(w, func() {
 				w.selected = key
 				if action == tview.MouseLeftDoubleClick {
