@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/sampledata"
 )
@@ -16,6 +17,7 @@ import (
 // A Comparison is a profile of two views, with what each entry costs in both.
 type Comparison struct {
 	Session  *refine.Session // over what calltree.Merge gives
+	Labels   []callpath.Path // what every entry's overlap in both together is shown with
 	Title    string          // of both views
 	A, B     string          // what the views are of
 	Warnings []sampledata.Warning
@@ -25,28 +27,45 @@ type Comparison struct {
 // A comparedEntry is an entry with its costs, as fractions of each view's denominator.
 type comparedEntry struct {
 	entry    *refine.Entry
-	a, b     *big.Rat
+	costs    Both
 	children []*comparedEntry
 }
 
-func (e *comparedEntry) difference() *big.Rat { return new(big.Rat).Sub(e.a, e.b) }
+// Both are an entry's costs in the two views that are compared.
+type Both struct{ A, B *big.Rat }
+
+// Difference is the first cost less the second.
+func (c Both) Difference() *big.Rat { return new(big.Rat).Sub(c.A, c.B) }
+
+// Compare orders entries: what changed most, up or down, is first.
+func (c Both) Compare(d Both) int {
+	x, y := c.Difference(), d.Difference()
+	return cmp.Or(y.Abs(y).Cmp(x.Abs(x)), d.A.Cmp(c.A))
+}
+
+// CostsOfBoth gives what paths cost in each of the two views that calltree.Merge made a tree of.
+func CostsOfBoth(t *calltree.Tree, m *calltree.Membership, paths []callpath.Path) []Both {
+	costs := make([]Both, len(paths))
+	a, b := t.Only(1), t.Only(2)
+	for i, hits := range callpath.Costs(a, m, paths) {
+		costs[i].A = a.Main().Cost(hits)
+	}
+	for i, hits := range callpath.Costs(b, m, paths) {
+		costs[i].B = b.Main().Cost(hits)
+	}
+	return costs
+}
 
 // entries gives the entries that are shown, below each those that changed most first, up or down.
 func (c *Comparison) entries() *comparedEntry {
 	var paths []callpath.Path
 	c.Session.Walk(func(e *refine.Entry, _ int) { paths = append(paths, e.Path) })
-	var costs [2][]*big.Rat
-	for i := range costs {
-		t := c.Session.Tree().Only(i + 1)
-		for _, hits := range callpath.Costs(t, c.Session.Membership(), paths) {
-			costs[i] = append(costs[i], t.Main().Cost(hits))
-		}
-	}
+	costs := CostsOfBoth(c.Session.Tree(), c.Session.Membership(), paths)
 	var root *comparedEntry
 	var above []*comparedEntry // the entry that is open at each depth
 	n := 0
 	c.Session.Walk(func(e *refine.Entry, depth int) {
-		entry := &comparedEntry{entry: e, a: costs[0][n], b: costs[1][n]}
+		entry := &comparedEntry{entry: e, costs: costs[n]}
 		n++
 		if depth == 0 {
 			root = entry
@@ -60,10 +79,7 @@ func (c *Comparison) entries() *comparedEntry {
 }
 
 func (e *comparedEntry) sort() {
-	slices.SortStableFunc(e.children, func(x, y *comparedEntry) int {
-		dx, dy := x.difference(), y.difference()
-		return cmp.Or(dy.Abs(dy).Cmp(dx.Abs(dx)), y.a.Cmp(x.a))
-	})
+	slices.SortStableFunc(e.children, func(x, y *comparedEntry) int { return x.costs.Compare(y.costs) })
 	for _, c := range e.children {
 		c.sort()
 	}
@@ -72,11 +88,17 @@ func (e *comparedEntry) sort() {
 // Write writes a line an entry, as Profile.Write does: its cost in both views, and the first less the second.
 func (c *Comparison) Write(w io.Writer) error {
 	b := new(strings.Builder)
-	fmt.Fprintf(b, "%s: A is %s, B is %s\n\n", Printable(c.Title), Printable(c.A), Printable(c.B))
-	fmt.Fprintf(b, "%6s  %6s  %6s  %s\n", "A", "B", "A - B", "call path")
-	c.write(b, c.entries(), 0)
+	fmt.Fprintf(b, "%s: A is %s, B is %s\n", Printable(c.Title), Printable(c.A), Printable(c.B))
+	labels := newLabelled(c.Session, c.Labels)
+	b.WriteString(labels.legend())
+	fmt.Fprintf(b, "\n%6s  %6s  %6s%s  %s\n", "A", "B", "A - B", labels.head(), "call path")
+	c.write(b, c.entries(), 0, &labels)
 	hidden := 0
-	c.Session.Walk(func(e *refine.Entry, _ int) { hidden += c.Session.Hidden(e) })
+	c.Session.Walk(func(e *refine.Entry, _ int) {
+		if !c.Session.Collapsed(e) {
+			hidden += c.Session.Hidden(e)
+		}
+	})
 	if hidden > 0 {
 		fmt.Fprintf(b, "\n%d more below %s in both together (--min-hits 0 shows all)\n", hidden, threshold(c.Session.Threshold()))
 	}
@@ -85,13 +107,19 @@ func (c *Comparison) Write(w io.Writer) error {
 	return err
 }
 
-func (c *Comparison) write(b *strings.Builder, e *comparedEntry, depth int) {
-	d := e.difference()
-	line := fmt.Sprintf("%6s  %6s  %6s  %s%s", Cost(e.a), Cost(e.b), Signed(d), strings.Repeat("  ", depth), Printable(e.entry.Label()))
+func (c *Comparison) write(b *strings.Builder, e *comparedEntry, depth int, labels *labelled) {
+	d := e.costs.Difference()
+	line := fmt.Sprintf("%s%s  %s%s%s", e.costs, labels.column(e.entry),
+		strings.Repeat("  ", depth), labels.mark(e.entry), Printable(e.entry.Label()))
 	fmt.Fprintln(b, paint(c.Color, d.Abs(d), line))
 	for _, child := range e.children {
-		c.write(b, child, depth+1)
+		c.write(b, child, depth+1, labels)
 	}
+}
+
+// String shows both costs, and the first less the second, in columns.
+func (c Both) String() string {
+	return fmt.Sprintf("%6s  %6s  %6s", Cost(c.A), Cost(c.B), Signed(c.Difference()))
 }
 
 // Signed shows a difference of costs with its sign; what rounds to nothing has none.
@@ -114,6 +142,7 @@ type comparisonJSON struct {
 	Steps    []refine.Step        `json:"steps"`
 	MinHits  *big.Rat             `json:"min_hits,omitempty"` // in both together
 	MinCost  *big.Rat             `json:"min_cost,omitempty"`
+	Labels   []string             `json:"labels,omitempty"` // paths
 	Profile  comparedJSON         `json:"profile"`
 	Warnings []sampledata.Warning `json:"warnings"`
 }
@@ -124,23 +153,27 @@ type comparedJSON struct {
 	A          float64        `json:"a"`
 	B          float64        `json:"b"`
 	Difference float64        `json:"difference"`
+	Overlap    *float64       `json:"overlap,omitempty"` // the cost in both together that it shares with the labels
 	Children   []comparedJSON `json:"children,omitempty"`
 }
 
 // WriteJSON writes the same entries as JSON.
 func (c *Comparison) WriteJSON(w io.Writer) error {
-	t := c.Session.Threshold()
+	t, labels := c.Session.Threshold(), newLabelled(c.Session, c.Labels)
 	return writeJSON(w, comparisonJSON{
 		Title: c.Title, A: c.A, B: c.B,
 		Steps: append([]refine.Step{}, c.Session.Steps()...), MinHits: t.Hits, MinCost: t.Cost,
-		Profile: c.entries().json(), Warnings: append([]sampledata.Warning{}, c.Warnings...),
+		Labels: labels.keys, Profile: c.entries().json(&labels), Warnings: append([]sampledata.Warning{}, c.Warnings...),
 	})
 }
 
-func (e *comparedEntry) json() comparedJSON {
-	j := comparedJSON{Path: e.entry.Key(), Label: e.entry.Label(), A: float(e.a), B: float(e.b), Difference: float(e.difference())}
+func (e *comparedEntry) json(labels *labelled) comparedJSON {
+	j := comparedJSON{
+		Path: e.entry.Key(), Label: e.entry.Label(),
+		A: float(e.costs.A), B: float(e.costs.B), Difference: float(e.costs.Difference()), Overlap: labels.overlap(e.entry),
+	}
 	for _, c := range e.children {
-		j.Children = append(j.Children, c.json())
+		j.Children = append(j.Children, c.json(labels))
 	}
 	return j
 }

@@ -31,23 +31,23 @@ type labelled struct {
 	keys     []string            // of the labels
 }
 
-func (p *Profile) labelled() labelled {
+func newLabelled(s *refine.Session, labels []callpath.Path) labelled {
 	var l labelled
-	if len(p.Labels) == 0 {
+	if len(labels) == 0 {
 		return l
 	}
-	for _, path := range p.Labels {
+	for _, path := range labels {
 		l.keys = append(l.keys, path.String())
 	}
 	var keys []string
 	var paths []callpath.Path
-	p.Session.Walk(func(e *refine.Entry, _ int) {
+	s.Walk(func(e *refine.Entry, _ int) {
 		keys = append(keys, e.Key())
 		paths = append(paths, e.Path)
 	})
-	shared := refine.Labelled(p.Session.Tree(), p.Session.Membership(), p.Labels)
+	shared := refine.Labelled(s.Tree(), s.Membership(), labels)
 	l.overlaps = make(map[string]*big.Rat)
-	for i, hits := range callpath.Costs(shared, p.Session.Membership(), paths) {
+	for i, hits := range callpath.Costs(shared, s.Membership(), paths) {
 		l.overlaps[keys[i]] = shared.Main().Cost(hits)
 	}
 	return l
@@ -81,4 +81,14 @@ func (l *labelled) mark(e *refine.Entry) string {
 		return LabelMark
 	}
 	return ""
+}
+
+// overlap is an entry's as data.
+func (l *labelled) overlap(e *refine.Entry) *float64 {
+	cost, there := l.overlaps[e.Key()]
+	if !there {
+		return nil
+	}
+	shared := float(cost)
+	return &shared
 }

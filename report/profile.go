@@ -32,7 +32,7 @@ func (p *Profile) Write(w io.Writer) error {
 	if text := Monitor(p.Session.Tree()); text != "" {
 		fmt.Fprintln(b, text)
 	}
-	labels := p.labelled()
+	labels := newLabelled(p.Session, p.Labels)
 	b.WriteString(labels.legend())
 	b.WriteByte('\n')
 	hitsWidth := max(len("hits"), len(Hits(p.Session.Root().Hits)))
@@ -148,11 +148,11 @@ type entryJSON struct {
 
 // WriteJSON writes the same entries as JSON.
 func (p *Profile) WriteJSON(w io.Writer) error {
-	m, t, labels := p.Session.Tree().Main(), p.Session.Threshold(), p.labelled()
+	m, t, labels := p.Session.Tree().Main(), p.Session.Threshold(), newLabelled(p.Session, p.Labels)
 	j := profileJSON{
 		Title: p.Title, Denominator: m.Denominator, Unit: m.Unit,
 		Steps: append([]refine.Step{}, p.Session.Steps()...), MinHits: t.Hits, MinCost: t.Cost,
-		Labels: labels.keys, Profile: p.entry(p.Session.Root(), labels), Warnings: append([]sampledata.Warning{}, p.Warnings...),
+		Labels: labels.keys, Profile: p.entry(p.Session.Root(), &labels), Warnings: append([]sampledata.Warning{}, p.Warnings...),
 	}
 	if waited, attributed := views.Monitor(p.Session.Tree()); waited.Sign() > 0 {
 		j.Monitor = &monitorJSON{waited, attributed}
@@ -160,12 +160,8 @@ func (p *Profile) WriteJSON(w io.Writer) error {
 	return writeJSON(w, j)
 }
 
-func (p *Profile) entry(e *refine.Entry, labels labelled) entryJSON {
-	j := entryJSON{Path: e.Key(), Label: e.Label(), Cost: float(p.Session.Cost(e)), Hits: e.Hits}
-	if cost, there := labels.overlaps[e.Key()]; there {
-		shared := float(cost)
-		j.Overlap = &shared
-	}
+func (p *Profile) entry(e *refine.Entry, labels *labelled) entryJSON {
+	j := entryJSON{Path: e.Key(), Label: e.Label(), Cost: float(p.Session.Cost(e)), Hits: e.Hits, Overlap: labels.overlap(e)}
 	if p.Session.Collapsed(e) {
 		return j
 	}

@@ -16,11 +16,17 @@ func Title(root string, o views.Options) string {
 	if o.Granularity != views.ByFunction {
 		name += ", by " + o.Granularity.String()
 	}
-	if o.Span != (views.Span{}) {
-		name += ", from " + o.Span.From.String()
-		if o.Span.To != 0 {
-			name += " to " + o.Span.To.String()
-		}
+	return Part(name, o.Span) + ")"
+}
+
+// Part names a span of something: "run.cpprof, from 2s to 3.5s".
+func Part(of string, s views.Span) string {
+	if s == (views.Span{}) {
+		return of
 	}
-	return name + ")"
+	of += ", from " + s.From.String()
+	if s.To != 0 {
+		of += " to " + s.To.String()
+	}
+	return of
 }

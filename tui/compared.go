@@ -2,7 +2,7 @@ package tui
 
 import (
 	"fmt"
-	"math/big"
+	"slices"
 
 	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/calltree"
@@ -13,15 +13,16 @@ import (
 type comparison struct {
 	w     *profileWindow
 	of    *calltree.Tree // that the costs are of
-	costs map[string][2]*big.Rat
+	costs map[string]report.Both
 	busy  bool
 }
 
-// want computes, beside, what the rows lack.
-func (c *comparison) want(rows []row) {
-	s := c.w.session
+// order puts the rows below each entry in the order of what changed most. What it lacks for that it computes beside, and has
+// the window updated then.
+func (c *comparison) order() {
+	s, rows := c.w.session, c.w.rows
 	if c.of != s.Tree() {
-		c.of, c.costs = s.Tree(), make(map[string][2]*big.Rat)
+		c.of, c.costs = s.Tree(), make(map[string]report.Both)
 	}
 	var keys []string
 	var paths []callpath.Path
@@ -31,31 +32,44 @@ func (c *comparison) want(rows []row) {
 			paths = append(paths, r.entry.Path)
 		}
 	}
-	if len(keys) == 0 || c.busy {
+	if len(keys) == 0 {
+		c.w.rows = c.ordered(rows)
+		return
+	}
+	if c.busy {
 		return
 	}
 	c.busy = true
 	tree, members := s.Tree(), s.Membership()
-	beside(c.w.a, func() [][2]*big.Rat { return bothCosts(tree, members, paths) }, func(found [][2]*big.Rat) {
+	beside(c.w.a, func() []report.Both { return report.CostsOfBoth(tree, members, paths) }, func(found []report.Both) {
 		c.busy = false
 		for i, key := range keys {
 			if c.of == tree {
 				c.costs[key] = found[i]
 			}
 		}
+		c.w.update()
 	})
 }
 
-// bothCosts gives what paths cost in the two views that a tree was merged from.
-func bothCosts(t *calltree.Tree, m *calltree.Membership, paths []callpath.Path) [][2]*big.Rat {
-	costs := make([][2]*big.Rat, len(paths))
-	for side := range 2 {
-		only := t.Only(side + 1)
-		for i, h := range callpath.Costs(only, m, paths) {
-			costs[i][side] = only.Main().Cost(h)
+// ordered gives rows, the first of which is above all others, in order.
+func (c *comparison) ordered(rows []row) []row {
+	var below [][]row
+	for i, r := range rows[1:] {
+		if r.depth == rows[0].depth+1 {
+			below = append(below, rows[i+1:i+1])
 		}
+		last := len(below) - 1
+		below[last] = below[last][:len(below[last])+1]
 	}
-	return costs
+	slices.SortStableFunc(below, func(x, y []row) int {
+		return c.costs[x[0].entry.Key()].Compare(c.costs[y[0].entry.Key()])
+	})
+	list := []row{rows[0]}
+	for _, r := range below {
+		list = append(list, c.ordered(r)...)
+	}
+	return list
 }
 
 const comparisonHead = "      A       B   A - B"
@@ -66,7 +80,6 @@ func (c *comparison) text(r row) (text string, level int) {
 	if !there {
 		return fmt.Sprintf("%6s  %6s  %6s", "…", "…", "…"), heatLevels - 1
 	}
-	d := new(big.Rat).Sub(costs[0], costs[1])
-	text = fmt.Sprintf("%6s  %6s  %6s", report.Cost(costs[0]), report.Cost(costs[1]), report.Signed(d))
-	return text, heatLevel(d.Abs(d))
+	d := costs.Difference()
+	return costs.String(), heatLevel(d.Abs(d))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/big"
 	"os"
@@ -158,18 +159,35 @@ func (w *profileWindow) write(name string, mode int) error {
 	} else if err != nil {
 		return err
 	}
-	title := report.Title(w.session.Tree().Root(), w.a.options)
-	if w.subject != nil {
-		title = strings.TrimSpace(w.subject.name + "  " + w.subject.compared)
-	}
-	p := report.Profile{Session: w.session, Labels: w.labels.paths, Title: title, Warnings: w.warnings}
-	as := p.Write
+	as := w.report()
+	write := as.Write
 	if strings.HasSuffix(name, ".json") {
-		as = p.WriteJSON
+		write = as.WriteJSON
 	}
-	if err := errors.Join(as(f), f.Close()); err != nil {
+	if err := errors.Join(write(f), f.Close()); err != nil {
 		return fmt.Errorf("writing %s: %w", name, err)
 	}
 	w.a.say("Written: %s", name)
 	return nil
+}
+
+// report is the window as 'cpprof report' has it.
+func (w *profileWindow) report() interface {
+	Write(io.Writer) error
+	WriteJSON(io.Writer) error
+} {
+	o := w.a.options
+	if w.compares() {
+		a := report.Part(w.a.path, o.Span)
+		o.Span = zeroSpan
+		return &report.Comparison{
+			Session: w.session, Labels: w.labels.paths, Title: report.Title(w.session.Tree().Root(), o),
+			A: a, B: w.subject.against, Warnings: w.warnings,
+		}
+	}
+	title := report.Title(w.session.Tree().Root(), o)
+	if w.subject != nil {
+		title = w.subject.name
+	}
+	return &report.Profile{Session: w.session, Labels: w.labels.paths, Title: title, Warnings: w.warnings}
 }

@@ -72,14 +72,18 @@ func (w *profileWindow) drawTitle(c canvas) {
 	x := c.text(1, 0, shorten(w.viewName(), max(20, c.width/2)), w.a.theme.title)
 	parts := []string{report.Hits(m.Denominator) + " hits = 1.000"}
 	if w.compares() {
-		parts[0] = w.subject.compared
+		parts[0] = "A: " + w.a.path + "  B: " + w.subject.against
 	}
 	o := w.a.options
 	if o.Accounting != 0 {
 		parts = append(parts, o.Accounting.String())
 	}
 	if o.Span != zeroSpan {
-		parts = append(parts, "only "+spanText(o.Span))
+		text := "only " + spanText(o.Span)
+		if w.compares() {
+			text += " of A"
+		}
+		parts = append(parts, text)
 	}
 	for _, s := range w.session.Steps() {
 		if s.Kind == refine.KindPrune {
@@ -114,9 +118,6 @@ func (w *profileWindow) drawRows(c canvas) {
 	shown := w.rows[w.list.top:min(len(w.rows), w.list.top+area.height)]
 	w.columns.want(shown)
 	w.labels.want(shown)
-	if w.compares() {
-		w.both.want(shown)
-	}
 	w.list.names, w.list.shift = names, w.shift(area.width-names)
 	for y, r := range shown {
 		style := w.a.theme.plain
@@ -141,7 +142,7 @@ func (w *profileWindow) drawRows(c canvas) {
 }
 
 // compares tells whether the window shows what entries cost in two views.
-func (w *profileWindow) compares() bool { return w.subject != nil && w.subject.compared != "" }
+func (w *profileWindow) compares() bool { return w.subject != nil && w.subject.against != "" }
 
 // drawMore says in the head how many rows there are above and below.
 func (w *profileWindow) drawMore(c canvas) {

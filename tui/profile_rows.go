@@ -27,6 +27,9 @@ func (w *profileWindow) update() {
 	if len(w.wanted.Elements) == 0 {
 		w.wanted = w.session.Root().Path
 	}
+	if w.compares() {
+		w.both.order()
+	}
 	w.selected = w.nearest(w.wanted)
 	w.list.follow = true
 }

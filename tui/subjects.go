@@ -18,7 +18,7 @@ type subject struct {
 	name  string // "Locks and what their holders do"
 	view  func(*sampledata.Recording, views.Options) (viewed, error)
 
-	compared string // which two recordings, where the tree is one of calltree.Merge and costs are shown in both
+	against string // the recording that it is compared with, where the tree is one of calltree.Merge and costs are shown in both
 }
 
 // A viewed is a view with what there is to say of its entries beside, in the detail pane, by the last element of their path.
@@ -57,7 +57,7 @@ func (a *app) openComparison(class, path string, other *sampledata.Recording) {
 	replay := session.Window{Class: class}
 	w := &profileWindow{replay: replay}
 	a.openSubject(&subject{
-		title: "Δ " + w.title(), name: w.viewName(), compared: "A: " + a.path + "  B: " + path,
+		title: "Δ " + w.title(), name: w.viewName(), against: path,
 		view: func(r *sampledata.Recording, o views.Options) (viewed, error) { return viewBoth(replay, r, other, o) },
 	}, session.Window{Class: class, Threshold: a.threshold})
 }

@@ -1,6 +1,12 @@
 package tui
 
-import "testing"
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
 
 func TestHoldersWindow(t *testing.T) {
 	b := bobThread(t)
@@ -39,4 +45,41 @@ func TestComparisonFromTheStart(t *testing.T) {
 	b.do(b.changed)
 	b.settle()
 	b.shows("1.000   1.000   0.000")
+}
+
+// A comparison stands, and is written, as 'cpprof report --against' has it: what changed most first. A span is that of the
+// first recording, and both say so.
+func TestComparisonIsWritten(t *testing.T) {
+	b := newBench(t, Options{
+		Path: "after.cpprof", Recording: twin(t, "after"),
+		Against: &Against{Path: "before.cpprof", Recording: twin(t, "before"), Class: "go:main.worker"},
+	})
+	b.resize(140, 30)
+	b.keys("a", "j", "m")
+	b.shows("  label  call path")
+	file := filepath.Join(t.TempDir(), "both")
+	b.line(":write " + file)
+	written, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, got := entryLines(string(written)), entryLines(b.text())
+	if len(want) < 5 || !slices.Equal(want, got) {
+		t.Errorf("the window has\n%s\nwhere what is written has\n%s", strings.Join(got, "\n"), written)
+	}
+	if !strings.HasPrefix(string(written), "Thread View of go:main.worker (observed accounting): A is after.cpprof, B is before.cpprof\n") {
+		t.Errorf("it begins with %.100q", written)
+	}
+	b.keys("1")
+	b.line(":span 0s 1s")
+	b.keys("2")
+	b.shows("only 0s to 1s of A")
+	b.line(":write! " + file)
+	if written, err = os.ReadFile(file); err != nil || !strings.Contains(string(written), "A is after.cpprof, from 0s to 1s, B is before.cpprof\n") {
+		t.Errorf("%v: of a span is written\n%s", err, written)
+	}
+	b.line(":write " + file + ".json")
+	if data, err := os.ReadFile(file + ".json"); err != nil || !strings.Contains(string(data), `"difference": `) {
+		t.Errorf("%v: as data is written\n%s", err, data)
+	}
 }
