@@ -12,6 +12,7 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
 )
 
 // A Comparison is a profile of two views, with what each entry costs in both.
@@ -22,6 +23,19 @@ type Comparison struct {
 	A, B     string          // what the views are of
 	Warnings []sampledata.Warning
 	Color    bool
+}
+
+// A Report is what can be written: a *Profile or a *Comparison.
+type Report interface {
+	Write(io.Writer) error
+	WriteJSON(io.Writer) error
+}
+
+// ComparePart is the comparison of a view of recordings, made with these options, of which only the first one counts a span.
+func ComparePart(s *refine.Session, o views.Options, a, b string) *Comparison {
+	a = Part(a, o.Span)
+	o.Span = views.Span{}
+	return &Comparison{Session: s, Title: Title(s.Tree().Root(), o), A: a, B: b}
 }
 
 // A comparedEntry is an entry with its costs, as fractions of each view's denominator.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/cpprof/cpprof/aspects"
@@ -26,6 +27,7 @@ const (
 	maxSteps   = 10_000 // of all windows
 	maxAspects = 1_000
 	maxLabels  = 1_000 // of a window
+	maxPath    = 4096  // bytes
 )
 
 const formatVersion = 1
@@ -114,6 +116,7 @@ type aspectJSON struct {
 
 type windowJSON struct {
 	Class     string        `json:"class,omitempty"` // none: the Server View
+	Against   string        `json:"against,omitempty"`
 	Steps     []refine.Step `json:"steps,omitempty"`
 	MinHits   string        `json:"min_hits,omitempty"`
 	MinCost   string        `json:"min_cost,omitempty"`
@@ -138,7 +141,7 @@ func (s *State) Marshal() ([]byte, error) {
 	}
 	for _, w := range s.Windows {
 		j := windowJSON{
-			Class: w.Class, Steps: w.Steps, MinHits: exact(w.Threshold.Hits), MinCost: exact(w.Threshold.Cost),
+			Class: w.Class, Against: w.Against, Steps: w.Steps, MinHits: exact(w.Threshold.Hits), MinCost: exact(w.Threshold.Cost),
 			Collapsed: w.Collapsed, Selected: w.Selected,
 		}
 		for _, p := range w.Labels {
@@ -235,7 +238,10 @@ func (f *fileJSON) options() (o views.Options, err error) {
 }
 
 func (j *windowJSON) window() (w Window, err error) {
-	w = Window{Class: j.Class, Steps: j.Steps, Collapsed: j.Collapsed, Selected: j.Selected}
+	w = Window{Class: j.Class, Against: j.Against, Steps: j.Steps, Collapsed: j.Collapsed, Selected: j.Selected}
+	if len(j.Against) > maxPath || strings.ContainsRune(j.Against, 0) {
+		return w, fmt.Errorf("against: %.120q is no path", j.Against)
+	}
 	if w.Threshold.Hits, err = parseExact(j.MinHits); err != nil {
 		return w, fmt.Errorf("min_hits: %w", err)
 	}

@@ -4,6 +4,7 @@
 //
 //	session.go  the State, and replaying a window's steps
 //	file.go     the file, and its rules
+//	against.go  the other recording of a comparison
 package session
 
 import (
@@ -25,9 +26,10 @@ type State struct {
 	Active  int // 1 + the window in front; 0 for the Summary window
 }
 
-// A Window is the profile of one view.
+// A Window is the profile of one view, or of that view of two recordings.
 type Window struct {
 	Class     string // whose Thread View it is; "" for the Server View
+	Against   string // the recording that is compared with, see Relative and Other; "" for none
 	Steps     []refine.Step
 	Threshold refine.Threshold
 	Collapsed []string // keys of entries

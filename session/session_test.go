@@ -48,7 +48,7 @@ func texts(s *State) []any {
 		}
 	}
 	for _, w := range s.Windows {
-		list = append(list, w.Class, w.Selected, exact(w.Threshold.Hits), exact(w.Threshold.Cost), len(w.Steps), len(w.Collapsed), len(w.Labels))
+		list = append(list, w.Class, w.Against, w.Selected, exact(w.Threshold.Hits), exact(w.Threshold.Cost), len(w.Steps), len(w.Collapsed), len(w.Labels))
 		for _, step := range w.Steps {
 			list = append(list, step)
 		}
@@ -92,6 +92,7 @@ func states() *rapid.Generator[*State] {
 	window := rapid.Custom(func(t *rapid.T) Window {
 		return Window{
 			Class:     rapid.SampledFrom([]string{"", "go:main.worker", "label:route=/a b\n"}).Draw(t, "class"),
+			Against:   rapid.SampledFrom([]string{"", "../a b.cpprof", "/x/y"}).Draw(t, "against"),
 			Steps:     rapid.SliceOfN(step, 0, 5).Draw(t, "steps"),
 			Threshold: refine.Threshold{Hits: number.Draw(t, "hits"), Cost: number.Draw(t, "cost")},
 			Collapsed: rapid.SliceOfN(path, 0, 3).Draw(t, "collapsed"),
@@ -223,6 +224,8 @@ func TestRefuses(t *testing.T) {
 		{`["* a"]`, `["a .."]`, "window 1:"},
 		{`"* b"`, `"b .."`, "window 1:"},
 		{`["* ..c"]`, `["c .."]`, "window 1: label:"},
+		{`"min_hits"`, `"against": "a\u0000", "min_hits"`, `window 1: against: "a\x00" is no path`},
+		{`"min_hits"`, `"against": "` + strings.Repeat("a", maxPath+1) + `", "min_hits"`, "window 1: against:"},
 		{`["* ..c"]`, `["c"` + strings.Repeat(`, "c"`, maxLabels) + `]`, "window 1: 1001 labels: at most 1000"},
 		{`"active": 1`, `"active": 2`, "window 2 is active, of 1"},
 		{`"active": 1`, `"active": -1`, "window -1 is active"},
@@ -258,7 +261,7 @@ func TestLoadRefuses(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"version":1,"accounting":"observed","by":"function","class_by":"site","windows":[]}`))
 	f.Add([]byte(`{"version":1,"accounting":"single","by":"line","class_by":"label:x","from":5,"aspects":[{"name":"q","patterns":["!a*"]}],
-		"windows":[{"class":"go:f","steps":[{"kind":"up","text":"* | :RUN"}],"min_cost":"1/20","labels":["* ..a","b"]}],"active":1}`))
+		"windows":[{"class":"go:f","steps":[{"kind":"up","text":"* | :RUN"}],"min_cost":"1/20","labels":["* ..a","b"],"against":"../b.cpprof"}],"active":1}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s, err := Parse(data)
 		if err != nil {

@@ -139,7 +139,8 @@ func newApp(o Options, screen tcell.Screen) *app {
 		a.openProfile(w)
 	}
 	if o.Against != nil {
-		a.openComparison(o.Against.Class, o.Against.Path, o.Against.Recording)
+		read := func() (*sampledata.Recording, error) { return o.Against.Recording, nil }
+		a.showComparison(o.Against.Path, read, session.Window{Class: o.Against.Class, Threshold: a.threshold})
 	}
 	a.say("%s", o.Greeting)
 	return a

@@ -101,7 +101,7 @@ func (w *profileWindow) keep() session.Window {
 		return w.replay
 	}
 	kept := session.Keep(w.replay.Class, w.session)
-	kept.Selected, kept.Labels = w.wanted.String(), w.labels.paths
+	kept.Against, kept.Selected, kept.Labels = w.replay.Against, w.wanted.String(), w.labels.paths
 	if n := len(w.replayed); len(kept.Steps) >= n && slices.Equal(kept.Steps[:n], w.replayed) {
 		kept.Steps = slices.Concat(w.replay.Steps, kept.Steps[n:])
 	}

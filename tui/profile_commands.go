@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math/big"
 	"os"
@@ -17,6 +16,7 @@ import (
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/session"
 )
 
 // commands are those of a profile window.
@@ -137,7 +137,8 @@ func (w *profileWindow) againstCommand(path string) error {
 		func(r *sampledata.Recording, err error) {
 			switch {
 			case err == nil:
-				w.a.openComparison(w.replay.Class, path, r)
+				read := func() (*sampledata.Recording, error) { return r, nil }
+				w.a.openComparison(path, read, session.Window{Class: w.replay.Class, Threshold: w.a.threshold})
 			case !errors.Is(err, context.Canceled):
 				w.a.fail(err)
 			}
@@ -172,20 +173,13 @@ func (w *profileWindow) write(name string, mode int) error {
 }
 
 // report is the window as 'cpprof report' has it.
-func (w *profileWindow) report() interface {
-	Write(io.Writer) error
-	WriteJSON(io.Writer) error
-} {
-	o := w.a.options
+func (w *profileWindow) report() report.Report {
 	if w.compares() {
-		a := report.Part(w.a.path, o.Span)
-		o.Span = zeroSpan
-		return &report.Comparison{
-			Session: w.session, Labels: w.labels.paths, Title: report.Title(w.session.Tree().Root(), o),
-			A: a, B: w.subject.against, Warnings: w.warnings,
-		}
+		c := report.ComparePart(w.session, w.a.options, w.a.path, w.subject.against)
+		c.Labels, c.Warnings = w.labels.paths, w.warnings
+		return c
 	}
-	title := report.Title(w.session.Tree().Root(), o)
+	title := report.Title(w.session.Tree().Root(), w.a.options)
 	if w.subject != nil {
 		title = w.subject.name
 	}

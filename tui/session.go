@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/aspects"
+	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/session"
 )
 
@@ -18,7 +19,12 @@ func (a *app) restore(s *session.State) {
 	a.options = s.Configure(&config)
 	a.open(newSummaryWindow(a))
 	for _, w := range s.Windows {
-		a.openProfile(w)
+		if w.Against == "" {
+			a.openProfile(w)
+			continue
+		}
+		path := w.Other(a.path)
+		a.openComparison(path, func() (*sampledata.Recording, error) { return sampledata.Open(path) }, w)
 	}
 	a.show(s.Active)
 }
@@ -27,7 +33,7 @@ func (a *app) restore(s *session.State) {
 func (a *app) state() *session.State {
 	s := &session.State{Options: a.options, Aspects: defined(a.given, a.config.Aspects)}
 	for i, w := range a.windows {
-		if p, ok := w.(*profileWindow); ok && p.subject == nil {
+		if p, ok := w.(*profileWindow); ok && (p.subject == nil || p.compares()) {
 			s.Windows = append(s.Windows, p.keep())
 			if i == a.active {
 				s.Active = len(s.Windows)

@@ -2,8 +2,8 @@ package tui
 
 import (
 	"fmt"
+	"sync"
 
-	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/locks"
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampledata"
@@ -11,14 +11,16 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// A subject is what a profile window is of, where it is not the Server View or a Thread View of the recording. Such windows
-// are not kept in a session.
+// A subject is what a profile window is of, where it is not the Server View or a Thread View of the recording. Of such
+// windows, a session keeps comparisons.
 type subject struct {
 	title string // of the tab
 	name  string // "Locks and what their holders do"
 	view  func(*sampledata.Recording, views.Options) (viewed, error)
 
-	against string // the recording that it is compared with, where the tree is one of calltree.Merge and costs are shown in both
+	// against is the recording that is compared with; "" for none. The tree is one of calltree.Merge then, and costs are
+	// shown in both.
+	against string
 }
 
 // A viewed is a view with what there is to say of its entries beside, in the detail pane, by the last element of their path.
@@ -52,30 +54,33 @@ func viewLocks(r *sampledata.Recording, o views.Options) (viewed, error) {
 	return viewed{found.Held, notes}, nil
 }
 
-// openComparison opens a window that compares a view of the recording with that of another one.
-func (a *app) openComparison(class, path string, other *sampledata.Recording) {
-	replay := session.Window{Class: class}
-	w := &profileWindow{replay: replay}
-	a.openSubject(&subject{
-		title: "Δ " + w.title(), name: w.viewName(), against: path,
-		view: func(r *sampledata.Recording, o views.Options) (viewed, error) { return viewBoth(replay, r, other, o) },
-	}, session.Window{Class: class, Threshold: a.threshold})
+// showComparison shows the window that openComparison would open, where there is one already.
+func (a *app) showComparison(path string, read func() (*sampledata.Recording, error), s session.Window) {
+	for i, w := range a.windows {
+		p, ok := w.(*profileWindow)
+		if ok && p.compares() && p.replay.Class == s.Class && p.replay.Against == session.Relative(a.path, path) {
+			a.show(i)
+			return
+		}
+	}
+	a.openComparison(path, read, s)
 }
 
-// viewBoth merges a view of two recordings. The span is the first one's alone.
-func viewBoth(of session.Window, a, b *sampledata.Recording, o views.Options) (viewed, error) {
-	first, err := of.View(a, o)
-	if err != nil {
-		return viewed{}, fmt.Errorf("first recording: %w", err)
-	}
-	o.Span = views.Span{}
-	second, err := of.View(b, o)
-	if err != nil {
-		return viewed{}, fmt.Errorf("second recording: %w", err)
-	}
-	both, err := calltree.Merge(first.Tree, second.Tree)
-	if err != nil {
-		return viewed{}, err
-	}
-	return viewed{View: &views.View{Tree: both, Warnings: append(first.Warnings, second.Warnings...)}}, nil
+// openComparison opens a window that compares a view of the recording with that of another one, which is read when the view
+// is first built, and is told of in the window where that fails.
+func (a *app) openComparison(path string, read func() (*sampledata.Recording, error), s session.Window) {
+	s.Against = session.Relative(a.path, path)
+	read = sync.OnceValues(read)
+	w := &profileWindow{replay: s}
+	a.openSubject(&subject{
+		title: "Δ " + w.title(), name: w.viewName(), against: path,
+		view: func(r *sampledata.Recording, o views.Options) (viewed, error) {
+			other, err := read()
+			if err != nil {
+				return viewed{}, fmt.Errorf("comparing with %s: %w", path, err)
+			}
+			v, err := s.Compared(r, other, o)
+			return viewed{View: v}, err
+		},
+	}, s)
 }

@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/session"
 )
 
 func TestHoldersWindow(t *testing.T) {
@@ -26,7 +29,9 @@ func TestHoldersWindow(t *testing.T) {
 func TestComparisonWindow(t *testing.T) {
 	b := newBench(t, Options{Path: "after.cpprof", Recording: twin(t, "after")})
 	other := twin(t, "before")
-	b.do(func() { b.openComparison("go:main.worker", "before.cpprof", other) })
+	b.do(func() {
+		b.openComparison("before.cpprof", func() (*sampledata.Recording, error) { return other, nil }, session.Window{Class: "go:main.worker"})
+	})
 	b.settle()
 	b.keys("Enter")
 	b.shows("A: after.cpprof  B: before.cpprof", "1.000   1.000   0.000", "0.667   0.167  +0.500", "main.(*journal).add", "0.333   0.833  -0.500")

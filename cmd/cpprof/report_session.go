@@ -71,9 +71,10 @@ func (f *reportFlags) replay(t terminal, flags *pflag.FlagSet, path string) erro
 
 // showWindow writes one window's profile, and what can't be shown any more.
 func (f *reportFlags) showWindow(t terminal, s *source, w *session.Window, color bool) error {
-	v, err := s.withAspects(w.View(s.recording, s.options))
+	v, err := s.windowView(w)
 	var unknown *views.UnknownClassError
-	if errors.As(err, &unknown) { // it was opened when classes were made by another rule
+	var gone *otherError
+	if errors.As(err, &unknown) || errors.As(err, &gone) { // classes were made by another rule, or the other recording was there
 		fmt.Fprintf(t.err, "cpprof: a window is left out: %v\n", err)
 		return nil
 	}
@@ -81,12 +82,36 @@ func (f *reportFlags) showWindow(t terminal, s *source, w *session.Window, color
 		return err
 	}
 	replayed, failed := w.Replay(v.Tree, v.aspects)
-	p := report.Profile{Session: replayed, Labels: w.Labels, Title: title(s, v), Warnings: v.Warnings, Color: color}
+	warnings := v.Warnings
 	for _, err := range failed {
-		p.Warnings = append(p.Warnings, sampledata.Warning{Kind: "step", Message: "left out: " + err.Error(), Count: 1})
+		warnings = append(warnings, sampledata.Warning{Kind: "step", Message: "left out: " + err.Error(), Count: 1})
+	}
+	var p report.Report = &report.Profile{
+		Session: replayed, Labels: w.Labels, Title: title(s, v), Warnings: warnings, Color: color,
+	}
+	if w.Against != "" {
+		c := report.ComparePart(replayed, s.options, s.path, w.Other(s.path))
+		c.Labels, c.Warnings, c.Color = w.Labels, warnings, color
+		p = c
 	}
 	if f.json {
 		return p.WriteJSON(t.out)
 	}
 	return p.Write(t.out)
 }
+
+// windowView builds a window's view, merged with the other recording's where the window compares two. An error of reading that
+// is an *otherError.
+func (s *source) windowView(w *session.Window) (*view, error) {
+	if w.Against == "" {
+		return s.withAspects(w.View(s.recording, s.options))
+	}
+	other, err := openRecording(w.Other(s.path))
+	if err != nil {
+		return nil, &otherError{err}
+	}
+	return s.withAspects(w.Compared(s.recording, other, s.options))
+}
+
+// An otherError says why there is no other recording to compare with.
+type otherError struct{ error }

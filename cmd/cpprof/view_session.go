@@ -37,12 +37,12 @@ func (f *viewFlags) restored(flags *pflag.FlagSet, s *source) (*session.State, e
 	return state, nil
 }
 
-// inFront has a window of a class in front where the session has one, and tells whether it has.
+// inFront has the window of a class's view in front where the session has one, and tells whether it has.
 func inFront(s *session.State, class string) bool {
 	if s == nil {
 		return false
 	}
-	i := slices.IndexFunc(s.Windows, func(w session.Window) bool { return w.Class == class })
+	i := slices.IndexFunc(s.Windows, func(w session.Window) bool { return w.Class == class && w.Against == "" })
 	if i >= 0 {
 		s.Active = i + 1
 	}

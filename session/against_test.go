@@ -1,0 +1,35 @@
+package session
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Where a recording and the one that it is compared with are moved together, they find one another again.
+func TestOther(t *testing.T) {
+	before := t.TempDir()
+	for _, name := range []string{"a.cpprof", "b.cpprof"} {
+		if err := os.Mkdir(filepath.Join(before, name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(before, "file"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for recording, want := range map[string]string{"a.cpprof": "../b.cpprof", "file": "b.cpprof"} {
+		w := Window{Against: Relative(filepath.Join(before, recording), filepath.Join(before, "b.cpprof"))}
+		if w.Against != want {
+			t.Errorf("seen from %s it is %q, want %q", recording, w.Against, want)
+		}
+		if got, want := w.Other(filepath.Join(before, recording)), filepath.Join(before, "b.cpprof"); got != want {
+			t.Errorf("from %s it is found as %q, want %q", recording, got, want)
+		}
+	}
+	if got := (&Window{Against: before}).Other("a.cpprof"); got != before {
+		t.Errorf("the absolute path %s becomes %s", before, got)
+	}
+	if got := (&Window{}).Other("a.cpprof"); got != "" {
+		t.Errorf("what is compared with nothing is compared with %q", got)
+	}
+}

@@ -1,0 +1,83 @@
+package tui
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cpprof/cpprof/session"
+)
+
+// A comparison is there again the next time with what it was refined to, wherever both recordings have been moved. Where the
+// other one is gone its window says so, and is kept.
+func TestComparisonIsRestored(t *testing.T) {
+	before := filepath.Join(t.TempDir(), "before")
+	for _, name := range []string{"after", "before"} {
+		if err := os.MkdirAll(before, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := twin(t, name).Write(filepath.Join(before, name+".cpprof")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := Options{Path: filepath.Join(before, "after.cpprof"), Recording: twin(t, "after")}
+	o.Windows = []session.Window{{Class: "go:main.worker"}}
+	b := newBench(t, o)
+	b.line(":against " + filepath.Join(before, "before.cpprof"))
+	b.keys("a", "j", "m", "1", "s", "3")
+	kept := b.kept()
+	if len(kept.Windows) != 3 || kept.Windows[1].Against != "../before.cpprof" || len(kept.Windows[1].Labels) != 1 || kept.Active != 2 {
+		t.Fatalf("it keeps %+v", kept)
+	}
+	data, err := kept.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	after := filepath.Join(filepath.Dir(before), "moved")
+	if err := os.Rename(before, after); err != nil {
+		t.Fatal(err)
+	}
+	o = Options{Path: filepath.Join(after, "after.cpprof"), Recording: o.Recording}
+	if o.Session, err = session.Parse(data); err != nil {
+		t.Fatal(err)
+	}
+	again := newBench(t, o)
+	want, got := b.screens(), again.screens()
+	for i := range want {
+		if i >= len(got) || strings.Join(entryLines(want[i]), "\n") != strings.Join(entryLines(got[i]), "\n") {
+			t.Fatalf("window %d was\n%s\nof windows that are\n%s", i, want[i], got)
+		}
+	}
+	again.shows(" 3 Δ go:main.worker", "0.667   0.167  +0.500")
+	twice, err := again.kept().Marshal()
+	if err != nil || string(twice) != string(data) {
+		t.Errorf("%v: it keeps\n%s\nthe second time\n%s", err, data, twice)
+	}
+
+	if err := os.RemoveAll(filepath.Join(after, "before.cpprof")); err != nil {
+		t.Fatal(err)
+	}
+	without := newBench(t, o)
+	without.shows("comparing with", "before.cpprof")
+	if got := without.screens(); len(got) != 4 || strings.Join(entryLines(got[1]), "\n") != strings.Join(entryLines(want[1]), "\n") {
+		t.Errorf("the rest is\n%s", got)
+	}
+	if twice, err := without.kept().Marshal(); err != nil || string(twice) != string(data) {
+		t.Errorf("%v: it keeps\n%s\nwithout the other recording\n%s", err, data, twice)
+	}
+}
+
+// A comparison that the Analyzer is opened with is the one that it was left with.
+func TestComparisonOpenedAgain(t *testing.T) {
+	o := Options{
+		Path: "after.cpprof", Recording: twin(t, "after"),
+		Against: &Against{Path: "before.cpprof", Recording: twin(t, "before"), Class: "go:main.worker"},
+	}
+	b := newBench(t, o)
+	o.Session = b.kept()
+	again := newBench(t, o)
+	if n := len(again.kept().Windows); n != 1 {
+		t.Errorf("there are %d windows", n)
+	}
+}
