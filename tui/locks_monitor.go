@@ -3,26 +3,26 @@ package tui
 import (
 	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/views"
 )
 
-// A monitorText says how much of a tree is waiting for locks, and of how much of that the holders are known; "" where there
-// is none. It remembers the last tree's.
+// A monitorText says how much of a tree is waiting for locks, and of how much of that the holders are known: whole, and as
+// brief as a title wants it; "" where there is none. It is that of the last tree.
 type monitorText struct {
-	of   *calltree.Tree
-	text string
+	of          *calltree.Tree
+	text, brief string
 }
 
 // attribution is the monitorText of a window's view, where that is a Thread View.
-func (w *profileWindow) attribution() string {
+func (w *profileWindow) attribution() monitorText {
 	if w.subject != nil {
-		return ""
+		return monitorText{}
 	}
-	return w.monitor.in(w.session.Tree())
-}
-
-func (m *monitorText) in(t *calltree.Tree) string {
-	if m.of != t {
-		m.of, m.text = t, report.Monitor(t)
+	if t := w.session.Tree(); w.monitor.of != t {
+		w.monitor = monitorText{of: t, text: report.Monitor(t)}
+		if waited, attributed := views.Monitor(t); waited.Sign() > 0 {
+			w.monitor.brief = "MONITOR " + report.Attributed(waited, attributed) + " known"
+		}
 	}
-	return m.text
+	return w.monitor
 }

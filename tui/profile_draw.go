@@ -90,7 +90,7 @@ func (w *profileWindow) drawTitle(c canvas) {
 			parts = append(parts, "pruned to "+s.Text)
 		}
 	}
-	if text := w.attribution(); text != "" {
+	if text := w.attribution().brief; text != "" {
 		parts = append(parts, text)
 	}
 	for _, warning := range w.warnings {
