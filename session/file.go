@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -115,6 +116,7 @@ type aspectJSON struct {
 }
 
 type windowJSON struct {
+	Locks     bool          `json:"locks,omitempty"`
 	Class     string        `json:"class,omitempty"` // none: the Server View
 	Against   string        `json:"against,omitempty"`
 	Steps     []refine.Step `json:"steps,omitempty"`
@@ -141,7 +143,7 @@ func (s *State) Marshal() ([]byte, error) {
 	}
 	for _, w := range s.Windows {
 		j := windowJSON{
-			Class: w.Class, Against: w.Against, Steps: w.Steps, MinHits: exact(w.Threshold.Hits), MinCost: exact(w.Threshold.Cost),
+			Locks: w.Locks, Class: w.Class, Against: w.Against, Steps: w.Steps, MinHits: exact(w.Threshold.Hits), MinCost: exact(w.Threshold.Cost),
 			Collapsed: w.Collapsed, Selected: w.Selected,
 		}
 		for _, p := range w.Labels {
@@ -211,6 +213,9 @@ func (f *fileJSON) state() (*State, error) {
 		if err != nil {
 			return nil, fmt.Errorf("window %d: %w", i+1, err)
 		}
+		if w.Locks && slices.ContainsFunc(s.Windows, func(o Window) bool { return o.Locks }) {
+			return nil, fmt.Errorf("window %d: there is one of the locks already", i+1)
+		}
 		if steps += len(w.Steps); steps > maxSteps {
 			return nil, fmt.Errorf("there are more than %d steps", maxSteps)
 		}
@@ -238,7 +243,7 @@ func (f *fileJSON) options() (o views.Options, err error) {
 }
 
 func (j *windowJSON) window() (w Window, err error) {
-	w = Window{Class: j.Class, Against: j.Against, Steps: j.Steps, Collapsed: j.Collapsed, Selected: j.Selected}
+	w = Window{Locks: j.Locks, Class: j.Class, Against: j.Against, Steps: j.Steps, Collapsed: j.Collapsed, Selected: j.Selected}
 	if len(j.Against) > maxPath || strings.ContainsRune(j.Against, 0) {
 		return w, fmt.Errorf("against: %.120q is no path", j.Against)
 	}

@@ -26,8 +26,9 @@ type State struct {
 	Active  int // 1 + the window in front; 0 for the Summary window
 }
 
-// A Window is the profile of one view, or of that view of two recordings.
+// A Window is the profile of one view, or of that view of two recordings, or the window of the locks, of which there is one.
 type Window struct {
+	Locks     bool   // it is the one of the locks; the rest says nothing
 	Class     string // whose Thread View it is; "" for the Server View
 	Against   string // the recording that is compared with, see Relative and Other; "" for none
 	Steps     []refine.Step

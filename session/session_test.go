@@ -48,7 +48,7 @@ func texts(s *State) []any {
 		}
 	}
 	for _, w := range s.Windows {
-		list = append(list, w.Class, w.Against, w.Selected, exact(w.Threshold.Hits), exact(w.Threshold.Cost), len(w.Steps), len(w.Collapsed), len(w.Labels))
+		list = append(list, w.Locks, w.Class, w.Against, w.Selected, exact(w.Threshold.Hits), exact(w.Threshold.Cost), len(w.Steps), len(w.Collapsed), len(w.Labels))
 		for _, step := range w.Steps {
 			list = append(list, step)
 		}
@@ -118,6 +118,9 @@ func states() *rapid.Generator[*State] {
 			},
 			Aspects: rapid.SliceOfN(aspect, 0, 2).Draw(t, "aspects"),
 			Windows: rapid.SliceOfN(window, 0, 4).Draw(t, "windows"),
+		}
+		if rapid.Bool().Draw(t, "locks") {
+			s.Windows = append(s.Windows, Window{Locks: true})
 		}
 		s.Options.Span.From = time.Duration(rapid.Int64Range(0, 1<<60).Draw(t, "from"))
 		if rapid.Bool().Draw(t, "has an end") {
@@ -231,6 +234,7 @@ func TestRefuses(t *testing.T) {
 		{`"active": 1`, `"active": -1`, "window -1 is active"},
 		{`"windows"`, `"aspects": [{"name": "a b", "patterns": []}], "windows"`, `aspect "a b"`},
 		{`"windows"`, `"aspects": [{"name": "a", "patterns": ["re:("]}], "windows"`, `aspect "a"`},
+		{`"windows": [`, `"windows": [{"locks": true}, {}, {"locks": true}, `, "window 3: there is one of the locks already"},
 		{`"windows": [`, `"windows": [` + strings.Repeat("{},", maxWindows), "101 windows: at most 100"},
 		{`"steps": [`, `"steps": [` + strings.Repeat(`{"kind": "down", "text": "*"},`, maxSteps), "more than 10000 steps"},
 		{`"version": 1`, `"version": 1` + strings.Repeat(" ", maxFile), "more than 4194304 bytes"},
@@ -261,7 +265,7 @@ func TestLoadRefuses(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"version":1,"accounting":"observed","by":"function","class_by":"site","windows":[]}`))
 	f.Add([]byte(`{"version":1,"accounting":"single","by":"line","class_by":"label:x","from":5,"aspects":[{"name":"q","patterns":["!a*"]}],
-		"windows":[{"class":"go:f","steps":[{"kind":"up","text":"* | :RUN"}],"min_cost":"1/20","labels":["* ..a","b"],"against":"../b.cpprof"}],"active":1}`))
+		"windows":[{"class":"go:f","steps":[{"kind":"up","text":"* | :RUN"}],"min_cost":"1/20","labels":["* ..a","b"],"against":"../b.cpprof"},{"locks":true}],"active":1}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s, err := Parse(data)
 		if err != nil {

@@ -19,25 +19,41 @@ func (a *app) restore(s *session.State) {
 	a.options = s.Configure(&config)
 	a.open(newSummaryWindow(a))
 	for _, w := range s.Windows {
-		if w.Against == "" {
-			a.openProfile(w)
-			continue
-		}
-		path := w.Other(a.path)
-		a.openComparison(path, func() (*sampledata.Recording, error) { return sampledata.Open(path) }, w)
+		a.reopen(w)
 	}
 	a.show(s.Active)
 }
 
-// state is what a session keeps of the app.
+// reopen opens a window that a session kept.
+func (a *app) reopen(w session.Window) {
+	switch {
+	case w.Locks:
+		a.openLocks()
+	case w.Against != "":
+		path := w.Other(a.path)
+		a.openComparison(path, func() (*sampledata.Recording, error) { return sampledata.Open(path) }, w)
+	default:
+		a.openProfile(w)
+	}
+}
+
+// state is what a session keeps of the app: all windows but those of holders, which the window of the locks opens.
 func (a *app) state() *session.State {
 	s := &session.State{Options: a.options, Aspects: defined(a.given, a.config.Aspects)}
 	for i, w := range a.windows {
-		if p, ok := w.(*profileWindow); ok && (p.subject == nil || p.compares()) {
-			s.Windows = append(s.Windows, p.keep())
-			if i == a.active {
-				s.Active = len(s.Windows)
+		switch w := w.(type) {
+		case *lockWindow:
+			s.Windows = append(s.Windows, session.Window{Locks: true})
+		case *profileWindow:
+			if w.subject != nil && !w.compares() {
+				continue
 			}
+			s.Windows = append(s.Windows, w.keep())
+		default:
+			continue
+		}
+		if i == a.active {
+			s.Active = len(s.Windows)
 		}
 	}
 	return s

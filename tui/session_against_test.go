@@ -3,6 +3,7 @@ package tui
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,6 +67,22 @@ func TestComparisonIsRestored(t *testing.T) {
 	if twice, err := without.kept().Marshal(); err != nil || string(twice) != string(data) {
 		t.Errorf("%v: it keeps\n%s\nwithout the other recording\n%s", err, data, twice)
 	}
+}
+
+// The window of the locks is there again at its place.
+func TestLocksAreRestored(t *testing.T) {
+	b := bobThread(t)
+	b.keys("L", "1", "s", "3")
+	o := bob(t)
+	o.Session = b.kept()
+	if w := o.Session.Windows; len(w) != 3 || !w[1].Locks || o.Session.Active != 2 {
+		t.Fatalf("it keeps %+v", o.Session)
+	}
+	again := newBench(t, o)
+	if want, got := b.screens(), again.screens(); !slices.Equal(want, got) {
+		t.Errorf("the windows were\n%s\nand are\n%s", want, got)
+	}
+	again.shows(" 3 Locks ", "lock taken in bob.(*manager).transact")
 }
 
 // A comparison that the Analyzer is opened with is the one that it was left with.

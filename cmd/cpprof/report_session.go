@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cpprof/cpprof/locks"
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/session"
@@ -55,7 +56,7 @@ func (f *reportFlags) replay(t terminal, flags *pflag.FlagSet, path string) erro
 			return err
 		}
 		if len(state.Windows) == 0 {
-			fmt.Fprintln(t.out, "The session has no profile windows.")
+			fmt.Fprintln(t.out, "The session has no windows.")
 		}
 	}
 	for i := range state.Windows {
@@ -69,8 +70,11 @@ func (f *reportFlags) replay(t terminal, flags *pflag.FlagSet, path string) erro
 	return nil
 }
 
-// showWindow writes one window's profile, and what can't be shown any more.
+// showWindow writes what one window shows, and what can't be shown any more.
 func (f *reportFlags) showWindow(t terminal, s *source, w *session.Window, color bool) error {
+	if w.Locks {
+		return f.showLocks(t, s)
+	}
 	v, err := s.windowView(w)
 	var unknown *views.UnknownClassError
 	var gone *otherError
@@ -98,6 +102,18 @@ func (f *reportFlags) showWindow(t terminal, s *source, w *session.Window, color
 		return p.WriteJSON(t.out)
 	}
 	return p.Write(t.out)
+}
+
+// showLocks writes all locks.
+func (f *reportFlags) showLocks(t terminal, s *source) error {
+	a, err := locks.Analyse(s.recording, s.options)
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.path, err)
+	}
+	if f.json {
+		return report.LocksJSON(t.out, s.recording, a)
+	}
+	return report.Locks(t.out, s.recording, a, 0)
 }
 
 // windowView builds a window's view, merged with the other recording's where the window compares two. An error of reading that

@@ -42,7 +42,7 @@ func inFront(s *session.State, class string) bool {
 	if s == nil {
 		return false
 	}
-	i := slices.IndexFunc(s.Windows, func(w session.Window) bool { return w.Class == class && w.Against == "" })
+	i := slices.IndexFunc(s.Windows, func(w session.Window) bool { return w.Class == class && w.Against == "" && !w.Locks })
 	if i >= 0 {
 		s.Active = i + 1
 	}
