@@ -132,7 +132,7 @@ func TestLocksOfBob(t *testing.T) {
 	)
 	b.keys("Enter")
 	b.shows(" 3 go:bob.(*terminal).run", "▾ ..:MONITOR", "›0.800   120        ▾ go:bob.(*terminal).run", " 0.533    80                bob.(*manager).stamp")
-	b.shows("MONITOR 0.800")
+	b.shows("MONITOR 100.0 % known")
 	b.keys("h", "h", "h", "v")
 	b.shows("MONITOR 0.800, of which 100.0 % is attributed")
 	b.keys("L", "L", "1", "L")
