@@ -121,14 +121,18 @@ func (d *detail) content(e *refine.Entry, width int) []detailLine {
 	return lines
 }
 
-// samples says how many samples the view counts.
+// samples says how many samples the view counts, those without the entry too; of a comparison, the first one's.
 func (d *detail) samples() string {
 	r, span := d.w.a.recording, d.w.a.options.Span
 	from, to, err := span.Samples(r)
 	if err != nil {
 		return err.Error()
 	}
-	text := fmt.Sprintf("%d samples", to-from)
+	of := "the view"
+	if d.w.compares() {
+		of = "A"
+	}
+	text := fmt.Sprintf("%s counts %d samples", of, to-from)
 	if span != zeroSpan {
 		text += fmt.Sprintf(" of %d: %s", len(r.Samples), spanText(span))
 	}

@@ -79,7 +79,9 @@ func TestComparisonIsWritten(t *testing.T) {
 	b.keys("1")
 	b.line(":span 0s 1s")
 	b.keys("2")
-	b.shows("only 0s to 1s of A")
+	b.keys("v")
+	b.shows("only 0s to 1s of A", "A counts 19 samples of 48: 0s to 1s")
+	b.keys("v")
 	b.line(":write! " + file)
 	if written, err = os.ReadFile(file); err != nil || !strings.Contains(string(written), "A is after.cpprof, from 0s to 1s, B is before.cpprof\n") {
 		t.Errorf("%v: of a span is written\n%s", err, written)
