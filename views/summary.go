@@ -42,20 +42,6 @@ func Classes(r *sampledata.Recording, o Options) ([]ClassSummary, error) {
 	return l.summaries(int64(to - from)), nil
 }
 
-// Attribution tells how much of the time that goroutines waited for locks (all :MONITOR hits of a span) has a known holder.
-func Attribution(r *sampledata.Recording, o Options) (attributed, monitor *big.Rat, err error) {
-	classes, err := Classes(r, o)
-	if err != nil {
-		return nil, nil, err
-	}
-	attributed, monitor = new(big.Rat), new(big.Rat)
-	for i := range classes {
-		attributed.Add(attributed, classes[i].Attributed)
-		monitor.Add(monitor, classes[i].Monitor)
-	}
-	return attributed, monitor, nil
-}
-
 // Indexes of typed times in sums; :MONITOR with a known holder is counted there too.
 const (
 	runSum = iota
