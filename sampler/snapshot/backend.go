@@ -55,7 +55,6 @@ type Backend struct {
 	looks  callLooks
 	mLook  []byte
 
-	limit     haltLimit
 	holders   holders
 	channels  channels
 	names     lockNames
@@ -142,6 +141,9 @@ func (b *Backend) Observe(_ context.Context, sink sampledata.Sink, s sampledata.
 	return s, nil
 }
 
+// lateLimit is how long to wait for a thread that waits for a CPU. The others don't wait with it.
+const lateLimit = 250 * time.Millisecond
+
 // look sees the target and finds out what changed. All of it is done by the thread that halts.
 func (b *Backend) look(h *halt.Halter, s *sampledata.Sample) error {
 	if err := b.parked(); err != nil {
@@ -152,9 +154,8 @@ func (b *Backend) look(h *halt.Halter, s *sampledata.Sample) error {
 		return err
 	}
 	b.capture.prepare(ps)
-	halted, err := h.Halt(b.limit.next(len(ps)), b.capture.take)
+	halted, err := h.Halt(lateLimit, b.capture.take, b.capture.takeLate)
 	s.Halt = halted.Took
-	b.limit.learn(err)
 	if err != nil {
 		b.forget()
 		return err

@@ -16,6 +16,9 @@ const systemStack = 32 << 10
 // guess says where the stack lies that a thread runs on, by what is known from before the halt: a goroutine's stack
 // moves seldom.
 func (c *capture) guess(p *processor) halt.Range {
+	if p.thread.Late {
+		return halt.Range{}
+	}
 	sp := p.thread.SP
 	if s := c.b.table.at(p.g); s != nil {
 		h := c.b.t.g.decode(s.raw)
@@ -30,7 +33,7 @@ func (c *capture) guess(p *processor) halt.Range {
 func (c *capture) copyStacks() {
 	c.ranges = c.ranges[:0]
 	for i := range c.procs {
-		if p := &c.procs[i]; p.onThread() {
+		if p := &c.procs[i]; p.onThread() && !p.thread.Late {
 			c.ranges = append(c.ranges, c.rest(p), c.interrupted(p))
 		}
 	}
@@ -49,7 +52,7 @@ func (c *capture) copyStacks() {
 	c.r.ReadRanges(c.ranges)
 	k := 0
 	for i := range c.procs {
-		if p := &c.procs[i]; p.onThread() {
+		if p := &c.procs[i]; p.onThread() && !p.thread.Late {
 			copy(p.pieces[1:], c.ranges[k:k+2])
 			k += 2
 		}

@@ -45,7 +45,7 @@ type processor struct {
 	tid    int    // of the holder
 	tick   uint32 // p.schedtick
 	halted bool
-	thread halt.Thread
+	thread halt.Thread // late: without registers, and without copies of its stacks yet
 	mRaw   []byte
 	gRaw   []byte
 	head   head          // of the goroutine
@@ -78,6 +78,21 @@ func (c *capture) take(h *halt.Halted) error {
 	c.follow()
 	c.copyStacks()
 	return c.verify()
+}
+
+// takeLate copies what take left out of a thread that was late. Nothing but that thread writes there.
+func (c *capture) takeLate(th halt.Thread) {
+	for i := range c.procs {
+		p := &c.procs[i]
+		if !p.onThread() || p.thread.TID != th.TID {
+			continue
+		}
+		p.thread = th
+		for k, piece := range []func(*processor) halt.Range{c.guess, c.rest, c.interrupted} {
+			p.pieces[k] = piece(p)
+			c.r.ReadRanges(p.pieces[k : k+1])
+		}
+	}
 }
 
 // prepare makes room before the halt.

@@ -12,6 +12,9 @@
 //   - A thread that executes another program takes the number of the process; it is still traced, under that number.
 //   - A thread that sleeps uninterruptibly can be neither halted nor let go. It stops before it gets back to the
 //     program, so that a halt needn't wait for it; it is owed a detach, and gets it as soon as it stops.
+//   - On a busy machine a thread that is to stop may wait milliseconds for a CPU, and the others must not stand all that
+//     time. It does nothing in the program any more once it is interrupted, so that memory can be read without it; it
+//     gives its registers when it gets to its CPU, long after the others were let go.
 //   - A stop can be that of a signal on its way, which would be lost if it were not handed back.
 //   - The leader of a process that the sampler started is the sampler's child: its exit status belongs to whoever
 //     waits for it, so that stops are peeked at (WNOWAIT), never consumed.

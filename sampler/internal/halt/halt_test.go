@@ -7,8 +7,10 @@ import (
 	"errors"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -32,12 +34,11 @@ func open(t *testing.T, g *target) *Process {
 	return p
 }
 
-// many halts a target again and again, until some halts succeeded. On a busy machine one may not, in time. It gives how
-// often a thread slept through a halt.
+// many halts a target again and again, until some halts succeeded. It gives how often a thread slept through a halt.
 func many(t *testing.T, p *Process, n int) (owed int) {
 	t.Helper()
 	var took []time.Duration
-	failed := 0
+	failed, late := 0, 0
 	for end := time.Now().Add(time.Minute); len(took) < n; {
 		h, err := haltAll(p)
 		if err != nil {
@@ -45,6 +46,7 @@ func many(t *testing.T, p *Process, n int) (owed int) {
 		} else {
 			took = append(took, h.Took)
 			owed += h.Owed
+			late += h.Late
 		}
 		if time.Now().After(end) {
 			t.Fatalf("%d of %d halts succeeded, the last error was %v", len(took), len(took)+failed, err)
@@ -52,7 +54,7 @@ func many(t *testing.T, p *Process, n int) (owed int) {
 		time.Sleep(200 * time.Microsecond)
 	}
 	slices.Sort(took)
-	t.Logf("halt: median %v, longest %v, failed %d", took[len(took)/2], took[len(took)-1], failed)
+	t.Logf("halt: median %v, longest %v, failed %d, late threads %d", took[len(took)/2], took[len(took)-1], failed, late)
 	return owed
 }
 
@@ -64,27 +66,93 @@ func TestHalt(t *testing.T) {
 	g.free()
 
 	var stopped string
+	late, halted := map[int]bool{}, 0
+	readStack := func(th Thread) {
+		var word [8]byte
+		if err := p.Read(th.SP, word[:]); err != nil {
+			t.Errorf("stack of thread %d: %v", th.TID, err)
+		}
+		if th.Late {
+			t.Errorf("thread %d has stopped, and is still said to be late", th.TID)
+		}
+		delete(late, th.TID)
+	}
 	_, err := p.Halt(time.Minute, func(h *Halted) error {
 		threads, err := allThreads(p, h)
 		if tids, _ := p.Threads(); len(threads) != len(tids) {
 			t.Errorf("%d threads halted of %d", len(threads), len(tids))
 		}
 		for _, th := range threads {
-			var word [8]byte
-			if err := p.Read(th.SP, word[:]); err != nil {
-				t.Errorf("stack of thread %d: %v", th.TID, err)
+			if th.Late {
+				late[th.TID] = true
+			} else {
+				halted++
+				readStack(th)
 			}
 		}
 		stopped = g.threads()
 		return err
-	})
+	}, readStack)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for line := range bytes.Lines([]byte(stopped)) {
-		if !bytes.Contains(line, []byte("tracing stop")) {
-			t.Errorf("not halted: %s", line)
+	if n := strings.Count(stopped, "tracing stop"); n < halted {
+		t.Errorf("%d threads are halted, not %d:\n%s", n, halted, stopped)
+	}
+	if len(late) > 0 {
+		t.Errorf("%d late threads were never given", len(late))
+	}
+	g.free()
+}
+
+// On a machine that has more to do than it can, a thread that waits for its CPU keeps no other one standing, does
+// nothing while it is late, and gives its registers in the end.
+func TestLate(t *testing.T) {
+	g := start(t, "count")
+	p := open(t, g)
+	at, err := strconv.ParseUint(g.line(), 0, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 * runtime.NumCPU() {
+		start(t, "spin")
+	}
+	count := func() (n [counters]uint64) {
+		if err := p.Read(at, unsafe.Slice((*byte)(unsafe.Pointer(&n)), unsafe.Sizeof(n))); err != nil {
+			t.Error(err)
 		}
+		return n
+	}
+	late, given := 0, 0
+	for end := time.Now().Add(time.Minute); given < 20 && time.Now().Before(end); {
+		_, err := p.Halt(time.Second, func(h *Halted) error {
+			threads, err := allThreads(p, h)
+			for _, th := range threads {
+				if th.Late {
+					late++
+				}
+			}
+			before := count()
+			time.Sleep(time.Millisecond) // to give a thread that isn't held the time to show it
+			if after := count(); after != before {
+				t.Errorf("a halted program went on from %v to %v", before, after)
+			}
+			return err
+		}, func(th Thread) {
+			given++
+			var word [8]byte
+			if err := p.Read(th.SP, word[:]); err != nil {
+				t.Errorf("stack of thread %d: %v", th.TID, err)
+			}
+		})
+		if err != nil && err != ErrSlow {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Logf("%d threads were late", late)
+	if given == 0 {
+		t.Error("no thread was late")
 	}
 	g.free()
 }
@@ -96,12 +164,12 @@ func TestHaltError(t *testing.T) {
 	_, err := p.Halt(time.Second, func(h *Halted) error {
 		h.Threads([]int{p.PID()})
 		return mine
-	})
+	}, nil)
 	if err != mine {
 		t.Errorf("got %v", err)
 	}
 	g.free()
-	if h, err := p.Halt(time.Second, func(*Halted) error { return nil }); err != nil || h.Took != 0 {
+	if h, err := p.Halt(time.Second, func(*Halted) error { return nil }, nil); err != nil || h.Took != 0 {
 		t.Errorf("a halt of nothing: %v, %v", h, err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -37,6 +38,17 @@ func play(part string) {
 			go spin()
 		}
 		tell(time.Millisecond)
+	case "count":
+		// Each thread counts for itself, and none ever stops.
+		fmt.Printf("ready\n%#x\n", uintptr(unsafe.Pointer(&counts)))
+		for i := range counters {
+			go func() {
+				for {
+					atomic.AddUint64(&counts[i], 1)
+				}
+			}()
+		}
+		tell(time.Second)
 	case "sleep":
 		tell(time.Hour)
 	case "exec":
@@ -104,6 +116,11 @@ func play(part string) {
 	os.Exit(0)
 }
 
+// counters is for how many threads.
+const counters = 3
+
+var counts [counters]uint64
+
 func spin() {
 	for i := 0; ; i++ {
 		if i%1000 == 0 {
@@ -124,7 +141,7 @@ func haltAll(p *Process) (Halt, error) {
 	return p.Halt(time.Second, func(h *Halted) error {
 		_, err := allThreads(p, h)
 		return err
-	})
+	}, func(Thread) {})
 }
 
 // allThreads halts the threads of a process until no new one has come.

@@ -46,6 +46,7 @@ type tracee struct {
 	polled int  // in vain
 	wanted bool // in the halt that is under way; else it is owed from an earlier one
 	taken  bool // its registers are read
+	late   bool // it has not stopped while the others stood
 }
 
 type traceeState uint8
@@ -224,13 +225,17 @@ func (w *worker) release() {
 		if t.state != stopped {
 			continue
 		}
-		if detach(t.tid, t.signal) == nil {
-			t.state = gone
-		} else {
-			t.state = interrupted // killed in its stop: its end is still to be seen, and to be reaped
-		}
+		w.letGo(t)
 	}
 	w.sweep()
+}
+
+func (w *worker) letGo(t *tracee) {
+	if detach(t.tid, t.signal) == nil {
+		t.state = gone
+	} else {
+		t.state = interrupted // killed in its stop: its end is still to be seen, and to be reaped
+	}
 }
 
 // settle gives the tracees that are left what they are owed, as far as that is possible now.
