@@ -175,7 +175,7 @@ func (b *Backend) begin(sink sampledata.Sink) {
 		b.stacks = newStacks(sink, b.t.bin, b.u)
 		for i := range b.table.slots {
 			s := &b.table.slots[i]
-			*s = slot{addr: s.addr, raw: s.raw, place: s.place}
+			*s = slot{addr: s.addr, place: s.place}
 			b.table.wake(s)
 		}
 		b.holders.waiting, b.holders.holding = b.holders.waiting[:0], b.holders.holding[:0]

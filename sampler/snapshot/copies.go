@@ -21,7 +21,10 @@ func (c *capture) guess(p *processor) halt.Range {
 	}
 	sp := p.thread.SP
 	if s := c.b.table.at(p.g); s != nil {
-		h := c.b.t.g.decode(s.raw)
+		h := s.head
+		if s.seen == c.b.number {
+			h = c.b.t.g.decode(s.raw)
+		}
 		if h.within(sp) {
 			return stackRange(&h, sp, &c.b.arena)
 		}

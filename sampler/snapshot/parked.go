@@ -22,7 +22,7 @@ const (
 // known, or moving.
 func (b *Backend) parked() error {
 	b.fresh = b.fresh[:0]
-	if err := b.table.readEach(b.t.Process, b.reader, b.t.bin.Globals.AllGs, b.scan); err != nil {
+	if err := b.table.read(b.t.Process, b.reader, b.t.bin.Globals.AllGs, b.scan); err != nil {
 		return err
 	}
 	b.copyStacks()
@@ -30,10 +30,9 @@ func (b *Backend) parked() error {
 	return nil
 }
 
-// scan looks at the g of a range that was just read.
-func (b *Backend) scan(k int) {
-	o, buf := &b.t.g, b.table.ranges[k].Buf
-	places := b.table.placesOf(k)
+// scan looks at the g of a span that was just read.
+func (b *Backend) scan(buf []byte, places []place) {
+	o := &b.t.g
 	for i := range places {
 		p := &places[i]
 		raw := buf[p.at:][:o.size]
@@ -48,6 +47,7 @@ func (b *Backend) scan(k int) {
 		switch {
 		case s.view == known && o.unchanged(raw, &s.head):
 			if b.holders.active && !s.held.known && len(b.fresh) < maxInBatch {
+				b.table.keep(s, raw)
 				b.touch(p.slot) // the locks that it holds are still to be found out
 				b.fresh = append(b.fresh, p.slot)
 				break
@@ -60,6 +60,7 @@ func (b *Backend) scan(k int) {
 		case s.view == absent && !s.told && o.unchanged(raw, &s.head) && !s.head.exists():
 			p.print, p.known = o.print(raw), false // still nothing there
 		default:
+			b.table.keep(s, raw)
 			b.classify(p.slot, s)
 		}
 	}
@@ -213,13 +214,14 @@ func (b *Backend) recheck() {
 		}
 		b.again = append(b.again, i)
 		b.ranges = append(b.ranges, stackRange(&s.head, s.head.sp(), &b.arena))
+		s.raw = b.table.kept.Get(b.t.g.size)
 		b.after = append(b.after, halt.Range{Addr: s.addr, Buf: s.raw})
 	}
 	b.reader.ReadRanges(b.ranges)
 	b.reader.ReadRanges(b.after)
 	for k, i := range b.again {
 		s := &slots[i]
-		if !b.t.g.unchanged(s.raw, &s.head) {
+		if len(b.after[k].Buf) < b.t.g.size || !b.t.g.unchanged(s.raw, &s.head) {
 			continue // it moved just now
 		}
 		b.rechecked++

@@ -38,7 +38,7 @@ func (b *Backend) adoptRunning(i int32, p *processor) {
 	s := &b.table.slots[i]
 	b.touch(i)
 	b.renew(s, &p.head)
-	copy(s.raw, p.gRaw)
+	s.raw = p.gRaw
 	th := &p.thread
 	w := b.context(&p.head)
 	// In a system call the stack is told from where the call was announced, as it is for threads that aren't halted.
@@ -64,7 +64,7 @@ func (b *Backend) adoptLook(i int32, l *look) {
 	s.halted = b.number
 	if !l.head.exists() {
 		b.touch(i)
-		s.view = absent
+		s.raw, s.view = l.raw, absent
 		return
 	}
 	if !l.copied && l.head.still() { // its stack is the one that is known
@@ -84,7 +84,7 @@ func (b *Backend) adoptLook(i int32, l *look) {
 		b.renew(s, &l.head)
 		s.view = moving
 	}
-	copy(s.raw, l.raw)
+	s.raw = l.raw
 	if l.queued && s.view == known {
 		s.view = queued
 	}

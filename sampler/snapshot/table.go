@@ -15,7 +15,7 @@ import (
 // A slot is a g of the target. The runtime never gives one up: a g whose goroutine ended serves a later one.
 type slot struct {
 	addr uint64
-	raw  []byte // the g, as this sample's bulk read found it
+	raw  []byte // the g, as it was last found in this sample; of a slot that this sample has to look at
 
 	head  head // with which the stack below was read
 	stack stack
@@ -50,7 +50,7 @@ type slot struct {
 type place struct {
 	print uint64 // of the g when it was found at rest; 0: look at the slot
 	slot  int32
-	at    uint32 // in the buffer of its range
+	at    uint32 // in the copy of its span
 	known bool   // what rests is a goroutine whose stack is known, else a g without one
 	held  bool   // so are the locks that it holds
 }
@@ -81,23 +81,34 @@ type table struct {
 	o      offsets
 	slots  []slot
 	index  map[uint64]int32 // by address
-	ranges []halt.Range     // that cover all g, sorted by address
-	first  []int32          // of the places of each range; one more than there are ranges
+	spans  []span           // that cover all g, sorted by address
+	first  []int32          // of the places of each span; one more than there are spans
 	places []place
-	covers int // slots that ranges cover in few pieces; the rest was added since
+	covers int // slots that spans cover in few pieces; the rest was added since
+
+	batch  []byte // into which spans are read, some at a time
+	ranges []halt.Range
+	kept   halt.Arena // copies of the g that this sample has to look at
 }
 
-// batchSize is how much is read at once: what fits into a processor's own cache beside other things.
-const batchSize = 256 << 10
-
-// read brings the copies of all g up to date, new ones included.
-func (t *table) read(p *halt.Process, r *halt.Reader, allgs uint64) error {
-	return t.readEach(p, r, allgs, func(int) {})
+// A span is a piece of the target's memory, of at most batchSize bytes.
+type span struct {
+	addr uint64
+	size int
 }
 
-// readEach does so and calls look for each range, by its number, soon after it was read, while the copy is still in the
-// processor's cache.
-func (t *table) readEach(p *halt.Process, r *halt.Reader, allgs uint64, look func(k int)) error {
+// batchSize is how much is read at once: what fits into a processor's own cache beside other things. All batches go to the
+// same place, so that reading one doesn't drive out what the sampler, or the target, has there.
+const batchSize = 128 << 10
+
+// copiesKept is how much room for copies of g is left from one sample to the next.
+const copiesKept = 8 << 20
+
+// read reads all g, new ones included, and calls look for the g of each span, with their places. They stay there only
+// until look returns.
+func (t *table) read(p *halt.Process, r *halt.Reader, allgs uint64, look func(g []byte, places []place)) error {
+	t.kept.Reset()
+	t.kept.Trim(copiesKept)
 	addrs, err := t.list(p, r, allgs)
 	if err != nil {
 		return err
@@ -105,27 +116,32 @@ func (t *table) readEach(p *halt.Process, r *halt.Reader, allgs uint64, look fun
 	if len(addrs) > 0 {
 		t.add(addrs)
 	}
-	for from := 0; from < len(t.ranges); {
-		to, size := from, 0
-		for to < len(t.ranges) && size+len(t.ranges[to].Buf) <= batchSize {
-			size += len(t.ranges[to].Buf)
-			to++
-		}
-		if failed := r.ReadRanges(t.ranges[from:to]); failed > 0 {
-			for i := range t.ranges { // for the next time
-				t.ranges[i].Buf = t.ranges[i].Buf[:cap(t.ranges[i].Buf)]
+	for from := 0; from < len(t.spans); {
+		t.ranges = t.ranges[:0]
+		for size := 0; from+len(t.ranges) < len(t.spans); {
+			s := t.spans[from+len(t.ranges)]
+			if size+s.size > batchSize {
+				break
 			}
-			return fmt.Errorf("reading the goroutines: %d of %d ranges can't be read", failed, to-from)
+			t.ranges = append(t.ranges, halt.Range{Addr: s.addr, Buf: t.batch[size:][:s.size]})
+			size += s.size
 		}
-		for ; from < to; from++ {
-			look(from)
+		if failed := r.ReadRanges(t.ranges); failed > 0 {
+			return fmt.Errorf("reading the goroutines: %d of %d ranges can't be read", failed, len(t.ranges))
+		}
+		for _, g := range t.ranges {
+			look(g.Buf, t.places[t.first[from]:t.first[from+1]])
+			from++
 		}
 	}
 	return nil
 }
 
-// placesOf gives the places of a range.
-func (t *table) placesOf(k int) []place { return t.places[t.first[k]:t.first[k+1]] }
+// keep gives a slot a copy of its g that lasts as long as the sample.
+func (t *table) keep(s *slot, raw []byte) {
+	s.raw = t.kept.Get(len(raw))
+	copy(s.raw, raw)
+}
 
 // wake makes the next sample look at a slot, whether or not its g changes until then.
 func (t *table) wake(s *slot) { t.places[s.place].print = 0 }
@@ -161,7 +177,7 @@ func (t *table) list(p *halt.Process, r *halt.Reader, allgs uint64) ([]uint64, e
 	return nil, fmt.Errorf("reading the list of goroutines: it keeps moving")
 }
 
-// add makes slots. All are laid out anew where many came, so that the ranges stay few and large.
+// add makes slots. All are laid out anew where many came, so that the spans stay few and large.
 func (t *table) add(addrs []uint64) {
 	first := len(t.slots)
 	for _, a := range addrs {
@@ -169,16 +185,16 @@ func (t *table) add(addrs []uint64) {
 		t.slots = append(t.slots, slot{addr: a})
 	}
 	if len(t.slots)-t.covers > t.covers/8 {
-		t.ranges, t.first, t.places, t.covers = t.ranges[:0], t.first[:0], t.places[:0], len(t.slots)
+		t.spans, t.first, t.places, t.covers = t.spans[:0], t.first[:0], t.places[:0], len(t.slots)
 		first = 0
 	}
 	t.layOut(first)
 }
 
-// maxGap is between two g that are read as one range: reading a little too much is faster than two ranges.
+// maxGap is between two g of one span: reading a little too much is faster than two ranges.
 const maxGap = 2048
 
-// layOut gives the slots from one on their places in ranges.
+// layOut gives the slots from one on their places in spans.
 func (t *table) layOut(first int) {
 	order := make([]int32, 0, len(t.slots)-first)
 	for i := first; i < len(t.slots); i++ {
@@ -189,6 +205,9 @@ func (t *table) layOut(first int) {
 	if len(t.first) == 0 {
 		t.first = append(t.first, 0)
 	}
+	if t.batch == nil {
+		t.batch = make([]byte, batchSize)
+	}
 	for i := 0; i < len(order); {
 		begin := t.slots[order[i]].addr
 		j := i + 1
@@ -196,13 +215,10 @@ func (t *table) layOut(first int) {
 			t.slots[order[j]].addr+size-begin <= batchSize {
 			j++
 		}
-		buf := make([]byte, t.slots[order[j-1]].addr+size-begin)
-		t.ranges = append(t.ranges, halt.Range{Addr: begin, Buf: buf})
+		t.spans = append(t.spans, span{begin, int(t.slots[order[j-1]].addr + size - begin)})
 		for ; i < j; i++ {
 			s := &t.slots[order[i]]
-			raw := buf[s.addr-begin:][:size]
-			copy(raw, s.raw) // which this sample may still need
-			s.raw, s.place = raw, int32(len(t.places))
+			s.place = int32(len(t.places))
 			t.places = append(t.places, place{slot: order[i], at: uint32(s.addr - begin)})
 		}
 		t.first = append(t.first, int32(len(t.places)))

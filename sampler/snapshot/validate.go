@@ -106,13 +106,16 @@ func (t *target) lookThreads() (busy int, err error) {
 // are on a thread.
 func (t *target) lookGoroutines() (onThreads int, err error) {
 	tab := table{o: t.g, index: map[uint64]int32{}}
-	if err := tab.read(t.Process, t.NewReader(), t.bin.Globals.AllGs); err != nil {
+	var heads []head
+	if err := tab.read(t.Process, t.NewReader(), t.bin.Globals.AllGs, func(g []byte, places []place) {
+		for _, p := range places {
+			heads = append(heads, t.g.decode(g[p.at:]))
+		}
+	}); err != nil {
 		return 0, err
 	}
 	exist, seen := 0, map[int64]bool{}
-	for i := range tab.slots {
-		s := &tab.slots[i]
-		h := t.g.decode(s.raw)
+	for _, h := range heads {
 		if h.status > gDeadExtra {
 			return 0, fmt.Errorf("goroutine %d has the status %d", h.goid, h.status)
 		}
@@ -133,7 +136,7 @@ func (t *target) lookGoroutines() (onThreads int, err error) {
 		exist++
 	}
 	if exist == 0 {
-		return 0, fmt.Errorf("there are no goroutines in %d places", len(tab.slots))
+		return 0, fmt.Errorf("there are no goroutines in %d places", len(heads))
 	}
 	return onThreads, nil
 }
