@@ -13,11 +13,21 @@ const horizon = 10 * time.Second
 
 // A budget bounds what a recording may spend of something that grows with every sample.
 type budget struct {
-	share float64       // of wall time; 0 or less: no bound
-	end   time.Duration // of the recording, where it is known: the budget is in balance then; else 0
-	spent time.Duration
-	guess time.Duration // what a sample is likely to cost
+	share  float64       // of wall time; 0 or less: no bound
+	since  time.Duration // when it came to be that
+	earned float64       // until then
+	end    time.Duration // of the recording, where it is known: the budget is in balance then; else 0
+	spent  time.Duration
+	guess  time.Duration // what a sample is likely to cost
 }
+
+// change makes the share another one from now on.
+func (b *budget) change(share float64, now time.Duration) {
+	b.earned, b.since, b.share = b.allowed(now), now, share
+}
+
+// allowed is what may have been spent by a time that is not before the last change.
+func (b *budget) allowed(at time.Duration) float64 { return b.earned + b.share*float64(at-b.since) }
 
 // charge adds the cost of one sample.
 func (b *budget) charge(cost time.Duration) {
@@ -45,12 +55,12 @@ func (b *budget) earliest(last, now time.Duration) time.Duration {
 		ahead = max(b.end-now, horizon/100)
 	}
 	ahead = min(ahead, horizon)
-	allowed := b.share * float64(ahead)
-	debt := max(0, float64(b.spent)-b.share*float64(now))
-	if debt > allowed*3/4 {
-		return saturated(float64(b.spent)/b.share - float64(ahead)/2) // when some of that is paid back
+	income := b.share * float64(ahead)
+	debt := max(0, float64(b.spent)-b.allowed(now))
+	if debt > income*3/4 {
+		return saturated(float64(now) + debt/b.share - float64(ahead)/2) // when some of that is paid back
 	}
-	return saturated(float64(last) + float64(b.guess)*float64(ahead)/(allowed-debt))
+	return saturated(float64(last) + float64(b.guess)*float64(ahead)/(income-debt))
 }
 
 // saturated is a time that may be beyond what a Duration holds.

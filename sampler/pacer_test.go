@@ -187,3 +187,30 @@ func TestPacerCPU(t *testing.T) {
 		t.Errorf("%d samples in 100 s, want about 500", n)
 	}
 }
+
+// A bound that changes holds from then on, and what was allowed before stays allowed.
+func TestBudgetChange(t *testing.T) {
+	p := newPacer(Options{Rate: 1000, MaxCPU: 0.05})
+	spend := func(from, to time.Duration) (spent time.Duration) {
+		for now := from; ; {
+			at, _ := p.next(now)
+			if at >= to {
+				return spent
+			}
+			p.charge(0, time.Millisecond)
+			spent += time.Millisecond
+			now = at + time.Millisecond
+		}
+	}
+	from := time.Duration(0)
+	for i, share := range []float64{0.05, 0.02, 0.05, 0.02, 0.01, 0.1} {
+		to := from + 50*time.Second
+		if i > 0 {
+			p.cpu.change(share, from)
+		}
+		if got, want := spend(from, to).Seconds(), share*50; math.Abs(got-want) > 0.02*want+0.001 {
+			t.Errorf("at most %v from %v to %v: %v s spent, want %v", share, from, to, got, want)
+		}
+		from = to
+	}
+}

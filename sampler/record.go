@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
@@ -18,6 +19,10 @@ const (
 	DefaultMaxCPU      = 0.05 // of one core
 )
 
+// yieldShare is what a sampler that yields uses of a machine whose processors are all busy: what it takes, the target may
+// miss.
+const yieldShare = 0.01
+
 // Options say how to record.
 type Options struct {
 	Rate        float64       // samples a second, an upper bound; 0: DefaultRate
@@ -25,6 +30,9 @@ type Options struct {
 	MaxOverhead float64       // bound on the share of time that the target stands still; 0: none
 	MaxCPU      float64       // bound on the sampler's own processor time, in cores; 0: none
 	Duration    time.Duration // of the recording; 0: until something else ends it
+
+	// Yield makes MaxCPU less where the machine is busy: to what is idle, and 1 % of its processors beside that.
+	Yield bool
 
 	// Clock gives the time since the header's start; nil: real time.
 	Clock func() time.Duration
@@ -114,7 +122,7 @@ func Record(ctx context.Context, p *Process, b Backend, sink sampledata.Sink, o 
 		o.Clock = func() time.Duration { return time.Since(start) }
 	}
 	r := &recorder{
-		process: p, backend: b, o: o, pace: newPacer(o), cpu: processorTime(),
+		process: p, backend: b, o: o, pace: newPacer(o), cpu: processorTime(), idle: newIdleMeter(o.Clock()),
 		sink: &countingSink{Sink: sink, live: map[sampledata.GoroutineID]struct{}{}},
 	}
 	end, err := r.loop(ctx)
@@ -137,7 +145,8 @@ type recorder struct {
 	o       Options
 	pace    *pacer
 	cpu     time.Duration // of this process, at the sample before
-	failed  int           // samples in a row
+	idle    idleMeter
+	failed  int // samples in a row
 	done    Progress
 
 	// Not told in a sample yet.
@@ -167,6 +176,7 @@ func (r *recorder) loop(ctx context.Context) (sampledata.End, error) {
 			return sampledata.End{Cause: sampledata.EndDuration}, nil
 		}
 		r.missed += missed
+		r.yield()
 		end, err := r.sample(ctx)
 		if end != nil || err != nil {
 			if end == nil {
@@ -174,6 +184,17 @@ func (r *recorder) loop(ctx context.Context) (sampledata.End, error) {
 			}
 			return *end, err
 		}
+	}
+}
+
+// yield leaves the processors to the target where it needs them.
+func (r *recorder) yield() {
+	if !r.o.Yield || r.o.MaxCPU == 0 {
+		return
+	}
+	now := r.o.Clock()
+	if idle, ok := r.idle.look(now); ok {
+		r.pace.cpu.change(min(r.o.MaxCPU, yieldShare*float64(runtime.NumCPU())+idle), now)
 	}
 }
 

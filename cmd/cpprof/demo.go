@@ -70,7 +70,7 @@ func recordDemo(ctx context.Context, t terminal, output string, duration time.Du
 		backend: defaultBackend,
 		options: sampler.Options{
 			Rate: backends[defaultBackend].rate, Jitter: sampler.DefaultJitter,
-			MaxOverhead: sampler.DefaultMaxOverhead, MaxCPU: sampler.DefaultMaxCPU, Duration: duration,
+			MaxOverhead: sampler.DefaultMaxOverhead, MaxCPU: sampler.DefaultMaxCPU, Yield: true, Duration: duration,
 		},
 	}}
 	_, err = f.takeTelling(ctx, process, b, output, newNarrator(t))

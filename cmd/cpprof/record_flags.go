@@ -22,7 +22,7 @@ func (f *samplerFlags) add(c *cobra.Command) {
 	flags.Float64Var(&f.options.Rate, "rate", 0, "samples a second, at most (default "+defaultRates()+")")
 	flags.Float64Var(&f.options.Jitter, "jitter", sampler.DefaultJitter, "by how much of the interval a halt moves at random: 0 (strictly periodic) to 1")
 	flags.StringVar(&f.maxOverhead, "max-overhead", shareText(sampler.DefaultMaxOverhead), "the share of time that the program may stand still; 0: any")
-	flags.StringVar(&f.maxCPU, "max-cpu", shareText(sampler.DefaultMaxCPU), "the share of one core that cpprof may use for sampling; 0: any")
+	flags.StringVar(&f.maxCPU, "max-cpu", shareText(sampler.DefaultMaxCPU), "the share of one core that cpprof may use for sampling; 0: any. Unless it is given, less where all processors are busy")
 	addBackend(c, &f.backend)
 }
 
@@ -49,6 +49,7 @@ func (f *samplerFlags) check(c *cobra.Command) error {
 		}
 		*share.to = x
 	}
+	f.options.Yield = !c.Flags().Changed("max-cpu")
 	chosen, err := findBackend(f.backend)
 	if err != nil {
 		return err

@@ -10,8 +10,6 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-
-	"github.com/cpprof/cpprof/sampler"
 )
 
 func main() {
@@ -19,7 +17,7 @@ func main() {
 	child := flag.Int("sample", 0, "sample this process and print what it cost (what the benchmark runs itself for)")
 	samples := flag.Int("samples", 300, "with -sample: how many samples to take, 100 a second whatever they cost")
 	recorded := flag.Bool("record", false, "with -sample: record as cpprof does, within its budgets, until the input ends")
-	maxCPU := flag.Float64("max-cpu", sampler.DefaultMaxCPU, "bound on the sampler's processor time, in cores, where it records within budgets; 0: none")
+	maxCPU := flag.Float64("max-cpu", 0, "bound on the sampler's processor time, in cores, where it records within budgets; 0: what cpprof keeps to by itself")
 	flag.Parse()
 	var err error
 	switch {
@@ -98,11 +96,18 @@ func (b *bench) change() error {
 	return nil
 }
 
+func recordingName(maxCPU float64) string {
+	if maxCPU == 0 {
+		return "recorded as cpprof record does"
+	}
+	return fmt.Sprintf("recorded, with at most %g %% of a core", maxCPU*100)
+}
+
 // throughput compares what the target gets done: alone, sampled, and profiling itself with fgprof.
 func (b *bench) throughput() error {
 	args := []string{"-parked", "10000"}
 	ways := []way{
-		{name: fmt.Sprintf("recorded, with at most %g %% of a core", b.maxCPU*100), args: []string{"-record", "-max-cpu", fmt.Sprint(b.maxCPU)}},
+		{name: recordingName(b.maxCPU), args: []string{"-record", "-max-cpu", fmt.Sprint(b.maxCPU)}},
 		{name: "sampled 100 times a second, no budget", args: []string{"-samples", itoa(1 << 30)}},
 	}
 	var fgprof []float64

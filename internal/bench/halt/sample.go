@@ -44,6 +44,12 @@ func attach(pid int) (*snapshot.Backend, *sampler.Process, error) {
 
 // record records a process into files until the input ends, and prints the rate and the processor time.
 func record(pid int, maxCPU float64) error {
+	o := sampler.Options{
+		Rate: 100, Jitter: sampler.DefaultJitter, MaxOverhead: sampler.DefaultMaxOverhead, MaxCPU: maxCPU,
+	}
+	if maxCPU == 0 {
+		o.MaxCPU, o.Yield = sampler.DefaultMaxCPU, true
+	}
 	b, p, err := attach(pid)
 	if err != nil {
 		return err
@@ -59,9 +65,7 @@ func record(pid int, maxCPU float64) error {
 		return err
 	}
 	begin, cpu := time.Now(), processorTime()
-	r, err := sampler.Record(untilInputEnds(), p, b, sink, sampler.Options{
-		Rate: 100, Jitter: sampler.DefaultJitter, MaxOverhead: sampler.DefaultMaxOverhead, MaxCPU: maxCPU,
-	})
+	r, err := sampler.Record(untilInputEnds(), p, b, sink, o)
 	if err != nil {
 		return err
 	}

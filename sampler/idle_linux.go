@@ -1,0 +1,22 @@
+package sampler
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// idleTime is how long the machine's processors have been idle, all together.
+func idleTime() (time.Duration, bool) {
+	text, err := os.ReadFile("/proc/uptime")
+	if err != nil {
+		return 0, false
+	}
+	fields := strings.Fields(string(text)) // seconds since the start, and of all processors those without work
+	if len(fields) < 2 {
+		return 0, false
+	}
+	idle, err := strconv.ParseFloat(fields[1], 64)
+	return time.Duration(idle * float64(time.Second)), err == nil
+}
