@@ -114,7 +114,18 @@ func TestStates(t *testing.T) {
 }
 
 // A running goroutine's stack reaches from the computation to main.
-func TestRunning(t *testing.T) {
+func TestRunning(t *testing.T) { checkRunning(t) }
+
+// So does that of one whose thread waits for a CPU, and stops when the others were let go.
+func TestRunningLate(t *testing.T) {
+	for range 2 {
+		begin(t, build(t), "-busy=4")
+	}
+	checkRunning(t)
+}
+
+func checkRunning(t *testing.T) {
+	t.Helper()
 	v := begin(t, build(t), "-busy=4")
 	running := func(r *sampledata.Recording) []sampledata.Run {
 		return slices.DeleteFunc(slices.Clone(r.Runs), func(run sampledata.Run) bool {
