@@ -141,7 +141,7 @@ func (b *Backend) Observe(_ context.Context, sink sampledata.Sink, s sampledata.
 	return s, nil
 }
 
-// lateLimit is how long to wait for a thread that waits for a CPU. The others don't wait with it.
+// lateLimit is how long to wait for the registers of threads that wait for a CPU. The others don't wait with them.
 const lateLimit = 250 * time.Millisecond
 
 // look sees the target and finds out what changed. All of it is done by the thread that halts.

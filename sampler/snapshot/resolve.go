@@ -40,6 +40,12 @@ func (b *Backend) adoptRunning(i int32, p *processor) {
 	b.renew(s, &p.head)
 	s.raw = p.gRaw
 	th := &p.thread
+	s.halted, s.view, s.tid = b.number, running, th.TID
+	if th.Late {
+		b.lose(s)
+		s.busy = p.awake
+		return
+	}
 	w := b.context(&p.head)
 	// In a system call the stack is told from where the call was announced, as it is for threads that aren't halted.
 	w.OnThread = p.head.status != gSyscall
@@ -50,9 +56,16 @@ func (b *Backend) adoptRunning(i int32, p *processor) {
 	}
 	w.VDSOPC, w.VDSOSP = b.capture.word(p.mRaw, b.t.l.M.VDSOPC), b.capture.word(p.mRaw, b.t.l.M.VDSOSP)
 	b.unwind(i, copied(p.pieces[:]), w, th.General[:])
-	s.halted = b.number
 	// What slept uninterruptibly, for a disk, may be done by the time that it stops, and looks as if it had run.
-	s.view, s.tid, s.busy = running, th.TID, p.awake && !th.Asleep()
+	s.busy = p.awake && !th.Asleep()
+}
+
+// lose notes that the stack of a slot's goroutine is not known: its thread never got to a CPU, and told no registers.
+func (b *Backend) lose(s *slot) {
+	s.stack = stack{node: sampledata.NoStack, torn: true}
+	s.held.known, s.held.locks = false, s.held.locks[:0]
+	s.uses.channels = s.uses.channels[:0]
+	b.stacks.sink.Warn("late-thread", fmt.Sprintf("a thread waited for a CPU for more than %v; what its goroutine ran is not known", lateLimit), 1)
 }
 
 // adoptLook takes over a goroutine that was looked at.

@@ -68,8 +68,8 @@ func (p *Process) Halt(limit time.Duration, f func(*Halted) error, late func(Thr
 
 // Halt calls f, which halts the threads it names to Threads and reads what it needs; when f returns they are let go.
 // Each late one is let go after it stopped and was given, with its registers, to the function for them; the memory that
-// only it writes to, such as its stack, can still be read there. Halt ends with ErrSlow when one takes longer than the
-// limit for that, and with ErrGone when the program has gone; the threads are let go in any case.
+// only it writes to, such as its stack, can still be read there. One that takes longer than the limit for that is not
+// given. Halt ends with ErrGone when the program has gone; the threads are let go in any case.
 func (h *Halter) Halt(limit time.Duration, f func(*Halted) error, late func(Thread)) (Halt, error) {
 	halt, err := h.w.halt(h.p, limit, f, late)
 	if !h.p.there() {
@@ -159,8 +159,8 @@ func (h *Halted) giveUp() {
 	}
 }
 
-// await gives each late thread to a function when it has stopped, and lets it go. It tells for how long at most they
-// stood, all together.
+// await gives each late thread to a function when it has stopped, and lets it go, until the limit. It tells for how long
+// at most they stood, all together.
 func (h *Halted) await(limit time.Duration, late func(Thread)) (stood time.Duration, err error) {
 	w := h.w
 	begin := time.Now()
@@ -189,11 +189,8 @@ func (h *Halted) await(limit time.Duration, late func(Thread)) (stood time.Durat
 		}
 		w.sweep()
 		waited := time.Since(begin)
-		switch {
-		case left == 0:
+		if left == 0 || waited > limit {
 			return stood, nil
-		case waited > limit:
-			return stood, ErrSlow
 		}
 		pause(max(20, min(waited.Microseconds()/8, 1000)))
 	}

@@ -19,8 +19,6 @@ var (
 	ErrExec = errors.New("the process executed another program")
 	// ErrGone says that the process has ended or became another program; Settle says which.
 	ErrGone = errors.New("the program has gone")
-	// ErrSlow says that a late thread did not stop within the limit.
-	ErrSlow = errors.New("a thread did not stop in time")
 )
 
 // A Process is another process, running, whose memory can be read and whose threads can be halted.
