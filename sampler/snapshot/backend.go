@@ -101,7 +101,7 @@ func newBackend(p *sampler.Process, t *target) (*Backend, error) {
 	}
 	b := &Backend{
 		process: p, t: t, u: u, reader: t.NewReader(),
-		table:   table{o: t.g, index: map[uint64]int32{}},
+		table:   table{o: t.g},
 		holders: holders{analyzer: analyzer, index: map[wish]int{}}, channels: channels{index: map[uint64][]int32{}},
 		header: sampledata.Header{
 			Command: p.Command, Executable: strings.TrimSuffix(name, " (deleted)"), PID: int64(p.PID),

@@ -85,6 +85,7 @@ type table struct {
 	first  []int32          // of the places of each span; one more than there are spans
 	places []place
 	covers int // slots that spans cover in few pieces; the rest was added since
+	most   int // of the g that it holds; 0: all
 
 	batch  []byte // into which spans are read, some at a time
 	ranges []halt.Range
@@ -157,6 +158,9 @@ func (t *table) list(p *halt.Process, r *halt.Reader, allgs uint64) ([]uint64, e
 		if n > maxGoroutines {
 			return nil, fmt.Errorf("reading the list of goroutines: %d make no sense", n)
 		}
+		if t.most > 0 {
+			n = min(n, uint64(t.most))
+		}
 		if int(n) <= len(t.slots) {
 			return nil, nil
 		}
@@ -180,6 +184,10 @@ func (t *table) list(p *halt.Process, r *halt.Reader, allgs uint64) ([]uint64, e
 // add makes slots. All are laid out anew where many came, so that the spans stay few and large.
 func (t *table) add(addrs []uint64) {
 	first := len(t.slots)
+	t.slots = slices.Grow(t.slots, len(addrs))
+	if first == 0 {
+		t.index = make(map[uint64]int32, len(addrs))
+	}
 	for _, a := range addrs {
 		t.index[a] = int32(len(t.slots))
 		t.slots = append(t.slots, slot{addr: a})

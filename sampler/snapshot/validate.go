@@ -102,10 +102,13 @@ func (t *target) lookThreads() (busy int, err error) {
 	return busy, nil
 }
 
+// validated is how many goroutines, the oldest, are looked at to see whether they make sense.
+const validated = 1000
+
 // lookGoroutines goes through some of runtime.allgs: their numbers, statuses and stacks make sense. It counts those that
 // are on a thread.
 func (t *target) lookGoroutines() (onThreads int, err error) {
-	tab := table{o: t.g, index: map[uint64]int32{}}
+	tab := table{o: t.g, most: validated}
 	var heads []head
 	if err := tab.read(t.Process, t.NewReader(), t.bin.Globals.AllGs, func(g []byte, places []place) {
 		for _, p := range places {
