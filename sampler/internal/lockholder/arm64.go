@@ -1,6 +1,9 @@
 package lockholder
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"math/bits"
+)
 
 // decodeARM64 appends the instructions of code, which stands at pc. Only a few forms matter; they are told apart by
 // their bits, since arm64asm keeps offsets to itself and does not know the atomic instructions of later processors.
@@ -84,6 +87,8 @@ func immediateARM64(x *instr, w uint32, rd, rn reg) {
 		x.op, x.dst, x.a = opMove, rd, constant(int64(w>>5&0xffff)<<(w>>21&3*16))
 	case w&0xff800000 == 0x92800000: // MOVN
 		x.op, x.dst, x.a = opMove, rd, constant(^(int64(w>>5&0xffff) << (w >> 21 & 3 * 16)))
+	case w&0xff800000 == 0xb2000000 && rn == spReg: // ORR with the zero register
+		x.op, x.dst, x.a = opMove, rd, constant(bitmaskARM64(w))
 	case w&0x7f800000 == 0x71000000, w&0x7f800000 == 0x31000000: // CMP, CMN: flags, where rd is zero
 		killARM64(x, rd)
 	default:
@@ -92,6 +97,27 @@ func immediateARM64(x *instr, w uint32, rd, rn reg) {
 	if x.op == opMove && rd == spReg && x.a.base == noReg {
 		x.op = opOther // to the zero register
 	}
+}
+
+// bitmaskARM64 gives the constant of a logical instruction of 64 bits: a run of ones, turned to the right in an element whose
+// size is a power of 2, again and again.
+func bitmaskARM64(w uint32) int64 {
+	ones, turn := w>>10&63, w>>16&63
+	n := bits.Len32(w>>22&1<<6|^ones&63) - 1
+	if n < 1 {
+		return 0 // not valid
+	}
+	size := 1 << n
+	ones, turn = ones&uint32(size-1), turn&uint32(size-1)
+	run := uint64(1)<<(ones+1) - 1
+	element := run>>turn | run<<(uint32(size)-turn)
+	if size < 64 {
+		element &= 1<<size - 1
+	}
+	for ; size < 64; size *= 2 {
+		element |= element << size
+	}
+	return int64(element)
 }
 
 // registersARM64 takes moves between registers and additions of them.

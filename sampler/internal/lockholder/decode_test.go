@@ -86,6 +86,9 @@ func checkOperandsARM64(t *testing.T, x *instr, in *arm64asm.Inst, w uint32) {
 	if first >= arm64asm.X0 {
 		n = reg(first - arm64asm.X0)
 	}
+	if imm, ok := in.Args[1].(arm64asm.Imm64); ok && in.Op == arm64asm.MOV && x.op == opMove && x.a.off != int64(imm.Imm) {
+		t.Fatalf("%#x: %v (%#08x) is taken for the constant %#x", x.pc, in, w, x.a.off)
+	}
 	name := in.Op.String()
 	for _, reads := range []string{"ST", "CB", "TB", "B", "CMP", "CMN", "TST", "CCM", "MSR", "PRF", "RET", "SYS", "DC", "IC"} {
 		if strings.HasPrefix(name, reads) && name != "BFI" && name != "BFXIL" && name != "BIC" && name != "BFM" && name != "BICS" {
