@@ -56,7 +56,7 @@ type Backend struct {
 	mLook  []byte
 
 	holders   holders
-	channels  channels
+	parties   parties
 	names     lockNames
 	waiters   map[uint64]uint64 // at semaphores, by g
 	waitersOf uint32            // the sample that read them
@@ -102,7 +102,8 @@ func newBackend(p *sampler.Process, t *target) (*Backend, error) {
 	b := &Backend{
 		process: p, t: t, u: u, reader: t.NewReader(),
 		table:   table{o: t.g},
-		holders: holders{analyzer: analyzer, index: map[wish]int{}}, channels: channels{index: map[uint64][]int32{}},
+		holders: holders{analyzer: analyzer, index: map[wish]int{}},
+		parties: parties{index: map[lockholder.Use][]int32{}, offers: map[lockholder.Use]sampledata.HolderSetID{}},
 		header: sampledata.Header{
 			Command: p.Command, Executable: strings.TrimSuffix(name, " (deleted)"), PID: int64(p.PID),
 			GoVersion: t.bin.Version, OS: "linux", Arch: t.bin.Arch, GOMAXPROCS: int32(len(ps)),
@@ -179,12 +180,12 @@ func (b *Backend) begin(sink sampledata.Sink) {
 			b.table.wake(s)
 		}
 		b.holders.waiting, b.holders.holding = b.holders.waiting[:0], b.holders.holding[:0]
-		b.channels.users = b.channels.users[:0]
+		b.parties.users, b.parties.grouped = [numUsed][]int32{}, b.parties.grouped[:0]
 	}
 	b.names.tell(sink)
 	b.number++
 	b.holders.analyzer.Refill(learning)
-	b.channels.waiting, b.channels.asked = b.channels.waiting[:0], 0
+	b.parties.waiting, b.parties.asked, b.parties.again = b.parties.waiting[:0], 0, 0
 	b.changed, b.changes = b.changed[:0], b.changes[:0]
 	b.moving, b.runnable, b.blocked, b.inSyscall = b.moving[:0], b.runnable[:0], b.blocked[:0], b.inSyscall[:0]
 	b.reused, b.rechecked, b.wrong = 0, 0, 0

@@ -9,7 +9,7 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/lockholder"
 )
 
-// Work that learning what the program's functions do to locks and channels may take (see lockholder.Refill): when it
+// Work that learning what the program's functions do to locks, channels, groups and conditions may take (see lockholder.Refill): when it
 // begins, once for each; and in each sample.
 const (
 	firstLearning = 20_000
@@ -46,16 +46,16 @@ func (m frameMemory) Heap(addr uint64) (uint64, bool) {
 	return w, err == nil
 }
 
-// noteHead looks out for goroutines that wait for locks or channels, before any stack is read.
+// noteHead looks out for goroutines that wait for locks, channels, groups or conditions, before any stack is read.
 func (b *Backend) noteHead(h *head) {
-	if b.holders.active && b.channels.active || h.status != gWaiting || int(h.reason) >= len(b.t.reasons) {
+	if b.holders.active && b.parties.active || h.status != gWaiting || int(h.reason) >= len(b.t.reasons) {
 		return
 	}
 	switch reason := b.t.reasons[h.reason]; {
 	case !b.holders.active && isLock(reason):
 		b.activate()
-	case !b.channels.active && isChannel(reason):
-		b.channels.active = true
+	case !b.parties.active && (isChannel(reason) || isGrouped(reason)):
+		b.parties.active = true
 		b.holders.analyzer.Refill(firstLearning)
 	}
 }
@@ -67,19 +67,24 @@ func (b *Backend) activate() {
 	b.holders.analyzer.Refill(firstLearning)
 }
 
-// unwind finds the stack of a slot's goroutine in copied memory, and the locks that it holds where that is of interest.
-// Registers are those of the thread that it runs on, nil for none.
+// unwind finds the stack of a slot's goroutine in copied memory, and what it has to do with locks, channels, groups and
+// conditions where that is of interest. Registers are those of the thread that it runs on, nil for none.
 func (b *Backend) unwind(i int32, mem copied, c *unwind.Context, registers []uint64) {
 	s := &b.table.slots[i]
 	s.stack, _ = b.stacks.unwind(mem, c)
-	s.held.known, s.held.locks = false, s.held.locks[:0]
+	s.unlearn()
 	if b.holders.active {
 		b.findHeld(i, mem, registers)
 	}
-	s.uses.channels = s.uses.channels[:0]
-	if b.channels.active {
-		b.findUses(i, mem)
+	if b.parties.active {
+		b.findUses(i, mem, registers)
 	}
+}
+
+// unlearn drops what is known of the locks that a slot's goroutine holds, and of what it uses: its stack is another one.
+func (s *slot) unlearn() {
+	s.held.known, s.held.locks = false, s.held.locks[:0]
+	s.uses.known, s.uses.list = false, s.uses.list[:0]
 }
 
 // findHeld finds the locks that the goroutine holds whose stack was unwound just now.

@@ -13,21 +13,29 @@ import (
 
 // TestMatrixHolders finds out who holds the locks of a program that each version of Go built; see TestMatrix.
 func TestMatrixHolders(t *testing.T) {
+	eachVersion(t, "holders", func(t *testing.T, path string) { judged(t, judgeHolders(t, path, 100)) })
+}
+
+// TestMatrixGroups finds out for whom goroutines wait that wait for groups and conditions, likewise.
+func TestMatrixGroups(t *testing.T) { eachVersion(t, "groups", checkGroups) }
+
+// eachVersion checks a program of testdata/programs as each version of Go builds it.
+func eachVersion(t *testing.T, program string, check func(t *testing.T, path string)) {
 	dir := os.Getenv("CPPROF_MATRIX")
 	if dir == "" {
 		dir = t.TempDir()
 	}
 	source := t.TempDir()
-	if err := os.CopyFS(source, os.DirFS(filepath.Join(fixture.Root(), "testdata", "programs", "holders"))); err != nil {
+	if err := os.CopyFS(source, os.DirFS(filepath.Join(fixture.Root(), "testdata", "programs", program))); err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(source, "go.mod"), []byte("module holders\n\ngo 1.21\n"))
+	write(t, filepath.Join(source, "go.mod"), []byte("module "+program+"\n\ngo 1.21\n"))
 	for _, version := range versions() {
 		for name, flags := range map[string][]string{
 			"plain": nil, "pie-stripped": {"-buildmode=pie", "-ldflags=-s -w"}, "not-optimised": {"-gcflags=-N -l"},
 		} {
 			t.Run(version+"/"+name, func(t *testing.T) {
-				path := filepath.Join(dir, version+"-holders-"+name)
+				path := filepath.Join(dir, version+"-"+program+"-"+name)
 				if _, err := os.Stat(path); err != nil {
 					cmd := exec.Command("go", append([]string{"build", "-o", path}, flags...)...)
 					cmd.Dir, cmd.Env = source, append(os.Environ(), "GOTOOLCHAIN="+version, "CGO_ENABLED=0")
@@ -35,7 +43,7 @@ func TestMatrixHolders(t *testing.T) {
 						t.Fatalf("%v\n%s", err, text)
 					}
 				}
-				judged(t, judgeHolders(t, path, 100))
+				check(t, path)
 			})
 		}
 	}

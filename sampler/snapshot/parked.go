@@ -36,7 +36,7 @@ func (b *Backend) scan(buf []byte, places []place) {
 	for i := range places {
 		p := &places[i]
 		raw := buf[p.at:][:o.size]
-		if p.print != 0 && p.print == o.print(raw) && (p.held || !p.known || !b.holders.active) {
+		if p.print != 0 && p.print == o.print(raw) && b.settled(p) {
 			if p.known {
 				b.reused++
 			}
@@ -46,16 +46,16 @@ func (b *Backend) scan(buf []byte, places []place) {
 		s := &b.table.slots[p.slot]
 		switch {
 		case s.view == known && o.unchanged(raw, &s.head):
-			if b.holders.active && !s.held.known && len(b.fresh) < maxInBatch {
+			if b.wantsAgain(s) {
 				b.table.keep(s, raw)
-				b.touch(p.slot) // the locks that it holds are still to be found out
+				b.touch(p.slot)
 				b.fresh = append(b.fresh, p.slot)
 				break
 			}
 			b.reused++
 			b.sort(p.slot, s)
 			if s.head.status == gWaiting || s.head.status == gLeaked {
-				p.print, p.known, p.held = o.print(raw), true, s.held.known
+				p.print, p.known, p.held, p.uses = o.print(raw), true, s.held.known, s.uses.known
 			}
 		case s.view == absent && !s.told && o.unchanged(raw, &s.head) && !s.head.exists():
 			p.print, p.known = o.print(raw), false // still nothing there
@@ -64,6 +64,26 @@ func (b *Backend) scan(buf []byte, places []place) {
 			b.classify(p.slot, s)
 		}
 	}
+}
+
+// settled tells whether nothing is left to be found out about a goroutine that rests.
+func (b *Backend) settled(p *place) bool {
+	return !p.known || (p.held || !b.holders.active) && (p.uses || !b.parties.active)
+}
+
+// wantsAgain tells whether the stack of a goroutine is to be read again, since something is still to be found out about it: the
+// locks that it holds, or what it uses that others wait for.
+func (b *Backend) wantsAgain(s *slot) bool {
+	switch {
+	case len(b.fresh) >= maxInBatch:
+		return false
+	case b.holders.active && !s.held.known:
+		return true
+	case b.parties.active && !s.uses.known && b.parties.again < maxUnknown:
+		b.parties.again++
+		return true
+	}
+	return false
 }
 
 // classify looks at a goroutine that is not as it was.
@@ -229,7 +249,7 @@ func (b *Backend) recheck() {
 		if st != s.stack {
 			b.wrong++
 			s.stack = st
-			s.held.known, s.held.locks = false, nil
+			s.unlearn()
 			b.touch(i)
 		}
 	}

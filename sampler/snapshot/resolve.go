@@ -63,8 +63,7 @@ func (b *Backend) adoptRunning(i int32, p *processor) {
 // lose notes that the stack of a slot's goroutine is not known: its thread never got to a CPU, and told no registers.
 func (b *Backend) lose(s *slot) {
 	s.stack = stack{node: sampledata.NoStack, torn: true}
-	s.held.known, s.held.locks = false, s.held.locks[:0]
-	s.uses.channels = s.uses.channels[:0]
+	s.unlearn()
 	b.stacks.sink.Warn("late-thread", fmt.Sprintf("a thread waited for a CPU for more than %v; what its goroutine ran is not known", lateLimit), 1)
 }
 
@@ -74,10 +73,10 @@ func (b *Backend) adoptLook(i int32, l *look) {
 	if l.head.hi == 0 {
 		return // it could not be read
 	}
-	s.halted = b.number
+	s.raw, s.halted = l.raw, b.number
 	if !l.head.exists() {
 		b.touch(i)
-		s.raw, s.view = l.raw, absent
+		s.view = absent
 		return
 	}
 	if !l.copied && l.head.still() { // its stack is the one that is known
@@ -97,7 +96,6 @@ func (b *Backend) adoptLook(i int32, l *look) {
 		b.renew(s, &l.head)
 		s.view = moving
 	}
-	s.raw = l.raw
 	if l.queued && s.view == known {
 		s.view = queued
 	}
@@ -175,8 +173,8 @@ func (b *Backend) stateOf(i int32, s *slot) sampledata.State {
 			st.Evidence, st.Holders = was.Evidence, was.Holders // until they are judged anew
 		}
 	}
-	if st.Run == sampledata.Waiting && isChannel(st.Reason) {
-		b.noteChannel(i, s, &st)
+	if st.Run == sampledata.Waiting {
+		b.noteWait(i, s, &st)
 	}
 	return st
 }
@@ -222,8 +220,6 @@ func (b *Backend) waiting(s *slot) (sampledata.RunState, string) {
 func isLock(reason string) bool {
 	return strings.HasPrefix(reason, "sync.Mutex.") || strings.HasPrefix(reason, "sync.RWMutex.")
 }
-
-func isChannel(reason string) bool { return reason == waitsToSend || reason == waitsToReceive }
 
 // Statuses of a processor (runtime.p.status, the same in Go 1.21 to 1.25; 1.26 has no pSyscall any more).
 const (

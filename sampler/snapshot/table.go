@@ -53,6 +53,7 @@ type place struct {
 	at    uint32 // in the copy of its span
 	known bool   // what rests is a goroutine whose stack is known, else a g without one
 	held  bool   // so are the locks that it holds
+	uses  bool   // and the channels, groups and conditions that it uses
 }
 
 // A stack is an unwound stack in the sink's codes.

@@ -33,7 +33,7 @@ type Analyzer struct {
 	places    []*Place             // by unwind.Site; nil where not known yet
 	flows     map[uint64]*flow     // by entry
 	lockers   map[uint64]locker    // by tables of methods
-	channels  [][]channelTerm      // by unwind.Site; nil where not known yet
+	uses      [][]useTerm          // by unwind.Site; nil where not known yet
 	left      int                  // instructions that may still be analysed
 	cut       bool                 // something was too deep since this was last reset
 }
@@ -61,12 +61,16 @@ type function struct {
 	scanned bool
 	calls   []uint64 // after the scan: functions that it calls, of those that may be helpers
 	sends   bool     // it has operations on channels
+	wakes   bool     // it calls what ends waits for groups and conditions
 	direct  bool     // it has calls of package sync, or atomic instructions
 	busy    bool     // being analysed
 	wrapper bool     // made by the compiler for a deferred call or a method value
 	learned bool     // effects is known
 	cutAt   int      // depth at which effects could not be known, since it is too deep for what the function calls; 0: none
 	effects []effect
+	// The functions in a row that were looked at for deeds, this one included, and the deeds.
+	wakersSeen int
+	deeds      []deed
 }
 
 // balanced are the beginnings of names of functions that give back what they take, in ways that are hard to follow.
@@ -133,6 +137,7 @@ func (a *Analyzer) scan(c *function) {
 		case to.role != roleOther:
 			c.direct = c.direct || to.role <= roleRUnlockSlow
 			c.sends = c.sends || to.role == roleSend || to.role == roleReceive || to.role == roleSelect
+			c.wakes = c.wakes || to.role == roleDone || to.role == roleAdd || to.role == roleSignal
 		case !to.quiet && to.f.End-to.f.Entry <= maxHelper && !slices.Contains(c.calls, target):
 			c.calls = append(c.calls, target)
 		}

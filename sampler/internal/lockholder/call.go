@@ -48,7 +48,11 @@ const (
 	roleSend             // sends to the channel at its first argument
 	roleReceive          // receives from it
 	roleSelect           // does one of the cases that its arguments tell
-	roleCondWait         // gives back a lock while it waits
+	roleDone             // calls off one that the group at its first argument waits for
+	roleAdd              // does so if its second is below 0
+	roleSignal           // wakes those who wait for the condition at its first argument
+	roleGroupWait        // waits for a group
+	roleCondWait         // waits for a condition, and gives back a lock meanwhile
 	roleStops            // does not return here
 	roleUnwinds          // runs deferred functions, which may give back locks
 	roleBarrier          // keeps registers
@@ -70,6 +74,11 @@ var roles = map[string]role{
 	"sync.(*Mutex).unlockSlow":          roleUnlockSlow,
 	"internal/sync.(*Mutex).unlockSlow": roleUnlockSlow,
 	"sync.(*RWMutex).rUnlockSlow":       roleRUnlockSlow,
+	"sync.(*WaitGroup).Done":            roleDone,
+	"sync.(*WaitGroup).Add":             roleAdd,
+	"sync.(*WaitGroup).Wait":            roleGroupWait,
+	"sync.(*Cond).Signal":               roleSignal,
+	"sync.(*Cond).Broadcast":            roleSignal,
 	"sync.(*Cond).Wait":                 roleCondWait,
 	"runtime.chansend1":                 roleSend,
 	"runtime.selectnbsend":              roleSend,
@@ -112,13 +121,7 @@ func roleOf(name string) role {
 
 // call brings a state past a call, or past a jump out of the function.
 func (w *flow) call(s *state, x *instr) {
-	target := x.target
-	var to value
-	if x.indirect {
-		if to = w.callee(s, x); to != 0 && w.values.nodes[to].kind == kConst {
-			target = uint64(w.values.nodes[to].c)
-		}
-	}
+	target, to := w.target(s, x)
 	m := w.a.machine
 	kills := ^m.kept
 	if target == 0 {
@@ -143,6 +146,18 @@ func (w *flow) call(s *state, x *instr) {
 			s.killSlots(off, off+8)
 		}
 	}
+}
+
+// target gives the address that a call goes to, 0 where it isn't known; of an indirect one also the address's value.
+func (w *flow) target(s *state, x *instr) (uint64, value) {
+	if !x.indirect {
+		return x.target, 0
+	}
+	to := w.callee(s, x)
+	if n := w.values.nodes[to]; n.kind == kConst {
+		return uint64(n.c), to
+	}
+	return x.target, to
 }
 
 // callee gives the address that an indirect call goes to.

@@ -15,7 +15,8 @@
 //	call.go, effect.go   what called functions do to locks: those of package sync, and small helpers
 //	place.go, term.go    what holds at one place, and how to find the locks' addresses from a frame there
 //	held.go              the locks that a goroutine holds, by all of its frames
-//	channels.go          the channels that it may send to or receive from, found in the same way
+//	uses.go, deeds.go    the channels that it may send to or receive from, and the groups and conditions whose waits it may end,
+//	                     found in the same way
 //
 // What the code does not tell for sure is not claimed: a lock taken on one of two paths, a callback that may have given
 // it back, a sync.Cond that waits, a panic under way. Not seen is a lock that another goroutine gives back, or that is taken

@@ -28,7 +28,8 @@ type flow struct {
 	values *values
 	events map[uint64]event // atomic instructions that are part of an inlined Lock or Unlock, by address
 	taken  map[int64]bool   // words of the frame whose address the code takes
-	uses   []channelUse     // nil where not known yet
+	uses   []use            // nil where not known yet
+	wakers int              // functions in a row, called from this one, that are looked into for uses
 }
 
 // maxSteps bounds the work on one function, in instructions times visits.
@@ -40,7 +41,8 @@ func (a *Analyzer) newFlow(f pclntab.Func, depth int) *flow {
 	if text == nil {
 		return nil
 	}
-	w := &flow{a: a, f: f, depth: depth, values: newValues(), events: map[uint64]event{}, taken: map[int64]bool{}}
+	w := &flow{a: a, f: f, depth: depth, values: newValues(), events: map[uint64]event{}, taken: map[int64]bool{},
+		wakers: maxWakers}
 	w.code = a.machine.decode(make([]instr, 0, len(text)/4+1), text, f.Entry)
 	a.left -= len(w.code)
 	if len(w.code) == 0 || !w.cut() {
@@ -301,17 +303,23 @@ func (w *flow) enter(s *state, i, to int) bool {
 	return true
 }
 
-// before gives the state before an instruction, nil where nothing leads there.
-func (w *flow) before(i int) *state {
+// blockOf gives the block that an instruction is in.
+func (w *flow) blockOf(i int) int {
 	k, ok := slices.BinarySearchFunc(w.blocks, i, func(b block, i int) int { return b.first - i })
 	if !ok {
 		k--
 	}
-	if k < 0 || w.blocks[k].in == nil {
+	return k
+}
+
+// before gives the state before an instruction, nil where nothing leads there.
+func (w *flow) before(i int) *state {
+	b := &w.blocks[w.blockOf(i)]
+	if b.in == nil {
 		return nil
 	}
-	s := w.blocks[k].in.clone()
-	for j := w.blocks[k].first; j < i; j++ {
+	s := b.in.clone()
+	for j := b.first; j < i; j++ {
 		w.step(s, &w.code[j])
 	}
 	return s

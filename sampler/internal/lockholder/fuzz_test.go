@@ -11,7 +11,8 @@ import (
 // of a real program's, whose table goes on saying which calls are inlined in it.
 func FuzzCode(f *testing.F) {
 	programs := []Program{build(f, "amd64"), build(f, "arm64")}
-	names := []string{"main.(*thing).field", "main.(*shared).read", "main.(*thing).deferredList", "main.nested"}
+	names := []string{"main.(*thing).field", "main.(*shared).read", "main.(*thing).deferredList", "main.nested", "main.choose",
+		"main.cond"}
 	for i, p := range programs {
 		for k, fn := range p.Table.Find(names...) {
 			code := make([]byte, fn.End-fn.Entry)
@@ -52,7 +53,13 @@ func FuzzCode(f *testing.F) {
 		if len(held) > len(frames)*64 {
 			t.Errorf("%d locks", len(held))
 		}
+		uses, _ := a.Uses(nil, frames, words(code), make([]uint64, 16))
+		if len(uses) > len(frames)*maxUses {
+			t.Errorf("%d uses", len(uses))
+		}
+		a.Deferred(nil, fn.Entry, words(code))
 		a.effectsOf(a.callee(fn.Entry), 1)
+		a.deedsOf(a.callee(fn.Entry), maxWakers)
 	})
 }
 

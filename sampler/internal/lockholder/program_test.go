@@ -40,10 +40,16 @@ func programOf(t testing.TB, path string) Program {
 // build builds testdata/programs/holders for a processor.
 func build(t testing.TB, arch string, flags ...string) Program {
 	t.Helper()
+	return buildFor(t, arch, "holders", flags...)
+}
+
+// buildFor builds one of testdata/programs for a processor.
+func buildFor(t testing.TB, arch, name string, flags ...string) Program {
+	t.Helper()
 	t.Setenv("GOOS", "linux")
 	t.Setenv("GOARCH", arch)
 	t.Setenv("CGO_ENABLED", "0")
-	return programOf(t, fixture.BuildOnce(t, "holders", flags...))
+	return programOf(t, fixture.BuildOnce(t, name, flags...))
 }
 
 // analyzer gives one that may learn all that it wants.

@@ -34,7 +34,7 @@ func TestChannels(t *testing.T) {
 	parties := map[string]string{"main.consume": "main.produce", "main.fill": "main.choose"}
 	named, waited := map[string]int32{}, map[string]int32{}
 	for _, run := range r.Runs {
-		if run.Run != sampledata.Waiting {
+		if run.Run != sampledata.Waiting || !isChannel(run.Reason) {
 			continue
 		}
 		name := start(run.Goroutine)
@@ -46,7 +46,7 @@ func TestChannels(t *testing.T) {
 				t.Errorf("%s may be waiting for %s, want %s", name, start(g), parties[name])
 			}
 		}
-		if parties[name] != "" && isChannel(run.Reason) {
+		if parties[name] != "" {
 			waited[name] += run.Last - run.First + 1
 			if run.Holders != 0 {
 				named[name] += run.Last - run.First + 1

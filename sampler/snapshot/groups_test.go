@@ -1,0 +1,106 @@
+//go:build linux && (amd64 || arm64)
+
+package snapshot
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler"
+)
+
+// groupParties says of the goroutines of testdata/programs/groups that wait, by their functions, for whom.
+var groupParties = map[string][]string{
+	"main.waitCaptured":  {"main.startCaptured.func1", "main.startCaptured.func1"},
+	"main.waitParameter": {"main.parameter", "main.parameter"},
+	"main.waitLast":      {"main.last", "main.last"},
+	"main.waitClosure":   {"main.closure", "main.closure"},
+	"main.waitLoop":      {"main.loop", "main.loop"},
+	"main.waitList":      {"main.list", "main.list"},
+	"main.waitHelper":    {"main.helper", "main.helper"},
+	"main.waitComputing": {"main.computing"},
+	"main.waitField":     {"main.(*job).do", "main.(*job).do"},
+	"main.waitGlobal":    {"main.global", "main.global"},
+	"main.waitGo":        {"sync.(*WaitGroup).Go.func1", "sync.(*WaitGroup).Go.func1"},
+	"main.waitSome":      {"main.parameter"},
+	"main.pops":          {"main.pushes"},
+	"main.waitTold":      {"main.tells"},
+}
+
+// groupFunction gives the function of the program by which a stack's goroutine is known. Up to Go 1.21 one that the compiler
+// made for the go statement is around it.
+func groupFunction(r *sampledata.Recording, stack sampledata.NodeID) (known string) {
+	for n := stack; n != sampledata.NoStack; n = r.Nodes[n].Parent {
+		name := r.Functions[r.Nodes[n].Function].Name
+		isParty := func(parties []string) bool { return slices.Contains(parties, name) }
+		if groupParties[name] != nil || slices.ContainsFunc(slices.Collect(maps.Values(groupParties)), isParty) {
+			known = name
+		}
+	}
+	return known
+}
+
+// checkGroups samples the program and compares for whom its goroutines are said to wait.
+func checkGroups(t *testing.T, path string) {
+	t.Helper()
+	v := fixture.Start(t, path)
+	p, err := sampler.Find(v.Pid())
+	if err != nil {
+		t.Skipf("this machine doesn't permit it: %v", err)
+	}
+	defer p.Release()
+	b, err := Attach(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	r := record(t, b, 60)
+	names := map[sampledata.GoroutineID]string{}
+	for _, run := range r.Runs {
+		names[run.Goroutine] = cmp.Or(groupFunction(r, run.Stack), names[run.Goroutine])
+	}
+	told := map[string][]string{}
+	for _, run := range r.Runs {
+		name := names[run.Goroutine]
+		if groupParties[name] == nil && run.Holders != 0 {
+			t.Errorf("%s waits for %v", name, r.HolderSets[run.Holders])
+		}
+		if groupParties[name] == nil || run.Last != int32(len(r.Samples))-1 {
+			continue
+		}
+		if run.Run != sampledata.Waiting || !isGrouped(run.Reason) || run.Lock == 0 {
+			t.Errorf("%s is in state %v for %q at %#x", name, run.Run, run.Reason, run.Lock)
+		}
+		parties := []string{}
+		for _, g := range r.HolderSets[run.Holders] {
+			parties = append(parties, names[g])
+		}
+		slices.Sort(parties)
+		told[name] = parties
+	}
+	for name, want := range groupParties {
+		got, ok := told[name]
+		if !ok && name == "main.waitGo" {
+			continue // built before Go 1.25
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s may be waiting for %v, want %v", name, got, want)
+		}
+	}
+}
+
+// To one that waits for a group or a condition those are named who are still to do what it waits for.
+func TestGroups(t *testing.T) {
+	for name, flags := range map[string][]string{
+		"plain":         nil,
+		"stripped PIE":  {"-buildmode=pie", "-ldflags=-s -w"},
+		"not inlined":   {"-gcflags=-l"},
+		"not optimised": {"-gcflags=-N -l"},
+	} {
+		t.Run(name, func(t *testing.T) { checkGroups(t, fixture.BuildOnce(t, "groups", flags...)) })
+	}
+}

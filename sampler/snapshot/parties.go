@@ -1,0 +1,195 @@
+//go:build linux && (amd64 || arm64)
+
+package snapshot
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler/internal/lockholder"
+)
+
+// Bounds of what is found out about waits that are not for locks, in one sample.
+const (
+	maxChannels = 64   // goroutines that came to wait for a channel
+	maxGrouped  = 1024 // goroutines that wait for groups and conditions
+	maxUsers    = 4096 // goroutines that may be whom they wait for
+	fewUsers    = 256  // of groups and conditions, that are looked at in each sample; more are less often
+	maxParties  = 8    // that are named to one that waits; of more, none
+	maxUnknown  = 64   // stacks that are read again, since it was not known yet what their functions do
+)
+
+// A parties finds out whom goroutines may be waiting for that wait for a channel, a group or a condition: who stands in a
+// function that does with it what they wait for. Nobody is blamed by that.
+type parties struct {
+	active  bool             // somebody waited so
+	users   [numUsed][]int32 // slots of goroutines that use such things, and some that did
+	grouped []int32          // slots of goroutines that wait for groups and conditions, and some that did
+	index   map[lockholder.Use][]int32
+	offers  map[lockholder.Use]sampledata.HolderSetID // to those that wait for a group or a condition
+	waiting []int32                                   // slots of those that came to wait for a channel in this sample
+	asked   int
+	again   int // stacks that are read again
+	set     []sampledata.GoroutineID
+}
+
+// A usage is what is known of the channels, groups and conditions that a goroutine uses.
+type usage struct {
+	list    []lockholder.Use
+	known   bool          // for the stack that is known
+	sample  uint32        // in which it was found out
+	listed  [numUsed]bool // in parties.users
+	grouped bool          // in parties.grouped
+}
+
+// A used is a kind of things that goroutines use.
+type used uint8
+
+const (
+	usedChannel used = iota
+	usedGroup        // or a condition
+	numUsed
+)
+
+// uses tells whether a goroutine uses things of a kind. To wait for one is no use to others.
+func (u *usage) uses(kind used) bool {
+	return slices.ContainsFunc(u.list, func(u lockholder.Use) bool {
+		return !u.Waits && (kind == usedGroup) == (u.Does == lockholder.Done || u.Does == lockholder.Signal)
+	})
+}
+
+// findUses finds what the goroutine uses whose stack was unwound just now.
+func (b *Backend) findUses(i int32, mem copied, registers []uint64) {
+	s := &b.table.slots[i]
+	u := &s.uses
+	m := frameMemory{mem, b.t}
+	u.list, u.known = b.holders.analyzer.Uses(u.list, b.stacks.frames, m, registers)
+	deferred := true
+	u.list, deferred = b.deferred(u.list, s, m)
+	u.known = u.known && deferred
+	u.sample = b.number
+	for kind := range numUsed {
+		if !u.listed[kind] && u.uses(kind) {
+			u.listed[kind] = true
+			b.parties.users[kind] = append(b.parties.users[kind], i)
+		}
+	}
+}
+
+// maxDeferred bounds the deferred functions of a goroutine that are looked at.
+const maxDeferred = 16
+
+// Places in runtime.g, before its m, and in runtime._defer, the same in Go 1.21 to 1.27 but for the last.
+const (
+	deferBeforeM = 8
+	deferFn      = 24
+	deferLink    = 32
+	deferLink121 = 40
+)
+
+// deferred adds the uses of the functions that a goroutine has on its list of deferred ones. Most functions' code runs what
+// they deferred by itself; where it can't, as after a defer statement in a loop, there is the list.
+func (b *Backend) deferred(dst []lockholder.Use, s *slot, m frameMemory) (uses []lockholder.Use, complete bool) {
+	link := uint64(deferLink)
+	if b.t.bin.Release.Line == 21 {
+		link = deferLink121
+	}
+	word := func(at uint64) uint64 {
+		w, ok := m.Stack(at)
+		if !ok {
+			w, _ = m.Heap(at)
+		}
+		return w
+	}
+	complete = true
+	at := binary.LittleEndian.Uint64(s.raw[b.t.g.M-deferBeforeM:])
+	for n := 0; at != 0 && n < maxDeferred; n++ {
+		if fn := word(at + deferFn); fn != 0 {
+			var ok bool
+			dst, ok = b.holders.analyzer.Deferred(dst, fn, m)
+			complete = complete && ok
+		}
+		at = word(at + link)
+	}
+	return dst, complete
+}
+
+// noteWait says which channel, group or condition a goroutine waits for that doesn't wait for a lock.
+func (b *Backend) noteWait(i int32, s *slot, st *sampledata.State) {
+	switch {
+	case isChannel(st.Reason):
+		b.noteChannel(i, s, st)
+	case isGrouped(st.Reason):
+		b.noteGrouped(i, s, st)
+	}
+}
+
+// noteGrouped says which group or condition a goroutine waits for. Whom it may be waiting for is told anew again and again: who
+// is left is what matters.
+func (b *Backend) noteGrouped(i int32, s *slot, st *sampledata.State) {
+	w, ok := s.uses.awaited()
+	if !ok {
+		return
+	}
+	st.Lock = w.Addr
+	if was := &s.state; was.Run == st.Run && was.Reason == st.Reason && was.Lock == st.Lock {
+		st.Evidence, st.Holders = was.Evidence, was.Holders
+	}
+	if !s.uses.grouped && len(b.parties.grouped) < maxGrouped {
+		s.uses.grouped = true
+		b.parties.grouped = append(b.parties.grouped, i)
+	}
+}
+
+// awaited gives what the goroutine waits for that stands in a method Wait, as it is for those who do it.
+func (u *usage) awaited() (lockholder.Use, bool) {
+	i := slices.IndexFunc(u.list, func(u lockholder.Use) bool { return u.Waits })
+	if i < 0 {
+		return lockholder.Use{}, false
+	}
+	w := u.list[i]
+	w.Waits = false
+	return w, true
+}
+
+// noteChannel says which channel a goroutine waits for. Who else uses it is told once, when it comes to wait.
+func (b *Backend) noteChannel(i int32, s *slot, st *sampledata.State) {
+	was := &s.state
+	same := was.Run == st.Run && was.Reason == st.Reason && was.Stack == st.Stack && was.Lock != 0
+	if same && (s.lockSeq == s.head.seq && s.lockOf == s.head.goid || b.parties.asked >= maxChannels) {
+		st.Lock, st.Evidence, st.Holders = was.Lock, was.Evidence, was.Holders
+		return
+	}
+	if b.parties.asked >= maxChannels {
+		return
+	}
+	b.parties.asked++
+	if st.Lock = b.channel(s); st.Lock == 0 {
+		return
+	}
+	s.lockSeq, s.lockOf = s.head.seq, s.head.goid
+	if same && was.Lock == st.Lock {
+		st.Evidence, st.Holders = was.Evidence, was.Holders
+		return
+	}
+	b.parties.waiting = append(b.parties.waiting, i)
+}
+
+// channel gives the address of the channel that a goroutine waits for, 0 where it can't be found.
+func (b *Backend) channel(s *slot) uint64 {
+	l := &b.t.l.Sudog
+	at := l.CAddr
+	if !at.Has() {
+		at = l.C
+	}
+	if l.Size <= 0 || l.Size > 1<<12 || !at.Has() || !b.t.g.Waiting.Has() {
+		return 0
+	}
+	sudog := make([]byte, l.Size)
+	w := binary.LittleEndian.Uint64(s.raw[b.t.g.Waiting:])
+	if w == 0 || b.t.Read(w, sudog) != nil || binary.LittleEndian.Uint64(sudog[l.G:]) != s.addr {
+		return 0
+	}
+	return b.ifParked(s, binary.LittleEndian.Uint64(sudog[at:]))
+}
