@@ -60,6 +60,7 @@ type goroutineGroup struct {
 	Classes    []goroutineClass  `json:"classes"`
 	Labels     []goroutineLabels `json:"labels,omitempty"` // those that have any
 	Locks      []goroutineLock   `json:"locks,omitempty"`
+	Waits      []goroutineWait   `json:"waits,omitempty"`
 	Goroutines []int64           `json:"ids"`
 	Frames     []goroutineFrame  `json:"frames"` // the innermost first
 
@@ -106,14 +107,16 @@ func goroutineGroups(r *sampledata.Recording) []*goroutineGroup {
 	}
 	index := make(map[key]*gathering)
 	var order []*gathering
+	stacks := make(map[sampledata.GoroutineID]sampledata.NodeID)
 	for _, run := range r.Runs {
 		if int(run.Last) != len(r.Samples)-1 {
 			continue
 		}
+		stacks[run.Goroutine] = run.Stack
 		k := key{run.State.Run, run.Reason, run.Stack, run.Torn}
 		g := index[k]
 		if g == nil {
-			g = newGathering(r, run.State)
+			g = newGathering(r, run.State, stacks)
 			index[k] = g
 			order = append(order, g)
 		}
@@ -136,19 +139,20 @@ type gathering struct {
 	ids     []int64
 	classes map[goroutineClass]int // by class, its Count 0
 	labels  map[sampledata.LabelSetID]int
-	locks   map[lockState]int
+	locks   map[lockState]int                            // what they wait for
+	stacks  map[sampledata.GoroutineID]sampledata.NodeID // of all goroutines, in the end
 }
 
-// A lockState is what is known of a lock that a goroutine waits for.
+// A lockState is what is known of a lock, or of something else with an address, that a goroutine waits for.
 type lockState struct {
 	address  uint64
 	holders  sampledata.HolderSetID
 	evidence sampledata.Evidence
 }
 
-func newGathering(r *sampledata.Recording, s sampledata.State) *gathering {
+func newGathering(r *sampledata.Recording, s sampledata.State, stacks map[sampledata.GoroutineID]sampledata.NodeID) *gathering {
 	return &gathering{
-		r: r, state: s,
+		r: r, state: s, stacks: stacks,
 		classes: make(map[goroutineClass]int), labels: make(map[sampledata.LabelSetID]int), locks: make(map[lockState]int),
 	}
 }
@@ -164,7 +168,7 @@ func (a *gathering) add(run sampledata.Run) {
 	if run.Labels != 0 {
 		a.labels[run.Labels]++
 	}
-	if run.Lock != 0 && run.Run == sampledata.Blocked {
+	if run.Lock != 0 && (run.Run == sampledata.Blocked || run.Run == sampledata.Waiting) {
 		a.locks[lockState{run.Lock, run.Holders, run.Evidence}]++
 	}
 }
@@ -197,8 +201,13 @@ func (a *gathering) group() *goroutineGroup {
 		return cmp.Or(-cmp.Compare(a.Count, b.Count), cmp.Compare(a.text, b.text))
 	})
 	for l, n := range a.locks {
-		g.Locks = append(g.Locks, a.lock(l, n))
+		if a.state.Run == sampledata.Waiting {
+			g.Waits = append(g.Waits, a.wait(l, n))
+		} else {
+			g.Locks = append(g.Locks, a.lock(l, n))
+		}
 	}
+	sortWaits(g.Waits)
 	slices.SortFunc(g.Locks, func(a, b goroutineLock) int {
 		return cmp.Or(-cmp.Compare(a.Count, b.Count), cmp.Compare(a.Address, b.Address), slices.Compare(a.Holders, b.Holders),
 			cmp.Compare(a.Evidence, b.Evidence))
@@ -223,12 +232,16 @@ func (a *gathering) lock(l lockState, n int) goroutineLock {
 func stackFrames(r *sampledata.Recording, stack sampledata.NodeID) []goroutineFrame {
 	frames := []goroutineFrame{}
 	for stack != sampledata.NoStack {
-		n := r.Nodes[stack]
-		f := r.Functions[n.Function]
-		frames = append(frames, goroutineFrame{f.Name, f.File, n.Line, n.Inlined})
-		stack = n.Parent
+		frames = append(frames, frameOf(r, stack))
+		stack = r.Nodes[stack].Parent
 	}
 	return frames
+}
+
+func frameOf(r *sampledata.Recording, node sampledata.NodeID) goroutineFrame {
+	n := r.Nodes[node]
+	f := r.Functions[n.Function]
+	return goroutineFrame{f.Name, f.File, n.Line, n.Inlined}
 }
 
 // mentioned is how many things of a kind the text names; the JSON has all.
@@ -259,6 +272,7 @@ func (g *goroutineGroup) write(b *strings.Builder) {
 		}
 		return s
 	})
+	g.writeWaits(b)
 	fmt.Fprintf(b, "  %s\n", goids(g.Goroutines))
 	for _, f := range g.Frames {
 		fmt.Fprintf(b, "    %s%s", Printable(f.Function), place(f.File, f.Line))

@@ -75,19 +75,23 @@ func (p *parties) place(run *sampledata.Run, first, last int32) (total int64) {
 // machinery has the beginnings of the names of functions that say less of what a goroutine does than who calls them.
 var machinery = []string{"runtime.", "internal/", "sync.", "syscall.", "time."}
 
-// stands names the line on which a goroutine stands: of a caller of machinery, where there is one.
+// stands names the line on which a goroutine stands.
 func (p *parties) stands(stack sampledata.NodeID) string {
-	const nowhere = "?"
-	name := nowhere
-	for n := stack; n != sampledata.NoStack; n = p.r.Nodes[n].Parent {
-		fn := &p.r.Functions[p.r.Nodes[n].Function]
-		outside := !slices.ContainsFunc(machinery, func(head string) bool { return strings.HasPrefix(fn.Name, head) })
-		if outside || name == nowhere {
-			name = frameName(fn, p.r.Nodes[n].Line, ByLine)
-			if outside {
-				break
-			}
+	n := Standing(p.r, stack)
+	if n == sampledata.NoStack {
+		return "?"
+	}
+	return frameName(&p.r.Functions[p.r.Nodes[n].Function], p.r.Nodes[n].Line, ByLine)
+}
+
+// Standing gives the frame of a stack that says best what its goroutine does: the innermost one that is not the machinery of
+// runtime and standard library, or where there is no such frame, the innermost one; NoStack of no stack.
+func Standing(r *sampledata.Recording, stack sampledata.NodeID) sampledata.NodeID {
+	for n := stack; n != sampledata.NoStack; n = r.Nodes[n].Parent {
+		name := r.Functions[r.Nodes[n].Function].Name
+		if !slices.ContainsFunc(machinery, func(head string) bool { return strings.HasPrefix(name, head) }) {
+			return n
 		}
 	}
-	return name
+	return stack
 }

@@ -22,7 +22,8 @@ func newDumpGoroutinesCommand(t terminal) *cobra.Command {
 		Long: `dump-goroutines halts a running Go program once, for a moment, and prints what each of its goroutines
 was doing then: those in the same state, for the same reason and at the same stack together, the
 most numerous first. Of each group it tells the thread classes, the labels, the locks that it waits
-for and who holds them, and the stack, innermost call first. The program goes on.`,
+for and who holds them, where it waits for a channel, a sync.WaitGroup or a sync.Cond who may end that,
+and the stack, innermost call first. The program goes on.`,
 		Example: `  cpprof dump-goroutines -p 4711
   cpprof dump-goroutines -p 4711 --json | jq '.groups[0].frames'`,
 		GroupID: groupRecord,

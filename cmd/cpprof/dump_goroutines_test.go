@@ -105,3 +105,52 @@ func refuses(t *testing.T, list []refusal) {
 		}
 	}
 }
+
+// Who may end a wait that is not for a lock is named with the function in which it stands.
+func TestDumpGoroutinesNamesCandidates(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the tests' targets need Linux")
+	}
+	target := fixture.Start(t, fixture.BuildOnce(t, "groups"))
+	needsTracing(t, target.Pid())
+	var got struct {
+		Groups []struct {
+			Reason string
+			Waits  []struct {
+				Candidates []struct {
+					ID       int64
+					Function string
+				}
+			}
+			IDs    []int64
+			Frames []struct{ Function string }
+		}
+	}
+	text := attached(t, target, "dump-goroutines", "--json")
+	if err := json.Unmarshal([]byte(text), &got); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	jobs := map[int64]bool{}
+	for _, g := range got.Groups {
+		if g.Frames[len(g.Frames)-1].Function == "main.(*job).do" {
+			for _, id := range g.IDs {
+				jobs[id] = true
+			}
+		}
+	}
+	for _, g := range got.Groups {
+		if g.Frames[len(g.Frames)-1].Function != "main.waitField" {
+			continue
+		}
+		if g.Reason != "sync.WaitGroup.Wait" || len(g.Waits) != 1 || len(g.Waits[0].Candidates) != 2 {
+			t.Fatalf("it waits for two: %+v", g)
+		}
+		for _, c := range g.Waits[0].Candidates {
+			if !jobs[c.ID] || c.Function != "main.work" {
+				t.Errorf("candidate %+v, want one of %v", c, jobs)
+			}
+		}
+		return
+	}
+	t.Errorf("nobody waits: %s", text)
+}

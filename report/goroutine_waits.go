@@ -1,0 +1,71 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
+)
+
+// goroutineWait is what goroutines of a group wait for that is no lock, where that is known: a channel, a sync.WaitGroup or a
+// sync.Cond.
+type goroutineWait struct {
+	Address    string               `json:"address"`
+	Candidates []goroutineCandidate `json:"candidates,omitempty"` // who may do what they wait for
+	Count      int                  `json:"count"`
+}
+
+// goroutineCandidate is a goroutine, and the function of the program in which it stands.
+type goroutineCandidate struct {
+	ID int64 `json:"id"`
+	goroutineFrame
+}
+
+// wait tells what n goroutines of a group wait for.
+func (a *gathering) wait(l lockState, n int) goroutineWait {
+	w := goroutineWait{Address: fmt.Sprintf("%#x", l.address), Count: n}
+	for _, g := range a.r.HolderSets[l.holders] {
+		c := goroutineCandidate{ID: a.r.Goroutines[g].ID}
+		if stack, ok := a.stacks[g]; ok {
+			if at := views.Standing(a.r, stack); at != sampledata.NoStack {
+				c.goroutineFrame = frameOf(a.r, at)
+			}
+			w.Candidates = append(w.Candidates, c)
+		}
+	}
+	slices.SortFunc(w.Candidates, func(a, b goroutineCandidate) int { return cmp.Compare(a.ID, b.ID) })
+	return w
+}
+
+// sortWaits has most goroutines first.
+func sortWaits(waits []goroutineWait) {
+	slices.SortFunc(waits, func(a, b goroutineWait) int {
+		return cmp.Or(-cmp.Compare(a.Count, b.Count), cmp.Compare(a.Address, b.Address),
+			slices.CompareFunc(a.Candidates, b.Candidates, func(a, b goroutineCandidate) int { return cmp.Compare(a.ID, b.ID) }))
+	})
+}
+
+// writeWaits names the candidates for whom the goroutines wait. Addresses alone say nothing.
+func (g *goroutineGroup) writeWaits(b *strings.Builder) {
+	named := slices.DeleteFunc(slices.Clone(g.Waits), func(w goroutineWait) bool { return len(w.Candidates) == 0 })
+	mention(b, "waits ", named, func(w goroutineWait) string {
+		words := make([]string, len(w.Candidates))
+		for i, c := range w.Candidates {
+			words[i] = fmt.Sprint(c.ID)
+			if c.Function != "" {
+				words[i] += " at " + Printable(c.Function)
+			}
+			if c.Line > 0 {
+				words[i] += fmt.Sprintf(":%d", c.Line)
+			}
+		}
+		what := "goroutine"
+		if len(words) > 1 {
+			what += "s"
+		}
+		return fmt.Sprintf("%son %s, perhaps for %s %s", timesText(w.Count, g.Count), w.Address, what, strings.Join(words, ", "))
+	})
+}
