@@ -102,7 +102,7 @@ const (
 	Blocked                  // on a lock: sync.Mutex, sync.RWMutex, a lock of the runtime
 )
 
-// Evidence says how the holders of a lock were found.
+// Evidence says how the holders of a lock were found, or those who may end another wait: these are always Ambiguous.
 type Evidence uint8
 
 const (
@@ -121,7 +121,7 @@ type State struct {
 	Priority int32    // higher goes first; 0 for goroutines
 	Labels   LabelSetID
 	Holders  HolderSetID // of the lock that a Blocked goroutine waits for; of a Waiting one, who may do what it waits for
-	Lock     uint64      // address of that lock, or of the channel that a Waiting goroutine waits for; 0 where not known
+	Lock     uint64      // address of that lock, or of the channel, sync.WaitGroup or sync.Cond that a Waiting one waits for; or 0
 	Reason   string      // of a Waiting or Blocked goroutine, the runtime's text: "chan receive"
 }
 

@@ -139,7 +139,7 @@ func (RunState) EnumDescriptor() ([]byte, []int) {
 	return file_sampledata_proto_rawDescGZIP(), []int{0}
 }
 
-// How the holders of a lock were found.
+// How the holders of a lock were found, or the candidates for whom a waiting goroutine waits: these are always AMBIGUOUS.
 type Evidence int32
 
 const (
@@ -1140,7 +1140,8 @@ func (x *LabelSet) GetValue() []uint32 {
 	return nil
 }
 
-// The next holder set: goroutines that hold one lock, or are candidates for it. Not empty.
+// The next holder set: goroutines that hold one lock, are candidates for it, or are candidates for whom a goroutine waits
+// that doesn't wait for a lock. Not empty.
 type HolderSet struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Goroutine     []uint32               `protobuf:"varint,1,rep,packed,name=goroutine,proto3" json:"goroutine,omitempty"` // ascending: code minus that of the member before (of -1 in the first row)
@@ -1185,7 +1186,7 @@ func (x *HolderSet) GetGoroutine() []uint32 {
 	return nil
 }
 
-// The next modes. A mode is a goroutine's state without its stack and its lock. Modes may repeat.
+// The next modes. A mode is a goroutine's state without its stack and what it waits for. Modes may repeat.
 type Modes struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Run           []RunState             `protobuf:"varint,1,rep,packed,name=run,proto3,enum=cpprof.sampledata.v1.RunState" json:"run,omitempty"`
@@ -1269,10 +1270,12 @@ type Changes struct {
 	Goroutine []int64                `protobuf:"zigzag64,1,rep,packed,name=goroutine,proto3" json:"goroutine,omitempty"` // code minus that of the row before (of 0 in the first row)
 	Stack     []uint32               `protobuf:"varint,2,rep,packed,name=stack,proto3" json:"stack,omitempty"`           // 1 + node code of the innermost frame; 0: no stack
 	Mode      []uint32               `protobuf:"varint,3,rep,packed,name=mode,proto3" json:"mode,omitempty"`             // mode codes; 0: the goroutine is gone
-	// What those rows have besides that tell of a lock or of who holds it: a table of its own.
-	LockRow       []uint32   `protobuf:"varint,4,rep,packed,name=lock_row,json=lockRow,proto3" json:"lock_row,omitempty"`             // row of the table above, ascending: number minus that before (of -1 in the first row)
-	LockAddress   []uint64   `protobuf:"varint,5,rep,packed,name=lock_address,json=lockAddress,proto3" json:"lock_address,omitempty"` // of the lock that a blocked goroutine waits for; 0 where not known
-	LockHolders   []uint32   `protobuf:"varint,6,rep,packed,name=lock_holders,json=lockHolders,proto3" json:"lock_holders,omitempty"` // holder set codes; not 0 just where there is evidence
+	// What those rows have besides that tell what a goroutine waits for, or who has it: a table of its own.
+	LockRow []uint32 `protobuf:"varint,4,rep,packed,name=lock_row,json=lockRow,proto3" json:"lock_row,omitempty"` // row of the table above, ascending: number minus that before (of -1 in the first row)
+	// Of the lock that a blocked goroutine waits for, or of the channel, sync.WaitGroup or sync.Cond that a waiting one waits
+	// for; 0 where not known.
+	LockAddress   []uint64   `protobuf:"varint,5,rep,packed,name=lock_address,json=lockAddress,proto3" json:"lock_address,omitempty"`
+	LockHolders   []uint32   `protobuf:"varint,6,rep,packed,name=lock_holders,json=lockHolders,proto3" json:"lock_holders,omitempty"` // holder set codes: of a waiting one, who may end the wait; not 0 just where there is evidence
 	LockEvidence  []Evidence `protobuf:"varint,7,rep,packed,name=lock_evidence,json=lockEvidence,proto3,enum=cpprof.sampledata.v1.Evidence" json:"lock_evidence,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
