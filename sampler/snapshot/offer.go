@@ -55,8 +55,12 @@ func (b *Backend) offerTo(waiting []int32, kind used, offer func(slot int32)) {
 	}
 }
 
-// usersOf gives the goroutines that use things of a kind.
+// usersOf gives the goroutines that use things of a kind. Of more than maxUsers it is only now and then looked at whether they
+// still do.
 func (b *Backend) usersOf(kind used) []int32 {
+	if users := b.parties.users[kind]; len(users) > maxUsers && b.number%rarely != 0 {
+		return users
+	}
 	users := slices.DeleteFunc(b.parties.users[kind], func(i int32) bool {
 		u := &b.table.slots[i].uses
 		u.listed[kind] = u.uses(kind)

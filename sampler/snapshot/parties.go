@@ -17,6 +17,7 @@ const (
 	maxUsers    = 4096 // goroutines that may be whom they wait for
 	fewUsers    = 256  // of groups and conditions, that are looked at in each sample; more are less often
 	maxParties  = 8    // that are named to one that waits; of more, none
+	rarely      = 64   // samples between looks at more than maxUsers
 	maxUnknown  = 64   // stacks that are read again, since it was not known yet what their functions do
 )
 
