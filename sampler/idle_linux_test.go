@@ -3,6 +3,7 @@ package sampler
 import (
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -14,22 +15,17 @@ func TestIdleMeter(t *testing.T) {
 	if _, ok := m.look(idlePeriod / 2); ok {
 		t.Error("a look after half of the period tells something")
 	}
-	stop := make(chan struct{})
+	var stop atomic.Bool
 	var busy sync.WaitGroup
 	for range runtime.NumCPU() {
 		busy.Go(func() {
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-				}
+			for !stop.Load() {
 			}
 		})
 	}
 	time.Sleep(3 * idlePeriod / 2)
 	idle, ok := m.look(time.Since(begin))
-	close(stop)
+	stop.Store(true)
 	busy.Wait()
 	if !ok || idle < 0 || idle > float64(runtime.NumCPU())/2 {
 		t.Errorf("%v processors idle (%v) where all work", idle, ok)
