@@ -55,11 +55,9 @@ type Backend struct {
 	looks  callLooks
 	mLook  []byte
 
-	holders   holders
-	parties   parties
-	names     lockNames
-	waiters   map[uint64]uint64 // at semaphores, by g
-	waitersOf uint32            // the sample that read them
+	holders holders
+	parties parties
+	names   lockNames
 }
 
 var _ sampler.Backend = (*Backend)(nil)

@@ -50,7 +50,7 @@ func (c *capture) copyStacks() {
 		}
 		l.copied = true
 		l.stack = stackRange(&l.head, l.head.sp(), &c.b.arena)
-		c.ranges = append(c.ranges, l.stack, c.b.sudogOf(l.raw, &l.head, &c.b.arena))
+		c.ranges = append(c.ranges, l.stack)
 	}
 	c.r.ReadRanges(c.ranges)
 	k := 0
@@ -62,8 +62,8 @@ func (c *capture) copyStacks() {
 	}
 	for i := range c.looks {
 		if l := &c.looks[i]; l.copied {
-			l.stack, l.sudog = c.ranges[k], c.ranges[k+1]
-			k += 2
+			l.stack = c.ranges[k]
+			k++
 		}
 	}
 }

@@ -63,7 +63,6 @@ type look struct {
 	raw    []byte
 	head   head
 	stack  halt.Range
-	sudog  halt.Range // what it waits for a lock with
 	queued bool
 	copied bool // the stack is wanted, since the one that is known isn't that of head
 }

@@ -69,9 +69,12 @@ func (h *head) sp() uint64 {
 // within tells whether an address lies in the goroutine's stack.
 func (h *head) within(sp uint64) bool { return sp >= h.lo && sp < h.hi }
 
-// sameStack tells whether the goroutine did not run between two heads, so that its stack is the same. A goroutine
-// that becomes runnable has not run yet.
+// sameStack tells whether the goroutine did not run between a head and a later one, so that its stack is the same. A
+// goroutine that becomes runnable has not run yet; one that was runnable, and waits, has.
 func (h *head) sameStack(o *head) bool {
+	if h.status == gRunnable && o.status == gWaiting {
+		return false
+	}
 	return h.goid == o.goid && h.seq == o.seq && h.schedSP == o.schedSP && h.schedPC == o.schedPC &&
 		h.sysSP == o.sysSP && h.sysPC == o.sysPC && h.hi == o.hi && h.still() && o.still()
 }

@@ -76,6 +76,7 @@ func (b *Backend) unwind(i int32, mem copied, c *unwind.Context, registers []uin
 	if b.holders.active {
 		b.findHeld(i, mem, registers)
 	}
+	b.noteSemaphore(s, mem)
 	if b.parties.active {
 		b.findUses(i, mem, registers)
 	}

@@ -13,14 +13,29 @@ import (
 
 // TestMatrixHolders finds out who holds the locks of a program that each version of Go built; see TestMatrix.
 func TestMatrixHolders(t *testing.T) {
-	eachVersion(t, "holders", func(t *testing.T, path string) { judged(t, judgeHolders(t, path, 100)) })
+	eachVersion(t, "holders", strippedToo, func(t *testing.T, path string) { judged(t, judgeHolders(t, path, 100)) })
 }
 
 // TestMatrixGroups finds out for whom goroutines wait that wait for groups and conditions, likewise.
-func TestMatrixGroups(t *testing.T) { eachVersion(t, "groups", checkGroups) }
+func TestMatrixGroups(t *testing.T) { eachVersion(t, "groups", strippedToo, checkGroups) }
 
-// eachVersion checks a program of testdata/programs as each version of Go builds it.
-func eachVersion(t *testing.T, program string, check func(t *testing.T, path string)) {
+// TestMatrixContended finds out which locks goroutines wait for, however short the wait.
+func TestMatrixContended(t *testing.T) { eachVersion(t, "contended", strippedToo, checkContended) }
+
+// TestMatrixLockNames finds out what the locks of a program are called, by DWARF 4 up to Go 1.24 and DWARF 5 from there on.
+func TestMatrixLockNames(t *testing.T) {
+	eachVersion(t, "locknames", map[string][]string{
+		"plain": nil, "pie": {"-buildmode=pie"}, "not-optimised": {"-gcflags=all=-N -l"},
+	}, checkLockNames)
+}
+
+// strippedToo are ways to build a program: as usual, without what debuggers read, and without what optimising takes away.
+var strippedToo = map[string][]string{
+	"plain": nil, "pie-stripped": {"-buildmode=pie", "-ldflags=-s -w"}, "not-optimised": {"-gcflags=-N -l"},
+}
+
+// eachVersion checks a program of testdata/programs as each version of Go builds it in each way, by name.
+func eachVersion(t *testing.T, program string, ways map[string][]string, check func(t *testing.T, path string)) {
 	dir := os.Getenv("CPPROF_MATRIX")
 	if dir == "" {
 		dir = t.TempDir()
@@ -31,9 +46,7 @@ func eachVersion(t *testing.T, program string, check func(t *testing.T, path str
 	}
 	write(t, filepath.Join(source, "go.mod"), []byte("module "+program+"\n\ngo 1.21\n"))
 	for _, version := range versions() {
-		for name, flags := range map[string][]string{
-			"plain": nil, "pie-stripped": {"-buildmode=pie", "-ldflags=-s -w"}, "not-optimised": {"-gcflags=-N -l"},
-		} {
+		for name, flags := range ways {
 			t.Run(version+"/"+name, func(t *testing.T) {
 				path := filepath.Join(dir, version+"-"+program+"-"+name)
 				if _, err := os.Stat(path); err != nil {

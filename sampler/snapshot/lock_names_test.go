@@ -59,24 +59,29 @@ func namesOf(t *testing.T, pid, want int) map[uint64]string {
 	return names
 }
 
-// Each kind of lock gets the name that its program's source gives it.
+// checkLockNames checks that each kind of lock of the program locknames gets the name that its source gives it.
+func checkLockNames(t *testing.T, path string) {
+	t.Helper()
+	p := fixture.Start(t, path)
+	locks := printedLocks(t, p)
+	want := 0
+	for _, name := range locks {
+		if name != "" {
+			want++
+		}
+	}
+	names := namesOf(t, p.Pid(), want)
+	for at, want := range locks {
+		if got := names[at]; got != want {
+			t.Errorf("the lock at %#x is called %q, want %q", at, got, want)
+		}
+	}
+}
+
 func TestLockNames(t *testing.T) {
 	for _, flags := range [][]string{nil, {"-gcflags=all=-N -l"}, {"-buildmode=pie"}} {
 		t.Run(strings.Join(append(flags, "plain"), " "), func(t *testing.T) {
-			p := fixture.Start(t, fixture.Build(t, "locknames", flags...))
-			locks := printedLocks(t, p)
-			want := 0
-			for _, name := range locks {
-				if name != "" {
-					want++
-				}
-			}
-			names := namesOf(t, p.Pid(), want)
-			for at, want := range locks {
-				if got := names[at]; got != want {
-					t.Errorf("the lock at %#x is called %q, want %q", at, got, want)
-				}
-			}
+			checkLockNames(t, fixture.Build(t, "locknames", flags...))
 		})
 	}
 }

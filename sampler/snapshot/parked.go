@@ -161,7 +161,7 @@ func (b *Backend) copyBatch(batch []int32, try int, again *[]int32) (n int) {
 		b.heads = append(b.heads, h)
 		r := stackRange(&h, h.sp(), &b.arena)
 		size += len(r.Buf)
-		b.ranges = append(b.ranges, r, b.sudogOf(s.raw, &h, &b.arena))
+		b.ranges = append(b.ranges, r)
 	}
 	b.reader.ReadRanges(b.ranges)
 	// A stack counts if the goroutine did not move from before the copy to after it.
@@ -172,13 +172,13 @@ func (b *Backend) copyBatch(batch []int32, try int, again *[]int32) (n int) {
 	}
 	b.reader.ReadRanges(b.after)
 	for k, i := range batch[:n] {
-		b.settle(i, &b.heads[k], b.ranges[2*k], b.ranges[2*k+1], try, again)
+		b.settle(i, &b.heads[k], b.ranges[k], try, again)
 	}
 	return n
 }
 
 // settle takes over a stack that was copied between two looks at the goroutine.
-func (b *Backend) settle(i int32, h *head, r, sudog halt.Range, try int, again *[]int32) {
+func (b *Backend) settle(i int32, h *head, r halt.Range, try int, again *[]int32) {
 	s := &b.table.slots[i]
 	now := b.t.g.decode(s.raw)
 	switch {
@@ -186,7 +186,6 @@ func (b *Backend) settle(i int32, h *head, r, sudog halt.Range, try int, again *
 		s.view = absent
 	case h.sameStack(&now):
 		b.renew(s, &now)
-		b.noteSudog(s, sudog)
 		b.unwind(i, copied{r}, b.context(h), nil)
 		s.view = known
 		b.sort(i, s)

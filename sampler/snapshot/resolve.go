@@ -88,7 +88,6 @@ func (b *Backend) adoptLook(i int32, l *look) {
 	} else if l.copied {
 		b.touch(i)
 		b.renew(s, &l.head)
-		b.noteSudog(s, l.sudog)
 		b.unwind(i, copied{l.stack}, b.context(&l.head), nil)
 		s.view = known
 	} else {

@@ -57,6 +57,7 @@ const (
 	roleUnwinds          // runs deferred functions, which may give back locks
 	roleBarrier          // keeps registers
 	roleDuff             // writes to the frame
+	roleSemacquire       // waits for the semaphore at its first argument
 )
 
 var roles = map[string]role{
@@ -94,6 +95,7 @@ var roles = map[string]role{
 	"runtime.deferreturn":               roleUnwinds,
 	"runtime.wbZero":                    roleBarrier,
 	"runtime.wbMove":                    roleBarrier,
+	"runtime.semacquire1":               roleSemacquire,
 }
 
 // isSlow tells whether a function is what an inlined one calls where its atomic instruction is not enough.

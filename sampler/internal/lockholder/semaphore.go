@@ -1,0 +1,53 @@
+package lockholder
+
+import "github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
+
+// parkFrames bounds the innermost frames of a goroutine that is parked, down to the one that waits for a semaphore.
+const parkFrames = 6
+
+// Semaphore gives the address of the semaphore that a goroutine waits for that is parked in runtime.semacquire1: its
+// argument, which it keeps in its frame. 0 where that can't be found. Frames come from the innermost to the outermost.
+func (a *Analyzer) Semaphore(frames []unwind.Frame, m Memory) uint64 {
+	for i := range frames[:min(len(frames), parkFrames)] {
+		f := &frames[i]
+		if f.Exact || f.System {
+			continue
+		}
+		if t := a.semaphoreTerm(f); t != nil {
+			addr, _ := t.eval(&frame{sp: f.SP, m: m})
+			return addr
+		}
+	}
+	return 0
+}
+
+// semaphoreTerm gives how to find the semaphore from a frame, nil where it is not that of semacquire1. There are few
+// places where goroutines are parked, so all of them are known soon.
+func (a *Analyzer) semaphoreTerm(f *unwind.Frame) *Term {
+	t, known := a.semaphores[f.Site]
+	if !known {
+		t = a.learnSemaphore(f.PC)
+		a.semaphores[f.Site] = t
+	}
+	return t
+}
+
+func (a *Analyzer) learnSemaphore(pc uint64) *Term {
+	fn, ok := a.p.Table.Func(pc)
+	if !ok || a.callee(fn.Entry).role != roleSemacquire {
+		return nil
+	}
+	w := a.flowOf(fn)
+	if w == nil {
+		return nil
+	}
+	i := w.ending(pc)
+	if i < 0 {
+		return nil
+	}
+	s := w.before(i)
+	if s == nil {
+		return nil
+	}
+	return w.locate(s, w.values.entry(a.machine.argument), false, 0)
+}

@@ -1,0 +1,37 @@
+package lockholder
+
+import "testing"
+
+// A goroutine that is parked in semacquire1 has the semaphore's address in its frame.
+func TestSemaphore(t *testing.T) {
+	for _, arch := range []string{"amd64", "arm64"} {
+		for name, flags := range map[string][]string{"plain": nil, "not optimised": {"-gcflags=all=-N -l"}} {
+			t.Run(arch+" "+name, func(t *testing.T) {
+				a := analyzer(t, build(t, arch, flags...))
+				f, ok := a.p.Table.Find("runtime.semacquire1")["runtime.semacquire1"]
+				if !ok {
+					t.Fatal("no function runtime.semacquire1")
+				}
+				w := a.flowOf(f)
+				if w == nil {
+					t.Fatal("runtime.semacquire1 can't be analysed")
+				}
+				parks := 0
+				for i := range w.code {
+					x := &w.code[i]
+					if x.op != opCall || x.indirect || !a.callee(x.target).f.HasName("runtime.gopark") &&
+						!a.callee(x.target).f.HasName("runtime.goparkunlock") {
+						continue
+					}
+					parks++
+					if got := a.learnSemaphore(x.next).String(); got != "frame" {
+						t.Errorf("parked at %#x, the semaphore is at %s, want a word of the frame", x.pc, got)
+					}
+				}
+				if parks == 0 {
+					t.Error("runtime.semacquire1 parks nowhere")
+				}
+			})
+		}
+	}
+}

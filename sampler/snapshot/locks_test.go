@@ -1,0 +1,55 @@
+//go:build linux && (amd64 || arm64)
+
+package snapshot
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/cpprof/cpprof/internal/fixture"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler"
+)
+
+// checkContended samples testdata/programs/contended and checks that of each goroutine that waits for a lock it is told
+// which, although most of them got it before the sample was done.
+func checkContended(t *testing.T, path string) {
+	t.Helper()
+	v := fixture.Start(t, path)
+	p, err := sampler.Find(v.Pid())
+	if err != nil {
+		t.Skipf("this machine doesn't permit it: %v", err)
+	}
+	defer p.Release()
+	b, err := Attach(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	var first, size, n uint64
+	if _, err := fmt.Sscanf(v.Line, "0x%x %d %d", &first, &size, &n); err != nil {
+		t.Fatalf("the program said %q: %v", v.Line, err)
+	}
+	sink := sampledata.NewBuilder(b.Header())
+	for sample, waits := 0, 0; waits < 1000; sample++ {
+		time.Sleep(time.Millisecond)
+		if _, err := b.Observe(context.Background(), sink, sampledata.Sample{Time: time.Duration(sample)}); err != nil {
+			continue
+		}
+		for i := range b.table.slots {
+			s := &b.table.slots[i]
+			if !s.told || s.state.Run != sampledata.Blocked {
+				continue
+			}
+			waits++
+			if at := s.state.Lock - first; at >= size*n || at%size != 0 {
+				t.Errorf("sample %d: goroutine %d waits for a lock at %#x (%s), which is none of the program's", sample, s.head.goid, s.state.Lock,
+					s.state.Reason)
+			}
+		}
+	}
+}
+
+func TestContended(t *testing.T) { checkContended(t, fixture.BuildOnce(t, "contended")) }

@@ -1,0 +1,68 @@
+// Contended: goroutines want two locks whose holders have them for some microseconds, so that most waits are over soon
+// after they were seen. It prints where the locks lie: an address, a distance, and a number.
+package main
+
+import (
+	"fmt"
+	"sync"
+	"unsafe"
+)
+
+// size is that of a cache line or more, so that the locks don't disturb each other.
+const size = 128
+
+type simple struct {
+	mu    sync.Mutex
+	count [4]int
+	_     [size - 8 - 32]byte
+}
+
+type shared struct {
+	mu    sync.RWMutex
+	count [4]int
+	_     [size - 24 - 32]byte
+}
+
+var locks struct {
+	simple simple
+	shared shared
+}
+
+func main() {
+	go locks.simple.work()
+	go locks.simple.work()
+	go locks.shared.write()
+	go locks.shared.read()
+	fmt.Printf("%p %d %d\n", &locks, size, unsafe.Sizeof(locks)/size)
+	select {}
+}
+
+func (s *simple) work() {
+	for {
+		s.mu.Lock()
+		spend(&s.count)
+		s.mu.Unlock()
+	}
+}
+
+func (s *shared) write() {
+	for {
+		s.mu.Lock()
+		spend(&s.count)
+		s.mu.Unlock()
+	}
+}
+
+func (s *shared) read() {
+	for {
+		s.mu.RLock()
+		s.mu.RUnlock()
+	}
+}
+
+//go:noinline
+func spend(count *[4]int) {
+	for i := 0; i < 2000; i++ {
+		count[i%4]++
+	}
+}
