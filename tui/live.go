@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/cpprof/cpprof/locks"
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampledata"
 )
@@ -14,6 +15,7 @@ type Live struct {
 	Ended     <-chan struct{}              // closed when it grows no more
 	Outcome   func() string                // why it has ended, once it has
 	Note      string                       // what a person must know meanwhile, such as where the target's output goes
+	Deadlocks func() []locks.Deadlock      // that were found so far; nil where nobody looks for them
 }
 
 const (
@@ -26,8 +28,9 @@ const (
 // A growth is how far a live recording has come on the screen.
 type growth struct {
 	Live
-	outcome string // "" while it grows
-	next    time.Time
+	outcome   string // "" while it grows
+	next      time.Time
+	deadlocks int // that the person was told of
 }
 
 // follow shows a live recording as it grows, until it ends or ctx is done.
@@ -52,6 +55,7 @@ func (a *app) growing() bool { return a.live != nil && a.live.outcome == "" }
 
 // renew shows the active window anew. Where it is at work, that comes first; other windows wait until they are looked at.
 func (a *app) renew() {
+	a.warn()
 	w, now := a.window(), time.Now()
 	if a.jobs[w] != nil || now.Before(a.live.next) {
 		return
@@ -63,10 +67,22 @@ func (a *app) renew() {
 
 // conclude shows everything as it was at the end.
 func (a *app) conclude() {
+	a.warn()
 	a.live.outcome = a.live.Outcome()
 	a.recording = a.live.Recording()
 	a.changed()
 	a.say("The recording has ended: %s", a.live.outcome)
+}
+
+// warn tells of a deadlock that was found since the last time.
+func (a *app) warn() {
+	if a.live.Deadlocks == nil {
+		return
+	}
+	if all := a.live.Deadlocks(); len(all) > a.live.deadlocks {
+		a.live.deadlocks = len(all)
+		a.message = message{report.DeadlockLine(&all[len(all)-1]) + "; L shows it", true}
+	}
 }
 
 // drawBadge says at the right end of the tabs whether the recording grows, and gives what is left of their line.
@@ -85,12 +101,16 @@ func (a *app) drawBadge(c canvas) canvas {
 
 // liveState is what the summary says of a live recording.
 func (a *app) liveState() (text string, bad bool) {
-	if a.growing() {
-		text = "● recording; q ends it"
-		if a.live.Note != "" {
-			text += "; " + a.live.Note
-		}
-		return text, false
+	deadlocks := ""
+	if n := a.live.deadlocks; n > 0 {
+		deadlocks = "; " + deadlockCount(n) + " (key L)"
 	}
-	return "■ the recording has ended: " + report.Printable(a.live.outcome), true
+	if !a.growing() {
+		return "■ the recording has ended" + deadlocks + ": " + report.Printable(a.live.outcome), true
+	}
+	text = "● recording; q ends it" + deadlocks
+	if a.live.Note != "" {
+		text += "; " + a.live.Note
+	}
+	return text, deadlocks != ""
 }

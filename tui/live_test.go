@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/internal/synthetic"
+	"github.com/cpprof/cpprof/locks"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -129,6 +130,49 @@ func TestLiveWaitsForJobs(t *testing.T) {
 	b.settle()
 	b.look()
 	b.shows("10 samples of server")
+}
+
+// A deadlock is told of in every window, whatever is under way, until the next key; the summary goes on to say so.
+func TestLiveDeadlock(t *testing.T) {
+	g := newGrowing(t)
+	o := g.options()
+	var found []locks.Deadlock
+	o.Live.Deadlocks = func() []locks.Deadlock { return found }
+	b := newBench(t, o)
+	g.grow(100)
+	b.look()
+	b.hides("DEADLOCK")
+	b.keys("Enter")
+	find := func(goroutines ...int64) {
+		var d locks.Deadlock
+		for _, g := range goroutines {
+			d.Members = append(d.Members, locks.Member{Goroutine: g})
+		}
+		b.do(func() { found = append(found, d) })
+	}
+	find(7, 8)
+	release := make(chan struct{})
+	b.do(func() {
+		start(b.app, b.window(), "Waiting", func() (bool, error) { <-release; return true, nil }, func(bool, error) {})
+		b.renew()
+		if want := "DEADLOCK of goroutines 7, 8, each waiting for a lock of the next; L shows it"; b.message.text != want {
+			t.Errorf("it says %q, want %q", b.message.text, want)
+		}
+	})
+	close(release)
+	b.settle()
+	b.look()
+	b.shows("Thread View", "DEADLOCK of goroutines 7, 8, each")
+	b.keys("1")
+	b.look()
+	b.shows("● recording; q ends it; 1 DEADLOCK (key L); the program's output")
+	b.hides("goroutines 7, 8")
+	find(9, 10, 11)
+	b.look()
+	b.shows("2 DEADLOCKS (key L)", "DEADLOCK of goroutines 9, 10, 11, each")
+	b.do(func() { b.conclude() })
+	b.settle()
+	b.shows("■ the recording has ended; 2 DEADLOCKS (key L): the target exited")
 }
 
 // Without colours, the badge differs by its shape and words; the tabs keep clear of it.

@@ -62,12 +62,8 @@ func (w *lockWindow) drawHead(c canvas) int {
 		y++
 	}
 	if n := len(w.found.Deadlocks); n > 0 {
-		text := fmt.Sprintf("%d DEADLOCKS", n)
-		if n == 1 {
-			text = "1 DEADLOCK"
-		}
 		c.fill(0, y, w.a.theme.err.Reverse(true))
-		c.text(1, y, text+": goroutines that can never go on; g goes there", w.a.theme.err.Reverse(true))
+		c.text(1, y, deadlockCount(n)+": goroutines that can never go on; g goes there", w.a.theme.err.Reverse(true))
 		y++
 	}
 	if warnings := w.found.Held.Warnings; len(warnings) > 0 {
@@ -76,6 +72,13 @@ func (w *lockWindow) drawHead(c canvas) int {
 		y++
 	}
 	return y
+}
+
+func deadlockCount(n int) string {
+	if n == 1 {
+		return "1 DEADLOCK"
+	}
+	return fmt.Sprintf("%d DEADLOCKS", n)
 }
 
 // drawList draws the table, as much of it as there is room for.

@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"time"
 
+	"github.com/cpprof/cpprof/locks"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/tui"
+	"github.com/cpprof/cpprof/views"
 )
 
 // recordView makes one recording while the Analyzer shows it grow. When a person leaves the Analyzer, the recording ends,
@@ -46,7 +49,11 @@ func recordView(ctx context.Context, t terminal, f *recordFlags, command []strin
 	if target.Launched && ctx.Err() == nil {
 		endLaunched(ctx, t, target.Process)
 	}
-	newNarrator(t).end(target.Process, g.file, result)
+	say := newNarrator(t)
+	for _, d := range g.found() {
+		say.deadlock(target.Process, d)
+	}
+	say.end(target.Process, g.file, result)
 	if !target.Launched {
 		return nil
 	}
@@ -59,6 +66,9 @@ type growing struct {
 	live  *sampledata.Builder
 	stop  func()
 	ended chan struct{}
+
+	mu        sync.Mutex
+	deadlocks []locks.Deadlock
 
 	// What became of it, once ended is closed.
 	result sampler.Result
@@ -79,10 +89,25 @@ func (f *recordFlags) grow(ctx context.Context, target target, signals *signals)
 	ctx, g.stop = context.WithCancel(ctx)
 	go func() {
 		defer close(g.ended)
-		g.result, g.err = sampler.Record(ctx, target.Process, signals.suspendable(target.backend), tee{w, g.live}, f.options)
+		sink := locks.Watch(tee{w, g.live}, views.Options{}, g.find)
+		g.result, g.err = sampler.Record(ctx, target.Process, signals.suspendable(target.backend), sink, f.options)
 		g.became = outcome(target.Process, g.result, g.err)
 	}()
 	return g, nil
+}
+
+// find keeps a deadlock.
+func (g *growing) find(d locks.Deadlock) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.deadlocks = append(g.deadlocks, d)
+}
+
+// found gives the deadlocks so far.
+func (g *growing) found() []locks.Deadlock {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.deadlocks
 }
 
 // outcome says to somebody in the Analyzer why the recording has ended.
@@ -122,7 +147,7 @@ func (g *growing) show(ctx context.Context, t terminal, log *targetLog) error {
 	if s.options, err = f.viewOptions(s.config); err != nil {
 		return err
 	}
-	live := &tui.Live{Recording: g.live.Recording, Ended: g.ended, Outcome: func() string { return g.became }}
+	live := &tui.Live{Recording: g.live.Recording, Ended: g.ended, Outcome: func() string { return g.became }, Deadlocks: g.found}
 	if log != nil {
 		live.Note = "the program's output: " + log.Name()
 	}

@@ -39,6 +39,11 @@ func TestRecordView(t *testing.T) {
 		p.keys("q")
 		p.waits(`^status 130$`)
 	})
+	t.Run("deadlock", func(t *testing.T) {
+		target := fixture.Start(t, fixture.BuildOnce(t, "deadlock"))
+		p, _ := begin(t, fmt.Sprintf("-p %d", target.Pid()))
+		viewADeadlock(t, p)
+	})
 	t.Run("attached", func(t *testing.T) {
 		target := fixture.Start(t, lifecycle, "wait")
 		p, folder := begin(t, fmt.Sprintf("-p %d", target.Pid()))
@@ -170,4 +175,17 @@ func TestViewIsRestored(t *testing.T) {
 	p.waits(`^ 1 Summary  2 go:bob.*  3 Server$`)
 	p.keys("q")
 	p.waits(`(?s)^ 0\.800   120      \.\.:MONITOR$.*^Server View`)
+}
+
+// A deadlock is told of as soon as it stands, and is among the locks; it is told of once more in the end.
+func viewADeadlock(t *testing.T, p *pane) {
+	p.waits(`DEADLOCK of goroutines [0-9]+, [0-9]+, each waiting for a lock of the next; L shows it`)
+	p.waits(`● recording; q ends it; 1 DEADLOCK \(key L\)`)
+	p.keys("L")
+	p.waits(`1 DEADLOCK: goroutines that can never go on`)
+	p.keys("q")
+	screen := p.waits(`^status 0$`)
+	if !strings.Contains(screen, "cpprof: DEADLOCK in ") {
+		t.Errorf("it does not say what has been found:\n%s", screen)
+	}
 }
