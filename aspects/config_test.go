@@ -152,7 +152,7 @@ func TestConfigBounds(t *testing.T) {
 
 func TestParseThreshold(t *testing.T) {
 	for text, want := range map[string]string{
-		"10": "10 hits", "0": "0 hits", "10 hits": "10 hits", "007": "7 hits",
+		"10": "10 hits", "0": "0 hits", "10 hits": "10 hits", "007": "7 hits", "1": "1 hit", "1 hit": "1 hit",
 		"0.05": "0.05", "5%": "0.05", "0.5%": "0.005", "1.0": "1.0", "100%": "1.0", "0.0": "0.0", ".5": "0.5",
 	} {
 		got, err := ParseThreshold(text)

@@ -29,7 +29,11 @@ func ParseThreshold(s string) (Threshold, error) {
 		return Threshold{}, fmt.Errorf("threshold %.40q: %s", s, why)
 	}
 	text := strings.TrimSpace(s)
-	if whole, ok := strings.CutSuffix(text, "hits"); ok {
+	whole, ok := strings.CutSuffix(text, "hits")
+	if !ok {
+		whole, ok = strings.CutSuffix(text, "hit")
+	}
+	if ok {
 		text = strings.TrimSpace(whole)
 		if !digits(text) {
 			return fail(`want a whole number before "hits"`)
@@ -72,7 +76,10 @@ func digits(s string) bool {
 
 // String gives what ParseThreshold reads.
 func (t Threshold) String() string {
-	if !t.ByCost {
+	switch {
+	case !t.ByCost && t.Hits == 1:
+		return "1 hit"
+	case !t.ByCost:
 		return fmt.Sprintf("%d hits", t.Hits)
 	}
 	if t.Cost.IsInteger() {

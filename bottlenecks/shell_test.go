@@ -252,7 +252,7 @@ func TestShellSavesWhatItLoads(t *testing.T) {
 		t.Errorf("saved\n%s, and then\n%s", one, two)
 	}
 	files["other"] = bytes.NewBufferString(labelsHeader + "\nx gone away\n")
-	if got, want := run(again, "load other"), "> load other\n1 labels loaded\nnot in this profile: x: gone away\n"; got != want {
+	if got, want := run(again, "load other"), "> load other\n1 label loaded\nnot in this profile: x: gone away\n"; got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }

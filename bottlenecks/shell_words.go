@@ -78,7 +78,14 @@ func (s *Shell) save(args []string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("saving labels: %w", err)
 	}
-	return fmt.Sprintf("%d labels saved\n", len(s.labels)), nil
+	return countedLabels(len(s.labels)) + " saved\n", nil
+}
+
+func countedLabels(n int) string {
+	if n == 1 {
+		return "1 label"
+	}
+	return fmt.Sprintf("%d labels", n)
 }
 
 // load adds labels. Paths that this profile does not have are kept: they cost nothing here.
@@ -96,7 +103,7 @@ func (s *Shell) load(args []string) (string, error) {
 		return "", fmt.Errorf("loading labels: %s: %w", args[0], err)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d labels loaded\n", len(loaded))
+	b.WriteString(countedLabels(len(loaded)) + " loaded\n")
 	for _, l := range loaded {
 		s.addLabel(l)
 		if l.summary.Empty() {

@@ -24,7 +24,7 @@ func Aspects(w io.Writer, set *aspects.Set, functions []string) error {
 			empty = append(empty, a.Name())
 			continue
 		}
-		if _, err := fmt.Fprintf(w, "%s  (%d functions)\n", a.Name(), len(members)); err != nil {
+		if _, err := fmt.Fprintf(w, "%s  (%s)\n", a.Name(), Counted(len(members), "function")); err != nil {
 			return err
 		}
 		for _, f := range members {

@@ -28,7 +28,7 @@ func (c *Costs) Add(p callpath.Path, hits *big.Rat) {
 
 // Write writes a line for each path: its cost, its exact hits, and the path.
 func (c *Costs) Write(w io.Writer) error {
-	if _, err := fmt.Fprintf(w, "%s; %s hits are a cost of 1.000\n\n", Printable(c.Title), Hits(c.Metric.Denominator)); err != nil {
+	if _, err := fmt.Fprintf(w, "%s; %s\n\n", Printable(c.Title), unit(c.Metric.Denominator)); err != nil {
 		return err
 	}
 	t := new(table)

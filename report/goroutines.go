@@ -21,7 +21,7 @@ func Goroutines(w io.Writer, r *sampledata.Recording) error {
 	}
 	b := new(strings.Builder)
 	fmt.Fprintf(b, "%s (process %d, %s): %s, %s\n%s", Printable(Program(r)), r.Header.PID, Printable(r.Header.GoVersion),
-		counted(all, "goroutine"), counted(len(groups), "different stack"), Warnings(r.Warnings))
+		Counted(all, "goroutine"), Counted(len(groups), "different stack"), Warnings(r.Warnings))
 	for _, g := range groups {
 		g.write(b)
 	}
@@ -328,11 +328,4 @@ func goids(ids []int64) string {
 		return "goroutine " + words[0]
 	}
 	return "goroutines " + strings.Join(words, ", ")
-}
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -16,8 +16,8 @@ import (
 // blank line.
 func Headline(w io.Writer, path string, r *sampledata.Recording) error {
 	s := r.Stats()
-	_, err := fmt.Fprintf(w, "%s: %d samples of %s in %s (%.1f a second); it was halted %s of the time\n%s\n",
-		Printable(filepath.Base(path)), s.Samples, Printable(Program(r)), span(s.Duration), s.RateHz, Percent(s.HaltedShare), Warnings(r.Warnings))
+	_, err := fmt.Fprintf(w, "%s: %s of %s in %s (%.1f a second); it was halted %s of the time\n%s\n",
+		Printable(filepath.Base(path)), Counted(s.Samples, "sample"), Printable(Program(r)), span(s.Duration), s.RateHz, Percent(s.HaltedShare), Warnings(r.Warnings))
 	return err
 }
 
@@ -79,8 +79,8 @@ func Info(w io.Writer, path string, r *sampledata.Recording) error {
 	line("", "pid %d, %s, %s/%s, GOMAXPROCS %d", h.PID, Printable(h.GoVersion), Printable(h.OS), Printable(h.Arch), h.GOMAXPROCS)
 	line("recorded", "%s from %s by the %s backend", span(s.Duration), h.Start.Format(time.DateTime), Printable(h.Sampler.Backend))
 	line("ended", "%s", Printable(ending(r)))
-	line("samples", "%d, %.1f a second of at most %g asked for; %d ticks missed", s.Samples, s.RateHz, h.Sampler.RateHz, s.MissedTicks)
-	line("goroutines", "%.1f on average, at most %d; at most %d threads", s.Goroutines.Mean, s.Goroutines.Max, s.ThreadsMax)
+	line("samples", "%d, %.1f a second of at most %g asked for; %s missed", s.Samples, s.RateHz, h.Sampler.RateHz, Counted(s.MissedTicks, "tick"))
+	line("goroutines", "%.1f on average, at most %d; at most %s", s.Goroutines.Mean, s.Goroutines.Max, Counted(s.ThreadsMax, "thread"))
 	line("halts", "median %s, 90 %% within %s, 99 %% within %s, longest %s",
 		span(s.Halt.Median), span(s.Halt.P90), span(s.Halt.P99), span(s.Halt.Max))
 	line("cost", "the target was halted %s of the time (%s in all); the sampler used %s of a core",

@@ -36,7 +36,7 @@ func Locks(w io.Writer, r *sampledata.Recording, a *locks.Analysis, top int) err
 		}
 	}
 	if more := len(a.Locks) - len(shown); more > 0 {
-		fmt.Fprintf(b, "\n%s (--top 0 shows all)\n", counted(more, "more lock"))
+		fmt.Fprintf(b, "\n%s (--top 0 shows all)\n", Counted(more, "more lock"))
 	}
 	for _, l := range shown {
 		fmt.Fprintf(b, "\n%s", Lock(a, l, lineWidth))
@@ -51,7 +51,7 @@ func LockWaits(a *locks.Analysis) string {
 	if len(a.Locks) == 0 {
 		return "no goroutine was seen waiting for a lock"
 	}
-	return fmt.Sprintf("%d hits of waiting for %s; holders: %s", a.Evidence.Hits, counted(len(a.Locks), "lock"), evidenceText(&a.Evidence))
+	return fmt.Sprintf("%s of waiting for %s; holders: %s", Counted(a.Evidence.Hits, "hit"), Counted(len(a.Locks), "lock"), evidenceText(&a.Evidence))
 }
 
 // evidenceText says how much is known of the holders.
@@ -217,7 +217,7 @@ func DeadlockSpan(r *sampledata.Recording, d *locks.Deadlock) string {
 	if int(d.Last) < len(r.Samples)-1 {
 		until = "to " + span(r.Samples[d.Last].Time)
 	}
-	return fmt.Sprintf("DEADLOCK in %s, from %s %s:", counted(d.Samples, "sample"), span(r.Samples[d.First].Time), until)
+	return fmt.Sprintf("DEADLOCK in %s, from %s %s:", Counted(d.Samples, "sample"), span(r.Samples[d.First].Time), until)
 }
 
 // Deadlocks shows deadlocks as warnings, a line each.

@@ -28,7 +28,7 @@ type Profile struct {
 func (p *Profile) Write(w io.Writer) error {
 	b := new(strings.Builder)
 	m := p.Session.Tree().Main()
-	fmt.Fprintf(b, "%s; %s hits are a cost of 1.000\n", Printable(p.Title), Hits(m.Denominator))
+	fmt.Fprintf(b, "%s; %s\n", Printable(p.Title), unit(m.Denominator))
 	if text := Monitor(p.Session.Tree()); text != "" {
 		fmt.Fprintln(b, text)
 	}
@@ -71,7 +71,7 @@ func Attributed(waited, attributed *big.Rat) string { return percent(fraction(at
 func threshold(t refine.Threshold) string {
 	var parts []string
 	if t.Hits != nil {
-		parts = append(parts, Hits(t.Hits)+" hits")
+		parts = append(parts, CountedHits(t.Hits))
 	}
 	if t.Cost != nil {
 		parts = append(parts, "a cost of "+Cost(t.Cost))

@@ -29,6 +29,31 @@ func Hits(r *big.Rat) string {
 	return Decimal(r, 1)
 }
 
+// CountedHits shows hits with the word: "1 hit", "2.5 hits".
+func CountedHits(r *big.Rat) string {
+	if r.IsInt() && r.Num().IsInt64() {
+		return Counted(r.Num().Int64(), "hit")
+	}
+	return Hits(r) + " hits"
+}
+
+// Counted shows a number of things that take an s if they are several: "1 sample", "2 samples".
+func Counted[N int | int32 | int64](n N, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// unit says what a cost of 1 is.
+func unit(denominator *big.Rat) string {
+	verb := "are"
+	if denominator.Cmp(big.NewRat(1, 1)) == 0 {
+		verb = "is"
+	}
+	return fmt.Sprintf("%s %s a cost of 1.000", CountedHits(denominator), verb)
+}
+
 // Percent shows a share of 1 as a percentage.
 func Percent(share float64) string {
 	return fmt.Sprintf("%.2f %%", 100*share)

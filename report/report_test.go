@@ -29,6 +29,24 @@ func TestDecimal(t *testing.T) {
 }
 
 // What a file says can't drive the terminal.
+// What is one of a kind has no s.
+func TestCounted(t *testing.T) {
+	for _, test := range []struct{ got, want string }{
+		{Counted(0, "sample"), "0 samples"},
+		{Counted(1, "sample"), "1 sample"},
+		{Counted(int64(2), "lost sample"), "2 lost samples"},
+		{CountedHits(big.NewRat(1, 1)), "1 hit"},
+		{CountedHits(big.NewRat(1, 2)), "0.5 hits"},
+		{CountedHits(big.NewRat(3, 1)), "3 hits"},
+		{unit(big.NewRat(1, 1)), "1 hit is a cost of 1.000"},
+		{unit(big.NewRat(5, 2)), "2.5 hits are a cost of 1.000"},
+	} {
+		if test.got != test.want {
+			t.Errorf("got %s, want %s", test.got, test.want)
+		}
+	}
+}
+
 func TestPrintable(t *testing.T) {
 	for in, want := range map[string]string{
 		"net/http.(*conn).serve": "net/http.(*conn).serve",

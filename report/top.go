@@ -13,6 +13,7 @@ import (
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
+	"github.com/shopspring/decimal"
 )
 
 // A Top is what a program did of late, in as many lines as fit a screen.
@@ -70,8 +71,9 @@ func (t *Top) headLines() []string {
 		rate, halted = float64(t.Samples)/t.Span.Seconds(), float64(t.Halted)/float64(t.Span)
 	}
 	return []string{
-		t.fit(fmt.Sprintf("%s: %s goroutines, processors %s busy", Printable(t.Title), Decimal(&alive, 0), wholePercent(t.Session.Cost(t.Session.Root())))),
-		t.fit(fmt.Sprintf("the last %s: %d samples (%.1f a second), halted %s of the time", span(t.Span), t.Samples, rate, Percent(halted))),
+		t.fit(fmt.Sprintf("%s: %s, processors %s busy", Printable(t.Title), Counted(decimal.NewFromBigRat(&alive, 0).IntPart(), "goroutine"),
+			wholePercent(t.Session.Cost(t.Session.Root())))),
+		t.fit(fmt.Sprintf("the last %s: %s (%.1f a second), halted %s of the time", span(t.Span), Counted(t.Samples, "sample"), rate, Percent(halted))),
 	}
 }
 

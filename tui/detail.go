@@ -85,7 +85,7 @@ func (d *detail) content(e *refine.Entry, width int) []detailLine {
 	add(t.bold, e.Key())
 	m := d.w.session.Tree().Main()
 	cost := d.w.session.Cost(e)
-	add(t.plain, fmt.Sprintf("cost %s = %s, of %s hits", report.Cost(cost), cost.RatString(), report.Hits(m.Denominator)))
+	add(t.plain, fmt.Sprintf("cost %s = %s, of %s", report.Cost(cost), cost.RatString(), report.CountedHits(m.Denominator)))
 	text := fmt.Sprintf("hits %s", e.Hits.RatString())
 	if i := bottlenecks.CostInterval(m, e.Hits); i != nil {
 		text += fmt.Sprintf(", 95 %% interval of the cost %.3f to %.3f", i.Low, i.High)
@@ -132,7 +132,7 @@ func (d *detail) samples() string {
 	if d.w.compares() {
 		of = "A"
 	}
-	text := fmt.Sprintf("%s counts %d samples", of, to-from)
+	text := fmt.Sprintf("%s counts %s", of, report.Counted(to-from, "sample"))
 	if span != zeroSpan {
 		text += fmt.Sprintf(" of %d: %s", len(r.Samples), spanText(span))
 	}

@@ -68,7 +68,7 @@ func (w *profileWindow) chooseStep(p callpath.Path) {
 		w.chooseEntry(e.Path)
 		w.reveal(e.Path)
 		if !w.session.Visible(e) {
-			w.a.say("%s has %s hits: it is hidden by the threshold ([ lowers it).", e.Key(), report.Hits(e.Hits))
+			w.a.say("%s has %s: it is hidden by the threshold ([ lowers it).", e.Key(), report.CountedHits(e.Hits))
 		}
 	}
 }

@@ -70,7 +70,7 @@ func (w *profileWindow) drawNothing(c canvas) {
 func (w *profileWindow) drawTitle(c canvas) {
 	m := w.session.Tree().Main()
 	x := c.text(1, 0, shorten(w.viewName(), max(20, c.width/2)), w.a.theme.title)
-	parts := []string{report.Hits(m.Denominator) + " hits = 1.000"}
+	parts := []string{report.CountedHits(m.Denominator) + " = 1.000"}
 	if w.compares() {
 		parts[0] = "A: " + w.a.path + "  B: " + w.subject.against
 	}

@@ -90,7 +90,7 @@ func (w *profileWindow) drawSlider(c canvas) {
 	line.text(0, 0, strings.Repeat("─", track), w.a.theme.dim)
 	line.text(knob, 0, "●", w.a.theme.key)
 	w.list.slider = c.part(x-2, 0, track+4, 1) // with its brackets
-	text := fmt.Sprintf(" ]  %s hits (cost %s)", report.Hits(limit), report.Cost(w.session.Tree().Main().Cost(limit)))
+	text := fmt.Sprintf(" ]  %s (cost %s)", report.CountedHits(limit), report.Cost(w.session.Tree().Main().Cost(limit)))
 	x = c.text(x+track, 0, text, w.a.theme.plain)
 	if hidden := w.hidden(); hidden > 0 {
 		c.text(x, 0, fmt.Sprintf("  %d hidden", hidden), w.a.theme.bold)

@@ -231,11 +231,7 @@ func (w *summaryWindow) details() string {
 		return ""
 	}
 	c := &w.classes[i]
-	number := "1 goroutine"
-	if c.Instances != 1 {
-		number = strconv.Itoa(c.Instances) + " goroutines"
-	}
-	text := fmt.Sprintf("%s: %s, %d hits, %s alive on average", c.Class, number, c.Hits, report.Decimal(c.MeanAlive, 1))
+	text := fmt.Sprintf("%s: %s, %s, %s alive on average", c.Class, report.Counted(c.Instances, "goroutine"), report.Counted(c.Hits, "hit"), report.Decimal(c.MeanAlive, 1))
 	if c.Monitor.Sign() > 0 {
 		text += fmt.Sprintf("\nof its MONITOR time %s is attributed to holders of the locks", report.Attributed(c.Monitor, c.Attributed))
 	}

@@ -38,9 +38,10 @@ func (n *narrator) progress(p sampler.Progress) {
 
 // achieved is what a progress line and the summary share.
 func achieved(p sampler.Progress) string {
-	s := fmt.Sprintf("%d samples (%.1f/s)  %d goroutines  %.2f%% halted", p.Samples, p.Rate(), p.Goroutines, 100*p.HaltedShare())
+	s := fmt.Sprintf("%s (%.1f/s)  %s  %.2f%% halted", report.Counted(p.Samples, "sample"), p.Rate(), report.Counted(p.Goroutines, "goroutine"),
+		100*p.HaltedShare())
 	if p.Lost > 0 {
-		s += fmt.Sprintf("  %d samples lost", p.Lost)
+		s += "  " + report.Counted(p.Lost, "sample") + " lost"
 	}
 	return s
 }
