@@ -9,7 +9,7 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/layout"
 )
 
-// Statuses of a goroutine (runtime.atomicstatus, the same in Go 1.21 to 1.26).
+// Statuses of a goroutine (runtime.atomicstatus, the same in Go 1.21 to 1.27).
 const (
 	gIdle      = 0
 	gRunnable  = 1

@@ -17,7 +17,7 @@ const maxLooked = 1024
 // maxCandidates bounds the goroutines that are named where it can't be told which of them holds a lock.
 const maxCandidates = 32
 
-// Places in sync.RWMutex, the same in Go 1.21 to 1.26. Its first field is a Mutex, and that one's first is its state.
+// Places in sync.RWMutex, the same in Go 1.21 to 1.27. Its first field is a Mutex, and that one's first is its state.
 const (
 	mutexLocked = 1  // a bit of the state
 	readerWait  = 20 // how many readers a writer waits for

@@ -220,7 +220,7 @@ func isLock(reason string) bool {
 	return strings.HasPrefix(reason, "sync.Mutex.") || strings.HasPrefix(reason, "sync.RWMutex.")
 }
 
-// Statuses of a processor (runtime.p.status, the same in Go 1.21 to 1.25; 1.26 has no pSyscall any more).
+// Statuses of a processor (runtime.p.status, the same in Go 1.21 to 1.27; from 1.26 on none is pSyscall any more).
 const (
 	pIdle    = 0
 	pRunning = 1

@@ -108,7 +108,7 @@ func (t *target) lay() error {
 	return nil
 }
 
-// runqLen is the length of a processor's queue (len(p.runq)), the same in Go 1.21 to 1.26.
+// runqLen is the length of a processor's queue (len(p.runq)), the same in Go 1.21 to 1.27.
 const runqLen = 256
 
 // readReasons reads the texts of runtime.waitReasonStrings. Their number is not known, but what follows them is hardly

@@ -17,7 +17,7 @@ type event struct {
 	field int64 // where the memory that the instruction changes lies in the lock
 }
 
-// Places of fields in sync.RWMutex, the same in Go 1.21 to 1.26. Its first field is the Mutex of the writers; that one's
+// Places of fields in sync.RWMutex, the same in Go 1.21 to 1.27. Its first field is the Mutex of the writers; that one's
 // first is its state.
 const (
 	readerSem   = 12
@@ -196,7 +196,7 @@ func (w *flow) callUnknown(s *state, to value) {
 	}
 }
 
-// Places of methods in an interface's table (runtime.itab.fun), the same in Go 1.21 to 1.26. Those of sync.Locker are Lock
+// Places of methods in an interface's table (runtime.itab.fun), the same in Go 1.21 to 1.27. Those of sync.Locker are Lock
 // and Unlock.
 const (
 	firstMethod  = 24

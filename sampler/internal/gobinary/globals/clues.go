@@ -70,10 +70,6 @@ var clues = map[string][]clue{
 		{"runtime.trygetfull", []int{0}, []int{0}},
 		{"runtime.prepareFreeWorkbufs", []int{1}, []int{1}},
 	},
-	"runtime.semtable": {
-		{"runtime.semrelease1", []int{0}, []int{0}},
-		{"runtime.semacquire1", []int{0}, []int{1}},
-	},
 	"runtime.waitReasonStrings": {
 		{"runtime.waitReason.String", []int{0}, []int{0}},
 		{"runtime.schedtrace.func1", []int{0}, []int{0}},

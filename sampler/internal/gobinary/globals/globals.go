@@ -23,7 +23,6 @@ type Globals struct {
 	GCBlackenEnabled  uint64 // gcBlackenEnabled uint32
 	Memstats          uint64 // memstats mstats
 	Work              uint64 // work workType
-	Semtable          uint64 // semtable semTable; 0 in programs without semaphores
 	WaitReasonStrings uint64 // waitReasonStrings [...]string
 	WaitingForSuspend uint64 // isWaitingForSuspendG [...]bool; 0 before Go 1.23
 	FirstModuledata   uint64 // firstmoduledata moduledata
@@ -48,7 +47,6 @@ func (g *Globals) byName() map[string]*uint64 {
 		"runtime.gcBlackenEnabled":     &g.GCBlackenEnabled,
 		"runtime.memstats":             &g.Memstats,
 		"runtime.work":                 &g.Work,
-		"runtime.semtable":             &g.Semtable,
 		"runtime.waitReasonStrings":    &g.WaitReasonStrings,
 		"runtime.isWaitingForSuspendG": &g.WaitingForSuspend,
 		"runtime.firstmoduledata":      &g.FirstModuledata,

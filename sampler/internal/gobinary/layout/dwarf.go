@@ -168,24 +168,19 @@ func readUnit(d *dwarf.Data, unit dwarf.Offset, want map[string]map[string]*Offs
 	}
 }
 
-// offsetsOf gives the places of the wanted fields in a type, nil for a type that has none.
+// offsetsOf gives the places of the wanted fields in a struct, nil for a type that is none.
 func offsetsOf(t dwarf.Type, fields map[string]*Offset) map[string]Offset {
-	switch t := plain(t).(type) {
-	case *dwarf.StructType:
-		if t.Incomplete || t.ByteSize <= 0 {
-			return nil
-		}
-		all := map[string]Offset{sizeField: Offset(t.ByteSize)}
-		for f := range fields {
-			if off, ok := fieldOffset(t, f); ok {
-				all[f] = off
-			}
-		}
-		return all
-	case *dwarf.ArrayType:
-		return map[string]Offset{sizeField: Offset(t.Size()), "element": Offset(t.Type.Size()), "len": Offset(t.Count)}
+	s, ok := plain(t).(*dwarf.StructType)
+	if !ok || s.Incomplete || s.ByteSize <= 0 {
+		return nil
 	}
-	return nil
+	all := map[string]Offset{sizeField: Offset(s.ByteSize)}
+	for f := range fields {
+		if off, ok := fieldOffset(s, f); ok {
+			all[f] = off
+		}
+	}
+	return all
 }
 
 // fieldOffset follows a path of field names.

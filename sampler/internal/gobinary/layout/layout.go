@@ -50,8 +50,6 @@ type Layout struct {
 	Sudog    Sudog    `rt:"sudog"`
 	Hchan    Hchan    `rt:"hchan"`
 	Module   Module   `rt:"moduledata"`
-	Semtable Semtable `rt:"semTable"`
-	SemaRoot SemaRoot `rt:"semaRoot"`
 	GC       GC       `rt:"gcControllerState"`
 	Memstats Memstats `rt:"mstats"`
 	Work     Work     `rt:"workType"`
@@ -188,20 +186,6 @@ type Module struct {
 	TextMap  Offset `rt:"textsectmap"`
 	Types    Offset `rt:"types"`
 	Next     Offset `rt:"next"`
-}
-
-// Semtable is runtime.semTable, the type of runtime.semtable: an array whose elements begin with a semaRoot.
-type Semtable struct {
-	Size    Offset `rt:"-"`
-	Element Offset `rt:"element"` // size of an element
-	Len     Offset `rt:"len"`     // number of elements
-}
-
-// SemaRoot is runtime.semaRoot: a treap of the sudogs that wait for addresses.
-type SemaRoot struct {
-	Size  Offset `rt:"-"`
-	Treap Offset `rt:"treap"`
-	NWait Offset `rt:"nwait"`
 }
 
 // GC is runtime.gcControllerState.
