@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
 	"github.com/cpprof/cpprof/sampler/internal/halt"
 	"github.com/cpprof/cpprof/sampler/internal/lockname"
 )
@@ -115,12 +116,24 @@ func (b *Backend) waiterFor(s *slot, lock uint64) *lockname.Waiter {
 		if len(logical) == 0 || len(w.Frames) == 0 && isPlumbing(logical[len(logical)-1].Func) {
 			continue
 		}
+		if len(w.Frames) == 0 {
+			w.Given = b.given(&frames[i])
+		}
 		w.Frames = append(w.Frames, lockname.Frame{PC: frames[i].PC, SP: frames[i].SP, CFA: frames[i+1].SP})
 		if len(w.Frames) == nameFrames {
 			break
 		}
 	}
 	return w
+}
+
+// given tells by what its function was given a frame takes a lock, nil where the code does not tell.
+func (b *Backend) given(f *unwind.Frame) *lockname.Given {
+	register, offset, ok := b.holders.analyzer.Receiver(f)
+	if !ok {
+		return nil
+	}
+	return &lockname.Given{Register: register, Offset: offset}
 }
 
 // isPlumbing tells whether a function waits on behalf of others.

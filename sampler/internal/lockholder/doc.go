@@ -17,6 +17,7 @@
 //	held.go              the locks that a goroutine holds, by all of its frames
 //	uses.go, deeds.go    the channels that it may send to or receive from, and the groups and conditions whose waits it may end,
 //	                     found in the same way
+//	receiver.go          by which of a function's arguments it takes a lock
 //	semaphore.go         the semaphore that it waits for, which is part of a lock
 //
 // What the code does not tell for sure is not claimed: a lock taken on one of two paths, a callback that may have given

@@ -8,6 +8,7 @@
 //
 //	dwarf.go      the debug information: units, functions, variables
 //	variables.go  the variables of a function at an instruction, and where they lie
+//	given.go      the variable that the code says a lock was reached by
 //	path.go       from an address within a type to the names of fields
 //	search.go     from variables over pointers to the lock
 //	globals.go    variables of packages

@@ -13,6 +13,7 @@ type Waiter struct {
 	Frames []Frame // of the functions that took the lock or called those who did, innermost first; none of package sync
 	Base   uint64  // where Stack begins
 	Stack  []byte  // the copied part of the goroutine's stack
+	Given  *Given  // nil where it is not known
 }
 
 // A Frame is one physical frame of a stack.

@@ -32,11 +32,12 @@ type candidate struct {
 
 // byWaiter names a lock by the variables of a goroutine that waits for it.
 //
-// Mostly a variable points to what the lock lies in. Where a variable lies is told by the debug information, but hardly ever for
+// Where the code says which variable the lock was reached by, it is that one. Mostly a variable points to what the lock lies in. Where a variable lies is told by the debug information, but hardly ever for
 // one that has been spilled because of the very call that waits: then it is some word of the frame, and which one shows by
 // where the lock lies. Where this fits variables of different types, it is the one that was used last. If no variable
 // points there, those are followed. A function's own variable gives its name only where nothing else does.
 func (n *Namer) byWaiter(w *Waiter) string {
+	given := n.given(w)
 	var located, tried []candidate
 	for i, f := range w.Frames[:min(len(w.Frames), maxFrames)] {
 		located = append(located, n.located(w, f)...)
@@ -45,7 +46,7 @@ func (n *Namer) byWaiter(w *Waiter) string {
 		}
 	}
 	local := ""
-	for _, candidates := range [][]candidate{located, tried} {
+	for _, candidates := range [][]candidate{given, located, tried} {
 		name, own := direct(candidates, w.Lock)
 		if name != "" {
 			return name
@@ -54,7 +55,7 @@ func (n *Namer) byWaiter(w *Waiter) string {
 			local = own
 		}
 	}
-	for _, candidates := range [][]candidate{located, tried} {
+	for _, candidates := range [][]candidate{given, located, tried} {
 		s := &search{lock: w.Lock, read: func(addr uint64, b []byte) error { return n.memory(w, addr, b) }}
 		for _, c := range candidates {
 			s.queue = append(s.queue, c.object)

@@ -1,0 +1,145 @@
+package lockname
+
+import (
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"os"
+	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
+)
+
+// An image is a program that does not run.
+type image struct {
+	*elf.File
+	namer     *Namer
+	functions map[string]elf.Symbol
+}
+
+func buildFor(t *testing.T, arch string, flags ...string) *image {
+	t.Helper()
+	t.Setenv("GOOS", "linux")
+	t.Setenv("GOARCH", arch)
+	t.Setenv("CGO_ENABLED", "0")
+	f, err := os.Open(fixture.BuildOnce(t, "locknames", flags...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	m := &image{functions: make(map[string]elf.Symbol)}
+	if m.File, err = elf.NewFile(f); err != nil {
+		t.Fatal(err)
+	}
+	if m.namer, err = New(f, 0, func(uint64, []byte) error { return errors.New("it does not run") }); err != nil {
+		t.Fatal(err)
+	}
+	symbols, err := m.Symbols()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range symbols {
+		m.functions[s.Name] = s
+	}
+	return m
+}
+
+// calls gives the return addresses of a function's calls of those that take locks.
+func (m *image) calls(t *testing.T, function string) (all []uint64) {
+	t.Helper()
+	f, ok := m.functions[function]
+	if !ok {
+		t.Fatalf("no function %s", function)
+	}
+	text := m.Section(".text")
+	code := make([]byte, f.Size)
+	if _, err := text.ReadAt(code, int64(f.Value-text.Addr)); err != nil {
+		t.Fatal(err)
+	}
+	for at := range code {
+		target, next := uint64(0), f.Value+uint64(at)
+		switch {
+		case m.Machine == elf.EM_X86_64 && code[at] == 0xe8 && at+5 <= len(code):
+			next += 5
+			target = next + uint64(int32(binary.LittleEndian.Uint32(code[at+1:])))
+		case m.Machine == elf.EM_AARCH64 && at%4 == 0:
+			if bl := binary.LittleEndian.Uint32(code[at:]); bl>>26 == 0x25 {
+				target = next + uint64(int64(int32(bl<<6)>>6)*4)
+			}
+			next += 4
+		}
+		for _, name := range []string{"internal/sync.(*Mutex).lockSlow", "sync.(*Mutex).Lock", "sync.(*RWMutex).Lock"} {
+			if s, ok := m.functions[name]; ok && target == s.Value {
+				all = append(all, next)
+			}
+		}
+	}
+	if len(all) == 0 {
+		t.Fatalf("%s takes no lock", function)
+	}
+	return all
+}
+
+// waits are functions of testdata/programs/locknames, and what their waiters wait for.
+var waits = []struct {
+	function string
+	offset   int64 // of the lock in what the function's first argument points to
+	want     string
+}{
+	{"main.(*cache).waitMu", 8, "main.(*cache).mu"},
+	{"main.(*cache).waitDeferred", 8, "main.(*cache).mu"},
+	{"main.(*cache).waitInner", 24, "main.(*inner).mu"},
+	{"main.(*account).wait", 0, "main.(*account).Mutex"},
+	{"main.(*box[go.shape.int]).wait", 8, "main.(*box[...]).mu"},
+	{"main.take", 0, "mu in main.take"},
+}
+
+// A waiter's function tells what the lock is called, on each processor: by a variable that is some word of the frame.
+func TestProcessors(t *testing.T) {
+	for _, arch := range []string{"amd64", "arm64"} {
+		for _, flags := range [][]string{nil, {"-gcflags=all=-N -l"}} {
+			m := buildFor(t, arch, flags...)
+			for _, test := range waits {
+				for _, w := range m.waiters(t, test.function, test.offset) {
+					for at := 0; at < len(w.Stack); at += 8 {
+						binary.LittleEndian.PutUint64(w.Stack[at:], aThing)
+					}
+					if got := m.namer.Name(w); got != test.want {
+						t.Errorf("%s %v: %s waits for %q, want %q", arch, flags, test.function, got, test.want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Where nothing in the frame leads to the lock, what the function was given does.
+func TestGiven(t *testing.T) {
+	for _, arch := range []string{"amd64", "arm64"} {
+		m := buildFor(t, arch)
+		for _, test := range waits {
+			for _, w := range m.waiters(t, test.function, test.offset) {
+				if got := m.namer.Name(w); got != "" {
+					t.Errorf("%s: %s waits for %q, and nothing leads there", arch, test.function, got)
+				}
+				w.Given = &Given{Register: 0, Offset: test.offset}
+				if got := m.namer.Name(w); got != test.want {
+					t.Errorf("%s: %s waits for %q, want %q", arch, test.function, got, test.want)
+				}
+			}
+		}
+	}
+}
+
+// aThing is where the thing lies that has the lock.
+const aThing = 0xc000010000
+
+// waiters are goroutines in each of a function's calls of those that take locks, with an empty stack.
+func (m *image) waiters(t *testing.T, function string, offset int64) (all []*Waiter) {
+	const stack = 0xc000100000
+	for _, pc := range m.calls(t, function) {
+		frame := Frame{PC: pc, SP: stack, CFA: stack + 128}
+		all = append(all, &Waiter{Lock: uint64(aThing + offset), Base: stack, Stack: make([]byte, 256), Frames: []Frame{frame}})
+	}
+	return all
+}
