@@ -3,11 +3,8 @@
 package snapshot
 
 // lockOf gives the address of the sync.Mutex or sync.RWMutex that a goroutine waits for, from that of the semaphore in
-// it; 0 where it can't be found. It is looked for once, while the goroutine stays parked.
+// it; 0 where it can't be found. Its name is asked for once, while the goroutine stays parked.
 func (b *Backend) lockOf(s *slot, reason string) uint64 {
-	if s.state.Run != 0 && s.state.Reason == reason && s.state.Lock != 0 && s.lockSeq == s.head.seq && s.lockOf == s.head.goid {
-		return s.state.Lock
-	}
 	var offset uint64
 	switch reason {
 	case "sync.Mutex.Lock":
@@ -23,9 +20,12 @@ func (b *Backend) lockOf(s *slot, reason string) uint64 {
 	if sema < offset {
 		return 0
 	}
-	s.lockSeq, s.lockOf = s.head.seq, s.head.goid
-	b.nameLock(s, sema-offset)
-	return sema - offset
+	lock := sema - offset
+	if s.state.Lock != lock || s.lockSeq != s.head.seq || s.lockOf != s.head.goid {
+		s.lockSeq, s.lockOf = s.head.seq, s.head.goid
+		b.nameLock(s, lock)
+	}
+	return lock
 }
 
 // A semaphore is what a goroutine waits at, by its stack.

@@ -249,6 +249,7 @@ func (b *Backend) recheck() {
 			b.wrong++
 			s.stack = st
 			s.unlearn()
+			b.noteSemaphore(s, copied{b.ranges[k]})
 			b.touch(i)
 		}
 	}
