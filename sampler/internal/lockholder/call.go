@@ -8,6 +8,7 @@ type does uint8
 const (
 	takes does = iota + 1
 	gives
+	lends // gives it back, and takes it again before it returns
 )
 
 // An event is what an atomic instruction does to a lock where a function of package sync is inlined.
@@ -220,10 +221,10 @@ func (w *flow) effects(s *state, c *function) {
 	case roleOther:
 		for _, e := range w.a.effectsOf(c, w.depth+1) {
 			lock := w.substitute(s, e.lock)
-			switch {
-			case e.does == takes:
+			switch e.does {
+			case takes:
 				s.acquire(lock, e.mode, true)
-			default:
+			case gives:
 				w.release(s, lock, e.mode)
 			}
 		}
@@ -247,7 +248,7 @@ func (w *flow) during(s *state, x *instr) {
 		w.release(s, w.values.add(arg, -readerSem), Read)
 	case roleOther:
 		for _, e := range w.a.effectsOf(c, w.depth+1) {
-			if e.does == gives {
+			if e.does != takes {
 				w.release(s, w.substitute(s, e.lock), e.mode)
 			}
 		}

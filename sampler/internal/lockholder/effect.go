@@ -47,6 +47,7 @@ func (a *Analyzer) effectsOf(c *function, depth int) []effect {
 // effectsAtExit joins the states in which the function returns.
 func (w *flow) effectsAtExit() []effect {
 	var out *state
+	var lent []effect
 	for i := range w.blocks {
 		b := &w.blocks[i]
 		x := &w.code[b.last]
@@ -59,6 +60,9 @@ func (w *flow) effectsAtExit() []effect {
 		for k := b.first; k <= b.last; k++ {
 			w.step(s, &w.code[k])
 		}
+		for _, r := range s.takeLent() {
+			lent = append(lent, effect{lends, r.mode, w.byEntry(r.lock)})
+		}
 		if out == nil {
 			out = s
 		} else {
@@ -68,7 +72,7 @@ func (w *flow) effectsAtExit() []effect {
 	if out == nil {
 		return nil
 	}
-	var effects []effect
+	effects := lent
 	for _, r := range out.released {
 		effects = append(effects, effect{gives, r.mode, w.byEntry(r.lock)})
 	}

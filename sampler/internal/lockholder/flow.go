@@ -241,6 +241,9 @@ func (w *flow) run() bool {
 		s.regs[r] = w.values.entry(r)
 	}
 	s.regs[w.a.machine.sp] = w.values.frame(0)
+	if w.a.callee(w.f.Entry).role == roleUnlock {
+		s.acquire(s.regs[w.a.machine.argument], Write, true) // up to its own atomic instruction
+	}
 	w.blocks[0].in = s
 	work, queued := []int{0}, make([]bool, len(w.blocks))
 	steps := 0

@@ -81,6 +81,7 @@ var underLock = []struct {
 	{"main.(*thing).localLocker", 1, Write},
 	{"main.locker", 1, Write},
 	{"main.(*thing).early", 1, Write},
+	{"main.(*thing).lending", 1, Write},
 	{"main.closure.func1", 1, Write},
 	{"main.(*shared).write", 1, Write},
 	{"main.(*shared).read", 1, Read},
@@ -147,6 +148,21 @@ func TestNested(t *testing.T) {
 	}
 }
 
+// Who gives back the lock of a writer has it until its Mutex is given back.
+func TestUnlocking(t *testing.T) {
+	const unlock = "sync.(*RWMutex).Unlock"
+	for _, arch := range []string{"amd64", "arm64"} {
+		a := analyzer(t, build(t, arch))
+		for called, want := range map[string]int{"sync.runtime_Semrelease": 1, "internal/sync.(*Mutex).unlockSlow": 0} {
+			for _, p := range during(t, a, unlock, called) {
+				if len(p.Holds) != want {
+					t.Errorf("%s: %s calls %s: %v", arch, unlock, called, p.Holds)
+				}
+			}
+		}
+	}
+}
+
 // Functions that return with a lock taken, or with one given back that they had not taken, are few, and known.
 func TestEffects(t *testing.T) {
 	for _, arch := range []string{"amd64", "arm64"} {
@@ -165,7 +181,9 @@ func TestEffects(t *testing.T) {
 			"main.(*thing).lock":    " 10register+",
 			"main.(*thing).unlock":  " 20register+",
 			"main.(*thing).acquire": " 10register+",
-			"main.(*thing).relax":   " 20register+ 10register+",
+			"main.(*thing).relax":   " 30register+",
+			"main.(*thing).lend":    " 30register+",
+			"main.(*thing).lending": "",
 			"main.(*thing).field":   "",
 			"main.nested":           "",
 		} {

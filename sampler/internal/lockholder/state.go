@@ -168,6 +168,21 @@ func (s *state) release(lock value, m Mode, foreign bool) {
 	s.note(release{lock, m})
 }
 
+// takeLent takes out of a state the locks that were given back and taken again: the caller holds them as before.
+func (s *state) takeLent() (lent []release) {
+	s.released = slices.DeleteFunc(s.released, func(r release) bool {
+		i := slices.IndexFunc(s.holds, func(h hold) bool {
+			return h.sure && h.via == 0 && h.lock != 0 && h.lock == r.lock && h.mode == r.mode
+		})
+		if i >= 0 {
+			s.holds = slices.Delete(s.holds, i, i+1)
+			lent = append(lent, r)
+		}
+		return i >= 0
+	})
+	return lent
+}
+
 // doubt makes holds unsure.
 func (s *state) doubt(which func(*hold) bool) {
 	for i := range s.holds {

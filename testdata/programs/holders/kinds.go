@@ -237,6 +237,30 @@ func (t *thing) early(r *record, me int64) bool {
 	return true
 }
 
+// lend gives its caller's lock back for a while, or does nothing.
+//
+//go:noinline
+func (t *thing) lend(r *record, me int64) {
+	if t.next == nil {
+		return
+	}
+	r.gives(0)
+	t.mu.Unlock()
+	pause()
+	t.mu.Lock()
+	r.took(0, me)
+}
+
+//go:noinline
+func (t *thing) lending(r *record, me int64) {
+	t.mu.Lock()
+	r.took(0, me)
+	t.lend(r, me)
+	work()
+	r.gives(0)
+	t.mu.Unlock()
+}
+
 // workers is how many goroutines want a lock.
 const workers = 5
 
@@ -263,6 +287,7 @@ func start() {
 	each("closure", func(t *thing, r *record, me int64) { closure(&t.mu, r)(me) })
 	each("local-locker", (*thing).localLocker)
 	each("locker", func(t *thing, r *record, me int64) { locker(&t.mu, r, me) })
+	each("lending", (*thing).lending)
 	each("early-return", func(t *thing, r *record, me int64) { t.early(r, me) })
 	each("callback", func(t *thing, r *record, me int64) {
 		t.with(func() {
