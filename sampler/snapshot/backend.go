@@ -57,6 +57,7 @@ type Backend struct {
 
 	holders holders
 	parties parties
+	learned time.Time // when the analyzer was last let learn
 	names   lockNames
 }
 
@@ -182,7 +183,7 @@ func (b *Backend) begin(sink sampledata.Sink) {
 	}
 	b.names.tell(sink)
 	b.number++
-	b.holders.analyzer.Refill(learning)
+	b.learn()
 	b.parties.waiting, b.parties.asked, b.parties.again = b.parties.waiting[:0], 0, 0
 	b.changed, b.changes = b.changed[:0], b.changes[:0]
 	b.moving, b.runnable, b.blocked, b.inSyscall = b.moving[:0], b.runnable[:0], b.blocked[:0], b.inSyscall[:0]

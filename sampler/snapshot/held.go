@@ -4,17 +4,27 @@ package snapshot
 
 import (
 	"encoding/binary"
+	"time"
 
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
 	"github.com/cpprof/cpprof/sampler/internal/lockholder"
 )
 
-// Work that learning what the program's functions do to locks, channels, groups and conditions may take (see lockholder.Refill): when it
-// begins, once for each; and in each sample.
+// Work that learning what the program's functions do to locks, channels, groups and conditions may take (see
+// lockholder.Refill): when it begins, once for each; and for each millisecond from then on, whatever the rate of the
+// samples: a tenth of a processor.
 const (
-	firstLearning = 20_000
-	learning      = 800
+	firstLearning = 100_000
+	learning      = 100
 )
+
+// learn lets the analyzer learn as much as the time since the last sample gives.
+func (b *Backend) learn() {
+	now := time.Now()
+	since := min(now.Sub(b.learned), time.Second)
+	b.learned = now
+	b.holders.analyzer.Refill(learning * int(1+since.Milliseconds()))
+}
 
 // idleSamples is the number of samples without a goroutine that waits for a lock after which nothing is looked for.
 const idleSamples = 100
