@@ -38,7 +38,8 @@ type Backend struct {
 	changed   []int32 // slots whose state may have changed
 	moving    []int32 // slots to be looked at in the halt
 	runnable  []int32 // slots of goroutines that were runnable before the halt
-	blocked   []int32 // slots of goroutines that came to wait for locks, to be looked at in the halt
+	blocked   []int32 // slots of goroutines that wait for locks, to be looked at in the halt
+	keeping   []int32 // slots of goroutines that are parked and hold locks, likewise
 	inSyscall []int32 // slots of goroutines that were in system calls before the halt
 	changes   []sampledata.Change
 	reused    int
@@ -186,7 +187,8 @@ func (b *Backend) begin(sink sampledata.Sink) {
 	b.learn()
 	b.parties.waiting, b.parties.asked, b.parties.again = b.parties.waiting[:0], 0, 0
 	b.changed, b.changes = b.changed[:0], b.changes[:0]
-	b.moving, b.runnable, b.blocked, b.inSyscall = b.moving[:0], b.runnable[:0], b.blocked[:0], b.inSyscall[:0]
+	b.moving, b.runnable, b.blocked = b.moving[:0], b.runnable[:0], b.blocked[:0]
+	b.keeping, b.inSyscall = b.keeping[:0], b.inSyscall[:0]
 	b.reused, b.rechecked, b.wrong = 0, 0, 0
 }
 

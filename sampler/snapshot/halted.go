@@ -223,7 +223,7 @@ func (c *capture) copyThreads() {
 		p.pieces[0] = c.guess(p)
 		c.ranges = append(c.ranges, halt.Range{Addr: p.m, Buf: p.mRaw}, halt.Range{Addr: p.g, Buf: p.gRaw}, p.pieces[0])
 	}
-	for _, list := range [][]int32{c.b.moving, c.b.runnable, c.b.blocked} {
+	for _, list := range [][]int32{c.b.moving, c.b.runnable, c.b.blocked, c.b.keeping} {
 		for _, i := range list {
 			c.look(c.b.table.slots[i].addr, false)
 		}

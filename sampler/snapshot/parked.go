@@ -53,8 +53,7 @@ func (b *Backend) scan(buf []byte, places []place) {
 				break
 			}
 			b.reused++
-			b.sort(p.slot, s)
-			if s.head.status == gWaiting || s.head.status == gLeaked {
+			if !b.sort(p.slot, s) && (s.head.status == gWaiting || s.head.status == gLeaked) {
 				p.print, p.known, p.held, p.uses = o.print(raw), true, s.held.known, s.uses.known
 			}
 		case s.view == absent && !s.told && o.unchanged(raw, &s.head) && !s.head.exists():
@@ -110,22 +109,26 @@ func (b *Backend) classify(i int32, s *slot) {
 	}
 }
 
-// maxBlocked bounds the goroutines that wait for locks and are looked at in the halt: who holds what they wait for changes
-// often, and is told of one moment where both are seen in it.
+// maxBlocked bounds the goroutines that wait for locks, and those parked ones that hold some, and are looked at in the halt:
+// who holds what they wait for changes often, and is told of one moment where both are seen in it.
 const maxBlocked = 64
 
-// sort notes a goroutine whose stack is known for what else is to be found out about it.
-func (b *Backend) sort(i int32, s *slot) {
-	switch s.head.status {
-	case gRunnable:
+// sort notes a goroutine whose stack is known for what else is to be found out about it, and tells whether that is
+// anything.
+func (b *Backend) sort(i int32, s *slot) bool {
+	switch {
+	case s.head.status == gRunnable:
 		b.runnable = append(b.runnable, i)
-	case gSyscall:
+	case s.head.status == gSyscall:
 		b.inSyscall = append(b.inSyscall, i)
-	case gWaiting:
-		if b.waitsForLock(&s.head) && len(b.blocked) < maxBlocked {
-			b.blocked = append(b.blocked, i)
-		}
+	case b.waitsForLock(&s.head) && len(b.blocked) < maxBlocked:
+		b.blocked = append(b.blocked, i)
+	case b.holders.active && len(s.held.locks) > 0 && len(b.keeping) < maxBlocked:
+		b.keeping = append(b.keeping, i)
+	default:
+		return false
 	}
+	return true
 }
 
 // renew takes over a newer head of a slot. One of another goroutine ends that of the slot.
