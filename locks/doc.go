@@ -14,6 +14,6 @@
 //
 // Hits are those of the goroutines that waited, as in the views: the hits of a lock's waiters of one class are the
 // part of :MONITOR in the class's Thread View that is due to the lock. Holders are blamed where the recording names
-// them (evidence Recorded or Inferred); several holders, readers of a sync.RWMutex, share a hit equally. Candidates
-// (evidence Ambiguous) are never blamed.
+// them (evidence Recorded or Inferred); several holders, readers of a sync.RWMutex, share a hit equally. One that a lock was
+// handed to holds it before it has run. Candidates (evidence Ambiguous) are never blamed.
 package locks

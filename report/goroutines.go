@@ -266,7 +266,7 @@ func (g *goroutineGroup) write(b *strings.Builder) {
 		s := timesText(l.Count, g.Count) + l.Address
 		switch {
 		case l.Evidence == sampledata.Ambiguous.String():
-			s += ", perhaps held by one of " + goids(l.Holders)
+			s += ", perhaps held by or free for one of " + goids(l.Holders)
 		case len(l.Holders) > 0:
 			s += fmt.Sprintf(", held by %s (%s)", goids(l.Holders), l.Evidence)
 		}

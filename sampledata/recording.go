@@ -108,7 +108,7 @@ type Evidence uint8
 const (
 	NoEvidence Evidence = iota // nothing points to a holder
 	Inferred                   // one set of holders fits; HolderSet is it
-	Ambiguous                  // several fit; HolderSet lists the candidates, none is to be blamed
+	Ambiguous                  // several fit, or may have the lock next; HolderSet lists them, none is to be blamed
 	Recorded                   // the target's runtime says so
 )
 

@@ -31,8 +31,10 @@ was doing, as call paths (those of 5 % of the hits and more), and chains: A wait
 which waits for a lock of C. Goroutines that wait for one another in a circle are a deadlock, and
 stand first, with their stacks.
 
-The Go runtime does not tell who holds a lock. cpprof infers it from the holder's stack; where
-several goroutines fit, the hits are "ambiguous", and nobody is blamed.`,
+The Go runtime does not tell who holds a lock. cpprof infers it from the holder's stack. In a convoy,
+Unlock hands a lock on to a waiter: that one holds it, and stands in Lock until it runs. Where several
+goroutines fit, or the lock is free and one was woken to compete for it, the hits are "ambiguous", and
+nobody is blamed.`,
 		Example: `  cpprof locks run.cpprof
   cpprof locks run.cpprof --from 10s --to 20s --top 1
   cpprof locks run.cpprof --json | jq '.locks[] | {lock, mean_waiting}'`,

@@ -155,6 +155,7 @@ func (b *Backend) look(h *halt.Halter, s *sampledata.Sample) error {
 		return err
 	}
 	b.capture.prepare(ps)
+	b.expect()
 	halted, err := h.Halt(lateLimit, b.capture.take, b.capture.takeLate)
 	s.Halt = halted.Took
 	if err != nil {

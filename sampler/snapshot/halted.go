@@ -229,7 +229,10 @@ func (c *capture) copyThreads() {
 		}
 	}
 	c.addLooks(0)
+	locks := len(c.ranges)
+	c.ranges = append(c.ranges, c.b.holders.locks...)
 	c.r.ReadRanges(c.ranges)
+	copy(c.b.holders.locks, c.ranges[locks:])
 	k := 2
 	if t.bin.Globals.GCPhase != 0 {
 		k++
@@ -319,7 +322,11 @@ func (c *capture) follow() {
 	}
 	k := len(c.ranges)
 	c.addLooks(from)
+	tickets := len(c.ranges)
+	c.b.expectTickets()
+	c.ranges = append(c.ranges, c.b.holders.tickets...)
 	c.r.ReadRanges(c.ranges)
+	copy(c.b.holders.tickets, c.ranges[tickets:])
 	c.decode(from, k)
 	c.followGlobal()
 }

@@ -92,10 +92,11 @@ func (b *Backend) unwind(i int32, mem copied, c *unwind.Context, registers []uin
 	}
 }
 
-// unlearn drops what is known of the locks that a slot's goroutine holds, and of what it uses: its stack is another one.
+// unlearn drops what is known of the locks that a slot's goroutine holds, of what it uses and of what it waits at: its stack is another one.
 func (s *slot) unlearn() {
 	s.held.known, s.held.locks = false, s.held.locks[:0]
 	s.uses.known, s.uses.list = false, s.uses.list[:0]
+	s.sema = semaphore{}
 }
 
 // findHeld finds the locks that the goroutine holds whose stack was unwound just now.

@@ -17,13 +17,6 @@ const maxLooked = 1024
 // maxCandidates bounds the goroutines that are named where it can't be told which of them holds a lock.
 const maxCandidates = 32
 
-// Places in sync.RWMutex, the same in Go 1.21 to 1.27. Its first field is a Mutex, and that one's first is its state.
-const (
-	mutexLocked = 1  // a bit of the state
-	readerWait  = 20 // how many readers a writer waits for
-	lockSize    = 24
-)
-
 // A wish is what a goroutine wants that waits for a lock: that those who hold it in a mode give it back.
 type wish struct {
 	lock uint64
@@ -35,8 +28,13 @@ type contention struct {
 	wish
 	waiters    []int32 // slots
 	candidates []int32 // slots of those that seem to hold it
+	next       []int32 // slots of those that are taking it, and did not wait any more in the halt
 	raw        []byte  // the lock, as it was read after the halt
+	halted     []byte  // the lock, as it was read in the halt, where that was done
 }
+
+// open tells whether nobody is known that can hold the lock.
+func (c *contention) open() bool { return len(c.candidates)+len(c.next) == 0 }
 
 // A holders finds out who holds the locks that goroutines wait for.
 type holders struct {
@@ -53,6 +51,10 @@ type holders struct {
 	looked    []int32 // slots of the goroutines in ranges
 	buf       []byte
 	set       []sampledata.GoroutineID
+	locks     expected
+	tickets   expected // sudogs
+
+	sudogs []uint64 // with which goroutines were seen to wait for locks, the latest last
 }
 
 // noteWaiting puts a goroutine on the list of those that wait for locks.
@@ -73,6 +75,7 @@ func (b *Backend) blame() {
 	})
 	if len(h.waiting) == 0 {
 		h.active = h.active && b.number-h.last <= idleSamples
+		h.contended = h.contended[:0]
 		return
 	}
 	if h.last = b.number; !h.active {
@@ -106,7 +109,7 @@ func (b *Backend) contend() {
 		if !ok {
 			k = len(h.contended)
 			h.index[w] = k
-			h.contended = append(h.contended, contention{wish: w})
+			h.contended = append(h.contended, contention{wish: w, halted: h.locks.of(w.lock)})
 		}
 		h.contended[k].waiters = append(h.contended[k].waiters, i)
 	}
@@ -132,6 +135,7 @@ func (b *Backend) contend() {
 			}
 		}
 	}
+	b.proposeNext()
 }
 
 // propose adds a goroutine to those that seem to hold a lock, if somebody waits for it.
@@ -150,11 +154,11 @@ func (b *Backend) lookAgain() {
 	locks := 0
 	for i := range h.contended {
 		c := &h.contended[i]
-		if len(c.candidates) == 0 {
+		if c.open() {
 			continue
 		}
 		locks++
-		inHalt := false
+		inHalt := len(c.next) > 0
 		for _, k := range c.candidates {
 			h.looked = append(h.looked, k)
 			inHalt = inHalt || b.inHalt(k)
@@ -173,7 +177,7 @@ func (b *Backend) lookAgain() {
 	h.ranges = h.ranges[:0]
 	buf := h.buf
 	for i := range h.contended {
-		if c := &h.contended[i]; len(c.candidates) > 0 {
+		if c := &h.contended[i]; !c.open() {
 			h.ranges = append(h.ranges, halt.Range{Addr: c.lock, Buf: buf[:lockSize]})
 			buf = buf[lockSize:]
 		}
@@ -189,7 +193,7 @@ func (b *Backend) lookAgain() {
 // takeLooks takes over what lookAgain read.
 func (b *Backend) takeLooks(ranges []halt.Range) {
 	for i := range b.holders.contended {
-		if c := &b.holders.contended[i]; len(c.candidates) > 0 {
+		if c := &b.holders.contended[i]; !c.open() {
 			c.raw, ranges = ranges[0].Buf, ranges[1:]
 		}
 	}
@@ -217,7 +221,7 @@ func (b *Backend) judge(c *contention) {
 	for _, i := range c.waiters {
 		s := &b.table.slots[i]
 		var v verdict
-		if s.view != moving && len(c.candidates) > 0 {
+		if s.view != moving && !c.open() {
 			kind := 0
 			if b.inHalt(i) {
 				kind++
@@ -254,18 +258,29 @@ func (b *Backend) weigh(c *contention, waiter *slot) verdict {
 			break // who has moved on since is less likely to hold it than who has not
 		}
 	}
-	if len(h.set) == 0 {
-		return verdict{}
+	switch {
+	case c.mode == lockholder.Read:
+		return b.verdict(len(h.set) == c.readers())
+	case len(h.set) == 0:
+		return b.verdict(b.addNext(c, waiter))
 	}
+	return b.verdict(len(h.set) == 1)
+}
+
+// verdict blames those in the set, or calls them candidates.
+func (b *Backend) verdict(sure bool) verdict {
+	set := b.holders.set
 	v := verdict{evidence: sampledata.Ambiguous}
 	switch {
-	case c.mode == lockholder.Write && len(h.set) == 1, c.mode == lockholder.Read && len(h.set) == c.readers():
+	case len(set) == 0:
+		return verdict{}
+	case sure:
 		v.evidence = sampledata.Inferred
-	case len(h.set) > maxCandidates:
-		h.set = h.set[:maxCandidates]
+	case len(set) > maxCandidates:
+		set = set[:maxCandidates]
 	}
-	slices.Sort(h.set)
-	v.holders = b.stacks.sink.HolderSet(h.set)
+	slices.Sort(set)
+	v.holders = b.stacks.sink.HolderSet(set)
 	return v
 }
 
@@ -282,15 +297,21 @@ func (b *Backend) together(holder, waiter *slot) bool {
 
 // contradicted tells whether a lock is free while the goroutine stands still that seems to hold it.
 func (b *Backend) contradicted(c *contention, holder *slot) bool {
-	return c.mode == lockholder.Write && holder.stood == b.number && len(c.raw) == lockSize && c.raw[0]&mutexLocked == 0
+	free := func(raw []byte) bool { return len(raw) >= mutexSize && raw[0]&mutexLocked == 0 }
+	stood := holder.stood == b.number
+	return c.mode == lockholder.Write && (stood && free(c.raw) || (stood || holder.halted == b.number) && free(c.halted))
 }
 
 // readers is the number of readers that a writer waits for.
 func (c *contention) readers() int {
-	if len(c.raw) < lockSize {
+	raw := c.halted
+	if len(raw) < lockSize {
+		raw = c.raw
+	}
+	if len(raw) < lockSize {
 		return -1
 	}
-	return int(int32(binary.LittleEndian.Uint32(c.raw[readerWait:])))
+	return int(int32(binary.LittleEndian.Uint32(raw[readerWait:])))
 }
 
 // setState changes what the sample says of a goroutine.

@@ -16,6 +16,11 @@ func TestMatrixHolders(t *testing.T) {
 	eachVersion(t, "holders", strippedToo, func(t *testing.T, path string) { judged(t, judgeHolders(t, path, 100)) })
 }
 
+// TestMatrixHandover finds out who holds locks that are being handed over, likewise.
+func TestMatrixHandover(t *testing.T) {
+	eachVersion(t, "convoy", strippedToo, func(t *testing.T, path string) { judgedHandover(t, judgeConvoy(t, path, 200)) })
+}
+
 // TestMatrixGroups finds out for whom goroutines wait that wait for groups and conditions, likewise.
 func TestMatrixGroups(t *testing.T) { eachVersion(t, "groups", strippedToo, checkGroups) }
 

@@ -203,6 +203,7 @@ var unseen = map[string]string{
 	"odd-try":      "what TryLock did is not followed",
 	"odd-relaxing": "the holder changes all the time",
 	"odd-cond":     "sync.Cond takes the lock again, in frames of its own",
+	handedOver:     "see judgedHandover",
 }
 
 // judged checks scores: nobody is blamed wrongly, and of nearly all that wait it is told for whom.

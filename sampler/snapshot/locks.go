@@ -2,25 +2,26 @@
 
 package snapshot
 
+// Places in sync.RWMutex, the same in Go 1.21 to 1.27. Its first field is a Mutex, with its state and its semaphore.
+const (
+	mutexSema  = 4
+	writerSem  = 8
+	readerSem  = 12
+	readerWait = 20 // how many readers a writer waits for
+	mutexSize  = 8
+	lockSize   = 24
+)
+
+// mutexLock is the wait reason of those that wait for a sync.Mutex.
+const mutexLock = "sync.Mutex.Lock"
+
 // lockOf gives the address of the sync.Mutex or sync.RWMutex that a goroutine waits for, from that of the semaphore in
 // it; 0 where it can't be found. Its name is asked for once, while the goroutine stays parked.
 func (b *Backend) lockOf(s *slot, reason string) uint64 {
-	var offset uint64
-	switch reason {
-	case "sync.Mutex.Lock":
-		offset = 4 // Mutex.sema
-	case "sync.RWMutex.Lock":
-		offset = 8 // RWMutex.writerSem
-	case "sync.RWMutex.RLock":
-		offset = 12 // RWMutex.readerSem
-	default:
+	lock := lockAt(s.semaphoreOf(), reason)
+	if lock == 0 {
 		return 0
 	}
-	sema := s.semaphoreOf()
-	if sema < offset {
-		return 0
-	}
-	lock := sema - offset
 	if s.state.Lock != lock || s.lockSeq != s.head.seq || s.lockOf != s.head.goid {
 		s.lockSeq, s.lockOf = s.head.seq, s.head.goid
 		b.nameLock(s, lock)
@@ -28,25 +29,49 @@ func (b *Backend) lockOf(s *slot, reason string) uint64 {
 	return lock
 }
 
-// A semaphore is what a goroutine waits at, by its stack.
-type semaphore struct {
-	addr uint64
-	seq  uint8 // head.seq and head.goid of the goroutine then
-	goid int64
+// lockAt gives the address of the lock that has a semaphore, by the reason of those that wait at it; 0 for no lock.
+func lockAt(sema uint64, reason string) uint64 {
+	offset := uint64(mutexSema)
+	switch reason {
+	case mutexLock:
+	case "sync.RWMutex.Lock":
+		offset = writerSem
+	case "sync.RWMutex.RLock":
+		offset = readerSem
+	default:
+		return 0
+	}
+	return max(sema, offset) - offset
 }
 
-// noteSemaphore keeps what the goroutine waits at whose stack was unwound just now. Waits for locks are short: after the
-// halt many are over, and only the stack that was copied tells what they were for.
+// A semaphore is what a goroutine waits at, by its stack.
+type semaphore struct {
+	addr   uint64
+	sudog  uint64 // with which it waits
+	seq    uint8  // head.seq and head.goid of the goroutine then
+	goid   int64
+	sample uint32 // in which it was found out
+}
+
+// noteSemaphore keeps what the goroutine waits at whose stack was unwound just now, or has waited at until it was woken.
+// Waits for locks are short: after the halt many are over, and only the stack that was copied tells what they were for.
 func (b *Backend) noteSemaphore(s *slot, mem copied) {
-	if b.waitsForLock(&s.head) {
-		addr := b.holders.analyzer.Semaphore(b.stacks.frames, frameMemory{mem, b.t})
-		s.sema = semaphore{addr, s.head.seq, s.head.goid}
+	if isLock(b.reason(&s.head)) {
+		addr, sudog := b.holders.analyzer.Semaphore(b.stacks.frames, frameMemory{mem, b.t})
+		s.sema = semaphore{addr, sudog, s.head.seq, s.head.goid, b.number}
+		b.holders.noteSudog(sudog)
 	}
 }
 
 // waitsForLock tells whether a goroutine was parked to wait for a lock.
-func (b *Backend) waitsForLock(h *head) bool {
-	return h.status == gWaiting && int(h.reason) < len(b.t.reasons) && isLock(b.t.reasons[h.reason])
+func (b *Backend) waitsForLock(h *head) bool { return h.status == gWaiting && isLock(b.reason(h)) }
+
+// reason gives what a goroutine was last parked for.
+func (b *Backend) reason(h *head) string {
+	if int(h.reason) >= len(b.t.reasons) {
+		return ""
+	}
+	return b.t.reasons[h.reason]
 }
 
 // semaphoreOf gives the address that a goroutine waits at, 0 where it is not known.

@@ -202,10 +202,7 @@ func (b *Backend) run(s *slot) (sampledata.RunState, string) {
 }
 
 func (b *Backend) waiting(s *slot) (sampledata.RunState, string) {
-	reason := ""
-	if int(s.head.reason) < len(b.t.reasons) {
-		reason = b.t.reasons[s.head.reason]
-	}
+	reason := b.reason(&s.head)
 	if reason == "" {
 		b.stacks.sink.Warn("unknown-wait-reason", fmt.Sprintf("goroutine %d waits for reason %d, which has no text", s.head.goid, s.head.reason), 1)
 	}

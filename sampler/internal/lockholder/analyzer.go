@@ -37,7 +37,7 @@ type Analyzer struct {
 	left      int                  // instructions that may still be analysed
 	cut       bool                 // something was too deep since this was last reset
 
-	semaphores map[unwind.Site]*Term
+	semaphores map[unwind.Site]*wait
 }
 
 // New gives an analyzer that has learned nothing yet, and may not: see Refill.
@@ -47,7 +47,7 @@ func New(p Program) (*Analyzer, error) {
 		return nil, fmt.Errorf("inferring who holds locks on processor %q is not supported: only amd64 and arm64 are", p.Arch)
 	}
 	return &Analyzer{p: p, machine: m, functions: map[uint64]*function{}, flows: map[uint64]*flow{},
-		lockers: map[uint64]locker{}, semaphores: map[unwind.Site]*Term{}}, nil
+		lockers: map[uint64]locker{}, semaphores: map[unwind.Site]*wait{}}, nil
 }
 
 // Refill lets so much be analysed until the next Refill; what is met beyond stays unknown until then. One unit is about

@@ -59,6 +59,7 @@ const (
 	roleBarrier          // keeps registers
 	roleDuff             // writes to the frame
 	roleSemacquire       // waits for the semaphore at its first argument
+	roleSudog            // gives what the runtime waits for one with
 )
 
 var roles = map[string]role{
@@ -97,6 +98,7 @@ var roles = map[string]role{
 	"runtime.wbZero":                    roleBarrier,
 	"runtime.wbMove":                    roleBarrier,
 	"runtime.semacquire1":               roleSemacquire,
+	"runtime.acquireSudog":              roleSudog,
 }
 
 // isSlow tells whether a function is what an inlined one calls where its atomic instruction is not enough.
@@ -127,6 +129,7 @@ func (w *flow) call(s *state, x *instr) {
 	target, to := w.target(s, x)
 	m := w.a.machine
 	kills := ^m.kept
+	var result value
 	if target == 0 {
 		w.callUnknown(s, to)
 	} else {
@@ -139,10 +142,16 @@ func (w *flow) call(s *state, x *instr) {
 			s.slots = s.slots[:0]
 			w.kill(s, m.duff)
 			return
+		case roleSudog:
+			result = w.sudog(x)
+			s.forget(w.values, result)
 		}
 		w.effects(s, c)
 	}
 	w.kill(s, kills)
+	if result != 0 {
+		s.regs[m.argument] = result
+	}
 	s.swapped, s.added = 0, 0
 	for off := range w.taken {
 		if v := s.slot(off); v != 0 && w.values.nodes[v].kind != kConst {
@@ -162,6 +171,9 @@ func (w *flow) target(s *state, x *instr) (uint64, value) {
 	}
 	return x.target, to
 }
+
+// sudog names what a call of roleSudog gives.
+func (w *flow) sudog(x *instr) value { return w.values.named(x.pc, resultName) }
 
 // callee gives the address that an indirect call goes to.
 func (w *flow) callee(s *state, x *instr) value {

@@ -18,7 +18,7 @@
 //	uses.go, deeds.go    the channels that it may send to or receive from, and the groups and conditions whose waits it may end,
 //	                     found in the same way
 //	receiver.go          by which of a function's arguments it takes a lock
-//	semaphore.go         the semaphore that it waits for, which is part of a lock
+//	semaphore.go         the semaphore that it waits for, which is part of a lock, and with what
 //
 // What the code does not tell for sure is not claimed: a lock taken on one of two paths, a callback that may have given
 // it back, a sync.Cond that waits, a panic under way. Not seen is a lock that another goroutine gives back, or that is taken

@@ -2,7 +2,7 @@ package lockholder
 
 import "testing"
 
-// A goroutine that is parked in semacquire1 has the semaphore's address in its frame.
+// A goroutine that is parked in semacquire1 has the addresses of the semaphore and of what it waits with in its frame.
 func TestSemaphore(t *testing.T) {
 	for _, arch := range []string{"amd64", "arm64"} {
 		for name, flags := range map[string][]string{"plain": nil, "not optimised": {"-gcflags=all=-N -l"}} {
@@ -24,8 +24,9 @@ func TestSemaphore(t *testing.T) {
 						continue
 					}
 					parks++
-					if got := a.learnSemaphore(x.next).String(); got != "frame" {
-						t.Errorf("parked at %#x, the semaphore is at %s, want a word of the frame", x.pc, got)
+					got := a.learnSemaphore(x.next)
+					if got == nil || got.semaphore.String() != "frame" || got.sudog.String() != "frame" {
+						t.Errorf("parked at %#x, the semaphore and the sudog are at %v, want words of the frame", x.pc, got)
 					}
 				}
 				if parks == 0 {

@@ -57,6 +57,12 @@ func (w *flow) name(s *state, x *instr, r reg) value {
 	return s.regs[r]
 }
 
+// Numbers of what is first used at an instruction and is no register.
+const (
+	firstWord  = 64 // it loads
+	resultName = 66 // of a call
+)
+
 // address gives an operand's value, or its address where it is in memory.
 func (w *flow) address(s *state, x *instr) value {
 	o := &x.a
@@ -104,7 +110,6 @@ func (w *flow) word(s *state, x *instr, at value, n int) value {
 	if off, ok := w.values.inFrame(at); ok {
 		v := s.slot(off)
 		if v == 0 {
-			const firstWord = 64 // names of registers come before
 			v = w.values.named(x.pc, firstWord+n)
 			s.forget(w.values, v)
 			s.setSlot(off, v)

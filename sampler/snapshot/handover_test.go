@@ -1,0 +1,179 @@
+//go:build linux && (amd64 || arm64)
+
+package snapshot
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cpprof/cpprof/internal/fixture"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler"
+)
+
+// Places in the tables of testdata/programs/convoy.
+const (
+	convoyTurn   = 8  // contest.turn
+	convoyOwner  = 16 // contest.owner
+	convoyLog    = 24 // contest.log
+	convoyLogLen = 1 << 14
+)
+
+// A convoy is the running program and what was said of its locks.
+type convoy struct {
+	b      *Backend
+	kinds  map[uint64]string // of the sync.Mutex, by address
+	scores map[string]*score
+}
+
+func openConvoy(t testing.TB, b *Backend, line string) *convoy {
+	t.Helper()
+	c := &convoy{b: b, kinds: map[uint64]string{}}
+	var addr, size uint64
+	if _, err := fmt.Sscanf(line, "0x%x %d", &addr, &size); err != nil {
+		t.Fatalf("the program said %q: %v", line, err)
+	}
+	for i, kind := range strings.Fields(line)[2:] {
+		c.kinds[addr+uint64(i)*size] = kind
+	}
+	c.reset()
+	return c
+}
+
+func (c *convoy) reset() {
+	c.scores = map[string]*score{handedOver: {}}
+	for _, kind := range c.kinds {
+		c.scores[kind] = &score{}
+	}
+}
+
+// contended is how many waited of whom it is known for whom.
+func (c *convoy) contended() (n int) {
+	for _, s := range c.scores {
+		n += s.contended()
+	}
+	return n
+}
+
+func (c *convoy) word(t testing.TB, addr uint64) uint64 {
+	t.Helper()
+	w, err := c.b.t.word(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// await waits until the word at an address is more than it was.
+func (c *convoy) await(t testing.TB, addr, was uint64) uint64 {
+	t.Helper()
+	for start := time.Now(); time.Since(start) < 10*time.Second; time.Sleep(100 * time.Microsecond) {
+		if now := c.word(t, addr); now > was {
+			return now
+		}
+	}
+	t.Skip("this machine is too busy: a lock did not change hands for 10 s")
+	return 0
+}
+
+// judge compares what was said of a sync.Mutex with whose it was in the halt.
+func (c *convoy) judge(t testing.TB, r *sampledata.Recording, n *contention) {
+	kind := c.kinds[n.lock]
+	if len(n.halted) < lockSize || !c.b.consistent() {
+		return
+	}
+	state, sema := binary.LittleEndian.Uint32(n.halted), binary.LittleEndian.Uint32(n.halted[mutexSema:])
+	turn := binary.LittleEndian.Uint64(n.halted[convoyTurn:])
+	want := []int64{int64(binary.LittleEndian.Uint64(n.halted[convoyOwner:]))}
+	s := c.scores[kind]
+	switch now := uint64(0); {
+	case want[0] != 0:
+	case state&mutexLocked != 0:
+		s.unknown += len(n.waiters) // it was just taken, or is about to be given back
+		return
+	case state&(mutexStarving|mutexWoken) == mutexStarving && sema == 0:
+		if now = c.await(t, n.lock+convoyTurn, turn); now-turn >= convoyLogLen {
+			return
+		}
+		want[0] = int64(c.word(t, n.lock+convoyLog+8*((turn+1)%convoyLogLen)))
+		s = c.scores[handedOver]
+	default:
+		want = nil // nobody's
+	}
+	for _, i := range n.waiters {
+		w := &c.b.table.slots[i]
+		switch {
+		case !c.b.inHalt(i) && w.stood != c.b.number:
+			s.unknown++
+		case want == nil && w.state.Evidence != sampledata.Inferred:
+			s.unknown++
+		default:
+			s.count(t, r, &w.state, want, kind)
+		}
+	}
+}
+
+// handedOver is the kind of those that waited while a lock was being handed over.
+const handedOver = "handed over"
+
+// judgeConvoy samples the program until it was told, or not told, so many that waited while a lock was being handed over to
+// whom, and compares what was said of its locks with what the program says.
+func judgeConvoy(t testing.TB, path string, least int) map[string]*score {
+	t.Helper()
+	v := fixture.Start(t, path)
+	p, err := sampler.Find(v.Pid())
+	if err != nil {
+		t.Skipf("this machine doesn't permit it: %v", err)
+	}
+	defer p.Release()
+	b, err := Attach(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	c := openConvoy(t, b, v.Line)
+	sink := sampledata.NewBuilder(b.Header())
+	for start, n := time.Now(), 0; n <= warmUp || c.scores[handedOver].contended() < least || c.contended() < 25*least; n++ {
+		if time.Since(start) > time.Minute {
+			t.Skip("this machine is too busy, or not busy enough: locks are hardly ever handed over during a halt")
+		}
+		time.Sleep(5 * time.Millisecond)
+		if _, err := b.Observe(context.Background(), sink, sampledata.Sample{Time: time.Since(start)}); err != nil {
+			continue
+		}
+		if n == warmUp {
+			c.reset()
+		}
+		for i := range b.holders.contended {
+			if n := &b.holders.contended[i]; c.kinds[n.lock] != "" {
+				c.judge(t, sink.Recording(), n)
+			}
+		}
+	}
+	if err := sink.Finish(sampledata.End{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := sink.Recording().Check(); err != nil {
+		t.Fatal(err)
+	}
+	return c.scores
+}
+
+// TestHandover asks who holds locks that change hands all the time, and who has those that are being handed over.
+func TestHandover(t *testing.T) {
+	judgedHandover(t, judgeConvoy(t, fixture.BuildOnce(t, "convoy"), 200))
+}
+
+// judgedHandover checks scores like judged. Of locks that are being handed over it is not always told to whom: between the
+// two steps of Unlock, nobody knows.
+func judgedHandover(t *testing.T, scores map[string]*score) {
+	t.Helper()
+	judged(t, scores)
+	if s := scores[handedOver]; s.right*4 < s.contended() {
+		t.Errorf("of %d that waited while a lock was handed over, %d were told to whom, want a quarter", s.contended(), s.right)
+	}
+}
