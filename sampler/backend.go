@@ -2,6 +2,7 @@ package sampler
 
 import (
 	"context"
+	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
 )
@@ -22,6 +23,10 @@ type Backend interface {
 	// A target that is there no more gives an *EndedError; other errors are a sample lost, and the caller may
 	// try again at the next tick.
 	Observe(ctx context.Context, sink sampledata.Sink, s sampledata.Sample) (sampledata.Sample, error)
+
+	// Learned is the processor time that Observe took so far to learn what the target's code does, each function once. It
+	// does not count against Options.MaxCPU: there would be no samples meanwhile.
+	Learned() time.Duration
 
 	// Close lets the target go for good. A target that the backend launched is not ended by it.
 	Close() error

@@ -28,7 +28,7 @@ type Options struct {
 	Rate        float64       // samples a second, an upper bound; 0: DefaultRate
 	Jitter      float64       // share of the interval by which a tick moves at random, 0 to 1
 	MaxOverhead float64       // bound on the share of time that the target stands still; 0: none
-	MaxCPU      float64       // bound on the sampler's own processor time, in cores; 0: none
+	MaxCPU      float64       // bound on the sampler's own processor time for its samples, in cores; 0: none
 	Duration    time.Duration // of the recording; 0: until something else ends it
 
 	// Yield makes MaxCPU less where the machine is busy: to what is idle, and 1 % of its processors beside that.
@@ -200,7 +200,7 @@ func (r *recorder) yield() {
 
 // sample takes one. An end means that the recording is over; an error that it has failed.
 func (r *recorder) sample(ctx context.Context) (*sampledata.End, error) {
-	cpu := processorTime()
+	cpu, learned := processorTime(), r.backend.Learned()
 	s := sampledata.Sample{
 		Time:       r.o.Clock(),
 		Missed:     int32(min(r.missed, math.MaxInt32)),
@@ -208,7 +208,7 @@ func (r *recorder) sample(ctx context.Context) (*sampledata.End, error) {
 		LostHalt:   r.lostHalt,
 	}
 	s, err := r.backend.Observe(ctx, r.sink, s)
-	r.pace.charge(s.Halt, processorTime()-cpu)
+	r.pace.charge(s.Halt, processorTime()-cpu-(r.backend.Learned()-learned))
 	r.done.Halted += s.Halt
 	r.done.LastHalt = s.Halt
 	var ended *EndedError

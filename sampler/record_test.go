@@ -22,6 +22,7 @@ type faultyBackend struct {
 
 func (b *faultyBackend) Header() sampledata.Header { return sampledata.Header{Start: time.Now()} }
 func (b *faultyBackend) Close() error              { return nil }
+func (b *faultyBackend) Learned() time.Duration    { return 0 }
 
 func (b *faultyBackend) Observe(_ context.Context, sink sampledata.Sink, s sampledata.Sample) (sampledata.Sample, error) {
 	b.n++

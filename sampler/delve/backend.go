@@ -126,6 +126,9 @@ func (a *Backend) explain(err error) error {
 // Header describes the target. Its Sampler field is the caller's to fill.
 func (a *Backend) Header() sampledata.Header { return a.header }
 
+// Learned is nothing: code is not looked at.
+func (a *Backend) Learned() time.Duration { return 0 }
+
 // Close lets the target go for good.
 func (a *Backend) Close() error { return a.halter.close() }
 

@@ -56,10 +56,15 @@ type Backend struct {
 	looks  callLooks
 	mLook  []byte
 
-	holders holders
-	parties parties
-	learned time.Time // when the analyzer was last let learn
-	names   lockNames
+	holders  holders
+	parties  parties
+	learning struct {
+		refilled time.Time // when the analyzer was last let learn
+		spent    int       // by then
+		recent   bool      // it learned something since the time before
+		took     time.Duration
+	}
+	names lockNames
 }
 
 var _ sampler.Backend = (*Backend)(nil)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
+	"github.com/cpprof/cpprof/sampler/internal/halt"
 	"github.com/cpprof/cpprof/sampler/internal/lockholder"
 )
 
@@ -15,15 +16,36 @@ import (
 // samples: a tenth of a processor.
 const (
 	firstLearning = 100_000
-	learning      = 100
+	laterLearning = 100
 )
 
 // learn lets the analyzer learn as much as the time since the last sample gives.
 func (b *Backend) learn() {
 	now := time.Now()
-	since := min(now.Sub(b.learned), time.Second)
-	b.learned = now
-	b.holders.analyzer.Refill(learning * int(1+since.Milliseconds()))
+	since := min(now.Sub(b.learning.refilled), time.Second)
+	b.learning.refilled = now
+	b.learning.recent = b.holders.analyzer.Spent() != b.learning.spent
+	b.learning.spent = b.holders.analyzer.Spent()
+	b.holders.analyzer.Refill(laterLearning * int(1+since.Milliseconds()))
+}
+
+// Learned is the time that learning took so far.
+func (b *Backend) Learned() time.Duration { return b.learning.took }
+
+// clocked does something of which a part may be learning, and adds its time to that if so. It is not looked at the clock
+// while nothing new is met.
+func (b *Backend) clocked(f func()) {
+	spent := b.holders.analyzer.Spent()
+	if !b.learning.recent {
+		f()
+		b.learning.recent = b.holders.analyzer.Spent() != spent
+		return
+	}
+	begin := halt.ThreadTime()
+	f()
+	if b.holders.analyzer.Spent() != spent {
+		b.learning.took += halt.ThreadTime() - begin
+	}
 }
 
 // idleSamples is the number of samples without a goroutine that waits for a lock after which nothing is looked for.
@@ -83,16 +105,19 @@ func (b *Backend) unwind(i int32, mem copied, c *unwind.Context, registers []uin
 	s := &b.table.slots[i]
 	s.stack, _ = b.stacks.unwind(mem, c)
 	s.unlearn()
-	if b.holders.active {
-		b.findHeld(i, mem, registers)
-	}
-	b.noteSemaphore(s, mem)
-	if b.parties.active {
-		b.findUses(i, mem, registers)
-	}
+	b.clocked(func() {
+		if b.holders.active {
+			b.findHeld(i, mem, registers)
+		}
+		b.noteSemaphore(s, mem)
+		if b.parties.active {
+			b.findUses(i, mem, registers)
+		}
+	})
 }
 
-// unlearn drops what is known of the locks that a slot's goroutine holds, of what it uses and of what it waits at: its stack is another one.
+// unlearn drops what is known of the locks that a slot's goroutine holds, of what it uses and of what it waits at: its
+// stack is another one.
 func (s *slot) unlearn() {
 	s.held.known, s.held.locks = false, s.held.locks[:0]
 	s.uses.known, s.uses.list = false, s.uses.list[:0]

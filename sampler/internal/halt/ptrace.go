@@ -3,6 +3,7 @@
 package halt
 
 import (
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -78,4 +79,11 @@ func regset(tid int, set uintptr, v unsafe.Pointer, n uintptr) error {
 func pause(microseconds int64) {
 	ts := unix.Timespec{Nsec: microseconds * 1000}
 	unix.RawSyscall(unix.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&ts)), 0, 0)
+}
+
+// ThreadTime is what the calling OS thread has used of the processors.
+func ThreadTime() time.Duration {
+	var ts unix.Timespec
+	unix.RawSyscall(unix.SYS_CLOCK_GETTIME, unix.CLOCK_THREAD_CPUTIME_ID, uintptr(unsafe.Pointer(&ts)), 0)
+	return time.Duration(ts.Nano())
 }

@@ -35,6 +35,7 @@ type Analyzer struct {
 	lockers   map[uint64]locker    // by tables of methods
 	uses      [][]useTerm          // by unwind.Site; nil where not known yet
 	left      int                  // instructions that may still be analysed
+	spent     int                  // those that were
 	cut       bool                 // something was too deep since this was last reset
 
 	semaphores map[unwind.Site]*wait
@@ -54,6 +55,11 @@ func New(p Program) (*Analyzer, error) {
 // an instruction; a million take a second or less. A function that is begun is analysed to its end, and what that takes
 // too much is taken off the next times.
 func (a *Analyzer) Refill(work int) { a.left = min(a.left, 0) + work }
+
+func (a *Analyzer) spend(work int) { a.left, a.spent = a.left-work, a.spent+work }
+
+// Spent is the work that was done so far, in the same units.
+func (a *Analyzer) Spent() int { return a.spent }
 
 // A function is what is known of one function.
 type function struct {
@@ -132,7 +138,7 @@ func (a *Analyzer) relevant(c *function, depth int) bool {
 func (a *Analyzer) scan(c *function) {
 	c.scanned = true
 	text := a.text(c.f, maxCode)
-	a.left -= len(text) / 64
+	a.spend(len(text) / 64)
 	found := a.machine.scan(text, c.f.Entry, func(target uint64) {
 		to := a.callee(target)
 		switch {
@@ -180,7 +186,7 @@ func (a *Analyzer) place(f *unwind.Frame) *Place {
 var nothing = &Place{}
 
 func (a *Analyzer) learn(f *unwind.Frame) *Place {
-	a.left--
+	a.spend(1)
 	fn, ok := a.p.Table.Func(f.PC)
 	if !ok {
 		return nothing

@@ -44,7 +44,7 @@ func (a *Analyzer) newFlow(f pclntab.Func, depth int) *flow {
 	w := &flow{a: a, f: f, depth: depth, values: newValues(), events: map[uint64]event{}, taken: map[int64]bool{},
 		wakers: maxWakers}
 	w.code = a.machine.decode(make([]instr, 0, len(text)/4+1), text, f.Entry)
-	a.left -= len(w.code)
+	a.spend(len(w.code))
 	if len(w.code) == 0 || !w.cut() {
 		return nil
 	}
@@ -259,7 +259,7 @@ func (w *flow) run() bool {
 			w.step(s, &w.code[k])
 		}
 		steps += b.last - b.first + 1
-		w.a.left -= (b.last - b.first + 1) / 4
+		w.a.spend((b.last - b.first + 1) / 4)
 		if steps > maxSteps {
 			return false
 		}

@@ -73,7 +73,7 @@ func (a *Analyzer) Deferred(dst []Use, closure uint64, m Memory) (uses []Use, co
 	if c.wakersSeen == 0 && a.left <= 0 {
 		return dst, false
 	}
-	a.left--
+	a.spend(1)
 	for _, d := range a.deedsOf(c, maxWakers) {
 		if addr, ok := d.thing.eval(f); ok && addr != 0 {
 			dst = append(dst, Use{Addr: addr, Does: d.does})
@@ -101,7 +101,7 @@ func (a *Analyzer) useTerms(f *unwind.Frame) ([]useTerm, bool) {
 }
 
 func (a *Analyzer) learnUses(f *unwind.Frame) []useTerm {
-	a.left--
+	a.spend(1)
 	fn, ok := a.p.Table.Func(f.PC)
 	if !ok {
 		return noUses
