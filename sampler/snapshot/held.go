@@ -12,11 +12,14 @@ import (
 )
 
 // Work that learning what the program's functions do to locks, channels, groups and conditions may take (see
-// lockholder.Refill): when it begins, once for each; and for each millisecond from then on, whatever the rate of the
-// samples: a tenth of a processor.
+// lockholder.Refill): when goroutines are first seen to wait for locks, and for others of these; and for each millisecond
+// from then on, whatever the rate of the samples. While goroutines wait for locks, that is about a tenth of a processor,
+// else a hundredth.
 const (
-	firstLearning = 100_000
-	laterLearning = 100
+	firstLearning      = 100_000
+	firstLearningOther = 20_000
+	urgentLearning     = 100
+	laterLearning      = 10
 )
 
 // learn lets the analyzer learn as much as the time since the last sample gives.
@@ -26,7 +29,11 @@ func (b *Backend) learn() {
 	b.learning.refilled = now
 	b.learning.recent = b.holders.analyzer.Spent() != b.learning.spent
 	b.learning.spent = b.holders.analyzer.Spent()
-	b.holders.analyzer.Refill(laterLearning * int(1+since.Milliseconds()))
+	work := laterLearning
+	if len(b.holders.waiting) > 0 {
+		work = urgentLearning
+	}
+	b.holders.analyzer.Refill(work * int(1+since.Milliseconds()))
 }
 
 // Learned is the time that learning took so far.
@@ -88,7 +95,7 @@ func (b *Backend) noteHead(h *head) {
 		b.activate()
 	case !b.parties.active && (isChannel(reason) || isGrouped(reason)):
 		b.parties.active = true
-		b.holders.analyzer.Refill(firstLearning)
+		b.holders.analyzer.Refill(firstLearningOther)
 	}
 }
 
