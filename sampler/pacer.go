@@ -33,7 +33,7 @@ func (b *budget) allowed(at time.Duration) float64 { return b.earned + b.share*f
 func (b *budget) charge(cost time.Duration) {
 	cost = max(cost, 0)
 	if b.spent == 0 {
-		b.guess = min(cost, saturated(b.share*float64(horizon)/100)) // the first may have met a busy moment
+		b.guess = min(cost, saturated(b.share*float64(horizon)/1000)) // the first is dear, and may have met a busy moment
 	}
 	b.spent += cost
 	if cost < b.guess {
