@@ -191,7 +191,7 @@ func (b *Backend) begin(sink sampledata.Sink) {
 	b.names.tell(sink)
 	b.number++
 	b.learn()
-	b.parties.waiting, b.parties.asked, b.parties.again = b.parties.waiting[:0], 0, 0
+	b.parties.asking, b.parties.waiting, b.parties.again = b.parties.asking[:0], b.parties.waiting[:0], 0
 	b.changed, b.changes = b.changed[:0], b.changes[:0]
 	b.moving, b.runnable, b.blocked = b.moving[:0], b.runnable[:0], b.blocked[:0]
 	b.keeping, b.inSyscall = b.keeping[:0], b.inSyscall[:0]

@@ -29,6 +29,7 @@ func isGrouped(reason string) bool {
 // offer names to goroutines that wait for channels, groups and conditions those that may end their waits.
 func (b *Backend) offer() {
 	p := &b.parties
+	b.askChannels()
 	b.offerTo(p.waiting, usedChannel, b.offerChannel)
 	if every := 1 + uint32(len(p.users[usedGroup])/fewUsers); (b.number-1)%every != 0 {
 		return

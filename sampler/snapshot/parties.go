@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler/internal/halt"
 	"github.com/cpprof/cpprof/sampler/internal/lockholder"
 )
 
@@ -29,9 +30,9 @@ type parties struct {
 	grouped []int32          // slots of goroutines that wait for groups and conditions, and some that did
 	index   map[lockholder.Use][]int32
 	offers  map[lockholder.Use]sampledata.HolderSetID // to those that wait for a group or a condition
-	waiting []int32                                   // slots of those that came to wait for a channel in this sample
-	asked   int
-	again   int // stacks that are read again
+	asking  []int32                                   // slots of those that may have come to wait for another channel in this sample
+	waiting []int32                                   // of these, those that have
+	again   int                                       // stacks that are read again
 	set     []sampledata.GoroutineID
 }
 
@@ -154,43 +155,64 @@ func (u *usage) awaited() (lockholder.Use, bool) {
 	return w, true
 }
 
-// noteChannel says which channel a goroutine waits for. Who else uses it is told once, when it comes to wait.
+// noteChannel puts a goroutine on the list of those that came to wait for a channel, unless it is known which.
 func (b *Backend) noteChannel(i int32, s *slot, st *sampledata.State) {
 	was := &s.state
-	same := was.Run == st.Run && was.Reason == st.Reason && was.Stack == st.Stack && was.Lock != 0
-	if same && (s.lockSeq == s.head.seq && s.lockOf == s.head.goid || b.parties.asked >= maxChannels) {
+	if was.Run == st.Run && was.Reason == st.Reason && was.Stack == st.Stack && was.Lock != 0 {
 		st.Lock, st.Evidence, st.Holders = was.Lock, was.Evidence, was.Holders
-		return
+		if s.lockSeq == s.head.seq && s.lockOf == s.head.goid {
+			return
+		}
 	}
-	if b.parties.asked >= maxChannels {
-		return
+	if len(b.parties.asking) < maxChannels {
+		b.parties.asking = append(b.parties.asking, i)
 	}
-	b.parties.asked++
-	if st.Lock = b.channel(s); st.Lock == 0 {
-		return
-	}
-	s.lockSeq, s.lockOf = s.head.seq, s.head.goid
-	if same && was.Lock == st.Lock {
-		st.Evidence, st.Holders = was.Evidence, was.Holders
-		return
-	}
-	b.parties.waiting = append(b.parties.waiting, i)
 }
 
-// channel gives the address of the channel that a goroutine waits for, 0 where it can't be found.
-func (b *Backend) channel(s *slot) uint64 {
+// askChannels finds out for which channels those on the list wait. Who else uses one is told once, when a goroutine comes to
+// wait for it.
+func (b *Backend) askChannels() {
 	l := &b.t.l.Sudog
 	at := l.CAddr
 	if !at.Has() {
 		at = l.C
 	}
 	if l.Size <= 0 || l.Size > 1<<12 || !at.Has() || !b.t.g.Waiting.Has() {
-		return 0
+		return
 	}
-	sudog := make([]byte, l.Size)
-	w := binary.LittleEndian.Uint64(s.raw[b.t.g.Waiting:])
-	if w == 0 || b.t.Read(w, sudog) != nil || binary.LittleEndian.Uint64(sudog[l.G:]) != s.addr {
-		return 0
+	b.ranges, b.after = b.ranges[:0], b.after[:0]
+	for _, i := range b.parties.asking {
+		s := &b.table.slots[i]
+		b.ranges = append(b.ranges, halt.Range{
+			Addr: binary.LittleEndian.Uint64(s.raw[b.t.g.Waiting:]), Buf: b.arena.Get(int(l.Size)),
+		})
+		b.after = append(b.after, halt.Range{Addr: s.addr, Buf: b.arena.Get(b.t.g.size)})
 	}
-	return b.ifParked(s, binary.LittleEndian.Uint64(sudog[at:]))
+	b.reader.ReadRanges(b.ranges)
+	b.reader.ReadRanges(b.after) // what has gone on meanwhile may wait elsewhere
+	for k, i := range b.parties.asking {
+		s, sudog, g := &b.table.slots[i], b.ranges[k].Buf, b.after[k].Buf
+		channel := uint64(0)
+		if len(sudog) == int(l.Size) && binary.LittleEndian.Uint64(sudog[l.G:]) == s.addr &&
+			len(g) == b.t.g.size && b.t.g.unchanged(g, &s.head) {
+			channel = binary.LittleEndian.Uint64(sudog[at:])
+		}
+		b.tellChannel(i, s, channel)
+	}
+}
+
+// tellChannel says which channel a goroutine waits for; 0 for one that is not known.
+func (b *Backend) tellChannel(i int32, s *slot, channel uint64) {
+	if channel != 0 {
+		s.lockSeq, s.lockOf, s.stood = s.head.seq, s.head.goid, b.number
+	}
+	if s.state.Lock == channel {
+		return
+	}
+	now := s.state
+	now.Lock, now.Evidence, now.Holders = channel, sampledata.NoEvidence, 0
+	b.setState(s, now)
+	if channel != 0 {
+		b.parties.waiting = append(b.parties.waiting, i)
+	}
 }
