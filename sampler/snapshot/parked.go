@@ -136,7 +136,7 @@ func (b *Backend) renew(s *slot, h *head) {
 	if s.told && s.head.goid != h.goid {
 		b.gone(s)
 	}
-	if s.head.m != h.m {
+	if s.head.m != h.m || s.head.seq != h.seq { // an m can lie where another one was
 		s.tid = 0
 	}
 	s.head = *h

@@ -90,22 +90,27 @@ func (b *Backend) watch() {
 
 // ask looks at the thread of one goroutine in a system call.
 func (b *Backend) ask(s *slot) bool {
-	m := b.mLook
-	if s.head.m == 0 || b.t.Read(s.head.m, m) != nil {
-		s.busy = false
-		return false
+	if s.tid == 0 {
+		s.tid = b.threadOf(s.head.m)
 	}
-	s.tid = b.t.numbers.Outer(int(binary.LittleEndian.Uint64(m[b.t.l.M.ProcID:])))
 	s.busy = s.tid != 0 && b.looks.running(b.t.PID(), s.tid)
-	s.holds = s.busy && b.holdsOld(s, m)
+	s.holds = s.busy && b.holdsOld(s)
 	return s.busy
+}
+
+// threadOf gives the number of the thread of an m, 0 where it can't be read.
+func (b *Backend) threadOf(m uint64) int {
+	if m == 0 || b.t.Read(m, b.mLook) != nil {
+		return 0
+	}
+	return b.t.numbers.Outer(int(binary.LittleEndian.Uint64(b.mLook[b.t.l.M.ProcID:])))
 }
 
 // holdsOld tells whether a goroutine in a system call still has its processor, as the runtime kept it up to Go 1.25:
 // the processor is marked as in a system call, and names no thread.
-func (b *Backend) holdsOld(s *slot, m []byte) bool {
-	l := b.t.l
-	if !l.M.OldP.Has() || !l.M.SyscallTick.Has() || !l.P.SyscallTick.Has() {
+func (b *Backend) holdsOld(s *slot) bool {
+	l, m := b.t.l, b.mLook
+	if !l.M.OldP.Has() || !l.M.SyscallTick.Has() || !l.P.SyscallTick.Has() || b.t.Read(s.head.m, m) != nil {
 		return false
 	}
 	old := binary.LittleEndian.Uint64(m[l.M.OldP:])
