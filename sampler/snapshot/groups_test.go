@@ -10,7 +10,6 @@ import (
 
 	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
-	"github.com/cpprof/cpprof/sampler"
 )
 
 // groupParties says of the goroutines of testdata/programs/groups that wait, by their functions, for whom.
@@ -48,16 +47,7 @@ func groupFunction(r *sampledata.Recording, stack sampledata.NodeID) (known stri
 func checkGroups(t *testing.T, path string) {
 	t.Helper()
 	v := fixture.Start(t, path)
-	p, err := sampler.Find(v.Pid())
-	if err != nil {
-		t.Skipf("this machine doesn't permit it: %v", err)
-	}
-	defer p.Release()
-	b, err := Attach(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
+	b := open(t, v.Pid())
 	r := record(t, b, 60)
 	names := map[sampledata.GoroutineID]string{}
 	for _, run := range r.Runs {

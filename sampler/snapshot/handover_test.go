@@ -12,7 +12,6 @@ import (
 
 	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
-	"github.com/cpprof/cpprof/sampler"
 )
 
 // Places in the tables of testdata/programs/convoy.
@@ -125,16 +124,7 @@ const handedOver = "handed over"
 func judgeConvoy(t testing.TB, path string, least int) map[string]*score {
 	t.Helper()
 	v := fixture.Start(t, path)
-	p, err := sampler.Find(v.Pid())
-	if err != nil {
-		t.Skipf("this machine doesn't permit it: %v", err)
-	}
-	defer p.Release()
-	b, err := Attach(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
+	b := open(t, v.Pid())
 	c := openConvoy(t, b, v.Line)
 	sink := sampledata.NewBuilder(b.Header())
 	for start, n := time.Now(), 0; n <= warmUp || c.scores[handedOver].contended() < least || c.contended() < 25*least; n++ {

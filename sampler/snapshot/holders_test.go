@@ -13,7 +13,6 @@ import (
 
 	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
-	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/internal/halt"
 )
 
@@ -96,16 +95,7 @@ const warmUp = 10
 func judgeHolders(t testing.TB, path string, least int) map[string]*score {
 	t.Helper()
 	v := fixture.Start(t, path)
-	p, err := sampler.Find(v.Pid())
-	if err != nil {
-		t.Skipf("this machine doesn't permit it: %v", err)
-	}
-	defer p.Release()
-	b, err := Attach(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
+	b := open(t, v.Pid())
 	table := openLockTable(t, b, v.Line)
 	sink := sampledata.NewBuilder(b.Header())
 	scores := newScores(table.kinds)
@@ -243,16 +233,7 @@ func TestHoldersBinaries(t *testing.T) {
 // judging who holds them, and looking for locks in the frames of the goroutines that moved.
 func BenchmarkHolders(b *testing.B) {
 	v := fixture.Start(b, fixture.BuildOnce(b, "holders"))
-	p, err := sampler.Find(v.Pid())
-	if err != nil {
-		b.Skip(err)
-	}
-	defer p.Release()
-	a, err := Attach(p)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer a.Close()
+	a := open(b, v.Pid())
 	sink := sampledata.NewBuilder(a.Header())
 	var judging, looking, worst time.Duration
 	waiting, samples := 0, 0

@@ -10,7 +10,6 @@ import (
 
 	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
-	"github.com/cpprof/cpprof/sampler"
 )
 
 // checkContended samples testdata/programs/contended and checks that of each goroutine that waits for a lock it is told
@@ -18,16 +17,7 @@ import (
 func checkContended(t *testing.T, path string) {
 	t.Helper()
 	v := fixture.Start(t, path)
-	p, err := sampler.Find(v.Pid())
-	if err != nil {
-		t.Skipf("this machine doesn't permit it: %v", err)
-	}
-	defer p.Release()
-	b, err := Attach(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
+	b := open(t, v.Pid())
 	var first, size, n uint64
 	if _, err := fmt.Sscanf(v.Line, "0x%x %d %d", &first, &size, &n); err != nil {
 		t.Fatalf("the program said %q: %v", v.Line, err)

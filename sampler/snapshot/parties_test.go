@@ -7,23 +7,13 @@ import (
 
 	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
-	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/views"
 )
 
 // To one that waits for a channel those are named who use it the other way; that is never a matter of blame.
 func TestChannels(t *testing.T) {
 	v := fixture.Start(t, fixture.BuildOnce(t, "holders"))
-	p, err := sampler.Find(v.Pid())
-	if err != nil {
-		t.Skipf("this machine doesn't permit it: %v", err)
-	}
-	defer p.Release()
-	b, err := Attach(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
+	b := open(t, v.Pid())
 	r := record(t, b, 60)
 	start := func(g sampledata.GoroutineID) string {
 		if f := r.Goroutines[g].Start; f >= 0 {

@@ -126,7 +126,8 @@ func attach(t testing.TB, r *victim) *Backend {
 	return attachTo(t, r.Process.Pid)
 }
 
-func attachTo(t testing.TB, pid int) *Backend {
+// open makes ready to sample a process.
+func open(t testing.TB, pid int) *Backend {
 	t.Helper()
 	p, err := sampler.Find(pid)
 	if err != nil {
@@ -138,6 +139,12 @@ func attachTo(t testing.TB, pid int) *Backend {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { b.Close() })
+	return b
+}
+
+func attachTo(t testing.TB, pid int) *Backend {
+	t.Helper()
+	b := open(t, pid)
 	var onTheWay map[int64]sampledata.Run
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); {
 		r := record(t, b, 1)
