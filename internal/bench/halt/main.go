@@ -1,6 +1,6 @@
 // Halt measures what sampling costs the target, beside fgprof (in the target) and Delve (as a debugger):
 //
-//	go run ./internal/bench/halt [-quick]
+//	go run ./internal/bench/halt [-quick] [-part throughput]
 //
 // The peers are built from the module in peers, so that nobody else depends on them.
 package main
@@ -18,6 +18,7 @@ func main() {
 	samples := flag.Int("samples", 300, "with -sample: how many samples to take, 100 a second whatever they cost")
 	recorded := flag.Bool("record", false, "with -sample: record as cpprof does, within its budgets, until the input ends")
 	maxCPU := flag.Float64("max-cpu", 0, "bound on the sampler's processor time, in cores, where it records within budgets; 0: what cpprof keeps to by itself")
+	part := flag.String("part", "", "measure one part only: goroutines, threads, change or throughput")
 	flag.Parse()
 	var err error
 	switch {
@@ -26,7 +27,7 @@ func main() {
 	case *child != 0:
 		err = sample(*child, *samples)
 	default:
-		err = run(*quick, *maxCPU)
+		err = run(*quick, *maxCPU, *part)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "halt:", err)
@@ -34,17 +35,30 @@ func main() {
 	}
 }
 
-func run(quick bool, maxCPU float64) error {
+func run(quick bool, maxCPU float64, only string) error {
 	b, err := newBench(quick, maxCPU)
 	if err != nil {
 		return err
 	}
 	defer b.close()
 	fmt.Printf("%s/%s, %s, %d processors, GOMAXPROCS 2\n", runtime.GOOS, runtime.GOARCH, runtime.Version(), runtime.NumCPU())
-	for _, part := range []func() error{b.goroutines, b.threads, b.change, b.throughput} {
-		if err := part(); err != nil {
+	known := false
+	for _, part := range []struct {
+		name    string
+		measure func() error
+	}{
+		{"goroutines", b.goroutines}, {"threads", b.threads}, {"change", b.change}, {"throughput", b.throughput},
+	} {
+		if only != "" && only != part.name {
+			continue
+		}
+		known = true
+		if err := part.measure(); err != nil {
 			return err
 		}
+	}
+	if !known {
+		return fmt.Errorf("-part %s: there is no such part", only)
 	}
 	return nil
 }
@@ -107,6 +121,7 @@ func recordingName(maxCPU float64) string {
 func (b *bench) throughput() error {
 	args := []string{"-parked", "10000"}
 	ways := []way{
+		{name: "not sampled"},
 		{name: recordingName(b.maxCPU), args: []string{"-record", "-max-cpu", fmt.Sprint(b.maxCPU)}},
 		{name: "sampled 100 times a second, no budget", args: []string{"-samples", itoa(1 << 30)}},
 	}

@@ -169,10 +169,10 @@ func (b *bench) delve(halts int, args ...string) (int, error) {
 	return took[len(took)/2], nil
 }
 
-// A way is one of sampling, and what it made of a target.
+// A way is one of sampling, or not sampling, and what it made of a target.
 type way struct {
 	name               string
-	args               []string  // of the sampler
+	args               []string  // of the sampler; nil: there is none, which tells how much the machine itself varies
 	ratios, rates, cpu []float64 // by round
 }
 
@@ -188,15 +188,8 @@ func (b *bench) disturb(w *way, args []string) error {
 	if err != nil {
 		return err
 	}
-	s, err := t.sample(w.args...)
+	sampled, m, err := b.speedSampled(t, w.args)
 	if err != nil {
-		return err
-	}
-	time.Sleep(2 * time.Second) // attaching and the first sample, which unwinds all stacks, are over by then
-	sampled, err := b.speed(t)
-	s.in.Close()
-	m, failed := s.wait()
-	if err := cmp.Or(err, failed); err != nil {
 		return err
 	}
 	after, err := b.speed(t)
@@ -206,6 +199,25 @@ func (b *bench) disturb(w *way, args []string) error {
 	w.ratios = append(w.ratios, 2*sampled/(before+after))
 	w.rates, w.cpu = append(w.rates, m.Rate), append(w.cpu, m.CPU)
 	return nil
+}
+
+// speedSampled gives the operations a second that a target does while it is sampled, and what that costs.
+func (b *bench) speedSampled(t *target, args []string) (speed float64, m measures, err error) {
+	settle := 2 * time.Second // attaching and the first sample, which unwinds all stacks, are over by then
+	if args == nil {
+		time.Sleep(settle)
+		speed, err = b.speed(t)
+		return speed, m, err
+	}
+	s, err := t.sample(args...)
+	if err != nil {
+		return 0, m, err
+	}
+	time.Sleep(settle)
+	speed, err = b.speed(t)
+	s.in.Close()
+	m, failed := s.wait()
+	return speed, m, cmp.Or(err, failed)
 }
 
 // profiled compares a target that profiles itself with one that doesn't, before and after.
