@@ -194,8 +194,13 @@ func (r *recorder) yield() {
 	}
 	now := r.o.Clock()
 	if idle, ok := r.idle.look(now); ok {
-		r.pace.cpu.change(min(r.o.MaxCPU, yieldShare*float64(runtime.NumCPU())+idle), now)
+		r.pace.cpu.change(yielded(r.o.MaxCPU, runtime.NumCPU(), idle), now)
 	}
+}
+
+// yielded is the bound on processor time, in cores, where so many of a machine's processors are idle.
+func yielded(most float64, processors int, idle float64) float64 {
+	return min(most, yieldShare*float64(processors)+idle)
 }
 
 // sample takes one. An end means that the recording is over; an error that it has failed.

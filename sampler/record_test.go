@@ -5,6 +5,7 @@ package sampler
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"os/exec"
 	"strings"
@@ -17,12 +18,13 @@ import (
 // A faultyBackend fails as its function says.
 type faultyBackend struct {
 	n       int
+	learned time.Duration
 	observe func(n int) error
 }
 
 func (b *faultyBackend) Header() sampledata.Header { return sampledata.Header{Start: time.Now()} }
 func (b *faultyBackend) Close() error              { return nil }
-func (b *faultyBackend) Learned() time.Duration    { return 0 }
+func (b *faultyBackend) Learned() time.Duration    { return b.learned }
 
 func (b *faultyBackend) Observe(_ context.Context, sink sampledata.Sink, s sampledata.Sample) (sampledata.Sample, error) {
 	b.n++
@@ -132,5 +134,44 @@ func TestFind(t *testing.T) {
 	p := ourselves(t)
 	if len(p.Command) == 0 || p.Command[0] != os.Args[0] {
 		t.Errorf("command %q, want %q", p.Command, os.Args)
+	}
+}
+
+func TestYielded(t *testing.T) {
+	for _, c := range []struct {
+		processors int
+		idle, want float64
+	}{
+		{2, 0, 0.02}, {2, 0.01, 0.03}, {2, 1.9, 0.05}, {4, 0, 0.04}, {5, 0, 0.05}, {64, 0, 0.05},
+	} {
+		if got := yielded(0.05, c.processors, c.idle); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("of %d processors with %v idle: %v, want %v", c.processors, c.idle, got, c.want)
+		}
+	}
+}
+
+// What a backend learns does not count against the bound on processor time; all else does.
+func TestRecordLearning(t *testing.T) {
+	samples := func(learns bool) int64 {
+		b := &faultyBackend{}
+		b.observe = func(int) error {
+			begin := processorTime()
+			for processorTime()-begin < 5*time.Millisecond {
+			}
+			if learns {
+				b.learned += processorTime() - begin
+			}
+			return nil
+		}
+		r, err := Record(t.Context(), ourselves(t), b, sampledata.NewBuilder(b.Header()), Options{
+			Rate: 1000, MaxCPU: 0.02, Duration: time.Second,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Samples
+	}
+	if with, without := samples(true), samples(false); with < 2*without {
+		t.Errorf("%d samples where all is learning, %d where nothing is", with, without)
 	}
 }

@@ -57,7 +57,8 @@ output goes to a file beside the recording, run.cpprof.log.
 Halts are spread at random over their interval, so that a periodic program is not always met
 at the same point. They are made less frequent where the program would stand still for more than
 the overhead allowed, or cpprof itself would use more of a processor than --max-cpu allows; unless
-that is given, it keeps to 1 % of the machine's processors where none of them is idle.
+that is given, it keeps to 1 % of the machine's processors where none of them is idle. Reading the
+program's symbols, and what its code does to locks that are waited for, comes on top, once.
 'cpprof info' shows what was achieved.`,
 		Example: `  cpprof record -o run.cpprof -d 10s -- ./server -flag
   cpprof record -p 4711                        # until Ctrl-C

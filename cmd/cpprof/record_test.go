@@ -10,10 +10,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
@@ -211,6 +214,24 @@ func TestRecordBounds(t *testing.T) {
 		}
 		if got := rec.Header.Sampler; got.MaxOverhead != c.overhead || got.MaxCPU != c.cpu {
 			t.Errorf("record %q: bounds %v and %v, want %v and %v", c.args, got.MaxOverhead, got.MaxCPU, c.overhead, c.cpu)
+		}
+	}
+}
+
+// A bound on processor time that was asked for is kept to as it is; else it is less on a busy machine.
+func TestYieldFlag(t *testing.T) {
+	for _, args := range [][]string{nil, {"--rate", "50"}, {"--max-cpu", "5%"}, {"--max-cpu", "0"}} {
+		var f samplerFlags
+		c := &cobra.Command{}
+		f.add(c)
+		if err := c.ParseFlags(args); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.check(c); err != nil {
+			t.Fatal(err)
+		}
+		if asked := slices.Contains(args, "--max-cpu"); f.options.Yield == asked {
+			t.Errorf("%q: yields %v", args, f.options.Yield)
 		}
 	}
 }

@@ -123,15 +123,17 @@ func TestLate(t *testing.T) {
 		}
 		return n
 	}
-	late, given := 0, 0
+	late, given, now := 0, 0, 0
 	for end := time.Now().Add(time.Minute); given < 20 && time.Now().Before(end); {
 		_, err := p.Halt(time.Second, func(h *Halted) error {
 			threads, err := allThreads(p, h)
+			now = 0
 			for _, th := range threads {
 				if th.Late {
-					late++
+					now++
 				}
 			}
+			late += now
 			before := count()
 			time.Sleep(time.Millisecond) // to give a thread that isn't held the time to show it
 			if after := count(); after != before {
@@ -140,6 +142,11 @@ func TestLate(t *testing.T) {
 			return err
 		}, func(th Thread) {
 			given++
+			all := g.threads()
+			if traced := strings.Count(all, "TracerPid:") - strings.Count(all, "TracerPid:\t0 "); traced > now {
+				t.Errorf("%d threads are held while %d are late:\n%s", traced, now, all)
+			}
+			now--
 			var word [8]byte
 			if err := p.Read(th.SP, word[:]); err != nil {
 				t.Errorf("stack of thread %d: %v", th.TID, err)

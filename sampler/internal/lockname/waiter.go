@@ -32,10 +32,11 @@ type candidate struct {
 
 // byWaiter names a lock by the variables of a goroutine that waits for it.
 //
-// Where the code says which variable the lock was reached by, it is that one. Mostly a variable points to what the lock lies in. Where a variable lies is told by the debug information, but hardly ever for
-// one that has been spilled because of the very call that waits: then it is some word of the frame, and which one shows by
-// where the lock lies. Where this fits variables of different types, it is the one that was used last. If no variable
-// points there, those are followed. A function's own variable gives its name only where nothing else does.
+// Where the code says which variable the lock was reached by, it is that one. Mostly a variable points to what the lock
+// lies in. Where a variable lies is told by the debug information, but hardly ever for one that has been spilled because
+// of the very call that waits: then it is some word of the frame, and which one shows by where the lock lies. Where this
+// fits variables of different types, it is the one that was used last. If no variable points there, those are followed.
+// A function's own variable gives its name only where nothing else does.
 func (n *Namer) byWaiter(w *Waiter) string {
 	given := n.given(w)
 	var located, tried []candidate
