@@ -2,6 +2,7 @@ package bottlenecks
 
 import (
 	"math/big"
+	"strings"
 	"sync"
 	"testing"
 
@@ -111,5 +112,22 @@ func BenchmarkSuggestRecursive(b *testing.B) {
 	p := NewSingle(largeTree())
 	for b.Loop() {
 		Recursive().Suggest(p)
+	}
+}
+
+// recursionTree is one stack of two functions that call each other, with all the cost at its end: zooming goes up
+// through all of it, and each call sequence on the way stands at half of the frames.
+func recursionTree(b testing.TB, depth int) *calltree.Tree {
+	frames := []string{"main"}
+	for i := range depth {
+		frames = append(frames, []string{"parse", "expression"}[i%2])
+	}
+	return samples(b, calltree.RootName, "10 "+strings.Join(frames, " "))
+}
+
+func BenchmarkFindRecursion(b *testing.B) {
+	p := NewSingle(recursionTree(b, 2000))
+	for b.Loop() {
+		Find(p, FindOptions{})
 	}
 }

@@ -103,6 +103,18 @@ func TestFindExplainsARegression(t *testing.T) {
 	}
 }
 
+func TestFindGoesUpThroughDeepRecursion(t *testing.T) {
+	p := NewSingle(recursionTree(t, 2000))
+	f := Find(p, FindOptions{})
+	if len(f.Bottlenecks) != 1 {
+		t.Fatalf("%d bottlenecks, want 1", len(f.Bottlenecks))
+	}
+	b := f.Bottlenecks[0]
+	if path := b.Summary.Path(); len(path) != 2002 || path[0] != calltree.RootName || b.Own.Cmp(big.NewRat(1, 1)) != 0 {
+		t.Errorf("%d calls from %s that cost %v, want all 2002 frames", len(path), path[0], b.Own)
+	}
+}
+
 func TestFindStops(t *testing.T) {
 	tree := samples(t, calltree.RootName, "50 a", "30 b", "15 c", "5 d")
 	for _, c := range []struct {

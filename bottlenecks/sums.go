@@ -101,12 +101,17 @@ func (s *side) plainCum(it item, p calltree.Plane) (sum int64) {
 	return sum
 }
 
-// cums gives the cum of each prefix of the list: of list[:1], list[:2] and so on.
+// cums returns the cum of each prefix of the list: of list[:1], list[:2] and so on.
 func (s *side) cums(list []item) []*big.Rat {
-	ends := mergeEnds(list)
+	for i := range list {
+		if !list[i].plain {
+			list[i].places = s.outermost(list[i].places)
+		}
+	}
+	ends, interior := mergeEnds(list), s.interior(list)
 	sums := make([][]int64, len(s.planes))
 	for i, p := range s.planes {
-		sums[i] = s.prefixCums(list, ends, p)
+		sums[i] = s.prefixCums(len(list), ends, interior, p)
 	}
 	out := make([]*big.Rat, len(list))
 	digits := make([]int64, len(s.planes))
@@ -119,29 +124,58 @@ func (s *side) cums(list []item) []*big.Rat {
 	return out
 }
 
-// prefixCums finds for every node at which index of the list it comes to be counted, as a node along a path or as
-// one below a path's end, and sums what each index brings. The ends are in preorder, so that those which enclose a
-// node stand on a stack; along the stack the index falls, since an end inside another one brings something only where
-// it comes earlier in the list.
-func (s *side) prefixCums(list []item, ends []end, p calltree.Plane) []int64 {
-	sums := make([]int64, len(list))
-	marked := len(list) > 1 || len(list) == 1 && !list[0].plain
-	if marked {
-		s.markInterior(list)
+// outermost returns the places whose finals no other final encloses. They have the cum of all places of a call sequence. For example, "a b a b" stands twice in the stack main a b a b a b:
+//
+//	main  a  b  a  b  a  b
+//	      root------final
+//	            root------final
+//
+// The part of the second place above the first final belongs to the first place, since both are of one length; the
+// rest is below that final.
+func (s *side) outermost(p places) places {
+	var out places
+	until := int32(0)
+	for i, f := range p.finals {
+		if f >= until {
+			out.roots, out.finals = append(out.roots, p.roots[i]), append(out.finals, f)
+			until = s.end[f]
+		}
 	}
+	return out
+}
+
+// prefixCums finds for every node at which index of the list it comes to be counted, as a node along a path or as
+// one below a path's end, and sums what each index brings. Ends and interior are in preorder, so that the ends which
+// enclose a node stand on a stack; along the stack the index falls, since an end inside another one brings something
+// only if it comes earlier in the list.
+func (s *side) prefixCums(items int, ends, interior []end, p calltree.Plane) []int64 {
+	sums := make([]int64, items)
 	var open []end
-	for _, e := range ends {
+	// count adds the hits of a node from an index on, unless an enclosing end of a lower index has counted them.
+	count := func(e end, hits int64) (counted bool) {
 		for len(open) > 0 && s.end[open[len(open)-1].node] <= e.node {
 			open = open[:len(open)-1]
 		}
-		if top := len(open) - 1; top < 0 || open[top].index > e.index {
-			sums[e.index] += p.Cum[e.node]
-			if top >= 0 {
-				sums[open[top].index] -= p.Cum[e.node]
+		if top := len(open) - 1; top >= 0 {
+			if open[top].index <= e.index {
+				return false
 			}
+			sums[open[top].index] -= hits
+		}
+		sums[e.index] += hits
+		return true
+	}
+	for _, e := range ends {
+		for len(interior) > 0 && interior[0].node < e.node {
+			count(interior[0], p.Own[interior[0].node])
+			interior = interior[1:]
+		}
+		if count(e, p.Cum[e.node]) {
 			open = append(open, e)
 		}
-		s.addInterior(sums, open, e, list[e.index].length, p.Own, marked)
+	}
+	for _, n := range interior {
+		count(n, p.Own[n.node])
 	}
 	for i := 1; i < len(sums); i++ {
 		sums[i] += sums[i-1]
@@ -149,45 +183,54 @@ func (s *side) prefixCums(list []item, ends []end, p calltree.Plane) []int64 {
 	return sums
 }
 
-// markInterior notes with each node before the end of a path the lowest index of its paths, plus 1.
-func (s *side) markInterior(list []item) {
+// interior returns the nodes of the items' paths before their ends, each once with the lowest index of an item that it
+// belongs to, in preorder. Paths of one item can share nodes unless the item is plain. They are walked in preorder of
+// their roots, so that of the paths through a node the one that begins farthest up comes first: a later one stops there.
+func (s *side) interior(list []item) []end {
+	var found []uint64 // node, then index
 	for i, it := range list {
-		for _, n := range it.places.finals {
+		stamp := int32(i) + 1
+		finals := it.places.finals
+		if !it.plain {
+			finals = finalsByRoot(it.places)
+		}
+		for _, n := range finals {
 			for range it.length - 1 {
 				n = s.parent[n]
-				if s.mark[n] == 0 {
-					s.mark[n] = int32(i) + 1
+				if s.mark[n] == stamp {
+					break
 				}
+				if s.mark[n] == 0 {
+					found = append(found, uint64(n)<<32|uint64(i))
+				}
+				s.mark[n] = stamp
 			}
 		}
 	}
+	slices.Sort(found)
+	nodes := make([]end, len(found))
+	for i, f := range found {
+		nodes[i] = end{int32(f >> 32), int32(uint32(f))}
+		s.mark[nodes[i].node] = 0
+	}
+	return nodes
 }
 
-// addInterior adds the nodes before the end of a path, each where no end of an earlier index encloses it. It takes
-// their marks away, so that each is added once.
-func (s *side) addInterior(sums []int64, open []end, e end, length int32, own []int64, marked bool) {
-	n, top := e.node, len(open)-1
-	for range length - 1 {
-		n = s.parent[n]
-		for top >= 0 && open[top].node > n {
-			top--
-		}
-		index := e.index
-		if marked {
-			if s.mark[n] == 0 {
-				continue
-			}
-			index = s.mark[n] - 1
-			s.mark[n] = 0
-		}
-		if top >= 0 {
-			if open[top].index <= index {
-				continue
-			}
-			sums[open[top].index] -= own[n]
-		}
-		sums[index] += own[n]
+// finalsByRoot returns the finals in preorder of their roots.
+func finalsByRoot(p places) []int32 {
+	if slices.IsSorted(p.roots) {
+		return p.finals
 	}
+	order := make([]uint64, len(p.finals))
+	for i, f := range p.finals {
+		order[i] = uint64(p.roots[i])<<32 | uint64(f)
+	}
+	slices.Sort(order)
+	finals := make([]int32, len(order))
+	for i, pair := range order {
+		finals[i] = int32(uint32(pair))
+	}
+	return finals
 }
 
 // nameSums gives the base and cum of every name, by plane within a name. A node inside another one of its name is in
