@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os/exec"
+	"strings"
 	"sync"
 
 	"github.com/cpprof/cpprof/sampledata"
@@ -42,6 +43,15 @@ func (e *TargetError) Error() string {
 		s += ": " + e.Advice
 	}
 	return s
+}
+
+// AttachError says which process an error is about, if the error doesn't itself.
+func AttachError(pid int, err error) error {
+	var target *TargetError
+	if errors.As(err, &target) || strings.HasPrefix(err.Error(), "attach to ") {
+		return err
+	}
+	return fmt.Errorf("attach to %d: %w", pid, err)
 }
 
 // Find looks up a running process and sees to it that it can be recorded. It does not touch the process. Errors are

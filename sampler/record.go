@@ -123,8 +123,9 @@ func Record(ctx context.Context, p *Process, b Backend, sink sampledata.Sink, o 
 	}
 	r := &recorder{
 		process: p, backend: b, o: o, pace: newPacer(o), cpu: processorTime(), idle: newIdleMeter(o.Clock()),
-		sink: &countingSink{Sink: sink, live: map[sampledata.GoroutineID]struct{}{}},
+		live: map[sampledata.GoroutineID]struct{}{},
 	}
+	r.sink = sampledata.AfterSample(sink, r.handedOver)
 	end, err := r.loop(ctx)
 	r.done.Elapsed = max(o.Clock(), 0)
 	end.Time = r.done.Elapsed
@@ -141,7 +142,9 @@ func Record(ctx context.Context, p *Process, b Backend, sink sampledata.Sink, o 
 type recorder struct {
 	process *Process
 	backend Backend
-	sink    *countingSink
+	sink    sampledata.Sink
+	live    map[sampledata.GoroutineID]struct{} // goroutines, after the last sample
+	sinkErr error                               // of the sink's last sample, which is not the backend's
 	o       Options
 	pace    *pacer
 	cpu     time.Duration // of this process, at the sample before
@@ -220,8 +223,8 @@ func (r *recorder) sample(ctx context.Context) (*sampledata.End, error) {
 	switch {
 	case errors.As(err, &ended):
 		return r.ending(ended.End), nil
-	case err != nil && r.sink.err != nil:
-		return nil, fmt.Errorf("recording: %w", r.sink.err)
+	case err != nil && r.sinkErr != nil:
+		return nil, fmt.Errorf("recording: %w", r.sinkErr)
 	case err != nil && ctx.Err() != nil:
 		return nil, nil
 	case err != nil:
@@ -238,7 +241,7 @@ func (r *recorder) sample(ctx context.Context) (*sampledata.End, error) {
 	r.done.Samples++
 	r.done.Missed += int64(s.Missed)
 	r.done.Elapsed = r.o.Clock()
-	r.done.Goroutines = len(r.sink.live)
+	r.done.Goroutines = len(r.live)
 	if r.o.Progress != nil {
 		r.o.Progress(r.done)
 	}
@@ -258,21 +261,14 @@ func (r *recorder) ending(end sampledata.End) *sampledata.End {
 	return &end
 }
 
-// A countingSink knows how many goroutines live, and keeps the sink's own error apart from the backend's.
-type countingSink struct {
-	sampledata.Sink
-	live map[sampledata.GoroutineID]struct{}
-	err  error
-}
-
-func (s *countingSink) Sample(sm sampledata.Sample, changes []sampledata.Change) error {
+// handedOver notes what became of the sample that the backend has handed to the sink.
+func (r *recorder) handedOver(_ sampledata.Sample, changes []sampledata.Change, err error) {
 	for _, c := range changes {
 		if c.Gone {
-			delete(s.live, c.Goroutine)
+			delete(r.live, c.Goroutine)
 		} else {
-			s.live[c.Goroutine] = struct{}{}
+			r.live[c.Goroutine] = struct{}{}
 		}
 	}
-	s.err = s.Sink.Sample(sm, changes)
-	return s.err
+	r.sinkErr = err
 }

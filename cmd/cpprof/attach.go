@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -41,7 +40,7 @@ func attachTo(t terminal, pid int, backend string, ready func(program string) er
 	}
 	if err != nil {
 		p.Release()
-		return nil, nil, prefix(pid, err)
+		return nil, nil, sampler.AttachError(pid, err)
 	}
 	return p, b, nil
 }
@@ -61,7 +60,7 @@ func find(t terminal, pid int, backend string) (*sampler.Process, attacher, erro
 	}
 	if err != nil {
 		p.Release()
-		return nil, nil, prefix(pid, fmt.Errorf("%w%s", err, hint))
+		return nil, nil, sampler.AttachError(pid, fmt.Errorf("%w%s", err, hint))
 	}
 	if hint != "" {
 		fmt.Fprintf(t.err, "cpprof: process %d is the go command%s\n", pid, hint)
@@ -79,13 +78,4 @@ func startedBy(pid int) string {
 		return ""
 	}
 	return ": it started " + strings.Join(list, ", ")
-}
-
-// prefix says which process an error is about, where it doesn't itself.
-func prefix(pid int, err error) error {
-	var target *sampler.TargetError
-	if errors.As(err, &target) || strings.HasPrefix(err.Error(), "attach to ") {
-		return err
-	}
-	return fmt.Errorf("attach to %d: %w", pid, err)
 }

@@ -73,7 +73,7 @@ func recordDemo(ctx context.Context, t terminal, output string, duration time.Du
 			MaxOverhead: sampler.DefaultMaxOverhead, MaxCPU: sampler.DefaultMaxCPU, Yield: true, Duration: duration,
 		},
 	}}
-	_, err = f.takeTelling(ctx, process, b, output, newNarrator(t))
+	_, err = f.record(ctx, process, b, output, newNarrator(t))
 	return err
 }
 

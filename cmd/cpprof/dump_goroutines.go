@@ -81,7 +81,7 @@ func haltOnce(ctx context.Context, t terminal, pid int, backend string) (*sample
 		case ctx.Err() != nil:
 			return nil, errors.New("interrupted")
 		case errors.As(err, &ended) || try == halts:
-			return nil, prefix(pid, err)
+			return nil, sampler.AttachError(pid, err)
 		}
 	}
 }

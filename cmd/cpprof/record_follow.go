@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -15,29 +14,8 @@ import (
 	"github.com/cpprof/cpprof/locks"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
+	"github.com/cpprof/cpprof/views"
 )
-
-// mostAttempts is how often a process is tried that can't be attached to: it may be executing another program just then.
-const mostAttempts = 5
-
-// A pursuit records the programs that a process becomes and starts, each into a recording of its own.
-type pursuit struct {
-	f        *recordFlags
-	signals  *signals
-	root     *sampler.Process
-	follower *sampler.Follower
-	began    time.Time // the first recording
-
-	mu       sync.Mutex
-	say      *narrator
-	newest   int         // process, whose progress is told
-	attempts map[int]int // that failed, of the process
-	failed   map[int]error
-	made     int    // recordings
-	largest  string // of them
-	samples  int64  // in that
-	brief    []string
-}
 
 // matcher chooses programs by --child.
 func (f *recordFlags) matcher() func(string) bool {
@@ -50,146 +28,114 @@ func (f *recordFlags) matcher() func(string) bool {
 	}
 }
 
-// follow records programs until the context is done, the duration is over, or there will be none any more.
-func (r *pursuit) follow(ctx context.Context, o sampler.FollowOptions) error {
-	follower, err := sampler.Follow(r.root, o)
+// A recordRun is one call of record, and says how it goes.
+type recordRun struct {
+	f       *recordFlags
+	signals *signals
+	root    *sampler.Process
+
+	mu      sync.Mutex
+	say     *narrator
+	newest  int    // process, whose progress is shown
+	made    int    // recordings
+	largest string // of them
+	samples int64  // in that
+}
+
+// programs records the programs that the root becomes and starts, each into a recording of its own; began is when an
+// earlier recording did.
+func (r *recordRun) programs(ctx context.Context, o sampler.FollowOptions, began time.Time) error {
+	r.tell("waiting for the program to record; Ctrl-C ends that")
+	programs, err := sampler.RecordPrograms(ctx, r.root, sampler.ProgramsOptions{
+		Follow: o, FollowExec: r.f.followExec, Options: r.f.options, Began: began, Attach: r.attach,
+		Found: func(p *sampler.Process) sampler.ProgramRecording {
+			return &programRecording{r: r, p: p, file: r.f.outputs.claim(p.Name)}
+		},
+	})
 	if err != nil {
 		return goesOn(r.root, err)
 	}
-	r.follower, r.attempts, r.failed = follower, map[int]int{}, map[int]error{}
-	r.tell("waiting for the program to record; Ctrl-C ends that")
-	watching, stop := context.WithCancel(ctx)
-	defer stop()
-	var takes sync.WaitGroup
-	for p := range follower.Programs(watching) {
-		left, file := r.left(stop), r.f.outputs.claim(p.Name)
-		takes.Go(func() { r.record(ctx, p, file, left) })
-	}
-	takes.Wait()
 	r.await(ctx)
-	return r.conclude(ctx)
+	return r.conclude(ctx, programs)
 }
 
-// left is how long a recording may last that begins now, 0 for any time. The first begins the duration of all; when that
-// is over, stop is called.
-func (r *pursuit) left(stop func()) time.Duration {
-	limit := r.f.options.Duration
-	if limit == 0 {
-		return 0
-	}
-	if r.began.IsZero() {
-		r.began = time.Now()
-	}
-	left := max(limit-time.Since(r.began), time.Nanosecond)
-	time.AfterFunc(left, stop)
-	return left
-}
-
-// record makes one recording.
-func (r *pursuit) record(ctx context.Context, p *sampler.Process, file string, left time.Duration) {
-	if p != r.root {
-		defer p.Release()
-	}
-	cause, err := r.take(ctx, p, file, left)
-	r.mu.Lock()
-	delete(r.failed, p.PID)
-	if err != nil {
-		r.failed[p.PID] = prefix(p.PID, err)
-	}
-	r.mu.Unlock()
-	if cause == sampledata.EndExec {
-		r.follower.Again(p.PID)
-	} else if err != nil {
-		r.tell("not recorded: %v", prefix(p.PID, err))
-	}
-}
-
-// take attaches to a process and records it. The cause is EndExec where the process is to be looked at again.
-func (r *pursuit) take(ctx context.Context, p *sampler.Process, file string, left time.Duration) (sampledata.EndCause, error) {
-	b, err := r.attach(p)
-	switch {
-	case err != nil:
-		r.f.outputs.release(file)
-		return r.retry(p.PID), err
-	case b == nil:
-		r.f.outputs.release(file)
-		return sampledata.EndUnknown, nil
-	}
-	defer b.Close()
-	r.tell("following to %s (process %d), into %s; Ctrl-C ends the recording", p.Name, p.PID, file)
-	r.mu.Lock()
-	r.newest = p.PID
-	r.mu.Unlock()
-	o := r.f.options
-	o.Duration = left
-	o.Progress = func(progress sampler.Progress) { r.progress(p.PID, progress) }
-	deadlock := func(d locks.Deadlock) {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.say.deadlock(p, d)
-	}
-	result, err := r.f.take(ctx, p, r.signals.suspendable(b), file, o, deadlock)
-	if err != nil {
-		return result.End.Cause, err
-	}
-	return r.ended(p, file, result)
-}
-
-// retry is EndExec for a process that may just have executed another program while it was attached to.
-func (r *pursuit) retry(pid int) sampledata.EndCause {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.attempts[pid]++; r.attempts[pid] < mostAttempts {
-		return sampledata.EndExec
-	}
-	return sampledata.EndUnknown
-}
-
-// attach gives no backend for a process that has ended.
-func (r *pursuit) attach(p *sampler.Process) (sampler.Backend, error) {
+func (r *recordRun) attach(p *sampler.Process) (sampler.Backend, error) {
 	attach, err := backends[r.f.backend].open(p.Executable)
-	var b sampler.Backend
-	if err == nil {
-		b, err = attach(p)
-	}
-	if err == nil {
-		return b, nil
-	}
-	select {
-	case <-p.Done():
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.brief = append(r.brief, filepath.Base(p.Name))
-		return nil, nil
-	case <-time.After(100 * time.Millisecond):
+	if err != nil {
 		return nil, err
 	}
+	b, err := attach(p)
+	if err != nil {
+		return nil, err
+	}
+	return r.signals.suspendable(b), nil
 }
 
-// ended tells what became of a recording; one without samples is taken away again.
-func (r *pursuit) ended(p *sampler.Process, file string, result sampler.Result) (sampledata.EndCause, error) {
+// A programRecording is one of those that recordRun.programs makes.
+type programRecording struct {
+	r    *recordRun
+	p    *sampler.Process
+	file string
+}
+
+// Open creates the file, and makes this recording the one whose progress is shown.
+func (g *programRecording) Open(h sampledata.Header) (sampledata.Sink, error) {
+	g.r.tell("following to %s (process %d), into %s; Ctrl-C ends the recording", g.p.Name, g.p.PID, g.file)
+	g.r.mu.Lock()
+	g.r.newest = g.p.PID
+	g.r.mu.Unlock()
+	return g.r.f.create(g.file, h, func(d locks.Deadlock) {
+		g.r.mu.Lock()
+		defer g.r.mu.Unlock()
+		g.r.say.deadlock(g.p, d)
+	})
+}
+
+// Progress shows how the newest of the recordings goes.
+func (g *programRecording) Progress(progress sampler.Progress) {
+	g.r.mu.Lock()
+	defer g.r.mu.Unlock()
+	if g.p.PID == g.r.newest {
+		g.r.say.progress(progress)
+	}
+}
+
+// Ended says what became of the recording; one without samples is removed.
+func (g *programRecording) Ended(result sampler.Result) error {
+	r := g.r
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.say.clear()
 	if result.Samples == 0 {
-		r.brief = append(r.brief, filepath.Base(p.Name))
-		return result.End.Cause, r.f.outputs.discard(file)
+		return r.f.outputs.discard(g.file)
 	}
-	became := becameOf(p, result.End)
+	became := becameOf(g.p, result.End)
 	if result.End.Cause == sampledata.EndInterrupted && r.root.Launched && r.signals.fromTerminal() {
 		became = "interrupted" // as the program is, too, which may take a moment to end
 	}
-	fmt.Fprintf(r.say.out, "cpprof: recorded %s (process %d) into %s: %s in %s: %s\n", filepath.Base(p.Name), p.PID, file,
+	fmt.Fprintf(r.say.out, "cpprof: recorded %s (process %d) into %s: %s in %s: %s\n", filepath.Base(g.p.Name), g.p.PID, g.file,
 		achieved(result.Progress), result.Elapsed.Round(time.Millisecond), became)
 	r.made++
 	if result.Samples > r.samples {
-		r.largest, r.samples = file, result.Samples
+		r.largest, r.samples = g.file, result.Samples
 	}
 	if result.End.Cause == sampledata.EndExec && !r.f.followExec {
 		r.say.execs()
-		return sampledata.EndUnknown, nil
 	}
-	return result.End.Cause, nil
+	return nil
+}
+
+// Failed says why there is less than a whole recording.
+func (g *programRecording) Failed(err error) {
+	g.r.tell("not recorded: %v", sampler.AttachError(g.p.PID, err))
+}
+
+// Dropped frees the file's name, and says what went wrong.
+func (g *programRecording) Dropped(err error) {
+	g.r.f.outputs.release(g.file)
+	if err != nil {
+		g.Failed(err)
+	}
 }
 
 // execs says how to go on with a program that was executed in place of a recorded one.
@@ -197,8 +143,8 @@ func (n *narrator) execs() {
 	fmt.Fprintln(n.out, "cpprof: add --follow-exec to go on with the program that it executed")
 }
 
-// tell says something to a person who looks on.
-func (r *pursuit) tell(format string, args ...any) {
+// tell says something to a person who watches.
+func (r *recordRun) tell(format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.say.live {
@@ -207,31 +153,21 @@ func (r *pursuit) tell(format string, args ...any) {
 	}
 }
 
-// progress tells how the newest of the recordings goes.
-func (r *pursuit) progress(pid int, p sampler.Progress) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if pid == r.newest {
-		r.say.progress(p)
-	}
-}
-
 // conclude says what to do next, or why there is no recording.
-func (r *pursuit) conclude(ctx context.Context) error {
-	failure := r.failure()
+func (r *recordRun) conclude(ctx context.Context, programs sampler.Programs) error {
 	if r.made > 0 {
-		if failure != nil {
-			fmt.Fprintf(r.say.out, "cpprof: not recorded: %v\n", failure)
+		if programs.Err != nil {
+			fmt.Fprintf(r.say.out, "cpprof: not recorded: %v\n", programs.Err)
 		}
-		if len(r.brief) > 0 {
-			fmt.Fprintf(r.say.out, "cpprof: ended before a first sample: %s\n", listed(r.brief))
+		if len(programs.Brief) > 0 {
+			fmt.Fprintf(r.say.out, "cpprof: ended before a first sample: %s\n", listed(programs.Brief))
 		}
 		if r.largest != "" {
 			fmt.Fprintf(r.say.out, "cpprof: next: cpprof report %s\n", shellWord(r.largest))
 		}
 		return nil
 	}
-	err := goesOn(r.root, r.nothing(ctx))
+	err := goesOn(r.root, r.nothing(ctx, programs))
 	if status := handOn(r.root); status != nil {
 		fmt.Fprintf(r.say.out, "cpprof: %v\n", err)
 		return status
@@ -239,27 +175,18 @@ func (r *pursuit) conclude(ctx context.Context) error {
 	return err
 }
 
-// failure is the one of the first process that could not be recorded.
-func (r *pursuit) failure() error {
-	for _, pid := range slices.Sorted(maps.Keys(r.failed)) {
-		return r.failed[pid]
-	}
-	return r.follower.Refused()
-}
-
 // nothing says why nothing was recorded, and what to do about it.
-func (r *pursuit) nothing(ctx context.Context) error {
-	seen := r.follower.Seen()
+func (r *recordRun) nothing(ctx context.Context, programs sampler.Programs) error {
 	switch {
-	case r.failure() != nil:
-		return r.failure()
-	case len(r.brief) > 0:
-		return fmt.Errorf("nothing was recorded: %s ended before a first sample", listed(r.brief))
+	case programs.Err != nil:
+		return programs.Err
+	case len(programs.Brief) > 0:
+		return fmt.Errorf("nothing was recorded: %s ended before a first sample", listed(programs.Brief))
 	case ctx.Err() != nil:
 		return errors.New("nothing was recorded: interrupted before a Go program was there to be recorded")
-	case r.f.child != "" && len(seen) > 0:
-		return fmt.Errorf("nothing was recorded: no program matched --child %s: these ran: %s", r.f.child, listed(seen))
-	case slices.Contains(seen, "go"):
+	case r.f.child != "" && len(programs.Seen) > 0:
+		return fmt.Errorf("nothing was recorded: no program matched --child %s: these ran: %s", r.f.child, listed(programs.Seen))
+	case slices.Contains(programs.Seen, "go"):
 		return errors.New("nothing was recorded: the go command ran no program, or one for a few milliseconds only: " +
 			"a cached test result runs nothing (add -count=1); to record the go command itself, add --child go")
 	}
@@ -267,7 +194,7 @@ func (r *pursuit) nothing(ctx context.Context) error {
 		"check the command, or attach with -p PID to what it leaves running", filepath.Base(r.root.Name))
 }
 
-// listed gives some names, each once.
+// listed joins some names, each once.
 func listed(list []string) string {
 	const most = 8
 	list = slices.Compact(slices.Sorted(slices.Values(list)))
@@ -275,4 +202,14 @@ func listed(list []string) string {
 		list = append(list[:most:most], fmt.Sprintf("and %d more", len(list)-most))
 	}
 	return strings.Join(list, ", ")
+}
+
+// create makes the file of a recording, and returns the sink that fills it and reports deadlocks as soon as they stand.
+func (f *recordFlags) create(file string, h sampledata.Header, deadlock func(locks.Deadlock)) (sampledata.Sink, error) {
+	h.Sampler = f.options.Settings(version(), f.backend)
+	w, err := f.outputs.create(file, h)
+	if err != nil {
+		return nil, err
+	}
+	return locks.Watch(w, views.Options{}, deadlock), nil
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/cpprof/cpprof/locks"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
-	"github.com/cpprof/cpprof/views"
 )
 
 // record makes one recording, or several where programs are followed.
@@ -21,10 +20,9 @@ func record(ctx context.Context, t terminal, f *recordFlags, command []string) e
 		return err
 	}
 	defer target.Release()
-	say := newNarrator(t)
-	r := &pursuit{f: f, say: say, signals: signals, root: target.Process}
+	r := &recordRun{f: f, say: newNarrator(t), signals: signals, root: target.Process}
 	if target.backend == nil {
-		err = r.follow(ctx, sampler.FollowOptions{Children: true, Match: f.matcher()})
+		err = r.programs(ctx, sampler.FollowOptions{Children: true, Match: f.matcher()}, time.Time{})
 	} else {
 		err = r.first(ctx, target.backend)
 	}
@@ -99,32 +97,13 @@ func (f *recordFlags) running(t terminal) (target, error) {
 	return target{Process: p}, nil
 }
 
-// take writes the recording of a process that a backend is attached to. It tells of deadlocks as soon as they stand.
-func (f *recordFlags) take(ctx context.Context, p *sampler.Process, b sampler.Backend, file string, o sampler.Options, deadlock func(locks.Deadlock)) (sampler.Result, error) {
-	h := b.Header()
-	h.Sampler = o.Settings(version(), f.backend)
-	w, err := f.outputs.create(file, h)
-	if err != nil {
-		return sampler.Result{}, err
-	}
-	return sampler.Record(ctx, p, b, locks.Watch(w, views.Options{}, deadlock), o)
-}
-
-// takeTelling is take, telling how it goes.
-func (f *recordFlags) takeTelling(ctx context.Context, p *sampler.Process, b sampler.Backend, file string, say *narrator) (sampler.Result, error) {
-	o := f.options
-	o.Progress = say.progress
-	defer say.clear()
-	return f.take(ctx, p, b, file, o, func(d locks.Deadlock) { say.deadlock(p, d) })
-}
-
-// first records the process itself, and then, where that is asked for, the programs that it executes.
-func (r *pursuit) first(ctx context.Context, b sampler.Backend) error {
+// first records the process itself, and then, if that is asked for, the programs that it executes.
+func (r *recordRun) first(ctx context.Context, b sampler.Backend) error {
 	p := r.root
 	file := r.f.outputs.claim(p.Name)
 	r.say.begin(p, file)
 	began := time.Now()
-	result, err := r.f.takeTelling(ctx, p, r.signals.suspendable(b), file, r.say)
+	result, err := r.f.record(ctx, p, r.signals.suspendable(b), file, r.say)
 	b.Close()
 	if err != nil {
 		return goesOn(p, err)
@@ -134,15 +113,27 @@ func (r *pursuit) first(ctx context.Context, b sampler.Backend) error {
 	case result.End.Cause == sampledata.EndExec && !r.f.followExec:
 		r.say.execs()
 	case result.End.Cause == sampledata.EndExec:
-		r.began, r.made = began, 1
-		return r.follow(ctx, sampler.FollowOptions{Match: func(string) bool { return true }})
+		r.made = 1
+		return r.programs(ctx, sampler.FollowOptions{Match: func(string) bool { return true }}, began)
 	}
 	r.await(ctx)
 	return nil
 }
 
+// record writes the recording of a process that a backend is attached to, and says how it goes.
+func (f *recordFlags) record(ctx context.Context, p *sampler.Process, b sampler.Backend, file string, say *narrator) (sampler.Result, error) {
+	sink, err := f.create(file, b.Header(), func(d locks.Deadlock) { say.deadlock(p, d) })
+	if err != nil {
+		return sampler.Result{}, err
+	}
+	o := f.options
+	o.Progress = say.progress
+	defer say.clear()
+	return sampler.Record(ctx, p, b, sink, o)
+}
+
 // await waits for a launched program to end that has got the same Ctrl-C at the terminal.
-func (r *pursuit) await(ctx context.Context) {
+func (r *recordRun) await(ctx context.Context) {
 	if r.root.Launched && r.signals.fromTerminal() {
 		r.root.Wait(context.WithoutCancel(ctx))
 	}

@@ -89,7 +89,7 @@ func (f *recordFlags) grow(ctx context.Context, target target, signals *signals)
 	ctx, g.stop = context.WithCancel(ctx)
 	go func() {
 		defer close(g.ended)
-		sink := locks.Watch(tee{w, g.live}, views.Options{}, g.find)
+		sink := locks.Watch(sampledata.Tee(w, g.live), views.Options{}, g.find)
 		g.result, g.err = sampler.Record(ctx, target.Process, signals.suspendable(target.backend), sink, f.options)
 		g.became = outcome(target.Process, g.result, g.err)
 	}()
@@ -172,56 +172,4 @@ func endLaunched(ctx context.Context, t terminal, p *sampler.Process) {
 		fmt.Fprintf(t.err, "cpprof: waiting for process %d to end, which was interrupted; Ctrl-C leaves it alone\n", p.PID)
 		_, _ = p.Wait(ctx)
 	}
-}
-
-// A tee hands everything to two sinks. They give the same codes, because both count what is new.
-type tee struct {
-	*sampledata.Writer
-	live *sampledata.Builder
-}
-
-func (t tee) Function(f sampledata.Function) sampledata.FunctionID {
-	t.live.Function(f)
-	return t.Writer.Function(f)
-}
-
-func (t tee) Node(n sampledata.Node) sampledata.NodeID {
-	t.live.Node(n)
-	return t.Writer.Node(n)
-}
-
-func (t tee) Goroutine(g sampledata.Goroutine) sampledata.GoroutineID {
-	t.live.Goroutine(g)
-	return t.Writer.Goroutine(g)
-}
-
-func (t tee) LabelSet(set []sampledata.Label) sampledata.LabelSetID {
-	t.live.LabelSet(set)
-	return t.Writer.LabelSet(set)
-}
-
-func (t tee) HolderSet(set []sampledata.GoroutineID) sampledata.HolderSetID {
-	t.live.HolderSet(set)
-	return t.Writer.HolderSet(set)
-}
-
-func (t tee) LockName(n sampledata.LockName) {
-	t.live.LockName(n)
-	t.Writer.LockName(n)
-}
-
-func (t tee) Sample(s sampledata.Sample, changes []sampledata.Change) error {
-	if err := t.Writer.Sample(s, changes); err != nil {
-		return err
-	}
-	return t.live.Sample(s, changes)
-}
-
-func (t tee) Warn(kind, message string, count int64) {
-	t.live.Warn(kind, message, count)
-	t.Writer.Warn(kind, message, count)
-}
-
-func (t tee) Finish(e sampledata.End) error {
-	return errors.Join(t.Writer.Finish(e), t.live.Finish(e))
 }

@@ -108,22 +108,20 @@ func (f *topFlags) run(ctx context.Context, t terminal) error {
 		return err
 	}
 	defer p.Release()
-	feed, err := startFeed(ctx, p, feedOptions{
-		attach:  func(p *sampler.Process) (sampler.Backend, error) { return suspendableAttach(signals, attach, p) },
-		longest: max(longestRound, 4*f.window),
-		least:   4 * f.window,
-		overlap: f.interval,
-		changes: mostChanges,
-		options: f.options,
+	feed, err := sampler.StartFeed(ctx, p, sampler.FeedOptions{
+		Attach:  func(p *sampler.Process) (sampler.Backend, error) { return suspendableAttach(signals, attach, p) },
+		Least:   4 * f.window,
+		Overlap: f.interval,
+		Options: f.options,
 	})
 	if err != nil {
-		return prefix(f.pid, err)
+		return sampler.AttachError(f.pid, err)
 	}
-	defer feed.stop()
+	defer feed.Stop()
 	if err := f.show(ctx, t, feed, &s); err != nil {
 		return err
 	}
-	end, err := feed.stop()
+	end, err := feed.Stop()
 	if err != nil {
 		return err
 	}
@@ -144,7 +142,7 @@ func suspendableAttach(s *signals, attach attacher, p *sampler.Process) (sampler
 }
 
 // show renews the screen, and leaves it as it was before.
-func (f *topFlags) show(ctx context.Context, t terminal, feed *liveFeed, s *source) error {
+func (f *topFlags) show(ctx context.Context, t terminal, feed *sampler.Feed, s *source) error {
 	screen, err := openScreen(t)
 	if err != nil {
 		return err
@@ -161,11 +159,11 @@ func (f *topFlags) show(ctx context.Context, t terminal, feed *liveFeed, s *sour
 			return nil
 		case <-screen.quit:
 			return nil
-		case <-feed.ended:
+		case <-feed.Ended():
 			return nil
 		case <-tick.C:
 		}
-		r := feed.recording()
+		r := feed.Recording()
 		if len(r.Samples) == 0 {
 			continue
 		}

@@ -51,9 +51,9 @@ func TestFeedRounds(t *testing.T) {
 	target := fixture.Start(t, fixture.BuildOnce(t, "mutex"))
 	needsTracing(t, target.Pid())
 	for _, backend := range backendNames() {
-		for name, o := range map[string]feedOptions{
-			"time":    {longest: 200 * time.Millisecond, changes: math.MaxInt},
-			"changes": {longest: time.Hour, least: 100 * time.Millisecond},
+		for name, o := range map[string]sampler.FeedOptions{
+			"time":    {Longest: 200 * time.Millisecond, Changes: math.MaxInt},
+			"changes": {Longest: time.Hour, Least: 100 * time.Millisecond, Changes: 1},
 		} {
 			t.Run(backend+"/"+name, func(t *testing.T) { feedRounds(t, target, backend, o) })
 		}
@@ -61,25 +61,26 @@ func TestFeedRounds(t *testing.T) {
 }
 
 // feedRounds waits for a few rounds.
-func feedRounds(t *testing.T, target *fixture.Running, backend string, o feedOptions) {
+func feedRounds(t *testing.T, target *fixture.Running, backend string, o sampler.FeedOptions) {
 	p, attach, err := find(terminal{err: t.Output()}, target.Pid(), backend)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer p.Release()
-	o.attach, o.overlap, o.options = attach, 50*time.Millisecond, sampler.Options{Rate: 100, Jitter: 1}
-	feed, err := startFeed(t.Context(), p, o)
+	o.Attach, o.Overlap, o.Options = attach, 50*time.Millisecond, sampler.Options{Rate: 100, Jitter: 1}
+	feed, err := sampler.StartFeed(t.Context(), p, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	starts := map[time.Time]bool{}
 	for len(starts) < 4 {
 		select {
-		case <-feed.ended:
-			t.Fatalf("it has ended: %v", feed.err)
+		case <-feed.Ended():
+			_, err := feed.Stop()
+			t.Fatalf("it has ended: %v", err)
 		case <-time.After(5 * time.Millisecond):
 		}
-		r := feed.recording()
+		r := feed.Recording()
 		if len(r.Samples) == 0 && len(starts) > 0 {
 			t.Fatal("there is nothing to show after a round")
 		}
@@ -90,7 +91,7 @@ func feedRounds(t *testing.T, target *fixture.Running, backend string, o feedOpt
 			starts[r.Header.Start] = true
 		}
 	}
-	if end, err := feed.stop(); err != nil || end.Cause != sampledata.EndInterrupted {
+	if end, err := feed.Stop(); err != nil || end.Cause != sampledata.EndInterrupted {
 		t.Errorf("%v: %+v", err, end)
 	}
 }

@@ -1,0 +1,182 @@
+package sampledata
+
+import "errors"
+
+// Tee returns a sink that hands everything to several sinks, in the order in which they are given. Each sink has codes of
+// its own: the codes that Tee returns and takes are those of the first one, and the others are given their own. A sample
+// that one sink refuses does not reach those behind it. The methods must not be called at the same time.
+func Tee(first Sink, others ...Sink) Sink {
+	t := &tee{first: first}
+	for _, s := range others {
+		t.others = append(t.others, &branch{sink: s})
+	}
+	return t
+}
+
+type tee struct {
+	first  Sink
+	others []*branch
+}
+
+// A branch is a sink of a tee that is not the first one.
+type branch struct {
+	sink       Sink
+	functions  codeMap[FunctionID]
+	nodes      codeMap[NodeID]
+	goroutines codeMap[GoroutineID]
+	labelSets  codeMap[LabelSetID]
+	holderSets codeMap[HolderSetID]
+
+	processors []GoroutineID
+	changes    []Change
+}
+
+// A codeMap translates the first sink's codes into those of another one. For example, if that one has three functions
+// already, the first sink's function 0 is its function 3.
+type codeMap[C ~int32] struct {
+	to      []C
+	differs bool // at least one code is another one
+}
+
+// put notes that the first sink's code from is the other one's code to. A negative code belongs to something that was
+// refused, and that nothing can refer to.
+func (m *codeMap[C]) put(from, to C) {
+	if from < 0 {
+		return
+	}
+	for len(m.to) <= int(from) {
+		m.to = append(m.to, C(len(m.to)))
+	}
+	m.to[from] = to
+	m.differs = m.differs || from != to
+}
+
+// of returns the other sink's code. Codes without a meaning, and those that are the same for all sinks (-1 for no stack, 0
+// for an empty set), stay as they are.
+func (m *codeMap[C]) of(code C) C {
+	if code < 0 || int(code) >= len(m.to) {
+		return code
+	}
+	return m.to[code]
+}
+
+func (t *tee) Function(f Function) FunctionID {
+	id := t.first.Function(f)
+	for _, b := range t.others {
+		b.functions.put(id, b.sink.Function(f))
+	}
+	return id
+}
+
+func (t *tee) Node(n Node) NodeID {
+	id := t.first.Node(n)
+	for _, b := range t.others {
+		own := n
+		own.Parent, own.Function = b.nodes.of(n.Parent), b.functions.of(n.Function)
+		b.nodes.put(id, b.sink.Node(own))
+	}
+	return id
+}
+
+func (t *tee) Goroutine(g Goroutine) GoroutineID {
+	id := t.first.Goroutine(g)
+	for _, b := range t.others {
+		own := g
+		own.Start = b.functions.of(g.Start)
+		b.goroutines.put(id, b.sink.Goroutine(own))
+	}
+	return id
+}
+
+func (t *tee) LabelSet(set []Label) LabelSetID {
+	id := t.first.LabelSet(set)
+	for _, b := range t.others {
+		b.labelSets.put(id, b.sink.LabelSet(set))
+	}
+	return id
+}
+
+func (t *tee) HolderSet(set []GoroutineID) HolderSetID {
+	id := t.first.HolderSet(set)
+	for _, b := range t.others {
+		own := make([]GoroutineID, len(set))
+		for i, g := range set {
+			own[i] = b.goroutines.of(g)
+		}
+		b.holderSets.put(id, b.sink.HolderSet(own))
+	}
+	return id
+}
+
+func (t *tee) LockName(n LockName) {
+	t.first.LockName(n)
+	for _, b := range t.others {
+		b.sink.LockName(n)
+	}
+}
+
+func (t *tee) Sample(s Sample, changes []Change) error {
+	if err := t.first.Sample(s, changes); err != nil {
+		return err
+	}
+	for _, b := range t.others {
+		if err := b.sink.Sample(b.own(s, changes)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// own returns a sample with the branch's codes, in slices that the next call uses again.
+func (b *branch) own(s Sample, changes []Change) (Sample, []Change) {
+	if b.goroutines.differs {
+		b.processors = b.processors[:0]
+		for _, g := range s.Processors {
+			b.processors = append(b.processors, b.goroutines.of(g))
+		}
+		s.Processors = b.processors
+	}
+	if !b.goroutines.differs && !b.nodes.differs && !b.labelSets.differs && !b.holderSets.differs {
+		return s, changes
+	}
+	b.changes = b.changes[:0]
+	for _, c := range changes {
+		c.Goroutine = b.goroutines.of(c.Goroutine)
+		c.State.Stack, c.State.Labels = b.nodes.of(c.State.Stack), b.labelSets.of(c.State.Labels)
+		c.State.Holders = b.holderSets.of(c.State.Holders)
+		b.changes = append(b.changes, c)
+	}
+	return s, b.changes
+}
+
+func (t *tee) Warn(kind, message string, count int64) {
+	t.first.Warn(kind, message, count)
+	for _, b := range t.others {
+		b.sink.Warn(kind, message, count)
+	}
+}
+
+func (t *tee) Finish(e End) error {
+	err := t.first.Finish(e)
+	for _, b := range t.others {
+		err = errors.Join(err, b.sink.Finish(e))
+	}
+	return err
+}
+
+// AfterSample returns a sink that hands everything on to another one, and calls then behind each sample, with what the sink
+// said of it.
+func AfterSample(sink Sink, then func(s Sample, changes []Change, err error)) Sink {
+	return &afterSample{sink, then}
+}
+
+type afterSample struct {
+	Sink
+	then func(Sample, []Change, error)
+}
+
+func (a *afterSample) Sample(s Sample, changes []Change) error {
+	err := a.Sink.Sample(s, changes)
+	a.then(s, changes, err)
+	return err
+}

@@ -1,0 +1,100 @@
+package sampledata
+
+import (
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// Files and memory have the same recording of what they are handed together.
+func TestTee(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		want := drawRecording(rt)
+		dir := filepath.Join(t.TempDir(), "r.cpprof")
+		w, err := Create(dir, want.Header)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		defer w.Close()
+		b := NewBuilder(want.Header)
+		if err := want.replay(Tee(w, b)); err != nil {
+			rt.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			rt.Fatal(err)
+		}
+		file, err := Open(dir)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		equal(rt, file, want)
+		equal(rt, b.Recording(), want)
+	})
+}
+
+// A sink that has things already is given its own codes.
+func TestTeeTranslatesCodes(t *testing.T) {
+	other := NewBuilder(testHeader())
+	f := other.Function(Function{Name: "main.earlier"})
+	other.Node(Node{Parent: NoStack, Function: f})
+	other.Goroutine(Goroutine{ID: 99, Start: f})
+	other.Goroutine(Goroutine{ID: 98, Start: -1})
+	other.LabelSet([]Label{{"a", "b"}})
+	other.HolderSet([]GoroutineID{0, 1})
+	first := NewBuilder(testHeader())
+	twoGoroutines(t, Tee(first, other))
+	want, got := first.Recording(), other.Recording()
+	if err := got.Check(); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Runs) != len(want.Runs) || len(got.Runs) == 0 {
+		t.Fatalf("%d runs, want %d", len(got.Runs), len(want.Runs))
+	}
+	for i := range want.Runs {
+		a, b := &want.Runs[i], &got.Runs[i]
+		if x, y := want.Goroutines[a.Goroutine], got.Goroutines[b.Goroutine]; x.ID != y.ID || want.Functions[x.Start] != got.Functions[y.Start] {
+			t.Errorf("run %d: goroutine %+v, want %+v", i, y, x)
+		}
+		if x, y := stackNames(want, a.Stack), stackNames(got, b.Stack); x != y {
+			t.Errorf("run %d: stack %s, want %s", i, y, x)
+		}
+		if x, y := want.LabelSets[a.Labels], got.LabelSets[b.Labels]; len(x) != len(y) || len(x) > 0 && x[0] != y[0] {
+			t.Errorf("run %d: labels %v, want %v", i, y, x)
+		}
+		x, y := want.HolderSets[a.Holders], got.HolderSets[b.Holders]
+		if len(x) != len(y) || len(x) > 0 && want.Goroutines[x[0]].ID != got.Goroutines[y[0]].ID {
+			t.Errorf("run %d: holders %v, want %v", i, y, x)
+		}
+	}
+	for i, s := range want.Samples {
+		for p, g := range s.Processors {
+			if own := got.Samples[i].Processors[p]; g < 0 && own != g || g >= 0 && got.Goroutines[own].ID != want.Goroutines[g].ID {
+				t.Errorf("sample %d: processor %d runs %d, where the first sink has %d", i, p, own, g)
+			}
+		}
+	}
+}
+
+func stackNames(r *Recording, n NodeID) string {
+	names := ""
+	for ; n != NoStack; n = r.Nodes[n].Parent {
+		names += " " + r.Functions[r.Nodes[n].Function].Name
+	}
+	return names
+}
+
+// What the first sink refuses reaches no other one, and what is heard of a sample is what became of it.
+func TestTeeRefusedSample(t *testing.T) {
+	first, other := NewBuilder(testHeader()), NewBuilder(testHeader())
+	var heard []error
+	sink := AfterSample(Tee(first, other), func(_ Sample, _ []Change, err error) { heard = append(heard, err) })
+	good, bad := sink.Sample(Sample{Time: 5}, nil), sink.Sample(Sample{Time: 1}, nil)
+	if good != nil || bad == nil || len(other.Recording().Samples) != 1 {
+		t.Errorf("%v, %v, %d samples", good, bad, len(other.Recording().Samples))
+	}
+	if len(heard) != 2 || heard[0] != nil || !errors.Is(heard[1], bad) {
+		t.Errorf("heard %v", heard)
+	}
+}
