@@ -12,12 +12,12 @@ func newAspectsCommand(t terminal) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "aspects [RECORDING]",
 		Short: "List each aspect, and the functions that belong to it",
-		Long: `aspects lists the aspects that paths may name, with the functions of a recording that belong
-to each. With --builtin it prints the definitions that cpprof brings: a cpprof.yaml of your own is
-written the same way, and wins.`,
+		Long: `aspects lists the aspects that call paths can name, and the functions of a recording that belong
+to each. With --builtin it prints the built-in definitions; your own cpprof.yaml has the same form
+and takes precedence.`,
 		Example: `  cpprof aspects run.cpprof
   cpprof aspects --builtin > cpprof.yaml`,
-		GroupID:           groupAnalyse,
+		GroupID:           groupLook,
 		Args:              usageArgs(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: completeRecording,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -40,7 +40,7 @@ written the same way, and wins.`,
 		},
 	}
 	c.Flags().BoolVar(&builtin, "builtin", false, "print the definitions of the built-in aspects")
-	c.Flags().StringVar(&f.config, "config", "", "the configuration file (default cpprof.yaml, in this folder or above)")
+	c.Flags().StringVar(&f.config, "config", "", "the configuration `file` (default: cpprof.yaml, in this folder or above)")
 	c.Flags().StringArrayVar(&f.aspects, "aspect", nil, "define an aspect, as `NAME=PATTERN,PATTERN` (may be repeated)")
 	f.accounting = "observed"
 	return c

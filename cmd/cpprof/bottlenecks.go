@@ -15,26 +15,24 @@ func newBottlenecksCommand(t terminal) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bottlenecks RECORDING (--server | --thread CLASS) [--against RECORDING]",
 		Short: "Look for bottlenecks in a session of commands",
-		Long: `bottlenecks reads commands, from a terminal with history and completion (Tab), else from a script:
+		Long: `bottlenecks reads commands, at a terminal with history and completion (Tab), else from a script:
 
-  suggest                  where to start: single functions, those with the highest base first
-  select N                 look at number N of the last listing: its cost, what it shares with each
-                           label, and the nearby call sequences: one call more, or less, at either end
+  suggest                  list single functions to start with, the highest base first
+  select N                 show number N of the last list: its cost, its overlap with each label,
+                           and the nearby call sequences (one call more or less, at either end)
   select NAME NAME ...     the same for a call sequence
-  zoom on                  pass over the steps that one would take in any case
-  label NAME               remember it; overlap and labels tell what labelled ones share and add up to
-  set suggester HighCum    another way to start; help lists all commands and suggesters
+  zoom on                  skip steps that offer no choice
+  label NAME               remember the call sequence; overlap and labels compare labelled ones
+  help                     list all commands
 
-base is the cost of the calls themselves, cum that with all they lead to. With --against OLD both
-are differences, RECORDING minus OLD, each as fractions of its own whole.
-
-A script ends at its first error, which names the line, with status 1.
+base is the cost of the calls themselves, cum includes all that they lead to. With --against OLD
+both are differences. A script ends at its first error, with status 1.
 
 ` + treeArgument,
 		Example: `  cpprof bottlenecks run.cpprof --server
-  printf 'suggest\nselect 0\nselect 0\n' | cpprof bottlenecks run.cpprof --thread go:main.worker
+  printf 'suggest\nselect 0\n' | cpprof bottlenecks run.cpprof --thread go:main.worker
   cpprof bottlenecks new.cpprof --against old.cpprof --server`,
-		GroupID: groupAnalyse,
+		GroupID: groupFind,
 		Args:    oneTree,
 		RunE: func(_ *cobra.Command, args []string) error {
 			a, b, err := f.subjects(args[0])

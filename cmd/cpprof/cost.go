@@ -17,13 +17,12 @@ func newCostCommand(t terminal) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "cost RECORDING (--server | --thread CLASS) PATH...",
 		Short: "Print the exact cost of call paths",
-		Long: `cost prints for each call path what it costs in a view: the cost, the hits as an exact
-fraction, and the path. A path need not begin at the root. Where a path has an aspect that is not
-defined, or a function that occurs nowhere in the view, its name may be misspelt: cost tells which
-names are alike, and ends with status 1.`,
+		Long: `cost prints the cost of each call path in a view, with its hits as an exact fraction. A path need
+not begin at the root. If a path names an aspect that is not defined, or a function that the view
+does not have, cost prints similar names and ends with status 1.`,
 		Example: `  cpprof cost run.cpprof --thread go:main.worker '* ..:MONITOR' '* ..:MONITOR ..os.(*File).Write'
   cpprof cost run.cpprof --server '* ..@json' '* ..@alloc'`,
-		GroupID: groupAnalyse,
+		GroupID: groupLook,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 2 {
 				return usagef("want a recording and at least one call path, such as '* ..:RUN'")
@@ -70,7 +69,7 @@ names are alike, and ends with status 1.`,
 		},
 	}
 	f.addView(c)
-	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
 

@@ -23,9 +23,9 @@ func newDemoCommand(t terminal) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "Record a small contended server, and show its profile",
-		Long: `demo runs a small server that comes with cpprof for five seconds while recording it, and shows
-its profile: at a terminal in the Analyzer, elsewhere as text. The server has four problems on
-purpose; demo ends with the call path that shows each, and what it costs.`,
+		Long: `demo runs a small server that is part of cpprof for five seconds, records it, and shows its
+profile: at a terminal in the Analyzer, elsewhere as text. The server has four problems on
+purpose; demo ends with the call path that shows each, and its cost.`,
 		Example: `  cpprof demo
   cpprof demo --text
   cpprof demo -d 20s -o long.cpprof`,

@@ -13,8 +13,8 @@ func newDumpCommand(t terminal) *cobra.Command {
 	return &cobra.Command{
 		Use:   "dump RECORDING",
 		Short: "Print the text twin of a recording",
-		Long: `dump prints everything that is in a recording as text, one record a line; undump makes a
-recording of such text again. Nothing is lost either way.`,
+		Long: `dump prints a recording as text, one record per line; undump makes the same recording from that
+text.`,
 		Example: `  cpprof dump run.cpprof | less
   cpprof dump run.cpprof > run.txt && cpprof undump -o copy.cpprof run.txt`,
 		GroupID:           groupFiles,

@@ -19,11 +19,11 @@ func newDumpGoroutinesCommand(t terminal) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "dump-goroutines -p PID",
 		Short: "Show what every goroutine of a running Go program does right now",
-		Long: `dump-goroutines halts a running Go program once, for a moment, and prints what each of its goroutines
-was doing then: those in the same state, for the same reason and at the same stack together, the
-most numerous first. Of each group it tells the thread classes, the labels, the locks that it waits
-for and who holds them, where it waits for a channel, a sync.WaitGroup or a sync.Cond who may end that,
-and the stack, innermost call first. The program goes on.`,
+		Long: `dump-goroutines halts a running Go program once, for a moment, and prints what each of its
+goroutines was doing. It groups goroutines with the same state, wait reason and stack, the largest
+group first. Each group has its thread classes, its labels, the lock that it waits for and the
+holder of that lock, the goroutines that can end a wait for a channel, a sync.WaitGroup or a
+sync.Cond, and the stack, innermost call first.`,
 		Example: `  cpprof dump-goroutines -p 4711
   cpprof dump-goroutines -p 4711 --json | jq '.groups[0].frames'`,
 		GroupID: groupRecord,
@@ -52,7 +52,7 @@ and the stack, innermost call first. The program goes on.`,
 	}
 	c.Flags().SortFlags = false
 	addPID(c, &pid)
-	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	addBackend(c, &backend)
 	return c
 }

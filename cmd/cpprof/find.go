@@ -25,33 +25,29 @@ func newFindCommand(t terminal) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "find RECORDING (--server | --thread CLASS) [--against RECORDING]",
 		Short: "Find the few call sequences that most of the cost is in",
-		Long: `find does what an expert does with 'cpprof bottlenecks': from where most time is spent it goes up
-through the callers that concentrate it, labels what it reaches, and begins anew with what is not
-covered yet, until the labelled call sequences cover 80 % of the cost.
+		Long: `find searches for the few call sequences that cause most of the cost. From where most time is
+spent it goes up through the callers that concentrate it, labels the sequence that it reaches, and
+starts again with the rest, until the labelled sequences cover 80 %.
 
-For each it prints its own share of the whole, the share that it adds to those before it, the
-coverage so far, an interval that holds the true share with a probability of 95 %, and the command
-that opens it.
-
-With --against OLD it explains a regression: shares are differences, and the cost to cover is the
-sum of the increases. With --fail-above 5% the exit status is 3 when a call sequence that it finds
-adds more than 5 % of the whole.
+For each sequence it prints its share of the whole, what that adds to the coverage, an interval
+that holds the true share with a probability of 95 %, and the command that opens it. With
+--against OLD, shares are increases since OLD: find explains a regression.
 
 ` + treeArgument,
 		Example: `  cpprof find run.cpprof --server
   cpprof find run.cpprof --thread go:main.worker --coverage 95%
   cpprof find new.cpprof --against old.cpprof --thread go:main.worker --fail-above 5%`,
-		GroupID: groupAnalyse,
+		GroupID: groupFind,
 		Args:    oneTree,
 		RunE:    func(c *cobra.Command, args []string) error { return f.run(t, c, args[0]) },
 	}
 	f.addTree(c)
-	f.addAgainst(c, "the `recording` to compare with: what is found is where more is spent than there")
+	f.addAgainst(c, "the `recording` to compare with: find what costs more than there")
 	flags := c.Flags()
-	flags.StringVar(&f.coverage, "coverage", "80%", "the share of the cost to cover")
-	flags.StringVar(&f.failAbove, "fail-above", "", "end with status 3 when one adds more than such a `share` of the whole")
-	flags.IntVar(&f.max, "max", 0, "find at most so many (0: no limit)")
-	flags.BoolVar(&f.json, "json", false, "as JSON")
+	flags.StringVar(&f.coverage, "coverage", "80%", "the `share` of the cost to cover")
+	flags.StringVar(&f.failAbove, "fail-above", "", "end with status 3 if a call sequence adds more than this `share` of the whole")
+	flags.IntVar(&f.max, "max", 0, "find at most this `number` of call sequences; 0 for no limit")
+	flags.BoolVar(&f.json, "json", false, "print JSON")
 	return c
 }
 

@@ -14,12 +14,13 @@ func newImportCommand(t terminal) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "import --format arcflow -o PROFILE.pb.gz [TRACE]",
 		Short: "Make a profile of a trace of calls",
-		Long: `import reads a trace of calls and returns, from a file or standard input, and writes the weighted
-call tree that it makes, with exact times and the number of calls, as a profile: what 'cpprof find',
-'cpprof bottlenecks' and 'cpprof report xtree' read in place of a recording, and go tool pprof reads too.
+		Long: `import reads a trace of calls and returns, from a file or standard input, and writes it as a
+profile with exact times and numbers of calls. 'cpprof find', 'cpprof bottlenecks', 'cpprof report
+xtree' and go tool pprof can read the profile.
 
-The format is arcflow's: a line an event, the meter's reading first; '0 > main' is a call, '12.5 < main'
-its return, and '3 pidtid worker' says that what follows is of another process or thread.`,
+The format is arcflow's: one event per line, after the reading of the meter. '0 > main' is a call,
+'12.5 < main' its return, and '3 pidtid worker' says that the lines after it are about another
+process or thread.`,
 		Example: `  cpprof import --format arcflow -o calls.pb.gz calls.txt
   cpprof report xtree calls.pb.gz
   go tool pprof -top calls.pb.gz`,
@@ -41,9 +42,9 @@ its return, and '3 pidtid worker' says that what follows is of another process o
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&format, "format", string(arcflowForm), "what is read: arcflow")
+	flags.StringVar(&format, "format", string(arcflowForm), "what to read: arcflow")
 	flags.StringVarP(&output, "output", "o", "", "the `profile` to write")
-	flags.StringVar(&meter, "meter", "", "what the readings count, by `name` (\"CPU time\")")
+	flags.StringVar(&meter, "meter", "", "the `name` of what the readings count (\"CPU time\")")
 	completeWords(c, "format", string(arcflowForm))
 	return c
 }

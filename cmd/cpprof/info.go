@@ -13,7 +13,7 @@ func newInfoCommand(t terminal) *cobra.Command {
 		Short: "Show what was recorded, what it cost the target, and warnings",
 		Example: `  cpprof info run.cpprof
   cpprof info --json run.cpprof | jq .halted_share`,
-		GroupID:           groupAnalyse,
+		GroupID:           groupLook,
 		Args:              oneRecording,
 		ValidArgsFunction: completeRecording,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -27,7 +27,7 @@ func newInfoCommand(t terminal) *cobra.Command {
 			return report.Info(t.out, args[0], r)
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "as JSON: times in nanoseconds, shares of 1")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON: times in nanoseconds, shares of 1")
 	return c
 }
 
@@ -49,7 +49,7 @@ func newClassesCommand(t terminal) *cobra.Command {
   WAIT        waiting for anything else`,
 		Example: `  cpprof classes run.cpprof
   cpprof classes run.cpprof --class-by label:route --from 10s --to 20s`,
-		GroupID:           groupAnalyse,
+		GroupID:           groupLook,
 		Args:              oneRecording,
 		ValidArgsFunction: completeRecording,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -68,6 +68,6 @@ func newClassesCommand(t terminal) *cobra.Command {
 		},
 	}
 	f.addOptions(c)
-	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }

@@ -17,28 +17,25 @@ func newLocksCommand(t terminal) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "locks RECORDING",
 		Short: "Show the locks that goroutines waited for, who held them, and deadlocks",
-		Long: `locks lists the locks (sync.Mutex, sync.RWMutex) that goroutines were seen waiting for:
+		Long: `locks lists the locks (sync.Mutex, sync.RWMutex) that goroutines waited for:
 
   waited  for how long, all waiting goroutines together
   mean    how many goroutines waited for it at a time, on average
   hits    goroutines that waited for it, summed over the samples
   known   the share of the hits whose holder is known
-  lock    a variable (main.server.mu), a field of a type (main.(*cache).mu), or, where the program
-          doesn't tell, the function that takes it; locks of one name are numbered as they appear
+  lock    a variable (main.server.mu) or a field of a type (main.(*cache).mu); if the program has no
+          such information, the function that takes the lock
 
-Then of each lock who waited for it and in which function, who held it meanwhile and what the holder
-was doing, as call paths (those of 5 % of the hits and more), and chains: A waits for a lock of B,
-which waits for a lock of C. Goroutines that wait for one another in a circle are a deadlock, and
-stand first, with their stacks.
+For each lock it then prints who waited, who held it meanwhile, and chains: A waits for a lock of
+B, which waits for a lock of C. Goroutines that wait for one another in a circle are a deadlock,
+and come first, with their stacks.
 
-The Go runtime does not tell who holds a lock. cpprof infers it from the holder's stack. In a convoy,
-Unlock hands a lock on to a waiter: that one holds it, and stands in Lock until it runs. Where several
-goroutines fit, or the lock is free and one was woken to compete for it, the hits are "ambiguous", and
-nobody is blamed.`,
+The Go runtime does not record who holds a lock; cpprof infers it. docs/limits.md says from what,
+and when it can't.`,
 		Example: `  cpprof locks run.cpprof
   cpprof locks run.cpprof --from 10s --to 20s --top 1
   cpprof locks run.cpprof --json | jq '.locks[] | {lock, mean_waiting}'`,
-		GroupID:           groupAnalyse,
+		GroupID:           groupLook,
 		Args:              oneRecording,
 		ValidArgsFunction: completeRecording,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -66,8 +63,8 @@ nobody is blamed.`,
 		},
 	}
 	f.addOptions(c)
-	c.Flags().IntVar(&top, "top", 5, "show so many locks, 0 for all")
-	c.Flags().BoolVar(&asJSON, "json", false, "as JSON: all locks, hits exact")
+	c.Flags().IntVar(&top, "top", 5, "show this `number` of locks; 0 for all")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON: all locks, hits exact")
 	return c
 }
 

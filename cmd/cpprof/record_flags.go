@@ -19,15 +19,15 @@ type samplerFlags struct {
 
 func (f *samplerFlags) add(c *cobra.Command) {
 	flags := c.Flags()
-	flags.Float64Var(&f.options.Rate, "rate", 0, "samples a second, at most (default "+defaultRates()+")")
-	flags.Float64Var(&f.options.Jitter, "jitter", sampler.DefaultJitter, "by how much of the interval a halt moves at random: 0 (strictly periodic) to 1")
-	flags.StringVar(&f.maxOverhead, "max-overhead", shareText(sampler.DefaultMaxOverhead), "the share of time that the program may stand still; 0: any")
-	flags.StringVar(&f.maxCPU, "max-cpu", shareText(sampler.DefaultMaxCPU), "the share of one core that cpprof may use for sampling; 0: any. Unless it is given, less where all processors are busy")
+	flags.Float64Var(&f.options.Rate, "rate", 0, "samples per second, at most (default "+defaultRates()+")")
+	flags.Float64Var(&f.options.Jitter, "jitter", sampler.DefaultJitter, "how much of the interval is random, from 0 (strictly periodic) to 1")
+	flags.StringVar(&f.maxOverhead, "max-overhead", shareText(sampler.DefaultMaxOverhead), "the `share` of time for which the program may be halted; 0 for no limit")
+	flags.StringVar(&f.maxCPU, "max-cpu", shareText(sampler.DefaultMaxCPU), "the `share` of one core that cpprof may use to sample; 0 for no limit. Without this flag, cpprof uses less if all processors are busy")
 	addBackend(c, &f.backend)
 }
 
 func addBackend(c *cobra.Command, name *string) {
-	c.Flags().StringVar(name, "backend", defaultBackend, "how the program is read: "+strings.Join(backendNames(), ", "))
+	c.Flags().StringVar(name, "backend", defaultBackend, "how to read the program: "+strings.Join(backendNames(), ", "))
 	completeWords(c, "backend", backendNames()...)
 }
 

@@ -32,36 +32,21 @@ func newReportCommand(t terminal) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "report RECORDING [--server | --thread CLASS] [--against RECORDING]",
 		Short: "Show a view of a recording, refined as the flags say",
-		Long: `report prints a view as a tree of call paths: cost, hits, and the path's last element.
+		Long: `report prints a view of a recording as a tree of call paths, with their cost and hits.
 
-The Server View (--server) is CPU time: its root costs the share of the processors that was used.
-A Thread View (--thread CLASS) is all time of the goroutines of a class: its root costs 1.
-Without either, report gives a first look: the classes, and both views of what stands out.
+--server is the Server View: CPU time, as a share of all processors. --thread CLASS is the Thread
+View: all time of the goroutines of a class, as a share of their lives. Without either, report
+prints a first look: the classes, and both views of what stands out.
 
-Refinement steps are carried out in the order in which they stand, each on a call path:
-
-  --down PATH       what PATH calls immediately
-  --extended PATH   what PATH leads to, however far down
-  --up 'P1 | P2'    who calls P2, within P1: all P1 ..x P2
-  --prune EXPR      keep only stacks for which EXPR holds: paths, and, or, not, ( )
-  --auto            follow the most expensive entries by itself
-
-A path is a list of names. 'A B' is an immediate call of B by A, 'A ..B' a call however far down;
-* is the view's root, @name an aspect, :RUN :LOAD :PRIO :MONITOR :WAIT are typed time.
-
-With --session, it is the windows that 'cpprof view' was left with: views, refinements, span and all.
-
-With --against OLD, each entry has its cost in both recordings and the difference, and what changed
-most stands first. xtree, xprof and xarc are other forms of the same views.`,
+--down, --extended, --up and --prune refine the view in the order in which they are given. In a
+call path, 'A B' is an immediate call of B by A, and 'A ..B' a call at any depth; * is the root of
+the view, @name an aspect, and :RUN :LOAD :PRIO :MONITOR :WAIT are typed time.`,
 		Example: `  cpprof report run.cpprof
-  cpprof report run.cpprof --server --auto
   cpprof report run.cpprof --server --extended '*' --up '* | encoding/json.Marshal'
   cpprof report run.cpprof --thread go:main.worker --down '*' --down '* main.worker'
-  cpprof report run.cpprof --thread main.worker --prune '* ..:MONITOR' --auto --json
   cpprof report new.cpprof --against old.cpprof --thread main.worker --auto
-  cpprof report run.cpprof --session
   cpprof report xprof run.cpprof --server --min-cum 1%`,
-		GroupID:           groupAnalyse,
+		GroupID:           groupLook,
 		Args:              oneRecording,
 		ValidArgsFunction: completeRecording,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -76,32 +61,32 @@ most stands first. xtree, xprof and xarc are other forms of the same views.`,
 		c.AddCommand(newXReportCommand(t, x))
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.against, "against", "", "the `recording` to compare with")
+	flags.StringVar(&f.against, "against", "", "the `recording` to compare with; what changed most comes first")
 	for _, s := range []struct {
 		kind         refine.Kind
 		value, usage string
 	}{
-		{refine.KindDown, "PATH", "refine a `path` by what it calls immediately"},
-		{refine.KindExtended, "PATH", "refine a `path` by what it leads to"},
-		{refine.KindUp, "'P1 | P2'", "split a `path` by who calls P2 within P1"},
-		{refine.KindPrune, "EXPR", "keep only the stacks for which an `expression` over paths holds"},
+		{refine.KindDown, "PATH", "what `path` calls immediately"},
+		{refine.KindExtended, "PATH", "what `path` leads to, at any depth"},
+		{refine.KindUp, "'P1 | P2'", "who calls P2 within P1, for the `paths` 'P1 | P2'"},
+		{refine.KindPrune, "EXPR", "keep only stacks for which an `expression` of paths, and, or, not holds"},
 	} {
 		flags.Var(&stepFlag{s.kind, &f.steps}, s.kind.String(), s.usage)
 		_ = c.RegisterFlagCompletionFunc(s.kind.String(), f.completePath)
 	}
-	flags.BoolVar(&f.auto, "auto", false, "follow the most expensive entries by itself")
+	flags.BoolVar(&f.auto, "auto", false, "refine the most expensive entries, as often as is useful")
 	f.addThreshold(c)
-	flags.BoolVar(&f.json, "json", false, "as JSON")
-	flags.BoolVar(&f.kept, "session", false, "the windows that 'cpprof view' was left with")
-	flags.StringVar(&f.color, "color", "auto", "colours: auto, always, never")
+	flags.BoolVar(&f.json, "json", false, "print JSON")
+	flags.BoolVar(&f.kept, "session", false, "print the windows that 'cpprof view' saved")
+	flags.StringVar(&f.color, "color", "auto", "use colours: auto, always, never")
 	completeWords(c, "color", "auto", "always", "never")
 	return c
 }
 
 // addThreshold adds the flags that say which entries are shown.
 func (f *reportFlags) addThreshold(c *cobra.Command) {
-	c.Flags().StringVar(&f.minHits, "min-hits", "", "show entries of at least so many hits (default 10, or as cpprof.yaml says)")
-	c.Flags().StringVar(&f.minCost, "min-cost", "", "show entries of at least such a cost, such as 0.05 or 5%")
+	c.Flags().StringVar(&f.minHits, "min-hits", "", "show entries of at least this `number` of hits (default: as cpprof.yaml says, or 10)")
+	c.Flags().StringVar(&f.minCost, "min-cost", "", "show entries of at least this `cost`, such as 0.05 or 5%")
 }
 
 // A stepFlag adds a refinement step each time it is given, so that steps keep their order.

@@ -69,17 +69,11 @@ func run(ctx context.Context, args []string, t terminal) int {
 
 func newRootCommand(t terminal) *cobra.Command {
 	root := &cobra.Command{
-		Use:   "cpprof",
+		Use:   "cpprof COMMAND",
 		Short: "A call-path profiler for running Go programs",
-		Long: `cpprof answers why a goroutine's life is so long, in which context, and waiting for whom.
-
-It halts a running Go program for a moment, many times a second, and records what every
-goroutine is doing: its stack, and whether it runs, waits for a processor, for a lock, or for
-something else. The recording is then refined, step by step, into the call paths that cost most.`,
-		Example: `  cpprof demo                                  see it work on a small contended server
-  cpprof record -o run.cpprof -d 10s -- ./server
-  cpprof report run.cpprof                     a first look
-  cpprof report run.cpprof --thread go:main.worker --auto`,
+		Long: `cpprof shows why goroutines of a running Go program take so long: in which call path, doing or
+waiting for what, and because of whom. 'cpprof COMMAND --help' explains a command.`,
+		Example:                    "  cpprof demo",
 		SilenceErrors:              true,
 		SuggestionsMinimumDistance: 2,
 		SilenceUsage:               true,
@@ -90,44 +84,55 @@ something else. The recording is then refined, step by step, into the call paths
 	root.SetOut(t.out)
 	root.SetErr(t.err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{flagError(err)} })
-	root.AddGroup(
-		&cobra.Group{ID: groupRecord, Title: "Record:"},
-		&cobra.Group{ID: groupAnalyse, Title: "Analyse:"},
-		&cobra.Group{ID: groupFiles, Title: "Files:"},
-	)
+	root.SetUsageFunc(usage)
+	for _, title := range []string{groupRecord, groupLook, groupFind, groupFiles, groupMore} {
+		root.AddGroup(&cobra.Group{ID: title, Title: title})
+	}
+	root.SetCompletionCommandGroupID(groupMore)
 	root.AddCommand(
 		newDemoCommand(t),
 		newRecordCommand(t),
 		newTopCommand(t),
 		newDumpGoroutinesCommand(t),
-		newInfoCommand(t),
+		newViewCommand(t),
+		newReportCommand(t),
 		newClassesCommand(t),
 		newLocksCommand(t),
-		newReportCommand(t),
-		newViewCommand(t),
 		newCostCommand(t),
+		newInfoCommand(t),
+		newAspectsCommand(t),
 		newFindCommand(t),
 		newBottlenecksCommand(t),
-		newAspectsCommand(t),
 		newDumpCommand(t),
 		newUndumpCommand(t),
 		newImportCommand(t),
 		newVersionCommand(t),
 	)
-	addCompletionExamples(root)
+	addCompletionHelp(root)
 	return root
 }
 
-// addCompletionExamples gives the completion commands, which cobra makes, the examples that every command has.
-func addCompletionExamples(root *cobra.Command) {
+// addCompletionHelp replaces the help of the completion commands, which cobra adds, by shorter texts with examples.
+func addCompletionHelp(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
+	examples := map[string]string{
+		"completion": "  source <(cpprof completion bash)",
+		"bash":       "  source <(cpprof completion bash)\n  cpprof completion bash > /etc/bash_completion.d/cpprof",
+		"zsh":        "  source <(cpprof completion zsh)\n  cpprof completion zsh > \"${fpath[1]}/_cpprof\"",
+		"fish":       "  cpprof completion fish | source\n  cpprof completion fish > ~/.config/fish/completions/cpprof.fish",
+		"powershell": "  cpprof completion powershell | Out-String | Invoke-Expression\n  cpprof completion powershell >> $PROFILE",
+	}
 	for _, c := range root.Commands() {
 		if c.Name() != "completion" {
 			continue
 		}
-		c.Example = "  source <(cpprof completion bash)\n  cpprof completion fish > ~/.config/fish/completions/cpprof.fish"
+		c.Short = "Print a script that completes commands, classes and functions in your shell"
+		c.Long = ""
+		c.Example = examples[c.Name()]
 		for _, shell := range c.Commands() {
-			shell.Example = "  cpprof completion " + shell.Name()
+			shell.Short = "Print the completion script for " + shell.Name()
+			shell.Long = "Run the first example to complete in this shell, the second one to complete in every new shell."
+			shell.Example = examples[shell.Name()]
 		}
 	}
 }
@@ -144,12 +149,6 @@ func flagError(err error) error {
 	}
 	return errors.New(strings.Replace(err.Error(), invalid.Unwrap().Error(), want, 1))
 }
-
-const (
-	groupRecord  = "record"
-	groupAnalyse = "analyse"
-	groupFiles   = "files"
-)
 
 // knownCommand refuses a word that is no command, and says which one may have been meant.
 func knownCommand(c *cobra.Command, args []string) error {

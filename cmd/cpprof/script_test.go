@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"github.com/spf13/cobra"
 )
 
 func TestMain(m *testing.M) {
@@ -81,18 +80,4 @@ func TestExitStatus(t *testing.T) {
 			t.Errorf("cpprof %s ends with %d, want %d", c.line, got, c.want)
 		}
 	}
-}
-
-// Every command's help has an example, and says in a line what the command is for.
-func TestEveryCommandHasAnExample(t *testing.T) {
-	var walk func(c *cobra.Command)
-	walk = func(c *cobra.Command) {
-		if c.Example == "" || c.Short == "" {
-			t.Errorf("%s: example %q, short help %q", c.CommandPath(), c.Example, c.Short)
-		}
-		for _, sub := range c.Commands() {
-			walk(sub)
-		}
-	}
-	walk(newRootCommand(terminal{in: strings.NewReader(""), out: io.Discard, err: io.Discard}))
 }

@@ -33,11 +33,11 @@ type viewFlags struct {
 func (f *viewFlags) addOptions(c *cobra.Command) {
 	f.warn = c.ErrOrStderr
 	flags := c.Flags()
-	flags.StringVar(&f.accounting, "accounting", "observed", "how a runnable goroutine's time is divided: observed, single, processors")
-	flags.StringVar(&f.classBy, "class-by", "", "what makes a thread class: function, site, label:KEY (default function, or as cpprof.yaml says)")
-	flags.DurationVar(&f.span.From, "from", 0, "leave out what was before this offset, such as 2.5s")
-	flags.DurationVar(&f.span.To, "to", 0, "leave out what was from this offset on")
-	flags.StringVar(&f.config, "config", "", "the configuration file (default cpprof.yaml, in this folder or above)")
+	flags.StringVar(&f.accounting, "accounting", "observed", "how to divide the time of a runnable goroutine: observed, single, processors")
+	flags.StringVar(&f.classBy, "class-by", "", "what makes a thread class: function, site, label:KEY (default: as cpprof.yaml says, or function)")
+	flags.DurationVar(&f.span.From, "from", 0, "leave out samples before this `offset`, such as 2.5s")
+	flags.DurationVar(&f.span.To, "to", 0, "leave out samples from this `offset` on")
+	flags.StringVar(&f.config, "config", "", "the configuration `file` (default: cpprof.yaml, in this folder or above)")
 	completeWords(c, "accounting", "observed", "single", "processors")
 	completeWords(c, "class-by", "function", "site", "label:")
 }

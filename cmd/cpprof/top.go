@@ -34,9 +34,9 @@ func newTopCommand(t terminal) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "top -p PID",
 		Short: "Watch the thread classes and hottest call paths of a running Go program",
-		Long: `top samples a running Go program and shows, each second anew, what its goroutines did in the last few
-seconds: a line for each thread class, the busiest first, with a bar of its time, and the call paths
-that take most processor time. The letters of a bar, and the percentages beside it, are
+		Long: `top samples a running Go program and shows, every second, what its goroutines did in the last few
+seconds: a line for each thread class, the busiest first, with a bar of its time, and the call
+paths that take most processor time. The letters of a bar, and the percentages beside it, are
 
   R  RUN      running on a processor
   L  LOAD     ready to run, but a goroutine of the same priority had the processor
@@ -44,8 +44,8 @@ that take most processor time. The letters of a bar, and the percentages beside 
   M  MONITOR  waiting for a lock
   W  WAIT     waiting for anything else
 
-On a terminal, q or Ctrl-C ends it; elsewhere it prints one block after another. The program goes on
-undisturbed. Nothing is kept: to look closer, use 'cpprof record'.`,
+On a terminal, q or Ctrl-C ends it; elsewhere it prints one block after another. It keeps nothing:
+use 'cpprof record' to look closer.`,
 		Example: `  cpprof top -p 4711
   cpprof top -p 4711 -d 5s --window 30s
   cpprof top -p 4711 -n 1 | cat                # one look`,
@@ -61,12 +61,12 @@ undisturbed. Nothing is kept: to look closer, use 'cpprof record'.`,
 	flags := c.Flags()
 	flags.SortFlags = false
 	addPID(c, &f.pid)
-	flags.IntVarP(&f.count, "count", "n", 0, "end after `COUNT` refreshes (default when something else ends it)")
+	flags.IntVarP(&f.count, "count", "n", 0, "end after `COUNT` refreshes (default: when something else ends it)")
 	flags.DurationVarP(&f.interval, "interval", "d", time.Second, "the time between refreshes")
-	flags.DurationVar(&f.window, "window", 0, "how far to look back (default "+usualWindow.String()+", or the interval where that is longer)")
-	flags.StringVar(&f.view.classBy, "class-by", "", "what makes a thread class: function, site, label:KEY (default function, or as cpprof.yaml says)")
+	flags.DurationVar(&f.window, "window", 0, "how far to look back (default "+usualWindow.String()+", or the interval if that is longer)")
+	flags.StringVar(&f.view.classBy, "class-by", "", "what makes a thread class: function, site, label:KEY (default: as cpprof.yaml says, or function)")
 	completeWords(c, "class-by", "function", "site", "label:")
-	flags.StringVar(&f.view.config, "config", "", "the configuration file (default cpprof.yaml, in this folder or above)")
+	flags.StringVar(&f.view.config, "config", "", "the configuration `file` (default: cpprof.yaml, in this folder or above)")
 	f.samplerFlags.add(c)
 	return c
 }

@@ -23,16 +23,15 @@ type treeFlags struct {
 	meter   string
 }
 
-const treeArgument = `RECORDING is a folder that 'cpprof record' made; of it, --server or --thread CLASS chooses a view.
-In its place can stand a file: a profile of go tool pprof (CPU, heap, ...; what 'cpprof import' makes
-is one, too), or a trace of calls in arcflow's text form, a line an event, such as '0 > main',
-'12.5 < main' or '0 pidtid worker', the meter's reading first.`
+const treeArgument = `RECORDING is a folder made by 'cpprof record', and --server or --thread CLASS chooses a view of
+it. It may also be a file: a pprof profile, or a trace of calls in arcflow's form ('0 > main',
+'12.5 < main').`
 
 func (f *treeFlags) addTree(c *cobra.Command) {
 	f.addView(c)
 	flags := c.Flags()
-	flags.StringVar(&f.format, "format", "auto", "what is read: auto (it shows), recording, pprof, arcflow")
-	flags.StringVar(&f.meter, "meter", "", "what to count, by `name`: one of a profile's sample types, or what a trace's readings\nare called (\"CPU time\")")
+	flags.StringVar(&f.format, "format", "auto", "what to read: auto (by its content), recording, pprof, arcflow")
+	flags.StringVar(&f.meter, "meter", "", "what to count: the `name` of a sample type of a profile, or a name for the readings of a trace")
 	completeWords(c, "format", "auto", string(recordingForm), string(pprofForm), string(arcflowForm))
 	c.ValidArgsFunction = completeTree
 }

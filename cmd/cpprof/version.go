@@ -13,6 +13,7 @@ func newVersionCommand(t terminal) *cobra.Command {
 		Use:     "version",
 		Short:   "Print the version of cpprof",
 		Example: "  cpprof version",
+		GroupID: groupMore,
 		Args:    usageArgs(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintf(t.out, "cpprof %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)

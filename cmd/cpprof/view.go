@@ -18,21 +18,20 @@ func newViewCommand(t terminal) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "view RECORDING",
 		Short: "Browse a recording in the terminal",
-		Long: `view opens the Analyzer: a summary of the recording, and from it any number of profile windows, one for
-the Server View and one for each class's Thread View. Each begins with one entry. Highlight an entry,
-then refine it: d (what it calls immediately), e (what it leads to), u (who calls it). What is found is
-merged into the tree below the entry.
+		Long: `view opens the Analyzer: a summary of the recording, and windows for the Server View and for the
+Thread View of each class. Each begins with one entry. Highlight an entry, then refine it: d (what
+it calls immediately), e (what it leads to), u (who calls it). The result appears below the entry.
 
-Everything works by key and by mouse; ? lists the keys of the window, and : takes whatever 'cpprof report'
-can say, a call path to begin with. With --server or --thread that window is open from the start.
+Everything works by key and by mouse. ? lists the keys of a window, and : takes a call path, or
+whatever 'cpprof report' can do. --server or --thread opens that view.
 
-What it is left with (windows, refinements, span, ...) is kept in the recording's folder, and is there
-again the next time, unless --fresh is given; 'cpprof report RECORDING --session' writes it as text.`,
+The Analyzer saves its windows, refinements and labels beside the recording, and restores them
+unless --fresh is given; 'cpprof report RECORDING --session' prints them.`,
 		Example: `  cpprof view run.cpprof
   cpprof view run.cpprof --thread main.worker
   cpprof view new.cpprof --against old.cpprof --thread main.worker
   cpprof view run.cpprof --from 2s --to 5s --class-by label:route`,
-		GroupID:           groupAnalyse,
+		GroupID:           groupLook,
 		Args:              oneRecording,
 		ValidArgsFunction: completeRecording,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -56,8 +55,8 @@ again the next time, unless --fresh is given; 'cpprof report RECORDING --session
 		},
 	}
 	f.addView(c)
-	c.Flags().StringVar(&f.against, "against", "", "the `recording` to compare the view with that --server (the default) or --thread chooses")
-	c.Flags().BoolVar(&fresh, "fresh", false, "without the windows that the Analyzer was left with")
+	c.Flags().StringVar(&f.against, "against", "", "the `recording` to compare with")
+	c.Flags().BoolVar(&fresh, "fresh", false, "ignore the windows that the Analyzer saved")
 	f.addThreshold(c)
 	return c
 }

@@ -29,20 +29,21 @@ type xReport struct {
 var xReports = []xReport{
 	{
 		"xtree", "Print a view as its whole call tree",
-		`xtree prints the call tree, a line for each context: its level (Lv), how often the function stands on the
-stack (RL), its occurrences, and the shares of its own (%Base) and with all it caused (%Cum).`,
+		`xtree prints the call tree, one line for each context: its level (Lv), how often the function is on
+the stack (RL), its occurrences, its own share (%Base), and its share with all it calls (%Cum).`,
 		report.WriteXTree, report.WriteXTreeJSON,
 	},
 	{
 		"xprof", "Print a view as a flat profile",
-		`xprof prints a line for each function: its occurrences, the shares of its own (%Base) and with all it caused
-(%Cum), and its number (Ind) in the xarc report. Each stack counts once, however deep it recurs.`,
+		`xprof prints one line for each function: its occurrences, its own share (%Base), its share with all
+it calls (%Cum), and its number (Ind) in the xarc report. A recursive stack counts once.`,
 		report.WriteXProf, report.WriteXProfJSON,
 	},
 	{
 		"xarc", "Print who calls each function of a view, and whom it calls",
-		`xarc prints a stanza for each function: its callers, itself, and what it calls. Of a caller, %Base and %Cum
-are the function's in calls by that caller; of what it calls, they are those of the call.`,
+		`xarc prints a paragraph for each function: its callers, itself, and what it calls. In a caller's
+line, %Base and %Cum are the shares of the function's calls by that caller; in the line of a called
+function, those of the calls to it.`,
 		report.WriteXArc, report.WriteXArcJSON,
 	},
 }
@@ -54,9 +55,8 @@ func newXReportCommand(t terminal, x xReport) *cobra.Command {
 		Short: x.short,
 		Long: x.long + `
 
-Occurrences are samples in a recording and calls in a trace. --min-cum, --name and --depth leave out
-what is of no interest; --name takes patterns as aspects do: * stands for any text, "re:" begins a
-regular expression.
+Occurrences are samples in a recording, and calls in a trace. The patterns of --name are those of
+aspects: * stands for any text, and "re:" begins a regular expression.
 
 ` + treeArgument,
 		Example: "  cpprof report " + x.name + ` run.cpprof --server --min-cum 1%
@@ -67,11 +67,11 @@ regular expression.
 	}
 	f.addTree(c)
 	flags := c.Flags()
-	flags.StringVar(&f.minCum, "min-cum", "0%", "leave out what has less than such a `share` of the whole")
+	flags.StringVar(&f.minCum, "min-cum", "0%", "leave out what has less than this `share` of the whole")
 	flags.StringArrayVar(&f.names, "name", nil, "show functions that match a `pattern`, and in xtree their callers and callees (may be repeated)")
-	flags.IntVar(&f.depth, "depth", 0, "leave out what is deeper below the root (0: nothing)")
+	flags.IntVar(&f.depth, "depth", 0, "leave out what is deeper than this `number` of calls below the root; 0 for no limit")
 	flags.StringArrayVar(&f.metrics, "metric", nil, "show one of several metrics, by `name` (may be repeated; default all)")
-	flags.BoolVar(&f.json, "json", false, "as JSON")
+	flags.BoolVar(&f.json, "json", false, "print JSON")
 	return c
 }
 

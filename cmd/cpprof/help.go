@@ -1,0 +1,148 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+const (
+	groupRecord = "Record"
+	groupLook   = "Look"
+	groupFind   = "Find"
+	groupFiles  = "Files"
+	groupMore   = "More"
+)
+
+// helpWidth is the width at which the descriptions of flags are wrapped.
+const helpWidth = 100
+
+// fewFlags is the number of flags, --help among them, that are easy to read without groups.
+const fewFlags = 5
+
+// A flagGroup is a part of a command's help.
+type flagGroup struct {
+	title string
+	names []string
+}
+
+// flagGroups lists the flags of all commands. A flag of the same name means the same in each command, and so belongs
+// to the same group in each. Help shows the groups, and the flags in them, in this order.
+var flagGroups = []flagGroup{
+	{"What to record", []string{"pid", "duration", "child", "follow-exec"}},
+	{"How often, and at what cost", []string{"rate", "jitter", "max-overhead", "max-cpu", "backend"}},
+	{"What to read", []string{"server", "thread", "against", "session", "fresh", "format", "meter"}},
+	{"Refinement steps", []string{"down", "extended", "up", "prune", "auto"}},
+	{"What to count", []string{"from", "to", "accounting", "class-by", "by", "no-inlines"}},
+	{"How much to show", []string{
+		"count", "interval", "window", "min-hits", "min-cost", "min-cum", "name", "depth", "metric",
+		"coverage", "max", "fail-above", "top",
+	}},
+	{"Where it goes", []string{"output", "force", "view", "text", "json", "color"}},
+	{"Settings", []string{"aspect", "config", "help"}},
+}
+
+// The commands of a group are listed in the order in which they are added, not by name.
+func init() { cobra.EnableCommandSorting = false }
+
+// usage writes how a command is called, its examples, the commands below it, and its flags.
+func usage(c *cobra.Command) error {
+	var b strings.Builder
+	titled(&b, "Usage", "  "+c.UseLine())
+	if c.HasExample() {
+		titled(&b, "Example", c.Example)
+	}
+	if c.HasAvailableSubCommands() {
+		b.WriteByte('\n')
+		listCommands(&b, c)
+	}
+	b.WriteByte('\n')
+	listFlags(&b, c.LocalFlags())
+	_, err := io.WriteString(c.OutOrStderr(), b.String())
+	return err
+}
+
+// titled writes one line beside its title, and several lines below the title in the plural.
+func titled(b *strings.Builder, title, text string) {
+	if strings.Contains(text, "\n") {
+		fmt.Fprintf(b, "\n%ss:\n%s\n", title, text)
+		return
+	}
+	fmt.Fprintf(b, "%s: %s\n", title, strings.TrimSpace(text))
+}
+
+// listCommands writes a line for each command below c, with the title of its group in front of the first of a group.
+func listCommands(b *strings.Builder, c *cobra.Command) {
+	groups := c.Groups()
+	if len(groups) == 0 {
+		groups = []*cobra.Group{{Title: "Commands"}}
+	}
+	margin := 0
+	for _, g := range groups {
+		margin = max(margin, len(g.Title))
+	}
+	for _, g := range groups {
+		title := g.Title
+		for _, sub := range c.Commands() {
+			if sub.GroupID != g.ID || !sub.IsAvailableCommand() {
+				continue
+			}
+			fmt.Fprintf(b, "%-*s  %-*s  %s\n", margin, title, sub.NamePadding(), sub.Name(), sub.Short)
+			title = ""
+		}
+	}
+}
+
+// listFlags writes the flags by group, or in one list if they are few. Flags that no group lists come last.
+func listFlags(b *strings.Builder, flags *pflag.FlagSet) {
+	if countFlags(flags) <= fewFlags {
+		b.WriteString("Flags:\n" + flags.FlagUsagesWrapped(helpWidth))
+		return
+	}
+	groups := append(slices.Clone(flagGroups), flagGroup{"Other flags", ungrouped(flags)})
+	var texts []string
+	for _, g := range groups {
+		if set := subset(flags, g.names); set.HasFlags() {
+			texts = append(texts, g.title+":\n"+set.FlagUsagesWrapped(helpWidth))
+		}
+	}
+	b.WriteString(strings.Join(texts, "\n"))
+}
+
+func countFlags(flags *pflag.FlagSet) (n int) {
+	flags.VisitAll(func(*pflag.Flag) { n++ })
+	return n
+}
+
+// subset returns the flags of these names, in this order.
+func subset(flags *pflag.FlagSet, names []string) *pflag.FlagSet {
+	set := pflag.NewFlagSet("", pflag.ContinueOnError)
+	set.SortFlags = false
+	for _, name := range names {
+		if f := flags.Lookup(name); f != nil {
+			set.AddFlag(f)
+		}
+	}
+	return set
+}
+
+// ungrouped returns the names of the flags that no group lists.
+func ungrouped(flags *pflag.FlagSet) []string {
+	grouped := map[string]bool{}
+	for _, g := range flagGroups {
+		for _, name := range g.names {
+			grouped[name] = true
+		}
+	}
+	var names []string
+	flags.VisitAll(func(f *pflag.Flag) {
+		if !grouped[f.Name] && !f.Hidden {
+			names = append(names, f.Name)
+		}
+	})
+	return names
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// Screens of this size show the help of a command as far as its flags.
+const (
+	helpLines   = 24
+	helpColumns = 100
+)
+
+// everyCommand calls f for each command.
+func everyCommand(f func(*cobra.Command)) {
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		f(c)
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk(newRootCommand(terminal{in: strings.NewReader(""), out: io.Discard, err: io.Discard}))
+}
+
+// Every command's help has an example, and says in a line what the command is for.
+func TestEveryCommandHasAnExample(t *testing.T) {
+	everyCommand(func(c *cobra.Command) {
+		if c.Example == "" || c.Short == "" {
+			t.Errorf("%s: example %q, short help %q", c.CommandPath(), c.Example, c.Short)
+		}
+	})
+}
+
+var flagLine = regexp.MustCompile(`(?m)^ +(-\w, )?--\w`)
+
+// What a person needs before the flags fits a screen.
+func TestHelpFitsAScreen(t *testing.T) {
+	everyCommand(func(c *cobra.Command) {
+		var text bytes.Buffer
+		c.InitDefaultHelpFlag()
+		c.SetOut(&text)
+		if err := c.Help(); err != nil {
+			t.Fatal(err)
+		}
+		c.SetOut(nil)
+		for line := range strings.Lines(text.String()) {
+			if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > helpColumns {
+				t.Errorf("%s --help: %d columns, more than %d: %s", c.CommandPath(), n, helpColumns, line)
+			}
+		}
+		flags := flagLine.FindStringIndex(text.String())
+		if flags == nil {
+			t.Fatalf("%s --help lists no flags:\n%s", c.CommandPath(), text.String())
+		}
+		before := strings.TrimSpace(text.String()[:flags[0]])
+		before = strings.TrimSpace(before[:strings.LastIndexByte(before, '\n')]) // without the title of the flags
+		if n := strings.Count(before, "\n") + 1; n > helpLines {
+			t.Errorf("%s --help: %d lines before the flags, more than %d:\n%s", c.CommandPath(), n, helpLines, before)
+		}
+	})
+}
+
+// Each flag of a command that has many is in a group, and no flag is in two.
+func TestFlagsAreInGroups(t *testing.T) {
+	used := map[string]bool{}
+	everyCommand(func(c *cobra.Command) {
+		c.InitDefaultHelpFlag()
+		flags := c.LocalFlags()
+		for _, g := range flagGroups {
+			for _, name := range g.names {
+				used[name] = used[name] || flags.Lookup(name) != nil
+			}
+		}
+		if countFlags(flags) <= fewFlags {
+			return
+		}
+		for _, name := range ungrouped(flags) {
+			t.Errorf("%s: --%s is in no group of flagGroups", c.CommandPath(), name)
+		}
+	})
+	seen := map[string]bool{}
+	for _, g := range flagGroups {
+		for _, name := range g.names {
+			if seen[name] {
+				t.Errorf("--%s is twice in flagGroups", name)
+			}
+			if seen[name] = true; !used[name] {
+				t.Errorf("--%s of group %q is a flag of no command", name, g.title)
+			}
+		}
+	}
+}
