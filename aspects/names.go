@@ -5,14 +5,12 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/cpprof/cpprof/internal/edit"
 )
 
 const maxName = 100
 
-// checkName gives an aspect's name with its "@", if it is one: letters, digits, and within the name "_", "-", "/".
-func checkName(name string) (string, error) {
+// CheckName returns an aspect's name with its "@", if it is one: letters, digits, and within the name "_", "-", "/".
+func CheckName(name string) (string, error) {
 	bare := strings.TrimPrefix(name, "@")
 	if bare == "" {
 		return "", fmt.Errorf("aspect %q has no name", name)
@@ -63,34 +61,4 @@ func withoutLine(name string) string {
 		}
 	}
 	return name[:i]
-}
-
-// blanks is what stands before a caret under the given byte of a line: as wide as the text before it.
-func blanks(line string, offset int) string {
-	var b strings.Builder
-	for i, r := range line {
-		if i >= offset {
-			break
-		}
-		if r == '\t' {
-			b.WriteByte('\t')
-		} else {
-			b.WriteByte(' ')
-		}
-	}
-	return b.String()
-}
-
-// nearest gives that one of the known words that differs from word by a slip or two, or "".
-func nearest(word string, known []string) string {
-	best, least := "", 3
-	if len(word) > maxName {
-		return ""
-	}
-	for _, k := range known {
-		if d := edit.Distance(word, k); d < least && 2*d < len(k) {
-			best, least = k, d
-		}
-	}
-	return best
 }

@@ -7,6 +7,8 @@ import (
 	"regexp/syntax"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/cpprof/cpprof/internal/caret"
 )
 
 const (
@@ -36,7 +38,7 @@ type PatternError struct {
 }
 
 func (e *PatternError) Error() string {
-	return fmt.Sprintf("pattern: %s\n    %s\n    %s^", e.Msg, e.Pattern, blanks(e.Pattern, e.Offset))
+	return fmt.Sprintf("pattern: %s\n%s", e.Msg, caret.Under(e.Pattern, e.Offset))
 }
 
 // ParsePattern reads a pattern. Its errors are *PatternError.
@@ -105,7 +107,7 @@ func regexpSize(e *syntax.Regexp) int {
 	return n
 }
 
-// firstOdd gives the offset of the first character that neither a name nor an expression for it has, or -1.
+// firstOdd returns the offset of the first character that neither a name nor an expression for it has, or -1.
 func firstOdd(s string) int {
 	for i, r := range s {
 		if r < ' ' || r == 0x7f || r == utf8.RuneError {
@@ -121,7 +123,19 @@ func (p Pattern) String() string { return p.text }
 // Exclude tells whether the pattern begins with "!": what it matches is taken out.
 func (p Pattern) Exclude() bool { return p.exclude }
 
-// Match tells whether the pattern, apart from its "!", matches a name. A name may have the line that a view by
+// Size estimates what the pattern's regular expression compiles to, in instructions and character ranges; it is 0 for
+// other patterns.
+func (p Pattern) Size() int { return p.size }
+
+// MayBegin reports whether the pattern may match a name that begins with the prefix.
+func (p Pattern) MayBegin(prefix string) bool {
+	if p.re != nil {
+		return true
+	}
+	return strings.HasPrefix(p.head, prefix) || !p.glob.exact && strings.HasPrefix(prefix, p.head)
+}
+
+// Match reports whether the pattern, apart from its "!", matches a name. A name may have the line that a view by
 // line adds ("main.work:42"), and may be written as symbol tables do ("gopkg.in/yaml%2ev3.Marshal", where the
 // pattern can say gopkg.in/yaml.v3.Marshal).
 func (p Pattern) Match(name string) bool {

@@ -1,4 +1,4 @@
-// Package aspects gathers functions under names, and reads the config file that does so.
+// Package aspects gathers functions under names.
 //
 // An aspect is a pseudo-method (CPPROFJ, section 3): a named disjunction of patterns over function names, such
 // as @json for all that encodes and decodes JSON, in whichever package. In call paths it stands where a
@@ -7,15 +7,16 @@
 //	pattern.go    a pattern: glob or regular expression
 //	set.go        an aspect, and an ordered set of them
 //	index.go      which aspects each of many functions belongs to
-//	builtin.yaml  the aspects that every view has
-//	config.go     the config file: aspects, priorities, classes, threshold
-//	save.go       aspects into a config file
+//
+// Package config has the built-in aspects, and reads those of a person from the config file.
 package aspects
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/internal/edit"
 )
 
 // An Aspect is a named set of functions: those that any pattern matches and no exclusion does, in whatever
@@ -28,17 +29,23 @@ type Aspect struct {
 // New makes an aspect of patterns. The name may be given with or without its "@". An aspect of no patterns has
 // no functions, and takes an earlier one of its name away (Set.With).
 func New(name string, patterns ...string) (Aspect, error) {
-	name, err := checkName(name)
-	if err != nil {
-		return Aspect{}, err
-	}
 	parsed := make([]Pattern, len(patterns))
 	for i, s := range patterns {
+		var err error
 		if parsed[i], err = ParsePattern(s); err != nil {
 			return Aspect{}, fmt.Errorf("aspect %s: %w", name, err)
 		}
 	}
-	a := Aspect{name: name, patterns: parsed}
+	return Of(name, parsed)
+}
+
+// Of makes an aspect of parsed patterns, see New.
+func Of(name string, patterns []Pattern) (Aspect, error) {
+	name, err := CheckName(name)
+	if err != nil {
+		return Aspect{}, err
+	}
+	a := Aspect{name: name, patterns: slices.Clone(patterns)}
 	if a.excludesOnly() {
 		return Aspect{}, fmt.Errorf("aspect %s: %s", name, msgExcludesOnly)
 	}
@@ -83,6 +90,10 @@ type Set struct {
 	aspects []Aspect
 }
 
+// NewSet makes a set of aspects whose names differ. One of no patterns stays in it, and takes an aspect away from another
+// set (With).
+func NewSet(aspects ...Aspect) *Set { return &Set{aspects: slices.Clone(aspects)} }
+
 // All gives the aspects in their order.
 func (s *Set) All() []Aspect { return append([]Aspect(nil), s.aspects...) }
 
@@ -108,7 +119,7 @@ func (s *Set) Suggest(name string) string {
 	if name == "" || name[0] != '@' {
 		name = "@" + name
 	}
-	return nearest(name, s.Names())
+	return edit.Nearest(name, s.Names())
 }
 
 func (s *Set) find(name string) int {

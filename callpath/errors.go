@@ -2,8 +2,9 @@ package callpath
 
 import (
 	"fmt"
-	"strings"
 	"unicode/utf8"
+
+	"github.com/cpprof/cpprof/internal/caret"
 )
 
 // A SyntaxError says what is wrong with an expression, and where.
@@ -26,7 +27,7 @@ func (e *SyntaxError) Error() string {
 	if len(after) > shownAfter {
 		after = append(after[:shownAfter:shownAfter], []rune("...")...)
 	}
-	return fmt.Sprintf("%s\n    %s%s\n    %s^", e.Msg, string(before), string(after), strings.Repeat(" ", len(before)))
+	return e.Msg + "\n" + caret.Under(string(before)+string(after), len(string(before)))
 }
 
 // cleaned makes every character one that a terminal shows in one line.

@@ -18,12 +18,6 @@ var ErrNothing = errors.New("nothing found")
 // DefaultMinHits is the ten-samples heuristic: costs of fewer hits are not to be trusted (CPPROFJ, section 5.1).
 const DefaultMinHits = 10
 
-// A Threshold says which entries are shown: those with at least so many hits, and at least such a cost. Nil is
-// no limit.
-type Threshold struct {
-	Hits, Cost *big.Rat
-}
-
 // A Session is the profile of one view while it is refined: a tree of entries that begins with the view's root,
 // and the steps that made it. It is for one goroutine.
 type Session struct {

@@ -13,6 +13,7 @@ import (
 	"github.com/cpprof/cpprof/aspects"
 	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/config"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
@@ -39,10 +40,10 @@ type Window struct {
 }
 
 // Configure adds to a configuration what the state defines, and completes the options with what it says.
-func (s *State) Configure(config *aspects.Config) views.Options {
-	config.Aspects = config.Aspects.With(s.Aspects...)
+func (s *State) Configure(c *config.Config) views.Options {
+	c.Aspects = c.Aspects.With(s.Aspects...)
 	o := s.Options
-	o.Priority = config.Priority
+	o.Priority = c.Priority
 	return o
 }
 

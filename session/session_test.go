@@ -13,6 +13,7 @@ import (
 
 	"github.com/cpprof/cpprof/aspects"
 	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/config"
 	"github.com/cpprof/cpprof/internal/synthetic"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/sampledata"
@@ -139,7 +140,7 @@ func TestReplay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := refine.NewSession(view.Tree, aspects.Builtin().Membership(view.Tree.Symbols()))
+	s := refine.NewSession(view.Tree, config.Builtin().Membership(view.Tree.Symbols()))
 	s.SetThreshold(refine.Threshold{Cost: big.NewRat(1, 50)})
 	if s.Auto(5) == 0 {
 		t.Fatal("there is nothing to refine")

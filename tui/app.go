@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 
 	"github.com/cpprof/cpprof/aspects"
+	"github.com/cpprof/cpprof/config"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/session"
@@ -19,7 +20,7 @@ import (
 type Options struct {
 	Path      string // of the recording
 	Recording *sampledata.Recording
-	Config    *aspects.Config
+	Config    *config.Config
 	Views     views.Options
 	Threshold refine.Threshold // where every profile window's begins
 	NoColor   bool
@@ -84,7 +85,7 @@ func Run(ctx context.Context, o Options) error {
 type app struct {
 	path      string
 	recording *sampledata.Recording
-	config    *aspects.Config
+	config    *config.Config
 	given     *aspects.Set // by the configuration, before anything was defined here
 	options   views.Options
 	threshold refine.Threshold

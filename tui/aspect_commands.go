@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/aspects"
+	"github.com/cpprof/cpprof/config"
 )
 
 // aspectCommands define aspects on the spot.
@@ -16,7 +17,7 @@ func (a *app) aspectCommands() []command {
 			do: a.defineAspect,
 		},
 		{
-			name: "aspects", args: "save", description: "write the aspects defined here into " + aspects.ConfigName,
+			name: "aspects", args: "save", description: "write the aspects defined here into " + config.Name,
 			do: a.saveAspects, complete: words("save"),
 		},
 	}
@@ -50,9 +51,9 @@ func (a *app) saveAspects(args string) error {
 	}
 	file := a.config.File
 	if file == "" {
-		file = aspects.ConfigName
+		file = config.Name
 	}
-	if err := aspects.SaveAspects(file, fresh...); err != nil {
+	if err := config.SaveAspects(file, fresh...); err != nil {
 		return err
 	}
 	config := *a.config

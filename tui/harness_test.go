@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cpprof/cpprof/aspects"
+	"github.com/cpprof/cpprof/config"
 	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/sampledata"
@@ -35,7 +35,7 @@ func newBench(t testing.TB, o Options) *bench {
 	}
 	sim.SetSize(80, 24)
 	if o.Config == nil {
-		o.Config = aspects.DefaultConfig()
+		o.Config = config.Default()
 	}
 	if o.Threshold == (refine.Threshold{}) {
 		o.Threshold.Hits = hits(refine.DefaultMinHits)

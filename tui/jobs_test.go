@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cpprof/cpprof/aspects"
+	"github.com/cpprof/cpprof/config"
 	"github.com/cpprof/cpprof/internal/synthetic"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/views"
@@ -135,7 +135,7 @@ func TestAPanicInAJobReachesTheLoop(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := bob(t)
-	o.Config = aspects.DefaultConfig()
+	o.Config = config.Default()
 	a := newApp(o, screen)
 	caught := make(chan any)
 	go func() {

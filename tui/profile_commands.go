@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/big"
 	"os"
 	"strconv"
 	"strings"
 
-	"github.com/cpprof/cpprof/aspects"
 	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/refine"
@@ -112,13 +110,9 @@ func (w *profileWindow) autoCommand(text string) error {
 }
 
 func (w *profileWindow) thresholdCommand(text string) error {
-	t, err := aspects.ParseThreshold(text)
+	limit, err := refine.ParseThreshold(text)
 	if err != nil {
 		return err
-	}
-	limit := refine.Threshold{Hits: new(big.Rat).SetInt64(t.Hits)}
-	if t.ByCost {
-		limit = refine.Threshold{Cost: t.Cost.Rat()}
 	}
 	w.a.act(w, func() {
 		if w.session != nil {

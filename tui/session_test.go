@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/cpprof/cpprof/aspects"
+	"github.com/cpprof/cpprof/config"
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/session"
 	"github.com/gdamore/tcell/v2"
@@ -83,14 +84,14 @@ func TestSessionIsRestored(t *testing.T) {
 // showSameAsText holds screens of profile windows against the text that a session's windows are written as.
 func showSameAsText(t *testing.T, o Options, screens []string) {
 	t.Helper()
-	config := *aspects.DefaultConfig()
-	options := o.Session.Configure(&config)
+	conf := *config.Default()
+	options := o.Session.Configure(&conf)
 	for i, w := range o.Session.Windows {
 		v, err := w.View(o.Recording, options)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, failed := w.Replay(v.Tree, config.AllAspects().Membership(v.Tree.Symbols()))
+		s, failed := w.Replay(v.Tree, conf.AllAspects().Membership(v.Tree.Symbols()))
 		if len(failed) > 0 {
 			t.Error(failed)
 		}
@@ -139,7 +140,7 @@ func TestSessionKeepsNewAspects(t *testing.T) {
 		t.Errorf("restored, they are %v, want %v", again.Names(), now.Names())
 	}
 	o := bob(t)
-	o.Config = aspects.DefaultConfig()
+	o.Config = config.Default()
 	o.Config.Aspects = given
 	o.Session = &session.State{Aspects: list}
 	b := newBench(t, o)
@@ -156,7 +157,7 @@ func TestSessionIsKeptAtTheEnd(t *testing.T) {
 	for _, bySignal := range []bool{false, true} {
 		sim := &shownScreen{SimulationScreen: tcell.NewSimulationScreen(""), shown: make(chan struct{})}
 		o := bob(t)
-		o.Config, o.Screen = aspects.DefaultConfig(), sim
+		o.Config, o.Screen = config.Default(), sim
 		o.Windows = []session.Window{{Class: "go:main.main"}}
 		var kept *session.State
 		o.Keep = func(s *session.State) { kept = s }

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"github.com/cpprof/cpprof/aspects"
+	"github.com/cpprof/cpprof/config"
 	"github.com/cpprof/cpprof/report"
 	"github.com/spf13/cobra"
 )
@@ -22,7 +22,7 @@ and takes precedence.`,
 		ValidArgsFunction: completeRecording,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if builtin {
-				_, err := t.out.Write(aspects.BuiltinYAML())
+				_, err := t.out.Write(config.BuiltinYAML())
 				return err
 			}
 			if len(args) == 0 {

@@ -6,9 +6,9 @@ import (
 	"math/big"
 	"time"
 
-	"github.com/cpprof/cpprof/aspects"
 	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/config"
 	"github.com/cpprof/cpprof/internal/demo"
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampler"
@@ -95,7 +95,7 @@ func showDemo(ctx context.Context, t terminal, path string, text bool) error {
 			return err
 		}
 	}
-	if s.config, err = aspects.ParseConfig("demo.yaml", demo.Config()); err != nil {
+	if s.config, err = config.Parse("demo.yaml", demo.Config()); err != nil {
 		return err
 	}
 	if !text {

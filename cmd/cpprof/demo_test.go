@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cpprof/cpprof/aspects"
+	"github.com/cpprof/cpprof/config"
 	"github.com/cpprof/cpprof/internal/demo"
 	"github.com/cpprof/cpprof/internal/fixture"
 )
@@ -30,7 +30,7 @@ func TestDemoTellsTheTruth(t *testing.T) {
 	if err := s.recording.Check(); err != nil {
 		t.Error(err)
 	}
-	if s.config, err = aspects.ParseConfig("demo.yaml", demo.Config()); err != nil {
+	if s.config, err = config.Parse("demo.yaml", demo.Config()); err != nil {
 		t.Fatal(err)
 	}
 	n := float64(len(s.recording.Samples))

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cpprof/cpprof/aspects"
 	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/config"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/report"
 	"github.com/shopspring/decimal"
@@ -162,16 +162,11 @@ func (f *reportFlags) useColor(t terminal) (bool, error) {
 }
 
 // threshold is what the flags say, else what the configuration says.
-func (f *reportFlags) threshold(config *aspects.Config) (refine.Threshold, error) {
-	var limit refine.Threshold
+func (f *reportFlags) threshold(c *config.Config) (refine.Threshold, error) {
 	if f.minHits == "" && f.minCost == "" {
-		if config.Threshold.ByCost {
-			limit.Cost = config.Threshold.Cost.Rat()
-		} else {
-			limit.Hits = new(big.Rat).SetInt64(config.Threshold.Hits)
-		}
-		return limit, nil
+		return c.Threshold, nil
 	}
+	var limit refine.Threshold
 	var err error
 	if limit.Hits, err = atLeast("--min-hits", f.minHits); err != nil {
 		return limit, err

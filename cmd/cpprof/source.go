@@ -11,6 +11,7 @@ import (
 
 	"github.com/cpprof/cpprof/aspects"
 	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/config"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 	"github.com/spf13/cobra"
@@ -85,7 +86,7 @@ func (f *viewFlags) completeClass(_ *cobra.Command, args []string, _ string) ([]
 type source struct {
 	path      string
 	recording *sampledata.Recording
-	config    *aspects.Config
+	config    *config.Config
 	options   views.Options
 }
 
@@ -144,19 +145,19 @@ func openRecording(path string) (*sampledata.Recording, error) {
 	return r, err
 }
 
-func (f *viewFlags) configuration() (*aspects.Config, error) {
+func (f *viewFlags) configuration() (*config.Config, error) {
 	path := f.config
 	if path == "" {
-		found, err := aspects.FindConfig(".")
+		found, err := config.Find(".")
 		if err != nil {
 			return nil, err
 		}
 		path = found
 	}
-	config := aspects.DefaultConfig()
+	c := config.Default()
 	if path != "" {
 		var err error
-		if config, err = aspects.LoadConfig(path); err != nil {
+		if c, err = config.Load(path); err != nil {
 			return nil, err
 		}
 	}
@@ -169,12 +170,12 @@ func (f *viewFlags) configuration() (*aspects.Config, error) {
 		if err != nil {
 			return nil, usagef("--aspect %q: %w", definition, err)
 		}
-		config.Aspects = config.Aspects.With(aspect)
+		c.Aspects = c.Aspects.With(aspect)
 	}
-	return config, nil
+	return c, nil
 }
 
-func (f *viewFlags) viewOptions(config *aspects.Config) (o views.Options, err error) {
+func (f *viewFlags) viewOptions(c *config.Config) (o views.Options, err error) {
 	if o.Accounting, err = views.ParseAccounting(f.accounting); err != nil {
 		return o, usagef("--accounting: %w", err)
 	}
@@ -183,7 +184,7 @@ func (f *viewFlags) viewOptions(config *aspects.Config) (o views.Options, err er
 			return o, usagef("--by: %w", err)
 		}
 	}
-	o.Classes = config.Classes
+	o.Classes = c.Classes
 	if f.classBy != "" {
 		if o.Classes, err = views.ParseClassBy(f.classBy); err != nil {
 			return o, usagef("--class-by: %w", err)
@@ -194,7 +195,7 @@ func (f *viewFlags) viewOptions(config *aspects.Config) (o views.Options, err er
 	}
 	o.Span = f.span
 	o.NoInlines = f.noInlines
-	o.Priority = config.Priority
+	o.Priority = c.Priority
 	return o, nil
 }
 

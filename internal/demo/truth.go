@@ -8,10 +8,10 @@ import (
 )
 
 //go:embed cpprof.yaml
-var config []byte
+var configYAML []byte
 
-// Config is a config file (see package aspects) that defines the demo's own aspect, @queue.
-func Config() []byte { return bytes.Clone(config) }
+// Config is a config file (see package config) that defines the demo's own aspect, @queue.
+func Config() []byte { return bytes.Clone(configYAML) }
 
 // A Problem is one that the demo has on purpose.
 type Problem struct {

@@ -9,13 +9,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cpprof/cpprof/aspects"
 	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/config"
 )
 
 // TestTruthReads holds the paths of Truth against the notation, the config and the source.
 func TestTruthReads(t *testing.T) {
-	c, err := aspects.ParseConfig("cpprof.yaml", Config())
+	c, err := config.Parse("cpprof.yaml", Config())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,3 +24,20 @@ func Distance(a, b string) int {
 	}
 	return row[len(b)]
 }
+
+// longestName bounds the time that Nearest takes for what a person typed.
+const longestName = 100
+
+// Nearest returns the one of the known words that differs from word by a slip or two, or "".
+func Nearest(word string, known []string) string {
+	best, least := "", 3
+	if len(word) > longestName {
+		return ""
+	}
+	for _, k := range known {
+		if d := Distance(word, k); d < least && 2*d < len(k) {
+			best, least = k, d
+		}
+	}
+	return best
+}

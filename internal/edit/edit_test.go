@@ -1,6 +1,9 @@
 package edit
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestDistance(t *testing.T) {
 	for _, c := range []struct {
@@ -12,6 +15,17 @@ func TestDistance(t *testing.T) {
 	} {
 		if got := Distance(c.a, c.b); got != c.want {
 			t.Errorf("from %q to %q: %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}
+
+func TestNearest(t *testing.T) {
+	known := []string{"aspects", "classes", "map"}
+	for word, want := range map[string]string{
+		"aspect": "aspects", "clases": "classes", "maps": "map", "mpa": "map", "threshold": "", "m": "", strings.Repeat("a", 200): "",
+	} {
+		if got := Nearest(word, known); got != want {
+			t.Errorf("%q: %q, want %q", word, got, want)
 		}
 	}
 }

@@ -18,6 +18,7 @@ var order = [][]string{
 	{"views"},
 	{"callpath", "aspects"},
 	{"refine"},
+	{"config"},
 	{"bottlenecks"},
 	{"locks"},
 	{"session"},

@@ -1,44 +1,30 @@
-package aspects
+package config
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/cpprof/cpprof/aspects"
 	"go.yaml.in/yaml/v3"
 )
 
-// WriteYAML writes the set as a config file that holds its aspects alone.
-func (s *Set) WriteYAML(w io.Writer) error {
-	root := &yaml.Node{Kind: yaml.MappingNode}
-	for _, a := range s.aspects {
-		put(child(root, "aspects"), a)
-	}
-	data, err := encode(root)
-	if err != nil {
-		return fmt.Errorf("writing aspects: %w", err)
-	}
-	_, err = w.Write(data)
-	return err
-}
-
 // SaveAspects puts aspects into a config file, in place of what it has by their names or after it, and leaves the
-// rest of the file as it is, comments included. The file is made where there is none; one that has mistakes is
+// rest of the file as it is, comments included. The file is made if there is none; one that has mistakes is
 // left alone. Readers see the old file or the new one.
-func SaveAspects(path string, aspects ...Aspect) error {
+func SaveAspects(path string, list ...aspects.Aspect) error {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
-	data, err := readConfig(path)
+	data, err := read(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("saving aspects: %w", err)
 	}
-	if _, err := ParseConfig(path, data); err != nil {
+	if _, err := Parse(path, data); err != nil {
 		return fmt.Errorf("saving aspects: the file has mistakes to be mended first: %w", err)
 	}
 	var doc yaml.Node
@@ -46,13 +32,13 @@ func SaveAspects(path string, aspects ...Aspect) error {
 		return fmt.Errorf("saving aspects: %w", err)
 	}
 	top := topMapping(&doc)
-	for _, a := range aspects {
+	for _, a := range list {
 		put(child(top, "aspects"), a)
 	}
 	if data, err = encode(&doc); err != nil {
 		return fmt.Errorf("saving aspects: %w", err)
 	}
-	if _, err := ParseConfig(path, data); err != nil {
+	if _, err := Parse(path, data); err != nil {
 		return fmt.Errorf("saving aspects: %w", err)
 	}
 	if err := replace(path, data); err != nil {
@@ -61,7 +47,7 @@ func SaveAspects(path string, aspects ...Aspect) error {
 	return nil
 }
 
-// topMapping gives a document's mapping, a new one where the document is empty.
+// topMapping returns a document's mapping, a new one if the document is empty.
 func topMapping(doc *yaml.Node) *yaml.Node {
 	doc.Kind = yaml.DocumentNode
 	if len(doc.Content) == 0 {
@@ -70,7 +56,7 @@ func topMapping(doc *yaml.Node) *yaml.Node {
 	return asMapping(doc.Content[0])
 }
 
-// child gives the mapping at a key of a mapping, a new one where there is none.
+// child returns the mapping at a key of a mapping, a new one if there is none.
 func child(n *yaml.Node, key string) *yaml.Node {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == key {
@@ -91,12 +77,12 @@ func asMapping(n *yaml.Node) *yaml.Node {
 }
 
 // put sets an aspect in the mapping of aspects.
-func put(n *yaml.Node, a Aspect) {
+func put(n *yaml.Node, a aspects.Aspect) {
 	list := &yaml.Node{Kind: yaml.SequenceNode}
-	for _, p := range a.patterns {
-		list.Content = append(list.Content, text(p.text))
+	for _, p := range a.Patterns() {
+		list.Content = append(list.Content, text(p.String()))
 	}
-	bare := strings.TrimPrefix(a.name, "@")
+	bare := strings.TrimPrefix(a.Name(), "@")
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if strings.TrimPrefix(n.Content[i].Value, "@") == bare {
 			n.Content[i+1] = list

@@ -1,4 +1,4 @@
-package aspects
+package config
 
 import (
 	"errors"
@@ -6,15 +6,18 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/aspects"
 	"github.com/cpprof/cpprof/views"
+	"pgregory.net/rapid"
 )
 
-func TestParseConfig(t *testing.T) {
-	c, err := ParseConfig("cpprof.yaml", []byte(`
+func TestParse(t *testing.T) {
+	c, err := Parse("cpprof.yaml", []byte(`
 # What this server is about.
 aspects:
   queue: ["main.(*queue).*", "!main.(*queue).len"]
@@ -53,19 +56,19 @@ threshold: 5%
 	if c.Classes != (views.ClassBy{Label: "route"}) {
 		t.Errorf("classes %v", c.Classes)
 	}
-	if got := c.Threshold.MinHits(big.NewRat(60, 1)); got.Cmp(big.NewRat(3, 1)) != 0 {
-		t.Errorf("5%% of 60 hits are %v", got)
+	if c.Threshold.Hits != nil || c.Threshold.Cost.Cmp(big.NewRat(1, 20)) != 0 {
+		t.Errorf("threshold %v", c.Threshold)
 	}
 }
 
 func TestParseConfigOfNothing(t *testing.T) {
 	for _, text := range []string{"", "\n", "# nothing\n", "---\n", "aspects:\npriorities:\n", "{}", "null", "---\n# x\n...\n"} {
-		c, err := ParseConfig("x", []byte(text))
+		c, err := Parse("x", []byte(text))
 		if err != nil {
 			t.Errorf("%q: %v", text, err)
 			continue
 		}
-		if c.Threshold != DefaultThreshold || len(c.Aspects.All()) != 0 {
+		if !reflect.DeepEqual(c.Threshold, Default().Threshold) || len(c.Aspects.All()) != 0 {
 			t.Errorf("%q: %+v", text, c)
 		}
 	}
@@ -103,7 +106,7 @@ func TestConfigErrors(t *testing.T) {
 		{"a: b: c\n", "x:1:1: mapping values are not allowed in this context\n    a: b: c\n    ^"},
 	}
 	for _, tt := range tests {
-		_, err := ParseConfig("x", []byte(tt.text))
+		_, err := Parse("x", []byte(tt.text))
 		if err == nil || err.Error() != tt.want {
 			t.Errorf("%q: got\n%v\nwant\n%s", tt.text, err, tt.want)
 		}
@@ -111,13 +114,13 @@ func TestConfigErrors(t *testing.T) {
 }
 
 func TestConfigTellsAllMistakes(t *testing.T) {
-	_, err := ParseConfig("x", []byte("clases: site\nthreshold: -1\naspects: {a: [re:(]}\n"))
+	_, err := Parse("x", []byte("clases: site\nthreshold: -1\naspects: {a: [re:(]}\n"))
 	for _, want := range []string{"x:1:1: unknown key", "x:2:12: threshold", "x:3:18: pattern"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in\n%v", want, err)
 		}
 	}
-	_, err = ParseConfig("x", []byte(strings.Repeat("- ", 3)+"\n"+strings.Repeat("k: v\n", 3)))
+	_, err = Parse("x", []byte(strings.Repeat("- ", 3)+"\n"+strings.Repeat("k: v\n", 3)))
 	if err == nil {
 		t.Error("a list before keys passes")
 	}
@@ -136,12 +139,12 @@ func TestConfigBounds(t *testing.T) {
 	for name, text := range map[string]string{
 		"aliases":             bomb,
 		"aliases of patterns": "aspects:\n  " + strings.ReplaceAll(strings.TrimSpace(bomb), "\n", "\n  ") + "\n",
-		"size":                "#" + strings.Repeat("x", maxConfig),
+		"size":                "#" + strings.Repeat("x", maxSize),
 		"number":              "aspects:\n" + many.String(),
 		"depth":               strings.Repeat("[", 100_000),
 		"regular expressions": "aspects:\n  a:\n" + strings.Repeat("    - re:\\pL{15}\n", 50_000),
 	} {
-		_, err := ParseConfig("x", []byte(text))
+		_, err := Parse("x", []byte(text))
 		if err == nil {
 			t.Errorf("%s: passes", name)
 		} else if len(err.Error()) > 4000 {
@@ -150,62 +153,39 @@ func TestConfigBounds(t *testing.T) {
 	}
 }
 
-func TestParseThreshold(t *testing.T) {
-	for text, want := range map[string]string{
-		"10": "10 hits", "0": "0 hits", "10 hits": "10 hits", "007": "7 hits", "1": "1 hit", "1 hit": "1 hit",
-		"0.05": "0.05", "5%": "0.05", "0.5%": "0.005", "1.0": "1.0", "100%": "1.0", "0.0": "0.0", ".5": "0.5",
-	} {
-		got, err := ParseThreshold(text)
-		if err != nil || got.String() != want {
-			t.Errorf("%q: %v, %v, want %s", text, got, err, want)
-			continue
-		}
-		again, err := ParseThreshold(got.String())
-		if err != nil || again.String() != want {
-			t.Errorf("%q reads back as %v, %v", want, again, err)
-		}
-	}
-	for _, text := range []string{"", "-1", "1e3", "1e999999999", "0x10", "1_0", "1.5", "101%", "hits", "0.5 hits", "1/20", ".", "%", "1.2.3",
-		"99999999999999999999", "0." + strings.Repeat("1", 50)} {
-		if got, err := ParseThreshold(text); err == nil {
-			t.Errorf("%q is %v", text, got)
-		}
-	}
-}
-
-func TestFindConfig(t *testing.T) {
+func TestFind(t *testing.T) {
 	top := t.TempDir()
 	deep := filepath.Join(top, "a", "b", "c")
 	if err := os.MkdirAll(deep, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	want := filepath.Join(top, "a", ConfigName)
+	want := filepath.Join(top, "a", Name)
 	if err := os.WriteFile(want, []byte("threshold: 3\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	// A folder of that name is none.
-	if err := os.Mkdir(filepath.Join(top, "a", "b", ConfigName), 0o755); err != nil {
+	if err := os.Mkdir(filepath.Join(top, "a", "b", Name), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	got, err := FindConfig(deep)
+	got, err := Find(deep)
 	if err != nil || got != want {
 		t.Fatalf("found %q, %v, want %q", got, err, want)
 	}
-	c, err := LoadConfig(got)
-	if err != nil || c.Threshold.Hits != 3 || c.File != want {
+	c, err := Load(got)
+	if err != nil || c.Threshold.Hits.RatString() != "3" || c.File != want {
 		t.Errorf("loaded %+v, %v", c, err)
 	}
-	if got, err := FindConfig(top); err != nil || strings.HasPrefix(got, top) {
+	if got, err := Find(top); err != nil || strings.HasPrefix(got, top) {
 		t.Errorf("found %q, %v above", got, err)
 	}
-	if _, err := LoadConfig(filepath.Join(top, ConfigName)); err == nil || !strings.Contains(err.Error(), "reading config: open ") {
+	if _, err := Load(filepath.Join(top, Name)); err == nil || !strings.Contains(err.Error(), "reading config: open ") {
 		t.Errorf("loading what is not there: %v", err)
 	}
 }
 
 func TestSaveAspects(t *testing.T) {
-	path := filepath.Join(t.TempDir(), ConfigName)
-	save := func(as ...Aspect) string {
+	path := filepath.Join(t.TempDir(), Name)
+	save := func(as ...aspects.Aspect) string {
 		t.Helper()
 		if err := SaveAspects(path, as...); err != nil {
 			t.Fatal(err)
@@ -257,18 +237,18 @@ func FuzzConfig(f *testing.F) {
 	f.Add([]byte("--- !!map\n? [a]\n: |\n  b\n...\n---\n"))
 	f.Add(builtinYAML[:2000])
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c, err := ParseConfig("x", data)
+		c, err := Parse("x", data)
 		if err != nil {
 			return
 		}
-		path := filepath.Join(t.TempDir(), ConfigName)
+		path := filepath.Join(t.TempDir(), Name)
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if err := SaveAspects(path, mustNew(t, "fuzz", "x")); err != nil {
 			t.Fatalf("saving into %q: %v", data, err)
 		}
-		again, err := LoadConfig(path)
+		again, err := Load(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -277,4 +257,53 @@ func FuzzConfig(f *testing.F) {
 			t.Fatalf("saving changed\n%sto\n%s", want, got)
 		}
 	})
+}
+
+// Aspects that are saved into a file are read again as they were, whatever their names and patterns.
+func TestSavedAspectsAreReadBack(t *testing.T) {
+	folder := t.TempDir()
+	rapid.Check(t, func(t *rapid.T) {
+		var list []aspects.Aspect
+		for i := range rapid.IntRange(1, 5).Draw(t, "aspects") {
+			patterns := rapid.SliceOfN(rapid.StringMatching(`!?(re:)?[ab]{0,2}[ab.*]{1,4}`), 1, 5).Draw(t, "patterns")
+			if a, err := aspects.New(string(rune('a'+i)), patterns...); err == nil {
+				list = append(list, a)
+			}
+		}
+		path := filepath.Join(folder, Name)
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := SaveAspects(path, list...); err != nil {
+			t.Fatal(err)
+		}
+		c, err := Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := describe(c.Aspects), describe(aspects.NewSet(list...)); got != want {
+			t.Fatalf("got\n%s\nwant\n%s", got, want)
+		}
+	})
+}
+
+func mustNew(t testing.TB, name string, patterns ...string) aspects.Aspect {
+	t.Helper()
+	a, err := aspects.New(name, patterns...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func describe(s *aspects.Set) string {
+	var b strings.Builder
+	for _, a := range s.All() {
+		b.WriteString(a.Name())
+		for _, p := range a.Patterns() {
+			b.WriteString(" " + p.String())
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
 }

@@ -1,0 +1,198 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/cpprof/cpprof/aspects"
+	"github.com/cpprof/cpprof/internal/edit"
+	"github.com/cpprof/cpprof/refine"
+	"github.com/cpprof/cpprof/views"
+	"go.yaml.in/yaml/v3"
+)
+
+const (
+	// maxErrors bounds how many mistakes of one file are reported.
+	maxErrors = 10
+	// maxRegexps bounds the sizes of all regular expressions of a file together, see aspects.Pattern.Size.
+	maxRegexps = 500_000
+	// maxAspects bounds the aspects of a file: every function is held against each.
+	maxAspects = 1000
+)
+
+// Parse reads a config from memory; name is what errors call it. See Load.
+func Parse(name string, data []byte) (*Config, error) {
+	p := &parser{file: name, config: Default()}
+	p.config.File = name
+	if len(data) > maxSize {
+		return nil, &Error{File: name, Line: 1, Column: 1, Msg: fmt.Sprintf("the file is larger than %d bytes", maxSize)}
+	}
+	p.lines = strings.Split(string(data), "\n")
+	if root := p.document(data); root != nil {
+		p.top(root)
+		p.config.Aspects = aspects.NewSet(p.aspectList...)
+	}
+	if len(p.errs) > 0 {
+		return nil, errors.Join(p.errs...)
+	}
+	return p.config, nil
+}
+
+// A parser walks the nodes of a config file, fills in config, and collects what is wrong.
+type parser struct {
+	file    string
+	lines   []string
+	config  *Config
+	regexps int // sizes so far
+	errs    []error
+
+	aspectList []aspects.Aspect
+}
+
+var configKeys = []string{"aspects", "priorities", "classes", "threshold"}
+
+func (p *parser) top(n *yaml.Node) {
+	for _, e := range p.mapping(n, "config") {
+		switch e.key.Value {
+		case "aspects":
+			p.aspects(e.value)
+		case "priorities":
+			p.priorities(e.value)
+		case "classes":
+			p.classes(e.value)
+		case "threshold":
+			p.threshold(e.value)
+		default:
+			p.unknown(e.key)
+		}
+	}
+}
+
+func (p *parser) unknown(key *yaml.Node) {
+	msg := fmt.Sprintf("unknown key %q", key.Value)
+	if near := edit.Nearest(key.Value, configKeys); near != "" {
+		msg += fmt.Sprintf(": did you mean %q?", near)
+	} else {
+		msg += ": want " + strings.Join(configKeys, ", ")
+	}
+	p.failAt(key.Line, key.Column, msg)
+}
+
+func (p *parser) aspects(n *yaml.Node) {
+	lines := make(map[string]int)
+	for i, e := range p.mapping(n, "aspects") {
+		if i == maxAspects {
+			p.fail(e.key, 0, "more than %d aspects", maxAspects)
+			return
+		}
+		name, err := aspects.CheckName(e.key.Value)
+		if err != nil {
+			p.fail(e.key, 0, "%v", err)
+			continue
+		}
+		if line, dup := lines[name]; dup {
+			p.fail(e.key, 0, "aspect %s is there already, in line %d", name, line)
+			continue
+		}
+		lines[name] = e.key.Line
+		p.aspect(name, e.value)
+	}
+}
+
+func (p *parser) aspect(name string, n *yaml.Node) {
+	if n.Kind != yaml.SequenceNode {
+		p.fail(n, 0, `aspect %s: want a list of patterns, such as ["main.(*queue).*"], not %s`, name, kind(n))
+		return
+	}
+	var patterns []aspects.Pattern
+	for _, item := range n.Content {
+		if item.Kind != yaml.ScalarNode || item.ShortTag() != "!!str" {
+			p.fail(item, 0, "aspect %s: want a pattern, not %s", name, kind(item))
+			continue
+		}
+		if pattern, ok := p.pattern(item); ok {
+			patterns = append(patterns, pattern)
+		}
+	}
+	if len(patterns) < len(n.Content) {
+		return // what is wrong has been reported
+	}
+	a, err := aspects.Of(name, patterns)
+	if err != nil {
+		p.fail(n, 0, "%v", err)
+		return
+	}
+	p.aspectList = append(p.aspectList, a)
+}
+
+func (p *parser) pattern(n *yaml.Node) (aspects.Pattern, bool) {
+	if p.regexps > maxRegexps {
+		return aspects.Pattern{}, false // reported before
+	}
+	pattern, err := aspects.ParsePattern(n.Value)
+	if err != nil {
+		offset, msg := 0, err.Error()
+		if e := (*aspects.PatternError)(nil); errors.As(err, &e) {
+			offset, msg = utf8.RuneCountInString(n.Value[:min(e.Offset, len(n.Value))]), e.Msg
+		}
+		p.fail(n, offset, "pattern %.40q: %s", n.Value, msg)
+		return aspects.Pattern{}, false
+	}
+	if p.regexps += pattern.Size(); p.regexps > maxRegexps {
+		p.fail(n, 0, "the regular expressions of this file are too large together: repeat less")
+	}
+	return pattern, true
+}
+
+func (p *parser) priorities(n *yaml.Node) {
+	for _, e := range p.mapping(n, "priorities") {
+		class, ok := p.pattern(e.key)
+		if !ok {
+			continue
+		}
+		if class.Exclude() {
+			p.fail(e.key, 0, "class pattern %q: exclusions have no place here, the first pattern that matches counts", class)
+			continue
+		}
+		if !class.MayBegin("go:") && !class.MayBegin("label:") {
+			p.fail(e.key, 0, `class pattern %q matches no class: their names begin with "go:" or "label:"`, class)
+			continue
+		}
+		value, err := strconv.ParseInt(e.value.Value, 10, 32)
+		if e.value.Kind != yaml.ScalarNode || e.value.ShortTag() != "!!int" || err != nil {
+			p.fail(e.value, 0, "priority of %q: want a whole number of at most 32 bits", class)
+			continue
+		}
+		p.config.Priorities = append(p.config.Priorities, Priority{Class: class, Value: int32(value)})
+	}
+}
+
+func (p *parser) classes(n *yaml.Node) {
+	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str" {
+		p.fail(n, 0, "classes: want function, site or label:KEY, not %s", kind(n))
+		return
+	}
+	by, err := views.ParseClassBy(n.Value)
+	if err != nil {
+		p.fail(n, 0, "classes: %v", err)
+		return
+	}
+	p.config.Classes = by
+}
+
+func (p *parser) threshold(n *yaml.Node) {
+	switch tag := n.ShortTag(); {
+	case n.Kind == yaml.ScalarNode && (tag == "!!int" || tag == "!!float" || tag == "!!str"):
+		t, err := refine.ParseThreshold(n.Value)
+		if err != nil {
+			p.fail(n, 0, "%v", err)
+			return
+		}
+		p.config.Threshold = t
+	default:
+		p.fail(n, 0, "threshold: want hits (10) or a cost (0.05, 5%%), not %s", kind(n))
+	}
+}

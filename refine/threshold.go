@@ -1,0 +1,23 @@
+package refine
+
+import (
+	"fmt"
+	"math/big"
+
+	"github.com/cpprof/cpprof/internal/share"
+)
+
+// A Threshold says which entries are shown: those with at least so many hits, and at least such a cost, a share of the
+// view's denominator. Nil is no limit.
+type Threshold struct {
+	Hits, Cost *big.Rat
+}
+
+// ParseThreshold reads a threshold that a person typed: hits ("10", "10 hits"), or a cost ("0.05", "5%").
+func ParseThreshold(s string) (Threshold, error) {
+	hits, cost, err := share.ParseThreshold(s)
+	if err != nil {
+		return Threshold{}, fmt.Errorf("threshold %.40q: %w", s, err)
+	}
+	return Threshold{Hits: hits, Cost: cost}, nil
+}
