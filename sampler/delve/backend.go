@@ -13,6 +13,7 @@ import (
 
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 )
 
 // Name is what a recording's header calls this backend.
@@ -222,7 +223,7 @@ func (a *Backend) processors() []sampledata.GoroutineID {
 		switch {
 		case held:
 			out[i] = id
-		case p.status == procRunning, p.status == procGCStop:
+		case p.status == goruntime.PRunning, p.status == goruntime.PGCStop:
 			out[i] = sampledata.SystemProcessor
 		default:
 			out[i] = sampledata.IdleProcessor

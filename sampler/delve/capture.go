@@ -3,28 +3,8 @@ package delve
 import (
 	"errors"
 	"fmt"
-)
 
-// The runtime's numbers of a goroutine's status (runtime2.go), without the bit that says that it is being scanned.
-const (
-	statusIdle      = 0
-	statusRunnable  = 1
-	statusRunning   = 2
-	statusSyscall   = 3
-	statusWaiting   = 4
-	statusDead      = 6
-	statusCopyStack = 8
-	statusPreempted = 9
-	statusLeaked    = 10
-	statusDeadExtra = 11
-	statusScanBit   = 0x1000
-)
-
-// The runtime's numbers of a processor's status.
-const (
-	procRunning = 1
-	procSyscall = 2
-	procGCStop  = 3
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 )
 
 const (
@@ -118,11 +98,9 @@ func (c *capture) scheduler() error {
 		if g.raw = mem.get(g.addr, l.g.size); g.raw == nil {
 			continue
 		}
-		switch g.status = half(g.raw, l.g.status) &^ statusScanBit; g.status {
-		case statusIdle, statusDead, statusDeadExtra:
-			continue
+		if g.status = half(g.raw, l.g.status) &^ goruntime.GScan; goruntime.HasGoroutine(g.status) {
+			c.goroutines = append(c.goroutines, g)
 		}
-		c.goroutines = append(c.goroutines, g)
 	}
 	c.procs = c.procs[:0]
 	for i := 0; i+8 <= len(paddrs); i += 8 {
@@ -196,7 +174,7 @@ func (c *capture) stacks() {
 	for i := range c.goroutines {
 		g := &c.goroutines[i]
 		sp := word(g.raw, l.g.sp)
-		if s := word(g.raw, l.g.syscallSP); s != 0 && g.status == statusSyscall {
+		if s := word(g.raw, l.g.syscallSP); s != 0 && g.status == goruntime.GSyscall {
 			sp = min(sp, s)
 		}
 		if g.thread == nil {

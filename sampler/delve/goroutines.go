@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"hash/maphash"
 	"slices"
-	"strings"
 
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 )
 
 // begin readies the unwinder for a new copy.
@@ -52,15 +52,9 @@ func (a *Backend) introduce(sink sampledata.Sink, g *goroutine, st stack) sample
 		Start:  start.function,
 		Site:   a.unwind.site(word(g.raw, l.g.creator)),
 		Parent: int64(word(g.raw, l.g.parent)),
-		System: isSystem(start.name),
-		GC:     start.name == "runtime.gcBgMarkWorker",
+		System: goruntime.IsSystem(start.name),
+		GC:     goruntime.IsCollector(start.name),
 	})
-}
-
-// isSystem holds for the start functions of the runtime's own goroutines, by the runtime's definition
-// (isSystemGoroutine).
-func isSystem(start string) bool {
-	return strings.HasPrefix(start, "runtime.") && start != "runtime.main" && start != "runtime.handleAsyncEvent"
 }
 
 // state says what a goroutine was doing. The stack comes beside it where it had to be unwound.
@@ -68,7 +62,7 @@ func (a *Backend) state(sink sampledata.Sink, g *goroutine, k *known, semaphores
 	s := sampledata.State{Labels: a.labelsOf(sink, g, k)}
 	s.Run, s.Reason = a.run(sink, g)
 	if s.Run == sampledata.Blocked {
-		s.Lock = a.capture.lock(g, s.Reason, semaphores)
+		s.Lock = a.capture.lock(g, semaphores)
 	}
 	now, parked := a.printOf(g)
 	if parked && k.parked && now == k.print {
@@ -90,7 +84,7 @@ func (a *Backend) state(sink sampledata.Sink, g *goroutine, k *known, semaphores
 // run says whether a goroutine runs, and what it waits for where it waits.
 func (a *Backend) run(sink sampledata.Sink, g *goroutine) (sampledata.RunState, string) {
 	switch g.status {
-	case statusSyscall:
+	case goruntime.GSyscall:
 		switch {
 		case g.thread == nil || g.thread.asleep:
 			return sampledata.Waiting, "syscall"
@@ -98,11 +92,11 @@ func (a *Backend) run(sink sampledata.Sink, g *goroutine) (sampledata.RunState, 
 			return sampledata.Running, ""
 		}
 		return sampledata.Detached, ""
-	case statusRunnable, statusPreempted:
+	case goruntime.GRunnable, goruntime.GPreempted:
 		return sampledata.Runnable, ""
-	case statusRunning:
+	case goruntime.GRunning:
 		return sampledata.Running, ""
-	case statusWaiting, statusCopyStack, statusLeaked:
+	case goruntime.GWaiting, goruntime.GCopystack, goruntime.GLeaked:
 		if g.m != nil {
 			return sampledata.Running, ""
 		}
@@ -112,12 +106,12 @@ func (a *Backend) run(sink sampledata.Sink, g *goroutine) (sampledata.RunState, 
 	}
 	reason := a.capture.reason(g)
 	switch {
-	case reason == "" && g.status == statusWaiting:
+	case reason.Text == "" && g.status == goruntime.GWaiting:
 		sink.Warn("unknown-wait-reason", fmt.Sprintf("goroutine %d waits for reason %d, which has no text", g.id(a.capture.l), g.raw[a.capture.l.g.reason]), 1)
-	case isLock(reason):
-		return sampledata.Blocked, reason
+	case reason.Awaits == goruntime.AwaitsLock:
+		return sampledata.Blocked, reason.Text
 	}
-	return sampledata.Waiting, reason
+	return sampledata.Waiting, reason.Text
 }
 
 // processorOf is the address of the processor that a goroutine on a thread holds, 0 for none. Up to Go 1.25 one in a system
@@ -128,11 +122,11 @@ func (a *Backend) processorOf(g *goroutine) uint64 {
 		return p
 	}
 	old := word(g.m, l.m.oldp)
-	if old == 0 || g.status != statusSyscall || l.m.syscallTick == absent || l.p.syscallTick == absent {
+	if old == 0 || g.status != goruntime.GSyscall || l.m.syscallTick == absent || l.p.syscallTick == absent {
 		return 0
 	}
 	p := a.capture.mem.get(old, l.p.size)
-	if p == nil || half(p, l.p.status) != procSyscall || half(g.m, l.m.syscallTick) != half(p, l.p.syscallTick) {
+	if p == nil || half(p, l.p.status) != goruntime.PSyscall || half(g.m, l.m.syscallTick) != half(p, l.p.syscallTick) {
 		return 0
 	}
 	return old

@@ -9,6 +9,8 @@ import (
 	"github.com/go-delve/delve/pkg/dwarf/godwarf"
 	"github.com/go-delve/delve/pkg/dwarf/op"
 	"github.com/go-delve/delve/pkg/proc"
+
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 )
 
 // absent is the offset of a field that this version of the runtime does not have.
@@ -34,7 +36,7 @@ type layout struct {
 	schedSize     int
 	labelsAreMaps bool // up to Go 1.23
 
-	reasons []string // the texts of the wait reasons, by number
+	reasons []goruntime.WaitReason // by number
 }
 
 // newLayout reads types and variables from the debug information.
@@ -159,7 +161,7 @@ func (l *layout) variables(bi *proc.BinaryInfo, mem proc.MemoryReadWriter) error
 		if c.Unreadable != nil || c.Value == nil {
 			return errors.New("reading runtime.waitReasonStrings: unreadable text")
 		}
-		l.reasons = append(l.reasons, constant.StringVal(c.Value))
+		l.reasons = append(l.reasons, goruntime.ReasonOf(constant.StringVal(c.Value)))
 	}
 	return nil
 }

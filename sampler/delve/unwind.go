@@ -5,6 +5,7 @@ import (
 
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 	"github.com/go-delve/delve/pkg/proc"
 )
 
@@ -61,7 +62,7 @@ func (u *unwinder) startingPoints(c *capture, g *goroutine) []viewRegisters {
 			starts = append(starts, viewRegisters{g.thread.regs, word(g.m, l.m.g0)})
 		}
 	}
-	if sp := word(g.raw, l.g.syscallSP); sp != 0 && g.status == statusSyscall {
+	if sp := word(g.raw, l.g.syscallSP); sp != 0 && g.status == goruntime.GSyscall {
 		regs := savedRegisters(word(g.raw, l.g.syscallPC), sp, word(g.raw, l.g.syscallBP), 0)
 		starts = append(starts, viewRegisters{regs, g.addr})
 	}
@@ -90,7 +91,7 @@ func (u *unwinder) frames(regs viewRegisters) (frames []proc.Stackframe, whole b
 		frames = frames[:len(frames)-1]
 	}
 	for i := range frames {
-		if fn := frames[i].Call.Fn; fn != nil && fn.Name == "runtime.goexit" {
+		if fn := frames[i].Call.Fn; fn != nil && fn.Name == goruntime.Bottom {
 			return frames[:i], true
 		}
 	}

@@ -2,9 +2,9 @@ package delve
 
 import (
 	"bytes"
-	"strings"
 
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 )
 
 const (
@@ -20,7 +20,7 @@ func (c *capture) waits() {
 	searching := false
 	for i := range c.goroutines {
 		g := &c.goroutines[i]
-		if isLock(c.reason(g)) {
+		if c.reason(g).Awaits == goruntime.AwaitsLock {
 			if s := word(g.raw, l.g.waiting); s != 0 {
 				places = append(places, place{s, l.sudog.size})
 			} else {
@@ -35,44 +35,25 @@ func (c *capture) waits() {
 	c.labels()
 }
 
-// reason is the runtime's text of what a goroutine waits for, "" where it doesn't.
-func (c *capture) reason(g *goroutine) string {
-	if g.status != statusWaiting && g.status != statusCopyStack && g.status != statusLeaked {
-		return ""
+// reason returns what a goroutine waits for, without text if it doesn't wait.
+func (c *capture) reason(g *goroutine) goruntime.WaitReason {
+	if g.status != goruntime.GWaiting && g.status != goruntime.GCopystack && g.status != goruntime.GLeaked {
+		return goruntime.WaitReason{}
 	}
 	if n := int(g.raw[c.l.g.reason]); n < len(c.l.reasons) {
 		return c.l.reasons[n]
 	}
-	return ""
-}
-
-// isLock holds for the reasons that are waits for a lock, from Go 1.20 on.
-func isLock(reason string) bool {
-	return strings.HasPrefix(reason, "sync.Mutex.") || strings.HasPrefix(reason, "sync.RWMutex.")
+	return goruntime.WaitReason{}
 }
 
 // lock is the address of the sync.Mutex or sync.RWMutex that a goroutine waits for, from the address of the
 // semaphore within it; 0 where not known.
-func (c *capture) lock(g *goroutine, reason string, bySemaphore map[uint64]uint64) uint64 {
+func (c *capture) lock(g *goroutine, bySemaphore map[uint64]uint64) uint64 {
 	sema := bySemaphore[g.addr]
 	if s := c.mem.get(word(g.raw, c.l.g.waiting), c.l.sudog.size); s != nil {
 		sema = c.element(s)
 	}
-	var offset uint64
-	switch reason {
-	case "sync.Mutex.Lock":
-		offset = 4
-	case "sync.RWMutex.Lock":
-		offset = 8
-	case "sync.RWMutex.RLock":
-		offset = 12
-	default:
-		return 0
-	}
-	if sema < offset {
-		return 0
-	}
-	return sema - offset
+	return c.reason(g).LockAt(sema)
 }
 
 // element is what a sudog waits at. From Go 1.26 on the collector may be kept from seeing it, and the number beside
@@ -88,10 +69,9 @@ func (c *capture) element(sudog []byte) uint64 {
 // trees (prev, next) of the addresses waited at, and each tree node a list (waitlink) of its waiters.
 func (c *capture) semaphores() {
 	table := c.mem.one(c.l.semtable, c.l.semtableSize)
-	const root = 64 // one entry, padded to a cache line
 	level := []uint64{}
-	for i := 0; i+root <= len(table); i += root {
-		if t := word(table, i+8); t != 0 {
+	for i := 0; i+goruntime.SemaRootSize <= len(table); i += goruntime.SemaRootSize {
+		if t := word(table, i+goruntime.SemaRootTreap); t != 0 {
 			level = append(level, t)
 		}
 	}
@@ -123,8 +103,8 @@ func (c *capture) semaphoresByGoroutine() map[uint64]uint64 {
 	at := map[uint64]uint64{}
 	seen := map[uint64]bool{}
 	var walk []uint64
-	for i := 0; i+64 <= len(table); i += 64 {
-		walk = append(walk, word(table, i+8))
+	for i := 0; i+goruntime.SemaRootSize <= len(table); i += goruntime.SemaRootSize {
+		walk = append(walk, word(table, i+goruntime.SemaRootTreap))
 	}
 	for len(walk) > 0 && len(seen) < maxSudogs {
 		s := walk[len(walk)-1]

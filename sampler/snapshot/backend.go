@@ -14,7 +14,7 @@ import (
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
 	"github.com/cpprof/cpprof/sampler/internal/halt"
-	"github.com/cpprof/cpprof/sampler/internal/lockholder"
+	"github.com/cpprof/cpprof/sampler/internal/syncflow"
 )
 
 // Name is what a recording's header calls this backend.
@@ -96,7 +96,7 @@ func newBackend(p *sampler.Process, t *target) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	analyzer, err := lockholder.New(lockholder.Program{Table: t.bin.Table, Arch: t.bin.Arch, Read: t.Read})
+	analyzer, err := syncflow.New(syncflow.Program{Table: t.bin.Table, Arch: t.bin.Arch, Read: t.Read})
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func newBackend(p *sampler.Process, t *target) (*Backend, error) {
 		process: p, t: t, u: u, reader: t.NewReader(),
 		table:   table{o: t.g},
 		holders: holders{analyzer: analyzer, index: map[wish]int{}},
-		parties: parties{index: map[lockholder.Use][]int32{}, offers: map[lockholder.Use]sampledata.HolderSetID{}},
+		parties: parties{index: map[syncflow.Action][]int32{}, offers: map[syncflow.Action]sampledata.HolderSetID{}},
 		header: sampledata.Header{
 			Command: p.Command, Executable: strings.TrimSuffix(name, " (deleted)"), PID: int64(p.PID),
 			GoVersion: t.bin.Version, OS: "linux", Arch: t.bin.Arch, GOMAXPROCS: int32(len(ps)),

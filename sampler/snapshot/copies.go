@@ -5,7 +5,7 @@ package snapshot
 import (
 	"encoding/binary"
 
-	"github.com/cpprof/cpprof/sampler/internal/gobinary/layout"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime/layout"
 	"github.com/cpprof/cpprof/sampler/internal/halt"
 )
 

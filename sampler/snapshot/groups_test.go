@@ -10,6 +10,7 @@ import (
 
 	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 )
 
 // groupParties says of the goroutines of testdata/programs/groups that wait, by their functions, for whom.
@@ -62,7 +63,7 @@ func checkGroups(t *testing.T, path string) {
 		if groupParties[name] == nil || run.Last != int32(len(r.Samples))-1 {
 			continue
 		}
-		if run.Run != sampledata.Waiting || !isGrouped(run.Reason) || run.Lock == 0 {
+		if run.Run != sampledata.Waiting || goruntime.ReasonOf(run.Reason).Awaits != goruntime.AwaitsGroup || run.Lock == 0 {
 			t.Errorf("%s is in state %v for %q at %#x", name, run.Run, run.Reason, run.Lock)
 		}
 		parties := []string{}

@@ -5,6 +5,7 @@ package snapshot
 import (
 	"encoding/binary"
 
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 	"github.com/cpprof/cpprof/sampler/internal/halt"
 )
 
@@ -190,8 +191,8 @@ func (c *capture) follow() {
 	for i := range c.procs {
 		raw := c.procs[i].raw
 		head, tail := binary.LittleEndian.Uint32(raw[p.RunqHead:]), binary.LittleEndian.Uint32(raw[p.RunqTail:])
-		for n := head; n != tail && n-head < runqLen; n++ {
-			c.look(binary.LittleEndian.Uint64(raw[int(p.Runq)+8*int(n%runqLen):]), true)
+		for n := head; n != tail && n-head < goruntime.RunqLen; n++ {
+			c.look(binary.LittleEndian.Uint64(raw[int(p.Runq)+8*int(n%goruntime.RunqLen):]), true)
 		}
 		c.look(binary.LittleEndian.Uint64(raw[p.RunNext:]), true)
 	}

@@ -6,21 +6,15 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 	"github.com/cpprof/cpprof/sampler/internal/halt"
-	"github.com/cpprof/cpprof/sampler/internal/lockholder"
+	"github.com/cpprof/cpprof/sampler/internal/syncflow"
 )
 
 // Who is to have a lock that nobody has come to hold yet. In starvation mode, Unlock of a sync.Mutex hands it to the waiter
 // that it wakes: from then on nobody else can take it, though that one is yet to run, to mark it as locked, and to return
 // from Lock. In normal mode the one that is woken competes with whoever comes, and nobody has the lock meanwhile. Nor has a
 // reader that a writer's Unlock of a sync.RWMutex wakes: one that comes in time goes on in its place.
-
-// Bits of sync.Mutex.state, the same in Go 1.21 to 1.27; the rest is the number of those that wait.
-const (
-	mutexLocked   = 1
-	mutexWoken    = 2
-	mutexStarving = 4
-)
 
 // Bounds of what is read in the halt.
 const (
@@ -43,13 +37,13 @@ func (b *Backend) expect() {
 	}
 	for _, i := range b.blocked {
 		s := &b.table.slots[i]
-		b.expectLock(lockAt(s.semaphoreOf(), b.reason(&s.head)))
+		b.expectLock(b.reason(&s.head).LockAt(s.semaphoreOf()))
 	}
 }
 
 func (b *Backend) expectLock(lock uint64) {
 	if e := &b.holders.locks; lock != 0 && len(*e) < maxExpected && e.of(lock) == nil {
-		*e = append(*e, halt.Range{Addr: lock, Buf: b.arena.Get(lockSize)})
+		*e = append(*e, halt.Range{Addr: lock, Buf: b.arena.Get(goruntime.RWMutexSize)})
 	}
 }
 
@@ -66,7 +60,7 @@ func (b *Backend) expectTickets() {
 
 // beingHandedOver tells whether a lock was given back in starvation mode, and not taken yet.
 func beingHandedOver(lock []byte) bool {
-	return len(lock) >= mutexSize && lock[0]&(mutexLocked|mutexWoken|mutexStarving) == mutexStarving
+	return len(lock) >= goruntime.MutexSize && lock[0]&(goruntime.MutexLocked|goruntime.MutexWoken|goruntime.MutexStarving) == goruntime.MutexStarving
 }
 
 // of gives what was read at an address, nil for nothing.
@@ -100,11 +94,12 @@ func (b *Backend) proposeNext() {
 	for _, list := range [][]int32{b.changed, b.runnable} {
 		for _, i := range list {
 			s := &b.table.slots[i]
-			lock := lockAt(s.semaphoreOf(), mutexLock)
-			if lock == 0 || b.reason(&s.head) != mutexLock || !b.isNext(i, s) {
+			reason := b.reason(&s.head)
+			lock := reason.LockAt(s.semaphoreOf())
+			if lock == 0 || reason.Text != goruntime.MutexLock || !b.isNext(i, s) {
 				continue
 			}
-			if k, ok := h.index[wish{lock, lockholder.Write}]; ok && !slices.Contains(h.contended[k].next, i) {
+			if k, ok := h.index[wish{lock, syncflow.Write}]; ok && !slices.Contains(h.contended[k].next, i) {
 				h.contended[k].next = append(h.contended[k].next, i)
 			}
 		}
@@ -128,10 +123,10 @@ func (b *Backend) handed(s *slot) bool {
 // addNext adds to the set the goroutine that a lock was handed to, and tells whether there is one. Else, where the lock is
 // free for one that was woken, it adds those that may take it.
 func (b *Backend) addNext(c *contention, waiter *slot) (sure bool) {
-	if len(c.halted) < mutexSize || !b.consistent() {
+	if len(c.halted) < goruntime.MutexSize || !b.consistent() {
 		return false
 	}
-	if state := c.halted[0]; state&mutexLocked != 0 || state&(mutexWoken|mutexStarving) == 0 {
+	if state := c.halted[0]; state&goruntime.MutexLocked != 0 || state&(goruntime.MutexWoken|goruntime.MutexStarving) == 0 {
 		return false
 	}
 	h := &b.holders

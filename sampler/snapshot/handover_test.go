@@ -12,6 +12,7 @@ import (
 
 	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 )
 
 // Places in the tables of testdata/programs/convoy.
@@ -82,19 +83,19 @@ func (c *convoy) await(t testing.TB, addr, was uint64) uint64 {
 // judge compares what was said of a sync.Mutex with whose it was in the halt.
 func (c *convoy) judge(t testing.TB, r *sampledata.Recording, n *contention) {
 	kind := c.kinds[n.lock]
-	if len(n.halted) < lockSize || !c.b.consistent() {
+	if len(n.halted) < goruntime.RWMutexSize || !c.b.consistent() {
 		return
 	}
-	state, sema := binary.LittleEndian.Uint32(n.halted), binary.LittleEndian.Uint32(n.halted[mutexSema:])
+	state, sema := binary.LittleEndian.Uint32(n.halted), binary.LittleEndian.Uint32(n.halted[goruntime.MutexSema:])
 	turn := binary.LittleEndian.Uint64(n.halted[convoyTurn:])
 	want := []int64{int64(binary.LittleEndian.Uint64(n.halted[convoyOwner:]))}
 	s := c.scores[kind]
 	switch now := uint64(0); {
 	case want[0] != 0:
-	case state&mutexLocked != 0:
+	case state&goruntime.MutexLocked != 0:
 		s.unknown += len(n.waiters) // it was just taken, or is about to be given back
 		return
-	case state&(mutexStarving|mutexWoken) == mutexStarving && sema == 0:
+	case state&(goruntime.MutexStarving|goruntime.MutexWoken) == goruntime.MutexStarving && sema == 0:
 		if now = c.await(t, n.lock+convoyTurn, turn); now-turn >= convoyLogLen {
 			return
 		}

@@ -6,29 +6,14 @@ import (
 	"encoding/binary"
 	"unsafe"
 
-	"github.com/cpprof/cpprof/sampler/internal/gobinary/layout"
-)
-
-// Statuses of a goroutine (runtime.atomicstatus, the same in Go 1.21 to 1.27).
-const (
-	gIdle      = 0
-	gRunnable  = 1
-	gRunning   = 2
-	gSyscall   = 3
-	gWaiting   = 4
-	gDead      = 6
-	gCopystack = 8
-	gPreempted = 9
-	gLeaked    = 10 // waits for what nobody can send any more
-	gDeadExtra = 11 // belongs to a thread of C that is in C
-
-	gScan = 0x1000 // the collector looks at the stack
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime/layout"
 )
 
 // A head is what is read of a goroutine's g.
 type head struct {
 	goid             int64
-	status           uint32 // without gScan
+	status           uint32 // without goruntime.GScan
 	seq, reason      uint8
 	lo, hi           uint64 // bounds of the stack
 	schedPC, schedSP uint64
@@ -40,17 +25,13 @@ type head struct {
 
 // exists tells whether there is a goroutine in the g.
 func (h *head) exists() bool {
-	switch h.status {
-	case gIdle, gDead, gDeadExtra, gDead | gScan:
-		return false
-	}
-	return h.goid != 0 && h.hi != 0
+	return goruntime.HasGoroutine(h.status) && h.goid != 0 && h.hi != 0
 }
 
 // still tells whether the goroutine's stack lies still: it can be read without a halt.
 func (h *head) still() bool {
 	switch h.status {
-	case gRunnable, gSyscall, gWaiting, gPreempted, gLeaked:
+	case goruntime.GRunnable, goruntime.GSyscall, goruntime.GWaiting, goruntime.GPreempted, goruntime.GLeaked:
 		return true
 	}
 	return false
@@ -72,7 +53,7 @@ func (h *head) within(sp uint64) bool { return sp >= h.lo && sp < h.hi }
 // sameStack tells whether the goroutine did not run between a head and a later one, so that its stack is the same. A
 // goroutine that becomes runnable has not run yet; one that was runnable, and waits, has.
 func (h *head) sameStack(o *head) bool {
-	if h.status == gRunnable && o.status == gWaiting {
+	if h.status == goruntime.GRunnable && o.status == goruntime.GWaiting {
 		return false
 	}
 	return h.goid == o.goid && h.seq == o.seq && h.schedSP == o.schedSP && h.schedPC == o.schedPC &&
@@ -102,7 +83,7 @@ func (o *offsets) decode(b []byte) head {
 	word := func(at layout.Offset) uint64 { return binary.LittleEndian.Uint64(b[at:]) }
 	return head{
 		goid:    int64(word(o.Goid)),
-		status:  binary.LittleEndian.Uint32(b[o.AtomicStatus:]) &^ gScan,
+		status:  binary.LittleEndian.Uint32(b[o.AtomicStatus:]) &^ goruntime.GScan,
 		seq:     b[o.TrackingSeq],
 		reason:  b[o.WaitReason],
 		lo:      word(o.StackLo),
@@ -121,7 +102,7 @@ func (o *offsets) decode(b []byte) head {
 func (o *offsets) unchanged(b []byte, h *head) bool {
 	word := func(at layout.Offset) uint64 { return binary.LittleEndian.Uint64(b[at:]) }
 	return b[o.TrackingSeq] == h.seq &&
-		binary.LittleEndian.Uint32(b[o.AtomicStatus:])&^gScan == h.status &&
+		binary.LittleEndian.Uint32(b[o.AtomicStatus:])&^goruntime.GScan == h.status &&
 		int64(word(o.Goid)) == h.goid &&
 		word(o.SchedSP) == h.schedSP && word(o.SchedPC) == h.schedPC &&
 		word(o.SyscallSP) == h.sysSP && word(o.SyscallPC) == h.sysPC &&
@@ -145,7 +126,7 @@ func (o *offsets) print(b []byte) uint64 {
 	}
 	sum := term(w[0], k[0]) + term(w[1], k[1]) + term(w[2], k[2]) + term(w[3], k[3]) + term(w[4], k[4]) + term(w[5], k[5]) +
 		term(w[6], k[6])
-	status := *(*uint32)(unsafe.Add(g, o.AtomicStatus)) &^ gScan
+	status := *(*uint32)(unsafe.Add(g, o.AtomicStatus)) &^ goruntime.GScan
 	sum += (uint64(status) | uint64(b[o.TrackingSeq])<<32 | uint64(b[o.WaitReason])<<40) * k[7]
 	return max(sum, 1)
 }

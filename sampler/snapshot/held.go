@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 	"github.com/cpprof/cpprof/sampler/internal/halt"
-	"github.com/cpprof/cpprof/sampler/internal/lockholder"
+	"github.com/cpprof/cpprof/sampler/internal/syncflow"
 )
 
 // Work that learning what the program's functions do to locks, channels, groups and conditions may take (see
-// lockholder.Refill): when goroutines are first seen to wait for locks, and for others of these; and for each millisecond
+// syncflow.Refill): when goroutines are first seen to wait for locks, and for others of these; and for each millisecond
 // from then on, whatever the rate of the samples. While goroutines wait for locks, that is about a tenth of a processor,
 // else a hundredth.
 const (
@@ -60,7 +61,7 @@ const idleSamples = 100
 
 // A holding is what is known of the locks that a goroutine holds.
 type holding struct {
-	locks  []lockholder.Held
+	locks  []syncflow.Held
 	known  bool   // for the stack that is known
 	sample uint32 // in which it was found out
 	listed bool   // in holders.holding
@@ -87,13 +88,13 @@ func (m frameMemory) Heap(addr uint64) (uint64, bool) {
 
 // noteHead looks out for goroutines that wait for locks, channels, groups or conditions, before any stack is read.
 func (b *Backend) noteHead(h *head) {
-	if b.holders.active && b.parties.active || h.status != gWaiting || int(h.reason) >= len(b.t.reasons) {
+	if b.holders.active && b.parties.active || h.status != goruntime.GWaiting || int(h.reason) >= len(b.t.reasons) {
 		return
 	}
-	switch reason := b.t.reasons[h.reason]; {
-	case !b.holders.active && isLock(reason):
+	switch awaits := b.t.reasons[h.reason].Awaits; {
+	case !b.holders.active && awaits == goruntime.AwaitsLock:
 		b.activate()
-	case !b.parties.active && (isChannel(reason) || isGrouped(reason)):
+	case !b.parties.active && (awaits == goruntime.AwaitsChannel || awaits == goruntime.AwaitsGroup):
 		b.parties.active = true
 		b.holders.analyzer.Refill(firstLearningOther)
 	}

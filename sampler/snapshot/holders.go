@@ -7,8 +7,9 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 	"github.com/cpprof/cpprof/sampler/internal/halt"
-	"github.com/cpprof/cpprof/sampler/internal/lockholder"
+	"github.com/cpprof/cpprof/sampler/internal/syncflow"
 )
 
 // maxLooked bounds the goroutines that are looked at once more after the halt, in one sample.
@@ -20,7 +21,7 @@ const maxCandidates = 32
 // A wish is what a goroutine wants that waits for a lock: that those who hold it in a mode give it back.
 type wish struct {
 	lock uint64
-	mode lockholder.Mode
+	mode syncflow.Mode
 }
 
 // A contention is a lock that goroutines wait for.
@@ -38,7 +39,7 @@ func (c *contention) open() bool { return len(c.candidates)+len(c.next) == 0 }
 
 // A holders finds out who holds the locks that goroutines wait for.
 type holders struct {
-	analyzer *lockholder.Analyzer
+	analyzer *syncflow.Analyzer
 	active   bool    // somebody waited for a lock not long ago
 	last     uint32  // the sample in which somebody did
 	waiting  []int32 // slots of goroutines that wait for locks, and some that did
@@ -91,9 +92,9 @@ func (b *Backend) blame() {
 
 // wishOf says what a goroutine waits for.
 func wishOf(st *sampledata.State) wish {
-	w := wish{lock: st.Lock, mode: lockholder.Write}
-	if st.Reason == "sync.RWMutex.Lock" { // a writer, whose turn it is when the readers are gone
-		w.mode = lockholder.Read
+	w := wish{lock: st.Lock, mode: syncflow.Write}
+	if goruntime.ReasonOf(st.Reason).Readers { // a writer, whose turn it is when the readers are gone
+		w.mode = syncflow.Read
 	}
 	return w
 }
@@ -115,8 +116,8 @@ func (b *Backend) contend() {
 	}
 	// A writer that waits for readers keeps other writers and new readers waiting: it has RWMutex's own Mutex.
 	for _, i := range h.waiting {
-		if w := wishOf(&b.table.slots[i].state); w.mode == lockholder.Read {
-			b.propose(i, wish{w.lock, lockholder.Write})
+		if w := wishOf(&b.table.slots[i].state); w.mode == syncflow.Read {
+			b.propose(i, wish{w.lock, syncflow.Write})
 		}
 	}
 	h.holding = slices.DeleteFunc(h.holding, func(i int32) bool {
@@ -171,15 +172,15 @@ func (b *Backend) lookAgain() {
 	}
 	h.looked = h.looked[:min(len(h.looked), maxLooked)]
 	size := b.t.g.size
-	if n := locks*lockSize + len(h.looked)*size; len(h.buf) < n {
+	if n := locks*goruntime.RWMutexSize + len(h.looked)*size; len(h.buf) < n {
 		h.buf = make([]byte, 2*n)
 	}
 	h.ranges = h.ranges[:0]
 	buf := h.buf
 	for i := range h.contended {
 		if c := &h.contended[i]; !c.open() {
-			h.ranges = append(h.ranges, halt.Range{Addr: c.lock, Buf: buf[:lockSize]})
-			buf = buf[lockSize:]
+			h.ranges = append(h.ranges, halt.Range{Addr: c.lock, Buf: buf[:goruntime.RWMutexSize]})
+			buf = buf[goruntime.RWMutexSize:]
 		}
 	}
 	for _, k := range h.looked {
@@ -259,7 +260,7 @@ func (b *Backend) weigh(c *contention, waiter *slot) verdict {
 		}
 	}
 	switch {
-	case c.mode == lockholder.Read:
+	case c.mode == syncflow.Read:
 		return b.verdict(len(h.set) == c.readers())
 	case len(h.set) == 0:
 		return b.verdict(b.addNext(c, waiter))
@@ -297,21 +298,21 @@ func (b *Backend) together(holder, waiter *slot) bool {
 
 // contradicted tells whether a lock is free while the goroutine stands still that seems to hold it.
 func (b *Backend) contradicted(c *contention, holder *slot) bool {
-	free := func(raw []byte) bool { return len(raw) >= mutexSize && raw[0]&mutexLocked == 0 }
+	free := func(raw []byte) bool { return len(raw) >= goruntime.MutexSize && raw[0]&goruntime.MutexLocked == 0 }
 	stood := holder.stood == b.number
-	return c.mode == lockholder.Write && (stood && free(c.raw) || (stood || holder.halted == b.number) && free(c.halted))
+	return c.mode == syncflow.Write && (stood && free(c.raw) || (stood || holder.halted == b.number) && free(c.halted))
 }
 
 // readers is the number of readers that a writer waits for.
 func (c *contention) readers() int {
 	raw := c.halted
-	if len(raw) < lockSize {
+	if len(raw) < goruntime.RWMutexSize {
 		raw = c.raw
 	}
-	if len(raw) < lockSize {
+	if len(raw) < goruntime.RWMutexSize {
 		return -1
 	}
-	return int(int32(binary.LittleEndian.Uint32(raw[readerWait:])))
+	return int(int32(binary.LittleEndian.Uint32(raw[goruntime.RWMutexReaderWait:])))
 }
 
 // setState changes what the sample says of a goroutine.

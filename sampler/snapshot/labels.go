@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 )
 
 // Bounds of what is believed of labels.
@@ -32,14 +33,11 @@ func (b *Backend) labelsOf(s *slot) sampledata.LabelSetID {
 	return s.labels
 }
 
-// firstListRelease is the Go 1 line from which labels are a list; before, they are a map.
-const firstListRelease = 24
-
 // readLabels reads a label set out of the running target. What can't be read is left out: the goroutine may have got
 // other labels, or ended, since the halt.
 func (b *Backend) readLabels(at uint64) []sampledata.Label {
 	var set []sampledata.Label
-	if b.t.bin.Release.Line >= firstListRelease {
+	if b.t.bin.Release.LabelsAreList() {
 		set = b.labelList(at)
 	} else {
 		set = b.labelMap(at)
@@ -90,41 +88,28 @@ func (b *Backend) labelText(header []byte) (string, bool) {
 	return string(bytes.ToValidUTF8(text, []byte("?"))), true
 }
 
-// The runtime's map up to Go 1.23 (runtime.hmap, runtime.bmap), with strings as keys and values.
-const (
-	mapLogBuckets = 9  // hmap.B, a byte
-	mapBuckets    = 16 // hmap.buckets
-	mapOld        = 24 // hmap.oldbuckets
-	bucketSlots   = 8
-	bucketKeys    = 8 // after the hashes' top bytes
-	bucketValues  = bucketKeys + 16*bucketSlots
-	bucketNext    = bucketValues + 16*bucketSlots
-	bucketSize    = bucketNext + 8
-	firstUsedTop  = 5 // smaller top bytes mark slots that are empty or were moved
-)
-
 // labelMap reads a map of strings.
 func (b *Backend) labelMap(at uint64) []sampledata.Label {
 	m, err := b.t.word(at)
-	var h [mapOld + 8]byte
-	if err != nil || b.t.Read(m, h[:]) != nil || h[mapLogBuckets] > 8 {
+	var h [goruntime.MapHeader]byte
+	if err != nil || b.t.Read(m, h[:]) != nil || h[goruntime.MapLogBuckets] > 8 {
 		return nil
 	}
 	// Maps of labels are made whole, and never grow afterwards.
 	var set []sampledata.Label
-	first := binary.LittleEndian.Uint64(h[mapBuckets:])
-	for i := range uint64(1) << h[mapLogBuckets] {
-		bucket := make([]byte, bucketSize)
-		for next, n := first+i*bucketSize, 0; next != 0 && n < maxLabels; n++ {
+	first := binary.LittleEndian.Uint64(h[goruntime.MapBuckets:])
+	for i := range uint64(1) << h[goruntime.MapLogBuckets] {
+		bucket := make([]byte, goruntime.BucketSize)
+		for next, n := first+i*goruntime.BucketSize, 0; next != 0 && n < maxLabels; n++ {
 			if b.t.Read(next, bucket) != nil {
 				break
 			}
-			for k := range bucketSlots {
-				if bucket[k] >= firstUsedTop && len(set) < maxLabels {
-					set = b.label(set, bucket[bucketKeys+16*k:], bucket[bucketValues+16*k:])
+			for k := range goruntime.BucketSlots {
+				if bucket[k] >= goruntime.BucketFirstUsedTop && len(set) < maxLabels {
+					set = b.label(set, bucket[goruntime.BucketKeys+16*k:], bucket[goruntime.BucketValues+16*k:])
 				}
 			}
-			next = binary.LittleEndian.Uint64(bucket[bucketNext:])
+			next = binary.LittleEndian.Uint64(bucket[goruntime.BucketNext:])
 		}
 	}
 	return set

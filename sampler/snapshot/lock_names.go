@@ -3,11 +3,11 @@
 package snapshot
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 	"github.com/cpprof/cpprof/sampler/internal/halt"
 	"github.com/cpprof/cpprof/sampler/internal/lockname"
 )
@@ -113,7 +113,7 @@ func (b *Backend) waiterFor(s *slot, lock uint64) *lockname.Waiter {
 	frames, _ := b.u.Unwind(nil, copied{halt.Range{Addr: sp, Buf: w.Stack}}, b.context(&h))
 	for i := range frames[:max(0, len(frames)-1)] {
 		logical := b.u.Frames(frames[i].Site)
-		if len(logical) == 0 || len(w.Frames) == 0 && isPlumbing(logical[len(logical)-1].Func) {
+		if len(logical) == 0 || len(w.Frames) == 0 && waitsForOthers(logical[len(logical)-1].Func) {
 			continue
 		}
 		if len(w.Frames) == 0 {
@@ -129,18 +129,16 @@ func (b *Backend) waiterFor(s *slot, lock uint64) *lockname.Waiter {
 
 // given tells by what its function was given a frame takes a lock, nil where the code does not tell.
 func (b *Backend) given(f *unwind.Frame) *lockname.Given {
-	register, offset, ok := b.holders.analyzer.Receiver(f)
+	register, offset, ok := b.holders.analyzer.LockArgument(f)
 	if !ok {
 		return nil
 	}
 	return &lockname.Given{Register: register, Offset: offset}
 }
 
-// isPlumbing tells whether a function waits on behalf of others.
-func isPlumbing(function string) bool {
-	return slices.ContainsFunc([]string{"runtime.", "sync.", "internal/sync.", "internal/runtime/"}, func(prefix string) bool {
-		return strings.HasPrefix(function, prefix)
-	})
+// waitsForOthers reports whether a function waits on behalf of its callers.
+func waitsForOthers(function string) bool {
+	return goruntime.IsRuntime(function) || goruntime.IsSync(function)
 }
 
 // close ends the search for names.

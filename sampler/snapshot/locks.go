@@ -2,23 +2,12 @@
 
 package snapshot
 
-// Places in sync.RWMutex, the same in Go 1.21 to 1.27. Its first field is a Mutex, with its state and its semaphore.
-const (
-	mutexSema  = 4
-	writerSem  = 8
-	readerSem  = 12
-	readerWait = 20 // how many readers a writer waits for
-	mutexSize  = 8
-	lockSize   = 24
-)
-
-// mutexLock is the wait reason of those that wait for a sync.Mutex.
-const mutexLock = "sync.Mutex.Lock"
+import "github.com/cpprof/cpprof/sampler/internal/goruntime"
 
 // lockOf gives the address of the sync.Mutex or sync.RWMutex that a goroutine waits for, from that of the semaphore in
 // it; 0 where it can't be found. Its name is asked for once, while the goroutine stays parked.
-func (b *Backend) lockOf(s *slot, reason string) uint64 {
-	lock := lockAt(s.semaphoreOf(), reason)
+func (b *Backend) lockOf(s *slot, reason goruntime.WaitReason) uint64 {
+	lock := reason.LockAt(s.semaphoreOf())
 	if lock == 0 {
 		return 0
 	}
@@ -27,21 +16,6 @@ func (b *Backend) lockOf(s *slot, reason string) uint64 {
 		b.nameLock(s, lock)
 	}
 	return lock
-}
-
-// lockAt gives the address of the lock that has a semaphore, by the reason of those that wait at it; 0 for no lock.
-func lockAt(sema uint64, reason string) uint64 {
-	offset := uint64(mutexSema)
-	switch reason {
-	case mutexLock:
-	case "sync.RWMutex.Lock":
-		offset = writerSem
-	case "sync.RWMutex.RLock":
-		offset = readerSem
-	default:
-		return 0
-	}
-	return max(sema, offset) - offset
 }
 
 // A semaphore is what a goroutine waits at, by its stack.
@@ -56,7 +30,7 @@ type semaphore struct {
 // noteSemaphore keeps what the goroutine waits at whose stack was unwound just now, or has waited at until it was woken.
 // Waits for locks are short: after the halt many are over, and only the stack that was copied tells what they were for.
 func (b *Backend) noteSemaphore(s *slot, mem copied) {
-	if isLock(b.reason(&s.head)) {
+	if b.reason(&s.head).Awaits == goruntime.AwaitsLock {
 		addr, sudog := b.holders.analyzer.Semaphore(b.stacks.frames, frameMemory{mem, b.t})
 		s.sema = semaphore{addr, sudog, s.head.seq, s.head.goid, b.number}
 		b.holders.noteSudog(sudog)
@@ -64,12 +38,14 @@ func (b *Backend) noteSemaphore(s *slot, mem copied) {
 }
 
 // waitsForLock tells whether a goroutine was parked to wait for a lock.
-func (b *Backend) waitsForLock(h *head) bool { return h.status == gWaiting && isLock(b.reason(h)) }
+func (b *Backend) waitsForLock(h *head) bool {
+	return h.status == goruntime.GWaiting && b.reason(h).Awaits == goruntime.AwaitsLock
+}
 
 // reason gives what a goroutine was last parked for.
-func (b *Backend) reason(h *head) string {
+func (b *Backend) reason(h *head) goruntime.WaitReason {
 	if int(h.reason) >= len(b.t.reasons) {
-		return ""
+		return goruntime.WaitReason{}
 	}
 	return b.t.reasons[h.reason]
 }

@@ -10,7 +10,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/cpprof/cpprof/sampler/internal/gobinary/layout"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime/layout"
 )
 
 var matrixFirst = flag.Bool("first", false, "the matrix has the first release of each line of Go, too, and not only the last")

@@ -6,25 +6,9 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/sampledata"
-	"github.com/cpprof/cpprof/sampler/internal/lockholder"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+	"github.com/cpprof/cpprof/sampler/internal/syncflow"
 )
-
-// Wait reasons of goroutines that wait for one channel, for a group (the second up to Go 1.23, and of other waits too), and for
-// a condition.
-const (
-	waitsToSend       = "chan send"
-	waitsToReceive    = "chan receive"
-	waitsForGroup     = "sync.WaitGroup.Wait"
-	waitsForSemaphore = "semacquire"
-	waitsForCondition = "sync.Cond.Wait"
-)
-
-func isChannel(reason string) bool { return reason == waitsToSend || reason == waitsToReceive }
-
-// isGrouped tells whether a wait reason may be that of a group or a condition.
-func isGrouped(reason string) bool {
-	return reason == waitsForGroup || reason == waitsForSemaphore || reason == waitsForCondition
-}
 
 // offer names to goroutines that wait for channels, groups and conditions those that may end their waits.
 func (b *Backend) offer() {
@@ -36,7 +20,8 @@ func (b *Backend) offer() {
 	}
 	p.grouped = slices.DeleteFunc(p.grouped, func(i int32) bool {
 		s := &b.table.slots[i]
-		s.uses.grouped = s.told && s.state.Run == sampledata.Waiting && isGrouped(s.state.Reason) && s.state.Lock != 0
+		s.uses.grouped = s.told && s.state.Run == sampledata.Waiting && s.state.Lock != 0 &&
+			goruntime.ReasonOf(s.state.Reason).Awaits == goruntime.AwaitsGroup
 		return !s.uses.grouped
 	})
 	clear(p.offers)
@@ -94,14 +79,14 @@ func (b *Backend) indexUsers(waiting, users []int32) {
 }
 
 // wanted gives what a goroutine waits for others to do.
-func wanted(s *slot) (lockholder.Use, bool) {
-	switch s.state.Reason {
-	case waitsToReceive:
-		return lockholder.Use{Addr: s.state.Lock, Does: lockholder.Send}, true
-	case waitsToSend:
-		return lockholder.Use{Addr: s.state.Lock, Does: lockholder.Receive}, true
+func wanted(s *slot) (syncflow.Action, bool) {
+	switch reason := goruntime.ReasonOf(s.state.Reason); {
+	case reason.Awaits != goruntime.AwaitsChannel:
+		return s.uses.awaited()
+	case reason.Sends:
+		return syncflow.Action{Object: s.state.Lock, Kind: syncflow.Receive}, true
 	}
-	return s.uses.awaited()
+	return syncflow.Action{Object: s.state.Lock, Kind: syncflow.Send}, true
 }
 
 // offerChannel names to one goroutine whom it may be waiting for that waits for a channel.
@@ -145,7 +130,7 @@ func (b *Backend) offerGroup(i int32) {
 }
 
 // partiesFor gives the goroutines that do what is waited for and that count, 0 for none and for too many.
-func (b *Backend) partiesFor(w lockholder.Use, counts func(slot int32) bool) sampledata.HolderSetID {
+func (b *Backend) partiesFor(w syncflow.Action, counts func(slot int32) bool) sampledata.HolderSetID {
 	set := b.parties.set[:0]
 	for _, k := range b.parties.index[w] {
 		if id := b.table.slots[k].id; counts(k) && !slices.Contains(set, id) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 	"github.com/cpprof/cpprof/sampler/internal/halt"
 )
 
@@ -53,7 +54,7 @@ func (b *Backend) scan(buf []byte, places []place) {
 				break
 			}
 			b.reused++
-			if !b.sort(p.slot, s) && (s.head.status == gWaiting || s.head.status == gLeaked) {
+			if !b.sort(p.slot, s) && (s.head.status == goruntime.GWaiting || s.head.status == goruntime.GLeaked) {
 				p.print, p.known, p.held, p.uses = o.print(raw), true, s.held.known, s.uses.known
 			}
 		case s.view == absent && !s.told && o.unchanged(raw, &s.head) && !s.head.exists():
@@ -117,9 +118,9 @@ const maxBlocked = 64
 // anything.
 func (b *Backend) sort(i int32, s *slot) bool {
 	switch {
-	case s.head.status == gRunnable:
+	case s.head.status == goruntime.GRunnable:
 		b.runnable = append(b.runnable, i)
-	case s.head.status == gSyscall:
+	case s.head.status == goruntime.GSyscall:
 		b.inSyscall = append(b.inSyscall, i)
 	case b.waitsForLock(&s.head) && len(b.blocked) < maxBlocked:
 		b.blocked = append(b.blocked, i)

@@ -7,8 +7,9 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 	"github.com/cpprof/cpprof/sampler/internal/halt"
-	"github.com/cpprof/cpprof/sampler/internal/lockholder"
+	"github.com/cpprof/cpprof/sampler/internal/syncflow"
 )
 
 // Bounds of what is found out about waits that are not for locks, in one sample.
@@ -28,17 +29,17 @@ type parties struct {
 	active  bool             // somebody waited so
 	users   [numUsed][]int32 // slots of goroutines that use such things, and some that did
 	grouped []int32          // slots of goroutines that wait for groups and conditions, and some that did
-	index   map[lockholder.Use][]int32
-	offers  map[lockholder.Use]sampledata.HolderSetID // to those that wait for a group or a condition
-	asking  []int32                                   // slots of those that may have come to wait for another channel in this sample
-	waiting []int32                                   // of these, those that have
-	again   int                                       // stacks that are read again
+	index   map[syncflow.Action][]int32
+	offers  map[syncflow.Action]sampledata.HolderSetID // to those that wait for a group or a condition
+	asking  []int32                                    // slots of those that may have come to wait for another channel in this sample
+	waiting []int32                                    // of these, those that have
+	again   int                                        // stacks that are read again
 	set     []sampledata.GoroutineID
 }
 
 // A usage is what is known of the channels, groups and conditions that a goroutine uses.
 type usage struct {
-	list    []lockholder.Use
+	list    []syncflow.Action
 	known   bool          // for the stack that is known
 	sample  uint32        // in which it was found out
 	listed  [numUsed]bool // in parties.users
@@ -56,8 +57,8 @@ const (
 
 // uses tells whether a goroutine uses things of a kind. To wait for one is no use to others.
 func (u *usage) uses(kind used) bool {
-	return slices.ContainsFunc(u.list, func(u lockholder.Use) bool {
-		return !u.Waits && (kind == usedGroup) == (u.Does == lockholder.Done || u.Does == lockholder.Signal)
+	return slices.ContainsFunc(u.list, func(u syncflow.Action) bool {
+		return !u.Awaited && (kind == usedGroup) == (u.Kind == syncflow.Done || u.Kind == syncflow.Signal)
 	})
 }
 
@@ -66,7 +67,7 @@ func (b *Backend) findUses(i int32, mem copied, registers []uint64) {
 	s := &b.table.slots[i]
 	u := &s.uses
 	m := frameMemory{mem, b.t}
-	u.list, u.known = b.holders.analyzer.Uses(u.list, b.stacks.frames, m, registers)
+	u.list, u.known = b.holders.analyzer.Actions(u.list, b.stacks.frames, m, registers)
 	deferred := true
 	u.list, deferred = b.deferred(u.list, s, m)
 	u.known = u.known && deferred
@@ -82,21 +83,10 @@ func (b *Backend) findUses(i int32, mem copied, registers []uint64) {
 // maxDeferred bounds the deferred functions of a goroutine that are looked at.
 const maxDeferred = 16
 
-// Places in runtime.g, before its m, and in runtime._defer, the same in Go 1.21 to 1.27 but for the last.
-const (
-	deferBeforeM = 8
-	deferFn      = 24
-	deferLink    = 32
-	deferLink121 = 40
-)
-
 // deferred adds the uses of the functions that a goroutine has on its list of deferred ones. Most functions' code runs what
 // they deferred by itself; where it can't, as after a defer statement in a loop, there is the list.
-func (b *Backend) deferred(dst []lockholder.Use, s *slot, m frameMemory) (uses []lockholder.Use, complete bool) {
-	link := uint64(deferLink)
-	if b.t.bin.Release.Line == 21 {
-		link = deferLink121
-	}
+func (b *Backend) deferred(dst []syncflow.Action, s *slot, m frameMemory) (uses []syncflow.Action, complete bool) {
+	link := b.t.bin.Release.DeferLink()
 	word := func(at uint64) uint64 {
 		w, ok := m.Stack(at)
 		if !ok {
@@ -105,11 +95,11 @@ func (b *Backend) deferred(dst []lockholder.Use, s *slot, m frameMemory) (uses [
 		return w
 	}
 	complete = true
-	at := binary.LittleEndian.Uint64(s.raw[b.t.g.M-deferBeforeM:])
+	at := binary.LittleEndian.Uint64(s.raw[b.t.g.M-goruntime.DeferBeforeM:])
 	for n := 0; at != 0 && n < maxDeferred; n++ {
-		if fn := word(at + deferFn); fn != 0 {
+		if fn := word(at + goruntime.DeferFn); fn != 0 {
 			var ok bool
-			dst, ok = b.holders.analyzer.Deferred(dst, fn, m)
+			dst, ok = b.holders.analyzer.DeferredActions(dst, fn, m)
 			complete = complete && ok
 		}
 		at = word(at + link)
@@ -119,10 +109,10 @@ func (b *Backend) deferred(dst []lockholder.Use, s *slot, m frameMemory) (uses [
 
 // noteWait says which channel, group or condition a goroutine waits for that doesn't wait for a lock.
 func (b *Backend) noteWait(i int32, s *slot, st *sampledata.State) {
-	switch {
-	case isChannel(st.Reason):
+	switch goruntime.ReasonOf(st.Reason).Awaits {
+	case goruntime.AwaitsChannel:
 		b.noteChannel(i, s, st)
-	case isGrouped(st.Reason):
+	case goruntime.AwaitsGroup:
 		b.noteGrouped(i, s, st)
 	}
 }
@@ -134,7 +124,7 @@ func (b *Backend) noteGrouped(i int32, s *slot, st *sampledata.State) {
 	if !ok {
 		return
 	}
-	st.Lock = w.Addr
+	st.Lock = w.Object
 	if was := &s.state; was.Run == st.Run && was.Reason == st.Reason && was.Lock == st.Lock {
 		st.Evidence, st.Holders = was.Evidence, was.Holders
 	}
@@ -145,13 +135,13 @@ func (b *Backend) noteGrouped(i int32, s *slot, st *sampledata.State) {
 }
 
 // awaited gives what the goroutine waits for that stands in a method Wait, as it is for those who do it.
-func (u *usage) awaited() (lockholder.Use, bool) {
-	i := slices.IndexFunc(u.list, func(u lockholder.Use) bool { return u.Waits })
+func (u *usage) awaited() (syncflow.Action, bool) {
+	i := slices.IndexFunc(u.list, func(u syncflow.Action) bool { return u.Awaited })
 	if i < 0 {
-		return lockholder.Use{}, false
+		return syncflow.Action{}, false
 	}
 	w := u.list[i]
-	w.Waits = false
+	w.Awaited = false
 	return w, true
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 	"github.com/cpprof/cpprof/views"
 )
 
@@ -24,7 +25,7 @@ func TestChannels(t *testing.T) {
 	parties := map[string]string{"main.consume": "main.produce", "main.fill": "main.choose"}
 	named, waited := map[string]int32{}, map[string]int32{}
 	for _, run := range r.Runs {
-		if run.Run != sampledata.Waiting || !isChannel(run.Reason) {
+		if run.Run != sampledata.Waiting || goruntime.ReasonOf(run.Reason).Awaits != goruntime.AwaitsChannel {
 			continue
 		}
 		name := start(run.Goroutine)

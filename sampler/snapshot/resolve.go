@@ -4,10 +4,10 @@ package snapshot
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 )
 
 // adopt takes over into the slots what the halt found.
@@ -48,7 +48,7 @@ func (b *Backend) adoptRunning(i int32, p *processor) {
 	}
 	w := b.context(&p.head)
 	// In a system call the stack is told from where the call was announced, as it is for threads that aren't halted.
-	w.OnThread = p.head.status != gSyscall
+	w.OnThread = p.head.status != goruntime.GSyscall
 	w.Regs = unwind.Registers{PC: th.PC, SP: th.SP, LR: th.LR}
 	if p.head.schedSP == 0 && p.head.within(th.SP) {
 		// The goroutine is just being resumed (gogo): its stack pointer is in the register already, and gone from g.
@@ -167,7 +167,7 @@ func (b *Backend) stateOf(i int32, s *slot) sampledata.State {
 	st := sampledata.State{Stack: s.stack.node, Torn: s.stack.torn, Labels: b.labelsOf(s)}
 	st.Run, st.Reason = b.run(s)
 	if st.Run == sampledata.Blocked {
-		st.Lock = b.lockOf(s, st.Reason)
+		st.Lock = b.lockOf(s, b.reason(&s.head))
 		if was := &s.state; was.Run == st.Run && was.Lock == st.Lock && was.Reason == st.Reason {
 			st.Evidence, st.Holders = was.Evidence, was.Holders // until they are judged anew
 		}
@@ -180,11 +180,11 @@ func (b *Backend) stateOf(i int32, s *slot) sampledata.State {
 
 // run says whether a goroutine runs, and what it waits for where it waits.
 func (b *Backend) run(s *slot) (sampledata.RunState, string) {
-	if s.view == running && s.head.status != gSyscall {
+	if s.view == running && s.head.status != goruntime.GSyscall {
 		return sampledata.Running, "" // whatever the status: the collector's and the stopped world's work is marked as waiting
 	}
 	switch s.head.status {
-	case gSyscall:
+	case goruntime.GSyscall:
 		switch {
 		case !s.busy:
 			return sampledata.Waiting, "syscall"
@@ -192,9 +192,9 @@ func (b *Backend) run(s *slot) (sampledata.RunState, string) {
 			return sampledata.Running, ""
 		}
 		return sampledata.Detached, ""
-	case gRunnable, gPreempted, gRunning, gCopystack:
+	case goruntime.GRunnable, goruntime.GPreempted, goruntime.GRunning, goruntime.GCopystack:
 		return sampledata.Runnable, ""
-	case gWaiting, gLeaked:
+	case goruntime.GWaiting, goruntime.GLeaked:
 		return b.waiting(s)
 	}
 	b.stacks.sink.Warn("unknown-status", fmt.Sprintf("goroutine %d has the status %d, which is not known", s.head.goid, s.head.status), 1)
@@ -203,27 +203,14 @@ func (b *Backend) run(s *slot) (sampledata.RunState, string) {
 
 func (b *Backend) waiting(s *slot) (sampledata.RunState, string) {
 	reason := b.reason(&s.head)
-	if reason == "" {
+	if reason.Text == "" {
 		b.stacks.sink.Warn("unknown-wait-reason", fmt.Sprintf("goroutine %d waits for reason %d, which has no text", s.head.goid, s.head.reason), 1)
 	}
-	if isLock(reason) {
-		return sampledata.Blocked, reason
+	if reason.Awaits == goruntime.AwaitsLock {
+		return sampledata.Blocked, reason.Text
 	}
-	return sampledata.Waiting, reason
+	return sampledata.Waiting, reason.Text
 }
-
-// isLock tells whether a wait reason is that of a lock.
-func isLock(reason string) bool {
-	return strings.HasPrefix(reason, "sync.Mutex.") || strings.HasPrefix(reason, "sync.RWMutex.")
-}
-
-// Statuses of a processor (runtime.p.status, the same in Go 1.21 to 1.27; from 1.26 on none is pSyscall any more).
-const (
-	pIdle    = 0
-	pRunning = 1
-	pSyscall = 2
-	pGCStop  = 3
-)
 
 // processors says what each processor runs. One whose goroutine sleeps in a system call is free to be taken away, so
 // it counts as idle.
@@ -234,7 +221,7 @@ func (b *Backend) processors() []sampledata.GoroutineID {
 		p := &c.procs[i]
 		out[i] = sampledata.IdleProcessor
 		switch c.status(p) {
-		case pRunning:
+		case goruntime.PRunning:
 			out[i] = sampledata.SystemProcessor
 			if s := b.table.at(p.g); s != nil && s.told && s.head.goid == p.head.goid {
 				if s.state.Run == sampledata.Running {
@@ -243,11 +230,11 @@ func (b *Backend) processors() []sampledata.GoroutineID {
 					out[i] = sampledata.IdleProcessor
 				}
 			}
-		case pSyscall:
+		case goruntime.PSyscall:
 			if s := b.table.at(p.g); s != nil && s.told && s.state.Run == sampledata.Running {
 				out[i] = s.id
 			}
-		case pGCStop:
+		case goruntime.PGCStop:
 			out[i] = sampledata.SystemProcessor
 		}
 	}

@@ -3,13 +3,12 @@
 package snapshot
 
 import (
-	"strings"
-
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/internal/gobinary"
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/pclntab"
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 	"github.com/cpprof/cpprof/sampler/internal/halt"
 )
 
@@ -36,7 +35,7 @@ type call struct {
 type stacks struct {
 	sink      sampledata.Sink
 	table     *pclntab.Table
-	line      int // of the target's Go: 26 of go1.26.8
+	release   goruntime.Release // of the target's Go
 	u         *unwind.Unwinder
 	frames    []unwind.Frame // of the stack at hand
 	functions map[pclntab.Frame]sampledata.FunctionID
@@ -54,7 +53,7 @@ type edge struct {
 
 func newStacks(sink sampledata.Sink, bin *gobinary.Binary, u *unwind.Unwinder) *stacks {
 	return &stacks{
-		sink: sink, table: bin.Table, line: bin.Release.Line, u: u,
+		sink: sink, table: bin.Table, release: bin.Release, u: u,
 		functions: map[pclntab.Frame]sampledata.FunctionID{},
 		nodes:     map[edge]sampledata.NodeID{},
 		starts:    map[uint64]start{},
@@ -103,7 +102,7 @@ func (s *stacks) calls(site unwind.Site) []call {
 	for i := len(frames) - 1; i >= 0; i-- {
 		f := frames[i]
 		// The runtime's bootstrap is below every goroutine.
-		if f.Func == "runtime.goexit" || sampler.IsWrapper(f.Func, f.File) {
+		if f.Func == goruntime.Bottom || sampler.IsWrapper(f.Func, f.File) {
 			inlinedInto = false
 			continue
 		}
@@ -140,16 +139,3 @@ func (s *stacks) site(pc uint64) sampledata.Site {
 	}
 	return sampledata.Site{Function: frames[0].Func, File: fileOf(frames[0].File), Line: frames[0].Line}
 }
-
-// isSystem tells by the name of its first function whether a goroutine is the runtime's own, as the runtime itself
-// does (isSystemGoroutine).
-func isSystem(name string) bool {
-	switch name {
-	case "runtime.main", "runtime.handleAsyncEvent":
-		return false
-	}
-	return strings.HasPrefix(name, "runtime.")
-}
-
-// isCollector tells whether a goroutine of that first function works for the garbage collector.
-func isCollector(name string) bool { return name == "runtime.gcBgMarkWorker" }

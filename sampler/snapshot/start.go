@@ -8,6 +8,7 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/pclntab"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 )
 
 // A start is the function of a go statement.
@@ -25,7 +26,7 @@ func (s *stacks) start(pc uint64, read func(at uint64, b []byte) error) start {
 	st := start{function: -1}
 	if frame, ok := s.begun(pc, read); ok {
 		st.function = s.function(frame)
-		st.system, st.gc = isSystem(frame.Func), isCollector(frame.Func)
+		st.system, st.gc = goruntime.IsSystem(frame.Func), goruntime.IsCollector(frame.Func)
 	}
 	s.starts[pc] = st
 	return st
@@ -38,16 +39,13 @@ func (s *stacks) begun(pc uint64, read func(at uint64, b []byte) error) (pclntab
 	if !ok {
 		return pclntab.Frame{}, false
 	}
-	if sampler.IsWrapper(f.Name(), "") || s.line <= 21 && f.ID == wrapper121 {
+	if sampler.IsWrapper(f.Name(), "") || s.release.IsWrapperOf121(uint8(f.ID)) {
 		if frame, ok := s.wrapped(&f, read); ok {
 			return frame, true
 		}
 	}
 	return s.whole(f.Entry)
 }
-
-// wrapper121 is abi.FuncIDWrapper of Go 1.21, whose wrappers have names like those of closures.
-const wrapper121 = 21
 
 // maxWrapper is how long a wrapper can be.
 const maxWrapper = 4096

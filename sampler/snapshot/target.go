@@ -12,7 +12,8 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/sampler/internal/gobinary"
-	"github.com/cpprof/cpprof/sampler/internal/gobinary/layout"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime/layout"
 	"github.com/cpprof/cpprof/sampler/internal/halt"
 )
 
@@ -23,8 +24,8 @@ type target struct {
 	bin     *gobinary.Binary
 	l       *layout.Layout
 	g       offsets
-	reasons []string // texts of the wait reasons, by number
-	procID  int      // what is read of an m before the halt is sure: from m.procid or m.curg on
+	reasons []goruntime.WaitReason // by number
+	procID  int                    // what is read of an m before the halt is sure: from m.procid or m.curg on
 	procLen int
 	mLen    int // of an m that is read
 	pHead   int // of a p that tells who holds it
@@ -102,14 +103,11 @@ func (t *target) lay() error {
 	t.procLen = int(max(m.ProcID, m.CurG)) + 8 - t.procID
 	t.mLen = int(max(m.ProcID, m.CurG, m.G0, m.ID, m.AllLink, m.P, m.OldP, m.VDSOSP, m.VDSOPC, m.SyscallTick)) + 8
 	t.pHead = int(max(p.ID, p.Status, p.M, p.SchedTick, p.SyscallTick)) + 8
-	t.pLen = max(t.pHead, int(max(p.RunqHead, p.RunqTail, p.RunNext))+8, int(p.Runq)+8*runqLen)
+	t.pLen = max(t.pHead, int(max(p.RunqHead, p.RunqTail, p.RunNext))+8, int(p.Runq)+8*goruntime.RunqLen)
 	s := &t.l.Sched
 	t.schedLen = int(max(s.RunqHead, s.GCWaiting)) + 8
 	return nil
 }
-
-// runqLen is the length of a processor's queue (len(p.runq)), the same in Go 1.21 to 1.27.
-const runqLen = 256
 
 // readReasons reads the texts of runtime.waitReasonStrings. Their number is not known, but what follows them is hardly
 // ever a string.
@@ -124,10 +122,10 @@ func (t *target) readReasons() error {
 		if err != nil || s == "" && len(t.reasons) > 0 {
 			break
 		}
-		t.reasons = append(t.reasons, s)
+		t.reasons = append(t.reasons, goruntime.ReasonOf(s))
 	}
-	for _, s := range t.reasons {
-		if s == "chan receive" {
+	for _, r := range t.reasons {
+		if r.Text == goruntime.ChanReceive {
 			return nil
 		}
 	}

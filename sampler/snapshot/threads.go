@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 	"github.com/cpprof/cpprof/sampler/internal/halt"
 )
 
@@ -68,7 +69,7 @@ func (b *Backend) watch() {
 	for _, i := range b.changed {
 		s := &b.table.slots[i]
 		s.holds = false
-		if s.head.status == gSyscall && s.view == known && asked < maxAsked {
+		if s.head.status == goruntime.GSyscall && s.view == known && asked < maxAsked {
 			b.ask(s)
 			asked++
 		}
@@ -80,7 +81,7 @@ func (b *Backend) watch() {
 	first := rand.IntN(n)
 	for k := range min(n, maxRotated) {
 		i := b.inSyscall[(first+k)%n]
-		if s := &b.table.slots[i]; !b.touched(i) && s.view == known && s.head.status == gSyscall {
+		if s := &b.table.slots[i]; !b.touched(i) && s.view == known && s.head.status == goruntime.GSyscall {
 			if was := s.busy; b.ask(s) != was || s.holds {
 				b.touch(i)
 			}
@@ -116,7 +117,7 @@ func (b *Backend) holdsOld(s *slot) bool {
 	old := binary.LittleEndian.Uint64(m[l.M.OldP:])
 	for i := range b.capture.procs {
 		p := &b.capture.procs[i]
-		if p.addr == old && old != 0 && p.m == 0 && b.capture.status(p) == pSyscall &&
+		if p.addr == old && old != 0 && p.m == 0 && b.capture.status(p) == goruntime.PSyscall &&
 			binary.LittleEndian.Uint32(m[l.M.SyscallTick:]) == binary.LittleEndian.Uint32(p.raw[l.P.SyscallTick:]) {
 			p.g = s.addr
 			return true

@@ -8,7 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cpprof/cpprof/sampler/internal/gobinary/layout"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime/layout"
 )
 
 // validate makes sure, on the running program, that the offsets and addresses are right. The program may change what
@@ -119,7 +120,7 @@ func (t *target) lookGoroutines() (onThreads int, err error) {
 	}
 	exist, seen := 0, map[int64]bool{}
 	for _, h := range heads {
-		if h.status > gDeadExtra {
+		if h.status > goruntime.GDeadExtra {
 			return 0, fmt.Errorf("goroutine %d has the status %d", h.goid, h.status)
 		}
 		if !h.exists() {
@@ -128,11 +129,11 @@ func (t *target) lookGoroutines() (onThreads int, err error) {
 		if h.goid <= 0 || seen[h.goid] || h.hi <= h.lo || h.hi-h.lo > 1<<34 {
 			return 0, fmt.Errorf("goroutine %d with a stack from %#x to %#x", h.goid, h.lo, h.hi)
 		}
-		if h.status == gWaiting && (!h.within(h.schedSP) || int(h.reason) >= len(t.reasons) || t.reasons[h.reason] == "") {
+		if h.status == goruntime.GWaiting && (!h.within(h.schedSP) || int(h.reason) >= len(t.reasons) || t.reasons[h.reason].Text == "") {
 			return 0, fmt.Errorf("goroutine %d waits at %#x, with a stack from %#x to %#x, for reason %d",
 				h.goid, h.schedSP, h.lo, h.hi, h.reason)
 		}
-		if h.status == gRunning || h.status == gSyscall {
+		if h.status == goruntime.GRunning || h.status == goruntime.GSyscall {
 			onThreads++
 		}
 		seen[h.goid] = true

@@ -12,7 +12,8 @@ import (
 	"testing"
 
 	"github.com/cpprof/cpprof/sampler"
-	"github.com/cpprof/cpprof/sampler/internal/gobinary/layout"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime/layout"
 )
 
 // relabelled builds a program that says that another version of Go, of as many letters, has linked it.
@@ -45,7 +46,7 @@ func relabelled(t *testing.T, version string, flags ...string) string {
 func localRelease(t *testing.T) (line, patch string) {
 	t.Helper()
 	name := runtime.Version()
-	if _, exact, err := layout.ParseRelease(name); err != nil || !exact {
+	if _, exact, err := goruntime.ParseRelease(name); err != nil || !exact {
 		t.Skipf("%s is not a release", name)
 	}
 	i := strings.LastIndexByte(name, '.')

@@ -10,15 +10,16 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/globals"
-	"github.com/cpprof/cpprof/sampler/internal/gobinary/layout"
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/pclntab"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime/layout"
 )
 
 // A Binary is what the sampler knows of a Go program. It is not changed after Open.
 type Binary struct {
-	Version   string         // go1.26.8
-	Release   layout.Release // the same, parsed; experiments and vendors' names aside
-	Arch      string         // GOARCH: amd64 or arm64
+	Version   string            // go1.26.8
+	Release   goruntime.Release // the same, parsed; experiments and vendors' names aside
+	Arch      string            // GOARCH: amd64 or arm64
 	BuildInfo *debug.BuildInfo
 	PIE       bool
 	Bias      uint64 // what the addresses below have been moved by
@@ -50,7 +51,7 @@ func Open(r io.ReaderAt, atEntry uint64) (*Binary, error) {
 		return nil, fmt.Errorf("reading executable: no Go build information, not a Go program: %w", err)
 	}
 	b.Version = b.BuildInfo.GoVersion
-	if b.Release, _, err = layout.ParseRelease(b.Version); err != nil {
+	if b.Release, _, err = goruntime.ParseRelease(b.Version); err != nil {
 		return nil, fmt.Errorf("reading executable: %w", err)
 	}
 	if b.Layout, err = readLayout(im, b.Version, b.Arch); err != nil {

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/cpprof/cpprof/sampler/internal/gobinary/layout"
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/pclntab"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime/layout"
 )
 
 // A module is what runtime.firstmoduledata says of the program, at link addresses.

@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"github.com/cpprof/cpprof/sampler/internal/gobinary"
-	"github.com/cpprof/cpprof/sampler/internal/gobinary/layout"
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/pclntab"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime/layout"
 )
 
 func openFile(t testing.TB, path string) *gobinary.Binary {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 )
 
 // plain removes names that stand for other types.
@@ -32,10 +34,8 @@ func named(t dwarf.Type) string {
 	if !ok || strings.HasPrefix(s.StructName, "struct {") || strings.HasPrefix(s.StructName, "[]") {
 		return ""
 	}
-	for _, prefix := range []string{"sync.", "internal/sync."} {
-		if strings.HasPrefix(s.StructName, prefix) {
-			return ""
-		}
+	if goruntime.IsSync(s.StructName) {
+		return ""
 	}
 	return s.StructName
 }

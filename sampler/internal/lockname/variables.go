@@ -4,9 +4,10 @@ import (
 	"debug/dwarf"
 	"encoding/binary"
 	"slices"
-	"strings"
 
 	"github.com/go-delve/delve/pkg/dwarf/op"
+
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 )
 
 // A variable is one of a function, at one instruction of it.
@@ -54,7 +55,7 @@ func (d *debugInfo) block(r *dwarf.Reader, u *unit, pc uint64, all *[]variable) 
 			}
 		case dwarf.TagLexDwarfBlock, dwarf.TagInlinedSubroutine:
 			name, _ := d.attribute(e, dwarf.AttrName).(string)
-			if e.Children && d.covers(e, pc) && !strings.HasPrefix(name, "sync.") && !strings.HasPrefix(name, "internal/sync.") {
+			if e.Children && d.covers(e, pc) && !goruntime.IsSync(name) {
 				d.block(r, u, pc, all)
 				continue
 			}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/pclntab"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 )
 
 // An Unwinder walks stacks of one program and remembers what it learns about places in its code. It is for one
@@ -30,7 +31,7 @@ type site struct {
 	pc     uint64
 	exact  bool
 	known  bool // in a function
-	kind   kind
+	kind   goruntime.FrameKind
 	flags  pclntab.Flags
 	delta  int32 // what the frame takes of the stack, -1 where the table does not tell
 	frames []pclntab.Frame
@@ -48,9 +49,6 @@ func New(t *pclntab.Table, arch string) (*Unwinder, error) {
 
 // SetMaxDepth sets the number of physical frames after which a walk is cut, MaxDepth at first.
 func (u *Unwinder) SetMaxDepth(n int) { u.maxDepth = n }
-
-// Sites is the number of places seen; each Site is below it.
-func (u *Unwinder) Sites() int { return len(u.sites) }
 
 // PC gives the address of a place, and whether it is exact.
 func (u *Unwinder) PC(s Site) (pc uint64, exact bool) { return u.sites[s].pc, u.sites[s].exact }
@@ -135,7 +133,7 @@ func (u *Unwinder) learn(pc uint64, exact bool) site {
 	if !ok {
 		return s
 	}
-	s.known, s.flags, s.kind = true, f.Flags, kinds[f.Name()]
+	s.known, s.flags, s.kind = true, f.Flags, goruntime.FrameKindOf(f.Name())
 	if d, ok := f.SPDelta(pc); ok {
 		s.delta = d
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/pclntab"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 )
 
 // A walk is one stack being unwound.
@@ -55,7 +56,7 @@ func (w *walk) run() {
 			w.res.Torn = true
 			return
 		}
-		if s.kind != systemstackSwitch {
+		if s.kind != goruntime.FrameSystemstackSwitch {
 			w.out = append(w.out, Frame{PC: w.pc, SP: w.sp, Site: id, Exact: w.exact, System: !w.on})
 			w.res.System = w.res.System || !w.on
 		} else if w.skipped++; w.skipped > w.u.maxDepth {
@@ -79,12 +80,12 @@ func (w *walk) start() bool {
 		return w.leaveForeign()
 	}
 	switch w.u.sites[w.u.at(w.pc, true)].kind {
-	case vdso:
+	case goruntime.FrameVDSO:
 		// From where the place of the call is noted on, the stack pointer may be anything.
 		if c.VDSOSP != 0 {
 			return w.leaveForeign()
 		}
-	case resumes:
+	case goruntime.FrameResumes:
 		// The goroutine's registers are not all set yet: the stack pointer is in g.sched until it is.
 		sp := c.SchedSP
 		if sp == 0 {
@@ -173,23 +174,23 @@ func (w *walk) switched() bool {
 	if !w.owns(w.c.SchedSP) || !w.u.inText(w.c.SchedPC) {
 		return false
 	}
-	return w.u.sites[w.u.at(w.c.SchedPC, false)].kind == systemstackSwitch
+	return w.u.sites[w.u.at(w.c.SchedPC, false)].kind == goruntime.FrameSystemstackSwitch
 }
 
 // step goes from the frame at s to its caller, and tells whether the walk ends there.
 func (w *walk) step(s *site) (done bool) {
 	ok := true
 	switch {
-	case s.kind == signal:
+	case s.kind == goruntime.FrameSignal:
 		ok = s.delta >= 0 && w.interrupted(w.contextBySignal(s))
-	case s.kind == sigreturn && w.exact:
+	case s.kind == goruntime.FrameSigreturn && w.exact:
 		ok = w.leaveHandler(w.sp)
-	case s.kind == systemstack && !w.on:
+	case s.kind == goruntime.FrameSystemstack && !w.on:
 		ok = w.leaveSystemStack(s)
-	case s.kind == leaves && (!w.on || !w.exact):
+	case s.kind == goruntime.FrameLeaves && (!w.on || !w.exact):
 		// What they call runs on the system stack, even when g.stack is just being exchanged.
 		ok = w.goOn(w.c.SchedPC, w.c.SchedSP, w.c.SchedLR)
-	case s.kind == toC && !w.on:
+	case s.kind == goruntime.FrameToC && !w.on:
 		// The frame is left out, as it is when the thread is in C itself.
 		w.out = w.out[:len(w.out)-1]
 		ok = w.leaveC()
@@ -238,7 +239,7 @@ func (w *walk) toCaller(s *site) bool {
 	if !ok || ret == 0 || w.u.arm64 && ret == w.pc && frame == w.sp {
 		return false
 	}
-	w.pc, w.sp, w.lr, w.exact = ret, frame, 0, s.kind == injected
+	w.pc, w.sp, w.lr, w.exact = ret, frame, 0, s.kind == goruntime.FrameInjected
 	if w.u.arm64 && w.exact {
 		return w.pastInjection()
 	}
@@ -301,7 +302,7 @@ func (w *walk) interrupted(context uint64) bool {
 		return false
 	}
 	w.jump(pc, sp, lr)
-	if !w.u.inText(pc) || w.u.sites[w.u.at(pc, true)].kind == vdso && w.c.VDSOSP != 0 {
+	if !w.u.inText(pc) || w.u.sites[w.u.at(pc, true)].kind == goruntime.FrameVDSO && w.c.VDSOSP != 0 {
 		return w.leaveForeign()
 	}
 	return true

@@ -1,0 +1,160 @@
+package goruntime
+
+import "strings"
+
+// Bottom is the function below every goroutine's first one.
+const Bottom = "runtime.goexit"
+
+// IsSystem reports whether a goroutine is the runtime's own, by the name of its first function, as the runtime itself
+// decides it (isSystemGoroutine).
+func IsSystem(first string) bool {
+	return strings.HasPrefix(first, "runtime.") && first != "runtime.main" && first != "runtime.handleAsyncEvent"
+}
+
+// IsCollector reports whether a goroutine works for the garbage collector, by the name of its first function.
+func IsCollector(first string) bool { return first == "runtime.gcBgMarkWorker" }
+
+// IsRuntime reports whether a function is one of the runtime.
+func IsRuntime(function string) bool {
+	return strings.HasPrefix(function, "runtime.") || strings.HasPrefix(function, "internal/runtime/")
+}
+
+// IsSync reports whether a function or a type is one of package sync.
+func IsSync(name string) bool {
+	return strings.HasPrefix(name, "sync.") || strings.HasPrefix(name, "internal/sync.")
+}
+
+// IsWrapperOf121 reports whether a number of a function (internal/abi.FuncID) says that the compiler made the function to
+// call another one, in Go 1.21, whose wrappers have names like those of closures.
+func (r Release) IsWrapperOf121(funcID uint8) bool { return r.Line <= 21 && funcID == 21 }
+
+// A CallRole is what a call of a function does to locks, channels, groups and conditions.
+type CallRole uint8
+
+const (
+	CallOther       CallRole = iota
+	CallLock                 // takes the lock at its first argument
+	CallLockSlow             // the same: the slow path of Lock
+	CallUnlock               // releases it
+	CallRLock                // takes it for a reader
+	CallRUnlock              // releases it
+	CallReadSlow             // RLock waits for the writer: the first argument is the lock's semaphore
+	CallUnlockSlow           // nothing: the fast path before the call has released the lock
+	CallRUnlockSlow          // the same
+	CallSend                 // sends to the channel at its first argument
+	CallReceive              // receives from it
+	CallSelect               // does one of the cases that its arguments list
+	CallDone                 // lowers the counter of the WaitGroup at its first argument
+	CallAdd                  // lowers it if the second argument is below 0
+	CallSignal               // wakes those who wait for the Cond at its first argument
+	CallGroupWait            // waits for a WaitGroup
+	CallCondWait             // waits for a Cond, and releases a lock meanwhile
+	CallStops                // does not return here
+	CallUnwinds              // runs deferred functions, which may release locks
+	CallBarrier              // keeps all registers but a few
+	CallDuff                 // writes to the frame
+	CallSemacquire           // waits for the semaphore at its first argument
+	CallSudog                // returns the sudog that a wait needs
+)
+
+var callRoles = map[string]CallRole{
+	"sync.(*Mutex).Lock":                CallLock,
+	"internal/sync.(*Mutex).Lock":       CallLock,
+	"sync.(*RWMutex).Lock":              CallLock,
+	"sync.(*Mutex).lockSlow":            CallLockSlow,
+	"internal/sync.(*Mutex).lockSlow":   CallLockSlow,
+	"sync.(*Mutex).Unlock":              CallUnlock,
+	"internal/sync.(*Mutex).Unlock":     CallUnlock,
+	"sync.(*RWMutex).Unlock":            CallUnlock,
+	"sync.(*RWMutex).RLock":             CallRLock,
+	"sync.(*RWMutex).RUnlock":           CallRUnlock,
+	"sync.runtime_SemacquireRWMutexR":   CallReadSlow,
+	"sync.(*Mutex).unlockSlow":          CallUnlockSlow,
+	"internal/sync.(*Mutex).unlockSlow": CallUnlockSlow,
+	"sync.(*RWMutex).rUnlockSlow":       CallRUnlockSlow,
+	"sync.(*WaitGroup).Done":            CallDone,
+	"sync.(*WaitGroup).Add":             CallAdd,
+	"sync.(*WaitGroup).Wait":            CallGroupWait,
+	"sync.(*Cond).Signal":               CallSignal,
+	"sync.(*Cond).Broadcast":            CallSignal,
+	"sync.(*Cond).Wait":                 CallCondWait,
+	"runtime.chansend1":                 CallSend,
+	"runtime.selectnbsend":              CallSend,
+	"runtime.chanrecv1":                 CallReceive,
+	"runtime.chanrecv2":                 CallReceive,
+	"runtime.selectnbrecv":              CallReceive,
+	"runtime.selectgo":                  CallSelect,
+	"runtime.gopanic":                   CallStops,
+	"runtime.throw":                     CallStops,
+	"runtime.fatal":                     CallStops,
+	"runtime.goPanicValue":              CallStops,
+	"runtime.Goexit":                    CallUnwinds,
+	"runtime.deferreturn":               CallUnwinds,
+	"runtime.wbZero":                    CallBarrier,
+	"runtime.wbMove":                    CallBarrier,
+	"runtime.semacquire1":               CallSemacquire,
+	"runtime.acquireSudog":              CallSudog,
+}
+
+// callFamilies are functions of the runtime that are known by the beginnings of their names.
+var callFamilies = []struct {
+	prefix string
+	role   CallRole
+}{
+	{"runtime.morestack", CallStops}, {"runtime.panic", CallStops}, {"runtime.goPanic", CallStops},
+	{"runtime.gcWriteBarrier", CallBarrier}, {"runtime.duff", CallDuff},
+}
+
+// CallRoleOf returns the role of a function by its name.
+func CallRoleOf(function string) CallRole {
+	if r, ok := callRoles[function]; ok || !strings.HasPrefix(function, "runtime.") {
+		return r
+	}
+	for _, f := range callFamilies {
+		if strings.HasPrefix(function, f.prefix) {
+			return f.role
+		}
+	}
+	return CallOther
+}
+
+// TakesOrReleases reports whether a call does something to a lock.
+func (r CallRole) TakesOrReleases() bool { return CallLock <= r && r <= CallRUnlockSlow }
+
+// IsSlowPath reports whether a function is what an inlined one calls if its atomic instruction is not enough.
+func (r CallRole) IsSlowPath() bool {
+	return r == CallLockSlow || r == CallUnlockSlow || r == CallRUnlockSlow || r == CallReadSlow
+}
+
+// An AtomicEffect is what the atomic addition of a function of package sync does to a lock, where the function is inlined.
+type AtomicEffect struct {
+	Takes bool  // Without it, the lock is released
+	Read  bool  // for a reader
+	Field int64 // offset in the lock of the memory that the instruction changes
+}
+
+var atomicEffects = map[string]AtomicEffect{
+	"sync.(*Mutex).Unlock":          {Field: MutexState},
+	"internal/sync.(*Mutex).Unlock": {Field: MutexState},
+	"sync.(*RWMutex).RLock":         {Takes: true, Read: true, Field: RWMutexReaderCount},
+	"sync.(*RWMutex).RUnlock":       {Read: true, Field: RWMutexReaderCount},
+}
+
+// AtomicEffectOf returns what the atomic addition of an inlined function does, by the function's name.
+func AtomicEffectOf(function string) (AtomicEffect, bool) {
+	e, ok := atomicEffects[function]
+	return e, ok
+}
+
+// balanced are the beginnings of names of functions that release what they take, in ways that are hard to follow.
+var balanced = []string{"internal/sync.(*HashTrieMap[", "sync.(*Map).", "sync.(*Pool).", "sync.(*Once).", "unique."}
+
+// IsBalanced reports whether a function is known to release every lock that it takes.
+func IsBalanced(function string) bool {
+	for _, prefix := range balanced {
+		if strings.HasPrefix(function, prefix) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,211 @@
+package syncflow
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cpprof/cpprof/sampler/internal/gobinary/pclntab"
+	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+)
+
+// A Program is the target.
+type Program struct {
+	Table *pclntab.Table
+	Arch  string // GOARCH
+	// Read fetches the running program's memory: its code, and what pointers in frames lead to.
+	Read func(addr uint64, b []byte) error
+}
+
+// Bounds of what is analysed.
+const (
+	maxCode   = 1 << 17 // bytes of one function
+	maxHelper = 1 << 14 // bytes of a function whose effect on locks matters to its callers
+	maxDepth  = 3       // of such functions, one calling the other
+	maxFlows  = 64      // functions whose data flow is kept
+)
+
+// An Analyzer learns about a program's functions as they are met. It is for one goroutine at a time.
+type Analyzer struct {
+	p         Program
+	machine   *machine
+	functions map[uint64]*function // by entry
+	places    []*Place             // by unwind.Site; nil where not known yet
+	flows     map[uint64]*flow     // by entry
+	lockers   map[uint64]locker    // by tables of methods
+	uses      [][]useTerm          // by unwind.Site; nil where not known yet
+	left      int                  // instructions that may still be analysed
+	spent     int                  // those that were
+	cut       bool                 // something was too deep since this was last reset
+
+	semaphores map[unwind.Site]*wait
+}
+
+// New gives an analyzer that has learned nothing yet, and may not: see Refill.
+func New(p Program) (*Analyzer, error) {
+	m := machines[p.Arch]
+	if m == nil {
+		return nil, fmt.Errorf("inferring who holds locks on processor %q is not supported: only amd64 and arm64 are", p.Arch)
+	}
+	return &Analyzer{p: p, machine: m, functions: map[uint64]*function{}, flows: map[uint64]*flow{},
+		lockers: map[uint64]locker{}, semaphores: map[unwind.Site]*wait{}}, nil
+}
+
+// Refill lets so much be analysed until the next Refill; what is met beyond stays unknown until then. One unit is about
+// an instruction; a million take a second or less. A function that is begun is analysed to its end, and what that takes
+// too much is taken off the next times.
+func (a *Analyzer) Refill(work int) { a.left = min(a.left, 0) + work }
+
+func (a *Analyzer) spend(work int) { a.left, a.spent = a.left-work, a.spent+work }
+
+// Spent is the work that was done so far, in the same units.
+func (a *Analyzer) Spent() int { return a.spent }
+
+// A function is what is known of one function.
+type function struct {
+	f       pclntab.Func
+	role    goruntime.CallRole
+	quiet   bool // the runtime's own, which has no locks of package sync
+	scanned bool
+	calls   []uint64 // after the scan: functions that it calls, of those that may be helpers
+	sends   bool     // it has operations on channels
+	wakes   bool     // it calls what ends waits for groups and conditions
+	direct  bool     // it has calls of package sync, or atomic instructions
+	busy    bool     // being analysed
+	wrapper bool     // made by the compiler for a deferred call or a method value
+	learned bool     // effects is known
+	cutAt   int      // depth at which effects could not be known, since it is too deep for what the function calls; 0: none
+	effects []effect
+	// The functions in a row that were looked at for deeds, this one included, and the deeds.
+	wakersSeen int
+	deeds      []deed
+}
+
+// callee gives what is known of the function at an address; of no function where none begins there.
+func (a *Analyzer) callee(entry uint64) *function {
+	if c, ok := a.functions[entry]; ok {
+		return c
+	}
+	c := &function{scanned: true, learned: true, quiet: true}
+	if f, ok := a.p.Table.Func(entry); ok && f.Entry == entry {
+		name := f.Name()
+		c = &function{f: f, role: goruntime.CallRoleOf(name)}
+		c.quiet = goruntime.IsRuntime(name)
+		c.wrapper = strings.Contains(name, ".deferwrap") || strings.HasSuffix(name, "-fm")
+		c.learned = !c.wrapper && goruntime.IsBalanced(name)
+	}
+	a.functions[entry] = c
+	return c
+}
+
+// text reads a function's code, nil where there is none or more than most bytes.
+func (a *Analyzer) text(f pclntab.Func, most uint64) []byte {
+	n := f.End - f.Entry
+	if n == 0 || n > most {
+		return nil
+	}
+	b := make([]byte, n)
+	if a.p.Read(f.Entry, b) != nil {
+		return nil
+	}
+	return b
+}
+
+// relevant tells whether a function may have to do with locks: it calls package sync, has atomic instructions, or calls
+// a helper that takes or gives back locks.
+func (a *Analyzer) relevant(c *function, depth int) bool {
+	if c.quiet {
+		return false
+	}
+	if !c.scanned {
+		a.scan(c)
+	}
+	if c.direct {
+		return true
+	}
+	for _, entry := range c.calls {
+		if len(a.effectsOf(a.callee(entry), depth+1)) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// scan looks over a function's code without decoding it.
+func (a *Analyzer) scan(c *function) {
+	c.scanned = true
+	text := a.text(c.f, maxCode)
+	a.spend(len(text) / 64)
+	found := a.machine.scan(text, c.f.Entry, func(target uint64) {
+		to := a.callee(target)
+		switch {
+		case to.role != goruntime.CallOther:
+			c.direct = c.direct || to.role.TakesOrReleases()
+			c.sends = c.sends || to.role == goruntime.CallSend || to.role == goruntime.CallReceive || to.role == goruntime.CallSelect
+			c.wakes = c.wakes || to.role == goruntime.CallDone || to.role == goruntime.CallAdd || to.role == goruntime.CallSignal
+		case !to.quiet && to.f.End-to.f.Entry <= maxHelper && !slices.Contains(c.calls, target):
+			c.calls = append(c.calls, target)
+		}
+	})
+	c.direct = c.direct || found.locks()
+}
+
+// flowOf gives the data flow over a function, nil where there is none.
+func (a *Analyzer) flowOf(f pclntab.Func) *flow {
+	w, ok := a.flows[f.Entry]
+	if !ok {
+		if len(a.flows) >= maxFlows {
+			clear(a.flows)
+		}
+		w = a.newFlow(f, 0)
+		a.flows[f.Entry] = w
+	}
+	return w
+}
+
+// place gives what is known of a frame's place, nil where nothing is yet.
+func (a *Analyzer) place(f *unwind.Frame) *Place {
+	for int(f.Site) >= len(a.places) {
+		a.places = append(a.places, nil)
+	}
+	if p := a.places[f.Site]; p != nil {
+		return p
+	}
+	if a.left <= 0 {
+		return nil
+	}
+	p := a.learn(f)
+	a.places[f.Site] = p
+	return p
+}
+
+// nothing is the place of frames that have nothing to do with locks.
+var nothing = &Place{}
+
+func (a *Analyzer) learn(f *unwind.Frame) *Place {
+	a.spend(1)
+	fn, ok := a.p.Table.Func(f.PC)
+	if !ok {
+		return nothing
+	}
+	c := a.callee(fn.Entry)
+	switch c.role {
+	case goruntime.CallStops, goruntime.CallUnwinds, goruntime.CallCondWait:
+		return &Place{Void: true}
+	}
+	if goruntime.SavesRegisters(c.f.Name()) {
+		if w := a.flowOf(fn); w != nil {
+			return w.injection(f.PC, f.Exact)
+		}
+		return nothing
+	}
+	if !a.relevant(c, 0) {
+		return nothing
+	}
+	w := a.flowOf(fn)
+	if w == nil {
+		return &Place{Void: true}
+	}
+	return w.place(f.PC, f.Exact)
+}

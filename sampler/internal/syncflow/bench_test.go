@@ -1,0 +1,38 @@
+package syncflow
+
+import (
+	"os"
+	"testing"
+)
+
+// BenchmarkFlow tells how long the data flow of one function takes, over functions of this test's own binary that may have to
+// do with locks.
+func BenchmarkFlow(b *testing.B) {
+	path, err := os.Executable()
+	if err != nil {
+		b.Fatal(err)
+	}
+	p := programOf(b, path)
+	fresh := func() *Analyzer { return analyzer(b, p) }
+	a := fresh()
+	var entries []uint64
+	for i := range p.Table.Len() {
+		if f, ok := p.Table.At(i); ok && a.relevant(a.callee(f.Entry), 0) {
+			entries = append(entries, f.Entry)
+		}
+	}
+	if len(entries) < 100 {
+		b.Fatalf("only %d functions", len(entries))
+	}
+	spent := 0
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		if i%len(entries) == 0 {
+			spent += a.Spent()
+			a = fresh()
+		}
+		f, _ := p.Table.Func(entries[i%len(entries)])
+		a.newFlow(f, 0)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(spent+a.Spent()), "ns/unit")
+}

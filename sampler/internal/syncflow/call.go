@@ -1,0 +1,139 @@
+package syncflow
+
+import "github.com/cpprof/cpprof/sampler/internal/goruntime"
+
+// call brings a state past a call, or past a jump out of the function.
+func (w *flow) call(s *state, x *instr) {
+	target, to := w.target(s, x)
+	m := w.a.machine
+	kills := ^m.kept
+	var result value
+	if target == 0 {
+		w.callUnknown(s, to)
+	} else {
+		c := w.a.callee(target)
+		switch c.role {
+		case goruntime.CallBarrier:
+			w.kill(s, m.barrier)
+			return
+		case goruntime.CallDuff:
+			s.slots = s.slots[:0]
+			w.kill(s, m.duff)
+			return
+		case goruntime.CallSudog:
+			result = w.sudog(x)
+			s.forget(w.values, result)
+		}
+		w.effects(s, c)
+	}
+	w.kill(s, kills)
+	if result != 0 {
+		s.regs[m.argument] = result
+	}
+	s.swapped, s.added = 0, 0
+	for off := range w.taken {
+		if v := s.slot(off); v != 0 && w.values.nodes[v].kind != kConst {
+			s.killSlots(off, off+8)
+		}
+	}
+}
+
+// target gives the address that a call goes to, 0 where it isn't known; of an indirect one also the address's value.
+func (w *flow) target(s *state, x *instr) (uint64, value) {
+	if !x.indirect {
+		return x.target, 0
+	}
+	to := w.callee(s, x)
+	if n := w.values.nodes[to]; n.kind == kConst {
+		return uint64(n.c), to
+	}
+	return x.target, to
+}
+
+// sudog names what a call of goruntime.CallSudog gives.
+func (w *flow) sudog(x *instr) value { return w.values.named(x.pc, resultName) }
+
+// callee gives the address that an indirect call goes to.
+func (w *flow) callee(s *state, x *instr) value {
+	at := w.address(s, x)
+	if x.a.inMemory {
+		return w.word(s, x, at, 0)
+	}
+	return at
+}
+
+// callUnknown takes a call of a function that is not known. A closure may give back any lock (unlock := s.lock()); a
+// method of an interface only the one that it is called for, with all that lies in the same thing.
+func (w *flow) callUnknown(s *state, to value) {
+	m := w.a.machine
+	n := w.values.nodes[to]
+	closure := s.regs[m.closure]
+	if to == 0 || n.kind != kLoad || n.a == closure && closure != 0 {
+		s.doubt(func(*hold) bool { return true })
+		return
+	}
+	table, method := w.values.split(n.a)
+	thing := s.regs[m.argument]
+	if thing != 0 && method == goruntime.SecondMethod && s.releaseVia(thing, table) {
+		return
+	}
+	receiver, _ := w.values.split(thing)
+	s.doubt(func(h *hold) bool {
+		base, _ := w.values.split(h.lock)
+		return receiver == 0 || base == receiver
+	})
+	if thing != 0 && method == goruntime.FirstMethod {
+		s.acquireVia(thing, table)
+	}
+}
+
+// effects applies what a known function does to locks.
+func (w *flow) effects(s *state, c *function) {
+	arg := s.regs[w.a.machine.argument]
+	switch c.role {
+	case goruntime.CallLock, goruntime.CallLockSlow:
+		s.acquire(arg, Write, true)
+	case goruntime.CallUnlock:
+		w.release(s, arg, Write)
+	case goruntime.CallRLock:
+		s.acquire(arg, Read, true)
+	case goruntime.CallRUnlock:
+		w.release(s, arg, Read)
+	case goruntime.CallUnwinds:
+		s.doubt(func(*hold) bool { return true })
+	case goruntime.CallOther:
+		for _, e := range w.a.effectsOf(c, w.depth+1) {
+			lock := w.substitute(s, e.lock)
+			switch e.does {
+			case takes:
+				s.acquire(lock, e.mode, true)
+			case releases:
+				w.release(s, lock, e.mode)
+			}
+		}
+	}
+}
+
+// during makes the state before a call that of the time until the call returns. Where a callee runs deferred functions
+// or waits for a sync.Cond, its own frame tells.
+func (w *flow) during(s *state, x *instr) {
+	if x.op != opCall || x.indirect {
+		return
+	}
+	arg := s.regs[w.a.machine.argument]
+	c := w.a.callee(x.target)
+	switch c.role {
+	case goruntime.CallUnlock:
+		w.release(s, arg, Write)
+	case goruntime.CallRUnlock:
+		w.release(s, arg, Read)
+	case goruntime.CallReadSlow:
+		w.release(s, w.values.add(arg, -goruntime.RWMutexReaderSem), Read)
+	case goruntime.CallOther:
+		for _, e := range w.a.effectsOf(c, w.depth+1) {
+			if e.does != takes {
+				w.release(s, w.substitute(s, e.lock), e.mode)
+			}
+		}
+	}
+}

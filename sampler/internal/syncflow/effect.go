@@ -1,0 +1,147 @@
+package syncflow
+
+import (
+	"slices"
+
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+)
+
+// A lockChange is what a call of a function does to a lock of its caller's.
+type lockChange uint8
+
+const (
+	takes lockChange = iota + 1
+	releases
+	lends // releases it, and takes it again before it returns
+)
+
+// An effect is what a call of a function does to a lock, once it has returned.
+type effect struct {
+	does lockChange
+	mode Mode
+	lock *Term // by the registers at entry; nil where not known
+}
+
+// effectsOf gives what a function does to the locks of its callers, and which it takes for them; none for functions that
+// are too large for a helper, or called by too many helpers in a row: depth counts them.
+func (a *Analyzer) effectsOf(c *function, depth int) []effect {
+	switch {
+	case c.learned || c.quiet || c.busy || c.role != goruntime.CallOther || c.f.End-c.f.Entry > maxHelper:
+		return c.effects
+	case depth > maxDepth && !c.wrapper:
+		if !c.scanned {
+			a.scan(c)
+		}
+		a.cut = a.cut || c.direct
+		return nil
+	case c.cutAt != 0 && c.cutAt <= depth:
+		a.cut = true
+		return nil
+	}
+	outer := a.cut
+	a.cut, c.busy = false, true
+	var effects []effect
+	if a.relevant(c, depth) {
+		if w := a.newFlow(c.f, depth); w != nil {
+			effects = w.effectsAtExit()
+		}
+	}
+	c.busy = false
+	if a.cut {
+		// What it calls may give back what it takes: from less deep that can be seen.
+		c.cutAt, effects = depth, nil
+	} else {
+		c.effects, c.learned = effects, true
+	}
+	a.cut = a.cut || outer
+	return effects
+}
+
+// effectsAtExit joins the states in which the function returns.
+func (w *flow) effectsAtExit() []effect {
+	var out *state
+	var lent []effect
+	for i := range w.blocks {
+		b := &w.blocks[i]
+		x := &w.code[b.last]
+		leaves := x.op == opReturn || x.op == opJumpTo && x.indirect ||
+			x.op == opJump && (x.target < w.f.Entry || x.target >= w.f.End)
+		if b.in == nil || !leaves {
+			continue
+		}
+		s := b.in.clone()
+		for k := b.first; k <= b.last; k++ {
+			w.step(s, &w.code[k])
+		}
+		for _, r := range s.takeLent() {
+			lent = append(lent, effect{lends, r.mode, w.byEntry(r.lock)})
+		}
+		if out == nil {
+			out = s
+		} else {
+			out.join(s)
+		}
+	}
+	if out == nil {
+		return nil
+	}
+	effects := lent
+	for _, r := range out.released {
+		effects = append(effects, effect{releases, r.mode, w.byEntry(r.lock)})
+	}
+	for _, h := range out.holds {
+		if h.via != 0 {
+			continue
+		}
+		// One without a name, even where it is not sure, is a lock that the caller may come to know and give back.
+		if t := w.byEntry(h.lock); h.sure || t == nil {
+			effects = append(effects, effect{takes, h.mode, t})
+		}
+	}
+	return slices.Clip(effects)
+}
+
+// byEntry gives a value by what the function's caller knows, nil where it can't be.
+func (w *flow) byEntry(v value) *Term {
+	n := w.values.nodes[v]
+	switch n.kind {
+	case kEntry:
+		return &Term{kind: tRegister, c: int64(n.a)}
+	case kConst:
+		return &Term{kind: tConst, c: n.c}
+	case kAdd, kLoad:
+		if a := w.byEntry(n.a); a != nil {
+			return made(n, a, nil)
+		}
+	case kSum:
+		if a, b := w.byEntry(n.a), w.byEntry(n.b); a != nil && b != nil {
+			return made(n, a, b)
+		}
+	}
+	return nil
+}
+
+// substitute gives the value that a callee's term has for the caller, at the call.
+func (w *flow) substitute(s *state, t *Term) value {
+	if t == nil {
+		return 0
+	}
+	vs := w.values
+	switch t.kind {
+	case tRegister:
+		return s.regs[t.c]
+	case tConst:
+		return vs.constant(t.c)
+	case tAdd:
+		return vs.add(w.substitute(s, t.a), t.c)
+	case tSum:
+		return vs.sum(w.substitute(s, t.a), w.substitute(s, t.b), t.c)
+	case tLoad:
+		at := w.substitute(s, t.a)
+		if off, ok := vs.inFrame(at); ok {
+			return s.slot(off)
+		}
+		return vs.load(at)
+	}
+	return 0
+}

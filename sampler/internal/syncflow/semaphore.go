@@ -1,0 +1,70 @@
+package syncflow
+
+import (
+	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
+
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+)
+
+// parkFrames bounds the innermost frames of a goroutine that is parked, down to the one that waits for a semaphore.
+const parkFrames = 6
+
+// A wait is where the frame of runtime.semacquire1 has the semaphore's address, and that of the runtime.sudog with which it
+// waits.
+type wait struct{ semaphore, sudog *Term }
+
+// Semaphore gives the address of the semaphore that a goroutine waits for that is parked in runtime.semacquire1: its
+// argument, which it keeps in its frame; and of the runtime.sudog that it waits with. 0 where that can't be found. Frames
+// come from the innermost to the outermost.
+func (a *Analyzer) Semaphore(frames []unwind.Frame, m Memory) (semaphore, sudog uint64) {
+	for i := range frames[:min(len(frames), parkFrames)] {
+		f := &frames[i]
+		if f.Exact || f.System {
+			continue
+		}
+		if t := a.waitAt(f); t != nil {
+			fr := frame{sp: f.SP, m: m}
+			semaphore, _ = t.semaphore.eval(&fr)
+			sudog, _ = t.sudog.eval(&fr)
+			return semaphore, sudog
+		}
+	}
+	return 0, 0
+}
+
+// waitAt gives how to find the semaphore from a frame, nil where it is not that of semacquire1. There are few places where
+// goroutines are parked, so all of them are known soon.
+func (a *Analyzer) waitAt(f *unwind.Frame) *wait {
+	t, known := a.semaphores[f.Site]
+	if !known {
+		t = a.learnSemaphore(f.PC)
+		a.semaphores[f.Site] = t
+	}
+	return t
+}
+
+func (a *Analyzer) learnSemaphore(pc uint64) *wait {
+	fn, ok := a.p.Table.Func(pc)
+	if !ok || a.callee(fn.Entry).role != goruntime.CallSemacquire {
+		return nil
+	}
+	w := a.flowOf(fn)
+	if w == nil {
+		return nil
+	}
+	i := w.ending(pc)
+	if i < 0 {
+		return nil
+	}
+	s := w.before(i)
+	if s == nil {
+		return nil
+	}
+	t := &wait{semaphore: w.locate(s, w.values.entry(a.machine.argument), false, 0)}
+	for i := range w.code {
+		if x := &w.code[i]; x.op == opCall && !x.indirect && a.callee(x.target).role == goruntime.CallSudog {
+			t.sudog = w.locate(s, w.sudog(x), false, 0)
+		}
+	}
+	return t
+}

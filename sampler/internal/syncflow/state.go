@@ -1,0 +1,264 @@
+package syncflow
+
+import (
+	"cmp"
+	"slices"
+)
+
+// A Mode says how a lock is held.
+type Mode uint8
+
+const (
+	Write Mode = iota // a sync.Mutex, or a sync.RWMutex by its writer
+	Read              // a sync.RWMutex by a reader
+)
+
+// A hold is a lock that is taken and not yet given back: on all paths that lead here where it is sure, else on some.
+type hold struct {
+	lock value
+	mode Mode
+	via  value // table of methods of the interface by which it was taken: what it leads to is seen in a frame only; else 0
+	sure bool
+}
+
+// same tells whether two holds are of one lock.
+func (h *hold) same(o *hold) bool { return h.lock == o.lock && h.mode == o.mode && h.via == o.via }
+
+// A release is a lock that was given back without having been taken before. Its address can be unknown.
+type release struct {
+	lock value
+	mode Mode
+}
+
+type slot struct {
+	off int64 // of a word, from where the stack pointer was at entry
+	v   value
+}
+
+// maxSlots bounds the words of the stack that are kept track of.
+const maxSlots = 96
+
+// A state is what is known before an instruction.
+type state struct {
+	regs     [numRegs]value
+	slots    []slot // by offset
+	holds    []hold
+	released []release
+	swapped  value // address of the last atomic compare and swap, and
+	added    value // of the last atomic addition that is not told of in events, until the next call
+}
+
+func (s *state) clone() *state {
+	c := *s
+	c.slots, c.holds, c.released = slices.Clone(s.slots), slices.Clone(s.holds), slices.Clone(s.released)
+	return &c
+}
+
+// join makes s what holds on either path.
+func (s *state) join(o *state) {
+	for i, v := range s.regs {
+		if v != o.regs[i] {
+			s.regs[i] = 0
+		}
+	}
+	s.slots = slices.DeleteFunc(s.slots, func(w slot) bool { return o.slot(w.off) != w.v })
+	if s.swapped != o.swapped {
+		s.swapped = 0
+	}
+	if s.added != o.added {
+		s.added = 0
+	}
+	s.joinHolds(o)
+}
+
+func (s *state) equal(o *state) bool {
+	return s.regs == o.regs && s.swapped == o.swapped && s.added == o.added && slices.Equal(s.slots, o.slots) &&
+		slices.Equal(s.holds, o.holds) && slices.Equal(s.released, o.released)
+}
+
+// sort brings the locks in an order of their own.
+func (s *state) sort() {
+	slices.SortFunc(s.holds, func(a, b hold) int {
+		return cmp.Or(cmp.Compare(a.lock, b.lock), cmp.Compare(a.mode, b.mode), cmp.Compare(a.via, b.via))
+	})
+	slices.SortFunc(s.released, func(a, b release) int {
+		return cmp.Or(cmp.Compare(a.lock, b.lock), cmp.Compare(a.mode, b.mode))
+	})
+}
+
+func (s *state) joinHolds(o *state) {
+	for i := range s.holds {
+		h := &s.holds[i]
+		if k := slices.IndexFunc(o.holds, func(p hold) bool { return p.same(h) }); k < 0 || !o.holds[k].sure {
+			h.sure = false
+		}
+	}
+	for _, h := range o.holds {
+		if !slices.ContainsFunc(s.holds, func(p hold) bool { return p.same(&h) }) {
+			h.sure = false
+			s.holds = append(s.holds, h)
+		}
+	}
+	for _, r := range o.released {
+		s.note(r)
+	}
+}
+
+func (s *state) find(lock value, m Mode) int {
+	return slices.IndexFunc(s.holds, func(h hold) bool { return h.lock == lock && (h.mode == m || h.via != 0) })
+}
+
+// note adds a release.
+func (s *state) note(r release) {
+	if !slices.Contains(s.released, r) {
+		s.released = append(s.released, r)
+	}
+}
+
+// acquire takes a lock.
+func (s *state) acquire(lock value, m Mode, sure bool) {
+	sure = sure && lock != 0
+	if i := s.find(lock, m); i >= 0 {
+		s.holds[i].sure = s.holds[i].sure || sure
+		return
+	}
+	s.holds = append(s.holds, hold{lock: lock, mode: m, sure: sure})
+}
+
+// maxVia bounds the first methods of interfaces that are taken for Lock until a frame tells.
+const maxVia = 3
+
+// acquireVia takes what may be a lock, by the first method of an interface.
+func (s *state) acquireVia(lock, via value) {
+	n := 0
+	for i := range s.holds {
+		switch h := &s.holds[i]; {
+		case h.lock == lock && h.via == via:
+			return
+		case h.via != 0:
+			n++
+		}
+	}
+	if n < maxVia {
+		s.holds = append(s.holds, hold{lock: lock, via: via, sure: true})
+	}
+}
+
+// releaseVia gives it back, by the second method, and tells whether it was taken.
+func (s *state) releaseVia(lock, via value) bool {
+	i := slices.IndexFunc(s.holds, func(h hold) bool { return h.lock == lock && h.via == via })
+	if i >= 0 {
+		s.holds = slices.Delete(s.holds, i, i+1)
+	}
+	return i >= 0
+}
+
+// release gives a lock back. Where it is none of those held by name, it is one that may be held, if its name means
+// nothing outside of the function; else a lock of the caller's, or one of those held by another name.
+func (s *state) release(lock value, m Mode, foreign bool) {
+	i := s.find(lock, m)
+	if (i < 0 || lock == 0) && !foreign {
+		i = slices.IndexFunc(s.holds, func(h hold) bool { return !h.sure && h.mode == m })
+	}
+	if i >= 0 {
+		s.holds = slices.Delete(s.holds, i, i+1)
+		return
+	}
+	s.doubt(func(h *hold) bool { return h.mode == m })
+	s.note(release{lock, m})
+}
+
+// takeLent takes out of a state the locks that were given back and taken again: the caller holds them as before.
+func (s *state) takeLent() (lent []release) {
+	s.released = slices.DeleteFunc(s.released, func(r release) bool {
+		i := slices.IndexFunc(s.holds, func(h hold) bool {
+			return h.sure && h.via == 0 && h.lock != 0 && h.lock == r.lock && h.mode == r.mode
+		})
+		if i >= 0 {
+			s.holds = slices.Delete(s.holds, i, i+1)
+			lent = append(lent, r)
+		}
+		return i >= 0
+	})
+	return lent
+}
+
+// doubt makes holds unsure.
+func (s *state) doubt(which func(*hold) bool) {
+	for i := range s.holds {
+		if h := &s.holds[i]; which(h) {
+			h.sure = false
+		}
+	}
+}
+
+func (s *state) slotIndex(off int64) (int, bool) {
+	return slices.BinarySearchFunc(s.slots, off, func(w slot, off int64) int {
+		switch {
+		case w.off < off:
+			return -1
+		case w.off > off:
+			return 1
+		}
+		return 0
+	})
+}
+
+func (s *state) slot(off int64) value {
+	if i, ok := s.slotIndex(off); ok {
+		return s.slots[i].v
+	}
+	return 0
+}
+
+// setSlot writes a word; what overlaps it is unknown then.
+func (s *state) setSlot(off int64, v value) {
+	s.killSlots(off, off+8)
+	if v == 0 || len(s.slots) >= maxSlots {
+		return
+	}
+	i, _ := s.slotIndex(off)
+	s.slots = slices.Insert(s.slots, i, slot{off, v})
+}
+
+// killSlots forgets the words that have bytes from one offset up to another.
+func (s *state) killSlots(from, to int64) {
+	i, _ := s.slotIndex(from - 7)
+	j := i
+	for j < len(s.slots) && s.slots[j].off < to {
+		j++
+	}
+	s.slots = slices.Delete(s.slots, i, j)
+}
+
+// forget makes every register, word and lock unknown whose value or address is made from v: v gets another meaning.
+func (s *state) forget(vs *values, v value) {
+	for i, w := range s.regs {
+		if w >= v && vs.depends(w, v) {
+			s.regs[i] = 0
+		}
+	}
+	s.slots = slices.DeleteFunc(s.slots, func(w slot) bool { return vs.depends(w.v, v) })
+	holds, released := s.holds, s.released
+	s.holds, s.released = s.holds[:0], s.released[:0]
+	for _, h := range holds {
+		if vs.depends(h.lock, v) || vs.depends(h.via, v) {
+			h.lock, h.via, h.sure = 0, 0, false
+		}
+		if h.lock != 0 || s.find(0, h.mode) < 0 {
+			s.holds = append(s.holds, h)
+		}
+	}
+	for _, r := range released {
+		if vs.depends(r.lock, v) {
+			r.lock = 0
+		}
+		s.note(r)
+	}
+	if vs.depends(s.swapped, v) {
+		s.swapped = 0
+	}
+	if vs.depends(s.added, v) {
+		s.added = 0
+	}
+}

@@ -1,0 +1,111 @@
+package syncflow
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+)
+
+// usesDuring gives what a function's frame says that it may do, from its first call of another one on; of any by a register
+// where that one has no name.
+func usesDuring(t *testing.T, a *Analyzer, caller, called string) []useTerm {
+	t.Helper()
+	f, ok := a.p.Table.Find(caller)[caller]
+	if !ok {
+		t.Fatalf("no function %s", caller)
+	}
+	c := a.callee(f.Entry)
+	w := a.flowOf(f)
+	if w == nil {
+		t.Fatalf("%s can't be analysed", caller)
+	}
+	for i := range w.code {
+		x := &w.code[i]
+		if x.op != opCall || x.indirect != (called == "") || !x.indirect && !a.callee(x.target).f.HasName(called) || w.before(i) == nil {
+			continue
+		}
+		switch {
+		case c.role == goruntime.CallGroupWait || c.role == goruntime.CallCondWait:
+			return w.waitTerms(i, false, c.role)
+		case a.useful(c):
+			return w.termsFrom(i, false)
+		}
+		return nil
+	}
+	t.Fatalf("%s does not call %q", caller, called)
+	return nil
+}
+
+// mayDo says of the functions of testdata/programs what they may still do while they call another one.
+var mayDo = []struct {
+	program, function, calls string
+	does                     []ActionKind
+}{
+	{"holders", "main.produce", "main.work", []ActionKind{Send}},
+	{"holders", "main.fill", "runtime.chansend1", []ActionKind{Send}},
+	{"holders", "main.choose", "main.work", []ActionKind{Receive, Receive}},
+	{"groups", "main.startCaptured.func1", "main.work", []ActionKind{Done}},
+	{"groups", "main.parameter", "main.work", []ActionKind{Done}},
+	{"groups", "main.last", "main.work", []ActionKind{Done}},
+	{"groups", "main.closure", "main.work", []ActionKind{Done}},
+	{"groups", "main.loop", "main.work", []ActionKind{Done}},
+	{"groups", "main.list", "main.work", nil}, // the runtime has the list
+	{"groups", "main.helper", "main.work", []ActionKind{Done}},
+	{"groups", "main.(*job).do", "main.work", []ActionKind{Done}},
+	{"groups", "main.global", "main.work", []ActionKind{Done}},
+	{"groups", "sync.(*WaitGroup).Go.func1", "", []ActionKind{Done}},
+	{"groups", "main.was", "main.work", nil},
+	{"groups", "main.adds", "main.work", nil},
+	{"groups", "main.other", "main.work", []ActionKind{Done}},
+	{"groups", "main.pushes", "main.work", []ActionKind{Signal}},
+	{"groups", "main.tells", "main.work", []ActionKind{Signal}},
+	{"groups", "main.told", "main.work", nil},
+	{"groups", "sync.(*WaitGroup).Wait", "sync.runtime_SemacquireWaitGroup", []ActionKind{Done}},
+	{"groups", "sync.(*Cond).Wait", "sync.runtime_notifyListWait", []ActionKind{Signal}},
+}
+
+func TestUses(t *testing.T) {
+	for _, arch := range []string{"amd64", "arm64"} {
+		for name, flags := range map[string][]string{
+			"plain":       nil,
+			"stripped":    {"-ldflags=-s -w"},
+			"not inlined": {"-gcflags=-l"},
+		} {
+			t.Run(arch+" "+name, func(t *testing.T) {
+				programs := map[string]*Analyzer{}
+				for _, p := range []string{"holders", "groups"} {
+					programs[p] = analyzer(t, buildFor(t, arch, p, flags...))
+				}
+				for _, want := range mayDo {
+					var does []ActionKind
+					for _, u := range usesDuring(t, programs[want.program], want.function, want.calls) {
+						does = append(does, u.does)
+					}
+					if !slices.Equal(does, want.does) {
+						t.Errorf("%s calls %s: it may do %v, want %v", want.function, want.calls, does, want.does)
+					}
+				}
+			})
+		}
+	}
+}
+
+// What a deferred function does tells its closure, wherever the runtime has it.
+func TestDeeds(t *testing.T) {
+	for _, arch := range []string{"amd64", "arm64"} {
+		for name, flags := range map[string][]string{"plain": nil, "not optimised": {"-gcflags=-N -l"}} {
+			a := analyzer(t, buildFor(t, arch, "groups", flags...))
+			for _, closure := range []string{"main.list.deferwrap1", "main.parameter.deferwrap1", "main.closure.func1"} {
+				f, ok := a.p.Table.Find(closure)[closure]
+				if !ok {
+					t.Fatalf("no function %s", closure)
+				}
+				deeds := a.deedsOf(a.callee(f.Entry), maxWakers)
+				if len(deeds) != 1 || deeds[0].does != Done || deeds[0].thing.String() != "[register+]" {
+					t.Errorf("%s, %s: %s does %v", arch, name, closure, deeds)
+				}
+			}
+		}
+	}
+}
