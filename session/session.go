@@ -2,19 +2,21 @@
 // prunes and labels, the span, the thresholds, the accounting, the rule of classes, and aspects defined on the way. The
 // Analyzer restores it, and 'cpprof report --session' writes it as text.
 //
-//	session.go  the State, and replaying a window's steps
-//	file.go     the file, and its rules
-//	against.go  the other recording of a comparison
+//	session.go     the State, and what every kind of window has in common
+//	profile.go     windows that show the profile of a view
+//	comparison.go  windows that show that of a view of two recordings
+//	locks.go       the window of the locks
+//	file.go        where a State is kept
+//	format.go      how it is written; version1.go: how it was written before
+//
+// The package knows no list of the kinds of windows: who reads a State says which kinds it may have. A window that only the
+// Analyzer has is defined there as a whole.
 package session
 
 import (
-	"fmt"
-
 	"github.com/cpprof/cpprof/aspects"
-	"github.com/cpprof/cpprof/callpath"
-	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/config"
-	"github.com/cpprof/cpprof/refine"
+	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 )
@@ -27,17 +29,41 @@ type State struct {
 	Active  int // 1 + the window in front; 0 for the Summary window
 }
 
-// A Window is the profile of one view, or of that view of two recordings, or the window of the locks, of which there is one.
-type Window struct {
-	Locks     bool   // it is the one of the locks; the rest says nothing
-	Class     string // whose Thread View it is; "" for the Server View
-	Against   string // the recording that is compared with, see Relative and Other; "" for none
-	Steps     []refine.Step
-	Threshold refine.Threshold
-	Collapsed []string // keys of entries
-	Labels    []callpath.Path
-	Selected  string // the key of an entry; "" for the root
+// A Window is what is kept of one window of the Analyzer. It is a pointer to something that encoding/json writes and reads.
+type Window interface {
+	Kind() Kind
+
+	// Check says what is wrong with the window. What a file says is not trusted: Check bounds sizes and parses texts.
+	Check() error
+
+	// Report is what the window shows, for 'cpprof report --session'. Where the recording does not have it, the error is a
+	// *views.UnknownClassError or a *MissingError.
+	Report(*Source) (report.Report, error)
 }
+
+// A Kind is a kind of window.
+type Kind struct {
+	Name   string        // in the file
+	Single bool          // there is at most one window of the kind
+	New    func() Window // a window to read into
+}
+
+// A Source is a recording, and how to look at it.
+type Source struct {
+	Path      string // of the recording
+	Recording *sampledata.Recording
+	Config    *config.Config
+	Options   views.Options
+	Color     bool // of reports
+	Open      func(path string) (*sampledata.Recording, error)
+}
+
+// A MissingError says why another recording can't be had, that a window shows too.
+type MissingError struct{ Err error }
+
+func (e *MissingError) Error() string { return e.Err.Error() }
+
+func (e *MissingError) Unwrap() error { return e.Err }
 
 // Configure adds to a configuration what the state defines, and completes the options with what it says.
 func (s *State) Configure(c *config.Config) views.Options {
@@ -45,50 +71,4 @@ func (s *State) Configure(c *config.Config) views.Options {
 	o := s.Options
 	o.Priority = c.Priority
 	return o
-}
-
-// Keep gives a window as it is now; class is "" for the Server View.
-func Keep(class string, s *refine.Session) Window {
-	w := Window{Class: class, Steps: s.Steps(), Threshold: s.Threshold()}
-	w.keepCollapsed(s, s.Root())
-	return w
-}
-
-func (w *Window) keepCollapsed(s *refine.Session, e *refine.Entry) {
-	if s.Collapsed(e) {
-		w.Collapsed = append(w.Collapsed, e.Key())
-	}
-	for _, c := range e.Children {
-		w.keepCollapsed(s, c)
-	}
-}
-
-// View builds the view of a window.
-func (w *Window) View(r *sampledata.Recording, o views.Options) (*views.View, error) {
-	if w.Class == "" {
-		return views.Server(r, o)
-	}
-	return views.Thread(r, w.Class, o)
-}
-
-// Replay does the window's steps anew. A step that fails, such as one that finds nothing any more because the span is another
-// one, is left out and told of.
-func (w *Window) Replay(t *calltree.Tree, m *calltree.Membership) (*refine.Session, []error) {
-	s := refine.NewSession(t, m)
-	s.SetThreshold(w.Threshold)
-	var errs []error
-	for _, step := range w.Steps {
-		if err := s.Apply(step); err != nil {
-			errs = append(errs, err)
-		}
-	}
-	for _, key := range w.Collapsed {
-		p, err := callpath.Parse(key)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("collapse: %w", err))
-			continue
-		}
-		s.Collapse(p, true)
-	}
-	return s, errs
 }

@@ -21,6 +21,9 @@ import (
 	"pgregory.net/rapid"
 )
 
+// kinds are those of this package.
+var kinds = []Kind{ProfileKind, ComparisonKind, LocksKind}
+
 // Whatever a person can have made of a recording is read back as it was.
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -29,7 +32,7 @@ func TestRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := Parse(data)
+		back, err := Parse(data, kinds)
 		if err != nil {
 			t.Fatalf("%v:\n%s", err, data)
 		}
@@ -48,8 +51,19 @@ func texts(s *State) []any {
 			list = append(list, p.String())
 		}
 	}
-	for _, w := range s.Windows {
-		list = append(list, w.Locks, w.Class, w.Against, w.Selected, exact(w.Threshold.Hits), exact(w.Threshold.Cost), len(w.Steps), len(w.Collapsed), len(w.Labels))
+	for _, window := range s.Windows {
+		list = append(list, window.Kind().Name)
+		var w *Profile
+		switch window := window.(type) {
+		case *Profile:
+			w = window
+		case *Comparison:
+			w = &window.Profile
+			list = append(list, window.Against)
+		default:
+			continue
+		}
+		list = append(list, w.Class, w.Selected, exact(w.Threshold.Hits), exact(w.Threshold.Cost), len(w.Steps), len(w.Collapsed), len(w.Labels))
 		for _, step := range w.Steps {
 			list = append(list, step)
 		}
@@ -91,15 +105,18 @@ func states() *rapid.Generator[*State] {
 		return p
 	})
 	window := rapid.Custom(func(t *rapid.T) Window {
-		return Window{
+		p := Profile{
 			Class:     rapid.SampledFrom([]string{"", "go:main.worker", "label:route=/a b\n"}).Draw(t, "class"),
-			Against:   rapid.SampledFrom([]string{"", "../a b.cpprof", "/x/y"}).Draw(t, "against"),
 			Steps:     rapid.SliceOfN(step, 0, 5).Draw(t, "steps"),
 			Threshold: refine.Threshold{Hits: number.Draw(t, "hits"), Cost: number.Draw(t, "cost")},
 			Collapsed: rapid.SliceOfN(path, 0, 3).Draw(t, "collapsed"),
 			Selected:  rapid.OneOf(rapid.Just(""), path).Draw(t, "selected"),
 			Labels:    rapid.SliceOfN(label, 0, 3).Draw(t, "labels"),
 		}
+		if against := rapid.SampledFrom([]string{"", "../a b.cpprof", "/x/y"}).Draw(t, "against"); against != "" {
+			return &Comparison{Profile: p, Against: against}
+		}
+		return &p
 	})
 	aspect := rapid.Custom(func(t *rapid.T) aspects.Aspect {
 		patterns := rapid.SampledFrom([][]string{{}, {"main.*", "!os.*"}, {`re:x\.(y|z)<&>`}}).Draw(t, "patterns")
@@ -121,7 +138,7 @@ func states() *rapid.Generator[*State] {
 			Windows: rapid.SliceOfN(window, 0, 4).Draw(t, "windows"),
 		}
 		if rapid.Bool().Draw(t, "locks") {
-			s.Windows = append(s.Windows, Window{Locks: true})
+			s.Windows = append(s.Windows, new(Locks))
 		}
 		s.Options.Span.From = time.Duration(rapid.Int64Range(0, 1<<60).Draw(t, "from"))
 		if rapid.Bool().Draw(t, "has an end") {
@@ -135,7 +152,7 @@ func states() *rapid.Generator[*State] {
 // A window that is kept and replayed shows the same.
 func TestReplay(t *testing.T) {
 	r := synthetic.Recording(200, 50, 0.1)
-	var w Window
+	var w Profile
 	view, err := w.View(r, views.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -146,7 +163,7 @@ func TestReplay(t *testing.T) {
 		t.Fatal("there is nothing to refine")
 	}
 	s.Collapse(s.Root().Children[0].Path, true)
-	w = Keep("", s)
+	w.KeepSteps(s)
 	again, errs := w.Replay(view.Tree, s.Membership())
 	if len(errs) > 0 {
 		t.Fatal(errs)
@@ -176,16 +193,16 @@ func TestBesideTheRecording(t *testing.T) {
 	if err := r.Write(folder); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Load(folder); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Load(folder, kinds); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("without a session: %v", err)
 	}
 	for _, class := range []string{"go:a", "go:b"} {
-		s := &State{Windows: []Window{{Class: class}}, Active: 1}
+		s := &State{Windows: []Window{&Profile{Class: class}}, Active: 1}
 		if err := s.Save(folder); err != nil {
 			t.Fatal(err)
 		}
-		back, err := Load(folder)
-		if err != nil || len(back.Windows) != 1 || back.Windows[0].Class != class || back.Active != 1 {
+		back, err := Load(folder, kinds)
+		if err != nil || len(back.Windows) != 1 || back.Windows[0].(*Profile).Class != class || back.Active != 1 {
 			t.Errorf("%v: %+v", err, back)
 		}
 	}
@@ -204,14 +221,16 @@ func TestBesideTheRecording(t *testing.T) {
 
 // A file breaks one rule each, and the error says which.
 func TestRefuses(t *testing.T) {
-	const good = `{"version": 1, "accounting": "observed", "by": "function", "class_by": "function", "from": 1, "to": 2,
-		"windows": [{"steps": [{"kind": "down", "text": "* a"}], "min_hits": "10", "collapsed": ["* a"], "selected": "* b", "labels": ["* ..c"]}], "active": 1}`
-	if _, err := Parse([]byte(good)); err != nil {
+	const good = `{"version": 2, "accounting": "observed", "by": "function", "class_by": "function", "from": 1, "to": 2,
+		"windows": [{"kind": "profile", "state": {"steps": [{"kind": "down", "text": "* a"}], "min_hits": "10", "collapsed": ["* a"], "selected": "* b", "labels": ["* ..c"]}}], "active": 1}`
+	if _, err := Parse([]byte(good), kinds); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ from, to, want string }{
-		{`"version": 1`, `"version": 2`, "format version 2, where this cpprof reads 1"},
-		{`"version": 1`, `"version": 1, "moon": 1`, `unknown field "moon"`},
+		{`"version": 2`, `"version": 3`, "format version 3, while this cpprof reads versions up to 2"},
+		{`"version": 2`, `"version": 0`, "format version 0"},
+		{`"version": 2`, `"version": 1`, "windows: json: unknown field"},
+		{`"version": 2`, `"version": 2, "moon": 1`, `unknown field "moon"`},
 		{`{"version"`, `{{"version"`, "invalid character"},
 		{"observed", "magic", `unknown accounting "magic"`},
 		{`"by": "function"`, `"by": "word"`, `unknown granularity "word"`},
@@ -228,20 +247,26 @@ func TestRefuses(t *testing.T) {
 		{`["* a"]`, `["a .."]`, "window 1:"},
 		{`"* b"`, `"b .."`, "window 1:"},
 		{`["* ..c"]`, `["c .."]`, "window 1: label:"},
-		{`"min_hits"`, `"against": "a\u0000", "min_hits"`, `window 1: against: "a\x00" is no path`},
-		{`"min_hits"`, `"against": "` + strings.Repeat("a", maxPath+1) + `", "min_hits"`, "window 1: against:"},
+		{`"profile", "state": {`, `"comparison", "state": {"against": "a\u0000", `, `window 1: against: "a\x00" is no path`},
+		{`"profile", "state": {`, `"comparison", "state": {"against": "` + strings.Repeat("a", maxPath+1) + `", `, "window 1: against:"},
+		{`"profile"`, `"comparison"`, `window 1: against: "" is no path`},
+		{`"min_hits"`, `"against": "a", "min_hits"`, `window 1: json: unknown field "against"`},
+		{`"profile"`, `"moon"`, `window 1: there is no kind of window "moon"`},
+		{`"kind": "profile"`, `"moon": 1`, `windows: json: unknown field "moon"`},
+		{`"windows": [`, `"windows": [{"kind": "profile"}, `, "window 1: it has no state"},
+		{`"windows": [`, `"windows": [{"kind": "locks", "state": {"moon": 1}}, `, `window 1: json: unknown field "moon"`},
 		{`["* ..c"]`, `["c"` + strings.Repeat(`, "c"`, maxLabels) + `]`, "window 1: 1001 labels: at most 1000"},
 		{`"active": 1`, `"active": 2`, "window 2 is active, of 1"},
 		{`"active": 1`, `"active": -1`, "window -1 is active"},
 		{`"windows"`, `"aspects": [{"name": "a b", "patterns": []}], "windows"`, `aspect "a b"`},
 		{`"windows"`, `"aspects": [{"name": "a", "patterns": ["re:("]}], "windows"`, `aspect "a"`},
-		{`"windows": [`, `"windows": [{"locks": true}, {}, {"locks": true}, `, "window 3: there is one of the locks already"},
-		{`"windows": [`, `"windows": [` + strings.Repeat("{},", maxWindows), "101 windows: at most 100"},
+		{`"windows": [`, `"windows": [{"kind": "locks", "state": {}}, {"kind": "profile", "state": {}}, {"kind": "locks", "state": {}}, `, "window 3: there is one of the locks already"},
+		{`"windows": [`, `"windows": [` + strings.Repeat(`{"kind": "profile", "state": {}},`, maxWindows), "101 windows: at most 100"},
 		{`"steps": [`, `"steps": [` + strings.Repeat(`{"kind": "down", "text": "*"},`, maxSteps), "more than 10000 steps"},
-		{`"version": 1`, `"version": 1` + strings.Repeat(" ", maxFile), "more than 4194304 bytes"},
+		{`"version": 2`, `"version": 2` + strings.Repeat(" ", maxFile), "more than 4194304 bytes"},
 	} {
 		text := strings.Replace(good, c.from, c.to, 1)
-		_, err := Parse([]byte(text))
+		_, err := Parse([]byte(text), kinds)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s for %s: %v: want %q", c.to[:min(40, len(c.to))], c.from, err, c.want)
 		}
@@ -254,7 +279,7 @@ func TestLoadRefuses(t *testing.T) {
 	if err := os.Mkdir(Path(folder), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Load(folder); err == nil || !strings.Contains(err.Error(), "is no regular file") {
+	if _, err := Load(folder, kinds); err == nil || !strings.Contains(err.Error(), "is no regular file") {
 		t.Errorf("a folder: %v", err)
 	}
 	if err := (&State{}).Save(filepath.Join(folder, "not there")); err == nil {
@@ -267,8 +292,10 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"version":1,"accounting":"observed","by":"function","class_by":"site","windows":[]}`))
 	f.Add([]byte(`{"version":1,"accounting":"single","by":"line","class_by":"label:x","from":5,"aspects":[{"name":"q","patterns":["!a*"]}],
 		"windows":[{"class":"go:f","steps":[{"kind":"up","text":"* | :RUN"}],"min_cost":"1/20","labels":["* ..a","b"],"against":"../b.cpprof"},{"locks":true}],"active":1}`))
+	f.Add([]byte(`{"version":2,"accounting":"observed","by":"function","class_by":"site","windows":[{"kind":"locks","state":{}},
+		{"kind":"comparison","state":{"against":"../b.cpprof","class":"go:f","min_hits":"3"}},{"kind":"profile","state":{"collapsed":["*"]}}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s, err := Parse(data)
+		s, err := Parse(data, kinds)
 		if err != nil {
 			return
 		}
@@ -276,7 +303,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			t.Fatalf("what was read can't be written: %v", err)
 		}
-		again, err := Parse(first)
+		again, err := Parse(first, kinds)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -137,11 +137,11 @@ func newApp(o Options, screen tcell.Screen) *app {
 	a.tv.SetInputCapture(keepCtrlC)
 	a.restore(o.Session)
 	for _, w := range o.Windows {
-		a.openProfile(w)
+		a.reopen(w)
 	}
 	if o.Against != nil {
 		read := func() (*sampledata.Recording, error) { return o.Against.Recording, nil }
-		a.showComparison(o.Against.Path, read, session.Window{Class: o.Against.Class, Threshold: a.threshold})
+		a.showComparison(o.Against.Path, read, session.Profile{Class: o.Against.Class, Threshold: a.threshold})
 	}
 	a.say("%s", o.Greeting)
 	return a

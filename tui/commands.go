@@ -125,7 +125,7 @@ func words(choices ...string) func(string) []string {
 
 // commands are those of every window.
 func (a *app) commands() []command {
-	return append(a.aspectCommands(), []command{
+	list := append(a.aspectCommands(), []command{
 		{
 			name: "accounting", args: "observed|single|processors", description: "how a runnable goroutine's time is divided",
 			do: func(args string) error {
@@ -154,7 +154,9 @@ func (a *app) commands() []command {
 			},
 			complete: words("by function", "by site", "by label:"),
 		},
-		{name: "locks", description: "the locks that were waited for, who held them, and what the holders did", do: func(string) error { a.openLocks(); return nil }},
+	}...)
+	list = append(list, a.kindCommands()...)
+	return append(list, []command{
 		{name: "help", description: "the keys of this window", do: func(string) error { a.overlay = newHelp(a); return nil }},
 		{name: "quit", description: "leave", do: func(string) error { a.quit(); return nil }},
 	}...)

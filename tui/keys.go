@@ -44,7 +44,7 @@ func (a *app) appBindings() []binding {
 		{keys: []string{":"}, label: "Command", description: "a command or a call path; Tab completes", do: func(string) { a.askCommand("") }},
 		{keys: []string{"?", "F1"}, label: "Help", description: "the keys of this window", do: func(string) { a.overlay = newHelp(a) }},
 	}
-	own = append(own, a.locksBinding())
+	own = append(own, a.kindBindings()...)
 	own = append(own, a.tabBindings()...)
 	return append(own,
 		binding{keys: []string{"Ctrl-L"}, description: "draw the screen anew", do: func(string) { a.screen.Sync() }},

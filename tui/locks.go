@@ -9,6 +9,7 @@ import (
 	"github.com/cpprof/cpprof/locks"
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/session"
 	"github.com/rivo/tview"
 )
 
@@ -45,6 +46,27 @@ type lockItem struct {
 	deadlock *locks.Deadlock
 }
 
+// locksKind is the kind of the window, which every other one opens.
+func locksKind() kind {
+	return kind{
+		Kind:   session.LocksKind,
+		reopen: func(a *app, _ session.Window) { a.openLocks() },
+		bindings: func(a *app) []binding {
+			b := binding{keys: []string{"L"}, description: "the locks that were waited for, and who held them", do: func(string) { a.openLocks() }}
+			if width, _ := a.screen.Size(); width >= wideEnough {
+				b.label = "Locks"
+			}
+			return []binding{b}
+		},
+		commands: func(a *app) []command {
+			return []command{{
+				name: "locks", description: "the locks that were waited for, who held them, and what the holders did",
+				do: func(string) error { a.openLocks(); return nil },
+			}}
+		},
+	}
+}
+
 // openLocks shows the window of the locks, and opens it where there is none.
 func (a *app) openLocks() {
 	for i, w := range a.windows {
@@ -58,10 +80,9 @@ func (a *app) openLocks() {
 	w.analyse()
 }
 
-func (w *lockWindow) title() string              { return "Locks" }
-func (w *lockWindow) primitive() tview.Primitive { return w }
-func (w *lockWindow) commands() []command        { return nil }
-func (w *lockWindow) closed()                    {}
+func (w *lockWindow) title() string        { return "Locks" }
+func (w *lockWindow) commands() []command  { return nil }
+func (w *lockWindow) keep() session.Window { return new(session.Locks) }
 
 // refresh analyses the locks anew, once for all changes that come before its turn.
 func (w *lockWindow) refresh() {

@@ -12,15 +12,6 @@ import (
 	"github.com/rivo/tview"
 )
 
-// locksBinding opens the window from every other one; with a button on screens with room for one more.
-func (a *app) locksBinding() binding {
-	b := binding{keys: []string{"L"}, description: "the locks that were waited for, and who held them", do: func(string) { a.openLocks() }}
-	if width, _ := a.screen.Size(); width >= wideEnough {
-		b.label = "Locks"
-	}
-	return b
-}
-
 // bindings are the keys and buttons of the window.
 func (w *lockWindow) bindings() []binding {
 	do := func(f func()) func(string) { return func(string) { f() } }
@@ -54,7 +45,7 @@ func (w *lockWindow) openSelected() {
 }
 
 // waiting is the Thread View of the class that waits most for a lock, refined to where it waits and on into the holder.
-func waiting(l *locks.Lock, threshold refine.Threshold) session.Window {
+func waiting(l *locks.Lock, threshold refine.Threshold) session.Profile {
 	sums := make(map[string]int64)
 	var class, in, holder string
 	for _, one := range l.Waiters {
@@ -77,7 +68,7 @@ func waiting(l *locks.Lock, threshold refine.Threshold) session.Window {
 
 // refinedTo is a class's Thread View refined to where it waits for locks, in a function where one is given, and on to a class
 // of holders where one is given.
-func refinedTo(class, in, holder string, threshold refine.Threshold) session.Window {
+func refinedTo(class, in, holder string, threshold refine.Threshold) session.Profile {
 	path := callpath.Of(callpath.Frame(class))
 	if in != "" {
 		path = path.Then(callpath.Frame(in), true)
@@ -88,12 +79,12 @@ func refinedTo(class, in, holder string, threshold refine.Threshold) session.Win
 		path = path.Then(callpath.Frame(holder), false)
 		steps = append(steps, refine.Step{Kind: refine.KindFollow, Text: path.String()})
 	}
-	return session.Window{Class: class, Steps: steps, Threshold: threshold, Selected: path.String()}
+	return session.Profile{Class: class, Steps: steps, Threshold: threshold, Selected: path.String()}
 }
 
 // openHolders opens the profile of what holders were doing, at the selected lock.
 func (w *lockWindow) openHolders() {
-	s := session.Window{Threshold: w.a.threshold, Steps: []refine.Step{{Kind: refine.KindDown, Text: calltree.RootName}}}
+	s := session.Profile{Threshold: w.a.threshold, Steps: []refine.Step{{Kind: refine.KindDown, Text: calltree.RootName}}}
 	if i := w.item(); i != nil && i.lock != nil {
 		path := callpath.Of(callpath.Frame(calltree.RootName)).Then(callpath.Frame(i.lock.String()), false)
 		s.Selected = path.String()

@@ -15,7 +15,7 @@ type monitorText struct {
 
 // attribution is the monitorText of a window's view, where that is a Thread View.
 func (w *profileWindow) attribution() monitorText {
-	if w.subject != nil {
+	if !w.subject.single {
 		return monitorText{}
 	}
 	if t := w.session.Tree(); w.monitor.of != t {

@@ -23,7 +23,7 @@ type parties struct {
 
 // partyLines tells of the candidates that an entry's goroutines may wait for; nothing where there is no way to know of any.
 func (d *detail) partyLines(e *refine.Entry) []string {
-	if d.w.subject != nil || d.w.replay.Class == "" || !waits(e.Path) {
+	if !d.w.subject.single || d.w.replay.Class == "" || !waits(e.Path) {
 		return nil
 	}
 	p := &d.parties

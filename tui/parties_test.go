@@ -18,7 +18,7 @@ func TestCandidatesOfAWait(t *testing.T) {
 		"* ..runtime.chanrecv1": false,
 	} {
 		o := Options{Path: "channels.cpprof", Recording: twin(t, "channels"), Threshold: threshold}
-		o.Windows = []session.Window{{Class: "go:main.worker", Threshold: threshold, Steps: []refine.Step{{Kind: refine.KindPath, Text: path}}}}
+		o.Windows = []session.Window{&session.Profile{Class: "go:main.worker", Threshold: threshold, Steps: []refine.Step{{Kind: refine.KindPath, Text: path}}}}
 		b := newBench(t, o)
 		b.resize(160, 40)
 		b.keys("G", "v")

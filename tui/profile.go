@@ -9,7 +9,6 @@ import (
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/session"
-	"github.com/cpprof/cpprof/views"
 	"github.com/rivo/tview"
 )
 
@@ -20,9 +19,9 @@ type profileWindow struct {
 
 	// replay is how the window came about when its view was built last, with the steps that found nothing then; of these,
 	// replayed were done. In another span they may find something.
-	replay   session.Window
+	replay   session.Profile
 	replayed []refine.Step
-	subject  *subject // nil: the Server View, or the Thread View of replay's class
+	subject  *subject
 
 	session  *refine.Session // nil until the view is built
 	warnings []sampledata.Warning
@@ -45,19 +44,8 @@ type profileWindow struct {
 	sliding bool // the mouse holds the threshold
 }
 
-// openThread opens the Thread View of a class.
-func (a *app) openThread(class string) {
-	a.openProfile(session.Window{Class: class, Threshold: a.threshold})
-}
-
-// openServer opens the Server View.
-func (a *app) openServer() { a.openProfile(session.Window{Threshold: a.threshold}) }
-
-// openProfile opens a profile window, and does its steps.
-func (a *app) openProfile(s session.Window) *profileWindow { return a.openSubject(nil, s) }
-
-// openSubject opens a profile window of something else.
-func (a *app) openSubject(of *subject, s session.Window) *profileWindow {
+// openSubject opens a profile window, and does its steps.
+func (a *app) openSubject(of *subject, s session.Profile) *profileWindow {
 	w := &profileWindow{Box: tview.NewBox(), a: a, replay: s, subject: of}
 	if p, err := callpath.Parse(s.Selected); err == nil {
 		w.wanted = p
@@ -69,18 +57,7 @@ func (a *app) openSubject(of *subject, s session.Window) *profileWindow {
 	return w
 }
 
-func (w *profileWindow) title() string {
-	if w.subject != nil {
-		return w.subject.title
-	}
-	if w.replay.Class == "" {
-		return "Server"
-	}
-	return w.replay.Class
-}
-
-func (w *profileWindow) primitive() tview.Primitive { return w }
-func (w *profileWindow) closed()                    {}
+func (w *profileWindow) title() string { return w.subject.title }
 
 // refresh builds the view anew, once for all changes that come before its turn.
 func (w *profileWindow) refresh() {
@@ -90,18 +67,25 @@ func (w *profileWindow) refresh() {
 	w.stale = true
 	w.a.act(w, func() {
 		w.stale = false
-		w.replay = w.keep()
+		w.replay = w.done()
 		w.build()
 	})
 }
 
-// keep is the window as a session keeps it.
 func (w *profileWindow) keep() session.Window {
+	if w.subject.keep == nil {
+		return nil
+	}
+	return w.subject.keep(w.done())
+}
+
+// done is what the person has done in the window.
+func (w *profileWindow) done() session.Profile {
 	if w.session == nil {
 		return w.replay
 	}
-	kept := session.Keep(w.replay.Class, w.session)
-	kept.Against, kept.Selected, kept.Labels = w.replay.Against, w.wanted.String(), w.labels.paths
+	kept := session.Profile{Class: w.replay.Class, Selected: w.wanted.String(), Labels: w.labels.paths}
+	kept.KeepSteps(w.session)
 	if n := len(w.replayed); len(kept.Steps) >= n && slices.Equal(kept.Steps[:n], w.replayed) {
 		kept.Steps = slices.Concat(w.replay.Steps, kept.Steps[n:])
 	}
@@ -115,21 +99,9 @@ type built struct {
 	notes    map[string][]string
 }
 
-// view gives what makes the window's view.
-func (w *profileWindow) view() func(*sampledata.Recording, views.Options) (viewed, error) {
-	if w.subject != nil {
-		return w.subject.view
-	}
-	replay := w.replay
-	return func(r *sampledata.Recording, o views.Options) (viewed, error) {
-		v, err := replay.View(r, o)
-		return viewed{View: v}, err
-	}
-}
-
 // build makes the view under the app's options, and does the window's steps.
 func (w *profileWindow) build() {
-	recording, options, config, replay, view := w.a.recording, w.a.options, w.a.config, w.replay, w.view()
+	recording, options, config, replay, view := w.a.recording, w.a.options, w.a.config, w.replay, w.subject.view
 	work := func() (built, error) {
 		v, err := view(recording, options)
 		if err != nil {
@@ -138,7 +110,7 @@ func (w *profileWindow) build() {
 		s, _ := replay.Replay(v.Tree, config.AllAspects().Membership(v.Tree.Symbols()))
 		return built{s, v.Warnings, v.notes}, nil
 	}
-	start(w.a, w, "Building the "+w.viewName(), work, func(b built, err error) {
+	start(w.a, w, "Building the "+w.subject.name, work, func(b built, err error) {
 		switch {
 		case errors.Is(err, context.Canceled) && w.session == nil:
 			w.a.close(w)
@@ -156,15 +128,4 @@ func (w *profileWindow) build() {
 		w.detail.forget()
 		w.update()
 	})
-}
-
-// viewName is what the window shows: "Thread View of go:main.worker".
-func (w *profileWindow) viewName() string {
-	if w.subject != nil {
-		return w.subject.name
-	}
-	if w.replay.Class == "" {
-		return "Server View"
-	}
-	return "Thread View of " + w.replay.Class
 }

@@ -124,7 +124,7 @@ func (w *profileWindow) thresholdCommand(text string) error {
 
 // againstCommand opens a window that compares the view with another recording's.
 func (w *profileWindow) againstCommand(path string) error {
-	if path == "" || w.subject != nil {
+	if path == "" || !w.subject.single {
 		return fmt.Errorf("want, in the window of a view, the recording to compare it with")
 	}
 	start(w.a, w, "Reading "+path, func() (*sampledata.Recording, error) { return sampledata.Open(path) },
@@ -132,7 +132,7 @@ func (w *profileWindow) againstCommand(path string) error {
 			switch {
 			case err == nil:
 				read := func() (*sampledata.Recording, error) { return r, nil }
-				w.a.openComparison(path, read, session.Window{Class: w.replay.Class, Threshold: w.a.threshold})
+				w.a.openComparison(path, read, session.Profile{Class: w.replay.Class, Threshold: w.a.threshold})
 			case !errors.Is(err, context.Canceled):
 				w.a.fail(err)
 			}
@@ -174,7 +174,7 @@ func (w *profileWindow) report() report.Report {
 		return c
 	}
 	title := report.Title(w.session.Tree().Root(), w.a.options)
-	if w.subject != nil {
+	if !w.subject.single {
 		title = w.subject.name
 	}
 	return &report.Profile{Session: w.session, Labels: w.labels.paths, Title: title, Warnings: w.warnings}

@@ -58,7 +58,7 @@ func divide(c canvas) (list, pane canvas) {
 // drawNothing says why there are no entries.
 func (w *profileWindow) drawNothing(c canvas) {
 	if w.failed == nil {
-		c.text(1, 1, "Building the "+w.viewName()+" …", w.a.theme.dim)
+		c.text(1, 1, "Building the "+w.subject.name+" …", w.a.theme.dim)
 		return
 	}
 	for y, line := range wrap(w.failed.Error(), c.width-2) {
@@ -69,7 +69,7 @@ func (w *profileWindow) drawNothing(c canvas) {
 // drawTitle says what the costs are fractions of, and what part of the recording they count.
 func (w *profileWindow) drawTitle(c canvas) {
 	m := w.session.Tree().Main()
-	x := c.text(1, 0, shorten(w.viewName(), max(20, c.width/2)), w.a.theme.title)
+	x := c.text(1, 0, shorten(w.subject.name, max(20, c.width/2)), w.a.theme.title)
 	parts := []string{report.CountedHits(m.Denominator) + " = 1.000"}
 	if w.compares() {
 		parts[0] = "A: " + w.a.path + "  B: " + w.subject.against
@@ -142,7 +142,7 @@ func (w *profileWindow) drawRows(c canvas) {
 }
 
 // compares tells whether the window shows what entries cost in two views.
-func (w *profileWindow) compares() bool { return w.subject != nil && w.subject.against != "" }
+func (w *profileWindow) compares() bool { return w.subject.against != "" }
 
 // drawMore says in the head how many rows there are above and below.
 func (w *profileWindow) drawMore(c canvas) {

@@ -30,7 +30,7 @@ func bobThread(t testing.TB, steps ...refine.Step) *bench {
 	}
 	o := bob(t)
 	limit := refine.Threshold{Hits: hits(refine.DefaultMinHits)}
-	o.Windows = []session.Window{{Class: terminals, Steps: steps, Threshold: limit}}
+	o.Windows = []session.Window{&session.Profile{Class: terminals, Steps: steps, Threshold: limit}}
 	b := newBench(t, o)
 	b.settle()
 	return b

@@ -31,9 +31,9 @@ func (r *root) Draw(screen tcell.Screen) {
 	r.regions = r.regions[:0]
 	r.drawTabs(c.part(0, 0, c.width, 1))
 	body := c.part(0, 1, c.width, c.height-bars)
-	p := r.a.window().primitive()
-	p.SetRect(body.x, body.y, body.width, body.height)
-	p.Draw(screen)
+	w := r.a.window()
+	w.SetRect(body.x, body.y, body.width, body.height)
+	w.Draw(screen)
 	if r.a.overlay != nil {
 		r.a.overlay.draw(body)
 	}
@@ -88,7 +88,7 @@ func (r *root) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tv
 			}
 			return true, nil
 		}
-		if handle := r.a.window().primitive().MouseHandler(); handle != nil {
+		if handle := r.a.window().MouseHandler(); handle != nil {
 			return handle(action, e, focus)
 		}
 		return false, nil

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/aspects"
-	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/session"
 )
 
@@ -24,34 +23,15 @@ func (a *app) restore(s *session.State) {
 	a.show(s.Active)
 }
 
-// reopen opens a window that a session kept.
-func (a *app) reopen(w session.Window) {
-	switch {
-	case w.Locks:
-		a.openLocks()
-	case w.Against != "":
-		path := w.Other(a.path)
-		a.openComparison(path, func() (*sampledata.Recording, error) { return sampledata.Open(path) }, w)
-	default:
-		a.openProfile(w)
-	}
-}
-
-// state is what a session keeps of the app: all windows but those of holders, which the window of the locks opens.
+// state is what a session keeps of the app.
 func (a *app) state() *session.State {
 	s := &session.State{Options: a.options, Aspects: defined(a.given, a.config.Aspects)}
 	for i, w := range a.windows {
-		switch w := w.(type) {
-		case *lockWindow:
-			s.Windows = append(s.Windows, session.Window{Locks: true})
-		case *profileWindow:
-			if w.subject != nil && !w.compares() {
-				continue
-			}
-			s.Windows = append(s.Windows, w.keep())
-		default:
+		kept := w.keep()
+		if kept == nil {
 			continue
 		}
+		s.Windows = append(s.Windows, kept)
 		if i == a.active {
 			s.Active = len(s.Windows)
 		}

@@ -23,12 +23,15 @@ func TestComparisonIsRestored(t *testing.T) {
 		}
 	}
 	o := Options{Path: filepath.Join(before, "after.cpprof"), Recording: twin(t, "after")}
-	o.Windows = []session.Window{{Class: "go:main.worker"}}
+	o.Windows = []session.Window{&session.Profile{Class: "go:main.worker"}}
 	b := newBench(t, o)
 	b.line(":against " + filepath.Join(before, "before.cpprof"))
 	b.keys("a", "j", "m", "1", "s", "3")
 	kept := b.kept()
-	if len(kept.Windows) != 3 || kept.Windows[1].Against != "../before.cpprof" || len(kept.Windows[1].Labels) != 1 || kept.Active != 2 {
+	if len(kept.Windows) != 3 || kept.Active != 2 {
+		t.Fatalf("it keeps %+v", kept)
+	}
+	if c, ok := kept.Windows[1].(*session.Comparison); !ok || c.Against != "../before.cpprof" || len(c.Labels) != 1 {
 		t.Fatalf("it keeps %+v", kept)
 	}
 	data, err := kept.Marshal()
@@ -40,7 +43,7 @@ func TestComparisonIsRestored(t *testing.T) {
 		t.Fatal(err)
 	}
 	o = Options{Path: filepath.Join(after, "after.cpprof"), Recording: o.Recording}
-	if o.Session, err = session.Parse(data); err != nil {
+	if o.Session, err = session.Parse(data, SessionKinds()); err != nil {
 		t.Fatal(err)
 	}
 	again := newBench(t, o)
@@ -75,7 +78,7 @@ func TestLocksAreRestored(t *testing.T) {
 	b.keys("L", "1", "s", "3")
 	o := bob(t)
 	o.Session = b.kept()
-	if w := o.Session.Windows; len(w) != 3 || !w[1].Locks || o.Session.Active != 2 {
+	if w := o.Session.Windows; len(w) != 3 || w[1].Kind().Name != "locks" || o.Session.Active != 2 {
 		t.Fatalf("it keeps %+v", o.Session)
 	}
 	again := newBench(t, o)

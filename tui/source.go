@@ -94,7 +94,7 @@ func (d *detail) count() {
 	}
 	d.busy = true
 	asked := d.asked
-	recording, options, view := d.w.a.recording, d.w.a.options, d.w.view()
+	recording, options, view := d.w.a.recording, d.w.a.options, d.w.subject.view
 	build := func(o views.Options) (viewed, error) { return view(recording, o) }
 	beside(d.w.a, func() lineHits { return countLines(build, options) }, func(l lineHits) {
 		if asked == d.asked {

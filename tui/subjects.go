@@ -11,12 +11,17 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// A subject is what a profile window is of, where it is not the Server View or a Thread View of the recording. Of such
-// windows, a session keeps comparisons.
+// A subject is what a profile window is of.
 type subject struct {
 	title string // of the tab
 	name  string // "Locks and what their holders do"
 	view  func(*sampledata.Recording, views.Options) (viewed, error)
+
+	// keep returns the window with what was done in it as a session keeps it; nil if a session does not keep such windows.
+	keep func(session.Profile) session.Window
+
+	// single says that it is one view of the recording, the Server View or a Thread View, as views has it.
+	single bool
 
 	// against is the recording that is compared with; "" for none. The tree is one of calltree.Merge then, and costs are
 	// shown in both.
@@ -29,9 +34,50 @@ type viewed struct {
 	notes map[string][]string
 }
 
-// openHolders opens a window of the locks that were waited for: below each who held it, and what the holder was doing.
-func (a *app) openHolders(s session.Window) {
-	a.openSubject(&subject{title: "Holders", name: "Locks, their holders and what these do", view: viewLocks}, s)
+// profileKind is the kind of a view's window.
+func profileKind() kind {
+	return kind{
+		Kind:   session.ProfileKind,
+		reopen: func(a *app, w session.Window) { a.openProfile(*w.(*session.Profile)) },
+	}
+}
+
+// openProfile opens the window of a view, and does its steps.
+func (a *app) openProfile(p session.Profile) *profileWindow { return a.openSubject(viewOf(p.Class), p) }
+
+// openThread opens the Thread View of a class.
+func (a *app) openThread(class string) {
+	a.openProfile(session.Profile{Class: class, Threshold: a.threshold})
+}
+
+// openServer opens the Server View.
+func (a *app) openServer() { a.openProfile(session.Profile{Threshold: a.threshold}) }
+
+// viewOf is the Thread View of a class, or the Server View if class is "".
+func viewOf(class string) *subject {
+	s := &subject{
+		title: class, name: "Thread View of " + class, single: true,
+		view: func(r *sampledata.Recording, o views.Options) (viewed, error) {
+			v, err := (&session.Profile{Class: class}).View(r, o)
+			return viewed{View: v}, err
+		},
+		keep: func(p session.Profile) session.Window { return &p },
+	}
+	if class == "" {
+		s.title, s.name = "Server", "Server View"
+	}
+	return s
+}
+
+// holdersKind is the kind of the windows of the locks that were waited for: below each who held it, and what the holder was
+// doing.
+func holdersKind() kind {
+	return kind{Kind: session.Kind{Name: "holders"}, unkept: "the window of the locks opens it"}
+}
+
+// openHolders opens a window of the holders.
+func (a *app) openHolders(p session.Profile) {
+	a.openSubject(&subject{title: "Holders", name: "Locks, their holders and what these do", view: viewLocks}, p)
 }
 
 func viewLocks(r *sampledata.Recording, o views.Options) (viewed, error) {
@@ -54,33 +100,46 @@ func viewLocks(r *sampledata.Recording, o views.Options) (viewed, error) {
 	return viewed{found.Held, notes}, nil
 }
 
-// showComparison shows the window that openComparison would open, where there is one already.
-func (a *app) showComparison(path string, read func() (*sampledata.Recording, error), s session.Window) {
+// comparisonKind is the kind of the windows that compare a view of two recordings.
+func comparisonKind() kind {
+	return kind{
+		Kind: session.ComparisonKind,
+		reopen: func(a *app, w session.Window) {
+			c := w.(*session.Comparison)
+			path := c.Other(a.path)
+			a.openComparison(path, func() (*sampledata.Recording, error) { return sampledata.Open(path) }, c.Profile)
+		},
+	}
+}
+
+// showComparison shows the window that openComparison would open, if it is open already.
+func (a *app) showComparison(path string, read func() (*sampledata.Recording, error), p session.Profile) {
 	for i, w := range a.windows {
-		p, ok := w.(*profileWindow)
-		if ok && p.compares() && p.replay.Class == s.Class && p.replay.Against == session.Relative(a.path, path) {
+		c, ok := w.keep().(*session.Comparison)
+		if ok && c.Class == p.Class && c.Against == session.Relative(a.path, path) {
 			a.show(i)
 			return
 		}
 	}
-	a.openComparison(path, read, s)
+	a.openComparison(path, read, p)
 }
 
-// openComparison opens a window that compares a view of the recording with that of another one, which is read when the view
-// is first built, and is told of in the window where that fails.
-func (a *app) openComparison(path string, read func() (*sampledata.Recording, error), s session.Window) {
-	s.Against = session.Relative(a.path, path)
+// openComparison opens a window that compares a view of the recording with that of another one. The other one is read when the
+// view is first built; the window shows an error of that.
+func (a *app) openComparison(path string, read func() (*sampledata.Recording, error), p session.Profile) {
+	c := session.Comparison{Profile: p, Against: session.Relative(a.path, path)}
 	read = sync.OnceValues(read)
-	w := &profileWindow{replay: s}
+	one := viewOf(p.Class)
 	a.openSubject(&subject{
-		title: "Δ " + w.title(), name: w.viewName(), against: path,
+		title: "Δ " + one.title, name: one.name, against: path,
 		view: func(r *sampledata.Recording, o views.Options) (viewed, error) {
 			other, err := read()
 			if err != nil {
 				return viewed{}, fmt.Errorf("comparing with %s: %w", path, err)
 			}
-			v, err := s.Compared(r, other, o)
+			v, err := c.Compared(r, other, o)
 			return viewed{View: v}, err
 		},
-	}, s)
+		keep: func(p session.Profile) session.Window { return &session.Comparison{Profile: p, Against: c.Against} },
+	}, p)
 }

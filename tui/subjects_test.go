@@ -31,7 +31,7 @@ func TestComparisonWindow(t *testing.T) {
 	other := twin(t, "before")
 	b.do(func() {
 		read := func() (*sampledata.Recording, error) { return other, nil }
-		b.openComparison("before.cpprof", read, session.Window{Class: "go:main.worker"})
+		b.openComparison("before.cpprof", read, session.Profile{Class: "go:main.worker"})
 	})
 	b.settle()
 	b.keys("Enter")

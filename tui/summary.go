@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cpprof/cpprof/session"
 	"github.com/cpprof/cpprof/views"
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
@@ -32,9 +33,13 @@ func newSummaryWindow(a *app) *summaryWindow {
 	return w
 }
 
-func (w *summaryWindow) title() string              { return "Summary" }
-func (w *summaryWindow) primitive() tview.Primitive { return w }
-func (w *summaryWindow) closed()                    {}
+// summaryKind is the kind of the first window.
+func summaryKind() kind {
+	return kind{Kind: session.Kind{Name: "summary", Single: true}, unkept: "it is always there"}
+}
+
+func (w *summaryWindow) title() string        { return "Summary" }
+func (w *summaryWindow) keep() session.Window { return nil }
 
 // refresh sums up the classes, once for all changes that come before its turn, and makes the timeline beside that.
 func (w *summaryWindow) refresh() {

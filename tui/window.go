@@ -4,16 +4,16 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/cpprof/cpprof/session"
 	"github.com/rivo/tview"
 )
 
-// A window is one tab.
+// A window is one tab. As a primitive it draws itself and takes the mouse; it gets no keys.
 type window interface {
+	tview.Primitive
+
 	// title is short, for the tab.
 	title() string
-
-	// primitive draws the window and takes the mouse; it gets no keys.
-	primitive() tview.Primitive
 
 	// bindings are the keys and buttons of the window, the most important first. They are asked for again and again, so
 	// that their labels can follow what is shown.
@@ -25,8 +25,8 @@ type window interface {
 	// refresh shows the window anew after the app's recording, options or aspects have changed.
 	refresh()
 
-	// closed says that the window is gone.
-	closed()
+	// keep returns the window as a session keeps it; nil if a session does not keep it.
+	keep() session.Window
 }
 
 // A command is a word of the ":" line.
@@ -73,7 +73,6 @@ func (a *app) close(w window) {
 	if a.active >= i {
 		a.active--
 	}
-	w.closed()
 }
 
 // tabBindings switch windows.

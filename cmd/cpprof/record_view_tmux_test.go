@@ -14,6 +14,7 @@ import (
 	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/session"
+	"github.com/cpprof/cpprof/tui"
 )
 
 func TestRecordView(t *testing.T) {
@@ -108,8 +109,8 @@ func viewAndLeave(t *testing.T, p *pane, folder string) {
 	if err := syscall.Kill(int(r.Header.PID), 0); err == nil {
 		t.Errorf("the program goes on as process %d", r.Header.PID)
 	}
-	kept, err := session.Load(filepath.Join(folder, "run.cpprof"))
-	if err != nil || len(kept.Windows) != 1 || len(kept.Windows[0].Steps) != 1 {
+	kept, err := session.Load(filepath.Join(folder, "run.cpprof"), tui.SessionKinds())
+	if err != nil || len(kept.Windows) != 1 || len(kept.Windows[0].(*session.Profile).Steps) != 1 {
 		t.Errorf("%v: the session has %+v", err, kept)
 	}
 }

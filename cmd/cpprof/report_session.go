@@ -7,10 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cpprof/cpprof/locks"
 	"github.com/cpprof/cpprof/report"
-	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/session"
+	"github.com/cpprof/cpprof/tui"
 	"github.com/cpprof/cpprof/views"
 	"github.com/spf13/pflag"
 )
@@ -33,7 +32,7 @@ func (f *reportFlags) replay(t terminal, flags *pflag.FlagSet, path string) erro
 	if err != nil {
 		return err
 	}
-	state, err := session.Load(path)
+	state, err := session.Load(path, tui.SessionKinds())
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := openRecording(path); err != nil {
 			return err
@@ -59,75 +58,39 @@ func (f *reportFlags) replay(t terminal, flags *pflag.FlagSet, path string) erro
 			fmt.Fprintln(t.out, "The session has no windows.")
 		}
 	}
-	for i := range state.Windows {
+	src := &session.Source{Path: path, Recording: s.recording, Config: s.config, Options: s.options, Color: color, Open: openRecording}
+	for i, w := range state.Windows {
 		if i > 0 {
 			fmt.Fprintln(t.out)
 		}
-		if err := f.showWindow(t, s, &state.Windows[i], color); err != nil {
+		if err := showWindow(t, src, w, f.json); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// showWindow writes what one window shows, and what can't be shown any more.
-func (f *reportFlags) showWindow(t terminal, s *source, w *session.Window, color bool) error {
-	if w.Locks {
-		return f.showLocks(t, s)
+// showWindow writes what one window shows, or says why it is left out.
+func showWindow(t terminal, src *session.Source, w session.Window, asJSON bool) error {
+	r, err := w.Report(src)
+	var missing *session.MissingError
+	if errors.As(err, &missing) { // the other recording was there
+		fmt.Fprintf(t.err, "cpprof: a window is left out: %v\n", err)
+		return nil
 	}
-	v, err := s.windowView(w)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", src.Path, err)
+	}
 	var unknown *views.UnknownClassError
-	var gone *otherError
-	if errors.As(err, &unknown) || errors.As(err, &gone) { // classes were made by another rule, or the other recording was there
+	if errors.As(err, &unknown) { // classes were made by another rule
 		fmt.Fprintf(t.err, "cpprof: a window is left out: %v\n", err)
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	replayed, failed := w.Replay(v.Tree, v.aspects)
-	warnings := v.Warnings
-	for _, err := range failed {
-		warnings = append(warnings, sampledata.Warning{Kind: "step", Message: "left out: " + err.Error(), Count: 1})
+	if asJSON {
+		return r.WriteJSON(t.out)
 	}
-	var p report.Report = &report.Profile{
-		Session: replayed, Labels: w.Labels, Title: title(s, v), Warnings: warnings, Color: color,
-	}
-	if w.Against != "" {
-		c := report.ComparePart(replayed, s.options, s.path, w.Other(s.path))
-		c.Labels, c.Warnings, c.Color = w.Labels, warnings, color
-		p = c
-	}
-	if f.json {
-		return p.WriteJSON(t.out)
-	}
-	return p.Write(t.out)
+	return r.Write(t.out)
 }
-
-// showLocks writes all locks.
-func (f *reportFlags) showLocks(t terminal, s *source) error {
-	a, err := locks.Analyse(s.recording, s.options)
-	if err != nil {
-		return fmt.Errorf("%s: %w", s.path, err)
-	}
-	if f.json {
-		return report.LocksJSON(t.out, s.recording, a)
-	}
-	return report.Locks(t.out, s.recording, a, 0)
-}
-
-// windowView builds a window's view, merged with the other recording's where the window compares two. An error of reading that
-// is an *otherError.
-func (s *source) windowView(w *session.Window) (*view, error) {
-	if w.Against == "" {
-		return s.withAspects(w.View(s.recording, s.options))
-	}
-	other, err := openRecording(w.Other(s.path))
-	if err != nil {
-		return nil, &otherError{err}
-	}
-	return s.withAspects(w.Compared(s.recording, other, s.options))
-}
-
-// An otherError says why there is no other recording to compare with.
-type otherError struct{ error }

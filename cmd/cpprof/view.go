@@ -98,7 +98,7 @@ func (f *reportFlags) analyze(ctx context.Context, t terminal, s *source, o tui.
 			return err
 		}
 		if !inFront(o.Session, class) {
-			o.Windows = []session.Window{{Class: class, Threshold: limit}}
+			o.Windows = []session.Window{&session.Profile{Class: class, Threshold: limit}}
 		}
 	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGHUP, os.Interrupt)

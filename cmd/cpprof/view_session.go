@@ -8,13 +8,14 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/session"
+	"github.com/cpprof/cpprof/tui"
 	"github.com/spf13/pflag"
 )
 
 // restored is the session that is kept beside a recording, nil where there is none. What the flags say comes before what
 // it says.
 func (f *viewFlags) restored(flags *pflag.FlagSet, s *source) (*session.State, error) {
-	state, err := session.Load(s.path)
+	state, err := session.Load(s.path, tui.SessionKinds())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -42,7 +43,10 @@ func inFront(s *session.State, class string) bool {
 	if s == nil {
 		return false
 	}
-	i := slices.IndexFunc(s.Windows, func(w session.Window) bool { return w.Class == class && w.Against == "" && !w.Locks })
+	i := slices.IndexFunc(s.Windows, func(w session.Window) bool {
+		p, ok := w.(*session.Profile)
+		return ok && p.Class == class
+	})
 	if i >= 0 {
 		s.Active = i + 1
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/session"
+	"github.com/cpprof/cpprof/tui"
 	"github.com/cpprof/cpprof/views"
 	"github.com/spf13/cobra"
 )
@@ -22,7 +23,7 @@ func TestFlagsComeBeforeTheSession(t *testing.T) {
 	folder := filepath.Join(recordingOfBob(t), "bob.cpprof")
 	kept := &session.State{
 		Options: views.Options{Accounting: views.Single, Classes: views.ClassBy{Site: true}, Span: views.Span{From: time.Second}},
-		Windows: []session.Window{{Steps: []refine.Step{{Kind: refine.KindDown, Text: "*"}}}, {Class: "go:x"}},
+		Windows: []session.Window{&session.Profile{Steps: []refine.Step{{Kind: refine.KindDown, Text: "*"}}}, &session.Profile{Class: "go:x"}},
 		Active:  1,
 	}
 	if err := kept.Save(folder); err != nil {
@@ -68,14 +69,14 @@ func TestViewOfADamagedSession(t *testing.T) {
 func TestKeep(t *testing.T) {
 	folder := t.TempDir()
 	before := &session.State{Options: views.Options{Accounting: views.Single}}
-	after := &session.State{Options: before.Options, Windows: []session.Window{{}}}
+	after := &session.State{Options: before.Options, Windows: []session.Window{new(session.Profile)}}
 	var errs strings.Builder
 	keep(terminal{err: &errs}, folder, before, before)
-	if _, err := session.Load(folder); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := session.Load(folder, tui.SessionKinds()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("nothing has changed, and it is written: %v", err)
 	}
 	keep(terminal{err: &errs}, folder, before, after)
-	if s, err := session.Load(folder); err != nil || len(s.Windows) != 1 || errs.Len() > 0 {
+	if s, err := session.Load(folder, tui.SessionKinds()); err != nil || len(s.Windows) != 1 || errs.Len() > 0 {
 		t.Errorf("%v: %+v: %s", err, s, errs.String())
 	}
 	keep(terminal{err: &errs}, filepath.Join(folder, "gone"), before, after)

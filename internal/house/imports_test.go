@@ -21,8 +21,8 @@ var order = [][]string{
 	{"config"},
 	{"bottlenecks"},
 	{"locks"},
-	{"session"},
 	{"report"},
+	{"session"},
 	{"tui"},
 	{"cmd/cpprof"},
 }

@@ -1,0 +1,118 @@
+package session
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
+)
+
+// ComparisonKind is the kind of window that compares a view of two recordings.
+var ComparisonKind = Kind{Name: "comparison", New: func() Window { return new(Comparison) }}
+
+// A Comparison is the window of a view of two recordings, refined.
+type Comparison struct {
+	Profile
+	Against string // the other recording, see Relative and Other
+}
+
+func (*Comparison) Kind() Kind { return ComparisonKind }
+
+// Relative returns the path of another recording as a session keeps it: as seen from where the session is kept, so that both
+// can be moved together, or as an absolute one if that isn't possible.
+func Relative(recording, other string) string {
+	from, err := filepath.Abs(filepath.Dir(Path(recording)))
+	if err != nil {
+		return other
+	}
+	to, err := filepath.Abs(other)
+	if err != nil {
+		return other
+	}
+	if path, err := filepath.Rel(from, to); err == nil {
+		return filepath.ToSlash(path)
+	}
+	return to
+}
+
+// Other is the path of the recording that a window compares a recording with.
+func (c *Comparison) Other(recording string) string {
+	path := filepath.FromSlash(c.Against)
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(filepath.Dir(Path(recording)), path)
+}
+
+// Compared merges the window's view of two recordings, see calltree.Merge. The span is the first one's alone.
+func (c *Comparison) Compared(a, b *sampledata.Recording, o views.Options) (*views.View, error) {
+	if o.NoInlines {
+		o.AlsoInlined = views.Inlined(a, b)
+	}
+	first, err := c.View(a, o)
+	if err != nil {
+		return nil, fmt.Errorf("first recording: %w", err)
+	}
+	o.Span = views.Span{}
+	second, err := c.View(b, o)
+	if err != nil {
+		return nil, fmt.Errorf("second recording: %w", err)
+	}
+	both, err := calltree.Merge(first.Tree, second.Tree)
+	if err != nil {
+		return nil, err
+	}
+	return &views.View{Tree: both, Warnings: append(first.Warnings, second.Warnings...)}, nil
+}
+
+// Report is the comparison with the window's refinements.
+func (c *Comparison) Report(src *Source) (report.Report, error) {
+	path := c.Other(src.Path)
+	other, err := src.Open(path)
+	if err != nil {
+		return nil, &MissingError{err}
+	}
+	v, err := c.Compared(src.Recording, other, src.Options)
+	if err != nil {
+		return nil, err
+	}
+	s, warnings := c.replayed(v, src)
+	r := report.ComparePart(s, src.Options, src.Path, path)
+	r.Labels, r.Warnings, r.Color = c.Labels, warnings, src.Color
+	return r, nil
+}
+
+// Check checks the path of the other recording beside what a Profile has.
+func (c *Comparison) Check() error {
+	if c.Against == "" || len(c.Against) > maxPath || strings.ContainsRune(c.Against, 0) {
+		return fmt.Errorf("against: %.120q is no path", c.Against)
+	}
+	return c.Profile.Check()
+}
+
+// comparisonJSON is a Comparison in a file.
+type comparisonJSON struct {
+	Against string `json:"against"`
+	profileJSON
+}
+
+// MarshalJSON writes the window as a file has it.
+func (c *Comparison) MarshalJSON() ([]byte, error) {
+	return json.Marshal(comparisonJSON{c.Against, c.json()})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (c *Comparison) UnmarshalJSON(data []byte) error {
+	var j comparisonJSON
+	err := strict(data, &j)
+	if err == nil {
+		c.Against = j.Against
+		c.Profile, err = j.profile()
+	}
+	return err
+}

@@ -1,0 +1,216 @@
+package session
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/cpprof/cpprof/aspects"
+	"github.com/cpprof/cpprof/views"
+)
+
+// What a file may hold. A person comes nowhere near.
+const (
+	maxFile    = 4 << 20 // bytes
+	maxWindows = 100
+	maxSteps   = 10_000 // of a window
+	maxAspects = 1_000
+	maxLabels  = 1_000 // of a window
+	maxPath    = 4096  // bytes
+)
+
+// formatVersion is what Marshal writes. Parse also reads version 1.
+const formatVersion = 2
+
+// fileJSON is the file. Times are in nanoseconds.
+type fileJSON struct {
+	Version    int             `json:"version"`
+	Accounting string          `json:"accounting"`
+	By         string          `json:"by"`
+	ClassBy    string          `json:"class_by"`
+	NoInlines  bool            `json:"no_inlines,omitempty"`
+	From       time.Duration   `json:"from,omitempty"`
+	To         time.Duration   `json:"to,omitempty"`
+	Aspects    []aspectJSON    `json:"aspects,omitempty"`
+	Windows    json.RawMessage `json:"windows"` // []windowJSON, or []windowVersion1
+	Active     int             `json:"active"`  // 1 + an index of windows, 0 for the Summary window
+}
+
+type aspectJSON struct {
+	Name     string   `json:"name"`
+	Patterns []string `json:"patterns"`
+}
+
+type windowJSON struct {
+	Kind  string          `json:"kind"`
+	State json.RawMessage `json:"state"` // as the kind has it
+}
+
+// Marshal returns the state as a file holds it: JSON that Parse reads. A state that Parse would refuse is an error.
+func (s *State) Marshal() ([]byte, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	o := s.Options
+	f := fileJSON{
+		Version: formatVersion, Accounting: o.Accounting.String(), By: o.Granularity.String(), ClassBy: o.Classes.String(),
+		NoInlines: o.NoInlines, From: o.Span.From, To: o.Span.To, Active: s.Active,
+	}
+	for _, a := range s.Aspects {
+		j := aspectJSON{Name: a.Name(), Patterns: []string{}}
+		for _, p := range a.Patterns() {
+			j.Patterns = append(j.Patterns, p.String())
+		}
+		f.Aspects = append(f.Aspects, j)
+	}
+	windows := []windowJSON{}
+	for _, w := range s.Windows {
+		state, err := json.Marshal(w)
+		if err != nil {
+			return nil, err
+		}
+		windows = append(windows, windowJSON{w.Kind().Name, state})
+	}
+	var err error
+	if f.Windows, err = json.Marshal(windows); err != nil {
+		return nil, err
+	}
+	data, err := json.MarshalIndent(f, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	data = append(data, '\n')
+	return data, checkSize(data)
+}
+
+// Parse reads what Marshal returns, and trusts nothing of it. Windows are of the given kinds.
+func Parse(data []byte, kinds []Kind) (*State, error) {
+	if err := checkSize(data); err != nil {
+		return nil, err
+	}
+	var version struct {
+		Version int `json:"version"`
+	}
+	if err := json.Unmarshal(data, &version); err != nil {
+		return nil, err
+	}
+	if version.Version < 1 || version.Version > formatVersion {
+		return nil, fmt.Errorf("format version %d, while this cpprof reads versions up to %d: use the version that wrote it, or do without (--fresh)",
+			version.Version, formatVersion)
+	}
+	var f fileJSON
+	if err := strict(data, &f); err != nil {
+		return nil, err
+	}
+	s, err := f.state()
+	if err != nil {
+		return nil, err
+	}
+	if f.Version == 1 {
+		s.Windows, err = windowsVersion1(f.Windows)
+	} else {
+		s.Windows, err = readWindows(f.Windows, kinds)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, s.check()
+}
+
+func checkSize(data []byte) error {
+	if len(data) > maxFile {
+		return fmt.Errorf("it has more than %d bytes", maxFile)
+	}
+	return nil
+}
+
+// strict reads JSON that has no field that is not known.
+func strict(data []byte, to any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	return d.Decode(to)
+}
+
+func readWindows(data []byte, kinds []Kind) (windows []Window, err error) {
+	var list []windowJSON
+	if err := strict(data, &list); err != nil {
+		return nil, fmt.Errorf("windows: %w", err)
+	}
+	for n, j := range list {
+		i := slices.IndexFunc(kinds, func(k Kind) bool { return k.Name == j.Kind })
+		if i < 0 {
+			return nil, fmt.Errorf("window %d: there is no kind of window %.120q", n+1, j.Kind)
+		}
+		if len(j.State) == 0 {
+			return nil, fmt.Errorf("window %d: it has no state", n+1)
+		}
+		w := kinds[i].New()
+		if err := strict(j.State, w); err != nil {
+			return nil, fmt.Errorf("window %d: %w", n+1, err)
+		}
+		windows = append(windows, w)
+	}
+	return windows, nil
+}
+
+// state is what the file says, without the windows.
+func (f *fileJSON) state() (*State, error) {
+	o, err := f.options()
+	if err != nil {
+		return nil, err
+	}
+	s := &State{Options: o, Active: f.Active}
+	for _, j := range f.Aspects {
+		a, err := aspects.New(j.Name, j.Patterns...)
+		if err != nil {
+			return nil, fmt.Errorf("aspect %q: %w", j.Name, err)
+		}
+		s.Aspects = append(s.Aspects, a)
+	}
+	return s, nil
+}
+
+func (f *fileJSON) options() (o views.Options, err error) {
+	if o.Accounting, err = views.ParseAccounting(f.Accounting); err != nil {
+		return o, err
+	}
+	if o.Granularity, err = views.ParseGranularity(f.By); err != nil {
+		return o, err
+	}
+	if o.Classes, err = views.ParseClassBy(f.ClassBy); err != nil {
+		return o, err
+	}
+	o.Span = views.Span{From: f.From, To: f.To}
+	o.NoInlines = f.NoInlines
+	return o, nil
+}
+
+// check says what a file could not hold.
+func (s *State) check() error {
+	if span := s.Options.Span; span.From < 0 || span.To < 0 || span.To > 0 && span.To <= span.From {
+		return fmt.Errorf("the span from %v to %v: want offsets from the start, the first before the second", span.From, span.To)
+	}
+	if len(s.Aspects) > maxAspects {
+		return fmt.Errorf("%d aspects: at most %d are possible", len(s.Aspects), maxAspects)
+	}
+	if len(s.Windows) > maxWindows {
+		return fmt.Errorf("%d windows: at most %d are possible", len(s.Windows), maxWindows)
+	}
+	if s.Active < 0 || s.Active > len(s.Windows) {
+		return fmt.Errorf("window %d is active, of %d", s.Active, len(s.Windows))
+	}
+	seen := make(map[string]bool)
+	for i, w := range s.Windows {
+		k := w.Kind()
+		if k.Single && seen[k.Name] {
+			return fmt.Errorf("window %d: there is one of the %s already", i+1, k.Name)
+		}
+		seen[k.Name] = true
+		if err := w.Check(); err != nil {
+			return fmt.Errorf("window %d: %w", i+1, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,64 @@
+package tui
+
+import (
+	"slices"
+
+	"github.com/cpprof/cpprof/session"
+)
+
+// A kind is a kind of window: how a session keeps such a window, how it is opened again, and which keys and commands of every
+// window open one. Nothing else in the Analyzer depends on the kinds that there are.
+type kind struct {
+	session.Kind        // without New if a session does not keep such windows
+	unkept       string // why it does not
+
+	// reopen opens a window that a session kept.
+	reopen func(*app, session.Window)
+
+	// bindings and commands are those of every window that open one of the kind; nil for none.
+	bindings func(*app) []binding
+	commands func(*app) []command
+}
+
+// kinds are all kinds of windows. The keys and commands of the first come first in the help.
+func kinds() []kind {
+	return []kind{summaryKind(), profileKind(), comparisonKind(), holdersKind(), locksKind()}
+}
+
+// SessionKinds are the kinds of windows that a session keeps.
+func SessionKinds() []session.Kind {
+	var list []session.Kind
+	for _, k := range kinds() {
+		if k.New != nil {
+			list = append(list, k.Kind)
+		}
+	}
+	return list
+}
+
+// reopen opens a window that a session kept.
+func (a *app) reopen(w session.Window) {
+	all := kinds()
+	i := slices.IndexFunc(all, func(k kind) bool { return k.Name == w.Kind().Name })
+	all[i].reopen(a, w)
+}
+
+// kindBindings are the keys of every window that open windows.
+func (a *app) kindBindings() (list []binding) {
+	for _, k := range kinds() {
+		if k.bindings != nil {
+			list = append(list, k.bindings(a)...)
+		}
+	}
+	return list
+}
+
+// kindCommands are the commands of every window that open windows.
+func (a *app) kindCommands() (list []command) {
+	for _, k := range kinds() {
+		if k.commands != nil {
+			list = append(list, k.commands(a)...)
+		}
+	}
+	return list
+}
