@@ -161,15 +161,15 @@ func TestSumsAreThoseOfTheViews(t *testing.T) {
 		wantAttributed := new(big.Rat)
 		for _, c := range classes {
 			wantAttributed.Add(wantAttributed, c.Attributed)
-			if got := byClass[c.Class]; got == nil && c.Monitor.Sign() != 0 || got != nil && got.Cmp(c.Monitor) != 0 {
-				t.Fatalf("%s waits for %v hits, and :MONITOR has %v", c.Class, got, c.Monitor)
+			if got := byClass[c.Class]; got == nil && c.Parts[views.Monitor].Sign() != 0 || got != nil && got.Cmp(c.Parts[views.Monitor]) != 0 {
+				t.Fatalf("%s waits for %v hits, and :MONITOR has %v", c.Class, got, c.Parts[views.Monitor])
 			}
 			v, err := views.Thread(d.Recording, c.Class, views.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if hits, known := views.Monitor(v.Tree); hits.Cmp(c.Monitor) != 0 || known.Cmp(c.Attributed) != 0 {
-				t.Fatalf("%s: %v of %v attributed in the Thread View, %v of %v in the sums", c.Class, known, hits, c.Attributed, c.Monitor)
+			if hits, known := views.LockTime(v.Tree); hits.Cmp(c.Parts[views.Monitor]) != 0 || known.Cmp(c.Attributed) != 0 {
+				t.Fatalf("%s: %v of %v attributed in the Thread View, %v of %v in the sums", c.Class, known, hits, c.Attributed, c.Parts[views.Monitor])
 			}
 		}
 		if attributed.Cmp(wantAttributed) != 0 {

@@ -10,16 +10,13 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// typedTimes are the names of the parts of a class's time, in the order in which they are shown.
-var typedTimes = []string{"RUN", "LOAD", "PRIO", "MONITOR", "WAIT"}
-
-// Shares gives a class's typed time as fractions of its lifetime, in the order of views.Parts.
-func Shares(c views.ClassSummary) []*big.Rat {
-	parts := []*big.Rat{c.Run, c.Load, c.Prio, c.Monitor, c.Wait}
-	for i, p := range parts {
-		parts[i] = fraction(p, new(big.Rat).SetInt64(c.Hits))
+// typedNames are the heads of the columns of typed time.
+func typedNames() []string {
+	var names []string
+	for t := range views.NumTypedTimes {
+		names = append(names, t.Name())
 	}
-	return parts
+	return names
 }
 
 // fraction is a/b, and 0 where b is.
@@ -34,10 +31,10 @@ func fraction(a, b *big.Rat) *big.Rat {
 // share of each typed time; and how much of all MONITOR time is attributed. What can be long comes last.
 func Classes(w io.Writer, classes []views.ClassSummary) error {
 	t := &table{right: true}
-	t.add(append(append([]string{"count", "instances", "alive"}, typedTimes...), "class")...)
+	t.add(slices.Concat([]string{"count", "instances", "alive"}, typedNames(), []string{"class"})...)
 	for _, c := range classes {
-		row := []string{strconv.Itoa(c.Instances), strconv.FormatInt(c.Hits, 10), Decimal(c.MeanAlive, 1)}
-		for _, s := range Shares(c) {
+		row := []string{strconv.Itoa(c.Goroutines), strconv.FormatInt(c.Hits, 10), Decimal(c.MeanAlive, 1)}
+		for _, s := range c.Shares() {
 			row = append(row, Cost(s))
 		}
 		t.add(append(row, Printable(c.Class))...)
@@ -47,7 +44,7 @@ func Classes(w io.Writer, classes []views.ClassSummary) error {
 	}
 	waited, attributed := new(big.Rat), new(big.Rat)
 	for _, c := range classes {
-		waited.Add(waited, c.Monitor)
+		waited.Add(waited, c.Parts[views.Monitor])
 		attributed.Add(attributed, c.Attributed)
 	}
 	if waited.Sign() == 0 {
@@ -73,12 +70,13 @@ func ClassesJSON(w io.Writer, classes []views.ClassSummary) error {
 	list := make([]classJSON, 0, len(classes))
 	for _, c := range classes {
 		j := classJSON{
-			Class: c.Class, Goroutines: c.Instances, Instances: c.Hits, MeanAlive: float(c.MeanAlive),
+			Class: c.Class, Goroutines: c.Goroutines, Instances: c.Hits, MeanAlive: float(c.MeanAlive),
 			Shares: map[string]float64{}, Hits: map[string]*big.Rat{}, Attributed: c.Attributed,
 		}
-		for i, hits := range []*big.Rat{c.Run, c.Load, c.Prio, c.Monitor, c.Wait} {
-			j.Hits[typedTimes[i]] = hits
-			j.Shares[typedTimes[i]] = float(Shares(c)[i])
+		shares := c.Shares()
+		for t := range views.NumTypedTimes {
+			j.Hits[t.Name()] = c.Parts[t]
+			j.Shares[t.Name()] = float(shares[t])
 		}
 		list = append(list, j)
 	}
@@ -89,8 +87,8 @@ func ClassesJSON(w io.Writer, classes []views.ClassSummary) error {
 // alive, and the share of each typed time in a less that in b. A class that is in one of them only has no difference.
 func ClassesCompared(w io.Writer, a, b []views.ClassSummary) error {
 	t := &table{right: true}
-	t.add(append(append([]string{"alive in A", "in B"}, typedTimes...), "class")...)
-	without := slices.Repeat([]string{""}, len(typedTimes))
+	t.add(slices.Concat([]string{"alive in A", "in B"}, typedNames(), []string{"class"})...)
+	without := slices.Repeat([]string{""}, int(views.NumTypedTimes))
 	inB := make(map[string]views.ClassSummary)
 	for _, c := range b {
 		inB[c.Class] = c
@@ -103,8 +101,8 @@ func ClassesCompared(w io.Writer, a, b []views.ClassSummary) error {
 		}
 		delete(inB, c.Class)
 		row := []string{Decimal(c.MeanAlive, 1), Decimal(other.MeanAlive, 1)}
-		before := Shares(other)
-		for i, s := range Shares(c) {
+		before := other.Shares()
+		for i, s := range c.Shares() {
 			row = append(row, Signed(s.Sub(s, before[i])))
 		}
 		t.add(append(row, Printable(c.Class))...)

@@ -58,7 +58,7 @@ func (p *Profile) Write(w io.Writer) error {
 // Monitor says how much of a Thread View is waiting for locks, and of how much of that the holders are known; "" where there is
 // none.
 func Monitor(t *calltree.Tree) string {
-	waited, attributed := views.Monitor(t)
+	waited, attributed := views.LockTime(t)
 	if waited.Sign() == 0 {
 		return ""
 	}
@@ -154,7 +154,7 @@ func (p *Profile) WriteJSON(w io.Writer) error {
 		Steps: append([]refine.Step{}, p.Session.Steps()...), MinHits: t.Hits, MinCost: t.Cost,
 		Labels: labels.keys, Profile: p.entry(p.Session.Root(), &labels), Warnings: append([]sampledata.Warning{}, p.Warnings...),
 	}
-	if waited, attributed := views.Monitor(p.Session.Tree()); waited.Sign() > 0 {
+	if waited, attributed := views.LockTime(p.Session.Tree()); waited.Sign() > 0 {
 		j.Monitor = &monitorJSON{waited, attributed}
 	}
 	return writeJSON(w, j)

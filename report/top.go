@@ -124,8 +124,8 @@ func (t *Top) columns() (class, bar int, numbers bool) {
 	}
 	bar = min(max(t.Width/5, barLeast), barMost)
 	others := aliveWidth + 2 + bar
-	for _, name := range typedTimes {
-		others += numberWidth(name)
+	for t := range views.NumTypedTimes {
+		others += numberWidth(t)
 	}
 	if t.Width-others >= 16 {
 		return min(class, t.Width-others), bar, true
@@ -134,14 +134,14 @@ func (t *Top) columns() (class, bar int, numbers bool) {
 }
 
 // numberWidth is that of the column of a typed time's percentages.
-func numberWidth(name string) int { return 1 + max(len(name), len("100")) }
+func numberWidth(t views.TypedTime) int { return 1 + max(len(t.Name()), len("100")) }
 
 func (t *Top) classHeader() string {
 	class, bar, numbers := t.columns()
 	line := fmt.Sprintf("%-*s%*s  %-*s", class, "class", aliveWidth, "alive", bar, "time")
 	if numbers {
-		for _, name := range typedTimes {
-			line += fmt.Sprintf("%*s", numberWidth(name), name)
+		for t := range views.NumTypedTimes {
+			line += fmt.Sprintf("%*s", numberWidth(t), t.Name())
 		}
 	}
 	return t.fit(strings.TrimRight(line, " "))
@@ -150,22 +150,19 @@ func (t *Top) classHeader() string {
 // classLines gives a line for each class, those first whose goroutines do most but wait.
 func (t *Top) classLines() []string {
 	classes := slices.Clone(t.Classes)
-	busy := func(c views.ClassSummary) *big.Rat {
-		return new(big.Rat).Sub(new(big.Rat).SetInt64(c.Hits), c.Wait)
-	}
 	slices.SortStableFunc(classes, func(a, b views.ClassSummary) int {
-		return cmp.Or(busy(b).Cmp(busy(a)), cmp.Compare(b.Hits, a.Hits), cmp.Compare(a.Class, b.Class))
+		return cmp.Or(b.Busy().Cmp(a.Busy()), cmp.Compare(b.Hits, a.Hits), cmp.Compare(a.Class, b.Class))
 	})
 	class, bar, numbers := t.columns()
 	var lines []string
 	for _, c := range classes {
-		parts := Shares(c)
+		shares := c.Shares()
 		name := cutFront(Printable(c.Class), class)
 		line := name + strings.Repeat(" ", class-utf8.RuneCountInString(name))
-		line += fmt.Sprintf("%*s  ", aliveWidth, Decimal(c.MeanAlive, 1)) + t.bar(parts, bar)
+		line += fmt.Sprintf("%*s  ", aliveWidth, Decimal(c.MeanAlive, 1)) + t.bar(shares, bar)
 		if numbers {
-			for i, p := range parts {
-				line += fmt.Sprintf("%*s", numberWidth(typedTimes[i]), Decimal(new(big.Rat).Mul(p, big.NewRat(100, 1)), 0))
+			for i, s := range shares {
+				line += fmt.Sprintf("%*s", numberWidth(views.TypedTime(i)), Decimal(new(big.Rat).Mul(s, big.NewRat(100, 1)), 0))
 			}
 		}
 		lines = append(lines, line)
@@ -174,13 +171,15 @@ func (t *Top) classLines() []string {
 }
 
 // barColors are those of typed times in bars.
-var barColors = []string{"\x1b[32m", "\x1b[33m", "\x1b[35m", "\x1b[1;31m", "\x1b[34m"}
+var barColors = [views.NumTypedTimes]string{
+	views.Run: "\x1b[32m", views.Load: "\x1b[33m", views.Prio: "\x1b[35m", views.Monitor: "\x1b[1;31m", views.Wait: "\x1b[34m",
+}
 
 // bar stacks shares that sum to 1 in a bar, each as many times its letter as is its due.
-func (t *Top) bar(shares []*big.Rat, width int) string {
+func (t *Top) bar(shares views.Parts, width int) string {
 	var b strings.Builder
-	for i, n := range Apportion(shares, width) {
-		part := strings.Repeat(typedTimes[i][:1], n)
+	for i, n := range Apportion(shares[:], width) {
+		part := strings.Repeat(views.TypedTime(i).Letter(), n)
 		if t.Color && n > 0 {
 			part = barColors[i] + part + "\x1b[0m"
 		}

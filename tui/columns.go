@@ -8,6 +8,7 @@ import (
 	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/views"
 	"github.com/gdamore/tcell/v2"
 )
 
@@ -18,14 +19,9 @@ type profileColumns struct {
 	interval bool // in which the cost lies with a probability of 95 %
 
 	of    *calltree.Tree // that the costs are of
-	costs map[string]split
+	costs map[string]views.Parts
 	busy  bool
 }
-
-// A split is what an entry costs, and leads to, by typed time.
-type split [len(typedNames)]*big.Rat
-
-var splitHeads = [len(typedNames)]string{"RUN", "LOAD", "PRIO", "MON", "WAIT"}
 
 func (c *profileColumns) head() string {
 	var s string
@@ -36,8 +32,8 @@ func (c *profileColumns) head() string {
 		s += "      ±"
 	}
 	if c.split {
-		for _, h := range splitHeads {
-			s += fmt.Sprintf("%5s", h)
+		for t := range views.NumTypedTimes {
+			s += fmt.Sprintf("%5s", t.Short())
 		}
 	}
 	return s
@@ -52,7 +48,7 @@ func (c *profileColumns) want(rows []row) {
 	}
 	s := c.w.session
 	if c.of != s.Tree() {
-		c.of, c.costs = s.Tree(), make(map[string]split)
+		c.of, c.costs = s.Tree(), make(map[string]views.Parts)
 	}
 	var keys []string
 	var paths []callpath.Path
@@ -69,7 +65,7 @@ func (c *profileColumns) want(rows []row) {
 	keys, paths = keys[:min(len(keys), atOnce)], paths[:min(len(keys), atOnce)]
 	c.busy = true
 	tree, members := s.Tree(), s.Membership()
-	beside(c.w.a, func() []split { return splits(tree, members, paths) }, func(found []split) {
+	beside(c.w.a, func() []views.Parts { return splits(tree, members, paths) }, func(found []views.Parts) {
 		c.busy = false
 		for i, key := range keys {
 			if c.of == tree {
@@ -79,54 +75,34 @@ func (c *profileColumns) want(rows []row) {
 	})
 }
 
-// splits gives the cost of P ..:RUN, P ..:LOAD and so on for every path. A path that leads through typed time itself is
-// all of that kind.
-func splits(t *calltree.Tree, m *calltree.Membership, paths []callpath.Path) []split {
+// splits returns the cost of P ..:RUN, P ..:LOAD and so on for every path. A path that ends in typed time itself is all of
+// that kind.
+func splits(t *calltree.Tree, m *calltree.Membership, paths []callpath.Path) []views.Parts {
 	var all []callpath.Path
 	for _, p := range paths {
-		last := lastTyped(p)
-		for _, name := range typedNames {
-			q := p.Then(callpath.Frame(name), true)
-			if last == name {
+		own, ends := typedTimeOf(p)
+		for typed := range views.NumTypedTimes {
+			q := p.Then(callpath.Frame(typed.String()), true)
+			if ends && typed == own {
 				q = p
 			}
 			all = append(all, q)
 		}
 	}
-	costs := make([]split, len(paths))
+	costs := make([]views.Parts, len(paths))
 	for i, h := range callpath.Costs(t, m, all) {
-		costs[i/len(typedNames)][i%len(typedNames)] = t.Main().Cost(h)
+		costs[i/int(views.NumTypedTimes)][i%int(views.NumTypedTimes)] = t.Main().Cost(h)
 	}
 	return costs
 }
 
-// lastTyped is the typed time in which a path's last part ends, or "" where it does not: the holder of a lock begins another
-// part.
-func lastTyped(p callpath.Path) string {
-	for i := len(p.Elements) - 1; i > 0; i-- {
-		switch name := p.Elements[i].Name; calltree.KindOf(name) {
-		case calltree.Typed:
-			return typedOf(name)
-		case calltree.Class:
-			if p.Elements[i-1].Name == ":MONITOR" {
-				return ""
-			}
-		}
+// typedTimeOf returns the typed time to which the end of a path belongs, if it belongs to one.
+func typedTimeOf(p callpath.Path) (views.TypedTime, bool) {
+	names := make([]string, len(p.Elements))
+	for i, e := range p.Elements {
+		names[i] = e.Name
 	}
-	return ""
-}
-
-// typedOf is the typed time that a name stands for, or is found below.
-func typedOf(name string) string {
-	switch name {
-	case ":RUN", ":LOAD", ":PRIO", ":MONITOR":
-		return name
-	case ":unknown-holder", ":deadlock":
-		return ":MONITOR"
-	case ":idle-processor":
-		return ":LOAD"
-	}
-	return ":WAIT" // or one of its reasons
+	return views.TypedTimeOf(names)
 }
 
 // draw draws the columns of a row.

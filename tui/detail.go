@@ -93,7 +93,7 @@ func (d *detail) content(e *refine.Entry, width int) []detailLine {
 	add(t.plain, text)
 	add(t.plain, d.samples())
 	last, _ := e.Path.Last()
-	if text := d.w.attribution().text; text != "" && (last.Name == ":MONITOR" || e == d.w.session.Root()) {
+	if text := d.w.attribution().text; text != "" && (last.Name == views.Monitor.String() || e == d.w.session.Root()) {
 		add(t.plain, "of the view: "+text)
 	}
 	if notes, ok := d.w.notes[last.Name]; ok {

@@ -8,6 +8,7 @@ import (
 	"github.com/cpprof/cpprof/locks"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/session"
+	"github.com/cpprof/cpprof/views"
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
 )
@@ -73,7 +74,7 @@ func refinedTo(class, in, holder string, threshold refine.Threshold) session.Pro
 	if in != "" {
 		path = path.Then(callpath.Frame(in), true)
 	}
-	path = path.Then(callpath.Frame(":MONITOR"), true)
+	path = path.Then(callpath.Frame(views.Monitor.String()), true)
 	steps := []refine.Step{{Kind: refine.KindPath, Text: path.String()}, {Kind: refine.KindDown, Text: path.String()}}
 	if holder != "" {
 		path = path.Then(callpath.Frame(holder), false)

@@ -20,7 +20,7 @@ func (w *profileWindow) attribution() monitorText {
 	}
 	if t := w.session.Tree(); w.monitor.of != t {
 		w.monitor = monitorText{of: t, text: report.Monitor(t)}
-		if waited, attributed := views.Monitor(t); waited.Sign() > 0 {
+		if waited, attributed := views.LockTime(t); waited.Sign() > 0 {
 			w.monitor.brief = "MONITOR " + report.Attributed(waited, attributed) + " known"
 		}
 	}

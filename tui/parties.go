@@ -45,7 +45,8 @@ func (d *detail) partyLines(e *refine.Entry) []string {
 // waits tells whether a path ends in :WAIT, or in its reason.
 func waits(p callpath.Path) bool {
 	last, _ := p.Last()
-	return calltree.KindOf(last.Name) == calltree.Typed && lastTyped(p) == ":WAIT"
+	t, ok := typedTimeOf(p)
+	return ok && t == views.Wait && calltree.KindOf(last.Name) == calltree.Typed
 }
 
 func (d *detail) findParties() {

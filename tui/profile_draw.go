@@ -8,6 +8,7 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/views"
 	"github.com/gdamore/tcell/v2"
 )
 
@@ -189,10 +190,8 @@ func (w *profileWindow) nameStyle(e *refine.Entry) tcell.Style {
 	last, _ := e.Path.Last()
 	switch calltree.KindOf(last.Name) {
 	case calltree.Typed:
-		for i, name := range typedNames {
-			if name == last.Name {
-				return w.a.theme.typed[i].Bold(true)
-			}
+		if t, ok := views.ParseTypedTime(last.Name); ok {
+			return w.a.theme.typed[t].Bold(true)
 		}
 		return w.a.theme.dim
 	case calltree.Class, calltree.Root:

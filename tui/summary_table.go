@@ -24,14 +24,14 @@ const typedColumn = 3
 
 // classColumns are those of the table; "time" is a bar, and orders by what goroutines do but wait.
 var classColumns = []classColumn{
-	{"count", func(c *views.ClassSummary) *big.Rat { return hits(int64(c.Instances)) }},
+	{"count", func(c *views.ClassSummary) *big.Rat { return hits(int64(c.Goroutines)) }},
 	{"alive", func(c *views.ClassSummary) *big.Rat { return c.MeanAlive }},
-	{"time", func(c *views.ClassSummary) *big.Rat { waits := share(4)(c); return waits.Neg(waits) }},
-	{"RUN", share(0)},
-	{"LOAD", share(1)},
-	{"PRIO", share(2)},
-	{"MON", share(3)},
-	{"WAIT", share(4)},
+	{"time", func(c *views.ClassSummary) *big.Rat { waits := share(views.Wait)(c); return waits.Neg(waits) }},
+	{views.Run.Short(), share(views.Run)},
+	{views.Load.Short(), share(views.Load)},
+	{views.Prio.Short(), share(views.Prio)},
+	{views.Monitor.Short(), share(views.Monitor)},
+	{views.Wait.Short(), share(views.Wait)},
 	{"class", nil},
 }
 
@@ -39,10 +39,9 @@ var classColumns = []classColumn{
 const defaultOrder = 1
 
 // share is a typed time as a fraction of the class's lifetime.
-func share(typed int) func(*views.ClassSummary) *big.Rat {
+func share(typed views.TypedTime) func(*views.ClassSummary) *big.Rat {
 	return func(c *views.ClassSummary) *big.Rat {
-		part := [...]*big.Rat{c.Run, c.Load, c.Prio, c.Monitor, c.Wait}[typed]
-		return new(big.Rat).Quo(part, hits(c.Hits)) // there is no class without hits
+		return c.Shares()[typed]
 	}
 }
 
@@ -142,7 +141,7 @@ func (w *summaryWindow) cell(place, column int) string {
 	c := &w.classes[place]
 	switch column {
 	case 0:
-		return strconv.Itoa(c.Instances)
+		return strconv.Itoa(c.Goroutines)
 	case 1:
 		return report.Decimal(c.MeanAlive, 1)
 	}
@@ -206,7 +205,7 @@ func (w *summaryWindow) drawClass(c canvas, place int, widths []int) {
 		case classColumns[i].key == nil:
 			c.text(x+1, 0, shorten(class.Class, width-1), style)
 		case i == typedColumn-1:
-			w.drawBar(c.part(x+1, 0, width-1, 1), report.Shares(*class))
+			w.drawBar(c.part(x+1, 0, width-1, 1), class.Shares())
 		default:
 			text := w.cell(place, i)
 			c.text(x+width-len(text), 0, text, style)
@@ -216,10 +215,10 @@ func (w *summaryWindow) drawClass(c canvas, place int, widths []int) {
 }
 
 // drawBar stacks shares that sum to 1.
-func (w *summaryWindow) drawBar(c canvas, shares []*big.Rat) {
+func (w *summaryWindow) drawBar(c canvas, shares views.Parts) {
 	x := 0
-	for typed, n := range report.Apportion(shares, c.width) {
-		text, style := w.a.theme.typedCell(typed)
+	for typed, n := range report.Apportion(shares[:], c.width) {
+		text, style := w.a.theme.typedCell(views.TypedTime(typed))
 		x = c.text(x, 0, strings.Repeat(text, n), style)
 	}
 }
@@ -231,9 +230,9 @@ func (w *summaryWindow) details() string {
 		return ""
 	}
 	c := &w.classes[i]
-	text := fmt.Sprintf("%s: %s, %s, %s alive on average", c.Class, report.Counted(c.Instances, "goroutine"), report.Counted(c.Hits, "hit"), report.Decimal(c.MeanAlive, 1))
-	if c.Monitor.Sign() > 0 {
-		text += fmt.Sprintf("\nof its MONITOR time %s is attributed to holders of the locks", report.Attributed(c.Monitor, c.Attributed))
+	text := fmt.Sprintf("%s: %s, %s, %s alive on average", c.Class, report.Counted(c.Goroutines, "goroutine"), report.Counted(c.Hits, "hit"), report.Decimal(c.MeanAlive, 1))
+	if c.Parts[views.Monitor].Sign() > 0 {
+		text += fmt.Sprintf("\nof its MONITOR time %s is attributed to holders of the locks", report.Attributed(c.Parts[views.Monitor], c.Attributed))
 	}
 	return text
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cpprof/cpprof/internal/synthetic"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
 	"github.com/gdamore/tcell/v2"
 )
 
@@ -40,7 +41,7 @@ func TestSummaryBars(t *testing.T) {
 	want := []int{0, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 4}
 	for i, typed := range want {
 		if got := b.colorAt(x+i, y); got != foreground(b.theme.typed[typed]) {
-			t.Errorf("cell %d of the bar has not the colour of %s", i, typedNames[typed])
+			t.Errorf("cell %d of the bar has not the colour of %s", i, views.TypedTime(typed))
 		}
 	}
 }

@@ -3,6 +3,7 @@ package tui
 import (
 	"math/big"
 
+	"github.com/cpprof/cpprof/views"
 	"github.com/gdamore/tcell/v2"
 )
 
@@ -16,7 +17,7 @@ type theme struct {
 	key              tcell.Style // on a button
 	title, err       tcell.Style
 	heat             [heatLevels]tcell.Style // of a cost, warm first
-	typed            [5]tcell.Style          // of :RUN, :LOAD, :PRIO, :MONITOR, :WAIT
+	typed            [views.NumTypedTimes]tcell.Style
 }
 
 const heatLevels = 5
@@ -37,32 +38,30 @@ func heatLevel(cost *big.Rat) int {
 	return heatLevels - 1
 }
 
-// typedLetters stand for the typed times where there is no colour.
-const typedLetters = "RLPMW"
-
-// typedNames are the typed times, in the order of views.Parts.
-var typedNames = [5]string{":RUN", ":LOAD", ":PRIO", ":MONITOR", ":WAIT"}
-
 // A palette has the colours of heat and typed time. They are of middle lightness, to be read on black and on white.
 type palette struct {
 	heat    [heatLevels]tcell.Color
-	typed   [5]tcell.Color
+	typed   [views.NumTypedTimes]tcell.Color
 	key     tcell.Color
 	bar, on tcell.Color // a bar's background, and the text on it
 }
 
 var (
 	palette16 = palette{
-		heat:  [heatLevels]tcell.Color{tcell.ColorRed, tcell.ColorMaroon, tcell.ColorOlive, tcell.ColorGreen, tcell.ColorTeal},
-		typed: [5]tcell.Color{tcell.ColorGreen, tcell.ColorOlive, tcell.ColorPurple, tcell.ColorMaroon, tcell.ColorNavy},
-		key:   tcell.ColorTeal, bar: tcell.ColorNavy, on: tcell.ColorWhite,
+		heat: [heatLevels]tcell.Color{tcell.ColorRed, tcell.ColorMaroon, tcell.ColorOlive, tcell.ColorGreen, tcell.ColorTeal},
+		typed: [views.NumTypedTimes]tcell.Color{
+			views.Run: tcell.ColorGreen, views.Load: tcell.ColorOlive, views.Prio: tcell.ColorPurple,
+			views.Monitor: tcell.ColorMaroon, views.Wait: tcell.ColorNavy,
+		},
+		key: tcell.ColorTeal, bar: tcell.ColorNavy, on: tcell.ColorWhite,
 	}
 	palette256 = palette{
 		heat: [heatLevels]tcell.Color{
 			tcell.PaletteColor(196), tcell.PaletteColor(202), tcell.PaletteColor(172), tcell.PaletteColor(71), tcell.PaletteColor(67),
 		},
-		typed: [5]tcell.Color{
-			tcell.PaletteColor(71), tcell.PaletteColor(172), tcell.PaletteColor(134), tcell.PaletteColor(160), tcell.PaletteColor(67),
+		typed: [views.NumTypedTimes]tcell.Color{
+			views.Run: tcell.PaletteColor(71), views.Load: tcell.PaletteColor(172), views.Prio: tcell.PaletteColor(134),
+			views.Monitor: tcell.PaletteColor(160), views.Wait: tcell.PaletteColor(67),
 		},
 		key: tcell.PaletteColor(38), bar: tcell.PaletteColor(237), on: tcell.PaletteColor(253),
 	}
@@ -70,8 +69,9 @@ var (
 		heat: [heatLevels]tcell.Color{
 			tcell.NewHexColor(0xe5383b), tcell.NewHexColor(0xee6c2b), tcell.NewHexColor(0xc98f16), tcell.NewHexColor(0x5a9e52), tcell.NewHexColor(0x5b88b5),
 		},
-		typed: [5]tcell.Color{
-			tcell.NewHexColor(0x4f9d55), tcell.NewHexColor(0xc98f16), tcell.NewHexColor(0xa55bc0), tcell.NewHexColor(0xd0403f), tcell.NewHexColor(0x5b82ad),
+		typed: [views.NumTypedTimes]tcell.Color{
+			views.Run: tcell.NewHexColor(0x4f9d55), views.Load: tcell.NewHexColor(0xc98f16), views.Prio: tcell.NewHexColor(0xa55bc0),
+			views.Monitor: tcell.NewHexColor(0xd0403f), views.Wait: tcell.NewHexColor(0x5b82ad),
 		},
 		key: tcell.NewHexColor(0x2e9ec2), bar: tcell.NewHexColor(0x2f3640), on: tcell.NewHexColor(0xe6e6e6),
 	}
@@ -116,9 +116,9 @@ func newTheme(colors int, noColor bool) *theme {
 }
 
 // typedCell is how one cell of a bar shows a typed time: as a block in its colour, or by its letter.
-func (t *theme) typedCell(typed int) (string, tcell.Style) {
+func (t *theme) typedCell(typed views.TypedTime) (string, tcell.Style) {
 	if t.color {
 		return "█", t.typed[typed]
 	}
-	return typedLetters[typed : typed+1], t.plain
+	return typed.Letter(), t.plain
 }

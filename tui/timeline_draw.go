@@ -16,7 +16,7 @@ const (
 )
 
 // An amount is the mean number of goroutines by typed time in one column.
-type amount [5]float64
+type amount [views.NumTypedTimes]float64
 
 func (m amount) total() (sum float64) {
 	for _, x := range m {
@@ -38,7 +38,7 @@ func (t *timeline) amounts(width int) []amount {
 				continue
 			}
 			samples += b.Samples
-			for typed, hits := range []interface{ Float64() (float64, bool) }{b.Run, b.Load, b.Prio, b.Monitor, b.Wait} {
+			for typed, hits := range b.Parts {
 				x, _ := hits.Float64()
 				list[i][typed] += x
 			}
@@ -65,7 +65,7 @@ func (t *timeline) shows(amounts []amount) bool {
 	}
 	var all, waiting float64
 	for _, m := range amounts {
-		all, waiting = all+m.total(), waiting+m[4]
+		all, waiting = all+m.total(), waiting+m[views.Wait]
 	}
 	return waiting <= mostlyWaiting*all
 }
@@ -82,7 +82,7 @@ func (t *timeline) draw(c canvas) {
 	show := t.shows(amounts)
 	if !show {
 		for i := range amounts {
-			amounts[i][4] = 0
+			amounts[i][views.Wait] = 0
 		}
 	}
 	var most float64
@@ -123,10 +123,10 @@ func (t *timeline) marked(slices []slice) (first, last int, some bool) {
 // drawLegend explains the colours, or letters, and says what is counted.
 func (t *timeline) drawLegend(c canvas, slices []slice, most float64, waiting bool) {
 	x := 1
-	for typed, name := range typedNames {
+	for typed := range views.NumTypedTimes {
 		text, style := t.a.theme.typedCell(typed)
 		x = c.text(x, 0, text, style)
-		x = c.text(x+1, 0, name[1:], t.a.theme.plain) + 1
+		x = c.text(x+1, 0, typed.Name(), t.a.theme.plain) + 1
 	}
 	text, style := t.says(slices, most, waiting)
 	c.text(max(x+1, c.width-1-textWidth(text)), 0, text, style)
@@ -171,12 +171,12 @@ func (t *timeline) drawColumn(c canvas, m amount, most float64, faint bool) {
 	if most == 0 {
 		return
 	}
-	stack := make([]int, 0, 8*c.height) // typed times by eighths, from below
+	stack := make([]views.TypedTime, 0, 8*c.height) // typed times by eighths, from below
 	var below float64
 	for typed, x := range m {
 		below += x
 		for len(stack) < int(math.Round(below/most*float64(8*c.height))) {
-			stack = append(stack, typed)
+			stack = append(stack, views.TypedTime(typed))
 		}
 	}
 	for y := c.height - 1; y >= 0 && len(stack) > 0; y-- {
@@ -189,38 +189,44 @@ func (t *timeline) drawColumn(c canvas, m amount, most float64, faint bool) {
 
 // stackCell is how a cell shows typed times that stand upon one another, by eighths from below: the lowest in the colour of
 // the text, most of the others in that of its background. Without colours, it has the letter of what fills most of it.
-func (t *theme) stackCell(stack []int) (string, tcell.Style) {
+func (t *theme) stackCell(stack []views.TypedTime) (string, tcell.Style) {
 	lowest := 0
 	for lowest < len(stack) && stack[lowest] == stack[0] {
 		lowest++
 	}
-	counts := [6]int{5: 8 - len(stack)} // the last is what is empty
+	counts := cellCounts{empty: 8 - len(stack)}
 	for _, typed := range stack {
 		counts[typed]++
 	}
 	if !t.color {
-		typed := mostOf(counts)
-		if typed == 5 {
-			return " ", t.plain
+		if most := counts.most(); most != empty {
+			return most.Letter(), t.plain
 		}
-		return typedLetters[typed : typed+1], t.plain
+		return " ", t.plain
 	}
 	counts[stack[0]] = 0
 	style := t.typed[stack[0]]
-	if upper := mostOf(counts); lowest < 8 && upper < 5 {
+	if upper := counts.most(); lowest < 8 && upper != empty {
 		color, _, _ := t.typed[upper].Decompose()
 		style = style.Background(color)
 	}
 	return eighths[lowest], style
 }
 
-func mostOf(counts [6]int) (place int) {
-	for i, n := range counts {
-		if n > counts[place] {
-			place = i
+// cellCounts are how many eighths of a cell each typed time has, and how many are empty.
+type cellCounts [empty + 1]int
+
+// empty stands behind the typed times in cellCounts.
+const empty = views.NumTypedTimes
+
+// most returns what has most eighths, the first of equals.
+func (c *cellCounts) most() (t views.TypedTime) {
+	for i, n := range c {
+		if n > c[t] {
+			t = views.TypedTime(i)
 		}
 	}
-	return place
+	return t
 }
 
 // drawAxis underlines what counts or is being selected, and points at the cursor.

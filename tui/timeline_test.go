@@ -199,17 +199,17 @@ func TestTimelineLeavesWaitingOut(t *testing.T) {
 func TestTimelineColors(t *testing.T) {
 	theme := newTheme(256, false)
 	for _, c := range []struct {
-		stack        []int
+		stack        []views.TypedTime
 		want         string
 		color, below int // typed times; -1: none
 		letter       string
 	}{
-		{[]int{0, 0, 0, 0, 0, 0, 0, 0}, "█", 0, -1, "R"},
-		{[]int{0, 0, 3, 3, 3, 4, 3, 3}, "▂", 0, 3, "M"},
-		{[]int{1}, "▁", 1, -1, " "},
-		{[]int{1, 1, 4, 4, 4, 4}, "▂", 1, 4, "W"},
-		{[]int{1, 1, 1, 1, 4}, "▄", 1, -1, "L"},
-		{[]int{2, 2, 2, 2, 2, 2}, "▆", 2, -1, "P"},
+		{[]views.TypedTime{0, 0, 0, 0, 0, 0, 0, 0}, "█", 0, -1, "R"},
+		{[]views.TypedTime{0, 0, 3, 3, 3, 4, 3, 3}, "▂", 0, 3, "M"},
+		{[]views.TypedTime{1}, "▁", 1, -1, " "},
+		{[]views.TypedTime{1, 1, 4, 4, 4, 4}, "▂", 1, 4, "W"},
+		{[]views.TypedTime{1, 1, 1, 1, 4}, "▄", 1, -1, "L"},
+		{[]views.TypedTime{2, 2, 2, 2, 2, 2}, "▆", 2, -1, "P"},
 	} {
 		text, style := theme.stackCell(c.stack)
 		fg, bg, _ := style.Decompose()

@@ -174,7 +174,7 @@ func packageOf(symbol string) string {
 func reasonFrame(reason string) string {
 	words := strings.Fields(reason)
 	if len(words) == 0 {
-		return unknownFrame
+		return children[unknownReason].name
 	}
 	return ":" + strings.Join(words, "-")
 }

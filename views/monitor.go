@@ -6,11 +6,11 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 )
 
-// Monitor gives the hits with which the goroutines of a Thread View waited for locks, and those of them whose lock has a
+// LockTime returns the hits with which the goroutines of a Thread View waited for locks, and those of them whose lock has a
 // known holder. Both are 0 for other trees.
-func Monitor(t *calltree.Tree) (hits, attributed *big.Rat) {
+func LockTime(t *calltree.Tree) (hits, attributed *big.Rat) {
 	hits, attributed = new(big.Rat), new(big.Rat)
-	monitor, unknown := t.Named(monitorFrame), t.Named(holderFrame)
+	monitor, unknown := t.Named(Monitor.String()), t.Named(children[unknownHolder].name)
 	if monitor == calltree.None {
 		return hits, attributed
 	}

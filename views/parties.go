@@ -55,7 +55,7 @@ func (p *parties) place(run *sampledata.Run, first, last int32) (total int64) {
 		return 0
 	}
 	syms := p.tree.Symbols()
-	wait := p.tree.Child(p.stacks.node(0, run.Stack), syms.Intern(waitFrame))
+	wait := p.tree.Child(p.stacks.node(0, run.Stack), syms.Intern(Wait.String()))
 	wait = p.tree.Child(wait, syms.Intern(reasonFrame(run.Reason)))
 	for _, g := range p.r.HolderSets[run.Holders] {
 		for _, i := range p.runs[g] {

@@ -204,11 +204,11 @@ func checkClasses(t *rapid.T, r *sampledata.Recording, o Options, want map[strin
 		if got, w := c.total(), view.Tree.Main().Cum(0); got.Cmp(w) != 0 || got.Cmp(big.NewRat(c.Hits, 1)) != 0 {
 			t.Errorf("%s: parts sum to %v, hits are %d, the view has %v", c.Class, got, c.Hits, w)
 		}
-		if c.Instances != len(want[c.Class].goroutines) {
-			t.Errorf("%s: %d instances, want %d", c.Class, c.Instances, len(want[c.Class].goroutines))
+		if c.Goroutines != len(want[c.Class].goroutines) {
+			t.Errorf("%s: %d goroutines, want %d", c.Class, c.Goroutines, len(want[c.Class].goroutines))
 		}
 		compareParts(t, c, want[c.Class])
-		run.Add(run, c.Run)
+		run.Add(run, c.Parts[Run])
 	}
 	server, err := Server(r, o)
 	if err != nil {
@@ -219,11 +219,9 @@ func checkClasses(t *rapid.T, r *sampledata.Recording, o Options, want map[strin
 	}
 }
 
-func (p Parts) list() []*big.Rat { return []*big.Rat{p.Run, p.Load, p.Prio, p.Monitor, p.Wait} }
-
 func (p Parts) total() *big.Rat {
 	total := new(big.Rat)
-	for _, h := range p.list() {
+	for _, h := range p {
 		total.Add(total, h)
 	}
 	return total
@@ -247,7 +245,7 @@ func compareParts(t *rapid.T, c ClassSummary, want *truth) {
 			}
 		}
 	}
-	got := append(c.list(), c.Attributed)
+	got := append(c.Parts[:], c.Attributed)
 	for i, k := range []string{":RUN", ":LOAD", ":PRIO", ":MONITOR", ":WAIT", "attributed"} {
 		if got[i].Cmp(sums[k]) != 0 {
 			t.Errorf("%s: %s %v, want %v", c.Class, k, got[i], sums[k])
@@ -354,14 +352,14 @@ func checkBucket(t *rapid.T, r *sampledata.Recording, o Options, class string, b
 			continue
 		}
 		hits += c.Hits
-		for i, h := range c.list() {
+		for i, h := range c.Parts {
 			sums[i].Add(sums[i], h)
 		}
 	}
 	if hits != b.Hits {
 		t.Errorf("%v to %v: %d hits, want %d", b.From, b.To, b.Hits, hits)
 	}
-	for i, h := range b.list() {
+	for i, h := range b.Parts {
 		if h.Cmp(sums[i]) != 0 {
 			t.Errorf("%v to %v: part %d is %v, want %v", b.From, b.To, i, h, sums[i])
 		}

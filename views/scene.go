@@ -160,7 +160,7 @@ func (sc *scene) capacity() int64 {
 
 // A slot is who holds n of the processors: goroutines of one class and priority, or nobody.
 type slot struct {
-	class    classID // or toIdle, toRuntime
+	class    classID // or, in its place, idleProcessor or busyRuntime
 	priority int64
 	n        int64
 }
@@ -178,7 +178,7 @@ func (sc *scene) held() []slot {
 	for _, g := range listed {
 		switch {
 		case g == sampledata.SystemProcessor:
-			sc.hold(toRuntime, 0, 1)
+			sc.hold(busyRuntime.inPlaceOfClass(), 0, 1)
 		case g < 0 || sc.at(g) == nil:
 			idle++
 		default:
@@ -192,7 +192,7 @@ func (sc *scene) held() []slot {
 		idle -= sc.unlisted(listed, idle)
 	}
 	if idle > 0 {
-		sc.hold(toIdle, 0, idle)
+		sc.hold(idleProcessor.inPlaceOfClass(), 0, idle)
 	}
 	return sc.slots
 }

@@ -23,8 +23,8 @@ func TestCreationSitesCountEveryGoroutine(t *testing.T) {
 					t.Errorf("%s: created at %+v", c.Class, s)
 				}
 			}
-			if n != c.Instances {
-				t.Errorf("%s: %d goroutines have a site, of %d", c.Class, n, c.Instances)
+			if n != c.Goroutines {
+				t.Errorf("%s: %d goroutines have a site, of %d", c.Class, n, c.Goroutines)
 			}
 			total += n
 		}

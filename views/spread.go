@@ -2,29 +2,27 @@ package views
 
 import "github.com/cpprof/cpprof/sampledata"
 
-// Whom a runnable goroutine waits for where that is no class.
-const (
-	toIdle    classID = -2 // a processor that nobody holds
-	toRuntime classID = -3 // a processor that is busy for the runtime
-	toStopped classID = -4 // the end of a stopped world
-)
-
-// A spread is how one hit of a goroutine that runs or could run is divided: run/of, load/of and prio/of
-// sum to 1, and waits list the latter two by whom they are owed to.
+// A spread is how one hit of a goroutine that runs or could run is divided: typed[Run]/of, typed[Load]/of and typed[Prio]/of
+// sum to 1, and waits list the latter two by whom they are owed to. For example, a goroutine that waits for one of two
+// processors, held by a goroutine of class c and by a collector's worker, has
+//
+//	typed: {Load: 1, Prio: 1}, of: 2
+//	waits: {Load, to: c, heads: 1, 1/2}, {Prio, to: go:runtime.gcBgMarkWorker, heads: 1, 1/2}
 type spread struct {
-	run, load, prio, of int64
-	waits               []wait
+	typed [NumTypedTimes]int64
+	of    int64
+	waits []wait
 
 	// Terms of a builder's, once numbered says so.
 	numbered bool
-	term     int32 // of run/of
+	term     int32 // of typed[Run]/of
 }
 
 // A wait gives num/den of a hit to :LOAD or :PRIO for each of a number of goroutines of one class.
 type wait struct {
-	prio     bool
-	peers    bool // the goroutine itself counts among them, and is not waited for
-	to       classID
+	typed    TypedTime // Load or Prio
+	peers    bool      // the goroutine itself counts among them, and is not waited for
+	to       classID   // or a child in place of a class
 	heads    int64
 	num, den int64
 	term     int32
@@ -62,10 +60,10 @@ func (sc *scene) spread(a actor) *spread {
 	sc.spreads[k] = sp
 	switch {
 	case sc.o.Accounting == Observed && k.executes: // in whatever sample
-		sp.run, sp.of = 1, 1
+		sp.set(Run, 1, 1)
 	case sc.r.Samples[sc.now].StoppedWorld && !k.executes:
-		sp.prio, sp.of = 1, 1
-		sp.waits = append(sp.waits, wait{prio: true, to: toStopped, heads: 1, num: 1, den: 1})
+		sp.set(Prio, 1, 1)
+		sp.waits = append(sp.waits, wait{typed: Prio, to: stoppedWorld.inPlaceOfClass(), heads: 1, num: 1, den: 1})
 	case sc.o.Accounting == Observed:
 		sp.observe(sc.held(), a.priority)
 	case sc.o.Accounting == Single:
@@ -84,6 +82,9 @@ func (sc *scene) rivals() *field {
 	return &sc.runnable
 }
 
+// set gives num/of of the hit to a typed time.
+func (sp *spread) set(t TypedTime, num, of int64) { sp.typed[t], sp.of = num, of }
+
 // observe divides the time of a runnable goroutine over who holds the processors. One that is busy for the runtime
 // can't be had by any goroutine, and so is held by what is above them all.
 func (sp *spread) observe(held []slot, priority int64) {
@@ -91,13 +92,12 @@ func (sp *spread) observe(held []slot, priority int64) {
 		sp.of += s.n
 	}
 	for _, s := range held {
-		above := s.class == toRuntime || s.class != toIdle && s.priority > priority
-		if above {
-			sp.prio += s.n
-		} else {
-			sp.load += s.n
+		t := Load
+		if s.class == busyRuntime.inPlaceOfClass() || s.class != idleProcessor.inPlaceOfClass() && s.priority > priority {
+			t = Prio
 		}
-		sp.waits = append(sp.waits, wait{prio: above, to: s.class, heads: s.n, num: 1, den: sp.of})
+		sp.typed[t] += s.n
+		sp.waits = append(sp.waits, wait{typed: t, to: s.class, heads: s.n, num: 1, den: sp.of})
 	}
 }
 
@@ -110,21 +110,22 @@ func (sp *spread) compete(f *field, priority, processors int64) {
 	}
 	left := processors - above
 	if left <= 0 {
-		sp.prio, sp.of = 1, 1
+		sp.set(Prio, 1, 1)
 		for _, l := range f.levels[:i] {
-			sp.waitFor(l, wait{prio: true, num: 1, den: above})
+			sp.waitFor(l, wait{typed: Prio, num: 1, den: above})
 		}
 		return
 	}
 	equals := f.levels[i].n
 	if left >= equals {
-		sp.run, sp.of = 1, 1
+		sp.set(Run, 1, 1)
 		return
 	}
-	sp.run, sp.load, sp.of = left, equals-left, equals
+	sp.set(Run, left, equals)
+	sp.set(Load, equals-left, equals)
 	num, den := equals-left, equals*(equals-1)
 	g := gcd(num, den)
-	sp.waitFor(f.levels[i], wait{peers: true, num: num / g, den: den / g})
+	sp.waitFor(f.levels[i], wait{typed: Load, peers: true, num: num / g, den: den / g})
 }
 
 func (sp *spread) waitFor(l *level, w wait) {

@@ -9,21 +9,24 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// Parts are typed times, in hits.
-type Parts struct {
-	Run, Load, Prio, Monitor, Wait *big.Rat
-}
-
 // A ClassSummary says what the goroutines of one thread class did in a span: the sums of its Thread View.
 type ClassSummary struct {
-	Class     string
-	Instances int      // goroutines that were of the class in some sample
-	Hits      int64    // goroutines alive, summed over the samples: the Thread View's denominator
-	MeanAlive *big.Rat // in a sample
-	Parts              // they sum to Hits
+	Class      string
+	Goroutines int      // that were of the class in some sample
+	Hits       int64    // goroutines alive, summed over the samples: the Thread View's denominator
+	MeanAlive  *big.Rat // in a sample
+	Parts               // they sum to Hits
 
-	// Attributed is the part of Monitor whose lock has a known holder.
+	// Attributed is the part of Parts[Monitor] whose lock has a known holder.
 	Attributed *big.Rat
+}
+
+// Shares returns the parts as fractions of the goroutines' lifetime.
+func (c *ClassSummary) Shares() Parts { return c.Parts.Shares(c.Hits) }
+
+// Busy returns the hits with which the goroutines did anything but wait.
+func (c *ClassSummary) Busy() *big.Rat {
+	return new(big.Rat).Sub(new(big.Rat).SetInt64(c.Hits), c.Parts[Wait])
 }
 
 // Classes sums up all thread classes of a span, the one with the most hits first.
@@ -42,19 +45,20 @@ func Classes(r *sampledata.Recording, o Options) ([]ClassSummary, error) {
 	return l.summaries(int64(to - from)), nil
 }
 
-// Indexes of typed times in sums; :MONITOR with a known holder is counted there too.
+// attributed stands behind the typed times where a tally counts hits: it takes those of Monitor whose lock has a known holder.
 const (
-	runSum = iota
-	loadSum
-	prioSum
-	monitorSum
-	waitSum
-	attributedSum
-	sums
+	attributed = NumTypedTimes
+	numSums    = attributed + 1
 )
 
-func parts(s *[sums]sum) Parts {
-	return Parts{Run: s[runSum].rat(), Load: s[loadSum].rat(), Prio: s[prioSum].rat(), Monitor: s[monitorSum].rat(), Wait: s[waitSum].rat()}
+// sums are hits by typed time, and attributed.
+type sums [numSums]sum
+
+func (s *sums) parts() (p Parts) {
+	for t := range p {
+		p[t] = s[t].rat()
+	}
+	return p
 }
 
 // A tally divides time as the builder of trees does, but keeps sums only. It is a Visitor.
@@ -66,10 +70,10 @@ type tally struct {
 
 // A ledger takes the entries of a tally.
 type ledger interface {
-	takes(a actor) bool                                       // or the actor's time is of no interest
-	enter(run *sampledata.Run, a actor, first, samples int32) // a goroutine enters a state
-	constant(a actor, typed int, first, samples int32)        // one hit in each of these samples
-	add(a actor, s, samples int32, typed int, num, den int64) // in each of so many samples from s
+	takes(a actor) bool                                         // or the actor's time is of no interest
+	enter(run *sampledata.Run, a actor, first, samples int32)   // a goroutine enters a state
+	constant(a actor, t TypedTime, first, samples int32)        // one hit in each of these samples
+	add(a actor, s, samples int32, t TypedTime, num, den int64) // in each of so many samples from s
 }
 
 func (t *tally) Begin(i int32, first, samples int32) bool {
@@ -82,12 +86,12 @@ func (t *tally) Begin(i int32, first, samples int32) bool {
 	t.ledger.enter(run, a, first, samples)
 	switch a.run {
 	case sampledata.Waiting, sampledata.Unknown:
-		t.ledger.constant(a, waitSum, first, samples)
+		t.ledger.constant(a, Wait, first, samples)
 	case sampledata.Blocked:
-		t.ledger.constant(a, monitorSum, first, samples)
+		t.ledger.constant(a, Monitor, first, samples)
 	case sampledata.Running, sampledata.Detached:
 		if t.scene.constant(a) {
-			t.ledger.constant(a, runSum, first, samples)
+			t.ledger.constant(a, Run, first, samples)
 		}
 	}
 	if t.scene.constant(a) {
@@ -124,13 +128,15 @@ func (t *tally) Sample(s, alike int32) error {
 					known++
 				}
 			}
-			t.ledger.add(a, s, alike, attributedSum, n*known, int64(max(1, len(set))))
+			t.ledger.add(a, s, alike, attributed, n*known, int64(max(1, len(set))))
 			continue
 		}
 		sp := t.scene.spread(a)
-		t.ledger.add(a, s, alike, runSum, n*sp.run, sp.of)
-		t.ledger.add(a, s, alike, loadSum, n*sp.load, sp.of)
-		t.ledger.add(a, s, alike, prioSum, n*sp.prio, sp.of)
+		for typed, num := range sp.typed {
+			if num > 0 {
+				t.ledger.add(a, s, alike, TypedTime(typed), n*num, sp.of)
+			}
+		}
 	}
 	return nil
 }
@@ -148,7 +154,7 @@ type classLedger struct {
 type classSums struct {
 	goroutines int
 	hits       int64
-	typed      [sums]sum
+	typed      sums
 }
 
 type membership struct {
@@ -190,12 +196,12 @@ func (l *classLedger) isNew(g sampledata.GoroutineID, class classID) bool {
 	return !was
 }
 
-func (l *classLedger) constant(a actor, typed int, _, samples int32) {
-	l.of(a.class).typed[typed].add(int64(samples), 1)
+func (l *classLedger) constant(a actor, t TypedTime, _, samples int32) {
+	l.of(a.class).typed[t].add(int64(samples), 1)
 }
 
-func (l *classLedger) add(a actor, _, samples int32, typed int, num, den int64) {
-	l.of(a.class).typed[typed].add(num*int64(samples), den)
+func (l *classLedger) add(a actor, _, samples int32, t TypedTime, num, den int64) {
+	l.of(a.class).typed[t].add(num*int64(samples), den)
 }
 
 func (l *classLedger) summaries(samples int64) []ClassSummary {
@@ -207,11 +213,11 @@ func (l *classLedger) summaries(samples int64) []ClassSummary {
 		}
 		all = append(all, ClassSummary{
 			Class:      l.scene.classes.names[id],
-			Instances:  c.goroutines,
+			Goroutines: c.goroutines,
 			Hits:       c.hits,
 			MeanAlive:  big.NewRat(c.hits, samples),
-			Parts:      parts(&c.typed),
-			Attributed: c.typed[attributedSum].rat(),
+			Parts:      c.typed.parts(),
+			Attributed: c.typed[attributed].rat(),
 		})
 	}
 	slices.SortFunc(all, func(a, b ClassSummary) int {

@@ -9,8 +9,8 @@ const maxUnsettled = 4 << 20
 // so for many samples, and their hits go to few terms: they are added up by term, and put into the tree
 // when they change.
 type term struct {
-	typed int     // runAt, loadAt or prioAt
-	to    classID // whom a :LOAD or :PRIO is owed to
+	typed TypedTime // Run, Load or Prio
+	to    classID   // whom a :LOAD or :PRIO is owed to
 	den   int64
 }
 
@@ -36,10 +36,7 @@ func (t *terms) number(k term) int32 {
 }
 
 func (w *wait) key() term {
-	if w.prio {
-		return term{prioAt, w.to, w.den}
-	}
-	return term{loadAt, w.to, w.den}
+	return term{w.typed, w.to, w.den}
 }
 
 // collect adds the hits of a group of goroutines that run or are runnable, in a number of samples.
@@ -47,7 +44,7 @@ func (b *builder) collect(g *group[instance], sp *spread, samples int64) {
 	n := g.n * samples
 	if !sp.numbered {
 		sp.numbered = true
-		sp.term = b.terms.number(term{typed: runAt, den: sp.of})
+		sp.term = b.terms.number(term{typed: Run, den: sp.of})
 		if !b.server {
 			for i := range sp.waits {
 				sp.waits[i].term = b.terms.number(sp.waits[i].key())
@@ -57,8 +54,8 @@ func (b *builder) collect(g *group[instance], sp *spread, samples int64) {
 	if short := b.terms.len() - len(g.hits); short > 0 {
 		g.hits = append(g.hits, make([]int64, short)...)
 	}
-	if sp.run > 0 {
-		b.collectTerm(g, sp.term, n, sp.run)
+	if run := sp.typed[Run]; run > 0 {
+		b.collectTerm(g, sp.term, n, run)
 	}
 	if b.server {
 		return
@@ -103,8 +100,8 @@ func (b *builder) settleAll() {
 
 // termNode is the node of a term below a stack.
 func (b *builder) termNode(node int32, k term) int32 {
-	node = b.child(node, k.typed)
-	if k.typed == runAt {
+	node = b.typedNode(node, k.typed)
+	if k.typed == Run {
 		return node
 	}
 	return b.tree.Child(node, b.frameOf(k.to))

@@ -43,7 +43,7 @@ func Timeline(r *sampledata.Recording, o Options, class string, buckets int) ([]
 		return nil, fmt.Errorf("timeline: %w", unknownClassError(r, o, class))
 	}
 	for i := range l.buckets {
-		l.buckets[i].Parts = parts(&l.typed[i])
+		l.buckets[i].Parts = l.typed[i].parts()
 	}
 	return l.buckets, nil
 }
@@ -56,10 +56,10 @@ type timeLedger struct {
 	from    int32
 	entered int // runs taken
 	buckets []Bucket
-	typed   [][sums]sum
-	bucket  []int32       // by sample from the first of the span
-	steps   [sums][]int64 // by sample: by how much constant hits differ from those of the sample before
-	alive   []int64       // the same for goroutines
+	typed   []sums
+	bucket  []int32          // by sample from the first of the span
+	steps   [numSums][]int64 // by sample: by how much constant hits differ from those of the sample before
+	alive   []int64          // the same for goroutines
 }
 
 // lay makes the buckets and puts each sample into its own.
@@ -74,7 +74,7 @@ func (l *timeLedger) lay(r *sampledata.Recording, span Span, to int32, n int) {
 		width++
 	}
 	l.buckets = make([]Bucket, n)
-	l.typed = make([][sums]sum, n)
+	l.typed = make([]sums, n)
 	for i := range l.buckets {
 		start := min(width*time.Duration(i), length)
 		l.buckets[i].From = span.From + start
@@ -95,20 +95,20 @@ func (l *timeLedger) enter(_ *sampledata.Run, _ actor, first, samples int32) {
 	l.alive[first-l.from+samples]--
 }
 
-func (l *timeLedger) constant(_ actor, typed int, first, samples int32) {
-	l.steps[typed][first-l.from]++
-	l.steps[typed][first-l.from+samples]--
+func (l *timeLedger) constant(_ actor, t TypedTime, first, samples int32) {
+	l.steps[t][first-l.from]++
+	l.steps[t][first-l.from+samples]--
 }
 
-func (l *timeLedger) add(_ actor, s, samples int32, typed int, num, den int64) {
+func (l *timeLedger) add(_ actor, s, samples int32, t TypedTime, num, den int64) {
 	for _, i := range l.bucket[s-l.from : s-l.from+samples] {
-		l.typed[i][typed].add(num, den)
+		l.typed[i][t].add(num, den)
 	}
 }
 
 // climb adds up the constant hits of each sample.
 func (l *timeLedger) climb() {
-	var now [sums]int64
+	var now [numSums]int64
 	var alive int64
 	for s, i := range l.bucket {
 		alive += l.alive[s]

@@ -8,23 +8,6 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// The pseudo-frames of typed time (design "Typed time").
-const (
-	runFrame     = ":RUN"
-	loadFrame    = ":LOAD"
-	prioFrame    = ":PRIO"
-	monitorFrame = ":MONITOR"
-	waitFrame    = ":WAIT"
-
-	unknownFrame  = ":unknown"        // a wait whose reason is not known
-	holderFrame   = ":unknown-holder" // of a lock
-	deadlockFrame = ":deadlock"       // the class above it closes a cycle of locks
-	cutFrame      = ":cut"            // a chain of locks goes on, but is not followed
-	idleFrame     = ":idle-processor"
-	runtimeFrame  = ":runtime"       // a processor was busy for the runtime
-	stoppedFrame  = ":stopped-world" // the runtime had stopped all goroutines
-)
-
 const (
 	// maxChain is the number of goroutines that one chain of locks is followed through.
 	maxChain = 64
@@ -51,11 +34,12 @@ type builder struct {
 	terms    terms
 	settleAt int // bound on the number of hits collected by term
 
-	typed   [stoppedAt + 1]calltree.Func
-	frames  []calltree.Func          // by class; newFrame until asked for
-	reasons map[string]calltree.Func // by the recording's text
-	chain   []sampledata.GoroutineID // of the instance at hand: who waits for whom
-	visited int                      // holders, for the instance at hand
+	typed    [NumTypedTimes]calltree.Func
+	children []calltree.Func
+	frames   []calltree.Func          // by class; newFrame until asked for
+	reasons  map[string]calltree.Func // by the recording's text
+	chain    []sampledata.GoroutineID // of the instance at hand: who waits for whom
+	visited  int                      // holders, for the instance at hand
 }
 
 // An instance is an actor at a stack: the node where its frames end.
@@ -64,30 +48,16 @@ type instance struct {
 	node int32
 }
 
-// Places in builder.typed.
-const (
-	runAt = iota
-	loadAt
-	prioAt
-	monitorAt
-	waitAt
-	unknownAt
-	holderAt
-	deadlockAt
-	cutAt
-	idleAt
-	runtimeAt
-	stoppedAt
-)
-
 func newBuilder(sc *scene, root string) *builder {
 	syms := new(calltree.Symbols)
 	b := &builder{scene: sc, class: noClass, settleAt: maxUnsettled, reasons: make(map[string]calltree.Func)}
 	b.tree = calltree.NewBuilder(syms, root, "time", "samples")
 	b.stacks = newStacks(sc.r, sc.o, b.tree)
-	for i, name := range []string{runFrame, loadFrame, prioFrame, monitorFrame, waitFrame, unknownFrame, holderFrame,
-		deadlockFrame, cutFrame, idleFrame, runtimeFrame, stoppedFrame} {
-		b.typed[i] = syms.Intern(name)
+	for t := range NumTypedTimes {
+		b.typed[t] = syms.Intern(t.String())
+	}
+	for _, c := range children {
+		b.children = append(b.children, syms.Intern(c.name))
 	}
 	return b
 }
@@ -203,11 +173,11 @@ func (b *builder) placeWhole(in instance, w share) {
 func (b *builder) place(in instance, w share) {
 	switch in.run {
 	case sampledata.Waiting:
-		b.add(b.tree.Child(b.child(in.node, waitAt), b.reason(in.reason)), w)
+		b.add(b.tree.Child(b.typedNode(in.node, Wait), b.reason(in.reason)), w)
 	case sampledata.Unknown:
-		b.add(b.child(b.child(in.node, waitAt), unknownAt), w)
+		b.add(b.childNode(b.typedNode(in.node, Wait), unknownReason), w)
 	case sampledata.Blocked:
-		b.placeBlocked(b.child(in.node, monitorAt), in.holders, w)
+		b.placeBlocked(b.typedNode(in.node, Monitor), in.holders, w)
 	default:
 		b.placeSpread(in, b.scene.spread(in.actor), w)
 	}
@@ -215,8 +185,8 @@ func (b *builder) place(in instance, w share) {
 
 // placeSpread divides the hits of a goroutine that runs or is runnable.
 func (b *builder) placeSpread(in instance, sp *spread, w share) {
-	if sp.run > 0 {
-		b.add(b.child(in.node, runAt), w.times(sp.run, sp.of))
+	if run := sp.typed[Run]; run > 0 {
+		b.add(b.typedNode(in.node, Run), w.times(run, sp.of))
 	}
 	if b.server {
 		return
@@ -240,7 +210,7 @@ func (b *builder) placeBlocked(node int32, holders sampledata.HolderSetID, w sha
 	}
 	n, unknown := int64(len(set)), int64(0)
 	if n == 0 {
-		b.add(b.child(node, holderAt), w)
+		b.add(b.childNode(node, unknownHolder), w)
 		return
 	}
 	each := w.times(1, n)
@@ -253,7 +223,7 @@ func (b *builder) placeBlocked(node int32, holders sampledata.HolderSetID, w sha
 		b.placeHolder(node, run, each)
 	}
 	if unknown > 0 {
-		b.add(b.child(node, holderAt), w.times(unknown, n))
+		b.add(b.childNode(node, unknownHolder), w.times(unknown, n))
 	}
 }
 
@@ -264,12 +234,12 @@ func (b *builder) placeHolder(node int32, run *sampledata.Run, w share) {
 	b.visited++
 	switch {
 	case slices.Contains(b.chain, run.Goroutine):
-		b.add(b.child(class, deadlockAt), w)
+		b.add(b.childNode(class, deadlock), w)
 	case len(b.chain) >= maxChain || b.visited > maxHolders:
 		b.warnings.add("cut-chain", 1, func() string {
 			return "goroutines wait for one another's locks in a longer chain than is followed"
 		})
-		b.add(b.child(class, cutAt), w)
+		b.add(b.childNode(class, cutChain), w)
 	default:
 		b.chain = append(b.chain, run.Goroutine)
 		b.place(instance{a, b.stacks.node(class, run.Stack)}, w)
@@ -279,17 +249,14 @@ func (b *builder) placeHolder(node int32, run *sampledata.Run, w share) {
 
 func (b *builder) add(node int32, w share) { w.addTo(b.tree, node) }
 
-func (b *builder) child(node int32, typed int) int32 { return b.tree.Child(node, b.typed[typed]) }
+func (b *builder) typedNode(node int32, t TypedTime) int32 { return b.tree.Child(node, b.typed[t]) }
 
-// frameOf gives the frame of who is waited for.
+func (b *builder) childNode(node int32, c child) int32 { return b.tree.Child(node, b.children[c]) }
+
+// frameOf returns the frame of a class, or of the child that stands in its place.
 func (b *builder) frameOf(to classID) calltree.Func {
-	switch to {
-	case toIdle:
-		return b.typed[idleAt]
-	case toRuntime:
-		return b.typed[runtimeAt]
-	case toStopped:
-		return b.typed[stoppedAt]
+	if c, ok := to.asChild(); ok {
+		return b.children[c]
 	}
 	for int(to) >= len(b.frames) {
 		b.frames = append(b.frames, newFrame)

@@ -172,7 +172,8 @@ func TestTinySharesAreExact(t *testing.T) {
 func TestHitsBeyondInt64(t *testing.T) {
 	b := newBuilder(newScene(&sampledata.Recording{}, Options{}), "go:a")
 	g := &group[instance]{n: 1}
-	sp := &spread{run: 1, of: 2, load: 1, waits: []wait{{to: toIdle, heads: 1, num: 1, den: 2}}}
+	sp := &spread{of: 2, waits: []wait{{typed: Load, to: idleProcessor.inPlaceOfClass(), heads: 1, num: 1, den: 2}}}
+	sp.typed[Run], sp.typed[Load] = 1, 1
 	for range 3 {
 		b.collect(g, sp, 1<<62)
 	}
@@ -325,7 +326,7 @@ func TestAttribution(t *testing.T) {
 	attributed, monitor := new(big.Rat), new(big.Rat)
 	for _, c := range classes {
 		attributed.Add(attributed, c.Attributed)
-		monitor.Add(monitor, c.Monitor)
+		monitor.Add(monitor, c.Parts[Monitor])
 	}
 	if attributed.RatString() != "1/2" || monitor.RatString() != "2" {
 		t.Errorf("%v of %v attributed", attributed, monitor)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"math/big"
 	"slices"
 	"strings"
 
@@ -149,7 +148,7 @@ func (f *reportFlags) compareAll(t terminal, path string, color bool) error {
 	each := []reportFlags{*f}
 	each[0].server = true
 	next := "--server"
-	if class, common := mostChanged(classes[0], classes[1]); common {
+	if class, common := views.MostChanged(classes[0], classes[1]); common {
 		each = append(each, *f)
 		each[1].thread = class
 		next = "--thread " + shellWord(class)
@@ -168,31 +167,4 @@ func (f *reportFlags) compareAll(t terminal, path string, color bool) error {
 	}
 	_, err := fmt.Fprintf(t.out, "\nGo on with\n  cpprof find %s --against %s %s\n", shellWord(path), shellWord(f.against), next)
 	return err
-}
-
-// mostChanged is the class of both recordings whose typed time moved most; the first of equals.
-func mostChanged(a, b []views.ClassSummary) (class string, common bool) {
-	most := new(big.Rat)
-	for _, c := range a {
-		i := slices.IndexFunc(b, func(o views.ClassSummary) bool { return o.Class == c.Class })
-		if i < 0 {
-			continue
-		}
-		if moved := movedTime(c, b[i]); !common || moved.Cmp(most) > 0 {
-			class, most, common = c.Class, moved, true
-		}
-	}
-	return class, common
-}
-
-// movedTime sums up by how much the shares of typed times differ.
-func movedTime(a, b views.ClassSummary) *big.Rat {
-	sum := new(big.Rat)
-	before := []*big.Rat{b.Run, b.Load, b.Prio, b.Monitor, b.Wait}
-	for i, hits := range []*big.Rat{a.Run, a.Load, a.Prio, a.Monitor, a.Wait} {
-		d := new(big.Rat).Quo(hits, big.NewRat(a.Hits, 1))
-		d.Sub(d, new(big.Rat).Quo(before[i], big.NewRat(b.Hits, 1)))
-		sum.Add(sum, d.Abs(d))
-	}
-	return sum
 }

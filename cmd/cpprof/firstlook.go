@@ -2,9 +2,7 @@ package main
 
 import (
 	"fmt"
-	"math/big"
 	"slices"
-	"strings"
 
 	"github.com/cpprof/cpprof/locks"
 	"github.com/cpprof/cpprof/refine"
@@ -36,7 +34,7 @@ func firstLook(t terminal, s *source, limit refine.Threshold, color bool) error 
 		_, err := fmt.Fprintln(t.out, "No goroutine was seen: the recording has no samples in this span.")
 		return err
 	}
-	shown := slices.DeleteFunc(slices.Clone(classes), isIdleRuntime)
+	shown := slices.DeleteFunc(slices.Clone(classes), func(c views.ClassSummary) bool { return c.IdleRuntime() })
 	if err := report.Classes(t.out, shown); err != nil {
 		return err
 	}
@@ -47,7 +45,7 @@ func firstLook(t terminal, s *source, limit refine.Threshold, color bool) error 
 	if err != nil {
 		return err
 	}
-	held := mostHeldUp(classes)
+	held := views.MostHeldUp(classes)
 	thread, err := s.threadView(held)
 	if err != nil {
 		return err
@@ -69,29 +67,4 @@ Go on with
   cpprof cost %[1]s --thread %[2]s '* ..:MONITOR'
 `, shellWord(s.path), shellWord(held))
 	return err
-}
-
-// isIdleRuntime tells whether a class is the runtime's own and waited for 95 % of its time or more.
-func isIdleRuntime(c views.ClassSummary) bool {
-	if !strings.HasPrefix(c.Class, "go:runtime.") || c.Class == "go:runtime.main" {
-		return false
-	}
-	return new(big.Rat).SetFrac64(c.Hits, 20).Cmp(new(big.Rat).Sub(new(big.Rat).SetInt64(c.Hits), c.Wait)) >= 0
-}
-
-// mostHeldUp is the class whose goroutines spent most time waiting for locks and processors; where none did,
-// the one that ran most.
-func mostHeldUp(classes []views.ClassSummary) string {
-	heldUp := func(c views.ClassSummary) *big.Rat {
-		sum := new(big.Rat).Add(c.Load, c.Prio)
-		return sum.Add(sum, c.Monitor)
-	}
-	best := classes[0]
-	for _, c := range classes[1:] {
-		d := heldUp(c).Cmp(heldUp(best))
-		if d > 0 || d == 0 && c.Run.Cmp(best.Run) > 0 {
-			best = c
-		}
-	}
-	return best.Class
 }

@@ -54,8 +54,8 @@ func TestChannels(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range sums {
-		if parties[c.Class[len("go:"):]] != "" && c.Monitor.Sign() != 0 {
-			t.Errorf("%s waits for locks: %v", c.Class, c.Monitor)
+		if parties[c.Class[len("go:"):]] != "" && c.Parts[views.Monitor].Sign() != 0 {
+			t.Errorf("%s waits for locks: %v", c.Class, c.Parts[views.Monitor])
 		}
 	}
 }

@@ -1,0 +1,60 @@
+package views
+
+import (
+	"math/big"
+	"slices"
+	"strings"
+)
+
+// MostHeldUp returns the class whose goroutines spent most time waiting for locks and processors. If none did, it is the class
+// that ran most; the first of equals. There has to be a class.
+func MostHeldUp(classes []ClassSummary) string {
+	best := classes[0]
+	for _, c := range classes[1:] {
+		d := c.heldUp().Cmp(best.heldUp())
+		if d > 0 || d == 0 && c.Parts[Run].Cmp(best.Parts[Run]) > 0 {
+			best = c
+		}
+	}
+	return best.Class
+}
+
+func (c *ClassSummary) heldUp() *big.Rat {
+	sum := new(big.Rat).Add(c.Parts[Load], c.Parts[Prio])
+	return sum.Add(sum, c.Parts[Monitor])
+}
+
+// IdleRuntime reports whether a class is the runtime's own and waited for 95 % of its time or more.
+func (c *ClassSummary) IdleRuntime() bool {
+	if !strings.HasPrefix(c.Class, "go:runtime.") || c.Class == "go:runtime.main" {
+		return false
+	}
+	return new(big.Rat).SetFrac64(c.Hits, 20).Cmp(c.Busy()) >= 0
+}
+
+// MostChanged returns the class whose typed time differs most between two recordings, the first of equals in a's order; ok
+// reports whether any class is in both.
+func MostChanged(a, b []ClassSummary) (class string, ok bool) {
+	most := new(big.Rat)
+	for _, c := range a {
+		i := slices.IndexFunc(b, func(o ClassSummary) bool { return o.Class == c.Class })
+		if i < 0 {
+			continue
+		}
+		if moved := movedTime(c.Shares(), b[i].Shares()); !ok || moved.Cmp(most) > 0 {
+			class, most, ok = c.Class, moved, true
+		}
+	}
+	return class, ok
+}
+
+// movedTime sums up by how much shares of typed time differ. For example, a class that went from 0.9 RUN and 0.1 WAIT to 0.6
+// RUN and 0.4 WAIT moved 0.6.
+func movedTime(a, b Parts) *big.Rat {
+	sum := new(big.Rat)
+	for t := range a {
+		d := new(big.Rat).Sub(a[t], b[t])
+		sum.Add(sum, d.Abs(d))
+	}
+	return sum
+}

@@ -1,0 +1,65 @@
+package views
+
+import (
+	"math/big"
+	"testing"
+)
+
+// class makes a summary of hits by typed time: RUN, LOAD, PRIO, MONITOR, WAIT.
+func class(name string, hits ...int64) ClassSummary {
+	c := ClassSummary{Class: name}
+	for t, n := range hits {
+		c.Parts[t] = big.NewRat(n, 1)
+		c.Hits += n
+	}
+	return c
+}
+
+func TestMostHeldUp(t *testing.T) {
+	for _, c := range []struct {
+		want    string
+		classes []ClassSummary
+	}{
+		{"go:b", []ClassSummary{class("go:a", 90, 1, 1, 1, 0), class("go:b", 0, 2, 1, 1, 0), class("go:c", 0, 0, 0, 3, 900)}},
+		{"go:b", []ClassSummary{class("go:a", 1, 0, 0, 0, 9), class("go:b", 2, 0, 0, 0, 0), class("go:c", 2, 0, 0, 0, 0)}},
+		{"go:a", []ClassSummary{class("go:a", 0, 0, 0, 0, 1), class("go:b", 0, 0, 0, 0, 2)}},
+	} {
+		if got := MostHeldUp(c.classes); got != c.want {
+			t.Errorf("of %v it is %s, want %s", c.classes, got, c.want)
+		}
+	}
+}
+
+// What counts is shares of each class's own lifetime: go:a has many more hits, but spends its time as before.
+func TestMostChanged(t *testing.T) {
+	a := []ClassSummary{class("go:new", 0, 0, 0, 9, 0), class("go:a", 800, 0, 0, 0, 800), class("go:b", 6, 0, 0, 0, 4), class("go:c", 5, 0, 0, 5, 0)}
+	b := []ClassSummary{class("go:c", 7, 0, 0, 3, 0), class("go:b", 9, 0, 0, 0, 1), class("go:a", 1, 0, 0, 0, 1), class("go:old", 5, 0, 0, 0, 0)}
+	if got, ok := MostChanged(a, b); got != "go:b" || !ok {
+		t.Errorf("it is %q, %v, want go:b", got, ok)
+	}
+	if got, want := movedTime(a[2].Shares(), b[1].Shares()), big.NewRat(3, 5); got.Cmp(want) != 0 {
+		t.Errorf("go:b moved %v, want %v", got, want)
+	}
+	if got, ok := MostChanged(a[:1], b); ok {
+		t.Errorf("of recordings without a common class it is %q", got)
+	}
+	if got, ok := MostChanged(a, a); got != "go:new" || !ok {
+		t.Errorf("of equals it is %q, %v, want the first", got, ok)
+	}
+}
+
+func TestIdleRuntime(t *testing.T) {
+	for _, c := range []struct {
+		class ClassSummary
+		want  bool
+	}{
+		{class("go:runtime.bgsweep", 5, 0, 0, 0, 95), true},
+		{class("go:runtime.bgsweep", 6, 0, 0, 0, 94), false},
+		{class("go:runtime.main", 0, 0, 0, 0, 1), false},
+		{class("go:main.main", 0, 0, 0, 0, 1), false},
+	} {
+		if got := c.class.IdleRuntime(); got != c.want {
+			t.Errorf("%v: %v", c.class, got)
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package views
+
+import (
+	"math/big"
+	"slices"
+
+	"github.com/cpprof/cpprof/calltree"
+)
+
+// A TypedTime is one of the kinds of time into which a goroutine's hits are divided (design "Typed time"). Parts and every
+// other array over typed times are indexed by it.
+type TypedTime uint8
+
+// The typed times, in the order in which they are shown everywhere.
+const (
+	Run     TypedTime = iota // the goroutine executes
+	Load                     // it could execute, but its equals hold the processors
+	Prio                     // it could execute, but what has a higher priority holds the processors
+	Monitor                  // it waits for a lock
+	Wait                     // it waits for anything else
+
+	NumTypedTimes = Wait + 1
+)
+
+// typedTimes says how each typed time is written: as a frame of a stack, and in at most four letters.
+var typedTimes = [NumTypedTimes]struct{ frame, short string }{
+	Run:     {":RUN", "RUN"},
+	Load:    {":LOAD", "LOAD"},
+	Prio:    {":PRIO", "PRIO"},
+	Monitor: {":MONITOR", "MON"},
+	Wait:    {":WAIT", "WAIT"},
+}
+
+// String returns the frame that stands for the typed time in a stack: ":MONITOR".
+func (t TypedTime) String() string { return typedTimes[t].frame }
+
+// Name returns the frame's name without its colon: "MONITOR".
+func (t TypedTime) Name() string { return typedTimes[t].frame[1:] }
+
+// Short returns the name for a narrow column, at most four letters: "MON".
+func (t TypedTime) Short() string { return typedTimes[t].short }
+
+// Letter returns the letter that stands for the typed time if there are no colours: "M".
+func (t TypedTime) Letter() string { return typedTimes[t].frame[1:2] }
+
+// ParseTypedTime returns the typed time that a frame stands for, such as ":MONITOR".
+func ParseTypedTime(frame string) (t TypedTime, ok bool) {
+	for t := range NumTypedTimes {
+		if typedTimes[t].frame == frame {
+			return t, true
+		}
+	}
+	return 0, false
+}
+
+// TypedTimeOf returns the typed time to which the end of a path belongs, given the names of the path's elements: the typed
+// time that stands there, or above the frame that stands there. Some paths leave it out; there the frame's own name decides:
+//
+//   - main.f :MONITOR                       Monitor
+//   - ..:PRIO :runtime                      Prio
+//   - ..:runtime                            Prio, below which views put this frame
+//   - ..:chan-receive                       Wait, as of every other frame
+//   - ..:MONITOR go:main.f :deadlock        Monitor
+//   - ..:MONITOR go:main.f ..:chan-receive  Wait, of the holder
+//   - ..:PRIO go:main.f                     Prio
+//   - ..:MONITOR go:main.f                  none: what follows is whatever the holder of the lock does
+//   - ..main.f                              none
+func TypedTimeOf(path []string) (t TypedTime, ok bool) {
+	below := "" // the frame of typed time nearest to the path's end
+	for i := len(path) - 1; i > 0; i-- {
+		if t, ok := ParseTypedTime(path[i]); ok {
+			return t, true
+		}
+		switch kind := calltree.KindOf(path[i]); {
+		case kind == calltree.Typed && below == "":
+			below = path[i]
+		case kind == calltree.Function, path[i-1] == Monitor.String():
+			return usualTypedTime(below)
+		}
+	}
+	return usualTypedTime(below)
+}
+
+// usualTypedTime returns the typed time below which a frame usually stands; none for "".
+func usualTypedTime(frame string) (t TypedTime, ok bool) {
+	i := slices.IndexFunc(children, func(c childFrame) bool { return c.name == frame })
+	switch {
+	case frame == "":
+		return 0, false
+	case i < 0:
+		return Wait, true // it is a wait reason
+	}
+	return children[i].under, true
+}
+
+// A child numbers a frame, neither a class nor a wait reason, that views put below a typed time.
+type child int32
+
+// childFrame is what a child is called and where it stands.
+type childFrame struct {
+	under TypedTime
+	name  string
+}
+
+// children lists the frames of all children, by number.
+var children []childFrame
+
+// child adds a frame below the typed time. It is for the declarations that follow: one line makes a child known everywhere.
+func (t TypedTime) child(name string) child {
+	children = append(children, childFrame{t, name})
+	return child(len(children) - 1)
+}
+
+var (
+	idleProcessor = Load.child(":idle-processor")    // a processor that nobody holds
+	busyRuntime   = Prio.child(":runtime")           // a processor that is busy for the runtime
+	stoppedWorld  = Prio.child(":stopped-world")     // the runtime had stopped all goroutines
+	unknownHolder = Monitor.child(":unknown-holder") // of a lock
+	deadlock      = Monitor.child(":deadlock")       // the class above it closes a cycle of locks
+	cutChain      = Monitor.child(":cut")            // a chain of locks goes on, but is not followed
+	unknownReason = Wait.child(":unknown")           // a wait whose reason is not known
+)
+
+// inPlaceOfClass returns the number that stands for the child if it, and no class, is what a goroutine waits for.
+func (c child) inPlaceOfClass() classID { return noClass - 1 - classID(c) }
+
+// asChild is the inverse of inPlaceOfClass.
+func (id classID) asChild() (c child, ok bool) { return child(noClass - 1 - id), id < noClass }
+
+// Parts are hits by typed time.
+type Parts [NumTypedTimes]*big.Rat
+
+// Shares returns the parts as fractions of a number of hits; all are 0 if there are none.
+func (p Parts) Shares(hits int64) Parts {
+	var shares Parts
+	for t := range p {
+		shares[t] = new(big.Rat)
+		if hits != 0 {
+			shares[t].Quo(p[t], new(big.Rat).SetInt64(hits))
+		}
+	}
+	return shares
+}

@@ -1,0 +1,83 @@
+package views
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/cpprof/cpprof/calltree"
+)
+
+// The end of a path belongs to the typed time that it stands below, whatever its own name is.
+func TestTypedTimeOf(t *testing.T) {
+	for path, want := range map[string]string{
+		"* main.f :MONITOR":                         ":MONITOR",
+		"* :PRIO :runtime":                          ":PRIO",
+		"* :PRIO :stopped-world":                    ":PRIO",
+		"* :PRIO go:main.f":                         ":PRIO",
+		"* :LOAD :idle-processor":                   ":LOAD",
+		"* :MONITOR :unknown-holder":                ":MONITOR",
+		"* :MONITOR go:main.f :cut":                 ":MONITOR",
+		"* :MONITOR go:main.f main.g :MONITOR :cut": ":MONITOR",
+		"* :MONITOR go:main.f :deadlock":            ":MONITOR",
+		"* :MONITOR go:main.f :RUN":                 ":RUN",
+		"* :MONITOR go:main.f main.g :chan-receive": ":WAIT",
+		"* :WAIT :unknown":                          ":WAIT",
+		"* :WAIT :runtime":                          ":WAIT", // a reason that a recording names so
+		"* :WAIT label:a=b":                         ":WAIT", // a candidate of Parties
+		"* :runtime":                                ":PRIO",
+		"* :cut":                                    ":MONITOR",
+		"* lock go:main.f :deadlock":                ":MONITOR", // as in Holders
+		"* :select":                                 ":WAIT",
+		"* :MONITOR go:main.f":                      "",
+		"* :MONITOR label:a=b":                      "",
+		"* :MONITOR go:main.f main.g":               "",
+		"* main.f":                                  "",
+		"go:main.f":                                 "",
+		"*":                                         "",
+		"":                                          "",
+	} {
+		got := ""
+		if typed, ok := TypedTimeOf(strings.Fields(path)); ok {
+			got = typed.String()
+		}
+		if got != want {
+			t.Errorf("%q belongs to %q, want %q", path, got, want)
+		}
+	}
+}
+
+// Every frame below a typed time is found by its name, and no two have the same; so are letters, which stand alone.
+func TestTypedTimesAreDistinct(t *testing.T) {
+	seen := make(map[string]bool)
+	once := func(name string) {
+		if seen[name] {
+			t.Errorf("%s stands for two things", name)
+		}
+		seen[name] = true
+	}
+	for typed := range NumTypedTimes {
+		once(typed.Letter())
+		once(typed.String())
+		if got, ok := ParseTypedTime(typed.String()); got != typed || !ok {
+			t.Errorf("%v is read as %v, %v", typed, got, ok)
+		}
+		if typed.String() != ":"+typed.Name() || !strings.HasPrefix(typed.Name(), typed.Short()) || len(typed.Short()) > 4 {
+			t.Errorf("%v is called %s, in short %s", typed, typed.Name(), typed.Short())
+		}
+	}
+	for n, c := range children {
+		once(c.name)
+		if calltree.KindOf(c.name) != calltree.Typed {
+			t.Errorf("%s is no frame of typed time", c.name)
+		}
+		if got, ok := child(n).inPlaceOfClass().asChild(); got != child(n) || !ok {
+			t.Errorf("%s comes back as %d, %v", c.name, got, ok)
+		}
+	}
+	if _, ok := classID(0).asChild(); ok {
+		t.Error("a class is a child")
+	}
+	if _, ok := noClass.asChild(); ok {
+		t.Error("no class is a child")
+	}
+}
