@@ -7,14 +7,14 @@ import (
 	"testing"
 
 	"github.com/cpprof/cpprof/calltree"
-	"github.com/cpprof/cpprof/internal/synthetic"
+	"github.com/cpprof/cpprof/internal/bigtree"
 )
 
-var largeTree = sync.OnceValue(func() *calltree.Tree { return synthetic.Tree(1_000_000, 5000) })
+var largeTree = sync.OnceValue(func() *calltree.Tree { return bigtree.New(1_000_000, 5000) })
 
 // typedTree is a tree of a million nodes as views make them: all cost is in typed time below the functions.
 var typedTree = sync.OnceValue(func() *calltree.Tree {
-	t := synthetic.Tree(650_000, 5000)
+	t := bigtree.New(650_000, 5000)
 	b := calltree.NewBuilder(t.Symbols(), calltree.RootName, "time", "samples")
 	run := t.Symbols().Intern(":RUN")
 	at := make([]int32, t.Len())

@@ -9,7 +9,7 @@ import (
 
 	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/interchange"
-	"github.com/cpprof/cpprof/internal/synthetic"
+	"github.com/cpprof/cpprof/internal/bigtree"
 )
 
 // writePprof writes a tree as a profile for go tool pprof.
@@ -54,7 +54,7 @@ func BenchmarkGoToolPprof(b *testing.B) {
 // What pprof calls flat and cum are the base and cum of single names.
 func TestPprofAgrees(t *testing.T) {
 	tool := pprofTool(t)
-	tree := synthetic.Tree(3000, 50)
+	tree := bigtree.New(3000, 50)
 	cmd := exec.Command(tool, "tool", "pprof", "-top", "-nodecount=1000", "-nodefraction=0", writePprof(t, tree))
 	cmd.Env = append(os.Environ(), "PPROF_TMPDIR="+t.TempDir())
 	out, err := cmd.Output()

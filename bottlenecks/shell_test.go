@@ -58,9 +58,7 @@ func session(t testing.TB) Profile {
 		"8 main serve log write", "7 main admin log write", "2 main visit visit visit", "18 main serve"))
 }
 
-func TestShellSession(t *testing.T) {
-	files := memory{}
-	script := `set suggester HighBase
+const sessionScript = `set suggester HighBase
 set limit 3
 suggest
 select 1
@@ -84,7 +82,9 @@ set suggester Recursive
 suggest
 select 0
 `
-	want := `> set suggester HighBase
+
+// sessionOutput is what a terminal shows of sessionScript.
+const sessionOutput = `> set suggester HighBase
 > set limit 3
 > suggest
            Cum      Base  Path
@@ -200,9 +200,12 @@ path     visit visit
    3     2.00%     2.00%  without top visit
    4     2.00%     2.00%  without bottom visit
 `
-	got := run(files.attach(NewShell(session(t))), script)
-	if got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
+
+func TestShellSession(t *testing.T) {
+	files := memory{}
+	got := run(files.attach(NewShell(session(t))), sessionScript)
+	if got != sessionOutput {
+		t.Errorf("got\n%s\nwant\n%s", got, sessionOutput)
 	}
 }
 

@@ -109,10 +109,10 @@ holders h3 g0
 holders h4 g1 g2
 `
 
-func TestAnalyse(t *testing.T) {
-	for _, test := range []struct{ name, text, want string }{
-		{"nothing", "", ""},
-		{"no evidence, no address, no name", `
+// analyses are recordings, and what Analyse finds in them.
+var analyses = []struct{ name, text, want string }{
+	{"nothing", "", ""},
+	{"no evidence, no address, no name", `
 sample 1ms
 	g0 blocked n1 reason=sync.Mutex.Lock
 	g1 blocked n3 reason=sync.Mutex.Lock
@@ -126,7 +126,7 @@ unknown lock 0x0 sync.Mutex: 2 none=2 in 0-1
 lock taken in main.b 0x0 sync.Mutex: 1 none=1 in 0-0
   waits 1 go:main.b sync.Mutex.Lock in main.b
 `},
-		{"all kinds of evidence", `
+	{"all kinds of evidence", `
 lock 0x10 main.mu
 sample 1ms
 	g0 blocked n1 reason=sync.Mutex.Lock lock=0x10 holders=h1 evidence=inferred
@@ -143,7 +143,7 @@ sample 4ms
   holds 1 go:main.b
   holds 1 go:main.c
 `},
-		{"readers share a hit, and one that is gone is none", `
+	{"readers share a hit, and one that is gone is none", `
 sample 1ms
 	g0 blocked n1 reason=sync.RWMutex.Lock lock=0x10 holders=h4 evidence=inferred
 	g1 running n6
@@ -155,7 +155,7 @@ sample 2ms
   holds 1 go:main.b
   holds 1/2 go:main.c
 `},
-		{"an address that is used again, and instances", `
+	{"an address that is used again, and instances", `
 lock 0x10 main.(*cache).mu
 lock 0x20 main.(*cache).mu
 sample 1ms
@@ -176,7 +176,7 @@ main.(*cache).mu of instance 1 0x20 sync.Mutex: 1 none=1 in 0-0
 main.(*cache).mu of instance 2 0x10 sync.Mutex: 1 none=1 in 0-0
   waits 1 go:main.b sync.Mutex.Lock in main.b
 `},
-		{"chains", `
+	{"chains", `
 lock 0x10 main.one
 lock 0x20 main.two
 sample 1ms
@@ -199,7 +199,7 @@ main.two 0x20 sync.Mutex: 3 inferred=2 none=1 in 0-2
   waits 3 go:main.b sync.Mutex.Lock in main.b
   holds 2 go:main.c
 `},
-		{"a deadlock that comes, and stays while another waits for it", `
+	{"a deadlock that comes, and stays while another waits for it", `
 lock 0x10 main.one
 lock 0x20 main.two
 sample 1ms
@@ -228,7 +228,7 @@ deadlock in 2 samples, 1-2:
     sync.(*Mutex).Lock:0
     main.b:21
 `},
-		{"a goroutine that waits for what it holds", `
+	{"a goroutine that waits for what it holds", `
 sample 1ms
 	g1 blocked n3 reason=sync.Mutex.Lock lock=0x10 holders=h1 evidence=inferred
 sample 2ms
@@ -240,7 +240,7 @@ deadlock in 2 samples, 0-1:
     sync.(*Mutex).Lock:0
     main.b:21
 `},
-		{"candidates are not blamed, and waits for other things are no locks", `
+	{"candidates are not blamed, and waits for other things are no locks", `
 sample 1ms
 	g0 blocked n1 reason=sync.Mutex.Lock lock=0x10 holders=h1 evidence=ambiguous
 	g1 blocked n3 reason=sync.Mutex.Lock lock=0x20 holders=h3 evidence=ambiguous
@@ -251,7 +251,10 @@ sample 1ms
 lock taken in main.b 0x20 sync.Mutex: 1 ambiguous=1 in 0-0
   waits 1 go:main.b sync.Mutex.Lock in main.b
 `},
-	} {
+}
+
+func TestAnalyse(t *testing.T) {
+	for _, test := range analyses {
 		t.Run(test.name, func(t *testing.T) {
 			if got := say(analyse(t, read(t, cast+test.text), views.Options{})); got != test.want {
 				t.Errorf("got\n%s\nwant\n%s", got, test.want)

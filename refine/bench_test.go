@@ -6,12 +6,12 @@ import (
 
 	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/calltree"
-	"github.com/cpprof/cpprof/internal/synthetic"
+	"github.com/cpprof/cpprof/internal/bigtree"
 )
 
 var benchTree = sync.OnceValues(func() (*calltree.Tree, *calltree.Membership) {
-	t := synthetic.Tree(1_000_000, 5_000)
-	return t, synthetic.Membership(t)
+	t := bigtree.New(1_000_000, 5_000)
+	return t, bigtree.Membership(t)
 })
 
 // BenchmarkFloor reads what every walk must read: it is what the others are compared with.

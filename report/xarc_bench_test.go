@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"github.com/cpprof/cpprof/calltree"
-	"github.com/cpprof/cpprof/internal/synthetic"
+	"github.com/cpprof/cpprof/internal/bigtree"
 )
 
-var largeTree = sync.OnceValue(func() *calltree.Tree { return synthetic.Tree(1_000_000, 5000) })
+var largeTree = sync.OnceValue(func() *calltree.Tree { return bigtree.New(1_000_000, 5000) })
 
 func benchmarkReport(b *testing.B, write func(io.Writer, *calltree.Tree, XOptions) error) {
 	t := largeTree()

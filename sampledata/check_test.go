@@ -6,85 +6,86 @@ import (
 	"time"
 )
 
-// Each mutation breaks one rule of a good recording.
+// mutations each break one rule of a good recording, the one that Check then names.
+var mutations = []struct {
+	want   string
+	mutate func(r *Recording)
+}{
+	{"header: negative pid -1", func(r *Recording) { r.Header.PID = -1 }},
+	{"header: negative GOMAXPROCS -2", func(r *Recording) { r.Header.GOMAXPROCS = -2 }},
+	{"header: start time in the year 10000: want 1 to 9999", func(r *Recording) { r.Header.Start = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) }},
+	{"header: rate NaN is not a number from 0 up", func(r *Recording) { r.Header.Sampler.RateHz = math.NaN() }},
+	{"header: jitter -1 is not a number from 0 up", func(r *Recording) { r.Header.Sampler.Jitter = -1 }},
+	{"header: overhead bound +Inf is not a number from 0 up", func(r *Recording) { r.Header.Sampler.MaxOverhead = math.Inf(1) }},
+	{"header: CPU bound -1 is not a number from 0 up", func(r *Recording) { r.Header.Sampler.MaxCPU = -1 }},
+
+	{"function 1: function without a name", func(r *Recording) { r.Functions[1].Name = "" }},
+	{"function 1: negative line -1", func(r *Recording) { r.Functions[1].Line = -1 }},
+	{"function 1 is the same as function 0", func(r *Recording) { r.Functions[1] = r.Functions[0] }},
+	{"node 1: parent 1 is none of the 1 nodes before it", func(r *Recording) { r.Nodes[1].Parent = 1 }},
+	{"node 1: parent -2 is none of the 1 nodes before it", func(r *Recording) { r.Nodes[1].Parent = -2 }},
+	{"node 1: function 2 is none of the 2 functions", func(r *Recording) { r.Nodes[1].Function = 2 }},
+	{"node 1: negative line -1", func(r *Recording) { r.Nodes[1].Line = -1 }},
+	{"node 2 is the same as node 1", func(r *Recording) { r.Nodes = append(r.Nodes, r.Nodes[1]) }},
+	{"node 10000: stack of more than 10000 frames: cut it, and count it in a warning", func(r *Recording) {
+		for i := range MaxDepth {
+			r.Nodes = append(r.Nodes, Node{Parent: NodeID(i + 1)})
+		}
+	}},
+	{"goroutine 1: start function 2 is none of the 2 functions", func(r *Recording) { r.Goroutines[1].Start = 2 }},
+	{"goroutine 1: negative line -1", func(r *Recording) { r.Goroutines[1].Site.Line = -1 }},
+
+	{"label set 0 is not the empty set", func(r *Recording) { r.LabelSets = nil }},
+	{"label set 0 is not the empty set", func(r *Recording) { r.LabelSets = r.LabelSets[1:] }},
+	{`label set 1: label keys "route" and "job" are not in ascending order`, func(r *Recording) { l := r.LabelSets[1]; l[0], l[1] = l[1], l[0] }},
+	{"label set 2 is the same as label set 1", func(r *Recording) { r.LabelSets = append(r.LabelSets, r.LabelSets[1]) }},
+	{"label set 2 is the same as label set 0", func(r *Recording) { r.LabelSets = append(r.LabelSets, nil) }},
+	{"holder set 0 is not the empty set", func(r *Recording) { r.HolderSets = nil }},
+	{"holder set 1: holder 2 is none of the 2 goroutines", func(r *Recording) { r.HolderSets[1] = []GoroutineID{2} }},
+	{"holder set 1: holders 1 and 0 are not in ascending order", func(r *Recording) { r.HolderSets[1] = []GoroutineID{1, 0} }},
+	{"holder set 2 is the same as holder set 1", func(r *Recording) { r.HolderSets = append(r.HolderSets, r.HolderSets[1]) }},
+
+	{"lock name 0: name of the lock at 0xc000: no name", func(r *Recording) { r.LockNames[0].Name = "" }},
+	{"lock name 0: name of the lock at 0xc000: it begins at sample -1, where there are 3", func(r *Recording) { r.LockNames[0].First = -1 }},
+	{"lock name 1: name of the lock at 0xc000: it begins at sample 4, where there are 3", func(r *Recording) { r.LockNames[1].First = 4 }},
+	{"lock name 1: name of the lock at 0xc000: it begins at sample 0, not after the one before it, at 0", func(r *Recording) { r.LockNames[1].First = 0 }},
+	{`lock name 1: name of the lock at 0xc000: it is "main.(*cache).mu" already`, func(r *Recording) { r.LockNames[1].Name = "main.(*cache).mu" }},
+
+	{"sample 1: time 5ms is before that of the sample before, 10ms", func(r *Recording) { r.Samples[1].Time = 5 * time.Millisecond }},
+	{"sample 0: negative time -1", func(r *Recording) { r.Samples[0].Time = -1 }},
+	{"sample 0: negative halt -1", func(r *Recording) { r.Samples[0].Halt = -1 }},
+	{"sample 0: negative thread count -1", func(r *Recording) { r.Samples[0].Threads = -1 }},
+	{"sample 0: 1 stacks rechecked of 0 reused", func(r *Recording) { r.Samples[0].Rechecked = 1 }},
+	{"sample 0: 1 stacks wrong of 0 rechecked", func(r *Recording) { r.Samples[0].Wrong = 1 }},
+	{"sample 0: processor 1 runs 2, which is none of the 2 goroutines", func(r *Recording) { r.Samples[0].Processors[1] = 2 }},
+	{"sample 0: processor 1 runs -3, which is none of the 2 goroutines", func(r *Recording) { r.Samples[0].Processors[1] = -3 }},
+	{"sample 2: processor 0 runs goroutine 0, which has no state", func(r *Recording) { r.Samples[2].Processors[0] = 0 }},
+
+	{"run 2: 2 is none of the 2 goroutines", func(r *Recording) { r.Runs[2].Goroutine = 2 }},
+	{"run 0: samples 1 to 0 are not within the 3 samples", func(r *Recording) { r.Runs[0].First, r.Runs[0].Last = 1, 0 }},
+	{"run 2: samples 2 to 3 are not within the 3 samples", func(r *Recording) { r.Runs[2].Last = 3 }},
+	{"run 1: not in order after run 0", func(r *Recording) { r.Runs[1].Goroutine = 0 }},
+	{"run 1: not in order after run 0", func(r *Recording) { r.Runs[0], r.Runs[1] = r.Runs[1], r.Runs[0] }},
+	{"run 2: overlaps run 1 of the same goroutine", func(r *Recording) { r.Runs[1].Last = 2 }},
+	{"run 2: should be one with run 1 of the same goroutine", func(r *Recording) { r.Runs[2].State = r.Runs[1].State }},
+	{"run 0: stack 2 is none of the 2 nodes", func(r *Recording) { r.Runs[0].Stack = 2 }},
+	{"run 0: stack -2 is none of the 2 nodes", func(r *Recording) { r.Runs[0].Stack = -2 }},
+	{"run 0: unknown run state 6", func(r *Recording) { r.Runs[0].State.Run = 6 }},
+	{"run 0: unknown evidence 4", func(r *Recording) { r.Runs[0].Evidence = 4 }},
+	{"run 0: label set 2 is none of the 2 label sets", func(r *Recording) { r.Runs[0].Labels = 2 }},
+	{"run 0: holder set 2 is none of the 2 holder sets", func(r *Recording) { r.Runs[0].Holders = 2 }},
+	{`run 1: holder set 0 with evidence "inferred": holders need evidence, and evidence holders`, func(r *Recording) { r.Runs[1].Holders = 0 }},
+	{`run 1: holder set 1 with evidence "none": holders need evidence, and evidence holders`, func(r *Recording) { r.Runs[1].Evidence = NoEvidence }},
+
+	{`warning 0: want a kind and a count from 1 up, not "" and 5`, func(r *Recording) { r.Warnings[0].Kind = "" }},
+	{`warning 0: want a kind and a count from 1 up, not "torn-stack" and 0`, func(r *Recording) { r.Warnings[0].Count = 0 }},
+	{`warning 1: a second of kind "torn-stack"`, func(r *Recording) { r.Warnings = append(r.Warnings, r.Warnings[0]) }},
+	{"end: unknown cause 7", func(r *Recording) { r.End.Cause = 7 }},
+	{"end: negative time -1ns", func(r *Recording) { r.End.Time = -1 }},
+}
+
 func TestCheckFindsEachMutation(t *testing.T) {
-	tests := []struct {
-		want   string
-		mutate func(r *Recording)
-	}{
-		{"header: negative pid -1", func(r *Recording) { r.Header.PID = -1 }},
-		{"header: negative GOMAXPROCS -2", func(r *Recording) { r.Header.GOMAXPROCS = -2 }},
-		{"header: start time in the year 10000: want 1 to 9999", func(r *Recording) { r.Header.Start = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) }},
-		{"header: rate NaN is not a number from 0 up", func(r *Recording) { r.Header.Sampler.RateHz = math.NaN() }},
-		{"header: jitter -1 is not a number from 0 up", func(r *Recording) { r.Header.Sampler.Jitter = -1 }},
-		{"header: overhead bound +Inf is not a number from 0 up", func(r *Recording) { r.Header.Sampler.MaxOverhead = math.Inf(1) }},
-		{"header: CPU bound -1 is not a number from 0 up", func(r *Recording) { r.Header.Sampler.MaxCPU = -1 }},
-
-		{"function 1: function without a name", func(r *Recording) { r.Functions[1].Name = "" }},
-		{"function 1: negative line -1", func(r *Recording) { r.Functions[1].Line = -1 }},
-		{"function 1 is the same as function 0", func(r *Recording) { r.Functions[1] = r.Functions[0] }},
-		{"node 1: parent 1 is none of the 1 nodes before it", func(r *Recording) { r.Nodes[1].Parent = 1 }},
-		{"node 1: parent -2 is none of the 1 nodes before it", func(r *Recording) { r.Nodes[1].Parent = -2 }},
-		{"node 1: function 2 is none of the 2 functions", func(r *Recording) { r.Nodes[1].Function = 2 }},
-		{"node 1: negative line -1", func(r *Recording) { r.Nodes[1].Line = -1 }},
-		{"node 2 is the same as node 1", func(r *Recording) { r.Nodes = append(r.Nodes, r.Nodes[1]) }},
-		{"node 10000: stack of more than 10000 frames: cut it, and count it in a warning", func(r *Recording) {
-			for i := range MaxDepth {
-				r.Nodes = append(r.Nodes, Node{Parent: NodeID(i + 1)})
-			}
-		}},
-		{"goroutine 1: start function 2 is none of the 2 functions", func(r *Recording) { r.Goroutines[1].Start = 2 }},
-		{"goroutine 1: negative line -1", func(r *Recording) { r.Goroutines[1].Site.Line = -1 }},
-
-		{"label set 0 is not the empty set", func(r *Recording) { r.LabelSets = nil }},
-		{"label set 0 is not the empty set", func(r *Recording) { r.LabelSets = r.LabelSets[1:] }},
-		{`label set 1: label keys "route" and "job" are not in ascending order`, func(r *Recording) { l := r.LabelSets[1]; l[0], l[1] = l[1], l[0] }},
-		{"label set 2 is the same as label set 1", func(r *Recording) { r.LabelSets = append(r.LabelSets, r.LabelSets[1]) }},
-		{"label set 2 is the same as label set 0", func(r *Recording) { r.LabelSets = append(r.LabelSets, nil) }},
-		{"holder set 0 is not the empty set", func(r *Recording) { r.HolderSets = nil }},
-		{"holder set 1: holder 2 is none of the 2 goroutines", func(r *Recording) { r.HolderSets[1] = []GoroutineID{2} }},
-		{"holder set 1: holders 1 and 0 are not in ascending order", func(r *Recording) { r.HolderSets[1] = []GoroutineID{1, 0} }},
-		{"holder set 2 is the same as holder set 1", func(r *Recording) { r.HolderSets = append(r.HolderSets, r.HolderSets[1]) }},
-
-		{"lock name 0: name of the lock at 0xc000: no name", func(r *Recording) { r.LockNames[0].Name = "" }},
-		{"lock name 0: name of the lock at 0xc000: it begins at sample -1, where there are 3", func(r *Recording) { r.LockNames[0].First = -1 }},
-		{"lock name 1: name of the lock at 0xc000: it begins at sample 4, where there are 3", func(r *Recording) { r.LockNames[1].First = 4 }},
-		{"lock name 1: name of the lock at 0xc000: it begins at sample 0, not after the one before it, at 0", func(r *Recording) { r.LockNames[1].First = 0 }},
-		{`lock name 1: name of the lock at 0xc000: it is "main.(*cache).mu" already`, func(r *Recording) { r.LockNames[1].Name = "main.(*cache).mu" }},
-
-		{"sample 1: time 5ms is before that of the sample before, 10ms", func(r *Recording) { r.Samples[1].Time = 5 * time.Millisecond }},
-		{"sample 0: negative time -1", func(r *Recording) { r.Samples[0].Time = -1 }},
-		{"sample 0: negative halt -1", func(r *Recording) { r.Samples[0].Halt = -1 }},
-		{"sample 0: negative thread count -1", func(r *Recording) { r.Samples[0].Threads = -1 }},
-		{"sample 0: 1 stacks rechecked of 0 reused", func(r *Recording) { r.Samples[0].Rechecked = 1 }},
-		{"sample 0: 1 stacks wrong of 0 rechecked", func(r *Recording) { r.Samples[0].Wrong = 1 }},
-		{"sample 0: processor 1 runs 2, which is none of the 2 goroutines", func(r *Recording) { r.Samples[0].Processors[1] = 2 }},
-		{"sample 0: processor 1 runs -3, which is none of the 2 goroutines", func(r *Recording) { r.Samples[0].Processors[1] = -3 }},
-		{"sample 2: processor 0 runs goroutine 0, which has no state", func(r *Recording) { r.Samples[2].Processors[0] = 0 }},
-
-		{"run 2: 2 is none of the 2 goroutines", func(r *Recording) { r.Runs[2].Goroutine = 2 }},
-		{"run 0: samples 1 to 0 are not within the 3 samples", func(r *Recording) { r.Runs[0].First, r.Runs[0].Last = 1, 0 }},
-		{"run 2: samples 2 to 3 are not within the 3 samples", func(r *Recording) { r.Runs[2].Last = 3 }},
-		{"run 1: not in order after run 0", func(r *Recording) { r.Runs[1].Goroutine = 0 }},
-		{"run 1: not in order after run 0", func(r *Recording) { r.Runs[0], r.Runs[1] = r.Runs[1], r.Runs[0] }},
-		{"run 2: overlaps run 1 of the same goroutine", func(r *Recording) { r.Runs[1].Last = 2 }},
-		{"run 2: should be one with run 1 of the same goroutine", func(r *Recording) { r.Runs[2].State = r.Runs[1].State }},
-		{"run 0: stack 2 is none of the 2 nodes", func(r *Recording) { r.Runs[0].Stack = 2 }},
-		{"run 0: stack -2 is none of the 2 nodes", func(r *Recording) { r.Runs[0].Stack = -2 }},
-		{"run 0: unknown run state 6", func(r *Recording) { r.Runs[0].State.Run = 6 }},
-		{"run 0: unknown evidence 4", func(r *Recording) { r.Runs[0].Evidence = 4 }},
-		{"run 0: label set 2 is none of the 2 label sets", func(r *Recording) { r.Runs[0].Labels = 2 }},
-		{"run 0: holder set 2 is none of the 2 holder sets", func(r *Recording) { r.Runs[0].Holders = 2 }},
-		{`run 1: holder set 0 with evidence "inferred": holders need evidence, and evidence holders`, func(r *Recording) { r.Runs[1].Holders = 0 }},
-		{`run 1: holder set 1 with evidence "none": holders need evidence, and evidence holders`, func(r *Recording) { r.Runs[1].Evidence = NoEvidence }},
-
-		{`warning 0: want a kind and a count from 1 up, not "" and 5`, func(r *Recording) { r.Warnings[0].Kind = "" }},
-		{`warning 0: want a kind and a count from 1 up, not "torn-stack" and 0`, func(r *Recording) { r.Warnings[0].Count = 0 }},
-		{`warning 1: a second of kind "torn-stack"`, func(r *Recording) { r.Warnings = append(r.Warnings, r.Warnings[0]) }},
-		{"end: unknown cause 7", func(r *Recording) { r.End.Cause = 7 }},
-		{"end: negative time -1ns", func(r *Recording) { r.End.Time = -1 }},
-	}
-	for _, test := range tests {
+	for _, test := range mutations {
 		b := NewBuilder(testHeader())
 		twoGoroutines(t, b)
 		r := b.Recording()

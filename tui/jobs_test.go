@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/cpprof/cpprof/config"
-	"github.com/cpprof/cpprof/internal/synthetic"
+	"github.com/cpprof/cpprof/internal/bigtree"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/views"
 	"github.com/gdamore/tcell/v2"
@@ -157,8 +157,8 @@ func TestAPanicInAJobReachesTheLoop(t *testing.T) {
 // largeProfile puts a call tree of a million nodes into a profile window.
 func largeProfile(t testing.TB, nodes int) *bench {
 	b := bobThread(t)
-	tree := synthetic.Tree(nodes, 5_000)
-	members := synthetic.Membership(tree)
+	tree := bigtree.New(nodes, 5_000)
+	members := bigtree.Membership(tree)
 	b.do(func() {
 		w := b.profile()
 		w.session = refine.NewSession(tree, members)

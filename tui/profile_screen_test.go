@@ -7,7 +7,7 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/cpprof/cpprof/internal/synthetic"
+	"github.com/cpprof/cpprof/internal/bigtree"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/gdamore/tcell/v2"
 	"pgregory.net/rapid"
@@ -182,7 +182,7 @@ func TestLongProfilesScroll(t *testing.T) {
 	b.hides("›")
 	b.keys("j")
 	b.shows("▲1 ", "›")
-	if !strings.Contains(b.text(), synthetic.Function(0)[:3]) {
+	if !strings.Contains(b.text(), bigtree.Function(0)[:3]) {
 		t.Error("no function of the tree is shown")
 	}
 }

@@ -105,59 +105,8 @@ func TestRecordEnds(t *testing.T) {
 	}
 	program := fixture.BuildOnce(t, "lifecycle")
 	for _, backend := range backendNames() {
-		t.Run(backend, func(t *testing.T) {
-			for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
-				t.Run("attached/"+sig.String(), func(t *testing.T) {
-					target := fixture.Start(t, program, "wait")
-					r := startRecording(t, "--backend", backend, "-p", fmt.Sprint(target.Pid()))
-					r.Process.Signal(sig)
-					r.finish(t, 0, sampledata.EndInterrupted)
-					target.Lives(t)
-				})
-			}
-			t.Run("attached/killed sampler", func(t *testing.T) {
-				target := fixture.Start(t, program, "wait")
-				r := startRecording(t, "--backend", backend, "-p", fmt.Sprint(target.Pid()))
-				r.Process.Kill()
-				r.Wait()
-				target.Lives(t)
-				if rec := r.recording(t); rec.End != nil || len(rec.Samples) == 0 {
-					t.Errorf("%d samples, end %+v", len(rec.Samples), rec.End)
-				}
-			})
-			t.Run("launched/killed sampler", func(t *testing.T) {
-				r, out := launchRecording(t, program, "--backend", backend)
-				r.Process.Kill()
-				r.Wait()
-				if _, err := io.ReadFull(out, make([]byte, 20)); err != nil {
-					t.Errorf("the target has ended, too: %v", err)
-				}
-			})
-			t.Run("launched/terminated", func(t *testing.T) {
-				r, out := launchRecording(t, program, "--backend", backend)
-				r.Process.Signal(syscall.SIGTERM)
-				r.finish(t, 0, sampledata.EndInterrupted)
-				if _, err := io.ReadFull(out, make([]byte, 20)); err != nil {
-					t.Errorf("the target has ended, too: %v", err)
-				}
-			})
-			for mode, want := range map[string]struct {
-				status int
-				cause  sampledata.EndCause
-			}{
-				"quit": {7, sampledata.EndExited}, "panic": {2, sampledata.EndExited},
-				"crash": {128 + 9, sampledata.EndKilled},
-				"exec":  {0, sampledata.EndExec},
-			} {
-				t.Run("launched/"+mode, func(t *testing.T) {
-					r := startRecording(t, "--backend", backend, "--", program, mode)
-					pid := r.recording(t).Header.PID
-					t.Cleanup(func() { syscall.Kill(int(pid), syscall.SIGKILL) })
-					syscall.Kill(int(pid), syscall.SIGUSR1)
-					r.finish(t, want.status, want.cause)
-				})
-			}
-		})
+		t.Run(backend+"/attached", func(t *testing.T) { testAttachedEnds(t, program, backend) })
+		t.Run(backend+"/launched", func(t *testing.T) { testLaunchedEnds(t, program, backend) })
 	}
 	t.Run("duration", func(t *testing.T) {
 		target := fixture.Start(t, program, "wait")
@@ -186,6 +135,63 @@ func TestRecordEnds(t *testing.T) {
 			t.Errorf("status %d, want the target's 3: %s", code, out)
 		}
 	})
+}
+
+func testAttachedEnds(t *testing.T, program, backend string) {
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		t.Run(sig.String(), func(t *testing.T) {
+			target := fixture.Start(t, program, "wait")
+			r := startRecording(t, "--backend", backend, "-p", fmt.Sprint(target.Pid()))
+			r.Process.Signal(sig)
+			r.finish(t, 0, sampledata.EndInterrupted)
+			target.Lives(t)
+		})
+	}
+	t.Run("killed sampler", func(t *testing.T) {
+		target := fixture.Start(t, program, "wait")
+		r := startRecording(t, "--backend", backend, "-p", fmt.Sprint(target.Pid()))
+		r.Process.Kill()
+		r.Wait()
+		target.Lives(t)
+		if rec := r.recording(t); rec.End != nil || len(rec.Samples) == 0 {
+			t.Errorf("%d samples, end %+v", len(rec.Samples), rec.End)
+		}
+	})
+}
+
+func testLaunchedEnds(t *testing.T, program, backend string) {
+	t.Run("killed sampler", func(t *testing.T) {
+		r, out := launchRecording(t, program, "--backend", backend)
+		r.Process.Kill()
+		r.Wait()
+		if _, err := io.ReadFull(out, make([]byte, 20)); err != nil {
+			t.Errorf("the target has ended, too: %v", err)
+		}
+	})
+	t.Run("terminated", func(t *testing.T) {
+		r, out := launchRecording(t, program, "--backend", backend)
+		r.Process.Signal(syscall.SIGTERM)
+		r.finish(t, 0, sampledata.EndInterrupted)
+		if _, err := io.ReadFull(out, make([]byte, 20)); err != nil {
+			t.Errorf("the target has ended, too: %v", err)
+		}
+	})
+	for mode, want := range map[string]struct {
+		status int
+		cause  sampledata.EndCause
+	}{
+		"quit": {7, sampledata.EndExited}, "panic": {2, sampledata.EndExited},
+		"crash": {128 + 9, sampledata.EndKilled},
+		"exec":  {0, sampledata.EndExec},
+	} {
+		t.Run(mode, func(t *testing.T) {
+			r := startRecording(t, "--backend", backend, "--", program, mode)
+			pid := r.recording(t).Header.PID
+			t.Cleanup(func() { syscall.Kill(int(pid), syscall.SIGKILL) })
+			syscall.Kill(int(pid), syscall.SIGUSR1)
+			r.finish(t, want.status, want.cause)
+		})
+	}
 }
 
 // The bounds that are asked for, and those that nobody asked for, are in the recording.

@@ -1,3 +1,3 @@
-// Package house holds the tests that keep the project in order: which package may import which, and that
-// generated files are what their generators make.
+// Package house holds tests of the project as a whole: which package may import which, how long a function may be, and
+// which words the texts avoid.
 package house

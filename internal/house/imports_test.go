@@ -2,7 +2,9 @@ package house
 
 import (
 	"encoding/json"
+	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -27,8 +29,14 @@ var order = [][]string{
 	{"cmd/cpprof"},
 }
 
-// room gives the name of the package that a path belongs to, and its place in the order; internal packages
-// are tools of all, and have no place.
+// platforms are those for which files of their own exist.
+var platforms = []string{"linux/amd64", "linux/arm64", "darwin/arm64", "windows/amd64"}
+
+// tags are those of tests that do not always run.
+const tags = "torture,matrix"
+
+// room returns the name of the package that a path belongs to, and its place in the order. Internal packages are tools
+// of all, and have no place.
 func room(path string) (name string, place int, ok bool) {
 	rel, ours := strings.CutPrefix(path, module)
 	if !ours {
@@ -44,15 +52,26 @@ func room(path string) (name string, place int, ok bool) {
 	return "", 0, false
 }
 
+// A listed package is what the go command lists for one platform.
 type listed struct {
-	ImportPath string
-	Imports    []string
+	ImportPath                         string
+	Imports, TestImports, XTestImports []string
 }
 
-func list(t *testing.T) []listed {
+// all returns what a package and its tests import.
+func (p listed) all() []string {
+	imports := slices.Concat(p.Imports, p.TestImports, p.XTestImports)
+	slices.Sort(imports)
+	return slices.Compact(imports)
+}
+
+// list returns the packages of the module as one platform sees them.
+func list(t *testing.T, platform string) []listed {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", "./...")
+	cmd := exec.Command("go", "list", "-tags", tags, "-json=ImportPath,Imports,TestImports,XTestImports", "./...")
 	cmd.Dir = "../.."
+	goos, goarch, _ := strings.Cut(platform, "/")
+	cmd.Env = append(os.Environ(), "GOOS="+goos, "GOARCH="+goarch, "CGO_ENABLED=0")
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
@@ -68,43 +87,97 @@ func list(t *testing.T) []listed {
 	return all
 }
 
+// onEveryPlatform runs a test on what each platform lists.
+func onEveryPlatform(t *testing.T, test func(*testing.T, []listed)) {
+	for _, platform := range platforms {
+		t.Run(platform, func(t *testing.T) { test(t, list(t, platform)) })
+	}
+}
+
 func TestImportsFollowTheOrder(t *testing.T) {
-	seen := map[string]bool{}
-	for _, p := range list(t) {
-		from, fromPlace, ok := room(p.ImportPath)
-		if !ok {
+	onEveryPlatform(t, func(t *testing.T, packages []listed) {
+		seen := map[string]bool{}
+		for _, p := range packages {
+			name, _, ok := room(p.ImportPath)
+			seen[name] = true
 			rel := strings.TrimPrefix(p.ImportPath, module)
-			if !strings.HasPrefix(rel, "internal/") && !strings.HasPrefix(rel, "testdata/") {
+			if !ok && !strings.HasPrefix(rel, "internal/") && !strings.HasPrefix(rel, "testdata/") {
 				t.Errorf("%s has no place in the order", rel)
 			}
 		}
-		seen[from] = true
-		for _, i := range p.Imports {
-			to, toPlace, ours := room(i)
+		for _, n := range slices.Concat(order...) {
+			if !seen[n] {
+				t.Errorf("package %s of the order does not exist", n)
+			}
+		}
+		for _, mistake := range mistakes(packages) {
+			t.Error(mistake)
+		}
+	})
+}
+
+// mistakes returns the imports that the order forbids. Importing an internal package counts as importing what it imports:
+// otherwise a package could get at one that stands after it by way of a tool.
+func mistakes(packages []listed) []string {
+	imports := map[string][]string{}
+	for _, p := range packages {
+		imports[p.ImportPath] = p.Imports
+	}
+	var found []string
+	for _, p := range packages {
+		from, fromPlace, ok := room(p.ImportPath)
+		for _, path := range through(p.all(), imports) {
+			to, toPlace, ours := room(path[len(path)-1])
 			switch {
 			case !ours || from == to:
-			case !ok && (to == "cmd/cpprof" || to == "tui"):
-				t.Errorf("%s imports %s", p.ImportPath, i)
-			case ok && toPlace >= fromPlace:
-				t.Errorf("%s imports %s, which does not stand before it", p.ImportPath, i)
+			case !ok && (to == "cmd/cpprof" || to == "tui"), ok && toPlace >= fromPlace:
+				found = append(found, p.ImportPath+" imports "+strings.Join(path, ", which imports ")+", which does not stand before it")
 			}
 		}
 	}
-	for _, n := range []string{"calltree", "sampledata", "sampler", "views", "callpath", "aspects", "refine", "report", "cmd/cpprof"} {
-		if !seen[n] {
-			t.Errorf("package %s is not there", n)
+	return found
+}
+
+// through returns the imports, each as a path of one element, and for an internal package of this module also the paths
+// by way of it to what it imports.
+func through(direct []string, imports map[string][]string) (paths [][]string) {
+	for _, i := range direct {
+		paths = append(paths, []string{i})
+		if strings.HasPrefix(i, module+"internal/") {
+			for _, rest := range through(imports[i], imports) {
+				paths = append(paths, append([]string{i}, rest...))
+			}
 		}
+	}
+	return paths
+}
+
+func TestMistakes(t *testing.T) {
+	packages := []listed{
+		{ImportPath: module + "internal/tool", Imports: []string{module + "views"}},
+		{ImportPath: module + "views", Imports: []string{module + "sampledata", "fmt"}},
+		{ImportPath: module + "sampler", Imports: []string{module + "sampler/sub"}, XTestImports: []string{module + "internal/tool"}},
+		{ImportPath: module + "aspects", TestImports: []string{module + "callpath"}},
+	}
+	want := []string{
+		module + "sampler imports " + module + "internal/tool, which imports " + module + "views, which does not stand before it",
+		module + "aspects imports " + module + "callpath, which does not stand before it",
+	}
+	if got := mistakes(packages); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
 // Only the sampler knows Delve.
 func TestOnlyTheSamplerKnowsDelve(t *testing.T) {
-	for _, p := range list(t) {
-		from, _, _ := room(p.ImportPath)
-		for _, i := range p.Imports {
-			if strings.HasPrefix(i, "github.com/go-delve/") && from != "sampler" {
-				t.Errorf("%s imports %s", p.ImportPath, i)
+	onEveryPlatform(t, func(t *testing.T, packages []listed) {
+		for _, p := range packages {
+			from, _, _ := room(p.ImportPath)
+			for _, i := range p.all() {
+				if strings.HasPrefix(i, "github.com/go-delve/") && from != "sampler" {
+					t.Errorf("%s imports %s", p.ImportPath, i)
+				}
 			}
 		}
-	}
+	})
 }

@@ -1,3 +1,4 @@
+// Package synthetic makes large recordings for benchmarks: the same arguments always give the same recording.
 package synthetic
 
 import (
@@ -14,6 +15,7 @@ const (
 	processors = 4
 	sites      = 40 // stacks of a class
 	depth      = 25 // of the deepest stacks
+	packages   = 50 // of the functions on the stacks
 	interval   = 10 * time.Millisecond
 )
 
@@ -82,7 +84,10 @@ func newServer(sink sampledata.Sink) *server {
 	}
 	shared := make([]sampledata.FunctionID, 2000)
 	for i := range shared {
-		shared[i] = sink.Function(sampledata.Function{Name: Function(i), File: fmt.Sprintf("/src/pkg%d/file%d.go", i%Packages, i%7), Line: int32(10 + i)})
+		pkg := fmt.Sprintf("pkg%d", i%packages)
+		shared[i] = sink.Function(sampledata.Function{
+			Name: fmt.Sprintf("%s.f%d", pkg, i), File: fmt.Sprintf("/src/%s/file%d.go", pkg, i%7), Line: int32(10 + i),
+		})
 	}
 	for c := range classes {
 		s.starts[c] = sink.Function(sampledata.Function{Name: fmt.Sprintf("main.worker%d", c), File: "/src/main.go", Line: int32(100 * c)})

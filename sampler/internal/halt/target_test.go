@@ -29,91 +29,117 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// play never returns, except for parts that are over. Each part prints a line whenever it got on.
+// parts are what a target can do, by name. Each prints a line whenever it made progress, and few ever return.
+var parts = map[string]func(arg string){
+	"spin": func(string) {
+		spinThrice()
+		tell(time.Millisecond)
+	},
+	"count": func(string) {
+		countForever()
+		tell(time.Second)
+	},
+	"sleep":   func(string) { tell(time.Hour) },
+	"exec":    func(string) { execItself() },
+	"churn":   func(string) { churnThreads() },
+	"vfork":   func(string) { vforkForever() },
+	"signals": func(string) { awaitSignals() },
+	"sampler": haltForever,
+}
+
 func play(part string) {
 	name, arg, _ := strings.Cut(part, ":")
-	switch name {
-	case "spin":
-		for range 3 {
-			go spin()
-		}
-		tell(time.Millisecond)
-	case "count":
-		// Each thread counts for itself, and none ever stops.
-		fmt.Printf("ready\n%#x\n", uintptr(unsafe.Pointer(&counts)))
-		for i := range counters {
-			go func() {
-				for {
-					atomic.AddUint64(&counts[i], 1)
-				}
-			}()
-		}
-		tell(time.Second)
-	case "sleep":
-		tell(time.Hour)
-	case "exec":
-		// A program that executes itself while several threads run.
-		for range 3 {
-			go spin()
-		}
-		for range 4 {
-			go func() {
-				runtime.LockOSThread()
-				time.Sleep(time.Hour)
-			}()
-		}
-		fmt.Println("executed")
-		time.Sleep(2 * time.Millisecond)
-		go func() { panic(syscall.Exec("/proc/self/exe", os.Args, os.Environ())) }()
-		select {}
-	case "churn":
-		for range 2 {
-			go func() {
-				for {
-					done := make(chan bool)
-					go func() {
-						runtime.LockOSThread() // so that the thread ends with the goroutine
-						done <- true
-					}()
-					<-done
-				}
-			}()
-		}
-		tell(time.Millisecond)
-	case "vfork":
-		// A thread that waits, uninterruptibly, for a child that shares its life until it ends.
-		go spin()
-		runtime.LockOSThread()
-		for {
-			fmt.Println("on")
-			pid, _, _ := syscall.RawSyscall6(syscall.SYS_CLONE, syscall.CLONE_VFORK|uintptr(syscall.SIGCHLD), 0, 0, 0, 0, 0)
-			if pid == 0 {
-				ts := syscall.Timespec{Nsec: 50_000_000}
-				syscall.RawSyscall(syscall.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&ts)), 0, 0)
-				syscall.RawSyscall(syscall.SYS_EXIT, 0, 0, 0)
-			}
-			syscall.Wait4(int(pid), nil, 0, nil)
-		}
-	case "signals":
-		c := make(chan os.Signal, 1)
-		signal.Notify(c, syscall.SIGUSR1)
-		go spin()
-		fmt.Println("ready")
-		for range c {
-			fmt.Println("signal")
-		}
-	case "sampler":
-		pid, _ := strconv.Atoi(arg)
-		p, err := Open(pid)
-		if err != nil {
-			panic(err)
-		}
-		fmt.Println("opened")
-		for {
-			haltAll(p)
-		}
-	}
+	parts[name](arg)
 	os.Exit(0)
+}
+
+func spinThrice() {
+	for range 3 {
+		go spin()
+	}
+}
+
+// countForever starts threads that count, each for itself, and never stop.
+func countForever() {
+	fmt.Printf("ready\n%#x\n", uintptr(unsafe.Pointer(&counts)))
+	for i := range counters {
+		go func() {
+			for {
+				atomic.AddUint64(&counts[i], 1)
+			}
+		}()
+	}
+}
+
+// execItself executes the program anew while several of its threads run.
+func execItself() {
+	spinThrice()
+	for range 4 {
+		go func() {
+			runtime.LockOSThread()
+			time.Sleep(time.Hour)
+		}()
+	}
+	fmt.Println("executed")
+	time.Sleep(2 * time.Millisecond)
+	go func() { panic(syscall.Exec("/proc/self/exe", os.Args, os.Environ())) }()
+	select {}
+}
+
+// churnThreads starts and ends threads all the time.
+func churnThreads() {
+	for range 2 {
+		go func() {
+			for {
+				done := make(chan bool)
+				go func() {
+					runtime.LockOSThread() // so that the thread ends with the goroutine
+					done <- true
+				}()
+				<-done
+			}
+		}()
+	}
+	tell(time.Millisecond)
+}
+
+// vforkForever has a thread that waits, uninterruptibly, for one child after the other.
+func vforkForever() {
+	go spin()
+	runtime.LockOSThread()
+	for {
+		fmt.Println("on")
+		pid, _, _ := syscall.RawSyscall6(syscall.SYS_CLONE, syscall.CLONE_VFORK|uintptr(syscall.SIGCHLD), 0, 0, 0, 0, 0)
+		if pid == 0 {
+			ts := syscall.Timespec{Nsec: 50_000_000}
+			syscall.RawSyscall(syscall.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&ts)), 0, 0)
+			syscall.RawSyscall(syscall.SYS_EXIT, 0, 0, 0)
+		}
+		syscall.Wait4(int(pid), nil, 0, nil)
+	}
+}
+
+func awaitSignals() {
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, syscall.SIGUSR1)
+	go spin()
+	fmt.Println("ready")
+	for range c {
+		fmt.Println("signal")
+	}
+}
+
+// haltForever halts the process that the argument names, again and again.
+func haltForever(arg string) {
+	pid, _ := strconv.Atoi(arg)
+	p, err := Open(pid)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println("opened")
+	for {
+		haltAll(p)
+	}
 }
 
 // counters is for how many threads.

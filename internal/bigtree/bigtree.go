@@ -1,5 +1,5 @@
-// Package synthetic makes large call trees and recordings for benchmarks: always the same ones for the same arguments.
-package synthetic
+// Package bigtree makes large call trees for benchmarks: the same arguments always give the same tree.
+package bigtree
 
 import (
 	"fmt"
@@ -8,13 +8,13 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 )
 
-// Packages are the packages that the functions of a Tree are spread over: function i is "pkgK.fI" with K = i mod Packages.
+// Packages are the packages that the functions of a tree are spread over: function i is "pkgK.fI" with K = i mod Packages.
 const Packages = 50
 
-// Tree makes a call tree of the given number of nodes over the given number of functions, about 34 deep on
+// New makes a call tree of the given number of nodes over the given number of functions, about 34 deep on
 // average, as the largest of the BOTTLENECKS paper. Leaves have 1 to 9 hits, some inner nodes too. A fifth of the
 // calls go to a tenth of the functions, and a few recur.
-func Tree(nodes, functions int) *calltree.Tree {
+func New(nodes, functions int) *calltree.Tree {
 	r := rand.New(rand.NewPCG(1, uint64(nodes)))
 	b := calltree.NewBuilder(new(calltree.Symbols), calltree.RootName, "time", "samples")
 	names := make([]calltree.Func, functions)
@@ -49,10 +49,10 @@ func Tree(nodes, functions int) *calltree.Tree {
 	return t
 }
 
-// Function names function i of a Tree.
+// Function names function i of a tree.
 func Function(i int) string { return fmt.Sprintf("pkg%d.f%d", i%Packages, i) }
 
-// Membership makes an aspect "@pkgK" of every package of a Tree.
+// Membership makes an aspect "@pkgK" of every package of a tree.
 func Membership(t *calltree.Tree) *calltree.Membership {
 	names := make([]string, Packages)
 	for i := range names {

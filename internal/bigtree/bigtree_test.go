@@ -1,9 +1,9 @@
-package synthetic
+package bigtree
 
 import "testing"
 
 func TestTreeHasThePlannedShape(t *testing.T) {
-	tree := Tree(200_000, 5_000)
+	tree := New(200_000, 5_000)
 	if err := tree.Check(); err != nil {
 		t.Fatal(err)
 	}

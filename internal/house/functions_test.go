@@ -1,0 +1,62 @@
+package house
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// mostLines is the length of the longest function, tests included, that can still be read at a glance.
+const mostLines = 80
+
+// everyFile calls f for each Go file of the module that a person wrote.
+func everyFile(t *testing.T, f func(path string, set *token.FileSet, file *ast.File)) {
+	t.Helper()
+	const root = "../.."
+	files := 0
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && strings.HasPrefix(d.Name(), ".") && path != root {
+			return filepath.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(path, ".go") {
+			return nil
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, path, nil, parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		if !ast.IsGenerated(file) {
+			files++
+			f(filepath.ToSlash(strings.TrimPrefix(path, root+string(filepath.Separator))), set, file)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if files < 100 {
+		t.Fatalf("only %d files found", files)
+	}
+}
+
+func TestFunctionsAreShort(t *testing.T) {
+	everyFile(t, func(path string, set *token.FileSet, file *ast.File) {
+		for _, d := range file.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			if n := set.Position(fn.End()).Line - set.Position(fn.Pos()).Line + 1; n > mostLines {
+				t.Errorf("%s: %s has %d lines, more than %d", path, fn.Name.Name, n, mostLines)
+			}
+		}
+	})
+}
