@@ -17,10 +17,7 @@ type profileColumns struct {
 	w        *profileWindow
 	split    bool // of each entry's cost over typed time
 	interval bool // in which the cost lies with a probability of 95 %
-
-	of    *calltree.Tree // that the costs are of
-	costs map[string]views.Parts
-	busy  bool
+	costs    entryCosts[views.Parts]
 }
 
 func (c *profileColumns) head() string {
@@ -39,40 +36,21 @@ func (c *profileColumns) head() string {
 	return s
 }
 
-func (c *profileColumns) forget() { c.of, c.costs = nil, nil }
-
 // want computes, beside, what the rows' columns lack.
 func (c *profileColumns) want(rows []row) {
-	if !c.split || c.busy {
-		return
+	if c.split {
+		c.costs.want(rows)
 	}
-	s := c.w.session
-	if c.of != s.Tree() {
-		c.of, c.costs = s.Tree(), make(map[string]views.Parts)
+}
+
+// newSplits are the splits of a window's entries.
+func newSplits(w *profileWindow) entryCosts[views.Parts] {
+	return entryCosts[views.Parts]{
+		w: w, atOnce: 8, // so that a large tree's fill in bit by bit
+		begin: func(t *calltree.Tree, m *calltree.Membership) func([]callpath.Path) []views.Parts {
+			return func(paths []callpath.Path) []views.Parts { return splits(t, m, paths) }
+		},
 	}
-	var keys []string
-	var paths []callpath.Path
-	for _, r := range rows {
-		if _, there := c.costs[r.entry.Key()]; !there {
-			keys = append(keys, r.entry.Key())
-			paths = append(paths, r.entry.Path)
-		}
-	}
-	const atOnce = 8 // so that a large tree's fill in bit by bit
-	if len(keys) == 0 {
-		return
-	}
-	keys, paths = keys[:min(len(keys), atOnce)], paths[:min(len(keys), atOnce)]
-	c.busy = true
-	tree, members := s.Tree(), s.Membership()
-	beside(c.w.a, func() []views.Parts { return splits(tree, members, paths) }, func(found []views.Parts) {
-		c.busy = false
-		for i, key := range keys {
-			if c.of == tree {
-				c.costs[key] = found[i]
-			}
-		}
-	})
 }
 
 // splits returns the cost of P ..:RUN, P ..:LOAD and so on for every path. A path that ends in typed time itself is all of
@@ -109,7 +87,7 @@ func typedTimeOf(p callpath.Path) (views.TypedTime, bool) {
 func (c *profileColumns) draw(on canvas, r row, style tcell.Style) {
 	x := 0
 	if len(c.w.labels.paths) > 0 {
-		x = on.text(x, 0, c.w.labels.text(r.entry), style)
+		x = on.text(x, 0, c.w.labels.text(r), style)
 	}
 	if c.interval {
 		text := "-"
@@ -121,7 +99,7 @@ func (c *profileColumns) draw(on canvas, r row, style tcell.Style) {
 	if !c.split {
 		return
 	}
-	costs, there := c.costs[r.entry.Key()]
+	costs, there := c.costs.get(r)
 	for i := range costs {
 		text := "…"
 		if there {

@@ -10,46 +10,24 @@ import (
 )
 
 // A comparison has the costs of entries in two views, for a window of a merged tree.
-type comparison struct {
-	w     *profileWindow
-	of    *calltree.Tree // that the costs are of
-	costs map[string]report.Both
-	busy  bool
+type comparison struct{ costs entryCosts[report.Both] }
+
+// newComparison updates the window when it has more costs.
+func newComparison(w *profileWindow) comparison {
+	return comparison{entryCosts[report.Both]{
+		w: w, then: w.update,
+		begin: func(t *calltree.Tree, m *calltree.Membership) func([]callpath.Path) []report.Both {
+			return func(paths []callpath.Path) []report.Both { return report.CostsOfBoth(t, m, paths) }
+		},
+	}}
 }
 
-// order puts the rows below each entry in the order of what changed most. What it lacks for that it computes beside, and has
-// the window updated then.
-func (c *comparison) order() {
-	s, rows := c.w.session, c.w.rows
-	if c.of != s.Tree() {
-		c.of, c.costs = s.Tree(), make(map[string]report.Both)
+// order puts the rows below each entry in the order of what changed most. It leaves them as they are until it has all costs.
+func (c *comparison) order(rows []row) []row {
+	if !c.costs.want(rows) {
+		return rows
 	}
-	var keys []string
-	var paths []callpath.Path
-	for _, r := range rows {
-		if _, there := c.costs[r.entry.Key()]; !there {
-			keys = append(keys, r.entry.Key())
-			paths = append(paths, r.entry.Path)
-		}
-	}
-	if len(keys) == 0 {
-		c.w.rows = c.ordered(rows)
-		return
-	}
-	if c.busy {
-		return
-	}
-	c.busy = true
-	tree, members := s.Tree(), s.Membership()
-	beside(c.w.a, func() []report.Both { return report.CostsOfBoth(tree, members, paths) }, func(found []report.Both) {
-		c.busy = false
-		for i, key := range keys {
-			if c.of == tree {
-				c.costs[key] = found[i]
-			}
-		}
-		c.w.update()
-	})
+	return c.ordered(rows)
 }
 
 // ordered gives rows, the first of which is above all others, in order.
@@ -63,7 +41,9 @@ func (c *comparison) ordered(rows []row) []row {
 		below[last] = below[last][:len(below[last])+1]
 	}
 	slices.SortStableFunc(below, func(x, y []row) int {
-		return c.costs[x[0].entry.Key()].Compare(c.costs[y[0].entry.Key()])
+		a, _ := c.costs.get(x[0])
+		b, _ := c.costs.get(y[0])
+		return a.Compare(b)
 	})
 	list := []row{rows[0]}
 	for _, r := range below {
@@ -76,7 +56,7 @@ const comparisonHead = "      A       B   A - B"
 
 // text shows an entry's costs, and the first less the second, with its level of heat.
 func (c *comparison) text(r row) (text string, level int) {
-	costs, there := c.costs[r.entry.Key()]
+	costs, there := c.costs.get(r)
 	if !there {
 		return fmt.Sprintf("%6s  %6s  %6s", "…", "…", "…"), heatLevels - 1
 	}

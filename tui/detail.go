@@ -31,11 +31,9 @@ type detail struct {
 	top  int    // the first line shown
 	of   string // the entry that it was drawn for
 
-	lines *lineHits // nil until counted
-	busy  bool
-	asked int // how often what was counted has been forgotten
-
-	parties parties
+	lines      lazy[lineHits]
+	parties    lazy[parties]
+	candidates candidateLines
 }
 
 // A detailLine is a line of the pane.
@@ -48,7 +46,12 @@ func (d *detail) toggle() { d.on = !d.on; d.w.list.follow = true }
 
 func (d *detail) scroll(lines int) { d.top += lines }
 
-func (d *detail) forget() { d.lines, d.busy, d.parties = nil, false, parties{}; d.asked++ }
+// forget drops what was found for the view that was shown until now.
+func (d *detail) forget() {
+	d.lines.forget()
+	d.parties.forget()
+	d.candidates = candidateLines{}
+}
 
 func (d *detail) draw(c canvas) {
 	d.area = c

@@ -3,6 +3,7 @@ package tui
 import (
 	"math/big"
 	"slices"
+	"sync"
 
 	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/calltree"
@@ -13,13 +14,14 @@ import (
 // The labels of a profile window are entries that a person has marked as understood. Beside every entry stands its overlap with
 // them: the cost of the stacks that it shares with any.
 type labels struct {
-	w     *profileWindow
 	paths []callpath.Path // never changed in place: a session and work beside have them too
+	costs entryCosts[*big.Rat]
+}
 
-	of     *calltree.Tree      // that the overlaps are of
-	shared *calltree.Tree      // the stacks that satisfy a label; nil until it is made
-	costs  map[string]*big.Rat // by key of an entry
-	busy   bool
+func newLabels(w *profileWindow, paths []callpath.Path) *labels {
+	l := &labels{paths: paths}
+	l.costs = entryCosts[*big.Rat]{w: w, begin: l.overlaps}
+	return l
 }
 
 // toggle labels an entry, or takes its label away.
@@ -29,7 +31,7 @@ func (l *labels) toggle(p callpath.Path) {
 	if len(l.paths) == n {
 		l.paths = append(l.paths, p)
 	}
-	l.of = nil
+	l.costs.forget()
 }
 
 // has tells whether an entry is labelled.
@@ -39,48 +41,26 @@ func (l *labels) has(e *refine.Entry) bool {
 
 // want computes, beside, the overlaps that rows lack.
 func (l *labels) want(rows []row) {
-	s := l.w.session
-	if len(l.paths) == 0 || l.busy {
-		return
+	if len(l.paths) > 0 {
+		l.costs.want(rows)
 	}
-	if l.of != s.Tree() {
-		l.of, l.shared, l.costs = s.Tree(), nil, make(map[string]*big.Rat)
-	}
-	var keys []string
-	var paths []callpath.Path
-	for _, r := range rows {
-		if _, there := l.costs[r.entry.Key()]; !there {
-			keys = append(keys, r.entry.Key())
-			paths = append(paths, r.entry.Path)
+}
+
+// overlaps begins the computation of what entries of a tree cost among the stacks that satisfy a label.
+func (l *labels) overlaps(t *calltree.Tree, m *calltree.Membership) func([]callpath.Path) []*big.Rat {
+	labelled := l.paths
+	shared := sync.OnceValue(func() *calltree.Tree { return refine.Labelled(t, m, labelled) })
+	return func(paths []callpath.Path) []*big.Rat {
+		costs := callpath.Costs(shared(), m, paths)
+		for i, hits := range costs {
+			costs[i] = t.Main().Cost(hits)
 		}
+		return costs
 	}
-	if len(keys) == 0 {
-		return
-	}
-	l.busy = true
-	tree, shared, members, labelled := s.Tree(), l.shared, s.Membership(), l.paths
-	type found struct {
-		shared *calltree.Tree
-		hits   []*big.Rat
-	}
-	work := func() found {
-		if shared == nil {
-			shared = refine.Labelled(tree, members, labelled)
-		}
-		return found{shared, callpath.Costs(shared, members, paths)}
-	}
-	asked := l.costs // another one where the labels or the tree have changed meanwhile
-	beside(l.w.a, work, func(f found) {
-		l.busy = false
-		if l.of != tree {
-			return
-		}
-		l.shared = f.shared
-		for i, key := range keys {
-			asked[key] = tree.Main().Cost(f.hits[i])
-		}
-	})
 }
 
 // text shows an entry's overlap with the labels.
-func (l *labels) text(e *refine.Entry) string { return report.Overlap(l.costs[e.Key()]) }
+func (l *labels) text(r row) string {
+	cost, _ := l.costs.get(r)
+	return report.Overlap(cost)
+}

@@ -10,36 +10,44 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// parties are the candidates that goroutines may wait for where they wait for no lock, for the detail pane. They are looked for
-// once for a view, and only where an entry asks for them.
+// parties are the candidates that goroutines of a view may wait for if they wait for no lock.
 type parties struct {
-	tree    *calltree.Tree // see views.Parties; nil until it is there
+	tree    *calltree.Tree // see views.Parties
 	members *calltree.Membership
 	err     error
-	busy    bool
-	of      string // the entry that the lines are for
-	lines   []string
 }
 
-// partyLines tells of the candidates that an entry's goroutines may wait for; nothing where there is no way to know of any.
+// candidateLines are the lines of the detail pane about the candidates of the entry that was drawn last.
+type candidateLines struct {
+	of    string
+	lines []string
+}
+
+// partyLines are about the candidates that an entry's goroutines may wait for; none if there is no way to know of any.
 func (d *detail) partyLines(e *refine.Entry) []string {
 	if !d.w.subject.single || d.w.replay.Class == "" || !waits(e.Path) {
 		return nil
 	}
-	p := &d.parties
+	r, o, class, conf := d.w.a.recording, d.w.a.options, d.w.replay.Class, d.w.a.config
+	p := d.parties.get(d.w.a, func() parties {
+		t, err := views.Parties(r, class, o)
+		if err != nil {
+			return parties{err: err}
+		}
+		return parties{tree: t, members: conf.AllAspects().Membership(t.Symbols())}
+	})
 	switch {
+	case p == nil:
+		return []string{"Looking for candidates that they may wait for …"}
 	case p.err != nil:
 		return []string{p.err.Error()}
-	case p.tree == nil:
-		d.findParties()
-		return []string{"Looking for candidates that they may wait for …"}
-	case p.of != e.Key():
-		p.of, p.lines = e.Key(), nil
+	case d.candidates.of != e.Key():
+		d.candidates = candidateLines{of: e.Key()}
 		if found := candidates(p.tree, p.members, e.Path); len(found) > 0 {
-			p.lines = append([]string{"Candidates for whom they wait for, of no cost (hits: class at line)"}, found...)
+			d.candidates.lines = append([]string{"Candidates for whom they wait for, of no cost (hits: class at line)"}, found...)
 		}
 	}
-	return p.lines
+	return d.candidates.lines
 }
 
 // waits tells whether a path ends in :WAIT, or in its reason.
@@ -47,25 +55,6 @@ func waits(p callpath.Path) bool {
 	last, _ := p.Last()
 	t, ok := typedTimeOf(p)
 	return ok && t == views.Wait && calltree.KindOf(last.Name) == calltree.Typed
-}
-
-func (d *detail) findParties() {
-	if d.parties.busy {
-		return
-	}
-	d.parties.busy = true
-	asked, r, o, class, config := d.asked, d.w.a.recording, d.w.a.options, d.w.replay.Class, d.w.a.config
-	beside(d.w.a, func() parties {
-		t, err := views.Parties(r, class, o)
-		if err != nil {
-			return parties{err: err}
-		}
-		return parties{tree: t, members: config.AllAspects().Membership(t.Symbols())}
-	}, func(found parties) {
-		if asked == d.asked {
-			d.parties = found
-		}
-	})
 }
 
 // candidates lists what stands below a path that ends in :WAIT, or in its reason, in a tree of views.Parties.

@@ -36,7 +36,7 @@ type profileWindow struct {
 
 	list    listView
 	columns profileColumns
-	labels  labels
+	labels  *labels
 	both    comparison // of a subject that is compared
 	detail  detail
 	monitor monitorText
@@ -50,8 +50,8 @@ func (a *app) openSubject(of *subject, s session.Profile) *profileWindow {
 	if p, err := callpath.Parse(s.Selected); err == nil {
 		w.wanted = p
 	}
-	w.columns.w, w.labels.w, w.detail.w, w.both.w = w, w, w, w
-	w.labels.paths = s.Labels
+	w.columns.w, w.columns.costs, w.detail.w, w.both = w, newSplits(w), w, newComparison(w)
+	w.labels = newLabels(w, s.Labels)
 	a.open(w)
 	w.build()
 	return w
@@ -124,7 +124,7 @@ func (w *profileWindow) build() {
 			w.replayed = w.session.Steps()
 			w.remark()
 		}
-		w.columns.forget()
+		w.columns.costs.forget()
 		w.detail.forget()
 		w.update()
 	})

@@ -28,7 +28,7 @@ func (w *profileWindow) update() {
 		w.wanted = w.session.Root().Path
 	}
 	if w.compares() {
-		w.both.order()
+		w.rows = w.both.order(w.rows)
 	}
 	w.selected = w.nearest(w.wanted)
 	w.list.follow = true

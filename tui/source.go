@@ -53,12 +53,15 @@ func (d *detail) source(function string, width int) []detailLine {
 	if d.w.a.options.Granularity != views.ByFunction {
 		return nil
 	}
-	if d.lines == nil {
-		d.count()
+	recording, options, view := d.w.a.recording, d.w.a.options, d.w.subject.view
+	lines := d.lines.get(d.w.a, func() lineHits {
+		return countLines(func(o views.Options) (viewed, error) { return view(recording, o) }, options)
+	})
+	if lines == nil {
 		return []detailLine{{"Counting hits by line …", t.dim}}
 	}
-	f := functionNamed(d.w.a.recording, function)
-	counted := (*d.lines)[function]
+	f := functionNamed(recording, function)
+	counted := (*lines)[function]
 	title := "Source"
 	if f.File != "" {
 		title = fmt.Sprintf("%s:%d", f.File, f.Line)
@@ -86,21 +89,6 @@ func (d *detail) source(function string, width int) []detailLine {
 		out = append(out, detailLine{cut(report.Printable(fmt.Sprintf("%7s %5d  %s", count, n, code)), width), style})
 	}
 	return out
-}
-
-func (d *detail) count() {
-	if d.busy {
-		return
-	}
-	d.busy = true
-	asked := d.asked
-	recording, options, view := d.w.a.recording, d.w.a.options, d.w.subject.view
-	build := func(o views.Options) (viewed, error) { return view(recording, o) }
-	beside(d.w.a, func() lineHits { return countLines(build, options) }, func(l lineHits) {
-		if asked == d.asked {
-			d.lines, d.busy = &l, false
-		}
-	})
 }
 
 func hottest(counted map[int]*big.Rat) *big.Rat {

@@ -1,0 +1,87 @@
+package tui
+
+import (
+	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/calltree"
+)
+
+// entryCosts are values of a profile window's entries, such as their costs in another tree. They are computed beside the event
+// loop for the rows that need them, and forgotten when the window shows another tree.
+type entryCosts[V any] struct {
+	w *profileWindow
+
+	// begin is called for each tree, and returns what computes the values of paths in it, beside the event loop.
+	begin func(*calltree.Tree, *calltree.Membership) func([]callpath.Path) []V
+
+	atOnce int    // bounds how many are computed before they are shown; 0 is no bound
+	then   func() // is called when more values are there; may be nil
+
+	of      *calltree.Tree
+	compute func([]callpath.Path) []V
+	values  map[string]V // by an entry's key; another map for each tree
+	busy    bool
+}
+
+// get returns the value of an entry, and reports whether it is there yet.
+func (c *entryCosts[V]) get(r row) (V, bool) {
+	v, there := c.values[r.entry.Key()]
+	return v, there
+}
+
+// forget has all values computed anew.
+func (c *entryCosts[V]) forget() { c.of, c.compute, c.values = nil, nil, nil }
+
+// want begins to compute what rows lack, and reports whether they lack nothing.
+func (c *entryCosts[V]) want(rows []row) bool {
+	s := c.w.session
+	if c.of != s.Tree() {
+		c.of, c.compute, c.values = s.Tree(), c.begin(s.Tree(), s.Membership()), make(map[string]V)
+	}
+	var keys []string
+	var paths []callpath.Path
+	for _, r := range rows {
+		if _, there := c.get(r); !there && (c.atOnce == 0 || len(keys) < c.atOnce) {
+			keys = append(keys, r.entry.Key())
+			paths = append(paths, r.entry.Path)
+		}
+	}
+	if len(keys) == 0 || c.busy {
+		return len(keys) == 0
+	}
+	c.busy = true
+	compute, values := c.compute, c.values
+	beside(c.w.a, func() []V { return compute(paths) }, func(found []V) {
+		c.busy = false
+		for i, key := range keys {
+			values[key] = found[i]
+		}
+		if c.then != nil {
+			c.then()
+		}
+	})
+	return false
+}
+
+// A lazy is one value that is computed beside the event loop when it is first asked for.
+type lazy[V any] struct {
+	value   *V // nil until it is there
+	pending *V // where the work under way puts it; nil if there is none
+}
+
+// get returns the value, or nil and begins to compute it.
+func (l *lazy[V]) get(a *app, work func() V) *V {
+	if l.value == nil && l.pending == nil {
+		pending := new(V)
+		l.pending = pending
+		beside(a, work, func(v V) {
+			if l.pending == pending {
+				*pending = v
+				l.value, l.pending = pending, nil
+			}
+		})
+	}
+	return l.value
+}
+
+// forget has the value computed anew, and drops what work under way finds.
+func (l *lazy[V]) forget() { *l = lazy[V]{} }
