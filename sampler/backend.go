@@ -28,6 +28,11 @@ type Backend interface {
 	// does not count against Options.MaxCPU: there would be no samples meanwhile.
 	Learned() time.Duration
 
+	// Release ends every tie to the target that a halt has left, before it returns; the next Observe goes on. Call it before
+	// this process is stopped: a thread of the target that sleeps in the kernel may still be traced after its halt, and
+	// would stand when it wakes.
+	Release() error
+
 	// Close lets the target go for good. A target that the backend launched is not ended by it.
 	Close() error
 }

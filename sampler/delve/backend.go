@@ -130,6 +130,9 @@ func (a *Backend) Header() sampledata.Header { return a.header }
 // Learned is nothing: code is not looked at.
 func (a *Backend) Learned() time.Duration { return 0 }
 
+// Release does nothing: after each halt nothing of the target is traced.
+func (a *Backend) Release() error { return nil }
+
 // Close lets the target go for good.
 func (a *Backend) Close() error { return a.halter.close() }
 

@@ -4,6 +4,7 @@ package delve
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -11,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/cpprof/cpprof/sampler/internal/halt"
 	"github.com/go-delve/delve/pkg/proc/linutil"
 	"golang.org/x/sys/unix"
 )
@@ -56,23 +58,30 @@ func (s *seizer) identity() (string, error) {
 	return fmt.Sprintf("%d:%d:%s", st.Dev, st.Ino, auxv), nil
 }
 
-// during does its work on a thread of its own, since the kernel knows a tracer by its thread. Where a halt did not end
-// in order (a thread died or would not stop), that thread ends, and with it, by the kernel's hand, every tie to the target.
+// during does its work on a thread of its own, since the kernel knows a tracer by its thread. If a halt did not end in
+// order (a thread died or would not stop), that thread ends, and the kernel lets go of all that it traced. When during
+// returns, nothing of the target is traced.
 func (s *seizer) during(f func([]thread) error) (time.Duration, error) {
-	h := &halt{seizer: s, held: map[int]*tracee{}}
+	h := &tracing{seizer: s, held: map[int]*tracee{}}
 	done := make(chan struct{})
 	go h.onOwnThread(f, done)
 	<-done
+	if !h.clean {
+		h.err = errors.Join(h.err, halt.AwaitThreadEnd(h.tid))
+	}
 	return h.took, h.err
 }
 
-// A halt is one halt of the process.
-type halt struct {
+// A tracing is one halt of the process.
+type tracing struct {
 	*seizer
 	held    map[int]*tracee
 	stopped []thread
 	took    time.Duration
 	err     error
+
+	tid   int  // of the tracing thread
+	clean bool // it traces nothing any more
 }
 
 // A tracee is a thread that we hold.
@@ -81,7 +90,7 @@ type tracee struct {
 	signal  int // that it was about to take when it stopped
 }
 
-func (h *halt) onOwnThread(f func([]thread) error, done chan<- struct{}) {
+func (h *tracing) onOwnThread(f func([]thread) error, done chan<- struct{}) {
 	runtime.LockOSThread()
 	if unix.Gettid() == os.Getpid() {
 		// The main thread does not end with its goroutine.
@@ -92,21 +101,22 @@ func (h *halt) onOwnThread(f func([]thread) error, done chan<- struct{}) {
 		close(done)
 		return
 	}
+	h.tid = unix.Gettid()
 	start := time.Now()
 	h.err = h.stop(start)
 	if h.err == nil {
 		h.err = f(h.stopped)
 	}
-	clean := h.letGo()
+	h.clean = h.letGo()
 	h.took = time.Since(start)
-	if clean {
+	if h.clean {
 		runtime.UnlockOSThread()
 	}
 	close(done)
 }
 
 // stop halts one thread after the other until no new one appears.
-func (h *halt) stop(start time.Time) error {
+func (h *tracing) stop(start time.Time) error {
 	// Attaching waits for an exec in progress, and that exec for dead threads that only we can collect. Another thread
 	// of ours does so while this one is stuck.
 	var over atomic.Bool
@@ -139,7 +149,7 @@ func (h *halt) stop(start time.Time) error {
 }
 
 // seizeNew takes hold of the threads that were not seen before.
-func (h *halt) seizeNew(seen map[int]bool) (fresh int, err error) {
+func (h *tracing) seizeNew(seen map[int]bool) (fresh int, err error) {
 	for _, tid := range tasks(h.pid) {
 		if seen[tid] {
 			continue
@@ -162,7 +172,7 @@ func (h *halt) seizeNew(seen map[int]bool) (fresh int, err error) {
 }
 
 // await waits until every thread held has stopped, or is gone.
-func (h *halt) await(deadline time.Time) error {
+func (h *tracing) await(deadline time.Time) error {
 	for {
 		left := 0
 		for tid, t := range h.held {
@@ -189,7 +199,7 @@ func (h *halt) await(deadline time.Time) error {
 }
 
 // look sees whether a thread has stopped or gone.
-func (h *halt) look(tid int, t *tracee) (bool, error) {
+func (h *tracing) look(tid int, t *tracee) (bool, error) {
 	if tid == h.pid && h.child {
 		// The child's exit status belongs to who launched it.
 		if code := exitCode(tid); code > 0 && code <= 3 {
@@ -221,7 +231,7 @@ func (h *halt) look(tid int, t *tracee) (bool, error) {
 }
 
 // letGo detaches from every thread, handing on the signal that it was about to take. False: some could not be let go.
-func (h *halt) letGo() bool {
+func (h *tracing) letGo() bool {
 	clean := true
 	for tid, t := range h.held {
 		if !t.stopped {
@@ -237,7 +247,7 @@ func (h *halt) letGo() bool {
 }
 
 // reap collects threads of the target that died in our hands. It takes no notice of stops, and leaves the process itself.
-func (h *halt) reap() {
+func (h *tracing) reap() {
 	for _, tid := range tasks(h.pid) {
 		if tid == h.pid {
 			continue
@@ -259,12 +269,12 @@ func exitCode(tid int) int32 {
 	return info.Code
 }
 
-func (h *halt) isOurs(tid int) bool {
+func (h *tracing) isOurs(tid int) bool {
 	tracer := statusField(h.pid, tid, "TracerPid:")
 	return tracer == strconv.Itoa(unix.Gettid()) || tracer == strconv.Itoa(os.Getpid())
 }
 
-func (h *halt) isDying(tid int) bool {
+func (h *tracing) isDying(tid int) bool {
 	s := statusField(h.pid, tid, "State:")
 	return s == "" || s[0] == 'Z' || s[0] == 'X'
 }

@@ -123,6 +123,9 @@ func newBackend(p *sampler.Process, t *target) (*Backend, error) {
 // Header describes the target. Its Sampler field is the caller's to fill.
 func (b *Backend) Header() sampledata.Header { return b.header }
 
+// Release lets go of the threads that halts have left traced.
+func (b *Backend) Release() error { return b.t.Release() }
+
 // Close lets the target go for good.
 func (b *Backend) Close() error {
 	b.looks.close()

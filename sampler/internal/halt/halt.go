@@ -3,7 +3,6 @@
 package halt
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -45,13 +44,18 @@ type Halter struct {
 // Do calls f on the OS thread that halts, alone, and returns when f has. Several things done in one f need no
 // hand-over between OS threads, which costs tens of microseconds each time.
 func (p *Process) Do(f func(*Halter)) error {
-	r := request{f: func() { f(&Halter{p, p.w}) }, done: make(chan struct{})}
-	select {
-	case p.w.requests <- r:
-		<-r.done
-		return nil
-	case <-p.w.ended:
-		return errors.New("halting a process that was closed")
+	for {
+		w, err := p.worker()
+		if err != nil {
+			return err
+		}
+		r := request{f: func() { f(&Halter{p, w}) }, done: make(chan struct{})}
+		select {
+		case w.requests <- r:
+			<-r.done
+			return nil
+		case <-w.ended: // by Release: the next one takes the request
+		}
 	}
 }
 

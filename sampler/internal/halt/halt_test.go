@@ -249,6 +249,36 @@ func TestUninterruptible(t *testing.T) {
 	g.free()
 }
 
+// After Release nothing is traced, also where a thread sleeps in the kernel and has not stopped yet, and halting goes on.
+func TestRelease(t *testing.T) {
+	g := start(t, "vfork")
+	p := open(t, g)
+	for owed, tries := 0, 0; owed < 20; tries++ {
+		if tries == 2000 {
+			t.Fatalf("in %d halts only %d left a thread that slept", tries, owed)
+		}
+		halt, err := haltAll(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if halt.Owed == 0 {
+			continue
+		}
+		owed++
+		if err := p.Release(); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(g.threads()) {
+			if !strings.Contains(line, "TracerPid:\t0") {
+				t.Fatalf("still traced: %s", line)
+			}
+		}
+	}
+	g.line()
+	g.line()
+	g.free()
+}
+
 // A target that is stopped and continued at random stays as the last of these left it.
 func TestStopContinue(t *testing.T) {
 	g := start(t, "spin")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -24,11 +25,14 @@ var (
 // A Process is another process, running, whose memory can be read and whose threads can be halted.
 type Process struct {
 	pid    int
-	start  uint64 // of the process, in clock ticks since boot: tells it from a later one of the same number
-	mem    File   // bound to the address space of the program that ran when it was opened
-	probe  int64  // an address that is mapped as long as that program runs
-	w      *worker
+	start  uint64  // of the process, in clock ticks since boot: tells it from a later one of the same number
+	mem    File    // bound to the address space of the program that ran when it was opened
+	probe  int64   // an address that is mapped as long as that program runs
 	reader *Reader // for halts
+
+	mu     sync.Mutex
+	w      *worker // nil after Release, until it is needed again
+	closed bool
 }
 
 // Open makes a process ready to be read and halted.
@@ -49,7 +53,6 @@ func Open(pid int) (*Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("attach to %d: %w", pid, explain(pid, err))
 	}
-	p.w = startWorker(pid)
 	p.reader = p.NewReader()
 	return p, nil
 }
@@ -107,10 +110,45 @@ func explain(pid int, err error) error {
 	return err
 }
 
-// Close lets go of the process. What the halts left traced is let go by the kernel, as the worker's thread ends.
+var errClosed = errors.New("halting a process that was closed")
+
+// worker returns the worker that halts the process, and starts it if there is none.
+func (p *Process) worker() (*worker, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, errClosed
+	}
+	if p.w == nil {
+		p.w = startWorker(p.pid)
+	}
+	return p.w, nil
+}
+
+// Release lets go of the threads that are still traced: a halt does not wait for one that sleeps in the kernel, which
+// stops when it wakes and would then stand for as long as this process is stopped (Ctrl-Z). When Release returns,
+// nothing of the process is traced by a halt. The next Do goes on halting.
+//
+// The kernel alone can let go of a thread that has not stopped yet, and does so when its tracer ends. So Release ends the
+// worker's OS thread.
+func (p *Process) Release() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.w == nil {
+		return nil
+	}
+	w := p.w
+	p.w = nil
+	return w.stop()
+}
+
+// Close lets go of the process for good.
 func (p *Process) Close() error {
-	p.w.stop()
-	return p.mem.Close()
+	err := p.Release()
+	p.mu.Lock()
+	p.closed = true
+	p.mu.Unlock()
+	return errors.Join(err, p.mem.Close())
 }
 
 // PID gives the number of the process, in the sampler's namespace.

@@ -73,9 +73,29 @@ func startWorker(pid int) *worker {
 	return w
 }
 
-func (w *worker) stop() {
+// stop ends the worker, and returns when the kernel has let go of all that it traced.
+func (w *worker) stop() error {
 	close(w.quit)
 	<-w.ended
+	if err := AwaitThreadEnd(w.tid); err != nil {
+		return fmt.Errorf("letting go of process %d: %w", w.pid, err)
+	}
+	return nil
+}
+
+// threadEnd is far longer than an OS thread takes to end, also on a busy machine.
+const threadEnd = 10 * time.Second
+
+// AwaitThreadEnd waits until an OS thread of this process is gone. By then the kernel has let go of all that it traced.
+func AwaitThreadEnd(tid int) error {
+	for end := time.Now().Add(threadEnd); ; time.Sleep(50 * time.Microsecond) {
+		if unix.Tgkill(unix.Getpid(), tid, 0) == unix.ESRCH {
+			return nil
+		}
+		if time.Now().After(end) {
+			return fmt.Errorf("thread %d, which traces it, does not end", tid)
+		}
+	}
 }
 
 // run is the life of the worker: halts, and between them the detaches that it owes.
