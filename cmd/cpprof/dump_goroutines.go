@@ -69,11 +69,12 @@ func haltOnce(ctx context.Context, t terminal, pid int, backend string) (*sample
 		return nil, err
 	}
 	defer p.Release()
+	b = signals.suspendable(b)
 	defer b.Close()
 	header := b.Header()
 	builder := sampledata.NewBuilder(header)
 	for try := 1; ; try++ {
-		_, err = signals.suspendable(b).Observe(ctx, builder, sampledata.Sample{Time: time.Since(header.Start)})
+		_, err = b.Observe(ctx, builder, sampledata.Sample{Time: time.Since(header.Start)})
 		var ended *sampler.EndedError
 		switch {
 		case err == nil:

@@ -103,7 +103,8 @@ func (r *recordRun) first(ctx context.Context, b sampler.Backend) error {
 	file := r.f.outputs.claim(p.Name)
 	r.say.begin(p, file)
 	began := time.Now()
-	result, err := r.f.record(ctx, p, r.signals.suspendable(b), file, r.say)
+	b = r.signals.suspendable(b)
+	result, err := r.f.record(ctx, p, b, file, r.say)
 	b.Close()
 	if err != nil {
 		return goesOn(p, err)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"sync"
@@ -12,20 +13,23 @@ import (
 	"github.com/cpprof/cpprof/sampler"
 )
 
-// signals are those that come while a recording is made: the first ends the recording, the second ends cpprof.
+// signals are those that come while a recording is made: the first that asks for the end ends the recording, the second
+// ends cpprof. A signal that was ignored when cpprof started (nohup, for one) stays ignored, by cpprof and by the programs
+// that it launches.
 type signals struct {
-	halting   sync.Mutex // held while the target is halted
 	interrupt atomic.Bool
 	stop      func()
+
+	halting  sync.Mutex // held while a target is halted
+	backends map[*suspendable]bool
 }
 
 func watchSignals(ctx context.Context) (context.Context, *signals) {
 	ctx, cancel := context.WithCancel(ctx)
-	s := &signals{}
-	ends := make(chan os.Signal, 2)
-	signal.Notify(ends, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	suspends := make(chan os.Signal, 1)
-	notifySuspend(suspends)
+	s := &signals{backends: map[*suspendable]bool{}}
+	ends, suspends := make(chan os.Signal, 2), make(chan os.Signal, 1)
+	notify(ends, endSignals)
+	notify(suspends, suspendSignals)
 	done := make(chan struct{})
 	s.stop = sync.OnceFunc(func() {
 		signal.Stop(ends)
@@ -37,15 +41,30 @@ func watchSignals(ctx context.Context) (context.Context, *signals) {
 	return ctx, s
 }
 
+// notify relays those of the signals that were not ignored when this process started.
+func notify(c chan<- os.Signal, all []os.Signal) {
+	var handled []os.Signal
+	for _, sig := range all {
+		if !ignoredAtStart(sig) {
+			handled = append(handled, sig)
+		}
+	}
+	if len(handled) > 0 { // else it would be asked for all signals
+		signal.Notify(c, handled...)
+	}
+}
+
 func (s *signals) watch(ends, suspends <-chan os.Signal, done <-chan struct{}, cancel func()) {
 	for first := true; ; {
 		select {
 		case <-done:
 			return
 		case <-suspends:
-			s.halting.Lock()
-			suspend()
-			s.halting.Unlock()
+			s.suspend()
+			select {
+			case <-suspends: // the same key, delivered twice
+			default:
+			}
 		case sig := <-ends:
 			if !first {
 				status := 1
@@ -55,18 +74,38 @@ func (s *signals) watch(ends, suspends <-chan os.Signal, done <-chan struct{}, c
 				os.Exit(status) // a target that is halted right now is let go by the system
 			}
 			first = false
-			s.interrupt.Store(sig == os.Interrupt)
+			s.interrupt.Store(sig == os.Interrupt || sig == syscall.SIGQUIT)
 			cancel()
 		}
 	}
 }
 
-// fromTerminal holds where the interruption was, as far as can be told, Ctrl-C at the terminal that cpprof and a program
+// suspend stops this process, as Ctrl-Z asks for. A target must not stand meanwhile, so nothing of it may be traced: no
+// halt is under way, and what earlier ones have left is let go first. If that fails, this process does not stop.
+func (s *signals) suspend() {
+	s.halting.Lock()
+	defer s.halting.Unlock()
+	for b := range s.backends {
+		if err := b.Backend.Release(); err != nil {
+			fmt.Fprintf(os.Stderr, "cpprof: not suspended: %v\n", err)
+			return
+		}
+	}
+	suspend()
+}
+
+// fromTerminal holds if the interruption was, as far as can be known, Ctrl-C or Ctrl-\ at the terminal that cpprof and a program
 // that it launched are in the foreground of: the program has got it, too.
 func (s *signals) fromTerminal() bool { return s.interrupt.Load() && inForeground() }
 
-// suspendable is a backend that is not suspended (Ctrl-Z) while it halts its target, which would stay halted.
-func (s *signals) suspendable(b sampler.Backend) sampler.Backend { return &suspendable{b, s} }
+// suspendable is a backend whose target does not stand while this process is suspended (Ctrl-Z).
+func (s *signals) suspendable(b sampler.Backend) sampler.Backend {
+	s.halting.Lock()
+	defer s.halting.Unlock()
+	own := &suspendable{b, s}
+	s.backends[own] = true
+	return own
+}
 
 type suspendable struct {
 	sampler.Backend
@@ -77,4 +116,11 @@ func (b *suspendable) Observe(ctx context.Context, sink sampledata.Sink, sample 
 	b.signals.halting.Lock()
 	defer b.signals.halting.Unlock()
 	return b.Backend.Observe(ctx, sink, sample)
+}
+
+func (b *suspendable) Close() error {
+	b.signals.halting.Lock()
+	delete(b.signals.backends, b)
+	b.signals.halting.Unlock()
+	return b.Backend.Close()
 }

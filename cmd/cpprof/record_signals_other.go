@@ -8,7 +8,10 @@ import (
 	"golang.org/x/term"
 )
 
-func notifySuspend(chan<- os.Signal) {}
+// endSignals end a recording; suspendSignals stop this process until it is continued.
+var endSignals, suspendSignals = []os.Signal{os.Interrupt}, []os.Signal(nil)
+
+func ignoredAtStart(os.Signal) bool { return false }
 
 func suspend() {}
 

@@ -4,13 +4,28 @@ package main
 
 import (
 	"os"
-	"os/signal"
+	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-func notifySuspend(c chan<- os.Signal) { signal.Notify(c, syscall.SIGTSTP) }
+var (
+	// endSignals end a recording. SIGQUIT (Ctrl-\) is one of them, so that its second one, not its first, ends cpprof.
+	endSignals = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}
+
+	// suspendSignals stop this process until it is continued: Ctrl-Z, and the use of the terminal from the background.
+	suspendSignals = []os.Signal{syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU}
+)
+
+// ignored returns the signals that were ignored when this process started, as a set of bits. Handling a signal changes that, so
+// it is read first of all.
+var ignored = sync.OnceValue(ignoredSignals)
+
+func ignoredAtStart(sig os.Signal) bool {
+	n, ok := sig.(syscall.Signal)
+	return ok && ignored()>>(n-1)&1 != 0
+}
 
 // suspend stops this process until somebody continues it.
 func suspend() { syscall.Kill(os.Getpid(), syscall.SIGSTOP) }

@@ -33,8 +33,9 @@ func recordView(ctx context.Context, t terminal, f *recordFlags, command []strin
 		return err
 	}
 	defer target.Release()
+	target.backend = signals.suspendable(target.backend)
 	defer target.backend.Close()
-	g, err := f.grow(ctx, target, signals)
+	g, err := f.grow(ctx, target)
 	if err != nil {
 		return goesOn(target.Process, err)
 	}
@@ -77,7 +78,7 @@ type growing struct {
 }
 
 // grow begins to record.
-func (f *recordFlags) grow(ctx context.Context, target target, signals *signals) (*growing, error) {
+func (f *recordFlags) grow(ctx context.Context, target target) (*growing, error) {
 	file := f.outputs.claim(target.Name)
 	h := target.backend.Header()
 	h.Sampler = f.options.Settings(version(), f.backend)
@@ -90,7 +91,7 @@ func (f *recordFlags) grow(ctx context.Context, target target, signals *signals)
 	go func() {
 		defer close(g.ended)
 		sink := locks.Watch(sampledata.Tee(w, g.live), views.Options{}, g.find)
-		g.result, g.err = sampler.Record(ctx, target.Process, signals.suspendable(target.backend), sink, f.options)
+		g.result, g.err = sampler.Record(ctx, target.Process, target.backend, sink, f.options)
 		g.became = outcome(target.Process, g.result, g.err)
 	}()
 	return g, nil

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/cpprof/cpprof/internal/fixture"
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// While cpprof is suspended (Ctrl-Z), no thread of its target stands, also not one that was in the kernel when it was to
+// be halted. It goes on recording when it is continued.
+func TestRecordSuspended(t *testing.T) {
+	const suspensions = 40
+	target := fixture.Start(t, fixture.BuildOnce(t, "fsync"), t.TempDir())
+	r := startRecording(t, "-p", fmt.Sprint(target.Pid()))
+	for range suspensions {
+		r.Process.Signal(syscall.SIGTSTP)
+		await(t, "cpprof is suspended", func() bool { return stateOf(r.Process.Pid, r.Process.Pid) == "T" })
+		for range 5 {
+			if traced := tracedThreads(target.Pid()); traced != "" {
+				t.Fatalf("threads of the target are traced while cpprof is suspended:\n%s", traced)
+			}
+			time.Sleep(2 * time.Millisecond) // in which a thread that is owed a stop would come to it
+		}
+		r.Process.Signal(syscall.SIGCONT)
+		time.Sleep(time.Duration(rand.IntN(30)) * time.Millisecond)
+	}
+	before := len(r.recording(t).Samples)
+	await(t, "samples after the suspensions", func() bool { return len(r.recording(t).Samples) > before })
+	target.Lives(t)
+	r.Process.Signal(syscall.SIGINT)
+	r.finish(t, 0, sampledata.EndInterrupted)
+}
+
+func await(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); !ok(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not within a minute: %s", what)
+		}
+	}
+}
+
+// stateOf returns the letter of a thread's state: "T" for stopped.
+func stateOf(pid, tid int) string { return threadStatus(pid, fmt.Sprint(tid), "State")[:1] }
+
+// threadStatus returns a line of a thread's status, "?" if there is no such thread.
+func threadStatus(pid int, tid, name string) string {
+	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/status", pid, tid))
+	for line := range bytes.Lines(b) {
+		if value, ok := bytes.CutPrefix(line, []byte(name+":")); ok {
+			return string(bytes.TrimSpace(value))
+		}
+	}
+	return "?"
+}
+
+// tracedThreads lists the threads of a process that somebody traces.
+func tracedThreads(pid int) string {
+	var traced strings.Builder
+	tasks, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	for _, task := range tasks {
+		if tracer := threadStatus(pid, task.Name(), "TracerPid"); tracer != "0" && tracer != "?" {
+			fmt.Fprintf(&traced, "thread %s: %s, traced by %s\n", task.Name(), threadStatus(pid, task.Name(), "State"), tracer)
+		}
+	}
+	return traced.String()
+}
+
+// Under nohup, the hang-up of the terminal ends neither cpprof nor the program that it launched. The same holds for the
+// other signals that were ignored when cpprof started.
+func TestRecordKeepsIgnoredSignals(t *testing.T) {
+	program := fixture.BuildOnce(t, "lifecycle")
+	out, in, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	file := filepath.Join(t.TempDir(), "run.cpprof")
+	cpprof := filepath.Join(t.TempDir(), "cpprof") // its name says what the test binary is to be
+	if err := os.Symlink(self(t).Path, cpprof); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("sh", "-c", `trap "" HUP INT TSTP; exec "$@"`, "sh",
+		cpprof, "record", "-o", file, "--rate", "100", "--max-overhead", "20%", "--max-cpu", "0", "--", program, "wait")
+	cmd.Stdout = in
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	in.Close()
+	defer cmd.Wait()
+	defer cmd.Process.Kill()
+	var launched int
+	await(t, "a first sample", func() bool {
+		rec, err := sampledata.Open(file)
+		if err != nil || len(rec.Samples) == 0 {
+			return false
+		}
+		launched = int(rec.Header.PID)
+		return true
+	})
+	defer syscall.Kill(launched, syscall.SIGKILL)
+	for _, sig := range []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGTSTP} {
+		for who, pid := range map[string]int{"cpprof": cmd.Process.Pid, "the program": launched} {
+			if !ignores(t, pid, sig) {
+				t.Errorf("%s does not ignore %v", who, sig)
+			}
+			syscall.Kill(pid, sig)
+		}
+	}
+	if _, err := io.ReadFull(out, make([]byte, 20)); err != nil {
+		t.Errorf("the program has ended: %v", err)
+	}
+	rec, err := sampledata.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := len(rec.Samples)
+	await(t, "samples after the signals", func() bool {
+		rec, err := sampledata.Open(file)
+		return err == nil && len(rec.Samples) > before && rec.End == nil
+	})
+}
+
+func ignores(t *testing.T, pid int, sig syscall.Signal) bool {
+	t.Helper()
+	var mask uint64
+	if _, err := fmt.Sscanf(threadStatus(pid, fmt.Sprint(pid), "SigIgn"), "%x", &mask); err != nil {
+		t.Fatal(err)
+	}
+	return mask>>(sig-1)&1 != 0
+}

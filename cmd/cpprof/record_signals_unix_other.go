@@ -1,0 +1,18 @@
+//go:build unix && !linux
+
+package main
+
+import (
+	"os/signal"
+	"syscall"
+)
+
+// ignoredSignals returns the signals that this process ignores, as far as the Go runtime knows: bit n-1 stands for signal n.
+func ignoredSignals() (bits uint64) {
+	for _, sig := range []syscall.Signal{syscall.SIGHUP, syscall.SIGINT} {
+		if signal.Ignored(sig) {
+			bits |= 1 << (sig - 1)
+		}
+	}
+	return bits
+}
