@@ -12,8 +12,10 @@ import (
 
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
+	"github.com/cpprof/cpprof/sampler/internal/blame"
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
 	"github.com/cpprof/cpprof/sampler/internal/halt"
+	"github.com/cpprof/cpprof/sampler/internal/memory"
 	"github.com/cpprof/cpprof/sampler/internal/syncflow"
 )
 
@@ -30,7 +32,7 @@ type Backend struct {
 
 	table  table
 	stacks *stacks
-	arena  halt.Arena
+	arena  memory.Arena
 
 	// Of the sample at hand.
 	number    uint32
@@ -38,8 +40,6 @@ type Backend struct {
 	changed   []int32 // slots whose state may have changed
 	moving    []int32 // slots to be looked at in the halt
 	runnable  []int32 // slots of goroutines that were runnable before the halt
-	blocked   []int32 // slots of goroutines that wait for locks, to be looked at in the halt
-	keeping   []int32 // slots of goroutines that are parked and hold locks, likewise
 	inSyscall []int32 // slots of goroutines that were in system calls before the halt
 	changes   []sampledata.Change
 	reused    int
@@ -50,21 +50,15 @@ type Backend struct {
 	fresh  []int32
 	again  []int32 // slots whose stacks are read again to see whether they were rightly taken for unchanged
 	heads  []head
-	ranges []halt.Range
-	after  []halt.Range
+	ranges []memory.Range
+	after  []memory.Range
 	walk   unwind.Context
 	looks  callLooks
 	mLook  []byte
 
-	holders  holders
-	parties  parties
-	learning struct {
-		refilled time.Time // when the analyzer was last let learn
-		spent    int       // by then
-		recent   bool      // it learned something since the time before
-		took     time.Duration
-	}
-	names lockNames
+	finder *blame.Finder
+	memory stackMemory // of the stack at hand
+	names  lockNames
 }
 
 var _ sampler.Backend = (*Backend)(nil)
@@ -96,24 +90,24 @@ func newBackend(p *sampler.Process, t *target) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	analyzer, err := syncflow.New(syncflow.Program{Table: t.bin.Table, Arch: t.bin.Arch, Read: t.Read})
-	if err != nil {
-		return nil, err
-	}
 	name, err := os.Readlink(t.Path("exe"))
 	if err != nil {
 		return nil, err
 	}
 	b := &Backend{
 		process: p, t: t, u: u, reader: t.NewReader(),
-		table:   table{o: t.g},
-		holders: holders{analyzer: analyzer, index: map[wish]int{}},
-		parties: parties{index: map[syncflow.Action][]int32{}, offers: map[syncflow.Action]sampledata.HolderSetID{}},
+		table: table{o: t.g}, memory: stackMemory{t: t},
 		header: sampledata.Header{
 			Command: p.Command, Executable: strings.TrimSuffix(name, " (deleted)"), PID: int64(p.PID),
 			GoVersion: t.bin.Version, OS: "linux", Arch: t.bin.Arch, GOMAXPROCS: int32(len(ps)),
 			Start: time.Now(), Clock: "monotonic",
 		},
+	}
+	if b.finder, err = blame.New(blame.Config{
+		Program: syncflow.Program{Table: t.bin.Table, Arch: t.bin.Arch, Read: t.Read},
+		Release: t.bin.Release, Sudog: t.l.Sudog, ThreadTime: halt.ThreadTime,
+	}, blameSample{b}); err != nil {
+		return nil, err
 	}
 	b.mLook = make([]byte, t.mLen)
 	b.capture = capture{b: b, byG: map[uint64]int32{}}
@@ -125,6 +119,9 @@ func (b *Backend) Header() sampledata.Header { return b.header }
 
 // Release lets go of the threads that halts have left traced.
 func (b *Backend) Release() error { return b.t.Release() }
+
+// Learned is the time that learning the target's code took so far.
+func (b *Backend) Learned() time.Duration { return b.finder.Learned() }
 
 // Close lets the target go for good.
 func (b *Backend) Close() error {
@@ -163,7 +160,7 @@ func (b *Backend) look(h *halt.Halter, s *sampledata.Sample) error {
 		return err
 	}
 	b.capture.prepare(ps)
-	b.expect()
+	b.finder.Expect()
 	halted, err := h.Halt(lateLimit, b.capture.take, b.capture.takeLate)
 	s.Halt = halted.Took
 	if err != nil {
@@ -173,8 +170,7 @@ func (b *Backend) look(h *halt.Halter, s *sampledata.Sample) error {
 	b.adopt()
 	b.watch()
 	b.resolve()
-	b.blame()
-	b.offer()
+	b.finder.Find(blame.Halt{Consistent: !b.capture.changed, Woken: [2][]int32{b.changed, b.runnable}})
 	b.finish(s)
 	return nil
 }
@@ -188,16 +184,13 @@ func (b *Backend) begin(sink sampledata.Sink) {
 			*s = slot{addr: s.addr, place: s.place}
 			b.table.wake(s)
 		}
-		b.holders.waiting, b.holders.holding = b.holders.waiting[:0], b.holders.holding[:0]
-		b.parties.users, b.parties.grouped = [numUsed][]int32{}, b.parties.grouped[:0]
+		b.finder.Reset()
 	}
 	b.names.tell(sink)
 	b.number++
-	b.learn()
-	b.parties.asking, b.parties.waiting, b.parties.again = b.parties.asking[:0], b.parties.waiting[:0], 0
+	b.finder.Begin(b.number)
 	b.changed, b.changes = b.changed[:0], b.changes[:0]
-	b.moving, b.runnable, b.blocked = b.moving[:0], b.runnable[:0], b.blocked[:0]
-	b.keeping, b.inSyscall = b.keeping[:0], b.inSyscall[:0]
+	b.moving, b.runnable, b.inSyscall = b.moving[:0], b.runnable[:0], b.inSyscall[:0]
 	b.reused, b.rechecked, b.wrong = 0, 0, 0
 }
 

@@ -6,7 +6,7 @@ import (
 	"encoding/binary"
 
 	"github.com/cpprof/cpprof/sampler/internal/goruntime/layout"
-	"github.com/cpprof/cpprof/sampler/internal/halt"
+	"github.com/cpprof/cpprof/sampler/internal/memory"
 )
 
 // systemStack is how much is read of a stack that is not the goroutine's: the system stack of a thread that Go made
@@ -15,9 +15,9 @@ const systemStack = 32 << 10
 
 // guess says where the stack lies that a thread runs on, by what is known from before the halt: a goroutine's stack
 // moves seldom.
-func (c *capture) guess(p *processor) halt.Range {
+func (c *capture) guess(p *processor) memory.Range {
 	if p.thread.Late {
-		return halt.Range{}
+		return memory.Range{}
 	}
 	sp := p.thread.SP
 	if s := c.b.table.at(p.g); s != nil {
@@ -29,7 +29,7 @@ func (c *capture) guess(p *processor) halt.Range {
 			return stackRange(&h, sp, &c.b.arena)
 		}
 	}
-	return halt.Range{Addr: sp, Buf: c.b.arena.Get(systemStack)}
+	return memory.Range{Addr: sp, Buf: c.b.arena.Get(systemStack)}
 }
 
 // copyStacks reads the stacks that are not known: those of looks that ran since, and the rest of the threads'.
@@ -70,11 +70,11 @@ func (c *capture) copyStacks() {
 
 // rest says what is still to be read of the stack of a goroutine on a thread: where the guess missed, all that is
 // used of it; where the thread runs on a system or signal stack, that beside the innermost frames.
-func (c *capture) rest(p *processor) halt.Range {
+func (c *capture) rest(p *processor) memory.Range {
 	h, sp := &p.head, p.thread.SP
 	if h.within(sp) {
 		if g := p.pieces[0]; g.Addr == sp && sp+uint64(len(g.Buf)) >= min(h.hi, sp+maxStack) {
-			return halt.Range{}
+			return memory.Range{}
 		}
 		return stackRange(h, sp, &c.b.arena)
 	}
@@ -96,11 +96,11 @@ func (c *capture) rest(p *processor) halt.Range {
 
 // interrupted says what is to be read of the system stack where a signal handler may have interrupted code on it: the
 // thread is neither on that stack nor on the goroutine's.
-func (c *capture) interrupted(p *processor) halt.Range {
+func (c *capture) interrupted(p *processor) memory.Range {
 	sp := p.thread.SP
 	system := head{lo: binary.LittleEndian.Uint64(p.system[:]), hi: binary.LittleEndian.Uint64(p.system[8:])}
 	if system.hi == 0 || system.within(sp) || system.hi-system.lo > 1<<40 {
-		return halt.Range{}
+		return memory.Range{}
 	}
 	return stackRange(&system, system.hi-min(system.hi-system.lo, systemStack), &c.b.arena)
 }

@@ -10,10 +10,7 @@
 //	threads.go  after the halt: which goroutines in system calls and in C use a CPU
 //	resolve.go  the states of the goroutines that may have changed, told to the sink
 //
-// Where goroutines wait for locks, held.go, holders.go and handover.go find out for whom, by package lockholder, from the
-// copies that the sample has anyway: who holds a lock is inferred from a pointer to it in a frame whose code has taken it,
-// or, for one that was handed over, in that of a goroutine that is yet to return from Lock. Where they wait for channels,
-// groups and conditions, parties.go and offer.go name those whose code may still end that: candidates, who are not blamed.
+// Package blame finds out for whom goroutines wait, from the copies that the sample has anyway: see blame.go.
 //
 // A goroutine that was parked in the first part, and in the halt neither has a processor nor stands in a queue, was
 // waiting at the halt: its copy stands, smeared by the few milliseconds of the first part, and is consistent in

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 	"github.com/cpprof/cpprof/sampler/internal/halt"
+	"github.com/cpprof/cpprof/sampler/internal/memory"
 )
 
 // Bounds of what a halt looks at, so that it stays short whatever the target does. What is left out keeps the view
@@ -27,7 +28,7 @@ type capture struct {
 
 	tids    []int // of the threads to be halted
 	threads []halt.Thread
-	ranges  []halt.Range
+	ranges  []memory.Range
 	small   []byte // for short looks at each processor
 	sched   []byte
 	allgs   [16]byte
@@ -41,7 +42,7 @@ type look struct {
 	addr   uint64
 	raw    []byte
 	head   head
-	stack  halt.Range
+	stack  memory.Range
 	queued bool
 	copied bool // the stack is wanted, since the one that is known isn't that of head
 }
@@ -66,7 +67,7 @@ func (c *capture) takeLate(th halt.Thread) {
 			continue
 		}
 		p.thread = th
-		for k, piece := range []func(*processor) halt.Range{c.guess, c.rest, c.interrupted} {
+		for k, piece := range []func(*processor) memory.Range{c.guess, c.rest, c.interrupted} {
 			p.pieces[k] = piece(p)
 			c.r.ReadRanges(p.pieces[k : k+1])
 		}
@@ -94,32 +95,33 @@ func (c *capture) prepare(ps []uint64) {
 func (c *capture) copyThreads() {
 	t, a := c.b.t, &c.b.arena
 	c.ranges = append(c.ranges[:0],
-		halt.Range{Addr: t.bin.Globals.AllGs, Buf: c.allgs[:]},
-		halt.Range{Addr: t.bin.Globals.Sched, Buf: c.sched})
+		memory.Range{Addr: t.bin.Globals.AllGs, Buf: c.allgs[:]},
+		memory.Range{Addr: t.bin.Globals.Sched, Buf: c.sched})
 	if t.bin.Globals.GCPhase != 0 {
-		c.ranges = append(c.ranges, halt.Range{Addr: t.bin.Globals.GCPhase, Buf: c.phase[:]})
+		c.ranges = append(c.ranges, memory.Range{Addr: t.bin.Globals.GCPhase, Buf: c.phase[:]})
 	}
 	for i := range c.procs {
 		p := &c.procs[i]
-		c.ranges = append(c.ranges, halt.Range{Addr: p.addr, Buf: p.raw})
+		c.ranges = append(c.ranges, memory.Range{Addr: p.addr, Buf: p.raw})
 		if !p.onThread() {
 			c.look(p.g, false) // its thread sleeps on in the kernel, or has just ended
 			continue
 		}
 		p.mRaw, p.gRaw = a.Get(t.mLen), a.Get(t.g.size)
 		p.pieces[0] = c.guess(p)
-		c.ranges = append(c.ranges, halt.Range{Addr: p.m, Buf: p.mRaw}, halt.Range{Addr: p.g, Buf: p.gRaw}, p.pieces[0])
+		c.ranges = append(c.ranges, memory.Range{Addr: p.m, Buf: p.mRaw}, memory.Range{Addr: p.g, Buf: p.gRaw}, p.pieces[0])
 	}
-	for _, list := range [][]int32{c.b.moving, c.b.runnable, c.b.blocked, c.b.keeping} {
+	waiting, holding := c.b.finder.SeenAtHalt()
+	for _, list := range [][]int32{c.b.moving, c.b.runnable, waiting, holding} {
 		for _, i := range list {
 			c.look(c.b.table.slots[i].addr, false)
 		}
 	}
 	c.addLooks(0)
 	locks := len(c.ranges)
-	c.ranges = append(c.ranges, c.b.holders.locks...)
+	c.ranges = append(c.ranges, c.b.finder.FirstReads()...)
 	c.r.ReadRanges(c.ranges)
-	copy(c.b.holders.locks, c.ranges[locks:])
+	copy(c.b.finder.FirstReads(), c.ranges[locks:])
 	k := 2
 	if t.bin.Globals.GCPhase != 0 {
 		k++
@@ -170,7 +172,7 @@ func (c *capture) holds(g uint64) bool {
 // addLooks adds the looks from one on to the ranges.
 func (c *capture) addLooks(from int) {
 	for i := from; i < len(c.looks); i++ {
-		c.ranges = append(c.ranges, halt.Range{Addr: c.looks[i].addr, Buf: c.looks[i].raw})
+		c.ranges = append(c.ranges, memory.Range{Addr: c.looks[i].addr, Buf: c.looks[i].raw})
 	}
 }
 
@@ -204,16 +206,15 @@ func (c *capture) follow() {
 	for i := range c.procs {
 		if p := &c.procs[i]; p.onThread() && !p.head.within(p.thread.SP) {
 			g0 := binary.LittleEndian.Uint64(p.mRaw[c.b.t.l.M.G0:])
-			c.ranges = append(c.ranges, halt.Range{Addr: g0 + uint64(c.b.t.g.StackLo), Buf: p.system[:]})
+			c.ranges = append(c.ranges, memory.Range{Addr: g0 + uint64(c.b.t.g.StackLo), Buf: p.system[:]})
 		}
 	}
 	k := len(c.ranges)
 	c.addLooks(from)
-	tickets := len(c.ranges)
-	c.b.expectTickets()
-	c.ranges = append(c.ranges, c.b.holders.tickets...)
+	second, reads := len(c.ranges), c.b.finder.SecondReads()
+	c.ranges = append(c.ranges, reads...)
 	c.r.ReadRanges(c.ranges)
-	copy(c.b.holders.tickets, c.ranges[tickets:])
+	copy(reads, c.ranges[second:])
 	c.decode(from, k)
 	c.followGlobal()
 }
@@ -249,7 +250,7 @@ func (c *capture) findNew() {
 		return
 	}
 	b := c.b.arena.Get(8 * int(min(n-known, maxNew)))
-	if c.r.ReadRanges([]halt.Range{{Addr: ptr + 8*known, Buf: b}}) > 0 {
+	if c.r.ReadRanges([]memory.Range{{Addr: ptr + 8*known, Buf: b}}) > 0 {
 		return
 	}
 	for ; len(b) > 0; b = b[8:] {

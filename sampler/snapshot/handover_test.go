@@ -13,10 +13,12 @@ import (
 	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+	"github.com/cpprof/cpprof/sampler/internal/memory"
 )
 
 // Places in the tables of testdata/programs/convoy.
 const (
+	convoySize   = 24 // of what a sync.Mutex and the fields after it take
 	convoyTurn   = 8  // contest.turn
 	convoyOwner  = 16 // contest.owner
 	convoyLog    = 24 // contest.log
@@ -80,34 +82,44 @@ func (c *convoy) await(t testing.TB, addr, was uint64) uint64 {
 	return 0
 }
 
-// judge compares what was said of a sync.Mutex with whose it was in the halt.
-func (c *convoy) judge(t testing.TB, r *sampledata.Recording, n *contention) {
-	kind := c.kinds[n.lock]
-	if len(n.halted) < goruntime.RWMutexSize || !c.b.consistent() {
+// waiters lists the goroutines that the last sample saw waiting for a lock.
+func (c *convoy) waiters(lock uint64) (list []*slot) {
+	for i := range c.b.table.slots {
+		if s := &c.b.table.slots[i]; s.told && s.state.Run == sampledata.Blocked && s.state.Lock == lock {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// judge compares what was said of a sync.Mutex with whose it was in the halt, which read it.
+func (c *convoy) judge(t testing.TB, r *sampledata.Recording, lock memory.Range) {
+	kind := c.kinds[lock.Addr]
+	waiters := c.waiters(lock.Addr)
+	if len(lock.Buf) < convoySize || c.b.capture.changed {
 		return
 	}
-	state, sema := binary.LittleEndian.Uint32(n.halted), binary.LittleEndian.Uint32(n.halted[goruntime.MutexSema:])
-	turn := binary.LittleEndian.Uint64(n.halted[convoyTurn:])
-	want := []int64{int64(binary.LittleEndian.Uint64(n.halted[convoyOwner:]))}
+	state, sema := binary.LittleEndian.Uint32(lock.Buf), binary.LittleEndian.Uint32(lock.Buf[goruntime.MutexSema:])
+	turn := binary.LittleEndian.Uint64(lock.Buf[convoyTurn:])
+	want := []int64{int64(binary.LittleEndian.Uint64(lock.Buf[convoyOwner:]))}
 	s := c.scores[kind]
 	switch now := uint64(0); {
 	case want[0] != 0:
 	case state&goruntime.MutexLocked != 0:
-		s.unknown += len(n.waiters) // it was just taken, or is about to be given back
+		s.unknown += len(waiters) // it was just taken, or is about to be given back
 		return
 	case state&(goruntime.MutexStarving|goruntime.MutexWoken) == goruntime.MutexStarving && sema == 0:
-		if now = c.await(t, n.lock+convoyTurn, turn); now-turn >= convoyLogLen {
+		if now = c.await(t, lock.Addr+convoyTurn, turn); now-turn >= convoyLogLen {
 			return
 		}
-		want[0] = int64(c.word(t, n.lock+convoyLog+8*((turn+1)%convoyLogLen)))
+		want[0] = int64(c.word(t, lock.Addr+convoyLog+8*((turn+1)%convoyLogLen)))
 		s = c.scores[handedOver]
 	default:
 		want = nil // nobody's
 	}
-	for _, i := range n.waiters {
-		w := &c.b.table.slots[i]
+	for _, w := range waiters {
 		switch {
-		case !c.b.inHalt(i) && w.stood != c.b.number:
+		case w.halted != c.b.number && w.stood != c.b.number:
 			s.unknown++
 		case want == nil && w.state.Evidence != sampledata.Inferred:
 			s.unknown++
@@ -139,9 +151,9 @@ func judgeConvoy(t testing.TB, path string, least int) map[string]*score {
 		if n == warmUp {
 			c.reset()
 		}
-		for i := range b.holders.contended {
-			if n := &b.holders.contended[i]; c.kinds[n.lock] != "" {
-				c.judge(t, sink.Recording(), n)
+		for _, lock := range b.finder.FirstReads() {
+			if c.kinds[lock.Addr] != "" {
+				c.judge(t, sink.Recording(), lock)
 			}
 		}
 	}

@@ -131,6 +131,19 @@ func (o *offsets) print(b []byte) uint64 {
 	return max(sum, 1)
 }
 
+// waitingOf returns the first of the runtime's records of what a goroutine waits for (g.waiting), out of the copy of its g.
+func (o *offsets) waitingOf(b []byte) uint64 {
+	if !o.Waiting.Has() {
+		return 0
+	}
+	return binary.LittleEndian.Uint64(b[o.Waiting:])
+}
+
+// deferredOf returns the first of the goroutine's deferred functions, likewise.
+func (o *offsets) deferredOf(b []byte) uint64 {
+	return binary.LittleEndian.Uint64(b[o.M-goruntime.DeferBeforeM:])
+}
+
 // A creation is what a g tells of where its goroutine comes from.
 type creation struct {
 	goPC, startPC uint64

@@ -13,7 +13,8 @@ import (
 
 	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
-	"github.com/cpprof/cpprof/sampler/internal/halt"
+	"github.com/cpprof/cpprof/sampler/internal/blame"
+	"github.com/cpprof/cpprof/sampler/internal/memory"
 )
 
 // A lockTable is where testdata/programs/holders says who holds which lock.
@@ -230,12 +231,12 @@ func TestHoldersBinaries(t *testing.T) {
 }
 
 // BenchmarkHolders measures, apart, what finding holders adds to samples in which some 120 goroutines wait for 30 locks:
-// judging who holds them, and looking for locks in the frames of the goroutines that moved.
+// deciding who holds them, and looking for locks in the frames of the goroutines that moved.
 func BenchmarkHolders(b *testing.B) {
 	v := fixture.Start(b, fixture.BuildOnce(b, "holders"))
 	a := open(b, v.Pid())
 	sink := sampledata.NewBuilder(a.Header())
-	var judging, looking, worst time.Duration
+	var deciding, seeing, worst time.Duration
 	waiting, samples := 0, 0
 	for b.Loop() {
 		time.Sleep(10 * time.Millisecond)
@@ -244,30 +245,33 @@ func BenchmarkHolders(b *testing.B) {
 		}
 		samples++
 		start := time.Now()
-		a.blame()
+		a.finder.Find(blame.Halt{Consistent: true, Woken: [2][]int32{a.changed, a.runnable}})
 		took := time.Since(start)
-		judging += took
-		waiting += len(a.holders.waiting)
-		n := len(a.changed)
-		for _, i := range a.changed[:n] {
+		deciding += took
+		for i := range a.table.slots {
+			if a.table.slots[i].state.Run == sampledata.Blocked {
+				waiting++
+			}
+		}
+		for _, i := range slices.Clone(a.changed) {
 			s := &a.table.slots[i]
 			if !s.told || s.view != known {
 				continue
 			}
 			a.arena.Reset()
-			r := []halt.Range{stackRange(&s.head, s.head.sp(), &a.arena)}
+			r := memory.Copy{stackRange(&s.head, s.head.sp(), &a.arena)}
 			a.reader.ReadRanges(r)
-			a.stacks.unwind(copied(r), a.context(&s.head))
+			a.stacks.unwind(r, a.context(&s.head))
 			start := time.Now()
-			a.holders.analyzer.Held(nil, a.stacks.frames, frameMemory{r, a.t}, nil)
-			looking += time.Since(start)
+			a.see(i, r, nil)
+			seeing += time.Since(start)
 			took += time.Since(start)
 		}
 		worst = max(worst, took)
 	}
 	per := func(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1000 / float64(max(samples, 1)) }
-	b.ReportMetric(per(judging), "judging-µs/op")
-	b.ReportMetric(per(looking), "looking-µs/op")
+	b.ReportMetric(per(deciding), "deciding-µs/op")
+	b.ReportMetric(per(seeing), "seeing-µs/op")
 	b.ReportMetric(float64(worst.Microseconds()), "worst-µs")
 	b.ReportMetric(float64(waiting)/float64(max(samples, 1)), "waiting/op")
 }

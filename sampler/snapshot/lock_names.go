@@ -8,8 +8,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
-	"github.com/cpprof/cpprof/sampler/internal/halt"
 	"github.com/cpprof/cpprof/sampler/internal/lockname"
+	"github.com/cpprof/cpprof/sampler/internal/memory"
 )
 
 // Bounds of what is asked about the names of locks.
@@ -107,10 +107,10 @@ func (b *Backend) waiterFor(s *slot, lock uint64) *lockname.Waiter {
 		return nil
 	}
 	w := &lockname.Waiter{Lock: lock, Base: sp, Stack: make([]byte, min(h.hi-sp, nameStack))}
-	if b.t.Read(sp, w.Stack) != nil || b.ifParked(s, lock) == 0 {
+	if b.t.Read(sp, w.Stack) != nil || !b.stillThere(s) {
 		return nil
 	}
-	frames, _ := b.u.Unwind(nil, copied{halt.Range{Addr: sp, Buf: w.Stack}}, b.context(&h))
+	frames, _ := b.u.Unwind(nil, memory.Copy{memory.Range{Addr: sp, Buf: w.Stack}}, b.context(&h))
 	for i := range frames[:max(0, len(frames)-1)] {
 		logical := b.u.Frames(frames[i].Site)
 		if len(logical) == 0 || len(w.Frames) == 0 && waitsForOthers(logical[len(logical)-1].Func) {
@@ -129,7 +129,7 @@ func (b *Backend) waiterFor(s *slot, lock uint64) *lockname.Waiter {
 
 // given tells by what its function was given a frame takes a lock, nil where the code does not tell.
 func (b *Backend) given(f *unwind.Frame) *lockname.Given {
-	register, offset, ok := b.holders.analyzer.LockArgument(f)
+	register, offset, ok := b.finder.LockArgument(f)
 	if !ok {
 		return nil
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
-	"github.com/cpprof/cpprof/sampler/internal/halt"
+	"github.com/cpprof/cpprof/sampler/internal/memory"
 )
 
 // Sizes of what is copied.
@@ -23,7 +23,11 @@ const (
 // known, or moving.
 func (b *Backend) parked() error {
 	b.fresh = b.fresh[:0]
-	if err := b.table.read(b.t.Process, b.reader, b.t.bin.Globals.AllGs, b.scan); err != nil {
+	if err := b.table.grow(b.t.Process, b.t.bin.Globals.AllGs); err != nil {
+		return err
+	}
+	b.finder.Grow(len(b.table.slots))
+	if err := b.table.read(b.reader, b.scan); err != nil {
 		return err
 	}
 	b.copyStacks()
@@ -47,7 +51,7 @@ func (b *Backend) scan(buf []byte, places []place) {
 		s := &b.table.slots[p.slot]
 		switch {
 		case s.view == known && o.unchanged(raw, &s.head):
-			if b.wantsAgain(s) {
+			if len(b.fresh) < maxInBatch && b.finder.WantsStack(p.slot) {
 				b.table.keep(s, raw)
 				b.touch(p.slot)
 				b.fresh = append(b.fresh, p.slot)
@@ -55,7 +59,7 @@ func (b *Backend) scan(buf []byte, places []place) {
 			}
 			b.reused++
 			if !b.sort(p.slot, s) && (s.head.status == goruntime.GWaiting || s.head.status == goruntime.GLeaked) {
-				p.print, p.known, p.held, p.uses = o.print(raw), true, s.held.known, s.uses.known
+				p.print, p.known, p.answered = o.print(raw), true, b.finder.Answered(p.slot)
 			}
 		case s.view == absent && !s.told && o.unchanged(raw, &s.head) && !s.head.exists():
 			p.print, p.known = o.print(raw), false // still nothing there
@@ -68,29 +72,16 @@ func (b *Backend) scan(buf []byte, places []place) {
 
 // settled tells whether nothing is left to be found out about a goroutine that rests.
 func (b *Backend) settled(p *place) bool {
-	return !p.known || (p.held || !b.holders.active) && (p.uses || !b.parties.active)
-}
-
-// wantsAgain tells whether the stack of a goroutine is to be read again, since something is still to be found out about it: the
-// locks that it holds, or what it uses that others wait for.
-func (b *Backend) wantsAgain(s *slot) bool {
-	switch {
-	case len(b.fresh) >= maxInBatch:
-		return false
-	case b.holders.active && !s.held.known:
-		return true
-	case b.parties.active && !s.uses.known && b.parties.again < maxUnknown:
-		b.parties.again++
-		return true
-	}
-	return false
+	return !p.known || b.finder.Interest()&^p.answered == 0
 }
 
 // classify looks at a goroutine that is not as it was.
 func (b *Backend) classify(i int32, s *slot) {
 	h := b.t.g.decode(s.raw)
 	b.touch(i)
-	b.noteHead(&h)
+	if h.status == goruntime.GWaiting {
+		b.finder.Parked(b.t.reason(&h).Awaits)
+	}
 	switch {
 	case !h.exists():
 		s.view = absent
@@ -110,10 +101,6 @@ func (b *Backend) classify(i int32, s *slot) {
 	}
 }
 
-// maxBlocked bounds the goroutines that wait for locks, and those parked ones that hold some, and are looked at in the halt:
-// who holds what they wait for changes often, and is told of one moment where both are seen in it.
-const maxBlocked = 64
-
 // sort notes a goroutine whose stack is known for what else is to be found out about it, and tells whether that is
 // anything.
 func (b *Backend) sort(i int32, s *slot) bool {
@@ -122,12 +109,9 @@ func (b *Backend) sort(i int32, s *slot) bool {
 		b.runnable = append(b.runnable, i)
 	case s.head.status == goruntime.GSyscall:
 		b.inSyscall = append(b.inSyscall, i)
-	case b.waitsForLock(&s.head) && len(b.blocked) < maxBlocked:
-		b.blocked = append(b.blocked, i)
-	case b.holders.active && len(s.held.locks) > 0 && len(b.keeping) < maxBlocked:
-		b.keeping = append(b.keeping, i)
 	default:
-		return false
+		waits := s.head.status == goruntime.GWaiting && b.t.reason(&s.head).Awaits == goruntime.AwaitsLock
+		return b.finder.AtHalt(i, waits)
 	}
 	return true
 }
@@ -172,7 +156,7 @@ func (b *Backend) copyBatch(batch []int32, try int, again *[]int32) (n int) {
 	b.after = b.after[:0]
 	for _, i := range batch[:n] {
 		s := &b.table.slots[i]
-		b.after = append(b.after, halt.Range{Addr: s.addr, Buf: s.raw})
+		b.after = append(b.after, memory.Range{Addr: s.addr, Buf: s.raw})
 	}
 	b.reader.ReadRanges(b.after)
 	for k, i := range batch[:n] {
@@ -182,7 +166,7 @@ func (b *Backend) copyBatch(batch []int32, try int, again *[]int32) (n int) {
 }
 
 // settle takes over a stack that was copied between two looks at the goroutine.
-func (b *Backend) settle(i int32, h *head, r halt.Range, try int, again *[]int32) {
+func (b *Backend) settle(i int32, h *head, r memory.Range, try int, again *[]int32) {
 	s := &b.table.slots[i]
 	now := b.t.g.decode(s.raw)
 	switch {
@@ -190,7 +174,7 @@ func (b *Backend) settle(i int32, h *head, r halt.Range, try int, again *[]int32
 		s.view = absent
 	case h.sameStack(&now):
 		b.renew(s, &now)
-		b.unwind(i, copied{r}, b.context(h), nil)
+		b.unwind(i, memory.Copy{r}, b.context(h), nil)
 		s.view = known
 		b.sort(i, s)
 	case now.still() && try < tries:
@@ -211,11 +195,11 @@ func (b *Backend) context(h *head) *unwind.Context {
 }
 
 // stackRange makes room for a stack from sp on; none where sp doesn't lie in it.
-func stackRange(h *head, sp uint64, a *halt.Arena) halt.Range {
+func stackRange(h *head, sp uint64, a *memory.Arena) memory.Range {
 	if !h.within(sp) {
-		return halt.Range{}
+		return memory.Range{}
 	}
-	return halt.Range{Addr: sp, Buf: a.Get(int(min(h.hi-sp, maxStack)))}
+	return memory.Range{Addr: sp, Buf: a.Get(int(min(h.hi-sp, maxStack)))}
 }
 
 // rechecked is how many reused stacks a sample reads again.
@@ -238,7 +222,7 @@ func (b *Backend) recheck() {
 		b.again = append(b.again, i)
 		b.ranges = append(b.ranges, stackRange(&s.head, s.head.sp(), &b.arena))
 		s.raw = b.table.kept.Get(b.t.g.size)
-		b.after = append(b.after, halt.Range{Addr: s.addr, Buf: s.raw})
+		b.after = append(b.after, memory.Range{Addr: s.addr, Buf: s.raw})
 	}
 	b.reader.ReadRanges(b.ranges)
 	b.reader.ReadRanges(b.after)
@@ -248,12 +232,11 @@ func (b *Backend) recheck() {
 			continue // it moved just now
 		}
 		b.rechecked++
-		st, _ := b.stacks.unwind(copied{b.ranges[k]}, b.context(&s.head))
+		st, _ := b.stacks.unwind(memory.Copy{b.ranges[k]}, b.context(&s.head))
 		if st != s.stack {
 			b.wrong++
 			s.stack = st
-			s.unlearn()
-			b.noteSemaphore(s, copied{b.ranges[k]})
+			b.see(i, memory.Copy{b.ranges[k]}, nil)
 			b.touch(i)
 		}
 	}

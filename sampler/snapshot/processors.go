@@ -7,6 +7,7 @@ import (
 	"errors"
 
 	"github.com/cpprof/cpprof/sampler/internal/halt"
+	"github.com/cpprof/cpprof/sampler/internal/memory"
 )
 
 // maxRounds bounds the looks at who holds the processors, in one halt.
@@ -23,10 +24,10 @@ type processor struct {
 	thread halt.Thread // late: without registers, and without copies of its stacks yet
 	mRaw   []byte
 	gRaw   []byte
-	head   head          // of the goroutine
-	pieces [3]halt.Range // copies of its stacks
-	system [16]byte      // bounds of the thread's system stack, for a thread that isn't on the goroutine's
-	awake  bool          // it was on a CPU or ready for one, just before it was halted
+	head   head            // of the goroutine
+	pieces [3]memory.Range // copies of its stacks
+	system [16]byte        // bounds of the thread's system stack, for a thread that isn't on the goroutine's
+	awake  bool            // it was on a CPU or ready for one, just before it was halted
 }
 
 // onThread tells whether the processor runs a goroutine whose thread is halted.
@@ -87,7 +88,7 @@ func (c *capture) holders() error {
 	t := c.b.t
 	c.ranges = c.ranges[:0]
 	for i := range c.procs {
-		c.ranges = append(c.ranges, halt.Range{Addr: c.procs[i].addr, Buf: c.procs[i].raw[:t.pHead]})
+		c.ranges = append(c.ranges, memory.Range{Addr: c.procs[i].addr, Buf: c.procs[i].raw[:t.pHead]})
 	}
 	if c.r.ReadRanges(c.ranges) > 0 {
 		return errProcessors
@@ -101,7 +102,7 @@ func (c *capture) holders() error {
 		}
 		p.tick = binary.LittleEndian.Uint32(p.raw[t.l.P.SchedTick:])
 		if m != 0 {
-			c.ranges = append(c.ranges, halt.Range{Addr: m + uint64(t.procID), Buf: c.small[i*t.procLen:][:t.procLen]})
+			c.ranges = append(c.ranges, memory.Range{Addr: m + uint64(t.procID), Buf: c.small[i*t.procLen:][:t.procLen]})
 		}
 	}
 	c.r.ReadRanges(c.ranges)
@@ -129,7 +130,7 @@ func (c *capture) verify() error {
 	c.ranges = c.ranges[:0]
 	t := c.b.t
 	for i := range c.procs {
-		c.ranges = append(c.ranges, halt.Range{Addr: c.procs[i].addr, Buf: c.small[i*t.pHead:][:t.pHead]})
+		c.ranges = append(c.ranges, memory.Range{Addr: c.procs[i].addr, Buf: c.small[i*t.pHead:][:t.pHead]})
 	}
 	if c.r.ReadRanges(c.ranges) > 0 {
 		return errProcessors

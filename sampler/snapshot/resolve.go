@@ -8,6 +8,7 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+	"github.com/cpprof/cpprof/sampler/internal/memory"
 )
 
 // adopt takes over into the slots what the halt found.
@@ -15,6 +16,7 @@ func (b *Backend) adopt() {
 	c := &b.capture
 	if len(c.made) > 0 {
 		b.table.add(c.made)
+		b.finder.Grow(len(b.table.slots))
 	}
 	for i := range c.procs {
 		p := &c.procs[i]
@@ -42,7 +44,7 @@ func (b *Backend) adoptRunning(i int32, p *processor) {
 	th := &p.thread
 	s.halted, s.view, s.tid = b.number, running, th.TID
 	if th.Late {
-		b.lose(s)
+		b.lose(i)
 		s.busy = p.awake
 		return
 	}
@@ -55,15 +57,16 @@ func (b *Backend) adoptRunning(i int32, p *processor) {
 		w.SchedSP = th.SP
 	}
 	w.VDSOPC, w.VDSOSP = b.capture.word(p.mRaw, b.t.l.M.VDSOPC), b.capture.word(p.mRaw, b.t.l.M.VDSOSP)
-	b.unwind(i, copied(p.pieces[:]), w, th.General[:])
+	b.unwind(i, memory.Copy(p.pieces[:]), w, th.General[:])
 	// What slept uninterruptibly, for a disk, may be done by the time that it stops, and looks as if it had run.
 	s.busy = p.awake && !th.Asleep()
 }
 
 // lose notes that the stack of a slot's goroutine is not known: its thread never got to a CPU, and told no registers.
-func (b *Backend) lose(s *slot) {
+func (b *Backend) lose(i int32) {
+	s := &b.table.slots[i]
 	s.stack = stack{node: sampledata.NoStack, torn: true}
-	s.unlearn()
+	b.finder.Forget(i)
 	b.stacks.sink.Warn("late-thread", fmt.Sprintf("a thread waited for a CPU for more than %v; what its goroutine ran is not known", lateLimit), 1)
 }
 
@@ -88,7 +91,7 @@ func (b *Backend) adoptLook(i int32, l *look) {
 	} else if l.copied {
 		b.touch(i)
 		b.renew(s, &l.head)
-		b.unwind(i, copied{l.stack}, b.context(&l.head), nil)
+		b.unwind(i, memory.Copy{l.stack}, b.context(&l.head), nil)
 		s.view = known
 	} else {
 		b.touch(i)
@@ -116,7 +119,6 @@ func (b *Backend) resolve() {
 			continue // it was never seen standing still
 		}
 		b.resolveOne(i, s)
-		b.noteWaiting(i)
 		if s.stack.torn {
 			torn++
 		}
@@ -165,51 +167,49 @@ func (b *Backend) gone(s *slot) {
 // stateOf says what a goroutine was doing.
 func (b *Backend) stateOf(i int32, s *slot) sampledata.State {
 	st := sampledata.State{Stack: s.stack.node, Torn: s.stack.torn, Labels: b.labelsOf(s)}
-	st.Run, st.Reason = b.run(s)
-	if st.Run == sampledata.Blocked {
-		st.Lock = b.lockOf(s, b.reason(&s.head))
-		if was := &s.state; was.Run == st.Run && was.Lock == st.Lock && was.Reason == st.Reason {
-			st.Evidence, st.Holders = was.Evidence, was.Holders // until they are judged anew
+	run, reason := b.run(s)
+	st.Run, st.Reason = run, reason.Text
+	if run == sampledata.Blocked || run == sampledata.Waiting {
+		if b.finder.Wait(i, reason, &s.state, &st, b.t.g.waitingOf(s.raw)) {
+			b.nameLock(s, st.Lock)
 		}
-	}
-	if st.Run == sampledata.Waiting {
-		b.noteWait(i, s, &st)
 	}
 	return st
 }
 
 // run says whether a goroutine runs, and what it waits for where it waits.
-func (b *Backend) run(s *slot) (sampledata.RunState, string) {
+func (b *Backend) run(s *slot) (sampledata.RunState, goruntime.WaitReason) {
+	var none goruntime.WaitReason
 	if s.view == running && s.head.status != goruntime.GSyscall {
-		return sampledata.Running, "" // whatever the status: the collector's and the stopped world's work is marked as waiting
+		return sampledata.Running, none // whatever the status: the collector's and the stopped world's work is marked as waiting
 	}
 	switch s.head.status {
 	case goruntime.GSyscall:
 		switch {
 		case !s.busy:
-			return sampledata.Waiting, "syscall"
+			return sampledata.Waiting, goruntime.WaitReason{Text: "syscall"}
 		case s.view == running || s.holds:
-			return sampledata.Running, ""
+			return sampledata.Running, none
 		}
-		return sampledata.Detached, ""
+		return sampledata.Detached, none
 	case goruntime.GRunnable, goruntime.GPreempted, goruntime.GRunning, goruntime.GCopystack:
-		return sampledata.Runnable, ""
+		return sampledata.Runnable, none
 	case goruntime.GWaiting, goruntime.GLeaked:
 		return b.waiting(s)
 	}
 	b.stacks.sink.Warn("unknown-status", fmt.Sprintf("goroutine %d has the status %d, which is not known", s.head.goid, s.head.status), 1)
-	return sampledata.Unknown, ""
+	return sampledata.Unknown, none
 }
 
-func (b *Backend) waiting(s *slot) (sampledata.RunState, string) {
-	reason := b.reason(&s.head)
+func (b *Backend) waiting(s *slot) (sampledata.RunState, goruntime.WaitReason) {
+	reason := b.t.reason(&s.head)
 	if reason.Text == "" {
 		b.stacks.sink.Warn("unknown-wait-reason", fmt.Sprintf("goroutine %d waits for reason %d, which has no text", s.head.goid, s.head.reason), 1)
 	}
 	if reason.Awaits == goruntime.AwaitsLock {
-		return sampledata.Blocked, reason.Text
+		return sampledata.Blocked, reason
 	}
-	return sampledata.Waiting, reason.Text
+	return sampledata.Waiting, reason
 }
 
 // processors says what each processor runs. One whose goroutine sleeps in a system call is free to be taken away, so

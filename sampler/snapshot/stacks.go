@@ -9,20 +9,7 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/pclntab"
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
-	"github.com/cpprof/cpprof/sampler/internal/halt"
 )
-
-// A copied is what was copied of the memory of one goroutine and its thread: a few pieces.
-type copied []halt.Range
-
-func (c copied) Segment(addr uint64) (base uint64, data []byte) {
-	for _, r := range c {
-		if addr >= r.Addr && addr-r.Addr < uint64(len(r.Buf)) {
-			return r.Addr, r.Buf
-		}
-	}
-	return 0, nil
-}
 
 // A call is a logical frame in the sink's codes.
 type call struct {

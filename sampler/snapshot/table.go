@@ -9,7 +9,9 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler/internal/blame"
 	"github.com/cpprof/cpprof/sampler/internal/halt"
+	"github.com/cpprof/cpprof/sampler/internal/memory"
 )
 
 // A slot is a g of the target. The runtime never gives one up: a g whose goroutine ended serves a later one.
@@ -30,16 +32,9 @@ type slot struct {
 
 	labels   sampledata.LabelSetID
 	labelsAt uint64 // where they were read
-	lockSeq  uint8  // head.seq and head.goid when state.Lock was found
-	lockOf   int64
-	sema     semaphore
-
-	held   holding
-	uses   usage
-	waits  bool   // it is in holders.waiting
-	halted uint32 // number of the sample in whose halt the goroutine was last looked at
-	stood  uint32 // number of the sample after whose halt it was last found where it had been before
-	change int32  // index of its change in Backend.changes, if it has one
+	halted   uint32 // number of the sample in whose halt the goroutine was last looked at
+	stood    uint32 // number of the sample after whose halt it was last found where it had been before
+	change   int32  // index of its change in Backend.changes, if it has one
 
 	seen  uint32 // number of the sample in which the slot was put on the list of those to resolve
 	place int32  // of the g in the table's places
@@ -52,8 +47,8 @@ type place struct {
 	slot  int32
 	at    uint32 // in the copy of its span
 	known bool   // what rests is a goroutine whose stack is known, else a g without one
-	held  bool   // so are the locks that it holds
-	uses  bool   // and the channels, groups and conditions that it uses
+	// answered is what the finder knows of its stack.
+	answered blame.Interest
 }
 
 // A stack is an unwound stack in the sink's codes.
@@ -89,8 +84,8 @@ type table struct {
 	most   int // of the g that it holds; 0: all
 
 	batch  []byte // into which spans are read, some at a time
-	ranges []halt.Range
-	kept   halt.Arena // copies of the g that this sample has to look at
+	ranges []memory.Range
+	kept   memory.Arena // copies of the g that this sample has to look at
 }
 
 // A span is a piece of the target's memory, of at most batchSize bytes.
@@ -106,18 +101,19 @@ const batchSize = 128 << 10
 // copiesKept is how much room for copies of g is left from one sample to the next.
 const copiesKept = 8 << 20
 
-// read reads all g, new ones included, and calls look for the g of each span, with their places. They stay there only
-// until look returns.
-func (t *table) read(p *halt.Process, r *halt.Reader, allgs uint64, look func(g []byte, places []place)) error {
-	t.kept.Reset()
-	t.kept.Trim(copiesKept)
-	addrs, err := t.list(p, r, allgs)
-	if err != nil {
-		return err
-	}
+// grow gives slots to the g that are new.
+func (t *table) grow(p *halt.Process, allgs uint64) error {
+	addrs, err := t.list(p, allgs)
 	if len(addrs) > 0 {
 		t.add(addrs)
 	}
+	return err
+}
+
+// read reads all g, and calls look for the g of each span, with their places. They stay there only until look returns.
+func (t *table) read(r *halt.Reader, look func(g []byte, places []place)) error {
+	t.kept.Reset()
+	t.kept.Trim(copiesKept)
 	for from := 0; from < len(t.spans); {
 		t.ranges = t.ranges[:0]
 		for size := 0; from+len(t.ranges) < len(t.spans); {
@@ -125,7 +121,7 @@ func (t *table) read(p *halt.Process, r *halt.Reader, allgs uint64, look func(g 
 			if size+s.size > batchSize {
 				break
 			}
-			t.ranges = append(t.ranges, halt.Range{Addr: s.addr, Buf: t.batch[size:][:s.size]})
+			t.ranges = append(t.ranges, memory.Range{Addr: s.addr, Buf: t.batch[size:][:s.size]})
 			size += s.size
 		}
 		if failed := r.ReadRanges(t.ranges); failed > 0 {
@@ -149,7 +145,7 @@ func (t *table) keep(s *slot, raw []byte) {
 func (t *table) wake(s *slot) { t.places[s.place].print = 0 }
 
 // list gives the addresses of the g that have no slot yet.
-func (t *table) list(p *halt.Process, r *halt.Reader, allgs uint64) ([]uint64, error) {
+func (t *table) list(p *halt.Process, allgs uint64) ([]uint64, error) {
 	for range 3 {
 		var h [16]byte
 		if err := p.Read(allgs, h[:]); err != nil {

@@ -153,6 +153,14 @@ func (t *target) text(at, n uint64) (string, error) {
 	return string(b), nil
 }
 
+// reason returns why a goroutine was last parked, without a text if that is not known.
+func (t *target) reason(h *head) goruntime.WaitReason {
+	if int(h.reason) >= len(t.reasons) {
+		return goruntime.WaitReason{}
+	}
+	return t.reasons[h.reason]
+}
+
 // word reads a word of the target's memory.
 func (t *target) word(at uint64) (uint64, error) {
 	var b [8]byte

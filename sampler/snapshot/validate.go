@@ -111,7 +111,10 @@ const validated = 1000
 func (t *target) lookGoroutines() (onThreads int, err error) {
 	tab := table{o: t.g, most: validated}
 	var heads []head
-	if err := tab.read(t.Process, t.NewReader(), t.bin.Globals.AllGs, func(g []byte, places []place) {
+	if err := tab.grow(t.Process, t.bin.Globals.AllGs); err != nil {
+		return 0, err
+	}
+	if err := tab.read(t.NewReader(), func(g []byte, places []place) {
 		for _, p := range places {
 			heads = append(heads, t.g.decode(g[p.at:]))
 		}

@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 	"unsafe"
+
+	"github.com/cpprof/cpprof/sampler/internal/memory"
 )
 
 func open(t *testing.T, g *target) *Process {
@@ -378,13 +380,13 @@ func TestReadRanges(t *testing.T) {
 		src[i] = byte(i)
 	}
 	at := uint64(uintptr(unsafe.Pointer(&src[0])))
-	var a Arena
+	var a memory.Arena
 	for _, n := range []int{0, 1, 5, 1024, 1025, 3000} {
 		a.Reset()
-		rs := make([]Range, n)
+		rs := make([]memory.Range, n)
 		failed := 0
 		for i := range rs {
-			rs[i] = Range{at + uint64(i), a.Get(i % 100)}
+			rs[i] = memory.Range{Addr: at + uint64(i), Buf: a.Get(i % 100)}
 			if i%7 == 3 && len(rs[i].Buf) > 0 {
 				rs[i].Addr = 8 // nothing is mapped there
 				failed++
@@ -402,23 +404,5 @@ func TestReadRanges(t *testing.T) {
 				t.Fatalf("range %d of %d: got %v, want %v", i, n, r.Buf, want)
 			}
 		}
-	}
-}
-
-func TestArena(t *testing.T) {
-	var a Arena
-	a.Reserve(3 << 20)
-	if a.Size() != 3<<20 {
-		t.Errorf("%d bytes reserved", a.Size())
-	}
-	for _, n := range []int{1, 8, 9, 1 << 20, 5 << 20, 100} {
-		if b := a.Get(n); len(b) != n || cap(b) != n {
-			t.Errorf("got %d bytes of %d", len(b), n)
-		}
-	}
-	a.Reset()
-	a.Trim(2 << 20)
-	if a.Size() != 2<<20 {
-		t.Errorf("%d bytes left", a.Size())
 	}
 }

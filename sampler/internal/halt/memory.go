@@ -7,13 +7,9 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
-)
 
-// A Range is a piece of the process's memory, and where to put it.
-type Range struct {
-	Addr uint64
-	Buf  []byte
-}
+	"github.com/cpprof/cpprof/sampler/internal/memory"
+)
 
 // maxRanges is how many ranges one system call takes (IOV_MAX).
 const maxRanges = 1024
@@ -54,9 +50,9 @@ func (p *Process) ReadAt(b []byte, addr int64) (int, error) {
 	return len(b), nil
 }
 
-// ReadRanges reads all the ranges, in few system calls. A range that can't be read whole is cut to what could be;
-// the number of such ranges is given.
-func (r *Reader) ReadRanges(rs []Range) (failed int) {
+// ReadRanges reads all the ranges, one after the other, in few system calls. It cuts a range that can't be read whole to
+// what could be read, and returns the number of such ranges.
+func (r *Reader) ReadRanges(rs []memory.Range) (failed int) {
 	for len(rs) > 0 {
 		n, want := 0, 0
 		for n < len(rs) && n < maxRanges {
@@ -104,71 +100,4 @@ func readv(pid int, local []unix.Iovec, remote []unix.RemoteIovec) (int, error) 
 		return 0, e
 	}
 	return int(n), nil
-}
-
-// Arena hands out pieces of a few large buffers that stay mapped from sample to sample, so that a copy in a halt
-// doesn't meet pages that the kernel has yet to supply.
-type Arena struct {
-	blocks [][]byte
-	block  int // the one in use
-	used   int // of that block
-}
-
-const arenaBlock = 1 << 20
-
-// Reset takes everything back; what was handed out must not be used any more.
-func (a *Arena) Reset() { a.block, a.used = 0, 0 }
-
-// Get gives n bytes, aligned to 8; their content is arbitrary.
-func (a *Arena) Get(n int) []byte {
-	for {
-		if a.block == len(a.blocks) {
-			a.blocks = append(a.blocks, prefault(max(arenaBlock, n)))
-		}
-		b := a.blocks[a.block]
-		if a.used+n <= len(b) {
-			piece := b[a.used : a.used+n : a.used+n]
-			a.used += (n + 7) &^ 7
-			a.used = min(a.used, len(b))
-			return piece
-		}
-		a.block++
-		a.used = 0
-	}
-}
-
-// Reserve makes sure that n bytes more can be had without a page fault.
-func (a *Arena) Reserve(n int) {
-	free := 0
-	for i := a.block; i < len(a.blocks); i++ {
-		free += len(a.blocks[i])
-	}
-	for free -= a.used; free < n; free += arenaBlock {
-		a.blocks = append(a.blocks, prefault(arenaBlock))
-	}
-}
-
-// Size gives the bytes that the arena holds.
-func (a *Arena) Size() int {
-	n := 0
-	for _, b := range a.blocks {
-		n += len(b)
-	}
-	return n
-}
-
-// Trim gives back what stands beyond n bytes, for the time after an unusually large sample.
-func (a *Arena) Trim(n int) {
-	for len(a.blocks) > a.block+1 && a.Size()-len(a.blocks[len(a.blocks)-1]) >= n {
-		a.blocks[len(a.blocks)-1] = nil
-		a.blocks = a.blocks[:len(a.blocks)-1]
-	}
-}
-
-func prefault(n int) []byte {
-	b := make([]byte, n)
-	for i := 0; i < n; i += 4096 {
-		b[i] = 1
-	}
-	return b
 }

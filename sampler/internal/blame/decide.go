@@ -1,0 +1,135 @@
+package blame
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+	"github.com/cpprof/cpprof/sampler/internal/syncflow"
+)
+
+// Who holds a lock, of those whose stacks say that they have taken it?
+//
+// Stacks are seen at different times: of some goroutines before the halt, of others in it. A candidate counts only if it was
+// seen to hold the lock while the waiter was seen to wait for it. Both are true at once if both were seen in the halt; or if
+// both were seen before it; or if the one that was seen before it was found at the same place after it, since then it stood
+// there in the halt, too. Example, from left to right in time:
+//
+//	              before the halt    halt    after it
+//	waiter 4      seen                       still there    \  both at the halt: 5 holds the lock
+//	candidate 5                      seen                   /
+//	waiter 7      seen                       has moved      7 may have got the lock before the halt: no holder is told
+//
+// A candidate that stood still while the lock was read, and the lock was free, does not hold it: its stack was
+// misunderstood.
+
+// maxCandidates bounds the goroutines that are named if it is not clear which of them holds a lock.
+const maxCandidates = 32
+
+// A verdict is what is known of who holds a lock.
+type verdict struct {
+	evidence sampledata.Evidence
+	holders  sampledata.HolderSetID
+}
+
+// attribute reports the holders of a lock for all that wait for it. Of a waiter matters only when it was seen, so that there
+// are at most four verdicts.
+func (h *holders) attribute(c *contention) {
+	var verdicts [4]*verdict
+	for _, key := range c.waiters {
+		s := h.sample.Sighting(key)
+		var v verdict
+		if s.Still && !c.open() {
+			seen := 0
+			if s.InHalt {
+				seen++
+			}
+			if s.Stood {
+				seen += 2
+			}
+			if verdicts[seen] == nil {
+				now := h.decide(c, &s)
+				verdicts[seen] = &now
+			}
+			v = *verdicts[seen]
+		}
+		h.sample.Update(key, c.lock, v.evidence, v.holders)
+	}
+}
+
+// decide chooses among the candidates for a lock that a goroutine waits for.
+func (h *holders) decide(c *contention, waiter *Sighting) verdict {
+	h.choose(c, waiter)
+	switch {
+	case c.mode == syncflow.Read:
+		return h.verdict(len(h.set) == c.readers())
+	case len(h.set) == 0:
+		return h.verdict(h.chooseSuccessors(c, waiter))
+	}
+	return h.verdict(len(h.set) == 1)
+}
+
+// choose puts into the set those of the candidates that hold the lock as far as is known. One that has moved on since it was
+// seen is chosen only if there is no other.
+func (h *holders) choose(c *contention, waiter *Sighting) {
+	h.set = h.set[:0]
+	for _, hasMoved := range []bool{false, true} {
+		for _, key := range c.candidates {
+			s := h.sample.Sighting(key)
+			if moved := !s.InHalt && !s.Stood; moved == hasMoved && together(&s, waiter) && !c.contradicts(&s) {
+				h.set = append(h.set, s.ID)
+			}
+		}
+		if len(h.set) > 0 {
+			return
+		}
+	}
+}
+
+// verdict blames the goroutines in the set if it is sure that these are the holders, else calls them candidates.
+func (h *holders) verdict(sure bool) verdict {
+	set := h.set
+	v := verdict{evidence: sampledata.Ambiguous}
+	switch {
+	case len(set) == 0:
+		return verdict{}
+	case sure:
+		v.evidence = sampledata.Inferred
+	case len(set) > maxCandidates:
+		set = set[:maxCandidates]
+	}
+	slices.Sort(set)
+	v.holders = h.sample.HolderSet(set)
+	return v
+}
+
+// together reports whether there was a moment at which both goroutines stood where they were seen.
+func together(holder, waiter *Sighting) bool {
+	switch {
+	case holder.InHalt && !waiter.InHalt:
+		return waiter.Stood
+	case waiter.InHalt && !holder.InHalt:
+		return holder.Stood
+	}
+	return true
+}
+
+// contradicts reports whether a lock is free at a moment at which the goroutine stood still that seems to hold it.
+func (c *contention) contradicts(holder *Sighting) bool {
+	free := func(raw []byte) bool { return len(raw) >= goruntime.MutexSize && raw[0]&goruntime.MutexLocked == 0 }
+	return c.mode == syncflow.Write &&
+		(holder.Stood && free(c.after) || (holder.Stood || holder.InHalt) && free(c.inHalt))
+}
+
+// readers returns the number of readers that a writer waits for; -1 if it was not read.
+func (c *contention) readers() int {
+	raw := c.inHalt
+	if len(raw) < goruntime.RWMutexSize {
+		raw = c.after
+	}
+	if len(raw) < goruntime.RWMutexSize {
+		return -1
+	}
+	return int(int32(binary.LittleEndian.Uint32(raw[goruntime.RWMutexReaderWait:])))
+}

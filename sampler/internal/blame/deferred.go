@@ -1,0 +1,33 @@
+package blame
+
+import (
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+	"github.com/cpprof/cpprof/sampler/internal/syncflow"
+)
+
+// maxDeferred bounds the deferred functions of a goroutine that are considered.
+const maxDeferred = 16
+
+// deferred adds the uses of the functions that a goroutine has on its list of deferred ones. Most functions' code runs what
+// they deferred by itself; if it can't, as after a defer statement in a loop, there is the list.
+func (e *enders) deferred(dst []syncflow.Action, st *Stack) (uses []syncflow.Action, complete bool) {
+	link := e.release.DeferLink()
+	word := func(at uint64) uint64 {
+		w, ok := st.Memory.Stack(at)
+		if !ok {
+			w, _ = st.Memory.Heap(at)
+		}
+		return w
+	}
+	complete = true
+	at := st.Deferred
+	for n := 0; at != 0 && n < maxDeferred; n++ {
+		if fn := word(at + goruntime.DeferFn); fn != 0 {
+			var ok bool
+			dst, ok = e.code.DeferredActions(dst, fn, st.Memory)
+			complete = complete && ok
+		}
+		at = word(at + link)
+	}
+	return dst, complete
+}

@@ -1,0 +1,167 @@
+package blame
+
+import (
+	"time"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime/layout"
+	"github.com/cpprof/cpprof/sampler/internal/memory"
+	"github.com/cpprof/cpprof/sampler/internal/syncflow"
+)
+
+// A Config describes the program.
+type Config struct {
+	Program syncflow.Program
+	Release goruntime.Release
+	Sudog   layout.Sudog
+	// ThreadTime returns the processor time that the calling thread has used.
+	ThreadTime func() time.Duration
+}
+
+// A Finder finds out for whom the goroutines of one program wait. It is for one goroutine at a time.
+type Finder struct {
+	known
+	reads   reads
+	holders holders
+	enders  enders
+}
+
+// known is what all parts of a finder share.
+type known struct {
+	sample  Sample
+	number  uint32   // of the sample at hand
+	records []record // by key
+	code    learner
+	release goruntime.Release
+	sudog   sudog
+}
+
+// New returns a finder that reports to a sample.
+func New(c Config, s Sample) (*Finder, error) {
+	analyzer, err := syncflow.New(c.Program)
+	if err != nil {
+		return nil, err
+	}
+	f := &Finder{known: known{
+		sample: s, release: c.Release, sudog: newSudog(&c.Sudog),
+		code: learner{Analyzer: analyzer, threadTime: c.ThreadTime},
+	}}
+	f.reads = newReads(&f.known)
+	f.holders = holders{known: &f.known, reads: &f.reads, index: map[wish]int{}}
+	f.enders = enders{
+		known: &f.known,
+		index: map[syncflow.Action][]int32{}, found: map[syncflow.Action]sampledata.HolderSetID{},
+	}
+	return f, nil
+}
+
+// Begin starts a sample. Samples have numbers from 1 on.
+func (f *Finder) Begin(number uint32) {
+	f.number = number
+	f.code.refill(len(f.holders.waiting) > 0)
+	f.reads.begin()
+	f.enders.begin()
+}
+
+// Reset forgets all goroutines, but not what was learned of the code.
+func (f *Finder) Reset() {
+	clear(f.records)
+	f.holders.waiting, f.holders.holding = f.holders.waiting[:0], f.holders.holding[:0]
+	f.enders.reset()
+}
+
+// Grow makes room for goroutines with the keys below n.
+func (f *Finder) Grow(n int) {
+	if n > len(f.records) {
+		f.records = append(f.records, make([]record, n-len(f.records))...)
+	}
+}
+
+// An Interest is what a stack is asked about.
+type Interest uint8
+
+const (
+	Locks Interest = 1 << iota // which locks the goroutine holds
+	Uses                       // which channels, groups and conditions it uses
+)
+
+// Interest returns what stacks are asked about now: that of which some goroutine waits for one, or did lately.
+func (f *Finder) Interest() (i Interest) {
+	if f.holders.active {
+		i |= Locks
+	}
+	if f.enders.active {
+		i |= Uses
+	}
+	return i
+}
+
+// Answered returns what is known of a goroutine's stack, for as long as the stack stays as it is.
+func (f *Finder) Answered(key int32) (i Interest) {
+	r := &f.records[key]
+	if r.held.complete {
+		i |= Locks
+	}
+	if r.uses.complete {
+		i |= Uses
+	}
+	return i
+}
+
+// WantsStack reports whether the finder wants to see a stack once more that has not changed, since it has not learned
+// enough of the code to say all about it.
+func (f *Finder) WantsStack(key int32) bool {
+	r := &f.records[key]
+	return f.holders.active && !r.held.complete || f.enders.active && !r.uses.complete && f.enders.wantsStack()
+}
+
+// Parked takes note of what a goroutine is parked for, before any stack is read. The first that waits for a lock makes the finder
+// ask stacks about locks; likewise for channels, groups and conditions.
+func (f *Finder) Parked(a goruntime.Awaited) {
+	if f.holders.active && f.enders.active {
+		return
+	}
+	switch {
+	case a == goruntime.AwaitsLock && !f.holders.active:
+		f.holders.activate()
+	case (a == goruntime.AwaitsChannel || a == goruntime.AwaitsGroup) && !f.enders.active:
+		f.enders.active = true
+		f.code.Refill(firstLearningOther)
+	}
+}
+
+// AtHalt reports whether the halt should see a goroutine, which does not run, once more. Waits says that it waits for a lock.
+func (f *Finder) AtHalt(key int32, waits bool) bool {
+	return f.reads.atHalt(key, waits, f.holders.active)
+}
+
+// SeenAtHalt returns the goroutines of this sample that AtHalt was true of: those that wait for locks, and those that hold
+// some.
+func (f *Finder) SeenAtHalt() (waiting, holding []int32) { return f.reads.waiting, f.reads.holding }
+
+// Expect decides what FirstReads will be. It is called between the last Stack before the halt and the halt itself.
+func (f *Finder) Expect() {
+	f.reads.expect(f.holders.contended)
+}
+
+// FirstReads returns what the halt is to read for the finder, into the elements themselves.
+func (f *Finder) FirstReads() []memory.Range { return f.reads.locks }
+
+// SecondReads returns what the halt is to read after FirstReads, likewise.
+func (f *Finder) SecondReads() []memory.Range { return f.reads.expectSudogs() }
+
+// Find finds out for whom goroutines wait, after the halt and after all calls of Stack and Wait.
+func (f *Finder) Find(h Halt) {
+	f.holders.find(h)
+	f.enders.find()
+}
+
+// Learned returns the processor time that learning took so far.
+func (f *Finder) Learned() time.Duration { return f.code.took }
+
+// LockArgument says by which of its arguments a function reached the lock that it waits for; see syncflow.
+func (f *Finder) LockArgument(frame *unwind.Frame) (register int, offset int64, ok bool) {
+	return f.code.LockArgument(frame)
+}

@@ -1,0 +1,179 @@
+package blame
+
+import (
+	"slices"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+	"github.com/cpprof/cpprof/sampler/internal/memory"
+	"github.com/cpprof/cpprof/sampler/internal/syncflow"
+)
+
+const (
+	// idleSamples is the number of samples without a goroutine that waits for a lock after which stacks are not asked about
+	// locks any more.
+	idleSamples = 100
+	// maxRechecked bounds the goroutines that are looked at once more after the halt, in one sample.
+	maxRechecked = 1024
+)
+
+// A contention is a lock that goroutines wait for, with who they may wait for. Example: goroutines 4 and 7 wait for a
+// sync.Mutex. In the frames of 5 the mutex is locked, and 6 has just been woken in Mutex.Lock: 4 and 7 are the waiters, 5 is a
+// candidate, and 6 is a successor.
+type contention struct {
+	wish
+	waiters    []int32
+	candidates []int32 // that have taken the lock, by their stacks
+	successors []int32 // that were woken in order to take it, and did not wait any more in the halt
+	after      []byte  // the lock as it was read after the halt
+	inHalt     []byte  // the lock as it was read in the halt; nil if it was not
+}
+
+// open reports whether nobody is known that can hold the lock.
+func (c *contention) open() bool { return len(c.candidates)+len(c.successors) == 0 }
+
+// holders finds out who holds the locks that goroutines wait for.
+type holders struct {
+	*known
+	reads   *reads
+	active  bool    // stacks are asked about locks: somebody waits for one, or did lately
+	last    uint32  // the number of the last sample in which somebody did
+	waiting []int32 // goroutines that wait for locks, and some that did
+	holding []int32 // goroutines that hold locks, and some that did
+
+	// Of the sample at hand.
+	halt      Halt
+	contended []contention
+	index     map[wish]int // in contended
+	ranges    []memory.Range
+	recheck   []int32 // goroutines to be rechecked
+	buf       []byte
+	set       []sampledata.GoroutineID
+}
+
+// activate makes the stacks that are seen from now on show locks.
+func (h *holders) activate() {
+	h.active, h.last = true, h.number
+	h.code.Refill(firstLearning)
+}
+
+// find finds the holders of the locks that goroutines wait for.
+func (h *holders) find(halt Halt) {
+	h.halt = halt
+	h.waiting = slices.DeleteFunc(h.waiting, func(key int32) bool {
+		s := h.sample.Sighting(key)
+		r := &h.records[key]
+		r.waiting = s.Exists && s.Run == sampledata.Blocked
+		return !r.waiting
+	})
+	if len(h.waiting) == 0 {
+		h.active = h.active && h.number-h.last <= idleSamples
+		h.contended = h.contended[:0]
+		return
+	}
+	if h.last = h.number; !h.active {
+		h.activate()
+		return // somebody came to wait since the stacks were seen
+	}
+	h.gather()
+	h.addCandidates()
+	h.addSuccessors()
+	h.confirm()
+	for i := range h.contended {
+		h.attribute(&h.contended[i])
+	}
+}
+
+// gather lists the locks that goroutines wait for.
+func (h *holders) gather() {
+	clear(h.index)
+	h.contended = h.contended[:0]
+	for _, key := range h.waiting {
+		w := h.records[key].wish
+		k, ok := h.index[w]
+		if !ok {
+			k = len(h.contended)
+			h.index[w] = k
+			h.contended = append(h.contended, contention{wish: w, inHalt: at(h.reads.locks, w.lock)})
+		}
+		h.contended[k].waiters = append(h.contended[k].waiters, key)
+	}
+}
+
+// addCandidates adds to each of these locks who seems to hold it.
+func (h *holders) addCandidates() {
+	// A writer that waits for readers keeps other writers and new readers waiting: it has RWMutex's own Mutex.
+	for _, key := range h.waiting {
+		if w := h.records[key].wish; w.mode == syncflow.Read {
+			h.addCandidate(key, wish{w.lock, syncflow.Write})
+		}
+	}
+	h.holding = slices.DeleteFunc(h.holding, func(key int32) bool {
+		held := &h.records[key].held
+		held.listed = len(held.list) > 0
+		return !held.listed
+	})
+	for _, key := range h.holding {
+		r := &h.records[key]
+		for _, l := range h.holds(key) {
+			if w := (wish{l.Lock, l.Mode}); !(r.waiting && r.wish == w) {
+				h.addCandidate(key, w)
+			}
+		}
+	}
+}
+
+// addCandidate adds a goroutine to those that seem to hold a lock, if somebody waits for the lock.
+func (h *holders) addCandidate(key int32, w wish) {
+	if k, ok := h.index[w]; ok && !slices.Contains(h.contended[k].candidates, key) {
+		h.contended[k].candidates = append(h.contended[k].candidates, key)
+	}
+}
+
+// confirm reads the locks that may be held once more, and then finds out whether the goroutines concerned still are where
+// they were seen. One that did not move in between stood there all the time, and so also while the lock was read.
+func (h *holders) confirm() {
+	h.recheck = h.recheck[:0]
+	locks := 0
+	for i := range h.contended {
+		if c := &h.contended[i]; !c.open() {
+			locks++
+			h.addRechecks(c)
+		}
+	}
+	h.recheck = h.recheck[:min(len(h.recheck), maxRechecked)]
+	if n := locks * goruntime.RWMutexSize; len(h.buf) < n {
+		h.buf = make([]byte, 2*n)
+	}
+	h.ranges = h.ranges[:0]
+	for i := range h.contended {
+		if c := &h.contended[i]; !c.open() {
+			h.ranges = append(h.ranges, memory.Range{Addr: c.lock, Buf: h.buf[len(h.ranges)*goruntime.RWMutexSize:][:goruntime.RWMutexSize]})
+		}
+	}
+	h.sample.Recheck(h.ranges, h.recheck)
+	read := h.ranges
+	for i := range h.contended {
+		if c := &h.contended[i]; !c.open() {
+			c.after, read = read[0].Buf, read[1:]
+		}
+	}
+}
+
+// addRechecks lists whom to look at once more, to know who holds a lock: the candidates; and, if some of them were seen in
+// the halt and some waiters were not, those waiters.
+func (h *holders) addRechecks(c *contention) {
+	inHalt := len(c.successors) > 0
+	for _, key := range c.candidates {
+		h.recheck = append(h.recheck, key)
+		inHalt = inHalt || h.sample.Sighting(key).InHalt
+	}
+	if !inHalt {
+		return
+	}
+	for _, key := range c.waiters {
+		if s := h.sample.Sighting(key); !s.Stood && !s.InHalt {
+			h.recheck = append(h.recheck, key)
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package blame
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime/layout"
+	"github.com/cpprof/cpprof/sampler/internal/memory"
+)
+
+// Who holds a lock can change in a microsecond. So the halt, which is one moment, reads the locks that goroutines wait for,
+// and sees some of those that wait for them and that hold them. All of that is bounded, so that the halt stays short.
+const (
+	maxAtHalt = 64  // goroutines that wait for locks, and as many that hold some
+	maxLocks  = 64  // locks
+	maxSudogs = 128 // sudogs
+)
+
+// A sudog is where the fields of a runtime.sudog lie: the runtime's record of a goroutine's wait.
+type sudog struct {
+	size       int           // 0 if it is not known
+	g, channel layout.Offset // whose wait it is, and for which channel
+	ticket     layout.Offset // 1 once a lock was handed to the goroutine; 0, or random, while it is queued
+}
+
+func newSudog(l *layout.Sudog) sudog {
+	s := sudog{size: int(l.Size), g: l.G, channel: l.CAddr, ticket: l.Ticket}
+	if !s.channel.Has() {
+		s.channel = l.C
+	}
+	if s.size < 0 || s.size > 1<<12 {
+		s.size = 0
+	}
+	return s
+}
+
+// reads is what a halt reads of locks.
+type reads struct {
+	*known
+	waiting, holding []int32 // goroutines that the halt is to see
+
+	locks     []memory.Range
+	sudogs    []memory.Range
+	lockBuf   []byte
+	sudogBuf  []byte
+	seenWaits []uint64 // addresses of sudogs with which goroutines were seen to wait for locks, the latest last
+}
+
+func newReads(k *known) reads {
+	return reads{known: k, lockBuf: make([]byte, maxLocks*goruntime.RWMutexSize), sudogBuf: make([]byte, maxSudogs*k.sudog.size)}
+}
+
+// begin starts a sample.
+func (r *reads) begin() { r.waiting, r.holding = r.waiting[:0], r.holding[:0] }
+
+// atHalt puts a goroutine that waits for a lock, or holds one, on the list of those that the halt is to see. It reports
+// whether it did.
+func (r *reads) atHalt(key int32, waits, active bool) bool {
+	switch {
+	case waits && len(r.waiting) < maxAtHalt:
+		r.waiting = append(r.waiting, key)
+	case active && len(r.records[key].held.list) > 0 && len(r.holding) < maxAtHalt:
+		r.holding = append(r.holding, key)
+	default:
+		return false
+	}
+	return true
+}
+
+// expect lists the locks that the halt is to read: those that goroutines waited for at the last sample, and those that they
+// are known to wait for now.
+func (r *reads) expect(contended []contention) {
+	r.locks, r.sudogs = r.locks[:0], r.sudogs[:0]
+	for i := range contended {
+		r.expectLock(contended[i].lock)
+	}
+	for _, key := range r.waiting {
+		s := r.sample.Sighting(key)
+		r.expectLock(r.lockOf(key, &s))
+	}
+}
+
+func (r *reads) expectLock(lock uint64) {
+	if n := len(r.locks); lock != 0 && n < maxLocks && at(r.locks, lock) == nil {
+		r.locks = append(r.locks, memory.Range{Addr: lock, Buf: r.lockBuf[n*goruntime.RWMutexSize:][:goruntime.RWMutexSize]})
+	}
+}
+
+// expectSudogs lists the records of waits that the halt is to read, if one of the locks that it has read is being handed
+// over.
+func (r *reads) expectSudogs() []memory.Range {
+	size := r.known.sudog.size
+	if size > 0 && slices.ContainsFunc(r.locks, func(l memory.Range) bool { return beingHandedOver(l.Buf) }) {
+		for i, addr := range r.seenWaits {
+			r.sudogs = append(r.sudogs, memory.Range{Addr: addr, Buf: r.sudogBuf[i*size:][:size]})
+		}
+	}
+	return r.sudogs
+}
+
+// noteSudog remembers the address of a sudog for the next halts. The runtime uses few of them again and again.
+func (r *reads) noteSudog(addr uint64) {
+	if addr == 0 {
+		return
+	}
+	if i := slices.Index(r.seenWaits, addr); i >= 0 {
+		r.seenWaits = slices.Delete(r.seenWaits, i, i+1)
+	} else if len(r.seenWaits) == maxSudogs {
+		r.seenWaits = slices.Delete(r.seenWaits, 0, 1)
+	}
+	r.seenWaits = append(r.seenWaits, addr)
+}
+
+// handedTo reports whether, in the halt, a goroutine had been handed the lock that it waited for with a sudog.
+func (r *reads) handedTo(s *Sighting, sudog uint64) bool {
+	l, raw := &r.known.sudog, at(r.sudogs, sudog)
+	return l.ticket.Has() && len(raw) >= int(max(l.g+8, l.ticket+4)) && binary.LittleEndian.Uint64(raw[l.g:]) == s.Addr &&
+		binary.LittleEndian.Uint32(raw[l.ticket:]) == 1
+}
+
+// at returns what was read at an address, nil for nothing.
+func at(ranges []memory.Range, addr uint64) []byte {
+	if i := slices.IndexFunc(ranges, func(r memory.Range) bool { return r.Addr == addr }); i >= 0 {
+		return ranges[i].Buf
+	}
+	return nil
+}

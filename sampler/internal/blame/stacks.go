@@ -1,0 +1,159 @@
+package blame
+
+import (
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+	"github.com/cpprof/cpprof/sampler/internal/syncflow"
+)
+
+// A record is what is known of one goroutine.
+type record struct {
+	held      heldLocks
+	uses      uses
+	semaphore semaphore
+	named     Wait // the last wait of which it is known for which lock or channel it is
+	wish      wish // of one that waits for a lock
+	awaited   syncflow.Action
+	waiting   bool // in holders.waiting
+}
+
+// heldLocks are the locks that a goroutine holds by its stack.
+type heldLocks struct {
+	list     []syncflow.Held
+	complete bool   // nothing more is to be learned of the stack
+	sample   uint32 // in which the stack was seen
+	listed   bool   // in holders.holding
+}
+
+// A semaphore is what a goroutine is parked at, by its stack.
+type semaphore struct {
+	addr   uint64
+	sudog  uint64 // the runtime's record of the wait
+	wait   Wait   // of which this is true
+	sample uint32 // in which the stack was seen
+}
+
+// Stack takes note of what a goroutine's stack shows, in place of what was known of it.
+func (f *Finder) Stack(key int32, st *Stack) {
+	f.Forget(key)
+	w := f.code.start()
+	if f.holders.active {
+		f.holders.see(key, st)
+	}
+	f.seeSemaphore(key, st)
+	if f.enders.active {
+		f.enders.see(key, st)
+	}
+	f.code.stop(w)
+}
+
+// Forget drops what a goroutine's stack has shown: the goroutine has another one now, which is not known.
+func (f *Finder) Forget(key int32) {
+	r := &f.records[key]
+	r.held.complete, r.held.list = false, r.held.list[:0]
+	r.uses.complete, r.uses.list = false, r.uses.list[:0]
+	r.semaphore = semaphore{}
+}
+
+// see finds the locks that a goroutine holds.
+func (h *holders) see(key int32, st *Stack) {
+	held := &h.records[key].held
+	held.list, held.complete = h.code.Held(held.list, st.Frames, st.Memory, st.Registers)
+	held.sample = h.number
+	if len(held.list) > 0 && !held.listed {
+		held.listed = true
+		h.holding = append(h.holding, key)
+	}
+}
+
+// seeSemaphore finds the semaphore that a goroutine is parked at for a lock, or was until it was woken. Waits for locks are
+// short: by the end of the halt many are over, and only the stack that was copied shows what they were for.
+func (f *Finder) seeSemaphore(key int32, st *Stack) {
+	s := f.sample.Sighting(key)
+	if s.ParkedBy.Awaits == goruntime.AwaitsLock {
+		addr, sudog := f.code.Semaphore(st.Frames, st.Memory)
+		f.records[key].semaphore = semaphore{addr, sudog, s.Wait, f.number}
+		f.reads.noteSudog(sudog)
+	}
+}
+
+// lockOf returns the address of the lock that a goroutine waits for, or waited for until it was woken; 0 if that is not
+// known.
+func (k *known) lockOf(key int32, s *Sighting) uint64 {
+	sema := &k.records[key].semaphore
+	if sema.wait != s.Wait {
+		return 0
+	}
+	return s.ParkedBy.LockAt(sema.addr)
+}
+
+// Wait completes what the sample is about to say of a goroutine that waits: for which lock, channel, group or condition, and
+// for whom. Was is what the sink knows of the goroutine; what it knows of the same wait is true until Find says otherwise.
+// Reason is what the goroutine waits for, and sudog the first of the runtime's records of what the goroutine waits for (g.waiting). Wait reports whether the goroutine
+// waits for a lock that it did not wait for before.
+func (f *Finder) Wait(key int32, reason goruntime.WaitReason, was, now *sampledata.State, sudog uint64) (begun bool) {
+	r := &f.records[key]
+	r.awaited = syncflow.Action{}
+	s := f.sample.Sighting(key)
+	switch reason.Awaits {
+	case goruntime.AwaitsLock:
+		now.Lock = f.lockOf(key, &s)
+		if begun = now.Lock != 0 && (was.Lock != now.Lock || r.named != s.Wait); begun {
+			r.named = s.Wait
+		}
+		f.holders.add(key, wish{lock: now.Lock, mode: modeOf(reason)})
+	case goruntime.AwaitsChannel:
+		f.enders.addChannel(key, reason, &s, was, now, sudog)
+	case goruntime.AwaitsGroup:
+		f.enders.addGroup(key, now)
+	default:
+		return false
+	}
+	if was.Run == now.Run && was.Reason == now.Reason && was.Lock == now.Lock {
+		now.Evidence, now.Holders = was.Evidence, was.Holders
+	}
+	return begun
+}
+
+// current reports whether what is known of a goroutine's stack is true of this sample: the stack was seen in it, or has not
+// changed since.
+func (k *known) current(s *Sighting, seen uint32) bool {
+	return s.Exists && (s.Still || seen == k.number)
+}
+
+// A wish is what a goroutine wants that waits for a lock: that those who hold it in a mode give it back.
+type wish struct {
+	lock uint64
+	mode syncflow.Mode
+}
+
+// modeOf returns how those hold a lock that keep others waiting for a reason. A writer of a sync.RWMutex that has its turn
+// waits for readers only.
+func modeOf(reason goruntime.WaitReason) syncflow.Mode {
+	if reason.Readers {
+		return syncflow.Read
+	}
+	return syncflow.Write
+}
+
+// add puts a goroutine on the list of those that wait for locks.
+func (h *holders) add(key int32, w wish) {
+	r := &h.records[key]
+	r.wish = w
+	if !r.waiting {
+		r.waiting = true
+		h.waiting = append(h.waiting, key)
+	}
+}
+
+// holds returns the locks that a goroutine holds in this sample.
+func (h *holders) holds(key int32) []syncflow.Held {
+	held := &h.records[key].held
+	if len(held.list) == 0 {
+		return nil
+	}
+	if s := h.sample.Sighting(key); !h.current(&s, held.sample) {
+		return nil
+	}
+	return held.list
+}

@@ -1,0 +1,203 @@
+package blame
+
+import (
+	"slices"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler/internal/memory"
+	"github.com/cpprof/cpprof/sampler/internal/syncflow"
+)
+
+// Bounds of what is found out about waits that are not for locks, in one sample.
+const (
+	maxChannels = 64   // goroutines that began to wait for a channel
+	maxGrouped  = 1024 // goroutines that wait for groups and conditions
+	maxUsers    = 4096 // goroutines that may end such waits
+	fewUsers    = 256  // goroutines that use groups and conditions: with more of them, not each sample looks for who ends these waits
+	maxEnders   = 8    // goroutines that are named to one that waits; if there are more, none is
+	rarely      = 64   // samples after which a list of more than maxUsers is tidied up
+	maxUnknown  = 64   // stacks that are read once more, since what their functions do had not been learned yet
+)
+
+// enders finds out who may end the waits for channels, groups and conditions: goroutines in a function that does with the same
+// channel, group or condition what the others wait for. Nobody is blamed by that.
+type enders struct {
+	*known
+	active bool               // stacks are asked about uses: somebody has waited so
+	users  [numThings][]int32 // goroutines that use such things, and some that did
+	index  map[syncflow.Action][]int32
+
+	grouped []int32                                    // goroutines that wait for groups and conditions, and some that did
+	found   map[syncflow.Action]sampledata.HolderSetID // for whom those wait
+
+	// Of the sample at hand.
+	arrived []arrival // goroutines that may have begun to wait for another channel
+	waiting []int32   // those of them that have
+	again   int       // stacks that are read once more
+	set     []sampledata.GoroutineID
+
+	// Storage of findChannels.
+	keys   []int32
+	ranges []memory.Range
+	buf    []byte
+}
+
+// A thing is what goroutines use: a channel, or a group or condition.
+type thing uint8
+
+const (
+	aChannel thing = iota
+	aGroup         // or a condition
+	numThings
+)
+
+// uses are the channels, groups and conditions that a goroutine uses, by its stack.
+type uses struct {
+	list     []syncflow.Action
+	complete bool            // nothing more is to be learned of the stack
+	sample   uint32          // in which the stack was seen
+	listed   [numThings]bool // in enders.users
+	grouped  bool            // in enders.grouped
+}
+
+// has reports whether the goroutine may end waits for a kind of thing. One that waits for a group is none that ends such
+// waits.
+func (u *uses) has(kind thing) bool {
+	return slices.ContainsFunc(u.list, func(u syncflow.Action) bool {
+		return !u.Awaited && (kind == aGroup) == isOfGroup(u.Kind)
+	})
+}
+
+// isOfGroup reports whether an action is one with a group or a condition.
+func isOfGroup(k syncflow.ActionKind) bool { return k == syncflow.Done || k == syncflow.Signal }
+
+// awaited returns what others have to do to end the wait of a goroutine that stands in a method Wait, and whether it stands
+// in one.
+func (u *uses) awaited() (syncflow.Action, bool) {
+	i := slices.IndexFunc(u.list, func(u syncflow.Action) bool { return u.Awaited })
+	if i < 0 {
+		return syncflow.Action{}, false
+	}
+	w := u.list[i]
+	w.Awaited = false
+	return w, true
+}
+
+// begin starts a sample.
+func (e *enders) begin() { e.arrived, e.waiting, e.again = e.arrived[:0], e.waiting[:0], 0 }
+
+// reset forgets all goroutines.
+func (e *enders) reset() { e.users, e.grouped = [numThings][]int32{}, e.grouped[:0] }
+
+// wantsStack reports whether one more stack that has not changed is to be read in this sample.
+func (e *enders) wantsStack() bool {
+	if e.again == maxUnknown {
+		return false
+	}
+	e.again++
+	return true
+}
+
+// see finds what a goroutine uses.
+func (e *enders) see(key int32, st *Stack) {
+	u := &e.records[key].uses
+	u.list, u.complete = e.code.Actions(u.list, st.Frames, st.Memory, st.Registers)
+	var complete bool
+	u.list, complete = e.deferred(u.list, st)
+	u.complete = u.complete && complete
+	u.sample = e.number
+	for kind := range numThings {
+		if !u.listed[kind] && u.has(kind) {
+			u.listed[kind] = true
+			e.users[kind] = append(e.users[kind], key)
+		}
+	}
+}
+
+// find names to goroutines that wait for channels, groups and conditions those that may end their waits.
+func (e *enders) find() {
+	e.findChannels()
+	e.nameTo(e.waiting, aChannel, e.nameToReceiver)
+	if every := 1 + uint32(len(e.users[aGroup])/fewUsers); (e.number-1)%every != 0 {
+		return
+	}
+	e.grouped = slices.DeleteFunc(e.grouped, func(key int32) bool {
+		s := e.sample.Sighting(key)
+		r := &e.records[key]
+		r.uses.grouped = s.Exists && s.Run == sampledata.Waiting && r.awaited.Object != 0 && isOfGroup(r.awaited.Kind)
+		return !r.uses.grouped
+	})
+	clear(e.found)
+	e.nameTo(e.grouped, aGroup, e.nameToGroup)
+}
+
+// nameTo calls name for each of the goroutines that wait for a kind of thing, unless too many use such things.
+func (e *enders) nameTo(waiting []int32, kind thing, name func(key int32)) {
+	if len(waiting) == 0 {
+		return
+	}
+	if users := e.usersOf(kind); len(users) <= maxUsers {
+		e.indexUsers(waiting, users)
+		for _, key := range waiting {
+			name(key)
+		}
+	}
+}
+
+// usersOf returns the goroutines that use a kind of thing, without those that don't any more. A long list is tidied up only
+// now and then.
+func (e *enders) usersOf(kind thing) []int32 {
+	if users := e.users[kind]; len(users) > maxUsers && e.number%rarely != 0 {
+		return users
+	}
+	users := slices.DeleteFunc(e.users[kind], func(key int32) bool {
+		u := &e.records[key].uses
+		u.listed[kind] = u.has(kind)
+		return !u.listed[kind]
+	})
+	e.users[kind] = users
+	return users
+}
+
+// indexUsers lists, for each thing that goroutines wait for, the users that can end such a wait.
+func (e *enders) indexUsers(waiting, users []int32) {
+	clear(e.index)
+	for _, key := range waiting {
+		if w, ok := e.awaited(key); ok {
+			e.index[w] = nil
+		}
+	}
+	for _, key := range users {
+		u := &e.records[key].uses
+		if s := e.sample.Sighting(key); !e.current(&s, u.sample) {
+			continue
+		}
+		for _, use := range u.list {
+			if found, ok := e.index[use]; ok {
+				e.index[use] = append(found, key)
+			}
+		}
+	}
+}
+
+// awaited returns what a goroutine waits for others to do.
+func (e *enders) awaited(key int32) (syncflow.Action, bool) {
+	w := e.records[key].awaited
+	return w, w.Object != 0
+}
+
+// endersOf returns the goroutines that do what is waited for and that count, 0 for none and for too many.
+func (e *enders) endersOf(w syncflow.Action, counts func(key int32) bool) sampledata.HolderSetID {
+	set := e.set[:0]
+	for _, key := range e.index[w] {
+		if id := e.sample.Sighting(key).ID; counts(key) && !slices.Contains(set, id) {
+			set = append(set, id)
+		}
+	}
+	e.set = set
+	if len(set) == 0 || len(set) > maxEnders {
+		return 0
+	}
+	slices.Sort(set)
+	return e.sample.HolderSet(set)
+}

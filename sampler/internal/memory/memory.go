@@ -1,0 +1,32 @@
+// Package memory holds what a sampler copied of another process's memory. It reads nothing itself.
+package memory
+
+import "encoding/binary"
+
+// A Range is a piece of a process's memory, and the buffer for its copy.
+type Range struct {
+	Addr uint64
+	Buf  []byte
+}
+
+// A Copy is the copied memory of one goroutine and its thread: a few pieces that don't overlap.
+type Copy []Range
+
+// Segment returns the piece that contains an address, and the address that it begins at; no bytes if it was not copied.
+func (c Copy) Segment(addr uint64) (base uint64, data []byte) {
+	for _, r := range c {
+		if addr >= r.Addr && addr-r.Addr < uint64(len(r.Buf)) {
+			return r.Addr, r.Buf
+		}
+	}
+	return 0, nil
+}
+
+// Word returns the word at an address, and whether all of it was copied.
+func (c Copy) Word(addr uint64) (uint64, bool) {
+	base, b := c.Segment(addr)
+	if off := addr - base; uint64(len(b)) >= 8 && off <= uint64(len(b))-8 {
+		return binary.LittleEndian.Uint64(b[off:]), true
+	}
+	return 0, false
+}
