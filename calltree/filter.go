@@ -62,3 +62,27 @@ func (t *Tree) take(kept, needed []bool) *Tree {
 	}
 	return f
 }
+
+// BelowRoot returns the tree of the root's only child. It returns false if the root has more children, none, or hits of
+// its own.
+func (t *Tree) BelowRoot() (*Tree, bool) {
+	if t.Len() < 2 || int(t.end[1]) != t.Len() {
+		return nil, false
+	}
+	below := &Tree{syms: t.syms, fn: t.fn[1:], parent: make([]int32, t.Len()-1), end: make([]int32, t.Len()-1)}
+	for i := range below.parent {
+		below.parent[i], below.end[i] = t.parent[i+1]-1, t.end[i+1]-1
+	}
+	for _, m := range t.metrics {
+		moved := *m
+		moved.planes = nil
+		for _, p := range m.planes {
+			if p.Own[0] != 0 {
+				return nil, false
+			}
+			moved.planes = append(moved.planes, Plane{Own: p.Own[1:], Cum: p.Cum[1:]})
+		}
+		below.metrics = append(below.metrics, &moved)
+	}
+	return below, true
+}

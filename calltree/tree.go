@@ -22,6 +22,9 @@ type Tree struct {
 	metrics []*Metric
 }
 
+// CallsName is the name of the metric that counts how often a context was entered, in trees for which that is known.
+const CallsName = "calls"
+
 // A Metric is one weight of every node.
 type Metric struct {
 	Name string // "time", "alloc_space"

@@ -263,3 +263,45 @@ func TestNamed(t *testing.T) {
 		}
 	}
 }
+
+// The tree of the root's only child has all that the tree has but the root.
+func TestBelowRoot(t *testing.T) {
+	b := NewBuilder(new(Symbols), RootName, "time", "s")
+	b.Add(0, b.Stack("thread", "f"), 1, 3)
+	b.Add(0, b.Stack("thread"), 1<<62, 1)
+	tree, err := b.Tree()
+	if err != nil {
+		t.Fatal(err)
+	}
+	below, ok := tree.BelowRoot()
+	if !ok || below.Root() != "thread" || below.Len() != 2 {
+		t.Fatalf("%v, %v", below, ok)
+	}
+	for _, tr := range []*Tree{below, tree} {
+		if err := tr.Check(); err != nil {
+			t.Error(err)
+		}
+	}
+	for n := range int32(2) {
+		if got, want := below.Main().Cum(n), tree.Main().Cum(n+1); got.Cmp(want) != 0 {
+			t.Errorf("node %d: %s, want %s", n, got, want)
+		}
+	}
+	if _, ok := below.BelowRoot(); ok {
+		t.Error("a root with hits of its own is passed over")
+	}
+	b.Stack("other")
+	if tree, err = b.Tree(); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := tree.BelowRoot(); ok {
+		t.Error("a root with two children is passed over")
+	}
+	single, err := NewBuilder(new(Symbols), RootName, "time", "s").Tree()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := single.BelowRoot(); ok {
+		t.Error("a root without children has something below it")
+	}
+}

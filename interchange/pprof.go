@@ -1,7 +1,6 @@
 package interchange
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,8 +11,19 @@ import (
 
 	"github.com/cpprof/cpprof/calltree"
 	"github.com/google/pprof/profile"
-	"github.com/klauspost/compress/gzip"
+	"google.golang.org/protobuf/encoding/protowire"
 )
+
+// pprof is the format of go tool pprof and runtime/pprof (profile.proto).
+var pprof = Format{
+	Name:      "pprof",
+	Title:     "a profile",
+	Help:      "a pprof profile",
+	Sniff:     isPprof,
+	ReadTree:  readPprof,
+	WriteTree: WritePprof,
+	About:     func(t *calltree.Tree) string { return t.Main().Name },
+}
 
 // What a profile may have at most.
 const (
@@ -37,116 +47,82 @@ type exactMetric struct {
 
 const exactlyPrefix = "cpprof: "
 
-// IsPprof tells whether a file that begins so can be a pprof profile: these are compressed by gzip.
-func IsPprof(head []byte) bool { return bytes.HasPrefix(head, []byte{0x1f, 0x8b}) }
-
-// WritePprof writes a tree as a pprof profile: a sample a stack that has hits, a sample type a metric, of which the first is
-// what pprof shows. It fails where hits are too large for the format.
-func WritePprof(w io.Writer, t *calltree.Tree) error {
-	e := encoder{tree: t, profile: &profile.Profile{}, places: map[calltree.Func]*profile.Location{}}
-	if err := e.metrics(); err != nil {
-		return fmt.Errorf("writing a pprof profile: %w", err)
-	}
-	if err := e.samples(); err != nil {
-		return fmt.Errorf("writing a pprof profile: %w", err)
-	}
-	if err := e.profile.Write(w); err != nil {
-		return fmt.Errorf("writing a pprof profile: %w", err)
-	}
-	return nil
-}
-
-type encoder struct {
-	tree    *calltree.Tree
-	profile *profile.Profile
-	places  map[calltree.Func]*profile.Location
-	parts   []*big.Int
-}
-
-// metrics lists the metrics, each with the part of a hit that its values are counted in.
-func (e *encoder) metrics() error {
-	x := exactly{Root: e.tree.Root()}
-	for _, m := range e.tree.Metrics() {
-		parts := big.NewInt(1)
-		for n := range int32(e.tree.Len()) {
-			if !m.Integral() {
-				parts = commonMultiple(parts, m.Own(n).Denom())
+// isPprof reports whether a file may be a profile: it begins with well-formed fields of profile.proto, and the description
+// of a sample type is among them.
+func isPprof(s Start) bool {
+	rest, typed := s.Bytes, false
+	for len(rest) > 0 {
+		number, kind, n := protowire.ConsumeTag(rest)
+		if n < 0 {
+			return typed && s.cut()
+		}
+		if number > lastProfileField || kind != protowire.VarintType && kind != protowire.BytesType {
+			return false
+		}
+		field := rest[n:]
+		if n = protowire.ConsumeFieldValue(number, kind, field); n < 0 {
+			return typed && s.cut()
+		}
+		if number == sampleTypeField {
+			if typed = isValueType(kind, field); !typed {
+				return false
 			}
 		}
-		if !parts.IsInt64() {
-			return fmt.Errorf("a hit of %s has %s parts: too many for the format's 64 bits", m.Name, parts)
-		}
-		e.parts = append(e.parts, parts)
-		x.Metrics = append(x.Metrics, exactMetric{parts.Int64(), m.Denominator.RatString()})
-		e.profile.SampleType = append(e.profile.SampleType, &profile.ValueType{Type: m.Name, Unit: m.Unit})
+		rest = field[n:]
 	}
-	e.profile.DefaultSampleType = e.tree.Main().Name
-	text, err := json.Marshal(x)
-	e.profile.Comments = []string{exactlyPrefix + string(text)}
-	return err
+	return typed
 }
 
-func commonMultiple(a, b *big.Int) *big.Int {
-	if b.IsInt64() && b.Int64() == 1 {
-		return a
+// Fields of profile.proto, which numbers them from 1.
+const (
+	sampleTypeField  = 1
+	lastProfileField = 15
+)
+
+// isValueType reports whether a field is a message of the two fields, both varints, that a sample type has.
+func isValueType(kind protowire.Type, field []byte) bool {
+	message, n := protowire.ConsumeBytes(field)
+	if kind != protowire.BytesType || n < 0 {
+		return false
 	}
-	gcd := new(big.Int).GCD(nil, nil, a, b)
-	return gcd.Mul(a, new(big.Int).Quo(b, gcd))
+	for len(message) > 0 {
+		number, kind, n := protowire.ConsumeField(message)
+		if n < 0 || number > 2 || kind != protowire.VarintType {
+			return false
+		}
+		message = message[n:]
+	}
+	return true
 }
 
-func (e *encoder) samples() error {
-	for n := range int32(e.tree.Len()) {
-		values, any, err := e.values(n)
-		if err != nil {
-			return err
-		}
-		if !any {
-			continue
-		}
-		var stack []*profile.Location
-		for m := n; m >= 0; m = e.tree.Parents()[m] {
-			if m > 0 || e.tree.Root() != calltree.RootName {
-				stack = append(stack, e.place(e.tree.Funcs()[m]))
-			}
-		}
-		e.profile.Sample = append(e.profile.Sample, &profile.Sample{Location: stack, Value: values})
+// readPprof reads a profile, of which one sample type may be chosen.
+func readPprof(in *Input, o Options) (*calltree.Tree, error) {
+	tree, err := treeOfPprof(in)
+	if err != nil || o.Meter == "" {
+		return tree, err
 	}
-	return nil
+	var names []string
+	for i, m := range tree.Metrics() {
+		if m.Name == o.Meter {
+			return tree.Only(i), nil
+		}
+		names = append(names, m.Name)
+	}
+	return nil, &MeterError{o.Meter, "the profile counts " + strings.Join(names, ", ")}
 }
 
-// values gives a stack's own hits, and whether it has any.
-func (e *encoder) values(n int32) (values []int64, any bool, err error) {
-	for i, m := range e.tree.Metrics() {
-		hits := m.Own(n)
-		hits.Mul(hits, new(big.Rat).SetInt(e.parts[i]))
-		if !hits.Num().IsInt64() {
-			return nil, false, fmt.Errorf("%s %s of %q do not fit the format's 64 bits",
-				hits.Num(), m.Name, strings.Join(e.tree.Frames(n), " "))
-		}
-		values = append(values, hits.Num().Int64())
-		any = any || hits.Sign() != 0
-	}
-	return values, any, nil
-}
-
-// place gives the location that stands for a frame.
-func (e *encoder) place(f calltree.Func) *profile.Location {
-	if l, ok := e.places[f]; ok {
-		return l
-	}
-	id := uint64(len(e.places)) + 1
-	name := e.tree.Symbols().Name(f)
-	function := &profile.Function{ID: id, Name: name, SystemName: name}
-	l := &profile.Location{ID: id, Line: []profile.Line{{Function: function}}}
-	e.places[f] = l
-	e.profile.Function = append(e.profile.Function, function)
-	e.profile.Location = append(e.profile.Location, l)
-	return l
-}
-
-// ReadPprof reads a pprof profile as a tree. Its first metric is the profile's default sample type, the last where it names
-// none, as go tool pprof has it. Lines and addresses are merged by function; labels are left out.
+// ReadPprof reads a pprof profile, compressed by gzip or not, as a tree. Its first metric is the profile's default sample
+// type or, if it names none, the last, as in go tool pprof. Lines and addresses are merged by function; labels are left
+// out.
 func ReadPprof(r io.Reader) (*calltree.Tree, error) {
+	in, err := newInput(r, "")
+	if err != nil {
+		return nil, fmt.Errorf("pprof profile: %w", err)
+	}
+	return treeOfPprof(in)
+}
+
+func treeOfPprof(r io.Reader) (*calltree.Tree, error) {
 	p, err := parsePprof(r)
 	if err != nil {
 		return nil, fmt.Errorf("pprof profile: %w", err)
@@ -163,11 +139,7 @@ func ReadPprof(r io.Reader) (*calltree.Tree, error) {
 }
 
 func parsePprof(r io.Reader) (*profile.Profile, error) {
-	z, err := gzip.NewReader(r)
-	if err != nil {
-		return nil, fmt.Errorf("not compressed by gzip: %w", err)
-	}
-	data, err := io.ReadAll(io.LimitReader(z, maxProfile+1))
+	data, err := io.ReadAll(io.LimitReader(r, maxProfile+1))
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +159,7 @@ func parsePprof(r io.Reader) (*profile.Profile, error) {
 	return p, nil
 }
 
-// readExactly gives what WritePprof noted, or what holds for the profiles of others.
+// readExactly returns what WritePprof noted, or what holds for the profiles of others.
 func readExactly(p *profile.Profile) (*exactly, error) {
 	x := &exactly{Root: calltree.RootName, Metrics: slices.Repeat([]exactMetric{{Parts: 1}}, len(p.SampleType))}
 	for _, c := range p.Comments {
@@ -265,7 +237,7 @@ func metricOrder(p *profile.Profile) []int {
 	return order
 }
 
-// stackOf gives the node of a stack, which is listed from its leaf.
+// stackOf returns the node of a stack, which is listed from its leaf.
 func stackOf(b *calltree.Builder, root string, stack []*profile.Location, names map[*profile.Location][]calltree.Func) (int32, error) {
 	if len(stack) > maxDepth {
 		return 0, fmt.Errorf("a stack of %d calls", len(stack))
@@ -287,7 +259,7 @@ func stackOf(b *calltree.Builder, root string, stack []*profile.Location, names 
 	return node, nil
 }
 
-// framesOf gives the frames of a location, the outermost first: with inlining there are several.
+// framesOf returns the frames of a location, the outermost first: with inlining there are several.
 func framesOf(syms *calltree.Symbols, l *profile.Location) []calltree.Func {
 	var frames []calltree.Func
 	for _, line := range slices.Backward(l.Line) {

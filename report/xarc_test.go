@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/interchange"
 	"github.com/cpprof/cpprof/internal/vectors"
 )
 
@@ -63,7 +64,7 @@ func rowsText[R any](title string, rows []R, text func(R) string) string {
 
 func traceTree(t testing.TB, trace ...string) *calltree.Tree {
 	t.Helper()
-	tree, err := calltree.ReadEvents(strings.NewReader(strings.Join(trace, "\n")), "CPU time", "")
+	tree, err := interchange.ReadArcflow(strings.NewReader(strings.Join(trace, "\n")), "CPU time", "")
 	if err != nil {
 		t.Fatal(err)
 	}

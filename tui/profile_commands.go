@@ -11,6 +11,7 @@ import (
 
 	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/interchange"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampledata"
@@ -127,7 +128,7 @@ func (w *profileWindow) againstCommand(path string) error {
 	if path == "" || !w.subject.single {
 		return fmt.Errorf("want, in the window of a view, the recording to compare it with")
 	}
-	start(w.a, w, "Reading "+path, func() (*sampledata.Recording, error) { return sampledata.Open(path) },
+	start(w.a, w, "Reading "+path, func() (*sampledata.Recording, error) { return interchange.ReadRecording(path) },
 		func(r *sampledata.Recording, err error) {
 			switch {
 			case err == nil:

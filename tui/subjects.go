@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/cpprof/cpprof/interchange"
 	"github.com/cpprof/cpprof/locks"
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampledata"
@@ -107,7 +108,7 @@ func comparisonKind() kind {
 		reopen: func(a *app, w session.Window) {
 			c := w.(*session.Comparison)
 			path := c.Other(a.path)
-			a.openComparison(path, func() (*sampledata.Recording, error) { return sampledata.Open(path) }, c.Profile)
+			a.openComparison(path, func() (*sampledata.Recording, error) { return interchange.ReadRecording(path) }, c.Profile)
 		},
 	}
 }

@@ -28,7 +28,7 @@ func newBottlenecksCommand(t terminal) *cobra.Command {
 base is the cost of the calls themselves, cum includes all that they lead to. With --against OLD
 both are differences. A script ends at its first error, with status 1.
 
-` + treeArgument,
+` + treeArgument(),
 		Example: `  cpprof bottlenecks run.cpprof --server
   printf 'suggest\nselect 0\n' | cpprof bottlenecks run.cpprof --thread go:main.worker
   cpprof bottlenecks new.cpprof --against old.cpprof --server`,

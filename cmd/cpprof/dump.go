@@ -2,9 +2,8 @@ package main
 
 import (
 	"bufio"
-	"fmt"
-	"io"
 
+	"github.com/cpprof/cpprof/interchange"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/spf13/cobra"
 )
@@ -21,7 +20,7 @@ text.`,
 		Args:              oneRecording,
 		ValidArgsFunction: completeRecording,
 		RunE: func(_ *cobra.Command, args []string) error {
-			r, err := openRecording(args[0])
+			r, err := interchange.ReadRecording(args[0])
 			if err != nil {
 				return err
 			}
@@ -35,6 +34,7 @@ text.`,
 }
 
 func newUndumpCommand(t terminal) *cobra.Command {
+	f := inputFlags{format: "text"}
 	var output string
 	c := &cobra.Command{
 		Use:   "undump -o RECORDING [FILE]",
@@ -45,25 +45,9 @@ func newUndumpCommand(t terminal) *cobra.Command {
 		GroupID: groupFiles,
 		Args:    usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if output == "" {
-				return usagef("where to? Name the recording to write with -o")
-			}
-			in, name, err := t.open(args)
-			if err != nil {
-				return err
-			}
-			defer in.Close()
-			return undump(in, name, output)
+			return f.keep(t, args, output, "Name the recording to write with -o")
 		},
 	}
 	c.Flags().StringVarP(&output, "output", "o", "", "the `recording` to write")
 	return c
-}
-
-func undump(in io.Reader, name, output string) error {
-	r, err := sampledata.ReadText(in)
-	if err != nil {
-		return fmt.Errorf("reading %s: %w", name, err)
-	}
-	return r.Write(output)
 }

@@ -33,7 +33,7 @@ For each sequence it prints its share of the whole, what that adds to the covera
 that holds the true share with a probability of 95 %, and the command that opens it. With
 --against OLD, shares are increases since OLD: find explains a regression.
 
-` + treeArgument,
+` + treeArgument(),
 		Example: `  cpprof find run.cpprof --server
   cpprof find run.cpprof --thread go:main.worker --coverage 95%
   cpprof find new.cpprof --against old.cpprof --thread go:main.worker --fail-above 5%`,

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/cpprof/cpprof/interchange"
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/views"
 	"github.com/spf13/cobra"
@@ -17,7 +18,7 @@ func newInfoCommand(t terminal) *cobra.Command {
 		Args:              oneRecording,
 		ValidArgsFunction: completeRecording,
 		RunE: func(_ *cobra.Command, args []string) error {
-			r, err := openRecording(args[0])
+			r, err := interchange.ReadRecording(args[0])
 			if err != nil {
 				return err
 			}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cpprof/cpprof/interchange"
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/session"
 	"github.com/cpprof/cpprof/tui"
@@ -34,7 +35,7 @@ func (f *reportFlags) replay(t terminal, flags *pflag.FlagSet, path string) erro
 	}
 	state, err := session.Load(path, tui.SessionKinds())
 	if errors.Is(err, fs.ErrNotExist) {
-		if _, err := openRecording(path); err != nil {
+		if _, err := interchange.ReadRecording(path); err != nil {
 			return err
 		}
 		return fmt.Errorf("%s has no session yet: 'cpprof view %s' keeps one", path, shellWord(path))
@@ -58,7 +59,7 @@ func (f *reportFlags) replay(t terminal, flags *pflag.FlagSet, path string) erro
 			fmt.Fprintln(t.out, "The session has no windows.")
 		}
 	}
-	src := &session.Source{Path: path, Recording: s.recording, Config: s.config, Options: s.options, Color: color, Open: openRecording}
+	src := &session.Source{Path: path, Recording: s.recording, Config: s.config, Options: s.options, Color: color, Open: interchange.ReadRecording}
 	for i, w := range state.Windows {
 		if i > 0 {
 			fmt.Fprintln(t.out)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/interchange"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -26,12 +27,11 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			for _, name := range []string{"bob", "before", "after"} {
 				twin := filepath.Join(folder, name+".txt")
-				f, err := os.Open(twin)
+				r, err := interchange.ReadRecording(twin)
 				if err != nil {
 					return err
 				}
-				defer f.Close()
-				if err := undump(f, twin, filepath.Join(e.WorkDir, name+".cpprof")); err != nil {
+				if err := r.Write(filepath.Join(e.WorkDir, name+".cpprof")); err != nil {
 					return err
 				}
 			}
@@ -64,12 +64,14 @@ func TestExitStatus(t *testing.T) {
 		{"report x.cpprof --accounting lunar", exitUsage},
 		{"cost x.cpprof --server ..", exitUsage},
 		{"report xtree", exitUsage},
-		{"report xarc x.cpprof", exitUsage},
+		{"report xarc testdata", exitUsage},
 		{"find x.cpprof --server --coverage 120%", exitUsage},
 		{"find x.cpprof --server --fail-above much", exitUsage},
 		{"bottlenecks x.cpprof --server --format elf", exitUsage},
-		{"bottlenecks testdata/bob.txt --server", exitUsage},
-		{"bottlenecks testdata/bob.txt", exitFailed},
+		{"bottlenecks testdata/bob.txt", exitUsage},
+		{"bottlenecks script_test.go", exitFailed},
+		{"bottlenecks script_test.go --format arcflow", exitFailed},
+		{"bottlenecks script_test.go --format arcflow --server", exitUsage},
 		{"find x.cpprof --server", exitFailed},
 		{"info no/such.cpprof", exitFailed},
 		{"info testdata", exitFailed},

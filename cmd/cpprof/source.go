@@ -4,14 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/cpprof/cpprof/aspects"
 	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/config"
+	"github.com/cpprof/cpprof/interchange"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 	"github.com/spf13/cobra"
@@ -19,6 +18,7 @@ import (
 
 // viewFlags say which view of a recording a command is about.
 type viewFlags struct {
+	inputFlags
 	server bool
 	thread string
 
@@ -90,26 +90,44 @@ type source struct {
 	options   views.Options
 }
 
-// open reads the recording and the configuration, and checks the flags.
+// open checks the flags, and reads the configuration and the recording.
 func (f *viewFlags) open(path string) (*source, error) {
+	s, err := f.prepared()
+	if err != nil {
+		return nil, err
+	}
+	in, err := f.input(path)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	return s, f.read(s, in)
+}
+
+// prepared checks the flags, and is a source that has everything but its recording.
+func (f *viewFlags) prepared() (*source, error) {
 	if f.server && f.thread != "" {
 		return nil, usagef("--server and --thread are two views: give one of them")
 	}
-	s := &source{path: path}
+	s := new(source)
 	var err error
 	if s.config, err = f.configuration(); err != nil {
 		return nil, err
 	}
-	if s.options, err = f.viewOptions(s.config); err != nil {
-		return nil, err
-	}
-	if s.recording, err = openRecording(path); err != nil {
-		return nil, err
+	s.options, err = f.viewOptions(s.config)
+	return s, err
+}
+
+// read reads the recording of a source.
+func (f *viewFlags) read(s *source, in *interchange.Input) (err error) {
+	s.path = in.Name
+	if s.recording, err = in.Recording(f.options()); err != nil {
+		return err
 	}
 	if key := s.options.Classes.Label; f.warn != nil && key != "" && !hasLabel(s.recording, key) {
 		fmt.Fprintf(f.warn(), "cpprof: warning: no goroutine has the label %s: classes are by function\n", key)
 	}
-	return s, s.checkSpan()
+	return s.checkSpan()
 }
 
 // hasLabel tells whether any goroutine has a label of the key.
@@ -131,18 +149,6 @@ func (s *source) checkSpan() error {
 		}
 	}
 	return usagef("%s has no samples from %v to %v: it lasts %v", s.path, span.From, span.To, s.recording.Stats().Duration)
-}
-
-// openRecording reads a recording, and says what to do where there is none.
-func openRecording(path string) (*sampledata.Recording, error) {
-	r, err := sampledata.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		if _, statErr := os.Stat(path); statErr == nil {
-			return nil, fmt.Errorf("%s is no recording: a recording is a folder with the files Strings and SampleData", path)
-		}
-		return nil, fmt.Errorf("there is no recording %s: make one with 'cpprof record -o %s -- PROGRAM'", path, path)
-	}
-	return r, err
 }
 
 func (f *viewFlags) configuration() (*config.Config, error) {

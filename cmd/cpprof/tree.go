@@ -9,6 +9,7 @@ import (
 
 	"github.com/cpprof/cpprof/bottlenecks"
 	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/interchange"
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/spf13/cobra"
@@ -19,20 +20,22 @@ import (
 type treeFlags struct {
 	viewFlags
 	against string
-	format  string
-	meter   string
 }
 
-const treeArgument = `RECORDING is a folder made by 'cpprof record', and --server or --thread CLASS chooses a view of
-it. It may also be a file: a pprof profile, or a trace of calls in arcflow's form ('0 > main',
-'12.5 < main').`
+// treeArgument is the help on what can be read: recordings, and files that hold call trees.
+func treeArgument() string {
+	var files []string
+	for _, f := range interchange.Trees() {
+		files = append(files, f.Help)
+	}
+	return wrap("RECORDING is a folder made by 'cpprof record', and --server or --thread CLASS chooses a view of it. " +
+		"It may also be a file: " + enumerate(files, "or") + ".")
+}
 
 func (f *treeFlags) addTree(c *cobra.Command) {
 	f.addView(c)
-	flags := c.Flags()
-	flags.StringVar(&f.format, "format", "auto", "what to read: auto (by its content), recording, pprof, arcflow")
-	flags.StringVar(&f.meter, "meter", "", "what to count: the `name` of a sample type of a profile, or a name for the readings of a trace")
-	completeWords(c, "format", "auto", string(recordingForm), string(pprofForm), string(arcflowForm))
+	f.addFormat(c)
+	f.addMeter(c)
 	c.ValidArgsFunction = completeTree
 }
 
@@ -50,32 +53,44 @@ func completeTree(_ *cobra.Command, args []string, _ string) ([]string, cobra.Sh
 
 // A subject is a weighted call tree, and where it is from.
 type subject struct {
-	path  string
-	tree  *calltree.Tree
-	title string
-	from  *source // nil where it is no view of a recording
-	form  form
+	path   string
+	tree   *calltree.Tree
+	title  string
+	from   *source             // nil if it is not a view of a recording
+	format *interchange.Format // nil if it is
 
 	warnings []sampledata.Warning // beside those of the recording
 }
 
 // subject reads what the flags are about.
 func (f *treeFlags) subject(path string) (*subject, error) {
-	form, err := f.formOf(path)
+	in, err := f.input(path)
 	if err != nil {
 		return nil, err
 	}
-	if form != recordingForm {
-		return f.file(path, form)
+	defer in.Close()
+	if !in.Format.HoldsRecording() {
+		return f.file(in)
 	}
 	if err := f.needView(path); err != nil {
 		return nil, err
 	}
-	s, err := f.open(path)
+	s, err := f.prepared()
 	if err != nil {
 		return nil, err
 	}
+	if err := f.read(s, in); err != nil {
+		return nil, err
+	}
 	return f.subjectOf(s)
+}
+
+// file reads a call tree, of which there are no views.
+func (f *treeFlags) file(in *interchange.Input) (*subject, error) {
+	if f.server || f.thread != "" {
+		return nil, usagef("%s is %s: it has no views; leave out --server and --thread", in.Name, in.Format.Title)
+	}
+	return f.tree(in)
 }
 
 func (f *viewFlags) subjectOf(s *source) (*subject, error) {
@@ -83,7 +98,7 @@ func (f *viewFlags) subjectOf(s *source) (*subject, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &subject{s.path, v.Tree, title(s, v), s, recordingForm, v.Warnings}, nil
+	return &subject{path: s.path, tree: v.Tree, title: title(s, v), from: s, warnings: v.Warnings}, nil
 }
 
 // needView asks for a view where none is chosen.
@@ -94,30 +109,32 @@ func (f *viewFlags) needView(path string) error {
 	return usagef("which view? Say --server or --thread CLASS ('cpprof classes %s' lists the classes)", path)
 }
 
-// subjects reads the one that the argument names and, with --against, the one it is compared with; else b is nil.
+// subjects reads the one that the argument names and, with --against, the one that it is compared with; otherwise b is nil.
 func (f *treeFlags) subjects(path string) (a, b *subject, err error) {
 	if f.against == "" {
 		a, err = f.subject(path)
 		return a, nil, err
 	}
-	first, err := f.formOf(path)
+	first, err := f.input(path)
 	if err != nil {
 		return nil, nil, err
 	}
-	second, err := f.formOf(f.against)
+	defer first.Close()
+	second, err := f.input(f.against)
 	if err != nil {
 		return nil, nil, err
 	}
-	switch {
-	case (first == recordingForm) != (second == recordingForm):
+	defer second.Close()
+	switch recording := first.Format.HoldsRecording(); {
+	case recording != second.Format.HoldsRecording():
 		return nil, nil, usagef("%s and %s: a recording and a file of another tool can't be compared", path, f.against)
-	case first == recordingForm:
+	case recording:
 		return f.comparedViews(path, f.against)
 	}
-	if a, err = f.file(path, first); err != nil {
+	if a, err = f.file(first); err != nil {
 		return nil, nil, err
 	}
-	b, err = f.file(f.against, second)
+	b, err = f.file(second)
 	return a, b, err
 }
 
@@ -126,11 +143,7 @@ func (s *subject) headline(w io.Writer) error {
 	if s.from != nil {
 		return report.Headline(w, s.path, s.from.recording)
 	}
-	of := s.tree.Root()
-	if s.form == pprofForm {
-		of = s.tree.Main().Name
-	}
-	_, err := fmt.Fprintf(w, "%s: %v of %s\n\n", report.Printable(s.path), s.form, report.Printable(of))
+	_, err := fmt.Fprintf(w, "%s: %s of %s\n\n", report.Printable(s.path), s.format.Title, report.Printable(s.format.About(s.tree)))
 	return err
 }
 

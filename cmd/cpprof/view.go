@@ -7,6 +7,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/cpprof/cpprof/interchange"
 	"github.com/cpprof/cpprof/session"
 	"github.com/cpprof/cpprof/tui"
 	"github.com/spf13/cobra"
@@ -119,7 +120,7 @@ func (f *reportFlags) other(s *source) (*tui.Against, error) {
 	if f.against == "" {
 		return nil, nil
 	}
-	r, err := openRecording(f.against)
+	r, err := interchange.ReadRecording(f.against)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"syscall"
 
 	"github.com/cpprof/cpprof/session"
 	"github.com/cpprof/cpprof/tui"
@@ -16,7 +17,7 @@ import (
 // it says.
 func (f *viewFlags) restored(flags *pflag.FlagSet, s *source) (*session.State, error) {
 	state, err := session.Load(s.path, tui.SessionKinds())
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // a file has nothing beside it
 		return nil, nil
 	}
 	if err != nil {

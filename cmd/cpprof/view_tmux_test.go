@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/interchange"
 	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 )
@@ -92,16 +93,15 @@ func compare(t *testing.T, name, screen string) {
 	}
 }
 
-// recordingOfBob gives the folder of bob.cpprof.
+// recordingOfBob returns the folder of bob.cpprof.
 func recordingOfBob(t *testing.T) string {
 	t.Helper()
-	f, err := os.Open("testdata/bob.txt")
+	r, err := interchange.ReadRecording("testdata/bob.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
 	folder := t.TempDir()
-	if err := undump(f, "bob.txt", filepath.Join(folder, "bob.cpprof")); err != nil {
+	if err := r.Write(filepath.Join(folder, "bob.cpprof")); err != nil {
 		t.Fatal(err)
 	}
 	return folder

@@ -1,4 +1,4 @@
-package calltree_test
+package interchange
 
 import (
 	"math/big"
@@ -11,9 +11,9 @@ import (
 	"github.com/cpprof/cpprof/internal/vectors"
 )
 
-func readEvents(t testing.TB, lines ...string) *calltree.Tree {
+func readTrace(t testing.TB, lines ...string) *calltree.Tree {
 	t.Helper()
-	tree, err := calltree.ReadEvents(strings.NewReader(strings.Join(lines, "\n")), "CPU time", "seconds")
+	tree, err := ReadArcflow(strings.NewReader(strings.Join(lines, "\n")), "CPU time", "seconds")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func model(t *calltree.Tree) string {
 }
 
 func TestEventsOfSeveralThreads(t *testing.T) {
-	tree := readEvents(t,
+	tree := readTrace(t,
 		"# two threads take turns", "",
 		"10 pidtid one", "10 > f", "12.5 > g",
 		"13 pidtid two", "14.25 > f",
@@ -53,7 +53,7 @@ func TestEventsOfSeveralThreads(t *testing.T) {
 }
 
 func TestEventsWithoutThreads(t *testing.T) {
-	tree := readEvents(t, "0 > f", "3 > f", "5 < f", "6 < f", "7 > g")
+	tree := readTrace(t, "0 > f", "3 > f", "5 < f", "6 < f", "7 > g")
 	want := `* 1 1
 * f 1 4
 * f f 1 2
@@ -62,7 +62,7 @@ func TestEventsWithoutThreads(t *testing.T) {
 	if got := model(tree); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
-	mixed := readEvents(t, "0 > f", "1 < f", "2 pidtid one", "3 > f")
+	mixed := readTrace(t, "0 > f", "1 < f", "2 pidtid one", "3 > f")
 	if got := mixed.Root(); got != calltree.RootName {
 		t.Errorf("root %q of a trace with calls before the first switch", got)
 	}
@@ -83,7 +83,7 @@ func TestEventErrorsNameTheLine(t *testing.T) {
 		"0 = f":                      `arcflow trace: line 1: unknown kind of record "="; expected >, < or pidtid`,
 		"0 > f\n0 " + longName + "x": "arcflow trace: line 2: bufio.Scanner: token too long",
 	} {
-		_, err := calltree.ReadEvents(strings.NewReader(in), "m", "u")
+		_, err := ReadArcflow(strings.NewReader(in), "m", "u")
 		if err == nil || err.Error() != want {
 			t.Errorf("%.40q: error %v, want %s", in, err, want)
 		}
@@ -92,11 +92,11 @@ func TestEventErrorsNameTheLine(t *testing.T) {
 
 var longName = strings.Repeat("x", 1<<20)
 
-func TestEventsAndRecordsAndStacksAgree(t *testing.T) {
+func TestEventsAndStacksAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		e := calltree.NewEvents("m", "u")
-		var at calltree.Stamp
-		step := func() calltree.Stamp {
+		e := NewEvents("m", "u")
+		var at Stamp
+		step := func() Stamp {
 			at.Units += rapid.Int64Range(0, 9).Draw(t, "units")
 			at.Billis = rapid.Int64Range(at.Billis, 999_999_999).Draw(t, "billis")
 			return at
@@ -125,26 +125,19 @@ func TestEventsAndRecordsAndStacksAgree(t *testing.T) {
 		if got := tree.Main().Cum(0); got.Cmp(total) != 0 {
 			t.Fatalf("the tree holds %s of %s", got, total)
 		}
-		var records []calltree.Record
+		b := calltree.NewBuilder(new(calltree.Symbols), tree.Root(), "m", "u")
+		b.AddMetric(calltree.CallsName, calltree.CallsName)
 		for n := range int32(tree.Len()) {
-			calls := tree.Metrics()[1].Own(n).Num().Int64()
-			name := tree.Symbols().Name(tree.Funcs()[n])
-			records = append(records, calltree.Record{int(tree.Parents()[n]), name, calls, tree.Main().Own(n)})
+			node := b.Stack(tree.Frames(n)[1:]...)
+			b.AddRat(0, node, tree.Main().Own(n))
+			b.Add(1, node, tree.Metrics()[1].Own(n).Num().Int64(), 1)
 		}
-		again, err := calltree.FromRecords(records, "m", "u")
+		again, err := b.Tree()
 		check(err)
 		if got, want := model(again), model(tree); got != want {
-			t.Fatalf("from records\n%swant\n%s", got, want)
+			t.Fatalf("from stacks\n%swant\n%s", got, want)
 		}
 	})
-}
-
-func TestFromRecordsWantsParentsFirst(t *testing.T) {
-	for _, records := range [][]calltree.Record{nil, {{Parent: 0}}, {{Parent: -1}, {Parent: 1}}, {{Parent: -1}, {Parent: -1}}} {
-		if _, err := calltree.FromRecords(records, "m", "u"); err == nil {
-			t.Errorf("no error for %v", records)
-		}
-	}
 }
 
 func TestVectorsArcflowModel(t *testing.T) {
@@ -162,7 +155,7 @@ func TestVectorsArcflowModel(t *testing.T) {
 		}
 		vectors.Decode(t, file, &f)
 		process := "0 pidtid " + strings.TrimSuffix(f.ProcessThread, "_pidtid")
-		tree := readEvents(t, append([]string{process}, f.Trace...)...)
+		tree := readTrace(t, append([]string{process}, f.Trace...)...)
 		want := f.ProcessThread + " 1 0\n"
 		for _, m := range f.Model {
 			want += strings.Join(append([]string{f.ProcessThread}, m.Context...), " ")
@@ -180,13 +173,13 @@ func TestVectorsArcflowModel(t *testing.T) {
 	}
 }
 
-func FuzzReadEvents(f *testing.F) {
+func FuzzReadArcflow(f *testing.F) {
 	f.Add("0 pidtid AC_test\n0 > Main\n1 > A\n2.5 < A\n10 < Main\n")
 	f.Add("0 > f\n1 pidtid one\n2 > f\n3 pidtid two\n")
 	f.Add("1 < f\n")
 	f.Add("# nothing\n")
 	f.Fuzz(func(t *testing.T, in string) {
-		tree, err := calltree.ReadEvents(strings.NewReader(in), "m", "u")
+		tree, err := ReadArcflow(strings.NewReader(in), "m", "u")
 		if err != nil {
 			return
 		}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/cpprof/cpprof/interchange"
+	"github.com/spf13/cobra"
+)
+
+// inputFlags say how the file or folder is read that a command is about.
+type inputFlags struct {
+	format string // "" is interchange.Auto
+	meter  string
+}
+
+// addFormat adds --format, with the formats that there are.
+func (f *inputFlags) addFormat(c *cobra.Command) {
+	names := interchange.Names()
+	c.Flags().StringVar(&f.format, "format", interchange.Auto, "what to read: "+strings.Join(names, ", ")+" ("+interchange.Auto+": by its content)")
+	completeWords(c, "format", names...)
+}
+
+func (f *inputFlags) addMeter(c *cobra.Command) {
+	c.Flags().StringVar(&f.meter, "meter", "", "what to count: the `name` of a sample type of a profile, or a name for the readings of a trace")
+}
+
+// input opens a file or folder.
+func (f *inputFlags) input(path string) (*interchange.Input, error) {
+	in, err := interchange.Open(path, cmp.Or(f.format, interchange.Auto))
+	return in, inputError(err)
+}
+
+// inputOf opens the file or folder that the only argument names, or standard input if there is none or "-".
+func (f *inputFlags) inputOf(t terminal, args []string) (*interchange.Input, error) {
+	if len(args) > 0 && args[0] != "-" {
+		return f.input(args[0])
+	}
+	in, err := interchange.Stream(t.in, "standard input", cmp.Or(f.format, interchange.Auto))
+	return in, inputError(err)
+}
+
+// tree reads a call tree that is not a view of a recording.
+func (f *inputFlags) tree(in *interchange.Input) (*subject, error) {
+	tree, err := in.Tree(f.options())
+	if err != nil {
+		return nil, inputError(err)
+	}
+	return &subject{path: in.Name, tree: tree, title: "Calls of " + tree.Root(), format: in.Format}, nil
+}
+
+func (f *inputFlags) options() interchange.Options { return interchange.Options{Meter: f.meter} }
+
+// inputError makes a mistake in --format or --meter a usage error.
+func inputError(err error) error {
+	var format *interchange.FormatError
+	var meter *interchange.MeterError
+	switch {
+	case errors.As(err, &format):
+		return usagef("--format: %w", err)
+	case errors.As(err, &meter):
+		return usagef("--meter: %w", err)
+	}
+	return err
+}
+
+// save writes a new file, and removes it again if that fails.
+func save(path string, write func(io.Writer) error) error {
+	out, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	err = write(out)
+	if closeErr := out.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		os.Remove(path)
+	}
+	return err
+}

@@ -1,0 +1,91 @@
+package interchange
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/cpprof/cpprof/calltree"
+)
+
+// arcflow is the format of text traces of calls.
+var arcflow = Format{
+	Name:  "arcflow",
+	Title: "a trace",
+	Help:  "a trace of calls in arcflow's form ('0 > main', '12.5 < main')",
+	Sniff: isArcflow,
+	ReadTree: func(in *Input, o Options) (*calltree.Tree, error) {
+		meter := cmp.Or(o.Meter, "CPU time")
+		return ReadArcflow(in, meter, meter)
+	},
+	About: (*calltree.Tree).Root,
+}
+
+// longestEvent bounds a line of a trace, in bytes.
+const longestEvent = 1 << 20
+
+// isArcflow reports whether the first line that says something is a record.
+func isArcflow(s Start) bool {
+	reading, rest, _ := strings.Cut(s.firstLine(), " ")
+	kind, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+	_, err := ParseStamp(reading)
+	return err == nil && (kind == ">" || kind == "<" || kind == "pidtid")
+}
+
+// ReadArcflow reads arcflow's text trace (figure 2 of the paper): a record a line, the meter's reading before each.
+//
+//	0 pidtid AC_test    the following records are of the process or thread AC_test
+//	0 > Main            Main is called
+//	10 < Main           Main returns
+//
+// As in the paper's reports, the frame of the process above is AC_test_pidtid. Empty lines, and those that begin with
+// "#", say nothing. An error names its line.
+func ReadArcflow(r io.Reader, metric, unit string) (*calltree.Tree, error) {
+	e := NewEvents(metric, unit)
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, longestEvent)
+	number := 0
+	for lines.Scan() {
+		number++
+		line := strings.TrimSpace(lines.Text())
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		if err := e.record(line); err != nil {
+			return nil, fmt.Errorf("arcflow trace: line %d: %w", number, err)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("arcflow trace: line %d: %w", number+1, err)
+	}
+	if !e.begun {
+		return nil, errors.New("arcflow trace: no records; expected lines such as \"0 > main\"")
+	}
+	return e.Tree()
+}
+
+// record takes one line of a text trace in.
+func (e *Events) record(line string) error {
+	reading, rest, _ := strings.Cut(line, " ")
+	kind, name, _ := strings.Cut(strings.TrimSpace(rest), " ")
+	name = strings.TrimSpace(name)
+	at, err := ParseStamp(reading)
+	if err != nil {
+		return err
+	}
+	if name == "" {
+		return fmt.Errorf("no name in %.200q; expected a number, a kind of record and a name", line)
+	}
+	switch kind {
+	case ">":
+		return e.Enter(at, name)
+	case "<":
+		return e.Exit(at, name)
+	case "pidtid":
+		return e.Switch(at, name+"_pidtid")
+	}
+	return fmt.Errorf("unknown kind of record %.40q; expected >, < or pidtid", kind)
+}

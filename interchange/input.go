@@ -1,0 +1,189 @@
+package interchange
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/klauspost/compress/gzip"
+)
+
+// headSize is how much of a file is looked at to find its format, in bytes.
+const headSize = 4096
+
+// An Input is a file, folder or stream to read. As an io.Reader it is the content of a file; if that is compressed by
+// gzip, what the compressed file holds.
+type Input struct {
+	Name   string  // as errors call it: a path, or "standard input"
+	Format *Format // what it is read as
+	start  Start
+	plain  io.Reader
+	file   io.Closer // nil for a stream
+}
+
+// Start is what a format is recognised by.
+type Start struct {
+	Folder bool
+	Bytes  []byte // the first of a file, not compressed; at most headSize
+}
+
+// cut reports whether the file may go on after the bytes.
+func (s Start) cut() bool { return len(s.Bytes) == headSize }
+
+// firstLine returns the first line that is neither empty nor a comment, which begins with "#", without blanks around it.
+func (s Start) firstLine() string {
+	for line := range bytes.Lines(s.Bytes) {
+		if text := string(bytes.TrimSpace(line)); text != "" && text[0] != '#' {
+			return text
+		}
+	}
+	return ""
+}
+
+// Open opens a file or folder in the format of a name, or in that which its content shows (Auto). The error for an unknown
+// name is a *FormatError.
+func Open(path, format string) (*Input, error) {
+	if err := known(format); err != nil {
+		return nil, err
+	}
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no recording %s: make one with 'cpprof record -o %s -- PROGRAM'", path, path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	in := &Input{Name: path}
+	info, err := file.Stat()
+	if err == nil && info.IsDir() {
+		in.start.Folder = true
+	} else if err == nil {
+		in, err = newInput(file, path)
+	}
+	if err != nil {
+		err = fmt.Errorf("reading %s: %w", path, err)
+	} else {
+		in.file = file
+		err = in.as(format)
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return in, nil
+}
+
+// Stream takes an open file, such as standard input, as Open does. The caller closes it.
+func Stream(r io.Reader, name, format string) (*Input, error) {
+	if err := known(format); err != nil {
+		return nil, err
+	}
+	in, err := newInput(r, name)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", name, err)
+	}
+	return in, in.as(format)
+}
+
+// ReadRecording reads a recording in whichever format it is.
+func ReadRecording(path string) (*sampledata.Recording, error) {
+	in, err := Open(path, Auto)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	return in.Recording(Options{})
+}
+
+func known(format string) error {
+	if format == Auto {
+		return nil
+	}
+	_, err := Lookup(format)
+	return err
+}
+
+// newInput looks at the beginning of a file.
+func newInput(r io.Reader, name string) (*Input, error) {
+	in := &Input{Name: name}
+	raw := bufio.NewReaderSize(r, headSize)
+	magic, err := raw.Peek(2)
+	if err == nil && bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+		z, err := gzip.NewReader(raw)
+		if err != nil {
+			return nil, fmt.Errorf("compressed by gzip, but damaged: %w", err)
+		}
+		raw = bufio.NewReaderSize(z, headSize)
+	}
+	in.plain = raw
+	// What can't be read here fails again when it is read.
+	in.start.Bytes, _ = raw.Peek(headSize)
+	return in, nil
+}
+
+// as chooses the format.
+func (in *Input) as(name string) (err error) {
+	if name != Auto {
+		in.Format, err = Lookup(name)
+		return err
+	}
+	for _, f := range formats {
+		if f.Sniff(in.start) {
+			in.Format = f
+			return nil
+		}
+	}
+	var list []string
+	for _, f := range formats {
+		list = append(list, fmt.Sprintf("%s (%s)", f.Name, f.Help))
+	}
+	return fmt.Errorf("reading %s: its beginning, %.20q, shows none of the formats that cpprof reads: %s; "+
+		"if it is one of them, say so with --format", in.Name, in.start.Bytes, strings.Join(list, ", "))
+}
+
+// Close ends reading.
+func (in *Input) Close() error {
+	if in.file == nil {
+		return nil
+	}
+	return in.file.Close()
+}
+
+func (in *Input) Read(p []byte) (int, error) {
+	if in.plain == nil {
+		return 0, errors.New("it is a folder")
+	}
+	return in.plain.Read(p)
+}
+
+// Recording reads the recording that the input holds.
+func (in *Input) Recording(o Options) (*sampledata.Recording, error) {
+	if !in.Format.HoldsRecording() {
+		return nil, fmt.Errorf("%s is %s, not a recording: 'cpprof report xtree', 'cpprof find' and 'cpprof bottlenecks' "+
+			"read it", in.Name, in.Format.Title)
+	}
+	r, err := in.Format.ReadRecording(in, o)
+	if err != nil && !in.start.Folder {
+		return nil, fmt.Errorf("reading %s: %w", in.Name, err)
+	}
+	return r, err
+}
+
+// Tree reads the call tree that the input holds.
+func (in *Input) Tree(o Options) (*calltree.Tree, error) {
+	if in.Format.HoldsRecording() {
+		return nil, fmt.Errorf("%s is %s, not a call tree", in.Name, in.Format.Title)
+	}
+	t, err := in.Format.ReadTree(in, o)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", in.Name, err)
+	}
+	return t, nil
+}

@@ -1,0 +1,38 @@
+package interchange
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// recording is the format of the folders that cpprof record writes.
+var recording = Format{
+	Name:          "recording",
+	Title:         "a recording",
+	Help:          "a folder made by 'cpprof record'",
+	Sniff:         func(s Start) bool { return s.Folder },
+	ReadRecording: readRecording,
+}
+
+func readRecording(in *Input, _ Options) (*sampledata.Recording, error) {
+	r, err := sampledata.Open(in.Name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s is no recording: a recording is a folder with the files Strings and SampleData", in.Name)
+	}
+	return r, err
+}
+
+// text is the format of the text twin of a recording, which cpprof dump prints.
+var text = Format{
+	Name:  "text",
+	Title: "a recording as text",
+	Help:  "a recording as 'cpprof dump' prints it",
+	Sniff: func(s Start) bool { return strings.HasPrefix(s.firstLine(), "cpprof recording ") },
+	ReadRecording: func(in *Input, _ Options) (*sampledata.Recording, error) {
+		return sampledata.ReadText(in)
+	},
+}

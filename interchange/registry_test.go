@@ -1,0 +1,244 @@
+package interchange
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/klauspost/compress/gzip"
+)
+
+const twin = `cpprof recording 1
+function f0 main.main
+node n0 f0
+goroutine g0 1 start=f0
+sample 1ms
+    g0 running n0
+end duration time=2ms
+`
+
+// examples has a file of each format, not compressed.
+func examples(t testing.TB) map[*Format][]byte {
+	b := calltree.NewBuilder(new(calltree.Symbols), "main.main", "time", "s")
+	b.Add(0, b.Stack("f", "g"), 1, 3)
+	tree, err := b.Tree()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var profile bytes.Buffer
+	if err := WritePprof(&profile, tree); err != nil {
+		t.Fatal(err)
+	}
+	z, err := gzip.NewReader(&profile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[*Format][]byte{&text: []byte(twin), &pprof: plain, &arcflow: []byte("\n# a trace\n0 pidtid one\n0 > f\n")}
+}
+
+func zipped(t testing.TB, data []byte) []byte {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// One format, and no other, knows its files by their content, whether or not they are compressed, and can read them.
+func TestFormatsAreRecognised(t *testing.T) {
+	files := examples(t)
+	for _, want := range formats {
+		data, ok := files[want]
+		if !ok && want != &recording {
+			t.Errorf("%s has no example here", want.Name)
+		}
+		if !ok {
+			continue
+		}
+		for _, content := range [][]byte{data, zipped(t, data)} {
+			in, err := Stream(bytes.NewReader(content), "x", Auto)
+			if err != nil {
+				t.Fatalf("%s: %v", want.Name, err)
+			}
+			for _, f := range formats {
+				if f.Sniff(in.start) != (f == want) {
+					t.Errorf("a file of %s: %s claims it: %v", want.Name, f.Name, f != want)
+				}
+			}
+			if want.HoldsRecording() {
+				_, err = in.Recording(Options{})
+			} else {
+				_, err = in.Tree(Options{})
+			}
+			if err != nil {
+				t.Errorf("%s: %v", want.Name, err)
+			}
+		}
+	}
+}
+
+// All that a person sees of a format is there, and each holds one thing.
+func TestFormatsAreComplete(t *testing.T) {
+	names := map[string]bool{Auto: true}
+	for _, f := range formats {
+		if names[f.Name] || f.Title == "" || f.Help == "" || f.Sniff == nil {
+			t.Errorf("format %q: a second one, or something is missing", f.Name)
+		}
+		names[f.Name] = true
+		if (f.ReadRecording == nil) == (f.ReadTree == nil) || (f.ReadTree == nil) != (f.About == nil) {
+			t.Errorf("format %q holds neither a recording nor a tree, or both", f.Name)
+		}
+		if got, err := Lookup(f.Name); got != f || err != nil {
+			t.Errorf("format %q is found as %v, %v", f.Name, got, err)
+		}
+		if !slices.Contains(Names(), f.Name) {
+			t.Errorf("format %q is not listed", f.Name)
+		}
+	}
+}
+
+func TestRecordingsAreRead(t *testing.T) {
+	folder := t.TempDir()
+	want, err := sampledata.ReadText(strings.NewReader(twin))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, write := range map[string]func(string) error{
+		"run.cpprof": want.Write,
+		"run.txt":    func(path string) error { return os.WriteFile(path, []byte(twin), 0o600) },
+		"run.txt.gz": func(path string) error { return os.WriteFile(path, zipped(t, []byte(twin)), 0o600) },
+	} {
+		path := filepath.Join(folder, name)
+		if err := write(path); err != nil {
+			t.Fatal(err)
+		}
+		r, err := ReadRecording(path)
+		if err != nil || len(r.Samples) != 1 || len(r.Functions) != 1 {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
+	}
+}
+
+// What can't be read is named, with what could be.
+func TestWhatCannotBeRead(t *testing.T) {
+	folder := t.TempDir()
+	file := func(name, content string) string {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	trace := file("trace", "0 > f\n1 < g\n")
+	for _, c := range []struct{ path, format, want string }{
+		{filepath.Join(folder, "none"), Auto, "there is no recording " + filepath.Join(folder, "none")},
+		{folder, Auto, folder + " is no recording"},
+		{folder, "pprof", "it is a folder"},
+		{trace, Auto, "reading " + trace + `: arcflow trace: line 2: "g" ends inside "f"`},
+		{trace, "pprof", "reading " + trace + ": pprof profile: "},
+		{trace, "text", "reading " + trace + ": "},
+		{trace, "nosuch", `unknown format "nosuch": want one of auto, recording, text, pprof, arcflow`},
+		{file("odd", "\x00\x01 what is this?"), Auto, `odd: its beginning, "\x00\x01 what is this?", shows none of the formats that cpprof reads: recording (`},
+		{file("empty", ""), Auto, "shows none of the formats"},
+		{file("half.gz", string(zipped(t, []byte("0 > f\n"))[:12])), Auto, "shows none of the formats"},
+		{file("head.gz", "\x1f\x8bno"), Auto, "head.gz: "},
+	} {
+		in, err := Open(c.path, c.format)
+		if err == nil && in.Format.HoldsRecording() {
+			_, err = in.Recording(Options{})
+		} else if err == nil {
+			_, err = in.Tree(Options{})
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s as %s: %v, want %s", c.path, c.format, err, c.want)
+		}
+	}
+}
+
+// A recording is no tree, and the other way round; and a file counts only what it counts.
+func TestWrongKindOfContent(t *testing.T) {
+	open := func(content []byte) *Input {
+		in, err := Stream(bytes.NewReader(content), "x", Auto)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return in
+	}
+	files := examples(t)
+	if _, err := open(files[&pprof]).Recording(Options{}); err == nil || !strings.Contains(err.Error(), "x is a profile, not a recording: ") {
+		t.Error(err)
+	}
+	if _, err := open(files[&text]).Tree(Options{}); err == nil || !strings.Contains(err.Error(), "not a call tree") {
+		t.Error(err)
+	}
+	if _, err := open(files[&pprof]).Tree(Options{Meter: "bytes"}); err == nil || !strings.Contains(err.Error(), `meter "bytes": the profile counts time`) {
+		t.Error(err)
+	}
+	if tree, err := open(files[&pprof]).Tree(Options{Meter: "time"}); err != nil || len(tree.Metrics()) != 1 {
+		t.Error(err)
+	}
+}
+
+// endless is a file that goes on for ever, and counts what is read of it.
+type endless struct {
+	line string
+	read int
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = e.line[(e.read+i)%len(e.line)]
+	}
+	e.read += len(p)
+	return len(p), nil
+}
+
+// Finding the format of a file of any length takes a few kilobytes of it.
+func TestSniffingIsBounded(t *testing.T) {
+	for _, line := range []string{"# a comment\n", "x", "\x0a\x04\x08\x01\x10\x02"} {
+		e := &endless{line: line}
+		if in, err := Stream(e, "x", Auto); err == nil && in.Format != &pprof {
+			t.Errorf("%q is %s", line, in.Format.Title)
+		}
+		if e.read > 2*headSize {
+			t.Errorf("%q: %d bytes are read", line, e.read)
+		}
+	}
+}
+
+// Whatever a file holds, it is found out without a crash, and at most one format claims it.
+func FuzzSniff(f *testing.F) {
+	for _, content := range examples(f) {
+		f.Add(content)
+	}
+	f.Add([]byte("\x0a\x04\x08\x01\x10\x02"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		in, err := newInput(bytes.NewReader(data), "x")
+		if err != nil {
+			return
+		}
+		var claims []string
+		for _, format := range formats {
+			if format.Sniff(in.start) {
+				claims = append(claims, format.Name)
+			}
+		}
+		if len(claims) > 1 {
+			t.Errorf("claimed by %v", claims)
+		}
+	})
+}
