@@ -72,32 +72,16 @@ func (t *target) open() error {
 		return fmt.Errorf("%s was read, but %s not found in it: build it without -ldflags=-s, or use --backend delve",
 			t.bin.Version, strings.Join(missing, ", "))
 	}
-	if err := t.lay(); err != nil {
-		return err
-	}
+	t.lay()
 	if err := t.readReasons(); err != nil {
 		return err
 	}
 	return t.validate()
 }
 
-// lay checks that the fields are known without which nothing goes, and notes how much of each struct is read.
-func (t *target) lay() error {
+// lay notes how much of each struct is read.
+func (t *target) lay() {
 	g, m, p := &t.l.G, &t.l.M, &t.l.P
-	need := map[string]layout.Offset{
-		"g.stack.lo": g.StackLo, "g.stack.hi": g.StackHi, "g.m": g.M, "g.sched.sp": g.SchedSP, "g.sched.pc": g.SchedPC,
-		"g.sched.lr":  g.SchedLR,
-		"g.syscallsp": g.SyscallSP, "g.syscallpc": g.SyscallPC, "g.atomicstatus": g.AtomicStatus, "g.goid": g.Goid,
-		"g.waitreason": g.WaitReason, "g.trackingSeq": g.TrackingSeq, "g.gopc": g.GoPC, "g.startpc": g.StartPC,
-		"g.labels": g.Labels, "m.procid": m.ProcID, "m.curg": m.CurG, "m.p": m.P, "m.g0": m.G0, "m.alllink": m.AllLink, "m.id": m.ID,
-		"p.id": p.ID, "p.status": p.Status, "p.m": p.M, "p.schedtick": p.SchedTick, "p.runqhead": p.RunqHead,
-		"p.runqtail": p.RunqTail, "p.runq": p.Runq, "p.runnext": p.RunNext,
-	}
-	for name, at := range need {
-		if !at.Has() || at > 1<<16 {
-			return fmt.Errorf("where %s lies in %s is not known: use --backend delve, or a newer cpprof", name, t.bin.Version)
-		}
-	}
 	t.g = newOffsets(g)
 	t.procID = int(min(m.ProcID, m.CurG))
 	t.procLen = int(max(m.ProcID, m.CurG)) + 8 - t.procID
@@ -106,7 +90,6 @@ func (t *target) lay() error {
 	t.pLen = max(t.pHead, int(max(p.RunqHead, p.RunqTail, p.RunNext))+8, int(p.Runq)+8*goruntime.RunqLen)
 	s := &t.l.Sched
 	t.schedLen = int(max(s.RunqHead, s.GCWaiting)) + 8
-	return nil
 }
 
 // readReasons reads the texts of runtime.waitReasonStrings. Their number is not known, but what follows them is hardly

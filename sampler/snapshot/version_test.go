@@ -127,9 +127,7 @@ func TestValidate(t *testing.T) {
 		bad := *good
 		*spoil(&bad) += 8
 		tg.l = &bad
-		if err := tg.lay(); err != nil {
-			t.Fatal(err)
-		}
+		tg.lay()
 		if err := tg.look(); err == nil {
 			t.Errorf("%s: a wrong offset is not noticed", name)
 		} else {

@@ -87,7 +87,7 @@ func readLayout(im *image, version, arch string) (*layout.Layout, error) {
 	}
 	fromTable, tableErr := layout.ForVersion(version, arch)
 	if tableErr != nil {
-		return nil, errors.Join(err, tableErr)
+		return nil, fmt.Errorf("%w: use --backend delve, or a newer cpprof", errors.Join(err, tableErr))
 	}
 	return fromTable, nil
 }
@@ -109,9 +109,7 @@ func (b *Binary) findGlobals(im *image, m *module) error {
 	if missing := b.Globals.Missing(); len(missing) > 0 {
 		return fmt.Errorf("no symbol table, and the code does not tell where %s is (Go version %s)", strings.Join(missing, ", "), b.Version)
 	}
-	b.Globals.FirstModuledata = m.addr
 	b.Globals.Move(b.Bias)
-	b.Globals.TLS = globals.TLS(code)
 	return nil
 }
 

@@ -20,7 +20,5 @@ func GlobalsFromCode(r io.ReaderAt, b *Binary) (globals.Globals, error) {
 	if err != nil {
 		return globals.Globals{}, err
 	}
-	g := globals.FromCode(code)
-	g.FirstModuledata, g.TLS = b.Globals.FirstModuledata, b.Globals.TLS
-	return g, nil
+	return globals.FromCode(code), nil
 }

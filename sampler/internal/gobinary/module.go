@@ -12,7 +12,6 @@ import (
 
 // A module is what runtime.firstmoduledata says of the program, at link addresses.
 type module struct {
-	addr         uint64 // of firstmoduledata
 	pclntab      uint64
 	text, etext  uint64
 	gofunc       uint64
@@ -74,12 +73,17 @@ func moduleOf(im *image, l *layout.Module, table uint64) (*module, error) {
 		if err != nil {
 			continue
 		}
-		word := func(off layout.Offset) uint64 { return binary.LittleEndian.Uint64(b[off:]) }
+		word := func(off layout.Offset) uint64 {
+			if int(off)+8 > len(b) {
+				return 0
+			}
+			return binary.LittleEndian.Uint64(b[off:])
+		}
 		// The slice of function names begins where the header says.
 		if word(l.PCHeader) != table || word(l.PCHeader+8) != table+binary.LittleEndian.Uint64(header[32:]) {
 			continue
 		}
-		m := &module{addr: at, pclntab: table, text: word(l.Text), etext: word(l.EText), gofunc: word(l.GoFunc),
+		m := &module{pclntab: table, text: word(l.Text), etext: word(l.EText), gofunc: word(l.GoFunc),
 			textSections: word(l.TextMap + 8)}
 		return m, m.read(im)
 	}

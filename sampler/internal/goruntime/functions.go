@@ -87,7 +87,6 @@ var callRoles = map[string]CallRole{
 	"runtime.gopanic":                   CallStops,
 	"runtime.throw":                     CallStops,
 	"runtime.fatal":                     CallStops,
-	"runtime.goPanicValue":              CallStops,
 	"runtime.Goexit":                    CallUnwinds,
 	"runtime.deferreturn":               CallUnwinds,
 	"runtime.wbZero":                    CallBarrier,

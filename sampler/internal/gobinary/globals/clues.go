@@ -16,14 +16,6 @@ var clues = map[string][]clue{
 		{"runtime.allgadd", []int{3}, []int{1, 3}},
 		{"runtime.allGsSnapshotSortedForGC", []int{0}, []int{0}},
 	},
-	"runtime.allglen": {
-		{"runtime.forEachGRace", []int{0}, []int{0}},
-		{"runtime.allgadd", []int{6}, []int{6}},
-	},
-	"runtime.allgptr": {
-		{"runtime.forEachGRace", []int{1}, []int{1}},
-		{"runtime.allgadd", []int{5}, []int{5}},
-	},
 	"runtime.allm": {
 		{"runtime.mexit", []int{3}, []int{3}},
 		{"runtime.schedtrace", []int{16}, []int{16}},
@@ -35,50 +27,18 @@ var clues = map[string][]clue{
 		{"runtime.timeSleepUntil", []int{1}, []int{1}},
 		{"runtime.gcComputeStartingStackSize", []int{1}, []int{1}},
 	},
-	"runtime.gomaxprocs": {
-		{"runtime.procresize", []int{0}, []int{0}},
-		{"runtime.stopTheWorldWithSema", []int{2}, []int{2}},
-		{"runtime.GOMAXPROCS", []int{1}, []int{1}},
-		{"runtime.sysmon", []int{6}, []int{6}},
-	},
 	"runtime.sched": {
 		{"runtime.oneNewExtraM", []int{1}, []int{2}},
 		{"runtime.newproc1", []int{4, 5}, []int{5, 6}},
-	},
-	"runtime.gcController": {
-		{"runtime.gcinit", []int{1}, []int{1}},
-		{"runtime.gcControllerCommit", []int{1}, []int{1}},
-		{"runtime.gcTrigger.test", []int{3}, []int{3}},
 	},
 	"runtime.gcphase": {
 		{"runtime.gcMarkTermination", []int{0}, []int{0}},
 		{"runtime.gcSweep", []int{0}, []int{0}},
 		{"runtime.freeSomeWbufs", []int{1}, []int{1}},
 	},
-	"runtime.gcBlackenEnabled": {
-		{"runtime.checkIdleGCNoP", []int{0}, []int{0}},
-		{"runtime.gcParkAssist", []int{1}, []int{1}},
-		{"runtime.gcAssistAlloc1", []int{1}, []int{1}},
-	},
-	"runtime.memstats": {
-		{"runtime.(*mcache).allocLarge", []int{1}, []int{1}},
-		{"runtime.(*mcache).releaseAll", []int{2}, []int{2}},
-		{"runtime.(*mcache).refill", []int{3}, []int{3}},
-	},
-	"runtime.work": {
-		{"runtime.putfull", []int{0}, []int{0}},
-		{"runtime.trygetfull", []int{0}, []int{0}},
-		{"runtime.prepareFreeWorkbufs", []int{1}, []int{1}},
-	},
 	"runtime.waitReasonStrings": {
 		{"runtime.waitReason.String", []int{0}, []int{0}},
 		{"runtime.schedtrace.func1", []int{0}, []int{0}},
 		{"runtime.(*waitReason).String", []int{0}, []int{0}},
 	},
-	"runtime.isWaitingForSuspendG": {
-		{"runtime.casGToWaitingForSuspendG", []int{0}, []int{0}},
-	},
 }
-
-// tlsFunction reads the running g from thread-local storage, as it can be called from C.
-const tlsFunction = "runtime.morestack"

@@ -1,10 +1,6 @@
 package globals
 
-import (
-	"golang.org/x/arch/x86/x86asm"
-
-	"github.com/cpprof/cpprof/sampler/internal/gobinary/pclntab"
-)
+import "github.com/cpprof/cpprof/sampler/internal/gobinary/pclntab"
 
 // A Code gives what disassembly needs of a binary.
 type Code struct {
@@ -69,35 +65,4 @@ func vote(arch string, cs []clue, refs map[string][]uint64) uint64 {
 		return 0
 	}
 	return best
-}
-
-// TLS finds the offset of g's slot from the thread pointer on amd64, 0 where the code does not tell.
-func TLS(c Code) int64 {
-	f, ok := c.Table.Find(tlsFunction)[tlsFunction]
-	if !ok || c.Arch != "amd64" {
-		return 0
-	}
-	code := c.Bytes(f)
-	constant := map[x86asm.Reg]int64{} // registers that the code set to constants
-	for off := 0; off < len(code); {
-		in, err := x86asm.Decode(code[off:], 64)
-		if err != nil {
-			return 0
-		}
-		off += in.Len
-		for _, a := range in.Args {
-			if m, ok := a.(x86asm.Mem); ok && m.Segment == x86asm.FS {
-				if m.Base == 0 {
-					return int64(int32(m.Disp))
-				}
-				return constant[m.Base] + m.Disp
-			}
-		}
-		if dst, ok := in.Args[0].(x86asm.Reg); ok && in.Op == x86asm.MOV {
-			if imm, ok := in.Args[1].(x86asm.Imm); ok {
-				constant[dst] = int64(imm)
-			}
-		}
-	}
-	return 0
 }

@@ -12,44 +12,22 @@ import (
 // Globals are the addresses of variables of package runtime; 0 where one is not there or not found.
 type Globals struct {
 	AllGs             uint64 // allgs []*g
-	AllGLen           uint64 // allglen uintptr, stored after the element
-	AllGPtr           uint64 // allgptr **g
 	AllM              uint64 // allm *m
 	AllP              uint64 // allp []*p
-	GoMaxProcs        uint64 // gomaxprocs int32
 	Sched             uint64 // sched schedt
-	GCController      uint64 // gcController gcControllerState
 	GCPhase           uint64 // gcphase uint32
-	GCBlackenEnabled  uint64 // gcBlackenEnabled uint32
-	Memstats          uint64 // memstats mstats
-	Work              uint64 // work workType
 	WaitReasonStrings uint64 // waitReasonStrings [...]string
-	WaitingForSuspend uint64 // isWaitingForSuspendG [...]bool; 0 before Go 1.23
-	FirstModuledata   uint64 // firstmoduledata moduledata
-
-	// TLS is the offset of the slot that holds the running g from the thread pointer (amd64: fs_base); -8 in most
-	// programs. It is 0 where it is not known, and on arm64, where a register holds g.
-	TLS int64
 }
 
 // byName gives the addresses by the variables' names.
 func (g *Globals) byName() map[string]*uint64 {
 	return map[string]*uint64{
-		"runtime.allgs":                &g.AllGs,
-		"runtime.allglen":              &g.AllGLen,
-		"runtime.allgptr":              &g.AllGPtr,
-		"runtime.allm":                 &g.AllM,
-		"runtime.allp":                 &g.AllP,
-		"runtime.gomaxprocs":           &g.GoMaxProcs,
-		"runtime.sched":                &g.Sched,
-		"runtime.gcController":         &g.GCController,
-		"runtime.gcphase":              &g.GCPhase,
-		"runtime.gcBlackenEnabled":     &g.GCBlackenEnabled,
-		"runtime.memstats":             &g.Memstats,
-		"runtime.work":                 &g.Work,
-		"runtime.waitReasonStrings":    &g.WaitReasonStrings,
-		"runtime.isWaitingForSuspendG": &g.WaitingForSuspend,
-		"runtime.firstmoduledata":      &g.FirstModuledata,
+		"runtime.allgs":             &g.AllGs,
+		"runtime.allm":              &g.AllM,
+		"runtime.allp":              &g.AllP,
+		"runtime.sched":             &g.Sched,
+		"runtime.gcphase":           &g.GCPhase,
+		"runtime.waitReasonStrings": &g.WaitReasonStrings,
 	}
 }
 

@@ -43,8 +43,8 @@ func readStructs(f *elf.File) (map[string]map[string]Offset, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading DWARF: %w", err)
 	}
-	want := map[string]map[string]*Offset{}
-	(&Layout{}).eachStruct(func(name string, fields map[string]*Offset) { want["runtime."+name] = fields })
+	want := map[string][]field{}
+	(&Layout{}).eachStruct(func(name string, fields []field) { want["runtime."+name] = fields })
 	structs := map[string]map[string]Offset{}
 	for _, off := range runtimeUnits(d, info) {
 		if err := readUnit(d, off, want, structs); err != nil {
@@ -134,7 +134,7 @@ func runtimeUnits(d *dwarf.Data, info []byte) []dwarf.Offset {
 }
 
 // readUnit adds the wanted structs that a unit describes.
-func readUnit(d *dwarf.Data, unit dwarf.Offset, want map[string]map[string]*Offset, structs map[string]map[string]Offset) error {
+func readUnit(d *dwarf.Data, unit dwarf.Offset, want map[string][]field, structs map[string]map[string]Offset) error {
 	r := d.Reader()
 	r.Seek(unit)
 	if e, err := r.Next(); err != nil || e == nil || !e.Children {
@@ -169,15 +169,15 @@ func readUnit(d *dwarf.Data, unit dwarf.Offset, want map[string]map[string]*Offs
 }
 
 // offsetsOf gives the places of the wanted fields in a struct, nil for a type that is none.
-func offsetsOf(t dwarf.Type, fields map[string]*Offset) map[string]Offset {
+func offsetsOf(t dwarf.Type, fields []field) map[string]Offset {
 	s, ok := plain(t).(*dwarf.StructType)
 	if !ok || s.Incomplete || s.ByteSize <= 0 {
 		return nil
 	}
 	all := map[string]Offset{sizeField: Offset(s.ByteSize)}
-	for f := range fields {
-		if off, ok := fieldOffset(s, f); ok {
-			all[f] = off
+	for _, f := range fields {
+		if off, ok := fieldOffset(s, f.name); ok {
+			all[f.name] = off
 		}
 	}
 	return all

@@ -16,7 +16,7 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 )
 
-//go:generate go run ./gen -o layouts.txt
+//go:generate go run ./gen -missing -o layouts.txt
 
 //go:embed layouts.txt
 var embedded []byte
@@ -40,7 +40,7 @@ func Releases(arch string) []goruntime.Release {
 	if err != nil {
 		return nil
 	}
-	return t.sorted(arch)
+	return t.Releases(arch)
 }
 
 // A Table holds layouts by release and processor. Its text form has two kinds of lines, which the generator writes:
@@ -153,11 +153,11 @@ func (t *Table) set(arch string, r goruntime.Release, s structs) {
 // Add puts a release's layout into the table.
 func (t *Table) Add(r goruntime.Release, arch string, l *Layout) {
 	s := structs{}
-	l.eachStruct(func(name string, fields map[string]*Offset) {
+	l.eachStruct(func(name string, fields []field) {
 		values := map[string]Offset{}
-		for f, p := range fields {
-			if p.Has() {
-				values[f] = *p
+		for _, f := range fields {
+			if f.offset.Has() {
+				values[f.name] = *f.offset
 			}
 		}
 		if len(values) > 0 {
@@ -167,7 +167,16 @@ func (t *Table) Add(r goruntime.Release, arch string, l *Layout) {
 	t.set(arch, r, s)
 }
 
-// Has tells whether the table has a release itself.
+// Prune takes the fields out of the table that a Layout does not have.
+func (t *Table) Prune() {
+	for arch, releases := range t.releases {
+		for r, s := range releases {
+			t.Add(r, arch, fill(s))
+		}
+	}
+}
+
+// Has reports whether the table has a release itself.
 func (t *Table) Has(r goruntime.Release, arch string) bool {
 	_, ok := t.releases[arch][r]
 	return ok
@@ -191,7 +200,7 @@ func (t *Table) WriteTo(w io.Writer) (int64, error) {
 	v := variants{}
 	var releases, b bytes.Buffer
 	for _, arch := range slices.Sorted(maps.Keys(t.releases)) {
-		all := t.sorted(arch)
+		all := t.Releases(arch)
 		for len(all) > 0 {
 			s := t.releases[arch][all[0]]
 			n := 1
@@ -223,8 +232,8 @@ func (t *Table) WriteTo(w io.Writer) (int64, error) {
 	return b.WriteTo(w)
 }
 
-// sorted lists the releases of a processor, oldest first.
-func (t *Table) sorted(arch string) []goruntime.Release {
+// Releases lists the releases that the table has for a processor, oldest first.
+func (t *Table) Releases(arch string) []goruntime.Release {
 	return slices.SortedFunc(maps.Keys(t.releases[arch]), goruntime.Release.Compare)
 }
 
@@ -234,7 +243,7 @@ func (t *Table) Lookup(goVersion, arch string) (*Layout, error) {
 	if err != nil {
 		return nil, fmt.Errorf("finding the layout of the Go runtime: %w", err)
 	}
-	all := t.sorted(arch)
+	all := t.Releases(arch)
 	if len(all) == 0 {
 		return nil, fmt.Errorf("finding the layout of the Go runtime: nothing known of processor %q", arch)
 	}

@@ -1,14 +1,16 @@
-// Gen writes the table of the Go runtime's struct layouts by release and processor.
+// Gen writes the table of the Go runtime's struct layouts by release and processor. From the top of the repository:
 //
-// Without arguments it adds the releases since go1.21.0 that the table doesn't have yet. Each release's toolchain is
-// fetched by the go command (GOTOOLCHAIN) into a module cache of its own, which is emptied afterwards: 70 MB to fetch
-// and 300 MB of disk at a time, 20 seconds for each. It builds a tiny program for each processor, whose DWARF has the
-// layouts. The table is written after each release, so that what was interrupted goes on where it was. With -all, as
-// is needed when package layout comes to know another field, releases that the table has are read again.
+//	go run ./sampler/internal/goruntime/layout/gen go1.28.0
 //
-// Arguments are releases (1.23.4) to read, or executables with DWARF.
+// adds a release to the table, or reads it again, and keeps the others. The go command fetches its toolchain (70 MB) into
+// a module cache that is emptied afterwards, builds a tiny program for each processor, and the program's DWARF has the
+// layouts: 20 seconds. An argument can also be an executable with DWARF that such a release has built.
 //
-//	go run ./gen [-o layouts.txt] [-all] [release or executable ...]
+//	-missing    adds every release from go1.21.0 on that the table does not have
+//	-all        reads every release again, gigabytes, as is needed when package layout comes to know another field
+//	-rewrite    fetches nothing: only takes the fields out of the table that package layout does not have any more
+//
+// The table is written after each release, so that -missing goes on where it was interrupted.
 package main
 
 import (
@@ -33,24 +35,38 @@ import (
 var arches = []string{"amd64", "arm64"}
 
 func main() {
-	out := flag.String("o", "layouts.txt", "table to add to")
-	all := flag.Bool("all", false, "read the releases again that the table has")
+	out := flag.String("o", "sampler/internal/goruntime/layout/layouts.txt", "table to add to")
+	absent := flag.Bool("missing", false, "add every release that the table does not have")
+	all := flag.Bool("all", false, "read every release again")
+	rewrite := flag.Bool("rewrite", false, "only take out the fields that package layout does not have")
 	flag.Parse()
-	if err := run(*out, *all, flag.Args()); err != nil {
+	if !*absent && !*all && !*rewrite && flag.NArg() == 0 {
+		fmt.Fprintln(os.Stderr, "gen: name a release to add, such as go1.28.0, or give -missing, -all or -rewrite")
+		os.Exit(2)
+	}
+	if err := run(*out, *absent || *all, *all, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
 		os.Exit(1)
 	}
 }
 
-func run(out string, all bool, args []string) error {
+// run adds what args name to the table, and if list is set, the releases that exist: those that the table does not have, or
+// all of them.
+func run(out string, list, all bool, args []string) error {
 	t, err := readTable(out)
 	if err != nil {
 		return err
 	}
-	if len(args) == 0 {
-		if args, err = missing(t, all); err != nil {
+	t.Prune()
+	if list {
+		more, err := releases(t, all)
+		if err != nil {
 			return err
 		}
+		args = append(args, more...)
+	}
+	if err := write(t, out); err != nil {
+		return err
 	}
 	for _, a := range args {
 		if strings.ContainsRune(a, filepath.Separator) {
@@ -61,19 +77,23 @@ func run(out string, all bool, args []string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", a, err)
 		}
-		var b bytes.Buffer
-		if _, err := t.WriteTo(&b); err != nil {
-			return err
-		}
-		if err := os.WriteFile(out, b.Bytes(), 0o644); err != nil {
+		if err := write(t, out); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// missing lists the releases of Go that the table does not have, or all of them.
-func missing(t *layout.Table, all bool) ([]string, error) {
+func write(t *layout.Table, path string) error {
+	var b bytes.Buffer
+	if _, err := t.WriteTo(&b); err != nil {
+		return err
+	}
+	return os.WriteFile(path, b.Bytes(), 0o644)
+}
+
+// releases lists the releases of Go that the table does not have, or all of them.
+func releases(t *layout.Table, all bool) ([]string, error) {
 	text, err := exec.Command("go", "list", "-m", "-versions", "golang.org/toolchain").Output()
 	if err != nil {
 		return nil, fmt.Errorf("listing the releases of Go: %w", err)
@@ -87,17 +107,17 @@ func missing(t *layout.Table, all bool) ([]string, error) {
 			newest[r.Line] = max(newest[r.Line], r.Patch)
 		}
 	}
-	var releases []string
+	var names []string
 	for _, line := range slices.Sorted(maps.Keys(newest)) {
 		for patch := range newest[line] + 1 {
 			r := goruntime.Release{Line: line, Patch: patch}
 			has := !slices.ContainsFunc(arches, func(arch string) bool { return !t.Has(r, arch) })
 			if all || !has {
-				releases = append(releases, r.String())
+				names = append(names, r.String())
 			}
 		}
 	}
-	return releases, nil
+	return names, nil
 }
 
 func readTable(path string) (*layout.Table, error) {
@@ -129,7 +149,7 @@ func addFile(t *layout.Table, path string) error {
 	defer f.Close()
 	l, err := layout.FromELF(f)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: see \"Supporting a new Go\" in CONTRIBUTING.md", err)
 	}
 	arch := map[elf.Machine]string{elf.EM_X86_64: "amd64", elf.EM_AARCH64: "arm64"}[f.Machine]
 	t.Add(r, arch, l)
