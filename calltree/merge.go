@@ -6,7 +6,7 @@ import (
 )
 
 // Merge gives the tree of the stacks of two trees, which meet by name. Its first metric is the sum of the hits and of the
-// denominators of both; the second has those of a, the third those of b (see Only). It is about the first metrics of a
+// denominators of both; the second has those of a, the third those of b (see Sides). It is about the first metrics of a
 // and b, whose roots and units have to be the same.
 func Merge(a, b *Tree) (*Tree, error) {
 	m, o := a.Main(), b.Main()
@@ -44,6 +44,9 @@ func (b *Builder) addTree(t *Tree, metrics ...int) {
 		}
 	}
 }
+
+// Sides returns the two trees that a tree was merged of. It may also be what was left of a merged tree by a filter.
+func (t *Tree) Sides() (a, b *Tree) { return t.Only(1), t.Only(2) }
 
 // Only gives the same tree with one of its metrics.
 func (t *Tree) Only(metric int) *Tree {

@@ -17,7 +17,7 @@ import (
 
 // A Comparison is a profile of two views, with what each entry costs in both.
 type Comparison struct {
-	Session  *refine.Session // over what calltree.Merge gives
+	Session  *refine.Session // over a tree of calltree.Merge
 	Labels   []callpath.Path // what every entry's overlap in both together is shown with
 	Title    string          // of both views
 	A, B     string          // what the views are of
@@ -31,10 +31,8 @@ type Report interface {
 	WriteJSON(io.Writer) error
 }
 
-// ComparePart is the comparison of a view of recordings, made with these options, of which only the first one counts a span.
-func ComparePart(s *refine.Session, o views.Options, a, b string) *Comparison {
-	a = Part(a, o.Span)
-	o.Span = views.Span{}
+// Compare is the comparison of a view of two recordings, made with these options.
+func Compare(s *refine.Session, o views.Options, a, b string) *Comparison {
 	return &Comparison{Session: s, Title: Title(s.Tree().Root(), o), A: a, B: b}
 }
 
@@ -60,7 +58,7 @@ func (c Both) Compare(d Both) int {
 // CostsOfBoth gives what paths cost in each of the two views that calltree.Merge made a tree of.
 func CostsOfBoth(t *calltree.Tree, m *calltree.Membership, paths []callpath.Path) []Both {
 	costs := make([]Both, len(paths))
-	a, b := t.Only(1), t.Only(2)
+	a, b := t.Sides()
 	for i, hits := range callpath.Costs(a, m, paths) {
 		costs[i].A = a.Main().Cost(hits)
 	}

@@ -24,9 +24,5 @@ func Part(of string, s views.Span) string {
 	if s == (views.Span{}) {
 		return of
 	}
-	of += ", from " + s.From.String()
-	if s.To != 0 {
-		of += " to " + s.To.String()
-	}
-	return of
+	return of + ", " + s.String()
 }

@@ -6,9 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/report"
-	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 )
 
@@ -49,40 +47,27 @@ func (c *Comparison) Other(recording string) string {
 	return filepath.Join(filepath.Dir(Path(recording)), path)
 }
 
-// Compared merges the window's view of two recordings, see calltree.Merge. The span is the first one's alone.
-func (c *Comparison) Compared(a, b *sampledata.Recording, o views.Options) (*views.View, error) {
-	if o.NoInlines {
-		o.AlsoInlined = views.Inlined(a, b)
-	}
-	first, err := c.View(a, o)
-	if err != nil {
-		return nil, fmt.Errorf("first recording: %w", err)
-	}
-	o.Span = views.Span{}
-	second, err := c.View(b, o)
-	if err != nil {
-		return nil, fmt.Errorf("second recording: %w", err)
-	}
-	both, err := calltree.Merge(first.Tree, second.Tree)
-	if err != nil {
-		return nil, err
-	}
-	return &views.View{Tree: both, Warnings: append(first.Warnings, second.Warnings...)}, nil
-}
-
-// Report is the comparison with the window's refinements.
+// Report is the comparison with the window's refinements. Of several windows that compare with the same recording, the first
+// has the warning about what was inlined in one of the two only.
 func (c *Comparison) Report(src *Source) (report.Report, error) {
 	path := c.Other(src.Path)
-	other, err := src.Open(path)
+	other, err := src.Others.Open(path)
 	if err != nil {
 		return nil, &MissingError{err}
 	}
-	v, err := c.Compared(src.Recording, other, src.Options)
+	compared, err := views.Compare(views.Named{Name: src.Path, Recording: src.Recording}, views.Named{Name: path, Recording: other}, src.Options, c.View)
+	if err != nil {
+		return nil, err
+	}
+	if !src.Others.tell(path) {
+		compared.Inlining = nil
+	}
+	v, err := compared.Merge()
 	if err != nil {
 		return nil, err
 	}
 	s, warnings := c.replayed(v, src)
-	r := report.ComparePart(s, src.Options, src.Path, path)
+	r := report.Compare(s, src.Options, src.Path, path)
 	r.Labels, r.Warnings, r.Color = c.Labels, warnings, src.Color
 	return r, nil
 }

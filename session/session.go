@@ -4,7 +4,7 @@
 //
 //	session.go     the State, and what every kind of window has in common
 //	profile.go     windows that show the profile of a view
-//	comparison.go  windows that show that of a view of two recordings
+//	comparison.go  windows that show that of a view of two recordings; others.go reads the second one
 //	locks.go       the window of the locks
 //	file.go        where a State is kept
 //	format.go      how it is written; version1.go: how it was written before
@@ -55,7 +55,7 @@ type Source struct {
 	Config    *config.Config
 	Options   views.Options
 	Color     bool // of reports
-	Open      func(path string) (*sampledata.Recording, error)
+	Others    *Others
 }
 
 // A MissingError says why another recording can't be had, that a window shows too.

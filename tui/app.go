@@ -8,6 +8,7 @@ import (
 
 	"github.com/cpprof/cpprof/aspects"
 	"github.com/cpprof/cpprof/config"
+	"github.com/cpprof/cpprof/interchange"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/session"
@@ -89,7 +90,8 @@ type app struct {
 	given     *aspects.Set // by the configuration, before anything was defined here
 	options   views.Options
 	threshold refine.Threshold
-	live      *growth // nil where the recording is complete
+	others    *session.Others // that are compared with the recording
+	live      *growth         // nil where the recording is complete
 
 	theme   *theme
 	tv      *tview.Application
@@ -125,7 +127,7 @@ func newApp(o Options, screen tcell.Screen) *app {
 	a := &app{
 		path: o.Path, recording: o.Recording, config: o.Config, given: o.Config.Aspects, options: o.Views, threshold: o.Threshold,
 		theme: newTheme(screen.Colors(), o.NoColor), tv: tview.NewApplication(), screen: screen,
-		jobs: make(map[window]*job), history: make(map[string][]string),
+		jobs: make(map[window]*job), history: make(map[string][]string), others: session.NewOthers(interchange.ReadRecording),
 	}
 	if o.Live != nil {
 		a.live = &growth{Live: *o.Live}
@@ -135,13 +137,15 @@ func newApp(o Options, screen tcell.Screen) *app {
 	a.tv.SetScreen(initialized{screen}).EnableMouse(true).EnablePaste(true)
 	a.tv.SetRoot(newRoot(a), true)
 	a.tv.SetInputCapture(keepCtrlC)
+	if o.Against != nil {
+		a.others.Add(o.Against.Path, o.Against.Recording)
+	}
 	a.restore(o.Session)
 	for _, w := range o.Windows {
 		a.reopen(w)
 	}
 	if o.Against != nil {
-		read := func() (*sampledata.Recording, error) { return o.Against.Recording, nil }
-		a.showComparison(o.Against.Path, read, session.Profile{Class: o.Against.Class, Threshold: a.threshold})
+		a.showComparison(o.Against.Path, session.Profile{Class: o.Against.Class, Threshold: a.threshold})
 	}
 	a.say("%s", o.Greeting)
 	return a

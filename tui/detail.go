@@ -2,9 +2,9 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
-	"github.com/cpprof/cpprof/bottlenecks"
 	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/report"
@@ -86,15 +86,14 @@ func (d *detail) content(e *refine.Entry, width int) []detailLine {
 		}
 	}
 	add(t.bold, e.Key())
-	m := d.w.session.Tree().Main()
-	cost := d.w.session.Cost(e)
-	add(t.plain, fmt.Sprintf("cost %s = %s, of %s", report.Cost(cost), cost.RatString(), report.CountedHits(m.Denominator)))
-	text := fmt.Sprintf("hits %s", e.Hits.RatString())
-	if i := bottlenecks.CostInterval(m, e.Hits); i != nil {
-		text += fmt.Sprintf(", 95 %% interval of the cost %.3f to %.3f", i.Low, i.High)
+	for _, line := range slices.Concat(d.costs(e), d.samples()) {
+		add(t.plain, line)
 	}
-	add(t.plain, text)
-	add(t.plain, d.samples())
+	if e == d.w.session.Root() {
+		for _, warning := range d.w.warnings {
+			add(t.err, "! "+report.Printable(warning.Message))
+		}
+	}
 	last, _ := e.Path.Last()
 	if text := d.w.attribution().text; text != "" && (last.Name == views.Monitor.String() || e == d.w.session.Root()) {
 		add(t.plain, "of the view: "+text)
@@ -122,24 +121,6 @@ func (d *detail) content(e *refine.Entry, width int) []detailLine {
 		lines = append(lines, d.source(last.Name, width)...)
 	}
 	return lines
-}
-
-// samples says how many samples the view counts, those without the entry too; of a comparison, the first one's.
-func (d *detail) samples() string {
-	r, span := d.w.a.recording, d.w.a.options.Span
-	from, to, err := span.Samples(r)
-	if err != nil {
-		return err.Error()
-	}
-	of := "the view"
-	if d.w.compares() {
-		of = "A"
-	}
-	text := fmt.Sprintf("%s counts %s", of, report.Counted(to-from, "sample"))
-	if span != zeroSpan {
-		text += fmt.Sprintf(" of %d: %s", len(r.Samples), spanText(span))
-	}
-	return text
 }
 
 // aspect says which functions an aspect has.

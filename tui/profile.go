@@ -26,9 +26,10 @@ type profileWindow struct {
 	session  *refine.Session // nil until the view is built
 	warnings []sampledata.Warning
 	notes    map[string][]string // see viewed
-	failed   error               // why there is no view
-	stale    bool                // refresh is waiting for its turn
-	marks    []int               // numbers of steps after each thing that the person did, for undo
+	other    *sampledata.Recording
+	failed   error // why there is no view
+	stale    bool  // refresh is waiting for its turn
+	marks    []int // numbers of steps after each thing that the person did, for undo
 
 	rows     []row
 	wanted   callpath.Path // the entry that the person has chosen, whether it is shown or not
@@ -97,6 +98,7 @@ type built struct {
 	session  *refine.Session
 	warnings []sampledata.Warning
 	notes    map[string][]string
+	other    *sampledata.Recording
 }
 
 // build makes the view under the app's options, and does the window's steps.
@@ -108,7 +110,7 @@ func (w *profileWindow) build() {
 			return built{}, err
 		}
 		s, _ := replay.Replay(v.Tree, config.AllAspects().Membership(v.Tree.Symbols()))
-		return built{s, v.Warnings, v.notes}, nil
+		return built{s, v.Warnings, v.notes, v.other}, nil
 	}
 	start(w.a, w, "Building the "+w.subject.name, work, func(b built, err error) {
 		switch {
@@ -118,7 +120,7 @@ func (w *profileWindow) build() {
 		case errors.Is(err, context.Canceled):
 			return
 		}
-		w.session, w.warnings, w.notes, w.failed = b.session, b.warnings, b.notes, err
+		w.session, w.warnings, w.notes, w.other, w.failed = b.session, b.warnings, b.notes, b.other, err
 		w.replayed = nil
 		if w.session != nil {
 			w.replayed = w.session.Steps()

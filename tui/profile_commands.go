@@ -123,7 +123,7 @@ func (w *profileWindow) thresholdCommand(text string) error {
 	return nil
 }
 
-// againstCommand opens a window that compares the view with another recording's.
+// againstCommand opens a window that compares the view with another recording's, which it reads again if it was read before.
 func (w *profileWindow) againstCommand(path string) error {
 	if path == "" || !w.subject.single {
 		return fmt.Errorf("want, in the window of a view, the recording to compare it with")
@@ -132,8 +132,8 @@ func (w *profileWindow) againstCommand(path string) error {
 		func(r *sampledata.Recording, err error) {
 			switch {
 			case err == nil:
-				read := func() (*sampledata.Recording, error) { return r, nil }
-				w.a.openComparison(path, read, session.Profile{Class: w.replay.Class, Threshold: w.a.threshold})
+				w.a.others.Add(path, r)
+				w.a.openComparison(path, session.Profile{Class: w.replay.Class, Threshold: w.a.threshold})
 			case !errors.Is(err, context.Canceled):
 				w.a.fail(err)
 			}
@@ -170,7 +170,7 @@ func (w *profileWindow) write(name string, mode int) error {
 // report is the window as 'cpprof report' has it.
 func (w *profileWindow) report() report.Report {
 	if w.compares() {
-		c := report.ComparePart(w.session, w.a.options, w.a.path, w.subject.against)
+		c := report.Compare(w.session, w.a.options, w.a.path, w.subject.against)
 		c.Labels, c.Warnings = w.labels.paths, w.warnings
 		return c
 	}

@@ -80,11 +80,7 @@ func (w *profileWindow) drawTitle(c canvas) {
 		parts = append(parts, o.Accounting.String())
 	}
 	if o.Span != zeroSpan {
-		text := "only " + spanText(o.Span)
-		if w.compares() {
-			text += " of A"
-		}
-		parts = append(parts, text)
+		parts = append(parts, "only "+spanText(o.Span))
 	}
 	for _, s := range w.session.Steps() {
 		if s.Kind == refine.KindPrune {

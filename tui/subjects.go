@@ -2,9 +2,7 @@ package tui
 
 import (
 	"fmt"
-	"sync"
 
-	"github.com/cpprof/cpprof/interchange"
 	"github.com/cpprof/cpprof/locks"
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampledata"
@@ -33,6 +31,7 @@ type subject struct {
 type viewed struct {
 	*views.View
 	notes map[string][]string
+	other *sampledata.Recording // that is compared with; nil for none
 }
 
 // profileKind is the kind of a view's window.
@@ -98,7 +97,7 @@ func viewLocks(r *sampledata.Recording, o views.Options) (viewed, error) {
 		}
 		notes[l.String()] = lines
 	}
-	return viewed{found.Held, notes}, nil
+	return viewed{View: found.Held, notes: notes}, nil
 }
 
 // comparisonKind is the kind of the windows that compare a view of two recordings.
@@ -107,14 +106,13 @@ func comparisonKind() kind {
 		Kind: session.ComparisonKind,
 		reopen: func(a *app, w session.Window) {
 			c := w.(*session.Comparison)
-			path := c.Other(a.path)
-			a.openComparison(path, func() (*sampledata.Recording, error) { return interchange.ReadRecording(path) }, c.Profile)
+			a.openComparison(c.Other(a.path), c.Profile)
 		},
 	}
 }
 
 // showComparison shows the window that openComparison would open, if it is open already.
-func (a *app) showComparison(path string, read func() (*sampledata.Recording, error), p session.Profile) {
+func (a *app) showComparison(path string, p session.Profile) {
 	for i, w := range a.windows {
 		c, ok := w.keep().(*session.Comparison)
 		if ok && c.Class == p.Class && c.Against == session.Relative(a.path, path) {
@@ -122,24 +120,27 @@ func (a *app) showComparison(path string, read func() (*sampledata.Recording, er
 			return
 		}
 	}
-	a.openComparison(path, read, p)
+	a.openComparison(path, p)
 }
 
 // openComparison opens a window that compares a view of the recording with that of another one. The other one is read when the
 // view is first built; the window shows an error of that.
-func (a *app) openComparison(path string, read func() (*sampledata.Recording, error), p session.Profile) {
+func (a *app) openComparison(path string, p session.Profile) {
 	c := session.Comparison{Profile: p, Against: session.Relative(a.path, path)}
-	read = sync.OnceValues(read)
 	one := viewOf(p.Class)
 	a.openSubject(&subject{
 		title: "Δ " + one.title, name: one.name, against: path,
 		view: func(r *sampledata.Recording, o views.Options) (viewed, error) {
-			other, err := read()
+			other, err := a.others.Open(path)
 			if err != nil {
 				return viewed{}, fmt.Errorf("comparing with %s: %w", path, err)
 			}
-			v, err := c.Compared(r, other, o)
-			return viewed{View: v}, err
+			compared, err := views.Compare(views.Named{Name: a.path, Recording: r}, views.Named{Name: path, Recording: other}, o, c.View)
+			if err != nil {
+				return viewed{}, err
+			}
+			v, err := compared.Merge()
+			return viewed{View: v, other: other}, err
 		},
 		keep: func(p session.Profile) session.Window { return &session.Comparison{Profile: p, Against: c.Against} },
 	}, p)

@@ -30,8 +30,8 @@ func TestComparisonWindow(t *testing.T) {
 	b := newBench(t, Options{Path: "after.cpprof", Recording: twin(t, "after")})
 	other := twin(t, "before")
 	b.do(func() {
-		read := func() (*sampledata.Recording, error) { return other, nil }
-		b.openComparison("before.cpprof", read, session.Profile{Class: "go:main.worker"})
+		b.others.Add("before.cpprof", other)
+		b.openComparison("before.cpprof", session.Profile{Class: "go:main.worker"})
 	})
 	b.settle()
 	b.keys("Enter")
@@ -53,8 +53,8 @@ func TestComparisonFromTheStart(t *testing.T) {
 	b.shows("1.000   1.000   0.000")
 }
 
-// A comparison stands, and is written, as 'cpprof report --against' has it: what changed most first. A span is that of the
-// first recording, and both say so.
+// A comparison stands, and is written, as 'cpprof report --against' has it: what changed most first. A span counts in both
+// recordings.
 func TestComparisonIsWritten(t *testing.T) {
 	b := newBench(t, Options{
 		Path: "after.cpprof", Recording: twin(t, "after"),
@@ -80,14 +80,62 @@ func TestComparisonIsWritten(t *testing.T) {
 	b.line(":span 0s 1s")
 	b.keys("2")
 	b.keys("v")
-	b.shows("only 0s to 1s of A", "A counts 19 samples of 48: 0s to 1s")
+	b.shows("only 0s to 1s", "A counts 19 samples of 48: 0s to 1s", "B counts 19 samples of 48: 0s to 1s")
 	b.keys("v")
 	b.line(":write! " + file)
-	if written, err = os.ReadFile(file); err != nil || !strings.Contains(string(written), "A is after.cpprof, from 0s to 1s, B is before.cpprof\n") {
+	if written, err = os.ReadFile(file); err != nil || !strings.Contains(string(written), "accounting, from 0s to 1s): A is after.cpprof, B is before.cpprof\n") {
 		t.Errorf("%v: of a span is written\n%s", err, written)
 	}
 	b.line(":write " + file + ".json")
 	if data, err := os.ReadFile(file + ".json"); err != nil || !strings.Contains(string(data), `"difference": `) {
 		t.Errorf("%v: as data is written\n%s", err, data)
 	}
+}
+
+// The details of a comparison have each recording's own costs, as the row has them: not those of both together.
+func TestComparisonDetails(t *testing.T) {
+	b := newBench(t, Options{
+		Path: "after.cpprof", Recording: twin(t, "after"),
+		Against: &Against{Path: "before.cpprof", Recording: twin(t, "before"), Class: "go:main.worker"},
+	})
+	b.resize(140, 40)
+	b.keys("a", "j", "j", "v")
+	b.shows("›0.667   0.167  +0.500",
+		"A: cost 0.667 = 2/3, of 144 hits", "A: hits 96, 95 % interval of the cost 0.586 to 0.738",
+		"B: cost 0.167 = 1/6, of 144 hits", "B: hits 24, 95 % interval of the cost 0.115 to 0.236")
+	b.line(":prune * ..:MONITOR")
+	b.shows("›0.417   0.083  +0.333", "A: cost 0.417 = 5/12, of 144 hits", "B: cost 0.083 = 1/12, of 144 hits")
+}
+
+// The Analyzer warns, once on a screen, of calls that only one of two builds inlines. The details have it in full.
+func TestComparisonWarnsOfInlining(t *testing.T) {
+	b := newBench(t, Options{
+		Path: "after.cpprof", Recording: twin(t, "after"),
+		Against: &Against{Path: "before.cpprof", Recording: twin(t, "before"), Class: "go:main.worker"},
+	})
+	b.resize(200, 30)
+	const warning = "! inlined in one of the recordings only: main.encode into main.worker"
+	if n := strings.Count(b.text(), warning); n != 1 {
+		t.Errorf("the warning is there %d times:\n%s", n, b.text())
+	}
+	b.resize(100, 30)
+	b.keys("v")
+	b.shows("! inlined in one of the", "merges them into their callers in both")
+}
+
+// A span that the other recording does not reach is an error, which says so.
+func TestComparisonBeyondTheOther(t *testing.T) {
+	short := twin(t, "before")
+	short.Samples = short.Samples[:10]
+	for i := range short.Runs {
+		short.Runs[i].Last = min(short.Runs[i].Last, 9)
+	}
+	short.Runs = slices.DeleteFunc(short.Runs, func(r sampledata.Run) bool { return r.First > 9 })
+	b := newBench(t, Options{
+		Path: "after.cpprof", Recording: twin(t, "after"), Against: &Against{Path: "before.cpprof", Recording: short, Class: "go:main.worker"},
+	})
+	b.keys("1")
+	b.line(":span 1s 2s")
+	b.keys("2")
+	b.shows("before.cpprof has no samples from 1s to 2s: it lasts", "a span counts from the start of each")
 }

@@ -134,7 +134,7 @@ func (t *timeline) count() {
 
 // withSample extends a span without samples to the one before, which stands there until the next.
 func (t *timeline) withSample(span views.Span) views.Span {
-	if samples := t.a.recording.Samples; !hasSamples(t.a.recording, span) {
+	if samples := t.a.recording.Samples; !span.Has(t.a.recording) {
 		i := sort.Search(len(samples), func(i int) bool { return samples[i].Time >= span.From })
 		if i > 0 {
 			span.From = samples[i-1].Time
@@ -145,22 +145,13 @@ func (t *timeline) withSample(span views.Span) views.Span {
 
 // countSpan refuses a span without samples.
 func (t *timeline) countSpan(span views.Span) error {
-	if !hasSamples(t.a.recording, span) {
+	if !span.Has(t.a.recording) {
 		err := fmt.Errorf("there are no samples in %s", spanText(span))
 		t.a.fail(err)
 		return err
 	}
 	t.a.setSpan(span)
 	return nil
-}
-
-func hasSamples(r *sampledata.Recording, span views.Span) bool {
-	for i := range r.Samples {
-		if at := r.Samples[i].Time; at >= span.From && (span.To == 0 || at < span.To) {
-			return true
-		}
-	}
-	return false
 }
 
 func (t *timeline) countAll() {

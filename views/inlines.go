@@ -12,22 +12,22 @@ type Call struct {
 	Caller, Callee string
 }
 
-// Inlined gives the calls that the compiler inlined in at least one place of one of the recordings.
-func Inlined(recordings ...*sampledata.Recording) map[Call]bool {
-	inlined := make(map[Call]bool)
+// inlined returns the calls that the compiler inlined in at least one place of one of the recordings.
+func inlined(recordings ...*sampledata.Recording) map[Call]bool {
+	calls := make(map[Call]bool)
 	for _, r := range recordings {
 		for call, way := range waysOfCalls(r) {
 			if way.inlined {
-				inlined[call] = true
+				calls[call] = true
 			}
 		}
 	}
-	return inlined
+	return calls
 }
 
-// InliningChanges gives the calls that one of two recordings has inlined wherever they occur and the other one nowhere,
+// inliningChanges returns the calls that one of two recordings has inlined wherever they occur and the other one nowhere, sorted
 // by name.
-func InliningChanges(a, b *sampledata.Recording) []Call {
+func inliningChanges(a, b *sampledata.Recording) []Call {
 	before := waysOfCalls(a)
 	var changed []Call
 	for call, now := range waysOfCalls(b) {
@@ -70,7 +70,7 @@ func callOf(r *sampledata.Recording, n *sampledata.Node) Call {
 	return Call{r.Functions[caller].Name, r.Functions[n.Function].Name}
 }
 
-// mergedIntoCaller tells whether a frame is left out because its function was inlined.
+// mergedIntoCaller reports whether a frame is left out because its function was inlined.
 func (o Options) mergedIntoCaller(r *sampledata.Recording, n *sampledata.Node) bool {
 	if !o.NoInlines || n.Parent == sampledata.NoStack {
 		return false

@@ -73,7 +73,7 @@ func TestNoInlinesOfTwoBuilds(t *testing.T) {
 		if by == ByLine {
 			by = ByFunction
 		}
-		o := Options{Granularity: by, NoInlines: true, AlsoInlined: Inlined(a, b)}
+		o := Options{Granularity: by, NoInlines: true, AlsoInlined: inlined(a, b)}
 		va, vb := thread(t, a, "go:a", o), thread(t, b, "go:a", o)
 		compareHits(rt, "two builds", hitsOf(va.Tree), hitsOf(vb.Tree))
 		if m := va.Tree.Main(); m.Cost(m.Cum(0)).Cmp(big.NewRat(1, 1)) != 0 {
@@ -87,10 +87,10 @@ func TestInliningChanges(t *testing.T) {
 	cur := recordingOf(t, "f:a", "f:b", "f:c", "~f:d", "f:e", "f:a", "~f:b")
 	// a calls b both ways in the newer build, and e is called by different functions.
 	want := []Call{{"b", "c"}, {"c", "d"}}
-	if got := InliningChanges(old, cur); !slices.Equal(got, want) {
+	if got := inliningChanges(old, cur); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if got := InliningChanges(old, old); len(got) > 0 {
+	if got := inliningChanges(old, old); len(got) > 0 {
 		t.Errorf("a recording differs from itself: %v", got)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/cpprof/cpprof/sampledata"
 )
 
 // Options say which part of a recording a view is of, and how time is accounted.
@@ -14,8 +16,7 @@ type Options struct {
 	Span        Span
 
 	// NoInlines merges what was inlined into its caller, so that frames are the functions of the compiled program.
-	// Otherwise inlined calls are frames like others. AlsoInlined are calls to merge wherever they are: where recordings
-	// are compared, those that were inlined somewhere in one of them (see Inlined), so that their stacks meet.
+	// Otherwise inlined calls are frames like others. AlsoInlined are calls to merge wherever they are; see Compare.
 	NoInlines   bool
 	AlsoInlined map[Call]bool
 
@@ -95,6 +96,30 @@ func ParseClassBy(s string) (ClassBy, error) {
 // A Span is a part of a recording, by offsets from its start: From included, To not. A zero To is the end.
 type Span struct {
 	From, To time.Duration
+}
+
+// String shows the span: "from 2s to 3.5s", "from 2s".
+func (s Span) String() string {
+	text := "from " + s.From.String()
+	if s.To != 0 {
+		text += " to " + s.To.String()
+	}
+	return text
+}
+
+// Has reports whether a recording has samples in the span.
+func (s Span) Has(r *sampledata.Recording) bool {
+	from, to, err := s.Samples(r)
+	return err == nil && from < to
+}
+
+// Check returns an error if a recording has no samples in the span, since an empty view would look like a result. The zero
+// Span is the whole recording, whatever that has.
+func (s Span) Check(of Named) error {
+	if s == (Span{}) || s.Has(of.Recording) {
+		return nil
+	}
+	return fmt.Errorf("%s has no samples %v: it lasts %v", of.Name, s, of.Recording.Stats().Duration)
 }
 
 func oneOf(what, s string, names []string) (int, error) {

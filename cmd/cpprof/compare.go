@@ -2,78 +2,78 @@ package main
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
-	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/report"
-	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 )
 
-// comparedViews makes the same view of two recordings.
-func (f *viewFlags) comparedViews(path, against string) (a, b *subject, err error) {
+// A pair are two recordings that are compared.
+type pair struct{ a, b *source }
+
+// openPair opens both recordings, each once.
+func (f *viewFlags) openPair(path, against string) (p pair, err error) {
+	if p.a, err = f.open(path); err != nil {
+		return p, err
+	}
+	p.b, err = f.open(against)
+	return p, err
+}
+
+// compare makes a view of both.
+func (p pair) compare(view views.Maker) (*views.Compared, error) {
+	return views.Compare(p.a.named(), p.b.named(), p.a.options, view)
+}
+
+func (p pair) headlines(t terminal) error {
+	for _, s := range []*source{p.a, p.b} {
+		if err := report.Headline(t.out, s.path, s.recording); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// comparedSubjects returns the view that the flags ask for, of two recordings.
+func (f *viewFlags) comparedSubjects(path, against string) (a, b *subject, err error) {
 	if err := f.needView(path); err != nil {
 		return nil, nil, err
 	}
-	first, err := f.open(path)
+	p, err := f.openPair(path, against)
 	if err != nil {
 		return nil, nil, err
 	}
-	second, err := f.open(against)
+	c, err := p.compare(f.maker())
 	if err != nil {
 		return nil, nil, err
 	}
-	if f.noInlines {
-		inlined := views.Inlined(first.recording, second.recording)
-		first.options.AlsoInlined, second.options.AlsoInlined = inlined, inlined
-	}
-	if a, err = f.subjectOf(first); err != nil {
-		return nil, nil, err
-	}
-	if b, err = f.subjectOf(second); err != nil {
-		return nil, nil, err
-	}
-	a.warnings = append(a.warnings, inliningChanged(first, second)...)
+	a, b = p.a.subjectOf(c.A), p.b.subjectOf(c.B)
+	a.warnings = append(a.warnings, c.Inlining...)
 	return a, b, nil
-}
-
-// shownCalls is how many calls a warning names.
-const shownCalls = 3
-
-// inliningChanged warns of calls that were inlined in one of two recordings only: the builds differ there.
-func inliningChanged(a, b *source) []sampledata.Warning {
-	calls := views.InliningChanges(a.recording, b.recording)
-	if len(calls) == 0 {
-		return nil
-	}
-	var names []string
-	for _, c := range calls[:min(len(calls), shownCalls)] {
-		names = append(names, c.Callee+" into "+c.Caller)
-	}
-	if more := len(calls) - len(names); more > 0 {
-		names = append(names, fmt.Sprintf("%d more", more))
-	}
-	what := "they are shown as calls in both; --no-inlines merges them into their callers in both"
-	if a.options.NoInlines {
-		what = "they are merged into their callers in both"
-	}
-	return []sampledata.Warning{{
-		Kind:    "inlining-changed",
-		Message: fmt.Sprintf("inlined in one of the recordings only: %s; %s", strings.Join(names, ", "), what),
-		Count:   1,
-	}}
 }
 
 // compare reports on what a view of two recordings costs in each.
 func (f *reportFlags) compare(t terminal, path string, color bool) error {
-	if !f.server && f.thread == "" {
-		if len(f.steps) > 0 || f.json {
-			return f.needView(path)
-		}
-		return f.compareAll(t, path, color)
+	all := !f.server && f.thread == ""
+	if all && (len(f.steps) > 0 || f.json) {
+		return f.needView(path)
 	}
-	c, a, b, err := f.comparison(path)
+	p, err := f.openPair(path, f.against)
+	if err != nil {
+		return err
+	}
+	limit, err := f.threshold(p.a.config)
+	if err != nil {
+		return err
+	}
+	if all {
+		return f.compareAll(t, p, limit, color)
+	}
+	compared, err := p.compare(f.maker())
+	if err != nil {
+		return err
+	}
+	c, err := f.comparison(p, compared, limit)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (f *reportFlags) compare(t terminal, path string, color bool) error {
 	if f.json {
 		return c.WriteJSON(t.out)
 	}
-	if err := headlines(t, a.from, b.from); err != nil {
+	if err := p.headlines(t); err != nil {
 		return err
 	}
 	if err := c.Write(t.out); err != nil {
@@ -93,69 +93,51 @@ func (f *reportFlags) compare(t terminal, path string, color bool) error {
 	return nil
 }
 
-func headlines(t terminal, a, b *source) error {
-	for _, s := range []*source{a, b} {
-		if err := report.Headline(t.out, s.path, s.recording); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// comparison makes the view that the flags ask for, of both recordings, refined as they say.
-func (f *reportFlags) comparison(path string) (c *report.Comparison, a, b *subject, err error) {
-	a, b, err = f.comparedViews(path, f.against)
+// comparison refines what was compared as the flags say.
+func (f *reportFlags) comparison(p pair, compared *views.Compared, limit refine.Threshold) (*report.Comparison, error) {
+	both, err := compared.Merge()
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, fmt.Errorf("comparing %s with %s: %w", p.a.path, p.b.path, err)
 	}
-	limit, err := f.threshold(a.from.config)
+	session, err := f.session(both.Tree, p.a.config.AllAspects().Membership(both.Tree.Symbols()), limit)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
-	both, err := calltree.Merge(a.tree, b.tree)
-	if err != nil {
-		return nil, nil, nil, fmt.Errorf("comparing %s with %s: %w", a.path, b.path, err)
-	}
-	session, err := f.session(both, a.from.config.AllAspects().Membership(both.Symbols()), limit)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	return &report.Comparison{
-		Session: session, Title: a.title, A: a.path, B: b.path, Warnings: slices.Concat(a.warnings, b.warnings),
-	}, a, b, nil
+	c := report.Compare(session, p.a.options, p.a.path, p.b.path)
+	c.Warnings = both.Warnings
+	return c, nil
 }
 
 // compareAll shows what a person wants to see first of two recordings: the classes, the processors' time, and the class
 // that changed most.
-func (f *reportFlags) compareAll(t terminal, path string, color bool) error {
-	var sources [2]*source
-	var classes [2][]views.ClassSummary
-	for i, p := range []string{path, f.against} {
-		var err error
-		if sources[i], err = f.open(p); err != nil {
-			return err
-		}
-		if classes[i], err = views.Classes(sources[i].recording, sources[i].options); err != nil {
-			return err
-		}
+func (f *reportFlags) compareAll(t terminal, p pair, limit refine.Threshold, color bool) error {
+	classes, err := p.classes()
+	if err != nil {
+		return err
 	}
-	if err := headlines(t, sources[0], sources[1]); err != nil {
+	if err := p.headlines(t); err != nil {
 		return err
 	}
 	if err := report.ClassesCompared(t.out, classes[0], classes[1]); err != nil {
 		return err
 	}
-	each := []reportFlags{*f}
-	each[0].server = true
+	shown := []views.Maker{views.Server}
 	next := "--server"
 	if class, common := views.MostChanged(classes[0], classes[1]); common {
-		each = append(each, *f)
-		each[1].thread = class
+		shown = append(shown, threadMaker(class))
 		next = "--thread " + shellWord(class)
 	}
-	for _, view := range each {
-		view.auto = true
-		c, _, _, err := view.comparison(path)
+	auto := *f
+	auto.auto = true
+	for i, view := range shown {
+		compared, err := p.compare(view)
+		if err != nil {
+			return err
+		}
+		if i > 0 {
+			compared.Inlining = nil // the first one says it
+		}
+		c, err := auto.comparison(p, compared, limit)
 		if err != nil {
 			return err
 		}
@@ -165,6 +147,16 @@ func (f *reportFlags) compareAll(t terminal, path string, color bool) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(t.out, "\nGo on with\n  cpprof find %s --against %s %s\n", shellWord(path), shellWord(f.against), next)
+	_, err = fmt.Fprintf(t.out, "\nGo on with\n  cpprof find %s --against %s %s\n", shellWord(p.a.path), shellWord(p.b.path), next)
 	return err
+}
+
+// classes sums up the classes of both.
+func (p pair) classes() (classes [2][]views.ClassSummary, err error) {
+	for i, s := range []*source{p.a, p.b} {
+		if classes[i], err = views.Classes(s.recording, s.options); err != nil {
+			return classes, fmt.Errorf("%s: %w", s.path, err)
+		}
+	}
+	return classes, nil
 }

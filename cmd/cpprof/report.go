@@ -63,13 +63,13 @@ the view, @name an aspect, and :RUN :LOAD :PRIO :MONITOR :WAIT are typed time.`,
 	flags := c.Flags()
 	flags.StringVar(&f.against, "against", "", "the `recording` to compare with; what changed most comes first")
 	for _, s := range []struct {
-		kind         refine.Kind
-		value, usage string
+		kind  refine.Kind
+		usage string
 	}{
-		{refine.KindDown, "PATH", "what `path` calls immediately"},
-		{refine.KindExtended, "PATH", "what `path` leads to, at any depth"},
-		{refine.KindUp, "'P1 | P2'", "who calls P2 within P1, for the `paths` 'P1 | P2'"},
-		{refine.KindPrune, "EXPR", "keep only stacks for which an `expression` of paths, and, or, not holds"},
+		{refine.KindDown, "what `path` calls immediately"},
+		{refine.KindExtended, "what `path` leads to, at any depth"},
+		{refine.KindUp, "who calls P2 within P1, for the `paths` 'P1 | P2'"},
+		{refine.KindPrune, "keep only stacks for which an `expression` of paths, and, or, not holds"},
 	} {
 		flags.Var(&stepFlag{s.kind, &f.steps}, s.kind.String(), s.usage)
 		_ = c.RegisterFlagCompletionFunc(s.kind.String(), f.completePath)

@@ -59,7 +59,7 @@ func (f *reportFlags) replay(t terminal, flags *pflag.FlagSet, path string) erro
 			fmt.Fprintln(t.out, "The session has no windows.")
 		}
 	}
-	src := &session.Source{Path: path, Recording: s.recording, Config: s.config, Options: s.options, Color: color, Open: interchange.ReadRecording}
+	src := &session.Source{Path: path, Recording: s.recording, Config: s.config, Options: s.options, Color: color, Others: session.NewOthers(interchange.ReadRecording)}
 	for i, w := range state.Windows {
 		if i > 0 {
 			fmt.Fprintln(t.out)

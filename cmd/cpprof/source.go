@@ -125,7 +125,7 @@ func (f *viewFlags) read(s *source, in *interchange.Input) (err error) {
 		return err
 	}
 	if key := s.options.Classes.Label; f.warn != nil && key != "" && !hasLabel(s.recording, key) {
-		fmt.Fprintf(f.warn(), "cpprof: warning: no goroutine has the label %s: classes are by function\n", key)
+		fmt.Fprintf(f.warn(), "cpprof: warning: no goroutine of %s has the label %s: classes are by function\n", s.path, key)
 	}
 	return s.checkSpan()
 }
@@ -137,18 +137,12 @@ func hasLabel(r *sampledata.Recording, key string) bool {
 	})
 }
 
-// checkSpan refuses a span in which there are no samples: what was seen of it would look like a result.
+// checkSpan refuses a span in which there are no samples.
 func (s *source) checkSpan() error {
-	span := s.options.Span
-	if span == (views.Span{}) {
-		return nil
+	if err := s.options.Span.Check(s.named()); err != nil {
+		return &usageError{err}
 	}
-	for _, sample := range s.recording.Samples {
-		if sample.Time >= span.From && (span.To == 0 || sample.Time < span.To) {
-			return nil
-		}
-	}
-	return usagef("%s has no samples from %v to %v: it lasts %v", s.path, span.From, span.To, s.recording.Stats().Duration)
+	return nil
 }
 
 func (f *viewFlags) configuration() (*config.Config, error) {
@@ -212,32 +206,40 @@ type view struct {
 }
 
 // view builds the one that the flags ask for.
-func (f *viewFlags) view(s *source) (*view, error) {
+func (f *viewFlags) view(s *source) (*view, error) { return s.view(f.maker()) }
+
+// maker makes the view that the flags ask for.
+func (f *viewFlags) maker() views.Maker {
 	if f.server {
-		return s.serverView()
+		return views.Server
 	}
-	return s.threadView(f.thread)
+	return threadMaker(f.thread)
 }
 
-func (s *source) serverView() (*view, error) {
-	return s.withAspects(views.Server(s.recording, s.options))
-}
-
-// threadView takes a class as it is called, or without its "go:".
-func (s *source) threadView(class string) (*view, error) {
-	v, err := views.Thread(s.recording, class, s.options)
-	var unknown *views.UnknownClassError
-	if errors.As(err, &unknown) && calltree.KindOf(class) != calltree.Class {
-		if short, shortErr := views.Thread(s.recording, "go:"+class, s.options); shortErr == nil {
-			v, err = short, nil
+// threadMaker makes the Thread View of a class, which may be called by its name without "go:".
+func threadMaker(class string) views.Maker {
+	return func(r *sampledata.Recording, o views.Options) (*views.View, error) {
+		v, err := views.Thread(r, class, o)
+		var unknown *views.UnknownClassError
+		if errors.As(err, &unknown) && calltree.KindOf(class) != calltree.Class {
+			if short, shortErr := views.Thread(r, "go:"+class, o); shortErr == nil {
+				return short, nil
+			}
 		}
+		return v, err
 	}
-	return s.withAspects(v, err)
 }
 
-func (s *source) withAspects(v *views.View, err error) (*view, error) {
+func (s *source) serverView() (*view, error) { return s.view(views.Server) }
+
+func (s *source) threadView(class string) (*view, error) { return s.view(threadMaker(class)) }
+
+func (s *source) view(make views.Maker) (*view, error) {
+	v, err := make(s.recording, s.options)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.path, err)
 	}
 	return &view{View: v, aspects: s.config.AllAspects().Membership(v.Tree.Symbols())}, nil
 }
+
+func (s *source) named() views.Named { return views.Named{Name: s.path, Recording: s.recording} }

@@ -12,6 +12,7 @@ import (
 	"github.com/cpprof/cpprof/interchange"
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -82,7 +83,15 @@ func (f *treeFlags) subject(path string) (*subject, error) {
 	if err := f.read(s, in); err != nil {
 		return nil, err
 	}
-	return f.subjectOf(s)
+	v, err := f.view(s)
+	if err != nil {
+		return nil, err
+	}
+	return s.subjectOf(v.View), nil
+}
+
+func (s *source) subjectOf(v *views.View) *subject {
+	return &subject{path: s.path, tree: v.Tree, title: report.Title(v.Tree.Root(), s.options), from: s, warnings: v.Warnings}
 }
 
 // file reads a call tree, of which there are no views.
@@ -91,14 +100,6 @@ func (f *treeFlags) file(in *interchange.Input) (*subject, error) {
 		return nil, usagef("%s is %s: it has no views; leave out --server and --thread", in.Name, in.Format.Title)
 	}
 	return f.tree(in)
-}
-
-func (f *viewFlags) subjectOf(s *source) (*subject, error) {
-	v, err := f.view(s)
-	if err != nil {
-		return nil, err
-	}
-	return &subject{path: s.path, tree: v.Tree, title: title(s, v), from: s, warnings: v.Warnings}, nil
 }
 
 // needView asks for a view where none is chosen.
@@ -129,7 +130,7 @@ func (f *treeFlags) subjects(path string) (a, b *subject, err error) {
 	case recording != second.Format.HoldsRecording():
 		return nil, nil, usagef("%s and %s: a recording and a file of another tool can't be compared", path, f.against)
 	case recording:
-		return f.comparedViews(path, f.against)
+		return f.comparedSubjects(path, f.against)
 	}
 	if a, err = f.file(first); err != nil {
 		return nil, nil, err

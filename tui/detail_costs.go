@@ -1,0 +1,61 @@
+package tui
+
+import (
+	"fmt"
+	"math/big"
+
+	"github.com/cpprof/cpprof/bottlenecks"
+	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/refine"
+	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
+)
+
+// costs are the lines on an entry's cost; in a comparison, on its cost in each of the two recordings, as its row has them.
+func (d *detail) costs(e *refine.Entry) []string {
+	tree := d.w.session.Tree()
+	if !d.w.compares() {
+		return costLines("", d.w.session.Cost(e), tree.Main())
+	}
+	costs, known := d.w.both.costs.get(row{entry: e})
+	if !known {
+		return []string{"…"}
+	}
+	a, b := tree.Sides()
+	return append(costLines("A: ", costs.A, a.Main()), costLines("B: ", costs.B, b.Main())...)
+}
+
+// costLines are the lines on one cost, as a fraction of a metric's denominator.
+func costLines(head string, cost *big.Rat, m *calltree.Metric) []string {
+	hits := new(big.Rat).Mul(cost, m.Denominator)
+	text := fmt.Sprintf("%shits %s", head, hits.RatString())
+	if i := bottlenecks.CostInterval(m, hits); i != nil {
+		text += fmt.Sprintf(", 95 %% interval of the cost %.3f to %.3f", i.Low, i.High)
+	}
+	return []string{
+		fmt.Sprintf("%scost %s = %s, of %s", head, report.Cost(cost), cost.RatString(), report.CountedHits(m.Denominator)),
+		text,
+	}
+}
+
+// samples are the lines on how many samples the view counts, those without the entry included.
+func (d *detail) samples() []string {
+	span := d.w.a.options.Span
+	if !d.w.compares() {
+		return []string{samplesLine("the view", d.w.a.recording, span)}
+	}
+	return []string{samplesLine("A", d.w.a.recording, span), samplesLine("B", d.w.other, span)}
+}
+
+func samplesLine(of string, r *sampledata.Recording, span views.Span) string {
+	from, to, err := span.Samples(r)
+	if err != nil {
+		return err.Error()
+	}
+	text := fmt.Sprintf("%s counts %s", of, report.Counted(to-from, "sample"))
+	if span != zeroSpan {
+		text += fmt.Sprintf(" of %d: %s", len(r.Samples), spanText(span))
+	}
+	return text
+}
