@@ -5,16 +5,14 @@ import (
 	"io"
 	"math/big"
 	"slices"
-	"strconv"
 
 	"github.com/cpprof/cpprof/views"
 )
 
-// typedNames are the heads of the columns of typed time.
-func typedNames() []string {
-	var names []string
-	for t := range views.NumTypedTimes {
-		names = append(names, t.Name())
+// heads are the heads of columns.
+func heads(columns []ClassColumn) (names []string) {
+	for _, c := range columns {
+		names = append(names, c.Name)
 	}
 	return names
 }
@@ -30,14 +28,15 @@ func fraction(a, b *big.Rat) *big.Rat {
 // Classes writes the table of thread classes: how many goroutines they had, instances, how many there were at a time, and the
 // share of each typed time; and how much of all MONITOR time is attributed. What can be long comes last.
 func Classes(w io.Writer, classes []views.ClassSummary) error {
+	columns := slices.Concat(ClassNumbers, ClassShares)
 	t := &table{right: true}
-	t.add(slices.Concat([]string{"count", "instances", "alive"}, typedNames(), []string{"class"})...)
-	for _, c := range classes {
-		row := []string{strconv.Itoa(c.Goroutines), strconv.FormatInt(c.Hits, 10), Decimal(c.MeanAlive, 1)}
-		for _, s := range c.Shares() {
-			row = append(row, Cost(s))
+	t.add(append(heads(columns), "class")...)
+	for i := range classes {
+		var row []string
+		for _, c := range columns {
+			row = append(row, c.Text(c.Value(&classes[i])))
 		}
-		t.add(append(row, Printable(c.Class))...)
+		t.add(append(row, Printable(classes[i].Class))...)
 	}
 	if err := t.write(w); err != nil {
 		return err
@@ -87,7 +86,7 @@ func ClassesJSON(w io.Writer, classes []views.ClassSummary) error {
 // alive, and the share of each typed time in a less that in b. A class that is in one of them only has no difference.
 func ClassesCompared(w io.Writer, a, b []views.ClassSummary) error {
 	t := &table{right: true}
-	t.add(slices.Concat([]string{"alive in A", "in B"}, typedNames(), []string{"class"})...)
+	t.add(slices.Concat([]string{"alive in A", "in B"}, heads(ClassShares), []string{"class"})...)
 	without := slices.Repeat([]string{""}, int(views.NumTypedTimes))
 	inB := make(map[string]views.ClassSummary)
 	for _, c := range b {

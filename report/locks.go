@@ -75,22 +75,42 @@ func percent(share *big.Rat) string {
 
 func lockTable(w io.Writer, a *locks.Analysis, shown []*locks.Lock) error {
 	t := &table{right: true}
-	t.add(LockColumns[:]...)
+	t.add(LockHeads()...)
 	for _, l := range shown {
-		row := LockRow(a, l)
-		t.add(row[:]...)
+		t.add(LockRow(a, l)...)
 	}
 	return t.write(w)
 }
 
-// LockColumns are the heads of LockRow's cells.
-var LockColumns = [5]string{"waited", "mean", "hits", "known", "lock"}
+// A lockColumn is a column of the table of locks.
+type lockColumn struct {
+	head string
+	cell func(*locks.Analysis, *locks.Lock) string
+}
 
-// LockRow is a lock as a row of the table of locks: how long goroutines waited for it, how many on average, the hits of that,
-// the share of these whose holder is known, and the lock.
-func LockRow(a *locks.Analysis, l *locks.Lock) [5]string {
-	return [5]string{span(a.Waited(l.Hits)), Decimal(a.Mean(l.Hits), 2), strconv.FormatInt(l.Hits, 10),
-		percent(l.Share(l.Attributed())), Printable(l.String())}
+// lockColumns are those of the table, here and in the Analyzer. The last one can be long.
+var lockColumns = []lockColumn{
+	{"waited", func(a *locks.Analysis, l *locks.Lock) string { return span(a.Waited(l.Hits)) }},   // how long, all goroutines together
+	{"mean", func(a *locks.Analysis, l *locks.Lock) string { return Decimal(a.Mean(l.Hits), 2) }}, // goroutines that wait
+	{"hits", func(_ *locks.Analysis, l *locks.Lock) string { return strconv.FormatInt(l.Hits, 10) }},
+	{"known", func(_ *locks.Analysis, l *locks.Lock) string { return percent(l.Share(l.Attributed())) }}, // hits whose holder is known
+	{"lock", func(_ *locks.Analysis, l *locks.Lock) string { return Printable(l.String()) }},
+}
+
+// LockHeads are the heads of LockRow's cells.
+func LockHeads() (heads []string) {
+	for _, c := range lockColumns {
+		heads = append(heads, c.head)
+	}
+	return heads
+}
+
+// LockRow is a lock as a row of the table of locks.
+func LockRow(a *locks.Analysis, l *locks.Lock) (row []string) {
+	for _, c := range lockColumns {
+		row = append(row, c.cell(a, l))
+	}
+	return row
 }
 
 // Lock tells what is known of one lock, in lines of a width where that is possible: who waited for it, who held it and what

@@ -240,5 +240,5 @@ func cutFront(name string, width int) string {
 }
 
 func wholePercent(share *big.Rat) string {
-	return Decimal(new(big.Rat).Mul(share, big.NewRat(100, 1)), 0) + " %"
+	return percentNumber(share) + " %"
 }

@@ -26,6 +26,12 @@ func (c canvas) part(x, y, width, height int) canvas {
 	return canvas{c.screen, c.x + x, c.y + y, max(0, min(width, c.width-x)), max(0, min(height, c.height-y))}
 }
 
+// has reports whether a cell of the screen is on the canvas, and where.
+func (c canvas) has(x, y int) (column, line int, ok bool) {
+	column, line = x-c.x, y-c.y
+	return column, line, column >= 0 && column < c.width && line >= 0 && line < c.height
+}
+
 // text draws a text from a column on, as far as there is room, and gives the column behind it. Control characters are
 // escaped, never interpreted.
 func (c canvas) text(x, y int, s string, style tcell.Style) int {

@@ -52,14 +52,21 @@ func (c *comparison) ordered(rows []row) []row {
 	return list
 }
 
-const comparisonHead = "      A       B   A - B"
-
-// text shows an entry's costs, and the first less the second, with its level of heat.
-func (c *comparison) text(r row) (text string, level int) {
+// text shows an entry's costs, and the first less the second.
+func (c *comparison) text(r row) string {
 	costs, there := c.costs.get(r)
 	if !there {
-		return fmt.Sprintf("%6s  %6s  %6s", "…", "…", "…"), heatLevels - 1
+		return fmt.Sprintf("%6s  %6s  %6s", "…", "…", "…")
+	}
+	return costs.String()
+}
+
+// heat is the level of heat of the difference.
+func (c *comparison) heat(r row) int {
+	costs, there := c.costs.get(r)
+	if !there {
+		return heatLevels - 1
 	}
 	d := costs.Difference()
-	return costs.String(), heatLevel(d.Abs(d))
+	return heatLevel(d.Abs(d))
 }

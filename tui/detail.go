@@ -23,28 +23,18 @@ func spanText(s views.Span) string {
 	return s.From.String() + " to " + s.To.String()
 }
 
-// A detail is the pane that tells everything of the selected entry.
+// A detail is the pane that shows all that there is to say of the selected entry.
 type detail struct {
-	w    *profileWindow
-	on   bool
-	area canvas // of the last drawing
-	top  int    // the first line shown
-	of   string // the entry that it was drawn for
+	pane
+	w  *profileWindow
+	on bool
 
 	lines      lazy[lineHits]
 	parties    lazy[parties]
 	candidates candidateLines
 }
 
-// A detailLine is a line of the pane.
-type detailLine struct {
-	text  string
-	style tcell.Style
-}
-
-func (d *detail) toggle() { d.on = !d.on; d.w.list.follow = true }
-
-func (d *detail) scroll(lines int) { d.top += lines }
+func (d *detail) toggle() { d.on, d.w.entries.follow = !d.on, true }
 
 // forget drops what was found for the view that was shown until now.
 func (d *detail) forget() {
@@ -54,35 +44,18 @@ func (d *detail) forget() {
 }
 
 func (d *detail) draw(c canvas) {
-	d.area = c
-	e := d.w.entry()
-	if e == nil {
-		return
-	}
-	if d.of != e.Key() {
-		d.of, d.top = e.Key(), 0
-	}
-	c.fill(0, 0, d.w.a.theme.bar)
-	c.text(1, 0, cut("Entry", c.width-1), d.w.a.theme.bar)
-	lines := d.content(e, c.width-2)
-	body := c.part(1, 1, c.width-1, c.height-1)
-	d.top = max(0, min(d.top, len(lines)-body.height))
-	for y, l := range lines[d.top:min(len(lines), d.top+body.height)] {
-		body.text(0, y, l.text, l.style)
-	}
-	if rest := len(lines) - d.top - body.height; rest > 0 || d.top > 0 {
-		text := fmt.Sprintf(" ▲%d ▼%d  J K scroll ", d.top, max(rest, 0))
-		c.text(c.width-textWidth(text), 0, text, d.w.a.theme.bar)
+	if e := d.w.entries.entry(); e != nil {
+		d.pane.draw(c, d.w.a.theme, "Entry", e.Key(), d.content(e, c.width-2))
 	}
 }
 
 // content is all that there is to be said of an entry.
-func (d *detail) content(e *refine.Entry, width int) []detailLine {
+func (d *detail) content(e *refine.Entry, width int) []textLine {
 	t := d.w.a.theme
-	var lines []detailLine
+	var lines []textLine
 	add := func(style tcell.Style, text string) {
 		for _, l := range wrap(text, width) {
-			lines = append(lines, detailLine{l, style})
+			lines = append(lines, textLine{l, style})
 		}
 	}
 	add(t.bold, e.Key())

@@ -6,14 +6,16 @@
 //
 //	app.go      the recording with its options, the windows as tabs, and the loop that runs them
 //	window.go   what a window is, and how windows are opened, switched and closed
+//	kinds.go    the table of the kinds of windows
 //	keys.go     bindings: the one table from which keys, buttons and help come
-//	jobs.go     work beside the event loop
+//	list.go     lines of which one is selected; pager.go: texts that scroll
+//	jobs.go     work beside the event loop; lazy.go: values that it computes when they are needed
 //	root.go     the layout of the screen (bars.go, help.go and prompt.go its parts)
 //	theme.go    colours and icons; canvas.go, names.go: text into cells
 //	summary*.go the summary window; timeline*.go the strip above its table, on which a span is selected
-//	profile*.go profile windows (columns.go, slider.go, detail.go, source.go and labels.go their parts)
-//	subjects.go profile windows of locks, and of two recordings (compared.go)
-//	locks*.go   the window of the locks; parties.go whom goroutines may wait for where that is no lock
+//	profile*.go profile windows (slider.go, detail.go, source.go and labels.go their parts)
+//	subjects.go what a profile window can be of; compared.go: two recordings
+//	locks*.go   the window of the locks; parties.go whom goroutines may wait for if that is no lock
 //	session.go  what the Analyzer is left with, and opened again
 //	live.go     a recording that grows while it is shown
 //

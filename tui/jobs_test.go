@@ -163,7 +163,7 @@ func largeProfile(t testing.TB, nodes int) *bench {
 		w := b.profile()
 		w.session = refine.NewSession(tree, members)
 		w.session.SetThreshold(refine.Threshold{Hits: hits(refine.DefaultMinHits)})
-		w.wanted = w.session.Root().Path
+		w.entries.selected = w.session.Root().Key()
 		w.update()
 	})
 	return b

@@ -39,13 +39,6 @@ func (l *labels) has(e *refine.Entry) bool {
 	return slices.ContainsFunc(l.paths, func(q callpath.Path) bool { return q.String() == e.Key() })
 }
 
-// want computes, beside, the overlaps that rows lack.
-func (l *labels) want(rows []row) {
-	if len(l.paths) > 0 {
-		l.costs.want(rows)
-	}
-}
-
 // overlaps begins the computation of what entries of a tree cost among the stacks that satisfy a label.
 func (l *labels) overlaps(t *calltree.Tree, m *calltree.Membership) func([]callpath.Path) []*big.Rat {
 	labelled := l.paths

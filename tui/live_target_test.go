@@ -47,7 +47,7 @@ func TestLiveOnARealProgram(t *testing.T) {
 	}})
 	go b.follow(t.Context())
 	b.until("go:main.reader")
-	b.do(func() { b.summary().selected = "go:main.reader" })
+	b.do(func() { b.summary().list.chooseKey("go:main.reader") })
 	b.keys("Enter", "e")
 	b.until("..:MONITOR")
 	samples := func() (n int) {

@@ -17,15 +17,13 @@ import (
 // waited for it, who held it, and what the holders were doing.
 type lockWindow struct {
 	*tview.Box
-	a        *app
-	found    lockFindings
-	failed   error
-	stale    bool   // refresh is waiting for its turn
-	selected string // an item's key; it may be gone while only a span counts
-	search   string
-	list     canvas // of the last drawing
-	top      int    // the first item shown
-	pane     lockPane
+	a      *app
+	found  lockFindings
+	failed error
+	stale  bool // refresh is waiting for its turn
+	list   list // of the items
+	pane   pane
+	text   lockText
 }
 
 // lockFindings are an analysis, nil until it is made, what it was made of, and its table.
@@ -33,16 +31,14 @@ type lockFindings struct {
 	*locks.Analysis
 	recording *sampledata.Recording
 	items     []lockItem
-	widths    [lockColumns - 1]int // of the columns of numbers
+	widths    []int // of the columns of numbers
 }
-
-const lockColumns = len(report.LockColumns)
 
 // A lockItem is a line of the table: a lock or a deadlock.
 type lockItem struct {
 	key      string // what it is, whatever is counted
 	lock     *locks.Lock
-	row      [lockColumns]string // of the lock
+	row      []string // of the lock
 	deadlock *locks.Deadlock
 }
 
@@ -76,6 +72,12 @@ func (a *app) openLocks() {
 		}
 	}
 	w := &lockWindow{Box: tview.NewBox(), a: a}
+	w.list = list{a: a, w: w, of: w, noun: "a lock", button: true, clicked: func(_, _ int, double bool) {
+		if double {
+			w.openSelected()
+		}
+	}}
+	w.list.wheel = w.list.move
 	a.open(w)
 	w.analyse()
 }
@@ -114,9 +116,10 @@ func (w *lockWindow) analyse() {
 			return
 		}
 		w.found, w.failed = found, err
-		w.pane.of = ""
-		if w.selected == "" {
-			w.choose(0)
+		w.text = lockText{}
+		w.list.found()
+		if w.list.selected == "" {
+			w.list.choose(0)
 		}
 	})
 }
@@ -130,36 +133,37 @@ func tabulate(found *locks.Analysis, of *sampledata.Recording) lockFindings {
 	for _, l := range found.Locks {
 		f.items = append(f.items, lockItem{key: l.String(), lock: l, row: report.LockRow(found, l)})
 	}
-	for column := range f.widths {
-		f.widths[column] = textWidth(report.LockColumns[column])
+	heads := report.LockHeads()
+	for column, head := range heads[:len(heads)-1] {
+		width := textWidth(head)
 		for i := range f.items {
-			f.widths[column] = max(f.widths[column], textWidth(f.items[i].row[column]))
+			if row := f.items[i].row; row != nil {
+				width = max(width, textWidth(row[column]))
+			}
 		}
+		f.widths = append(f.widths, width)
 	}
 	return f
 }
 
-// place is that of the selected item, -1 where it isn't there.
-func (w *lockWindow) place() int {
-	return slices.IndexFunc(w.found.items, func(i lockItem) bool { return i.key == w.selected })
+func (w *lockWindow) lines() int           { return len(w.found.items) }
+func (w *lockWindow) key(line int) string  { return w.found.items[line].key }
+func (w *lockWindow) name(line int) string { return w.found.items[line].key }
+
+func (w *lockWindow) lineOf(key string) int {
+	return slices.IndexFunc(w.found.items, func(i lockItem) bool { return i.key == key })
 }
 
 // item is the selected one, or nil.
 func (w *lockWindow) item() *lockItem {
-	if i := w.place(); i >= 0 {
-		return &w.found.items[i]
+	if line := w.list.current(); line >= 0 {
+		return &w.found.items[line]
 	}
 	return nil
 }
 
-func (w *lockWindow) choose(i int) {
-	if len(w.found.items) > 0 {
-		w.selected = w.found.items[min(max(0, i), len(w.found.items)-1)].key
-	}
-}
-
-// text is all that there is to say of an item, in lines of a width.
-func (w *lockWindow) text(i *lockItem, width int) string {
+// about is all that there is to say of an item, in lines of a width.
+func (w *lockWindow) about(i *lockItem, width int) string {
 	if d := i.deadlock; d != nil {
 		return fmt.Sprintf("%s\n%s", report.DeadlockSpan(w.found.recording, d), report.Deadlock(d))
 	}

@@ -8,20 +8,17 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// A lockPane tells all of the selected item.
-type lockPane struct {
-	area  canvas // of the last drawing
-	top   int    // the first line shown
-	of    string // the item and the width that the lines are made for
-	item  string // the item that was drawn last
-	lines []string
+// A lockText is all of the selected item, in lines of a width.
+type lockText struct {
+	of    string // the item and the width
+	lines []textLine
 }
 
 // Draw draws the window: how much was waited for, the table, and all of the selected item.
 func (w *lockWindow) Draw(screen tcell.Screen) {
 	c := newCanvas(screen, w)
 	c.clear(w.a.theme.plain)
-	w.list, w.pane.area = canvas{}, canvas{}
+	w.list.area, w.pane.area = canvas{}, canvas{}
 	switch {
 	case w.failed != nil:
 		for y, line := range wrap(w.failed.Error(), c.width-2) {
@@ -83,35 +80,36 @@ func deadlockCount(n int) string {
 
 // drawList draws the table, as much of it as there is room for.
 func (w *lockWindow) drawList(c canvas) {
-	w.list = c.part(0, 1, c.width, c.height-1)
-	place := max(w.place(), 0)
-	w.top = max(min(w.top, place, len(w.found.items)-w.list.height), place-w.list.height+1, 0)
+	first, last := w.list.inSight(c.part(0, 1, c.width, c.height-1))
 	c.fill(0, 0, w.a.theme.bar)
-	drawLockRow(c.part(0, 0, c.width, 1), report.LockColumns, w.found.widths[:], w.a.theme.bar)
-	drawScrolled(c, "", w.top, len(w.found.items)-w.top-w.list.height, w.a.theme.bar)
-	for y := 0; y < w.list.height && w.top+y < len(w.found.items); y++ {
-		item, line := w.found.items[w.top+y], w.list.part(0, y, c.width, 1)
-		style := w.a.theme.plain
-		if item.deadlock != nil {
-			style = w.a.theme.err
-		}
-		if item.key == w.selected {
-			style = w.a.theme.selected
-			line.fill(0, 0, style)
-		}
-		if item.deadlock != nil {
-			line.text(1, 0, cut(item.key, c.width-1), style)
-		} else {
-			drawLockRow(line, item.row, w.found.widths[:], style)
-		}
-		if item.key == w.selected {
-			line.text(0, 0, "›", style)
-		}
+	drawLockRow(c.part(0, 0, c.width, 1), report.LockHeads(), w.found.widths, w.a.theme.bar)
+	w.list.drawMore(c, w.a.theme)
+	for i := first; i < last; i++ {
+		w.drawItem(w.list.area.part(0, i-first, c.width, 1), i)
+	}
+}
+
+func (w *lockWindow) drawItem(c canvas, i int) {
+	item, style := &w.found.items[i], w.a.theme.plain
+	if item.deadlock != nil {
+		style = w.a.theme.err
+	}
+	if i == w.list.at {
+		style = w.a.theme.selected
+		c.fill(0, 0, style)
+	}
+	if item.deadlock != nil {
+		c.text(1, 0, cut(item.key, c.width-1), style)
+	} else {
+		drawLockRow(c, item.row, w.found.widths, style)
+	}
+	if i == w.list.at {
+		c.text(0, 0, "›", style)
 	}
 }
 
 // drawLockRow draws cells to the right end of their columns, the last one to the left.
-func drawLockRow(c canvas, cells [lockColumns]string, widths []int, style tcell.Style) {
+func drawLockRow(c canvas, cells []string, widths []int, style tcell.Style) {
 	x := 1
 	for i, width := range widths {
 		c.text(x+width-textWidth(cells[i]), 0, cells[i], style)
@@ -120,42 +118,24 @@ func drawLockRow(c canvas, cells [lockColumns]string, widths []int, style tcell.
 	c.text(x, 0, shorten(cells[len(widths)], c.width-x), style)
 }
 
-// drawScrolled says at the right end of a bar how much there is above and below.
-func drawScrolled(c canvas, how string, above, below int, style tcell.Style) {
-	if above > 0 || below > 0 {
-		text := fmt.Sprintf(" ▲%d ▼%d %s", above, max(below, 0), how)
-		c.text(c.width-textWidth(text), 0, text, style)
-	}
-}
-
 // drawPane draws all of the selected item.
 func (w *lockWindow) drawPane(c canvas) {
-	p, item := &w.pane, w.item()
+	item := w.item()
 	if item == nil {
 		return
 	}
-	c.fill(0, 0, w.a.theme.bar)
-	c.text(1, 0, "Details", w.a.theme.bar)
-	body := c.part(1, 1, c.width-1, c.height-1)
-	p.area = body
-	if p.item != item.key {
-		p.item, p.top = item.key, 0
-	}
-	if of := fmt.Sprint(body.width, item.key); p.of != of {
-		p.of, p.lines = of, hang(w.text(item, body.width), body.width)
-	}
-	p.top = max(0, min(p.top, len(p.lines)-body.height))
-	drawScrolled(c, "J K scroll ", p.top, len(p.lines)-p.top-body.height, w.a.theme.bar)
-	for y, line := range p.lines[p.top:min(len(p.lines), p.top+body.height)] {
-		style := w.a.theme.plain
-		switch {
-		case p.top+y == 0 && item.deadlock != nil:
+	if of := fmt.Sprint(c.width, item.key); w.text.of != of {
+		w.text = lockText{of: of}
+		style := w.a.theme.bold
+		if item.deadlock != nil {
 			style = w.a.theme.err
-		case p.top+y == 0:
-			style = w.a.theme.bold
 		}
-		body.text(0, y, line, style)
+		for _, line := range hang(w.about(item, c.width-1), c.width-1) {
+			w.text.lines = append(w.text.lines, textLine{line, style})
+			style = w.a.theme.plain
+		}
 	}
+	w.pane.draw(c, w.a.theme, "Details", item.key, w.text.lines)
 }
 
 // hang divides a text into printable lines of a width, each indented as what it continues, behind its hits.

@@ -62,7 +62,7 @@ func picks(i int) func(*testing.T, *bench) {
 	return func(t *testing.T, b *bench) {
 		t.Helper()
 		w, got := b.locks(), 0
-		b.do(func() { got = w.place() })
+		b.do(func() { got = w.list.at })
 		if got != i {
 			t.Errorf("item %d is selected, want %d\n%s", got, i, b.text())
 		}
@@ -72,19 +72,21 @@ func picks(i int) func(*testing.T, *bench) {
 // lockKeys has a test for every binding of the window, by its first key. It shows a deadlock and 30 locks, the second item
 // is selected.
 var lockKeys = map[string]keyTest{
-	"Enter": {check: shows("Thread View of go:example.com", "..:MONITOR")},
-	"h":     {check: shows("Locks, their holders and what these do")},
-	"J":     {keys: []string{"g"}, check: shows("▲1 ")},
-	"K":     {keys: []string{"g", "J", "J"}, check: shows("▲1 ")},
-	"/":     {check: shows("\n/")},
-	"n":     {keys: []string{"/", "2", "0", "Enter", "g"}, check: picks(21)},
-	"N":     {keys: []string{"/", "2", "0", "Enter", "G"}, check: picks(21)},
-	"j":     {check: picks(2)},
-	"k":     {check: picks(0)},
-	"PgDn":  {keys: []string{"g"}, check: shows("Details")},
-	"PgUp":  {keys: []string{"G", "g"}, check: picks(0)},
-	"g":     {keys: []string{"G"}, check: picks(0)},
-	"G":     {check: picks(30)},
+	"Enter":  {check: shows("Thread View of go:example.com", "..:MONITOR")},
+	"h":      {check: shows("Locks, their holders and what these do")},
+	"J":      {keys: []string{"g"}, check: shows("▲1 ")},
+	"K":      {keys: []string{"g", "J", "J"}, check: shows("▲1 ")},
+	"/":      {check: shows("\n/")},
+	"n":      {keys: []string{"/", "2", "0", "Enter", "g"}, check: picks(21)},
+	"N":      {keys: []string{"/", "2", "0", "Enter", "G"}, check: picks(21)},
+	"j":      {check: picks(2)},
+	"k":      {check: picks(0)},
+	"PgDn":   {keys: []string{"g"}, check: shows("Details")},
+	"PgUp":   {keys: []string{"G", "g"}, check: picks(0)},
+	"Ctrl-D": {keys: []string{"g"}, check: picks(5)},
+	"Ctrl-U": {check: picks(0)},
+	"g":      {keys: []string{"G"}, check: picks(0)},
+	"G":      {check: picks(30)},
 }
 
 func TestEveryKeyOfTheLocks(t *testing.T) {

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/session"
+	"github.com/cpprof/cpprof/views"
 	"github.com/rivo/tview"
 )
 
@@ -31,27 +31,23 @@ type profileWindow struct {
 	stale    bool  // refresh is waiting for its turn
 	marks    []int // numbers of steps after each thing that the person did, for undo
 
-	rows     []row
-	wanted   callpath.Path // the entry that the person has chosen, whether it is shown or not
-	selected int           // the row of that entry, or of the nearest above it that is shown
-
-	list    listView
-	columns profileColumns
-	labels  *labels
-	both    comparison // of a subject that is compared
-	detail  detail
-	monitor monitorText
-	search  string
-	sliding bool // the mouse holds the threshold
+	entries  entries
+	switched map[string]bool // which columns are shown, by their keys
+	splits   entryCosts[views.Parts]
+	labels   *labels
+	both     comparison // of a subject that is compared
+	detail   detail
+	monitor  monitorText
+	slider   canvas // of the last drawing: the threshold's track
+	sliding  bool   // the mouse holds the threshold
 }
 
 // openSubject opens a profile window, and does its steps.
 func (a *app) openSubject(of *subject, s session.Profile) *profileWindow {
-	w := &profileWindow{Box: tview.NewBox(), a: a, replay: s, subject: of}
-	if p, err := callpath.Parse(s.Selected); err == nil {
-		w.wanted = p
-	}
-	w.columns.w, w.columns.costs, w.detail.w, w.both = w, newSplits(w), w, newComparison(w)
+	w := &profileWindow{Box: tview.NewBox(), a: a, replay: s, subject: of, switched: make(map[string]bool)}
+	w.entries.list = list{a: a, w: w, of: &w.entries, noun: "an entry", clicked: w.clickRow, selected: s.Selected}
+	w.entries.wheel = w.entries.scroll
+	w.splits, w.detail.w, w.both = newSplits(w), w, newComparison(w)
 	w.labels = newLabels(w, s.Labels)
 	a.open(w)
 	w.build()
@@ -85,7 +81,7 @@ func (w *profileWindow) done() session.Profile {
 	if w.session == nil {
 		return w.replay
 	}
-	kept := session.Profile{Class: w.replay.Class, Selected: w.wanted.String(), Labels: w.labels.paths}
+	kept := session.Profile{Class: w.replay.Class, Selected: w.entries.selected, Labels: w.labels.paths}
 	kept.KeepSteps(w.session)
 	if n := len(w.replayed); len(kept.Steps) >= n && slices.Equal(kept.Steps[:n], w.replayed) {
 		kept.Steps = slices.Concat(w.replay.Steps, kept.Steps[n:])
@@ -126,7 +122,7 @@ func (w *profileWindow) build() {
 			w.replayed = w.session.Steps()
 			w.remark()
 		}
-		w.columns.costs.forget()
+		w.splits.forget()
 		w.detail.forget()
 		w.update()
 	})

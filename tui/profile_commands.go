@@ -50,7 +50,7 @@ func (w *profileWindow) names() []string {
 // takePath puts the entry of a path into the profile, and selects it. A text that begins with ".." goes on from the entry
 // that is selected.
 func (w *profileWindow) takePath(text string) error {
-	if e := w.entry(); e != nil && strings.HasPrefix(text, "..") {
+	if e := w.entries.entry(); e != nil && strings.HasPrefix(text, "..") {
 		text = e.Key() + " " + text
 	}
 	p, err := callpath.Parse(text)
@@ -64,8 +64,8 @@ func (w *profileWindow) takePath(text string) error {
 // chooseStep selects the entry that a step was about.
 func (w *profileWindow) chooseStep(p callpath.Path) {
 	if e := w.session.Find(p); e != nil {
-		w.chooseEntry(e.Path)
-		w.reveal(e.Path)
+		w.entries.chooseKey(e.Path.String())
+		w.entries.revealBelow(e.Path)
 		if !w.session.Visible(e) {
 			w.a.say("%s has %s: it is hidden by the threshold ([ lowers it).", e.Key(), report.CountedHits(e.Hits))
 		}

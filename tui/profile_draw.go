@@ -4,25 +4,12 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/views"
 	"github.com/gdamore/tcell/v2"
 )
-
-// A listView is which part of the rows is on the screen.
-type listView struct {
-	area   canvas // of the last drawing
-	top    int    // the first row shown
-	follow bool   // the selected row has to be in sight
-	reveal int    // rows below the selected one that should be in sight too
-	slider canvas // its track
-	names  int    // the column where names begin
-	shift  int    // columns that names are moved to the left
-	pan    int    // columns that the person has moved the names to the left
-}
 
 // Draw draws the window: what it shows, the rows, the detail pane, and the threshold.
 func (w *profileWindow) Draw(screen tcell.Screen) {
@@ -99,57 +86,50 @@ func (w *profileWindow) drawTitle(c canvas) {
 
 // drawRows draws the entries that there is room for, below the names of their columns.
 func (w *profileWindow) drawRows(c canvas) {
-	hitsWidth := max(len("hits"), len(report.Hits(w.session.Root().Hits)))
-	head := fmt.Sprintf("   cost  %*s", hitsWidth, "hits")
-	if w.compares() {
-		head = comparisonHead
+	columns := w.columnsShown()
+	head := " "
+	for _, column := range columns {
+		head += column.head(w)
 	}
-	head += w.columns.head()
 	names := textWidth(head) + 2
 	c.fill(0, 0, w.a.theme.bar)
 	c.text(0, 0, head+"  call path", w.a.theme.bar)
-	area := c.part(0, 1, c.width, c.height-1)
-	w.list.follow = w.list.follow || area.height != w.list.area.height
-	w.list.area = area
-	w.scrollToSelected()
-	shown := w.rows[w.list.top:min(len(w.rows), w.list.top+area.height)]
-	w.columns.want(shown)
-	w.labels.want(shown)
-	w.list.names, w.list.shift = names, w.shift(area.width-names)
-	for y, r := range shown {
-		style := w.a.theme.plain
-		if w.list.top+y == w.selected {
-			style = w.a.theme.selected
-			area.fill(0, y, style)
+	first, last := w.entries.inSight(c.part(0, 1, c.width, c.height-1))
+	for _, column := range columns {
+		if column.want != nil {
+			column.want(w, w.entries.rows[first:last])
 		}
-		level := heatLevel(r.cost)
-		line := fmt.Sprintf("%6s  %*s", report.Cost(r.cost), hitsWidth, report.Hits(r.entry.Hits))
-		if w.compares() {
-			line, level = w.both.text(r)
-		}
-		area.text(0, y, heatIcons[level], w.a.theme.heat[level])
-		x := area.text(1, y, line, style)
-		if w.list.top+y == w.selected {
-			area.text(1, y, "›", style)
-		}
-		w.columns.draw(area.part(x, y, area.width-x, 1), r, style)
-		w.drawName(area.part(names, y, area.width-names, 1), r, style)
 	}
-	w.drawMore(c)
+	w.entries.place(names, c.width-names)
+	for i := first; i < last; i++ {
+		w.drawRow(w.entries.area.part(0, i-first, c.width, 1), i, columns)
+	}
+	w.entries.drawMore(c, w.a.theme)
+}
+
+func (w *profileWindow) drawRow(c canvas, i int, columns []profileColumn) {
+	r, style := w.entries.rows[i], w.a.theme.plain
+	if i == w.entries.at {
+		style = w.a.theme.selected
+		c.fill(0, 0, style)
+	}
+	level := heatLevel(r.cost)
+	if w.compares() {
+		level = w.both.heat(r)
+	}
+	c.text(0, 0, heatIcons[level], w.a.theme.heat[level])
+	x := 1
+	for _, column := range columns {
+		x += column.draw(w, c.part(x, 0, c.width-x, 1), r, style)
+	}
+	if i == w.entries.at {
+		c.text(1, 0, "›", style)
+	}
+	w.drawName(c.part(w.entries.names, 0, c.width-w.entries.names, 1), r, style)
 }
 
 // compares tells whether the window shows what entries cost in two views.
 func (w *profileWindow) compares() bool { return w.subject.against != "" }
-
-// drawMore says in the head how many rows there are above and below.
-func (w *profileWindow) drawMore(c canvas) {
-	above, below := w.list.top, len(w.rows)-w.list.top-w.list.area.height
-	if above <= 0 && below <= 0 {
-		return
-	}
-	text := fmt.Sprintf(" ▲%d ▼%d ", max(above, 0), max(below, 0))
-	c.text(c.width-textWidth(text), 0, text, w.a.theme.bar)
-}
 
 // drawName draws an entry's label, indented by its depth.
 func (w *profileWindow) drawName(c canvas, r row, style tcell.Style) {
@@ -161,7 +141,7 @@ func (w *profileWindow) drawName(c canvas, r row, style tcell.Style) {
 	case len(r.entry.Children) > 0:
 		marker = "▾"
 	}
-	x := 2*r.depth - w.list.shift
+	x := 2*r.depth - w.entries.shift
 	c.text(x, 0, marker, style)
 	hidden := ""
 	if below > 0 {
@@ -194,42 +174,4 @@ func (w *profileWindow) nameStyle(e *refine.Entry) tcell.Style {
 		return w.a.theme.bold
 	}
 	return w.a.theme.plain
-}
-
-// shift is how many columns names are moved to the left, so that the selected one can be read however deep it is.
-func (w *profileWindow) shift(room int) int {
-	e := w.entry()
-	if e == nil {
-		return 0
-	}
-	need := 2*w.rows[w.selected].depth + 2 + min(textWidth(e.Label()), max(room/2, 12))
-	return max(0, need-room+w.list.pan)
-}
-
-// scrollToSelected brings the selected row into sight, where it has moved, and as many of those below it as were just found.
-func (w *profileWindow) scrollToSelected() {
-	l := &w.list
-	if l.follow {
-		l.follow = false
-		bottom := w.selected + min(l.reveal, l.area.height-2)
-		l.top = max(l.top, bottom-l.area.height+1)
-		l.top = min(l.top, w.selected)
-		l.reveal = 0
-	}
-	l.top = max(0, min(l.top, len(w.rows)-l.area.height))
-}
-
-// reveal brings what was found below an entry into sight.
-func (w *profileWindow) reveal(below callpath.Path) {
-	for i, r := range w.rows {
-		if r.entry.Key() != below.String() {
-			continue
-		}
-		n := 0
-		for n+i+1 < len(w.rows) && w.rows[i+1+n].depth > r.depth {
-			n++
-		}
-		w.list.reveal = n
-		return
-	}
 }

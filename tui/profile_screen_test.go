@@ -154,7 +154,7 @@ func TestDeepEntriesCanBeRead(t *testing.T) {
 	}
 	var label string
 	var depth int
-	b.do(func() { w := b.profile(); label, depth = w.entry().Label(), w.rows[w.selected].depth })
+	b.do(func() { w := b.profile(); label, depth = w.entries.entry().Label(), w.entries.rows[w.entries.at].depth })
 	if depth < 12 {
 		t.Fatalf("the selected entry is only %d deep", depth)
 	}
@@ -167,7 +167,7 @@ func TestLongProfilesScroll(t *testing.T) {
 	b := largeProfile(t, 20_000)
 	b.keys("e", "[", "[", "[", "[", "[", "[")
 	var n int
-	b.do(func() { n = len(b.profile().rows) })
+	b.do(func() { n = len(b.profile().entries.rows) })
 	if n < 1000 {
 		t.Fatalf("only %d rows", n)
 	}

@@ -31,7 +31,7 @@ func (w *profileWindow) refine(what string, work func(*refine.Session) error, th
 		w.update()
 		if then != nil {
 			then()
-			w.list.follow = true
+			w.entries.follow = true
 		}
 	})
 }
@@ -58,17 +58,17 @@ func brief(step refine.Step, err error) error {
 
 // refineSelected refines the selected entry downward.
 func (w *profileWindow) refineSelected(kind refine.Kind) {
-	e := w.entry()
+	e := w.entries.entry()
 	if e == nil {
 		return
 	}
 	w.session.Collapse(e.Path, false)
-	w.step(kind, e.Key(), func() { w.reveal(e.Path) })
+	w.step(kind, e.Key(), func() { w.entries.revealBelow(e.Path) })
 }
 
 // splitSelected splits the selected entry upward where its path was last extended: P1 ..P2 at P2.
 func (w *profileWindow) splitSelected() {
-	e := w.entry()
+	e := w.entries.entry()
 	if e == nil {
 		return
 	}
@@ -87,9 +87,9 @@ func (w *profileWindow) up(p1, p2 callpath.Path) {
 		if e := w.session.Find(p1); e != nil {
 			p1 = e.Path // begins with the root
 		}
-		for _, r := range w.rows {
+		for _, r := range w.entries.rows {
 			if q := r.entry.Path; len(q.Elements) > len(p1.Elements)+1 && isSplit(q, p1, p2) {
-				w.chooseEntry(q)
+				w.entries.chooseKey(q.String())
 				return
 			}
 		}
@@ -121,7 +121,7 @@ func isSplit(p, p1, p2 callpath.Path) bool {
 // follow refines the selected entry on to where it branches, and goes to the heaviest branch; where it is refined
 // already, it only goes there.
 func (w *profileWindow) follow() {
-	e := w.entry()
+	e := w.entries.entry()
 	if e == nil {
 		return
 	}
@@ -141,7 +141,7 @@ func (w *profileWindow) follow() {
 
 // toBranch selects the heaviest entry below the place where the way down from an entry branches, or the way's end.
 func (w *profileWindow) toBranch(p callpath.Path) {
-	w.reveal(p)
+	w.entries.revealBelow(p)
 	e := w.session.Find(p)
 	for e != nil && len(e.Children) > 0 && w.session.Visible(e.Children[0]) && !w.session.Collapsed(e) {
 		first := e.Children[0]
@@ -151,7 +151,7 @@ func (w *profileWindow) toBranch(p callpath.Path) {
 		}
 		e = first
 	}
-	w.chooseEntry(p)
+	w.entries.chooseKey(p.String())
 }
 
 // autoSteps bound the refinements of one key, so that what it shows fits a screen or two.
@@ -174,7 +174,7 @@ func (w *profileWindow) prune(e callpath.Expr) {
 
 // askPrune asks whether to prune the selected entry away or to it.
 func (w *profileWindow) askPrune() {
-	e := w.entry()
+	e := w.entries.entry()
 	if e == nil {
 		return
 	}

@@ -42,7 +42,7 @@ func (b *bench) profile() *profileWindow { return b.app.window().(*profileWindow
 // chosen is the label of the selected entry.
 func (b *bench) chosen() (label string) {
 	b.t.Helper()
-	b.do(func() { label = b.profile().entry().Label() })
+	b.do(func() { label = b.profile().entries.entry().Label() })
 	return label
 }
 
@@ -92,8 +92,8 @@ var profileKeys = map[string]keyTest{
 	"Space":  {keys: []string{"j"}, check: shows("▸ bob.(*terminal).run")},
 	"g":      {keys: []string{"G"}, check: chooses(terminals)},
 	"G":      {check: chooses("..:MONITOR")},
-	"Ctrl-F": {check: chooses("..:MONITOR")},
-	"Ctrl-B": {keys: []string{"G"}, check: chooses(terminals)},
+	"PgDn":   {check: chooses("..:MONITOR")},
+	"PgUp":   {keys: []string{"G"}, check: chooses(terminals)},
 	"Ctrl-D": {check: chooses("..:MONITOR")},
 	"Ctrl-U": {keys: []string{"G"}, check: chooses(terminals)},
 	"<":      {keys: []string{">", ">", ">", ">", ">", ">", ">"}, check: shows("sync.(*Mutex).Lock")},

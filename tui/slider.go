@@ -89,7 +89,7 @@ func (w *profileWindow) drawSlider(c canvas) {
 	line := c.part(x, 0, track, 1)
 	line.text(0, 0, strings.Repeat("─", track), w.a.theme.dim)
 	line.text(knob, 0, "●", w.a.theme.key)
-	w.list.slider = c.part(x-2, 0, track+4, 1) // with its brackets
+	w.slider = c.part(x-2, 0, track+4, 1) // with its brackets
 	text := fmt.Sprintf(" ]  %s (cost %s)", report.CountedHits(limit), report.Cost(w.session.Tree().Main().Cost(limit)))
 	x = c.text(x+track, 0, text, w.a.theme.plain)
 	if hidden := w.hidden(); hidden > 0 {
@@ -99,7 +99,7 @@ func (w *profileWindow) drawSlider(c canvas) {
 
 // hidden is the number of entries that don't reach the threshold.
 func (w *profileWindow) hidden() (sum int) {
-	for _, r := range w.rows {
+	for _, r := range w.entries.rows {
 		if !w.session.Collapsed(r.entry) {
 			sum += w.session.Hidden(r.entry)
 		}
@@ -110,7 +110,7 @@ func (w *profileWindow) hidden() (sum int) {
 // slideTo moves the threshold to the stop at a column of the slider; a click on a bracket moves it by one stop.
 func (w *profileWindow) slideTo(column int, click bool) {
 	stops := sliderStops(w.session.Root().Hits)
-	track := max(w.list.slider.width-5, 1)
+	track := max(w.slider.width-5, 1)
 	column -= 2
 	if click && (column < 0 || column > track) {
 		w.slide(column)

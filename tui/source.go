@@ -48,7 +48,7 @@ func countLines(build func(views.Options) (viewed, error), o views.Options) line
 
 // source gives the lines of a function that have hits, and those around them, with the hits of each; they are counted
 // over the whole view, and only once they are asked for.
-func (d *detail) source(function string, width int) []detailLine {
+func (d *detail) source(function string, width int) []textLine {
 	t := d.w.a.theme
 	if d.w.a.options.Granularity != views.ByFunction {
 		return nil
@@ -58,7 +58,7 @@ func (d *detail) source(function string, width int) []detailLine {
 		return countLines(func(o views.Options) (viewed, error) { return view(recording, o) }, options)
 	})
 	if lines == nil {
-		return []detailLine{{"Counting hits by line …", t.dim}}
+		return []textLine{{"Counting hits by line …", t.dim}}
 	}
 	f := functionNamed(recording, function)
 	counted := (*lines)[function]
@@ -66,14 +66,14 @@ func (d *detail) source(function string, width int) []detailLine {
 	if f.File != "" {
 		title = fmt.Sprintf("%s:%d", f.File, f.Line)
 	}
-	out := []detailLine{{"", t.plain}}
+	out := []textLine{{"", t.plain}}
 	for _, l := range wrap(title+"  (hits by line, in the whole view)", width) {
-		out = append(out, detailLine{l, t.title})
+		out = append(out, textLine{l, t.title})
 	}
 	text, err := sourceLines(f.File)
 	if err != nil {
 		for _, l := range wrap(err.Error(), width) {
-			out = append(out, detailLine{l, t.dim})
+			out = append(out, textLine{l, t.dim})
 		}
 	}
 	hot := hottest(counted)
@@ -86,7 +86,7 @@ func (d *detail) source(function string, width int) []detailLine {
 		if n <= len(text) {
 			code = strings.ReplaceAll(text[n-1], "\t", "    ")
 		}
-		out = append(out, detailLine{cut(report.Printable(fmt.Sprintf("%7s %5d  %s", count, n, code)), width), style})
+		out = append(out, textLine{cut(report.Printable(fmt.Sprintf("%7s %5d  %s", count, n, code)), width), style})
 	}
 	return out
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/cpprof/cpprof/session"
 	"github.com/cpprof/cpprof/views"
@@ -17,18 +16,21 @@ type summaryWindow struct {
 	*tview.Box
 	a        *app
 	timeline *timeline
-	classes  []views.ClassSummary // in the order of the table
-	widest   [typedColumn - 1]int // of the columns of numbers, in characters
-	order    order
-	selected string // class; it may be gone while only a span counts
-	top      int    // the first class shown
-	table    tablePlace
-	found    string // what was searched for last
-	stale    bool   // refresh is waiting for its turn
+	classTable
+	order   order
+	list    list
+	heading heading
+	stale   bool // refresh is waiting for its turn
 }
 
 func newSummaryWindow(a *app) *summaryWindow {
-	w := &summaryWindow{Box: tview.NewBox(), a: a, timeline: newTimeline(a), order: order{column: defaultOrder}}
+	w := &summaryWindow{Box: tview.NewBox(), a: a, timeline: newTimeline(a), classTable: classTable{widest: measure(nil)}, order: order{column: defaultOrder}}
+	w.list = list{a: a, w: w, of: w, noun: "a class", clicked: func(_, _ int, double bool) {
+		if double {
+			w.openSelected()
+		}
+	}}
+	w.list.wheel = w.list.move
 	w.refresh()
 	return w
 }
@@ -54,24 +56,33 @@ func (w *summaryWindow) refresh() {
 	})
 }
 
+// A classTable is a table of classes, and how wide its columns of numbers must be.
+type classTable struct {
+	classes []views.ClassSummary // in the order of the table
+	widest  []int
+}
+
 func (w *summaryWindow) sumUp() {
 	r, o := w.a.recording, w.a.options
-	start(w.a, w, "Summing up the classes", func() ([]views.ClassSummary, error) { return views.Classes(r, o) },
-		func(classes []views.ClassSummary, err error) {
-			if errors.Is(err, context.Canceled) {
-				return
-			}
-			if err != nil {
-				w.a.fail(err)
-				return
-			}
-			w.classes = classes
-			w.measure()
-			w.order.sort(w.classes)
-			if w.selected == "" && len(classes) > 0 {
-				w.selected = w.classes[0].Class
-			}
-		})
+	work := func() (classTable, error) {
+		classes, err := views.Classes(r, o)
+		return classTable{classes, measure(classes)}, err
+	}
+	start(w.a, w, "Summing up the classes", work, func(t classTable, err error) {
+		if errors.Is(err, context.Canceled) {
+			return
+		}
+		if err != nil {
+			w.a.fail(err)
+			return
+		}
+		w.classTable = t
+		w.order.sort(w.classes)
+		w.list.found()
+		if w.list.selected == "" {
+			w.list.choose(0)
+		}
+	})
 }
 
 func (w *summaryWindow) bindings() []binding {
@@ -82,7 +93,7 @@ func (w *summaryWindow) bindings() []binding {
 	if w.a.options.Span != (views.Span{}) {
 		esc.label = "All"
 	}
-	return []binding{
+	own := []binding{
 		{keys: []string{"Enter"}, label: "Open", description: "the Thread View of the class", do: func(string) { w.openSelected() }},
 		{keys: []string{"s"}, label: "Server", description: "the Server View", do: func(string) { w.a.openServer() }},
 		{keys: []string{"t"}, label: "Timeline", description: "select a span that alone counts; the mouse drags one", do: func(string) { w.timeline.active = true }},
@@ -92,16 +103,8 @@ func (w *summaryWindow) bindings() []binding {
 		{keys: []string{"r"}, description: "reverse the order", do: func(string) { w.orderBy(w.order.column) }},
 		{keys: []string{"w"}, description: "waiting goroutines in the timeline, too, or not", do: func(string) { w.timeline.toggleWaiting() }},
 		{keys: []string{"i"}, label: "Info", description: "all about the recording, and all warnings", do: func(string) { w.a.overlay = newInfo(w.a) }},
-		{keys: []string{"/"}, description: "search a class", do: func(string) { w.search() }},
-		{keys: []string{"n"}, description: "the next class that was searched for", do: func(string) { w.next(1) }},
-		{keys: []string{"N"}, description: "the class before that was searched for", do: func(string) { w.next(-1) }},
-		{keys: []string{"j", "Down"}, description: "the next class", do: func(string) { w.move(1) }},
-		{keys: []string{"k", "Up"}, description: "the class before", do: func(string) { w.move(-1) }},
-		{keys: []string{"PgDn", "Ctrl-F"}, description: "a page on", do: func(string) { w.move(w.table.rows) }},
-		{keys: []string{"PgUp", "Ctrl-B"}, description: "a page back", do: func(string) { w.move(-w.table.rows) }},
-		{keys: []string{"g", "Home"}, description: "the first class", do: func(string) { w.move(-len(w.classes)) }},
-		{keys: []string{"G", "End"}, description: "the last class", do: func(string) { w.move(len(w.classes)) }},
 	}
+	return append(own, w.list.bindings()...)
 }
 
 func (w *summaryWindow) commands() []command {
@@ -113,57 +116,25 @@ func (w *summaryWindow) commands() []command {
 }
 
 func (w *summaryWindow) openSelected() {
-	if w.place() >= 0 {
-		w.a.openThread(w.selected)
+	if w.list.current() >= 0 {
+		w.a.openThread(w.list.selected)
 	}
 }
 
-// place is that of the selected class in the table, -1 where it isn't there.
-func (w *summaryWindow) place() int {
-	return slices.IndexFunc(w.classes, func(c views.ClassSummary) bool { return c.Class == w.selected })
+func (w *summaryWindow) lines() int           { return len(w.classes) }
+func (w *summaryWindow) key(line int) string  { return w.classes[line].Class }
+func (w *summaryWindow) name(line int) string { return w.classes[line].Class }
+
+func (w *summaryWindow) lineOf(class string) int {
+	return slices.IndexFunc(w.classes, func(c views.ClassSummary) bool { return c.Class == class })
 }
 
-func (w *summaryWindow) move(by int) {
-	if len(w.classes) > 0 {
-		w.selected = w.classes[min(max(0, w.place()+by), len(w.classes)-1)].Class
-	}
-}
-
-// orderBy orders by a column, or reverses the order where that is the column already.
+// orderBy orders by a column, or reverses the order if that is the column already.
 func (w *summaryWindow) orderBy(column int) {
 	column %= len(classColumns)
 	w.order = order{column, column == w.order.column && !w.order.reversed}
 	w.order.sort(w.classes)
-}
-
-func (w *summaryWindow) search() {
-	var names []string
-	for _, c := range w.classes {
-		names = append(names, c.Class)
-	}
-	w.a.ask("/", "", words(names...), func(text string) error {
-		if text != "" {
-			w.found = text
-		}
-		w.next(1)
-		return nil
-	})
-}
-
-// next selects the next class, or the one before, that has what was searched for in its name.
-func (w *summaryWindow) next(by int) {
-	n := len(w.classes)
-	if n == 0 || w.found == "" {
-		return
-	}
-	for i, step := max(w.place(), 0), 0; step < n; step++ {
-		i = (i + by + n) % n
-		if strings.Contains(strings.ToLower(w.classes[i].Class), strings.ToLower(w.found)) {
-			w.selected = w.classes[i].Class
-			return
-		}
-	}
-	w.a.say("No class has %q in its name.", w.found)
+	w.list.found()
 }
 
 // MouseHandler takes the mouse: in the timeline, on the table's heading, and on its classes.
@@ -173,32 +144,14 @@ func (w *summaryWindow) MouseHandler() func(tview.MouseAction, *tcell.EventMouse
 		if action == tview.MouseMove && e.Buttons()&tcell.ButtonPrimary == 0 {
 			w.timeline.dragged = false // let go over another window
 		}
-		if w.timeline.mouse(action, x, y) {
+		if w.timeline.mouse(action, x, y) || w.list.mouse(action, x, y) {
 			return true, nil
 		}
-		switch action {
-		case tview.MouseLeftClick, tview.MouseLeftDoubleClick:
-			w.click(x, y, action == tview.MouseLeftDoubleClick)
-		case tview.MouseScrollUp:
-			w.move(-wheelLines)
-		case tview.MouseScrollDown:
-			w.move(wheelLines)
+		if action == tview.MouseLeftClick || action == tview.MouseLeftDoubleClick {
+			if column := w.heading.columnAt(x, y); column >= 0 {
+				w.orderBy(column)
+			}
 		}
 		return true, nil
-	}
-}
-
-func (w *summaryWindow) click(x, y int, double bool) {
-	place := y - w.table.y - 1
-	switch {
-	case place == -1:
-		if column := w.table.columnAt(x); column >= 0 {
-			w.orderBy(column)
-		}
-	case place >= 0 && place < w.table.rows && w.top+place < len(w.classes):
-		w.selected = w.classes[w.top+place].Class
-		if double {
-			w.a.act(w, w.openSelected)
-		}
 	}
 }

@@ -57,54 +57,19 @@ func (w *summaryWindow) state() (text string, bad bool) {
 	return first, first != ""
 }
 
-// An info is all about the recording, over the window.
-type info struct {
-	a    *app
-	top  int // the first line shown
-	page int // lines of the last drawing
-}
-
-func newInfo(a *app) *info { return &info{a: a} }
-
-func (o *info) lines(width int) []string {
-	var b strings.Builder
-	if err := report.Info(&b, o.a.path, o.a.recording); err != nil {
-		return []string{err.Error()}
-	}
-	return wrap(strings.TrimSuffix(b.String(), "\n"), width)
-}
-
-func (o *info) draw(c canvas) {
-	lines := o.lines(c.width - 2)
-	c.clear(o.a.theme.plain)
-	o.page = c.height
-	o.top = max(0, min(o.top, len(lines)-o.page))
-	for y := 0; y < c.height && o.top+y < len(lines); y++ {
-		c.text(1, y, lines[o.top+y], o.a.theme.plain)
-	}
-	if o.top+c.height < len(lines) {
-		c.fill(0, c.height-1, o.a.theme.plain)
-		c.text(1, c.height-1, "▼ more", o.a.theme.dim)
-	}
-}
-
-// click ends it.
-func (o *info) click(int, int) { o.a.overlay = nil }
-
-func (o *info) scroll(lines int) { o.top += lines }
-
-// key scrolls; every other key ends it.
-func (o *info) key(name string) {
-	switch name {
-	case "j", "Down":
-		o.scroll(1)
-	case "k", "Up":
-		o.scroll(-1)
-	case "PgDn", "Space", "Ctrl-F":
-		o.scroll(o.page)
-	case "PgUp", "Ctrl-B":
-		o.scroll(-o.page)
-	default:
-		o.a.overlay = nil
-	}
+// newInfo is all about the recording, over the window.
+func newInfo(a *app) *page {
+	return &page{a: a, lines: func(width int) (lines []func(canvas)) {
+		var b strings.Builder
+		text := ""
+		if err := report.Info(&b, a.path, a.recording); err != nil {
+			text = err.Error()
+		} else {
+			text = strings.TrimSuffix(b.String(), "\n")
+		}
+		for _, line := range wrap(text, width-2) {
+			lines = append(lines, func(c canvas) { c.text(1, 0, line, a.theme.plain) })
+		}
+		return lines
+	}}
 }

@@ -1,0 +1,119 @@
+package tui
+
+import (
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/tview"
+)
+
+// A pager is what of a text is in sight.
+type pager struct {
+	area canvas // of the last drawing
+	top  int    // the first line in sight
+}
+
+// A textLine is a line of a text, in its style.
+type textLine struct {
+	text  string
+	style tcell.Style
+}
+
+// scroll moves what is in sight by lines; how far it can is known when it is drawn.
+func (p *pager) scroll(by int) { p.top += by }
+
+// inSight returns the lines of so many that are to be drawn on an area, from first to before last.
+func (p *pager) inSight(area canvas, lines int) (first, last int) {
+	p.area = area
+	p.top = max(0, min(p.top, lines-area.height))
+	return p.top, min(lines, p.top+area.height)
+}
+
+// key scrolls by a key, and reports whether it is one of those that do.
+func (p *pager) key(name string) bool {
+	switch name {
+	case "j", "Down":
+		p.scroll(1)
+	case "k", "Up":
+		p.scroll(-1)
+	case "PgDn", "Space", "Ctrl-F":
+		p.scroll(p.area.height)
+	case "PgUp", "Ctrl-B":
+		p.scroll(-p.area.height)
+	default:
+		return false
+	}
+	return true
+}
+
+// A page is a text over the window, which scrolls; every key that doesn't scroll ends it, and so does a click.
+type page struct {
+	a *app
+	pager
+
+	// lines are what draws each line, for a width.
+	lines func(width int) []func(canvas)
+}
+
+func (p *page) draw(c canvas) {
+	t := p.a.theme
+	c.clear(t.plain)
+	lines := p.lines(c.width)
+	first, last := p.inSight(c, len(lines))
+	for i, draw := range lines[first:last] {
+		draw(c.part(0, i, c.width, 1))
+	}
+	if last < len(lines) {
+		c.fill(0, c.height-1, t.plain)
+		c.text(1, c.height-1, "▼ more", t.dim)
+	}
+}
+
+func (p *page) key(name string) {
+	if !p.pager.key(name) {
+		p.a.overlay = nil
+	}
+}
+
+// A pane is a text about one thing below a title, in a part of a window; its keys are J and K.
+type pane struct {
+	pager
+	of string // what the text was about when it was drawn last
+}
+
+// draw draws the lines of a text about something, from the first one if it was about something else before.
+func (p *pane) draw(c canvas, t *theme, title, of string, lines []textLine) {
+	if p.of != of {
+		p.of, p.top = of, 0
+	}
+	c.fill(0, 0, t.bar)
+	c.text(1, 0, cut(title, c.width-1), t.bar)
+	body := c.part(1, 1, c.width-1, c.height-1)
+	first, last := p.inSight(body, len(lines))
+	drawScrolled(c, "J K scroll ", first, len(lines)-last, t.bar)
+	for y, l := range lines[first:last] {
+		body.text(0, y, l.text, l.style)
+	}
+}
+
+// mouse turns the wheel over the pane, and reports whether the action was one for it.
+func (p *pane) mouse(action tview.MouseAction, x, y int) bool {
+	if _, _, inside := p.area.has(x, y); !inside {
+		return false
+	}
+	switch action {
+	case tview.MouseScrollUp:
+		p.scroll(-wheelLines)
+	case tview.MouseScrollDown:
+		p.scroll(wheelLines)
+	default:
+		return false
+	}
+	return true
+}
+
+// bindings are the keys of a pane; the first one has the label.
+func (p *pane) bindings(label string) []binding {
+	return []binding{
+		{keys: []string{"J"}, label: label, description: "scroll the details down", do: func(string) { p.scroll(1) }},
+		{keys: []string{"K"}, description: "scroll the details up", do: func(string) { p.scroll(-1) }},
+	}
+}

@@ -1,0 +1,173 @@
+package tui
+
+import (
+	"fmt"
+	"math/big"
+
+	"github.com/cpprof/cpprof/bottlenecks"
+	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/views"
+	"github.com/gdamore/tcell/v2"
+)
+
+// A profileColumn is a column, or some that go together, beside the call paths of a profile window.
+type profileColumn struct {
+	shown func(*profileWindow) bool // nil: if its key has switched it on
+	key   string                    // that switches it on, or off
+	label string                    // of the key's button
+	about string                    // what it shows, for the help
+
+	head func(*profileWindow) string
+	want func(w *profileWindow, rows []row) // begins to compute what rows lack; nil if they lack nothing
+	draw func(w *profileWindow, c canvas, r row, style tcell.Style) (width int)
+}
+
+// profileColumns are all columns, in their order.
+var profileColumns = []profileColumn{costColumn, comparisonColumn, labelColumn, intervalColumn, typedColumn}
+
+// of completes a column that has one text for each row.
+func (c profileColumn) of(text func(*profileWindow, row) string) profileColumn {
+	c.draw = func(w *profileWindow, on canvas, r row, style tcell.Style) int {
+		return on.text(0, 0, text(w, r), style)
+	}
+	return c
+}
+
+// columnsShown are the columns of the window.
+func (w *profileWindow) columnsShown() (columns []profileColumn) {
+	for _, c := range profileColumns {
+		if c.shown != nil && c.shown(w) || c.shown == nil && w.switched[c.key] {
+			columns = append(columns, c)
+		}
+	}
+	return columns
+}
+
+// columnBindings are the keys that switch columns on.
+func (w *profileWindow) columnBindings() (list []binding) {
+	for _, c := range profileColumns {
+		if c.key != "" {
+			list = append(list, binding{keys: []string{c.key}, label: c.label, description: c.about, do: func(string) { w.switched[c.key] = !w.switched[c.key] }})
+		}
+	}
+	return list
+}
+
+// costColumn is what an entry costs, and its hits.
+var costColumn = profileColumn{
+	shown: func(w *profileWindow) bool { return !w.compares() },
+	head:  func(w *profileWindow) string { return fmt.Sprintf("  cost  %*s", w.hitsWidth(), "hits") },
+}.of(func(w *profileWindow, r row) string {
+	return fmt.Sprintf("%6s  %*s", report.Cost(r.cost), w.hitsWidth(), report.Hits(r.entry.Hits))
+})
+
+// hitsWidth is the width of the largest number of hits.
+func (w *profileWindow) hitsWidth() int {
+	return max(len("hits"), len(report.Hits(w.session.Root().Hits)))
+}
+
+// comparisonColumn is what an entry costs in two recordings, and the difference.
+var comparisonColumn = profileColumn{
+	shown: (*profileWindow).compares,
+	head:  func(*profileWindow) string { return "     A       B   A - B" },
+}.of(func(w *profileWindow, r row) string { return w.both.text(r) })
+
+// labelColumn is an entry's overlap with the labels.
+var labelColumn = profileColumn{
+	shown: func(w *profileWindow) bool { return len(w.labels.paths) > 0 },
+	head:  func(*profileWindow) string { return report.LabelsHead },
+	want:  func(w *profileWindow, rows []row) { w.labels.costs.want(rows) },
+}.of(func(w *profileWindow, r row) string { return w.labels.text(r) })
+
+// intervalColumn is half of the interval in which the cost lies with a probability of 95 %.
+var intervalColumn = profileColumn{
+	key: "i", label: "±", about: "a column of the 95 % interval of the cost (or not)",
+	head: func(*profileWindow) string { return "      ±" },
+}.of(func(w *profileWindow, r row) string {
+	text := "-"
+	if i := bottlenecks.CostInterval(w.session.Tree().Main(), r.entry.Hits); i != nil {
+		text = fmt.Sprintf("±%.3f", (i.High-i.Low)/2)
+	}
+	return fmt.Sprintf("%7s", text)
+})
+
+// typedColumn is how the cost of an entry divides into typed times.
+var typedColumn = profileColumn{
+	key: "t", label: "Typed", about: "columns of the typed time that the entry leads to (or not)",
+	head: func(*profileWindow) (s string) {
+		for t := range views.NumTypedTimes {
+			s += fmt.Sprintf("%5s", t.Short())
+		}
+		return s
+	},
+	want: func(w *profileWindow, rows []row) { w.splits.want(rows) },
+	draw: func(w *profileWindow, c canvas, r row, style tcell.Style) (x int) {
+		costs, there := w.splits.get(r)
+		for i := range costs {
+			text := "…"
+			if there {
+				text = fraction(costs[i])
+			}
+			s := style
+			if s == w.a.theme.plain {
+				s = w.a.theme.typed[i]
+			}
+			x = c.text(x, 0, fmt.Sprintf("%5s", text), s)
+		}
+		return x
+	},
+}
+
+// newSplits are the costs of a window's entries by typed time.
+func newSplits(w *profileWindow) entryCosts[views.Parts] {
+	return entryCosts[views.Parts]{
+		w: w, atOnce: 8, // so that a large tree's fill in bit by bit
+		begin: func(t *calltree.Tree, m *calltree.Membership) func([]callpath.Path) []views.Parts {
+			return func(paths []callpath.Path) []views.Parts { return splits(t, m, paths) }
+		},
+	}
+}
+
+// splits returns the cost of P ..:RUN, P ..:LOAD and so on for every path. A path that ends in typed time itself is all of
+// that kind.
+func splits(t *calltree.Tree, m *calltree.Membership, paths []callpath.Path) []views.Parts {
+	var all []callpath.Path
+	for _, p := range paths {
+		own, ends := typedTimeOf(p)
+		for typed := range views.NumTypedTimes {
+			q := p.Then(callpath.Frame(typed.String()), true)
+			if ends && typed == own {
+				q = p
+			}
+			all = append(all, q)
+		}
+	}
+	costs := make([]views.Parts, len(paths))
+	for i, h := range callpath.Costs(t, m, all) {
+		costs[i/int(views.NumTypedTimes)][i%int(views.NumTypedTimes)] = t.Main().Cost(h)
+	}
+	return costs
+}
+
+// typedTimeOf returns the typed time to which the end of a path belongs, if it belongs to one.
+func typedTimeOf(p callpath.Path) (views.TypedTime, bool) {
+	names := make([]string, len(p.Elements))
+	for i, e := range p.Elements {
+		names[i] = e.Name
+	}
+	return views.TypedTimeOf(names)
+}
+
+// fraction shows a cost with two decimals and no more than it needs: ".27", "1.00", "" for none.
+func fraction(cost *big.Rat) string {
+	text := report.Decimal(cost, 2)
+	switch {
+	case cost.Sign() == 0:
+		return ""
+	case text[0] == '0':
+		return text[1:]
+	}
+	return text
+}
