@@ -15,14 +15,15 @@ const (
 	benchSamples    = 10_000
 	benchGoroutines = 1_000
 	benchShare      = 0.01
+	benchMonitors   = 60 // where there are any
 )
 
-func writeBench(b testing.TB, name string) {
+func writeBench(b testing.TB, name string, monitors int) {
 	w, err := sampledata.Replace(name, synthetic.Header())
 	if err != nil {
 		b.Fatal(err)
 	}
-	if err := synthetic.Record(w, benchSamples, benchGoroutines, benchShare); err != nil {
+	if err := synthetic.Record(synthetic.Monitored(w, monitors), benchSamples, benchGoroutines, benchShare); err != nil {
 		b.Fatal(err)
 	}
 	if err := w.Close(); err != nil {
@@ -46,17 +47,22 @@ func folderSize(b testing.TB, name string) int64 {
 	return size
 }
 
-func BenchmarkWrite(b *testing.B) {
+func BenchmarkWrite(b *testing.B)       { benchmarkWrite(b, 0) }
+func BenchmarkWriteSeries(b *testing.B) { benchmarkWrite(b, benchMonitors) }
+func BenchmarkOpen(b *testing.B)        { benchmarkOpen(b, 0) }
+func BenchmarkOpenSeries(b *testing.B)  { benchmarkOpen(b, benchMonitors) }
+
+func benchmarkWrite(b *testing.B, monitors int) {
 	name := filepath.Join(b.TempDir(), "r.cpprof")
 	for b.Loop() {
-		writeBench(b, name)
+		writeBench(b, name, monitors)
 	}
 	b.ReportMetric(float64(folderSize(b, name))/1e6, "MB/recording")
 }
 
-func BenchmarkOpen(b *testing.B) {
+func benchmarkOpen(b *testing.B, monitors int) {
 	name := filepath.Join(b.TempDir(), "r.cpprof")
-	writeBench(b, name)
+	writeBench(b, name, monitors)
 	b.ReportAllocs()
 	var r *sampledata.Recording
 	for b.Loop() {
@@ -79,11 +85,15 @@ func heapWith(r *sampledata.Recording) float64 {
 }
 
 func TestSyntheticRecordingIsGood(t *testing.T) {
-	r := synthetic.Recording(300, 200, 0.05)
+	b := sampledata.NewBuilder(synthetic.Header())
+	if err := synthetic.Record(synthetic.Monitored(b, benchMonitors), 300, 200, 0.05); err != nil {
+		t.Fatal(err)
+	}
+	r := b.Recording()
 	if err := r.Check(); err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Samples) != 300 || len(r.Runs) < 200+299*8 || r.End == nil {
+	if len(r.Samples) != 300 || len(r.Runs) < 200+299*8 || len(r.Series) != benchMonitors || r.Series[0].Changes() < 100 || r.End == nil {
 		t.Errorf("%d samples, %d runs, end %v", len(r.Samples), len(r.Runs), r.End)
 	}
 }

@@ -7,14 +7,16 @@ import (
 )
 
 // A Builder keeps a recording in memory while it is made. It is a Sink; its methods may be called from any
-// goroutine, so that a growing recording can be looked at. A function, node, goroutine or holder set that breaks
-// a rule gets no code of its own (-1, or 0 for a holder set), and the next call of Sample returns the error, as it
-// does for the name of a lock.
+// goroutine, so that a growing recording can be looked at. A function, node, goroutine, holder set or monitor that
+// breaks a rule gets no code of its own (-1, or 0 for a holder set), and the next call of Sample returns the error, as it
+// does for the name of a lock and the value of a monitor.
 type Builder struct {
 	mu     sync.Mutex
 	tables tables
 	rec    Recording
 	open   []int32 // by goroutine: 1 + the run that lasts, 0 for none
+
+	measured []measurement // in the last sample
 
 	warnings warnings
 }
@@ -85,6 +87,21 @@ func (b *Builder) HolderSet(set []GoroutineID) HolderSetID {
 	return id
 }
 
+// Monitor returns the code of a monitor.
+func (b *Builder) Monitor(m Monitor) MonitorID {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	id, _ := b.tables.monitor(m)
+	return id
+}
+
+// Measure sets a monitor's value from the next sample on.
+func (b *Builder) Measure(m MonitorID, v Value) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.tables.measure(m, v)
+}
+
 // LockName names a lock.
 func (b *Builder) LockName(n LockName) {
 	b.mu.Lock()
@@ -116,7 +133,21 @@ func (b *Builder) Sample(s Sample, changes []Change) error {
 			b.open[c.Goroutine] = int32(len(b.rec.Runs))
 		}
 	}
+	b.measured = b.tables.monitors.measured(b.measured[:0])
+	b.addPoints(n, b.measured)
 	return nil
+}
+
+// addPoints adds what a sample found changed to the series.
+func (b *Builder) addPoints(sample int32, measured []measurement) {
+	for _, m := range b.tables.monitors.list[len(b.rec.Series):] {
+		b.rec.Series = append(b.rec.Series, Series{Monitor: m})
+	}
+	for i := range measured {
+		m := &measured[i]
+		s := &b.rec.Series[m.id]
+		s.column.add(b.tables.monitors.forms[m.id], sample, m.before, m.now)
+	}
 }
 
 // state is what a goroutine did in the last sample.
@@ -173,6 +204,11 @@ func (b *Builder) recording(runs []Run) *Recording {
 	r.LockNames = slices.Clip(r.LockNames)
 	r.Samples = slices.Clip(r.Samples)
 	r.Runs = runs
+	r.Series = slices.Clone(r.Series)
+	for i := range r.Series {
+		s := &r.Series[i]
+		s.Words, s.column.data = slices.Clip(b.tables.monitors.words[i].list), slices.Clip(s.column.data)
+	}
 	r.Warnings = append([]Warning(nil), b.warnings.list...)
 	return &r
 }

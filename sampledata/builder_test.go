@@ -1,7 +1,10 @@
 package sampledata
 
 import (
+	"fmt"
+	"math"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 )
@@ -24,6 +27,14 @@ func twoGoroutines(t testing.TB, sink Sink) {
 	labels := sink.LabelSet([]Label{{"route", "/api"}, {"job", "7"}})
 	holders := sink.HolderSet([]GoroutineID{g0})
 
+	cpu := sink.Monitor(Monitor{Name: "process.cpu", Layer: Kernel, Unit: "ns", Source: "/proc/PID/stat", Resolution: "10ms"})
+	load := sink.Monitor(Monitor{Name: "load", Kind: Level, Real: true})
+	phase := sink.Monitor(Monitor{Name: "gc.phase", Layer: Runtime, Kind: Nominal})
+	sink.Monitor(Monitor{Name: "instructions", Layer: Hardware, Unmeasured: "no PMU: this is a virtual machine"})
+	sink.Measure(cpu, Count(1<<63+1))
+	sink.Measure(load, Real(0.5))
+	sink.Measure(phase, Word("off"))
+
 	running := State{Stack: leaf, Run: Running}
 	blocked := State{Stack: leaf, Run: Blocked, Labels: labels, Holders: holders, Evidence: Inferred, Lock: 0xc000, Reason: "sync.Mutex.Lock"}
 	must(sink.Sample(Sample{Time: 10 * time.Millisecond, Halt: 150 * time.Microsecond, Processors: []GoroutineID{g0, IdleProcessor}},
@@ -31,8 +42,14 @@ func twoGoroutines(t testing.TB, sink Sink) {
 	sink.LockName(LockName{Address: 0xc000, Name: "main.(*cache).mu"})
 	sink.LockName(LockName{Address: 0xc000, First: 1, Name: "main.(*cache).mu"})
 	sink.LockName(LockName{Address: 0xc000, First: 1, Name: "main.mu"})
+	sink.Measure(cpu, Count(1<<63+5))
+	sink.Measure(load, Value{})
+	sink.Measure(phase, Word("off"))
 	must(sink.Sample(Sample{Time: 20 * time.Millisecond, Halt: 160 * time.Microsecond, Processors: []GoroutineID{g0, SystemProcessor}},
 		[]Change{{Goroutine: g0, State: running}}))
+	sink.Measure(cpu, Count(7))
+	sink.Measure(phase, Word("mark"))
+	sink.Measure(load, Real(math.Inf(1)))
 	must(sink.Sample(Sample{Time: 30 * time.Millisecond, Halt: 150 * time.Microsecond, Processors: []GoroutineID{IdleProcessor, g1}},
 		[]Change{{Goroutine: g0, Gone: true}, {Goroutine: g1, State: running}}))
 	sink.Warn("torn-stack", "the first", 2)
@@ -69,6 +86,17 @@ func TestBuilderCoalesces(t *testing.T) {
 	}
 	if want := []LockName{{0xc000, 0, "main.(*cache).mu"}, {0xc000, 1, "main.mu"}}; !reflect.DeepEqual(r.LockNames, want) {
 		t.Errorf("lock names %v, want %v", r.LockNames, want)
+	}
+	for i, want := range []string{
+		"0:9223372036854775809 1:9223372036854775813 2:7", "0:0.5 1:not measured 2:+Inf", "0:off 2:mark", "",
+	} {
+		var got []string
+		for sample, v := range r.Series[i].All() {
+			got = append(got, fmt.Sprintf("%d:%v", sample, v))
+		}
+		if text := strings.Join(got, " "); text != want || r.Series[i].Changes() != len(got) {
+			t.Errorf("series %d: %s, want %s", i, text, want)
+		}
 	}
 	if want := []Warning{{"torn-stack", "the first", 5}}; !reflect.DeepEqual(r.Warnings, want) {
 		t.Errorf("warnings %v, want %v", r.Warnings, want)

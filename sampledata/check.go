@@ -8,10 +8,11 @@ import (
 
 // Check holds a recording against the rules that its readers rely on: every code is one of its table, tables
 // begin with the empty set where they have one and hold nothing twice, parents come before children, runs are in
-// order, apart from each other, within the samples and as long as they can be, and who is on a processor has a state.
+// order, apart from each other, within the samples and as long as they can be, who is on a processor has a state, and
+// series hold nothing but changes, of values that their monitors can have.
 // The error names the first thing that breaks a rule.
 func (r *Recording) Check() error {
-	for _, check := range []func() error{r.checkHeader, r.checkTables, r.checkSets, r.checkLockNames, r.checkSamples, r.checkRuns, r.checkEnd} {
+	for _, check := range []func() error{r.checkHeader, r.checkTables, r.checkSets, r.checkLockNames, r.checkSamples, r.checkRuns, r.checkSeries, r.checkEnd} {
 		if err := check(); err != nil {
 			return fmt.Errorf("check recording: %w", err)
 		}

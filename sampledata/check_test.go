@@ -1,10 +1,23 @@
 package sampledata
 
 import (
+	"bytes"
+	"encoding/binary"
 	"math"
 	"testing"
 	"time"
 )
+
+// columnOf makes a column of samples and the bits that were measured then.
+func columnOf(f form, points ...uint64) (c column) {
+	before := reading{}
+	for i := 0; i < len(points); i += 2 {
+		now := reading{true, points[i+1]}
+		c.add(f, int32(points[i]), before, now)
+		before = now
+	}
+	return c
+}
 
 // mutations each break one rule of a good recording, the one that Check then names.
 var mutations = []struct {
@@ -76,6 +89,35 @@ var mutations = []struct {
 	{"run 0: holder set 2 is none of the 2 holder sets", func(r *Recording) { r.Runs[0].Holders = 2 }},
 	{`run 1: holder set 0 with evidence "inferred": holders need evidence, and evidence holders`, func(r *Recording) { r.Runs[1].Holders = 0 }},
 	{`run 1: holder set 1 with evidence "none": holders need evidence, and evidence holders`, func(r *Recording) { r.Runs[1].Evidence = NoEvidence }},
+
+	{"series 1 is the same as series 0", func(r *Recording) { r.Series[1] = r.Series[0] }},
+	{"series 1: it has another definition already, as monitor 0", func(r *Recording) { r.Series[1].Name = "process.cpu" }},
+	{"series 0: no name", func(r *Recording) { r.Series[0].Name = "" }},
+	{"series 0: unknown layer 5", func(r *Recording) { r.Series[0].Layer = 5 }},
+	{"series 0: unknown kind 3", func(r *Recording) { r.Series[0].Kind = 3 }},
+	{"series 2: nominal values are words, not floating-point numbers", func(r *Recording) { r.Series[2].Real = true }},
+	{"series 0: it has values, but is not measured: no", func(r *Recording) { r.Series[0].Unmeasured = "no" }},
+	{"series 0: point 2: sample 3 is none of the 3 samples", func(r *Recording) { r.Series[0].column = columnOf(count, 0, 1, 2, 5, 3, 7) }},
+	{"series 0: point 1: the value is what it was before", func(r *Recording) { r.Series[0].column = columnOf(count, 0, 1, 2, 1) }},
+	{"series 1: point 0: the value is what it was before", func(r *Recording) { r.Series[1].column.data = []byte{1} }},
+	{"series 1: point 0: NaN is no value: leave out what was not measured", func(r *Recording) { r.Series[1].column = columnOf(real, 0, math.Float64bits(math.NaN())) }},
+	{"series 2: point 0: word 1 of 2, of which 0 are used before it", func(r *Recording) { r.Series[2].column = columnOf(word, 0, 1) }},
+	{"series 2: point 1: word 2 of 2, of which 1 are used before it", func(r *Recording) { r.Series[2].column = columnOf(word, 0, 0, 1, 2) }},
+	{"series 2: point 1: word 1 of 1, of which 1 are used before it", func(r *Recording) { r.Series[2].Words = r.Series[2].Words[:1] }},
+	{"series 0: 2 points, where 3 are counted", func(r *Recording) { c := columnOf(count, 0, 1, 2, 5); c.points = 3; r.Series[0].column = c }},
+	{"series 0: point 1: its column is damaged", func(r *Recording) {
+		c := columnOf(count, 0, 1, 2, 5)
+		c.data = c.data[:len(c.data)-1]
+		r.Series[0].column = c
+	}},
+	{"series 0: point 0: its column is damaged", func(r *Recording) { r.Series[0].column.data = bytes.Repeat([]byte{0x80}, 11) }},
+	{"series 0: point 0: its column is damaged", func(r *Recording) { r.Series[0].column.data = binary.AppendUvarint(nil, 1<<33) }},
+	{"series 2: word 2 is not used", func(r *Recording) { r.Series[2].Words = append(r.Series[2].Words, "sweep") }},
+	{"series 0: word 0 is not used", func(r *Recording) { r.Series[0].Words = []string{"sweep"} }},
+	{`series 2: word 1 is "off", as one before it`, func(r *Recording) { r.Series[2].Words[1] = "off" }},
+	{"series without samples", func(r *Recording) {
+		*r = Recording{Header: r.Header, LabelSets: r.LabelSets[:1], HolderSets: r.HolderSets[:1], Series: r.Series}
+	}},
 
 	{`warning 0: want a kind and a count from 1 up, not "" and 5`, func(r *Recording) { r.Warnings[0].Kind = "" }},
 	{`warning 0: want a kind and a count from 1 up, not "torn-stack" and 0`, func(r *Recording) { r.Warnings[0].Count = 0 }},

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -64,6 +65,12 @@ func checkPrefix(t *testing.T, got, want *Recording) {
 	}
 	if n > len(want.Samples) || n > 0 && !reflect.DeepEqual(got.Samples, want.Samples[:n]) || !reflect.DeepEqual(got.Runs, runs) {
 		t.Fatalf("not the first %d samples:\n%+v", n, got)
+	}
+	for i := range got.Series {
+		wanted := values(&want.Series[i], len(want.Samples))[:n]
+		if own := values(&got.Series[i], n); !slices.Equal(own, wanted) {
+			t.Fatalf("series %d is %v, which is not the beginning of %v", i, own, wanted)
+		}
 	}
 	if got.End == nil && len(got.Warnings) > 0 && strings.Contains(got.Warnings[len(got.Warnings)-1].Message, "torn") {
 		return
@@ -149,7 +156,7 @@ func TestDamageMessages(t *testing.T) {
 	}{
 		{texts, samples[:len(samples)-1], "reading sample data file r.cpprof/SampleData: record 14: torn: the file ends within it"},
 		{texts, damaged(samples, -1), "reading sample data file r.cpprof/SampleData: record 14: checksum mismatch"},
-		{damaged(texts, -1), samples, "reading strings file r.cpprof/Strings: record 5: checksum mismatch"},
+		{damaged(texts, -1), samples, "reading strings file r.cpprof/Strings: record 6: checksum mismatch"},
 		{texts, damaged(samples, 24), "error: reading sample data file r.cpprof/SampleData: record 1: checksum mismatch: without this record nothing can be read"},
 		{texts, nil, "error: reading sample data file r.cpprof/SampleData: the file is empty: nothing was recorded"},
 		{samples, texts, `error: reading strings file r.cpprof/Strings: record 1: frame of another file: tag "CPSD", want "CPST": without this record nothing can be read`},

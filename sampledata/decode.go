@@ -17,6 +17,8 @@ type decoder struct {
 	texts   []string
 	modes   []mode   // by code - 1
 	changes []Change // for the next sample
+
+	measured []measurement // in the last sample
 }
 
 func (d *decoder) text(code uint32) (string, error) {

@@ -63,9 +63,16 @@ func (d *decoder) sample(m *pb.Sample) error {
 	for _, p := range m.Processors {
 		s.Processors = append(s.Processors, GoroutineID(p)+SystemProcessor)
 	}
-	err := d.b.Sample(s, d.changes)
+	measured, err := d.series(m)
+	if err != nil {
+		return err
+	}
+	if err := d.b.Sample(s, d.changes); err != nil {
+		return err
+	}
 	d.changes = d.changes[:0]
-	return err
+	d.b.addPoints(int32(d.b.tables.samples-1), measured)
+	return nil
 }
 
 func (d *decoder) warning(m *pb.Warning) error {

@@ -1,6 +1,7 @@
 package sampledata
 
 import (
+	"bytes"
 	"encoding/binary"
 	"hash/crc32"
 	"strings"
@@ -69,11 +70,18 @@ func data(kind any) *pb.DataRecord {
 	return r
 }
 
+func varints(list ...uint64) (b []byte) {
+	for _, n := range list {
+		b = binary.AppendUvarint(b, n)
+	}
+	return b
+}
+
 // foreignFiles are a recording of two goroutines, up to its first sample, and further records.
 func foreignFiles(t *testing.T, further ...proto.Message) (texts, samples []byte) {
 	texts = foreignFrame(t, "CPST",
 		&pb.StringsRecord{Kind: &pb.StringsRecord_Header{Header: &pb.StringsHeader{FormatVersion: 1, StartSeconds: 1e9}}},
-		&pb.StringsRecord{Kind: &pb.StringsRecord_Texts{Texts: &pb.Texts{Text: [][]byte{[]byte("main.main"), []byte("main.go"), []byte("lock")}}}})
+		&pb.StringsRecord{Kind: &pb.StringsRecord_Texts{Texts: &pb.Texts{Text: [][]byte{[]byte("main.main"), []byte("main.go"), []byte("lock"), []byte("n")}}}})
 	records := []proto.Message{
 		data(&pb.Header{FormatVersion: 1, StartSeconds: 1e9, Command: []uint32{2, 3}}),
 		data(&pb.Functions{Name: []uint32{1}, File: []uint32{2}, Line: []uint32{7}}),
@@ -95,7 +103,10 @@ func foreignFiles(t *testing.T, further ...proto.Message) (texts, samples []byte
 }
 
 func TestForeignWriter(t *testing.T) {
-	texts, samples := foreignFiles(t, data(&pb.Changes{Goroutine: []int64{0}, Stack: []uint32{0}, Mode: []uint32{0}}), data(&pb.Sample{Time: 20}),
+	texts, samples := foreignFiles(t, data(&pb.Changes{Goroutine: []int64{0}, Stack: []uint32{0}, Mode: []uint32{0}}), data(&pb.Sample{
+		Time: 20, Values: varints(2, 1<<64-1, 2, 9, 2, 0x3ff0000000000000, 2, 3),
+		Monitors: []*pb.Monitor{{Name: 1}, {Name: 2, Kind: 1, Layer: 3}, {Name: 3, Kind: 1, Real: true}, {Name: 4, Kind: 2}},
+	}), data(&pb.Sample{Values: varints(2, 2, 3, 2, 0x8000000000000000, 2, 1)}),
 		data(&pb.LockNames{Address: []uint64{16, 16}, First: []uint32{0, 2}, Name: []uint32{3, 1}}))
 	got, err := open(texts, samples)
 	if err != nil {
@@ -115,8 +126,21 @@ sample 10ns halt=3ns processors=g0,idle,system
  g0 running -
  g1 blocked n1 reason=lock lock=0x10 holders=h1 evidence=ambiguous labels=l1 priority=-3 torn
 lock 0x10 lock
+monitor m0 main.main counter
+monitor m1 main.go level layer=kernel
+monitor m2 lock level real
+monitor m3 n nominal
 sample 30ns
  g0 gone
+ m0 value=9223372036854775808
+ m1 value=-5
+ m2 value=1
+ m3 value=lock
+sample 30ns
+ m0 value=9223372036854775809
+ m1 unmeasured
+ m2 value=-1
+ m3 value=main.main
 lock 0x10 main.main from=2
 warning main.go 1 ""`))
 	if err != nil {
@@ -128,6 +152,7 @@ warning main.go 1 ""`))
 // Each of these is the first record of the second frame; it ends the recording, and what was before it is kept.
 func TestBadRecords(t *testing.T) {
 	const far = 1 << 31
+	one := []*pb.Monitor{{Name: 1}}
 	tests := []struct {
 		record any
 		want   string
@@ -135,8 +160,8 @@ func TestBadRecords(t *testing.T) {
 		{nil, "unknown kind of record: a newer cpprof may know it"},
 		{&pb.Header{}, "a second header"},
 		{&pb.Functions{Name: []uint32{1}}, "columns of 1 and 0 rows"},
-		{&pb.Functions{Name: []uint32{4}, File: []uint32{0}, Line: []uint32{0}}, "string 4 is none of the 4 strings"},
-		{&pb.Functions{Name: []uint32{far}, File: []uint32{0}, Line: []uint32{0}}, "string 2147483648 is none of the 4 strings"},
+		{&pb.Functions{Name: []uint32{5}, File: []uint32{0}, Line: []uint32{0}}, "string 5 is none of the 5 strings"},
+		{&pb.Functions{Name: []uint32{far}, File: []uint32{0}, Line: []uint32{0}}, "string 2147483648 is none of the 5 strings"},
 		{&pb.Functions{Name: []uint32{0}, File: []uint32{0}, Line: []uint32{0}}, "function 1: function without a name"},
 		{&pb.Functions{Name: []uint32{3}, File: []uint32{0}, Line: []uint32{far}}, "function 1: negative line -2147483648"},
 		{&pb.Functions{Name: []uint32{1}, File: []uint32{2}, Line: []uint32{7}}, "function 1 is the same as function 0"},
@@ -152,7 +177,7 @@ func TestBadRecords(t *testing.T) {
 		{&pb.HolderSet{Goroutine: []uint32{far, far}}, "holder 4294967295 is no goroutine"},
 		{&pb.HolderSet{Goroutine: []uint32{3}}, "holder 2 is none of the 2 goroutines"},
 		{&pb.LockNames{Address: []uint64{1}}, "columns of 1 and 0 rows"},
-		{&pb.LockNames{Address: []uint64{1}, First: []uint32{0}, Name: []uint32{4}}, "string 4 is none of the 4 strings"},
+		{&pb.LockNames{Address: []uint64{1}, First: []uint32{0}, Name: []uint32{5}}, "string 5 is none of the 5 strings"},
 		{&pb.LockNames{Address: []uint64{1}, First: []uint32{far}, Name: []uint32{1}}, "name of the lock at 0x1: it begins at sample -2147483648, where there are 1"},
 		{&pb.LockNames{Address: []uint64{1, 1}, First: []uint32{0, 1}, Name: []uint32{1, 1}}, `name of the lock at 0x1: it is "main.main" already`},
 		{&pb.Modes{Run: []pb.RunState{6}, Torn: []bool{false}, Priority: []int32{0}, Labels: []uint32{0}, Reason: []uint32{0}}, "unknown run state 6"},
@@ -165,6 +190,23 @@ func TestBadRecords(t *testing.T) {
 		{&pb.Sample{Time: 1 << 63}, "sample 1: negative time -9223372036854775798"},
 		{&pb.Sample{Halt: 1 << 63}, "sample 1: negative halt -9223372036854775808"},
 		{&pb.Sample{Processors: []uint32{4}}, "sample 1: processor 0 runs 2, which is none of the 2 goroutines"},
+		{&pb.Sample{Monitors: []*pb.Monitor{{}}}, "monitor 0: no name"},
+		{&pb.Sample{Monitors: []*pb.Monitor{{Name: 9}}}, "string 9 is none of the 5 strings"},
+		{&pb.Sample{Monitors: []*pb.Monitor{{Name: 1, Layer: -1}}}, "monitor of unknown layer -1 or kind 0: a newer cpprof may know it"},
+		{&pb.Sample{Monitors: []*pb.Monitor{{Name: 1, Kind: 3}}}, "monitor of unknown layer 0 or kind 3: a newer cpprof may know it"},
+		{&pb.Sample{Monitors: []*pb.Monitor{{Name: 1}, {Name: 1}}}, "monitor 1 is the same as monitor 0"},
+		{&pb.Sample{Monitors: []*pb.Monitor{{Name: 1}, {Name: 1, Kind: 1}}}, "monitor 1: it has another definition already, as monitor 0"},
+		{&pb.Sample{Values: varints(2, 1)}, "value of monitor 0, which is none of the 0 monitors"},
+		{&pb.Sample{Monitors: one, Values: varints(2, 1, 1, 1)}, "a second value of monitor 0, or a monitor before it"},
+		{&pb.Sample{Monitors: one, Values: varints(1 << 40)}, "value of monitor 549755813887, which is none of the 1 monitors"},
+		{&pb.Sample{Monitors: one, Values: varints(1<<64 - 1)}, "value of monitor 9223372036854775806, which is none of the 1 monitors"},
+		{&pb.Sample{Monitors: one, Values: varints(2)}, "values that end within a number, or with one beyond 64 bits"},
+		{&pb.Sample{Monitors: one, Values: []byte{2, 0x80}}, "values that end within a number, or with one beyond 64 bits"},
+		{&pb.Sample{Monitors: one, Values: bytes.Repeat([]byte{0xff}, 11)}, "values that end within a number, or with one beyond 64 bits"},
+		{&pb.Sample{Monitors: one, Values: varints(3)}, "value of monitor 0: it is what it was before"},
+		{&pb.Sample{Monitors: []*pb.Monitor{{Name: 1, Real: true}}, Values: varints(2, 0x7ff8000000000001)}, "value of monitor 0: NaN is no value: leave out what was not measured"},
+		{&pb.Sample{Monitors: []*pb.Monitor{{Name: 1, Kind: 2}}, Values: varints(2, 1<<32)}, "value of monitor 0: word 4294967296 is none of the 5 strings"},
+		{&pb.Sample{Monitors: []*pb.Monitor{{Name: 1, Unmeasured: 2}}, Values: varints(2, 1)}, "value of monitor 0: it has values, but is not measured: main.go"},
 		{&pb.Warning{Count: 1}, `warning of kind "", counted 1 times`},
 		{&pb.Warning{Kind: 1, Count: -1}, `warning of kind "main.main", counted -1 times`},
 		{&pb.End{Cause: 7}, "end: unknown cause 7"},

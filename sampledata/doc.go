@@ -8,7 +8,9 @@
 //     holders, and the runs of states over the samples. [Open] reads it from files, [Builder.Recording] gives it
 //     while it grows, [Recording.Write] puts it into files. [Recording.Check] holds it against all its rules.
 //  3. [WriteText] and [ReadText] are its twin in text, for people and for tests; the grammar stands at [ReadText].
-//  4. [Recording.Stats] sums up what was recorded and what it cost the target.
+//  4. Values beside the stacks are a [Series] for each [Monitor]: a sampler hands over what a monitor measured with
+//     [Sink].Measure, and what has changed goes into the next sample. What was not measured is not 0.
+//  5. [Recording.Stats] sums up what was recorded and what it cost the target.
 //
 // # Files
 //

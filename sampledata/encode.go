@@ -32,6 +32,7 @@ type encoder struct {
 	lastID        int64
 	newModes      *pb.Modes
 	newLockNames  *pb.LockNames
+	newMonitors   []*pb.Monitor // for the next sample
 
 	err error // the first; nothing is encoded after it
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // sample adds a sample that came the given time after the one before.
-func (e *encoder) sample(s *Sample, since time.Duration, changes []Change) {
+func (e *encoder) sample(s *Sample, since time.Duration, changes []Change, t *monitors, measured []measurement) {
 	for len(changes) > 0 {
 		n := min(len(changes), maxRows)
 		e.changes(changes[:n])
@@ -22,6 +22,7 @@ func (e *encoder) sample(s *Sample, since time.Duration, changes []Change) {
 	for _, g := range s.Processors {
 		m.Processors = append(m.Processors, uint32(g-SystemProcessor))
 	}
+	e.series(m, t, measured)
 	e.putNew()
 	e.put(&pb.DataRecord{Kind: &pb.DataRecord_Sample{Sample: m}})
 }

@@ -43,6 +43,13 @@ func (b *Builder) newLabelSet(set []Label) error {
 	return nil
 }
 
+func (b *Builder) newMonitor(m Monitor) error {
+	if id, isNew := b.tables.monitor(m); !isNew {
+		return b.tables.refused("monitor", len(b.tables.monitors.list), int(id))
+	}
+	return nil
+}
+
 func (b *Builder) newLockName(n LockName) error {
 	if !b.tables.lockName(n) {
 		return b.tables.refusedLockName(n)

@@ -5,11 +5,15 @@ import "strconv"
 var (
 	runStateNames = []string{"unknown", "running", "detached", "runnable", "waiting", "blocked"}
 	evidenceNames = []string{"none", "inferred", "ambiguous", "recorded"}
+	layerNames    = []string{"application", "sampled", "runtime", "kernel", "hardware"}
+	kindNames     = []string{"counter", "level", "nominal"}
 	endCauseNames = []string{"unknown", "duration", "interrupted", "exited", "killed", "exec", "failed"}
 )
 
 func (r RunState) String() string { return nameOf(runStateNames, int(r)) }
 func (e Evidence) String() string { return nameOf(evidenceNames, int(e)) }
+func (l Layer) String() string    { return nameOf(layerNames, int(l)) }
+func (k Kind) String() string     { return nameOf(kindNames, int(k)) }
 func (c EndCause) String() string { return nameOf(endCauseNames, int(c)) }
 
 // nameOf gives the number for what has no name, so that a bad value can be shown in an error.

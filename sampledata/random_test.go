@@ -1,6 +1,8 @@
 package sampledata
 
 import (
+	"math"
+	"strconv"
 	"time"
 
 	"pgregory.net/rapid"
@@ -118,7 +120,42 @@ func (d *drawer) names() {
 	}
 }
 
+var number64 = rapid.OneOf(rapid.SampledFrom([]uint64{0, 1, 1<<63 - 1, 1 << 63, 1<<64 - 1, math.Float64bits(math.Copysign(0, -1)), math.Float64bits(math.Inf(-1))}), rapid.Uint64())
+
+// series draws some monitors, and values for the next sample.
+func (d *drawer) series() {
+	for range d.index("monitors", 0, 3) {
+		m := Monitor{
+			Name: strconv.Itoa(len(d.b.tables.monitors.list)) + text.Draw(d.t, "name"), Layer: Layer(d.index("layer", 0, int(Hardware)+1)),
+			Kind: Kind(d.index("kind", 0, int(Nominal)+1)), Unit: text.Draw(d.t, "unit"), Source: text.Draw(d.t, "source"),
+			Resolution: text.Draw(d.t, "resolution"),
+		}
+		m.Real = m.Kind != Nominal && rapid.Bool().Draw(d.t, "real")
+		if rapid.IntRange(0, 3).Draw(d.t, "missing") == 0 {
+			m.Unmeasured = text.Draw(d.t, "unmeasured")
+		}
+		d.b.Monitor(m)
+	}
+	for i, m := range d.b.tables.monitors.list {
+		bits := number64.Draw(d.t, "bits")
+		var v Value
+		switch {
+		case m.Unmeasured != "" || rapid.IntRange(0, 3).Draw(d.t, "measured") == 0:
+		case m.Kind == Nominal:
+			v = Word(text.Draw(d.t, "word"))
+		case m.Real:
+			v = Real(math.Float64frombits(bits))
+		case m.Kind == Counter:
+			v = Count(bits)
+		default:
+			v = Number(int64(bits))
+		}
+		d.b.Measure(MonitorID(i), v)
+	}
+}
+
 func (d *drawer) sample() {
+	d.series()
 	z := d.b.tables.sizes
 	var changes []Change
 	for g := range z.goroutines {

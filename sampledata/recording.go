@@ -28,6 +28,7 @@ type Recording struct {
 	LockNames  []LockName
 	Samples    []Sample
 	Runs       []Run
+	Series     []Series // values beside the stacks, by MonitorID
 	Warnings   []Warning
 	End        *End // nil where the recording breaks off
 }
@@ -207,6 +208,12 @@ type Sink interface {
 	// LockName tells what a lock is, from the sample First on: the next one, or one that was before. What an
 	// address is called already is ignored.
 	LockName(LockName)
+
+	// Monitor returns the code of a monitor. The recording has it from the next Sample on.
+	Monitor(Monitor) MonitorID
+
+	// Measure says what a monitor's value is from the next Sample on. The last call before it counts.
+	Measure(MonitorID, Value)
 
 	// Sample ends a sample: changes lists the goroutines whose state is not what it was in the sample before.
 	Sample(s Sample, changes []Change) error

@@ -27,6 +27,10 @@ func (r *Recording) Write(dir string) error {
 func (r *Recording) replay(sink Sink) error {
 	n := naming{r: r, sink: sink, labelSets: 1, holderSets: 1}
 	ends, endsBefore := r.ends()
+	m := measuring{r: r, sink: sink}
+	if err := m.begin(); err != nil {
+		return err
+	}
 	var changes []Change
 	run := 0
 	for i := range r.Samples {
@@ -40,6 +44,9 @@ func (r *Recording) replay(sink Sink) error {
 			changes = append(changes, Change{Goroutine: r.Runs[e].Goroutine, Gone: true})
 		}
 		slices.SortFunc(changes, func(a, b Change) int { return cmp.Compare(a.Goroutine, b.Goroutine) })
+		if err := m.upTo(i); err != nil {
+			return err
+		}
 		if err := sink.Sample(r.Samples[i], changes); err != nil {
 			return err
 		}
@@ -81,6 +88,44 @@ func (r *Recording) ends() (ends, before []int32) {
 		}
 	}
 	return ends, before
+}
+
+// measuring hands over the values of the series.
+type measuring struct {
+	r       *Recording
+	sink    Sink
+	cursors []cursor
+	more    []bool // by series: the cursor is at a point
+}
+
+// begin hands over all monitors.
+func (m *measuring) begin() error {
+	m.cursors, m.more = make([]cursor, len(m.r.Series)), make([]bool, len(m.r.Series))
+	for i := range m.r.Series {
+		s := &m.r.Series[i]
+		m.sink.Monitor(s.Monitor)
+		m.cursors[i] = s.column.cursor(s.form())
+		var err error
+		if m.more[i], err = m.cursors[i].advance(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// upTo hands over the values that a sample found changed; it is called for one sample after the other.
+func (m *measuring) upTo(sample int) (err error) {
+	for i := range m.cursors {
+		c := &m.cursors[i]
+		if !m.more[i] || int(c.sample) != sample {
+			continue
+		}
+		m.sink.Measure(MonitorID(i), m.r.Series[i].value(c.reading))
+		if m.more[i], err = c.advance(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // naming counts what the sink has been told of.

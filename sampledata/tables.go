@@ -20,6 +20,7 @@ type tables struct {
 	byHolders  map[string]HolderSetID
 	byAddress  map[uint64]LockName // the last one
 	depth      []int16             // by node
+	monitors   monitors
 
 	samples int
 	time    time.Duration // of the last sample

@@ -26,6 +26,7 @@ type branch struct {
 	goroutines codeMap[GoroutineID]
 	labelSets  codeMap[LabelSetID]
 	holderSets codeMap[HolderSetID]
+	monitors   codeMap[MonitorID]
 
 	processors []GoroutineID
 	changes    []Change
@@ -112,6 +113,21 @@ func (t *tee) LockName(n LockName) {
 	t.first.LockName(n)
 	for _, b := range t.others {
 		b.sink.LockName(n)
+	}
+}
+
+func (t *tee) Monitor(m Monitor) MonitorID {
+	id := t.first.Monitor(m)
+	for _, b := range t.others {
+		b.monitors.put(id, b.sink.Monitor(m))
+	}
+	return id
+}
+
+func (t *tee) Measure(m MonitorID, v Value) {
+	t.first.Measure(m, v)
+	for _, b := range t.others {
+		b.sink.Measure(b.monitors.of(m), v)
 	}
 }
 

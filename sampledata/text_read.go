@@ -30,19 +30,23 @@ import (
 //	labels lN KEY=VALUE...
 //	holders hN gN...
 //	lock 0xN NAME [from=SAMPLE]                                               # SAMPLE counts up from 0
+//	monitor mN NAME KIND [layer=LAYER] [real] [unit=TEXT] [source=TEXT] [resolution=TEXT] [unmeasured=TEXT]
 //	sample TIME [halt=TIME] [processors=P,...] [threads=N] [stopped-world] [collecting] [missed=N] [cpu=TIME]
 //	       [reused=N] [rechecked=N] [wrong=N] [lost-halt=TIME]                # one line; P is gN, idle or system
 //	    gN STATE STACK [reason=TEXT] [lock=0xN] [holders=hN] [evidence=inferred|ambiguous|recorded]
 //	       [labels=lN] [priority=N] [torn]                                    # one line; STACK is nN or -
 //	    gN gone
+//	    mN value=VALUE
+//	    mN unmeasured
 //	warning KIND COUNT MESSAGE
 //	end CAUSE [time=TIME] [status=N] [detail=TEXT]                            # the last line
 //
-// TIME is a duration since the start, as 1.5ms. Codes count up from f0, n0, g0, l1 and h1, and are defined
-// before they are used. Lines that begin with gN belong to the sample above them and say what has changed since
+// TIME is a duration since the start, as 1.5ms. Codes count up from f0, n0, g0, l1, h1 and m0, and are defined
+// before they are used. Lines that begin with gN or mN belong to the sample above them and say what has changed since
 // the one before; STATE is unknown, running, detached, runnable, waiting or blocked, CAUSE unknown, duration,
-// interrupted, exited, killed, exec or failed. What is left out is zero, empty or not known. A text without an
-// end is a recording that broke off.
+// interrupted, exited, killed, exec or failed. KIND is counter, level or nominal, LAYER application, sampled, runtime, kernel
+// or hardware; VALUE is a number, of a nominal monitor a word, and the recording has the monitors that stand before a
+// sample. What is left out is zero, empty or not known. A text without an end is a recording that broke off.
 func ReadText(in io.Reader) (*Recording, error) {
 	r := &textReader{}
 	lines := bufio.NewReader(in)
@@ -112,6 +116,9 @@ func (r *textReader) line(text string) error {
 	if _, err := parseCode(l.keyword, "g"); err == nil {
 		return r.change(l)
 	}
+	if _, err := parseCode(l.keyword, "m"); err == nil {
+		return r.value(l)
+	}
 	if err := r.keyword(l); err != nil {
 		return err
 	}
@@ -124,7 +131,7 @@ func (r *textReader) keyword(l *textLine) error {
 		return err
 	}
 	read, ok := map[string]func(*textLine) error{
-		"function": r.function, "node": r.node, "goroutine": r.goroutine, "labels": r.labels, "holders": r.holders, "lock": r.lockName,
+		"function": r.function, "node": r.node, "goroutine": r.goroutine, "labels": r.labels, "holders": r.holders, "lock": r.lockName, "monitor": r.monitor,
 		"sample": r.beginSample, "warning": r.warning, "end": r.end,
 	}[l.keyword.word]
 	if !ok {

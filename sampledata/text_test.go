@@ -35,6 +35,10 @@ gomaxprocs 2
 start 2026-01-02T03:04:05.000000006Z
 clock monotonic
 sampler version=v1 backend=test rate=100 jitter=1 max-overhead=0.01 max-cpu=0.05
+monitor m0 process.cpu counter layer=kernel unit=ns source=/proc/PID/stat resolution=10ms
+monitor m1 load level layer=application real
+monitor m2 gc.phase nominal layer=runtime
+monitor m3 instructions counter layer=hardware unmeasured="no PMU: this is a virtual machine"
 function f0 main.main file=main.go line=10
 node n0 f0 line=12
 function f1 main.work file=main.go line=20
@@ -47,11 +51,19 @@ lock 0xc000 main.(*cache).mu
 sample 10ms halt=150us processors=g0,idle
 	g0 running n1
 	g1 blocked n1 reason=sync.Mutex.Lock lock=0xc000 holders=h1 evidence=inferred labels=l1
+	m0 value=9223372036854775809
+	m1 value=0.5
+	m2 value=off
 lock 0xc000 main.mu from=1
 sample 20ms halt=160us processors=g0,system
+	m0 value=9223372036854775813
+	m1 unmeasured
 sample 30ms halt=150us processors=idle,g1
 	g0 gone
 	g1 running n1
+	m0 value=7
+	m1 value=+Inf
+	m2 value=mark
 warning torn-stack 5 "the first"
 end exited time=40ms status=3
 `
@@ -94,6 +106,7 @@ func TestTextByHand(t *testing.T) {
 
 func TestTextErrors(t *testing.T) {
 	const good = "cpprof recording 1\nfunction f0 f\nnode n0 f0\ngoroutine g0 1\nsample 5ms\n g0 running n0\n"
+	const monitors = "monitor m0 x counter\nmonitor m1 y level real\nmonitor m2 z level unmeasured=no\n"
 	tests := []struct{ text, want string }{
 		{"", "line 1, column 1: want cpprof recording 1"},
 		{"# only this", "line 1, column 1: want cpprof recording 1"},
@@ -127,6 +140,20 @@ func TestTextErrors(t *testing.T) {
 		{good + "labels l1 a=1 a=2", `line 7, column 1: label keys "a" and "a" are not in ascending order`},
 		{good + "lock 0x10 mu from=2", "line 7, column 1: name of the lock at 0x10: it begins at sample 2, where there are 1"},
 		{good + "lock 0x10", "line 7, column 10: a name is missing"},
+		{good + "monitor m1 x level", "line 7, column 9: m1 where m0 comes next"},
+		{good + "monitor m0 x rate", `line 7, column 14: unknown kind "rate": want one of counter, level, nominal`},
+		{good + "monitor m0 x level layer=top", `line 7, column 20: unknown layer "top": want one of application, sampled, runtime, kernel, hardware`},
+		{good + "monitor m0 x nominal real", `line 7, column 1: monitor 0: nominal values are words, not floating-point numbers`},
+		{good + monitors + "monitor m3 x level", `line 10, column 1: monitor 3: it has another definition already, as monitor 0`},
+		{good + monitors + "monitor m3 x counter", `line 10, column 1: monitor 3 is the same as monitor 0`},
+		{good + monitors + " m0 value=1", "line 10, column 2: a monitor's value without a sample above it"},
+		{good + monitors + "sample 6ms\n m3 value=1", "line 11, column 2: m3 has not been defined"},
+		{good + monitors + "sample 6ms\n m0 value=-1", `line 11, column 5: "-1" is no value of x: strconv.ParseUint: parsing "-1": invalid syntax`},
+		{good + monitors + "sample 6ms\n m1 value=NaN", `line 11, column 5: "NaN" is no value of y: NaN is no value: leave out what was not measured`},
+		{good + monitors + "sample 6ms\n m1", `line 11, column 2: want either value= or unmeasured`},
+		{good + monitors + "sample 6ms\n m1 value=1 unmeasured", `line 11, column 2: want either value= or unmeasured`},
+		{good + monitors + "sample 6ms\n m1 value=1\n m1 value=2", `line 12, column 2: a second value of y in one sample`},
+		{good + monitors + "sample 6ms\n m2 value=1", `line 11, column 2: it has values, but is not measured: no`},
 		{good + "pid 5", "line 7, column 1: pid belongs to the header, before all that is no header"},
 		{good + "warning k 0 m", "line 7, column 1: want a kind, and a count from 1 up"},
 		{good + "end exited\nsample 7ms", "line 8, column 1: nothing may follow the end"},

@@ -33,6 +33,8 @@ func WriteText(w io.Writer, r *Recording) error {
 type textSink struct {
 	out                                                *bufio.Writer
 	functions, nodes, goroutines, labelSets, holderSet int
+	monitors                                           []Value     // their latest values
+	measured                                           []MonitorID // for the next sample
 }
 
 // line collects a line's words.
@@ -189,6 +191,7 @@ func (s *textSink) Sample(sample Sample, changes []Change) error {
 	for i := range changes {
 		s.change(&changes[i])
 	}
+	s.values()
 	return nil
 }
 

@@ -32,6 +32,9 @@ type Writer struct {
 	tables tables
 	live   map[GoroutineID]State // by goroutine that is there: what it did in the last sample
 	enc    *encoder
+
+	measured []measurement // in the last sample
+
 	files  []*os.File
 	behind *backlog // through which files are written
 	closed bool
@@ -196,6 +199,24 @@ func (w *Writer) HolderSet(set []GoroutineID) HolderSetID {
 	return id
 }
 
+// Monitor returns the code of a monitor.
+func (w *Writer) Monitor(m Monitor) MonitorID {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	id, isNew := w.tables.monitor(m)
+	if isNew && !w.closed {
+		w.enc.monitor(m)
+	}
+	return id
+}
+
+// Measure sets a monitor's value from the next sample on.
+func (w *Writer) Measure(m MonitorID, v Value) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.tables.measure(m, v)
+}
+
 // LockName names a lock.
 func (w *Writer) LockName(n LockName) {
 	w.mu.Lock()
@@ -226,7 +247,8 @@ func (w *Writer) Sample(s Sample, changes []Change) error {
 			w.live[c.Goroutine] = c.State
 		}
 	}
-	w.enc.sample(&s, s.Time-before, changes)
+	w.measured = w.tables.monitors.measured(w.measured[:0])
+	w.enc.sample(&s, s.Time-before, changes, &w.tables.monitors, w.measured)
 	w.arm()
 	return w.writeError()
 }

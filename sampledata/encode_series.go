@@ -1,0 +1,38 @@
+package sampledata
+
+import (
+	"encoding/binary"
+
+	"github.com/cpprof/cpprof/sampledata/internal/pb"
+)
+
+func (e *encoder) monitor(m Monitor) {
+	e.newMonitors = append(e.newMonitors, &pb.Monitor{
+		Name: e.code(m.Name), Layer: pb.Layer(m.Layer), Kind: pb.MonitorKind(m.Kind), Real: m.Real, Unit: e.code(m.Unit),
+		Source: e.code(m.Source), Resolution: e.code(m.Resolution), Unmeasured: e.code(m.Unmeasured),
+	})
+}
+
+// series adds to a sample the monitors that it is the first to have, and the readings that it found changed.
+func (e *encoder) series(to *pb.Sample, t *monitors, measured []measurement) {
+	to.Monitors, e.newMonitors = e.newMonitors, nil
+	if len(measured) == 0 {
+		return
+	}
+	last := MonitorID(-1)
+	for i := range measured {
+		m := &measured[i]
+		head := 2 * uint64(m.id-last)
+		last = m.id
+		if !m.now.measured {
+			to.Values = binary.AppendUvarint(to.Values, head+1)
+			continue
+		}
+		f := t.forms[m.id]
+		value := f.step(m.before.bits, m.now.bits)
+		if f == word {
+			value = uint64(e.code(t.words[m.id].list[m.now.bits]))
+		}
+		to.Values = binary.AppendUvarint(binary.AppendUvarint(to.Values, head), value)
+	}
+}

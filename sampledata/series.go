@@ -1,0 +1,187 @@
+package sampledata
+
+import (
+	"errors"
+	"iter"
+	"math"
+	"strconv"
+)
+
+// MonitorID is the code of a monitor: an index into Recording.Series.
+type MonitorID int32
+
+// A Monitor says what the values of a series are. Monitors are the same if they are ==; their names differ.
+type Monitor struct {
+	Name       string // never empty
+	Layer      Layer
+	Kind       Kind
+	Real       bool   // its numbers are floating-point ones; not of a Nominal monitor
+	Unit       string // "ns", "bytes"; "" for a number of things
+	Source     string // what it is read from, such as "/proc/PID/stat"
+	Resolution string // how often a value can change at all: "10ms", "once a collection"; "" if there is no such bound
+	Unmeasured string // why there are no values; "" if there can be some
+}
+
+// Layer is the layer of the system whose behaviour a monitor observes, wherever it is read.
+type Layer uint8
+
+const (
+	Application Layer = iota // the program's own variables
+	Sampled                  // what the samples themselves know
+	Runtime                  // Go's runtime
+	Kernel                   // the operating system
+	Hardware                 // the processors' own counters
+)
+
+// Kind says what can be done with a monitor's values.
+type Kind uint8
+
+const (
+	Counter Kind = iota // a sum that only grows, unless it begins anew: its differences say something
+	Level               // rises and falls
+	Nominal             // one of a set of words: no arithmetic
+)
+
+// A Value is what a monitor read: made by Count, Number, Real or Word. The zero Value means that nothing was measured, which
+// is not the number 0. Values are the same if they are ==.
+type Value struct {
+	form form
+	bits uint64
+	word string
+}
+
+// form is how the bits of a Value are to be understood.
+type form uint8
+
+const (
+	unmeasured form = iota
+	count           // uint64: of a Counter
+	number          // int64: of a Level
+	real            // float64: of a Counter or Level with Monitor.Real
+	word            // of a Nominal monitor
+)
+
+// Count returns the reading of a Counter. The whole range of uint64 is exact.
+func Count(n uint64) Value { return Value{form: count, bits: n} }
+
+// Number returns the value of a Level.
+func Number(n int64) Value { return Value{form: number, bits: uint64(n)} }
+
+// Real returns the value of a monitor whose numbers are floating-point ones. Infinities are values; NaN, with which
+// exporters say that they have no number, is not measured.
+func Real(x float64) Value {
+	v := Value{form: real, bits: math.Float64bits(x)}
+	if v.isNaN() {
+		return Value{}
+	}
+	return v
+}
+
+func (v Value) isNaN() bool { return v.form == real && math.IsNaN(math.Float64frombits(v.bits)) }
+
+var errNaN = errors.New("NaN is no value: leave out what was not measured")
+
+// Word returns the value of a Nominal monitor.
+func Word(w string) Value { return Value{form: word, word: w} }
+
+// Measured reports whether there is a value.
+func (v Value) Measured() bool { return v.form != unmeasured }
+
+// Float returns a number as a float64, which rounds what is beyond 2^53; false if the value is no number.
+func (v Value) Float() (float64, bool) {
+	switch v.form {
+	case count:
+		return float64(v.bits), true
+	case number:
+		return float64(int64(v.bits)), true
+	case real:
+		return math.Float64frombits(v.bits), true
+	}
+	return 0, false
+}
+
+// String returns the value in full, "not measured" if there is none.
+func (v Value) String() string {
+	switch v.form {
+	case count:
+		return strconv.FormatUint(v.bits, 10)
+	case number:
+		return strconv.FormatInt(int64(v.bits), 10)
+	case real:
+		return float(math.Float64frombits(v.bits))
+	case word:
+		return v.word
+	}
+	return "not measured"
+}
+
+// form returns that of the monitor's values.
+func (m *Monitor) form() form {
+	switch {
+	case m.Kind == Nominal:
+		return word
+	case m.Real:
+		return real
+	case m.Kind == Counter:
+		return count
+	}
+	return number
+}
+
+// parse reads what Value.String writes.
+func (m *Monitor) parse(s string) (v Value, err error) {
+	v.form = m.form()
+	switch v.form {
+	case word:
+		v.word = s
+	case count:
+		v.bits, err = strconv.ParseUint(s, 10, 64)
+	case number:
+		var n int64
+		n, err = strconv.ParseInt(s, 10, 64)
+		v.bits = uint64(n)
+	case real:
+		var x float64
+		x, err = strconv.ParseFloat(s, 64)
+		v.bits = math.Float64bits(x)
+	}
+	if err == nil && v.isNaN() {
+		err = errNaN
+	}
+	return v, err
+}
+
+// A Series is what one monitor measured over the samples of a recording.
+type Series struct {
+	Monitor
+	Words []string // of a Nominal monitor: its values, in the order in which they came first
+
+	column column
+}
+
+// All returns what changed: the samples at which the value became another one, with that value, which holds up to the next.
+// Before the first, nothing was measured.
+func (s *Series) All() iter.Seq2[int, Value] {
+	return func(yield func(int, Value) bool) {
+		c := s.column.cursor(s.form())
+		for {
+			if ok, err := c.advance(); !ok || err != nil || !yield(int(c.sample), s.value(c.reading)) {
+				return
+			}
+		}
+	}
+}
+
+// Changes returns how many values All has.
+func (s *Series) Changes() int { return s.column.points }
+
+func (s *Series) value(r reading) Value {
+	switch f := s.form(); {
+	case !r.measured:
+		return Value{}
+	case f == word:
+		return Word(s.Words[r.bits])
+	default:
+		return Value{form: f, bits: r.bits}
+	}
+}

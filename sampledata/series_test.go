@@ -1,0 +1,189 @@
+package sampledata
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/cpprof/cpprof/sampledata/internal/pb"
+)
+
+// What was not measured is no number, and the largest counts are exact.
+func TestValue(t *testing.T) {
+	for _, c := range []struct {
+		v        Value
+		text     string
+		float    float64
+		isNumber bool
+	}{
+		{Value{}, "not measured", 0, false},
+		{Count(0), "0", 0, true},
+		{Count(math.MaxUint64), "18446744073709551615", 1 << 64, true},
+		{Number(math.MinInt64), "-9223372036854775808", -1 << 63, true},
+		{Real(0.1), "0.1", 0.1, true},
+		{Real(math.Inf(-1)), "-Inf", math.Inf(-1), true},
+		{Real(math.NaN()), "not measured", 0, false},
+		{Word("mark"), "mark", 0, false},
+	} {
+		if f, isNumber := c.v.Float(); c.v.String() != c.text || f != c.float || isNumber != c.isNumber {
+			t.Errorf("%+v is %q, %v, %v", c, c.v, f, isNumber)
+		}
+	}
+	if (Value{}).Measured() || !Count(0).Measured() || Count(0) == Number(0) {
+		t.Error("0 and what is not measured, or two kinds of 0, are taken for the same")
+	}
+}
+
+// values are those of a series, sample by sample.
+func values(s *Series, samples int) []Value {
+	list := make([]Value, samples)
+	for from, v := range s.All() {
+		for i := from; i < samples; i++ {
+			list[i] = v
+		}
+	}
+	return list
+}
+
+// A series is what was measured, sample by sample; a view of it does not change when it grows.
+func TestSeriesGrows(t *testing.T) {
+	b := NewBuilder(testHeader())
+	m := b.Monitor(Monitor{Name: "queue", Kind: Level})
+	want := []Value{{}, Number(3), Number(3), {}, Number(-1)}
+	var views []*Recording
+	for _, v := range want {
+		b.Measure(m, v)
+		if err := b.Sample(Sample{}, nil); err != nil {
+			t.Fatal(err)
+		}
+		views = append(views, b.Recording())
+	}
+	for i, r := range views {
+		if got := values(&r.Series[m], i+1); !slices.Equal(got, want[:i+1]) {
+			t.Errorf("after %d samples: %v, want %v", i+1, got, want[:i+1])
+		}
+	}
+	if n := views[len(want)-1].Series[m].Changes(); n != 3 {
+		t.Errorf("%d changes, want 3", n)
+	}
+}
+
+// The last value before a sample counts; a value of a sample that was lost is that of the next one.
+func TestMeasureCountsWithTheSample(t *testing.T) {
+	b := NewBuilder(testHeader())
+	m := b.Monitor(Monitor{Name: "queue", Kind: Level})
+	b.Measure(m, Number(1))
+	b.Measure(m, Number(2))
+	if len(b.Recording().Series) != 0 {
+		t.Error("a series without a sample")
+	}
+	if err := b.Sample(Sample{Time: -1}, nil); err == nil {
+		t.Fatal("a sample at a negative time is taken")
+	}
+	if err := b.Sample(Sample{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := values(&b.Recording().Series[m], 1); got[0] != Number(2) {
+		t.Errorf("%v, want 2", got)
+	}
+}
+
+// What breaks a rule is an error of the next sample.
+func TestMeasureRefuses(t *testing.T) {
+	for want, misuse := range map[string]func(b *Builder){
+		"sample 0: value of monitor 1, which is none of the 1 monitors":            func(b *Builder) { b.Measure(1, Count(1)) },
+		"sample 0: value of monitor -1, which is none of the 1 monitors":           func(b *Builder) { b.Measure(-1, Count(1)) },
+		`sample 0: monitor "cpu": 1 is no value of a monitor of its kind`:          func(b *Builder) { b.Measure(0, Number(1)) },
+		`sample 0: monitor "cpu": it has another definition already, as monitor 0`: func(b *Builder) { b.Monitor(Monitor{Name: "cpu", Unit: "s"}) },
+		`sample 0: monitor "": no name`:                                            func(b *Builder) { b.Monitor(Monitor{}) },
+		`sample 0: monitor "pmu": it has values, but is not measured: it is not permitted`: func(b *Builder) {
+			b.Measure(b.Monitor(Monitor{Name: "pmu", Unmeasured: "it is not permitted"}), Count(1))
+		},
+	} {
+		b := NewBuilder(testHeader())
+		b.Monitor(Monitor{Name: "cpu", Unit: "ns"})
+		misuse(b)
+		if err := b.Sample(Sample{}, nil); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+func TestTooManyMonitors(t *testing.T) {
+	b := NewBuilder(testHeader())
+	for i := range maxMonitors + 1 {
+		b.Monitor(Monitor{Name: Count(uint64(i)).String()})
+	}
+	const want = `sample 0: monitor "4096": more than 4096 monitors`
+	if err := b.Sample(Sample{}, nil); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// withSamples changes the Sample records of a file.
+func withSamples(t *testing.T, samples []byte, change func(*pb.Sample)) []byte {
+	var records []proto.Message
+	for rest := contentOf(t, samplesTag, samples, &pb.DataRecord{}); len(rest) > 0; {
+		body, n := protowire.ConsumeBytes(rest)
+		rest = rest[n:]
+		r := &pb.DataRecord{}
+		if err := proto.Unmarshal(body, r); err != nil {
+			t.Fatal(err)
+		}
+		if s := r.GetSample(); s != nil {
+			change(s)
+		}
+		records = append(records, r)
+	}
+	return foreignFrame(t, samplesTag, records...)
+}
+
+// A file from before there were monitors is a recording without series. Readers of that time skip the fields, as this one
+// skips those that are unknown to it.
+func TestSeriesAreFieldsThatReadersMaySkip(t *testing.T) {
+	texts, samples, want := twoFiles(t)
+	later := withSamples(t, samples, func(s *pb.Sample) {
+		s.ProtoReflect().SetUnknown(protowire.AppendVarint(protowire.AppendTag(nil, 99, protowire.VarintType), 5))
+	})
+	got, err := open(texts, later)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, got, want)
+	earlier := withSamples(t, samples, func(s *pb.Sample) { s.Monitors, s.Values = nil, nil })
+	if got, err = open(texts, earlier); err != nil {
+		t.Fatal(err)
+	}
+	want.Series = nil
+	equal(t, got, want)
+}
+
+// However much a value changes, it takes at most 12 bytes of a record, when the sample itself is paid for.
+func TestSizeOfChangedValues(t *testing.T) {
+	const n = maxMonitors
+	e, table := &encoder{}, &monitors{}
+	size := func(measured []measurement) int {
+		m := &pb.Sample{Time: 1}
+		e.series(m, table, measured)
+		return proto.Size(m)
+	}
+	var all []measurement
+	for i := range n {
+		m, before, now := Monitor{Kind: Level}, Number(0), Number(math.MinInt64)
+		if i%2 == 0 {
+			m.Real, before, now = true, Real(1), Real(-math.MaxFloat64)
+		}
+		table.forms = append(table.forms, m.form())
+		all = append(all, measurement{MonitorID(i), reading{true, before.bits}, reading{true, now.bits}})
+	}
+	if got := size(all) - size(nil); got > 12*n {
+		t.Errorf("%d bytes for %d values", got, n)
+	}
+	last := all[n-1:] // the largest step from one monitor to the next
+	if got := size(last) - size(nil) - 4; got > 12 {
+		t.Errorf("%d bytes for one value", got)
+	}
+}
