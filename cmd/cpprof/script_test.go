@@ -26,12 +26,7 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
 			for _, name := range []string{"bob", "before", "after"} {
-				twin := filepath.Join(folder, name+".txt")
-				r, err := interchange.ReadRecording(twin)
-				if err != nil {
-					return err
-				}
-				if err := r.Write(filepath.Join(e.WorkDir, name+".cpprof")); err != nil {
+				if err := undumpFile(filepath.Join(folder, name+".txt"), filepath.Join(e.WorkDir, name+".cpprof")); err != nil {
 					return err
 				}
 			}
@@ -40,6 +35,15 @@ func TestScripts(t *testing.T) {
 		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"truncate": truncate},
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 	})
+}
+
+// undumpFile makes a recording of its text twin.
+func undumpFile(twin, recording string) error {
+	r, err := interchange.ReadRecording(twin)
+	if err != nil {
+		return err
+	}
+	return r.Write(recording)
 }
 
 // truncate FILE cuts the last third off a file.

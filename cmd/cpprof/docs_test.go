@@ -1,0 +1,162 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// pages returns the documentation that somebody reads who uses cpprof, by file.
+func pages(t *testing.T) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages := map[string]string{}
+	for _, file := range append(files, "../../README.md") {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages[filepath.Base(file)] = string(text)
+	}
+	return pages
+}
+
+// TestDocs runs every command line of the documentation, on a recording of the demo made just before, and on the
+// recordings of the other tests.
+func TestDocs(t *testing.T) {
+	target := fixture.Start(t, fixture.BuildOnce(t, "mutex"))
+	needsTracing(t, target.Pid())
+	script := "exec $CPPROF demo -d 3s\nstdout 'four problems on purpose'\n"
+	count := 0
+	all := pages(t)
+	for _, page := range slices.Sorted(maps.Keys(all)) {
+		script += "# " + page + "\n"
+		for _, c := range commandLines(all[page]) {
+			script += "exec $CPPROF " + strings.TrimPrefix(c, "cpprof ") + "\nstdouterr\n"
+			count++
+		}
+	}
+	if count < 20 {
+		t.Fatalf("the documentation has only %d command lines:\n%s", count, script)
+	}
+	file := filepath.Join(t.TempDir(), "docs.txtar")
+	if err := os.WriteFile(file, []byte(script), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	server := fixture.BuildOnce(t, "brief")
+	program := fixture.Cpprof(t) // the demo records this, and its functions have other names in a test
+	twins := map[string]string{"bob": "bob", "old": "before", "new": "after"}
+	folder, err := filepath.Abs("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Files: []string{file},
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("TARGET", fmt.Sprint(target.Pid()))
+			e.Setenv("CPPROF", program)
+			for name, twin := range twins {
+				if err := undumpFile(filepath.Join(folder, twin+".txt"), filepath.Join(e.WorkDir, name+".cpprof")); err != nil {
+					return err
+				}
+			}
+			return os.Symlink(server, filepath.Join(e.WorkDir, "server"))
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"stdouterr": saidSomething},
+	})
+}
+
+// saidSomething checks that the command before has an output.
+func saidSomething(ts *testscript.TestScript, _ bool, _ []string) {
+	if ts.ReadFile("stdout")+ts.ReadFile("stderr") == "" {
+		ts.Fatalf("it says nothing")
+	}
+}
+
+var commandLine = regexp.MustCompile(`(?m)^    (?:\$ )?(cpprof .*)$`)
+
+// commandLines returns the command lines of a page, made short, for a target of the test's own.
+func commandLines(text string) []string {
+	var commands []string
+	for _, m := range commandLine.FindAllStringSubmatch(text, -1) {
+		c, _, _ := strings.Cut(m[1], "  #")
+		c = strings.TrimSpace(c)
+		c = strings.ReplaceAll(c, "-p 4711", "-d 1s -p $TARGET")
+		c = strings.ReplaceAll(c, "-d 10s", "-d 1s")
+		c = strings.ReplaceAll(c, "-o run.cpprof", "-f -o run.cpprof")
+		switch {
+		case strings.HasPrefix(c, "cpprof demo"): // run first, and shorter
+		case strings.HasPrefix(c, "cpprof view"): // TestView... run it, at a terminal
+		case strings.HasSuffix(c, "--session"): // the Analyzer saves one
+		default:
+			commands = append(commands, c)
+		}
+	}
+	return commands
+}
+
+var (
+	flagWord = regexp.MustCompile("[\\s('`]--([a-z][a-z-]+)")
+	command  = regexp.MustCompile("`cpprof ([a-z-]+( x[a-z]+)?)[` ]")
+)
+
+// foreignFlags are those of other programs.
+var foreignFlags = []string{"cap-add"}
+
+// The documentation names only flags and commands that exist, and docs/commands.md names every command.
+func TestDocsNameWhatExists(t *testing.T) {
+	flags, commands := map[string]bool{}, map[string]bool{}
+	everyCommand(func(c *cobra.Command) {
+		c.InitDefaultHelpFlag()
+		c.Flags().VisitAll(func(f *pflag.Flag) { flags[f.Name] = true })
+		commands[strings.TrimPrefix(c.CommandPath(), "cpprof ")] = true
+	})
+	for page, text := range pages(t) {
+		for _, m := range flagWord.FindAllStringSubmatch(text, -1) {
+			if !flags[m[1]] && !slices.Contains(foreignFlags, m[1]) {
+				t.Errorf("%s: no command has a flag --%s", page, m[1])
+			}
+		}
+		for _, m := range command.FindAllStringSubmatch(text, -1) {
+			if !commands[m[1]] {
+				t.Errorf("%s: there is no command cpprof %s", page, m[1])
+			}
+		}
+	}
+	table := pages(t)["commands.md"]
+	for name := range commands {
+		first, rest, sub := strings.Cut(name, " ")
+		if want := "`cpprof " + first; name != "cpprof" && first != "help" && !strings.Contains(table, want) {
+			t.Errorf("commands.md does not name cpprof %s", name)
+		}
+		if sub && first == "report" && !strings.Contains(table, rest) {
+			t.Errorf("commands.md does not name cpprof %s", name)
+		}
+	}
+}
+
+// needsTracing skips a test where this process may not trace another, such as the given one.
+func needsTracing(t *testing.T, pid int) {
+	t.Helper()
+	var said strings.Builder
+	probe := filepath.Join(t.TempDir(), "probe.cpprof")
+	status := run(t.Context(), []string{"record", "-d", "100ms", "-o", probe, "-p", fmt.Sprint(pid)},
+		terminal{in: strings.NewReader(""), out: io.Discard, err: &said})
+	if status != exitFine {
+		t.Skipf("recording is not possible here: %s", said.String())
+	}
+}
