@@ -52,9 +52,16 @@ func init() { cobra.EnableCommandSorting = false }
 // usage writes how a command is called, its examples, the commands below it, and its flags.
 func usage(c *cobra.Command) error {
 	var b strings.Builder
-	titled(&b, "Usage", "  "+c.UseLine())
-	if c.HasExample() {
-		titled(&b, "Example", c.Example)
+	if use := c.UseLine(); strings.Contains(use, "\n") {
+		fmt.Fprintf(&b, "Usage:\n  %s\n", use)
+	} else {
+		fmt.Fprintf(&b, "Usage: %s\n", use)
+	}
+	switch {
+	case strings.Contains(c.Example, "\n"):
+		fmt.Fprintf(&b, "\nExamples:\n%s\n", c.Example)
+	case c.HasExample():
+		fmt.Fprintf(&b, "Example: %s\n", strings.TrimSpace(c.Example))
 	}
 	if c.HasAvailableSubCommands() {
 		b.WriteByte('\n')
@@ -64,15 +71,6 @@ func usage(c *cobra.Command) error {
 	listFlags(&b, c.LocalFlags())
 	_, err := io.WriteString(c.OutOrStderr(), b.String())
 	return err
-}
-
-// titled writes one line beside its title, and several lines below the title in the plural.
-func titled(b *strings.Builder, title, text string) {
-	if strings.Contains(text, "\n") {
-		fmt.Fprintf(b, "\n%ss:\n%s\n", title, text)
-		return
-	}
-	fmt.Fprintf(b, "%s: %s\n", title, strings.TrimSpace(text))
 }
 
 // listCommands writes a line for each command below c, with the title of its group in front of the first of a group.
