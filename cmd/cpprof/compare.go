@@ -62,10 +62,7 @@ func (f *reportFlags) compare(t terminal, path string, color bool) error {
 	if err != nil {
 		return err
 	}
-	limit, err := f.threshold(p.a.config)
-	if err != nil {
-		return err
-	}
+	limit := f.threshold(p.a.config)
 	if all {
 		return f.compareAll(t, p, limit, color)
 	}

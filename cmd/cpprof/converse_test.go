@@ -39,16 +39,3 @@ func TestCompletionOfCommands(t *testing.T) {
 		t.Error("a letter is taken for a Tab")
 	}
 }
-
-func TestShare(t *testing.T) {
-	for text, want := range map[string]string{"5%": "1/20", "0.05": "1/20", "100 %": "1", "0": "0", "0.1%": "1/1000", "1": "1"} {
-		if got, err := share("--x", text); err != nil || got.RatString() != want {
-			t.Errorf("%q is %v, %v; want %s", text, got, err, want)
-		}
-	}
-	for _, text := range []string{"", "%", "-1%", "101%", "1.5", "1e999", "five"} {
-		if got, err := share("--x", text); err == nil {
-			t.Errorf("%q is taken for %v", text, got)
-		}
-	}
-}

@@ -86,10 +86,7 @@ func showDemo(ctx context.Context, t terminal, path string, text bool) error {
 	if err != nil {
 		return err
 	}
-	limit, err := f.threshold(s.config)
-	if err != nil {
-		return err
-	}
+	limit := f.threshold(s.config)
 	if text {
 		if err := firstLook(t, s, limit, t.outIsTerminal && !t.noColor); err != nil {
 			return err

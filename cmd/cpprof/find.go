@@ -3,19 +3,16 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"math/big"
-	"strings"
 
 	"github.com/cpprof/cpprof/bottlenecks"
-	"github.com/shopspring/decimal"
 	"github.com/spf13/cobra"
 )
 
 // findFlags say how far find goes, and when it fails.
 type findFlags struct {
 	treeFlags
-	coverage  string
-	failAbove string
+	coverage  shareFlag
+	failAbove shareFlag
 	max       int
 	json      bool
 }
@@ -44,24 +41,14 @@ that holds the true share with a probability of 95 %, and the command that opens
 	f.addTree(c)
 	f.addAgainst(c, "the `recording` to compare with: find what costs more than there")
 	flags := c.Flags()
-	flags.StringVar(&f.coverage, "coverage", "80%", "the `share` of the cost to cover")
-	flags.StringVar(&f.failAbove, "fail-above", "", "end with status 3 if a call sequence adds more than this `share` of the whole")
+	addShare(flags, &f.coverage, "coverage", "80%", "the `share` of the cost to cover")
+	addShare(flags, &f.failAbove, "fail-above", "", "end with status 3 if a call sequence adds more than this `share` of the whole")
 	flags.IntVar(&f.max, "max", 0, "find at most this `number` of call sequences; 0 for no limit")
 	flags.BoolVar(&f.json, "json", false, "print JSON")
 	return c
 }
 
 func (f *findFlags) run(t terminal, c *cobra.Command, path string) error {
-	coverage, err := share("--coverage", f.coverage)
-	if err != nil {
-		return err
-	}
-	var limit *big.Rat
-	if f.failAbove != "" {
-		if limit, err = share("--fail-above", f.failAbove); err != nil {
-			return err
-		}
-	}
 	if f.max < 0 {
 		return usagef("--max %d: want a number of call sequences", f.max)
 	}
@@ -69,15 +56,15 @@ func (f *findFlags) run(t terminal, c *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	found := bottlenecks.Find(profile(a, b), bottlenecks.FindOptions{Coverage: coverage, Max: f.max})
+	found := bottlenecks.Find(profile(a, b), bottlenecks.FindOptions{Coverage: f.coverage.value, Max: f.max})
 	if err := f.write(t, found.Report(f.bottlenecksCommand(c, path)), a, b); err != nil {
 		return err
 	}
-	if limit == nil {
+	if f.failAbove.value == nil {
 		return nil
 	}
-	if above := found.Above(limit); len(above) > 0 {
-		fmt.Fprintf(t.err, "cpprof: more than %s: %d of the %d call sequences found\n", f.failAbove, len(above), len(found.Bottlenecks))
+	if above := found.Above(f.failAbove.value); len(above) > 0 {
+		fmt.Fprintf(t.err, "cpprof: more than %s: %d of the %d call sequences found\n", f.failAbove.text, len(above), len(found.Bottlenecks))
 		return &statusError{exitAbove}
 	}
 	return nil
@@ -94,21 +81,4 @@ func (f *findFlags) write(t terminal, r bottlenecks.FoundReport, a, b *subject) 
 		return err
 	}
 	return r.WriteText(t.out)
-}
-
-// share reads a share that a person typed, as 5% or 0.05, exactly.
-func share(flag, s string) (*big.Rat, error) {
-	number, percent := strings.CutSuffix(s, "%")
-	d, err := decimal.NewFromString(strings.TrimSpace(number))
-	if err != nil || d.Sign() < 0 || d.Exponent() < -100 || d.Exponent() > 100 {
-		return nil, usagef("%s %q: want a share such as 5%% or 0.05", flag, s)
-	}
-	r := d.Rat()
-	if percent {
-		r.Quo(r, big.NewRat(100, 1))
-	}
-	if r.Cmp(big.NewRat(1, 1)) > 0 {
-		return nil, usagef("%s %q: a share is 100%% at most; want one such as 5%% or 0.05", flag, s)
-	}
-	return r, nil
 }

@@ -2,15 +2,12 @@ package main
 
 import (
 	"fmt"
-	"math/big"
 	"slices"
-	"strings"
 
 	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/config"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/report"
-	"github.com/shopspring/decimal"
 	"github.com/spf13/cobra"
 )
 
@@ -20,8 +17,8 @@ type reportFlags struct {
 	against string
 	steps   []refine.Step
 	auto    bool
-	minHits string
-	minCost string
+	minHits shareFlag
+	minCost shareFlag
 	json    bool
 	color   string
 	kept    bool // what a session kept
@@ -85,8 +82,10 @@ the view, @name an aspect, and :RUN :LOAD :PRIO :MONITOR :WAIT are typed time.`,
 
 // addThreshold adds the flags that say which entries are shown.
 func (f *reportFlags) addThreshold(c *cobra.Command) {
-	c.Flags().StringVar(&f.minHits, "min-hits", "", "show entries of at least this `number` of hits (default: as cpprof.yaml says, or 10)")
-	c.Flags().StringVar(&f.minCost, "min-cost", "", "show entries of at least this `cost`, such as 0.05 or 5%")
+	f.minHits.other = "a share of the whole is --min-cost"
+	addHits(c.Flags(), &f.minHits, "min-hits", "show entries of at least this `number` of hits (default: as cpprof.yaml says, or 10)")
+	f.minCost.other = "a number of hits is --min-hits"
+	addShare(c.Flags(), &f.minCost, "min-cost", "", "show entries of at least this `cost`, such as 0.05 or 5%")
 }
 
 // A stepFlag adds a refinement step each time it is given, so that steps keep their order.
@@ -114,10 +113,7 @@ func (f *reportFlags) run(t terminal, path string) error {
 	if err != nil {
 		return err
 	}
-	limit, err := f.threshold(s.config)
-	if err != nil {
-		return err
-	}
+	limit := f.threshold(s.config)
 	if !f.server && f.thread == "" {
 		if len(f.steps) > 0 || f.json {
 			return f.needView(path)
@@ -162,33 +158,11 @@ func (f *reportFlags) useColor(t terminal) (bool, error) {
 }
 
 // threshold is what the flags say, else what the configuration says.
-func (f *reportFlags) threshold(c *config.Config) (refine.Threshold, error) {
-	if f.minHits == "" && f.minCost == "" {
-		return c.Threshold, nil
+func (f *reportFlags) threshold(c *config.Config) refine.Threshold {
+	if f.minHits.value == nil && f.minCost.value == nil {
+		return c.Threshold
 	}
-	var limit refine.Threshold
-	var err error
-	if limit.Hits, err = atLeast("--min-hits", f.minHits); err != nil {
-		return limit, err
-	}
-	limit.Cost, err = atLeast("--min-cost", f.minCost)
-	return limit, err
-}
-
-// atLeast reads a number that a person typed, exactly; "" is no limit.
-func atLeast(flag, s string) (*big.Rat, error) {
-	if s == "" {
-		return nil, nil
-	}
-	number, percent := strings.CutSuffix(s, "%")
-	d, err := decimal.NewFromString(number)
-	if percent {
-		d = d.Shift(-2)
-	}
-	if err != nil || d.Sign() < 0 || d.Exponent() < -100 || d.Exponent() > 100 {
-		return nil, usagef("%s %q: want a number such as 10, 0.05 or 5%%, not below 0", flag, s)
-	}
-	return d.Rat(), nil
+	return refine.Threshold{Hits: f.minHits.value, Cost: f.minCost.value}
 }
 
 // profile applies the steps to the view.

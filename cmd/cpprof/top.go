@@ -201,10 +201,7 @@ func lately(s *source, window time.Duration) (*report.Top, error) {
 	if err != nil {
 		return nil, err
 	}
-	limit, err := (&reportFlags{}).threshold(s.config)
-	if err != nil {
-		return nil, err
-	}
+	limit := (&reportFlags{}).threshold(s.config)
 	top.Session = refine.NewSession(server.Tree, server.aspects)
 	top.Session.SetThreshold(limit)
 	top.Session.Auto(firstLookSteps)

@@ -80,10 +80,7 @@ var errSignalled = errors.New("the Analyzer was ended by a signal")
 // analyze opens the Analyzer on a source, with what the options say already, and gives the terminal back when a person
 // leaves it or a signal ends it.
 func (f *reportFlags) analyze(ctx context.Context, t terminal, s *source, o tui.Options) error {
-	limit, err := f.threshold(s.config)
-	if err != nil {
-		return err
-	}
+	limit := f.threshold(s.config)
 	o.Path, o.Recording, o.Config, o.Views, o.Threshold, o.NoColor = s.path, s.recording, s.config, s.options, limit, t.noColor
 	began := &session.State{Options: s.options}
 	if o.Session != nil {
@@ -104,7 +101,7 @@ func (f *reportFlags) analyze(ctx context.Context, t terminal, s *source, o tui.
 	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGHUP, os.Interrupt)
 	defer stop()
-	err = tui.Run(ctx, o)
+	err := tui.Run(ctx, o)
 	keep(t, s.path, began, left)
 	if err != nil {
 		if ctx.Err() != nil {

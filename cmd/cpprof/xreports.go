@@ -13,7 +13,7 @@ import (
 // xFlags say what the reports of the arcflow paper show.
 type xFlags struct {
 	treeFlags
-	minCum  string
+	minCum  shareFlag
 	names   []string
 	depth   int
 	metrics []string
@@ -67,7 +67,7 @@ aspects: * stands for any text, and "re:" begins a regular expression.
 	}
 	f.addTree(c)
 	flags := c.Flags()
-	flags.StringVar(&f.minCum, "min-cum", "0%", "leave out what has less than this `share` of the whole")
+	addShare(flags, &f.minCum, "min-cum", "0%", "leave out what has less than this `share` of the whole")
 	flags.StringArrayVar(&f.names, "name", nil, "show functions that match a `pattern`, and in xtree their callers and callees (may be repeated)")
 	flags.IntVar(&f.depth, "depth", 0, "leave out what is deeper than this `number` of calls below the root; 0 for no limit")
 	flags.StringArrayVar(&f.metrics, "metric", nil, "show one of several metrics, by `name` (may be repeated; default all)")
@@ -99,9 +99,7 @@ func (f *xFlags) run(t terminal, x xReport, path string) error {
 }
 
 func (f *xFlags) options() (o report.XOptions, err error) {
-	if o.MinCum, err = share("--min-cum", f.minCum); err != nil {
-		return o, err
-	}
+	o.MinCum = f.minCum.value
 	if f.depth < 0 {
 		return o, usagef("--depth %d: want a number of levels below the root", f.depth)
 	}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"errors"
+	"math/big"
+
+	"github.com/cpprof/cpprof/internal/share"
+	"github.com/spf13/pflag"
+)
+
+// A shareFlag is the value of a flag that says how much of something is meant: a share of a whole, or a number of hits.
+// It is exact. A wrong one is an error of the flag set, which names the flag and what was typed.
+type shareFlag struct {
+	value *big.Rat // nil if the flag is not given and has no default
+	text  string   // as it was typed
+	read  func(string) (*big.Rat, error)
+	kind  string // what help calls the value
+	other string // the flag for somebody who means something else
+}
+
+// addShare adds a flag that takes a share of a whole, at most 100 %.
+func addShare(flags *pflag.FlagSet, f *shareFlag, name, byDefault, usage string) {
+	f.add(flags, share.Parse, "share", name, byDefault, usage)
+}
+
+// addRatio adds a flag that takes a share that may be more than 100 %.
+func addRatio(flags *pflag.FlagSet, f *shareFlag, name, byDefault, usage string) {
+	f.add(flags, share.ParseRatio, "share", name, byDefault, usage)
+}
+
+// addHits adds a flag that takes a number of hits.
+func addHits(flags *pflag.FlagSet, f *shareFlag, name, usage string) {
+	f.add(flags, share.ParseHits, "number", name, "", usage)
+}
+
+func (f *shareFlag) add(flags *pflag.FlagSet, read func(string) (*big.Rat, error), kind, name, byDefault, usage string) {
+	f.read, f.kind = read, kind
+	if byDefault != "" {
+		if err := f.Set(byDefault); err != nil {
+			panic("--" + name + ": " + err.Error()) // a mistake in this program
+		}
+	}
+	flags.Var(f, name, usage)
+}
+
+func (f *shareFlag) Set(text string) error {
+	value, err := f.read(text)
+	if err != nil && f.other != "" {
+		return errors.New(err.Error() + "; " + f.other)
+	}
+	if err != nil {
+		return err
+	}
+	f.value, f.text = value, text
+	return nil
+}
+
+func (f *shareFlag) String() string { return f.text }
+func (f *shareFlag) Type() string   { return f.kind }
+
+// float is the value for what computes with approximate numbers anyway.
+func (f *shareFlag) float() float64 {
+	x, _ := f.value.Float64()
+	return x
+}
+
+// percent is a default of another package as a flag takes it.
+func percent(x float64) string { return share.Percent(new(big.Rat).SetFloat64(x)) }
