@@ -17,7 +17,7 @@ const timelineBuckets = 2048
 type timeline struct {
 	a       *app
 	of      *sampledata.Recording // what the buckets are of
-	by      views.Accounting
+	by      division
 	buckets []views.Bucket
 	err     error
 	busy    bool      // buckets are being made
@@ -32,13 +32,21 @@ type timeline struct {
 	place   canvas        // of the last drawing of the graph
 }
 
+// A division is what decides, beside the recording, how hits are divided over typed time: the accounting, and what makes a
+// thread class, since classes can have priorities.
+type division struct {
+	accounting views.Accounting
+	classes    views.ClassBy
+}
+
 func newTimeline(a *app) *timeline { return &timeline{a: a} }
 
-// refresh makes the buckets anew, beside everything else, where the recording or the accounting has changed.
+// refresh makes the buckets anew, beside everything else, if the recording or the division has changed. While the recording
+// grows, it rests between two times; a change of the division does not wait.
 func (t *timeline) refresh() {
 	r, o := t.a.recording, t.a.options
-	began := time.Now()
-	if t.busy || t.of == r && t.by == o.Accounting || t.a.growing() && began.Before(t.next) {
+	by, began := division{o.Accounting, o.Classes}, time.Now()
+	if t.busy || t.by == by && (t.of == r || t.a.growing() && began.Before(t.next)) {
 		return
 	}
 	o.Span = views.Span{}
@@ -49,7 +57,7 @@ func (t *timeline) refresh() {
 		buckets, err = views.Timeline(r, o, "", timelineBuckets)
 		return buckets
 	}, func(buckets []views.Bucket) {
-		t.of, t.by, t.buckets, t.err, t.busy = r, o.Accounting, buckets, err, false
+		t.of, t.by, t.buckets, t.err, t.busy = r, by, buckets, err, false
 		t.next = time.Now().Add(restFactor * time.Since(began))
 		t.refresh()
 	})

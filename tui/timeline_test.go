@@ -2,6 +2,7 @@ package tui
 
 import (
 	"math"
+	"math/big"
 	"testing"
 	"time"
 
@@ -270,4 +271,44 @@ func TestTimelineOfNothing(t *testing.T) {
 	if s := b.span(); s != (views.Span{}) {
 		t.Errorf("it selects %v", s)
 	}
+}
+
+// Classes can have priorities, so that what makes a class decides what is :LOAD and what is :PRIO: in the timeline as in the
+// table.
+func TestTimelineFollowsClasses(t *testing.T) {
+	rec := sampledata.NewBuilder(synthetic.Header())
+	f := rec.Function(sampledata.Function{Name: "main.serve"})
+	gold := rec.LabelSet([]sampledata.Label{{Key: "tier", Value: "gold"}})
+	runs := rec.Goroutine(sampledata.Goroutine{ID: 1, Start: f})
+	waits := rec.Goroutine(sampledata.Goroutine{ID: 2, Start: f})
+	err := rec.Sample(sampledata.Sample{Time: time.Millisecond, Processors: []sampledata.GoroutineID{runs, runs, runs, runs}}, []sampledata.Change{
+		{Goroutine: runs, State: sampledata.State{Run: sampledata.Running, Stack: sampledata.NoStack, Labels: gold}},
+		{Goroutine: waits, State: sampledata.State{Run: sampledata.Runnable, Stack: sampledata.NoStack}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Path: "tiers.cpprof", Recording: rec.Recording()}
+	o.Views.Priority = func(class string) (int32, bool) { return 1, class == "label:tier=gold" }
+	b := newBench(t, o)
+	check := func(rule string, want views.TypedTime) {
+		t.Helper()
+		b.do(func() {
+			inTable, inTimeline := new(big.Rat), new(big.Rat)
+			for _, c := range b.summary().classes {
+				inTable.Add(inTable, c.Parts[want])
+			}
+			for _, bucket := range b.summary().timeline.buckets {
+				inTimeline.Add(inTimeline, bucket.Parts[want])
+			}
+			if one := big.NewRat(1, 1); inTable.Cmp(one) != 0 || inTimeline.Cmp(one) != 0 {
+				t.Errorf("by %s, %v is %v in the table and %v in the timeline, want 1", rule, want, inTable, inTimeline)
+			}
+		})
+	}
+	check("function", views.Load)
+	b.line(":class by label:tier")
+	check("label:tier", views.Prio)
+	b.line(":class by function")
+	check("function", views.Load)
 }
