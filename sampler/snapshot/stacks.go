@@ -9,6 +9,7 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/pclntab"
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+	"github.com/cpprof/cpprof/sampler/internal/machinecode"
 )
 
 // A call is a logical frame in the sink's codes.
@@ -23,6 +24,7 @@ type stacks struct {
 	sink      sampledata.Sink
 	table     *pclntab.Table
 	release   goruntime.Release // of the target's Go
+	machine   *machinecode.Machine
 	u         *unwind.Unwinder
 	frames    []unwind.Frame // of the stack at hand
 	functions map[pclntab.Frame]sampledata.FunctionID
@@ -40,7 +42,7 @@ type edge struct {
 
 func newStacks(sink sampledata.Sink, bin *gobinary.Binary, u *unwind.Unwinder) *stacks {
 	return &stacks{
-		sink: sink, table: bin.Table, release: bin.Release, u: u,
+		sink: sink, table: bin.Table, release: bin.Release, machine: machinecode.ForArch(bin.Arch), u: u,
 		functions: map[pclntab.Frame]sampledata.FunctionID{},
 		nodes:     map[edge]sampledata.NodeID{},
 		starts:    map[uint64]start{},

@@ -9,6 +9,7 @@ import (
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/pclntab"
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+	"github.com/cpprof/cpprof/sampler/internal/machinecode"
 )
 
 // A start is the function of a go statement.
@@ -69,8 +70,11 @@ func (s *stacks) wrapped(f *pclntab.Func, read func(at uint64, b []byte) error) 
 	if read(f.Entry, code) != nil {
 		return pclntab.Frame{}, false
 	}
-	for _, to := range callTargets(code, f.Entry) {
-		if frame, ok := s.whole(to); ok && !beside(frame.Func) {
+	for _, x := range s.machine.Decode(nil, code, f.Entry) {
+		if x.Op != machinecode.OpCall || x.Indirect {
+			continue
+		}
+		if frame, ok := s.whole(x.Target); ok && !beside(frame.Func) {
 			return frame, true
 		}
 	}

@@ -41,7 +41,7 @@ func Open(r io.ReaderAt, atEntry uint64) (*Binary, error) {
 		return nil, err
 	}
 	b := &Binary{Entry: im.elf.Entry, PIE: im.elf.Type == elf.ET_DYN}
-	if b.Arch = arches[im.elf.Machine]; b.Arch == "" {
+	if b.Arch = goruntime.ArchOf(im.elf.Machine); b.Arch == "" {
 		return nil, fmt.Errorf("reading executable: processor %v is not supported: only x86-64 and arm64 are", im.elf.Machine)
 	}
 	if atEntry != 0 {
@@ -75,9 +75,6 @@ func (b *Binary) readRuntime(im *image) error {
 	}
 	return b.findGlobals(im, m)
 }
-
-// arches are the processors by their ELF numbers.
-var arches = map[elf.Machine]string{elf.EM_X86_64: "amd64", elf.EM_AARCH64: "arm64"}
 
 // readLayout takes the binary's own word, else the table's.
 func readLayout(im *image, version, arch string) (*layout.Layout, error) {

@@ -44,7 +44,7 @@ type Analyzer struct {
 
 // New gives an analyzer that has learned nothing yet, and may not: see Refill.
 func New(p Program) (*Analyzer, error) {
-	m := machines[p.Arch]
+	m := machineOf(p.Arch)
 	if m == nil {
 		return nil, fmt.Errorf("inferring who holds locks on processor %q is not supported: only amd64 and arm64 are", p.Arch)
 	}
@@ -137,7 +137,8 @@ func (a *Analyzer) scan(c *function) {
 	c.scanned = true
 	text := a.text(c.f, maxCode)
 	a.spend(len(text) / 64)
-	found := a.machine.scan(text, c.f.Entry, func(target uint64) {
+	methods := [2]int64{goruntime.FirstMethod, goruntime.SecondMethod}
+	found := a.machine.Scan(text, c.f.Entry, methods, func(target uint64) {
 		to := a.callee(target)
 		switch {
 		case to.role != goruntime.CallOther:
@@ -148,7 +149,7 @@ func (a *Analyzer) scan(c *function) {
 			c.calls = append(c.calls, target)
 		}
 	})
-	c.direct = c.direct || found.locks()
+	c.direct = c.direct || found.Atomic || found.Indirect && found.Loads[0] && found.Loads[1]
 }
 
 // flowOf gives the data flow over a function, nil where there is none.

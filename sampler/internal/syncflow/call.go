@@ -1,12 +1,14 @@
 package syncflow
 
-import "github.com/cpprof/cpprof/sampler/internal/goruntime"
+import (
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+	"github.com/cpprof/cpprof/sampler/internal/machinecode"
+)
 
 // call brings a state past a call, or past a jump out of the function.
-func (w *flow) call(s *state, x *instr) {
+func (w *flow) call(s *state, x *machinecode.Instr) {
 	target, to := w.target(s, x)
 	m := w.a.machine
-	kills := ^m.kept
 	var result value
 	if target == 0 {
 		w.callUnknown(s, to)
@@ -26,7 +28,7 @@ func (w *flow) call(s *state, x *instr) {
 		}
 		w.effects(s, c)
 	}
-	w.kill(s, kills)
+	w.kill(s, m.killed)
 	if result != 0 {
 		s.regs[m.argument] = result
 	}
@@ -39,24 +41,24 @@ func (w *flow) call(s *state, x *instr) {
 }
 
 // target gives the address that a call goes to, 0 where it isn't known; of an indirect one also the address's value.
-func (w *flow) target(s *state, x *instr) (uint64, value) {
-	if !x.indirect {
-		return x.target, 0
+func (w *flow) target(s *state, x *machinecode.Instr) (uint64, value) {
+	if !x.Indirect {
+		return x.Target, 0
 	}
 	to := w.callee(s, x)
 	if n := w.values.nodes[to]; n.kind == kConst {
 		return uint64(n.c), to
 	}
-	return x.target, to
+	return x.Target, to
 }
 
 // sudog names what a call of goruntime.CallSudog gives.
-func (w *flow) sudog(x *instr) value { return w.values.named(x.pc, resultName) }
+func (w *flow) sudog(x *machinecode.Instr) value { return w.values.named(x.PC, resultName) }
 
 // callee gives the address that an indirect call goes to.
-func (w *flow) callee(s *state, x *instr) value {
+func (w *flow) callee(s *state, x *machinecode.Instr) value {
 	at := w.address(s, x)
-	if x.a.inMemory {
+	if x.Operand.InMemory {
 		return w.word(s, x, at, 0)
 	}
 	return at
@@ -116,12 +118,12 @@ func (w *flow) effects(s *state, c *function) {
 
 // during makes the state before a call that of the time until the call returns. Where a callee runs deferred functions
 // or waits for a sync.Cond, its own frame tells.
-func (w *flow) during(s *state, x *instr) {
-	if x.op != opCall || x.indirect {
+func (w *flow) during(s *state, x *machinecode.Instr) {
+	if x.Op != machinecode.OpCall || x.Indirect {
 		return
 	}
 	arg := s.regs[w.a.machine.argument]
-	c := w.a.callee(x.target)
+	c := w.a.callee(x.Target)
 	switch c.role {
 	case goruntime.CallUnlock:
 		w.release(s, arg, Write)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+	"github.com/cpprof/cpprof/sampler/internal/machinecode"
 )
 
 // A use is what an instruction of a function does with a channel, a group or a condition, by value.
@@ -37,14 +38,14 @@ func (w *flow) listUses() []use {
 }
 
 // leaves tells whether an instruction calls another function, or jumps to it.
-func (w *flow) leaves(x *instr) bool {
-	switch x.op {
-	case opCall:
+func (w *flow) leaves(x *machinecode.Instr) bool {
+	switch x.Op {
+	case machinecode.OpCall:
 		return true
-	case opJumpTo:
-		return x.indirect
-	case opJump:
-		return x.target < w.f.Entry || x.target >= w.f.End
+	case machinecode.OpJumpTo:
+		return x.Indirect
+	case machinecode.OpJump:
+		return x.Target < w.f.Entry || x.Target >= w.f.End
 	}
 	return false
 }

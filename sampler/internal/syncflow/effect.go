@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+	"github.com/cpprof/cpprof/sampler/internal/machinecode"
 )
 
 // A lockChange is what a call of a function does to a lock of its caller's.
@@ -64,8 +65,8 @@ func (w *flow) effectsAtExit() []effect {
 	for i := range w.blocks {
 		b := &w.blocks[i]
 		x := &w.code[b.last]
-		leaves := x.op == opReturn || x.op == opJumpTo && x.indirect ||
-			x.op == opJump && (x.target < w.f.Entry || x.target >= w.f.End)
+		leaves := x.Op == machinecode.OpReturn || x.Op == machinecode.OpJumpTo && x.Indirect ||
+			x.Op == machinecode.OpJump && (x.Target < w.f.Entry || x.Target >= w.f.End)
 		if b.in == nil || !leaves {
 			continue
 		}

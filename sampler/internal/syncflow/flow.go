@@ -6,6 +6,7 @@ import (
 
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/pclntab"
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+	"github.com/cpprof/cpprof/sampler/internal/machinecode"
 )
 
 // A block is code that runs from its first instruction to its last.
@@ -24,7 +25,7 @@ type flow struct {
 	a      *Analyzer
 	f      pclntab.Func
 	depth  int // of helpers that led to this function
-	code   []instr
+	code   []machinecode.Instr
 	blocks []block
 	values *values
 	events map[uint64]goruntime.AtomicEffect // atomic instructions that are part of an inlined Lock or Unlock, by address
@@ -44,7 +45,7 @@ func (a *Analyzer) newFlow(f pclntab.Func, depth int) *flow {
 	}
 	w := &flow{a: a, f: f, depth: depth, values: newValues(), events: map[uint64]goruntime.AtomicEffect{}, taken: map[int64]bool{},
 		wakers: maxWakers}
-	w.code = a.machine.decode(make([]instr, 0, len(text)/4+1), text, f.Entry)
+	w.code = a.machine.Decode(make([]machinecode.Instr, 0, len(text)/4+1), text, f.Entry)
 	a.spend(len(w.code))
 	if len(w.code) == 0 || !w.cut() {
 		return nil
@@ -59,11 +60,11 @@ func (a *Analyzer) newFlow(f pclntab.Func, depth int) *flow {
 
 // at gives the instruction at an address, -1 for none.
 func (w *flow) at(pc uint64) int {
-	i, ok := slices.BinarySearchFunc(w.code, pc, func(x instr, pc uint64) int {
+	i, ok := slices.BinarySearchFunc(w.code, pc, func(x machinecode.Instr, pc uint64) int {
 		switch {
-		case x.pc < pc:
+		case x.PC < pc:
 			return -1
-		case x.pc > pc:
+		case x.PC > pc:
 			return 1
 		}
 		return 0
@@ -75,9 +76,9 @@ func (w *flow) at(pc uint64) int {
 }
 
 // ends tells whether an instruction ends a block.
-func ends(o op) bool {
+func ends(o machinecode.Op) bool {
 	switch o {
-	case opJump, opJumpTo, opBranch, opReturn, opTrap:
+	case machinecode.OpJump, machinecode.OpJumpTo, machinecode.OpBranch, machinecode.OpReturn, machinecode.OpTrap:
 		return true
 	}
 	return false
@@ -90,20 +91,20 @@ func (w *flow) cut() bool {
 	tables := map[int][]int{}
 	for i := range w.code {
 		x := &w.code[i]
-		if ends(x.op) || w.stops(x) {
+		if ends(x.Op) || w.stops(x) {
 			starts[i+1] = true
 		}
-		switch x.op {
-		case opJump, opBranch:
-			if j := w.at(x.target); j >= 0 {
+		switch x.Op {
+		case machinecode.OpJump, machinecode.OpBranch:
+			if j := w.at(x.Target); j >= 0 {
 				starts[j] = true
 			}
-		case opJumpTo:
+		case machinecode.OpJumpTo:
 			to, ok := w.table(i)
 			if !ok {
 				return false
 			}
-			x.indirect = len(to) == 0 // out of the function
+			x.Indirect = len(to) == 0 // out of the function
 			tables[i] = to
 			for _, j := range to {
 				starts[j] = true
@@ -121,17 +122,17 @@ func (w *flow) cut() bool {
 	for i := range w.blocks {
 		b := &w.blocks[i]
 		x := &w.code[b.last]
-		switch x.op {
-		case opJump, opBranch:
-			if j := w.at(x.target); j >= 0 {
+		switch x.Op {
+		case machinecode.OpJump, machinecode.OpBranch:
+			if j := w.at(x.Target); j >= 0 {
 				b.next = append(b.next, index[j])
 			}
-		case opJumpTo:
+		case machinecode.OpJumpTo:
 			for _, j := range tables[b.last] {
 				b.next = append(b.next, index[j])
 			}
 		}
-		if goesOn := x.op == opBranch || !ends(x.op) && !w.stops(x); goesOn && b.last+1 < len(w.code) {
+		if goesOn := x.Op == machinecode.OpBranch || !ends(x.Op) && !w.stops(x); goesOn && b.last+1 < len(w.code) {
 			b.next = append(b.next, i+1)
 		}
 	}
@@ -140,8 +141,8 @@ func (w *flow) cut() bool {
 
 // stops tells whether an instruction calls what does not return here: a panic, or the growing of the stack, after
 // which the function begins anew.
-func (w *flow) stops(x *instr) bool {
-	return x.op == opCall && !x.indirect && w.a.callee(x.target).role == goruntime.CallStops
+func (w *flow) stops(x *machinecode.Instr) bool {
+	return x.Op == machinecode.OpCall && !x.Indirect && w.a.callee(x.Target).role == goruntime.CallStops
 }
 
 // maxTable bounds the table of a switch.
@@ -151,18 +152,18 @@ const maxTable = 1024
 // out of the function, where it names none.
 func (w *flow) table(i int) ([]int, bool) {
 	at := uint64(0)
-	if x := &w.code[i]; x.a.inMemory && x.a.base == noReg {
-		at = uint64(x.a.off)
+	if x := &w.code[i]; x.Operand.InMemory && x.Operand.Base == machinecode.NoReg {
+		at = uint64(x.Operand.Offset)
 	}
 	for k := i - 1; k >= 0 && k >= i-12 && at == 0; k-- {
 		x := &w.code[k]
-		if x.op != opMove || x.a.base != noReg || x.a.off <= 0 || x.a.off < 1<<12 {
+		if x.Op != machinecode.OpMove || x.Operand.Base != machinecode.NoReg || x.Operand.Offset <= 0 || x.Operand.Offset < 1<<12 {
 			continue
 		}
-		at = uint64(x.a.off)
+		at = uint64(x.Operand.Offset)
 		// arm64 makes addresses in two steps.
-		if n := &w.code[k+1]; n.op == opMove && n.a.base == x.dst && n.a.index == noReg {
-			at += uint64(n.a.off)
+		if n := &w.code[k+1]; n.Op == machinecode.OpMove && n.Operand.Base == x.Dst && n.Operand.Index == machinecode.NoReg {
+			at += uint64(n.Operand.Offset)
 		}
 	}
 	if at == 0 {
@@ -188,16 +189,16 @@ func (w *flow) findEvents() {
 	var frames []pclntab.Frame
 	for i := range w.code {
 		x := &w.code[i]
-		if x.op != opAdd {
-			if x.op == opMove && x.a.base == w.a.machine.sp && x.dst != w.a.machine.sp {
+		if x.Op != machinecode.OpAdd {
+			if x.Op == machinecode.OpMove && x.Operand.Base == w.a.machine.SP && x.Dst != w.a.machine.SP {
 				w.noteTaken(i)
 			}
 			continue
 		}
-		frames = w.f.Frames(frames[:0], x.pc)
+		frames = w.f.Frames(frames[:0], x.PC)
 		for _, f := range frames {
 			if e, ok := goruntime.AtomicEffectOf(f.Func); ok {
-				w.events[x.pc] = e
+				w.events[x.PC] = e
 				break
 			}
 		}
@@ -206,9 +207,9 @@ func (w *flow) findEvents() {
 
 // noteTaken notes that the code takes the address of a word of the frame. The stack pointer is not known yet: the
 // instruction is marked, and step notes the word.
-func (w *flow) noteTaken(i int) { w.code[i].size = takesAddress }
+func (w *flow) noteTaken(i int) { w.code[i].Size = takesAddress }
 
-// takesAddress marks an opMove that makes an address of the frame.
+// takesAddress marks an machinecode.OpMove that makes an address of the frame.
 const takesAddress = 1
 
 // findSlow marks the blocks that lead to slow paths.
@@ -217,18 +218,18 @@ func (w *flow) findSlow() {
 		b := &w.blocks[i]
 		for at, n := b.first, 0; n < 24; n++ {
 			x := &w.code[at]
-			if x.op == opCall {
-				if r := w.a.callee(x.target).role; !x.indirect && r.IsSlowPath() {
+			if x.Op == machinecode.OpCall {
+				if r := w.a.callee(x.Target).role; !x.Indirect && r.IsSlowPath() {
 					b.slow = r
 				}
 			}
-			if x.op == opJump {
-				if at = w.at(x.target); at < 0 {
+			if x.Op == machinecode.OpJump {
+				if at = w.at(x.Target); at < 0 {
 					break
 				}
 				continue
 			}
-			if at++; x.op == opCall || ends(x.op) || at >= len(w.code) {
+			if at++; x.Op == machinecode.OpCall || ends(x.Op) || at >= len(w.code) {
 				break
 			}
 		}
@@ -238,10 +239,10 @@ func (w *flow) findSlow() {
 // run finds the state before each block, false where it takes too long.
 func (w *flow) run() bool {
 	s := &state{}
-	for r := range reg(numRegs) {
+	for r := range machinecode.Reg(machinecode.NumRegs) {
 		s.regs[r] = w.values.entry(r)
 	}
-	s.regs[w.a.machine.sp] = w.values.frame(0)
+	s.regs[w.a.machine.SP] = w.values.frame(0)
 	if w.a.callee(w.f.Entry).role == goruntime.CallUnlock {
 		s.acquire(s.regs[w.a.machine.argument], Write, true) // up to its own atomic instruction
 	}
@@ -284,7 +285,7 @@ const settled = 12
 func (w *flow) enter(s *state, i, to int) bool {
 	from, next := &w.blocks[i], &w.blocks[to]
 	s = s.clone()
-	if w.code[from.last].op == opBranch {
+	if w.code[from.last].Op == machinecode.OpBranch {
 		w.branch(s, from, next)
 	}
 	if k := slices.Index(next.from, i); k >= 0 {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+	"github.com/cpprof/cpprof/sampler/internal/machinecode"
 )
 
 // A Held is a lock that a goroutine holds.
@@ -149,5 +150,5 @@ func (a *Analyzer) only(entry uint64, want lockChange) (locker, bool) {
 	if t.kind == tAdd {
 		l.offset, t = t.c, t.a
 	}
-	return l, t.kind == tRegister && reg(t.c) == a.machine.argument
+	return l, t.kind == tRegister && machinecode.Reg(t.c) == a.machine.argument
 }

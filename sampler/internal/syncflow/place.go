@@ -1,5 +1,7 @@
 package syncflow
 
+import "github.com/cpprof/cpprof/sampler/internal/machinecode"
+
 // A Place is what a frame at one place in the code says about locks.
 type Place struct {
 	Holds    []Claim // taken, and not yet given back
@@ -62,7 +64,7 @@ func (w *flow) ending(pc uint64) int {
 	if i < 0 { // the end of the function
 		i = len(w.code)
 	}
-	if i == 0 || w.code[i-1].next != pc || w.code[i-1].op != opCall {
+	if i == 0 || w.code[i-1].Next != pc || w.code[i-1].Op != machinecode.OpCall {
 		return -1
 	}
 	return i - 1
@@ -83,7 +85,7 @@ func (w *flow) locate(s *state, v value, exact bool, depth int) *Term {
 		return &Term{kind: tConst, c: n.c}
 	}
 	base, off := vs.split(v)
-	sp, known := vs.inFrame(s.regs[w.a.machine.sp])
+	sp, known := vs.inFrame(s.regs[w.a.machine.SP])
 	if known {
 		for i := range s.slots {
 			if b, o := vs.split(s.slots[i].v); b == base {
@@ -92,7 +94,7 @@ func (w *flow) locate(s *state, v value, exact bool, depth int) *Term {
 		}
 	}
 	if exact {
-		for r := range reg(numRegs) {
+		for r := range machinecode.Reg(machinecode.NumRegs) {
 			if b, o := vs.split(s.regs[r]); b == base && b != 0 {
 				return plus(&Term{kind: tRegister, c: int64(r)}, off-o)
 			}
@@ -133,7 +135,7 @@ func (w *flow) injection(pc uint64, exact bool) *Place {
 	if s == nil {
 		return p
 	}
-	sp, known := w.values.inFrame(s.regs[w.a.machine.sp])
+	sp, known := w.values.inFrame(s.regs[w.a.machine.SP])
 	for _, word := range s.slots {
 		if n := w.values.nodes[word.v]; known && n.kind == kEntry {
 			if p.Saved == nil {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/cpprof/cpprof/sampler/internal/machinecode"
 )
 
 // String writes a term as the expression that it is.
@@ -42,11 +44,11 @@ func during(t *testing.T, a *Analyzer, caller, called string) []*Place {
 	}
 	var places []*Place
 	for i := range w.code {
-		if x := &w.code[i]; x.op == opCall && !x.indirect && a.callee(x.target).f.Entry == x.target &&
-			a.callee(x.target).f.HasName(called) && w.before(i) != nil {
+		if x := &w.code[i]; x.Op == machinecode.OpCall && !x.Indirect && a.callee(x.Target).f.Entry == x.Target &&
+			a.callee(x.Target).f.HasName(called) && w.before(i) != nil {
 			p := nothing
 			if relevant {
-				p = w.place(x.next, false)
+				p = w.place(x.Next, false)
 			}
 			places = append(places, p)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+	"github.com/cpprof/cpprof/sampler/internal/machinecode"
 )
 
 // Receiver tells, of a frame that stands in a call which takes a lock, how far the lock lies from what the function was given
@@ -20,14 +21,14 @@ func (a *Analyzer) LockArgument(f *unwind.Frame) (register int, offset int64, ok
 		return 0, 0, false
 	}
 	i := w.ending(f.PC)
-	if i < 0 || w.code[i].indirect {
+	if i < 0 || w.code[i].Indirect {
 		return 0, 0, false
 	}
 	s := w.before(i)
 	if s == nil {
 		return 0, 0, false
 	}
-	return w.given(s, a.callee(w.code[i].target).role)
+	return w.given(s, a.callee(w.code[i].Target).role)
 }
 
 // given finds the lock of a call among what the function was given.
@@ -43,6 +44,6 @@ func (w *flow) given(s *state, called goruntime.CallRole) (register int, offset 
 	}
 	base, offset := w.values.split(lock)
 	n := w.values.nodes[base]
-	register = slices.Index(m.arguments[:], reg(n.a))
+	register = slices.Index(m.arguments[:], machinecode.Reg(n.a))
 	return register, offset, n.kind == kEntry && register >= 0
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+	"github.com/cpprof/cpprof/sampler/internal/machinecode"
 )
 
 // A function that takes a lock of what it was given tells by which of its arguments it does.
@@ -43,13 +44,13 @@ func receivers(t *testing.T, a *Analyzer, function string) (all []string) {
 	}
 	for i := range w.code {
 		x := &w.code[i]
-		if x.op != opCall || x.indirect {
+		if x.Op != machinecode.OpCall || x.Indirect {
 			continue
 		}
-		switch a.callee(x.target).role {
+		switch a.callee(x.Target).role {
 		case goruntime.CallLock, goruntime.CallLockSlow, goruntime.CallRLock, goruntime.CallReadSlow:
 			said := "none"
-			if register, offset, ok := a.LockArgument(&unwind.Frame{PC: x.next}); ok {
+			if register, offset, ok := a.LockArgument(&unwind.Frame{PC: x.Next}); ok {
 				said = fmt.Sprintf("argument %d + %d", register, offset)
 			}
 			all = append(all, said)

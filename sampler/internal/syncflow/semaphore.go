@@ -2,6 +2,7 @@ package syncflow
 
 import (
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
+	"github.com/cpprof/cpprof/sampler/internal/machinecode"
 
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 )
@@ -62,7 +63,7 @@ func (a *Analyzer) learnSemaphore(pc uint64) *wait {
 	}
 	t := &wait{semaphore: w.locate(s, w.values.entry(a.machine.argument), false, 0)}
 	for i := range w.code {
-		if x := &w.code[i]; x.op == opCall && !x.indirect && a.callee(x.target).role == goruntime.CallSudog {
+		if x := &w.code[i]; x.Op == machinecode.OpCall && !x.Indirect && a.callee(x.Target).role == goruntime.CallSudog {
 			t.sudog = w.locate(s, w.sudog(x), false, 0)
 		}
 	}

@@ -1,6 +1,10 @@
 package syncflow
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/cpprof/cpprof/sampler/internal/machinecode"
+)
 
 // A goroutine that is parked in semacquire1 has the addresses of the semaphore and of what it waits with in its frame.
 func TestSemaphore(t *testing.T) {
@@ -19,14 +23,14 @@ func TestSemaphore(t *testing.T) {
 				parks := 0
 				for i := range w.code {
 					x := &w.code[i]
-					if x.op != opCall || x.indirect || !a.callee(x.target).f.HasName("runtime.gopark") &&
-						!a.callee(x.target).f.HasName("runtime.goparkunlock") {
+					if x.Op != machinecode.OpCall || x.Indirect || !a.callee(x.Target).f.HasName("runtime.gopark") &&
+						!a.callee(x.Target).f.HasName("runtime.goparkunlock") {
 						continue
 					}
 					parks++
-					got := a.learnSemaphore(x.next)
+					got := a.learnSemaphore(x.Next)
 					if got == nil || got.semaphore.String() != "frame" || got.sudog.String() != "frame" {
-						t.Errorf("parked at %#x, the semaphore and the sudog are at %v, want words of the frame", x.pc, got)
+						t.Errorf("parked at %#x, the semaphore and the sudog are at %v, want words of the frame", x.PC, got)
 					}
 				}
 				if parks == 0 {

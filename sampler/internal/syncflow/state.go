@@ -3,6 +3,8 @@ package syncflow
 import (
 	"cmp"
 	"slices"
+
+	"github.com/cpprof/cpprof/sampler/internal/machinecode"
 )
 
 // A Mode says how a lock is held.
@@ -40,7 +42,7 @@ const maxSlots = 96
 
 // A state is what is known before an instruction.
 type state struct {
-	regs     [numRegs]value
+	regs     [machinecode.NumRegs]value
 	slots    []slot // by offset
 	holds    []hold
 	released []release

@@ -1,45 +1,48 @@
 package syncflow
 
-import "github.com/cpprof/cpprof/sampler/internal/goruntime"
+import (
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+	"github.com/cpprof/cpprof/sampler/internal/machinecode"
+)
 
 // step brings a state past an instruction.
-func (w *flow) step(s *state, x *instr) {
+func (w *flow) step(s *state, x *machinecode.Instr) {
 	vs := w.values
-	if x.update != noReg && x.pre != 0 {
-		s.regs[x.update] = vs.add(w.name(s, x, x.update), x.pre)
+	if x.Update != machinecode.NoReg && x.Pre != 0 {
+		s.regs[x.Update] = vs.add(w.name(s, x, x.Update), x.Pre)
 	}
-	switch x.op {
-	case opMove:
+	switch x.Op {
+	case machinecode.OpMove:
 		v := w.address(s, x)
-		if off, ok := vs.inFrame(v); ok && x.size == takesAddress {
+		if off, ok := vs.inFrame(v); ok && x.Size == takesAddress {
 			w.taken[off] = true
 		}
-		s.regs[x.dst] = v
-	case opLoad:
+		s.regs[x.Dst] = v
+	case machinecode.OpLoad:
 		w.load(s, x)
-	case opStore:
+	case machinecode.OpStore:
 		w.store(s, x)
-	case opCall:
+	case machinecode.OpCall:
 		w.call(s, x)
-	case opJump:
-		if x.target < w.f.Entry || x.target >= w.f.End {
+	case machinecode.OpJump:
+		if x.Target < w.f.Entry || x.Target >= w.f.End {
 			w.call(s, x) // and returns to the caller
 		}
-	case opJumpTo:
-		if x.indirect {
+	case machinecode.OpJumpTo:
+		if x.Indirect {
 			w.call(s, x)
 		}
-	case opSwap, opAdd:
+	case machinecode.OpSwap, machinecode.OpAdd:
 		w.atomic(s, x)
 	}
-	w.kill(s, x.kills)
-	if x.update != noReg && x.post != 0 {
-		s.regs[x.update] = vs.add(w.name(s, x, x.update), x.post)
+	w.kill(s, x.Kills)
+	if x.Update != machinecode.NoReg && x.Post != 0 {
+		s.regs[x.Update] = vs.add(w.name(s, x, x.Update), x.Post)
 	}
 }
 
 func (w *flow) kill(s *state, m uint32) {
-	for r := range reg(numRegs) {
+	for r := range machinecode.Reg(machinecode.NumRegs) {
 		if m>>r&1 == 1 {
 			s.regs[r] = 0
 		}
@@ -47,12 +50,12 @@ func (w *flow) kill(s *state, m uint32) {
 }
 
 // name gives what a register holds, by a new name where that is not known.
-func (w *flow) name(s *state, x *instr, r reg) value {
-	if r == noReg {
+func (w *flow) name(s *state, x *machinecode.Instr, r machinecode.Reg) value {
+	if r == machinecode.NoReg {
 		return 0
 	}
 	if s.regs[r] == 0 {
-		v := w.values.named(x.pc, int(r))
+		v := w.values.named(x.PC, int(r))
 		s.forget(w.values, v)
 		s.regs[r] = v
 	}
@@ -66,53 +69,53 @@ const (
 )
 
 // address gives an operand's value, or its address where it is in memory.
-func (w *flow) address(s *state, x *instr) value {
-	o := &x.a
+func (w *flow) address(s *state, x *machinecode.Instr) value {
+	o := &x.Operand
 	var v value
-	if o.base == noReg {
-		if o.inMemory && o.off == 0 {
+	if o.Base == machinecode.NoReg {
+		if o.InMemory && o.Offset == 0 {
 			return 0
 		}
-		v = w.values.constant(o.off)
+		v = w.values.constant(o.Offset)
 	} else {
-		v = w.values.add(w.name(s, x, o.base), o.off)
+		v = w.values.add(w.name(s, x, o.Base), o.Offset)
 	}
-	if o.index != noReg {
-		v = w.values.sum(v, w.name(s, x, o.index), int64(o.scale))
+	if o.Index != machinecode.NoReg {
+		v = w.values.sum(v, w.name(s, x, o.Index), int64(o.Scale))
 	}
 	return v
 }
 
-func (w *flow) load(s *state, x *instr) {
-	if x.size != 8 || x.a.base == noReg && x.a.off == 0 {
-		w.set(s, x.dst, 0)
-		w.set(s, x.dst2, 0)
+func (w *flow) load(s *state, x *machinecode.Instr) {
+	if x.Size != 8 || x.Operand.Base == machinecode.NoReg && x.Operand.Offset == 0 {
+		w.set(s, x.Dst, 0)
+		w.set(s, x.Dst2, 0)
 		return
 	}
 	at := w.address(s, x)
 	v := w.word(s, x, at, 0)
-	w.set(s, x.dst, v)
-	if x.dst2 != noReg {
-		w.set(s, x.dst2, w.word(s, x, w.values.add(at, 8), 1))
+	w.set(s, x.Dst, v)
+	if x.Dst2 != machinecode.NoReg {
+		w.set(s, x.Dst2, w.word(s, x, w.values.add(at, 8), 1))
 	}
 }
 
-func (w *flow) set(s *state, r reg, v value) {
-	if r != noReg {
+func (w *flow) set(s *state, r machinecode.Reg, v value) {
+	if r != machinecode.NoReg {
 		s.regs[r] = v
 	}
 }
 
 // word gives the word of memory at an address. What is loaded anew can be another word than the one loaded before from
 // there, so that nothing keeps its name.
-func (w *flow) word(s *state, x *instr, at value, n int) value {
+func (w *flow) word(s *state, x *machinecode.Instr, at value, n int) value {
 	if at == 0 {
 		return 0
 	}
 	if off, ok := w.values.inFrame(at); ok {
 		v := s.slot(off)
 		if v == 0 {
-			v = w.values.named(x.pc, firstWord+n)
+			v = w.values.named(x.PC, firstWord+n)
 			s.forget(w.values, v)
 			s.setSlot(off, v)
 		}
@@ -132,12 +135,12 @@ func (w *flow) word(s *state, x *instr, at value, n int) value {
 	return v
 }
 
-func (w *flow) store(s *state, x *instr) {
+func (w *flow) store(s *state, x *machinecode.Instr) {
 	at := w.address(s, x)
-	if x.a.index != noReg && x.a.base != noReg {
+	if x.Operand.Index != machinecode.NoReg && x.Operand.Base != machinecode.NoReg {
 		// An element of an array in the frame: any from its beginning on.
-		if off, ok := w.values.inFrame(s.regs[x.a.base]); ok {
-			s.killSlots(off+x.a.off, 1<<40)
+		if off, ok := w.values.inFrame(s.regs[x.Operand.Base]); ok {
+			s.killSlots(off+x.Operand.Offset, 1<<40)
 		}
 		return
 	}
@@ -145,22 +148,22 @@ func (w *flow) store(s *state, x *instr) {
 	if !ok {
 		return
 	}
-	if x.size != 8 {
-		s.killSlots(off, off+int64(x.size))
+	if x.Size != 8 {
+		s.killSlots(off, off+int64(x.Size))
 		return
 	}
-	w.put(s, x, off, x.src)
-	if x.src2 != noReg || x.src == noReg && x.dst2 != noReg {
-		w.put(s, x, off+8, x.src2)
+	w.put(s, x, off, x.Src)
+	if x.Src2 != machinecode.NoReg || x.Src == machinecode.NoReg && x.Dst2 != machinecode.NoReg {
+		w.put(s, x, off+8, x.Src2)
 	}
 }
 
-func (w *flow) put(s *state, x *instr, off int64, r reg) {
-	if r == noReg {
+func (w *flow) put(s *state, x *machinecode.Instr, off int64, r machinecode.Reg) {
+	if r == machinecode.NoReg {
 		s.killSlots(off, off+8)
 		return
 	}
-	if r == spReg && w.a.machine.sp == spReg { // the zero register
+	if w.a.machine.ZeroIsSP && r == w.a.machine.SP {
 		s.setSlot(off, w.values.constant(0))
 		return
 	}
@@ -169,13 +172,13 @@ func (w *flow) put(s *state, x *instr, off int64, r reg) {
 
 // atomic takes the instructions that take and give back locks where Lock and Unlock are inlined. That a compare and swap
 // is Lock's shows where it can fail: see branch.
-func (w *flow) atomic(s *state, x *instr) {
+func (w *flow) atomic(s *state, x *machinecode.Instr) {
 	at := w.address(s, x)
-	if x.op == opSwap {
+	if x.Op == machinecode.OpSwap {
 		s.swapped = at
 		return
 	}
-	e, ok := w.events[x.pc]
+	e, ok := w.events[x.PC]
 	if !ok {
 		s.added = at
 		return

@@ -5,6 +5,7 @@ import (
 
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+	"github.com/cpprof/cpprof/sampler/internal/machinecode"
 )
 
 // An ActionKind is what ends a wait that is not for a lock.
@@ -65,7 +66,7 @@ func (a *Analyzer) Actions(dst []Action, frames []unwind.Frame, m Memory, regist
 
 // Deferred appends the uses of a deferred function that is still to run, by its closure's address.
 func (a *Analyzer) DeferredActions(dst []Action, closure uint64, m Memory) (uses []Action, complete bool) {
-	f := &frame{m: m, register: func(r int) (uint64, bool) { return closure, reg(r) == a.machine.closure }}
+	f := &frame{m: m, register: func(r int) (uint64, bool) { return closure, machinecode.Reg(r) == a.machine.closure }}
 	code := &Term{kind: tLoad, a: &Term{kind: tRegister, c: int64(a.machine.closure)}}
 	entry, ok := code.eval(f)
 	if !ok {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+	"github.com/cpprof/cpprof/sampler/internal/machinecode"
 )
 
 // usesDuring gives what a function's frame says that it may do, from its first call of another one on; of any by a register
@@ -22,7 +23,7 @@ func usesDuring(t *testing.T, a *Analyzer, caller, called string) []useTerm {
 	}
 	for i := range w.code {
 		x := &w.code[i]
-		if x.op != opCall || x.indirect != (called == "") || !x.indirect && !a.callee(x.target).f.HasName(called) || w.before(i) == nil {
+		if x.Op != machinecode.OpCall || x.Indirect != (called == "") || !x.Indirect && !a.callee(x.Target).f.HasName(called) || w.before(i) == nil {
 			continue
 		}
 		switch {

@@ -1,5 +1,7 @@
 package syncflow
 
+import "github.com/cpprof/cpprof/sampler/internal/machinecode"
+
 // A value is what a register or a word of the stack holds, symbolically: the number of a node. Equal values are equal
 // numbers. 0 is not known.
 type value int32
@@ -61,9 +63,9 @@ func (v *values) of(n node) value {
 	return id
 }
 
-func (v *values) constant(c int64) value { return v.of(node{kind: kConst, c: c}) }
-func (v *values) frame(off int64) value  { return v.of(node{kind: kFrame, c: off}) }
-func (v *values) entry(r reg) value      { return v.of(node{kind: kEntry, a: value(r)}) }
+func (v *values) constant(c int64) value        { return v.of(node{kind: kConst, c: c}) }
+func (v *values) frame(off int64) value         { return v.of(node{kind: kFrame, c: off}) }
+func (v *values) entry(r machinecode.Reg) value { return v.of(node{kind: kEntry, a: value(r)}) }
 func (v *values) named(pc uint64, n int) value {
 	return v.of(node{kind: kNamed, a: value(n), c: int64(pc)})
 }

@@ -151,7 +151,7 @@ func addFile(t *layout.Table, path string) error {
 	if err != nil {
 		return fmt.Errorf("%w: see \"Supporting a new Go\" in CONTRIBUTING.md", err)
 	}
-	arch := map[elf.Machine]string{elf.EM_X86_64: "amd64", elf.EM_AARCH64: "arm64"}[f.Machine]
+	arch := goruntime.ArchOf(f.Machine)
 	t.Add(r, arch, l)
 	fmt.Println(r, arch)
 	return nil

@@ -1,4 +1,4 @@
-package syncflow
+package machinecode
 
 import (
 	"encoding/binary"
@@ -8,7 +8,7 @@ import (
 // decodeARM64 appends the instructions of code, which stands at pc. Only a few forms matter; they are told apart by
 // their bits, since arm64asm keeps offsets to itself and does not know the atomic instructions of later processors.
 // Tests compare with it.
-func decodeARM64(dst []instr, code []byte, pc uint64) []instr {
+func decodeARM64(dst []Instr, code []byte, pc uint64) []Instr {
 	for off := 0; off+4 <= len(code); off += 4 {
 		x := newInstr(pc+uint64(off), pc+uint64(off)+4)
 		translateARM64(&x, binary.LittleEndian.Uint32(code[off:]))
@@ -20,33 +20,30 @@ func decodeARM64(dst []instr, code []byte, pc uint64) []instr {
 // signed gives n bits of w, from bit lsb on, as a signed number.
 func signed(w uint32, lsb, n uint) int64 { return int64(int32(w<<(32-lsb-n)) >> (32 - n)) }
 
-// Registers of arm64 with a role of their own.
-const (
-	linkReg = 30
-	spReg   = 31 // or zero, by the instruction
-)
+// spARM64 is the stack pointer, or the constant zero, by the instruction.
+const spARM64 Reg = 31
 
-func translateARM64(x *instr, w uint32) {
-	rd, rn := reg(w&31), reg(w>>5&31)
+func translateARM64(x *Instr, w uint32) {
+	rd, rn := Reg(w&31), Reg(w>>5&31)
 	switch {
 	case w>>26 == 0b100101: // BL
-		x.op, x.target = opCall, x.pc+uint64(signed(w, 0, 26)*4)
+		x.Op, x.Target = OpCall, x.PC+uint64(signed(w, 0, 26)*4)
 	case w>>26 == 0b000101: // B
-		x.op, x.target = opJump, x.pc+uint64(signed(w, 0, 26)*4)
+		x.Op, x.Target = OpJump, x.PC+uint64(signed(w, 0, 26)*4)
 	case w>>24 == 0b01010100, w>>25&0x3f == 0b011010: // B.cond, CBZ, CBNZ
-		x.op, x.target = opBranch, x.pc+uint64(signed(w, 5, 19)*4)
+		x.Op, x.Target = OpBranch, x.PC+uint64(signed(w, 5, 19)*4)
 	case w>>25&0x3f == 0b011011: // TBZ, TBNZ
-		x.op, x.target = opBranch, x.pc+uint64(signed(w, 5, 14)*4)
+		x.Op, x.Target = OpBranch, x.PC+uint64(signed(w, 5, 14)*4)
 	case w&0xfffffc1f == 0xd63f0000: // BLR
-		x.op, x.indirect, x.a.base = opCall, true, rn
+		x.Op, x.Indirect, x.Operand.Base = OpCall, true, rn
 	case w&0xfffffc1f == 0xd61f0000: // BR
-		x.op, x.indirect, x.a.base = opJumpTo, true, rn
+		x.Op, x.Indirect, x.Operand.Base = OpJumpTo, true, rn
 	case w&0xfffffc1f == 0xd65f0000: // RET
-		x.op = opReturn
+		x.Op = OpReturn
 	case w>>24 == 0xd4, w>>16 == 0: // exceptions (BRK, SVC, ...), UDF
-		x.op = opTrap
+		x.Op = OpTrap
 		if w&0xffe0001f == 0xd4000001 { // SVC
-			x.op, x.kills = opOther, mask(0, 1)
+			x.Op, x.Kills = OpOther, mask(0, 1)
 		}
 	case w>>25&0xf == 0b1000, w>>25&0xf == 0b1001: // data processing, immediate
 		immediateARM64(x, w, rd, rn)
@@ -61,19 +58,19 @@ func translateARM64(x *instr, w uint32) {
 	}
 }
 
-func killARM64(x *instr, r reg) {
-	if r != spReg { // the zero register
-		x.kills |= mask(r)
+func killARM64(x *Instr, r Reg) {
+	if r != spARM64 { // the zero register
+		x.Kills |= mask(r)
 	}
 }
 
-func immediateARM64(x *instr, w uint32, rd, rn reg) {
+func immediateARM64(x *Instr, w uint32, rd, rn Reg) {
 	switch {
 	case w&0x9f000000 == 0x90000000: // ADRP
 		pages := signed(w, 5, 19)<<2 | int64(w>>29&3)
-		x.op, x.dst, x.a = opMove, rd, constant(int64(x.pc&^0xfff)+pages<<12)
+		x.Op, x.Dst, x.Operand = OpMove, rd, constant(int64(x.PC&^0xfff)+pages<<12)
 	case w&0x9f000000 == 0x10000000: // ADR
-		x.op, x.dst, x.a = opMove, rd, constant(int64(x.pc)+(signed(w, 5, 19)<<2|int64(w>>29&3)))
+		x.Op, x.Dst, x.Operand = OpMove, rd, constant(int64(x.PC)+(signed(w, 5, 19)<<2|int64(w>>29&3)))
 	case w&0xbf800000 == 0x91000000 && w>>31 == 1, w&0xff800000 == 0xd1000000: // ADD, SUB of 64 bits
 		c := int64(w >> 10 & 0xfff)
 		if w>>22&1 == 1 {
@@ -82,20 +79,20 @@ func immediateARM64(x *instr, w uint32, rd, rn reg) {
 		if w>>30&1 == 1 {
 			c = -c
 		}
-		x.op, x.dst, x.a = opMove, rd, operand{base: rn, index: noReg, off: c}
+		x.Op, x.Dst, x.Operand = OpMove, rd, Operand{Base: rn, Index: NoReg, Offset: c}
 	case w&0xff800000 == 0xd2800000: // MOVZ
-		x.op, x.dst, x.a = opMove, rd, constant(int64(w>>5&0xffff)<<(w>>21&3*16))
+		x.Op, x.Dst, x.Operand = OpMove, rd, constant(int64(w>>5&0xffff)<<(w>>21&3*16))
 	case w&0xff800000 == 0x92800000: // MOVN
-		x.op, x.dst, x.a = opMove, rd, constant(^(int64(w>>5&0xffff) << (w >> 21 & 3 * 16)))
-	case w&0xff800000 == 0xb2000000 && rn == spReg: // ORR with the zero register
-		x.op, x.dst, x.a = opMove, rd, constant(bitmaskARM64(w))
+		x.Op, x.Dst, x.Operand = OpMove, rd, constant(^(int64(w>>5&0xffff) << (w >> 21 & 3 * 16)))
+	case w&0xff800000 == 0xb2000000 && rn == spARM64: // ORR with the zero register
+		x.Op, x.Dst, x.Operand = OpMove, rd, constant(bitmaskARM64(w))
 	case w&0x7f800000 == 0x71000000, w&0x7f800000 == 0x31000000: // CMP, CMN: flags, where rd is zero
 		killARM64(x, rd)
 	default:
 		killARM64(x, rd)
 	}
-	if x.op == opMove && rd == spReg && x.a.base == noReg {
-		x.op = opOther // to the zero register
+	if x.Op == OpMove && rd == spARM64 && x.Operand.Base == NoReg {
+		x.Op = OpOther // to the zero register
 	}
 }
 
@@ -121,30 +118,30 @@ func bitmaskARM64(w uint32) int64 {
 }
 
 // registersARM64 takes moves between registers and additions of them.
-func registersARM64(x *instr, w uint32, rd reg) {
-	rn, rm := reg(w>>5&31), reg(w>>16&31)
+func registersARM64(x *Instr, w uint32, rd Reg) {
+	rn, rm := Reg(w>>5&31), Reg(w>>16&31)
 	switch {
 	case w&0xffe0ffe0 == 0xaa0003e0: // MOV
-		if rm == spReg {
-			x.op, x.dst, x.a = opMove, rd, constant(0)
+		if rm == spARM64 {
+			x.Op, x.Dst, x.Operand = OpMove, rd, constant(0)
 		} else {
-			x.op, x.dst, x.a = opMove, rd, operand{base: rm, index: noReg}
+			x.Op, x.Dst, x.Operand = OpMove, rd, Operand{Base: rm, Index: NoReg}
 		}
-	case w&0xffe00000 == 0x8b000000 && rn != spReg && rm != spReg && w>>10&63 < 8: // ADD, shifted left
-		x.op, x.dst, x.a = opMove, rd, operand{base: rn, index: rm, scale: 1 << (w >> 10 & 63)}
-	case w&0xffe0fc00 == 0x8b206000 && rm != spReg: // ADD with the stack pointer
-		x.op, x.dst, x.a = opMove, rd, operand{base: rn, index: rm, scale: 1}
+	case w&0xffe00000 == 0x8b000000 && rn != spARM64 && rm != spARM64 && w>>10&63 < 8: // ADD, shifted left
+		x.Op, x.Dst, x.Operand = OpMove, rd, Operand{Base: rn, Index: rm, Scale: 1 << (w >> 10 & 63)}
+	case w&0xffe0fc00 == 0x8b206000 && rm != spARM64: // ADD with the stack pointer
+		x.Op, x.Dst, x.Operand = OpMove, rd, Operand{Base: rn, Index: rm, Scale: 1}
 	default:
 		killARM64(x, rd)
 	}
-	if x.op == opMove && rd == spReg && w&0xffe0fc00 != 0x8b206000 {
-		x.op = opOther
+	if x.Op == OpMove && rd == spARM64 && w&0xffe0fc00 != 0x8b206000 {
+		x.Op = OpOther
 	}
 }
 
 // memoryARM64 takes loads and stores of general registers; those of vectors count as stores of something unknown.
-func memoryARM64(x *instr, w uint32, rt, rn reg) {
-	address := func(off int64) operand { return operand{base: rn, index: noReg, inMemory: true, off: off} }
+func memoryARM64(x *Instr, w uint32, rt, rn Reg) {
+	address := func(off int64) Operand { return Operand{Base: rn, Index: NoReg, InMemory: true, Offset: off} }
 	vector := w>>26&1 == 1
 	switch {
 	case w>>27&7 == 0b101 && w>>23&1 == 0 && w>>24&1 == 1, w>>27&7 == 0b101 && w>>25&1 == 0: // pairs
@@ -152,7 +149,7 @@ func memoryARM64(x *instr, w uint32, rt, rn reg) {
 	case w&0x3f000000 == 0x08000000: // exclusive and ordered
 		exclusiveARM64(x, w, rt, rn)
 	case w&0x3b200c00 == 0x38200000: // atomic operations: LDADD and others
-		x.op, x.a = opAdd, address(0)
+		x.Op, x.Operand = OpAdd, address(0)
 		killARM64(x, rt)
 	case w&0x3b000000 == 0x39000000: // unsigned offset
 		size := w >> 30
@@ -168,39 +165,39 @@ func memoryARM64(x *instr, w uint32, rt, rn reg) {
 		off := signed(w, 12, 9)
 		switch w >> 10 & 3 {
 		case 0b01: // after
-			x.update, x.post = rn, off
+			x.Update, x.Post = rn, off
 			off = 0
 		case 0b11: // before
-			x.update, x.pre = rn, off
+			x.Update, x.Pre = rn, off
 			off = 0
 		}
 		simpleARM64(x, w, rt, address(off), 1<<size)
 	case w&0x3b200c00 == 0x38200800: // register offset
 		size := w >> 30
 		a := address(0)
-		if a.index = reg(w >> 16 & 31); w>>13&7 != 0b011 || a.index == spReg {
-			a.base = noReg
-			a.index = noReg
+		if a.Index = Reg(w >> 16 & 31); w>>13&7 != 0b011 || a.Index == spARM64 {
+			a.Base = NoReg
+			a.Index = NoReg
 		}
-		if a.scale = 1; w>>12&1 == 1 {
-			a.scale = 1 << size
+		if a.Scale = 1; w>>12&1 == 1 {
+			a.Scale = 1 << size
 		}
 		simpleARM64(x, w, rt, a, 1<<size)
 	case w&0x3b000000 == 0x18000000: // literal
-		simpleARM64(x, w|1<<22, rt, operand{base: noReg, index: noReg, inMemory: true, off: int64(x.pc) + signed(w, 5, 19)*4}, 8)
+		simpleARM64(x, w|1<<22, rt, Operand{Base: NoReg, Index: NoReg, InMemory: true, Offset: int64(x.PC) + signed(w, 5, 19)*4}, 8)
 	default: // of vectors, several at once: they move the address
-		x.op, x.size, x.a = opStore, 64, address(0)
-		if rn != spReg {
-			x.kills = mask(rn)
+		x.Op, x.Size, x.Operand = OpStore, 64, address(0)
+		if rn != spARM64 {
+			x.Kills = mask(rn)
 		}
 	}
 }
 
 // simpleARM64 is one load or store; bits 22 and 23 say which.
-func simpleARM64(x *instr, w uint32, rt reg, a operand, size uint8) {
+func simpleARM64(x *Instr, w uint32, rt Reg, a Operand, size uint8) {
 	if w>>26&1 == 1 { // vectors
 		if w>>22&1 == 0 {
-			x.op, x.a, x.size = opStore, a, size
+			x.Op, x.Operand, x.Size = OpStore, a, size
 		}
 		return
 	}
@@ -208,23 +205,23 @@ func simpleARM64(x *instr, w uint32, rt reg, a operand, size uint8) {
 		return
 	}
 	if w>>22&3 == 0 {
-		x.op, x.a, x.size = opStore, a, size
-		if rt != spReg && size == 8 {
-			x.src = rt
+		x.Op, x.Operand, x.Size = OpStore, a, size
+		if rt != spARM64 && size == 8 {
+			x.Src = rt
 		}
 		return
 	}
-	if rt == spReg {
+	if rt == spARM64 {
 		return
 	}
-	x.op, x.a, x.size, x.dst = opLoad, a, size, rt
+	x.Op, x.Operand, x.Size, x.Dst = OpLoad, a, size, rt
 	if w>>22&3 != 1 {
-		x.size = 4 // sign extended
+		x.Size = 4 // sign extended
 	}
 }
 
-func pairARM64(x *instr, w uint32, rt, rn reg) {
-	rt2 := reg(w >> 10 & 31)
+func pairARM64(x *Instr, w uint32, rt, rn Reg) {
+	rt2 := Reg(w >> 10 & 31)
 	size := uint8(8)
 	switch vector := w>>26&1 == 1; {
 	case vector:
@@ -233,63 +230,63 @@ func pairARM64(x *instr, w uint32, rt, rn reg) {
 		size = 4
 	}
 	off := signed(w, 15, 7) * int64(size)
-	x.a = operand{base: rn, index: noReg, inMemory: true, off: off}
+	x.Operand = Operand{Base: rn, Index: NoReg, InMemory: true, Offset: off}
 	switch w >> 23 & 3 {
 	case 0b01:
-		x.update, x.post, x.a.off = rn, off, 0
+		x.Update, x.Post, x.Operand.Offset = rn, off, 0
 	case 0b11:
-		x.update, x.pre, x.a.off = rn, off, 0
+		x.Update, x.Pre, x.Operand.Offset = rn, off, 0
 	}
 	load := w>>22&1 == 1
 	switch {
 	case w>>26&1 == 1 && load: // into vectors
 	case w>>26&1 == 1 || !load && size == 4:
-		x.op, x.size = opStore, 2*size
+		x.Op, x.Size = OpStore, 2*size
 	case load && size == 4:
 		killARM64(x, rt)
 		killARM64(x, rt2)
 	case load:
-		x.op, x.size, x.dst, x.dst2 = opLoad, 8, rt, rt2
+		x.Op, x.Size, x.Dst, x.Dst2 = OpLoad, 8, rt, rt2
 	default:
-		x.op, x.size, x.src, x.src2 = opStore, 8, rt, rt2
+		x.Op, x.Size, x.Src, x.Src2 = OpStore, 8, rt, rt2
 	}
 }
 
 // exclusiveARM64 takes the parts of compare and swap: a loop of load and store exclusive, or CAS.
-func exclusiveARM64(x *instr, w uint32, rt, rn reg) {
-	a := operand{base: rn, index: noReg, inMemory: true}
-	rs := reg(w >> 16 & 31)
+func exclusiveARM64(x *Instr, w uint32, rt, rn Reg) {
+	a := Operand{Base: rn, Index: NoReg, InMemory: true}
+	rs := Reg(w >> 16 & 31)
 	load, exclusive := w>>22&1 == 1, w>>23&1 == 0
 	switch {
 	case w>>21&1 == 1 && !exclusive: // CAS
-		x.op, x.a = opSwap, a
+		x.Op, x.Operand = OpSwap, a
 		killARM64(x, rs)
 	case !exclusive && load: // LDAR
 		simpleLoadARM64(x, w, rt, a)
 	case !exclusive: // STLR
-		x.op, x.a, x.size = opStore, a, 8
+		x.Op, x.Operand, x.Size = OpStore, a, 8
 	case load: // LDXR, LDAXR
-		x.op, x.a = opSwap, a
+		x.Op, x.Operand = OpSwap, a
 		killARM64(x, rt)
 		if w>>21&1 == 1 {
-			killARM64(x, reg(w>>10&31))
+			killARM64(x, Reg(w>>10&31))
 		}
 	default: // STXR, STLXR
-		x.op, x.a = opAdd, a
+		x.Op, x.Operand = OpAdd, a
 		killARM64(x, rs)
 	}
 }
 
-func simpleLoadARM64(x *instr, w uint32, rt reg, a operand) {
-	if rt == spReg {
+func simpleLoadARM64(x *Instr, w uint32, rt Reg, a Operand) {
+	if rt == spARM64 {
 		return
 	}
-	x.op, x.a, x.size, x.dst = opLoad, a, 1<<(w>>30), rt
+	x.Op, x.Operand, x.Size, x.Dst = OpLoad, a, 1<<(w>>30), rt
 }
 
 // scanARM64 looks for calls, jumps, and addresses of functions, which two instructions make.
-func scanARM64(code []byte, pc uint64, yield func(target uint64)) scanned {
-	var found scanned
+func scanARM64(code []byte, pc uint64, offsets [2]int64, yield func(target uint64)) Scanned {
+	var found Scanned
 	end := pc + uint64(len(code))
 	for i := 0; i+4 <= len(code); i += 4 {
 		w := binary.LittleEndian.Uint32(code[i:])
@@ -303,11 +300,11 @@ func scanARM64(code []byte, pc uint64, yield func(target uint64)) scanned {
 				yield((pc+uint64(i))&^0xfff + uint64((signed(w, 5, 19)<<2|int64(w>>29&3))<<12) + uint64(n>>10&0xfff))
 			}
 		case w&0x3f000000 == 0x08000000, w&0x3b200c00 == 0x38200000:
-			found.atomic = true
+			found.Atomic = true
 		case w&0xffc00000 == 0xf9400000: // LDR
-			found.method(int64(w>>10&0xfff) * 8)
+			found.load(int64(w>>10&0xfff)*8, &offsets)
 		case w&0xfffffc1f == 0xd63f0000: // BLR
-			found.indirect = true
+			found.Indirect = true
 		}
 	}
 	return found

@@ -1,4 +1,4 @@
-package syncflow
+package machinecode
 
 import (
 	"encoding/binary"
@@ -6,14 +6,26 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
+// Registers with a meaning of their own in some instruction.
+const (
+	rax Reg = 0
+	rcx Reg = 1
+	rdx Reg = 2
+	rbx Reg = 3
+	rsp Reg = 4
+	rsi Reg = 6
+	rdi Reg = 7
+	r11 Reg = 11
+)
+
 // decodeAMD64 appends the instructions of code, which stands at pc. What can't be decoded never goes on.
-func decodeAMD64(dst []instr, code []byte, pc uint64) []instr {
+func decodeAMD64(dst []Instr, code []byte, pc uint64) []Instr {
 	for off := 0; off < len(code); {
 		at := pc + uint64(off)
 		in, err := x86asm.Decode(code[off:], 64)
 		if err != nil || in.Len == 0 {
 			bad := newInstr(at, at+1)
-			bad.op = opTrap
+			bad.Op = OpTrap
 			dst = append(dst, bad)
 			off++
 			continue
@@ -27,22 +39,22 @@ func decodeAMD64(dst []instr, code []byte, pc uint64) []instr {
 }
 
 // general gives the number of a general register of whatever width. A byte above the lowest counts as its register.
-func general(r x86asm.Reg) reg {
+func general(r x86asm.Reg) Reg {
 	switch {
 	case r >= x86asm.RAX && r <= x86asm.R15:
-		return reg(r - x86asm.RAX)
+		return Reg(r - x86asm.RAX)
 	case r >= x86asm.EAX && r <= x86asm.R15L:
-		return reg(r - x86asm.EAX)
+		return Reg(r - x86asm.EAX)
 	case r >= x86asm.AX && r <= x86asm.R15W:
-		return reg(r - x86asm.AX)
+		return Reg(r - x86asm.AX)
 	case r >= x86asm.AL && r <= x86asm.BL:
-		return reg(r - x86asm.AL)
+		return Reg(r - x86asm.AL)
 	case r >= x86asm.AH && r <= x86asm.BH:
-		return reg(r - x86asm.AH)
+		return Reg(r - x86asm.AH)
 	case r >= x86asm.SPB && r <= x86asm.R15B:
-		return reg(r-x86asm.SPB) + 4
+		return Reg(r-x86asm.SPB) + rsp
 	}
-	return noReg
+	return NoReg
 }
 
 func isWide(a x86asm.Arg) bool {
@@ -51,57 +63,57 @@ func isWide(a x86asm.Arg) bool {
 }
 
 // memory makes an operand of an address. One that depends on a segment is not known.
-func memory(x *instr, m x86asm.Mem) operand {
-	o := operand{base: noReg, index: noReg, inMemory: true, off: m.Disp}
+func memory(x *Instr, m x86asm.Mem) Operand {
+	o := Operand{Base: NoReg, Index: NoReg, InMemory: true, Offset: m.Disp}
 	switch {
 	case m.Segment == x86asm.FS || m.Segment == x86asm.GS:
-		return operand{base: noReg, index: noReg, inMemory: true}
+		return Operand{Base: NoReg, Index: NoReg, InMemory: true}
 	case m.Base == x86asm.RIP:
-		o.off += int64(x.next)
+		o.Offset += int64(x.Next)
 		return o
 	case m.Base != 0:
-		o.base = general(m.Base)
+		o.Base = general(m.Base)
 	}
 	if m.Index != 0 && m.Scale != 0 {
-		o.index, o.scale = general(m.Index), m.Scale
+		o.Index, o.Scale = general(m.Index), m.Scale
 	}
 	return o
 }
 
 // translateAMD64 fills in what an instruction does.
-func translateAMD64(x *instr, in *x86asm.Inst) {
+func translateAMD64(x *Instr, in *x86asm.Inst) {
 	switch in.Op {
 	case x86asm.CALL:
-		x.op = opCall
+		x.Op = OpCall
 		flowAMD64(x, in)
 	case x86asm.JMP:
-		x.op = opJump
+		x.Op = OpJump
 		flowAMD64(x, in)
-		if x.indirect {
-			x.op = opJumpTo
+		if x.Indirect {
+			x.Op = OpJumpTo
 		}
 	case x86asm.RET:
-		x.op = opReturn
+		x.Op = OpReturn
 	case x86asm.UD1, x86asm.UD2, x86asm.INT, x86asm.HLT:
-		x.op = opTrap
+		x.Op = OpTrap
 	case x86asm.PUSH:
-		x.update, x.pre = 4, -8
-		x.op, x.size, x.a = opStore, 8, operand{base: 4, index: noReg, inMemory: true}
+		x.Update, x.Pre = rsp, -8
+		x.Op, x.Size, x.Operand = OpStore, 8, Operand{Base: rsp, Index: NoReg, InMemory: true}
 		if isWide(in.Args[0]) {
-			x.src = general(in.Args[0].(x86asm.Reg))
+			x.Src = general(in.Args[0].(x86asm.Reg))
 		}
 	case x86asm.POP:
-		x.update, x.post = 4, 8
-		x.op, x.size, x.a = opLoad, 8, operand{base: 4, index: noReg, inMemory: true}
-		x.dst = registerOf(in.Args[0])
+		x.Update, x.Post = rsp, 8
+		x.Op, x.Size, x.Operand = OpLoad, 8, Operand{Base: rsp, Index: NoReg, InMemory: true}
+		x.Dst = registerOf(in.Args[0])
 	case x86asm.PUSHFQ:
-		x.update, x.pre = 4, -8
+		x.Update, x.Pre = rsp, -8
 	case x86asm.POPFQ:
-		x.update, x.post = 4, 8
+		x.Update, x.Post = rsp, 8
 	case x86asm.LEA:
 		if m, ok := in.Args[1].(x86asm.Mem); ok {
-			x.op, x.dst, x.a = opMove, registerOf(in.Args[0]), memory(x, m)
-			x.a.inMemory = false
+			x.Op, x.Dst, x.Operand = OpMove, registerOf(in.Args[0]), memory(x, m)
+			x.Operand.InMemory = false
 		}
 	case x86asm.MOV:
 		moveAMD64(x, in)
@@ -110,8 +122,8 @@ func translateAMD64(x *instr, in *x86asm.Inst) {
 			otherAMD64(x, in)
 		}
 	case x86asm.XOR:
-		if otherAMD64(x, in); x.kills != 0 && in.Args[0] == in.Args[1] { // zero
-			x.op, x.dst, x.a, x.kills = opMove, registerOf(in.Args[0]), constant(0), 0
+		if otherAMD64(x, in); x.Kills != 0 && in.Args[0] == in.Args[1] { // zero
+			x.Op, x.Dst, x.Operand, x.Kills = OpMove, registerOf(in.Args[0]), constant(0), 0
 		}
 	case x86asm.CMPXCHG, x86asm.XADD:
 		atomicAMD64(x, in)
@@ -119,7 +131,7 @@ func translateAMD64(x *instr, in *x86asm.Inst) {
 		// They set flags only.
 	default:
 		if isBranch(in.Op) {
-			x.op = opBranch
+			x.Op = OpBranch
 			flowAMD64(x, in)
 			return
 		}
@@ -138,54 +150,54 @@ func isBranch(o x86asm.Op) bool {
 	return false
 }
 
-func registerOf(a x86asm.Arg) reg {
+func registerOf(a x86asm.Arg) Reg {
 	if r, ok := a.(x86asm.Reg); ok {
 		return general(r)
 	}
-	return noReg
+	return NoReg
 }
 
 // flowAMD64 says where a jump or call goes.
-func flowAMD64(x *instr, in *x86asm.Inst) {
+func flowAMD64(x *Instr, in *x86asm.Inst) {
 	switch a := in.Args[0].(type) {
 	case x86asm.Rel:
-		x.target = x.next + uint64(int64(a))
+		x.Target = x.Next + uint64(int64(a))
 	case x86asm.Reg:
-		x.indirect, x.a.base = true, general(a)
+		x.Indirect, x.Operand.Base = true, general(a)
 	case x86asm.Mem:
-		x.indirect, x.a = true, memory(x, a)
+		x.Indirect, x.Operand = true, memory(x, a)
 	default:
-		x.indirect = true
+		x.Indirect = true
 	}
 }
 
-func moveAMD64(x *instr, in *x86asm.Inst) {
+func moveAMD64(x *Instr, in *x86asm.Inst) {
 	switch dst := in.Args[0].(type) {
 	case x86asm.Reg:
-		x.dst = general(dst)
+		x.Dst = general(dst)
 		switch src := in.Args[1].(type) {
 		case x86asm.Imm:
-			x.op, x.a = opMove, constant(int64(src))
+			x.Op, x.Operand = OpMove, constant(int64(src))
 		case x86asm.Reg:
 			if isWide(src) && isWide(dst) {
-				x.op, x.a = opMove, operand{base: general(src), index: noReg}
+				x.Op, x.Operand = OpMove, Operand{Base: general(src), Index: NoReg}
 			}
 		case x86asm.Mem:
-			x.op, x.size, x.a = opLoad, uint8(in.MemBytes), memory(x, src)
+			x.Op, x.Size, x.Operand = OpLoad, uint8(in.MemBytes), memory(x, src)
 		}
-		if x.op == opOther && x.dst != noReg {
-			x.kills = mask(x.dst)
+		if x.Op == OpOther && x.Dst != NoReg {
+			x.Kills = mask(x.Dst)
 		}
 	case x86asm.Mem:
-		x.op, x.size, x.a = opStore, uint8(in.MemBytes), memory(x, dst)
+		x.Op, x.Size, x.Operand = OpStore, uint8(in.MemBytes), memory(x, dst)
 		if isWide(in.Args[1]) {
-			x.src = general(in.Args[1].(x86asm.Reg))
+			x.Src = general(in.Args[1].(x86asm.Reg))
 		}
 	}
 }
 
 // addAMD64 takes additions of constants to whole registers.
-func addAMD64(x *instr, in *x86asm.Inst) bool {
+func addAMD64(x *Instr, in *x86asm.Inst) bool {
 	if !isWide(in.Args[0]) {
 		return false
 	}
@@ -199,7 +211,7 @@ func addAMD64(x *instr, in *x86asm.Inst) bool {
 		imm, ok := in.Args[1].(x86asm.Imm)
 		if src, isReg := in.Args[1].(x86asm.Reg); isReg && in.Op == x86asm.ADD && isWide(src) {
 			r := general(in.Args[0].(x86asm.Reg))
-			x.op, x.dst, x.a = opMove, r, operand{base: r, index: general(src), scale: 1}
+			x.Op, x.Dst, x.Operand = OpMove, r, Operand{Base: r, Index: general(src), Scale: 1}
 			return true
 		}
 		if !ok {
@@ -211,56 +223,56 @@ func addAMD64(x *instr, in *x86asm.Inst) bool {
 		}
 	}
 	r := general(in.Args[0].(x86asm.Reg))
-	x.op, x.dst, x.a = opMove, r, operand{base: r, index: noReg, off: c}
+	x.Op, x.Dst, x.Operand = OpMove, r, Operand{Base: r, Index: NoReg, Offset: c}
 	return true
 }
 
-func atomicAMD64(x *instr, in *x86asm.Inst) {
+func atomicAMD64(x *Instr, in *x86asm.Inst) {
 	m, ok := in.Args[0].(x86asm.Mem)
 	if !ok {
 		otherAMD64(x, in)
 		return
 	}
-	x.a = memory(x, m)
-	x.op = opSwap
-	x.kills = mask(0) // CMPXCHG gives the old value in AX
+	x.Operand = memory(x, m)
+	x.Op = OpSwap
+	x.Kills = mask(rax) // CMPXCHG gives the old value in AX
 	if in.Op == x86asm.XADD {
-		x.op, x.kills = opAdd, 0
-		if r := registerOf(in.Args[1]); r != noReg {
-			x.kills = mask(r)
+		x.Op, x.Kills = OpAdd, 0
+		if r := registerOf(in.Args[1]); r != NoReg {
+			x.Kills = mask(r)
 		}
 	}
 }
 
 // otherAMD64 says what any other instruction sets: its first operand, or the registers that it implies.
-func otherAMD64(x *instr, in *x86asm.Inst) {
+func otherAMD64(x *Instr, in *x86asm.Inst) {
 	switch in.Op {
 	case x86asm.DIV, x86asm.IDIV, x86asm.MUL, x86asm.IMUL, x86asm.CQO, x86asm.CDQ, x86asm.CWD, x86asm.RDTSC, x86asm.RDTSCP,
 		x86asm.CPUID, x86asm.XGETBV, x86asm.SYSCALL, x86asm.CDQE, x86asm.CWDE, x86asm.CMPXCHG8B, x86asm.CMPXCHG16B:
-		x.kills = mask(0, 1, 2, 3, 11)
+		x.Kills = mask(rax, rcx, rdx, rbx, r11)
 	case x86asm.STOSB, x86asm.STOSD, x86asm.STOSQ, x86asm.STOSW, x86asm.MOVSB, x86asm.MOVSW, x86asm.MOVSQ, x86asm.LODSB,
 		x86asm.LODSD, x86asm.LODSQ, x86asm.LODSW, x86asm.SCASB, x86asm.SCASD, x86asm.SCASQ, x86asm.SCASW, x86asm.CMPSB,
 		x86asm.CMPSW, x86asm.CMPSQ:
-		x.kills = mask(0, 1, 6, 7)
+		x.Kills = mask(rax, rcx, rsi, rdi)
 	case x86asm.XCHG:
-		if r := registerOf(in.Args[1]); r != noReg {
-			x.kills |= mask(r)
+		if r := registerOf(in.Args[1]); r != NoReg {
+			x.Kills |= mask(r)
 		}
 	}
 	switch a := in.Args[0].(type) {
 	case x86asm.Reg:
-		if r := general(a); r != noReg {
-			x.kills |= mask(r)
+		if r := general(a); r != NoReg {
+			x.Kills |= mask(r)
 		}
 	case x86asm.Mem:
-		x.op, x.a, x.size = opStore, memory(x, a), uint8(max(in.MemBytes, 8))
+		x.Op, x.Operand, x.Size = OpStore, memory(x, a), uint8(max(in.MemBytes, 8))
 	}
 }
 
 // scanAMD64 looks for what could be calls, jumps and addresses of functions, at every byte: that is much faster than
 // decoding.
-func scanAMD64(code []byte, pc uint64, yield func(target uint64)) scanned {
-	var found scanned
+func scanAMD64(code []byte, pc uint64, offsets [2]int64, yield func(target uint64)) Scanned {
+	var found Scanned
 	const callOp, jumpOp, leaOp, lockPrefix, loadOp, indirectOp = 0xe8, 0xe9, 0x8d, 0xf0, 0x8b, 0xff
 	end := pc + uint64(len(code))
 	relative := func(i int) { // with the offset at code[i:]
@@ -281,13 +293,13 @@ func scanAMD64(code []byte, pc uint64, yield func(target uint64)) scanned {
 				relative(i + 2)
 			}
 		case lockPrefix:
-			found.atomic = found.atomic || isAtomic(code[i+1:])
+			found.Atomic = found.Atomic || isAtomic(code[i+1:])
 		case loadOp:
 			if i+2 < len(code) && code[i+1]&0xc0 == 0x40 && code[i+1]&7 != 4 { // at an offset of a byte, without index
-				found.method(int64(code[i+2]))
+				found.load(int64(code[i+2]), &offsets)
 			}
 		case indirectOp:
-			found.indirect = found.indirect || i+1 < len(code) && code[i+1]&0xf8 == 0xd0 // CALL of a register
+			found.Indirect = found.Indirect || i+1 < len(code) && code[i+1]&0xf8 == 0xd0 // CALL of a register
 		}
 	}
 	return found

@@ -1,0 +1,108 @@
+package machinecode
+
+// A Reg is a general register by the number that instructions have for it.
+type Reg uint8
+
+const (
+	NumRegs     = 32
+	NoReg   Reg = 0xff
+)
+
+// An Op is what an instruction does.
+type Op uint8
+
+const (
+	OpOther  Op = iota // sets the registers of Kills to something unknown
+	OpMove             // Dst = Operand (LEA, MOV between registers, ADD of a constant)
+	OpLoad             // Dst = memory at Operand, of Size bytes
+	OpStore            // memory at Operand = Src, of Size bytes; Src is NoReg if the value is not known
+	OpCall             // of Target, or of what Operand says if Indirect
+	OpJump             // to Target
+	OpJumpTo           // to what Operand says
+	OpBranch           // to Target, or on
+	OpReturn           // to the caller
+	OpTrap             // never goes on
+	OpSwap             // atomic compare and swap of memory at Operand
+	OpAdd              // atomic addition to memory at Operand
+)
+
+// An Operand is Base + Index*Scale + Offset: an address if InMemory, else a value. Without Base it is the constant Offset.
+type Operand struct {
+	Base, Index Reg
+	Scale       uint8
+	InMemory    bool
+	Offset      int64
+}
+
+func constant(c int64) Operand { return Operand{Base: NoReg, Index: NoReg, Offset: c} }
+
+// An Instr is one instruction in the form that both processors share. Pushes, and accesses with update, move a register
+// beside: by Pre before the access, by Post after it.
+type Instr struct {
+	PC, Next   uint64
+	Op         Op
+	Dst, Src   Reg
+	Dst2, Src2 Reg // of a pair: the next word
+	Size       uint8
+	Indirect   bool // OpCall, OpJumpTo: Operand says where to
+	Operand    Operand
+	Target     uint64
+	Kills      uint32 // registers that are set to something unknown besides, a bit each
+	Update     Reg    // that Pre and Post move; NoReg for none
+	Pre, Post  int64
+}
+
+func newInstr(pc, next uint64) Instr {
+	none := Operand{Base: NoReg, Index: NoReg}
+	return Instr{PC: pc, Next: next, Dst: NoReg, Src: NoReg, Dst2: NoReg, Src2: NoReg, Update: NoReg, Operand: none}
+}
+
+// mask makes a set of registers.
+func mask(rs ...Reg) (m uint32) {
+	for _, r := range rs {
+		m |= 1 << r
+	}
+	return m
+}
+
+// A Machine is a processor's way to write instructions.
+type Machine struct {
+	SP Reg // the stack pointer
+	// ZeroIsSP: in stores, the number of the stack pointer means the constant 0.
+	ZeroIsSP bool
+
+	decode func(dst []Instr, code []byte, pc uint64) []Instr
+	scan   func(code []byte, pc uint64, offsets [2]int64, yield func(target uint64)) Scanned
+}
+
+var machines = map[string]*Machine{
+	"amd64": {decode: decodeAMD64, scan: scanAMD64, SP: rsp},
+	"arm64": {decode: decodeARM64, scan: scanARM64, SP: spARM64, ZeroIsSP: true},
+}
+
+// ForArch returns the machine of a processor (GOARCH), nil for one that is not supported.
+func ForArch(arch string) *Machine { return machines[arch] }
+
+// Decode appends the instructions of code that stands at pc.
+func (m *Machine) Decode(dst []Instr, code []byte, pc uint64) []Instr { return m.decode(dst, code, pc) }
+
+// Scan calls yield with the targets of calls, with those of jumps that leave the code, and with addresses that the code names;
+// some that it yields are none of these. It does not decode the code, and is many times as fast as Decode. Offsets are those
+// whose loads are of interest.
+func (m *Machine) Scan(code []byte, pc uint64, offsets [2]int64, yield func(target uint64)) Scanned {
+	return m.scan(code, pc, offsets, yield)
+}
+
+// A Scanned is what Scan finds beside addresses.
+type Scanned struct {
+	Atomic   bool    // instructions that compare and swap, or add
+	Indirect bool    // calls of what a register holds
+	Loads    [2]bool // loads at an offset from a register, by the offsets that were asked for
+}
+
+// load notes a load at an offset.
+func (s *Scanned) load(offset int64, offsets *[2]int64) {
+	for i := range offsets {
+		s.Loads[i] = s.Loads[i] || offset == offsets[i]
+	}
+}
