@@ -5,35 +5,51 @@ import "strings"
 // helpKeys is the width of the column of keys.
 const helpKeys = 24
 
+// A helpLine is a title, or keys, or a command, with what they do.
+type helpLine struct{ left, right string }
+
 // newHelp lists the keys and commands of the window in front, from the tables that bind them.
 func newHelp(a *app) *page {
-	w, t := a.window(), a.theme
-	var lines []func(canvas)
-	title := func(text string) {
-		lines = append(lines, func(c canvas) { c.text(1, 0, text, t.title) })
-	}
-	line := func(left, right string) {
-		lines = append(lines, func(c canvas) {
-			x := c.text(3, 0, left, t.key)
-			c.text(max(3+helpKeys, x+2), 0, right, t.plain)
-		})
-	}
-	add := func(of string, bindings []binding) {
-		title(of)
+	var lines []helpLine
+	add := func(title string, bindings []binding) {
+		lines = append(lines, helpLine{left: title})
 		for _, b := range bindings {
 			keys := strings.Join(b.keys, " ")
 			if len(b.keys) > 6 {
 				keys = b.keys[0] + " .. " + b.keys[len(b.keys)-1]
 			}
-			line(keys, b.description)
+			lines = append(lines, helpLine{keys, b.description})
 		}
-		title("")
+		lines = append(lines, helpLine{})
 	}
+	w := a.window()
 	add("Keys of this window", w.bindings())
 	add("Keys of every window", a.appBindings())
-	title("Commands, after a colon")
+	lines = append(lines, helpLine{left: "Commands, after a colon"})
 	for _, c := range a.allCommands(w) {
-		line(strings.TrimSpace(c.name+" "+c.args), c.description)
+		lines = append(lines, helpLine{strings.TrimSpace(c.name + " " + c.args), c.description})
 	}
-	return &page{a: a, lines: func(int) []func(canvas) { return lines }}
+	return &page{a: a, lines: func(width int) (drawn []func(canvas)) {
+		for _, l := range lines {
+			drawn = append(drawn, l.drawn(a.theme, width)...)
+		}
+		return drawn
+	}}
+}
+
+// drawn are the lines that a line of the help takes on a screen: what does not fit beside the keys goes on below.
+func (l helpLine) drawn(t *theme, width int) (lines []func(canvas)) {
+	if l.right == "" {
+		return append(lines, func(c canvas) { c.text(1, 0, l.left, t.title) })
+	}
+	x := max(3+helpKeys, 3+textWidth(l.left)+2)
+	for i, text := range wrap(l.right, max(width-x, 1)) {
+		lines = append(lines, func(c canvas) {
+			if i == 0 {
+				c.text(3, 0, l.left, t.key)
+			}
+			c.text(x, 0, text, t.plain)
+		})
+	}
+	return lines
 }

@@ -52,23 +52,6 @@ func locksOf(t testing.TB, o Options) *bench {
 	return b
 }
 
-func (b *bench) locks() (w *lockWindow) {
-	b.do(func() { w = b.window().(*lockWindow) })
-	return w
-}
-
-// picks checks which lock is selected, by its place.
-func picks(i int) func(*testing.T, *bench) {
-	return func(t *testing.T, b *bench) {
-		t.Helper()
-		w, got := b.locks(), 0
-		b.do(func() { got = w.list.at })
-		if got != i {
-			t.Errorf("item %d is selected, want %d\n%s", got, i, b.text())
-		}
-	}
-}
-
 // lockKeys has a test for every binding of the window, by its first key. It shows a deadlock and 30 locks, the second item
 // is selected.
 var lockKeys = map[string]keyTest{
@@ -81,45 +64,12 @@ var lockKeys = map[string]keyTest{
 	"N":      {keys: []string{"/", "2", "0", "Enter", "G"}, check: picks(21)},
 	"j":      {check: picks(2)},
 	"k":      {check: picks(0)},
-	"PgDn":   {keys: []string{"g"}, check: shows("Details")},
-	"PgUp":   {keys: []string{"G", "g"}, check: picks(0)},
+	"PgDn":   {keys: []string{"g"}, check: picks(9)},
+	"PgUp":   {check: picks(0)},
 	"Ctrl-D": {keys: []string{"g"}, check: picks(5)},
 	"Ctrl-U": {check: picks(0)},
 	"g":      {keys: []string{"G"}, check: picks(0)},
 	"G":      {check: picks(30)},
-}
-
-func TestEveryKeyOfTheLocks(t *testing.T) {
-	o := manyLocks(t, 30)
-	var bindings []binding
-	first := locksOf(t, o)
-	w := first.locks()
-	first.do(func() { bindings = w.bindings() })
-	for _, own := range bindings {
-		test, ok := lockKeys[own.keys[0]]
-		if !ok {
-			t.Errorf("there is no test for the key %s: %s", own.keys[0], own.description)
-			continue
-		}
-		for _, key := range own.keys {
-			for _, byMouse := range []bool{false, true} {
-				if byMouse && (own.label == "" || key != own.keys[0]) {
-					continue
-				}
-				t.Run(fmt.Sprint(key, byMouse), func(t *testing.T) {
-					b := locksOf(t, o)
-					b.keys("j")
-					b.keys(test.keys...)
-					if byMouse {
-						b.click(own.face() + " " + own.label)
-					} else {
-						b.keys(key)
-					}
-					test.check(t, b)
-				})
-			}
-		}
-	}
 }
 
 // The text is that of 'cpprof locks'.

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/cpprof/cpprof/refine"
@@ -48,8 +47,9 @@ func (b *bench) chosen() (label string) {
 
 // A keyTest is what a key does in a profile window.
 type keyTest struct {
-	keys  []string // pressed before
-	check func(t *testing.T, b *bench)
+	keys   []string // pressed before
+	unseen bool     // the screen is the same until the next key
+	check  func(t *testing.T, b *bench)
 }
 
 func chooses(label string) func(*testing.T, *bench) {
@@ -115,84 +115,6 @@ func copies(text string) func(*testing.T, *bench) {
 			t.Errorf("the clipboard has %q, want %q", got, text)
 		}
 	}
-}
-
-func TestEveryKeyOfAProfileWindow(t *testing.T) {
-	var bindings []binding
-	first := bobThread(t)
-	first.do(func() { bindings = first.profile().bindings() })
-	tested := make(map[string]bool)
-	for _, own := range bindings {
-		test, ok := profileKeys[own.keys[0]]
-		if !ok {
-			t.Errorf("there is no test for the key %s: %s", own.keys[0], own.description)
-			continue
-		}
-		tested[own.keys[0]] = true
-		for _, key := range own.keys {
-			t.Run(key, func(t *testing.T) {
-				b := bobThread(t)
-				b.keys(test.keys...)
-				before := b.text()
-				b.keys(key)
-				test.check(t, b)
-				if b.text() == before {
-					t.Errorf("the key changes nothing:\n%s", before)
-				}
-			})
-		}
-	}
-	for key := range profileKeys {
-		if !tested[key] {
-			t.Errorf("%s is no key any more", key)
-		}
-	}
-}
-
-// A button does what its key does.
-func TestEveryButtonOfAProfileWindow(t *testing.T) {
-	var bindings []binding
-	first := bobThread(t)
-	first.do(func() { bindings = labelled(first.profile().bindings()) })
-	if len(bindings) < 8 {
-		t.Errorf("a profile window has %d buttons only", len(bindings))
-	}
-	for _, own := range bindings {
-		t.Run(own.label, func(t *testing.T) {
-			byKey, byMouse := bobThread(t), bobThread(t)
-			for _, b := range []*bench{byKey, byMouse} {
-				b.resize(140, 24)
-				b.keys(profileKeys[own.keys[0]].keys...)
-			}
-			byKey.keys(own.keys[0])
-			byMouse.click(own.face() + " " + own.label)
-			if byKey.text() != byMouse.text() {
-				t.Errorf("the key shows\n%sthe button\n%s", byKey.text(), byMouse.text())
-			}
-		})
-	}
-}
-
-// No key of a window hides one of the app, but Esc.
-func TestKeysDoNotCollide(t *testing.T) {
-	b := bobThread(t)
-	b.do(func() {
-		var app []string
-		for _, own := range b.appBindings() {
-			app = append(app, own.keys...)
-		}
-		for _, w := range b.windows {
-			seen := make(map[string]bool)
-			for _, own := range w.bindings() {
-				for _, key := range own.keys {
-					if seen[key] || slices.Contains(app, key) && key != "Esc" {
-						t.Errorf("%s: %s is bound twice", w.title(), key)
-					}
-					seen[key] = true
-				}
-			}
-		}
-	})
 }
 
 // The five clicks of the paper (CPPROFJ, section 6.2): class, run, the transaction, :MONITOR, class, the holder's function.

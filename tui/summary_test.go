@@ -210,14 +210,26 @@ func TestSummaryIsCancelled(t *testing.T) {
 	b.shows("Summing up the classes: cancelled.", "go:bob.(*terminal).run: 5 goroutines")
 }
 
-// On a screen of 80 columns, the help has room for what keys do.
-func TestSummaryHelpFits(t *testing.T) {
-	b := newBench(t, bob(t))
-	for _, bindings := range [][]binding{b.summary().bindings(), b.summary().timeline.bindings()} {
-		for _, k := range bindings {
-			if room := 80 - 3 - helpKeys; textWidth(k.description) > room {
-				t.Errorf("%v: %q is longer than %d columns", k.keys, k.description, room)
-			}
-		}
-	}
+// summaryKeys has a test for every binding of the summary, by its first key. It shows 40 classes, the second one is selected.
+var summaryKeys = map[string]keyTest{
+	"Enter":  {check: shows("Thread View of go:", "pkg01")},
+	"s":      {check: shows("Server View")},
+	"t":      {check: shows("Space Begin")},
+	"Esc":    {keys: []string{"t", "Space", "L", "Enter"}, check: hides("counts")},
+	"o":      {check: shows(" time▼")},
+	"O":      {check: shows(" count▼")},
+	"r":      {check: shows(" alive▲")},
+	"w":      {check: shows("goroutines\n")},
+	"i":      {check: shows("GOMAXPROCS")},
+	"/":      {check: shows("\n/")},
+	"n":      {keys: []string{"/", "2", "0", "Enter", "g"}, check: picks(20)},
+	"N":      {keys: []string{"/", "2", "0", "Enter", "G"}, check: picks(20)},
+	"j":      {check: picks(2)},
+	"k":      {check: picks(0)},
+	"PgDn":   {keys: []string{"g"}, check: picks(9)},
+	"PgUp":   {check: picks(0)},
+	"Ctrl-D": {keys: []string{"g"}, check: picks(5)},
+	"Ctrl-U": {check: picks(0)},
+	"g":      {keys: []string{"G"}, check: picks(0)},
+	"G":      {check: picks(39)},
 }

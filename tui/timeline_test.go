@@ -312,3 +312,18 @@ func TestTimelineFollowsClasses(t *testing.T) {
 	b.line(":class by function")
 	check("function", views.Load)
 }
+
+// timelineKeys has a test for every binding that the summary has while a span is selected, by its first key.
+var timelineKeys = map[string]keyTest{
+	"Space": {unseen: true, keys: []string{"l", "l"}, check: func(t *testing.T, b *bench) { b.keys("l"); b.shows("━▲─") }},
+	"Enter": {keys: []string{"Space", "L"}, check: shows("only 0s to ", "⏎ Open")},
+	"a":     {keys: []string{"Space", "L", "Enter", "t"}, check: hides("counts")},
+	"Esc":   {check: shows("⏎ Open")},
+	"l":     {check: shows("\n ─▲─")},
+	"h":     {keys: []string{"l", "l"}, check: shows("\n ─▲─")},
+	"L":     {check: shows("\n ──────────▲─")},
+	"H":     {keys: []string{"L", "L"}, check: shows("\n ──────────▲─")},
+	"g":     {keys: []string{"L"}, check: shows("\n ▲─")},
+	"G":     {check: shows("─▲\n")},
+	"w":     {check: func(t *testing.T, b *bench) { b.keys("Esc"); b.shows("goroutines\n") }},
+}

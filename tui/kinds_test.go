@@ -1,0 +1,327 @@
+package tui
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cpprof/cpprof/config"
+	"github.com/cpprof/cpprof/internal/fixture"
+	"github.com/cpprof/cpprof/session"
+)
+
+// A windowTest is how the tests of all windows come by one of a kind.
+type windowTest struct {
+	open func(testing.TB) *bench // with the window in front
+
+	// keys has a test for every binding, by its first key.
+	keys map[string]keyTest
+
+	// forgets are keys that undo what a session does not keep of the window.
+	forgets []string
+
+	// like is a kind whose windows have the same keys and do the same with them; there keys are tested.
+	like string
+}
+
+// windowTests has a test for every kind of window.
+var windowTests = map[string]windowTest{
+	"summary": {keys: summaryKeys, open: func(t testing.TB) *bench {
+		b := newBench(t, manyClasses(t, 40))
+		b.keys("j")
+		return b
+	}},
+	"profile": {keys: profileKeys, open: func(t testing.TB) *bench { return bobThread(t) }},
+	"comparison": {like: "profile", open: func(t testing.TB) *bench {
+		before := writtenTwin(t, "before")
+		b := newBench(t, Options{Path: filepath.Join(filepath.Dir(before), "after.cpprof"), Recording: twin(t, "after"),
+			Against: &Against{Path: before, Recording: twin(t, "before"), Class: "go:main.worker"}})
+		b.keys("Enter")
+		return b
+	}},
+	"holders": {like: "profile", open: func(t testing.TB) *bench {
+		b := bobThread(t)
+		b.keys("L", "h")
+		return b
+	}},
+	"locks": {keys: lockKeys, forgets: []string{"g"}, open: func(t testing.TB) *bench {
+		b := locksOf(t, manyLocks(t, 30))
+		b.keys("j")
+		return b
+	}},
+}
+
+// modeTests are windows whose keys are others for a while.
+var modeTests = map[string]windowTest{
+	"timeline": {keys: timelineKeys, open: func(t testing.TB) *bench {
+		b := newBench(t, manyClasses(t, 40))
+		b.keys("t")
+		return b
+	}},
+}
+
+// writtenTwin is the path of one of the recordings of the command's tests.
+func writtenTwin(t testing.TB, name string) string {
+	path := filepath.Join(t.TempDir(), name+".cpprof")
+	if err := twin(t, name).Write(path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// eachWindow runs a test with a window of each kind in front.
+func eachWindow(t *testing.T, test func(t *testing.T, b *bench)) {
+	for _, k := range kinds() {
+		of, ok := windowTests[k.Name]
+		if !ok {
+			t.Errorf("there is no test for windows of the kind %s", k.Name)
+			continue
+		}
+		t.Run(k.Name, func(t *testing.T) { test(t, of.open(t)) })
+	}
+	for name, of := range modeTests {
+		t.Run(name, func(t *testing.T) { test(t, of.open(t)) })
+	}
+}
+
+// bindings are those of the window in front.
+func (b *bench) bindings() (list []binding) {
+	b.do(func() { list = b.app.window().bindings() })
+	return list
+}
+
+// picks checks which line of the window's list is selected.
+func picks(line int) func(*testing.T, *bench) {
+	return func(t *testing.T, b *bench) {
+		t.Helper()
+		var got int
+		b.do(func() {
+			switch w := b.window().(type) {
+			case *summaryWindow:
+				got = w.list.current()
+			case *lockWindow:
+				got = w.list.current()
+			case *profileWindow:
+				got = w.entries.current()
+			}
+		})
+		if got != line {
+			t.Errorf("line %d is selected, want %d\n%s", got, line, b.text())
+		}
+	}
+}
+
+// Every window has a title in its tab, and help for all that it can do that fits a screen of 80 columns.
+func TestEveryWindowHasTitleAndHelp(t *testing.T) {
+	eachWindow(t, func(t *testing.T, b *bench) {
+		var title string
+		var commands []command
+		b.do(func() { title, commands = b.app.window().title(), b.allCommands(b.app.window()) })
+		bindings := b.bindings()
+		if tabs, _, _ := strings.Cut(b.text(), "\n"); title == "" || !strings.Contains(tabs, shorten(title, mostTab)) {
+			t.Errorf("the title %q is not in the tabs %q", title, tabs)
+		}
+		b.resize(80, 90)
+		b.keys("?")
+		for _, own := range bindings {
+			if own.description == "" {
+				t.Errorf("the key %s has no help", own.keys[0])
+			}
+			checkHelp(t, b, own.keys[0], own.description)
+		}
+		for _, c := range commands {
+			checkHelp(t, b, c.name, c.description)
+		}
+	})
+}
+
+// checkHelp checks that the help has a line, or several, that begin with a key or command and describe it.
+func checkHelp(t *testing.T, b *bench, name, description string) {
+	t.Helper()
+	text := strings.Join(strings.Fields(b.text()), " ")
+	if !strings.Contains(text, strings.Join(strings.Fields(description), " ")) || !strings.Contains(text, name) {
+		t.Errorf("the help has no %s: %s\n%s", name, description, b.text())
+	}
+}
+
+// No key of a window hides one of the app, but Esc; and no key has two meanings.
+func TestKeysDoNotCollide(t *testing.T) {
+	eachWindow(t, func(t *testing.T, b *bench) {
+		seen := map[string]bool{}
+		b.do(func() {
+			for _, own := range b.appBindings() {
+				for _, key := range own.keys {
+					seen[key] = true
+				}
+			}
+		})
+		inTimeline := strings.HasSuffix(t.Name(), "/timeline")
+		for _, own := range b.bindings() {
+			for _, key := range own.keys {
+				if seen[key] && key != "Esc" && !(inTimeline && key == "L") {
+					t.Errorf("%s is bound twice", key)
+				}
+				seen[key] = true
+			}
+		}
+	})
+}
+
+// Every key of every window has a test, which is passed, and every test a key.
+func TestEveryKeyOfEveryWindow(t *testing.T) {
+	for _, tests := range []map[string]windowTest{windowTests, modeTests} {
+		for name, of := range tests {
+			t.Run(name, func(t *testing.T) {
+				if of.like == "" {
+					testKeys(t, of)
+				} else if got, want := names(of.open(t).bindings()), names(windowTests[of.like].open(t).bindings()); !slices.Equal(got, want) {
+					t.Errorf("it has the keys %v, want those of the kind %s: %v", got, of.like, want)
+				}
+			})
+		}
+	}
+}
+
+func names(bindings []binding) (keys []string) {
+	for _, own := range bindings {
+		keys = append(keys, own.keys...)
+	}
+	return keys
+}
+
+func testKeys(t *testing.T, of windowTest) {
+	tested := make(map[string]bool)
+	for _, own := range of.open(t).bindings() {
+		test, ok := of.keys[own.keys[0]]
+		if !ok {
+			t.Errorf("there is no test for the key %s: %s", own.keys[0], own.description)
+			continue
+		}
+		tested[own.keys[0]] = true
+		for _, key := range own.keys {
+			t.Run(key, func(t *testing.T) {
+				b := of.open(t)
+				b.keys(test.keys...)
+				before := b.text()
+				b.keys(key)
+				if b.text() == before && !test.unseen {
+					t.Errorf("the key changes nothing:\n%s", before)
+				}
+				test.check(t, b)
+			})
+		}
+	}
+	for key := range of.keys {
+		if !tested[key] {
+			t.Errorf("%s is no key any more", key)
+		}
+	}
+}
+
+// A button does what its key does.
+func TestEveryButtonOfEveryWindow(t *testing.T) {
+	for _, tests := range []map[string]windowTest{windowTests, modeTests} {
+		for name, of := range tests {
+			if of.like != "" {
+				continue
+			}
+			for _, own := range labelled(of.open(t).bindings()) {
+				t.Run(name+"/"+own.label, func(t *testing.T) {
+					byKey, byMouse := of.open(t), of.open(t)
+					for _, b := range []*bench{byKey, byMouse} {
+						b.resize(140, 24)
+						b.keys(of.keys[own.keys[0]].keys...)
+					}
+					byKey.keys(own.keys[0])
+					byMouse.click(own.face() + " " + own.label)
+					if byKey.text() != byMouse.text() {
+						t.Errorf("the key shows\n%sthe button\n%s", byKey.text(), byMouse.text())
+					}
+				})
+			}
+		}
+	}
+}
+
+// A window is there again the next time, on the same screen, and is written as text and as data, unless its kind says why not.
+func TestEveryWindowIsKept(t *testing.T) {
+	for _, k := range kinds() {
+		t.Run(k.Name, func(t *testing.T) {
+			if (k.New == nil) == (k.unkept == "") || (k.New == nil) != (k.reopen == nil) {
+				t.Fatalf("a session keeps it, or the kind says why not; kept and not opened again is none of these: %+v", k)
+			}
+			b := windowTests[k.Name].open(t)
+			b.keys(windowTests[k.Name].forgets...)
+			var w session.Window
+			b.do(func() { w = b.app.window().keep() })
+			if k.New == nil {
+				if w != nil {
+					t.Errorf("it is kept: %+v", w)
+				}
+				return
+			}
+			if w == nil || w.Kind().Name != k.Name {
+				t.Fatalf("a session keeps %+v", w)
+			}
+			testKept(t, b)
+		})
+	}
+	for name := range windowTests {
+		if !slices.ContainsFunc(kinds(), func(k kind) bool { return k.Name == name }) {
+			t.Errorf("%s is no kind of window any more", name)
+		}
+	}
+}
+
+// testKept opens a bench's recording with its session again, and writes the window in front.
+func testKept(t *testing.T, b *bench) {
+	data, err := b.kept().Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, err := session.Parse(data, SessionKinds())
+	if err != nil {
+		t.Fatalf("%v:\n%s", err, data)
+	}
+	again := newBench(t, Options{Path: b.path, Recording: b.recording, Session: state})
+	if want, got := b.text(), again.text(); want != got {
+		t.Errorf("it was\n%s\nand is\n%s", want, got)
+	}
+	conf := *config.Default()
+	src := session.Source{Path: b.path, Recording: b.recording, Config: &conf, Options: state.Configure(&conf), Others: b.others}
+	r, err := state.Windows[state.Active-1].Report(&src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text, asJSON strings.Builder
+	if err := r.Write(&text); err != nil || text.Len() == 0 {
+		t.Errorf("%v: it is written as %q", err, text.String())
+	}
+	if err := r.WriteJSON(&asJSON); err != nil || !json.Valid([]byte(asJSON.String())) {
+		t.Errorf("%v: as data it is written as %q", err, asJSON.String())
+	}
+}
+
+// A session of the version before, in which windows had no kinds, is shown as it was.
+func TestSessionOfVersion1(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join(fixture.Root(), "session", "testdata", "version1.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Path: filepath.Join(filepath.Dir(writtenTwin(t, "before")), "after.cpprof"), Recording: twin(t, "after")}
+	if err := o.Recording.Write(o.Path); err != nil {
+		t.Fatal(err)
+	}
+	if o.Session, err = session.Parse(data, SessionKinds()); err != nil {
+		t.Fatal(err)
+	}
+	b := newBench(t, o)
+	b.shows(" 1 Summary  2 Server  3 Locks  4 go:main.worker  5 Δ go:main.worker", "█›1.000   141  ▸ go:main.worker", "7.1 hits (cost 0.050)")
+	b.keys("2")
+	b.shows("◆ ..:RUN", "15 hits (cost 0.319)", "..@journal")
+	b.keys("5")
+	b.shows("0.667   0.156  +0.511", "›0.333   0.844  -0.511", "◆ main.encode")
+}
