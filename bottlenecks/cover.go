@@ -126,7 +126,7 @@ func (s *side) baseOverlap(a, b cover, p calltree.Plane) (sum int64) {
 	return sum
 }
 
-// Overlaps gives CumOverlap and BaseOverlap of a summary with each of several lists, at little more than the price of
+// Overlaps returns the overlaps of the cum and of the base of a summary (see CumOverlap) with each of several lists, at little more than the price of
 // what is smaller.
 func (p *Trees) Overlaps(s Summary, lists ...[]Summary) (cums, bases []*big.Rat) {
 	cums, bases = make([]*big.Rat, len(lists)), make([]*big.Rat, len(lists))

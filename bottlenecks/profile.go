@@ -66,9 +66,3 @@ func CumOverlap(p Profile, s Summary, list ...Summary) *big.Rat {
 	cums, _ := p.Overlaps(s, list)
 	return cums[0]
 }
-
-// BaseOverlap is CumOverlap for the base.
-func BaseOverlap(p Profile, s Summary, list ...Summary) *big.Rat {
-	_, bases := p.Overlaps(s, list)
-	return bases[0]
-}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/cpprof/cpprof/internal/exact"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -56,7 +57,7 @@ type chain struct {
 	links []link
 	end   ChainEnd
 	class string
-	hits  amount
+	hits  exact.Sum
 }
 
 // A part is the fraction num/den of a hit, of many.
@@ -112,13 +113,13 @@ func (l *ledger) note(end ChainEnd, class string, hits part) {
 		c = &chain{links: slices.Clone(l.links), end: end, class: class}
 		l.chains[string(key)] = c
 	}
-	c.hits.add(hits.num, hits.den)
+	c.hits.Add(hits.num, hits.den)
 }
 
 func (l *ledger) sortedChains() []*Chain {
 	var all []*Chain
 	for _, c := range l.chains {
-		chain := &Chain{End: c.end, Class: c.class, Hits: c.hits.rat()}
+		chain := &Chain{End: c.end, Class: c.class, Hits: c.hits.Rat()}
 		for _, k := range c.links {
 			chain.Links = append(chain.Links, Link{k.class, l.ids.locks[k.lock]})
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/exact"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 )
@@ -38,8 +39,8 @@ type account struct {
 	first, last int32
 	hits        int64
 	ambiguous   int64
-	recorded    amount
-	inferred    amount
+	recorded    exact.Sum
+	inferred    exact.Sum
 	waiters     map[Waiter]int64 // by all but their Hits
 }
 
@@ -150,7 +151,7 @@ func (l *ledger) divide(w *waitingFor, hits int64) {
 	if w.evidence == sampledata.Recorded {
 		to = &a.recorded
 	}
-	to.add(hits*known, int64(len(set)))
+	to.Add(hits*known, int64(len(set)))
 	if !l.follows {
 		return
 	}
@@ -208,7 +209,7 @@ func (l *ledger) length() time.Duration {
 // evidence gives the hits by evidence. Holders that are not there are none.
 func (a *account) evidence() Evidence {
 	e := Evidence{
-		Hits: a.hits, Recorded: a.recorded.rat(), Inferred: a.inferred.rat(),
+		Hits: a.hits, Recorded: a.recorded.Rat(), Inferred: a.inferred.Rat(),
 		Ambiguous: new(big.Rat).SetInt64(a.ambiguous), None: new(big.Rat).SetInt64(a.hits),
 	}
 	e.None.Sub(e.None, e.Recorded).Sub(e.None, e.Inferred).Sub(e.None, e.Ambiguous)
@@ -218,8 +219,8 @@ func (a *account) evidence() Evidence {
 func (a *account) add(b *account) {
 	a.hits += b.hits
 	a.ambiguous += b.ambiguous
-	a.recorded.addAll(&b.recorded)
-	a.inferred.addAll(&b.inferred)
+	a.recorded.AddSum(&b.recorded)
+	a.inferred.AddSum(&b.inferred)
 }
 
 func (a *account) sorted() []Waiter {

@@ -79,30 +79,6 @@ func threshold(t refine.Threshold) string {
 	return strings.Join(parts, " or ")
 }
 
-// heat gives warmer colours to higher costs (CPPROFJ, section 5), in the 16 colours that every terminal has.
-var heat = []struct {
-	from   *big.Rat
-	escape string
-}{
-	{big.NewRat(1, 2), "\x1b[1;31m"}, // bold red
-	{big.NewRat(1, 5), "\x1b[31m"},   // red
-	{big.NewRat(1, 20), "\x1b[33m"},  // yellow
-	{big.NewRat(1, 100), "\x1b[32m"}, // green
-	{new(big.Rat), "\x1b[36m"},       // cyan
-}
-
-func paint(color bool, cost *big.Rat, line string) string {
-	if !color {
-		return line
-	}
-	for _, h := range heat {
-		if cost.Cmp(h.from) >= 0 {
-			return h.escape + line + "\x1b[0m"
-		}
-	}
-	return line
-}
-
 // Warnings shows warnings, a line each.
 func Warnings(warnings []sampledata.Warning) string {
 	var b strings.Builder

@@ -65,8 +65,8 @@ func (c *comparison) text(r row) string {
 func (c *comparison) heat(r row) int {
 	costs, there := c.costs.get(r)
 	if !there {
-		return heatLevels - 1
+		return report.HeatLevels - 1
 	}
 	d := costs.Difference()
-	return heatLevel(d.Abs(d))
+	return report.HeatLevel(d.Abs(d))
 }

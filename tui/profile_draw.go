@@ -113,7 +113,7 @@ func (w *profileWindow) drawRow(c canvas, i int, columns []profileColumn) {
 		style = w.a.theme.selected
 		c.fill(0, 0, style)
 	}
-	level := heatLevel(r.cost)
+	level := report.HeatLevel(r.cost)
 	if w.compares() {
 		level = w.both.heat(r)
 	}

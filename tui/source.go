@@ -81,7 +81,7 @@ func (d *detail) source(function string, width int) []textLine {
 		style, count, code := t.plain, "", ""
 		if h := counted[n]; h != nil {
 			count = report.Hits(h)
-			style = t.heat[heatLevel(new(big.Rat).Quo(h, hot))]
+			style = t.heat[report.HeatLevel(new(big.Rat).Quo(h, hot))]
 		}
 		if n <= len(text) {
 			code = strings.ReplaceAll(text[n-1], "\t", "    ")

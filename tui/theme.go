@@ -1,8 +1,7 @@
 package tui
 
 import (
-	"math/big"
-
+	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/views"
 	"github.com/gdamore/tcell/v2"
 )
@@ -16,31 +15,16 @@ type theme struct {
 	bar              tcell.Style // the tabs' and buttons' background
 	key              tcell.Style // on a button
 	title, err       tcell.Style
-	heat             [heatLevels]tcell.Style // of a cost, warm first
+	heat             [report.HeatLevels]tcell.Style // of a cost, warm first
 	typed            [views.NumTypedTimes]tcell.Style
 }
 
-const heatLevels = 5
-
 // heatIcons have shapes of their own, for screens and eyes without colours.
-var heatIcons = [heatLevels]string{"█", "▓", "▒", "░", "·"}
-
-// heatFrom are the least costs of the levels.
-var heatFrom = [heatLevels - 1]*big.Rat{big.NewRat(1, 2), big.NewRat(1, 5), big.NewRat(1, 20), big.NewRat(1, 100)}
-
-// heatLevel is 0 for the highest costs.
-func heatLevel(cost *big.Rat) int {
-	for i, from := range heatFrom {
-		if cost.Cmp(from) >= 0 {
-			return i
-		}
-	}
-	return heatLevels - 1
-}
+var heatIcons = [report.HeatLevels]string{"█", "▓", "▒", "░", "·"}
 
 // A palette has the colours of heat and typed time. They are of middle lightness, to be read on black and on white.
 type palette struct {
-	heat    [heatLevels]tcell.Color
+	heat    [report.HeatLevels]tcell.Color
 	typed   [views.NumTypedTimes]tcell.Color
 	key     tcell.Color
 	bar, on tcell.Color // a bar's background, and the text on it
@@ -48,7 +32,7 @@ type palette struct {
 
 var (
 	palette16 = palette{
-		heat: [heatLevels]tcell.Color{tcell.ColorRed, tcell.ColorMaroon, tcell.ColorOlive, tcell.ColorGreen, tcell.ColorTeal},
+		heat: [report.HeatLevels]tcell.Color{tcell.ColorRed, tcell.ColorMaroon, tcell.ColorOlive, tcell.ColorGreen, tcell.ColorTeal},
 		typed: [views.NumTypedTimes]tcell.Color{
 			views.Run: tcell.ColorGreen, views.Load: tcell.ColorOlive, views.Prio: tcell.ColorPurple,
 			views.Monitor: tcell.ColorMaroon, views.Wait: tcell.ColorNavy,
@@ -56,7 +40,7 @@ var (
 		key: tcell.ColorTeal, bar: tcell.ColorNavy, on: tcell.ColorWhite,
 	}
 	palette256 = palette{
-		heat: [heatLevels]tcell.Color{
+		heat: [report.HeatLevels]tcell.Color{
 			tcell.PaletteColor(196), tcell.PaletteColor(202), tcell.PaletteColor(172), tcell.PaletteColor(71), tcell.PaletteColor(67),
 		},
 		typed: [views.NumTypedTimes]tcell.Color{
@@ -66,7 +50,7 @@ var (
 		key: tcell.PaletteColor(38), bar: tcell.PaletteColor(237), on: tcell.PaletteColor(253),
 	}
 	paletteTrue = palette{
-		heat: [heatLevels]tcell.Color{
+		heat: [report.HeatLevels]tcell.Color{
 			tcell.NewHexColor(0xe5383b), tcell.NewHexColor(0xee6c2b), tcell.NewHexColor(0xc98f16), tcell.NewHexColor(0x5a9e52), tcell.NewHexColor(0x5b88b5),
 		},
 		typed: [views.NumTypedTimes]tcell.Color{

@@ -59,24 +59,3 @@ func product(a, b int64) (int64, bool) {
 	hi, lo := bits.Mul64(uint64(a), uint64(b))
 	return int64(lo), hi == 0 && lo>>63 == 0
 }
-
-// A sum adds up fractions by their denominators.
-type sum map[int64]int64
-
-func (s *sum) add(num, den int64) {
-	if num == 0 {
-		return
-	}
-	if *s == nil {
-		*s = make(sum)
-	}
-	(*s)[den] += num
-}
-
-func (s sum) rat() *big.Rat {
-	total, part := new(big.Rat), new(big.Rat)
-	for den, num := range s {
-		total.Add(total, part.SetFrac64(num, den))
-	}
-	return total
-}

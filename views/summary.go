@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/cpprof/cpprof/internal/exact"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -52,11 +53,11 @@ const (
 )
 
 // sums are hits by typed time, and attributed.
-type sums [numSums]sum
+type sums [numSums]exact.Sum
 
 func (s *sums) parts() (p Parts) {
 	for t := range p {
-		p[t] = s[t].rat()
+		p[t] = s[t].Rat()
 	}
 	return p
 }
@@ -197,11 +198,11 @@ func (l *classLedger) isNew(g sampledata.GoroutineID, class classID) bool {
 }
 
 func (l *classLedger) constant(a actor, t TypedTime, _, samples int32) {
-	l.of(a.class).typed[t].add(int64(samples), 1)
+	l.of(a.class).typed[t].Add(int64(samples), 1)
 }
 
 func (l *classLedger) add(a actor, _, samples int32, t TypedTime, num, den int64) {
-	l.of(a.class).typed[t].add(num*int64(samples), den)
+	l.of(a.class).typed[t].Add(num*int64(samples), den)
 }
 
 func (l *classLedger) summaries(samples int64) []ClassSummary {
@@ -217,7 +218,7 @@ func (l *classLedger) summaries(samples int64) []ClassSummary {
 			Hits:       c.hits,
 			MeanAlive:  big.NewRat(c.hits, samples),
 			Parts:      c.typed.parts(),
-			Attributed: c.typed[attributed].rat(),
+			Attributed: c.typed[attributed].Rat(),
 		})
 	}
 	slices.SortFunc(all, func(a, b ClassSummary) int {

@@ -102,7 +102,7 @@ func (l *timeLedger) constant(_ actor, t TypedTime, first, samples int32) {
 
 func (l *timeLedger) add(_ actor, s, samples int32, t TypedTime, num, den int64) {
 	for _, i := range l.bucket[s-l.from : s-l.from+samples] {
-		l.typed[i][t].add(num, den)
+		l.typed[i][t].Add(num, den)
 	}
 }
 
@@ -115,7 +115,7 @@ func (l *timeLedger) climb() {
 		l.buckets[i].Hits += alive
 		for typed := range l.steps {
 			now[typed] += l.steps[typed][s]
-			l.typed[i][typed].add(now[typed], 1)
+			l.typed[i][typed].Add(now[typed], 1)
 		}
 	}
 }
