@@ -27,38 +27,15 @@ type Backend struct {
 	process *sampler.Process
 	t       *target
 	header  sampledata.Header
-	reader  *halt.Reader
-	u       *unwind.Unwinder
+	arena   memory.Arena // of the survey, and then of the halt and what follows it
+	threads threadStates
 
-	table  table
-	stacks *stacks
-	arena  memory.Arena
-
-	// Of the sample at hand.
-	number    uint32
-	capture   capture
-	changed   []int32 // slots whose state may have changed
-	moving    []int32 // slots to be looked at in the halt
-	runnable  []int32 // slots of goroutines that were runnable before the halt
-	inSyscall []int32 // slots of goroutines that were in system calls before the halt
-	changes   []sampledata.Change
-	reused    int
-	rechecked int
-	wrong     int
-
-	// Storage of the part without a halt.
-	fresh  []int32
-	again  []int32 // slots whose stacks are read again to see whether they were rightly taken for unchanged
-	heads  []head
-	ranges []memory.Range
-	after  []memory.Range
-	walk   unwind.Context
-	looks  callLooks
-	mLook  []byte
-
-	finder *blame.Finder
-	memory stackMemory // of the stack at hand
-	names  lockNames
+	// The parts of a sample, in its order.
+	goroutines goroutines // what all but the halt work on
+	survey     survey
+	capture    capture
+	syscalls   syscalls
+	reporter   reporter
 }
 
 var _ sampler.Backend = (*Backend)(nil)
@@ -95,22 +72,27 @@ func newBackend(p *sampler.Process, t *target) (*Backend, error) {
 		return nil, err
 	}
 	b := &Backend{
-		process: p, t: t, u: u, reader: t.NewReader(),
-		table: table{o: t.g}, memory: stackMemory{t: t},
+		process: p, t: t, threads: threadStates{pid: p.PID},
 		header: sampledata.Header{
 			Command: p.Command, Executable: strings.TrimSuffix(name, " (deleted)"), PID: int64(p.PID),
 			GoVersion: t.bin.Version, OS: "linux", Arch: t.bin.Arch, GOMAXPROCS: int32(len(ps)),
 			Start: time.Now(), Clock: "monotonic",
 		},
+		goroutines: goroutines{t: t, table: table{o: t.g}, u: u, memory: stackMemory{t: t}},
 	}
-	if b.finder, err = blame.New(blame.Config{
+	gs, reader := &b.goroutines, t.NewReader()
+	if gs.finder, err = blame.New(blame.Config{
 		Program: syncflow.Program{Table: t.bin.Table, Arch: t.bin.Arch, Read: t.Read},
 		Release: t.bin.Release, Sudog: t.l.Sudog, ThreadTime: halt.ThreadTime,
-	}, blameSample{b}); err != nil {
+	}, &sightings{goroutines: gs, reader: reader, arena: &b.arena}); err != nil {
 		return nil, err
 	}
-	b.mLook = make([]byte, t.mLen)
-	b.capture = capture{b: b, byG: map[uint64]int32{}}
+	b.survey = survey{goroutines: gs, reader: reader, arena: &b.arena}
+	b.capture = capture{
+		t: t, known: &gs.table, arena: &b.arena, processors: processors{t: t, threads: &b.threads}, byG: map[uint64]int32{},
+	}
+	b.syscalls = syscalls{goroutines: gs, states: &b.threads, m: make([]byte, t.mLen)}
+	b.reporter = reporter{goroutines: gs, labels: labels{t}, names: lockNames{goroutines: gs}}
 	return b, nil
 }
 
@@ -121,77 +103,92 @@ func (b *Backend) Header() sampledata.Header { return b.header }
 func (b *Backend) Release() error { return b.t.Release() }
 
 // Learned is the time that learning the target's code took so far.
-func (b *Backend) Learned() time.Duration { return b.finder.Learned() }
+func (b *Backend) Learned() time.Duration { return b.goroutines.finder.Learned() }
 
 // Close lets the target go for good.
 func (b *Backend) Close() error {
-	b.looks.close()
-	b.names.close()
+	b.threads.close()
+	b.reporter.names.close()
 	return b.t.Close()
 }
 
 // Observe takes one sample.
 func (b *Backend) Observe(_ context.Context, sink sampledata.Sink, s sampledata.Sample) (sampledata.Sample, error) {
-	b.begin(sink)
+	b.reporter.names.report(sink)
+	b.goroutines.begin(sink)
 	var err error
-	if closed := b.t.Do(func(h *halt.Halter) { err = b.look(h, &s) }); closed != nil {
+	if closed := b.t.Do(func(h *halt.Halter) { err = b.sample(h, &s) }); closed != nil {
 		return s, closed
 	}
 	if err != nil {
 		return s, b.failure(err)
 	}
-	if err := sink.Sample(s, b.changes); err != nil {
+	if err := sink.Sample(s, b.goroutines.account.changes); err != nil {
 		return s, err
 	}
-	b.names.samples++
+	b.reporter.names.samples++
 	return s, nil
 }
 
 // lateLimit is how long to wait for the registers of threads that wait for a CPU. The others don't wait with them.
 const lateLimit = 250 * time.Millisecond
 
-// look sees the target and finds out what changed. All of it is done by the thread that halts.
-func (b *Backend) look(h *halt.Halter, s *sampledata.Sample) error {
-	if err := b.parked(); err != nil {
+// sample takes one sample. All of it is done by the thread that halts: to hand work over to another thread takes longer than
+// the halt.
+func (b *Backend) sample(h *halt.Halter, s *sampledata.Sample) error {
+	if err := b.survey.run(); err != nil {
 		return err
 	}
-	ps, err := b.t.processors()
+	addrs, err := b.t.processors()
 	if err != nil {
 		return err
 	}
-	b.capture.prepare(ps)
-	b.finder.Expect()
-	halted, err := h.Halt(lateLimit, b.capture.take, b.capture.takeLate)
+	gs, c := &b.goroutines, &b.capture
+	c.prepare(b.order(addrs))
+	halted, err := h.Halt(lateLimit, c.take, c.takeLate)
 	s.Halt = halted.Took
 	if err != nil {
-		b.forget()
+		gs.distrust()
 		return err
 	}
-	b.adopt()
-	b.watch()
-	b.resolve()
-	b.finder.Find(blame.Halt{Consistent: !b.capture.changed, Woken: [2][]int32{b.changed, b.runnable}})
+	gs.adopt(c)
+	b.syscalls.update(b.survey.inSyscall, &c.processors)
+	b.reporter.report()
+	gs.finder.Find(blame.Halt{
+		Consistent: !c.processors.changed, Woken: [2][]int32{gs.account.changed, b.survey.runnable},
+	})
 	b.finish(s)
 	return nil
 }
 
-// begin starts a sample. A sink that is not the one of the sample before knows nothing yet.
-func (b *Backend) begin(sink sampledata.Sink) {
-	if b.stacks == nil || b.stacks.sink != sink {
-		b.stacks = newStacks(sink, b.t.bin, b.u)
-		for i := range b.table.slots {
-			s := &b.table.slots[i]
-			*s = slot{addr: s.addr, place: s.place}
-			b.table.wake(s)
-		}
-		b.finder.Reset()
+// order returns what the halt is to copy.
+func (b *Backend) order(processors []uint64) order {
+	finder := b.goroutines.finder
+	finder.Expect()
+	waiting, holding := finder.SeenAtHalt()
+	return order{
+		sample: b.goroutines.account.number, processors: processors,
+		goroutines: [4][]int32{b.survey.moving, b.survey.runnable, waiting, holding}, beside: finder,
 	}
-	b.names.tell(sink)
-	b.number++
-	b.finder.Begin(b.number)
-	b.changed, b.changes = b.changed[:0], b.changes[:0]
-	b.moving, b.runnable, b.inSyscall = b.moving[:0], b.runnable[:0], b.inSyscall[:0]
-	b.reused, b.rechecked, b.wrong = 0, 0, 0
+}
+
+// finish fills in what the sample says beside the goroutines.
+func (b *Backend) finish(s *sampledata.Sample) {
+	gs, c := &b.goroutines, &b.capture
+	s.Threads = b.syscalls.threads
+	s.Reused, s.Rechecked, s.Wrong = int32(gs.account.reused), int32(gs.account.rechecked), int32(gs.account.wrong)
+	if at := b.t.l.Sched.GCWaiting; at.Has() && c.sched[at] != 0 {
+		s.StoppedWorld = true
+	}
+	s.Collecting = c.phase[0] != 0
+	s.Processors = b.reporter.processors(&c.processors)
+	if c.processors.changed {
+		gs.warn("processors-changed", "processors changed hands in the middle of a halt; states may be a moment apart", 1)
+	}
+	if n := gs.stacks.cut; n > 0 {
+		gs.warn("deep-stack", fmt.Sprintf("stacks deeper than %d frames; the outermost are left out", unwind.MaxDepth), n)
+		gs.stacks.cut = 0
+	}
 }
 
 // failure says what an error means: the end of the target, or a sample lost.
@@ -208,41 +205,4 @@ func (b *Backend) failure(err error) error {
 		return b.process.Denied(err)
 	}
 	return fmt.Errorf("sampling process %d: %w", b.process.PID, err)
-}
-
-// touch puts a slot on the list of those whose state may have changed.
-func (b *Backend) touch(i int32) {
-	if s := &b.table.slots[i]; s.seen != b.number {
-		s.seen = b.number
-		b.table.wake(s)
-		b.changed = append(b.changed, i)
-	}
-}
-
-func (b *Backend) touched(i int32) bool { return b.table.slots[i].seen == b.number }
-
-// forget makes the next sample look at everything anew that this one began to look at, after a halt that failed.
-func (b *Backend) forget() {
-	for _, i := range b.changed {
-		b.table.slots[i].view = moving
-	}
-}
-
-// finish fills in what the sample tells beside the goroutines.
-func (b *Backend) finish(s *sampledata.Sample) {
-	c := &b.capture
-	s.Threads = b.looks.threads
-	s.Reused, s.Rechecked, s.Wrong = int32(b.reused), int32(b.rechecked), int32(b.wrong)
-	if at := b.t.l.Sched.GCWaiting; at.Has() && c.sched[at] != 0 {
-		s.StoppedWorld = true
-	}
-	s.Collecting = c.phase[0] != 0
-	s.Processors = b.processors()
-	if c.changed {
-		b.stacks.sink.Warn("processors-changed", "processors changed hands in the middle of a halt; states may be a moment apart", 1)
-	}
-	if n := b.stacks.cut; n > 0 {
-		b.stacks.sink.Warn("deep-stack", fmt.Sprintf("stacks deeper than %d frames; the outermost are left out", unwind.MaxDepth), n)
-		b.stacks.cut = 0
-	}
 }

@@ -84,8 +84,8 @@ func (c *convoy) await(t testing.TB, addr, was uint64) uint64 {
 
 // waiters lists the goroutines that the last sample saw waiting for a lock.
 func (c *convoy) waiters(lock uint64) (list []*slot) {
-	for i := range c.b.table.slots {
-		if s := &c.b.table.slots[i]; s.told && s.state.Run == sampledata.Blocked && s.state.Lock == lock {
+	for i := range c.b.goroutines.table.slots {
+		if s := &c.b.goroutines.table.slots[i]; s.announced && s.state.Run == sampledata.Blocked && s.state.Lock == lock {
 			list = append(list, s)
 		}
 	}
@@ -96,7 +96,7 @@ func (c *convoy) waiters(lock uint64) (list []*slot) {
 func (c *convoy) judge(t testing.TB, r *sampledata.Recording, lock memory.Range) {
 	kind := c.kinds[lock.Addr]
 	waiters := c.waiters(lock.Addr)
-	if len(lock.Buf) < convoySize || c.b.capture.changed {
+	if len(lock.Buf) < convoySize || c.b.capture.processors.changed {
 		return
 	}
 	state, sema := binary.LittleEndian.Uint32(lock.Buf), binary.LittleEndian.Uint32(lock.Buf[goruntime.MutexSema:])
@@ -119,7 +119,7 @@ func (c *convoy) judge(t testing.TB, r *sampledata.Recording, lock memory.Range)
 	}
 	for _, w := range waiters {
 		switch {
-		case w.halted != c.b.number && w.stood != c.b.number:
+		case w.halted != c.b.goroutines.account.number && w.stood != c.b.goroutines.account.number:
 			s.unknown++
 		case want == nil && w.state.Evidence != sampledata.Inferred:
 			s.unknown++
@@ -132,7 +132,7 @@ func (c *convoy) judge(t testing.TB, r *sampledata.Recording, lock memory.Range)
 // handedOver is the kind of those that waited while a lock was being handed over.
 const handedOver = "handed over"
 
-// judgeConvoy samples the program until it was told, or not told, so many that waited while a lock was being handed over to
+// judgeConvoy samples the program until it was announced, or not announced, so many that waited while a lock was being handed over to
 // whom, and compares what was said of its locks with what the program says.
 func judgeConvoy(t testing.TB, path string, least int) map[string]*score {
 	t.Helper()
@@ -151,7 +151,7 @@ func judgeConvoy(t testing.TB, path string, least int) map[string]*score {
 		if n == warmUp {
 			c.reset()
 		}
-		for _, lock := range b.finder.FirstReads() {
+		for _, lock := range b.goroutines.finder.FirstReads() {
 			if c.kinds[lock.Addr] != "" {
 				c.judge(t, sink.Recording(), lock)
 			}
@@ -171,12 +171,12 @@ func TestHandover(t *testing.T) {
 	judgedHandover(t, judgeConvoy(t, fixture.BuildOnce(t, "convoy"), 200))
 }
 
-// judgedHandover checks scores like judged. Of locks that are being handed over it is not always told to whom: between the
+// judgedHandover checks scores like judged. Of locks that are being handed over it is not always announced to whom: between the
 // two steps of Unlock, nobody knows.
 func judgedHandover(t *testing.T, scores map[string]*score) {
 	t.Helper()
 	judged(t, scores)
 	if s := scores[handedOver]; s.right*4 < s.contended() {
-		t.Errorf("of %d that waited while a lock was handed over, %d were told to whom, want a quarter", s.contended(), s.right)
+		t.Errorf("of %d that waited while a lock was handed over, %d were announced to whom, want a quarter", s.contended(), s.right)
 	}
 }

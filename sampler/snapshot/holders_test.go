@@ -91,7 +91,7 @@ func newScores(kinds []string) map[string]*score {
 // warmUp is the number of samples after which all of the program's functions have been analysed.
 const warmUp = 10
 
-// judgeHolders samples the program until it was told, or not told, so many waiters of each kind of lock who holds it, and
+// judgeHolders samples the program until it was announced, or not announced, so many waiters of each kind of lock who holds it, and
 // compares that with what the program says, where that was the same before and after the sample.
 func judgeHolders(t testing.TB, path string, least int) map[string]*score {
 	t.Helper()
@@ -123,7 +123,7 @@ func judgeHolders(t testing.TB, path string, least int) map[string]*score {
 	return scores
 }
 
-// enough tells whether so many waiters of each kind were seen of which it should be told for whom they wait.
+// enough tells whether so many waiters of each kind were seen of which it should be announced for whom they wait.
 func enough(scores map[string]*score, least int) bool {
 	for kind, s := range scores {
 		if unseen[kind] == "" && s.contended() < least {
@@ -139,9 +139,9 @@ func compareHolders(t testing.TB, b *Backend, r *sampledata.Recording, table *lo
 	for i := range before {
 		index[before[i].lock] = i
 	}
-	for i := range b.table.slots {
-		s := &b.table.slots[i]
-		if !s.told || s.state.Run != sampledata.Blocked {
+	for i := range b.goroutines.table.slots {
+		s := &b.goroutines.table.slots[i]
+		if !s.announced || s.state.Run != sampledata.Blocked {
 			continue
 		}
 		k, ok := index[s.state.Lock]
@@ -163,8 +163,8 @@ func compareHolders(t testing.TB, b *Backend, r *sampledata.Recording, table *lo
 
 // nextWriter gives the number of the goroutine that is next to get a sync.RWMutex, once its readers are gone; 0 for none.
 func nextWriter(b *Backend, lock uint64) int64 {
-	for i := range b.table.slots {
-		if s := &b.table.slots[i]; s.told && s.state.Lock == lock && s.state.Reason == "sync.RWMutex.Lock" {
+	for i := range b.goroutines.table.slots {
+		if s := &b.goroutines.table.slots[i]; s.announced && s.state.Lock == lock && s.state.Reason == "sync.RWMutex.Lock" {
 			return s.head.goid
 		}
 	}
@@ -197,7 +197,7 @@ var unseen = map[string]string{
 	handedOver:     "see judgedHandover",
 }
 
-// judged checks scores: nobody is blamed wrongly, and of nearly all that wait it is told for whom.
+// judged checks scores: nobody is blamed wrongly, and of nearly all that wait it is announced for whom.
 func judged(t *testing.T, scores map[string]*score) {
 	t.Helper()
 	contended := 0
@@ -207,7 +207,7 @@ func judged(t *testing.T, scores map[string]*score) {
 		t.Logf("%-16s %6d contended: %5.1f %% right, %d wrong, %d ambiguous, %d none; %d not known", kind, n,
 			100*float64(s.right)/float64(max(1, n)), s.wrong, s.ambiguous, s.none, s.unknown)
 		if unseen[kind] == "" && s.right*100 < n*95 {
-			t.Errorf("%s: the holder was told to %d of %d that waited, want 95 %%", kind, s.right, n)
+			t.Errorf("%s: the holder was announced to %d of %d that waited, want 95 %%", kind, s.right, n)
 		}
 	}
 	t.Logf("%d goroutines waited, summed over the samples", contended)
@@ -235,6 +235,7 @@ func TestHoldersBinaries(t *testing.T) {
 func BenchmarkHolders(b *testing.B) {
 	v := fixture.Start(b, fixture.BuildOnce(b, "holders"))
 	a := open(b, v.Pid())
+	gs, survey := &a.goroutines, &a.survey
 	sink := sampledata.NewBuilder(a.Header())
 	var deciding, seeing, worst time.Duration
 	waiting, samples := 0, 0
@@ -245,25 +246,25 @@ func BenchmarkHolders(b *testing.B) {
 		}
 		samples++
 		start := time.Now()
-		a.finder.Find(blame.Halt{Consistent: true, Woken: [2][]int32{a.changed, a.runnable}})
+		gs.finder.Find(blame.Halt{Consistent: true, Woken: [2][]int32{gs.account.changed, survey.runnable}})
 		took := time.Since(start)
 		deciding += took
-		for i := range a.table.slots {
-			if a.table.slots[i].state.Run == sampledata.Blocked {
+		for i := range gs.table.slots {
+			if gs.table.slots[i].state.Run == sampledata.Blocked {
 				waiting++
 			}
 		}
-		for _, i := range slices.Clone(a.changed) {
-			s := &a.table.slots[i]
-			if !s.told || s.view != known {
+		for _, i := range slices.Clone(gs.account.changed) {
+			s := &gs.table.slots[i]
+			if !s.announced || s.view != known {
 				continue
 			}
 			a.arena.Reset()
 			r := memory.Copy{stackRange(&s.head, s.head.sp(), &a.arena)}
-			a.reader.ReadRanges(r)
-			a.stacks.unwind(r, a.context(&s.head))
+			survey.reader.ReadRanges(r)
+			gs.stacks.unwind(r, gs.parkedContext(&s.head))
 			start := time.Now()
-			a.see(i, r, nil)
+			gs.show(i, r, nil)
 			seeing += time.Since(start)
 			took += time.Since(start)
 		}

@@ -18,81 +18,85 @@ const (
 	maxLabelText = 4096
 )
 
-// labelsOf gives the code of a goroutine's labels. They are read when the goroutine gets others: what a goroutine
+// labels read the goroutines' labels out of the running target.
+type labels struct{ t *target }
+
+// labelsOf returns the code of a goroutine's labels. They are read when the goroutine gets others: what a goroutine
 // points to stays as it is.
-func (b *Backend) labelsOf(s *slot) sampledata.LabelSetID {
+func (r *reporter) labelsOf(s *slot) sampledata.LabelSetID {
 	if s.head.labels == s.labelsAt {
 		return s.labels
 	}
 	s.labels, s.labelsAt = 0, s.head.labels
 	if s.head.labels != 0 {
-		if set := b.readLabels(s.head.labels); len(set) > 0 {
-			s.labels = b.stacks.sink.LabelSet(set)
+		if set := r.labels.read(s.head.labels); len(set) > 0 {
+			s.labels = r.stacks.sink.LabelSet(set)
 		}
 	}
 	return s.labels
 }
 
-// readLabels reads a label set out of the running target. What can't be read is left out: the goroutine may have got
+// read reads a label set. What can't be read is left out: the goroutine may have got
 // other labels, or ended, since the halt.
-func (b *Backend) readLabels(at uint64) []sampledata.Label {
+func (l labels) read(at uint64) []sampledata.Label {
 	var set []sampledata.Label
-	if b.t.bin.Release.LabelsAreList() {
-		set = b.labelList(at)
+	if l.t.bin.Release.LabelsAreList() {
+		set = l.list(at)
 	} else {
-		set = b.labelMap(at)
+		set = l.hashMap(at)
 	}
 	slices.SortFunc(set, func(x, y sampledata.Label) int { return cmp.Compare(x.Key, y.Key) })
 	return set
 }
 
-// labelList reads a slice of pairs of strings.
-func (b *Backend) labelList(at uint64) []sampledata.Label {
+// list reads a slice of pairs of strings.
+func (l labels) list(at uint64) []sampledata.Label {
 	var h [16]byte
-	if b.t.Read(at, h[:]) != nil {
+	if l.t.Read(at, h[:]) != nil {
 		return nil
 	}
 	list := make([]byte, 32*min(binary.LittleEndian.Uint64(h[8:]), maxLabels))
-	if b.t.Read(binary.LittleEndian.Uint64(h[:]), list) != nil {
+	if l.t.Read(binary.LittleEndian.Uint64(h[:]), list) != nil {
 		return nil
 	}
 	var set []sampledata.Label
 	for ; len(list) > 0; list = list[32:] {
-		set = b.label(set, list, list[16:])
+		set = l.add(set, list, list[16:])
 	}
 	return set
 }
 
-// label appends a label whose key and value have their string headers in the copy.
-func (b *Backend) label(set []sampledata.Label, key, value []byte) []sampledata.Label {
-	k, ok := b.labelText(key)
+// add appends a label whose key and value have their string headers in the copy.
+func (l labels) add(set []sampledata.Label, key, value []byte) []sampledata.Label {
+	k, ok := l.text(key)
 	if !ok || k == "" {
 		return set
 	}
-	v, ok := b.labelText(value)
+	v, ok := l.text(value)
 	if !ok {
 		return set
 	}
 	return append(set, sampledata.Label{Key: k, Value: v})
 }
 
-func (b *Backend) labelText(header []byte) (string, bool) {
+// text reads a string, by its header.
+func (l labels) text(header []byte) (string, bool) {
 	n := binary.LittleEndian.Uint64(header[8:])
 	if n > maxLabelText {
 		n = maxLabelText
 	}
 	text := make([]byte, n)
-	if b.t.Read(binary.LittleEndian.Uint64(header), text) != nil {
+	if l.t.Read(binary.LittleEndian.Uint64(header), text) != nil {
 		return "", false
 	}
 	return string(bytes.ToValidUTF8(text, []byte("?"))), true
 }
 
-// labelMap reads a map of strings.
-func (b *Backend) labelMap(at uint64) []sampledata.Label {
-	m, err := b.t.word(at)
+// hashMap reads a map of strings.
+func (l labels) hashMap(at uint64) []sampledata.Label {
+	m, err := l.t.word(at)
 	var h [goruntime.MapHeader]byte
-	if err != nil || b.t.Read(m, h[:]) != nil || h[goruntime.MapLogBuckets] > 8 {
+	if err != nil || l.t.Read(m, h[:]) != nil || h[goruntime.MapLogBuckets] > 8 {
 		return nil
 	}
 	// Maps of labels are made whole, and never grow afterwards.
@@ -101,12 +105,12 @@ func (b *Backend) labelMap(at uint64) []sampledata.Label {
 	for i := range uint64(1) << h[goruntime.MapLogBuckets] {
 		bucket := make([]byte, goruntime.BucketSize)
 		for next, n := first+i*goruntime.BucketSize, 0; next != 0 && n < maxLabels; n++ {
-			if b.t.Read(next, bucket) != nil {
+			if l.t.Read(next, bucket) != nil {
 				break
 			}
 			for k := range goruntime.BucketSlots {
 				if bucket[k] >= goruntime.BucketFirstUsedTop && len(set) < maxLabels {
-					set = b.label(set, bucket[goruntime.BucketKeys+16*k:], bucket[goruntime.BucketValues+16*k:])
+					set = l.add(set, bucket[goruntime.BucketKeys+16*k:], bucket[goruntime.BucketValues+16*k:])
 				}
 			}
 			next = binary.LittleEndian.Uint64(bucket[goruntime.BucketNext:])

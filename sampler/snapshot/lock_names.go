@@ -14,7 +14,7 @@ import (
 
 // Bounds of what is asked about the names of locks.
 const (
-	nameStack  = 16 << 10 // of a waiter's stack that is looked at
+	nameStack  = 16 << 10 // bytes of a waiter's stack that are searched
 	nameFrames = 16
 	namesAsked = 10_000 // for one sink
 	perLock    = 8      // ways to take it
@@ -24,14 +24,15 @@ const (
 // lockNames are the names of the locks that goroutines wait for, asked for at the first wait by each way to take a lock: an
 // address may be used again for another one.
 type lockNames struct {
-	queue   *lockname.Queue // nil until the first lock
-	sink    sampledata.Sink
-	samples int32 // that the sink has
-	asked   map[wayToLock]bool
-	ways    map[uint64]int // by lock
-	told    map[uint64]sampledata.LockName
-	sample  uint32 // in which the last was asked for
-	now     int    // how many in that one
+	*goroutines
+	queue    *lockname.Queue // nil until the first lock
+	sink     sampledata.Sink
+	samples  int32 // that the sink has
+	asked    map[wayToLock]bool
+	ways     map[uint64]int // by lock
+	reported map[uint64]sampledata.LockName
+	sample   uint32 // in which the last was asked for
+	now      int    // how many in that one
 }
 
 // A wayToLock is a lock, and the stack of a goroutine that waits for it.
@@ -46,10 +47,13 @@ type occasion struct {
 	sample int32
 }
 
-// tell tells the sink the names that have been found. One that knows nothing yet is asked for anew.
-func (n *lockNames) tell(sink sampledata.Sink) {
+// report gives the sink the names that have been found. For a sink that is new, all names are asked for anew.
+func (n *lockNames) report(sink sampledata.Sink) {
 	if n.sink != sink {
-		*n = lockNames{queue: n.queue, sink: sink, asked: map[wayToLock]bool{}, ways: map[uint64]int{}, told: map[uint64]sampledata.LockName{}}
+		*n = lockNames{
+			goroutines: n.goroutines, queue: n.queue, sink: sink,
+			asked: map[wayToLock]bool{}, ways: map[uint64]int{}, reported: map[uint64]sampledata.LockName{},
+		}
 	}
 	if n.queue == nil {
 		return
@@ -60,37 +64,36 @@ func (n *lockNames) tell(sink sampledata.Sink) {
 			continue
 		}
 		name := sampledata.LockName{Address: a.Lock, First: on.sample, Name: a.Name}
-		last, named := n.told[a.Lock]
+		last, named := n.reported[a.Lock]
 		if named && (last.First >= name.First || isLocal(last.Name) || isLocal(name.Name)) {
 			continue // the same lock by another name
 		}
 		if !named {
 			name.First = 0
 		}
-		n.told[a.Lock] = name
+		n.reported[a.Lock] = name
 		sink.LockName(name)
 	}
 }
 
-// isLocal tells whether a name is that of a function's variable, which says less than others do of the same lock.
+// isLocal reports whether a name is that of a function's variable, which says less than others do of the same lock.
 func isLocal(name string) bool { return strings.Contains(name, " in ") }
 
-// nameLock asks for the name of a lock that the goroutine of a slot was found waiting for.
-func (b *Backend) nameLock(s *slot, lock uint64) {
-	n := &b.names
-	if n.sample != b.number {
-		n.sample, n.now = b.number, 0
+// ask asks for the name of a lock that the goroutine of a slot was found waiting for.
+func (n *lockNames) ask(s *slot, lock uint64) {
+	if n.sample != n.account.number {
+		n.sample, n.now = n.account.number, 0
 	}
 	way := wayToLock{lock, s.stack.node}
 	if lock == 0 || n.asked[way] || len(n.asked) >= namesAsked || n.ways[lock] >= perLock || n.now >= perSample {
 		return
 	}
-	w := b.waiterFor(s, lock)
+	w := n.waiterFor(s, lock)
 	if w == nil {
 		return
 	}
 	if n.queue == nil {
-		n.queue = lockname.Start(b.t.Path("exe"), b.t.bin.Bias, b.t.Read)
+		n.queue = lockname.Start(n.t.Path("exe"), n.t.bin.Bias, n.t.Read)
 	}
 	if n.queue.Ask(w, occasion{n.sink, n.samples}) {
 		n.asked[way] = true
@@ -99,25 +102,25 @@ func (b *Backend) nameLock(s *slot, lock uint64) {
 	}
 }
 
-// waiterFor copies the upper part of a waiting goroutine's stack; nil where the goroutine went on meanwhile.
-func (b *Backend) waiterFor(s *slot, lock uint64) *lockname.Waiter {
+// waiterFor copies the upper part of a waiting goroutine's stack; nil if the goroutine went on meanwhile.
+func (n *lockNames) waiterFor(s *slot, lock uint64) *lockname.Waiter {
 	h := s.head
 	sp := h.sp()
 	if !h.within(sp) {
 		return nil
 	}
 	w := &lockname.Waiter{Lock: lock, Base: sp, Stack: make([]byte, min(h.hi-sp, nameStack))}
-	if b.t.Read(sp, w.Stack) != nil || !b.stillThere(s) {
+	if n.t.Read(sp, w.Stack) != nil || !n.isStillThere(s) {
 		return nil
 	}
-	frames, _ := b.u.Unwind(nil, memory.Copy{memory.Range{Addr: sp, Buf: w.Stack}}, b.context(&h))
+	frames, _ := n.u.Unwind(nil, memory.Copy{{Addr: sp, Buf: w.Stack}}, n.parkedContext(&h))
 	for i := range frames[:max(0, len(frames)-1)] {
-		logical := b.u.Frames(frames[i].Site)
+		logical := n.u.Frames(frames[i].Site)
 		if len(logical) == 0 || len(w.Frames) == 0 && waitsForOthers(logical[len(logical)-1].Func) {
 			continue
 		}
 		if len(w.Frames) == 0 {
-			w.Given = b.given(&frames[i])
+			w.Given = n.given(&frames[i])
 		}
 		w.Frames = append(w.Frames, lockname.Frame{PC: frames[i].PC, SP: frames[i].SP, CFA: frames[i+1].SP})
 		if len(w.Frames) == nameFrames {
@@ -127,9 +130,20 @@ func (b *Backend) waiterFor(s *slot, lock uint64) *lockname.Waiter {
 	return w
 }
 
-// given tells by what its function was given a frame takes a lock, nil where the code does not tell.
-func (b *Backend) given(f *unwind.Frame) *lockname.Given {
-	register, offset, ok := b.finder.LockArgument(f)
+// isStillThere reports whether a goroutine still is where the sample saw it. The target runs meanwhile, and what was read since
+// may be of something else.
+func (n *lockNames) isStillThere(s *slot) bool {
+	g := make([]byte, n.t.g.size)
+	if n.t.Read(s.addr, g) != nil || !n.t.g.unchanged(g, &s.head) {
+		return false
+	}
+	s.stood = n.account.number
+	return true
+}
+
+// given returns by which of the arguments of its function a frame takes a lock, nil if the code does not say it.
+func (n *lockNames) given(f *unwind.Frame) *lockname.Given {
+	register, offset, ok := n.finder.LockArgument(f)
 	if !ok {
 		return nil
 	}

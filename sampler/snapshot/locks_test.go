@@ -12,7 +12,7 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// checkContended samples testdata/programs/contended and checks that of each goroutine that waits for a lock it is told
+// checkContended samples testdata/programs/contended and checks that of each goroutine that waits for a lock it is announced
 // which, although most of them got it before the sample was done.
 func checkContended(t *testing.T, path string) {
 	t.Helper()
@@ -28,9 +28,9 @@ func checkContended(t *testing.T, path string) {
 		if _, err := b.Observe(context.Background(), sink, sampledata.Sample{Time: time.Duration(sample)}); err != nil {
 			continue
 		}
-		for i := range b.table.slots {
-			s := &b.table.slots[i]
-			if !s.told || s.state.Run != sampledata.Blocked {
+		for i := range b.goroutines.table.slots {
+			s := &b.goroutines.table.slots[i]
+			if !s.announced || s.state.Run != sampledata.Blocked {
 				continue
 			}
 			waits++

@@ -5,12 +5,27 @@ package snapshot
 import (
 	"encoding/binary"
 	"errors"
+	"slices"
 
 	"github.com/cpprof/cpprof/sampler/internal/halt"
 	"github.com/cpprof/cpprof/sampler/internal/memory"
 )
 
-// maxRounds bounds the looks at who holds the processors, in one halt.
+// Which threads does a halt stop? Those that hold a processor, one of the runtime's p: no other thread can change the state of
+// a goroutine. A thread that sleeps in the kernel is read as it lies; if it wakes, it needs a processor, and all are held.
+//
+// But while the halt stops the holder of one processor, another can change hands. So it reads who holds them, stops those,
+// and reads again, until all holders are stopped. Example with two processors:
+//
+//	round 1   p0 held by thread 71, p1 by none     stops 71
+//	round 2   p0 held by thread 71, p1 by 72       72 has just woken: stops 72
+//	round 3   p0 held by thread 71, p1 by 72       nobody new: everything stands
+//
+// Each p counts how often it began to run another goroutine (p.schedtick). At the end of the halt the holders and these counts
+// are read once more. If any differ, something ran after all, and the states of this sample may be a moment apart: that is
+// counted and told, not hidden.
+
+// maxRounds bounds these rounds, in one halt.
 const maxRounds = 8
 
 // A processor is a p of the target, and the thread and goroutine that hold it.
@@ -30,117 +45,152 @@ type processor struct {
 	awake  bool            // it was on a CPU or ready for one, just before it was halted
 }
 
-// onThread tells whether the processor runs a goroutine whose thread is halted.
+// onThread reports whether the processor runs a goroutine whose thread is halted.
 func (p *processor) onThread() bool { return p.g != 0 && p.halted }
 
-// hold halts the threads that hold processors, until no other holds one.
-func (c *capture) hold(h *halt.Halted) error {
+// processors are the target's processors in one halt.
+type processors struct {
+	t       *target
+	threads *threadStates
+	list    []processor
+	tids    []int         // of the threads to be halted
+	halted  []halt.Thread // those of them that are
+	ranges  []memory.Range
+	small   []byte // what is read of each processor again and again
+	changed bool   // the processors changed hands in the middle of the copy
+}
+
+// prepare makes room before the halt, for the p at these addresses.
+func (ps *processors) prepare(addrs []uint64, a *memory.Arena) {
+	ps.list, ps.tids, ps.halted, ps.changed = ps.list[:0], ps.tids[:0], ps.halted[:0], false
+	for _, addr := range addrs {
+		ps.list = append(ps.list, processor{addr: addr, raw: a.Get(ps.t.pLen)})
+	}
+	ps.small = a.Get(len(addrs) * max(ps.t.pHead, ps.t.procLen))
+}
+
+// halt halts the threads that hold processors, until no other thread holds one.
+func (ps *processors) halt(h *halt.Halted) error {
 	for range maxRounds {
-		if err := c.holders(); err != nil {
+		if err := ps.readHolders(h.Reader()); err != nil {
 			return err
 		}
-		fresh := false
-		for i := range c.procs {
-			if p := &c.procs[i]; p.m != 0 && p.tid != 0 && !contains(c.tids, p.tid) {
-				c.tids = append(c.tids, p.tid)
-				p.awake = c.b.looks.running(c.b.t.PID(), p.tid)
-				fresh = true
-			}
-		}
-		if !fresh {
-			c.match()
+		if !ps.addHolders() {
+			ps.matchThreads()
 			return nil
 		}
 		var err error
-		if c.threads, err = h.Threads(c.tids); err != nil {
+		if ps.halted, err = h.Threads(ps.tids); err != nil {
 			return err
 		}
 	}
-	c.match()
-	c.changed = true
+	ps.matchThreads()
+	ps.changed = true
 	return nil
 }
 
-// match finds the halted thread of each processor.
-func (c *capture) match() {
-	for i := range c.procs {
-		for _, th := range c.threads {
-			if p := &c.procs[i]; p.m != 0 && th.TID == p.tid {
+// addHolders adds the holders that are new to the threads to be halted, and reports whether there are any.
+func (ps *processors) addHolders() (added bool) {
+	for i := range ps.list {
+		if p := &ps.list[i]; p.m != 0 && p.tid != 0 && !slices.Contains(ps.tids, p.tid) {
+			ps.tids = append(ps.tids, p.tid)
+			p.awake = ps.threads.running(p.tid)
+			added = true
+		}
+	}
+	return added
+}
+
+// matchThreads finds the halted thread of each processor.
+func (ps *processors) matchThreads() {
+	for i := range ps.list {
+		for _, th := range ps.halted {
+			if p := &ps.list[i]; p.m != 0 && th.TID == p.tid {
 				p.thread, p.halted = th, true
 			}
 		}
 	}
 }
 
-func contains(tids []int, tid int) bool {
-	for _, t := range tids {
-		if t == tid {
-			return true
-		}
-	}
-	return false
-}
-
 var errProcessors = errors.New("reading the processors: they can't be read")
 
-// holders reads who holds the processors.
-func (c *capture) holders() error {
-	t := c.b.t
-	c.ranges = c.ranges[:0]
-	for i := range c.procs {
-		c.ranges = append(c.ranges, memory.Range{Addr: c.procs[i].addr, Buf: c.procs[i].raw[:t.pHead]})
+// readHolders reads who holds the processors.
+func (ps *processors) readHolders(r *halt.Reader) error {
+	t := ps.t
+	ps.ranges = ps.ranges[:0]
+	for i := range ps.list {
+		ps.ranges = append(ps.ranges, memory.Range{Addr: ps.list[i].addr, Buf: ps.list[i].raw[:t.pHead]})
 	}
-	if c.r.ReadRanges(c.ranges) > 0 {
+	if r.ReadRanges(ps.ranges) > 0 {
 		return errProcessors
 	}
-	c.ranges = c.ranges[:0]
-	for i := range c.procs {
-		p := &c.procs[i]
+	ps.ranges = ps.ranges[:0]
+	for i := range ps.list {
+		p := &ps.list[i]
 		m := binary.LittleEndian.Uint64(p.raw[t.l.P.M:])
 		if m != p.m {
 			*p = processor{addr: p.addr, raw: p.raw, m: m}
 		}
 		p.tick = binary.LittleEndian.Uint32(p.raw[t.l.P.SchedTick:])
 		if m != 0 {
-			c.ranges = append(c.ranges, memory.Range{Addr: m + uint64(t.procID), Buf: c.small[i*t.procLen:][:t.procLen]})
+			ps.ranges = append(ps.ranges, memory.Range{Addr: m + uint64(t.procID), Buf: ps.small[i*t.procLen:][:t.procLen]})
 		}
 	}
-	c.r.ReadRanges(c.ranges)
-	k := 0
-	for i := range c.procs {
-		p := &c.procs[i]
-		if p.m == 0 {
-			continue
+	r.ReadRanges(ps.ranges)
+	read := ps.ranges
+	for i := range ps.list {
+		if p := &ps.list[i]; p.m != 0 {
+			ps.setHolder(p, read[0].Buf)
+			read = read[1:]
 		}
-		if b := c.ranges[k].Buf; len(b) == t.procLen {
-			// A thread's number is there once and for all, but its goroutine can be another one each time.
-			tid := int(binary.LittleEndian.Uint64(b[int(t.l.M.ProcID)-t.procID:]))
-			if p.tid == 0 {
-				p.tid = t.numbers.Outer(tid)
-			}
-			p.g = binary.LittleEndian.Uint64(b[int(t.l.M.CurG)-t.procID:])
-		}
-		k++
 	}
 	return nil
 }
 
-// verify notes whether the processors changed hands in the middle of the copy.
-func (c *capture) verify() error {
-	c.ranges = c.ranges[:0]
-	t := c.b.t
-	for i := range c.procs {
-		c.ranges = append(c.ranges, memory.Range{Addr: c.procs[i].addr, Buf: c.small[i*t.pHead:][:t.pHead]})
+// setHolder takes over what was read of the m that holds a processor. A thread has one number once and for all, but its
+// goroutine can be another one each time.
+func (ps *processors) setHolder(p *processor, m []byte) {
+	t := ps.t
+	if len(m) != t.procLen {
+		return
 	}
-	if c.r.ReadRanges(c.ranges) > 0 {
+	if p.tid == 0 {
+		p.tid = t.numbers.Outer(int(binary.LittleEndian.Uint64(m[int(t.l.M.ProcID)-t.procID:])))
+	}
+	p.g = binary.LittleEndian.Uint64(m[int(t.l.M.CurG)-t.procID:])
+}
+
+// verify notes whether the processors changed hands in the middle of the copy.
+func (ps *processors) verify(r *halt.Reader) error {
+	t := ps.t
+	ps.ranges = ps.ranges[:0]
+	for i := range ps.list {
+		ps.ranges = append(ps.ranges, memory.Range{Addr: ps.list[i].addr, Buf: ps.small[i*t.pHead:][:t.pHead]})
+	}
+	if r.ReadRanges(ps.ranges) > 0 {
 		return errProcessors
 	}
-	for i := range c.procs {
-		b := c.ranges[i].Buf
-		if binary.LittleEndian.Uint64(b[t.l.P.M:]) != c.procs[i].m ||
-			binary.LittleEndian.Uint32(b[t.l.P.SchedTick:]) != c.procs[i].tick {
-			c.changed = true
+	for i := range ps.list {
+		b := ps.ranges[i].Buf
+		if binary.LittleEndian.Uint64(b[t.l.P.M:]) != ps.list[i].m ||
+			binary.LittleEndian.Uint32(b[t.l.P.SchedTick:]) != ps.list[i].tick {
+			ps.changed = true
 		}
 	}
 	return nil
+}
+
+// holds reports whether a goroutine holds a processor, with a thread that is halted.
+func (ps *processors) holds(g uint64) bool {
+	for i := range ps.list {
+		if ps.list[i].g == g && ps.list[i].halted {
+			return true
+		}
+	}
+	return false
+}
+
+// status returns p.status.
+func (ps *processors) status(p *processor) uint32 {
+	return binary.LittleEndian.Uint32(p.raw[ps.t.l.P.Status:])
 }

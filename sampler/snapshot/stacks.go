@@ -49,8 +49,8 @@ func newStacks(sink sampledata.Sink, bin *gobinary.Binary, u *unwind.Unwinder) *
 	}
 }
 
-// unwind gives the stack of a goroutine in the sink's codes, and how its walk went.
-func (s *stacks) unwind(mem unwind.Memory, c *unwind.Context) (stack, unwind.Result) {
+// unwind returns the stack of a goroutine in the sink's codes. Its frames are in s.frames until the next call.
+func (s *stacks) unwind(mem unwind.Memory, c *unwind.Context) stack {
 	var r unwind.Result
 	s.frames, r = s.u.Unwind(s.frames[:0], mem, c)
 	if r.Cut {
@@ -66,7 +66,7 @@ func (s *stacks) unwind(mem unwind.Memory, c *unwind.Context) (stack, unwind.Res
 		}
 		node = next
 	}
-	return stack{node: node, torn: r.Torn}, r
+	return stack{node: node, torn: r.Torn}
 }
 
 // extend puts the logical frames of a physical one below a stack.

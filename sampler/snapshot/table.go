@@ -8,84 +8,34 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/cpprof/cpprof/sampledata"
-	"github.com/cpprof/cpprof/sampler/internal/blame"
 	"github.com/cpprof/cpprof/sampler/internal/halt"
 	"github.com/cpprof/cpprof/sampler/internal/memory"
-)
-
-// A slot is a g of the target. The runtime never gives one up: a g whose goroutine ended serves a later one.
-type slot struct {
-	addr uint64
-	raw  []byte // the g, as it was last found in this sample; of a slot that this sample has to look at
-
-	head  head // with which the stack below was read
-	stack stack
-
-	id    sampledata.GoroutineID // the instance, where told
-	told  bool                   // the sink knows the goroutine head.goid
-	state sampledata.State       // what the sink knows of it
-	tid   int                    // of the thread that carries it through a system call; 0 where not known
-	busy  bool                   // that thread used a CPU when last looked at
-	view  view
-	holds bool // that thread has a processor all the same (up to Go 1.25)
-
-	labels   sampledata.LabelSetID
-	labelsAt uint64 // where they were read
-	halted   uint32 // number of the sample in whose halt the goroutine was last looked at
-	stood    uint32 // number of the sample after whose halt it was last found where it had been before
-	change   int32  // index of its change in Backend.changes, if it has one
-
-	seen  uint32 // number of the sample in which the slot was put on the list of those to resolve
-	place int32  // of the g in the table's places
-}
-
-// A place is where the copy of a g lies, and whether there is any need to look at its slot: most goroutines are parked
-// as they were at the sample before, and their slots would not stay in the processor's cache.
-type place struct {
-	print uint64 // of the g when it was found at rest; 0: look at the slot
-	slot  int32
-	at    uint32 // in the copy of its span
-	known bool   // what rests is a goroutine whose stack is known, else a g without one
-	// answered is what the finder knows of its stack.
-	answered blame.Interest
-}
-
-// A stack is an unwound stack in the sink's codes.
-type stack struct {
-	node sampledata.NodeID
-	torn bool
-}
-
-// A view is what the part of a sample that doesn't halt found of a g.
-type view uint8
-
-const (
-	absent  view = iota // no goroutine
-	known               // its stack is that of head
-	moving              // to be looked at in the halt
-	running             // in the halt: on a processor; head is of the halt
-	queued              // in the halt: in a run queue; head and stack are of the halt, or confirmed in it
-	looked              // in the halt: neither; head and stack are of the halt
 )
 
 // maxGoroutines bounds what is believed of a target's memory.
 const maxGoroutines = 10_000_000
 
-// A table holds a slot for each g.
+// A table holds a slot for each g, and reads all g with few system calls: a g takes some 400 bytes, and the runtime allocates
+// many of them next to each other, so that a span, a piece of memory that is read at once, has hundreds. Example: for the g at
+// 0x1000, 0x1200 and 0x9000, in the slots 0, 2 and 1,
+//
+//	slots    0x1000   0x9000   0x1200
+//	spans    0x1000 … 0x1400   0x9000 … 0x9200
+//	entries  slot 0 at 0, slot 2 at 0x200; slot 1 at 0
+//	first    0, 2, 3
 type table struct {
-	o      offsets
-	slots  []slot
-	index  map[uint64]int32 // by address
-	spans  []span           // that cover all g, sorted by address
-	first  []int32          // of the places of each span; one more than there are spans
-	places []place
-	covers int // slots that spans cover in few pieces; the rest was added since
-	most   int // of the g that it holds; 0: all
+	o       offsets
+	slots   []slot           // in the order of runtime.allgs
+	index   map[uint64]int32 // of the slots, by address
+	spans   []span           // that cover all g
+	first   []int32          // of the entries of each span; one more than there are spans
+	entries []entry
+	covers  int // number of slots that are covered by few spans; those that were added since may take more
+	most    int // of the g that it holds; 0: all
 
 	batch  []byte // into which spans are read, some at a time
 	ranges []memory.Range
-	kept   memory.Arena // copies of the g that this sample has to look at
+	kept   memory.Arena // copies of the g that this sample has something to do with
 }
 
 // A span is a piece of the target's memory, of at most batchSize bytes.
@@ -98,20 +48,11 @@ type span struct {
 // same place, so that reading one doesn't drive out what the sampler, or the target, has there.
 const batchSize = 128 << 10
 
-// copiesKept is how much room for copies of g is left from one sample to the next.
+// copiesKept is how much room for copies of g is kept from one sample to the next.
 const copiesKept = 8 << 20
 
-// grow gives slots to the g that are new.
-func (t *table) grow(p *halt.Process, allgs uint64) error {
-	addrs, err := t.list(p, allgs)
-	if len(addrs) > 0 {
-		t.add(addrs)
-	}
-	return err
-}
-
-// read reads all g, and calls look for the g of each span, with their places. They stay there only until look returns.
-func (t *table) read(r *halt.Reader, look func(g []byte, places []place)) error {
+// read reads all g, and calls scan for the g of each span, with their entries. What was read is good only until scan returns.
+func (t *table) read(r *halt.Reader, scan func(g []byte, entries []entry)) error {
 	t.kept.Reset()
 	t.kept.Trim(copiesKept)
 	for from := 0; from < len(t.spans); {
@@ -128,23 +69,23 @@ func (t *table) read(r *halt.Reader, look func(g []byte, places []place)) error 
 			return fmt.Errorf("reading the goroutines: %d of %d ranges can't be read", failed, len(t.ranges))
 		}
 		for _, g := range t.ranges {
-			look(g.Buf, t.places[t.first[from]:t.first[from+1]])
+			scan(g.Buf, t.entries[t.first[from]:t.first[from+1]])
 			from++
 		}
 	}
 	return nil
 }
 
-// keep gives a slot a copy of its g that lasts as long as the sample.
-func (t *table) keep(s *slot, raw []byte) {
+// keepCopy gives a slot a copy of its g that lasts as long as the sample.
+func (t *table) keepCopy(s *slot, raw []byte) {
 	s.raw = t.kept.Get(len(raw))
 	copy(s.raw, raw)
 }
 
-// wake makes the next sample look at a slot, whether or not its g changes until then.
-func (t *table) wake(s *slot) { t.places[s.place].print = 0 }
+// unrest makes the next sample look at a slot, whether or not its g changes until then.
+func (t *table) unrest(s *slot) { t.entries[s.entry].print = 0 }
 
-// list gives the addresses of the g that have no slot yet.
+// list returns the addresses of the g that have no slot yet.
 func (t *table) list(p *halt.Process, allgs uint64) ([]uint64, error) {
 	for range 3 {
 		var h [16]byte
@@ -178,7 +119,7 @@ func (t *table) list(p *halt.Process, allgs uint64) ([]uint64, error) {
 	return nil, fmt.Errorf("reading the list of goroutines: it keeps moving")
 }
 
-// add makes slots. All are laid out anew where many came, so that the spans stay few and large.
+// add makes slots. All are laid out anew if many came, so that the spans stay few and large.
 func (t *table) add(addrs []uint64) {
 	first := len(t.slots)
 	t.slots = slices.Grow(t.slots, len(addrs))
@@ -190,7 +131,7 @@ func (t *table) add(addrs []uint64) {
 		t.slots = append(t.slots, slot{addr: a})
 	}
 	if len(t.slots)-t.covers > t.covers/8 {
-		t.spans, t.first, t.places, t.covers = t.spans[:0], t.first[:0], t.places[:0], len(t.slots)
+		t.spans, t.first, t.entries, t.covers = t.spans[:0], t.first[:0], t.entries[:0], len(t.slots)
 		first = 0
 	}
 	t.layOut(first)
@@ -199,7 +140,7 @@ func (t *table) add(addrs []uint64) {
 // maxGap is between two g of one span: reading a little too much is faster than two ranges.
 const maxGap = 2048
 
-// layOut gives the slots from one on their places in spans.
+// layOut puts the slots from one on into spans.
 func (t *table) layOut(first int) {
 	order := make([]int32, 0, len(t.slots)-first)
 	for i := first; i < len(t.slots); i++ {
@@ -223,14 +164,14 @@ func (t *table) layOut(first int) {
 		t.spans = append(t.spans, span{begin, int(t.slots[order[j-1]].addr + size - begin)})
 		for ; i < j; i++ {
 			s := &t.slots[order[i]]
-			s.place = int32(len(t.places))
-			t.places = append(t.places, place{slot: order[i], at: uint32(s.addr - begin)})
+			s.entry = int32(len(t.entries))
+			t.entries = append(t.entries, entry{slot: order[i], at: uint32(s.addr - begin)})
 		}
-		t.first = append(t.first, int32(len(t.places)))
+		t.first = append(t.first, int32(len(t.entries)))
 	}
 }
 
-// at gives the slot of the g at an address, nil where there is none.
+// at returns the slot of the g at an address, nil if there is none.
 func (t *table) at(addr uint64) *slot {
 	if i, ok := t.index[addr]; ok {
 		return &t.slots[i]

@@ -17,7 +17,7 @@ import (
 func (t *target) validate() error {
 	var err error
 	for range 400 {
-		if err = t.look(); err == nil {
+		if err = t.check(); err == nil {
 			return nil
 		}
 		if end := t.Check(); end != nil {
@@ -33,7 +33,7 @@ func (t *target) validate() error {
 		"or use --backend delve", t.bin.Version, tried, err)
 }
 
-func (t *target) look() error {
+func (t *target) check() error {
 	ps, err := t.processors()
 	if err != nil {
 		return err
@@ -47,20 +47,20 @@ func (t *target) look() error {
 			return fmt.Errorf("processor %d says that it is %d", i, id)
 		}
 	}
-	busy, err := t.lookThreads()
+	busy, err := t.checkThreads()
 	if err != nil {
 		return err
 	}
-	onThreads, err := t.lookGoroutines()
+	onThreads, err := t.checkGoroutines()
 	if err == nil && onThreads > 0 && busy == 0 {
 		err = fmt.Errorf("%d goroutines are on threads, but no thread has one", onThreads)
 	}
 	return err
 }
 
-// lookThreads goes through runtime.allm: each m is a thread of the process, its g0 and its goroutine say that it is
+// checkThreads goes through runtime.allm: each m is a thread of the process, its g0 and its goroutine say that it is
 // theirs, and the list ends with the first, m0. It counts the threads that have a goroutine beside their g0.
-func (t *target) lookThreads() (busy int, err error) {
+func (t *target) checkThreads() (busy int, err error) {
 	at, err := t.word(t.bin.Globals.AllM)
 	if err != nil {
 		return 0, err
@@ -106,17 +106,19 @@ func (t *target) lookThreads() (busy int, err error) {
 // validated is how many goroutines, the oldest, are looked at to see whether they make sense.
 const validated = 1000
 
-// lookGoroutines goes through some of runtime.allgs: their numbers, statuses and stacks make sense. It counts those that
+// checkGoroutines goes through some of runtime.allgs: their numbers, statuses and stacks make sense. It counts those that
 // are on a thread.
-func (t *target) lookGoroutines() (onThreads int, err error) {
+func (t *target) checkGoroutines() (onThreads int, err error) {
 	tab := table{o: t.g, most: validated}
 	var heads []head
-	if err := tab.grow(t.Process, t.bin.Globals.AllGs); err != nil {
+	addrs, err := tab.list(t.Process, t.bin.Globals.AllGs)
+	if err != nil {
 		return 0, err
 	}
-	if err := tab.read(t.NewReader(), func(g []byte, places []place) {
-		for _, p := range places {
-			heads = append(heads, t.g.decode(g[p.at:]))
+	tab.add(addrs)
+	if err := tab.read(t.NewReader(), func(g []byte, entries []entry) {
+		for _, e := range entries {
+			heads = append(heads, t.g.decode(g[e.at:]))
 		}
 	}); err != nil {
 		return 0, err

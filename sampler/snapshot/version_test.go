@@ -128,7 +128,7 @@ func TestValidate(t *testing.T) {
 		*spoil(&bad) += 8
 		tg.l = &bad
 		tg.lay()
-		if err := tg.look(); err == nil {
+		if err := tg.check(); err == nil {
 			t.Errorf("%s: a wrong offset is not noticed", name)
 		} else {
 			t.Logf("%s: %v", name, err)

@@ -1,0 +1,86 @@
+//go:build linux && (amd64 || arm64)
+
+package snapshot
+
+import (
+	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+	"github.com/cpprof/cpprof/sampler/internal/memory"
+)
+
+// adopt takes over into the slots what the halt found. A goroutine that the survey saw parked, and that in the halt neither had
+// a processor nor stood in a queue, was waiting at the halt: its slot stays as it is.
+func (gs *goroutines) adopt(c *capture) {
+	gs.add(c.made)
+	for i := range c.processors.list {
+		p := &c.processors.list[i]
+		if !p.onThread() || !p.head.exists() {
+			continue
+		}
+		if k, ok := gs.table.index[p.g]; ok {
+			gs.adoptRunning(k, p)
+		}
+	}
+	for i := range c.off {
+		o := &c.off[i]
+		if k, ok := gs.table.index[o.addr]; ok {
+			gs.adoptOffThread(k, o)
+		}
+	}
+}
+
+// adoptRunning takes over a goroutine that a processor runs.
+func (gs *goroutines) adoptRunning(i int32, p *processor) {
+	s := &gs.table.slots[i]
+	gs.markChanged(i)
+	gs.setHead(s, &p.head)
+	s.raw = p.gRaw
+	th := &p.thread
+	s.halted, s.view, s.tid = gs.account.number, running, th.TID
+	if th.Late {
+		gs.loseStack(i)
+		s.busy = p.awake
+		return
+	}
+	w := gs.parkedContext(&p.head)
+	// In a system call the stack is told from where the call was announced, as it is for threads that aren't halted.
+	w.OnThread = p.head.status != goruntime.GSyscall
+	w.Regs = unwind.Registers{PC: th.PC, SP: th.SP, LR: th.LR}
+	if p.head.schedSP == 0 && p.head.within(th.SP) {
+		// The goroutine is just being resumed (gogo): its stack pointer is in the register already, and gone from g.
+		w.SchedSP = th.SP
+	}
+	w.VDSOPC, w.VDSOSP = field(p.mRaw, gs.t.l.M.VDSOPC), field(p.mRaw, gs.t.l.M.VDSOSP)
+	gs.unwind(i, memory.Copy(p.pieces[:]), w, th.General[:])
+	// What slept uninterruptibly, for a disk, may be done by the time that it stops, and looks as if it had run.
+	s.busy = p.awake && !th.Asleep()
+}
+
+// adoptOffThread takes over a goroutine that the halt saw on no processor.
+func (gs *goroutines) adoptOffThread(i int32, o *offThread) {
+	s := &gs.table.slots[i]
+	if o.head.hi == 0 {
+		return // it could not be read
+	}
+	s.raw, s.halted = o.raw, gs.account.number
+	if !o.head.exists() {
+		gs.markChanged(i)
+		s.view = absent
+		return
+	}
+	if o.head.still() && !o.copied && !o.queued && gs.t.g.unchanged(o.raw, &s.head) {
+		return
+	}
+	gs.markChanged(i)
+	gs.setHead(s, &o.head)
+	switch {
+	case o.copied:
+		gs.unwind(i, memory.Copy{o.stack}, gs.parkedContext(&o.head), nil)
+		s.view = known
+	case !o.head.still():
+		s.view = moving
+	}
+	if o.queued && s.view == known {
+		s.view = queued
+	}
+}

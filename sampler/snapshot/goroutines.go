@@ -1,0 +1,159 @@
+//go:build linux && (amd64 || arm64)
+
+package snapshot
+
+import (
+	"fmt"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler/internal/blame"
+	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
+	"github.com/cpprof/cpprof/sampler/internal/memory"
+)
+
+// goroutines are the target's goroutines as the samples so far show them, and what the sample at hand says of them. The phases
+// of a sample work on them one after the other; the halt only reads them.
+type goroutines struct {
+	t       *target
+	table   table
+	account account
+	u       *unwind.Unwinder
+	stacks  *stacks // in the codes of the sink at hand
+	finder  *blame.Finder
+
+	context unwind.Context // of the stack at hand
+	memory  stackMemory    // likewise
+}
+
+// An account is what the sample at hand says of the goroutines, and how it came to know.
+type account struct {
+	number    uint32              // of the sample, from 1 on
+	changed   []int32             // slots whose state may have changed
+	changes   []sampledata.Change // states that did
+	reused    int                 // stacks that were taken for unchanged
+	rechecked int                 // of these, those that were read again all the same
+	wrong     int                 // of these, those that had changed
+}
+
+// begin starts a sample. A sink that is not the one of the sample before knows nothing yet.
+func (gs *goroutines) begin(sink sampledata.Sink) {
+	if gs.stacks == nil || gs.stacks.sink != sink {
+		gs.stacks = newStacks(sink, gs.t.bin, gs.u)
+		for i := range gs.table.slots {
+			s := &gs.table.slots[i]
+			*s = slot{addr: s.addr, entry: s.entry}
+			gs.table.unrest(s)
+		}
+		gs.finder.Reset()
+	}
+	a := &gs.account
+	*a = account{number: a.number + 1, changed: a.changed[:0], changes: a.changes[:0]}
+	gs.finder.Begin(a.number)
+}
+
+// add makes slots for goroutines that are new.
+func (gs *goroutines) add(addrs []uint64) {
+	if len(addrs) > 0 {
+		gs.table.add(addrs)
+	}
+	gs.finder.Grow(len(gs.table.slots))
+}
+
+// markChanged puts a slot on the list of those whose state may have changed.
+func (gs *goroutines) markChanged(i int32) {
+	if s := &gs.table.slots[i]; s.changed != gs.account.number {
+		s.changed = gs.account.number
+		gs.table.unrest(s)
+		gs.account.changed = append(gs.account.changed, i)
+	}
+}
+
+// isChanged reports whether a slot is on that list.
+func (gs *goroutines) isChanged(i int32) bool { return gs.table.slots[i].changed == gs.account.number }
+
+// distrust makes the next sample find out everything anew that this one had begun to find out when its halt failed.
+func (gs *goroutines) distrust() {
+	for _, i := range gs.account.changed {
+		gs.table.slots[i].view = moving
+	}
+}
+
+// setHead takes over a newer head of a slot. If it is that of another goroutine, the slot's goroutine has ended.
+func (gs *goroutines) setHead(s *slot, h *head) {
+	if s.announced && s.head.goid != h.goid {
+		gs.end(s)
+	}
+	if s.head.m != h.m || s.head.seq != h.seq { // an m can lie at the address of an earlier one
+		s.tid = 0
+	}
+	s.head = *h
+}
+
+// setState changes what the sample says of a goroutine.
+func (gs *goroutines) setState(s *slot, now sampledata.State) {
+	s.state = now
+	changes := gs.account.changes
+	if k := int(s.change); k < len(changes) && changes[k].Goroutine == s.id && !changes[k].Gone {
+		changes[k].State = now
+		return
+	}
+	s.change = int32(len(changes))
+	gs.account.changes = append(changes, sampledata.Change{Goroutine: s.id, State: now})
+}
+
+// end says in the sample that the goroutine of a slot has ended.
+func (gs *goroutines) end(s *slot) {
+	gs.account.changes = append(gs.account.changes, sampledata.Change{Goroutine: s.id, Gone: true})
+	s.announced, s.tid, s.busy = false, 0, false
+}
+
+// parkedContext returns what the unwinder needs to know of a goroutine that has no thread, or whose thread isn't halted. It is
+// good until the next call.
+func (gs *goroutines) parkedContext(h *head) *unwind.Context {
+	gs.context = unwind.Context{
+		StackLo: h.lo, StackHi: h.hi, SchedPC: h.schedPC, SchedSP: h.schedSP, SchedLR: h.schedLR,
+		SyscallPC: h.sysPC, SyscallSP: h.sysSP,
+	}
+	return &gs.context
+}
+
+// unwind finds the stack of a slot's goroutine in copied memory, and shows it to the finder. Registers are those of the
+// thread that it runs on, nil for none.
+func (gs *goroutines) unwind(i int32, mem memory.Copy, c *unwind.Context, registers []uint64) {
+	s := &gs.table.slots[i]
+	s.stack = gs.stacks.unwind(mem, c)
+	gs.show(i, mem, registers)
+}
+
+// show shows the finder the stack of a slot's goroutine that was unwound just now.
+func (gs *goroutines) show(i int32, mem memory.Copy, registers []uint64) {
+	gs.memory.Copy = mem
+	gs.finder.Stack(i, &blame.Stack{
+		Frames: gs.stacks.frames, Memory: &gs.memory, Registers: registers,
+		Deferred: gs.t.g.deferredOf(gs.table.slots[i].raw),
+	})
+}
+
+// loseStack notes that the stack of a slot's goroutine is not known: its thread never got to a CPU to stop there, and so its
+// registers are not known.
+func (gs *goroutines) loseStack(i int32) {
+	gs.table.slots[i].stack = stack{node: sampledata.NoStack, torn: true}
+	gs.finder.Forget(i)
+	gs.warn("late-thread", fmt.Sprintf("a thread waited for a CPU for more than %v; what its goroutine ran is not known", lateLimit), 1)
+}
+
+// warn adds a warning to the recording.
+func (gs *goroutines) warn(kind, text string, count int64) { gs.stacks.sink.Warn(kind, text, count) }
+
+// A stackMemory is the copied stack of a goroutine and, for what pointers in it lead to, the running target.
+type stackMemory struct {
+	memory.Copy
+	t *target
+}
+
+func (m *stackMemory) Stack(addr uint64) (uint64, bool) { return m.Word(addr) }
+
+func (m *stackMemory) Heap(addr uint64) (uint64, bool) {
+	w, err := m.t.word(addr)
+	return w, err == nil
+}

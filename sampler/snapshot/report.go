@@ -1,0 +1,149 @@
+//go:build linux && (amd64 || arm64)
+
+package snapshot
+
+import (
+	"fmt"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+)
+
+// A reporter makes states, as a recording has them, of what a sample knows of the goroutines.
+type reporter struct {
+	*goroutines
+	labels labels
+	names  lockNames
+}
+
+// report says in the sample what has changed of the goroutines that may have.
+func (r *reporter) report() {
+	torn := int64(0)
+	for _, i := range r.account.changed {
+		s := &r.table.slots[i]
+		if s.view == absent {
+			if s.announced {
+				r.end(s)
+			}
+			s.head = r.t.g.decode(s.raw)
+			continue
+		}
+		if !s.head.exists() {
+			continue // it was never seen standing still
+		}
+		r.reportOne(i, s)
+		if s.stack.torn {
+			torn++
+		}
+	}
+	if torn > 0 {
+		r.warn("torn-stack", "a stack does not reach its outermost frame", torn)
+	}
+}
+
+// reportOne does so for a goroutine that exists.
+func (r *reporter) reportOne(i int32, s *slot) {
+	if s.announced && s.view == moving {
+		return // it keeps the state that it had: nothing better is known
+	}
+	isNew := !s.announced
+	if isNew {
+		r.announce(s)
+	}
+	if now := r.stateOf(i, s); isNew || now != s.state {
+		r.setState(s, now)
+	}
+	if s.view != known && s.head.still() {
+		s.view = known
+	} else if s.view != known {
+		s.view = moving
+	}
+}
+
+// announce makes a goroutine known to the sink.
+func (r *reporter) announce(s *slot) {
+	c := r.t.g.creation(s.raw)
+	st := r.stacks.start(c.startPC, r.t.Read)
+	g := sampledata.Goroutine{ID: s.head.goid, Start: st.function, Parent: c.parent, System: st.system, GC: st.gc}
+	if s.head.goid != 1 { // no go statement made the first
+		g.Site = r.stacks.site(c.goPC)
+	}
+	s.id = r.stacks.sink.Goroutine(g)
+	s.announced, s.labels, s.labelsAt = true, 0, 0
+}
+
+// stateOf says what a goroutine was doing.
+func (r *reporter) stateOf(i int32, s *slot) sampledata.State {
+	st := sampledata.State{Stack: s.stack.node, Torn: s.stack.torn, Labels: r.labelsOf(s)}
+	run, reason := r.run(s)
+	st.Run, st.Reason = run, reason.Text
+	if run == sampledata.Blocked || run == sampledata.Waiting {
+		if r.finder.Wait(i, reason, &s.state, &st, r.t.g.waitingOf(s.raw)) {
+			r.names.ask(s, st.Lock)
+		}
+	}
+	return st
+}
+
+// run says whether a goroutine runs, and what it waits for where it waits.
+func (r *reporter) run(s *slot) (sampledata.RunState, goruntime.WaitReason) {
+	var none goruntime.WaitReason
+	if s.view == running && s.head.status != goruntime.GSyscall {
+		return sampledata.Running, none // whatever the status: the collector's and the stopped world's work is marked as waiting
+	}
+	switch s.head.status {
+	case goruntime.GSyscall:
+		switch {
+		case !s.busy:
+			return sampledata.Waiting, goruntime.WaitReason{Text: "syscall"}
+		case s.view == running || s.holds:
+			return sampledata.Running, none
+		}
+		return sampledata.Detached, none
+	case goruntime.GRunnable, goruntime.GPreempted, goruntime.GRunning, goruntime.GCopystack:
+		return sampledata.Runnable, none
+	case goruntime.GWaiting, goruntime.GLeaked:
+		return r.waiting(s)
+	}
+	r.warn("unknown-status", fmt.Sprintf("goroutine %d has the status %d, which is not known", s.head.goid, s.head.status), 1)
+	return sampledata.Unknown, none
+}
+
+func (r *reporter) waiting(s *slot) (sampledata.RunState, goruntime.WaitReason) {
+	reason := r.t.reason(&s.head)
+	if reason.Text == "" {
+		r.warn("unknown-wait-reason", fmt.Sprintf("goroutine %d waits for reason %d, which has no text", s.head.goid, s.head.reason), 1)
+	}
+	if reason.Awaits == goruntime.AwaitsLock {
+		return sampledata.Blocked, reason
+	}
+	return sampledata.Waiting, reason
+}
+
+// processors returns what each processor runs. One whose goroutine sleeps in a system call is free to be taken away, so
+// it counts as idle.
+func (r *reporter) processors(ps *processors) []sampledata.GoroutineID {
+	out := make([]sampledata.GoroutineID, len(ps.list))
+	for i := range ps.list {
+		p := &ps.list[i]
+		out[i] = sampledata.IdleProcessor
+		switch ps.status(p) {
+		case goruntime.PRunning:
+			out[i] = sampledata.SystemProcessor
+			if s := r.table.at(p.g); s != nil && s.announced && s.head.goid == p.head.goid {
+				if s.state.Run == sampledata.Running {
+					out[i] = s.id
+				} else {
+					out[i] = sampledata.IdleProcessor
+				}
+			}
+		case goruntime.PSyscall:
+			if s := r.table.at(p.g); s != nil && s.announced && s.state.Run == sampledata.Running {
+				out[i] = s.id
+			}
+		case goruntime.PGCStop:
+			out[i] = sampledata.SystemProcessor
+		}
+	}
+	return out
+}

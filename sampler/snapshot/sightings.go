@@ -1,0 +1,58 @@
+//go:build linux && (amd64 || arm64)
+
+package snapshot
+
+import (
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler/internal/blame"
+	"github.com/cpprof/cpprof/sampler/internal/halt"
+	"github.com/cpprof/cpprof/sampler/internal/memory"
+)
+
+// sightings is the sample at hand as package blame asks about it. A goroutine's key there is the number of its slot.
+type sightings struct {
+	*goroutines
+	reader *halt.Reader
+	arena  *memory.Arena
+	ranges []memory.Range
+}
+
+var _ blame.Sample = (*sightings)(nil)
+
+func (v *sightings) Sighting(key int32) blame.Sighting {
+	s, now := &v.table.slots[key], v.account.number
+	return blame.Sighting{
+		ID: s.id, Exists: s.announced, Still: s.view == known, InHalt: s.halted == now, Stood: s.stood == now, Addr: s.addr,
+		Wait: blame.Wait{Goroutine: s.head.goid, Count: s.head.seq}, ParkedBy: v.t.reason(&s.head), Run: s.state.Run,
+	}
+}
+
+// Recheck reads everything with one call of the reader, which reads it in that order.
+func (v *sightings) Recheck(ranges []memory.Range, keys []int32) {
+	v.ranges = append(v.ranges[:0], ranges...)
+	for _, i := range keys {
+		v.ranges = append(v.ranges, memory.Range{Addr: v.table.slots[i].addr, Buf: v.arena.Get(v.t.g.size)})
+	}
+	v.reader.ReadRanges(v.ranges)
+	copy(ranges, v.ranges)
+	for k, r := range v.ranges[len(ranges):] {
+		s := &v.table.slots[keys[k]]
+		s.stood = 0
+		if len(r.Buf) == v.t.g.size && v.t.g.unchanged(r.Buf, &s.head) && s.head.still() {
+			s.stood = v.account.number
+		}
+	}
+}
+
+func (v *sightings) HolderSet(ids []sampledata.GoroutineID) sampledata.HolderSetID {
+	return v.stacks.sink.HolderSet(ids)
+}
+
+func (v *sightings) Update(key int32, lock uint64, e sampledata.Evidence, holders sampledata.HolderSetID) {
+	s := &v.table.slots[key]
+	now := s.state
+	now.Lock, now.Evidence, now.Holders = lock, e, holders
+	if now != s.state {
+		v.setState(s, now)
+	}
+}

@@ -1,0 +1,126 @@
+//go:build linux && (amd64 || arm64)
+
+package snapshot
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"github.com/cpprof/cpprof/sampler/internal/memory"
+)
+
+// Bounds of what the survey copies.
+const (
+	maxStack   = 1 << 20 // bytes of one stack; what lies beyond, at the end of the outermost frames, is not read
+	maxBatch   = 4 << 20 // bytes of the stacks that are read at once
+	maxInBatch = 512     // goroutines, likewise
+	tries      = 3       // to read a stack that moves
+	spotChecks = 4       // stacks that were taken for unchanged and are read all the same
+)
+
+// copyStacks reads and unwinds the stacks of the slots in fresh. What moves meanwhile is left to the halt.
+func (v *survey) copyStacks() {
+	for try := 0; len(v.fresh) > 0; try++ {
+		v.unsettled = v.unsettled[:0]
+		for rest := v.fresh; len(rest) > 0; {
+			n := v.copyBatch(rest, try)
+			rest = rest[n:]
+		}
+		v.fresh = append(v.fresh[:0], v.unsettled...)
+	}
+}
+
+// copyBatch reads some of the stacks, and returns how many. The target runs meanwhile, so that a copy counts only if the
+// goroutine has not moved from before it to after it:
+//
+//	g as scanned → copy of the stack → g once more: the same number, status, count of runs, stack pointer and program counter?
+func (v *survey) copyBatch(batch []int32, try int) (n int) {
+	v.arena.Reset()
+	v.ranges, v.heads, v.after = v.ranges[:0], v.heads[:0], v.after[:0]
+	for size := 0; n < len(batch) && n < maxInBatch && size < maxBatch; n++ {
+		s := &v.table.slots[batch[n]]
+		h := v.t.g.decode(s.raw)
+		v.heads = append(v.heads, h)
+		r := stackRange(&h, h.sp(), v.arena)
+		size += len(r.Buf)
+		v.ranges = append(v.ranges, r)
+		v.after = append(v.after, memory.Range{Addr: s.addr, Buf: s.raw})
+	}
+	v.reader.ReadRanges(v.ranges)
+	v.reader.ReadRanges(v.after)
+	for k, i := range batch[:n] {
+		v.takeStack(i, &v.heads[k], v.ranges[k], try)
+	}
+	return n
+}
+
+// takeStack takes over a stack that was copied after the slot's goroutine had a head, and before its g was read once more.
+func (v *survey) takeStack(i int32, h *head, r memory.Range, try int) {
+	s := &v.table.slots[i]
+	now := v.t.g.decode(s.raw)
+	switch {
+	case !now.exists():
+		s.view = absent
+	case h.sameStack(&now):
+		v.setHead(s, &now)
+		v.unwind(i, memory.Copy{r}, v.parkedContext(h), nil)
+		s.view = known
+		v.enlist(i, s)
+	case now.still() && try < tries:
+		v.unsettled = append(v.unsettled, i)
+	default:
+		v.leaveToHalt(i, s)
+	}
+}
+
+// stackRange makes room for a stack from sp on; none if sp doesn't lie in it.
+func stackRange(h *head, sp uint64, a *memory.Arena) memory.Range {
+	if !h.within(sp) {
+		return memory.Range{}
+	}
+	return memory.Range{Addr: sp, Buf: a.Get(int(min(h.hi-sp, maxStack)))}
+}
+
+// spotCheck reads some stacks again that were taken for unchanged, and counts how many had changed.
+func (v *survey) spotCheck() {
+	slots := v.table.slots
+	if len(slots) == 0 || v.account.reused == 0 {
+		return
+	}
+	v.arena.Reset()
+	v.checked, v.ranges, v.after = v.checked[:0], v.ranges[:0], v.after[:0]
+	for range spotChecks {
+		i := int32(rand.IntN(len(slots)))
+		s := &slots[i]
+		if s.view != known || v.isChanged(i) || slices.Contains(v.checked, i) {
+			continue
+		}
+		v.checked = append(v.checked, i)
+		v.ranges = append(v.ranges, stackRange(&s.head, s.head.sp(), v.arena))
+		s.raw = v.table.kept.Get(v.t.g.size)
+		v.after = append(v.after, memory.Range{Addr: s.addr, Buf: s.raw})
+	}
+	v.reader.ReadRanges(v.ranges)
+	v.reader.ReadRanges(v.after)
+	for k, i := range v.checked {
+		if len(v.after[k].Buf) == v.t.g.size {
+			v.compareStack(i, v.ranges[k])
+		}
+	}
+}
+
+// compareStack compares a stack that was taken for unchanged with what was read of it, unless the goroutine has moved just
+// now.
+func (v *survey) compareStack(i int32, r memory.Range) {
+	s := &v.table.slots[i]
+	if !v.t.g.unchanged(s.raw, &s.head) {
+		return
+	}
+	v.account.rechecked++
+	if read := v.stacks.unwind(memory.Copy{r}, v.parkedContext(&s.head)); read != s.stack {
+		v.account.wrong++
+		s.stack = read
+		v.show(i, memory.Copy{r}, nil)
+		v.markChanged(i)
+	}
+}
