@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler/monitor"
 )
 
 // The settings of a recording where nothing else is asked for.
@@ -33,6 +34,9 @@ type Options struct {
 
 	// Yield makes MaxCPU less where the machine is busy: to what is idle, and 1 % of its processors beside that.
 	Yield bool
+
+	// Monitors are read beside each sample, outside the halt.
+	Monitors []monitor.Source
 
 	// Clock gives the time since the header's start; nil: real time.
 	Clock func() time.Duration
@@ -126,6 +130,8 @@ func Record(ctx context.Context, p *Process, b Backend, sink sampledata.Sink, o 
 		live: map[sampledata.GoroutineID]struct{}{},
 	}
 	r.sink = sampledata.AfterSample(sink, r.handedOver)
+	r.monitors = monitor.Open(monitor.Target{PID: p.PID}, o.Monitors, r.sink)
+	defer r.monitors.Close()
 	end, err := r.loop(ctx)
 	r.done.Elapsed = max(o.Clock(), 0)
 	end.Time = r.done.Elapsed
@@ -140,17 +146,18 @@ func Record(ctx context.Context, p *Process, b Backend, sink sampledata.Sink, o 
 
 // A recorder is one run of Record.
 type recorder struct {
-	process *Process
-	backend Backend
-	sink    sampledata.Sink
-	live    map[sampledata.GoroutineID]struct{} // goroutines, after the last sample
-	sinkErr error                               // of the sink's last sample, which is not the backend's
-	o       Options
-	pace    *pacer
-	cpu     time.Duration // of this process, at the sample before
-	idle    idleMeter
-	failed  int // samples in a row
-	done    Progress
+	process  *Process
+	backend  Backend
+	sink     sampledata.Sink
+	live     map[sampledata.GoroutineID]struct{} // goroutines, after the last sample
+	sinkErr  error                               // of the sink's last sample, which is not the backend's
+	monitors *monitor.Set
+	o        Options
+	pace     *pacer
+	cpu      time.Duration // of this process, at the sample before
+	idle     idleMeter
+	failed   int // samples in a row
+	done     Progress
 
 	// Not told in a sample yet.
 	missed   int64
@@ -215,6 +222,7 @@ func (r *recorder) sample(ctx context.Context) (*sampledata.End, error) {
 		SamplerCPU: cpu - r.cpu,
 		LostHalt:   r.lostHalt,
 	}
+	unread := r.monitors.Measure(r.sink)
 	s, err := r.backend.Observe(ctx, r.sink, s)
 	r.pace.charge(s.Halt, processorTime()-cpu-(r.backend.Learned()-learned))
 	r.done.Halted += s.Halt
@@ -236,6 +244,9 @@ func (r *recorder) sample(ctx context.Context) (*sampledata.End, error) {
 			return nil, fmt.Errorf("%d samples in a row failed, the last: %w", r.failed, err)
 		}
 		return nil, nil
+	}
+	if unread != nil {
+		r.sink.Warn("unread-monitor", unread.Error(), 1)
 	}
 	r.cpu, r.failed, r.missed, r.lostHalt = cpu, 0, 0, 0
 	r.done.Samples++

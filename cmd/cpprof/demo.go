@@ -12,6 +12,7 @@ import (
 	"github.com/cpprof/cpprof/internal/demo"
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampler"
+	"github.com/cpprof/cpprof/sampler/monitor"
 	"github.com/cpprof/cpprof/tui"
 	"github.com/spf13/cobra"
 )
@@ -70,7 +71,7 @@ func recordDemo(ctx context.Context, t terminal, output string, duration time.Du
 		backend: defaultBackend,
 		options: sampler.Options{
 			Rate: backends[defaultBackend].rate, Jitter: sampler.DefaultJitter,
-			MaxOverhead: sampler.DefaultMaxOverhead, MaxCPU: sampler.DefaultMaxCPU, Yield: true, Duration: duration,
+			Monitors: monitor.Builtin(), MaxOverhead: sampler.DefaultMaxOverhead, MaxCPU: sampler.DefaultMaxCPU, Yield: true, Duration: duration,
 		},
 	}}
 	_, err = f.record(ctx, process, b, output, newNarrator(t))

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/sampler"
+	"github.com/cpprof/cpprof/sampler/monitor"
 	"github.com/spf13/cobra"
 )
 
@@ -80,6 +81,7 @@ func (f *recordFlags) check(c *cobra.Command, args []string) error {
 	if _, err := path.Match(f.child, ""); err != nil {
 		return fmt.Errorf("--child %s: want a file name, or a pattern such as '*.test': %w", f.child, err)
 	}
+	f.options.Monitors = monitor.Builtin()
 	return f.samplerFlags.check(c)
 }
 

@@ -1,0 +1,158 @@
+//go:build linux
+
+package monitor
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+func TestMain(m *testing.M) { fixture.Main(m) }
+
+// measured takes a sample with the values of the monitors, and returns them as floats by name.
+func measured(t *testing.T, s *Set, b *sampledata.Builder) map[string]float64 {
+	t.Helper()
+	if err := s.Measure(b); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Sample(sampledata.Sample{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]float64{}
+	for _, series := range b.Recording().Series {
+		for _, v := range series.All() {
+			if f, ok := v.Float(); ok {
+				values[series.Name] = f
+			}
+		}
+	}
+	return values
+}
+
+// A program that uses the processor and memory is seen to do so, as much as it says itself.
+func TestProcessStat(t *testing.T) {
+	target := fixture.Start(t, fixture.BuildOnce(t, "grower"))
+	b := sampledata.NewBuilder(sampledata.Header{})
+	s := Open(Target{PID: target.Pid()}, Builtin(), b)
+	defer s.Close()
+	before := measured(t, s, b)
+	if err := target.Process.Signal(syscall.SIGUSR1); err != nil {
+		t.Fatal(err)
+	}
+	line, err := target.Out.ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	used, err := strconv.ParseFloat(strings.TrimSpace(line), 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after := measured(t, s, b)
+	// The file counts whole ticks, of user and system time each; what the program does after it has looked is little.
+	if got := after["process.cpu"]; got < used-float64(2*tick) || got > used+float64(10*tick) {
+		t.Errorf("%v ns of processor time, where the program says %v", got, used)
+	}
+	if grown := after["process.cpu"] - before["process.cpu"]; grown < 450e6 {
+		t.Errorf("%v ns more processor time, want about 500 ms", grown)
+	}
+	if grown := after["process.resident"] - before["process.resident"]; grown < 60<<20 || before["process.resident"] < 1<<19 {
+		t.Errorf("%v bytes resident before, and %v more after, want 64 MiB more", before["process.resident"], grown)
+	}
+}
+
+// What can't be read is not measured: from the beginning if there is no such process, and later on if it has ended.
+func TestNotMeasured(t *testing.T) {
+	b := sampledata.NewBuilder(sampledata.Header{})
+	none := Open(Target{PID: math.MaxInt32}, Builtin(), b)
+	if err := none.Measure(b); err != nil {
+		t.Error(err)
+	}
+	if err := b.Sample(sampledata.Sample{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range b.Recording().Series {
+		if !strings.Contains(s.Unmeasured, "no such file") || s.Changes() != 0 {
+			t.Errorf("%+v", s)
+		}
+	}
+
+	target := fixture.Start(t, fixture.BuildOnce(t, "grower"))
+	b = sampledata.NewBuilder(sampledata.Header{})
+	s := Open(Target{PID: target.Pid()}, Builtin(), b)
+	defer s.Close()
+	measured(t, s, b)
+	target.Process.Kill()
+	target.Wait()
+	if err := s.Measure(b); err == nil || !strings.Contains(err.Error(), "no such process") {
+		t.Errorf("read of a process that has ended: %v", err)
+	}
+	if err := b.Sample(sampledata.Sample{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, series := range b.Recording().Series {
+		var last sampledata.Value
+		for _, v := range series.All() {
+			last = v
+		}
+		if last.Measured() || series.Changes() != 2 {
+			t.Errorf("%s ends with %v after %d changes", series.Name, last, series.Changes())
+		}
+	}
+}
+
+func TestParseStat(t *testing.T) {
+	line := func(name string) string {
+		fields := make([]string, 52)
+		for i := range fields {
+			fields[i] = fmt.Sprint(i + 1)
+		}
+		fields[1], fields[2] = "("+name+")", "S"
+		return strings.Join(fields, " ") + "\n"
+	}
+	for _, name := range []string{"server", "", "a b", "a) S 1 2 (b", ")", "(((", "new\nline"} {
+		if s, err := parseStat([]byte(line(name))); err != nil || s != (stat{statUserTime + statSystemTime, statResident}) {
+			t.Errorf("%q: %+v, %v", name, s, err)
+		}
+	}
+	own, err := os.ReadFile("/proc/self/stat")
+	if err != nil {
+		t.Skip(err)
+	}
+	if s, err := parseStat(own); err != nil || s.pages == 0 {
+		t.Errorf("%s: %+v, %v", own, s, err)
+	}
+	for text, want := range map[string]string{
+		"":          "there is no name in parentheses",
+		"1 (a) S 1": "there are only 4 fields, want at least 24",
+		strings.Replace(line("a"), " 15 ", " -1 ", 1):   `field 15: strconv.ParseUint: parsing "-1": invalid syntax`,
+		strings.Replace(line("a"), " 24 ", " many ", 1): `field 24: strconv.ParseInt: parsing "many": invalid syntax`,
+	} {
+		if _, err := parseStat([]byte(text)); err == nil || err.Error() != want {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// A read is cheap: it allocates nothing.
+func BenchmarkProcessStat(b *testing.B) {
+	r, err := openProcessStat(Target{PID: os.Getpid()})
+	if err != nil {
+		b.Skip(err)
+	}
+	defer r.Close()
+	values := make([]sampledata.Value, len(processStat.Monitors))
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := r.Read(values); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
