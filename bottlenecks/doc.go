@@ -7,6 +7,5 @@
 //     for the difference of two (section 2.2).
 //  2. ZoomTop, ZoomBottom and ZoomTrim pass over the steps that a person would certainly take (section 2.3).
 //  3. A Suggester lists summaries to start from.
-//  4. A Shell is the paper's command-line interface, as text in and text out.
-//  5. Find is the expert's whole loop, automatic: suggest, zoom, label, and again with what is not yet covered.
+//  4. Find is the expert's whole loop, automatic: suggest, zoom, label, and again with what is not yet covered.
 package bottlenecks

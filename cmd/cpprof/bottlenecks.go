@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/cpprof/cpprof/bottlenecks"
+	"github.com/cpprof/cpprof/cmd/cpprof/shell"
 	"github.com/spf13/cobra"
 )
 
@@ -39,15 +39,15 @@ both are differences. A script ends at its first error, with status 1.
 			if err != nil {
 				return err
 			}
-			shell := bottlenecks.NewShell(profile(a, b))
+			s := shell.New(profile(a, b))
 			if !t.inIsTerminal {
-				return script(shell, t.in, t.out)
+				return script(s, t.in, t.out)
 			}
 			if err := heading(t.out, a, b); err != nil {
 				return err
 			}
 			fmt.Fprintln(t.out, "suggest lists where to start, help what else there is.")
-			return converse(shell, t)
+			return converse(s, t)
 		},
 	}
 	f.addTree(c)
@@ -60,12 +60,12 @@ const longestCommand = 1 << 20
 
 // script carries out the lines of a script up to the first that fails. What a line tells is written before the next one
 // is read, so that a program can converse with a session.
-func script(shell *bottlenecks.Shell, in io.Reader, out io.Writer) error {
+func script(s *shell.Shell, in io.Reader, out io.Writer) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, longestCommand)
 	number := 1
 	for ; lines.Scan(); number++ {
-		text, err := shell.Exec(lines.Text())
+		text, err := s.Exec(lines.Text())
 		if errors.Is(err, io.EOF) {
 			return nil
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/views"
@@ -122,7 +123,7 @@ func (f *reportFlags) compareAll(t terminal, p pair, limit refine.Threshold, col
 	next := "--server"
 	if class, common := views.MostChanged(classes[0], classes[1]); common {
 		shown = append(shown, threadMaker(class))
-		next = "--thread " + shellWord(class)
+		next = "--thread " + words.Shell(class)
 	}
 	auto := *f
 	auto.auto = true
@@ -144,7 +145,7 @@ func (f *reportFlags) compareAll(t terminal, p pair, limit refine.Threshold, col
 			return err
 		}
 	}
-	_, err = fmt.Fprintf(t.out, "\nGo on with\n  cpprof find %s --against %s %s\n", shellWord(p.a.path), shellWord(p.b.path), next)
+	_, err = fmt.Fprintf(t.out, "\nGo on with\n  cpprof find %s --against %s %s\n", words.Shell(p.a.path), words.Shell(p.b.path), next)
 	return err
 }
 

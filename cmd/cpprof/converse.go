@@ -8,23 +8,23 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/cpprof/cpprof/bottlenecks"
+	"github.com/cpprof/cpprof/cmd/cpprof/shell"
 	"golang.org/x/term"
 )
 
 const prompt = "> "
 
 // converse holds a session with a person at a terminal. Lines are edited there, even where the output goes elsewhere.
-func converse(shell *bottlenecks.Shell, t terminal) error {
+func converse(s *shell.Shell, t terminal) error {
 	in, ok := t.in.(*os.File)
 	if !ok {
-		return script(shell, t.in, t.out)
+		return script(s, t.in, t.out)
 	}
 	screen := t.out
 	if !t.outIsTerminal {
 		tty, err := os.OpenFile("/dev/tty", os.O_WRONLY, 0)
 		if err != nil {
-			return script(shell, t.in, t.out)
+			return script(s, t.in, t.out)
 		}
 		defer tty.Close()
 		screen = tty
@@ -33,7 +33,7 @@ func converse(shell *bottlenecks.Shell, t terminal) error {
 		io.Reader
 		io.Writer
 	}{t.in, screen}, prompt)
-	complete := completion{shell, line}
+	complete := completion{s, line}
 	line.AutoCompleteCallback = complete.key
 	for {
 		text, err := readLine(line, int(in.Fd()))
@@ -44,7 +44,7 @@ func converse(shell *bottlenecks.Shell, t terminal) error {
 		if err != nil && !errors.Is(err, term.ErrPasteIndicator) {
 			return err
 		}
-		said, err := shell.Exec(text)
+		said, err := s.Exec(text)
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -73,8 +73,8 @@ func readLine(line *term.Terminal, fd int) (string, error) {
 
 // A completion completes the word at the cursor.
 type completion struct {
-	shell *bottlenecks.Shell
-	out   io.Writer // writes above the line that is being edited
+	session *shell.Shell
+	out     io.Writer // writes above the line that is being edited
 }
 
 // key is called for each key. At a Tab it replaces the word by what its completions have in common; where that
@@ -84,7 +84,7 @@ func (c completion) key(line string, pos int, key rune) (string, int, bool) {
 		return "", 0, false
 	}
 	head, rest := line[:pos], line[pos:]
-	candidates := c.shell.Complete(head)
+	candidates := c.session.Complete(head)
 	if len(candidates) == 0 {
 		return line, pos, true
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cpprof/cpprof/bottlenecks"
 	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/cmd/cpprof/shell"
 )
 
 func TestCompletionOfCommands(t *testing.T) {
@@ -18,7 +19,7 @@ func TestCompletionOfCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	var listed strings.Builder
-	c := completion{bottlenecks.NewShell(bottlenecks.NewSingle(tree)), &listed}
+	c := completion{shell.New(bottlenecks.NewSingle(tree)), &listed}
 	for _, x := range []struct{ line, want, listed string }{ // "|" is the cursor
 		{"sug|", "suggest |", ""},
 		{"sel|0", "select |0", ""},

@@ -1,10 +1,10 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/cpprof/cpprof/bottlenecks"
+	"github.com/cpprof/cpprof/report"
 	"github.com/spf13/cobra"
 )
 
@@ -57,7 +57,7 @@ func (f *findFlags) run(t terminal, c *cobra.Command, path string) error {
 		return err
 	}
 	found := bottlenecks.Find(profile(a, b), bottlenecks.FindOptions{Coverage: f.coverage.value, Max: f.max})
-	if err := f.write(t, found.Report(f.bottlenecksCommand(c, path)), a, b); err != nil {
+	if err := f.write(t, report.NewFound(found, f.bottlenecksCommand(c, path)), a, b); err != nil {
 		return err
 	}
 	if f.failAbove.value == nil {
@@ -70,15 +70,12 @@ func (f *findFlags) run(t terminal, c *cobra.Command, path string) error {
 	return nil
 }
 
-func (f *findFlags) write(t terminal, r bottlenecks.FoundReport, a, b *subject) error {
+func (f *findFlags) write(t terminal, r *report.Found, a, b *subject) error {
 	if f.json {
-		e := json.NewEncoder(t.out)
-		e.SetEscapeHTML(false)
-		e.SetIndent("", "  ")
-		return e.Encode(r)
+		return r.WriteJSON(t.out)
 	}
 	if err := heading(t.out, a, b); err != nil {
 		return err
 	}
-	return r.WriteText(t.out)
+	return r.Write(t.out)
 }

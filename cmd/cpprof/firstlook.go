@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/locks"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/report"
@@ -39,7 +40,7 @@ func firstLook(t terminal, s *source, limit refine.Threshold, color bool) error 
 		return err
 	}
 	if n := len(classes) - len(shown); n > 0 {
-		fmt.Fprintf(t.out, "(%d of the runtime's own hardly did anything; 'cpprof classes %s' lists all)\n", n, shellWord(s.path))
+		fmt.Fprintf(t.out, "(%d of the runtime's own hardly did anything; 'cpprof classes %s' lists all)\n", n, words.Shell(s.path))
 	}
 	server, err := s.serverView()
 	if err != nil {
@@ -65,6 +66,6 @@ Go on with
   cpprof report %[1]s --server --extended '*'
   cpprof report %[1]s --thread %[2]s --down '*'
   cpprof cost %[1]s --thread %[2]s '* ..:MONITOR'
-`, shellWord(s.path), shellWord(held))
+`, words.Shell(s.path), words.Shell(held))
 	return err
 }

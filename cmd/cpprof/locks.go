@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/locks"
 	"github.com/cpprof/cpprof/report"
 	"github.com/spf13/cobra"
@@ -74,12 +75,12 @@ func afterLocks(w io.Writer, path string, a *locks.Analysis) error {
 		return nil
 	}
 	first := a.Locks[0]
-	class := shellWord(first.Waiters[0].Class)
-	file := shellWord(path)
+	class := words.Shell(first.Waiters[0].Class)
+	file := words.Shell(path)
 	text := fmt.Sprintf("\nGo on with\n  cpprof report %s --thread %s --down '* ..:MONITOR'\n", file, class)
 	if len(first.Holders) > 0 {
 		down := "* ..:MONITOR " + callpath.Frame(first.Holders[0].Class).String()
-		text += fmt.Sprintf("  cpprof report %s --thread %s --extended %s\n", file, class, shellWord(down))
+		text += fmt.Sprintf("  cpprof report %s --thread %s --extended %s\n", file, class, words.Shell(down))
 	}
 	_, err := io.WriteString(w, text)
 	return err

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/locks"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
@@ -163,7 +164,7 @@ func (r *recordRun) conclude(ctx context.Context, programs sampler.Programs) err
 			fmt.Fprintf(r.say.out, "cpprof: ended before a first sample: %s\n", listed(programs.Brief))
 		}
 		if r.largest != "" {
-			fmt.Fprintf(r.say.out, "cpprof: next: cpprof report %s\n", shellWord(r.largest))
+			fmt.Fprintf(r.say.out, "cpprof: next: cpprof report %s\n", words.Shell(r.largest))
 		}
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/locks"
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampledata"
@@ -67,7 +68,7 @@ func (n *narrator) end(p *sampler.Process, file string, r sampler.Result) {
 		fmt.Fprintf(n.out, "cpprof: %s has no samples: record for longer, or at a higher --rate\n", file)
 		return
 	}
-	fmt.Fprintf(n.out, "cpprof: next: cpprof report %s\n", shellWord(file))
+	fmt.Fprintf(n.out, "cpprof: next: cpprof report %s\n", words.Shell(file))
 }
 
 // becameOf says why a recording ended, and whether the target goes on.

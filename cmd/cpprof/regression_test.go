@@ -9,8 +9,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/cpprof/cpprof/bottlenecks"
 	"github.com/cpprof/cpprof/internal/fixture"
+	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -36,7 +36,7 @@ func TestRegressionOfAProcess(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var found bottlenecks.FoundReport
+		var found report.Found
 		if err := json.Unmarshal(out, &found); err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/interchange"
+	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/session"
 	"github.com/cpprof/cpprof/tui"
@@ -38,7 +39,7 @@ func (f *reportFlags) replay(t terminal, flags *pflag.FlagSet, path string) erro
 		if _, err := interchange.ReadRecording(path); err != nil {
 			return err
 		}
-		return fmt.Errorf("%s has no session yet: 'cpprof view %s' keeps one", path, shellWord(path))
+		return fmt.Errorf("%s has no session yet: 'cpprof view %s' keeps one", path, words.Shell(path))
 	}
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"github.com/cpprof/cpprof/bottlenecks"
 	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/interchange"
+	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
@@ -176,7 +177,7 @@ func heading(w io.Writer, a, b *subject) error {
 
 // bottlenecksCommand is the command line that opens the same profile in a session.
 func (f *treeFlags) bottlenecksCommand(c *cobra.Command, path string) string {
-	words := []string{"cpprof", "bottlenecks", shellWord(path)}
+	line := []string{"cpprof", "bottlenecks", words.Shell(path)}
 	own := newBottlenecksCommand(terminal{}).Flags()
 	c.Flags().Visit(func(flag *pflag.Flag) {
 		if own.Lookup(flag.Name) == nil {
@@ -184,7 +185,7 @@ func (f *treeFlags) bottlenecksCommand(c *cobra.Command, path string) string {
 		}
 		if flag.Value.Type() == "bool" {
 			if flag.Value.String() == "true" {
-				words = append(words, "--"+flag.Name)
+				line = append(line, "--"+flag.Name)
 			}
 			return
 		}
@@ -193,10 +194,10 @@ func (f *treeFlags) bottlenecksCommand(c *cobra.Command, path string) string {
 			values = list.GetSlice()
 		}
 		for _, value := range values {
-			words = append(words, "--"+flag.Name, shellWord(value))
+			line = append(line, "--"+flag.Name, words.Shell(value))
 		}
 	})
-	return strings.Join(words, " ")
+	return strings.Join(line, " ")
 }
 
 var errNoTree = errors.New("want one recording, such as run.cpprof, or a profile or trace")

@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"github.com/cpprof/cpprof/interchange"
+	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/session"
 	"github.com/cpprof/cpprof/tui"
 	"github.com/spf13/cobra"
@@ -72,7 +73,7 @@ func (t terminal) needed(path string) error {
 	if t.isScreen() {
 		return nil
 	}
-	return usagef("view needs a terminal: 'cpprof report %s' writes the same as text", shellWord(path))
+	return usagef("view needs a terminal: 'cpprof report %s' writes the same as text", words.Shell(path))
 }
 
 var errSignalled = errors.New("the Analyzer was ended by a signal")

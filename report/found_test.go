@@ -1,18 +1,20 @@
-package bottlenecks
+package report
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/bottlenecks"
 	"github.com/cpprof/cpprof/calltree"
 )
 
 func TestFoundReport(t *testing.T) {
-	tree := samples(t, calltree.RootName, "60 main it's :RUN", "30 main f :RUN", "10 main g :RUN")
-	r := Find(NewSingle(tree), FindOptions{}).Report("cpprof bottlenecks run.cpprof")
+	r := NewFound(found(t, "samples", map[string]int64{"main it's :RUN": 60, "main f :RUN": 30, "main g :RUN": 10}), "cpprof bottlenecks run.cpprof")
 	var text strings.Builder
-	if err := r.WriteText(&text); err != nil {
+	if err := r.Write(&text); err != nil {
 		t.Fatal(err)
 	}
 	want := `Bottlenecks  Coverage Mean length
@@ -48,20 +50,29 @@ func TestFoundReport(t *testing.T) {
 }
 
 func TestFoundReportWithoutSamples(t *testing.T) {
-	tree := treeOf(t, new(calltree.Symbols), []vectorNode{{-1, "root", 0}, {0, "a b", 7}})
-	r := Find(NewSingle(tree), FindOptions{}).Report("open")
-	if b := r.Bottlenecks; len(b) != 1 || b[0].IntervalPercent != nil || b[0].Command != `echo 'select root "a b"' | open` {
+	r := NewFound(found(t, "bytes", map[string]int64{"it's": 7}), "open")
+	if b := r.Bottlenecks; len(b) != 1 || b[0].IntervalPercent != nil || b[0].Command != `echo 'select * it'\''s' | open` {
 		t.Errorf("%+v", b)
 	}
-	if got, want := echo("select \"a\\n\""), `printf '%s\n' 'select "a\n"'`; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
-	nothing := Find(NewComparison(tree, tree, false), FindOptions{}).Report("open")
 	var text strings.Builder
-	if err := nothing.WriteText(&text); err != nil {
+	if err := NewFound(found(t, "bytes", nil), "open").Write(&text); err != nil {
 		t.Fatal(err)
 	}
 	if want := "Bottlenecks  Coverage Mean length\n          0     0.00%         0.0\n"; text.String() != want {
 		t.Errorf("got\n%swant\n%s", text.String(), want)
 	}
+}
+
+// found searches a tree of stacks with their hits.
+func found(t *testing.T, unit string, stacks map[string]int64) *bottlenecks.Found {
+	t.Helper()
+	b := calltree.NewBuilder(new(calltree.Symbols), calltree.RootName, "time", unit)
+	for _, stack := range slices.Sorted(maps.Keys(stacks)) {
+		b.Add(0, b.Stack(strings.Fields(stack)...), stacks[stack], 1)
+	}
+	tree, err := b.Tree()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bottlenecks.Find(bottlenecks.NewSingle(tree), bottlenecks.FindOptions{})
 }

@@ -1,24 +1,27 @@
-package bottlenecks
+package shell
 
 import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/cpprof/cpprof/bottlenecks"
+	"github.com/cpprof/cpprof/internal/words"
 )
 
 const mostCompletions = 100
 
-// Complete gives the words that the unfinished last word of a line can become, at most 100, sorted.
+// Complete gives the typed that the unfinished last word of a line can become, at most 100, sorted.
 func (s *Shell) Complete(line string) []string {
 	start := strings.LastIndexFunc(line, unicode.IsSpace) + 1
 	prefix := line[start:]
-	words, err := splitWords(line[:start])
+	typed, err := words.Split(line[:start])
 	if err != nil {
 		return nil
 	}
 	var out []string
-	for _, c := range s.candidates(words) {
-		if c = quote(c); strings.HasPrefix(c, prefix) {
+	for _, c := range s.candidates(typed) {
+		if c = words.Quote(c); strings.HasPrefix(c, prefix) {
 			out = append(out, c)
 		}
 	}
@@ -27,24 +30,24 @@ func (s *Shell) Complete(line string) []string {
 	return out[:min(len(out), mostCompletions)]
 }
 
-func (s *Shell) candidates(words []string) []string {
+func (s *Shell) candidates(typed []string) []string {
 	var names []string
 	for _, c := range commands {
-		if len(words) == 0 {
+		if len(typed) == 0 {
 			names = append(names, c.name)
-		} else if c.name == words[0] && c.complete != nil {
-			return c.complete(s, words[1:])
+		} else if c.name == typed[0] && c.complete != nil {
+			return c.complete(s, typed[1:])
 		}
 	}
 	return names
 }
 
-func completeWords(words ...string) func(*Shell, []string) []string {
+func completeWords(typed ...string) func(*Shell, []string) []string {
 	return func(_ *Shell, args []string) []string {
 		if len(args) > 0 {
 			return nil
 		}
-		return words
+		return typed
 	}
 }
 
@@ -54,7 +57,7 @@ func completeSet(s *Shell, args []string) []string {
 		return []string{"suggester", "cutoff", "limit"}
 	case len(args) == 1 && args[0] == "suggester":
 		var names []string
-		for _, g := range Suggesters() {
+		for _, g := range bottlenecks.Suggesters() {
 			kind, _, _ := strings.Cut(g.Name, " ")
 			names = append(names, kind)
 		}

@@ -1,6 +1,14 @@
-package bottlenecks
+// Package shell is the session of 'cpprof bottlenecks': the command-line interface of the paper that package bottlenecks
+// implements (section 2.3), without a terminal.
+//
+//	shell.go     a line in, text out; the table of commands
+//	print.go     the pages: listings, the current summary and what is near it, overlap
+//	labels.go    labels in files
+//	complete.go  the words that an unfinished one can become
+package shell
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math/big"
@@ -8,43 +16,46 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/cpprof/cpprof/bottlenecks"
+	"github.com/cpprof/cpprof/internal/share"
+	"github.com/cpprof/cpprof/internal/words"
 )
 
-// A Shell is the paper's command-line interface (section 2.3), without a terminal: a line in, text out. A shell is
-// not safe for concurrent use.
+// A Shell is a session: a line in, text out. It is not safe for concurrent use.
 type Shell struct {
-	// Open and Create give the files of load and save; those of package os, unless they are changed.
+	// Open and Create open the files of load and save, as package os does unless they are changed.
 	Open   func(name string) (io.ReadCloser, error)
 	Create func(name string) (io.WriteCloser, error)
 
-	profile   Profile
-	suggester Suggester
+	profile   bottlenecks.Profile
+	suggester bottlenecks.Suggester
 	zooming   bool
 	cutoff    *big.Rat
 	limit     int // of summaries in a listing; 0 is none
 
-	current Summary
-	history []Summary
-	listed  []Summary // by the numbers that were printed last
-	labels  []label   // in the order in which they were given
+	current bottlenecks.Summary
+	history []bottlenecks.Summary
+	listed  []bottlenecks.Summary // by the numbers that were printed last
+	labels  []label               // in the order in which they were given
 }
 
 // A label is one name of one summary. A summary can have several, and a name can be of several summaries.
 type label struct {
 	name    string
-	summary Summary
+	summary bottlenecks.Summary
 }
 
 const defaultLimit = 20
 
-// NewShell starts a session with HighBase, without zooming.
-func NewShell(p Profile) *Shell {
+// New starts a session with HighBase, without zooming.
+func New(p bottlenecks.Profile) *Shell {
 	return &Shell{
 		Open:      func(name string) (io.ReadCloser, error) { return os.Open(name) },
 		Create:    func(name string) (io.WriteCloser, error) { return os.Create(name) },
 		profile:   p,
-		suggester: HighBase(),
-		cutoff:    DefaultCutoff(),
+		suggester: bottlenecks.HighBase(),
+		cutoff:    bottlenecks.DefaultCutoff(),
 		limit:     defaultLimit,
 	}
 }
@@ -60,7 +71,7 @@ var commands []command
 
 func init() { // not a literal, since help refers to the table
 	commands = []command{
-		{"set", "suggester NAME | cutoff RATIO | limit N", "pick a suggester; the ratio for zooming; how many summaries a listing shows (0: all)", (*Shell).set, completeSet},
+		{"set", "suggester NAME | cutoff SHARE | limit N", "pick a suggester; the share that zooming keeps, such as 95%; how many summaries a listing shows (0: all)", (*Shell).set, completeSet},
 		{"suggest", "", "list the suggester's summaries", (*Shell).suggest, nil},
 		{"select", "N | NAME ...", "make summary N of the last listing, or the given call sequence, the current one", (*Shell).selectSummary, completeNames},
 		{"zoom", "on | off", "list nearby summaries with or without zooming", (*Shell).zoom, completeWords("on", "off")},
@@ -78,36 +89,36 @@ func init() { // not a literal, since help refers to the table
 
 // Exec runs one line. Empty lines, and those that begin with "#", do nothing. After quit, the error is io.EOF.
 func (s *Shell) Exec(line string) (string, error) {
-	words, err := splitWords(line)
-	if err != nil || len(words) == 0 || strings.HasPrefix(words[0], "#") {
+	typed, err := words.Split(line)
+	if err != nil || len(typed) == 0 || strings.HasPrefix(typed[0], "#") {
 		return "", err
 	}
 	for _, c := range commands {
-		if c.name != words[0] {
+		if c.name != typed[0] {
 			continue
 		}
-		if c.args == "" && len(words) > 1 {
+		if c.args == "" && len(typed) > 1 {
 			return "", fmt.Errorf("%s takes nothing after it", c.name)
 		}
-		if c.args != "" && c.args[0] != '[' && len(words) == 1 {
+		if c.args != "" && c.args[0] != '[' && len(typed) == 1 {
 			return "", fmt.Errorf("%s what? %s %s", c.name, c.name, c.args)
 		}
-		return c.run(s, words[1:])
+		return c.run(s, typed[1:])
 	}
-	return "", fmt.Errorf("unknown command %q; \"help\" lists what there is", words[0])
+	return "", fmt.Errorf("unknown command %q; \"help\" lists what there is", typed[0])
 }
 
 func (s *Shell) set(args []string) (string, error) {
 	value := strings.Join(args[1:], " ")
 	switch args[0] {
 	case "suggester":
-		suggester, err := ParseSuggester(value)
+		suggester, err := bottlenecks.ParseSuggester(value)
 		if err == nil {
 			s.suggester = suggester
 		}
 		return "", err
 	case "cutoff":
-		ratio, err := parseRatio(value)
+		ratio, err := parseCutoff(value)
 		if err == nil {
 			s.cutoff = ratio
 		}
@@ -123,14 +134,14 @@ func (s *Shell) set(args []string) (string, error) {
 	return "", fmt.Errorf("nothing to set called %q; there are suggester, cutoff and limit", args[0])
 }
 
-// parseRatio reads a positive decimal number, exactly.
-func parseRatio(text string) (*big.Rat, error) {
-	ratio, ok := new(big.Rat), false
-	if len(text) <= 20 && strings.Trim(text, "0123456789.") == "" {
-		ratio, ok = ratio.SetString(text)
+// parseCutoff reads a share that is not 0.
+func parseCutoff(text string) (*big.Rat, error) {
+	ratio, err := share.Parse(text)
+	if err == nil && ratio.Sign() == 0 {
+		err = errors.New("want a share above 0, such as 95% or 0.95")
 	}
-	if !ok || ratio.Sign() <= 0 {
-		return nil, fmt.Errorf("%q is not a positive decimal number such as 0.95", text)
+	if err != nil {
+		return nil, fmt.Errorf("cutoff %q: %w", text, err)
 	}
 	return ratio, nil
 }
@@ -155,7 +166,7 @@ func (s *Shell) selectSummary(args []string) (string, error) {
 	return s.describe(), nil
 }
 
-func (s *Shell) chosen(args []string) (Summary, error) {
+func (s *Shell) chosen(args []string) (bottlenecks.Summary, error) {
 	if n, err := strconv.Atoi(args[0]); err == nil && len(args) == 1 {
 		switch {
 		case len(s.listed) == 0:
@@ -167,7 +178,7 @@ func (s *Shell) chosen(args []string) (Summary, error) {
 	}
 	chosen := s.profile.Summary(args...)
 	if chosen.Empty() {
-		return nil, fmt.Errorf("no call sequence %s in this profile", quotePath(args))
+		return nil, fmt.Errorf("no call sequence %s in this profile", words.Join(args))
 	}
 	return chosen, nil
 }
@@ -239,7 +250,7 @@ func (s *Shell) help([]string) (string, error) {
 		fmt.Fprintf(&b, "%s\n    %s\n", strings.TrimSpace(c.name+" "+c.args), c.help)
 	}
 	b.WriteString("suggesters:\n")
-	for _, g := range Suggesters() {
+	for _, g := range bottlenecks.Suggesters() {
 		fmt.Fprintf(&b, "  %-15s %s\n", g.Name, g.Help)
 	}
 	return b.String(), nil

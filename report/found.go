@@ -1,4 +1,4 @@
-package bottlenecks
+package report
 
 import (
 	"encoding/json"
@@ -6,17 +6,20 @@ import (
 	"io"
 	"math/big"
 	"strings"
+
+	"github.com/cpprof/cpprof/bottlenecks"
+	"github.com/cpprof/cpprof/internal/words"
 )
 
-// A FoundReport is what Find found, for people and for JSON. Percentages have two decimals.
-type FoundReport struct {
+// Found are the bottlenecks that a search found, for people and for JSON. Percentages have two decimals.
+type Found struct {
 	Comparison      bool        `json:"comparison"`
 	CoveragePercent json.Number `json:"coverage_percent"`
 	MeanLength      json.Number `json:"mean_length"`
 	Bottlenecks     []FoundRow  `json:"bottlenecks"`
 }
 
-// A FoundRow is one bottleneck of a FoundReport.
+// A FoundRow is one bottleneck.
 type FoundRow struct {
 	Number            int            `json:"number"` // from 1
 	Path              []string       `json:"path"`
@@ -33,10 +36,10 @@ type roundedTwo float64
 // MarshalJSON writes two decimals.
 func (r roundedTwo) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, "%.2f", float64(r)), nil }
 
-// Report prepares the bottlenecks for output. open is the command line that starts a Shell on the same profile, such as
-// "cpprof bottlenecks run.cpprof"; each row's command opens its bottleneck with it.
-func (f *Found) Report(open string) FoundReport {
-	r := FoundReport{f.Comparison, inPercent(f.Coverage), json.Number(f.MeanLength.FloatString(1)), []FoundRow{}}
+// NewFound prepares what a search found for output. open is the command line that opens the same profile in a session,
+// such as "cpprof bottlenecks run.cpprof"; each row's command opens its bottleneck with it.
+func NewFound(f *bottlenecks.Found, open string) *Found {
+	r := &Found{f.Comparison, inPercent(f.Coverage), json.Number(f.MeanLength.FloatString(1)), []FoundRow{}}
 	for i, b := range f.Bottlenecks {
 		row := FoundRow{
 			Number:            i + 1,
@@ -44,7 +47,7 @@ func (f *Found) Report(open string) FoundReport {
 			OwnPercent:        inPercent(b.Own),
 			AdditionalPercent: inPercent(b.Additional),
 			CoveragePercent:   inPercent(b.Coverage),
-			Command:           echo("select "+quotePath(b.Summary.Path())) + " | " + open,
+			Command:           words.Echo("select "+words.Join(b.Summary.Path())) + " | " + open,
 		}
 		if v := b.Interval; v != nil {
 			row.IntervalPercent = &[2]roundedTwo{roundedTwo(100 * v.Low), roundedTwo(100 * v.High)}
@@ -55,21 +58,15 @@ func (f *Found) Report(open string) FoundReport {
 }
 
 func inPercent(share *big.Rat) json.Number {
-	return json.Number(strings.TrimSuffix(percent(share), "%"))
+	return json.Number(new(big.Rat).Mul(share, big.NewRat(100, 1)).FloatString(2))
 }
 
-// echo is the command of a POSIX shell that writes a line. Some echos interpret backslashes.
-func echo(line string) string {
-	quoted := "'" + strings.ReplaceAll(line, "'", `'\''`) + "'"
-	if strings.Contains(line, `\`) {
-		return `printf '%s\n' ` + quoted
-	}
-	return "echo " + quoted
-}
+// WriteJSON writes the bottlenecks as JSON.
+func (r *Found) WriteJSON(w io.Writer) error { return writeJSON(w, r) }
 
-// WriteText writes the report as the paper's tables 2 and 6 summarize a search, and below that a block for each
+// Write writes the bottlenecks as the paper's tables 2 and 6 summarize a search, and below that a block for each
 // bottleneck.
-func (r FoundReport) WriteText(w io.Writer) error {
+func (r *Found) Write(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%11s %9s %11s\n", "Bottlenecks", "Coverage", "Mean length")
 	fmt.Fprintf(&b, "%11d %9s %11s\n", len(r.Bottlenecks), r.CoveragePercent+"%", r.MeanLength)
@@ -84,7 +81,7 @@ func (r FoundReport) WriteText(w io.Writer) error {
 		fmt.Fprintf(&b, "%4d %9s %9s %9s  %s\n", row.Number, row.OwnPercent+"%", row.AdditionalPercent+"%",
 			row.CoveragePercent+"%", interval)
 		for _, name := range row.Path {
-			fmt.Fprintf(&b, "       %s\n", quote(name))
+			fmt.Fprintf(&b, "       %s\n", words.Quote(name))
 		}
 		fmt.Fprintf(&b, "     open with: %s\n", row.Command)
 	}

@@ -1,14 +1,17 @@
-package bottlenecks
+package shell
 
 import (
 	"fmt"
 	"math/big"
 	"slices"
 	"strings"
+
+	"github.com/cpprof/cpprof/bottlenecks"
+	"github.com/cpprof/cpprof/internal/words"
 )
 
 // list prints summaries with the numbers that select takes.
-func (s *Shell) list(list []Summary) string {
+func (s *Shell) list(list []bottlenecks.Summary) string {
 	var b strings.Builder
 	s.listed = list
 	if s.limit > 0 && len(list) > s.limit {
@@ -16,7 +19,7 @@ func (s *Shell) list(list []Summary) string {
 	}
 	fmt.Fprintf(&b, "%4s %9s %9s  %s\n", "", "Cum", "Base", "Path")
 	for i, e := range s.listed {
-		fmt.Fprintf(&b, "%4d %9s %9s  %s\n", i, s.percent(e.Cum()), s.percent(e.Base()), quotePath(e.Path()))
+		fmt.Fprintf(&b, "%4d %9s %9s  %s\n", i, s.percent(e.Cum()), s.percent(e.Base()), words.Join(e.Path()))
 	}
 	return b.String() + more(len(list), len(s.listed))
 }
@@ -33,20 +36,20 @@ func more(all, shown int) string {
 func (s *Shell) describe() string {
 	var b strings.Builder
 	if names := s.labelsOf(s.current); len(names) > 0 {
-		fmt.Fprintf(&b, "labels   %s\n", quotePath(names))
+		fmt.Fprintf(&b, "labels   %s\n", words.Join(names))
 	}
 	fmt.Fprintf(&b, "cum      %s\n", s.cost(s.current.Cum()))
 	fmt.Fprintf(&b, "base     %s\n", s.cost(s.current.Base()))
 	names := s.labelNames()
-	lists := make([][]Summary, len(names))
+	lists := make([][]bottlenecks.Summary, len(names))
 	for i, name := range names {
 		lists[i] = s.labelled(name)
 	}
 	cums, bases := s.profile.Overlaps(s.current, lists...)
 	for i, name := range names {
-		fmt.Fprintf(&b, "overlap  cum %s, base %s with %s\n", s.percent(cums[i]), s.percent(bases[i]), quote(name))
+		fmt.Fprintf(&b, "overlap  cum %s, base %s with %s\n", s.percent(cums[i]), s.percent(bases[i]), words.Quote(name))
 	}
-	fmt.Fprintf(&b, "path     %s\n", quotePath(s.current.Path()))
+	fmt.Fprintf(&b, "path     %s\n", words.Join(s.current.Path()))
 	return b.String() + s.nearby()
 }
 
@@ -54,7 +57,7 @@ func (s *Shell) describe() string {
 type near struct {
 	what    string
 	names   []string // that were added or dropped
-	summary Summary
+	summary bottlenecks.Summary
 }
 
 func (s *Shell) nearby() string {
@@ -72,7 +75,7 @@ func (s *Shell) nearby() string {
 	for i, n := range append(slices.Clip(shown), trimmings...) {
 		s.listed = append(s.listed, n.summary)
 		fmt.Fprintf(&b, "%4d %9s %9s  %s %s\n", i, s.percent(n.summary.Cum()), s.percent(n.summary.Base()), n.what,
-			quotePath(n.names))
+			words.Join(n.names))
 	}
 	return b.String() + more(len(extensions), len(shown))
 }
@@ -84,7 +87,7 @@ func (s *Shell) extensions() []near {
 	length := len(cur.Path())
 	tops, bottoms := cur.Tops(), cur.Bottoms()
 	if s.zooming {
-		tops, bottoms = ZoomTop(s.profile, cur, s.cutoff), ZoomBottom(s.profile, cur, s.cutoff)
+		tops, bottoms = bottlenecks.ZoomTop(s.profile, cur, s.cutoff), bottlenecks.ZoomBottom(s.profile, cur, s.cutoff)
 	}
 	var out []near
 	for _, t := range tops {
@@ -101,18 +104,18 @@ func (s *Shell) extensions() []near {
 }
 
 func (s *Shell) trimmings() []near {
-	trim := func(t func(Summary) (Summary, bool)) (Summary, bool) {
+	trim := func(t func(bottlenecks.Summary) (bottlenecks.Summary, bool)) (bottlenecks.Summary, bool) {
 		if s.zooming {
-			return ZoomTrim(s.current, s.cutoff, t)
+			return bottlenecks.ZoomTrim(s.current, s.cutoff, t)
 		}
 		return t(s.current)
 	}
 	var out []near
 	path := s.current.Path()
-	if t, ok := trim(Summary.TrimTop); ok {
+	if t, ok := trim(bottlenecks.Summary.TrimTop); ok {
 		out = append(out, near{"without top", path[:len(path)-len(t.Path())], t})
 	}
-	if t, ok := trim(Summary.TrimBottom); ok {
+	if t, ok := trim(bottlenecks.Summary.TrimBottom); ok {
 		out = append(out, near{"without bottom", path[len(t.Path()):], t})
 	}
 	return out
@@ -128,7 +131,7 @@ func (s *Shell) listLabels([]string) (string, error) {
 	for i, l := range s.labels {
 		s.listed = append(s.listed, l.summary)
 		fmt.Fprintf(&b, "%4d %9s %9s  %s: %s\n", i, s.percent(l.summary.Cum()), s.percent(l.summary.Base()),
-			quote(l.name), quotePath(l.summary.Path()))
+			words.Quote(l.name), words.Join(l.summary.Path()))
 	}
 	return b.String(), nil
 }
@@ -139,7 +142,7 @@ func (s *Shell) overlap([]string) (string, error) {
 	if len(s.labels) == 0 {
 		return "nothing is labelled\n", nil
 	}
-	all := make([]Summary, len(s.labels))
+	all := make([]bottlenecks.Summary, len(s.labels))
 	for i, l := range s.labels {
 		all[i] = l.summary
 	}
@@ -150,7 +153,7 @@ func (s *Shell) overlap([]string) (string, error) {
 	for i, total := range s.profile.TotalCums(all...) {
 		others := slices.Delete(slices.Clone(all), i, i+1)
 		fmt.Fprintf(&b, "%4d %9s %9s %9s  %s: %s\n", i, s.percent(all[i].Cum()), s.percent(new(big.Rat).Sub(total, before)),
-			s.percent(CumOverlap(s.profile, all[i], others...)), quote(s.labels[i].name), quotePath(all[i].Path()))
+			s.percent(bottlenecks.CumOverlap(s.profile, all[i], others...)), words.Quote(s.labels[i].name), words.Join(all[i].Path()))
 		before = total
 	}
 	fmt.Fprintf(&b, "total    cum %s, base %s\n", s.cost(before), s.cost(s.profile.TotalBase(all...)))
@@ -168,8 +171,8 @@ func (s *Shell) labelNames() []string {
 	return names
 }
 
-func (s *Shell) labelled(name string) []Summary {
-	var list []Summary
+func (s *Shell) labelled(name string) []bottlenecks.Summary {
+	var list []bottlenecks.Summary
 	for _, l := range s.labels {
 		if l.name == name {
 			list = append(list, l.summary)
@@ -178,7 +181,7 @@ func (s *Shell) labelled(name string) []Summary {
 	return list
 }
 
-func (s *Shell) labelsOf(of Summary) []string {
+func (s *Shell) labelsOf(of bottlenecks.Summary) []string {
 	var names []string
 	for _, l := range s.labels {
 		if slices.Equal(l.summary.Path(), of.Path()) {
@@ -188,11 +191,9 @@ func (s *Shell) labelsOf(of Summary) []string {
 	return names
 }
 
-func (s *Shell) percent(cost *big.Rat) string { return percent(s.profile.Share(cost)) }
-
-// percent shows a share with two decimals.
-func percent(share *big.Rat) string {
-	return new(big.Rat).Mul(share, big.NewRat(100, 1)).FloatString(2) + "%"
+// percent shows a cost as a share with two decimals.
+func (s *Shell) percent(cost *big.Rat) string {
+	return new(big.Rat).Mul(s.profile.Share(cost), big.NewRat(100, 1)).FloatString(2) + "%"
 }
 
 // cost shows a cost as a share, and as it was counted.

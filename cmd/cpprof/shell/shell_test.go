@@ -1,4 +1,4 @@
-package bottlenecks
+package shell
 
 import (
 	"bytes"
@@ -7,11 +7,11 @@ import (
 	"io"
 	"io/fs"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
+	"github.com/cpprof/cpprof/bottlenecks"
 	"github.com/cpprof/cpprof/calltree"
 )
 
@@ -52,8 +52,8 @@ func run(s *Shell, script string) string {
 }
 
 // session is a tree with a bottleneck that takes several steps to find, some recursion, and a name with a blank.
-func session(t testing.TB) Profile {
-	return NewSingle(samples(t, calltree.RootName,
+func session(t testing.TB) bottlenecks.Profile {
+	return bottlenecks.NewSingle(samples(t,
 		"20 main serve check authorize", "5 main serve check authorize", "30 main render", "10 main render",
 		"8 main serve log write", "7 main admin log write", "2 main visit visit visit", "18 main serve"))
 }
@@ -203,7 +203,7 @@ path     visit visit
 
 func TestShellSession(t *testing.T) {
 	files := memory{}
-	got := run(files.attach(NewShell(session(t))), sessionScript)
+	got := run(files.attach(New(session(t))), sessionScript)
 	if got != sessionOutput {
 		t.Errorf("got\n%s\nwant\n%s", got, sessionOutput)
 	}
@@ -217,8 +217,10 @@ func TestShellErrors(t *testing.T) {
 		"select nowhere":          "no call sequence nowhere in this profile",
 		"suggest now":             "suggest takes nothing after it",
 		"set color red":           `nothing to set called "color"; there are suggester, cutoff and limit`,
-		"set cutoff 1e99999999":   `"1e99999999" is not a positive decimal number such as 0.95`,
-		"set cutoff 0":            `"0" is not a positive decimal number such as 0.95`,
+		"set cutoff 1e99999999":   `cutoff "1e99999999": want a share such as 5% or 0.05, from 0 to 100%`,
+		"set cutoff 0":            `cutoff "0": want a share above 0, such as 95% or 0.95`,
+		"set cutoff 150 %":        `cutoff "150 %": a share is 100% at most; want one such as 5% or 0.05`,
+		"set cutoff 95 %":         "<nil>",
 		"set limit -1":            `"-1" is not a number of summaries`,
 		"set suggester Best":      `no suggester "Best"; there are HighBase, HighCum, Typed :MONITOR, Recursive, Change`,
 		"set suggester Typed f":   `no suggester "Typed f"; there are HighBase, HighCum, Typed :MONITOR, Recursive, Change`,
@@ -236,7 +238,7 @@ func TestShellErrors(t *testing.T) {
 	} {
 		files := memory{"wrong": bytes.NewBufferString("labels\n"), "short": bytes.NewBufferString(labelsHeader + "\n\nx\n"),
 			"many": bytes.NewBufferString(labelsHeader + "\n" + strings.Repeat("x nowhere\n", mostLabels+1))}
-		_, err := files.attach(NewShell(session(t))).Exec(line)
+		_, err := files.attach(New(session(t))).Exec(line)
 		if got := fmt.Sprint(err); got != want {
 			t.Errorf("%s: error %s, want %s", line, got, want)
 		}
@@ -245,9 +247,9 @@ func TestShellErrors(t *testing.T) {
 
 func TestShellSavesWhatItLoads(t *testing.T) {
 	files := memory{}
-	s := files.attach(NewShell(session(t)))
+	s := files.attach(New(session(t)))
 	run(s, "select main render\nlabel a\nlabel \"b c\"\nselect log write\nlabel a\nlabel a\nsave one")
-	again := files.attach(NewShell(session(t)))
+	again := files.attach(New(session(t)))
 	if got, want := run(again, "load one\nsave two"), "> load one\n3 labels loaded\n> save two\n3 labels saved\n"; got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
@@ -261,7 +263,7 @@ func TestShellSavesWhatItLoads(t *testing.T) {
 }
 
 func TestShellCompletes(t *testing.T) {
-	s := NewShell(session(t))
+	s := New(session(t))
 	run(s, "select render\nlabel slow\nlabel \"very slow\"")
 	for line, want := range map[string][]string{
 		"":                      {"back", "help", "label", "labels", "load", "overlap", "quit", "save", "select", "set", "suggest", "unlabel", "zoom"},
@@ -284,16 +286,6 @@ func TestShellCompletes(t *testing.T) {
 	}
 }
 
-func TestWordsAreReadAsTheyAreWritten(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		path := rapid.SliceOf(rapid.String()).Draw(t, "path")
-		got, err := splitWords(quotePath(path))
-		if err != nil || len(got) != len(path) || len(path) > 0 && !slices.Equal(got, path) {
-			t.Fatalf("%q became %q, %v", path, got, err)
-		}
-	})
-}
-
 func FuzzShell(f *testing.F) {
 	f.Add("suggest\nselect 0\nselect 0\nlabel x\noverlap\n")
 	f.Add("zoom on\nset suggester Recursive\nsuggest\nselect 0\nback\nlabels\nsave f\nload f\n")
@@ -301,7 +293,7 @@ func FuzzShell(f *testing.F) {
 	f.Add(labelsHeader + "\nx main serve\n\"y z\" nowhere\n")
 	f.Fuzz(func(t *testing.T, script string) {
 		files := memory{"f": bytes.NewBufferString(script)}
-		s := files.attach(NewShell(session(t)))
+		s := files.attach(New(session(t)))
 		for line := range strings.Lines("load f\n" + script) {
 			s.Complete(line)
 			if _, err := s.Exec(line); errors.Is(err, io.EOF) {
@@ -312,8 +304,8 @@ func FuzzShell(f *testing.F) {
 }
 
 func TestShellOfAComparison(t *testing.T) {
-	p := NewComparison(samples(t, calltree.RootName, "30 main f", "10 main g"), samples(t, calltree.RootName, "5 main f", "15 main g"), true)
-	got := run(NewShell(p), "set suggester Change\nset limit 2\nsuggest\nselect 1\n")
+	p := bottlenecks.NewComparison(samples(t, "30 main f", "10 main g"), samples(t, "5 main f", "15 main g"), true)
+	got := run(New(p), "set suggester Change\nset limit 2\nsuggest\nselect 1\n")
 	want := `> set suggester Change
 > set limit 2
 > suggest
@@ -331,4 +323,22 @@ path     g
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
+}
+
+// samples makes a tree of lines such as "12 main f", below the root.
+func samples(t testing.TB, lines ...string) *calltree.Tree {
+	t.Helper()
+	b := calltree.NewBuilder(new(calltree.Symbols), calltree.RootName, "time", "samples")
+	for _, line := range lines {
+		hits, err := strconv.ParseInt(strings.Fields(line)[0], 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Add(0, b.Stack(strings.Fields(line)[1:]...), hits, 1)
+	}
+	tree, err := b.Tree()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
 }

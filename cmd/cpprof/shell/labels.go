@@ -1,56 +1,13 @@
-package bottlenecks
+package shell
 
 import (
 	"bufio"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
-	"unicode"
+
+	"github.com/cpprof/cpprof/internal/words"
 )
-
-// splitWords splits a line at blanks. A word in double quotes is a Go string.
-func splitWords(line string) ([]string, error) {
-	var words []string
-	for rest := strings.TrimSpace(line); rest != ""; rest = strings.TrimSpace(rest) {
-		if rest[0] != '"' {
-			end := strings.IndexFunc(rest, unicode.IsSpace)
-			if end < 0 {
-				end = len(rest)
-			}
-			words, rest = append(words, rest[:end]), rest[end:]
-			continue
-		}
-		quoted, err := strconv.QuotedPrefix(rest)
-		if err != nil {
-			return nil, fmt.Errorf("unfinished or wrong quotes at %.40s", rest)
-		}
-		word, err := strconv.Unquote(quoted)
-		if err != nil {
-			return nil, fmt.Errorf("wrong quotes at %.40s", rest)
-		}
-		words, rest = append(words, word), rest[len(quoted):]
-	}
-	return words, nil
-}
-
-// quote writes a word so that splitWords reads it.
-func quote(word string) string {
-	plain := func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) && r != unicode.ReplacementChar }
-	special := strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) >= 0
-	if word == "" || special || word[0] == '"' || word[0] == '#' {
-		return strconv.Quote(word)
-	}
-	return word
-}
-
-func quotePath(path []string) string {
-	words := make([]string, len(path))
-	for i, name := range path {
-		words[i] = quote(name)
-	}
-	return strings.Join(words, " ")
-}
 
 const labelsHeader = "cpprof labels 1"
 
@@ -69,7 +26,7 @@ func (s *Shell) save(args []string) (string, error) {
 	var b strings.Builder
 	b.WriteString(labelsHeader + "\n")
 	for _, l := range s.labels {
-		b.WriteString(quote(l.name) + " " + quotePath(l.summary.Path()) + "\n")
+		b.WriteString(words.Quote(l.name) + " " + words.Join(l.summary.Path()) + "\n")
 	}
 	_, err = io.WriteString(f, b.String())
 	if closeErr := f.Close(); err == nil {
@@ -107,7 +64,7 @@ func (s *Shell) load(args []string) (string, error) {
 	for _, l := range loaded {
 		s.addLabel(l)
 		if l.summary.Empty() {
-			fmt.Fprintf(&b, "not in this profile: %s: %s\n", quote(l.name), quotePath(l.summary.Path()))
+			fmt.Fprintf(&b, "not in this profile: %s: %s\n", words.Quote(l.name), words.Join(l.summary.Path()))
 		}
 	}
 	return b.String(), nil
@@ -123,20 +80,20 @@ func (s *Shell) readLabels(r io.Reader) ([]label, error) {
 	number := 1
 	for lines.Scan() {
 		number++
-		words, err := splitWords(lines.Text())
+		typed, err := words.Split(lines.Text())
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", number, err)
 		}
-		if len(words) == 0 {
+		if len(typed) == 0 {
 			continue
 		}
 		if len(loaded) == mostLabels {
 			return nil, fmt.Errorf("line %d: more than %d labels", number, mostLabels)
 		}
-		if len(words) == 1 {
+		if len(typed) == 1 {
 			return nil, fmt.Errorf("line %d: no call sequence after the label", number)
 		}
-		loaded = append(loaded, label{words[0], s.profile.Summary(words[1:]...)})
+		loaded = append(loaded, label{typed[0], s.profile.Summary(typed[1:]...)})
 	}
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("line %d: %w", number+1, err)

@@ -1,0 +1,72 @@
+// Package words splits lines into words and quotes words: for the commands of a session, and for a POSIX shell.
+package words
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Split splits a line at blanks. A word in double quotes is a string as in Go.
+func Split(line string) ([]string, error) {
+	var words []string
+	for rest := strings.TrimSpace(line); rest != ""; rest = strings.TrimSpace(rest) {
+		if rest[0] != '"' {
+			end := strings.IndexFunc(rest, unicode.IsSpace)
+			if end < 0 {
+				end = len(rest)
+			}
+			words, rest = append(words, rest[:end]), rest[end:]
+			continue
+		}
+		quoted, err := strconv.QuotedPrefix(rest)
+		if err != nil {
+			return nil, fmt.Errorf("unfinished or wrong quotes at %.40s", rest)
+		}
+		word, err := strconv.Unquote(quoted)
+		if err != nil {
+			return nil, fmt.Errorf("wrong quotes at %.40s", rest)
+		}
+		words, rest = append(words, word), rest[len(quoted):]
+	}
+	return words, nil
+}
+
+// Quote writes a word so that Split reads it.
+func Quote(word string) string {
+	plain := func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) && r != unicode.ReplacementChar }
+	special := strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) >= 0
+	if word == "" || special || word[0] == '"' || word[0] == '#' {
+		return strconv.Quote(word)
+	}
+	return word
+}
+
+// Join writes words as a line that Split splits.
+func Join(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = Quote(w)
+	}
+	return strings.Join(quoted, " ")
+}
+
+// Shell quotes a word for a POSIX shell, if it needs that.
+func Shell(word string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@%+=,", r)
+	}
+	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// Echo is the command of a POSIX shell that writes a line. Some echos interpret backslashes.
+func Echo(line string) string {
+	if strings.Contains(line, `\`) {
+		return `printf '%s\n' ` + Shell(line)
+	}
+	return "echo " + Shell(line)
+}

@@ -1,0 +1,33 @@
+package words
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestWordsAreReadAsTheyAreWritten(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		path := rapid.SliceOf(rapid.String()).Draw(t, "path")
+		got, err := Split(Join(path))
+		if err != nil || len(got) != len(path) || len(path) > 0 && !slices.Equal(got, path) {
+			t.Fatalf("%q became %q, %v", path, got, err)
+		}
+	})
+}
+
+func TestShellWords(t *testing.T) {
+	for word, want := range map[string]string{
+		"run.cpprof": "run.cpprof", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, "go:main.(*t).f": "'go:main.(*t).f'", "$HOME": "'$HOME'",
+	} {
+		if got := Shell(word); got != want {
+			t.Errorf("Shell(%q) = %s, want %s", word, got, want)
+		}
+	}
+	for line, want := range map[string]string{"select * main": "echo 'select * main'", `select "a\n"`: `printf '%s\n' 'select "a\n"'`} {
+		if got := Echo(line); got != want {
+			t.Errorf("Echo(%q) = %s, want %s", line, got, want)
+		}
+	}
+}
