@@ -29,7 +29,6 @@ type profileWindow struct {
 	other    *sampledata.Recording
 	failed   error // why there is no view
 	stale    bool  // refresh is waiting for its turn
-	marks    []int // numbers of steps after each thing that the person did, for undo
 
 	entries  entries
 	switched map[string]bool // which columns are shown, by their keys
@@ -38,8 +37,8 @@ type profileWindow struct {
 	both     comparison // of a subject that is compared
 	detail   detail
 	monitor  monitorText
-	slider   canvas // of the last drawing: the threshold's track
-	sliding  bool   // the mouse holds the threshold
+	refiner  refiner
+	slider   slider
 }
 
 // openSubject opens a profile window, and does its steps.
@@ -47,7 +46,8 @@ func (a *app) openSubject(of *subject, s session.Profile) *profileWindow {
 	w := &profileWindow{Box: tview.NewBox(), a: a, replay: s, subject: of, switched: make(map[string]bool)}
 	w.entries.list = list{a: a, w: w, of: &w.entries, noun: "an entry", clicked: w.clickRow, selected: s.Selected}
 	w.entries.wheel = w.entries.scroll
-	w.splits, w.detail.w, w.both = newSplits(w), w, newComparison(w)
+	w.splits, w.both = newSplits(w), newComparison(w)
+	w.detail.w, w.refiner.w, w.slider.w = w, w, w
 	w.labels = newLabels(w, s.Labels)
 	a.open(w)
 	w.build()
@@ -120,7 +120,7 @@ func (w *profileWindow) build() {
 		w.replayed = nil
 		if w.session != nil {
 			w.replayed = w.session.Steps()
-			w.remark()
+			w.refiner.remark()
 		}
 		w.splits.forget()
 		w.detail.forget()

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strconv"
 	"strings"
 
 	"github.com/cpprof/cpprof/callpath"
@@ -21,13 +20,13 @@ import (
 // commands are those of a profile window.
 func (w *profileWindow) commands() []command {
 	return []command{
-		{name: "down", args: "PATH", description: "refine a path by what it calls immediately", do: w.stepCommand(refine.KindDown)},
-		{name: "extended", args: "PATH", description: "refine a path by what it leads to", do: w.stepCommand(refine.KindExtended)},
-		{name: "up", args: "P1 | P2", description: "split P1 ..P2 by who calls P2 within P1", do: w.upCommand},
-		{name: "follow", args: "PATH", description: "refine a path on to where it branches", do: w.stepCommand(refine.KindFollow)},
-		{name: "prune", args: "EXPR", description: "keep the stacks for which paths with and, or, not, ( ) hold", do: w.pruneCommand},
-		{name: "auto", args: "[STEPS]", description: "follow the heaviest entries by itself", do: w.autoCommand, complete: words()},
-		{name: "threshold", args: "HITS|COST", description: "show entries of at least 20 (hits), 0.05 or 5%", do: w.thresholdCommand, complete: words()},
+		{name: "down", args: "PATH", description: "refine a path by what it calls immediately", do: w.refiner.stepCommand(refine.KindDown)},
+		{name: "extended", args: "PATH", description: "refine a path by what it leads to", do: w.refiner.stepCommand(refine.KindExtended)},
+		{name: "up", args: "P1 | P2", description: "split P1 ..P2 by who calls P2 within P1", do: w.refiner.upCommand},
+		{name: "follow", args: "PATH", description: "refine a path on to where it branches", do: w.refiner.stepCommand(refine.KindFollow)},
+		{name: "prune", args: "EXPR", description: "keep the stacks for which paths with and, or, not, ( ) hold", do: w.refiner.pruneCommand},
+		{name: "auto", args: "[STEPS]", description: "follow the heaviest entries by itself", do: w.refiner.autoCommand, complete: words()},
+		{name: "threshold", args: "HITS|COST", description: "show entries of at least 20 (hits), 0.05 or 5%", do: w.slider.command, complete: words()},
 		{name: "against", args: "RECORDING", description: "compare this view with that of another recording", do: w.againstCommand, complete: words()},
 		{name: "write", args: "FILE", description: "write the window as text, or as JSON to FILE.json", do: func(f string) error { return w.write(f, os.O_EXCL) }, complete: words()},
 		{name: "write!", args: "FILE", description: "the same in place of a file that is there", do: func(f string) error { return w.write(f, os.O_TRUNC) }, complete: words()},
@@ -57,69 +56,7 @@ func (w *profileWindow) takePath(text string) error {
 	if err != nil {
 		return err
 	}
-	w.a.act(w, func() { w.step(refine.KindPath, text, func() { w.chooseStep(p) }) })
-	return nil
-}
-
-// chooseStep selects the entry that a step was about.
-func (w *profileWindow) chooseStep(p callpath.Path) {
-	if e := w.session.Find(p); e != nil {
-		w.entries.chooseKey(e.Path.String())
-		w.entries.revealBelow(e.Path)
-		if !w.session.Visible(e) {
-			w.a.say("%s has %s: it is hidden by the threshold ([ lowers it).", e.Key(), report.CountedHits(e.Hits))
-		}
-	}
-}
-
-func (w *profileWindow) stepCommand(kind refine.Kind) func(string) error {
-	return func(text string) error {
-		p, err := callpath.Parse(text)
-		if err == nil {
-			w.a.act(w, func() { w.step(kind, text, func() { w.chooseStep(p) }) })
-		}
-		return err
-	}
-}
-
-func (w *profileWindow) upCommand(text string) error {
-	p1, p2, err := callpath.ParseSplit(text)
-	if err == nil {
-		w.a.act(w, func() { w.up(p1, p2) })
-	}
-	return err
-}
-
-func (w *profileWindow) pruneCommand(text string) error {
-	e, err := callpath.ParseExpr(text)
-	if err == nil {
-		w.a.act(w, func() { w.prune(e) })
-	}
-	return err
-}
-
-func (w *profileWindow) autoCommand(text string) error {
-	steps := autoSteps
-	if text != "" {
-		var err error
-		if steps, err = strconv.Atoi(text); err != nil || steps < 1 {
-			return fmt.Errorf("want a number of steps, such as 12")
-		}
-	}
-	w.a.act(w, func() { w.auto(steps) })
-	return nil
-}
-
-func (w *profileWindow) thresholdCommand(text string) error {
-	limit, err := refine.ParseThreshold(text)
-	if err != nil {
-		return err
-	}
-	w.a.act(w, func() {
-		if w.session != nil {
-			w.setThreshold(limit)
-		}
-	})
+	w.a.act(w, func() { w.refiner.step(refine.KindPath, text, func() { w.refiner.chooseStep(p) }) })
 	return nil
 }
 

@@ -27,7 +27,7 @@ func (w *profileWindow) Draw(screen tcell.Screen) {
 		w.detail.draw(pane)
 	}
 	w.drawRows(body)
-	w.drawSlider(c.part(0, c.height-1, c.width, 1))
+	w.slider.draw(c.part(0, c.height-1, c.width, 1))
 }
 
 // wideEnough is the width from which on the detail pane stands beside the entries and not below them.

@@ -9,7 +9,7 @@ import (
 func (w *profileWindow) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
 	return func(action tview.MouseAction, e *tcell.EventMouse, _ func(tview.Primitive)) (bool, tview.Primitive) {
 		x, y := e.Position()
-		if !w.InRect(x, y) && !w.sliding || w.session == nil {
+		if !w.InRect(x, y) && !w.slider.held || w.session == nil {
 			return false, nil
 		}
 		return w.mouse(action, x, y), nil
@@ -17,19 +17,19 @@ func (w *profileWindow) MouseHandler() func(tview.MouseAction, *tcell.EventMouse
 }
 
 func (w *profileWindow) mouse(action tview.MouseAction, x, y int) bool {
-	column, _, onSlider := w.slider.has(x, y)
+	column, _, onSlider := w.slider.track.has(x, y)
 	switch {
 	case action == tview.MouseLeftDown:
-		w.sliding = onSlider
+		w.slider.held = onSlider
 		if onSlider {
-			w.a.act(w, func() { w.slideTo(column, true) })
+			w.a.act(w, func() { w.slider.slideTo(column, true) })
 		}
 	case action == tview.MouseMove:
-		if w.sliding {
-			w.a.act(w, func() { w.slideTo(column, false) })
+		if w.slider.held {
+			w.a.act(w, func() { w.slider.slideTo(column, false) })
 		}
 	case action == tview.MouseLeftUp:
-		w.sliding = false
+		w.slider.held = false
 	default:
 		return w.detail.on && w.detail.mouse(action, x, y) || w.entries.mouse(action, x, y)
 	}
@@ -44,6 +44,6 @@ func (w *profileWindow) clickRow(line, column int, double bool) {
 	case len(r.entry.Children) > 0 && column >= marker && column <= marker+1:
 		w.collapse(!w.session.Collapsed(r.entry))
 	case double:
-		w.follow()
+		w.refiner.follow()
 	}
 }
