@@ -71,7 +71,7 @@ func Run(ctx context.Context, o Options) error {
 	if o.Live != nil {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
-		go a.follow(ctx)
+		go a.live.follow(ctx)
 	}
 	if err := a.tv.Run(); err != nil {
 		return fmt.Errorf("showing the Analyzer: %w", err)
@@ -130,7 +130,7 @@ func newApp(o Options, screen tcell.Screen) *app {
 		jobs: make(map[window]*job), history: make(map[string][]string), others: session.NewOthers(interchange.ReadRecording),
 	}
 	if o.Live != nil {
-		a.live = &growth{Live: *o.Live}
+		a.live = &growth{Live: *o.Live, a: a}
 	}
 	screen.EnableMouse()
 	screen.EnablePaste()
@@ -145,7 +145,7 @@ func newApp(o Options, screen tcell.Screen) *app {
 		a.reopen(w)
 	}
 	if o.Against != nil {
-		a.showComparison(o.Against.Path, session.Profile{Class: o.Against.Class, Threshold: a.threshold})
+		showComparison(a, o.Against.Path, session.Profile{Class: o.Against.Class, Threshold: a.threshold})
 	}
 	a.say("%s", o.Greeting)
 	return a

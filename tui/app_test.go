@@ -55,7 +55,7 @@ func TestEveryKeyOfTheApp(t *testing.T) {
 				}
 				t.Run(key, func(t *testing.T) {
 					b := bobThread(t)
-					b.do(func() { b.openServer(); b.show(1) })
+					b.do(func() { openServer(b.app); b.show(1) })
 					b.settle()
 					switch {
 					case own.keys[0] == "q" && byMouse:
@@ -84,7 +84,7 @@ func TestEveryKeyOfTheApp(t *testing.T) {
 
 func TestTabs(t *testing.T) {
 	b := bobThread(t)
-	b.do(b.openServer)
+	b.do(func() { openServer(b.app) })
 	b.settle()
 	b.shows(" 1 Summary  2 go:bob.(*terminal).run  3 Server", "Server View  60 hits")
 	b.click("2 go:bob")
@@ -96,7 +96,7 @@ func TestTabs(t *testing.T) {
 	b.keys("x", "x", "x")
 	b.shows(" 1 Summary\n", "The summary stays")
 	for range 9 {
-		b.do(b.openServer)
+		b.do(func() { openServer(b.app) })
 	}
 	b.settle()
 	b.resize(40, 24)

@@ -8,13 +8,14 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// askCommand opens the command line.
-func (a *app) askCommand(initial string) {
-	w := a.window()
-	a.ask(":", initial, func(text string) []string { return a.completeCommand(w, text) }, func(text string) error {
-		return a.command(w, text)
-	})
+// A commandLine is what ":" takes in a window.
+type commandLine struct {
+	a *app
+	w window
 }
+
+// ask opens the command line.
+func (l commandLine) ask() { l.a.ask(":", "", l.complete, l.do) }
 
 // allCommands are what the command line understands in a window.
 func (a *app) allCommands(w window) []command {
@@ -29,10 +30,10 @@ type pathTaker interface {
 	names() []string
 }
 
-// command carries out a line. What is no command is a call path, where the window takes one.
-func (a *app) command(w window, line string) error {
+// do carries out a line. What is no command is a call path, if the window takes one.
+func (l commandLine) do(line string) error {
 	name, args, _ := strings.Cut(line, " ")
-	for _, c := range a.allCommands(w) {
+	for _, c := range l.a.allCommands(l.w) {
 		if c.name == name {
 			return c.do(strings.TrimSpace(args))
 		}
@@ -40,23 +41,23 @@ func (a *app) command(w window, line string) error {
 	if line == "" {
 		return nil
 	}
-	if p, ok := w.(pathTaker); ok {
+	if p, ok := l.w.(pathTaker); ok {
 		return p.takePath(line)
 	}
 	return fmt.Errorf("%q is no command of this window: ? lists them", name)
 }
 
-// completeCommand gives what a line can become.
-func (a *app) completeCommand(w window, line string) []string {
+// complete returns what a line can become.
+func (l commandLine) complete(line string) []string {
 	name, args, behind := strings.Cut(line, " ")
-	commands := a.allCommands(w)
+	commands := l.a.allCommands(l.w)
 	if behind {
 		for _, c := range commands {
 			if c.name == name && c.complete != nil {
 				return prefixed(name+" ", c.complete(args))
 			}
 		}
-		return a.completeNames(w, line)
+		return l.completeNames(line)
 	}
 	var out []string
 	for _, c := range commands {
@@ -64,7 +65,7 @@ func (a *app) completeCommand(w window, line string) []string {
 			out = append(out, c.name+" ")
 		}
 	}
-	if names := a.completeNames(w, line); len(out) == 0 || len(names) > 0 && strings.HasPrefix(names[0], line) {
+	if names := l.completeNames(line); len(out) == 0 || len(names) > 0 && strings.HasPrefix(names[0], line) {
 		out = append(out, names...)
 	}
 	return out
@@ -83,8 +84,8 @@ const mostCompletions = 200
 
 // completeNames completes the last word of a line as an element of a call path: by the beginning of a name, or, where none
 // begins so, by any part of it.
-func (a *app) completeNames(w window, line string) []string {
-	p, ok := w.(pathTaker)
+func (l commandLine) completeNames(line string) []string {
+	p, ok := l.w.(pathTaker)
 	if !ok {
 		return nil
 	}

@@ -29,7 +29,7 @@ func TestNamesComplete(t *testing.T) {
 		{"* ..:MO", []string{"* ..:MONITOR"}},
 		{"* nosuch", nil},
 	} {
-		if got := new(app).completeNames(fewNames{}, c.line); !slices.Equal(got, c.want) {
+		if got := (commandLine{w: fewNames{}}).completeNames(c.line); !slices.Equal(got, c.want) {
 			t.Errorf("%q becomes %q, want %q", c.line, got, c.want)
 		}
 	}

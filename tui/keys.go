@@ -41,7 +41,7 @@ func find(bindings []binding, key string) *binding {
 // appBindings are those of every window.
 func (a *app) appBindings() []binding {
 	own := []binding{
-		{keys: []string{":"}, label: "Command", description: "a command or a call path; Tab completes", do: func(string) { a.askCommand("") }},
+		{keys: []string{":"}, label: "Command", description: "a command or a call path; Tab completes", do: func(string) { commandLine{a, a.window()}.ask() }},
 		{keys: []string{"?", "F1"}, label: "Help", description: "the keys of this window", do: func(string) { a.overlay = newHelp(a) }},
 	}
 	own = append(own, a.kindBindings()...)

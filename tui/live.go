@@ -28,89 +28,90 @@ const (
 // A growth is how far a live recording has come on the screen.
 type growth struct {
 	Live
+	a         *app
 	outcome   string // "" while it grows
 	next      time.Time
 	deadlocks int // that the person was told of
 }
 
 // follow shows a live recording as it grows, until it ends or ctx is done.
-func (a *app) follow(ctx context.Context) {
+func (g *growth) follow(ctx context.Context) {
 	ticker := time.NewTicker(renewal)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-a.live.Ended:
-			a.post(a.conclude)
+		case <-g.Ended:
+			g.a.post(g.conclude)
 			return
 		case <-ticker.C:
-			a.post(a.renew)
+			g.a.post(g.renew)
 		}
 	}
 }
 
 // growing tells whether there is a live recording that hasn't ended.
-func (a *app) growing() bool { return a.live != nil && a.live.outcome == "" }
+func (g *growth) growing() bool { return g != nil && g.outcome == "" }
 
 // renew shows the active window anew. Where it is at work, that comes first; other windows wait until they are looked at.
-func (a *app) renew() {
-	a.warn()
-	w, now := a.window(), time.Now()
-	if a.jobs[w] != nil || now.Before(a.live.next) {
+func (g *growth) renew() {
+	g.warn()
+	w, now := g.a.window(), time.Now()
+	if g.a.jobs[w] != nil || now.Before(g.next) {
 		return
 	}
-	a.recording = a.live.Recording()
+	g.a.recording = g.Recording()
 	w.refresh()
-	a.act(w, func() { a.live.next = time.Now().Add(restFactor * time.Since(now)) })
+	g.a.act(w, func() { g.next = time.Now().Add(restFactor * time.Since(now)) })
 }
 
 // conclude shows everything as it was at the end.
-func (a *app) conclude() {
-	a.warn()
-	a.live.outcome = a.live.Outcome()
-	a.recording = a.live.Recording()
-	a.changed()
-	a.say("The recording has ended: %s", a.live.outcome)
+func (g *growth) conclude() {
+	g.warn()
+	g.outcome = g.Outcome()
+	g.a.recording = g.Recording()
+	g.a.changed()
+	g.a.say("The recording has ended: %s", g.outcome)
 }
 
 // warn tells of a deadlock that was found since the last time.
-func (a *app) warn() {
-	if a.live.Deadlocks == nil {
+func (g *growth) warn() {
+	if g.Deadlocks == nil {
 		return
 	}
-	if all := a.live.Deadlocks(); len(all) > a.live.deadlocks {
-		a.live.deadlocks = len(all)
-		a.message = message{report.DeadlockLine(&all[len(all)-1]) + "; L shows it", true}
+	if all := g.Deadlocks(); len(all) > g.deadlocks {
+		g.deadlocks = len(all)
+		g.a.message = message{report.DeadlockLine(&all[len(all)-1]) + "; L shows it", true}
 	}
 }
 
 // drawBadge says at the right end of the tabs whether the recording grows, and gives what is left of their line.
-func (a *app) drawBadge(c canvas) canvas {
-	if a.live == nil {
+func (g *growth) drawBadge(c canvas) canvas {
+	if g == nil {
 		return c
 	}
-	text, style := " ● recording ", a.theme.bar.Bold(true)
-	if !a.growing() {
-		text, style = " ■ ended ", a.theme.selected.Bold(true)
+	text, style := " ● recording ", g.a.theme.bar.Bold(true)
+	if !g.growing() {
+		text, style = " ■ ended ", g.a.theme.selected.Bold(true)
 	}
 	left := max(0, c.width-textWidth(text))
 	c.text(left, 0, text, style)
 	return c.part(0, 0, left, 1)
 }
 
-// liveState is what the summary says of a live recording.
-func (a *app) liveState() (text string, bad bool) {
+// state is what the summary says of a live recording.
+func (g *growth) state() (text string, bad bool) {
 	deadlocks := ""
-	if n := a.live.deadlocks; n > 0 {
+	if n := g.deadlocks; n > 0 {
 		deadlocks = "; " + deadlockCount(n) + " (key L)"
 	}
-	if !a.growing() {
-		return "■ the recording has ended" + deadlocks + ": " + report.Printable(a.live.outcome), true
+	if !g.growing() {
+		return "■ the recording has ended" + deadlocks + ": " + report.Printable(g.outcome), true
 	}
 	text = "● recording; q ends it" + deadlocks
-	if a.live.Note != "" {
-		text += "; " + a.live.Note
+	if g.Note != "" {
+		text += "; " + g.Note
 	}
 	return text, deadlocks != ""
 }

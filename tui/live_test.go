@@ -55,7 +55,7 @@ func (g *growing) options() Options {
 // look is what the passing of time does.
 func (b *bench) look() {
 	b.t.Helper()
-	b.do(func() { b.live.next = time.Time{}; b.summary().timeline.next = time.Time{}; b.renew() })
+	b.do(func() { b.live.next = time.Time{}; b.summary().timeline.next = time.Time{}; b.live.renew() })
 	b.settle()
 }
 
@@ -94,11 +94,11 @@ func TestLive(t *testing.T) {
 	if err := g.b.Finish(sampledata.End{Cause: sampledata.EndExited, ExitStatus: 3, Time: 5 * time.Second}); err != nil {
 		t.Fatal(err)
 	}
-	go b.follow(t.Context())
+	go b.live.follow(t.Context())
 	close(g.ended)
 	for began := time.Now(); ; time.Sleep(time.Millisecond) {
 		var ended bool
-		b.do(func() { ended = !b.growing() })
+		b.do(func() { ended = !b.live.growing() })
 		if ended {
 			break
 		}
@@ -121,7 +121,7 @@ func TestLiveWaitsForJobs(t *testing.T) {
 	release := make(chan struct{})
 	b.do(func() {
 		start(b.app, b.window(), "Waiting", func() (bool, error) { <-release; return true, nil }, func(bool, error) {})
-		b.renew()
+		b.live.renew()
 		if len(b.recording.Samples) > 0 {
 			t.Error("the recording is another one while something is under way")
 		}
@@ -154,7 +154,7 @@ func TestLiveDeadlock(t *testing.T) {
 	release := make(chan struct{})
 	b.do(func() {
 		start(b.app, b.window(), "Waiting", func() (bool, error) { <-release; return true, nil }, func(bool, error) {})
-		b.renew()
+		b.live.renew()
 		if want := "DEADLOCK of goroutines 7, 8, each waiting for a lock of the next; L shows it"; b.message.text != want {
 			t.Errorf("it says %q, want %q", b.message.text, want)
 		}
@@ -170,7 +170,7 @@ func TestLiveDeadlock(t *testing.T) {
 	find(9, 10, 11)
 	b.look()
 	b.shows("2 DEADLOCKS (key L)", "DEADLOCK of goroutines 9, 10, 11, each")
-	b.do(func() { b.conclude() })
+	b.do(func() { b.live.conclude() })
 	b.settle()
 	b.shows("■ the recording has ended; 2 DEADLOCKS (key L): the target exited")
 }

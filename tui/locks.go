@@ -46,9 +46,9 @@ type lockItem struct {
 func locksKind() kind {
 	return kind{
 		Kind:   session.LocksKind,
-		reopen: func(a *app, _ session.Window) { a.openLocks() },
+		reopen: func(a *app, _ session.Window) { openLocks(a) },
 		bindings: func(a *app) []binding {
-			b := binding{keys: []string{"L"}, description: "the locks that were waited for, and who held them", do: func(string) { a.openLocks() }}
+			b := binding{keys: []string{"L"}, description: "the locks that were waited for, and who held them", do: func(string) { openLocks(a) }}
 			if width, _ := a.screen.Size(); width >= wideEnough {
 				b.label = "Locks"
 			}
@@ -57,14 +57,14 @@ func locksKind() kind {
 		commands: func(a *app) []command {
 			return []command{{
 				name: "locks", description: "the locks that were waited for, who held them, and what the holders did",
-				do: func(string) error { a.openLocks(); return nil },
+				do: func(string) error { openLocks(a); return nil },
 			}}
 		},
 	}
 }
 
 // openLocks shows the window of the locks, and opens it where there is none.
-func (a *app) openLocks() {
+func openLocks(a *app) {
 	for i, w := range a.windows {
 		if _, ok := w.(*lockWindow); ok {
 			a.show(i)

@@ -26,9 +26,9 @@ func (w *lockWindow) openSelected() {
 	switch i := w.item(); {
 	case i == nil:
 	case i.lock != nil:
-		w.a.openProfile(waiting(i.lock, w.a.threshold))
+		openProfile(w.a, waiting(i.lock, w.a.threshold))
 	default:
-		w.a.openProfile(refinedTo(i.deadlock.Members[0].Class, "", "", w.a.threshold))
+		openProfile(w.a, refinedTo(i.deadlock.Members[0].Class, "", "", w.a.threshold))
 	}
 }
 
@@ -78,7 +78,7 @@ func (w *lockWindow) openHolders() {
 		s.Selected = path.String()
 		s.Steps = append(s.Steps, refine.Step{Kind: refine.KindFollow, Text: s.Selected})
 	}
-	w.a.openHolders(s)
+	openHolders(w.a, s)
 }
 
 // MouseHandler selects and opens locks, and scrolls.

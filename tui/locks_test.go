@@ -169,7 +169,7 @@ func TestLocksAreCancelled(t *testing.T) {
 	b.shows("Analysing the locks: cancelled.", "120 hits of waiting")
 	b.keys("x")
 	b.do(func() {
-		b.openLocks()
+		openLocks(b.app)
 		b.app.key(tcell.NewEventKey(tcell.KeyEsc, 0, tcell.ModNone))
 	})
 	b.settle()
@@ -210,7 +210,7 @@ func TestLocksOfALiveRecording(t *testing.T) {
 	b.do(func() {
 		now = whole
 		b.live.next = time.Time{}
-		b.renew()
+		b.live.renew()
 	})
 	b.settle()
 	b.shows("465 hits of waiting for 30 locks")

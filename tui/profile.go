@@ -42,7 +42,7 @@ type profileWindow struct {
 }
 
 // openSubject opens a profile window, and does its steps.
-func (a *app) openSubject(of *subject, s session.Profile) *profileWindow {
+func openSubject(a *app, of *subject, s session.Profile) *profileWindow {
 	w := &profileWindow{Box: tview.NewBox(), a: a, replay: s, subject: of, switched: make(map[string]bool)}
 	w.entries.list = list{a: a, w: w, of: &w.entries, noun: "an entry", clicked: w.clickRow, selected: s.Selected}
 	w.entries.wheel = w.entries.scroll

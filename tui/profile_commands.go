@@ -70,7 +70,7 @@ func (w *profileWindow) againstCommand(path string) error {
 			switch {
 			case err == nil:
 				w.a.others.Add(path, r)
-				w.a.openComparison(path, session.Profile{Class: w.replay.Class, Threshold: w.a.threshold})
+				openComparison(w.a, path, session.Profile{Class: w.replay.Class, Threshold: w.a.threshold})
 			case !errors.Is(err, context.Canceled):
 				w.a.fail(err)
 			}

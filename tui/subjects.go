@@ -38,20 +38,20 @@ type viewed struct {
 func profileKind() kind {
 	return kind{
 		Kind:   session.ProfileKind,
-		reopen: func(a *app, w session.Window) { a.openProfile(*w.(*session.Profile)) },
+		reopen: func(a *app, w session.Window) { openProfile(a, *w.(*session.Profile)) },
 	}
 }
 
 // openProfile opens the window of a view, and does its steps.
-func (a *app) openProfile(p session.Profile) *profileWindow { return a.openSubject(viewOf(p.Class), p) }
+func openProfile(a *app, p session.Profile) *profileWindow { return openSubject(a, viewOf(p.Class), p) }
 
 // openThread opens the Thread View of a class.
-func (a *app) openThread(class string) {
-	a.openProfile(session.Profile{Class: class, Threshold: a.threshold})
+func openThread(a *app, class string) {
+	openProfile(a, session.Profile{Class: class, Threshold: a.threshold})
 }
 
 // openServer opens the Server View.
-func (a *app) openServer() { a.openProfile(session.Profile{Threshold: a.threshold}) }
+func openServer(a *app) { openProfile(a, session.Profile{Threshold: a.threshold}) }
 
 // viewOf is the Thread View of a class, or the Server View if class is "".
 func viewOf(class string) *subject {
@@ -76,8 +76,8 @@ func holdersKind() kind {
 }
 
 // openHolders opens a window of the holders.
-func (a *app) openHolders(p session.Profile) {
-	a.openSubject(&subject{title: "Holders", name: "Locks, their holders and what these do", view: viewLocks}, p)
+func openHolders(a *app, p session.Profile) {
+	openSubject(a, &subject{title: "Holders", name: "Locks, their holders and what these do", view: viewLocks}, p)
 }
 
 func viewLocks(r *sampledata.Recording, o views.Options) (viewed, error) {
@@ -106,13 +106,13 @@ func comparisonKind() kind {
 		Kind: session.ComparisonKind,
 		reopen: func(a *app, w session.Window) {
 			c := w.(*session.Comparison)
-			a.openComparison(c.Other(a.path), c.Profile)
+			openComparison(a, c.Other(a.path), c.Profile)
 		},
 	}
 }
 
 // showComparison shows the window that openComparison would open, if it is open already.
-func (a *app) showComparison(path string, p session.Profile) {
+func showComparison(a *app, path string, p session.Profile) {
 	for i, w := range a.windows {
 		c, ok := w.keep().(*session.Comparison)
 		if ok && c.Class == p.Class && c.Against == session.Relative(a.path, path) {
@@ -120,15 +120,15 @@ func (a *app) showComparison(path string, p session.Profile) {
 			return
 		}
 	}
-	a.openComparison(path, p)
+	openComparison(a, path, p)
 }
 
 // openComparison opens a window that compares a view of the recording with that of another one. The other one is read when the
 // view is first built; the window shows an error of that.
-func (a *app) openComparison(path string, p session.Profile) {
+func openComparison(a *app, path string, p session.Profile) {
 	c := session.Comparison{Profile: p, Against: session.Relative(a.path, path)}
 	one := viewOf(p.Class)
-	a.openSubject(&subject{
+	openSubject(a, &subject{
 		title: "Δ " + one.title, name: one.name, against: path,
 		view: func(r *sampledata.Recording, o views.Options) (viewed, error) {
 			other, err := a.others.Open(path)

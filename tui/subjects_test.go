@@ -31,7 +31,7 @@ func TestComparisonWindow(t *testing.T) {
 	other := twin(t, "before")
 	b.do(func() {
 		b.others.Add("before.cpprof", other)
-		b.openComparison("before.cpprof", session.Profile{Class: "go:main.worker"})
+		openComparison(b.app, "before.cpprof", session.Profile{Class: "go:main.worker"})
 	})
 	b.settle()
 	b.keys("Enter")

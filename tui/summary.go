@@ -95,7 +95,7 @@ func (w *summaryWindow) bindings() []binding {
 	}
 	own := []binding{
 		{keys: []string{"Enter"}, label: "Open", description: "the Thread View of the class", do: func(string) { w.openSelected() }},
-		{keys: []string{"s"}, label: "Server", description: "the Server View", do: func(string) { w.a.openServer() }},
+		{keys: []string{"s"}, label: "Server", description: "the Server View", do: func(string) { openServer(w.a) }},
 		{keys: []string{"t"}, label: "Timeline", description: "select a span that alone counts; the mouse drags one", do: func(string) { w.timeline.active = true }},
 		esc,
 		{keys: []string{"o"}, label: "Order", description: "order by the next column; or click on its heading", do: func(string) { w.orderBy(w.order.column + 1) }},
@@ -117,7 +117,7 @@ func (w *summaryWindow) commands() []command {
 
 func (w *summaryWindow) openSelected() {
 	if w.list.current() >= 0 {
-		w.a.openThread(w.list.selected)
+		openThread(w.a, w.list.selected)
 	}
 }
 

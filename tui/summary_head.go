@@ -45,7 +45,7 @@ func (w *summaryWindow) state() (text string, bad bool) {
 		first = fmt.Sprintf("%d warnings (i shows all): %s", len(r.Warnings), r.Warnings[0].Message)
 	}
 	if w.a.live != nil {
-		return w.a.liveState()
+		return w.a.live.state()
 	}
 	if r.End == nil {
 		text = "the recording breaks off"

@@ -46,7 +46,7 @@ func newTimeline(a *app) *timeline { return &timeline{a: a} }
 func (t *timeline) refresh() {
 	r, o := t.a.recording, t.a.options
 	by, began := division{o.Accounting, o.Classes}, time.Now()
-	if t.busy || t.by == by && (t.of == r || t.a.growing() && began.Before(t.next)) {
+	if t.busy || t.by == by && (t.of == r || t.a.live.growing() && began.Before(t.next)) {
 		return
 	}
 	o.Span = views.Span{}
