@@ -91,6 +91,11 @@ func Info(w io.Writer, path string, r *sampledata.Recording) error {
 		return err
 	}
 	line("locks", "%s", LockWaits(a))
+	title := "series"
+	for i := range r.Series {
+		line(title, "%s", seriesLine(r, sampledata.MonitorID(i)))
+		title = ""
+	}
 	if len(r.Warnings) == 0 && len(a.Deadlocks) == 0 {
 		line("warnings", "none")
 	}
@@ -115,6 +120,7 @@ type infoJSON struct {
 	Ended      string    `json:"ended"`
 	Locks      locksInfo `json:"locks"`
 	sampledata.Stats
+	Series []seriesJSON `json:"series"`
 }
 
 // locksInfo is what was waited for.
@@ -135,6 +141,7 @@ func InfoJSON(w io.Writer, r *sampledata.Recording) error {
 		Command: h.Command, PID: h.PID, GoVersion: h.GoVersion, OS: h.OS, Arch: h.Arch, GOMAXPROCS: h.GOMAXPROCS,
 		Start: h.Start, Backend: h.Sampler.Backend, AskedHz: h.Sampler.RateHz,
 		Complete: r.End != nil, Ended: ending(r), Stats: r.Stats(),
-		Locks: locksInfo{len(a.Locks), evidenceOf(&a.Evidence), len(a.Deadlocks)},
+		Locks:  locksInfo{len(a.Locks), evidenceOf(&a.Evidence), len(a.Deadlocks)},
+		Series: seriesOf(r),
 	})
 }

@@ -1,0 +1,103 @@
+package sampledata
+
+import (
+	"cmp"
+	"math"
+)
+
+// SeriesStats sum a series up. What there is no number for is not measured.
+type SeriesStats struct {
+	Samples  int   // in which something was measured
+	Min, Max Value // not of a Nominal monitor
+	Last     Value // at the last sample
+	Rate     Value // of a Counter: by how much it grew in a second, from the first value to the last
+	Restarts int   // of a Counter: how often it began anew; what it counted just before that is not in Rate
+}
+
+// SeriesStats sums up one series of a recording.
+func (r *Recording) SeriesStats(id MonitorID) SeriesStats {
+	s := &r.Series[id]
+	sum := seriesSum{series: s, r: r}
+	at, last := 0, Value{}
+	for sample, v := range s.All() {
+		sum.hold(last, at, sample)
+		sum.change(last, v)
+		at, last = sample, v
+	}
+	sum.hold(last, at, len(r.Samples))
+	sum.Last = last
+	if grown := r.between(sum.first, sum.last); s.Kind == Counter && grown > 0 {
+		sum.Rate = Real(sum.grown / grown)
+	}
+	return sum.SeriesStats
+}
+
+// between returns the seconds from one sample to another.
+func (r *Recording) between(first, last int) float64 {
+	if last <= first {
+		return 0
+	}
+	return (r.Samples[last].Time - r.Samples[first].Time).Seconds()
+}
+
+// A seriesSum adds up what happened to a value.
+type seriesSum struct {
+	SeriesStats
+	series      *Series
+	r           *Recording
+	first, last int     // samples in which something was measured
+	grown       float64 // of a counter
+}
+
+// hold takes a value that holds from one sample on, up to another one.
+func (s *seriesSum) hold(v Value, from, end int) {
+	if !v.Measured() || end == from {
+		return
+	}
+	if s.Samples == 0 {
+		s.first = from
+	}
+	s.Samples += end - from
+	s.last = end - 1
+	if s.series.Kind == Nominal {
+		return
+	}
+	if !s.Min.Measured() || v.Compare(s.Min) < 0 {
+		s.Min = v
+	}
+	if !s.Max.Measured() || v.Compare(s.Max) > 0 {
+		s.Max = v
+	}
+}
+
+// change takes a step from one value to the next.
+func (s *seriesSum) change(before, now Value) {
+	if s.series.Kind != Counter || !before.Measured() || !now.Measured() {
+		return
+	}
+	if now.Compare(before) < 0 {
+		s.Restarts++
+	} else if d := now.minus(before); !math.IsNaN(d) {
+		s.grown += d
+	}
+}
+
+// Compare orders two numbers of one monitor, exactly.
+func (v Value) Compare(w Value) int {
+	switch v.form {
+	case number:
+		return cmp.Compare(int64(v.bits), int64(w.bits))
+	case real:
+		return cmp.Compare(math.Float64frombits(v.bits), math.Float64frombits(w.bits))
+	}
+	return cmp.Compare(v.bits, w.bits)
+}
+
+// minus returns the difference to a value of the same counter that is not larger. It is rounded once: large counters that
+// differ by little have a difference that is exact.
+func (v Value) minus(w Value) float64 {
+	if v.form == real {
+		return math.Float64frombits(v.bits) - math.Float64frombits(w.bits)
+	}
+	return float64(v.bits - w.bits)
+}
