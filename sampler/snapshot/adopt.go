@@ -43,7 +43,7 @@ func (gs *goroutines) adoptRunning(i int32, p *processor) {
 		return
 	}
 	w := gs.parkedContext(&p.head)
-	// In a system call the stack is told from where the call was announced, as it is for threads that aren't halted.
+	// In a system call the stack begins where the call was announced, as it does for threads that aren't halted.
 	w.OnThread = p.head.status != goruntime.GSyscall
 	w.Regs = unwind.Registers{PC: th.PC, SP: th.SP, LR: th.LR}
 	if p.head.schedSP == 0 && p.head.within(th.SP) {
@@ -52,7 +52,7 @@ func (gs *goroutines) adoptRunning(i int32, p *processor) {
 	}
 	w.VDSOPC, w.VDSOSP = field(p.mRaw, gs.t.l.M.VDSOPC), field(p.mRaw, gs.t.l.M.VDSOSP)
 	gs.unwind(i, memory.Copy(p.pieces[:]), w, th.General[:])
-	// What slept uninterruptibly, for a disk, may be done by the time that it stops, and looks as if it had run.
+	// A thread that slept uninterruptibly, for a disk, may have been woken by the time that it stops, and seems to have run.
 	s.busy = p.awake && !th.Asleep()
 }
 

@@ -72,7 +72,7 @@ func (c *capture) rest(p *processor) memory.Range {
 			lowest = min(lowest, sp)
 		}
 	}
-	// A signal handler leaves no note of where the goroutine stood, except on the handler's own stack.
+	// Only a signal handler's own stack says where the goroutine stood that the signal interrupted: read all of a small one.
 	if whole := h.hi - h.lo; whole <= 1<<16 {
 		lowest = h.lo
 	} else if lowest == h.hi {

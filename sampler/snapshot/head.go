@@ -23,12 +23,12 @@ type head struct {
 	labels           uint64
 }
 
-// exists tells whether there is a goroutine in the g.
+// exists reports whether there is a goroutine in the g.
 func (h *head) exists() bool {
 	return goruntime.HasGoroutine(h.status) && h.goid != 0 && h.hi != 0
 }
 
-// still tells whether the goroutine's stack lies still: it can be read without a halt.
+// still reports whether the goroutine's stack lies still, so that it can be read without a halt.
 func (h *head) still() bool {
 	switch h.status {
 	case goruntime.GRunnable, goruntime.GSyscall, goruntime.GWaiting, goruntime.GPreempted, goruntime.GLeaked:
@@ -37,8 +37,8 @@ func (h *head) still() bool {
 	return false
 }
 
-// sp gives where the part of the stack begins that the unwinder may look at, for a goroutine that has no thread or is
-// in a system call. A call of C leaves its trace below the place of the system call.
+// sp returns where the part of the stack begins that the unwinder needs, for a goroutine that has no thread or is in a system
+// call. A call of C saves its place deeper in the stack than a system call does.
 func (h *head) sp() uint64 {
 	switch {
 	case h.sysSP == 0, h.within(h.schedSP) && h.schedSP < h.sysSP:
@@ -47,11 +47,11 @@ func (h *head) sp() uint64 {
 	return h.sysSP
 }
 
-// within tells whether an address lies in the goroutine's stack.
+// within reports whether an address lies in the goroutine's stack.
 func (h *head) within(sp uint64) bool { return sp >= h.lo && sp < h.hi }
 
-// sameStack tells whether the goroutine did not run between a head and a later one, so that its stack is the same. A
-// goroutine that becomes runnable has not run yet; one that was runnable, and waits, has.
+// sameStack reports whether the goroutine did not run between a head and a later one, so that its stack is the same. A
+// goroutine that has become runnable has not run yet; one that was runnable, and waits now, has.
 func (h *head) sameStack(o *head) bool {
 	if h.status == goruntime.GRunnable && o.status == goruntime.GWaiting {
 		return false
@@ -64,7 +64,7 @@ func (h *head) sameStack(o *head) bool {
 type offsets struct {
 	*layout.G
 	size     int    // of what is read of a g
-	words    [7]int // of the fields by which a print tells goroutines and stacks apart, those of a word
+	words    [7]int // of those fields of unchanged that have the size of a word
 	schedule int    // g.schedlink: the next in a queue
 }
 
@@ -98,7 +98,7 @@ func (o *offsets) decode(b []byte) head {
 	}
 }
 
-// unchanged tells, without decoding all of it, whether a g is as it was at an earlier head.
+// unchanged reports, without decoding all of it, whether a g is as it was at an earlier head.
 func (o *offsets) unchanged(b []byte, h *head) bool {
 	word := func(at layout.Offset) uint64 { return binary.LittleEndian.Uint64(b[at:]) }
 	return b[o.TrackingSeq] == h.seq &&
@@ -144,7 +144,7 @@ func (o *offsets) deferredOf(b []byte) uint64 {
 	return binary.LittleEndian.Uint64(b[o.M-goruntime.DeferBeforeM:])
 }
 
-// A creation is what a g tells of where its goroutine comes from.
+// A creation is what a g says of where its goroutine comes from.
 type creation struct {
 	goPC, startPC uint64
 	parent        int64

@@ -22,8 +22,8 @@ import (
 //	round 3   p0 held by thread 71, p1 by 72       nobody new: everything stands
 //
 // Each p counts how often it began to run another goroutine (p.schedtick). At the end of the halt the holders and these counts
-// are read once more. If any differ, something ran after all, and the states of this sample may be a moment apart: that is
-// counted and told, not hidden.
+// are read once more. If any differ, something ran after all, and the states of this sample may be a moment apart: the
+// recording gets a warning.
 
 // maxRounds bounds these rounds, in one halt.
 const maxRounds = 8

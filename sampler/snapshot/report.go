@@ -72,7 +72,7 @@ func (r *reporter) announce(s *slot) {
 	s.announced, s.labels, s.labelsAt = true, 0, 0
 }
 
-// stateOf says what a goroutine was doing.
+// stateOf returns what a goroutine was doing.
 func (r *reporter) stateOf(i int32, s *slot) sampledata.State {
 	st := sampledata.State{Stack: s.stack.node, Torn: s.stack.torn, Labels: r.labelsOf(s)}
 	run, reason := r.run(s)
@@ -85,7 +85,7 @@ func (r *reporter) stateOf(i int32, s *slot) sampledata.State {
 	return st
 }
 
-// run says whether a goroutine runs, and what it waits for where it waits.
+// run returns whether a goroutine runs, and what it waits for if it waits.
 func (r *reporter) run(s *slot) (sampledata.RunState, goruntime.WaitReason) {
 	var none goruntime.WaitReason
 	if s.view == running && s.head.status != goruntime.GSyscall {
@@ -109,6 +109,7 @@ func (r *reporter) run(s *slot) (sampledata.RunState, goruntime.WaitReason) {
 	return sampledata.Unknown, none
 }
 
+// waiting does so for a goroutine that waits.
 func (r *reporter) waiting(s *slot) (sampledata.RunState, goruntime.WaitReason) {
 	reason := r.t.reason(&s.head)
 	if reason.Text == "" {

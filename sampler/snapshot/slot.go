@@ -65,7 +65,7 @@ const (
 // An entry says where the copy of a g lies in that of its span, and whether there is any need to look at its slot: most
 // goroutines are parked as they were at the sample before, and their slots would not stay in the processor's cache.
 type entry struct {
-	print    uint64 // of the g when it was found at rest; 0: look at the slot
+	print    uint64 // of the g when it was found at rest; 0: the slot is to be looked at
 	slot     int32
 	at       uint32         // in the copy of its span
 	known    bool           // what rests is a goroutine whose stack is known; else it is a g without a goroutine

@@ -77,7 +77,7 @@ func (s *stacks) extend(node sampledata.NodeID, site unwind.Site) sampledata.Nod
 	return node
 }
 
-// calls gives the logical frames of a place in the code, outermost first.
+// calls returns the logical frames of a place in the code, outermost first.
 func (s *stacks) calls(site unwind.Site) []call {
 	for int(site) >= len(s.sites) {
 		s.sites = append(s.sites, nil)
@@ -112,7 +112,7 @@ func (s *stacks) function(f pclntab.Frame) sampledata.FunctionID {
 	return id
 }
 
-// fileOf gives "" for the compiler's way to say that it doesn't know a file.
+// fileOf returns the name of a file, "" if the compiler didn't know it.
 func fileOf(file string) string {
 	if file == "?" {
 		return ""
@@ -120,7 +120,7 @@ func fileOf(file string) string {
 	return file
 }
 
-// site gives the place of the call before a return address.
+// site returns the place of the call before a return address.
 func (s *stacks) site(pc uint64) sampledata.Site {
 	frames, ok := s.table.Frames(nil, pc-1)
 	if !ok || pc == 0 {

@@ -14,12 +14,12 @@ import (
 
 // A start is the function of a go statement.
 type start struct {
-	function sampledata.FunctionID // -1 where not known
+	function sampledata.FunctionID // -1 if it is not known
 	system   bool
 	gc       bool
 }
 
-// start gives the function of the go statement whose goroutines begin at pc. read fetches the target's code.
+// start returns the function of the go statement whose goroutines begin at pc. read fetches the target's code.
 func (s *stacks) start(pc uint64, read func(at uint64, b []byte) error) start {
 	if st, ok := s.starts[pc]; ok {
 		return st
@@ -81,7 +81,7 @@ func (s *stacks) wrapped(f *pclntab.Func, read func(at uint64, b []byte) error) 
 	return pclntab.Frame{}, false
 }
 
-// whole gives the function that begins at an address.
+// whole returns the function that begins at an address.
 func (s *stacks) whole(entry uint64) (pclntab.Frame, bool) {
 	frames, ok := s.table.Frames(nil, entry)
 	if !ok || len(frames) == 0 {

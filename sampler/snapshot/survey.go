@@ -33,7 +33,7 @@ type survey struct {
 
 	// Storage.
 	fresh     []int32 // slots whose stacks are to be read
-	unsettled []int32 // those of them that moved meanwhile, and are to be tried again
+	unsettled []int32 // those of them that moved meanwhile, and are to be read again
 	checked   []int32 // slots of the spot check
 	heads     []head  // with which the stacks in ranges were read
 	ranges    []memory.Range

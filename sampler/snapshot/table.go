@@ -82,7 +82,7 @@ func (t *table) keepCopy(s *slot, raw []byte) {
 	copy(s.raw, raw)
 }
 
-// unrest makes the next sample look at a slot, whether or not its g changes until then.
+// unrest makes the next sample look at a slot, whether or not its g has changed by then.
 func (t *table) unrest(s *slot) { t.entries[s.entry].print = 0 }
 
 // list returns the addresses of the g that have no slot yet.

@@ -28,7 +28,7 @@ type target struct {
 	procID  int                    // what is read of an m before the halt is sure: from m.procid or m.curg on
 	procLen int
 	mLen    int // of an m that is read
-	pHead   int // of a p that tells who holds it
+	pHead   int // of a p, with its holder
 	pLen    int // of a p with its queue
 
 	schedLen int // of runtime.sched
@@ -151,7 +151,7 @@ func (t *target) word(at uint64) (uint64, error) {
 	return binary.LittleEndian.Uint64(b[:]), err
 }
 
-// processors gives the addresses of the p's in use. They stay what they are while runtime.allp does.
+// processors returns the addresses of the p in use. They are the same as long as runtime.allp is.
 func (t *target) processors() ([]uint64, error) {
 	var h [16]byte
 	if err := t.Read(t.bin.Globals.AllP, h[:]); err != nil {

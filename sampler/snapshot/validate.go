@@ -12,8 +12,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/goruntime/layout"
 )
 
-// validate makes sure, on the running program, that the offsets and addresses are right. The program may change what
-// is looked at in the middle of the look, or just have been started, so that it gets many chances.
+// validate makes sure, on the running program, that the offsets and addresses are right. The program may just have been
+// started, or change what is read while it is read, so that there are many attempts.
 func (t *target) validate() error {
 	var err error
 	for range 400 {
@@ -33,6 +33,7 @@ func (t *target) validate() error {
 		"or use --backend delve", t.bin.Version, tried, err)
 }
 
+// check does so once.
 func (t *target) check() error {
 	ps, err := t.processors()
 	if err != nil {
@@ -103,7 +104,7 @@ func (t *target) checkThreads() (busy int, err error) {
 	return busy, nil
 }
 
-// validated is how many goroutines, the oldest, are looked at to see whether they make sense.
+// validated is the number of goroutines, the oldest, that are checked.
 const validated = 1000
 
 // checkGoroutines goes through some of runtime.allgs: their numbers, statuses and stacks make sense. It counts those that

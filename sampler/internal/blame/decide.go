@@ -12,9 +12,9 @@ import (
 // Who holds a lock, of those whose stacks say that they have taken it?
 //
 // Stacks are seen at different times: of some goroutines before the halt, of others in it. A candidate counts only if it was
-// seen to hold the lock while the waiter was seen to wait for it. Both are true at once if both were seen in the halt; or if
-// both were seen before it; or if the one that was seen before it was found at the same place after it, since then it stood
-// there in the halt, too. Example, from left to right in time:
+// seen to hold the lock while the waiter was seen to wait for it. That is so if both were seen in the halt, or both before it;
+// and also if only one was seen in it, but the other one, which was seen before it, was found at the same place after it: then
+// it stood there in the halt, too. Example, with time from left to right:
 //
 //	              before the halt    halt    after it
 //	waiter 4      seen                       still there    \  both at the halt: 5 holds the lock

@@ -44,17 +44,19 @@ func New(c Config, s Sample) (*Finder, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Finder{known: known{
-		sample: s, release: c.Release, sudog: newSudog(&c.Sudog),
-		code: learner{Analyzer: analyzer, threadTime: c.ThreadTime},
-	}}
+	return newFinder(c, s, learner{Analyzer: analyzer, threadTime: c.ThreadTime}), nil
+}
+
+// newFinder puts the parts of a finder together.
+func newFinder(c Config, s Sample, code learner) *Finder {
+	f := &Finder{known: known{sample: s, release: c.Release, sudog: newSudog(&c.Sudog), code: code}}
 	f.reads = newReads(&f.known)
 	f.holders = holders{known: &f.known, reads: &f.reads, index: map[wish]int{}}
 	f.enders = enders{
 		known: &f.known,
 		index: map[syncflow.Action][]int32{}, found: map[syncflow.Action]sampledata.HolderSetID{},
 	}
-	return f, nil
+	return f
 }
 
 // Begin starts a sample. Samples have numbers from 1 on.

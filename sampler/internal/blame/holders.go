@@ -13,7 +13,7 @@ const (
 	// idleSamples is the number of samples without a goroutine that waits for a lock after which stacks are not asked about
 	// locks any more.
 	idleSamples = 100
-	// maxRechecked bounds the goroutines that are looked at once more after the halt, in one sample.
+	// maxRechecked bounds the goroutines that are read once more after the halt, in one sample.
 	maxRechecked = 1024
 )
 
@@ -160,7 +160,7 @@ func (h *holders) confirm() {
 	}
 }
 
-// addRechecks lists whom to look at once more, to know who holds a lock: the candidates; and, if some of them were seen in
+// addRechecks lists the goroutines that are to be read once more, so that it is known who holds a lock: the candidates; and, if some of them were seen in
 // the halt and some waiters were not, those waiters.
 func (h *holders) addRechecks(c *contention) {
 	inHalt := len(c.successors) > 0

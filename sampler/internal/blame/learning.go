@@ -48,8 +48,8 @@ type stopwatch struct {
 	begin   time.Duration
 }
 
-// start starts a stopwatch. Reading the clock is a system call: that is left out while nothing new is met, so that of each
-// time that the analyzer begins to learn anew the first piece is not measured.
+// start starts a stopwatch. To read the clock is a system call, which is saved while the analyzer learns nothing. So the first
+// thing that it learns after such a time is not measured.
 func (l *learner) start() stopwatch {
 	w := stopwatch{spent: l.Spent(), running: l.recent}
 	if w.running {

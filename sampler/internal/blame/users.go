@@ -13,7 +13,7 @@ const (
 	maxChannels = 64   // goroutines that began to wait for a channel
 	maxGrouped  = 1024 // goroutines that wait for groups and conditions
 	maxUsers    = 4096 // goroutines that may end such waits
-	fewUsers    = 256  // goroutines that use groups and conditions: with more of them, not each sample looks for who ends these waits
+	fewUsers    = 256  // users of groups and conditions: of more, only some samples find out who may end the waits for them
 	maxEnders   = 8    // goroutines that are named to one that waits; if there are more, none is
 	rarely      = 64   // samples after which a list of more than maxUsers is tidied up
 	maxUnknown  = 64   // stacks that are read once more, since what their functions do had not been learned yet
@@ -60,8 +60,7 @@ type uses struct {
 	grouped  bool            // in enders.grouped
 }
 
-// has reports whether the goroutine may end waits for a kind of thing. One that waits for a group is none that ends such
-// waits.
+// has reports whether the goroutine may end waits for a kind of thing. To wait for a group oneself ends no such wait.
 func (u *uses) has(kind thing) bool {
 	return slices.ContainsFunc(u.list, func(u syncflow.Action) bool {
 		return !u.Awaited && (kind == aGroup) == isOfGroup(u.Kind)

@@ -1,0 +1,102 @@
+package blame
+
+import (
+	"testing"
+
+	"github.com/cpprof/cpprof/sampler/internal/syncflow"
+)
+
+const (
+	channel = 0x500
+	group   = 0x600
+
+	toReceive = "chan receive"
+	forGroup  = "sync.WaitGroup.Wait"
+)
+
+// Goroutine 0 comes to wait for a channel: which one stands in its sudog, and those that may send to it are named.
+func TestChannels(t *testing.T) {
+	const sudog = 0x900
+	s := newScene(t, 4)
+	s.put(sudog, int(sceneSudog.G), s.seen[0].Addr)
+	s.put(sudog, int(sceneSudog.C), channel)
+	s.does(1, syncflow.Action{Object: channel, Kind: syncflow.Send})
+	s.does(2, syncflow.Action{Object: channel, Kind: syncflow.Receive})
+	s.does(3, syncflow.Action{Object: channel + 8, Kind: syncflow.Send})
+	s.waits(0, toReceive, 0, sudog)
+	s.f.Find(Halt{})
+	s.expect(0, ambiguous, 101)
+	if s.states[0].Lock != channel {
+		t.Errorf("it waits for %#x, want %#x", s.states[0].Lock, channel)
+	}
+
+	// It is found out and reported once.
+	s.next()
+	delete(s.memory, sudog)
+	updates := s.updates
+	s.waits(0, toReceive, 0, sudog)
+	s.f.Find(Halt{})
+	s.expect(0, ambiguous, 101)
+	if s.states[0].Lock != channel || s.updates != updates {
+		t.Errorf("the same wait is for %#x now, after %d updates", s.states[0].Lock, s.updates-updates)
+	}
+
+	// Another wait at the same place may be for another channel.
+	s.next()
+	s.seen[0].Wait.Count++
+	s.waits(0, toReceive, 0, sudog)
+	s.f.Find(Halt{})
+	s.expect(0, none)
+	if s.states[0].Lock != 0 {
+		t.Errorf("it is said to wait for %#x, which was not read", s.states[0].Lock)
+	}
+}
+
+// Of a goroutine that has moved on since the halt it is not said for which channel it waits, nor if the sudog is another's.
+func TestChannelsNotKnown(t *testing.T) {
+	const sudog = 0x900
+	for name, change := range map[string]func(s *scene){
+		"it has moved on":         func(s *scene) { s.leaves[0] = true },
+		"the sudog is another's":  func(s *scene) { s.put(sudog, int(sceneSudog.G), s.seen[1].Addr) },
+		"the sudog was not there": func(s *scene) { delete(s.memory, sudog) },
+	} {
+		s := newScene(t, 2)
+		s.put(sudog, int(sceneSudog.G), s.seen[0].Addr)
+		s.put(sudog, int(sceneSudog.C), channel)
+		s.does(1, syncflow.Action{Object: channel, Kind: syncflow.Send})
+		change(s)
+		s.waits(0, toReceive, 0, sudog)
+		s.f.Find(Halt{})
+		if s.expect(0, none); s.states[0].Lock != 0 {
+			t.Errorf("%s: it is said to wait for %#x", name, s.states[0].Lock)
+		}
+	}
+}
+
+// Those that are yet to call Done are named to one that waits for a group, in each sample anew; of too many, none is.
+func TestGroups(t *testing.T) {
+	done := syncflow.Action{Object: group, Kind: syncflow.Done}
+	waits := syncflow.Action{Object: group, Kind: syncflow.Done, Awaited: true}
+	s := newScene(t, maxEnders+3)
+	s.does(0, waits)
+	s.does(1, waits)
+	s.does(1, done) // but first it waits for the same group
+	s.does(2, done)
+	s.does(3, done)
+	s.waits(0, forGroup, 0, 0)
+	s.f.Find(Halt{})
+	s.expect(0, ambiguous, 102, 103)
+
+	s.next()
+	s.seen[2].Exists = false
+	s.f.Find(Halt{})
+	s.expect(0, ambiguous, 103)
+
+	s.next()
+	s.seen[2].Exists = true
+	for key := int32(4); key < maxEnders+3; key++ {
+		s.does(key, done)
+	}
+	s.f.Find(Halt{})
+	s.expect(0, none)
+}
