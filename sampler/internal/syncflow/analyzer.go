@@ -31,15 +31,17 @@ type Analyzer struct {
 	p         Program
 	machine   *machine
 	functions map[uint64]*function // by entry
-	places    []*Place             // by unwind.Site; nil where not known yet
 	flows     map[uint64]*flow     // by entry
 	lockers   map[uint64]locker    // by tables of methods
-	uses      [][]useTerm          // by unwind.Site; nil where not known yet
-	left      int                  // instructions that may still be analysed
-	spent     int                  // those that were
-	cut       bool                 // something was too deep since this was last reset
 
-	semaphores map[unwind.Site]*wait
+	// What was found out about places in the code, by unwind.Site; nil if nothing yet.
+	locksBySite   []*siteLocks
+	actionsBySite [][]siteAction
+	semaphores    map[unwind.Site]*semaphoreWait
+
+	left    int  // instructions that may still be analysed
+	spent   int  // those that were
+	tooDeep bool // some call was too deep to be followed, since this was last reset
 }
 
 // New gives an analyzer that has learned nothing yet, and may not: see Refill.
@@ -49,7 +51,7 @@ func New(p Program) (*Analyzer, error) {
 		return nil, fmt.Errorf("inferring who holds locks on processor %q is not supported: only amd64 and arm64 are", p.Arch)
 	}
 	return &Analyzer{p: p, machine: m, functions: map[uint64]*function{}, flows: map[uint64]*flow{},
-		lockers: map[uint64]locker{}, semaphores: map[unwind.Site]*wait{}}, nil
+		lockers: map[uint64]locker{}, semaphores: map[unwind.Site]*semaphoreWait{}}, nil
 }
 
 // Refill lets so much be analysed until the next Refill; what is met beyond stays unknown until then. One unit is about
@@ -66,20 +68,25 @@ func (a *Analyzer) Spent() int { return a.spent }
 type function struct {
 	f       pclntab.Func
 	role    goruntime.CallRole
-	quiet   bool // the runtime's own, which has no locks of package sync
-	scanned bool
-	calls   []uint64 // after the scan: functions that it calls, of those that may be helpers
-	sends   bool     // it has operations on channels
-	wakes   bool     // it calls what ends waits for groups and conditions
-	direct  bool     // it has calls of package sync, or atomic instructions
-	busy    bool     // being analysed
-	wrapper bool     // made by the compiler for a deferred call or a method value
-	learned bool     // effects is known
-	cutAt   int      // depth at which effects could not be known, since it is too deep for what the function calls; 0: none
-	effects []effect
-	// The functions in a row that were looked at for deeds, this one included, and the deeds.
-	wakersSeen int
-	deeds      []deed
+	ignored bool // the runtime's own, which has no locks of package sync
+	wrapper bool // made by the compiler for a deferred call or a method value
+
+	// By the scan of its code.
+	scanned      bool
+	calls        []uint64 // functions that it calls, of those that may be helpers
+	usesChannels bool     // it has operations on channels
+	endsWaits    bool     // it calls what ends waits for groups and conditions
+	usesSync     bool     // it calls package sync, or has atomic instructions
+
+	// What its calls do to locks; see effectsOf.
+	effects      []effect
+	effectsKnown bool
+	inProgress   bool // effectsOf is at work on it
+	tooDeepAt    int  // depth at which the effects can't be known, since too many helpers call one another; 0: none
+
+	// What it does with groups and conditions of its callers; see argumentActions.
+	actions     []argumentAction
+	actionDepth int // functions in a row that were followed for that, this one included
 }
 
 // callee gives what is known of the function at an address; of no function where none begins there.
@@ -87,13 +94,13 @@ func (a *Analyzer) callee(entry uint64) *function {
 	if c, ok := a.functions[entry]; ok {
 		return c
 	}
-	c := &function{scanned: true, learned: true, quiet: true}
+	c := &function{scanned: true, effectsKnown: true, ignored: true}
 	if f, ok := a.p.Table.Func(entry); ok && f.Entry == entry {
 		name := f.Name()
 		c = &function{f: f, role: goruntime.CallRoleOf(name)}
-		c.quiet = goruntime.IsRuntime(name)
+		c.ignored = goruntime.IsRuntime(name)
 		c.wrapper = strings.Contains(name, ".deferwrap") || strings.HasSuffix(name, "-fm")
-		c.learned = !c.wrapper && goruntime.IsBalanced(name)
+		c.effectsKnown = !c.wrapper && goruntime.IsBalanced(name)
 	}
 	a.functions[entry] = c
 	return c
@@ -115,13 +122,13 @@ func (a *Analyzer) text(f pclntab.Func, most uint64) []byte {
 // relevant tells whether a function may have to do with locks: it calls package sync, has atomic instructions, or calls
 // a helper that takes or gives back locks.
 func (a *Analyzer) relevant(c *function, depth int) bool {
-	if c.quiet {
+	if c.ignored {
 		return false
 	}
 	if !c.scanned {
 		a.scan(c)
 	}
-	if c.direct {
+	if c.usesSync {
 		return true
 	}
 	for _, entry := range c.calls {
@@ -142,14 +149,14 @@ func (a *Analyzer) scan(c *function) {
 		to := a.callee(target)
 		switch {
 		case to.role != goruntime.CallOther:
-			c.direct = c.direct || to.role.TakesOrReleases()
-			c.sends = c.sends || to.role == goruntime.CallSend || to.role == goruntime.CallReceive || to.role == goruntime.CallSelect
-			c.wakes = c.wakes || to.role == goruntime.CallDone || to.role == goruntime.CallAdd || to.role == goruntime.CallSignal
-		case !to.quiet && to.f.End-to.f.Entry <= maxHelper && !slices.Contains(c.calls, target):
+			c.usesSync = c.usesSync || to.role.TakesOrReleases()
+			c.usesChannels = c.usesChannels || to.role == goruntime.CallSend || to.role == goruntime.CallReceive || to.role == goruntime.CallSelect
+			c.endsWaits = c.endsWaits || to.role == goruntime.CallDone || to.role == goruntime.CallAdd || to.role == goruntime.CallSignal
+		case !to.ignored && to.f.End-to.f.Entry <= maxHelper && !slices.Contains(c.calls, target):
 			c.calls = append(c.calls, target)
 		}
 	})
-	c.direct = c.direct || found.Atomic || found.Indirect && found.Loads[0] && found.Loads[1]
+	c.usesSync = c.usesSync || found.Atomic || found.Indirect && found.Loads[0] && found.Loads[1]
 }
 
 // flowOf gives the data flow over a function, nil where there is none.
@@ -166,47 +173,47 @@ func (a *Analyzer) flowOf(f pclntab.Func) *flow {
 }
 
 // place gives what is known of a frame's place, nil where nothing is yet.
-func (a *Analyzer) place(f *unwind.Frame) *Place {
-	for int(f.Site) >= len(a.places) {
-		a.places = append(a.places, nil)
+func (a *Analyzer) locksAt(f *unwind.Frame) *siteLocks {
+	for int(f.Site) >= len(a.locksBySite) {
+		a.locksBySite = append(a.locksBySite, nil)
 	}
-	if p := a.places[f.Site]; p != nil {
+	if p := a.locksBySite[f.Site]; p != nil {
 		return p
 	}
 	if a.left <= 0 {
 		return nil
 	}
-	p := a.learn(f)
-	a.places[f.Site] = p
+	p := a.findLocksAt(f)
+	a.locksBySite[f.Site] = p
 	return p
 }
 
 // nothing is the place of frames that have nothing to do with locks.
-var nothing = &Place{}
+var noLocks = &siteLocks{}
 
-func (a *Analyzer) learn(f *unwind.Frame) *Place {
+func (a *Analyzer) findLocksAt(f *unwind.Frame) *siteLocks {
 	a.spend(1)
 	fn, ok := a.p.Table.Func(f.PC)
 	if !ok {
-		return nothing
+		return noLocks
 	}
 	c := a.callee(fn.Entry)
 	switch c.role {
 	case goruntime.CallStops, goruntime.CallUnwinds, goruntime.CallCondWait:
-		return &Place{Void: true}
+		return &siteLocks{Void: true}
 	}
 	if goruntime.SavesRegisters(c.f.Name()) {
 		if w := a.flowOf(fn); w != nil {
-			return w.injection(f.PC, f.Exact)
+			return w.savedRegisters(f.PC, f.Exact)
 		}
-		return nothing
+		return noLocks
 	}
 	if !a.relevant(c, 0) {
-		return nothing
+		return noLocks
 	}
 	w := a.flowOf(fn)
 	if w == nil {
-		return &Place{Void: true}
+		return &siteLocks{Void: true}
 	}
-	return w.place(f.PC, f.Exact)
+	return w.locksAt(f.PC, f.Exact)
 }

@@ -23,7 +23,7 @@ func (w *flow) call(s *state, x *machinecode.Instr) {
 			w.kill(s, m.duff)
 			return
 		case goruntime.CallSudog:
-			result = w.sudog(x)
+			result = w.sudogValue(x)
 			s.forget(w.values, result)
 		}
 		w.effects(s, c)
@@ -33,7 +33,7 @@ func (w *flow) call(s *state, x *machinecode.Instr) {
 		s.regs[m.argument] = result
 	}
 	s.swapped, s.added = 0, 0
-	for off := range w.taken {
+	for off := range w.addressTaken {
 		if v := s.slot(off); v != 0 && w.values.nodes[v].kind != kConst {
 			s.killSlots(off, off+8)
 		}
@@ -53,13 +53,13 @@ func (w *flow) target(s *state, x *machinecode.Instr) (uint64, value) {
 }
 
 // sudog names what a call of goruntime.CallSudog gives.
-func (w *flow) sudog(x *machinecode.Instr) value { return w.values.named(x.PC, resultName) }
+func (w *flow) sudogValue(x *machinecode.Instr) value { return w.values.named(x.PC, resultName) }
 
 // callee gives the address that an indirect call goes to.
 func (w *flow) callee(s *state, x *machinecode.Instr) value {
 	at := w.address(s, x)
 	if x.Operand.InMemory {
-		return w.word(s, x, at, 0)
+		return w.loadWord(s, x, at, 0)
 	}
 	return at
 }
@@ -71,7 +71,7 @@ func (w *flow) callUnknown(s *state, to value) {
 	n := w.values.nodes[to]
 	closure := s.regs[m.closure]
 	if to == 0 || n.kind != kLoad || n.a == closure && closure != 0 {
-		s.doubt(func(*hold) bool { return true })
+		s.makeUnsure(func(*hold) bool { return true })
 		return
 	}
 	table, method := w.values.split(n.a)
@@ -80,7 +80,7 @@ func (w *flow) callUnknown(s *state, to value) {
 		return
 	}
 	receiver, _ := w.values.split(thing)
-	s.doubt(func(h *hold) bool {
+	s.makeUnsure(func(h *hold) bool {
 		base, _ := w.values.split(h.lock)
 		return receiver == 0 || base == receiver
 	})
@@ -102,10 +102,10 @@ func (w *flow) effects(s *state, c *function) {
 	case goruntime.CallRUnlock:
 		w.release(s, arg, Read)
 	case goruntime.CallUnwinds:
-		s.doubt(func(*hold) bool { return true })
+		s.makeUnsure(func(*hold) bool { return true })
 	case goruntime.CallOther:
 		for _, e := range w.a.effectsOf(c, w.depth+1) {
-			lock := w.substitute(s, e.lock)
+			lock := w.valueAtCall(s, e.lock)
 			switch e.does {
 			case takes:
 				s.acquire(lock, e.mode, true)
@@ -118,7 +118,7 @@ func (w *flow) effects(s *state, c *function) {
 
 // during makes the state before a call that of the time until the call returns. Where a callee runs deferred functions
 // or waits for a sync.Cond, its own frame tells.
-func (w *flow) during(s *state, x *machinecode.Instr) {
+func (w *flow) duringCall(s *state, x *machinecode.Instr) {
 	if x.Op != machinecode.OpCall || x.Indirect {
 		return
 	}
@@ -134,7 +134,7 @@ func (w *flow) during(s *state, x *machinecode.Instr) {
 	case goruntime.CallOther:
 		for _, e := range w.a.effectsOf(c, w.depth+1) {
 			if e.does != takes {
-				w.release(s, w.substitute(s, e.lock), e.mode)
+				w.release(s, w.valueAtCall(s, e.lock), e.mode)
 			}
 		}
 	}

@@ -54,12 +54,12 @@ func FuzzCode(f *testing.F) {
 			t.Errorf("%d locks", len(held))
 		}
 		uses, _ := a.Actions(nil, frames, words(code), make([]uint64, 16))
-		if len(uses) > len(frames)*maxUses {
+		if len(uses) > len(frames)*maxActions {
 			t.Errorf("%d uses", len(uses))
 		}
 		a.DeferredActions(nil, fn.Entry, words(code))
 		a.effectsOf(a.callee(fn.Entry), 1)
-		a.deedsOf(a.callee(fn.Entry), maxWakers)
+		a.argumentActions(a.callee(fn.Entry), maxActionDepth)
 	})
 }
 

@@ -26,7 +26,7 @@ func (a *Analyzer) Held(dst []Held, frames []unwind.Frame, m Memory, registers [
 		if f.System {
 			continue
 		}
-		p := a.place(f)
+		p := a.locksAt(f)
 		switch {
 		case p == nil:
 			dst, complete = dst[:first], false
@@ -44,7 +44,7 @@ func (a *Analyzer) Held(dst []Held, frames []unwind.Frame, m Memory, registers [
 }
 
 // apply changes what the frames outside of this one hold to what they and this one hold.
-func (a *Analyzer) apply(p *Place, dst []Held, first int, f *frame) []Held {
+func (a *Analyzer) apply(p *siteLocks, dst []Held, first int, f *frame) []Held {
 	for _, r := range p.Releases {
 		lock, ok := r.Lock.eval(f)
 		kept := slices.DeleteFunc(dst[first:], func(h Held) bool { return h.Mode == r.Mode && (!ok || h.Lock == lock) })
@@ -73,7 +73,7 @@ func (a *Analyzer) registers(frames []unwind.Frame, i int, m Memory, innermost [
 		}
 	}
 	inner := &frames[i-1]
-	p := a.place(inner)
+	p := a.locksAt(inner)
 	if p == nil || p.Saved == nil {
 		return nil
 	}
@@ -87,7 +87,7 @@ func (a *Analyzer) registers(frames []unwind.Frame, i int, m Memory, innermost [
 }
 
 // resolve gives the lock that a claim is about.
-func (a *Analyzer) resolve(c *Claim, f *frame) (Held, bool) {
+func (a *Analyzer) resolve(c *lockRef, f *frame) (Held, bool) {
 	lock, ok := c.Lock.eval(f)
 	if c.Via == nil || !ok {
 		return Held{lock, c.Mode}, ok
@@ -126,14 +126,14 @@ func (a *Analyzer) lockerOf(table uint64) locker {
 	if table == 0 || a.p.Read(table+goruntime.FirstMethod, methods[:]) != nil {
 		return locker{}
 	}
-	taken, ok := a.only(binary.LittleEndian.Uint64(methods[:]), takes)
-	given, ok2 := a.only(binary.LittleEndian.Uint64(methods[8:]), releases)
+	taken, ok := a.soleEffect(binary.LittleEndian.Uint64(methods[:]), takes)
+	given, ok2 := a.soleEffect(binary.LittleEndian.Uint64(methods[8:]), releases)
 	taken.locks = ok && ok2 && taken == given
 	return taken
 }
 
 // only gives what a method does to a lock of its receiver, if that is all that it does.
-func (a *Analyzer) only(entry uint64, want lockChange) (locker, bool) {
+func (a *Analyzer) soleEffect(entry uint64, want lockChange) (locker, bool) {
 	c := a.callee(entry)
 	switch {
 	case c.role == goruntime.CallLock && want == takes, c.role == goruntime.CallUnlock && want == releases:
@@ -147,8 +147,8 @@ func (a *Analyzer) only(entry uint64, want lockChange) (locker, bool) {
 	}
 	e := &effects[0]
 	l, t := locker{mode: e.mode}, e.lock
-	if t.kind == tAdd {
+	if t.kind == exprAdd {
 		l.offset, t = t.c, t.a
 	}
-	return l, t.kind == tRegister && machinecode.Reg(t.c) == a.machine.argument
+	return l, t.kind == exprRegister && machinecode.Reg(t.c) == a.machine.argument
 }

@@ -12,7 +12,7 @@ const parkFrames = 6
 
 // A wait is where the frame of runtime.semacquire1 has the semaphore's address, and that of the runtime.sudog with which it
 // waits.
-type wait struct{ semaphore, sudog *Term }
+type semaphoreWait struct{ semaphore, sudog *expr }
 
 // Semaphore gives the address of the semaphore that a goroutine waits for that is parked in runtime.semacquire1: its
 // argument, which it keeps in its frame; and of the runtime.sudog that it waits with. 0 where that can't be found. Frames
@@ -23,7 +23,7 @@ func (a *Analyzer) Semaphore(frames []unwind.Frame, m Memory) (semaphore, sudog 
 		if f.Exact || f.System {
 			continue
 		}
-		if t := a.waitAt(f); t != nil {
+		if t := a.semaphoreAt(f); t != nil {
 			fr := frame{sp: f.SP, m: m}
 			semaphore, _ = t.semaphore.eval(&fr)
 			sudog, _ = t.sudog.eval(&fr)
@@ -35,16 +35,16 @@ func (a *Analyzer) Semaphore(frames []unwind.Frame, m Memory) (semaphore, sudog 
 
 // waitAt gives how to find the semaphore from a frame, nil where it is not that of semacquire1. There are few places where
 // goroutines are parked, so all of them are known soon.
-func (a *Analyzer) waitAt(f *unwind.Frame) *wait {
+func (a *Analyzer) semaphoreAt(f *unwind.Frame) *semaphoreWait {
 	t, known := a.semaphores[f.Site]
 	if !known {
-		t = a.learnSemaphore(f.PC)
+		t = a.findSemaphoreAt(f.PC)
 		a.semaphores[f.Site] = t
 	}
 	return t
 }
 
-func (a *Analyzer) learnSemaphore(pc uint64) *wait {
+func (a *Analyzer) findSemaphoreAt(pc uint64) *semaphoreWait {
 	fn, ok := a.p.Table.Func(pc)
 	if !ok || a.callee(fn.Entry).role != goruntime.CallSemacquire {
 		return nil
@@ -53,18 +53,18 @@ func (a *Analyzer) learnSemaphore(pc uint64) *wait {
 	if w == nil {
 		return nil
 	}
-	i := w.ending(pc)
+	i := w.callBefore(pc)
 	if i < 0 {
 		return nil
 	}
-	s := w.before(i)
+	s := w.stateBefore(i)
 	if s == nil {
 		return nil
 	}
-	t := &wait{semaphore: w.locate(s, w.values.entry(a.machine.argument), false, 0)}
+	t := &semaphoreWait{semaphore: w.exprFor(s, w.values.entry(a.machine.argument), false, 0)}
 	for i := range w.code {
 		if x := &w.code[i]; x.Op == machinecode.OpCall && !x.Indirect && a.callee(x.Target).role == goruntime.CallSudog {
-			t.sudog = w.locate(s, w.sudog(x), false, 0)
+			t.sudog = w.exprFor(s, w.sudogValue(x), false, 0)
 		}
 	}
 	return t

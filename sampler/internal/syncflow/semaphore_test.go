@@ -28,7 +28,7 @@ func TestSemaphore(t *testing.T) {
 						continue
 					}
 					parks++
-					got := a.learnSemaphore(x.Next)
+					got := a.findSemaphoreAt(x.Next)
 					if got == nil || got.semaphore.String() != "frame" || got.sudog.String() != "frame" {
 						t.Errorf("parked at %#x, the semaphore and the sudog are at %v, want words of the frame", x.PC, got)
 					}

@@ -166,12 +166,12 @@ func (s *state) release(lock value, m Mode, foreign bool) {
 		s.holds = slices.Delete(s.holds, i, i+1)
 		return
 	}
-	s.doubt(func(h *hold) bool { return h.mode == m })
+	s.makeUnsure(func(h *hold) bool { return h.mode == m })
 	s.note(release{lock, m})
 }
 
 // takeLent takes out of a state the locks that were given back and taken again: the caller holds them as before.
-func (s *state) takeLent() (lent []release) {
+func (s *state) removeRetaken() (lent []release) {
 	s.released = slices.DeleteFunc(s.released, func(r release) bool {
 		i := slices.IndexFunc(s.holds, func(h hold) bool {
 			return h.sure && h.via == 0 && h.lock != 0 && h.lock == r.lock && h.mode == r.mode
@@ -186,7 +186,7 @@ func (s *state) takeLent() (lent []release) {
 }
 
 // doubt makes holds unsure.
-func (s *state) doubt(which func(*hold) bool) {
+func (s *state) makeUnsure(which func(*hold) bool) {
 	for i := range s.holds {
 		if h := &s.holds[i]; which(h) {
 			h.sure = false

@@ -9,13 +9,13 @@ import (
 func (w *flow) step(s *state, x *machinecode.Instr) {
 	vs := w.values
 	if x.Update != machinecode.NoReg && x.Pre != 0 {
-		s.regs[x.Update] = vs.add(w.name(s, x, x.Update), x.Pre)
+		s.regs[x.Update] = vs.add(w.nameOf(s, x, x.Update), x.Pre)
 	}
 	switch x.Op {
 	case machinecode.OpMove:
 		v := w.address(s, x)
 		if off, ok := vs.inFrame(v); ok && x.Size == takesAddress {
-			w.taken[off] = true
+			w.addressTaken[off] = true
 		}
 		s.regs[x.Dst] = v
 	case machinecode.OpLoad:
@@ -37,7 +37,7 @@ func (w *flow) step(s *state, x *machinecode.Instr) {
 	}
 	w.kill(s, x.Kills)
 	if x.Update != machinecode.NoReg && x.Post != 0 {
-		s.regs[x.Update] = vs.add(w.name(s, x, x.Update), x.Post)
+		s.regs[x.Update] = vs.add(w.nameOf(s, x, x.Update), x.Post)
 	}
 }
 
@@ -50,7 +50,7 @@ func (w *flow) kill(s *state, m uint32) {
 }
 
 // name gives what a register holds, by a new name where that is not known.
-func (w *flow) name(s *state, x *machinecode.Instr, r machinecode.Reg) value {
+func (w *flow) nameOf(s *state, x *machinecode.Instr, r machinecode.Reg) value {
 	if r == machinecode.NoReg {
 		return 0
 	}
@@ -78,10 +78,10 @@ func (w *flow) address(s *state, x *machinecode.Instr) value {
 		}
 		v = w.values.constant(o.Offset)
 	} else {
-		v = w.values.add(w.name(s, x, o.Base), o.Offset)
+		v = w.values.add(w.nameOf(s, x, o.Base), o.Offset)
 	}
 	if o.Index != machinecode.NoReg {
-		v = w.values.sum(v, w.name(s, x, o.Index), int64(o.Scale))
+		v = w.values.sum(v, w.nameOf(s, x, o.Index), int64(o.Scale))
 	}
 	return v
 }
@@ -93,10 +93,10 @@ func (w *flow) load(s *state, x *machinecode.Instr) {
 		return
 	}
 	at := w.address(s, x)
-	v := w.word(s, x, at, 0)
+	v := w.loadWord(s, x, at, 0)
 	w.set(s, x.Dst, v)
 	if x.Dst2 != machinecode.NoReg {
-		w.set(s, x.Dst2, w.word(s, x, w.values.add(at, 8), 1))
+		w.set(s, x.Dst2, w.loadWord(s, x, w.values.add(at, 8), 1))
 	}
 }
 
@@ -108,7 +108,7 @@ func (w *flow) set(s *state, r machinecode.Reg, v value) {
 
 // word gives the word of memory at an address. What is loaded anew can be another word than the one loaded before from
 // there, so that nothing keeps its name.
-func (w *flow) word(s *state, x *machinecode.Instr, at value, n int) value {
+func (w *flow) loadWord(s *state, x *machinecode.Instr, at value, n int) value {
 	if at == 0 {
 		return 0
 	}
@@ -167,7 +167,7 @@ func (w *flow) put(s *state, x *machinecode.Instr, off int64, r machinecode.Reg)
 		s.setSlot(off, w.values.constant(0))
 		return
 	}
-	s.setSlot(off, w.name(s, x, r))
+	s.setSlot(off, w.nameOf(s, x, r))
 }
 
 // atomic takes the instructions that take and give back locks where Lock and Unlock are inlined. That a compare and swap
@@ -178,7 +178,7 @@ func (w *flow) atomic(s *state, x *machinecode.Instr) {
 		s.swapped = at
 		return
 	}
-	e, ok := w.events[x.PC]
+	e, ok := w.atomics[x.PC]
 	if !ok {
 		s.added = at
 		return
@@ -227,5 +227,5 @@ func (w *flow) branch(s *state, from, to *block) {
 
 // release gives a lock back. A name that the function's caller understands is foreign.
 func (w *flow) release(s *state, lock value, m Mode) {
-	s.release(lock, m, lock != 0 && w.byEntry(lock) != nil)
+	s.release(lock, m, lock != 0 && w.argumentExpr(lock) != nil)
 }

@@ -1,32 +1,32 @@
 package syncflow
 
 // A Term says how to compute an address from a frame.
-type Term struct {
-	kind termKind
-	a, b *Term
+type expr struct {
+	kind exprKind
+	a, b *expr
 	c    int64
 }
 
-type termKind uint8
+type exprKind uint8
 
 const (
-	tConst    termKind = iota
-	tSlot              // the word of the stack c bytes from the stack pointer
-	tRegister          // register c
-	tAdd               // a + c
-	tSum               // a + b*c
-	tLoad              // the word at a
+	exprConst     exprKind = iota
+	exprStackWord          // the word of the stack c bytes from the stack pointer
+	exprRegister           // register c
+	exprAdd                // a + c
+	exprSum                // a + b*c
+	exprLoad               // the word at a
 )
 
 // made gives the term of a node that is made from others.
-func made(n node, a, b *Term) *Term {
+func exprOf(n node, a, b *expr) *expr {
 	switch n.kind {
 	case kAdd:
-		return &Term{kind: tAdd, a: a, c: n.c}
+		return &expr{kind: exprAdd, a: a, c: n.c}
 	case kSum:
-		return &Term{kind: tSum, a: a, b: b, c: n.c}
+		return &expr{kind: exprSum, a: a, b: b, c: n.c}
 	}
-	return &Term{kind: tLoad, a: a}
+	return &expr{kind: exprLoad, a: a}
 }
 
 // A frame is what terms are evaluated in.
@@ -45,16 +45,16 @@ type Memory interface {
 }
 
 // eval gives a term's value, false where memory can't be read.
-func (t *Term) eval(f *frame) (uint64, bool) {
+func (t *expr) eval(f *frame) (uint64, bool) {
 	if t == nil {
 		return 0, false
 	}
 	switch t.kind {
-	case tConst:
+	case exprConst:
 		return uint64(t.c), true
-	case tSlot:
+	case exprStackWord:
 		return f.m.Stack(f.sp + uint64(t.c))
-	case tRegister:
+	case exprRegister:
 		if f.register == nil {
 			return 0, false
 		}
@@ -65,9 +65,9 @@ func (t *Term) eval(f *frame) (uint64, bool) {
 		return 0, false
 	}
 	switch t.kind {
-	case tAdd:
+	case exprAdd:
 		return a + uint64(t.c), true
-	case tSum:
+	case exprSum:
 		b, ok := t.b.eval(f)
 		return a + b*uint64(t.c), ok
 	}

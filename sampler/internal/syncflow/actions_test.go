@@ -10,7 +10,7 @@ import (
 
 // usesDuring gives what a function's frame says that it may do, from its first call of another one on; of any by a register
 // where that one has no name.
-func usesDuring(t *testing.T, a *Analyzer, caller, called string) []useTerm {
+func usesDuring(t *testing.T, a *Analyzer, caller, called string) []siteAction {
 	t.Helper()
 	f, ok := a.p.Table.Find(caller)[caller]
 	if !ok {
@@ -23,14 +23,14 @@ func usesDuring(t *testing.T, a *Analyzer, caller, called string) []useTerm {
 	}
 	for i := range w.code {
 		x := &w.code[i]
-		if x.Op != machinecode.OpCall || x.Indirect != (called == "") || !x.Indirect && !a.callee(x.Target).f.HasName(called) || w.before(i) == nil {
+		if x.Op != machinecode.OpCall || x.Indirect != (called == "") || !x.Indirect && !a.callee(x.Target).f.HasName(called) || w.stateBefore(i) == nil {
 			continue
 		}
 		switch {
 		case c.role == goruntime.CallGroupWait || c.role == goruntime.CallCondWait:
-			return w.waitTerms(i, false, c.role)
-		case a.useful(c):
-			return w.termsFrom(i, false)
+			return w.awaitedAt(i, false, c.role)
+		case a.mayAct(c):
+			return w.actionsFrom(i, false)
 		}
 		return nil
 	}
@@ -81,7 +81,7 @@ func TestUses(t *testing.T) {
 				for _, want := range mayDo {
 					var does []ActionKind
 					for _, u := range usesDuring(t, programs[want.program], want.function, want.calls) {
-						does = append(does, u.does)
+						does = append(does, u.kind)
 					}
 					if !slices.Equal(does, want.does) {
 						t.Errorf("%s calls %s: it may do %v, want %v", want.function, want.calls, does, want.does)
@@ -102,8 +102,8 @@ func TestDeeds(t *testing.T) {
 				if !ok {
 					t.Fatalf("no function %s", closure)
 				}
-				deeds := a.deedsOf(a.callee(f.Entry), maxWakers)
-				if len(deeds) != 1 || deeds[0].does != Done || deeds[0].thing.String() != "[register+]" {
+				deeds := a.argumentActions(a.callee(f.Entry), maxActionDepth)
+				if len(deeds) != 1 || deeds[0].kind != Done || deeds[0].object.String() != "[register+]" {
 					t.Errorf("%s, %s: %s does %v", arch, name, closure, deeds)
 				}
 			}

@@ -20,19 +20,19 @@ func (a *Analyzer) LockArgument(f *unwind.Frame) (register int, offset int64, ok
 	if w == nil {
 		return 0, 0, false
 	}
-	i := w.ending(f.PC)
+	i := w.callBefore(f.PC)
 	if i < 0 || w.code[i].Indirect {
 		return 0, 0, false
 	}
-	s := w.before(i)
+	s := w.stateBefore(i)
 	if s == nil {
 		return 0, 0, false
 	}
-	return w.given(s, a.callee(w.code[i].Target).role)
+	return w.argumentOf(s, a.callee(w.code[i].Target).role)
 }
 
 // given finds the lock of a call among what the function was given.
-func (w *flow) given(s *state, called goruntime.CallRole) (register int, offset int64, ok bool) {
+func (w *flow) argumentOf(s *state, called goruntime.CallRole) (register int, offset int64, ok bool) {
 	m := w.a.machine
 	lock := s.regs[m.argument]
 	switch called {

@@ -10,27 +10,27 @@ import (
 )
 
 // String writes a term as the expression that it is.
-func (t *Term) String() string {
+func (t *expr) String() string {
 	if t == nil {
 		return "?"
 	}
 	switch t.kind {
-	case tConst:
+	case exprConst:
 		return "constant"
-	case tSlot:
+	case exprStackWord:
 		return "frame"
-	case tRegister:
+	case exprRegister:
 		return "register"
-	case tAdd:
+	case exprAdd:
 		return fmt.Sprintf("%v+", t.a)
-	case tSum:
+	case exprSum:
 		return fmt.Sprintf("(%v,%v)", t.a, t.b)
 	}
 	return fmt.Sprintf("[%v]", t.a)
 }
 
 // during gives what a function's frame says about locks during its calls of another one.
-func during(t *testing.T, a *Analyzer, caller, called string) []*Place {
+func during(t *testing.T, a *Analyzer, caller, called string) []*siteLocks {
 	t.Helper()
 	f, ok := a.p.Table.Find(caller)[caller]
 	if !ok {
@@ -42,13 +42,13 @@ func during(t *testing.T, a *Analyzer, caller, called string) []*Place {
 	if w == nil {
 		t.Fatalf("%s can't be analysed", caller)
 	}
-	var places []*Place
+	var places []*siteLocks
 	for i := range w.code {
 		if x := &w.code[i]; x.Op == machinecode.OpCall && !x.Indirect && a.callee(x.Target).f.Entry == x.Target &&
-			a.callee(x.Target).f.HasName(called) && w.before(i) != nil {
-			p := nothing
+			a.callee(x.Target).f.HasName(called) && w.stateBefore(i) != nil {
+			p := noLocks
 			if relevant {
-				p = w.place(x.Next, false)
+				p = w.locksAt(x.Next, false)
 			}
 			places = append(places, p)
 		}
@@ -97,7 +97,7 @@ func checkPlaces(t *testing.T, a *Analyzer) {
 	t.Helper()
 	for _, want := range underLock {
 		for _, p := range during(t, a, want.function, "main.work") {
-			wrongMode := slices.ContainsFunc(p.Holds, func(c Claim) bool { return c.Mode != want.mode })
+			wrongMode := slices.ContainsFunc(p.Holds, func(c lockRef) bool { return c.Mode != want.mode })
 			if len(p.Holds) != want.locks || wrongMode || p.Void {
 				t.Errorf("%s works: %d locks held %v, want %d of mode %d", want.function, len(p.Holds), p.Holds, want.locks, want.mode)
 			}

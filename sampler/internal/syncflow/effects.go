@@ -20,41 +20,41 @@ const (
 type effect struct {
 	does lockChange
 	mode Mode
-	lock *Term // by the registers at entry; nil where not known
+	lock *expr // by the registers at entry; nil where not known
 }
 
 // effectsOf gives what a function does to the locks of its callers, and which it takes for them; none for functions that
 // are too large for a helper, or called by too many helpers in a row: depth counts them.
 func (a *Analyzer) effectsOf(c *function, depth int) []effect {
 	switch {
-	case c.learned || c.quiet || c.busy || c.role != goruntime.CallOther || c.f.End-c.f.Entry > maxHelper:
+	case c.effectsKnown || c.ignored || c.inProgress || c.role != goruntime.CallOther || c.f.End-c.f.Entry > maxHelper:
 		return c.effects
 	case depth > maxDepth && !c.wrapper:
 		if !c.scanned {
 			a.scan(c)
 		}
-		a.cut = a.cut || c.direct
+		a.tooDeep = a.tooDeep || c.usesSync
 		return nil
-	case c.cutAt != 0 && c.cutAt <= depth:
-		a.cut = true
+	case c.tooDeepAt != 0 && c.tooDeepAt <= depth:
+		a.tooDeep = true
 		return nil
 	}
-	outer := a.cut
-	a.cut, c.busy = false, true
+	outer := a.tooDeep
+	a.tooDeep, c.inProgress = false, true
 	var effects []effect
 	if a.relevant(c, depth) {
 		if w := a.newFlow(c.f, depth); w != nil {
 			effects = w.effectsAtExit()
 		}
 	}
-	c.busy = false
-	if a.cut {
+	c.inProgress = false
+	if a.tooDeep {
 		// What it calls may give back what it takes: from less deep that can be seen.
-		c.cutAt, effects = depth, nil
+		c.tooDeepAt, effects = depth, nil
 	} else {
-		c.effects, c.learned = effects, true
+		c.effects, c.effectsKnown = effects, true
 	}
-	a.cut = a.cut || outer
+	a.tooDeep = a.tooDeep || outer
 	return effects
 }
 
@@ -74,8 +74,8 @@ func (w *flow) effectsAtExit() []effect {
 		for k := b.first; k <= b.last; k++ {
 			w.step(s, &w.code[k])
 		}
-		for _, r := range s.takeLent() {
-			lent = append(lent, effect{lends, r.mode, w.byEntry(r.lock)})
+		for _, r := range s.removeRetaken() {
+			lent = append(lent, effect{lends, r.mode, w.argumentExpr(r.lock)})
 		}
 		if out == nil {
 			out = s
@@ -88,14 +88,14 @@ func (w *flow) effectsAtExit() []effect {
 	}
 	effects := lent
 	for _, r := range out.released {
-		effects = append(effects, effect{releases, r.mode, w.byEntry(r.lock)})
+		effects = append(effects, effect{releases, r.mode, w.argumentExpr(r.lock)})
 	}
 	for _, h := range out.holds {
 		if h.via != 0 {
 			continue
 		}
 		// One without a name, even where it is not sure, is a lock that the caller may come to know and give back.
-		if t := w.byEntry(h.lock); h.sure || t == nil {
+		if t := w.argumentExpr(h.lock); h.sure || t == nil {
 			effects = append(effects, effect{takes, h.mode, t})
 		}
 	}
@@ -103,42 +103,42 @@ func (w *flow) effectsAtExit() []effect {
 }
 
 // byEntry gives a value by what the function's caller knows, nil where it can't be.
-func (w *flow) byEntry(v value) *Term {
+func (w *flow) argumentExpr(v value) *expr {
 	n := w.values.nodes[v]
 	switch n.kind {
 	case kEntry:
-		return &Term{kind: tRegister, c: int64(n.a)}
+		return &expr{kind: exprRegister, c: int64(n.a)}
 	case kConst:
-		return &Term{kind: tConst, c: n.c}
+		return &expr{kind: exprConst, c: n.c}
 	case kAdd, kLoad:
-		if a := w.byEntry(n.a); a != nil {
-			return made(n, a, nil)
+		if a := w.argumentExpr(n.a); a != nil {
+			return exprOf(n, a, nil)
 		}
 	case kSum:
-		if a, b := w.byEntry(n.a), w.byEntry(n.b); a != nil && b != nil {
-			return made(n, a, b)
+		if a, b := w.argumentExpr(n.a), w.argumentExpr(n.b); a != nil && b != nil {
+			return exprOf(n, a, b)
 		}
 	}
 	return nil
 }
 
 // substitute gives the value that a callee's term has for the caller, at the call.
-func (w *flow) substitute(s *state, t *Term) value {
+func (w *flow) valueAtCall(s *state, t *expr) value {
 	if t == nil {
 		return 0
 	}
 	vs := w.values
 	switch t.kind {
-	case tRegister:
+	case exprRegister:
 		return s.regs[t.c]
-	case tConst:
+	case exprConst:
 		return vs.constant(t.c)
-	case tAdd:
-		return vs.add(w.substitute(s, t.a), t.c)
-	case tSum:
-		return vs.sum(w.substitute(s, t.a), w.substitute(s, t.b), t.c)
-	case tLoad:
-		at := w.substitute(s, t.a)
+	case exprAdd:
+		return vs.add(w.valueAtCall(s, t.a), t.c)
+	case exprSum:
+		return vs.sum(w.valueAtCall(s, t.a), w.valueAtCall(s, t.b), t.c)
+	case exprLoad:
+		at := w.valueAtCall(s, t.a)
 		if off, ok := vs.inFrame(at); ok {
 			return s.slot(off)
 		}
