@@ -120,6 +120,12 @@ func CallRoleOf(function string) CallRole {
 // TakesOrReleases reports whether a call does something to a lock.
 func (r CallRole) TakesOrReleases() bool { return CallLock <= r && r <= CallRUnlockSlow }
 
+// UsesChannel reports whether a call sends to a channel, or receives from it.
+func (r CallRole) UsesChannel() bool { return r == CallSend || r == CallReceive || r == CallSelect }
+
+// EndsWaits reports whether a call may end waits for a WaitGroup or a Cond.
+func (r CallRole) EndsWaits() bool { return r == CallDone || r == CallAdd || r == CallSignal }
+
 // IsSlowPath reports whether a function is what an inlined one calls if its atomic instruction is not enough.
 func (r CallRole) IsSlowPath() bool {
 	return r == CallLockSlow || r == CallUnlockSlow || r == CallRUnlockSlow || r == CallReadSlow

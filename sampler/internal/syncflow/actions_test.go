@@ -8,9 +8,9 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/machinecode"
 )
 
-// usesDuring gives what a function's frame says that it may do, from its first call of another one on; of any by a register
+// actionsDuring gives what a function's frame says that it may do, from its first call of another one on; of any by a register
 // where that one has no name.
-func usesDuring(t *testing.T, a *Analyzer, caller, called string) []siteAction {
+func actionsDuring(t *testing.T, a *Analyzer, caller, called string) []siteAction {
 	t.Helper()
 	f, ok := a.p.Table.Find(caller)[caller]
 	if !ok {
@@ -66,7 +66,7 @@ var mayDo = []struct {
 	{"groups", "sync.(*Cond).Wait", "sync.runtime_notifyListWait", []ActionKind{Signal}},
 }
 
-func TestUses(t *testing.T) {
+func TestActions(t *testing.T) {
 	for _, arch := range []string{"amd64", "arm64"} {
 		for name, flags := range map[string][]string{
 			"plain":       nil,
@@ -80,7 +80,7 @@ func TestUses(t *testing.T) {
 				}
 				for _, want := range mayDo {
 					var does []ActionKind
-					for _, u := range usesDuring(t, programs[want.program], want.function, want.calls) {
+					for _, u := range actionsDuring(t, programs[want.program], want.function, want.calls) {
 						does = append(does, u.kind)
 					}
 					if !slices.Equal(does, want.does) {
@@ -93,7 +93,7 @@ func TestUses(t *testing.T) {
 }
 
 // What a deferred function does tells its closure, wherever the runtime has it.
-func TestDeeds(t *testing.T) {
+func TestDeferredActions(t *testing.T) {
 	for _, arch := range []string{"amd64", "arm64"} {
 		for name, flags := range map[string][]string{"plain": nil, "not optimised": {"-gcflags=-N -l"}} {
 			a := analyzer(t, buildFor(t, arch, "groups", flags...))
@@ -102,9 +102,9 @@ func TestDeeds(t *testing.T) {
 				if !ok {
 					t.Fatalf("no function %s", closure)
 				}
-				deeds := a.argumentActions(a.callee(f.Entry), maxActionDepth)
-				if len(deeds) != 1 || deeds[0].kind != Done || deeds[0].object.String() != "[register+]" {
-					t.Errorf("%s, %s: %s does %v", arch, name, closure, deeds)
+				acts := a.argumentActions(a.callee(f.Entry), maxActionDepth)
+				if len(acts) != 1 || acts[0].kind != Done || acts[0].object.String() != "[register+]" {
+					t.Errorf("%s, %s: %s does %v", arch, name, closure, acts)
 				}
 			}
 		}

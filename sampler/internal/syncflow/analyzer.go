@@ -10,7 +10,7 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 )
 
-// A Program is the target.
+// A Program is the program whose goroutines are looked at.
 type Program struct {
 	Table *pclntab.Table
 	Arch  string // GOARCH
@@ -44,7 +44,7 @@ type Analyzer struct {
 	tooDeep bool // some call was too deep to be followed, since this was last reset
 }
 
-// New gives an analyzer that has learned nothing yet, and may not: see Refill.
+// New returns an analyzer that knows nothing yet, and that learns nothing before the first Refill.
 func New(p Program) (*Analyzer, error) {
 	m := machineOf(p.Arch)
 	if m == nil {
@@ -54,14 +54,14 @@ func New(p Program) (*Analyzer, error) {
 		lockers: map[uint64]locker{}, semaphores: map[unwind.Site]*semaphoreWait{}}, nil
 }
 
-// Refill lets so much be analysed until the next Refill; what is met beyond stays unknown until then. One unit is about
-// an instruction; a million take a second or less. A function that is begun is analysed to its end, and what that takes
-// too much is taken off the next times.
+// Refill sets how much may be analysed until the next Refill; what is met beyond stays unknown until then. One unit is about an
+// instruction; a million take a second or less. A function that is begun is analysed to its end, and what that takes too much is
+// subtracted from the next Refill.
 func (a *Analyzer) Refill(work int) { a.left = min(a.left, 0) + work }
 
 func (a *Analyzer) spend(work int) { a.left, a.spent = a.left-work, a.spent+work }
 
-// Spent is the work that was done so far, in the same units.
+// Spent returns the work that was done so far, in the same units.
 func (a *Analyzer) Spent() int { return a.spent }
 
 // A function is what is known of one function.
@@ -89,7 +89,7 @@ type function struct {
 	actionDepth int // functions in a row that were followed for that, this one included
 }
 
-// callee gives what is known of the function at an address; of no function where none begins there.
+// callee returns what is known of the function that begins at an address; if none begins there, of a function that does nothing.
 func (a *Analyzer) callee(entry uint64) *function {
 	if c, ok := a.functions[entry]; ok {
 		return c
@@ -106,7 +106,7 @@ func (a *Analyzer) callee(entry uint64) *function {
 	return c
 }
 
-// text reads a function's code, nil where there is none or more than most bytes.
+// text reads a function's code. It is nil if there is none, or more than most bytes.
 func (a *Analyzer) text(f pclntab.Func, most uint64) []byte {
 	n := f.End - f.Entry
 	if n == 0 || n > most {
@@ -119,8 +119,8 @@ func (a *Analyzer) text(f pclntab.Func, most uint64) []byte {
 	return b
 }
 
-// relevant tells whether a function may have to do with locks: it calls package sync, has atomic instructions, or calls
-// a helper that takes or gives back locks.
+// relevant reports whether a function may have to do with locks: it calls package sync, has atomic instructions, or calls a helper
+// that takes or releases locks.
 func (a *Analyzer) relevant(c *function, depth int) bool {
 	if c.ignored {
 		return false
@@ -139,7 +139,7 @@ func (a *Analyzer) relevant(c *function, depth int) bool {
 	return false
 }
 
-// scan looks over a function's code without decoding it.
+// scan finds out what a function calls, without decoding its code.
 func (a *Analyzer) scan(c *function) {
 	c.scanned = true
 	text := a.text(c.f, maxCode)
@@ -150,8 +150,8 @@ func (a *Analyzer) scan(c *function) {
 		switch {
 		case to.role != goruntime.CallOther:
 			c.usesSync = c.usesSync || to.role.TakesOrReleases()
-			c.usesChannels = c.usesChannels || to.role == goruntime.CallSend || to.role == goruntime.CallReceive || to.role == goruntime.CallSelect
-			c.endsWaits = c.endsWaits || to.role == goruntime.CallDone || to.role == goruntime.CallAdd || to.role == goruntime.CallSignal
+			c.usesChannels = c.usesChannels || to.role.UsesChannel()
+			c.endsWaits = c.endsWaits || to.role.EndsWaits()
 		case !to.ignored && to.f.End-to.f.Entry <= maxHelper && !slices.Contains(c.calls, target):
 			c.calls = append(c.calls, target)
 		}
@@ -159,7 +159,7 @@ func (a *Analyzer) scan(c *function) {
 	c.usesSync = c.usesSync || found.Atomic || found.Indirect && found.Loads[0] && found.Loads[1]
 }
 
-// flowOf gives the data flow over a function, nil where there is none.
+// flowOf returns the data flow over a function, nil if it can't be analysed.
 func (a *Analyzer) flowOf(f pclntab.Func) *flow {
 	w, ok := a.flows[f.Entry]
 	if !ok {
@@ -172,7 +172,7 @@ func (a *Analyzer) flowOf(f pclntab.Func) *flow {
 	return w
 }
 
-// place gives what is known of a frame's place, nil where nothing is yet.
+// locksAt returns what a frame says about locks, nil if that is not known yet.
 func (a *Analyzer) locksAt(f *unwind.Frame) *siteLocks {
 	for int(f.Site) >= len(a.locksBySite) {
 		a.locksBySite = append(a.locksBySite, nil)
@@ -188,7 +188,7 @@ func (a *Analyzer) locksAt(f *unwind.Frame) *siteLocks {
 	return p
 }
 
-// nothing is the place of frames that have nothing to do with locks.
+// noLocks is what frames say that have nothing to do with locks.
 var noLocks = &siteLocks{}
 
 func (a *Analyzer) findLocksAt(f *unwind.Frame) *siteLocks {
@@ -200,7 +200,7 @@ func (a *Analyzer) findLocksAt(f *unwind.Frame) *siteLocks {
 	c := a.callee(fn.Entry)
 	switch c.role {
 	case goruntime.CallStops, goruntime.CallUnwinds, goruntime.CallCondWait:
-		return &siteLocks{Void: true}
+		return &siteLocks{unknown: true}
 	}
 	if goruntime.SavesRegisters(c.f.Name()) {
 		if w := a.flowOf(fn); w != nil {
@@ -213,7 +213,7 @@ func (a *Analyzer) findLocksAt(f *unwind.Frame) *siteLocks {
 	}
 	w := a.flowOf(fn)
 	if w == nil {
-		return &siteLocks{Void: true}
+		return &siteLocks{unknown: true}
 	}
 	return w.locksAt(f.PC, f.Exact)
 }

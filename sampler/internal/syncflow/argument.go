@@ -8,9 +8,10 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/machinecode"
 )
 
-// Receiver tells, of a frame that stands in a call which takes a lock, how far the lock lies from what the function was given
-// when it was called, and in which of the registers for whole numbers and pointers, counted from 0: that is c of
-// "c.mu.Lock()" in a method of c, which may be gone meanwhile. It is false where that is not so, or not known.
+// LockArgument says by which of its function's arguments a frame that stands in a call which takes a lock reached that lock: the
+// lock lies at an offset from what the argument points to, as in c.mu.Lock() in a method of c. Register is that of the argument,
+// among those that hold whole numbers and pointers, counted from 0; by now it may hold something else. LockArgument reports false
+// if the lock was reached in another way, or if the code doesn't say how.
 func (a *Analyzer) LockArgument(f *unwind.Frame) (register int, offset int64, ok bool) {
 	fn, found := a.p.Table.Func(f.PC)
 	if !found || f.Exact || a.left <= 0 {
@@ -28,11 +29,11 @@ func (a *Analyzer) LockArgument(f *unwind.Frame) (register int, offset int64, ok
 	if s == nil {
 		return 0, 0, false
 	}
-	return w.argumentOf(s, a.callee(w.code[i].Target).role)
+	return w.lockArgument(s, a.callee(w.code[i].Target).role)
 }
 
-// given finds the lock of a call among what the function was given.
-func (w *flow) argumentOf(s *state, called goruntime.CallRole) (register int, offset int64, ok bool) {
+// lockArgument returns by which argument of the function a call reaches the lock that it takes.
+func (w *flow) lockArgument(s *state, called goruntime.CallRole) (register int, offset int64, ok bool) {
 	m := w.a.machine
 	lock := s.regs[m.argument]
 	switch called {

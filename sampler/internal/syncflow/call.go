@@ -40,7 +40,7 @@ func (w *flow) call(s *state, x *machinecode.Instr) {
 	}
 }
 
-// target gives the address that a call goes to, 0 where it isn't known; of an indirect one also the address's value.
+// target returns the address that a call goes to, 0 if it isn't known, and of an indirect call the address's value.
 func (w *flow) target(s *state, x *machinecode.Instr) (uint64, value) {
 	if !x.Indirect {
 		return x.Target, 0
@@ -52,10 +52,10 @@ func (w *flow) target(s *state, x *machinecode.Instr) (uint64, value) {
 	return x.Target, to
 }
 
-// sudog names what a call of goruntime.CallSudog gives.
+// sudogValue returns the value that stands for the result of a call of goruntime.CallSudog.
 func (w *flow) sudogValue(x *machinecode.Instr) value { return w.values.named(x.PC, resultName) }
 
-// callee gives the address that an indirect call goes to.
+// callee returns the address that an indirect call goes to.
 func (w *flow) callee(s *state, x *machinecode.Instr) value {
 	at := w.address(s, x)
 	if x.Operand.InMemory {
@@ -64,8 +64,8 @@ func (w *flow) callee(s *state, x *machinecode.Instr) value {
 	return at
 }
 
-// callUnknown takes a call of a function that is not known. A closure may give back any lock (unlock := s.lock()); a
-// method of an interface only the one that it is called for, with all that lies in the same thing.
+// callUnknown brings a state past a call of a function that is not known. A closure may release any lock (unlock := s.lock());
+// a method of an interface only the receiver, and other locks in the object that the receiver lies in.
 func (w *flow) callUnknown(s *state, to value) {
 	m := w.a.machine
 	n := w.values.nodes[to]
@@ -75,17 +75,17 @@ func (w *flow) callUnknown(s *state, to value) {
 		return
 	}
 	table, method := w.values.split(n.a)
-	thing := s.regs[m.argument]
-	if thing != 0 && method == goruntime.SecondMethod && s.releaseVia(thing, table) {
+	receiver := s.regs[m.argument]
+	if receiver != 0 && method == goruntime.SecondMethod && s.releaseVia(receiver, table) {
 		return
 	}
-	receiver, _ := w.values.split(thing)
+	object, _ := w.values.split(receiver)
 	s.makeUnsure(func(h *hold) bool {
 		base, _ := w.values.split(h.lock)
-		return receiver == 0 || base == receiver
+		return object == 0 || base == object
 	})
-	if thing != 0 && method == goruntime.FirstMethod {
-		s.acquireVia(thing, table)
+	if receiver != 0 && method == goruntime.FirstMethod {
+		s.acquireVia(receiver, table)
 	}
 }
 
@@ -106,7 +106,7 @@ func (w *flow) effects(s *state, c *function) {
 	case goruntime.CallOther:
 		for _, e := range w.a.effectsOf(c, w.depth+1) {
 			lock := w.valueAtCall(s, e.lock)
-			switch e.does {
+			switch e.change {
 			case takes:
 				s.acquire(lock, e.mode, true)
 			case releases:
@@ -116,8 +116,8 @@ func (w *flow) effects(s *state, c *function) {
 	}
 }
 
-// during makes the state before a call that of the time until the call returns. Where a callee runs deferred functions
-// or waits for a sync.Cond, its own frame tells.
+// duringCall turns the state before a call into that of the time until the call returns: a lock that the callee releases counts as
+// released. If a callee runs deferred functions, or waits for a sync.Cond, its own frame says so.
 func (w *flow) duringCall(s *state, x *machinecode.Instr) {
 	if x.Op != machinecode.OpCall || x.Indirect {
 		return
@@ -133,7 +133,7 @@ func (w *flow) duringCall(s *state, x *machinecode.Instr) {
 		w.release(s, w.values.add(arg, -goruntime.RWMutexReaderSem), Read)
 	case goruntime.CallOther:
 		for _, e := range w.a.effectsOf(c, w.depth+1) {
-			if e.does != takes {
+			if e.change != takes {
 				w.release(s, w.valueAtCall(s, e.lock), e.mode)
 			}
 		}

@@ -18,13 +18,13 @@ const (
 
 // An effect is what a call of a function does to a lock, once it has returned.
 type effect struct {
-	does lockChange
-	mode Mode
-	lock *expr // by the registers at entry; nil where not known
+	change lockChange
+	mode   Mode
+	lock   *expr // by the registers at entry; nil if it is not known
 }
 
-// effectsOf gives what a function does to the locks of its callers, and which it takes for them; none for functions that
-// are too large for a helper, or called by too many helpers in a row: depth counts them.
+// effectsOf returns what a function does to the locks of its callers, and which it takes for them: l.lock() is such a function, and
+// l.unlock(). There are none if the function is too large for a helper, or if too many helpers call one another: depth counts them.
 func (a *Analyzer) effectsOf(c *function, depth int) []effect {
 	switch {
 	case c.effectsKnown || c.ignored || c.inProgress || c.role != goruntime.CallOther || c.f.End-c.f.Entry > maxHelper:
@@ -49,7 +49,7 @@ func (a *Analyzer) effectsOf(c *function, depth int) []effect {
 	}
 	c.inProgress = false
 	if a.tooDeep {
-		// What it calls may give back what it takes: from less deep that can be seen.
+		// What it calls may release what it takes: that can be found out when fewer helpers in a row have led here.
 		c.tooDeepAt, effects = depth, nil
 	} else {
 		c.effects, c.effectsKnown = effects, true
@@ -65,9 +65,8 @@ func (w *flow) effectsAtExit() []effect {
 	for i := range w.blocks {
 		b := &w.blocks[i]
 		x := &w.code[b.last]
-		leaves := x.Op == machinecode.OpReturn || x.Op == machinecode.OpJumpTo && x.Indirect ||
-			x.Op == machinecode.OpJump && (x.Target < w.f.Entry || x.Target >= w.f.End)
-		if b.in == nil || !leaves {
+		ends := x.Op == machinecode.OpReturn || x.Op != machinecode.OpCall && w.leavesFunction(x)
+		if b.in == nil || !ends {
 			continue
 		}
 		s := b.in.clone()
@@ -94,15 +93,16 @@ func (w *flow) effectsAtExit() []effect {
 		if h.via != 0 {
 			continue
 		}
-		// One without a name, even where it is not sure, is a lock that the caller may come to know and give back.
-		if t := w.argumentExpr(h.lock); h.sure || t == nil {
-			effects = append(effects, effect{takes, h.mode, t})
+		// A lock without a name, sure or not, is one that the caller may come to know, and release.
+		if e := w.argumentExpr(h.lock); h.sure || e == nil {
+			effects = append(effects, effect{takes, h.mode, e})
 		}
 	}
 	return slices.Clip(effects)
 }
 
-// byEntry gives a value by what the function's caller knows, nil where it can't be.
+// argumentExpr returns an expression for a value by the registers when the function was entered, which its caller knows. It is nil
+// if there is none.
 func (w *flow) argumentExpr(v value) *expr {
 	n := w.values.nodes[v]
 	switch n.kind {
@@ -122,23 +122,23 @@ func (w *flow) argumentExpr(v value) *expr {
 	return nil
 }
 
-// substitute gives the value that a callee's term has for the caller, at the call.
-func (w *flow) valueAtCall(s *state, t *expr) value {
-	if t == nil {
+// valueAtCall returns the value that an expression by a callee's registers at entry has for the caller, at the call.
+func (w *flow) valueAtCall(s *state, e *expr) value {
+	if e == nil {
 		return 0
 	}
 	vs := w.values
-	switch t.kind {
+	switch e.kind {
 	case exprRegister:
-		return s.regs[t.c]
+		return s.regs[e.c]
 	case exprConst:
-		return vs.constant(t.c)
+		return vs.constant(e.c)
 	case exprAdd:
-		return vs.add(w.valueAtCall(s, t.a), t.c)
+		return vs.add(w.valueAtCall(s, e.a), e.c)
 	case exprSum:
-		return vs.sum(w.valueAtCall(s, t.a), w.valueAtCall(s, t.b), t.c)
+		return vs.sum(w.valueAtCall(s, e.a), w.valueAtCall(s, e.b), e.c)
 	case exprLoad:
-		at := w.valueAtCall(s, t.a)
+		at := w.valueAtCall(s, e.a)
 		if off, ok := vs.inFrame(at); ok {
 			return s.slot(off)
 		}

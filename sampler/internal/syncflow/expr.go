@@ -1,6 +1,6 @@
 package syncflow
 
-// A Term says how to compute an address from a frame.
+// An expr says how to compute an address from a frame: [sp+24]+16 is the word 24 bytes from the stack pointer, plus 16.
 type expr struct {
 	kind exprKind
 	a, b *expr
@@ -18,7 +18,7 @@ const (
 	exprLoad               // the word at a
 )
 
-// made gives the term of a node that is made from others.
+// exprOf returns the expression for a node that is made from others.
 func exprOf(n node, a, b *expr) *expr {
 	switch n.kind {
 	case kAdd:
@@ -29,47 +29,47 @@ func exprOf(n node, a, b *expr) *expr {
 	return &expr{kind: exprLoad, a: a}
 }
 
-// A frame is what terms are evaluated in.
+// A frame is what expressions are evaluated in.
 type frame struct {
 	sp       uint64
 	m        Memory
-	register func(r int) (uint64, bool) // nil where the registers are gone
+	register func(r int) (uint64, bool) // nil if they are not known any more
 }
 
 // Memory is what a goroutine's frames and the pointers in them are read from.
 type Memory interface {
-	// Stack gives a word of the goroutine's stack, as it was copied.
+	// Stack returns a word of the goroutine's stack, as it was copied.
 	Stack(addr uint64) (uint64, bool)
-	// Heap gives another word of the target's memory.
+	// Heap returns another word of the target's memory.
 	Heap(addr uint64) (uint64, bool)
 }
 
-// eval gives a term's value, false where memory can't be read.
-func (t *expr) eval(f *frame) (uint64, bool) {
-	if t == nil {
+// eval returns an expression's value. It reports false if memory can't be read.
+func (e *expr) eval(f *frame) (uint64, bool) {
+	if e == nil {
 		return 0, false
 	}
-	switch t.kind {
+	switch e.kind {
 	case exprConst:
-		return uint64(t.c), true
+		return uint64(e.c), true
 	case exprStackWord:
-		return f.m.Stack(f.sp + uint64(t.c))
+		return f.m.Stack(f.sp + uint64(e.c))
 	case exprRegister:
 		if f.register == nil {
 			return 0, false
 		}
-		return f.register(int(t.c))
+		return f.register(int(e.c))
 	}
-	a, ok := t.a.eval(f)
+	a, ok := e.a.eval(f)
 	if !ok {
 		return 0, false
 	}
-	switch t.kind {
+	switch e.kind {
 	case exprAdd:
-		return a + uint64(t.c), true
+		return a + uint64(e.c), true
 	case exprSum:
-		b, ok := t.b.eval(f)
-		return a + b*uint64(t.c), ok
+		b, ok := e.b.eval(f)
+		return a + b*uint64(e.c), ok
 	}
 	if w, ok := f.m.Stack(a); ok {
 		return w, true

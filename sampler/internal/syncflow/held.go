@@ -15,9 +15,9 @@ type Held struct {
 	Mode Mode
 }
 
-// Held appends the locks that a goroutine holds, each once. Its frames come from the innermost to the outermost.
-// Registers are those of the innermost frame, by the numbers that instructions have for them; nil where it is not
-// known what they were. What isn't complete is worth asking again after a Refill.
+// Held appends the locks that a goroutine holds, each once. Its frames come from the innermost to the outermost. Registers are
+// those of the innermost frame, by the numbers that instructions have for them, and nil if they are not known. If the answer is not
+// complete, it is worth asking again after a Refill.
 func (a *Analyzer) Held(dst []Held, frames []unwind.Frame, m Memory, registers []uint64) (held []Held, complete bool) {
 	complete = true
 	first := len(dst)
@@ -31,10 +31,10 @@ func (a *Analyzer) Held(dst []Held, frames []unwind.Frame, m Memory, registers [
 		case p == nil:
 			dst, complete = dst[:first], false
 			continue
-		case p.Void:
+		case p.unknown:
 			dst = dst[:first]
 			continue
-		case len(p.Holds) == 0 && len(p.Releases) == 0:
+		case len(p.held) == 0 && len(p.released) == 0:
 			continue
 		}
 		fr := frame{sp: f.SP, m: m, register: a.registers(frames, i, m, registers)}
@@ -43,15 +43,15 @@ func (a *Analyzer) Held(dst []Held, frames []unwind.Frame, m Memory, registers [
 	return dst, complete
 }
 
-// apply changes what the frames outside of this one hold to what they and this one hold.
+// apply turns the locks that the callers of a frame hold into those that they and the frame hold.
 func (a *Analyzer) apply(p *siteLocks, dst []Held, first int, f *frame) []Held {
-	for _, r := range p.Releases {
-		lock, ok := r.Lock.eval(f)
-		kept := slices.DeleteFunc(dst[first:], func(h Held) bool { return h.Mode == r.Mode && (!ok || h.Lock == lock) })
+	for _, r := range p.released {
+		lock, ok := r.lock.eval(f)
+		kept := slices.DeleteFunc(dst[first:], func(h Held) bool { return h.Mode == r.mode && (!ok || h.Lock == lock) })
 		dst = dst[:first+len(kept)]
 	}
-	for _, c := range p.Holds {
-		h, ok := a.resolve(&c, f)
+	for _, r := range p.held {
+		h, ok := a.resolve(&r, f)
 		if lock := h.Lock; ok && lock != 0 && !slices.Contains(dst[first:], h) {
 			dst = append(dst, h)
 		}
@@ -59,7 +59,7 @@ func (a *Analyzer) apply(p *siteLocks, dst []Held, first int, f *frame) []Held {
 	return dst
 }
 
-// registers gives access to the registers of a frame that stands at an instruction and not in a call.
+// registers returns access to the registers of a frame that stands at an instruction; nil for one that stands in a call.
 func (a *Analyzer) registers(frames []unwind.Frame, i int, m Memory, innermost []uint64) func(int) (uint64, bool) {
 	if !frames[i].Exact {
 		return nil
@@ -74,11 +74,11 @@ func (a *Analyzer) registers(frames []unwind.Frame, i int, m Memory, innermost [
 	}
 	inner := &frames[i-1]
 	p := a.locksAt(inner)
-	if p == nil || p.Saved == nil {
+	if p == nil || p.saved == nil {
 		return nil
 	}
 	return func(r int) (uint64, bool) {
-		at, ok := p.Saved[r]
+		at, ok := p.saved[r]
 		if !ok {
 			return 0, false
 		}
@@ -86,13 +86,13 @@ func (a *Analyzer) registers(frames []unwind.Frame, i int, m Memory, innermost [
 	}
 }
 
-// resolve gives the lock that a claim is about.
-func (a *Analyzer) resolve(c *lockRef, f *frame) (Held, bool) {
-	lock, ok := c.Lock.eval(f)
-	if c.Via == nil || !ok {
-		return Held{lock, c.Mode}, ok
+// resolve returns the lock that a frame holds by a lockRef.
+func (a *Analyzer) resolve(r *lockRef, f *frame) (Held, bool) {
+	lock, ok := r.lock.eval(f)
+	if r.via == nil || !ok {
+		return Held{lock, r.mode}, ok
 	}
-	table, ok := c.Via.eval(f)
+	table, ok := r.via.eval(f)
 	if !ok {
 		return Held{}, false
 	}
@@ -109,7 +109,7 @@ func (a *Analyzer) resolve(c *lockRef, f *frame) (Held, bool) {
 
 // A locker is what the methods of an interface's table do.
 type locker struct {
-	locks  bool // the first takes a lock, and the second gives it back
+	locks  bool // the first takes a lock, and the second releases it
 	mode   Mode
 	offset int64 // of the lock in what the interface holds
 }
@@ -127,12 +127,13 @@ func (a *Analyzer) lockerOf(table uint64) locker {
 		return locker{}
 	}
 	taken, ok := a.soleEffect(binary.LittleEndian.Uint64(methods[:]), takes)
-	given, ok2 := a.soleEffect(binary.LittleEndian.Uint64(methods[8:]), releases)
-	taken.locks = ok && ok2 && taken == given
+	released, ok2 := a.soleEffect(binary.LittleEndian.Uint64(methods[8:]), releases)
+	taken.locks = ok && ok2 && taken == released
 	return taken
 }
 
-// only gives what a method does to a lock of its receiver, if that is all that it does.
+// soleEffect returns which lock of its receiver a method takes, or releases, as is wanted. It reports false if the method does not
+// do that, or does more.
 func (a *Analyzer) soleEffect(entry uint64, want lockChange) (locker, bool) {
 	c := a.callee(entry)
 	switch {
@@ -142,13 +143,13 @@ func (a *Analyzer) soleEffect(entry uint64, want lockChange) (locker, bool) {
 		return locker{mode: Read}, true
 	}
 	effects := a.effectsOf(c, 1)
-	if len(effects) != 1 || effects[0].does != want || effects[0].lock == nil {
+	if len(effects) != 1 || effects[0].change != want || effects[0].lock == nil {
 		return locker{}, false
 	}
 	e := &effects[0]
-	l, t := locker{mode: e.mode}, e.lock
-	if t.kind == exprAdd {
-		l.offset, t = t.c, t.a
+	l, at := locker{mode: e.mode}, e.lock
+	if at.kind == exprAdd {
+		l.offset, at = at.c, at.a
 	}
-	return l, t.kind == exprRegister && machinecode.Reg(t.c) == a.machine.argument
+	return l, at.kind == exprRegister && machinecode.Reg(at.c) == a.machine.argument
 }

@@ -2,39 +2,34 @@ package syncflow
 
 import "github.com/cpprof/cpprof/sampler/internal/machinecode"
 
-// A Place is what a frame at one place in the code says about locks.
+// A siteLocks is what a frame at one place in the code says about locks.
 type siteLocks struct {
-	Holds    []lockRef // taken, and not yet given back
-	Releases []lockRef // given back, without having been taken in this function; Lock is nil where it is not known
-	// Void: of the frames outside of this one, and of this one, nothing can be said: deferred functions run, or a lock
-	// is given back for the time of a wait.
-	Void bool
-	// Saved are the words, relative to the stack pointer, that hold the registers of the frame outside of this one, for
-	// a function that interrupts.
-	Saved map[int]int64
+	held     []lockRef // taken, and not released yet
+	released []lockRef // released, without having been taken in this function; lock is nil if it is not known
+	// unknown: nothing can be said of this frame, nor of those that called it. Deferred functions run, or a lock is released for
+	// the time of a wait.
+	unknown bool
+	// saved are the words, relative to the stack pointer, that hold the registers of the interrupted function, in a frame of one
+	// that interrupts.
+	saved map[int]int64
 }
 
-// A Claim is a lock, and how to find its address from a frame.
+// A lockRef is a lock, and how to find its address from a frame.
 type lockRef struct {
-	Lock *expr
-	Mode Mode
-	Via  *expr // table of methods of an interface, which tells what Lock leads to; nil where that is known
+	lock *expr
+	mode Mode
+	via  *expr // the interface's table of methods, if only that table says what lock leads to; else nil
 }
 
-// place says what holds at an instruction, or, where it is a return address, during the call before it.
+// locksAt returns what a frame says that stands at an instruction, or in the call before it if pc is a return address.
 func (w *flow) locksAt(pc uint64, exact bool) *siteLocks {
-	i := w.indexOf(pc)
-	if !exact {
-		if i = w.callBefore(pc); i < 0 {
-			return &siteLocks{Void: true}
-		}
-	}
+	i := w.instructionAt(pc, exact)
 	if i < 0 {
-		return &siteLocks{Void: true}
+		return &siteLocks{unknown: true}
 	}
 	s := w.stateBefore(i)
 	if s == nil {
-		return &siteLocks{Void: true} // only the runtime leads here
+		return &siteLocks{unknown: true} // only the runtime leads here
 	}
 	if !exact {
 		w.duringCall(s, &w.code[i])
@@ -44,25 +39,25 @@ func (w *flow) locksAt(pc uint64, exact bool) *siteLocks {
 		if !h.sure {
 			continue
 		}
-		c := lockRef{Lock: w.exprFor(s, h.lock, exact, 0), Mode: h.mode}
+		r := lockRef{lock: w.exprFor(s, h.lock, exact, 0), mode: h.mode}
 		if h.via != 0 {
-			c.Via = w.exprFor(s, h.via, exact, 0)
+			r.via = w.exprFor(s, h.via, exact, 0)
 		}
-		if c.Lock != nil && (h.via == 0 || c.Via != nil) {
-			p.Holds = append(p.Holds, c)
+		if r.lock != nil && (h.via == 0 || r.via != nil) {
+			p.held = append(p.held, r)
 		}
 	}
 	for _, r := range s.released {
-		p.Releases = append(p.Releases, lockRef{Lock: w.exprFor(s, r.lock, exact, 0), Mode: r.mode})
+		p.released = append(p.released, lockRef{lock: w.exprFor(s, r.lock, exact, 0), mode: r.mode})
 	}
 	return p
 }
 
-// maxTerm bounds the depth of a term.
+// maxExpr bounds the depth of an expression.
 const maxExpr = 6
 
-// locate finds a value in the frame: a constant, a word or register that holds it or something at a fixed distance, or
-// what it is made of. Nil: nothing leads to it.
+// exprFor returns an expression for a value: a constant, a word of the frame or a register that holds the value or something at a
+// fixed distance from it, or an expression of the values that it is made of. It is nil if nothing in the frame leads there.
 func (w *flow) exprFor(s *state, v value, exact bool, depth int) *expr {
 	if v == 0 || depth > maxExpr {
 		return nil
@@ -102,20 +97,17 @@ func (w *flow) exprFor(s *state, v value, exact bool, depth int) *expr {
 	return nil
 }
 
-func plus(t *expr, c int64) *expr {
+func plus(e *expr, c int64) *expr {
 	if c == 0 {
-		return t
+		return e
 	}
-	return &expr{kind: exprAdd, a: t, c: c}
+	return &expr{kind: exprAdd, a: e, c: c}
 }
 
-// injection finds where a function that interrupts another one saved its registers.
+// savedRegisters returns where a function that interrupts another one saved its registers.
 func (w *flow) savedRegisters(pc uint64, exact bool) *siteLocks {
 	p := &siteLocks{}
-	i := w.indexOf(pc)
-	if !exact {
-		i = w.callBefore(pc)
-	}
+	i := w.instructionAt(pc, exact)
 	if i < 0 {
 		return p
 	}
@@ -126,10 +118,10 @@ func (w *flow) savedRegisters(pc uint64, exact bool) *siteLocks {
 	sp, known := w.values.inFrame(s.regs[w.a.machine.SP])
 	for _, word := range s.slots {
 		if n := w.values.nodes[word.v]; known && n.kind == kEntry {
-			if p.Saved == nil {
-				p.Saved = map[int]int64{}
+			if p.saved == nil {
+				p.saved = map[int]int64{}
 			}
-			p.Saved[int(n.a)] = word.off - sp
+			p.saved[int(n.a)] = word.off - sp
 		}
 	}
 	return p

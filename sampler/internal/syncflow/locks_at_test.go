@@ -97,29 +97,29 @@ func checkPlaces(t *testing.T, a *Analyzer) {
 	t.Helper()
 	for _, want := range underLock {
 		for _, p := range during(t, a, want.function, "main.work") {
-			wrongMode := slices.ContainsFunc(p.Holds, func(c lockRef) bool { return c.Mode != want.mode })
-			if len(p.Holds) != want.locks || wrongMode || p.Void {
-				t.Errorf("%s works: %d locks held %v, want %d of mode %d", want.function, len(p.Holds), p.Holds, want.locks, want.mode)
+			wrongMode := slices.ContainsFunc(p.held, func(c lockRef) bool { return c.mode != want.mode })
+			if len(p.held) != want.locks || wrongMode || p.unknown {
+				t.Errorf("%s works: %d locks held %v, want %d of mode %d", want.function, len(p.held), p.held, want.locks, want.mode)
 			}
 		}
 	}
 	// What gives back its caller's lock says so while it has not taken it again.
 	for _, p := range during(t, a, "main.(*thing).relax", "main.work") {
-		if len(p.Releases) != 1 || p.Releases[0].Lock == nil {
-			t.Errorf("main.(*thing).relax works: releases %v", p.Releases)
+		if len(p.released) != 1 || p.released[0].lock == nil {
+			t.Errorf("main.(*thing).relax works: releases %v", p.released)
 		}
 	}
 	for _, p := range during(t, a, "main.(*thing).relaxing", "main.(*thing).relax") {
-		if len(p.Holds) != 0 {
-			t.Errorf("main.(*thing).relaxing relaxes: %v", p.Holds)
+		if len(p.held) != 0 {
+			t.Errorf("main.(*thing).relaxing relaxes: %v", p.held)
 		}
 	}
 	for _, p := range during(t, a, "main.(*thing).relaxing", "main.pause") {
-		if len(p.Holds) != 1 {
-			t.Errorf("main.(*thing).relaxing after that: %v", p.Holds)
+		if len(p.held) != 1 {
+			t.Errorf("main.(*thing).relaxing after that: %v", p.held)
 		}
 	}
-	if ps := during(t, a, "main.(*thing).release", "main.work"); len(ps) != 2 || len(ps[1].Holds) != 0 {
+	if ps := during(t, a, "main.(*thing).release", "main.work"); len(ps) != 2 || len(ps[1].held) != 0 {
 		t.Errorf("main.(*thing).release works after a closure gave back the lock: %v", ps)
 	}
 }
@@ -142,7 +142,7 @@ func TestNested(t *testing.T) {
 	for _, arch := range []string{"amd64", "arm64"} {
 		var held []int
 		for _, p := range during(t, analyzer(t, build(t, arch)), "main.nested", "internal/sync.(*Mutex).lockSlow") {
-			held = append(held, len(p.Holds))
+			held = append(held, len(p.held))
 		}
 		if !slices.Equal(held, []int{0, 1}) {
 			t.Errorf("%s: %d locks are held while waiting for one more, want 0 and 1", arch, held)
@@ -157,8 +157,8 @@ func TestUnlocking(t *testing.T) {
 		a := analyzer(t, build(t, arch))
 		for called, want := range map[string]int{"sync.runtime_Semrelease": 1, "internal/sync.(*Mutex).unlockSlow": 0} {
 			for _, p := range during(t, a, unlock, called) {
-				if len(p.Holds) != want {
-					t.Errorf("%s: %s calls %s: %v", arch, unlock, called, p.Holds)
+				if len(p.held) != want {
+					t.Errorf("%s: %s calls %s: %v", arch, unlock, called, p.held)
 				}
 			}
 		}
@@ -176,7 +176,7 @@ func TestEffects(t *testing.T) {
 				continue
 			}
 			for _, e := range a.effectsOf(a.callee(f.Entry), 1) {
-				got[f.Name()] += fmt.Sprintf(" %d%d%v", e.does, e.mode, e.lock)
+				got[f.Name()] += fmt.Sprintf(" %d%d%v", e.change, e.mode, e.lock)
 			}
 		}
 		for name, want := range map[string]string{

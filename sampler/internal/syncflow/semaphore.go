@@ -2,21 +2,20 @@ package syncflow
 
 import (
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
-	"github.com/cpprof/cpprof/sampler/internal/machinecode"
-
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+	"github.com/cpprof/cpprof/sampler/internal/machinecode"
 )
 
 // parkFrames bounds the innermost frames of a goroutine that is parked, down to the one that waits for a semaphore.
 const parkFrames = 6
 
-// A wait is where the frame of runtime.semacquire1 has the semaphore's address, and that of the runtime.sudog with which it
-// waits.
+// A semaphoreWait is where a frame of runtime.semacquire1 holds the address of the semaphore, and that of the runtime.sudog with
+// which it waits.
 type semaphoreWait struct{ semaphore, sudog *expr }
 
-// Semaphore gives the address of the semaphore that a goroutine waits for that is parked in runtime.semacquire1: its
-// argument, which it keeps in its frame; and of the runtime.sudog that it waits with. 0 where that can't be found. Frames
-// come from the innermost to the outermost.
+// Semaphore returns the address of the semaphore that a goroutine waits for, and that of the runtime.sudog with which it waits, if
+// the goroutine is parked in runtime.semacquire1: the function's frame holds both. What is not found is 0. Frames come from the
+// innermost to the outermost.
 func (a *Analyzer) Semaphore(frames []unwind.Frame, m Memory) (semaphore, sudog uint64) {
 	for i := range frames[:min(len(frames), parkFrames)] {
 		f := &frames[i]
@@ -33,8 +32,8 @@ func (a *Analyzer) Semaphore(frames []unwind.Frame, m Memory) (semaphore, sudog 
 	return 0, 0
 }
 
-// waitAt gives how to find the semaphore from a frame, nil where it is not that of semacquire1. There are few places where
-// goroutines are parked, so all of them are known soon.
+// semaphoreAt returns how to find the semaphore from a frame, nil if the frame is not that of semacquire1. There are few places
+// at which goroutines are parked, so all of them are known soon.
 func (a *Analyzer) semaphoreAt(f *unwind.Frame) *semaphoreWait {
 	t, known := a.semaphores[f.Site]
 	if !known {

@@ -15,18 +15,18 @@ const (
 	Read              // a sync.RWMutex by a reader
 )
 
-// A hold is a lock that is taken and not yet given back: on all paths that lead here where it is sure, else on some.
+// A hold is a lock that is taken and not released yet: on all paths that lead here if it is sure, else on some.
 type hold struct {
 	lock value
 	mode Mode
-	via  value // table of methods of the interface by which it was taken: what it leads to is seen in a frame only; else 0
+	via  value // the table of methods of the interface by which it was taken, as only a frame shows what that leads to; else 0
 	sure bool
 }
 
-// same tells whether two holds are of one lock.
+// same reports whether two holds are of one lock.
 func (h *hold) same(o *hold) bool { return h.lock == o.lock && h.mode == o.mode && h.via == o.via }
 
-// A release is a lock that was given back without having been taken before. Its address can be unknown.
+// A release is a lock that was released without having been taken before. Its address can be unknown.
 type release struct {
 	lock value
 	mode Mode
@@ -46,8 +46,8 @@ type state struct {
 	slots    []slot // by offset
 	holds    []hold
 	released []release
-	swapped  value // address of the last atomic compare and swap, and
-	added    value // of the last atomic addition that is not told of in events, until the next call
+	swapped  value // address of the last atomic compare and swap since the last call, and
+	added    value // of the last atomic addition that flow.atomics does not have
 }
 
 func (s *state) clone() *state {
@@ -56,7 +56,7 @@ func (s *state) clone() *state {
 	return &c
 }
 
-// join makes s what holds on either path.
+// join makes s what is known if either path may have led here.
 func (s *state) join(o *state) {
 	for i, v := range s.regs {
 		if v != o.regs[i] {
@@ -78,7 +78,7 @@ func (s *state) equal(o *state) bool {
 		slices.Equal(s.holds, o.holds) && slices.Equal(s.released, o.released)
 }
 
-// sort brings the locks in an order of their own.
+// sort puts the locks in an order that does not depend on the paths that led here.
 func (s *state) sort() {
 	slices.SortFunc(s.holds, func(a, b hold) int {
 		return cmp.Or(cmp.Compare(a.lock, b.lock), cmp.Compare(a.mode, b.mode), cmp.Compare(a.via, b.via))
@@ -102,7 +102,7 @@ func (s *state) joinHolds(o *state) {
 		}
 	}
 	for _, r := range o.released {
-		s.note(r)
+		s.addRelease(r)
 	}
 }
 
@@ -110,8 +110,8 @@ func (s *state) find(lock value, m Mode) int {
 	return slices.IndexFunc(s.holds, func(h hold) bool { return h.lock == lock && (h.mode == m || h.via != 0) })
 }
 
-// note adds a release.
-func (s *state) note(r release) {
+// addRelease adds a release.
+func (s *state) addRelease(r release) {
 	if !slices.Contains(s.released, r) {
 		s.released = append(s.released, r)
 	}
@@ -127,7 +127,7 @@ func (s *state) acquire(lock value, m Mode, sure bool) {
 	s.holds = append(s.holds, hold{lock: lock, mode: m, sure: sure})
 }
 
-// maxVia bounds the first methods of interfaces that are taken for Lock until a frame tells.
+// maxVia bounds the calls of first methods of interfaces that are taken for Lock until a frame shows what they are.
 const maxVia = 3
 
 // acquireVia takes what may be a lock, by the first method of an interface.
@@ -146,7 +146,7 @@ func (s *state) acquireVia(lock, via value) {
 	}
 }
 
-// releaseVia gives it back, by the second method, and tells whether it was taken.
+// releaseVia releases it, by the second method. It reports whether it was taken.
 func (s *state) releaseVia(lock, via value) bool {
 	i := slices.IndexFunc(s.holds, func(h hold) bool { return h.lock == lock && h.via == via })
 	if i >= 0 {
@@ -155,8 +155,8 @@ func (s *state) releaseVia(lock, via value) bool {
 	return i >= 0
 }
 
-// release gives a lock back. Where it is none of those held by name, it is one that may be held, if its name means
-// nothing outside of the function; else a lock of the caller's, or one of those held by another name.
+// release releases a lock. If none is held by that value, it is a lock that may be held, unless the caller of the function knows
+// the lock by that value (foreign). Else it is a lock that the caller holds, or one that is held here by another value.
 func (s *state) release(lock value, m Mode, foreign bool) {
 	i := s.find(lock, m)
 	if (i < 0 || lock == 0) && !foreign {
@@ -167,10 +167,10 @@ func (s *state) release(lock value, m Mode, foreign bool) {
 		return
 	}
 	s.makeUnsure(func(h *hold) bool { return h.mode == m })
-	s.note(release{lock, m})
+	s.addRelease(release{lock, m})
 }
 
-// takeLent takes out of a state the locks that were given back and taken again: the caller holds them as before.
+// removeRetaken takes the locks out of a state that were released and taken again: the caller holds them as before.
 func (s *state) removeRetaken() (lent []release) {
 	s.released = slices.DeleteFunc(s.released, func(r release) bool {
 		i := slices.IndexFunc(s.holds, func(h hold) bool {
@@ -185,7 +185,7 @@ func (s *state) removeRetaken() (lent []release) {
 	return lent
 }
 
-// doubt makes holds unsure.
+// makeUnsure makes holds unsure.
 func (s *state) makeUnsure(which func(*hold) bool) {
 	for i := range s.holds {
 		if h := &s.holds[i]; which(h) {
@@ -213,7 +213,7 @@ func (s *state) slot(off int64) value {
 	return 0
 }
 
-// setSlot writes a word; what overlaps it is unknown then.
+// setSlot writes a word. Words that overlap it are unknown then.
 func (s *state) setSlot(off int64, v value) {
 	s.killSlots(off, off+8)
 	if v == 0 || len(s.slots) >= maxSlots {
@@ -233,7 +233,7 @@ func (s *state) killSlots(from, to int64) {
 	s.slots = slices.Delete(s.slots, i, j)
 }
 
-// forget makes every register, word and lock unknown whose value or address is made from v: v gets another meaning.
+// forget makes every register, word and lock unknown whose value or address is made from v, before v stands for something else.
 func (s *state) forget(vs *values, v value) {
 	for i, w := range s.regs {
 		if w >= v && vs.depends(w, v) {
@@ -255,7 +255,7 @@ func (s *state) forget(vs *values, v value) {
 		if vs.depends(r.lock, v) {
 			r.lock = 0
 		}
-		s.note(r)
+		s.addRelease(r)
 	}
 	if vs.depends(s.swapped, v) {
 		s.swapped = 0

@@ -49,7 +49,7 @@ func (w *flow) kill(s *state, m uint32) {
 	}
 }
 
-// name gives what a register holds, by a new name where that is not known.
+// nameOf returns what a register holds; if that is not known, a new value stands for it from here on.
 func (w *flow) nameOf(s *state, x *machinecode.Instr, r machinecode.Reg) value {
 	if r == machinecode.NoReg {
 		return 0
@@ -68,7 +68,7 @@ const (
 	resultName = 66 // of a call
 )
 
-// address gives an operand's value, or its address where it is in memory.
+// address returns an operand's value, or its address if it is in memory.
 func (w *flow) address(s *state, x *machinecode.Instr) value {
 	o := &x.Operand
 	var v value
@@ -106,8 +106,8 @@ func (w *flow) set(s *state, r machinecode.Reg, v value) {
 	}
 }
 
-// word gives the word of memory at an address. What is loaded anew can be another word than the one loaded before from
-// there, so that nothing keeps its name.
+// loadWord returns the word of memory at an address. It can be another word than the one that was loaded from there before: what
+// holds that one is unknown from here on, since both would have the same value.
 func (w *flow) loadWord(s *state, x *machinecode.Instr, at value, n int) value {
 	if at == 0 {
 		return 0
@@ -170,8 +170,8 @@ func (w *flow) put(s *state, x *machinecode.Instr, off int64, r machinecode.Reg)
 	s.setSlot(off, w.nameOf(s, x, r))
 }
 
-// atomic takes the instructions that take and give back locks where Lock and Unlock are inlined. That a compare and swap
-// is Lock's shows where it can fail: see branch.
+// atomic brings a state past the instructions that take and release locks if Lock and Unlock are inlined. Whether a compare and
+// swap is that of Lock shows where it can fail: see branch.
 func (w *flow) atomic(s *state, x *machinecode.Instr) {
 	at := w.address(s, x)
 	if x.Op == machinecode.OpSwap {
@@ -195,9 +195,13 @@ func (w *flow) atomic(s *state, x *machinecode.Instr) {
 	}
 }
 
-// branch brings the state at a branch to one of the ways from it. Where the other way leads to the slow path of a
-// function of package sync, that function is inlined, and the atomic instruction before is its fast path. (The
-// compiler does not always say of that instruction that it is inlined.)
+// branch brings the state at a branch to one of the two ways from it. If one of them leads to the slow path of a function of package
+// sync, that function is inlined, and the atomic instruction before is its fast path:
+//
+//	lock cmpxchg [rdi], ecx   // swapped is the address in rdi
+//	jne slow                  // on the way to slow, nothing is held yet; on the other way, the lock at rdi is
+//
+// (The compiler does not always say of that instruction that it is inlined.)
 func (w *flow) branch(s *state, from, to *block) {
 	slow := goruntime.CallOther
 	for _, j := range from.next {
@@ -225,7 +229,7 @@ func (w *flow) branch(s *state, from, to *block) {
 	}
 }
 
-// release gives a lock back. A name that the function's caller understands is foreign.
+// release releases a lock. A value that the function's caller knows is foreign.
 func (w *flow) release(s *state, lock value, m Mode) {
 	s.release(lock, m, lock != 0 && w.argumentExpr(lock) != nil)
 }

@@ -2,11 +2,17 @@ package syncflow
 
 import "github.com/cpprof/cpprof/sampler/internal/machinecode"
 
-// A value is what a register or a word of the stack holds, symbolically: the number of a node. Equal values are equal
-// numbers. 0 is not known.
+// A value stands for what a register or a word of the stack holds: it is the number of a node. Values that are equal have the same
+// number. 0 is not known. After
+//
+//	mov rcx, [rax+16]   // rcx: the word at (rax at entry) + 16
+//	lea rbx, [rcx+24]   // rbx: that word + 24
+//
+// rbx has a value of four nodes, kAdd of kLoad of kAdd of kEntry, whatever the program has in memory. If the stack has the value of
+// rcx somewhere, that of rbx can be computed from it later on, when the registers are gone.
 type value int32
 
-// A kind says what a node is.
+// A kind is what a node stands for.
 type kind uint8
 
 const (
@@ -70,7 +76,7 @@ func (v *values) named(pc uint64, n int) value {
 	return v.of(node{kind: kNamed, a: value(n), c: int64(pc)})
 }
 
-// add gives a + c.
+// add returns a + c.
 func (v *values) add(a value, c int64) value {
 	if a == 0 || c == 0 {
 		return a
@@ -86,7 +92,7 @@ func (v *values) add(a value, c int64) value {
 	return v.of(node{kind: kAdd, a: a, c: c})
 }
 
-// sum gives a + b*scale.
+// sum returns a + b*scale.
 func (v *values) sum(a, b value, scale int64) value {
 	if a == 0 || b == 0 {
 		return 0
@@ -102,7 +108,7 @@ func (v *values) sum(a, b value, scale int64) value {
 	return v.add(v.of(node{kind: kSum, a: base, b: index, c: scale}), off+more*scale)
 }
 
-// load gives the word at an address that is not in the frame.
+// load returns the word at an address that is not in the frame.
 func (v *values) load(a value) value {
 	if a == 0 {
 		return 0
@@ -110,7 +116,7 @@ func (v *values) load(a value) value {
 	return v.of(node{kind: kLoad, a: a})
 }
 
-// split gives a value as another one plus a constant.
+// split returns a value as another one plus a constant.
 func (v *values) split(a value) (base value, off int64) {
 	if n := v.nodes[a]; n.kind == kAdd {
 		return n.a, n.c
@@ -118,13 +124,13 @@ func (v *values) split(a value) (base value, off int64) {
 	return a, 0
 }
 
-// inFrame gives the offset of an address in the frame.
+// inFrame returns the offset of an address in the frame.
 func (v *values) inFrame(a value) (int64, bool) {
 	n := v.nodes[a]
 	return n.c, n.kind == kFrame
 }
 
-// depends tells whether a value is made from another one.
+// depends reports whether a value is made from another one.
 func (v *values) depends(a, on value) bool {
 	for a > on || a == on { // parts have smaller numbers
 		if a == on {
