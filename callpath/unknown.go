@@ -36,6 +36,22 @@ func Unknown(t *calltree.Tree, m *calltree.Membership, p Path) []string {
 	return said
 }
 
+// Misspelt says which functions of the paths occur nowhere in the tree, as Unknown does; it is nil if all occur. Typed time,
+// classes and aspects may well cost nothing, and are passed over.
+func Misspelt(t *calltree.Tree, m *calltree.Membership, paths ...Path) error {
+	var said []string
+	for _, p := range paths {
+		p.Elements = slices.DeleteFunc(slices.Clone(p.Elements), func(e Element) bool {
+			return e.Aspect() || calltree.KindOf(e.Name) != calltree.Function
+		})
+		said = append(said, Unknown(t, m, p)...)
+	}
+	if len(said) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(said, "; "))
+}
+
 // Aspects checks that the aspects of paths are defined; the error names those that one may have meant.
 func Aspects(m *calltree.Membership, paths ...Path) error {
 	for _, p := range paths {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -38,6 +39,20 @@ func ReadExecutable(path string) (Executable, error) {
 	// Of the standard library's module, or a wrapper (go1.25.3) that starts what is.
 	e.Toolchain = strings.HasPrefix(info.Path, "cmd/") && info.Main.Path == "" || strings.HasPrefix(info.Path, "golang.org/dl/")
 	return e, nil
+}
+
+// StartsPrograms reports whether the go command, with these arguments, runs programs that are not the toolchain's. It is
+// false for other programs.
+func (e Executable) StartsPrograms(args []string) bool {
+	if !e.Toolchain {
+		return false
+	}
+	if len(args) > 1 && args[0] == "-C" {
+		args = args[2:]
+	} else if len(args) > 0 && strings.HasPrefix(args[0], "-C=") {
+		args = args[1:]
+	}
+	return len(args) > 0 && slices.Contains([]string{"run", "test", "tool", "generate"}, args[0])
 }
 
 func notGo(path string) error {

@@ -14,6 +14,8 @@
 package session
 
 import (
+	"slices"
+
 	"github.com/cpprof/cpprof/aspects"
 	"github.com/cpprof/cpprof/config"
 	"github.com/cpprof/cpprof/report"
@@ -27,6 +29,22 @@ type State struct {
 	Aspects []aspects.Aspect // beside those of the configuration
 	Windows []Window
 	Active  int // 1 + the window in front; 0 for the Summary window
+}
+
+// Front puts the window of a class's view in front, and reports whether there is one; class is "" for the Server View. A
+// session that is nil has no windows.
+func (s *State) Front(class string) bool {
+	if s == nil {
+		return false
+	}
+	i := slices.IndexFunc(s.Windows, func(w Window) bool {
+		p, ok := w.(*Profile)
+		return ok && p.Class == class
+	})
+	if i >= 0 {
+		s.Active = i + 1
+	}
+	return i >= 0
 }
 
 // A Window is what is kept of one window of the Analyzer. It is a pointer to something that encoding/json writes and reads.

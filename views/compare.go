@@ -1,6 +1,7 @@
 package views
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +12,20 @@ import (
 
 // A Maker makes a view of a recording, such as Server.
 type Maker func(*sampledata.Recording, Options) (*View, error)
+
+// ThreadMaker makes the Thread View of a class, which may be called by its name without "go:".
+func ThreadMaker(class string) Maker {
+	return func(r *sampledata.Recording, o Options) (*View, error) {
+		v, err := Thread(r, class, o)
+		var unknown *UnknownClassError
+		if errors.As(err, &unknown) && calltree.KindOf(class) != calltree.Class {
+			if short, shortErr := Thread(r, "go:"+class, o); shortErr == nil {
+				return short, nil
+			}
+		}
+		return v, err
+	}
+}
 
 // A Named is a recording and what errors call it.
 type Named struct {

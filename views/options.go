@@ -2,6 +2,7 @@ package views
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -91,6 +92,14 @@ func ParseClassBy(s string) (ClassBy, error) {
 		return ClassBy{Site: true}, nil
 	}
 	return ClassBy{}, fmt.Errorf("unknown class rule %q: want function, site, or label:KEY", s)
+}
+
+// Applies reports whether some goroutine of the recording has the label that classes are by. If none has, classes are by
+// function.
+func (b ClassBy) Applies(r *sampledata.Recording) bool {
+	return b.Label == "" || slices.ContainsFunc(r.LabelSets, func(set []sampledata.Label) bool {
+		return slices.ContainsFunc(set, func(l sampledata.Label) bool { return l.Key == b.Label })
+	})
 }
 
 // A Span is a part of a recording, by offsets from its start: From included, To not. A zero To is the end.

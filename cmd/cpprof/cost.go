@@ -1,12 +1,7 @@
 package main
 
 import (
-	"errors"
-	"slices"
-	"strings"
-
 	"github.com/cpprof/cpprof/callpath"
-	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/report"
 	"github.com/spf13/cobra"
 )
@@ -36,36 +31,7 @@ does not have, cost prints similar names and ends with status 1.`,
 			return f.completePath(c, args, word)
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := f.needView(args[0]); err != nil {
-				return err
-			}
-			paths, err := parsePaths(args[1:])
-			if err != nil {
-				return err
-			}
-			s, err := f.open(args[0])
-			if err != nil {
-				return err
-			}
-			v, err := f.view(s)
-			if err != nil {
-				return err
-			}
-			if err := callpath.Aspects(v.aspects, paths...); err != nil {
-				return err
-			}
-			costs := &report.Costs{Title: title(s, v), Metric: v.Tree.Main()}
-			for _, p := range paths {
-				costs.Add(p, callpath.Cost(v.Tree, v.aspects, p))
-			}
-			write := costs.Write
-			if asJSON {
-				write = costs.WriteJSON
-			}
-			if err := write(t.out); err != nil {
-				return err
-			}
-			return v.misspelt(paths)
+			return f.cost(t, args[0], args[1:], asJSON)
 		},
 	}
 	f.addView(c)
@@ -73,19 +39,38 @@ does not have, cost prints similar names and ends with status 1.`,
 	return c
 }
 
-// misspelt says which functions of the paths occur nowhere in the view. Typed time, and aspects, may well cost nothing.
-func (v *view) misspelt(paths []callpath.Path) error {
-	var said []string
+// cost prints what call paths cost in the view that the flags choose.
+func (f *viewFlags) cost(t terminal, recording string, texts []string, asJSON bool) error {
+	if err := f.needView(recording); err != nil {
+		return err
+	}
+	paths, err := parsePaths(texts)
+	if err != nil {
+		return err
+	}
+	s, err := f.open(recording)
+	if err != nil {
+		return err
+	}
+	v, err := f.view(s)
+	if err != nil {
+		return err
+	}
+	if err := callpath.Aspects(v.aspects, paths...); err != nil {
+		return err
+	}
+	costs := &report.Costs{Title: title(s, v), Metric: v.Tree.Main()}
 	for _, p := range paths {
-		p.Elements = slices.DeleteFunc(slices.Clone(p.Elements), func(e callpath.Element) bool {
-			return e.Aspect() || calltree.KindOf(e.Name) != calltree.Function
-		})
-		said = append(said, callpath.Unknown(v.Tree, v.aspects, p)...)
+		costs.Add(p, callpath.Cost(v.Tree, v.aspects, p))
 	}
-	if len(said) == 0 {
-		return nil
+	write := costs.Write
+	if asJSON {
+		write = costs.WriteJSON
 	}
-	return errors.New(strings.Join(said, "; "))
+	if err := write(t.out); err != nil {
+		return err
+	}
+	return callpath.Misspelt(v.Tree, v.aspects, paths...)
 }
 
 func parsePaths(args []string) ([]callpath.Path, error) {

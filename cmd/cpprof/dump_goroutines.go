@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"time"
 
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampledata"
@@ -57,9 +56,6 @@ sync.Cond, and the stack, innermost call first.`,
 	return c
 }
 
-// halts is how often a halt is tried that does not succeed, on a machine that is very busy for example.
-const halts = 5
-
 // haltOnce makes a recording of one sample.
 func haltOnce(ctx context.Context, t terminal, pid int, backend string) (*sampledata.Recording, error) {
 	ctx, signals := watchSignals(ctx)
@@ -71,18 +67,12 @@ func haltOnce(ctx context.Context, t terminal, pid int, backend string) (*sample
 	defer p.Release()
 	b = signals.suspendable(b)
 	defer b.Close()
-	header := b.Header()
-	builder := sampledata.NewBuilder(header)
-	for try := 1; ; try++ {
-		_, err = b.Observe(ctx, builder, sampledata.Sample{Time: time.Since(header.Start)})
-		var ended *sampler.EndedError
-		switch {
-		case err == nil:
-			return builder.Recording(), nil
-		case ctx.Err() != nil:
-			return nil, errors.New("interrupted")
-		case errors.As(err, &ended) || try == halts:
-			return nil, sampler.AttachError(pid, err)
-		}
+	r, err := sampler.Once(ctx, b)
+	switch {
+	case ctx.Err() != nil && err != nil:
+		return nil, errors.New("interrupted")
+	case err != nil:
+		return nil, sampler.AttachError(pid, err)
 	}
+	return r, nil
 }

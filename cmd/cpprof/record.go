@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"slices"
-	"strings"
 
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/monitor"
@@ -85,21 +83,11 @@ func (f *recordFlags) check(c *cobra.Command, args []string) error {
 	return f.samplerFlags.check(c)
 }
 
-// follows tells whether it is not the command that is to be recorded, but what it becomes or starts.
+// follows reports whether not the command itself is to be recorded, but what it becomes or starts.
 func (f *recordFlags) follows(program string, args []string) bool {
 	if f.child != "" {
 		return true
 	}
 	e, err := sampler.ReadExecutable(program)
-	return err != nil || e.Toolchain && startsPrograms(args)
-}
-
-// startsPrograms holds for arguments with which the go command runs programs that aren't the toolchain's.
-func startsPrograms(args []string) bool {
-	if len(args) > 1 && args[0] == "-C" {
-		args = args[2:]
-	} else if len(args) > 0 && strings.HasPrefix(args[0], "-C=") {
-		args = args[1:]
-	}
-	return len(args) > 0 && slices.Contains([]string{"run", "test", "tool", "generate"}, args[0])
+	return err != nil || e.StartsPrograms(args)
 }

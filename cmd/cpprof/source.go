@@ -1,10 +1,8 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/cpprof/cpprof/aspects"
@@ -124,17 +122,10 @@ func (f *viewFlags) read(s *source, in *interchange.Input) (err error) {
 	if s.recording, err = in.Recording(f.options()); err != nil {
 		return err
 	}
-	if key := s.options.Classes.Label; f.warn != nil && key != "" && !hasLabel(s.recording, key) {
-		fmt.Fprintf(f.warn(), "cpprof: warning: no goroutine of %s has the label %s: classes are by function\n", s.path, key)
+	if by := s.options.Classes; f.warn != nil && !by.Applies(s.recording) {
+		fmt.Fprintf(f.warn(), "cpprof: warning: no goroutine of %s has the label %s: classes are by function\n", s.path, by.Label)
 	}
 	return s.checkSpan()
-}
-
-// hasLabel tells whether any goroutine has a label of the key.
-func hasLabel(r *sampledata.Recording, key string) bool {
-	return slices.ContainsFunc(r.LabelSets, func(set []sampledata.Label) bool {
-		return slices.ContainsFunc(set, func(l sampledata.Label) bool { return l.Key == key })
-	})
 }
 
 // checkSpan refuses a span in which there are no samples.
@@ -213,26 +204,12 @@ func (f *viewFlags) maker() views.Maker {
 	if f.server {
 		return views.Server
 	}
-	return threadMaker(f.thread)
-}
-
-// threadMaker makes the Thread View of a class, which may be called by its name without "go:".
-func threadMaker(class string) views.Maker {
-	return func(r *sampledata.Recording, o views.Options) (*views.View, error) {
-		v, err := views.Thread(r, class, o)
-		var unknown *views.UnknownClassError
-		if errors.As(err, &unknown) && calltree.KindOf(class) != calltree.Class {
-			if short, shortErr := views.Thread(r, "go:"+class, o); shortErr == nil {
-				return short, nil
-			}
-		}
-		return v, err
-	}
+	return views.ThreadMaker(f.thread)
 }
 
 func (s *source) serverView() (*view, error) { return s.view(views.Server) }
 
-func (s *source) threadView(class string) (*view, error) { return s.view(threadMaker(class)) }
+func (s *source) threadView(class string) (*view, error) { return s.view(views.ThreadMaker(class)) }
 
 func (s *source) view(make views.Maker) (*view, error) {
 	v, err := make(s.recording, s.options)

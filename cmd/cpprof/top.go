@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
@@ -167,8 +166,7 @@ func (f *topFlags) show(ctx context.Context, t terminal, feed *sampler.Feed, s *
 		if len(r.Samples) == 0 {
 			continue
 		}
-		s.recording = r
-		top, err := lately(s, f.window)
+		top, err := report.Latest(r, s.config, s.options, f.window)
 		if err != nil {
 			return err
 		}
@@ -178,33 +176,4 @@ func (f *topFlags) show(ctx context.Context, t terminal, feed *sampler.Feed, s *
 		shown++
 	}
 	return nil
-}
-
-// lately looks at the end of a recording.
-func lately(s *source, window time.Duration) (*report.Top, error) {
-	samples := s.recording.Samples
-	last := samples[len(samples)-1].Time
-	from := max(0, last-window)
-	s.options.Span = views.Span{From: from}
-	top := &report.Top{Title: fmt.Sprintf("%s, process %d", report.Program(s.recording), s.recording.Header.PID), Span: last - from}
-	for _, sample := range samples {
-		if sample.Time >= from {
-			top.Samples++
-			top.Halted += sample.Halt
-		}
-	}
-	var err error
-	if top.Classes, err = views.Classes(s.recording, s.options); err != nil {
-		return nil, err
-	}
-	server, err := s.serverView()
-	if err != nil {
-		return nil, err
-	}
-	limit := (&reportFlags{}).threshold(s.config)
-	top.Session = refine.NewSession(server.Tree, server.aspects)
-	top.Session.SetThreshold(limit)
-	top.Session.Auto(firstLookSteps)
-	top.Warnings = append(append(top.Warnings, s.recording.Warnings...), server.Warnings...)
-	return top, nil
 }

@@ -96,7 +96,7 @@ func (f *reportFlags) analyze(ctx context.Context, t terminal, s *source, o tui.
 		if err != nil {
 			return err
 		}
-		if !inFront(o.Session, class) {
+		if !o.Session.Front(class) {
 			o.Windows = []session.Window{&session.Profile{Class: class, Threshold: limit}}
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"syscall"
 
 	"github.com/cpprof/cpprof/session"
@@ -37,21 +36,6 @@ func (f *viewFlags) restored(flags *pflag.FlagSet, s *source) (*session.State, e
 		}
 	}
 	return state, nil
-}
-
-// inFront has the window of a class's view in front where the session has one, and tells whether it has.
-func inFront(s *session.State, class string) bool {
-	if s == nil {
-		return false
-	}
-	i := slices.IndexFunc(s.Windows, func(w session.Window) bool {
-		p, ok := w.(*session.Profile)
-		return ok && p.Class == class
-	})
-	if i >= 0 {
-		s.Active = i + 1
-	}
-	return i >= 0
 }
 
 // keep writes what the Analyzer was left with beside the recording, where that is not what it began with. That it can't is

@@ -47,7 +47,7 @@ func TestFlagsComeBeforeTheSession(t *testing.T) {
 	if o := state.Options; o.Accounting != want.Accounting || o.Classes != want.Classes || o.Span != want.Span {
 		t.Errorf("the options are %+v, want %+v", o, want)
 	}
-	if !inFront(state, "go:x") || state.Active != 2 || inFront(state, "go:y") || inFront(nil, "go:x") {
+	if !state.Front("go:x") || state.Active != 2 || state.Front("go:y") || (*session.State)(nil).Front("go:x") {
 		t.Errorf("window %d is in front", state.Active)
 	}
 }

@@ -122,7 +122,7 @@ func (f *reportFlags) compareAll(t terminal, p pair, limit refine.Threshold, col
 	shown := []views.Maker{views.Server}
 	next := "--server"
 	if class, common := views.MostChanged(classes[0], classes[1]); common {
-		shown = append(shown, threadMaker(class))
+		shown = append(shown, views.ThreadMaker(class))
 		next = "--thread " + words.Shell(class)
 	}
 	auto := *f

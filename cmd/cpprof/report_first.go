@@ -11,9 +11,6 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// firstLookSteps bound the refinements of a first look, so that it fits a screen or two.
-const firstLookSteps = 12
-
 // firstLook shows what a person wants to see first: what was recorded, the classes, where the processors' time
 // goes, and what the class waits for that waits most for locks and processors; and says how to go on.
 func firstLook(t terminal, s *source, limit refine.Threshold, color bool) error {
@@ -54,7 +51,7 @@ func firstLook(t terminal, s *source, limit refine.Threshold, color bool) error 
 	for _, v := range []*view{server, thread} {
 		session := refine.NewSession(v.Tree, v.aspects)
 		session.SetThreshold(limit)
-		session.Auto(firstLookSteps)
+		session.Auto(report.FewSteps)
 		fmt.Fprintln(t.out)
 		p := report.Profile{Session: session, Title: title(s, v), Warnings: v.Warnings, Color: color}
 		if err := p.Write(t.out); err != nil {
