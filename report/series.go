@@ -13,6 +13,8 @@ import (
 // Quantity shows a number in a few digits with its unit: times and bytes in what makes them short, others as they are.
 func Quantity(x float64, unit string) string {
 	switch {
+	case x == 0:
+		return "0"
 	case unit == "ns" && math.Abs(x) < math.MaxInt64:
 		return signed(x, func(x float64) string { return span(time.Duration(x)) })
 	case unit == "bytes":

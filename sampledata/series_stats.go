@@ -77,7 +77,7 @@ func (s *seriesSum) change(before, now Value) {
 	}
 	if now.Compare(before) < 0 {
 		s.Restarts++
-	} else if d := now.minus(before); !math.IsNaN(d) {
+	} else if d := now.Minus(before); !math.IsNaN(d) {
 		s.grown += d
 	}
 }
@@ -93,9 +93,9 @@ func (v Value) Compare(w Value) int {
 	return cmp.Compare(v.bits, w.bits)
 }
 
-// minus returns the difference to a value of the same counter that is not larger. It is rounded once: large counters that
+// Minus returns the difference to a value of the same counter that is not larger. It is rounded once: large counters that
 // differ by little have a difference that is exact.
-func (v Value) minus(w Value) float64 {
+func (v Value) Minus(w Value) float64 {
 	if v.form == real {
 		return math.Float64frombits(v.bits) - math.Float64frombits(w.bits)
 	}

@@ -141,12 +141,15 @@ func (w *summaryWindow) details() string {
 	return text
 }
 
-// Draw draws the window: head, timeline, table.
+// Draw draws the window: head, timeline, table; while the timeline has the keys, lanes between these.
 func (w *summaryWindow) Draw(screen tcell.Screen) {
 	c := newCanvas(screen, w)
 	y := w.drawHead(c)
 	height := min(max((c.height-9)/3, 1), mostGraph) + timelineBars
 	w.timeline.draw(c.part(0, y, c.width, height))
 	y += height
+	room := w.timeline.laneRoom(c.height - y)
+	w.timeline.drawLanes(c.part(0, y, c.width, room))
+	y += room
 	w.drawTable(c.part(0, y, c.width, c.height-y))
 }

@@ -84,6 +84,7 @@ func manyClasses(t testing.TB, n int) Options {
 		node := b.Node(sampledata.Node{Parent: sampledata.NoStack, Function: f})
 		g := b.Goroutine(sampledata.Goroutine{ID: int64(i + 1), Start: f})
 		change := sampledata.Change{Goroutine: g, State: sampledata.State{Stack: node, Run: sampledata.Waiting, Reason: "select"}}
+		b.Measure(b.Monitor(sampledata.Monitor{Name: fmt.Sprintf("main.queue%d", i%9), Kind: sampledata.Level}), sampledata.Number(int64(i)))
 		if err := b.Sample(sampledata.Sample{Time: time.Duration(i+1) * time.Millisecond, Processors: []sampledata.GoroutineID{sampledata.IdleProcessor}},
 			[]sampledata.Change{change}); err != nil {
 			t.Fatal(err)

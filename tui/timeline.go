@@ -19,6 +19,7 @@ type timeline struct {
 	of      *sampledata.Recording // what the buckets are of
 	by      division
 	buckets []views.Bucket
+	lanes   []views.Lane
 	err     error
 	busy    bool      // buckets are being made
 	next    time.Time // not before are they made anew while the recording grows
@@ -30,6 +31,8 @@ type timeline struct {
 	begun   bool          // there is an anchor
 	dragged bool          // with the mouse
 	place   canvas        // of the last drawing of the graph
+
+	firstLane int // that is shown
 }
 
 // A division is what decides, beside the recording, how hits are divided over typed time: the accounting, and what makes a
@@ -52,12 +55,16 @@ func (t *timeline) refresh() {
 	o.Span = views.Span{}
 	t.busy = true
 	var err error
-	beside(t.a, func() []views.Bucket {
-		var buckets []views.Bucket
-		buckets, err = views.Timeline(r, o, "", timelineBuckets)
-		return buckets
-	}, func(buckets []views.Bucket) {
-		t.of, t.by, t.buckets, t.err, t.busy = r, by, buckets, err, false
+	type result struct {
+		buckets []views.Bucket
+		lanes   []views.Lane
+	}
+	beside(t.a, func() (made result) {
+		made.buckets, err = views.Timeline(r, o, "", timelineBuckets)
+		made.lanes = views.Lanes(r, made.buckets)
+		return made
+	}, func(made result) {
+		t.of, t.by, t.buckets, t.lanes, t.err, t.busy = r, by, made.buckets, made.lanes, err, false
 		t.next = time.Now().Add(restFactor * time.Since(began))
 		t.refresh()
 	})
@@ -76,6 +83,8 @@ func (t *timeline) bindings() []binding {
 		{keys: []string{"H", "PgUp"}, description: "much earlier", do: by(-10)},
 		{keys: []string{"g", "Home"}, description: "the beginning", do: by(-timelineBuckets)},
 		{keys: []string{"G", "End"}, description: "the end", do: by(timelineBuckets)},
+		{keys: []string{"j", "Down"}, description: "series further down", do: func(string) { t.scroll(1) }},
+		{keys: []string{"k", "Up"}, description: "series further up", do: func(string) { t.scroll(-1) }},
 		{keys: []string{"w"}, description: "waiting goroutines, too, or not", do: func(string) { t.toggleWaiting() }},
 	}
 }

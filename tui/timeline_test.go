@@ -325,5 +325,7 @@ var timelineKeys = map[string]keyTest{
 	"H":     {keys: []string{"L", "L"}, check: shows("\n ──────────▲─")},
 	"g":     {keys: []string{"L"}, check: shows("\n ▲─")},
 	"G":     {check: shows("─▲\n")},
+	"j":     {check: shows("2 to 4 of 9 series")},
+	"k":     {keys: []string{"j", "j"}, check: shows("2 to 4 of 9 series")},
 	"w":     {check: func(t *testing.T, b *bench) { b.keys("Esc"); b.shows("goroutines\n") }},
 }
