@@ -54,7 +54,7 @@ type Window interface {
 	// Check says what is wrong with the window. What a file says is not trusted: Check bounds sizes and parses texts.
 	Check() error
 
-	// Report is what the window shows, for 'cpprof report --session'. Where the recording does not have it, the error is a
+	// Report is what the window shows, for 'cpprof report --session'. If the recording does not have it, the error is a
 	// *views.UnknownClassError or a *MissingError.
 	Report(*Source) (report.Report, error)
 }

@@ -23,9 +23,9 @@ type Options struct {
 	Recording *sampledata.Recording
 	Config    *config.Config
 	Views     views.Options
-	Threshold refine.Threshold // where every profile window's begins
+	Threshold refine.Threshold // of every profile window at first
 	NoColor   bool
-	Greeting  string // the first line that the person is told; may be ""
+	Greeting  string // the first message; "" is none
 
 	// Session is what the Analyzer was left with; nil: nothing.
 	Session *session.State
@@ -33,13 +33,13 @@ type Options struct {
 	// Windows are open from the start, the last one in front, beside the summary and what the session has.
 	Windows []session.Window
 
-	// Live, where not nil, is how the recording grows.
+	// Live is how the recording grows; nil if it is complete.
 	Live *Live
 
 	// Against is what the recording is compared with from the start; nil: nothing.
 	Against *Against
 
-	// Keep, where not nil, is told what the Analyzer is left with.
+	// Keep is called at the end with what a session keeps; nil: nobody asks for it.
 	Keep func(*session.State)
 
 	// Screen is where everything is shown; nil is the terminal.
@@ -53,7 +53,7 @@ type Against struct {
 	Class     string // whose Thread View it is; "" for the Server View
 }
 
-// Run shows the Analyzer until a person leaves it, or ctx is done, whose error it gives then.
+// Run shows the Analyzer until a person leaves it, or ctx is done. Then it returns the cause of that.
 func Run(ctx context.Context, o Options) error {
 	screen := o.Screen
 	if screen == nil {
@@ -65,7 +65,7 @@ func Run(ctx context.Context, o Options) error {
 	if err := screen.Init(); err != nil {
 		return fmt.Errorf("opening the terminal: %w", err)
 	}
-	defer screen.Fini() // tview ends it too, except where it was never run
+	defer screen.Fini() // tview ends it, too, but only if it was run
 	a := newApp(o, screen)
 	defer context.AfterFunc(ctx, func() { a.post(a.quit) })() // in the loop: Stop would not stop what has not begun
 	if o.Live != nil {
@@ -91,7 +91,7 @@ type app struct {
 	options   views.Options
 	threshold refine.Threshold
 	others    *session.Others // that are compared with the recording
-	live      *growth         // nil where the recording is complete
+	live      *growth         // nil if the recording is complete
 
 	theme   *theme
 	tv      *tview.Application
@@ -101,7 +101,7 @@ type app struct {
 	jobs    map[window]*job
 	besides int     // pieces of work under way that nothing waits for
 	overlay overlay // over the active window; nil is none
-	prompt  *prompt // nil where no text is asked for
+	prompt  *prompt // nil if no text is asked for
 	message message // the status line's, until the next key
 	history map[string][]string
 }

@@ -8,7 +8,7 @@ import (
 // mostTab is the width of the longest title in a tab.
 const mostTab = 24
 
-// drawTabs draws a tab for every window, the active one highlighted. Where there is no room for all, those around the
+// drawTabs draws a tab for every window, the active one highlighted. If there is no room for all, those around the
 // active one are shown.
 func (r *root) drawTabs(c canvas) {
 	a := r.a

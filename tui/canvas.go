@@ -32,7 +32,7 @@ func (c canvas) has(x, y int) (column, line int, ok bool) {
 	return column, line, column >= 0 && column < c.width && line >= 0 && line < c.height
 }
 
-// text draws a text from a column on, as far as there is room, and gives the column behind it. Control characters are
+// text draws a text from a column on, as far as there is room, and returns the column behind it. Control characters are
 // escaped, never interpreted.
 func (c canvas) text(x, y int, s string, style tcell.Style) int {
 	if y < 0 || y >= c.height {

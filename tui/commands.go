@@ -82,7 +82,7 @@ func prefixed(prefix string, texts []string) []string {
 // mostCompletions bound what is worth looking through.
 const mostCompletions = 200
 
-// completeNames completes the last word of a line as an element of a call path: by the beginning of a name, or, where none
+// completeNames completes the last word of a line as an element of a call path: by the beginning of a name, or, if none
 // begins so, by any part of it.
 func (l commandLine) completeNames(line string) []string {
 	p, ok := l.w.(pathTaker)

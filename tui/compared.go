@@ -30,7 +30,7 @@ func (c *comparison) order(rows []row) []row {
 	return c.ordered(rows)
 }
 
-// ordered gives rows, the first of which is above all others, in order.
+// ordered returns rows in order; the first one is above all others.
 func (c *comparison) ordered(rows []row) []row {
 	var below [][]row
 	for i, r := range rows[1:] {

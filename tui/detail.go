@@ -110,7 +110,7 @@ func (d *detail) aspect(name string, add func(tcell.Style, string)) {
 	add(d.w.a.theme.plain, strings.Join(patterns, "  "))
 }
 
-// sites lists where the goroutines of a class were created, those of most goroutines first.
+// sites lists the places that created the goroutines of a class, the place of most goroutines first.
 func sites(r *sampledata.Recording, o views.Options, class string) []string {
 	var lines []string
 	for _, s := range views.CreationSites(r, o, class) {

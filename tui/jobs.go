@@ -27,7 +27,7 @@ type action struct {
 const progressTick = 100 * time.Millisecond
 
 // start runs work beside the event loop, then hands its result to then, in the loop. Meanwhile the window's other actions
-// wait (see act). Where a person cancels it, then gets context.Canceled at once, and the result is dropped.
+// wait (see act). If a person cancels it, then gets context.Canceled at once, and the result is dropped.
 func start[T any](a *app, w window, what string, work func() (T, error), then func(T, error)) {
 	if a.jobs[w] != nil {
 		a.act(w, func() { start(a, w, what, work, then) })
@@ -84,7 +84,7 @@ func (a *app) act(w window, f func()) {
 	f()
 }
 
-// waits tells whether a key has to wait for the job of the window in front: all of the window's own do, and what is
+// waits reports whether a key has to wait for the job of the window in front: all of the window's own do, and what is
 // pressed after one, since that may be meant for what it shows, such as a prompt.
 func (a *app) waits(e *tcell.EventKey) bool {
 	j := a.jobs[a.window()]
@@ -99,7 +99,7 @@ func (a *app) waits(e *tcell.EventKey) bool {
 	return true
 }
 
-// resume does what has waited for a window's job. What has begun another keeps the rest waiting. Keys are forgotten where
+// resume does what has waited for a window's job. What has begun another keeps the rest waiting. Keys are forgotten if
 // another window has come to the front.
 func (a *app) resume(w window, queue []action) {
 	front := a.window() == w

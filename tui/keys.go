@@ -6,10 +6,10 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// A binding is something that a key, and where it has a label a button, does.
+// A binding is something that a key does, and a button if it has a label.
 type binding struct {
 	keys        []string // see keyName; all do the same, and the first one is shown on the button
-	label       string   // of the button; "" where there is none
+	label       string   // of the button; "" if there is none
 	description string   // in the help
 	do          func(key string)
 }
@@ -28,7 +28,7 @@ func keyName(e *tcell.EventKey) string {
 	return tcell.KeyNames[e.Key()]
 }
 
-// find gives the binding of a key, or nil.
+// find returns the binding of a key, or nil.
 func find(bindings []binding, key string) *binding {
 	for i := range bindings {
 		if slices.Contains(bindings[i].keys, key) {

@@ -232,7 +232,7 @@ func TestEveryButtonOfEveryWindow(t *testing.T) {
 				t.Run(name+"/"+own.label, func(t *testing.T) {
 					byKey, byMouse := of.open(t), of.open(t)
 					for _, b := range []*bench{byKey, byMouse} {
-						b.resize(140, 24)
+						b.resize(200, 24)
 						b.keys(of.keys[own.keys[0]].keys...)
 					}
 					byKey.keys(own.keys[0])

@@ -34,7 +34,7 @@ func (l *labels) toggle(p callpath.Path) {
 	l.costs.forget()
 }
 
-// has tells whether an entry is labelled.
+// has reports whether an entry is labelled.
 func (l *labels) has(e *refine.Entry) bool {
 	return slices.ContainsFunc(l.paths, func(q callpath.Path) bool { return q.String() == e.Key() })
 }

@@ -15,7 +15,7 @@ type Live struct {
 	Ended     <-chan struct{}              // closed when it grows no more
 	Outcome   func() string                // why it has ended, once it has
 	Note      string                       // what a person must know meanwhile, such as where the target's output goes
-	Deadlocks func() []locks.Deadlock      // that were found so far; nil where nobody looks for them
+	Deadlocks func() []locks.Deadlock      // that were found so far; nil if nobody looks for them
 }
 
 const (
@@ -31,7 +31,7 @@ type growth struct {
 	a         *app
 	outcome   string // "" while it grows
 	next      time.Time
-	deadlocks int // that the person was told of
+	deadlocks int // for which there was a message
 }
 
 // follow shows a live recording as it grows, until it ends or ctx is done.
@@ -51,10 +51,10 @@ func (g *growth) follow(ctx context.Context) {
 	}
 }
 
-// growing tells whether there is a live recording that hasn't ended.
+// growing reports whether there is a live recording that hasn't ended.
 func (g *growth) growing() bool { return g != nil && g.outcome == "" }
 
-// renew shows the active window anew. Where it is at work, that comes first; other windows wait until they are looked at.
+// renew shows the active window anew, unless it has a job. Other windows are renewed when they are in front.
 func (g *growth) renew() {
 	g.warn()
 	w, now := g.a.window(), time.Now()
@@ -75,7 +75,7 @@ func (g *growth) conclude() {
 	g.a.say("The recording has ended: %s", g.outcome)
 }
 
-// warn tells of a deadlock that was found since the last time.
+// warn shows a message if a deadlock was found since the last time.
 func (g *growth) warn() {
 	if g.Deadlocks == nil {
 		return
@@ -86,7 +86,7 @@ func (g *growth) warn() {
 	}
 }
 
-// drawBadge says at the right end of the tabs whether the recording grows, and gives what is left of their line.
+// drawBadge says at the right end of the tabs whether the recording grows, and returns what is left of their line.
 func (g *growth) drawBadge(c canvas) canvas {
 	if g == nil {
 		return c

@@ -13,7 +13,7 @@ import (
 	"github.com/rivo/tview"
 )
 
-// A lockWindow tells of the locks that goroutines waited for: a table of them, deadlocks first, and of the selected one who
+// A lockWindow shows the locks that goroutines waited for: a table of them, deadlocks first, and for the selected one who
 // waited for it, who held it, and what the holders were doing.
 type lockWindow struct {
 	*tview.Box
@@ -63,7 +63,7 @@ func locksKind() kind {
 	}
 }
 
-// openLocks shows the window of the locks, and opens it where there is none.
+// openLocks shows the window of the locks, and opens it if there is none.
 func openLocks(a *app) {
 	for i, w := range a.windows {
 		if _, ok := w.(*lockWindow); ok {

@@ -38,7 +38,7 @@ func (w *lockWindow) Draw(screen tcell.Screen) {
 	w.drawPane(pane)
 }
 
-// divide gives the places of the table and of the details, which get what a short table above them leaves.
+// divide returns the parts of the table and of the details. A short table leaves the rest to the details below it.
 func (w *lockWindow) divide(c canvas) (list, pane canvas) {
 	list, pane = divide(c)
 	if needs := 1 + len(w.found.items); c.width < wideEnough && needs < list.height {
@@ -47,7 +47,7 @@ func (w *lockWindow) divide(c canvas) (list, pane canvas) {
 	return list, pane
 }
 
-// drawHead says how much was waited for locks, and gives the number of lines that this takes.
+// drawHead says how much was waited for locks, and returns the number of lines that this takes.
 func (w *lockWindow) drawHead(c canvas) int {
 	y := 0
 	text := report.LockWaits(w.found.Analysis)

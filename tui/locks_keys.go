@@ -21,7 +21,7 @@ func (w *lockWindow) bindings() []binding {
 	return append(own, w.list.bindings()...)
 }
 
-// openSelected opens the Thread View of the class that waits most, refined to where it waits, and on into the holder.
+// openSelected opens the Thread View of the class that waits most, refined to the wait, and on into the holder.
 func (w *lockWindow) openSelected() {
 	switch i := w.item(); {
 	case i == nil:
@@ -32,7 +32,7 @@ func (w *lockWindow) openSelected() {
 	}
 }
 
-// waiting is the Thread View of the class that waits most for a lock, refined to where it waits and on into the holder.
+// waiting is the Thread View of the class that waits most for a lock, refined to the wait and on into the holder.
 func waiting(l *locks.Lock, threshold refine.Threshold) session.Profile {
 	sums := make(map[string]int64)
 	var class, in, holder string
@@ -44,7 +44,7 @@ func waiting(l *locks.Lock, threshold refine.Threshold) session.Profile {
 	}
 	for _, one := range l.Waiters {
 		if one.Class == class {
-			in = one.In // where it waits most: the first of the class
+			in = one.In // the function in which it waits most is the first of the class
 			break
 		}
 	}
@@ -54,8 +54,8 @@ func waiting(l *locks.Lock, threshold refine.Threshold) session.Profile {
 	return refinedTo(class, in, holder, threshold)
 }
 
-// refinedTo is a class's Thread View refined to where it waits for locks, in a function where one is given, and on to a class
-// of holders where one is given.
+// refinedTo is a class's Thread View refined to its waits for locks, in a function unless in is "", and on to a class of
+// holders unless holder is "".
 func refinedTo(class, in, holder string, threshold refine.Threshold) session.Profile {
 	path := callpath.Of(callpath.Frame(class))
 	if in != "" {

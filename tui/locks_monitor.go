@@ -7,13 +7,13 @@ import (
 )
 
 // A monitorText says how much of a tree is waiting for locks, and of how much of that the holders are known: whole, and as
-// brief as a title wants it; "" where there is none. It is that of the last tree.
+// brief as a title wants it; "" if there is none. It is that of the last tree.
 type monitorText struct {
 	of          *calltree.Tree
 	text, brief string
 }
 
-// attribution is the monitorText of a window's view, where that is a Thread View.
+// attribution is the monitorText of a window's view, if that is a Thread View.
 func (w *profileWindow) attribution() monitorText {
 	if !w.subject.single {
 		return monitorText{}

@@ -10,7 +10,7 @@ import (
 const ellipsis = "…"
 
 // shorten makes a name fit a width: first it is cut in the middle of its package path, whose ends tell most, and only
-// where that is not enough at its end.
+// if that is not enough at its end.
 func shorten(name string, width int) string {
 	name = report.Printable(name)
 	if uniseg.StringWidth(name) <= width {
@@ -62,7 +62,7 @@ func cut(s string, width int) string {
 	return head + ellipsis
 }
 
-// splitAt divides printable text where a width is full.
+// splitAt divides printable text at a width.
 func splitAt(s string, width int) (head, rest string) {
 	state := -1
 	for rest = s; rest != ""; {
@@ -75,7 +75,7 @@ func splitAt(s string, width int) (head, rest string) {
 	return s[:len(s)-len(rest)], rest
 }
 
-// wrap divides text into printable lines of a width, at blanks where there are some.
+// wrap divides text into printable lines of a width, at blanks if there are some.
 func wrap(text string, width int) []string {
 	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {

@@ -50,7 +50,7 @@ func (d *detail) partyLines(e *refine.Entry) []string {
 	return d.candidates.lines
 }
 
-// waits tells whether a path ends in :WAIT, or in its reason.
+// waits reports whether a path ends in :WAIT, or in its reason.
 func waits(p callpath.Path) bool {
 	last, _ := p.Last()
 	t, ok := typedTimeOf(p)

@@ -89,7 +89,7 @@ func (w *profileWindow) done() session.Profile {
 	return kept
 }
 
-// A built is what building a view gives.
+// A built is what comes of building a view.
 type built struct {
 	session  *refine.Session
 	warnings []sampledata.Warning

@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"math/big"
+	"slices"
 
 	"github.com/cpprof/cpprof/bottlenecks"
 	"github.com/cpprof/cpprof/callpath"
@@ -45,9 +46,9 @@ func (w *profileWindow) columnsShown() (columns []profileColumn) {
 	return columns
 }
 
-// columnBindings are the keys that switch columns on.
+// columnBindings are the keys that switch columns on, that of the rightmost column first.
 func (w *profileWindow) columnBindings() (list []binding) {
-	for _, c := range profileColumns {
+	for _, c := range slices.Backward(profileColumns) {
 		if c.key != "" {
 			list = append(list, binding{keys: []string{c.key}, label: c.label, description: c.about, do: func(string) { w.switched[c.key] = !w.switched[c.key] }})
 		}

@@ -33,7 +33,7 @@ func (w *profileWindow) Draw(screen tcell.Screen) {
 // wideEnough is the width from which on the detail pane stands beside the entries and not below them.
 const wideEnough = 120
 
-// divide gives the places of the entries and of the detail pane.
+// divide returns the parts of the entries and of the detail pane.
 func divide(c canvas) (list, pane canvas) {
 	if c.width >= wideEnough {
 		left := c.width * 11 / 20
@@ -128,7 +128,7 @@ func (w *profileWindow) drawRow(c canvas, i int, columns []profileColumn) {
 	w.drawName(c.part(w.entries.names, 0, c.width-w.entries.names, 1), r, style)
 }
 
-// compares tells whether the window shows what entries cost in two views.
+// compares reports whether the window shows what entries cost in two views.
 func (w *profileWindow) compares() bool { return w.subject.against != "" }
 
 // drawName draws an entry's label, indented by its depth.
@@ -161,7 +161,7 @@ func (w *profileWindow) drawName(c canvas, r row, style tcell.Style) {
 	}
 }
 
-// nameStyle tells typed time and classes from functions.
+// nameStyle is a style of its own for typed time, and one for classes.
 func (w *profileWindow) nameStyle(e *refine.Entry) tcell.Style {
 	last, _ := e.Path.Last()
 	switch calltree.KindOf(last.Name) {

@@ -69,7 +69,8 @@ func (l *entries) revealBelow(p callpath.Path) {
 // marker is the column of the markers of a depth.
 func (l *entries) marker(depth int) int { return l.names + 2*depth - l.shift }
 
-// place says where names begin, and moves them to the left as far as the selected one can be read, however deep it is.
+// place sets the column at which names begin, and moves names to the left until the selected one can be read, however deep
+// it is.
 func (l *entries) place(names, room int) {
 	l.names, l.shift = names, 0
 	if e := l.entry(); e != nil {

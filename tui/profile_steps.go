@@ -115,7 +115,7 @@ func lastExtended(p callpath.Path) (p1, p2 callpath.Path, ok bool) {
 	return p.Prefix(i + 1), callpath.Path{Elements: p.Elements[i+1:], Extended: p.Extended[i+1:]}, true
 }
 
-// isSplit tells whether a path is P1 ..x P2.
+// isSplit reports whether a path is P1 ..x P2.
 func isSplit(p, p1, p2 callpath.Path) bool {
 	n := len(p1.Elements)
 	if len(p.Elements) != n+1+len(p2.Elements) {
@@ -124,8 +124,8 @@ func isSplit(p, p1, p2 callpath.Path) bool {
 	return p.String() == p1.Then(p.Elements[n], true).Join(false, p2).String()
 }
 
-// follow refines the selected entry on to where it branches, and goes to the heaviest branch; where it is refined
-// already, it only goes there.
+// follow refines the selected entry as far as it does not branch, and goes to the heaviest branch. If it is refined
+// already, follow only goes there.
 func (r *refiner) follow() {
 	e := r.w.entries.entry()
 	if e == nil {

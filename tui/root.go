@@ -50,7 +50,7 @@ func (r *root) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 	return func(e *tcell.EventKey, _ func(tview.Primitive)) { r.a.key(e) }
 }
 
-// PasteHandler takes text where text is asked for; elsewhere it would be a heap of keys that nobody meant.
+// PasteHandler takes text if a prompt asks for text. Otherwise each character would be a key that nobody meant.
 func (r *root) PasteHandler() func(string, func(tview.Primitive)) {
 	return func(text string, _ func(tview.Primitive)) {
 		if r.a.prompt != nil {
@@ -98,7 +98,7 @@ func (r *root) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tv
 // wheelLines are scrolled by one step of the wheel.
 const wheelLines = 3
 
-// sameCell makes a double click of two quick clicks only where both were on the same cell.
+// sameCell makes a double click of two quick clicks only if both were on the same cell.
 func (r *root) sameCell(action tview.MouseAction, x, y int) tview.MouseAction {
 	at := [2]int{x, y}
 	if action == tview.MouseLeftDoubleClick && r.clicked != at {

@@ -7,7 +7,7 @@ import (
 	"github.com/cpprof/cpprof/session"
 )
 
-// restore opens what a session kept, or the summary alone where s is nil.
+// restore opens what a session kept, or the summary alone if s is nil.
 func (a *app) restore(s *session.State) {
 	if s == nil {
 		a.open(newSummaryWindow(a))
@@ -39,8 +39,8 @@ func (a *app) state() *session.State {
 	return s
 }
 
-// defined gives what of a set of aspects was not given at first; what was given and is there no more comes as an aspect
-// without patterns, which takes it away.
+// defined returns the aspects of now that differ from those given at first. One that was given and is gone comes as an
+// aspect without patterns, which removes it.
 func defined(given, now *aspects.Set) []aspects.Aspect {
 	var list []aspects.Aspect
 	for _, a := range now.All() {

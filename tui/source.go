@@ -46,8 +46,8 @@ func countLines(build func(views.Options) (viewed, error), o views.Options) line
 	return counted
 }
 
-// source gives the lines of a function that have hits, and those around them, with the hits of each; they are counted
-// over the whole view, and only once they are asked for.
+// source returns the lines of a function that have hits, and those around them, with the hits of each. The hits are counted
+// over the whole view, when they are first asked for.
 func (d *detail) source(function string, width int) []textLine {
 	t := d.w.a.theme
 	if d.w.a.options.Granularity != views.ByFunction {
@@ -104,8 +104,8 @@ func hottest(counted map[int]*big.Rat) *big.Rat {
 // aroundLine is how many lines are shown before and behind one with hits.
 const aroundLine = 3
 
-// linesToShow are the numbers of the lines from a function's declaration to a few behind its last one with hits. Where the
-// text is not there, only those with hits.
+// linesToShow are the numbers of the lines from a function's declaration to a few behind its last one with hits. If the
+// text is not there, they are only those with hits.
 func linesToShow(counted map[int]*big.Rat, declared, length int) []int {
 	var numbers []int
 	for n := range counted {

@@ -10,7 +10,7 @@ import (
 // mostHead bounds the lines of the head, of which Info has all.
 const mostHead = 3
 
-// drawHead draws what was recorded and what that cost the target, and gives the number of lines that this takes.
+// drawHead draws what was recorded and what that cost the target, and returns the number of lines that this takes.
 func (w *summaryWindow) drawHead(c canvas) int {
 	var b strings.Builder
 	if err := report.Headline(&b, w.a.path, w.a.recording); err != nil {

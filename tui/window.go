@@ -38,7 +38,7 @@ type command struct {
 	// do carries it out on what stands behind the name. An error keeps the line open; *callpath.SyntaxError places a caret.
 	do func(args string) error
 
-	// complete gives what the last word of args can become; nil: names of functions, aspects, classes and typed time.
+	// complete returns what the last word of args can become; nil: names of functions, aspects, classes and typed time.
 	complete func(args string) []string
 }
 
