@@ -117,10 +117,10 @@ func firstOdd(s string) int {
 	return -1
 }
 
-// String gives the pattern as it was written.
+// String returns the pattern as it was written.
 func (p Pattern) String() string { return p.text }
 
-// Exclude tells whether the pattern begins with "!": what it matches is taken out.
+// Exclude reports whether the pattern begins with "!": what it matches is taken out.
 func (p Pattern) Exclude() bool { return p.exclude }
 
 // Size estimates what the pattern's regular expression compiles to, in instructions and character ranges; it is 0 for

@@ -54,7 +54,7 @@ func Of(name string, patterns []Pattern) (Aspect, error) {
 
 const msgExcludesOnly = `there are only exclusions: add "*" for everything but what they match`
 
-// excludesOnly tells whether there are patterns, none of which includes anything.
+// excludesOnly reports whether there are patterns, none of which includes anything.
 func (a Aspect) excludesOnly() bool {
 	for _, p := range a.patterns {
 		if !p.exclude {
@@ -70,7 +70,7 @@ func (a Aspect) Name() string { return a.name }
 // Patterns are the aspect's patterns, in the order in which they were given.
 func (a Aspect) Patterns() []Pattern { return append([]Pattern(nil), a.patterns...) }
 
-// Has tells whether a function belongs to the aspect. For many functions, use Set.Membership.
+// Has reports whether a function belongs to the aspect. For many functions, use Set.Membership.
 func (a Aspect) Has(function string) bool {
 	has := false
 	for _, p := range a.patterns {
@@ -94,10 +94,10 @@ type Set struct {
 // set (With).
 func NewSet(aspects ...Aspect) *Set { return &Set{aspects: slices.Clone(aspects)} }
 
-// All gives the aspects in their order.
+// All returns the aspects in their order.
 func (s *Set) All() []Aspect { return append([]Aspect(nil), s.aspects...) }
 
-// Names gives the names of the aspects, with "@", in their order.
+// Names returns the names of the aspects, with "@", in their order.
 func (s *Set) Names() []string {
 	names := make([]string, len(s.aspects))
 	for i, a := range s.aspects {
@@ -114,7 +114,7 @@ func (s *Set) Lookup(name string) (Aspect, bool) {
 	return Aspect{}, false
 }
 
-// Suggest gives the name that a person who wrote one that does not exist may have meant, or "".
+// Suggest returns the name that a person who wrote one that does not exist may have meant, or "".
 func (s *Set) Suggest(name string) string {
 	if name == "" || name[0] != '@' {
 		name = "@" + name
@@ -134,7 +134,7 @@ func (s *Set) find(name string) int {
 	return -1
 }
 
-// With gives a set with further aspects: one whose name is known takes that aspect's place, or, having no
+// With returns a set with further aspects: one whose name is known takes that aspect's place, or, having no
 // patterns, takes it away; a new one comes last.
 func (s *Set) With(more ...Aspect) *Set {
 	t := &Set{aspects: s.All()}
@@ -153,7 +153,7 @@ func (s *Set) With(more ...Aspect) *Set {
 	return t
 }
 
-// Without gives a set that lacks the named aspect.
+// Without returns a set that lacks the named aspect.
 func (s *Set) Without(name string) *Set { return s.With(Aspect{name: name}) }
 
 // Membership tells which functions of a table belong to which aspects, these in the order of the set.

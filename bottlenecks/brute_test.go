@@ -13,7 +13,7 @@ import (
 // brute computes the paper's definitions word by word, as sets of nodes.
 type brute struct{ t *calltree.Tree }
 
-// paths gives all downward node paths that the call sequence labels.
+// paths returns all downward node paths that the call sequence labels.
 func (b brute) paths(calls []string) (all [][]int32) {
 	for n := range int32(b.t.Len()) {
 		path := []int32{}

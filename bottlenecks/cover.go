@@ -35,7 +35,7 @@ func (s *side) cover(list []item) cover {
 	return c
 }
 
-// along gives the nodes along the paths of the list, each once. They must not be changed.
+// along returns the nodes along the paths of the list, each once. They must not be changed.
 func (s *side) along(list []item) []int32 {
 	if len(list) == 1 && list[0].length == 1 {
 		return list[0].places.finals
@@ -65,7 +65,7 @@ type cursor struct {
 	at    int
 }
 
-// seek moves on to the first node that is not before n, and tells whether it is n.
+// seek moves on to the first node that is not before n, and reports whether it is n.
 func (c *cursor) seek(n int32) bool {
 	step := 1
 	for c.at+step < len(c.nodes) && c.nodes[c.at+step] < n {
@@ -86,7 +86,7 @@ func (c *cursor) sum(from, to int32, values []int64) (sum int64) {
 	return sum
 }
 
-// within seeks n in ranges, and tells whether it is in one.
+// within seeks n in ranges, and reports whether it is in one.
 func (s *side) within(ranges *cursor, n int32) bool {
 	return ranges.seek(n) || ranges.at > 0 && n < s.end[ranges.nodes[ranges.at-1]]
 }

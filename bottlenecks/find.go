@@ -67,7 +67,7 @@ func Find(p *Trees, o FindOptions) *Found {
 	return f
 }
 
-// next covers the next bottleneck and gives it, or nil where there is none that is worth it.
+// next covers the next bottleneck and returns it, or nil where there is none that is worth it.
 func (r *residual) next(o FindOptions) Summary {
 	id := r.best()
 	if id < 0 {
@@ -112,7 +112,7 @@ func (f *Found) complete(p *Trees) {
 	}
 }
 
-// Above gives the bottlenecks that add more than a share of the whole.
+// Above returns the bottlenecks that add more than a share of the whole.
 func (f *Found) Above(share *big.Rat) []Bottleneck {
 	var above []Bottleneck
 	for _, b := range f.Bottlenecks {

@@ -26,7 +26,7 @@ func writePprof(b testing.TB, t *calltree.Tree) string {
 	return path
 }
 
-// pprofTool gives the go command, or skips where it has no pprof.
+// pprofTool returns the go command, or skips where it has no pprof.
 func pprofTool(b testing.TB) string {
 	tool, err := exec.LookPath("go")
 	if err != nil || exec.Command(tool, "tool", "-n", "pprof").Run() != nil {

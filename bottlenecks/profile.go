@@ -5,10 +5,10 @@ import "math/big"
 // A Profile gives summaries and their totals. Costs are exact hits, in Unit; those of a comparison may be negative.
 // A profile is not safe for concurrent use.
 type Profile interface {
-	// Initial gives the summaries of all call sequences of length 1, by name.
+	// Initial returns the summaries of all call sequences of length 1, by name.
 	Initial() []Summary
 
-	// Summary gives the summary of a call sequence of at least one name; where the profile does not have it, it is Empty.
+	// Summary returns the summary of a call sequence of at least one name; where the profile does not have it, it is Empty.
 	Summary(path ...string) Summary
 
 	// TotalBase and TotalCum are the base and the cum of a list of summaries of this profile: what several of
@@ -16,14 +16,14 @@ type Profile interface {
 	TotalBase(list ...Summary) *big.Rat
 	TotalCum(list ...Summary) *big.Rat
 
-	// TotalCums gives TotalCum of list[:1], list[:2] and so on, at the price of one TotalCum.
+	// TotalCums returns TotalCum of list[:1], list[:2] and so on, at the price of one TotalCum.
 	TotalCums(list ...Summary) []*big.Rat
 
-	// Overlaps gives how much of the cum and of the base of s is in each of several lists already (section 2.1):
+	// Overlaps returns how much of the cum and of the base of s is in each of several lists already (section 2.1):
 	// cum(s) + cum(list) - cum(s with list), and the same of the bases.
 	Overlaps(s Summary, lists ...[]Summary) (cums, bases []*big.Rat)
 
-	// Share gives a cost as a fraction of the whole: of the metric's denominator; in a comparison, of that of the
+	// Share returns a cost as a fraction of the whole: of the metric's denominator; in a comparison, of that of the
 	// second profile.
 	Share(cost *big.Rat) *big.Rat
 
@@ -36,7 +36,7 @@ type Summary interface {
 	// Path is the call sequence, caller first. It must not be changed.
 	Path() []string
 
-	// Empty tells whether the profile does not have the call sequence.
+	// Empty reports whether the profile does not have the call sequence.
 	Empty() bool
 
 	// Base is the own cost of all nodes along the paths that the call sequence labels; Cum that of these and of all

@@ -53,7 +53,7 @@ func newResidual(of *Trees) *residual {
 	return r
 }
 
-// number gives each node of a side its start.
+// number sets the start of each node of a side.
 func (r *residual) number(s *residualSide) {
 	s.start = make([]int32, len(s.name))
 	for n, name := range s.name {
@@ -98,7 +98,7 @@ func (s *residualSide) sum(starts int) {
 	}
 }
 
-// path gives the call sequence of a start.
+// path returns the call sequence of a start.
 func (r *residual) path(id int32) []string {
 	var path []string
 	for ; id >= 0; id = r.starts[id].up {
@@ -108,7 +108,7 @@ func (r *residual) path(id int32) []string {
 	return path
 }
 
-// best gives the start with the highest score, or -1 where nothing costs anything. The score is the base, times what
+// best returns the start with the highest score, or -1 where nothing costs anything. The score is the base, times what
 // part of the cum it is: a function that mostly calls expensive ones has to wait until these are labelled.
 func (r *residual) best() int32 {
 	best, highest := int32(-1), 0.0
@@ -163,7 +163,7 @@ func (r *residual) left() *big.Rat {
 	return left
 }
 
-// rises tells whether a start's base is above 0: exactly, though big numbers are asked only where it is a close call.
+// rises reports whether a start's base is above 0: exactly, though big numbers are asked only where it is a close call.
 func (r *residual) rises(id int32) bool {
 	base, size := 0.0, 0.0
 	for _, s := range r.sides {
@@ -187,7 +187,7 @@ func (r *residual) rises(id int32) bool {
 	return exact.Sign() > 0
 }
 
-// cover takes the cost of a summary away, and tells whether there was any.
+// cover takes the cost of a summary away, and reports whether there was any.
 func (r *residual) cover(s *summary) bool {
 	any := false
 	for i := range r.sides {

@@ -50,13 +50,13 @@ func (s *side) index(names int) {
 	}
 }
 
-// all gives the places of a name.
+// all returns the places of a name.
 func (s *side) all(name int32) places {
 	nodes := s.nodes[s.starts[name]:s.starts[name+1]]
 	return places{nodes, nodes}
 }
 
-// find gives the places of a call sequence. It looks up and down from the rarest of its names.
+// find returns the places of a call sequence. It looks up and down from the rarest of its names.
 func (s *side) find(path []int32) places {
 	rarest := 0
 	for i, name := range path {
@@ -76,7 +76,7 @@ func (s *side) find(path []int32) places {
 	return inPreorder(found)
 }
 
-// up gives the node at which the path that leads to a call of n begins, or -1.
+// up returns the node at which the path that leads to a call of n begins, or -1.
 func (s *side) up(n int32, path []int32) int32 {
 	for i := len(path) - 1; i >= 0; i-- {
 		n = s.parent[n]

@@ -71,12 +71,12 @@ func Recursive() Suggester {
 	}}
 }
 
-// Suggesters gives all suggesters, with Typed for :MONITOR.
+// Suggesters returns all suggesters, with Typed for :MONITOR.
 func Suggesters() []Suggester {
 	return []Suggester{HighBase(), HighCum(), Typed(":MONITOR"), Recursive(), Change()}
 }
 
-// ParseSuggester gives a suggester by its name; "Typed" is followed by a time type or wait reason.
+// ParseSuggester returns a suggester by its name; "Typed" is followed by a time type or wait reason.
 func ParseSuggester(name string) (Suggester, error) {
 	kind, rest, _ := strings.Cut(strings.TrimSpace(name), " ")
 	rest = strings.TrimSpace(rest)
@@ -99,7 +99,7 @@ const longestCycle = 64
 // mostCycles is for how many functions Cycles looks for the costliest cycle.
 const mostCycles = 200
 
-// Cycles gives the costliest cycle of each function that recurs within one goroutine's part of a stack, by falling
+// Cycles returns the costliest cycle of each function that recurs within one goroutine's part of a stack, by falling
 // cum. Cycles of more than 64 calls are not looked for.
 func (p *Trees) Cycles() []Summary {
 	costs := make(map[string]*cycle)
@@ -203,7 +203,7 @@ func (p *Trees) cycleLength(s *side, n int32) int {
 	return 0
 }
 
-// namesAbove gives the names from the node that stands length-1 above n down to n.
+// namesAbove returns the names from the node that stands length-1 above n down to n.
 func (s *side) namesAbove(n int32, length int) []int32 {
 	path := make([]int32, length)
 	for i := length - 1; i >= 0; i-- {

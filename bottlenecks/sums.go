@@ -233,7 +233,7 @@ func finalsByRoot(p places) []int32 {
 	return finals
 }
 
-// nameSums gives the base and cum of every name, by plane within a name. A node inside another one of its name is in
+// nameSums returns the base and cum of every name, by plane within a name. A node inside another one of its name is in
 // the cum already.
 func (s *side) nameSums(names int) (base, cum [][]int64) {
 	base, cum = digitsOf(names, len(s.planes)), digitsOf(names, len(s.planes))
@@ -306,7 +306,7 @@ func (s *side) hits(sums []int64) *big.Rat {
 	return h
 }
 
-// plain tells whether no name occurs twice in a call sequence.
+// plain reports whether no name occurs twice in a call sequence.
 func plain(path []int32) bool {
 	sorted := slices.Sorted(slices.Values(path))
 	return len(slices.Compact(sorted)) == len(path)

@@ -83,7 +83,7 @@ func (p *Trees) finish() {
 // Unit says what costs are counted in; it is empty for fractions.
 func (p *Trees) Unit() string { return p.unit }
 
-// Share gives a cost as a fraction of the whole; it is 0 where there is no whole.
+// Share returns a cost as a fraction of the whole; it is 0 where there is no whole.
 func (p *Trees) Share(cost *big.Rat) *big.Rat {
 	if p.whole.Sign() == 0 {
 		return new(big.Rat)
@@ -91,7 +91,7 @@ func (p *Trees) Share(cost *big.Rat) *big.Rat {
 	return new(big.Rat).Quo(cost, p.whole)
 }
 
-// Initial gives the summaries of all names, sorted.
+// Initial returns the summaries of all names, sorted.
 func (p *Trees) Initial() []Summary {
 	bases, cums := p.nameTotals()
 	out := make([]Summary, 0, len(p.names))
@@ -108,7 +108,7 @@ func (p *Trees) Initial() []Summary {
 	return out
 }
 
-// nameTotals gives the base and cum of all names, by one scan over each side.
+// nameTotals returns the base and cum of all names, by one scan over each side.
 func (p *Trees) nameTotals() (bases, cums []*big.Rat) {
 	bases, cums = make([]*big.Rat, len(p.names)), make([]*big.Rat, len(p.names))
 	for name := range p.names {
@@ -124,7 +124,7 @@ func (p *Trees) nameTotals() (bases, cums []*big.Rat) {
 	return bases, cums
 }
 
-// Summary gives the summary of a call sequence, which may be Empty.
+// Summary returns the summary of a call sequence, which may be Empty.
 func (p *Trees) Summary(path ...string) Summary {
 	numbers := make([]int32, len(path))
 	for i, name := range path {

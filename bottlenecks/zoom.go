@@ -9,7 +9,7 @@ import (
 // DefaultCutoff is the paper's ratio for zooming, 0.95.
 func DefaultCutoff() *big.Rat { return big.NewRat(95, 100) }
 
-// ZoomTop gives the nearby top extensions of s by the paper's routine Zoom (section 2.3): the fewest extensions, those
+// ZoomTop returns the nearby top extensions of s by the paper's routine Zoom (section 2.3): the fewest extensions, those
 // with the highest cum first, whose total cum reaches the part cutoff of that of s; where one alone reaches it, those
 // of that one. Where no extensions reach it, there are none; but if zooming had gone a step or more by then, the
 // summary that it had reached is the result.
@@ -30,7 +30,7 @@ func zoom(p Profile, s Summary, cutoff *big.Rat, extensions func(Summary) []Summ
 	return near
 }
 
-// zoomTo gives the summary that zooming reached, and the extensions of it that together reach the cutoff, if any do.
+// zoomTo returns the summary that zooming reached, and the extensions of it that together reach the cutoff, if any do.
 func zoomTo(p Profile, s Summary, cutoff *big.Rat, extensions func(Summary) []Summary) (reached Summary, near []Summary) {
 	goal := new(big.Rat).Abs(s.Cum())
 	goal.Mul(goal, cutoff)
@@ -43,7 +43,7 @@ func zoomTo(p Profile, s Summary, cutoff *big.Rat, extensions func(Summary) []Su
 	}
 }
 
-// concentrated gives the fewest of the summaries, highest cum first, that together reach the goal.
+// concentrated returns the fewest of the summaries, highest cum first, that together reach the goal.
 func concentrated(p Profile, list []Summary, goal *big.Rat) []Summary {
 	SortByCum(list)
 	for i, total := range p.TotalCums(list...) {

@@ -18,7 +18,7 @@ type bitset []uint64
 func (b bitset) has(i int) bool { return b[i>>6]&(1<<(i&63)) != 0 }
 func (b bitset) add(i int)      { b[i>>6] |= 1 << (i & 63) }
 
-// classify puts every Func into a class, and tells whether every element of the path is some frame.
+// classify puts every Func into a class, and reports whether every element of the path is some frame.
 func (a *Matcher) classify(t *calltree.Tree, m *calltree.Membership, p Path) bool {
 	syms := t.Symbols()
 	named, aspects := elementsOf(t, m, p)
@@ -66,7 +66,7 @@ func (a *Matcher) classify(t *calltree.Tree, m *calltree.Membership, p Path) boo
 	return true
 }
 
-// elementsOf gives the elements of a path that name a frame, by Func, and those that name an aspect, by set.
+// elementsOf returns the elements of a path that name a frame, by Func, and those that name an aspect, by set.
 func elementsOf(t *calltree.Tree, m *calltree.Membership, p Path) (named map[calltree.Func][]int, aspects map[int32][]int) {
 	named = make(map[calltree.Func][]int)
 	aspects = make(map[int32][]int)
@@ -98,7 +98,7 @@ func (a *Matcher) root(t *calltree.Tree, p Path) State {
 	return s
 }
 
-// onlyRoot tells whether no frame below the root, in the root's own part, is the root's frame.
+// onlyRoot reports whether no frame below the root, in the root's own part, is the root's frame.
 func onlyRoot(t *calltree.Tree) bool {
 	fns := t.Funcs()
 	if t.BeginsPart(fns[0]) {

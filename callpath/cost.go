@@ -23,7 +23,7 @@ func Cost(t *calltree.Tree, m *calltree.Membership, p Path) *big.Rat {
 	return metric.Hits(sums...)
 }
 
-// Costs gives the Cost of every path, on as many processors as there are.
+// Costs returns the Cost of every path, on as many processors as there are.
 func Costs(t *calltree.Tree, m *calltree.Membership, paths []Path) []*big.Rat {
 	costs := make([]*big.Rat, len(paths))
 	var next atomic.Int64
@@ -71,7 +71,7 @@ type NodeStates struct{ At []State }
 
 var statePool = sync.Pool{New: func() any { return new(NodeStates) }}
 
-// States gives scratch space for a tree.
+// States returns scratch space for a tree.
 func States(t *calltree.Tree) *NodeStates {
 	s := statePool.Get().(*NodeStates)
 	if cap(s.At) < t.Len() {
@@ -81,5 +81,5 @@ func States(t *calltree.Tree) *NodeStates {
 	return s
 }
 
-// Release gives the space back; it must not be used afterwards.
+// Release puts the space back; it must not be used afterwards.
 func (s *NodeStates) Release() { statePool.Put(s) }

@@ -17,7 +17,7 @@ type SyntaxError struct {
 // shownBefore and shownAfter bound what is shown of a long expression, in characters.
 const shownBefore, shownAfter = 70, 30
 
-// Error gives the message, the expression, and a line with a caret below the offending character.
+// Error returns the message, the expression, and a line with a caret below the offending character.
 func (e *SyntaxError) Error() string {
 	before := cleaned(e.Input[:e.Offset])
 	after := cleaned(e.Input[e.Offset:])

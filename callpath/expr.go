@@ -182,7 +182,7 @@ func (e Expr) Holds(satisfied []bool) bool {
 	return holds
 }
 
-// holds uses up the satisfied flags of its own paths, and gives the rest.
+// holds uses up the satisfied flags of its own paths, and returns the rest.
 func (e Expr) holds(satisfied []bool) (bool, []bool) {
 	if e.Op == OpPath {
 		return satisfied[0], satisfied[1:]

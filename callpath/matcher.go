@@ -18,6 +18,20 @@ const (
 // A Matcher recognises a path in the stacks of one tree, a frame at a time from the root. It is an automaton
 // whose table fills as it is used, so that a walk over a tree is one look-up a node; it is for one goroutine.
 //
+// To try every way to match would be slow: in "..a ..b c" any a and any b may be the one. The automaton keeps one position
+// instead, that of the farthest element that was reached. The path "* ..a ..b c" has the elements 0 to 3, and over the stack
+// "* x a b b c" its states are (i, waiting and open are explained below):
+//
+//	frame  state after it
+//	*      i=0 open           * is p(0), and does not come again; a may follow anywhere below
+//	x      i=0 open
+//	a      i=1 waiting open   this a is q(0) and p(1); a later a would do as p(1), too
+//	b      i=2 waiting open   this b is q(1) and p(2); c must be the very next frame
+//	b      i=2 waiting open   it is not c, so that the first b was not p(2), but this one may be
+//	c      accept
+//
+// Of the path "* a", x makes the state Dead: a had to be the very next frame, and * does not come again.
+//
 // A State says, with p and q as in the definition of a path that is satisfied, and i the highest with q(i-1)
 // reached in this part of the stack:
 //
@@ -93,7 +107,7 @@ func CompileRest(t *calltree.Tree, m *calltree.Membership, p Path) *Matcher {
 	return a
 }
 
-// newMatcher also tells whether every element of the path can be some frame.
+// newMatcher also reports whether every element of the path can be some frame.
 func newMatcher(t *calltree.Tree, m *calltree.Membership, p Path, follow Follow) (*Matcher, bool) {
 	n := len(p.Elements)
 	a := &Matcher{last: n - 1, accept: State(n+1) << flags}
@@ -200,22 +214,22 @@ func (a *Matcher) settle(i int, now State, c class) State {
 	return State(i)<<flags | now
 }
 
-// Satisfied tells whether the stack so far satisfies the path; every stack that goes on does so too.
+// Satisfied reports whether the stack so far satisfies the path; every stack that goes on does so too.
 func (a *Matcher) Satisfied(s State) bool { return s == a.accept }
 
-// Open tells whether what follows the path may stand below. After an element x, a following frame must be
+// Open reports whether what follows the path may stand below. After an element x, a following frame must be
 // the next one (Immediately), or any later one in the same part of the stack (Eventually). Where the path ends
 // in an aspect and what follows is immediate, the frame itself is the one that follows (see Member).
 func (a *Matcher) Open(s State) bool { return s&open != 0 && s>>flags == State(a.last) }
 
-// Member tells whether the matcher's path ends in an aspect and what follows is immediate.
+// Member reports whether the matcher's path ends in an aspect and what follows is immediate.
 func (a *Matcher) Member() bool { return a.last >= 0 && a.kind[a.last] == specMember }
 
-// Neutral tells whether f is no element of the path and begins no part. A state that one such frame leaves as
+// Neutral reports whether f is no element of the path and begins no part. A state that one such frame leaves as
 // it is, every such frame does.
 func (a *Matcher) Neutral(f calltree.Func) bool { return a.classes[a.class[f]].neutral }
 
-// Begins tells whether a frame of f below the root begins another goroutine's part of the stack.
+// Begins reports whether a frame of f below the root begins another goroutine's part of the stack.
 func (a *Matcher) Begins(f calltree.Func) bool { return a.classes[a.class[f]].begins }
 
 // Enter is the state at a frame of f that is called as the first element of the path, or Dead if it is not one.

@@ -50,7 +50,7 @@ func ParseSplit(s string) (p1, p2 Path, err error) {
 	return p1, p2, nil
 }
 
-// path reads a path whose first token is tok, and gives the token after it.
+// path reads a path whose first token is tok, and returns the token after it.
 func (l *lexer) path(tok token) (Path, token, error) {
 	var p Path
 	for tok.kind == tokElement {

@@ -35,7 +35,7 @@ func Frame(name string) Element {
 	return Element{Name: name, Literal: strings.HasPrefix(name, "@")}
 }
 
-// Aspect tells whether the element is an aspect.
+// Aspect reports whether the element is an aspect.
 func (e Element) Aspect() bool { return strings.HasPrefix(e.Name, "@") && !e.Literal }
 
 // Of is the path of one element.
@@ -94,7 +94,7 @@ func (e Element) String() string {
 	return e.Name
 }
 
-// needsQuotes tells whether a bare name would be read as something else.
+// needsQuotes reports whether a bare name would be read as something else.
 func needsQuotes(name string) bool {
 	switch name {
 	case "", "@", "|", "and", "or", "not":

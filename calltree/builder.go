@@ -47,7 +47,7 @@ func NewBuilder(syms *Symbols, root, metric, unit string) *Builder {
 	return b
 }
 
-// AddMetric adds a further weight and gives its index; the first metric is 0.
+// AddMetric adds a further weight and returns its index; the first metric is 0.
 func (b *Builder) AddMetric(name, unit string) int {
 	b.metrics = append(b.metrics, &weights{name: name, unit: unit, parts: make(map[partKey]int64)})
 	return len(b.metrics) - 1
@@ -65,7 +65,7 @@ func (b *Builder) Symbols() *Symbols { return b.syms }
 // Len is the number of nodes so far.
 func (b *Builder) Len() int { return len(b.parent) }
 
-// Child gives the node for a call of f from the given node.
+// Child returns the node for a call of f from the given node.
 func (b *Builder) Child(node int32, f Func) int32 {
 	k := childKey{node, f}
 	if c, ok := b.child[k]; ok {
@@ -78,7 +78,7 @@ func (b *Builder) Child(node int32, f Func) int32 {
 	return c
 }
 
-// Stack gives the node of a whole stack below the root.
+// Stack returns the node of a whole stack below the root.
 func (b *Builder) Stack(frames ...string) int32 {
 	var n int32
 	for _, f := range frames {
@@ -162,7 +162,14 @@ func (b *Builder) Tree() (*Tree, error) {
 	return t, nil
 }
 
-// preorder numbers nodes whose parents come before them: order[new] = old, at[old] = new.
+// preorder numbers nodes whose parents come before them: order[new] = old, at[old] = new. A node's number is that of its
+// parent, plus 1, plus the sizes of its siblings' subtrees that came before. It needs no recursion, which a deep tree might not
+// survive: the sizes are summed up from the last node to the first, and then next says for each node where its next child goes.
+//
+//	old     0   1   2   3   4      calls as they came: *, a, d, a b, a c
+//	parent -1   0   0   1   1
+//	size    5   3   1   1   1
+//	at      0   1   4   2   3      a is 1; d goes behind the three nodes of a
 func preorder(parent []int32) (order, at []int32) {
 	n := len(parent)
 	size := make([]int32, n)
@@ -188,6 +195,8 @@ func preorder(parent []int32) (order, at []int32) {
 	return order, at
 }
 
+// subtreeEnds returns where the subtree of each node of a preorder ends. From the last node to the first, a leaf ends right
+// behind itself, and hands its end up to a parent that has none yet: the last child comes first.
 func subtreeEnds(parent []int32) []int32 {
 	end := make([]int32, len(parent))
 	for i := len(parent) - 1; i >= 0; i-- {
@@ -214,7 +223,8 @@ func (w *weights) metric(parent, at []int32) *Metric {
 	return m
 }
 
-// scale is the least common multiple of all denominators.
+// scale is the least common multiple of all denominators: with it, all hits are integers. Goroutines that share P processors
+// and e rivals make few different denominators, so that it mostly stays small.
 func (w *weights) scale() *big.Int {
 	l := big.NewInt(1)
 	seen := map[int64]bool{1: true}
@@ -239,7 +249,8 @@ func (w *weights) scale() *big.Int {
 	return l
 }
 
-// small fills one plane, where the scaled hits of all nodes together fit an int64.
+// small fills one plane, if the scaled hits of all nodes together fit an int64. It sums up absolute values, so that no sum
+// over some of the nodes can overflow either; if they don't fit, it returns false, and big does the work.
 func (w *weights) small(m *Metric, parent, at []int32) bool {
 	if len(w.large) > 0 || len(w.odd) > 0 || !m.scale.IsInt64() {
 		return false
@@ -320,7 +331,8 @@ func (w *weights) big(m *Metric, parent, at []int32) {
 	m.planes = digits(own, parent)
 }
 
-// digits spreads numbers over planes in base 2^32; the digits of a negative number are negative.
+// digits spreads numbers over planes in base 2^32; the digits of a negative number are negative. For example, 2^32 + 5 is 5 in
+// the first plane and 1 in the second, and its negative is -5 and -1.
 func digits(own []*big.Int, parent []int32) []Plane {
 	width := 1
 	for _, v := range own {

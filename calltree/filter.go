@@ -1,6 +1,6 @@
 package calltree
 
-// Filter gives the tree of the stacks that are kept, by node. Hits of the others go, and with them the nodes that
+// Filter returns the tree of the stacks that are kept, by node. Hits of the others go, and with them the nodes that
 // no stack with hits needs; the root stays, and so do denominators: costs remain fractions of the whole.
 func (t *Tree) Filter(kept []bool) *Tree {
 	needed := make([]bool, t.Len())

@@ -26,7 +26,7 @@ func NewMembership(syms *Symbols, names []string, belongs func(set int, function
 // Names are the names of the sets, with their "@".
 func (m *Membership) Names() []string { return m.names }
 
-// Set gives the number of a set by its name, or -1.
+// Set returns the number of a set by its name, or -1.
 func (m *Membership) Set(name string) int32 {
 	for i, n := range m.names {
 		if n == name {
@@ -36,7 +36,7 @@ func (m *Membership) Set(name string) int32 {
 	return -1
 }
 
-// Of gives the sets that f belongs to. Functions interned after the membership was made belong to none.
+// Of returns the sets that f belongs to. Functions interned after the membership was made belong to none.
 func (m *Membership) Of(f Func) []int32 {
 	if m == nil || int(f) >= len(m.sets) {
 		return nil

@@ -5,9 +5,10 @@ import (
 	"math/big"
 )
 
-// Merge gives the tree of the stacks of two trees, which meet by name. Its first metric is the sum of the hits and of the
+// Merge returns the tree of the stacks of two trees, which meet by name. Its first metric is the sum of the hits and of the
 // denominators of both; the second has those of a, the third those of b (see Sides). It is about the first metrics of a
-// and b, whose roots and units have to be the same.
+// and b, whose roots and units have to be the same. For example, if "* f" has 3 of 10 hits in a and 1 of 5 in b, it has 4 of 15,
+// 3 of 10, and 1 of 5. The first metric is for refining both at once; what an entry costs comes from the other two.
 func Merge(a, b *Tree) (*Tree, error) {
 	m, o := a.Main(), b.Main()
 	if a.Root() != b.Root() || m.Unit != o.Unit {
@@ -48,7 +49,7 @@ func (b *Builder) addTree(t *Tree, metrics ...int) {
 // Sides returns the two trees that a tree was merged of. It may also be what was left of a merged tree by a filter.
 func (t *Tree) Sides() (a, b *Tree) { return t.Only(1), t.Only(2) }
 
-// Only gives the same tree with one of its metrics.
+// Only returns the same tree with one of its metrics.
 func (t *Tree) Only(metric int) *Tree {
 	only := *t
 	only.metrics = t.metrics[metric : metric+1 : metric+1]

@@ -41,7 +41,7 @@ type Symbols struct {
 	index map[string]Func
 }
 
-// Intern gives the Func of a name, a new one where the name is new.
+// Intern returns the Func of a name, a new one where the name is new.
 func (s *Symbols) Intern(name string) Func {
 	if f, ok := s.index[name]; ok {
 		return f
@@ -56,7 +56,7 @@ func (s *Symbols) Intern(name string) Func {
 	return f
 }
 
-// Lookup gives the Func of a name, or None.
+// Lookup returns the Func of a name, or None.
 func (s *Symbols) Lookup(name string) Func {
 	if f, ok := s.index[name]; ok {
 		return f
@@ -67,8 +67,8 @@ func (s *Symbols) Lookup(name string) Func {
 // Len is the number of names; Funcs run from 0 to Len-1.
 func (s *Symbols) Len() int { return len(s.names) }
 
-// Name gives the name of f.
+// Name returns the name of f.
 func (s *Symbols) Name(f Func) string { return s.names[f] }
 
-// Kind gives the kind of f.
+// Kind returns the kind of f.
 func (s *Symbols) Kind(f Func) Kind { return s.kinds[f] }

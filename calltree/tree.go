@@ -1,11 +1,20 @@
 // Package calltree is the weighted calling-context tree that every analysis of cpprof consumes.
 //
 // A tree is made by a Builder and does not change afterwards. Its nodes are numbered in preorder, node 0 is
-// the root, and a subtree is the range [n, Ends()[n]): a walk over the tree is a scan over arrays.
+// the root, and a subtree is the range [n, Ends()[n]): a walk over the tree is a scan over arrays. The stacks
+// "* a b" with 2 hits, "* a c" with 3 and "* d" with 1 are five nodes:
 //
-// Hits are exact. A metric holds them as integers over one scale, spread over one or more planes of int64
-// (base 2^32 digits where one int64 does not hold the total), so that every analysis is a sum of int64, once
-// a plane: where all hits are small, no big number is touched.
+//	node     0  1  2  3  4
+//	frame    *  a  b  c  d
+//	parent  -1  0  1  1  0
+//	end      5  4  3  4  5    what is below a is [1, 4)
+//	own      0  0  2  3  1
+//	cum      6  5  2  3  1    own, and that of all nodes below
+//
+// Hits are exact. A metric holds them as integers over one scale: with hits of 1/2 and 1/3 in a tree, the scale is 6,
+// and the integers are 3 and 2. If one int64 does not hold their total, they are spread over several planes of int64, each
+// with one digit in base 2^32 of every node's number. So every analysis adds up int64, plane by plane, and Metric.Hits
+// puts the sums together at its end. If all hits are small, there is one plane, and no big number is touched.
 package calltree
 
 import (
@@ -38,7 +47,9 @@ type Metric struct {
 }
 
 // A Plane is one digit (base 2^32, the first the least) of the scaled hits of every node: of the stack that ends
-// at the node (Own), and of all stacks that run through it (Cum). Sums over any set of nodes fit an int64.
+// at the node (Own), and of all stacks that run through it (Cum). Sums over any set of nodes fit an int64: a digit has 32
+// bits, and there are fewer than 2^31 nodes. That is why Cum is no digit itself: carries stay where they are until Join adds
+// up the planes.
 type Plane struct {
 	Own, Cum []int64
 }
@@ -49,19 +60,19 @@ func (t *Tree) Len() int { return len(t.parent) }
 // Symbols is the table of the tree's frame names.
 func (t *Tree) Symbols() *Symbols { return t.syms }
 
-// Parents gives each node's parent; that of node 0 is -1.
+// Parents returns each node's parent; that of node 0 is -1.
 func (t *Tree) Parents() []int32 { return t.parent }
 
-// Funcs gives each node's frame.
+// Funcs returns each node's frame.
 func (t *Tree) Funcs() []Func { return t.fn }
 
-// Ends gives for each node the end of its subtree: the first node after it that is not below it.
+// Ends returns for each node the end of its subtree: the first node after it that is not below it.
 func (t *Tree) Ends() []int32 { return t.end }
 
 // Root is the name of the root's frame.
 func (t *Tree) Root() string { return t.syms.Name(t.fn[0]) }
 
-// Named gives the frame that a name stands for in this tree, or None: "*" is the root, whatever its own name.
+// Named returns the frame that a name stands for in this tree, or None: "*" is the root, whatever its own name.
 func (t *Tree) Named(name string) Func {
 	if name == RootName {
 		return t.fn[0]
@@ -75,7 +86,7 @@ func (t *Tree) Metrics() []*Metric { return t.metrics }
 // Main is the first metric: the one that refinements and costs are of.
 func (t *Tree) Main() *Metric { return t.metrics[0] }
 
-// Frames gives the stack of a node, root first.
+// Frames returns the stack of a node, root first.
 func (t *Tree) Frames(n int32) []string {
 	var depth int
 	for m := n; m >= 0; m = t.parent[m] {
@@ -96,12 +107,12 @@ func (t *Tree) BeginsPart(f Func) bool { return t.syms.kinds[f] == Class }
 // Planes are the digits of the metric's hits.
 func (m *Metric) Planes() []Plane { return m.planes }
 
-// Integral tells whether one plane of whole hits is all there is.
+// Integral reports whether one plane of whole hits is all there is.
 func (m *Metric) Integral() bool {
 	return len(m.planes) == 1 && m.scale.IsInt64() && m.scale.Int64() == 1
 }
 
-// Hits gives the exact hits of sums taken from the planes: sums[i] from plane i.
+// Hits returns the exact hits of sums taken from the planes: sums[i] from plane i.
 func (m *Metric) Hits(sums ...int64) *big.Rat {
 	if len(sums) == 1 && m.scale.IsInt64() {
 		return big.NewRat(sums[0], m.scale.Int64())
@@ -109,7 +120,8 @@ func (m *Metric) Hits(sums ...int64) *big.Rat {
 	return new(big.Rat).SetFrac(Join(sums), m.scale)
 }
 
-// Join puts the digits of a number together (see Plane).
+// Join puts the digits of a number together (see Plane). Digits may have more than 32 bits, as sums have, and any sign: of
+// [5, 1] it is 5 + 1*2^32.
 func Join(sums []int64) *big.Int {
 	v := new(big.Int)
 	for i := len(sums) - 1; i >= 0; i-- {
@@ -119,12 +131,12 @@ func Join(sums []int64) *big.Int {
 	return v
 }
 
-// Own gives the exact hits of the stack that ends at node n.
+// Own returns the exact hits of the stack that ends at node n.
 func (m *Metric) Own(n int32) *big.Rat {
 	return m.at(n, func(p Plane) []int64 { return p.Own })
 }
 
-// Cum gives the exact hits of all stacks that run through node n.
+// Cum returns the exact hits of all stacks that run through node n.
 func (m *Metric) Cum(n int32) *big.Rat {
 	return m.at(n, func(p Plane) []int64 { return p.Cum })
 }
@@ -137,7 +149,7 @@ func (m *Metric) at(n int32, of func(Plane) []int64) *big.Rat {
 	return m.Hits(sums...)
 }
 
-// Cost gives hits as a fraction of the metric's denominator.
+// Cost returns hits as a fraction of the metric's denominator.
 func (m *Metric) Cost(hits *big.Rat) *big.Rat {
 	if m.Denominator.Sign() == 0 {
 		return new(big.Rat)
@@ -145,7 +157,7 @@ func (m *Metric) Cost(hits *big.Rat) *big.Rat {
 	return new(big.Rat).Quo(hits, m.Denominator)
 }
 
-// Check tells whether everything that this package says of a tree holds.
+// Check reports whether everything that this package says of a tree holds.
 func (t *Tree) Check() error {
 	n := len(t.parent)
 	if n == 0 {
@@ -187,7 +199,7 @@ func (t *Tree) Check() error {
 	return nil
 }
 
-// followsSibling tells whether the node before i ends a sibling of i below p.
+// followsSibling reports whether the node before i ends a sibling of i below p.
 func (t *Tree) followsSibling(i, p int32) bool {
 	m := i - 1
 	for m > p && t.parent[m] != p {

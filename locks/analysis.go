@@ -116,7 +116,7 @@ func Analyse(r *sampledata.Recording, o views.Options) (*Analysis, error) {
 	return a, nil
 }
 
-// Summarise gives the locks with their evidence and waiters, and the deadlocks, in a fraction of the time of Analyse;
+// Summarise returns the locks with their evidence and waiters, and the deadlocks, in a fraction of the time of Analyse;
 // but no Holders, no Held and no Chains.
 func Summarise(r *sampledata.Recording, o views.Options) (*Analysis, error) {
 	s, err := sweep(r, o, false)
@@ -126,7 +126,7 @@ func Summarise(r *sampledata.Recording, o views.Options) (*Analysis, error) {
 	return s.analysis(), nil
 }
 
-// HeldAt gives the node of Held that stands for a lock, -1 where there is none.
+// HeldAt returns the node of Held that stands for a lock, -1 where there is none.
 func (a *Analysis) HeldAt(l *Lock) int32 {
 	t := a.Held.Tree
 	if f := t.Named(l.String()); f != calltree.None {

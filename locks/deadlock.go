@@ -33,7 +33,7 @@ type Frame struct {
 	Inlined  bool
 }
 
-// cycle gives goroutines who wait for one another in a circle that g is in, g first; nil where there is none. holders
+// cycle returns goroutines who wait for one another in a circle that g is in, g first; nil where there is none. holders
 // gives those of the lock that a goroutine waits for, as far as they are known.
 func cycle(g sampledata.GoroutineID, holders func(sampledata.GoroutineID) []sampledata.GoroutineID) []sampledata.GoroutineID {
 	type visit struct {
@@ -68,7 +68,7 @@ func cycle(g sampledata.GoroutineID, holders func(sampledata.GoroutineID) []samp
 	return nil
 }
 
-// turned gives a circle from its least goroutine on, and a key for it.
+// turned returns a circle from its least goroutine on, and a key for it.
 func turned(circle []sampledata.GoroutineID) ([]sampledata.GoroutineID, string) {
 	least := slices.Index(circle, slices.Min(circle))
 	circle = slices.Concat(circle[least:], circle[:least])
@@ -137,7 +137,7 @@ func (c *cycles) enter(l *ledger, circle []sampledata.GoroutineID) {
 	c.standing = append(c.standing, standing{circle, last})
 }
 
-// holdersOf gives the holders of the lock that a goroutine waits for in the sample at hand.
+// holdersOf returns the holders of the lock that a goroutine waits for in the sample at hand.
 func (l *ledger) holdersOf(g sampledata.GoroutineID) []sampledata.GoroutineID {
 	run := l.run(g)
 	if run == nil || !blames(&run.State) {

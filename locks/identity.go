@@ -52,7 +52,7 @@ func newIdentities(r *sampledata.Recording) *identities {
 	return ids
 }
 
-// of gives what tells the lock of a run from others. A lock that was named late was called so before, too.
+// of returns what tells the lock of a run from others. A lock that was named late was called so before, too.
 func (ids *identities) of(run *sampledata.Run) identity {
 	if run.Lock == 0 {
 		return identity{taker: ids.takerAt(run.Stack)}
@@ -68,7 +68,7 @@ func (ids *identities) of(run *sampledata.Run) identity {
 	return id
 }
 
-// lock gives the number of the lock that a Blocked run waits for.
+// lock returns the number of the lock that a Blocked run waits for.
 func (ids *identities) lock(run *sampledata.Run) int { return ids.index[ids.of(run)] }
 
 func (ids *identities) enter(run *sampledata.Run) {
@@ -93,7 +93,7 @@ const (
 	rwMutex = "sync.RWMutex"
 )
 
-// kindOf gives the type of a lock by the reason of a wait for it.
+// kindOf returns the type of a lock by the reason of a wait for it.
 func kindOf(reason string) string {
 	switch {
 	case strings.HasPrefix(reason, rwMutex+"."):
@@ -149,7 +149,7 @@ func (ids *identities) function(f sampledata.FunctionID) string {
 	return ids.r.Functions[f].Name
 }
 
-// takerAt gives the function that takes a lock at a stack: the innermost one that belongs neither to package sync nor to
+// takerAt returns the function that takes a lock at a stack: the innermost one that belongs neither to package sync nor to
 // the runtime.
 func (ids *identities) takerAt(stack sampledata.NodeID) sampledata.FunctionID {
 	at, f := stack, noFunction

@@ -77,7 +77,7 @@ func draw(t *rapid.T) drawn {
 	return d
 }
 
-// stateAt gives the run that a goroutine is in, or nil.
+// stateAt returns the run that a goroutine is in, or nil.
 func (d *drawn) stateAt(g sampledata.GoroutineID, s int32) *sampledata.Run {
 	for i := range d.Runs {
 		if run := &d.Runs[i]; run.Goroutine == g && run.First <= s && s <= run.Last {
@@ -87,14 +87,14 @@ func (d *drawn) stateAt(g sampledata.GoroutineID, s int32) *sampledata.Run {
 	return nil
 }
 
-// waitsFor tells whether g waits in a sample for a lock that h holds.
+// waitsFor reports whether g waits in a sample for a lock that h holds.
 func (d *drawn) waitsFor(g, h sampledata.GoroutineID, s int32) bool {
 	run := d.stateAt(g, s)
 	return run != nil && run.Run == sampledata.Blocked && (run.Evidence == sampledata.Inferred || run.Evidence == sampledata.Recorded) &&
 		slices.Contains(d.HolderSets[run.Holders], h) && d.stateAt(h, s) != nil
 }
 
-// stands tells whether the members of a deadlock wait for one another in a sample.
+// stands reports whether the members of a deadlock wait for one another in a sample.
 func (d *drawn) stands(dead *Deadlock, s int32) bool {
 	for i, m := range dead.Members {
 		next := dead.Members[(i+1)%len(dead.Members)]
@@ -105,7 +105,7 @@ func (d *drawn) stands(dead *Deadlock, s int32) bool {
 	return true
 }
 
-// inCircle tells whether g waits for itself in a sample, through whomever.
+// inCircle reports whether g waits for itself in a sample, through whomever.
 func (d *drawn) inCircle(g sampledata.GoroutineID, s int32) bool {
 	reached := make(map[sampledata.GoroutineID]bool)
 	for frontier := []sampledata.GoroutineID{g}; len(frontier) > 0; frontier = frontier[1:] {

@@ -77,7 +77,7 @@ func sweep(r *sampledata.Recording, o views.Options, follow bool) (*ledger, erro
 	return l, views.Walk(r, from, to, l)
 }
 
-// blames tells whether a run waits for a lock whose holders the recording names.
+// blames reports whether a run waits for a lock whose holders the recording names.
 func blames(s *sampledata.State) bool {
 	return s.Run == sampledata.Blocked && (s.Evidence == sampledata.Inferred || s.Evidence == sampledata.Recorded)
 }
@@ -162,7 +162,7 @@ func (l *ledger) divide(w *waitingFor, hits int64) {
 	l.follow(set, part{hits, 1})
 }
 
-// run gives the run that a goroutine is in, or nil where it doesn't exist in this sample.
+// run returns the run that a goroutine is in, or nil where it doesn't exist in this sample.
 func (l *ledger) run(g sampledata.GoroutineID) *sampledata.Run {
 	i := l.at[g]
 	if i < 0 || l.r.Runs[i].Last < l.now {
@@ -171,7 +171,7 @@ func (l *ledger) run(g sampledata.GoroutineID) *sampledata.Run {
 	return &l.r.Runs[i]
 }
 
-// analysis gives what was summed up.
+// analysis returns what was summed up.
 func (l *ledger) analysis() *Analysis {
 	a := &Analysis{Samples: int(l.to - l.from), Length: l.length(), Deadlocks: l.cycles.deadlocks()}
 	var all account
@@ -206,7 +206,7 @@ func (l *ledger) length() time.Duration {
 	return max(0, end-l.o.Span.From)
 }
 
-// evidence gives the hits by evidence. Holders that are not there are none.
+// evidence returns the hits by evidence. Holders that are not there are none.
 func (a *account) evidence() Evidence {
 	e := Evidence{
 		Hits: a.hits, Recorded: a.recorded.Rat(), Inferred: a.inferred.Rat(),

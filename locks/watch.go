@@ -8,7 +8,7 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// Watch gives a sink that hands everything on to another one, and tells of deadlocks while they stand: each once, in the
+// Watch returns a sink that hands everything on to another one, and tells of deadlocks while they stand: each once, in the
 // second sample that shows it, so that what was seen while goroutines moved is not taken for one. Tell is called from
 // Sample. A lock is called by its name where the sink has been told of one, else by its address.
 //

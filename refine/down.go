@@ -5,7 +5,7 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 )
 
-// Down gives the downward refinement of p: all paths P x, or all P ..x where extended, whose hits are not
+// Down returns the downward refinement of p: all paths P x, or all P ..x where extended, whose hits are not
 // zero, by decreasing hits, then by name. After an aspect, the immediate refinement lists its members.
 func Down(t *calltree.Tree, m *calltree.Membership, p callpath.Path, extended bool) []Result {
 	follow := callpath.Immediately

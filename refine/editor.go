@@ -40,7 +40,7 @@ func (e *editor) apply(p parsed) error {
 	return e.down(p.path, p.Kind == KindExtended)
 }
 
-// ensure gives the entry of a path, made where there is none, with those above it. Nil says that nothing
+// ensure returns the entry of a path, made where there is none, with those above it. Nil says that nothing
 // satisfies the path.
 func (e *editor) ensure(p callpath.Path) *Entry {
 	if there := e.root.find(p); there != nil {

@@ -48,7 +48,7 @@ func (e *Entry) clone() *Entry {
 	return &c
 }
 
-// child gives the child whose path ends in the given way, or nil.
+// child returns the child whose path ends in the given way, or nil.
 func (e *Entry) child(last callpath.Element, extended bool) *Entry {
 	for _, c := range e.Children {
 		if edgeOf(c.Path) == (edge{last, extended}) {
@@ -58,7 +58,7 @@ func (e *Entry) child(last callpath.Element, extended bool) *Entry {
 	return nil
 }
 
-// find gives the entry of a path below e, whose own path it must begin with, or nil.
+// find returns the entry of a path below e, whose own path it must begin with, or nil.
 func (e *Entry) find(p callpath.Path) *Entry {
 	if len(p.Elements) == 0 || p.Elements[0] != e.Path.Elements[0] {
 		return nil
@@ -69,7 +69,7 @@ func (e *Entry) find(p callpath.Path) *Entry {
 	return e
 }
 
-// merge adds results as children, keeping those that are there, and gives the child of each.
+// merge adds results as children, keeping those that are there, and returns the child of each.
 func (e *Entry) merge(results []Result) []*Entry {
 	there := make(map[edge]*Entry, len(e.Children))
 	for _, c := range e.Children {

@@ -5,7 +5,7 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 )
 
-// Labelled gives the tree of the stacks that satisfy one of some paths, of which there must be one: what another path costs
+// Labelled returns the tree of the stacks that satisfy one of some paths, of which there must be one: what another path costs
 // in it is its overlap with these. Denominators stay.
 func Labelled(t *calltree.Tree, m *calltree.Membership, labels []callpath.Path) *calltree.Tree {
 	var each []callpath.Expr

@@ -55,7 +55,7 @@ func (o *oracle) satisfies(s oracleStack, p callpath.Path) bool {
 	return o.from(s, p, 0, 0)
 }
 
-// from tells whether the specs of p from i on hold with p(i) >= at, in the part of frame at.
+// from reports whether the specs of p from i on hold with p(i) >= at, in the part of frame at.
 func (o *oracle) from(s oracleStack, p callpath.Path, i, at int) bool {
 	if i == len(p.Extended) {
 		return true
@@ -93,7 +93,7 @@ func (o *oracle) cost(p callpath.Path) *big.Rat {
 	return sum
 }
 
-// results gives the hits of all paths that make x into a path, by x.
+// results returns the hits of all paths that make x into a path, by x.
 func (o *oracle) results(path func(x callpath.Element) callpath.Path) map[callpath.Element]string {
 	xs := map[callpath.Element]bool{}
 	for _, s := range o.stacks {

@@ -7,7 +7,7 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 )
 
-// Prune gives the tree of the stacks for which e holds. Denominators stay, so that costs stay fractions of the
+// Prune returns the tree of the stacks for which e holds. Denominators stay, so that costs stay fractions of the
 // whole.
 func Prune(t *calltree.Tree, m *calltree.Membership, e callpath.Expr) *calltree.Tree {
 	var ms []*callpath.Matcher
@@ -17,7 +17,9 @@ func Prune(t *calltree.Tree, m *calltree.Membership, e callpath.Expr) *calltree.
 	return t.Filter(holding(t, ms, e))
 }
 
-// holding tells for every node whether e holds for its stack, with the states of all paths by depth.
+// holding returns for every node whether e holds for its stack. It keeps the states of the paths of the nodes above, by depth:
+// with the paths P and Q, states[2*d] and states[2*d+1] are theirs at depth d, and coming back to depth d overwrites what was
+// deeper. A path that is satisfied remains so below, so that e is evaluated only where a path becomes satisfied.
 func holding(t *calltree.Tree, ms []*callpath.Matcher, e callpath.Expr) []bool {
 	fns, parents, ends := t.Funcs(), t.Parents(), t.Ends()
 	satisfied := make([]bool, len(ms))

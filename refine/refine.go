@@ -48,7 +48,8 @@ func newTally(t *calltree.Tree, m *calltree.Membership) *tally {
 }
 
 // count counts the stacks through a node for x, unless the node is in a subtree that was counted for x. Nodes
-// must come in preorder.
+// must come in preorder. In the tree "* f g f", x = f counts the stacks through the first f, and until[f] is the end of its
+// subtree; the second f is inside, and its stacks are among those already.
 func (y *tally) count(x, node int32) {
 	if y.until[x] > node {
 		return
@@ -91,7 +92,7 @@ func (y *tally) element(x int32) callpath.Element {
 	return callpath.Frame(y.tree.Symbols().Name(calltree.Func(x)))
 }
 
-// results gives what was counted, by decreasing hits and then by name; path makes the path of an element.
+// results returns what was counted, by decreasing hits and then by name; path makes the path of an element.
 func (y *tally) results(path func(callpath.Element) callpath.Path) []Result {
 	var listed []sum
 	for x := range y.until {

@@ -45,7 +45,7 @@ func NewSession(t *calltree.Tree, m *calltree.Membership) *Session {
 	}
 }
 
-// Clone gives a session that is as this one is, and goes on by itself: on another goroutine, say.
+// Clone returns a session that is as this one is, and goes on by itself: on another goroutine, say.
 func (s *Session) Clone() *Session {
 	c := *s
 	c.history = slices.Clone(s.history)
@@ -66,7 +66,7 @@ func (s *Session) Membership() *calltree.Membership { return s.members }
 // Root is the entry of the view's root.
 func (s *Session) Root() *Entry { return s.history[s.now].root }
 
-// Find gives the entry of a path, or nil. A path that does not begin with the root is taken as called from it.
+// Find returns the entry of a path, or nil. A path that does not begin with the root is taken as called from it.
 func (s *Session) Find(p callpath.Path) *Entry { return s.Root().find(s.rooted(p)) }
 
 // Cost is an entry's hits as a fraction of the view's denominator.
@@ -81,7 +81,7 @@ func (s *Session) Steps() []Step {
 	return steps
 }
 
-// Undo takes the last step back, and tells whether there was one.
+// Undo takes the last step back, and reports whether there was one.
 func (s *Session) Undo() bool {
 	if s.now == 0 {
 		return false
@@ -90,7 +90,7 @@ func (s *Session) Undo() bool {
 	return true
 }
 
-// Redo takes the last Undo back, and tells whether there was one since the last step.
+// Redo takes the last Undo back, and reports whether there was one since the last step.
 func (s *Session) Redo() bool {
 	if s.now == len(s.history)-1 {
 		return false

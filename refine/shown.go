@@ -12,7 +12,7 @@ func (s *Session) Threshold() Threshold { return s.threshold }
 // SetThreshold moves the threshold. It is no step: Undo does not touch it.
 func (s *Session) SetThreshold(t Threshold) { s.threshold = t }
 
-// Visible tells whether an entry reaches the threshold. The root always does.
+// Visible reports whether an entry reaches the threshold. The root always does.
 func (s *Session) Visible(e *Entry) bool {
 	if len(e.Path.Elements) == 1 {
 		return true
@@ -46,7 +46,7 @@ func (s *Session) Collapse(p callpath.Path, collapsed bool) {
 	}
 }
 
-// Collapsed tells whether what is below an entry is hidden by Collapse.
+// Collapsed reports whether what is below an entry is hidden by Collapse.
 func (s *Session) Collapsed(e *Entry) bool { return len(s.collapsed) > 0 && s.collapsed[e.Key()] }
 
 // Walk calls each for every entry that is shown, from the top down, the root at depth 0: entries that reach the

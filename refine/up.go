@@ -5,7 +5,7 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 )
 
-// Up gives the upward split of P1 ..P2 at P2: all paths P1 ..x P2 whose hits are not zero, by decreasing hits,
+// Up returns the upward split of P1 ..P2 at P2: all paths P1 ..x P2 whose hits are not zero, by decreasing hits,
 // then by name. x calls the first element of P2 immediately.
 func Up(t *calltree.Tree, m *calltree.Membership, p1, p2 callpath.Path) []Result {
 	if len(p1.Elements) == 0 || len(p2.Elements) == 0 {
@@ -21,7 +21,21 @@ func Up(t *calltree.Tree, m *calltree.Membership, p1, p2 callpath.Path) []Result
 	return s.results(func(x callpath.Element) callpath.Path { return p1.Then(x, true).Join(false, p2) })
 }
 
-// A split is an upward split under way.
+// A split is an upward split under way. One walk over the tree finds the hits of all x of P1 ..x P2 at once. Wherever a node may
+// be x and a child of it is the first element of P2, it launches a search for the rest of P2 below, on behalf of x. The
+// launches that are still searching go along with the walk, down the stack and back. Splitting "* ..lock" at "lock", that is
+// P1 = * and P2 = lock, in the tree
+//
+//   - a lock lock
+//   - b lock
+//
+// the first lock is called by a, which is found at once, since P2 has no further element: its subtree counts for x = a. Inside
+// it the second lock is called by lock, which counts for x = lock. The third counts for x = b. Had P2 been "lock ..wait", each
+// lock would have launched a search for wait instead, and the first wait below would count for all callers whose searches reach
+// it.
+//
+// What keeps that fast: an x of which a node has been counted is not searched for inside the node (tally.until), so that there
+// is one launch for each x at most; and frames on which no search depends (Neutral) share the launches of the frame above.
 type split struct {
 	*tally
 	above   *callpath.Matcher // of P1
@@ -43,7 +57,8 @@ type splitFrame struct {
 	bottom   int  // length of the arena with it
 }
 
-// A launch is a search for the rest of P2 below a call x F, F being the first element of P2.
+// A launch is a search for the rest of P2 below a call x F, F being the first element of P2. Two searches for one x in one part
+// of a stack are merged (Matcher.Both), as only the farther one matters.
 type launch struct {
 	x     int32
 	state callpath.State
@@ -70,7 +85,7 @@ func (s *split) walk() {
 	}
 }
 
-// enter puts node n on the stack, and tells whether there is anything to look for below it.
+// enter puts node n on the stack, and reports whether there is anything to look for below it.
 func (s *split) enter(n int32, f calltree.Func) bool {
 	up := &s.stack[len(s.stack)-1]
 	s.arena = s.arena[:up.bottom]

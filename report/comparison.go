@@ -55,7 +55,7 @@ func (c Both) Compare(d Both) int {
 	return cmp.Or(y.Abs(y).Cmp(x.Abs(x)), d.A.Cmp(c.A))
 }
 
-// CostsOfBoth gives what paths cost in each of the two views that calltree.Merge made a tree of.
+// CostsOfBoth returns what paths cost in each of the two views that calltree.Merge made a tree of.
 func CostsOfBoth(t *calltree.Tree, m *calltree.Membership, paths []callpath.Path) []Both {
 	costs := make([]Both, len(paths))
 	a, b := t.Sides()
@@ -68,7 +68,7 @@ func CostsOfBoth(t *calltree.Tree, m *calltree.Membership, paths []callpath.Path
 	return costs
 }
 
-// entries gives the entries that are shown, below each those that changed most first, up or down.
+// entries returns the entries that are shown, below each those that changed most first, up or down.
 func (c *Comparison) entries() *comparedEntry {
 	var paths []callpath.Path
 	c.Session.Walk(func(e *refine.Entry, _ int) { paths = append(paths, e.Path) })

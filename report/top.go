@@ -37,7 +37,7 @@ func (t *Top) Write(w io.Writer) error {
 	return err
 }
 
-// Lines gives the classes, the busiest first, each with its typed time as a bar, and the call paths that take most
+// Lines returns the classes, the busiest first, each with its typed time as a bar, and the call paths that take most
 // processor time. No line is wider than the screen, and there are no more than it has.
 func (t *Top) Lines() []string {
 	classes, paths := t.classLines(), t.pathLines()
@@ -113,7 +113,7 @@ const (
 	barUsual   = 30 // where the screen has no bound
 )
 
-// columns gives the widths of the column of class names and of the bar, and whether there is room for numbers.
+// columns returns the widths of the column of class names and of the bar, and whether there is room for numbers.
 func (t *Top) columns() (class, bar int, numbers bool) {
 	class = len("class")
 	for _, c := range t.Classes {
@@ -147,7 +147,7 @@ func (t *Top) classHeader() string {
 	return t.fit(strings.TrimRight(line, " "))
 }
 
-// classLines gives a line for each class, those first whose goroutines do most but wait.
+// classLines returns a line for each class, those first whose goroutines do most but wait.
 func (t *Top) classLines() []string {
 	classes := slices.Clone(t.Classes)
 	slices.SortStableFunc(classes, func(a, b views.ClassSummary) int {
@@ -211,7 +211,7 @@ func Apportion(shares []*big.Rat, n int) []int {
 	return parts
 }
 
-// pathLines gives a line for each entry of the profile.
+// pathLines returns a line for each entry of the profile.
 func (t *Top) pathLines() []string {
 	var lines []string
 	t.Session.Walk(func(e *refine.Entry, depth int) {

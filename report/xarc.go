@@ -22,7 +22,7 @@ type XStanza struct {
 	Children []XRow `json:"children"`
 }
 
-// XArc gives the stanzas of all functions, in the order of XProf.
+// XArc returns the stanzas of all functions, in the order of XProf.
 func XArc(t *calltree.Tree, o XOptions) iter.Seq[XStanza] {
 	return func(yield func(XStanza) bool) {
 		p := newXProfile(t, o)
@@ -58,7 +58,7 @@ func newXArcs(t *calltree.Tree, o XOptions) *xarcs {
 	return a
 }
 
-// number gives each node the number of its pair, the root -1. It goes through the nodes callee by callee, so that an
+// number sets the number of each node's pair, the root -1. It goes through the nodes callee by callee, so that an
 // array by caller finds the pair.
 func (a *xarcs) number(t *calltree.Tree) []int32 {
 	funcs, parents := t.Funcs(), t.Parents()
@@ -86,7 +86,7 @@ func (a *xarcs) number(t *calltree.Tree) []int32 {
 	return row
 }
 
-// rows gives the rows of pairs in order, without those that have too little cum.
+// rows returns the rows of pairs in order, without those that have too little cum.
 func (a *xarcs) rows(ids []int32, named []calltree.Func, sign int) []XRow {
 	a.sort(ids, named, sign)
 	rows := make([]XRow, len(ids))
@@ -139,7 +139,7 @@ func (a *xarcs) sort(ids []int32, named []calltree.Func, sign int) {
 	}
 }
 
-// ranks gives each function's place among all names.
+// ranks returns each function's place among all names.
 func ranks(syms *calltree.Symbols) []int32 {
 	order := make([]calltree.Func, syms.Len())
 	for i := range order {

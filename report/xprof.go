@@ -11,7 +11,7 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 )
 
-// XProf gives the functions by falling cum, the root first, then by base and name (arcflow paper, "The xprof report", figure 6). The
+// XProf returns the functions by falling cum, the root first, then by base and name (arcflow paper, "The xprof report", figure 6). The
 // index of a row is that of the function's stanza in XArc with the same options.
 func XProf(t *calltree.Tree, o XOptions) []XRow {
 	p := newXProfile(t, o)
@@ -61,7 +61,7 @@ func newXProfile(t *calltree.Tree, o XOptions) *xprofile {
 	return p
 }
 
-// shallowest gives for each function the least level at which it occurs; -1 where it does not.
+// shallowest returns for each function the least level at which it occurs; -1 where it does not.
 func shallowest(t *calltree.Tree) []int {
 	least := make([]int, t.Symbols().Len())
 	for f := range least {

@@ -18,7 +18,7 @@ type XTreeRow struct {
 	Node      XRow `json:"node"`
 }
 
-// XTree gives the call tree in preorder (arcflow paper, "The xtree report", figure 5). A node that is left out takes
+// XTree returns the call tree in preorder (arcflow paper, "The xtree report", figure 5). A node that is left out takes
 // the nodes below it along.
 func XTree(t *calltree.Tree, o XOptions) iter.Seq[XTreeRow] {
 	return func(yield func(XTreeRow) bool) {
@@ -136,7 +136,7 @@ func (v *xvalues) titles(w *xsums) (base, cum string) {
 	return "%Base " + Printable(w.of.Name), "%Cum " + Printable(w.of.Name)
 }
 
-// cells gives what appends the numbers of a row to a line. Reports of a million rows are made of it.
+// cells returns what appends the numbers of a row to a line. Reports of a million rows are made of it.
 func (v *xvalues) cells() func(line []byte, r XRow) []byte {
 	var widths []int
 	for _, w := range v.weights {

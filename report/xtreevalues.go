@@ -46,7 +46,7 @@ type XRow struct {
 	Weights []XWeight // by metric shown
 }
 
-// Hits gives the amount itself.
+// Hits returns the amount itself.
 func (a Amount) Hits() *big.Rat {
 	if a.more == nil {
 		return a.of.Hits(a.low)
@@ -54,7 +54,7 @@ func (a Amount) Hits() *big.Rat {
 	return a.of.Hits(append([]int64{a.low}, a.more...)...)
 }
 
-// Cost gives the amount as a fraction of the metric's denominator.
+// Cost returns the amount as a fraction of the metric's denominator.
 func (a Amount) Cost() *big.Rat { return a.of.Cost(a.Hits()) }
 
 // Percent shows the cost in percent, with two decimals.
@@ -296,7 +296,7 @@ func (s *xsums) compare(a, b int32) int {
 	return x.Base.Cmp(y.Base)
 }
 
-// reaches tells whether a row has the least cum in one of its metrics.
+// reaches reports whether a row has the least cum in one of its metrics.
 func (o XOptions) reaches(r XRow) bool {
 	if o.MinCum == nil || o.MinCum.Sign() <= 0 {
 		return true

@@ -79,7 +79,7 @@ func (c *classes) intern(name string) classID {
 	return id
 }
 
-// of gives the class of a run's goroutine, which its labels can change from run to run.
+// of returns the class of a run's goroutine, which its labels can change from run to run.
 func (c *classes) of(run *sampledata.Run) classID {
 	g := &c.r.Goroutines[run.Goroutine]
 	if c.byLabels != nil && !g.GC {
@@ -94,7 +94,7 @@ func (c *classes) of(run *sampledata.Run) classID {
 	return *id
 }
 
-// name gives the class of a goroutine by its function or by its creation site.
+// name returns the class of a goroutine by its function or by its creation site.
 func (c *classes) name(g *sampledata.Goroutine) string {
 	if g.GC {
 		return collectorClass
@@ -114,14 +114,14 @@ func baseName(file string) string {
 	return path.Base(strings.ReplaceAll(file, `\`, "/"))
 }
 
-// ClassOf gives a function that tells the thread class of a run's goroutine, as the views that are made with the same
+// ClassOf returns a function that tells the thread class of a run's goroutine, as the views that are made with the same
 // options class it.
 func ClassOf(r *sampledata.Recording, o Options) func(*sampledata.Run) string {
 	c := newClasses(r, o)
 	return func(run *sampledata.Run) string { return c.names[c.of(run)] }
 }
 
-// priority gives the priority of a run's goroutine, which is of the given class.
+// priority returns the priority of a run's goroutine, which is of the given class.
 func (c *classes) priority(run *sampledata.Run, class classID) int64 {
 	if c.r.Goroutines[run.Goroutine].GC {
 		return collectorPriority

@@ -48,12 +48,12 @@ func newStacks(r *sampledata.Recording, o Options, b *calltree.Builder) *stacks 
 	return s
 }
 
-// deep tells whether a stack is cut.
+// deep reports whether a stack is cut.
 func (s *stacks) deep(stack sampledata.NodeID) bool {
 	return stack != sampledata.NoStack && s.depth[stack] > maxDepth
 }
 
-// node gives the node of the tree where a stack ends that begins below base.
+// node returns the node of the tree where a stack ends that begins below base.
 func (s *stacks) node(base int32, stack sampledata.NodeID) int32 {
 	switch {
 	case stack == sampledata.NoStack:
@@ -158,7 +158,7 @@ func frameName(fn *sampledata.Function, line int32, by Granularity) string {
 	return name
 }
 
-// packageOf gives the import path in a Go symbol; what has none, such as a C function, is its own package.
+// packageOf returns the import path in a Go symbol; what has none, such as a C function, is its own package.
 // The linker writes dots in a path's last element as "%2e".
 func packageOf(symbol string) string {
 	s, _, _ := strings.Cut(symbol, "[") // type arguments hold paths of their own

@@ -21,7 +21,7 @@ type Options struct {
 	NoInlines   bool
 	AlsoInlined map[Call]bool
 
-	// Priority gives the configured priority of a thread class; nil, or false, leaves the recorded one.
+	// Priority returns the configured priority of a thread class; nil, or false, leaves the recorded one.
 	Priority func(class string) (int32, bool)
 }
 

@@ -17,7 +17,7 @@ type oracle struct {
 	o Options
 }
 
-// state gives what a goroutine does in a sample.
+// state returns what a goroutine does in a sample.
 func (c oracle) state(s int, g sampledata.GoroutineID) (sampledata.State, bool) {
 	for _, run := range c.r.Runs {
 		if run.Goroutine == g && int(run.First) <= s && s <= int(run.Last) {
@@ -246,7 +246,7 @@ func (v *truth) strings() map[string]string {
 	return m
 }
 
-// views gives the Thread View of every class of the span, and the Server View as "*".
+// views returns the Thread View of every class of the span, and the Server View as "*".
 func (c oracle) views() map[string]*truth {
 	server := newTruth()
 	all := map[string]*truth{"*": server}

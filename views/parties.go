@@ -49,7 +49,7 @@ type parties struct {
 	runs    [][]int32 // by goroutine, in their order
 }
 
-// place adds the candidates of a run in the samples from first to last, and gives their hits.
+// place adds the candidates of a run in the samples from first to last, and returns their hits.
 func (p *parties) place(run *sampledata.Run, first, last int32) (total int64) {
 	if first > last {
 		return 0
@@ -84,7 +84,7 @@ func (p *parties) stands(stack sampledata.NodeID) string {
 	return frameName(&p.r.Functions[p.r.Nodes[n].Function], p.r.Nodes[n].Line, ByLine)
 }
 
-// Standing gives the frame of a stack that says best what its goroutine does: the innermost one that is not the machinery of
+// Standing returns the frame of a stack that says best what its goroutine does: the innermost one that is not the machinery of
 // runtime and standard library, or where there is no such frame, the innermost one; NoStack of no stack.
 func Standing(r *sampledata.Recording, stack sampledata.NodeID) sampledata.NodeID {
 	for n := stack; n != sampledata.NoStack; n = r.Nodes[n].Parent {

@@ -275,7 +275,7 @@ func TestSpansPartition(t *testing.T) {
 	})
 }
 
-// viewHits gives the hits of all views of a recording, by stack.
+// viewHits returns the hits of all views of a recording, by stack.
 func viewHits(t *rapid.T, r *sampledata.Recording, o Options) map[string]*big.Rat {
 	trees := make(map[string]*big.Rat)
 	classes, err := Classes(r, o)

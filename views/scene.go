@@ -56,7 +56,7 @@ func newScene(r *sampledata.Recording, o Options) *scene {
 	return sc
 }
 
-// actor gives what a run's goroutine is to the accounting.
+// actor returns what a run's goroutine is to the accounting.
 func (sc *scene) actor(run *sampledata.Run) actor {
 	a := actor{class: sc.classes.of(run), run: run.Run, who: nobody}
 	switch run.Run {
@@ -75,7 +75,7 @@ func (sc *scene) actor(run *sampledata.Run) actor {
 	return a
 }
 
-// constant tells whether an actor's time is the same in all samples, whatever others do.
+// constant reports whether an actor's time is the same in all samples, whatever others do.
 func (sc *scene) constant(a actor) bool {
 	switch a.run {
 	case sampledata.Runnable:
@@ -88,7 +88,7 @@ func (sc *scene) constant(a actor) bool {
 	return true
 }
 
-// begin takes note of a run, and tells whether its end is to be told.
+// begin takes note of a run, and reports whether its end is to be told.
 func (sc *scene) begin(i int32) bool {
 	run := &sc.r.Runs[i]
 	sc.run[run.Goroutine] = i
@@ -133,7 +133,7 @@ func (sc *scene) turn(s int32) {
 	clear(sc.spreads)
 }
 
-// at gives the run that a goroutine is in, or nil where it doesn't exist in this sample.
+// at returns the run that a goroutine is in, or nil where it doesn't exist in this sample.
 func (sc *scene) at(g sampledata.GoroutineID) *sampledata.Run {
 	i := sc.run[g]
 	if i < 0 || sc.r.Runs[i].Last < sc.now {
@@ -165,7 +165,7 @@ type slot struct {
 	n        int64
 }
 
-// held gives who holds the processors of this sample, all of them. What the processors say goes first; running
+// held returns who holds the processors of this sample, all of them. What the processors say goes first; running
 // goroutines that they don't name hold those that seem idle.
 func (sc *scene) held() []slot {
 	if sc.slotsOf == sc.now {

@@ -15,7 +15,7 @@ type share struct {
 
 func whole(n int64) share { return share{num: n, den: 1} }
 
-// times gives the share multiplied by num/den; both are at least 1.
+// times returns the share multiplied by num/den; both are at least 1.
 func (s share) times(num, den int64) share {
 	if num == den {
 		return s
@@ -54,7 +54,7 @@ func gcd(a, b int64) int64 {
 	return a
 }
 
-// product multiplies two positive numbers, and tells whether the result fits.
+// product multiplies two positive numbers, and reports whether the result fits.
 func product(a, b int64) (int64, bool) {
 	hi, lo := bits.Mul64(uint64(a), uint64(b))
 	return int64(lo), hi == 0 && lo>>63 == 0

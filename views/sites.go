@@ -13,7 +13,7 @@ type CreationSite struct {
 	Goroutines      int
 }
 
-// CreationSites gives the go statements that the goroutines of a thread class come from, that of most goroutines
+// CreationSites returns the go statements that the goroutines of a thread class come from, that of most goroutines
 // first; goroutines of the whole recording, whatever the options' span.
 func CreationSites(r *sampledata.Recording, o Options, class string) []CreationSite {
 	c := newClasses(r, o)

@@ -28,7 +28,7 @@ type wait struct {
 	term     int32
 }
 
-// forClass gives the number of heads that a goroutine of the given class waits for.
+// forClass returns the number of heads that a goroutine of the given class waits for.
 func (w *wait) forClass(own classID) int64 {
 	if w.peers && w.to == own {
 		return w.heads - 1
@@ -101,7 +101,10 @@ func (sp *spread) observe(held []slot, priority int64) {
 	}
 }
 
-// compete divides the time of one of a field's goroutines as Table 1 of CPPROFJ does, for any number of processors.
+// compete divides the time of one of a field's goroutines as Table 1 of CPPROFJ does, for any number of processors. For example,
+// of 3 processors one is taken by a goroutine of higher priority; 2 are left for 5 equals. Each runs 2/5 of the time, and the
+// other 3/5 are :LOAD, which it owes to its 4 equals: 3/20 to each. If goroutines of higher priority take all processors, all its
+// time is :PRIO, owed to them in equal parts.
 func (sp *spread) compete(f *field, priority, processors int64) {
 	i, _ := f.find(priority)
 	var above int64

@@ -180,7 +180,7 @@ func (l *classLedger) enter(run *sampledata.Run, a actor, _, samples int32) {
 	}
 }
 
-// isNew tells whether a goroutine is of a class for the first time.
+// isNew reports whether a goroutine is of a class for the first time.
 func (l *classLedger) isNew(g sampledata.GoroutineID, class classID) bool {
 	last := l.lastClass[g]
 	l.lastClass[g] = class

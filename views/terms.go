@@ -5,9 +5,10 @@ import "math"
 // maxUnsettled bounds the collected hits of a builder that are not in the tree yet: 32 MB of them.
 const maxUnsettled = 4 << 20
 
-// A term is one place below a stack where hits of one denominator go. Goroutines that run or are runnable are mostly
-// so for many samples, and their hits go to few terms: they are added up by term, and put into the tree
-// when they change.
+// A term is one place below a stack where hits of one denominator go, such as thirds of hits of :LOAD go:main.f. Goroutines that
+// run or are runnable are mostly so for many samples, and their hits go to few terms: they are added up by term, and put into the
+// tree when the goroutines change. A goroutine that waits during 100 samples for one of 4 processors, each held by go:main.f, adds
+// 4 to the term {Load, go:main.f, 4} a hundred times, and the tree gets 400/4 once.
 type term struct {
 	typed TypedTime // Run, Load or Prio
 	to    classID   // whom a :LOAD or :PRIO is owed to

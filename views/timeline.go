@@ -16,7 +16,7 @@ type Bucket struct {
 	Parts          // they sum to Hits
 }
 
-// Timeline divides a span into buckets of equal time and gives what the goroutines of a class did in each, or
+// Timeline divides a span into buckets of equal time and returns what the goroutines of a class did in each, or
 // those of all classes where class is "". The end of a span without one is that of the last sample.
 func Timeline(r *sampledata.Recording, o Options, class string, buckets int) ([]Bucket, error) {
 	from, to, err := o.samples(r)
@@ -106,7 +106,12 @@ func (l *timeLedger) add(_ actor, s, samples int32, t TypedTime, num, den int64)
 	}
 }
 
-// climb adds up the constant hits of each sample.
+// climb adds up the constant hits of each sample. The steps say by how much these change from one sample to the next, so that a
+// run costs two additions, however long it is. Two goroutines wait, one in the samples 0 to 2, the other in 1 to 4:
+//
+//	sample           0   1   2   3   4   5
+//	steps[Wait]     +1  +1   0  -1   0  -1
+//	hits of :WAIT    1   2   2   1   1   0
 func (l *timeLedger) climb() {
 	var now [numSums]int64
 	var alive int64

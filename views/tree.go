@@ -80,7 +80,7 @@ func (b *builder) Begin(i int32, _, samples int32) bool {
 	return true
 }
 
-// takes tells whether a goroutine belongs to the view.
+// takes reports whether a goroutine belongs to the view.
 func (b *builder) takes(a actor) bool {
 	switch {
 	case b.lock != nil:
@@ -227,7 +227,14 @@ func (b *builder) placeBlocked(node int32, holders sampledata.HolderSetID, w sha
 	}
 }
 
-// placeHolder adds hits to one holder's class, stack and typed time, below the :MONITOR of who waits for it.
+// placeHolder adds hits to one holder's class, stack and typed time, below the :MONITOR of who waits for it. If the holder waits
+// for a lock itself, place comes back here with its holders. For example, g1 of class A waits for a lock that g2 of class B holds;
+// g2 waits for one that g3 and g4 of class C hold, of which g3 runs and g4 waits for g1's lock:
+//
+//	A ... :MONITOR B ... :MONITOR C ... :RUN                     1/2
+//	                              C ... :MONITOR A :deadlock     1/2
+//
+// The chain is g1, g2, g4 where g1 comes up again, which closes the cycle.
 func (b *builder) placeHolder(node int32, run *sampledata.Run, w share) {
 	a := b.scene.actor(run)
 	class := b.tree.Child(node, b.frameOf(a.class))

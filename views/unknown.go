@@ -47,7 +47,7 @@ func unknownClassError(r *sampledata.Recording, o Options, class string) error {
 	return &UnknownClassError{Class: class, Closest: closest(names, class, 3)}
 }
 
-// closest gives the n names that differ least from the one wanted; one that contains it is closer than any other.
+// closest returns the n names that differ least from the one wanted; one that contains it is closer than any other.
 func closest(names []string, wanted string, n int) []string {
 	type candidate struct {
 		name string

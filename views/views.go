@@ -85,7 +85,7 @@ func (b *builder) view(from, to int32) (*View, error) {
 	return &View{Tree: t, Warnings: b.warnings}, nil
 }
 
-// samples checks the options, and gives the samples [from, to) of the span.
+// samples checks the options, and returns the samples [from, to) of the span.
 func (o Options) samples(r *sampledata.Recording) (from, to int32, err error) {
 	if int(o.Accounting) >= len(accountingNames) {
 		return 0, 0, fmt.Errorf("unknown accounting %d", o.Accounting)

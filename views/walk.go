@@ -22,9 +22,11 @@ func Walk(r *sampledata.Recording, from, to int32, v Visitor) error {
 	if from >= to {
 		return nil
 	}
-	ends := make([]int32, to-from)        // by sample: 1 + the first of the runs that end with it and are to be told
-	chained := make([]int32, len(r.Runs)) // by run: 1 + the next of those
-	ended := make([]bool, to-from)        // by sample: some run ends with it
+	// The runs that end with sample s, and whose end the visitor wants to know, are a linked list: ends[s-from] is the first,
+	// chained[run] the one after a run, each plus 1, so that 0 ends the list.
+	ends := make([]int32, to-from)
+	chained := make([]int32, len(r.Runs))
+	ended := make([]bool, to-from) // by sample: some run ends with it
 	next := 0
 	for s := from; s < to; {
 		if s > from {
@@ -62,12 +64,12 @@ func Walk(r *sampledata.Recording, from, to int32, v Visitor) error {
 	return nil
 }
 
-// sameProcessors tells whether two samples divide time alike, as far as that is not a matter of runs.
+// sameProcessors reports whether two samples divide time alike, as far as that is not a matter of runs.
 func sameProcessors(a, b *sampledata.Sample) bool {
 	return a.StoppedWorld == b.StoppedWorld && slices.Equal(a.Processors, b.Processors)
 }
 
-// Samples gives the samples [from, to) that lie in a span.
+// Samples returns the samples [from, to) that lie in a span.
 func (s Span) Samples(r *sampledata.Recording) (from, to int32, err error) {
 	if s.From < 0 || s.To < 0 || s.To != 0 && s.To < s.From {
 		return 0, 0, fmt.Errorf("time span from %v to %v: want offsets from the recording's start, the earlier first", s.From, s.To)

@@ -160,7 +160,7 @@ func (s *Shell) overlap([]string) (string, error) {
 	return b.String(), nil
 }
 
-// labelNames gives each name once, in the order in which they were first given.
+// labelNames returns each name once, in the order in which they were first given.
 func (s *Shell) labelNames() []string {
 	var names []string
 	for _, l := range s.labels {
