@@ -3,21 +3,9 @@ package sampledata
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"sync"
 	"time"
 )
-
-// The files of a recording's folder.
-const (
-	stringsFile = "Strings"
-	samplesFile = "SampleData"
-)
-
-// SessionFile is what a person made of the recording is kept in, in its folder (package session). Readers of a recording
-// leave it alone; Replace removes it with the recording that it was about.
-const SessionFile = "Session.json"
 
 // flushInterval is half of what a killed sampler may lose, so that a late timer is no harm.
 const flushInterval = 500 * time.Millisecond
@@ -28,14 +16,13 @@ const flushInterval = 500 * time.Millisecond
 // breaks a rule is treated as by a [Builder].
 type Writer struct {
 	mu     sync.Mutex
-	dir    string
+	dir    *folder
 	tables tables
 	live   map[GoroutineID]State // by goroutine that is there: what it did in the last sample
 	enc    *encoder
 
 	measured []measurement // in the last sample
 
-	files  []*os.File
 	behind *backlog // through which files are written
 	closed bool
 
@@ -70,21 +57,14 @@ func newWriter(dir string, h Header, replace bool) (*Writer, error) {
 	if err := h.check(); err != nil {
 		return nil, err
 	}
-	if err := makeFolder(dir, replace); err != nil {
+	folder, err := newFolder(dir, replace)
+	if err != nil {
 		return nil, err
 	}
-	w := &Writer{dir: dir, tables: newTables(), live: make(map[GoroutineID]State)}
-	for _, name := range []string{stringsFile, samplesFile} {
-		f, err := os.OpenFile(filepath.Join(dir, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-		if err != nil {
-			return nil, errors.Join(err, w.closeFiles())
-		}
-		w.files = append(w.files, f)
-	}
-	w.behind = newBacklog()
-	enc, err := newEncoderOf(queued{w.behind, w.files[0]}, queued{w.behind, w.files[1]})
+	w := &Writer{dir: folder, tables: newTables(), live: make(map[GoroutineID]State), behind: newBacklog()}
+	enc, err := newEncoderOf(queued{w.behind, folder.strings}, queued{w.behind, folder.samples})
 	if err != nil {
-		return nil, errors.Join(err, w.behind.close(), w.closeFiles())
+		return nil, errors.Join(err, w.behind.close(), folder.close())
 	}
 	w.enc = enc
 	w.timer = time.AfterFunc(flushInterval, w.flushLate)
@@ -93,50 +73,9 @@ func newWriter(dir string, h Header, replace bool) (*Writer, error) {
 	w.flush()
 	if w.enc.fail(w.behind.wait()); w.enc.err != nil {
 		w.behind.close()
-		return nil, errors.Join(w.enc.err, w.closeFiles())
+		return nil, errors.Join(w.enc.err, folder.close())
 	}
 	return w, nil
-}
-
-// Replaceable tells why Replace would refuse what is at dir, nil where it would not.
-func Replaceable(dir string) error {
-	_, err := recordingFiles(dir)
-	return err
-}
-
-// recordingFiles lists the files of a recording's folder, in which nothing else may be.
-func recordingFiles(dir string) ([]os.DirEntry, error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, fmt.Errorf("%s exists and is no folder (%w): choose another name", dir, err)
-	}
-	for _, e := range entries {
-		if n := e.Name(); n != stringsFile && n != samplesFile && n != SessionFile {
-			return nil, fmt.Errorf("the folder exists and holds other files, such as %s: choose another name", e.Name())
-		}
-	}
-	return entries, nil
-}
-
-// makeFolder makes an empty folder, of one with a recording where replace allows it.
-func makeFolder(dir string, replace bool) error {
-	err := os.Mkdir(dir, 0o777)
-	if !errors.Is(err, os.ErrExist) {
-		return err
-	}
-	entries, err := recordingFiles(dir)
-	if err != nil {
-		return err
-	}
-	if len(entries) > 0 && !replace {
-		return errors.New("it exists: remove it, or choose another name")
-	}
-	for _, e := range entries {
-		if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Function gives the code of a function.
@@ -298,32 +237,8 @@ func (w *Writer) close() error {
 	w.timer.Stop()
 	w.flush()
 	w.enc.fail(w.behind.close())
-	for _, f := range w.files {
-		if err := f.Sync(); err != nil {
-			w.enc.fail(err)
-		}
-	}
-	w.enc.fail(w.closeFiles())
-	syncFolder(w.dir)
-	syncFolder(filepath.Dir(w.dir))
+	w.enc.fail(w.dir.close())
 	return w.writeError()
-}
-
-func (w *Writer) closeFiles() error {
-	var errs []error
-	for _, f := range w.files {
-		errs = append(errs, f.Close())
-	}
-	return errors.Join(errs...)
-}
-
-// syncFolder makes names in a folder durable where the system can do that; where it can't, nothing is lost
-// but on a failure of the machine.
-func syncFolder(dir string) {
-	if d, err := os.Open(dir); err == nil {
-		_ = d.Sync()
-		_ = d.Close()
-	}
 }
 
 // arm sees to it that what is waiting now will be written in time.
@@ -360,5 +275,5 @@ func (w *Writer) writeError() error {
 	if w.enc.err == nil {
 		return nil
 	}
-	return fmt.Errorf("write recording %s: %w", w.dir, w.enc.err)
+	return fmt.Errorf("write recording %s: %w", w.dir.path, w.enc.err)
 }

@@ -1,0 +1,170 @@
+package sampledata
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// The files of a recording's folder.
+const (
+	stringsFile = "Strings"
+	samplesFile = "SampleData"
+)
+
+// Files that others keep in a recording's folder. Readers of a recording leave them alone; Replace removes them with the
+// recording that they are about.
+const (
+	SessionFile = "Session.json" // what a person made of the recording (package session)
+	OutputFile  = "Output"       // what the recorded program wrote, if the terminal was not free for it
+)
+
+// A folder is that of a recording while it is written. It is locked, so that no two recordings are written into one.
+type folder struct {
+	path             string
+	lock             *os.File // nil if the system can't lock folders
+	strings, samples *file
+}
+
+// newFolder makes the folder and its files. A folder that is there already must be empty, or, if replace is set, hold a
+// recording that nobody is writing.
+func newFolder(path string, replace bool) (*folder, error) {
+	if err := os.Mkdir(path, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	lock, err := lockFolder(path)
+	if err != nil {
+		return nil, err
+	}
+	d := &folder{path: path, lock: lock}
+	if err := d.fill(replace); err != nil {
+		return nil, errors.Join(err, d.close())
+	}
+	return d, nil
+}
+
+func (d *folder) fill(replace bool) error {
+	entries, err := recordingFiles(d.path)
+	if err != nil {
+		return err
+	}
+	if len(entries) > 0 && !replace {
+		return errors.New("it exists: remove it, or choose another name")
+	}
+	for _, e := range entries {
+		if err := os.Remove(filepath.Join(d.path, e.Name())); err != nil {
+			return err
+		}
+	}
+	if d.strings, err = newFile(d.path, stringsFile); err != nil {
+		return err
+	}
+	d.samples, err = newFile(d.path, samplesFile)
+	return err
+}
+
+// close leaves the files on the disk, and reports it if they are not where they were made.
+func (d *folder) close() error {
+	var errs []error
+	for _, f := range []*file{d.strings, d.samples} {
+		if f != nil {
+			errs = append(errs, f.close())
+		}
+	}
+	syncFolder(d.path)
+	syncFolder(filepath.Dir(d.path))
+	if d.lock != nil {
+		errs = append(errs, d.lock.Close()) // which unlocks it
+	}
+	return errors.Join(errs...)
+}
+
+// syncFolder makes names in a folder durable where the system can do that; where it can't, nothing is lost
+// but on a failure of the machine.
+func syncFolder(dir string) {
+	if d, err := os.Open(dir); err == nil {
+		_ = d.Sync()
+		_ = d.Close()
+	}
+}
+
+// A file is one of a recording that is being written. Whoever removes it makes its writes fail: they would succeed, and
+// nothing would be left of them.
+type file struct {
+	*os.File
+}
+
+func newFile(dir, name string) (*file, error) {
+	f, err := os.OpenFile(filepath.Join(dir, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	return &file{f}, nil
+}
+
+// Write appends to the file, and fails if the file is not in its place any more.
+func (f *file) Write(b []byte) (int, error) {
+	n, err := f.File.Write(b)
+	if err == nil {
+		err = f.inPlace()
+	}
+	return n, err
+}
+
+func (f *file) close() error {
+	err := f.Sync()
+	if gone := f.inPlace(); gone != nil {
+		err = gone
+	}
+	return errors.Join(err, f.Close())
+}
+
+// inPlace reports it if the file was removed or replaced since it was made, or its folder was.
+func (f *file) inPlace() error {
+	own, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	there, err := os.Lstat(f.Name())
+	switch {
+	case err == nil && os.SameFile(own, there):
+		return nil
+	case err == nil:
+		return fmt.Errorf("%s was replaced while the recording was made: what was recorded is lost; record into a folder of its own", f.Name())
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s was removed or moved while the recording was made", f.Name())
+	}
+	return err
+}
+
+// Replaceable returns the reason why Replace would refuse what is at dir, nil if it would not.
+func Replaceable(dir string) error {
+	if _, err := recordingFiles(dir); err != nil {
+		return err
+	}
+	lock, err := lockFolder(dir)
+	if err != nil || lock == nil {
+		return err
+	}
+	return lock.Close()
+}
+
+// recordingFiles lists the files of a recording's folder, in which nothing else may be.
+func recordingFiles(dir string) ([]os.DirEntry, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("%s exists and is no folder (%w): choose another name", dir, err)
+	}
+	for _, e := range entries {
+		if !slices.Contains([]string{stringsFile, samplesFile, SessionFile, OutputFile}, e.Name()) {
+			return nil, fmt.Errorf("the folder exists and holds other files, such as %s: choose another name", e.Name())
+		}
+	}
+	return entries, nil
+}
+
+// errBusy says that a recording is being written into a folder.
+var errBusy = errors.New("another recording is being written into it: wait until that ends, or choose another name")

@@ -1,0 +1,85 @@
+package sampledata
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// Two recordings are never written into one folder, also if both may replace what is there.
+func TestFolderIsLocked(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows itself keeps files that are being written from being removed")
+	}
+	name := filepath.Join(t.TempDir(), "r.cpprof")
+	w, err := Replace(name, testHeader())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Replace(name, testHeader()); !errors.Is(err, errBusy) {
+		t.Errorf("a second recording into the folder: %v", err)
+	}
+	if err := Replaceable(name); !errors.Is(err, errBusy) {
+		t.Errorf("the folder counts as replaceable: %v", err)
+	}
+	if err := w.Finish(End{Cause: EndDuration}); err != nil {
+		t.Fatal(err)
+	}
+	if err := Replaceable(name); err != nil {
+		t.Error(err)
+	}
+	again, err := Replace(name, testHeader())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A recording whose files are removed or replaced fails, at the next write or at its end: nothing is left of it.
+func TestFilesThatAreTakenAway(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows lets nobody remove files that are being written")
+	}
+	for how, take := range map[string]func(dir string) error{
+		"was removed": os.RemoveAll,
+		"was replaced": func(dir string) error {
+			if err := os.RemoveAll(dir); err != nil {
+				return err
+			}
+			w, err := Create(dir, testHeader())
+			if err != nil {
+				return err
+			}
+			return w.Close()
+		},
+	} {
+		for _, idle := range []bool{false, true} {
+			name := filepath.Join(t.TempDir(), "r.cpprof")
+			w, err := Create(name, testHeader())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := take(name); err != nil {
+				t.Fatal(err)
+			}
+			if !idle {
+				if err := w.Sample(Sample{}, nil); err != nil {
+					t.Fatal(err)
+				}
+				w.flushLate()
+				w.behind.wait()
+				if err := w.Sample(Sample{}, nil); err == nil || !strings.Contains(err.Error(), how) {
+					t.Errorf("a sample after the recording %s: %v", how, err)
+				}
+			}
+			if err := w.Finish(End{}); err == nil || !strings.Contains(err.Error(), how) {
+				t.Errorf("the end of a recording that %s: %v", how, err)
+			}
+		}
+	}
+}
