@@ -98,15 +98,23 @@ func launchError(cmd *exec.Cmd, err error) error {
 // Done is closed when the process has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
+// HasEnded reports whether the process has ended.
+func (p *Process) HasEnded() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
 // End says how the process ended; it is meant for when Done is closed. The exit status of a process that isn't our
 // child is not known.
 func (p *Process) End() sampledata.End {
-	select {
-	case <-p.done:
-		return p.end
-	default:
+	if !p.HasEnded() {
 		return sampledata.End{Cause: sampledata.EndUnknown, Detail: "still running"}
 	}
+	return p.end
 }
 
 // Wait waits for the end of the process, or the context's.

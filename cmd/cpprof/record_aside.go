@@ -4,15 +4,20 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
+	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 )
 
 // A targetLog takes what a launched program writes while the Analyzer has the terminal.
-type targetLog struct{ *os.File }
+type targetLog struct {
+	*os.File
+	path string // at which the file is now
+}
 
-// aside gives a launched program what it has in place of the terminal: no input, and a file for its output, beside the
-// recording. Errors that go elsewhere still do.
+// aside returns what a launched program has in place of the terminal: no input, and a file for its output. Errors that go
+// elsewhere still do. The program is launched before there is a recording; moveInto puts the file there.
 func (f *recordFlags) aside(t terminal, command []string) (terminal, *targetLog, error) {
 	if len(command) == 0 {
 		if f.child != "" || f.followExec {
@@ -31,24 +36,31 @@ func (f *recordFlags) aside(t terminal, command []string) (terminal, *targetLog,
 	if err := f.outputs.settle(program); err != nil {
 		return t, nil, err
 	}
-	mode := os.O_EXCL
-	if f.outputs.force {
-		mode = os.O_TRUNC
-	}
-	file, err := os.OpenFile(f.outputs.given+".log", os.O_WRONLY|os.O_CREATE|mode, 0o666)
+	file, err := os.CreateTemp(filepath.Dir(f.outputs.given), ".cpprof-output-*")
 	if err != nil {
-		return t, nil, fmt.Errorf("the program's output can't be written: %w: give another name with -o, or replace it with --force", err)
+		return t, nil, fmt.Errorf("the program's output can't be written: %w: give another name with -o", err)
 	}
 	t.in, t.out = nil, file
 	if t.errIsTerminal {
 		t.err = file
 	}
-	return t, &targetLog{file}, nil
+	return t, &targetLog{file, file.Name()}, nil
+}
+
+// moveInto moves the file into a recording. Where the system does not move an open file, it stays where it is.
+func (l *targetLog) moveInto(recording string) {
+	if l == nil {
+		return
+	}
+	path := filepath.Join(recording, sampledata.OutputFile)
+	if os.Rename(l.path, path) == nil {
+		l.path = path
+	}
 }
 
 var errFollowed = errors.New("--view shows one program, and can't follow others: leave --view out, or record the program itself")
 
-// close says where the output is, or takes the file away where there is none.
+// close says where the output is, or removes the file if there is none.
 func (l *targetLog) close(t terminal) {
 	if l == nil {
 		return
@@ -56,8 +68,8 @@ func (l *targetLog) close(t terminal) {
 	info, err := l.Stat()
 	l.Close()
 	if err == nil && info.Size() == 0 {
-		_ = os.Remove(l.Name())
+		_ = os.Remove(l.path)
 		return
 	}
-	fmt.Fprintf(t.err, "cpprof: the program's output is in %s\n", l.Name())
+	fmt.Fprintf(t.err, "cpprof: the program's output is in %s\n", l.path)
 }

@@ -54,7 +54,7 @@ func (r *recordRun) programs(ctx context.Context, o sampler.FollowOptions, began
 		},
 	})
 	if err != nil {
-		return goesOn(r.root, err)
+		return err
 	}
 	r.await(ctx)
 	return r.conclude(ctx, programs)
@@ -168,12 +168,16 @@ func (r *recordRun) conclude(ctx context.Context, programs sampler.Programs) err
 		}
 		return nil
 	}
-	err := goesOn(r.root, r.nothing(ctx, programs))
+	err := r.nothing(ctx, programs)
+	if programs.Err != nil {
+		return err
+	}
+	fmt.Fprintf(r.say.out, "cpprof: %v\n", err)
+	r.say.goesOn(r.root)
 	if status := handOn(r.root); status != nil {
-		fmt.Fprintf(r.say.out, "cpprof: %v\n", err)
 		return status
 	}
-	return err
+	return &statusError{exitFailed}
 }
 
 // nothing says why nothing was recorded, and what to do about it.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os/exec"
 	"time"
@@ -17,7 +18,7 @@ func record(ctx context.Context, t terminal, f *recordFlags, command []string) e
 	defer signals.stop()
 	target, err := openTarget(t, f, command)
 	if err != nil {
-		return err
+		return signals.stay(ctx, t, target.Process, err)
 	}
 	defer target.Release()
 	r := &recordRun{f: f, say: newNarrator(t), signals: signals, root: target.Process}
@@ -27,7 +28,7 @@ func record(ctx context.Context, t terminal, f *recordFlags, command []string) e
 		err = r.first(ctx, target.backend)
 	}
 	if err != nil {
-		return err
+		return signals.stay(ctx, t, target.Process, err)
 	}
 	if !target.Launched {
 		return nil
@@ -41,7 +42,8 @@ type target struct {
 	backend sampler.Backend // nil where not the process itself is to be recorded, but what it becomes or starts
 }
 
-// openTarget finds or launches the target, and attaches to it. What can fail is tried before anything is launched.
+// openTarget finds or launches the target, and attaches to it. What can fail is tried before anything is launched; a program
+// that was launched all the same is returned with the error.
 func openTarget(t terminal, f *recordFlags, command []string) (target, error) {
 	if len(command) == 0 {
 		return f.running(t)
@@ -68,14 +70,13 @@ func openTarget(t terminal, f *recordFlags, command []string) (target, error) {
 	}
 	b, err := attach(p)
 	if err != nil {
-		defer p.Release()
 		select {
 		case <-p.Done():
 			fmt.Fprintf(t.err, "cpprof: %s ended before it could be sampled: %s\n", command[0], p.End().Detail)
 			return target{}, &statusError{int(p.End().ExitStatus)}
 		case <-time.After(100 * time.Millisecond):
 		}
-		return target{}, goesOn(p, err)
+		return target{Process: p}, err
 	}
 	return target{p, b}, nil
 }
@@ -107,7 +108,7 @@ func (r *recordRun) first(ctx context.Context, b sampler.Backend) error {
 	result, err := r.f.record(ctx, p, b, file, r.say)
 	b.Close()
 	if err != nil {
-		return goesOn(p, err)
+		return err
 	}
 	r.say.end(p, file, result)
 	switch {
@@ -140,24 +141,35 @@ func (r *recordRun) await(ctx context.Context) {
 	}
 }
 
-// goesOn adds to an error that the program that was launched is still there.
-func goesOn(p *sampler.Process, err error) error {
-	if !p.Launched {
+// stay says why there is no recording, or not all of one. If the program was launched, cpprof stands for it, whatever becomes
+// of the recording: stay waits for its end, unless cpprof itself is to end, and hands on its status. If that is 0, the
+// status is that of the failure.
+func (s *signals) stay(ctx context.Context, t terminal, p *sampler.Process, failure error) error {
+	var status *statusError
+	if p == nil || !p.Launched || errors.As(failure, &status) {
+		return failure
+	}
+	fmt.Fprintf(t.err, "cpprof: %v\n", failure)
+	newNarrator(t).goesOn(p)
+	if _, err := p.Wait(ctx); err != nil && s.fromTerminal() {
+		p.Wait(context.WithoutCancel(ctx)) // it has got the same Ctrl-C
+	}
+	if err := handOn(p); err != nil {
 		return err
 	}
-	select {
-	case <-p.Done():
-		return err
-	default:
-		return fmt.Errorf("%w (the launched program goes on as process %d)", err, p.PID)
+	return &statusError{exitFailed}
+}
+
+// goesOn says that a launched program runs without being recorded, if it does.
+func (n *narrator) goesOn(p *sampler.Process) {
+	if p.Launched && !p.HasEnded() {
+		fmt.Fprintf(n.out, "cpprof: the launched program goes on as process %d, and is not recorded\n", p.PID)
 	}
 }
 
 // handOn ends cpprof with the status of a launched program that has ended.
 func handOn(p *sampler.Process) error {
-	select {
-	case <-p.Done():
-	default:
+	if !p.HasEnded() {
 		return nil
 	}
 	if status := p.End().ExitStatus; status != 0 {

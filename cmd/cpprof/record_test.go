@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -39,7 +40,25 @@ func self(t *testing.T, args ...string) *exec.Cmd {
 type recorder struct {
 	*exec.Cmd
 	file   string
-	stderr bytes.Buffer
+	stderr written
+}
+
+// A written is what a process has written so far. It can be read while the process writes.
+type written struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (w *written) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.Write(b)
+}
+
+func (w *written) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.String()
 }
 
 // startRecording starts cpprof record and waits until a first sample is on disk.

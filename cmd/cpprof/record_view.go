@@ -30,25 +30,26 @@ func recordView(ctx context.Context, t terminal, f *recordFlags, command []strin
 	defer log.close(t)
 	target, err := openTarget(aside, f, command)
 	if err != nil {
-		return err
+		return signals.stay(ctx, t, target.Process, err)
 	}
 	defer target.Release()
 	target.backend = signals.suspendable(target.backend)
 	defer target.backend.Close()
 	g, err := f.grow(ctx, target)
 	if err != nil {
-		return goesOn(target.Process, err)
+		return signals.stay(ctx, t, target.Process, err)
 	}
+	log.moveInto(g.file)
 	showErr := g.show(ctx, t, log)
 	result, err := g.end()
 	if errors.Is(showErr, errSignalled) {
 		showErr = nil
 	}
-	if err = errors.Join(err, showErr); err != nil {
-		return goesOn(target.Process, err)
-	}
-	if target.Launched && ctx.Err() == nil {
+	if target.Launched && showErr == nil && ctx.Err() == nil {
 		endLaunched(ctx, t, target.Process)
+	}
+	if err = errors.Join(err, showErr); err != nil {
+		return signals.stay(ctx, t, target.Process, err)
 	}
 	say := newNarrator(t)
 	for _, d := range g.found() {
@@ -150,7 +151,7 @@ func (g *growing) show(ctx context.Context, t terminal, log *targetLog) error {
 	}
 	live := &tui.Live{Recording: g.live.Recording, Ended: g.ended, Outcome: func() string { return g.became }, Deadlocks: g.found}
 	if log != nil {
-		live.Note = "the program's output: " + log.Name()
+		live.Note = "the program's output: " + log.path
 	}
 	return f.analyze(ctx, t, s, tui.Options{Live: live})
 }

@@ -69,7 +69,7 @@ func finished(t *testing.T, folder string) *sampledata.Recording {
 // The program ends while it is looked at: the Analyzer stays and says so; its status is handed on. What the program writes
 // is not on the screen, but in a file that is named.
 func viewUntilTheProgramEnds(t *testing.T, p *pane, folder string) {
-	screen := p.waits(`● recording; q ends it; the program's output: run\.cpprof\.log`)
+	screen := p.waits(`● recording; q ends it; the program's output: run\.cpprof/Output`)
 	p.waits(`go:main\.tick`)
 	if strings.Contains(screen, "....") {
 		t.Errorf("the program writes on the screen:\n%s", screen)
@@ -85,13 +85,13 @@ func viewUntilTheProgramEnds(t *testing.T, p *pane, folder string) {
 	p.waits(` ■ ended *$`)
 	p.keys("Enter", "q")
 	screen = p.waits(`^status 7$`)
-	if !regexp.MustCompile(`(?m)^cpprof: the program's output is in run\.cpprof\.log$`).MatchString(screen) {
+	if !regexp.MustCompile(`(?m)^cpprof: the program's output is in run\.cpprof/Output$`).MatchString(screen) {
 		t.Errorf("it does not say where the output is:\n%s", screen)
 	}
 	if end := finished(t, filepath.Join(folder, "run.cpprof")).End; end.Cause != sampledata.EndExited || end.ExitStatus != 7 {
 		t.Errorf("the recording ends with %+v", end)
 	}
-	log, err := os.ReadFile(filepath.Join(folder, "run.cpprof.log"))
+	log, err := os.ReadFile(filepath.Join(folder, "run.cpprof", "Output"))
 	if err != nil || !strings.HasPrefix(string(log), "ready\n..") {
 		t.Errorf("%v: the program's output is %.40q", err, log)
 	}
@@ -130,9 +130,6 @@ func TestRecordViewRefuses(t *testing.T) {
 	program := fixture.BuildOnce(t, "brief")
 	screen := terminal{inIsTerminal: true, outIsTerminal: true, errIsTerminal: true}
 	t.Setenv("TERM", "xterm")
-	if err := os.WriteFile("there.cpprof.log", []byte("precious"), 0o666); err != nil {
-		t.Fatal(err)
-	}
 	for _, c := range []struct {
 		t    terminal
 		line string
@@ -142,7 +139,7 @@ func TestRecordViewRefuses(t *testing.T) {
 		{screen, "record --view -- go run ./cmd", "--view shows one program"},
 		{screen, "record --view --child x -p 1", "--view shows one program"},
 		{screen, "record --view -- ./gone", "gone"},
-		{screen, "record --view -o there.cpprof -- " + program, "there.cpprof.log: file exists"},
+		{screen, "record --view -o gone/there.cpprof -- " + program, "there is no folder gone"},
 	} {
 		var errs strings.Builder
 		c.t.out, c.t.err, c.t.in = &errs, &errs, strings.NewReader("")
@@ -150,7 +147,7 @@ func TestRecordViewRefuses(t *testing.T) {
 			t.Errorf("%s: status %d: %s", c.line, status, errs.String())
 		}
 	}
-	if entries, err := os.ReadDir("."); err != nil || len(entries) != 1 {
+	if entries, err := os.ReadDir("."); err != nil || len(entries) != 0 {
 		t.Errorf("%v: left behind: %v", err, entries)
 	}
 }

@@ -1,5 +1,6 @@
 // Lifecycle: ends as its argument says: "exit N" at once with the status N; otherwise on SIGUSR1, or for "stdin" when its
-// standard input ends: "exec" by executing itself as "wait", "crash" by a fault, "panic" by a panic, "quit" with status 7.
+// standard input ends: "exec" by executing itself as "wait", "crash" by a fault, "panic" by a panic, "quit" with status 7,
+// "end" with status 0.
 // "wait" goes on. Every 10 ms it writes a dot, so that one sees that it lives.
 package main
 
@@ -49,6 +50,8 @@ func main() {
 		panic("as asked")
 	case "quit":
 		os.Exit(7)
+	case "end":
+		os.Exit(0)
 	}
 	select {}
 }

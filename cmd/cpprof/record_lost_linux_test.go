@@ -1,0 +1,91 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// If a recording fails, cpprof says so, stays for the program that it launched, and hands on its status. A program that ends
+// well does not make the failure a success.
+func TestRecordStaysForTheProgram(t *testing.T) {
+	program := fixture.BuildOnce(t, "lifecycle")
+	for mode, want := range map[string]int{"quit": 7, "end": exitFailed} {
+		t.Run(mode, func(t *testing.T) {
+			r := startRecording(t, "--", program, mode)
+			launched := int(r.recording(t).Header.PID)
+			if err := os.RemoveAll(r.file); err != nil {
+				t.Fatal(err)
+			}
+			r.says(t, "was removed or moved while the recording was made")
+			r.says(t, fmt.Sprintf("the launched program goes on as process %d, and is not recorded", launched))
+			if r.ended() {
+				t.Fatal("cpprof has ended")
+			}
+			syscall.Kill(launched, syscall.SIGUSR1)
+			r.Wait()
+			if status := r.ProcessState.ExitCode(); status != want {
+				t.Errorf("status %d, want %d", status, want)
+			}
+		})
+	}
+}
+
+// says waits until cpprof has said something on its standard error.
+func (r *recorder) says(t *testing.T, text string) {
+	t.Helper()
+	await(t, "cpprof says "+text, func() bool { return strings.Contains(r.stderr.String(), text) })
+}
+
+func TestRecordOnAFullDisk(t *testing.T) {
+	cpprof := filepath.Join(t.TempDir(), "cpprof") // its name says what the test binary is to be
+	if err := os.Symlink(self(t).Path, cpprof); err != nil {
+		t.Fatal(err)
+	}
+	const script = `mount -t tmpfs -o size=16k tmpfs "$0" && echo mounted >&2 && exec "$@"`
+	small := t.TempDir()
+	r := &recorder{file: filepath.Join(small, "run.cpprof")}
+	r.Cmd = exec.Command("unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script, small,
+		cpprof, "record", "-o", r.file, "--rate", "1000", "--max-overhead", "50%", "--max-cpu", "0", "--", fixture.BuildOnce(t, "lifecycle"), "quit")
+	r.Stderr = &r.stderr
+	if err := r.Start(); err != nil {
+		t.Skipf("a small disk needs a mount namespace: %v", err)
+	}
+	t.Cleanup(func() { r.Process.Kill() })
+	await(t, "the disk is there", func() bool { return r.ended() || strings.Contains(r.stderr.String(), "mounted") })
+	if said := r.stderr.String(); !strings.Contains(said, "mounted") {
+		t.Skipf("a small disk needs a mount namespace: %s", said)
+	}
+	r.says(t, "no space left on device")
+	var launched int
+	r.says(t, "goes on as process")
+	_, rest, _ := strings.Cut(r.stderr.String(), "goes on as process ")
+	if _, err := fmt.Sscanf(rest, "%d", &launched); err != nil {
+		t.Fatal(err)
+	}
+	syscall.Kill(launched, syscall.SIGUSR1)
+	r.Wait()
+	if status := r.ProcessState.ExitCode(); status != 7 {
+		t.Errorf("status %d, want the program's 7", status)
+	}
+}
+
+// A second recorder does not replace what a first one is writing.
+func TestRecordIntoABusyFolder(t *testing.T) {
+	program := fixture.BuildOnce(t, "lifecycle")
+	target := fixture.Start(t, program, "wait")
+	r := startRecording(t, "-p", fmt.Sprint(target.Pid()))
+	out, err := self(t, "record", "--force", "-o", r.file, "--", program, "wait").CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "another recording is being written into it") {
+		t.Errorf("%v: %s", err, out)
+	}
+	r.Process.Signal(syscall.SIGINT)
+	r.finish(t, 0, sampledata.EndInterrupted)
+}
