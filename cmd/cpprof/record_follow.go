@@ -168,11 +168,7 @@ func (r *recordRun) conclude(ctx context.Context, programs sampler.Programs) err
 		}
 		return nil
 	}
-	err := r.nothing(ctx, programs)
-	if programs.Err != nil {
-		return err
-	}
-	fmt.Fprintf(r.say.out, "cpprof: %v\n", err)
+	fmt.Fprintf(r.say.out, "cpprof: %v\n", r.nothing(ctx, programs))
 	r.say.goesOn(r.root)
 	if status := handOn(r.root); status != nil {
 		return status

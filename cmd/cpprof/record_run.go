@@ -18,7 +18,7 @@ func record(ctx context.Context, t terminal, f *recordFlags, command []string) e
 	defer signals.stop()
 	target, err := openTarget(t, f, command)
 	if err != nil {
-		return signals.stay(ctx, t, target.Process, err)
+		return signals.stay(ctx, t, f, target.Process, err)
 	}
 	defer target.Release()
 	r := &recordRun{f: f, say: newNarrator(t), signals: signals, root: target.Process}
@@ -28,7 +28,7 @@ func record(ctx context.Context, t terminal, f *recordFlags, command []string) e
 		err = r.first(ctx, target.backend)
 	}
 	if err != nil {
-		return signals.stay(ctx, t, target.Process, err)
+		return signals.stay(ctx, t, f, target.Process, err)
 	}
 	if !target.Launched {
 		return nil
@@ -142,15 +142,20 @@ func (r *recordRun) await(ctx context.Context) {
 }
 
 // stay says why there is no recording, or not all of one. If the program was launched, cpprof stands for it, whatever becomes
-// of the recording: stay waits for its end, unless cpprof itself is to end, and hands on its status. If that is 0, the
-// status is that of the failure.
-func (s *signals) stay(ctx context.Context, t terminal, p *sampler.Process, failure error) error {
+// of the recording: stay waits for its end, as long as the recording was to last and unless cpprof itself is to end, and
+// hands on its status. If that is 0, the status is that of the failure.
+func (s *signals) stay(ctx context.Context, t terminal, f *recordFlags, p *sampler.Process, failure error) error {
 	var status *statusError
 	if p == nil || !p.Launched || errors.As(failure, &status) {
 		return failure
 	}
 	fmt.Fprintf(t.err, "cpprof: %v\n", failure)
 	newNarrator(t).goesOn(p)
+	if limit := f.options.Duration; limit > 0 {
+		limited, stop := context.WithTimeout(ctx, limit)
+		defer stop()
+		ctx = limited
+	}
 	if _, err := p.Wait(ctx); err != nil && s.fromTerminal() {
 		p.Wait(context.WithoutCancel(ctx)) // it has got the same Ctrl-C
 	}

@@ -60,11 +60,7 @@ func (s *signals) watch(ends, suspends <-chan os.Signal, done <-chan struct{}, c
 		case <-done:
 			return
 		case <-suspends:
-			s.suspend()
-			select {
-			case <-suspends: // the same key, delivered twice
-			default:
-			}
+			s.suspend(suspends)
 		case sig := <-ends:
 			if !first {
 				status := 1
@@ -82,7 +78,7 @@ func (s *signals) watch(ends, suspends <-chan os.Signal, done <-chan struct{}, c
 
 // suspend stops this process, as Ctrl-Z asks for. A target must not stand meanwhile, so nothing of it may be traced: no
 // halt is under way, and what earlier ones have left is let go first. If that fails, this process does not stop.
-func (s *signals) suspend() {
+func (s *signals) suspend(more <-chan os.Signal) {
 	s.halting.Lock()
 	defer s.halting.Unlock()
 	for b := range s.backends {
@@ -90,6 +86,10 @@ func (s *signals) suspend() {
 			fmt.Fprintf(os.Stderr, "cpprof: not suspended: %v\n", err)
 			return
 		}
+	}
+	select {
+	case <-more: // it asks for the same: a write to the terminal is tried, and refused, again and again
+	default:
 	}
 	suspend()
 }

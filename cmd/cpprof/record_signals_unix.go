@@ -27,9 +27,6 @@ func ignoredAtStart(sig os.Signal) bool {
 	return ok && ignored()>>(n-1)&1 != 0
 }
 
-// suspend stops this process until somebody continues it.
-func suspend() { syscall.Kill(os.Getpid(), syscall.SIGSTOP) }
-
 // inForeground holds where this process's group is the one that the terminal's keys send signals to.
 func inForeground() bool {
 	tty, err := os.Open("/dev/tty")

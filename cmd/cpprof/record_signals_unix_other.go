@@ -3,9 +3,13 @@
 package main
 
 import (
+	"os"
 	"os/signal"
 	"syscall"
 )
+
+// suspend stops this process until somebody continues it.
+func suspend() { syscall.Kill(os.Getpid(), syscall.SIGSTOP) }
 
 // ignoredSignals returns the signals that this process ignores, as far as the Go runtime knows: bit n-1 stands for signal n.
 func ignoredSignals() (bits uint64) {

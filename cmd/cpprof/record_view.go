@@ -30,14 +30,14 @@ func recordView(ctx context.Context, t terminal, f *recordFlags, command []strin
 	defer log.close(t)
 	target, err := openTarget(aside, f, command)
 	if err != nil {
-		return signals.stay(ctx, t, target.Process, err)
+		return signals.stay(ctx, t, f, target.Process, err)
 	}
 	defer target.Release()
 	target.backend = signals.suspendable(target.backend)
 	defer target.backend.Close()
 	g, err := f.grow(ctx, target)
 	if err != nil {
-		return signals.stay(ctx, t, target.Process, err)
+		return signals.stay(ctx, t, f, target.Process, err)
 	}
 	log.moveInto(g.file)
 	showErr := g.show(ctx, t, log)
@@ -49,7 +49,7 @@ func recordView(ctx context.Context, t terminal, f *recordFlags, command []strin
 		endLaunched(ctx, t, target.Process)
 	}
 	if err = errors.Join(err, showErr); err != nil {
-		return signals.stay(ctx, t, target.Process, err)
+		return signals.stay(ctx, t, f, target.Process, err)
 	}
 	say := newNarrator(t)
 	for _, d := range g.found() {
