@@ -11,7 +11,7 @@ import (
 
 const module = "github.com/cpprof/cpprof/"
 
-// order lists the packages in the way of the data: each may import only what stands before it, and what is in
+// order lists the packages as the data flows through them: each may import only those before it, and those in
 // one entry may not import one another. A package below another in the file tree belongs to it.
 var order = [][]string{
 	{"calltree", "sampledata"},
