@@ -1,26 +1,67 @@
-// Package lockholder infers from machine code and copied memory who holds a sync.Mutex or sync.RWMutex: Go's runtime
-// does not record it.
+// Package syncflow finds out, from a program's machine code and copied memory, which locks a goroutine holds, and what it may
+// still do to channels, WaitGroups and Conds that others wait for. Go's runtime records none of that.
 //
-//	a := lockholder.New(program)            // one for each target
-//	a.Refill(work)                          // how much code may be analysed from here on
-//	held = a.Held(held[:0], frames, memory) // the locks that the goroutine with these frames holds
+//	a, err := syncflow.New(program)                                    // one for each program
+//	a.Refill(work)                                                     // how much code may be analysed from here on
+//	held, complete := a.Held(nil, frames, memory, registers)           // the locks that the goroutine with these frames holds
+//	actions, complete := a.Actions(nil, frames, memory, registers)     // what it may still do
+//	actions, complete = a.DeferredActions(actions, closure, memory)    // what a function does that it has deferred
+//	semaphore, sudog := a.Semaphore(frames, memory)                    // what it is parked for
+//	register, offset, ok := a.LockArgument(&frames[0])                 // by which argument a function reached the lock
 //
-// A goroutine holds a lock if one of its frames stands, on every path through its function's code, after the lock was
-// taken and before it is given back, and a value in that frame leads to that very lock:
+// # How a lock is found
 //
-//	scan.go              whether a function has to do with locks at all
-//	amd64.go, arm64.go   its code as instructions of one form (instr.go)
-//	value.go, state.go   what registers and stack slots hold, symbolically, and which locks are held
-//	flow.go, step.go     data flow over the function
-//	call.go, effect.go   what called functions do to locks: those of package sync, and small helpers
-//	place.go, term.go    what holds at one place, and how to find the locks' addresses from a frame there
-//	held.go              the locks that a goroutine holds, by all of its frames
-//	uses.go, deeds.go    the channels that it may send to or receive from, and the groups and conditions whose waits it may end,
-//	                     found in the same way
-//	receiver.go          by which of a function's arguments it takes a lock
-//	semaphore.go         the semaphore that it waits for, which is part of a lock, and with what
+// A goroutine holds a lock if one of its frames stands, on every path through its function's code, after the lock was taken and
+// before it is released, and if a value in that frame leads to that very lock. Take
 //
-// What the code does not tell for sure is not claimed: a lock taken on one of two paths, a callback that may have given
-// it back, a sync.Cond that waits, a panic under way. Not seen is a lock that another goroutine gives back, or that is taken
-// by its name and given back through an interface.
+//	func (c *cache) get() {
+//		c.mu.Lock() // mu lies 16 bytes into a cache
+//		defer c.mu.Unlock()
+//		work()
+//	}
+//
+// Its code on amd64, in which the compiler has inlined Lock, and what is known after each instruction (rsp is the stack pointer):
+//
+//	code                          registers and words of the stack           locks held
+//	                              rax: c, the first argument                 none
+//	mov  rcx, rax                 rcx: c                                     none
+//	lock cmpxchg [rcx+16], edx    (swapped: c+16)                            none
+//	je   locked                   to locked, it has succeeded:               c+16
+//	mov  [rsp+32], rcx            [rsp+32]: c                                none
+//	lea  rax, [rcx+16]            rax: c+16                                  none
+//	call sync.(*Mutex).lockSlow   all registers: unknown                     c+16
+//	mov  rcx, [rsp+32]            rcx: c                                     c+16
+//	locked:                       rcx: c, on both paths                      c+16, on both paths
+//	lea  rax, deferwrap1          rax: the address of a function             c+16
+//	mov  [rsp+16], rax            [rsp+16]: that address                     c+16
+//	lea  rax, [rcx+16]            rax: c+16                                  c+16
+//	mov  [rsp+24], rax            [rsp+24]: c+16                             c+16
+//	call work                     all registers: unknown                     c+16
+//	lea  rdx, [rsp+16]            rdx: the closure at rsp+16                 c+16
+//	call [rdx]                    deferwrap1 calls Unlock with [rdx+8]       none
+//	ret
+//
+// What a value is made of is known, not what it is: c stands for whatever rax held when the function was entered. Paths that join
+// keep what is the same on both; a lock that is held on one of them only is not sure, and not claimed.
+//
+// A frame that stands in the call of work says therefore: this goroutine holds the lock whose address is the word at rsp+24. That
+// expression is kept for the place in the code. For each goroutine that stands there, it is computed from its copied stack.
+//
+// # Where it stands
+//
+//	analyzer.go               what is known of functions and of places in the code, and how much may be learned
+//	machine.go                the registers that Go's calls use; the code itself comes decoded, from package machinecode
+//	blocks.go, flow.go        a function's blocks, and the state before each of them
+//	step.go, call.go          from the state before an instruction to the one after it
+//	value.go, state.go        what registers and words of the stack hold, and which locks are held
+//	effects.go                what calls of small helpers do to locks
+//	expr.go, locks_at.go      expressions; what a frame at one place says about locks
+//	held.go                   the locks that a goroutine holds, by all of its frames, and by interfaces
+//	actions.go                what a goroutine may still do
+//	flow_actions.go           what the instructions of a function do to channels, WaitGroups and Conds
+//	argument.go, semaphore.go by which argument a lock was reached; what a parked goroutine waits for
+//
+// What the code does not say for sure is not claimed: a lock that is taken on one of two paths, a callback that may have released it,
+// a sync.Cond that waits, a panic under way. Two cases are not seen: a lock that another goroutine releases, and one that is taken by
+// its name and released through an interface.
 package syncflow
