@@ -31,8 +31,8 @@ type capture struct {
 type goroutine struct {
 	addr   uint64
 	raw    []byte  // its g
-	m      []byte  // of the thread that it is on; nil where it is on none
-	thread *thread // nil where it is on none, or on one that was not halted
+	m      []byte  // of the thread that it is on; nil if it is on none
+	thread *thread // nil if it is on none, or on one that was not halted
 	status uint32
 }
 

@@ -114,7 +114,7 @@ type seen struct {
 	state sampledata.State
 }
 
-// stack gives the names of the functions, outermost first.
+// stack returns the names of the functions, outermost first.
 func (s seen) stack() []string {
 	var names []string
 	for n := s.state.Stack; n != sampledata.NoStack; n = s.rec.Nodes[n].Parent {

@@ -19,7 +19,7 @@ type halter interface {
 	// read copies memory of the target. The data of a span that can't be read is cut to what could.
 	read(spans []span)
 
-	// entryPoint is where the target's executable was entered, in memory; 0 where not known.
+	// entryPoint is where the target's executable was entered, in memory; 0 if it is not known.
 	entryPoint() (uint64, error)
 
 	// identity changes when the process becomes another program.

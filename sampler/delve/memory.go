@@ -33,7 +33,7 @@ func (m *memory) reset() {
 	m.groups, m.used, m.asked = m.groups[:0], 0, 0
 }
 
-// alloc gives room for n bytes of the copy.
+// alloc returns room for n bytes of the copy.
 func (m *memory) alloc(n int) []byte {
 	m.asked += n
 	if m.used+n > len(m.arena) {
@@ -67,7 +67,7 @@ func (m *memory) copy(places []place) {
 	m.groups = append(m.groups, group)
 }
 
-// one copies a single place, and gives it; nil where it can't be read.
+// one copies a single place, and gives it; nil if it can't be read.
 func (m *memory) one(addr uint64, size int) []byte {
 	if addr == 0 || size <= 0 {
 		return nil
@@ -76,7 +76,7 @@ func (m *memory) one(addr uint64, size int) []byte {
 	return m.get(addr, size)
 }
 
-// get gives what was copied of a place; nil where it wasn't.
+// get returns what was copied of a place; nil if it wasn't.
 func (m *memory) get(addr uint64, size int) []byte {
 	if addr == 0 {
 		return nil

@@ -329,13 +329,13 @@ func (s *seizer) read(spans []span) {
 		if len(local) > 0 {
 			got, _ = unix.ProcessVMReadv(s.pid, local, remote, 0)
 		}
-		spans = spans[settle(spans[:n], max(got, 0)):]
+		spans = spans[trim(spans[:n], max(got, 0)):]
 	}
 }
 
-// settle gives each span what it got of a vectored read, and says how many spans are dealt with: the read ends at
-// the first page that is not there.
-func settle(spans []span, got int) int {
+// trim cuts the spans to what a vectored read of got bytes filled of them, and returns how many spans need no other read: a read
+// ends at the first page that is not there.
+func trim(spans []span, got int) int {
 	for i := range spans {
 		if len(spans[i].data) > got {
 			spans[i].data = spans[i].data[:got]

@@ -49,7 +49,7 @@ func (u *unwinder) of(c *capture, g *goroutine) stack {
 	return u.intern(best, false)
 }
 
-// startingPoints gives the registers to unwind from, the best first.
+// startingPoints returns the registers to unwind from, the best first.
 func (u *unwinder) startingPoints(c *capture, g *goroutine) []viewRegisters {
 	l := c.l
 	var starts []viewRegisters
@@ -98,7 +98,7 @@ func (u *unwinder) frames(regs viewRegisters) (frames []proc.Stackframe, whole b
 	return frames, false
 }
 
-// intern gives the node of a list of frames, leaf first.
+// intern returns the node of a list of frames, leaf first.
 func (u *unwinder) intern(frames []proc.Stackframe, whole bool) stack {
 	s := stack{node: sampledata.NoStack, torn: !whole, outermost: startPoint{function: -1}}
 	if len(frames) > maxDepth {
@@ -149,7 +149,7 @@ type startPoint struct {
 	name     string
 }
 
-// start gives the function of a goroutine's go statement. Where the compiler wrapped the call, that is the
+// start returns the function of a goroutine's go statement. Where the compiler wrapped the call, that is the
 // outermost function of the goroutine's stack, and of one that has not begun yet, what the wrapper calls.
 func (u *unwinder) start(c *capture, g *goroutine, st stack) startPoint {
 	pc := word(g.raw, c.l.g.start)

@@ -47,7 +47,7 @@ func (c *capture) reason(g *goroutine) goruntime.WaitReason {
 }
 
 // lock is the address of the sync.Mutex or sync.RWMutex that a goroutine waits for, from the address of the
-// semaphore within it; 0 where not known.
+// semaphore within it; 0 if it is not known.
 func (c *capture) lock(g *goroutine, bySemaphore map[uint64]uint64) uint64 {
 	sema := bySemaphore[g.addr]
 	if s := c.mem.get(word(g.raw, c.l.g.waiting), c.l.sudog.size); s != nil {

@@ -120,7 +120,7 @@ func (n *lockNames) waiterFor(s *slot, lock uint64) *lockname.Waiter {
 			continue
 		}
 		if len(w.Frames) == 0 {
-			w.Given = n.given(&frames[i])
+			w.Argument = n.lockArgument(&frames[i])
 		}
 		w.Frames = append(w.Frames, lockname.Frame{PC: frames[i].PC, SP: frames[i].SP, CFA: frames[i+1].SP})
 		if len(w.Frames) == nameFrames {
@@ -141,13 +141,13 @@ func (n *lockNames) isStillThere(s *slot) bool {
 	return true
 }
 
-// given returns by which of the arguments of its function a frame takes a lock, nil if the code does not say it.
-func (n *lockNames) given(f *unwind.Frame) *lockname.Given {
+// lockArgument returns the argument by which a frame reached the lock that it takes, nil if the code does not say so.
+func (n *lockNames) lockArgument(f *unwind.Frame) *lockname.LockArgument {
 	register, offset, ok := n.finder.LockArgument(f)
 	if !ok {
 		return nil
 	}
-	return &lockname.Given{Register: register, Offset: offset}
+	return &lockname.LockArgument{Register: register, Offset: offset}
 }
 
 // waitsForOthers reports whether a function waits on behalf of its callers.

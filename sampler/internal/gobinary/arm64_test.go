@@ -12,7 +12,7 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
 )
 
-// placeIn gives an address in a function where its frame takes room on the stack, or takes none.
+// placeIn returns an address in a function where its frame takes room on the stack, or takes none.
 func placeIn(t *testing.T, table *pclntab.Table, name string, room bool) (pc uint64, delta int32) {
 	t.Helper()
 	f, ok := table.Find(name)[name]

@@ -22,7 +22,7 @@ func (c *copied) Segment(addr uint64) (uint64, []byte) {
 	return c.base, c.data
 }
 
-// deepStack gives the context and the memory of a parked goroutine with about so many physical frames.
+// deepStack returns the context and the memory of a parked goroutine with about so many physical frames.
 func deepStack(b testing.TB, p *process, u *unwind.Unwinder, atLeast, atMost int) (unwind.Context, *copied) {
 	for _, addr := range p.gs() {
 		p.cache = map[uint64][]byte{}

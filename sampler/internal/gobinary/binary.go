@@ -110,7 +110,7 @@ func (b *Binary) findGlobals(im *image, m *module) error {
 	return nil
 }
 
-// codeOf gives access to a program's code at link addresses.
+// codeOf returns access to a program's code at link addresses.
 func codeOf(im *image, m *module, arch string) (globals.Code, error) {
 	t, err := m.table(0)
 	if err != nil {

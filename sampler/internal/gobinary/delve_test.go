@@ -71,7 +71,7 @@ func users(frames []pclntab.Frame) []pclntab.Frame {
 	})
 }
 
-// callsC tells whether C code is on a stack.
+// callsC reports whether C code is on a stack.
 func callsC(res unwind.Result, frames []pclntab.Frame) bool {
 	return res.C || slices.ContainsFunc(frames, func(f pclntab.Frame) bool { return f.Func == "runtime.cgocallback" })
 }
@@ -168,7 +168,7 @@ func compareWithDelve(t *testing.T, name string) (same, differ int) {
 	return same, differ
 }
 
-// delveRegisters gives the registers of all threads.
+// delveRegisters returns the registers of all threads.
 func delveRegisters(t *testing.T, target *proc.Target) map[int]unix.PtraceRegs {
 	t.Helper()
 	regs := map[int]unix.PtraceRegs{}
@@ -182,7 +182,7 @@ func delveRegisters(t *testing.T, target *proc.Target) map[int]unix.PtraceRegs {
 	return regs
 }
 
-// find gives the address of a goroutine's g.
+// find returns the address of a goroutine's g.
 func (p *process) find(id uint64) uint64 {
 	for _, addr := range p.gs() {
 		g := p.goroutine(addr)

@@ -216,7 +216,7 @@ func compareLines(t *testing.T, table *pclntab.Table, f *elf.File) {
 	}
 }
 
-// TestOpenRefuses gives what is not a Go program.
+// Open refuses what is not a Go program, and says why.
 func TestOpenRefuses(t *testing.T) {
 	for name, data := range map[string][]byte{"empty": nil, "text": []byte("#!/bin/sh\n"), "cut": mustRead(t, build(t, "target"))[:5000]} {
 		if _, err := gobinary.Open(bytes.NewReader(data), 0); err == nil {

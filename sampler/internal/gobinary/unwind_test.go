@@ -59,7 +59,7 @@ func (p *process) stacks() map[uint64][]string {
 
 var typeArgs = regexp.MustCompile(`\[.*\]`)
 
-// shown gives frames in the form of process.stacks, without those that the runtime does not show.
+// shown returns frames in the form of process.stacks, without those that the runtime does not show.
 func shown(frames []pclntab.Frame) []string {
 	var lines []string
 	for _, f := range frames {

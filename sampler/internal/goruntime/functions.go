@@ -131,7 +131,7 @@ func (r CallRole) IsSlowPath() bool {
 	return r == CallLockSlow || r == CallUnlockSlow || r == CallRUnlockSlow || r == CallReadSlow
 }
 
-// An AtomicEffect is what the atomic addition of a function of package sync does to a lock, where the function is inlined.
+// An AtomicEffect is what the atomic addition of a function of package sync does to a lock, if the function is inlined.
 type AtomicEffect struct {
 	Takes bool  // Without it, the lock is released
 	Read  bool  // for a reader

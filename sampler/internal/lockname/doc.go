@@ -1,4 +1,4 @@
-// Package lockname tells what the lock at an address is called in the program's source: "main.server.mu" for a variable,
+// Package lockname finds out what the lock at an address is called in the program's source: "main.server.mu" for a variable,
 // "main.(*cache).mu" for a field of a type, "mu in main.run" for a variable of a function.
 //
 // A variable of a package is found by the symbol table. Anything else is found by way of a goroutine that waits for the
@@ -8,7 +8,7 @@
 //
 //	dwarf.go      the debug information: units, functions, variables
 //	variables.go  the variables of a function at an instruction, and where they lie
-//	given.go      the variable that the code says a lock was reached by
+//	argument.go   the argument by which a function reached a lock, if its code says so
 //	path.go       from an address within a type to the names of fields
 //	search.go     from variables over pointers to the lock
 //	globals.go    variables of packages

@@ -83,7 +83,7 @@ func readDebugInfo(f *elf.File) (*debugInfo, error) {
 	return d, d.readUnits(info)
 }
 
-// section reads one section of debug information, unpacked; nil where there is none.
+// section reads one section of debug information, unpacked; nil if there is none.
 func section(f *elf.File, name string) ([]byte, error) {
 	s := f.Section(".debug_" + name)
 	if s == nil || s.Type == elf.SHT_NOBITS {
@@ -123,7 +123,7 @@ func (d *debugInfo) readUnits(info []byte) error {
 	return nil
 }
 
-// functionAt gives the function that an instruction belongs to.
+// functionAt returns the function that an instruction belongs to.
 func (d *debugInfo) functionAt(pc uint64) (*unit, *function) {
 	for _, u := range d.units {
 		for _, r := range u.ranges {
@@ -159,7 +159,7 @@ func (d *debugInfo) readFunctions(u *unit) {
 	sort.Slice(u.functions, func(i, j int) bool { return u.functions[i].high < u.functions[j].high })
 }
 
-// children gives the entries directly below one. What can't be read ends them.
+// children calls each with the entries directly below one, up to the first that can't be read.
 func (d *debugInfo) children(at dwarf.Offset, each func(*dwarf.Reader, *dwarf.Entry)) {
 	r := d.data.Reader()
 	r.Seek(at)

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// isVariable tells whether a link address is that of a variable of a package, by the sections of these.
+// isVariable reports whether a link address is that of a variable of a package, by the sections of these.
 func isVariable(f *elf.File, addr uint64) bool {
 	for _, name := range []string{".data", ".noptrdata", ".bss", ".noptrbss"} {
 		if s := f.Section(name); s != nil && addr >= s.Addr && addr-s.Addr < s.Size {
@@ -41,7 +41,7 @@ func (n *Namer) global(addr uint64) string {
 	return ""
 }
 
-// typeOfGlobal gives the type of a variable of a package, nil where the debug information doesn't tell.
+// typeOfGlobal returns the type of a variable of a package, nil if the debug information doesn't tell.
 func (n *Namer) typeOfGlobal(name string) dwarf.Type {
 	slash := strings.LastIndexByte(name, '/') + 1
 	dot := strings.IndexByte(name[slash:], '.')

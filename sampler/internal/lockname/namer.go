@@ -13,7 +13,8 @@ type Waiter struct {
 	Frames []Frame // of the functions that took the lock or called those who did, innermost first; none of package sync
 	Base   uint64  // where Stack begins
 	Stack  []byte  // the copied part of the goroutine's stack
-	Given  *Given  // nil where it is not known
+	// Argument is the one by which the innermost function reached the lock; nil if that is not known.
+	Argument *LockArgument
 }
 
 // A Frame is one physical frame of a stack.
@@ -49,7 +50,7 @@ func New(executable io.ReaderAt, bias uint64, read func(addr uint64, b []byte) e
 	return n, nil
 }
 
-// Name gives the name of the lock that a goroutine waits for, "" where there is none to be found.
+// Name returns the name of the lock that a goroutine waits for, "" if there is none to be found.
 func (n *Namer) Name(w *Waiter) (name string) {
 	defer damaged(new(error))
 	if link := w.Lock - n.bias; isVariable(n.elf, link) {

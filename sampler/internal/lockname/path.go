@@ -21,13 +21,13 @@ func plain(t dwarf.Type) dwarf.Type {
 	return t
 }
 
-// isLock tells whether a type is a lock that goroutines wait for.
+// isLock reports whether a type is a lock that goroutines wait for.
 func isLock(t dwarf.Type) bool {
 	s, ok := t.(*dwarf.StructType)
 	return ok && (s.StructName == "sync.Mutex" || s.StructName == "sync.RWMutex")
 }
 
-// named gives the name of a type that the program has defined; "" for other types, and for those of package sync, which
+// named returns the name of a type that the program has defined; "" for other types, and for those of package sync, which
 // say nothing of what they are for.
 func named(t dwarf.Type) string {
 	s, ok := t.(*dwarf.StructType)
@@ -47,7 +47,7 @@ type fieldPath struct {
 	whole string // the same from the outermost type on
 }
 
-// lockAt gives the way to the lock that lies at an offset in a type.
+// lockAt returns the way to the lock that lies at an offset in a type.
 func lockAt(t dwarf.Type, offset int64) (p fieldPath, ok bool) {
 	for range 100 {
 		t = plain(t)
@@ -80,7 +80,7 @@ func lockAt(t dwarf.Type, offset int64) (p fieldPath, ok bool) {
 	return p, false
 }
 
-// fieldAt gives the field that has the byte at an offset.
+// fieldAt returns the field that has the byte at an offset.
 func fieldAt(s *dwarf.StructType, offset int64) *dwarf.StructField {
 	for _, f := range s.Field {
 		if size := f.Type.Size(); offset >= f.ByteOffset && offset-f.ByteOffset < size {

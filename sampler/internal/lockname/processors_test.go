@@ -44,7 +44,7 @@ func buildFor(t *testing.T, arch string, flags ...string) *image {
 	return m
 }
 
-// calls gives the return addresses of a function's calls of those that take locks.
+// calls returns the return addresses of a function's calls of those that take locks.
 func (m *image) calls(t *testing.T, function string) (all []uint64) {
 	t.Helper()
 	f, ok := m.functions[function]
@@ -114,7 +114,7 @@ func TestProcessors(t *testing.T) {
 }
 
 // Where nothing in the frame leads to the lock, what the function was given does.
-func TestGiven(t *testing.T) {
+func TestLockArgument(t *testing.T) {
 	for _, arch := range []string{"amd64", "arm64"} {
 		m := buildFor(t, arch)
 		for _, test := range waits {
@@ -122,7 +122,7 @@ func TestGiven(t *testing.T) {
 				if got := m.namer.Name(w); got != "" {
 					t.Errorf("%s: %s waits for %q, and nothing leads there", arch, test.function, got)
 				}
-				w.Given = &Given{Register: 0, Offset: test.offset}
+				w.Argument = &LockArgument{Register: 0, Offset: test.offset}
 				if got := m.namer.Name(w); got != test.want {
 					t.Errorf("%s: %s waits for %q, want %q", arch, test.function, got, test.want)
 				}

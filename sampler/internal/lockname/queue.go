@@ -19,26 +19,25 @@ type ask struct {
 	about  any
 }
 
-// An Answer is the name of a lock that was asked for; "" where there is none to be found.
+// An Answer is the name of a lock that was asked for; "" if there is none to be found.
 type Answer struct {
 	About any // what Ask was given
 	Lock  uint64
 	Name  string
 }
 
-// maxAsked bounds what waits for an answer.
+// maxAsked bounds the questions that wait for an answer.
 const maxAsked = 256
 
-// Start makes ready to name the locks of a process: New tells of bias and read, which must be good for use beside the
-// caller's.
+// Start makes ready to name the locks of a process. Bias and read are those of New; read is called beside the caller's own work.
 func Start(executable string, bias uint64, read func(addr uint64, b []byte) error) *Queue {
 	q := &Queue{asks: make(chan ask, maxAsked), ended: make(chan struct{})}
 	go q.work(executable, bias, read)
 	return q
 }
 
-// Ask asks for the name of the lock that a goroutine waits for; about is what the answer will be about. It is false
-// where too much has been asked for already.
+// Ask asks for the name of the lock that a goroutine waits for; about is what the answer will be about. It reports false
+// if too many questions wait for an answer already.
 func (q *Queue) Ask(w *Waiter, about any) bool {
 	select {
 	case q.asks <- ask{w, about}:
@@ -48,7 +47,7 @@ func (q *Queue) Ask(w *Waiter, about any) bool {
 	}
 }
 
-// Answers gives the answers that have come since the last time.
+// Answers returns the answers that have come since the last time.
 func (q *Queue) Answers() []Answer {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -63,7 +62,7 @@ func (q *Queue) Close() {
 	<-q.ended
 }
 
-// work answers. The debug information is read when the first lock is to be named; where it can't be, no lock gets a name.
+// work answers. The debug information is read when the first lock is to be named; if it can't be, no lock gets a name.
 func (q *Queue) work(executable string, bias uint64, read func(addr uint64, b []byte) error) {
 	defer close(q.ended)
 	var n *Namer

@@ -55,7 +55,7 @@ func (s *search) run() string {
 	return ""
 }
 
-// nameIn gives the name of a lock in an object; false where it doesn't lie there, or is no lock by the object's type.
+// nameIn returns the name of a lock in an object; false if it doesn't lie there, or is no lock by the object's type.
 func nameIn(o object, lock uint64) (name string, local, ok bool) {
 	if lock < o.addr || lock-o.addr >= uint64(max(0, o.typ.Size())) {
 		return "", false, false

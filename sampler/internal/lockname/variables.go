@@ -14,14 +14,14 @@ import (
 type variable struct {
 	name     string // "&x" is where x lies that has moved to the heap
 	typ      dwarf.Type
-	location []byte // a DWARF expression; nil where the debug information doesn't tell, as mostly for what was spilled
+	location []byte // a DWARF expression; nil if the debug information doesn't tell, as mostly for what was spilled
 	age      uint64 // how many bytes of code before it told last
 }
 
 // maxAge is how far back is looked.
 const maxAge = 256
 
-// variablesAt gives the variables that there are at an instruction, those of inlined calls included but for those of package
+// variablesAt returns the variables that there are at an instruction, those of inlined calls included but for those of package
 // sync, the innermost last.
 func (d *debugInfo) variablesAt(pc uint64) (function string, all []variable) {
 	u, f := d.functionAt(pc)
@@ -66,13 +66,13 @@ func (d *debugInfo) block(r *dwarf.Reader, u *unit, pc uint64, all *[]variable) 
 	}
 }
 
-// covers tells whether a block's code has an instruction.
+// covers reports whether a block's code has an instruction.
 func (d *debugInfo) covers(e *dwarf.Entry, pc uint64) bool {
 	ranges, err := d.data.Ranges(e)
 	return err == nil && slices.ContainsFunc(ranges, func(r [2]uint64) bool { return pc >= r[0] && pc < r[1] })
 }
 
-// attribute gives an attribute of an entry, or of the one that it is a copy of.
+// attribute returns an attribute of an entry, or of the one that it is a copy of.
 func (d *debugInfo) attribute(e *dwarf.Entry, a dwarf.Attr) any {
 	if v := e.Val(a); v != nil {
 		return v
@@ -89,7 +89,7 @@ func (d *debugInfo) attribute(e *dwarf.Entry, a dwarf.Attr) any {
 	return nil
 }
 
-// variable gives what an entry says of a variable at an instruction.
+// variable returns what an entry says of a variable at an instruction.
 func (d *debugInfo) variable(u *unit, e *dwarf.Entry, pc uint64) (v variable, ok bool) {
 	v.location = d.location(u, e, pc)
 	for len(v.location) == 0 && v.age < maxAge && d.location(u, e, pc-v.age) == nil {
@@ -107,7 +107,7 @@ func (d *debugInfo) variable(u *unit, e *dwarf.Entry, pc uint64) (v variable, ok
 	return v, true
 }
 
-// location gives the expression for where a variable lies at an instruction.
+// location returns the expression for where a variable lies at an instruction.
 func (d *debugInfo) location(u *unit, e *dwarf.Entry, pc uint64) []byte {
 	switch at := e.Val(dwarf.AttrLocation).(type) {
 	case []byte:
@@ -133,7 +133,7 @@ func (d *debugInfo) location(u *unit, e *dwarf.Entry, pc uint64) []byte {
 	return nil
 }
 
-// address tells where a variable lies in memory, in a frame whose caller's stack pointer is cfa; false where it lies in
+// address returns where a variable lies in memory, in a frame whose caller's stack pointer is cfa; false if it lies in
 // registers, or in several pieces.
 func (v *variable) address(cfa uint64) (uint64, bool) {
 	if len(v.location) == 0 {

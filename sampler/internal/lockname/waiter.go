@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// scannedFrames is the number of frames of whose words is tried what they may be.
+// scannedFrames is the number of frames of which every word is tried as each of the function's pointers.
 const scannedFrames = 4
 
 // variables are those of a function at one instruction.
@@ -32,13 +32,13 @@ type candidate struct {
 
 // byWaiter names a lock by the variables of a goroutine that waits for it.
 //
-// Where the code says which variable the lock was reached by, it is that one. Mostly a variable points to what the lock
-// lies in. Where a variable lies is told by the debug information, but hardly ever for one that has been spilled because
-// of the very call that waits: then it is some word of the frame, and which one shows by where the lock lies. Where this
-// fits variables of different types, it is the one that was used last. If no variable points there, those are followed.
-// A function's own variable gives its name only where nothing else does.
+// If the code says by which argument the lock was reached, it is that one. Else a variable points to the object that the lock lies
+// in, mostly. The debug information says where variables lie, but hardly ever where one does that was spilled because of the very
+// call that waits: that one is some word of the frame, and it fits if the lock lies in what it would point to. If variables of
+// different types fit, it is the one that was used last. If none fits, the pointers in the objects are followed. The name of a
+// variable of a function is the last resort.
 func (n *Namer) byWaiter(w *Waiter) string {
-	given := n.given(w)
+	byArgument := n.byArgument(w)
 	var located, tried []candidate
 	for i, f := range w.Frames[:min(len(w.Frames), maxFrames)] {
 		located = append(located, n.located(w, f)...)
@@ -47,7 +47,7 @@ func (n *Namer) byWaiter(w *Waiter) string {
 		}
 	}
 	local := ""
-	for _, candidates := range [][]candidate{given, located, tried} {
+	for _, candidates := range [][]candidate{byArgument, located, tried} {
 		name, own := direct(candidates, w.Lock)
 		if name != "" {
 			return name
@@ -56,7 +56,7 @@ func (n *Namer) byWaiter(w *Waiter) string {
 			local = own
 		}
 	}
-	for _, candidates := range [][]candidate{given, located, tried} {
+	for _, candidates := range [][]candidate{byArgument, located, tried} {
 		s := &search{lock: w.Lock, read: func(addr uint64, b []byte) error { return n.memory(w, addr, b) }}
 		for _, c := range candidates {
 			s.queue = append(s.queue, c.object)
@@ -68,7 +68,7 @@ func (n *Namer) byWaiter(w *Waiter) string {
 	return local
 }
 
-// located gives what the variables of a frame point to whose place is known.
+// located returns what the variables of a frame point to, of those whose location is known.
 func (n *Namer) located(w *Waiter, f Frame) (all []candidate) {
 	vs := n.variablesAt(f.PC - n.bias)
 	for i := range vs.all {
@@ -90,7 +90,7 @@ func (n *Namer) located(w *Waiter, f Frame) (all []candidate) {
 // argumentSpace is where a function finds room for its arguments, above its frame.
 const argumentSpace = 64
 
-// tried gives what the pointers among the variables of a frame would point to if they were any of its words.
+// tried returns what each pointer among the variables of a frame would point to, for each word of the frame that it may be.
 func (n *Namer) tried(w *Waiter, frame int) (all []candidate) {
 	f := w.Frames[frame]
 	vs := n.variablesAt(f.PC - n.bias)

@@ -38,7 +38,7 @@ func decodeAMD64(dst []Instr, code []byte, pc uint64) []Instr {
 	return dst
 }
 
-// general gives the number of a general register of whatever width. A byte above the lowest counts as its register.
+// general returns the number of a general register of whatever width. A byte above the lowest counts as its register.
 func general(r x86asm.Reg) Reg {
 	switch {
 	case r >= x86asm.RAX && r <= x86asm.R15:
@@ -139,7 +139,7 @@ func translateAMD64(x *Instr, in *x86asm.Inst) {
 	}
 }
 
-// isBranch tells whether an operation is a conditional jump.
+// isBranch reports whether an operation is a conditional jump.
 func isBranch(o x86asm.Op) bool {
 	switch o {
 	case x86asm.JA, x86asm.JAE, x86asm.JB, x86asm.JBE, x86asm.JCXZ, x86asm.JE, x86asm.JECXZ, x86asm.JG, x86asm.JGE,
@@ -235,7 +235,7 @@ func atomicAMD64(x *Instr, in *x86asm.Inst) {
 	}
 	x.Operand = memory(x, m)
 	x.Op = OpSwap
-	x.Kills = mask(rax) // CMPXCHG gives the old value in AX
+	x.Kills = mask(rax) // CMPXCHG leaves the old value in AX
 	if in.Op == x86asm.XADD {
 		x.Op, x.Kills = OpAdd, 0
 		if r := registerOf(in.Args[1]); r != NoReg {
@@ -305,7 +305,7 @@ func scanAMD64(code []byte, pc uint64, offsets [2]int64, yield func(target uint6
 	return found
 }
 
-// isAtomic tells whether what follows a lock prefix may be CMPXCHG or XADD of a register.
+// isAtomic reports whether what follows a lock prefix may be CMPXCHG or XADD of a register.
 func isAtomic(b []byte) bool {
 	if len(b) > 0 && b[0]&0xf0 == 0x40 { // REX
 		b = b[1:]

@@ -17,7 +17,7 @@ func decodeARM64(dst []Instr, code []byte, pc uint64) []Instr {
 	return dst
 }
 
-// signed gives n bits of w, from bit lsb on, as a signed number.
+// signed returns n bits of w, from bit lsb on, as a signed number.
 func signed(w uint32, lsb, n uint) int64 { return int64(int32(w<<(32-lsb-n)) >> (32 - n)) }
 
 // spARM64 is the stack pointer, or the constant zero, by the instruction.
@@ -96,7 +96,7 @@ func immediateARM64(x *Instr, w uint32, rd, rn Reg) {
 	}
 }
 
-// bitmaskARM64 gives the constant of a logical instruction of 64 bits: a run of ones, turned to the right in an element whose
+// bitmaskARM64 returns the constant of a logical instruction of 64 bits: a run of ones, turned to the right in an element whose
 // size is a power of 2, again and again.
 func bitmaskARM64(w uint32) int64 {
 	ones, turn := w>>10&63, w>>16&63

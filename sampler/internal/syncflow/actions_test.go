@@ -8,8 +8,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/machinecode"
 )
 
-// actionsDuring gives what a function's frame says that it may do, from its first call of another one on; of any by a register
-// where that one has no name.
+// actionsDuring returns what a function's frame says that it may still do, from its first call of another function on, or if that
+// is "", from its first call of what a register holds.
 func actionsDuring(t *testing.T, a *Analyzer, caller, called string) []siteAction {
 	t.Helper()
 	f, ok := a.p.Table.Find(caller)[caller]
@@ -92,7 +92,7 @@ func TestActions(t *testing.T) {
 	}
 }
 
-// What a deferred function does tells its closure, wherever the runtime has it.
+// The closure of a deferred function says what the function will do, wherever the runtime keeps the closure.
 func TestDeferredActions(t *testing.T) {
 	for _, arch := range []string{"amd64", "arm64"} {
 		for name, flags := range map[string][]string{"plain": nil, "not optimised": {"-gcflags=-N -l"}} {

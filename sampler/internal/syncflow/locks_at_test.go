@@ -29,7 +29,7 @@ func (t *expr) String() string {
 	return fmt.Sprintf("[%v]", t.a)
 }
 
-// during gives what a function's frame says about locks during its calls of another one.
+// during returns what a function's frame says about locks during its calls of another one.
 func during(t *testing.T, a *Analyzer, caller, called string) []*siteLocks {
 	t.Helper()
 	f, ok := a.p.Table.Find(caller)[caller]
@@ -103,7 +103,7 @@ func checkPlaces(t *testing.T, a *Analyzer) {
 			}
 		}
 	}
-	// What gives back its caller's lock says so while it has not taken it again.
+	// A function that releases its caller's lock says so until it has taken it again.
 	for _, p := range during(t, a, "main.(*thing).relax", "main.work") {
 		if len(p.released) != 1 || p.released[0].lock == nil {
 			t.Errorf("main.(*thing).relax works: releases %v", p.released)
@@ -150,7 +150,7 @@ func TestNested(t *testing.T) {
 	}
 }
 
-// Who gives back the lock of a writer has it until its Mutex is given back.
+// While Unlock of a RWMutex runs, its goroutine holds the lock until the Mutex in it is released.
 func TestUnlocking(t *testing.T) {
 	const unlock = "sync.(*RWMutex).Unlock"
 	for _, arch := range []string{"amd64", "arm64"} {

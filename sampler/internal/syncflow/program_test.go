@@ -10,7 +10,7 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/gobinary"
 )
 
-// programOf gives a program that does not run, as it would lie in memory.
+// programOf returns an executable as a program whose memory is what the file says.
 func programOf(t testing.TB, path string) Program {
 	t.Helper()
 	f, err := os.Open(path)
@@ -52,7 +52,7 @@ func buildFor(t testing.TB, arch, name string, flags ...string) Program {
 	return programOf(t, fixture.BuildOnce(t, name, flags...))
 }
 
-// analyzer gives one that may learn all that it wants.
+// analyzer returns one that may learn all that it wants.
 func analyzer(t testing.TB, p Program) *Analyzer {
 	t.Helper()
 	a, err := New(p)

@@ -6,9 +6,9 @@ import "github.com/cpprof/cpprof/sampler/internal/gobinary/pclntab"
 type Code struct {
 	Arch  string // GOARCH
 	Table *pclntab.Table
-	// Bytes gives the code of a function, nil where it is not in the file.
+	// Bytes returns the code of a function, nil if it is not in the file.
 	Bytes func(f pclntab.Func) []byte
-	// Data tells whether an address is one of a variable.
+	// Data reports whether an address is one of a variable.
 	Data func(addr uint64) bool
 }
 
@@ -37,7 +37,7 @@ func (c *Code) references() map[string][]uint64 {
 	return refs
 }
 
-// vote gives the address that most clues lead to, 0 where none does or two are equal.
+// vote returns the address that most clues lead to, 0 if none does or two are equal.
 func vote(arch string, cs []clue, refs map[string][]uint64) uint64 {
 	votes := map[uint64]int{}
 	for _, c := range cs {

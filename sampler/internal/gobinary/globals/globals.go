@@ -19,7 +19,7 @@ type Globals struct {
 	WaitReasonStrings uint64 // waitReasonStrings [...]string
 }
 
-// byName gives the addresses by the variables' names.
+// byName returns the addresses by the variables' names.
 func (g *Globals) byName() map[string]*uint64 {
 	return map[string]*uint64{
 		"runtime.allgs":             &g.AllGs,

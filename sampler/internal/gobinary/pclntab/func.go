@@ -54,7 +54,7 @@ func (f *Func) HasName(name string) bool { return string(f.rawName()) == name }
 func (f *Func) StartLine() int32 { return int32(f.word(36)) }
 
 // SPDelta is the distance in bytes from the stack pointer at pc up to the caller's return address (amd64) or to
-// the caller's frame (arm64); false where the table does not tell.
+// the caller's frame (arm64); false if the table does not tell.
 func (f *Func) SPDelta(pc uint64) (int32, bool) {
 	v := f.pcvalue(f.word(16), pc)
 	return v, v >= 0

@@ -43,7 +43,7 @@ type Table struct {
 	files map[uint32]string // the same for filetab
 }
 
-// IsHeader tells whether b begins like a table of a 64-bit little-endian program.
+// IsHeader reports whether b begins like a table of a 64-bit little-endian program.
 func IsHeader(b []byte) bool {
 	return len(b) >= headerSize && binary.LittleEndian.Uint32(b) == magic && b[4] == 0 && b[5] == 0 &&
 		(b[6] == 1 || b[6] == 2 || b[6] == 4) && b[7] == 8
@@ -81,13 +81,13 @@ func New(data []byte, mod Module) (*Table, error) {
 // Len is the number of functions.
 func (t *Table) Len() int { return t.nfunc }
 
-// Text gives the bounds of the Go code that the table describes.
+// Text returns the bounds of the Go code that the table describes.
 func (t *Table) Text() (start, end uint64) { return t.mod.Text, t.mod.EText }
 
 // entry is the start of function i as an offset from the text's start; entry(Len()) is the end of the last.
 func (t *Table) entry(i int) uint32 { return binary.LittleEndian.Uint32(t.funcs[i*8:]) }
 
-// Func gives the function whose code contains pc.
+// Func returns the function whose code contains pc.
 func (t *Table) Func(pc uint64) (Func, bool) {
 	if pc < t.mod.Text || pc >= t.mod.EText || pc-t.mod.Text > 1<<32-1 {
 		return Func{}, false
@@ -100,7 +100,7 @@ func (t *Table) Func(pc uint64) (Func, bool) {
 	return t.At(i)
 }
 
-// At gives function number i in the order of addresses, false where the table is damaged.
+// At returns function number i in the order of addresses, false if the table is damaged.
 func (t *Table) At(i int) (Func, bool) {
 	if i < 0 || i >= t.nfunc {
 		return Func{}, false
@@ -119,7 +119,7 @@ func (t *Table) At(i int) (Func, bool) {
 	return f, f.End >= f.Entry
 }
 
-// Find gives the functions of these names that the program has, in one pass over the table.
+// Find returns the functions of these names that the program has, in one pass over the table.
 func (t *Table) Find(names ...string) map[string]Func {
 	want := make(map[string]bool, len(names))
 	for _, n := range names {
@@ -138,7 +138,7 @@ func (t *Table) Find(names ...string) map[string]Func {
 	return found
 }
 
-// cstring is the text at off up to the zero byte, nil where there is none.
+// cstring is the text at off up to the zero byte, nil if there is none.
 func cstring(b []byte, off uint32) []byte {
 	if uint64(off) >= uint64(len(b)) {
 		return nil
@@ -154,7 +154,7 @@ func cstring(b []byte, off uint32) []byte {
 	return b[:n]
 }
 
-// intern gives the string at off of part, the same one each time.
+// intern returns the string at off of part, the same one each time.
 func (t *Table) intern(m map[uint32]string, part []byte, off uint32) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -37,7 +37,7 @@ type site struct {
 	frames []pclntab.Frame
 }
 
-// New gives an unwinder for a program on a processor (GOARCH).
+// New returns an unwinder for a program on a processor (GOARCH).
 func New(t *pclntab.Table, arch string) (*Unwinder, error) {
 	if arch != "amd64" && arch != "arm64" {
 		return nil, fmt.Errorf("unwinding stacks of processor %q is not supported: only amd64 and arm64 are", arch)
@@ -50,10 +50,10 @@ func New(t *pclntab.Table, arch string) (*Unwinder, error) {
 // SetMaxDepth sets the number of physical frames after which a walk is cut, MaxDepth at first.
 func (u *Unwinder) SetMaxDepth(n int) { u.maxDepth = n }
 
-// PC gives the address of a place, and whether it is exact.
+// PC returns the address of a place, and whether it is exact.
 func (u *Unwinder) PC(s Site) (pc uint64, exact bool) { return u.sites[s].pc, u.sites[s].exact }
 
-// Frames gives the logical frames of a place, innermost first; the last one is the function itself, those before it
+// Frames returns the logical frames of a place, innermost first; the last one is the function itself, those before it
 // were inlined. They stay the same while the unwinder lives and belong to it.
 func (u *Unwinder) Frames(s Site) []pclntab.Frame {
 	p := &u.sites[s]
@@ -78,10 +78,10 @@ func (u *Unwinder) symbolise(p *site) []pclntab.Frame {
 	return f.Frames(nil, pc)
 }
 
-// inText tells whether an address may be Go code.
+// inText reports whether an address may be Go code.
 func (u *Unwinder) inText(pc uint64) bool { return pc >= u.lo && pc < u.hi }
 
-// at gives the site of a place in the code's bounds.
+// at returns the site of a place in the code's bounds.
 func (u *Unwinder) at(pc uint64, exact bool) Site {
 	key := pc << 1
 	if exact {

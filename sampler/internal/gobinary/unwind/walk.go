@@ -29,7 +29,7 @@ type walk struct {
 	data []byte
 }
 
-// owns tells whether a stack pointer is in the goroutine's own stack.
+// owns reports whether a stack pointer is in the goroutine's own stack.
 func (w *walk) owns(sp uint64) bool { return sp > w.c.StackLo && sp <= w.c.StackHi }
 
 // run walks to the bottom of the stack, to a place from where nothing leads on, or to the limit.
@@ -69,7 +69,7 @@ func (w *walk) run() {
 	}
 }
 
-// start sets the place where the walk begins, false where there is none.
+// start sets the place where the walk begins, false if there is none.
 func (w *walk) start() bool {
 	c := w.c
 	if !c.OnThread {
@@ -168,7 +168,7 @@ func (w *walk) leaveC() bool {
 	return c.SyscallSP != 0 && w.goOn(c.SyscallPC, c.SyscallSP, 0)
 }
 
-// switched tells whether g.sched says that the goroutine switched to the system stack, and is not left over from
+// switched reports whether g.sched says that the goroutine switched to the system stack, and is not left over from
 // an earlier stop.
 func (w *walk) switched() bool {
 	if !w.owns(w.c.SchedSP) || !w.u.inText(w.c.SchedPC) {
@@ -177,7 +177,7 @@ func (w *walk) switched() bool {
 	return w.u.sites[w.u.at(w.c.SchedPC, false)].kind == goruntime.FrameSystemstackSwitch
 }
 
-// step goes from the frame at s to its caller, and tells whether the walk ends there.
+// step goes from the frame at s to its caller, and reports whether the walk ends there.
 func (w *walk) step(s *site) (done bool) {
 	ok := true
 	switch {

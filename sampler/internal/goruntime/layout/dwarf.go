@@ -15,8 +15,8 @@ var ErrNoDWARF = errors.New("no DWARF")
 // maxDWARF bounds the debug information that is unpacked to read a few structs of it.
 const maxDWARF = 1 << 30
 
-// FromELF reads the layout from the binary's DWARF. The release is left to the caller. A binary without DWARF gives
-// ErrNoDWARF.
+// FromELF reads the layout from the binary's DWARF. It does not set the release. The error is ErrNoDWARF if the
+// binary has none.
 func FromELF(f *elf.File) (*Layout, error) {
 	structs, err := readStructs(f)
 	if err != nil {
@@ -30,7 +30,7 @@ func FromELF(f *elf.File) (*Layout, error) {
 	return l, nil
 }
 
-// readStructs gives the offsets of all wanted structs and their fields.
+// readStructs returns the offsets of all wanted structs and their fields.
 func readStructs(f *elf.File) (map[string]map[string]Offset, error) {
 	info, err := debugSection(f, "info")
 	if err != nil {
@@ -57,7 +57,7 @@ func readStructs(f *elf.File) (map[string]map[string]Offset, error) {
 	return structs, nil
 }
 
-// debugSection reads one section of debug information, plain or compressed; nil where there is none.
+// debugSection reads one section of debug information, plain or compressed; nil if there is none.
 func debugSection(f *elf.File, name string) ([]byte, error) {
 	s := f.Section(".debug_" + name)
 	if s == nil || s.Type == elf.SHT_NOBITS {
@@ -168,7 +168,7 @@ func readUnit(d *dwarf.Data, unit dwarf.Offset, want map[string][]field, structs
 	}
 }
 
-// offsetsOf gives the places of the wanted fields in a struct, nil for a type that is none.
+// offsetsOf returns the places of the wanted fields in a struct, nil for a type that is none.
 func offsetsOf(t dwarf.Type, fields []field) map[string]Offset {
 	s, ok := plain(t).(*dwarf.StructType)
 	if !ok || s.Incomplete || s.ByteSize <= 0 {

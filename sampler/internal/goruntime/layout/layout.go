@@ -1,16 +1,16 @@
-// Package layout knows where the fields of the Go runtime's structs lie, by exact Go version and processor.
+// Package layout knows the offsets of fields in the Go runtime's structs, by exact Go version and processor.
 //
-// The offsets come from the binary's DWARF where it has some, else from a table that the generator in
-// gen builds from the DWARF of tiny programs, one for each release of Go. Both give the same Layout.
+// They come from a binary's DWARF if it has any, else from a table, layouts.txt. The generator in gen makes it from the DWARF of
+// tiny programs, one for each release of Go. Both ways lead to the same Layout.
 package layout
 
-// An Offset is the place of a field in its struct in bytes, or Missing where this Go has no such field.
+// An Offset is the place of a field in its struct in bytes, or Missing if this Go has no such field.
 type Offset int32
 
 // Missing is the offset of a field that this version's struct does not have.
 const Missing Offset = -1
 
-// Has tells whether the field exists in this version.
+// Has reports whether the field exists in this version.
 func (o Offset) Has() bool { return o >= 0 }
 
 // A Source says where a layout is from, and so how far it can be trusted.

@@ -24,8 +24,8 @@ var embedded []byte
 // builtin is the committed table.
 var builtin = sync.OnceValues(func() (*Table, error) { return ReadTable(bytes.NewReader(embedded)) })
 
-// ForVersion gives the layout of a Go version, as build info names it, on a processor (GOARCH). A version that the
-// table doesn't have gives the nearest release's layout, marked Guessed.
+// ForVersion returns the layout of a Go version, as build info names it, on a processor (GOARCH). For a
+// version that the table doesn't have it is the nearest release's, marked Guessed.
 func ForVersion(goVersion, arch string) (*Layout, error) {
 	t, err := builtin()
 	if err != nil {
@@ -59,7 +59,7 @@ type structs map[string]map[string]Offset
 
 func (s structs) equal(o structs) bool { return maps.EqualFunc(s, o, maps.Equal[map[string]Offset]) }
 
-// NewTable gives a table without releases.
+// NewTable returns a table without releases.
 func NewTable() *Table { return &Table{releases: map[string]map[goruntime.Release]structs{}} }
 
 // ReadTable reads the text form.
@@ -185,7 +185,7 @@ func (t *Table) Has(r goruntime.Release, arch string) bool {
 // variants are the different layouts of structs by name; a variant's number is its index + 1.
 type variants map[string][]map[string]Offset
 
-// number gives the number of a struct's layout, a new one for one that has not been met.
+// number returns the number of a struct's layout, a new one for one that has not been met.
 func (v variants) number(name string, fields map[string]Offset) int {
 	i := slices.IndexFunc(v[name], func(known map[string]Offset) bool { return maps.Equal(known, fields) })
 	if i < 0 {
