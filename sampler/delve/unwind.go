@@ -1,8 +1,6 @@
 package delve
 
 import (
-	"strings"
-
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
@@ -187,7 +185,7 @@ func (u *unwinder) wrapped(wrapper proc.Location) proc.Location {
 				return frames[j-1].Call
 			}
 		}
-		if to := code[i].DestLoc; code[i].IsCall() && to != nil && to.Fn != nil && !strings.HasPrefix(to.Fn.Name, "runtime.morestack") {
+		if to := code[i].DestLoc; code[i].IsCall() && to != nil && to.Fn != nil && !goruntime.GrowsStack(to.Fn.Name) {
 			return *to
 		}
 	}

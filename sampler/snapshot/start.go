@@ -56,7 +56,7 @@ func (s *stacks) wrapped(f *pclntab.Func, read func(at uint64, b []byte) error) 
 	name := f.Name()
 	// What a wrapper calls beside: the growing of its stack, and helpers of the compiler's.
 	beside := func(callee string) bool {
-		return strings.HasPrefix(callee, "runtime.morestack") ||
+		return goruntime.GrowsStack(callee) ||
 			strings.HasPrefix(callee, "runtime.") && !strings.HasPrefix(name, "runtime.")
 	}
 	var frames []pclntab.Frame

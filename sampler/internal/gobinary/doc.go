@@ -1,7 +1,7 @@
-// Package gobinary knows what it takes of a Go program's executable to sample the program from copied memory:
-// Linux, amd64 and arm64, Go 1.21 to 1.27, however it was linked.
+// Package gobinary reads from a Go program's executable what is needed to sample the program from copied memory: for Linux on
+// amd64 and arm64, the releases of Go that package goruntime names, however the program was linked.
 //
-// Open reads the file once. Everything that it gives has addresses of the running process.
+// Open reads the file once. All of its addresses are those of the running process.
 //
 //	b, err := gobinary.Open(exe, atEntry)   // exe: /proc/PID/exe; atEntry: AT_ENTRY of /proc/PID/auxv
 //	b.Layout.G.AtomicStatus                 // package layout: where fields of the runtime's structs lie

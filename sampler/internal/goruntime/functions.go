@@ -14,6 +14,11 @@ func IsSystem(first string) bool {
 // IsCollector reports whether a goroutine works for the garbage collector, by the name of its first function.
 func IsCollector(first string) bool { return first == "runtime.gcBgMarkWorker" }
 
+// GrowsStack reports whether a function is what others call when their stack is too small; it calls them again.
+func GrowsStack(function string) bool { return strings.HasPrefix(function, growsStack) }
+
+const growsStack = "runtime.morestack"
+
 // IsRuntime reports whether a function is one of the runtime.
 func IsRuntime(function string) bool {
 	return strings.HasPrefix(function, "runtime.") || strings.HasPrefix(function, "internal/runtime/")
@@ -100,7 +105,7 @@ var callFamilies = []struct {
 	prefix string
 	role   CallRole
 }{
-	{"runtime.morestack", CallStops}, {"runtime.panic", CallStops}, {"runtime.goPanic", CallStops},
+	{growsStack, CallStops}, {"runtime.panic", CallStops}, {"runtime.goPanic", CallStops},
 	{"runtime.gcWriteBarrier", CallBarrier}, {"runtime.duff", CallDuff},
 }
 

@@ -1,7 +1,7 @@
 package globals
 
 // A clue says where code names a variable: the variable is the function's n-th different one in the order of the
-// code, counted from 0. The numbers hold for Go 1.21 to 1.27; the matrix test compares what they find with the
+// code, counted from 0. The numbers hold for all supported releases of Go; the matrix test compares what they find with the
 // symbol table. Alternatives say that releases differ: they are votes too, and other clues decide.
 type clue struct {
 	function     string

@@ -1,5 +1,5 @@
 // Package pclntab reads the table that every Go program carries of its functions, lines, stack depths and inlined
-// calls, as the linkers of Go 1.20 to 1.27 write it. Nothing in the file is trusted: what lies outside of the table
+// calls, as linkers have written it since Go 1.20. Nothing in the file is trusted: what lies outside of the table
 // reads as absent, and no look-up takes longer than the code of one function is long.
 package pclntab
 
