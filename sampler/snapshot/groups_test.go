@@ -13,8 +13,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 )
 
-// groupParties says of the goroutines of testdata/programs/groups that wait, by their functions, for whom.
-var groupParties = map[string][]string{
+// groupEnders lists for the goroutines of testdata/programs/groups that wait, by their functions, who may end the wait.
+var groupEnders = map[string][]string{
 	"main.waitCaptured":  {"main.startCaptured.func1", "main.startCaptured.func1"},
 	"main.waitParameter": {"main.parameter", "main.parameter"},
 	"main.waitLast":      {"main.last", "main.last"},
@@ -31,13 +31,13 @@ var groupParties = map[string][]string{
 	"main.waitTold":      {"main.tells"},
 }
 
-// groupFunction gives the function of the program by which a stack's goroutine is known. Up to Go 1.21 one that the compiler
+// groupFunction returns the function of the program by which a stack's goroutine is known. Up to Go 1.21 one that the compiler
 // made for the go statement is around it.
 func groupFunction(r *sampledata.Recording, stack sampledata.NodeID) (known string) {
 	for n := stack; n != sampledata.NoStack; n = r.Nodes[n].Parent {
 		name := r.Functions[r.Nodes[n].Function].Name
-		isParty := func(parties []string) bool { return slices.Contains(parties, name) }
-		if groupParties[name] != nil || slices.ContainsFunc(slices.Collect(maps.Values(groupParties)), isParty) {
+		endsOne := func(enders []string) bool { return slices.Contains(enders, name) }
+		if groupEnders[name] != nil || slices.ContainsFunc(slices.Collect(maps.Values(groupEnders)), endsOne) {
 			known = name
 		}
 	}
@@ -54,27 +54,27 @@ func checkGroups(t *testing.T, path string) {
 	for _, run := range r.Runs {
 		names[run.Goroutine] = cmp.Or(groupFunction(r, run.Stack), names[run.Goroutine])
 	}
-	told := map[string][]string{}
+	named := map[string][]string{}
 	for _, run := range r.Runs {
 		name := names[run.Goroutine]
-		if groupParties[name] == nil && run.Holders != 0 {
+		if groupEnders[name] == nil && run.Holders != 0 {
 			t.Errorf("%s waits for %v", name, r.HolderSets[run.Holders])
 		}
-		if groupParties[name] == nil || run.Last != int32(len(r.Samples))-1 {
+		if groupEnders[name] == nil || run.Last != int32(len(r.Samples))-1 {
 			continue
 		}
 		if run.Run != sampledata.Waiting || goruntime.ReasonOf(run.Reason).Awaits != goruntime.AwaitsGroup || run.Lock == 0 {
 			t.Errorf("%s is in state %v for %q at %#x", name, run.Run, run.Reason, run.Lock)
 		}
-		parties := []string{}
+		enders := []string{}
 		for _, g := range r.HolderSets[run.Holders] {
-			parties = append(parties, names[g])
+			enders = append(enders, names[g])
 		}
-		slices.Sort(parties)
-		told[name] = parties
+		slices.Sort(enders)
+		named[name] = enders
 	}
-	for name, want := range groupParties {
-		got, ok := told[name]
+	for name, want := range groupEnders {
+		got, ok := named[name]
 		if !ok && name == "main.waitGo" {
 			continue // built before Go 1.25
 		}
@@ -84,7 +84,7 @@ func checkGroups(t *testing.T, path string) {
 	}
 }
 
-// To one that waits for a group or a condition those are named who are still to do what it waits for.
+// To a goroutine that waits for a group or a condition those are named that are still to do what it waits for.
 func TestGroups(t *testing.T) {
 	for name, flags := range map[string][]string{
 		"plain":         nil,

@@ -132,8 +132,8 @@ func (c *convoy) judge(t testing.TB, r *sampledata.Recording, lock memory.Range)
 // handedOver is the kind of those that waited while a lock was being handed over.
 const handedOver = "handed over"
 
-// judgeConvoy samples the program until it was announced, or not announced, so many that waited while a lock was being handed over to
-// whom, and compares what was said of its locks with what the program says.
+// judgeConvoy samples the program until at least so many goroutines were seen waiting while their lock was being handed over,
+// and compares what was said of its locks with what the program says.
 func judgeConvoy(t testing.TB, path string, least int) map[string]*score {
 	t.Helper()
 	v := fixture.Start(t, path)
@@ -171,12 +171,12 @@ func TestHandover(t *testing.T) {
 	judgedHandover(t, judgeConvoy(t, fixture.BuildOnce(t, "convoy"), 200))
 }
 
-// judgedHandover checks scores like judged. Of locks that are being handed over it is not always announced to whom: between the
-// two steps of Unlock, nobody knows.
+// judgedHandover checks scores like judged. A lock that is being handed over does not always have a holder: between the two
+// steps of Unlock, nobody knows to whom it will go.
 func judgedHandover(t *testing.T, scores map[string]*score) {
 	t.Helper()
 	judged(t, scores)
 	if s := scores[handedOver]; s.right*4 < s.contended() {
-		t.Errorf("of %d that waited while a lock was handed over, %d were announced to whom, want a quarter", s.contended(), s.right)
+		t.Errorf("of %d that waited while a lock was handed over, %d got the name of its holder, want a quarter", s.contended(), s.right)
 	}
 }

@@ -91,8 +91,8 @@ func newScores(kinds []string) map[string]*score {
 // warmUp is the number of samples after which all of the program's functions have been analysed.
 const warmUp = 10
 
-// judgeHolders samples the program until it was announced, or not announced, so many waiters of each kind of lock who holds it, and
-// compares that with what the program says, where that was the same before and after the sample.
+// judgeHolders samples the program until at least so many goroutines were seen waiting for each kind of lock, and compares who
+// is said to hold it with what the program says, where that was the same before and after the sample.
 func judgeHolders(t testing.TB, path string, least int) map[string]*score {
 	t.Helper()
 	v := fixture.Start(t, path)
@@ -123,7 +123,7 @@ func judgeHolders(t testing.TB, path string, least int) map[string]*score {
 	return scores
 }
 
-// enough tells whether so many waiters of each kind were seen of which it should be announced for whom they wait.
+// enough reports whether so many waiters were seen of each kind of lock whose holders are to be found.
 func enough(scores map[string]*score, least int) bool {
 	for kind, s := range scores {
 		if unseen[kind] == "" && s.contended() < least {
@@ -197,7 +197,7 @@ var unseen = map[string]string{
 	handedOver:     "see judgedHandover",
 }
 
-// judged checks scores: nobody is blamed wrongly, and of nearly all that wait it is announced for whom.
+// judged checks scores: nobody is blamed wrongly, and nearly all that wait get the name of the holder.
 func judged(t *testing.T, scores map[string]*score) {
 	t.Helper()
 	contended := 0
@@ -207,7 +207,7 @@ func judged(t *testing.T, scores map[string]*score) {
 		t.Logf("%-16s %6d contended: %5.1f %% right, %d wrong, %d ambiguous, %d none; %d not known", kind, n,
 			100*float64(s.right)/float64(max(1, n)), s.wrong, s.ambiguous, s.none, s.unknown)
 		if unseen[kind] == "" && s.right*100 < n*95 {
-			t.Errorf("%s: the holder was announced to %d of %d that waited, want 95 %%", kind, s.right, n)
+			t.Errorf("%s: the holder was named to %d of %d that waited, want 95 %%", kind, s.right, n)
 		}
 	}
 	t.Logf("%d goroutines waited, summed over the samples", contended)

@@ -38,7 +38,7 @@ func (e *enders) addChannel(key int32, reason goruntime.WaitReason, s *Sighting,
 
 // findChannels finds out for which channels the goroutines on that list wait.
 func (e *enders) findChannels() {
-	l := &e.known.sudog
+	l := &e.shared.sudog
 	if l.size == 0 || !l.channel.Has() {
 		return
 	}

@@ -19,7 +19,7 @@ import (
 //	              before the halt    halt    after it
 //	waiter 4      seen                       still there    \  both at the halt: 5 holds the lock
 //	candidate 5                      seen                   /
-//	waiter 7      seen                       has moved      7 may have got the lock before the halt: no holder is told
+//	waiter 7      seen                       has moved      7 may have got the lock before the halt: no holder is named
 //
 // A candidate that stood still while the lock was read, and the lock was free, does not hold it: its stack was
 // misunderstood.

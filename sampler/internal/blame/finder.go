@@ -22,14 +22,14 @@ type Config struct {
 
 // A Finder finds out for whom the goroutines of one program wait. It is for one goroutine at a time.
 type Finder struct {
-	known
+	shared
 	reads   reads
 	holders holders
 	enders  enders
 }
 
-// known is what all parts of a finder share.
-type known struct {
+// shared is what all parts of a finder share.
+type shared struct {
 	sample  Sample
 	number  uint32   // of the sample at hand
 	records []record // by key
@@ -49,12 +49,12 @@ func New(c Config, s Sample) (*Finder, error) {
 
 // newFinder puts the parts of a finder together.
 func newFinder(c Config, s Sample, code learner) *Finder {
-	f := &Finder{known: known{sample: s, release: c.Release, sudog: newSudog(&c.Sudog), code: code}}
-	f.reads = newReads(&f.known)
-	f.holders = holders{known: &f.known, reads: &f.reads, index: map[wish]int{}}
+	f := &Finder{shared: shared{sample: s, release: c.Release, sudog: newSudog(&c.Sudog), code: code}}
+	f.reads = newReads(&f.shared)
+	f.holders = holders{shared: &f.shared, reads: &f.reads, index: map[wish]int{}}
 	f.enders = enders{
-		known: &f.known,
-		index: map[syncflow.Action][]int32{}, found: map[syncflow.Action]sampledata.HolderSetID{},
+		shared: &f.shared,
+		index:  map[syncflow.Action][]int32{}, found: map[syncflow.Action]sampledata.HolderSetID{},
 	}
 	return f
 }

@@ -20,7 +20,8 @@ import (
 
 // beingHandedOver reports whether a lock was given back in starvation mode, and not taken yet.
 func beingHandedOver(lock []byte) bool {
-	return len(lock) >= goruntime.MutexSize && lock[0]&(goruntime.MutexLocked|goruntime.MutexWoken|goruntime.MutexStarving) == goruntime.MutexStarving
+	const state = goruntime.MutexLocked | goruntime.MutexWoken | goruntime.MutexStarving
+	return len(lock) >= goruntime.MutexSize && lock[0]&state == goruntime.MutexStarving
 }
 
 // addSuccessors adds to the locks that goroutines wait for those that did so, too, and were woken.

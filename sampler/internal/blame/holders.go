@@ -34,7 +34,7 @@ func (c *contention) open() bool { return len(c.candidates)+len(c.successors) ==
 
 // holders finds out who holds the locks that goroutines wait for.
 type holders struct {
-	*known
+	*shared
 	reads   *reads
 	active  bool    // stacks are asked about locks: somebody waits for one, or did lately
 	last    uint32  // the number of the last sample in which somebody did
@@ -160,8 +160,8 @@ func (h *holders) confirm() {
 	}
 }
 
-// addRechecks lists the goroutines that are to be read once more, so that it is known who holds a lock: the candidates; and, if some of them were seen in
-// the halt and some waiters were not, those waiters.
+// addRechecks lists the goroutines that are to be read once more, so that it is known who holds a lock: the candidates; and, if
+// some of them were seen in the halt, the waiters that were not.
 func (h *holders) addRechecks(c *contention) {
 	inHalt := len(c.successors) > 0
 	for _, key := range c.candidates {

@@ -37,7 +37,7 @@ func newSudog(l *layout.Sudog) sudog {
 
 // reads is what a halt reads of locks.
 type reads struct {
-	*known
+	*shared
 	waiting, holding []int32 // goroutines that the halt is to see
 
 	locks     []memory.Range
@@ -47,8 +47,8 @@ type reads struct {
 	seenWaits []uint64 // addresses of sudogs with which goroutines were seen to wait for locks, the latest last
 }
 
-func newReads(k *known) reads {
-	return reads{known: k, lockBuf: make([]byte, maxLocks*goruntime.RWMutexSize), sudogBuf: make([]byte, maxSudogs*k.sudog.size)}
+func newReads(k *shared) reads {
+	return reads{shared: k, lockBuf: make([]byte, maxLocks*goruntime.RWMutexSize), sudogBuf: make([]byte, maxSudogs*k.sudog.size)}
 }
 
 // begin starts a sample.
@@ -90,7 +90,7 @@ func (r *reads) expectLock(lock uint64) {
 // expectSudogs lists the records of waits that the halt is to read, if one of the locks that it has read is being handed
 // over.
 func (r *reads) expectSudogs() []memory.Range {
-	size := r.known.sudog.size
+	size := r.shared.sudog.size
 	if size > 0 && slices.ContainsFunc(r.locks, func(l memory.Range) bool { return beingHandedOver(l.Buf) }) {
 		for i, addr := range r.seenWaits {
 			r.sudogs = append(r.sudogs, memory.Range{Addr: addr, Buf: r.sudogBuf[i*size:][:size]})
@@ -114,7 +114,7 @@ func (r *reads) noteSudog(addr uint64) {
 
 // handedTo reports whether, in the halt, a goroutine had been handed the lock that it waited for with a sudog.
 func (r *reads) handedTo(s *Sighting, sudog uint64) bool {
-	l, raw := &r.known.sudog, at(r.sudogs, sudog)
+	l, raw := &r.shared.sudog, at(r.sudogs, sudog)
 	return l.ticket.Has() && len(raw) >= int(max(l.g+8, l.ticket+4)) && binary.LittleEndian.Uint64(raw[l.g:]) == s.Addr &&
 		binary.LittleEndian.Uint32(raw[l.ticket:]) == 1
 }

@@ -79,7 +79,7 @@ func (f *Finder) seeSemaphore(key int32, st *Stack) {
 
 // lockOf returns the address of the lock that a goroutine waits for, or waited for until it was woken; 0 if that is not
 // known.
-func (k *known) lockOf(key int32, s *Sighting) uint64 {
+func (k *shared) lockOf(key int32, s *Sighting) uint64 {
 	sema := &k.records[key].semaphore
 	if sema.wait != s.Wait {
 		return 0
@@ -88,9 +88,9 @@ func (k *known) lockOf(key int32, s *Sighting) uint64 {
 }
 
 // Wait completes what the sample is about to say of a goroutine that waits: for which lock, channel, group or condition, and
-// for whom. Was is what the sink knows of the goroutine; what it knows of the same wait is true until Find says otherwise.
-// Reason is what the goroutine waits for, and sudog the first of the runtime's records of what the goroutine waits for (g.waiting). Wait reports whether the goroutine
-// waits for a lock that it did not wait for before.
+// for whom. Was is what the sink knows of the goroutine; what it knows of the same wait stays true until Find says otherwise.
+// Sudog is the first of the runtime's records of the wait (g.waiting). Wait reports whether the goroutine waits for a lock that
+// it did not wait for before.
 func (f *Finder) Wait(key int32, reason goruntime.WaitReason, was, now *sampledata.State, sudog uint64) (begun bool) {
 	r := &f.records[key]
 	r.awaited = syncflow.Action{}
@@ -117,7 +117,7 @@ func (f *Finder) Wait(key int32, reason goruntime.WaitReason, was, now *sampleda
 
 // current reports whether what is known of a goroutine's stack is true of this sample: the stack was seen in it, or has not
 // changed since.
-func (k *known) current(s *Sighting, seen uint32) bool {
+func (k *shared) current(s *Sighting, seen uint32) bool {
 	return s.Exists && (s.Still || seen == k.number)
 }
 

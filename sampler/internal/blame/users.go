@@ -22,7 +22,7 @@ const (
 // enders finds out who may end the waits for channels, groups and conditions: goroutines in a function that does with the same
 // channel, group or condition what the others wait for. Nobody is blamed by that.
 type enders struct {
-	*known
+	*shared
 	active bool               // stacks are asked about uses: somebody has waited so
 	users  [numThings][]int32 // goroutines that use such things, and some that did
 	index  map[syncflow.Action][]int32

@@ -10,7 +10,7 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 )
 
-// To one that waits for a channel those are named who use it the other way; that is never a matter of blame.
+// To a goroutine that waits for a channel those are named that use it the other way; nobody is blamed for the wait.
 func TestChannels(t *testing.T) {
 	v := fixture.Start(t, fixture.BuildOnce(t, "holders"))
 	b := open(t, v.Pid())
@@ -21,11 +21,11 @@ func TestChannels(t *testing.T) {
 		}
 		return ""
 	}
-	parties := map[string]string{"main.consume": "main.produce", "main.fill": "main.choose"}
+	partners := map[string]string{"main.consume": "main.produce", "main.fill": "main.choose"}
 	named, waited := map[string]int32{}, map[string]int32{}
 	for _, run := range r.Runs {
 		name := start(run.Goroutine)
-		if run.Run == sampledata.Blocked && parties[name] != "" {
+		if run.Run == sampledata.Blocked && partners[name] != "" {
 			t.Errorf("%s waits for a lock: %q", name, run.Reason)
 		}
 		if run.Run != sampledata.Waiting || goruntime.ReasonOf(run.Reason).Awaits != goruntime.AwaitsChannel {
@@ -35,20 +35,20 @@ func TestChannels(t *testing.T) {
 			t.Fatalf("%s waits for %q with evidence %v", name, run.Reason, run.Evidence)
 		}
 		for _, g := range r.HolderSets[run.Holders] {
-			if start(g) != parties[name] {
-				t.Errorf("%s may be waiting for %s, want %s", name, start(g), parties[name])
+			if start(g) != partners[name] {
+				t.Errorf("%s may be waiting for %s, want %s", name, start(g), partners[name])
 			}
 		}
-		if parties[name] != "" {
+		if partners[name] != "" {
 			waited[name] += run.Last - run.First + 1
 			if run.Holders != 0 {
 				named[name] += run.Last - run.First + 1
 			}
 		}
 	}
-	for name := range parties {
+	for name := range partners {
 		if waited[name] < 60 || named[name] < waited[name]/2 {
-			t.Errorf("%s waited in %d samples, and was told for whom in %d", name, waited[name], named[name])
+			t.Errorf("%s waited in %d samples, and somebody was named in %d", name, waited[name], named[name])
 		}
 	}
 }
