@@ -88,5 +88,17 @@ func Trees() []*Format {
 	return list
 }
 
+// WriteTree writes a call tree in the format of a name.
+func WriteTree(w io.Writer, t *calltree.Tree, format string) error {
+	f, err := Lookup(format)
+	if err != nil {
+		return err
+	}
+	if f.WriteTree == nil {
+		return fmt.Errorf("%s can't be written from a call tree", f.Title)
+	}
+	return f.WriteTree(w, t)
+}
+
 // HoldsRecording reports whether the format holds recordings. Others hold call trees.
 func (f *Format) HoldsRecording() bool { return f.ReadRecording != nil }

@@ -193,6 +193,41 @@ func TestWrongKindOfContent(t *testing.T) {
 	}
 }
 
+// A tree is written in the formats that can be written, and read again by its content; the others say so.
+func TestWriteTree(t *testing.T) {
+	tree, err := ReadArcflow(strings.NewReader("0 pidtid one\n0 > f\n3 < f\n"), "time", "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range formats {
+		var file bytes.Buffer
+		err := WriteTree(&file, tree, f.Name)
+		if f.WriteTree == nil {
+			if err == nil || !strings.Contains(err.Error(), "can't be written") {
+				t.Errorf("%s: %v", f.Name, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, err := Stream(&file, f.Name, Auto)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := in.Tree(Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if in.Format != f || again.Main().Cum(0).Cmp(tree.Main().Cum(0)) != 0 {
+			t.Errorf("%s is read as %s, with %s of %s", f.Name, in.Format.Name, again.Main().Cum(0), tree.Main().Cum(0))
+		}
+	}
+	if err := WriteTree(io.Discard, tree, "nosuch"); err == nil {
+		t.Error("a format that there is not is written")
+	}
+}
+
 // endless is a file that goes on for ever, and counts what is read of it.
 type endless struct {
 	line string

@@ -36,6 +36,9 @@ process or thread.`,
 	return c
 }
 
+// keptAs is the format in which import keeps call trees.
+const keptAs = "pprof"
+
 // keep reads what the only argument names, or standard input, and writes it as cpprof keeps it: a recording as a folder, a
 // call tree as a profile.
 func (f *inputFlags) keep(t terminal, args []string, output, missing string) error {
@@ -59,7 +62,7 @@ func (f *inputFlags) keep(t terminal, args []string, output, missing string) err
 		return err
 	}
 	return save(output, func(w io.Writer) error {
-		if err := interchange.WritePprof(w, s.tree); err != nil {
+		if err := interchange.WriteTree(w, s.tree, keptAs); err != nil {
 			return fmt.Errorf("%s: %w", output, err)
 		}
 		return nil
