@@ -50,7 +50,7 @@ func eachVersion(t *testing.T, program string, ways map[string][]string, check f
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(source, "go.mod"), []byte("module "+program+"\n\ngo 1.21\n"))
-	for _, version := range versions() {
+	for _, version := range versions(t) {
 		for name, flags := range ways {
 			t.Run(version+"/"+name, func(t *testing.T) {
 				path := filepath.Join(dir, version+"-"+program+"-"+name)

@@ -38,8 +38,8 @@ func TestDocListsFiles(t *testing.T) {
 
 // A cache is that of the package comment.
 type cache struct {
-	name string
-	mu   sync.Mutex
+	_  [2]uint64 // what lies before the lock
+	mu sync.Mutex
 }
 
 //go:noinline

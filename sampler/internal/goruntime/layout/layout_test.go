@@ -114,9 +114,13 @@ func TestReadTableRefuses(t *testing.T) {
 
 // TestBuiltin checks that the table has every release of each line of Go up to the newest, and that each is usable.
 func TestBuiltin(t *testing.T) {
+	table, err := builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, arch := range []string{"amd64", "arm64"} {
 		next := goruntime.Release{Line: goruntime.OldestLine}
-		for _, r := range Releases(arch) {
+		for _, r := range table.Releases(arch) {
 			if r.Line == next.Line+1 {
 				next = goruntime.Release{Line: r.Line}
 			}

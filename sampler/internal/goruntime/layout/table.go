@@ -34,15 +34,6 @@ func ForVersion(goVersion, arch string) (*Layout, error) {
 	return t.Lookup(goVersion, arch)
 }
 
-// Releases lists the releases that the built-in table has for a processor, oldest first.
-func Releases(arch string) []goruntime.Release {
-	t, err := builtin()
-	if err != nil {
-		return nil
-	}
-	return t.Releases(arch)
-}
-
 // A Table holds layouts by release and processor. Its text form has two kinds of lines, which the generator writes:
 //
 //	struct g 2 -=424 stack.lo=0 stack.hi=8 ...
