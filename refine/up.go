@@ -24,10 +24,10 @@ func Up(t *calltree.Tree, m *calltree.Membership, p1, p2 callpath.Path) []Result
 // A split is an upward split under way. One walk over the tree finds the hits of all x of P1 ..x P2 at once. Wherever a node may
 // be x and a child of it is the first element of P2, it launches a search for the rest of P2 below, on behalf of x. The
 // launches that are still searching go along with the walk, down the stack and back. Splitting "* ..lock" at "lock", that is
-// P1 = * and P2 = lock, in the tree
+// P1 = * and P2 = lock, in the tree of two stacks
 //
-//   - a lock lock
-//   - b lock
+//	root:  a  lock  lock
+//	       b  lock
 //
 // the first lock is called by a, which is found at once, since P2 has no further element: its subtree counts for x = a. Inside
 // it the second lock is called by lock, which counts for x = lock. The third counts for x = b. Had P2 been "lock ..wait", each
