@@ -8,26 +8,25 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// Watch returns a sink that hands everything on to another one, and tells of deadlocks while they stand: each once, in the
+// Watch returns a sink that hands everything on to another one, and reports deadlocks while they last: each once, in the
 // second sample that shows it, so that what was seen while goroutines moved is not taken for one. Tell is called from
-// Sample. A lock is called by its name where the sink has been told of one, else by its address.
+// Sample. A lock is called by its name if the sink has been given one, else by its address.
 //
-// The watching sink keeps the tables of functions and stacks, and the states of the goroutines that wait for a lock with a
-// known holder.
+// The sink keeps the tables of functions and stacks, and the states of the goroutines that wait for a lock with a known
+// holder.
 func Watch(sink sampledata.Sink, o views.Options, tell func(Deadlock)) sampledata.Sink {
-	w := &watcher{Sink: sink, o: o, tell: tell, blocked: make(map[sampledata.GoroutineID]sampledata.State), told: make(map[string]bool)}
-	w.r.LabelSets, w.r.HolderSets = [][]sampledata.Label{nil}, [][]sampledata.GoroutineID{nil}
-	w.names = make(map[uint64]string)
-	return w
+	w := &watcher{
+		kept: sampledata.KeepTables(sink), o: o, tell: tell,
+		blocked: make(map[sampledata.GoroutineID]sampledata.State), told: make(map[string]bool),
+	}
+	return sampledata.AfterSample(w.kept, w.sample)
 }
 
-// A watcher is the sink of Watch.
+// A watcher looks for deadlocks after each sample.
 type watcher struct {
-	sampledata.Sink
+	kept    *sampledata.TableKeeper
 	o       views.Options
 	tell    func(Deadlock)
-	r       sampledata.Recording // its tables, as the sink has numbered them
-	names   map[uint64]string    // of locks
 	blocked map[sampledata.GoroutineID]sampledata.State
 	moved   []sampledata.GoroutineID   // into another state, in the last sample
 	fresh   [][]sampledata.GoroutineID // circles that the last sample was first to show
@@ -35,52 +34,9 @@ type watcher struct {
 	samples int32
 }
 
-// entered puts what the sink has given a code into a table, where the code is new.
-func entered[T any, C ~int32](table []T, code C, t T) []T {
-	if int(code) == len(table) {
-		return append(table, t)
-	}
-	return table
-}
-
-func (w *watcher) Function(f sampledata.Function) sampledata.FunctionID {
-	id := w.Sink.Function(f)
-	w.r.Functions = entered(w.r.Functions, id, f)
-	return id
-}
-
-func (w *watcher) Node(n sampledata.Node) sampledata.NodeID {
-	id := w.Sink.Node(n)
-	w.r.Nodes = entered(w.r.Nodes, id, n)
-	return id
-}
-
-func (w *watcher) Goroutine(g sampledata.Goroutine) sampledata.GoroutineID {
-	id := w.Sink.Goroutine(g)
-	w.r.Goroutines = entered(w.r.Goroutines, id, g)
-	return id
-}
-
-func (w *watcher) LabelSet(set []sampledata.Label) sampledata.LabelSetID {
-	id := w.Sink.LabelSet(set)
-	w.r.LabelSets = entered(w.r.LabelSets, id, slices.Clone(set))
-	return id
-}
-
-func (w *watcher) HolderSet(set []sampledata.GoroutineID) sampledata.HolderSetID {
-	id := w.Sink.HolderSet(set)
-	w.r.HolderSets = entered(w.r.HolderSets, id, slices.Clone(set))
-	return id
-}
-
-func (w *watcher) LockName(n sampledata.LockName) {
-	w.Sink.LockName(n)
-	w.names[n.Address] = n.Name
-}
-
-func (w *watcher) Sample(s sampledata.Sample, changes []sampledata.Change) error {
-	if err := w.Sink.Sample(s, changes); err != nil {
-		return err
+func (w *watcher) sample(_ sampledata.Sample, changes []sampledata.Change, err error) {
+	if err != nil {
+		return
 	}
 	w.moved = w.moved[:0]
 	for _, c := range changes {
@@ -106,11 +62,10 @@ func (w *watcher) Sample(s sampledata.Sample, changes []sampledata.Change) error
 		}
 	}
 	w.samples++
-	return nil
 }
 
 func (w *watcher) holdersOf(g sampledata.GoroutineID) []sampledata.GoroutineID {
-	return w.r.HolderSets[w.blocked[g].Holders]
+	return w.kept.Tables().HolderSets[w.blocked[g].Holders]
 }
 
 // confirm tells of a circle that the sample before showed, if nobody in it has moved.
@@ -123,15 +78,15 @@ func (w *watcher) confirm(circle []sampledata.GoroutineID) (stands bool) {
 		return true
 	}
 	w.told[key] = true
-	classOf := views.ClassOf(&w.r, w.o)
+	classOf := views.ClassOf(w.kept.Tables(), w.o)
 	d := Deadlock{First: w.samples - 1, Last: w.samples, Samples: 2}
 	for _, g := range circle {
 		s := w.blocked[g]
-		name := w.names[s.Lock]
+		name := w.kept.LatestLockName(s.Lock)
 		if name == "" {
 			name = fmt.Sprintf("the lock at %#x", s.Lock)
 		}
-		d.Members = append(d.Members, member(&w.r, g, &s, classOf(&sampledata.Run{Goroutine: g, State: s}), name))
+		d.Members = append(d.Members, member(w.kept.Tables(), g, &s, classOf(&sampledata.Run{Goroutine: g, State: s}), name))
 	}
 	w.tell(d)
 	return true

@@ -179,20 +179,3 @@ func (t *tee) Finish(e End) error {
 	}
 	return err
 }
-
-// AfterSample returns a sink that hands everything on to another one, and calls then behind each sample, with what the sink
-// said of it.
-func AfterSample(sink Sink, then func(s Sample, changes []Change, err error)) Sink {
-	return &afterSample{sink, then}
-}
-
-type afterSample struct {
-	Sink
-	then func(Sample, []Change, error)
-}
-
-func (a *afterSample) Sample(s Sample, changes []Change) error {
-	err := a.Sink.Sample(s, changes)
-	a.then(s, changes, err)
-	return err
-}
