@@ -58,12 +58,15 @@ func (c *column) add(f form, sample int32, before, now reading) {
 	if cap(c.data)-len(c.data) < 2*binary.MaxVarintLen64 {
 		c.data = slices.Grow(c.data, len(c.data)+2*binary.MaxVarintLen64) // doubled: columns grow all at the same time, and slowly
 	}
+	n, room := len(c.data), c.data[:cap(c.data)]
 	head := 2 * uint64(sample-c.end)
 	if now.measured {
-		c.data = binary.AppendUvarint(binary.AppendUvarint(c.data, head), f.step(before.bits, now.bits))
+		n += binary.PutUvarint(room[n:], head)
+		n += binary.PutUvarint(room[n:], f.step(before.bits, now.bits))
 	} else {
-		c.data = binary.AppendUvarint(c.data, head+1)
+		n += binary.PutUvarint(room[n:], head+1)
 	}
+	c.data = room[:n]
 	c.points++
 	c.end = sample + 1
 }
