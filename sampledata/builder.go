@@ -146,7 +146,11 @@ func (b *Builder) addPoints(sample int32, measured []measurement) {
 	for i := range measured {
 		m := &measured[i]
 		s := &b.rec.Series[m.id]
-		s.column.add(b.tables.monitors.forms[m.id], sample, m.before, m.now)
+		f := b.tables.monitors.forms[m.id]
+		s.column.add(f, sample, m.before, m.now)
+		if f == word && m.now.measured && m.now.bits == uint64(len(s.Words)) {
+			s.Words = b.tables.monitors.words[m.id].list[:m.now.bits+1] // a sample that was refused may have named others
+		}
 	}
 }
 
@@ -207,7 +211,7 @@ func (b *Builder) recording(runs []Run) *Recording {
 	r.Series = slices.Clone(r.Series)
 	for i := range r.Series {
 		s := &r.Series[i]
-		s.Words, s.column.data = slices.Clip(b.tables.monitors.words[i].list), slices.Clip(s.column.data)
+		s.Words, s.column.data = slices.Clip(s.Words), slices.Clip(s.column.data)
 	}
 	r.Warnings = append([]Warning(nil), b.warnings.list...)
 	return &r

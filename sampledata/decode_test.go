@@ -228,6 +228,21 @@ func TestBadRecords(t *testing.T) {
 	}
 }
 
+// A word that only a refused sample has is not in the recording.
+func TestWordOfBadSample(t *testing.T) {
+	nominal := []*pb.Monitor{{Name: 1, Kind: 2}, {Name: 2}}
+	got, err := open(foreignFiles(t, data(&pb.Sample{Monitors: nominal, Values: varints(2, 1, 2, 5)}), data(&pb.Sample{Values: varints(2, 2, 3, 3)})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := got.Check(); err != nil {
+		t.Error(err)
+	}
+	if len(got.Samples) != 2 || len(got.Series[0].Words) != 1 || len(got.Warnings) != 1 {
+		t.Errorf("%d samples, series %+v, warnings %+v", len(got.Samples), got.Series, got.Warnings)
+	}
+}
+
 // What the changes of a sample do together shows when it ends.
 func TestBadSampleOfGoodChanges(t *testing.T) {
 	change := data(&pb.Changes{Goroutine: []int64{0}, Stack: []uint32{3}, Mode: []uint32{1}})
