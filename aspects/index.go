@@ -5,24 +5,24 @@ import (
 	"strings"
 )
 
-// A matcher finds the aspects that one function after another belongs to. It looks at those patterns only
-// whose literal beginning the function's name has.
+// A matcher finds the aspects of one function after another. It tries only those patterns whose literal beginning is
+// also the beginning of the function's name.
 type matcher struct {
 	heads   []string // sorted; the first is ""
 	parent  []int32  // by head: the longest other head that it begins with
 	entries [][]entry
-	marks   []mark // by aspect, of the function looked at last
+	marks   []mark // by aspect, of the last function
 	last    string
-	known   bool // marks are those of last
+	known   bool // marks are valid for last
 }
 
 type entry struct {
 	aspect  int32
-	kind    mark // what a match means
+	kind    mark // the mark that a match sets
 	pattern *Pattern
 }
 
-// A mark says what the patterns of one aspect make of a function.
+// A mark says how the patterns of one aspect match a function.
 type mark uint8
 
 const (
@@ -59,18 +59,18 @@ func newMatcher(aspects []Aspect) *matcher {
 	return m
 }
 
-// belongs is what calltree.NewMembership asks. Since it asks for one function after the other, and for each of
-// all aspects, a function is looked at once.
+// belongs is the callback for calltree.NewMembership, which asks for one function after another, and for each of all
+// aspects. It inspects each function once.
 func (m *matcher) belongs(aspect int, function string) bool {
 	if !m.known || function != m.last {
-		m.look(function)
+		m.inspect(function)
 		m.last, m.known = function, true
 	}
 	return m.marks[aspect] == included
 }
 
-// look sets the marks for a function in each form of its name.
-func (m *matcher) look(function string) {
+// inspect sets the marks for a function in each form of its name.
+func (m *matcher) inspect(function string) {
 	clear(m.marks)
 	name := plain(function)
 	m.markWith(name)
@@ -79,8 +79,8 @@ func (m *matcher) look(function string) {
 	}
 }
 
-// markWith adds the marks of all patterns that match a name. Of the heads that a name begins with, each begins
-// the next longer, and the longest begins the last head that does not sort after the name.
+// markWith adds the marks of all patterns that match a name. Among the heads that begin the name, each one begins the
+// next longer one, and the longest begins the last head that does not sort after the name.
 func (m *matcher) markWith(name string) {
 	i, found := slices.BinarySearch(m.heads, name)
 	if !found {

@@ -9,7 +9,8 @@ import (
 
 const maxName = 100
 
-// CheckName returns an aspect's name with its "@", if it is one: letters, digits, and within the name "_", "-", "/".
+// CheckName returns an aspect's name with its "@", or an error if it is not valid: it consists of letters and digits
+// and, not at its ends, "_", "-" and "/".
 func CheckName(name string) (string, error) {
 	bare := strings.TrimPrefix(name, "@")
 	if bare == "" {
@@ -27,7 +28,7 @@ func CheckName(name string) (string, error) {
 	return "@" + bare, nil
 }
 
-// plain undoes the escapes that the linker makes in the last element of an import path: "yaml%2ev3" is "yaml.v3".
+// plain undoes the linker's escapes in the last element of an import path: "yaml%2ev3" is "yaml.v3".
 func plain(name string) string {
 	if !strings.Contains(name, "%") {
 		return name
@@ -49,7 +50,7 @@ func plain(name string) string {
 
 func hexDigit(c byte) int { return strings.IndexByte("0123456789abcdef", c) }
 
-// withoutLine takes ":42" off the end of a name.
+// withoutLine removes ":42" from the end of a name.
 func withoutLine(name string) string {
 	i := strings.LastIndexByte(name, ':')
 	if i <= 0 || i == len(name)-1 {

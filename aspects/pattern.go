@@ -12,25 +12,25 @@ import (
 )
 
 const (
-	// maxPattern bounds a pattern's length in bytes.
+	// maxPattern limits a pattern's length in bytes.
 	maxPattern = 1000
-	// maxRegexp bounds what a regular expression compiles to, in instructions and character ranges.
+	// maxRegexp limits the size of a compiled regular expression, in instructions and character ranges.
 	maxRegexp = 20_000
 )
 
-// A Pattern stands for a set of function names. In one that begins with "re:" the rest is a regular expression
-// (RE2), in any other "*" matches any run of characters and everything else matches itself. A "!" before
-// either makes it an exclusion. Both forms match whole names: what "net*" and "re:net.*" match begins with net.
+// A Pattern describes a set of function names. If it begins with "re:", the rest is a regular expression (RE2). In any
+// other pattern, "*" matches any run of characters and everything else matches itself. A "!" before either makes it an
+// exclusion. Both forms match whole names: "net*" and "re:net.*" match the names that begin with net.
 type Pattern struct {
 	text    string
 	exclude bool
 	glob    glob
-	re      *regexp.Regexp // nil where glob counts
+	re      *regexp.Regexp // nil if glob is used
 	head    string         // what every matching name begins with
 	size    int            // of the regular expression, see maxRegexp
 }
 
-// A PatternError says what is wrong with a pattern, and where.
+// A PatternError says what is wrong with a pattern, and at which position.
 type PatternError struct {
 	Pattern string
 	Offset  int // in bytes
@@ -76,7 +76,7 @@ func ParsePattern(s string) (Pattern, error) {
 	return p, nil
 }
 
-// compile sets re from a regular expression, and what follows from it.
+// compile sets re and the fields that depend on it.
 func (p *Pattern) compile(expr string) error {
 	tree, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
@@ -94,8 +94,8 @@ func (p *Pattern) compile(expr string) error {
 	return err
 }
 
-// regexpSize estimates what an expression compiles to before it is compiled, so that "((x{99}){10})" is turned
-// down while it is small.
+// regexpSize estimates the size of a compiled expression before it is compiled, so that "((x{99}){10})" is rejected
+// before it uses memory.
 func regexpSize(e *syntax.Regexp) int {
 	n := 1 + len(e.Rune)
 	for _, sub := range e.Sub {
@@ -107,7 +107,7 @@ func regexpSize(e *syntax.Regexp) int {
 	return n
 }
 
-// firstOdd returns the offset of the first character that neither a name nor an expression for it has, or -1.
+// firstOdd returns the offset of the first character that neither a name nor a regular expression for names has, or -1.
 func firstOdd(s string) int {
 	for i, r := range s {
 		if r < ' ' || r == 0x7f || r == utf8.RuneError {
@@ -120,11 +120,11 @@ func firstOdd(s string) int {
 // String returns the pattern as it was written.
 func (p Pattern) String() string { return p.text }
 
-// Exclude reports whether the pattern begins with "!": what it matches is taken out.
+// Exclude reports whether the pattern begins with "!": it excludes the names that it matches.
 func (p Pattern) Exclude() bool { return p.exclude }
 
-// Size estimates what the pattern's regular expression compiles to, in instructions and character ranges; it is 0 for
-// other patterns.
+// Size estimates the size of the pattern's compiled regular expression, in instructions and character ranges; it is 0
+// for other patterns.
 func (p Pattern) Size() int { return p.size }
 
 // MayBegin reports whether the pattern may match a name that begins with the prefix.
@@ -135,9 +135,9 @@ func (p Pattern) MayBegin(prefix string) bool {
 	return strings.HasPrefix(p.head, prefix) || !p.glob.exact && strings.HasPrefix(prefix, p.head)
 }
 
-// Match reports whether the pattern, apart from its "!", matches a name. A name may have the line that a view by
-// line adds ("main.work:42"), and may be written as symbol tables do ("gopkg.in/yaml%2ev3.Marshal", where the
-// pattern can say gopkg.in/yaml.v3.Marshal).
+// Match reports whether the pattern, apart from its "!", matches a name. A name may end in the line number that a view
+// by line adds ("main.work:42"), and it may have the escapes of symbol tables (the name "gopkg.in/yaml%2ev3.Marshal"
+// matches the pattern gopkg.in/yaml.v3.Marshal).
 func (p Pattern) Match(name string) bool {
 	name = plain(name)
 	if p.matches(name) {
@@ -155,13 +155,13 @@ func (p *Pattern) matches(name string) bool {
 	return p.glob.matches(name)
 }
 
-// A glob is literal text with "*" between its pieces. Its matching takes time linear in the name but for the
-// search of each piece: a piece that is found leftmost never has to be looked for again.
+// A glob is literal text with "*" between its pieces. Apart from the search for each piece, matching takes time linear
+// in the name: the leftmost occurrence of a piece is always right, so no piece is searched for twice.
 type glob struct {
 	head   string
 	middle []string
 	tail   string
-	exact  bool // no "*": head is all there is
+	exact  bool // no "*": head is the whole glob
 }
 
 func parseGlob(s string) glob {

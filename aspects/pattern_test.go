@@ -93,7 +93,7 @@ func TestPatternErrorShowsWhere(t *testing.T) {
 	}
 }
 
-// A glob means what the regular expression means that has ".*" for "*" and quotes the rest.
+// A glob matches the same names as the regular expression that has ".*" for "*" and quotes the rest.
 func TestGlobIsRegexp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		glob := rapid.StringMatching(`[ab.*(]{1,12}`).Draw(t, "glob")
@@ -118,7 +118,7 @@ func FuzzParsePattern(f *testing.F) {
 		p, err := ParsePattern(s)
 		if err != nil {
 			if err.Error() == "" {
-				t.Fatal("an error without words")
+				t.Fatal("an error without a message")
 			}
 			return
 		}

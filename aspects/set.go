@@ -1,14 +1,13 @@
-// Package aspects gathers functions under names.
+// Package aspects puts functions into named sets.
 //
-// An aspect is a pseudo-method (CPPROFJ, section 3): a named disjunction of patterns over function names, such
-// as @json for all that encodes and decodes JSON, in whichever package. In call paths it stands where a
-// function stands.
+// An aspect is a pseudo-method (CPPROFJ, section 3): a named disjunction of patterns over function names, such as @json
+// for all functions that encode and decode JSON, in any package. In a call path, it can be used like a function.
 //
 //	pattern.go    a pattern: glob or regular expression
 //	set.go        an aspect, and an ordered set of them
-//	index.go      which aspects each of many functions belongs to
+//	index.go      finds the aspects of many functions
 //
-// Package config has the built-in aspects, and reads those of a person from the config file.
+// Package config has the built-in aspects, and reads a user's aspects from the config file.
 package aspects
 
 import (
@@ -19,15 +18,14 @@ import (
 	"github.com/cpprof/cpprof/internal/edit"
 )
 
-// An Aspect is a named set of functions: those that any pattern matches and no exclusion does, in whatever
-// order they stand.
+// An Aspect is a named set of functions: those that match any pattern and no exclusion, in any order.
 type Aspect struct {
 	name     string
 	patterns []Pattern
 }
 
-// New makes an aspect of patterns. The name may be given with or without its "@". An aspect of no patterns has
-// no functions, and takes an earlier one of its name away (Set.With).
+// New makes an aspect of patterns. The name may be given with or without its "@". An aspect of no patterns has no
+// functions, and removes an earlier one of its name (Set.With).
 func New(name string, patterns ...string) (Aspect, error) {
 	parsed := make([]Pattern, len(patterns))
 	for i, s := range patterns {
@@ -54,7 +52,7 @@ func Of(name string, patterns []Pattern) (Aspect, error) {
 
 const msgExcludesOnly = `there are only exclusions: add "*" for everything but what they match`
 
-// excludesOnly reports whether there are patterns, none of which includes anything.
+// excludesOnly reports whether all patterns are exclusions, and there is at least one.
 func (a Aspect) excludesOnly() bool {
 	for _, p := range a.patterns {
 		if !p.exclude {
@@ -64,13 +62,13 @@ func (a Aspect) excludesOnly() bool {
 	return len(a.patterns) > 0
 }
 
-// Name is the aspect's name, with its "@".
+// Name returns the aspect's name, with its "@".
 func (a Aspect) Name() string { return a.name }
 
-// Patterns are the aspect's patterns, in the order in which they were given.
+// Patterns returns the aspect's patterns, in the order in which they were given.
 func (a Aspect) Patterns() []Pattern { return append([]Pattern(nil), a.patterns...) }
 
-// Has reports whether a function belongs to the aspect. For many functions, use Set.Membership.
+// Has reports whether the aspect contains a function. For many functions, use Set.Membership.
 func (a Aspect) Has(function string) bool {
 	has := false
 	for _, p := range a.patterns {
@@ -84,14 +82,14 @@ func (a Aspect) Has(function string) bool {
 	return has
 }
 
-// A Set is an ordered list of aspects, each name once. It does not change: With and Without give new ones. The
-// zero Set is empty.
+// A Set is an ordered list of aspects, each name once. It does not change: With and Without return new ones. The zero
+// Set is empty.
 type Set struct {
 	aspects []Aspect
 }
 
-// NewSet makes a set of aspects whose names differ. One of no patterns stays in it, and takes an aspect away from another
-// set (With).
+// NewSet makes a set of aspects with different names. An aspect of no patterns stays in it, and removes the aspect of
+// its name from another set (With).
 func NewSet(aspects ...Aspect) *Set { return &Set{aspects: slices.Clone(aspects)} }
 
 // All returns the aspects in their order.
@@ -114,7 +112,7 @@ func (s *Set) Lookup(name string) (Aspect, bool) {
 	return Aspect{}, false
 }
 
-// Suggest returns the name that a person who wrote one that does not exist may have meant, or "".
+// Suggest returns the name closest to one that does not exist, or "".
 func (s *Set) Suggest(name string) string {
 	if name == "" || name[0] != '@' {
 		name = "@" + name
@@ -134,8 +132,8 @@ func (s *Set) find(name string) int {
 	return -1
 }
 
-// With returns a set with further aspects: one whose name is known takes that aspect's place, or, having no
-// patterns, takes it away; a new one comes last.
+// With returns a set with further aspects. An aspect whose name is known replaces the known one or, if it has no
+// patterns, removes it; a new one comes last.
 func (s *Set) With(more ...Aspect) *Set {
 	t := &Set{aspects: s.All()}
 	for _, a := range more {
@@ -153,10 +151,10 @@ func (s *Set) With(more ...Aspect) *Set {
 	return t
 }
 
-// Without returns a set that lacks the named aspect.
+// Without returns a set without the named aspect.
 func (s *Set) Without(name string) *Set { return s.With(Aspect{name: name}) }
 
-// Membership tells which functions of a table belong to which aspects, these in the order of the set.
+// Membership finds the aspects of all functions of a table; sets are in the order of s.
 func (s *Set) Membership(syms *calltree.Symbols) *calltree.Membership {
 	m := newMatcher(s.aspects)
 	return calltree.NewMembership(syms, s.Names(), m.belongs)

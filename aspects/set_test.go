@@ -104,7 +104,7 @@ var (
 	genPattern = rapid.StringMatching(`!?(re:)?[ab]{0,2}[ab.*]{1,4}`)
 )
 
-// genSet draws sets whose patterns overlap in their beginnings.
+// genSet draws sets whose patterns begin alike.
 func genSet(t *rapid.T) *Set {
 	s := new(Set)
 	for i := range rapid.IntRange(0, 5).Draw(t, "aspects") {
@@ -116,7 +116,7 @@ func genSet(t *rapid.T) *Set {
 	return s
 }
 
-// Membership finds by its index what Has finds by trying all patterns.
+// Membership, which uses an index, agrees with Has, which tries all patterns.
 func TestMembershipIsHas(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := genSet(t)

@@ -6,11 +6,11 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 )
 
-// A class is what a matcher knows of a frame. Frames fall into few classes.
+// A class is what a matcher needs to know of a frame. There are few classes.
 type class struct {
-	match   bitset // which elements the frame is, or belongs to
-	begins  bool   // whether it begins another goroutine's part
-	neutral bool   // neither
+	match   bitset // the elements that the frame matches
+	begins  bool   // begins another goroutine's part
+	neutral bool   // matches no element and begins no part
 }
 
 type bitset []uint64
@@ -18,7 +18,7 @@ type bitset []uint64
 func (b bitset) has(i int) bool { return b[i>>6]&(1<<(i&63)) != 0 }
 func (b bitset) add(i int)      { b[i>>6] |= 1 << (i & 63) }
 
-// classify puts every Func into a class, and reports whether every element of the path is some frame.
+// classify assigns every Func to a class, and reports whether every element of the path matches some frame.
 func (a *Matcher) classify(t *calltree.Tree, m *calltree.Membership, p Path) bool {
 	syms := t.Symbols()
 	named, aspects := elementsOf(t, m, p)
@@ -66,7 +66,7 @@ func (a *Matcher) classify(t *calltree.Tree, m *calltree.Membership, p Path) boo
 	return true
 }
 
-// elementsOf returns the elements of a path that name a frame, by Func, and those that name an aspect, by set.
+// elementsOf returns the elements of a path that name a frame, by Func, and the elements that name an aspect, by set.
 func elementsOf(t *calltree.Tree, m *calltree.Membership, p Path) (named map[calltree.Func][]int, aspects map[int32][]int) {
 	named = make(map[calltree.Func][]int)
 	aspects = make(map[int32][]int)
@@ -88,10 +88,10 @@ func setOf(m *calltree.Membership, name string) int32 {
 	return m.Set(name)
 }
 
-// root is the state at the root, which begins the stack's own part whatever its frame is.
+// root returns the state at the root, which begins the stack's own part whatever its frame is.
 func (a *Matcher) root(t *calltree.Tree, p Path) State {
 	f := t.Funcs()[0]
-	s := a.settle(0, waiting, a.classes[a.class[f]])
+	s := a.advance(0, waiting, a.classes[a.class[f]])
 	if e := p.Elements[0]; s>>flags == 0 && !e.Aspect() && t.Named(e.Name) == f && onlyRoot(t) {
 		s &^= waiting
 	}

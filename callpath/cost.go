@@ -9,8 +9,8 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 )
 
-// Cost is the sum of the hits of the stacks that satisfy p, each counted once: hits of the tree's main metric,
-// not divided by its denominator.
+// Cost returns the sum of the hits of the stacks that satisfy p. Each stack counts once. The hits are those of the
+// tree's main metric, not divided by its denominator.
 func Cost(t *calltree.Tree, m *calltree.Membership, p Path) *big.Rat {
 	metric := t.Main()
 	planes := metric.Planes()
@@ -23,7 +23,7 @@ func Cost(t *calltree.Tree, m *calltree.Membership, p Path) *big.Rat {
 	return metric.Hits(sums...)
 }
 
-// Costs returns the Cost of every path, on as many processors as there are.
+// Costs returns the Cost of every path. It uses all processors.
 func Costs(t *calltree.Tree, m *calltree.Membership, paths []Path) []*big.Rat {
 	costs := make([]*big.Rat, len(paths))
 	var next atomic.Int64
@@ -39,8 +39,8 @@ func Costs(t *calltree.Tree, m *calltree.Membership, paths []Path) []*big.Rat {
 	return costs
 }
 
-// Satisfying calls each for every node at which p is first satisfied, in preorder: the stacks that satisfy p
-// are those that run through these nodes.
+// Satisfying calls each for every node at which p is first satisfied, in preorder. The stacks that satisfy p are those
+// that run through these nodes.
 func Satisfying(t *calltree.Tree, m *calltree.Membership, p Path, each func(node int32)) {
 	a := Compile(t, m, p, Nothing)
 	parents, fns, ends := t.Parents(), t.Funcs(), t.Ends()
@@ -66,7 +66,7 @@ func Satisfying(t *calltree.Tree, m *calltree.Membership, p Path, each func(node
 	}
 }
 
-// NodeStates is scratch space for a walk: a state for every node of a tree, at first anything.
+// NodeStates is scratch space for a walk: a state for every node of a tree, not initialized.
 type NodeStates struct{ At []State }
 
 var statePool = sync.Pool{New: func() any { return new(NodeStates) }}
@@ -81,5 +81,5 @@ func States(t *calltree.Tree) *NodeStates {
 	return s
 }
 
-// Release puts the space back; it must not be used afterwards.
+// Release returns the space to the pool; it must not be used afterwards.
 func (s *NodeStates) Release() { statePool.Put(s) }

@@ -10,7 +10,7 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 )
 
-// TestLongPaths pins that the table of a path with thousands of names stays small, and counts right all the same.
+// TestLongPaths checks that the table of a path with thousands of names stays small, and that its costs are right.
 func TestLongPaths(t *testing.T) {
 	const depth = 5000
 	b := calltree.NewBuilder(new(calltree.Symbols), "*", "time", "samples")

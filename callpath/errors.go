@@ -7,14 +7,14 @@ import (
 	"github.com/cpprof/cpprof/internal/caret"
 )
 
-// A SyntaxError says what is wrong with an expression, and where.
+// A SyntaxError says what is wrong with an expression, and at which position.
 type SyntaxError struct {
 	Input  string
-	Offset int // in bytes, where it was noticed; at most len(Input)
+	Offset int // of the error, in bytes; at most len(Input)
 	Msg    string
 }
 
-// shownBefore and shownAfter bound what is shown of a long expression, in characters.
+// shownBefore and shownAfter limit how much of a long expression is shown, in characters.
 const shownBefore, shownAfter = 70, 30
 
 // Error returns the message, the expression, and a line with a caret below the offending character.
@@ -30,7 +30,7 @@ func (e *SyntaxError) Error() string {
 	return e.Msg + "\n" + caret.Under(string(before)+string(after), len(string(before)))
 }
 
-// cleaned makes every character one that a terminal shows in one line.
+// cleaned replaces every character that a terminal would not show in one line.
 func cleaned(s string) []rune {
 	rs := []rune(s)
 	for i, r := range rs {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// An Op tells what an Expr is.
+// An Op is the kind of an Expr.
 type Op uint8
 
 const (
@@ -15,16 +15,16 @@ const (
 	OpOr
 )
 
-// An Expr is a boolean expression over call paths: it holds for a stack, or does not.
+// An Expr is a boolean expression over call paths. For a given stack, it is true or false.
 type Expr struct {
 	Op   Op
 	Path Path   // of OpPath
 	Args []Expr // one of OpNot, two or more of OpAnd and OpOr
 }
 
-// ParseExpr reads paths joined by "and", "or", "not" and parentheses; "not" binds tightest, then "and". A
-// parenthesis groups at the start of a word, or where it closes more than a name opened; a function called
-// "and" stands in quotes. Errors are *SyntaxError.
+// ParseExpr reads paths joined by "and", "or", "not" and parentheses; "not" binds tightest, then "and". A "(" groups at
+// the start of a word, and a ")" groups if no "(" in the name before it is open. The name of a function called "and"
+// must be in quotes. Errors are *SyntaxError.
 func ParseExpr(s string) (Expr, error) {
 	l, err := newLexer("prune expression", s)
 	if err != nil {
@@ -54,7 +54,7 @@ func (p *exprParser) advance() (err error) {
 	return err
 }
 
-// operands reads what "or" joins, or what "and" joins.
+// operands reads the operands of "or" or of "and".
 func (p *exprParser) operands(op Op) (Expr, error) {
 	operand, joint := p.operand, tokAnd
 	if op == OpOr {
@@ -118,7 +118,8 @@ func (p *exprParser) group() (e Expr, err error) {
 	return e, p.advance()
 }
 
-// stray says why the current token cannot stand where it does; unopened is what to say of a ")".
+// stray returns the error for the current token, which is not allowed at its position; unopened is the message for a
+// ")".
 func (p *exprParser) stray(unopened string) error {
 	switch p.tok.kind {
 	case tokClose:
@@ -134,7 +135,7 @@ func (p *exprParser) stray(unopened string) error {
 	return p.fail(p.tok.offset, "want and, or, or the end here")
 }
 
-// String prints the expression so that ParseExpr reads it back.
+// String prints the expression so that ParseExpr can read it.
 func (e Expr) String() string {
 	var b strings.Builder
 	e.print(&b)
@@ -163,7 +164,7 @@ func (e Expr) print(b *strings.Builder) {
 	}
 }
 
-// Paths are the paths of the expression, in order.
+// Paths returns the paths of the expression, in order.
 func (e Expr) Paths() []Path { return e.appendPaths(nil) }
 
 func (e Expr) appendPaths(ps []Path) []Path {
@@ -176,21 +177,21 @@ func (e Expr) appendPaths(ps []Path) []Path {
 	return ps
 }
 
-// Holds evaluates the expression, given which of its Paths a stack satisfies.
-func (e Expr) Holds(satisfied []bool) bool {
-	holds, _ := e.holds(satisfied)
-	return holds
+// Eval evaluates the expression; satisfied says which of its Paths a stack satisfies.
+func (e Expr) Eval(satisfied []bool) bool {
+	value, _ := e.eval(satisfied)
+	return value
 }
 
-// holds uses up the satisfied flags of its own paths, and returns the rest.
-func (e Expr) holds(satisfied []bool) (bool, []bool) {
+// eval uses the satisfied flags of its own paths, and returns the rest.
+func (e Expr) eval(satisfied []bool) (bool, []bool) {
 	if e.Op == OpPath {
 		return satisfied[0], satisfied[1:]
 	}
 	result := e.Op == OpAnd
 	for i := range e.Args {
 		var h bool
-		h, satisfied = e.Args[i].holds(satisfied)
+		h, satisfied = e.Args[i].eval(satisfied)
 		switch e.Op {
 		case OpNot:
 			result = !h

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxInput bounds what is parsed, in bytes.
+// maxInput limits the length of an input, in bytes.
 const maxInput = 64 << 10
 
 type tokenKind uint8
@@ -32,7 +32,7 @@ type token struct {
 	element  Element
 }
 
-// A lexer cuts an input into tokens. what names the kind of input in errors.
+// A lexer splits an input into tokens. what names the kind of input in errors.
 type lexer struct {
 	what, input string
 	at          int
@@ -46,7 +46,8 @@ func newLexer(what, input string) (*lexer, error) {
 	return l, nil
 }
 
-// next reads a token. A parenthesis groups at the start of a token, or where it closes more than the name opened.
+// next reads a token. A parenthesis is a token of its own at the start of a token. A ")" also is, if no "(" in the name
+// before it is still open.
 func (l *lexer) next() (token, error) {
 	l.skipSpace()
 	tok := token{offset: l.at}
@@ -94,7 +95,7 @@ func (l *lexer) skipSpace() {
 	}
 }
 
-// spaceAt is the length of the blank at offset i, or 0.
+// spaceAt returns the length of the blank at offset i, or 0.
 func (l *lexer) spaceAt(i int) int {
 	if i == len(l.input) {
 		return 0

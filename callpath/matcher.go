@@ -6,43 +6,44 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 )
 
-// A Follow says what a Matcher looks for after its path P.
-type Follow uint8
+// A Continuation says what a Matcher looks for after its path P.
+type Continuation uint8
 
 const (
-	Nothing     Follow = iota // that P is satisfied
-	Immediately               // the frames x of P x
-	Eventually                // the frames x of P ..x
+	Nothing     Continuation = iota // nothing: P itself is to be satisfied
+	Immediately                     // the frames x of P x
+	Eventually                      // the frames x of P ..x
 )
 
-// A Matcher recognises a path in the stacks of one tree, a frame at a time from the root. It is an automaton
-// whose table fills as it is used, so that a walk over a tree is one look-up a node; it is for one goroutine.
+// A Matcher recognises a path in the stacks of one tree, one frame at a time from the root. It is an automaton. Its
+// table is filled as it is used, so that a walk over a tree needs one table access for each node. Only one goroutine may
+// use it.
 //
-// To try every way to match would be slow: in "..a ..b c" any a and any b may be the one. The automaton keeps one position
-// instead, that of the farthest element that was reached. The path "* ..a ..b c" has the elements 0 to 3, and over the stack
-// "* x a b b c" its states are (i, waiting and open are explained below):
+// To try every way to match would be slow: in "..a ..b c" any a and any b may be the right one. Instead, the automaton
+// keeps one position: the farthest element that it reached. The path "* ..a ..b c" has the elements 0 to 3. Over the
+// stack "* x a b b c", its states are as follows (i, waiting and open are explained below):
 //
 //	frame  state after it
-//	*      i=0 open           * is p(0), and does not come again; a may follow anywhere below
+//	*      i=0 open           * is p(0), and does not come again; a may come anywhere below
 //	x      i=0 open
 //	a      i=1 waiting open   this a is q(0) and p(1); a later a would do as p(1), too
 //	b      i=2 waiting open   this b is q(1) and p(2); c must be the very next frame
 //	b      i=2 waiting open   it is not c, so that the first b was not p(2), but this one may be
 //	c      accept
 //
-// Of the path "* a", x makes the state Dead: a had to be the very next frame, and * does not come again.
+// With the path "* a", x leads to the state Dead: a had to be the very next frame, and * does not occur again.
 //
-// A State says, with p and q as in the definition of a path that is satisfied, and i the highest with q(i-1)
-// reached in this part of the stack:
+// A State consists of the following, with p and q as in the definition of a path that is satisfied, and i the highest
+// number with q(i-1) reached in this part of the stack:
 //
 //   - i;
-//   - waiting: this frame or a later one of the part may be p(i). It is so until the part ends, or for the
-//     root's frame, which does not come again, for that frame only;
+//   - waiting: this frame or a later one of the part may be p(i). This lasts until the part ends; for the
+//     root's frame, which does not occur again, it lasts for that frame only;
 //   - open: p(i) was found. For an immediate spec it is this very frame, for an extended one this frame or one
 //     before it in the part.
 //
-// Lower i need not be kept. They could only lead to i again: all ways into one part of a stack have stepped
-// over the same number of boundaries, so that no spec between them steps over another.
+// Lower i need not be kept: they could only lead to i again. All ways into one part of a stack have crossed the same
+// number of boundaries, so that no spec between them crosses another.
 type Matcher struct {
 	last    int
 	kind    []specKind // by element: the spec that leaves it
@@ -50,14 +51,14 @@ type Matcher struct {
 	start   State
 	class   []int32 // by Func
 	classes []class
-	column  []int32 // by Func: where its class stands in a row of table
+	column  []int32 // by Func: the index of its class in a row of table
 	shared  int32   // the column that stays unknown, or -1
 	shift   uint    // log2 of the length of a row
 	table   []State // by state, column: the next state, or unknown
-	enter   []State // by class: what Enter gives
+	enter   []State // by class: the results of Enter
 }
 
-// A State is where a Matcher stands after the frames of a stack. Dead is the state from which nothing can come.
+// A State is the state of a Matcher after the frames of a stack. From Dead, no stack can satisfy the path any more.
 type State int32
 
 const (
@@ -70,8 +71,8 @@ const (
 	unknown State = -1
 )
 
-// maxTable bounds a table. Where a path has so many names that a row for every state and a column for every
-// class take more, some classes share the last column, which stays unknown.
+// maxTable limits the size of a table. If a path has so many names that a row for every state and a column for every
+// class would be larger, some classes share the last column, which stays unknown.
 const maxTable = 1 << 18
 
 type specKind uint8
@@ -84,36 +85,36 @@ const (
 	specNever                     // @A @B
 )
 
-// Compile makes the matcher of a path, or of what follows it, for a tree. Membership may be nil where there are
+// Compile returns the matcher for a tree of a path, or of a path with a continuation. Membership may be nil if there are
 // no aspects.
-func Compile(t *calltree.Tree, m *calltree.Membership, p Path, follow Follow) *Matcher {
-	a, possible := newMatcher(t, m, p, follow)
+func Compile(t *calltree.Tree, m *calltree.Membership, p Path, next Continuation) *Matcher {
+	a, possible := newMatcher(t, m, p, next)
 	if possible {
 		a.start = a.root(t, p)
 	}
 	return a
 }
 
-// CompileRest is the matcher of what lies below a frame at which the first element of P is called: Enter gives
-// its states at such frames. Its Start is Dead.
+// CompileRest returns the matcher of the part of P below a frame at which its first element is called: Enter returns its
+// states at such frames. Its Start is Dead.
 func CompileRest(t *calltree.Tree, m *calltree.Membership, p Path) *Matcher {
 	a, possible := newMatcher(t, m, p, Nothing)
 	a.enter = make([]State, len(a.classes)) // Dead
 	for i, c := range a.classes {
 		if possible && c.match.has(0) {
-			a.enter[i] = a.settle(0, waiting, c)
+			a.enter[i] = a.advance(0, waiting, c)
 		}
 	}
 	return a
 }
 
-// newMatcher also reports whether every element of the path can be some frame.
-func newMatcher(t *calltree.Tree, m *calltree.Membership, p Path, follow Follow) (*Matcher, bool) {
+// newMatcher also reports whether every element of the path matches some frame.
+func newMatcher(t *calltree.Tree, m *calltree.Membership, p Path, next Continuation) (*Matcher, bool) {
 	n := len(p.Elements)
 	a := &Matcher{last: n - 1, accept: State(n+1) << flags}
 	possible := n > 0
 	for i := range p.Elements {
-		a.kind = append(a.kind, specOf(p, i, follow))
+		a.kind = append(a.kind, specOf(p, i, next))
 		possible = possible && a.kind[i] != specNever
 	}
 	possible = a.classify(t, m, p) && possible
@@ -135,13 +136,13 @@ func newMatcher(t *calltree.Tree, m *calltree.Membership, p Path, follow Follow)
 	return a, possible
 }
 
-// specOf is the kind of the spec between element i and what follows it.
-func specOf(p Path, i int, follow Follow) specKind {
+// specOf returns the kind of the spec between element i and what comes after it.
+func specOf(p Path, i int, next Continuation) specKind {
 	member, end := p.Elements[i].Aspect(), i == len(p.Elements)-1
 	switch {
-	case end && follow == Nothing:
+	case end && next == Nothing:
 		return specNone
-	case end && follow == Eventually, !end && p.Extended[i]:
+	case end && next == Eventually, !end && p.Extended[i]:
 		return specExtended
 	case !member:
 		return specImmediate
@@ -151,10 +152,10 @@ func specOf(p Path, i int, follow Follow) specKind {
 	return specMember
 }
 
-// Start is the state at the root.
+// Start returns the state at the root.
 func (a *Matcher) Start() State { return a.start }
 
-// Next is the state at a frame of f, below a frame at which the state is s.
+// Next returns the state at a frame of f, below a frame at which the state is s.
 func (a *Matcher) Next(s State, f calltree.Func) State {
 	if next := a.table[uint(s)<<a.shift|uint(a.column[f])]; next >= 0 {
 		return next
@@ -162,7 +163,7 @@ func (a *Matcher) Next(s State, f calltree.Func) State {
 	return a.fill(s, f)
 }
 
-// fill works out a step, and keeps it where the class has a column of its own.
+// fill computes a step, and stores it if the class has a column of its own.
 func (a *Matcher) fill(s State, f calltree.Func) State {
 	next := s
 	if s != Dead && s != a.accept {
@@ -174,7 +175,7 @@ func (a *Matcher) fill(s State, f calltree.Func) State {
 	return next
 }
 
-// step is the state after a frame of class c.
+// step returns the state after a frame of class c.
 func (a *Matcher) step(s State, c class) State {
 	i, now := int(s>>flags), s&(waiting|open)
 	kind := a.kind[i]
@@ -182,7 +183,7 @@ func (a *Matcher) step(s State, c class) State {
 		now &^= open
 	}
 	if now&open != 0 && i < a.last && c.match.has(i+1) {
-		return a.settle(i+1, waiting, c)
+		return a.advance(i+1, waiting, c)
 	}
 	if kind != specExtended {
 		now &^= open
@@ -190,11 +191,12 @@ func (a *Matcher) step(s State, c class) State {
 	if c.begins {
 		now = 0
 	}
-	return a.settle(i, now, c)
+	return a.advance(i, now, c)
 }
 
-// settle lets a frame of class c that is some q(i-1) be p(i) at once, and so on.
-func (a *Matcher) settle(i int, now State, c class) State {
+// advance moves i on while the same frame, of class c, can also be the next element: after an aspect, q(i-1) and p(i)
+// are the same frame.
+func (a *Matcher) advance(i int, now State, c class) State {
 	for now&waiting != 0 && c.match.has(i) {
 		if i == a.last || a.kind[i] != specMember {
 			now |= open
@@ -214,29 +216,29 @@ func (a *Matcher) settle(i int, now State, c class) State {
 	return State(i)<<flags | now
 }
 
-// Satisfied reports whether the stack so far satisfies the path; every stack that goes on does so too.
+// Satisfied reports whether the stack so far satisfies the path; then every longer stack does, too.
 func (a *Matcher) Satisfied(s State) bool { return s == a.accept }
 
-// Open reports whether what follows the path may stand below. After an element x, a following frame must be
-// the next one (Immediately), or any later one in the same part of the stack (Eventually). Where the path ends
-// in an aspect and what follows is immediate, the frame itself is the one that follows (see Member).
+// Open reports whether the continuation of the path may come below. After an element x, it must be the next frame
+// (Immediately), or any later one in the same part of the stack (Eventually). If the path ends in an aspect and the
+// continuation is immediate, the frame itself is the continuation (see Member).
 func (a *Matcher) Open(s State) bool { return s&open != 0 && s>>flags == State(a.last) }
 
-// Member reports whether the matcher's path ends in an aspect and what follows is immediate.
+// Member reports whether the matcher's path ends in an aspect and its continuation is immediate.
 func (a *Matcher) Member() bool { return a.last >= 0 && a.kind[a.last] == specMember }
 
-// Neutral reports whether f is no element of the path and begins no part. A state that one such frame leaves as
-// it is, every such frame does.
+// Neutral reports whether f matches no element of the path and begins no part. If one neutral frame leaves a state as it
+// is, every neutral frame does.
 func (a *Matcher) Neutral(f calltree.Func) bool { return a.classes[a.class[f]].neutral }
 
 // Begins reports whether a frame of f below the root begins another goroutine's part of the stack.
 func (a *Matcher) Begins(f calltree.Func) bool { return a.classes[a.class[f]].begins }
 
-// Enter is the state at a frame of f that is called as the first element of the path, or Dead if it is not one.
-// Only the matchers of CompileRest have it.
+// Enter returns the state at a frame of f that is called as the first element of the path, or Dead if f does not match
+// it. Only the matchers of CompileRest have it.
 func (a *Matcher) Enter(f calltree.Func) State { return a.enter[a.class[f]] }
 
-// Both is the state of two ways at once, neither of which satisfies the path, in the same part of a stack.
+// Both returns one state for two ways in the same part of a stack, neither of which satisfies the path yet.
 func (a *Matcher) Both(s, t State) State {
 	switch i, j := s>>flags, t>>flags; {
 	case i < j || s == Dead:

@@ -1,8 +1,7 @@
 package callpath
 
-// Parse reads a call path: elements with blanks between them, ".." right before an element that is called at
-// some distance. A name with blanks stands in double quotes; a name in quotes is never an aspect. Errors are
-// *SyntaxError.
+// Parse reads a call path: elements with blanks between them, and ".." right before an element that is called at some
+// distance. A name with blanks must be in double quotes; a name in quotes is never an aspect. Errors are *SyntaxError.
 func Parse(s string) (Path, error) {
 	l, err := newLexer("call path", s)
 	if err != nil {
@@ -57,7 +56,7 @@ func (l *lexer) path(tok token) (Path, token, error) {
 		if len(p.Elements) > 0 {
 			p.Extended = append(p.Extended, tok.extended)
 		} else if tok.extended {
-			return p, tok, l.fail(tok.offset, "a path begins with an element: nothing stands before this ..")
+			return p, tok, l.fail(tok.offset, "a path begins with an element: nothing is before this ..")
 		}
 		p.Elements = append(p.Elements, tok.element)
 		var err error
@@ -71,7 +70,7 @@ func (l *lexer) path(tok token) (Path, token, error) {
 	return p, tok, nil
 }
 
-// unexpected says that tok cannot stand where it does.
+// unexpected returns the error for a tok that is not allowed at its position.
 func (l *lexer) unexpected(tok token, want string) error {
 	switch tok.kind {
 	case tokEnd:

@@ -29,7 +29,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestSyntaxErrors holds the whole text of errors: message, expression, caret.
+// TestSyntaxErrors compares the whole text of errors: message, expression, caret.
 func TestSyntaxErrors(t *testing.T) {
 	path := func(s string) error { _, err := Parse(s); return err }
 	split := func(s string) error { _, _, err := ParseSplit(s); return err }
@@ -39,7 +39,7 @@ func TestSyntaxErrors(t *testing.T) {
 		input, msg, caret string
 	}{
 		{path, "", "call path: want a call path, but nothing is left", "^"},
-		{path, "..A", "call path: a path begins with an element: nothing stands before this ..", "^"},
+		{path, "..A", "call path: a path begins with an element: nothing is before this ..", "^"},
 		{path, "A .. B", "call path: no name follows the ..: write it right before a name, as in A ..B", "  ^"},
 		{path, `é "B C`, "call path: the quote is not closed", "  ^"},
 		{path, `A "B\qC"`, `call path: unknown escape: \\ is a backslash, \" a quote`, "    ^"},
@@ -52,7 +52,7 @@ func TestSyntaxErrors(t *testing.T) {
 		{path, "A | B", `call path: a path ends here: a function of this name is written "|"`, "  ^"},
 		{path, "A @", "call path: an aspect's name must follow the @", "  ^"},
 		{split, "A B", "split: want a bar with blanks around it, as in P1 | P2, but nothing is left", "   ^"},
-		{split, "A | ..B", "split: a path begins with an element: nothing stands before this ..", "    ^"},
+		{split, "A | ..B", "split: a path begins with an element: nothing is before this ..", "    ^"},
 		{split, "A | B | C", `split: the second part ends here: a function of this name is written "|"`, "      ^"},
 		{expr, "A and", "prune expression: want a call path, but nothing is left", "     ^"},
 		{expr, "A and or B", `prune expression: want a call path before or; a function of this name is written "or"`, "      ^"},

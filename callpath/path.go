@@ -3,7 +3,7 @@
 //
 //   - Parse, ParseExpr and ParseSplit read paths, prune expressions and splits; String prints what they read.
 //   - Compile makes a path into a Matcher: an automaton over the frames of a tree, which refinements walk too.
-//   - Cost is the sum of the hits of the stacks that satisfy a path; Unknown tells which names do not occur.
+//   - Cost is the sum of the hits of the stacks that satisfy a path; Unknown finds the names that do not occur.
 package callpath
 
 import (
@@ -26,11 +26,11 @@ type Path struct {
 type Element struct {
 	Name string
 
-	// Literal says that a name which begins with "@" is a frame's all the same. It is false for every other name.
+	// Literal reports that a name which begins with "@" is the name of a frame. It is false for all other names.
 	Literal bool
 }
 
-// Frame is the element that names a frame.
+// Frame returns the element that names a frame.
 func Frame(name string) Element {
 	return Element{Name: name, Literal: strings.HasPrefix(name, "@")}
 }
@@ -38,18 +38,18 @@ func Frame(name string) Element {
 // Aspect reports whether the element is an aspect.
 func (e Element) Aspect() bool { return strings.HasPrefix(e.Name, "@") && !e.Literal }
 
-// Of is the path of one element.
+// Of returns the path of one element.
 func Of(e Element) Path { return Path{Elements: []Element{e}} }
 
-// Root is the path of a tree's root.
+// Root returns the path of a tree's root.
 func Root(t *calltree.Tree) Path { return Of(Frame(t.Root())) }
 
-// Then is the path P e, or P ..e. It shares nothing with p.
+// Then returns the path P e, or P ..e. It shares no memory with p.
 func (p Path) Then(e Element, extended bool) Path {
 	return p.Join(extended, Of(e))
 }
 
-// Join is the path P1 P2, or P1 ..P2. It shares nothing with either.
+// Join returns the path P1 P2, or P1 ..P2. It shares no memory with either.
 func (p Path) Join(extended bool, p2 Path) Path {
 	q := Path{
 		Elements: make([]Element, 0, len(p.Elements)+len(p2.Elements)),
@@ -60,18 +60,18 @@ func (p Path) Join(extended bool, p2 Path) Path {
 	return q
 }
 
-// Prefix is the path of the first n elements, n at least 1. It shares its slices with p.
+// Prefix returns the path of the first n elements; n is at least 1. It shares its slices with p.
 func (p Path) Prefix(n int) Path {
 	return Path{Elements: p.Elements[:n:n], Extended: p.Extended[: n-1 : n-1]}
 }
 
-// Last is the last element, and whether an extended spec leads to it.
+// Last returns the last element, and reports whether an extended spec leads to it.
 func (p Path) Last() (e Element, extended bool) {
 	n := len(p.Elements)
 	return p.Elements[n-1], n > 1 && p.Extended[n-2]
 }
 
-// String prints the path so that Parse reads it back. Equal paths print equally.
+// String prints the path so that Parse can read it. Equal paths print equally.
 func (p Path) String() string {
 	var b strings.Builder
 	for i, e := range p.Elements {
@@ -86,7 +86,7 @@ func (p Path) String() string {
 	return b.String()
 }
 
-// String prints the element, in double quotes where a path needs them.
+// String prints the element, in double quotes if a path needs them.
 func (e Element) String() string {
 	if e.Literal || needsQuotes(e.Name) {
 		return strconv.Quote(e.Name)
@@ -94,7 +94,7 @@ func (e Element) String() string {
 	return e.Name
 }
 
-// needsQuotes reports whether a bare name would be read as something else.
+// needsQuotes reports whether Parse would read the bare name as something else.
 func needsQuotes(name string) bool {
 	switch name {
 	case "", "@", "|", "and", "or", "not":

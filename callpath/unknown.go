@@ -11,8 +11,8 @@ import (
 	"github.com/cpprof/cpprof/internal/edit"
 )
 
-// Unknown says which elements of p occur nowhere in the tree, one sentence each, with the closest names that do
-// occur: such a path costs nothing, and often it is a slip of the pen.
+// Unknown names the elements of p that do not occur in the tree, one sentence each, with the closest names that do
+// occur. Such a path costs nothing, and often it is a typing mistake.
 func Unknown(t *calltree.Tree, m *calltree.Membership, p Path) []string {
 	var said []string
 	var occurring []bool
@@ -36,8 +36,8 @@ func Unknown(t *calltree.Tree, m *calltree.Membership, p Path) []string {
 	return said
 }
 
-// Misspelt says which functions of the paths occur nowhere in the tree, as Unknown does; it is nil if all occur. Typed time,
-// classes and aspects may well cost nothing, and are passed over.
+// Misspelt returns an error that names the functions of the paths that do not occur in the tree, as Unknown does; it
+// returns nil if all occur. It ignores typed time, classes and aspects, which may rightly cost nothing.
 func Misspelt(t *calltree.Tree, m *calltree.Membership, paths ...Path) error {
 	var said []string
 	for _, p := range paths {
@@ -52,7 +52,7 @@ func Misspelt(t *calltree.Tree, m *calltree.Membership, paths ...Path) error {
 	return errors.New(strings.Join(said, "; "))
 }
 
-// Aspects checks that the aspects of paths are defined; the error names those that one may have meant.
+// Aspects checks that the aspects of paths are defined; the error suggests similar names.
 func Aspects(m *calltree.Membership, paths ...Path) error {
 	for _, p := range paths {
 		for _, e := range p.Elements {
@@ -107,10 +107,10 @@ func hasMember(m *calltree.Membership, aspect string, occurring []bool) bool {
 	return false
 }
 
-// maxSuggestions and maxCompared bound what is suggested, and the length of the names that are compared.
+// maxSuggestions limits the number of suggestions, and maxCompared the length of the names that are compared.
 const maxSuggestions, maxCompared = 3, 200
 
-// suggest names those that look like what a person may have meant.
+// suggest returns a question with the known names closest to name, or "".
 func suggest(name string, known []Element) string {
 	type candidate struct {
 		element  Element
@@ -135,8 +135,8 @@ func suggest(name string, known []Element) string {
 	return ": did you mean " + strings.Join(names, ", or ") + "?"
 }
 
-// distance tells how far two names are apart, and whether they look alike at all: one is a part of the other, as
-// work.Do of example.com/work.Do, or few letters differ.
+// distance returns how far two names are apart, and reports whether they are similar at all: one is a part of the other,
+// as work.Do is of example.com/work.Do, or few letters differ.
 func distance(a, b string) (int, bool) {
 	a, b = strings.ToLower(a), strings.ToLower(b)
 	if len(a) > 2 && strings.Contains(b, a) {

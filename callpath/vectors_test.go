@@ -8,7 +8,7 @@ import (
 	"github.com/cpprof/cpprof/internal/vectors"
 )
 
-// TestVectorsCost holds every cost of the vectors against Cost; package refine does the rest.
+// TestVectorsCost compares every cost of the vectors with Cost; package refine tests the refinements.
 func TestVectorsCost(t *testing.T) {
 	for _, file := range vectors.Files(t, "callpath*.json") {
 		f, err := os.Open(file)

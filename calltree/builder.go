@@ -29,7 +29,7 @@ type weights struct {
 	denominator *big.Rat
 	whole       []int64              // by node: hits with denominator 1
 	parts       map[partKey]int64    // hits with other denominators
-	large       map[partKey]*big.Int // what does not fit the two above; denominator 1 too
+	large       map[partKey]*big.Int // sums too large for whole and parts, also with denominator 1
 	odd         map[int32][]*big.Rat // hits whose numerator or denominator needs more than 64 bits
 }
 
@@ -53,16 +53,16 @@ func (b *Builder) AddMetric(name, unit string) int {
 	return len(b.metrics) - 1
 }
 
-// SetDenominator says what costs in a metric are fractions of. Without it, they are fractions of all hits
-// (of the absolute value of their sum).
+// SetDenominator sets what costs in a metric are fractions of. Without it, they are fractions of the absolute value of
+// the sum of all hits.
 func (b *Builder) SetDenominator(metric int, d *big.Rat) {
 	b.metrics[metric].denominator = new(big.Rat).Set(d)
 }
 
-// Symbols is the table that the builder's frames are interned in.
+// Symbols returns the table in which the builder's frames are interned.
 func (b *Builder) Symbols() *Symbols { return b.syms }
 
-// Len is the number of nodes so far.
+// Len returns the number of nodes so far.
 func (b *Builder) Len() int { return len(b.parent) }
 
 // Child returns the node for a call of f from the given node.
@@ -139,8 +139,8 @@ func addFits(a, b int64) (int64, bool) {
 	return s, (s > a) == (b > 0)
 }
 
-// Tree lays the stacks out in preorder, siblings in the order in which they came. It fails for more nodes than
-// an int32 counts. The builder must not be used afterwards.
+// Tree lays the stacks out in preorder; siblings keep the order in which they were added. It fails if there are more
+// nodes than an int32 can count. The builder must not be used afterwards.
 func (b *Builder) Tree() (*Tree, error) {
 	if len(b.parent) > math.MaxInt32 {
 		return nil, fmt.Errorf("call tree: %d nodes are more than the %d that can be numbered", len(b.parent), math.MaxInt32)
@@ -162,9 +162,10 @@ func (b *Builder) Tree() (*Tree, error) {
 	return t, nil
 }
 
-// preorder numbers nodes whose parents come before them: order[new] = old, at[old] = new. A node's number is that of its
-// parent, plus 1, plus the sizes of its siblings' subtrees that came before. It needs no recursion, which a deep tree might not
-// survive: the sizes are summed up from the last node to the first, and then next says for each node where its next child goes.
+// preorder numbers nodes whose parents come before them: order[new] = old, at[old] = new. A node's number is its
+// parent's number, plus 1, plus the sizes of the subtrees of the siblings before it. It uses no recursion, which could
+// overflow the stack for a deep tree: it sums the sizes from the last node to the first; then next holds, for each node,
+// the number of its next child.
 //
 //	old     0   1   2   3   4      calls as they came: *, a, d, a b, a c
 //	parent -1   0   0   1   1
@@ -180,7 +181,7 @@ func preorder(parent []int32) (order, at []int32) {
 		}
 	}
 	at = make([]int32, n)
-	next := make([]int32, n) // where the next child of a node goes
+	next := make([]int32, n) // the number of a node's next child
 	next[0] = 1
 	for i := 1; i < n; i++ {
 		p := parent[i]
@@ -195,8 +196,8 @@ func preorder(parent []int32) (order, at []int32) {
 	return order, at
 }
 
-// subtreeEnds returns where the subtree of each node of a preorder ends. From the last node to the first, a leaf ends right
-// behind itself, and hands its end up to a parent that has none yet: the last child comes first.
+// subtreeEnds returns the end of each node's subtree, for nodes in preorder. It goes from the last node to the first: a
+// leaf ends right behind itself, and a parent takes the end of its last child, which is the first one that it meets.
 func subtreeEnds(parent []int32) []int32 {
 	end := make([]int32, len(parent))
 	for i := len(parent) - 1; i >= 0; i-- {
@@ -210,7 +211,7 @@ func subtreeEnds(parent []int32) []int32 {
 	return end
 }
 
-// metric brings all hits to one scale and lays them out in planes.
+// metric converts all hits to one scale and lays them out in planes.
 func (w *weights) metric(parent, at []int32) *Metric {
 	m := &Metric{Name: w.name, Unit: w.unit, Denominator: w.denominator, scale: w.scale()}
 	if !w.small(m, parent, at) {
@@ -223,8 +224,8 @@ func (w *weights) metric(parent, at []int32) *Metric {
 	return m
 }
 
-// scale is the least common multiple of all denominators: with it, all hits are integers. Goroutines that share P processors
-// and e rivals make few different denominators, so that it mostly stays small.
+// scale returns the least common multiple of all denominators: with it, all hits are integers. It mostly stays small,
+// because goroutines that share P processors and e rivals have few different denominators.
 func (w *weights) scale() *big.Int {
 	l := big.NewInt(1)
 	seen := map[int64]bool{1: true}
@@ -249,8 +250,8 @@ func (w *weights) scale() *big.Int {
 	return l
 }
 
-// small fills one plane, if the scaled hits of all nodes together fit an int64. It sums up absolute values, so that no sum
-// over some of the nodes can overflow either; if they don't fit, it returns false, and big does the work.
+// small fills one plane if the scaled hits of all nodes together fit an int64, and reports whether they do; otherwise,
+// big does the work. It sums absolute values, so that no sum over some of the nodes can overflow either.
 func (w *weights) small(m *Metric, parent, at []int32) bool {
 	if len(w.large) > 0 || len(w.odd) > 0 || !m.scale.IsInt64() {
 		return false
@@ -301,7 +302,7 @@ func (w *weights) big(m *Metric, parent, at []int32) {
 		}
 		v.Add(v, product.Mul(num, by))
 	}
-	// Denominators are few, and dividing is dear.
+	// Denominators are few, and divisions are slow.
 	factors := make(map[int64]*big.Int)
 	factor := func(den int64) *big.Int {
 		f := factors[den]
@@ -331,8 +332,8 @@ func (w *weights) big(m *Metric, parent, at []int32) {
 	m.planes = digits(own, parent)
 }
 
-// digits spreads numbers over planes in base 2^32; the digits of a negative number are negative. For example, 2^32 + 5 is 5 in
-// the first plane and 1 in the second, and its negative is -5 and -1.
+// digits writes numbers in base 2^32, one plane for each digit; the digits of a negative number are negative. For
+// example, 2^32 + 5 is 5 in the first plane and 1 in the second, and -(2^32 + 5) is -5 and -1.
 func digits(own []*big.Int, parent []int32) []Plane {
 	width := 1
 	for _, v := range own {
@@ -353,7 +354,7 @@ func digits(own []*big.Int, parent []int32) []Plane {
 	return planes
 }
 
-// digitAt is the k-th digit of v.
+// digitAt returns the k-th digit of v.
 func digitAt(v *big.Int, k int) int64 {
 	words := v.Bits()
 	at := k * planeBits

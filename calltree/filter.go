@@ -1,7 +1,7 @@
 package calltree
 
-// Filter returns the tree of the stacks that are kept, by node. Hits of the others go, and with them the nodes that
-// no stack with hits needs; the root stays, and so do denominators: costs remain fractions of the whole.
+// Filter returns the tree of the stacks whose nodes are marked in kept. It removes the hits of all other stacks, and the
+// nodes that no stack with hits needs. The root stays, and so do denominators: costs remain fractions of the whole.
 func (t *Tree) Filter(kept []bool) *Tree {
 	needed := make([]bool, t.Len())
 	for _, m := range t.metrics {
@@ -63,8 +63,8 @@ func (t *Tree) take(kept, needed []bool) *Tree {
 	return f
 }
 
-// BelowRoot returns the tree of the root's only child. It returns false if the root has more children, none, or hits of
-// its own.
+// BelowRoot returns the tree of the root's only child. It returns false if the root has no child, several children, or
+// hits of its own.
 func (t *Tree) BelowRoot() (*Tree, bool) {
 	if t.Len() < 2 || int(t.end[1]) != t.Len() {
 		return nil, false

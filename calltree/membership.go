@@ -1,13 +1,13 @@
 package calltree
 
-// A Membership says which true functions of one Symbols table belong to which named sets. Aspects are such
-// sets (package aspects makes them from patterns); sets are numbered in the order of Names.
+// A Membership records which true functions of one Symbols table are in which named sets. Aspects are such sets (package
+// aspects makes them from patterns). Sets are numbered in the order of Names.
 type Membership struct {
 	names []string
-	sets  [][]int32 // by Func: the sets that it belongs to, ascending
+	sets  [][]int32 // by Func: the sets that it is in, ascending
 }
 
-// NewMembership asks belongs for every set and every true function. Typed time, classes and the root belong to none.
+// NewMembership calls belongs for every set and every true function. Typed time, classes and the root are in no set.
 func NewMembership(syms *Symbols, names []string, belongs func(set int, function string) bool) *Membership {
 	m := &Membership{names: names, sets: make([][]int32, syms.Len())}
 	for f := range m.sets {
@@ -23,10 +23,10 @@ func NewMembership(syms *Symbols, names []string, belongs func(set int, function
 	return m
 }
 
-// Names are the names of the sets, with their "@".
+// Names returns the names of the sets, with their "@".
 func (m *Membership) Names() []string { return m.names }
 
-// Set returns the number of a set by its name, or -1.
+// Set returns the number of the set with the given name, or -1.
 func (m *Membership) Set(name string) int32 {
 	for i, n := range m.names {
 		if n == name {
@@ -36,7 +36,7 @@ func (m *Membership) Set(name string) int32 {
 	return -1
 }
 
-// Of returns the sets that f belongs to. Functions interned after the membership was made belong to none.
+// Of returns the sets that contain f. A function interned after the membership was made is in no set.
 func (m *Membership) Of(f Func) []int32 {
 	if m == nil || int(f) >= len(m.sets) {
 		return nil

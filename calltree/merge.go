@@ -5,14 +5,16 @@ import (
 	"math/big"
 )
 
-// Merge returns the tree of the stacks of two trees, which meet by name. Its first metric is the sum of the hits and of the
-// denominators of both; the second has those of a, the third those of b (see Sides). It is about the first metrics of a
-// and b, whose roots and units have to be the same. For example, if "* f" has 3 of 10 hits in a and 1 of 5 in b, it has 4 of 15,
-// 3 of 10, and 1 of 5. The first metric is for refining both at once; what an entry costs comes from the other two.
+// Merge returns one tree with the stacks of two trees; frames are the same if their names are. It uses the first metric
+// of a and of b; both trees must have the same root and unit. The first metric of the result has the sums of the hits
+// and of the denominators of both, the second has those of a, and the third those of b (see Sides). For example, if "*
+// f" has 3 of 10 hits in a and 1 of 5 in b, it has 4 of 15, 3 of 10, and 1 of 5. The first metric serves to refine both
+// trees at once; the costs of an entry come from the other two.
 func Merge(a, b *Tree) (*Tree, error) {
 	m, o := a.Main(), b.Main()
 	if a.Root() != b.Root() || m.Unit != o.Unit {
-		return nil, fmt.Errorf("merge call trees: %s, in %s, and %s, in %s, have nothing in common", a.Root(), m.Unit, b.Root(), o.Unit)
+		return nil, fmt.Errorf("merge call trees: one is of %s in %s, the other of %s in %s: choose the same view and unit for both",
+			a.Root(), m.Unit, b.Root(), o.Unit)
 	}
 	to := NewBuilder(new(Symbols), a.Root(), m.Name, m.Unit)
 	to.SetDenominator(0, new(big.Rat).Add(m.Denominator, o.Denominator))
@@ -46,7 +48,7 @@ func (b *Builder) addTree(t *Tree, metrics ...int) {
 	}
 }
 
-// Sides returns the two trees that a tree was merged of. It may also be what was left of a merged tree by a filter.
+// Sides returns the two trees that t was merged from. t may also be a filtered merged tree.
 func (t *Tree) Sides() (a, b *Tree) { return t.Only(1), t.Only(2) }
 
 // Only returns the same tree with one of its metrics.

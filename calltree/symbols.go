@@ -5,10 +5,10 @@ import "strings"
 // A Func is an interned frame name of one Symbols table. Equal names are equal Funcs.
 type Func int32
 
-// None is no function: what Lookup gives for a name that no frame has.
+// None is no function: Lookup returns it for a name that no frame has.
 const None Func = -1
 
-// Kind tells what a frame is (design "Stack"; CPPROFJ, section 4). It follows from the name alone.
+// Kind is the kind of a frame (design "Stack"; CPPROFJ, section 4). It depends only on the name.
 type Kind uint8
 
 const (
@@ -21,7 +21,7 @@ const (
 // RootName is the root of every tree that is not a Thread View.
 const RootName = "*"
 
-// KindOf tells the kind of a frame by its name.
+// KindOf returns the kind of the frame with the given name.
 func KindOf(name string) Kind {
 	switch {
 	case name == RootName:
@@ -41,7 +41,7 @@ type Symbols struct {
 	index map[string]Func
 }
 
-// Intern returns the Func of a name, a new one where the name is new.
+// Intern returns the Func of a name, and adds the name if it is new.
 func (s *Symbols) Intern(name string) Func {
 	if f, ok := s.index[name]; ok {
 		return f
@@ -64,7 +64,7 @@ func (s *Symbols) Lookup(name string) Func {
 	return None
 }
 
-// Len is the number of names; Funcs run from 0 to Len-1.
+// Len returns the number of names; Funcs run from 0 to Len-1.
 func (s *Symbols) Len() int { return len(s.names) }
 
 // Name returns the name of f.

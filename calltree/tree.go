@@ -11,10 +11,10 @@
 //	own      0  0  2  3  1
 //	cum      6  5  2  3  1    own, and that of all nodes below
 //
-// Hits are exact. A metric holds them as integers over one scale: with hits of 1/2 and 1/3 in a tree, the scale is 6,
-// and the integers are 3 and 2. If one int64 does not hold their total, they are spread over several planes of int64, each
-// with one digit in base 2^32 of every node's number. So every analysis adds up int64, plane by plane, and Metric.Hits
-// puts the sums together at its end. If all hits are small, there is one plane, and no big number is touched.
+// Hits are exact. A metric stores them as integers over one scale: with hits of 1/2 and 1/3 in a tree, the scale is 6,
+// and the integers are 3 and 2. If their total does not fit one int64, they are split into several planes of int64, each
+// of which has one digit in base 2^32 of every node's number. So every analysis adds int64 values, plane by plane, and
+// Metric.Hits combines the sums at the end. If all hits are small, there is one plane, and no big number is needed.
 package calltree
 
 import (
@@ -31,7 +31,7 @@ type Tree struct {
 	metrics []*Metric
 }
 
-// CallsName is the name of the metric that counts how often a context was entered, in trees for which that is known.
+// CallsName is the name of the metric that counts how often a context was entered, if a tree has it.
 const CallsName = "calls"
 
 // A Metric is one weight of every node.
@@ -39,25 +39,25 @@ type Metric struct {
 	Name string // "time", "alloc_space"
 	Unit string // of a hit: "samples", "seconds", "bytes"
 
-	// Denominator is what a cost is a fraction of, in hits. It is at least 0; with 0 every cost is 0.
+	// Denominator is what a cost is a fraction of, in hits. It is never negative; if it is 0, every cost is 0.
 	Denominator *big.Rat
 
-	scale  *big.Int // what the planes count is 1/scale of a hit
+	scale  *big.Int // the planes count in units of 1/scale of a hit
 	planes []Plane
 }
 
-// A Plane is one digit (base 2^32, the first the least) of the scaled hits of every node: of the stack that ends
-// at the node (Own), and of all stacks that run through it (Cum). Sums over any set of nodes fit an int64: a digit has 32
-// bits, and there are fewer than 2^31 nodes. That is why Cum is no digit itself: carries stay where they are until Join adds
-// up the planes.
+// A Plane is one digit (in base 2^32, the least significant first) of the scaled hits of every node: of the stack that
+// ends at the node (Own), and of all stacks that run through it (Cum). Sums over any set of nodes fit an int64: a digit
+// has 32 bits, and there are fewer than 2^31 nodes. So a Cum may exceed one digit: no carry moves to the next plane
+// until Join adds up the planes.
 type Plane struct {
 	Own, Cum []int64
 }
 
-// Len is the number of nodes, at least 1.
+// Len returns the number of nodes, at least 1.
 func (t *Tree) Len() int { return len(t.parent) }
 
-// Symbols is the table of the tree's frame names.
+// Symbols returns the table of the tree's frame names.
 func (t *Tree) Symbols() *Symbols { return t.syms }
 
 // Parents returns each node's parent; that of node 0 is -1.
@@ -69,10 +69,10 @@ func (t *Tree) Funcs() []Func { return t.fn }
 // Ends returns for each node the end of its subtree: the first node after it that is not below it.
 func (t *Tree) Ends() []int32 { return t.end }
 
-// Root is the name of the root's frame.
+// Root returns the name of the root's frame.
 func (t *Tree) Root() string { return t.syms.Name(t.fn[0]) }
 
-// Named returns the frame that a name stands for in this tree, or None: "*" is the root, whatever its own name.
+// Named returns the tree's frame of the given name, or None. "*" is the root, whatever its own name is.
 func (t *Tree) Named(name string) Func {
 	if name == RootName {
 		return t.fn[0]
@@ -80,10 +80,10 @@ func (t *Tree) Named(name string) Func {
 	return t.syms.Lookup(name)
 }
 
-// Metrics are the tree's weights, at least one.
+// Metrics returns the tree's metrics, at least one.
 func (t *Tree) Metrics() []*Metric { return t.metrics }
 
-// Main is the first metric: the one that refinements and costs are of.
+// Main returns the first metric: refinements and costs use it.
 func (t *Tree) Main() *Metric { return t.metrics[0] }
 
 // Frames returns the stack of a node, root first.
@@ -100,19 +100,19 @@ func (t *Tree) Frames(n int32) []string {
 	return frames
 }
 
-// BeginsPart tells for each frame whether it begins another goroutine's part of the stack when it stands
-// below the root: the class frames do (design "Stack").
+// BeginsPart reports whether f begins another goroutine's part of the stack if it is below the root: class frames do
+// (design "Stack").
 func (t *Tree) BeginsPart(f Func) bool { return t.syms.kinds[f] == Class }
 
-// Planes are the digits of the metric's hits.
+// Planes returns the digits of the metric's hits.
 func (m *Metric) Planes() []Plane { return m.planes }
 
-// Integral reports whether one plane of whole hits is all there is.
+// Integral reports whether the metric has one plane, of whole hits.
 func (m *Metric) Integral() bool {
 	return len(m.planes) == 1 && m.scale.IsInt64() && m.scale.Int64() == 1
 }
 
-// Hits returns the exact hits of sums taken from the planes: sums[i] from plane i.
+// Hits returns the exact hits for sums over the planes: sums[i] is from plane i.
 func (m *Metric) Hits(sums ...int64) *big.Rat {
 	if len(sums) == 1 && m.scale.IsInt64() {
 		return big.NewRat(sums[0], m.scale.Int64())
@@ -120,8 +120,8 @@ func (m *Metric) Hits(sums ...int64) *big.Rat {
 	return new(big.Rat).SetFrac(Join(sums), m.scale)
 }
 
-// Join puts the digits of a number together (see Plane). Digits may have more than 32 bits, as sums have, and any sign: of
-// [5, 1] it is 5 + 1*2^32.
+// Join returns the number with the given digits (see Plane). As they may be sums, digits may have more than 32 bits, and
+// any sign: for [5, 1], it returns 5 + 1*2^32.
 func Join(sums []int64) *big.Int {
 	v := new(big.Int)
 	for i := len(sums) - 1; i >= 0; i-- {
@@ -157,7 +157,7 @@ func (m *Metric) Cost(hits *big.Rat) *big.Rat {
 	return new(big.Rat).Quo(hits, m.Denominator)
 }
 
-// Check reports whether everything that this package says of a tree holds.
+// Check verifies every property of a tree that this package documents.
 func (t *Tree) Check() error {
 	n := len(t.parent)
 	if n == 0 {
@@ -199,7 +199,7 @@ func (t *Tree) Check() error {
 	return nil
 }
 
-// followsSibling reports whether the node before i ends a sibling of i below p.
+// followsSibling reports whether i-1 is the last node of the subtree of a sibling of i below p.
 func (t *Tree) followsSibling(i, p int32) bool {
 	m := i - 1
 	for m > p && t.parent[m] != p {
@@ -226,7 +226,7 @@ func (t *Tree) checkMetric(m *Metric) error {
 	return nil
 }
 
-// cumulate sums own hits up to the root.
+// cumulate adds own hits up towards the root.
 func cumulate(parent []int32, own []int64) []int64 {
 	cum := make([]int64, len(own))
 	copy(cum, own)

@@ -9,13 +9,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A stack with hits, as a test has it.
+// A weighed stack is a stack with its hits.
 type weighed struct {
 	frames []string
 	hits   *big.Rat
 }
 
-// drawRat draws hits of all sizes: whole, fractions with a few denominators, and what needs several planes.
+// drawRat draws hits of all sizes: whole ones, fractions with a few denominators, and some that need several planes.
 func drawRat(t *rapid.T) *big.Rat {
 	switch rapid.IntRange(0, 9).Draw(t, "size") {
 	case 0:
@@ -62,7 +62,7 @@ func hasPrefix(stack, prefix []string) bool {
 	return true
 }
 
-// Every node's hits are the exact sum over the stacks that were put in, whatever their size.
+// Every node's hits are the exact sum over the stacks that were added, whatever their size.
 func TestHitsAreExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		stacks := drawStacks(t)
@@ -88,7 +88,7 @@ func TestHitsAreExact(t *testing.T) {
 	})
 }
 
-// A filtered tree holds the kept stacks, no more, over the same denominator.
+// A filtered tree has exactly the kept stacks, over the same denominator.
 func TestFilter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		stacks := drawStacks(t)
@@ -123,7 +123,7 @@ func TestFilter(t *testing.T) {
 	})
 }
 
-// Whole hits take one plane and no scale; so do fractions that one int64 holds.
+// Whole hits need one plane and no scale; fractions that fit one int64 need one plane.
 func TestSmallHitsTakeOnePlane(t *testing.T) {
 	tree := build(t, []weighed{{[]string{"a"}, big.NewRat(3, 1)}, {[]string{"b"}, big.NewRat(4, 1)}})
 	if !tree.Main().Integral() {
@@ -142,7 +142,7 @@ func TestSmallHitsTakeOnePlane(t *testing.T) {
 	}
 }
 
-// The default denominator is all hits; a set one stays, and cost is hits over it.
+// The default denominator is all hits; a denominator that was set stays. A cost is the hits divided by it.
 func TestCost(t *testing.T) {
 	b := NewBuilder(new(Symbols), "go:main.main", "time", "samples")
 	b.Add(0, b.Stack("a"), 1, 2)
@@ -193,7 +193,7 @@ func TestKindOf(t *testing.T) {
 	}
 }
 
-// A tree in which one thing was broken is told by that thing.
+// Check reports each broken property.
 func TestCheckTellsWhatIsBroken(t *testing.T) {
 	good := func() *Tree {
 		return build(t, []weighed{
@@ -248,7 +248,7 @@ func TestMembership(t *testing.T) {
 	}
 }
 
-// The root goes by "*", too, whatever it is called.
+// "*" is the root, whatever the root's name is.
 func TestNamed(t *testing.T) {
 	b := NewBuilder(new(Symbols), "go:main.main", "time", "samples")
 	b.Stack("main.main")
@@ -264,7 +264,7 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// The tree of the root's only child has all that the tree has but the root.
+// The tree of the root's only child has all nodes but the root.
 func TestBelowRoot(t *testing.T) {
 	b := NewBuilder(new(Symbols), RootName, "time", "s")
 	b.Add(0, b.Stack("thread", "f"), 1, 3)

@@ -29,7 +29,7 @@ func holding(t *calltree.Tree, ms []*callpath.Matcher, e callpath.Expr) []bool {
 		satisfied[i] = a.Satisfied(states[i])
 	}
 	kept := make([]bool, t.Len())
-	kept[0] = e.Holds(satisfied)
+	kept[0] = e.Eval(satisfied)
 	depths := newScratch(t)
 	defer depths.release()
 	depth := depths.at
@@ -48,7 +48,7 @@ func holding(t *calltree.Tree, ms []*callpath.Matcher, e callpath.Expr) []bool {
 		}
 		kept[n] = kept[parents[n]]
 		if changed {
-			kept[n] = e.Holds(satisfied)
+			kept[n] = e.Eval(satisfied)
 		}
 		n++
 		if done { // nothing can change below
