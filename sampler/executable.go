@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 )
@@ -41,6 +42,15 @@ func ReadExecutable(path string) (Executable, error) {
 	return e, nil
 }
 
+// Foreign returns an error if the program was built for another system or processor than cpprof.
+func (e Executable) Foreign() error {
+	if e.OS == runtime.GOOS && e.Arch == runtime.GOARCH {
+		return nil
+	}
+	return fmt.Errorf("%s was built for %s/%s: this cpprof records only programs for %s/%s",
+		e.Path, e.OS, e.Arch, runtime.GOOS, runtime.GOARCH)
+}
+
 // StartsPrograms reports whether the go command, with these arguments, runs programs that are not the toolchain's. It is
 // false for other programs.
 func (e Executable) StartsPrograms(args []string) bool {
@@ -67,7 +77,7 @@ func (e *Executable) format(path string) error {
 	}
 	defer f.Close()
 	if x, err := elf.NewFile(f); err == nil {
-		e.OS, e.Arch, e.Entry = elfSystem(x), elfArches[x.Machine], x.Entry
+		e.OS, e.Arch, e.Entry = elfSystem(x), elfArch(x.Machine), x.Entry
 		e.DWARF = x.Section(".debug_info") != nil || x.Section(".zdebug_info") != nil
 		return nil
 	}
@@ -93,6 +103,14 @@ var (
 	peArches    = map[uint16]string{pe.IMAGE_FILE_MACHINE_AMD64: "amd64", pe.IMAGE_FILE_MACHINE_ARM64: "arm64"}
 	machoArches = map[macho.Cpu]string{macho.CpuAmd64: "amd64", macho.CpuArm64: "arm64"}
 )
+
+// elfArch returns the GOARCH of a processor, or the name that ELF has for one that cpprof does not know.
+func elfArch(m elf.Machine) string {
+	if arch, ok := elfArches[m]; ok {
+		return arch
+	}
+	return strings.ToLower(strings.TrimPrefix(m.String(), "EM_"))
+}
 
 func elfSystem(x *elf.File) string {
 	if x.OSABI == elf.ELFOSABI_FREEBSD {

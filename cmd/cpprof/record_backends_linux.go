@@ -11,7 +11,11 @@ const defaultBackend = snapshot.Name
 
 func init() {
 	backends[snapshot.Name] = backend{rate: 100, open: func(path string) (func(*sampler.Process) (sampler.Backend, error), error) {
-		if _, err := sampler.ReadExecutable(path); err != nil {
+		e, err := sampler.ReadExecutable(path)
+		if err == nil {
+			err = e.Foreign()
+		}
+		if err != nil {
 			return nil, err
 		}
 		return func(p *sampler.Process) (sampler.Backend, error) { return snapshot.Attach(p) }, nil

@@ -4,6 +4,8 @@ package main
 
 import (
 	"bytes"
+	"debug/elf"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"os"
@@ -297,6 +299,20 @@ func launchRecording(t *testing.T, program string, args ...string) (*recorder, i
 	}
 }
 
+// writeForeign copies a program, and makes it one for another processor as far as its header says.
+func writeForeign(t *testing.T, program, to string) {
+	t.Helper()
+	text, err := os.ReadFile(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const machine = 18 // offset of e_machine in an ELF header
+	binary.LittleEndian.PutUint16(text[machine:], uint16(elf.EM_386))
+	if err := os.WriteFile(to, text, 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // What can't be recorded is refused in one line that says why, and what to do.
 func TestRecordRefuses(t *testing.T) {
 	if runtime.GOOS != "linux" {
@@ -306,6 +322,8 @@ func TestRecordRefuses(t *testing.T) {
 	script := filepath.Join(dir, "script")
 	text := filepath.Join(dir, "text")
 	stripped := fixture.BuildOnce(t, "lifecycle", "-ldflags=-s -w")
+	foreign := filepath.Join(dir, "foreign")
+	writeForeign(t, stripped, foreign)
 	for name, mode := range map[string]os.FileMode{script: 0o755, text: 0o644} {
 		if err := os.WriteFile(name, []byte("#!/bin/sh\nsleep 1\n"), mode); err != nil {
 			t.Fatal(err)
@@ -322,6 +340,8 @@ func TestRecordRefuses(t *testing.T) {
 		want   string
 	}{
 		{nil, exitUsage, "give a command"},
+		{[]string{"--", foreign}, exitFailed, "foreign was built for linux/386: this cpprof records only programs for linux/" + runtime.GOARCH},
+		{[]string{"--backend", "delve", "--", foreign}, exitFailed, "foreign was built for linux/386"},
 		{[]string{"-p", "1", "--", "true"}, exitUsage, "not both"},
 		{[]string{"--rate", "0", "--", "true"}, exitUsage, "--rate 0"},
 		{[]string{"--rate", "-1", "--", "true"}, exitUsage, "rate -1"},

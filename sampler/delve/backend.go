@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/maphash"
 	"os"
-	"runtime"
 	"time"
 
 	"github.com/go-delve/delve/pkg/proc"
@@ -54,13 +53,6 @@ type print struct {
 
 // Attach makes ready to sample a process that runs the binary. The process is not halted by it.
 func (b *Binary) Attach(p *sampler.Process) (*Backend, error) {
-	if b.info.OS != runtime.GOOS || b.info.Arch != runtime.GOARCH {
-		return nil, &sampler.TargetError{
-			PID:    p.PID,
-			What:   fmt.Sprintf("the program was built for %s/%s", b.info.OS, b.info.Arch),
-			Advice: fmt.Sprintf("only programs for %s/%s can be recorded here", runtime.GOOS, runtime.GOARCH),
-		}
-	}
 	h, err := newHalter(p.PID, p.Launched)
 	if err != nil {
 		return nil, fmt.Errorf("attach to %d: %w", p.PID, err)

@@ -39,6 +39,9 @@ func Load(path string) (*Binary, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := info.Foreign(); err != nil {
+		return nil, err
+	}
 	if !info.DWARF {
 		return nil, fmt.Errorf("%s has no symbols: build it without -ldflags=-s and -w (go run and go test strip, too), or record with another backend", info.Path)
 	}

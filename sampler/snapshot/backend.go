@@ -52,8 +52,8 @@ func Attach(p *sampler.Process) (*Backend, error) {
 	}
 	b, err := newBackend(p, t)
 	if err != nil {
-		t.Close()
-		return nil, fmt.Errorf("attach to %d: %w", p.PID, err)
+		defer t.Close()
+		return nil, fmt.Errorf("attach to %d: %w", p.PID, t.because(err))
 	}
 	return b, nil
 }

@@ -45,10 +45,19 @@ func openTarget(pid int) (*target, error) {
 	}
 	t := &target{Process: p, numbers: halt.NewNumbers(p)}
 	if err := t.open(); err != nil {
-		p.Close()
-		return nil, fmt.Errorf("attach to %d: %w", pid, err)
+		defer p.Close()
+		return nil, fmt.Errorf("attach to %d: %w", pid, t.because(err))
 	}
 	return t, nil
+}
+
+// because returns the reason of an error of reading the process: what is read of one that is ending, or executes another
+// program, makes no sense, and that alone is worth saying.
+func (t *target) because(err error) error {
+	if gone := t.Settle(); gone != nil {
+		return gone
+	}
+	return err
 }
 
 func (t *target) open() error {

@@ -363,6 +363,31 @@ func TestSamplerKilled(t *testing.T) {
 	}
 }
 
+// A process that another sampler halts, too, is halted all the same: each waits for the other, and if that takes too long,
+// the error does not speak of permissions.
+func TestTwoSamplers(t *testing.T) {
+	g := start(t, "spin")
+	p := open(t, g)
+	start(t, "sampler:"+strconv.Itoa(g.Process.Pid))
+	halts, refused := 0, 0
+	for range 300 {
+		halt, err := haltAll(p)
+		switch {
+		case err == nil && halt.Threads > 0:
+			halts++
+		case err != nil && !strings.Contains(err.Error(), "trace"), errors.Is(err, os.ErrPermission):
+			t.Fatal(err)
+		default:
+			refused++
+		}
+	}
+	t.Logf("%d halts, %d refused", halts, refused)
+	if halts == 0 {
+		t.Error("the process was never halted")
+	}
+	g.line()
+}
+
 func TestOpenErrors(t *testing.T) {
 	if _, err := Open(1 << 30); err == nil || !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a process that isn't there: %v", err)

@@ -118,6 +118,16 @@ func tracerOf(pid, tid int) int {
 	return statusField(fmt.Sprintf("/proc/%d/task/%d/status", pid, tid), "TracerPid")
 }
 
+// processOf returns the number and the name of the process that a thread belongs to: 4711 (gdb).
+func processOf(tid int) string {
+	pid := statusField(fmt.Sprintf("/proc/%d/status", tid), "Tgid")
+	name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+	if err != nil {
+		return strconv.Itoa(pid)
+	}
+	return fmt.Sprintf("%d (%s)", pid, bytes.TrimSpace(name))
+}
+
 // isChild tells whether a process is a child of the sampler.
 func isChild(pid int) bool {
 	return statusField(fmt.Sprintf("/proc/%d/status", pid), "PPid") == os.Getpid()

@@ -178,6 +178,10 @@ func (w *worker) seize(h *Halted, tid int) error {
 		// It is traced by this thread already: it executed another program since it was seized under another number.
 		err = nil
 	}
+	for end := time.Now().Add(otherHalt); err == unix.EPERM && h.begin.IsZero() && time.Now().Before(end); {
+		pause(50)
+		err = seize(tid)
+	}
 	if err != nil {
 		t.state = gone
 		w.sweep()
@@ -191,7 +195,12 @@ func (w *worker) seize(h *Halted, tid int) error {
 	return nil
 }
 
-// refused tells why a thread could not be seized; nil where it just ended.
+// otherHalt is how long a halt waits, before it has halted anything, for a thread that another tracer has: another sampler
+// lets it go within a millisecond.
+const otherHalt = 3 * time.Millisecond
+
+// refused returns the reason why a thread could not be seized, nil if it just ended. The kernel's reason is "not permitted"
+// also for a thread that something else traces; whoever could open the process is permitted to trace it.
 func (w *worker) refused(tid int, err error) error {
 	if err == unix.ESRCH {
 		return nil
@@ -199,11 +208,14 @@ func (w *worker) refused(tid int, err error) error {
 	if st, e := readStat(tid); e != nil || st.state == 'Z' || st.state == 'X' {
 		return nil
 	}
-	if tracer := tracerOf(w.pid, tid); tracer != 0 {
-		return fmt.Errorf("halting thread %d of process %d: %w: thread %d traces it (a debugger, strace, another profiler)",
-			tid, w.pid, err, tracer)
+	if err != unix.EPERM {
+		return fmt.Errorf("halting thread %d of process %d: %w", tid, w.pid, err)
 	}
-	return fmt.Errorf("halting thread %d of process %d: %w", tid, w.pid, explain(w.pid, err))
+	by := "something else traced it at that moment, such as another cpprof"
+	if tracer := tracerOf(w.pid, tid); tracer != 0 {
+		by = fmt.Sprintf("process %s traces it: end that debugger or profiler first", processOf(tracer))
+	}
+	return fmt.Errorf("halting thread %d of process %d: %s", tid, w.pid, by)
 }
 
 // poll looks, without waiting and without consuming anything but a zombie, what became of a tracee.
