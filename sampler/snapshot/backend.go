@@ -193,7 +193,7 @@ func (b *Backend) finish(s *sampledata.Sample) {
 
 // failure says what an error means: the end of the target, or a sample lost.
 func (b *Backend) failure(err error) error {
-	if end := b.t.Settle(); end != nil {
+	if end := b.t.Diagnose(); end != nil {
 		err = end
 	}
 	switch {

@@ -54,7 +54,7 @@ func openTarget(pid int) (*target, error) {
 // because returns the reason of an error of reading the process: what is read of one that is ending, or executes another
 // program, makes no sense, and that alone is worth saying.
 func (t *target) because(err error) error {
-	if gone := t.Settle(); gone != nil {
+	if gone := t.Diagnose(); gone != nil {
 		return gone
 	}
 	return err

@@ -1,21 +1,29 @@
 // Package halt reads the memory of a running process and halts some of its threads for a moment.
 //
-// A Process is opened once. Between halts nothing is attached to it: memory is read with process_vm_readv, which
-// the target doesn't notice. Halt seizes the threads that the caller names (PTRACE_SEIZE, PTRACE_INTERRUPT), gives
-// their registers, and lets them go again, handing pending signals back, whatever the caller's function returns.
-// A sampler that dies in between leaves nothing behind: the kernel lets its tracees go.
+// A Process is opened once. Between halts nothing is attached to it: its memory is read with process_vm_readv, which
+// the process doesn't notice. A halt seizes the threads that the caller names (PTRACE_SEIZE, PTRACE_INTERRUPT), reads
+// their registers, and detaches from them, whatever the caller's function returns. A signal that was on its way to a
+// thread is delivered when the halt ends. If the sampler dies during a halt, the kernel detaches it from all threads.
 //
-// What makes this more than four system calls:
+// Several things make this more than four system calls:
 //
-//   - Attaching to a process that executes another program waits for that program to start, while the start waits
-//     for the zombies of seized threads to be reaped. So nothing here blocks in wait, and a second thread reaps.
-//   - A thread that executes another program takes the number of the process; it is still traced, under that number.
-//   - A thread that sleeps uninterruptibly can be neither halted nor let go. It stops before it gets back to the
-//     program, so that a halt needn't wait for it; it is owed a detach, and gets it as soon as it stops.
-//   - On a busy machine a thread that is to stop may wait milliseconds for a CPU, and the others must not stand all that
-//     time. It does nothing in the program any more once it is interrupted, so that memory can be read without it; it
-//     gives its registers when it gets to its CPU, long after the others were let go.
-//   - A stop can be that of a signal on its way, which would be lost if it were not handed back.
-//   - The leader of a process that the sampler started is the sampler's child: its exit status belongs to whoever
-//     waits for it, so that stops are peeked at (WNOWAIT), never consumed.
+//   - PTRACE_SEIZE of a thread of a process that is executing another program blocks until that program starts. The
+//     start in turn waits until the zombies of all seized threads are reaped. If the seizing thread also had to reap
+//     them, both would wait forever. So no call here blocks in wait, and a second thread reaps.
+//   - A thread that executes another program takes over the thread id of the process leader. It stays traced, under
+//     that id.
+//   - A thread in an uninterruptible sleep can be neither stopped nor detached from. It will stop before it returns to
+//     the program, so a halt need not wait for it. The halt owes it a detach, and detaches from it once it has stopped.
+//   - On a busy machine an interrupted thread may wait milliseconds for a CPU before it stops. The other threads must
+//     not stay halted for so long. An interrupted thread runs no more code of the program, so its memory can be read
+//     before it has stopped. It is "late": its registers are read when it gets its CPU, long after the other threads
+//     were detached from.
+//   - A stop may be that of a signal on its way to the thread. The signal would be lost if the detach did not pass it on.
+//   - If the sampler started the process, the leader is the sampler's child, and its exit status is for the code that
+//     waits for the child. So stops are only peeked at (WNOWAIT), never consumed.
+//
+// For example, a halt of threads 11 (on a CPU), 12 (asleep in futex), 13 (waiting for a CPU) and 14 (in an
+// uninterruptible sleep): 11 and 12 stop within microseconds, and their registers are read. 13 counts as late after
+// 100 µs. The caller reads memory, then 11 and 12 are detached from. When 13 gets its CPU, it stops, its registers are
+// passed to the function for late threads, and it is detached from. 14 is owed a detach when Halt returns.
 package halt

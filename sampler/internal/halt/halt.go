@@ -14,12 +14,13 @@ type Thread struct {
 	TID int
 	Registers
 
-	// Late is one that waits for a CPU, which something else has: it does nothing in the program any more, but stops,
-	// and tells its registers, only when it gets there.
+	// Late reports whether the thread was still waiting for a CPU, and so has not stopped yet. It runs no code of the
+	// program any more, but its registers are read only when it gets a CPU.
 	Late bool
 }
 
-// A Halted is what a function sees of a process while threads of it are halted. It must not be kept.
+// A Halted is a process while some of its threads are halted. It must not be kept after the function that it was passed
+// to returns.
 type Halted struct {
 	w       *worker
 	reader  *Reader
@@ -27,22 +28,22 @@ type Halted struct {
 	threads []Thread
 }
 
-// A Halt counts what a halt did.
+// A Halt is a summary of one halt.
 type Halt struct {
-	Took    time.Duration // from the first interrupt until the threads were let go, and what late ones stood beside that
-	Threads int           // that were halted
-	Late    int           // of these
-	Owed    int           // that did not stop in time, and are let go as soon as they do
+	Took    time.Duration // how long threads were halted: from the first interrupt to the detach, and the stops of late threads
+	Threads int           // number of halted threads, late ones included
+	Late    int           // number of late threads
+	Owed    int           // number of threads that did not stop in time; each is detached from as soon as it stops
 }
 
-// A Halter halts threads of a process. It is of use only within the function that Do gave it to.
+// A Halter halts threads of a process. It is valid only within the function that Do passed it to.
 type Halter struct {
 	p *Process
 	w *worker
 }
 
-// Do calls f on the OS thread that halts, alone, and returns when f has. Several things done in one f need no
-// hand-over between OS threads, which costs tens of microseconds each time.
+// Do calls f on the OS thread that traces the process, and returns when f has returned. Only one f runs at a time. A
+// caller that does several things in one f saves the switches between OS threads, which cost tens of microseconds each.
 func (p *Process) Do(f func(*Halter)) error {
 	for {
 		w, err := p.worker()
@@ -54,12 +55,13 @@ func (p *Process) Do(f func(*Halter)) error {
 		case w.requests <- r:
 			<-r.done
 			return nil
-		case <-w.ended: // by Release: the next one takes the request
+		case <-w.ended: // Release ended this worker: the next one takes the request
 		}
 	}
 }
 
-// Halt is a Do that only halts. When the process has ended or executed another program it says so.
+// Halt does one halt, as Halter.Halt does, in a Do of its own. If the process has ended or has executed another program,
+// Halt returns ErrEnded or ErrExec.
 func (p *Process) Halt(limit time.Duration, f func(*Halted) error, late func(Thread)) (halt Halt, err error) {
 	if closed := p.Do(func(h *Halter) { halt, err = h.Halt(limit, f, late) }); closed != nil {
 		return halt, closed
@@ -70,36 +72,42 @@ func (p *Process) Halt(limit time.Duration, f func(*Halted) error, late func(Thr
 	return halt, err
 }
 
-// Halt calls f, which halts the threads it names to Threads and reads what it needs; when f returns they are let go.
-// Each late one is let go after it stopped and was given, with its registers, to the function for them; the memory that
-// only it writes to, such as its stack, can still be read there. One that takes longer than the limit for that is not
-// given. Halt ends with ErrGone when the program has gone; the threads are let go in any case.
+// Halt calls f, which passes the threads to halt to Halted.Threads and reads what it needs. When f returns, the halted
+// threads are detached from.
+//
+// Halt then waits for the late threads. It calls the function late with each one that stops, together with its registers,
+// and then detaches from it. In that function, memory that only this thread writes to, such as its stack, can still be
+// read. If a late thread does not stop within the limit, late is not called for it.
+//
+// Halt returns ErrGone if the program has gone. The threads are detached from in any case.
 func (h *Halter) Halt(limit time.Duration, f func(*Halted) error, late func(Thread)) (Halt, error) {
 	halt, err := h.w.halt(h.p, limit, f, late)
-	if !h.p.there() {
-		// What became of it is to be found out when this thread is free to reap: executing another program waits for it.
+	if !h.p.sameProgram() {
+		// This thread must be free to reap before it can find out whether the process ended or executed another program:
+		// the execution waits for the reaping.
 		err = ErrGone
 	}
 	return halt, err
 }
 
-// Reader reads the process's memory in the halt.
+// Reader returns the reader for the process's memory during the halt.
 func (h *Halted) Reader() *Reader { return h.reader }
 
-// lateAfter is how long a thread has to stop before it counts as late. On a CPU it does so within microseconds; from
-// then on, wherever it is, it gets no further than the kernel's end of a system call.
+// lateAfter is how long a thread has to stop before it counts as late. A thread on a CPU stops within microseconds. A
+// thread that has not stopped by then waits for a CPU or is in the kernel; it gets no further than the end of its system
+// call.
 const lateAfter = 100 * time.Microsecond
 
-// Threads halts these threads, except those that are halted already or have ended, and gives all that are halted so
-// far. A thread's registers are those that it was halted with. One that sleeps uninterruptibly is not among them, but
-// does nothing in the program either until the halt is over.
+// Threads halts the given threads, except those that are already halted or have ended. It returns all threads that are
+// halted so far, each with the registers that it had when it was halted. A thread in an uninterruptible sleep is not in
+// the result, but it does not return to the program before the halt is over.
 func (h *Halted) Threads(tids []int) ([]Thread, error) {
 	w := h.w
 	for _, tid := range tids {
 		if t := w.find(tid); t != nil {
 			t.wanted = true
 			if t.state == interrupted {
-				w.doze(t) // as it did in the halt before, in all likelihood
+				w.checkAsleep(t) // probably still in the sleep that it was in during the last halt
 			}
 			continue
 		}
@@ -109,21 +117,21 @@ func (h *Halted) Threads(tids []int) ([]Thread, error) {
 	}
 	end := time.Now().Add(lateAfter)
 	for wait := int64(10); ; wait = min(2*wait, 80) {
-		running, err := h.look()
-		w.sweep()
+		running, err := h.collectStopped()
+		w.dropGone()
 		if running == 0 || err != nil {
 			return h.threads, err
 		}
 		if time.Now().After(end) {
-			h.giveUp()
+			h.markLate()
 			return h.threads, nil
 		}
 		pause(wait)
 	}
 }
 
-// look takes the registers of the threads that have stopped, and counts those that have not.
-func (h *Halted) look() (running int, err error) {
+// collectStopped reads the registers of the threads that have stopped, and returns the number of those that have not.
+func (h *Halted) collectStopped() (running int, err error) {
 	w := h.w
 	for i := range w.traced {
 		t := &w.traced[i]
@@ -133,8 +141,8 @@ func (h *Halted) look() (running int, err error) {
 		if t.state == interrupted || t.state == asleep {
 			w.poll(t)
 		}
-		if t.state == stopped && !t.taken {
-			th, ok, err := w.take(t)
+		if t.state == stopped && !t.fetched {
+			th, ok, err := w.fetch(t)
 			if err != nil {
 				return running, err
 			}
@@ -149,26 +157,26 @@ func (h *Halted) look() (running int, err error) {
 	return running, nil
 }
 
-// giveUp takes the threads that have not stopped for late, those that don't sleep uninterruptibly.
-func (h *Halted) giveUp() {
+// markLate marks the threads as late that have neither stopped nor are in an uninterruptible sleep.
+func (h *Halted) markLate() {
 	for i := range h.w.traced {
 		t := &h.w.traced[i]
 		if !t.wanted || t.late || t.state != interrupted {
 			continue
 		}
-		if h.w.doze(t); t.state == interrupted {
+		if h.w.checkAsleep(t); t.state == interrupted {
 			t.late = true
 			h.threads = append(h.threads, Thread{TID: t.tid, Late: true})
 		}
 	}
 }
 
-// await gives each late thread to a function when it has stopped, and lets it go, until the limit. It tells for how long
-// at most they stood, all together.
-func (h *Halted) await(limit time.Duration, late func(Thread)) (stood time.Duration, err error) {
+// awaitLate calls late with each late thread that stops within the limit, and detaches from it. It returns an upper bound
+// of the time that these threads were stopped, summed up.
+func (h *Halted) awaitLate(limit time.Duration, late func(Thread)) (stood time.Duration, err error) {
 	w := h.w
 	begin := time.Now()
-	for looked := begin; ; looked = time.Now() {
+	for polled := begin; ; polled = time.Now() {
 		left := 0
 		for i := range w.traced {
 			t := &w.traced[i]
@@ -177,21 +185,21 @@ func (h *Halted) await(limit time.Duration, late func(Thread)) (stood time.Durat
 			}
 			w.poll(t)
 			if t.state == stopped {
-				th, ok, err := w.take(t)
+				th, ok, err := w.fetch(t)
 				if err != nil {
 					return stood, err
 				}
 				if ok {
 					late(th)
 				}
-				w.letGo(t)
-				stood += time.Since(looked)
+				w.detach(t)
+				stood += time.Since(polled)
 			}
 			if t.state == interrupted {
 				left++
 			}
 		}
-		w.sweep()
+		w.dropGone()
 		waited := time.Since(begin)
 		if left == 0 || waited > limit {
 			return stood, nil
@@ -200,31 +208,31 @@ func (h *Halted) await(limit time.Duration, late func(Thread)) (stood time.Durat
 	}
 }
 
-// take reads the registers of a thread that has stopped; not ok where it was killed in its stop.
-func (w *worker) take(t *tracee) (th Thread, ok bool, err error) {
+// fetch reads the registers of a thread that has stopped. It returns false if the thread was killed while stopped.
+func (w *worker) fetch(t *tracee) (th Thread, ok bool, err error) {
 	th.TID = t.tid
 	if err := readRegisters(t.tid, &th.Registers); err != nil {
 		if err == unix.ESRCH {
-			t.state = interrupted // its end is still to be seen
+			t.state = interrupted // killed: a later poll sees its end
 			return th, false, nil
 		}
 		return th, false, fmt.Errorf("reading the registers of thread %d: %w", t.tid, err)
 	}
-	t.taken = true
+	t.fetched = true
 	return th, true, nil
 }
 
-// halt does one halt.
+// halt does one halt; see Halter.Halt.
 func (w *worker) halt(p *Process, limit time.Duration, f func(*Halted) error, late func(Thread)) (halt Halt, err error) {
-	w.settle()
+	w.detachOwed()
 	h := &w.halted
 	*h = Halted{w: w, reader: p.reader, threads: h.threads[:0]}
 	for i := range w.traced {
 		t := &w.traced[i]
-		t.wanted, t.taken, t.late = false, false, false
+		t.wanted, t.fetched, t.late = false, false, false
 	}
 	err = f(h)
-	w.release()
+	w.detachStopped()
 	if !h.begin.IsZero() {
 		halt.Took = time.Since(h.begin)
 	}
@@ -236,11 +244,11 @@ func (w *worker) halt(p *Process, limit time.Duration, f func(*Halted) error, la
 	}
 	if err == nil && halt.Late > 0 {
 		var stood time.Duration
-		stood, err = h.await(limit, late)
+		stood, err = h.awaitLate(limit, late)
 		halt.Took += stood
 	}
 	w.priority.lower()
-	w.settle()
+	w.detachOwed()
 	halt.Owed = len(w.traced)
 	return halt, err
 }

@@ -24,10 +24,10 @@ func open(t *testing.T, g *target) *Process {
 	t.Helper()
 	p, err := Open(g.Process.Pid)
 	for end := time.Now().Add(time.Minute); errors.Is(err, os.ErrNotExist) && time.Now().Before(end); {
-		p, err = Open(g.Process.Pid) // one that is just executing another program is not to be found
+		p, err = Open(g.Process.Pid) // a process that is just executing another program can't be opened for a moment
 	}
 	if errors.Is(err, os.ErrPermission) {
-		t.Skipf("this machine doesn't permit it: %v", err)
+		t.Skipf("this machine does not permit it: %v", err)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -36,8 +36,8 @@ func open(t *testing.T, g *target) *Process {
 	return p
 }
 
-// many halts a target again and again, until some halts succeeded. It gives how often a thread slept through a halt.
-func many(t *testing.T, p *Process, n int) (owed int) {
+// haltOften halts a target until n halts have succeeded. It returns how many threads were owed a detach after a halt.
+func haltOften(t *testing.T, p *Process, n int) (owed int) {
 	t.Helper()
 	var took []time.Duration
 	failed, late := 0, 0
@@ -63,7 +63,7 @@ func many(t *testing.T, p *Process, n int) (owed int) {
 func TestHalt(t *testing.T) {
 	g := start(t, "spin")
 	p := open(t, g)
-	many(t, p, 200)
+	haltOften(t, p, 200)
 	g.line()
 	g.free()
 
@@ -75,14 +75,14 @@ func TestHalt(t *testing.T) {
 			t.Errorf("stack of thread %d: %v", th.TID, err)
 		}
 		if th.Late {
-			t.Errorf("thread %d has stopped, and is still said to be late", th.TID)
+			t.Errorf("thread %d has stopped, but is still reported as late", th.TID)
 		}
 		delete(late, th.TID)
 	}
 	_, err := p.Halt(time.Minute, func(h *Halted) error {
 		threads, err := allThreads(p, h)
 		if tids, _ := p.Threads(); len(threads) != len(tids) {
-			t.Errorf("%d threads halted of %d", len(threads), len(tids))
+			t.Errorf("%d of %d threads halted", len(threads), len(tids))
 		}
 		for _, th := range threads {
 			if th.Late {
@@ -102,13 +102,13 @@ func TestHalt(t *testing.T) {
 		t.Errorf("%d threads are halted, not %d:\n%s", n, halted, stopped)
 	}
 	if len(late) > 0 {
-		t.Errorf("%d late threads were never given", len(late))
+		t.Errorf("%d late threads were never passed to the function for them", len(late))
 	}
 	g.free()
 }
 
-// On a machine that has more to do than it can, a thread that waits for its CPU keeps no other one standing, does
-// nothing while it is late, and gives its registers in the end.
+// On an overloaded machine, a thread that waits for a CPU does not keep the others halted. It does nothing while it is
+// late, and its registers are read in the end.
 func TestLate(t *testing.T) {
 	g := start(t, "count")
 	p := open(t, g)
@@ -137,9 +137,9 @@ func TestLate(t *testing.T) {
 			}
 			late += now
 			before := count()
-			time.Sleep(time.Millisecond) // to give a thread that isn't held the time to show it
+			time.Sleep(time.Millisecond) // time for a thread that was not halted to count on
 			if after := count(); after != before {
-				t.Errorf("a halted program went on from %v to %v", before, after)
+				t.Errorf("the counters of a halted program changed from %v to %v", before, after)
 			}
 			return err
 		}, func(th Thread) {
@@ -183,7 +183,7 @@ func TestHaltError(t *testing.T) {
 	}
 }
 
-// Attaching to a program that executes another one deadlocks both, done naively.
+// Without precautions, attaching to a program that executes another one deadlocks both.
 func TestExec(t *testing.T) {
 	g := start(t, "exec")
 	executed, want := 0, 50
@@ -195,25 +195,26 @@ func TestExec(t *testing.T) {
 		}
 		p, err := Open(g.Process.Pid)
 		if err != nil {
-			continue // its address space is just being exchanged
+			continue // its address space is just being replaced
 		}
 		for range 20 {
 			if _, err = haltAll(p); errors.Is(err, ErrExec) {
 				break
 			} else if errors.Is(err, ErrEnded) && p.Check() != ErrExec {
-				t.Fatalf("the target is said to have ended: %v, %v\n%s", err, p.Check(), g.threads())
+				t.Fatalf("the target is reported to have ended: %v, %v\n%s", err, p.Check(), g.threads())
 			}
 		}
 		p.Close()
 	}
 	if executed < want {
-		t.Errorf("the target executed itself %d times only:\n%s", executed, g.threads())
+		t.Errorf("the target executed itself only %d times:\n%s", executed, g.threads())
 	}
 	g.line()
 	g.line()
 }
 
-// One Process, and so one tracing thread, that meets exec after exec, is told so and leaves nothing traced.
+// A single Process, and so a single tracing thread, meets one exec after the other. Each time it returns ErrExec and
+// leaves nothing traced.
 func TestExecOnce(t *testing.T) {
 	for range 20 {
 		g := start(t, "exec")
@@ -235,15 +236,15 @@ func TestExecOnce(t *testing.T) {
 
 func TestChurn(t *testing.T) {
 	g := start(t, "churn")
-	many(t, open(t, g), 300)
+	haltOften(t, open(t, g), 300)
 	g.line()
 	g.free()
 }
 
-// A thread that sleeps uninterruptibly doesn't make halts last as long as it sleeps, nor fail.
+// A thread in an uninterruptible sleep neither prolongs halts until it wakes nor makes them fail.
 func TestUninterruptible(t *testing.T) {
 	g := start(t, "vfork")
-	if many(t, open(t, g), 200) == 0 {
+	if haltOften(t, open(t, g), 200) == 0 {
 		t.Error("the thread never slept")
 	}
 	g.line()
@@ -251,13 +252,13 @@ func TestUninterruptible(t *testing.T) {
 	g.free()
 }
 
-// After Release nothing is traced, also where a thread sleeps in the kernel and has not stopped yet, and halting goes on.
+// After Release nothing is traced, even if a thread sleeps in the kernel and has not stopped yet. Halts work afterwards.
 func TestRelease(t *testing.T) {
 	g := start(t, "vfork")
 	p := open(t, g)
 	for owed, tries := 0, 0; owed < 20; tries++ {
 		if tries == 2000 {
-			t.Fatalf("in %d halts only %d left a thread that slept", tries, owed)
+			t.Fatalf("after %d halts only %d had left a sleeping thread", tries, owed)
 		}
 		halt, err := haltAll(p)
 		if err != nil {
@@ -281,7 +282,7 @@ func TestRelease(t *testing.T) {
 	g.free()
 }
 
-// A target that is stopped and continued at random stays as the last of these left it.
+// The target is stopped and continued at random. It ends up as the last of these signals left it.
 func TestStopContinue(t *testing.T) {
 	g := start(t, "spin")
 	p := open(t, g)
@@ -299,7 +300,7 @@ func TestStopContinue(t *testing.T) {
 	if _, err := haltAll(p); err != nil {
 		t.Fatal(err)
 	}
-	g.stopped() // let go, it wakes for a moment to stop again
+	g.stopped() // after the detach it runs for a moment before it stops again
 	g.Process.Signal(syscall.SIGCONT)
 	for range 50 {
 		g.line()
@@ -307,7 +308,7 @@ func TestStopContinue(t *testing.T) {
 	g.free()
 }
 
-// Signals that arrive during a halt are handed on.
+// Signals that arrive during a halt are delivered.
 func TestSignals(t *testing.T) {
 	g := start(t, "signals")
 	p := open(t, g)
@@ -344,15 +345,15 @@ func TestKilled(t *testing.T) {
 			t.Errorf("got %v, want %v", err, ErrEnded)
 		}
 		if err := g.Cmd.Wait(); err == nil || err.Error() != "signal: killed" {
-			t.Errorf("waiting for the target gives %v", err)
+			t.Errorf("waiting for the target returned %v", err)
 		}
 	}
 }
 
-// Whenever a sampler dies, the target goes on.
+// The target goes on when a sampler is killed, whenever that happens.
 func TestSamplerKilled(t *testing.T) {
 	g := start(t, "spin")
-	open(t, g) // or skip
+	open(t, g) // skips the test if this machine doesn't permit it
 	for range 30 {
 		s := start(t, "sampler:"+strconv.Itoa(g.Process.Pid))
 		time.Sleep(time.Duration(rand.IntN(3000)) * time.Microsecond)

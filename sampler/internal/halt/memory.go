@@ -11,21 +11,21 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/memory"
 )
 
-// maxRanges is how many ranges one system call takes (IOV_MAX).
+// maxRanges is how many ranges one system call accepts (IOV_MAX).
 const maxRanges = 1024
 
-// A Reader reads a process's memory; it is not for concurrent use.
+// A Reader reads a process's memory. It is not safe for concurrent use.
 type Reader struct {
 	p      *Process
 	local  [maxRanges]unix.Iovec
 	remote [maxRanges]unix.RemoteIovec
-	Calls  int // system calls made
+	Calls  int // number of system calls made
 }
 
-// NewReader gives a reader of its own: several may read one process at the same time.
+// NewReader returns a new reader. Several readers may read one process at the same time.
 func (p *Process) NewReader() *Reader { return &Reader{p: p} }
 
-// Read fills b from an address.
+// Read fills b with the memory at an address.
 func (p *Process) Read(addr uint64, b []byte) error {
 	if len(b) == 0 {
 		return nil
@@ -42,7 +42,7 @@ func (p *Process) Read(addr uint64, b []byte) error {
 	return nil
 }
 
-// ReadAt reads as io.ReaderAt does, the offset being an address.
+// ReadAt implements io.ReaderAt; the offset is an address.
 func (p *Process) ReadAt(b []byte, addr int64) (int, error) {
 	if err := p.Read(uint64(addr), b); err != nil {
 		return 0, err
@@ -50,8 +50,8 @@ func (p *Process) ReadAt(b []byte, addr int64) (int, error) {
 	return len(b), nil
 }
 
-// ReadRanges reads all the ranges, one after the other, in few system calls. It cuts a range that can't be read whole to
-// what could be read, and returns the number of such ranges.
+// ReadRanges reads all ranges, in order, in few system calls. If a range can't be read completely, ReadRanges shortens it
+// to the bytes that it could read. It returns the number of such ranges.
 func (r *Reader) ReadRanges(rs []memory.Range) (failed int) {
 	for len(rs) > 0 {
 		n, want := 0, 0
@@ -68,7 +68,7 @@ func (r *Reader) ReadRanges(rs []memory.Range) (failed int) {
 			rs = rs[n:]
 			continue
 		}
-		// What stands before the first range that can't be read was read. An error reads nothing at all.
+		// The ranges before the first unreadable one were read. If the call returned an error, none was read.
 		i := 0
 		if err != nil {
 			got = 0
@@ -90,8 +90,9 @@ func (r *Reader) ReadRanges(rs []memory.Range) (failed int) {
 	return failed
 }
 
-// readv is process_vm_readv without a word to Go's scheduler, whose care for a thread that may block would cost more than
-// the call. A megabyte takes a fraction of a millisecond, for which the rest of the sampler may have to wait.
+// readv calls process_vm_readv without informing Go's scheduler, since what the scheduler does around a system call that
+// may block costs more than the call. Reading a megabyte takes a fraction of a millisecond; for so long the rest of the
+// sampler may have to wait.
 func readv(pid int, local []unix.Iovec, remote []unix.RemoteIovec) (int, error) {
 	n, _, e := unix.RawSyscall6(unix.SYS_PROCESS_VM_READV, uintptr(pid),
 		uintptr(unsafe.Pointer(unsafe.SliceData(local))), uintptr(len(local)),

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A priority is that of the worker's OS thread: raised while threads are halted, since on a busy machine the tail of
-// the halts is the sampler's waiting for a CPU.
+// A priority is the scheduling priority of the worker's OS thread. It is raised while threads are halted: on a busy
+// machine the longest halts are those in which the sampler waits for a CPU.
 type priority struct {
 	usual  unix.SchedAttr
 	raised unix.SchedAttr
@@ -17,8 +17,9 @@ type priority struct {
 	up     bool
 }
 
-// newPriority finds out how far the calling thread may raise itself: a turn before all ordinary threads, a nice value
-// that comes close, or nothing.
+// newPriority finds out how far the calling thread may raise its priority. It tries the real-time class first
+// (SCHED_FIFO), which runs before all ordinary threads, and then a low nice value. If neither is permitted, the priority
+// stays as it is.
 func newPriority() *priority {
 	p := &priority{}
 	usual, err := unix.SchedGetAttr(0, 0)
@@ -31,7 +32,7 @@ func newPriority() *priority {
 	nice := *usual
 	nice.Nice = -15
 	for _, try := range []unix.SchedAttr{first, nice} {
-		// Threads that are created meanwhile must not inherit it.
+		// Threads that this one creates while raised must not inherit the priority.
 		try.Flags |= unix.SCHED_FLAG_RESET_ON_FORK
 		if unix.SchedSetAttr(0, &try, 0) == nil {
 			p.raised, p.up = try, true
@@ -58,7 +59,7 @@ func (p *priority) lower() {
 	}
 }
 
-// setScheduler is unix.SchedSetAttr for the calling thread, without a word to Go's scheduler.
+// setScheduler is unix.SchedSetAttr for the calling thread, without informing Go's scheduler.
 func setScheduler(a *unix.SchedAttr) {
 	unix.RawSyscall(unix.SYS_SCHED_SETATTR, 0, uintptr(unsafe.Pointer(a)), 0)
 }

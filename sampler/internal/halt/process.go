@@ -14,28 +14,28 @@ import (
 )
 
 var (
-	// ErrEnded says that the process is there no more, or is just going.
+	// ErrEnded reports that the process has ended or is just ending.
 	ErrEnded = errors.New("the process has ended")
-	// ErrExec says that the process became another program.
+	// ErrExec reports that the process executed another program.
 	ErrExec = errors.New("the process executed another program")
-	// ErrGone says that the process has ended or became another program; Settle says which.
+	// ErrGone reports that the process has ended or executed another program; Diagnose finds out which.
 	ErrGone = errors.New("the program has gone")
 )
 
-// A Process is another process, running, whose memory can be read and whose threads can be halted.
+// A Process is a running process whose memory can be read and whose threads can be halted.
 type Process struct {
 	pid    int
-	start  uint64  // of the process, in clock ticks since boot: tells it from a later one of the same number
-	mem    File    // bound to the address space of the program that ran when it was opened
+	start  uint64  // start time of the process, in clock ticks since boot: distinguishes it from a later process with the same id
+	mem    File    // its memory file, bound to the address space of the program that ran when it was opened
 	probe  int64   // an address that is mapped as long as that program runs
-	reader *Reader // for halts
+	reader *Reader // the one that halts use
 
 	mu     sync.Mutex
-	w      *worker // nil after Release, until it is needed again
+	w      *worker // nil until the first Do, and after Release until the next Do
 	closed bool
 }
 
-// Open makes a process ready to be read and halted.
+// Open opens a process for reading and halting.
 func Open(pid int) (*Process, error) {
 	p := &Process{pid: pid}
 	st, err := readStat(pid)
@@ -43,7 +43,7 @@ func Open(pid int) (*Process, error) {
 		p.start = st.start
 		err = p.open()
 		for range transient {
-			if err == nil || p.gone() || errors.Is(err, os.ErrPermission) {
+			if err == nil || p.hasEnded() || errors.Is(err, os.ErrPermission) {
 				break
 			}
 			time.Sleep(time.Millisecond)
@@ -57,13 +57,13 @@ func Open(pid int) (*Process, error) {
 	return p, nil
 }
 
-// transient is for how many milliseconds a process may lack what it has while it runs: its address space is gone when
-// it exits, but is also not to be seen for a moment when it executes another program.
+// transient is for how many milliseconds Open and Check wait if a process seems to have no address space. A process that
+// exits has none; but a process that executes another program seems to have none for a moment, too.
 const transient = 1000
 
-// gone tells whether the process has ended for sure. A leader can be a zombie and come back, as the thread that
-// executes another program.
-func (p *Process) gone() bool {
+// hasEnded reports whether the process has certainly ended. A zombie leader is no proof: another thread may be executing
+// a program, and then takes over the leader's id.
+func (p *Process) hasEnded() bool {
 	st, err := readStat(p.pid)
 	if err != nil || st.start != p.start || st.state == 'X' {
 		return true
@@ -98,7 +98,7 @@ func (p *Process) open() (err error) {
 	return p.Read(probe, b[:])
 }
 
-// explain adds what a person can do about an error of attaching.
+// explain adds the remedy to an error of attaching.
 func explain(pid int, err error) error {
 	switch {
 	case errors.Is(err, os.ErrNotExist), errors.Is(err, unix.ESRCH):
@@ -112,7 +112,7 @@ func explain(pid int, err error) error {
 
 var errClosed = errors.New("halting a process that was closed")
 
-// worker returns the worker that halts the process, and starts it if there is none.
+// worker returns the worker that traces the process, and starts one if there is none.
 func (p *Process) worker() (*worker, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -125,12 +125,13 @@ func (p *Process) worker() (*worker, error) {
 	return p.w, nil
 }
 
-// Release lets go of the threads that are still traced: a halt does not wait for one that sleeps in the kernel, which
-// stops when it wakes and would then stand for as long as this process is stopped (Ctrl-Z). When Release returns,
-// nothing of the process is traced by a halt. The next Do goes on halting.
+// Release detaches from all threads that are still traced. A halt may leave some, since it does not wait for a thread
+// that sleeps in the kernel. Such a thread stops when it wakes, and would then stay stopped for as long as the sampler
+// itself is stopped (Ctrl-Z). When Release returns, no thread of the process is traced by this package. The next Do
+// starts tracing again.
 //
-// The kernel alone can let go of a thread that has not stopped yet, and does so when its tracer ends. So Release ends the
-// worker's OS thread.
+// Only the kernel can detach from a thread that has not stopped yet, and it does so when the tracer ends. So Release ends
+// the worker's OS thread.
 func (p *Process) Release() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -142,7 +143,7 @@ func (p *Process) Release() error {
 	return w.stop()
 }
 
-// Close lets go of the process for good.
+// Close detaches from the process for good.
 func (p *Process) Close() error {
 	err := p.Release()
 	p.mu.Lock()
@@ -151,20 +152,20 @@ func (p *Process) Close() error {
 	return errors.Join(err, p.mem.Close())
 }
 
-// PID gives the number of the process, in the sampler's namespace.
+// PID returns the id of the process, in the sampler's namespace.
 func (p *Process) PID() int { return p.pid }
 
-// Path gives the path of one of the process's files under /proc.
+// Path returns the path of one of the process's files under /proc.
 func (p *Process) Path(name string) string { return "/proc/" + strconv.Itoa(p.pid) + "/" + name }
 
-// Check tells whether the process still runs the program that it ran when it was opened: nil, ErrEnded or ErrExec.
-// What was read before a Check that gives nil came from that program.
+// Check returns nil if the process still runs the program that it ran when it was opened, and otherwise ErrEnded or
+// ErrExec. If Check returns nil, everything read before that call came from that program.
 func (p *Process) Check() error {
-	if p.there() {
+	if p.sameProgram() {
 		return nil
 	}
 	for range transient {
-		if p.gone() {
+		if p.hasEnded() {
 			break
 		}
 		if _, err := os.Readlink(p.Path("exe")); err == nil {
@@ -175,17 +176,18 @@ func (p *Process) Check() error {
 	return ErrEnded
 }
 
-// there tells whether the program that ran when the process was opened still does: the file stays bound to the address
-// space that was there then, and reads nothing once that is gone.
-func (p *Process) there() bool {
+// sameProgram reports whether the process still runs the program that it ran when it was opened. The memory file stays
+// bound to the address space of that time; a read returns no bytes once that address space is gone.
+func (p *Process) sameProgram() bool {
 	var b [1]byte
 	n, err := p.mem.ReadAt(b[:], p.probe)
 	return err == nil && n == 1
 }
 
-// Settle is Check after something failed. A process that executes another program is not to be found for a moment while
-// its old program still is; Settle waits until one or the other is clear.
-func (p *Process) Settle() error {
+// Diagnose is Check for use after an operation on the process has failed. At the moment when a process executes another
+// program, operations may fail although Check still returns nil. So Diagnose waits until Check fails or the memory is
+// readable again.
+func (p *Process) Diagnose() error {
 	for range transient {
 		if err := p.Check(); err != nil {
 			return err

@@ -13,17 +13,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A File is a file under /proc that is kept open and read again and again, without a word to Go's scheduler: these
-// reads don't block, and what the scheduler does about a system call costs more than they do.
+// A File is a file under /proc that stays open and is read many times. It is read without informing Go's scheduler: these
+// reads don't block, and what the scheduler does around a system call costs more than the read.
 type File struct{ fd int }
 
-// OpenFile opens one.
+// OpenFile opens a file for reading.
 func OpenFile(path string) (File, error) {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	return File{fd}, os.NewSyscallError("open "+path, err)
 }
 
-// ReadAt fills b from an offset, as far as there is something.
+// ReadAt reads up to len(b) bytes at an offset, and returns how many it read.
 func (f File) ReadAt(b []byte, offset int64) (int, error) {
 	for {
 		n, _, e := unix.RawSyscall6(unix.SYS_PREAD64, uintptr(f.fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))),
@@ -47,7 +47,7 @@ const (
 	AuxEntry = 9 // AT_ENTRY: address of the program's entry point
 )
 
-// Auxv gives the auxiliary vector with which the kernel started the program.
+// Auxv returns the auxiliary vector that the kernel passed to the program.
 func (p *Process) Auxv() (map[uint64]uint64, error) {
 	b, err := os.ReadFile(p.Path("auxv"))
 	if err != nil {
@@ -64,7 +64,7 @@ func (p *Process) Auxv() (map[uint64]uint64, error) {
 	return aux, nil
 }
 
-// Threads lists the numbers of the process's threads.
+// Threads returns the ids of the process's threads.
 func (p *Process) Threads() ([]int, error) {
 	f, err := os.Open(p.Path("task"))
 	if err != nil {
@@ -81,7 +81,7 @@ func (p *Process) Threads() ([]int, error) {
 	return tids, err
 }
 
-// A stat is what is needed of /proc/PID/stat.
+// A stat has the fields of /proc/PID/stat that this package needs.
 type stat struct {
 	state byte
 	start uint64
@@ -92,7 +92,7 @@ func readStat(pid int) (stat, error) {
 	if err != nil {
 		return stat{}, err
 	}
-	// The command stands in parentheses and may hold anything, parentheses and blanks included.
+	// The command is in parentheses and may contain any byte, parentheses and spaces included.
 	f := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
 	if len(f) < 20 {
 		return stat{}, fmt.Errorf("/proc/%d/stat has %d fields: is /proc that of Linux?", pid, len(f)+2)
@@ -101,7 +101,7 @@ func readStat(pid int) (stat, error) {
 	return stat{state: f[0][0], start: start}, err
 }
 
-// statusField gives the number of one line of /proc/PID/status, or of a thread's; 0 where it can't be read.
+// statusField returns the number in one line of a process's or thread's status file; 0 if it can't be read.
 func statusField(path, name string) int {
 	b, _ := os.ReadFile(path)
 	_, after, ok := bytes.Cut(b, []byte("\n"+name+":\t"))
@@ -113,12 +113,12 @@ func statusField(path, name string) int {
 	return n
 }
 
-// tracerOf gives the thread that traces a thread, 0 for none.
+// tracerOf returns the id of the thread that traces a thread; 0 if none does.
 func tracerOf(pid, tid int) int {
 	return statusField(fmt.Sprintf("/proc/%d/task/%d/status", pid, tid), "TracerPid")
 }
 
-// processOf returns the number and the name of the process that a thread belongs to: 4711 (gdb).
+// processOf returns the id and the name of the process that a thread belongs to, such as 4711 (gdb).
 func processOf(tid int) string {
 	pid := statusField(fmt.Sprintf("/proc/%d/status", tid), "Tgid")
 	name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
@@ -128,7 +128,7 @@ func processOf(tid int) string {
 	return fmt.Sprintf("%d (%s)", pid, bytes.TrimSpace(name))
 }
 
-// isChild tells whether a process is a child of the sampler.
+// isChild reports whether a process is a child of the sampler.
 func isChild(pid int) bool {
 	return statusField(fmt.Sprintf("/proc/%d/status", pid), "PPid") == os.Getpid()
 }

@@ -9,14 +9,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A siginfo is the kernel's siginfo_t as waitid fills it.
+// A siginfo is the kernel's siginfo_t, as waitid fills it.
 type siginfo struct {
 	signo, errno, code, _ int32
 	pid, uid, status      int32
 	_                     [100]byte
 }
 
-// Codes of a siginfo (CLD_EXITED and so on); up to codeDumped the thread has ended.
+// Codes of a siginfo (CLD_EXITED and so on). With a code up to codeDumped, the thread has ended.
 const (
 	codeDumped  = 3
 	codeTrapped = 4
@@ -24,20 +24,21 @@ const (
 
 func (in *siginfo) ended() bool { return in.signo != 0 && in.code <= codeDumped }
 
-// stopped tells whether the thread stands in a stop of ptrace, and which signal that stop holds back.
+// stopped reports whether the thread is in a ptrace stop, and returns the signal that the stop holds back; 0 for none.
 func (in *siginfo) stopped() (signal int, ok bool) {
 	if in.signo == 0 || in.code <= codeDumped {
 		return 0, false
 	}
-	// A stop with an event (status>>8) is the interrupt's, or one of the whole process, which stays stopped by itself.
+	// A stop with an event (status>>8) is that of an interrupt, or that of the whole process. Neither holds back a
+	// signal: a stopped process stays stopped after the detach.
 	if in.code == codeTrapped && in.status>>8 == 0 {
 		return int(in.status), true
 	}
 	return 0, true
 }
 
-// waitid waits for one thread, whatever its kind. All the calls that are made while threads are halted are raw: a
-// hand-over of Go's processor costs more than they do.
+// waitid waits for one thread, a child or not. All system calls that are made while threads are halted are raw, since
+// giving up and regaining a processor of Go's scheduler costs more than the calls.
 func waitid(tid int, in *siginfo, options int) error {
 	_, _, e := unix.RawSyscall6(unix.SYS_WAITID, unix.P_PID, uintptr(tid), uintptr(unsafe.Pointer(in)),
 		uintptr(options|unix.WALL), 0, 0)
@@ -47,8 +48,8 @@ func waitid(tid int, in *siginfo, options int) error {
 	return nil
 }
 
-// seize makes the calling OS thread the tracer of a thread. It may block for as long as the process takes to execute
-// another program, so Go's scheduler is told.
+// seize makes the calling OS thread the tracer of a thread. If the process is executing another program, this call blocks
+// until that is done, so it informs Go's scheduler.
 func seize(tid int) error {
 	_, _, e := unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_SEIZE, uintptr(tid), 0, 0, 0, 0)
 	if e != 0 {
@@ -69,19 +70,19 @@ func interrupt(tid int) error { return ptrace(unix.PTRACE_INTERRUPT, tid, 0, 0) 
 
 func detach(tid, signal int) error { return ptrace(unix.PTRACE_DETACH, tid, 0, uintptr(signal)) }
 
-// regset fills v, a value of n bytes, with a set of registers of a halted thread.
+// regset reads a set of registers of a halted thread into v, a value of n bytes.
 func regset(tid int, set uintptr, v unsafe.Pointer, n uintptr) error {
 	iov := unix.Iovec{Base: (*byte)(v), Len: uint64(n)}
 	return ptrace(unix.PTRACE_GETREGSET, tid, set, uintptr(unsafe.Pointer(&iov)))
 }
 
-// pause sleeps for a moment without a word to Go's scheduler.
+// pause sleeps without informing Go's scheduler.
 func pause(microseconds int64) {
 	ts := unix.Timespec{Nsec: microseconds * 1000}
 	unix.RawSyscall(unix.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&ts)), 0, 0)
 }
 
-// ThreadTime is what the calling OS thread has used of the processors.
+// ThreadTime returns the CPU time that the calling OS thread has used.
 func ThreadTime() time.Duration {
 	var ts unix.Timespec
 	unix.RawSyscall(unix.SYS_CLOCK_GETTIME, unix.CLOCK_THREAD_CPUTIME_ID, uintptr(unsafe.Pointer(&ts)), 0)

@@ -4,19 +4,19 @@ package halt
 
 import "golang.org/x/sys/unix"
 
-// Registers are those of a halted thread that matter to a sampler.
+// Registers are the registers of a halted thread that a sampler needs.
 type Registers struct {
 	PC, SP, FP uint64
 	LR         uint64 // arm64: the link register
-	G          uint64 // where the register holds Go's g in Go code: r14 on amd64, x28 on arm64
-	TLS        uint64 // base of the thread's local storage
-	Syscall    int64  // number of the system call in which the thread was halted; negative for none
-	Result     int64  // of that system call, as far as it got
+	G          uint64 // the register that points to the current g in Go code: r14 on amd64, x28 on arm64
+	TLS        uint64 // base address of thread-local storage
+	Syscall    int64  // number of the system call in which the thread was halted; negative if none
+	Result     int64  // result of that system call so far
 
-	General [31]uint64 // by the numbers that instructions have for them
+	General [31]uint64 // all general registers, numbered as instructions number them
 }
 
-// Results of a system call that an interrupt ends, and that the kernel then begins anew or gives back as EINTR.
+// Results of a system call that was ended by an interrupt. The kernel then restarts the call or returns EINTR.
 const (
 	restartSys      = -512 // ERESTARTSYS
 	restartNoIntr   = -513 // ERESTARTNOINTR
@@ -25,8 +25,8 @@ const (
 	interruptedCall = -int64(unix.EINTR)
 )
 
-// Asleep tells whether the thread was blocked in the kernel, rather than on a CPU or ready for one: the interrupt
-// ended its wait.
+// Asleep reports whether the thread was blocked in the kernel when it was halted, and neither on a CPU nor ready to run.
+// In that case the interrupt ended a system call.
 func (r *Registers) Asleep() bool {
 	if r.Syscall < 0 {
 		return false

@@ -22,7 +22,7 @@ func readRegisters(tid int, r *Registers) error {
 	return nil
 }
 
-// interruptible tells whether a system call gives EINTR to the kernel's own restart, too.
+// interruptible reports whether an interrupt without a signal makes a system call return EINTR: the kernel does not restart it.
 func interruptible(call int64) bool {
 	switch call {
 	case unix.SYS_EPOLL_WAIT, unix.SYS_EPOLL_PWAIT, unix.SYS_EPOLL_PWAIT2, unix.SYS_SEMTIMEDOP,

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Sets of registers (elf.h) that the kernel has on arm64 only.
+// Register sets (elf.h) that the kernel has on arm64 only.
 const (
 	ntTLS        = 0x401 // NT_ARM_TLS
 	ntSystemCall = 0x404 // NT_ARM_SYSTEM_CALL
@@ -34,7 +34,7 @@ func readRegisters(tid int, r *Registers) error {
 	return nil
 }
 
-// interruptible tells whether a system call gives EINTR to the kernel's own restart, too.
+// interruptible reports whether an interrupt without a signal makes a system call return EINTR: the kernel does not restart it.
 func interruptible(call int64) bool {
 	switch call {
 	case unix.SYS_EPOLL_PWAIT, unix.SYS_EPOLL_PWAIT2, unix.SYS_SEMTIMEDOP,

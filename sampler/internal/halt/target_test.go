@@ -19,7 +19,7 @@ import (
 	"unsafe"
 )
 
-// The test binary is its own target: with this variable set it plays the part that it names.
+// The test binary is its own target: with this variable set it plays the part that the variable names.
 const partEnv = "CPPROF_HALT_PART"
 
 func TestMain(m *testing.M) {
@@ -29,17 +29,18 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// parts are what a target can do, by name. Each prints a line whenever it made progress, and few ever return.
+// parts maps the name of a part to what the target does. Each part prints a line when it makes progress; most never
+// return.
 var parts = map[string]func(arg string){
 	"spin": func(string) {
 		spinThrice()
-		tell(time.Millisecond)
+		printLines(time.Millisecond)
 	},
 	"count": func(string) {
 		countForever()
-		tell(time.Second)
+		printLines(time.Second)
 	},
-	"sleep":   func(string) { tell(time.Hour) },
+	"sleep":   func(string) { printLines(time.Hour) },
 	"exec":    func(string) { execItself() },
 	"churn":   func(string) { churnThreads() },
 	"vfork":   func(string) { vforkForever() },
@@ -59,7 +60,7 @@ func spinThrice() {
 	}
 }
 
-// countForever starts threads that count, each for itself, and never stop.
+// countForever starts threads that each increment a counter of their own and never stop.
 func countForever() {
 	fmt.Printf("ready\n%#x\n", uintptr(unsafe.Pointer(&counts)))
 	for i := range counters {
@@ -71,7 +72,7 @@ func countForever() {
 	}
 }
 
-// execItself executes the program anew while several of its threads run.
+// execItself executes the test binary again while several of its threads run.
 func execItself() {
 	spinThrice()
 	for range 4 {
@@ -100,10 +101,10 @@ func churnThreads() {
 			}
 		}()
 	}
-	tell(time.Millisecond)
+	printLines(time.Millisecond)
 }
 
-// vforkForever has a thread that waits, uninterruptibly, for one child after the other.
+// vforkForever has a thread that waits, in an uninterruptible sleep, for one child after the other.
 func vforkForever() {
 	go spin()
 	runtime.LockOSThread()
@@ -129,7 +130,7 @@ func awaitSignals() {
 	}
 }
 
-// haltForever halts the process that the argument names, again and again.
+// haltForever repeatedly halts the process whose id is the argument.
 func haltForever(arg string) {
 	pid, _ := strconv.Atoi(arg)
 	p, err := Open(pid)
@@ -142,7 +143,7 @@ func haltForever(arg string) {
 	}
 }
 
-// counters is for how many threads.
+// counters is the number of threads that count.
 const counters = 3
 
 var counts [counters]uint64
@@ -155,14 +156,14 @@ func spin() {
 	}
 }
 
-func tell(every time.Duration) {
+func printLines(every time.Duration) {
 	for {
 		fmt.Println("on")
 		time.Sleep(every)
 	}
 }
 
-// haltAll halts every thread of a process, which is far more than sampling does.
+// haltAll halts every thread of a process. Sampling halts far fewer.
 func haltAll(p *Process) (Halt, error) {
 	return p.Halt(time.Second, func(h *Halted) error {
 		_, err := allThreads(p, h)
@@ -170,7 +171,7 @@ func haltAll(p *Process) (Halt, error) {
 	}, func(Thread) {})
 }
 
-// allThreads halts the threads of a process until no new one has come.
+// allThreads halts the threads of a process until no new ones appear.
 func allThreads(p *Process, h *Halted) ([]Thread, error) {
 	for n := -1; ; {
 		tids, err := p.Threads()
@@ -221,7 +222,7 @@ func start(t *testing.T, part string) *target {
 	return g
 }
 
-// line waits for the target's next line, which shows that it gets on.
+// line returns the target's next line, which shows that the target makes progress.
 func (g *target) line() string {
 	g.t.Helper()
 	select {
@@ -231,12 +232,12 @@ func (g *target) line() string {
 		}
 		return l
 	case <-time.After(time.Minute):
-		g.t.Fatalf("the target doesn't get on:\n%s", g.threads())
+		g.t.Fatalf("the target makes no progress:\n%s", g.threads())
 	}
 	return ""
 }
 
-// threads tells the state of each thread.
+// threads returns the state of each thread, one a line.
 func (g *target) threads() string {
 	var b strings.Builder
 	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", g.Process.Pid))
@@ -267,7 +268,7 @@ func (g *target) stopped() {
 	}
 }
 
-// free fails the test if any thread of the target is left traced or stopped.
+// free fails the test if any thread of the target stays traced or stopped.
 func (g *target) free() {
 	g.t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
@@ -280,7 +281,7 @@ func (g *target) free() {
 			return
 		}
 		if time.Now().After(end) {
-			g.t.Fatalf("not let go:\n%s", s)
+			g.t.Fatalf("some threads are still traced or stopped:\n%s", s)
 		}
 	}
 }

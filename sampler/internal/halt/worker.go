@@ -12,51 +12,51 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A worker is the OS thread that traces: the kernel takes ptrace's requests from the tracing thread only.
+// A worker is the OS thread that traces a process: the kernel accepts ptrace requests from the tracing thread only.
 type worker struct {
 	pid      int
-	tid      int // of the worker's OS thread
+	tid      int // id of the worker's OS thread
 	requests chan request
 	quit     chan struct{}
 	ended    chan struct{}
 
 	priority *priority
 	reaper   reaper
-	halted   Halted // the storage of the halt that is under way
+	halted   Halted // reused by every halt
 
-	mu     sync.Mutex // for the reaper's sake: it reads the tids of traced
-	traced []tracee   // what may be traced by this thread
+	mu     sync.Mutex // guards the thread ids in traced, which the reaper reads
+	traced []tracee   // the threads that this worker traces or may trace
 
-	// A tracee ended, or is not to be found under its number: it may have executed another program and be traced
-	// under the number of the process.
+	// Set if a tracee ended or is not found under its id. It may have executed another program, and may now be traced
+	// under the id of the process leader.
 	vanished bool
 }
 
-// A request is one call of Do.
+// A request is one call of Process.Do.
 type request struct {
 	f    func()
 	done chan struct{}
 }
 
-// A tracee is a thread that the worker traces, or is about to.
+// A tracee is a thread that the worker traces or is about to trace.
 type tracee struct {
-	tid    int
-	state  traceeState
-	signal int  // that the stop holds back
-	polled int  // in vain
-	wanted bool // in the halt that is under way; else it is owed from an earlier one
-	taken  bool // its registers are read
-	late   bool // it has not stopped while the others stood
+	tid     int
+	state   traceeState
+	signal  int  // the signal that the stop holds back; 0 for none
+	polled  int  // number of polls that found neither a stop nor an end
+	wanted  bool // belongs to the current halt; otherwise an earlier halt owes it a detach
+	fetched bool // its registers were read
+	late    bool // it did not stop while the others were stopped
 }
 
 type traceeState uint8
 
 const (
 	attaching   traceeState = iota
-	interrupted             // traced, to stop soon
+	interrupted             // traced; will stop soon
 	stopped
-	asleep // uninterruptibly, in the kernel: it will stop before it gets back to the program
-	gone   // no tracee any more
+	asleep // in an uninterruptible sleep in the kernel: will stop before it returns to the program
+	gone   // no longer traced
 )
 
 func startWorker(pid int) *worker {
@@ -73,44 +73,45 @@ func startWorker(pid int) *worker {
 	return w
 }
 
-// stop ends the worker, and returns when the kernel has let go of all that it traced.
+// stop ends the worker, and returns when the kernel has detached it from all its tracees.
 func (w *worker) stop() error {
 	close(w.quit)
 	<-w.ended
 	if err := AwaitThreadEnd(w.tid); err != nil {
-		return fmt.Errorf("letting go of process %d: %w", w.pid, err)
+		return fmt.Errorf("detaching from process %d: %w", w.pid, err)
 	}
 	return nil
 }
 
-// threadEnd is far longer than an OS thread takes to end, also on a busy machine.
+// threadEnd is far longer than an OS thread takes to end, even on a busy machine.
 const threadEnd = 10 * time.Second
 
-// AwaitThreadEnd waits until an OS thread of this process is gone. By then the kernel has let go of all that it traced.
+// AwaitThreadEnd waits until an OS thread of the sampler has ended. By then the kernel has detached it from all its
+// tracees.
 func AwaitThreadEnd(tid int) error {
 	for end := time.Now().Add(threadEnd); ; time.Sleep(50 * time.Microsecond) {
 		if unix.Tgkill(unix.Getpid(), tid, 0) == unix.ESRCH {
 			return nil
 		}
 		if time.Now().After(end) {
-			return fmt.Errorf("thread %d, which traces it, does not end", tid)
+			return fmt.Errorf("the tracing thread %d does not end", tid)
 		}
 	}
 }
 
-// run is the life of the worker: halts, and between them the detaches that it owes.
+// run is the main loop of the worker: it serves requests, and between them detaches from the threads that it owes that.
 func (w *worker) run(ready chan struct{}) {
 	runtime.LockOSThread()
 	if unix.Gettid() == unix.Getpid() {
-		// The main thread doesn't end with its goroutine, and so would not let its tracees go. While this goroutine
-		// holds it, another one is bound to get another thread.
+		// The main thread doesn't end with its goroutine, and so would keep its tracees. This goroutine keeps the main
+		// thread locked until the new one has locked a thread, which therefore is another one.
 		go w.run(ready)
 		<-ready
 		runtime.UnlockOSThread()
 		return
 	}
 	w.tid = unix.Gettid()
-	// An ordinary thread's sleep of 10 µs takes 60 otherwise.
+	// Without this, a sleep of 10 µs takes an ordinary thread 60 µs.
 	unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
 	w.priority = newPriority()
 	defer close(w.ended)
@@ -125,15 +126,15 @@ func (w *worker) run(ready chan struct{}) {
 			r.f()
 			close(r.done)
 		case <-owed:
-			w.settle()
+			w.detachOwed()
 		case <-w.quit:
-			// The thread ends with its goroutine, since it is locked; the kernel lets go what it still traces.
+			// The OS thread ends with its goroutine, since it is locked to it. The kernel then detaches it from the rest.
 			return
 		}
 	}
 }
 
-// find gives the tracee of a number, nil for none.
+// find returns the tracee with this thread id, or nil.
 func (w *worker) find(tid int) *tracee {
 	for i := range w.traced {
 		if w.traced[i].tid == tid {
@@ -143,7 +144,7 @@ func (w *worker) find(tid int) *tracee {
 	return nil
 }
 
-// add notes a tracee before it is one, so that the reaper knows it whatever happens.
+// add records a tracee before the attach, so that the reaper knows it even if the attach blocks.
 func (w *worker) add(tid int) *tracee {
 	w.mu.Lock()
 	w.traced = append(w.traced, tracee{tid: tid})
@@ -151,8 +152,8 @@ func (w *worker) add(tid int) *tracee {
 	return &w.traced[len(w.traced)-1]
 }
 
-// sweep forgets the tracees that are gone.
-func (w *worker) sweep() {
+// dropGone removes the tracees that are no longer traced.
+func (w *worker) dropGone() {
 	w.mu.Lock()
 	kept := w.traced[:0]
 	for _, t := range w.traced {
@@ -164,10 +165,10 @@ func (w *worker) sweep() {
 	w.mu.Unlock()
 }
 
-// seize begins to halt one thread. One that has ended is passed over.
+// seize begins to halt one thread. It ignores a thread that has ended.
 func (w *worker) seize(h *Halted, tid int) error {
 	t := w.add(tid)
-	// Only what was seized before can be a zombie that the process waits for.
+	// Only a thread that was seized earlier can be a zombie that the process waits for.
 	if len(w.traced) > 1 || w.vanished {
 		w.reaper.arm()
 		defer w.reaper.disarm()
@@ -175,7 +176,7 @@ func (w *worker) seize(h *Halted, tid int) error {
 	w.priority.raise()
 	err := seize(tid)
 	if err == unix.EPERM && tracerOf(w.pid, tid) == w.tid {
-		// It is traced by this thread already: it executed another program since it was seized under another number.
+		// This thread traces it already: it was seized under another id and executed another program since.
 		err = nil
 	}
 	for end := time.Now().Add(otherHalt); err == unix.EPERM && h.begin.IsZero() && time.Now().Before(end); {
@@ -184,7 +185,7 @@ func (w *worker) seize(h *Halted, tid int) error {
 	}
 	if err != nil {
 		t.state = gone
-		w.sweep()
+		w.dropGone()
 		return w.refused(tid, err)
 	}
 	if h.begin.IsZero() {
@@ -195,12 +196,13 @@ func (w *worker) seize(h *Halted, tid int) error {
 	return nil
 }
 
-// otherHalt is how long a halt waits, before it has halted anything, for a thread that another tracer has: another sampler
-// lets it go within a millisecond.
+// otherHalt is how long a halt waits for a thread that has another tracer, as long as it has not halted any thread yet.
+// Another sampler detaches from the thread within a millisecond.
 const otherHalt = 3 * time.Millisecond
 
-// refused returns the reason why a thread could not be seized, nil if it just ended. The kernel's reason is "not permitted"
-// also for a thread that something else traces; whoever could open the process is permitted to trace it.
+// refused returns the error for a thread that could not be seized; nil if the thread has merely ended. The kernel also
+// returns EPERM for a thread that has another tracer. No other reason for EPERM is left: whoever could open the process
+// may trace it.
 func (w *worker) refused(tid int, err error) error {
 	if err == unix.ESRCH {
 		return nil
@@ -218,14 +220,14 @@ func (w *worker) refused(tid int, err error) error {
 	return fmt.Errorf("halting thread %d of process %d: %s", tid, w.pid, by)
 }
 
-// poll looks, without waiting and without consuming anything but a zombie, what became of a tracee.
+// poll updates the state of a tracee. It does not wait, and consumes no state change except that of a zombie.
 func (w *worker) poll(t *tracee) {
 	var in siginfo
 	err := waitid(t.tid, &in, unix.WSTOPPED|unix.WEXITED|unix.WNOHANG|unix.WNOWAIT)
 	switch {
 	case err == unix.ECHILD:
 		t.state, w.vanished = gone, true
-	case err != nil: // interrupted by a signal to the sampler: the next look will tell
+	case err != nil: // a signal to the sampler interrupted the call: the next poll repeats it
 	case in.ended():
 		reap(w.pid, t.tid)
 		t.state, w.vanished = gone, true
@@ -233,49 +235,49 @@ func (w *worker) poll(t *tracee) {
 		if signal, ok := in.stopped(); ok {
 			t.state, t.signal = stopped, signal
 		} else if t.polled++; t.polled%lostAfter == 0 && tracerOf(w.pid, t.tid) != w.tid {
-			// A child of the sampler stays one when it is not traced any more, since another thread that executed
-			// another program took its number.
+			// Another thread executed another program and took over this id. The sampler's own child is not reported as
+			// missing then (no ECHILD), although it is no longer traced.
 			t.state, w.vanished = gone, true
 		}
 	}
 }
 
-// doze finds out whether a tracee that does not stop sleeps uninterruptibly.
-func (w *worker) doze(t *tracee) {
+// checkAsleep finds out whether a tracee that does not stop is in an uninterruptible sleep.
+func (w *worker) checkAsleep(t *tracee) {
 	if st, err := readStat(t.tid); err == nil && st.state == 'D' {
 		t.state = asleep
 	}
 }
 
-// lostAfter is how often a tracee is looked at in vain before its very being one is looked at.
+// lostAfter is after how many polls without a result the worker checks whether it still traces the thread.
 const lostAfter = 8
 
-// release lets go all tracees that have stopped. The others are owed.
-func (w *worker) release() {
+// detachStopped detaches from all tracees that have stopped. The others are owed a detach.
+func (w *worker) detachStopped() {
 	for i := range w.traced {
 		t := &w.traced[i]
 		if t.state != stopped {
 			continue
 		}
-		w.letGo(t)
+		w.detach(t)
 	}
-	w.sweep()
+	w.dropGone()
 }
 
-func (w *worker) letGo(t *tracee) {
+func (w *worker) detach(t *tracee) {
 	if detach(t.tid, t.signal) == nil {
 		t.state = gone
 	} else {
-		t.state = interrupted // killed in its stop: its end is still to be seen, and to be reaped
+		t.state = interrupted // killed while stopped: a later poll sees its end and reaps it
 	}
 }
 
-// settle gives the tracees that are left what they are owed, as far as that is possible now.
-func (w *worker) settle() {
+// detachOwed detaches from the tracees of earlier halts that have stopped in the meantime.
+func (w *worker) detachOwed() {
 	for i := range w.traced {
 		w.poll(&w.traced[i])
 	}
-	w.release()
+	w.detachStopped()
 	if !w.vanished {
 		return
 	}
@@ -286,28 +288,28 @@ func (w *worker) settle() {
 	}
 }
 
-// reap takes away a zombie that was traced, so that the process can go on to end, or to execute another program.
+// reap removes a traced zombie, so that its process can end or execute another program.
 func reap(pid, tid int) {
 	if tid == pid && isChild(pid) {
-		return // its exit status is for whoever waits for it
+		return // its exit status is for the code that waits for the child
 	}
 	var in siginfo
 	waitid(tid, &in, unix.WEXITED|unix.WNOHANG)
 }
 
-// A reaper takes away zombies of the worker's tracees while the worker is blocked in an attach. It looks at the worker
-// now and then as long as there are halts, since a timer for each of them would cost as much as they do.
+// A reaper removes zombies of the worker's tracees while the worker is blocked in an attach. One timer checks the worker
+// now and then as long as halts go on: setting a timer for each attach would cost as much as the attach.
 type reaper struct {
-	w     *worker
-	timer *time.Timer
-	set   atomic.Bool  // the timer is
-	since atomic.Int64 // when the attach began, in Unix nanoseconds; 0: none is under way
+	w       *worker
+	timer   *time.Timer
+	running atomic.Bool  // whether the timer is running
+	since   atomic.Int64 // when the current attach began, in Unix nanoseconds; 0 if none is under way
 }
 
 const (
-	reapLook  = 20 * time.Millisecond // between looks at the worker
-	reapAfter = 2 * time.Millisecond  // an attach takes no longer but when it is blocked
-	reapEvery = time.Millisecond      // while it is
+	reapFirst = 20 * time.Millisecond // time until the first check
+	reapAfter = 2 * time.Millisecond  // an attach takes longer only if it is blocked
+	reapEvery = time.Millisecond      // time between later checks
 )
 
 func (r *reaper) init(w *worker) {
@@ -318,24 +320,24 @@ func (r *reaper) init(w *worker) {
 
 func (r *reaper) arm() {
 	r.since.Store(time.Now().UnixNano())
-	r.look()
+	r.startTimer()
 }
 
 func (r *reaper) disarm() { r.since.Store(0) }
 
-// look sets the timer where it isn't.
-func (r *reaper) look() {
-	if !r.set.Swap(true) {
-		r.timer.Reset(reapLook)
+// startTimer starts the timer unless it is running.
+func (r *reaper) startTimer() {
+	if !r.running.Swap(true) {
+		r.timer.Reset(reapFirst)
 	}
 }
 
 func (r *reaper) fire() {
 	since := r.since.Load()
 	if since == 0 {
-		r.set.Store(false)
-		if r.since.Load() != 0 { // armed in this very moment
-			r.look()
+		r.running.Store(false)
+		if r.since.Load() != 0 { // armed just now, when the timer was still marked as running
+			r.startTimer()
 		}
 		return
 	}
@@ -360,7 +362,7 @@ func (r *reaper) reap() {
 func tidsOf(traced []tracee) []int {
 	tids := make([]int, len(traced))
 	for i := range traced {
-		tids[i] = traced[i].tid // of a tracee, only this does not belong to the worker alone
+		tids[i] = traced[i].tid // the only field of a tracee that may be read outside the worker
 	}
 	return tids
 }
