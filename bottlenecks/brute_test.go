@@ -10,10 +10,10 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 )
 
-// brute computes the paper's definitions word by word, as sets of nodes.
+// brute computes the paper's definitions literally, with sets of nodes.
 type brute struct{ t *calltree.Tree }
 
-// paths returns all downward node paths that the call sequence labels.
+// paths returns all downward node paths that are labelled with the call sequence.
 func (b brute) paths(calls []string) (all [][]int32) {
 	for n := range int32(b.t.Len()) {
 		path := []int32{}
@@ -36,7 +36,7 @@ func (b brute) names(path []int32) []string {
 	return out
 }
 
-// total sums the own cost of along(S), and with below also of descendants(S).
+// total sums the own cost of along(S), and if below is true also of descendants(S).
 func (b brute) total(below bool, list ...[]string) *big.Rat {
 	counted := make(map[int32]bool)
 	for _, calls := range list {

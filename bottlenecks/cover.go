@@ -7,10 +7,10 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 )
 
-// A cover is what a list of summaries covers in one side, all in preorder.
+// A cover has the nodes of one side that a list of summaries covers, all in preorder.
 type cover struct {
 	along  []int32 // nodes along the paths
-	ranges []int32 // ends of paths that no other end encloses: they and all below are covered
+	ranges []int32 // ends of paths that are not below another end: they and all nodes below are covered
 	extra  []int32 // nodes along the paths that are in no range
 }
 
@@ -35,7 +35,7 @@ func (s *side) cover(list []item) cover {
 	return c
 }
 
-// along returns the nodes along the paths of the list, each once. They must not be changed.
+// along returns the nodes along the paths of the list, each once. The result must not be changed.
 func (s *side) along(list []item) []int32 {
 	if len(list) == 1 && list[0].length == 1 {
 		return list[0].places.finals
@@ -59,13 +59,13 @@ func (s *side) along(list []item) []int32 {
 	return nodes
 }
 
-// A cursor goes through nodes in preorder. It finds what comes soon sooner than a search over all nodes would.
+// A cursor moves forward through nodes in preorder. It finds near nodes faster than a search over all nodes would.
 type cursor struct {
 	nodes []int32
 	at    int
 }
 
-// seek moves on to the first node that is not before n, and reports whether it is n.
+// seek moves to the first node that is not before n, and reports whether it is n.
 func (c *cursor) seek(n int32) bool {
 	step := 1
 	for c.at+step < len(c.nodes) && c.nodes[c.at+step] < n {
@@ -77,7 +77,7 @@ func (c *cursor) seek(n int32) bool {
 	return found
 }
 
-// sum seeks the first node of [from, to), and sums the values of those that are in it.
+// sum moves to the first node of [from, to), and sums the values of the list's nodes in that range.
 func (c *cursor) sum(from, to int32, values []int64) (sum int64) {
 	c.seek(from)
 	for i := c.at; i < len(c.nodes) && c.nodes[i] < to; i++ {
@@ -86,12 +86,12 @@ func (c *cursor) sum(from, to int32, values []int64) (sum int64) {
 	return sum
 }
 
-// within seeks n in ranges, and reports whether it is in one.
+// within moves to the range that can contain n, and reports whether n is in it.
 func (s *side) within(ranges *cursor, n int32) bool {
 	return ranges.seek(n) || ranges.at > 0 && n < s.end[ranges.nodes[ranges.at-1]]
 }
 
-// cumOverlap sums what two covers share. It walks the smaller one, and looks up the other.
+// cumOverlap sums the cost of the nodes in both covers. It walks the smaller one, and searches in the other.
 func (s *side) cumOverlap(a, b cover, p calltree.Plane) (sum int64) {
 	if len(a.ranges)+len(a.extra) > len(b.ranges)+len(b.extra) {
 		a, b = b, a
@@ -126,8 +126,8 @@ func (s *side) baseOverlap(a, b cover, p calltree.Plane) (sum int64) {
 	return sum
 }
 
-// Overlaps returns the overlaps of the cum and of the base of a summary (see CumOverlap) with each of several lists, at little more than the price of
-// what is smaller.
+// Overlaps returns the overlaps of the cum and of the base of a summary (see CumOverlap) with each of several lists. Its
+// time depends mostly on the smaller of the two.
 func (p *Trees) Overlaps(s Summary, lists ...[]Summary) (cums, bases []*big.Rat) {
 	cums, bases = make([]*big.Rat, len(lists)), make([]*big.Rat, len(lists))
 	for k := range lists {

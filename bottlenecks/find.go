@@ -7,11 +7,11 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 )
 
-// FindOptions say how far Find goes. What is nil or 0 stands for its default.
+// FindOptions limit the search of Find. Nil or 0 is the default.
 type FindOptions struct {
 	Coverage *big.Rat // of the cost by the bottlenecks together; 80 %
-	Cutoff   *big.Rat // for zooming; 95 %
-	MinShare *big.Rat // of the whole, that a bottleneck must add at least; 0
+	Cutoff   *big.Rat // of zooming; 95 %
+	MinShare *big.Rat // the least part of the whole that a bottleneck must add; 0
 	Max      int      // number of bottlenecks; no limit
 }
 
@@ -27,23 +27,23 @@ type Found struct {
 type Bottleneck struct {
 	Summary    Summary
 	Own        *big.Rat  // share of the whole: its cum
-	Additional *big.Rat  // share of the whole beyond those before it
-	Coverage   *big.Rat  // part of the cost that it covers together with those before it
-	Interval   *Interval // of Own, where the costs are counted in samples; else nil
+	Additional *big.Rat  // share of the whole that the bottlenecks before it do not cover
+	Coverage   *big.Rat  // part of the cost covered by it and the bottlenecks before it
+	Interval   *Interval // of Own, if the costs are counted in samples; else nil
 }
 
-// An Interval holds what was measured with a probability of 95 %, if samples are taken independently.
+// An Interval contains the true share with a probability of 95 %, if samples are taken independently.
 type Interval struct {
 	Low, High float64
 }
 
-// Find does what the paper's expert does (section 2.3), until the labelled summaries cover enough of the cost: it takes
-// the place where most of what is not yet covered is spent, zooms up through the callers that concentrate it, labels
-// what it reached, and goes on with the rest.
+// Find works like the paper's expert (section 2.3), until the labelled summaries cover enough of the cost: it starts
+// where most of the uncovered cost is spent, zooms up through the callers that concentrate it, labels the result, and
+// continues with the rest.
 //
-// It starts at single functions, with the typed time below them, by their base; see residual.best for how functions
-// that mostly call others are put off. In a comparison, the cost to be covered is the sum of the increases, start
-// by start, so that an increase in one place and a decrease in another do not hide each other.
+// It starts at single functions, or at the typed time below them, by their base; residual.best describes how functions
+// that mostly call others are deferred. In a comparison, the cost to be covered is the sum of the increases over all
+// starts, so that an increase in one place and a decrease in another do not hide each other.
 func Find(p *Trees, o FindOptions) *Found {
 	goal := o.Coverage
 	if goal == nil {
@@ -67,7 +67,7 @@ func Find(p *Trees, o FindOptions) *Found {
 	return f
 }
 
-// next covers the next bottleneck and returns it, or nil where there is none that is worth it.
+// next covers the next bottleneck and returns it, or nil if no bottleneck is left that adds enough.
 func (r *residual) next(o FindOptions) Summary {
 	id := r.best()
 	if id < 0 {
@@ -80,7 +80,7 @@ func (r *residual) next(o FindOptions) Summary {
 	start := r.profile.Summary(r.path(id)...)
 	reached, _ := zoomTo(r.profile, start, cutoff, Summary.Tops)
 	if reached.Cum().Sign() <= 0 {
-		reached = start // in a comparison, the way up may lead to where less is spent
+		reached = start // in a comparison, a caller may have got cheaper
 	}
 	if o.MinShare != nil && r.profile.Share(reached.Cum()).Cmp(o.MinShare) < 0 {
 		return nil
@@ -92,7 +92,7 @@ func (r *residual) next(o FindOptions) Summary {
 	return reached
 }
 
-// complete computes what is known of the bottlenecks once they are found.
+// complete computes the remaining fields, once the bottlenecks are found.
 func (f *Found) complete(p *Trees) {
 	labels := make([]Summary, len(f.Bottlenecks))
 	length := 0
@@ -123,7 +123,8 @@ func (f *Found) Above(share *big.Rat) []Bottleneck {
 	return above
 }
 
-// interval is Wilson's for the share of a single profile, and Newcombe's (method 10) for a difference of shares.
+// interval returns Wilson's interval for the share in a single profile, and Newcombe's (method 10) for a difference of
+// shares.
 func (p *Trees) interval(s Summary) *Interval {
 	var parts []wilson
 	for i, side := range p.sides {
@@ -144,7 +145,7 @@ func (p *Trees) interval(s Summary) *Interval {
 	return &Interval{d - math.Hypot(a.share-a.low, b.high-b.share), d + math.Hypot(a.high-a.share, b.share-b.low)}
 }
 
-// CostInterval is Wilson's for the cost of a number of hits; nil where hits are not counted in samples.
+// CostInterval returns Wilson's interval for the cost of a number of hits, or nil if hits are not counted in samples.
 func CostInterval(m *calltree.Metric, hits *big.Rat) *Interval {
 	if !sampled(m) {
 		return nil

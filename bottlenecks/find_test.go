@@ -68,7 +68,7 @@ func TestFindThePlanted(t *testing.T) {
 }
 
 func TestFindZoomsWithWhatIsLeft(t *testing.T) {
-	// The copies below encode are covered with encode; all that is left of copy is below log.
+	// The copies below encode are covered with encode; the rest of copy is below log.
 	tree := samples(t, calltree.RootName, "50 main encode", "5 main encode copy", "15 main log copy")
 	f := Find(NewSingle(tree), FindOptions{Coverage: big.NewRat(1, 1)})
 	got := strings.Join(foundPaths(f), "\n")
@@ -99,7 +99,7 @@ func TestFindExplainsARegression(t *testing.T) {
 		t.Errorf("wrong bottlenecks above a share")
 	}
 	if back := Find(NewComparison(before, before, true), FindOptions{}); len(back.Bottlenecks) != 0 {
-		t.Errorf("found %q in no difference", foundPaths(back))
+		t.Errorf("found %q although nothing got slower", foundPaths(back))
 	}
 }
 
@@ -132,7 +132,7 @@ func TestFindStops(t *testing.T) {
 	}
 	empty := samples(t, calltree.RootName)
 	if f := Find(NewSingle(empty), FindOptions{}); len(f.Bottlenecks) != 0 || f.MeanLength.Sign() != 0 {
-		t.Errorf("found something in nothing")
+		t.Errorf("found bottlenecks in an empty profile")
 	}
 }
 
@@ -176,7 +176,7 @@ func TestResidualIsWhatTheDefinitionsLeave(t *testing.T) {
 	})
 }
 
-// checkResidual computes anew from the own costs what the residual keeps up to date.
+// checkResidual computes the residual's values again from the own costs.
 func checkResidual(t *rapid.T, s *residualSide, starts int) {
 	for k, p := range s.planes {
 		cum := make([]int64, len(p.Own))

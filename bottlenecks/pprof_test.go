@@ -26,16 +26,16 @@ func writePprof(b testing.TB, t *calltree.Tree) string {
 	return path
 }
 
-// pprofTool returns the go command, or skips where it has no pprof.
+// pprofTool returns the go command, or skips the test if it has no pprof.
 func pprofTool(b testing.TB) string {
 	tool, err := exec.LookPath("go")
 	if err != nil || exec.Command(tool, "tool", "-n", "pprof").Run() != nil {
-		b.Skip("no go tool pprof here")
+		b.Skip("go tool pprof is not installed")
 	}
 	return tool
 }
 
-// BenchmarkGoToolPprof reads and reports the tree of the other benchmarks, as a yardstick: its figures include the start of
+// BenchmarkGoToolPprof reads and reports the tree of the other benchmarks, for comparison: its figures include starting
 // the program and reading the file.
 func BenchmarkGoToolPprof(b *testing.B) {
 	tool := pprofTool(b)
@@ -51,7 +51,7 @@ func BenchmarkGoToolPprof(b *testing.B) {
 	}
 }
 
-// What pprof calls flat and cum are the base and cum of single names.
+// The flat and cum values of pprof are the base and cum of single names.
 func TestPprofAgrees(t *testing.T) {
 	tool := pprofTool(t)
 	tree := bigtree.New(3000, 50)
@@ -75,7 +75,7 @@ func TestPprofAgrees(t *testing.T) {
 		}
 		compared++
 	}
-	if compared != len(p.Initial())-1 { // the root is no call in a profile
+	if compared != len(p.Initial())-1 { // pprof does not list the root
 		t.Errorf("%d names compared, of %d:\n%s", compared, len(p.Initial()), out)
 	}
 }

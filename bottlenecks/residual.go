@@ -8,9 +8,10 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 )
 
-// A residual is a profile of what the summaries labelled so far do not cover: the nodes along their paths and below
-// have no cost in it. Its starts are the call sequences that a search may begin at: a function, and below functions
-// the typed time and the classes in which its stacks end, since "somebody runs" is no place to begin.
+// A residual is a profile of the cost that the labelled summaries do not cover: the nodes along their paths and below
+// have no cost in it. Its starts are the call sequences at which a search can begin: a function, and below functions
+// also the typed time and the classes in which its stacks end. Typed time alone, such as "something runs", would say too
+// little.
 type residual struct {
 	profile *Trees
 	starts  []start
@@ -18,7 +19,7 @@ type residual struct {
 	sides   []residualSide
 }
 
-// A start is the name of a frame below another start; above a function there is none.
+// A start is a frame's name below another start, or below none if the frame is a function.
 type start struct {
 	up, name int32
 }
@@ -26,8 +27,8 @@ type start struct {
 type residualSide struct {
 	*side
 	start     []int32 // by node
-	outermost []bool  // by node: not inside another node of its start
-	covered   []bool  // by node: it and all below it
+	outermost []bool  // by node: not below another node of its start
+	covered   []bool  // by node: it and all nodes below it
 	digit     []float64
 	base, cum [][]int64 // by plane and start
 }
@@ -71,7 +72,7 @@ func (r *residual) number(s *residualSide) {
 	}
 }
 
-// sum fills in what the starts cost.
+// sum computes the costs of the starts.
 func (s *residualSide) sum(starts int) {
 	s.outermost = make([]bool, len(s.start))
 	until := make([]int32, starts)
@@ -108,8 +109,8 @@ func (r *residual) path(id int32) []string {
 	return path
 }
 
-// best returns the start with the highest score, or -1 where nothing costs anything. The score is the base, times what
-// part of the cum it is: a function that mostly calls expensive ones has to wait until these are labelled.
+// best returns the start with the highest score, or -1 if nothing has a cost. The score is base * (base / cum): a
+// function that mostly calls expensive ones has to wait until these are labelled.
 func (r *residual) best() int32 {
 	best, highest := int32(-1), 0.0
 	for id := range int32(len(r.starts)) {
@@ -119,7 +120,7 @@ func (r *residual) best() int32 {
 		base, cum := r.costs(id)
 		score := base * base / max(base, math.Abs(cum))
 		if !(score > 0) {
-			score = math.SmallestNonzeroFloat64 // what is lost in rounding still counts as something
+			score = math.SmallestNonzeroFloat64 // rounding must not turn a cost into none
 		}
 		if score > highest {
 			best, highest = id, score
@@ -128,7 +129,7 @@ func (r *residual) best() int32 {
 	return best
 }
 
-// costs are approximate, as ranking needs no more.
+// costs returns approximate values, which suffice for ranking.
 func (r *residual) costs(id int32) (base, cum float64) {
 	for _, s := range r.sides {
 		for k, digit := range s.digit {
@@ -139,8 +140,8 @@ func (r *residual) costs(id int32) (base, cum float64) {
 	return base, cum
 }
 
-// left is what is not yet covered: the sum of the starts' bases, in a comparison of those that are higher in the first
-// profile.
+// left returns the cost that is not yet covered: the sum of the starts' bases; in a comparison, of those bases that are
+// higher in the first profile.
 func (r *residual) left() *big.Rat {
 	sums := make([][]int64, len(r.sides))
 	for i, s := range r.sides {
@@ -163,7 +164,7 @@ func (r *residual) left() *big.Rat {
 	return left
 }
 
-// rises reports whether a start's base is above 0: exactly, though big numbers are asked only where it is a close call.
+// rises reports whether a start's base is above 0. The answer is exact, but big numbers are used only if it is close.
 func (r *residual) rises(id int32) bool {
 	base, size := 0.0, 0.0
 	for _, s := range r.sides {
@@ -187,7 +188,7 @@ func (r *residual) rises(id int32) bool {
 	return exact.Sign() > 0
 }
 
-// cover takes the cost of a summary away, and reports whether there was any.
+// cover removes the cost of a summary, and reports whether there was any.
 func (r *residual) cover(s *summary) bool {
 	any := false
 	for i := range r.sides {
@@ -244,7 +245,7 @@ func (s *residualSide) coverNode(n int32) (any bool) {
 	return any
 }
 
-// subtractAbove takes cost that is gone at n out of the cum of the nodes above it.
+// subtractAbove subtracts removed cost of n from the cum of the nodes above it.
 func (s *residualSide) subtractAbove(n int32, plane int, cost int64) {
 	if cost == 0 {
 		return

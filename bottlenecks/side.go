@@ -21,8 +21,8 @@ type side struct {
 	mark []int32 // scratch of the sums, by node; all 0 between them
 }
 
-// places are where a call sequence stands in one tree: the paths that it labels begin at roots and end at the finals
-// of the same index. Both are in preorder of the finals.
+// places are the positions of a call sequence in one tree: the paths labelled with it begin at roots and end at the
+// finals of the same index. Both are in preorder of the finals.
 type places struct {
 	roots, finals []int32
 }
@@ -56,7 +56,7 @@ func (s *side) all(name int32) places {
 	return places{nodes, nodes}
 }
 
-// find returns the places of a call sequence. It looks up and down from the rarest of its names.
+// find returns the places of a call sequence. It searches up and down from the rarest of its names.
 func (s *side) find(path []int32) places {
 	rarest := 0
 	for i, name := range path {
@@ -76,7 +76,7 @@ func (s *side) find(path []int32) places {
 	return inPreorder(found)
 }
 
-// up returns the node at which the path that leads to a call of n begins, or -1.
+// up returns the first node of the path that leads to a call of n, or -1.
 func (s *side) up(n int32, path []int32) int32 {
 	for i := len(path) - 1; i >= 0; i-- {
 		n = s.parent[n]
@@ -87,7 +87,7 @@ func (s *side) up(n int32, path []int32) int32 {
 	return n
 }
 
-// down adds the places of the paths from root through n whose rest below n is given.
+// down adds the places of the paths from root through n that continue with rest below n.
 func (s *side) down(to places, root, n int32, rest []int32) places {
 	if len(rest) == 0 {
 		return places{append(to.roots, root), append(to.finals, n)}
@@ -138,7 +138,7 @@ func (s *side) bottoms(p places) map[int32]places {
 	return of
 }
 
-// inPreorder sorts places by finals: the calls below nested finals come out of order.
+// inPreorder sorts places by finals: calls below nested finals are found out of order.
 func inPreorder(p places) places {
 	if slices.IsSorted(p.finals) {
 		return p
@@ -156,9 +156,9 @@ func inPreorder(p places) places {
 
 // groups splits places by name, in two passes over them: first count, then put.
 type groups struct {
-	counts []int32 // by name: how many there are; later, how many are put
-	starts []int32 // by name: where they begin in all
-	seen   []int32 // names, in the order in which they came
+	counts []int32 // by name: the number of places; later, the number already put
+	starts []int32 // by name: the index of the first one in all
+	seen   []int32 // names, in the order of their first count
 	all    places  // of all names, one after the other
 }
 

@@ -8,14 +8,14 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 )
 
-// A Suggester lists summaries at which to start a search, best first (section 2.3).
+// A Suggester lists summaries at which a search can start, best first (section 2.3).
 type Suggester struct {
-	Name    string // as the command line takes it
-	Help    string // what it suggests, in a line
+	Name    string // as on the command line
+	Help    string // describes the suggestions in one line
 	Suggest func(Profile) []Summary
 }
 
-// HighBase suggests single names by falling base: for a bottom-up search.
+// HighBase suggests single names by falling base, for a bottom-up search.
 func HighBase() Suggester {
 	return Suggester{"HighBase", "single names by falling base; for a bottom-up search", func(p Profile) []Summary {
 		list := p.Initial()
@@ -24,7 +24,7 @@ func HighBase() Suggester {
 	}}
 }
 
-// HighCum suggests single names by falling cum: for a top-down search.
+// HighCum suggests single names by falling cum, for a top-down search.
 func HighCum() Suggester {
 	return Suggester{"HighCum", "single names by falling cum; for a top-down search", func(p Profile) []Summary {
 		list := p.Initial()
@@ -33,7 +33,7 @@ func HighCum() Suggester {
 	}}
 }
 
-// Change suggests single names by the absolute value of the base: in a comparison, those that changed most.
+// Change suggests single names by the absolute value of the base: in a comparison, the names that changed most.
 func Change() Suggester {
 	return Suggester{"Change", "single names by the largest difference of base, up or down; for a comparison", func(p Profile) []Summary {
 		list := p.Initial()
@@ -42,8 +42,8 @@ func Change() Suggester {
 	}}
 }
 
-// Typed suggests where one time type concentrates: from the time type it zooms up, and suggests the callers of what
-// it reaches by falling cum.
+// Typed suggests call sequences for one time type: it zooms up from the time type, and suggests the callers of the
+// result by falling cum.
 func Typed(timeType string) Suggester {
 	return Suggester{"Typed " + timeType, "where " + timeType + " concentrates", func(p Profile) []Summary {
 		s := p.Summary(timeType)
@@ -60,8 +60,8 @@ func Typed(timeType string) Suggester {
 	}}
 }
 
-// Recursive suggests, for each function that recurs, the cycle that costs most below its second entry: the call
-// sequence from the function to itself.
+// Recursive suggests, for each recursive function, the cycle that costs most below its second entry: the call sequence
+// from the function to itself.
 func Recursive() Suggester {
 	return Suggester{"Recursive", "cycles of calls, from a function to itself, by cost", func(p Profile) []Summary {
 		if p, ok := p.(interface{ Cycles() []Summary }); ok {
@@ -90,17 +90,17 @@ func ParseSuggester(name string) (Suggester, error) {
 		}
 		names = append(names, s.Name)
 	}
-	return Suggester{}, fmt.Errorf("no suggester %q; there are %s", name, strings.Join(names, ", "))
+	return Suggester{}, fmt.Errorf("no suggester %q: choose one of %s", name, strings.Join(names, ", "))
 }
 
-// longestCycle is the number of calls up to which Cycles looks for a function's last occurrence.
+// longestCycle is the greatest number of calls within which Cycles searches for a function's last occurrence.
 const longestCycle = 64
 
-// mostCycles is for how many functions Cycles looks for the costliest cycle.
+// mostCycles is the number of functions for which Cycles finds the costliest cycle.
 const mostCycles = 200
 
 // Cycles returns the costliest cycle of each function that recurs within one goroutine's part of a stack, by falling
-// cum. Cycles of more than 64 calls are not looked for.
+// cum. It does not find cycles of more than 64 calls.
 func (p *Trees) Cycles() []Summary {
 	costs := make(map[string]*cycle)
 	for _, s := range p.sides {
@@ -145,7 +145,7 @@ func (c *cycle) names(p *Trees) []string {
 	return out
 }
 
-// addCycles adds the cost of each cycle in one side: of the first ends of it on each stack.
+// addCycles adds the cost of each cycle in one side. On each stack, it counts the first end of the cycle.
 func (p *Trees) addCycles(to map[string]*cycle, s *side) {
 	type found struct {
 		path  []int32
@@ -188,7 +188,7 @@ func (p *Trees) addCycles(to map[string]*cycle, s *side) {
 	}
 }
 
-// cycleLength is the number of calls from a node's function to itself above, in its goroutine's part; 0 is none.
+// cycleLength returns the number of calls from a node's function to itself above, in its goroutine's part, or 0.
 func (p *Trees) cycleLength(s *side, n int32) int {
 	m := n
 	for length := 1; length <= longestCycle; length++ {
@@ -203,7 +203,7 @@ func (p *Trees) cycleLength(s *side, n int32) int {
 	return 0
 }
 
-// namesAbove returns the names from the node that stands length-1 above n down to n.
+// namesAbove returns the names from the node length-1 above n down to n.
 func (s *side) namesAbove(n int32, length int) []int32 {
 	path := make([]int32, length)
 	for i := length - 1; i >= 0; i-- {

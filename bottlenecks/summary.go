@@ -10,10 +10,10 @@ import (
 type summary struct {
 	of        *Trees
 	path      []int32
-	text      []string // of path, made when asked for
+	text      []string // of path, made on first use
 	places    []places // by side
 	plain     bool
-	base, cum *big.Rat // made when asked for
+	base, cum *big.Rat // computed on first use
 }
 
 func (s *summary) Path() []string {
@@ -61,7 +61,7 @@ func (s *summary) Bottoms() []Summary {
 	})
 }
 
-// extensions brings the groups of all sides together by name.
+// extensions merges the groups of all sides by name.
 func (s *summary) extensions(grouped func(*side, places) map[int32]places, path func(int32) []int32) []Summary {
 	byName := make(map[int32]*summary)
 	for i, side := range s.of.sides {

@@ -7,7 +7,7 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 )
 
-// An item is one call sequence of a list whose totals are taken.
+// An item is one call sequence of a list whose totals are computed.
 type item struct {
 	places places
 	length int32
@@ -19,7 +19,7 @@ type end struct {
 	node, index int32
 }
 
-// base sums the own cost of all nodes along the paths of the items, each node once.
+// base sums the own cost of all nodes along the paths of the items. Each node counts once.
 func (s *side) base(list []item) *big.Rat {
 	sums := make([]int64, len(s.planes))
 	for i, p := range s.planes {
@@ -71,7 +71,7 @@ func (s *side) sharedBase(list []item, own []int64) (sum int64) {
 	return sum
 }
 
-// cum is the cum of one item.
+// cum returns the cum of one item.
 func (s *side) cum(it item) *big.Rat {
 	if !it.plain {
 		return s.cums([]item{it})[0]
@@ -83,7 +83,7 @@ func (s *side) cum(it item) *big.Rat {
 	return s.hits(sums)
 }
 
-// plainCum sums over the ends that no other end encloses, and over the nodes before ends that none encloses.
+// plainCum sums the cum of the ends that are not below another end, and the own cost of the path nodes above these ends.
 func (s *side) plainCum(it item, p calltree.Plane) (sum int64) {
 	outer, until := int32(-1), int32(0)
 	for _, f := range it.places.finals {
@@ -124,14 +124,15 @@ func (s *side) cums(list []item) []*big.Rat {
 	return out
 }
 
-// outermost returns the places whose finals no other final encloses. They have the cum of all places of a call sequence. For example, "a b a b" stands twice in the stack main a b a b a b:
+// outermost returns the places whose finals are not below another final. They have the cum of all places of a call
+// sequence. For example, "a b a b" has two places in the stack main a b a b a b:
 //
 //	main  a  b  a  b  a  b
 //	      root------final
 //	            root------final
 //
-// The part of the second place above the first final belongs to the first place, since both are of one length; the
-// rest is below that final.
+// The part of the second place above the first final is in the first place, since both have the same length; the rest is
+// below that final.
 func (s *side) outermost(p places) places {
 	var out places
 	until := int32(0)
@@ -144,14 +145,14 @@ func (s *side) outermost(p places) places {
 	return out
 }
 
-// prefixCums finds for every node at which index of the list it comes to be counted, as a node along a path or as
-// one below a path's end, and sums what each index brings. Ends and interior are in preorder, so that the ends which
-// enclose a node stand on a stack; along the stack the index falls, since an end inside another one brings something
-// only if it comes earlier in the list.
+// prefixCums finds for every node the first index of the list at which it counts, as a node along a path or as one below
+// a path's end, and sums the cost that each index adds. Ends and interior are in preorder, so that the ends above a node
+// form a stack. Along that stack the index falls, since an end below another one adds cost only if it comes earlier in
+// the list.
 func (s *side) prefixCums(items int, ends, interior []end, p calltree.Plane) []int64 {
 	sums := make([]int64, items)
 	var open []end
-	// count adds the hits of a node from an index on, unless an enclosing end of a lower index has counted them.
+	// count adds the hits of a node from an index on, unless an end of a lower index above it has counted them.
 	count := func(e end, hits int64) (counted bool) {
 		for len(open) > 0 && s.end[open[len(open)-1].node] <= e.node {
 			open = open[:len(open)-1]
@@ -183,9 +184,9 @@ func (s *side) prefixCums(items int, ends, interior []end, p calltree.Plane) []i
 	return sums
 }
 
-// interior returns the nodes of the items' paths before their ends, each once with the lowest index of an item that it
-// belongs to, in preorder. Paths of one item can share nodes unless the item is plain. They are walked in preorder of
-// their roots, so that of the paths through a node the one that begins farthest up comes first: a later one stops there.
+// interior returns the nodes of the items' paths before their ends, in preorder, each once with the lowest index of its
+// items. Paths of one item can share nodes unless the item is plain. The paths are walked in preorder of their roots, so
+// that among the paths through a node the one that begins farthest up comes first: a later one stops there.
 func (s *side) interior(list []item) []end {
 	var found []uint64 // node, then index
 	for i, it := range list {
@@ -233,8 +234,8 @@ func finalsByRoot(p places) []int32 {
 	return finals
 }
 
-// nameSums returns the base and cum of every name, by plane within a name. A node inside another one of its name is in
-// the cum already.
+// nameSums returns the base and cum of every name, by plane within a name. It does not add a node below another one of
+// its name to the cum again.
 func (s *side) nameSums(names int) (base, cum [][]int64) {
 	base, cum = digitsOf(names, len(s.planes)), digitsOf(names, len(s.planes))
 	for k, p := range s.planes {
@@ -259,7 +260,7 @@ func digitsOf(rows, planes int) [][]int64 {
 	return out
 }
 
-// mergeEnds brings the finals of all items into preorder; of one node, the lowest index first.
+// mergeEnds merges the finals of all items in preorder; for one node, the lowest index comes first.
 func mergeEnds(list []item) []end {
 	runs := make([][]end, len(list))
 	for i, it := range list {

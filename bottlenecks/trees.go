@@ -18,7 +18,7 @@ type Trees struct {
 	sides []*side
 }
 
-// NewSingle is the profile of a call tree's first metric.
+// NewSingle returns the profile of a call tree's first metric.
 func NewSingle(t *calltree.Tree) *Trees {
 	m := t.Main()
 	p := &Trees{unit: m.Unit, whole: m.Denominator, index: make(map[string]int32)}
@@ -27,8 +27,8 @@ func NewSingle(t *calltree.Tree) *Trees {
 	return p
 }
 
-// NewComparison is the profile of a minus b, in the first metric of each. Names meet, not numbers: the trees need not
-// share a Symbols table.
+// NewComparison returns the profile of a minus b, in the first metric of each. It matches frames by name: the trees need
+// not share a Symbols table.
 //
 // With perDenominator, costs are fractions of each tree's own denominator (Metric.Denominator), so that recordings of
 // different length can be compared; otherwise they are hits, as in the paper.
@@ -46,7 +46,7 @@ func NewComparison(a, b *calltree.Tree, perDenominator bool) *Trees {
 	return p
 }
 
-// add takes a tree in as a side, and numbers its names.
+// add adds a tree as a side, and numbers its names.
 func (p *Trees) add(t *calltree.Tree, factor *big.Rat) {
 	syms := t.Symbols()
 	number := make([]int32, syms.Len())
@@ -80,10 +80,10 @@ func (p *Trees) finish() {
 	}
 }
 
-// Unit says what costs are counted in; it is empty for fractions.
+// Unit returns the unit of costs; it is empty for fractions.
 func (p *Trees) Unit() string { return p.unit }
 
-// Share returns a cost as a fraction of the whole; it is 0 where there is no whole.
+// Share returns a cost as a fraction of the whole; it is 0 if the whole is 0.
 func (p *Trees) Share(cost *big.Rat) *big.Rat {
 	if p.whole.Sign() == 0 {
 		return new(big.Rat)
@@ -148,7 +148,7 @@ func (p *Trees) nowhere(path []string) Summary {
 	return &summary{of: p, text: slices.Clone(path), places: make([]places, len(p.sides)), plain: true}
 }
 
-// TotalBase is the base of a list of summaries, each node counted once.
+// TotalBase returns the base of a list of summaries. Each node counts once.
 func (p *Trees) TotalBase(list ...Summary) *big.Rat {
 	sum := new(big.Rat)
 	for i, side := range p.sides {
@@ -157,7 +157,7 @@ func (p *Trees) TotalBase(list ...Summary) *big.Rat {
 	return sum
 }
 
-// TotalCum is the cum of a list of summaries, each node counted once.
+// TotalCum returns the cum of a list of summaries. Each node counts once.
 func (p *Trees) TotalCum(list ...Summary) *big.Rat {
 	switch len(list) {
 	case 0:
@@ -172,7 +172,7 @@ func (p *Trees) TotalCum(list ...Summary) *big.Rat {
 	return p.TotalCums(list...)[len(list)-1]
 }
 
-// TotalCums is the TotalCum of every prefix of the list, in one pass.
+// TotalCums returns the TotalCum of every prefix of the list, in one pass.
 func (p *Trees) TotalCums(list ...Summary) []*big.Rat {
 	out := make([]*big.Rat, len(list))
 	for i, side := range p.sides {
@@ -187,7 +187,8 @@ func (p *Trees) TotalCums(list ...Summary) []*big.Rat {
 	return out
 }
 
-// items are the summaries' places in one side. Summaries of another profile are a mistake of the caller.
+// items returns the summaries' places in one side. It panics for summaries of another profile: that is a mistake in the
+// calling code.
 func (p *Trees) items(side int, list []Summary) []item {
 	out := make([]item, len(list))
 	for i, s := range list {

@@ -95,7 +95,7 @@ func checkCase(t *testing.T, where string, c vectorCase) {
 		at := fmt.Sprintf("%s: query %d: %s %q", where, i, q.Profile, q.Calls)
 		p := profiles[q.Profile]
 		if p == nil {
-			t.Errorf("%s: no such profile", at)
+			t.Errorf("%s: unknown profile", at)
 			continue
 		}
 		checkQuery(t, at, p, q)

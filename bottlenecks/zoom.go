@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// DefaultCutoff is the paper's ratio for zooming, 0.95.
+// DefaultCutoff returns the paper's ratio for zooming, 0.95.
 func DefaultCutoff() *big.Rat { return big.NewRat(95, 100) }
 
-// ZoomTop returns the nearby top extensions of s by the paper's routine Zoom (section 2.3): the fewest extensions, those
-// with the highest cum first, whose total cum reaches the part cutoff of that of s; where one alone reaches it, those
-// of that one. Where no extensions reach it, there are none; but if zooming had gone a step or more by then, the
-// summary that it had reached is the result.
+// ZoomTop returns the nearby top extensions of s by the paper's routine Zoom (section 2.3). It finds the fewest
+// extensions, those with the highest cum first, whose total cum is at least cutoff times the cum of s. If there is only
+// one, it goes on with the extensions of that one, and so on. If no extensions are enough, the result is the summary
+// that zooming reached, or empty if it is still s.
 func ZoomTop(p Profile, s Summary, cutoff *big.Rat) []Summary {
 	return zoom(p, s, cutoff, Summary.Tops)
 }
@@ -30,7 +30,7 @@ func zoom(p Profile, s Summary, cutoff *big.Rat, extensions func(Summary) []Summ
 	return near
 }
 
-// zoomTo returns the summary that zooming reached, and the extensions of it that together reach the cutoff, if any do.
+// zoomTo returns the summary that zooming reached, and those of its extensions that together reach the cutoff, if any.
 func zoomTo(p Profile, s Summary, cutoff *big.Rat, extensions func(Summary) []Summary) (reached Summary, near []Summary) {
 	goal := new(big.Rat).Abs(s.Cum())
 	goal.Mul(goal, cutoff)
@@ -54,9 +54,9 @@ func concentrated(p Profile, list []Summary, goal *big.Rat) []Summary {
 	return nil
 }
 
-// ZoomTrim trims s as long as the cum stays what it was, within the ratio cutoff up or down, and one step more: the
-// nearest trimming that tells something new is the result. trim is Summary.TrimTop or Summary.TrimBottom; the result
-// is false for a sequence of one. (The paper only says that trimmings are zoomed like extensions.)
+// ZoomTrim trims s as long as the cum stays the same, within the ratio cutoff up or down, and one step more: the result
+// is the first trimming whose cum differs. trim is Summary.TrimTop or Summary.TrimBottom. It returns false for a
+// sequence of one. (The paper only says that trimmings are zoomed like extensions.)
 func ZoomTrim(s Summary, cutoff *big.Rat, trim func(Summary) (Summary, bool)) (Summary, bool) {
 	own := new(big.Rat).Abs(s.Cum())
 	least := new(big.Rat).Mul(own, cutoff)

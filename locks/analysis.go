@@ -12,72 +12,73 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// An Analysis tells of all locks that goroutines were seen waiting for in a span of a recording.
+// An Analysis describes all locks that goroutines waited for in a span of a recording.
 type Analysis struct {
 	Samples   int           // of the span
 	Length    time.Duration // of the span
-	Locks     []*Lock       // the one that was waited for most first
-	Evidence  Evidence      // of all waits: the sums over the locks
-	Chains    []*Chain      // of two links and more: the longest first, then the one of most hits
-	Deadlocks []*Deadlock   // in order of the sample that was first to show them
+	Locks     []*Lock       // in order of the waiting, most first
+	Evidence  Evidence      // the sums over all locks
+	Chains    []*Chain      // of two or more links: the longest first, then by hits, most first
+	Deadlocks []*Deadlock   // in order of the first sample that shows them
 
-	// Held is the view of views.Holders: root "*", below it each lock by its String, below a lock what stands below
-	// :MONITOR in a Thread View: the holder's class, its stack, and its typed time, with which a chain goes on.
+	// Held is the view of views.Holders. Its root is "*". Below the root is each lock by its String, and below a lock is
+	// the part of a Thread View that is below :MONITOR: the holder's class, its stack, and its typed time, from which a
+	// chain continues.
 	Held *views.View
 }
 
 // A Lock is one lock that goroutines waited for.
 type Lock struct {
-	// Name is what the recording calls the lock: a variable ("main.server.mu"), a field of a type
-	// ("main.(*cache).mu"). Where it calls it nothing, the name is made of the function that most waiters were taking
-	// it in ("lock taken in main.(*journal).add"), and Guessed is set.
+	// Name is the lock's name in the recording: a variable ("main.server.mu"), a field of a type ("main.(*cache).mu").
+	// If the recording has no name for it, the name comes from the function in which most waiters took it ("lock taken
+	// in main.(*journal).add"), and Guessed is set.
 	Name    string
 	Guessed bool
 
-	// Instance numbers the locks of one name from 1, in the order in which they are first waited for in the whole
-	// recording; Instances is how many there are.
+	// Instance numbers the locks of one name from 1, in the order of the first wait for each in the whole recording;
+	// Instances is their number.
 	Instance, Instances int
 
-	Address     uint64 // 0 where not known
-	Kind        string // "sync.Mutex", "sync.RWMutex"; "" where not known
-	First, Last int32  // samples of the span with a goroutine that waits for it
+	Address     uint64 // 0 if not known
+	Kind        string // "sync.Mutex", "sync.RWMutex"; "" if not known
+	First, Last int32  // the first and last sample of the span in which a goroutine waits for it
 	Evidence
-	Waiters []Waiter // the most hits first; they sum to Hits
-	Holders []Holder // by class, the most hits first; they sum to Attributed
+	Waiters []Waiter // most hits first; they sum to Hits
+	Holders []Holder // by class, most hits first; they sum to Attributed
 	Chains  []*Chain // that begin with a goroutine that waits for this lock, in order of Analysis.Chains
 
 	label string
 }
 
-// String is the lock's name; with its number where others have the name too: "main.(*cache).mu of instance 3".
+// String returns the lock's name; if other locks have the same name, with its number: "main.(*cache).mu of instance 3".
 func (l *Lock) String() string { return l.label }
 
-// A Waiter is the goroutines of one class that wait for a lock in one function, for one reason.
+// A Waiter is all goroutines of one class that wait for a lock in one function, for one reason.
 type Waiter struct {
 	Class  string
-	In     string // the function outside of package sync that takes the lock; "" where there is none
+	In     string // the function outside of package sync that takes the lock; "" if there is none
 	Reason string // the runtime's text: "sync.RWMutex.RLock"
 	Hits   int64
 }
 
-// A Holder is the goroutines of one class that hold a lock.
+// A Holder is all goroutines of one class that hold a lock.
 type Holder struct {
 	Class string
 	Hits  *big.Rat // of the goroutines that wait for them
 }
 
-// Evidence says how much is known of the holders, in hits.
+// Evidence says in how many of the hits the holders are known, and how.
 type Evidence struct {
 	Hits int64 // goroutines that wait, summed over the samples
 
-	// These sum to Hits. None has the hits of waiters whose named holder is not there, too.
+	// These sum to Hits. None also has the hits of waiters whose recorded holder does not exist at that time.
 	Recorded, Inferred, Ambiguous, None *big.Rat
 }
 
-// Attributed is the hits whose holders are known.
+// Attributed returns the hits whose holders are known.
 func (e *Evidence) Attributed() *big.Rat { return new(big.Rat).Add(e.Recorded, e.Inferred) }
 
-// Share is a part of the hits as a fraction; 0 where there are no hits.
+// Share returns a part of the hits as a fraction, or 0 if there are no hits.
 func (e *Evidence) Share(part *big.Rat) *big.Rat {
 	if e.Hits == 0 {
 		return new(big.Rat)
@@ -85,7 +86,7 @@ func (e *Evidence) Share(part *big.Rat) *big.Rat {
 	return new(big.Rat).Quo(part, new(big.Rat).SetInt64(e.Hits))
 }
 
-// Mean is the number of goroutines that waited for a lock, on average over the samples.
+// Mean returns the number of goroutines that waited for a lock, on average over the samples.
 func (a *Analysis) Mean(hits int64) *big.Rat {
 	if a.Samples == 0 {
 		return new(big.Rat)
@@ -93,14 +94,14 @@ func (a *Analysis) Mean(hits int64) *big.Rat {
 	return big.NewRat(hits, int64(a.Samples))
 }
 
-// Waited is the time that hits stand for: that many goroutines, each for the time between two samples on average.
+// Waited returns the waiting time for a number of hits: each hit is the mean time between two samples.
 func (a *Analysis) Waited(hits int64) time.Duration {
 	mean, _ := a.Mean(hits).Float64()
 	return time.Duration(mean * float64(a.Length))
 }
 
-// Analyse analyses a span of a recording that Recording.Check finds no fault with. Of the options, Accounting and
-// Granularity matter for Held only.
+// Analyse analyses a span of a recording that Recording.Check accepts. The options Accounting and Granularity affect
+// only Held.
 func Analyse(r *sampledata.Recording, o views.Options) (*Analysis, error) {
 	s, err := sweep(r, o, true)
 	if err != nil {
@@ -116,8 +117,8 @@ func Analyse(r *sampledata.Recording, o views.Options) (*Analysis, error) {
 	return a, nil
 }
 
-// Summarise returns the locks with their evidence and waiters, and the deadlocks, in a fraction of the time of Analyse;
-// but no Holders, no Held and no Chains.
+// Summarise returns the locks with their evidence and waiters, and the deadlocks, but no Holders, no Held and no Chains.
+// It takes a fraction of the time of Analyse.
 func Summarise(r *sampledata.Recording, o views.Options) (*Analysis, error) {
 	s, err := sweep(r, o, false)
 	if err != nil {
@@ -126,7 +127,7 @@ func Summarise(r *sampledata.Recording, o views.Options) (*Analysis, error) {
 	return s.analysis(), nil
 }
 
-// HeldAt returns the node of Held that stands for a lock, -1 where there is none.
+// HeldAt returns the node of a lock in Held, or -1 if there is none.
 func (a *Analysis) HeldAt(l *Lock) int32 {
 	t := a.Held.Tree
 	if f := t.Named(l.String()); f != calltree.None {
@@ -139,7 +140,7 @@ func (a *Analysis) HeldAt(l *Lock) int32 {
 	return -1
 }
 
-// readHolders sums up Held by the holders' classes.
+// readHolders sums Held by the holders' classes.
 func (a *Analysis) readHolders() {
 	t := a.Held.Tree
 	byName := make(map[string]*Lock)

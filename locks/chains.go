@@ -11,48 +11,48 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A Chain is goroutines that wait for one another: one of the first link's class waits for its lock, which one of the
-// second link's class holds while it waits for the second lock, and so on.
+// A Chain is goroutines that wait for one another: a goroutine of the first link's class waits for that link's lock. A
+// goroutine of the second link's class holds it while it waits for the second lock, and so on.
 type Chain struct {
 	Links []Link   // two or more
-	End   ChainEnd // what is known of who holds the last lock
-	Class string   // its holder's, where End is HolderRuns or Cycle
+	End   ChainEnd // what is known of the last lock's holder
+	Class string   // of the last lock's holder, if End is HolderGoesOn or Cycle
 	Hits  *big.Rat // of the goroutines that wait at the chain's beginning
 }
 
-// A Link is a goroutine that waits.
+// A Link is the class of a goroutine and the lock that it waits for.
 type Link struct {
 	Class string
 	Lock  *Lock
 }
 
-// ChainEnd is where a chain ends.
+// ChainEnd is the reason why a chain ends.
 type ChainEnd uint8
 
 const (
 	HolderGoesOn  ChainEnd = iota // the last lock's holder waits for no lock
 	UnknownHolder                 // the last lock's holder is not known
 	Cycle                         // the last lock's holder is in the chain already: a deadlock
-	Cut                           // the chain goes on, but is not followed
+	Cut                           // the chain is longer, but the analysis stops here
 )
 
 var chainEnds = []string{"goes on", "unknown holder", "deadlock", "cut"}
 
 func (e ChainEnd) String() string { return chainEnds[e] }
 
-// Bounds as the views' for what is followed for one waiter in one sample.
+// These limit the chains of one waiter in one sample, as in the views.
 const (
 	maxChain   = 64
 	maxVisited = 20_000
 )
 
-// A link is a Link in numbers.
+// A link is a Link with numbers for its class and lock.
 type link struct {
 	class string
 	lock  int
 }
 
-// A chain is a Chain in numbers.
+// A chain is a Chain with numbers for its classes and locks.
 type chain struct {
 	links []link
 	end   ChainEnd
@@ -60,12 +60,12 @@ type chain struct {
 	hits  exact.Sum
 }
 
-// A part is the fraction num/den of a hit, of many.
+// A part is the fraction num/den of a hit.
 type part struct{ num, den int64 }
 
-// follow divides hits equally over the holders of the last link's lock, and follows those who wait for a lock
-// themselves.
-func (l *ledger) follow(set []sampledata.GoroutineID, hits part) {
+// trace divides hits equally among the holders of the last link's lock, and extends the chain by each holder that waits
+// for a lock itself.
+func (l *ledger) trace(set []sampledata.GoroutineID, hits part) {
 	n := int64(len(set))
 	if hits.den > math.MaxInt64/n {
 		l.note(Cut, "", hits)
@@ -88,7 +88,7 @@ func (l *ledger) follow(set []sampledata.GoroutineID, hits part) {
 			l.links = append(l.links, link{l.classOf(run), l.ids.lock(run)})
 			l.path = append(l.path, g)
 			if blames(&run.State) {
-				l.follow(l.r.HolderSets[run.Holders], each)
+				l.trace(l.r.HolderSets[run.Holders], each)
 			} else {
 				l.note(UnknownHolder, "", each)
 			}
@@ -97,7 +97,7 @@ func (l *ledger) follow(set []sampledata.GoroutineID, hits part) {
 	}
 }
 
-// note adds hits to the chain of the links at hand.
+// note adds hits to the chain of the current links.
 func (l *ledger) note(end ChainEnd, class string, hits part) {
 	if len(l.links) < 2 {
 		return

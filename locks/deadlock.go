@@ -8,37 +8,37 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A Deadlock is goroutines that wait for one another's locks in a circle: none of them can ever go on.
+// A Deadlock is goroutines that wait for one another's locks in a circle: none of them can ever continue.
 type Deadlock struct {
-	Members     []Member // each waits for a lock that the next one holds, the last for one that the first holds
-	First, Last int32    // samples of the recording in which it stands
-	Samples     int      // how many of these
+	Members     []Member // each waits for a lock of the next one, the last for one of the first
+	First, Last int32    // first and last sample of the recording that shows it
+	Samples     int      // number of samples that show it
 }
 
 // A Member is a goroutine in a deadlock.
 type Member struct {
-	Goroutine int64 // the target's number of it
+	Goroutine int64 // its number in the target
 	Class     string
-	Lock      string  // that it waits for
-	Address   uint64  // of that lock; 0 where not known
+	Lock      string  // it waits for this lock
+	Address   uint64  // of that lock; 0 if not known
 	Reason    string  // the runtime's text: "sync.Mutex.Lock"
-	Stack     []Frame // from the call that takes the lock outwards: of package sync and the runtime, that one only
+	Stack     []Frame // from the call that takes the lock outwards, without further frames of package sync and the runtime
 }
 
 // A Frame is a call on a stack.
 type Frame struct {
 	Function string
-	File     string // "" where not known
-	Line     int32  // being executed, or of the call; 0 where not known
+	File     string // "" if not known
+	Line     int32  // being executed, or of the call; 0 if not known
 	Inlined  bool
 }
 
-// cycle returns goroutines who wait for one another in a circle that g is in, g first; nil where there is none. holders
-// gives those of the lock that a goroutine waits for, as far as they are known.
+// cycle returns the goroutines of a circle of waits that contains g, g first, or nil if there is none. holders returns
+// the known holders of the lock that a goroutine waits for.
 func cycle(g sampledata.GoroutineID, holders func(sampledata.GoroutineID) []sampledata.GoroutineID) []sampledata.GoroutineID {
 	type visit struct {
 		g    sampledata.GoroutineID
-		next []sampledata.GoroutineID // yet to be visited from there
+		next []sampledata.GoroutineID // holders still to be visited
 	}
 	var seen map[sampledata.GoroutineID]bool
 	way := []visit{{g, holders(g)}}
@@ -68,8 +68,8 @@ func cycle(g sampledata.GoroutineID, holders func(sampledata.GoroutineID) []samp
 	return nil
 }
 
-// turned returns a circle from its least goroutine on, and a key for it.
-func turned(circle []sampledata.GoroutineID) ([]sampledata.GoroutineID, string) {
+// rotated returns a circle that begins with its least goroutine, and a key for it.
+func rotated(circle []sampledata.GoroutineID) ([]sampledata.GoroutineID, string) {
 	least := slices.Index(circle, slices.Min(circle))
 	circle = slices.Concat(circle[least:], circle[:least])
 	var key []byte
@@ -81,38 +81,38 @@ func turned(circle []sampledata.GoroutineID) ([]sampledata.GoroutineID, string) 
 
 // cycles are the deadlocks found so far.
 type cycles struct {
-	byKey    map[string]*Deadlock
-	standing []standing
+	byKey  map[string]*Deadlock
+	active []activeCircle
 }
 
-// standing is a circle that was found, up to its last sample.
-type standing struct {
+// An active circle was found in the current sample or before, and lasts until a known sample.
+type activeCircle struct {
 	circle []sampledata.GoroutineID
 	last   int32
 }
 
-// look looks for the circles of the sample at hand: in what has begun in it, and where one has ended, since who was in
-// that may be in another one.
-func (c *cycles) look(l *ledger) {
-	kept := c.standing[:0]
-	for _, s := range c.standing {
+// update finds the circles of the current sample. It searches from the goroutines whose waits began in it, and from
+// those whose circle ended before it, since these may be in another circle.
+func (c *cycles) update(l *ledger) {
+	kept := c.active[:0]
+	for _, s := range c.active {
 		if s.last >= l.now {
 			kept = append(kept, s)
 		} else {
 			l.begun = append(l.begun, s.circle...)
 		}
 	}
-	c.standing = kept
+	c.active = kept
 	for _, g := range l.begun {
 		if circle := cycle(g, l.holdersOf); circle != nil {
-			c.enter(l, circle)
+			c.add(l, circle)
 		}
 	}
 }
 
-// enter takes note of a circle that stands from the sample at hand on.
-func (c *cycles) enter(l *ledger, circle []sampledata.GoroutineID) {
-	circle, key := turned(circle)
+// add records a circle that begins in the current sample.
+func (c *cycles) add(l *ledger, circle []sampledata.GoroutineID) {
+	circle, key := rotated(circle)
 	last := l.to - 1
 	for _, g := range circle {
 		last = min(last, l.run(g).Last)
@@ -134,10 +134,10 @@ func (c *cycles) enter(l *ledger, circle []sampledata.GoroutineID) {
 	}
 	d.Samples += int(last-l.now) + 1
 	d.Last = last
-	c.standing = append(c.standing, standing{circle, last})
+	c.active = append(c.active, activeCircle{circle, last})
 }
 
-// holdersOf returns the holders of the lock that a goroutine waits for in the sample at hand.
+// holdersOf returns the holders of the lock that a goroutine waits for in the current sample.
 func (l *ledger) holdersOf(g sampledata.GoroutineID) []sampledata.GoroutineID {
 	run := l.run(g)
 	if run == nil || !blames(&run.State) {
@@ -146,7 +146,7 @@ func (l *ledger) holdersOf(g sampledata.GoroutineID) []sampledata.GoroutineID {
 	return l.r.HolderSets[run.Holders]
 }
 
-// deadlocks lists them in the order in which they came.
+// deadlocks returns all deadlocks in the order in which they began.
 func (c *cycles) deadlocks() []*Deadlock {
 	var all []*Deadlock
 	for _, d := range c.byKey {
@@ -160,7 +160,7 @@ func (c *cycles) deadlocks() []*Deadlock {
 	return all
 }
 
-// member describes a goroutine in a deadlock. Of the recording, its tables are used.
+// member describes a goroutine in a deadlock. It uses only the recording's tables.
 func member(r *sampledata.Recording, g sampledata.GoroutineID, s *sampledata.State, class, lock string) Member {
 	m := Member{Goroutine: r.Goroutines[g].ID, Class: class, Lock: lock, Address: s.Lock, Reason: s.Reason}
 	for at := s.Stack; at != sampledata.NoStack; at = r.Nodes[at].Parent {

@@ -1,19 +1,19 @@
-// Package locks tells of the locks that goroutines waited for: what each lock is, who waited for it, who held it
+// Package locks analyses the locks that goroutines waited for: what each lock is, who waited for it, who held it
 // meanwhile and what the holder was doing, chains of goroutines that wait for one another, and deadlocks.
 //
-// [Analyse] makes all of that of a span of a recording:
+// [Analyse] finds all of that for a span of a recording:
 //
-//	identity.go  which lock a run waits for, and what the lock is called
-//	waits.go     who waited, where, and with what evidence of the holder
-//	chains.go    who holds while waiting for another lock; cycles
+//	identity.go  the lock that a run waits for, and the lock's name
+//	waits.go     who waited, in which function, and how the holder is known
+//	chains.go    holders that wait for another lock themselves
 //	deadlock.go  a cycle of goroutines that wait for one another
 //
-// What a holder was doing is a weighted call tree as the views', of all locks: [Analysis.Held].
+// The activity of the holders of all locks is a weighted call tree, as in the views: [Analysis.Held].
 //
-// [Watch] finds deadlocks while a recording is made.
+// [Watch] finds deadlocks during a recording.
 //
-// Hits are those of the goroutines that waited, as in the views: the hits of a lock's waiters of one class are the
-// part of :MONITOR in the class's Thread View that is due to the lock. Holders are blamed where the recording names
-// them (evidence Recorded or Inferred); several holders, readers of a sync.RWMutex, share a hit equally. One that a lock was
-// handed to holds it before it has run. Candidates (evidence Ambiguous) are never blamed.
+// Hits are those of the goroutines that waited, as in the views: the hits of a lock's waiters of one class are this
+// lock's part of :MONITOR in the class's Thread View. Holders are blamed if the recording names them (evidence Recorded
+// or Inferred). If there are several, which are readers of a sync.RWMutex, they share a hit equally. A goroutine to
+// which a lock was handed holds the lock even before it runs. Candidates (evidence Ambiguous) are never blamed.
 package locks

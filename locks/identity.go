@@ -10,19 +10,19 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// identities tell which lock a run waits for. Locks are numbered and named over the whole recording, so that a lock
-// is called the same in all its spans.
+// identities finds the lock that a run waits for. Locks are numbered and named over the whole recording, so that a lock
+// has the same name in all its spans.
 type identities struct {
 	r     *sampledata.Recording
 	names map[uint64][]sampledata.LockName // by address, in order of their first sample
 	index map[identity]int
 	locks []*Lock
-	takes []map[sampledata.FunctionID]int64 // by lock without a name: hits of waiters by the function that takes it
-	taker []sampledata.FunctionID           // by node: the function that takes a lock there; notYet, or noFunction
+	takes []map[sampledata.FunctionID]int64 // by lock without a name: waiters' hits by the function that takes the lock
+	taker []sampledata.FunctionID           // by node: the function that takes a lock there; or notYet, or noFunction
 }
 
-// An identity tells locks apart: an address that has had two names is two locks, and locks at unknown addresses are told
-// apart by who takes them.
+// An identity identifies a lock. An address that has had two names is two locks. Locks at unknown addresses have
+// different identities if different functions take them.
 type identity struct {
 	address uint64
 	name    string
@@ -52,7 +52,7 @@ func newIdentities(r *sampledata.Recording) *identities {
 	return ids
 }
 
-// of returns what tells the lock of a run from others. A lock that was named late was called so before, too.
+// of returns the identity of a run's lock. If the lock was named only later, it has the same identity before.
 func (ids *identities) of(run *sampledata.Run) identity {
 	if run.Lock == 0 {
 		return identity{taker: ids.takerAt(run.Stack)}
@@ -87,13 +87,14 @@ func (ids *identities) enter(run *sampledata.Run) {
 	}
 }
 
-// The types of locks. Who takes a RWMutex for writing waits for the Mutex in it first: the greater is the type.
+// The types of locks. A goroutine that takes a RWMutex for writing first waits for the Mutex in it: the greater type is
+// the right one.
 const (
 	mutex   = "sync.Mutex"
 	rwMutex = "sync.RWMutex"
 )
 
-// kindOf returns the type of a lock by the reason of a wait for it.
+// kindOf returns the type of a lock for the reason of a wait.
 func kindOf(reason string) string {
 	switch {
 	case strings.HasPrefix(reason, rwMutex+"."):
@@ -104,14 +105,14 @@ func kindOf(reason string) string {
 	return ""
 }
 
-// name names the locks that the recording has no name for, and numbers those of one name.
+// name names the locks that have no name in the recording, and numbers the locks of one name.
 func (ids *identities) name() {
 	byName := make(map[string][]*Lock)
 	for i, l := range ids.locks {
 		if l.Guessed {
 			l.Name = ids.guess(i)
 		}
-		if calltree.KindOf(l.Name) != calltree.Function { // it is a frame of Held
+		if calltree.KindOf(l.Name) != calltree.Function { // the name is a frame of Held
 			l.Name = "?" + l.Name
 		}
 		byName[l.Name] = append(byName[l.Name], l)
@@ -127,7 +128,7 @@ func (ids *identities) name() {
 	ids.takes = nil
 }
 
-// guess names a lock by the function in which most of its waiters take it.
+// guess names a lock after the function in which most of its waiters take it.
 func (ids *identities) guess(lock int) string {
 	var best string
 	var most int64
@@ -149,8 +150,7 @@ func (ids *identities) function(f sampledata.FunctionID) string {
 	return ids.r.Functions[f].Name
 }
 
-// takerAt returns the function that takes a lock at a stack: the innermost one that belongs neither to package sync nor to
-// the runtime.
+// takerAt returns the function that takes a lock at a stack: the innermost one outside of package sync and the runtime.
 func (ids *identities) takerAt(stack sampledata.NodeID) sampledata.FunctionID {
 	at, f := stack, noFunction
 	for ; at != sampledata.NoStack; at = ids.r.Nodes[at].Parent {
@@ -169,7 +169,7 @@ func (ids *identities) takerAt(stack sampledata.NodeID) sampledata.FunctionID {
 	return f
 }
 
-// locksForOthers tells by its name whether a function takes locks for those who call it.
+// locksForOthers reports whether the function of the given name takes locks for its callers.
 func locksForOthers(function string) bool {
 	for _, prefix := range []string{"sync.", "internal/sync.", "runtime.", "internal/runtime/"} {
 		if strings.HasPrefix(function, prefix) {

@@ -11,7 +11,7 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// read reads a recording as text, without its first line.
+// read reads a recording in its text form, without the first line.
 func read(t testing.TB, text string) *sampledata.Recording {
 	t.Helper()
 	r, err := sampledata.ReadText(strings.NewReader("cpprof recording 1\n" + text))
@@ -36,7 +36,7 @@ func analyse(t interface {
 	return a
 }
 
-// say writes an analysis in short lines.
+// say prints an analysis in short lines.
 func say(a *Analysis) string {
 	b := new(strings.Builder)
 	for _, l := range a.Locks {
@@ -84,8 +84,8 @@ func sayChain(c *Chain) string {
 	return s + " " + c.Class + " (" + c.End.String() + ")"
 }
 
-// What most tests' recordings begin with: main.a, main.b and main.c take locks, by way of package sync, in one class
-// of goroutines each.
+// cast is the beginning of most tests' recordings: main.a, main.b and main.c take locks with package sync, each in its
+// own class of goroutines.
 const cast = `
 function f0 main.a line=10
 function f1 main.b line=20
@@ -109,7 +109,7 @@ holders h3 g0
 holders h4 g1 g2
 `
 
-// analyses are recordings, and what Analyse finds in them.
+// analyses are recordings, with the results of Analyse.
 var analyses = []struct{ name, text, want string }{
 	{"nothing", "", ""},
 	{"no evidence, no address, no name", `
@@ -143,7 +143,7 @@ sample 4ms
   holds 1 go:main.b
   holds 1 go:main.c
 `},
-	{"readers share a hit, and one that is gone is none", `
+	{"readers share a hit, and a holder that is gone does not count", `
 sample 1ms
 	g0 blocked n1 reason=sync.RWMutex.Lock lock=0x10 holders=h4 evidence=inferred
 	g1 running n6
@@ -199,7 +199,7 @@ main.two 0x20 sync.Mutex: 3 inferred=2 none=1 in 0-2
   waits 3 go:main.b sync.Mutex.Lock in main.b
   holds 2 go:main.c
 `},
-	{"a deadlock that comes, and stays while another waits for it", `
+	{"a deadlock begins, and lasts while another goroutine waits for it", `
 lock 0x10 main.one
 lock 0x20 main.two
 sample 1ms
@@ -228,7 +228,7 @@ deadlock in 2 samples, 1-2:
     sync.(*Mutex).Lock:0
     main.b:21
 `},
-	{"a goroutine that waits for what it holds", `
+	{"a goroutine waits for a lock that it holds", `
 sample 1ms
 	g1 blocked n3 reason=sync.Mutex.Lock lock=0x10 holders=h1 evidence=inferred
 sample 2ms
@@ -240,7 +240,7 @@ deadlock in 2 samples, 0-1:
     sync.(*Mutex).Lock:0
     main.b:21
 `},
-	{"candidates are not blamed, and waits for other things are no locks", `
+	{"candidates are not blamed, and waits for other things are ignored", `
 sample 1ms
 	g0 blocked n1 reason=sync.Mutex.Lock lock=0x10 holders=h1 evidence=ambiguous
 	g1 blocked n3 reason=sync.Mutex.Lock lock=0x20 holders=h3 evidence=ambiguous
@@ -263,7 +263,7 @@ func TestAnalyse(t *testing.T) {
 	}
 }
 
-// The names and numbers of locks are those of the whole recording in each of its spans.
+// Every span of a recording has the names and numbers of the whole recording.
 func TestSpan(t *testing.T) {
 	r := read(t, cast+`
 lock 0x10 main.(*cache).mu
@@ -287,11 +287,11 @@ end duration time=50ms
 		t.Errorf("%s waited in %d samples, for %v", mean, a.Samples, a.Waited(a.Evidence.Hits))
 	}
 	if _, err := Analyse(r, views.Options{Span: views.Span{From: 2, To: 1}}); err == nil {
-		t.Error("a span that ends before it begins is analysed")
+		t.Error("a span that ends before it begins is accepted")
 	}
 }
 
-// The five terminals of CPPROFJ, section 6.2: what the holder does is in Held as it is below :MONITOR in the Thread View.
+// The five terminals of CPPROFJ, section 6.2: Held has the same part below a lock as the Thread View has below :MONITOR.
 func TestHeldIsWhatTheThreadViewSays(t *testing.T) {
 	f, err := os.Open("../cmd/cpprof/testdata/bob.txt")
 	if err != nil {
@@ -317,7 +317,7 @@ func TestHeldIsWhatTheThreadViewSays(t *testing.T) {
 	}
 }
 
-// stacksBelow lists what stands below a node, with hits.
+// stacksBelow lists the stacks below a node, with hits.
 func stacksBelow(v *views.View, at int32) []string {
 	t := v.Tree
 	depth := len(t.Frames(at))

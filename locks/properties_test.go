@@ -12,17 +12,17 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawn is a recording of goroutines that wait for one another at random, and the deadlocks that a watch told of
-// while it was made.
+// drawn is a recording of goroutines that wait for one another at random, and the deadlocks that Watch reported during
+// it.
 type drawn struct {
 	*sampledata.Recording
-	told []Deadlock
+	reported []Deadlock
 }
 
 func draw(t *rapid.T) drawn {
 	var d drawn
 	b := sampledata.NewBuilder(sampledata.Header{Start: time.Unix(1e9, 0)})
-	sink := Watch(b, views.Options{}, func(dead Deadlock) { d.told = append(d.told, dead) })
+	sink := Watch(b, views.Options{}, func(dead Deadlock) { d.reported = append(d.reported, dead) })
 	var stacks []sampledata.NodeID
 	var starts []sampledata.FunctionID
 	for i := range 3 {
@@ -94,8 +94,8 @@ func (d *drawn) waitsFor(g, h sampledata.GoroutineID, s int32) bool {
 		slices.Contains(d.HolderSets[run.Holders], h) && d.stateAt(h, s) != nil
 }
 
-// stands reports whether the members of a deadlock wait for one another in a sample.
-func (d *drawn) stands(dead *Deadlock, s int32) bool {
+// shows reports whether the members of a deadlock wait for one another in a sample.
+func (d *drawn) shows(dead *Deadlock, s int32) bool {
 	for i, m := range dead.Members {
 		next := dead.Members[(i+1)%len(dead.Members)]
 		if !d.waitsFor(sampledata.GoroutineID(m.Goroutine-1), sampledata.GoroutineID(next.Goroutine-1), s) {
@@ -105,7 +105,7 @@ func (d *drawn) stands(dead *Deadlock, s int32) bool {
 	return true
 }
 
-// inCircle reports whether g waits for itself in a sample, through whomever.
+// inCircle reports whether g waits for itself in a sample, directly or through others.
 func (d *drawn) inCircle(g sampledata.GoroutineID, s int32) bool {
 	reached := make(map[sampledata.GoroutineID]bool)
 	for frontier := []sampledata.GoroutineID{g}; len(frontier) > 0; frontier = frontier[1:] {
@@ -119,8 +119,7 @@ func (d *drawn) inCircle(g sampledata.GoroutineID, s int32) bool {
 	return reached[g]
 }
 
-// The hits of all waiters are those of :MONITOR, and what the holders are blamed for is what is attributed, by the views'
-// own sums.
+// The waiters' hits are those of :MONITOR, and the holders' hits are those that the views attribute.
 func TestSumsAreThoseOfTheViews(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t)
@@ -178,7 +177,7 @@ func TestSumsAreThoseOfTheViews(t *testing.T) {
 	})
 }
 
-// A chain is as long as there are goroutines at most, and no hit is in two chains of a lock.
+// A chain has at most as many links as there are goroutines, and no hit is in two chains of a lock.
 func TestChainsAreFinite(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t)
@@ -197,18 +196,18 @@ func TestChainsAreFinite(t *testing.T) {
 	})
 }
 
-// Deadlocks are found in just the samples that have one, by a search of another kind.
+// Deadlocks are found in exactly the samples that have one; the test finds them by another search.
 func TestDeadlocksAreWhereTheyAre(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t)
 		a := analyse(t, d.Recording, views.Options{})
-		standing := make([]bool, len(d.Samples))
+		inDeadlock := make([]bool, len(d.Samples))
 		for _, dead := range a.Deadlocks {
 			var first, last int32 = -1, -1
 			samples := 0
 			for s := range int32(len(d.Samples)) {
-				if d.stands(dead, s) {
-					standing[s] = true
+				if d.shows(dead, s) {
+					inDeadlock[s] = true
 					last = s
 					samples++
 					if first < 0 {
@@ -216,8 +215,8 @@ func TestDeadlocksAreWhereTheyAre(t *testing.T) {
 					}
 				}
 			}
-			if dead.First < first || dead.Last > last || dead.Samples > samples || dead.Samples == 0 || !d.stands(dead, dead.First) || !d.stands(dead, dead.Last) {
-				t.Fatalf("%+v stands in %d samples, from %d to %d", dead, samples, first, last)
+			if dead.First < first || dead.Last > last || dead.Samples > samples || dead.Samples == 0 || !d.shows(dead, dead.First) || !d.shows(dead, dead.Last) {
+				t.Fatalf("%+v is in %d samples, from %d to %d", dead, samples, first, last)
 			}
 		}
 		for s := range int32(len(d.Samples)) {
@@ -225,28 +224,28 @@ func TestDeadlocksAreWhereTheyAre(t *testing.T) {
 			for g := range sampledata.GoroutineID(len(d.Goroutines)) {
 				there = there || d.inCircle(g, s)
 			}
-			if there != standing[s] {
-				t.Fatalf("sample %d: a circle %v, found %v in\n%s", s, there, standing[s], say(a))
+			if there != inDeadlock[s] {
+				t.Fatalf("sample %d: a circle %v, found %v in\n%s", s, there, inDeadlock[s], say(a))
 			}
 		}
 	})
 }
 
-// A watch tells of what stands in two samples in which nobody of it moved, once, and of nothing else.
+// A watch reports exactly the deadlocks whose members did not move between two samples, each once.
 func TestWatch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t)
 		seen := make(map[string]bool)
-		for _, dead := range d.told {
+		for _, dead := range d.reported {
 			key := fmt.Sprint(dead.Members)
 			for _, m := range dead.Members {
 				run := d.stateAt(sampledata.GoroutineID(m.Goroutine-1), dead.First)
 				if run == nil || run.Last < dead.Last {
-					t.Fatalf("goroutine %d does not stand still from sample %d to %d", m.Goroutine, dead.First, dead.Last)
+					t.Fatalf("goroutine %d moved from sample %d to %d", m.Goroutine, dead.First, dead.Last)
 				}
 			}
-			if !d.stands(&dead, dead.First) || dead.Last != dead.First+1 || seen[key] {
-				t.Fatalf("%+v was told of", dead)
+			if !d.shows(&dead, dead.First) || dead.Last != dead.First+1 || seen[key] {
+				t.Fatalf("%+v was reported wrongly", dead)
 			}
 			seen[key] = true
 		}
@@ -254,8 +253,8 @@ func TestWatch(t *testing.T) {
 			for g := range sampledata.GoroutineID(len(d.Goroutines)) {
 				run := d.stateAt(g, s)
 				onlyHolder := run != nil && run.First < s && d.waitsFor(g, g, s) && len(d.HolderSets[run.Holders]) == 1
-				if onlyHolder && !slices.ContainsFunc(d.told, func(dead Deadlock) bool { return dead.Members[0].Goroutine == int64(g)+1 && dead.Last <= s }) {
-					t.Fatalf("goroutine %d waits for itself in samples %d and %d, which was not told", g+1, s-1, s)
+				if onlyHolder && !slices.ContainsFunc(d.reported, func(dead Deadlock) bool { return dead.Members[0].Goroutine == int64(g)+1 && dead.Last <= s }) {
+					t.Fatalf("goroutine %d waits for itself in samples %d and %d, but was not reported", g+1, s-1, s)
 				}
 			}
 		}

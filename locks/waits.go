@@ -11,30 +11,30 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// A ledger sums up the waits of a span while it is walked through. It is a views.Visitor.
+// A ledger sums up the waits of a span during a walk. It is a views.Visitor.
 type ledger struct {
-	r        *sampledata.Recording
-	o        views.Options
-	follows  bool // chains
-	ids      *identities
-	classOf  func(*sampledata.Run) string
-	from, to int32
+	r          *sampledata.Recording
+	o          views.Options
+	withChains bool
+	ids        *identities
+	classOf    func(*sampledata.Run) string
+	from, to   int32
 
 	locks   []account // by lock
 	now     int32
 	at      []int32              // by goroutine: the run that it last began; -1 before its first
-	isHeld  []bool               // by goroutine: some holder set has it
-	waiting map[waitingFor]int64 // goroutines, by what matters of them
+	isHeld  []bool               // by goroutine: whether a holder set contains it
+	waiting map[waitingFor]int64 // number of waiting goroutines
 	path    []sampledata.GoroutineID
 	links   []link
 	visited int
 	key     []byte
 	chains  map[string]*chain        // by key
-	begun   []sampledata.GoroutineID // who has begun to wait in the sample at hand, and may close a circle
+	begun   []sampledata.GoroutineID // goroutines that began to wait in the current sample, and may close a circle
 	cycles  cycles
 }
 
-// An account is what is summed up of a lock.
+// An account has the sums for a lock.
 type account struct {
 	first, last int32
 	hits        int64
@@ -44,24 +44,24 @@ type account struct {
 	waiters     map[Waiter]int64 // by all but their Hits
 }
 
-// waitingFor is what the blame for a wait depends on.
+// waitingFor has everything on which the blame for a wait depends.
 type waitingFor struct {
 	link
 	holders  sampledata.HolderSetID
 	evidence sampledata.Evidence
-	who      sampledata.GoroutineID // where others may wait for it; else nobody
+	who      sampledata.GoroutineID // the goroutine, if others may wait for it; else nobody
 }
 
 const nobody sampledata.GoroutineID = -1
 
-// sweep walks through the span that the options name, and follows chains where it is to.
-func sweep(r *sampledata.Recording, o views.Options, follow bool) (*ledger, error) {
+// sweep walks through the span in the options; if withChains is set, it also traces chains.
+func sweep(r *sampledata.Recording, o views.Options, withChains bool) (*ledger, error) {
 	from, to, err := o.Span.Samples(r)
 	if err != nil {
 		return nil, err
 	}
 	l := &ledger{
-		r: r, o: o, follows: follow, ids: newIdentities(r), classOf: views.ClassOf(r, o), from: from, to: to,
+		r: r, o: o, withChains: withChains, ids: newIdentities(r), classOf: views.ClassOf(r, o), from: from, to: to,
 		at: make([]int32, len(r.Goroutines)), isHeld: make([]bool, len(r.Goroutines)),
 		waiting: make(map[waitingFor]int64), chains: make(map[string]*chain),
 	}
@@ -82,7 +82,7 @@ func blames(s *sampledata.State) bool {
 	return s.Run == sampledata.Blocked && (s.Evidence == sampledata.Inferred || s.Evidence == sampledata.Recorded)
 }
 
-// Begin takes note of who goes into a state.
+// Begin records that a goroutine enters a state.
 func (l *ledger) Begin(i, first, samples int32) bool {
 	run := &l.r.Runs[i]
 	l.at[run.Goroutine] = i
@@ -118,7 +118,7 @@ func (l *ledger) waitingFor(run *sampledata.Run) waitingFor {
 	return w
 }
 
-// End takes note of a waiter's leaving its state.
+// End records that a waiter leaves its state.
 func (l *ledger) End(i int32) {
 	w := l.waitingFor(&l.r.Runs[i])
 	if l.waiting[w]--; l.waiting[w] == 0 {
@@ -126,18 +126,18 @@ func (l *ledger) End(i int32) {
 	}
 }
 
-// Sample divides the hits of a sample over the holders.
+// Sample divides the hits of a sample among the holders.
 func (l *ledger) Sample(s, alike int32) error {
 	l.now = s
 	for w, n := range l.waiting {
 		l.divide(&w, n*int64(alike))
 	}
-	l.cycles.look(l)
+	l.cycles.update(l)
 	l.begun = l.begun[:0]
 	return nil
 }
 
-// divide divides hits by whether the holders are there, and follows these.
+// divide adds the hits of waiters to their lock, and traces the chains from its holders. Only holders that exist count.
 func (l *ledger) divide(w *waitingFor, hits int64) {
 	set := l.r.HolderSets[w.holders]
 	known := int64(0)
@@ -152,17 +152,17 @@ func (l *ledger) divide(w *waitingFor, hits int64) {
 		to = &a.recorded
 	}
 	to.Add(hits*known, int64(len(set)))
-	if !l.follows {
+	if !l.withChains {
 		return
 	}
 	l.visited, l.links, l.path = 0, append(l.links[:0], w.link), l.path[:0]
 	if w.who != nobody {
 		l.path = append(l.path, w.who)
 	}
-	l.follow(set, part{hits, 1})
+	l.trace(set, part{hits, 1})
 }
 
-// run returns the run that a goroutine is in, or nil where it doesn't exist in this sample.
+// run returns the run that a goroutine is in, or nil if it doesn't exist in this sample.
 func (l *ledger) run(g sampledata.GoroutineID) *sampledata.Run {
 	i := l.at[g]
 	if i < 0 || l.r.Runs[i].Last < l.now {
@@ -171,7 +171,7 @@ func (l *ledger) run(g sampledata.GoroutineID) *sampledata.Run {
 	return &l.r.Runs[i]
 }
 
-// analysis returns what was summed up.
+// analysis returns the sums.
 func (l *ledger) analysis() *Analysis {
 	a := &Analysis{Samples: int(l.to - l.from), Length: l.length(), Deadlocks: l.cycles.deadlocks()}
 	var all account
@@ -197,7 +197,7 @@ func (l *ledger) analysis() *Analysis {
 	return a
 }
 
-// length is the time of the span.
+// length returns the duration of the span.
 func (l *ledger) length() time.Duration {
 	end := l.r.Stats().Duration
 	if to := l.o.Span.To; to != 0 {
@@ -206,7 +206,7 @@ func (l *ledger) length() time.Duration {
 	return max(0, end-l.o.Span.From)
 }
 
-// evidence returns the hits by evidence. Holders that are not there are none.
+// evidence returns the hits by evidence. Holders that do not exist at the time of a wait count as none.
 func (a *account) evidence() Evidence {
 	e := Evidence{
 		Hits: a.hits, Recorded: a.recorded.Rat(), Inferred: a.inferred.Rat(),

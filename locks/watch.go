@@ -8,30 +8,30 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// Watch returns a sink that hands everything on to another one, and reports deadlocks while they last: each once, in the
-// second sample that shows it, so that what was seen while goroutines moved is not taken for one. Tell is called from
-// Sample. A lock is called by its name if the sink has been given one, else by its address.
+// Watch returns a sink that passes everything to another one, and reports deadlocks while they last. Each is reported
+// once, in the second sample that shows it: one sample may show a circle that never existed, because goroutines moved
+// while it was taken. Sample calls report. A lock has its name if the sink knows one, else its address.
 //
 // The sink keeps the tables of functions and stacks, and the states of the goroutines that wait for a lock with a known
 // holder.
-func Watch(sink sampledata.Sink, o views.Options, tell func(Deadlock)) sampledata.Sink {
+func Watch(sink sampledata.Sink, o views.Options, report func(Deadlock)) sampledata.Sink {
 	w := &watcher{
-		kept: sampledata.KeepTables(sink), o: o, tell: tell,
-		blocked: make(map[sampledata.GoroutineID]sampledata.State), told: make(map[string]bool),
+		kept: sampledata.KeepTables(sink), o: o, report: report,
+		blocked: make(map[sampledata.GoroutineID]sampledata.State), reported: make(map[string]bool),
 	}
 	return sampledata.AfterSample(w.kept, w.sample)
 }
 
-// A watcher looks for deadlocks after each sample.
+// A watcher searches for deadlocks after each sample.
 type watcher struct {
-	kept    *sampledata.TableKeeper
-	o       views.Options
-	tell    func(Deadlock)
-	blocked map[sampledata.GoroutineID]sampledata.State
-	moved   []sampledata.GoroutineID   // into another state, in the last sample
-	fresh   [][]sampledata.GoroutineID // circles that the last sample was first to show
-	told    map[string]bool            // by key
-	samples int32
+	kept     *sampledata.TableKeeper
+	o        views.Options
+	report   func(Deadlock)
+	blocked  map[sampledata.GoroutineID]sampledata.State
+	moved    []sampledata.GoroutineID   // goroutines that entered another state in the last sample
+	fresh    [][]sampledata.GoroutineID // circles that the last sample showed first
+	reported map[string]bool            // by key
+	samples  int32
 }
 
 func (w *watcher) sample(_ sampledata.Sample, changes []sampledata.Change, err error) {
@@ -49,14 +49,14 @@ func (w *watcher) sample(_ sampledata.Sample, changes []sampledata.Change, err e
 			w.blocked[c.Goroutine] = c.State
 		}
 	}
-	look := w.moved
+	from := w.moved
 	for _, circle := range w.fresh {
 		if !w.confirm(circle) {
-			look = append(look, circle...) // who has not moved may be in another one
+			from = append(from, circle...) // a goroutine that has not moved may be in another circle
 		}
 	}
 	w.fresh = w.fresh[:0]
-	for _, g := range look {
+	for _, g := range from {
 		if circle := cycle(g, w.holdersOf); circle != nil {
 			w.fresh = append(w.fresh, circle)
 		}
@@ -68,16 +68,16 @@ func (w *watcher) holdersOf(g sampledata.GoroutineID) []sampledata.GoroutineID {
 	return w.kept.Tables().HolderSets[w.blocked[g].Holders]
 }
 
-// confirm tells of a circle that the sample before showed, if nobody in it has moved.
-func (w *watcher) confirm(circle []sampledata.GoroutineID) (stands bool) {
+// confirm reports a circle of the sample before if none of its goroutines has moved.
+func (w *watcher) confirm(circle []sampledata.GoroutineID) (lasts bool) {
 	if slices.ContainsFunc(w.moved, func(g sampledata.GoroutineID) bool { return slices.Contains(circle, g) }) {
 		return false
 	}
-	circle, key := turned(circle)
-	if w.told[key] {
+	circle, key := rotated(circle)
+	if w.reported[key] {
 		return true
 	}
-	w.told[key] = true
+	w.reported[key] = true
 	classOf := views.ClassOf(w.kept.Tables(), w.o)
 	d := Deadlock{First: w.samples - 1, Last: w.samples, Samples: 2}
 	for _, g := range circle {
@@ -88,6 +88,6 @@ func (w *watcher) confirm(circle []sampledata.GoroutineID) (stands bool) {
 		}
 		d.Members = append(d.Members, member(w.kept.Tables(), g, &s, classOf(&sampledata.Run{Goroutine: g, State: s}), name))
 	}
-	w.tell(d)
+	w.report(d)
 	return true
 }

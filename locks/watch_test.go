@@ -8,11 +8,11 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// A deadlock is told of with the names that the locks have by then, once, and the sink below has all that was told.
+// A deadlock is reported once, with the latest names of the locks, and the sink below receives everything.
 func TestWatchTells(t *testing.T) {
 	b := sampledata.NewBuilder(sampledata.Header{Start: time.Unix(1e9, 0)})
-	var told []Deadlock
-	w := Watch(b, views.Options{}, func(d Deadlock) { told = append(told, d) })
+	var reported []Deadlock
+	w := Watch(b, views.Options{}, func(d Deadlock) { reported = append(reported, d) })
 	lock := w.Function(sampledata.Function{Name: "sync.(*Mutex).Lock"})
 	var states [2]sampledata.State
 	var ids [2]sampledata.GoroutineID
@@ -31,14 +31,14 @@ func TestWatchTells(t *testing.T) {
 		if err := w.Sample(sampledata.Sample{Time: time.Duration(i)}, changes); err != nil {
 			t.Fatal(err)
 		}
-		if len(told) != min(i, 1) {
-			t.Fatalf("%d deadlocks told of after %d samples", len(told), i+1)
+		if len(reported) != min(i, 1) {
+			t.Fatalf("%d deadlocks reported after %d samples", len(reported), i+1)
 		}
 		if i == 0 {
 			w.LockName(sampledata.LockName{Address: 16, Name: "main.mu"})
 		}
 	}
-	got := say(&Analysis{Deadlocks: []*Deadlock{&told[0]}})
+	got := say(&Analysis{Deadlocks: []*Deadlock{&reported[0]}})
 	want := `deadlock in 2 samples, 0-1:
   7 go:main.left waits for main.mu
     sync.(*Mutex).Lock:0

@@ -5,15 +5,15 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 )
 
-// Down returns the downward refinement of p: all paths P x, or all P ..x where extended, whose hits are not
-// zero, by decreasing hits, then by name. After an aspect, the immediate refinement lists its members.
+// Down returns the downward refinement of p: all paths P x, or if extended all P ..x, whose hits are not zero, by
+// decreasing hits, then by name. After an aspect, the immediate refinement lists its members.
 func Down(t *calltree.Tree, m *calltree.Membership, p callpath.Path, extended bool) []Result {
-	follow := callpath.Immediately
+	next := callpath.Immediately
 	if extended {
-		follow = callpath.Eventually
+		next = callpath.Eventually
 	}
 	y := newTally(t, m)
-	y.down(callpath.Compile(t, m, p, follow), extended)
+	y.down(callpath.Compile(t, m, p, next), extended)
 	return y.results(func(e callpath.Element) callpath.Path { return p.Then(e, extended) })
 }
 

@@ -15,10 +15,10 @@ var (
 	errNoCallers   = errors.New("no callers between the two parts")
 )
 
-// maxFollow bounds the entries that one KindFollow step adds one below another.
-const maxFollow = 100
+// maxDescend limits the number of entries that one KindFollow step adds, each below the last.
+const maxDescend = 100
 
-// An editor applies steps to entries that are its own.
+// An editor applies steps to its own copy of the entries.
 type editor struct {
 	tree    *calltree.Tree
 	members *calltree.Membership
@@ -30,7 +30,7 @@ func (e *editor) apply(p parsed) error {
 	case KindUp:
 		return e.up(p.path, p.suffix)
 	case KindFollow:
-		return e.follow(p.path)
+		return e.descend(p.path)
 	case KindPath:
 		if e.ensure(p.path) == nil {
 			return errUnsatisfied
@@ -40,8 +40,8 @@ func (e *editor) apply(p parsed) error {
 	return e.down(p.path, p.Kind == KindExtended)
 }
 
-// ensure returns the entry of a path, made where there is none, with those above it. Nil says that nothing
-// satisfies the path.
+// ensure returns the entry of a path, and adds it and the entries above it if they are missing. It returns nil if no
+// stack satisfies the path.
 func (e *editor) ensure(p callpath.Path) *Entry {
 	if there := e.root.find(p); there != nil {
 		return there
@@ -70,13 +70,13 @@ func (e *editor) down(p callpath.Path, extended bool) error {
 	return nil
 }
 
-// follow refines p by frames, and goes on with what it finds as long as that is one frame with all the hits.
-func (e *editor) follow(p callpath.Path) error {
+// descend refines p by frames, and continues with the result as long as it is a single frame with all the hits.
+func (e *editor) descend(p callpath.Path) error {
 	entry := e.ensure(p)
 	if entry == nil {
 		return errUnsatisfied
 	}
-	for i := range maxFollow {
+	for i := range maxDescend {
 		results := Down(e.tree, e.members, entry.Path, false)
 		results = slices.DeleteFunc(results, func(r Result) bool {
 			last, _ := r.Path.Last()
@@ -95,8 +95,8 @@ func (e *editor) follow(p callpath.Path) error {
 	return nil
 }
 
-// up puts the split P1 ..x P2 in the place of P1 ..P2. Where P1 calls P2 with nothing between, no x stands for
-// that: it becomes the entry P1 P2.
+// up replaces P1 ..P2 by the split P1 ..x P2. If P1 also calls P2 directly, there is no x for these calls: the entry P1
+// P2 has them.
 func (e *editor) up(p1, p2 callpath.Path) error {
 	results := Up(e.tree, e.members, p1, p2)
 	if len(results) == 0 {
@@ -127,7 +127,7 @@ func (e *editor) up(p1, p2 callpath.Path) error {
 	return nil
 }
 
-// splitHits gives, for every x, the hits of P1 ..x, and of P1 ..x with the first 1, 2, ... elements of P2.
+// splitHits returns, by x, the hits of P1 ..x, and of P1 ..x with the first 1, 2, ... elements of P2.
 func (e *editor) splitHits(p1, p2 callpath.Path) []map[callpath.Element]*big.Rat {
 	byElement := func(results []Result) map[callpath.Element]*big.Rat {
 		hits := make(map[callpath.Element]*big.Rat, len(results))
@@ -143,7 +143,7 @@ func (e *editor) splitHits(p1, p2 callpath.Path) []map[callpath.Element]*big.Rat
 	return all
 }
 
-// direct adds P1 P2, where that is a call.
+// direct adds P1 P2, if P1 calls P2 directly.
 func (e *editor) direct(p1, p2 callpath.Path) {
 	if last, _ := p1.Last(); !last.Aspect() {
 		e.ensure(p1.Join(false, p2))

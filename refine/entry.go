@@ -8,9 +8,9 @@ import (
 	"github.com/cpprof/cpprof/callpath"
 )
 
-// An Entry is a call path in a profile, and its hits. Entries form a trie: the path of a child is its parent's
-// path and one element more. What they are is their path: entries of different moments with equal paths are
-// the same entry. They must not be changed.
+// An Entry is a call path in a profile, and its hits. Entries form a trie: the path of a child is its parent's path and
+// one more element. The path is an entry's identity: entries of different moments with equal paths are the same entry.
+// Entries must not be changed.
 type Entry struct {
 	Path     callpath.Path
 	Hits     *big.Rat
@@ -20,8 +20,8 @@ type Entry struct {
 // Key is the entry's identity: its path, as text.
 func (e *Entry) Key() string { return e.Path.String() }
 
-// Label is what the entry's path has more than its parent's: the last element, with ".." where it is called at
-// some distance.
+// Label returns the last element of the entry's path, which its parent's path lacks, with ".." before it if it is called
+// at some distance.
 func (e *Entry) Label() string {
 	last, extended := e.Path.Last()
 	if extended {
@@ -30,7 +30,7 @@ func (e *Entry) Label() string {
 	return last.String()
 }
 
-// Len is the number of entries from e down.
+// Len returns the number of entries in the subtree of e.
 func (e *Entry) Len() int {
 	n := 1
 	for _, c := range e.Children {
@@ -58,7 +58,7 @@ func (e *Entry) child(last callpath.Element, extended bool) *Entry {
 	return nil
 }
 
-// find returns the entry of a path below e, whose own path it must begin with, or nil.
+// find returns the entry of a path, or nil. The path must begin with the path of e.
 func (e *Entry) find(p callpath.Path) *Entry {
 	if len(p.Elements) == 0 || p.Elements[0] != e.Path.Elements[0] {
 		return nil
@@ -69,7 +69,7 @@ func (e *Entry) find(p callpath.Path) *Entry {
 	return e
 }
 
-// merge adds results as children, keeping those that are there, and returns the child of each.
+// merge adds results as children, keeps existing children, and returns the child of each result.
 func (e *Entry) merge(results []Result) []*Entry {
 	there := make(map[edge]*Entry, len(e.Children))
 	for _, c := range e.Children {
@@ -111,8 +111,8 @@ func (e *Entry) sort() {
 	})
 }
 
-// cut removes the entry of a path where it has no children, and then the entries above it that have none left,
-// down to but without the entry of the first n elements.
+// cut removes the entry of a path if it has no children, and then the entries above it that have no children left, as
+// far as the entry of the first n elements, which stays.
 func (e *Entry) cut(p callpath.Path, n int) {
 	for length := len(p.Elements); length > n; length-- {
 		parent := e.find(p.Prefix(length - 1))

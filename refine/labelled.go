@@ -5,8 +5,8 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 )
 
-// Labelled returns the tree of the stacks that satisfy one of some paths, of which there must be one: what another path costs
-// in it is its overlap with these. Denominators stay.
+// Labelled returns the tree of the stacks that satisfy at least one of the labels; there must be at least one label. The
+// cost of any other path in it is the overlap of that path with the labels. Denominators stay.
 func Labelled(t *calltree.Tree, m *calltree.Membership, labels []callpath.Path) *calltree.Tree {
 	var each []callpath.Expr
 	for _, p := range labels {

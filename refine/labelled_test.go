@@ -7,7 +7,7 @@ import (
 	"github.com/cpprof/cpprof/callpath"
 )
 
-// What an entry shares with labels counts a stack once, whichever of them it satisfies.
+// A stack counts once in the overlap with labels, even if it satisfies several of them.
 func TestLabelled(t *testing.T) {
 	tree := build(t, "* a b", "* a b c", "* a d", "* e c", "* e")
 	for _, c := range []struct {

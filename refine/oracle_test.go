@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// An oracle answers by trying all positions of the definition, stack by stack. It shares nothing with what it
-// checks but the path notation.
+// An oracle evaluates the definition directly: it tries all positions, stack by stack. It shares only the path notation
+// with the code that it checks.
 type oracle struct {
 	stacks  []oracleStack
 	aspects map[string][]string
@@ -22,7 +22,7 @@ type oracleStack struct {
 	hits   *big.Rat
 }
 
-// part numbers the goroutine's part that each frame is in.
+// part returns the number of the goroutine's part that frame i is in.
 func (s oracleStack) part(i int) int {
 	var n int
 	for _, f := range s.frames[1 : max(i, 0)+1] {
@@ -37,7 +37,7 @@ func (o *oracle) is(frame string, e callpath.Element) bool {
 	if e.Aspect() {
 		return calltree.KindOf(frame) == calltree.Function && slices.Contains(o.aspects[e.Name], frame)
 	}
-	if e.Name == "*" && len(o.stacks) > 0 { // the root, whatever it is called
+	if e.Name == "*" && len(o.stacks) > 0 { // the root, whatever its name is
 		return frame == o.stacks[0].frames[0]
 	}
 	return frame == e.Name
@@ -55,7 +55,7 @@ func (o *oracle) satisfies(s oracleStack, p callpath.Path) bool {
 	return o.from(s, p, 0, 0)
 }
 
-// from reports whether the specs of p from i on hold with p(i) >= at, in the part of frame at.
+// from reports whether the specs of p from i on are satisfied with p(i) >= at, in the part of frame at.
 func (o *oracle) from(s oracleStack, p callpath.Path, i, at int) bool {
 	if i == len(p.Extended) {
 		return true
@@ -93,7 +93,7 @@ func (o *oracle) cost(p callpath.Path) *big.Rat {
 	return sum
 }
 
-// results returns the hits of all paths that make x into a path, by x.
+// results returns, by x, the hits of the path of every x.
 func (o *oracle) results(path func(x callpath.Element) callpath.Path) map[callpath.Element]string {
 	xs := map[callpath.Element]bool{}
 	for _, s := range o.stacks {
@@ -113,7 +113,7 @@ func (o *oracle) results(path func(x callpath.Element) callpath.Path) map[callpa
 	return hits
 }
 
-// tree builds the same stacks, with all hits multiplied.
+// tree builds the same stacks, with all hits multiplied by a factor.
 func (o *oracle) tree(t *rapid.T, by *big.Rat) (*calltree.Tree, *calltree.Membership) {
 	syms := new(calltree.Symbols)
 	b := calltree.NewBuilder(syms, o.stacks[0].frames[0], "time", "samples")
@@ -161,7 +161,7 @@ func drawOracle(t *rapid.T) *oracle {
 	return o
 }
 
-// drawPath takes elements from all that there may be; half of the paths begin with a root.
+// drawPath draws elements from all that can occur; half of the paths begin with a root.
 func drawPath(t *rapid.T, label string, longest int) callpath.Path {
 	var p callpath.Path
 	for i := range rapid.IntRange(1, longest).Draw(t, label) {
@@ -177,7 +177,7 @@ func drawPath(t *rapid.T, label string, longest int) callpath.Path {
 	return p
 }
 
-// drawFrom takes the elements from a stack, mostly so that the stack satisfies the path.
+// drawFrom draws the elements from a stack, mostly so that the stack satisfies the path.
 func drawFrom(t *rapid.T, o *oracle) callpath.Path {
 	frames := rapid.SampledFrom(o.stacks).Draw(t, "stack").frames
 	var p callpath.Path
@@ -199,14 +199,14 @@ func drawFrom(t *rapid.T, o *oracle) callpath.Path {
 	return p
 }
 
-// by multiplies hits: more than one plane is needed for the larger ones.
+// by multiplies hits: the larger factors need more than one plane.
 var by = []*big.Rat{
 	big.NewRat(1, 1), big.NewRat(1, 7),
 	new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(3), 80)),
 	new(big.Rat).SetFrac(new(big.Int).Lsh(big.NewInt(5), 150), big.NewInt(11)),
 }
 
-// TestAgainstOracle holds costs, refinements and pruning against the definition, in one plane and in many.
+// TestAgainstOracle compares costs, refinements and pruning with the definition, in one plane and in several.
 func TestAgainstOracle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := drawOracle(t)
@@ -254,7 +254,7 @@ func TestAgainstOracle(t *testing.T) {
 	})
 }
 
-// same compares results with the oracle's; x stands at index i of each path.
+// same compares results with the oracle's; x is at index i of each path.
 func same(t *rapid.T, by *big.Rat, got []Result, i int, want map[callpath.Element]string) {
 	t.Helper()
 	if len(got) != len(want) {
@@ -300,7 +300,7 @@ func (o *oracle) holds(s oracleStack, e callpath.Expr) bool {
 	return o.satisfies(s, e.Path)
 }
 
-// TestImmediateRefinementPartitions: without recursion, what P calls and what is P's own make up P.
+// TestImmediateRefinementPartitions: without recursion, the parts of P are the calls from it and its own hits.
 func TestImmediateRefinementPartitions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := calltree.NewBuilder(new(calltree.Symbols), "*", "time", "samples")

@@ -7,20 +7,21 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 )
 
-// Prune returns the tree of the stacks for which e holds. Denominators stay, so that costs stay fractions of the
+// Prune returns the tree of the stacks for which e is true. Denominators stay, so that costs remain fractions of the
 // whole.
 func Prune(t *calltree.Tree, m *calltree.Membership, e callpath.Expr) *calltree.Tree {
 	var ms []*callpath.Matcher
 	for _, p := range e.Paths() {
 		ms = append(ms, callpath.Compile(t, m, p, callpath.Nothing))
 	}
-	return t.Filter(holding(t, ms, e))
+	return t.Filter(satisfying(t, ms, e))
 }
 
-// holding returns for every node whether e holds for its stack. It keeps the states of the paths of the nodes above, by depth:
-// with the paths P and Q, states[2*d] and states[2*d+1] are theirs at depth d, and coming back to depth d overwrites what was
-// deeper. A path that is satisfied remains so below, so that e is evaluated only where a path becomes satisfied.
-func holding(t *calltree.Tree, ms []*callpath.Matcher, e callpath.Expr) []bool {
+// satisfying returns for every node whether e is true for its stack. It stores the states of the paths of the nodes
+// above, by depth: with the paths P and Q, states[2*d] and states[2*d+1] are theirs at depth d, and a return to depth d
+// overwrites the states of deeper nodes. A path that is satisfied remains so below, so that e is evaluated only if a
+// path becomes satisfied.
+func satisfying(t *calltree.Tree, ms []*callpath.Matcher, e callpath.Expr) []bool {
 	fns, parents, ends := t.Funcs(), t.Parents(), t.Ends()
 	satisfied := make([]bool, len(ms))
 	states := make([]callpath.State, len(ms))

@@ -1,8 +1,8 @@
-// Package refine computes the refinement profiles of call paths (CPPROFJ, section 2) over a call tree, each in one
-// pass, and holds a view's profile while a person refines it.
+// Package refine computes the refinement profiles of call paths (CPPROFJ, section 2) over a call tree, each in one pass,
+// and keeps the profile of a view while a user refines it.
 //
-//   - Down gives the immediate or extended downward refinement, Up the upward split, Prune the tree of the stacks
-//     for which an expression holds.
+//   - Down is the immediate or extended downward refinement, Up the upward split, Prune the tree of the stacks
+//     for which an expression is true.
 //   - A Session is the tree of profile entries of one view, with steps that can be undone, redone and replayed.
 package refine
 
@@ -18,20 +18,20 @@ import (
 
 // A Result is one path of a refinement.
 type Result struct {
-	Name string // of what varies: a frame or an aspect
+	Name string // the frame or aspect in which the results differ
 	Path callpath.Path
 	Hits *big.Rat // of the tree's main metric; never zero
 }
 
-// A tally sums up hits for everything that a refinement may list: every Func, then every aspect.
+// A tally sums hits for everything that a refinement can list: every Func, then every aspect.
 type tally struct {
 	tree   *calltree.Tree
 	m      *calltree.Membership
 	ends   []int32
 	planes []calltree.Plane
 	funcs  int32
-	sums   [][]int64 // by plane, by what is listed
-	until  []int32   // by what is listed: the end of the subtree that was counted last
+	sums   [][]int64 // by plane, then by x
+	until  []int32   // by x: the end of the subtree that was counted last
 }
 
 func newTally(t *calltree.Tree, m *calltree.Membership) *tally {
@@ -47,9 +47,9 @@ func newTally(t *calltree.Tree, m *calltree.Membership) *tally {
 	return y
 }
 
-// count counts the stacks through a node for x, unless the node is in a subtree that was counted for x. Nodes
-// must come in preorder. In the tree "* f g f", x = f counts the stacks through the first f, and until[f] is the end of its
-// subtree; the second f is inside, and its stacks are among those already.
+// count adds the hits of the stacks through a node to x, unless the node is in a subtree that was counted for x. Nodes
+// must come in preorder. In the tree "* f g f", x = f counts the stacks through the first f, and until[f] is the end of
+// its subtree; the second f is inside, and its stacks are already counted.
 func (y *tally) count(x, node int32) {
 	if y.until[x] > node {
 		return
@@ -60,7 +60,7 @@ func (y *tally) count(x, node int32) {
 	}
 }
 
-// countFrame counts for a frame and for every aspect that it belongs to.
+// countFrame counts the node for a frame and for every aspect that contains the frame.
 func (y *tally) countFrame(f calltree.Func, node int32) {
 	y.count(int32(f), node)
 	for _, set := range y.m.Of(f) {
@@ -68,7 +68,7 @@ func (y *tally) countFrame(f calltree.Func, node int32) {
 	}
 }
 
-// scratch is a number for every node during a walk, at first anything.
+// scratch is a number for every node during a walk, not initialized.
 type scratch struct{ at []int32 }
 
 var scratchPool = sync.Pool{New: func() any { return new(scratch) }}
@@ -84,7 +84,7 @@ func newScratch(t *calltree.Tree) *scratch {
 
 func (s *scratch) release() { scratchPool.Put(s) }
 
-// element is what stands for x in a path.
+// element returns the element of a path for x.
 func (y *tally) element(x int32) callpath.Element {
 	if x >= y.funcs {
 		return callpath.Element{Name: y.m.Names()[x-y.funcs]}
@@ -92,7 +92,7 @@ func (y *tally) element(x int32) callpath.Element {
 	return callpath.Frame(y.tree.Symbols().Name(calltree.Func(x)))
 }
 
-// results returns what was counted, by decreasing hits and then by name; path makes the path of an element.
+// results returns the sums, by decreasing hits and then by name; path makes the path of an element.
 func (y *tally) results(path func(callpath.Element) callpath.Path) []Result {
 	var listed []sum
 	for x := range y.until {
@@ -126,7 +126,7 @@ func (y *tally) join(x int) *big.Int {
 	return calltree.Join(digits)
 }
 
-// A sum is scaled hits: large, where the tree has several planes, else small.
+// A sum is a number of scaled hits: large if the tree has several planes, else small.
 type sum struct {
 	x       int
 	element callpath.Element

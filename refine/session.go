@@ -12,17 +12,17 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 )
 
-// ErrNothing says that a step found nothing, and so changed nothing.
+// ErrNothing is the error of a step that found nothing, and so changed nothing.
 var ErrNothing = errors.New("nothing found")
 
-// DefaultMinHits is the ten-samples heuristic: costs of fewer hits are not to be trusted (CPPROFJ, section 5.1).
+// DefaultMinHits is the ten-samples heuristic: costs of fewer hits are not reliable (CPPROFJ, section 5.1).
 const DefaultMinHits = 10
 
-// A Session is the profile of one view while it is refined: a tree of entries that begins with the view's root,
-// and the steps that made it. It is for one goroutine.
+// A Session is the profile of one view while a user refines it: a tree of entries that begins with the view's root, and
+// the steps that made it. Only one goroutine may use it.
 type Session struct {
 	members   *calltree.Membership
-	history   []moment // [0] is the beginning, without a step
+	history   []moment // [0] is the beginning and has no step
 	now       int      // the moment that is shown; later ones can be redone
 	threshold Threshold
 	collapsed map[string]bool // by key
@@ -45,7 +45,7 @@ func NewSession(t *calltree.Tree, m *calltree.Membership) *Session {
 	}
 }
 
-// Clone returns a session that is as this one is, and goes on by itself: on another goroutine, say.
+// Clone returns a copy of the session that changes independently, for example on another goroutine.
 func (s *Session) Clone() *Session {
 	c := *s
 	c.history = slices.Clone(s.history)
@@ -57,22 +57,22 @@ func rootEntry(t *calltree.Tree) *Entry {
 	return &Entry{Path: callpath.Root(t), Hits: t.Main().Cum(0)}
 }
 
-// Tree is the view as it is now, pruned.
+// Tree returns the view as it is now, pruned.
 func (s *Session) Tree() *calltree.Tree { return s.history[s.now].tree }
 
-// Membership says which functions belong to which aspects.
+// Membership returns the functions of each aspect.
 func (s *Session) Membership() *calltree.Membership { return s.members }
 
-// Root is the entry of the view's root.
+// Root returns the entry of the view's root.
 func (s *Session) Root() *Entry { return s.history[s.now].root }
 
-// Find returns the entry of a path, or nil. A path that does not begin with the root is taken as called from it.
+// Find returns the entry of a path, or nil. If the path does not begin with the root, Find puts the root before it.
 func (s *Session) Find(p callpath.Path) *Entry { return s.Root().find(s.rooted(p)) }
 
-// Cost is an entry's hits as a fraction of the view's denominator.
+// Cost returns an entry's hits as a fraction of the view's denominator.
 func (s *Session) Cost(e *Entry) *big.Rat { return s.Tree().Main().Cost(e.Hits) }
 
-// Steps are the steps that made what is shown.
+// Steps returns the steps that led to the current moment.
 func (s *Session) Steps() []Step {
 	steps := make([]Step, s.now)
 	for i := range steps {
@@ -81,7 +81,7 @@ func (s *Session) Steps() []Step {
 	return steps
 }
 
-// Undo takes the last step back, and reports whether there was one.
+// Undo reverts the last step, and reports whether there was one.
 func (s *Session) Undo() bool {
 	if s.now == 0 {
 		return false
@@ -90,7 +90,7 @@ func (s *Session) Undo() bool {
 	return true
 }
 
-// Redo takes the last Undo back, and reports whether there was one since the last step.
+// Redo reverts the last Undo, and reports whether there was one since the last step.
 func (s *Session) Redo() bool {
 	if s.now == len(s.history)-1 {
 		return false
@@ -110,12 +110,11 @@ func (s *Session) Up(p1, p2 callpath.Path) error {
 	return s.Apply(Step{KindUp, p1.String() + " | " + p2.String()})
 }
 
-// Prune keeps only the stacks for which e holds, and evaluates all entries anew.
+// Prune keeps only the stacks for which e is true, and evaluates all entries anew.
 func (s *Session) Prune(e callpath.Expr) error { return s.Apply(Step{KindPrune, e.String()}) }
 
-// Apply does a step, so that it can be undone. Errors are *callpath.SyntaxError where the step's text is not what
-// its kind says, and ErrNothing, wrapped with what may help, where there is nothing to show for it; they leave the
-// session as it was.
+// Apply does a step, so that it can be undone. The error is a *callpath.SyntaxError if the step's text does not fit its
+// kind, and ErrNothing, wrapped with a hint, if the step finds nothing; then the session stays as it was.
 func (s *Session) Apply(step Step) error {
 	p, err := s.parse(step)
 	if err != nil {
@@ -123,7 +122,7 @@ func (s *Session) Apply(step Step) error {
 	}
 	next := moment{step: p, tree: s.Tree(), root: s.Root()}
 	if p.Kind == KindPrune {
-		// A condition that nothing can satisfy prunes all or nothing, and looks like a result.
+		// A condition on an unknown aspect would prune everything or nothing, and look like a result.
 		if err := callpath.Aspects(s.members, p.expr.Paths()...); err != nil {
 			return fmt.Errorf("%s: %w: %w", step, ErrNothing, err)
 		}
@@ -144,18 +143,18 @@ func (s *Session) Apply(step Step) error {
 	return nil
 }
 
-// replayed does all steps up to now, but prunes, on a pruned tree.
+// replayed does all steps up to now, except prunes, on a pruned tree.
 func (s *Session) replayed(t *calltree.Tree) *Entry {
 	e := editor{tree: t, members: s.members, root: rootEntry(t)}
 	for _, m := range s.history[1 : s.now+1] {
 		if m.step.Kind != KindPrune {
-			_ = e.apply(m.step) // what finds nothing any more has been pruned away
+			_ = e.apply(m.step) // a step finds nothing if its stacks are pruned away
 		}
 	}
 	return e.root
 }
 
-// nothing says that a step found nothing, and which of its names do not occur at all.
+// nothing returns the error of a step that found nothing; it names those elements that do not occur at all.
 func (s *Session) nothing(step Step, why string, paths ...callpath.Path) error {
 	var hints []string
 	for _, p := range paths {

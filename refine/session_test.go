@@ -14,8 +14,8 @@ import (
 
 const charToByte = "sun.io.CharToByteConverter"
 
-// figure1 is a Server View with the costs of the paper's figure 1. What converts characters elsewhere has three
-// hits a place, and so stays below the threshold.
+// figure1 is a Server View with the costs of the paper's figure 1. Other places that convert characters have three hits
+// each, and so stay below the threshold.
 func figure1(t testing.TB) *calltree.Tree {
 	t.Helper()
 	b := calltree.NewBuilder(new(calltree.Symbols), "*", "time", "samples")
@@ -41,7 +41,7 @@ func figure1(t testing.TB) *calltree.Tree {
 	return tree
 }
 
-// shown renders what Walk gives: the cost with three decimals, and the label.
+// shown prints what Walk visits: the cost with three decimals, and the label.
 func shown(s *Session) string {
 	var b strings.Builder
 	s.Walk(func(e *Entry, depth int) {
@@ -68,7 +68,7 @@ func expect(t testing.TB, s *Session, want string) {
 	}
 }
 
-// TestFigure1 splits upward from the conversion of characters until the paper's figure 1 stands there.
+// TestFigure1 splits upward from the conversion of characters until the profile is the paper's figure 1.
 func TestFigure1(t *testing.T) {
 	s := NewSession(figure1(t), nil)
 	path := charToByte
@@ -106,7 +106,7 @@ func TestFigure1(t *testing.T) {
 `)
 }
 
-// TestSplitKeepsDirectCalls pins that a split does not lose the calls that have no caller in between.
+// TestSplitKeepsDirectCalls checks that a split does not lose the calls that have no caller in between.
 func TestSplitKeepsDirectCalls(t *testing.T) {
 	s := session(t, "* f", "* a f", "* a f", "* b")
 	do(t, s, KindExtended, "*")
@@ -154,7 +154,7 @@ func TestUndoRedoReplay(t *testing.T) {
 		t.Errorf("redone:\n%swant:\n%s", got, pruned)
 	}
 	if s.Tree().Main().Cum(0).Cmp(big.NewRat(2, 1)) != 0 {
-		t.Error("redo did not bring the pruned tree back")
+		t.Error("redo did not restore the pruned tree")
 	}
 
 	text, err := json.Marshal(steps)
@@ -210,7 +210,7 @@ func TestThresholdAndCollapse(t *testing.T) {
 `)
 }
 
-// TestAuto follows single calls, then the heavier branch; it stops at the threshold, and lists no aspects.
+// TestAuto refines single calls, then the heavier branch; it stops at the threshold, and lists no aspects.
 func TestAuto(t *testing.T) {
 	stacks := []string{"* rare x"}
 	for i := range 30 {
@@ -234,7 +234,7 @@ func TestAuto(t *testing.T) {
           0.323 :IO-wait
 `)
 	if len(s.Steps()) != steps {
-		t.Errorf("%d steps, said to be %d", len(s.Steps()), steps)
+		t.Errorf("%d steps, but Auto returned %d", len(s.Steps()), steps)
 	}
 	if more := s.Auto(DefaultAutoSteps); more != 0 {
 		t.Errorf("%d steps were left", more)
@@ -282,8 +282,8 @@ func TestStepsThatFindNothing(t *testing.T) {
 	}
 }
 
-// TestPathsGetTheirPlace pins that a step makes the entries that lead to its path, from the root.
-func TestPathsGetTheirPlace(t *testing.T) {
+// TestPathsAddTheEntriesAbove checks that a step adds the entries that lead to its path, from the root.
+func TestPathsAddTheEntriesAbove(t *testing.T) {
 	s := session(t, "* a b c d", "* a b e")
 	do(t, s, KindDown, "b ..c")
 	expect(t, s, `
@@ -333,13 +333,13 @@ func TestCloneGoesOnByItself(t *testing.T) {
 	}
 	c.Collapse(c.Root().Path, true)
 	if len(s.Steps()) != 0 || s.Root().Len() != 1 || s.Collapsed(s.Root()) {
-		t.Errorf("what is done to a clone is seen in the original: %v", s.Steps())
+		t.Errorf("a change of the clone changed the original: %v", s.Steps())
 	}
 	if err := s.Extended(s.Root().Path); err != nil {
 		t.Fatal(err)
 	}
 	if got := c.Steps(); len(got) != 1 || got[0].Kind != KindDown {
-		t.Errorf("what is done to the original is seen in its clone: %v", got)
+		t.Errorf("a change of the original changed its clone: %v", got)
 	}
 }
 

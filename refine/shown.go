@@ -6,10 +6,10 @@ import (
 	"github.com/cpprof/cpprof/callpath"
 )
 
-// Threshold says which entries are shown.
+// Threshold returns the threshold for the entries that are shown.
 func (s *Session) Threshold() Threshold { return s.threshold }
 
-// SetThreshold moves the threshold. It is no step: Undo does not touch it.
+// SetThreshold sets the threshold. It is no step: Undo does not change it.
 func (s *Session) SetThreshold(t Threshold) { s.threshold = t }
 
 // Visible reports whether an entry reaches the threshold. The root always does.
@@ -24,8 +24,8 @@ func (s *Session) Visible(e *Entry) bool {
 	return s.threshold.Cost == nil || s.Tree().Main().Cost(hits).Cmp(s.threshold.Cost) >= 0
 }
 
-// Hidden is the number of entries below e, not counting what is below its visible children, that do not reach
-// the threshold.
+// Hidden returns the number of entries below e that do not reach the threshold, without those below its visible
+// children.
 func (s *Session) Hidden(e *Entry) int {
 	var n int
 	for _, c := range e.Children {
@@ -36,7 +36,7 @@ func (s *Session) Hidden(e *Entry) int {
 	return n
 }
 
-// Collapse hides, or shows again, what is below the entry of a path. It is no step: Undo does not touch it.
+// Collapse hides or shows the entries below the entry of a path. It is no step: Undo does not change it.
 func (s *Session) Collapse(p callpath.Path, collapsed bool) {
 	key := s.rooted(p).String()
 	if collapsed {
@@ -46,11 +46,11 @@ func (s *Session) Collapse(p callpath.Path, collapsed bool) {
 	}
 }
 
-// Collapsed reports whether what is below an entry is hidden by Collapse.
+// Collapsed reports whether Collapse hides the entries below an entry.
 func (s *Session) Collapsed(e *Entry) bool { return len(s.collapsed) > 0 && s.collapsed[e.Key()] }
 
 // Walk calls each for every entry that is shown, from the top down, the root at depth 0: entries that reach the
-// threshold, and are not below a collapsed one.
+// threshold and are not below a collapsed one.
 func (s *Session) Walk(each func(e *Entry, depth int)) { s.walk(s.Root(), 0, each) }
 
 func (s *Session) walk(e *Entry, depth int, each func(*Entry, int)) {
@@ -65,12 +65,12 @@ func (s *Session) walk(e *Entry, depth int, each func(*Entry, int)) {
 	}
 }
 
-// DefaultAutoSteps is enough for a first look that fits a few screens.
+// DefaultAutoSteps is enough for a first overview of a few screens.
 const DefaultAutoSteps = 32
 
-// Auto refines the heaviest entry that is shown and was not refined yet, by following it to where it branches
-// (KindFollow), and so on, until nothing above the threshold is left to refine, or for maxSteps steps. It gives the
-// number of steps, each of which can be undone.
+// Auto refines the heaviest entry that is shown and not yet refined, down to its first branch (KindFollow). It repeats
+// that until no entry above the threshold is left, or for maxSteps steps. It returns the number of steps, each of which
+// can be undone.
 func (s *Session) Auto(maxSteps int) int {
 	tried := make(map[string]bool)
 	var steps int
@@ -88,7 +88,7 @@ func (s *Session) Auto(maxSteps int) int {
 	return steps
 }
 
-// heaviestLeaf is the entry of most hits that is shown, has no children, and was not tried; the first of equals.
+// heaviestLeaf returns the entry of most hits that is shown, has no children, and was not tried; the first of equals.
 func (s *Session) heaviestLeaf(tried map[string]bool) *Entry {
 	var best *Entry
 	s.Walk(func(e *Entry, _ int) {

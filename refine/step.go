@@ -9,7 +9,7 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 )
 
-// A Kind is what a Step does.
+// A Kind says what a Step does.
 type Kind uint8
 
 const (
@@ -17,7 +17,7 @@ const (
 	KindExtended             // extended downward refinement of a path
 	KindUp                   // upward split "P1 | P2"
 	KindPrune                // prune by an expression
-	KindFollow               // immediate downward refinement of a path without aspects, on to where it branches
+	KindFollow               // immediate downward refinement of a path without aspects, down to its first branch
 	KindPath                 // the entry of a path, by itself
 )
 
@@ -38,8 +38,8 @@ func (k *Kind) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// A Step is something that was done in a Session, as data: the steps of a session, applied to a new one of the
-// same view, rebuild it.
+// A Step is a change of a Session, as data: the steps of a session, applied to a new session of the same view, rebuild
+// it.
 type Step struct {
 	Kind Kind   `json:"kind"`
 	Text string `json:"text"` // a path, a split, or an expression, by Kind
@@ -47,7 +47,7 @@ type Step struct {
 
 func (s Step) String() string { return s.Kind.String() + " " + s.Text }
 
-// A parsed step. Paths begin with the view's root.
+// A parsed is a parsed step. Its paths begin with the view's root.
 type parsed struct {
 	Step
 	path, suffix callpath.Path // suffix is P2 of a split
@@ -71,8 +71,8 @@ func (s *Session) parse(step Step) (p parsed, err error) {
 	return p, err
 }
 
-// rooted puts the root before a path that does not begin with it. Both paths have the same cost: what is not
-// the root is called from it at some distance. "*" is another name of the root.
+// rooted puts the root before a path that does not begin with it. The cost stays the same, since the root calls every
+// frame at some distance. "*" is another name of the root.
 func (s *Session) rooted(p callpath.Path) callpath.Path {
 	root := s.Root().Path
 	if len(p.Elements) == 0 || p.Elements[0] == root.Elements[0] {

@@ -21,44 +21,45 @@ func Up(t *calltree.Tree, m *calltree.Membership, p1, p2 callpath.Path) []Result
 	return s.results(func(x callpath.Element) callpath.Path { return p1.Then(x, true).Join(false, p2) })
 }
 
-// A split is an upward split under way. One walk over the tree finds the hits of all x of P1 ..x P2 at once. Wherever a node may
-// be x and a child of it is the first element of P2, it launches a search for the rest of P2 below, on behalf of x. The
-// launches that are still searching go along with the walk, down the stack and back. Splitting "* ..lock" at "lock", that is
-// P1 = * and P2 = lock, in the tree of two stacks
+// A split computes an upward split: one walk over the tree finds the hits of all x of P1 ..x P2 at once. Whenever a node
+// can be x and a child of it is the first element of P2, it launches a search below for the rest of P2, for that x. The
+// walk carries the launches that are still searching down the stack and back. For example, we split "* ..lock" at
+// "lock", that is P1 = * and P2 = lock, in the tree of two stacks
 //
 //	root:  a  lock  lock
 //	       b  lock
 //
-// the first lock is called by a, which is found at once, since P2 has no further element: its subtree counts for x = a. Inside
-// it the second lock is called by lock, which counts for x = lock. The third counts for x = b. Had P2 been "lock ..wait", each
-// lock would have launched a search for wait instead, and the first wait below would count for all callers whose searches reach
-// it.
+// The first lock is called by a. P2 has no further element, so that it is found at once: its subtree counts for x = a.
+// Inside it, the second lock is called by lock, and counts for x = lock. The third counts for x = b. If P2 were "lock
+// ..wait", each lock would launch a search for wait instead, and the first wait below it would count for all callers
+// whose searches reach it.
 //
-// What keeps that fast: an x of which a node has been counted is not searched for inside the node (tally.until), so that there
-// is one launch for each x at most; and frames on which no search depends (Neutral) share the launches of the frame above.
+// Two rules make this fast: if a node was counted for an x, nothing inside the node is searched for that x
+// (tally.until), so that there is at most one launch for each x; and frames on which no search depends (Neutral) share
+// the launches of the frame above.
 type split struct {
 	*tally
 	above   *callpath.Matcher // of P1
 	below   *callpath.Matcher // of P2
-	aspects bool              // whether an aspect may be x: not before another one
+	aspects bool              // whether x can be an aspect: it cannot be if P2 begins with one
 
 	stack []splitFrame
 	arena []launch // of the frames on the stack, those of the deeper ones last
 }
 
-// A splitFrame is a node on the way from the root to where the walk is.
+// A splitFrame is a node on the walk's current stack.
 type splitFrame struct {
 	fn       calltree.Func
 	above    callpath.State
-	caller   bool // whether the node may be x: it comes after P1, in the same part
-	settled  bool // whether neutral frames leave the launches as they are
+	caller   bool // whether the node can be x: it comes after P1, in the same part
+	stable   bool // neutral frames do not change the launches
 	from, to int  // its launches in the arena; several frames may share them
 	top      int  // length of the arena before it
 	bottom   int  // length of the arena with it
 }
 
-// A launch is a search for the rest of P2 below a call x F, F being the first element of P2. Two searches for one x in one part
-// of a stack are merged (Matcher.Both), as only the farther one matters.
+// A launch is a search for the rest of P2 below a call x F; F is the first element of P2. Two searches for one x in one
+// part of a stack are merged (Matcher.Both), since only the farther one matters.
 type launch struct {
 	x     int32
 	state callpath.State
@@ -85,16 +86,16 @@ func (s *split) walk() {
 	}
 }
 
-// enter puts node n on the stack, and reports whether there is anything to look for below it.
+// enter puts node n on the stack, and reports whether anything below it can matter.
 func (s *split) enter(n int32, f calltree.Func) bool {
 	up := &s.stack[len(s.stack)-1]
 	s.arena = s.arena[:up.bottom]
 	here := splitFrame{
-		fn: f, from: up.from, to: up.to, settled: up.settled, top: up.bottom,
+		fn: f, from: up.from, to: up.to, stable: up.stable, top: up.bottom,
 		above:  s.above.Next(up.above, f),
 		caller: s.above.Open(up.above) && !s.above.Begins(f),
 	}
-	if up.from < up.to && !(up.settled && s.below.Neutral(f)) {
+	if up.from < up.to && !(up.stable && s.below.Neutral(f)) {
 		s.step(&here, n)
 	}
 	if up.caller || here.caller && s.aspects {
@@ -110,7 +111,7 @@ func (s *split) enter(n int32, f calltree.Func) bool {
 	return true
 }
 
-// step takes the launches of the frame above over the node n.
+// step updates the launches of the frame above for the node n.
 func (s *split) step(here *splitFrame, n int32) {
 	shared := true
 	neutral := s.below.Neutral(here.fn)
@@ -132,13 +133,13 @@ func (s *split) step(here *splitFrame, n int32) {
 			s.arena = append(s.arena, launch{l.x, next})
 		}
 	}
-	here.settled = shared && neutral
+	here.stable = shared && neutral
 	if !shared {
 		here.from, here.to = here.top, len(s.arena)
 	}
 }
 
-// launchAll begins the search for every x that calls the node n as the first element of P2.
+// launchAll begins the search for every x that calls node n as the first element of P2.
 func (s *split) launchAll(up, here *splitFrame, n int32, state callpath.State) {
 	if up.caller {
 		s.launch(int32(up.fn), here, n, state)
@@ -178,5 +179,5 @@ func (s *split) launch(x int32, here *splitFrame, n int32, state callpath.State)
 		at = len(s.arena) - 1
 	}
 	s.arena[at].state = state
-	here.settled = false
+	here.stable = false
 }

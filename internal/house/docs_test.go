@@ -11,7 +11,7 @@ import (
 
 const readme = "../../README.md"
 
-// pages returns the documentation: the README, CONTRIBUTING.md and what is in docs.
+// pages returns the documentation: the README, CONTRIBUTING.md and the pages of docs.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob("../../docs/*.md")
@@ -29,7 +29,7 @@ func pages(t *testing.T) map[string]string {
 	return text
 }
 
-// mostWords are what somebody reads who wants to know whether cpprof is of use.
+// mostWords limits the README: it should be short for a reader who wants to know whether cpprof is useful.
 const mostWords = 1500
 
 func TestReadmeIsShort(t *testing.T) {
@@ -44,7 +44,7 @@ var (
 	fence   = regexp.MustCompile("(?ms)^```.*?^```$")
 )
 
-// anchors returns the names by which a link reaches the headings of a page, as GitHub makes them.
+// anchors returns the names of a page's headings in links, as GitHub makes them.
 func anchors(page string) map[string]bool {
 	names := map[string]bool{}
 	for _, m := range heading.FindAllStringSubmatch(fence.ReplaceAllString(page, ""), -1) {
@@ -62,7 +62,7 @@ func anchors(page string) map[string]bool {
 	return names
 }
 
-// Every link leads somewhere, and every page can be reached from the README.
+// Every link has a target, and links lead from the README to every page.
 func TestLinks(t *testing.T) {
 	all := pages(t)
 	reached := map[string]bool{}
@@ -108,7 +108,7 @@ func TestAnchors(t *testing.T) {
 	}
 }
 
-// docs/house.md has the very order that TestImportsFollowTheOrder checks.
+// docs/house.md has exactly the order that TestImportsFollowTheOrder checks.
 func TestHouseHasTheOrder(t *testing.T) {
 	var entries []string
 	for _, names := range order {

@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// mostLines is the length of the longest function, tests included, that can still be read at a glance.
+// mostLines is the greatest length of a function, tests included.
 const mostLines = 80
 
-// everyFile calls f for each Go file of the module that a person wrote.
+// everyFile calls f for each Go file of the module that is not generated.
 func everyFile(t *testing.T, f func(path string, set *token.FileSet, file *ast.File)) {
 	t.Helper()
 	const root = "../.."

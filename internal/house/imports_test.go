@@ -11,8 +11,8 @@ import (
 
 const module = "github.com/cpprof/cpprof/"
 
-// order lists the packages as the data flows through them: each may import only those before it, and those in
-// one entry may not import one another. A package below another in the file tree belongs to it.
+// order lists the packages in the direction of the data: each may import only those before it, and packages in one entry
+// may not import one another. A package includes the packages below it in the file tree.
 var order = [][]string{
 	{"calltree", "sampledata"},
 	{"sampler"},
@@ -29,14 +29,14 @@ var order = [][]string{
 	{"cmd/cpprof"},
 }
 
-// platforms are those for which files of their own exist.
+// platforms are those that have files of their own.
 var platforms = []string{"linux/amd64", "linux/arm64", "darwin/arm64", "windows/amd64"}
 
-// tags are those of tests that do not always run.
+// tags are the build tags of tests that run only on request.
 const tags = "torture,matrix"
 
-// room returns the name of the package that a path belongs to, and its place in the order. Internal packages are tools
-// of all, and have no place.
+// room returns the package of the order that contains a path, and the package's index in the order. Internal packages
+// have no index, because all packages may use them.
 func room(path string) (name string, place int, ok bool) {
 	rel, ours := strings.CutPrefix(path, module)
 	if !ours {
@@ -52,20 +52,20 @@ func room(path string) (name string, place int, ok bool) {
 	return "", 0, false
 }
 
-// A listed package is what the go command lists for one platform.
+// A listed package is the output of the go command for one platform.
 type listed struct {
 	ImportPath                         string
 	Imports, TestImports, XTestImports []string
 }
 
-// all returns what a package and its tests import.
+// all returns the imports of a package and of its tests.
 func (p listed) all() []string {
 	imports := slices.Concat(p.Imports, p.TestImports, p.XTestImports)
 	slices.Sort(imports)
 	return slices.Compact(imports)
 }
 
-// list returns the packages of the module as one platform sees them.
+// list returns the packages of the module for one platform.
 func list(t *testing.T, platform string) []listed {
 	t.Helper()
 	cmd := exec.Command("go", "list", "-tags", tags, "-json=ImportPath,Imports,TestImports,XTestImports", "./...")
@@ -87,7 +87,7 @@ func list(t *testing.T, platform string) []listed {
 	return all
 }
 
-// onEveryPlatform runs a test on what each platform lists.
+// onEveryPlatform runs a test on the packages of each platform.
 func onEveryPlatform(t *testing.T, test func(*testing.T, []listed)) {
 	for _, platform := range platforms {
 		t.Run(platform, func(t *testing.T) { test(t, list(t, platform)) })
@@ -116,8 +116,8 @@ func TestImportsFollowTheOrder(t *testing.T) {
 	})
 }
 
-// mistakes returns the imports that the order forbids. Importing an internal package counts as importing what it imports:
-// otherwise a package could get at one that stands after it by way of a tool.
+// mistakes returns the imports that the order forbids. The import of an internal package counts as an import of all that
+// it imports: otherwise a package could use a later package through an internal one.
 func mistakes(packages []listed) []string {
 	imports := map[string][]string{}
 	for _, p := range packages {
@@ -131,15 +131,16 @@ func mistakes(packages []listed) []string {
 			switch {
 			case !ours || from == to:
 			case !ok && (to == "cmd/cpprof" || to == "tui"), ok && toPlace >= fromPlace:
-				found = append(found, p.ImportPath+" imports "+strings.Join(path, ", which imports ")+", which does not stand before it")
+				chain := strings.Join(path, ", which imports ")
+				found = append(found, p.ImportPath+" imports "+chain+", which is not before it in the order")
 			}
 		}
 	}
 	return found
 }
 
-// through returns the imports, each as a path of one element, and for an internal package of this module also the paths
-// by way of it to what it imports.
+// through returns the imports, each as a path of one element. For an internal package of this module, it also returns
+// the paths through it to the packages that it imports.
 func through(direct []string, imports map[string][]string) (paths [][]string) {
 	for _, i := range direct {
 		paths = append(paths, []string{i})
@@ -160,15 +161,15 @@ func TestMistakes(t *testing.T) {
 		{ImportPath: module + "aspects", TestImports: []string{module + "callpath"}},
 	}
 	want := []string{
-		module + "sampler imports " + module + "internal/tool, which imports " + module + "views, which does not stand before it",
-		module + "aspects imports " + module + "callpath, which does not stand before it",
+		module + "sampler imports " + module + "internal/tool, which imports " + module + "views, which is not before it in the order",
+		module + "aspects imports " + module + "callpath, which is not before it in the order",
 	}
 	if got := mistakes(packages); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
-// Only the sampler knows Delve.
+// Only the sampler imports Delve.
 func TestOnlyTheSamplerKnowsDelve(t *testing.T) {
 	onEveryPlatform(t, func(t *testing.T, packages []listed) {
 		for _, p := range packages {

@@ -1,4 +1,4 @@
-// Command picture draws a terminal's screen as SVG. It reads what 'tmux capture-pane -p -e -N' writes;
+// Command picture draws a terminal's screen as SVG. It reads the output of 'tmux capture-pane -p -e -N';
 // docs/pictures.sh makes the pictures of the documentation with it.
 //
 //	tmux capture-pane -p -e -N | go run ./internal/picture 'The Analyzer' > screen.svg

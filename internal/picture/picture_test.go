@@ -30,7 +30,7 @@ func TestReadScreen(t *testing.T) {
 	}
 }
 
-// drawn returns the elements of an SVG as their names and a few attributes, and its texts.
+// drawn returns the elements of an SVG, as their names and a few attributes, and its texts.
 func drawn(t *testing.T, svg string) (elements []string) {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(svg))

@@ -14,13 +14,13 @@ type cell struct {
 	style
 }
 
-// A style is how a character is shown. Colours are "" for the terminal's own, else "#rrggbb".
+// A style is the look of a character. A colour is "#rrggbb", or "" for the terminal's own.
 type style struct {
 	fore, back         string
 	bold, dim, reverse bool
 }
 
-// readScreen reads what 'tmux capture-pane -p -e -N' writes: the lines of a screen, with escape sequences that set the
+// readScreen reads the output of 'tmux capture-pane -p -e -N': the lines of a screen, with escape sequences that set the
 // style of the characters after them, also on later lines.
 func readScreen(in io.Reader) ([][]cell, error) {
 	var screen [][]cell
@@ -58,7 +58,7 @@ func readLine(text string, now *style) ([]cell, error) {
 	return line, nil
 }
 
-// set carries out the parameters of an escape sequence that selects how characters look.
+// set applies the parameters of an escape sequence that sets the style.
 func (s *style) set(parameters []string) error {
 	for len(parameters) > 0 {
 		p := parameters[0]

@@ -15,7 +15,7 @@ const (
 	margin     = 12.0
 )
 
-// The terminal's own colours. The picture brings its background along, and so is readable on a light and on a dark page.
+// The terminal's own colours. The picture draws its background, so that it is readable on a light and on a dark page.
 const (
 	ownFore = "#d8dee6"
 	ownBack = "#161b22"
@@ -45,7 +45,7 @@ func writeSVG(w io.Writer, screen [][]cell, title string) error {
 	return err
 }
 
-// line draws the cells of a line, adjacent ones that look alike at once.
+// line draws the cells of a line, adjacent cells of one style together.
 func (p *picture) line(line []cell, top float64) {
 	for from := 0; from < len(line); {
 		to := from + 1
@@ -57,7 +57,7 @@ func (p *picture) line(line []cell, top float64) {
 	}
 }
 
-// alike reports whether two cells are drawn at once: text of one style, or the same block in one style.
+// alike reports whether two cells can be drawn together: text of one style, or the same block in one style.
 func alike(a, b cell) bool {
 	return a.style == b.style && (a.r == b.r || block(a.r) == nil && block(b.r) == nil)
 }
@@ -88,7 +88,7 @@ func (p *picture) run(cells []cell, left, top float64) {
 	p.text(cells, left, top, fore)
 }
 
-// opacity is less than 1 for dim text.
+// opacity returns less than 1 for dim text.
 func opacity(s style) float64 {
 	if s.dim {
 		return 0.65
@@ -104,7 +104,7 @@ func (p *picture) rect(x, y, width, height float64, fill string, opacity float64
 	p.WriteString(" shape-rendering=\"crispEdges\"/>\n")
 }
 
-// text draws characters. Its length is given, so that columns are aligned in every font.
+// text draws characters. It sets the text's length, so that columns are aligned in every font.
 func (p *picture) text(cells []cell, left, top float64, fill string) {
 	var b strings.Builder
 	for _, c := range cells {
