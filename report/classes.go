@@ -64,8 +64,14 @@ type classJSON struct {
 	Attributed *big.Rat            `json:"attributed"` // of the MONITOR hits, those whose lock has a known holder
 }
 
-// ClassesJSON writes the same as a JSON array.
-func ClassesJSON(w io.Writer, classes []views.ClassSummary) error {
+// classesJSON are classes as data.
+type classesJSON struct {
+	Classes []classJSON `json:"classes"`
+	Basis
+}
+
+// ClassesJSON writes the same as JSON.
+func ClassesJSON(w io.Writer, classes []views.ClassSummary, basis Basis) error {
 	list := make([]classJSON, 0, len(classes))
 	for _, c := range classes {
 		j := classJSON{
@@ -79,7 +85,7 @@ func ClassesJSON(w io.Writer, classes []views.ClassSummary) error {
 		}
 		list = append(list, j)
 	}
-	return writeJSON(w, list)
+	return writeJSON(w, classesJSON{list, basis})
 }
 
 // ClassesCompared writes the table of the thread classes of two recordings, which meet by name: how many goroutines were

@@ -17,11 +17,12 @@ import (
 
 // A Comparison is a profile of two views, with what each entry costs in both.
 type Comparison struct {
-	Session  *refine.Session // over a tree of calltree.Merge
-	Labels   []callpath.Path // what every entry's overlap in both together is shown with
-	Title    string          // of both views
-	A, B     string          // what the views are of
-	Warnings []sampledata.Warning
+	Session  *refine.Session      // over a tree of calltree.Merge
+	Labels   []callpath.Path      // what every entry's overlap in both together is shown with
+	Title    string               // of both views
+	A, B     string               // what the views are of
+	Warnings []sampledata.Warning // of the views
+	Basis    Basis                // of both recordings, for JSON
 	Color    bool
 }
 
@@ -32,8 +33,10 @@ type Report interface {
 }
 
 // Compare is the comparison of a view of two recordings, made with these options.
-func Compare(s *refine.Session, o views.Options, a, b string) *Comparison {
-	return &Comparison{Session: s, Title: Title(s.Tree().Root(), o), A: a, B: b}
+func Compare(s *refine.Session, o views.Options, a, b views.Named) *Comparison {
+	return &Comparison{
+		Session: s, Title: Title(s.Tree().Root(), o), A: a.Name, B: b.Name, Basis: BasisOf(a.Recording, b.Recording),
+	}
 }
 
 // A comparedEntry is an entry with its costs, as fractions of each view's denominator.
@@ -148,15 +151,15 @@ func Signed(d *big.Rat) string {
 
 // comparisonJSON is a comparison as data.
 type comparisonJSON struct {
-	Title    string               `json:"title"`
-	A        string               `json:"a"`
-	B        string               `json:"b"`
-	Steps    []refine.Step        `json:"steps"`
-	MinHits  *big.Rat             `json:"min_hits,omitempty"` // in both together
-	MinCost  *big.Rat             `json:"min_cost,omitempty"`
-	Labels   []string             `json:"labels,omitempty"` // paths
-	Profile  comparedJSON         `json:"profile"`
-	Warnings []sampledata.Warning `json:"warnings"`
+	Title   string        `json:"title"`
+	A       string        `json:"a"`
+	B       string        `json:"b"`
+	Steps   []refine.Step `json:"steps"`
+	MinHits *big.Rat      `json:"min_hits,omitempty"` // in both together
+	MinCost *big.Rat      `json:"min_cost,omitempty"`
+	Labels  []string      `json:"labels,omitempty"` // paths
+	Profile comparedJSON  `json:"profile"`
+	Basis
 }
 
 type comparedJSON struct {
@@ -175,7 +178,7 @@ func (c *Comparison) WriteJSON(w io.Writer) error {
 	return writeJSON(w, comparisonJSON{
 		Title: c.Title, A: c.A, B: c.B,
 		Steps: append([]refine.Step{}, c.Session.Steps()...), MinHits: t.Hits, MinCost: t.Cost,
-		Labels: labels.keys, Profile: c.entries().json(&labels), Warnings: append([]sampledata.Warning{}, c.Warnings...),
+		Labels: labels.keys, Profile: c.entries().json(&labels), Basis: c.Basis.With(c.Warnings),
 	})
 }
 

@@ -111,14 +111,18 @@ func TestXReportsAsData(t *testing.T) {
 	} {
 		var texts [3]strings.Builder
 		o := XOptions{Keep: c.keep}
-		for i, err := range []error{WriteXTreeJSON(&texts[0], tree, o), WriteXProfJSON(&texts[1], tree, o), WriteXArcJSON(&texts[2], tree, o)} {
+		basis := BasisOf()
+		for i, err := range []error{
+			WriteXTreeJSON(&texts[0], tree, o, basis), WriteXProfJSON(&texts[1], tree, o, basis), WriteXArcJSON(&texts[2], tree, o, basis),
+		} {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var rows []map[string]any
-			if err := json.Unmarshal([]byte(texts[i].String()), &rows); err != nil {
+			var got struct{ Rows, Stanzas []map[string]any }
+			if err := json.Unmarshal([]byte(texts[i].String()), &got); err != nil {
 				t.Fatalf("%s: %v\n%s", name, err, texts[i].String())
 			}
+			rows := append(got.Rows, got.Stanzas...)
 			if len(rows) != c.want[i] {
 				t.Errorf("%s: report %d has %d rows, want %d", name, i, len(rows), c.want[i])
 			}

@@ -13,6 +13,7 @@ import (
 type Costs struct {
 	Title  string
 	Metric *calltree.Metric
+	Basis  Basis // for JSON
 	rows   []costRow
 }
 
@@ -46,11 +47,17 @@ type costJSON struct {
 	Denominator *big.Rat `json:"denominator"`
 }
 
-// WriteJSON writes the same as a JSON array.
+// costsJSON are costs as data.
+type costsJSON struct {
+	Costs []costJSON `json:"costs"`
+	Basis
+}
+
+// WriteJSON writes the same as JSON.
 func (c *Costs) WriteJSON(w io.Writer) error {
 	list := make([]costJSON, len(c.rows))
 	for i, r := range c.rows {
 		list[i] = costJSON{r.path.String(), float(c.Metric.Cost(r.hits)), r.hits, c.Metric.Denominator}
 	}
-	return writeJSON(w, list)
+	return writeJSON(w, costsJSON{list, c.Basis})
 }

@@ -17,6 +17,7 @@ type Found struct {
 	CoveragePercent json.Number `json:"coverage_percent"`
 	MeanLength      json.Number `json:"mean_length"`
 	Bottlenecks     []FoundRow  `json:"bottlenecks"`
+	Basis
 }
 
 // A FoundRow is one bottleneck.
@@ -38,8 +39,8 @@ func (r roundedTwo) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, "%.2
 
 // NewFound prepares what a search found for output. open is the command line that opens the same profile in a session,
 // such as "cpprof bottlenecks run.cpprof"; each row's command opens its bottleneck with it.
-func NewFound(f *bottlenecks.Found, open string) *Found {
-	r := &Found{f.Comparison, inPercent(f.Coverage), json.Number(f.MeanLength.FloatString(1)), []FoundRow{}}
+func NewFound(f *bottlenecks.Found, open string, basis Basis) *Found {
+	r := &Found{f.Comparison, inPercent(f.Coverage), json.Number(f.MeanLength.FloatString(1)), []FoundRow{}, basis}
 	for i, b := range f.Bottlenecks {
 		row := FoundRow{
 			Number:            i + 1,

@@ -12,7 +12,7 @@ import (
 )
 
 func TestFoundReport(t *testing.T) {
-	r := NewFound(found(t, "samples", map[string]int64{"main it's :RUN": 60, "main f :RUN": 30, "main g :RUN": 10}), "cpprof bottlenecks run.cpprof")
+	r := NewFound(found(t, "samples", map[string]int64{"main it's :RUN": 60, "main f :RUN": 30, "main g :RUN": 10}), "cpprof bottlenecks run.cpprof", BasisOf())
 	var text strings.Builder
 	if err := r.Write(&text); err != nil {
 		t.Fatal(err)
@@ -50,12 +50,12 @@ func TestFoundReport(t *testing.T) {
 }
 
 func TestFoundReportWithoutSamples(t *testing.T) {
-	r := NewFound(found(t, "bytes", map[string]int64{"it's": 7}), "open")
+	r := NewFound(found(t, "bytes", map[string]int64{"it's": 7}), "open", BasisOf())
 	if b := r.Bottlenecks; len(b) != 1 || b[0].IntervalPercent != nil || b[0].Command != `echo 'select * it'\''s' | open` {
 		t.Errorf("%+v", b)
 	}
 	var text strings.Builder
-	if err := NewFound(found(t, "bytes", nil), "open").Write(&text); err != nil {
+	if err := NewFound(found(t, "bytes", nil), "open", BasisOf()).Write(&text); err != nil {
 		t.Fatal(err)
 	}
 	if want := "Bottlenecks  Coverage Mean length\n          0     0.00%         0.0\n"; text.String() != want {

@@ -31,19 +31,19 @@ func Goroutines(w io.Writer, r *sampledata.Recording) error {
 
 // goroutinesJSON is the same as data.
 type goroutinesJSON struct {
-	Command   []string             `json:"command"`
-	PID       int64                `json:"pid"`
-	GoVersion string               `json:"go_version"`
-	Count     int                  `json:"goroutines"`
-	Groups    []*goroutineGroup    `json:"groups"`
-	Warnings  []sampledata.Warning `json:"warnings"`
+	Command   []string          `json:"command"`
+	PID       int64             `json:"pid"`
+	GoVersion string            `json:"go_version"`
+	Count     int               `json:"goroutines"`
+	Groups    []*goroutineGroup `json:"groups"`
+	Basis
 }
 
 // GoroutinesJSON writes the same as JSON.
 func GoroutinesJSON(w io.Writer, r *sampledata.Recording) error {
 	j := goroutinesJSON{
 		Command: append([]string{}, r.Header.Command...), PID: r.Header.PID, GoVersion: r.Header.GoVersion,
-		Groups: goroutineGroups(r), Warnings: append([]sampledata.Warning{}, r.Warnings...),
+		Groups: goroutineGroups(r), Basis: Basis{Complete: true}.With(r.Warnings), // one sample is all that there is to be
 	}
 	for _, g := range j.Groups {
 		j.Count += g.Count

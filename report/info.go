@@ -116,11 +116,11 @@ type infoJSON struct {
 	Start      time.Time `json:"start"`
 	Backend    string    `json:"backend"`
 	AskedHz    float64   `json:"asked_rate_hz"`
-	Complete   bool      `json:"complete"`
 	Ended      string    `json:"ended"`
 	Locks      locksInfo `json:"locks"`
 	sampledata.Stats
 	Series []seriesJSON `json:"series"`
+	Basis
 }
 
 // locksInfo is what was waited for.
@@ -140,7 +140,7 @@ func InfoJSON(w io.Writer, r *sampledata.Recording) error {
 	return writeJSON(w, infoJSON{
 		Command: h.Command, PID: h.PID, GoVersion: h.GoVersion, OS: h.OS, Arch: h.Arch, GOMAXPROCS: h.GOMAXPROCS,
 		Start: h.Start, Backend: h.Sampler.Backend, AskedHz: h.Sampler.RateHz,
-		Complete: r.End != nil, Ended: ending(r), Stats: r.Stats(),
+		Ended: ending(r), Stats: r.Stats(), Basis: BasisOf(r),
 		Locks:  locksInfo{len(a.Locks), evidenceOf(&a.Evidence), len(a.Deadlocks)},
 		Series: seriesOf(r),
 	})

@@ -7,8 +7,11 @@ import (
 	"math/big"
 )
 
-// writeJSON writes a value for a person and for programs: indented, with names as they are.
-func writeJSON(w io.Writer, v any) error {
+// A document is what a command writes as JSON. It embeds a Basis.
+type document interface{ basis() Basis }
+
+// writeJSON writes a document for a person and for programs: indented, with names as they are.
+func writeJSON(w io.Writer, v document) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")

@@ -17,8 +17,7 @@ type locksJSON struct {
 	Waits     evidenceJSON   `json:"waits"`
 	Locks     []lockJSON     `json:"locks"`
 	Deadlocks []deadlockJSON `json:"deadlocks"`
-
-	Warnings []sampledata.Warning `json:"warnings"`
+	Basis
 }
 
 // evidenceJSON is of how many hits of waiting the holder is known, and how.
@@ -98,7 +97,7 @@ type memberJSON struct {
 func LocksJSON(w io.Writer, r *sampledata.Recording, a *locks.Analysis) error {
 	j := locksJSON{
 		Samples: a.Samples, LengthNS: a.Length, Waits: evidenceOf(&a.Evidence), Locks: []lockJSON{}, Deadlocks: []deadlockJSON{},
-		Warnings: append([]sampledata.Warning{}, a.Held.Warnings...),
+		Basis: BasisOf(r).With(a.Held.Warnings),
 	}
 	for _, l := range a.Locks {
 		j.Locks = append(j.Locks, lockAsJSON(a, l))

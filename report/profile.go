@@ -16,9 +16,10 @@ import (
 // A Profile is a session's profile together with what a reader must know of it.
 type Profile struct {
 	Session  *refine.Session
-	Labels   []callpath.Path // what every entry's overlap is shown with, beside its cost
-	Title    string          // "Thread View of go:main.worker"
-	Warnings []sampledata.Warning
+	Labels   []callpath.Path      // what every entry's overlap is shown with, beside its cost
+	Title    string               // "Thread View of go:main.worker"
+	Warnings []sampledata.Warning // of the view
+	Basis    Basis                // of the recording, for JSON
 	Color    bool
 }
 
@@ -94,16 +95,16 @@ func Warnings(warnings []sampledata.Warning) string {
 
 // profileJSON is a profile as data. Exact numbers are strings such as "5/2".
 type profileJSON struct {
-	Title       string               `json:"title"`
-	Denominator *big.Rat             `json:"denominator"`
-	Unit        string               `json:"unit"`
-	Steps       []refine.Step        `json:"steps"`
-	MinHits     *big.Rat             `json:"min_hits,omitempty"`
-	MinCost     *big.Rat             `json:"min_cost,omitempty"`
-	Monitor     *monitorJSON         `json:"monitor,omitempty"`
-	Labels      []string             `json:"labels,omitempty"` // paths
-	Profile     entryJSON            `json:"profile"`
-	Warnings    []sampledata.Warning `json:"warnings"`
+	Title       string        `json:"title"`
+	Denominator *big.Rat      `json:"denominator"`
+	Unit        string        `json:"unit"`
+	Steps       []refine.Step `json:"steps"`
+	MinHits     *big.Rat      `json:"min_hits,omitempty"`
+	MinCost     *big.Rat      `json:"min_cost,omitempty"`
+	Monitor     *monitorJSON  `json:"monitor,omitempty"`
+	Labels      []string      `json:"labels,omitempty"` // paths
+	Profile     entryJSON     `json:"profile"`
+	Basis
 }
 
 // monitorJSON is the time waited for locks, in hits, and the part of it whose locks have a known holder.
@@ -128,7 +129,7 @@ func (p *Profile) WriteJSON(w io.Writer) error {
 	j := profileJSON{
 		Title: p.Title, Denominator: m.Denominator, Unit: m.Unit,
 		Steps: append([]refine.Step{}, p.Session.Steps()...), MinHits: t.Hits, MinCost: t.Cost,
-		Labels: labels.keys, Profile: p.entry(p.Session.Root(), &labels), Warnings: append([]sampledata.Warning{}, p.Warnings...),
+		Labels: labels.keys, Profile: p.entry(p.Session.Root(), &labels), Basis: p.Basis.With(p.Warnings),
 	}
 	if waited, attributed := views.LockTime(p.Session.Tree()); waited.Sign() > 0 {
 		j.Monitor = &monitorJSON{waited, attributed}

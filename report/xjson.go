@@ -2,6 +2,7 @@ package report
 
 import (
 	"bufio"
+	"bytes"
 	"io"
 	"iter"
 	"slices"
@@ -9,22 +10,30 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 )
 
-// WriteXTreeJSON writes the rows of XTree as a JSON array.
-func WriteXTreeJSON(w io.Writer, t *calltree.Tree, o XOptions) error {
-	return writeList(w, XTree(t, o))
+// WriteXTreeJSON writes the rows of XTree as JSON.
+func WriteXTreeJSON(w io.Writer, t *calltree.Tree, o XOptions, basis Basis) error {
+	return writeList(w, "rows", XTree(t, o), basis)
 }
 
-// WriteXProfJSON writes the rows of XProf as a JSON array.
-func WriteXProfJSON(w io.Writer, t *calltree.Tree, o XOptions) error {
-	return writeList(w, slices.Values(XProf(t, o)))
+// WriteXProfJSON writes the rows of XProf as JSON.
+func WriteXProfJSON(w io.Writer, t *calltree.Tree, o XOptions, basis Basis) error {
+	return writeList(w, "rows", slices.Values(XProf(t, o)), basis)
 }
 
-// WriteXArcJSON writes the stanzas of XArc as a JSON array.
-func WriteXArcJSON(w io.Writer, t *calltree.Tree, o XOptions) error { return writeList(w, XArc(t, o)) }
+// WriteXArcJSON writes the stanzas of XArc as JSON.
+func WriteXArcJSON(w io.Writer, t *calltree.Tree, o XOptions, basis Basis) error {
+	return writeList(w, "stanzas", XArc(t, o), basis)
+}
 
-// writeList writes an array, an element a line, as the elements come: there can be millions.
-func writeList[E any](w io.Writer, list iter.Seq[E]) error {
+// writeList writes a document with a list of this name, an element a line, as the elements come: there can be millions.
+func writeList[E any](w io.Writer, name string, list iter.Seq[E], basis Basis) error {
+	head, err := marshal(basis)
+	if err != nil {
+		return err
+	}
 	out := bufio.NewWriter(w)
+	out.Write(bytes.TrimSuffix(head, []byte("}")))
+	out.WriteString(`,"` + name + `":`)
 	separator := "[\n"
 	for element := range list {
 		text, err := marshal(element)
@@ -38,6 +47,6 @@ func writeList[E any](w io.Writer, list iter.Seq[E]) error {
 	if separator == "[\n" {
 		out.WriteString("[")
 	}
-	out.WriteString("\n]\n")
+	out.WriteString("\n]}\n")
 	return out.Flush()
 }

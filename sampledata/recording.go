@@ -1,6 +1,9 @@
 package sampledata
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Codes of a recording's tables: indexes into the slices of the same name.
 type (
@@ -174,6 +177,11 @@ type Warning struct {
 
 // DamagedFile is the kind of the warning that Open adds to a recording of which a part can't be read.
 const DamagedFile = "damaged-file"
+
+// Complete reports whether a recording has all that its sampler meant to write: it is not damaged, and has an end.
+func (r *Recording) Complete() bool {
+	return r.End != nil && !slices.ContainsFunc(r.Warnings, func(w Warning) bool { return w.Kind == DamagedFile })
+}
 
 // An End says how a recording ended.
 type End struct {

@@ -21,7 +21,6 @@ type Stats struct {
 	ReusedWrongShare float64        `json:"reused_wrong_share"` // of those taken over that were read again to see, the ones found changed
 	TornShare        float64        `json:"torn_share"`         // of all stacks, those that don't reach their outermost frame
 	MissedTicks      int64          `json:"missed_ticks"`
-	Warnings         []Warning      `json:"warnings"` // not nil
 }
 
 // GoroutineStats are over the samples.
@@ -42,7 +41,7 @@ type HaltStats struct {
 
 // Stats sums a recording up.
 func (r *Recording) Stats() Stats {
-	s := Stats{Samples: len(r.Samples), Duration: r.duration(), Warnings: append([]Warning{}, r.Warnings...)}
+	s := Stats{Samples: len(r.Samples), Duration: r.duration()}
 	s.RateHz = share(float64(s.Samples), s.Duration.Seconds())
 	s.Halt = r.haltStats()
 	s.HaltedShare = share(float64(s.Halt.Total), float64(s.Duration))

@@ -55,7 +55,8 @@ func (c *Comparison) Report(src *Source) (report.Report, error) {
 	if err != nil {
 		return nil, &MissingError{err}
 	}
-	compared, err := views.Compare(views.Named{Name: src.Path, Recording: src.Recording}, views.Named{Name: path, Recording: other}, src.Options, c.View)
+	a, b := views.Named{Name: src.Path, Recording: src.Recording}, views.Named{Name: path, Recording: other}
+	compared, err := views.Compare(a, b, src.Options, c.View)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +68,7 @@ func (c *Comparison) Report(src *Source) (report.Report, error) {
 		return nil, err
 	}
 	s, warnings := c.replayed(v, src)
-	r := report.Compare(s, src.Options, src.Path, path)
+	r := report.Compare(s, src.Options, a, b)
 	r.Labels, r.Warnings, r.Color = c.Labels, warnings, src.Color
 	return r, nil
 }

@@ -92,7 +92,7 @@ func (p *Profile) Report(src *Source) (report.Report, error) {
 	}
 	s, warnings := p.replayed(v, src)
 	title := report.Title(v.Tree.Root(), src.Options)
-	return &report.Profile{Session: s, Labels: p.Labels, Title: title, Warnings: warnings, Color: src.Color}, nil
+	return &report.Profile{Session: s, Labels: p.Labels, Title: title, Warnings: warnings, Basis: report.BasisOf(src.Recording), Color: src.Color}, nil
 }
 
 // Check bounds the lists, and parses the steps and keys. UnmarshalJSON has parsed the rest.

@@ -15,6 +15,7 @@ import (
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/session"
+	"github.com/cpprof/cpprof/views"
 )
 
 // commands are those of a profile window.
@@ -107,7 +108,8 @@ func (w *profileWindow) write(name string, mode int) error {
 // report is the window as 'cpprof report' has it.
 func (w *profileWindow) report() report.Report {
 	if w.compares() {
-		c := report.Compare(w.session, w.a.options, w.a.path, w.subject.against)
+		c := report.Compare(w.session, w.a.options, views.Named{Name: w.a.path, Recording: w.a.recording},
+			views.Named{Name: w.subject.against, Recording: w.other})
 		c.Labels, c.Warnings = w.labels.paths, w.warnings
 		return c
 	}
@@ -115,5 +117,5 @@ func (w *profileWindow) report() report.Report {
 	if !w.subject.single {
 		title = w.subject.name
 	}
-	return &report.Profile{Session: w.session, Labels: w.labels.paths, Title: title, Warnings: w.warnings}
+	return &report.Profile{Session: w.session, Labels: w.labels.paths, Title: title, Warnings: w.warnings, Basis: report.BasisOf(w.a.recording)}
 }

@@ -140,6 +140,9 @@ func openComparison(a *app, path string, p session.Profile) {
 				return viewed{}, err
 			}
 			v, err := compared.Merge()
+			if missing := report.Missing(other); err == nil && missing != "" {
+				v.Warnings = append(v.Warnings, sampledata.Warning{Kind: "incomplete", Message: path + ": " + missing, Count: 1})
+			}
 			return viewed{View: v, other: other}, err
 		},
 		keep: func(p session.Profile) session.Window { return &session.Comparison{Profile: p, Against: c.Against} },

@@ -50,7 +50,7 @@ both are differences. A script ends at its first error, with status 1.
 			return converse(s, t)
 		},
 	}
-	f.addTree(c)
+	f.addTree(c, t)
 	f.addAgainst(c, "the `recording` to subtract")
 	return c
 }

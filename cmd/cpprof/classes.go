@@ -37,12 +37,12 @@ func newClassesCommand(t terminal) *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return report.ClassesJSON(t.out, classes)
+				return report.ClassesJSON(t.out, classes, report.BasisOf(s.recording))
 			}
 			return report.Classes(t.out, classes)
 		},
 	}
-	f.addOptions(c)
+	f.addOptions(c, t)
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }

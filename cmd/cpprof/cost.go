@@ -34,7 +34,7 @@ does not have, cost prints similar names and ends with status 1.`,
 			return f.cost(t, args[0], args[1:], asJSON)
 		},
 	}
-	f.addView(c)
+	f.addView(c, t)
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
@@ -59,7 +59,7 @@ func (f *viewFlags) cost(t terminal, recording string, texts []string, asJSON bo
 	if err := callpath.Aspects(v.aspects, paths...); err != nil {
 		return err
 	}
-	costs := &report.Costs{Title: title(s, v), Metric: v.Tree.Main()}
+	costs := &report.Costs{Title: title(s, v), Metric: v.Tree.Main(), Basis: report.BasisOf(s.recording)}
 	for _, p := range paths {
 		costs.Add(p, callpath.Cost(v.Tree, v.aspects, p))
 	}

@@ -82,7 +82,7 @@ const demoGreeting = "Four problems were put in here. Go to a class (j k) and op
 
 // showDemo shows the profile, and then what there was to find.
 func showDemo(ctx context.Context, t terminal, path string, text bool) error {
-	f := reportFlags{viewFlags: viewFlags{accounting: "observed"}}
+	f := reportFlags{viewFlags: viewFlags{inputFlags: inputFlags{err: t.err}, accounting: "observed"}}
 	s, err := f.open(path)
 	if err != nil {
 		return err

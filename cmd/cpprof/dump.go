@@ -3,13 +3,13 @@ package main
 import (
 	"bufio"
 
-	"github.com/cpprof/cpprof/interchange"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/spf13/cobra"
 )
 
 func newDumpCommand(t terminal) *cobra.Command {
-	return &cobra.Command{
+	var f inputFlags
+	c := &cobra.Command{
 		Use:   "dump RECORDING",
 		Short: "Print the text twin of a recording",
 		Long: `dump prints a recording as text, one record per line; undump makes the same recording from that
@@ -20,7 +20,7 @@ text.`,
 		Args:              oneRecording,
 		ValidArgsFunction: completeRecording,
 		RunE: func(_ *cobra.Command, args []string) error {
-			r, err := interchange.ReadRecording(args[0])
+			r, err := f.recordingAt(args[0])
 			if err != nil {
 				return err
 			}
@@ -31,6 +31,8 @@ text.`,
 			return w.Flush()
 		},
 	}
+	f.addInput(c, t)
+	return c
 }
 
 func newUndumpCommand(t terminal) *cobra.Command {
@@ -48,6 +50,7 @@ func newUndumpCommand(t terminal) *cobra.Command {
 			return f.keep(t, args, output, "Name the recording to write with -o")
 		},
 	}
+	f.addInput(c, t)
 	c.Flags().StringVarP(&output, "output", "o", "", "the `recording` to write")
 	return c
 }

@@ -38,7 +38,7 @@ that holds the true share with a probability of 95 %, and the command that opens
 		Args:    oneTree,
 		RunE:    func(c *cobra.Command, args []string) error { return f.run(t, c, args[0]) },
 	}
-	f.addTree(c)
+	f.addTree(c, t)
 	f.addAgainst(c, "the `recording` to compare with: find what costs more than there")
 	flags := c.Flags()
 	addShare(flags, &f.coverage, "coverage", "80%", "the `share` of the cost to cover")
@@ -57,7 +57,7 @@ func (f *findFlags) run(t terminal, c *cobra.Command, path string) error {
 		return err
 	}
 	found := bottlenecks.Find(profile(a, b), bottlenecks.FindOptions{Coverage: f.coverage.value, Max: f.max})
-	if err := f.write(t, report.NewFound(found, f.bottlenecksCommand(c, path)), a, b); err != nil {
+	if err := f.write(t, report.NewFound(found, f.bottlenecksCommand(c, path), basis(a, b)), a, b); err != nil {
 		return err
 	}
 	if f.failAbove.value == nil {

@@ -30,6 +30,7 @@ process or thread.`,
 			return f.keep(t, args, output, "Name the profile to write with -o")
 		},
 	}
+	f.addInput(c, t)
 	f.addFormat(c)
 	f.addMeter(c)
 	c.Flags().StringVarP(&output, "output", "o", "", "the `profile` to write")
@@ -51,7 +52,7 @@ func (f *inputFlags) keep(t terminal, args []string, output, missing string) err
 	}
 	defer in.Close()
 	if in.Format.HoldsRecording() {
-		r, err := in.Recording(f.options())
+		r, err := f.recording(in)
 		if err != nil {
 			return err
 		}

@@ -1,12 +1,12 @@
 package main
 
 import (
-	"github.com/cpprof/cpprof/interchange"
 	"github.com/cpprof/cpprof/report"
 	"github.com/spf13/cobra"
 )
 
 func newInfoCommand(t terminal) *cobra.Command {
+	var f inputFlags
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "info RECORDING",
@@ -17,7 +17,7 @@ func newInfoCommand(t terminal) *cobra.Command {
 		Args:              oneRecording,
 		ValidArgsFunction: completeRecording,
 		RunE: func(_ *cobra.Command, args []string) error {
-			r, err := interchange.ReadRecording(args[0])
+			r, err := f.recordingAt(args[0])
 			if err != nil {
 				return err
 			}
@@ -27,6 +27,7 @@ func newInfoCommand(t terminal) *cobra.Command {
 			return report.Info(t.out, args[0], r)
 		},
 	}
+	f.addInput(c, t)
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON: times in nanoseconds, shares of 1")
 	return c
 }

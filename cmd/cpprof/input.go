@@ -3,11 +3,14 @@ package main
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
 
 	"github.com/cpprof/cpprof/interchange"
+	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/sampledata"
 	"github.com/spf13/cobra"
 )
 
@@ -15,6 +18,46 @@ import (
 type inputFlags struct {
 	format string // "" is interchange.Auto
 	meter  string
+	strict bool
+	err    io.Writer // for what is said of recordings that are not complete
+}
+
+// addInput adds the flag of every command that reads a recording.
+func (f *inputFlags) addInput(c *cobra.Command, t terminal) {
+	f.err = t.err
+	c.Flags().BoolVar(&f.strict, "strict", false, "fail if a recording is damaged or breaks off")
+}
+
+// A missingError says that a recording is not complete, though it has to be.
+type missingError struct{ path, missing string }
+
+func (e *missingError) Error() string {
+	return fmt.Sprintf("%s: %s; without --strict, what is there is used", e.path, e.missing)
+}
+
+// recording reads the recording that an input holds. If it is not complete, recording says so, or fails if it has to be.
+func (f *inputFlags) recording(in *interchange.Input) (*sampledata.Recording, error) {
+	r, err := in.Recording(f.options())
+	if err != nil {
+		return nil, err
+	}
+	if missing := report.Missing(r); missing != "" {
+		if f.strict {
+			return nil, &missingError{in.Name, missing}
+		}
+		fmt.Fprintf(f.err, "cpprof: warning: %s: %s\n", in.Name, missing)
+	}
+	return r, nil
+}
+
+// recordingAt reads the recording at a path.
+func (f *inputFlags) recordingAt(path string) (*sampledata.Recording, error) {
+	in, err := f.input(path)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	return f.recording(in)
 }
 
 // addFormat adds --format, with the formats that there are.

@@ -63,7 +63,7 @@ and when it can't.`,
 			return afterLocks(t.out, s.path, a)
 		},
 	}
-	f.addOptions(c)
+	f.addOptions(c, t)
 	c.Flags().IntVar(&top, "top", 5, "show this `number` of locks; 0 for all")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON: all locks, hits exact")
 	return c

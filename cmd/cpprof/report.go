@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/config"
@@ -53,7 +52,7 @@ the view, @name an aspect, and :RUN :LOAD :PRIO :MONITOR :WAIT are typed time.`,
 			return f.run(t, args[0])
 		},
 	}
-	f.addView(c)
+	f.addView(c, t)
 	for _, x := range xReports {
 		c.AddCommand(newXReportCommand(t, x))
 	}
@@ -130,7 +129,6 @@ func (f *reportFlags) run(t terminal, path string) error {
 	}
 	p.Color = color
 	if f.json {
-		p.Warnings = slices.Concat(s.recording.Warnings, v.Warnings)
 		return p.WriteJSON(t.out)
 	}
 	if err := report.Headline(t.out, path, s.recording); err != nil {
@@ -171,7 +169,7 @@ func (f *reportFlags) profile(s *source, v *view, limit refine.Threshold) (*repo
 	if err != nil {
 		return nil, err
 	}
-	return &report.Profile{Session: session, Title: title(s, v), Warnings: v.Warnings}, nil
+	return &report.Profile{Session: session, Title: title(s, v), Warnings: v.Warnings, Basis: report.BasisOf(s.recording)}, nil
 }
 
 func (f *reportFlags) session(t *calltree.Tree, m *calltree.Membership, limit refine.Threshold) (*refine.Session, error) {

@@ -101,7 +101,7 @@ func (f *reportFlags) comparison(p pair, compared *views.Compared, limit refine.
 	if err != nil {
 		return nil, err
 	}
-	c := report.Compare(session, p.a.options, p.a.path, p.b.path)
+	c := report.Compare(session, p.a.options, p.a.named(), p.b.named())
 	c.Warnings = both.Warnings
 	return c, nil
 }

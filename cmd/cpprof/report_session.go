@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cpprof/cpprof/interchange"
 	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/session"
@@ -17,7 +16,7 @@ import (
 )
 
 // withSession are the flags that go with --session. A session has its own steps, span, accounting, and so on.
-var withSession = []string{"session", "json", "color", "config"}
+var withSession = []string{"session", "json", "color", "config", "strict"}
 
 // replay shows the windows of the session that 'cpprof view' keeps beside a recording.
 func (f *reportFlags) replay(t terminal, flags *pflag.FlagSet, path string) error {
@@ -36,7 +35,7 @@ func (f *reportFlags) replay(t terminal, flags *pflag.FlagSet, path string) erro
 	}
 	state, err := session.Load(path, tui.SessionKinds())
 	if errors.Is(err, fs.ErrNotExist) {
-		if _, err := interchange.ReadRecording(path); err != nil {
+		if _, err := f.recordingAt(path); err != nil {
 			return err
 		}
 		return fmt.Errorf("%s has no session yet: 'cpprof view %s' keeps one", path, words.Shell(path))
@@ -60,7 +59,7 @@ func (f *reportFlags) replay(t terminal, flags *pflag.FlagSet, path string) erro
 			fmt.Fprintln(t.out, "The session has no windows.")
 		}
 	}
-	src := &session.Source{Path: path, Recording: s.recording, Config: s.config, Options: s.options, Color: color, Others: session.NewOthers(interchange.ReadRecording)}
+	src := &session.Source{Path: path, Recording: s.recording, Config: s.config, Options: s.options, Color: color, Others: session.NewOthers(f.recordingAt)}
 	for i, w := range state.Windows {
 		if i > 0 {
 			fmt.Fprintln(t.out)
@@ -75,6 +74,10 @@ func (f *reportFlags) replay(t terminal, flags *pflag.FlagSet, path string) erro
 // showWindow writes what one window shows, or says why it is left out.
 func showWindow(t terminal, src *session.Source, w session.Window, asJSON bool) error {
 	r, err := w.Report(src)
+	var strict *missingError
+	if errors.As(err, &strict) {
+		return err
+	}
 	var missing *session.MissingError
 	if errors.As(err, &missing) { // the other recording was there
 		fmt.Fprintf(t.err, "cpprof: a window is left out: %v\n", err)

@@ -23,7 +23,8 @@ type xFlags struct {
 // An xReport is one of the three reports over a call tree.
 type xReport struct {
 	name, short, long string
-	write, writeJSON  func(io.Writer, *calltree.Tree, report.XOptions) error
+	write             func(io.Writer, *calltree.Tree, report.XOptions) error
+	writeJSON         func(io.Writer, *calltree.Tree, report.XOptions, report.Basis) error
 }
 
 var xReports = []xReport{
@@ -65,7 +66,7 @@ aspects: * stands for any text, and "re:" begins a regular expression.
 		Args: oneTree,
 		RunE: func(_ *cobra.Command, args []string) error { return f.run(t, x, args[0]) },
 	}
-	f.addTree(c)
+	f.addTree(c, t)
 	flags := c.Flags()
 	addShare(flags, &f.minCum, "min-cum", "0%", "leave out what has less than this `share` of the whole")
 	flags.StringArrayVar(&f.names, "name", nil, "show functions that match a `pattern`, and in xtree their callers and callees (may be repeated)")
@@ -88,7 +89,7 @@ func (f *xFlags) run(t terminal, x xReport, path string) error {
 		return err
 	}
 	if f.json {
-		return x.writeJSON(t.out, s.tree, o)
+		return x.writeJSON(t.out, s.tree, o, basis(s, nil))
 	}
 	if s.from != nil {
 		if err := heading(t.out, s, nil); err != nil {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/cpprof/cpprof/aspects"
@@ -25,12 +24,11 @@ type viewFlags struct {
 	span                    views.Span
 	config                  string
 	aspects                 []string
-	warn                    func() io.Writer
 }
 
 // addOptions adds the flags that every command over a recording's time takes.
-func (f *viewFlags) addOptions(c *cobra.Command) {
-	f.warn = c.ErrOrStderr
+func (f *viewFlags) addOptions(c *cobra.Command, t terminal) {
+	f.addInput(c, t)
 	flags := c.Flags()
 	flags.StringVar(&f.accounting, "accounting", "observed", "how to divide the time of a runnable goroutine: observed, single, processors")
 	flags.StringVar(&f.classBy, "class-by", "", "what makes a thread class: function, site, label:KEY (default: as cpprof.yaml says, or function)")
@@ -42,8 +40,8 @@ func (f *viewFlags) addOptions(c *cobra.Command) {
 }
 
 // addView adds the flags that choose a view and what its frames are.
-func (f *viewFlags) addView(c *cobra.Command) {
-	f.addOptions(c)
+func (f *viewFlags) addView(c *cobra.Command, t terminal) {
+	f.addOptions(c, t)
 	flags := c.Flags()
 	flags.BoolVar(&f.server, "server", false, "the Server View: CPU time of all goroutines (throughput)")
 	flags.StringVar(&f.thread, "thread", "", "the Thread View of a `class`: all time of its goroutines (latency)")
@@ -119,11 +117,11 @@ func (f *viewFlags) prepared() (*source, error) {
 // read reads the recording of a source.
 func (f *viewFlags) read(s *source, in *interchange.Input) (err error) {
 	s.path = in.Name
-	if s.recording, err = in.Recording(f.options()); err != nil {
+	if s.recording, err = f.recording(in); err != nil {
 		return err
 	}
-	if by := s.options.Classes; f.warn != nil && !by.Applies(s.recording) {
-		fmt.Fprintf(f.warn(), "cpprof: warning: no goroutine of %s has the label %s: classes are by function\n", s.path, by.Label)
+	if by := s.options.Classes; !by.Applies(s.recording) {
+		fmt.Fprintf(f.err, "cpprof: warning: no goroutine of %s has the label %s: classes are by function\n", s.path, by.Label)
 	}
 	return s.checkSpan()
 }

@@ -34,8 +34,8 @@ func treeArgument() string {
 		"It may also be a file: " + enumerate(files, "or") + ".")
 }
 
-func (f *treeFlags) addTree(c *cobra.Command) {
-	f.addView(c)
+func (f *treeFlags) addTree(c *cobra.Command, t terminal) {
+	f.addView(c, t)
 	f.addFormat(c)
 	f.addMeter(c)
 	c.ValidArgsFunction = completeTree
@@ -147,6 +147,22 @@ func (s *subject) headline(w io.Writer) error {
 	}
 	_, err := fmt.Fprintf(w, "%s: %s of %s\n\n", report.Printable(s.path), s.format.Title, report.Printable(s.format.About(s.tree)))
 	return err
+}
+
+// basis returns that of the recordings that subjects are views of, with what was not well with the subjects. b may be nil.
+func basis(a, b *subject) report.Basis {
+	all := report.BasisOf()
+	for _, s := range []*subject{a, b} {
+		if s == nil {
+			continue
+		}
+		if s.from != nil {
+			of := report.BasisOf(s.from.recording)
+			all.Warnings, all.Complete = append(all.Warnings, of.Warnings...), all.Complete && of.Complete
+		}
+		all = all.With(s.warnings)
+	}
+	return all
 }
 
 // profile is the interface of package bottlenecks to a subject, or to the difference of two. Of recordings, fractions are

@@ -7,7 +7,6 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/cpprof/cpprof/interchange"
 	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/session"
 	"github.com/cpprof/cpprof/tui"
@@ -56,7 +55,7 @@ unless --fresh is given; 'cpprof report RECORDING --session' prints them.`,
 			return f.analyze(c.Context(), t, s, o)
 		},
 	}
-	f.addView(c)
+	f.addView(c, t)
 	c.Flags().StringVar(&f.against, "against", "", "the `recording` to compare with")
 	c.Flags().BoolVar(&fresh, "fresh", false, "ignore the windows that the Analyzer saved")
 	f.addThreshold(c)
@@ -118,7 +117,7 @@ func (f *reportFlags) other(s *source) (*tui.Against, error) {
 	if f.against == "" {
 		return nil, nil
 	}
-	r, err := interchange.ReadRecording(f.against)
+	r, err := f.recordingAt(f.against)
 	if err != nil {
 		return nil, err
 	}

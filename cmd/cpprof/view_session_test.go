@@ -31,7 +31,7 @@ func TestFlagsComeBeforeTheSession(t *testing.T) {
 	}
 	var f viewFlags
 	c := &cobra.Command{}
-	f.addView(c)
+	f.addView(c, terminal{})
 	if err := c.ParseFlags([]string{"--accounting", "processors", "--to", "1.2s"}); err != nil {
 		t.Fatal(err)
 	}

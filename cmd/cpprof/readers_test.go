@@ -1,0 +1,224 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cpprof/cpprof/internal/synthetic"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/session"
+	"github.com/spf13/cobra"
+)
+
+// The words that stand for recordings in readerCalls.
+const (
+	theRecording = "RECORDING"
+	otherOne     = "OTHER" // a recording to compare with
+	newOne       = "NEW"   // where a recording is to be written
+)
+
+// readerCalls are calls of each command that reads a recording, without --json.
+var readerCalls = map[string][][]string{
+	"cpprof view": {{theRecording}, {otherOne, "--against", theRecording}},
+	"cpprof report": {
+		{theRecording}, {theRecording, "--server", "--auto"}, {theRecording, "--server", "--against", otherOne},
+		{otherOne, "--server", "--against", theRecording}, {otherOne, "--against", theRecording}, {theRecording, "--session"},
+	},
+	"cpprof report xtree": {{theRecording, "--server"}},
+	"cpprof report xprof": {{theRecording, "--server"}},
+	"cpprof report xarc":  {{theRecording, "--server"}},
+	"cpprof classes":      {{theRecording}},
+	"cpprof locks":        {{theRecording}},
+	"cpprof cost":         {{theRecording, "--server", "* ..:RUN"}},
+	"cpprof info":         {{theRecording}},
+	"cpprof aspects":      {{theRecording}},
+	"cpprof find":         {{theRecording, "--server"}, {otherOne, "--server", "--against", theRecording}},
+	"cpprof bottlenecks":  {{theRecording, "--server"}, {otherOne, "--server", "--against", theRecording}},
+	"cpprof dump":         {{theRecording}},
+	"cpprof undump":       {{"-o", newOne, theRecording + ".txt"}},
+	"cpprof import":       {{"-o", newOne, theRecording}, {"-o", newOne, theRecording + ".txt"}},
+}
+
+// noReaders are the other commands. What they and those below them do does not depend on a recording that is there.
+var noReaders = []string{
+	"cpprof demo", "cpprof record", "cpprof top", "cpprof dump-goroutines", "cpprof version", "cpprof completion",
+}
+
+// eachReader calls f with every call of a command that reads a recording, and fails for a command that has none.
+func eachReader(t *testing.T, f func(t *testing.T, c *cobra.Command, args []string)) {
+	var check func(c *cobra.Command)
+	check = func(c *cobra.Command) {
+		if slices.Contains(noReaders, c.CommandPath()) {
+			return
+		}
+		if c.HasParent() && readerCalls[c.CommandPath()] == nil {
+			t.Errorf("%s: give calls of it, or say that it reads no recording", c.CommandPath())
+		}
+		for _, args := range readerCalls[c.CommandPath()] {
+			args = append(strings.Fields(c.CommandPath())[1:], args...)
+			t.Run(strings.Join(args, " "), func(t *testing.T) { f(t, c, args) })
+		}
+		for _, sub := range c.Commands() {
+			check(sub)
+		}
+	}
+	check(newRootCommand(terminal{}))
+}
+
+// called is what came of a call.
+type called struct {
+	status   int
+	out, err string
+}
+
+// call carries out a command line, in which words stand for recordings. view finds a terminal that it can't use.
+func call(t *testing.T, args []string, stand map[string]string) called {
+	t.Helper()
+	t.Setenv("TERM", "unusable")
+	stand[newOne] = filepath.Join(t.TempDir(), "new.cpprof")
+	for i, arg := range args {
+		for word, path := range stand {
+			if rest, ok := strings.CutPrefix(arg, word); ok {
+				args[i] = path + rest
+			}
+		}
+	}
+	isView := args[0] == "view"
+	var out, errs strings.Builder
+	status := run(t.Context(), args, terminal{
+		in: strings.NewReader("suggest\n"), out: &out, err: &errs, inIsTerminal: isView, outIsTerminal: isView,
+	})
+	return called{status, out.String(), errs.String()}
+}
+
+// hasJSON reports whether a call can be asked for JSON: whether the command can, and a view is chosen.
+func hasJSON(c *cobra.Command, args []string) bool {
+	chosen := c.Name() != "report" || slices.Contains(args, "--server") || slices.Contains(args, "--session")
+	return c.Flags().Lookup("json") != nil && chosen
+}
+
+// basisOf reads what a document says of its recordings.
+func basisOf(t *testing.T, text string) (warnings []sampledata.Warning, complete bool) {
+	t.Helper()
+	var got struct {
+		Warnings *[]sampledata.Warning
+		Complete *bool
+	}
+	if err := json.NewDecoder(strings.NewReader(text)).Decode(&got); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	if got.Warnings == nil || *got.Warnings == nil || got.Complete == nil {
+		t.Fatalf("it has no warnings, or does not say whether it is complete: %s", text)
+	}
+	return *got.Warnings, *got.Complete
+}
+
+// writeRecording writes a recording that has a session, and its text twin beside it.
+func writeRecording(t *testing.T, path string, r *sampledata.Recording) {
+	t.Helper()
+	if err := r.Write(path); err != nil {
+		t.Fatal(err)
+	}
+	state := &session.State{Windows: []session.Window{new(session.Profile), new(session.Locks)}}
+	if err := state.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	twin, err := os.Create(path + ".txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer twin.Close()
+	if err := sampledata.WriteText(twin, r); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// recordings writes a whole recording, the same one cut off, and one that only lacks its end.
+func recordings(t *testing.T) (whole, cut, endless string) {
+	t.Helper()
+	folder := t.TempDir()
+	whole, cut, endless = filepath.Join(folder, "whole"), filepath.Join(folder, "cut"), filepath.Join(folder, "endless")
+	r := synthetic.Recording(700, 300, 0.3)
+	writeRecording(t, whole, r)
+	data := filepath.Join(cut, "SampleData")
+	if err := os.CopyFS(cut, os.DirFS(whole)); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(data, info.Size()*2/3); err != nil {
+		t.Fatal(err)
+	}
+	left, err := sampledata.Open(cut)
+	if err != nil || len(left.Samples) == 0 || len(left.Samples) == len(r.Samples) {
+		t.Fatalf("%v: the cut leaves nothing, or all", err)
+	}
+	twin := new(strings.Builder)
+	if err := sampledata.WriteText(twin, left); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(cut+".txt", []byte(twin.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	r.End = nil
+	writeRecording(t, endless, r)
+	return whole, cut, endless
+}
+
+// Whatever reads a recording that is not complete says so, in text and in JSON, and with --strict does not take it.
+func TestIncompleteRecordings(t *testing.T) {
+	whole, cut, endless := recordings(t)
+	for name, c := range map[string]struct{ path, says string }{
+		"cut":     {cut, "it is damaged, and "},
+		"endless": {endless, "it breaks off, "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachReader(t, func(t *testing.T, command *cobra.Command, args []string) {
+				stand := map[string]string{theRecording: c.path, otherOne: whole}
+				says := c.path
+				if strings.HasSuffix(args[len(args)-1], ".txt") {
+					says += ".txt"
+				}
+				says += ": " + c.says
+				isView := command.Name() == "view" // which can't open its windows here
+				got := call(t, slices.Clone(args), stand)
+				if got.status != exitFine && !isView || strings.Count(got.err, "cpprof: warning: "+says) != 1 {
+					t.Errorf("status %d: %s", got.status, got.err)
+				}
+				got = call(t, append(slices.Clone(args), "--strict"), stand)
+				if got.status != exitFailed || got.out != "" || !strings.HasPrefix(got.err, "cpprof: "+says) {
+					t.Errorf("with --strict, status %d: %s%s", got.status, got.out, got.err)
+				}
+				if hasJSON(command, args) {
+					warnings, complete := basisOf(t, call(t, append(slices.Clone(args), "--json"), stand).out)
+					if complete || c.path == cut && !slices.ContainsFunc(warnings, func(w sampledata.Warning) bool { return w.Kind == sampledata.DamagedFile }) {
+						t.Errorf("JSON says %v, complete %v", warnings, complete)
+					}
+				}
+			})
+		})
+	}
+}
+
+// Of a whole recording, nothing is said, and --strict is no obstacle.
+func TestCompleteRecordings(t *testing.T) {
+	whole, _, _ := recordings(t)
+	eachReader(t, func(t *testing.T, command *cobra.Command, args []string) {
+		stand := map[string]string{theRecording: whole, otherOne: whole}
+		got := call(t, append(slices.Clone(args), "--strict"), stand)
+		if command.Name() != "view" && (got.status != exitFine || got.err != "") {
+			t.Errorf("status %d: %s", got.status, got.err)
+		}
+		if hasJSON(command, args) {
+			if _, complete := basisOf(t, call(t, append(slices.Clone(args), "--json"), stand).out); !complete {
+				t.Error("JSON says that it is not complete")
+			}
+		}
+	})
+}
