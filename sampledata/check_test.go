@@ -123,7 +123,7 @@ var mutations = []struct {
 	{`warning 0: want a kind and a count from 1 up, not "torn-stack" and 0`, func(r *Recording) { r.Warnings[0].Count = 0 }},
 	{`warning 1: a second of kind "torn-stack"`, func(r *Recording) { r.Warnings = append(r.Warnings, r.Warnings[0]) }},
 	{"end: unknown cause 7", func(r *Recording) { r.End.Cause = 7 }},
-	{"end: negative time -1ns", func(r *Recording) { r.End.Time = -1 }},
+	{"end: negative time -1", func(r *Recording) { r.End.Time = -1 }},
 }
 
 func TestCheckFindsEachMutation(t *testing.T) {

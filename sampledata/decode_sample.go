@@ -95,5 +95,8 @@ func (d *decoder) end(m *pb.End) error {
 	if err != nil {
 		return err
 	}
-	return d.b.Finish(End{Cause: EndCause(m.Cause), Time: time.Duration(m.Time), ExitStatus: m.ExitStatus, Detail: detail})
+	return d.b.Finish(End{
+		Cause: EndCause(m.Cause), Time: time.Duration(m.Time), ExitStatus: m.ExitStatus, Detail: detail,
+		Missed: int32(m.Missed), SamplerCPU: time.Duration(m.SamplerCpu), LostHalt: time.Duration(m.LostHalt),
+	})
 }

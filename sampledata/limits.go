@@ -3,7 +3,6 @@ package sampledata
 import (
 	"fmt"
 	"math"
-	"time"
 )
 
 // MaxDepth is the largest number of frames of a stack. A sampler cuts what is deeper, and counts it in a warning.
@@ -152,8 +151,15 @@ func (e *End) check() error {
 	if e.Cause > EndFailed {
 		return fmt.Errorf("unknown cause %d", e.Cause)
 	}
-	if e.Time < 0 {
-		return fmt.Errorf("negative time %v", time.Duration(e.Time))
+	for _, d := range []struct {
+		name  string
+		value int64
+	}{
+		{"time", int64(e.Time)}, {"missed ticks", int64(e.Missed)}, {"sampler CPU", int64(e.SamplerCPU)}, {"lost halt", int64(e.LostHalt)},
+	} {
+		if d.value < 0 {
+			return fmt.Errorf("negative %s %d", d.name, d.value)
+		}
 	}
 	return nil
 }

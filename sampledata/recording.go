@@ -189,6 +189,11 @@ type End struct {
 	Time       time.Duration // as Sample.Time
 	ExitStatus int32         // of the target, where it exited
 	Detail     string        // "signal: killed"
+
+	// The sampler's own account since the last sample, as in Sample.
+	Missed     int32
+	SamplerCPU time.Duration
+	LostHalt   time.Duration
 }
 
 // EndCause is why a recording ended.

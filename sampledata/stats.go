@@ -56,6 +56,10 @@ func (r *Recording) Stats() Stats {
 		rechecked += float64(p.Rechecked)
 		wrong += float64(p.Wrong)
 	}
+	if r.End != nil {
+		s.MissedTicks += int64(r.End.Missed)
+		cpu += float64(r.End.SamplerCPU)
+	}
 	total, torn, largest := r.countGoroutines()
 	s.Goroutines = GoroutineStats{Mean: share(total, float64(s.Samples)), Max: largest}
 	s.SamplerCPUShare = share(cpu, float64(s.Duration))
@@ -98,6 +102,9 @@ func (r *Recording) haltStats() HaltStats {
 			halts = append(halts, halt)
 			h.Total = plus(h.Total, halt)
 		}
+	}
+	if r.End != nil {
+		h.Total = plus(h.Total, r.End.LostHalt)
 	}
 	n := len(halts)
 	if n == 0 {

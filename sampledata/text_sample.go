@@ -118,6 +118,7 @@ func (r *textReader) end(l *textLine) error {
 		func() error {
 			return l.attributes(settings{
 				"time": toDuration(&e.Time), "status": toInt32(&e.ExitStatus), "detail": toText(&e.Detail),
+				"missed": toInt32(&e.Missed), "cpu": toDuration(&e.SamplerCPU), "lost-halt": toDuration(&e.LostHalt),
 			}, nil)
 		},
 	)

@@ -243,6 +243,13 @@ func (s *textSink) Finish(e End) error {
 	l.set("time", ascii(e.Time))
 	l.number("status", int64(e.ExitStatus))
 	l.text("detail", e.Detail)
+	l.number("missed", int64(e.Missed))
+	if e.SamplerCPU != 0 {
+		l.set("cpu", ascii(e.SamplerCPU))
+	}
+	if e.LostHalt != 0 {
+		l.set("lost-halt", ascii(e.LostHalt))
+	}
 	s.line(l)
 	return nil
 }

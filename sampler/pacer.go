@@ -83,6 +83,7 @@ type pacer struct {
 	cpu      budget         // the sampler's own
 	last     int64          // interval of the tick given last; -1 before the first
 	lastAt   time.Duration  // that tick
+	used     int64          // interval of the last tick that was waited for; -1 before the first
 }
 
 func newPacer(o Options) *pacer {
@@ -93,6 +94,7 @@ func newPacer(o Options) *pacer {
 		halt:     budget{share: o.MaxOverhead, end: o.Duration},
 		cpu:      budget{share: o.MaxCPU, end: o.Duration},
 		last:     -1,
+		used:     -1,
 	}
 }
 
@@ -110,6 +112,33 @@ func (p *pacer) next(now time.Duration) (at time.Duration, missed int64) {
 	missed = slot - p.last - 1
 	p.last, p.lastAt = slot, at
 	return at, missed
+}
+
+// use notes that the tick that next returned last has come.
+func (p *pacer) use() { p.used = p.last }
+
+// unused returns how many ticks have gone by since the last one that was used.
+func (p *pacer) unused(now time.Duration) int64 { return max(0, int64(now/p.interval)-p.used-1) }
+
+// A Bound is what kept a recording from taking more samples.
+type Bound struct {
+	Flag  string        // that sets it: "--max-cpu" (of processor time) or "--max-overhead" (of halts); "" if none did
+	Share float64       // of the time that it allows
+	Cost  time.Duration // of a sample, on average
+}
+
+// bound returns the bound that is used up.
+func (p *pacer) bound(now time.Duration, samples int64) Bound {
+	const usedUp = 0.8
+	for _, b := range []struct {
+		flag string
+		of   *budget
+	}{{"--max-cpu", &p.cpu}, {"--max-overhead", &p.halt}} {
+		if b.of.share > 0 && samples > 0 && float64(b.of.spent) > usedUp*b.of.allowed(now) {
+			return Bound{b.flag, b.of.share, b.of.spent / time.Duration(samples)}
+		}
+	}
+	return Bound{}
 }
 
 // charge tells what the sample at the last tick cost.

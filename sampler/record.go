@@ -107,7 +107,8 @@ func (p Progress) Rate() float64 {
 // Result is what became of a recording.
 type Result struct {
 	Progress
-	End sampledata.End
+	End   sampledata.End
+	Bound Bound
 }
 
 // maxFailures is how many samples in a row may fail before a recording gives up.
@@ -134,14 +135,23 @@ func Record(ctx context.Context, p *Process, b Backend, sink sampledata.Sink, o 
 	defer r.monitors.Close()
 	end, err := r.loop(ctx)
 	r.done.Elapsed = max(o.Clock(), 0)
-	end.Time = r.done.Elapsed
 	if err != nil {
-		end = sampledata.End{Cause: sampledata.EndFailed, Time: end.Time, Detail: err.Error()}
+		end = sampledata.End{Cause: sampledata.EndFailed, Detail: err.Error()}
 	}
+	r.account(&end)
 	if ferr := sink.Finish(end); err == nil && ferr != nil {
 		err = fmt.Errorf("finishing the recording: %w", ferr)
 	}
-	return Result{Progress: r.done, End: end}, err
+	return Result{Progress: r.done, End: end, Bound: r.pace.bound(r.done.Elapsed, r.done.Samples)}, err
+}
+
+// account completes the end of a recording by what was spent and missed since the last sample, its own cost included.
+func (r *recorder) account(end *sampledata.End) {
+	end.Time = r.done.Elapsed
+	end.Missed = int32(min(r.missed+r.pace.unused(end.Time), math.MaxInt32))
+	end.SamplerCPU = max(0, processorTime()-r.cpu)
+	end.LostHalt = r.lostHalt
+	r.done.Missed += int64(end.Missed)
 }
 
 // A recorder is one run of Record.
@@ -159,7 +169,7 @@ type recorder struct {
 	failed   int // samples in a row
 	done     Progress
 
-	// Not told in a sample yet.
+	// Not yet reported in a sample.
 	missed   int64
 	lostHalt time.Duration
 }
@@ -185,6 +195,7 @@ func (r *recorder) loop(ctx context.Context) (sampledata.End, error) {
 		if over {
 			return sampledata.End{Cause: sampledata.EndDuration}, nil
 		}
+		r.pace.use()
 		r.missed += missed
 		r.yield()
 		end, err := r.sample(ctx)

@@ -76,6 +76,33 @@ func TestRecordLostSamples(t *testing.T) {
 	}
 }
 
+// What a sample costs, and the ticks that its cost forbids, are in the recording also if no other sample follows; and the
+// bound that forbade them is named.
+func TestRecordAccountsForTheEnd(t *testing.T) {
+	const cost, rate = 30 * time.Millisecond, 100
+	b := &faultyBackend{observe: func(int) error {
+		for begin := processorTime(); processorTime()-begin < cost; {
+		}
+		return nil
+	}}
+	sink := sampledata.NewBuilder(b.Header())
+	result, err := Record(t.Context(), ourselves(t), b, sink, Options{Rate: rate, MaxCPU: 0.001, Duration: 300 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stats := sink.Recording().Stats()
+	ticks, most := int64(stats.Samples)+stats.MissedTicks, int64(result.Elapsed.Seconds()*rate)+1
+	if ticks < 30 || ticks > most {
+		t.Errorf("%d samples and %d missed ticks in %v, want 30 to %d in all", stats.Samples, stats.MissedTicks, result.Elapsed, most)
+	}
+	if used := stats.SamplerCPUShare * stats.Duration.Seconds(); used < cost.Seconds() {
+		t.Errorf("the recording says that %.3f s of processor time were used, want at least %v", used, cost)
+	}
+	if result.Bound.Flag != "--max-cpu" || result.Bound.Cost < cost || result.Missed != stats.MissedTicks {
+		t.Errorf("%+v, want it to be held back by --max-cpu", result)
+	}
+}
+
 // When nothing works any more, the recording is finished and says so.
 func TestRecordGivesUp(t *testing.T) {
 	b := &faultyBackend{observe: func(int) error { return errors.New("no such memory") }}

@@ -1859,11 +1859,15 @@ func (x *Warning) GetCount() int64 {
 
 // The last record. Nothing follows it.
 type End struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Cause         EndCause               `protobuf:"varint,1,opt,name=cause,proto3,enum=cpprof.sampledata.v1.EndCause" json:"cause,omitempty"`
-	Time          uint64                 `protobuf:"varint,2,opt,name=time,proto3" json:"time,omitempty"`                               // nanoseconds since the start
-	ExitStatus    int32                  `protobuf:"varint,3,opt,name=exit_status,json=exitStatus,proto3" json:"exit_status,omitempty"` // of the target, where it exited
-	Detail        uint32                 `protobuf:"varint,4,opt,name=detail,proto3" json:"detail,omitempty"`                           // string code: "signal: killed"
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	Cause      EndCause               `protobuf:"varint,1,opt,name=cause,proto3,enum=cpprof.sampledata.v1.EndCause" json:"cause,omitempty"`
+	Time       uint64                 `protobuf:"varint,2,opt,name=time,proto3" json:"time,omitempty"`                               // nanoseconds since the start
+	ExitStatus int32                  `protobuf:"varint,3,opt,name=exit_status,json=exitStatus,proto3" json:"exit_status,omitempty"` // of the target, where it exited
+	Detail     uint32                 `protobuf:"varint,4,opt,name=detail,proto3" json:"detail,omitempty"`                           // string code: "signal: killed"
+	// The sampler's own account since the last sample, as in Sample.
+	Missed        uint32 `protobuf:"varint,5,opt,name=missed,proto3" json:"missed,omitempty"`
+	SamplerCpu    uint64 `protobuf:"varint,6,opt,name=sampler_cpu,json=samplerCpu,proto3" json:"sampler_cpu,omitempty"`
+	LostHalt      uint64 `protobuf:"varint,7,opt,name=lost_halt,json=lostHalt,proto3" json:"lost_halt,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1922,6 +1926,27 @@ func (x *End) GetExitStatus() int32 {
 func (x *End) GetDetail() uint32 {
 	if x != nil {
 		return x.Detail
+	}
+	return 0
+}
+
+func (x *End) GetMissed() uint32 {
+	if x != nil {
+		return x.Missed
+	}
+	return 0
+}
+
+func (x *End) GetSamplerCpu() uint64 {
+	if x != nil {
+		return x.SamplerCpu
+	}
+	return 0
+}
+
+func (x *End) GetLostHalt() uint64 {
+	if x != nil {
+		return x.LostHalt
 	}
 	return 0
 }
@@ -2065,13 +2090,17 @@ const file_sampledata_proto_rawDesc = "" +
 	"\aWarning\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\rR\x04kind\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\rR\amessage\x12\x14\n" +
-	"\x05count\x18\x03 \x01(\x03R\x05count\"\x88\x01\n" +
+	"\x05count\x18\x03 \x01(\x03R\x05count\"\xde\x01\n" +
 	"\x03End\x124\n" +
 	"\x05cause\x18\x01 \x01(\x0e2\x1e.cpprof.sampledata.v1.EndCauseR\x05cause\x12\x12\n" +
 	"\x04time\x18\x02 \x01(\x04R\x04time\x12\x1f\n" +
 	"\vexit_status\x18\x03 \x01(\x05R\n" +
 	"exitStatus\x12\x16\n" +
-	"\x06detail\x18\x04 \x01(\rR\x06detail*Z\n" +
+	"\x06detail\x18\x04 \x01(\rR\x06detail\x12\x16\n" +
+	"\x06missed\x18\x05 \x01(\rR\x06missed\x12\x1f\n" +
+	"\vsampler_cpu\x18\x06 \x01(\x04R\n" +
+	"samplerCpu\x12\x1b\n" +
+	"\tlost_halt\x18\a \x01(\x04R\blostHalt*Z\n" +
 	"\bRunState\x12\v\n" +
 	"\aUNKNOWN\x10\x00\x12\v\n" +
 	"\aRUNNING\x10\x01\x12\f\n" +
