@@ -17,43 +17,43 @@ import (
 	"github.com/rivo/tview"
 )
 
-// Options say what is shown, and how.
+// Options are the recording to show and the settings of the Analyzer.
 type Options struct {
 	Path      string // of the recording
 	Recording *sampledata.Recording
 	Config    *config.Config
 	Views     views.Options
-	Threshold refine.Threshold // of every profile window at first
+	Threshold refine.Threshold // the first threshold of every profile window
 	NoColor   bool
 	Greeting  string // the first message; "" is none
 
-	// Session is what the Analyzer was left with; nil: nothing.
+	// Session is the state of the last Analyzer on this recording; nil if there is none.
 	Session *session.State
 
-	// Windows are open from the start, the last one in front, beside the summary and what the session has.
+	// Windows are opened at the start, the last one in front, after the summary and the session's windows.
 	Windows []session.Window
 
-	// Live is how the recording grows; nil if it is complete.
+	// Live makes the recording grow; it is nil if the recording is complete.
 	Live *Live
 
-	// Against is what the recording is compared with from the start; nil: nothing.
+	// Against is compared with the recording from the start; nil if there is no comparison.
 	Against *Against
 
-	// Keep is called at the end with what a session keeps; nil: nobody asks for it.
+	// Keep is called at the end with the state to keep in the session; it may be nil.
 	Keep func(*session.State)
 
-	// Screen is where everything is shown; nil is the terminal.
+	// Screen is the screen to draw on; nil is the terminal.
 	Screen tcell.Screen
 }
 
-// Against is another recording, and the view that is compared with its own.
+// Against is another recording, and the view to compare.
 type Against struct {
 	Path      string
 	Recording *sampledata.Recording
-	Class     string // whose Thread View it is; "" for the Server View
+	Class     string // of the Thread View; "" for the Server View
 }
 
-// Run shows the Analyzer until a person leaves it, or ctx is done. Then it returns the cause of that.
+// Run shows the Analyzer until the user leaves it or ctx is done. If ctx is done, Run returns its cause.
 func Run(ctx context.Context, o Options) error {
 	screen := o.Screen
 	if screen == nil {
@@ -65,13 +65,13 @@ func Run(ctx context.Context, o Options) error {
 	if err := screen.Init(); err != nil {
 		return fmt.Errorf("opening the terminal: %w", err)
 	}
-	defer screen.Fini() // tview ends it, too, but only if it was run
+	defer screen.Fini() // tview also ends it, but only after its Run
 	a := newApp(o, screen)
-	defer context.AfterFunc(ctx, func() { a.post(a.quit) })() // in the loop: Stop would not stop what has not begun
+	defer context.AfterFunc(ctx, func() { a.post(a.quit) })() // in the loop: Stop has no effect before Run
 	if o.Live != nil {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
-		go a.live.follow(ctx)
+		go a.live.watch(ctx)
 	}
 	if err := a.tv.Run(); err != nil {
 		return fmt.Errorf("showing the Analyzer: %w", err)
@@ -82,15 +82,15 @@ func Run(ctx context.Context, o Options) error {
 	return context.Cause(ctx)
 }
 
-// An app is a recording and the windows onto it.
+// An app is a recording and its windows.
 type app struct {
 	path      string
 	recording *sampledata.Recording
 	config    *config.Config
-	given     *aspects.Set // by the configuration, before anything was defined here
+	given     *aspects.Set // from the configuration, without those defined in the Analyzer
 	options   views.Options
 	threshold refine.Threshold
-	others    *session.Others // that are compared with the recording
+	others    *session.Others // recordings that are compared with this one
 	live      *growth         // nil if the recording is complete
 
 	theme   *theme
@@ -99,30 +99,30 @@ type app struct {
 	windows []window
 	active  int
 	jobs    map[window]*job
-	besides int     // pieces of work under way that nothing waits for
+	besides int     // number of running beside calls
 	overlay overlay // over the active window; nil is none
 	prompt  *prompt // nil if no text is asked for
 	message message // the status line's, until the next key
 	history map[string][]string
 }
 
-// An overlay stands over the window, and takes all keys and the mouse.
+// An overlay covers the window, and takes all keys and the mouse.
 type overlay interface {
 	draw(canvas)
 	key(name string)
 	scroll(lines int)
 }
 
-// A clickable overlay takes clicks on cells of the screen; a click on another one ends it.
+// A clickable overlay takes clicks on cells of the screen; a click on another overlay closes it.
 type clickable interface{ click(x, y int) }
 
-// A message is one line for the person.
+// A message is one line for the user.
 type message struct {
 	text  string
 	isErr bool
 }
 
-// newApp opens the summary window of a recording on a screen that is ready.
+// newApp opens the summary window of a recording on an initialized screen.
 func newApp(o Options, screen tcell.Screen) *app {
 	a := &app{
 		path: o.Path, recording: o.Recording, config: o.Config, given: o.Config.Aspects, options: o.Views, threshold: o.Threshold,
@@ -151,12 +151,12 @@ func newApp(o Options, screen tcell.Screen) *app {
 	return a
 }
 
-// initialized is a screen whose Init was called, which tview calls again and does not look at.
+// initialized is a screen whose Init was called. tview calls Init again; that call does nothing.
 type initialized struct{ tcell.Screen }
 
 func (initialized) Init() error { return nil }
 
-// keepCtrlC makes Ctrl-C a key like others: at tview's own hands it would end the app.
+// keepCtrlC makes Ctrl-C an ordinary key: by default, tview would end the app.
 func keepCtrlC(e *tcell.EventKey) *tcell.EventKey {
 	if e.Key() != tcell.KeyCtrlC {
 		return e
@@ -164,25 +164,25 @@ func keepCtrlC(e *tcell.EventKey) *tcell.EventKey {
 	return tcell.NewEventKey(e.Key(), e.Rune(), e.Modifiers())
 }
 
-// changed has every window shown anew, after the recording, the options or the aspects have changed.
+// changed refreshes every window after a change of the recording, the options or the aspects.
 func (a *app) changed() {
 	for _, w := range a.windows {
 		w.refresh()
 	}
 }
 
-// setSpan has every window count a span only; the zero Span is everything.
+// setSpan restricts every window to a span; the zero Span is the whole recording.
 func (a *app) setSpan(s views.Span) {
 	a.options.Span = s
 	a.changed()
 }
 
-// post runs f in the event loop, and draws. It is for other goroutines, and doesn't wait for f.
+// post runs f in the event loop, and then draws. Other goroutines use it; it doesn't wait for f.
 func (a *app) post(f func()) {
 	go a.tv.QueueUpdateDraw(f)
 }
 
-// guard hands a panic on to the event loop, which gives the terminal back before it ends the program.
+// guard passes a panic to the event loop, which restores the terminal before it ends the program.
 func (a *app) guard() {
 	if p := recover(); p != nil {
 		text := fmt.Sprintf("%v\n\n%s", p, debug.Stack())
@@ -195,7 +195,7 @@ func (a *app) say(format string, args ...any) {
 	a.message = message{text: fmt.Sprintf(format, args...)}
 }
 
-// fail shows what went wrong until the next key.
+// fail shows an error until the next key.
 func (a *app) fail(err error) { a.message = message{err.Error(), true} }
 
 func (a *app) quit() { a.tv.Stop() }

@@ -94,7 +94,7 @@ func TestTabs(t *testing.T) {
 	b.keys("9")
 	b.shows("Server View  60 hits")
 	b.keys("x", "x", "x")
-	b.shows(" 1 Summary\n", "The summary stays")
+	b.shows(" 1 Summary\n", "The summary cannot be closed")
 	for range 9 {
 		b.do(func() { openServer(b.app) })
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/cpprof/cpprof/config"
 )
 
-// aspectCommands define aspects on the spot.
+// aspectCommands are the commands that define aspects in the Analyzer.
 func (a *app) aspectCommands() []command {
 	return []command{
 		{
@@ -23,7 +23,7 @@ func (a *app) aspectCommands() []command {
 	}
 }
 
-// defineAspect puts an aspect in force, in every window. Without patterns it takes the aspect of that name away.
+// defineAspect defines an aspect for all windows. Without patterns, it removes the aspect of that name.
 func (a *app) defineAspect(args string) error {
 	fields := strings.Fields(args)
 	if len(fields) == 0 {
@@ -40,14 +40,15 @@ func (a *app) defineAspect(args string) error {
 	return nil
 }
 
-// saveAspects writes what was defined here into the configuration file, or a new one in this folder.
+// saveAspects writes the aspects defined in the Analyzer to the configuration file, or to a new one in the current
+// folder.
 func (a *app) saveAspects(args string) error {
 	if args != "save" {
 		return fmt.Errorf("want 'aspects save'")
 	}
 	fresh := defined(a.given, a.config.Aspects)
 	if len(fresh) == 0 {
-		return fmt.Errorf("no aspect was defined here: 'aspect NAME PATTERN...' does")
+		return fmt.Errorf("no aspect was defined here: use 'aspect NAME PATTERN...' first")
 	}
 	file := a.config.File
 	if file == "" {

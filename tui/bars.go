@@ -8,8 +8,8 @@ import (
 // mostTab is the width of the longest title in a tab.
 const mostTab = 24
 
-// drawTabs draws a tab for every window, the active one highlighted. If there is no room for all, those around the
-// active one are shown.
+// drawTabs draws a tab for every window, the active one highlighted. If there is not enough room for all, it draws those
+// around the active one.
 func (r *root) drawTabs(c canvas) {
 	a := r.a
 	c.clear(a.theme.bar)
@@ -48,7 +48,8 @@ func width(labels []string) (sum int) {
 	return sum
 }
 
-// drawStatus draws the active window's job, else the message, on the canvas's last line and as many above it as it takes.
+// drawStatus draws the active window's job, or else the message. It uses the canvas's last line, and more lines above if
+// the text is longer.
 func (r *root) drawStatus(c canvas) {
 	a := r.a
 	style, text := a.theme.plain, a.message.text
@@ -68,7 +69,8 @@ func (r *root) drawStatus(c canvas) {
 
 var spinner = []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
 
-// progress says what a job does and for how long. What is done in a moment is not worth a flicker.
+// progress describes a job and its duration so far. It returns "" for a very short job, so that the line does not
+// flicker.
 func (j *job) progress(now time.Time) string {
 	took := now.Sub(j.began)
 	if took < progressTick {
@@ -78,7 +80,7 @@ func (j *job) progress(now time.Time) string {
 	return fmt.Sprintf("%s %s … %.1f s (Esc cancels)", turn, j.what, took.Seconds())
 }
 
-// drawButtons draws the labelled bindings of the window and of the app, as many as there is room for.
+// drawButtons draws the labelled bindings of the window and of the app, as many as fit.
 func (r *root) drawButtons(c canvas) {
 	a := r.a
 	w := a.window()
@@ -102,7 +104,7 @@ func (r *root) drawButtons(c canvas) {
 	}
 }
 
-// face is how a button shows its key.
+// face returns the key as a button shows it.
 func (b *binding) face() string {
 	if b.keys[0] == "Enter" {
 		return "⏎"

@@ -14,25 +14,25 @@ type canvas struct {
 	width, height int
 }
 
-// newCanvas is the place of a primitive.
+// newCanvas returns the canvas of a primitive's area.
 func newCanvas(screen tcell.Screen, p tview.Primitive) canvas {
 	x, y, width, height := p.GetRect()
 	return canvas{screen, x, y, width, height}
 }
 
-// part is the canvas of a rectangle, as far as there is room for it.
+// part returns the canvas of a rectangle, cut to the part that is on the canvas.
 func (c canvas) part(x, y, width, height int) canvas {
 	x, y = min(max(x, 0), c.width), min(max(y, 0), c.height)
 	return canvas{c.screen, c.x + x, c.y + y, max(0, min(width, c.width-x)), max(0, min(height, c.height-y))}
 }
 
-// has reports whether a cell of the screen is on the canvas, and where.
+// has reports whether a cell of the screen is on the canvas, and returns its position there.
 func (c canvas) has(x, y int) (column, line int, ok bool) {
 	column, line = x-c.x, y-c.y
 	return column, line, column >= 0 && column < c.width && line >= 0 && line < c.height
 }
 
-// text draws a text from a column on, as far as there is room, and returns the column behind it. Control characters are
+// text draws a text from a column on, as far as it fits, and returns the column behind it. Control characters are
 // escaped, never interpreted.
 func (c canvas) text(x, y int, s string, style tcell.Style) int {
 	if y < 0 || y >= c.height {
@@ -69,5 +69,5 @@ func (c canvas) clear(style tcell.Style) {
 	}
 }
 
-// textWidth is the number of columns that text takes.
+// textWidth returns the number of columns that a text needs.
 func textWidth(s string) int { return uniseg.StringWidth(report.Printable(s)) }

@@ -8,7 +8,7 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// A commandLine is what ":" takes in a window.
+// A commandLine reads a line after ":" for a window.
 type commandLine struct {
 	a *app
 	w window
@@ -17,20 +17,20 @@ type commandLine struct {
 // ask opens the command line.
 func (l commandLine) ask() { l.a.ask(":", "", l.complete, l.do) }
 
-// allCommands are what the command line understands in a window.
+// allCommands returns the commands of a window, and those of every window.
 func (a *app) allCommands(w window) []command {
 	return append(w.commands(), a.commands()...)
 }
 
-// A pathTaker is a window that takes a call path typed directly as a command.
+// A pathTaker is a window that accepts a call path in place of a command.
 type pathTaker interface {
 	takePath(text string) error
 
-	// names are all that an element of a path can be.
+	// names returns all names that an element of a path can have.
 	names() []string
 }
 
-// do carries out a line. What is no command is a call path, if the window takes one.
+// do executes a line. If it is not a command, it is a call path, if the window accepts one.
 func (l commandLine) do(line string) error {
 	name, args, _ := strings.Cut(line, " ")
 	for _, c := range l.a.allCommands(l.w) {
@@ -44,10 +44,10 @@ func (l commandLine) do(line string) error {
 	if p, ok := l.w.(pathTaker); ok {
 		return p.takePath(line)
 	}
-	return fmt.Errorf("%q is no command of this window: ? lists them", name)
+	return fmt.Errorf("unknown command %q: ? lists the commands of this window", name)
 }
 
-// complete returns what a line can become.
+// complete returns the possible completions of a line.
 func (l commandLine) complete(line string) []string {
 	name, args, behind := strings.Cut(line, " ")
 	commands := l.a.allCommands(l.w)
@@ -79,18 +79,18 @@ func prefixed(prefix string, texts []string) []string {
 	return out
 }
 
-// mostCompletions bound what is worth looking through.
+// mostCompletions limits the number of completions.
 const mostCompletions = 200
 
-// completeNames completes the last word of a line as an element of a call path: by the beginning of a name, or, if none
-// begins so, by any part of it.
+// completeNames completes the last word of a line as an element of a call path: by the beginning of a name or, if no
+// name begins so, by any part of it.
 func (l commandLine) completeNames(line string) []string {
 	p, ok := l.w.(pathTaker)
 	if !ok {
 		return nil
 	}
 	start := strings.LastIndexByte(line, ' ') + 1
-	start += len(line[start:]) - len(strings.TrimLeft(line[start:], "!(")) // of an expression; in a name, they are the name's
+	start += len(line[start:]) - len(strings.TrimLeft(line[start:], "!(")) // at the start of a word, these are part of the expression
 	head, word := line[:start], line[start:]
 	if rest, ok := strings.CutPrefix(word, ".."); ok {
 		head, word = head+"..", rest
@@ -124,7 +124,7 @@ func words(choices ...string) func(string) []string {
 	}
 }
 
-// commands are those of every window.
+// commands are the commands of every window.
 func (a *app) commands() []command {
 	list := append(a.aspectCommands(), []command{
 		{
@@ -140,7 +140,7 @@ func (a *app) commands() []command {
 			complete: words("observed", "single", "processors"),
 		},
 		{
-			name: "class", args: "by function|site|label:KEY", description: "what makes a thread class",
+			name: "class", args: "by function|site|label:KEY", description: "what defines a thread class",
 			do: func(args string) error {
 				rest, ok := strings.CutPrefix(args, "by ")
 				if !ok {

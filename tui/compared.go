@@ -22,7 +22,8 @@ func newComparison(w *profileWindow) comparison {
 	}}
 }
 
-// order puts the rows below each entry in the order of what changed most. It leaves them as they are until it has all costs.
+// order sorts the rows below each entry by the size of the change, largest first. It leaves them unsorted until all
+// costs are known.
 func (c *comparison) order(rows []row) []row {
 	if !c.costs.want(rows) {
 		return rows
@@ -30,7 +31,7 @@ func (c *comparison) order(rows []row) []row {
 	return c.ordered(rows)
 }
 
-// ordered returns rows in order; the first one is above all others.
+// ordered returns rows in order; the first one is the root of the others.
 func (c *comparison) ordered(rows []row) []row {
 	var below [][]row
 	for i, r := range rows[1:] {
@@ -52,7 +53,7 @@ func (c *comparison) ordered(rows []row) []row {
 	return list
 }
 
-// text shows an entry's costs, and the first less the second.
+// text shows an entry's two costs, and the first minus the second.
 func (c *comparison) text(r row) string {
 	costs, there := c.costs.get(r)
 	if !there {
@@ -61,7 +62,7 @@ func (c *comparison) text(r row) string {
 	return costs.String()
 }
 
-// heat is the level of heat of the difference.
+// heat returns the level of heat of the difference.
 func (c *comparison) heat(r row) int {
 	costs, there := c.costs.get(r)
 	if !there {

@@ -23,23 +23,23 @@ func spanText(s views.Span) string {
 	return s.From.String() + " to " + s.To.String()
 }
 
-// A detail is the pane that shows all that there is to say of the selected entry.
+// A detail is the pane with all information on the selected entry.
 type detail struct {
 	pane
 	w  *profileWindow
 	on bool
 
-	lines      lazy[lineHits]
-	parties    lazy[parties]
-	candidates candidateLines
+	lines         lazy[lineHits]
+	candidateTree lazy[candidateTree]
+	candidates    candidateLines
 }
 
-func (d *detail) toggle() { d.on, d.w.entries.follow = !d.on, true }
+func (d *detail) toggle() { d.on, d.w.entries.toSelected = !d.on, true }
 
-// forget drops what was found for the view that was shown until now.
+// forget drops the results for the view that was shown until now.
 func (d *detail) forget() {
 	d.lines.forget()
-	d.parties.forget()
+	d.candidateTree.forget()
 	d.candidates = candidateLines{}
 }
 
@@ -49,7 +49,7 @@ func (d *detail) draw(c canvas) {
 	}
 }
 
-// content is all that there is to be said of an entry.
+// content returns all information on an entry.
 func (d *detail) content(e *refine.Entry, width int) []textLine {
 	t := d.w.a.theme
 	var lines []textLine
@@ -77,7 +77,7 @@ func (d *detail) content(e *refine.Entry, width int) []textLine {
 		}
 		return lines
 	}
-	for _, line := range d.partyLines(e) {
+	for _, line := range d.candidateLines(e) {
 		add(t.plain, line)
 	}
 	switch calltree.KindOf(last.Name) {
@@ -96,7 +96,7 @@ func (d *detail) content(e *refine.Entry, width int) []textLine {
 	return lines
 }
 
-// aspect says which functions an aspect has.
+// aspect adds the patterns and functions of an aspect.
 func (d *detail) aspect(name string, add func(tcell.Style, string)) {
 	a, ok := d.w.a.config.AllAspects().Lookup(name)
 	if !ok {

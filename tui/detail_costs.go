@@ -12,7 +12,7 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// costs are the lines on an entry's cost; in a comparison, on its cost in each of the two recordings, as its row has them.
+// costs returns the lines on an entry's cost; in a comparison, on its cost in each of the two recordings, as in its row.
 func (d *detail) costs(e *refine.Entry) []string {
 	tree := d.w.session.Tree()
 	if !d.w.compares() {
@@ -26,7 +26,7 @@ func (d *detail) costs(e *refine.Entry) []string {
 	return append(costLines("A: ", costs.A, a.Main()), costLines("B: ", costs.B, b.Main())...)
 }
 
-// costLines are the lines on one cost, as a fraction of a metric's denominator.
+// costLines returns the lines on one cost, as a fraction of a metric's denominator.
 func costLines(head string, cost *big.Rat, m *calltree.Metric) []string {
 	hits := new(big.Rat).Mul(cost, m.Denominator)
 	text := fmt.Sprintf("%shits %s", head, hits.RatString())
@@ -39,7 +39,7 @@ func costLines(head string, cost *big.Rat, m *calltree.Metric) []string {
 	}
 }
 
-// samples are the lines on how many samples the view counts, those without the entry included.
+// samples returns the lines on the number of samples that the view counts, including those without the entry.
 func (d *detail) samples() []string {
 	span := d.w.a.options.Span
 	if !d.w.compares() {

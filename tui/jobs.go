@@ -8,26 +8,27 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// A job is work for a window, beside the event loop.
+// A job is work for a window on another goroutine.
 type job struct {
 	what   string // "Refining go:main.worker"
 	began  time.Time
-	ended  bool // or cancelled, or its window closed: what it still brings is dropped
+	ended  bool // or cancelled, or its window was closed: its result is dropped
 	cancel func()
-	queue  []action // what waits for its end
+	queue  []action // actions that wait for its end
 }
 
-// An action is a key, or something that the mouse or a command does.
+// An action is a key, a mouse action or a command.
 type action struct {
 	key *tcell.EventKey
 	do  func()
 }
 
-// progressTick is how often a job's progress line moves.
+// progressTick is the time between two updates of a job's progress line.
 const progressTick = 100 * time.Millisecond
 
-// start runs work beside the event loop, then hands its result to then, in the loop. Meanwhile the window's other actions
-// wait (see act). If a person cancels it, then gets context.Canceled at once, and the result is dropped.
+// start runs work on another goroutine, then calls then with the result in the loop. Meanwhile, the window's other
+// actions wait (see act). If the user cancels the job, then is called with context.Canceled at once, and the result is
+// dropped.
 func start[T any](a *app, w window, what string, work func() (T, error), then func(T, error)) {
 	if a.jobs[w] != nil {
 		a.act(w, func() { start(a, w, what, work, then) })
@@ -56,7 +57,7 @@ func start[T any](a *app, w window, what string, work func() (T, error), then fu
 	go a.tick(done)
 }
 
-// tick moves the progress line until a job's work is done.
+// tick updates the progress line until a job's work is done.
 func (a *app) tick(done <-chan struct{}) {
 	ticker := time.NewTicker(progressTick)
 	defer ticker.Stop()
@@ -75,7 +76,7 @@ func (a *app) end(w window, j *job) {
 	delete(a.jobs, w)
 }
 
-// act does something with a window, once it has no job.
+// act runs f on a window, once the window has no job.
 func (a *app) act(w window, f func()) {
 	if j := a.jobs[w]; j != nil {
 		j.queue = append(j.queue, action{do: f})
@@ -84,8 +85,8 @@ func (a *app) act(w window, f func()) {
 	f()
 }
 
-// waits reports whether a key has to wait for the job of the window in front: all of the window's own do, and what is
-// pressed after one, since that may be meant for what it shows, such as a prompt.
+// waits reports whether a key has to wait for the job of the active window. All keys of the window do. So does every key
+// pressed after one that waits, since it may be meant for something that the waiting key opens, such as a prompt.
 func (a *app) waits(e *tcell.EventKey) bool {
 	j := a.jobs[a.window()]
 	if j == nil {
@@ -99,8 +100,8 @@ func (a *app) waits(e *tcell.EventKey) bool {
 	return true
 }
 
-// resume does what has waited for a window's job. What has begun another keeps the rest waiting. Keys are forgotten if
-// another window has come to the front.
+// resume runs the actions that waited for a window's job. If one of them begins another job, the rest waits for that.
+// Keys are dropped if another window is active by then.
 func (a *app) resume(w window, queue []action) {
 	front := a.window() == w
 	for _, q := range queue {
@@ -113,7 +114,7 @@ func (a *app) resume(w window, queue []action) {
 	}
 }
 
-// cancel ends a window's job, and forgets the keys that wait for it. What else waits, such as to be shown anew, is done.
+// cancel ends a window's job, and drops the keys that wait for it. It runs the other waiting actions, such as a refresh.
 func (a *app) cancel(w window) bool {
 	j := a.jobs[w]
 	if j == nil {
@@ -128,7 +129,8 @@ func (a *app) cancel(w window) bool {
 	return true
 }
 
-// beside runs work that nothing waits for: what it finds is shown when it is there. then drops what came too late.
+// beside runs work on another goroutine. No action waits for it; its result is shown as soon as it is known. then must
+// drop a result that is no longer needed.
 func beside[T any](a *app, work func() T, then func(T)) {
 	a.besides++
 	go func() {

@@ -6,7 +6,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// A binding is something that a key does, and a button if it has a label.
+// A binding is a key with its action, and a button if it has a label.
 type binding struct {
 	keys        []string // see keyName; all do the same, and the first one is shown on the button
 	label       string   // of the button; "" if there is none
@@ -14,7 +14,7 @@ type binding struct {
 	do          func(key string)
 }
 
-// keyName is how bindings write a key: "d", "Space", "Enter", "PgDn", "Ctrl-D", "Backtab".
+// keyName returns a key as bindings write it: "d", "Space", "Enter", "PgDn", "Ctrl-D", "Backtab".
 func keyName(e *tcell.EventKey) string {
 	if e.Key() == tcell.KeyRune {
 		if e.Rune() == ' ' {
@@ -38,7 +38,7 @@ func find(bindings []binding, key string) *binding {
 	return nil
 }
 
-// appBindings are those of every window.
+// appBindings are the bindings of every window.
 func (a *app) appBindings() []binding {
 	own := []binding{
 		{keys: []string{":"}, label: "Command", description: "a command or a call path; Tab completes", do: func(string) { commandLine{a, a.window()}.ask() }},
@@ -47,13 +47,13 @@ func (a *app) appBindings() []binding {
 	own = append(own, a.kindBindings()...)
 	own = append(own, a.tabBindings()...)
 	return append(own,
-		binding{keys: []string{"Ctrl-L"}, description: "draw the screen anew", do: func(string) { a.screen.Sync() }},
+		binding{keys: []string{"Ctrl-L"}, description: "redraw the screen", do: func(string) { a.screen.Sync() }},
 		binding{keys: []string{"q", "Ctrl-C"}, label: "Quit", description: "leave", do: func(string) { a.quit() }},
 	)
 }
 
-// key is what happens with a key: the prompt takes it, or what stands over the window, or it does what it is bound to.
-// Esc ends what is under way; else it is a key like others.
+// key handles a key: the prompt or the overlay takes it, or its binding runs. Esc cancels a job; if there is none, it is
+// a key like others.
 func (a *app) key(e *tcell.EventKey) {
 	name := keyName(e)
 	if a.prompt != nil {

@@ -6,26 +6,26 @@ import (
 	"github.com/cpprof/cpprof/session"
 )
 
-// A kind is a kind of window: how a session keeps such a window, how it is opened again, and which keys and commands of every
-// window open one. Nothing else in the Analyzer depends on the kinds that there are.
+// A kind is a kind of window: how a session keeps such a window, how it is opened again, and the keys and commands of
+// every window that open one. Nothing else in the Analyzer depends on the list of kinds.
 type kind struct {
 	session.Kind        // without New if a session does not keep such windows
-	unkept       string // why it does not
+	unkept       string // why a session does not keep such windows
 
 	// reopen opens a window that a session kept.
 	reopen func(*app, session.Window)
 
-	// bindings and commands are those of every window that open one of the kind; nil for none.
+	// bindings and commands are in every window, and open a window of the kind; nil for none.
 	bindings func(*app) []binding
 	commands func(*app) []command
 }
 
-// kinds are all kinds of windows. The keys and commands of the first come first in the help.
+// kinds returns all kinds of windows. The keys and commands of the first kind come first in the help.
 func kinds() []kind {
 	return []kind{summaryKind(), profileKind(), comparisonKind(), holdersKind(), locksKind()}
 }
 
-// SessionKinds are the kinds of windows that a session keeps.
+// SessionKinds returns the kinds of windows that a session keeps.
 func SessionKinds() []session.Kind {
 	var list []session.Kind
 	for _, k := range kinds() {
@@ -43,7 +43,7 @@ func (a *app) reopen(w session.Window) {
 	all[i].reopen(a, w)
 }
 
-// kindBindings are the keys of every window that open windows.
+// kindBindings returns the keys of every window that open windows.
 func (a *app) kindBindings() (list []binding) {
 	for _, k := range kinds() {
 		if k.bindings != nil {
@@ -53,7 +53,7 @@ func (a *app) kindBindings() (list []binding) {
 	return list
 }
 
-// kindCommands are the commands of every window that open windows.
+// kindCommands returns the commands of every window that open windows.
 func (a *app) kindCommands() (list []command) {
 	for _, k := range kinds() {
 		if k.commands != nil {

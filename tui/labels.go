@@ -11,10 +11,10 @@ import (
 	"github.com/cpprof/cpprof/report"
 )
 
-// The labels of a profile window are entries that a person has marked as understood. Beside every entry stands its overlap with
-// them: the cost of the stacks that it shares with any.
+// The labels of a profile window are entries that the user has marked as understood. Every entry is shown with its
+// overlap with them: the cost of the stacks that it shares with any of them.
 type labels struct {
-	paths []callpath.Path // never changed in place: a session and work beside have them too
+	paths []callpath.Path // never changed in place: a session and other goroutines share them
 	costs entryCosts[*big.Rat]
 }
 
@@ -24,7 +24,7 @@ func newLabels(w *profileWindow, paths []callpath.Path) *labels {
 	return l
 }
 
-// toggle labels an entry, or takes its label away.
+// toggle labels an entry, or removes its label.
 func (l *labels) toggle(p callpath.Path) {
 	n := len(l.paths)
 	l.paths = slices.DeleteFunc(slices.Clone(l.paths), func(q callpath.Path) bool { return q.String() == p.String() })
@@ -39,7 +39,7 @@ func (l *labels) has(e *refine.Entry) bool {
 	return slices.ContainsFunc(l.paths, func(q callpath.Path) bool { return q.String() == e.Key() })
 }
 
-// overlaps begins the computation of what entries of a tree cost among the stacks that satisfy a label.
+// overlaps prepares the computation of overlaps: the costs of entries among the stacks of a tree that satisfy a label.
 func (l *labels) overlaps(t *calltree.Tree, m *calltree.Membership) func([]callpath.Path) []*big.Rat {
 	labelled := l.paths
 	shared := sync.OnceValue(func() *calltree.Tree { return refine.Labelled(t, m, labelled) })

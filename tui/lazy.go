@@ -5,16 +5,17 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 )
 
-// entryCosts are values of a profile window's entries, such as their costs in another tree. They are computed beside the event
-// loop for the rows that need them, and forgotten when the window shows another tree.
+// entryCosts are values of a profile window's entries, such as their costs in another tree. They are computed on another
+// goroutine for the rows that need them, and dropped if the window shows another tree.
 type entryCosts[V any] struct {
 	w *profileWindow
 
-	// begin is called for each tree, and returns what computes the values of paths in it, beside the event loop.
+	// begin is called once for each tree. It returns the function that computes the values of paths in it, on another
+	// goroutine.
 	begin func(*calltree.Tree, *calltree.Membership) func([]callpath.Path) []V
 
-	atOnce int    // bounds how many are computed before they are shown; 0 is no bound
-	then   func() // is called when more values are there; may be nil
+	atOnce int    // limits the number computed before they are shown; 0 is no limit
+	then   func() // is called when more values are known; may be nil
 
 	of      *calltree.Tree
 	compute func([]callpath.Path) []V
@@ -22,16 +23,16 @@ type entryCosts[V any] struct {
 	busy    bool
 }
 
-// get returns the value of an entry, and reports whether it is there yet.
+// get returns the value of an entry, and reports whether it is known yet.
 func (c *entryCosts[V]) get(r row) (V, bool) {
 	v, there := c.values[r.entry.Key()]
 	return v, there
 }
 
-// forget has all values computed anew.
+// forget drops all values, so that they are computed again.
 func (c *entryCosts[V]) forget() { c.of, c.compute, c.values = nil, nil, nil }
 
-// want begins to compute what rows lack, and reports whether they lack nothing.
+// want starts to compute the values that rows lack, and reports whether they lack none.
 func (c *entryCosts[V]) want(rows []row) bool {
 	s := c.w.session
 	if c.of != s.Tree() {
@@ -62,13 +63,13 @@ func (c *entryCosts[V]) want(rows []row) bool {
 	return false
 }
 
-// A lazy is one value that is computed beside the event loop when it is first asked for.
+// A lazy is one value that is computed on another goroutine when it is first needed.
 type lazy[V any] struct {
-	value   *V // nil until it is there
-	pending *V // where the work under way puts it; nil if there is none
+	value   *V // nil until it is known
+	pending *V // the result of the running work; nil if there is none
 }
 
-// get returns the value, or nil and begins to compute it.
+// get returns the value if it is known; otherwise it starts to compute it, and returns nil.
 func (l *lazy[V]) get(a *app, work func() V) *V {
 	if l.value == nil && l.pending == nil {
 		pending := new(V)
@@ -83,5 +84,5 @@ func (l *lazy[V]) get(a *app, work func() V) *V {
 	return l.value
 }
 
-// forget has the value computed anew, and drops what work under way finds.
+// forget drops the value, so that it is computed again, and drops the result of running work.
 func (l *lazy[V]) forget() { *l = lazy[V]{} }

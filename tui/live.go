@@ -9,33 +9,34 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A Live is a recording that grows while it is shown.
+// A Live is a recording that grows while the Analyzer shows it.
 type Live struct {
-	Recording func() *sampledata.Recording // as it is now
-	Ended     <-chan struct{}              // closed when it grows no more
-	Outcome   func() string                // why it has ended, once it has
-	Note      string                       // what a person must know meanwhile, such as where the target's output goes
-	Deadlocks func() []locks.Deadlock      // that were found so far; nil if nobody looks for them
+	Recording func() *sampledata.Recording // returns its current state
+	Ended     <-chan struct{}              // closed when it stops growing
+	Outcome   func() string                // returns why it has ended, once it has
+	Note      string                       // a note for the user, such as where the target's output goes
+	Deadlocks func() []locks.Deadlock      // returns those found so far; nil if there is no search for them
 }
 
 const (
-	renewal = time.Second // between two looks at a recording that grows
+	renewal = time.Second // time between two updates of a recording that grows
 
-	// Looking rests for so many times as long as it took, so that the target, which may want the processors, gets most of them.
+	// After an update, the Analyzer rests for restFactor times the update's duration, so that the target gets most of
+	// the processors.
 	restFactor = 4
 )
 
-// A growth is how far a live recording has come on the screen.
+// A growth is the state of a live recording on the screen.
 type growth struct {
 	Live
 	a         *app
 	outcome   string // "" while it grows
 	next      time.Time
-	deadlocks int // for which there was a message
+	deadlocks int // number of those with a message so far
 }
 
-// follow shows a live recording as it grows, until it ends or ctx is done.
-func (g *growth) follow(ctx context.Context) {
+// watch shows a live recording as it grows, until it ends or ctx is done.
+func (g *growth) watch(ctx context.Context) {
 	ticker := time.NewTicker(renewal)
 	defer ticker.Stop()
 	for {
@@ -54,7 +55,7 @@ func (g *growth) follow(ctx context.Context) {
 // growing reports whether there is a live recording that hasn't ended.
 func (g *growth) growing() bool { return g != nil && g.outcome == "" }
 
-// renew shows the active window anew, unless it has a job. Other windows are renewed when they are in front.
+// renew updates the active window, unless it has a job. Other windows are updated when they become active.
 func (g *growth) renew() {
 	g.warn()
 	w, now := g.a.window(), time.Now()
@@ -66,7 +67,7 @@ func (g *growth) renew() {
 	g.a.act(w, func() { g.next = time.Now().Add(restFactor * time.Since(now)) })
 }
 
-// conclude shows everything as it was at the end.
+// conclude shows the final state of the recording.
 func (g *growth) conclude() {
 	g.warn()
 	g.outcome = g.Outcome()
@@ -75,7 +76,7 @@ func (g *growth) conclude() {
 	g.a.say("The recording has ended: %s", g.outcome)
 }
 
-// warn shows a message if a deadlock was found since the last time.
+// warn shows a message if a deadlock was found since the last call.
 func (g *growth) warn() {
 	if g.Deadlocks == nil {
 		return
@@ -86,7 +87,7 @@ func (g *growth) warn() {
 	}
 }
 
-// drawBadge says at the right end of the tabs whether the recording grows, and returns what is left of their line.
+// drawBadge shows at the right end of the tabs whether the recording grows, and returns the rest of the line.
 func (g *growth) drawBadge(c canvas) canvas {
 	if g == nil {
 		return c
@@ -100,7 +101,7 @@ func (g *growth) drawBadge(c canvas) canvas {
 	return c.part(0, 0, left, 1)
 }
 
-// state is what the summary says of a live recording.
+// state returns the summary's line on a live recording.
 func (g *growth) state() (text string, bad bool) {
 	deadlocks := ""
 	if n := g.deadlocks; n > 0 {

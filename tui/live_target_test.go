@@ -45,7 +45,7 @@ func TestLiveOnARealProgram(t *testing.T) {
 	b := newBench(t, Options{Path: "mutex.cpprof", Recording: live.Recording(), Live: &Live{
 		Recording: live.Recording, Ended: ended, Outcome: func() string { return "it was enough" },
 	}})
-	go b.live.follow(t.Context())
+	go b.live.watch(t.Context())
 	b.until("go:main.reader")
 	b.do(func() { b.summary().list.chooseKey("go:main.reader") })
 	b.keys("Enter", "e")

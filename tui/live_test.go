@@ -94,7 +94,7 @@ func TestLive(t *testing.T) {
 	if err := g.b.Finish(sampledata.End{Cause: sampledata.EndExited, ExitStatus: 3, Time: 5 * time.Second}); err != nil {
 		t.Fatal(err)
 	}
-	go b.live.follow(t.Context())
+	go b.live.watch(t.Context())
 	close(g.ended)
 	for began := time.Now(); ; time.Sleep(time.Millisecond) {
 		var ended bool

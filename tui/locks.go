@@ -13,20 +13,20 @@ import (
 	"github.com/rivo/tview"
 )
 
-// A lockWindow shows the locks that goroutines waited for: a table of them, deadlocks first, and for the selected one who
-// waited for it, who held it, and what the holders were doing.
+// A lockWindow shows the locks that goroutines waited for: a table with deadlocks first, and for the selected lock the
+// goroutines that waited for it, those that held it, and what the holders were doing.
 type lockWindow struct {
 	*tview.Box
 	a      *app
 	found  lockFindings
 	failed error
-	stale  bool // refresh is waiting for its turn
+	stale  bool // refresh is already waiting
 	list   list // of the items
 	pane   pane
 	text   lockText
 }
 
-// lockFindings are an analysis, nil until it is made, what it was made of, and its table.
+// lockFindings are an analysis (nil until it is made), the recording it was made from, and its table.
 type lockFindings struct {
 	*locks.Analysis
 	recording *sampledata.Recording
@@ -36,13 +36,13 @@ type lockFindings struct {
 
 // A lockItem is a line of the table: a lock or a deadlock.
 type lockItem struct {
-	key      string // what it is, whatever is counted
+	key      string // identifies it in every span
 	lock     *locks.Lock
 	row      []string // of the lock
 	deadlock *locks.Deadlock
 }
 
-// locksKind is the kind of the window, which every other one opens.
+// locksKind is the kind of this window; every window can open it.
 func locksKind() kind {
 	return kind{
 		Kind:   session.LocksKind,
@@ -63,7 +63,7 @@ func locksKind() kind {
 	}
 }
 
-// openLocks shows the window of the locks, and opens it if there is none.
+// openLocks shows the window of the locks, and opens it if necessary.
 func openLocks(a *app) {
 	for i, w := range a.windows {
 		if _, ok := w.(*lockWindow); ok {
@@ -86,7 +86,7 @@ func (w *lockWindow) title() string        { return "Locks" }
 func (w *lockWindow) commands() []command  { return nil }
 func (w *lockWindow) keep() session.Window { return new(session.Locks) }
 
-// refresh analyses the locks anew, once for all changes that come before its turn.
+// refresh runs the analysis again, once for several changes in a row.
 func (w *lockWindow) refresh() {
 	if w.stale {
 		return
@@ -117,7 +117,7 @@ func (w *lockWindow) analyse() {
 		}
 		w.found, w.failed = found, err
 		w.text = lockText{}
-		w.list.found()
+		w.list.reselect()
 		if w.list.selected == "" {
 			w.list.choose(0)
 		}
@@ -154,7 +154,7 @@ func (w *lockWindow) lineOf(key string) int {
 	return slices.IndexFunc(w.found.items, func(i lockItem) bool { return i.key == key })
 }
 
-// item is the selected one, or nil.
+// item returns the selected item, or nil.
 func (w *lockWindow) item() *lockItem {
 	if line := w.list.current(); line >= 0 {
 		return &w.found.items[line]
@@ -162,7 +162,7 @@ func (w *lockWindow) item() *lockItem {
 	return nil
 }
 
-// about is all that there is to say of an item, in lines of a width.
+// about returns all information on an item, in lines of a width.
 func (w *lockWindow) about(i *lockItem, width int) string {
 	if d := i.deadlock; d != nil {
 		return fmt.Sprintf("%s\n%s", report.DeadlockSpan(w.found.recording, d), report.Deadlock(d))

@@ -8,13 +8,13 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// A lockText is all of the selected item, in lines of a width.
+// A lockText is the information on the selected item, in lines of a width.
 type lockText struct {
 	of    string // the item and the width
 	lines []textLine
 }
 
-// Draw draws the window: how much was waited for, the table, and all of the selected item.
+// Draw draws the window: the total waiting time, the table, and the information on the selected item.
 func (w *lockWindow) Draw(screen tcell.Screen) {
 	c := newCanvas(screen, w)
 	c.clear(w.a.theme.plain)
@@ -47,7 +47,7 @@ func (w *lockWindow) divide(c canvas) (list, pane canvas) {
 	return list, pane
 }
 
-// drawHead says how much was waited for locks, and returns the number of lines that this takes.
+// drawHead draws how much goroutines waited for locks, and returns the number of its lines.
 func (w *lockWindow) drawHead(c canvas) int {
 	y := 0
 	text := report.LockWaits(w.found.Analysis)
@@ -60,7 +60,7 @@ func (w *lockWindow) drawHead(c canvas) int {
 	}
 	if n := len(w.found.Deadlocks); n > 0 {
 		c.fill(0, y, w.a.theme.err.Reverse(true))
-		c.text(1, y, deadlockCount(n)+": goroutines that can never go on; g goes there", w.a.theme.err.Reverse(true))
+		c.text(1, y, deadlockCount(n)+": goroutines that can never continue; g selects it", w.a.theme.err.Reverse(true))
 		y++
 	}
 	if warnings := w.found.Held.Warnings; len(warnings) > 0 {
@@ -78,7 +78,7 @@ func deadlockCount(n int) string {
 	return fmt.Sprintf("%d DEADLOCKS", n)
 }
 
-// drawList draws the table, as much of it as there is room for.
+// drawList draws the lines of the table that fit.
 func (w *lockWindow) drawList(c canvas) {
 	first, last := w.list.inSight(c.part(0, 1, c.width, c.height-1))
 	c.fill(0, 0, w.a.theme.bar)
@@ -108,7 +108,7 @@ func (w *lockWindow) drawItem(c canvas, i int) {
 	}
 }
 
-// drawLockRow draws cells to the right end of their columns, the last one to the left.
+// drawLockRow draws cells right-aligned in their columns, and the last one left-aligned.
 func drawLockRow(c canvas, cells []string, widths []int, style tcell.Style) {
 	x := 1
 	for i, width := range widths {
@@ -118,7 +118,7 @@ func drawLockRow(c canvas, cells []string, widths []int, style tcell.Style) {
 	c.text(x, 0, shorten(cells[len(widths)], c.width-x), style)
 }
 
-// drawPane draws all of the selected item.
+// drawPane draws the information on the selected item.
 func (w *lockWindow) drawPane(c canvas) {
 	item := w.item()
 	if item == nil {
@@ -138,7 +138,7 @@ func (w *lockWindow) drawPane(c canvas) {
 	w.pane.draw(c, w.a.theme, "Details", item.key, w.text.lines)
 }
 
-// hang divides a text into printable lines of a width, each indented as what it continues, behind its hits.
+// hang wraps a text into printable lines of a width. It indents each further line to the text behind the hits.
 func hang(text string, width int) (lines []string) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")

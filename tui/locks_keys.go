@@ -14,14 +14,14 @@ import (
 // bindings are the keys and buttons of the window.
 func (w *lockWindow) bindings() []binding {
 	own := []binding{
-		{keys: []string{"Enter"}, label: "Open", description: "who waits most for it: the Thread View, on into the holder", do: func(string) { w.openSelected() }},
+		{keys: []string{"Enter"}, label: "Open", description: "the Thread View of the class that waits most, refined into the holder", do: func(string) { w.openSelected() }},
 		{keys: []string{"h"}, label: "Holders", description: "the profile of what the holders of all locks were doing", do: func(string) { w.openHolders() }},
 	}
 	own = append(own, w.pane.bindings("More")...)
 	return append(own, w.list.bindings()...)
 }
 
-// openSelected opens the Thread View of the class that waits most, refined to the wait, and on into the holder.
+// openSelected opens the Thread View of the class that waits most, refined to the wait and into the holder.
 func (w *lockWindow) openSelected() {
 	switch i := w.item(); {
 	case i == nil:
@@ -32,7 +32,7 @@ func (w *lockWindow) openSelected() {
 	}
 }
 
-// waiting is the Thread View of the class that waits most for a lock, refined to the wait and on into the holder.
+// waiting returns the Thread View of the class that waits most for a lock, refined to the wait and into the holder.
 func waiting(l *locks.Lock, threshold refine.Threshold) session.Profile {
 	sums := make(map[string]int64)
 	var class, in, holder string
@@ -54,8 +54,8 @@ func waiting(l *locks.Lock, threshold refine.Threshold) session.Profile {
 	return refinedTo(class, in, holder, threshold)
 }
 
-// refinedTo is a class's Thread View refined to its waits for locks, in a function unless in is "", and on to a class of
-// holders unless holder is "".
+// refinedTo returns a class's Thread View refined to its waits for locks, in one function unless in is "", and to a
+// class of holders unless holder is "".
 func refinedTo(class, in, holder string, threshold refine.Threshold) session.Profile {
 	path := callpath.Of(callpath.Frame(class))
 	if in != "" {
@@ -70,7 +70,7 @@ func refinedTo(class, in, holder string, threshold refine.Threshold) session.Pro
 	return session.Profile{Class: class, Steps: steps, Threshold: threshold, Selected: path.String()}
 }
 
-// openHolders opens the profile of what holders were doing, at the selected lock.
+// openHolders opens the profile of the holders' activity, at the selected lock.
 func (w *lockWindow) openHolders() {
 	s := session.Profile{Threshold: w.a.threshold, Steps: []refine.Step{{Kind: refine.KindDown, Text: calltree.RootName}}}
 	if i := w.item(); i != nil && i.lock != nil {

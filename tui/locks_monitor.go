@@ -6,14 +6,14 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// A monitorText says how much of a tree is waiting for locks, and of how much of that the holders are known: whole, and as
-// brief as a title wants it; "" if there is none. It is that of the last tree.
+// A monitorText says how much of a tree is time waiting for locks, and for how much of that the holders are known: in
+// full, and short for a title; "" if there is none. It is kept for the last tree.
 type monitorText struct {
 	of          *calltree.Tree
 	text, brief string
 }
 
-// attribution is the monitorText of a window's view, if that is a Thread View.
+// attribution returns the monitorText of a window's view, if that is a Thread View.
 func (w *profileWindow) attribution() monitorText {
 	if !w.subject.single {
 		return monitorText{}

@@ -29,7 +29,7 @@ func (m *menu) draw(c canvas) {
 
 func (m *menu) scroll(int) {}
 
-// key does what is chosen; every other key chooses nothing.
+// key runs the choice of that key; every other key closes the menu.
 func (m *menu) key(name string) {
 	m.a.overlay = nil
 	if b := find(m.choices, name); b != nil {

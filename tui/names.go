@@ -9,8 +9,8 @@ import (
 
 const ellipsis = "…"
 
-// shorten makes a name fit a width: first it is cut in the middle of its package path, whose ends tell most, and only
-// if that is not enough at its end.
+// shorten makes a name fit a width: first it cuts the middle of the package path, because its ends say most. If that is
+// not enough, it cuts the end of the name.
 func shorten(name string, width int) string {
 	name = report.Printable(name)
 	if uniseg.StringWidth(name) <= width {
@@ -30,8 +30,8 @@ func shorten(name string, width int) string {
 	return cut(name, width)
 }
 
-// splitPackage divides a name into what stands before its package path ("go:", ".."), that path with the name of its last
-// element, and what follows: "..", "example.com/shop/db", ".(*Pool).Get".
+// splitPackage splits a name into the part before its package path ("go:", ".."), the path with the name of its last
+// element, and the rest: "..", "example.com/shop/db", ".(*Pool).Get".
 func splitPackage(name string) (prefix, path, rest string) {
 	path = name
 	for _, p := range []string{"..", `"`, "go:"} {
@@ -50,7 +50,7 @@ func splitPackage(name string) (prefix, path, rest string) {
 	return prefix, path[:end], path[end:]
 }
 
-// cut makes printable text fit a width by leaving its end out.
+// cut makes printable text fit a width by cutting its end.
 func cut(s string, width int) string {
 	if width <= 0 {
 		return ""
@@ -62,7 +62,7 @@ func cut(s string, width int) string {
 	return head + ellipsis
 }
 
-// splitAt divides printable text at a width.
+// splitAt splits printable text at a width.
 func splitAt(s string, width int) (head, rest string) {
 	state := -1
 	for rest = s; rest != ""; {
@@ -75,7 +75,7 @@ func splitAt(s string, width int) (head, rest string) {
 	return s[:len(s)-len(rest)], rest
 }
 
-// wrap divides text into printable lines of a width, at blanks if there are some.
+// wrap splits text into printable lines of a width, at blanks if possible.
 func wrap(text string, width int) []string {
 	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {

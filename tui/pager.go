@@ -5,7 +5,7 @@ import (
 	"github.com/rivo/tview"
 )
 
-// A pager is what of a text is in sight.
+// A pager is the visible range of a text.
 type pager struct {
 	area canvas // of the last drawing
 	top  int    // the first line in sight
@@ -17,17 +17,17 @@ type textLine struct {
 	style tcell.Style
 }
 
-// scroll moves what is in sight by lines; how far it can is known when it is drawn.
+// scroll moves the visible range by lines. inSight limits it later, when the text is drawn.
 func (p *pager) scroll(by int) { p.top += by }
 
-// inSight returns the lines of so many that are to be drawn on an area, from first to before last.
+// inSight returns the lines to draw on an area, out of a number of lines, from first to before last.
 func (p *pager) inSight(area canvas, lines int) (first, last int) {
 	p.area = area
 	p.top = max(0, min(p.top, lines-area.height))
 	return p.top, min(lines, p.top+area.height)
 }
 
-// key scrolls by a key, and reports whether it is one of those that do.
+// key scrolls by a key, and reports whether the key scrolls.
 func (p *pager) key(name string) bool {
 	switch name {
 	case "j", "Down":
@@ -44,12 +44,12 @@ func (p *pager) key(name string) bool {
 	return true
 }
 
-// A page is a text over the window, which scrolls; every key that doesn't scroll ends it, and so does a click.
+// A page is a text over the window. Some keys scroll it; every other key closes it, and so does a click.
 type page struct {
 	a *app
 	pager
 
-	// lines are what draws each line, for a width.
+	// lines returns the functions that draw each line, for a width.
 	lines func(width int) []func(canvas)
 }
 
@@ -73,13 +73,13 @@ func (p *page) key(name string) {
 	}
 }
 
-// A pane is a text about one thing below a title, in a part of a window; its keys are J and K.
+// A pane is a text about one thing, below a title, in a part of a window; its keys are J and K.
 type pane struct {
 	pager
-	of string // what the text was about when it was drawn last
+	of string // subject of the text that was drawn last
 }
 
-// draw draws the lines of a text about something, from the first one if it was about something else before.
+// draw draws the lines of a text. It begins at the first line if the last text was about something else.
 func (p *pane) draw(c canvas, t *theme, title, of string, lines []textLine) {
 	if p.of != of {
 		p.of, p.top = of, 0
@@ -94,7 +94,7 @@ func (p *pane) draw(c canvas, t *theme, title, of string, lines []textLine) {
 	}
 }
 
-// mouse turns the wheel over the pane, and reports whether the action was one for it.
+// mouse scrolls if the wheel turns over the pane, and reports whether it handled the action.
 func (p *pane) mouse(action tview.MouseAction, x, y int) bool {
 	if _, _, inside := p.area.has(x, y); !inside {
 		return false

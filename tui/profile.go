@@ -12,13 +12,13 @@ import (
 	"github.com/rivo/tview"
 )
 
-// A profileWindow is the profile of one view while a person refines it.
+// A profileWindow is the profile of one view while the user refines it.
 type profileWindow struct {
 	*tview.Box
 	a *app
 
-	// replay is how the window came about when its view was built last, with the steps that found nothing then; of these,
-	// replayed were done. In another span they may find something.
+	// replay has the steps that were done or tried when the view was last built, including those that found nothing;
+	// replayed of them were done. In another span, the others may find something.
 	replay   session.Profile
 	replayed []refine.Step
 	subject  *subject
@@ -27,14 +27,14 @@ type profileWindow struct {
 	warnings []sampledata.Warning
 	notes    map[string][]string // see viewed
 	other    *sampledata.Recording
-	failed   error // why there is no view
-	stale    bool  // refresh is waiting for its turn
+	failed   error // the error if there is no view
+	stale    bool  // refresh is already waiting
 
 	entries  entries
-	switched map[string]bool // which columns are shown, by their keys
+	switched map[string]bool // whether columns are shown, by their keys
 	splits   entryCosts[views.Parts]
 	labels   *labels
-	both     comparison // of a subject that is compared
+	both     comparison // of a comparison
 	detail   detail
 	monitor  monitorText
 	refiner  refiner
@@ -56,7 +56,7 @@ func openSubject(a *app, of *subject, s session.Profile) *profileWindow {
 
 func (w *profileWindow) title() string { return w.subject.title }
 
-// refresh builds the view anew, once for all changes that come before its turn.
+// refresh builds the view again, once for several changes in a row.
 func (w *profileWindow) refresh() {
 	if w.stale {
 		return
@@ -76,7 +76,7 @@ func (w *profileWindow) keep() session.Window {
 	return w.subject.keep(w.done())
 }
 
-// done is what the person has done in the window.
+// done returns what the user has done in the window.
 func (w *profileWindow) done() session.Profile {
 	if w.session == nil {
 		return w.replay
@@ -89,7 +89,7 @@ func (w *profileWindow) done() session.Profile {
 	return kept
 }
 
-// A built is what comes of building a view.
+// A built is the result of building a view.
 type built struct {
 	session  *refine.Session
 	warnings []sampledata.Warning
@@ -97,7 +97,7 @@ type built struct {
 	other    *sampledata.Recording
 }
 
-// build makes the view under the app's options, and does the window's steps.
+// build makes the view with the app's options, and does the window's steps.
 func (w *profileWindow) build() {
 	recording, options, config, replay, view := w.a.recording, w.a.options, w.a.config, w.replay, w.subject.view
 	work := func() (built, error) {
@@ -120,7 +120,7 @@ func (w *profileWindow) build() {
 		w.replayed = nil
 		if w.session != nil {
 			w.replayed = w.session.Steps()
-			w.refiner.remark()
+			w.refiner.markReplayed()
 		}
 		w.splits.forget()
 		w.detail.forget()

@@ -13,15 +13,15 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// A profileColumn is a column, or some that go together, beside the call paths of a profile window.
+// A profileColumn is one column, or several that go together, before the call paths of a profile window.
 type profileColumn struct {
 	shown func(*profileWindow) bool // nil: if its key has switched it on
-	key   string                    // that switches it on, or off
+	key   string                    // switches it on or off
 	label string                    // of the key's button
-	about string                    // what it shows, for the help
+	about string                    // describes it in the help
 
 	head func(*profileWindow) string
-	want func(w *profileWindow, rows []row) // begins to compute what rows lack; nil if they lack nothing
+	want func(w *profileWindow, rows []row) // starts to compute missing values of rows; nil if there are none
 	draw func(w *profileWindow, c canvas, r row, style tcell.Style) (width int)
 }
 
@@ -36,7 +36,7 @@ func (c profileColumn) of(text func(*profileWindow, row) string) profileColumn {
 	return c
 }
 
-// columnsShown are the columns of the window.
+// columnsShown returns the visible columns of the window.
 func (w *profileWindow) columnsShown() (columns []profileColumn) {
 	for _, c := range profileColumns {
 		if c.shown != nil && c.shown(w) || c.shown == nil && w.switched[c.key] {
@@ -46,7 +46,7 @@ func (w *profileWindow) columnsShown() (columns []profileColumn) {
 	return columns
 }
 
-// columnBindings are the keys that switch columns on, that of the rightmost column first.
+// columnBindings returns the keys that switch columns, that of the rightmost column first.
 func (w *profileWindow) columnBindings() (list []binding) {
 	for _, c := range slices.Backward(profileColumns) {
 		if c.key != "" {
@@ -56,7 +56,7 @@ func (w *profileWindow) columnBindings() (list []binding) {
 	return list
 }
 
-// costColumn is what an entry costs, and its hits.
+// costColumn has an entry's cost and hits.
 var costColumn = profileColumn{
 	shown: func(w *profileWindow) bool { return !w.compares() },
 	head:  func(w *profileWindow) string { return fmt.Sprintf("  cost  %*s", w.hitsWidth(), "hits") },
@@ -64,27 +64,27 @@ var costColumn = profileColumn{
 	return fmt.Sprintf("%6s  %*s", report.Cost(r.cost), w.hitsWidth(), report.Hits(r.entry.Hits))
 })
 
-// hitsWidth is the width of the largest number of hits.
+// hitsWidth returns the width of the largest number of hits.
 func (w *profileWindow) hitsWidth() int {
 	return max(len("hits"), len(report.Hits(w.session.Root().Hits)))
 }
 
-// comparisonColumn is what an entry costs in two recordings, and the difference.
+// comparisonColumn has an entry's cost in two recordings, and the difference.
 var comparisonColumn = profileColumn{
 	shown: (*profileWindow).compares,
 	head:  func(*profileWindow) string { return "     A       B   A - B" },
 }.of(func(w *profileWindow, r row) string { return w.both.text(r) })
 
-// labelColumn is an entry's overlap with the labels.
+// labelColumn has an entry's overlap with the labels.
 var labelColumn = profileColumn{
 	shown: func(w *profileWindow) bool { return len(w.labels.paths) > 0 },
 	head:  func(*profileWindow) string { return report.LabelsHead },
 	want:  func(w *profileWindow, rows []row) { w.labels.costs.want(rows) },
 }.of(func(w *profileWindow, r row) string { return w.labels.text(r) })
 
-// intervalColumn is half of the interval in which the cost lies with a probability of 95 %.
+// intervalColumn has half the width of the 95 % interval of the cost.
 var intervalColumn = profileColumn{
-	key: "i", label: "±", about: "a column of the 95 % interval of the cost (or not)",
+	key: "i", label: "±", about: "show or hide a column: the 95 % interval of the cost",
 	head: func(*profileWindow) string { return "      ±" },
 }.of(func(w *profileWindow, r row) string {
 	text := "-"
@@ -94,9 +94,9 @@ var intervalColumn = profileColumn{
 	return fmt.Sprintf("%7s", text)
 })
 
-// typedColumn is how the cost of an entry divides into typed times.
+// typedColumn has an entry's cost by typed time.
 var typedColumn = profileColumn{
-	key: "t", label: "Typed", about: "columns of the typed time that the entry leads to (or not)",
+	key: "t", label: "Typed", about: "show or hide columns: the typed time below the entry",
 	head: func(*profileWindow) (s string) {
 		for t := range views.NumTypedTimes {
 			s += fmt.Sprintf("%5s", t.Short())
@@ -121,18 +121,18 @@ var typedColumn = profileColumn{
 	},
 }
 
-// newSplits are the costs of a window's entries by typed time.
+// newSplits returns the costs of a window's entries by typed time.
 func newSplits(w *profileWindow) entryCosts[views.Parts] {
 	return entryCosts[views.Parts]{
-		w: w, atOnce: 8, // so that a large tree's fill in bit by bit
+		w: w, atOnce: 8, // so that the columns of a large tree appear step by step
 		begin: func(t *calltree.Tree, m *calltree.Membership) func([]callpath.Path) []views.Parts {
 			return func(paths []callpath.Path) []views.Parts { return splits(t, m, paths) }
 		},
 	}
 }
 
-// splits returns the cost of P ..:RUN, P ..:LOAD and so on for every path. A path that ends in typed time itself is all of
-// that kind.
+// splits returns the cost of P ..:RUN, P ..:LOAD and so on for every path. The whole cost of a path that ends in typed
+// time is of that kind.
 func splits(t *calltree.Tree, m *calltree.Membership, paths []callpath.Path) []views.Parts {
 	var all []callpath.Path
 	for _, p := range paths {
@@ -152,7 +152,7 @@ func splits(t *calltree.Tree, m *calltree.Membership, paths []callpath.Path) []v
 	return costs
 }
 
-// typedTimeOf returns the typed time to which the end of a path belongs, if it belongs to one.
+// typedTimeOf returns the typed time that contains the end of a path, and reports whether there is one.
 func typedTimeOf(p callpath.Path) (views.TypedTime, bool) {
 	names := make([]string, len(p.Elements))
 	for i, e := range p.Elements {
@@ -161,7 +161,7 @@ func typedTimeOf(p callpath.Path) (views.TypedTime, bool) {
 	return views.TypedTimeOf(names)
 }
 
-// fraction shows a cost with two decimals and no more than it needs: ".27", "1.00", "" for none.
+// fraction shows a cost with two decimals, as short as possible: ".27", "1.00"; "" for none.
 func fraction(cost *big.Rat) string {
 	text := report.Decimal(cost, 2)
 	switch {

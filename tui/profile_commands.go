@@ -18,23 +18,23 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// commands are those of a profile window.
+// commands are the commands of a profile window.
 func (w *profileWindow) commands() []command {
 	return []command{
-		{name: "down", args: "PATH", description: "refine a path by what it calls immediately", do: w.refiner.stepCommand(refine.KindDown)},
-		{name: "extended", args: "PATH", description: "refine a path by what it leads to", do: w.refiner.stepCommand(refine.KindExtended)},
-		{name: "up", args: "P1 | P2", description: "split P1 ..P2 by who calls P2 within P1", do: w.refiner.upCommand},
-		{name: "follow", args: "PATH", description: "refine a path on to where it branches", do: w.refiner.stepCommand(refine.KindFollow)},
-		{name: "prune", args: "EXPR", description: "keep the stacks for which paths with and, or, not, ( ) hold", do: w.refiner.pruneCommand},
-		{name: "auto", args: "[STEPS]", description: "follow the heaviest entries by itself", do: w.refiner.autoCommand, complete: words()},
+		{name: "down", args: "PATH", description: "refine a path by the functions that it calls immediately", do: w.refiner.stepCommand(refine.KindDown)},
+		{name: "extended", args: "PATH", description: "refine a path by all functions below it", do: w.refiner.stepCommand(refine.KindExtended)},
+		{name: "up", args: "P1 | P2", description: "split P1 ..P2 by the callers of P2 below P1", do: w.refiner.upCommand},
+		{name: "follow", args: "PATH", description: "refine a path down to its first branch", do: w.refiner.stepCommand(refine.KindFollow)},
+		{name: "prune", args: "EXPR", description: "keep the stacks that satisfy paths joined by and, or, not, ( )", do: w.refiner.pruneCommand},
+		{name: "auto", args: "[STEPS]", description: "refine the heaviest entries automatically", do: w.refiner.autoCommand, complete: words()},
 		{name: "threshold", args: "HITS|COST", description: "show entries of at least 20 (hits), 0.05 or 5%", do: w.slider.command, complete: words()},
 		{name: "against", args: "RECORDING", description: "compare this view with that of another recording", do: w.againstCommand, complete: words()},
 		{name: "write", args: "FILE", description: "write the window as text, or as JSON to FILE.json", do: func(f string) error { return w.write(f, os.O_EXCL) }, complete: words()},
-		{name: "write!", args: "FILE", description: "the same in place of a file that is there", do: func(f string) error { return w.write(f, os.O_TRUNC) }, complete: words()},
+		{name: "write!", args: "FILE", description: "the same, and replace an existing file", do: func(f string) error { return w.write(f, os.O_TRUNC) }, complete: words()},
 	}
 }
 
-// names are all that an element of a path in the view can be.
+// names returns all names that an element of a path in the view can have.
 func (w *profileWindow) names() []string {
 	if w.session == nil {
 		return nil
@@ -47,8 +47,8 @@ func (w *profileWindow) names() []string {
 	return list
 }
 
-// takePath puts the entry of a path into the profile, and selects it. A text that begins with ".." goes on from the entry
-// that is selected.
+// takePath adds the entry of a path to the profile, and selects it. A text that begins with ".." continues the path of
+// the selected entry.
 func (w *profileWindow) takePath(text string) error {
 	if e := w.entries.entry(); e != nil && strings.HasPrefix(text, "..") {
 		text = e.Key() + " " + text
@@ -61,10 +61,11 @@ func (w *profileWindow) takePath(text string) error {
 	return nil
 }
 
-// againstCommand opens a window that compares the view with another recording's, which it reads again if it was read before.
+// againstCommand opens a window that compares the view with another recording's. It always reads the other recording
+// again.
 func (w *profileWindow) againstCommand(path string) error {
 	if path == "" || !w.subject.single {
-		return fmt.Errorf("want, in the window of a view, the recording to compare it with")
+		return fmt.Errorf("want the recording to compare with, in the window of a view")
 	}
 	start(w.a, w, "Reading "+path, func() (*sampledata.Recording, error) { return interchange.ReadRecording(path) },
 		func(r *sampledata.Recording, err error) {
@@ -79,7 +80,7 @@ func (w *profileWindow) againstCommand(path string) error {
 	return nil
 }
 
-// write writes the window into a file as 'cpprof report' would.
+// write writes the window into a file, in the format of 'cpprof report'.
 func (w *profileWindow) write(name string, mode int) error {
 	if name == "" {
 		return fmt.Errorf("want a file's name, such as profile.txt or profile.json")
@@ -89,7 +90,7 @@ func (w *profileWindow) write(name string, mode int) error {
 	}
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|mode, 0o666)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s is already there: write! replaces it", name)
+		return fmt.Errorf("%s exists already: write! replaces it", name)
 	} else if err != nil {
 		return err
 	}
@@ -105,7 +106,7 @@ func (w *profileWindow) write(name string, mode int) error {
 	return nil
 }
 
-// report is the window as 'cpprof report' has it.
+// report returns the window as a report of 'cpprof report'.
 func (w *profileWindow) report() report.Report {
 	if w.compares() {
 		c := report.Compare(w.session, w.a.options, views.Named{Name: w.a.path, Recording: w.a.recording},

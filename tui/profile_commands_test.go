@@ -113,7 +113,7 @@ func TestMistakesHaveACaret(t *testing.T) {
 	}
 	b.keys("1")
 	b.line(":nonsense")
-	b.shows("no command of this window")
+	b.shows("unknown command")
 }
 
 func TestCompletion(t *testing.T) {
@@ -176,7 +176,7 @@ func TestWrite(t *testing.T) {
 		}
 	}
 	b.line(":write profile.txt")
-	b.shows("already there: write! replaces it")
+	b.shows("exists already: write! replaces it")
 	b.keys("Esc")
 	b.line(":write! profile.txt")
 	b.shows("Written: profile.txt")

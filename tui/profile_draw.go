@@ -11,7 +11,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// Draw draws the window: what it shows, the rows, the detail pane, and the threshold.
+// Draw draws the window: its title, the rows, the detail pane, and the threshold.
 func (w *profileWindow) Draw(screen tcell.Screen) {
 	c := newCanvas(screen, w)
 	c.clear(w.a.theme.plain)
@@ -30,7 +30,7 @@ func (w *profileWindow) Draw(screen tcell.Screen) {
 	w.slider.draw(c.part(0, c.height-1, c.width, 1))
 }
 
-// wideEnough is the width from which on the detail pane stands beside the entries and not below them.
+// wideEnough is the width from which the detail pane is beside the entries and not below them.
 const wideEnough = 120
 
 // divide returns the parts of the entries and of the detail pane.
@@ -43,7 +43,7 @@ func divide(c canvas) (list, pane canvas) {
 	return c.part(0, 0, c.width, top), c.part(0, top, c.width, c.height-top)
 }
 
-// drawNothing says why there are no entries.
+// drawNothing draws the reason why there are no entries.
 func (w *profileWindow) drawNothing(c canvas) {
 	if w.failed == nil {
 		c.text(1, 1, "Building the "+w.subject.name+" …", w.a.theme.dim)
@@ -54,7 +54,7 @@ func (w *profileWindow) drawNothing(c canvas) {
 	}
 }
 
-// drawTitle says what the costs are fractions of, and what part of the recording they count.
+// drawTitle draws what the costs are fractions of, and which part of the recording counts.
 func (w *profileWindow) drawTitle(c canvas) {
 	m := w.session.Tree().Main()
 	x := c.text(1, 0, shorten(w.subject.name, max(20, c.width/2)), w.a.theme.title)
@@ -84,7 +84,7 @@ func (w *profileWindow) drawTitle(c canvas) {
 	c.text(x, 0, cut(report.Printable(text), c.width-x), w.a.theme.plain)
 }
 
-// drawRows draws the entries that there is room for, below the names of their columns.
+// drawRows draws the entries that fit, below the names of their columns.
 func (w *profileWindow) drawRows(c canvas) {
 	columns := w.columnsShown()
 	head := " "
@@ -100,7 +100,7 @@ func (w *profileWindow) drawRows(c canvas) {
 			column.want(w, w.entries.rows[first:last])
 		}
 	}
-	w.entries.place(names, c.width-names)
+	w.entries.layoutNames(names, c.width-names)
 	for i := first; i < last; i++ {
 		w.drawRow(w.entries.area.part(0, i-first, c.width, 1), i, columns)
 	}
@@ -128,7 +128,7 @@ func (w *profileWindow) drawRow(c canvas, i int, columns []profileColumn) {
 	w.drawName(c.part(w.entries.names, 0, c.width-w.entries.names, 1), r, style)
 }
 
-// compares reports whether the window shows what entries cost in two views.
+// compares reports whether the window shows the costs of two views.
 func (w *profileWindow) compares() bool { return w.subject.against != "" }
 
 // drawName draws an entry's label, indented by its depth.
@@ -161,7 +161,7 @@ func (w *profileWindow) drawName(c canvas, r row, style tcell.Style) {
 	}
 }
 
-// nameStyle is a style of its own for typed time, and one for classes.
+// nameStyle returns a special style for typed time, and another for classes.
 func (w *profileWindow) nameStyle(e *refine.Entry) tcell.Style {
 	last, _ := e.Path.Last()
 	switch calltree.KindOf(last.Name) {

@@ -7,18 +7,18 @@ import (
 	"github.com/cpprof/cpprof/refine"
 )
 
-// entries are the list of a profile window: the entries that are shown, each below the one that it refines. If the selected
-// entry is not shown, the nearest one above it that is shown stands for it.
+// entries are the list of a profile window: the visible entries, each below the one that it refines. If the selected
+// entry is hidden, the nearest visible entry above it is used instead.
 type entries struct {
 	list
 	rows []row
 
-	names int // the column where names begin
+	names int // the first column of names
 	shift int // columns that names are moved to the left
-	pan   int // columns that the person has moved the names to the left
+	pan   int // columns by which the user has moved the names to the left
 }
 
-// A row is an entry that is shown.
+// A row is a visible entry.
 type row struct {
 	entry *refine.Entry
 	depth int
@@ -45,7 +45,7 @@ func (l *entries) lineOf(key string) int {
 	return 0
 }
 
-// entry is the one that is selected, or nil if there is no view.
+// entry returns the selected entry, or nil if there is no view.
 func (l *entries) entry() *refine.Entry {
 	if line := l.current(); line >= 0 {
 		return l.rows[line].entry
@@ -53,7 +53,7 @@ func (l *entries) entry() *refine.Entry {
 	return nil
 }
 
-// revealBelow brings the entries below one into sight, as many as there is room for.
+// revealBelow scrolls so that the entries below a path are visible, as many as fit.
 func (l *entries) revealBelow(p callpath.Path) {
 	i := l.lineOf(p.String())
 	if i >= len(l.rows) || l.key(i) != p.String() {
@@ -63,15 +63,15 @@ func (l *entries) revealBelow(p callpath.Path) {
 	for n+i+1 < len(l.rows) && l.rows[i+1+n].depth > l.rows[i].depth {
 		n++
 	}
-	l.reveal, l.follow = n, true
+	l.reveal, l.toSelected = n, true
 }
 
-// marker is the column of the markers of a depth.
+// marker returns the column of the markers of a depth.
 func (l *entries) marker(depth int) int { return l.names + 2*depth - l.shift }
 
-// place sets the column at which names begin, and moves names to the left until the selected one can be read, however deep
-// it is.
-func (l *entries) place(names, room int) {
+// layoutNames sets the first column of names, and moves names to the left until the selected one can be read, at any
+// depth.
+func (l *entries) layoutNames(names, room int) {
 	l.names, l.shift = names, 0
 	if e := l.entry(); e != nil {
 		need := 2*l.rows[l.at].depth + 2 + min(textWidth(e.Label()), max(room/2, 12))
@@ -79,10 +79,10 @@ func (l *entries) place(names, room int) {
 	}
 }
 
-// panColumns is how far names are moved at once.
+// panColumns is the number of columns by which a key moves the names.
 const panColumns = 8
 
-// panBindings are the keys that move names.
+// panBindings are the keys that move the names.
 func (l *entries) panBindings() []binding {
 	return []binding{
 		{keys: []string{"<"}, description: "move the names to the right", do: func(string) { l.pan -= panColumns }},

@@ -6,24 +6,24 @@ import "github.com/cpprof/cpprof/refine"
 func (w *profileWindow) bindings() []binding {
 	do := func(f func()) func(string) { return func(string) { f() } }
 	own := []binding{
-		{keys: []string{"d"}, label: "Down", description: "refine: what the entry calls immediately", do: do(func() { w.refiner.refineSelected(refine.KindDown) })},
-		{keys: []string{"e"}, label: "Extend", description: "refine: what the entry leads to, however far down", do: do(func() { w.refiner.refineSelected(refine.KindExtended) })},
-		{keys: []string{"u"}, label: "Up", description: "upward split: who calls the entry, from within what stands before its '..'", do: do(w.refiner.splitSelected)},
-		{keys: []string{"Enter"}, label: "Follow", description: "go on to where the entry branches, and to the heaviest branch", do: do(w.refiner.follow)},
-		{keys: []string{"p"}, label: "Prune", description: "prune the entry away, or to it", do: do(w.refiner.askPrune)},
-		{keys: []string{"v"}, label: "Details", description: "the entry in full: exact cost, interval, source (or not)", do: do(w.detail.toggle)},
+		{keys: []string{"d"}, label: "Down", description: "refine: the functions that the entry calls immediately", do: do(func() { w.refiner.refineSelected(refine.KindDown) })},
+		{keys: []string{"e"}, label: "Extend", description: "refine: all functions below the entry", do: do(func() { w.refiner.refineSelected(refine.KindExtended) })},
+		{keys: []string{"u"}, label: "Up", description: "upward split: the callers of the entry, below the path before its '..'", do: do(w.refiner.splitSelected)},
+		{keys: []string{"Enter"}, label: "Follow", description: "refine down to the first branch, and select the heaviest entry there", do: do(w.refiner.follow)},
+		{keys: []string{"p"}, label: "Prune", description: "prune: keep only the stacks with the entry, or without it", do: do(w.refiner.askPrune)},
+		{keys: []string{"v"}, label: "Details", description: "show or hide the entry's details: exact cost, interval, source", do: do(w.detail.toggle)},
 		{keys: []string{"U"}, label: "Undo", description: "undo the last refinement or prune", do: do(w.refiner.undo)},
-		{keys: []string{"a"}, label: "Auto", description: "follow the heaviest entries by itself", do: do(func() { w.refiner.auto(autoSteps) })},
-		{keys: []string{"R"}, label: "Redo", description: "redo what was undone", do: do(w.refiner.redo)},
+		{keys: []string{"a"}, label: "Auto", description: "refine the heaviest entries automatically", do: do(func() { w.refiner.auto(autoSteps) })},
+		{keys: []string{"R"}, label: "Redo", description: "redo the last undone step", do: do(w.refiner.redo)},
 	}
 	own = append(own, w.columnBindings()...)
 	own = append(own, []binding{
-		{keys: []string{"m"}, label: "Label", description: "label the entry, or not: a column shows what the others share with those labelled", do: do(w.toggleLabel)},
+		{keys: []string{"m"}, label: "Label", description: "label or unlabel the entry: a column shows the overlap of entries with labelled ones", do: do(w.toggleLabel)},
 		{keys: []string{"["}, description: "a lower threshold: show more entries", do: do(func() { w.slider.slide(-1) })},
 		{keys: []string{"]"}, description: "a higher threshold: show fewer entries", do: do(func() { w.slider.slide(1) })},
-		{keys: []string{"l", "Right"}, description: "into the entry: open it, or its first one", do: do(w.into)},
-		{keys: []string{"h", "Left"}, description: "out of the entry: collapse it, or the one above", do: do(w.out)},
-		{keys: []string{"Space"}, description: "collapse the entry, or open it", do: do(w.toggleCollapsed)},
+		{keys: []string{"l", "Right"}, description: "expand the entry, and go to the first one below it", do: do(w.into)},
+		{keys: []string{"h", "Left"}, description: "collapse the entry, or go to the one above it", do: do(w.out)},
+		{keys: []string{"Space"}, description: "collapse or expand the entry", do: do(w.toggleCollapsed)},
 		{keys: []string{"y"}, description: "copy the entry's path to the clipboard", do: do(w.copyPath)},
 	}...)
 	own = append(own, w.entries.bindings()...)
@@ -37,7 +37,7 @@ func (w *profileWindow) toggleLabel() {
 	}
 }
 
-// copyPath puts the entry's path on the terminal's clipboard (OSC 52).
+// copyPath copies the entry's path to the terminal's clipboard (OSC 52).
 func (w *profileWindow) copyPath() {
 	if e := w.entries.entry(); e != nil {
 		w.a.screen.SetClipboard([]byte(e.Key()))

@@ -2,7 +2,7 @@ package tui
 
 import "github.com/cpprof/cpprof/refine"
 
-// update takes over what the session shows, and keeps the entry that is selected.
+// update takes the entries from the session, and keeps the selection.
 func (w *profileWindow) update() {
 	w.entries.rows = w.entries.rows[:0:0]
 	if w.session == nil {
@@ -17,10 +17,10 @@ func (w *profileWindow) update() {
 	if w.compares() {
 		w.entries.rows = w.both.order(w.entries.rows)
 	}
-	w.entries.found()
+	w.entries.reselect()
 }
 
-// into goes to the first entry below the selected one, and opens it if it is collapsed.
+// into goes to the first entry below the selected one, and expands the selected one if it is collapsed.
 func (w *profileWindow) into() {
 	e := w.entries.entry()
 	if e == nil {
@@ -35,7 +35,7 @@ func (w *profileWindow) into() {
 	}
 }
 
-// out collapses the selected entry, or goes to the entry above if there is nothing to collapse.
+// out collapses the selected entry, or goes to the entry above if it cannot be collapsed.
 func (w *profileWindow) out() {
 	e := w.entries.entry()
 	if e == nil {

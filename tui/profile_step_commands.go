@@ -9,7 +9,7 @@ import (
 	"github.com/cpprof/cpprof/report"
 )
 
-// chooseStep selects the entry that a step was about.
+// chooseStep selects the entry of a step's path.
 func (r *refiner) chooseStep(p callpath.Path) {
 	if e := r.w.session.Find(p); e != nil {
 		r.w.entries.chooseKey(e.Path.String())

@@ -12,14 +12,14 @@ import (
 	"github.com/cpprof/cpprof/refine"
 )
 
-// A refiner does what refines a profile window, and undoes it.
+// A refiner refines a profile window, and undoes that.
 type refiner struct {
 	w     *profileWindow
-	marks []int // numbers of steps after each thing that the person did, for undo
+	marks []int // number of steps after each action of the user, for undo
 }
 
-// refine does something to a copy of the session beside the event loop, and shows the copy then. What is undone at once is
-// what one call did.
+// refine changes a copy of the session on another goroutine, and then shows the copy. One undo reverts all steps of one
+// call.
 func (r *refiner) refine(what string, work func(*refine.Session) error, then func()) {
 	if r.w.session == nil {
 		return
@@ -37,7 +37,7 @@ func (r *refiner) refine(what string, work func(*refine.Session) error, then fun
 		r.w.update()
 		if then != nil {
 			then()
-			r.w.entries.follow = true
+			r.w.entries.toSelected = true
 		}
 	})
 }
@@ -48,7 +48,7 @@ func (r *refiner) step(kind refine.Kind, text string, then func()) {
 	r.refine("Refining "+text, func(s *refine.Session) error { return brief(step, s.Apply(step)) }, then)
 }
 
-// brief leaves the step out of an error: the person has just done it.
+// brief removes the step's text from an error, because the user has just typed or chosen it.
 func brief(step refine.Step, err error) error {
 	if !errors.Is(err, refine.ErrNothing) {
 		return err
@@ -56,7 +56,7 @@ func brief(step refine.Step, err error) error {
 	why := strings.TrimPrefix(err.Error(), step.String()+": ")
 	if p, parseErr := callpath.Parse(step.Text); parseErr == nil && step.Kind == refine.KindExtended {
 		if last, _ := p.Last(); calltree.KindOf(last.Name) == calltree.Typed {
-			why += ": d leads on to another goroutine"
+			why += ": d continues in another goroutine"
 		}
 	}
 	return fmt.Errorf("%w: %s", refine.ErrNothing, strings.Replace(why, ": "+refine.ErrNothing.Error(), "", 1))
@@ -72,7 +72,7 @@ func (r *refiner) refineSelected(kind refine.Kind) {
 	r.step(kind, e.Key(), func() { r.w.entries.revealBelow(e.Path) })
 }
 
-// splitSelected splits the selected entry upward where its path was last extended: P1 ..P2 at P2.
+// splitSelected splits the selected entry upward at the last extended spec of its path: P1 ..P2 at P2.
 func (r *refiner) splitSelected() {
 	e := r.w.entries.entry()
 	if e == nil {
@@ -87,7 +87,7 @@ func (r *refiner) splitSelected() {
 	r.up(p1, p2)
 }
 
-// up does an upward split, and selects the heaviest caller's P2.
+// up does an upward split, and selects P2 below the heaviest caller.
 func (r *refiner) up(p1, p2 callpath.Path) {
 	r.step(refine.KindUp, p1.String()+" | "+p2.String(), func() {
 		if e := r.w.session.Find(p1); e != nil {
@@ -103,7 +103,7 @@ func (r *refiner) up(p1, p2 callpath.Path) {
 	})
 }
 
-// lastExtended divides a path into P1 ..P2 at its last extended spec.
+// lastExtended splits a path into P1 ..P2 at its last extended spec.
 func lastExtended(p callpath.Path) (p1, p2 callpath.Path, ok bool) {
 	i := len(p.Extended) - 1
 	for i >= 0 && !p.Extended[i] {
@@ -124,8 +124,8 @@ func isSplit(p, p1, p2 callpath.Path) bool {
 	return p.String() == p1.Then(p.Elements[n], true).Join(false, p2).String()
 }
 
-// follow refines the selected entry as far as it does not branch, and goes to the heaviest branch. If it is refined
-// already, follow only goes there.
+// follow refines the selected entry down to the first branch, and selects the heaviest entry there. If the entry is
+// already refined, follow only selects.
 func (r *refiner) follow() {
 	e := r.w.entries.entry()
 	if e == nil {
@@ -145,7 +145,7 @@ func (r *refiner) follow() {
 	r.step(kind, e.Key(), func() { r.toBranch(e.Path) })
 }
 
-// toBranch selects the heaviest entry below the place where the way down from an entry branches, or the way's end.
+// toBranch selects the heaviest entry at the first branch below an entry, or the last entry if there is no branch.
 func (r *refiner) toBranch(p callpath.Path) {
 	r.w.entries.revealBelow(p)
 	e := r.w.session.Find(p)
@@ -160,12 +160,12 @@ func (r *refiner) toBranch(p callpath.Path) {
 	r.w.entries.chooseKey(p.String())
 }
 
-// autoSteps bound the refinements of one key, so that what it shows fits a screen or two.
+// autoSteps limits the refinements for one key, so that the result fits one or two screens.
 const autoSteps = 12
 
-// auto follows the heaviest entries by itself.
+// auto refines the heaviest entries.
 func (r *refiner) auto(steps int) {
-	r.refine("Following the heaviest entries", func(s *refine.Session) error {
+	r.refine("Refining the heaviest entries", func(s *refine.Session) error {
 		if s.Auto(steps) == 0 {
 			return errors.New("nothing above the threshold is left to refine")
 		}
@@ -173,12 +173,12 @@ func (r *refiner) auto(steps int) {
 	}, nil)
 }
 
-// prune keeps the stacks for which an expression holds.
+// prune keeps the stacks for which an expression is true.
 func (r *refiner) prune(e callpath.Expr) {
 	r.refine("Pruning", func(s *refine.Session) error { return s.Prune(e) }, nil)
 }
 
-// askPrune asks whether to prune the selected entry away or to it.
+// askPrune asks whether to keep the stacks with the selected entry or those without it.
 func (r *refiner) askPrune() {
 	e := r.w.entries.entry()
 	if e == nil {
@@ -187,20 +187,20 @@ func (r *refiner) askPrune() {
 	of := callpath.Expr{Op: callpath.OpPath, Path: e.Path}
 	r.w.a.overlay = newMenu(r.w.a, "Prune "+e.Label(), []binding{
 		{keys: []string{"o"}, label: "only it: keep the stacks that satisfy its path", do: func(string) { r.prune(of) }},
-		{keys: []string{"a"}, label: "away: keep the stacks that don't", do: func(string) {
+		{keys: []string{"a"}, label: "away: keep the other stacks", do: func(string) {
 			r.prune(callpath.Expr{Op: callpath.OpNot, Args: []callpath.Expr{of}})
 		}},
 	})
 }
 
-// marked remembers that a person's doing led from some number of steps to another.
+// marked records that an action of the user led from one number of steps to another.
 func (r *refiner) marked(from, to int) {
 	r.marks = slices.DeleteFunc(r.marks, func(n int) bool { return n > from })
 	r.marks = append(r.marks, to)
 }
 
-// remark makes every step that was replayed one to be undone by itself.
-func (r *refiner) remark() {
+// markReplayed makes every replayed step one that can be undone separately.
+func (r *refiner) markReplayed() {
 	n := len(r.w.session.Steps())
 	r.marks = slices.DeleteFunc(r.marks, func(m int) bool { return m > n })
 	if len(r.marks) == 0 || r.marks[len(r.marks)-1] != n {
@@ -211,7 +211,7 @@ func (r *refiner) remark() {
 	}
 }
 
-// undo takes back what the person did last; redo does it again.
+// undo reverts the user's last action; redo does it again.
 func (r *refiner) undo() { r.backOrForth((*refine.Session).Undo, "There is nothing to undo.") }
 
 func (r *refiner) redo() { r.backOrForth((*refine.Session).Redo, "There is nothing to redo.") }

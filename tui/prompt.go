@@ -10,21 +10,21 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// A prompt asks for a line of text, in the place of the status line.
+// A prompt asks for a line of text, in place of the status line.
 type prompt struct {
-	label    string // before the text, such as ":"; what was typed at the same label comes back by Up
+	label    string // before the text, such as ":"; each label has its own history
 	text     string
 	cursor   int                     // in bytes
-	err      error                   // of what was typed last
-	complete func(string) []string   // what the whole text can become; nil: nothing
+	err      error                   // of the last text
+	complete func(string) []string   // returns completions of the whole text; nil if there are none
 	done     func(text string) error // an error keeps the prompt open
 
-	choices []string // of the completion under way
+	choices []string // of the current completion
 	choice  int      // -1: none was taken yet
-	back    int      // lines back in the history
+	back    int      // number of lines back in the history
 }
 
-// ask asks for a line of text; initial is already typed.
+// ask opens a prompt for a line of text; initial is its first text.
 func (a *app) ask(label, initial string, complete func(string) []string, done func(string) error) {
 	a.prompt = &prompt{label: label, text: initial, cursor: len(initial), complete: complete, done: done, choice: -1}
 }
@@ -79,19 +79,19 @@ func (p *prompt) edit(key string, e *tcell.EventKey) {
 	}
 }
 
-// before is the length of the character before the cursor.
+// before returns the length of the character before the cursor.
 func (p *prompt) before() int {
 	_, size := utf8.DecodeLastRuneInString(p.text[:p.cursor])
 	return size
 }
 
-// replace puts text in the place of what stands between a place and the cursor.
+// replace replaces the text between a position and the cursor.
 func (p *prompt) replace(from int, text string) {
 	p.text = p.text[:from] + text + p.text[p.cursor:]
 	p.cursor, p.err = from+len(text), nil
 }
 
-// insert types a text; a line of it, that is.
+// insert inserts the first line of a text at the cursor.
 func (p *prompt) insert(text string) {
 	line, _, _ := strings.Cut(strings.TrimLeft(text, "\n"), "\n")
 	p.replace(p.cursor, line)
@@ -110,7 +110,7 @@ func (p *prompt) enter(a *app) {
 	}
 }
 
-// recall shows a line of the history, 1 the last one.
+// recall shows a line of the history; 1 is the last one.
 func (p *prompt) recall(history []string, back int) {
 	if back < 0 || back > len(history) {
 		return
@@ -122,7 +122,7 @@ func (p *prompt) recall(history []string, back int) {
 	p.cursor = len(p.text)
 }
 
-// nextChoice completes: first as far as all choices agree, then with one after another.
+// nextChoice completes the text: first to the common prefix of all choices, then to one choice after another.
 func (p *prompt) nextChoice(by int) {
 	if p.complete == nil {
 		return
@@ -170,10 +170,10 @@ func commonPrefix(texts []string) string {
 	return common
 }
 
-// mostChoices are shown at once.
+// mostChoices is the number of choices that are shown at once.
 const mostChoices = 8
 
-// draw draws the line on the canvas's last line, and above it the choices, or the error with its caret.
+// draw draws the prompt on the canvas's last line, and above it the choices, or the error with its caret.
 func (p *prompt) draw(c canvas, t *theme) {
 	bottom := c.height - 1
 	c.fill(0, bottom, t.plain)
@@ -207,7 +207,7 @@ func (p *prompt) draw(c canvas, t *theme) {
 	}
 }
 
-// errorLines are an error's lines; a syntax error's caret comes last, above the place in the line that it is about.
+// errorLines returns an error's lines; the caret of a syntax error comes last, above its position in the line.
 func (p *prompt) errorLines(x int) []string {
 	var syntax *callpath.SyntaxError
 	if errors.As(p.err, &syntax) {

@@ -10,7 +10,7 @@ type root struct {
 	*tview.Box
 	a       *app
 	regions []region // of the last drawing
-	clicked [2]int   // where the last click was
+	clicked [2]int   // the cell of the last click
 }
 
 // A region of one line does something when it is clicked.
@@ -21,7 +21,7 @@ type region struct {
 
 func newRoot(a *app) *root { return &root{Box: tview.NewBox(), a: a, clicked: [2]int{-1, -1}} }
 
-// bars are the lines that are not the window's: tabs above, status and buttons below.
+// bars is the number of lines outside of the window: tabs above, status and buttons below.
 const bars = 3
 
 // Draw draws the whole screen.
@@ -50,7 +50,7 @@ func (r *root) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 	return func(e *tcell.EventKey, _ func(tview.Primitive)) { r.a.key(e) }
 }
 
-// PasteHandler takes text if a prompt asks for text. Otherwise each character would be a key that nobody meant.
+// PasteHandler accepts text only if a prompt is open. Otherwise each character would act as a key.
 func (r *root) PasteHandler() func(string, func(tview.Primitive)) {
 	return func(text string, _ func(tview.Primitive)) {
 		if r.a.prompt != nil {
@@ -59,7 +59,7 @@ func (r *root) PasteHandler() func(string, func(tview.Primitive)) {
 	}
 }
 
-// MouseHandler hands clicks to the tabs and buttons, and the rest to the active window.
+// MouseHandler passes clicks to the tabs and buttons, and all else to the active window.
 func (r *root) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
 	return func(action tview.MouseAction, e *tcell.EventMouse, focus func(tview.Primitive)) (bool, tview.Primitive) {
 		x, y := e.Position()
@@ -95,10 +95,10 @@ func (r *root) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tv
 	}
 }
 
-// wheelLines are scrolled by one step of the wheel.
+// wheelLines is the number of lines for one step of the wheel.
 const wheelLines = 3
 
-// sameCell makes a double click of two quick clicks only if both were on the same cell.
+// sameCell turns a double click into a click unless both clicks were on the same cell.
 func (r *root) sameCell(action tview.MouseAction, x, y int) tview.MouseAction {
 	at := [2]int{x, y}
 	if action == tview.MouseLeftDoubleClick && r.clicked != at {

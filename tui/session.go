@@ -7,7 +7,7 @@ import (
 	"github.com/cpprof/cpprof/session"
 )
 
-// restore opens what a session kept, or the summary alone if s is nil.
+// restore opens the windows of a session, or the summary alone if s is nil.
 func (a *app) restore(s *session.State) {
 	if s == nil {
 		a.open(newSummaryWindow(a))
@@ -23,7 +23,7 @@ func (a *app) restore(s *session.State) {
 	a.show(s.Active)
 }
 
-// state is what a session keeps of the app.
+// state returns the state that a session keeps of the app.
 func (a *app) state() *session.State {
 	s := &session.State{Options: a.options, Aspects: defined(a.given, a.config.Aspects)}
 	for i, w := range a.windows {
@@ -39,8 +39,8 @@ func (a *app) state() *session.State {
 	return s
 }
 
-// defined returns the aspects of now that differ from those given at first. One that was given and is gone comes as an
-// aspect without patterns, which removes it.
+// defined returns the aspects in now that differ from given. For an aspect of given that is missing in now, it returns
+// an aspect without patterns, which removes it.
 func defined(given, now *aspects.Set) []aspects.Aspect {
 	var list []aspects.Aspect
 	for _, a := range now.All() {

@@ -9,7 +9,8 @@ import (
 	"github.com/cpprof/cpprof/report"
 )
 
-// sliderStops are the hits at which the slider stands, up to those of the view's root: 0 1 2 3 5 7 10 15 20 30 50 70 100 ...
+// sliderStops returns the hits at the slider's stops, up to those of the view's root: 0 1 2 3 5 7 10 15 20 30 50 70 100
+// ...
 func sliderStops(root *big.Rat) []*big.Rat {
 	stops := []*big.Rat{hits(0), hits(1), hits(2), hits(3), hits(5), hits(7)}
 	for decade := int64(10); ; decade *= 10 {
@@ -27,10 +28,10 @@ func sliderStops(root *big.Rat) []*big.Rat {
 type slider struct {
 	w     *profileWindow
 	track canvas // of the last drawing
-	held  bool   // by the mouse
+	held  bool   // the mouse button is down on it
 }
 
-// limit is the threshold in hits, whether it was given so or as a cost.
+// limit returns the threshold in hits, also if it was given as a cost.
 func (s *slider) limit() *big.Rat {
 	t := s.w.session.Threshold()
 	limit := new(big.Rat)
@@ -51,7 +52,7 @@ func (s *slider) set(t refine.Threshold) {
 	s.w.update()
 }
 
-// slide moves the threshold to the next stop, or to the one before.
+// slide moves the threshold to the next or the previous stop.
 func (s *slider) slide(by int) {
 	if s.w.session == nil {
 		return
@@ -79,10 +80,10 @@ const (
 	sliderStop  = 2 // columns from one stop to the next, at most
 )
 
-// sliderWidth is the length of the track, of which every stop has at least one column if there is room for it.
+// sliderWidth returns the length of the track. Every stop has at least one column, if there is room.
 func sliderWidth(room, stops int) int { return max(2, min(room, 1+sliderStop*(stops-1))) }
 
-// draw draws the threshold, and how many entries do not reach it.
+// draw draws the threshold, and the number of entries that do not reach it.
 func (s *slider) draw(c canvas) {
 	stops, limit := sliderStops(s.w.session.Root().Hits), s.limit()
 	at := 0
@@ -105,7 +106,7 @@ func (s *slider) draw(c canvas) {
 	}
 }
 
-// hidden is the number of entries that don't reach the threshold.
+// hidden returns the number of entries that don't reach the threshold.
 func (s *slider) hidden() (sum int) {
 	for _, r := range s.w.entries.rows {
 		if !s.w.session.Collapsed(r.entry) {

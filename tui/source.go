@@ -21,7 +21,7 @@ import (
 // lineHits are the hits of every line of every function of a view.
 type lineHits map[string]map[int]*big.Rat
 
-// countLines builds the view by line, and refines its root once: each "..f:42" is the hits of a line.
+// countLines builds the view by line, and refines its root once: the entry "..f:42" has the hits of a line.
 func countLines(build func(views.Options) (viewed, error), o views.Options) lineHits {
 	o.Granularity = views.ByLine
 	v, err := build(o)
@@ -46,8 +46,8 @@ func countLines(build func(views.Options) (viewed, error), o views.Options) line
 	return counted
 }
 
-// source returns the lines of a function that have hits, and those around them, with the hits of each. The hits are counted
-// over the whole view, when they are first asked for.
+// source returns the lines of a function that have hits, and those around them, with the hits of each. It counts the
+// hits over the whole view on first use.
 func (d *detail) source(function string, width int) []textLine {
 	t := d.w.a.theme
 	if d.w.a.options.Granularity != views.ByFunction {
@@ -101,11 +101,11 @@ func hottest(counted map[int]*big.Rat) *big.Rat {
 	return most
 }
 
-// aroundLine is how many lines are shown before and behind one with hits.
+// aroundLine is the number of lines that are shown before and behind a line with hits.
 const aroundLine = 3
 
-// linesToShow are the numbers of the lines from a function's declaration to a few behind its last one with hits. If the
-// text is not there, they are only those with hits.
+// linesToShow returns the numbers of the lines from a function's declaration to a few behind its last line with hits. If
+// the source is missing, it returns only those with hits.
 func linesToShow(counted map[int]*big.Rat, declared, length int) []int {
 	var numbers []int
 	for n := range counted {
@@ -128,7 +128,7 @@ func linesToShow(counted map[int]*big.Rat, declared, length int) []int {
 	return all
 }
 
-// functionNamed finds a function of a recording; the zero Function is none.
+// functionNamed returns the function of a recording with a name, or the zero Function.
 func functionNamed(r *sampledata.Recording, name string) sampledata.Function {
 	for _, f := range r.Functions {
 		if f.Name == name {
@@ -138,14 +138,14 @@ func functionNamed(r *sampledata.Recording, name string) sampledata.Function {
 	return sampledata.Function{}
 }
 
-// largestSource is the size of the largest file that is taken for source.
+// largestSource is the size of the largest file that is shown as source.
 const largestSource = 4 << 20
 
-// sourceLines reads a source file of this machine. The name is a recording's word: it has to be that of a regular file of
-// source code.
+// sourceLines reads a source file of this machine. The name comes from the recording, so that it is not trusted: it must
+// be the name of a regular file of source code.
 func sourceLines(name string) ([]string, error) {
 	if name == "" {
-		return nil, fmt.Errorf("the recording does not say in which file it is")
+		return nil, fmt.Errorf("the recording has no file name for it")
 	}
 	if !slices.Contains([]string{".go", ".s", ".c", ".cc", ".h"}, filepath.Ext(name)) || !filepath.IsAbs(name) {
 		return nil, fmt.Errorf("the source is not on this machine")

@@ -10,28 +10,29 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// A subject is what a profile window is of.
+// A subject is the content of a profile window.
 type subject struct {
 	title string // of the tab
 	name  string // "Locks and what their holders do"
 	view  func(*sampledata.Recording, views.Options) (viewed, error)
 
-	// keep returns the window with what was done in it as a session keeps it; nil if a session does not keep such windows.
+	// keep returns the window as a session keeps it, with the user's actions in it; nil if a session does not keep such
+	// windows.
 	keep func(session.Profile) session.Window
 
-	// single says that it is one view of the recording, the Server View or a Thread View, as views has it.
+	// single reports that the subject is one view of the recording: the Server View or a Thread View of package views.
 	single bool
 
-	// against is the recording that is compared with; "" for none. The tree is one of calltree.Merge then, and costs are
-	// shown in both.
+	// against is the path of the other recording in a comparison, else "". The tree of a comparison is made by
+	// calltree.Merge, and costs of both are shown.
 	against string
 }
 
-// A viewed is a view with what there is to say of its entries beside, in the detail pane, by the last element of their path.
+// A viewed is a view with notes on its entries for the detail pane, by the last element of their paths.
 type viewed struct {
 	*views.View
 	notes map[string][]string
-	other *sampledata.Recording // that is compared with; nil for none
+	other *sampledata.Recording // the other recording of a comparison, else nil
 }
 
 // profileKind is the kind of a view's window.
@@ -53,7 +54,7 @@ func openThread(a *app, class string) {
 // openServer opens the Server View.
 func openServer(a *app) { openProfile(a, session.Profile{Threshold: a.threshold}) }
 
-// viewOf is the Thread View of a class, or the Server View if class is "".
+// viewOf returns the Thread View of a class, or the Server View if class is "".
 func viewOf(class string) *subject {
 	s := &subject{
 		title: class, name: "Thread View of " + class, single: true,
@@ -69,8 +70,8 @@ func viewOf(class string) *subject {
 	return s
 }
 
-// holdersKind is the kind of the windows of the locks that were waited for: below each who held it, and what the holder was
-// doing.
+// holdersKind is the kind of windows that show the locks that goroutines waited for: below each lock its holders, and
+// what they were doing.
 func holdersKind() kind {
 	return kind{Kind: session.Kind{Name: "holders"}, unkept: "the window of the locks opens it"}
 }
@@ -100,7 +101,7 @@ func viewLocks(r *sampledata.Recording, o views.Options) (viewed, error) {
 	return viewed{View: found.Held, notes: notes}, nil
 }
 
-// comparisonKind is the kind of the windows that compare a view of two recordings.
+// comparisonKind is the kind of windows that compare a view of two recordings.
 func comparisonKind() kind {
 	return kind{
 		Kind: session.ComparisonKind,
@@ -111,7 +112,7 @@ func comparisonKind() kind {
 	}
 }
 
-// showComparison shows the window that openComparison would open, if it is open already.
+// showComparison selects the window that openComparison would open, if it is already open.
 func showComparison(a *app, path string, p session.Profile) {
 	for i, w := range a.windows {
 		c, ok := w.keep().(*session.Comparison)
@@ -123,8 +124,8 @@ func showComparison(a *app, path string, p session.Profile) {
 	openComparison(a, path, p)
 }
 
-// openComparison opens a window that compares a view of the recording with that of another one. The other one is read when the
-// view is first built; the window shows an error of that.
+// openComparison opens a window that compares a view of the recording with that of another one. It reads the other
+// recording when the view is first built; the window shows an error of that.
 func openComparison(a *app, path string, p session.Profile) {
 	c := session.Comparison{Profile: p, Against: session.Relative(a.path, path)}
 	one := viewOf(p.Class)

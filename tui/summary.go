@@ -11,7 +11,8 @@ import (
 	"github.com/rivo/tview"
 )
 
-// A summaryWindow says what was recorded and what that cost the target, when what happened, and what each thread class did.
+// A summaryWindow shows what was recorded and what that cost the target, the typed time over the recording, and what
+// each thread class did.
 type summaryWindow struct {
 	*tview.Box
 	a        *app
@@ -20,7 +21,7 @@ type summaryWindow struct {
 	order   order
 	list    list
 	heading heading
-	stale   bool // refresh is waiting for its turn
+	stale   bool // refresh is already waiting
 }
 
 func newSummaryWindow(a *app) *summaryWindow {
@@ -43,7 +44,7 @@ func summaryKind() kind {
 func (w *summaryWindow) title() string        { return "Summary" }
 func (w *summaryWindow) keep() session.Window { return nil }
 
-// refresh sums up the classes, once for all changes that come before its turn, and makes the timeline beside that.
+// refresh sums up the classes, once for several changes in a row, and makes the timeline at the same time.
 func (w *summaryWindow) refresh() {
 	w.timeline.refresh()
 	if w.stale {
@@ -56,7 +57,7 @@ func (w *summaryWindow) refresh() {
 	})
 }
 
-// A classTable is a table of classes, and how wide its columns of numbers must be.
+// A classTable is a table of classes, with the widths of its columns of numbers.
 type classTable struct {
 	classes []views.ClassSummary // in the order of the table
 	widest  []int
@@ -78,7 +79,7 @@ func (w *summaryWindow) sumUp() {
 		}
 		w.classTable = t
 		w.order.sort(w.classes)
-		w.list.found()
+		w.list.reselect()
 		if w.list.selected == "" {
 			w.list.choose(0)
 		}
@@ -96,12 +97,12 @@ func (w *summaryWindow) bindings() []binding {
 	own := []binding{
 		{keys: []string{"Enter"}, label: "Open", description: "the Thread View of the class", do: func(string) { w.openSelected() }},
 		{keys: []string{"s"}, label: "Server", description: "the Server View", do: func(string) { openServer(w.a) }},
-		{keys: []string{"t"}, label: "Timeline", description: "select a span that alone counts; the mouse drags one", do: func(string) { w.timeline.active = true }},
+		{keys: []string{"t"}, label: "Timeline", description: "select a span and count only it; the mouse drags one", do: func(string) { w.timeline.active = true }},
 		esc,
 		{keys: []string{"o"}, label: "Order", description: "order by the next column; or click on its heading", do: func(string) { w.orderBy(w.order.column + 1) }},
-		{keys: []string{"O"}, description: "order by the column before", do: func(string) { w.orderBy(w.order.column - 1 + len(classColumns)) }},
+		{keys: []string{"O"}, description: "order by the previous column", do: func(string) { w.orderBy(w.order.column - 1 + len(classColumns)) }},
 		{keys: []string{"r"}, description: "reverse the order", do: func(string) { w.orderBy(w.order.column) }},
-		{keys: []string{"w"}, description: "waiting goroutines in the timeline, too, or not", do: func(string) { w.timeline.toggleWaiting() }},
+		{keys: []string{"w"}, description: "show or hide waiting goroutines in the timeline", do: func(string) { w.timeline.toggleWaiting() }},
 		{keys: []string{"i"}, label: "Info", description: "all about the recording, and all warnings", do: func(string) { w.a.overlay = newInfo(w.a) }},
 	}
 	return append(own, w.list.bindings()...)
@@ -129,20 +130,20 @@ func (w *summaryWindow) lineOf(class string) int {
 	return slices.IndexFunc(w.classes, func(c views.ClassSummary) bool { return c.Class == class })
 }
 
-// orderBy orders by a column, or reverses the order if that is the column already.
+// orderBy orders by a column, or reverses the order if it is already by that column.
 func (w *summaryWindow) orderBy(column int) {
 	column %= len(classColumns)
 	w.order = order{column, column == w.order.column && !w.order.reversed}
 	w.order.sort(w.classes)
-	w.list.found()
+	w.list.reselect()
 }
 
-// MouseHandler takes the mouse: in the timeline, on the table's heading, and on its classes.
+// MouseHandler handles the mouse in the timeline, on the table's heading, and on its classes.
 func (w *summaryWindow) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
 	return func(action tview.MouseAction, e *tcell.EventMouse, _ func(tview.Primitive)) (bool, tview.Primitive) {
 		x, y := e.Position()
 		if action == tview.MouseMove && e.Buttons()&tcell.ButtonPrimary == 0 {
-			w.timeline.dragged = false // let go over another window
+			w.timeline.dragged = false // released over another window
 		}
 		if w.timeline.mouse(action, x, y) || w.list.mouse(action, x, y) {
 			return true, nil

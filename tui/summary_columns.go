@@ -14,25 +14,26 @@ import (
 // A classColumn is a column of the table of classes.
 type classColumn struct {
 	name  string
-	left  bool                               // the name stands at the left end
-	value func(*views.ClassSummary) *big.Rat // what orders it, the largest first; nil: the class
+	left  bool                               // the name is left-aligned
+	value func(*views.ClassSummary) *big.Rat // the value to sort by, largest first; nil: the class
 
-	// text is a number, which stands at the right end; nil if draw draws the cell.
+	// text formats a number, right-aligned; nil if draw draws the cell.
 	text func(value *big.Rat) string
 	draw func(c canvas, class *views.ClassSummary, t *theme, style tcell.Style)
 
-	// width is for a width of the whole table, a blank before the cell included; nil: as wide as what stands in it.
+	// width returns the column's width for a table's width, including a blank before the cell; nil: as wide as its
+	// content.
 	width func(table int) int
-	leave int // which columns a narrow table leaves out first, from 1 on; 0 is none of these
+	leave int // a narrow table first leaves out the columns with 1, then 2, ...; 0 is never left out
 }
 
-// classColumns are those of the table; the last one has all the room that the others leave.
+// classColumns are the columns of the table; the last one takes the rest of the width.
 var classColumns = slices.Concat(numberColumns(report.ClassNumbers), []classColumn{timeColumn}, numberColumns(report.ClassShares), []classColumn{nameColumn})
 
-// defaultOrder is the column that orders the table at first: how many goroutines are alive.
+// defaultOrder is the first sort column: the number of goroutines that are alive.
 var defaultOrder = slices.IndexFunc(classColumns, func(c classColumn) bool { return c.name == "alive" })
 
-// timeColumn is a bar of typed time, and orders by what goroutines do but wait.
+// timeColumn is a bar of typed time, sorted by the time that goroutines do not wait.
 var timeColumn = classColumn{
 	name: "time", left: true, leave: 3,
 	value: func(c *views.ClassSummary) *big.Rat { waits := c.Shares()[views.Wait]; return waits.Neg(waits) },
@@ -47,7 +48,7 @@ var timeColumn = classColumn{
 	},
 }
 
-// nameColumn gets 20 columns before anything else is shown of a class.
+// nameColumn gets 20 columns before any other column is shown.
 var nameColumn = classColumn{
 	name: "class", left: true,
 	width: func(int) int { return 20 },
@@ -56,7 +57,7 @@ var nameColumn = classColumn{
 	},
 }
 
-// numberColumns are the columns of numbers that a screen has.
+// numberColumns returns the columns of numbers for the screen.
 func numberColumns(of []report.ClassColumn) (columns []classColumn) {
 	for _, c := range of {
 		if c.Short != "" {
@@ -66,7 +67,7 @@ func numberColumns(of []report.ClassColumn) (columns []classColumn) {
 	return columns
 }
 
-// An order is that of the table's lines: by a column, largest first, or names as in a dictionary.
+// An order is the order of the table's lines: by a column, largest first, or alphabetically by name.
 type order struct {
 	column   int
 	reversed bool

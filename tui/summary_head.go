@@ -7,10 +7,10 @@ import (
 	"github.com/cpprof/cpprof/report"
 )
 
-// mostHead bounds the lines of the head, of which Info has all.
+// mostHead limits the lines of the head; Info shows all of them.
 const mostHead = 3
 
-// drawHead draws what was recorded and what that cost the target, and returns the number of lines that this takes.
+// drawHead draws what was recorded and what that cost the target, and returns the number of its lines.
 func (w *summaryWindow) drawHead(c canvas) int {
 	var b strings.Builder
 	if err := report.Headline(&b, w.a.path, w.a.recording); err != nil {
@@ -34,7 +34,7 @@ func (w *summaryWindow) drawHead(c canvas) int {
 	return y
 }
 
-// state says what is the matter with the recording, if anything is.
+// state returns a problem of the recording, or "".
 func (w *summaryWindow) state() (text string, bad bool) {
 	r := w.a.recording
 	var first string
@@ -48,7 +48,7 @@ func (w *summaryWindow) state() (text string, bad bool) {
 		return w.a.live.state()
 	}
 	if r.End == nil {
-		text = "the recording breaks off"
+		text = "the recording is incomplete"
 		if first != "" {
 			text += "; " + first
 		}
@@ -57,7 +57,7 @@ func (w *summaryWindow) state() (text string, bad bool) {
 	return first, first != ""
 }
 
-// newInfo is all about the recording, over the window.
+// newInfo returns the page with all information on the recording.
 func newInfo(a *app) *page {
 	return &page{a: a, lines: func(width int) (lines []func(canvas)) {
 		var b strings.Builder

@@ -9,13 +9,13 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// A heading is where the names of the columns were drawn.
+// A heading is the position of the columns' names on the screen.
 type heading struct {
 	y    int   // on the screen
 	ends []int // behind each column, on the screen
 }
 
-// columnAt is the column at a place of the screen, -1 for none.
+// columnAt returns the column at a cell of the screen, or -1 for none.
 func (h *heading) columnAt(x, y int) int {
 	if y != h.y {
 		return -1
@@ -23,7 +23,7 @@ func (h *heading) columnAt(x, y int) int {
 	return slices.IndexFunc(h.ends, func(end int) bool { return x < end })
 }
 
-// measure finds how wide the columns of numbers must be.
+// measure returns the widths that the columns of numbers need.
 func measure(classes []views.ClassSummary) []int {
 	widest := make([]int, len(classColumns))
 	for column, c := range classColumns {
@@ -36,11 +36,11 @@ func measure(classes []views.ClassSummary) []int {
 	return widest
 }
 
-// columnWidths are the columns' widths in a table, a blank before each included; 0 for those that there is no room for.
-// Widest is the width of the widest number of each.
+// columnWidths returns the columns' widths in a table, including a blank before each; 0 for those that do not fit.
+// widest has the width of the widest number of each column.
 func columnWidths(widest []int, table int) []int {
 	widths := make([]int, len(classColumns))
-	most := 0 // of leave
+	most := 0 // the greatest leave
 	for i, c := range classColumns {
 		widths[i] = 1 + max(len(c.name)+1, widest[i]) // with the arrow
 		if c.width != nil {
@@ -68,7 +68,7 @@ func sum(numbers []int) (s int) {
 	return s
 }
 
-// drawTable draws the classes that there is room for, and what there is to say of the selected one.
+// drawTable draws the classes that fit, and the details of the selected one.
 func (w *summaryWindow) drawTable(c canvas) {
 	details := wrap(w.details(), c.width-2)
 	details = details[:min(len(details), max(1, c.height-2))]
@@ -127,7 +127,7 @@ func (w *summaryWindow) drawClass(c canvas, line int, widths []int) {
 	}
 }
 
-// details say about the selected class what the table may have no room for.
+// details returns information on the selected class that the table may have no room for.
 func (w *summaryWindow) details() string {
 	line := w.list.current()
 	if line < 0 {
@@ -141,7 +141,7 @@ func (w *summaryWindow) details() string {
 	return text
 }
 
-// Draw draws the window: head, timeline, table; while the timeline has the keys, lanes between these.
+// Draw draws the window: head, timeline, table; and, while the keys are the timeline's, lanes below it.
 func (w *summaryWindow) Draw(screen tcell.Screen) {
 	c := newCanvas(screen, w)
 	y := w.drawHead(c)

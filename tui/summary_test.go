@@ -193,11 +193,11 @@ func TestSummaryInfo(t *testing.T) {
 	b.hides("% torn")
 }
 
-// A recording that breaks off is no complete one, and says so.
+// The summary says that a recording is incomplete.
 func TestSummaryOfATornRecording(t *testing.T) {
 	o := bob(t)
 	o.Recording.End = nil
-	newBench(t, o).shows(" the recording breaks off; warning: goroutine 20")
+	newBench(t, o).shows(" the recording is incomplete; warning: goroutine 20")
 }
 
 // Esc while classes are summed up leaves the table as it was.

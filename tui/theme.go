@@ -6,7 +6,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// A theme is how things look on a terminal: its background is the terminal's own.
+// A theme is the look of the Analyzer on a terminal. The background is the terminal's own.
 type theme struct {
 	color bool
 
@@ -19,10 +19,11 @@ type theme struct {
 	typed            [views.NumTypedTimes]tcell.Style
 }
 
-// heatIcons have shapes of their own, for screens and eyes without colours.
+// heatIcons have different shapes, for screens without colours and for colour-blind users.
 var heatIcons = [report.HeatLevels]string{"█", "▓", "▒", "░", "·"}
 
-// A palette has the colours of heat and typed time. They are of middle lightness, to be read on black and on white.
+// A palette has the colours of heat and typed time. They are of middle lightness, so that they are readable on black and
+// on white.
 type palette struct {
 	heat    [report.HeatLevels]tcell.Color
 	typed   [views.NumTypedTimes]tcell.Color
@@ -61,7 +62,7 @@ var (
 	}
 )
 
-// newTheme is made for a number of colours; 0, or noColor, for none.
+// newTheme returns the theme for a number of colours; there are none if it is 0, or if noColor is set.
 func newTheme(colors int, noColor bool) *theme {
 	plain := tcell.StyleDefault
 	t := &theme{
@@ -99,7 +100,7 @@ func newTheme(colors int, noColor bool) *theme {
 	return t
 }
 
-// typedCell is how one cell of a bar shows a typed time: as a block in its colour, or by its letter.
+// typedCell returns a cell of a bar for a typed time: a block in its colour, or its letter.
 func (t *theme) typedCell(typed views.TypedTime) (string, tcell.Style) {
 	if t.color {
 		return "█", t.typed[typed]

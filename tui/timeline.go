@@ -10,33 +10,34 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// timelineBuckets is more than a screen has columns, so that the recording is walked through once, whatever its width.
+// timelineBuckets is greater than the number of columns of any screen, so that one walk through the recording serves
+// every width.
 const timelineBuckets = 2048
 
-// A timeline shows the typed time of the whole recording, and selects the span that counts.
+// A timeline shows the typed time of the whole recording, and selects the span to count.
 type timeline struct {
 	a       *app
-	of      *sampledata.Recording // what the buckets are of
+	of      *sampledata.Recording // the buckets are of this recording
 	by      division
 	buckets []views.Bucket
 	lanes   []views.Lane
 	err     error
-	busy    bool      // buckets are being made
-	next    time.Time // not before are they made anew while the recording grows
+	busy    bool      // new buckets are being computed
+	next    time.Time // earliest time of new buckets while the recording grows
 
-	waiting *bool         // whether those who wait are shown; nil: unless they are nearly all
-	active  bool          // the keys are the timeline's
-	cursor  time.Duration // where a person is
-	anchor  time.Duration // where the span begins that is being selected
-	begun   bool          // there is an anchor
-	dragged bool          // with the mouse
-	place   canvas        // of the last drawing of the graph
+	waiting *bool         // whether waiting goroutines are shown; nil: unless nearly all wait
+	active  bool          // the timeline has the keys
+	cursor  time.Duration // the time of the cursor
+	anchor  time.Duration // the start of the span that the user is selecting
+	begun   bool          // anchor is set
+	dragged bool          // the mouse is selecting
+	place   canvas        // the graph, as it was last drawn
 
-	firstLane int // that is shown
+	firstLane int // the first lane that is shown
 }
 
-// A division is what decides, beside the recording, how hits are divided over typed time: the accounting, and what makes a
-// thread class, since classes can have priorities.
+// A division is the part of the options that decides how hits are divided over typed time: the accounting, and the
+// definition of thread classes, since classes can have priorities.
 type division struct {
 	accounting views.Accounting
 	classes    views.ClassBy
@@ -44,8 +45,8 @@ type division struct {
 
 func newTimeline(a *app) *timeline { return &timeline{a: a} }
 
-// refresh makes the buckets anew, beside everything else, if the recording or the division has changed. While the recording
-// grows, it rests between two times; a change of the division does not wait.
+// refresh computes the buckets again, on another goroutine, if the recording or the division has changed. While the
+// recording grows, it pauses between updates; a change of the division does not wait.
 func (t *timeline) refresh() {
 	r, o := t.a.recording, t.a.options
 	by, began := division{o.Accounting, o.Classes}, time.Now()
@@ -74,7 +75,7 @@ func (t *timeline) bindings() []binding {
 	by := func(columns int) func(string) { return func(string) { t.move(columns) } }
 	return []binding{
 		{keys: []string{"Space"}, label: "Begin", description: "begin a span here", do: func(string) { t.anchor, t.begun = t.cursor, true }},
-		{keys: []string{"Enter"}, label: "Count", description: "count the span alone, or this moment", do: func(string) { t.count() }},
+		{keys: []string{"Enter"}, label: "Count", description: "count only the span, or only this moment", do: func(string) { t.count() }},
 		{keys: []string{"a"}, label: "All", description: "count the whole recording again", do: func(string) { t.countAll() }},
 		{keys: []string{"Esc", "t"}, label: "Back", description: "back to the classes", do: func(string) { t.leave() }},
 		{keys: []string{"l", "Right"}, description: "later", do: by(1)},
@@ -83,16 +84,16 @@ func (t *timeline) bindings() []binding {
 		{keys: []string{"H", "PgUp"}, description: "much earlier", do: by(-10)},
 		{keys: []string{"g", "Home"}, description: "the beginning", do: by(-timelineBuckets)},
 		{keys: []string{"G", "End"}, description: "the end", do: by(timelineBuckets)},
-		{keys: []string{"j", "Down"}, description: "series further down", do: func(string) { t.scroll(1) }},
-		{keys: []string{"k", "Up"}, description: "series further up", do: func(string) { t.scroll(-1) }},
-		{keys: []string{"w"}, description: "waiting goroutines, too, or not", do: func(string) { t.toggleWaiting() }},
+		{keys: []string{"j", "Down"}, description: "scroll the series down", do: func(string) { t.scroll(1) }},
+		{keys: []string{"k", "Up"}, description: "scroll the series up", do: func(string) { t.scroll(-1) }},
+		{keys: []string{"w"}, description: "show or hide waiting goroutines", do: func(string) { t.toggleWaiting() }},
 	}
 }
 
-// slice is the stretch of time of one column.
+// slice is the time of one column.
 type slice struct{ from, to time.Duration }
 
-// slices are the columns of a width. They begin at times that are short to write.
+// slices returns the columns for a width. They begin at round times.
 func (t *timeline) slices(width int) []slice {
 	n := len(t.buckets)
 	width = min(width, n)
@@ -107,7 +108,7 @@ func (t *timeline) slices(width int) []slice {
 	return list
 }
 
-// columnOf is the column of a time.
+// columnOf returns the column of a time.
 func columnOf(slices []slice, at time.Duration) int {
 	for i, s := range slices {
 		if at < s.to {
@@ -123,7 +124,7 @@ func (t *timeline) move(columns int) {
 	}
 }
 
-// chosen gives the first and last column of what is being selected, or of the cursor.
+// chosen returns the first and last column of the selection, or the column of the cursor.
 func (t *timeline) chosen(slices []slice) (first, last int) {
 	last = columnOf(slices, t.cursor)
 	first = last
@@ -133,7 +134,7 @@ func (t *timeline) chosen(slices []slice) (first, last int) {
 	return min(first, last), max(first, last)
 }
 
-// count has the chosen columns count alone. A span up to the last column goes on to the end, also of a recording that grows.
+// count restricts all windows to the chosen columns. A span to the last column has no end, also if the recording grows.
 func (t *timeline) count() {
 	slices := t.slices(t.place.width)
 	if len(slices) == 0 {
@@ -149,7 +150,7 @@ func (t *timeline) count() {
 	}
 }
 
-// withSample extends a span without samples to the one before, which stands there until the next.
+// withSample extends a span without samples to the sample before it, whose state lasts until the next sample.
 func (t *timeline) withSample(span views.Span) views.Span {
 	if samples := t.a.recording.Samples; !span.Has(t.a.recording) {
 		i := sort.Search(len(samples), func(i int) bool { return samples[i].Time >= span.From })
@@ -160,7 +161,7 @@ func (t *timeline) withSample(span views.Span) views.Span {
 	return span
 }
 
-// countSpan refuses a span without samples.
+// countSpan restricts all windows to a span. It returns an error if the span has no samples.
 func (t *timeline) countSpan(span views.Span) error {
 	if !span.Has(t.a.recording) {
 		err := fmt.Errorf("there are no samples in %s", spanText(span))
@@ -180,7 +181,7 @@ func (t *timeline) countAll() {
 
 func (t *timeline) leave() { t.active, t.begun, t.dragged = false, false, false }
 
-// spanCommand is "span FROM TO", "span FROM" or "span all".
+// spanCommand executes "span FROM TO", "span FROM" or "span all".
 func (t *timeline) spanCommand(args string) error {
 	if args == "all" {
 		t.countAll()

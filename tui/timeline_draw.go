@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	timelineBars = 2 // lines of the timeline that are not the graph's: the legend above, the axis below
+	timelineBars = 2 // lines outside of the graph: the legend above, the axis below
 	mostGraph    = 8 // lines of the graph
 )
 
@@ -25,7 +25,7 @@ func (m amount) total() (sum float64) {
 	return sum
 }
 
-// amounts are those of the columns of a width. What a sample saw stands until the next.
+// amounts returns the amounts of the columns for a width. The state in a sample lasts until the next sample.
 func (t *timeline) amounts(width int) []amount {
 	n := len(t.buckets)
 	width = min(width, n)
@@ -55,10 +55,11 @@ func (t *timeline) amounts(width int) []amount {
 	return list
 }
 
-// mostlyWaiting is the share of waiting from which on it hides everything else.
+// mostlyWaiting is the share of waiting goroutines from which they are left out, because they would hide everything
+// else.
 const mostlyWaiting = 0.9
 
-// shows tells whether waiting goroutines are shown.
+// shows reports whether waiting goroutines are shown.
 func (t *timeline) shows(amounts []amount) bool {
 	if t.waiting != nil {
 		return *t.waiting
@@ -105,7 +106,7 @@ func (t *timeline) draw(c canvas) {
 	t.drawAxis(c.part(1, c.height-1, c.width-2, 1), slices, first, last, some)
 }
 
-// marked gives the columns that are being selected, or that count.
+// marked returns the columns that are being selected, or that count, and reports whether there are any.
 func (t *timeline) marked(slices []slice) (first, last int, some bool) {
 	span := t.a.options.Span
 	switch {
@@ -120,7 +121,7 @@ func (t *timeline) marked(slices []slice) (first, last int, some bool) {
 	return columnOf(slices, span.From), columnOf(slices, span.To-1), true
 }
 
-// drawLegend explains the colours, or letters, and says what is counted.
+// drawLegend draws the colours or letters of typed times, and what is counted.
 func (t *timeline) drawLegend(c canvas, slices []slice, most float64, waiting bool) {
 	x := 1
 	for typed := range views.NumTypedTimes {
@@ -128,12 +129,12 @@ func (t *timeline) drawLegend(c canvas, slices []slice, most float64, waiting bo
 		x = c.text(x, 0, text, style)
 		x = c.text(x+1, 0, typed.Name(), t.a.theme.plain) + 1
 	}
-	text, style := t.says(slices, most, waiting)
+	text, style := t.caption(slices, most, waiting)
 	c.text(max(x+1, c.width-1-textWidth(text)), 0, text, style)
 }
 
-// says is what stands beside the legend.
-func (t *timeline) says(slices []slice, most float64, waiting bool) (string, tcell.Style) {
+// caption returns the text beside the legend.
+func (t *timeline) caption(slices []slice, most float64, waiting bool) (string, tcell.Style) {
 	if len(slices) == 0 {
 		return "", t.a.theme.plain
 	}
@@ -154,7 +155,7 @@ func (t *timeline) says(slices []slice, most float64, waiting bool) (string, tce
 	return fmt.Sprintf("%s, up to %.1f goroutines", brief(end), most), t.a.theme.plain
 }
 
-// precision is what three digits or four can tell of a time.
+// precision returns the unit that shows a time with three or four digits.
 func precision(d time.Duration) time.Duration {
 	p := time.Nanosecond
 	for d/p >= 10_000 {
@@ -163,15 +164,15 @@ func precision(d time.Duration) time.Duration {
 	return p
 }
 
-// eighths are the parts of a cell, from below.
+// eighths are the fill levels of a cell, from the bottom up.
 var eighths = []string{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"}
 
-// drawColumn stacks one column's typed times, the height of the whole graph being most.
+// drawColumn stacks one column's typed times; the height of the whole graph is most.
 func (t *timeline) drawColumn(c canvas, m amount, most float64, faint bool) {
 	if most == 0 {
 		return
 	}
-	stack := make([]views.TypedTime, 0, 8*c.height) // typed times by eighths, from below
+	stack := make([]views.TypedTime, 0, 8*c.height) // typed times by eighths, from the bottom up
 	var below float64
 	for typed, x := range m {
 		below += x
@@ -187,8 +188,9 @@ func (t *timeline) drawColumn(c canvas, m amount, most float64, faint bool) {
 	}
 }
 
-// stackCell is how a cell shows typed times that stand upon one another, by eighths from below: the lowest in the colour of
-// the text, most of the others in that of its background. Without colours, it has the letter of what fills most of it.
+// stackCell returns the cell for typed times on top of one another, by eighths from the bottom up. The lowest has the
+// colour of the text, the largest of the others that of the background. Without colours, the cell has the letter of the
+// largest.
 func (t *theme) stackCell(stack []views.TypedTime) (string, tcell.Style) {
 	lowest := 0
 	for lowest < len(stack) && stack[lowest] == stack[0] {
@@ -213,13 +215,13 @@ func (t *theme) stackCell(stack []views.TypedTime) (string, tcell.Style) {
 	return eighths[lowest], style
 }
 
-// cellCounts are how many eighths of a cell each typed time has, and how many are empty.
+// cellCounts has the number of eighths of a cell for each typed time, and for empty.
 type cellCounts [empty + 1]int
 
-// empty stands behind the typed times in cellCounts.
+// empty comes after the typed times in cellCounts.
 const empty = views.NumTypedTimes
 
-// most returns what has most eighths, the first of equals.
+// most returns the typed time with most eighths, the first of equals.
 func (c *cellCounts) most() (t views.TypedTime) {
 	for i, n := range c {
 		if n > c[t] {
@@ -229,7 +231,7 @@ func (c *cellCounts) most() (t views.TypedTime) {
 	return t
 }
 
-// drawAxis underlines what counts or is being selected, and points at the cursor.
+// drawAxis underlines the columns that count or are being selected, and points at the cursor.
 func (t *timeline) drawAxis(c canvas, slices []slice, first, last int, some bool) {
 	for x := range slices {
 		text, style := "─", t.a.theme.dim
@@ -243,7 +245,7 @@ func (t *timeline) drawAxis(c canvas, slices []slice, first, last int, some bool
 	}
 }
 
-// mouse selects a span where the mouse is drawn over the graph or its axis, and tells whether it was meant for the timeline.
+// mouse selects a span while the mouse is dragged over the graph or its axis, and reports whether it handled the action.
 func (t *timeline) mouse(action tview.MouseAction, x, y int) bool {
 	slices := t.slices(t.place.width)
 	if len(slices) == 0 {

@@ -10,14 +10,14 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// Lanes are the series of the recording, below the timeline while its keys are active: a line that says what it is, and a
-// line of the values, in the columns of the graph.
+// Lanes show the series of the recording below the timeline while its keys are active: a line with the title, and a line
+// with the values, in the columns of the graph.
 const (
 	laneLines  = 2
-	leastTable = 6 // lines that lanes leave to the table of classes
+	leastTable = 6 // lines that remain for the table of classes
 )
 
-// laneRoom returns how many of the lines below the graph are the lanes'.
+// laneRoom returns how many of the lines below the graph are for lanes.
 func (t *timeline) laneRoom(height int) int {
 	if !t.active {
 		return 0
@@ -25,7 +25,7 @@ func (t *timeline) laneRoom(height int) int {
 	return laneLines * min(len(t.lanes), max(0, height-leastTable)/laneLines)
 }
 
-// scroll shows lanes that are further below, or above.
+// scroll scrolls the lanes.
 func (t *timeline) scroll(by int) { t.firstLane += by }
 
 // drawLanes draws as many lanes as fit.
@@ -63,7 +63,7 @@ func (t *timeline) drawLane(c canvas, lane *views.Lane, note string) {
 	}
 }
 
-// laneColumns are the cells of a lane, over the columns of a width.
+// laneColumns returns the cells of a lane for the columns of a width.
 func laneColumns(lane *views.Lane, width int) []views.LaneCell {
 	n := len(lane.Cells)
 	width = min(width, n)
@@ -76,7 +76,7 @@ func laneColumns(lane *views.Lane, width int) []views.LaneCell {
 	return list
 }
 
-// laneRange returns the lowest and highest value of a lane; that of a counter begins at 0.
+// laneRange returns the lowest and highest value of a lane; for a counter, the lowest is 0.
 func laneRange(lane *views.Lane, columns []views.LaneCell) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	if lane.Kind == sampledata.Counter {
@@ -90,7 +90,7 @@ func laneRange(lane *views.Lane, columns []views.LaneCell) (low, high float64) {
 	return low, high
 }
 
-// laneTitle says what a lane shows, and its value at the cursor.
+// laneTitle returns the title of a lane, with its value at the cursor.
 func laneTitle(lane *views.Lane, low, high float64, here views.LaneCell) string {
 	x, ok := here.Value()
 	quantity := func(x float64) string { return report.Quantity(x, lane.Unit) }
@@ -100,7 +100,7 @@ func laneTitle(lane *views.Lane, low, high float64, here views.LaneCell) string 
 	case lane.Kind == sampledata.Nominal:
 		return fmt.Sprintf("%s: %s; not measured here", lane.Name, strings.Join(lane.Words, ", "))
 	case low > high:
-		return lane.Name + ": nothing that has a place on a scale"
+		return lane.Name + ": no values to draw"
 	}
 	text := fmt.Sprintf("%s: %s to %s", lane.Name, quantity(low), quantity(high))
 	if lane.Kind == sampledata.Counter {
@@ -112,8 +112,8 @@ func laneTitle(lane *views.Lane, low, high float64, here views.LaneCell) string 
 	return text + "; " + quantity(x) + " here"
 }
 
-// laneCell is how a column of a lane is shown: the height of its value between the lowest and the highest, or the first
-// letter of a word; a blank if nothing was measured.
+// laneCell returns the cell for a column of a lane: the height of its value between the lowest and the highest, or the
+// first letter of a word; a blank if nothing was measured.
 func laneCell(lane *views.Lane, cell views.LaneCell, low, high float64) string {
 	if lane.Kind == sampledata.Nominal {
 		if cell.Time == 0 || lane.Words[cell.Word] == "" {

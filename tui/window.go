@@ -8,37 +8,38 @@ import (
 	"github.com/rivo/tview"
 )
 
-// A window is one tab. As a primitive it draws itself and takes the mouse; it gets no keys.
+// A window is one tab. As a primitive it draws itself and handles the mouse; it gets no keys.
 type window interface {
 	tview.Primitive
 
-	// title is short, for the tab.
+	// title returns a short title for the tab.
 	title() string
 
-	// bindings are the keys and buttons of the window, the most important first. They are asked for again and again, so
-	// that their labels can follow what is shown.
+	// bindings returns the keys and buttons of the window, the most important first. It is called for every drawing, so
+	// that labels can change with the content.
 	bindings() []binding
 
-	// commands are what ":" understands in this window, beside the app's own.
+	// commands returns the commands after ":" of this window, beside those of every window.
 	commands() []command
 
-	// refresh shows the window anew after the app's recording, options or aspects have changed.
+	// refresh updates the window after the app's recording, options or aspects have changed.
 	refresh()
 
-	// keep returns the window as a session keeps it; nil if a session does not keep it.
+	// keep returns the window as a session keeps it, or nil if a session does not keep it.
 	keep() session.Window
 }
 
-// A command is a word of the ":" line.
+// A command is a word after ":".
 type command struct {
 	name        string
-	args        string // what stands behind it: "EXPR"
+	args        string // its arguments: "EXPR"
 	description string
 
-	// do carries it out on what stands behind the name. An error keeps the line open; *callpath.SyntaxError places a caret.
+	// do executes the command with its arguments. If it returns an error, the prompt stays open; for a
+	// *callpath.SyntaxError, it shows a caret.
 	do func(args string) error
 
-	// complete returns what the last word of args can become; nil: names of functions, aspects, classes and typed time.
+	// complete returns completions of the last word of args; nil: names of functions, aspects, classes and typed time.
 	complete func(args string) []string
 }
 
@@ -48,7 +49,7 @@ func (a *app) open(w window) {
 	a.show(len(a.windows) - 1)
 }
 
-// show makes a window the active one, by its place.
+// show activates the window of the given index.
 func (a *app) show(i int) {
 	if i >= 0 && i < len(a.windows) {
 		a.active = i
@@ -62,7 +63,7 @@ func (a *app) window() window { return a.windows[a.active] }
 func (a *app) close(w window) {
 	i := slices.Index(a.windows, w)
 	if i <= 0 {
-		a.say("The summary stays: %s leaves.", "q")
+		a.say("The summary cannot be closed: %s leaves the Analyzer.", "q")
 		return
 	}
 	if j := a.jobs[w]; j != nil {
@@ -86,7 +87,7 @@ func (a *app) tabBindings() []binding {
 	return []binding{
 		digits,
 		{keys: []string{"Tab"}, description: "the next window", do: func(string) { a.show((a.active + 1) % n) }},
-		{keys: []string{"Backtab"}, description: "the window before", do: func(string) { a.show((a.active + n - 1) % n) }},
+		{keys: []string{"Backtab"}, description: "the previous window", do: func(string) { a.show((a.active + n - 1) % n) }},
 		{keys: []string{"x"}, description: "close this window", do: func(string) { a.close(a.window()) }},
 	}
 }

@@ -180,7 +180,7 @@ func viewADeadlock(t *testing.T, p *pane) {
 	p.waits(`DEADLOCK of goroutines [0-9]+, [0-9]+, each waiting for a lock of the next; L shows it`)
 	p.waits(`● recording; q ends it; 1 DEADLOCK \(key L\)`)
 	p.keys("L")
-	p.waits(`1 DEADLOCK: goroutines that can never go on`)
+	p.waits(`1 DEADLOCK: goroutines that can never continue`)
 	p.keys("q")
 	screen := p.waits(`^status 0$`)
 	if !strings.Contains(screen, "cpprof: DEADLOCK in ") {

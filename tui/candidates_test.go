@@ -23,7 +23,7 @@ func TestCandidatesOfAWait(t *testing.T) {
 		b.resize(160, 40)
 		b.keys("G", "v")
 		if there {
-			b.shows("Candidates for whom they wait for, of no cost", "    3  go:main.feed at main.read:31", "    1  go:main.feed at main.feed:22")
+			b.shows("Goroutines that they may wait for, without cost", "    3  go:main.feed at main.read:31", "    1  go:main.feed at main.feed:22")
 		} else {
 			b.hides("andidates")
 		}

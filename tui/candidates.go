@@ -10,41 +10,42 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// parties are the candidates that goroutines of a view may wait for if they wait for no lock.
-type parties struct {
+// A candidateTree has the goroutines that those of a view may wait for if they wait for no lock.
+type candidateTree struct {
 	tree    *calltree.Tree // see views.Parties
 	members *calltree.Membership
 	err     error
 }
 
-// candidateLines are the lines of the detail pane about the candidates of the entry that was drawn last.
+// candidateLines are the detail pane's lines on the candidates of the entry that was drawn last.
 type candidateLines struct {
 	of    string
 	lines []string
 }
 
-// partyLines are about the candidates that an entry's goroutines may wait for; none if there is no way to know of any.
-func (d *detail) partyLines(e *refine.Entry) []string {
+// candidateLines returns the lines on the candidates that an entry's goroutines may wait for, or none if they cannot be
+// known.
+func (d *detail) candidateLines(e *refine.Entry) []string {
 	if !d.w.subject.single || d.w.replay.Class == "" || !waits(e.Path) {
 		return nil
 	}
 	r, o, class, conf := d.w.a.recording, d.w.a.options, d.w.replay.Class, d.w.a.config
-	p := d.parties.get(d.w.a, func() parties {
+	p := d.candidateTree.get(d.w.a, func() candidateTree {
 		t, err := views.Parties(r, class, o)
 		if err != nil {
-			return parties{err: err}
+			return candidateTree{err: err}
 		}
-		return parties{tree: t, members: conf.AllAspects().Membership(t.Symbols())}
+		return candidateTree{tree: t, members: conf.AllAspects().Membership(t.Symbols())}
 	})
 	switch {
 	case p == nil:
-		return []string{"Looking for candidates that they may wait for …"}
+		return []string{"Searching for goroutines that they may wait for …"}
 	case p.err != nil:
 		return []string{p.err.Error()}
 	case d.candidates.of != e.Key():
 		d.candidates = candidateLines{of: e.Key()}
-		if found := candidates(p.tree, p.members, e.Path); len(found) > 0 {
-			d.candidates.lines = append([]string{"Candidates for whom they wait for, of no cost (hits: class at line)"}, found...)
+		if found := listCandidates(p.tree, p.members, e.Path); len(found) > 0 {
+			d.candidates.lines = append([]string{"Goroutines that they may wait for, without cost (hits: class at line)"}, found...)
 		}
 	}
 	return d.candidates.lines
@@ -57,11 +58,11 @@ func waits(p callpath.Path) bool {
 	return ok && t == views.Wait && calltree.KindOf(last.Name) == calltree.Typed
 }
 
-// candidates lists what stands below a path that ends in :WAIT, or in its reason, in a tree of views.Parties.
-func candidates(t *calltree.Tree, m *calltree.Membership, p callpath.Path) (lines []string) {
+// listCandidates lists the entries below a path that ends in :WAIT, or in its reason, in a tree of views.Parties.
+func listCandidates(t *calltree.Tree, m *calltree.Membership, p callpath.Path) (lines []string) {
 	for _, r := range refine.Down(t, m, p, false) {
 		if calltree.KindOf(r.Name) != calltree.Class {
-			lines = append(lines, candidates(t, m, r.Path)...)
+			lines = append(lines, listCandidates(t, m, r.Path)...)
 			continue
 		}
 		for _, at := range refine.Down(t, m, r.Path, false) {
