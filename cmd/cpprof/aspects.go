@@ -17,7 +17,7 @@ to each. With --builtin it prints the built-in definitions; your own cpprof.yaml
 and takes precedence.`,
 		Example: `  cpprof aspects run.cpprof
   cpprof aspects --builtin > cpprof.yaml`,
-		GroupID:           groupLook,
+		GroupID:           groupShow,
 		Args:              usageArgs(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: completeRecording,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -26,7 +26,7 @@ and takes precedence.`,
 				return err
 			}
 			if len(args) == 0 {
-				return usagef("want a recording, or --builtin")
+				return usagef("name a recording, or add --builtin")
 			}
 			s, err := f.open(args[0])
 			if err != nil {

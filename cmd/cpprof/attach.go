@@ -13,7 +13,7 @@ func addPID(c *cobra.Command, pid *int) {
 	c.Flags().IntVarP(pid, "pid", "p", 0, "the running process `PID`")
 }
 
-// needPID sees to it that a command that only attaches knows to what.
+// needPID returns an error if -p is not given. It serves the commands that can't launch a program.
 func needPID(c *cobra.Command) error {
 	if !c.Flags().Changed("pid") {
 		return usagef("give a process: %s -p PID", c.CommandPath())
@@ -21,14 +21,14 @@ func needPID(c *cobra.Command) error {
 	return nil
 }
 
-// anyProgram is ready for every program.
+// anyProgram is a check for attachTo that accepts every program.
 func anyProgram(string) error { return nil }
 
 // An attacher attaches a backend to a process.
 type attacher func(*sampler.Process) (sampler.Backend, error)
 
-// attachTo finds a running process and attaches a backend to it. What else has to be in order, given the program's
-// name, is seen to by ready before the process is touched.
+// attachTo finds a running process and attaches a backend to it. Before it touches the process, it calls ready with the
+// program's name, and stops if that fails.
 func attachTo(t terminal, pid int, backend string, ready func(program string) error) (*sampler.Process, sampler.Backend, error) {
 	p, attach, err := find(t, pid, backend)
 	if err != nil {
@@ -45,8 +45,8 @@ func attachTo(t terminal, pid int, backend string, ready func(program string) er
 	return p, b, nil
 }
 
-// find finds a running process, and makes ready to attach to it. Where another process may be meant, which this one has
-// started, it says so.
+// find finds a running process, and prepares to attach to it. If the process is the go command, the user probably wants a
+// program that it started; find then names these programs.
 func find(t terminal, pid int, backend string) (*sampler.Process, attacher, error) {
 	p, err := sampler.Find(pid)
 	if err != nil {
@@ -68,7 +68,7 @@ func find(t terminal, pid int, backend string) (*sampler.Process, attacher, erro
 	return p, attach, nil
 }
 
-// startedBy tells of the Go programs that a process has started.
+// startedBy lists the Go programs that a process has started, as the end of a message, or returns "".
 func startedBy(pid int) string {
 	var list []string
 	for _, p := range sampler.Started(pid) {

@@ -14,8 +14,8 @@ func newBottlenecksCommand(t terminal) *cobra.Command {
 	var f treeFlags
 	c := &cobra.Command{
 		Use:   "bottlenecks RECORDING (--server | --thread CLASS) [--against RECORDING]",
-		Short: "Look for bottlenecks in a session of commands",
-		Long: `bottlenecks reads commands, at a terminal with history and completion (Tab), else from a script:
+		Short: "Search for bottlenecks step by step, with commands",
+		Long: `bottlenecks reads commands from a terminal (with history and Tab completion) or from a script:
 
   suggest                  list single functions to start with, the highest base first
   select N                 show number N of the last list: its cost, its overlap with each label,
@@ -46,7 +46,7 @@ both are differences. A script ends at its first error, with status 1.
 			if err := heading(t.out, a, b); err != nil {
 				return err
 			}
-			fmt.Fprintln(t.out, "suggest lists where to start, help what else there is.")
+			fmt.Fprintln(t.out, "suggest lists functions to start with; help lists all commands.")
 			return converse(s, t)
 		},
 	}
@@ -58,8 +58,8 @@ both are differences. A script ends at its first error, with status 1.
 // longestCommand is enough for a call sequence of a thousand names.
 const longestCommand = 1 << 20
 
-// script carries out the lines of a script up to the first that fails. What a line tells is written before the next one
-// is read, so that a program can converse with a session.
+// script executes the lines of a script up to the first that fails. It writes the output of a line before it reads the
+// next one, so that a program can react to the output.
 func script(s *shell.Shell, in io.Reader, out io.Writer) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, longestCommand)

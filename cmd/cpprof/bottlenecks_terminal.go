@@ -14,7 +14,8 @@ import (
 
 const prompt = "> "
 
-// converse holds a session with a person at a terminal. Lines are edited there, even where the output goes elsewhere.
+// converse executes the commands that a person types at a terminal. The person can edit lines there even if the output goes
+// elsewhere.
 func converse(s *shell.Shell, t terminal) error {
 	in, ok := t.in.(*os.File)
 	if !ok {
@@ -57,8 +58,8 @@ func converse(s *shell.Shell, t terminal) error {
 	}
 }
 
-// readLine lets a person edit a line. Only meanwhile is the terminal raw, so that an interrupt key ends a command that
-// takes too long.
+// readLine lets a person edit a line. The terminal is in raw mode only during this call, so that Ctrl-C ends a command
+// that takes too long.
 func readLine(line *term.Terminal, fd int) (string, error) {
 	before, err := term.MakeRaw(fd)
 	if err != nil {
@@ -77,8 +78,8 @@ type completion struct {
 	out     io.Writer // writes above the line that is being edited
 }
 
-// key is called for each key. At a Tab it replaces the word by what its completions have in common; where that
-// is nothing more, it lists them.
+// key is called for each key. For Tab, it replaces the word by the common prefix of its completions; if that prefix is not
+// longer than the word, it lists the completions.
 func (c completion) key(line string, pos int, key rune) (string, int, bool) {
 	if key != '\t' {
 		return "", 0, false

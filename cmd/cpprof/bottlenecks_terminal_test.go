@@ -33,10 +33,10 @@ func TestCompletionOfCommands(t *testing.T) {
 		pos := strings.IndexByte(x.line, '|')
 		line, at, ok := c.key(strings.Replace(x.line, "|", "", 1), pos, '\t')
 		if !ok || line[:at]+"|"+line[at:] != x.want || listed.String() != x.listed {
-			t.Errorf("Tab in %q gives %q at %d, lists %q; want %q, %q", x.line, line, at, listed.String(), x.want, x.listed)
+			t.Errorf("Tab in %q makes it %q at %d, lists %q; want %q, %q", x.line, line, at, listed.String(), x.want, x.listed)
 		}
 	}
 	if _, _, ok := c.key("sug", 3, 'g'); ok {
-		t.Error("a letter is taken for a Tab")
+		t.Error("a letter is treated as a Tab")
 	}
 }

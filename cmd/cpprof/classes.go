@@ -24,7 +24,7 @@ func newClassesCommand(t terminal) *cobra.Command {
   WAIT        waiting for anything else`,
 		Example: `  cpprof classes run.cpprof
   cpprof classes run.cpprof --class-by label:route --from 10s --to 20s`,
-		GroupID:           groupLook,
+		GroupID:           groupShow,
 		Args:              oneRecording,
 		ValidArgsFunction: completeRecording,
 		RunE: func(_ *cobra.Command, args []string) error {

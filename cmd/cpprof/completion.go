@@ -35,7 +35,7 @@ func (f *viewFlags) completePath(_ *cobra.Command, args []string, word string) (
 	return matches, directive
 }
 
-// names are all that an element of a path in the view can be.
+// names returns everything that an element of a path in the view can be.
 func names(v *view) []string {
 	list := append([]string{calltree.RootName}, v.aspects.Names()...)
 	syms := v.Tree.Symbols()

@@ -17,10 +17,10 @@ not begin at the root. If a path names an aspect that is not defined, or a funct
 does not have, cost prints similar names and ends with status 1.`,
 		Example: `  cpprof cost run.cpprof --thread go:main.worker '* ..:MONITOR' '* ..:MONITOR ..os.(*File).Write'
   cpprof cost run.cpprof --server '* ..@json' '* ..@alloc'`,
-		GroupID: groupLook,
+		GroupID: groupShow,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 2 {
-				return usagef("want a recording and at least one call path, such as '* ..:RUN'")
+				return usagef("name a recording and at least one call path, such as '* ..:RUN'")
 			}
 			return nil
 		},

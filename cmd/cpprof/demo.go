@@ -78,9 +78,9 @@ func recordDemo(ctx context.Context, t terminal, output string, duration time.Du
 	return err
 }
 
-const demoGreeting = "Four problems were put in here. Go to a class (j k) and open it: ⏎ (Enter)"
+const demoGreeting = "The server has four problems. Go to a class (j k) and open it: ⏎ (Enter)"
 
-// showDemo shows the profile, and then what there was to find.
+// showDemo shows the profile, and then lists the four problems.
 func showDemo(ctx context.Context, t terminal, path string, text bool) error {
 	f := reportFlags{viewFlags: viewFlags{inputFlags: inputFlags{err: t.err}, accounting: "observed"}}
 	s, err := f.open(path)
@@ -89,7 +89,7 @@ func showDemo(ctx context.Context, t terminal, path string, text bool) error {
 	}
 	limit := f.threshold(s.config)
 	if text {
-		if err := firstLook(t, s, limit, t.outIsTerminal && !t.noColor); err != nil {
+		if err := overview(t, s, limit, t.outIsTerminal && !t.noColor); err != nil {
 			return err
 		}
 	}
@@ -101,7 +101,7 @@ func showDemo(ctx context.Context, t terminal, path string, text bool) error {
 			return err
 		}
 	}
-	fmt.Fprintln(t.out, "\nThe server has four problems on purpose. What shows them, and what that costs:")
+	fmt.Fprintln(t.out, "\nThe server has four problems on purpose. These call paths show them, each with its cost:")
 	for i, problem := range demo.Truth() {
 		fmt.Fprintf(t.out, "\n%d. %s\n", i+1, problem.Name)
 		for _, e := range problem.Evidence {
@@ -120,13 +120,13 @@ func showEvidence(t terminal, s *source, e demo.Evidence) error {
 		return err
 	}
 	if cost.Sign() == 0 && e.Holders {
-		return nil // this recording does not tell who holds a lock
+		return nil // the holders of locks are not known in this recording
 	}
 	_, err = fmt.Fprintf(t.out, "   %s  %s\n", report.Cost(cost), e.Path)
 	return err
 }
 
-// evidenceCost is what a path that shows a problem costs in its view.
+// evidenceCost returns the cost of a path that shows a problem, in its view.
 func evidenceCost(s *source, e demo.Evidence) (*big.Rat, error) {
 	path, err := callpath.Parse(e.Path)
 	if err != nil {

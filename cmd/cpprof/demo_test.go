@@ -12,11 +12,11 @@ import (
 	"github.com/cpprof/cpprof/internal/fixture"
 )
 
-// TestDemoTellsTheTruth records the demo and holds its profile against the problems that it has on purpose.
+// TestDemoShowsItsProblems records the demo and checks that its profile shows the problems that it has on purpose.
 //
-// The least costs are about half of the usual ones. A cost is a mean over the recording's samples; with n samples a
-// cost of c strays by 4*sqrt(c*(1-c)/n) at most, where samples are independent and goroutines of a class are alike.
-func TestDemoTellsTheTruth(t *testing.T) {
+// The least costs are about half of the usual ones. A cost is a mean over the recording's samples. If samples are
+// independent and the goroutines of a class are alike, a cost of c from n samples varies by at most 4*sqrt(c*(1-c)/n).
+func TestDemoShowsItsProblems(t *testing.T) {
 	needsTracing(t, fixture.Start(t, fixture.BuildOnce(t, "mutex")).Pid())
 	file := filepath.Join(t.TempDir(), "demo.cpprof")
 	said, err := exec.CommandContext(t.Context(), fixture.Cpprof(t), "demo", "-o", file).Output()
@@ -40,7 +40,7 @@ func TestDemoTellsTheTruth(t *testing.T) {
 	for _, problem := range demo.Truth() {
 		for _, e := range problem.Evidence {
 			if e.Holders && s.recording.Header.Sampler.Backend != "snapshot" {
-				continue // which alone names holders
+				continue // only the snapshot backend names holders
 			}
 			exact, err := evidenceCost(s, e)
 			if err != nil {

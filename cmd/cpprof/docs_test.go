@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// pages returns the documentation that somebody reads who uses cpprof, by file.
+// pages returns the documentation for users of cpprof, by file.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob("../../docs/*.md")
@@ -35,8 +35,8 @@ func pages(t *testing.T) map[string]string {
 	return pages
 }
 
-// TestDocs runs every command line of the documentation, on a recording of the demo made just before, and on the
-// recordings of the other tests.
+// TestDocs runs every command line of the documentation, on a fresh recording of the demo and on the recordings of the
+// other tests.
 func TestDocs(t *testing.T) {
 	target := fixture.Start(t, fixture.BuildOnce(t, "mutex"))
 	needsTracing(t, target.Pid())
@@ -80,16 +80,16 @@ func TestDocs(t *testing.T) {
 	})
 }
 
-// saidSomething checks that the command before has an output.
+// saidSomething checks that the command before it has printed something.
 func saidSomething(ts *testscript.TestScript, _ bool, _ []string) {
 	if ts.ReadFile("stdout")+ts.ReadFile("stderr") == "" {
-		ts.Fatalf("it says nothing")
+		ts.Fatalf("the command prints nothing")
 	}
 }
 
 var commandLine = regexp.MustCompile(`(?m)^    (?:\$ )?(cpprof .*)$`)
 
-// commandLines returns the command lines of a page, made short, for a target of the test's own.
+// commandLines returns the command lines of a page, changed so that they end soon and use the test's own target.
 func commandLines(text string) []string {
 	var commands []string
 	for _, m := range commandLine.FindAllStringSubmatch(text, -1) {
@@ -114,7 +114,7 @@ var (
 	command  = regexp.MustCompile("`cpprof ([a-z-]+( x[a-z]+)?)[` ]")
 )
 
-// foreignFlags are those of other programs.
+// foreignFlags are flags of other programs.
 var foreignFlags = []string{"cap-add"}
 
 // The documentation names only flags and commands that exist, and docs/commands.md names every command.
@@ -149,7 +149,7 @@ func TestDocsNameWhatExists(t *testing.T) {
 	}
 }
 
-// needsTracing skips a test where this process may not trace another, such as the given one.
+// needsTracing skips a test if this process may not trace another, such as the given one.
 func needsTracing(t *testing.T, pid int) {
 	t.Helper()
 	var said strings.Builder

@@ -11,7 +11,7 @@ func newDumpCommand(t terminal) *cobra.Command {
 	var f inputFlags
 	c := &cobra.Command{
 		Use:   "dump RECORDING",
-		Short: "Print the text twin of a recording",
+		Short: "Print a recording as text",
 		Long: `dump prints a recording as text, one record per line; undump makes the same recording from that
 text.`,
 		Example: `  cpprof dump run.cpprof | less
@@ -40,14 +40,14 @@ func newUndumpCommand(t terminal) *cobra.Command {
 	var output string
 	c := &cobra.Command{
 		Use:   "undump -o RECORDING [FILE]",
-		Short: "Make a recording of its text twin",
+		Short: "Make a recording from the text that dump prints",
 		Long:  "undump reads the text that dump prints, from a file or standard input, and writes the recording.",
 		Example: `  cpprof undump -o copy.cpprof run.txt
   cpprof dump run.cpprof | grep -v '^warning' | cpprof undump -o quiet.cpprof`,
 		GroupID: groupFiles,
 		Args:    usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return f.keep(t, args, output, "Name the recording to write with -o")
+			return f.keep(t, args, output, "name the recording to write with -o")
 		},
 	}
 	f.addInput(c, t)

@@ -56,7 +56,7 @@ sync.Cond, and the stack, innermost call first.`,
 	return c
 }
 
-// haltOnce makes a recording of one sample.
+// haltOnce halts a program once, and returns a recording of that one sample.
 func haltOnce(ctx context.Context, t terminal, pid int, backend string) (*sampledata.Recording, error) {
 	ctx, signals := watchSignals(ctx)
 	defer signals.stop()

@@ -22,7 +22,7 @@ func attached(t *testing.T, target *fixture.Running, args ...string) string {
 	return out.String()
 }
 
-// What is known of the goroutines of a program is what each backend says, and the program goes on.
+// With each backend, the dump shows what the goroutines of a program do, and the program continues.
 func TestDumpGoroutines(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the tests' targets need Linux")
@@ -50,7 +50,7 @@ func TestDumpGoroutines(t *testing.T) {
 				t.Fatalf("%v: %s", err, text)
 			}
 			if got.PID != target.Pid() {
-				t.Errorf("it is about process %d, want %d", got.PID, target.Pid())
+				t.Errorf("the dump is of process %d, want %d", got.PID, target.Pid())
 			}
 			readers := 0
 			for i, g := range got.Groups {
@@ -88,7 +88,7 @@ func TestDumpGoroutinesRefuses(t *testing.T) {
 	})
 }
 
-// A refusal is a command line with what has to be said about it.
+// A refusal is a wrong command line with its exit status and a part of its error.
 type refusal struct {
 	line   string
 	status int
@@ -106,7 +106,7 @@ func refuses(t *testing.T, list []refusal) {
 	}
 }
 
-// Who may end a wait that is not for a lock is named with the function in which it stands.
+// The dump names the goroutines that may end a wait that is not for a lock, each with its function.
 func TestDumpGoroutinesNamesCandidates(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the tests' targets need Linux")

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// findFlags say how far find goes, and when it fails.
+// findFlags are the flags of find: how much of the cost to cover, and when to fail.
 type findFlags struct {
 	treeFlags
 	coverage  shareFlag
@@ -21,10 +21,10 @@ func newFindCommand(t terminal) *cobra.Command {
 	var f findFlags
 	c := &cobra.Command{
 		Use:   "find RECORDING (--server | --thread CLASS) [--against RECORDING]",
-		Short: "Find the few call sequences that most of the cost is in",
-		Long: `find searches for the few call sequences that cause most of the cost. From where most time is
-spent it goes up through the callers that concentrate it, labels the sequence that it reaches, and
-starts again with the rest, until the labelled sequences cover 80 %.
+		Short: "Find the few call sequences that cause most of the cost",
+		Long: `find searches for the few call sequences that cause most of the cost. It starts at the function in
+which most time is spent, goes up through the callers that most of this time comes from, and labels
+the call sequence. Then it does the same with the rest, until the labelled sequences cover 80 %.
 
 For each sequence it prints its share of the whole, what that adds to the coverage, an interval
 that holds the true share with a probability of 95 %, and the command that opens it. With
@@ -50,7 +50,7 @@ that holds the true share with a probability of 95 %, and the command that opens
 
 func (f *findFlags) run(t terminal, c *cobra.Command, path string) error {
 	if f.max < 0 {
-		return usagef("--max %d: want a number of call sequences", f.max)
+		return usagef("--max %d: want a number of call sequences, 0 for no limit", f.max)
 	}
 	a, b, err := f.subjects(path)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 
 const (
 	groupRecord = "Record"
-	groupLook   = "Look"
+	groupShow   = "Show"
 	groupFind   = "Find"
 	groupFiles  = "Files"
 	groupMore   = "More"
@@ -30,8 +30,8 @@ type flagGroup struct {
 	names []string
 }
 
-// flagGroups lists the flags of all commands. A flag of the same name means the same in each command, and so belongs
-// to the same group in each. Help shows the groups, and the flags in them, in this order.
+// flagGroups lists the flags of all commands. A flag name has the same meaning in every command, so each name is in one
+// group. Help shows the groups, and the flags in them, in this order.
 var flagGroups = []flagGroup{
 	{"What to record", []string{"pid", "duration", "child", "follow-exec"}},
 	{"How often, and at what cost", []string{"rate", "jitter", "max-overhead", "max-cpu", "backend"}},
@@ -73,7 +73,7 @@ func usage(c *cobra.Command) error {
 	return err
 }
 
-// listCommands writes a line for each command below c, with the title of its group in front of the first of a group.
+// listCommands writes a line for each command below c. The first line of a group begins with the group's title.
 func listCommands(b *strings.Builder, c *cobra.Command) {
 	groups := c.Groups()
 	if len(groups) == 0 {
@@ -145,7 +145,7 @@ func ungrouped(flags *pflag.FlagSet) []string {
 	return names
 }
 
-// wrap breaks a paragraph into lines that are as wide as help is.
+// wrap breaks a paragraph into lines of at most helpWidth characters.
 func wrap(text string) string {
 	var b strings.Builder
 	column := 0
@@ -164,7 +164,7 @@ func wrap(text string) string {
 	return b.String()
 }
 
-// enumerate puts words together: "a, b or c".
+// enumerate joins words into a list: "a, b or c".
 func enumerate(words []string, last string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")

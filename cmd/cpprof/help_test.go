@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Screens of this size show the help of a command as far as its flags.
+// A screen of this size shows the help of a command up to its flags.
 const (
 	helpLines   = 24
 	helpColumns = 100
@@ -39,7 +39,7 @@ func TestEveryCommandHasAnExample(t *testing.T) {
 
 var flagLine = regexp.MustCompile(`(?m)^ +(-\w, )?--\w`)
 
-// What a person needs before the flags fits a screen.
+// The help before the flags fits a screen.
 func TestHelpFitsAScreen(t *testing.T) {
 	everyCommand(func(c *cobra.Command) {
 		var text bytes.Buffer

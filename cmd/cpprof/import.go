@@ -13,7 +13,7 @@ func newImportCommand(t terminal) *cobra.Command {
 	var output string
 	c := &cobra.Command{
 		Use:   "import -o PROFILE.pb.gz [TRACE]",
-		Short: "Make a profile of a trace of calls",
+		Short: "Make a profile from a trace of calls",
 		Long: `import reads a trace of calls and returns, from a file or standard input, and writes it as a
 profile with exact times and numbers of calls. 'cpprof find', 'cpprof bottlenecks', 'cpprof report
 xtree' and go tool pprof can read the profile. A recording as text becomes a recording.
@@ -27,7 +27,7 @@ process or thread.`,
 		GroupID: groupFiles,
 		Args:    usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return f.keep(t, args, output, "Name the profile to write with -o")
+			return f.keep(t, args, output, "name the profile to write with -o")
 		},
 	}
 	f.addInput(c, t)
@@ -37,14 +37,14 @@ process or thread.`,
 	return c
 }
 
-// keptAs is the format in which import keeps call trees.
+// keptAs is the format in which import writes call trees.
 const keptAs = "pprof"
 
-// keep reads what the only argument names, or standard input, and writes it as cpprof keeps it: a recording as a folder, a
-// call tree as a profile.
+// keep reads the file that the only argument names, or standard input, and writes it in cpprof's own form: a recording as a
+// folder, a call tree as a profile.
 func (f *inputFlags) keep(t terminal, args []string, output, missing string) error {
 	if output == "" {
-		return usagef("where to? %s", missing)
+		return usagef("no output is given: %s", missing)
 	}
 	in, err := f.inputOf(t, args)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// inputFlags say how the file or folder is read that a command is about.
+// inputFlags are the flags that say how to read the file or folder of a command.
 type inputFlags struct {
 	format string // "" is interchange.Auto
 	meter  string
@@ -60,7 +60,7 @@ func (f *inputFlags) recordingAt(path string) (*sampledata.Recording, error) {
 	return f.recording(in)
 }
 
-// addFormat adds --format, with the formats that there are.
+// addFormat adds --format, and lists the formats in its help.
 func (f *inputFlags) addFormat(c *cobra.Command) {
 	names := interchange.Names()
 	c.Flags().StringVar(&f.format, "format", interchange.Auto, "what to read: "+strings.Join(names, ", ")+" ("+interchange.Auto+": by its content)")
@@ -97,7 +97,7 @@ func (f *inputFlags) tree(in *interchange.Input) (*subject, error) {
 
 func (f *inputFlags) options() interchange.Options { return interchange.Options{Meter: f.meter} }
 
-// inputError makes a mistake in --format or --meter a usage error.
+// inputError turns a mistake in --format or --meter into a usage error.
 func inputError(err error) error {
 	var format *interchange.FormatError
 	var meter *interchange.MeterError

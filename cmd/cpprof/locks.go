@@ -36,7 +36,7 @@ and when it can't.`,
 		Example: `  cpprof locks run.cpprof
   cpprof locks run.cpprof --from 10s --to 20s --top 1
   cpprof locks run.cpprof --json | jq '.locks[] | {lock, mean_waiting}'`,
-		GroupID:           groupLook,
+		GroupID:           groupShow,
 		Args:              oneRecording,
 		ValidArgsFunction: completeRecording,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -69,7 +69,7 @@ and when it can't.`,
 	return c
 }
 
-// afterLocks says how to go on from the lock that was waited for most.
+// afterLocks writes the commands with which to continue from the lock that goroutines waited for longest.
 func afterLocks(w io.Writer, path string, a *locks.Analysis) error {
 	if len(a.Locks) == 0 {
 		return nil

@@ -9,11 +9,11 @@ import (
 )
 
 // The order desk is the program that "cpprof demo" records: a server that takes orders, writes them into a journal and
-// publishes them, and makes its own clients, so that it needs nothing else. It keeps its processors busy and has four
+// publishes them. It has its own clients, so that it needs nothing else. It keeps its processors busy and has four
 // problems to find.
 //
-// It is this very program, in a process of its own, so that the demo needs no compiler. What a profile is to show by its
-// name is kept from being inlined, so that it looks the same whichever compiler made it.
+// It is the cpprof executable in a process of its own, so that the demo needs no compiler. Functions that a profile should
+// show are not inlined, so that the profile is the same with every compiler.
 
 const (
 	intakes    = 3  // goroutines that put orders into queues
@@ -21,10 +21,10 @@ const (
 	workers    = 10 // goroutines that write orders into the journal
 )
 
-// orderDeskArgument makes cpprof the order desk. It is no command: nobody but the demo wants it.
+// orderDeskArgument makes cpprof run as the order desk. It is not a command, since only the demo needs it.
 const orderDeskArgument = "serve-the-demo"
 
-// orderDeskCommand is the command that runs the order desk. It ends by itself when this process does.
+// orderDeskCommand returns the command that runs the order desk. The order desk ends by itself when this process ends.
 func orderDeskCommand(ctx context.Context) (*exec.Cmd, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -38,7 +38,7 @@ func orderDeskCommand(ctx context.Context) (*exec.Cmd, error) {
 	return c, nil
 }
 
-// orderDesk serves for as long as the process that started it lives, but for an hour at most.
+// orderDesk runs until the process that started it ends, but for an hour at most.
 func orderDesk() {
 	parent := os.Getppid()
 	if err := serve(); err != nil {
@@ -71,7 +71,7 @@ func serve() error {
 	return nil
 }
 
-// client sends a request a millisecond, as far as there are workers that take it.
+// client sends a request every millisecond, if a worker is free to take it.
 //
 //go:noinline
 func client(requests chan<- *order) {

@@ -8,7 +8,7 @@ type encoder struct {
 	sum uint32
 }
 
-// encode is costly, and right: the third problem is who calls it.
+// encode is slow but correct. The third problem is not encode itself, but a caller that doesn't need it.
 //
 //go:noinline
 func (e *encoder) encode(o *order) []byte {
@@ -21,7 +21,7 @@ func (e *encoder) encode(o *order) []byte {
 	return e.buf
 }
 
-// text appends a string with what is special in HTML and JSON escaped.
+// text appends a string, and escapes the characters that are special in HTML and JSON.
 //
 //go:noinline
 func (e *encoder) text(s string) {
@@ -59,14 +59,14 @@ type feed struct {
 	debug   bool // never set
 }
 
-// send is what the server is for.
+// send is the useful work of the server.
 //
 //go:noinline
 func (f *feed) send(o *order) {
 	f.sent += len(f.encoder.encode(o))
 }
 
-// trace is the third problem: it encodes the order before it looks whether anybody wants to see it.
+// trace is the third problem: it encodes the order before it checks whether debugging is on.
 //
 //go:noinline
 func (f *feed) trace(what string, o *order) {
@@ -76,8 +76,8 @@ func (f *feed) trace(what string, o *order) {
 	}
 }
 
-// publisher sends orders as fast as it can. That there are more of its kind, and of intakes, than processors is
-// the fourth problem: they wait for one another most of the time.
+// publisher sends orders as fast as it can. The fourth problem: there are more publishers and intakes than processors, so
+// they wait for one another most of the time.
 func publisher() {
 	var f feed
 	o := newOrder(1)

@@ -11,8 +11,8 @@ const blockSize = 256 << 10 // bytes of the journal that are written at a time
 
 // A journal collects orders and writes them to a slow disk, block by block.
 //
-// The first problem: flush holds the lock, which every worker needs, for as long as the disk takes. It would be
-// enough to hold it while one block is exchanged for the next.
+// The first problem: flush holds the lock, which every worker needs, while the disk writes. It should hold the lock only
+// while it exchanges one block for the next.
 type journal struct {
 	mu   sync.Mutex
 	disk *os.File
@@ -29,7 +29,7 @@ func openJournal() (*journal, error) {
 	return &journal{disk: w, buf: make([]byte, blockSize)}, nil
 }
 
-// add puts an order into the block that is written next.
+// add appends an order to the block that flush writes next.
 //
 //go:noinline
 func (j *journal) add(o *order) {
@@ -44,13 +44,13 @@ func (j *journal) add(o *order) {
 func (j *journal) flush() {
 	j.mu.Lock()
 	if _, err := j.disk.Write(j.buf); err != nil {
-		panic(err) // the other end is in this process
+		panic(err) // can't happen: the other end is in this process
 	}
 	j.used = 0
 	j.mu.Unlock()
 }
 
-// flusher writes what there is, again and again.
+// flusher writes block after block.
 //
 //go:noinline
 func flusher(j *journal) {

@@ -6,8 +6,8 @@ const backlog = 2000 // orders in a queue
 
 // A queue is a list of orders, the oldest first.
 //
-// The second problem: push and size walk the whole list, so that work grows with the square of the backlog. With
-// the list's end and length kept, both would take no time at all.
+// The second problem: push and size walk the whole list, so that the work grows with the square of the backlog. If the
+// queue stored its end and its length, both would take hardly any time.
 type queue struct {
 	first *entry
 }
@@ -28,7 +28,7 @@ func (q *queue) push(o *order) {
 	*at = &entry{order: o}
 }
 
-// pop takes the oldest order out, if there is one.
+// pop removes the oldest order, if there is one, and returns it.
 //
 //go:noinline
 func (q *queue) pop() *order {

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// recordFlags say what to record, and how.
+// recordFlags are the flags of record: what to record, and how.
 type recordFlags struct {
 	outputs    outputs
 	pid        int
@@ -67,7 +67,7 @@ cpprof samples less often than --rate says if it would otherwise exceed --max-ov
 	return c
 }
 
-// check finds calls that make no sense.
+// check returns an error if the flags and arguments don't fit together.
 func (f *recordFlags) check(c *cobra.Command, args []string) error {
 	attach := c.Flags().Changed("pid")
 	switch {
@@ -83,7 +83,7 @@ func (f *recordFlags) check(c *cobra.Command, args []string) error {
 	return f.samplerFlags.check(c)
 }
 
-// follows reports whether not the command itself is to be recorded, but what it becomes or starts.
+// follows reports whether record leaves out the command itself, and records the programs that it becomes or starts.
 func (f *recordFlags) follows(program string, args []string) bool {
 	if f.child != "" {
 		return true

@@ -10,15 +10,16 @@ import (
 	"github.com/cpprof/cpprof/sampler"
 )
 
-// A targetLog takes what a launched program writes while the Analyzer has the terminal.
+// A targetLog is the file for the output of a launched program while the Analyzer uses the terminal.
 type targetLog struct {
 	*os.File
-	path string // at which the file is now
+	path string // the file's present path
 }
 
-// aside returns what a launched program has in place of the terminal: no input, and a file for its output. Errors that go
-// elsewhere still do. The program is launched before there is a recording; moveInto puts the file there.
-func (f *recordFlags) aside(t terminal, command []string) (terminal, *targetLog, error) {
+// redirectTarget returns what a launched program gets in place of the terminal: no input, and a file for its output. Its
+// errors go to the file only if they would go to the terminal. The program starts before the recording exists; moveInto
+// moves the file into the recording later.
+func (f *recordFlags) redirectTarget(t terminal, command []string) (terminal, *targetLog, error) {
 	if len(command) == 0 {
 		if f.child != "" || f.followExec {
 			return t, nil, errFollowed
@@ -32,8 +33,8 @@ func (f *recordFlags) aside(t terminal, command []string) (terminal, *targetLog,
 	if f.follows(program, command[1:]) || f.followExec {
 		return t, nil, errFollowed
 	}
-	f.outputs.given = f.outputs.base(program) // the date may be another one later
-	if err := f.outputs.settle(program); err != nil {
+	f.outputs.given = f.outputs.base(program) // fixed now, since the date in it changes
+	if err := f.outputs.check(program); err != nil {
 		return t, nil, err
 	}
 	file, err := os.CreateTemp(filepath.Dir(f.outputs.given), ".cpprof-output-*")
@@ -47,7 +48,7 @@ func (f *recordFlags) aside(t terminal, command []string) (terminal, *targetLog,
 	return t, &targetLog{file, file.Name()}, nil
 }
 
-// moveInto moves the file into a recording. Where the system does not move an open file, it stays where it is.
+// moveInto moves the file into a recording. If the system can't move an open file, the file stays where it is.
 func (l *targetLog) moveInto(recording string) {
 	if l == nil {
 		return
@@ -60,7 +61,7 @@ func (l *targetLog) moveInto(recording string) {
 
 var errFollowed = errors.New("--view shows one program, and can't follow others: leave --view out, or record the program itself")
 
-// close says where the output is, or removes the file if there is none.
+// close prints where the output is, or removes the file if it is empty.
 func (l *targetLog) close(t terminal) {
 	if l == nil {
 		return

@@ -10,14 +10,14 @@ import (
 
 // A backend is a way to read a target.
 type backend struct {
-	rate float64 // samples a second, unless something else is asked for
+	rate float64 // samples per second, if --rate is not given
 
-	// open makes ready to record programs of an executable, before one is launched: what comes back attaches to a
-	// process that runs it.
+	// open prepares to record an executable before it is launched. The attacher that it returns attaches to a process
+	// that runs the executable.
 	open func(path string) (attach func(*sampler.Process) (sampler.Backend, error), err error)
 }
 
-// backends are those of this platform, by name.
+// backends holds the backends of this platform, by name.
 var backends = map[string]backend{
 	delve.Name: {rate: sampler.DefaultRate, open: func(path string) (func(*sampler.Process) (sampler.Backend, error), error) {
 		b, err := delve.Load(path)

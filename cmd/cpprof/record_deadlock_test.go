@@ -33,8 +33,8 @@ func (u *until) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// A deadlock is told of while it is recorded, with both stacks, and is in the recording.
-func TestRecordTellsOfADeadlock(t *testing.T) {
+// record prints a deadlock as soon as it occurs, with both stacks, and the recording has it, too.
+func TestRecordPrintsADeadlock(t *testing.T) {
 	target := fixture.Start(t, fixture.BuildOnce(t, "deadlock"))
 	needsTracing(t, target.Pid())
 	ctx, stop := context.WithCancel(t.Context())

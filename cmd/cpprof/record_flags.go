@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// samplerFlags say how a program is sampled.
+// samplerFlags are the flags that say how to sample a program.
 type samplerFlags struct {
 	backend                     string
 	jitter, maxOverhead, maxCPU shareFlag
@@ -30,10 +30,10 @@ func addBackend(c *cobra.Command, name *string) {
 	completeWords(c, "backend", backendNames()...)
 }
 
-// check finds flags that make no sense, and completes the options.
+// check returns an error if a flag has an impossible value, and completes the options.
 func (f *samplerFlags) check(c *cobra.Command) error {
 	if f.options.Rate == 0 && c.Flags().Changed("rate") {
-		return errors.New("--rate 0: give the number of samples a second")
+		return errors.New("--rate 0: give the number of samples per second")
 	}
 	f.options.Jitter, f.options.MaxOverhead, f.options.MaxCPU = f.jitter.float(), f.maxOverhead.float(), f.maxCPU.float()
 	f.options.Yield = !c.Flags().Changed("max-cpu")
@@ -50,12 +50,12 @@ func (f *samplerFlags) check(c *cobra.Command) error {
 func findBackend(name string) (backend, error) {
 	b, ok := backends[name]
 	if !ok {
-		return backend{}, fmt.Errorf("--backend %s: there is no such backend: %s", name, strings.Join(backendNames(), ", "))
+		return backend{}, fmt.Errorf("--backend %s: no such backend: want one of %s", name, strings.Join(backendNames(), ", "))
 	}
 	return b, nil
 }
 
-// defaultRates lists the rates of the backends, the default one's first.
+// defaultRates lists the default rates of the backends, beginning with the default backend.
 func defaultRates() string {
 	list := fmt.Sprint(backends[defaultBackend].rate)
 	for _, name := range backendNames() {

@@ -18,7 +18,7 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// matcher chooses programs by --child.
+// matcher returns a function that reports whether --child selects a program, or nil if --child is not given.
 func (f *recordFlags) matcher() func(string) bool {
 	if f.child == "" {
 		return nil
@@ -29,7 +29,7 @@ func (f *recordFlags) matcher() func(string) bool {
 	}
 }
 
-// A recordRun is one call of record, and says how it goes.
+// A recordRun is one run of the command record. It prints the progress.
 type recordRun struct {
 	f       *recordFlags
 	signals *signals
@@ -37,16 +37,16 @@ type recordRun struct {
 
 	mu      sync.Mutex
 	say     *narrator
-	newest  int    // process, whose progress is shown
-	made    int    // recordings
-	largest string // of them
-	samples int64  // in that
+	newest  int    // the process whose progress is shown
+	made    int    // number of recordings
+	largest string // the recording with most samples
+	samples int64  // number of samples in it
 }
 
-// programs records the programs that the root becomes and starts, each into a recording of its own; began is when an
-// earlier recording did.
+// programs records the programs that the root becomes and starts, each into its own recording. If there is an earlier
+// recording, began is the time at which it began.
 func (r *recordRun) programs(ctx context.Context, o sampler.FollowOptions, began time.Time) error {
-	r.tell("waiting for the program to record; Ctrl-C ends that")
+	r.announce("waiting for a program to record; Ctrl-C ends the wait")
 	programs, err := sampler.RecordPrograms(ctx, r.root, sampler.ProgramsOptions{
 		Follow: o, FollowExec: r.f.followExec, Options: r.f.options, Began: began, Attach: r.attach,
 		Found: func(p *sampler.Process) sampler.ProgramRecording {
@@ -56,7 +56,7 @@ func (r *recordRun) programs(ctx context.Context, o sampler.FollowOptions, began
 	if err != nil {
 		return err
 	}
-	r.await(ctx)
+	r.awaitInterrupted(ctx)
 	return r.conclude(ctx, programs)
 }
 
@@ -72,7 +72,7 @@ func (r *recordRun) attach(p *sampler.Process) (sampler.Backend, error) {
 	return r.signals.suspendable(b), nil
 }
 
-// A programRecording is one of those that recordRun.programs makes.
+// A programRecording is one of the recordings that recordRun.programs makes.
 type programRecording struct {
 	r    *recordRun
 	p    *sampler.Process
@@ -81,7 +81,7 @@ type programRecording struct {
 
 // Open creates the file, and makes this recording the one whose progress is shown.
 func (g *programRecording) Open(h sampledata.Header) (sampledata.Sink, error) {
-	g.r.tell("following to %s (process %d), into %s; Ctrl-C ends the recording", g.p.Name, g.p.PID, g.file)
+	g.r.announce("recording %s (process %d) into %s; Ctrl-C ends the recording", g.p.Name, g.p.PID, g.file)
 	g.r.mu.Lock()
 	g.r.newest = g.p.PID
 	g.r.mu.Unlock()
@@ -92,7 +92,7 @@ func (g *programRecording) Open(h sampledata.Header) (sampledata.Sink, error) {
 	})
 }
 
-// Progress shows how the newest of the recordings goes.
+// Progress shows the progress if this recording is the newest.
 func (g *programRecording) Progress(progress sampler.Progress) {
 	g.r.mu.Lock()
 	defer g.r.mu.Unlock()
@@ -101,7 +101,7 @@ func (g *programRecording) Progress(progress sampler.Progress) {
 	}
 }
 
-// Ended says what became of the recording; one without samples is removed.
+// Ended prints a summary of the recording, or removes the recording if it has no samples.
 func (g *programRecording) Ended(result sampler.Result) error {
 	r := g.r
 	r.mu.Lock()
@@ -112,7 +112,7 @@ func (g *programRecording) Ended(result sampler.Result) error {
 	}
 	became := becameOf(g.p, result.End)
 	if result.End.Cause == sampledata.EndInterrupted && r.root.Launched && r.signals.fromTerminal() {
-		became = "interrupted" // as the program is, too, which may take a moment to end
+		became = "interrupted" // the program got the same Ctrl-C, and may take a moment to end
 	}
 	fmt.Fprintf(r.say.out, "cpprof: recorded %s (process %d) into %s: %s in %s: %s\n", filepath.Base(g.p.Name), g.p.PID, g.file,
 		achieved(result.Progress), result.Elapsed.Round(time.Millisecond), became)
@@ -121,17 +121,17 @@ func (g *programRecording) Ended(result sampler.Result) error {
 		r.largest, r.samples = g.file, result.Samples
 	}
 	if result.End.Cause == sampledata.EndExec && !r.f.followExec {
-		r.say.execs()
+		r.say.suggestFollowExec()
 	}
 	return nil
 }
 
-// Failed says why there is less than a whole recording.
+// Failed prints why the recording is missing or incomplete.
 func (g *programRecording) Failed(err error) {
-	g.r.tell("not recorded: %v", sampler.AttachError(g.p.PID, err))
+	g.r.announce("not recorded: %v", sampler.AttachError(g.p.PID, err))
 }
 
-// Dropped frees the file's name, and says what went wrong.
+// Dropped frees the file's name, and prints the error if there is one.
 func (g *programRecording) Dropped(err error) {
 	g.r.f.outputs.release(g.file)
 	if err != nil {
@@ -139,13 +139,13 @@ func (g *programRecording) Dropped(err error) {
 	}
 }
 
-// execs says how to go on with a program that was executed in place of a recorded one.
-func (n *narrator) execs() {
-	fmt.Fprintln(n.out, "cpprof: add --follow-exec to go on with the program that it executed")
+// suggestFollowExec prints how to record a program that has replaced a recorded one (exec).
+func (n *narrator) suggestFollowExec() {
+	fmt.Fprintln(n.out, "cpprof: add --follow-exec to record the program that it executed, too")
 }
 
-// tell says something to a person who watches.
-func (r *recordRun) tell(format string, args ...any) {
+// announce prints a message, but only on a terminal.
+func (r *recordRun) announce(format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.say.live {
@@ -154,48 +154,48 @@ func (r *recordRun) tell(format string, args ...any) {
 	}
 }
 
-// conclude says what to do next, or why there is no recording.
+// conclude prints what to do next, or why there is no recording.
 func (r *recordRun) conclude(ctx context.Context, programs sampler.Programs) error {
 	if r.made > 0 {
 		if programs.Err != nil {
 			fmt.Fprintf(r.say.out, "cpprof: not recorded: %v\n", programs.Err)
 		}
 		if len(programs.Brief) > 0 {
-			fmt.Fprintf(r.say.out, "cpprof: ended before a first sample: %s\n", listed(programs.Brief))
+			fmt.Fprintf(r.say.out, "cpprof: ended before the first sample: %s\n", listed(programs.Brief))
 		}
 		if r.largest != "" {
 			fmt.Fprintf(r.say.out, "cpprof: next: cpprof report %s\n", words.Shell(r.largest))
 		}
 		return nil
 	}
-	fmt.Fprintf(r.say.out, "cpprof: %v\n", r.nothing(ctx, programs))
-	r.say.goesOn(r.root)
-	if status := handOn(r.root); status != nil {
+	fmt.Fprintf(r.say.out, "cpprof: %v\n", r.nothingRecorded(ctx, programs))
+	r.say.stillRunning(r.root)
+	if status := exitStatus(r.root); status != nil {
 		return status
 	}
 	return &statusError{exitFailed}
 }
 
-// nothing says why nothing was recorded, and what to do about it.
-func (r *recordRun) nothing(ctx context.Context, programs sampler.Programs) error {
+// nothingRecorded returns an error that says why nothing was recorded, and what to do about it.
+func (r *recordRun) nothingRecorded(ctx context.Context, programs sampler.Programs) error {
 	switch {
 	case programs.Err != nil:
 		return programs.Err
 	case len(programs.Brief) > 0:
-		return fmt.Errorf("nothing was recorded: %s ended before a first sample", listed(programs.Brief))
+		return fmt.Errorf("nothing was recorded: %s ended before the first sample", listed(programs.Brief))
 	case ctx.Err() != nil:
-		return errors.New("nothing was recorded: interrupted before a Go program was there to be recorded")
+		return errors.New("nothing was recorded: interrupted before a Go program started")
 	case r.f.child != "" && len(programs.Seen) > 0:
-		return fmt.Errorf("nothing was recorded: no program matched --child %s: these ran: %s", r.f.child, listed(programs.Seen))
+		return fmt.Errorf("nothing was recorded: no program matched --child %s; these ran: %s", r.f.child, listed(programs.Seen))
 	case slices.Contains(programs.Seen, "go"):
-		return errors.New("nothing was recorded: the go command ran no program, or one for a few milliseconds only: " +
+		return errors.New("nothing was recorded: the go command ran no program, or only one that lived for a few milliseconds: " +
 			"a cached test result runs nothing (add -count=1); to record the go command itself, add --child go")
 	}
 	return fmt.Errorf("nothing was recorded: %s started no Go program that lived for more than a few milliseconds: "+
-		"check the command, or attach with -p PID to what it leaves running", filepath.Base(r.root.Name))
+		"check the command, or use -p PID to attach to a program that it leaves running", filepath.Base(r.root.Name))
 }
 
-// listed joins some names, each once.
+// listed returns the sorted names as a list, each once, and shortens a long list.
 func listed(list []string) string {
 	const most = 8
 	list = slices.Compact(slices.Sorted(slices.Values(list)))
@@ -205,7 +205,7 @@ func listed(list []string) string {
 	return strings.Join(list, ", ")
 }
 
-// create makes the file of a recording, and returns the sink that fills it and reports deadlocks as soon as they stand.
+// create creates the file of a recording, and returns the sink that writes it and reports each deadlock as soon as it occurs.
 func (f *recordFlags) create(file string, h sampledata.Header, deadlock func(locks.Deadlock)) (sampledata.Sink, error) {
 	h.Sampler = f.options.Settings(version(), f.backend)
 	w, err := f.outputs.create(file, h)

@@ -17,8 +17,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A waiter ends, with status 5, when the last of the files exists that it is called with; for each of the others it
-// executes itself. A test of its packages ends when the file STOP exists.
+// A waiter gets files as arguments, and waits for them one after the other. When one exists, it executes itself; after the
+// last one, it ends with status 5. A test of its packages ends when the file STOP exists.
 var waiterModule = map[string]string{
 	"go.mod": "module example.com/waiter\n\ngo 1.21\n",
 	"main.go": `package main
@@ -103,10 +103,10 @@ func makeWaiter(t *testing.T) (dir, program, stop string) {
 	return dir, program, newStop(t)
 }
 
-// newStop sets STOP to a file that doesn't exist. At the end of the test it does, so that nothing waits for it for ever.
+// newStop sets STOP to a file that doesn't exist yet. It is created at the end of the test, so that no waiter stays.
 func newStop(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "cpprof-stop-") // not the test's own folder, which is removed too early for a waiter to see it
+	dir, err := os.MkdirTemp("", "cpprof-stop-") // the test's own folder would be removed before a waiter sees the file
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,15 +138,15 @@ func (r *recorder) sampled(t *testing.T, file string) {
 	}
 }
 
-// What a command starts or becomes is recorded in place of the command, whose status is handed on.
+// A program that a command starts or becomes is recorded instead of the command. cpprof ends with the command's status.
 func TestRecordFollows(t *testing.T) {
 	dir, program, _ := makeWaiter(t)
 	for _, c := range []struct {
 		name    string
 		command []string
 		status  int
-		program string // whose name is in the recording
-		calls   string // a function that its stacks have
+		program string // the program that the recording names
+		calls   string // a function in its stacks
 	}{
 		{"go test", []string{"go", "-C", dir, "test", "-count=1", "./one"}, 0, "one.test", "example.com/waiter/one.TestWaits"},
 		{"go run", []string{"go", "-C", dir, "run", ".", "$STOP"}, 1, "waiter", "main.main"},
@@ -182,7 +182,7 @@ func TestRecordFollows(t *testing.T) {
 	}
 }
 
-// Several programs give several recordings.
+// Several programs are recorded into several recordings.
 func TestRecordFollowsSeveral(t *testing.T) {
 	dir, _, stop := makeWaiter(t)
 	r := startRecording(t, "--", "go", "-C", dir, "test", "-count=1", "-p", "2", "./one", "./two")
@@ -204,7 +204,7 @@ func TestRecordFollowsSeveral(t *testing.T) {
 	}
 }
 
-// A pattern chooses, also programs that would not be recorded otherwise, and below a process that runs.
+// --child chooses programs by a pattern: also the go command, and also among the children of a running process.
 func TestRecordChild(t *testing.T) {
 	dir, program, stop := makeWaiter(t)
 	other := filepath.Join(t.TempDir(), "other")
@@ -242,7 +242,7 @@ func TestRecordChild(t *testing.T) {
 	})
 }
 
-// A program that executes itself again and again is recorded each time, where that is asked for.
+// With --follow-exec, a program that executes itself several times is recorded each time.
 func TestRecordFollowsExec(t *testing.T) {
 	_, program, stop := makeWaiter(t)
 	for name, prefix := range map[string]string{"launched": "", "started by a shell": "sh -c"} {
@@ -283,7 +283,7 @@ func TestRecordFollowsExec(t *testing.T) {
 	}
 }
 
-// A signal to the whole group, as Ctrl-C at a terminal is, leaves a complete recording.
+// A signal to the whole process group, as Ctrl-C at a terminal sends it, leaves a complete recording.
 func TestRecordFollowedInterrupt(t *testing.T) {
 	dir, _, _ := makeWaiter(t)
 	r := &recorder{file: filepath.Join(t.TempDir(), "run.cpprof")}
@@ -301,7 +301,7 @@ func TestRecordFollowedInterrupt(t *testing.T) {
 	}
 }
 
-// Where nothing can be recorded, the reason is told, and the command's own failure is not hidden.
+// If nothing can be recorded, cpprof says why, and does not hide the command's own failure.
 func TestRecordFollowsNothing(t *testing.T) {
 	dir, _, stop := makeWaiter(t)
 	for _, c := range []struct {
@@ -327,7 +327,7 @@ func TestRecordFollowsNothing(t *testing.T) {
 	}
 }
 
-// Who gives the process of a shell or of go run is told which one is meant.
+// If -p names the process of a shell or of go run, the message names the program that was probably meant.
 func TestWrongProcess(t *testing.T) {
 	dir, program, stop := makeWaiter(t)
 	t.Run("shell", func(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// If a recording fails, cpprof says so, stays for the program that it launched, and hands on its status. A program that ends
-// well does not make the failure a success.
+// If a recording fails, cpprof says so, waits for the program that it launched, and ends with its status. If the program
+// ends with status 0, cpprof still fails.
 func TestRecordStaysForTheProgram(t *testing.T) {
 	program := fixture.BuildOnce(t, "lifecycle")
 	for mode, want := range map[string]int{"quit": 7, "end": exitFailed} {
@@ -25,7 +25,7 @@ func TestRecordStaysForTheProgram(t *testing.T) {
 				t.Fatal(err)
 			}
 			r.says(t, "was removed or moved while the recording was made")
-			r.says(t, fmt.Sprintf("the launched program goes on as process %d, and is not recorded", launched))
+			r.says(t, fmt.Sprintf("the launched program continues as process %d, and is not recorded", launched))
 			if r.ended() {
 				t.Fatal("cpprof has ended")
 			}
@@ -38,14 +38,14 @@ func TestRecordStaysForTheProgram(t *testing.T) {
 	}
 }
 
-// says waits until cpprof has said something on its standard error.
+// says waits until cpprof has written a text to its standard error.
 func (r *recorder) says(t *testing.T, text string) {
 	t.Helper()
 	await(t, "cpprof says "+text, func() bool { return strings.Contains(r.stderr.String(), text) })
 }
 
 func TestRecordOnAFullDisk(t *testing.T) {
-	cpprof := filepath.Join(t.TempDir(), "cpprof") // its name says what the test binary is to be
+	cpprof := filepath.Join(t.TempDir(), "cpprof") // under this name the test binary runs as cpprof
 	if err := os.Symlink(self(t).Path, cpprof); err != nil {
 		t.Fatal(err)
 	}
@@ -65,8 +65,8 @@ func TestRecordOnAFullDisk(t *testing.T) {
 	}
 	r.says(t, "no space left on device")
 	var launched int
-	r.says(t, "goes on as process")
-	_, rest, _ := strings.Cut(r.stderr.String(), "goes on as process ")
+	r.says(t, "continues as process")
+	_, rest, _ := strings.Cut(r.stderr.String(), "continues as process ")
 	if _, err := fmt.Sscanf(rest, "%d", &launched); err != nil {
 		t.Fatal(err)
 	}

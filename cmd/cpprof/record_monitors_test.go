@@ -14,7 +14,7 @@ import (
 	"github.com/cpprof/cpprof/internal/fixture"
 )
 
-// With each backend, what the program uses of the processor and of memory is recorded beside its stacks.
+// With each backend, the recording has the program's processor time and memory beside its stacks.
 func TestRecordMonitors(t *testing.T) {
 	for _, backend := range backendNames() {
 		t.Run(backend, func(t *testing.T) {
@@ -32,7 +32,7 @@ func TestRecordMonitors(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for n := len(r.recording(t).Samples) + 2; len(r.recording(t).Samples) < n; { // so one began after the line came
+			for n := len(r.recording(t).Samples) + 2; len(r.recording(t).Samples) < n; { // so that one of them began after the line was printed
 				time.Sleep(20 * time.Millisecond)
 			}
 			if err := r.Process.Signal(os.Interrupt); err != nil {
@@ -56,7 +56,7 @@ func TestRecordMonitors(t *testing.T) {
 				}
 			}
 			if cpu := last["process.cpu"]; cpu < used-20e6 || first["process.cpu"] > cpu-400e6 {
-				t.Errorf("processor time goes from %v to %v ns, where the program says that it used %v", first["process.cpu"], cpu, used)
+				t.Errorf("processor time goes from %v to %v ns, but the program says that it used %v", first["process.cpu"], cpu, used)
 			}
 			if from, to := first["process.resident"], last["process.resident"]; from < 1<<19 || to < from+60<<20 {
 				t.Errorf("resident memory goes from %v to %v bytes, want 64 MiB more", from, to)

@@ -12,11 +12,11 @@ import (
 	"github.com/cpprof/cpprof/sampler"
 )
 
-// A narrator tells how a recording goes: a line that is renewed on a terminal, and a summary.
+// A narrator prints how a recording goes: on a terminal a progress line that it updates, and at the end a summary.
 type narrator struct {
 	out    io.Writer
 	live   bool // out is a terminal
-	shown  bool // the line stands there
+	shown  bool // the progress line is on the screen
 	latest time.Time
 }
 
@@ -28,7 +28,7 @@ func (n *narrator) begin(p *sampler.Process, file string) {
 	}
 }
 
-// progress renews the line a few times a second.
+// progress updates the line a few times per second.
 func (n *narrator) progress(p sampler.Progress) {
 	if !n.live || time.Since(n.latest) < 200*time.Millisecond {
 		return
@@ -37,7 +37,7 @@ func (n *narrator) progress(p sampler.Progress) {
 	fmt.Fprintf(n.out, "\r\x1b[K%s  %s", p.Elapsed.Round(100*time.Millisecond), achieved(p))
 }
 
-// achieved is what a progress line and the summary share.
+// achieved returns the text that a progress line and the summary have in common.
 func achieved(p sampler.Progress) string {
 	s := fmt.Sprintf("%s (%.1f/s)  %s  %.2f%% halted", report.Counted(p.Samples, "sample"), p.Rate(), report.Counted(p.Goroutines, "goroutine"),
 		100*p.HaltedShare())
@@ -47,13 +47,13 @@ func achieved(p sampler.Progress) string {
 	return s
 }
 
-// deadlock tells of goroutines that will never go on.
+// deadlock prints a warning of goroutines that will never continue.
 func (n *narrator) deadlock(p *sampler.Process, d locks.Deadlock) {
 	n.clear()
 	fmt.Fprintf(n.out, "cpprof: DEADLOCK in %s (process %d):\n%s", p.Name, p.PID, report.Deadlock(&d))
 }
 
-// clear takes the progress line away.
+// clear removes the progress line.
 func (n *narrator) clear() {
 	if n.shown {
 		fmt.Fprint(n.out, "\r\x1b[K")
@@ -61,7 +61,7 @@ func (n *narrator) clear() {
 	n.shown = false
 }
 
-// end says what was recorded, what became of the target, and what to do next.
+// end prints what was recorded, what became of the target, and what to do next.
 func (n *narrator) end(p *sampler.Process, file string, r sampler.Result) {
 	fmt.Fprintf(n.out, "cpprof: recorded %s in %s: %s\n", achieved(r.Progress), r.Elapsed.Round(time.Millisecond), becameOf(p, r.End))
 	if r.Samples == 0 {
@@ -86,7 +86,7 @@ func (n *narrator) heldBack(r sampler.Result) {
 		r.Bound.Cost.Round(10*time.Microsecond), what, r.Bound.Flag, 100*r.Bound.Share, r.Bound.Flag)
 }
 
-// becameOf says why a recording ended, and whether the target goes on.
+// becameOf returns a text that says why a recording ended, and whether the target is still running.
 func becameOf(p *sampler.Process, end sampledata.End) string {
 	switch end.Cause {
 	case sampledata.EndExited, sampledata.EndKilled, sampledata.EndExec, sampledata.EndFailed:

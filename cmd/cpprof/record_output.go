@@ -14,21 +14,21 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// outputs name the recordings that one call makes: as -o says, or after the program and the date; more than one of the same
-// name are numbered, run.cpprof, run.2.cpprof, and so on.
+// outputs names the recordings that one call makes: as -o says, or after the program and the date. If several would have the
+// same name, they are numbered: run.cpprof, run.2.cpprof, and so on.
 type outputs struct {
-	given string // by -o
-	force bool   // to replace what is there
+	given string // the name that -o gives, or ""
+	force bool   // replace a recording that exists
 
 	mu    sync.Mutex
 	taken map[string]bool
 }
 
-// settle sees that a recording of a program can be written, before anything is done to one.
-func (o *outputs) settle(program string) error {
+// check returns an error if the recording of a program can't be written. It is called before the program is touched.
+func (o *outputs) check(program string) error {
 	name := o.base(program)
 	if _, err := os.Lstat(name); err == nil && !o.force {
-		return fmt.Errorf("%s is already there: give another name with -o, or replace it with --force", name)
+		return fmt.Errorf("%s already exists: give another name with -o, or replace it with --force", name)
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -37,11 +37,11 @@ func (o *outputs) settle(program string) error {
 			return fmt.Errorf("there is no folder %s to write the recording into: give another name with -o", parent)
 		}
 	}
-	return o.try(name)
+	return o.tryToCreate(name)
 }
 
-// try makes a recording's folder, and takes it away again.
-func (o *outputs) try(name string) error {
+// tryToCreate creates a recording's folder, and removes it again.
+func (o *outputs) tryToCreate(name string) error {
 	if o.force {
 		if _, err := os.Lstat(name); err == nil {
 			return sampledata.Replaceable(name)
@@ -60,7 +60,7 @@ func (o *outputs) base(program string) string {
 	return strings.TrimSuffix(filepath.Base(program), ".exe") + time.Now().Format("-20060102-150405") + ".cpprof"
 }
 
-// claim gives a name that is free.
+// claim returns a name that is free, and reserves it.
 func (o *outputs) claim(program string) string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -95,7 +95,7 @@ func (o *outputs) release(name string) {
 	delete(o.taken, name)
 }
 
-// discard takes away a recording that was made and says nothing, and frees its name.
+// discard removes a recording that has no samples, and frees its name.
 func (o *outputs) discard(name string) error {
 	defer o.release(name)
 	return os.RemoveAll(name)

@@ -12,13 +12,13 @@ import (
 	"github.com/cpprof/cpprof/sampler"
 )
 
-// record makes one recording, or several where programs are followed.
+// record makes one recording, or several if it also records the programs that a command starts or becomes.
 func record(ctx context.Context, t terminal, f *recordFlags, command []string) error {
 	ctx, signals := watchSignals(ctx)
 	defer signals.stop()
 	target, err := openTarget(t, f, command)
 	if err != nil {
-		return signals.stay(ctx, t, f, target.Process, err)
+		return signals.fail(ctx, t, f, target.Process, err)
 	}
 	defer target.Release()
 	r := &recordRun{f: f, say: newNarrator(t), signals: signals, root: target.Process}
@@ -28,22 +28,22 @@ func record(ctx context.Context, t terminal, f *recordFlags, command []string) e
 		err = r.first(ctx, target.backend)
 	}
 	if err != nil {
-		return signals.stay(ctx, t, f, target.Process, err)
+		return signals.fail(ctx, t, f, target.Process, err)
 	}
 	if !target.Launched {
 		return nil
 	}
-	return handOn(target.Process)
+	return exitStatus(target.Process)
 }
 
-// A target is a process that is there.
+// A target is a process that exists, and the way to record it.
 type target struct {
 	*sampler.Process
-	backend sampler.Backend // nil where not the process itself is to be recorded, but what it becomes or starts
+	backend sampler.Backend // nil if only the programs that the process becomes or starts are to be recorded
 }
 
-// openTarget finds or launches the target, and attaches to it. What can fail is tried before anything is launched; a program
-// that was launched all the same is returned with the error.
+// openTarget finds or launches the target, and attaches to it. It checks as much as it can before it launches a program. If
+// it fails after that, it returns the program with the error.
 func openTarget(t terminal, f *recordFlags, command []string) (target, error) {
 	if len(command) == 0 {
 		return f.running(t)
@@ -52,7 +52,7 @@ func openTarget(t terminal, f *recordFlags, command []string) (target, error) {
 	if err != nil {
 		return target{}, err
 	}
-	if err := f.outputs.settle(program); err != nil {
+	if err := f.outputs.check(program); err != nil {
 		return target{}, err
 	}
 	var attach attacher
@@ -81,24 +81,24 @@ func openTarget(t terminal, f *recordFlags, command []string) (target, error) {
 	return target{p, b}, nil
 }
 
-// running is the process that -p names.
+// running returns the process that -p names, as a target.
 func (f *recordFlags) running(t terminal) (target, error) {
 	if f.child == "" {
-		p, b, err := attachTo(t, f.pid, f.backend, f.outputs.settle)
+		p, b, err := attachTo(t, f.pid, f.backend, f.outputs.check)
 		return target{p, b}, err
 	}
 	p, err := sampler.Find(f.pid)
 	if err != nil {
 		return target{}, err
 	}
-	if err := f.outputs.settle(p.Name); err != nil {
+	if err := f.outputs.check(p.Name); err != nil {
 		p.Release()
 		return target{}, err
 	}
 	return target{Process: p}, nil
 }
 
-// first records the process itself, and then, if that is asked for, the programs that it executes.
+// first records the process itself and then, with --follow-exec, the programs that it executes.
 func (r *recordRun) first(ctx context.Context, b sampler.Backend) error {
 	p := r.root
 	file := r.f.outputs.claim(p.Name)
@@ -113,16 +113,16 @@ func (r *recordRun) first(ctx context.Context, b sampler.Backend) error {
 	r.say.end(p, file, result)
 	switch {
 	case result.End.Cause == sampledata.EndExec && !r.f.followExec:
-		r.say.execs()
+		r.say.suggestFollowExec()
 	case result.End.Cause == sampledata.EndExec:
 		r.made = 1
 		return r.programs(ctx, sampler.FollowOptions{Match: func(string) bool { return true }}, began)
 	}
-	r.await(ctx)
+	r.awaitInterrupted(ctx)
 	return nil
 }
 
-// record writes the recording of a process that a backend is attached to, and says how it goes.
+// record writes the recording of a process that a backend is attached to, and prints the progress.
 func (f *recordFlags) record(ctx context.Context, p *sampler.Process, b sampler.Backend, file string, say *narrator) (sampler.Result, error) {
 	sink, err := f.create(file, b.Header(), func(d locks.Deadlock) { say.deadlock(p, d) })
 	if err != nil {
@@ -134,46 +134,47 @@ func (f *recordFlags) record(ctx context.Context, p *sampler.Process, b sampler.
 	return sampler.Record(ctx, p, b, sink, o)
 }
 
-// await waits for a launched program to end that has got the same Ctrl-C at the terminal.
-func (r *recordRun) await(ctx context.Context) {
+// awaitInterrupted waits until a launched program ends, if it got the same Ctrl-C from the terminal as cpprof.
+func (r *recordRun) awaitInterrupted(ctx context.Context) {
 	if r.root.Launched && r.signals.fromTerminal() {
 		r.root.Wait(context.WithoutCancel(ctx))
 	}
 }
 
-// stay says why there is no recording, or not all of one. If the program was launched, cpprof stands for it, whatever becomes
-// of the recording: stay waits for its end, as long as the recording was to last and unless cpprof itself is to end, and
-// hands on its status. If that is 0, the status is that of the failure.
-func (s *signals) stay(ctx context.Context, t terminal, f *recordFlags, p *sampler.Process, failure error) error {
+// fail ends a recording that failed. For a launched program, cpprof stays and ends with the program's exit status, as if the
+// recording had worked: fail prints the failure, and waits for the program's end, but not longer than --duration or until
+// cpprof is interrupted. If the program's status is 0, the result is the status of the failure. Otherwise fail returns the
+// failure as it is.
+func (s *signals) fail(ctx context.Context, t terminal, f *recordFlags, p *sampler.Process, failure error) error {
 	var status *statusError
 	if p == nil || !p.Launched || errors.As(failure, &status) {
 		return failure
 	}
 	fmt.Fprintf(t.err, "cpprof: %v\n", failure)
-	newNarrator(t).goesOn(p)
+	newNarrator(t).stillRunning(p)
 	if limit := f.options.Duration; limit > 0 {
 		limited, stop := context.WithTimeout(ctx, limit)
 		defer stop()
 		ctx = limited
 	}
 	if _, err := p.Wait(ctx); err != nil && s.fromTerminal() {
-		p.Wait(context.WithoutCancel(ctx)) // it has got the same Ctrl-C
+		p.Wait(context.WithoutCancel(ctx)) // the program got the same Ctrl-C
 	}
-	if err := handOn(p); err != nil {
+	if err := exitStatus(p); err != nil {
 		return err
 	}
 	return &statusError{exitFailed}
 }
 
-// goesOn says that a launched program runs without being recorded, if it does.
-func (n *narrator) goesOn(p *sampler.Process) {
+// stillRunning prints that a launched program continues unrecorded, if it does.
+func (n *narrator) stillRunning(p *sampler.Process) {
 	if p.Launched && !p.HasEnded() {
-		fmt.Fprintf(n.out, "cpprof: the launched program goes on as process %d, and is not recorded\n", p.PID)
+		fmt.Fprintf(n.out, "cpprof: the launched program continues as process %d, and is not recorded\n", p.PID)
 	}
 }
 
-// handOn ends cpprof with the status of a launched program that has ended.
-func handOn(p *sampler.Process) error {
+// exitStatus returns the status of a launched program as cpprof's own, or nil if that is 0 or the program still runs.
+func exitStatus(p *sampler.Process) error {
 	if !p.HasEnded() {
 		return nil
 	}

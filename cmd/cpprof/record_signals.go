@@ -13,9 +13,9 @@ import (
 	"github.com/cpprof/cpprof/sampler"
 )
 
-// signals are those that come while a recording is made: the first that asks for the end ends the recording, the second
-// ends cpprof. A signal that was ignored when cpprof started (nohup, for one) stays ignored, by cpprof and by the programs
-// that it launches.
+// signals handles the signals that arrive while cpprof records. The first one that asks for the end ends the recording, the
+// second one ends cpprof. A signal that was ignored when cpprof started (as nohup does) stays ignored, by cpprof and by the
+// programs that it launches.
 type signals struct {
 	interrupt atomic.Bool
 	stop      func()
@@ -41,7 +41,7 @@ func watchSignals(ctx context.Context) (context.Context, *signals) {
 	return ctx, s
 }
 
-// notify relays those of the signals that were not ignored when this process started.
+// notify relays the signals that were not ignored when this process started.
 func notify(c chan<- os.Signal, all []os.Signal) {
 	var handled []os.Signal
 	for _, sig := range all {
@@ -49,7 +49,7 @@ func notify(c chan<- os.Signal, all []os.Signal) {
 			handled = append(handled, sig)
 		}
 	}
-	if len(handled) > 0 { // else it would be asked for all signals
+	if len(handled) > 0 { // signal.Notify without a list would relay all signals
 		signal.Notify(c, handled...)
 	}
 }
@@ -67,7 +67,7 @@ func (s *signals) watch(ends, suspends <-chan os.Signal, done <-chan struct{}, c
 				if n, ok := sig.(syscall.Signal); ok {
 					status = 128 + int(n)
 				}
-				os.Exit(status) // a target that is halted right now is let go by the system
+				os.Exit(status) // if a target is halted right now, the system resumes it
 			}
 			first = false
 			s.interrupt.Store(sig == os.Interrupt || sig == syscall.SIGQUIT)
@@ -76,8 +76,9 @@ func (s *signals) watch(ends, suspends <-chan os.Signal, done <-chan struct{}, c
 	}
 }
 
-// suspend stops this process, as Ctrl-Z asks for. A target must not stand meanwhile, so nothing of it may be traced: no
-// halt is under way, and what earlier ones have left is let go first. If that fails, this process does not stop.
+// suspend stops this process, as Ctrl-Z asks for. The target must run on meanwhile, so no thread of it may be traced:
+// suspend waits for the end of a halt, and first releases what earlier halts have left. If that fails, this process
+// does not stop.
 func (s *signals) suspend(more <-chan os.Signal) {
 	s.halting.Lock()
 	defer s.halting.Unlock()
@@ -88,17 +89,17 @@ func (s *signals) suspend(more <-chan os.Signal) {
 		}
 	}
 	select {
-	case <-more: // it asks for the same: a write to the terminal is tried, and refused, again and again
+	case <-more: // a repetition: each refused write to the terminal sends the signal again
 	default:
 	}
 	suspend()
 }
 
-// fromTerminal holds if the interruption was, as far as can be known, Ctrl-C or Ctrl-\ at the terminal that cpprof and a program
-// that it launched are in the foreground of: the program has got it, too.
+// fromTerminal reports whether, as far as is known, the interruption was Ctrl-C or Ctrl-\ at a terminal that has cpprof in its
+// foreground. A program that cpprof launched got the same signal then.
 func (s *signals) fromTerminal() bool { return s.interrupt.Load() && inForeground() }
 
-// suspendable is a backend whose target does not stand while this process is suspended (Ctrl-Z).
+// suspendable returns a backend whose target runs on while this process is suspended (Ctrl-Z).
 func (s *signals) suspendable(b sampler.Backend) sampler.Backend {
 	s.halting.Lock()
 	defer s.halting.Unlock()

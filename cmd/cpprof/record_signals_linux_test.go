@@ -17,8 +17,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// While cpprof is suspended (Ctrl-Z), no thread of its target stands, also not one that was in the kernel when it was to
-// be halted. It goes on recording when it is continued.
+// While cpprof is suspended (Ctrl-Z), every thread of its target runs on, even one that was in the kernel when cpprof wanted
+// to halt it. When cpprof is continued, it records again.
 func TestRecordSuspended(t *testing.T) {
 	const suspensions = 40
 	target := fixture.Start(t, fixture.BuildOnce(t, "fsync"), t.TempDir())
@@ -30,7 +30,7 @@ func TestRecordSuspended(t *testing.T) {
 			if traced := tracedThreads(target.Pid()); traced != "" {
 				t.Fatalf("threads of the target are traced while cpprof is suspended:\n%s", traced)
 			}
-			time.Sleep(2 * time.Millisecond) // in which a thread that is owed a stop would come to it
+			time.Sleep(2 * time.Millisecond) // time for a thread with a pending stop to reach it
 		}
 		r.Process.Signal(syscall.SIGCONT)
 		time.Sleep(time.Duration(rand.IntN(30)) * time.Millisecond)
@@ -77,7 +77,7 @@ func tracedThreads(pid int) string {
 	return traced.String()
 }
 
-// Under nohup, the hang-up of the terminal ends neither cpprof nor the program that it launched. The same holds for the
+// Under nohup, the hang-up of the terminal ends neither cpprof nor the program that it launched. The same is true for the
 // other signals that were ignored when cpprof started.
 func TestRecordKeepsIgnoredSignals(t *testing.T) {
 	program := fixture.BuildOnce(t, "lifecycle")
@@ -87,7 +87,7 @@ func TestRecordKeepsIgnoredSignals(t *testing.T) {
 	}
 	defer out.Close()
 	file := filepath.Join(t.TempDir(), "run.cpprof")
-	cpprof := filepath.Join(t.TempDir(), "cpprof") // its name says what the test binary is to be
+	cpprof := filepath.Join(t.TempDir(), "cpprof") // under this name the test binary runs as cpprof
 	if err := os.Symlink(self(t).Path, cpprof); err != nil {
 		t.Fatal(err)
 	}

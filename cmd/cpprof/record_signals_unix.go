@@ -11,15 +11,15 @@ import (
 )
 
 var (
-	// endSignals end a recording. SIGQUIT (Ctrl-\) is one of them, so that its second one, not its first, ends cpprof.
+	// endSignals end a recording. SIGQUIT (Ctrl-\) is among them, so that only a second one ends cpprof.
 	endSignals = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}
 
 	// suspendSignals stop this process until it is continued: Ctrl-Z, and the use of the terminal from the background.
 	suspendSignals = []os.Signal{syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU}
 )
 
-// ignored returns the signals that were ignored when this process started, as a set of bits. Handling a signal changes that, so
-// it is read first of all.
+// ignored returns the signals that were ignored when this process started, as a set of bits. To handle a signal changes
+// the set, so it is read before any signal is handled.
 var ignored = sync.OnceValue(ignoredSignals)
 
 func ignoredAtStart(sig os.Signal) bool {
@@ -27,7 +27,7 @@ func ignoredAtStart(sig os.Signal) bool {
 	return ok && ignored()>>(n-1)&1 != 0
 }
 
-// inForeground holds where this process's group is the one that the terminal's keys send signals to.
+// inForeground reports whether the terminal's keys send signals to the group of this process.
 func inForeground() bool {
 	tty, err := os.Open("/dev/tty")
 	if err != nil {

@@ -25,7 +25,7 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// self is a command that runs cpprof itself (see TestMain), in a process of its own.
+// self returns a command that runs cpprof (see TestMain) in a process of its own.
 func self(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	exe, err := os.Executable()
@@ -34,18 +34,18 @@ func self(t *testing.T, args ...string) *exec.Cmd {
 	}
 	cmd := exec.Command(exe, args...)
 	cmd.Args[0] = "cpprof"
-	cmd.WaitDelay = time.Second // a launched target that goes on has our pipes
+	cmd.WaitDelay = time.Second // a launched target that continues keeps our pipes open
 	return cmd
 }
 
-// A recorder is a cpprof that records.
+// A recorder is a cpprof process that records.
 type recorder struct {
 	*exec.Cmd
 	file   string
 	stderr written
 }
 
-// A written is what a process has written so far. It can be read while the process writes.
+// A written holds the output of a process so far. It can be read while the process writes.
 type written struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -63,7 +63,7 @@ func (w *written) String() string {
 	return w.text.String()
 }
 
-// startRecording starts cpprof record and waits until a first sample is on disk.
+// startRecording starts cpprof record and waits until the first sample is on disk.
 func startRecording(t *testing.T, args ...string) *recorder {
 	t.Helper()
 	r := &recorder{file: filepath.Join(t.TempDir(), "run.cpprof")}
@@ -88,13 +88,13 @@ func startRecording(t *testing.T, args ...string) *recorder {
 	}
 }
 
-// ended says whether the process is waiting to be collected.
+// ended reports whether the process has ended (and is gone, or a zombie).
 func (r *recorder) ended() bool {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", r.Process.Pid))
 	return err != nil || bytes.Contains(b, []byte(") Z "))
 }
 
-// recording opens what was recorded; it has to be complete unless torn is allowed.
+// recording opens the recording.
 func (r *recorder) recording(t *testing.T) *sampledata.Recording {
 	t.Helper()
 	rec, err := sampledata.Open(r.file)
@@ -119,7 +119,7 @@ func (r *recorder) finish(t *testing.T, status int, cause sampledata.EndCause) {
 	}
 }
 
-// TestRecordEnds ends recordings in all ways: each is complete, and a target that is still there goes on.
+// TestRecordEnds ends recordings in all ways: each is complete, and a target that has not ended continues.
 func TestRecordEnds(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the tests' targets need Linux")
@@ -215,7 +215,7 @@ func testLaunchedEnds(t *testing.T, program, backend string) {
 	}
 }
 
-// The bounds that are asked for, and those that nobody asked for, are in the recording.
+// The recording has the bounds that the flags set, and the default bounds.
 func TestRecordBounds(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the tests' targets need Linux")
@@ -245,7 +245,7 @@ func TestRecordBounds(t *testing.T) {
 	}
 }
 
-// A bound on processor time that was asked for is kept to as it is; else it is less on a busy machine.
+// cpprof keeps exactly to a bound on processor time that is given; without one, it uses less on a busy machine.
 func TestYieldFlag(t *testing.T) {
 	for _, args := range [][]string{nil, {"--rate", "50"}, {"--max-cpu", "5%"}, {"--max-cpu", "0"}} {
 		var f samplerFlags
@@ -263,7 +263,7 @@ func TestYieldFlag(t *testing.T) {
 	}
 }
 
-// launchRecording launches lifecycle under a recorder, and gives the target's output.
+// launchRecording launches lifecycle under a recorder, and returns the target's output.
 func launchRecording(t *testing.T, program string, args ...string) (*recorder, io.Reader) {
 	t.Helper()
 	out, in, err := os.Pipe()
@@ -299,7 +299,7 @@ func launchRecording(t *testing.T, program string, args ...string) (*recorder, i
 	}
 }
 
-// writeForeign copies a program, and makes it one for another processor as far as its header says.
+// writeForeign copies a program, and marks the copy in its header as one for another processor.
 func writeForeign(t *testing.T, program, to string) {
 	t.Helper()
 	text, err := os.ReadFile(program)
@@ -313,7 +313,7 @@ func writeForeign(t *testing.T, program, to string) {
 	}
 }
 
-// What can't be recorded is refused in one line that says why, and what to do.
+// If a program can't be recorded, one line says why, and what to do.
 func TestRecordRefuses(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the messages are Linux's")
@@ -362,7 +362,7 @@ func TestRecordRefuses(t *testing.T) {
 		{[]string{"--", "sleep", "0.1"}, exitFailed, "nothing was recorded: sleep started no Go program"},
 		{[]string{"--child", "server", "--", stripped, "exit", "0"}, exitFailed, "nothing was recorded"},
 		{[]string{"--backend", "delve", "--", stripped, "wait"}, exitFailed, "has no symbols: build it without"},
-		{[]string{"-o", dir, "--", stripped, "wait"}, exitFailed, "already there: give another name"},
+		{[]string{"-o", dir, "--", stripped, "wait"}, exitFailed, "already exists: give another name"},
 		{[]string{"-o", filepath.Join(dir, "no/such/folder"), "--", stripped, "wait"}, exitFailed, "there is no folder"},
 	} {
 		cmd := self(t, append([]string{"record"}, c.args...)...)
@@ -377,7 +377,7 @@ func TestRecordRefuses(t *testing.T) {
 	}
 }
 
-// A process that another one traces is refused, and the other one named.
+// A process that another process traces can't be recorded; the error names the tracer.
 func TestRecordTraced(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("ptrace is Linux's")

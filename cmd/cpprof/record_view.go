@@ -15,29 +15,29 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// recordView makes one recording while the Analyzer shows it grow. When a person leaves the Analyzer, the recording ends,
-// and so does a launched program, as by Ctrl-C without --view.
+// recordView makes one recording, and meanwhile shows it in the Analyzer. When a person leaves the Analyzer, the recording
+// ends. A launched program ends, too, as with Ctrl-C if --view is not given.
 func recordView(ctx context.Context, t terminal, f *recordFlags, command []string) error {
 	if !t.isScreen() {
-		return usagef("--view needs a terminal: leave it out, and look at the recording with 'cpprof report'")
+		return usagef("--view needs a terminal: leave it out, and read the recording with 'cpprof report'")
 	}
 	ctx, signals := watchSignals(ctx)
 	defer signals.stop()
-	aside, log, err := f.aside(t, command)
+	aside, log, err := f.redirectTarget(t, command)
 	if err != nil {
 		return err
 	}
 	defer log.close(t)
 	target, err := openTarget(aside, f, command)
 	if err != nil {
-		return signals.stay(ctx, t, f, target.Process, err)
+		return signals.fail(ctx, t, f, target.Process, err)
 	}
 	defer target.Release()
 	target.backend = signals.suspendable(target.backend)
 	defer target.backend.Close()
-	g, err := f.grow(ctx, target)
+	g, err := f.startRecording(ctx, target)
 	if err != nil {
-		return signals.stay(ctx, t, f, target.Process, err)
+		return signals.fail(ctx, t, f, target.Process, err)
 	}
 	log.moveInto(g.file)
 	showErr := g.show(ctx, t, log)
@@ -49,20 +49,20 @@ func recordView(ctx context.Context, t terminal, f *recordFlags, command []strin
 		endLaunched(ctx, t, target.Process)
 	}
 	if err = errors.Join(err, showErr); err != nil {
-		return signals.stay(ctx, t, f, target.Process, err)
+		return signals.fail(ctx, t, f, target.Process, err)
 	}
 	say := newNarrator(t)
-	for _, d := range g.found() {
+	for _, d := range g.deadlocksSoFar() {
 		say.deadlock(target.Process, d)
 	}
 	say.end(target.Process, g.file, result)
 	if !target.Launched {
 		return nil
 	}
-	return handOn(target.Process)
+	return exitStatus(target.Process)
 }
 
-// A growing recording is written into its files, and kept in memory to be looked at.
+// A growing recording is written to its files, and kept in memory for the Analyzer.
 type growing struct {
 	file  string
 	live  *sampledata.Builder
@@ -72,14 +72,14 @@ type growing struct {
 	mu        sync.Mutex
 	deadlocks []locks.Deadlock
 
-	// What became of it, once ended is closed.
+	// The outcome; valid after ended is closed.
 	result sampler.Result
 	err    error
 	became string
 }
 
-// grow begins to record.
-func (f *recordFlags) grow(ctx context.Context, target target) (*growing, error) {
+// startRecording records in a goroutine of its own.
+func (f *recordFlags) startRecording(ctx context.Context, target target) (*growing, error) {
 	file := f.outputs.claim(target.Name)
 	h := target.backend.Header()
 	h.Sampler = f.options.Settings(version(), f.backend)
@@ -91,28 +91,28 @@ func (f *recordFlags) grow(ctx context.Context, target target) (*growing, error)
 	ctx, g.stop = context.WithCancel(ctx)
 	go func() {
 		defer close(g.ended)
-		sink := locks.Watch(sampledata.Tee(w, g.live), views.Options{}, g.find)
+		sink := locks.Watch(sampledata.Tee(w, g.live), views.Options{}, g.addDeadlock)
 		g.result, g.err = sampler.Record(ctx, target.Process, target.backend, sink, f.options)
 		g.became = outcome(target.Process, g.result, g.err)
 	}()
 	return g, nil
 }
 
-// find keeps a deadlock.
-func (g *growing) find(d locks.Deadlock) {
+// addDeadlock stores a deadlock.
+func (g *growing) addDeadlock(d locks.Deadlock) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.deadlocks = append(g.deadlocks, d)
 }
 
-// found gives the deadlocks so far.
-func (g *growing) found() []locks.Deadlock {
+// deadlocksSoFar returns the deadlocks that were found so far.
+func (g *growing) deadlocksSoFar() []locks.Deadlock {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.deadlocks
 }
 
-// outcome says to somebody in the Analyzer why the recording has ended.
+// outcome returns a text that says, to a person in the Analyzer, why the recording has ended.
 func outcome(p *sampler.Process, r sampler.Result, err error) string {
 	if err != nil {
 		return err.Error()
@@ -131,7 +131,7 @@ func outcome(p *sampler.Process, r sampler.Result, err error) string {
 	return text
 }
 
-// end ends the recording, if nothing has yet, and waits until it is on the disk.
+// end ends the recording, if it hasn't ended yet, and waits until it is written.
 func (g *growing) end() (sampler.Result, error) {
 	g.stop()
 	<-g.ended
@@ -149,14 +149,14 @@ func (g *growing) show(ctx context.Context, t terminal, log *targetLog) error {
 	if s.options, err = f.viewOptions(s.config); err != nil {
 		return err
 	}
-	live := &tui.Live{Recording: g.live.Recording, Ended: g.ended, Outcome: func() string { return g.became }, Deadlocks: g.found}
+	live := &tui.Live{Recording: g.live.Recording, Ended: g.ended, Outcome: func() string { return g.became }, Deadlocks: g.deadlocksSoFar}
 	if log != nil {
 		live.Note = "the program's output: " + log.path
 	}
 	return f.analyze(ctx, t, s, tui.Options{Live: live})
 }
 
-// endLaunched asks a launched program to end, as Ctrl-C would have without the Analyzer, and waits for it.
+// endLaunched interrupts a launched program, as Ctrl-C would do without the Analyzer, and waits for its end.
 func endLaunched(ctx context.Context, t terminal, p *sampler.Process) {
 	select {
 	case <-p.Done():
@@ -171,7 +171,7 @@ func endLaunched(ctx context.Context, t terminal, p *sampler.Process) {
 	patient, stop := context.WithTimeout(ctx, usual)
 	defer stop()
 	if _, err := p.Wait(patient); err != nil && ctx.Err() == nil {
-		fmt.Fprintf(t.err, "cpprof: waiting for process %d to end, which was interrupted; Ctrl-C leaves it alone\n", p.PID)
+		fmt.Fprintf(t.err, "cpprof: process %d was interrupted: waiting for its end; Ctrl-C ends the wait\n", p.PID)
 		_, _ = p.Wait(ctx)
 	}
 }

@@ -21,7 +21,7 @@ func TestRecordView(t *testing.T) {
 	mutex, lifecycle := fixture.BuildOnce(t, "mutex"), fixture.BuildOnce(t, "lifecycle")
 	needsTracing(t, fixture.Start(t, mutex).Pid())
 	program := fixture.Cpprof(t)
-	// begin records with a view in a folder, and says the status afterwards.
+	// begin runs record --view in a new folder, and prints the status afterwards.
 	begin := func(t *testing.T, args string) (*pane, string) {
 		folder := t.TempDir()
 		return newPane(t, folder, fmt.Sprintf(`%s record --view -o run.cpprof %s; echo "status $?"; sleep 600`, program, args)), folder
@@ -66,13 +66,13 @@ func finished(t *testing.T, folder string) *sampledata.Recording {
 	return r
 }
 
-// The program ends while it is looked at: the Analyzer stays and says so; its status is handed on. What the program writes
-// is not on the screen, but in a file that is named.
+// The program ends while the Analyzer shows it: the Analyzer stays and says so, and cpprof ends with the program's status.
+// The program's output is not on the screen, but in a file that cpprof names.
 func viewUntilTheProgramEnds(t *testing.T, p *pane, folder string) {
 	screen := p.waits(`● recording; q ends it; the program's output: run\.cpprof/Output`)
 	p.waits(`go:main\.tick`)
 	if strings.Contains(screen, "....") {
-		t.Errorf("the program writes on the screen:\n%s", screen)
+		t.Errorf("the program's output is on the screen:\n%s", screen)
 	}
 	growing, err := sampledata.Open(filepath.Join(folder, "run.cpprof"))
 	if err != nil {
@@ -97,8 +97,8 @@ func viewUntilTheProgramEnds(t *testing.T, p *pane, folder string) {
 	}
 }
 
-// Who leaves the Analyzer ends the recording, and the program that was launched, as Ctrl-C would. What was opened meanwhile
-// is kept with the recording.
+// Leaving the Analyzer ends the recording and the launched program, as Ctrl-C would. The open windows are saved with the
+// recording.
 func viewAndLeave(t *testing.T, p *pane, folder string) {
 	p.waits(`go:main\.worker$`)
 	p.keys("Enter", "d")
@@ -115,7 +115,7 @@ func viewAndLeave(t *testing.T, p *pane, folder string) {
 	}
 }
 
-// A program that was there before goes on.
+// A program that record only attached to continues.
 func viewAttached(t *testing.T, p *pane, folder string) {
 	p.waits(`go:main\.tick`)
 	p.keys("q")
@@ -152,7 +152,7 @@ func TestRecordViewRefuses(t *testing.T) {
 	}
 }
 
-// What the Analyzer was left with is there again, unless a person wants to begin anew; and it can be read as text.
+// The Analyzer restores its windows, unless --fresh is given; 'report --session' prints them as text.
 func TestViewIsRestored(t *testing.T) {
 	folder, program := recordingOfBob(t), fixture.Cpprof(t)
 	view := program + " view bob.cpprof"
@@ -175,7 +175,7 @@ func TestViewIsRestored(t *testing.T) {
 	p.waits(`(?s)^ 0\.800   120      \.\.:MONITOR$.*^Server View`)
 }
 
-// A deadlock is told of as soon as it stands, and is among the locks; it is told of once more in the end.
+// The Analyzer reports a deadlock as soon as it occurs, and lists it among the locks; cpprof prints it again at the end.
 func viewADeadlock(t *testing.T, p *pane) {
 	p.waits(`DEADLOCK of goroutines [0-9]+, [0-9]+, each waiting for a lock of the next; L shows it`)
 	p.waits(`● recording; q ends it; 1 DEADLOCK \(key L\)`)

@@ -14,7 +14,7 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// TestRegressionOfAProcess records a program without and with a copy under a lock, and finds the copy first.
+// TestRegressionOfAProcess records a program without and with a copy under a lock. find lists the copy first.
 func TestRegressionOfAProcess(t *testing.T) {
 	if testing.Short() || runtime.GOOS != "linux" {
 		t.Skip("records for several seconds, and the tests' targets need Linux")

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// reportFlags say how a view is refined and shown.
+// reportFlags are the flags that say how to refine and show a view.
 type reportFlags struct {
 	viewFlags
 	against string
@@ -20,7 +20,7 @@ type reportFlags struct {
 	minCost shareFlag
 	json    bool
 	color   string
-	kept    bool // what a session kept
+	kept    bool // show the windows of the saved session
 }
 
 func newReportCommand(t terminal) *cobra.Command {
@@ -32,7 +32,7 @@ func newReportCommand(t terminal) *cobra.Command {
 
 --server is the Server View: CPU time, as a share of all processors. --thread CLASS is the Thread
 View: all time of the goroutines of a class, as a share of their lives. Without either, report
-prints a first look: the classes, and both views of what stands out.
+prints an overview: the classes, the Server View, and the Thread View of one class.
 
 --down, --extended, --up and --prune refine the view in the order in which they are given. In a
 call path, 'A B' is an immediate call of B by A, and 'A ..B' a call at any depth; * is the root of
@@ -42,7 +42,7 @@ the view, @name an aspect, and :RUN :LOAD :PRIO :MONITOR :WAIT are typed time.`,
   cpprof report run.cpprof --thread go:main.worker --down '*' --down '* main.worker'
   cpprof report new.cpprof --against old.cpprof --thread main.worker --auto
   cpprof report xprof run.cpprof --server --min-cum 1%`,
-		GroupID:           groupLook,
+		GroupID:           groupShow,
 		Args:              oneRecording,
 		ValidArgsFunction: completeRecording,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -62,10 +62,10 @@ the view, @name an aspect, and :RUN :LOAD :PRIO :MONITOR :WAIT are typed time.`,
 		kind  refine.Kind
 		usage string
 	}{
-		{refine.KindDown, "what `path` calls immediately"},
-		{refine.KindExtended, "what `path` leads to, at any depth"},
-		{refine.KindUp, "who calls P2 within P1, for the `paths` 'P1 | P2'"},
-		{refine.KindPrune, "keep only stacks for which an `expression` of paths, and, or, not holds"},
+		{refine.KindDown, "show what `path` calls immediately"},
+		{refine.KindExtended, "show what `path` leads to, at any depth"},
+		{refine.KindUp, "show who calls P2 within P1, for the `paths` 'P1 | P2'"},
+		{refine.KindPrune, "keep only stacks for which an `expression` of paths, and, or, not is true"},
 	} {
 		flags.Var(&stepFlag{s.kind, &f.steps}, s.kind.String(), s.usage)
 		_ = c.RegisterFlagCompletionFunc(s.kind.String(), f.completePath)
@@ -79,7 +79,7 @@ the view, @name an aspect, and :RUN :LOAD :PRIO :MONITOR :WAIT are typed time.`,
 	return c
 }
 
-// addThreshold adds the flags that say which entries are shown.
+// addThreshold adds the flags that choose which entries to show.
 func (f *reportFlags) addThreshold(c *cobra.Command) {
 	f.minHits.other = "a share of the whole is --min-cost"
 	addHits(c.Flags(), &f.minHits, "min-hits", "show entries of at least this `number` of hits (default: as cpprof.yaml says, or 10)")
@@ -117,7 +117,7 @@ func (f *reportFlags) run(t terminal, path string) error {
 		if len(f.steps) > 0 || f.json {
 			return f.needView(path)
 		}
-		return firstLook(t, s, limit, color)
+		return overview(t, s, limit, color)
 	}
 	v, err := f.view(s)
 	if err != nil {
@@ -155,7 +155,7 @@ func (f *reportFlags) useColor(t terminal) (bool, error) {
 	return false, usagef("--color %q: want auto, always or never", f.color)
 }
 
-// threshold is what the flags say, else what the configuration says.
+// threshold returns the threshold of the flags or, if they are not given, of the configuration.
 func (f *reportFlags) threshold(c *config.Config) refine.Threshold {
 	if f.minHits.value == nil && f.minCost.value == nil {
 		return c.Threshold

@@ -9,7 +9,7 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// A pair are two recordings that are compared.
+// A pair is the two recordings of a comparison.
 type pair struct{ a, b *source }
 
 // openPair opens both recordings, each once.
@@ -53,7 +53,7 @@ func (f *viewFlags) comparedSubjects(path, against string) (a, b *subject, err e
 	return a, b, nil
 }
 
-// compare reports on what a view of two recordings costs in each.
+// compare reports the costs of a view in two recordings, side by side.
 func (f *reportFlags) compare(t terminal, path string, color bool) error {
 	all := !f.server && f.thread == ""
 	if all && (len(f.steps) > 0 || f.json) {
@@ -91,7 +91,7 @@ func (f *reportFlags) compare(t terminal, path string, color bool) error {
 	return nil
 }
 
-// comparison refines what was compared as the flags say.
+// comparison refines the compared views as the flags say.
 func (f *reportFlags) comparison(p pair, compared *views.Compared, limit refine.Threshold) (*report.Comparison, error) {
 	both, err := compared.Merge()
 	if err != nil {
@@ -106,8 +106,7 @@ func (f *reportFlags) comparison(p pair, compared *views.Compared, limit refine.
 	return c, nil
 }
 
-// compareAll shows what a person wants to see first of two recordings: the classes, the processors' time, and the class
-// that changed most.
+// compareAll prints the overview of two recordings: the classes, the processors' time, and the class that changed most.
 func (f *reportFlags) compareAll(t terminal, p pair, limit refine.Threshold, color bool) error {
 	classes, err := p.classes()
 	if err != nil {
@@ -133,7 +132,7 @@ func (f *reportFlags) compareAll(t terminal, p pair, limit refine.Threshold, col
 			return err
 		}
 		if i > 0 {
-			compared.Inlining = nil // the first one says it
+			compared.Inlining = nil // the first view has the same warning
 		}
 		c, err := auto.comparison(p, compared, limit)
 		if err != nil {

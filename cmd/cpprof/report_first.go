@@ -11,9 +11,9 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// firstLook shows what a person wants to see first: what was recorded, the classes, where the processors' time
-// goes, and what the class waits for that waits most for locks and processors; and says how to go on.
-func firstLook(t terminal, s *source, limit refine.Threshold, color bool) error {
+// overview prints what was recorded, the classes, where the processors' time goes, and the Thread View of the class that
+// waits most for locks and processors. It ends with commands to continue with.
+func overview(t terminal, s *source, limit refine.Threshold, color bool) error {
 	classes, err := views.Classes(s.recording, s.options)
 	if err != nil {
 		return err
@@ -37,7 +37,7 @@ func firstLook(t terminal, s *source, limit refine.Threshold, color bool) error 
 		return err
 	}
 	if n := len(classes) - len(shown); n > 0 {
-		fmt.Fprintf(t.out, "(%d of the runtime's own hardly did anything; 'cpprof classes %s' lists all)\n", n, words.Shell(s.path))
+		fmt.Fprintf(t.out, "(%d of the runtime's own classes did hardly anything; 'cpprof classes %s' lists all)\n", n, words.Shell(s.path))
 	}
 	server, err := s.serverView()
 	if err != nil {

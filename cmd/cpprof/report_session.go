@@ -15,10 +15,10 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// withSession are the flags that go with --session. A session has its own steps, span, accounting, and so on.
+// withSession lists the flags that may be combined with --session. A session has its own steps, span, accounting, and so on.
 var withSession = []string{"session", "json", "color", "config", "strict"}
 
-// replay shows the windows of the session that 'cpprof view' keeps beside a recording.
+// replay prints the windows of the session that 'cpprof view' saved beside a recording.
 func (f *reportFlags) replay(t terminal, flags *pflag.FlagSet, path string) error {
 	var others []string
 	flags.Visit(func(flag *pflag.Flag) {
@@ -27,7 +27,7 @@ func (f *reportFlags) replay(t terminal, flags *pflag.FlagSet, path string) erro
 		}
 	})
 	if len(others) > 0 {
-		return usagef("--session shows what 'cpprof view' was left with: it can't be had together with %s", strings.Join(others, ", "))
+		return usagef("--session prints the windows that 'cpprof view' saved: it can't be combined with %s", strings.Join(others, ", "))
 	}
 	color, err := f.useColor(t)
 	if err != nil {
@@ -38,7 +38,7 @@ func (f *reportFlags) replay(t terminal, flags *pflag.FlagSet, path string) erro
 		if _, err := f.recordingAt(path); err != nil {
 			return err
 		}
-		return fmt.Errorf("%s has no session yet: 'cpprof view %s' keeps one", path, words.Shell(path))
+		return fmt.Errorf("%s has no session yet: 'cpprof view %s' saves one", path, words.Shell(path))
 	}
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func (f *reportFlags) replay(t terminal, flags *pflag.FlagSet, path string) erro
 	return nil
 }
 
-// showWindow writes what one window shows, or says why it is left out.
+// showWindow writes the content of one window, or warns that it leaves the window out.
 func showWindow(t terminal, src *session.Source, w session.Window, asJSON bool) error {
 	r, err := w.Report(src)
 	var strict *missingError
@@ -79,7 +79,7 @@ func showWindow(t terminal, src *session.Source, w session.Window, asJSON bool) 
 		return err
 	}
 	var missing *session.MissingError
-	if errors.As(err, &missing) { // the other recording was there
+	if errors.As(err, &missing) { // the recording that it was compared with is gone
 		fmt.Fprintf(t.err, "cpprof: a window is left out: %v\n", err)
 		return nil
 	}
@@ -87,7 +87,7 @@ func showWindow(t terminal, src *session.Source, w session.Window, asJSON bool) 
 		err = fmt.Errorf("%s: %w", src.Path, err)
 	}
 	var unknown *views.UnknownClassError
-	if errors.As(err, &unknown) { // classes were made by another rule
+	if errors.As(err, &unknown) { // the session had another --class-by
 		fmt.Fprintf(t.err, "cpprof: a window is left out: %v\n", err)
 		return nil
 	}

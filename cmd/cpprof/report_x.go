@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// xFlags say what the reports of the arcflow paper show.
+// xFlags are the flags of xtree, xprof and xarc, the reports of the arcflow paper.
 type xFlags struct {
 	treeFlags
 	minCum  shareFlag
@@ -68,9 +68,9 @@ aspects: * stands for any text, and "re:" begins a regular expression.
 	}
 	f.addTree(c, t)
 	flags := c.Flags()
-	addShare(flags, &f.minCum, "min-cum", "0%", "leave out what has less than this `share` of the whole")
+	addShare(flags, &f.minCum, "min-cum", "0%", "leave out functions with less than this `share` of the whole")
 	flags.StringArrayVar(&f.names, "name", nil, "show functions that match a `pattern`, and in xtree their callers and callees (may be repeated)")
-	flags.IntVar(&f.depth, "depth", 0, "leave out what is deeper than this `number` of calls below the root; 0 for no limit")
+	flags.IntVar(&f.depth, "depth", 0, "leave out calls that are deeper than this `number` below the root; 0 for no limit")
 	flags.StringArrayVar(&f.metrics, "metric", nil, "show one of several metrics, by `name` (may be repeated; default all)")
 	flags.BoolVar(&f.json, "json", false, "print JSON")
 	return c
@@ -120,8 +120,8 @@ func (f *xFlags) options() (o report.XOptions, err error) {
 	return o, nil
 }
 
-// matches tells whether a name matches one of the patterns, and none that excludes. Where all exclude, the
-// others are kept.
+// matches reports whether a name matches one of the patterns, and no pattern that excludes. If all patterns exclude, every
+// other name matches.
 func matches(patterns []aspects.Pattern, name string) bool {
 	kept, included := false, false
 	for _, p := range patterns {
@@ -136,7 +136,7 @@ func matches(patterns []aspects.Pattern, name string) bool {
 	return kept || !included
 }
 
-// metricsOf gives the indexes of the metrics that are asked for.
+// metricsOf returns the indexes of the metrics that --metric names.
 func (f *xFlags) metricsOf(t *calltree.Tree) ([]int, error) {
 	var indexes []int
 	var names []string
@@ -151,7 +151,7 @@ func (f *xFlags) metricsOf(t *calltree.Tree) ([]int, error) {
 			}
 		}
 		if len(indexes) == before {
-			return nil, usagef("--metric %q: there are %s", want, strings.Join(names, ", "))
+			return nil, usagef("--metric %q: want one of %s", want, strings.Join(names, ", "))
 		}
 	}
 	return indexes, nil

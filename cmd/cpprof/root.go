@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Exit statuses (a launched target's own status is handed on by record).
+// Exit statuses. (record ends with the status of a program that it launched.)
 const (
 	exitFine   = 0
 	exitFailed = 1
@@ -21,17 +21,17 @@ const (
 	exitAbove  = 3 // find found more than --fail-above allows
 )
 
-// A terminal is where a command reads and writes, and what it is.
+// A terminal has a command's input and outputs, and their properties.
 type terminal struct {
 	in            io.Reader
 	out, err      io.Writer
 	inIsTerminal  bool
 	outIsTerminal bool
 	errIsTerminal bool
-	noColor       bool // the user's environment asks for none
+	noColor       bool // the environment asks for no colours
 }
 
-// A usageError is a call that says something else than a command takes.
+// A usageError is a mistake in the arguments of a command.
 type usageError struct{ err error }
 
 func (e *usageError) Error() string { return e.err.Error() }
@@ -41,12 +41,12 @@ func usagef(format string, args ...any) error {
 	return &usageError{fmt.Errorf(format, args...)}
 }
 
-// A statusError ends the program with a status of its own, and says nothing more.
+// A statusError ends the program with its status, without a message.
 type statusError struct{ status int }
 
 func (e *statusError) Error() string { return fmt.Sprintf("exit status %d", e.status) }
 
-// run carries out one command line and gives the exit status.
+// run executes one command line and returns the exit status.
 func run(ctx context.Context, args []string, t terminal) int {
 	root := newRootCommand(t)
 	root.SetArgs(args)
@@ -71,8 +71,8 @@ func newRootCommand(t terminal) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "cpprof COMMAND",
 		Short: "A call-path profiler for running Go programs",
-		Long: `cpprof shows why goroutines of a running Go program take so long: in which call path, doing or
-waiting for what, and because of whom. 'cpprof COMMAND --help' explains a command.`,
+		Long: `cpprof shows where the goroutines of a running Go program spend their time: in which call path,
+running or waiting for what, and who holds them up. 'cpprof COMMAND --help' explains a command.`,
 		Example:                    "  cpprof demo",
 		SilenceErrors:              true,
 		SuggestionsMinimumDistance: 2,
@@ -85,7 +85,7 @@ waiting for what, and because of whom. 'cpprof COMMAND --help' explains a comman
 	root.SetErr(t.err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{flagError(err)} })
 	root.SetUsageFunc(usage)
-	for _, title := range []string{groupRecord, groupLook, groupFind, groupFiles, groupMore} {
+	for _, title := range []string{groupRecord, groupShow, groupFind, groupFiles, groupMore} {
 		root.AddGroup(&cobra.Group{ID: title, Title: title})
 	}
 	root.SetCompletionCommandGroupID(groupMore)
@@ -131,13 +131,13 @@ func addCompletionHelp(root *cobra.Command) {
 		c.Example = examples[c.Name()]
 		for _, shell := range c.Commands() {
 			shell.Short = "Print the completion script for " + shell.Name()
-			shell.Long = "Run the first example to complete in this shell, the second one to complete in every new shell."
+			shell.Long = "The first example sets up completion in this shell, the second one in every new shell."
 			shell.Example = examples[shell.Name()]
 		}
 	}
 }
 
-// flagError says how a time is written to somebody who has not.
+// flagError adds to an error about a time how to write one.
 func flagError(err error) error {
 	var invalid *pflag.InvalidValueError
 	if !errors.As(err, &invalid) || invalid.GetFlag().Value.Type() != "duration" {
@@ -150,7 +150,7 @@ func flagError(err error) error {
 	return errors.New(strings.Replace(err.Error(), invalid.Unwrap().Error(), want, 1))
 }
 
-// knownCommand refuses a word that is no command, and says which one may have been meant.
+// knownCommand returns an error for a word that is not a command, and suggests similar commands.
 func knownCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -161,7 +161,7 @@ func knownCommand(c *cobra.Command, args []string) error {
 	return usagef("unknown command %q", args[0])
 }
 
-// usageArgs makes what an argument check finds a usage error.
+// usageArgs returns a check that turns the errors of another check into usage errors.
 func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if err := check(c, args); err != nil {
@@ -171,7 +171,7 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// oneRecording asks for the recording to read as the only argument.
+// oneRecording checks that the only argument is the recording to read.
 func oneRecording(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {
 		return usagef("want one recording, such as run.cpprof; got %d arguments", len(args))

@@ -15,8 +15,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"cpprof": main})
 }
 
-// TestScripts runs command lines as a person types them. Each script finds in its folder the recordings bob.cpprof, and
-// before.cpprof and after.cpprof, of a program with a regression.
+// TestScripts runs command lines as a person types them. The folder of each script has the recording bob.cpprof, and the
+// recordings before.cpprof and after.cpprof of a program with a regression.
 func TestScripts(t *testing.T) {
 	folder, err := filepath.Abs("testdata")
 	if err != nil {
@@ -37,16 +37,16 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// undumpFile makes a recording of its text twin.
-func undumpFile(twin, recording string) error {
-	r, err := interchange.ReadRecording(twin)
+// undumpFile makes a recording from a file with its text form.
+func undumpFile(text, recording string) error {
+	r, err := interchange.ReadRecording(text)
 	if err != nil {
 		return err
 	}
 	return r.Write(recording)
 }
 
-// truncate FILE cuts the last third off a file.
+// truncate removes the last third of a file. In a script: truncate FILE.
 func truncate(ts *testscript.TestScript, _ bool, args []string) {
 	name := ts.MkAbs(args[0])
 	info, err := os.Stat(name)
@@ -54,7 +54,7 @@ func truncate(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.Truncate(name, info.Size()*2/3))
 }
 
-// The exit status tells a wrong call from a failure.
+// The exit status distinguishes a wrong command line from a failure.
 func TestExitStatus(t *testing.T) {
 	for _, c := range []struct {
 		line string

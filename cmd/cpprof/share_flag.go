@@ -8,14 +8,14 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A shareFlag is the value of a flag that says how much of something is meant: a share of a whole, or a number of hits.
-// It is exact. A wrong one is an error of the flag set, which names the flag and what was typed.
+// A shareFlag is the value of a flag that is a share of a whole or a number of hits. It is exact. The flag set reports a
+// wrong value with the flag's name and the text.
 type shareFlag struct {
 	value *big.Rat // nil if the flag is not given and has no default
 	text  string   // as it was typed
 	read  func(string) (*big.Rat, error)
-	kind  string // what help calls the value
-	other string // the flag for somebody who means something else
+	kind  string // the name of the value in help
+	other string // added to errors: names the flag for the other kind of value
 }
 
 // addShare adds a flag that takes a share of a whole, at most 100 %.
@@ -58,11 +58,11 @@ func (f *shareFlag) Set(text string) error {
 func (f *shareFlag) String() string { return f.text }
 func (f *shareFlag) Type() string   { return f.kind }
 
-// float is the value for what computes with approximate numbers anyway.
+// float returns the approximate value.
 func (f *shareFlag) float() float64 {
 	x, _ := f.value.Float64()
 	return x
 }
 
-// percent is a default of another package as a flag takes it.
+// percent returns a default value of another package in the form that a flag takes.
 func percent(x float64) string { return share.Percent(new(big.Rat).SetFloat64(x)) }

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// What each flag makes of each text: the exact value, or what the error says it wants.
+// For each flag and text, the table has the exact value, or a part of the error.
 func TestShareFlags(t *testing.T) {
 	const (
 		atMost = "100% at most"
@@ -43,7 +43,7 @@ func TestShareFlags(t *testing.T) {
 		c.Flags().VisitAll(func(flag *pflag.Flag) {
 			if _, ok := flag.Value.(*shareFlag); !ok {
 				if wants[flag.Name] != nil {
-					t.Errorf("%s --%s is read in a way of its own", c.CommandPath(), flag.Name)
+					t.Errorf("%s --%s is not a shareFlag", c.CommandPath(), flag.Name)
 				}
 				return
 			}
@@ -84,7 +84,7 @@ func checkShareFlag(t *testing.T, c *cobra.Command, flag *pflag.Flag, text, want
 	*f = before
 }
 
-// A wrong share is a wrong call, before any file is opened or process touched.
+// A wrong share is a usage error, which comes before any file is opened or any process is touched.
 func TestWrongSharesAreUsageErrors(t *testing.T) {
 	refuses(t, []refusal{
 		{"report none.cpprof --server --min-hits 5%", exitUsage, `invalid argument "5%" for "--min-hits" flag: want a number of hits such as 10, not a share; a share of the whole is --min-cost`},

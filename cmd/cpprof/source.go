@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// viewFlags say which view of a recording a command is about.
+// viewFlags are the flags that choose a view of a recording.
 type viewFlags struct {
 	inputFlags
 	server bool
@@ -26,7 +26,7 @@ type viewFlags struct {
 	aspects                 []string
 }
 
-// addOptions adds the flags that every command over a recording's time takes.
+// addOptions adds the flags of every command that divides a recording's time.
 func (f *viewFlags) addOptions(c *cobra.Command, t terminal) {
 	f.addInput(c, t)
 	flags := c.Flags()
@@ -39,7 +39,7 @@ func (f *viewFlags) addOptions(c *cobra.Command, t terminal) {
 	completeWords(c, "class-by", "function", "site", "label:")
 }
 
-// addView adds the flags that choose a view and what its frames are.
+// addView adds the flags that choose a view and the kind of its frames.
 func (f *viewFlags) addView(c *cobra.Command, t terminal) {
 	f.addOptions(c, t)
 	flags := c.Flags()
@@ -78,7 +78,7 @@ func (f *viewFlags) completeClass(_ *cobra.Command, args []string, _ string) ([]
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// A source is a recording together with how it is to be looked at.
+// A source is a recording, with the configuration and options for its views.
 type source struct {
 	path      string
 	recording *sampledata.Recording
@@ -100,10 +100,10 @@ func (f *viewFlags) open(path string) (*source, error) {
 	return s, f.read(s, in)
 }
 
-// prepared checks the flags, and is a source that has everything but its recording.
+// prepared checks the flags, and returns a source that has everything except the recording.
 func (f *viewFlags) prepared() (*source, error) {
 	if f.server && f.thread != "" {
-		return nil, usagef("--server and --thread are two views: give one of them")
+		return nil, usagef("--server and --thread choose different views: give one of them")
 	}
 	s := new(source)
 	var err error
@@ -126,7 +126,7 @@ func (f *viewFlags) read(s *source, in *interchange.Input) (err error) {
 	return s.checkSpan()
 }
 
-// checkSpan refuses a span in which there are no samples.
+// checkSpan returns an error if the span has no samples.
 func (s *source) checkSpan() error {
 	if err := s.options.Span.Check(s.named()); err != nil {
 		return &usageError{err}
@@ -194,10 +194,10 @@ type view struct {
 	aspects *calltree.Membership
 }
 
-// view builds the one that the flags ask for.
+// view builds the view that the flags choose.
 func (f *viewFlags) view(s *source) (*view, error) { return s.view(f.maker()) }
 
-// maker makes the view that the flags ask for.
+// maker returns the function that makes the view that the flags choose.
 func (f *viewFlags) maker() views.Maker {
 	if f.server {
 		return views.Server

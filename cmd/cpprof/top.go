@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// topFlags say what to show of a running program, and how often.
+// topFlags are the flags of top: what to show of a running program, and how often.
 type topFlags struct {
 	pid      int
 	interval time.Duration
@@ -43,11 +43,11 @@ paths that take most processor time. The letters of a bar, and the percentages b
   M  MONITOR  waiting for a lock
   W  WAIT     waiting for anything else
 
-On a terminal, q or Ctrl-C ends it; elsewhere it prints one block after another. It keeps nothing:
-use 'cpprof record' to look closer.`,
+On a terminal, q or Ctrl-C ends it; elsewhere it prints one block after another. It saves nothing:
+for more detail, use 'cpprof record'.`,
 		Example: `  cpprof top -p 4711
   cpprof top -p 4711 -d 5s --window 30s
-  cpprof top -p 4711 -n 1 | cat                # one look`,
+  cpprof top -p 4711 -n 1 | cat                # print one block`,
 		GroupID: groupRecord,
 		Args:    usageArgs(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -70,7 +70,7 @@ use 'cpprof record' to look closer.`,
 	return c
 }
 
-// check finds flags that make no sense.
+// check returns an error if a flag has an impossible value.
 func (f *topFlags) check(c *cobra.Command) error {
 	if err := needPID(c); err != nil {
 		return err
@@ -90,7 +90,7 @@ func (f *topFlags) check(c *cobra.Command) error {
 	return f.samplerFlags.check(c)
 }
 
-// run attaches, and shows the program until something ends that.
+// run attaches to the program, and shows it until something ends top.
 func (f *topFlags) run(ctx context.Context, t terminal) error {
 	s := source{path: fmt.Sprintf("process %d", f.pid)}
 	var err error
@@ -126,7 +126,7 @@ func (f *topFlags) run(ctx context.Context, t terminal) error {
 	}
 	became := becameOf(p, end)
 	if end.Cause != sampledata.EndInterrupted {
-		became = fmt.Sprintf("process %d is there no more: %s", p.PID, became)
+		became = fmt.Sprintf("process %d has ended: %s", p.PID, became)
 	}
 	fmt.Fprintf(t.err, "cpprof: %s\n", became)
 	return nil
@@ -140,7 +140,7 @@ func suspendableAttach(s *signals, attach attacher, p *sampler.Process) (sampler
 	return s.suspendable(b), nil
 }
 
-// show renews the screen, and leaves it as it was before.
+// show updates the screen until the end, and then restores it.
 func (f *topFlags) show(ctx context.Context, t terminal, feed *sampler.Feed, s *source) error {
 	screen, err := openScreen(t)
 	if err != nil {

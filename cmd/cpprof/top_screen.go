@@ -10,19 +10,19 @@ import (
 	"golang.org/x/term"
 )
 
-// Control sequences that every terminal of today has (ECMA-48, and xterm's private modes).
+// Control sequences that every present terminal knows (ECMA-48, and xterm's private modes).
 const (
 	enterScreen = "\x1b[?1049h\x1b[?25l\x1b[?7l" // the alternate screen, no cursor, no wrapped lines
 	emptyScreen = "\x1b[H\x1b[J"
-	leaveScreen = emptyScreen + "\x1b[?7h\x1b[?25h\x1b[?1049l" // tmux would keep lines of a screen that has been resized
+	leaveScreen = emptyScreen + "\x1b[?7h\x1b[?25h\x1b[?1049l" // cleared first, since tmux keeps lines of a screen that was resized
 )
 
 // A screen shows a Top again and again: in place on a terminal, as one block after another elsewhere.
 type screen struct {
 	t       terminal
 	live    bool
-	blocks  int           // shown, where it isn't live
-	quit    chan struct{} // closed when a person wants to end it
+	blocks  int           // number of blocks printed, if not live
+	quit    chan struct{} // closed when a person presses q or Ctrl-C
 	restore func()
 }
 
@@ -47,7 +47,7 @@ func openScreen(t terminal) (*screen, error) {
 	return s, nil
 }
 
-// close gives the terminal back as it was.
+// close restores the terminal.
 func (s *screen) close() {
 	if s.live {
 		_, _ = io.WriteString(s.t.out, leaveScreen)
@@ -55,7 +55,7 @@ func (s *screen) close() {
 	s.restore()
 }
 
-// readKeys waits for q or Ctrl-C, which is no signal while keys are read one by one.
+// readKeys waits for q or Ctrl-C. While keys are read one by one, Ctrl-C is a key and sends no signal.
 func (s *screen) readKeys(keys io.Reader) {
 	const ctrlC = 3
 	var key [1]byte
@@ -70,7 +70,7 @@ func (s *screen) readKeys(keys io.Reader) {
 	}
 }
 
-// show shows what fits.
+// show shows as much of a Top as fits.
 func (s *screen) show(top *report.Top) error {
 	top.Color = s.t.outIsTerminal && !s.t.noColor
 	if !s.live {
@@ -90,8 +90,9 @@ func (s *screen) show(top *report.Top) error {
 	return s.draw(top.Lines())
 }
 
-// draw puts lines on the screen in one write, so that it doesn't flicker. Elsewhere it does nothing. The
-// screen is cleared before: behind a line that is as wide as the screen, the cursor stands on its last character.
+// draw writes lines to the screen in one write, so that it doesn't flicker. If the screen isn't live, it does nothing. It
+// clears the whole screen first. To clear the rest of each line instead would be wrong: after a line as wide as the screen,
+// the cursor is on the line's last character.
 func (s *screen) draw(lines []string) error {
 	if !s.live {
 		return nil

@@ -14,8 +14,7 @@ import (
 	"github.com/cpprof/cpprof/sampler"
 )
 
-// Without a terminal, top prints as many blocks as were asked for. In each, the workers wait for a lock, and the
-// program goes on.
+// Without a terminal, top prints as many blocks as -n says. In each, the workers wait for a lock. The program continues.
 func TestTop(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the tests' targets need Linux")
@@ -32,7 +31,7 @@ func TestTop(t *testing.T) {
 			class := regexp.MustCompile(`(?m)^go:main\.reader +4\.0  M{30}   0    0    0     100    0$`)
 			for _, b := range blocks {
 				if !class.MatchString(b) || !strings.Contains(b, "\ngo:main.worker  ") || !strings.Contains(b, "call path (Server View)\n") {
-					t.Errorf("what is known of the program isn't there: %s", b)
+					t.Errorf("the classes of the program are missing: %s", b)
 				}
 				if strings.Contains(b, "\x1b") {
 					t.Errorf("there are control characters: %q", b)
@@ -42,8 +41,8 @@ func TestTop(t *testing.T) {
 	}
 }
 
-// Rounds of sampling follow one another, after a time or after many changes: what is shown is never empty again, and one
-// recording doesn't grow for ever.
+// top begins a new recording after some time or after many changes, so that no recording grows forever. From then on it
+// still always has something to show.
 func TestFeedRounds(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the tests' targets need Linux")
@@ -96,7 +95,7 @@ func feedRounds(t *testing.T, target *fixture.Running, backend string, o sampler
 	}
 }
 
-// The end of the program is the end of top.
+// top ends when the program ends.
 func TestTopEnds(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the tests' targets need Linux")
@@ -107,12 +106,12 @@ func TestTopEnds(t *testing.T) {
 	var errs strings.Builder
 	args := []string{"top", "-d", "100ms", "-p", strconv.Itoa(target.Pid())}
 	status := run(t.Context(), args, terminal{in: strings.NewReader(""), out: out, err: &errs})
-	if status != exitFine || !strings.Contains(errs.String(), "is there no more") {
+	if status != exitFine || !strings.Contains(errs.String(), "has ended: ") {
 		t.Errorf("it ends with %d and says %q", status, errs.String())
 	}
 }
 
-// A killer ends a program at the first word about it.
+// A killer is a writer that ends a program at the first write.
 type killer struct{ target *fixture.Running }
 
 func (k *killer) Write(p []byte) (int, error) {

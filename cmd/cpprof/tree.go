@@ -18,13 +18,13 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// treeFlags say which weighted call tree a command is about: a view of a recording, or what another tool made.
+// treeFlags are the flags that choose a weighted call tree: a view of a recording, or the file of another tool.
 type treeFlags struct {
 	viewFlags
 	against string
 }
 
-// treeArgument is the help on what can be read: recordings, and files that hold call trees.
+// treeArgument returns the help on what can be read: recordings, and files that contain call trees.
 func treeArgument() string {
 	var files []string
 	for _, f := range interchange.Trees() {
@@ -53,18 +53,18 @@ func completeTree(_ *cobra.Command, args []string, _ string) ([]string, cobra.Sh
 	return nil, cobra.ShellCompDirectiveDefault
 }
 
-// A subject is a weighted call tree, and where it is from.
+// A subject is a weighted call tree and its origin.
 type subject struct {
 	path   string
 	tree   *calltree.Tree
 	title  string
 	from   *source             // nil if it is not a view of a recording
-	format *interchange.Format // nil if it is
+	format *interchange.Format // nil if it is a view of a recording
 
-	warnings []sampledata.Warning // beside those of the recording
+	warnings []sampledata.Warning // in addition to those of the recording
 }
 
-// subject reads what the flags are about.
+// subject reads the call tree that the path and the flags choose.
 func (f *treeFlags) subject(path string) (*subject, error) {
 	in, err := f.input(path)
 	if err != nil {
@@ -95,7 +95,7 @@ func (s *source) subjectOf(v *views.View) *subject {
 	return &subject{path: s.path, tree: v.Tree, title: report.Title(v.Tree.Root(), s.options), from: s, warnings: v.Warnings}
 }
 
-// file reads a call tree, of which there are no views.
+// file reads the call tree of another tool. Such a tree has no views.
 func (f *treeFlags) file(in *interchange.Input) (*subject, error) {
 	if f.server || f.thread != "" {
 		return nil, usagef("%s is %s: it has no views; leave out --server and --thread", in.Name, in.Format.Title)
@@ -103,15 +103,15 @@ func (f *treeFlags) file(in *interchange.Input) (*subject, error) {
 	return f.tree(in)
 }
 
-// needView asks for a view where none is chosen.
+// needView returns an error if no view is chosen.
 func (f *viewFlags) needView(path string) error {
 	if f.server || f.thread != "" {
 		return nil
 	}
-	return usagef("which view? Say --server or --thread CLASS ('cpprof classes %s' lists the classes)", path)
+	return usagef("no view is chosen: add --server or --thread CLASS ('cpprof classes %s' lists the classes)", path)
 }
 
-// subjects reads the one that the argument names and, with --against, the one that it is compared with; otherwise b is nil.
+// subjects reads the call tree that the argument names and, with --against, the one to compare with; otherwise b is nil.
 func (f *treeFlags) subjects(path string) (a, b *subject, err error) {
 	if f.against == "" {
 		a, err = f.subject(path)
@@ -140,7 +140,7 @@ func (f *treeFlags) subjects(path string) (a, b *subject, err error) {
 	return a, b, err
 }
 
-// headline says what was read.
+// headline writes what was read.
 func (s *subject) headline(w io.Writer) error {
 	if s.from != nil {
 		return report.Headline(w, s.path, s.from.recording)
@@ -165,8 +165,8 @@ func basis(a, b *subject) report.Basis {
 	return all
 }
 
-// profile is the interface of package bottlenecks to a subject, or to the difference of two. Of recordings, fractions are
-// compared, since these need not be of the same length; of others, what they count.
+// profile returns a subject, or the difference of two, in the form that package bottlenecks takes. Two recordings may have
+// different lengths, so their fractions are compared. Of other call trees, the counts are compared.
 func profile(a, b *subject) *bottlenecks.Trees {
 	if b == nil {
 		return bottlenecks.NewSingle(a.tree)
@@ -174,7 +174,7 @@ func profile(a, b *subject) *bottlenecks.Trees {
 	return bottlenecks.NewComparison(a.tree, b.tree, a.from != nil)
 }
 
-// heading writes what a subject is, what it is compared with, and what was not well with either.
+// heading writes what a subject is, what it is compared with, and the warnings of both.
 func heading(w io.Writer, a, b *subject) error {
 	if err := a.headline(w); err != nil {
 		return err
@@ -191,7 +191,7 @@ func heading(w io.Writer, a, b *subject) error {
 	return err
 }
 
-// bottlenecksCommand is the command line that opens the same profile in a session.
+// bottlenecksCommand returns the command line that opens the same call tree in 'cpprof bottlenecks'.
 func (f *treeFlags) bottlenecksCommand(c *cobra.Command, path string) string {
 	line := []string{"cpprof", "bottlenecks", words.Shell(path)}
 	own := newBottlenecksCommand(terminal{}).Flags()
@@ -218,7 +218,7 @@ func (f *treeFlags) bottlenecksCommand(c *cobra.Command, path string) string {
 
 var errNoTree = errors.New("want one recording, such as run.cpprof, or a profile or trace")
 
-// oneTree asks for the recording or file to read as the only argument.
+// oneTree checks that the only argument is the recording or file to read.
 func oneTree(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {
 		return usagef("%w; got %d arguments", errNoTree, len(args))

@@ -22,7 +22,7 @@ func newVersionCommand(t terminal) *cobra.Command {
 	}
 }
 
-// version is that of the module, and where it was built from a checkout, of the commit.
+// version returns the version of the module. A build from a checkout has the commit in it.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -32,7 +32,7 @@ unless --fresh is given; 'cpprof report RECORDING --session' prints them.`,
   cpprof view run.cpprof --thread main.worker
   cpprof view new.cpprof --against old.cpprof --thread main.worker
   cpprof view run.cpprof --from 2s --to 5s --class-by label:route`,
-		GroupID:           groupLook,
+		GroupID:           groupShow,
 		Args:              oneRecording,
 		ValidArgsFunction: completeRecording,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -62,23 +62,23 @@ unless --fresh is given; 'cpprof report RECORDING --session' prints them.`,
 	return c
 }
 
-// isScreen tells whether a person sits at the terminal, and it can show windows.
+// isScreen reports whether input and output are a terminal that can show windows.
 func (t terminal) isScreen() bool {
 	return t.inIsTerminal && t.outIsTerminal && os.Getenv("TERM") != "dumb"
 }
 
-// needed says what to do where there is no terminal.
+// needed returns an error with a remedy if there is no terminal that can show windows.
 func (t terminal) needed(path string) error {
 	if t.isScreen() {
 		return nil
 	}
-	return usagef("view needs a terminal: 'cpprof report %s' writes the same as text", words.Shell(path))
+	return usagef("view needs a terminal: 'cpprof report %s' prints the same as text", words.Shell(path))
 }
 
 var errSignalled = errors.New("the Analyzer was ended by a signal")
 
-// analyze opens the Analyzer on a source, with what the options say already, and gives the terminal back when a person
-// leaves it or a signal ends it.
+// analyze opens the Analyzer on a source, and adds to the options what the flags say. It restores the terminal when a
+// person leaves the Analyzer or a signal ends it.
 func (f *reportFlags) analyze(ctx context.Context, t terminal, s *source, o tui.Options) error {
 	limit := f.threshold(s.config)
 	o.Path, o.Recording, o.Config, o.Views, o.Threshold, o.NoColor = s.path, s.recording, s.config, s.options, limit, t.noColor
@@ -112,7 +112,7 @@ func (f *reportFlags) analyze(ctx context.Context, t terminal, s *source, o tui.
 	return nil
 }
 
-// other is what the flags say to compare with, if they do.
+// other returns the recording that --against names, or nil if the flag is not given.
 func (f *reportFlags) other(s *source) (*tui.Against, error) {
 	if f.against == "" {
 		return nil, nil
@@ -128,8 +128,8 @@ func (f *reportFlags) other(s *source) (*tui.Against, error) {
 	return against, err
 }
 
-// class is that of the Thread View that the flags ask for, or "" for the Server View. The view is built once to see that
-// there is one: a mistake is said where the command was typed.
+// class returns the class of the Thread View that the flags choose, or "" for the Server View. It builds the view once, so
+// that a mistake is reported before the Analyzer takes the screen.
 func (f *viewFlags) class(s *source) (string, error) {
 	if f.server {
 		return "", nil

@@ -12,15 +12,14 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// restored is the session that is kept beside a recording, nil where there is none. What the flags say comes before what
-// it says.
+// restored returns the session that was saved beside a recording, or nil if there is none. Flags override the session.
 func (f *viewFlags) restored(flags *pflag.FlagSet, s *source) (*session.State, error) {
 	state, err := session.Load(s.path, tui.SessionKinds())
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // a file has nothing beside it
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // a recording that is one file has no session
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: --fresh does without it, and replaces it", err)
+		return nil, fmt.Errorf("%w: add --fresh to ignore and replace the session", err)
 	}
 	given, kept := s.options, &state.Options
 	for name, take := range map[string]func(){
@@ -38,8 +37,8 @@ func (f *viewFlags) restored(flags *pflag.FlagSet, s *source) (*session.State, e
 	return state, nil
 }
 
-// keep writes what the Analyzer was left with beside the recording, where that is not what it began with. That it can't is
-// no failure: the recording may be somebody else's.
+// keep saves the windows of the Analyzer beside the recording, if they have changed. If it can't, it only prints a message:
+// the recording may belong to another user.
 func keep(t terminal, path string, before, now *session.State) {
 	began, beganErr := before.Marshal()
 	data, err := now.Marshal()
@@ -47,6 +46,6 @@ func keep(t terminal, path string, before, now *session.State) {
 		return
 	}
 	if err = errors.Join(err, now.Save(path)); err != nil {
-		fmt.Fprintf(t.err, "cpprof: the windows can't be kept for the next time: %v\n", err)
+		fmt.Fprintf(t.err, "cpprof: the windows can't be saved for the next time: %v\n", err)
 	}
 }

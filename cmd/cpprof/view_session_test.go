@@ -18,7 +18,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// What was kept holds unless a flag says something else.
+// The saved session applies unless a flag overrides it.
 func TestFlagsComeBeforeTheSession(t *testing.T) {
 	folder := filepath.Join(recordingOfBob(t), "bob.cpprof")
 	kept := &session.State{
@@ -52,7 +52,7 @@ func TestFlagsComeBeforeTheSession(t *testing.T) {
 	}
 }
 
-// A session that can't be read is neither ignored nor lost, unless a person says so.
+// A session that can't be read is an error. Only --fresh ignores and replaces it.
 func TestViewOfADamagedSession(t *testing.T) {
 	folder := filepath.Join(recordingOfBob(t), "bob.cpprof")
 	if err := os.WriteFile(session.Path(folder), []byte("{"), 0o666); err != nil {
@@ -61,7 +61,7 @@ func TestViewOfADamagedSession(t *testing.T) {
 	t.Setenv("TERM", "xterm")
 	var errs strings.Builder
 	status := run(t.Context(), []string{"view", folder}, terminal{err: &errs, inIsTerminal: true, outIsTerminal: true})
-	if status != exitFailed || !strings.Contains(errs.String(), "--fresh does without it") {
+	if status != exitFailed || !strings.Contains(errs.String(), "add --fresh to ignore") {
 		t.Errorf("status %d: %s", status, errs.String())
 	}
 }
@@ -73,14 +73,14 @@ func TestKeep(t *testing.T) {
 	var errs strings.Builder
 	keep(terminal{err: &errs}, folder, before, before)
 	if _, err := session.Load(folder, tui.SessionKinds()); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("nothing has changed, and it is written: %v", err)
+		t.Errorf("nothing has changed, but the session is written: %v", err)
 	}
 	keep(terminal{err: &errs}, folder, before, after)
 	if s, err := session.Load(folder, tui.SessionKinds()); err != nil || len(s.Windows) != 1 || errs.Len() > 0 {
 		t.Errorf("%v: %+v: %s", err, s, errs.String())
 	}
 	keep(terminal{err: &errs}, filepath.Join(folder, "gone"), before, after)
-	if !strings.Contains(errs.String(), "cpprof: the windows can't be kept for the next time: ") {
+	if !strings.Contains(errs.String(), "cpprof: the windows can't be saved for the next time: ") {
 		t.Errorf("it says %q", errs.String())
 	}
 }

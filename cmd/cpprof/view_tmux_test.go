@@ -19,7 +19,7 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A pane is a terminal of 80x24 cells in which a test is the person.
+// A pane is a terminal of 80x24 cells in which a test presses the keys.
 type pane struct {
 	t      *testing.T
 	socket string
@@ -52,7 +52,7 @@ func (p *pane) tmux(args ...string) string {
 	return string(out)
 }
 
-// keys presses keys, as tmux calls them.
+// keys presses keys, by the names that tmux gives them.
 func (p *pane) keys(keys ...string) {
 	p.t.Helper()
 	for _, k := range keys {
@@ -62,7 +62,7 @@ func (p *pane) keys(keys ...string) {
 
 func (p *pane) screen() string { p.t.Helper(); return p.tmux("capture-pane", "-p") }
 
-// waits waits until the screen has something.
+// waits waits until the screen matches a pattern.
 func (p *pane) waits(pattern string) string {
 	p.t.Helper()
 	want := regexp.MustCompile("(?m)" + pattern)
@@ -75,7 +75,7 @@ func (p *pane) waits(pattern string) string {
 	return ""
 }
 
-// compare holds a screen against the one that was read and kept.
+// compare compares a screen with the expected one in testdata.
 func compare(t *testing.T, name, screen string) {
 	t.Helper()
 	file := filepath.Join("testdata", "screens", name+".txt")
@@ -107,7 +107,7 @@ func recordingOfBob(t *testing.T) string {
 	return folder
 }
 
-// TestWalkOfTheBOBCase is the paper's walk (CPPROFJ, section 6.2) in five refinements: class, run, the transaction,
+// TestWalkOfTheBOBCase repeats the paper's walk (CPPROFJ, section 6.2) in five refinements: class, run, the transaction,
 // :MONITOR, class, the holder's function.
 func TestWalkOfTheBOBCase(t *testing.T) {
 	p := newPane(t, recordingOfBob(t), fixture.Cpprof(t)+" view bob.cpprof")
@@ -128,12 +128,12 @@ func TestWalkOfTheBOBCase(t *testing.T) {
 	p.keys("q")
 }
 
-// TestWalksOfTheDemo starts the demo, and walks to each of its problems with ten keys at most.
+// TestWalksOfTheDemo starts the demo, and reaches each of its problems with ten keys at most.
 func TestWalksOfTheDemo(t *testing.T) {
 	needsTracing(t, fixture.Start(t, fixture.BuildOnce(t, "mutex")).Pid())
 	folder := t.TempDir()
 	p := newPane(t, folder, fixture.Cpprof(t)+" demo -d 6s; sleep 600")
-	p.waits("Four problems were put in here")
+	p.waits("The server has four problems")
 	r, err := sampledata.Open(filepath.Join(folder, "demo.cpprof"))
 	if err != nil {
 		t.Fatal(err)

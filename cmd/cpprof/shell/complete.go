@@ -11,7 +11,7 @@ import (
 
 const mostCompletions = 100
 
-// Complete returns the words that the unfinished last word of a line can become, at most 100, sorted.
+// Complete returns the completions of the last word of a line, sorted, and at most 100.
 func (s *Shell) Complete(line string) []string {
 	start := strings.LastIndexFunc(line, unicode.IsSpace) + 1
 	prefix := line[start:]
@@ -75,7 +75,7 @@ func completeLabels(s *Shell, args []string) []string {
 	return s.labelNames()
 }
 
-// completeNames returns the names that a call sequence can begin or go on with.
+// completeNames returns the names that a call sequence can begin or continue with.
 func completeNames(s *Shell, args []string) []string {
 	if len(args) == 0 {
 		return s.names("")

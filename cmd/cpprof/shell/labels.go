@@ -11,7 +11,7 @@ import (
 
 const labelsHeader = "cpprof labels 1"
 
-// mostLabels is how many a file may have: more than anyone gives, and few enough to compare each with each.
+// mostLabels is the largest number of labels in a file: more than anyone needs, and few enough to compare each with each.
 const mostLabels = 10_000
 
 // save writes a file that begins with labelsHeader and has a line for each labelled summary: its label and its path.
@@ -45,7 +45,7 @@ func countedLabels(n int) string {
 	return fmt.Sprintf("%d labels", n)
 }
 
-// load adds labels. Paths that this profile does not have are kept: they cost nothing here.
+// load adds labels. It keeps paths that this profile does not have; their cost is 0.
 func (s *Shell) load(args []string) (string, error) {
 	if len(args) != 1 {
 		return "", fmt.Errorf("load takes the name of one file")

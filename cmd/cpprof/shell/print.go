@@ -10,7 +10,7 @@ import (
 	"github.com/cpprof/cpprof/internal/words"
 )
 
-// list prints summaries with the numbers that select takes.
+// list formats summaries, with the numbers that select takes.
 func (s *Shell) list(list []bottlenecks.Summary) string {
 	var b strings.Builder
 	s.listed = list
@@ -31,7 +31,7 @@ func more(all, shown int) string {
 	return fmt.Sprintf("     and %d more; \"set limit 0\" shows all\n", all-shown)
 }
 
-// describe prints the current summary: its labels, cum and base, the overlap with each label, its path, and the nearby
+// describe formats the current summary: its labels, cum and base, the overlap with each label, its path, and the nearby
 // summaries.
 func (s *Shell) describe() string {
 	var b strings.Builder
@@ -53,10 +53,10 @@ func (s *Shell) describe() string {
 	return b.String() + s.nearby()
 }
 
-// A near summary is one extension or trimming of the current one, or several steps of zooming.
+// A near summary is an extension or trimming of the current one: by one call or, with zooming, by several.
 type near struct {
 	what    string
-	names   []string // that were added or dropped
+	names   []string // the calls that were added or dropped
 	summary bottlenecks.Summary
 }
 
@@ -80,8 +80,8 @@ func (s *Shell) nearby() string {
 	return b.String() + more(len(extensions), len(shown))
 }
 
-// extensions are those at top and bottom together, by falling cum; so that "select 0" follows the cost, as in the
-// paper's session.
+// extensions returns the extensions at the top and at the bottom in one list, the highest cum first. So "select 0" goes
+// where the cost is, as in the paper's session.
 func (s *Shell) extensions() []near {
 	cur := s.current
 	length := len(cur.Path())
@@ -136,8 +136,7 @@ func (s *Shell) listLabels([]string) (string, error) {
 	return b.String(), nil
 }
 
-// overlap prints for each labelled summary its cum, what it adds to those before it, and what it shares with the
-// others.
+// overlap formats for each labelled summary its cum, what it adds to those before it, and what it shares with the others.
 func (s *Shell) overlap([]string) (string, error) {
 	if len(s.labels) == 0 {
 		return "nothing is labelled\n", nil
@@ -160,7 +159,7 @@ func (s *Shell) overlap([]string) (string, error) {
 	return b.String(), nil
 }
 
-// labelNames returns each name once, in the order in which they were first given.
+// labelNames returns each name once, in the order of first use.
 func (s *Shell) labelNames() []string {
 	var names []string
 	for _, l := range s.labels {
@@ -191,12 +190,12 @@ func (s *Shell) labelsOf(of bottlenecks.Summary) []string {
 	return names
 }
 
-// percent shows a cost as a share with two decimals.
+// percent formats a cost as a share with two decimals.
 func (s *Shell) percent(cost *big.Rat) string {
 	return new(big.Rat).Mul(s.profile.Share(cost), big.NewRat(100, 1)).FloatString(2) + "%"
 }
 
-// cost shows a cost as a share, and as it was counted.
+// cost formats a cost as a share, and in the unit of the profile if it has one.
 func (s *Shell) cost(c *big.Rat) string {
 	if s.profile.Unit() == "" {
 		return s.percent(c)

@@ -1,10 +1,10 @@
-// Package shell is the session of 'cpprof bottlenecks': the command-line interface of the paper that package bottlenecks
-// implements (section 2.3), without a terminal.
+// Package shell executes the commands of 'cpprof bottlenecks': the command-line interface in section 2.3 of the paper that
+// package bottlenecks implements. It takes lines and returns text; it uses no terminal.
 //
-//	shell.go     a line in, text out; the table of commands
-//	print.go     the pages: listings, the current summary and what is near it, overlap
+//	shell.go     the table of commands, and most of them
+//	print.go     the output: listings, the current summary and the nearby ones, overlap
 //	labels.go    labels in files
-//	complete.go  the words that an unfinished one can become
+//	complete.go  completion of words
 package shell
 
 import (
@@ -22,9 +22,9 @@ import (
 	"github.com/cpprof/cpprof/internal/words"
 )
 
-// A Shell is a session: a line in, text out. It is not safe for concurrent use.
+// A Shell is a session of commands. It is not safe for concurrent use.
 type Shell struct {
-	// Open and Create open the files of load and save, as package os does unless they are changed.
+	// Open and Create open the files of load and save. New sets them to the functions of package os.
 	Open   func(name string) (io.ReadCloser, error)
 	Create func(name string) (io.WriteCloser, error)
 
@@ -32,15 +32,15 @@ type Shell struct {
 	suggester bottlenecks.Suggester
 	zooming   bool
 	cutoff    *big.Rat
-	limit     int // of summaries in a listing; 0 is none
+	limit     int // the most summaries in a listing; 0 means no limit
 
 	current bottlenecks.Summary
 	history []bottlenecks.Summary
-	listed  []bottlenecks.Summary // by the numbers that were printed last
-	labels  []label               // in the order in which they were given
+	listed  []bottlenecks.Summary // the last listing; select takes its indexes
+	labels  []label               // in the order in which they were added
 }
 
-// A label is one name of one summary. A summary can have several, and a name can be of several summaries.
+// A label is one name of one summary. A summary can have several names, and several summaries can have the same name.
 type label struct {
 	name    string
 	summary bottlenecks.Summary
@@ -60,26 +60,26 @@ func New(p bottlenecks.Profile) *Shell {
 	}
 }
 
-// A command is a word that a line begins with. Help and completion derive from the table of them.
+// A command is the first word of a line. Help and completion come from the table of commands.
 type command struct {
 	name, args, help string
 	run              func(s *Shell, args []string) (string, error)
-	complete         func(s *Shell, args []string) []string // candidates for what follows the arguments
+	complete         func(s *Shell, args []string) []string // candidates for the word after args
 }
 
 var commands []command
 
 func init() { // not a literal, since help refers to the table
 	commands = []command{
-		{"set", "suggester NAME | cutoff SHARE | limit N", "pick a suggester; the share that zooming keeps, such as 95%; how many summaries a listing shows (0: all)", (*Shell).set, completeSet},
+		{"set", "suggester NAME | cutoff SHARE | limit N", "choose a suggester; the share that zooming keeps, such as 95%; how many summaries a listing shows (0: all)", (*Shell).set, completeSet},
 		{"suggest", "", "list the suggester's summaries", (*Shell).suggest, nil},
 		{"select", "N | NAME ...", "make summary N of the last listing, or the given call sequence, the current one", (*Shell).selectSummary, completeNames},
 		{"zoom", "on | off", "list nearby summaries with or without zooming", (*Shell).zoom, completeWords("on", "off")},
 		{"back", "", "return to the summary selected before", (*Shell).back, nil},
 		{"label", "NAME", "label the current summary", (*Shell).label, completeLabels},
-		{"unlabel", "[NAME]", "take a label, or all labels, from the current summary", (*Shell).unlabel, completeLabels},
+		{"unlabel", "[NAME]", "remove a label, or all labels, from the current summary", (*Shell).unlabel, completeLabels},
 		{"labels", "", "list the labelled summaries", (*Shell).listLabels, nil},
-		{"overlap", "", "tell what the labelled summaries share, and their total", (*Shell).overlap, nil},
+		{"overlap", "", "show how much the labelled summaries share, and their total", (*Shell).overlap, nil},
 		{"save", "FILE", "write the labels to a file", (*Shell).save, nil},
 		{"load", "FILE", "add the labels of a file", (*Shell).load, nil},
 		{"help", "", "list the commands and suggesters", (*Shell).help, nil},
@@ -101,11 +101,11 @@ func (s *Shell) Exec(line string) (string, error) {
 			return "", fmt.Errorf("%s takes nothing after it", c.name)
 		}
 		if c.args != "" && c.args[0] != '[' && len(typed) == 1 {
-			return "", fmt.Errorf("%s what? %s %s", c.name, c.name, c.args)
+			return "", fmt.Errorf("%s needs an argument: %s %s", c.name, c.name, c.args)
 		}
 		return c.run(s, typed[1:])
 	}
-	return "", fmt.Errorf("unknown command %q; \"help\" lists what there is", typed[0])
+	return "", fmt.Errorf("unknown command %q; \"help\" lists the commands", typed[0])
 }
 
 func (s *Shell) set(args []string) (string, error) {
@@ -131,7 +131,7 @@ func (s *Shell) set(args []string) (string, error) {
 		s.limit = n
 		return "", nil
 	}
-	return "", fmt.Errorf("nothing to set called %q; there are suggester, cutoff and limit", args[0])
+	return "", fmt.Errorf("there is no setting %q; there are suggester, cutoff and limit", args[0])
 }
 
 // parseCutoff reads a share that is not 0.
@@ -170,7 +170,7 @@ func (s *Shell) chosen(args []string) (bottlenecks.Summary, error) {
 	if n, err := strconv.Atoi(args[0]); err == nil && len(args) == 1 {
 		switch {
 		case len(s.listed) == 0:
-			return nil, fmt.Errorf("nothing is listed yet; \"suggest\" lists where to start")
+			return nil, fmt.Errorf("nothing is listed yet; \"suggest\" lists functions to start with")
 		case n < 0 || n >= len(s.listed):
 			return nil, fmt.Errorf("no summary %d; the last listing has 0 to %d", n, len(s.listed)-1)
 		}
@@ -205,7 +205,7 @@ func (s *Shell) back([]string) (string, error) {
 
 func (s *Shell) label(args []string) (string, error) {
 	if len(args) != 1 {
-		return "", fmt.Errorf("a label is one word, or in double quotes")
+		return "", fmt.Errorf("want one label: a word, or several words in double quotes")
 	}
 	if s.current == nil {
 		return "", errNothingSelected
@@ -214,7 +214,7 @@ func (s *Shell) label(args []string) (string, error) {
 	return "", nil
 }
 
-var errNothingSelected = fmt.Errorf("no summary is selected; \"suggest\" lists where to start, \"select N\" selects one")
+var errNothingSelected = fmt.Errorf("no summary is selected; \"suggest\" lists summaries, \"select N\" selects one")
 
 func (s *Shell) addLabel(l label) {
 	for _, known := range s.labels {
@@ -230,14 +230,14 @@ func (s *Shell) unlabel(args []string) (string, error) {
 		return "", errNothingSelected
 	}
 	if len(args) > 1 {
-		return "", fmt.Errorf("a label is one word, or in double quotes")
+		return "", fmt.Errorf("want one label: a word, or several words in double quotes")
 	}
 	before := len(s.labels)
 	s.labels = slices.DeleteFunc(s.labels, func(l label) bool {
 		return slices.Equal(l.summary.Path(), s.current.Path()) && (len(args) == 0 || l.name == args[0])
 	})
 	if len(s.labels) == before {
-		return "", fmt.Errorf("the current summary has no such label")
+		return "", fmt.Errorf("the current summary does not have this label")
 	}
 	return "", nil
 }

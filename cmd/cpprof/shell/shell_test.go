@@ -15,7 +15,7 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 )
 
-// memory are files for a shell.
+// memory holds the files of a shell.
 type memory map[string]*bytes.Buffer
 
 func (m memory) attach(s *Shell) *Shell {
@@ -51,7 +51,7 @@ func run(s *Shell, script string) string {
 	return out.String()
 }
 
-// session is a tree with a bottleneck that takes several steps to find, some recursion, and a name with a blank.
+// session returns a tree with a bottleneck that takes several steps to find, some recursion, and a name with a blank.
 func session(t testing.TB) bottlenecks.Profile {
 	return bottlenecks.NewSingle(samples(t,
 		"20 main serve check authorize", "5 main serve check authorize", "30 main render", "10 main render",
@@ -83,7 +83,7 @@ suggest
 select 0
 `
 
-// sessionOutput is what a terminal shows of sessionScript.
+// sessionOutput is sessionScript with its output, as a terminal shows it.
 const sessionOutput = `> set suggester HighBase
 > set limit 3
 > suggest
@@ -211,12 +211,12 @@ func TestShellSession(t *testing.T) {
 
 func TestShellErrors(t *testing.T) {
 	for line, want := range map[string]string{
-		"jump":                    `unknown command "jump"; "help" lists what there is`,
-		"select":                  "select what? select N | NAME ...",
-		"select 0":                `nothing is listed yet; "suggest" lists where to start`,
+		"jump":                    `unknown command "jump"; "help" lists the commands`,
+		"select":                  "select needs an argument: select N | NAME ...",
+		"select 0":                `nothing is listed yet; "suggest" lists functions to start with`,
 		"select nowhere":          "no call sequence nowhere in this profile",
 		"suggest now":             "suggest takes nothing after it",
-		"set color red":           `nothing to set called "color"; there are suggester, cutoff and limit`,
+		"set color red":           `there is no setting "color"; there are suggester, cutoff and limit`,
 		"set cutoff 1e99999999":   `cutoff "1e99999999": want a share such as 5% or 0.05, from 0 to 100%`,
 		"set cutoff 0":            `cutoff "0": want a share above 0, such as 95% or 0.95`,
 		"set cutoff 150 %":        `cutoff "150 %": a share is 100% at most; want one such as 5% or 0.05`,
@@ -224,8 +224,8 @@ func TestShellErrors(t *testing.T) {
 		"set limit -1":            `"-1" is not a number of summaries`,
 		"set suggester Best":      `no suggester "Best": choose one of HighBase, HighCum, Typed :MONITOR, Recursive, Change`,
 		"set suggester Typed f":   `no suggester "Typed f": choose one of HighBase, HighCum, Typed :MONITOR, Recursive, Change`,
-		"label x":                 `no summary is selected; "suggest" lists where to start, "select N" selects one`,
-		"unlabel":                 `no summary is selected; "suggest" lists where to start, "select N" selects one`,
+		"label x":                 `no summary is selected; "suggest" lists summaries, "select N" selects one`,
+		"unlabel":                 `no summary is selected; "suggest" lists summaries, "select N" selects one`,
 		"back":                    "no summary was selected before",
 		"zoom in":                 "zoom can be on or off",
 		"load nothing":            "loading labels: file does not exist",
@@ -325,7 +325,7 @@ path     g
 	}
 }
 
-// samples makes a tree of lines such as "12 main f", below the root.
+// samples builds a tree from lines such as "12 main f"; the calls are below the root.
 func samples(t testing.TB, lines ...string) *calltree.Tree {
 	t.Helper()
 	b := calltree.NewBuilder(new(calltree.Symbols), calltree.RootName, "time", "samples")
