@@ -12,7 +12,7 @@ func TestTheSummaryComesFirst(t *testing.T) {
 	b.shows(" 1 Summary", "bob.(*terminal).run", "? Help", "q Quit")
 }
 
-// ends tells whether the app has ended.
+// ends reports whether the app has ended.
 func (b *bench) ends() bool {
 	select {
 	case <-b.ended:
@@ -22,7 +22,7 @@ func (b *bench) ends() bool {
 	}
 }
 
-// appKeys has a test for every binding of the app, by its first key; beforehand the second of three windows is in front.
+// appKeys has a test for every binding of the app, by its first key; the second of three windows is active before.
 var appKeys = map[string]keyTest{
 	":":       {check: shows("\n:")},
 	"?":       {check: shows("Keys of this window")},
@@ -56,7 +56,7 @@ func TestEveryKeyOfTheApp(t *testing.T) {
 				t.Run(key, func(t *testing.T) {
 					b := bobThread(t)
 					b.do(func() { openServer(b.app); b.show(1) })
-					b.settle()
+					b.waitForJobs()
 					switch {
 					case own.keys[0] == "q" && byMouse:
 						x, y := b.find("q Quit")
@@ -71,7 +71,7 @@ func TestEveryKeyOfTheApp(t *testing.T) {
 					}
 					if own.keys[0] == "q" {
 						if !b.ends() {
-							t.Error("it goes on")
+							t.Error("the app is still running")
 						}
 						return
 					}
@@ -85,7 +85,7 @@ func TestEveryKeyOfTheApp(t *testing.T) {
 func TestTabs(t *testing.T) {
 	b := bobThread(t)
 	b.do(func() { openServer(b.app) })
-	b.settle()
+	b.waitForJobs()
 	b.shows(" 1 Summary  2 go:bob.(*terminal).run  3 Server", "Server View  60 hits")
 	b.click("2 go:bob")
 	b.shows("Thread View of")
@@ -98,7 +98,7 @@ func TestTabs(t *testing.T) {
 	for range 9 {
 		b.do(func() { openServer(b.app) })
 	}
-	b.settle()
+	b.waitForJobs()
 	b.resize(40, 24)
 	b.shows("‹", "10 Server")
 	b.keys("1")

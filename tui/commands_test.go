@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A window that takes paths of a few names.
+// fewNames is a window that accepts paths of a few names.
 type fewNames struct{ window }
 
 func (fewNames) names() []string {
@@ -25,7 +25,7 @@ func TestNamesComplete(t *testing.T) {
 		{"main.(*jour", both("")},
 		{"* ..main.(*jour", both("* ..")},
 		{"prune main.w && !(..main.(*journal).a", []string{"prune main.w && !(..main.(*journal).add"}},
-		{"* ..(*jour", both("* ..")}, // of a name that holds it
+		{"* ..(*jour", both("* ..")}, // a part of a name
 		{"* ..:MO", []string{"* ..:MONITOR"}},
 		{"* nosuch", nil},
 	} {

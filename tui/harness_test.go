@@ -15,15 +15,15 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// A bench runs an app on a simulated screen, and is its person: types, clicks and reads. Between a key and what is read
-// everything that the key began has come to its end.
+// A bench runs an app on a simulated screen, and acts as its user: it types, clicks and reads. Before it reads,
+// everything that the last key began has ended.
 type bench struct {
 	*app
 	t    testing.TB
 	sim  tcell.SimulationScreen
-	seen chan struct{} // an event was begun
+	seen chan struct{} // receives when an event begins
 
-	ended chan struct{} // the loop
+	ended chan struct{} // closed when the loop ends
 }
 
 // newBench shows a recording on a screen of 80x24 cells.
@@ -59,7 +59,7 @@ func newBench(t testing.TB, o Options) *bench {
 		b.tv.Stop()
 		<-b.ended
 	})
-	b.settle()
+	b.waitForJobs()
 	return b
 }
 
@@ -74,12 +74,12 @@ func (b *bench) do(f func()) {
 	select {
 	case <-done:
 	case <-time.After(time.Minute):
-		b.t.Fatal("the event loop stands still")
+		b.t.Fatal("the event loop does not respond")
 	}
 }
 
-// settle waits until no window has a job.
-func (b *bench) settle() {
+// waitForJobs waits until no window has a job.
+func (b *bench) waitForJobs() {
 	b.t.Helper()
 	for began := time.Now(); ; time.Sleep(time.Millisecond) {
 		var busy int
@@ -114,16 +114,16 @@ func (b *bench) press(key string) {
 	<-b.seen
 }
 
-// keys presses keys, one after another.
+// keys presses several keys in a row.
 func (b *bench) keys(keys ...string) {
 	b.t.Helper()
 	for _, k := range keys {
 		b.press(k)
-		b.settle()
+		b.waitForJobs()
 	}
 }
 
-// line types a text, such as a prompt's key and what it asks for, and Enter.
+// line types a text, such as a prompt's key and an answer, and Enter.
 func (b *bench) line(text string) {
 	b.t.Helper()
 	b.typed(text)
@@ -135,19 +135,19 @@ func (b *bench) typed(text string) {
 	for _, r := range text {
 		b.press(string(r))
 	}
-	b.settle()
+	b.waitForJobs()
 }
 
-// sentinel is a key that only says that all events before it have been dealt with.
+// sentinel is a key that marks the end of all events before it.
 const sentinel = tcell.KeyF64
 
-// mouse moves the mouse to a cell with these buttons down.
+// mouse moves the mouse to a cell with the given buttons down.
 func (b *bench) mouse(x, y int, buttons tcell.ButtonMask) {
 	b.t.Helper()
 	b.tv.QueueEvent(tcell.NewEventMouse(x, y, buttons, tcell.ModNone))
 	b.tv.QueueEvent(tcell.NewEventKey(sentinel, 0, tcell.ModNone))
 	<-b.seen
-	b.settle()
+	b.waitForJobs()
 }
 
 func (b *bench) clickAt(x, y int) {
@@ -163,7 +163,7 @@ func (b *bench) click(text string) {
 	b.clickAt(x, y)
 }
 
-// find gives the first place of a text on the screen.
+// find returns the first position of a text on the screen.
 func (b *bench) find(text string) (x, y int) {
 	b.t.Helper()
 	for y, line := range strings.Split(b.text(), "\n") {
@@ -175,14 +175,14 @@ func (b *bench) find(text string) (x, y int) {
 	return 0, 0
 }
 
-// resize gives the screen another size.
+// resize changes the size of the screen.
 func (b *bench) resize(width, height int) {
 	b.t.Helper()
 	b.do(func() { b.sim.SetSize(width, height) })
 	b.do(func() {})
 }
 
-// text reads the screen, a line each, without blanks at the ends.
+// text returns the screen, one line each, without blanks at the ends.
 func (b *bench) text() string {
 	b.t.Helper()
 	var s strings.Builder
@@ -220,13 +220,13 @@ func (b *bench) hides(texts ...string) {
 	}
 }
 
-// bob is the recording of the paper's BOB case.
+// bob returns the recording of the paper's BOB case.
 func bob(t testing.TB) Options {
 	t.Helper()
 	return Options{Path: "bob.cpprof", Recording: twin(t, "bob")}
 }
 
-// twin reads one of the recordings of the command's tests.
+// twin returns one of the recordings of the command's tests.
 func twin(t testing.TB, name string) *sampledata.Recording {
 	t.Helper()
 	f, err := os.Open(filepath.Join(fixture.Root(), "cmd", "cpprof", "testdata", name+".txt"))
@@ -247,7 +247,7 @@ func (b *bench) wheel(x, y int, button tcell.ButtonMask) {
 	b.mouse(x, y, button)
 }
 
-// profileOptions are those of an app with the window in front open from the start.
+// profileOptions returns the options of an app that opens one profile window at the start.
 func (b *bench) profileOptions(t testing.TB) Options {
 	o := bob(t)
 	b.do(func() { o.Windows = []session.Window{b.profile().keep()} })

@@ -13,7 +13,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// busy gives the window in front a job that lasts until the returned function is called.
+// busy gives the active window a job that lasts until the returned function is called.
 func (b *bench) busy(then func(int, error)) (finish func()) {
 	gate := make(chan struct{})
 	b.do(func() {
@@ -32,14 +32,14 @@ func TestKeysWaitForAJob(t *testing.T) {
 		t.Errorf("a key was not kept until the job ended: %q is selected", label)
 	}
 	finish()
-	b.settle()
+	b.waitForJobs()
 	if got != 7 {
-		t.Errorf("the job gave %d", got)
+		t.Errorf("the job returned %d", got)
 	}
 	b.shows("▾ ..:MONITOR")
 }
 
-// What is typed ahead goes where it would have gone: into the prompt that an earlier key opens.
+// Keys that are typed ahead reach the same target as keys that wait: here the prompt that an earlier key opens.
 func TestTypingAheadReachesThePrompt(t *testing.T) {
 	b := bobThread(t)
 	finish := b.busy(func(int, error) {})
@@ -47,7 +47,7 @@ func TestTypingAheadReachesThePrompt(t *testing.T) {
 		b.press(key)
 	}
 	finish()
-	b.settle()
+	b.waitForJobs()
 	b.shows("▾ ..:MONITOR", " 2 "+terminals[:10])
 }
 
@@ -58,9 +58,9 @@ func TestEscCancelsAJob(t *testing.T) {
 	finish := b.busy(func(_ int, err error) { calls++; given = err })
 	b.press("G")
 	b.press("Esc")
-	b.settle()
+	b.waitForJobs()
 	if !errors.Is(given, context.Canceled) {
-		t.Errorf("a cancelled job gives %v", given)
+		t.Errorf("a cancelled job returned %v", given)
 	}
 	b.shows("Counting sheep: cancelled.")
 	finish()
@@ -70,8 +70,8 @@ func TestEscCancelsAJob(t *testing.T) {
 	}
 }
 
-// What a menu chooses while the view is built anew is done to the new view; and a cancelled job does not take along that
-// the window is to be shown anew.
+// A choice in a menu while the view is being rebuilt applies to the new view. A cancelled job does not cancel the
+// refresh that waits for it.
 func TestRefreshAmongJobs(t *testing.T) {
 	b := bobThread(t)
 	b.keys("G", "p")
@@ -82,7 +82,7 @@ func TestRefreshAmongJobs(t *testing.T) {
 	})
 	b.press("o")
 	finish()
-	b.settle()
+	b.waitForJobs()
 	b.shows("single", "pruned to go:", "0.800   120  ▾ "+terminals)
 	finish = b.busy(func(int, error) {})
 	b.do(func() {
@@ -90,18 +90,18 @@ func TestRefreshAmongJobs(t *testing.T) {
 		b.changed()
 	})
 	b.press("Esc")
-	b.settle()
+	b.waitForJobs()
 	b.hides("single")
 	b.do(func() {
 		b.options.Accounting = views.Processors
 		b.changed()
 	})
-	b.settle()
+	b.waitForJobs()
 	b.shows("processors")
 	finish()
 }
 
-// While one window is busy, the others are not.
+// While one window has a job, the others react to keys.
 func TestOtherWindowsGoOn(t *testing.T) {
 	b := bobThread(t)
 	finish := b.busy(func(int, error) {})
@@ -117,10 +117,10 @@ func TestOtherWindowsGoOn(t *testing.T) {
 	b.press("x")
 	b.hides("2 go:bob")
 	finish()
-	b.settle()
+	b.waitForJobs()
 }
 
-// A finished screen is one whose Fini was called.
+// A finished screen records whether its Fini was called.
 type finished struct {
 	tcell.SimulationScreen
 	calls int
@@ -128,7 +128,7 @@ type finished struct {
 
 func (f *finished) Fini() { f.calls++; f.SimulationScreen.Fini() }
 
-// A panic beside the loop ends the program only when the terminal was given back.
+// A panic on another goroutine ends the program only after the terminal is restored.
 func TestAPanicInAJobReachesTheLoop(t *testing.T) {
 	screen := &finished{SimulationScreen: tcell.NewSimulationScreen("")}
 	if err := screen.Init(); err != nil {
@@ -150,11 +150,11 @@ func TestAPanicInAJobReachesTheLoop(t *testing.T) {
 		t.Errorf("the panic says %q", text)
 	}
 	if screen.calls == 0 {
-		t.Error("the terminal was not given back")
+		t.Error("the terminal was not restored")
 	}
 }
 
-// largeProfile puts a call tree of a million nodes into a profile window.
+// largeProfile opens a profile window with a call tree of a million nodes.
 func largeProfile(t testing.TB, nodes int) *bench {
 	b := bobThread(t)
 	tree := bigtree.New(nodes, 5_000)
@@ -169,8 +169,8 @@ func largeProfile(t testing.TB, nodes int) *bench {
 	return b
 }
 
-// A refinement of a million nodes is under way when the key's event has been dealt with, and its result is shown when it
-// is there: the loop goes on meanwhile.
+// A refinement of a million nodes runs on another goroutine: the key's event ends before it, the loop continues
+// meanwhile, and the result appears when it is known.
 func TestAMillionNodesDoNotBlockTheLoop(t *testing.T) {
 	b := largeProfile(t, 1_000_000)
 	for _, key := range []string{"d", "e", "u"} {
@@ -182,7 +182,7 @@ func TestAMillionNodesDoNotBlockTheLoop(t *testing.T) {
 				t.Errorf("%s was refined in the event loop", key)
 			}
 		})
-		b.settle()
+		b.waitForJobs()
 		b.keys("G")
 	}
 	var steps []refine.Step
@@ -192,7 +192,7 @@ func TestAMillionNodesDoNotBlockTheLoop(t *testing.T) {
 	}
 }
 
-// BenchmarkKeyToScreen is the time from a key to what it brings on the screen, on a million nodes.
+// BenchmarkKeyToScreen measures the time from a key to its result on the screen, on a million nodes.
 func BenchmarkKeyToScreen(b *testing.B) {
 	for _, key := range []string{"d", "e"} {
 		b.Run(key, func(b *testing.B) {

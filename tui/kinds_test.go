@@ -13,17 +13,17 @@ import (
 	"github.com/cpprof/cpprof/session"
 )
 
-// A windowTest is how the tests of all windows come by one of a kind.
+// A windowTest opens a window of one kind for the tests of all windows.
 type windowTest struct {
-	open func(testing.TB) *bench // with the window in front
+	open func(testing.TB) *bench // with the window active
 
 	// keys has a test for every binding, by its first key.
 	keys map[string]keyTest
 
-	// forgets are keys that undo what a session does not keep of the window.
+	// forgets are keys that undo those changes of the window that a session does not keep.
 	forgets []string
 
-	// like is a kind whose windows have the same keys and do the same with them; there keys are tested.
+	// like is another kind whose windows have the same keys with the same effects; the keys are tested there.
 	like string
 }
 
@@ -54,7 +54,7 @@ var windowTests = map[string]windowTest{
 	}},
 }
 
-// modeTests are windows whose keys are others for a while.
+// modeTests are windows in a mode with other keys.
 var modeTests = map[string]windowTest{
 	"timeline": {keys: timelineKeys, open: func(t testing.TB) *bench {
 		b := newBench(t, manyClasses(t, 40))
@@ -63,7 +63,7 @@ var modeTests = map[string]windowTest{
 	}},
 }
 
-// writtenTwin is the path of one of the recordings of the command's tests.
+// writtenTwin returns the path of one of the recordings of the command's tests.
 func writtenTwin(t testing.TB, name string) string {
 	path := filepath.Join(t.TempDir(), name+".cpprof")
 	if err := twin(t, name).Write(path); err != nil {
@@ -72,7 +72,7 @@ func writtenTwin(t testing.TB, name string) string {
 	return path
 }
 
-// eachWindow runs a test with a window of each kind in front.
+// eachWindow runs a test with an active window of each kind.
 func eachWindow(t *testing.T, test func(t *testing.T, b *bench)) {
 	for _, k := range kinds() {
 		of, ok := windowTests[k.Name]
@@ -87,7 +87,7 @@ func eachWindow(t *testing.T, test func(t *testing.T, b *bench)) {
 	}
 }
 
-// bindings are those of the window in front.
+// bindings returns the bindings of the active window.
 func (b *bench) bindings() (list []binding) {
 	b.do(func() { list = b.app.window().bindings() })
 	return list
@@ -114,7 +114,7 @@ func picks(line int) func(*testing.T, *bench) {
 	}
 }
 
-// Every window has a title in its tab, and help for all that it can do that fits a screen of 80 columns.
+// Every window has a title in its tab, and help on all its keys and commands that fits a screen of 80 columns.
 func TestEveryWindowHasTitleAndHelp(t *testing.T) {
 	eachWindow(t, func(t *testing.T, b *bench) {
 		var title string
@@ -138,7 +138,7 @@ func TestEveryWindowHasTitleAndHelp(t *testing.T) {
 	})
 }
 
-// checkHelp checks that the help has a line, or several, that begin with a key or command and describe it.
+// checkHelp checks that the help has lines that begin with a key or command and describe it.
 func checkHelp(t *testing.T, b *bench, name, description string) {
 	t.Helper()
 	text := strings.Join(strings.Fields(b.text()), " ")
@@ -147,7 +147,7 @@ func checkHelp(t *testing.T, b *bench, name, description string) {
 	}
 }
 
-// No key of a window hides one of the app, but Esc; and no key has two meanings.
+// No key of a window hides one of the app, except Esc; and no key has two meanings.
 func TestKeysDoNotCollide(t *testing.T) {
 	eachWindow(t, func(t *testing.T, b *bench) {
 		seen := map[string]bool{}
@@ -170,7 +170,7 @@ func TestKeysDoNotCollide(t *testing.T) {
 	})
 }
 
-// Every key of every window has a test, which is passed, and every test a key.
+// Every key of every window has a test that passes, and every test has a key.
 func TestEveryKeyOfEveryWindow(t *testing.T) {
 	for _, tests := range []map[string]windowTest{windowTests, modeTests} {
 		for name, of := range tests {
@@ -216,12 +216,12 @@ func testKeys(t *testing.T, of windowTest) {
 	}
 	for key := range of.keys {
 		if !tested[key] {
-			t.Errorf("%s is no key any more", key)
+			t.Errorf("%s is no longer a key", key)
 		}
 	}
 }
 
-// A button does what its key does.
+// A button does the same as its key.
 func TestEveryButtonOfEveryWindow(t *testing.T) {
 	for _, tests := range []map[string]windowTest{windowTests, modeTests} {
 		for name, of := range tests {
@@ -246,7 +246,8 @@ func TestEveryButtonOfEveryWindow(t *testing.T) {
 	}
 }
 
-// A window is there again the next time, on the same screen, and is written as text and as data, unless its kind says why not.
+// A window is restored with the same screen, and is written as text and as JSON, unless its kind says why a session does
+// not keep it.
 func TestEveryWindowIsKept(t *testing.T) {
 	for _, k := range kinds() {
 		t.Run(k.Name, func(t *testing.T) {
@@ -271,12 +272,12 @@ func TestEveryWindowIsKept(t *testing.T) {
 	}
 	for name := range windowTests {
 		if !slices.ContainsFunc(kinds(), func(k kind) bool { return k.Name == name }) {
-			t.Errorf("%s is no kind of window any more", name)
+			t.Errorf("%s is no longer a kind of window", name)
 		}
 	}
 }
 
-// testKept opens a bench's recording with its session again, and writes the window in front.
+// testKept restores a bench's session on its recording, and writes the active window.
 func testKept(t *testing.T, b *bench) {
 	data, err := b.kept().Marshal()
 	if err != nil {
@@ -305,7 +306,7 @@ func testKept(t *testing.T, b *bench) {
 	}
 }
 
-// A session of the version before, in which windows had no kinds, is shown as it was.
+// A session in the first format, in which windows had no kinds, is restored with the same screen.
 func TestSessionOfVersion1(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(fixture.Root(), "session", "testdata", "version1.json"))
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/snapshot"
 )
 
-// A real program is recorded while it is looked at: what its goroutines do is on the screen, also in the view that was
-// opened and refined while there was less of it.
+// A real program is recorded while the Analyzer shows it: the screen shows what its goroutines do, also in a view that
+// was opened and refined earlier.
 func TestLiveOnARealProgram(t *testing.T) {
 	target := fixture.Start(t, fixture.BuildOnce(t, "mutex"))
 	p, err := sampler.Find(target.Pid())
@@ -71,12 +71,12 @@ func (b *bench) until(text string) {
 	b.waitFor(text, func() bool { return strings.Contains(b.text(), text) })
 }
 
-func (b *bench) waitFor(what string, holds func() bool) {
+func (b *bench) waitFor(what string, condition func() bool) {
 	b.t.Helper()
-	for began := time.Now(); !holds(); time.Sleep(10 * time.Millisecond) {
+	for began := time.Now(); !condition(); time.Sleep(10 * time.Millisecond) {
 		if time.Since(began) > 2*time.Minute {
-			b.t.Fatalf("there is never %s:\n%s", what, b.text())
+			b.t.Fatalf("%s never became true:\n%s", what, b.text())
 		}
 	}
-	b.settle()
+	b.waitForJobs()
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A growing recording is one of a goroutine that calls a function in the one half of the samples and waits in the other,
-// of which a test takes so many at a time.
+// A growing recording has one goroutine, which calls a function in one half of the samples and waits in the other. A
+// test adds a number of samples at a time.
 type growing struct {
 	t       testing.TB
 	b       *sampledata.Builder
@@ -52,37 +52,37 @@ func (g *growing) options() Options {
 	}}
 }
 
-// look is what the passing of time does.
-func (b *bench) look() {
+// passTime acts as if enough time has passed for an update.
+func (b *bench) passTime() {
 	b.t.Helper()
 	b.do(func() { b.live.next = time.Time{}; b.summary().timeline.next = time.Time{}; b.live.renew() })
-	b.settle()
+	b.waitForJobs()
 }
 
-// A recording that grows is shown as it grows. What was selected, refined and collapsed stays; when it ends, that is said.
+// A recording is shown as it grows. What was selected, refined and collapsed stays; its end is reported.
 func TestLive(t *testing.T) {
 	g := newGrowing(t)
 	b := newBench(t, g.options())
 	b.shows("● recording", "q ends it; the program's output: live.log")
 	g.grow(100)
 	b.hides("go:main.work: 1 goroutine, 100 hits")
-	b.look()
+	b.passTime()
 	b.shows("100 samples of server", "go:main.work: 1 goroutine, 100 hits", "990ms, up to 1.0 goroutines")
 
 	b.keys("Enter", "d", "j", "d", "j", "j")
 	b.shows("Thread View of go:main.work  100 hits = 1.000", "█›0.500    50        main.parse")
 	g.grow(60)
-	b.look()
+	b.passTime()
 	b.shows("Thread View of go:main.work  160 hits = 1.000", "█›0.500    80        main.parse", "● recording")
 
 	b.keys("1")
-	b.look()
+	b.passTime()
 	b.shows("160 samples of server")
 	b.keys("t", "G", "Space", "H", "Enter") // a span to the end grows
 	var before int64
 	b.do(func() { before = b.summary().classes[0].Hits })
 	g.grow(40)
-	b.look()
+	b.passTime()
 	b.do(func() {
 		if now := b.summary().classes[0].Hits; now != before+40 {
 			t.Errorf("the span had %d hits and has %d", before, now)
@@ -103,17 +103,17 @@ func TestLive(t *testing.T) {
 			break
 		}
 		if time.Since(began) > time.Minute {
-			t.Fatal("it does not say that it has ended")
+			t.Fatal("the end is not reported")
 		}
 	}
-	b.settle()
+	b.waitForJobs()
 	b.shows("■ ended", "■ the recording has ended: the target exited with status 3", "The recording has ended: the target", "300 samples of server")
 	b.hides("● recording")
 	b.keys("2")
 	b.shows("Thread View of go:main.work  300 hits = 1.000", "█›0.500   150        main.parse")
 }
 
-// What a person has begun comes first: while a job runs, nothing is shown anew.
+// The user's actions come first: while a job runs, nothing is refreshed.
 func TestLiveWaitsForJobs(t *testing.T) {
 	g := newGrowing(t)
 	b := newBench(t, g.options())
@@ -123,16 +123,16 @@ func TestLiveWaitsForJobs(t *testing.T) {
 		start(b.app, b.window(), "Waiting", func() (bool, error) { <-release; return true, nil }, func(bool, error) {})
 		b.live.renew()
 		if len(b.recording.Samples) > 0 {
-			t.Error("the recording is another one while something is under way")
+			t.Error("the recording was replaced while a job runs")
 		}
 	})
 	close(release)
-	b.settle()
-	b.look()
+	b.waitForJobs()
+	b.passTime()
 	b.shows("10 samples of server")
 }
 
-// A deadlock is told of in every window, whatever is under way, until the next key; the summary goes on to say so.
+// A deadlock is reported in every window, also during a job, until the next key; the summary still shows it after that.
 func TestLiveDeadlock(t *testing.T) {
 	g := newGrowing(t)
 	o := g.options()
@@ -140,7 +140,7 @@ func TestLiveDeadlock(t *testing.T) {
 	o.Live.Deadlocks = func() []locks.Deadlock { return found }
 	b := newBench(t, o)
 	g.grow(100)
-	b.look()
+	b.passTime()
 	b.hides("DEADLOCK")
 	b.keys("Enter")
 	find := func(goroutines ...int64) {
@@ -160,29 +160,29 @@ func TestLiveDeadlock(t *testing.T) {
 		}
 	})
 	close(release)
-	b.settle()
-	b.look()
+	b.waitForJobs()
+	b.passTime()
 	b.shows("Thread View", "DEADLOCK of goroutines 7, 8, each")
 	b.keys("1")
-	b.look()
+	b.passTime()
 	b.shows("● recording; q ends it; 1 DEADLOCK (key L); the program's output")
 	b.hides("goroutines 7, 8")
 	find(9, 10, 11)
-	b.look()
+	b.passTime()
 	b.shows("2 DEADLOCKS (key L)", "DEADLOCK of goroutines 9, 10, 11, each")
 	b.do(func() { b.live.conclude() })
-	b.settle()
+	b.waitForJobs()
 	b.shows("■ the recording has ended; 2 DEADLOCKS (key L): the target exited")
 }
 
-// Without colours, the badge differs by its shape and words; the tabs keep clear of it.
+// Without colours, the badge differs by its shape and words; the tabs leave room for it.
 func TestLiveBadge(t *testing.T) {
 	g := newGrowing(t)
 	g.grow(20)
 	o := g.options()
 	o.NoColor = true
 	b := newBench(t, o)
-	b.look()
+	b.passTime()
 	for range 6 {
 		b.keys("1", "Enter")
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// manyLocks is a recording of n goroutines, each waiting for a lock of its own in one sample less than the one before it; the
-// first two for one another's. Some names are such that a terminal or tview could take them for something else.
+// manyLocks is a recording of n goroutines. Each waits for a lock of its own, in one sample less than the one before it;
+// the first two wait for each other's. Some names contain text that a terminal or tview could interpret.
 func manyLocks(t testing.TB, n int) Options {
 	t.Helper()
 	b := sampledata.NewBuilder(synthetic.Header())
@@ -44,7 +44,7 @@ func manyLocks(t testing.TB, n int) Options {
 	return Options{Path: "many.cpprof", Recording: b.Recording()}
 }
 
-// locksOf is a bench with the window of the locks in front.
+// locksOf returns a bench whose active window shows the locks.
 func locksOf(t testing.TB, o Options) *bench {
 	t.Helper()
 	b := newBench(t, o)
@@ -52,8 +52,8 @@ func locksOf(t testing.TB, o Options) *bench {
 	return b
 }
 
-// lockKeys has a test for every binding of the window, by its first key. It shows a deadlock and 30 locks, the second item
-// is selected.
+// lockKeys has a test for every binding of the window, by its first key. The window has a deadlock and 30 locks; the
+// second item is selected.
 var lockKeys = map[string]keyTest{
 	"Enter":  {check: shows("Thread View of go:example.com", "..:MONITOR")},
 	"h":      {check: shows("Locks, their holders and what these do")},
@@ -91,7 +91,7 @@ func TestLocksOfBob(t *testing.T) {
 	b.shows(" 1 Summary  2 Locks  3 go:bob.(*terminal).run\n 120 hits")
 }
 
-// Two goroutines that wait for one another stand above all locks, with both stacks.
+// A deadlock of two goroutines is above all locks, with both stacks.
 func TestLocksShowADeadlock(t *testing.T) {
 	b := locksOf(t, manyLocks(t, 30))
 	b.shows("1 DEADLOCK", "›DEADLOCK of goroutines 1, 2, each waiting for a lock of the next", "DEADLOCK in 29 samples, from 2.00 ms to the last sample")
@@ -101,8 +101,8 @@ func TestLocksShowADeadlock(t *testing.T) {
 	b.shows("Thread View of go:example.com", "..:MONITOR")
 }
 
-// On whatever screen, every lock can be reached, and all that is known of it can be read; nothing of it reaches the terminal as
-// what it is not.
+// On every screen size, every lock can be reached, and all information on it can be read. The terminal interprets none
+// of it.
 func TestLocksLoseNothing(t *testing.T) {
 	o := manyLocks(t, 30)
 	for _, size := range [][2]int{{80, 24}, {40, 16}, {200, 60}} {
@@ -144,18 +144,18 @@ func TestLocksByMouse(t *testing.T) {
 	b.shows("▲0 ")
 }
 
-// The same lock is selected in a span; what has gone from it is selected again where it comes back.
+// The same lock is selected in a span. If the span does not have it, it is selected again as soon as it is back.
 func TestLocksOfASpan(t *testing.T) {
 	b := locksOf(t, manyLocks(t, 30))
 	b.keys("j", "j", "j")
 	picks(3)(t, b)
 	b.do(func() { b.setSpan(views.Span{To: 10 * time.Millisecond}) })
-	b.settle()
+	b.waitForJobs()
 	b.shows("45 hits of waiting for 9 locks", "only\n 0s to 10ms")
 	b.do(func() { b.setSpan(views.Span{From: time.Hour}) })
-	b.settle()
+	b.waitForJobs()
 	b.do(func() { b.setSpan(views.Span{}) })
-	b.settle()
+	b.waitForJobs()
 	picks(3)(t, b)
 }
 
@@ -165,14 +165,14 @@ func TestLocksAreCancelled(t *testing.T) {
 		b.window().refresh()
 		b.app.key(tcell.NewEventKey(tcell.KeyEsc, 0, tcell.ModNone))
 	})
-	b.settle()
+	b.waitForJobs()
 	b.shows("Analysing the locks: cancelled.", "120 hits of waiting")
 	b.keys("x")
 	b.do(func() {
 		openLocks(b.app)
 		b.app.key(tcell.NewEventKey(tcell.KeyEsc, 0, tcell.ModNone))
 	})
-	b.settle()
+	b.waitForJobs()
 	b.hides("2 Locks")
 }
 
@@ -198,7 +198,7 @@ func TestLocksWithoutColor(t *testing.T) {
 	})
 }
 
-// A recording that grows: the table follows, and what was selected still is.
+// The table follows a growing recording, and the selection stays.
 func TestLocksOfALiveRecording(t *testing.T) {
 	o := manyLocks(t, 30)
 	whole := o.Recording
@@ -212,7 +212,7 @@ func TestLocksOfALiveRecording(t *testing.T) {
 		b.live.next = time.Time{}
 		b.live.renew()
 	})
-	b.settle()
+	b.waitForJobs()
 	b.shows("465 hits of waiting for 30 locks")
 	picks(2)(t, b)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// What an entry in typed time costs stands in the column of the typed time that it is found below.
+// The cost of an entry in typed time is in the column of that typed time.
 func TestSplitOfTypedTime(t *testing.T) {
 	b := calltree.NewBuilder(new(calltree.Symbols), "go:main.f", "time", "samples")
 	b.SetDenominator(0, big.NewRat(10, 1))

@@ -13,7 +13,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// commandTests have a line, or more, for every command of a profile window and of the app.
+// commandTests has one or more lines for every command of a profile window and of the app.
 var commandTests = map[string]struct {
 	lines []string
 	check func(*testing.T, *bench)
@@ -61,11 +61,11 @@ func TestQuitCommand(t *testing.T) {
 	b.typed(":quit")
 	b.press("Enter")
 	if !b.ends() {
-		t.Error("it goes on")
+		t.Error("the app is still running")
 	}
 }
 
-// A call path that is typed becomes an entry, and is selected.
+// A typed call path becomes an entry, and is selected.
 func TestTypedPath(t *testing.T) {
 	b := bobThread(t)
 	b.line(":* ..bob.(*manager).transact ..bob.(*date).field")
@@ -80,7 +80,7 @@ func TestTypedPath(t *testing.T) {
 	b.shows("is hidden by the threshold")
 }
 
-// A split whose results are all hidden says so.
+// A message says that all results of a split are hidden.
 func TestHiddenSplit(t *testing.T) {
 	b := bobThread(t)
 	b.line(":threshold 149")
@@ -88,7 +88,7 @@ func TestHiddenSplit(t *testing.T) {
 	b.shows("Every caller is below the threshold")
 }
 
-// A mistake is shown where it is, and can be mended.
+// A mistake is shown at its position, and can be corrected.
 func TestMistakesHaveACaret(t *testing.T) {
 	b := bobThread(t)
 	b.line(":prune * ..:RUN and (")
@@ -146,7 +146,7 @@ func TestCompletion(t *testing.T) {
 	chooses("..bob.(*manager).stamp")(t, b)
 }
 
-// What is written is what 'cpprof report' says of the same steps, and what the screen shows.
+// The written file equals the output of 'cpprof report' for the same steps, and agrees with the screen.
 func TestWrite(t *testing.T) {
 	t.Chdir(t.TempDir())
 	b := bobThread(t)
@@ -233,7 +233,7 @@ func TestPrompt(t *testing.T) {
 	b.keys("Esc")
 }
 
-// Text that is pasted goes into a prompt only, and is no heap of keys.
+// Pasted text goes only into a prompt; its characters never act as keys.
 func TestPaste(t *testing.T) {
 	b := bobThread(t)
 	before := b.text()
@@ -244,7 +244,7 @@ func TestPaste(t *testing.T) {
 		}
 		b.tv.QueueEvent(tcell.NewEventPaste(false))
 		b.press("F12")
-		b.settle()
+		b.waitForJobs()
 	}
 	paste("dxq")
 	if b.text() != before {
@@ -255,17 +255,17 @@ func TestPaste(t *testing.T) {
 	b.shows("\n:threshold 20\n")
 }
 
-// The windows follow the span; what finds nothing there is back with the whole recording.
+// The windows follow the span; entries that are missing in it are back with the whole recording.
 func TestSpan(t *testing.T) {
 	b := bobThread(t, refine.Step{Kind: refine.KindExtended, Text: "* ..os.(*File).Write"}, refine.Step{Kind: refine.KindDown, Text: "*"})
 	b.shows("..os.(*File).Write", ":IO-wait")
 	sample := b.recording.Samples[0].Time
 	b.do(func() { b.setSpan(views.Span{From: sample, To: b.recording.Samples[1].Time}) })
-	b.settle()
+	b.waitForJobs()
 	b.hides(":IO-wait")
 	b.shows("only "+sample.String(), "5 hits = 1.000")
 	b.do(func() { b.setSpan(views.Span{}) })
-	b.settle()
+	b.waitForJobs()
 	b.shows("..os.(*File).Write", ":IO-wait", "150 hits = 1.000")
 	b.hides("only")
 }

@@ -24,13 +24,13 @@ func TestMouseSelectsAndOpens(t *testing.T) {
 	chooses("bob.(*manager).transact")(t, b)
 }
 
-// A double click follows an entry; two quick clicks on two entries only select.
+// A double click acts as Enter on an entry; two quick clicks on two entries only select.
 func TestDoubleClick(t *testing.T) {
 	b := bobThread(t)
 	x, y := b.find("sync.(*Mutex).Lock")
 	b.do(func() { b.profile().mouse(tview.MouseLeftClick, x, y) })
 	b.do(func() { b.profile().mouse(tview.MouseLeftDoubleClick, x, y) })
-	b.settle()
+	b.waitForJobs()
 	b.shows("▾ sync.(*Mutex).Lock")
 	chooses("bob.(*manager).stamp")(t, b)
 	r := newRoot(b.app)
@@ -67,7 +67,7 @@ func TestMouseMovesTheThreshold(t *testing.T) {
 	x, y = b.find("─ ]")
 	b.clickAt(x+2, y)
 	b.shows("30 hits (cost 0.200)")
-	b.clickAt(strings.Index(" Threshold [ ", "[")+2, y) // the track's beginning
+	b.clickAt(strings.Index(" Threshold [ ", "[")+2, y) // the start of the track
 	b.shows(" 0 hits (cost 0.000)")
 	b.hides("hidden")
 }

@@ -75,7 +75,7 @@ func TestCutNamesFit(t *testing.T) {
 	})
 }
 
-// The selection is an entry and not a row: it stays when rows come and go, and when the screen changes its size.
+// The selection is an entry and not a row: it stays when rows appear or disappear, and when the screen is resized.
 func TestSelectionIsAnEntry(t *testing.T) {
 	b := bobThread(t)
 	b.keys("G", "k") // bob.(*manager).store, 10 hits
@@ -88,7 +88,7 @@ func TestSelectionIsAnEntry(t *testing.T) {
 		}
 	}
 	b.resize(80, 24)
-	b.keys("]") // 15 hits: it is hidden, and the one above it stands for it
+	b.keys("]") // 15 hits: it is hidden, and the one above it is selected instead
 	chooses("bob.(*manager).transact")(t, b)
 	b.keys("[")
 	chooses("bob.(*manager).store")(t, b)
@@ -104,12 +104,12 @@ func TestSelectionIsAnEntry(t *testing.T) {
 	b.shows("▸ bob.(*manager).transact")
 }
 
-// Where there is no colour, shapes tell what colours tell.
+// Without colours, shapes carry the same information.
 func TestWithoutColour(t *testing.T) {
 	o := bobThread(t).profileOptions(t)
 	o.NoColor = true
 	b := newBench(t, o)
-	b.settle()
+	b.waitForJobs()
 	b.keys("i", "t")
 	b.do(func() {
 		cells, _, _ := b.sim.GetContents()
@@ -162,7 +162,7 @@ func TestDeepEntriesCanBeRead(t *testing.T) {
 	b.shows("›", " "+label)
 }
 
-// A page of a long profile is drawn, and no more.
+// Only one page of a long profile is drawn.
 func TestLongProfilesScroll(t *testing.T) {
 	b := largeProfile(t, 20_000)
 	b.keys("e", "[", "[", "[", "[", "[", "[")

@@ -9,7 +9,7 @@ import (
 
 const terminals = "go:bob.(*terminal).run"
 
-// bobThread opens the Thread View of the BOB case's terminals, refined so far:
+// bobThread opens the Thread View of the BOB case's terminals, refined to this:
 //
 //	1.000  go:bob.(*terminal).run
 //	1.000    bob.(*terminal).run
@@ -31,21 +31,21 @@ func bobThread(t testing.TB, steps ...refine.Step) *bench {
 	limit := refine.Threshold{Hits: hits(refine.DefaultMinHits)}
 	o.Windows = []session.Window{&session.Profile{Class: terminals, Steps: steps, Threshold: limit}}
 	b := newBench(t, o)
-	b.settle()
+	b.waitForJobs()
 	return b
 }
 
-// profile is the window in front.
+// profile returns the active window.
 func (b *bench) profile() *profileWindow { return b.app.window().(*profileWindow) }
 
-// chosen is the label of the selected entry.
+// chosen returns the label of the selected entry.
 func (b *bench) chosen() (label string) {
 	b.t.Helper()
 	b.do(func() { label = b.profile().entries.entry().Label() })
 	return label
 }
 
-// A keyTest is what a key does in a profile window.
+// A keyTest describes the effect of a key in a profile window.
 type keyTest struct {
 	keys   []string // pressed before
 	unseen bool     // the screen is the same until the next key
@@ -142,7 +142,7 @@ func TestFiveClicksOfTheBOBCase(t *testing.T) {
 	)
 }
 
-// Labels cover a stack once; without one the column is gone.
+// Labels cover a stack once; if no entry is labelled, the column is hidden.
 func TestLabels(t *testing.T) {
 	b := bobThread(t)
 	b.keys("G", "m", "k", "m")

@@ -10,8 +10,8 @@ import (
 	"github.com/cpprof/cpprof/session"
 )
 
-// A comparison is there again the next time with what it was refined to, wherever both recordings have been moved. Where the
-// other one is gone its window says so, and is kept.
+// A comparison is restored with its refinements, also if both recordings were moved. If the other one is missing, the
+// window shows an error, and is kept.
 func TestComparisonIsRestored(t *testing.T) {
 	before := filepath.Join(t.TempDir(), "before")
 	for _, name := range []string{"after", "before"} {
@@ -56,7 +56,7 @@ func TestComparisonIsRestored(t *testing.T) {
 	again.shows(" 3 Δ go:main.worker", "0.667   0.167  +0.500")
 	twice, err := again.kept().Marshal()
 	if err != nil || string(twice) != string(data) {
-		t.Errorf("%v: it keeps\n%s\nthe second time\n%s", err, data, twice)
+		t.Errorf("%v: it keeps\n%s\nafter it was restored\n%s", err, data, twice)
 	}
 
 	if err := os.RemoveAll(filepath.Join(after, "before.cpprof")); err != nil {
@@ -72,7 +72,7 @@ func TestComparisonIsRestored(t *testing.T) {
 	}
 }
 
-// The window of the locks is there again at its place.
+// The window of the locks is restored in its position.
 func TestLocksAreRestored(t *testing.T) {
 	b := bobThread(t)
 	b.keys("L", "1", "s", "3")
@@ -88,7 +88,7 @@ func TestLocksAreRestored(t *testing.T) {
 	again.shows(" 3 Locks ", "lock taken in bob.(*manager).transact")
 }
 
-// A comparison that the Analyzer is opened with is the one that it was left with.
+// If the Analyzer is opened with a comparison that the session has, it is not opened twice.
 func TestComparisonOpenedAgain(t *testing.T) {
 	o := Options{
 		Path: "after.cpprof", Recording: twin(t, "after"),

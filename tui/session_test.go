@@ -14,29 +14,29 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// kept is what a session keeps of the bench's app.
+// kept returns the state that a session keeps of the bench's app.
 func (b *bench) kept() (s *session.State) {
 	b.t.Helper()
-	b.settle()
+	b.waitForJobs()
 	b.do(func() { s = b.state() })
 	return s
 }
 
-// screens are the texts of all windows.
+// screens returns the texts of all windows.
 func (b *bench) screens() (texts []string) {
 	b.t.Helper()
 	var n, active int
 	b.do(func() { n, active = len(b.windows), b.active })
 	for i := range n {
 		b.do(func() { b.message = message{}; b.show(i) })
-		b.settle()
+		b.waitForJobs()
 		texts = append(texts, b.text())
 	}
 	b.do(func() { b.show(active) })
 	return texts
 }
 
-// What a person made of a recording is there again the next time, on every screen.
+// The windows of a session are restored on every screen.
 func TestSessionIsRestored(t *testing.T) {
 	b := newBench(t, bob(t))
 	b.keys(":")
@@ -77,15 +77,15 @@ func TestSessionIsRestored(t *testing.T) {
 	showSameAsText(t, o, after[1:])
 	twice, err := again.kept().Marshal()
 	if err != nil || string(twice) != string(data) {
-		t.Errorf("%v: it keeps\n%s\nthe second time\n%s", err, data, twice)
+		t.Errorf("%v: it keeps\n%s\nafter it was restored\n%s", err, data, twice)
 	}
 	again.keys("U")
 	if n := len(again.kept().Windows[0].(*session.Profile).Steps); n != len(first.Steps)-1 {
-		t.Errorf("a step that was restored can't be undone: there are %d", n)
+		t.Errorf("a restored step can't be undone: there are %d steps", n)
 	}
 }
 
-// showSameAsText holds screens of profile windows against the text that a session's windows are written as.
+// showSameAsText compares screens of profile windows with the text of the session's windows.
 func showSameAsText(t *testing.T, o Options, screens []string) {
 	t.Helper()
 	conf := *config.Default()
@@ -108,7 +108,7 @@ func showSameAsText(t *testing.T, o Options, screens []string) {
 	}
 }
 
-// entryLines are the lines that begin with a cost, without what only a screen has.
+// entryLines returns the lines that begin with a cost, without the parts that only a screen has.
 func entryLines(text string) (lines []string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		fields := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" █▓▒░·›▾▸", r) })
@@ -119,7 +119,7 @@ func entryLines(text string) (lines []string) {
 	return lines
 }
 
-// Only what was defined in the Analyzer is kept; the configuration says the rest.
+// Only aspects that were defined in the Analyzer are kept; the others come from the configuration.
 func TestSessionKeepsNewAspects(t *testing.T) {
 	aspect := func(name string, patterns ...string) aspects.Aspect {
 		a, err := aspects.New(name, patterns...)
@@ -148,14 +148,14 @@ func TestSessionKeepsNewAspects(t *testing.T) {
 	o.Session = &session.State{Aspects: list}
 	b := newBench(t, o)
 	if kept := b.kept().Aspects; len(defined(new(aspects.Set).With(list...), new(aspects.Set).With(kept...))) > 0 {
-		t.Errorf("the second time, it keeps %v", kept)
+		t.Errorf("after it was restored, it keeps %v", kept)
 	}
 	if len(o.Config.Aspects.All()) != 3 {
 		t.Error("the caller's configuration has changed")
 	}
 }
 
-// Keep is told when a person leaves, and when a signal ends the Analyzer.
+// Keep is called when the user leaves, and when a signal ends the Analyzer.
 func TestSessionIsKeptAtTheEnd(t *testing.T) {
 	for _, bySignal := range []bool{false, true} {
 		sim := &shownScreen{SimulationScreen: tcell.NewSimulationScreen(""), shown: make(chan struct{})}
@@ -183,7 +183,7 @@ func TestSessionIsKeptAtTheEnd(t *testing.T) {
 	}
 }
 
-// A shownScreen tells when it is shown first.
+// A shownScreen closes a channel when it is first shown.
 type shownScreen struct {
 	tcell.SimulationScreen
 	once  sync.Once

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The source of a function is shown with the hits of each line, from its declaration on.
+// The source of a function is shown from its declaration on, with the hits of each line.
 func TestSourceHasHitsByLine(t *testing.T) {
 	var text strings.Builder
 	for n := range 60 {
@@ -31,7 +31,7 @@ func TestSourceHasHitsByLine(t *testing.T) {
 	b.hides("line30()", "line37()")
 }
 
-// A recording says where its source is; only source is believed.
+// The file name in a recording is used only for source code.
 func TestOnlySourceIsRead(t *testing.T) {
 	folder := t.TempDir()
 	secret := filepath.Join(folder, "secret.txt")

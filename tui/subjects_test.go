@@ -25,7 +25,7 @@ func TestHoldersWindow(t *testing.T) {
 	}
 }
 
-// The costs are those of the README's comparison of the two builds.
+// The costs are those of the README's comparison of two builds.
 func TestComparisonWindow(t *testing.T) {
 	b := newBench(t, Options{Path: "after.cpprof", Recording: twin(t, "after")})
 	other := twin(t, "before")
@@ -33,7 +33,7 @@ func TestComparisonWindow(t *testing.T) {
 		b.others.Add("before.cpprof", other)
 		openComparison(b.app, "before.cpprof", session.Profile{Class: "go:main.worker"})
 	})
-	b.settle()
+	b.waitForJobs()
 	b.keys("Enter")
 	b.shows("A: after.cpprof  B: before.cpprof", "1.000   1.000   0.000", "0.667   0.167  +0.500", "main.(*journal).add", "0.333   0.833  -0.500")
 	b.keys("x", "Enter")
@@ -41,7 +41,7 @@ func TestComparisonWindow(t *testing.T) {
 	b.shows("nowhere.cpprof")
 }
 
-// What the Analyzer is opened with can be a comparison.
+// The Analyzer can be opened with a comparison.
 func TestComparisonFromTheStart(t *testing.T) {
 	b := newBench(t, Options{
 		Path: "after.cpprof", Recording: twin(t, "after"),
@@ -49,11 +49,11 @@ func TestComparisonFromTheStart(t *testing.T) {
 	})
 	b.shows(" 2 Δ go:main.worker", "A: after.cpprof  B: before.cpprof")
 	b.do(b.changed)
-	b.settle()
+	b.waitForJobs()
 	b.shows("1.000   1.000   0.000")
 }
 
-// A comparison stands, and is written, as 'cpprof report --against' has it: what changed most first. A span counts in both
+// A comparison is shown and written as by 'cpprof report --against': the largest change first. A span applies to both
 // recordings.
 func TestComparisonIsWritten(t *testing.T) {
 	b := newBench(t, Options{
@@ -71,7 +71,7 @@ func TestComparisonIsWritten(t *testing.T) {
 	}
 	want, got := entryLines(string(written)), entryLines(b.text())
 	if len(want) < 5 || !slices.Equal(want, got) {
-		t.Errorf("the window has\n%s\nwhere what is written has\n%s", strings.Join(got, "\n"), written)
+		t.Errorf("the window has\n%s\nand the file has\n%s", strings.Join(got, "\n"), written)
 	}
 	if !strings.HasPrefix(string(written), "Thread View of go:main.worker (observed accounting): A is after.cpprof, B is before.cpprof\n") {
 		t.Errorf("it begins with %.100q", written)
@@ -92,7 +92,7 @@ func TestComparisonIsWritten(t *testing.T) {
 	}
 }
 
-// The details of a comparison have each recording's own costs, as the row has them: not those of both together.
+// The details of a comparison have each recording's own costs, as in the row, and not those of both together.
 func TestComparisonDetails(t *testing.T) {
 	b := newBench(t, Options{
 		Path: "after.cpprof", Recording: twin(t, "after"),
@@ -107,7 +107,7 @@ func TestComparisonDetails(t *testing.T) {
 	b.shows("›0.417   0.083  +0.333", "A: cost 0.417 = 5/12, of 144 hits", "B: cost 0.083 = 1/12, of 144 hits")
 }
 
-// The Analyzer warns, once on a screen, of calls that only one of two builds inlines. The details have it in full.
+// The Analyzer warns of calls that only one of two builds inlines, once on a screen. The details have the whole list.
 func TestComparisonWarnsOfInlining(t *testing.T) {
 	b := newBench(t, Options{
 		Path: "after.cpprof", Recording: twin(t, "after"),
@@ -123,7 +123,7 @@ func TestComparisonWarnsOfInlining(t *testing.T) {
 	b.shows("! inlined in one of the", "merges them into their callers in both")
 }
 
-// A span that the other recording does not reach is an error, which says so.
+// A span beyond the end of the other recording is an error.
 func TestComparisonBeyondTheOther(t *testing.T) {
 	short := twin(t, "before")
 	short.Samples = short.Samples[:10]

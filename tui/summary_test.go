@@ -13,7 +13,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// summary is the window that the bench begins with.
+// summary returns the bench's first window.
 func (b *bench) summary() *summaryWindow { return b.windows[0].(*summaryWindow) }
 
 func TestSummaryShowsWhatWasRecorded(t *testing.T) {
@@ -51,7 +51,7 @@ func foreground(s tcell.Style) tcell.Color {
 	return c
 }
 
-// colorAt is the colour of the text in a cell.
+// colorAt returns the colour of the text in a cell.
 func (b *bench) colorAt(x, y int) (c tcell.Color) {
 	b.t.Helper()
 	b.do(func() {
@@ -73,8 +73,8 @@ func TestSummaryOpensViews(t *testing.T) {
 	b.shows(" 4 go:bob.(*terminal).run")
 }
 
-// manyClasses is a recording of one goroutine in each of so many classes, some with names that a terminal or tview could
-// take for something else. Each is alive in one sample less than the one before it.
+// manyClasses is a recording of one goroutine in each of many classes. Some names contain text that a terminal or tview
+// could interpret. Each goroutine is alive in one sample less than the one before it.
 func manyClasses(t testing.TB, n int) Options {
 	t.Helper()
 	b := sampledata.NewBuilder(synthetic.Header())
@@ -96,7 +96,7 @@ func manyClasses(t testing.TB, n int) Options {
 	return Options{Path: "many.cpprof", Recording: b.Recording()}
 }
 
-// On whatever screen, every class can be reached, and be read as a whole.
+// On every screen size, every class can be reached, and can be read in full.
 func TestSummaryLosesNothing(t *testing.T) {
 	o := manyClasses(t, 40)
 	for _, size := range [][2]int{{80, 24}, {40, 16}, {200, 60}} {
@@ -118,7 +118,7 @@ func TestSummaryCutsNamesInTheMiddle(t *testing.T) {
 	b.shows(" go:…/pkg00.(*Server).[red]work")
 }
 
-// Whatever the order, the class that is selected is the same.
+// In every order, the same class stays selected.
 func TestSummaryOrders(t *testing.T) {
 	b := newBench(t, bob(t))
 	b.keys("j")
@@ -200,18 +200,19 @@ func TestSummaryOfATornRecording(t *testing.T) {
 	newBench(t, o).shows(" the recording is incomplete; warning: goroutine 20")
 }
 
-// Esc while classes are summed up leaves the table as it was.
+// Esc during the summing of the classes leaves the table unchanged.
 func TestSummaryIsCancelled(t *testing.T) {
 	b := newBench(t, bob(t))
 	b.do(func() {
 		b.summary().refresh()
 		b.app.key(tcell.NewEventKey(tcell.KeyEsc, 0, tcell.ModNone))
 	})
-	b.settle()
+	b.waitForJobs()
 	b.shows("Summing up the classes: cancelled.", "go:bob.(*terminal).run: 5 goroutines")
 }
 
-// summaryKeys has a test for every binding of the summary, by its first key. It shows 40 classes, the second one is selected.
+// summaryKeys has a test for every binding of the summary, by its first key. It shows 40 classes; the second one is
+// selected.
 var summaryKeys = map[string]keyTest{
 	"Enter":  {check: shows("Thread View of go:", "pkg01")},
 	"s":      {check: shows("Server View")},

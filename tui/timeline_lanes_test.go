@@ -9,8 +9,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// withSeries is the text of a recording of ten seconds: a counter that grows ever faster, a level with a gap, a word, what is
-// not measured, and more levels.
+// withSeries is the text of a recording of ten seconds: a counter that grows faster and faster, a level with a gap, a
+// word, a series without values, and more levels.
 func withSeries(t testing.TB, more int) Options {
 	t.Helper()
 	text := &strings.Builder{}
@@ -49,7 +49,7 @@ monitor m3 instructions counter layer=hardware unmeasured="no PMU"
 	return Options{Path: "series.cpprof", Recording: r}
 }
 
-// While the timeline has the keys, the series stand below it, in the same columns.
+// While the timeline has the keys, the series are below it, in the same columns.
 func TestLanes(t *testing.T) {
 	b := newBench(t, withSeries(t, 0))
 	b.hides("process.cpu")
@@ -72,7 +72,7 @@ func TestLanes(t *testing.T) {
 	newBench(t, bob(t)).keys("t")
 }
 
-// Lanes leave room for the table of classes. Those that don't fit are reached by j and k.
+// Lanes leave room for the table of classes. j and k scroll to those that don't fit.
 func TestLanesThatDoNotFit(t *testing.T) {
 	b := newBench(t, withSeries(t, 6))
 	b.keys("t")

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drag draws the mouse from one cell to another with its button down.
+// drag moves the mouse from one cell to another with its button down.
 func (b *bench) drag(x, y, toX, toY int) {
 	b.t.Helper()
 	b.mouse(x, y, tcell.ButtonPrimary)
@@ -22,7 +22,7 @@ func (b *bench) drag(x, y, toX, toY int) {
 	b.mouse(toX, toY, tcell.ButtonNone)
 }
 
-// graphAt is the cell of a column of the graph's last line.
+// graphAt returns the cell of a column in the graph's last line.
 func (b *bench) graphAt(column int) (x, y int) {
 	b.do(func() {
 		p := b.summary().timeline.place
@@ -57,7 +57,7 @@ func TestSpanByKeys(t *testing.T) {
 	}
 }
 
-// Between two samples stands what the earlier one saw.
+// The state of a sample lasts until the next sample.
 func TestSpanBetweenSamples(t *testing.T) {
 	b := newBench(t, bob(t))
 	var columns []slice
@@ -113,7 +113,7 @@ func TestSpanByMouse(t *testing.T) {
 	}
 }
 
-// A click into the graph leaves the cursor there.
+// A click in the graph leaves the cursor there.
 func TestClickIntoTheTimeline(t *testing.T) {
 	b := newBench(t, bob(t))
 	x, y := b.graphAt(30)
@@ -126,7 +126,7 @@ func TestClickIntoTheTimeline(t *testing.T) {
 	b.hides("▲────")
 }
 
-// A drag that begins elsewhere is none over the timeline.
+// A drag that begins elsewhere has no effect on the timeline.
 func TestDragElsewhere(t *testing.T) {
 	b := newBench(t, bob(t))
 	x, y := b.graphAt(10)
@@ -137,7 +137,7 @@ func TestDragElsewhere(t *testing.T) {
 	}
 }
 
-// A button that is let go over another window ends the drag all the same.
+// If the button is released over another window, the drag ends, too.
 func TestDragThatEndsElsewhere(t *testing.T) {
 	b := newBench(t, bob(t))
 	b.keys("s", "1")
@@ -147,10 +147,10 @@ func TestDragThatEndsElsewhere(t *testing.T) {
 	b.mouse(x+20, y, tcell.ButtonNone)
 	b.keys("1")
 	b.tv.QueueEvent(tcell.NewEventMouse(x+30, y, tcell.ButtonNone, tcell.ModNone))
-	b.keys("w") // behind the mouse
+	b.keys("w") // handled after the mouse event
 	b.do(func() {
 		if line := b.summary().timeline; line.dragged || columnOf(line.slices(78), line.cursor) != 10 {
-			t.Errorf("the mouse still draws the cursor along, to %v", line.cursor)
+			t.Errorf("the cursor still follows the mouse, to %v", line.cursor)
 		}
 	})
 }
@@ -185,7 +185,7 @@ func TestSpanCommand(t *testing.T) {
 	}
 }
 
-// Where nearly all goroutines wait, they are left out of the graph until a person wants them.
+// If nearly all goroutines wait, the graph leaves them out until the user wants to see them.
 func TestTimelineLeavesWaitingOut(t *testing.T) {
 	b := newBench(t, manyClasses(t, 5))
 	b.shows("up to 0.0 not waiting")
@@ -196,7 +196,7 @@ func TestTimelineLeavesWaitingOut(t *testing.T) {
 	newBench(t, bob(t)).shows("up to 7.0 goroutines")
 }
 
-// The graph's cells have the colours, or letters, of what stands in them.
+// The graph's cells have the colours, or letters, of their typed times.
 func TestTimelineColors(t *testing.T) {
 	theme := newTheme(256, false)
 	for _, c := range []struct {
@@ -227,7 +227,7 @@ func TestTimelineColors(t *testing.T) {
 	}
 }
 
-// Whatever the width, the columns are all of the recording, without gaps and overlaps, and hold all that was seen.
+// For every width, the columns cover the whole recording without gaps and overlaps, and contain all samples.
 func TestColumnsTileTheRecording(t *testing.T) {
 	r := synthetic.Recording(300, 20, 0.1)
 	buckets, err := views.Timeline(r, views.Options{}, "", timelineBuckets)
@@ -262,7 +262,7 @@ func TestColumnsTileTheRecording(t *testing.T) {
 	})
 }
 
-// A recording without samples has no timeline, and nothing to select.
+// A recording without samples has no timeline, and no span to select.
 func TestTimelineOfNothing(t *testing.T) {
 	b := newBench(t, Options{Path: "none.cpprof", Recording: sampledata.NewBuilder(synthetic.Header()).Recording()})
 	b.keys("t", "l", "Space", "G", "Enter", "Esc", "w", "j", "G", "Enter", "o", "n")
@@ -273,8 +273,8 @@ func TestTimelineOfNothing(t *testing.T) {
 	}
 }
 
-// Classes can have priorities, so that what makes a class decides what is :LOAD and what is :PRIO: in the timeline as in the
-// table.
+// Classes can have priorities, so that the definition of classes decides between :LOAD and :PRIO, in the timeline as in
+// the table.
 func TestTimelineFollowsClasses(t *testing.T) {
 	rec := sampledata.NewBuilder(synthetic.Header())
 	f := rec.Function(sampledata.Function{Name: "main.serve"})
@@ -313,7 +313,7 @@ func TestTimelineFollowsClasses(t *testing.T) {
 	check("function", views.Load)
 }
 
-// timelineKeys has a test for every binding that the summary has while a span is selected, by its first key.
+// timelineKeys has a test for every binding of the summary while a span is being selected, by its first key.
 var timelineKeys = map[string]keyTest{
 	"Space": {unseen: true, keys: []string{"l", "l"}, check: func(t *testing.T, b *bench) { b.keys("l"); b.shows("━▲─") }},
 	"Enter": {keys: []string{"Space", "L"}, check: shows("only 0s to ", "⏎ Open")},
