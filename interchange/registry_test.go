@@ -127,7 +127,7 @@ func TestRecordingsAreRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		r, err := ReadRecording(path)
-		if err != nil || len(r.Samples) != 1 || len(r.Functions) != 1 {
+		if err != nil || r.Samples.Len() != 1 || len(r.Functions) != 1 {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
 	}

@@ -108,7 +108,7 @@ func Analyse(r *sampledata.Recording, o views.Options) (*Analysis, error) {
 		return nil, fmt.Errorf("locks: %w", err)
 	}
 	a := s.analysis()
-	v, err := views.Holders(r, func(run *sampledata.Run) string { return s.ids.locks[s.ids.lock(run)].label }, o)
+	v, err := views.Holders(r, func(run sampledata.Run) string { return s.ids.locks[s.ids.lock(run)].label }, o)
 	if err != nil {
 		return nil, fmt.Errorf("locks: %w", err)
 	}

@@ -74,9 +74,9 @@ func (l *ledger) trace(set []sampledata.GoroutineID, hits part) {
 	each := part{hits.num, hits.den * n}
 	for _, g := range set {
 		l.visited++
-		run := l.run(g)
+		run, exists := l.run(g)
 		switch {
-		case run == nil:
+		case !exists:
 			l.note(UnknownHolder, "", each)
 		case slices.Contains(l.path, g):
 			l.note(Cycle, l.classOf(run), each)
@@ -87,7 +87,7 @@ func (l *ledger) trace(set []sampledata.GoroutineID, hits part) {
 		default:
 			l.links = append(l.links, link{l.classOf(run), l.ids.lock(run)})
 			l.path = append(l.path, g)
-			if blames(&run.State) {
+			if blames(run.State) {
 				l.trace(l.r.HolderSets[run.Holders], each)
 			} else {
 				l.note(UnknownHolder, "", each)

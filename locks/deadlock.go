@@ -115,15 +115,16 @@ func (c *cycles) add(l *ledger, circle []sampledata.GoroutineID) {
 	circle, key := rotated(circle)
 	last := l.to - 1
 	for _, g := range circle {
-		last = min(last, l.run(g).Last)
+		run, _ := l.run(g)
+		last = min(last, run.Last)
 	}
 	d := c.byKey[key]
 	switch {
 	case d == nil:
 		d = &Deadlock{First: l.now}
 		for _, g := range circle {
-			run := l.run(g)
-			d.Members = append(d.Members, member(l.r, g, &run.State, l.classOf(run), l.ids.locks[l.ids.lock(run)].label))
+			run, _ := l.run(g)
+			d.Members = append(d.Members, member(l.r, g, run.State, l.classOf(run), l.ids.locks[l.ids.lock(run)].label))
 		}
 		if c.byKey == nil {
 			c.byKey = make(map[string]*Deadlock)
@@ -139,8 +140,8 @@ func (c *cycles) add(l *ledger, circle []sampledata.GoroutineID) {
 
 // holdersOf returns the holders of the lock that a goroutine waits for in the current sample.
 func (l *ledger) holdersOf(g sampledata.GoroutineID) []sampledata.GoroutineID {
-	run := l.run(g)
-	if run == nil || !blames(&run.State) {
+	run, exists := l.run(g)
+	if !exists || !blames(run.State) {
 		return nil
 	}
 	return l.r.HolderSets[run.Holders]

@@ -43,8 +43,8 @@ func newIdentities(r *sampledata.Recording) *identities {
 	for i := range ids.taker {
 		ids.taker[i] = notYet
 	}
-	for i := range r.Runs {
-		if run := &r.Runs[i]; run.Run == sampledata.Blocked {
+	for i := range r.Runs.All() {
+		if run := r.Runs.At(int(i)); run.Run == sampledata.Blocked {
 			ids.enter(run)
 		}
 	}
@@ -53,7 +53,7 @@ func newIdentities(r *sampledata.Recording) *identities {
 }
 
 // of returns the identity of a run's lock. If the lock was named only later, it has the same identity before.
-func (ids *identities) of(run *sampledata.Run) identity {
+func (ids *identities) of(run sampledata.Run) identity {
 	if run.Lock == 0 {
 		return identity{taker: ids.takerAt(run.Stack)}
 	}
@@ -69,9 +69,9 @@ func (ids *identities) of(run *sampledata.Run) identity {
 }
 
 // lock returns the number of the lock that a Blocked run waits for.
-func (ids *identities) lock(run *sampledata.Run) int { return ids.index[ids.of(run)] }
+func (ids *identities) lock(run sampledata.Run) int { return ids.index[ids.of(run)] }
 
-func (ids *identities) enter(run *sampledata.Run) {
+func (ids *identities) enter(run sampledata.Run) {
 	id := ids.of(run)
 	i, ok := ids.index[id]
 	if !ok {

@@ -79,9 +79,9 @@ func draw(t *rapid.T) drawn {
 
 // stateAt returns the run that a goroutine is in, or nil.
 func (d *drawn) stateAt(g sampledata.GoroutineID, s int32) *sampledata.Run {
-	for i := range d.Runs {
-		if run := &d.Runs[i]; run.Goroutine == g && run.First <= s && s <= run.Last {
-			return run
+	for _, run := range d.Runs.All() {
+		if run.Goroutine == g && run.First <= s && s <= run.Last {
+			return &run
 		}
 	}
 	return nil
@@ -201,11 +201,11 @@ func TestDeadlocksAreWhereTheyAre(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t)
 		a := analyse(t, d.Recording, views.Options{})
-		inDeadlock := make([]bool, len(d.Samples))
+		inDeadlock := make([]bool, d.Samples.Len())
 		for _, dead := range a.Deadlocks {
 			var first, last int32 = -1, -1
 			samples := 0
-			for s := range int32(len(d.Samples)) {
+			for s := range int32(d.Samples.Len()) {
 				if d.shows(dead, s) {
 					inDeadlock[s] = true
 					last = s
@@ -219,7 +219,7 @@ func TestDeadlocksAreWhereTheyAre(t *testing.T) {
 				t.Fatalf("%+v is in %d samples, from %d to %d", dead, samples, first, last)
 			}
 		}
-		for s := range int32(len(d.Samples)) {
+		for s := range int32(d.Samples.Len()) {
 			there := false
 			for g := range sampledata.GoroutineID(len(d.Goroutines)) {
 				there = there || d.inCircle(g, s)
@@ -249,7 +249,7 @@ func TestWatch(t *testing.T) {
 			}
 			seen[key] = true
 		}
-		for s := int32(1); s < int32(len(d.Samples)); s++ {
+		for s := int32(1); s < int32(d.Samples.Len()); s++ {
 			for g := range sampledata.GoroutineID(len(d.Goroutines)) {
 				run := d.stateAt(g, s)
 				onlyHolder := run != nil && run.First < s && d.waitsFor(g, g, s) && len(d.HolderSets[run.Holders]) == 1

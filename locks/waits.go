@@ -17,7 +17,7 @@ type ledger struct {
 	o          views.Options
 	withChains bool
 	ids        *identities
-	classOf    func(*sampledata.Run) string
+	classOf    func(sampledata.Run) string
 	from, to   int32
 
 	locks   []account // by lock
@@ -84,7 +84,7 @@ func blames(s *sampledata.State) bool {
 
 // Begin records that a goroutine enters a state.
 func (l *ledger) Begin(i, first, samples int32) bool {
-	run := &l.r.Runs[i]
+	run := l.r.Runs.At(int(i))
 	l.at[run.Goroutine] = i
 	if run.Run != sampledata.Blocked {
 		return false
@@ -100,7 +100,7 @@ func (l *ledger) Begin(i, first, samples int32) bool {
 	if run.Evidence == sampledata.Ambiguous {
 		a.ambiguous += n
 	}
-	if !blames(&run.State) {
+	if !blames(run.State) {
 		return false
 	}
 	l.waiting[l.waitingFor(run)]++
@@ -110,7 +110,7 @@ func (l *ledger) Begin(i, first, samples int32) bool {
 	return true
 }
 
-func (l *ledger) waitingFor(run *sampledata.Run) waitingFor {
+func (l *ledger) waitingFor(run sampledata.Run) waitingFor {
 	w := waitingFor{link: link{l.classOf(run), l.ids.lock(run)}, holders: run.Holders, evidence: run.Evidence, who: nobody}
 	if l.isHeld[run.Goroutine] {
 		w.who = run.Goroutine
@@ -120,7 +120,7 @@ func (l *ledger) waitingFor(run *sampledata.Run) waitingFor {
 
 // End records that a waiter leaves its state.
 func (l *ledger) End(i int32) {
-	w := l.waitingFor(&l.r.Runs[i])
+	w := l.waitingFor(l.r.Runs.At(int(i)))
 	if l.waiting[w]--; l.waiting[w] == 0 {
 		delete(l.waiting, w)
 	}
@@ -142,7 +142,7 @@ func (l *ledger) divide(w *waitingFor, hits int64) {
 	set := l.r.HolderSets[w.holders]
 	known := int64(0)
 	for _, g := range set {
-		if l.run(g) != nil {
+		if l.exists(g) {
 			known++
 		}
 	}
@@ -162,13 +162,19 @@ func (l *ledger) divide(w *waitingFor, hits int64) {
 	l.trace(set, part{hits, 1})
 }
 
-// run returns the run that a goroutine is in, or nil if it doesn't exist in this sample.
-func (l *ledger) run(g sampledata.GoroutineID) *sampledata.Run {
+// run returns the run that a goroutine is in; false if it doesn't exist in this sample.
+func (l *ledger) run(g sampledata.GoroutineID) (run sampledata.Run, exists bool) {
 	i := l.at[g]
-	if i < 0 || l.r.Runs[i].Last < l.now {
-		return nil
+	if i < 0 {
+		return run, false
 	}
-	return &l.r.Runs[i]
+	run = l.r.Runs.At(int(i))
+	return run, run.Last >= l.now
+}
+
+func (l *ledger) exists(g sampledata.GoroutineID) bool {
+	_, exists := l.run(g)
+	return exists
 }
 
 // analysis returns the sums.

@@ -50,7 +50,7 @@ func TestWatchTells(t *testing.T) {
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if r := b.Recording(); len(r.Samples) != 4 || len(r.Nodes) != 4 || len(r.HolderSets) != 3 || len(r.LockNames) != 1 {
+	if r := b.Recording(); r.Samples.Len() != 4 || len(r.Nodes) != 4 || len(r.HolderSets) != 3 || len(r.LockNames) != 1 {
 		t.Errorf("the sink below has %+v", r)
 	}
 }

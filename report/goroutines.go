@@ -108,15 +108,15 @@ func goroutineGroups(r *sampledata.Recording) []*goroutineGroup {
 	index := make(map[key]*gathering)
 	var order []*gathering
 	stacks := make(map[sampledata.GoroutineID]sampledata.NodeID)
-	for _, run := range r.Runs {
-		if int(run.Last) != len(r.Samples)-1 {
+	for _, run := range r.Runs.All() {
+		if int(run.Last) != r.Samples.Len()-1 {
 			continue
 		}
 		stacks[run.Goroutine] = run.Stack
 		k := key{run.State.Run, run.Reason, run.Stack, run.Torn}
 		g := index[k]
 		if g == nil {
-			g = newGathering(r, run.State, stacks)
+			g = newGathering(r, *run.State, stacks)
 			index[k] = g
 			order = append(order, g)
 		}

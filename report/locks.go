@@ -234,10 +234,10 @@ func (b *wrapper) wrap(line string, indent int, text string) {
 // DeadlockSpan says since when a deadlock stands.
 func DeadlockSpan(r *sampledata.Recording, d *locks.Deadlock) string {
 	until := "to the last sample"
-	if int(d.Last) < len(r.Samples)-1 {
-		until = "to " + span(r.Samples[d.Last].Time)
+	if int(d.Last) < r.Samples.Len()-1 {
+		until = "to " + span(r.Samples.Time(int(d.Last)))
 	}
-	return fmt.Sprintf("DEADLOCK in %s, from %s %s:", Counted(d.Samples, "sample"), span(r.Samples[d.First].Time), until)
+	return fmt.Sprintf("DEADLOCK in %s, from %s %s:", Counted(d.Samples, "sample"), span(r.Samples.Time(int(d.First))), until)
 }
 
 // Deadlocks shows deadlocks as warnings, a line each.

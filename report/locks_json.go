@@ -103,7 +103,7 @@ func LocksJSON(w io.Writer, r *sampledata.Recording, a *locks.Analysis) error {
 		j.Locks = append(j.Locks, lockAsJSON(a, l))
 	}
 	for _, d := range a.Deadlocks {
-		dj := deadlockJSON{Samples: d.Samples, First: r.Samples[d.First].Time, Last: r.Samples[d.Last].Time}
+		dj := deadlockJSON{Samples: d.Samples, First: r.Samples.Time(int(d.First)), Last: r.Samples.Time(int(d.Last))}
 		for _, m := range d.Members {
 			mj := memberJSON{Goroutine: m.Goroutine, Class: m.Class, Lock: m.Lock, Frames: []goroutineFrame{}}
 			for _, f := range m.Stack {

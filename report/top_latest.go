@@ -16,11 +16,11 @@ const FewSteps = 12
 
 // Latest is the Top of the end of a recording: of the window before its last sample. The recording has samples.
 func Latest(r *sampledata.Recording, c *config.Config, o views.Options, window time.Duration) (*Top, error) {
-	last := r.Samples[len(r.Samples)-1].Time
+	last := r.Samples.Time(r.Samples.Len() - 1)
 	from := max(0, last-window)
 	o.Span = views.Span{From: from}
 	top := &Top{Title: fmt.Sprintf("%s, process %d", Program(r), r.Header.PID), Span: last - from}
-	for _, sample := range r.Samples {
+	for _, sample := range r.Samples.All() {
 		if sample.Time >= from {
 			top.Samples++
 			top.Halted += sample.Halt

@@ -71,7 +71,7 @@ func benchmarkOpen(b *testing.B, monitors int) {
 			b.Fatal(err)
 		}
 	}
-	b.ReportMetric(float64(len(r.Runs)), "runs")
+	b.ReportMetric(float64(r.Runs.Len()), "runs")
 	b.ReportMetric(heapWith(r)/1e6, "MB/heap")
 }
 
@@ -93,7 +93,7 @@ func TestSyntheticRecordingIsGood(t *testing.T) {
 	if err := r.Check(); err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Samples) != 300 || len(r.Runs) < 200+299*8 || len(r.Series) != benchMonitors || r.Series[0].Changes() < 100 || r.End == nil {
-		t.Errorf("%d samples, %d runs, end %v", len(r.Samples), len(r.Runs), r.End)
+	if r.Samples.Len() != 300 || r.Runs.Len() < 200+299*8 || len(r.Series) != benchMonitors || r.Series[0].Changes() < 100 || r.End == nil {
+		t.Errorf("%d samples, %d runs, end %v", r.Samples.Len(), r.Runs.Len(), r.End)
 	}
 }

@@ -13,8 +13,8 @@ import (
 type Builder struct {
 	mu     sync.Mutex
 	tables tables
-	rec    Recording
-	open   []int32 // by goroutine: 1 + the run that lasts, 0 for none
+	rec    Recording // without its runs
+	runs   growingRuns
 
 	measured []measurement // in the last sample
 
@@ -28,6 +28,7 @@ func NewBuilder(h Header) *Builder {
 	return &Builder{
 		tables: newTables(),
 		rec:    Recording{Header: h.normal(), LabelSets: [][]Label{nil}, HolderSets: [][]GoroutineID{nil}},
+		runs:   growingRuns{byState: make(map[State]int32)},
 	}
 }
 
@@ -60,7 +61,7 @@ func (b *Builder) Goroutine(g Goroutine) GoroutineID {
 	id, isNew := b.tables.goroutine(g)
 	if isNew {
 		b.rec.Goroutines = append(b.rec.Goroutines, g)
-		b.open = append(b.open, 0)
+		b.runs.open = append(b.runs.open, 0)
 	}
 	return id
 }
@@ -117,21 +118,16 @@ func (b *Builder) Sample(s Sample, changes []Change) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	n := int32(b.tables.samples)
-	changes, err := b.tables.sample(&s, changes, b.state)
+	if err := b.rec.Samples.room(); err != nil {
+		return fmt.Errorf("sample %d: %w", n, err)
+	}
+	changes, err := b.tables.sample(&s, changes, b.runs.state)
 	if err != nil {
 		return fmt.Errorf("sample %d: %w", n, err)
 	}
-	s.Processors = append([]GoroutineID(nil), s.Processors...)
-	b.rec.Samples = append(b.rec.Samples, s)
-	for _, c := range changes {
-		if r := b.open[c.Goroutine]; r > 0 {
-			b.rec.Runs[r-1].Last = n - 1
-		}
-		b.open[c.Goroutine] = 0
-		if !c.Gone {
-			b.rec.Runs = append(b.rec.Runs, Run{Goroutine: c.Goroutine, First: n, Last: n, State: c.State})
-			b.open[c.Goroutine] = int32(len(b.rec.Runs))
-		}
+	b.rec.Samples.add(&s)
+	for i := range changes {
+		b.runs.change(n, &changes[i])
 	}
 	b.measured = b.tables.monitors.measured(b.measured[:0])
 	b.addPoints(n, b.measured)
@@ -152,14 +148,6 @@ func (b *Builder) addPoints(sample int32, measured []measurement) {
 			s.Words = b.tables.monitors.words[m.id].list[:m.now.bits+1] // a sample that was refused may have named others
 		}
 	}
-}
-
-// state is what a goroutine did in the last sample.
-func (b *Builder) state(g GoroutineID) (State, bool) {
-	if r := b.open[g]; r > 0 {
-		return b.rec.Runs[r-1].State, true
-	}
-	return State{}, false
 }
 
 // Warn adds to a warning's count. A count below 1, or a warning without a kind, is ignored.
@@ -189,16 +177,14 @@ func (b *Builder) Finish(e End) error {
 func (b *Builder) Recording() *Recording {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.recording(append([]Run(nil), b.rec.Runs...))
+	return b.recording(slices.Clone(b.runs.list))
 }
 
+// last returns the recording of a builder to which nothing is added any more.
+func (b *Builder) last() *Recording { return b.recording(b.runs.list) }
+
 // recording closes the runs that last, in runs, which holds those of the builder.
-func (b *Builder) recording(runs []Run) *Recording {
-	for _, r := range b.open {
-		if r > 0 {
-			runs[r-1].Last = int32(b.tables.samples - 1)
-		}
-	}
+func (b *Builder) recording(runs []storedRun) *Recording {
 	r := b.rec
 	r.Functions = slices.Clip(r.Functions)
 	r.Nodes = slices.Clip(r.Nodes)
@@ -206,8 +192,8 @@ func (b *Builder) recording(runs []Run) *Recording {
 	r.LabelSets = slices.Clip(r.LabelSets)
 	r.HolderSets = slices.Clip(r.HolderSets)
 	r.LockNames = slices.Clip(r.LockNames)
-	r.Samples = slices.Clip(r.Samples)
-	r.Runs = runs
+	r.Samples = r.Samples.clip()
+	r.Runs = b.runs.upTo(runs, b.tables.samples)
 	r.Series = slices.Clone(r.Series)
 	for i := range r.Series {
 		s := &r.Series[i]

@@ -65,6 +65,13 @@ func testHeader() Header {
 	}
 }
 
+func runsOf(r *Recording) (runs []Run) {
+	for _, run := range r.Runs.All() {
+		runs = append(runs, run)
+	}
+	return runs
+}
+
 func TestBuilderCoalesces(t *testing.T) {
 	b := NewBuilder(testHeader())
 	twoGoroutines(t, b)
@@ -74,12 +81,12 @@ func TestBuilderCoalesces(t *testing.T) {
 	}
 	blocked := State{Stack: 1, Run: Blocked, Labels: 1, Holders: 1, Evidence: Inferred, Lock: 0xc000, Reason: "sync.Mutex.Lock"}
 	want := []Run{
-		{Goroutine: 0, First: 0, Last: 1, State: State{Stack: 1, Run: Running}},
-		{Goroutine: 1, First: 0, Last: 1, State: blocked},
-		{Goroutine: 1, First: 2, Last: 2, State: State{Stack: 1, Run: Running}},
+		{Goroutine: 0, First: 0, Last: 1, State: &State{Stack: 1, Run: Running}},
+		{Goroutine: 1, First: 0, Last: 1, State: &blocked},
+		{Goroutine: 1, First: 2, Last: 2, State: &State{Stack: 1, Run: Running}},
 	}
-	if !reflect.DeepEqual(r.Runs, want) {
-		t.Errorf("runs %+v, want %+v", r.Runs, want)
+	if got := runsOf(r); !reflect.DeepEqual(got, want) {
+		t.Errorf("runs %+v, want %+v", got, want)
 	}
 	if want := []Label{{"job", "7"}, {"route", "/api"}}; !reflect.DeepEqual(r.LabelSets[1], want) {
 		t.Errorf("labels %v, want %v", r.LabelSets[1], want)
@@ -119,7 +126,7 @@ func TestBuilderRecordingStays(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() {
-			if len(r.Samples) != i+1 || r.Runs[len(r.Runs)-1].Last != int32(i) || r.Warnings[0].Count != int64(i+1) {
+			if r.Samples.Len() != i+1 || r.Runs.At(r.Runs.Len()-1).Last != int32(i) || r.Warnings[0].Count != int64(i+1) {
 				t.Errorf("the recording of %d samples changed: %+v", i+1, r)
 			}
 		}()

@@ -98,7 +98,7 @@ func (r *Recording) checkSets() error {
 
 func (r *Recording) checkLockNames() error {
 	t := newTables()
-	t.samples = len(r.Samples)
+	t.samples = r.Samples.Len()
 	for i, n := range r.LockNames {
 		if !t.lockName(n) {
 			return fmt.Errorf("lock name %d: %w", i, t.refusedLockName(n))
@@ -108,17 +108,16 @@ func (r *Recording) checkLockNames() error {
 }
 
 func (r *Recording) checkSamples() error {
-	if len(r.Samples) > maxSamples {
+	if r.Samples.Len() > maxSamples {
 		return fmt.Errorf("more than %d samples", maxSamples)
 	}
 	z := r.sizes()
-	for i := range r.Samples {
-		s := &r.Samples[i]
-		if err := z.sample(s); err != nil {
+	for i, s := range r.Samples.All() {
+		if err := z.sample(&s); err != nil {
 			return fmt.Errorf("sample %d: %w", i, err)
 		}
-		if i > 0 && s.Time < r.Samples[i-1].Time {
-			return fmt.Errorf("sample %d: time %v is before that of the sample before, %v", i, s.Time, r.Samples[i-1].Time)
+		if i > 0 && s.Time < r.Samples.Time(i-1) {
+			return fmt.Errorf("sample %d: time %v is before that of the sample before, %v", i, s.Time, r.Samples.Time(i-1))
 		}
 	}
 	return nil
@@ -128,12 +127,12 @@ func (r *Recording) checkRuns() error {
 	z := r.sizes()
 	last := make([]int32, len(r.Goroutines)) // by goroutine: 1 + its last run so far
 	sample := 0                              // all before it have had their processors checked
-	for i := range r.Runs {
-		run := &r.Runs[i]
+	var before Run
+	for i, run := range r.Runs.All() {
 		if err := r.checkRun(run, &z); err != nil {
 			return fmt.Errorf("run %d: %w", i, err)
 		}
-		if i > 0 && cmp.Or(cmp.Compare(r.Runs[i-1].First, run.First), cmp.Compare(r.Runs[i-1].Goroutine, run.Goroutine)) >= 0 {
+		if i > 0 && cmp.Or(cmp.Compare(before.First, run.First), cmp.Compare(before.Goroutine, run.Goroutine)) >= 0 {
 			return fmt.Errorf("run %d: not in order after run %d", i, i-1)
 		}
 		for ; sample < int(run.First); sample++ {
@@ -142,13 +141,14 @@ func (r *Recording) checkRuns() error {
 			}
 		}
 		if p := last[run.Goroutine] - 1; p >= 0 {
-			if err := checkFollows(&r.Runs[p], run); err != nil {
+			if err := checkFollows(r.Runs.At(int(p)), run); err != nil {
 				return fmt.Errorf("run %d: %w run %d of the same goroutine", i, err, p)
 			}
 		}
 		last[run.Goroutine] = int32(i + 1)
+		before = run
 	}
-	for ; sample < len(r.Samples); sample++ {
+	for ; sample < r.Samples.Len(); sample++ {
 		if err := r.checkProcessors(sample, last); err != nil {
 			return err
 		}
@@ -156,22 +156,22 @@ func (r *Recording) checkRuns() error {
 	return nil
 }
 
-func (r *Recording) checkRun(run *Run, z *sizes) error {
+func (r *Recording) checkRun(run Run, z *sizes) error {
 	if run.Goroutine < 0 || int(run.Goroutine) >= z.goroutines {
 		return fmt.Errorf("%d is none of the %d goroutines", run.Goroutine, z.goroutines)
 	}
-	if run.First < 0 || run.Last < run.First || int(run.Last) >= len(r.Samples) {
-		return fmt.Errorf("samples %d to %d are not within the %d samples", run.First, run.Last, len(r.Samples))
+	if run.First < 0 || run.Last < run.First || int(run.Last) >= r.Samples.Len() {
+		return fmt.Errorf("samples %d to %d are not within the %d samples", run.First, run.Last, r.Samples.Len())
 	}
-	return z.state(run.State)
+	return z.state(*run.State)
 }
 
 // checkFollows checks two runs of one goroutine that follow each other.
-func checkFollows(before, run *Run) error {
+func checkFollows(before, run Run) error {
 	if before.Last >= run.First {
 		return fmt.Errorf("overlaps")
 	}
-	if before.Last+1 == run.First && before.State == run.State {
+	if before.Last+1 == run.First && *before.State == *run.State {
 		return fmt.Errorf("should be one with")
 	}
 	return nil
@@ -180,11 +180,11 @@ func checkFollows(before, run *Run) error {
 // checkProcessors checks that who is on a processor has a run then. last holds the runs that begin at or before
 // the sample.
 func (r *Recording) checkProcessors(sample int, last []int32) error {
-	for p, g := range r.Samples[sample].Processors {
+	for p, g := range r.Samples.At(sample).Processors {
 		if g < 0 {
 			continue
 		}
-		if last[g] == 0 || int(r.Runs[last[g]-1].Last) < sample {
+		if last[g] == 0 || int(r.Runs.At(int(last[g]-1)).Last) < sample {
 			return fmt.Errorf("sample %d: processor %d runs goroutine %d, which has no state", sample, p, g)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math"
+	"slices"
 	"testing"
 	"time"
 )
@@ -64,31 +65,31 @@ var mutations = []struct {
 	{"lock name 1: name of the lock at 0xc000: it begins at sample 0, not after the one before it, at 0", func(r *Recording) { r.LockNames[1].First = 0 }},
 	{`lock name 1: name of the lock at 0xc000: it is "main.(*cache).mu" already`, func(r *Recording) { r.LockNames[1].Name = "main.(*cache).mu" }},
 
-	{"sample 1: time 5ms is before that of the sample before, 10ms", func(r *Recording) { r.Samples[1].Time = 5 * time.Millisecond }},
-	{"sample 0: negative time -1", func(r *Recording) { r.Samples[0].Time = -1 }},
-	{"sample 0: negative halt -1", func(r *Recording) { r.Samples[0].Halt = -1 }},
-	{"sample 0: negative thread count -1", func(r *Recording) { r.Samples[0].Threads = -1 }},
-	{"sample 0: 1 stacks rechecked of 0 reused", func(r *Recording) { r.Samples[0].Rechecked = 1 }},
-	{"sample 0: 1 stacks wrong of 0 rechecked", func(r *Recording) { r.Samples[0].Wrong = 1 }},
-	{"sample 0: processor 1 runs 2, which is none of the 2 goroutines", func(r *Recording) { r.Samples[0].Processors[1] = 2 }},
-	{"sample 0: processor 1 runs -3, which is none of the 2 goroutines", func(r *Recording) { r.Samples[0].Processors[1] = -3 }},
-	{"sample 2: processor 0 runs goroutine 0, which has no state", func(r *Recording) { r.Samples[2].Processors[0] = 0 }},
+	{"sample 1: time 5ms is before that of the sample before, 10ms", func(r *Recording) { changeSample(r, 1, func(s *Sample) { s.Time = 5 * time.Millisecond }) }},
+	{"sample 0: negative time -1", func(r *Recording) { changeSample(r, 0, func(s *Sample) { s.Time = -1 }) }},
+	{"sample 0: negative halt -1", func(r *Recording) { changeSample(r, 0, func(s *Sample) { s.Halt = -1 }) }},
+	{"sample 0: negative thread count -1", func(r *Recording) { changeSample(r, 0, func(s *Sample) { s.Threads = -1 }) }},
+	{"sample 0: 1 stacks rechecked of 0 reused", func(r *Recording) { changeSample(r, 0, func(s *Sample) { s.Rechecked = 1 }) }},
+	{"sample 0: 1 stacks wrong of 0 rechecked", func(r *Recording) { changeSample(r, 0, func(s *Sample) { s.Wrong = 1 }) }},
+	{"sample 0: processor 1 runs 2, which is none of the 2 goroutines", func(r *Recording) { changeSample(r, 0, func(s *Sample) { s.Processors[1] = 2 }) }},
+	{"sample 0: processor 1 runs -3, which is none of the 2 goroutines", func(r *Recording) { changeSample(r, 0, func(s *Sample) { s.Processors[1] = -3 }) }},
+	{"sample 2: processor 0 runs goroutine 0, which has no state", func(r *Recording) { changeSample(r, 2, func(s *Sample) { s.Processors[0] = 0 }) }},
 
-	{"run 2: 2 is none of the 2 goroutines", func(r *Recording) { r.Runs[2].Goroutine = 2 }},
-	{"run 0: samples 1 to 0 are not within the 3 samples", func(r *Recording) { r.Runs[0].First, r.Runs[0].Last = 1, 0 }},
-	{"run 2: samples 2 to 3 are not within the 3 samples", func(r *Recording) { r.Runs[2].Last = 3 }},
-	{"run 1: not in order after run 0", func(r *Recording) { r.Runs[1].Goroutine = 0 }},
-	{"run 1: not in order after run 0", func(r *Recording) { r.Runs[0], r.Runs[1] = r.Runs[1], r.Runs[0] }},
-	{"run 2: overlaps run 1 of the same goroutine", func(r *Recording) { r.Runs[1].Last = 2 }},
-	{"run 2: should be one with run 1 of the same goroutine", func(r *Recording) { r.Runs[2].State = r.Runs[1].State }},
-	{"run 0: stack 2 is none of the 2 nodes", func(r *Recording) { r.Runs[0].Stack = 2 }},
-	{"run 0: stack -2 is none of the 2 nodes", func(r *Recording) { r.Runs[0].Stack = -2 }},
-	{"run 0: unknown run state 6", func(r *Recording) { r.Runs[0].State.Run = 6 }},
-	{"run 0: unknown evidence 4", func(r *Recording) { r.Runs[0].Evidence = 4 }},
-	{"run 0: label set 2 is none of the 2 label sets", func(r *Recording) { r.Runs[0].Labels = 2 }},
-	{"run 0: holder set 2 is none of the 2 holder sets", func(r *Recording) { r.Runs[0].Holders = 2 }},
-	{`run 1: holder set 0 with evidence "inferred": holders need evidence, and evidence holders`, func(r *Recording) { r.Runs[1].Holders = 0 }},
-	{`run 1: holder set 1 with evidence "none": holders need evidence, and evidence holders`, func(r *Recording) { r.Runs[1].Evidence = NoEvidence }},
+	{"run 2: 2 is none of the 2 goroutines", func(r *Recording) { r.Runs.list[2].goroutine = 2 }},
+	{"run 0: samples 1 to 0 are not within the 3 samples", func(r *Recording) { r.Runs.list[0].first, r.Runs.list[0].last = 1, 0 }},
+	{"run 2: samples 2 to 3 are not within the 3 samples", func(r *Recording) { r.Runs.list[2].last = 3 }},
+	{"run 1: not in order after run 0", func(r *Recording) { r.Runs.list[1].goroutine = 0 }},
+	{"run 1: not in order after run 0", func(r *Recording) { l := r.Runs.list; l[0], l[1] = l[1], l[0] }},
+	{"run 2: overlaps run 1 of the same goroutine", func(r *Recording) { r.Runs.list[1].last = 2 }},
+	{"run 2: should be one with run 1 of the same goroutine", func(r *Recording) { r.Runs.list[2].state = r.Runs.list[1].state }},
+	{"run 0: stack 2 is none of the 2 nodes", func(r *Recording) { r.Runs.At(0).Stack = 2 }},
+	{"run 0: stack -2 is none of the 2 nodes", func(r *Recording) { r.Runs.At(0).Stack = -2 }},
+	{"run 0: unknown run state 6", func(r *Recording) { r.Runs.At(0).Run = 6 }},
+	{"run 0: unknown evidence 4", func(r *Recording) { r.Runs.At(0).Evidence = 4 }},
+	{"run 0: label set 2 is none of the 2 label sets", func(r *Recording) { r.Runs.At(0).Labels = 2 }},
+	{"run 0: holder set 2 is none of the 2 holder sets", func(r *Recording) { r.Runs.At(0).Holders = 2 }},
+	{`run 1: holder set 0 with evidence "inferred": holders need evidence, and evidence holders`, func(r *Recording) { r.Runs.At(1).Holders = 0 }},
+	{`run 1: holder set 1 with evidence "none": holders need evidence, and evidence holders`, func(r *Recording) { r.Runs.At(1).Evidence = NoEvidence }},
 
 	{"series 1 is the same as series 0", func(r *Recording) { r.Series[1] = r.Series[0] }},
 	{"series 1: it has another definition already, as monitor 0", func(r *Recording) { r.Series[1].Name = "process.cpu" }},
@@ -124,6 +125,17 @@ var mutations = []struct {
 	{`warning 1: a second of kind "torn-stack"`, func(r *Recording) { r.Warnings = append(r.Warnings, r.Warnings[0]) }},
 	{"end: unknown cause 7", func(r *Recording) { r.End.Cause = 7 }},
 	{"end: negative time -1", func(r *Recording) { r.End.Time = -1 }},
+}
+
+// changeSample puts another sample in the place of one.
+func changeSample(r *Recording, i int, change func(*Sample)) {
+	samples := samplesOf(r)
+	samples[i].Processors = slices.Clone(samples[i].Processors)
+	change(&samples[i])
+	r.Samples = Samples{}
+	for i := range samples {
+		r.Samples.add(&samples[i])
+	}
 }
 
 func TestCheckFindsEachMutation(t *testing.T) {

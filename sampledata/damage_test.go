@@ -49,25 +49,33 @@ func open(texts, samples []byte) (*Recording, error) {
 	return read(of(stringsFile, texts), of(samplesFile, samples))
 }
 
+func samplesOf(r *Recording) []Sample {
+	samples := []Sample{}
+	for _, s := range r.Samples.All() {
+		samples = append(samples, s)
+	}
+	return samples
+}
+
 // checkPrefix makes sure that got is the beginning of want, and says what it lacks.
 func checkPrefix(t *testing.T, got, want *Recording) {
 	t.Helper()
 	if err := got.Check(); err != nil {
 		t.Fatal(err)
 	}
-	n := len(got.Samples)
+	n := got.Samples.Len()
 	var runs []Run
-	for _, r := range want.Runs {
+	for _, r := range want.Runs.All() {
 		if int(r.First) < n {
 			r.Last = min(r.Last, int32(n-1))
 			runs = append(runs, r)
 		}
 	}
-	if n > len(want.Samples) || n > 0 && !reflect.DeepEqual(got.Samples, want.Samples[:n]) || !reflect.DeepEqual(got.Runs, runs) {
+	if n > want.Samples.Len() || !reflect.DeepEqual(samplesOf(got), samplesOf(want)[:n]) || !reflect.DeepEqual(runsOf(got), runs) {
 		t.Fatalf("not the first %d samples:\n%+v", n, got)
 	}
 	for i := range got.Series {
-		wanted := values(&want.Series[i], len(want.Samples))[:n]
+		wanted := values(&want.Series[i], want.Samples.Len())[:n]
 		if own := values(&got.Series[i], n); !slices.Equal(own, wanted) {
 			t.Fatalf("series %d is %v, which is not the beginning of %v", i, own, wanted)
 		}
@@ -75,7 +83,7 @@ func checkPrefix(t *testing.T, got, want *Recording) {
 	if got.End == nil && len(got.Warnings) > 0 && strings.Contains(got.Warnings[len(got.Warnings)-1].Message, "torn") {
 		return
 	}
-	if got.End != nil && (n != len(want.Samples) || !reflect.DeepEqual(got.End, want.End)) {
+	if got.End != nil && (n != want.Samples.Len() || !reflect.DeepEqual(got.End, want.End)) {
 		t.Fatalf("an end behind %d samples: %+v", n, got.End)
 	}
 }
@@ -99,7 +107,7 @@ func TestTruncatedAnywhere(t *testing.T) {
 		}
 		if err == nil {
 			checkPrefix(t, got, want)
-			seen[len(got.Samples)] = true
+			seen[got.Samples.Len()] = true
 			if n < len(file) && got.End != nil && &file[0] == &samples[0] {
 				t.Fatalf("%d of %d bytes: an end", n, len(file))
 			}
@@ -111,7 +119,7 @@ func TestTruncatedAnywhere(t *testing.T) {
 	for n := range len(texts) + 1 {
 		cut(texts, n, func(b []byte) (*Recording, error) { return open(b, samples) })
 	}
-	for n := range len(want.Samples) + 1 {
+	for n := range want.Samples.Len() + 1 {
 		if !seen[n] {
 			t.Errorf("no cut leaves %d samples", n)
 		}

@@ -222,8 +222,8 @@ func TestBadRecords(t *testing.T) {
 			t.Errorf("%s: %v", test.want, err)
 		}
 		want := "reading sample data file r.cpprof/SampleData: record 10: " + test.want + "; what begins there is left out, at most "
-		if len(got.Samples) != 1 || len(got.Warnings) != 1 || !strings.HasPrefix(got.Warnings[0].Message, want) {
-			t.Errorf("got %d samples and %+v, want %s", len(got.Samples), got.Warnings, want)
+		if got.Samples.Len() != 1 || len(got.Warnings) != 1 || !strings.HasPrefix(got.Warnings[0].Message, want) {
+			t.Errorf("got %d samples and %+v, want %s", got.Samples.Len(), got.Warnings, want)
 		}
 	}
 }
@@ -238,8 +238,8 @@ func TestWordOfBadSample(t *testing.T) {
 	if err := got.Check(); err != nil {
 		t.Error(err)
 	}
-	if len(got.Samples) != 2 || len(got.Series[0].Words) != 1 || len(got.Warnings) != 1 {
-		t.Errorf("%d samples, series %+v, warnings %+v", len(got.Samples), got.Series, got.Warnings)
+	if got.Samples.Len() != 2 || len(got.Series[0].Words) != 1 || len(got.Warnings) != 1 {
+		t.Errorf("%d samples, series %+v, warnings %+v", got.Samples.Len(), got.Series, got.Warnings)
 	}
 }
 
@@ -256,8 +256,8 @@ func TestBadSampleOfGoodChanges(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(got.Samples) != 1 || len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0].Message, want) {
-			t.Errorf("got %d samples and %+v, want %s", len(got.Samples), got.Warnings, want)
+		if got.Samples.Len() != 1 || len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0].Message, want) {
+			t.Errorf("got %d samples and %+v, want %s", got.Samples.Len(), got.Warnings, want)
 		}
 	}
 }

@@ -123,7 +123,7 @@ func TestWriteErrorIsFinal(t *testing.T) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
-	if r, err := Open(name); err != nil || len(r.Samples) != 0 || r.End != nil {
+	if r, err := Open(name); err != nil || r.Samples.Len() != 0 || r.End != nil {
 		t.Errorf("%v: %+v", err, r)
 	}
 }

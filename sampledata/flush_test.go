@@ -39,19 +39,19 @@ func TestFlushedWithinASecond(t *testing.T) {
 				t.Fatal(err)
 			}
 			taken = append(taken, s.Time)
-			if n := len(r.Samples); n <= i && time.Since(start)-taken[n] > time.Second {
+			if n := r.Samples.Len(); n <= i && time.Since(start)-taken[n] > time.Second {
 				t.Fatalf("after %v, the sample of %v is not in the files", time.Since(start), taken[n])
 			}
-			if len(r.Samples) > 0 && (len(r.Warnings) != 1 || r.Warnings[0].Count < int64(len(r.Samples)) || r.Warnings[0].Kind != "late") {
-				t.Fatalf("%d samples, but warnings %v", len(r.Samples), r.Warnings)
+			if r.Samples.Len() > 0 && (len(r.Warnings) != 1 || r.Warnings[0].Count < int64(r.Samples.Len()) || r.Warnings[0].Kind != "late") {
+				t.Fatalf("%d samples, but warnings %v", r.Samples.Len(), r.Warnings)
 			}
 		}
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
 		r, err := Open(name)
-		if err != nil || len(r.Samples) != 100 || r.End != nil {
-			t.Fatalf("%v, %d samples, end %v", err, len(r.Samples), r.End)
+		if err != nil || r.Samples.Len() != 100 || r.End != nil {
+			t.Fatalf("%v, %d samples, end %v", err, r.Samples.Len(), r.End)
 		}
 	})
 }
@@ -130,12 +130,12 @@ func TestKilledSampler(t *testing.T) {
 			if err := r.Check(); err != nil {
 				t.Fatal(err)
 			}
-			n := len(r.Samples)
+			n := r.Samples.Len()
 			t.Logf("%d samples taken, %d read, warnings %v", taken, n, r.Warnings)
 			if r.End != nil || int64(n) > taken+1 || atLeast > 1000 && n == 0 {
 				t.Errorf("%d samples of %d, end %v", n, taken, r.End)
 			}
-			for i, p := range r.Samples {
+			for i, p := range r.Samples.All() {
 				if p.Processors[0] != GoroutineID(i) {
 					t.Fatalf("sample %d has goroutine %d", i, p.Processors[0])
 				}

@@ -27,7 +27,7 @@ func (b *Builder) newGoroutine(g Goroutine) error {
 		return b.tables.refused("goroutine", len(b.rec.Goroutines), int(id))
 	}
 	b.rec.Goroutines = append(b.rec.Goroutines, g)
-	b.open = append(b.open, 0)
+	b.runs.open = append(b.runs.open, 0)
 	return nil
 }
 

@@ -146,7 +146,7 @@ func (s *monitors) measured(list []measurement) []measurement {
 }
 
 func (r *Recording) checkSeries() error {
-	if len(r.Series) > 0 && len(r.Samples) == 0 {
+	if len(r.Series) > 0 && r.Samples.Len() == 0 {
 		return errors.New("series without samples")
 	}
 	t := newTables()
@@ -155,7 +155,7 @@ func (r *Recording) checkSeries() error {
 		if id, isNew := t.monitor(s.Monitor); !isNew {
 			return t.refused("series", i, int(id))
 		}
-		if err := s.check(len(r.Samples)); err != nil {
+		if err := s.check(r.Samples.Len()); err != nil {
 			return fmt.Errorf("series %d: %w", i, err)
 		}
 	}

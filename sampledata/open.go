@@ -89,7 +89,7 @@ func read(texts, samples *source) (*Recording, error) {
 			d.b.Warn(DamagedFile, err.Error(), 1)
 		}
 	}
-	return d.b.recording(d.b.rec.Runs), nil
+	return d.b.last(), nil
 }
 
 // texts are the strings by code, and the start that they were written for.

@@ -20,7 +20,7 @@ const NoStack NodeID = -1
 // A Recording is what was seen of one target: the stacks and states of its goroutines at a number of samples.
 //
 // What the goroutines did is kept as runs: a goroutine that was in one state, at one stack, over consecutive
-// samples is one run. Runs are in order of First, then Goroutine; those of one goroutine don't overlap.
+// samples is one run.
 type Recording struct {
 	Header     Header
 	Functions  []Function
@@ -29,8 +29,8 @@ type Recording struct {
 	LabelSets  [][]Label
 	HolderSets [][]GoroutineID
 	LockNames  []LockName
-	Samples    []Sample
-	Runs       []Run
+	Samples    Samples
+	Runs       Runs
 	Series     []Series // values beside the stacks, by MonitorID
 	Warnings   []Warning
 	End        *End // nil where the recording breaks off
@@ -127,13 +127,6 @@ type State struct {
 	Holders  HolderSetID // of the lock that a Blocked goroutine waits for; of a Waiting one, who may do what it waits for
 	Lock     uint64      // address of that lock, or of the channel, sync.WaitGroup or sync.Cond that a Waiting one waits for; or 0
 	Reason   string      // of a Waiting or Blocked goroutine, the runtime's text: "chan receive"
-}
-
-// A Run is a goroutine in one state over the samples First to Last, both included.
-type Run struct {
-	Goroutine   GoroutineID
-	First, Last int32
-	State
 }
 
 // A LockName says what the lock at an address is. It holds from the sample First on, until another name of that

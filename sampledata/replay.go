@@ -33,21 +33,25 @@ func (r *Recording) replay(sink Sink) error {
 	}
 	var changes []Change
 	run := 0
-	for i := range r.Samples {
+	for i := range r.Samples.Len() {
 		changes = changes[:0]
 		n.runs(run, i)
 		n.upToLockName(i)
-		for ; run < len(r.Runs) && int(r.Runs[run].First) == i; run++ {
-			changes = append(changes, Change{Goroutine: r.Runs[run].Goroutine, State: r.Runs[run].State})
+		for ; run < r.Runs.Len(); run++ {
+			begun := r.Runs.At(run)
+			if int(begun.First) > i {
+				break
+			}
+			changes = append(changes, Change{Goroutine: begun.Goroutine, State: *begun.State})
 		}
 		for _, e := range ends[endsBefore[i]:endsBefore[i+1]] {
-			changes = append(changes, Change{Goroutine: r.Runs[e].Goroutine, Gone: true})
+			changes = append(changes, Change{Goroutine: r.Runs.At(int(e)).Goroutine, Gone: true})
 		}
 		slices.SortFunc(changes, func(a, b Change) int { return cmp.Compare(a.Goroutine, b.Goroutine) })
 		if err := m.upTo(i); err != nil {
 			return err
 		}
-		if err := sink.Sample(r.Samples[i], changes); err != nil {
+		if err := sink.Sample(r.Samples.At(i), changes); err != nil {
 			return err
 		}
 	}
@@ -65,24 +69,24 @@ func (r *Recording) replay(sink Sink) error {
 // ends[before[i]:before[i+1]].
 func (r *Recording) ends() (ends, before []int32) {
 	next := make([]int32, len(r.Goroutines)) // the first sample of the goroutine's next run
-	before = make([]int32, len(r.Samples)+1)
-	gone := make([]bool, len(r.Runs))
-	for i := len(r.Runs) - 1; i >= 0; i-- {
-		run := &r.Runs[i]
-		gone[i] = run.Last+1 != next[run.Goroutine] && int(run.Last+1) < len(r.Samples)
+	before = make([]int32, r.Samples.Len()+1)
+	gone := make([]bool, r.Runs.Len())
+	for i := r.Runs.Len() - 1; i >= 0; i-- {
+		run := r.Runs.At(i)
+		gone[i] = run.Last+1 != next[run.Goroutine] && int(run.Last+1) < r.Samples.Len()
 		next[run.Goroutine] = run.First
 		if gone[i] {
 			before[run.Last+2]++
 		}
 	}
-	for i := range r.Samples {
+	for i := range r.Samples.Len() {
 		before[i+1] += before[i]
 	}
-	ends = make([]int32, before[len(r.Samples)])
+	ends = make([]int32, before[r.Samples.Len()])
 	at := append([]int32(nil), before...)
-	for i := range r.Runs {
+	for i, run := range r.Runs.All() {
 		if gone[i] {
-			s := r.Runs[i].Last + 1
+			s := run.Last + 1
 			ends[at[s]] = int32(i)
 			at[s]++
 		}
@@ -142,16 +146,20 @@ type naming struct {
 
 // runs names all that the runs of a sample refer to, from run on.
 func (n *naming) runs(run, sample int) {
-	var last Run // the codes behind the last ones
-	for ; run < len(n.r.Runs) && int(n.r.Runs[run].First) == sample; run++ {
-		r := &n.r.Runs[run]
-		last.Goroutine = max(last.Goroutine, r.Goroutine+1)
+	var last State // the codes behind the last ones
+	var goroutine GoroutineID
+	for ; run < n.r.Runs.Len(); run++ {
+		r := n.r.Runs.At(run)
+		if int(r.First) > sample {
+			break
+		}
+		goroutine = max(goroutine, r.Goroutine+1)
 		last.Stack = max(last.Stack, r.Stack+1)
 		last.Labels = max(last.Labels, r.Labels+1)
 		last.Holders = max(last.Holders, r.Holders+1)
 	}
 	n.upToNode(int(last.Stack))
-	n.upToGoroutine(int(last.Goroutine))
+	n.upToGoroutine(int(goroutine))
 	n.upToLabelSet(int(last.Labels))
 	n.upToHolderSet(int(last.Holders))
 }
@@ -163,7 +171,7 @@ func (n *naming) rest() {
 	n.upToGoroutine(len(n.r.Goroutines))
 	n.upToLabelSet(len(n.r.LabelSets))
 	n.upToHolderSet(len(n.r.HolderSets))
-	n.upToLockName(len(n.r.Samples))
+	n.upToLockName(n.r.Samples.Len())
 }
 
 // upToLockName names locks as they were named, none before the sample from which on it is called so.

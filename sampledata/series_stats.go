@@ -24,7 +24,7 @@ func (r *Recording) SeriesStats(id MonitorID) SeriesStats {
 		sum.change(last, v)
 		at, last = sample, v
 	}
-	sum.hold(last, at, len(r.Samples))
+	sum.hold(last, at, r.Samples.Len())
 	sum.Last = last
 	if grown := r.between(sum.first, sum.last); s.Kind == Counter && grown > 0 {
 		sum.Rate = Real(sum.grown / grown)
@@ -37,7 +37,7 @@ func (r *Recording) between(first, last int) float64 {
 	if last <= first {
 		return 0
 	}
-	return (r.Samples[last].Time - r.Samples[first].Time).Seconds()
+	return (r.Samples.Time(last) - r.Samples.Time(first)).Seconds()
 }
 
 // A seriesSum adds up what happened to a value.

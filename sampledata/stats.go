@@ -41,14 +41,13 @@ type HaltStats struct {
 
 // Stats sums a recording up.
 func (r *Recording) Stats() Stats {
-	s := Stats{Samples: len(r.Samples), Duration: r.duration()}
+	s := Stats{Samples: r.Samples.Len(), Duration: r.duration()}
 	s.RateHz = share(float64(s.Samples), s.Duration.Seconds())
 	s.Halt = r.haltStats()
 	s.HaltedShare = share(float64(s.Halt.Total), float64(s.Duration))
 
 	var cpu, reused, rechecked, wrong float64
-	for i := range r.Samples {
-		p := &r.Samples[i]
+	for _, p := range r.Samples.All() {
 		s.ThreadsMax = max(s.ThreadsMax, p.Threads)
 		s.MissedTicks += int64(p.Missed)
 		cpu += float64(p.SamplerCPU)
@@ -82,8 +81,9 @@ func (r *Recording) duration() time.Duration {
 	if r.End != nil {
 		d = r.End.Time
 	}
-	if n := len(r.Samples); n > 0 {
-		d = max(d, plus(r.Samples[n-1].Time, r.Samples[n-1].Halt))
+	if n := r.Samples.Len(); n > 0 {
+		last := r.Samples.At(n - 1)
+		d = max(d, plus(last.Time, last.Halt))
 	}
 	return d
 }
@@ -96,9 +96,9 @@ func plus(a, b time.Duration) time.Duration {
 func (r *Recording) haltStats() HaltStats {
 	var h HaltStats
 	var halts []time.Duration
-	for i := range r.Samples {
-		h.Total = plus(h.Total, r.Samples[i].LostHalt)
-		if halt := r.Samples[i].Halt; halt > 0 {
+	for _, p := range r.Samples.All() {
+		h.Total = plus(h.Total, p.LostHalt)
+		if halt := p.Halt; halt > 0 {
 			halts = append(halts, halt)
 			h.Total = plus(h.Total, halt)
 		}
@@ -119,9 +119,8 @@ func (r *Recording) haltStats() HaltStats {
 // countGoroutines counts states: of all goroutines in all samples, those with a torn stack, and those of the sample
 // that has most.
 func (r *Recording) countGoroutines() (total, torn float64, largest int64) {
-	steps := make([]int64, len(r.Samples)+1) // by sample: how many more there are than in the one before
-	for i := range r.Runs {
-		run := &r.Runs[i]
+	steps := make([]int64, r.Samples.Len()+1) // by sample: how many more there are than in the one before
+	for _, run := range r.Runs.All() {
 		n := float64(run.Last - run.First + 1)
 		total += n
 		if run.Torn {

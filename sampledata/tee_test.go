@@ -49,11 +49,11 @@ func TestTeeTranslatesCodes(t *testing.T) {
 	if err := got.Check(); err != nil {
 		t.Fatal(err)
 	}
-	if len(got.Runs) != len(want.Runs) || len(got.Runs) == 0 {
-		t.Fatalf("%d runs, want %d", len(got.Runs), len(want.Runs))
+	if got.Runs.Len() != want.Runs.Len() || got.Runs.Len() == 0 {
+		t.Fatalf("%d runs, want %d", got.Runs.Len(), want.Runs.Len())
 	}
-	for i := range want.Runs {
-		a, b := &want.Runs[i], &got.Runs[i]
+	for i, a := range want.Runs.All() {
+		b := got.Runs.At(i)
 		if x, y := want.Goroutines[a.Goroutine], got.Goroutines[b.Goroutine]; x.ID != y.ID || want.Functions[x.Start] != got.Functions[y.Start] {
 			t.Errorf("run %d: goroutine %+v, want %+v", i, y, x)
 		}
@@ -68,9 +68,9 @@ func TestTeeTranslatesCodes(t *testing.T) {
 			t.Errorf("run %d: holders %v, want %v", i, y, x)
 		}
 	}
-	for i, s := range want.Samples {
+	for i, s := range want.Samples.All() {
 		for p, g := range s.Processors {
-			if own := got.Samples[i].Processors[p]; g < 0 && own != g || g >= 0 && got.Goroutines[own].ID != want.Goroutines[g].ID {
+			if own := got.Samples.At(i).Processors[p]; g < 0 && own != g || g >= 0 && got.Goroutines[own].ID != want.Goroutines[g].ID {
 				t.Errorf("sample %d: processor %d runs %d, where the first sink has %d", i, p, own, g)
 			}
 		}
@@ -91,8 +91,8 @@ func TestTeeRefusedSample(t *testing.T) {
 	var heard []error
 	sink := AfterSample(Tee(first, other), func(_ Sample, _ []Change, err error) { heard = append(heard, err) })
 	good, bad := sink.Sample(Sample{Time: 5}, nil), sink.Sample(Sample{Time: 1}, nil)
-	if good != nil || bad == nil || len(other.Recording().Samples) != 1 {
-		t.Errorf("%v, %v, %d samples", good, bad, len(other.Recording().Samples))
+	if good != nil || bad == nil || other.Recording().Samples.Len() != 1 {
+		t.Errorf("%v, %v, %d samples", good, bad, other.Recording().Samples.Len())
 	}
 	if len(heard) != 2 || heard[0] != nil || !errors.Is(heard[1], bad) {
 		t.Errorf("heard %v", heard)

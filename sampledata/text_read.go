@@ -72,7 +72,7 @@ func ReadText(in io.Reader) (*Recording, error) {
 		return nil, r.at(err)
 	}
 	r.body()
-	return r.b.recording(r.b.rec.Runs), nil
+	return r.b.last(), nil
 }
 
 type textReader struct {

@@ -82,7 +82,7 @@ func (f *Feed) Recording() *sampledata.Recording {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	r := f.current.Recording()
-	if n := len(r.Samples); f.before != nil && (n == 0 || r.Samples[n-1].Time < f.o.Overlap) {
+	if n := r.Samples.Len(); f.before != nil && (n == 0 || r.Samples.Time(n-1) < f.o.Overlap) {
 		return f.before
 	}
 	f.before = nil

@@ -28,8 +28,8 @@ func TestOnce(t *testing.T) {
 		if !errors.Is(err, c.want) || b.n != c.tries {
 			t.Errorf("%s: %v after %d tries, want %v after %d", name, err, b.n, c.want, c.tries)
 		}
-		if err == nil && len(r.Samples) != 1 {
-			t.Errorf("%s: %d samples", name, len(r.Samples))
+		if err == nil && r.Samples.Len() != 1 {
+			t.Errorf("%s: %d samples", name, r.Samples.Len())
 		}
 	}
 }

@@ -65,7 +65,7 @@ func TestRecordLostSamples(t *testing.T) {
 	}
 	rec := sink.Recording()
 	missed := int32(0)
-	for _, s := range rec.Samples {
+	for _, s := range rec.Samples.All() {
 		missed += s.Missed
 	}
 	if result.Lost != 4 || result.Samples != 6 || missed < 4 || rec.End.Cause != sampledata.EndInterrupted {

@@ -55,7 +55,7 @@ func samplesLine(of string, r *sampledata.Recording, span views.Span) string {
 	}
 	text := fmt.Sprintf("%s counts %s", of, report.Counted(to-from, "sample"))
 	if span != zeroSpan {
-		text += fmt.Sprintf(" of %d: %s", len(r.Samples), spanText(span))
+		text += fmt.Sprintf(" of %d: %s", r.Samples.Len(), spanText(span))
 	}
 	return text
 }

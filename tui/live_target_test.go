@@ -51,7 +51,7 @@ func TestLiveOnARealProgram(t *testing.T) {
 	b.keys("Enter", "e")
 	b.until("..:MONITOR")
 	samples := func() (n int) {
-		b.do(func() { n = len(b.recording.Samples) })
+		b.do(func() { n = b.recording.Samples.Len() })
 		return n
 	}
 	first := samples()

@@ -122,7 +122,7 @@ func TestLiveWaitsForJobs(t *testing.T) {
 	b.do(func() {
 		start(b.app, b.window(), "Waiting", func() (bool, error) { <-release; return true, nil }, func(bool, error) {})
 		b.live.renew()
-		if len(b.recording.Samples) > 0 {
+		if b.recording.Samples.Len() > 0 {
 			t.Error("the recording was replaced while a job runs")
 		}
 	})

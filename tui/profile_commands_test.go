@@ -259,8 +259,8 @@ func TestPaste(t *testing.T) {
 func TestSpan(t *testing.T) {
 	b := bobThread(t, refine.Step{Kind: refine.KindExtended, Text: "* ..os.(*File).Write"}, refine.Step{Kind: refine.KindDown, Text: "*"})
 	b.shows("..os.(*File).Write", ":IO-wait")
-	sample := b.recording.Samples[0].Time
-	b.do(func() { b.setSpan(views.Span{From: sample, To: b.recording.Samples[1].Time}) })
+	sample := b.recording.Samples.Time(0)
+	b.do(func() { b.setSpan(views.Span{From: sample, To: b.recording.Samples.Time(1)}) })
 	b.waitForJobs()
 	b.hides(":IO-wait")
 	b.shows("only "+sample.String(), "5 hits = 1.000")

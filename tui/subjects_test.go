@@ -125,12 +125,15 @@ func TestComparisonWarnsOfInlining(t *testing.T) {
 
 // A span beyond the end of the other recording is an error.
 func TestComparisonBeyondTheOther(t *testing.T) {
-	short := twin(t, "before")
-	short.Samples = short.Samples[:10]
-	for i := range short.Runs {
-		short.Runs[i].Last = min(short.Runs[i].Last, 9)
+	var text strings.Builder
+	if err := sampledata.WriteText(&text, twin(t, "before")); err != nil {
+		t.Fatal(err)
 	}
-	short.Runs = slices.DeleteFunc(short.Runs, func(r sampledata.Run) bool { return r.First > 9 })
+	tenSamples := strings.Join(strings.Split(text.String(), "\nsample ")[:11], "\nsample ")
+	short, err := sampledata.ReadText(strings.NewReader(tenSamples))
+	if err != nil {
+		t.Fatal(err)
+	}
 	b := newBench(t, Options{
 		Path: "after.cpprof", Recording: twin(t, "after"), Against: &Against{Path: "before.cpprof", Recording: short, Class: "go:main.worker"},
 	})

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"sort"
 	"strings"
 	"time"
 
@@ -152,10 +151,9 @@ func (t *timeline) count() {
 
 // withSample extends a span without samples to the sample before it, whose state lasts until the next sample.
 func (t *timeline) withSample(span views.Span) views.Span {
-	if samples := t.a.recording.Samples; !span.Has(t.a.recording) {
-		i := sort.Search(len(samples), func(i int) bool { return samples[i].Time >= span.From })
-		if i > 0 {
-			span.From = samples[i-1].Time
+	if samples := &t.a.recording.Samples; !span.Has(t.a.recording) {
+		if i := samples.Search(span.From); i > 0 {
+			span.From = samples.Time(i - 1)
 		}
 	}
 	return span

@@ -235,7 +235,7 @@ func TestColumnsTileTheRecording(t *testing.T) {
 		t.Fatal(err)
 	}
 	line := &timeline{of: r, buckets: buckets}
-	end := r.Samples[len(r.Samples)-1].Time
+	end := r.Samples.Time(r.Samples.Len() - 1)
 	rapid.Check(t, func(t *rapid.T) {
 		width := rapid.IntRange(1, 3000).Draw(t, "width")
 		slices := line.slices(width)
@@ -249,11 +249,11 @@ func TestColumnsTileTheRecording(t *testing.T) {
 		if at <= end {
 			t.Fatalf("they end at %v, the recording at %v", at, end)
 		}
-		sample := rapid.SampledFrom(r.Samples).Draw(t, "sample").Time
+		sample := r.Samples.Time(rapid.IntRange(0, r.Samples.Len()-1).Draw(t, "sample"))
 		if s := slices[columnOf(slices, sample)]; sample < s.from || sample >= s.to {
 			t.Fatalf("what happened at %v is in column %v", sample, s)
 		}
-		first := columnOf(slices, r.Samples[0].Time)
+		first := columnOf(slices, r.Samples.Time(0))
 		for i, m := range line.amounts(width) {
 			if i >= first && math.Abs(m.total()-20) > 1e-9 || i < first && m.total() != 0 {
 				t.Fatalf("column %d has %v of 20 goroutines", i, m)

@@ -80,7 +80,7 @@ func (c *classes) intern(name string) classID {
 }
 
 // of returns the class of a run's goroutine, which its labels can change from run to run.
-func (c *classes) of(run *sampledata.Run) classID {
+func (c *classes) of(run sampledata.Run) classID {
 	g := &c.r.Goroutines[run.Goroutine]
 	if c.byLabels != nil && !g.GC {
 		if id := c.byLabels[run.Labels]; id != noClass {
@@ -116,13 +116,13 @@ func baseName(file string) string {
 
 // ClassOf returns a function that tells the thread class of a run's goroutine, as the views that are made with the same
 // options class it.
-func ClassOf(r *sampledata.Recording, o Options) func(*sampledata.Run) string {
+func ClassOf(r *sampledata.Recording, o Options) func(sampledata.Run) string {
 	c := newClasses(r, o)
-	return func(run *sampledata.Run) string { return c.names[c.of(run)] }
+	return func(run sampledata.Run) string { return c.names[c.of(run)] }
 }
 
 // priority returns the priority of a run's goroutine, which is of the given class.
-func (c *classes) priority(run *sampledata.Run, class classID) int64 {
+func (c *classes) priority(run sampledata.Run, class classID) int64 {
 	if c.r.Goroutines[run.Goroutine].GC {
 		return collectorPriority
 	}

@@ -13,17 +13,14 @@ import (
 // worker is a recording of one goroutine, with a sample every millisecond that finds it in the functions of one stack.
 func worker(t *testing.T, stacks ...string) *sampledata.Recording {
 	s := newSketch(t)
+	s.interval = time.Millisecond
 	g := s.goroutine("a")
 	for _, stack := range stacks {
 		s.sample(map[sampledata.GoroutineID]sampledata.State{
 			g: {Run: sampledata.Running, Stack: inlinedStack(s.Builder, strings.Fields(stack)...)},
 		})
 	}
-	r := s.Recording()
-	for i := range r.Samples {
-		r.Samples[i].Time = time.Duration(i) * time.Millisecond
-	}
-	return r
+	return s.Recording()
 }
 
 func compared(t *testing.T, a, b *sampledata.Recording, o Options) *Compared {

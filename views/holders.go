@@ -11,7 +11,7 @@ import (
 // root, "*", stand the locks, each under the name that lock gives for a run of a goroutine that waits for it; below a
 // lock what stands below :MONITOR in the Thread Views of those who wait. Hits are theirs, of all classes, and the
 // denominator is the sum of these, so that the root's cost is 1.
-func Holders(r *sampledata.Recording, lock func(*sampledata.Run) string, o Options) (*View, error) {
+func Holders(r *sampledata.Recording, lock func(sampledata.Run) string, o Options) (*View, error) {
 	from, to, err := o.samples(r)
 	if err != nil {
 		return nil, fmt.Errorf("view of lock holders: %w", err)
@@ -26,7 +26,7 @@ func Holders(r *sampledata.Recording, lock func(*sampledata.Run) string, o Optio
 }
 
 // lockNode is the node of the lock that a run waits for.
-func (b *builder) lockNode(run *sampledata.Run) int32 {
+func (b *builder) lockNode(run sampledata.Run) int32 {
 	name := b.lock(run)
 	if calltree.KindOf(name) != calltree.Function {
 		name = "?" + name

@@ -92,7 +92,7 @@ func (l *laneMaker) level() {
 		})
 	}
 	for sample, v := range l.lane.All() {
-		at := l.r.Samples[sample].Time
+		at := l.r.Samples.Time(sample)
 		hold(at)
 		from, last = at, v
 	}
@@ -109,9 +109,9 @@ func (l *laneMaker) counter() {
 		from = to
 	}
 	for sample, v := range l.lane.All() {
-		at := l.r.Samples[sample].Time
+		at := l.r.Samples.Time(sample)
 		if last.Measured() {
-			grow(l.r.Samples[sample-1].Time, 0)
+			grow(l.r.Samples.Time(sample-1), 0)
 			if v.Measured() && v.Compare(last) > 0 {
 				grow(at, v.Minus(last))
 			}
@@ -119,7 +119,7 @@ func (l *laneMaker) counter() {
 		from, last = at, v
 	}
 	if last.Measured() {
-		grow(l.r.Samples[len(l.r.Samples)-1].Time, 0)
+		grow(l.r.Samples.Time(l.r.Samples.Len()-1), 0)
 	}
 }
 

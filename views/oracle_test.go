@@ -19,9 +19,9 @@ type oracle struct {
 
 // state returns what a goroutine does in a sample.
 func (c oracle) state(s int, g sampledata.GoroutineID) (sampledata.State, bool) {
-	for _, run := range c.r.Runs {
+	for _, run := range c.r.Runs.All() {
 		if run.Goroutine == g && int(run.First) <= s && s <= int(run.Last) {
-			return run.State, true
+			return *run.State, true
 		}
 	}
 	return sampledata.State{}, false
@@ -148,7 +148,7 @@ func (c oracle) blocked(s int, g sampledata.GoroutineID, st sampledata.State, ch
 }
 
 func (c oracle) competing(s int, g sampledata.GoroutineID, st sampledata.State) []portion {
-	stopped := c.r.Samples[s].StoppedWorld
+	stopped := c.r.Samples.At(s).StoppedWorld
 	one := big.NewRat(1, 1)
 	switch {
 	case c.o.Accounting == Observed && st.Run != sampledata.Runnable:
@@ -172,7 +172,7 @@ func (c oracle) competing(s int, g sampledata.GoroutineID, st sampledata.State) 
 	}
 	processors := 1
 	if c.o.Accounting == Processors {
-		processors = len(c.r.Samples[s].Processors)
+		processors = len(c.r.Samples.At(s).Processors)
 	}
 	var typed []portion
 	a := processors - len(higher)
@@ -195,7 +195,7 @@ func (c oracle) competing(s int, g sampledata.GoroutineID, st sampledata.State) 
 }
 
 func (c oracle) observed(s int, own int64) (typed []portion) {
-	held := slices.Clone(c.r.Samples[s].Processors)
+	held := slices.Clone(c.r.Samples.At(s).Processors)
 	for _, g := range c.alive(s) {
 		if st, _ := c.state(s, g); st.Run == sampledata.Running && !slices.Contains(held, g) {
 			if i := slices.Index(held, sampledata.IdleProcessor); i >= 0 {
@@ -250,7 +250,7 @@ func (v *truth) strings() map[string]string {
 func (c oracle) views() map[string]*truth {
 	server := newTruth()
 	all := map[string]*truth{"*": server}
-	for s, sample := range c.r.Samples {
+	for s, sample := range c.r.Samples.All() {
 		if sample.Time < c.o.Span.From || c.o.Span.To != 0 && sample.Time >= c.o.Span.To {
 			continue
 		}

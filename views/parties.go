@@ -22,15 +22,14 @@ func Parties(r *sampledata.Recording, class string, o Options) (*calltree.Tree, 
 	p := &parties{r: r, classes: newClasses(r, o), tree: calltree.NewBuilder(new(calltree.Symbols), class, "candidates", "samples")}
 	p.stacks = newStacks(r, o, p.tree)
 	p.runs = make([][]int32, len(r.Goroutines))
-	for i := range r.Runs {
-		if run := &r.Runs[i]; run.Last >= from && run.First < to {
+	for i := range r.Runs.All() {
+		if run := r.Runs.At(int(i)); run.Last >= from && run.First < to {
 			p.runs[run.Goroutine] = append(p.runs[run.Goroutine], int32(i))
 		}
 	}
 	of := p.classes.intern(class)
 	var total int64
-	for i := range r.Runs {
-		run := &r.Runs[i]
+	for _, run := range r.Runs.All() {
 		if run.Run != sampledata.Waiting || run.Evidence != sampledata.Ambiguous || p.classes.of(run) != of {
 			continue
 		}
@@ -50,7 +49,7 @@ type parties struct {
 }
 
 // place adds the candidates of a run in the samples from first to last, and returns their hits.
-func (p *parties) place(run *sampledata.Run, first, last int32) (total int64) {
+func (p *parties) place(run sampledata.Run, first, last int32) (total int64) {
 	if first > last {
 		return 0
 	}
@@ -59,7 +58,7 @@ func (p *parties) place(run *sampledata.Run, first, last int32) (total int64) {
 	wait = p.tree.Child(wait, syms.Intern(reasonFrame(run.Reason)))
 	for _, g := range p.r.HolderSets[run.Holders] {
 		for _, i := range p.runs[g] {
-			other := &p.r.Runs[i]
+			other := p.r.Runs.At(int(i))
 			n := int64(min(last, other.Last)) - int64(max(first, other.First)) + 1
 			if n <= 0 {
 				continue

@@ -13,6 +13,7 @@ type scene struct {
 	classes *classes
 
 	now       int32
+	sample    sampledata.Sample               // the one at now
 	run       []int32                         // by goroutine: the run that it last began; -1 before its first
 	holder    []bool                          // by goroutine: some holder set has it
 	executing map[sampledata.GoroutineID]bool // Running, or Detached
@@ -57,7 +58,7 @@ func newScene(r *sampledata.Recording, o Options) *scene {
 }
 
 // actor returns what a run's goroutine is to the accounting.
-func (sc *scene) actor(run *sampledata.Run) actor {
+func (sc *scene) actor(run sampledata.Run) actor {
 	a := actor{class: sc.classes.of(run), run: run.Run, who: nobody}
 	switch run.Run {
 	case sampledata.Waiting:
@@ -90,7 +91,7 @@ func (sc *scene) constant(a actor) bool {
 
 // begin takes note of a run, and reports whether its end is to be told.
 func (sc *scene) begin(i int32) bool {
-	run := &sc.r.Runs[i]
+	run := sc.r.Runs.At(int(i))
 	sc.run[run.Goroutine] = i
 	executes := run.Run == sampledata.Running || run.Run == sampledata.Detached
 	if executes {
@@ -109,7 +110,7 @@ func (sc *scene) begin(i int32) bool {
 
 // end takes back what begin noted.
 func (sc *scene) end(i int32) {
-	run := &sc.r.Runs[i]
+	run := sc.r.Runs.At(int(i))
 	executes := run.Run == sampledata.Running || run.Run == sampledata.Detached
 	if executes {
 		delete(sc.executing, run.Goroutine)
@@ -126,25 +127,31 @@ func (sc *scene) end(i int32) {
 
 // turn goes on to sample s.
 func (sc *scene) turn(s int32) {
-	sc.now = s
+	sc.now, sc.sample = s, sc.r.Samples.At(int(s))
 	for _, sp := range sc.spreads {
 		sc.spare = append(sc.spare, sp)
 	}
 	clear(sc.spreads)
 }
 
-// at returns the run that a goroutine is in, or nil where it doesn't exist in this sample.
-func (sc *scene) at(g sampledata.GoroutineID) *sampledata.Run {
+// at returns the run that a goroutine is in; false if it doesn't exist in this sample.
+func (sc *scene) at(g sampledata.GoroutineID) (run sampledata.Run, exists bool) {
 	i := sc.run[g]
-	if i < 0 || sc.r.Runs[i].Last < sc.now {
-		return nil
+	if i < 0 {
+		return run, false
 	}
-	return &sc.r.Runs[i]
+	run = sc.r.Runs.At(int(i))
+	return run, run.Last >= sc.now
+}
+
+func (sc *scene) exists(g sampledata.GoroutineID) bool {
+	_, exists := sc.at(g)
+	return exists
 }
 
 // processors is the number of processors in this sample. Recordings that don't list them have what the header says.
 func (sc *scene) processors() int64 {
-	if n := len(sc.r.Samples[sc.now].Processors); n > 0 {
+	if n := len(sc.sample.Processors); n > 0 {
 		return int64(n)
 	}
 	return int64(max(1, sc.r.Header.GOMAXPROCS))
@@ -172,14 +179,14 @@ func (sc *scene) held() []slot {
 		return sc.slots
 	}
 	sc.slots, sc.slotsOf = sc.slots[:0], sc.now
-	listed := sc.r.Samples[sc.now].Processors
+	listed := sc.sample.Processors
 	idle := sc.processors() - int64(len(listed))
 	named := 0 // running goroutines among the listed
 	for _, g := range listed {
 		switch {
 		case g == sampledata.SystemProcessor:
 			sc.hold(busyRuntime.inPlaceOfClass(), 0, 1)
-		case g < 0 || sc.at(g) == nil:
+		case g < 0 || !sc.exists(g):
 			idle++
 		default:
 			sc.holdBy(g)
@@ -214,7 +221,7 @@ func (sc *scene) unlisted(listed []sampledata.GoroutineID, idle int64) int64 {
 }
 
 func (sc *scene) holdBy(g sampledata.GoroutineID) {
-	run := sc.at(g)
+	run, _ := sc.at(g)
 	class := sc.classes.of(run)
 	sc.hold(class, sc.classes.priority(run, class), 1)
 }

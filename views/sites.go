@@ -20,8 +20,7 @@ func CreationSites(r *sampledata.Recording, o Options, class string) []CreationS
 	of := c.intern(class)
 	counted := make([]bool, len(r.Goroutines))
 	count := make(map[sampledata.Site]int)
-	for i := range r.Runs {
-		run := &r.Runs[i]
+	for _, run := range r.Runs.All() {
 		if g := run.Goroutine; !counted[g] && c.of(run) == of {
 			counted[g] = true
 			count[r.Goroutines[g].Site]++

@@ -61,7 +61,7 @@ func (sc *scene) spread(a actor) *spread {
 	switch {
 	case sc.o.Accounting == Observed && k.executes: // in whatever sample
 		sp.set(Run, 1, 1)
-	case sc.r.Samples[sc.now].StoppedWorld && !k.executes:
+	case sc.sample.StoppedWorld && !k.executes:
 		sp.set(Prio, 1, 1)
 		sp.waits = append(sp.waits, wait{typed: Prio, to: stoppedWorld.inPlaceOfClass(), heads: 1, num: 1, den: 1})
 	case sc.o.Accounting == Observed:
@@ -76,7 +76,7 @@ func (sc *scene) spread(a actor) *spread {
 
 // rivals are those that share the processors of this sample.
 func (sc *scene) rivals() *field {
-	if sc.r.Samples[sc.now].StoppedWorld {
+	if sc.sample.StoppedWorld {
 		return &sc.running
 	}
 	return &sc.runnable

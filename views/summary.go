@@ -72,14 +72,14 @@ type tally struct {
 // A ledger takes the entries of a tally.
 type ledger interface {
 	takes(a actor) bool                                         // or the actor's time is of no interest
-	enter(run *sampledata.Run, a actor, first, samples int32)   // a goroutine enters a state
+	enter(run sampledata.Run, a actor, first, samples int32)    // a goroutine enters a state
 	constant(a actor, t TypedTime, first, samples int32)        // one hit in each of these samples
 	add(a actor, s, samples int32, t TypedTime, num, den int64) // in each of so many samples from s
 }
 
 func (t *tally) Begin(i int32, first, samples int32) bool {
 	tellEnd := t.scene.begin(i)
-	run := &t.scene.r.Runs[i]
+	run := t.scene.r.Runs.At(int(i))
 	a := t.actor(run)
 	if !t.ledger.takes(a) {
 		return tellEnd
@@ -103,7 +103,7 @@ func (t *tally) Begin(i int32, first, samples int32) bool {
 }
 
 // actor leaves out what makes no difference without a tree.
-func (t *tally) actor(run *sampledata.Run) actor {
+func (t *tally) actor(run sampledata.Run) actor {
 	a := t.scene.actor(run)
 	a.who, a.reason = nobody, ""
 	return a
@@ -111,7 +111,7 @@ func (t *tally) actor(run *sampledata.Run) actor {
 
 func (t *tally) End(i int32) {
 	t.scene.end(i)
-	run := &t.scene.r.Runs[i]
+	run := t.scene.r.Runs.At(int(i))
 	if a := t.actor(run); !t.scene.constant(a) && t.ledger.takes(a) {
 		t.active.remove(a)
 	}
@@ -125,7 +125,7 @@ func (t *tally) Sample(s, alike int32) error {
 			set := t.scene.r.HolderSets[a.holders]
 			var known int64
 			for _, g := range set {
-				if t.scene.at(g) != nil {
+				if t.scene.exists(g) {
 					known++
 				}
 			}
@@ -172,7 +172,7 @@ func (l *classLedger) of(class classID) *classSums {
 
 func (l *classLedger) takes(actor) bool { return true }
 
-func (l *classLedger) enter(run *sampledata.Run, a actor, _, samples int32) {
+func (l *classLedger) enter(run sampledata.Run, a actor, _, samples int32) {
 	c := l.of(a.class)
 	c.hits += int64(samples)
 	if l.isNew(run.Goroutine, a.class) {

@@ -66,7 +66,7 @@ type timeLedger struct {
 func (l *timeLedger) lay(r *sampledata.Recording, span Span, to int32, n int) {
 	end := span.To
 	if end == 0 && to > 0 {
-		end = min(r.Samples[to-1].Time, math.MaxInt64-1) + 1
+		end = min(r.Samples.Time(int(to-1)), math.MaxInt64-1) + 1
 	}
 	length := max(0, end-span.From)
 	width := length / time.Duration(n)
@@ -81,7 +81,7 @@ func (l *timeLedger) lay(r *sampledata.Recording, span Span, to int32, n int) {
 		l.buckets[i].To = l.buckets[i].From + min(width, length-start)
 	}
 	for s := l.from; s < to; s++ {
-		i := min((r.Samples[s].Time-span.From)/width, time.Duration(n-1))
+		i := min((r.Samples.Time(int(s))-span.From)/width, time.Duration(n-1))
 		l.bucket = append(l.bucket, int32(i))
 		l.buckets[i].Samples++
 	}
@@ -89,7 +89,7 @@ func (l *timeLedger) lay(r *sampledata.Recording, span Span, to int32, n int) {
 
 func (l *timeLedger) takes(a actor) bool { return l.all || a.class == l.class }
 
-func (l *timeLedger) enter(_ *sampledata.Run, _ actor, first, samples int32) {
+func (l *timeLedger) enter(_ sampledata.Run, _ actor, first, samples int32) {
 	l.entered++
 	l.alive[first-l.from]++
 	l.alive[first-l.from+samples]--

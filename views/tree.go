@@ -25,9 +25,9 @@ type builder struct {
 	scene    *scene
 	stacks   *stacks
 	tree     *calltree.Builder
-	server   bool                         // of :RUN only, of every class
-	class    classID                      // of a Thread View
-	lock     func(*sampledata.Run) string // of a view of the holders of locks
+	server   bool                        // of :RUN only, of every class
+	class    classID                     // of a Thread View
+	lock     func(sampledata.Run) string // of a view of the holders of locks
 	active   groups[instance]
 	total    int64 // the denominator
 	warnings warnings
@@ -64,7 +64,7 @@ func newBuilder(sc *scene, root string) *builder {
 
 func (b *builder) Begin(i int32, _, samples int32) bool {
 	tellEnd := b.scene.begin(i)
-	run := &b.scene.r.Runs[i]
+	run := b.scene.r.Runs.At(int(i))
 	a := b.scene.actor(run)
 	if !b.takes(a) {
 		return tellEnd
@@ -97,7 +97,7 @@ func (b *builder) takes(a actor) bool {
 	return false
 }
 
-func (b *builder) instance(run *sampledata.Run, a actor) instance {
+func (b *builder) instance(run sampledata.Run, a actor) instance {
 	if b.server || b.lock != nil {
 		a.class = noClass // :RUN, and who holds a lock, is the same for all
 	}
@@ -108,7 +108,7 @@ func (b *builder) instance(run *sampledata.Run, a actor) instance {
 }
 
 // note counts a run's hits, and what is wrong with it.
-func (b *builder) note(run *sampledata.Run, a actor, n int64) {
+func (b *builder) note(run sampledata.Run, a actor, n int64) {
 	if !b.server {
 		b.total += n
 	}
@@ -126,7 +126,7 @@ func (b *builder) note(run *sampledata.Run, a actor, n int64) {
 
 func (b *builder) End(i int32) {
 	b.scene.end(i)
-	run := &b.scene.r.Runs[i]
+	run := b.scene.r.Runs.At(int(i))
 	if a := b.scene.actor(run); b.takes(a) && !b.scene.constant(a) {
 		if g, gone := b.active.remove(b.instance(run, a)); gone {
 			b.settle(&g)
@@ -215,8 +215,8 @@ func (b *builder) placeBlocked(node int32, holders sampledata.HolderSetID, w sha
 	}
 	each := w.times(1, n)
 	for _, g := range set {
-		run := b.scene.at(g)
-		if run == nil {
+		run, exists := b.scene.at(g)
+		if !exists {
 			unknown++
 			continue
 		}
@@ -235,7 +235,7 @@ func (b *builder) placeBlocked(node int32, holders sampledata.HolderSetID, w sha
 //	                              C ... :MONITOR A :deadlock     1/2
 //
 // The chain is g1, g2, g4 where g1 comes up again, which closes the cycle.
-func (b *builder) placeHolder(node int32, run *sampledata.Run, w share) {
+func (b *builder) placeHolder(node int32, run sampledata.Run, w share) {
 	a := b.scene.actor(run)
 	class := b.tree.Child(node, b.frameOf(a.class))
 	b.visited++

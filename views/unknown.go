@@ -32,8 +32,8 @@ func (e *UnknownClassError) Error() string {
 func unknownClassError(r *sampledata.Recording, o Options, class string) error {
 	c := newClasses(r, o)
 	used := make(map[classID]bool)
-	for i := range r.Runs {
-		used[c.of(&r.Runs[i])] = true
+	for i := range r.Runs.All() {
+		used[c.of(r.Runs.At(int(i)))] = true
 	}
 	var names []string
 	for id, name := range c.names {

@@ -17,12 +17,13 @@ import (
 // A sketch makes recordings in which every sample comes 10 ms after the one before.
 type sketch struct {
 	*sampledata.Builder
-	t       *testing.T
-	samples int
+	t        *testing.T
+	samples  int
+	interval time.Duration
 }
 
 func newSketch(t *testing.T) *sketch {
-	return &sketch{sampledata.NewBuilder(sampledata.Header{Start: time.Unix(0, 0), GOMAXPROCS: 2}), t, 0}
+	return &sketch{sampledata.NewBuilder(sampledata.Header{Start: time.Unix(0, 0), GOMAXPROCS: 2}), t, 0, 10 * time.Millisecond}
 }
 
 func (s *sketch) goroutine(start string) sampledata.GoroutineID {
@@ -35,7 +36,7 @@ func (s *sketch) sample(states map[sampledata.GoroutineID]sampledata.State) {
 	for g, st := range states {
 		changes = append(changes, sampledata.Change{Goroutine: g, State: st})
 	}
-	at := time.Duration(s.samples) * 10 * time.Millisecond
+	at := time.Duration(s.samples) * s.interval
 	s.samples++
 	if err := s.Sample(sampledata.Sample{Time: at}, changes); err != nil {
 		s.t.Fatal(err)

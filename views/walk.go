@@ -3,7 +3,6 @@ package views
 import (
 	"fmt"
 	"slices"
-	"sort"
 
 	"github.com/cpprof/cpprof/sampledata"
 )
@@ -25,7 +24,7 @@ func Walk(r *sampledata.Recording, from, to int32, v Visitor) error {
 	// The runs that end with sample s, and whose end the visitor wants to know, are a linked list: ends[s-from] is the first,
 	// chained[run] the one after a run, each plus 1, so that 0 ends the list.
 	ends := make([]int32, to-from)
-	chained := make([]int32, len(r.Runs))
+	chained := make([]int32, r.Runs.Len())
 	ended := make([]bool, to-from) // by sample: some run ends with it
 	next := 0
 	for s := from; s < to; {
@@ -34,8 +33,14 @@ func Walk(r *sampledata.Recording, from, to int32, v Visitor) error {
 				v.End(e - 1)
 			}
 		}
-		for ; next < len(r.Runs) && r.Runs[next].First <= s; next++ {
-			last := r.Runs[next].Last
+		until := to
+		for ; next < r.Runs.Len(); next++ {
+			run := r.Runs.At(next)
+			if run.First > s {
+				until = min(to, run.First)
+				break
+			}
+			last := run.Last
 			if last < s {
 				continue
 			}
@@ -48,12 +53,8 @@ func Walk(r *sampledata.Recording, from, to int32, v Visitor) error {
 				ends[last-from] = int32(next) + 1
 			}
 		}
-		until := to
-		if next < len(r.Runs) {
-			until = min(to, r.Runs[next].First)
-		}
-		alike := int32(1)
-		for s+alike < until && !ended[s+alike-1-from] && sameProcessors(&r.Samples[s], &r.Samples[s+alike]) {
+		this, alike := r.Samples.At(int(s)), int32(1)
+		for s+alike < until && !ended[s+alike-1-from] && sameProcessors(this, r.Samples.At(int(s+alike))) {
 			alike++
 		}
 		if err := v.Sample(s, alike); err != nil {
@@ -65,7 +66,7 @@ func Walk(r *sampledata.Recording, from, to int32, v Visitor) error {
 }
 
 // sameProcessors reports whether two samples divide time alike, as far as that is not a matter of runs.
-func sameProcessors(a, b *sampledata.Sample) bool {
+func sameProcessors(a, b sampledata.Sample) bool {
 	return a.StoppedWorld == b.StoppedWorld && slices.Equal(a.Processors, b.Processors)
 }
 
@@ -74,11 +75,9 @@ func (s Span) Samples(r *sampledata.Recording) (from, to int32, err error) {
 	if s.From < 0 || s.To < 0 || s.To != 0 && s.To < s.From {
 		return 0, 0, fmt.Errorf("time span from %v to %v: want offsets from the recording's start, the earlier first", s.From, s.To)
 	}
-	at := func(i int) bool { return r.Samples[i].Time >= s.From }
-	first := sort.Search(len(r.Samples), at)
-	end := len(r.Samples)
+	first, end := r.Samples.Search(s.From), r.Samples.Len()
 	if s.To != 0 {
-		end = sort.Search(len(r.Samples), func(i int) bool { return r.Samples[i].Time >= s.To })
+		end = r.Samples.Search(s.To)
 	}
 	return int32(first), int32(max(first, end)), nil
 }

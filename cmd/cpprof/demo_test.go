@@ -33,7 +33,7 @@ func TestDemoShowsItsProblems(t *testing.T) {
 	if s.config, err = config.Parse("demo.yaml", demo.Config()); err != nil {
 		t.Fatal(err)
 	}
-	n := float64(len(s.recording.Samples))
+	n := float64(s.recording.Samples.Len())
 	if n < 30 {
 		t.Skipf("only %v samples: this machine is too busy for a profile", n)
 	}

@@ -156,7 +156,7 @@ func recordings(t *testing.T) (whole, cut, endless string) {
 		t.Fatal(err)
 	}
 	left, err := sampledata.Open(cut)
-	if err != nil || len(left.Samples) == 0 || len(left.Samples) == len(r.Samples) {
+	if err != nil || left.Samples.Len() == 0 || left.Samples.Len() == r.Samples.Len() {
 		t.Fatalf("%v: the cut leaves nothing, or all", err)
 	}
 	twin := new(strings.Builder)

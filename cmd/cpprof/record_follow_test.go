@@ -127,7 +127,7 @@ func touch(t *testing.T, file string) {
 func (r *recorder) sampled(t *testing.T, file string) {
 	t.Helper()
 	for {
-		if rec, err := sampledata.Open(file); err == nil && len(rec.Samples) > 0 {
+		if rec, err := sampledata.Open(file); err == nil && rec.Samples.Len() > 0 {
 			return
 		}
 		if r.ended() {
@@ -296,8 +296,8 @@ func TestRecordFollowedInterrupt(t *testing.T) {
 	r.sampled(t, r.file)
 	syscall.Kill(-r.Process.Pid, syscall.SIGINT)
 	r.Wait()
-	if rec := r.recording(t); rec.End == nil || len(rec.Samples) == 0 {
-		t.Errorf("%d samples, end %+v: %s", len(rec.Samples), rec.End, r.stderr.String())
+	if rec := r.recording(t); rec.End == nil || rec.Samples.Len() == 0 {
+		t.Errorf("%d samples, end %+v: %s", rec.Samples.Len(), rec.End, r.stderr.String())
 	}
 }
 

@@ -32,7 +32,7 @@ func TestRecordMonitors(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for n := len(r.recording(t).Samples) + 2; len(r.recording(t).Samples) < n; { // so that one of them began after the line was printed
+			for n := r.recording(t).Samples.Len() + 2; r.recording(t).Samples.Len() < n; { // so that one of them began after the line was printed
 				time.Sleep(20 * time.Millisecond)
 			}
 			if err := r.Process.Signal(os.Interrupt); err != nil {

@@ -35,8 +35,8 @@ func TestRecordSuspended(t *testing.T) {
 		r.Process.Signal(syscall.SIGCONT)
 		time.Sleep(time.Duration(rand.IntN(30)) * time.Millisecond)
 	}
-	before := len(r.recording(t).Samples)
-	await(t, "samples after the suspensions", func() bool { return len(r.recording(t).Samples) > before })
+	before := r.recording(t).Samples.Len()
+	await(t, "samples after the suspensions", func() bool { return r.recording(t).Samples.Len() > before })
 	target.Lives(t)
 	r.Process.Signal(syscall.SIGINT)
 	r.finish(t, 0, sampledata.EndInterrupted)
@@ -103,7 +103,7 @@ func TestRecordKeepsIgnoredSignals(t *testing.T) {
 	var launched int
 	await(t, "a first sample", func() bool {
 		rec, err := sampledata.Open(file)
-		if err != nil || len(rec.Samples) == 0 {
+		if err != nil || rec.Samples.Len() == 0 {
 			return false
 		}
 		launched = int(rec.Header.PID)
@@ -125,10 +125,10 @@ func TestRecordKeepsIgnoredSignals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := len(rec.Samples)
+	before := rec.Samples.Len()
 	await(t, "samples after the signals", func() bool {
 		rec, err := sampledata.Open(file)
-		return err == nil && len(rec.Samples) > before && rec.End == nil
+		return err == nil && rec.Samples.Len() > before && rec.End == nil
 	})
 }
 

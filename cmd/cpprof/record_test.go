@@ -74,7 +74,7 @@ func startRecording(t *testing.T, args ...string) *recorder {
 	}
 	t.Cleanup(func() { r.Process.Kill() })
 	for {
-		if rec, err := sampledata.Open(r.file); err == nil && len(rec.Samples) > 0 {
+		if rec, err := sampledata.Open(r.file); err == nil && rec.Samples.Len() > 0 {
 			return r
 		}
 		if r.ended() {
@@ -114,8 +114,8 @@ func (r *recorder) finish(t *testing.T, status int, cause sampledata.EndCause) {
 		t.Errorf("cpprof ended with %d, want %d; it said: %s", got, status, r.stderr.String())
 	}
 	rec := r.recording(t)
-	if rec.End == nil || rec.End.Cause != cause || len(rec.Samples) == 0 {
-		t.Errorf("%d samples, end %+v, want cause %d", len(rec.Samples), rec.End, cause)
+	if rec.End == nil || rec.End.Cause != cause || rec.Samples.Len() == 0 {
+		t.Errorf("%d samples, end %+v, want cause %d", rec.Samples.Len(), rec.End, cause)
 	}
 }
 
@@ -174,8 +174,8 @@ func testAttachedEnds(t *testing.T, program, backend string) {
 		r.Process.Kill()
 		r.Wait()
 		target.Lives(t)
-		if rec := r.recording(t); rec.End != nil || len(rec.Samples) == 0 {
-			t.Errorf("%d samples, end %+v", len(rec.Samples), rec.End)
+		if rec := r.recording(t); rec.End != nil || rec.Samples.Len() == 0 {
+			t.Errorf("%d samples, end %+v", rec.Samples.Len(), rec.End)
 		}
 	})
 }
@@ -287,7 +287,7 @@ func launchRecording(t *testing.T, program string, args ...string) (*recorder, i
 	in.Close()
 	for {
 		rec, err := sampledata.Open(r.file)
-		if err == nil && len(rec.Samples) > 0 {
+		if err == nil && rec.Samples.Len() > 0 {
 			t.Cleanup(func() { syscall.Kill(int(rec.Header.PID), syscall.SIGKILL) })
 			return r, out
 		}

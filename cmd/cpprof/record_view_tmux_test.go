@@ -60,8 +60,8 @@ func finished(t *testing.T, folder string) *sampledata.Recording {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.End == nil || len(r.Samples) == 0 {
-		t.Fatalf("the recording is not complete: %d samples, end %v", len(r.Samples), r.End)
+	if r.End == nil || r.Samples.Len() == 0 {
+		t.Fatalf("the recording is not complete: %d samples, end %v", r.Samples.Len(), r.End)
 	}
 	return r
 }

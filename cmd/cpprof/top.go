@@ -163,7 +163,7 @@ func (f *topFlags) show(ctx context.Context, t terminal, feed *sampler.Feed, s *
 		case <-tick.C:
 		}
 		r := feed.Recording()
-		if len(r.Samples) == 0 {
+		if r.Samples.Len() == 0 {
 			continue
 		}
 		top, err := report.Latest(r, s.config, s.options, f.window)

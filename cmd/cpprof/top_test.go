@@ -80,13 +80,13 @@ func feedRounds(t *testing.T, target *fixture.Running, backend string, o sampler
 		case <-time.After(5 * time.Millisecond):
 		}
 		r := feed.Recording()
-		if len(r.Samples) == 0 && len(starts) > 0 {
+		if r.Samples.Len() == 0 && len(starts) > 0 {
 			t.Fatal("there is nothing to show after a round")
 		}
 		if err := r.Check(); err != nil {
 			t.Fatal(err)
 		}
-		if len(r.Samples) > 0 {
+		if r.Samples.Len() > 0 {
 			starts[r.Header.Start] = true
 		}
 	}

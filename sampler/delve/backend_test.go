@@ -207,11 +207,11 @@ func TestBudgetKept(t *testing.T) {
 		}
 	}})
 	var halted time.Duration
-	for _, s := range rec.Samples {
+	for _, s := range rec.Samples.All() {
 		halted += s.Halt
 	}
-	if len(rec.Samples) < 12 || !within(halted, rec.End.Time) {
-		t.Errorf("halted %v of %v, of which %v at once, in %d halts", halted, rec.End.Time, longest, len(rec.Samples))
+	if rec.Samples.Len() < 12 || !within(halted, rec.End.Time) {
+		t.Errorf("halted %v of %v, of which %v at once, in %d halts", halted, rec.End.Time, longest, rec.Samples.Len())
 	}
 }
 

@@ -135,8 +135,8 @@ func (s seen) has(function string) bool {
 
 // samples gives, for every sample, the goroutines that a go statement of one of the functions started; of all for none.
 func samples(rec *sampledata.Recording, starts ...string) [][]seen {
-	out := make([][]seen, len(rec.Samples))
-	for _, run := range rec.Runs {
+	out := make([][]seen, rec.Samples.Len())
+	for _, run := range rec.Runs.All() {
 		g := rec.Goroutines[run.Goroutine]
 		name := ""
 		if g.Start >= 0 {
@@ -150,7 +150,7 @@ func samples(rec *sampledata.Recording, starts ...string) [][]seen {
 			continue
 		}
 		for i := run.First; i <= run.Last; i++ {
-			out[i] = append(out[i], seen{rec, g.ID, name, run.State})
+			out[i] = append(out[i], seen{rec, g.ID, name, *run.State})
 		}
 	}
 	return out

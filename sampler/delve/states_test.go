@@ -113,7 +113,7 @@ func TestRunnable(t *testing.T) {
 			switch g.state.Run {
 			case sampledata.Running:
 				running++
-				if p := rec.Samples[i].Processors; len(p) != 1 || p[0] < 0 || rec.Goroutines[p[0]].ID != g.goid {
+				if p := rec.Samples.At(i).Processors; len(p) != 1 || p[0] < 0 || rec.Goroutines[p[0]].ID != g.goid {
 					t.Errorf("sample %d: goroutine %d runs, and the processors run %v", i, g.goid, p)
 				}
 			case sampledata.Runnable:
@@ -229,7 +229,7 @@ func TestCollector(t *testing.T) {
 	for ; taken < 3000 && (collecting < 10 || working == 0); taken += 100 {
 		rec := record(t, r, 100)
 		for i, gs := range samples(rec, "runtime.gcBgMarkWorker") {
-			if !rec.Samples[i].Collecting {
+			if !rec.Samples.At(i).Collecting {
 				continue
 			}
 			collecting++
@@ -257,7 +257,7 @@ func TestParked(t *testing.T) {
 	rec := record(t, r, 5)
 	stacks := map[sampledata.NodeID]int{}
 	runs := 0
-	for _, run := range rec.Runs {
+	for _, run := range rec.Runs.All() {
 		if rec.Functions[rec.Goroutines[run.Goroutine].Start].Name == "main.worker" {
 			stacks[run.Stack]++
 			runs++
@@ -266,7 +266,7 @@ func TestParked(t *testing.T) {
 	if runs != n || len(stacks) != 1 {
 		t.Errorf("%d runs at %d stacks, want %d at one", runs, len(stacks), n)
 	}
-	for _, s := range rec.Samples {
+	for _, s := range rec.Samples.All() {
 		t.Logf("halt of %v", s.Halt)
 	}
 }

@@ -20,7 +20,7 @@ import (
 // seen counts, over all samples, the states in which goroutines that began with a function were.
 func seen(r *sampledata.Recording, start string) map[string]int {
 	out := map[string]int{}
-	for _, run := range r.Runs {
+	for _, run := range r.Runs.All() {
 		g := r.Goroutines[run.Goroutine]
 		if g.Start >= 0 && r.Functions[g.Start].Name == start {
 			state := [...]string{"unknown", "running", "detached", "runnable", "waiting", "blocked"}[run.Run]
@@ -33,7 +33,7 @@ func seen(r *sampledata.Recording, start string) map[string]int {
 // checkStates looks at a recording of a target with goroutines in every state, of which some wait for the lock at stuck.
 func checkStates(t *testing.T, r *sampledata.Recording, stuck uint64) {
 	t.Helper()
-	n := len(r.Samples)
+	n := r.Samples.Len()
 	if got := seen(r, "main.park"); len(got) != 1 || got["waiting chan receive"] != 50*n {
 		t.Errorf("50 parked goroutines were seen %v in %d samples", got, n)
 	}
@@ -96,20 +96,20 @@ func TestStates(t *testing.T) {
 	if system < 3 {
 		t.Errorf("only %d goroutines are the runtime's own", system)
 	}
-	s := r.Samples[len(r.Samples)-1]
+	s := r.Samples.At(r.Samples.Len() - 1)
 	if s.Halt <= 0 || s.Reused < 50 || s.Threads < 5 || len(s.Processors) != int(r.Header.GOMAXPROCS) {
 		t.Errorf("sample %+v", s)
 	}
 	running := 0
-	for _, s := range r.Samples {
+	for _, s := range r.Samples.All() {
 		for _, p := range s.Processors {
 			if p >= 0 {
 				running++
 			}
 		}
 	}
-	if running < len(r.Samples)/10 {
-		t.Errorf("processors run goroutines %d times in %d samples", running, len(r.Samples))
+	if running < r.Samples.Len()/10 {
+		t.Errorf("processors run goroutines %d times in %d samples", running, r.Samples.Len())
 	}
 }
 
@@ -127,10 +127,13 @@ func TestRunningLate(t *testing.T) {
 func checkRunning(t *testing.T) {
 	t.Helper()
 	v := begin(t, build(t), "-busy=4")
-	running := func(r *sampledata.Recording) []sampledata.Run {
-		return slices.DeleteFunc(slices.Clone(r.Runs), func(run sampledata.Run) bool {
-			return run.Run != sampledata.Running || r.Goroutines[run.Goroutine].System
-		})
+	running := func(r *sampledata.Recording) (runs []sampledata.Run) {
+		for _, run := range r.Runs.All() {
+			if run.Run == sampledata.Running && !r.Goroutines[run.Goroutine].System {
+				runs = append(runs, run)
+			}
+		}
+		return runs
 	}
 	r := recordUntil(t, attach(t, v), func(r *sampledata.Recording) bool { return len(running(r)) >= 100 })
 	torn, found := 0, running(r)
@@ -179,12 +182,12 @@ func TestComeAndGo(t *testing.T) {
 func TestCollector(t *testing.T) {
 	v := begin(t, build(t), "-parked=10", "-garbage", "-busy=1")
 	count := func(r *sampledata.Recording) (collecting, working int) {
-		for _, s := range r.Samples {
+		for _, s := range r.Samples.All() {
 			if s.Collecting {
 				collecting++
 			}
 		}
-		for _, run := range r.Runs {
+		for _, run := range r.Runs.All() {
 			if r.Goroutines[run.Goroutine].GC && run.Run == sampledata.Running {
 				working++
 			}
@@ -196,7 +199,7 @@ func TestCollector(t *testing.T) {
 		return collecting > 3 && working > 3
 	})
 	if collecting, working := count(r); collecting <= 3 || working <= 3 {
-		t.Errorf("in %d samples collections were under way %d times, and their workers ran %d times", len(r.Samples), collecting, working)
+		t.Errorf("in %d samples collections were under way %d times, and their workers ran %d times", r.Samples.Len(), collecting, working)
 	}
 	for _, g := range r.Goroutines {
 		if g.GC && !g.System {
@@ -210,7 +213,7 @@ func TestReuse(t *testing.T) {
 	v := begin(t, build(t), every...)
 	r := record(t, attach(t, v), 200)
 	reused, rechecked, wrong := 0, 0, 0
-	for _, s := range r.Samples {
+	for _, s := range r.Samples.All() {
 		reused, rechecked, wrong = reused+int(s.Reused), rechecked+int(s.Rechecked), wrong+int(s.Wrong)
 	}
 	if reused < 50*199 || rechecked < 200 || wrong > rechecked/100 {

@@ -23,7 +23,7 @@ func TestChannels(t *testing.T) {
 	}
 	partners := map[string]string{"main.consume": "main.produce", "main.fill": "main.choose"}
 	named, waited := map[string]int32{}, map[string]int32{}
-	for _, run := range r.Runs {
+	for _, run := range r.Runs.All() {
 		name := start(run.Goroutine)
 		if run.Run == sampledata.Blocked && partners[name] != "" {
 			t.Errorf("%s waits for a lock: %q", name, run.Reason)

@@ -51,16 +51,16 @@ func checkGroups(t *testing.T, path string) {
 	b := open(t, v.Pid())
 	r := record(t, b, 60)
 	names := map[sampledata.GoroutineID]string{}
-	for _, run := range r.Runs {
+	for _, run := range r.Runs.All() {
 		names[run.Goroutine] = cmp.Or(groupFunction(r, run.Stack), names[run.Goroutine])
 	}
 	named := map[string][]string{}
-	for _, run := range r.Runs {
+	for _, run := range r.Runs.All() {
 		name := names[run.Goroutine]
 		if groupEnders[name] == nil && run.Holders != 0 {
 			t.Errorf("%s waits for %v", name, r.HolderSets[run.Holders])
 		}
-		if groupEnders[name] == nil || run.Last != int32(len(r.Samples))-1 {
+		if groupEnders[name] == nil || run.Last != int32(r.Samples.Len())-1 {
 			continue
 		}
 		if run.Run != sampledata.Waiting || goruntime.ReasonOf(run.Reason).Awaits != goruntime.AwaitsGroup || run.Lock == 0 {

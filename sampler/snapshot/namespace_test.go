@@ -62,9 +62,9 @@ func TestNamespaces(t *testing.T) {
 	pid := inContainer(t, build(t), "-parked=50", "-threads=3", "-busy=1")
 	b := attachTo(t, pid)
 	r := recordUntil(t, b, func(r *sampledata.Recording) bool {
-		return len(r.Samples) >= 30 && seen(r, "main.compute")["running"] >= 10
+		return r.Samples.Len() >= 30 && seen(r, "main.compute")["running"] >= 10
 	})
-	n := len(r.Samples)
+	n := r.Samples.Len()
 	if got := seen(r, "main.park"); got["waiting chan receive"] != 50*n {
 		t.Errorf("parked goroutines were seen %v in %d samples", got, n)
 	}

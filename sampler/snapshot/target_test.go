@@ -178,7 +178,7 @@ func forGood(r *sampledata.Recording, g sampledata.GoroutineID) bool {
 // record takes samples of a target.
 func record(t testing.TB, b *Backend, n int) *sampledata.Recording {
 	t.Helper()
-	return recordUntil(t, b, func(r *sampledata.Recording) bool { return len(r.Samples) >= n })
+	return recordUntil(t, b, func(r *sampledata.Recording) bool { return r.Samples.Len() >= n })
 }
 
 // recordUntil takes samples of a target until they have enough of what is looked for, or for a minute. A sample that
@@ -219,8 +219,8 @@ func frames(r *sampledata.Recording, n sampledata.NodeID) []string {
 // last gives the state of each goroutine in the last sample, by goid.
 func last(r *sampledata.Recording) map[int64]sampledata.Run {
 	out := map[int64]sampledata.Run{}
-	for _, run := range r.Runs {
-		if int(run.Last) == len(r.Samples)-1 {
+	for _, run := range r.Runs.All() {
+		if int(run.Last) == r.Samples.Len()-1 {
 			out[r.Goroutines[run.Goroutine].ID] = run
 		}
 	}

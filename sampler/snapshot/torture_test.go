@@ -344,7 +344,7 @@ func readable(n *totals, dir string) error {
 			return fmt.Errorf("a recording is wrong: %w", err)
 		}
 		n.recordings.Add(1)
-		n.samples.Add(int64(len(r.Samples)))
+		n.samples.Add(int64(r.Samples.Len()))
 	}
 	return nil
 }

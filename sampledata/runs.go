@@ -1,0 +1,94 @@
+package sampledata
+
+import (
+	"iter"
+	"slices"
+)
+
+// A Run is a goroutine in one state over the samples First to Last, both included. The state is shared: it must not be changed.
+type Run struct {
+	Goroutine   GoroutineID
+	First, Last int32
+	*State
+}
+
+// Runs are the runs of a recording, in order of First, then Goroutine; those of one goroutine don't overlap. A recording
+// can have many millions of them: a run takes 16 bytes, and what is alike in them is kept once.
+type Runs struct {
+	list   []storedRun
+	states []State // each once
+}
+
+// A storedRun is a Run whose state is an index into Runs.states.
+type storedRun struct {
+	goroutine   GoroutineID
+	first, last int32
+	state       int32
+}
+
+// Len returns the number of runs.
+func (r *Runs) Len() int { return len(r.list) }
+
+// At returns a run by its number, from 0 up.
+func (r *Runs) At(i int) Run {
+	s := &r.list[i]
+	return Run{Goroutine: s.goroutine, First: s.first, Last: s.last, State: &r.states[s.state]}
+}
+
+// All returns the runs with their numbers, in order.
+func (r *Runs) All() iter.Seq2[int, Run] {
+	return func(yield func(int, Run) bool) {
+		for i := range r.list {
+			if !yield(i, r.At(i)) {
+				return
+			}
+		}
+	}
+}
+
+// A growingRuns takes runs in their order.
+type growingRuns struct {
+	Runs
+	byState map[State]int32
+	open    []int32 // by goroutine: 1 + the run that lasts, 0 for none
+}
+
+// state returns the state of the run that lasts.
+func (r *growingRuns) state(g GoroutineID) (State, bool) {
+	if i := r.open[g]; i > 0 {
+		return r.states[r.list[i-1].state], true
+	}
+	return State{}, false
+}
+
+// change ends the run that lasts, if there is one, and begins another, unless the goroutine is gone.
+func (r *growingRuns) change(sample int32, c *Change) {
+	if i := r.open[c.Goroutine]; i > 0 {
+		r.list[i-1].last = sample - 1
+	}
+	r.open[c.Goroutine] = 0
+	if !c.Gone {
+		r.list = append(r.list, storedRun{goroutine: c.Goroutine, first: sample, last: sample, state: r.code(c.State)})
+		r.open[c.Goroutine] = int32(len(r.list))
+	}
+}
+
+func (r *growingRuns) code(s State) int32 {
+	code, ok := r.byState[s]
+	if !ok {
+		code = int32(len(r.states))
+		r.byState[s] = code
+		r.states = append(r.states, s)
+	}
+	return code
+}
+
+// upTo returns the runs in list, which holds those of r; the ones that last are closed with the last sample.
+func (r *growingRuns) upTo(list []storedRun, samples int) Runs {
+	for _, i := range r.open {
+		if i > 0 {
+			list[i-1].last = int32(samples - 1)
+		}
+	}
+	return Runs{list: list, states: slices.Clip(r.states)}
+}
