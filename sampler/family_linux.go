@@ -14,22 +14,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A family is a process and what descends from it, as /proc shows them. A process belongs to it if its parent did when it
-// was first seen, or if it is an orphan of the family's process group.
+// A family is a process, the root, and its descendants, as /proc shows them. A new process is a member if its parent is
+// one, or if it is an orphan in the root's process group.
 type family struct {
 	root      int
 	children  bool
-	group     int         // of processes, the root's
-	began     processStat // the root, or where it has ended, this process
-	outer     [2]int      // the parents of the root and of this process, who have other children, too
+	group     int         // the root's process group
+	began     processStat // the root, or this process if the root has already ended
+	outer     [2]int      // the parents of the root and of this process; their other children are not members
 	members   map[int]*member
 	strangers map[int]bool
 	kinds     map[image]programKind
-	script    image // what the root ran last
-	own       image // what this process runs
+	script    image // the program that the root ran last
+	own       image // the program that this process runs
 }
 
-// An image tells one executable's file from another, even after it was removed.
+// An image identifies an executable file, even after the file was removed.
 type image struct {
 	device, file uint64
 	size         int64
@@ -41,7 +41,7 @@ func newFamily(root *Process, children bool) (*family, error) {
 	script, _ := imageOf(root.Name)
 	own, err := imageOf(executableOf(self, ""))
 	if err != nil {
-		return nil, fmt.Errorf("what processes run is not to be seen: %w: is /proc mounted?", err)
+		return nil, fmt.Errorf("reading what processes run: %w: is /proc mounted?", err)
 	}
 	s, err := readStat(root.PID)
 	if err != nil {
@@ -55,31 +55,32 @@ func newFamily(root *Process, children bool) (*family, error) {
 	}, nil
 }
 
-// look gives the members that run another program than at the look before, and notes those that are wanted as given.
-func (f *family) look(o FollowOptions) []*member {
+// findChanged returns the members that run another program than at the previous call. It marks as reported those that the
+// filter selects.
+func (f *family) findChanged(o ProgramFilter) []*member {
 	var changed []*member
-	examine := func(m *member) {
-		if f.examine(m) {
-			m.given = o.wants(m)
+	inspect := func(m *member) {
+		if f.hasChanged(m) {
+			m.reported = o.wants(m)
 			changed = append(changed, m)
 		}
 	}
 	var fresh []processStat
 	if f.children {
-		fresh = f.list()
+		fresh = f.findNew()
 	}
 	for _, pid := range slices.Sorted(maps.Keys(f.members)) {
-		examine(f.members[pid])
+		inspect(f.members[pid])
 	}
 	for more := true; more; {
 		more = false
 		fresh = slices.DeleteFunc(fresh, func(s processStat) bool {
-			if !f.begets(s) {
+			if !f.isMember(s) {
 				return false
 			}
 			m := &member{pid: s.pid}
 			f.members[s.pid] = m
-			examine(m)
+			inspect(m)
 			more = true
 			return true
 		})
@@ -90,8 +91,8 @@ func (f *family) look(o FollowOptions) []*member {
 	return changed
 }
 
-// list gives the processes that were not there before, in the order in which they began, and forgets those that are gone.
-func (f *family) list() []processStat {
+// findNew returns the processes that did not exist at the previous call, oldest first, and forgets those that have ended.
+func (f *family) findNew() []processStat {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return nil
@@ -127,15 +128,17 @@ func (f *family) list() []processStat {
 	return fresh
 }
 
-// begets tells whether a process that is new belongs to the family.
-func (f *family) begets(s processStat) bool {
+// isMember reports whether a new process is a member of the family. Example: a shell, the root, ran "(server &)" and the
+// subshell has ended before findNew could see it. The server's parent is now process 1, but its process group is still
+// the shell's, so it is a member.
+func (f *family) isMember(s processStat) bool {
 	if parent := f.members[s.parent]; parent != nil {
-		return !parent.given
+		return !parent.reported
 	}
 	if s.group != f.group || s.compare(f.began) < 0 || slices.Contains(f.outer[:], s.parent) {
 		return false
 	}
-	// An orphan, whose parent began and ended between two looks.
+	// An orphan: its parent began and ended between two calls of findNew.
 	if s.parent == 1 {
 		return true
 	}
@@ -143,15 +146,16 @@ func (f *family) begets(s processStat) bool {
 	return err == nil && parent.group != f.group
 }
 
-// examine tells whether a member runs another program than before. What was given is not examined.
-func (f *family) examine(m *member) bool {
-	if m.given {
+// hasChanged reports whether a member runs another program than at the previous call. Members that were reported are
+// skipped.
+func (f *family) hasChanged(m *member) bool {
+	if m.reported {
 		return false
 	}
 	path := executableOf(m.pid, "")
 	now, err := imageOf(path)
 	if m.pid == f.root && now == f.own {
-		return false // launched by us just now, it has not executed its program yet
+		return false // just launched: it has not executed its program yet
 	}
 	switch {
 	case errors.Is(err, os.ErrPermission) && m.kind != hiddenProgram:
@@ -163,7 +167,7 @@ func (f *family) examine(m *member) bool {
 	kind, known := f.kinds[now]
 	if !known {
 		if kind, err = readKind(path, now); err != nil {
-			return false // it executes another program just now
+			return false // it is just executing another program
 		}
 		f.kinds[now] = kind
 	}
@@ -184,7 +188,7 @@ func imageOf(path string) (image, error) {
 	return image{uint64(s.Dev), s.Ino, s.Size, s.Mtim}, err
 }
 
-// readKind looks at a process's executable, which is to be the image.
+// readKind reads the kind of a process's executable. It fails if the executable is no longer the given image.
 func readKind(path string, i image) (programKind, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -193,7 +197,7 @@ func readKind(path string, i image) (programKind, error) {
 	defer f.Close()
 	path = fmt.Sprintf("/proc/self/fd/%d", f.Fd())
 	if now, err := imageOf(path); err != nil || now != i {
-		return otherProgram, errors.New("the process runs another program by now")
+		return otherProgram, errors.New("the process has executed another program")
 	}
 	e, err := ReadExecutable(path)
 	switch {
@@ -205,41 +209,41 @@ func readKind(path string, i image) (programKind, error) {
 	return goProgram, nil
 }
 
-// again makes the next look examine a member that was given.
-func (f *family) again(pid int) {
+// reconsider makes the next findChanged inspect a member again that was reported.
+func (f *family) reconsider(pid int) {
 	if m := f.members[pid]; m != nil {
-		m.given, m.image = false, image{}
+		m.reported, m.image = false, image{}
 	}
 }
 
-// scripting tells whether parts of a script go on whose first process has ended: subshells, and processes that have not
-// yet executed their program.
-func (f *family) scripting() bool {
+// scriptRuns reports whether parts of a script still run after the root, its first process, has ended: subshells, and
+// processes that have not executed their own program yet.
+func (f *family) scriptRuns() bool {
 	if f.script == (image{}) {
 		return false
 	}
 	for pid, m := range f.members {
-		if pid == f.root || m.given || m.kind != otherProgram || m.image != f.script {
+		if pid == f.root || m.reported || m.kind != otherProgram || m.image != f.script {
 			continue
 		}
-		if f.runs(pid) {
+		if f.isRunning(pid) {
 			return true
 		}
 	}
 	return false
 }
 
-// runs tells whether a process is there and no zombie.
-func (*family) runs(pid int) bool {
+// isRunning reports whether a process exists and is not a zombie.
+func (*family) isRunning(pid int) bool {
 	state := stateOf(pid)
 	return state != 0 && state != 'Z' && state != 'X'
 }
 
-// A processStat is what is needed of /proc/PID/stat.
+// A processStat has the fields of /proc/PID/stat that this package needs.
 type processStat struct {
 	pid, parent, group int
 	state              byte
-	start              uint64 // ticks since the machine did
+	start              uint64 // start time in ticks since the machine started
 }
 
 func readStat(pid int) (processStat, error) {
@@ -247,7 +251,7 @@ func readStat(pid int) (processStat, error) {
 	if err != nil {
 		return processStat{}, err
 	}
-	// The command stands in parentheses and may hold anything, parentheses and blanks included.
+	// The command is in parentheses and may contain any byte, parentheses and spaces included.
 	f := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
 	if len(f) < 20 || len(f[0]) != 1 {
 		return processStat{}, fmt.Errorf("/proc/%d/stat has %d fields: is /proc that of Linux?", pid, len(f)+2)
@@ -259,7 +263,7 @@ func readStat(pid int) (processStat, error) {
 	return s, err
 }
 
-// compare orders processes as they began; the ticks are long.
+// compare orders processes by start time. Many processes may start within one tick, so the pid decides then.
 func (s processStat) compare(t processStat) int {
 	return cmp.Or(cmp.Compare(s.start, t.start), cmp.Compare(s.pid, t.pid))
 }

@@ -10,10 +10,10 @@ type (
 )
 
 func newFamily(*Process, bool) (*family, error) {
-	return nil, errors.New("what a command starts is found on Linux only: build the program (go build, go test -c) and record that")
+	return nil, errors.New("finding what a command starts works on Linux only: build the program (go build, go test -c) and record that")
 }
 
-func (*family) look(FollowOptions) []*member { return nil }
-func (*family) again(int)                    {}
-func (*family) scripting() bool              { return false }
-func (*family) runs(int) bool                { return false }
+func (*family) findChanged(ProgramFilter) []*member { return nil }
+func (*family) reconsider(int)                      {}
+func (*family) scriptRuns() bool                    { return false }
+func (*family) isRunning(int) bool                  { return false }

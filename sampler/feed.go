@@ -9,20 +9,20 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// The bounds of a feed's round, unless others are asked for.
+// Limits of a feed's round, unless the options set others.
 const (
 	longestRound = 10 * time.Minute
 	mostChanges  = 200_000
 )
 
-// FeedOptions say how a feed samples.
+// FeedOptions configure a Feed.
 type FeedOptions struct {
-	Options Options                         // of each round; Duration and Progress are the feed's own
-	Attach  func(*Process) (Backend, error) // anew for each round
-	Least   time.Duration                   // of a round, however much changes
-	Overlap time.Duration                   // how far into a round the recording of the round before is still returned
-	Longest time.Duration                   // of a round; 0: 10 minutes, or Least if that is longer
-	Changes int                             // of goroutines' states, which end a round after Least; 0: 200,000
+	Options Options                         // options of each round; the feed sets Duration and Progress itself
+	Attach  func(*Process) (Backend, error) // called for each round
+	Least   time.Duration                   // minimum length of a round, however much changes
+	Overlap time.Duration                   // how long after the start of a round Recording still returns the previous round
+	Longest time.Duration                   // maximum length of a round; 0: 10 minutes, or Least if that is longer
+	Changes int                             // number of changes of goroutines' states that end a round after Least; 0: 200,000
 }
 
 func (o FeedOptions) withDefaults() FeedOptions {
@@ -35,9 +35,12 @@ func (o FeedOptions) withDefaults() FeedOptions {
 	return o
 }
 
-// A Feed samples a process for as long as somebody watches it, and keeps the recent past in memory. A recording that grew
-// for ever would fill the memory, so rounds of sampling follow one another, each with a recording of its own. A round is
-// not short, because its first sample is expensive: it has the states of all goroutines.
+// A Feed samples a process for as long as somebody watches it, and keeps the recent past in memory. A single recording
+// would grow until memory is full. So sampling is cut into rounds, and each round has a recording of its own. Rounds are
+// long, since the first sample of each is expensive: it has the states of all goroutines.
+//
+// Example with Overlap 1 min and rounds of 10 min: for the first minute of the second round, Recording returns the whole
+// first round. After that it returns the second round so far.
 type Feed struct {
 	o      FeedOptions
 	cancel context.CancelFunc
@@ -45,14 +48,14 @@ type Feed struct {
 
 	mu      sync.Mutex
 	current *sampledata.Builder
-	before  *sampledata.Recording // of the round before, at the beginning of one
+	before  *sampledata.Recording // the previous round's; nil once the current round covers Overlap
 
-	// What became of the process, once ended is closed.
+	// How the process ended; set before ended is closed.
 	end sampledata.End
 	err error
 }
 
-// StartFeed attaches to a process and begins to sample it.
+// StartFeed attaches to a process and starts to sample it.
 func StartFeed(ctx context.Context, p *Process, o FeedOptions) (*Feed, error) {
 	b, err := o.Attach(p)
 	if err != nil {
@@ -67,17 +70,17 @@ func StartFeed(ctx context.Context, p *Process, o FeedOptions) (*Feed, error) {
 	return f, nil
 }
 
-// Ended is closed when there will be no more samples.
+// Ended returns a channel that is closed when there will be no more samples.
 func (f *Feed) Ended() <-chan struct{} { return f.ended }
 
-// Stop ends the sampling, if nothing else has, and returns why it ended.
+// Stop stops the sampling if it has not ended yet, and returns why it ended.
 func (f *Feed) Stop() (sampledata.End, error) {
 	f.cancel()
 	<-f.ended
 	return f.end, f.err
 }
 
-// Recording returns the latest recording that covers at least Overlap; in the first round, what there is.
+// Recording returns the latest recording that covers at least Overlap. In the first round it returns what there is.
 func (f *Feed) Recording() *sampledata.Recording {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -89,7 +92,7 @@ func (f *Feed) Recording() *sampledata.Recording {
 	return r
 }
 
-// rounds samples until something other than the end of a round ends one.
+// rounds samples round after round, until one ends for another reason than its limits.
 func (f *Feed) rounds(ctx context.Context, p *Process, b Backend) (sampledata.End, error) {
 	for {
 		end, full, err := f.round(ctx, p, b)
@@ -108,7 +111,7 @@ func (f *Feed) rounds(ctx context.Context, p *Process, b Backend) (sampledata.En
 	}
 }
 
-// round samples until the round is over, or something else ends it; full means that enough has changed.
+// round samples for one round. full reports whether the number of changes ended it.
 func (f *Feed) round(ctx context.Context, p *Process, b Backend) (end sampledata.End, full bool, err error) {
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -130,7 +133,7 @@ func (f *Feed) round(ctx context.Context, p *Process, b Backend) (end sampledata
 	return result.End, within.Err() != nil && ctx.Err() == nil && result.End.Cause == sampledata.EndInterrupted, err
 }
 
-// next begins a new recording.
+// next starts the recording of a new round.
 func (f *Feed) next(b *sampledata.Builder) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -2,13 +2,13 @@ package sampler
 
 import "time"
 
-// An idleMeter tells how much of the machine's processors is idle.
+// An idleMeter measures how many of the machine's processors are idle.
 type idleMeter struct {
-	at   time.Duration // when it looked last, by the recording's clock
-	idle time.Duration // of all processors together since the machine started
+	at   time.Duration // time of the last reading, by the recording's clock
+	idle time.Duration // idle time of all processors together since the machine started
 }
 
-// idlePeriod is over how long it takes the mean. The kernel counts in hundredths of a second.
+// idlePeriod is the minimum time between two readings. The kernel counts idle time in hundredths of a second.
 const idlePeriod = time.Second
 
 func newIdleMeter(now time.Duration) idleMeter {
@@ -16,9 +16,9 @@ func newIdleMeter(now time.Duration) idleMeter {
 	return idleMeter{now, idle}
 }
 
-// look gives the mean number of idle processors since the last look. It is not ok where that can't be told, or was
-// only just.
-func (m *idleMeter) look(now time.Duration) (processors float64, ok bool) {
+// read returns the mean number of idle processors since the last reading. It returns false if the number is not known, or
+// if the last reading was less than idlePeriod ago.
+func (m *idleMeter) read(now time.Duration) (processors float64, ok bool) {
 	if now-m.at < idlePeriod {
 		return 0, false
 	}

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// idleTime is how long the machine's processors have been idle, all together.
+// idleTime returns the idle time of all processors together since the machine started.
 func idleTime() (time.Duration, bool) {
 	text, err := os.ReadFile("/proc/uptime")
 	if err != nil {
 		return 0, false
 	}
-	fields := strings.Fields(string(text)) // seconds since the start, and of all processors those without work
+	fields := strings.Fields(string(text)) // seconds since the start, and idle seconds of all processors together
 	if len(fields) < 2 {
 		return 0, false
 	}

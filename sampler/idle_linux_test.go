@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// A machine whose processors all work has next to no idle one, whoever else is on it.
+// While all processors are busy, the meter reads next to no idle ones, whatever else the machine does.
 func TestIdleMeter(t *testing.T) {
 	begin := time.Now()
 	m := newIdleMeter(0)
-	if _, ok := m.look(idlePeriod / 2); ok {
-		t.Error("a look after half of the period tells something")
+	if _, ok := m.read(idlePeriod / 2); ok {
+		t.Error("a reading after half of the period was accepted")
 	}
 	var stop atomic.Bool
 	var busy sync.WaitGroup
@@ -24,10 +24,10 @@ func TestIdleMeter(t *testing.T) {
 		})
 	}
 	time.Sleep(3 * idlePeriod / 2)
-	idle, ok := m.look(time.Since(begin))
+	idle, ok := m.read(time.Since(begin))
 	stop.Store(true)
 	busy.Wait()
 	if !ok || idle < 0 || idle > float64(runtime.NumCPU())/2 {
-		t.Errorf("%v processors idle (%v) where all work", idle, ok)
+		t.Errorf("%v processors idle (%v) while all work", idle, ok)
 	}
 }

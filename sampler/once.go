@@ -8,7 +8,7 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// onceTries is how often Once tries to halt a target; on a machine that is very busy, a halt can fail.
+// onceTries is how often Once tries to halt a target: a halt may fail on a very busy machine.
 const onceTries = 5
 
 // Once makes a recording of one sample. If the target has ended, the error is an *EndedError.

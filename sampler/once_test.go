@@ -1,3 +1,5 @@
+//go:build linux
+
 package sampler
 
 import (
@@ -6,7 +8,7 @@ import (
 	"testing"
 )
 
-// A halt that fails is tried again a few times, but not if the target has ended or nobody waits any more.
+// A failed halt is repeated a few times, but not if the target has ended or the context is done.
 func TestOnce(t *testing.T) {
 	failure := errors.New("reading runtime.allgs: not there")
 	cancelled, cancel := context.WithCancel(t.Context())

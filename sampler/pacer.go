@@ -6,46 +6,54 @@ import (
 	"time"
 )
 
-// horizon is the time over which a budget that was overdrawn by a dear sample is brought back into balance. Were the
-// debt paid at once, a single halt that met a busy machine would silence the sampler for seconds. A recording whose end
-// is not known may be over soon: the time is half of what it has lasted then, but at least a tenth of the horizon.
+// horizon is how long a budget takes to get back into balance after an expensive sample has overdrawn it. If the sampler
+// paid the debt at once, a single slow halt on a busy machine would stop it for seconds. Example: 1 % of the time may be
+// spent on halts, a halt takes 1 ms, and one took 20 ms more. Paid at once, this means no sample for 2 s. Paid within the
+// horizon, it means a sample every 125 ms instead of every 100 ms.
+//
+// If the end of the recording is not known, it may come soon. Then the budget gets back into balance within half of the
+// time that the recording has lasted so far, but not within less than a tenth of the horizon.
 const horizon = 10 * time.Second
 
-// A budget bounds what a recording may spend of something that grows with every sample.
+// A budget bounds what a recording spends of one resource that each sample uses some of: halt time or processor time.
 type budget struct {
-	share  float64       // of wall time; 0 or less: no bound
-	since  time.Duration // when it came to be that
-	earned float64       // until then
-	end    time.Duration // of the recording, where it is known: the budget is in balance then; else 0
+	share  float64       // share of wall time that may be spent; 0 or less: no bound
+	since  time.Duration // when share was last changed
+	earned float64       // what could be spent until then
+	end    time.Duration // end of the recording, by when the budget must be in balance; 0 if it is not known
 	spent  time.Duration
-	guess  time.Duration // what a sample is likely to cost
+	guess  time.Duration // likely cost of the next sample
 }
 
-// change makes the share another one from now on.
+// change sets a new share from now on.
 func (b *budget) change(share float64, now time.Duration) {
 	b.earned, b.since, b.share = b.allowed(now), now, share
 }
 
-// allowed is what may have been spent by a time that is not before the last change.
+// allowed returns how much may have been spent by a time that is not before the last change.
 func (b *budget) allowed(at time.Duration) float64 { return b.earned + b.share*float64(at-b.since) }
 
 // charge adds the cost of one sample.
 func (b *budget) charge(cost time.Duration) {
 	cost = max(cost, 0)
 	if b.spent == 0 {
-		b.guess = min(cost, saturated(b.share*float64(horizon)/1000)) // the first is dear, and may have met a busy moment
+		b.guess = min(cost, saturated(b.share*float64(horizon)/1000)) // the first is expensive, and may have met a busy moment
 	}
 	b.spent += cost
 	if cost < b.guess {
-		b.guess -= (b.guess - cost) / 2 // the first one is dear, and dear ones are rare
+		b.guess -= (b.guess - cost) / 2 // the first sample is expensive, and other expensive samples are rare
 	} else {
 		b.guess += (min(cost, 10*b.guess+time.Microsecond) - b.guess) / 8
 	}
 }
 
-// earliest is the first time for a sample after that at last: samples of the likely cost, taken so far apart, spend
-// the bound's share of the time, or as much less as pays back by the horizon what was spent beyond it. What was
-// not spent earlier is not made up for.
+// earliest returns the earliest time of the next sample, given the time of the last one. It spaces the samples so that,
+// at their likely cost, they spend the allowed share of the time. If too much was spent before, it spaces them further
+// apart, so that the debt is paid back by the horizon. What was not spent earlier is not made up for.
+//
+// Example: a share of 1 %, 1 ms a sample, a horizon of 10 s. Without a debt, a sample may be taken every 100 ms. With a
+// debt of 50 ms, only 50 of the next 100 ms of budget are left for samples, so one may be taken every 200 ms. A debt of
+// over 75 ms leaves too little: there is no sample until some of it is paid back.
 func (b *budget) earliest(last, now time.Duration) time.Duration {
 	if b.share <= 0 || b.spent == 0 {
 		return 0
@@ -58,12 +66,12 @@ func (b *budget) earliest(last, now time.Duration) time.Duration {
 	income := b.share * float64(ahead)
 	debt := max(0, float64(b.spent)-b.allowed(now))
 	if debt > income*3/4 {
-		return saturated(float64(now) + debt/b.share - float64(ahead)/2) // when some of that is paid back
+		return saturated(float64(now) + debt/b.share - float64(ahead)/2) // when enough of the debt is paid back
 	}
 	return saturated(float64(last) + float64(b.guess)*float64(ahead)/(income-debt))
 }
 
-// saturated is a time that may be beyond what a Duration holds.
+// saturated converts a time to a Duration; one that is too large becomes the largest Duration.
 func saturated(t float64) time.Duration {
 	if t >= math.MaxInt64 {
 		return math.MaxInt64
@@ -71,18 +79,18 @@ func saturated(t float64) time.Duration {
 	return time.Duration(t)
 }
 
-// A pacer says when to take the next sample. Time is cut into intervals of 1/rate, each with one tick: at its
-// start (jitter 0), or moved by up to the whole interval at random (jitter 1), so that a periodic target is not
-// always met in the same phase. Where a budget does not allow a tick, or the sample before took too long, whole
-// intervals are passed over; they are the missed ticks.
+// A pacer decides when to take the next sample. Time is cut into intervals of 1/rate, with one tick each. The tick is at
+// the start of its interval (jitter 0), or later by a random time of up to the whole interval (jitter 1); so a periodic
+// target is not always sampled in the same phase. If a budget does not allow a tick, or the previous sample took too
+// long, whole intervals are skipped. Each skipped interval is one missed tick.
 type pacer struct {
 	interval time.Duration
 	jitter   float64
 	random   func() float64 // in [0, 1)
-	halt     budget         // time that the target stood still
-	cpu      budget         // the sampler's own
-	last     int64          // interval of the tick given last; -1 before the first
-	lastAt   time.Duration  // that tick
+	halt     budget         // budget of the time that the target is halted
+	cpu      budget         // budget of the sampler's own processor time
+	last     int64          // interval of the last tick; -1 before the first
+	lastAt   time.Duration  // time of the last tick
 	used     int64          // interval of the last tick that was waited for; -1 before the first
 }
 
@@ -98,7 +106,7 @@ func newPacer(o Options) *pacer {
 	}
 }
 
-// next gives the time of the next tick that is not before now, and how many were passed over since the last one.
+// next returns the time of the next tick that is not before now, and the number of ticks missed since the last one.
 func (p *pacer) next(now time.Duration) (at time.Duration, missed int64) {
 	from := max(now, p.halt.earliest(p.lastAt, now), p.cpu.earliest(p.lastAt, now))
 	slot := max(p.last+1, int64(from/p.interval))
@@ -114,20 +122,20 @@ func (p *pacer) next(now time.Duration) (at time.Duration, missed int64) {
 	return at, missed
 }
 
-// use notes that the tick that next returned last has come.
+// use records that the last tick that next returned has come.
 func (p *pacer) use() { p.used = p.last }
 
-// unused returns how many ticks have gone by since the last one that was used.
+// unused returns the number of ticks that have passed since the last one that was used.
 func (p *pacer) unused(now time.Duration) int64 { return max(0, int64(now/p.interval)-p.used-1) }
 
-// A Bound is what kept a recording from taking more samples.
+// A Bound is the limit that kept a recording from taking more samples.
 type Bound struct {
-	Flag  string        // that sets it: "--max-cpu" (of processor time) or "--max-overhead" (of halts); "" if none did
-	Share float64       // of the time that it allows
-	Cost  time.Duration // of a sample, on average
+	Flag  string        // the flag that sets it: "--max-cpu" (processor time) or "--max-overhead" (halts); "" if there was no such limit
+	Share float64       // share of the time that it allows
+	Cost  time.Duration // average cost of a sample
 }
 
-// bound returns the bound that is used up.
+// bound returns the limit that is used up.
 func (p *pacer) bound(now time.Duration, samples int64) Bound {
 	const usedUp = 0.8
 	for _, b := range []struct {
@@ -141,7 +149,7 @@ func (p *pacer) bound(now time.Duration, samples int64) Bound {
 	return Bound{}
 }
 
-// charge tells what the sample at the last tick cost.
+// charge records what the sample at the last tick cost.
 func (p *pacer) charge(halt, cpu time.Duration) {
 	p.halt.charge(halt)
 	p.cpu.charge(cpu)

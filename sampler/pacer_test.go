@@ -8,7 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// run takes samples until the end, each at the cost that the function gives, and returns their times.
+// run takes samples until the end, each at the cost that the function returns. It returns the times of the samples, the
+// time that the target was halted, and the number of missed ticks.
 func (p *pacer) run(end time.Duration, cost func(i int) (halt, work time.Duration)) (at []time.Duration, halted time.Duration, missed int64) {
 	now := time.Duration(0)
 	for {
@@ -38,16 +39,16 @@ func TestPacerPeriodic(t *testing.T) {
 	}
 }
 
-// A tick that falls before the end of the sample before is missed, and counted.
+// A tick is missed, and counted, if the previous sample has not ended by then.
 func TestPacerCountsMissed(t *testing.T) {
 	p := newPacer(Options{Rate: 20})
 	at, _, missed := p.run(time.Second, func(int) (h, w time.Duration) { return 0, 120 * time.Millisecond })
-	if len(at) != 7 || missed != 12 { // every third of 20: 0, 150 ms, ... 900 ms
+	if len(at) != 7 || missed != 12 { // only every third of 20 is taken: 0, 150 ms, ... 900 ms
 		t.Fatalf("%d samples at %v, %d missed", len(at), at, missed)
 	}
 }
 
-// Fully jittered ticks are uniform over their own interval: mean 1/2, variance 1/12, one to an interval.
+// With full jitter, each interval has one tick, uniformly distributed: mean 1/2, variance 1/12.
 func TestPacerJitter(t *testing.T) {
 	const n = 10000
 	p := newPacer(Options{Rate: 10, Jitter: 1})
@@ -62,14 +63,14 @@ func TestPacerJitter(t *testing.T) {
 		}
 		sum += float64(x%(100*time.Millisecond)) / float64(100*time.Millisecond)
 	}
-	// Six standard deviations of the mean of uniform phases.
+	// Allow six standard deviations of the mean of uniform phases.
 	if mean, limit := sum/float64(len(at)), 6*math.Sqrt(1.0/12/float64(len(at))); math.Abs(mean-0.5) > limit {
 		t.Errorf("mean phase %v, want 0.5 within %v", mean, limit)
 	}
 }
 
-// Whatever a halt costs, as long as it costs the same, the halted share comes to the budget, one halt more or less,
-// and is made good use of.
+// If all halts cost the same, whatever the cost, the halted share reaches the budget, within one halt, and is not much
+// less.
 func TestPacerBudget(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		share := rapid.SampledFrom([]float64{0.001, 0.01, 0.1}).Draw(t, "share")
@@ -92,7 +93,7 @@ func TestPacerBudget(t *testing.T) {
 	})
 }
 
-// Halts that swing by a factor of ten stay within the budget in the long run.
+// Halts whose costs vary by a factor of ten stay within the budget in the long run.
 func TestPacerBudgetUnsteady(t *testing.T) {
 	p := newPacer(Options{Rate: 100, Jitter: 1, MaxOverhead: 0.01})
 	end := 1000 * time.Second
@@ -110,7 +111,7 @@ func TestPacerBudgetUnsteady(t *testing.T) {
 	}
 }
 
-// One halt that met a busy machine neither breaks the budget of a recording of known length nor silences it.
+// In a recording of known length, one long halt on a busy machine neither breaks the budget nor stops the sampling.
 func TestPacerPaysDebtSlowly(t *testing.T) {
 	end := 5 * time.Second
 	p := newPacer(Options{Rate: 100, MaxOverhead: 0.01, Duration: end})
@@ -133,8 +134,8 @@ func TestPacerPaysDebtSlowly(t *testing.T) {
 	}
 }
 
-// Wherever a recording without a known end is broken off, dear halts at its beginning have not eaten much more than the
-// bound's share of it.
+// Whenever a recording of unknown length is ended, expensive halts at its beginning have used not much more than the
+// allowed share of its time.
 func TestPacerBudgetOfShortRecording(t *testing.T) {
 	p := newPacer(Options{Rate: 100, MaxOverhead: 0.01})
 	spent := time.Duration(0)
@@ -145,7 +146,8 @@ func TestPacerBudgetOfShortRecording(t *testing.T) {
 		return 200 * time.Microsecond, 0
 	})
 	for i, x := range at {
-		// Of what lies half of the time ahead three quarters may be spent, and one halt more.
+		// Three quarters of the budget for the time ahead, which is half of the time so far, may be spent in advance, and
+		// one more halt.
 		if limit := 0.01*1.375*float64(x) + float64(4*time.Millisecond); x >= 2*time.Second && float64(spent) > limit {
 			t.Fatalf("%v halted of %v", spent, x)
 		}
@@ -158,7 +160,7 @@ func TestPacerBudgetOfShortRecording(t *testing.T) {
 	}
 }
 
-// What a cheap beginning did not spend does not pay for halts that become dear.
+// Cheap halts at the beginning don't pay for expensive ones later.
 func TestPacerDoesNotSaveUp(t *testing.T) {
 	p := newPacer(Options{Rate: 100, MaxOverhead: 0.01})
 	var late time.Duration
@@ -169,18 +171,18 @@ func TestPacerDoesNotSaveUp(t *testing.T) {
 		late += 5 * time.Millisecond
 		return 5 * time.Millisecond, 0
 	})
-	if late > 180*time.Millisecond { // 100 ms by the bound, and what may be overdrawn meanwhile
+	if late > 180*time.Millisecond { // 100 ms by the share, and what may be overdrawn meanwhile
 		t.Errorf("%v halted in ten seconds", late)
 	}
 }
 
-// The sampler's own processor time is bounded in the same way.
+// The sampler's own processor time is bounded in the same way as halts.
 func TestPacerCPU(t *testing.T) {
 	p := newPacer(Options{Rate: 100, MaxCPU: 0.05})
 	now, n := time.Duration(0), 0
 	for now < 100*time.Second {
 		now, _ = p.next(now)
-		p.charge(0, 10*time.Millisecond) // 5 a second are allowed
+		p.charge(0, 10*time.Millisecond) // so 5 samples a second are allowed
 		n++
 	}
 	if n < 490 || n > 502 {
@@ -188,7 +190,7 @@ func TestPacerCPU(t *testing.T) {
 	}
 }
 
-// A bound that changes holds from then on, and what was allowed before stays allowed.
+// A new share applies from the change on; what was allowed before stays allowed.
 func TestBudgetChange(t *testing.T) {
 	p := newPacer(Options{Rate: 1000, MaxCPU: 0.05})
 	spend := func(from, to time.Duration) (spent time.Duration) {

@@ -12,13 +12,14 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A Process is a target as the operating system knows it: found running, or launched.
+// A Process is a target as the operating system sees it: a running process that was found, or a program that was
+// launched.
 type Process struct {
 	PID        int
 	Command    []string // its command line
-	Executable string   // a path that opens it, even where the target sits in another container
-	Name       string   // of the executable, for a person
-	Launched   bool     // it is our child, whose exit status is ours to collect
+	Executable string   // a path to open it by, even if the target runs in another container
+	Name       string   // name of the executable, for display
+	Launched   bool     // it is a child of this process, which must collect its exit status
 
 	cmd  *exec.Cmd
 	done chan struct{}
@@ -27,11 +28,11 @@ type Process struct {
 	end  sampledata.End
 }
 
-// A TargetError says why a process can't be recorded, and what to do about it.
+// A TargetError reports why a process can't be recorded, and what to do about it.
 type TargetError struct {
 	PID    int
-	What   string // what is the matter
-	Advice string // what a person can do
+	What   string // the problem
+	Advice string // the remedy
 }
 
 func (e *TargetError) Error() string {
@@ -45,7 +46,7 @@ func (e *TargetError) Error() string {
 	return s
 }
 
-// AttachError says which process an error is about, if the error doesn't itself.
+// AttachError adds the process to an error, unless the error already names it.
 func AttachError(pid int, err error) error {
 	var target *TargetError
 	if errors.As(err, &target) || strings.HasPrefix(err.Error(), "attach to ") {
@@ -54,8 +55,8 @@ func AttachError(pid int, err error) error {
 	return fmt.Errorf("attach to %d: %w", pid, err)
 }
 
-// Find looks up a running process and sees to it that it can be recorded. It does not touch the process. Errors are
-// *TargetError.
+// Find looks up a running process and checks that it can be recorded. It does not touch the process. Its errors are of
+// type *TargetError.
 func Find(pid int) (*Process, error) {
 	p := &Process{PID: pid}
 	if err := p.inspect(); err != nil {
@@ -65,8 +66,8 @@ func Find(pid int) (*Process, error) {
 	return p, nil
 }
 
-// LaunchCommand starts a program, in this process's group: a person's Ctrl-C at the terminal reaches it just as without
-// us. It lives on when this process ends, however it ends. The command must not be bound to a context.
+// LaunchCommand starts a program in this process's group, so that Ctrl-C at the terminal reaches it just as without
+// cpprof. The program lives on when this process ends, however that happens. The command must not be bound to a context.
 func LaunchCommand(cmd *exec.Cmd) (*Process, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, launchError(cmd, err)
@@ -95,7 +96,7 @@ func launchError(cmd *exec.Cmd, err error) error {
 	return fmt.Errorf("launch %s: %w", name, err)
 }
 
-// Done is closed when the process has ended.
+// Done returns a channel that is closed when the process has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
 // HasEnded reports whether the process has ended.
@@ -108,8 +109,8 @@ func (p *Process) HasEnded() bool {
 	}
 }
 
-// End says how the process ended; it is meant for when Done is closed. The exit status of a process that isn't our
-// child is not known.
+// End returns how the process ended; call it only after Done is closed. The exit status is known only for a child of this
+// process.
 func (p *Process) End() sampledata.End {
 	if !p.HasEnded() {
 		return sampledata.End{Cause: sampledata.EndUnknown, Detail: "still running"}
@@ -117,7 +118,7 @@ func (p *Process) End() sampledata.End {
 	return p.end
 }
 
-// Wait waits for the end of the process, or the context's.
+// Wait waits until the process has ended or the context is done.
 func (p *Process) Wait(ctx context.Context) (sampledata.End, error) {
 	select {
 	case <-p.done:
@@ -127,11 +128,11 @@ func (p *Process) Wait(ctx context.Context) (sampledata.End, error) {
 	}
 }
 
-// Release ends the watch over the process, which goes on.
+// Release stops watching the process, which continues to run.
 func (p *Process) Release() { p.once.Do(func() { close(p.stop) }) }
 
-// watch sees to it that done is closed when the process ends. The child is collected only when it is dead: a wait that
-// blocked before would swallow the stops that halting waits for.
+// watch closes done when the process has ended. It waits for a child only when the child is dead: an earlier wait that
+// blocks would consume the stops that halting waits for.
 func (p *Process) watch() {
 	p.done, p.stop = make(chan struct{}), make(chan struct{})
 	go func() {
@@ -140,14 +141,14 @@ func (p *Process) watch() {
 		}
 		p.end = sampledata.End{Cause: sampledata.EndExited, Detail: "exited"}
 		if p.cmd != nil {
-			p.cmd.Wait() // the state below says more than the error
+			p.cmd.Wait() // the state says more than the error
 			p.end = endOf(p.cmd.ProcessState)
 		}
 		close(p.done)
 	}()
 }
 
-// LookPath finds the program that a command's name stands for.
+// LookPath returns the path of the program that a command's name refers to.
 func LookPath(name string) (string, error) {
 	path, err := exec.LookPath(name)
 	if err != nil {

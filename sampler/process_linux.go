@@ -14,14 +14,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// awaitExit waits until the process has ended (true), or the watch has (false). It collects no status.
+// awaitExit waits until the process has ended, and returns true, or until stop is closed. It does not collect the exit
+// status.
 func awaitExit(pid int, _ *exec.Cmd, stop <-chan struct{}) bool {
 	if fd, err := unix.PidfdOpen(pid, 0); err == nil {
 		if ended, ok := awaitFile(fd, stop); ok {
 			return ended
 		}
 	}
-	// An old kernel, or the process is gone already.
+	// The kernel is too old for pidfds, or the process has already ended.
 	for {
 		if s := stateOf(pid); s == 0 || s == 'Z' || s == 'X' {
 			return true
@@ -34,9 +35,9 @@ func awaitExit(pid int, _ *exec.Cmd, stop <-chan struct{}) bool {
 	}
 }
 
-// awaitFile waits until the process of a pidfd has ended, or the watch has; ok is false where neither can be told. The
-// runtime does the waiting: a thread that sat in poll would keep the runtime's monitor awake, at a cost like that of
-// the samples.
+// awaitFile waits until the process of a pidfd has ended or stop is closed; ok is false if it can do neither. Go's
+// runtime does the waiting. A thread blocked in poll would keep the runtime's monitor thread awake, which costs as much
+// as the samples do.
 func awaitFile(pidfd int, stop <-chan struct{}) (ended, ok bool) {
 	unix.SetNonblock(pidfd, true)
 	f := os.NewFile(uintptr(pidfd), "pidfd")
@@ -60,7 +61,7 @@ func awaitFile(pidfd int, stop <-chan struct{}) (ended, ok bool) {
 	}
 }
 
-// stateOf is the letter of the process's state in /proc/PID/stat, 0 where there is no process.
+// stateOf returns the letter of the process's state in /proc/PID/stat, or 0 if there is no such process.
 func stateOf(pid int) byte {
 	s, _ := readStat(pid)
 	return s.state
@@ -68,7 +69,7 @@ func stateOf(pid int) byte {
 
 func executableOf(pid int, _ string) string { return fmt.Sprintf("/proc/%d/exe", pid) }
 
-// inspect fills in what /proc tells of the process.
+// inspect fills in what /proc says about the process.
 func (p *Process) inspect() error {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID))
 	switch {
@@ -104,8 +105,8 @@ func (p *Process) inspect() error {
 	return nil
 }
 
-// argumentsOf reads a process's command line. While a program is just being executed it is empty for a moment, and so is
-// what the kernel tells of where it put things: exec.Cmd.Start returns before that.
+// argumentsOf reads a process's command line. It is empty for a moment while a program is being executed, and so are the
+// addresses that the kernel reports. exec.Cmd.Start may return before that moment is over.
 func argumentsOf(pid int) []string {
 	for range 400 {
 		cmdline, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
@@ -120,10 +121,10 @@ func argumentsOf(pid int) []string {
 	return nil
 }
 
-// awaitExec waits until the program of a new process is in its place.
+// awaitExec waits until a new process runs its program.
 func awaitExec(pid int) { argumentsOf(pid) }
 
-// Denied explains why halting or reading a process was not permitted.
+// Denied returns an error that explains why halting or reading a process was not permitted.
 func (p *Process) Denied(cause error) error {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID))
 	if err != nil {
@@ -135,13 +136,13 @@ func (p *Process) Denied(cause error) error {
 	return p.denied(status, cause)
 }
 
-// traced reports that somebody else traces the process.
+// traced returns an error if another process traces this one.
 func (p *Process) traced(status []byte) error {
 	tracer := field(status, "TracerPid")
 	if tracer == "" || tracer == "0" {
 		return nil
 	}
-	// The kernel names the tracing thread.
+	// The kernel reports the tracing thread, not its process.
 	if own, err := os.ReadFile(filepath.Join("/proc", tracer, "status")); err == nil {
 		tracer = field(own, "Tgid")
 	}
@@ -175,7 +176,7 @@ func (p *Process) denied(status []byte, cause error) error {
 	return e
 }
 
-// field is the value of one line of /proc/PID/status.
+// field returns the value of one line of /proc/PID/status.
 func field(status []byte, name string) string {
 	for line := range bytes.Lines(status) {
 		if v, ok := bytes.CutPrefix(line, []byte(name+":")); ok {
@@ -185,7 +186,7 @@ func field(status []byte, name string) string {
 	return ""
 }
 
-// nameOf is the name of a process in brackets, or nothing.
+// nameOf returns the name of a process, in parentheses, or "" if it is not known.
 func nameOf(pid string) string {
 	b, err := os.ReadFile(filepath.Join("/proc", pid, "comm"))
 	if err != nil {

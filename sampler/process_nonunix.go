@@ -9,7 +9,7 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// endOf says how a child ended.
+// endOf returns how a child ended.
 func endOf(s *os.ProcessState) sampledata.End {
 	if s == nil {
 		return sampledata.End{Cause: sampledata.EndUnknown, Detail: "ended, nobody knows how"}

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// awaitExit waits until the process has ended (true), or the watch has (false).
+// awaitExit waits until the process has ended, and returns true, or until stop is closed.
 func awaitExit(pid int, cmd *exec.Cmd, stop <-chan struct{}) bool {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		if cmd != nil {
-			cmd.Wait() // nobody else waits for a child here; the state stays in the command
+			cmd.Wait() // nothing else waits for a child here; the command keeps the state
 			return
 		}
 		for {
@@ -44,10 +44,10 @@ func awaitExit(pid int, cmd *exec.Cmd, stop <-chan struct{}) bool {
 
 func executableOf(_ int, path string) string { return path }
 
-// awaitExec has nothing to wait for that could be seen.
+// awaitExec does nothing: this system doesn't show whether a process runs its program yet.
 func awaitExec(int) {}
 
-// inspect sees that there is such a process; the backend finds out the rest.
+// inspect checks that the process exists; the backend finds out the rest.
 func (p *Process) inspect() error {
 	h, err := os.FindProcess(p.PID)
 	if err == nil {
@@ -59,7 +59,7 @@ func (p *Process) inspect() error {
 	return nil
 }
 
-// Denied explains why halting or reading a process was not permitted.
+// Denied returns an error that explains why halting or reading a process was not permitted.
 func (p *Process) Denied(cause error) error {
 	return &TargetError{PID: p.PID, What: cause.Error(), Advice: "run as the same user or with more rights"}
 }

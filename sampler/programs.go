@@ -11,88 +11,88 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// mostAttempts is how often cpprof tries to attach to a process: it may be executing another program just then.
+// mostAttempts is how often cpprof tries to attach to a process, which may be executing another program at that moment.
 const mostAttempts = 5
 
-// ProgramsOptions say how to record programs as they begin.
+// ProgramsOptions configure RecordPrograms.
 type ProgramsOptions struct {
-	Follow     FollowOptions
-	FollowExec bool // record what a recorded program executes in its place, too
+	Filter     ProgramFilter
+	FollowExec bool // if a recorded process executes another program, record that, too
 
-	// Options are those of each recording, but Duration is that of all of them together: it begins with the first one, or
-	// at Began if there was one before. Each recording's Progress is its own.
+	// Options apply to each recording. Only Duration is for all recordings together: it starts with the first one, or at
+	// Began if there was an earlier one. Each recording reports its own Progress.
 	Options Options
 	Began   time.Time
 
 	Attach func(*Process) (Backend, error)
 
-	// Found is called for each program in the order in which they begin, and says who takes its recording. It is never
-	// called twice at the same time.
+	// Found is called for each program, in the order in which they begin. It returns the receiver of the program's
+	// recording. Calls never overlap.
 	Found func(*Process) ProgramRecording
 }
 
-// A ProgramRecording takes the recording of one program. Its methods are called one after the other, but at the same time
-// as those of other programs' recordings.
+// A ProgramRecording receives the recording of one program. Calls of its methods never overlap, but may overlap those of
+// other programs' recordings.
 type ProgramRecording interface {
-	// Open is called when a backend is attached, and returns what the recording is to be written to. The header says
-	// nothing yet of how it is sampled.
+	// Open is called when a backend is attached. It returns the sink to record to. The header does not say yet how the
+	// program is sampled.
 	Open(sampledata.Header) (sampledata.Sink, error)
 
 	// Progress is called after each sample.
 	Progress(Progress)
 
-	// Ended is called when the recording is over. It may have no samples.
+	// Ended is called when the recording is over. The recording may have no samples.
 	Ended(Result) error
 
-	// Failed is called in place of Ended if the recording, or opening it, failed.
+	// Failed is called instead of Ended if Open or the recording failed.
 	Failed(error)
 
-	// Dropped is called if there is no recording: the program ended before a backend was attached, or it will be found
-	// again (err is nil), or it can't be attached to.
+	// Dropped is called if there is no recording. err is nil if the program ended before a backend was attached, or if
+	// the program will be found again. Otherwise err is the reason why attaching failed.
 	Dropped(err error)
 }
 
-// Programs is what became of an attempt to record programs.
+// Programs is the outcome of RecordPrograms.
 type Programs struct {
-	Seen  []string // the names of all Go programs that ran, wanted or not
-	Brief []string // the names of those that ended before a first sample
-	Err   error    // of one that could not be recorded: the one with the lowest PID; nil if there is none
+	Seen  []string // names of all Go programs that ran, selected or not
+	Brief []string // names of those that ended before their first sample
+	Err   error    // why a program could not be recorded; of several, the one with the lowest pid; nil if none
 }
 
-// RecordPrograms records the programs that a process becomes and starts, each into a recording of its own, until the
-// context is done, the duration is over, or there will be none any more. The error says that this system doesn't show what
-// processes do.
+// RecordPrograms records the programs that a process executes and starts, each in a recording of its own. It ends when
+// the context is done, the duration is over, or no further program can start. It returns an error if this system doesn't
+// show what processes run.
 func RecordPrograms(ctx context.Context, root *Process, o ProgramsOptions) (Programs, error) {
-	follower, err := Follow(root, o.Follow)
+	finder, err := newProgramFinder(root, o.Filter)
 	if err != nil {
 		return Programs{}, err
 	}
-	r := &programsRecorder{o: o, root: root, follower: follower, attempts: map[int]int{}, failed: map[int]error{}}
+	r := &programsRecorder{o: o, root: root, finder: finder, attempts: map[int]int{}, failed: map[int]error{}}
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
 	var recordings sync.WaitGroup
-	for p := range follower.Programs(watching) {
+	for p := range finder.programs(watching) {
 		left, to := r.left(stop), o.Found(p)
 		recordings.Go(func() { r.record(ctx, p, to, left) })
 	}
 	recordings.Wait()
-	return Programs{Seen: follower.Seen(), Brief: r.brief, Err: r.failure()}, nil
+	return Programs{Seen: finder.programNames(), Brief: r.brief, Err: r.failure()}, nil
 }
 
 // A programsRecorder is one run of RecordPrograms.
 type programsRecorder struct {
-	o        ProgramsOptions
-	root     *Process
-	follower *Follower
+	o      ProgramsOptions
+	root   *Process
+	finder *programFinder
 
 	mu       sync.Mutex
-	attempts map[int]int   // that failed, by process
-	failed   map[int]error // by process: why the latest program of it was not recorded
+	attempts map[int]int   // number of failed attempts, by pid
+	failed   map[int]error // by pid: why the process's latest program was not recorded
 	brief    []string
 }
 
-// left returns how long a recording that begins now may last, 0 for any time. The first one starts the clock for all;
-// when their time is over, stop is called.
+// left returns how long a recording that begins now may last; 0 for any time. The first call starts the time that is
+// common to all recordings; stop is called when that is over.
 func (r *programsRecorder) left(stop func()) time.Duration {
 	limit := r.o.Options.Duration
 	if limit == 0 {
@@ -106,7 +106,8 @@ func (r *programsRecorder) left(stop func()) time.Duration {
 	return left
 }
 
-// record makes one recording. If the process may go on to another program that is to be recorded, it is followed on.
+// record makes one recording. If the process may execute another program that is to be recorded, the finder considers it
+// again.
 func (r *programsRecorder) record(ctx context.Context, p *Process, to ProgramRecording, left time.Duration) {
 	if p != r.root {
 		defer p.Release()
@@ -119,7 +120,7 @@ func (r *programsRecorder) record(ctx context.Context, p *Process, to ProgramRec
 	}
 	r.mu.Unlock()
 	if again {
-		r.follower.Again(p.PID)
+		r.finder.reconsider(p.PID)
 	}
 }
 
@@ -157,7 +158,7 @@ func (r *programsRecorder) attachAndRecord(ctx context.Context, p *Process, to P
 	return again, to.Ended(result)
 }
 
-// attach returns no backend for a process that has ended.
+// attach returns a nil Backend if the process has ended.
 func (r *programsRecorder) attach(p *Process) (Backend, error) {
 	b, err := r.o.Attach(p)
 	if err == nil {
@@ -172,7 +173,8 @@ func (r *programsRecorder) attach(p *Process) (Backend, error) {
 	}
 }
 
-// retry reports whether to try again: the process may just have executed another program while a backend was being attached.
+// retry counts a failed attempt and reports whether to try again: the process may have executed another program during
+// the attempt.
 func (r *programsRecorder) retry(pid int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -190,5 +192,5 @@ func (r *programsRecorder) failure() error {
 	for _, pid := range slices.Sorted(maps.Keys(r.failed)) {
 		return r.failed[pid]
 	}
-	return r.follower.Refused()
+	return r.finder.firstRefusal()
 }

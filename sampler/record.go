@@ -12,7 +12,7 @@ import (
 	"github.com/cpprof/cpprof/sampler/monitor"
 )
 
-// The settings of a recording where nothing else is asked for.
+// The settings of a recording that the options don't set.
 const (
 	DefaultRate        = 20   // samples a second
 	DefaultJitter      = 1    // uniform over the interval
@@ -20,32 +20,32 @@ const (
 	DefaultMaxCPU      = 0.05 // of one core
 )
 
-// yieldShare is what a sampler that yields uses of a machine whose processors are all busy: what it takes, the target may
-// miss.
+// yieldShare is the share of a machine's processors that a yielding sampler uses when all are busy. What it uses then,
+// the target may lack.
 const yieldShare = 0.01
 
-// Options say how to record.
+// Options configure a recording.
 type Options struct {
-	Rate        float64       // samples a second, an upper bound; 0: DefaultRate
+	Rate        float64       // samples a second, at most; 0: DefaultRate
 	Jitter      float64       // share of the interval by which a tick moves at random, 0 to 1
-	MaxOverhead float64       // bound on the share of time that the target stands still; 0: none
-	MaxCPU      float64       // bound on the sampler's own processor time for its samples, in cores; 0: none
-	Duration    time.Duration // of the recording; 0: until something else ends it
+	MaxOverhead float64       // maximum share of time that the target is halted; 0: no bound
+	MaxCPU      float64       // maximum processor time of the sampler for its samples, in cores; 0: no bound
+	Duration    time.Duration // length of the recording; 0: no limit
 
-	// Yield makes MaxCPU less where the machine is busy: to what is idle, and 1 % of its processors beside that.
+	// Yield lowers MaxCPU while the machine is busy, to the idle processors plus 1 % of all processors.
 	Yield bool
 
 	// Monitors are read beside each sample, outside the halt.
 	Monitors []monitor.Source
 
-	// Clock gives the time since the header's start; nil: real time.
+	// Clock returns the time since the header's start; nil: real time.
 	Clock func() time.Duration
 
-	// Progress, where not nil, is called after every sample, and should be quick.
+	// Progress, if not nil, is called after every sample. It should return quickly.
 	Progress func(Progress)
 }
 
-// Validate reports options that make no sense.
+// Validate returns an error if an option is out of range.
 func (o Options) Validate() error {
 	switch {
 	case !(o.Rate >= 0) || o.Rate > 1e6:
@@ -62,7 +62,7 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// Settings are the options as a recording's header holds them.
+// Settings returns the options in the form that a recording's header has.
 func (o Options) Settings(version, backend string) sampledata.Settings {
 	return sampledata.Settings{
 		Version: version, Backend: backend,
@@ -77,18 +77,18 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Progress is how far a recording has come.
+// Progress is the state of a recording while it is made.
 type Progress struct {
 	Elapsed    time.Duration
 	Samples    int64
 	Goroutines int           // at the last sample
 	Missed     int64         // ticks without a sample
 	Lost       int64         // samples that failed
-	Halted     time.Duration // in all
+	Halted     time.Duration // total time that the target was halted
 	LastHalt   time.Duration
 }
 
-// HaltedShare is the part of the time that the target stood still.
+// HaltedShare returns the share of the time that the target was halted.
 func (p Progress) HaltedShare() float64 {
 	if p.Elapsed <= 0 {
 		return 0
@@ -96,7 +96,7 @@ func (p Progress) HaltedShare() float64 {
 	return float64(p.Halted) / float64(p.Elapsed)
 }
 
-// Rate is the number of samples a second that was achieved.
+// Rate returns the number of samples a second that were taken.
 func (p Progress) Rate() float64 {
 	if p.Elapsed <= 0 {
 		return 0
@@ -104,19 +104,19 @@ func (p Progress) Rate() float64 {
 	return float64(p.Samples) / p.Elapsed.Seconds()
 }
 
-// Result is what became of a recording.
+// Result is the outcome of a recording.
 type Result struct {
 	Progress
 	End   sampledata.End
 	Bound Bound
 }
 
-// maxFailures is how many samples in a row may fail before a recording gives up.
+// maxFailures is how many samples in a row may fail before a recording is given up.
 const maxFailures = 20
 
 // Record takes samples of a target through a backend until the context is cancelled (an interruption), the duration is
-// over, the target ends, or nothing works any more, and finishes the recording in the sink in each case. The error is
-// nil where the recording is complete, however it ended; the backend and the process are the caller's to close.
+// over, the target ends, or too many samples in a row fail. In each case it finishes the recording in the sink. The error
+// is nil if the recording is complete, however it ended. The caller must close the backend and release the process.
 func Record(ctx context.Context, p *Process, b Backend, sink sampledata.Sink, o Options) (Result, error) {
 	if err := o.Validate(); err != nil {
 		return Result{}, fmt.Errorf("recording: %w", err)
@@ -159,14 +159,14 @@ type recorder struct {
 	process  *Process
 	backend  Backend
 	sink     sampledata.Sink
-	live     map[sampledata.GoroutineID]struct{} // goroutines, after the last sample
-	sinkErr  error                               // of the sink's last sample, which is not the backend's
+	live     map[sampledata.GoroutineID]struct{} // the goroutines that exist as of the last sample
+	sinkErr  error                               // the sink's error in the last sample, as opposed to the backend's
 	monitors *monitor.Set
 	o        Options
 	pace     *pacer
-	cpu      time.Duration // of this process, at the sample before
+	cpu      time.Duration // processor time of this process when the last sample began
 	idle     idleMeter
-	failed   int // samples in a row
+	failed   int // number of samples in a row that failed
 	done     Progress
 
 	// Not yet reported in a sample.
@@ -174,7 +174,7 @@ type recorder struct {
 	lostHalt time.Duration
 }
 
-// loop waits for tick after tick.
+// loop takes a sample at each tick until the recording ends.
 func (r *recorder) loop(ctx context.Context) (sampledata.End, error) {
 	for {
 		at, missed := r.pace.next(r.o.Clock())
@@ -208,23 +208,23 @@ func (r *recorder) loop(ctx context.Context) (sampledata.End, error) {
 	}
 }
 
-// yield leaves the processors to the target where it needs them.
+// yield adapts the bound on processor time to how busy the machine is.
 func (r *recorder) yield() {
 	if !r.o.Yield || r.o.MaxCPU == 0 {
 		return
 	}
 	now := r.o.Clock()
-	if idle, ok := r.idle.look(now); ok {
+	if idle, ok := r.idle.read(now); ok {
 		r.pace.cpu.change(yielded(r.o.MaxCPU, runtime.NumCPU(), idle), now)
 	}
 }
 
-// yielded is the bound on processor time, in cores, where so many of a machine's processors are idle.
+// yielded returns the bound on processor time, in cores, for a number of idle processors.
 func yielded(most float64, processors int, idle float64) float64 {
 	return min(most, yieldShare*float64(processors)+idle)
 }
 
-// sample takes one. An end means that the recording is over; an error that it has failed.
+// sample takes one sample. It returns an End if the recording is over, and an error if it has failed.
 func (r *recorder) sample(ctx context.Context) (*sampledata.End, error) {
 	cpu, learned := processorTime(), r.backend.Learned()
 	s := sampledata.Sample{
@@ -270,7 +270,8 @@ func (r *recorder) sample(ctx context.Context) (*sampledata.End, error) {
 	return nil, nil
 }
 
-// ending prefers what the process itself says of its end: a backend that finds a target gone may not know the status.
+// ending returns how the target ended. It prefers what the process reports: a backend that finds that a target has ended
+// may not know the exit status.
 func (r *recorder) ending(end sampledata.End) *sampledata.End {
 	if end.Cause == sampledata.EndExec {
 		return &end
@@ -283,7 +284,7 @@ func (r *recorder) ending(end sampledata.End) *sampledata.End {
 	return &end
 }
 
-// handedOver notes what became of the sample that the backend has handed to the sink.
+// handedOver is called after each sample that the backend has written to the sink.
 func (r *recorder) handedOver(_ sampledata.Sample, changes []sampledata.Change, err error) {
 	for _, c := range changes {
 		if c.Gone {

@@ -15,7 +15,7 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A faultyBackend fails as its function says.
+// A faultyBackend fails as its function decides.
 type faultyBackend struct {
 	n       int
 	learned time.Duration
@@ -35,7 +35,7 @@ func (b *faultyBackend) Observe(_ context.Context, sink sampledata.Sink, s sampl
 	return s, sink.Sample(s, nil)
 }
 
-// ourselves is this test's process as a target that does not end.
+// ourselves returns the process of this test, as a target that does not end.
 func ourselves(t *testing.T) *Process {
 	t.Helper()
 	p, err := Find(os.Getpid())
@@ -46,7 +46,7 @@ func ourselves(t *testing.T) *Process {
 	return p
 }
 
-// Samples that fail are counted as lost and as missed ticks, and the recording goes on.
+// Failed samples are counted as lost and as missed ticks, and the recording continues.
 func TestRecordLostSamples(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	b := &faultyBackend{observe: func(n int) error {
@@ -76,8 +76,8 @@ func TestRecordLostSamples(t *testing.T) {
 	}
 }
 
-// What a sample costs, and the ticks that its cost forbids, are in the recording also if no other sample follows; and the
-// bound that forbade them is named.
+// The cost of the last sample, and the ticks that were missed because of it, are in the recording although no other sample
+// follows. The result names the limit that caused the missed ticks.
 func TestRecordAccountsForTheEnd(t *testing.T) {
 	const cost, rate = 30 * time.Millisecond, 100
 	b := &faultyBackend{observe: func(int) error {
@@ -103,7 +103,7 @@ func TestRecordAccountsForTheEnd(t *testing.T) {
 	}
 }
 
-// When nothing works any more, the recording is finished and says so.
+// If every sample fails, the recording is finished, with the error as its end.
 func TestRecordGivesUp(t *testing.T) {
 	b := &faultyBackend{observe: func(int) error { return errors.New("no such memory") }}
 	sink := sampledata.NewBuilder(b.Header())
@@ -178,7 +178,8 @@ func TestYielded(t *testing.T) {
 	}
 }
 
-// What a backend learns does not count against the bound on processor time; all else does.
+// The time that a backend spends on analysing code does not count against the bound on processor time; all other time
+// does.
 func TestRecordLearning(t *testing.T) {
 	samples := func(learns bool) int64 {
 		b := &faultyBackend{}

@@ -45,10 +45,10 @@ type recordRun struct {
 
 // programs records the programs that the root becomes and starts, each into its own recording. If there is an earlier
 // recording, began is the time at which it began.
-func (r *recordRun) programs(ctx context.Context, o sampler.FollowOptions, began time.Time) error {
+func (r *recordRun) programs(ctx context.Context, o sampler.ProgramFilter, began time.Time) error {
 	r.announce("waiting for a program to record; Ctrl-C ends the wait")
 	programs, err := sampler.RecordPrograms(ctx, r.root, sampler.ProgramsOptions{
-		Follow: o, FollowExec: r.f.followExec, Options: r.f.options, Began: began, Attach: r.attach,
+		Filter: o, FollowExec: r.f.followExec, Options: r.f.options, Began: began, Attach: r.attach,
 		Found: func(p *sampler.Process) sampler.ProgramRecording {
 			return &programRecording{r: r, p: p, file: r.f.outputs.claim(p.Name)}
 		},

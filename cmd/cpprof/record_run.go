@@ -23,7 +23,7 @@ func record(ctx context.Context, t terminal, f *recordFlags, command []string) e
 	defer target.Release()
 	r := &recordRun{f: f, say: newNarrator(t), signals: signals, root: target.Process}
 	if target.backend == nil {
-		err = r.programs(ctx, sampler.FollowOptions{Children: true, Match: f.matcher()}, time.Time{})
+		err = r.programs(ctx, sampler.ProgramFilter{Children: true, Match: f.matcher()}, time.Time{})
 	} else {
 		err = r.first(ctx, target.backend)
 	}
@@ -116,7 +116,7 @@ func (r *recordRun) first(ctx context.Context, b sampler.Backend) error {
 		r.say.suggestFollowExec()
 	case result.End.Cause == sampledata.EndExec:
 		r.made = 1
-		return r.programs(ctx, sampler.FollowOptions{Match: func(string) bool { return true }}, began)
+		return r.programs(ctx, sampler.ProgramFilter{Match: func(string) bool { return true }}, began)
 	}
 	r.awaitInterrupted(ctx)
 	return nil

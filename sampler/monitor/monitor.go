@@ -1,9 +1,10 @@
 // Package monitor reads values beside the samples: what the layers around a program did while its goroutines were sampled.
 //
-// A [Source] is one place that values are read from, such as a file of /proc, with the monitors that it has. A new one is a
-// file in this package, with an entry in the list of [Builtin].
+// A [Source] is a place that values are read from, such as a file of /proc, and the monitors whose values it has. To add
+// one, write a file in this package and add an entry to the list of [Builtin].
 //
-// Reading happens outside the halts. What can't be read is not measured, which is not 0: the recording says why.
+// Values are read outside the halts. A value that can't be read is recorded as not measured, which differs from 0, and
+// the recording says why.
 package monitor
 
 import (
@@ -13,36 +14,36 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// Builtin returns the sources that every recording has unless something else is asked for: they cost next to nothing.
+// Builtin returns the sources that every recording reads by default: they cost next to nothing.
 func Builtin() []Source {
 	return []Source{
 		processStat,
 	}
 }
 
-// A Target is the program that is observed.
+// A Target is the program that is recorded.
 type Target struct {
 	PID int
 }
 
 // A Source is a place that values are read from.
 type Source struct {
-	Monitors []sampledata.Monitor // in the order of a Reader's values
+	Monitors []sampledata.Monitor // in the order of the values that a Reader returns
 
-	// Open makes ready to read. The error says why nothing can be measured, and what to do about it.
+	// Open opens the source for a target. An error says why nothing can be measured, and what to do about it.
 	Open func(Target) (Reader, error)
 }
 
-// A Reader reads the values of one source for one target. It is used by one goroutine.
+// A Reader reads the values of one source for one target. It is not safe for concurrent use.
 type Reader interface {
-	// Read sets the values, which are as many as the source's monitors, and which are not measured as they come. If there is
-	// an error, none of them counts.
+	// Read sets the values, one for each monitor of the source. All are passed in as not measured. If Read returns an
+	// error, all values are ignored.
 	Read(values []sampledata.Value) error
 
 	Close() error
 }
 
-// A Set reads the sources of one recording.
+// A Set reads all sources of one recording.
 type Set struct {
 	sources []openSource
 }
@@ -53,8 +54,8 @@ type openSource struct {
 	values []sampledata.Value
 }
 
-// Open makes ready to read the sources, and defines their monitors in the sink. Those of a source that can't be read are
-// there, too, with the reason why they are not measured.
+// Open opens the sources and defines their monitors in the sink. If a source can't be read, its monitors are defined,
+// too, with the reason why they are not measured.
 func Open(t Target, sources []Source, sink sampledata.Sink) *Set {
 	s := &Set{}
 	for _, source := range sources {
@@ -73,7 +74,7 @@ func Open(t Target, sources []Source, sink sampledata.Sink) *Set {
 	return s
 }
 
-// open opens a source and tries to read it.
+// open opens a source and reads it once as a test.
 func (o *openSource) open(source Source, t Target) (err error) {
 	if o.reader, err = source.Open(t); err != nil {
 		return err
@@ -84,8 +85,8 @@ func (o *openSource) open(source Source, t Target) (err error) {
 	return nil
 }
 
-// Measure reads all sources and hands the values to the sink, for its next sample. What can't be read is not measured in
-// that sample, and the error says why.
+// Measure reads all sources and passes the values to the sink for its next sample. Values that can't be read are not
+// measured in that sample, and Measure returns the reason.
 func (s *Set) Measure(sink sampledata.Sink) error {
 	var failed error
 	for i := range s.sources {
@@ -102,7 +103,7 @@ func (s *Set) Measure(sink sampledata.Sink) error {
 	return failed
 }
 
-// Close ends the reading.
+// Close closes all sources.
 func (s *Set) Close() error {
 	var failed error
 	for i := range s.sources {

@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { fixture.Main(m) }
 
-// measured takes a sample with the values of the monitors, and returns them as floats by name.
+// measured takes a sample with the values of the monitors, and returns them by name.
 func measured(t *testing.T, s *Set, b *sampledata.Builder) map[string]float64 {
 	t.Helper()
 	if err := s.Measure(b); err != nil {
@@ -37,7 +37,7 @@ func measured(t *testing.T, s *Set, b *sampledata.Builder) map[string]float64 {
 	return values
 }
 
-// A program that uses the processor and memory is seen to do so, as much as it says itself.
+// For a program that uses processor time and memory, the monitors measure as much as the program itself reports.
 func TestProcessStat(t *testing.T) {
 	target := fixture.Start(t, fixture.BuildOnce(t, "grower"))
 	b := sampledata.NewBuilder(sampledata.Header{})
@@ -56,7 +56,7 @@ func TestProcessStat(t *testing.T) {
 		t.Fatal(err)
 	}
 	after := measured(t, s, b)
-	// The file counts whole ticks, of user and system time each; what the program does after it has looked is little.
+	// The file counts user and system time in whole ticks; the program uses little more after it has read its own usage.
 	if got := after["process.cpu"]; got < used-float64(2*tick) || got > used+float64(10*tick) {
 		t.Errorf("%v ns of processor time, where the program says %v", got, used)
 	}
@@ -68,7 +68,7 @@ func TestProcessStat(t *testing.T) {
 	}
 }
 
-// What can't be read is not measured: from the beginning if there is no such process, and later on if it has ended.
+// Values that can't be read are not measured: from the beginning if there is no such process, and later if it has ended.
 func TestNotMeasured(t *testing.T) {
 	b := sampledata.NewBuilder(sampledata.Header{})
 	none := Open(Target{PID: math.MaxInt32}, Builtin(), b)
@@ -141,7 +141,7 @@ func TestParseStat(t *testing.T) {
 	}
 }
 
-// A read is cheap: it allocates nothing.
+// Reading is cheap: it allocates nothing.
 func BenchmarkProcessStat(b *testing.B) {
 	r, err := openProcessStat(Target{PID: os.Getpid()})
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// processStat is /proc/PID/stat of Linux (proc_pid_stat(5)).
+// processStat reads /proc/PID/stat of Linux (proc_pid_stat(5)).
 var processStat = Source{
 	Monitors: []sampledata.Monitor{
 		{
@@ -25,18 +25,18 @@ var processStat = Source{
 	Open: openProcessStat,
 }
 
-// tick is the unit of times in /proc: Linux shows 100 a second on all platforms that Go has.
+// tick is the unit of time in /proc: a hundredth of a second on all Linux platforms that Go supports.
 const tick = 10 * time.Millisecond
 
-// The fields of the file by their numbers in the manual.
+// Numbers of the file's fields, as in the manual.
 const (
 	statUserTime   = 14
 	statSystemTime = 15
 	statResident   = 24
 )
 
-// A statReader keeps the file open: the kernel writes it anew for each read from its beginning. It goes on to belong to the
-// same process, also if the process ends and another one has its number.
+// A statReader keeps the file open: each read from its start returns current values. The open file refers to the same
+// process even if that ends and another process gets its pid.
 type statReader struct {
 	file   *os.File
 	buffer [2048]byte // the file has at most 52 numbers
@@ -69,14 +69,14 @@ func (r *statReader) Read(values []sampledata.Value) error {
 
 func (r *statReader) Close() error { return r.file.Close() }
 
-// A stat is what we take from the file.
+// A stat has the fields that this package uses.
 type stat struct {
-	ticks uint64 // of processor time
-	pages int64  // in memory
+	ticks uint64 // processor time
+	pages int64  // resident memory
 }
 
-// parseStat reads "4711 (a name) S 1 ...". The name may have blanks and parentheses in it, so the fields are counted from the
-// last closing parenthesis on: the next one is number 3.
+// parseStat parses "4711 (a name) S 1 ...". The name may contain spaces and parentheses, so the fields are counted from
+// the last closing parenthesis on: the next one is number 3.
 func parseStat(line []byte) (s stat, err error) {
 	end := bytes.LastIndexByte(line, ')')
 	if end < 0 {

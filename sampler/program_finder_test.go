@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The toolchain's own programs are told from others by what is written in them, not by their names.
+// Programs of the toolchain are recognised by their build information, not by their names.
 func TestToolchain(t *testing.T) {
 	goCommand, err := exec.LookPath("go")
 	if err != nil {
@@ -27,33 +27,33 @@ func TestToolchain(t *testing.T) {
 	}
 }
 
-// A command that has ended, and started nothing, ends what follows it.
-func TestFollowEnds(t *testing.T) {
+// The search ends when the command has ended without having started anything.
+func TestSearchEnds(t *testing.T) {
 	for _, command := range []string{"true", "sleep 0.2", "(sleep 0.2) & true"} {
 		root, err := LaunchCommand(exec.Command("sh", "-c", command))
 		if err != nil {
 			t.Skip(err)
 		}
 		defer root.Release()
-		f, err := Follow(root, FollowOptions{Children: true})
+		f, err := newProgramFinder(root, ProgramFilter{Children: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for p := range f.Programs(t.Context()) {
+		for p := range f.programs(t.Context()) {
 			t.Errorf("sh -c %q started %s", command, p.Name)
 			p.Release()
 		}
-		if seen := f.Seen(); len(seen) > 0 || f.Refused() != nil {
-			t.Errorf("sh -c %q: saw %q, %v", command, seen, f.Refused())
+		if seen := f.programNames(); len(seen) > 0 || f.firstRefusal() != nil {
+			t.Errorf("sh -c %q: saw %q, %v", command, seen, f.firstRefusal())
 		}
 	}
 }
 
-// What a process's parent and group say of where it belongs.
+// The parent and the process group decide whether a new process is a member of the family.
 func TestFamily(t *testing.T) {
 	f := &family{
 		group: 10, began: processStat{pid: 10, start: 50}, outer: [2]int{3, 4},
-		members: map[int]*member{10: {pid: 10}, 12: {pid: 12, given: true}},
+		members: map[int]*member{10: {pid: 10}, 12: {pid: 12, reported: true}},
 	}
 	for name, c := range map[string]struct {
 		s    processStat
@@ -67,7 +67,7 @@ func TestFamily(t *testing.T) {
 		"orphan of another group":         {processStat{pid: 13, parent: 1, group: 11, start: 60}, false},
 		"neighbour in a pipeline":         {processStat{pid: 13, parent: 4, group: 10, start: 60}, false},
 	} {
-		if got := f.begets(c.s); got != c.want {
+		if got := f.isMember(c.s); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
