@@ -8,8 +8,8 @@ import (
 	"github.com/cpprof/cpprof/aspects"
 )
 
-// Aspects writes each aspect with those of the functions that belong to it, in order of name; an aspect that
-// has none comes after the others, in one line with its like.
+// Aspects writes each aspect with its functions among the given ones, sorted by name. The last line lists the aspects that
+// have none of these functions.
 func Aspects(w io.Writer, set *aspects.Set, functions []string) error {
 	functions = slices.Compact(slices.Sorted(slices.Values(functions)))
 	var empty []string
@@ -36,7 +36,7 @@ func Aspects(w io.Writer, set *aspects.Set, functions []string) error {
 	if empty == nil {
 		return nil
 	}
-	_, err := fmt.Fprintf(w, "of no function here:")
+	_, err := fmt.Fprintf(w, "aspects without functions here:")
 	for _, name := range empty {
 		if err == nil {
 			_, err = fmt.Fprintf(w, " %s", name)

@@ -8,16 +8,16 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A Basis says how far the recordings can be trusted that an output is made from. All JSON has it.
+// A Basis says how far the recordings behind an output can be trusted. All JSON has it.
 type Basis struct {
 	Warnings []sampledata.Warning `json:"warnings"` // not nil
-	Complete bool                 `json:"complete"` // no recording is damaged or breaks off
+	Complete bool                 `json:"complete"` // no recording is damaged or incomplete
 }
 
-// basis makes every type that embeds a Basis a document.
+// basis makes every type that embeds a Basis implement document.
 func (b Basis) basis() Basis { return b }
 
-// BasisOf returns that of all these recordings together. What is made from none, such as from a profile, is complete.
+// BasisOf returns the common basis of recordings. An output that needs no recording, such as that of a profile, is complete.
 func BasisOf(recordings ...*sampledata.Recording) Basis {
 	b := Basis{Warnings: []sampledata.Warning{}, Complete: true}
 	for _, r := range recordings {
@@ -36,8 +36,8 @@ func (b Basis) With(warnings []sampledata.Warning) Basis {
 	return b
 }
 
-// Missing says that a recording is not complete, and how much of it counts: "it is damaged: 63 samples count, ...". It is ""
-// for one that is complete.
+// Missing returns a text that says why a recording is not complete, and how much of it is used: "it is damaged, and 63 samples
+// in 1.3 s count: ...". It returns "" if the recording is complete.
 func Missing(r *sampledata.Recording) string {
 	if r.Complete() {
 		return ""
@@ -53,5 +53,5 @@ func Missing(r *sampledata.Recording) string {
 	if len(damages) > 0 {
 		return "it is damaged, and " + counts + ": " + strings.Join(damages, "; ")
 	}
-	return "it breaks off, because it is still being recorded or the sampler was killed: " + counts
+	return "it is incomplete, because it is still being recorded or the sampler was killed: " + counts
 }

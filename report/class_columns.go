@@ -6,21 +6,21 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// A ClassColumn is a number that is known of every thread class. The table of 'cpprof classes' has a column for each, and so
-// has the Analyzer's summary.
+// A ClassColumn is a number that every thread class has. The table of 'cpprof classes' and the Analyzer's summary have a
+// column for each.
 type ClassColumn struct {
 	Name  string // the head of the column
-	Short string // its head on a screen; "" if it has none there
+	Short string // the head in the Analyzer; "" if the column is not shown there
 	Value func(*views.ClassSummary) *big.Rat
 
 	Text  func(value *big.Rat) string
-	Brief func(value *big.Rat) string // on a screen
+	Brief func(value *big.Rat) string // in the Analyzer
 
-	// Leave says which columns a narrow screen leaves out first, from 1 on; 0 is none of these.
+	// Leave is the order in which a narrow screen leaves out columns, beginning with 1; 0 means that the column stays.
 	Leave int
 }
 
-// ClassNumbers are what there is to know of a class beside its typed time.
+// ClassNumbers are the columns of a class before its typed times.
 var ClassNumbers = []ClassColumn{
 	{
 		Name: "count", Short: "count", Text: Hits, Brief: Hits, Leave: 2,
@@ -36,7 +36,7 @@ var ClassNumbers = []ClassColumn{
 	},
 }
 
-// ClassShares are the shares of the typed times in a class's lifetime.
+// ClassShares are the columns of the typed times, as shares of a class's lifetime.
 var ClassShares = classShares()
 
 func classShares() (columns []ClassColumn) {
@@ -51,7 +51,7 @@ func classShares() (columns []ClassColumn) {
 
 func oneDecimal(value *big.Rat) string { return Decimal(value, 1) }
 
-// percentNumber shows a share of 1 as a whole percentage, without the sign.
+// percentNumber formats a share of 1 as a whole percentage, without the sign.
 func percentNumber(share *big.Rat) string {
 	return Decimal(new(big.Rat).Mul(share, big.NewRat(100, 1)), 0)
 }

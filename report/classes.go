@@ -9,7 +9,7 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// heads are the heads of columns.
+// heads returns the heads of columns.
 func heads(columns []ClassColumn) (names []string) {
 	for _, c := range columns {
 		names = append(names, c.Name)
@@ -17,7 +17,7 @@ func heads(columns []ClassColumn) (names []string) {
 	return names
 }
 
-// fraction is a/b, and 0 where b is.
+// fraction returns a/b, and 0 if b is 0.
 func fraction(a, b *big.Rat) *big.Rat {
 	if b.Sign() == 0 {
 		return new(big.Rat)
@@ -25,8 +25,9 @@ func fraction(a, b *big.Rat) *big.Rat {
 	return new(big.Rat).Quo(a, b)
 }
 
-// Classes writes the table of thread classes: how many goroutines they had, instances, how many there were at a time, and the
-// share of each typed time; and how much of all MONITOR time is attributed. What can be long comes last.
+// Classes writes the table of thread classes: the number of goroutines, the instances, the mean number at a time, and the
+// share of each typed time. The name, which can be long, comes last. Below the table it writes how much of all MONITOR time
+// is attributed.
 func Classes(w io.Writer, classes []views.ClassSummary) error {
 	columns := slices.Concat(ClassNumbers, ClassShares)
 	t := &table{right: true}
@@ -64,7 +65,7 @@ type classJSON struct {
 	Attributed *big.Rat            `json:"attributed"` // of the MONITOR hits, those whose lock has a known holder
 }
 
-// classesJSON are classes as data.
+// classesJSON is the output of ClassesJSON.
 type classesJSON struct {
 	Classes []classJSON `json:"classes"`
 	Basis
@@ -88,8 +89,8 @@ func ClassesJSON(w io.Writer, classes []views.ClassSummary, basis Basis) error {
 	return writeJSON(w, classesJSON{list, basis})
 }
 
-// ClassesCompared writes the table of the thread classes of two recordings, which meet by name: how many goroutines were
-// alive, and the share of each typed time in a less that in b. A class that is in one of them only has no difference.
+// ClassesCompared writes the table of the thread classes of two recordings, matched by name: how many goroutines were alive
+// in each, and the share of each typed time in a minus that in b. A class that only one of them has gets no difference.
 func ClassesCompared(w io.Writer, a, b []views.ClassSummary) error {
 	t := &table{right: true}
 	t.add(slices.Concat([]string{"alive in A", "in B"}, heads(ClassShares), []string{"class"})...)

@@ -15,50 +15,50 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// A Comparison is a profile of two views, with what each entry costs in both.
+// A Comparison is a profile of two views, with the costs of each entry in both.
 type Comparison struct {
 	Session  *refine.Session      // over a tree of calltree.Merge
-	Labels   []callpath.Path      // what every entry's overlap in both together is shown with
+	Labels   []callpath.Path      // each entry shows its overlap with these, in both views together
 	Title    string               // of both views
-	A, B     string               // what the views are of
+	A, B     string               // the names of the two recordings
 	Warnings []sampledata.Warning // of the views
 	Basis    Basis                // of both recordings, for JSON
 	Color    bool
 }
 
-// A Report is what can be written: a *Profile or a *Comparison.
+// A Report is a *Profile or a *Comparison.
 type Report interface {
 	Write(io.Writer) error
 	WriteJSON(io.Writer) error
 }
 
-// Compare is the comparison of a view of two recordings, made with these options.
+// Compare returns the comparison of a view of two recordings, made with these options.
 func Compare(s *refine.Session, o views.Options, a, b views.Named) *Comparison {
 	return &Comparison{
 		Session: s, Title: Title(s.Tree().Root(), o), A: a.Name, B: b.Name, Basis: BasisOf(a.Recording, b.Recording),
 	}
 }
 
-// A comparedEntry is an entry with its costs, as fractions of each view's denominator.
+// A comparedEntry is an entry with its costs, as fractions of the two views' denominators.
 type comparedEntry struct {
 	entry    *refine.Entry
 	costs    Both
 	children []*comparedEntry
 }
 
-// Both are an entry's costs in the two views that are compared.
+// Both has an entry's costs in the two views of a comparison.
 type Both struct{ A, B *big.Rat }
 
-// Difference is the first cost less the second.
+// Difference returns the first cost minus the second.
 func (c Both) Difference() *big.Rat { return new(big.Rat).Sub(c.A, c.B) }
 
-// Compare orders entries: what changed most, up or down, is first.
+// Compare orders entries: the one that changed most, up or down, comes first.
 func (c Both) Compare(d Both) int {
 	x, y := c.Difference(), d.Difference()
 	return cmp.Or(y.Abs(y).Cmp(x.Abs(x)), d.A.Cmp(c.A))
 }
 
-// CostsOfBoth returns what paths cost in each of the two views that calltree.Merge made a tree of.
+// CostsOfBoth returns the costs of paths in each of the two views from which calltree.Merge made a tree.
 func CostsOfBoth(t *calltree.Tree, m *calltree.Membership, paths []callpath.Path) []Both {
 	costs := make([]Both, len(paths))
 	a, b := t.Sides()
@@ -71,7 +71,7 @@ func CostsOfBoth(t *calltree.Tree, m *calltree.Membership, paths []callpath.Path
 	return costs
 }
 
-// entries returns the entries that are shown, below each those that changed most first, up or down.
+// entries returns the tree of the entries to show. Siblings are ordered: the one that changed most, up or down, comes first.
 func (c *Comparison) entries() *comparedEntry {
 	var paths []callpath.Path
 	c.Session.Walk(func(e *refine.Entry, _ int) { paths = append(paths, e.Path) })
@@ -100,7 +100,7 @@ func (e *comparedEntry) sort() {
 	}
 }
 
-// Write writes a line an entry, as Profile.Write does: its cost in both views, and the first less the second.
+// Write writes a line for each entry, as Profile.Write does: its cost in both views, and the first minus the second.
 func (c *Comparison) Write(w io.Writer) error {
 	b := new(strings.Builder)
 	fmt.Fprintf(b, "%s: A is %s, B is %s\n", Printable(c.Title), Printable(c.A), Printable(c.B))
@@ -132,12 +132,12 @@ func (c *Comparison) write(b *strings.Builder, e *comparedEntry, depth int, labe
 	}
 }
 
-// String shows both costs, and the first less the second, in columns.
+// String formats both costs, and the first minus the second, in columns.
 func (c Both) String() string {
 	return fmt.Sprintf("%6s  %6s  %6s", Cost(c.A), Cost(c.B), Signed(c.Difference()))
 }
 
-// Signed shows a difference of costs with its sign; what rounds to nothing has none.
+// Signed formats a difference of costs with its sign. A difference that rounds to 0 has no sign.
 func Signed(d *big.Rat) string {
 	text := Cost(d)
 	switch {

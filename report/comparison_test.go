@@ -10,7 +10,7 @@ import (
 	"github.com/cpprof/cpprof/refine"
 )
 
-// weighedTree makes a tree of 100 hits of "HITS frame frame ...".
+// weighedTree builds a tree from stacks such as "HITS frame frame ..."; its denominator is 100.
 func weighedTree(t *testing.T, stacks ...string) *calltree.Tree {
 	t.Helper()
 	b := calltree.NewBuilder(new(calltree.Symbols), calltree.RootName, "time", "samples")
@@ -45,7 +45,7 @@ func compared(t *testing.T, a, b *calltree.Tree, steps ...refine.Step) *Comparis
 	return &Comparison{Session: s, Title: "View", A: "new", B: "old"}
 }
 
-// What is new, what is gone and what stayed the same is all there; the largest change stands first.
+// The comparison has the entries that are new, gone, changed and unchanged; the largest change comes first.
 func TestComparison(t *testing.T) {
 	a := weighedTree(t, "30 main f", "20 main same", "15 main added", "1/3 main small")
 	b := weighedTree(t, "10 main f", "20 main same", "40 main gone")
@@ -71,7 +71,7 @@ func TestComparison(t *testing.T) {
 	}
 }
 
-// A pruned comparison keeps its denominators; data has what text has.
+// A pruned comparison keeps its denominators; the JSON has the same entries as the text.
 func TestComparisonAsData(t *testing.T) {
 	a, b := weighedTree(t, "30 main f", "20 main g"), weighedTree(t, "10 main f", "50 main g")
 	c := compared(t, a, b, refine.Step{Kind: refine.KindDown, Text: "*"}, refine.Step{Kind: refine.KindPrune, Text: "not g"})
@@ -98,7 +98,7 @@ func TestSigned(t *testing.T) {
 	}
 }
 
-// Lists are JSON however long they are, and have the rows of the text.
+// A list of any length is valid JSON, and has the rows of the text.
 func TestXReportsAsData(t *testing.T) {
 	tree := weighedTree(t, "30 main f<T>", "20 main g", "1/3 main")
 	for name, c := range map[string]struct {

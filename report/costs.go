@@ -22,7 +22,7 @@ type costRow struct {
 	hits *big.Rat
 }
 
-// Add adds a path with its hits.
+// Add adds a path and its hits.
 func (c *Costs) Add(p callpath.Path, hits *big.Rat) {
 	c.rows = append(c.rows, costRow{p, hits})
 }
@@ -47,7 +47,7 @@ type costJSON struct {
 	Denominator *big.Rat `json:"denominator"`
 }
 
-// costsJSON are costs as data.
+// costsJSON is the output of Costs.WriteJSON.
 type costsJSON struct {
 	Costs []costJSON `json:"costs"`
 	Basis

@@ -11,7 +11,7 @@ import (
 	"github.com/cpprof/cpprof/internal/words"
 )
 
-// Found are the bottlenecks that a search found, for people and for JSON. Percentages have two decimals.
+// Found is the output of a search: the bottlenecks that it found. Percentages have two decimals.
 type Found struct {
 	Comparison      bool        `json:"comparison"`
 	CoveragePercent json.Number `json:"coverage_percent"`
@@ -31,14 +31,14 @@ type FoundRow struct {
 	Command           string         `json:"command"`
 }
 
-// roundedTwo is a percentage that is not exact to begin with.
+// roundedTwo is a percentage that is not exact.
 type roundedTwo float64
 
 // MarshalJSON writes two decimals.
 func (r roundedTwo) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, "%.2f", float64(r)), nil }
 
-// NewFound prepares what a search found for output. open is the command line that opens the same profile in a session,
-// such as "cpprof bottlenecks run.cpprof"; each row's command opens its bottleneck with it.
+// NewFound prepares the result of a search for output. open is a command line that reads commands on the same profile, such
+// as "cpprof bottlenecks run.cpprof". Each row has a command that uses it to open the row's bottleneck.
 func NewFound(f *bottlenecks.Found, open string, basis Basis) *Found {
 	r := &Found{f.Comparison, inPercent(f.Coverage), json.Number(f.MeanLength.FloatString(1)), []FoundRow{}, basis}
 	for i, b := range f.Bottlenecks {
@@ -65,8 +65,7 @@ func inPercent(share *big.Rat) json.Number {
 // WriteJSON writes the bottlenecks as JSON.
 func (r *Found) WriteJSON(w io.Writer) error { return writeJSON(w, r) }
 
-// Write writes the bottlenecks as the paper's tables 2 and 6 summarize a search, and below that a block for each
-// bottleneck.
+// Write writes a summary of the search, like the paper's tables 2 and 6, and below it a block for each bottleneck.
 func (r *Found) Write(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%11s %9s %11s\n", "Bottlenecks", "Coverage", "Mean length")

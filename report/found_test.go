@@ -63,7 +63,7 @@ func TestFoundReportWithoutSamples(t *testing.T) {
 	}
 }
 
-// found searches a tree of stacks with their hits.
+// found builds a tree from stacks and their hits, and searches it.
 func found(t *testing.T, unit string, stacks map[string]int64) *bottlenecks.Found {
 	t.Helper()
 	b := calltree.NewBuilder(new(calltree.Symbols), calltree.RootName, "time", unit)

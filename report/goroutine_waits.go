@@ -10,21 +10,21 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// goroutineWait is what goroutines of a group wait for that is no lock, where that is known: a channel, a sync.WaitGroup or a
+// goroutineWait is what goroutines of a group wait for, if it is known and not a lock: a channel, a sync.WaitGroup or a
 // sync.Cond.
 type goroutineWait struct {
 	Address    string               `json:"address"`
-	Candidates []goroutineCandidate `json:"candidates,omitempty"` // who may do what they wait for
+	Candidates []goroutineCandidate `json:"candidates,omitempty"` // the goroutines that may end the wait
 	Count      int                  `json:"count"`
 }
 
-// goroutineCandidate is a goroutine, and the function of the program in which it stands.
+// goroutineCandidate is a goroutine, and the function of the program that it executes.
 type goroutineCandidate struct {
 	ID int64 `json:"id"`
 	goroutineFrame
 }
 
-// wait tells what n goroutines of a group wait for.
+// wait describes what n goroutines of a group wait for.
 func (a *gathering) wait(l lockState, n int) goroutineWait {
 	w := goroutineWait{Address: fmt.Sprintf("%#x", l.address), Count: n}
 	for _, g := range a.r.HolderSets[l.holders] {
@@ -40,7 +40,7 @@ func (a *gathering) wait(l lockState, n int) goroutineWait {
 	return w
 }
 
-// sortWaits has most goroutines first.
+// sortWaits sorts waits by their number of goroutines, the largest first.
 func sortWaits(waits []goroutineWait) {
 	slices.SortFunc(waits, func(a, b goroutineWait) int {
 		return cmp.Or(-cmp.Compare(a.Count, b.Count), cmp.Compare(a.Address, b.Address),
@@ -48,7 +48,7 @@ func sortWaits(waits []goroutineWait) {
 	})
 }
 
-// writeWaits names the candidates for whom the goroutines wait. Addresses alone say nothing.
+// writeWaits writes the waits that have candidates. It leaves out the others: an address alone is of no use.
 func (g *goroutineGroup) writeWaits(b *strings.Builder) {
 	named := slices.DeleteFunc(slices.Clone(g.Waits), func(w goroutineWait) bool { return len(w.Candidates) == 0 })
 	mention(b, "waits ", named, func(w goroutineWait) string {

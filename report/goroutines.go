@@ -11,8 +11,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// Goroutines writes what every goroutine did in the last sample, those that did the same at the same stack together,
-// the most numerous first. Frames come innermost first, each with the line that it executes.
+// Goroutines writes what every goroutine did in the last sample. It groups goroutines that did the same with the same stack,
+// and writes the largest group first. Frames come innermost first, each with the line that it executes.
 func Goroutines(w io.Writer, r *sampledata.Recording) error {
 	groups := goroutineGroups(r)
 	var all int
@@ -29,7 +29,7 @@ func Goroutines(w io.Writer, r *sampledata.Recording) error {
 	return err
 }
 
-// goroutinesJSON is the same as data.
+// goroutinesJSON is the output of GoroutinesJSON.
 type goroutinesJSON struct {
 	Command   []string          `json:"command"`
 	PID       int64             `json:"pid"`
@@ -43,7 +43,7 @@ type goroutinesJSON struct {
 func GoroutinesJSON(w io.Writer, r *sampledata.Recording) error {
 	j := goroutinesJSON{
 		Command: append([]string{}, r.Header.Command...), PID: r.Header.PID, GoVersion: r.Header.GoVersion,
-		Groups: goroutineGroups(r), Basis: Basis{Complete: true}.With(r.Warnings), // one sample is all that there is to be
+		Groups: goroutineGroups(r), Basis: Basis{Complete: true}.With(r.Warnings), // a recording of one sample is complete
 	}
 	for _, g := range j.Groups {
 		j.Count += g.Count
@@ -51,7 +51,7 @@ func GoroutinesJSON(w io.Writer, r *sampledata.Recording) error {
 	return writeJSON(w, j)
 }
 
-// A goroutineGroup is the goroutines of equal state, reason and stack in one sample.
+// A goroutineGroup is the goroutines of one sample that have the same state, reason and stack.
 type goroutineGroup struct {
 	Count      int               `json:"count"`
 	State      string            `json:"state"`
@@ -67,7 +67,7 @@ type goroutineGroup struct {
 	stack sampledata.NodeID
 }
 
-// goroutineClass is how many goroutines of a group began with a function, at a place.
+// goroutineClass is a thread class, with the place where its goroutines were created, and their number in a group.
 type goroutineClass struct {
 	Class     string `json:"class"`
 	CreatedBy string `json:"created_by,omitempty"`
@@ -132,18 +132,18 @@ func goroutineGroups(r *sampledata.Recording) []*goroutineGroup {
 	return groups
 }
 
-// A gathering is a group while it grows.
+// A gathering collects the goroutines of a group.
 type gathering struct {
 	r       *sampledata.Recording
 	state   sampledata.State
 	ids     []int64
 	classes map[goroutineClass]int // by class, its Count 0
 	labels  map[sampledata.LabelSetID]int
-	locks   map[lockState]int                            // what they wait for
-	stacks  map[sampledata.GoroutineID]sampledata.NodeID // of all goroutines, in the end
+	locks   map[lockState]int                            // the locks and other things that they wait for
+	stacks  map[sampledata.GoroutineID]sampledata.NodeID // the last stacks of all goroutines
 }
 
-// A lockState is what is known of a lock, or of something else with an address, that a goroutine waits for.
+// A lockState is what is known about the lock, or the other thing with an address, that a goroutine waits for.
 type lockState struct {
 	address  uint64
 	holders  sampledata.HolderSetID
@@ -244,10 +244,10 @@ func frameOf(r *sampledata.Recording, node sampledata.NodeID) goroutineFrame {
 	return goroutineFrame{f.Name, f.File, n.Line, n.Inlined}
 }
 
-// mentioned is how many things of a kind the text names; the JSON has all.
+// mentioned is the largest number of things of a kind in the text; the JSON has all.
 const mentioned = 8
 
-// write writes a group: a line on what its goroutines do, lines on what they are, and their stack.
+// write writes a group: a line with what its goroutines do; their classes, labels, locks, waits and ids; and their stack.
 func (g *goroutineGroup) write(b *strings.Builder) {
 	fmt.Fprintf(b, "\n%d %s", g.Count, g.State)
 	if g.Reason != "" {
@@ -282,7 +282,7 @@ func (g *goroutineGroup) write(b *strings.Builder) {
 		b.WriteByte('\n')
 	}
 	if g.Torn {
-		b.WriteString("    ... the stack could not be followed further\n")
+		b.WriteString("    ... the rest of the stack could not be read\n")
 	}
 }
 
@@ -296,7 +296,7 @@ func mention[T any](b *strings.Builder, what string, list []T, text func(T) stri
 	}
 }
 
-// timesText says how many of a group are meant, where it isn't all.
+// timesText returns "(2 of 5) " if a line is about 2 of a group's 5 goroutines, and "" if it is about all.
 func timesText(n, all int) string {
 	if n == all {
 		return ""
@@ -304,7 +304,7 @@ func timesText(n, all int) string {
 	return fmt.Sprintf("(%d of %d) ", n, all)
 }
 
-// place is a position in the source, after two blanks; nothing where it is not known.
+// place returns two blanks and a position in the source, or "" if it is not known.
 func place(file string, line int32) string {
 	if file == "" {
 		return ""

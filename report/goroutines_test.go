@@ -10,7 +10,7 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// readTwin reads a recording as text from testdata.
+// readTwin reads a recording from its text form in testdata.
 func readTwin(t *testing.T, name string) *sampledata.Recording {
 	t.Helper()
 	f, err := os.Open("testdata/" + name)
@@ -25,7 +25,7 @@ func readTwin(t *testing.T, name string) *sampledata.Recording {
 	return r
 }
 
-// golden compares what was written with a file. UPDATE_GOLDEN=1 renews it, to be read before it is committed.
+// golden compares an output with a file. UPDATE_GOLDEN=1 rewrites the file; read it before you commit it.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	name = "testdata/" + name
@@ -39,7 +39,7 @@ func golden(t *testing.T, name, got string) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("it is not what %s says:\n%s", name, got)
+		t.Errorf("the output differs from %s:\n%s", name, got)
 	}
 }
 
@@ -56,7 +56,7 @@ func TestGoroutines(t *testing.T) {
 	golden(t, "goroutines.json", data.String())
 }
 
-// Every goroutine that is there is in one group, and only those.
+// Every goroutine of the last sample is in exactly one group, and no other goroutine is in one.
 func TestGoroutinesAreAllThere(t *testing.T) {
 	var data strings.Builder
 	if err := GoroutinesJSON(&data, readTwin(t, "goroutines.txt")); err != nil {

@@ -12,8 +12,7 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// Headline writes what was recorded and what that cost the target, in a line, what went less than well, and a
-// blank line.
+// Headline writes one line that says what was recorded and what that cost the target, then the warnings, and a blank line.
 func Headline(w io.Writer, path string, r *sampledata.Recording) error {
 	s := r.Stats()
 	_, err := fmt.Fprintf(w, "%s: %s of %s in %s (%.1f a second); it was halted %s of the time\n%s\n",
@@ -21,7 +20,7 @@ func Headline(w io.Writer, path string, r *sampledata.Recording) error {
 	return err
 }
 
-// Program is what the target is called.
+// Program returns the name of the target.
 func Program(r *sampledata.Recording) string {
 	if len(r.Header.Command) > 0 {
 		return filepath.Base(r.Header.Command[0])
@@ -29,7 +28,7 @@ func Program(r *sampledata.Recording) string {
 	return filepath.Base(r.Header.Executable)
 }
 
-// span shows a time in a few digits.
+// span formats a duration with a few digits.
 func span(d time.Duration) string {
 	switch {
 	case d >= 100*time.Second:
@@ -44,7 +43,7 @@ func span(d time.Duration) string {
 
 var endTexts = map[sampledata.EndCause]string{
 	sampledata.EndUnknown:     "ended",
-	sampledata.EndDuration:    "the time asked for was over",
+	sampledata.EndDuration:    "after the given duration",
 	sampledata.EndInterrupted: "interrupted",
 	sampledata.EndExited:      "the target exited",
 	sampledata.EndKilled:      "the target was killed",
@@ -52,10 +51,10 @@ var endTexts = map[sampledata.EndCause]string{
 	sampledata.EndFailed:      "the sampler failed",
 }
 
-// ending says how a recording ended.
+// ending returns a text that says how a recording ended.
 func ending(r *sampledata.Recording) string {
 	if r.End == nil {
-		return "it breaks off: it is still being recorded, the sampler was killed, or the files are damaged"
+		return "it is incomplete: it is still being recorded, the sampler was killed, or the files are damaged"
 	}
 	text := endTexts[r.End.Cause]
 	if r.End.Cause == sampledata.EndExited {
@@ -79,13 +78,13 @@ func Info(w io.Writer, path string, r *sampledata.Recording) error {
 	line("", "pid %d, %s, %s/%s, GOMAXPROCS %d", h.PID, Printable(h.GoVersion), Printable(h.OS), Printable(h.Arch), h.GOMAXPROCS)
 	line("recorded", "%s from %s by the %s backend", span(s.Duration), h.Start.Format(time.DateTime), Printable(h.Sampler.Backend))
 	line("ended", "%s", Printable(ending(r)))
-	line("samples", "%d, %.1f a second of at most %g asked for; %s missed", s.Samples, s.RateHz, h.Sampler.RateHz, Counted(s.MissedTicks, "tick"))
+	line("samples", "%d, %.1f a second (the limit was %g); %s missed", s.Samples, s.RateHz, h.Sampler.RateHz, Counted(s.MissedTicks, "tick"))
 	line("goroutines", "%.1f on average, at most %d; at most %s", s.Goroutines.Mean, s.Goroutines.Max, Counted(s.ThreadsMax, "thread"))
 	line("halts", "median %s, 90 %% within %s, 99 %% within %s, longest %s",
 		span(s.Halt.Median), span(s.Halt.P90), span(s.Halt.P99), span(s.Halt.Max))
 	line("cost", "the target was halted %s of the time (%s in all); the sampler used %s of a core",
 		Percent(s.HaltedShare), span(s.Halt.Total), Percent(s.SamplerCPUShare))
-	line("stacks", "%s torn; %s taken over unread, of which %s wrong", Percent(s.TornShare), Percent(s.ReusedShare), Percent(s.ReusedWrongShare))
+	line("stacks", "%s torn; %s reused without reading, %s of these wrong", Percent(s.TornShare), Percent(s.ReusedShare), Percent(s.ReusedWrongShare))
 	a, err := locks.Summarise(r, views.Options{})
 	if err != nil {
 		return err
@@ -105,7 +104,7 @@ func Info(w io.Writer, path string, r *sampledata.Recording) error {
 	return err
 }
 
-// infoJSON is what was recorded as data.
+// infoJSON is the output of InfoJSON.
 type infoJSON struct {
 	Command    []string  `json:"command"`
 	PID        int64     `json:"pid"`
@@ -123,7 +122,7 @@ type infoJSON struct {
 	Basis
 }
 
-// locksInfo is what was waited for.
+// locksInfo summarises the waits for locks.
 type locksInfo struct {
 	Contended int          `json:"contended"`
 	Waits     evidenceJSON `json:"waits"`

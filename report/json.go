@@ -7,10 +7,10 @@ import (
 	"math/big"
 )
 
-// A document is what a command writes as JSON. It embeds a Basis.
+// A document is a value that a command writes as JSON. It embeds a Basis.
 type document interface{ basis() Basis }
 
-// writeJSON writes a document for a person and for programs: indented, with names as they are.
+// writeJSON writes a document as indented JSON, and does not escape names for HTML.
 func writeJSON(w io.Writer, v document) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
@@ -18,13 +18,13 @@ func writeJSON(w io.Writer, v document) error {
 	return e.Encode(v)
 }
 
-// float is for readers that don't need the exact number.
+// float returns the approximate value, for readers that don't need the exact number.
 func float(r *big.Rat) float64 {
 	f, _ := r.Float64()
 	return f
 }
 
-// marshal is json.Marshal that leaves names as they are.
+// marshal is json.Marshal, except that it does not escape names for HTML.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -10,13 +10,13 @@ import (
 	"github.com/cpprof/cpprof/refine"
 )
 
-// LabelMark stands before the entries that are labelled.
+// LabelMark comes before the name of a labelled entry.
 const LabelMark = "◆ "
 
-// LabelsHead is the head of the column of overlaps, which stand below it as Overlap gives them.
+// LabelsHead is the head of the column of overlaps. Overlap formats the cells of this column.
 const LabelsHead = "  label"
 
-// Overlap shows an entry's overlap with the labels, right-justified; nil is one that isn't known yet.
+// Overlap formats an entry's overlap with the labels, right-justified. A nil cost is one that isn't known yet.
 func Overlap(cost *big.Rat) string {
 	text := "…"
 	if cost != nil {
@@ -25,9 +25,9 @@ func Overlap(cost *big.Rat) string {
 	return fmt.Sprintf("%*s", len(LabelsHead), text)
 }
 
-// A labelled profile is one with labels, and what it shares with them.
+// A labelled has the labels of a profile, and the overlaps of its entries with them.
 type labelled struct {
-	overlaps map[string]*big.Rat // of the entries that are shown, by key; nil where there are no labels
+	overlaps map[string]*big.Rat // of the shown entries, by key; nil if there are no labels
 	keys     []string            // of the labels
 }
 
@@ -53,7 +53,7 @@ func newLabelled(s *refine.Session, labels []callpath.Path) labelled {
 	return l
 }
 
-// legend says what the column is of; "" where there is none.
+// legend explains the column, or returns "" if there are no labels.
 func (l *labelled) legend() string {
 	if len(l.keys) == 0 {
 		return ""
@@ -68,7 +68,7 @@ func (l *labelled) head() string {
 	return LabelsHead
 }
 
-// column is an entry's part of the column, and mark what stands before its name.
+// column returns an entry's cell in the column, and mark returns what comes before the entry's name.
 func (l *labelled) column(e *refine.Entry) string {
 	if len(l.keys) == 0 {
 		return ""
@@ -83,7 +83,7 @@ func (l *labelled) mark(e *refine.Entry) string {
 	return ""
 }
 
-// overlap is an entry's as data.
+// overlap returns an entry's overlap for JSON.
 func (l *labelled) overlap(e *refine.Entry) *float64 {
 	cost, there := l.overlaps[e.Key()]
 	if !there {

@@ -17,8 +17,8 @@ import (
 // pathShare is the least share of a lock's hits at which a call path is shown.
 var pathShare = big.NewRat(1, 20)
 
-// Locks writes what goroutines waited for: the deadlocks, a table of the first top locks (all where top is 0), and of each
-// of these who waited, who held it and what the holder was doing, and the longest chains.
+// Locks writes the deadlocks, a table of the first top locks (of all if top is 0), and for each lock of the table who waited
+// for it, who held it, what the holder was doing, and the longest chains.
 func Locks(w io.Writer, r *sampledata.Recording, a *locks.Analysis, top int) error {
 	b := new(strings.Builder)
 	for _, d := range a.Deadlocks {
@@ -46,7 +46,7 @@ func Locks(w io.Writer, r *sampledata.Recording, a *locks.Analysis, top int) err
 	return err
 }
 
-// LockWaits says how much was waited for locks, and for how much of it the holders are known.
+// LockWaits returns a text with the hits of waiting for locks, and the share of them whose holders are known.
 func LockWaits(a *locks.Analysis) string {
 	if len(a.Locks) == 0 {
 		return "no goroutine was seen waiting for a lock"
@@ -54,7 +54,7 @@ func LockWaits(a *locks.Analysis) string {
 	return fmt.Sprintf("%s of waiting for %s; holders: %s", Counted(a.Evidence.Hits, "hit"), Counted(len(a.Locks), "lock"), evidenceText(&a.Evidence))
 }
 
-// evidenceText says how much is known of the holders.
+// evidenceText returns a text that says for which shares of the hits the holders are known, and how.
 func evidenceText(e *locks.Evidence) string {
 	var parts []string
 	for _, p := range []struct {
@@ -68,7 +68,7 @@ func evidenceText(e *locks.Evidence) string {
 	return strings.Join(parts, ", ")
 }
 
-// percent shows a share of 1 with one decimal.
+// percent formats a share of 1 as a percentage with one decimal.
 func percent(share *big.Rat) string {
 	return Decimal(new(big.Rat).Mul(share, big.NewRat(100, 1)), 1) + " %"
 }
@@ -88,16 +88,16 @@ type lockColumn struct {
 	cell func(*locks.Analysis, *locks.Lock) string
 }
 
-// lockColumns are those of the table, here and in the Analyzer. The last one can be long.
+// lockColumns are the columns of the table, here and in the Analyzer. The last one can be long.
 var lockColumns = []lockColumn{
-	{"waited", func(a *locks.Analysis, l *locks.Lock) string { return span(a.Waited(l.Hits)) }},   // how long, all goroutines together
+	{"waited", func(a *locks.Analysis, l *locks.Lock) string { return span(a.Waited(l.Hits)) }},   // how long, summed over the goroutines
 	{"mean", func(a *locks.Analysis, l *locks.Lock) string { return Decimal(a.Mean(l.Hits), 2) }}, // goroutines that wait
 	{"hits", func(_ *locks.Analysis, l *locks.Lock) string { return strconv.FormatInt(l.Hits, 10) }},
 	{"known", func(_ *locks.Analysis, l *locks.Lock) string { return percent(l.Share(l.Attributed())) }}, // hits whose holder is known
 	{"lock", func(_ *locks.Analysis, l *locks.Lock) string { return Printable(l.String()) }},
 }
 
-// LockHeads are the heads of LockRow's cells.
+// LockHeads returns the heads of the columns of LockRow.
 func LockHeads() (heads []string) {
 	for _, c := range lockColumns {
 		heads = append(heads, c.head)
@@ -105,7 +105,7 @@ func LockHeads() (heads []string) {
 	return heads
 }
 
-// LockRow is a lock as a row of the table of locks.
+// LockRow returns the row of a lock in the table of locks.
 func LockRow(a *locks.Analysis, l *locks.Lock) (row []string) {
 	for _, c := range lockColumns {
 		row = append(row, c.cell(a, l))
@@ -113,8 +113,8 @@ func LockRow(a *locks.Analysis, l *locks.Lock) (row []string) {
 	return row
 }
 
-// Lock tells what is known of one lock, in lines of a width where that is possible: who waited for it, who held it and what
-// they were doing, and the longest chains.
+// Lock describes one lock: who waited for it, who held it and what they were doing, and the longest chains. It wraps the
+// lines at the width if it can.
 func Lock(a *locks.Analysis, l *locks.Lock, width int) string {
 	b := &wrapper{width: width}
 	heading := Printable(l.String()) + ":"
@@ -149,7 +149,7 @@ func Lock(a *locks.Analysis, l *locks.Lock, width int) string {
 	return b.String()
 }
 
-// writeHeld writes the call paths of the holders, each with its hits, as far as it goes without a fork.
+// writeHeld writes the call paths of the holders with their hits. It joins calls into one line up to the next fork.
 func writeHeld(b *wrapper, a *locks.Analysis, l *locks.Lock) {
 	t := a.Held.Tree
 	least := new(big.Rat).Mul(new(big.Rat).SetInt64(l.Hits), pathShare)
@@ -178,13 +178,13 @@ func writeHeld(b *wrapper, a *locks.Analysis, l *locks.Lock) {
 		}
 	}
 	for _, c := range children(a.HeldAt(l)) {
-		if t.Symbols().Kind(t.Funcs()[c]) == calltree.Class { // else nobody is known
+		if t.Symbols().Kind(t.Funcs()[c]) == calltree.Class { // otherwise the holder is not known
 			write(c, 4)
 		}
 	}
 }
 
-// chainText says who waits for whom.
+// chainText returns a chain as a sentence: who waits for whom.
 func chainText(c *locks.Chain) string {
 	b := new(strings.Builder)
 	for _, l := range c.Links {
@@ -203,10 +203,10 @@ func chainText(c *locks.Chain) string {
 	return b.String()
 }
 
-// lineWidth is what texts are wrapped to where they can be.
+// lineWidth is the width at which texts are wrapped.
 const lineWidth = 80
 
-// A wrapper is a text of lines of a width, in bytes, which are columns or more.
+// A wrapper builds a text of lines with a width in bytes. A character has one byte or more, so no line is wider than that.
 type wrapper struct {
 	strings.Builder
 	width int
@@ -218,7 +218,7 @@ func (b *wrapper) entry(indent int, hits, text string) {
 	b.wrap(fmt.Sprintf("%*s%*s  ", indent, "", hitsWidth, hits), indent+hitsWidth+4, text)
 }
 
-// wrap writes a text behind what its first line begins with, wrapped at blanks; the other lines are indented.
+// wrap writes a text, wrapped at blanks. The first line begins with line, and the others are indented.
 func (b *wrapper) wrap(line string, indent int, text string) {
 	for words := strings.Split(text, " "); len(words) > 0; line = strings.Repeat(" ", indent) {
 		n, width := 1, len(line)+len(words[0])
@@ -231,7 +231,7 @@ func (b *wrapper) wrap(line string, indent int, text string) {
 	}
 }
 
-// DeadlockSpan says since when a deadlock stands.
+// DeadlockSpan returns a heading for a deadlock with the time from which, and until which, it was seen.
 func DeadlockSpan(r *sampledata.Recording, d *locks.Deadlock) string {
 	until := "to the last sample"
 	if int(d.Last) < r.Samples.Len()-1 {
@@ -240,7 +240,7 @@ func DeadlockSpan(r *sampledata.Recording, d *locks.Deadlock) string {
 	return fmt.Sprintf("DEADLOCK in %s, from %s %s:", Counted(d.Samples, "sample"), span(r.Samples.Time(int(d.First))), until)
 }
 
-// Deadlocks shows deadlocks as warnings, a line each.
+// Deadlocks formats deadlocks as warnings, one line each.
 func Deadlocks(path string, deadlocks []*locks.Deadlock) string {
 	b := new(strings.Builder)
 	for _, d := range deadlocks {
@@ -249,7 +249,7 @@ func Deadlocks(path string, deadlocks []*locks.Deadlock) string {
 	return b.String()
 }
 
-// DeadlockLine says which goroutines wait for one another.
+// DeadlockLine returns a line that names the goroutines that wait for one another.
 func DeadlockLine(d *locks.Deadlock) string {
 	ids := make([]int64, len(d.Members))
 	for i, m := range d.Members {
@@ -258,7 +258,7 @@ func DeadlockLine(d *locks.Deadlock) string {
 	return fmt.Sprintf("DEADLOCK of %s, each waiting for a lock of the next", goids(ids))
 }
 
-// Deadlock shows the goroutines that wait for one another, with their stacks, the innermost call first.
+// Deadlock describes the goroutines that wait for one another, with their stacks, the innermost call first.
 func Deadlock(d *locks.Deadlock) string {
 	b := &wrapper{width: lineWidth}
 	for i, m := range d.Members {

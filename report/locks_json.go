@@ -10,7 +10,7 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// locksJSON is an analysis as data. Exact numbers are strings such as "5/2".
+// locksJSON is the output of LocksJSON. Exact numbers are strings such as "5/2".
 type locksJSON struct {
 	Samples   int            `json:"samples"`
 	LengthNS  time.Duration  `json:"length_ns"`
@@ -20,7 +20,7 @@ type locksJSON struct {
 	Basis
 }
 
-// evidenceJSON is of how many hits of waiting the holder is known, and how.
+// evidenceJSON has the hits of waiting, and for how many of them the holder is known, and how.
 type evidenceJSON struct {
 	Hits      int64    `json:"hits"`
 	Recorded  *big.Rat `json:"recorded"`
@@ -38,7 +38,7 @@ type lockJSON struct {
 	Lock     string        `json:"lock"`
 	Name     string        `json:"name"`
 	Instance int           `json:"instance"`
-	Guessed  bool          `json:"guessed"` // the name is made of the function that takes the lock
+	Guessed  bool          `json:"guessed"` // the name is that of the function that takes the lock
 	Address  string        `json:"address,omitempty"`
 	Type     string        `json:"type,omitempty"`
 	Mean     float64       `json:"mean_waiting"`
@@ -46,13 +46,13 @@ type lockJSON struct {
 	Waits    evidenceJSON  `json:"waits"`
 	Waiters  []waiterJSON  `json:"waiters"`
 	Holders  []holderJSON  `json:"holders"`
-	Held     []pathJSON    `json:"held"` // what the holders were doing
+	Held     []pathJSON    `json:"held"` // the call paths of the holders
 	Chains   []chainJSON   `json:"chains"`
 }
 
 type waiterJSON struct {
 	Class    string `json:"class"`
-	Function string `json:"function,omitempty"` // that takes the lock
+	Function string `json:"function,omitempty"` // the function that takes the lock
 	Reason   string `json:"reason"`
 	Hits     int64  `json:"hits"`
 }

@@ -13,19 +13,19 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// A Profile is a session's profile together with what a reader must know of it.
+// A Profile is a session's profile, with its title, labels and warnings.
 type Profile struct {
 	Session  *refine.Session
-	Labels   []callpath.Path      // what every entry's overlap is shown with, beside its cost
+	Labels   []callpath.Path      // each entry shows its overlap with these
 	Title    string               // "Thread View of go:main.worker"
 	Warnings []sampledata.Warning // of the view
 	Basis    Basis                // of the recording, for JSON
 	Color    bool
 }
 
-// Write writes the profile as in the figures of CPPROFJ: a line an entry, indented below the entry that it
-// refines: its cost, its hits, its overlap with labels where there are any, and how its call path goes on. ".." stands before
-// what is called at some distance.
+// Write writes the profile as in the figures of CPPROFJ: a line for each entry, indented below the entry that it refines.
+// The line has the entry's cost, its hits, its overlap with the labels if there are any, and what it adds to the call path.
+// ".." comes before a call that is not immediate.
 func (p *Profile) Write(w io.Writer) error {
 	b := new(strings.Builder)
 	m := p.Session.Tree().Main()
@@ -56,8 +56,8 @@ func (p *Profile) Write(w io.Writer) error {
 	return err
 }
 
-// Monitor says how much of a Thread View is waiting for locks, and of how much of that the holders are known; "" where there is
-// none.
+// Monitor returns a line that says how much of a Thread View is waiting for locks, and for which share of that the holders
+// are known. It returns "" if nothing waits for a lock.
 func Monitor(t *calltree.Tree) string {
 	waited, attributed := views.LockTime(t)
 	if waited.Sign() == 0 {
@@ -66,7 +66,7 @@ func Monitor(t *calltree.Tree) string {
 	return fmt.Sprintf("MONITOR %s, of which %s is attributed to holders of the locks", Cost(t.Main().Cost(waited)), Attributed(waited, attributed))
 }
 
-// Attributed is the share of hits of waiting for locks whose holders are known: "96.5 %".
+// Attributed formats the share of the hits of waiting for locks whose holders are known: "96.5 %".
 func Attributed(waited, attributed *big.Rat) string { return percent(fraction(attributed, waited)) }
 
 func threshold(t refine.Threshold) string {
@@ -80,7 +80,7 @@ func threshold(t refine.Threshold) string {
 	return strings.Join(parts, " or ")
 }
 
-// Warnings shows warnings, a line each.
+// Warnings formats warnings, one line each.
 func Warnings(warnings []sampledata.Warning) string {
 	var b strings.Builder
 	for _, w := range warnings {
@@ -93,7 +93,7 @@ func Warnings(warnings []sampledata.Warning) string {
 	return b.String()
 }
 
-// profileJSON is a profile as data. Exact numbers are strings such as "5/2".
+// profileJSON is the output of Profile.WriteJSON. Exact numbers are strings such as "5/2".
 type profileJSON struct {
 	Title       string        `json:"title"`
 	Denominator *big.Rat      `json:"denominator"`
@@ -107,7 +107,7 @@ type profileJSON struct {
 	Basis
 }
 
-// monitorJSON is the time waited for locks, in hits, and the part of it whose locks have a known holder.
+// monitorJSON is the time of waiting for locks, in hits, and the part of it in which the holder is known.
 type monitorJSON struct {
 	Hits       *big.Rat `json:"hits"`
 	Attributed *big.Rat `json:"attributed"`

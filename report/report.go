@@ -1,6 +1,6 @@
-// Package report writes what the analyses found: the refinement tree of a session as text or JSON, the table
-// of thread classes, what a recording cost its target, how two recordings differ, and the standard reports of the arcflow paper (xtree,
-// xprof, xarc). It computes nothing of its own.
+// Package report writes the results of the analyses as text and JSON: the refinement tree of a session, the table of thread
+// classes, the locks, what a recording cost its target, how two recordings differ, and the standard reports of the arcflow
+// paper (xtree, xprof, xarc). It does no analysis of its own.
 package report
 
 import (
@@ -13,15 +13,15 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// Decimal shows an exact number with the given decimals, halves rounded away from zero.
+// Decimal formats an exact number with the given number of decimals, and rounds halves away from zero.
 func Decimal(r *big.Rat, places int32) string {
 	return decimal.NewFromBigRat(r, places).StringFixed(places)
 }
 
-// Cost shows a cost as the paper does, with three decimals.
+// Cost formats a cost as the paper does, with three decimals.
 func Cost(r *big.Rat) string { return Decimal(r, 3) }
 
-// Hits shows hits: whole ones as they are, others with one decimal.
+// Hits formats hits: whole numbers as they are, others with one decimal.
 func Hits(r *big.Rat) string {
 	if r.IsInt() {
 		return r.Num().String()
@@ -29,7 +29,7 @@ func Hits(r *big.Rat) string {
 	return Decimal(r, 1)
 }
 
-// CountedHits shows hits with the word: "1 hit", "2.5 hits".
+// CountedHits formats hits with the word: "1 hit", "2.5 hits".
 func CountedHits(r *big.Rat) string {
 	if r.IsInt() && r.Num().IsInt64() {
 		return Counted(r.Num().Int64(), "hit")
@@ -37,7 +37,7 @@ func CountedHits(r *big.Rat) string {
 	return Hits(r) + " hits"
 }
 
-// Counted shows a number of things that take an s if they are several: "1 sample", "2 samples".
+// Counted formats a number with a word, and adds an s to the word unless the number is 1: "1 sample", "2 samples".
 func Counted[N int | int32 | int64](n N, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -45,7 +45,7 @@ func Counted[N int | int32 | int64](n N, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// unit says what a cost of 1 is.
+// unit returns a text that says how many hits are a cost of 1.
 func unit(denominator *big.Rat) string {
 	verb := "are"
 	if denominator.Cmp(big.NewRat(1, 1)) == 0 {
@@ -54,12 +54,12 @@ func unit(denominator *big.Rat) string {
 	return fmt.Sprintf("%s %s a cost of 1.000", CountedHits(denominator), verb)
 }
 
-// Percent shows a share of 1 as a percentage.
+// Percent formats a share of 1 as a percentage.
 func Percent(share float64) string {
 	return fmt.Sprintf("%.2f %%", 100*share)
 }
 
-// Printable makes a name from a file safe for a terminal: control characters and what is not UTF-8 are escaped.
+// Printable makes a name from a file safe for a terminal: it escapes control characters and invalid UTF-8.
 func Printable(s string) string {
 	safe := func(r rune) bool { return r != utf8.RuneError && (unicode.IsGraphic(r)) }
 	if strings.IndexFunc(s, func(r rune) bool { return !safe(r) }) < 0 {

@@ -28,8 +28,7 @@ func TestDecimal(t *testing.T) {
 	}
 }
 
-// What a file says can't drive the terminal.
-// What is one of a kind has no s.
+// Only a number other than 1 adds an s.
 func TestCounted(t *testing.T) {
 	for _, test := range []struct{ got, want string }{
 		{Counted(0, "sample"), "0 samples"},
@@ -47,6 +46,7 @@ func TestCounted(t *testing.T) {
 	}
 }
 
+// Text from a file can't control the terminal.
 func TestPrintable(t *testing.T) {
 	for in, want := range map[string]string{
 		"net/http.(*conn).serve": "net/http.(*conn).serve",

@@ -10,7 +10,7 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// Quantity shows a number in a few digits with its unit: times and bytes in what makes them short, others as they are.
+// Quantity formats a number with a few digits and its unit. It shows times and bytes in a larger unit if that is shorter.
 func Quantity(x float64, unit string) string {
 	switch {
 	case x == 0:
@@ -25,7 +25,7 @@ func Quantity(x float64, unit string) string {
 	return fmt.Sprintf("%.4g %s", x, Printable(unit))
 }
 
-// signed shows a negative number by its absolute value.
+// signed formats a number with show, which is only called with its absolute value.
 func signed(x float64, show func(float64) string) string {
 	if x < 0 {
 		return "-" + show(-x)
@@ -46,7 +46,7 @@ func bytesText(x float64) string {
 	return fmt.Sprintf("%.1f %s", x, units[i])
 }
 
-// valueText shows a value of a monitor.
+// valueText formats a value of a monitor.
 func valueText(m *sampledata.Monitor, v sampledata.Value) string {
 	if x, ok := v.Float(); ok {
 		return Quantity(x, m.Unit)
@@ -54,7 +54,7 @@ func valueText(m *sampledata.Monitor, v sampledata.Value) string {
 	return Printable(v.String())
 }
 
-// seriesLine sums up a series in a line.
+// seriesLine summarises a series in one line.
 func seriesLine(r *sampledata.Recording, id sampledata.MonitorID) string {
 	m, s := &r.Series[id].Monitor, r.SeriesStats(id)
 	name := fmt.Sprintf("%s (%s)", Printable(m.Name), m.Layer)
@@ -74,12 +74,12 @@ func seriesLine(r *sampledata.Recording, id sampledata.MonitorID) string {
 		parts = append(parts, Quantity(rate, m.Unit)+" a second")
 	}
 	if s.Restarts > 0 {
-		parts = append(parts, "began anew "+Counted(s.Restarts, "time"))
+		parts = append(parts, "restarted "+Counted(s.Restarts, "time"))
 	}
 	return fmt.Sprintf("%s: %s; at last %s; %s", name, strings.Join(parts, ", "), valueText(m, s.Last), Counted(s.Samples, "sample"))
 }
 
-// seriesJSON is a series as data. Numbers that were not measured are null.
+// seriesJSON is a series for JSON. Numbers that were not measured are null.
 type seriesJSON struct {
 	Name       string `json:"name"`
 	Layer      string `json:"layer"`
@@ -92,11 +92,11 @@ type seriesJSON struct {
 	Min        any    `json:"min"`
 	Max        any    `json:"max"`
 	Last       any    `json:"last"`
-	Rate       any    `json:"rate"` // of a counter, a second
+	Rate       any    `json:"rate"` // of a counter: increase per second
 	Restarts   int    `json:"restarts"`
 }
 
-// seriesOf lists the series as data.
+// seriesOf lists the series for JSON.
 func seriesOf(r *sampledata.Recording) []seriesJSON {
 	list := make([]seriesJSON, len(r.Series))
 	for i := range list {
@@ -110,7 +110,7 @@ func seriesOf(r *sampledata.Recording) []seriesJSON {
 	return list
 }
 
-// valueOf makes a value data: exact numbers, and words. Infinities, which JSON has no numbers for, are words as well.
+// valueOf converts a value for JSON: to an exact number or a word. Infinities, for which JSON has no numbers, become words.
 func valueOf(v sampledata.Value) any {
 	x, isNumber := v.Float()
 	switch {

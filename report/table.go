@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// A table lines up columns: the first to the left, or to the right where said, the others to the right, the last one as it
-// is.
+// A table aligns columns: the first to the left or, if the table says so, to the right; the others to the right. The last
+// column is not padded.
 type table struct {
 	rows  [][]string
 	right bool

@@ -5,8 +5,8 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// Title names a view by the root of its tree and by how it was made: "Thread View of go:main.worker (observed
-// accounting)".
+// Title returns the title of a view, from the root of its tree and the options with which it was made: "Thread View of
+// go:main.worker (observed accounting)".
 func Title(root string, o views.Options) string {
 	name := "Server View"
 	if root != calltree.RootName {
@@ -19,7 +19,7 @@ func Title(root string, o views.Options) string {
 	return Part(name, o.Span) + ")"
 }
 
-// Part names a span of something: "run.cpprof, from 2s to 3.5s".
+// Part adds a span to a name: "run.cpprof, from 2s to 3.5s".
 func Part(of string, s views.Span) string {
 	if s == (views.Span{}) {
 		return of

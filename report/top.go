@@ -16,7 +16,7 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// A Top is what a program did of late, in as many lines as fit a screen.
+// A Top shows what a program did in the last few seconds, in as many lines as fit a screen.
 type Top struct {
 	Title    string // "shop, process 4711"
 	Span     time.Duration
@@ -27,7 +27,7 @@ type Top struct {
 	Warnings []sampledata.Warning
 	Hint     string // the last line
 
-	Width, Height int // of the screen, in characters; 0: no bound
+	Width, Height int // of the screen, in characters; 0 means unlimited
 	Color         bool
 }
 
@@ -38,7 +38,7 @@ func (t *Top) Write(w io.Writer) error {
 }
 
 // Lines returns the classes, the busiest first, each with its typed time as a bar, and the call paths that take most
-// processor time. No line is wider than the screen, and there are no more than it has.
+// processor time. The lines fit the screen, in width and in number.
 func (t *Top) Lines() []string {
 	classes, paths := t.classLines(), t.pathLines()
 	end := t.endLines()
@@ -60,7 +60,7 @@ func (t *Top) Lines() []string {
 	return lines
 }
 
-// headLines say what is shown, and what that costs the program.
+// headLines returns the lines that say what is shown, and what the sampling costs the program.
 func (t *Top) headLines() []string {
 	var alive big.Rat
 	for _, c := range t.Classes {
@@ -77,7 +77,7 @@ func (t *Top) headLines() []string {
 	}
 }
 
-// endLines are the warnings and the hint.
+// endLines returns the warnings and the hint.
 func (t *Top) endLines() []string {
 	var lines []string
 	for _, w := range strings.SplitAfter(Warnings(t.Warnings), "\n") {
@@ -97,7 +97,7 @@ func (t *Top) endLines() []string {
 	return lines
 }
 
-// cutLines keeps the first lines of a list, the last of which tells how many there are more.
+// cutLines returns a list that fits the room: if some lines don't fit, the last line says how many are missing.
 func (t *Top) cutLines(lines []string, room int, what string) []string {
 	if len(lines) <= room {
 		return lines
@@ -110,7 +110,7 @@ const (
 	aliveWidth = 8
 	barLeast   = 10
 	barMost    = 40
-	barUsual   = 30 // where the screen has no bound
+	barUsual   = 30 // if the width is unlimited
 )
 
 // columns returns the widths of the column of class names and of the bar, and whether there is room for numbers.
@@ -133,7 +133,7 @@ func (t *Top) columns() (class, bar int, numbers bool) {
 	return max(min(class, t.Width-aliveWidth-2-bar), 4), bar, false
 }
 
-// numberWidth is that of the column of a typed time's percentages.
+// numberWidth returns the width of the column of a typed time's percentages.
 func numberWidth(t views.TypedTime) int { return 1 + max(len(t.Name()), len("100")) }
 
 func (t *Top) classHeader() string {
@@ -147,7 +147,7 @@ func (t *Top) classHeader() string {
 	return t.fit(strings.TrimRight(line, " "))
 }
 
-// classLines returns a line for each class, those first whose goroutines do most but wait.
+// classLines returns a line for each class. The class with most time other than WAIT comes first.
 func (t *Top) classLines() []string {
 	classes := slices.Clone(t.Classes)
 	slices.SortStableFunc(classes, func(a, b views.ClassSummary) int {
@@ -170,12 +170,12 @@ func (t *Top) classLines() []string {
 	return lines
 }
 
-// barColors are those of typed times in bars.
+// barColors has the colours of the typed times in bars.
 var barColors = [views.NumTypedTimes]string{
 	views.Run: "\x1b[32m", views.Load: "\x1b[33m", views.Prio: "\x1b[35m", views.Monitor: "\x1b[1;31m", views.Wait: "\x1b[34m",
 }
 
-// bar stacks shares that sum to 1 in a bar, each as many times its letter as is its due.
+// bar returns a bar of letters. The number of letters of each typed time is proportional to its share; shares sum to 1.
 func (t *Top) bar(shares views.Parts, width int) string {
 	var b strings.Builder
 	for i, n := range Apportion(shares[:], width) {
@@ -188,8 +188,8 @@ func (t *Top) bar(shares views.Parts, width int) string {
 	return b.String()
 }
 
-// Apportion divides a number by shares: each gets the whole part of what it is due, and those with the largest
-// remainders one more.
+// Apportion divides n into whole parts in proportion to the shares: each share gets its exact part rounded down, and the
+// shares with the largest remainders get one more. For example, shares 1/2, 1/3 and 1/6 of 10 get 5, 3 and 2.
 func Apportion(shares []*big.Rat, n int) []int {
 	type due struct {
 		i    int
@@ -230,7 +230,7 @@ func (t *Top) fit(line string) string {
 	return string([]rune(line)[:t.Width-1]) + "…"
 }
 
-// cutFront cuts a name that is too long at its front: its end tells more.
+// cutFront cuts the front of a name that is too long, since the end says more.
 func cutFront(name string, width int) string {
 	r := []rune(name)
 	if len(r) <= width {

@@ -11,10 +11,10 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// FewSteps bounds the refinements of a view that is to fit a screen or two.
+// FewSteps is the largest number of refinements of a view that should fit one or two screens.
 const FewSteps = 12
 
-// Latest is the Top of the end of a recording: of the window before its last sample. The recording has samples.
+// Latest returns the Top of the window before the last sample of a recording. The recording must have samples.
 func Latest(r *sampledata.Recording, c *config.Config, o views.Options, window time.Duration) (*Top, error) {
 	last := r.Samples.Time(r.Samples.Len() - 1)
 	from := max(0, last-window)

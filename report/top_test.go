@@ -15,7 +15,7 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// topOf is what a Top shows of the recording of a shop's terminals.
+// topOf returns a Top of the recording bob, of a shop's terminals.
 func topOf(t *testing.T) *Top {
 	t.Helper()
 	r := readTwin(t, "../../cmd/cpprof/testdata/bob.txt")
@@ -37,7 +37,7 @@ func topOf(t *testing.T) *Top {
 
 var escapes = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
-// The screens of the golden file are those of a person, and the smallest ones that make sense.
+// The golden file has screens of usual sizes, and the smallest sizes that make sense.
 func TestTop(t *testing.T) {
 	var text strings.Builder
 	for _, size := range [][2]int{{0, 0}, {80, 24}, {100, 12}, {50, 12}} {
@@ -51,7 +51,7 @@ func TestTop(t *testing.T) {
 	golden(t, "top.golden", text.String())
 }
 
-// Whatever the size, the lines fit, and colours change nothing else.
+// The lines fit a screen of any size, and colours don't change the text.
 func TestTopFits(t *testing.T) {
 	top := topOf(t)
 	top.Warnings = []sampledata.Warning{{Kind: "a", Message: strings.Repeat("a long warning ", 20), Count: 3}, {Kind: "b", Message: "another", Count: 1}}
@@ -76,7 +76,7 @@ func TestTopFits(t *testing.T) {
 	}
 }
 
-// A bar is as long as it has to be, and its parts are within one of what they are due.
+// The parts of a bar add up to its length, and each differs from its exact part by less than one.
 func TestApportion(t *testing.T) {
 	third, none, all := big.NewRat(1, 3), new(big.Rat), big.NewRat(1, 1)
 	for _, c := range []struct {

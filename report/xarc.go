@@ -12,9 +12,9 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 )
 
-// An XStanza tells of one function who called it and whom it called (arcflow paper, "The xarc report", figure 4). Of a
-// parent, base and cum are the function's in the calls by that parent; of a child, the child's in the calls by the
-// function. Parents come by rising cum, children by falling cum; so the largest stand next to the function.
+// An XStanza lists the callers and callees of one function (arcflow paper, "The xarc report", figure 4). The base and cum
+// of a parent are the function's own in the calls by that parent. Those of a child are the child's in the calls by the
+// function. Parents are sorted by rising cum, children by falling cum, so that the largest ones are next to the function.
 type XStanza struct {
 	Index    int    `json:"index"` // in the order of the report
 	Self     XRow   `json:"self"`
@@ -38,7 +38,7 @@ func XArc(t *calltree.Tree, o XOptions) iter.Seq[XStanza] {
 	}
 }
 
-// xarcs are the numbered pairs of caller and callee.
+// xarcs numbers the pairs of caller and callee.
 type xarcs struct {
 	options           XOptions
 	syms              *calltree.Symbols
@@ -58,8 +58,8 @@ func newXArcs(t *calltree.Tree, o XOptions) *xarcs {
 	return a
 }
 
-// number sets the number of each node's pair, the root -1. It goes through the nodes callee by callee, so that an
-// array by caller finds the pair.
+// number returns the number of each node's pair; the root has -1. It visits the nodes grouped by callee, so that an array
+// indexed by caller is enough to find a pair.
 func (a *xarcs) number(t *calltree.Tree) []int32 {
 	funcs, parents := t.Funcs(), t.Parents()
 	row := make([]int32, t.Len())
@@ -86,7 +86,7 @@ func (a *xarcs) number(t *calltree.Tree) []int32 {
 	return row
 }
 
-// rows returns the rows of pairs in order, without those that have too little cum.
+// rows returns the sorted rows of pairs, without the rows that have too little cum.
 func (a *xarcs) rows(ids []int32, named []calltree.Func, sign int) []XRow {
 	a.sort(ids, named, sign)
 	rows := make([]XRow, len(ids))
@@ -102,14 +102,14 @@ func (a *xarcs) rows(ids []int32, named []calltree.Func, sign int) []XRow {
 	return rows[:kept]
 }
 
-// An xkey is what pairs are ordered by: first the cum and base of the first metric shown, where one plane holds them.
+// An xkey is the sort key of a pair: the cum and base of the first metric shown, if one plane is enough for them.
 type xkey struct {
 	cum, base  int64
 	rank, pair int32
 }
 
-// sort orders pairs by the first metric shown, and then by name. The keys stand side by side, since a sort that looks
-// for its numbers all over a large report waits for memory most of the time.
+// sort sorts pairs by the first metric shown, and then by name. It first copies the keys into one slice: otherwise the sort
+// of a large report would fetch its numbers from all over the memory, and mostly wait for it.
 func (a *xarcs) sort(ids []int32, named []calltree.Func, sign int) {
 	w := a.values.weights[0]
 	planes := len(w.cum)
@@ -153,7 +153,7 @@ func ranks(syms *calltree.Symbols) []int32 {
 	return rank
 }
 
-// xgroups are the indexes of keys, by key.
+// xgroups groups the indexes of a slice of keys by key.
 type xgroups struct {
 	start, ids []int32
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 )
 
-// XProf returns the functions by falling cum, the root first, then by base and name (arcflow paper, "The xprof report", figure 6). The
-// index of a row is that of the function's stanza in XArc with the same options.
+// XProf returns the root and then the functions, by falling cum, then by base and name (arcflow paper, "The xprof report",
+// figure 6). The index of a row is that of the function's stanza in XArc with the same options.
 func XProf(t *calltree.Tree, o XOptions) []XRow {
 	p := newXProfile(t, o)
 	rows := make([]XRow, len(p.order))
@@ -22,11 +22,11 @@ func XProf(t *calltree.Tree, o XOptions) []XRow {
 	return rows
 }
 
-// An xprofile holds the functions of a tree, by Func.
+// An xprofile has the numbers of a tree's functions, by Func.
 type xprofile struct {
 	values *xvalues
 	rows   []XRow
-	order  []calltree.Func // those that are shown
+	order  []calltree.Func // the functions that are shown
 }
 
 func newXProfile(t *calltree.Tree, o XOptions) *xprofile {
@@ -61,7 +61,7 @@ func newXProfile(t *calltree.Tree, o XOptions) *xprofile {
 	return p
 }
 
-// shallowest returns for each function the least level at which it occurs; -1 where it does not.
+// shallowest returns for each function the least level at which it occurs, or -1 if it does not occur.
 func shallowest(t *calltree.Tree) []int {
 	least := make([]int, t.Symbols().Len())
 	for f := range least {

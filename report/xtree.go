@@ -14,12 +14,12 @@ import (
 // An XTreeRow is a node of the call tree.
 type XTreeRow struct {
 	Level     int  `json:"level"`     // 0 for the root
-	Recursion int  `json:"recursion"` // how often the function stands on the stack, this node included
+	Recursion int  `json:"recursion"` // how often the function is on the stack, including this node
 	Node      XRow `json:"node"`
 }
 
-// XTree returns the call tree in preorder (arcflow paper, "The xtree report", figure 5). A node that is left out takes
-// the nodes below it along.
+// XTree returns the call tree in preorder (arcflow paper, "The xtree report", figure 5). If it leaves out a node, it also
+// leaves out all nodes below it.
 func XTree(t *calltree.Tree, o XOptions) iter.Seq[XTreeRow] {
 	return func(yield func(XTreeRow) bool) {
 		v := nodeValues(t, o)
@@ -51,7 +51,7 @@ func XTree(t *calltree.Tree, o XOptions) iter.Seq[XTreeRow] {
 	}
 }
 
-// keptByName tells which nodes are above, at or below one whose name is kept; nil is all.
+// keptByName reports for each node whether it is above, at or below a node whose name is kept. It returns nil if all are.
 func keptByName(t *calltree.Tree, o XOptions) []bool {
 	if o.Keep == nil {
 		return nil
@@ -93,7 +93,7 @@ func WriteXTree(w io.Writer, t *calltree.Tree, o XOptions) error {
 
 const deepestIndent = 100
 
-// indent is a dash a level, every fifth a plus, as in figure 5. Deeper than anyone can count, it does not grow.
+// indent returns a dash for each level, with every fifth a plus, as in figure 5. Below deepestIndent it does not grow.
 func indent(level int) string {
 	if level == 0 {
 		return ""
@@ -106,7 +106,7 @@ func indent(level int) string {
 	return dashes + " "
 }
 
-// heading names a report, and the total of each metric shown.
+// heading returns the name of a report, and the total of each metric shown.
 func (v *xvalues) heading(name string) string {
 	var units []string
 	for _, w := range v.weights {
@@ -119,7 +119,7 @@ func (v *xvalues) heading(name string) string {
 	return fmt.Sprintf("%s report (%s)", name, strings.Join(units, " | "))
 }
 
-// columns are the titles of the numbers of a row.
+// columns returns the titles of the numbers of a row.
 func (v *xvalues) columns() string {
 	out := fmt.Sprintf("%9s", v.title)
 	for _, w := range v.weights {
@@ -136,7 +136,7 @@ func (v *xvalues) titles(w *xsums) (base, cum string) {
 	return "%Base " + Printable(w.of.Name), "%Cum " + Printable(w.of.Name)
 }
 
-// cells returns what appends the numbers of a row to a line. Reports of a million rows are made of it.
+// cells returns a function that appends the numbers of a row to a line. It must be fast: reports can have a million rows.
 func (v *xvalues) cells() func(line []byte, r XRow) []byte {
 	var widths []int
 	for _, w := range v.weights {

@@ -13,17 +13,17 @@ import (
 
 // XOptions say what the reports of the arcflow paper (xtree, xprof, xarc) show.
 type XOptions struct {
-	// Metrics are indexes of the tree's metrics; none stands for all, but for the number of calls.
+	// Metrics has indexes of the tree's metrics. Empty means all except the number of calls.
 	Metrics []int
 
-	// MinCum leaves out what has less cum, as a fraction of the denominator, in every metric shown. nil is 0.
+	// MinCum leaves out rows that have less cum, as a fraction of the denominator, in every metric shown. nil is 0.
 	MinCum *big.Rat
 
-	// Keep leaves out what is not about a function for whose name it holds: in xtree the stacks without one, in
-	// xprof and xarc the rows and stanzas of others. nil keeps all.
+	// Keep reports whether to keep the function of a name. xtree leaves out stacks without such a function; xprof and
+	// xarc leave out the rows and stanzas of other functions. nil keeps all.
 	Keep func(name string) bool
 
-	// Depth leaves out what occurs only deeper below the root. 0 keeps all.
+	// Depth leaves out functions that occur only deeper below the root. 0 keeps all.
 	Depth int
 }
 
@@ -34,7 +34,7 @@ type Amount struct {
 	more []int64 // further digits; see calltree.Plane
 }
 
-// An XWeight is what one metric says of a row: its own consumption, and that with all it caused.
+// An XWeight has a row's values of one metric: its own consumption, and its consumption with all it called.
 type XWeight struct {
 	Base, Cum Amount
 }
@@ -42,7 +42,7 @@ type XWeight struct {
 // An XRow is a function, or a call of one by another. Its costs count each stack once, however deep it recurs.
 type XRow struct {
 	Name    string
-	Calls   Amount    // occurrences: calls where they were counted, else the hits of the stacks that end here
+	Calls   Amount    // occurrences: calls if they were counted, else the hits of the stacks that end here
 	Weights []XWeight // by metric shown
 }
 
@@ -57,7 +57,7 @@ func (a Amount) Hits() *big.Rat {
 // Cost returns the amount as a fraction of the metric's denominator.
 func (a Amount) Cost() *big.Rat { return a.of.Cost(a.Hits()) }
 
-// Percent shows the cost in percent, with two decimals.
+// Percent formats the cost in percent, with two decimals.
 func (a Amount) Percent() string { return string(a.appendPercent(nil)) }
 
 func (a Amount) appendPercent(to []byte) []byte {
@@ -67,7 +67,7 @@ func (a Amount) appendPercent(to []byte) []byte {
 	return append(to, new(big.Rat).Mul(a.Cost(), big.NewRat(100, 1)).FloatString(2)...)
 }
 
-// String shows the hits: whole ones as they are, others with two decimals.
+// String formats the hits: whole numbers as they are, others with two decimals.
 func (a Amount) String() string { return string(a.appendHits(nil)) }
 
 func (a Amount) appendHits(to []byte) []byte {
@@ -117,8 +117,8 @@ func (r XRow) MarshalJSON() ([]byte, error) {
 
 func (a Amount) number() json.Number { return json.Number(exactOrRounded(a.Hits(), 6)) }
 
-// An xmetric is a metric with what percentages of it are made of: where they are not 0, a sum of the only plane,
-// times times, over over, is in hundredths of a percent.
+// An xmetric is a metric with two factors for fast percentages. If they are not 0, the metric has one plane, and
+// sum * times / over is the percentage of a sum in hundredths of a percent.
 type xmetric struct {
 	*calltree.Metric
 	integral    bool
@@ -137,7 +137,7 @@ func newXMetric(m *calltree.Metric) *xmetric {
 	return x
 }
 
-// hundredths is the amount in hundredths of a percent, where machine words hold it.
+// hundredths returns the amount in hundredths of a percent, and reports whether machine words are large enough for that.
 func (m *xmetric) hundredths(a Amount) (int64, bool) {
 	if m.times == 0 || a.more != nil {
 		return 0, false
@@ -163,7 +163,7 @@ func (m *xmetric) hundredths(a Amount) (int64, bool) {
 	return int64(whole), true
 }
 
-// appendHundredths shows v / 100.
+// appendHundredths appends v / 100, with two decimals.
 func appendHundredths(to []byte, v int64) []byte {
 	if v < 0 {
 		to, v = append(to, '-'), -v
@@ -172,7 +172,7 @@ func appendHundredths(to []byte, v int64) []byte {
 	return append(to, byte('0'+v/10%10), byte('0'+v%10))
 }
 
-// xsums are the base and cum of numbered rows, by plane and row.
+// xsums has the base and cum of numbered rows, by plane and row.
 type xsums struct {
 	of        *xmetric
 	base, cum [][]int64
@@ -190,14 +190,14 @@ func amount(of *xmetric, planes [][]int64, row int32) Amount {
 	return a
 }
 
-// xvalues are the numbers of all rows of a report.
+// xvalues has the numbers of all rows of a report.
 type xvalues struct {
 	calls   *xsums // only base is used
 	weights []*xsums
-	title   string // of the column of occurrences
+	title   string // the title of the column of occurrences
 }
 
-// nodeValues numbers rows by node: what the tree itself holds.
+// nodeValues returns the values of the tree itself: one row for each node.
 func nodeValues(t *calltree.Tree, o XOptions) *xvalues {
 	v := &xvalues{}
 	metrics := t.Metrics()
@@ -236,8 +236,8 @@ func nodeSums(m *calltree.Metric) *xsums {
 	return s
 }
 
-// byRow sums the values of nodes by rows: those of a negative row not at all. A node inside another one of the same row
-// adds to the base only, since the stacks through it are in the other's cum.
+// byRow sums the values of nodes by row. Nodes with a negative row are left out. A node inside another node of the same row
+// adds only to the base, since the cum of the other node already has its stacks.
 func (v *xvalues) byRow(t *calltree.Tree, row []int32, rows int) *xvalues {
 	out := &xvalues{title: v.title}
 	outer := outermost(t, row, rows)
@@ -260,7 +260,7 @@ func (v *xvalues) byRow(t *calltree.Tree, row []int32, rows int) *xvalues {
 	return out
 }
 
-// outermost tells which nodes are not inside another node of the same row.
+// outermost reports for each node whether it is not inside another node of the same row.
 func outermost(t *calltree.Tree, row []int32, rows int) []bool {
 	outer := make([]bool, len(row))
 	until := make([]int32, rows)
@@ -279,7 +279,7 @@ func (v *xvalues) row(name string, row int32) XRow {
 	return r
 }
 
-// fill makes a row, with room for its weights that the caller gives.
+// fill sets a row. It uses the caller's slice for the weights.
 func (v *xvalues) fill(r *XRow, name string, row int32, weights []XWeight) {
 	r.Name, r.Calls, r.Weights = name, amount(v.calls.of, v.calls.base, row), weights
 	for i, w := range v.weights {

@@ -19,23 +19,23 @@ type inputFlags struct {
 	format string // "" is interchange.Auto
 	meter  string
 	strict bool
-	err    io.Writer // for what is said of recordings that are not complete
+	err    io.Writer // for warnings of recordings that are not complete
 }
 
 // addInput adds the flag of every command that reads a recording.
 func (f *inputFlags) addInput(c *cobra.Command, t terminal) {
 	f.err = t.err
-	c.Flags().BoolVar(&f.strict, "strict", false, "fail if a recording is damaged or breaks off")
+	c.Flags().BoolVar(&f.strict, "strict", false, "fail if a recording is damaged or incomplete")
 }
 
-// A missingError says that a recording is not complete, though it has to be.
+// A missingError is returned with --strict for a recording that is not complete.
 type missingError struct{ path, missing string }
 
 func (e *missingError) Error() string {
-	return fmt.Sprintf("%s: %s; without --strict, what is there is used", e.path, e.missing)
+	return fmt.Sprintf("%s: %s; to use the rest, leave out --strict", e.path, e.missing)
 }
 
-// recording reads the recording that an input holds. If it is not complete, recording says so, or fails if it has to be.
+// recording reads the recording of an input. If it is not complete, recording prints a warning, or fails with --strict.
 func (f *inputFlags) recording(in *interchange.Input) (*sampledata.Recording, error) {
 	r, err := in.Recording(f.options())
 	if err != nil {

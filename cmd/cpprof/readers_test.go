@@ -14,11 +14,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// The words that stand for recordings in readerCalls.
+// Placeholders for recordings in readerCalls.
 const (
 	theRecording = "RECORDING"
 	otherOne     = "OTHER" // a recording to compare with
-	newOne       = "NEW"   // where a recording is to be written
+	newOne       = "NEW"   // a recording to write
 )
 
 // readerCalls are calls of each command that reads a recording, without --json.
@@ -43,7 +43,7 @@ var readerCalls = map[string][][]string{
 	"cpprof import":       {{"-o", newOne, theRecording}, {"-o", newOne, theRecording + ".txt"}},
 }
 
-// noReaders are the other commands. What they and those below them do does not depend on a recording that is there.
+// noReaders are the other commands. They and their subcommands read no recording.
 var noReaders = []string{
 	"cpprof demo", "cpprof record", "cpprof top", "cpprof dump-goroutines", "cpprof version", "cpprof completion",
 }
@@ -56,7 +56,7 @@ func eachReader(t *testing.T, f func(t *testing.T, c *cobra.Command, args []stri
 			return
 		}
 		if c.HasParent() && readerCalls[c.CommandPath()] == nil {
-			t.Errorf("%s: give calls of it, or say that it reads no recording", c.CommandPath())
+			t.Errorf("%s: add calls of it to readerCalls, or add it to noReaders", c.CommandPath())
 		}
 		for _, args := range readerCalls[c.CommandPath()] {
 			args = append(strings.Fields(c.CommandPath())[1:], args...)
@@ -69,13 +69,13 @@ func eachReader(t *testing.T, f func(t *testing.T, c *cobra.Command, args []stri
 	check(newRootCommand(terminal{}))
 }
 
-// called is what came of a call.
+// called is the result of a call.
 type called struct {
 	status   int
 	out, err string
 }
 
-// call carries out a command line, in which words stand for recordings. view finds a terminal that it can't use.
+// call executes a command line after it has replaced the placeholders. view gets a terminal that it can't use.
 func call(t *testing.T, args []string, stand map[string]string) called {
 	t.Helper()
 	t.Setenv("TERM", "unusable")
@@ -95,13 +95,13 @@ func call(t *testing.T, args []string, stand map[string]string) called {
 	return called{status, out.String(), errs.String()}
 }
 
-// hasJSON reports whether a call can be asked for JSON: whether the command can, and a view is chosen.
+// hasJSON reports whether a call can take --json: whether the command has the flag, and a view is chosen.
 func hasJSON(c *cobra.Command, args []string) bool {
 	chosen := c.Name() != "report" || slices.Contains(args, "--server") || slices.Contains(args, "--session")
 	return c.Flags().Lookup("json") != nil && chosen
 }
 
-// basisOf reads what a document says of its recordings.
+// basisOf reads the basis of a JSON document.
 func basisOf(t *testing.T, text string) (warnings []sampledata.Warning, complete bool) {
 	t.Helper()
 	var got struct {
@@ -112,12 +112,12 @@ func basisOf(t *testing.T, text string) (warnings []sampledata.Warning, complete
 		t.Fatalf("%v: %s", err, text)
 	}
 	if got.Warnings == nil || *got.Warnings == nil || got.Complete == nil {
-		t.Fatalf("it has no warnings, or does not say whether it is complete: %s", text)
+		t.Fatalf("warnings or complete is missing: %s", text)
 	}
 	return *got.Warnings, *got.Complete
 }
 
-// writeRecording writes a recording that has a session, and its text twin beside it.
+// writeRecording writes a recording that has a session, and beside it the recording as text.
 func writeRecording(t *testing.T, path string, r *sampledata.Recording) {
 	t.Helper()
 	if err := r.Write(path); err != nil {
@@ -137,7 +137,7 @@ func writeRecording(t *testing.T, path string, r *sampledata.Recording) {
 	}
 }
 
-// recordings writes a whole recording, the same one cut off, and one that only lacks its end.
+// recordings writes a complete recording, a truncated one, and one that lacks only the end record.
 func recordings(t *testing.T) (whole, cut, endless string) {
 	t.Helper()
 	folder := t.TempDir()
@@ -171,12 +171,12 @@ func recordings(t *testing.T) (whole, cut, endless string) {
 	return whole, cut, endless
 }
 
-// Whatever reads a recording that is not complete says so, in text and in JSON, and with --strict does not take it.
+// Every command that reads an incomplete recording says so, in text and in JSON, and refuses it with --strict.
 func TestIncompleteRecordings(t *testing.T) {
 	whole, cut, endless := recordings(t)
 	for name, c := range map[string]struct{ path, says string }{
 		"cut":     {cut, "it is damaged, and "},
-		"endless": {endless, "it breaks off, "},
+		"endless": {endless, "it is incomplete, "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachReader(t, func(t *testing.T, command *cobra.Command, args []string) {
@@ -206,7 +206,7 @@ func TestIncompleteRecordings(t *testing.T) {
 	}
 }
 
-// Of a whole recording, nothing is said, and --strict is no obstacle.
+// Commands print no warning about a complete recording, and accept it with --strict.
 func TestCompleteRecordings(t *testing.T) {
 	whole, _, _ := recordings(t)
 	eachReader(t, func(t *testing.T, command *cobra.Command, args []string) {

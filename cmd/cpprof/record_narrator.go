@@ -68,19 +68,19 @@ func (n *narrator) end(p *sampler.Process, file string, r sampler.Result) {
 		fmt.Fprintf(n.out, "cpprof: %s has no samples: record for longer, or at a higher --rate\n", file)
 		return
 	}
-	n.heldBack(r)
+	n.suggestBound(r)
 	fmt.Fprintf(n.out, "cpprof: next: cpprof report %s\n", words.Shell(file))
 }
 
-// heldBack says which bound to raise if it allowed few samples.
-func (n *narrator) heldBack(r sampler.Result) {
-	const few = 20 // a second
+// suggestBound prints which bound to raise if a bound made the samples few.
+func (n *narrator) suggestBound(r sampler.Result) {
+	const few = 20 // samples per second
 	if r.Bound.Flag == "" || r.Rate() >= few {
 		return
 	}
 	what := "of processor time"
 	if r.Bound.Flag == "--max-overhead" {
-		what = "of standing still"
+		what = "of halting the program"
 	}
 	fmt.Fprintf(n.out, "cpprof: the samples are few: each cost %v %s, and %s allows %.3g%%; a larger %s allows more\n",
 		r.Bound.Cost.Round(10*time.Microsecond), what, r.Bound.Flag, 100*r.Bound.Share, r.Bound.Flag)

@@ -149,7 +149,7 @@ func (s *subject) headline(w io.Writer) error {
 	return err
 }
 
-// basis returns that of the recordings that subjects are views of, with what was not well with the subjects. b may be nil.
+// basis returns the basis of the recordings of two subjects, with the subjects' own warnings. b may be nil.
 func basis(a, b *subject) report.Basis {
 	all := report.BasisOf()
 	for _, s := range []*subject{a, b} {
