@@ -140,7 +140,11 @@ func (p *Trees) interval(s Summary) *Interval {
 	if len(parts) == 1 {
 		return &Interval{parts[0].low, parts[0].high}
 	}
-	a, b := parts[0], parts[1]
+	return difference(parts[0], parts[1])
+}
+
+// difference returns Newcombe's interval for the difference of two shares.
+func difference(a, b wilson) *Interval {
 	d := a.share - b.share
 	return &Interval{d - math.Hypot(a.share-a.low, b.high-b.share), d + math.Hypot(a.high-a.share, b.share-b.low)}
 }
@@ -152,6 +156,15 @@ func CostInterval(m *calltree.Metric, hits *big.Rat) *Interval {
 	}
 	w := newWilson(m, hits)
 	return &Interval{w.low, w.high}
+}
+
+// DifferenceInterval returns Newcombe's interval for a cost in one profile minus a cost in another, or nil if hits are not
+// counted in samples.
+func DifferenceInterval(a, b *calltree.Metric, hitsA, hitsB *big.Rat) *Interval {
+	if !sampled(a) || !sampled(b) {
+		return nil
+	}
+	return difference(newWilson(a, hitsA), newWilson(b, hitsB))
 }
 
 func sampled(m *calltree.Metric) bool { return m.Unit == "samples" && m.Denominator.Sign() > 0 }

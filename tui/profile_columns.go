@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strings"
 
 	"github.com/cpprof/cpprof/bottlenecks"
 	"github.com/cpprof/cpprof/callpath"
@@ -82,21 +83,35 @@ var labelColumn = profileColumn{
 	want:  func(w *profileWindow, rows []row) { w.labels.costs.want(rows) },
 }.of(func(w *profileWindow, r row) string { return w.labels.text(r) })
 
-// intervalColumn has half the width of the 95 % interval of the cost.
+// intervalColumn has half the width of the 95 % interval of the cost, or of the difference if the window compares.
 var intervalColumn = profileColumn{
-	key: "i", label: "±", about: "show or hide a column: the 95 % interval of the cost",
+	key: "i", label: "±", about: "show or hide a column: the 95 % interval of the cost, or of A - B",
 	head: func(*profileWindow) string { return "      ±" },
 }.of(func(w *profileWindow, r row) string {
 	text := "-"
-	if i := bottlenecks.CostInterval(w.session.Tree().Main(), r.entry.Hits); i != nil {
+	if i := w.interval(r); i != nil {
 		text = fmt.Sprintf("±%.3f", (i.High-i.Low)/2)
 	}
 	return fmt.Sprintf("%7s", text)
 })
 
-// typedColumn has an entry's cost by typed time.
+// interval returns the 95 % interval of what the row shows, or nil if there is none, or not yet.
+func (w *profileWindow) interval(r row) *bottlenecks.Interval {
+	if !w.compares() {
+		return bottlenecks.CostInterval(w.session.Tree().Main(), r.entry.Hits)
+	}
+	costs, there := w.both.costs.get(r)
+	if !there {
+		return nil
+	}
+	treeA, treeB := w.session.Tree().Sides()
+	a, b := treeA.Main(), treeB.Main()
+	return bottlenecks.DifferenceInterval(a, b, new(big.Rat).Mul(costs.A, a.Denominator), new(big.Rat).Mul(costs.B, b.Denominator))
+}
+
+// typedColumn has an entry's cost by typed time, or the difference of two recordings if the window compares.
 var typedColumn = profileColumn{
-	key: "t", label: "Typed", about: "show or hide columns: the typed time below the entry",
+	key: "t", label: "Typed", about: "show or hide columns: the typed time below the entry, or its A - B",
 	head: func(*profileWindow) (s string) {
 		for t := range views.NumTypedTimes {
 			s += fmt.Sprintf("%5s", t.Short())
@@ -126,9 +141,24 @@ func newSplits(w *profileWindow) entryCosts[views.Parts] {
 	return entryCosts[views.Parts]{
 		w: w, atOnce: 8, // so that the columns of a large tree appear step by step
 		begin: func(t *calltree.Tree, m *calltree.Membership) func([]callpath.Path) []views.Parts {
+			if w.compares() {
+				return func(paths []callpath.Path) []views.Parts { return splitDifferences(t, m, paths) }
+			}
 			return func(paths []callpath.Path) []views.Parts { return splits(t, m, paths) }
 		},
 	}
+}
+
+// splitDifferences returns the splits of paths in the first minus those in the second of two views, for a merged tree.
+func splitDifferences(t *calltree.Tree, m *calltree.Membership, paths []callpath.Path) []views.Parts {
+	a, b := t.Sides()
+	costs, others := splits(a, m, paths), splits(b, m, paths)
+	for i := range costs {
+		for typed := range costs[i] {
+			costs[i][typed] = new(big.Rat).Sub(costs[i][typed], others[i][typed])
+		}
+	}
+	return costs
 }
 
 // splits returns the cost of P ..:RUN, P ..:LOAD and so on for every path. The whole cost of a path that ends in typed
@@ -161,7 +191,7 @@ func typedTimeOf(p callpath.Path) (views.TypedTime, bool) {
 	return views.TypedTimeOf(names)
 }
 
-// fraction shows a cost with two decimals, as short as possible: ".27", "1.00"; "" for none.
+// fraction shows a cost with two decimals, as short as possible: ".27", "-.05", "1.00"; "" for none.
 func fraction(cost *big.Rat) string {
 	text := report.Decimal(cost, 2)
 	switch {
@@ -169,6 +199,8 @@ func fraction(cost *big.Rat) string {
 		return ""
 	case text[0] == '0':
 		return text[1:]
+	case strings.HasPrefix(text, "-0"):
+		return "-" + text[2:]
 	}
 	return text
 }

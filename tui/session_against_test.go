@@ -101,3 +101,25 @@ func TestComparisonOpenedAgain(t *testing.T) {
 		t.Errorf("there are %d windows", n)
 	}
 }
+
+// The columns of typed time and of the interval are of the difference, as the last of the costs is.
+func TestColumnsOfAComparison(t *testing.T) {
+	before := filepath.Join(t.TempDir(), "before.cpprof")
+	if err := twin(t, "before").Write(before); err != nil {
+		t.Fatal(err)
+	}
+	b := newBench(t, Options{Path: "after.cpprof", Recording: twin(t, "after"), Windows: []session.Window{&session.Profile{Class: "go:main.worker"}}})
+	b.line(":against " + before)
+	b.keys("a", "t", "i")
+	screen := strings.Join(entryLines(b.screens()[2]), "\n")
+	for _, want := range []string{
+		"1.000 1.000 0.000 ±0.026 -.33 .33 main.worker",     // less :RUN, more :MONITOR
+		"0.667 0.167 +0.500 ±0.097 .17 .33 main.(*journal)", // more of both
+		"0.417 0.083 +0.333 ±0.092 .33 sync.(*Mutex)",       // more :MONITOR
+		"0.083 0.083 0.000 ±0.067 main.(*journal",           // the same
+	} {
+		if !strings.Contains(screen, want) {
+			t.Errorf("no line %q in\n%s", want, screen)
+		}
+	}
+}
