@@ -15,16 +15,16 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 )
 
-// Name is what a recording's header calls this backend.
+// Name is the name of this backend in a recording's header.
 const Name = "delve"
 
 // A Backend samples one process.
 type Backend struct {
 	process  *sampler.Process
 	halter   halter
-	identity string // of the program that runs in the process
+	identity string // identifies the program that the process runs; see halter
 	header   sampledata.Header
-	inner    map[uint64]int // thread ids: the target's to ours, where it sits in another pid namespace
+	inner    map[uint64]int // thread ids: from those that the target sees to ours, if it is in another pid namespace; else nil
 
 	capture capture
 	unwind  *unwinder
@@ -41,17 +41,18 @@ type known struct {
 	id     sampledata.GoroutineID
 	seen   int64 // the sample that saw it last
 	state  sampledata.State
-	print  print // of the stack, where it was parked
+	print  print // of the stack, if the goroutine was parked
 	parked bool
 	labels labels
 }
 
-// A print tells whether a parked goroutine's stack is still what it was: its registers, and a hash over its copy.
+// A print identifies the stack of a parked goroutine: its registers and a hash of its copy. An equal print later means
+// that the stack has not changed.
 type print struct {
 	sp, pc, bp, hash uint64
 }
 
-// Attach makes ready to sample a process that runs the binary. The process is not halted by it.
+// Attach prepares to sample a process that runs the binary. It does not halt the process.
 func (b *Binary) Attach(p *sampler.Process) (*Backend, error) {
 	h, err := newHalter(p.PID, p.Launched)
 	if err != nil {
@@ -64,15 +65,15 @@ func (b *Binary) Attach(p *sampler.Process) (*Backend, error) {
 	return a, nil
 }
 
-// prepare finds out where the target keeps things.
+// prepare finds out where the target's runtime keeps its data.
 func (a *Backend) prepare(b *Binary) error {
 	var err error
 	if a.identity, err = a.halter.identity(); err != nil {
-		return a.explain(err)
+		return a.attachError(err)
 	}
 	entry, err := a.halter.entryPoint()
 	if err != nil {
-		return a.explain(err)
+		return a.attachError(err)
 	}
 	if entry != 0 && entry != b.entry {
 		if err := b.load(entry); err != nil {
@@ -83,11 +84,11 @@ func (a *Backend) prepare(b *Binary) error {
 	mem := &memory{halter: a.halter}
 	layout, err := newLayout(b.bi, mem)
 	if err != nil {
-		return a.explain(err)
+		return a.attachError(err)
 	}
 	p := &process{bi: b.bi, mem: mem, bps: proc.NewBreakpointMap(), entry: b.entry}
 	_, add := proc.NewGroup(group{}, proc.NewTargetGroupConfig{StopReason: proc.StopAttached})
-	regs := p.reachable(viewRegisters{savedRegisters(0, 0, 0, 0), 0})
+	regs := p.withGoroutine(viewRegisters{savedRegisters(0, 0, 0, 0), 0})
 	target, err := add(p, a.process.PID, &view{p: p, regs: regs}, b.path, proc.StopAttached, "")
 	if err != nil {
 		return fmt.Errorf("attach to %d: %w", a.process.PID, err)
@@ -108,24 +109,24 @@ func (a *Backend) prepare(b *Binary) error {
 	return nil
 }
 
-// explain makes an error of one that came from touching the target.
-func (a *Backend) explain(err error) error {
+// attachError wraps an error of accessing the target.
+func (a *Backend) attachError(err error) error {
 	if errors.Is(err, os.ErrPermission) {
 		return a.process.Denied(err)
 	}
 	return fmt.Errorf("attach to %d: %w", a.process.PID, err)
 }
 
-// Header describes the target. Its Sampler field is the caller's to fill.
+// Header describes the target. The caller sets its Sampler field.
 func (a *Backend) Header() sampledata.Header { return a.header }
 
-// Learned is nothing: code is not looked at.
+// Learned returns 0: this backend does not analyse the target's code.
 func (a *Backend) Learned() time.Duration { return 0 }
 
-// Release does nothing: after each halt nothing of the target is traced.
+// Release does nothing: after each halt, no thread of the target is traced.
 func (a *Backend) Release() error { return nil }
 
-// Close lets the target go for good.
+// Close detaches from the target for good.
 func (a *Backend) Close() error { return a.halter.close() }
 
 // Observe takes one sample.
@@ -134,7 +135,7 @@ func (a *Backend) Observe(_ context.Context, sink sampledata.Sink, s sampledata.
 		a.inner = innerThreads(a.process.PID)
 	}
 	if a.sample == 0 {
-		// A copy of the running target is no sample, but it shows how much room one takes.
+		// This copy of the running target is no sample, but it shows how much room a sample takes.
 		a.capture.mem.reset()
 		_ = a.capture.take(nil, nil)
 	}
@@ -162,12 +163,12 @@ func (a *Backend) Observe(_ context.Context, sink sampledata.Sink, s sampledata.
 	a.sample++
 	a.changes = a.changes[:0]
 	a.observe(sink)
-	a.leave()
+	a.dropEnded()
 	s.Processors = a.processors()
 	return s, sink.Sample(s, a.changes)
 }
 
-// failure says what a halt that failed means: the end of the target, or a sample lost.
+// failure returns the error of a failed halt: an *EndedError if the target has ended, else a lost sample.
 func (a *Backend) failure(err error) error {
 	var ended *sampler.EndedError
 	if errors.As(err, &ended) {
@@ -187,8 +188,8 @@ func (a *Backend) failure(err error) error {
 	return fmt.Errorf("sampling process %d: %w", a.process.PID, err)
 }
 
-// leave notes the goroutines that are not there any more.
-func (a *Backend) leave() {
+// dropEnded reports the goroutines that no longer exist.
+func (a *Backend) dropEnded() {
 	for goid, k := range a.known {
 		if k.seen != a.sample {
 			a.changes = append(a.changes, sampledata.Change{Goroutine: k.id, Gone: true})
@@ -197,8 +198,8 @@ func (a *Backend) leave() {
 	}
 }
 
-// processors says what each processor runs. One whose goroutine sleeps in a system call is free to be taken away, so it
-// counts as idle.
+// processors returns what each processor runs. A processor whose goroutine sleeps in a system call counts as idle, since
+// another thread may take it over.
 func (a *Backend) processors() []sampledata.GoroutineID {
 	c := &a.capture
 	runs := map[uint64]sampledata.GoroutineID{} // by the address of the processor

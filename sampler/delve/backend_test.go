@@ -21,7 +21,7 @@ import (
 	"github.com/cpprof/cpprof/sampler"
 )
 
-// Nothing is changed in the target's code: not before the first halt, not during one, not after the last.
+// The target's code is not changed: not before the first halt, not during a halt, not after the last.
 func TestNothingPlanted(t *testing.T) {
 	r := fixture.Start(t, fixture.Build(t, "mutex"))
 	before := text(t, r.Pid())
@@ -74,7 +74,7 @@ func text(t *testing.T, pid int) []byte {
 	return b
 }
 
-// Every way in which a target can end makes a complete recording that says so.
+// However a target ends, the recording is complete and has the cause.
 func TestTargetEnds(t *testing.T) {
 	skipUnsupported(t)
 	program := fixture.Build(t, "lifecycle")
@@ -126,7 +126,7 @@ func TestTargetEnds(t *testing.T) {
 				t.Errorf("%+v, want %+v", got, c.want)
 			}
 			if c.mode == "exec" {
-				// What it became lives on.
+				// The program that it executed goes on.
 				if _, err := io.ReadFull(out, make([]byte, 20)); err != nil {
 					t.Errorf("after the exec: %v", err)
 				}
@@ -135,7 +135,7 @@ func TestTargetEnds(t *testing.T) {
 	}
 }
 
-// A target that dies while it is halted is noticed, and a recording of it ends.
+// If a target dies while it is halted, the backend notices, and the recording ends.
 func TestDeathDuringHalt(t *testing.T) {
 	r := fixture.Start(t, fixture.Build(t, "lifecycle"), "wait")
 	p, a := attach(t, r)
@@ -149,7 +149,7 @@ func TestDeathDuringHalt(t *testing.T) {
 	}
 }
 
-// A target whose recording is over goes on.
+// A target goes on after its recording is over.
 func TestGoesOn(t *testing.T) {
 	r := fixture.Start(t, fixture.Build(t, "lifecycle"), "wait")
 	p, a := attach(t, r)
@@ -178,7 +178,7 @@ func TestSignalsReachTarget(t *testing.T) {
 		case 5:
 			syscall.Kill(r.Pid(), syscall.SIGSTOP)
 		case 10:
-			// Let go, a stopped process wakes for a moment to stop again.
+			// After the detach, a stopped process runs for a moment before it stops again.
 			for !strings.HasPrefix(statusField(r.Pid(), r.Pid(), "State:"), "T") {
 				time.Sleep(time.Millisecond)
 			}
@@ -190,14 +190,14 @@ func TestSignalsReachTarget(t *testing.T) {
 	r.Lives(t)
 }
 
-// The halted share of a recording comes to the budget, by the halts that it lists.
+// By the halts that it lists, a recording uses its budget of halt time and no more.
 func TestBudgetKept(t *testing.T) {
 	const share = 0.05
 	r := fixture.Start(t, fixture.Build(t, "parked"), "3000")
 	p, a := attach(t, r)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	// The last halt, and one that a busy machine made long, may overdraw the budget; the halts after that pay it back.
+	// The last halt, and one that a busy machine made long, may overdraw the budget; the halts after them pay it back.
 	var longest time.Duration
 	within := func(halted, elapsed time.Duration) bool { return float64(halted-longest) <= share*float64(elapsed) }
 	rec := recordWith(t, ctx, p, a, sampler.Options{Rate: 100, Jitter: 1, MaxOverhead: share, Progress: func(p sampler.Progress) {

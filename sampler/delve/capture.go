@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	maxGoroutines = 1 << 24   // more is taken for nonsense
+	maxGoroutines = 1 << 24   // a larger number is taken for damage
 	maxProcessors = 1 << 16   // likewise
-	maxStack      = 256 << 10 // of one stack, from its leaf on
-	maxSystem     = 64 << 10  // of a thread's system stack
+	maxStack      = 256 << 10 // bytes of one stack, from its innermost frame on
+	maxSystem     = 64 << 10  // bytes of a thread's system stack
 )
 
-// A capture is one halt's copy, with what it was made of.
+// A capture is the copy that was made in one halt, decoded.
 type capture struct {
 	l       *layout
 	mem     *memory
@@ -27,25 +27,25 @@ type capture struct {
 	stoppedWorld bool
 }
 
-// A goroutine is one goroutine as copied.
+// A goroutine is the copy of one goroutine.
 type goroutine struct {
 	addr   uint64
 	raw    []byte  // its g
-	m      []byte  // of the thread that it is on; nil if it is on none
-	thread *thread // nil if it is on none, or on one that was not halted
+	m      []byte  // the m of its thread; nil if it is on no thread
+	thread *thread // nil if it is on no thread, or on one that was not halted
 	status uint32
 }
 
 func (g *goroutine) id(l *layout) int64 { return int64(word(g.raw, l.g.goid)) }
 
-// A processor is one P as copied.
+// A processor is the copy of one P.
 type processor struct {
 	addr   uint64
 	status uint32
 	m      uint64
 }
 
-// take copies what a sample is made of; the target is halted. inner translates the thread ids that the target knows.
+// take copies the parts of a sample while the target is halted. inner translates the thread ids that the target sees.
 func (c *capture) take(threads []thread, inner map[uint64]int) error {
 	c.threads = make(map[int]*thread, len(threads))
 	for i := range threads {
@@ -56,17 +56,17 @@ func (c *capture) take(threads []thread, inner map[uint64]int) error {
 	}
 	ms := c.machines()
 	for i := range c.goroutines {
-		c.place(&c.goroutines[i], ms, inner)
+		c.findThread(&c.goroutines[i], ms, inner)
 	}
 	c.stacks()
 	c.waits()
 	return nil
 }
 
-// scheduler copies the lists of goroutines and processors, and their members.
+// scheduler copies the lists of goroutines and processors, and their elements.
 func (c *capture) scheduler() error {
 	l, mem := c.l, c.mem
-	mem.copy([]place{
+	mem.copy([]region{
 		{l.allgs, 24}, {l.allglen, 8}, {l.allp, 24}, {l.gomaxprocs, 4}, {l.sched, l.schedSize}, {l.gcphase, 4},
 	})
 	allgs := mem.get(l.allgs, 24)
@@ -82,16 +82,16 @@ func (c *capture) scheduler() error {
 	if sched := mem.get(l.sched, l.schedSize); sched != nil && l.gcwaiting != absent {
 		c.stoppedWorld = sched[l.gcwaiting] != 0
 	}
-	gaddrs := mem.one(word(allgs, 0), int(n)*8)
-	paddrs := mem.one(word(mem.get(l.allp, 24), 0), int(min(np, word(mem.get(l.allp, 24), 8)))*8)
-	var places []place
+	gaddrs := mem.copyOne(word(allgs, 0), int(n)*8)
+	paddrs := mem.copyOne(word(mem.get(l.allp, 24), 0), int(min(np, word(mem.get(l.allp, 24), 8)))*8)
+	var regions []region
 	for i := 0; i+8 <= len(gaddrs); i += 8 {
-		places = append(places, place{word(gaddrs, i), l.g.size})
+		regions = append(regions, region{word(gaddrs, i), l.g.size})
 	}
 	for i := 0; i+8 <= len(paddrs); i += 8 {
-		places = append(places, place{word(paddrs, i), l.p.size})
+		regions = append(regions, region{word(paddrs, i), l.p.size})
 	}
-	mem.copy(places)
+	mem.copy(regions)
 	c.goroutines = c.goroutines[:0]
 	for i := 0; i+8 <= len(gaddrs); i += 8 {
 		g := goroutine{addr: word(gaddrs, i)}
@@ -111,14 +111,14 @@ func (c *capture) scheduler() error {
 	return nil
 }
 
-// machines copies every m that a goroutine or a processor is on, with its system goroutines.
+// machines copies every m that a goroutine or a processor is on, with the g0 and gsignal of each.
 func (c *capture) machines() map[uint64][]byte {
 	ms := map[uint64][]byte{}
-	var places []place
+	var regions []region
 	want := func(addr uint64) {
 		if _, ok := ms[addr]; !ok && addr != 0 {
 			ms[addr] = nil
-			places = append(places, place{addr, c.l.m.size})
+			regions = append(regions, region{addr, c.l.m.size})
 		}
 	}
 	for i := range c.goroutines {
@@ -127,24 +127,24 @@ func (c *capture) machines() map[uint64][]byte {
 	for _, p := range c.procs {
 		want(p.m)
 	}
-	c.mem.copy(places)
-	places = places[:0]
+	c.mem.copy(regions)
+	regions = regions[:0]
 	for addr := range ms {
 		m := c.mem.get(addr, c.l.m.size)
 		ms[addr] = m
 		for _, field := range []int{c.l.m.g0, c.l.m.gsignal} {
 			if g := word(m, field); g != 0 {
-				places = append(places, place{g, c.l.g.size})
+				regions = append(regions, region{g, c.l.g.size})
 			}
 		}
 	}
-	c.mem.copy(places)
+	c.mem.copy(regions)
 	return ms
 }
 
-// place finds the thread that a goroutine is on. A goroutine that its m holds as the current one is on that thread,
-// whatever its status says: the collector's work is done in waiting.
-func (c *capture) place(g *goroutine, ms map[uint64][]byte, inner map[uint64]int) {
+// findThread finds the thread that a goroutine is on. If the goroutine is its m's current one, it is on that thread,
+// whatever its status: the garbage collector's workers run with a waiting status.
+func (c *capture) findThread(g *goroutine, ms map[uint64][]byte, inner map[uint64]int) {
 	m := ms[word(g.raw, c.l.g.m)]
 	if m == nil || word(m, c.l.m.curg) != g.addr {
 		return
@@ -158,17 +158,17 @@ func (c *capture) place(g *goroutine, ms map[uint64][]byte, inner map[uint64]int
 	g.thread = c.threads[id]
 }
 
-// stacks copies the used part of every stack.
+// stacks copies the part of every stack that is in use.
 func (c *capture) stacks() {
 	l := c.l
-	var places []place
-	// used adds a stack from sp on, where sp lies in it.
-	used := func(g []byte, sp uint64, limit uint64) bool {
+	var regions []region
+	// addStack adds the part of a stack from sp on, if sp lies in that stack.
+	addStack := func(g []byte, sp uint64, limit uint64) bool {
 		lo, hi := word(g, l.g.stackLo), word(g, l.g.stackHi)
 		if sp < lo || sp >= hi {
 			return false
 		}
-		places = append(places, place{sp, int(min(hi-sp, limit))})
+		regions = append(regions, region{sp, int(min(hi-sp, limit))})
 		return true
 	}
 	for i := range c.goroutines {
@@ -178,25 +178,25 @@ func (c *capture) stacks() {
 			sp = min(sp, s)
 		}
 		if g.thread == nil {
-			used(g.raw, sp, maxStack)
+			addStack(g.raw, sp, maxStack)
 			continue
 		}
 		at := g.thread.regs.SP()
-		if used(g.raw, at, maxStack) {
+		if addStack(g.raw, at, maxStack) {
 			continue
 		}
-		used(g.raw, sp, maxStack)
+		addStack(g.raw, sp, maxStack)
 		onSystem := false
 		for _, field := range []int{l.m.g0, l.m.gsignal} {
-			onSystem = onSystem || used(c.mem.get(word(g.m, field), l.g.size), at, maxSystem)
+			onSystem = onSystem || addStack(c.mem.get(word(g.m, field), l.g.size), at, maxSystem)
 		}
-		// A thread on its system stack comes back to where the stack was left. The signal stack may have been
-		// entered from either.
+		// A thread on its system stack returns to the point where it left its goroutine's stack. It may have entered the
+		// signal stack from either.
 		g0 := c.mem.get(word(g.m, l.m.g0), l.g.size)
-		used(g0, word(g0, l.g.sp), maxSystem)
+		addStack(g0, word(g0, l.g.sp), maxSystem)
 		if !onSystem {
-			places = append(places, place{at, 4096}) // a stack of C's
+			regions = append(regions, region{at, 4096}) // a stack of C code
 		}
 	}
-	c.mem.copy(places)
+	c.mem.copy(regions)
 }

@@ -1,16 +1,16 @@
-// Package delve is the portable backend of the sampler: it reads a target with the help of Delve (pkg/proc), which
-// knows types, variables and stacks from the target's debug information, so that it needs a binary that has it.
+// Package delve is the portable backend of the sampler. It reads a target with Delve (pkg/proc), which gets types,
+// variables and stacks from the target's debug information. So it can only sample a binary that has debug information.
 //
-// A sample halts the target, copies what it consists of (goroutines, the used part of their stacks, the scheduler's
-// state), lets the target go, and unwinds the copy with Delve afterwards. A parked goroutine whose copied stack is what
-// it was in the sample before is not unwound again. Nothing is written into the target: Delve is shown a process
-// that can't be changed, and never gets to plant a breakpoint.
+// For each sample, the backend halts the target, copies its goroutines, the part of their stacks that is in use, and the
+// scheduler's state, and lets the target continue. Then it unwinds the copied stacks with Delve. If the copied stack of a
+// parked goroutine is the same as in the previous sample, it is not unwound again. Nothing is written into the target:
+// Delve sees a process that can't be changed, so it can't plant a breakpoint.
 //
-// How the target is halted depends on the system. On Linux it is done here (see seizer); elsewhere by Delve's native
-// backend (see nativeHalter), which is built for those systems, and tested on Linux only.
+// How the target is halted depends on the system. On Linux this package does it (see seizer). On other systems Delve's
+// native backend does it (see nativeHalter); that is built for those systems, but tested on Linux only.
 //
-// Delve's unwinder has known faults that this backend inherits: it drops the caller above a frameless leaf that was
-// preempted, and loses frames in signal handlers.
+// Delve's unwinder has known faults, which this backend inherits: it drops the caller of a frameless innermost function
+// that was preempted, and loses frames in signal handlers.
 package delve
 
 import (
@@ -24,16 +24,16 @@ import (
 	"github.com/cpprof/cpprof/sampler"
 )
 
-// A Binary is an executable with its debug information, ready to be sampled.
+// A Binary is an executable with its debug information, ready for sampling.
 type Binary struct {
 	path  string
-	entry uint64 // that the executable is taken to be loaded at
+	entry uint64 // address of the entry point for which the debug information was loaded
 	bi    *proc.BinaryInfo
 	info  sampler.Executable
 }
 
-// Load reads an executable. It takes some tenths of a second for a large one, and is therefore best done before the
-// program is launched.
+// Load reads an executable. This takes some tenths of a second for a large one, so it is best done before the program is
+// launched.
 func Load(path string) (*Binary, error) {
 	info, err := sampler.ReadExecutable(path)
 	if err != nil {
@@ -49,7 +49,7 @@ func Load(path string) (*Binary, error) {
 	return b, b.load(info.Entry)
 }
 
-// load reads the debug information for an executable that is entered at the address.
+// load reads the debug information for an executable whose entry point is at the given address.
 func (b *Binary) load(entry uint64) error {
 	quiet()
 	b.entry = entry
@@ -60,12 +60,12 @@ func (b *Binary) load(entry uint64) error {
 	return nil
 }
 
-// quiet keeps Delve from writing to standard error, which is the target's, what it does not understand.
+// quiet keeps Delve from writing about what it does not understand to standard error, which the target may share.
 var quiet = sync.OnceFunc(func() {
 	logflags.SetLoggerFactory(func(bool, logflags.Fields, io.Writer) logflags.Logger { return silence{} })
 })
 
-// silence is a logger that says nothing.
+// silence is a logger that discards everything.
 type silence struct{}
 
 func (silence) Debugf(string, ...any) {}

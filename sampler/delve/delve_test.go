@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { fixture.Main(m) }
 
-// skipUnsupported skips a test where nothing can be halted.
+// skipUnsupported skips a test on systems where no target can be halted.
 func skipUnsupported(t testing.TB) {
 	t.Helper()
 	if runtime.GOOS != "linux" {
@@ -24,7 +24,7 @@ func skipUnsupported(t testing.TB) {
 	}
 }
 
-// attach gets ready to sample a running program.
+// attach prepares to sample a running program.
 func attach(t testing.TB, r *fixture.Running) (*sampler.Process, *Backend) {
 	t.Helper()
 	skipUnsupported(t)
@@ -48,14 +48,14 @@ func attach(t testing.TB, r *fixture.Running) (*sampler.Process, *Backend) {
 	return p, a
 }
 
-// record takes n samples of a program, as fast as it may.
+// record takes n samples of a program, as fast as possible.
 func record(t testing.TB, r *fixture.Running, n int64) *sampledata.Recording {
 	t.Helper()
 	p, a := attach(t, r)
 	return take(t, p, a, n)
 }
 
-// take takes n samples with a backend. A backend makes one recording.
+// take takes n samples with a backend. A backend can make only one recording.
 func take(t testing.TB, p *sampler.Process, a *Backend, n int64) *sampledata.Recording {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -68,9 +68,9 @@ func take(t testing.TB, p *sampler.Process, a *Backend, n int64) *sampledata.Rec
 	return recordWith(t, ctx, p, a, o)
 }
 
-// awaitSettled waits until the goroutines that these functions start have all come to wait, which may be long after the
-// program said that it is ready.
-func awaitSettled(t testing.TB, r *fixture.Running, starts ...string) {
+// awaitParked waits until all goroutines that these functions start are waiting. This may be long after the program has
+// said that it is ready.
+func awaitParked(t testing.TB, r *fixture.Running, starts ...string) {
 	t.Helper()
 	onTheWay := func(s seen) bool { return s.state.Run != sampledata.Waiting && s.state.Run != sampledata.Blocked }
 	for end := time.Now().Add(time.Minute); ; {
@@ -79,7 +79,7 @@ func awaitSettled(t testing.TB, r *fixture.Running, starts ...string) {
 			return
 		}
 		if time.Now().After(end) {
-			t.Fatalf("goroutines of %v don't come to wait", starts)
+			t.Fatalf("goroutines of %v have not come to wait", starts)
 		}
 	}
 }
@@ -123,7 +123,7 @@ func (s seen) stack() []string {
 	return names
 }
 
-// has says whether a function is in the stack.
+// has reports whether a function is in the stack.
 func (s seen) has(function string) bool {
 	for n := s.state.Stack; n != sampledata.NoStack; n = s.rec.Nodes[n].Parent {
 		if s.rec.Functions[s.rec.Nodes[n].Function].Name == function {
@@ -133,7 +133,8 @@ func (s seen) has(function string) bool {
 	return false
 }
 
-// samples gives, for every sample, the goroutines that a go statement of one of the functions started; of all for none.
+// samples returns, for every sample, the goroutines that a go statement of one of the functions started; without
+// functions, all goroutines.
 func samples(rec *sampledata.Recording, starts ...string) [][]seen {
 	out := make([][]seen, rec.Samples.Len())
 	for _, run := range rec.Runs.All() {

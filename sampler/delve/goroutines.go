@@ -9,13 +9,13 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 )
 
-// begin readies the unwinder for a new copy.
+// begin prepares the unwinder for a new copy.
 func (u *unwinder) begin(sink sampledata.Sink) {
 	u.sink, u.views = sink, 0
 	u.target.ClearCaches()
 }
 
-// observe compares every goroutine of the copy with what is known of it, and lists what changed.
+// observe compares every goroutine of the copy with what is known about it, and lists the changes.
 func (a *Backend) observe(sink sampledata.Sink) {
 	c := &a.capture
 	semaphores := c.semaphoresByGoroutine()
@@ -43,7 +43,7 @@ func (a *Backend) observe(sink sampledata.Sink) {
 	}
 }
 
-// introduce makes a goroutine known to the sink.
+// introduce reports a new goroutine to the sink.
 func (a *Backend) introduce(sink sampledata.Sink, g *goroutine, st stack) sampledata.GoroutineID {
 	l := a.capture.l
 	start := a.unwind.start(&a.capture, g, st)
@@ -57,7 +57,7 @@ func (a *Backend) introduce(sink sampledata.Sink, g *goroutine, st stack) sample
 	})
 }
 
-// state says what a goroutine was doing. The stack comes beside it where it had to be unwound.
+// state returns what a goroutine was doing. It also returns the goroutine's stack if that had to be unwound.
 func (a *Backend) state(sink sampledata.Sink, g *goroutine, k *known, semaphores map[uint64]uint64) (sampledata.State, stack) {
 	s := sampledata.State{Labels: a.labelsOf(sink, g, k)}
 	s.Run, s.Reason = a.run(sink, g)
@@ -69,7 +69,7 @@ func (a *Backend) state(sink sampledata.Sink, g *goroutine, k *known, semaphores
 		s.Stack, s.Torn = k.state.Stack, k.state.Torn
 		return s, stack{}
 	}
-	st := a.unwind.of(&a.capture, g)
+	st := a.unwind.unwindGoroutine(&a.capture, g)
 	s.Stack, s.Torn = st.node, st.torn
 	k.print, k.parked = now, parked && !st.torn
 	switch {
@@ -81,7 +81,7 @@ func (a *Backend) state(sink sampledata.Sink, g *goroutine, k *known, semaphores
 	return s, st
 }
 
-// run says whether a goroutine runs, and what it waits for where it waits.
+// run returns whether a goroutine runs, and what it waits for if it waits.
 func (a *Backend) run(sink sampledata.Sink, g *goroutine) (sampledata.RunState, string) {
 	switch g.status {
 	case goruntime.GSyscall:
@@ -114,8 +114,9 @@ func (a *Backend) run(sink sampledata.Sink, g *goroutine) (sampledata.RunState, 
 	return sampledata.Waiting, reason.Text
 }
 
-// processorOf is the address of the processor that a goroutine on a thread holds, 0 for none. Up to Go 1.25 one in a system
-// call has only marked its processor so, and keeps it as the old one until somebody takes it away.
+// processorOf returns the address of the processor that a goroutine on a thread holds; 0 if none. Up to Go 1.25, a
+// goroutine in a system call has only marked its processor as being in a system call. It keeps it as its old one until
+// another thread takes it.
 func (a *Backend) processorOf(g *goroutine) uint64 {
 	l := a.capture.l
 	if p := word(g.m, l.m.p); p != 0 {
@@ -132,7 +133,7 @@ func (a *Backend) processorOf(g *goroutine) uint64 {
 	return old
 }
 
-// printOf takes the print of the stack of a goroutine that is on no thread.
+// printOf returns the print of the stack of a goroutine that is on no thread.
 func (a *Backend) printOf(g *goroutine) (print, bool) {
 	l := a.capture.l
 	if g.m != nil || g.thread != nil {
@@ -151,7 +152,7 @@ func (a *Backend) printOf(g *goroutine) (print, bool) {
 	return p, true
 }
 
-// labels are a goroutine's pprof labels as they were read, and their code.
+// labels are a goroutine's pprof labels, and their code in the recording.
 type labels struct {
 	set []sampledata.Label
 	id  sampledata.LabelSetID

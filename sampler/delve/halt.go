@@ -7,25 +7,25 @@ import (
 	"github.com/go-delve/delve/pkg/proc"
 )
 
-// errGone says that there is nothing left to halt.
+// errGone reports that no thread is left to halt.
 var errGone = errors.New("the process is gone")
 
-// A halter stops a target and reads its memory.
+// A halter halts a target and reads its memory.
 type halter interface {
-	// during halts the target, calls f with its threads, and lets the target go, whatever f does. The time is how
-	// long any part of the target stood still; it is told beside an error too.
+	// during halts the target, calls f with its threads, and lets the target continue, whatever f returns. It returns how
+	// long any part of the target was halted, even if there is an error.
 	during(f func([]thread) error) (time.Duration, error)
 
-	// read copies memory of the target. The data of a span that can't be read is cut to what could.
+	// read copies memory of the target. If a span can't be read completely, read shortens its data.
 	read(spans []span)
 
-	// entryPoint is where the target's executable was entered, in memory; 0 if it is not known.
+	// entryPoint returns the address of the target's entry point in memory; 0 if it is not known.
 	entryPoint() (uint64, error)
 
-	// identity changes when the process becomes another program.
+	// identity returns a string that changes when the process executes another program.
 	identity() (string, error)
 
-	// close lets the target go for good.
+	// close detaches from the target for good.
 	close() error
 }
 
@@ -33,7 +33,7 @@ type halter interface {
 type thread struct {
 	id     int
 	regs   proc.Registers
-	asleep bool // in a system call that waits in the kernel
+	asleep bool // whether it was in a system call that waits in the kernel
 }
 
 // A span is a piece of the target's memory, and its copy.

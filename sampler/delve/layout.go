@@ -16,7 +16,7 @@ import (
 // absent is the offset of a field that this version of the runtime does not have.
 const absent = -1
 
-// A layout says where the target's runtime keeps what is read of it: addresses of variables, offsets of fields.
+// A layout has the addresses of the target runtime's variables and the offsets of its fields, as far as they are needed.
 type layout struct {
 	allgs, allglen, allp, gomaxprocs, sched, gcphase, semtable uint64
 	semtableSize                                               int
@@ -32,11 +32,11 @@ type layout struct {
 	p     struct{ size, status, m, syscallTick int }
 	sudog struct{ size, g, next, prev, elem, elemNumber, waitlink int }
 
-	gcwaiting     int // in sched
+	gcwaiting     int // offset in sched
 	schedSize     int
 	labelsAreMaps bool // up to Go 1.23
 
-	reasons []goruntime.WaitReason // by number
+	reasons []goruntime.WaitReason // by their numbers
 }
 
 // newLayout reads types and variables from the debug information.
@@ -54,7 +54,7 @@ func newLayout(bi *proc.BinaryInfo, mem proc.MemoryReadWriter) (*layout, error) 
 	return l, nil
 }
 
-// A wanted field is one to look up; optional ones may be absent.
+// A wanted field is one whose offset is needed. An optional one may be absent.
 type wanted struct {
 	path     string
 	to       *int
@@ -103,12 +103,12 @@ func (l *layout) structs(bi *proc.BinaryInfo) error {
 			}
 		}
 	}
-	// Of a p only the beginning is of interest.
+	// Only the beginning of a p is needed.
 	l.p.size = max(l.p.status, l.p.m, l.p.syscallTick) + 8
 	return nil
 }
 
-// offset finds a field by its path through nested structs.
+// offset returns the offset of a field, given its path through nested structs.
 func offset(t godwarf.Type, path string) (int, bool) {
 	st, ok := godwarf.ResolveTypedef(t).(*godwarf.StructType)
 	if !ok {

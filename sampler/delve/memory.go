@@ -8,21 +8,21 @@ import (
 	"slices"
 )
 
-// A memory is what was copied of a target during one halt. What lies outside of the copy is read from the target as it
-// is now: fit for what never changes, such as code and type information, and for nothing else.
+// A memory is the copy of a target's memory that was made during one halt. Reads outside the copy return the target's
+// memory at the time of the read. That is right only for memory that never changes, such as code and type information.
 type memory struct {
 	halter halter
-	groups [][]span // as copied one after the other; each is in order of addresses
-	arena  []byte   // the spans' data
-	used   int      // of the arena
-	asked  int      // in all since the last reset
-	shown  [8]byte  // at slot
+	groups [][]span // each group is the result of one call of copy, in order of addresses
+	arena  []byte   // backs the spans' data
+	used   int      // bytes of the arena in use
+	asked  int      // bytes asked for since the last reset
+	slot   [8]byte  // the memory at the address slot
 }
 
 var errReadOnly = errors.New("a profiler does not write into its target")
 
-// reset forgets the copy, and makes room for one a quarter larger. Every page of new room is touched, which is better
-// done now than during the halt.
+// reset drops the copy, and makes room for one that is a quarter larger. It touches every page of new room, since a page
+// fault would prolong the halt.
 func (m *memory) reset() {
 	if m.asked > len(m.arena) {
 		m.arena = make([]byte, m.asked+m.asked/4)
@@ -37,7 +37,7 @@ func (m *memory) reset() {
 func (m *memory) alloc(n int) []byte {
 	m.asked += n
 	if m.used+n > len(m.arena) {
-		m.arena = make([]byte, max(n, 1<<20)) // spans given before keep the old one
+		m.arena = make([]byte, max(n, 1<<20)) // earlier spans keep the old one
 		m.used = 0
 	}
 	b := m.arena[m.used : m.used+n : m.used+n]
@@ -45,21 +45,21 @@ func (m *memory) alloc(n int) []byte {
 	return b
 }
 
-// A place is a piece of the target's memory to be copied.
-type place struct {
+// A region is a piece of the target's memory to be copied.
+type region struct {
 	addr uint64
 	size int
 }
 
-// copy reads the places into the copy. Places that lie close together are read as one.
-func (m *memory) copy(places []place) {
-	const gap = 1024 // less than a page, so that there is memory wherever there is on both sides
-	slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.addr, b.addr) })
-	group := make([]span, 0, len(places))
-	for i := 0; i < len(places); {
-		start, end := places[i].addr, places[i].addr+uint64(places[i].size)
-		for i++; i < len(places) && places[i].addr <= end+gap && places[i].addr-start < 1<<20; i++ {
-			end = max(end, places[i].addr+uint64(places[i].size))
+// copy adds the regions to the copy. It reads regions that lie close together as one.
+func (m *memory) copy(regions []region) {
+	const gap = 1024 // less than a page, so that all memory between two readable ends is readable
+	slices.SortFunc(regions, func(a, b region) int { return cmp.Compare(a.addr, b.addr) })
+	group := make([]span, 0, len(regions))
+	for i := 0; i < len(regions); {
+		start, end := regions[i].addr, regions[i].addr+uint64(regions[i].size)
+		for i++; i < len(regions) && regions[i].addr <= end+gap && regions[i].addr-start < 1<<20; i++ {
+			end = max(end, regions[i].addr+uint64(regions[i].size))
 		}
 		group = append(group, span{addr: start, data: m.alloc(int(end - start))})
 	}
@@ -67,16 +67,16 @@ func (m *memory) copy(places []place) {
 	m.groups = append(m.groups, group)
 }
 
-// one copies a single place, and gives it; nil if it can't be read.
-func (m *memory) one(addr uint64, size int) []byte {
+// copyOne copies a single region and returns its bytes; nil if it can't be read.
+func (m *memory) copyOne(addr uint64, size int) []byte {
 	if addr == 0 || size <= 0 {
 		return nil
 	}
-	m.copy([]place{{addr, size}})
+	m.copy([]region{{addr, size}})
 	return m.get(addr, size)
 }
 
-// get returns what was copied of a place; nil if it wasn't.
+// get returns the copied bytes of a region; nil if it was not copied.
 func (m *memory) get(addr uint64, size int) []byte {
 	if addr == 0 {
 		return nil
@@ -97,16 +97,16 @@ func (m *memory) get(addr uint64, size int) []byte {
 	return nil
 }
 
-// show puts a pointer where Delve looks for one.
-func (m *memory) show(pointer uint64) { binary.LittleEndian.PutUint64(m.shown[:], pointer) }
+// setSlot stores the pointer that Delve will read at the address slot.
+func (m *memory) setSlot(pointer uint64) { binary.LittleEndian.PutUint64(m.slot[:], pointer) }
 
-// ReadMemory implements Delve's memory.
+// ReadMemory implements proc.MemoryReadWriter.
 func (m *memory) ReadMemory(buf []byte, addr uint64) (int, error) {
 	if len(buf) == 0 {
 		return 0, nil
 	}
-	if addr == slot && len(buf) == len(m.shown) {
-		return copy(buf, m.shown[:]), nil
+	if addr == slot && len(buf) == len(m.slot) {
+		return copy(buf, m.slot[:]), nil
 	}
 	if b := m.get(addr, len(buf)); b != nil {
 		return copy(buf, b), nil
@@ -119,10 +119,10 @@ func (m *memory) ReadMemory(buf []byte, addr uint64) (int, error) {
 	return len(buf), nil
 }
 
-// WriteMemory implements Delve's memory.
+// WriteMemory implements proc.MemoryReadWriter.
 func (m *memory) WriteMemory(uint64, []byte) (int, error) { return 0, errReadOnly }
 
-// word reads the pointer-sized number at an offset; 0 beyond the end or where the field is absent.
+// word returns the 64-bit number at an offset; 0 beyond the end or if the field is absent.
 func word(b []byte, off int) uint64 {
 	if off < 0 || off+8 > len(b) {
 		return 0
@@ -130,7 +130,7 @@ func word(b []byte, off int) uint64 {
 	return binary.LittleEndian.Uint64(b[off:])
 }
 
-// half reads the 32-bit number at an offset.
+// half returns the 32-bit number at an offset.
 func half(b []byte, off int) uint32 {
 	if off < 0 || off+4 > len(b) {
 		return 0

@@ -12,11 +12,12 @@ import (
 )
 
 // A nativeHalter halts a process with Delve's native backend, and stays attached between halts. Delve reads the binary
-// while it attaches, with the process halted; the breakpoints that it plants then are removed before the process goes on.
+// while it attaches, with the process halted. The breakpoints that it plants then are removed before the process
+// continues.
 type nativeHalter struct {
 	targets *proc.TargetGroup
-	running chan error    // what continuing ended with; nil while halted
-	resumed chan struct{} // closed when all threads go on
+	running chan error    // receives the result of continuing; nil while halted
+	resumed chan struct{} // closed when all threads have been continued
 }
 
 func newNativeHalter(pid int) (halter, error) {
@@ -43,7 +44,7 @@ func (h *nativeHalter) resume() {
 	go func() { running <- h.targets.Continue() }()
 }
 
-// halt stops the process where it runs.
+// halt stops the process.
 func (h *nativeHalter) halt() error {
 	if h.running == nil {
 		return nil
@@ -57,8 +58,8 @@ func (h *nativeHalter) halt() error {
 	return err
 }
 
-// stop ends the continuing, and gives what it ended with. Delve forgets a request to stop that comes before the
-// threads go on.
+// stop ends the continuing and returns its result. It waits until the threads have been continued: Delve forgets an
+// earlier request to stop.
 func (h *nativeHalter) stop() error {
 	select {
 	case err := <-h.running:
@@ -86,7 +87,8 @@ func (h *nativeHalter) during(f func([]thread) error) (time.Duration, error) {
 	return time.Since(start), err
 }
 
-// threads lists the threads. Whether one sleeps in a system call is not told here: all that are in one count as asleep.
+// threads returns the threads. This halter can't find out whether a thread in a system call sleeps, so it reports all of
+// those as asleep.
 func (h *nativeHalter) threads() ([]thread, error) {
 	var threads []thread
 	for _, t := range h.targets.ThreadList() {

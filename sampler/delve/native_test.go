@@ -10,11 +10,11 @@ import (
 	"github.com/cpprof/cpprof/internal/fixture"
 )
 
-// Delve's own halting, which other systems than Linux depend on, gives the same recording, and leaves nothing behind.
+// Delve's own halting, which other systems than Linux need, makes the same recording and leaves nothing behind.
 func TestNativeHalter(t *testing.T) {
 	r := fixture.Start(t, fixture.Build(t, "mutex"))
 	before := text(t, r.Pid())
-	awaitSettled(t, r, "main.reader", "main.writer")
+	awaitParked(t, r, "main.reader", "main.writer")
 	p, a := attach(t, r)
 	h, err := newNativeHalter(r.Pid())
 	if errors.Is(err, fs.ErrPermission) {

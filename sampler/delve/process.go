@@ -7,12 +7,12 @@ import (
 	"github.com/go-delve/delve/pkg/proc"
 )
 
-var errNotHere = errors.New("the target is only looked at")
+var errNotHere = errors.New("the target is read-only")
 
-// A process shows Delve a copied target: its binary, its memory, no threads. Nothing can be run or changed
-// through it, so Delve's own breakpoints are never planted.
+// A process presents a copied target to Delve: its binary, its memory, no threads. Nothing can be run or changed through
+// it, so Delve's own breakpoints are never planted.
 type process struct {
-	proc.ProcessInternal // nil; has the methods that are never called
+	proc.ProcessInternal // nil: its methods are never called
 
 	bi    *proc.BinaryInfo
 	mem   *memory
@@ -44,8 +44,8 @@ func (group) StepInstruction(int) error { return errNotHere }
 func (group) Detach(int, bool) error    { return nil }
 func (group) Close() error              { return nil }
 
-// A view is a thread as Delve's unwinder wants it: registers, and the goroutine that they belong to. One is made for every
-// stack to be unwound, parked goroutines' too.
+// A view is a thread as Delve's unwinder needs it: registers, and the goroutine that they belong to. One is made for
+// every stack that is unwound, even for parked goroutines.
 type view struct {
 	p      *process
 	id     int
@@ -64,7 +64,7 @@ func (v *view) SoftExc() bool                          { return false }
 func (v *view) Common() *proc.CommonThread             { return &v.common }
 func (v *view) SetReg(uint64, *op.DwarfRegister) error { return errNotHere }
 
-// viewRegisters are registers that know their goroutine.
+// viewRegisters are registers together with the address of their goroutine.
 type viewRegisters struct {
 	proc.Registers
 	g uint64
@@ -77,16 +77,16 @@ func (r viewRegisters) Copy() (proc.Registers, error) {
 	return viewRegisters{c, r.g}, err
 }
 
-// slot is an address at which no target has memory; a goroutine's address is shown there to Delve where it wants a pointer
-// to it instead of the address itself.
+// slot is an address that is mapped in no target. Where Delve expects a pointer to a goroutine's address, it gets slot,
+// and reads the address there.
 const slot = 0xffff_f000_0000_0000
 
-// reachable makes registers whose goroutine Delve finds.
-func (p *process) reachable(r viewRegisters) viewRegisters {
+// withGoroutine returns registers from which Delve finds the goroutine.
+func (p *process) withGoroutine(r viewRegisters) viewRegisters {
 	if !p.bi.Arch.DerefTLS() {
 		return r
 	}
-	p.mem.show(r.g)
+	p.mem.setSlot(r.g)
 	r.g = slot
 	return r
 }

@@ -4,5 +4,5 @@ package delve
 
 import "github.com/go-delve/delve/pkg/proc"
 
-// savedRegisters has nothing to make registers of: no target is ever halted on these processors.
+// savedRegisters returns nil: on these processors no target is ever halted.
 func savedRegisters(pc, sp, bp, lr uint64) proc.Registers { return nil }

@@ -18,19 +18,19 @@ import (
 )
 
 const (
-	haltLimit    = time.Second           // for all of one halt's threads to stop
-	reapAfter    = 2 * time.Millisecond  // until the helper begins to collect dead threads
-	pollInterval = 20 * time.Microsecond // between looks at threads that have not stopped yet
+	haltLimit    = time.Second           // for all threads of one halt to stop
+	reapAfter    = 2 * time.Millisecond  // time until the helper begins to reap dead threads
+	pollInterval = 20 * time.Microsecond // between polls of threads that have not stopped yet
 )
 
-// A seizer halts a process with PTRACE_SEIZE and PTRACE_INTERRUPT and detaches after each halt.
+// A seizer halts a process with PTRACE_SEIZE and PTRACE_INTERRUPT, and detaches after each halt.
 //
-// Delve's own way of halting (PTRACE_ATTACH, and SIGTRAP and SIGSTOP sent to the target) is not used on Linux: when the
-// sampler is killed during such a halt, the kernel hands those signals on, and the target dies or stays stopped. An
-// interrupt is not a signal. If this process dies, the kernel lets the target go at once.
+// Delve's own way of halting on Linux uses PTRACE_ATTACH and sends SIGTRAP and SIGSTOP to the target. It is not used
+// here: if the sampler is killed during such a halt, the kernel delivers those signals, and the target dies or stays
+// stopped. An interrupt is not a signal. If this process dies, the kernel lets the target continue at once.
 type seizer struct {
 	pid   int
-	child bool // its exit status is collected elsewhere
+	child bool // child of this process: other code collects its exit status
 }
 
 func newHalter(pid int, child bool) (halter, error) { return &seizer{pid: pid, child: child}, nil }
@@ -45,7 +45,7 @@ func (s *seizer) entryPoint() (uint64, error) {
 	return linutil.EntryPointFromAuxv(auxv, 8), nil
 }
 
-// identity is made of what every exec changes: where the kernel put things, and the file.
+// identity consists of values that change with every exec: where the kernel put things, and the file.
 func (s *seizer) identity() (string, error) {
 	auxv, err := os.ReadFile(fmt.Sprintf("/proc/%d/auxv", s.pid))
 	if err != nil {
@@ -58,9 +58,9 @@ func (s *seizer) identity() (string, error) {
 	return fmt.Sprintf("%d:%d:%s", st.Dev, st.Ino, auxv), nil
 }
 
-// during does its work on a thread of its own, since the kernel knows a tracer by its thread. If a halt did not end in
-// order (a thread died or would not stop), that thread ends, and the kernel lets go of all that it traced. When during
-// returns, nothing of the target is traced.
+// during halts on an OS thread of its own, since the kernel identifies a tracer by its thread. If the halt could not
+// detach from every thread (one died or did not stop), that OS thread ends, and the kernel detaches it from all. When
+// during returns, no thread of the target is traced.
 func (s *seizer) during(f func([]thread) error) (time.Duration, error) {
 	h := &tracing{seizer: s, held: map[int]*tracee{}}
 	done := make(chan struct{})
@@ -80,14 +80,14 @@ type tracing struct {
 	took    time.Duration
 	err     error
 
-	tid   int  // of the tracing thread
-	clean bool // it traces nothing any more
+	tid   int  // id of the tracing thread
+	clean bool // whether it has detached from every thread
 }
 
-// A tracee is a thread that we hold.
+// A tracee is a thread that is traced.
 type tracee struct {
 	stopped bool
-	signal  int // that it was about to take when it stopped
+	signal  int // the signal that it was about to receive when it stopped
 }
 
 func (h *tracing) onOwnThread(f func([]thread) error, done chan<- struct{}) {
@@ -107,7 +107,7 @@ func (h *tracing) onOwnThread(f func([]thread) error, done chan<- struct{}) {
 	if h.err == nil {
 		h.err = f(h.stopped)
 	}
-	h.clean = h.letGo()
+	h.clean = h.detachAll()
 	h.took = time.Since(start)
 	if h.clean {
 		runtime.UnlockOSThread()
@@ -115,10 +115,10 @@ func (h *tracing) onOwnThread(f func([]thread) error, done chan<- struct{}) {
 	close(done)
 }
 
-// stop halts one thread after the other until no new one appears.
+// stop halts all threads. It repeats this until no new one appears.
 func (h *tracing) stop(start time.Time) error {
-	// Attaching waits for an exec in progress, and that exec for dead threads that only we can collect. Another thread
-	// of ours does so while this one is stuck.
+	// Attaching waits for an exec in progress, and the exec waits until the threads that died are reaped, which only this
+	// process can do. So another thread reaps while this one is blocked.
 	var over atomic.Bool
 	helper := time.AfterFunc(reapAfter, func() {
 		for !over.Load() {
@@ -135,7 +135,7 @@ func (h *tracing) stop(start time.Time) error {
 		if err != nil {
 			return err
 		}
-		if err := h.await(start.Add(haltLimit)); err != nil {
+		if err := h.awaitStops(start.Add(haltLimit)); err != nil {
 			return err
 		}
 		if fresh == 0 {
@@ -148,7 +148,7 @@ func (h *tracing) stop(start time.Time) error {
 	return nil
 }
 
-// seizeNew takes hold of the threads that were not seen before.
+// seizeNew attaches to the threads that have not been seen before.
 func (h *tracing) seizeNew(seen map[int]bool) (fresh int, err error) {
 	for _, tid := range tasks(h.pid) {
 		if seen[tid] {
@@ -157,7 +157,7 @@ func (h *tracing) seizeNew(seen map[int]bool) (fresh int, err error) {
 		seen[tid] = true
 		err := unix.PtraceSeize(tid)
 		switch {
-		case err == unix.EPERM && h.isOurs(tid): // the process has executed a program meanwhile
+		case err == unix.EPERM && h.isOurs(tid): // the process has executed another program meanwhile
 		case err == unix.ESRCH, err == unix.EPERM && h.isDying(tid):
 			continue
 		case err != nil:
@@ -165,21 +165,21 @@ func (h *tracing) seizeNew(seen map[int]bool) (fresh int, err error) {
 		}
 		h.held[tid] = &tracee{}
 		fresh++
-		// A thread that died meanwhile is met when it is waited for.
+		// If the thread has died meanwhile, the wait finds out.
 		_ = unix.PtraceInterrupt(tid)
 	}
 	return fresh, nil
 }
 
-// await waits until every thread held has stopped, or is gone.
-func (h *tracing) await(deadline time.Time) error {
+// awaitStops waits until every traced thread has stopped or ended.
+func (h *tracing) awaitStops(deadline time.Time) error {
 	for {
 		left := 0
 		for tid, t := range h.held {
 			if t.stopped {
 				continue
 			}
-			ok, err := h.look(tid, t)
+			ok, err := h.poll(tid, t)
 			if err != nil {
 				return err
 			}
@@ -198,10 +198,10 @@ func (h *tracing) await(deadline time.Time) error {
 	}
 }
 
-// look sees whether a thread has stopped or gone.
-func (h *tracing) look(tid int, t *tracee) (bool, error) {
+// poll reports whether a thread has stopped or ended.
+func (h *tracing) poll(tid int, t *tracee) (bool, error) {
 	if tid == h.pid && h.child {
-		// The child's exit status belongs to who launched it.
+		// The child's exit status is for the code that launched it.
 		if code := exitCode(tid); code > 0 && code <= 3 {
 			return false, errGone
 		}
@@ -221,7 +221,7 @@ func (h *tracing) look(tid int, t *tracee) (bool, error) {
 	}
 	regs, asleep, err := readRegisters(tid)
 	if err == unix.ESRCH {
-		return true, nil // killed while stopped; letting go finds out
+		return true, nil // killed while stopped; detaching finds out
 	}
 	if err != nil {
 		return true, fmt.Errorf("reading registers of thread %d: %w", tid, err)
@@ -230,8 +230,9 @@ func (h *tracing) look(tid int, t *tracee) (bool, error) {
 	return true, nil
 }
 
-// letGo detaches from every thread, handing on the signal that it was about to take. False: some could not be let go.
-func (h *tracing) letGo() bool {
+// detachAll detaches from every thread, and passes on the signal that the thread was about to receive. It returns false
+// if it could not detach from all.
+func (h *tracing) detachAll() bool {
 	clean := true
 	for tid, t := range h.held {
 		if !t.stopped {
@@ -246,7 +247,7 @@ func (h *tracing) letGo() bool {
 	return clean
 }
 
-// reap collects threads of the target that died in our hands. It takes no notice of stops, and leaves the process itself.
+// reap removes traced threads of the target that have died. It ignores stops, and spares the process leader.
 func (h *tracing) reap() {
 	for _, tid := range tasks(h.pid) {
 		if tid == h.pid {
@@ -259,8 +260,9 @@ func (h *tracing) reap() {
 	}
 }
 
-// exitCode peeks at what a thread's state would be reported as: CLD_EXITED, CLD_KILLED and CLD_DUMPED are 1 to 3,
-// 0 is nothing, and more is a stop, which Linux reports to a tracer whatever it asks for.
+// exitCode returns the code that waitid would report for a thread, without consuming it. CLD_EXITED, CLD_KILLED and
+// CLD_DUMPED are 1 to 3. 0 means that there is nothing to report. A larger code is a stop, which Linux reports to a
+// tracer even if not asked for.
 func exitCode(tid int) int32 {
 	var info unix.Siginfo
 	if unix.Waitid(unix.P_PID, tid, &info, unix.WEXITED|unix.WNOHANG|unix.WALL|unix.WNOWAIT, nil) != nil || info.Signo == 0 {
@@ -289,7 +291,7 @@ func statusField(pid, tid int, name string) string {
 	return ""
 }
 
-// tasks lists the threads of a process.
+// tasks returns the thread ids of a process.
 func tasks(pid int) []int {
 	f, err := os.Open(fmt.Sprintf("/proc/%d/task", pid))
 	if err != nil {
@@ -306,7 +308,7 @@ func tasks(pid int) []int {
 	return tids
 }
 
-// maxVector is how many spans the kernel takes in one call.
+// maxVector is how many spans one system call accepts.
 const maxVector = 1024
 
 func (s *seizer) read(spans []span) {
@@ -333,8 +335,8 @@ func (s *seizer) read(spans []span) {
 	}
 }
 
-// trim cuts the spans to what a vectored read of got bytes filled of them, and returns how many spans need no other read: a read
-// ends at the first page that is not there.
+// trim shortens the spans to what a vectored read of got bytes has filled of them. It returns how many spans are done: a
+// read ends at the first page that is not mapped, so the first shortened span is the last of these.
 func trim(spans []span, got int) int {
 	for i := range spans {
 		if len(spans[i].data) > got {

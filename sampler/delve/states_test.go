@@ -12,7 +12,7 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// checkWorkers looks at the eight workers that want a lock: one at most holds it, and nearly always the others wait.
+// checkWorkers checks the eight workers that compete for a lock: at most one holds it, and nearly always the others wait.
 func checkWorkers(t *testing.T, rec *sampledata.Recording) {
 	t.Helper()
 	crowded := 0
@@ -30,7 +30,7 @@ func checkWorkers(t *testing.T, rec *sampledata.Recording) {
 		if len(workers) != 8 || holding > 1 {
 			t.Errorf("sample %d: of %d workers %d wait and %d hold the lock", i, len(workers), blocked, holding)
 		}
-		// Beside the holder one may have been woken to take the lock.
+		// Besides the holder, one worker may have been woken to take the lock.
 		if blocked >= 6 {
 			crowded++
 		}
@@ -46,7 +46,7 @@ func TestMutex(t *testing.T) {
 	if _, err := fmt.Sscanf(r.Line, "0x%x 0x%x 0x%x", &mu, &rw, &read); err != nil {
 		t.Fatal(err)
 	}
-	awaitSettled(t, r, "main.reader", "main.writer")
+	awaitParked(t, r, "main.reader", "main.writer")
 	rec := record(t, r, 50)
 	checkWorkers(t, rec)
 	for i, workers := range samples(rec, "main.worker") {
@@ -72,9 +72,9 @@ func TestMutex(t *testing.T) {
 	}
 }
 
-// A goroutine burns three times as much below large as below small. On a busy machine it may not get on between two
-// samples, which then tell the same twice: samples are taken until they come near, but a share that is another one never
-// does.
+// A goroutine uses three times as much processor time below large as below small. On a busy machine it may make no
+// progress between two samples, which then count the same moment twice. So samples are taken until the share is near the
+// expected one; a wrong share never gets there.
 func TestContexts(t *testing.T) {
 	const want, tolerance, batch, most = 0.75, 0.06, 400, 4000
 	r := fixture.Start(t, fixture.Build(t, "contexts"))
@@ -102,7 +102,7 @@ func TestContexts(t *testing.T) {
 	}
 }
 
-// On one processor one of four spinning goroutines runs, and the others are ready to.
+// On one processor, one of four spinning goroutines runs, and the others are runnable.
 func TestRunnable(t *testing.T) {
 	const n = 100
 	rec := record(t, fixture.Start(t, fixture.Build(t, "runnable")), n)
@@ -126,13 +126,14 @@ func TestRunnable(t *testing.T) {
 		}
 		full += running
 	}
-	// The processor is the scheduler's for a moment of each slice of 10 ms, and for longer where the kernel stops it then.
+	// For a moment of each slice of 10 ms the processor runs the scheduler, and for longer if the kernel preempts it
+	// then.
 	if full < n/2 {
-		t.Errorf("in %d of %d samples one of them runs", full, n)
+		t.Errorf("one of them runs in %d of %d samples", full, n)
 	}
 }
 
-// Every way to wait is known by the runtime's own text for it.
+// Every kind of wait has the runtime's own text as its reason.
 func TestWaits(t *testing.T) {
 	reasons := map[string]string{
 		"main.receiver": "chan receive", "main.nilReceiver": "chan receive (nil chan)", "main.sender": "chan send",
@@ -141,7 +142,7 @@ func TestWaits(t *testing.T) {
 		"runtime.main": "select (no cases)",
 	}
 	r := fixture.Start(t, fixture.Build(t, "waits"))
-	awaitSettled(t, r, slices.Collect(maps.Keys(reasons))...)
+	awaitParked(t, r, slices.Collect(maps.Keys(reasons))...)
 	rec := record(t, r, 5)
 	all := samples(rec)
 	last := all[len(all)-1]
@@ -195,10 +196,10 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// Stacks of up to 1,000 frames are whole; of deeper ones the outermost frames are left out, and counted.
+// Stacks of up to 1,000 frames are complete. Deeper ones lack their outermost frames, and are counted.
 func TestDeep(t *testing.T) {
 	r := fixture.Start(t, fixture.Build(t, "deep"))
-	awaitSettled(t, r, "main.shallow", "main.abyss")
+	awaitParked(t, r, "main.shallow", "main.abyss")
 	rec := record(t, r, 3)
 	for _, gs := range samples(rec, "main.shallow", "main.abyss") {
 		for _, g := range gs {
@@ -218,11 +219,11 @@ func TestDeep(t *testing.T) {
 		}
 	}
 	if !slices.ContainsFunc(rec.Warnings, func(w sampledata.Warning) bool { return w.Kind == "deep-stack" }) {
-		t.Errorf("nothing said of the stack that was cut: %v", rec.Warnings)
+		t.Errorf("no warning about the stack that was cut: %v", rec.Warnings)
 	}
 }
 
-// With a collection nearly always under way, its workers are seen at work.
+// While a collection is nearly always under way, its workers are seen running.
 func TestCollector(t *testing.T) {
 	r := fixture.Start(t, fixture.Build(t, "collector"))
 	taken, collecting, working := 0, 0, 0
@@ -249,11 +250,11 @@ func TestCollector(t *testing.T) {
 	}
 }
 
-// Many goroutines in one place cost one stack, and nothing once they are known.
+// Many goroutines at one place share one stack, and cost nothing once they are known.
 func TestParked(t *testing.T) {
 	const n = 2000
 	r := fixture.Start(t, fixture.Build(t, "parked"), fmt.Sprint(n))
-	awaitSettled(t, r, "main.worker")
+	awaitParked(t, r, "main.worker")
 	rec := record(t, r, 5)
 	stacks := map[sampledata.NodeID]int{}
 	runs := 0

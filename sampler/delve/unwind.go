@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	usualDepth = 63   // frames that most stacks have
-	maxDepth   = 1000 // frames that are recorded; more are cut at the root's side
+	usualDepth = 63   // number of frames of most stacks
+	maxDepth   = 1000 // number of frames that are recorded; outermost ones beyond that are cut
 )
 
-// An unwinder turns copied stacks into nodes of a sink, by Delve's means.
+// An unwinder turns copied stacks into nodes of a sink, by means of Delve.
 type unwinder struct {
 	p      *process
 	target *proc.Target
@@ -20,20 +20,21 @@ type unwinder struct {
 
 	functions map[string]sampledata.FunctionID
 	starts    map[uint64]startPoint
-	views     int // made in this sample
+	views     int // number of views made in this sample
 }
 
-// A stack is what became of one.
+// A stack is the result of unwinding one.
 type stack struct {
 	node sampledata.NodeID
-	torn bool // it does not reach its outermost frame
-	deep bool // because it was cut
+	torn bool // the outermost frame was not reached
+	deep bool // it was cut because it is too deep
 
-	outermost startPoint // the function that was called first; of a whole stack only
+	outermost startPoint // the function that was called first; only of a complete stack
 }
 
-// of unwinds the stack of a goroutine: from where its thread is, else from where the runtime keeps its place.
-func (u *unwinder) of(c *capture, g *goroutine) stack {
+// unwindGoroutine unwinds the stack of a goroutine: from its thread's registers, else from where the runtime saved its
+// position.
+func (u *unwinder) unwindGoroutine(c *capture, g *goroutine) stack {
 	var best []proc.Stackframe
 	for _, start := range u.startingPoints(c, g) {
 		frames, whole := u.frames(start)
@@ -47,7 +48,7 @@ func (u *unwinder) of(c *capture, g *goroutine) stack {
 	return u.intern(best, false)
 }
 
-// startingPoints returns the registers to unwind from, the best first.
+// startingPoints returns the registers to unwind from, best first.
 func (u *unwinder) startingPoints(c *capture, g *goroutine) []viewRegisters {
 	l := c.l
 	var starts []viewRegisters
@@ -68,11 +69,11 @@ func (u *unwinder) startingPoints(c *capture, g *goroutine) []viewRegisters {
 	return append(starts, viewRegisters{regs, g.addr})
 }
 
-// frames unwinds from registers, leaf first. It is whole when it ends in the frame that the runtime puts below
-// every goroutine.
+// frames unwinds from registers, innermost frame first. The stack is whole if it ends in the frame that the runtime puts
+// below every goroutine.
 func (u *unwinder) frames(regs viewRegisters) (frames []proc.Stackframe, whole bool) {
 	u.views++
-	v := &view{p: u.p, id: u.views, regs: u.p.reachable(regs)}
+	v := &view{p: u.p, id: u.views, regs: u.p.withGoroutine(regs)}
 	g, err := proc.GetG(v)
 	if err != nil || g == nil {
 		return nil, false
@@ -96,7 +97,7 @@ func (u *unwinder) frames(regs viewRegisters) (frames []proc.Stackframe, whole b
 	return frames, false
 }
 
-// intern returns the node of a list of frames, leaf first.
+// intern returns the node of a list of frames, innermost first.
 func (u *unwinder) intern(frames []proc.Stackframe, whole bool) stack {
 	s := stack{node: sampledata.NoStack, torn: !whole, outermost: startPoint{function: -1}}
 	if len(frames) > maxDepth {
@@ -141,14 +142,15 @@ func (u *unwinder) function(at *proc.Location) sampledata.FunctionID {
 	return id
 }
 
-// A startPoint is a goroutine's start function; -1 and no name where it is not known.
+// A startPoint is a goroutine's start function; -1 and no name if it is not known.
 type startPoint struct {
 	function sampledata.FunctionID
 	name     string
 }
 
-// start returns the function of a goroutine's go statement. Where the compiler wrapped the call, that is the
-// outermost function of the goroutine's stack, and of one that has not begun yet, what the wrapper calls.
+// start returns the function of a goroutine's go statement. If the compiler wrapped the call, that is the outermost
+// function of the goroutine's stack that is no wrapper. For a goroutine that has not begun yet, it is the function that
+// the wrapper calls.
 func (u *unwinder) start(c *capture, g *goroutine, st stack) startPoint {
 	pc := word(g.raw, c.l.g.start)
 	fn := u.p.bi.PCToFunc(pc)
@@ -171,8 +173,8 @@ func (u *unwinder) start(c *capture, g *goroutine, st stack) startPoint {
 	return s
 }
 
-// wrapped finds what a wrapper around a go statement's call calls: a function inlined into it, or the first one called
-// that is not the runtime's business.
+// wrapped returns the function that a wrapper around a go statement's call calls: a function inlined into it, or the
+// first one called that is not a helper of the runtime.
 func (u *unwinder) wrapped(wrapper proc.Location) proc.Location {
 	code, err := proc.Disassemble(u.p.mem, nil, &u.p.bps, u.p.bi, wrapper.Fn.Entry, wrapper.Fn.End)
 	if err != nil {
@@ -192,7 +194,7 @@ func (u *unwinder) wrapped(wrapper proc.Location) proc.Location {
 	return wrapper
 }
 
-// site is where a goroutine's go statement stands.
+// site returns the position of a goroutine's go statement.
 func (u *unwinder) site(pc uint64) sampledata.Site {
 	fn := u.p.bi.PCToFunc(pc)
 	if fn == nil {
@@ -203,7 +205,7 @@ func (u *unwinder) site(pc uint64) sampledata.Site {
 	}
 	file, line, _ := u.p.bi.PCToLine(pc)
 	if file == "<autogenerated>" {
-		return sampledata.Site{} // the main goroutine's, which no go statement made
+		return sampledata.Site{} // the main goroutine: no go statement created it
 	}
 	return sampledata.Site{Function: fn.Name, File: file, Line: int32(max(line, 0))}
 }

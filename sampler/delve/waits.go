@@ -8,34 +8,34 @@ import (
 )
 
 const (
-	maxSudogs = 1 << 16 // looked at in one sample
-	maxLabels = 256     // of one goroutine
+	maxSudogs = 1 << 16 // sudogs read in one sample
+	maxLabels = 256     // labels of one goroutine
 	maxText   = 4096    // bytes of a label's key or value
 )
 
-// waits copies what tells of locks and labels.
+// waits copies what is needed to find locks and labels.
 func (c *capture) waits() {
 	l := c.l
-	var places []place
+	var regions []region
 	searching := false
 	for i := range c.goroutines {
 		g := &c.goroutines[i]
 		if c.reason(g).Awaits == goruntime.AwaitsLock {
 			if s := word(g.raw, l.g.waiting); s != 0 {
-				places = append(places, place{s, l.sudog.size})
+				regions = append(regions, region{s, l.sudog.size})
 			} else {
 				searching = true
 			}
 		}
 	}
-	c.mem.copy(places)
+	c.mem.copy(regions)
 	if searching {
 		c.semaphores()
 	}
 	c.labels()
 }
 
-// reason returns what a goroutine waits for, without text if it doesn't wait.
+// reason returns what a goroutine waits for; without a text if it doesn't wait.
 func (c *capture) reason(g *goroutine) goruntime.WaitReason {
 	if g.status != goruntime.GWaiting && g.status != goruntime.GCopystack && g.status != goruntime.GLeaked {
 		return goruntime.WaitReason{}
@@ -46,7 +46,7 @@ func (c *capture) reason(g *goroutine) goruntime.WaitReason {
 	return goruntime.WaitReason{}
 }
 
-// lock is the address of the sync.Mutex or sync.RWMutex that a goroutine waits for, from the address of the
+// lock returns the address of the sync.Mutex or sync.RWMutex that a goroutine waits for, computed from the address of the
 // semaphore within it; 0 if it is not known.
 func (c *capture) lock(g *goroutine, bySemaphore map[uint64]uint64) uint64 {
 	sema := bySemaphore[g.addr]
@@ -56,8 +56,8 @@ func (c *capture) lock(g *goroutine, bySemaphore map[uint64]uint64) uint64 {
 	return c.reason(g).LockAt(sema)
 }
 
-// element is what a sudog waits at. From Go 1.26 on the collector may be kept from seeing it, and the number beside
-// the pointer holds.
+// element returns the address that a sudog waits at. From Go 1.26 on, the address may be in the number beside the
+// pointer, so that the garbage collector does not see it.
 func (c *capture) element(sudog []byte) uint64 {
 	if c.l.sudog.elemNumber != absent {
 		return word(sudog, c.l.sudog.elemNumber)
@@ -65,10 +65,10 @@ func (c *capture) element(sudog []byte) uint64 {
 	return word(sudog, c.l.sudog.elem)
 }
 
-// semaphores copies the waiters of all semaphores: up to Go 1.25 a goroutine does not know its own sudog. The table holds
-// trees (prev, next) of the addresses waited at, and each tree node a list (waitlink) of its waiters.
+// semaphores copies the waiters of all semaphores: up to Go 1.25, a goroutine does not lead to its own sudog. The table
+// holds trees (prev, next) of the addresses waited at. Each node of a tree has a list (waitlink) of its waiters.
 func (c *capture) semaphores() {
-	table := c.mem.one(c.l.semtable, c.l.semtableSize)
+	table := c.mem.copyOne(c.l.semtable, c.l.semtableSize)
 	level := []uint64{}
 	for i := 0; i+goruntime.SemaRootSize <= len(table); i += goruntime.SemaRootSize {
 		if t := word(table, i+goruntime.SemaRootTreap); t != 0 {
@@ -76,11 +76,11 @@ func (c *capture) semaphores() {
 		}
 	}
 	for n := 0; len(level) > 0 && n < maxSudogs; n += len(level) {
-		places := make([]place, len(level))
+		regions := make([]region, len(level))
 		for i, s := range level {
-			places[i] = place{s, c.l.sudog.size}
+			regions[i] = region{s, c.l.sudog.size}
 		}
-		c.mem.copy(places)
+		c.mem.copy(regions)
 		var below []uint64
 		for _, s := range level {
 			raw := c.mem.get(s, c.l.sudog.size)
@@ -94,7 +94,7 @@ func (c *capture) semaphores() {
 	}
 }
 
-// semaphoresByGoroutine gives, from what semaphores copied, the semaphore that each goroutine waits at.
+// semaphoresByGoroutine returns the semaphore that each goroutine waits at, from what semaphores has copied.
 func (c *capture) semaphoresByGoroutine() map[uint64]uint64 {
 	table := c.mem.get(c.l.semtable, c.l.semtableSize)
 	if table == nil {
@@ -120,45 +120,45 @@ func (c *capture) semaphoresByGoroutine() map[uint64]uint64 {
 	return at
 }
 
-// labels copies the label sets that goroutines point to, and their texts. Maps, the form up to Go 1.23, are left to Delve.
+// labels copies the label sets that goroutines point to, and their texts. Maps, used up to Go 1.23, are left to Delve.
 func (c *capture) labels() {
 	if c.l.g.labels == absent || c.l.labelsAreMaps {
 		return
 	}
-	var places []place
+	var regions []region
 	var sets []uint64
 	seen := map[uint64]bool{}
 	for i := range c.goroutines {
 		if a := word(c.goroutines[i].raw, c.l.g.labels); a != 0 && !seen[a] {
 			seen[a] = true
 			sets = append(sets, a)
-			places = append(places, place{a, 24})
+			regions = append(regions, region{a, 24})
 		}
 	}
 	if len(sets) == 0 {
 		return
 	}
-	c.mem.copy(places)
-	places = places[:0]
+	c.mem.copy(regions)
+	regions = regions[:0]
 	for _, a := range sets {
 		if s := c.mem.get(a, 24); word(s, 8) > 0 {
-			places = append(places, place{word(s, 0), int(min(word(s, 8), maxLabels)) * 32})
+			regions = append(regions, region{word(s, 0), int(min(word(s, 8), maxLabels)) * 32})
 		}
 	}
-	c.mem.copy(places)
-	places = places[:0]
+	c.mem.copy(regions)
+	regions = regions[:0]
 	for _, a := range sets {
 		list := c.labelList(a)
 		for i := 0; i+16 <= len(list); i += 16 {
 			if n := word(list, i+8); n > 0 {
-				places = append(places, place{word(list, i), int(min(n, maxText))})
+				regions = append(regions, region{word(list, i), int(min(n, maxText))})
 			}
 		}
 	}
-	c.mem.copy(places)
+	c.mem.copy(regions)
 }
 
-// labelList is the copied array of keys and values of a label set.
+// labelList returns the copied array of keys and values of a label set.
 func (c *capture) labelList(set uint64) []byte {
 	s := c.mem.get(set, 24)
 	if s == nil || word(s, 8) == 0 {
@@ -167,7 +167,7 @@ func (c *capture) labelList(set uint64) []byte {
 	return c.mem.get(word(s, 0), int(min(word(s, 8), maxLabels))*32)
 }
 
-// labelSet reads a goroutine's labels out of the copy.
+// labelSet decodes a goroutine's labels from the copy.
 func (c *capture) labelSet(g *goroutine) []sampledata.Label {
 	if c.l.g.labels == absent {
 		return nil
