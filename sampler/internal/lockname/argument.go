@@ -6,14 +6,15 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 )
 
-// A LockArgument says that a lock lies at an offset from what an argument of the waiter's innermost function points to.
+// A LockArgument describes where a lock lies: at an offset from what an argument of the waiter's innermost function
+// points to.
 type LockArgument struct {
-	Register int // of those for whole numbers and pointers in Go's calling convention, counted from 0
+	Register int // the argument's register, among those for integers and pointers in Go's calling convention, counted from 0
 	Offset   int64
 }
 
-// byArgument returns the object that the argument pointed to by which the waiter's function reached the lock. The code says for sure
-// that the lock lies in that object, though the argument itself may be gone by now.
+// byArgument returns the object that the argument pointed to through which the waiter's function reached the lock. The
+// code proves that the lock lies in that object, although the argument itself may no longer be there.
 func (n *Namer) byArgument(w *Waiter) (all []candidate) {
 	const opReg0 = 0x50 // DW_OP_reg0
 	abi := goruntime.ABIOf(goruntime.ArchOf(n.elf.Machine))

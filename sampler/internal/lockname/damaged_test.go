@@ -11,7 +11,7 @@ import (
 	"github.com/cpprof/cpprof/internal/fixture"
 )
 
-// Whatever is in a file's debug information, naming ends, without a panic.
+// Naming ends without a panic, whatever a file's debug information contains.
 func TestDamagedDebugInformation(t *testing.T) {
 	good, err := os.ReadFile(fixture.BuildOnce(t, "locknames", "-ldflags=-compressdwarf=false"))
 	if err != nil {

@@ -12,12 +12,12 @@ import (
 	"github.com/go-delve/delve/pkg/dwarf/loclist"
 )
 
-// maxSection bounds what is unpacked of a section.
+// maxSection bounds the unpacked size of a section.
 const maxSection = 1 << 30
 
 var errNoDWARF = errors.New("no DWARF")
 
-// debugInfo is a program's debug information, at link addresses.
+// debugInfo is a program's debug information. Its addresses are link addresses.
 type debugInfo struct {
 	data  *dwarf.Data
 	units []*unit
@@ -26,24 +26,24 @@ type debugInfo struct {
 	addrs *godwarf.DebugAddrSection
 }
 
-// A unit is the entries of one Go package, or of a part of it.
+// A unit has the entries of one Go package, or of a part of one.
 type unit struct {
 	entry     *dwarf.Entry
 	name      string // the package's import path
 	version   uint16
 	lowPC     uint64
 	ranges    [][2]uint64
-	functions []function // by address, once read
+	functions []function // in order of addresses; nil until read
 	read      bool
 }
 
-// A function is the entry of one.
+// A function is a function's entry.
 type function struct {
 	low, high uint64
 	at        dwarf.Offset
 }
 
-// readDebugInfo reads what variables need: no lines, and no frames.
+// readDebugInfo reads the sections that describe variables, without line tables and frame tables.
 func readDebugInfo(f *elf.File) (*debugInfo, error) {
 	info, err := section(f, "info")
 	if err != nil {
@@ -95,7 +95,7 @@ func section(f *elf.File, name string) ([]byte, error) {
 	return s.Data()
 }
 
-// readUnits goes from header to header, so that what is in the units stays unread.
+// readUnits goes from header to header, and leaves the contents of the units unread.
 func (d *debugInfo) readUnits(info []byte) error {
 	r := d.data.Reader()
 	for at := uint64(0); at+12 <= uint64(len(info)); {
@@ -123,7 +123,7 @@ func (d *debugInfo) readUnits(info []byte) error {
 	return nil
 }
 
-// functionAt returns the function that an instruction belongs to.
+// functionAt returns the function that contains an instruction.
 func (d *debugInfo) functionAt(pc uint64) (*unit, *function) {
 	for _, u := range d.units {
 		for _, r := range u.ranges {
@@ -140,7 +140,7 @@ func (d *debugInfo) functionAt(pc uint64) (*unit, *function) {
 	return nil, nil
 }
 
-// readFunctions lists the functions of a unit, once. What can't be read ends the list.
+// readFunctions lists the functions of a unit, once. The list ends at the first entry that can't be read.
 func (d *debugInfo) readFunctions(u *unit) {
 	if u.read {
 		return

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// isVariable reports whether a link address is that of a variable of a package, by the sections of these.
+// isVariable reports whether a link address is that of a package's variable. It decides by the section that contains the
+// address.
 func isVariable(f *elf.File, addr uint64) bool {
 	for _, name := range []string{".data", ".noptrdata", ".bss", ".noptrbss"} {
 		if s := f.Section(name); s != nil && addr >= s.Addr && addr-s.Addr < s.Size {
@@ -18,7 +19,7 @@ func isVariable(f *elf.File, addr uint64) bool {
 	return false
 }
 
-// global names the lock at a link address in a variable of a package.
+// global returns the name of the lock at a link address in a package's variable.
 func (n *Namer) global(addr uint64) string {
 	if n.symbols == nil {
 		n.symbols, _ = n.elf.Symbols()
@@ -41,7 +42,7 @@ func (n *Namer) global(addr uint64) string {
 	return ""
 }
 
-// typeOfGlobal returns the type of a variable of a package, nil if the debug information doesn't tell.
+// typeOfGlobal returns the type of a package's variable; nil if the debug information does not have it.
 func (n *Namer) typeOfGlobal(name string) dwarf.Type {
 	slash := strings.LastIndexByte(name, '/') + 1
 	dot := strings.IndexByte(name[slash:], '.')

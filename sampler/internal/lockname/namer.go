@@ -10,10 +10,10 @@ import (
 // A Waiter is a goroutine that waits for a lock.
 type Waiter struct {
 	Lock   uint64
-	Frames []Frame // of the functions that took the lock or called those who did, innermost first; none of package sync
-	Base   uint64  // where Stack begins
+	Frames []Frame // the frames of the functions that took the lock and of their callers, innermost first; none of package sync
+	Base   uint64  // address of Stack
 	Stack  []byte  // the copied part of the goroutine's stack
-	// Argument is the one by which the innermost function reached the lock; nil if that is not known.
+	// Argument is the argument through which the innermost function reached the lock; nil if it is not known.
 	Argument *LockArgument
 }
 
@@ -21,22 +21,22 @@ type Waiter struct {
 type Frame struct {
 	PC  uint64 // the return address
 	SP  uint64 // the stack pointer there
-	CFA uint64 // the caller's stack pointer when the function has returned
+	CFA uint64 // the stack pointer of the caller after the function has returned
 }
 
-// A Namer names the locks of one process. It is for one goroutine at a time.
+// A Namer names the locks of one process. It is not safe for concurrent use.
 type Namer struct {
 	elf     *elf.File
-	bias    uint64 // that addresses have been moved by
+	bias    uint64 // the distance by which addresses were moved in the process
 	read    func(addr uint64, b []byte) error
-	debug   *debugInfo // nil without debug information
+	debug   *debugInfo // nil if the program has no debug information
 	symbols []elf.Symbol
 	globals map[string][]globalVariable // by package
 	places  map[uint64]variables        // by link address of a return
 }
 
-// New reads what is needed of a program's executable, which may take a second where that is large. Addresses in the process
-// are those of the file moved by bias; read reads its memory.
+// New reads what it needs of a program's executable, which may take a second for a large one. Addresses in the process
+// are those of the file plus bias. The function read reads the process's memory.
 func New(executable io.ReaderAt, bias uint64, read func(addr uint64, b []byte) error) (n *Namer, err error) {
 	defer damaged(&err)
 	f, err := elf.NewFile(executable)
@@ -50,7 +50,7 @@ func New(executable io.ReaderAt, bias uint64, read func(addr uint64, b []byte) e
 	return n, nil
 }
 
-// Name returns the name of the lock that a goroutine waits for, "" if there is none to be found.
+// Name returns the name of the lock that a goroutine waits for; "" if it finds none.
 func (n *Namer) Name(w *Waiter) (name string) {
 	defer damaged(new(error))
 	if link := w.Lock - n.bias; isVariable(n.elf, link) {
@@ -62,7 +62,7 @@ func (n *Namer) Name(w *Waiter) (name string) {
 	return n.byWaiter(w)
 }
 
-// damaged makes an error of a panic: that is what readers of debug information do where it is damaged, and files are not
+// damaged converts a panic to an error: the readers of debug information panic if it is damaged, and files are not
 // trusted.
 func damaged(err *error) {
 	if r := recover(); r != nil {
@@ -70,7 +70,7 @@ func damaged(err *error) {
 	}
 }
 
-// memory reads what was copied of the stack from the copy, and else from the process.
+// memory reads from the copy of the stack if the address lies in it, else from the process.
 func (n *Namer) memory(w *Waiter, addr uint64, b []byte) error {
 	if at := addr - w.Base; addr >= w.Base && at < uint64(len(w.Stack)) && uint64(len(w.Stack))-at >= uint64(len(b)) {
 		copy(b, w.Stack[at:])

@@ -9,7 +9,7 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 )
 
-// plain removes names that stand for other types.
+// plain returns the type that typedefs stand for.
 func plain(t dwarf.Type) dwarf.Type {
 	for range 10 {
 		def, ok := t.(*dwarf.TypedefType)
@@ -27,8 +27,8 @@ func isLock(t dwarf.Type) bool {
 	return ok && (s.StructName == "sync.Mutex" || s.StructName == "sync.RWMutex")
 }
 
-// named returns the name of a type that the program has defined; "" for other types, and for those of package sync, which
-// say nothing of what they are for.
+// named returns the name of a type that the program has defined; "" for other types, and for those of package sync, whose
+// names don't say what a lock is for.
 func named(t dwarf.Type) string {
 	s, ok := t.(*dwarf.StructType)
 	if !ok || strings.HasPrefix(s.StructName, "struct {") || strings.HasPrefix(s.StructName, "[]") {
@@ -40,14 +40,15 @@ func named(t dwarf.Type) string {
 	return s.StructName
 }
 
-// A fieldPath leads from a type to a lock in it.
+// A fieldPath leads from a type to a lock in it. Example: in a main.server with a field caches [4]cache, whose type has a
+// field mu: owner "main.cache", field ".mu", whole ".caches[2].mu".
 type fieldPath struct {
-	owner string // the innermost defined type on the way; "" for none
-	field string // from there on: ".mu", ".shards[3].mu"; "" where the lock is the whole
-	whole string // the same from the outermost type on
+	owner string // the innermost type on the path that the program has defined; "" if none
+	field string // the path from the owner on: ".mu", ".shards[3].mu"; "" if the lock is the whole
+	whole string // the path from the outermost type on
 }
 
-// lockAt returns the way to the lock that lies at an offset in a type.
+// lockAt returns the path to the lock that lies at an offset in a type.
 func lockAt(t dwarf.Type, offset int64) (p fieldPath, ok bool) {
 	for range 100 {
 		t = plain(t)
@@ -80,7 +81,7 @@ func lockAt(t dwarf.Type, offset int64) (p fieldPath, ok bool) {
 	return p, false
 }
 
-// fieldAt returns the field that has the byte at an offset.
+// fieldAt returns the field that contains the byte at an offset.
 func fieldAt(s *dwarf.StructType, offset int64) *dwarf.StructField {
 	for _, f := range s.Field {
 		if size := f.Type.Size(); offset >= f.ByteOffset && offset-f.ByteOffset < size {
@@ -90,8 +91,8 @@ func fieldAt(s *dwarf.StructType, offset int64) *dwarf.StructField {
 	return nil
 }
 
-// fieldName writes a field of a type as the symbols of its methods are: "net/http.(*Server).mu". Type arguments, which are
-// others where a method is shared by several instances of a generic type, are "[...]", as in Go's own stack traces.
+// fieldName writes a type's field like the symbols of its methods: "net/http.(*Server).mu". Type arguments become
+// "[...]", as in Go's own stack traces, since several instances of a generic type may share a method.
 func fieldName(owner, field string) string {
 	base, _, generic := strings.Cut(owner, "[")
 	slash := strings.LastIndexByte(base, '/') + 1
@@ -105,20 +106,21 @@ func fieldName(owner, field string) string {
 	return fmt.Sprintf("%s%s.(*%s)%s", base[:slash], pkg, typ, field)
 }
 
-// closures are what the compiler adds to the name of the function that a function literal stands in.
+// closures is what the compiler appends to the name of a function for a function literal in it.
 var closures = regexp.MustCompile(`(\.func\d+|\.gowrap\d+|\.\d+|-range\d+)+$`)
 
-// A variableName is that of a function's variable: "mu", " in main.run". What belongs to it, such as ".field", comes in between.
+// A variableName is the name of a function's variable: "mu" and " in main.run". A field, such as ".field", goes in
+// between.
 type variableName struct {
 	name, in string
 }
 
-// nameOf names a variable of a function. A function literal's variable is mostly one of the function around it.
+// nameOf names a variable of a function. A function literal's variable is usually one of the enclosing function.
 func nameOf(name, function string) variableName {
 	return variableName{strings.TrimPrefix(name, "&"), " in " + closures.ReplaceAllString(function, "")}
 }
 
-// element names an element of an array or a slice.
+// element returns the name of an element of an array or a slice.
 func (v variableName) element() variableName { return variableName{v.name + "[...]", v.in} }
 
 func (v variableName) with(field string) string { return v.name + field + v.in }

@@ -10,7 +10,7 @@ import (
 	"github.com/cpprof/cpprof/internal/fixture"
 )
 
-// An image is a program that does not run.
+// An image is a program that is not running.
 type image struct {
 	*elf.File
 	namer     *Namer
@@ -44,7 +44,7 @@ func buildFor(t *testing.T, arch string, flags ...string) *image {
 	return m
 }
 
-// calls returns the return addresses of a function's calls of those that take locks.
+// calls returns the return addresses of a function's calls to functions that take locks.
 func (m *image) calls(t *testing.T, function string) (all []uint64) {
 	t.Helper()
 	f, ok := m.functions[function]
@@ -80,10 +80,10 @@ func (m *image) calls(t *testing.T, function string) (all []uint64) {
 	return all
 }
 
-// waits are functions of testdata/programs/locknames, and what their waiters wait for.
+// waits lists functions of testdata/programs/locknames, and the lock that each waits for.
 var waits = []struct {
 	function string
-	offset   int64 // of the lock in what the function's first argument points to
+	offset   int64 // offset of the lock in what the function's first argument points to
 	want     string
 }{
 	{"main.(*cache).waitMu", 8, "main.(*cache).mu"},
@@ -94,7 +94,8 @@ var waits = []struct {
 	{"main.take", 0, "mu in main.take"},
 }
 
-// A waiter's function tells what the lock is called, on each processor: by a variable that is some word of the frame.
+// On each processor, the function of a waiter leads to the lock's name: one word of its frame is a variable that points
+// to the lock.
 func TestProcessors(t *testing.T) {
 	for _, arch := range []string{"amd64", "arm64"} {
 		for _, flags := range [][]string{nil, {"-gcflags=all=-N -l"}} {
@@ -113,7 +114,7 @@ func TestProcessors(t *testing.T) {
 	}
 }
 
-// Where nothing in the frame leads to the lock, what the function was given does.
+// If nothing in the frame leads to the lock, the function's argument does.
 func TestLockArgument(t *testing.T) {
 	for _, arch := range []string{"amd64", "arm64"} {
 		m := buildFor(t, arch)
@@ -131,10 +132,10 @@ func TestLockArgument(t *testing.T) {
 	}
 }
 
-// aThing is where the thing lies that has the lock.
+// aThing is the address of the object that has the lock.
 const aThing = 0xc000010000
 
-// waiters are goroutines in each of a function's calls of those that take locks, with an empty stack.
+// waiters returns goroutines at each of a function's calls to functions that take locks, with an empty stack.
 func (m *image) waiters(t *testing.T, function string, offset int64) (all []*Waiter) {
 	const stack = 0xc000100000
 	for _, pc := range m.calls(t, function) {

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// A Queue names locks beside its caller's own work: reading a large program's debug information takes a second, and a
-// sampler has none.
+// A Queue names locks on a goroutine of its own. Reading a large program's debug information takes a second, and a
+// sampler can't wait so long.
 type Queue struct {
 	asks    chan ask
 	ended   chan struct{}
@@ -19,25 +19,25 @@ type ask struct {
 	about  any
 }
 
-// An Answer is the name of a lock that was asked for; "" if there is none to be found.
+// An Answer is the name of a lock that was asked for; "" if none was found.
 type Answer struct {
-	About any // what Ask was given
+	About any // the value that was passed to Ask
 	Lock  uint64
 	Name  string
 }
 
-// maxAsked bounds the questions that wait for an answer.
+// maxAsked bounds the number of questions without an answer.
 const maxAsked = 256
 
-// Start makes ready to name the locks of a process. Bias and read are those of New; read is called beside the caller's own work.
+// Start starts naming the locks of a process. See New for bias and read. read is called on the queue's own goroutine.
 func Start(executable string, bias uint64, read func(addr uint64, b []byte) error) *Queue {
 	q := &Queue{asks: make(chan ask, maxAsked), ended: make(chan struct{})}
 	go q.work(executable, bias, read)
 	return q
 }
 
-// Ask asks for the name of the lock that a goroutine waits for; about is what the answer will be about. It reports false
-// if too many questions wait for an answer already.
+// Ask asks for the name of the lock that a goroutine waits for. The answer will have about in it. Ask returns false if
+// too many questions have no answer yet.
 func (q *Queue) Ask(w *Waiter, about any) bool {
 	select {
 	case q.asks <- ask{w, about}:
@@ -47,7 +47,7 @@ func (q *Queue) Ask(w *Waiter, about any) bool {
 	}
 }
 
-// Answers returns the answers that have come since the last time.
+// Answers returns the answers since the previous call.
 func (q *Queue) Answers() []Answer {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -56,13 +56,14 @@ func (q *Queue) Answers() []Answer {
 	return all
 }
 
-// Close ends the work. What has been asked for is not answered any more.
+// Close stops the queue. Open questions get no answer.
 func (q *Queue) Close() {
 	close(q.asks)
 	<-q.ended
 }
 
-// work answers. The debug information is read when the first lock is to be named; if it can't be, no lock gets a name.
+// work answers the questions. It reads the debug information when the first one comes. If that fails, no lock gets a
+// name.
 func (q *Queue) work(executable string, bias uint64, read func(addr uint64, b []byte) error) {
 	defer close(q.ended)
 	var n *Namer

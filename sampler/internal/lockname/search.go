@@ -7,34 +7,36 @@ import (
 	"strings"
 )
 
-// Bounds of a search for a lock.
+// Limits of a search for a lock.
 const (
-	maxFrames   = 12      // of a stack, that have variables
-	maxHops     = 4       // pointers from a variable on
-	maxObjects  = 4096    // looked at
-	maxBytes    = 4 << 20 // read
-	maxElements = 64      // of an array or a slice
+	maxFrames   = 12      // frames of a stack that have variables
+	maxHops     = 4       // pointers on the way from a variable
+	maxObjects  = 4096    // objects searched
+	maxBytes    = 4 << 20 // bytes read
+	maxElements = 64      // elements of an array or a slice
 	maxObject   = 64 << 10
-	maxDepth    = 32 // of structs in structs
+	maxDepth    = 32 // structs within structs
 )
 
-// An object is a place in memory of a type.
+// An object is memory of a known type.
 type object struct {
 	addr uint64
 	typ  dwarf.Type
-	via  variableName // what it is called by what led to it
+	via  variableName // its name, from the variable and fields that led to it
 	hops int
 }
 
-// A search goes from variables over pointers to a lock.
+// A search goes from variables along pointers to a lock, the nearest objects first. Example: "s" in main.run points to a
+// main.server, whose field cache points to a main.cache, in which the lock is the field mu. It is found after two
+// pointers.
 type search struct {
 	lock  uint64
 	read  func(addr uint64, b []byte) error
 	queue []object
 	seen  map[place]bool
 	bytes int
-	found []string // different names, all as near as any can be
-	hops  int      // pointers that lead to those
+	found []string // distinct names of the lock, all found after the same number of pointers
+	hops  int      // number of pointers to those
 }
 
 type place struct {
@@ -42,8 +44,8 @@ type place struct {
 	typ  string
 }
 
-// run looks at the objects of the queue, and at what they point to, the nearest first. Names that are equally near say that
-// one of the variables is not what it was taken for: there is none then.
+// run searches the objects of the queue and what they point to, nearest first. If several names are equally near, one of
+// the variables is not what it was taken for, and run returns no name.
 func (s *search) run() string {
 	s.seen = make(map[place]bool)
 	for n := 0; n < len(s.queue) && n < maxObjects && (len(s.found) == 0 || s.queue[n].hops < s.hops); n++ {
@@ -55,7 +57,8 @@ func (s *search) run() string {
 	return ""
 }
 
-// nameIn returns the name of a lock in an object; false if it doesn't lie there, or is no lock by the object's type.
+// nameIn returns the name of a lock in an object. It returns false if the lock does not lie there, or if the object's
+// type has no lock at that offset.
 func nameIn(o object, lock uint64) (name string, local, ok bool) {
 	if lock < o.addr || lock-o.addr >= uint64(max(0, o.typ.Size())) {
 		return "", false, false
@@ -67,7 +70,7 @@ func nameIn(o object, lock uint64) (name string, local, ok bool) {
 	return o.via.with(p.whole), true, ok
 }
 
-// add puts what a pointer leads to on the queue, or notes the name of the lock in it.
+// add puts what a pointer leads to on the queue. If the lock lies in it, add records the lock's name instead.
 func (s *search) add(o object) {
 	size := o.typ.Size()
 	if o.addr == 0 || size <= 0 {
@@ -89,7 +92,7 @@ func (s *search) add(o object) {
 	}
 }
 
-// expand reads an object and goes to what it points to.
+// expand reads an object and adds what it points to.
 func (s *search) expand(o object) {
 	size := min(o.typ.Size(), maxObject)
 	if s.bytes += int(size); s.bytes > maxBytes {
@@ -97,12 +100,12 @@ func (s *search) expand(o object) {
 	}
 	b := make([]byte, size)
 	if s.read(o.addr, b) == nil {
-		s.follow(o, o.typ, b, o.via, 0)
+		s.walk(o, o.typ, b, o.via, 0)
 	}
 }
 
-// follow goes through a value of a type that lies in b, so deep in the object; via is what it is called.
-func (s *search) follow(o object, t dwarf.Type, b []byte, via variableName, depth int) {
+// walk goes through a value of type t with the bytes b, which is depth levels deep in the object. via is its name.
+func (s *search) walk(o object, t dwarf.Type, b []byte, via variableName, depth int) {
 	if def, ok := t.(*dwarf.TypedefType); ok && strings.HasPrefix(def.Name, "map[") {
 		return
 	}
@@ -129,18 +132,18 @@ func (s *search) follow(o object, t dwarf.Type, b []byte, via variableName, dept
 				name = variableName{name: fieldName(owner, "."+f.Name)}
 			}
 			if f.ByteOffset < int64(len(b)) {
-				s.follow(o, f.Type, b[f.ByteOffset:], name, depth+1)
+				s.walk(o, f.Type, b[f.ByteOffset:], name, depth+1)
 			}
 		}
 	case *dwarf.ArrayType:
 		size := t.Type.Size()
 		for i := int64(0); i < min(t.Count, maxElements) && size > 0; i++ {
-			s.follow(o, t.Type, b[i*size:], via.element(), depth+1)
+			s.walk(o, t.Type, b[i*size:], via.element(), depth+1)
 		}
 	}
 }
 
-// slice goes to the elements of a slice: all of them are searched for the lock itself, the first ones for pointers.
+// slice adds the elements of a slice: all of them are searched for the lock itself, the first ones for pointers, too.
 func (s *search) slice(o object, t *dwarf.StructType, b []byte, via variableName) {
 	if len(t.Field) < 2 || len(b) < 16 {
 		return

@@ -10,19 +10,19 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 )
 
-// A variable is one of a function, at one instruction of it.
+// A variable is a variable of a function, at one instruction of the function.
 type variable struct {
-	name     string // "&x" is where x lies that has moved to the heap
+	name     string // "&x" is the address of an x that has moved to the heap
 	typ      dwarf.Type
-	location []byte // a DWARF expression; nil if the debug information doesn't tell, as mostly for what was spilled
-	age      uint64 // how many bytes of code before it told last
+	location []byte // a DWARF expression; nil if the debug information has none here, as for most spilled variables
+	age      uint64 // how many bytes of code earlier the debug information last had a location
 }
 
-// maxAge is how far back is looked.
+// maxAge is how many bytes of code back a location may end.
 const maxAge = 256
 
-// variablesAt returns the variables that there are at an instruction, those of inlined calls included but for those of package
-// sync, the innermost last.
+// variablesAt returns the variables that exist at an instruction, innermost last. Those of inlined calls are included,
+// except calls of package sync.
 func (d *debugInfo) variablesAt(pc uint64) (function string, all []variable) {
 	u, f := d.functionAt(pc)
 	if f == nil {
@@ -66,13 +66,13 @@ func (d *debugInfo) block(r *dwarf.Reader, u *unit, pc uint64, all *[]variable) 
 	}
 }
 
-// covers reports whether a block's code has an instruction.
+// covers reports whether a block's code contains an instruction.
 func (d *debugInfo) covers(e *dwarf.Entry, pc uint64) bool {
 	ranges, err := d.data.Ranges(e)
 	return err == nil && slices.ContainsFunc(ranges, func(r [2]uint64) bool { return pc >= r[0] && pc < r[1] })
 }
 
-// attribute returns an attribute of an entry, or of the one that it is a copy of.
+// attribute returns an attribute of an entry, or of the entry that it is a copy of.
 func (d *debugInfo) attribute(e *dwarf.Entry, a dwarf.Attr) any {
 	if v := e.Val(a); v != nil {
 		return v
@@ -89,7 +89,7 @@ func (d *debugInfo) attribute(e *dwarf.Entry, a dwarf.Attr) any {
 	return nil
 }
 
-// variable returns what an entry says of a variable at an instruction.
+// variable returns what an entry says about a variable at an instruction.
 func (d *debugInfo) variable(u *unit, e *dwarf.Entry, pc uint64) (v variable, ok bool) {
 	v.location = d.location(u, e, pc)
 	for len(v.location) == 0 && v.age < maxAge && d.location(u, e, pc-v.age) == nil {
@@ -107,7 +107,7 @@ func (d *debugInfo) variable(u *unit, e *dwarf.Entry, pc uint64) (v variable, ok
 	return v, true
 }
 
-// location returns the expression for where a variable lies at an instruction.
+// location returns the expression for the location of a variable at an instruction.
 func (d *debugInfo) location(u *unit, e *dwarf.Entry, pc uint64) []byte {
 	switch at := e.Val(dwarf.AttrLocation).(type) {
 	case []byte:
@@ -133,8 +133,8 @@ func (d *debugInfo) location(u *unit, e *dwarf.Entry, pc uint64) []byte {
 	return nil
 }
 
-// address returns where a variable lies in memory, in a frame whose caller's stack pointer is cfa; false if it lies in
-// registers, or in several pieces.
+// address returns the address of a variable in a frame whose caller's stack pointer is cfa. It returns false if the
+// variable lies in registers or in several pieces.
 func (v *variable) address(cfa uint64) (uint64, bool) {
 	if len(v.location) == 0 {
 		return 0, false

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// scannedFrames is the number of frames of which every word is tried as each of the function's pointers.
+// scannedFrames is the number of frames in which every word is tried as a value of each pointer variable.
 const scannedFrames = 4
 
-// variables are those of a function at one instruction.
+// variables are a function's variables at one instruction.
 type variables struct {
 	function string
 	all      []variable
@@ -27,16 +27,21 @@ func (n *Namer) variablesAt(pc uint64) variables {
 // A candidate is an object that a variable may point to.
 type candidate struct {
 	object
-	age uint64 // of the variable
+	age uint64 // age of the variable
 }
 
-// byWaiter names a lock by the variables of a goroutine that waits for it.
+// byWaiter names a lock by the variables of a goroutine that waits for it. It tries these ways in turn:
 //
-// If the code says by which argument the lock was reached, it is that one. Else a variable points to the object that the lock lies
-// in, mostly. The debug information says where variables lie, but hardly ever where one does that was spilled because of the very
-// call that waits: that one is some word of the frame, and it fits if the lock lies in what it would point to. If variables of
-// different types fit, it is the one that was used last. If none fits, the pointers in the objects are followed. The name of a
-// variable of a function is the last resort.
+//   - By the argument: if the code proves through which argument the lock was reached, the lock lies in what that one
+//     pointed to.
+//   - By a variable with a known location that points to the object that the lock lies in.
+//   - By a spilled variable. The debug information rarely has the location of a variable that was spilled because of the
+//     very call that
+//
+// waits. But its value is some word of the frame. So each word is tried as the value of each pointer variable: it fits if
+// the lock would lie in what it points to. If variables of different types fit, the one that was used last is taken.
+//   - By a search along the pointers in the objects.
+//   - By the name of a function's variable that points to the lock itself. That says least, so it comes last.
 func (n *Namer) byWaiter(w *Waiter) string {
 	byArgument := n.byArgument(w)
 	var located, tried []candidate
@@ -68,7 +73,7 @@ func (n *Namer) byWaiter(w *Waiter) string {
 	return local
 }
 
-// located returns what the variables of a frame point to, of those whose location is known.
+// located returns what the variables of a frame with a known location point to.
 func (n *Namer) located(w *Waiter, f Frame) (all []candidate) {
 	vs := n.variablesAt(f.PC - n.bias)
 	for i := range vs.all {
@@ -87,10 +92,10 @@ func (n *Namer) located(w *Waiter, f Frame) (all []candidate) {
 	return all
 }
 
-// argumentSpace is where a function finds room for its arguments, above its frame.
+// argumentSpace is the size of the area above a frame in which a function may store its register arguments.
 const argumentSpace = 64
 
-// tried returns what each pointer among the variables of a frame would point to, for each word of the frame that it may be.
+// tried returns what each pointer variable of a frame would point to, for each word of the frame that may be its value.
 func (n *Namer) tried(w *Waiter, frame int) (all []candidate) {
 	f := w.Frames[frame]
 	vs := n.variablesAt(f.PC - n.bias)
@@ -110,7 +115,7 @@ func (n *Namer) tried(w *Waiter, frame int) (all []candidate) {
 	return all
 }
 
-// direct names the lock by those candidates that have it in them; own is the name of a variable that points to the lock itself
+// direct names the lock by the candidates that contain it. own is the name of a variable that points to the lock itself
 // or to a type without a name.
 func direct(candidates []candidate, lock uint64) (name, own string) {
 	var fit []candidate
