@@ -167,7 +167,7 @@ func TestFind(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(top, "a", "b", Name), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	got, err := Find(deep)
+	got, _, err := Find(deep)
 	if err != nil || got != want {
 		t.Fatalf("found %q, %v, want %q", got, err, want)
 	}
@@ -175,10 +175,10 @@ func TestFind(t *testing.T) {
 	if err != nil || c.Threshold.Hits.RatString() != "3" || c.File != want {
 		t.Errorf("loaded %+v, %v", c, err)
 	}
-	if got, err := Find(top); err != nil || strings.HasPrefix(got, top) {
+	if got, _, err := Find(top); err != nil || strings.HasPrefix(got, top) {
 		t.Errorf("found %q, %v above", got, err)
 	}
-	if _, err := Load(filepath.Join(top, Name)); err == nil || !strings.Contains(err.Error(), "reading config: open ") {
+	if _, err := Load(filepath.Join(top, Name)); err == nil || !strings.Contains(err.Error(), "reading config: stat ") {
 		t.Errorf("loading what is not there: %v", err)
 	}
 }

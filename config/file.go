@@ -17,6 +17,7 @@ import (
 
 	"github.com/cpprof/cpprof/aspects"
 	"github.com/cpprof/cpprof/internal/caret"
+	"github.com/cpprof/cpprof/internal/files"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/views"
 )
@@ -73,25 +74,30 @@ func (c *Config) Priority(class string) (int32, bool) {
 }
 
 // Find looks for a config file in a folder and in those above it, and returns the path of the nearest, or "" if there is
-// none.
-func Find(folder string) (string, error) {
-	folder, err := filepath.Abs(folder)
+// none. It passes by a file above the folder that belongs to another user, who could say there what this one sees; passed lists
+// those.
+func Find(folder string) (path string, passed []string, err error) {
+	start, err := filepath.Abs(folder)
 	if err != nil {
-		return "", fmt.Errorf("looking for %s: %w", Name, err)
+		return "", nil, fmt.Errorf("looking for %s: %w", Name, err)
 	}
-	for {
+	for folder = start; ; {
 		path := filepath.Join(folder, Name)
 		info, err := os.Stat(path)
-		if err == nil && !info.IsDir() {
-			return path, nil
+		switch {
+		case err != nil || info.IsDir():
+		case folder == start || ours(info):
+			return path, passed, nil
+		default:
+			passed = append(passed, path)
 		}
 		// What can't be looked into can't hold the config of somebody who works below it.
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
-			return "", fmt.Errorf("looking for %s: %w", Name, err)
+			return "", passed, fmt.Errorf("looking for %s: %w", Name, err)
 		}
 		above := filepath.Dir(folder)
 		if above == folder {
-			return "", nil
+			return "", passed, nil
 		}
 		folder = above
 	}
@@ -107,7 +113,7 @@ func Load(path string) (*Config, error) {
 }
 
 func read(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := files.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/internal/files"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/klauspost/compress/gzip"
 )
@@ -53,7 +53,7 @@ func Open(path, format string) (*Input, error) {
 	if err := known(format); err != nil {
 		return nil, err
 	}
-	file, err := os.Open(path)
+	file, err := files.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("there is no recording %s: make one with 'cpprof record -o %s -- PROGRAM'", path, path)
 	}

@@ -148,6 +148,7 @@ func TestWhatCannotBeRead(t *testing.T) {
 		{filepath.Join(folder, "none"), Auto, "there is no recording " + filepath.Join(folder, "none")},
 		{folder, Auto, folder + " is no recording"},
 		{folder, "pprof", "it is a folder"},
+		{"/dev/zero", Auto, "open /dev/zero: it is a device, not a regular file"},
 		{trace, Auto, "reading " + trace + `: arcflow trace: line 2: "g" ends inside "f"`},
 		{trace, "pprof", "reading " + trace + ": pprof profile: "},
 		{trace, "text", "reading " + trace + ": "},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/cpprof/cpprof/internal/files"
 	"github.com/cpprof/cpprof/sampledata/internal/pb"
 )
 
@@ -46,16 +47,17 @@ type source struct {
 }
 
 func openFile(path string) (*source, error) {
-	info, err := os.Stat(path)
+	f, err := files.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read recording: %w: a recording has the files %s and %s", err, stringsFile, samplesFile)
 	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("read recording: %s is no regular file", path)
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("it is a folder, not a regular file")
 	}
-	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("read recording: %w", err)
+		f.Close()
+		return nil, fmt.Errorf("read recording: %s: %w", path, err)
 	}
 	return &source{f, path, info.Size()}, nil
 }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -33,6 +34,22 @@ var appKeys = map[string]keyTest{
 	"x":       {check: hides("Thread View")},
 	"Ctrl-L":  {check: shows("Thread View")},
 	"q":       {check: func(t *testing.T, b *bench) {}},
+}
+
+// A name of a million bytes, whatever it consists of, does not keep a person waiting.
+func TestLongNames(t *testing.T) {
+	for _, unit := range []string{"x", "a/", "\x1b", "é ", "/", "e\u0301"} {
+		o := bob(t)
+		long := strings.Repeat(unit, 1<<20/len(unit))
+		for i := range o.Recording.Functions {
+			o.Recording.Functions[i].Name += long
+		}
+		b := newBench(t, o)
+		b.press("Enter")
+		b.keys("d", "j", "e", "i")
+		b.press("q")
+		<-b.ended
+	}
 }
 
 func TestEveryKeyOfTheApp(t *testing.T) {

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"github.com/cpprof/cpprof/report"
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
 	"github.com/rivo/uniseg"
@@ -39,7 +38,7 @@ func (c canvas) text(x, y int, s string, style tcell.Style) int {
 		return x + textWidth(s)
 	}
 	state := -1
-	for s = report.Printable(s); s != ""; {
+	for s = printable(s); s != ""; {
 		var cluster string
 		var width int
 		cluster, s, width, state = uniseg.FirstGraphemeClusterInString(s, state)
@@ -70,4 +69,4 @@ func (c canvas) clear(style tcell.Style) {
 }
 
 // textWidth returns the number of columns that a text needs.
-func textWidth(s string) int { return uniseg.StringWidth(report.Printable(s)) }
+func textWidth(s string) int { return uniseg.StringWidth(printable(s)) }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/refine"
-	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 	"github.com/gdamore/tcell/v2"
@@ -64,7 +63,7 @@ func (d *detail) content(e *refine.Entry, width int) []textLine {
 	}
 	if e == d.w.session.Root() {
 		for _, warning := range d.w.warnings {
-			add(t.err, "! "+report.Printable(warning.Message))
+			add(t.err, "! "+printable(warning.Message))
 		}
 	}
 	last, _ := e.Path.Last()

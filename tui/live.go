@@ -108,7 +108,7 @@ func (g *growth) state() (text string, bad bool) {
 		deadlocks = "; " + deadlockCount(n) + " (key L)"
 	}
 	if !g.growing() {
-		return "■ the recording has ended" + deadlocks + ": " + report.Printable(g.outcome), true
+		return "■ the recording has ended" + deadlocks + ": " + printable(g.outcome), true
 	}
 	text = "● recording; q ends it" + deadlocks
 	if g.Note != "" {

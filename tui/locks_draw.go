@@ -65,7 +65,7 @@ func (w *lockWindow) drawHead(c canvas) int {
 	}
 	if warnings := w.found.Held.Warnings; len(warnings) > 0 {
 		text := fmt.Sprintf("! %s (%d in all, below the details)", warnings[0].Message, len(warnings))
-		c.text(1, y, cut(report.Printable(text), c.width-2), w.a.theme.err)
+		c.text(1, y, cut(printable(text), c.width-2), w.a.theme.err)
 		y++
 	}
 	return y

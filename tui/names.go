@@ -2,6 +2,7 @@ package tui
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/cpprof/cpprof/report"
 	"github.com/rivo/uniseg"
@@ -9,19 +10,35 @@ import (
 
 const ellipsis = "…"
 
+// maxShown is how many bytes of a text are looked at. A name can have a million, and every key draws it anew.
+const maxShown = 8 << 10
+
+// printable makes the beginning of a text, all of it unless it is very long, safe for the screen.
+func printable(s string) string {
+	if len(s) <= maxShown {
+		return report.Printable(s)
+	}
+	end := maxShown
+	for end > maxShown-utf8.UTFMax && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return report.Printable(s[:end]) + ellipsis
+}
+
 // shorten makes a name fit a width: first it cuts the middle of the package path, because its ends say most. If that is
 // not enough, it cuts the end of the name.
 func shorten(name string, width int) string {
-	name = report.Printable(name)
-	if uniseg.StringWidth(name) <= width {
+	name = printable(name)
+	if fits(name, width) {
 		return name
 	}
 	prefix, path, rest := splitPackage(name)
 	if elements := strings.Split(path, "/"); len(elements) > 1 {
 		last := elements[len(elements)-1]
-		for kept := len(elements) - 2; kept >= 0; kept-- {
+		// Each element takes a column for its slash, at least.
+		for kept := min(len(elements)-2, max(width, 0)); kept >= 0; kept-- {
 			short := prefix + strings.Join(append(elements[:kept:kept], ellipsis, last), "/") + rest
-			if uniseg.StringWidth(short) <= width {
+			if fits(short, width) {
 				return short
 			}
 		}
@@ -55,11 +72,17 @@ func cut(s string, width int) string {
 	if width <= 0 {
 		return ""
 	}
-	if uniseg.StringWidth(s) <= width {
+	if fits(s, width) {
 		return s
 	}
 	head, _ := splitAt(s, width-1)
 	return head + ellipsis
+}
+
+// fits reports whether printable text takes no more than a width.
+func fits(s string, width int) bool {
+	_, rest := splitAt(s, width)
+	return rest == ""
 }
 
 // splitAt splits printable text at a width.
@@ -79,8 +102,8 @@ func splitAt(s string, width int) (head, rest string) {
 func wrap(text string, width int) []string {
 	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {
-		line = report.Printable(line)
-		for width > 1 && uniseg.StringWidth(line) > width {
+		line = printable(line)
+		for width > 1 && !fits(line, width) {
 			head, rest := splitAt(line, width)
 			if i := strings.LastIndexByte(head, ' '); i > len(head)/2 && rest[0] != ' ' {
 				head, rest = head[:i], line[i:]

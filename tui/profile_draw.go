@@ -81,7 +81,7 @@ func (w *profileWindow) drawTitle(c canvas) {
 		parts = append(parts, "! "+warning.Message)
 	}
 	text := "  " + strings.Join(parts, "  ")
-	c.text(x, 0, cut(report.Printable(text), c.width-x), w.a.theme.plain)
+	c.text(x, 0, cut(printable(text), c.width-x), w.a.theme.plain)
 }
 
 // drawRows draws the entries that fit, below the names of their columns.

@@ -86,7 +86,7 @@ func (d *detail) source(function string, width int) []textLine {
 		if n <= len(text) {
 			code = strings.ReplaceAll(text[n-1], "\t", "    ")
 		}
-		out = append(out, textLine{cut(report.Printable(fmt.Sprintf("%7s %5d  %s", count, n, code)), width), style})
+		out = append(out, textLine{cut(printable(fmt.Sprintf("%7s %5d  %s", count, n, code)), width), style})
 	}
 	return out
 }

@@ -28,7 +28,7 @@ func (w *summaryWindow) drawHead(c canvas) int {
 		if bad {
 			style = w.a.theme.err
 		}
-		c.text(1, y, cut(report.Printable(text), c.width-2), style)
+		c.text(1, y, cut(printable(text), c.width-2), style)
 		y++
 	}
 	return y

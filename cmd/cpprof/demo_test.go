@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"math"
 	"os/exec"
 	"path/filepath"
@@ -23,7 +24,7 @@ func TestDemoShowsItsProblems(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
-	s, err := (&viewFlags{accounting: "observed"}).open(file)
+	s, err := (&viewFlags{inputFlags: inputFlags{err: io.Discard}, accounting: "observed"}).open(file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -140,7 +140,7 @@ func (g *growing) end() (sampler.Result, error) {
 
 // show opens the Analyzer on the recording.
 func (g *growing) show(ctx context.Context, t terminal, log *targetLog) error {
-	f := reportFlags{viewFlags: viewFlags{accounting: "observed"}}
+	f := reportFlags{viewFlags: viewFlags{inputFlags: inputFlags{err: t.err}, accounting: "observed"}}
 	s := &source{path: g.file, recording: g.live.Recording()}
 	var err error
 	if s.config, err = f.configuration(); err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/config"
 	"github.com/cpprof/cpprof/interchange"
+	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 	"github.com/spf13/cobra"
@@ -137,9 +138,12 @@ func (s *source) checkSpan() error {
 func (f *viewFlags) configuration() (*config.Config, error) {
 	path := f.config
 	if path == "" {
-		found, err := config.Find(".")
+		found, passed, err := config.Find(".")
 		if err != nil {
 			return nil, err
+		}
+		for _, file := range passed {
+			fmt.Fprintf(f.err, "cpprof: warning: %s belongs to another user, and is not read; --config %s reads it\n", file, words.Shell(file))
 		}
 		path = found
 	}

@@ -29,7 +29,7 @@ const (
 )
 
 func newTopCommand(t terminal) *cobra.Command {
-	f := topFlags{view: viewFlags{accounting: views.Observed.String()}}
+	f := topFlags{view: viewFlags{inputFlags: inputFlags{err: t.err}, accounting: views.Observed.String()}}
 	c := &cobra.Command{
 		Use:   "top -p PID",
 		Short: "Watch the thread classes and hottest call paths of a running Go program",

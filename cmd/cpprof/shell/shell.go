@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/bottlenecks"
+	"github.com/cpprof/cpprof/internal/files"
 	"github.com/cpprof/cpprof/internal/share"
 	"github.com/cpprof/cpprof/internal/words"
 )
@@ -51,7 +52,7 @@ const defaultLimit = 20
 // New starts a session with HighBase, without zooming.
 func New(p bottlenecks.Profile) *Shell {
 	return &Shell{
-		Open:      func(name string) (io.ReadCloser, error) { return os.Open(name) },
+		Open:      func(name string) (io.ReadCloser, error) { return files.Open(name) },
 		Create:    func(name string) (io.WriteCloser, error) { return os.Create(name) },
 		profile:   p,
 		suggester: bottlenecks.HighBase(),

@@ -1,0 +1,47 @@
+//go:build unix
+
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// What is no regular file is refused, not waited for.
+func TestDevicesAreNoConfig(t *testing.T) {
+	if _, err := Load("/dev/zero"); err == nil || !strings.Contains(err.Error(), "reading config: open /dev/zero: it is a device, not a regular file") {
+		t.Errorf("/dev/zero: %v", err)
+	}
+}
+
+// A file above the working folder that somebody else has put there is not the one to read; one in the folder is.
+func TestFilesOfOthersAreNotFound(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give files to others")
+	}
+	top := t.TempDir()
+	below := filepath.Join(top, "others", "below")
+	if err := os.MkdirAll(below, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	own, foreign := filepath.Join(top, Name), filepath.Join(top, "others", Name)
+	for _, path := range []string{own, foreign} {
+		if err := os.WriteFile(path, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chown(foreign, 4711, 4711); err != nil {
+		t.Fatal(err)
+	}
+	got, passed, err := Find(below)
+	if err != nil || got != own || !slices.Equal(passed, []string{foreign}) {
+		t.Errorf("from below: found %q, passed %q, %v", got, passed, err)
+	}
+	got, passed, err = Find(filepath.Dir(foreign))
+	if err != nil || got != foreign || len(passed) > 0 {
+		t.Errorf("in the folder itself: found %q, passed %q, %v", got, passed, err)
+	}
+}
