@@ -1,0 +1,185 @@
+//go:build linux && (amd64 || arm64)
+
+package halt
+
+import (
+	"fmt"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A tracee is a thread that the worker traces or is about to trace.
+type tracee struct {
+	tid     int
+	state   traceeState
+	signal  int  // the signal that the stop holds back; 0 for none
+	polled  int  // number of polls that found neither a stop nor an end
+	wanted  bool // belongs to the current halt; otherwise an earlier halt owes it a detach
+	fetched bool // its registers were read
+	late    bool // it did not stop while the others were stopped
+}
+
+type traceeState uint8
+
+const (
+	attaching   traceeState = iota
+	interrupted             // traced; will stop soon
+	stopped
+	asleep // in an uninterruptible sleep in the kernel: will stop before it returns to the program
+	gone   // no longer traced
+)
+
+// find returns the tracee with this thread id, or nil.
+func (w *worker) find(tid int) *tracee {
+	for i := range w.traced {
+		if w.traced[i].tid == tid {
+			return &w.traced[i]
+		}
+	}
+	return nil
+}
+
+// add records a tracee before the attach, so that the reaper knows it even if the attach blocks.
+func (w *worker) add(tid int) *tracee {
+	w.mu.Lock()
+	w.traced = append(w.traced, tracee{tid: tid})
+	w.mu.Unlock()
+	return &w.traced[len(w.traced)-1]
+}
+
+// dropGone removes the tracees that are no longer traced.
+func (w *worker) dropGone() {
+	w.mu.Lock()
+	kept := w.traced[:0]
+	for _, t := range w.traced {
+		if t.state != gone {
+			kept = append(kept, t)
+		}
+	}
+	w.traced = kept
+	w.mu.Unlock()
+}
+
+// seize begins to halt one thread. It ignores a thread that has ended.
+func (w *worker) seize(h *Halted, tid int) error {
+	t := w.add(tid)
+	// Only a thread that was seized earlier can be a zombie that the process waits for.
+	if len(w.traced) > 1 || w.vanished {
+		w.reaper.arm()
+		defer w.reaper.disarm()
+	}
+	w.priority.raise()
+	err := seize(tid)
+	if err == unix.EPERM && tracerOf(w.pid, tid) == w.tid {
+		// This thread traces it already: it was seized under another id and executed another program since.
+		err = nil
+	}
+	for end := time.Now().Add(otherHalt); err == unix.EPERM && h.begin.IsZero() && time.Now().Before(end); {
+		pause(50)
+		err = seize(tid)
+	}
+	if err != nil {
+		t.state = gone
+		w.dropGone()
+		return w.refused(tid, err)
+	}
+	if h.begin.IsZero() {
+		h.begin = time.Now()
+	}
+	t.state, t.wanted = interrupted, true
+	interrupt(tid)
+	return nil
+}
+
+// otherHalt is how long a halt waits for a thread that has another tracer, as long as it has not halted any thread yet.
+// Another sampler detaches from the thread within a millisecond.
+const otherHalt = 3 * time.Millisecond
+
+// refused returns the error for a thread that could not be seized; nil if the thread has merely ended. The kernel also
+// returns EPERM for a thread that has another tracer. No other reason for EPERM is left: whoever could open the process
+// may trace it.
+func (w *worker) refused(tid int, err error) error {
+	if err == unix.ESRCH {
+		return nil
+	}
+	if st, e := readStat(tid); e != nil || st.state == 'Z' || st.state == 'X' {
+		return nil
+	}
+	if err != unix.EPERM {
+		return fmt.Errorf("halting thread %d of process %d: %w", tid, w.pid, err)
+	}
+	by := "something else traced it at that moment, such as another cpprof"
+	if tracer := tracerOf(w.pid, tid); tracer != 0 {
+		by = fmt.Sprintf("process %s traces it: end that debugger or profiler first", processOf(tracer))
+	}
+	return fmt.Errorf("halting thread %d of process %d: %s", tid, w.pid, by)
+}
+
+// poll updates the state of a tracee. It does not wait, and consumes no state change except that of a zombie.
+func (w *worker) poll(t *tracee) {
+	var in siginfo
+	err := waitid(t.tid, &in, unix.WSTOPPED|unix.WEXITED|unix.WNOHANG|unix.WNOWAIT)
+	switch {
+	case err == unix.ECHILD:
+		t.state, w.vanished = gone, true
+	case err != nil: // a signal to the sampler interrupted the call: the next poll repeats it
+	case in.ended():
+		reap(w.pid, t.tid)
+		t.state, w.vanished = gone, true
+	default:
+		if signal, ok := in.stopped(); ok {
+			t.state, t.signal = stopped, signal
+		} else if t.polled++; t.polled%lostAfter == 0 && tracerOf(w.pid, t.tid) != w.tid {
+			// Another thread executed another program and took over this id. The sampler's own child is not reported as
+			// missing then (no ECHILD), although it is no longer traced.
+			t.state, w.vanished = gone, true
+		}
+	}
+}
+
+// checkAsleep finds out whether a tracee that does not stop is in an uninterruptible sleep.
+func (w *worker) checkAsleep(t *tracee) {
+	if st, err := readStat(t.tid); err == nil && st.state == 'D' {
+		t.state = asleep
+	}
+}
+
+// lostAfter is after how many polls without a result the worker checks whether it still traces the thread.
+const lostAfter = 8
+
+// detachStopped detaches from all tracees that have stopped. The others are owed a detach.
+func (w *worker) detachStopped() {
+	for i := range w.traced {
+		t := &w.traced[i]
+		if t.state != stopped {
+			continue
+		}
+		w.detach(t)
+	}
+	w.dropGone()
+}
+
+func (w *worker) detach(t *tracee) {
+	if detach(t.tid, t.signal) == nil {
+		t.state = gone
+	} else {
+		t.state = interrupted // killed while stopped: a later poll sees its end and reaps it
+	}
+}
+
+// detachOwed detaches from the tracees of earlier halts that have stopped in the meantime.
+func (w *worker) detachOwed() {
+	for i := range w.traced {
+		w.poll(&w.traced[i])
+	}
+	w.detachStopped()
+	if !w.vanished {
+		return
+	}
+	w.vanished = false
+	if w.find(w.pid) == nil && tracerOf(w.pid, w.pid) == w.tid {
+		w.add(w.pid).state = interrupted
+		interrupt(w.pid)
+	}
+}
