@@ -1,0 +1,195 @@
+package calltree
+
+import (
+	"math"
+	"math/big"
+	"math/bits"
+)
+
+// planeBits is how many bits of a large number one plane holds.
+const planeBits = 32
+
+// weights are the hits of one metric while the tree is built.
+type weights struct {
+	name, unit  string
+	denominator *big.Rat
+	whole       []int64              // by node: hits with denominator 1
+	parts       map[partKey]int64    // hits with other denominators
+	large       map[partKey]*big.Int // sums too large for whole and parts, also with denominator 1
+	odd         map[int32][]*big.Rat // hits whose numerator or denominator needs more than 64 bits
+}
+
+type partKey struct {
+	node int32
+	den  int64
+}
+
+func (w *weights) addLarge(k partKey, num int64) {
+	if w.large == nil {
+		w.large = make(map[partKey]*big.Int)
+	}
+	v := w.large[k]
+	if v == nil {
+		v = new(big.Int)
+		w.large[k] = v
+	}
+	v.Add(v, big.NewInt(num))
+}
+
+func addFits(a, b int64) (int64, bool) {
+	s := a + b
+	return s, (s > a) == (b > 0)
+}
+
+// metric converts all hits to one scale and lays them out in planes.
+func (w *weights) metric(parent, at []int32) *Metric {
+	m := &Metric{Name: w.name, Unit: w.unit, Denominator: w.denominator, scale: w.scale()}
+	if !w.small(m, parent, at) {
+		w.big(m, parent, at)
+	}
+	if m.Denominator == nil {
+		m.Denominator = m.Cum(0)
+		m.Denominator.Abs(m.Denominator)
+	}
+	return m
+}
+
+// scale returns the least common multiple of all denominators: with it, all hits are integers. It mostly stays small,
+// because goroutines that share P processors and e rivals have few different denominators.
+func (w *weights) scale() *big.Int {
+	l := big.NewInt(1)
+	seen := map[int64]bool{1: true}
+	mult := func(d *big.Int) {
+		g := new(big.Int).GCD(nil, nil, l, d)
+		l.Mul(l, new(big.Int).Quo(d, g))
+	}
+	for k := range w.parts {
+		if !seen[k.den] {
+			seen[k.den] = true
+			mult(big.NewInt(k.den))
+		}
+	}
+	for k := range w.large {
+		mult(big.NewInt(k.den))
+	}
+	for _, rs := range w.odd {
+		for _, r := range rs {
+			mult(r.Denom())
+		}
+	}
+	return l
+}
+
+// small fills one plane if the scaled hits of all nodes together fit an int64, and reports whether they do; otherwise,
+// big does the work. It sums absolute values, so that no sum over some of the nodes can overflow either.
+func (w *weights) small(m *Metric, parent, at []int32) bool {
+	if len(w.large) > 0 || len(w.odd) > 0 || !m.scale.IsInt64() {
+		return false
+	}
+	scale := m.scale.Int64()
+	own := make([]int64, len(parent))
+	var total uint64 // of absolute values
+	add := func(node int32, num, by int64) bool {
+		hi, lo := bits.Mul64(magnitude(num), uint64(by))
+		sum, carry := bits.Add64(total, lo, 0)
+		if hi != 0 || carry != 0 || sum > math.MaxInt64 {
+			return false
+		}
+		total = sum
+		own[at[node]] += num * by
+		return true
+	}
+	for i, num := range w.whole {
+		if num != 0 && !add(int32(i), num, scale) {
+			return false
+		}
+	}
+	for k, num := range w.parts {
+		if !add(k.node, num, scale/k.den) {
+			return false
+		}
+	}
+	m.planes = []Plane{{Own: own, Cum: cumulate(parent, own)}}
+	return true
+}
+
+func magnitude(v int64) uint64 {
+	if v < 0 {
+		return -uint64(v)
+	}
+	return uint64(v)
+}
+
+// big fills as many planes as the largest node needs.
+func (w *weights) big(m *Metric, parent, at []int32) {
+	own := make([]*big.Int, len(parent))
+	product := new(big.Int)
+	add := func(node int32, num, by *big.Int) {
+		v := own[at[node]]
+		if v == nil {
+			v = new(big.Int)
+			own[at[node]] = v
+		}
+		v.Add(v, product.Mul(num, by))
+	}
+	// Denominators are few, and divisions are slow.
+	factors := make(map[int64]*big.Int)
+	factor := func(den int64) *big.Int {
+		f := factors[den]
+		if f == nil {
+			f = new(big.Int).Quo(m.scale, big.NewInt(den))
+			factors[den] = f
+		}
+		return f
+	}
+	hits := new(big.Int)
+	for i, num := range w.whole {
+		if num != 0 {
+			add(int32(i), hits.SetInt64(num), m.scale)
+		}
+	}
+	for k, num := range w.parts {
+		add(k.node, hits.SetInt64(num), factor(k.den))
+	}
+	for k, num := range w.large {
+		add(k.node, num, factor(k.den))
+	}
+	for node, rs := range w.odd {
+		for _, r := range rs {
+			add(node, r.Num(), new(big.Int).Quo(m.scale, r.Denom()))
+		}
+	}
+	m.planes = digits(own, parent)
+}
+
+// digits writes numbers in base 2^32, one plane for each digit; the digits of a negative number are negative. For
+// example, 2^32 + 5 is 5 in the first plane and 1 in the second, and -(2^32 + 5) is -5 and -1.
+func digits(own []*big.Int, parent []int32) []Plane {
+	width := 1
+	for _, v := range own {
+		if v != nil {
+			width = max(width, (v.BitLen()+planeBits-1)/planeBits)
+		}
+	}
+	planes := make([]Plane, width)
+	for k := range planes {
+		digit := make([]int64, len(own))
+		for i, v := range own {
+			if v != nil {
+				digit[i] = digitAt(v, k)
+			}
+		}
+		planes[k] = Plane{Own: digit, Cum: cumulate(parent, digit)}
+	}
+	return planes
+}
+
+// digitAt returns the k-th digit of v.
+func digitAt(v *big.Int, k int) int64 {
+	words := v.Bits()
+	at := k * planeBits
+	if at/bits.UintSize >= len(words) {
+		return 0
+	}
+	return int64(words[at/bits.UintSize]>>(at%bits.UintSize)&(1<<planeBits-1)) * int64(v.Sign())
+}
