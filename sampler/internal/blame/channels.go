@@ -9,16 +9,16 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/syncflow"
 )
 
-// For which channel a goroutine waits stands in the sudog that it waits with. That is read after the halt, once for each
-// wait; who else uses the channel is reported once, too, when the wait begins.
+// The channel that a goroutine waits for is in the sudog that it waits with. The sudog is read after the halt, once for
+// each wait. The other users of the channel are reported once, too, when the wait begins.
 
-// An arrival is a goroutine that may have begun to wait for a channel, and the sudog that it waits with.
+// An arrival is a goroutine that may have begun to wait for a channel, with the sudog that it waits with.
 type arrival struct {
 	key   int32
 	sudog uint64
 }
 
-// addChannel puts a goroutine on the list of those that began to wait for a channel, unless it is known which.
+// addChannel adds a goroutine to the list of those that have begun to wait for a channel, unless its channel is known.
 func (e *enders) addChannel(key int32, reason goruntime.WaitReason, s *Sighting, was, now *sampledata.State, sudog uint64) {
 	r := &e.records[key]
 	r.awaited.Kind = syncflow.Send
@@ -36,7 +36,7 @@ func (e *enders) addChannel(key int32, reason goruntime.WaitReason, s *Sighting,
 	}
 }
 
-// findChannels finds out for which channels the goroutines on that list wait.
+// findChannels finds the channels that the goroutines on that list wait for.
 func (e *enders) findChannels() {
 	l := &e.shared.sudog
 	if l.size == 0 || !l.channel.Has() {
@@ -50,7 +50,7 @@ func (e *enders) findChannels() {
 		e.keys = append(e.keys, a.key)
 		e.ranges = append(e.ranges, memory.Range{Addr: a.sudog, Buf: e.buf[i*l.size:][:l.size]})
 	}
-	e.sample.Recheck(e.ranges, e.keys) // what has gone on meanwhile may wait for another one
+	e.sample.Recheck(e.ranges, e.keys) // a goroutine that has moved on may now wait for another channel
 	for i, a := range e.arrived {
 		s, sudog := e.sample.Sighting(a.key), e.ranges[i].Buf
 		channel := uint64(0)
@@ -61,7 +61,7 @@ func (e *enders) findChannels() {
 	}
 }
 
-// setChannel reports for which channel a goroutine waits; 0 if that is not known.
+// setChannel reports the channel that a goroutine waits for; 0 if it is not known.
 func (e *enders) setChannel(key int32, s *Sighting, channel uint64) {
 	r := &e.records[key]
 	if channel != 0 {
@@ -77,7 +77,8 @@ func (e *enders) setChannel(key int32, s *Sighting, channel uint64) {
 	}
 }
 
-// nameToReceiver names to a goroutine that waits for a channel, to receive or to send, those that may end its wait.
+// nameToReceiver reports, for a goroutine that waits to receive from a channel or to send to it, the goroutines that may
+// end the wait.
 func (e *enders) nameToReceiver(key int32) {
 	w, _ := e.awaited(key)
 	if enders := e.endersOf(w, func(other int32) bool { return other != key }); enders != 0 {

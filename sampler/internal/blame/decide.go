@@ -9,32 +9,32 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/syncflow"
 )
 
-// Who holds a lock, of those whose stacks say that they have taken it?
+// Who holds a lock, among the goroutines whose stacks show that they have taken it?
 //
-// Stacks are seen at different times: of some goroutines before the halt, of others in it. A candidate counts only if it was
-// seen to hold the lock while the waiter was seen to wait for it. That is so if both were seen in the halt, or both before it;
-// and also if only one was seen in it, but the other one, which was seen before it, was found at the same place after it: then
-// it stood there in the halt, too. Example, with time from left to right:
+// Stacks are seen at different times: those of some goroutines before the halt, those of others in it. A candidate counts
+// only if there was a moment at which it held the lock while the waiter waited for it. That is so if both were seen in
+// the halt, or both before it. It is also so if one was seen in the halt, and the other was seen before the halt and
+// found at the same place after it: then that one was there during the halt, too. Example, with time from left to right:
 //
 //	              before the halt    halt    after it
 //	waiter 4      seen                       still there    \  both at the halt: 5 holds the lock
 //	candidate 5                      seen                   /
 //	waiter 7      seen                       has moved      7 may have got the lock before the halt: no holder is named
 //
-// A candidate that stood still while the lock was read, and the lock was free, does not hold it: its stack was
-// misunderstood.
+// If the lock was free when it was read, a candidate that did not move while it was read does not hold it: its stack was
+// misinterpreted.
 
-// maxCandidates bounds the goroutines that are named if it is not clear which of them holds a lock.
+// maxCandidates is how many goroutines at most are named if it is not clear which of them holds a lock.
 const maxCandidates = 32
 
-// A verdict is what is known of who holds a lock.
+// A verdict is what is known about who holds a lock.
 type verdict struct {
 	evidence sampledata.Evidence
 	holders  sampledata.HolderSetID
 }
 
-// attribute reports the holders of a lock for all that wait for it. Of a waiter matters only when it was seen, so that there
-// are at most four verdicts.
+// attribute reports the holders of a lock for all goroutines that wait for it. The verdict depends only on when the
+// waiter was seen, so there are at most four.
 func (h *holders) attribute(c *contention) {
 	var verdicts [4]*verdict
 	for _, key := range c.waiters {
@@ -58,7 +58,7 @@ func (h *holders) attribute(c *contention) {
 	}
 }
 
-// decide chooses among the candidates for a lock that a goroutine waits for.
+// decide chooses the holders among the candidates for a lock that a goroutine waits for.
 func (h *holders) decide(c *contention, waiter *Sighting) verdict {
 	h.choose(c, waiter)
 	switch {
@@ -70,8 +70,8 @@ func (h *holders) decide(c *contention, waiter *Sighting) verdict {
 	return h.verdict(len(h.set) == 1)
 }
 
-// choose puts into the set those of the candidates that hold the lock as far as is known. One that has moved on since it was
-// seen is chosen only if there is no other.
+// choose puts those candidates that seem to hold the lock into the set. A candidate that has moved since it was seen is
+// chosen only if there is no other.
 func (h *holders) choose(c *contention, waiter *Sighting) {
 	h.set = h.set[:0]
 	for _, hasMoved := range []bool{false, true} {
@@ -87,7 +87,7 @@ func (h *holders) choose(c *contention, waiter *Sighting) {
 	}
 }
 
-// verdict blames the goroutines in the set if it is sure that these are the holders, else calls them candidates.
+// verdict blames the goroutines in the set if they are surely the holders. Otherwise it reports them as candidates.
 func (h *holders) verdict(sure bool) verdict {
 	set := h.set
 	v := verdict{evidence: sampledata.Ambiguous}
@@ -104,7 +104,7 @@ func (h *holders) verdict(sure bool) verdict {
 	return v
 }
 
-// together reports whether there was a moment at which both goroutines stood where they were seen.
+// together reports whether there was a moment at which both goroutines were where they were seen.
 func together(holder, waiter *Sighting) bool {
 	switch {
 	case holder.InHalt && !waiter.InHalt:
@@ -115,14 +115,14 @@ func together(holder, waiter *Sighting) bool {
 	return true
 }
 
-// contradicts reports whether a lock is free at a moment at which the goroutine stood still that seems to hold it.
+// contradicts reports whether the lock was free at a moment at which its seeming holder did not move.
 func (c *contention) contradicts(holder *Sighting) bool {
 	free := func(raw []byte) bool { return len(raw) >= goruntime.MutexSize && raw[0]&goruntime.MutexLocked == 0 }
 	return c.mode == syncflow.Write &&
 		(holder.Stood && free(c.after) || (holder.Stood || holder.InHalt) && free(c.inHalt))
 }
 
-// readers returns the number of readers that a writer waits for; -1 if it was not read.
+// readers returns the number of readers that a writer waits for; -1 if it could not be read.
 func (c *contention) readers() int {
 	raw := c.inHalt
 	if len(raw) < goruntime.RWMutexSize {

@@ -20,7 +20,7 @@ const (
 	forReading = "sync.RWMutex.RLock"
 )
 
-// Goroutine 0 waits for a mutex, and 1 and 2 may hold it.
+// Goroutine 0 waits for a mutex that 1 or 2 may hold.
 func TestDecide(t *testing.T) {
 	type seen struct{ inHalt, leaves bool }
 	for _, c := range []struct {
@@ -61,7 +61,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// A writer waits for as many readers as the lock counts; who comes after the writer waits for the writer.
+// A writer waits for as many readers as the lock counts. Goroutines that come later wait for the writer.
 func TestReaders(t *testing.T) {
 	for _, c := range []struct {
 		counted  uint64
@@ -86,7 +86,7 @@ func TestReaders(t *testing.T) {
 	}
 }
 
-// Goroutine 0 waits for a mutex that Unlock hands to 1.
+// Goroutine 0 waits for a mutex that Unlock has handed to 1.
 func TestHandover(t *testing.T) {
 	const sudog = 0x900
 	for _, c := range []struct {

@@ -8,8 +8,8 @@ import (
 // maxDeferred bounds the deferred functions of a goroutine that are considered.
 const maxDeferred = 16
 
-// deferred adds the uses of the functions that a goroutine has on its list of deferred ones. Most functions' code runs what
-// they deferred by itself; if it can't, as after a defer statement in a loop, there is the list.
+// deferred adds the uses by the functions on a goroutine's list of deferred functions. Usually a function's own code runs
+// what it has deferred. If it can't, as for a defer statement in a loop, the functions are on that list.
 func (e *enders) deferred(dst []syncflow.Action, st *Stack) (uses []syncflow.Action, complete bool) {
 	link := e.release.DeferLink()
 	word := func(at uint64) uint64 {

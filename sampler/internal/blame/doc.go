@@ -13,14 +13,14 @@
 //	f.Wait(key, reason, ...)   // for each goroutine that waits: for which lock, channel, group or condition
 //	f.Find(halt)               // for whom they all wait, reported by Sample.Update
 //
-// Of whom it says what:
+// The results are:
 //
-//   - A lock (sync.Mutex, sync.RWMutex) has a holder: a goroutine with a frame whose code has taken the lock, and not given
-//     it back, and with a pointer in that frame to this very lock (package syncflow). One such goroutine is blamed
-//     (Inferred). If several look so, all of them are candidates (Ambiguous), and nobody is blamed.
-//   - A lock that Unlock handed to a waiter has a holder before that waiter has run (handover.go).
-//   - A channel, a sync.WaitGroup or a sync.Cond has no holder. The goroutines whose code may still send, receive, call Done
-//     or signal are candidates (Ambiguous).
+//   - A lock (sync.Mutex, sync.RWMutex) has a holder: a goroutine with a frame whose code has taken the lock and not
+//     released it, and with a pointer in that frame to this very lock (package syncflow). If there is one such goroutine,
+//     it is blamed (Inferred). If there are several, all of them are candidates (Ambiguous), and nobody is blamed.
+//   - A lock that Unlock has handed to a waiter has that waiter as its holder, even before it has run (handover.go).
+//   - A channel, a sync.WaitGroup or a sync.Cond has no holder. The goroutines whose code may still send, receive, call
+//     Done or signal are candidates (Ambiguous).
 //
 // The files, in the order of a sample:
 //

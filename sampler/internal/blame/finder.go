@@ -20,7 +20,7 @@ type Config struct {
 	ThreadTime func() time.Duration
 }
 
-// A Finder finds out for whom the goroutines of one program wait. It is for one goroutine at a time.
+// A Finder finds out for whom the goroutines of one program wait. It is not safe for concurrent use.
 type Finder struct {
 	shared
 	reads   reads
@@ -28,10 +28,10 @@ type Finder struct {
 	enders  enders
 }
 
-// shared is what all parts of a finder share.
+// shared is the state that all parts of a finder share.
 type shared struct {
 	sample  Sample
-	number  uint32   // of the sample at hand
+	number  uint32   // number of the current sample
 	records []record // by key
 	code    learner
 	release goruntime.Release
@@ -47,7 +47,7 @@ func New(c Config, s Sample) (*Finder, error) {
 	return newFinder(c, s, learner{Analyzer: analyzer, threadTime: c.ThreadTime}), nil
 }
 
-// newFinder puts the parts of a finder together.
+// newFinder creates a finder with all its parts.
 func newFinder(c Config, s Sample, code learner) *Finder {
 	f := &Finder{shared: shared{sample: s, release: c.Release, sudog: newSudog(&c.Sudog), code: code}}
 	f.reads = newReads(&f.shared)
@@ -67,7 +67,7 @@ func (f *Finder) Begin(number uint32) {
 	f.enders.begin()
 }
 
-// Reset forgets all goroutines, but not what was learned of the code.
+// Reset forgets all goroutines, but not what was learned about the code.
 func (f *Finder) Reset() {
 	clear(f.records)
 	f.holders.waiting, f.holders.holding = f.holders.waiting[:0], f.holders.holding[:0]
@@ -81,7 +81,7 @@ func (f *Finder) Grow(n int) {
 	}
 }
 
-// An Interest is what a stack is asked about.
+// An Interest is a set of questions about a stack.
 type Interest uint8
 
 const (
@@ -89,7 +89,8 @@ const (
 	Uses                       // which channels, groups and conditions it uses
 )
 
-// Interest returns what stacks are asked about now: that of which some goroutine waits for one, or did lately.
+// Interest returns the questions that stacks are asked at present: those about things that some goroutine waits for, or
+// waited for lately.
 func (f *Finder) Interest() (i Interest) {
 	if f.holders.active {
 		i |= Locks
@@ -100,7 +101,8 @@ func (f *Finder) Interest() (i Interest) {
 	return i
 }
 
-// Answered returns what is known of a goroutine's stack, for as long as the stack stays as it is.
+// Answered returns the questions that were answered about a goroutine's stack. The answers are valid as long as the stack
+// is unchanged.
 func (f *Finder) Answered(key int32) (i Interest) {
 	r := &f.records[key]
 	if r.held.complete {
@@ -112,15 +114,15 @@ func (f *Finder) Answered(key int32) (i Interest) {
 	return i
 }
 
-// WantsStack reports whether the finder wants to see a stack once more that has not changed, since it has not learned
-// enough of the code to say all about it.
+// WantsStack reports whether the finder wants to see an unchanged stack again, because it had not learned enough about
+// the code to answer all questions.
 func (f *Finder) WantsStack(key int32) bool {
 	r := &f.records[key]
 	return f.holders.active && !r.held.complete || f.enders.active && !r.uses.complete && f.enders.wantsStack()
 }
 
-// Parked takes note of what a goroutine is parked for, before any stack is read. The first that waits for a lock makes the finder
-// ask stacks about locks; likewise for channels, groups and conditions.
+// Parked records what a goroutine is parked for, before any stack is read. The first goroutine that waits for a lock
+// makes the finder ask stacks about locks; likewise for channels, groups and conditions.
 func (f *Finder) Parked(a goruntime.Awaited) {
 	if f.holders.active && f.enders.active {
 		return
@@ -134,36 +136,37 @@ func (f *Finder) Parked(a goruntime.Awaited) {
 	}
 }
 
-// AtHalt reports whether the halt should see a goroutine, which does not run, once more. Waits says that it waits for a lock.
+// AtHalt reports whether the halt should see a goroutine that does not run again. waits reports whether it waits for a
+// lock.
 func (f *Finder) AtHalt(key int32, waits bool) bool {
 	return f.reads.atHalt(key, waits, f.holders.active)
 }
 
-// SeenAtHalt returns the goroutines of this sample that AtHalt was true of: those that wait for locks, and those that hold
-// some.
+// SeenAtHalt returns the goroutines of this sample for which AtHalt returned true: those that wait for locks, and those
+// that hold some.
 func (f *Finder) SeenAtHalt() (waiting, holding []int32) { return f.reads.waiting, f.reads.holding }
 
-// Expect decides what FirstReads will be. It is called between the last Stack before the halt and the halt itself.
+// Expect prepares FirstReads. Call it after the last Stack before the halt, and before the halt itself.
 func (f *Finder) Expect() {
 	f.reads.expect(f.holders.contended)
 }
 
-// FirstReads returns what the halt is to read for the finder, into the elements themselves.
+// FirstReads returns the memory ranges that the halt must read for the finder. The halt stores the bytes in the elements.
 func (f *Finder) FirstReads() []memory.Range { return f.reads.locks }
 
-// SecondReads returns what the halt is to read after FirstReads, likewise.
+// SecondReads returns the ranges that the halt must read after FirstReads, likewise.
 func (f *Finder) SecondReads() []memory.Range { return f.reads.expectSudogs() }
 
-// Find finds out for whom goroutines wait, after the halt and after all calls of Stack and Wait.
+// Find finds out for whom goroutines wait. Call it after the halt and after all calls of Stack and Wait.
 func (f *Finder) Find(h Halt) {
 	f.holders.find(h)
 	f.enders.find()
 }
 
-// Learned returns the processor time that learning took so far.
+// Learned returns the processor time that learning has taken so far.
 func (f *Finder) Learned() time.Duration { return f.code.took }
 
-// LockArgument says by which of its arguments a function reached the lock that it waits for; see syncflow.
+// LockArgument returns the argument through which a function reached the lock that it waits for; see syncflow.
 func (f *Finder) LockArgument(frame *unwind.Frame) (register int, offset int64, ok bool) {
 	return f.code.LockArgument(frame)
 }

@@ -5,10 +5,10 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/syncflow"
 )
 
-// The wait for a group lasts until several goroutines are done. So who may end it is reported anew again and again: who is
-// left is what matters.
+// A wait for a group lasts until several goroutines are done, and the remaining ones are of interest. So the candidates
+// are reported again in each sample.
 
-// addGroup says which group or condition a goroutine waits for, and puts it on the list of those that do.
+// addGroup records the group or condition that a goroutine waits for, and adds the goroutine to the list of such waiters.
 func (e *enders) addGroup(key int32, now *sampledata.State) {
 	r := &e.records[key]
 	w, ok := r.uses.awaited()
@@ -22,8 +22,8 @@ func (e *enders) addGroup(key int32, now *sampledata.State) {
 	}
 }
 
-// nameToGroup names to a goroutine that waits for a group or a condition those that may end its wait. Those that wait for the
-// same are not among them, whatever they will do: they have to be woken first.
+// nameToGroup reports, for a goroutine that waits for a group or a condition, the goroutines that may end the wait.
+// Others that wait for the same thing are not among them, whatever they do later: they must be woken first.
 func (e *enders) nameToGroup(key int32) {
 	w, ok := e.awaited(key)
 	if !ok {
@@ -41,7 +41,7 @@ func (e *enders) nameToGroup(key int32) {
 	e.sample.Update(key, w.Object, evidence, found)
 }
 
-// waitsFor reports whether a goroutine stands in a method Wait until others do a thing.
+// waitsFor reports whether a goroutine waits, in a method Wait, until others do a thing.
 func (e *enders) waitsFor(key int32, w syncflow.Action) bool {
 	awaited, ok := e.records[key].uses.awaited()
 	return ok && awaited == w

@@ -7,29 +7,29 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/syncflow"
 )
 
-// Who is to have a lock that nobody has come to hold yet? In starvation mode, Unlock of a sync.Mutex hands it to the waiter
-// that it wakes: from then on nobody else can take it, though that one is yet to run, to mark it as locked, and to return from
-// Lock. So the lock has a holder, whose stack doesn't show it:
+// Who has a lock that nobody has taken yet? In starvation mode, Unlock of a sync.Mutex hands the lock to the waiter that
+// it wakes. From then on nobody else can take it, but the waiter has yet to run, to mark the lock as locked, and to
+// return from Lock. So the lock has a holder whose stack does not show it:
 //
-//	holder:   Unlock: clears "locked", gives the waiter the ticket 1 and wakes it
-//	  halt  → the mutex says "starving", neither "locked" nor "woken"; the woken one's sudog has the ticket 1
+//	holder:   Unlock: clears "locked", sets the ticket in the waiter's sudog to 1, and wakes the waiter
+//	  halt  → the mutex is "starving", neither "locked" nor "woken"; the sudog of the woken waiter has the ticket 1
 //	waiter:   runs, sets "locked", returns from Lock
 //
-// In normal mode the one that is woken competes with whoever comes, and nobody has the lock meanwhile. Nor has a reader that
-// a writer's Unlock of a sync.RWMutex wakes: a reader that comes in time goes on in its place.
+// In normal mode, the woken waiter competes with all newcomers, and nobody has the lock in the meantime. The same is true
+// for a reader that is woken when a writer unlocks a sync.RWMutex: a reader that comes just then may go first.
 
-// beingHandedOver reports whether a lock was given back in starvation mode, and not taken yet.
+// beingHandedOver reports whether a lock was released in starvation mode and not taken yet.
 func beingHandedOver(lock []byte) bool {
 	const state = goruntime.MutexLocked | goruntime.MutexWoken | goruntime.MutexStarving
 	return len(lock) >= goruntime.MutexSize && lock[0]&state == goruntime.MutexStarving
 }
 
-// addSuccessors adds to the locks that goroutines wait for those that did so, too, and were woken.
+// addSuccessors adds the goroutines that were woken to take a lock to the locks that others still wait for.
 func (h *holders) addSuccessors() {
 	for _, list := range h.halt.Woken {
 		for _, key := range list {
 			if h.records[key].semaphore.addr == 0 {
-				continue // most: these were not parked for a lock
+				continue // most goroutines: they were not parked for a lock
 			}
 			s := h.sample.Sighting(key)
 			if s.ParkedBy.Text != goruntime.MutexLock || !h.isSuccessor(key, &s) {
@@ -43,14 +43,14 @@ func (h *holders) addSuccessors() {
 	}
 }
 
-// isSuccessor reports whether a goroutine did not wait any more in the halt, and its stack is that of the halt.
+// isSuccessor reports whether a goroutine no longer waited in the halt, and its stack is that of the halt.
 func (h *holders) isSuccessor(key int32, s *Sighting) bool {
 	r := &h.records[key]
 	return !r.waiting && s.InHalt && h.current(s, r.semaphore.sample)
 }
 
-// chooseSuccessors puts into the set the goroutine that a lock was handed to, and reports whether there is one. Else, if the
-// lock is free for one that was woken, it puts there those that may take it.
+// chooseSuccessors puts the goroutine that a lock was handed to into the set, and returns true. If there is none, and the
+// lock is free for a goroutine that was woken, it puts those that may take the lock into the set, and returns false.
 func (h *holders) chooseSuccessors(c *contention, waiter *Sighting) (sure bool) {
 	if len(c.inHalt) < goruntime.MutexSize || !h.halt.Consistent {
 		return false

@@ -10,48 +10,48 @@ import (
 )
 
 const (
-	// idleSamples is the number of samples without a goroutine that waits for a lock after which stacks are not asked about
-	// locks any more.
+	// idleSamples is the number of samples without a goroutine that waits for a lock after which stacks are no longer
+	// asked about locks.
 	idleSamples = 100
-	// maxRechecked bounds the goroutines that are read once more after the halt, in one sample.
+	// maxRechecked is how many goroutines at most are read again after the halt, in one sample.
 	maxRechecked = 1024
 )
 
-// A contention is a lock that goroutines wait for, with who they may wait for. Example: goroutines 4 and 7 wait for a
-// sync.Mutex. In the frames of 5 the mutex is locked, and 6 has just been woken in Mutex.Lock: 4 and 7 are the waiters, 5 is a
-// candidate, and 6 is a successor.
+// A contention is a lock that goroutines wait for, with the goroutines that they may wait for. Example: goroutines 4 and
+// 7 wait for a sync.Mutex. By the frames of 5, it has locked the mutex; 6 has just been woken in Mutex.Lock. Then 4 and 7
+// are the waiters, 5 is a candidate, and 6 is a successor.
 type contention struct {
 	wish
 	waiters    []int32
-	candidates []int32 // that have taken the lock, by their stacks
-	successors []int32 // that were woken in order to take it, and did not wait any more in the halt
+	candidates []int32 // goroutines that have taken the lock, by their stacks
+	successors []int32 // goroutines that were woken to take it and no longer waited in the halt
 	after      []byte  // the lock as it was read after the halt
-	inHalt     []byte  // the lock as it was read in the halt; nil if it was not
+	inHalt     []byte  // the lock as it was read in the halt; nil if it was not read
 }
 
-// open reports whether nobody is known that can hold the lock.
+// open reports whether no possible holder is known.
 func (c *contention) open() bool { return len(c.candidates)+len(c.successors) == 0 }
 
 // holders finds out who holds the locks that goroutines wait for.
 type holders struct {
 	*shared
 	reads   *reads
-	active  bool    // stacks are asked about locks: somebody waits for one, or did lately
-	last    uint32  // the number of the last sample in which somebody did
-	waiting []int32 // goroutines that wait for locks, and some that did
-	holding []int32 // goroutines that hold locks, and some that did
+	active  bool    // stacks are asked about locks, since some goroutine waits for one, or did lately
+	last    uint32  // number of the last sample in which one did
+	waiting []int32 // goroutines that wait for locks, and some that no longer do
+	holding []int32 // goroutines that hold locks, and some that no longer do
 
-	// Of the sample at hand.
+	// For the current sample.
 	halt      Halt
 	contended []contention
 	index     map[wish]int // in contended
 	ranges    []memory.Range
-	recheck   []int32 // goroutines to be rechecked
+	recheck   []int32 // goroutines to read again
 	buf       []byte
 	set       []sampledata.GoroutineID
 }
 
-// activate makes the stacks that are seen from now on show locks.
+// activate makes the stacks that are seen from now on be asked about locks.
 func (h *holders) activate() {
 	h.active, h.last = true, h.number
 	h.code.Refill(firstLearning)
@@ -73,7 +73,7 @@ func (h *holders) find(halt Halt) {
 	}
 	if h.last = h.number; !h.active {
 		h.activate()
-		return // somebody came to wait since the stacks were seen
+		return // a goroutine came to wait after the stacks were seen
 	}
 	h.gather()
 	h.addCandidates()
@@ -100,7 +100,7 @@ func (h *holders) gather() {
 	}
 }
 
-// addCandidates adds to each of these locks who seems to hold it.
+// addCandidates adds the goroutines that seem to hold them to these locks.
 func (h *holders) addCandidates() {
 	// A writer that waits for readers keeps other writers and new readers waiting: it has RWMutex's own Mutex.
 	for _, key := range h.waiting {
@@ -123,15 +123,15 @@ func (h *holders) addCandidates() {
 	}
 }
 
-// addCandidate adds a goroutine to those that seem to hold a lock, if somebody waits for the lock.
+// addCandidate adds a goroutine to the candidates of a lock, if some goroutine waits for the lock.
 func (h *holders) addCandidate(key int32, w wish) {
 	if k, ok := h.index[w]; ok && !slices.Contains(h.contended[k].candidates, key) {
 		h.contended[k].candidates = append(h.contended[k].candidates, key)
 	}
 }
 
-// confirm reads the locks that may be held once more, and then finds out whether the goroutines concerned still are where
-// they were seen. One that did not move in between stood there all the time, and so also while the lock was read.
+// confirm reads the locks again, and then finds out which of the goroutines concerned are still where they were seen. One
+// that is has not moved in between, and so had not moved when the lock was read.
 func (h *holders) confirm() {
 	h.recheck = h.recheck[:0]
 	locks := 0
@@ -160,8 +160,8 @@ func (h *holders) confirm() {
 	}
 }
 
-// addRechecks lists the goroutines that are to be read once more, so that it is known who holds a lock: the candidates; and, if
-// some of them were seen in the halt, the waiters that were not.
+// addRechecks lists the goroutines that must be read again to know who holds a lock: the candidates, and, if some of
+// these were seen in the halt, the waiters that were not.
 func (h *holders) addRechecks(c *contention) {
 	inHalt := len(c.successors) > 0
 	for _, key := range c.candidates {

@@ -6,10 +6,10 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/syncflow"
 )
 
-// The work of learning what the program's functions do to locks, channels, groups and conditions, in the units of
-// syncflow.Refill, is bounded: so much may be done at once if goroutines are seen to wait for locks for the first time, or
-// for the others of these; and so much more for each millisecond from then on, whatever the rate of the samples. That is about
-// a tenth of a processor while goroutines wait for locks, else a hundredth.
+// Learning what the program's functions do to locks, channels, groups and conditions is work, in the units of
+// syncflow.Refill. The work is bounded. When goroutines are first seen to wait for locks, or for one of the others, a
+// fixed amount may be done at once. After that, the bound grows with each millisecond, independently of the rate of the
+// samples. This is about a tenth of a processor while goroutines wait for locks, else a hundredth.
 const (
 	firstLearning      = 100_000
 	firstLearningOther = 20_000
@@ -20,11 +20,11 @@ const (
 // A learner reads the program's code within these bounds, and measures how long that takes.
 type learner struct {
 	*syncflow.Analyzer
-	threadTime func() time.Duration // of the processor, that the calling thread has used
-	refilled   time.Time            // when the analyzer was last let learn
+	threadTime func() time.Duration // returns the processor time that the calling thread has used
+	refilled   time.Time            // when the analyzer was last allowed to learn
 	spent      int                  // its work by then
-	recent     bool                 // it learned something in the sample before, or in this one
-	took       time.Duration        // for all that it learned
+	recent     bool                 // it has learned something in the previous sample or in this one
+	took       time.Duration        // processor time for all that it has learned
 }
 
 // refill lets the analyzer learn as much as the time since the last sample allows.
@@ -41,15 +41,15 @@ func (l *learner) refill(urgent bool) {
 	l.Refill(work * int(1+since.Milliseconds()))
 }
 
-// A stopwatch measures something that may be learning.
+// A stopwatch measures a step in which the analyzer may learn something.
 type stopwatch struct {
 	spent   int
 	running bool
 	begin   time.Duration
 }
 
-// start starts a stopwatch. To read the clock is a system call, which is saved while the analyzer learns nothing. So the first
-// thing that it learns after such a time is not measured.
+// start starts a stopwatch. Reading the clock is a system call, so the clock is not read while the analyzer learns
+// nothing. As a consequence, the first step after such a time is not measured.
 func (l *learner) start() stopwatch {
 	w := stopwatch{spent: l.Spent(), running: l.recent}
 	if w.running {
@@ -58,7 +58,7 @@ func (l *learner) start() stopwatch {
 	return w
 }
 
-// stop adds the time since start to that of learning, if the analyzer learned anything.
+// stop adds the time since start to the learning time, if the analyzer has learned anything.
 func (l *learner) stop(w stopwatch) {
 	switch learned := l.Spent() != w.spent; {
 	case !w.running:

@@ -9,19 +9,19 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/memory"
 )
 
-// Who holds a lock can change in a microsecond. So the halt, which is one moment, reads the locks that goroutines wait for,
-// and sees some of those that wait for them and that hold them. All of that is bounded, so that the halt stays short.
+// The holder of a lock can change within a microsecond. So the locks that goroutines wait for are read in the halt, at
+// one moment, and some of their waiters and holders are seen there. All of that is bounded, so that the halt stays short.
 const (
-	maxAtHalt = 64  // goroutines that wait for locks, and as many that hold some
+	maxAtHalt = 64  // goroutines that wait for locks, and as many again that hold some
 	maxLocks  = 64  // locks
 	maxSudogs = 128 // sudogs
 )
 
-// A sudog is where the fields of a runtime.sudog lie: the runtime's record of a goroutine's wait.
+// A sudog has the offsets of the fields of a runtime.sudog, the runtime's record of a goroutine's wait.
 type sudog struct {
-	size       int           // 0 if it is not known
-	g, channel layout.Offset // whose wait it is, and for which channel
-	ticket     layout.Offset // 1 once a lock was handed to the goroutine; 0, or random, while it is queued
+	size       int           // 0 if the layout is not known
+	g, channel layout.Offset // the waiting goroutine, and the channel it waits for
+	ticket     layout.Offset // 1 after a lock was handed to the goroutine; 0 or random while it is queued
 }
 
 func newSudog(l *layout.Sudog) sudog {
@@ -35,16 +35,16 @@ func newSudog(l *layout.Sudog) sudog {
 	return s
 }
 
-// reads is what a halt reads of locks.
+// reads are the reads about locks in one halt.
 type reads struct {
 	*shared
-	waiting, holding []int32 // goroutines that the halt is to see
+	waiting, holding []int32 // goroutines that the halt must see
 
 	locks     []memory.Range
 	sudogs    []memory.Range
 	lockBuf   []byte
 	sudogBuf  []byte
-	seenWaits []uint64 // addresses of sudogs with which goroutines were seen to wait for locks, the latest last
+	seenWaits []uint64 // addresses of sudogs of goroutines that were seen waiting for locks, latest last
 }
 
 func newReads(k *shared) reads {
@@ -54,7 +54,7 @@ func newReads(k *shared) reads {
 // begin starts a sample.
 func (r *reads) begin() { r.waiting, r.holding = r.waiting[:0], r.holding[:0] }
 
-// atHalt puts a goroutine that waits for a lock, or holds one, on the list of those that the halt is to see. It reports
+// atHalt adds a goroutine that waits for a lock, or holds one, to the list of those that the halt must see. It reports
 // whether it did.
 func (r *reads) atHalt(key int32, waits, active bool) bool {
 	switch {
@@ -68,8 +68,8 @@ func (r *reads) atHalt(key int32, waits, active bool) bool {
 	return true
 }
 
-// expect lists the locks that the halt is to read: those that goroutines waited for at the last sample, and those that they
-// are known to wait for now.
+// expect lists the locks that the halt must read: those that goroutines waited for in the previous sample, and those that
+// they are known to wait for now.
 func (r *reads) expect(contended []contention) {
 	r.locks, r.sudogs = r.locks[:0], r.sudogs[:0]
 	for i := range contended {
@@ -87,8 +87,7 @@ func (r *reads) expectLock(lock uint64) {
 	}
 }
 
-// expectSudogs lists the records of waits that the halt is to read, if one of the locks that it has read is being handed
-// over.
+// expectSudogs lists the sudogs that the halt must read, if one of the locks that it has read is being handed over.
 func (r *reads) expectSudogs() []memory.Range {
 	size := r.shared.sudog.size
 	if size > 0 && slices.ContainsFunc(r.locks, func(l memory.Range) bool { return beingHandedOver(l.Buf) }) {
@@ -99,7 +98,7 @@ func (r *reads) expectSudogs() []memory.Range {
 	return r.sudogs
 }
 
-// noteSudog remembers the address of a sudog for the next halts. The runtime uses few of them again and again.
+// noteSudog remembers the address of a sudog for later halts. The runtime reuses a few of them all the time.
 func (r *reads) noteSudog(addr uint64) {
 	if addr == 0 {
 		return
@@ -112,14 +111,14 @@ func (r *reads) noteSudog(addr uint64) {
 	r.seenWaits = append(r.seenWaits, addr)
 }
 
-// handedTo reports whether, in the halt, a goroutine had been handed the lock that it waited for with a sudog.
+// handedTo reports whether a goroutine, at the halt, had been handed the lock that it waited for with a sudog.
 func (r *reads) handedTo(s *Sighting, sudog uint64) bool {
 	l, raw := &r.shared.sudog, at(r.sudogs, sudog)
 	return l.ticket.Has() && len(raw) >= int(max(l.g+8, l.ticket+4)) && binary.LittleEndian.Uint64(raw[l.g:]) == s.Addr &&
 		binary.LittleEndian.Uint32(raw[l.ticket:]) == 1
 }
 
-// at returns what was read at an address, nil for nothing.
+// at returns what was read at an address; nil if nothing was.
 func at(ranges []memory.Range, addr uint64) []byte {
 	if i := slices.IndexFunc(ranges, func(r memory.Range) bool { return r.Addr == addr }); i >= 0 {
 		return ranges[i].Buf

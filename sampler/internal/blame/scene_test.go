@@ -12,23 +12,23 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/syncflow"
 )
 
-// A scene is a sample that a test describes: goroutines, what their stacks have shown, and memory. A goroutine's ID is its key
-// and 100.
+// A scene is a sample that a test describes: goroutines, what their stacks have shown, and memory. A goroutine's ID is
+// its key plus 100.
 type scene struct {
 	t       *testing.T
 	f       *Finder
 	seen    []Sighting
 	states  []sampledata.State
 	memory  map[uint64][]byte
-	leaves  map[int32]bool // goroutines that move on right after the halt
+	leaves  map[int32]bool // goroutines that move right after the halt
 	sets    [][]sampledata.GoroutineID
 	updates int
 }
 
-// Places of the fields in the sudogs of scenes.
+// Offsets of the fields in the sudogs of scenes.
 var sceneSudog = layout.Sudog{Size: 96, G: 0, C: 80, CAddr: layout.Missing, Ticket: 56}
 
-// newScene returns the first sample of a program with goroutines, none of which waits for anything.
+// newScene returns the first sample of a program with some goroutines, none of which waits for anything.
 func newScene(t *testing.T, goroutines int) *scene {
 	s := &scene{
 		t: t, memory: map[uint64][]byte{}, leaves: map[int32]bool{}, seen: make([]Sighting, goroutines),
@@ -68,7 +68,7 @@ func (s *scene) Update(key int32, lock uint64, e sampledata.Evidence, holders sa
 	st.Lock, st.Evidence, st.Holders = lock, e, holders
 }
 
-// next begins the next sample: nobody has been seen in its halt yet.
+// next begins the next sample, in whose halt nobody has been seen yet.
 func (s *scene) next() {
 	s.f.number++
 	s.f.reads.begin()
@@ -122,14 +122,14 @@ func (s *scene) put(addr uint64, offset int, word uint64) {
 	binary.LittleEndian.PutUint64(s.memory[addr][offset:], word)
 }
 
-// halt reads what the finder asks for.
+// halt reads the ranges that the finder asks for.
 func (s *scene) halt() {
 	s.f.Expect()
 	s.Recheck(s.f.FirstReads(), nil)
 	s.Recheck(s.f.SecondReads(), nil)
 }
 
-// expect compares for whom a goroutine is said to wait with what should be said.
+// expect checks for whom a goroutine is reported to wait.
 func (s *scene) expect(key int32, e sampledata.Evidence, holders ...sampledata.GoroutineID) {
 	s.t.Helper()
 	st := &s.states[key]

@@ -6,34 +6,34 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/syncflow"
 )
 
-// A record is what is known of one goroutine.
+// A record is what is known about one goroutine.
 type record struct {
 	held      heldLocks
 	uses      uses
 	semaphore semaphore
-	named     Wait // the last wait of which it is known for which lock or channel it is
-	wish      wish // of one that waits for a lock
+	named     Wait // the last wait for which the lock or channel is known
+	wish      wish // what it wishes for, if it waits for a lock
 	awaited   syncflow.Action
-	waiting   bool // in holders.waiting
+	waiting   bool // it is in holders.waiting
 }
 
-// heldLocks are the locks that a goroutine holds by its stack.
+// heldLocks are the locks that a goroutine holds, by its stack.
 type heldLocks struct {
 	list     []syncflow.Held
-	complete bool   // nothing more is to be learned of the stack
-	sample   uint32 // in which the stack was seen
-	listed   bool   // in holders.holding
+	complete bool   // nothing more can be learned from the stack
+	sample   uint32 // number of the sample in which the stack was seen
+	listed   bool   // it is in holders.holding
 }
 
-// A semaphore is what a goroutine is parked at, by its stack.
+// A semaphore is the semaphore that a goroutine is parked at, by its stack.
 type semaphore struct {
 	addr   uint64
 	sudog  uint64 // the runtime's record of the wait
-	wait   Wait   // of which this is true
-	sample uint32 // in which the stack was seen
+	wait   Wait   // the wait that this is about
+	sample uint32 // number of the sample in which the stack was seen
 }
 
-// Stack takes note of what a goroutine's stack shows, in place of what was known of it.
+// Stack records what a goroutine's stack shows. It replaces what was known from an earlier stack.
 func (f *Finder) Stack(key int32, st *Stack) {
 	f.Forget(key)
 	w := f.code.start()
@@ -47,7 +47,7 @@ func (f *Finder) Stack(key int32, st *Stack) {
 	f.code.stop(w)
 }
 
-// Forget drops what a goroutine's stack has shown: the goroutine has another one now, which is not known.
+// Forget drops what a goroutine's stack has shown: the goroutine now has another stack, which is not known.
 func (f *Finder) Forget(key int32) {
 	r := &f.records[key]
 	r.held.complete, r.held.list = false, r.held.list[:0]
@@ -66,8 +66,8 @@ func (h *holders) see(key int32, st *Stack) {
 	}
 }
 
-// seeSemaphore finds the semaphore that a goroutine is parked at for a lock, or was until it was woken. Waits for locks are
-// short: by the end of the halt many are over, and only the stack that was copied shows what they were for.
+// seeSemaphore finds the semaphore at which a goroutine is, or was until it was woken, parked for a lock. Waits for locks
+// are short: many are over by the end of the halt, and then only the copied stack shows what they were for.
 func (f *Finder) seeSemaphore(key int32, st *Stack) {
 	s := f.sample.Sighting(key)
 	if s.ParkedBy.Awaits == goruntime.AwaitsLock {
@@ -77,7 +77,7 @@ func (f *Finder) seeSemaphore(key int32, st *Stack) {
 	}
 }
 
-// lockOf returns the address of the lock that a goroutine waits for, or waited for until it was woken; 0 if that is not
+// lockOf returns the address of the lock that a goroutine waits for, or waited for until it was woken; 0 if it is not
 // known.
 func (k *shared) lockOf(key int32, s *Sighting) uint64 {
 	sema := &k.records[key].semaphore
@@ -87,10 +87,10 @@ func (k *shared) lockOf(key int32, s *Sighting) uint64 {
 	return s.ParkedBy.LockAt(sema.addr)
 }
 
-// Wait completes what the sample is about to say of a goroutine that waits: for which lock, channel, group or condition, and
-// for whom. Was is what the sink knows of the goroutine; what it knows of the same wait stays true until Find says otherwise.
-// Sudog is the first of the runtime's records of the wait (g.waiting). Wait reports whether the goroutine waits for a lock that
-// it did not wait for before.
+// Wait completes the new state of a goroutine that waits: it adds which lock, channel, group or condition the goroutine
+// waits for, and for whom. was is the state that the sink knows; what that says about the same wait stays true until Find
+// changes it. sudog is the first of the runtime's records of the wait (g.waiting). Wait reports whether the goroutine
+// waits for a lock that it did not wait for before.
 func (f *Finder) Wait(key int32, reason goruntime.WaitReason, was, now *sampledata.State, sudog uint64) (begun bool) {
 	r := &f.records[key]
 	r.awaited = syncflow.Action{}
@@ -115,20 +115,20 @@ func (f *Finder) Wait(key int32, reason goruntime.WaitReason, was, now *sampleda
 	return begun
 }
 
-// current reports whether what is known of a goroutine's stack is true of this sample: the stack was seen in it, or has not
-// changed since.
+// current reports whether what is known about a goroutine's stack is true in this sample: the stack was seen in it, or
+// has not changed since.
 func (k *shared) current(s *Sighting, seen uint32) bool {
 	return s.Exists && (s.Still || seen == k.number)
 }
 
-// A wish is what a goroutine wants that waits for a lock: that those who hold it in a mode give it back.
+// A wish is what a goroutine that waits for a lock needs: that those that hold the lock in a certain mode release it.
 type wish struct {
 	lock uint64
 	mode syncflow.Mode
 }
 
-// modeOf returns how those hold a lock that keep others waiting for a reason. A writer of a sync.RWMutex that has its turn
-// waits for readers only.
+// modeOf returns how a lock is held by those that keep others waiting for a reason. A writer of a sync.RWMutex whose turn
+// it is waits only for readers.
 func modeOf(reason goruntime.WaitReason) syncflow.Mode {
 	if reason.Readers {
 		return syncflow.Read
@@ -136,7 +136,7 @@ func modeOf(reason goruntime.WaitReason) syncflow.Mode {
 	return syncflow.Write
 }
 
-// add puts a goroutine on the list of those that wait for locks.
+// add adds a goroutine to the list of those that wait for locks.
 func (h *holders) add(key int32, w wish) {
 	r := &h.records[key]
 	r.wish = w

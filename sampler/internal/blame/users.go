@@ -8,41 +8,41 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/syncflow"
 )
 
-// Bounds of what is found out about waits that are not for locks, in one sample.
+// Limits on what is found out, in one sample, about waits for other things than locks.
 const (
-	maxChannels = 64   // goroutines that began to wait for a channel
+	maxChannels = 64   // goroutines that have begun to wait for a channel
 	maxGrouped  = 1024 // goroutines that wait for groups and conditions
 	maxUsers    = 4096 // goroutines that may end such waits
-	fewUsers    = 256  // users of groups and conditions: of more, only some samples find out who may end the waits for them
-	maxEnders   = 8    // goroutines that are named to one that waits; if there are more, none is
-	rarely      = 64   // samples after which a list of more than maxUsers is tidied up
-	maxUnknown  = 64   // stacks that are read once more, since what their functions do had not been learned yet
+	fewUsers    = 256  // users of groups and conditions: if there are more, only some samples find out about them
+	maxEnders   = 8    // goroutines that are named for one waiter; if there are more, none is named
+	rarely      = 64   // samples between two clean-ups of a list of more than maxUsers
+	maxUnknown  = 64   // stacks that are read again because the code of their functions had not been learned yet
 )
 
-// enders finds out who may end the waits for channels, groups and conditions: goroutines in a function that does with the same
-// channel, group or condition what the others wait for. Nobody is blamed by that.
+// enders finds out who may end the waits for channels, groups and conditions: goroutines in a function that does with the
+// same channel, group or condition what the others wait for. Nobody is blamed for these waits.
 type enders struct {
 	*shared
-	active bool               // stacks are asked about uses: somebody has waited so
-	users  [numThings][]int32 // goroutines that use such things, and some that did
+	active bool               // stacks are asked about uses, since some goroutine has waited for such a thing
+	users  [numThings][]int32 // goroutines that use such things, and some that no longer do
 	index  map[syncflow.Action][]int32
 
-	grouped []int32                                    // goroutines that wait for groups and conditions, and some that did
-	found   map[syncflow.Action]sampledata.HolderSetID // for whom those wait
+	grouped []int32                                    // goroutines that wait for groups and conditions, or did
+	found   map[syncflow.Action]sampledata.HolderSetID // the candidates for these waits
 
-	// Of the sample at hand.
+	// For the current sample.
 	arrived []arrival // goroutines that may have begun to wait for another channel
 	waiting []int32   // those of them that have
-	again   int       // stacks that are read once more
+	again   int       // number of stacks that are read again
 	set     []sampledata.GoroutineID
 
-	// Storage of findChannels.
+	// Reused by findChannels.
 	keys   []int32
 	ranges []memory.Range
 	buf    []byte
 }
 
-// A thing is what goroutines use: a channel, or a group or condition.
+// A thing is a kind of object that goroutines use: a channel, or a group or condition.
 type thing uint8
 
 const (
@@ -54,13 +54,13 @@ const (
 // uses are the channels, groups and conditions that a goroutine uses, by its stack.
 type uses struct {
 	list     []syncflow.Action
-	complete bool            // nothing more is to be learned of the stack
-	sample   uint32          // in which the stack was seen
-	listed   [numThings]bool // in enders.users
-	grouped  bool            // in enders.grouped
+	complete bool            // nothing more can be learned from the stack
+	sample   uint32          // number of the sample in which the stack was seen
+	listed   [numThings]bool // it is in enders.users
+	grouped  bool            // it is in enders.grouped
 }
 
-// has reports whether the goroutine may end waits for a kind of thing. To wait for a group oneself ends no such wait.
+// has reports whether the goroutine may end waits for a kind of thing. Waiting for a group oneself ends no such wait.
 func (u *uses) has(kind thing) bool {
 	return slices.ContainsFunc(u.list, func(u syncflow.Action) bool {
 		return !u.Awaited && (kind == aGroup) == isOfGroup(u.Kind)
@@ -70,8 +70,8 @@ func (u *uses) has(kind thing) bool {
 // isOfGroup reports whether an action is one with a group or a condition.
 func isOfGroup(k syncflow.ActionKind) bool { return k == syncflow.Done || k == syncflow.Signal }
 
-// awaited returns what others have to do to end the wait of a goroutine that stands in a method Wait, and whether it stands
-// in one.
+// awaited returns what others must do to end the wait of a goroutine that is in a method Wait. It returns false if the
+// goroutine is in none.
 func (u *uses) awaited() (syncflow.Action, bool) {
 	i := slices.IndexFunc(u.list, func(u syncflow.Action) bool { return u.Awaited })
 	if i < 0 {
@@ -88,7 +88,7 @@ func (e *enders) begin() { e.arrived, e.waiting, e.again = e.arrived[:0], e.wait
 // reset forgets all goroutines.
 func (e *enders) reset() { e.users, e.grouped = [numThings][]int32{}, e.grouped[:0] }
 
-// wantsStack reports whether one more stack that has not changed is to be read in this sample.
+// wantsStack reports whether one more unchanged stack should be read in this sample.
 func (e *enders) wantsStack() bool {
 	if e.again == maxUnknown {
 		return false
@@ -113,7 +113,7 @@ func (e *enders) see(key int32, st *Stack) {
 	}
 }
 
-// find names to goroutines that wait for channels, groups and conditions those that may end their waits.
+// find reports the goroutines that may end waits for channels, groups and conditions.
 func (e *enders) find() {
 	e.findChannels()
 	e.nameTo(e.waiting, aChannel, e.nameToReceiver)
@@ -130,7 +130,7 @@ func (e *enders) find() {
 	e.nameTo(e.grouped, aGroup, e.nameToGroup)
 }
 
-// nameTo calls name for each of the goroutines that wait for a kind of thing, unless too many use such things.
+// nameTo calls name for each goroutine that waits for a kind of thing, unless too many goroutines use such things.
 func (e *enders) nameTo(waiting []int32, kind thing, name func(key int32)) {
 	if len(waiting) == 0 {
 		return
@@ -143,7 +143,7 @@ func (e *enders) nameTo(waiting []int32, kind thing, name func(key int32)) {
 	}
 }
 
-// usersOf returns the goroutines that use a kind of thing, without those that don't any more. A long list is tidied up only
+// usersOf returns the goroutines that use a kind of thing, without those that no longer do. It cleans up a long list only
 // now and then.
 func (e *enders) usersOf(kind thing) []int32 {
 	if users := e.users[kind]; len(users) > maxUsers && e.number%rarely != 0 {
@@ -185,7 +185,8 @@ func (e *enders) awaited(key int32) (syncflow.Action, bool) {
 	return w, w.Object != 0
 }
 
-// endersOf returns the goroutines that do what is waited for and that count, 0 for none and for too many.
+// endersOf returns the goroutines that do what is waited for and for which counts is true; 0 if there are none or too
+// many.
 func (e *enders) endersOf(w syncflow.Action, counts func(key int32) bool) sampledata.HolderSetID {
 	set := e.set[:0]
 	for _, key := range e.index[w] {

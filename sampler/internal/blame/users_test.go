@@ -14,7 +14,7 @@ const (
 	forGroup  = "sync.WaitGroup.Wait"
 )
 
-// Goroutine 0 comes to wait for a channel: which one stands in its sudog, and those that may send to it are named.
+// Goroutine 0 begins to wait for a channel: its sudog has the channel, and the goroutines that may send to it are named.
 func TestChannels(t *testing.T) {
 	const sudog = 0x900
 	s := newScene(t, 4)
@@ -52,7 +52,7 @@ func TestChannels(t *testing.T) {
 	}
 }
 
-// Of a goroutine that has moved on since the halt it is not said for which channel it waits, nor if the sudog is another's.
+// If a goroutine has moved since the halt, or the sudog belongs to another one, no channel is reported.
 func TestChannelsNotKnown(t *testing.T) {
 	const sudog = 0x900
 	for name, change := range map[string]func(s *scene){
@@ -73,7 +73,8 @@ func TestChannelsNotKnown(t *testing.T) {
 	}
 }
 
-// Those that are yet to call Done are named to one that waits for a group, in each sample anew; of too many, none is.
+// For a goroutine that waits for a group, those that have yet to call Done are named, again in each sample; none if they
+// are too many.
 func TestGroups(t *testing.T) {
 	done := syncflow.Action{Object: group, Kind: syncflow.Done}
 	waits := syncflow.Action{Object: group, Kind: syncflow.Done, Awaited: true}
