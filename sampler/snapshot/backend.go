@@ -19,7 +19,7 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/syncflow"
 )
 
-// Name is what a recording's header calls this backend.
+// Name is the name of this backend in a recording's header.
 const Name = "snapshot"
 
 // A Backend samples one process.
@@ -27,11 +27,11 @@ type Backend struct {
 	process *sampler.Process
 	t       *target
 	header  sampledata.Header
-	arena   memory.Arena // of the survey, and then of the halt and what follows it
+	arena   memory.Arena // used by the survey, then by the halt and the phases after it
 	threads threadStates
 
-	// The parts of a sample, in its order.
-	goroutines goroutines // what all but the halt work on
+	// The parts of a sample, in the order in which they work.
+	goroutines goroutines // shared by all parts except the halt
 	survey     survey
 	capture    capture
 	syscalls   syscalls
@@ -40,8 +40,8 @@ type Backend struct {
 
 var _ sampler.Backend = (*Backend)(nil)
 
-// Attach makes ready to sample a process. It is not halted by that; its memory is read, to see whether its runtime is
-// laid out as expected.
+// Attach prepares to sample a process. It does not halt the process. It reads the process's memory, to check that its
+// runtime is laid out as expected.
 func Attach(p *sampler.Process) (*Backend, error) {
 	t, err := openTarget(p.PID)
 	if errors.Is(err, os.ErrPermission) {
@@ -96,16 +96,16 @@ func newBackend(p *sampler.Process, t *target) (*Backend, error) {
 	return b, nil
 }
 
-// Header describes the target. Its Sampler field is the caller's to fill.
+// Header describes the target. The caller sets its Sampler field.
 func (b *Backend) Header() sampledata.Header { return b.header }
 
-// Release lets go of the threads that halts have left traced.
+// Release detaches from the threads that halts have left traced.
 func (b *Backend) Release() error { return b.t.Release() }
 
-// Learned is the time that learning the target's code took so far.
+// Learned returns the processor time that analysing the target's code has taken so far.
 func (b *Backend) Learned() time.Duration { return b.goroutines.finder.Learned() }
 
-// Close lets the target go for good.
+// Close detaches from the target for good.
 func (b *Backend) Close() error {
 	b.threads.close()
 	b.reporter.names.close()
@@ -130,11 +130,11 @@ func (b *Backend) Observe(_ context.Context, sink sampledata.Sink, s sampledata.
 	return s, nil
 }
 
-// lateLimit is how long to wait for the registers of threads that wait for a CPU. The others don't wait with them.
+// lateLimit is how long to wait for the registers of threads that wait for a CPU. The other threads are not halted for so
+// long.
 const lateLimit = 250 * time.Millisecond
 
-// sample takes one sample. All of it is done by the thread that halts: to hand work over to another thread takes longer than
-// the halt.
+// sample takes one sample. The halting thread does all of it: passing work to another thread takes longer than the halt.
 func (b *Backend) sample(h *halt.Halter, s *sampledata.Sample) error {
 	if err := b.survey.run(); err != nil {
 		return err
@@ -161,18 +161,18 @@ func (b *Backend) sample(h *halt.Halter, s *sampledata.Sample) error {
 	return nil
 }
 
-// order returns what the halt is to copy.
+// order returns the list of what the halt must copy.
 func (b *Backend) order(processors []uint64) order {
 	finder := b.goroutines.finder
 	finder.Expect()
 	waiting, holding := finder.SeenAtHalt()
 	return order{
 		sample: b.goroutines.account.number, processors: processors,
-		goroutines: [4][]int32{b.survey.moving, b.survey.runnable, waiting, holding}, beside: finder,
+		goroutines: [4][]int32{b.survey.moving, b.survey.runnable, waiting, holding}, extra: finder,
 	}
 }
 
-// finish fills in what the sample says beside the goroutines.
+// finish sets the fields of the sample that are not about single goroutines.
 func (b *Backend) finish(s *sampledata.Sample) {
 	gs, c := &b.goroutines, &b.capture
 	s.Threads = b.syscalls.threads
@@ -191,7 +191,7 @@ func (b *Backend) finish(s *sampledata.Sample) {
 	}
 }
 
-// failure says what an error means: the end of the target, or a sample lost.
+// failure converts an error of a sample: to an *EndedError if the target has ended; otherwise the sample is lost.
 func (b *Backend) failure(err error) error {
 	if end := b.t.Diagnose(); end != nil {
 		err = end

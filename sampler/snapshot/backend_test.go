@@ -17,7 +17,7 @@ import (
 	"github.com/cpprof/cpprof/sampler"
 )
 
-// seen counts, over all samples, the states in which goroutines that began with a function were.
+// seen counts, over all samples, the states of the goroutines that began with a function.
 func seen(r *sampledata.Recording, start string) map[string]int {
 	out := map[string]int{}
 	for _, run := range r.Runs.All() {
@@ -30,14 +30,14 @@ func seen(r *sampledata.Recording, start string) map[string]int {
 	return out
 }
 
-// checkStates looks at a recording of a target with goroutines in every state, of which some wait for the lock at stuck.
+// checkStates checks a recording of a target with goroutines in every state, some of which wait for the lock at stuck.
 func checkStates(t *testing.T, r *sampledata.Recording, stuck uint64) {
 	t.Helper()
 	n := r.Samples.Len()
 	if got := seen(r, "main.park"); len(got) != 1 || got["waiting chan receive"] != 50*n {
 		t.Errorf("50 parked goroutines were seen %v in %d samples", got, n)
 	}
-	// A thread that sleeps in the kernel may be caught on its way there again, after a halt.
+	// A thread that sleeps in the kernel may be seen while it goes back to sleep after a halt.
 	if got := seen(r, "main.read"); got["waiting syscall"] < 5*n*9/10 {
 		t.Errorf("5 goroutines asleep in system calls were seen %v in %d samples", got, n)
 	}
@@ -116,7 +116,7 @@ func TestStates(t *testing.T) {
 // A running goroutine's stack reaches from the computation to main.
 func TestRunning(t *testing.T) { checkRunning(t) }
 
-// So does that of one whose thread waits for a CPU, and stops when the others were let go.
+// The same is true if the goroutine's thread waits for a CPU, and stops after the others were detached from.
 func TestRunningLate(t *testing.T) {
 	for range 2 {
 		begin(t, build(t), "-busy=4")
@@ -150,7 +150,7 @@ func checkRunning(t *testing.T) {
 	}
 }
 
-// Goroutines come and go, and none is left behind in the recording.
+// Goroutines begin and end, and none is left behind in the recording.
 func TestComeAndGo(t *testing.T) {
 	v := begin(t, build(t), "-parked=10", "-short=4")
 	isLeaf := func(r *sampledata.Recording, g sampledata.Goroutine) bool {
@@ -172,13 +172,13 @@ func TestComeAndGo(t *testing.T) {
 			live++
 		}
 	}
-	// At one instant there are 40 at most; those that ended between the two phases may be counted beside.
+	// At any moment there are at most 40; those that ended between the two phases may be counted, too.
 	if n := leaves(r); n < 1000 || live > n/2 {
 		t.Errorf("%d short-lived goroutines were seen, %d live at the end", n, live)
 	}
 }
 
-// The collector's workers and its phases are told.
+// Samples show the collector's phases and workers.
 func TestCollector(t *testing.T) {
 	v := begin(t, build(t), "-parked=10", "-garbage", "-busy=1")
 	count := func(r *sampledata.Recording) (collecting, working int) {
@@ -208,7 +208,7 @@ func TestCollector(t *testing.T) {
 	}
 }
 
-// What was taken over unread is what reading it again gives.
+// A stack that was reused without reading it is the same as what reading it again returns.
 func TestReuse(t *testing.T) {
 	v := begin(t, build(t), every...)
 	r := record(t, attach(t, v), 200)
@@ -221,7 +221,7 @@ func TestReuse(t *testing.T) {
 	}
 }
 
-// A sink that is another one than before is told everything.
+// A new sink gets everything reported again.
 func TestTwoSinks(t *testing.T) {
 	v := begin(t, build(t), quiet...)
 	b := attach(t, v)

@@ -7,31 +7,31 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/memory"
 )
 
-// A batch is memory that is read at once.
+// A batch is a list of memory ranges to be read at once.
 type batch struct {
 	ranges []memory.Range
-	to     []*[]byte // what is to be cut to the part of each range that could be read; or nil
+	to     []*[]byte // the slice to shorten to what could be read of each range; or nil
 }
 
-// add asks for a piece of memory. It goes to the slice at to, which is cut if not all can be read, and must not be moved
-// until then.
+// add adds a piece of memory. The copy is stored in *to, which is shortened if not all can be read. *to must not move
+// before read returns.
 func (b *batch) add(addr uint64, to *[]byte) {
 	b.ranges, b.to = append(b.ranges, memory.Range{Addr: addr, Buf: *to}), append(b.to, to)
 }
 
-// addFixed asks for a piece of memory. What can't be read stays as it was.
+// addFixed adds a piece of memory. Bytes of to that can't be read stay unchanged.
 func (b *batch) addFixed(addr uint64, to []byte) {
 	b.ranges, b.to = append(b.ranges, memory.Range{Addr: addr, Buf: to}), append(b.to, nil)
 }
 
-// addAll asks for several ranges.
+// addAll adds several ranges.
 func (b *batch) addAll(rs []memory.Range) {
 	for i := range rs {
 		b.add(rs[i].Addr, &rs[i].Buf)
 	}
 }
 
-// read reads all that was asked for, in that order.
+// read reads all ranges, in the order in which they were added.
 func (b *batch) read(r *halt.Reader) {
 	r.ReadRanges(b.ranges)
 	for i, to := range b.to {

@@ -10,30 +10,31 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/memory"
 )
 
-// Bounds of what a halt sees, so that it stays short whatever the target does. What is left out keeps the view that the
-// survey had of it.
+// Limits on what a halt sees, so that it stays short whatever the target does. A goroutine that is left out keeps the
+// view that the survey had of it.
 const (
-	maxSeen   = 512 // goroutines that were moving, or are in a queue
-	maxGlobal = 64  // of the global queue, which has to be followed link by link
-	maxNew    = 256 // goroutines that were made since the survey
+	maxSeen   = 512 // goroutines that were moving or are in a queue
+	maxGlobal = 64  // goroutines of the global queue, a linked list
+	maxNew    = 256 // goroutines created since the survey
 )
 
-// An order says what a halt is to copy.
+// An order lists what a halt must copy.
 type order struct {
 	sample     uint32     // its number
 	processors []uint64   // addresses of the p
-	goroutines [4][]int32 // slots to be seen; if they are too many, the last lists come short
-	beside     beside
+	goroutines [4][]int32 // slots that the halt must see; if there are too many, the last lists are cut
+	extra      extraReader
 }
 
-// beside is what else a halt reads for somebody, into the elements: first, and after these were read.
-type beside interface {
+// An extraReader has the ranges that a halt reads on behalf of another package: the first ones, and then others that
+// depend on those.
+type extraReader interface {
 	FirstReads() []memory.Range
 	SecondReads() []memory.Range
 }
 
-// A capture is the second phase of a sample: it copies, in the halt, what must be seen at one moment. It changes nothing but
-// itself, so that a halt that fails leaves no trace.
+// A capture is the second phase of a sample: in the halt, it copies what must be seen at one moment. It changes only
+// itself, so that a failed halt leaves no trace.
 type capture struct {
 	t          *target
 	known      *table // only read
@@ -43,7 +44,7 @@ type capture struct {
 	r          *halt.Reader
 
 	off []offThread      // goroutines that are not on a processor
-	byG map[uint64]int32 // index of these by the address of the g
+	byG map[uint64]int32 // index in off by the address of the g
 
 	batch batch
 	sched []byte // runtime.sched
@@ -52,17 +53,18 @@ type capture struct {
 	made  []uint64 // addresses of the g that are new
 }
 
-// An offThread is a goroutine that the halt sees and that is not on a processor.
+// An offThread is a goroutine that the halt sees and that is on no processor.
 type offThread struct {
 	addr   uint64
 	raw    []byte
 	head   head // of zeros if it could not be read
 	stack  memory.Range
 	queued bool
-	copied bool // its stack was copied, since the one that is known is not that of head
+	copied bool // its stack was copied, because the known stack does not match head
 }
 
-// prepare makes room before the halt: in it, a page that the kernel has yet to supply would cost the target time.
+// prepare allocates memory before the halt. In the halt, each page that the kernel has yet to supply would cost the
+// target time.
 func (c *capture) prepare(o order) {
 	t, a := c.t, c.arena
 	a.Reset()
@@ -86,7 +88,7 @@ func (c *capture) take(h *halt.Halted) error {
 	return c.processors.verify(c.r)
 }
 
-// takeLate copies what take left out of a thread that was late. Nothing but that thread writes there.
+// takeLate copies what take could not read for a late thread. Only that thread writes there.
 func (c *capture) takeLate(th halt.Thread) {
 	for i := range c.processors.list {
 		p := &c.processors.list[i]
@@ -101,8 +103,8 @@ func (c *capture) takeLate(th halt.Thread) {
 	}
 }
 
-// copyThreads reads, with one system call, what is needed of the processors, of their threads, and of the goroutines that the
-// order names.
+// copyThreads reads, with one system call, what is needed of the processors, of their threads, and of the goroutines in
+// the order.
 func (c *capture) copyThreads() {
 	t := c.t
 	c.batch.addFixed(t.bin.Globals.AllGs, c.allgs[:])
@@ -119,7 +121,7 @@ func (c *capture) copyThreads() {
 		}
 	}
 	c.addHeads(0)
-	c.batch.addAll(c.order.beside.FirstReads())
+	c.batch.addAll(c.order.extra.FirstReads())
 	c.batch.read(c.r)
 	for i := range c.processors.list {
 		p := &c.processors.list[i]
@@ -134,8 +136,8 @@ func (c *capture) copyThreads() {
 	c.decodeHeads(0)
 }
 
-// addProcessor asks for a processor, its thread and its goroutine. If the thread sleeps on in the kernel, or has just ended,
-// the goroutine is one of those that are on no thread.
+// addProcessor adds a processor, its thread and its goroutine to the batch. If the thread still sleeps in the kernel, or
+// has just ended, the goroutine counts as being on no thread.
 func (c *capture) addProcessor(p *processor) {
 	c.batch.addFixed(p.addr, p.raw)
 	if !p.onThread() {
@@ -149,7 +151,7 @@ func (c *capture) addProcessor(p *processor) {
 	c.batch.addAll(p.pieces[:1])
 }
 
-// see puts a goroutine on the list of those that the halt sees, if it is not on a processor.
+// see adds a goroutine to the list of those that the halt sees, unless it is on a processor.
 func (c *capture) see(addr uint64, queued bool) {
 	if i, ok := c.byG[addr]; ok {
 		c.off[i].queued = c.off[i].queued || queued
@@ -165,14 +167,14 @@ func (c *capture) see(addr uint64, queued bool) {
 	c.off = append(c.off, offThread{addr: addr, raw: c.arena.Get(c.t.g.size), queued: queued})
 }
 
-// addHeads asks for the g of the goroutines on that list, from one on.
+// addHeads adds the g of the goroutines on that list to the batch, starting at an index.
 func (c *capture) addHeads(from int) {
 	for i := from; i < len(c.off); i++ {
 		c.batch.add(c.off[i].addr, &c.off[i].raw)
 	}
 }
 
-// decodeHeads makes the heads of these goroutines, once they have been read.
+// decodeHeads decodes the heads of these goroutines after they have been read.
 func (c *capture) decodeHeads(from int) {
 	for i := from; i < len(c.off); i++ {
 		if o := &c.off[i]; len(o.raw) == c.t.g.size {
@@ -181,7 +183,7 @@ func (c *capture) decodeHeads(from int) {
 	}
 }
 
-// copyQueues reads what the first copy leads to: the goroutines in the queues, and those that are new.
+// copyQueues reads what the first copy leads to: the goroutines in the queues, and new ones.
 func (c *capture) copyQueues() {
 	from := len(c.off)
 	p := &c.t.l.P
@@ -199,13 +201,13 @@ func (c *capture) copyQueues() {
 	}
 	c.addSystemStacks()
 	c.addHeads(from)
-	c.batch.addAll(c.order.beside.SecondReads())
+	c.batch.addAll(c.order.extra.SecondReads())
 	c.batch.read(c.r)
 	c.decodeHeads(from)
 	c.copyGlobalQueue()
 }
 
-// addSystemStacks asks for the bounds of the system stacks of threads that aren't on their goroutines' stacks.
+// addSystemStacks adds the bounds of the system stacks of threads that aren't on their goroutines' stacks to the batch.
 func (c *capture) addSystemStacks() {
 	for i := range c.processors.list {
 		if p := &c.processors.list[i]; p.onThread() && !p.head.within(p.thread.SP) {
@@ -215,7 +217,7 @@ func (c *capture) addSystemStacks() {
 	}
 }
 
-// copyGlobalQueue reads the scheduler's own queue, a list that is linked through the goroutines.
+// copyGlobalQueue reads the scheduler's global queue, a list that is linked through the goroutines.
 func (c *capture) copyGlobalQueue() {
 	if !c.t.l.Sched.RunqHead.Has() {
 		return
@@ -240,7 +242,7 @@ func (c *capture) copyGlobalQueue() {
 	}
 }
 
-// findNew reads the addresses of goroutines that were made since the survey.
+// findNew reads the addresses of goroutines that were created since the survey.
 func (c *capture) findNew() {
 	ptr, n := binary.LittleEndian.Uint64(c.allgs[:]), binary.LittleEndian.Uint64(c.allgs[8:])
 	known := uint64(len(c.known.slots))

@@ -9,12 +9,12 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/memory"
 )
 
-// systemStack is how much is read of a stack that is not the goroutine's: the system stack of a thread that Go made
-// has 16 KiB, a signal stack 32, and the innermost frames are there.
+// systemStack is how many bytes are read of a stack that is not the goroutine's. The system stack of a thread that Go
+// created has 16 KiB, a signal stack has 32 KiB, and the innermost frames are within these bytes.
 const systemStack = 32 << 10
 
-// guess returns the stack that a thread runs on, by what is known from before the halt, so that it can be read together with
-// the goroutine's g: a goroutine's stack moves seldom.
+// guess returns the stack that a thread probably runs on, from what was known before the halt. So the stack can be read
+// together with the goroutine's g. The guess is usually right, since stacks rarely move.
 func (c *capture) guess(p *processor) memory.Range {
 	if p.thread.Late {
 		return memory.Range{}
@@ -32,8 +32,8 @@ func (c *capture) guess(p *processor) memory.Range {
 	return memory.Range{Addr: sp, Buf: c.arena.Get(systemStack)}
 }
 
-// copyStacks reads the stacks that are not known: those of goroutines on no thread that ran since the survey, and what guess
-// missed of the threads'.
+// copyStacks reads the stacks that are not known: those of goroutines on no thread that have run since the survey, and
+// those of threads for which the guess was wrong.
 func (c *capture) copyStacks() {
 	for i := range c.processors.list {
 		if p := &c.processors.list[i]; p.onThread() && !p.thread.Late {
@@ -56,8 +56,8 @@ func (c *capture) copyStacks() {
 	c.batch.read(c.r)
 }
 
-// rest returns what is still to be read of the stack of a goroutine on a thread: all that is used of it, if the guess missed;
-// what lies beside the innermost frames, if the thread runs on a system or signal stack.
+// rest returns what is still to be read of the stack of a goroutine on a thread: all that is in use, if the guess was
+// wrong; what lies below the innermost frames, if the thread runs on a system or signal stack.
 func (c *capture) rest(p *processor) memory.Range {
 	h, sp := &p.head, p.thread.SP
 	if h.within(sp) {
@@ -72,7 +72,8 @@ func (c *capture) rest(p *processor) memory.Range {
 			lowest = min(lowest, sp)
 		}
 	}
-	// Only a signal handler's own stack says where the goroutine stood that the signal interrupted: read all of a small one.
+	// Only the signal handler's own stack has the position at which the signal interrupted the goroutine. So a small one
+	// is read completely.
 	if whole := h.hi - h.lo; whole <= 1<<16 {
 		lowest = h.lo
 	} else if lowest == h.hi {
@@ -81,8 +82,8 @@ func (c *capture) rest(p *processor) memory.Range {
 	return stackRange(h, lowest, c.arena)
 }
 
-// interrupted returns what is to be read of the system stack if a signal handler may have interrupted code on it: if the
-// thread is neither on that stack nor on the goroutine's.
+// interrupted returns what must be read of the system stack if a signal handler may have interrupted code on it. That may
+// be so if the thread is neither on that stack nor on the goroutine's.
 func (c *capture) interrupted(p *processor) memory.Range {
 	sp := p.thread.SP
 	system := head{lo: binary.LittleEndian.Uint64(p.system[:]), hi: binary.LittleEndian.Uint64(p.system[8:])}
@@ -92,7 +93,7 @@ func (c *capture) interrupted(p *processor) memory.Range {
 	return stackRange(&system, system.hi-min(system.hi-system.lo, systemStack), c.arena)
 }
 
-// field returns a field that this version of Go may not have; 0 then.
+// field returns a field that may be missing in this version of Go; 0 then.
 func field(b []byte, at layout.Offset) uint64 {
 	if !at.Has() {
 		return 0

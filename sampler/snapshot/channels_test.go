@@ -10,7 +10,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 )
 
-// To a goroutine that waits for a channel those are named that use it the other way; nobody is blamed for the wait.
+// For a goroutine that waits for a channel, the goroutines that use the channel in the other direction are named as
+// candidates.
 func TestChannels(t *testing.T) {
 	v := fixture.Start(t, fixture.BuildOnce(t, "holders"))
 	b := open(t, v.Pid())

@@ -18,10 +18,10 @@ import (
 	"github.com/cpprof/cpprof/sampler/delve"
 )
 
-// TestDelve has Delve look at the same instants: the target is stopped (SIGSTOP) while both backends take a sample.
+// TestDelve compares with Delve at the same instant: the target is stopped (SIGSTOP) while both backends take a sample.
 //
-// A rare difference was, each time that it was looked into, an instant at which Delve is wrong and for which there was
-// no rule yet. What is wrong with us is there in each round, and more than once.
+// So far, each rare difference turned out to be a moment at which Delve is wrong in a way that fault does not know yet.
+// An error of ours shows up in each round, and more than once.
 func TestDelve(t *testing.T) {
 	for round := range 3 {
 		c := compareWithDelve(t)
@@ -97,7 +97,7 @@ func freeze(v *victim) error {
 	return fmt.Errorf("the target doesn't stop")
 }
 
-// A comparison holds the last samples of two recordings against each other.
+// A comparison compares the last samples of two recordings.
 type comparison struct {
 	t             *testing.T
 	agree, differ int
@@ -131,10 +131,10 @@ func (c *comparison) compare(mine, theirs *sampledata.Recording) {
 	}
 }
 
-// innermost leaves out the line of the innermost frame: Delve gives that of the instruction after the call by which a
-// parked goroutine left its stack.
+// innermost removes the line of the innermost frame. For a parked goroutine, Delve reports the line of the instruction
+// after the call by which the goroutine left its stack.
 func innermost(frames []string) []string {
-	// A marker that no code runs in, which the unwinder leaves out.
+	// A marker in which no code runs; the unwinder leaves it out.
 	frames = slices.DeleteFunc(frames, func(f string) bool { return strings.HasPrefix(f, "runtime.systemstack_switch ") })
 	if len(frames) > 0 {
 		frames[0], _, _ = strings.Cut(frames[0], ":")
@@ -142,7 +142,7 @@ func innermost(frames []string) []string {
 	return frames
 }
 
-// fault names the known fault of Delve, or the known difference, that explains why its stack is another one.
+// fault returns the known fault of Delve, or the known difference, that explains why Delve's stack differs.
 func fault(got, want []string) string {
 	all := strings.Join(got, "\n")
 	switch {

@@ -11,31 +11,31 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/memory"
 )
 
-// goroutines are the target's goroutines as the samples so far show them, and what the sample at hand says of them. The phases
-// of a sample work on them one after the other; the halt only reads them.
+// goroutines are the target's goroutines: what the samples so far have shown, and the current sample. The phases of a
+// sample work on them one after the other; the halt only reads them.
 type goroutines struct {
 	t       *target
 	table   table
 	account account
 	u       *unwind.Unwinder
-	stacks  *stacks // in the codes of the sink at hand
+	stacks  *stacks // in the codes of the current sink
 	finder  *blame.Finder
 
-	context unwind.Context // of the stack at hand
+	context unwind.Context // for the stack that is being unwound
 	memory  stackMemory    // likewise
 }
 
-// An account is what the sample at hand says of the goroutines, and how it came to know.
+// An account is what the current sample found out about the goroutines, with statistics.
 type account struct {
-	number    uint32              // of the sample, from 1 on
+	number    uint32              // number of the sample, from 1 on
 	changed   []int32             // slots whose state may have changed
 	changes   []sampledata.Change // states that did
-	reused    int                 // stacks that were taken for unchanged
-	rechecked int                 // of these, those that were read again all the same
-	wrong     int                 // of these, those that had changed
+	reused    int                 // number of stacks that were reused without reading them
+	rechecked int                 // number of these that were read again as a check
+	wrong     int                 // number of these that had changed
 }
 
-// begin starts a sample. A sink that is not the one of the sample before knows nothing yet.
+// begin starts a sample. If the sink is not the one of the previous sample, everything must be reported again.
 func (gs *goroutines) begin(sink sampledata.Sink) {
 	if gs.stacks == nil || gs.stacks.sink != sink {
 		gs.stacks = newStacks(sink, gs.t.bin, gs.u)
@@ -51,7 +51,7 @@ func (gs *goroutines) begin(sink sampledata.Sink) {
 	gs.finder.Begin(a.number)
 }
 
-// add makes slots for goroutines that are new.
+// add creates slots for new goroutines.
 func (gs *goroutines) add(addrs []uint64) {
 	if len(addrs) > 0 {
 		gs.table.add(addrs)
@@ -71,25 +71,26 @@ func (gs *goroutines) markChanged(i int32) {
 // isChanged reports whether a slot is on that list.
 func (gs *goroutines) isChanged(i int32) bool { return gs.table.slots[i].changed == gs.account.number }
 
-// distrust makes the next sample find out everything anew that this one had begun to find out when its halt failed.
+// distrust is called when the halt fails. It makes the next sample find out everything again that this one has begun to
+// find out.
 func (gs *goroutines) distrust() {
 	for _, i := range gs.account.changed {
 		gs.table.slots[i].view = moving
 	}
 }
 
-// setHead takes over a newer head of a slot. If it is that of another goroutine, the slot's goroutine has ended.
+// setHead sets a newer head of a slot. If it is the head of another goroutine, the slot's goroutine has ended.
 func (gs *goroutines) setHead(s *slot, h *head) {
 	if s.announced && s.head.goid != h.goid {
 		gs.end(s)
 	}
-	if s.head.m != h.m || s.head.seq != h.seq { // an m can lie at the address of an earlier one
+	if s.head.m != h.m || s.head.seq != h.seq { // a new m may have the address of an earlier one
 		s.tid = 0
 	}
 	s.head = *h
 }
 
-// setState changes what the sample says of a goroutine.
+// setState changes the state of a goroutine in the sample.
 func (gs *goroutines) setState(s *slot, now sampledata.State) {
 	s.state = now
 	changes := gs.account.changes
@@ -101,14 +102,14 @@ func (gs *goroutines) setState(s *slot, now sampledata.State) {
 	gs.account.changes = append(changes, sampledata.Change{Goroutine: s.id, State: now})
 }
 
-// end says in the sample that the goroutine of a slot has ended.
+// end reports in the sample that the goroutine of a slot has ended.
 func (gs *goroutines) end(s *slot) {
 	gs.account.changes = append(gs.account.changes, sampledata.Change{Goroutine: s.id, Gone: true})
 	s.announced, s.tid, s.busy = false, 0, false
 }
 
-// parkedContext returns what the unwinder needs to know of a goroutine that has no thread, or whose thread isn't halted. It is
-// good until the next call.
+// parkedContext returns the unwinder's input for a goroutine that has no thread, or whose thread isn't halted. It is
+// valid until the next call.
 func (gs *goroutines) parkedContext(h *head) *unwind.Context {
 	gs.context = unwind.Context{
 		StackLo: h.lo, StackHi: h.hi, SchedPC: h.schedPC, SchedSP: h.schedSP, SchedLR: h.schedLR,
@@ -117,15 +118,15 @@ func (gs *goroutines) parkedContext(h *head) *unwind.Context {
 	return &gs.context
 }
 
-// unwind finds the stack of a slot's goroutine in copied memory, and shows it to the finder. Registers are those of the
-// thread that it runs on, nil for none.
+// unwind unwinds the stack of a slot's goroutine from copied memory, and passes it to the finder. registers are those of
+// the goroutine's thread; nil if it has none.
 func (gs *goroutines) unwind(i int32, mem memory.Copy, c *unwind.Context, registers []uint64) {
 	s := &gs.table.slots[i]
 	s.stack = gs.stacks.unwind(mem, c)
 	gs.show(i, mem, registers)
 }
 
-// show shows the finder the stack of a slot's goroutine that was unwound just now.
+// show passes the stack of a slot's goroutine that was just unwound to the finder.
 func (gs *goroutines) show(i int32, mem memory.Copy, registers []uint64) {
 	gs.memory.Copy = mem
 	gs.finder.Stack(i, &blame.Stack{
@@ -134,7 +135,7 @@ func (gs *goroutines) show(i int32, mem memory.Copy, registers []uint64) {
 	})
 }
 
-// loseStack notes that the stack of a slot's goroutine is not known: its thread never got to a CPU to stop there, and so its
+// loseStack marks the stack of a slot's goroutine as unknown: its thread never got a CPU on which to stop, so its
 // registers are not known.
 func (gs *goroutines) loseStack(i int32) {
 	gs.table.slots[i].stack = stack{node: sampledata.NoStack, torn: true}
@@ -145,7 +146,8 @@ func (gs *goroutines) loseStack(i int32) {
 // warn adds a warning to the recording.
 func (gs *goroutines) warn(kind, text string, count int64) { gs.stacks.sink.Warn(kind, text, count) }
 
-// A stackMemory is the copied stack of a goroutine and, for what pointers in it lead to, the running target.
+// A stackMemory reads a goroutine's stack from the copy, and everything else that pointers lead to from the running
+// target.
 type stackMemory struct {
 	memory.Copy
 	t *target

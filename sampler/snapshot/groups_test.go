@@ -13,7 +13,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 )
 
-// groupEnders lists for the goroutines of testdata/programs/groups that wait, by their functions, who may end the wait.
+// groupEnders maps functions of testdata/programs/groups, whose goroutines wait, to the functions whose goroutines may
+// end the wait.
 var groupEnders = map[string][]string{
 	"main.waitCaptured":  {"main.startCaptured.func1", "main.startCaptured.func1"},
 	"main.waitParameter": {"main.parameter", "main.parameter"},
@@ -31,8 +32,8 @@ var groupEnders = map[string][]string{
 	"main.waitTold":      {"main.tells"},
 }
 
-// groupFunction returns the function of the program by which a stack's goroutine is known. Up to Go 1.21 one that the compiler
-// made for the go statement is around it.
+// groupFunction returns the function of the program by which a stack's goroutine is identified. Up to Go 1.21, it is
+// called by one that the compiler generated for the go statement.
 func groupFunction(r *sampledata.Recording, stack sampledata.NodeID) (known string) {
 	for n := stack; n != sampledata.NoStack; n = r.Nodes[n].Parent {
 		name := r.Functions[r.Nodes[n].Function].Name
@@ -44,7 +45,7 @@ func groupFunction(r *sampledata.Recording, stack sampledata.NodeID) (known stri
 	return known
 }
 
-// checkGroups samples the program and compares for whom its goroutines are said to wait.
+// checkGroups samples the program and checks for whom its goroutines are reported to wait.
 func checkGroups(t *testing.T, path string) {
 	t.Helper()
 	v := fixture.Start(t, path)
@@ -84,7 +85,7 @@ func checkGroups(t *testing.T, path string) {
 	}
 }
 
-// To a goroutine that waits for a group or a condition those are named that are still to do what it waits for.
+// For a goroutine that waits for a group or a condition, those that have yet to do what it waits for are named.
 func TestGroups(t *testing.T) {
 	for name, flags := range map[string][]string{
 		"plain":         nil,

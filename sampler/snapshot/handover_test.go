@@ -16,19 +16,19 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/memory"
 )
 
-// Places in the tables of testdata/programs/convoy.
+// Offsets in the tables of testdata/programs/convoy.
 const (
-	convoySize   = 24 // of what a sync.Mutex and the fields after it take
+	convoySize   = 24 // size of a sync.Mutex with the fields after it
 	convoyTurn   = 8  // contest.turn
 	convoyOwner  = 16 // contest.owner
 	convoyLog    = 24 // contest.log
 	convoyLogLen = 1 << 14
 )
 
-// A convoy is the running program and what was said of its locks.
+// A convoy is the running program, and the score of what was reported about its locks.
 type convoy struct {
 	b      *Backend
-	kinds  map[uint64]string // of the sync.Mutex, by address
+	kinds  map[uint64]string // of the sync.Mutexes, by address
 	scores map[string]*score
 }
 
@@ -53,7 +53,7 @@ func (c *convoy) reset() {
 	}
 }
 
-// contended is how many waited of whom it is known for whom.
+// contended returns the number of waiters for whose lock the holder is known.
 func (c *convoy) contended() (n int) {
 	for _, s := range c.scores {
 		n += s.contended()
@@ -70,7 +70,7 @@ func (c *convoy) word(t testing.TB, addr uint64) uint64 {
 	return w
 }
 
-// await waits until the word at an address is more than it was.
+// await waits until the word at an address is greater than was.
 func (c *convoy) await(t testing.TB, addr, was uint64) uint64 {
 	t.Helper()
 	for start := time.Now(); time.Since(start) < 10*time.Second; time.Sleep(100 * time.Microsecond) {
@@ -82,7 +82,7 @@ func (c *convoy) await(t testing.TB, addr, was uint64) uint64 {
 	return 0
 }
 
-// waiters lists the goroutines that the last sample saw waiting for a lock.
+// waiters returns the goroutines that wait for a lock in the last sample.
 func (c *convoy) waiters(lock uint64) (list []*slot) {
 	for i := range c.b.goroutines.table.slots {
 		if s := &c.b.goroutines.table.slots[i]; s.announced && s.state.Run == sampledata.Blocked && s.state.Lock == lock {
@@ -92,7 +92,7 @@ func (c *convoy) waiters(lock uint64) (list []*slot) {
 	return list
 }
 
-// judge compares what was said of a sync.Mutex with whose it was in the halt, which read it.
+// judge compares what was reported about a sync.Mutex with its owner during the halt, as the halt read it.
 func (c *convoy) judge(t testing.TB, r *sampledata.Recording, lock memory.Range) {
 	kind := c.kinds[lock.Addr]
 	waiters := c.waiters(lock.Addr)
@@ -106,7 +106,7 @@ func (c *convoy) judge(t testing.TB, r *sampledata.Recording, lock memory.Range)
 	switch now := uint64(0); {
 	case want[0] != 0:
 	case state&goruntime.MutexLocked != 0:
-		s.unknown += len(waiters) // it was just taken, or is about to be given back
+		s.unknown += len(waiters) // the lock was just taken, or is about to be released
 		return
 	case state&(goruntime.MutexStarving|goruntime.MutexWoken) == goruntime.MutexStarving && sema == 0:
 		if now = c.await(t, lock.Addr+convoyTurn, turn); now-turn >= convoyLogLen {
@@ -115,7 +115,7 @@ func (c *convoy) judge(t testing.TB, r *sampledata.Recording, lock memory.Range)
 		want[0] = int64(c.word(t, lock.Addr+convoyLog+8*((turn+1)%convoyLogLen)))
 		s = c.scores[handedOver]
 	default:
-		want = nil // nobody's
+		want = nil // nobody holds it
 	}
 	for _, w := range waiters {
 		switch {
@@ -129,11 +129,11 @@ func (c *convoy) judge(t testing.TB, r *sampledata.Recording, lock memory.Range)
 	}
 }
 
-// handedOver is the kind of those that waited while a lock was being handed over.
+// handedOver is the kind of lock under which waiters are counted whose lock was being handed over.
 const handedOver = "handed over"
 
-// judgeConvoy samples the program until at least so many goroutines were seen waiting while their lock was being handed over,
-// and compares what was said of its locks with what the program says.
+// judgeConvoy samples the program until at least so many goroutines were seen waiting while their lock was being handed
+// over. It compares what was reported about the locks with what the program says.
 func judgeConvoy(t testing.TB, path string, least int) map[string]*score {
 	t.Helper()
 	v := fixture.Start(t, path)
@@ -166,13 +166,14 @@ func judgeConvoy(t testing.TB, path string, least int) map[string]*score {
 	return c.scores
 }
 
-// TestHandover asks who holds locks that change hands all the time, and who has those that are being handed over.
+// TestHandover checks the reported holders of locks that change hands all the time, and of locks that are being handed
+// over.
 func TestHandover(t *testing.T) {
 	judgedHandover(t, judgeConvoy(t, fixture.BuildOnce(t, "convoy"), 200))
 }
 
-// judgedHandover checks scores like judged. A lock that is being handed over does not always have a holder: between the two
-// steps of Unlock, nobody knows to whom it will go.
+// judgedHandover checks scores like judged. A lock that is being handed over does not always have a holder: between the
+// two steps of Unlock, nobody knows who will get it.
 func judgedHandover(t *testing.T, scores map[string]*score) {
 	t.Helper()
 	judged(t, scores)

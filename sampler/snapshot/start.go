@@ -55,7 +55,7 @@ const maxWrapper = 4096
 func (s *stacks) wrapped(f *pclntab.Func, read func(at uint64, b []byte) error) (pclntab.Frame, bool) {
 	name := f.Name()
 	// What a wrapper calls beside: the growing of its stack, and helpers of the compiler's.
-	beside := func(callee string) bool {
+	isHelper := func(callee string) bool {
 		return goruntime.GrowsStack(callee) ||
 			strings.HasPrefix(callee, "runtime.") && !strings.HasPrefix(name, "runtime.")
 	}
@@ -63,7 +63,7 @@ func (s *stacks) wrapped(f *pclntab.Func, read func(at uint64, b []byte) error) 
 	code := make([]byte, min(f.End-f.Entry, maxWrapper))
 	for i := range code {
 		frames = f.Frames(frames[:0], f.Entry+uint64(i))
-		if n := len(frames); n > 1 && !beside(frames[n-2].Func) {
+		if n := len(frames); n > 1 && !isHelper(frames[n-2].Func) {
 			return frames[n-2], true
 		}
 	}
@@ -74,7 +74,7 @@ func (s *stacks) wrapped(f *pclntab.Func, read func(at uint64, b []byte) error) 
 		if x.Op != machinecode.OpCall || x.Indirect {
 			continue
 		}
-		if frame, ok := s.whole(x.Target); ok && !beside(frame.Func) {
+		if frame, ok := s.whole(x.Target); ok && !isHelper(frame.Func) {
 			return frame, true
 		}
 	}
