@@ -2,7 +2,7 @@
 // Finding and Removing Performance Bottlenecks in Large Systems; "the paper" below).
 //
 //  1. Profile and Summary are the paper's profile interface (section 2.1, figure 3): a summary is a call
-//     sequence, has a base and a cum, and can be extended and trimmed at both ends; a profile gives the totals of
+//     sequence, has a base and a cum, and can be extended and trimmed at both ends; a profile has the totals of
 //     several summaries, in which overlap counts once. NewSingle implements it for a call tree, NewComparison
 //     for the difference of two (section 2.2).
 //  2. ZoomTop, ZoomBottom and ZoomTrim skip the steps that an expert would certainly take (section 2.3).

@@ -52,7 +52,7 @@ func TestCyclesAreWithinOneGoroutine(t *testing.T) {
 	}
 }
 
-// TestCyclesOfAFunctionThatRecursAreSuggested looks at every stack for functions that stand on it twice.
+// TestCyclesOfAFunctionThatRecursAreSuggested searches every stack for functions that occur twice.
 func TestCyclesOfAFunctionThatRecursAreSuggested(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tree := drawTree(t, "tree", 1)

@@ -190,7 +190,7 @@ func TestChainsAreFinite(t *testing.T) {
 				sum.Add(sum, c.Hits)
 			}
 			if sum.Cmp(new(big.Rat).Add(l.Attributed(), l.None)) > 0 {
-				t.Fatalf("%s: chains of %s hits, where %s are attributed", l, sum, l.Attributed())
+				t.Fatalf("%s: chains of %s hits, but %s are attributed", l, sum, l.Attributed())
 			}
 		}
 	})

@@ -66,16 +66,16 @@ func (o *oracle) from(s oracleStack, p callpath.Path, i, at int) bool {
 			continue
 		}
 		for q := pos; q < len(s.frames); q++ {
-			var holds bool
+			var found bool
 			switch same := s.part(q) == s.part(pos); {
 			case p.Extended[i]:
-				holds = q > pos && same && o.is(s.frames[q], next)
+				found = q > pos && same && o.is(s.frames[q], next)
 			case e.Aspect():
-				holds = !next.Aspect() && same && o.is(s.frames[q], next) && o.is(s.frames[q], e)
+				found = !next.Aspect() && same && o.is(s.frames[q], next) && o.is(s.frames[q], e)
 			default:
-				holds = q == pos+1 && o.is(s.frames[q], next)
+				found = q == pos+1 && o.is(s.frames[q], next)
 			}
-			if holds && o.from(s, p, i+1, q) {
+			if found && o.from(s, p, i+1, q) {
 				return true
 			}
 		}
@@ -240,7 +240,7 @@ func TestAgainstOracle(t *testing.T) {
 		}
 		left := new(big.Rat)
 		for _, s := range o.stacks {
-			if o.holds(s, e) {
+			if o.eval(s, e) {
 				left.Add(left, s.hits)
 			}
 		}
@@ -287,8 +287,8 @@ func drawExpr(t *rapid.T, depth int) callpath.Expr {
 	return e
 }
 
-func (o *oracle) holds(s oracleStack, e callpath.Expr) bool {
-	arg := func(a callpath.Expr) bool { return o.holds(s, a) }
+func (o *oracle) eval(s oracleStack, e callpath.Expr) bool {
+	arg := func(a callpath.Expr) bool { return o.eval(s, a) }
 	switch e.Op {
 	case callpath.OpNot:
 		return !arg(e.Args[0])

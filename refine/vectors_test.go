@@ -68,7 +68,7 @@ func checkQuery(t *testing.T, i int, tree *calltree.Tree, m *calltree.Membership
 		if j > 0 {
 			c := got[j-1].Hits.Cmp(r.Hits)
 			if c < 0 || c == 0 && got[j-1].Name >= r.Name {
-				t.Errorf("case %d: %s: %s stands before %s", i, what, got[j-1].Name, r.Name)
+				t.Errorf("case %d: %s: %s comes before %s", i, what, got[j-1].Name, r.Name)
 			}
 		}
 	}

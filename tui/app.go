@@ -93,17 +93,17 @@ type app struct {
 	others    *session.Others // recordings that are compared with this one
 	live      *growth         // nil if the recording is complete
 
-	theme   *theme
-	tv      *tview.Application
-	screen  tcell.Screen
-	windows []window
-	active  int
-	jobs    map[window]*job
-	besides int     // number of running beside calls
-	overlay overlay // over the active window; nil is none
-	prompt  *prompt // nil if no text is asked for
-	message message // the status line's, until the next key
-	history map[string][]string
+	theme        *theme
+	tv           *tview.Application
+	screen       tcell.Screen
+	windows      []window
+	active       int
+	jobs         map[window]*job
+	inBackground int     // number of running background calls
+	overlay      overlay // over the active window; nil is none
+	prompt       *prompt // nil if no text is asked for
+	message      message // the status line's, until the next key
+	history      map[string][]string
 }
 
 // An overlay covers the window, and takes all keys and the mouse.

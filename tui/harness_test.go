@@ -83,7 +83,7 @@ func (b *bench) waitForJobs() {
 	b.t.Helper()
 	for began := time.Now(); ; time.Sleep(time.Millisecond) {
 		var busy int
-		b.do(func() { busy = len(b.jobs) + b.besides })
+		b.do(func() { busy = len(b.jobs) + b.inBackground })
 		if busy == 0 {
 			return
 		}
@@ -156,7 +156,7 @@ func (b *bench) clickAt(x, y int) {
 	b.mouse(x, y, tcell.ButtonNone)
 }
 
-// click clicks on the first place where the screen has a text.
+// click clicks on the first occurrence of a text on the screen.
 func (b *bench) click(text string) {
 	b.t.Helper()
 	x, y := b.find(text)

@@ -129,15 +129,15 @@ func (a *app) cancel(w window) bool {
 	return true
 }
 
-// beside runs work on another goroutine. No action waits for it; its result is shown as soon as it is known. then must
+// background runs work on another goroutine. No action waits for it; its result is shown as soon as it is known. then must
 // drop a result that is no longer needed.
-func beside[T any](a *app, work func() T, then func(T)) {
-	a.besides++
+func background[T any](a *app, work func() T, then func(T)) {
+	a.inBackground++
 	go func() {
 		defer a.guard()
 		result := work()
 		a.post(func() {
-			a.besides--
+			a.inBackground--
 			then(result)
 		})
 	}()

@@ -51,7 +51,7 @@ func (c *entryCosts[V]) want(rows []row) bool {
 	}
 	c.busy = true
 	compute, values := c.compute, c.values
-	beside(c.w.a, func() []V { return compute(paths) }, func(found []V) {
+	background(c.w.a, func() []V { return compute(paths) }, func(found []V) {
 		c.busy = false
 		for i, key := range keys {
 			values[key] = found[i]
@@ -74,7 +74,7 @@ func (l *lazy[V]) get(a *app, work func() V) *V {
 	if l.value == nil && l.pending == nil {
 		pending := new(V)
 		l.pending = pending
-		beside(a, work, func(v V) {
+		background(a, work, func(v V) {
 			if l.pending == pending {
 				*pending = v
 				l.value, l.pending = pending, nil

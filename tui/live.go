@@ -14,7 +14,7 @@ type Live struct {
 	Recording func() *sampledata.Recording // returns its current state
 	Ended     <-chan struct{}              // closed when it stops growing
 	Outcome   func() string                // returns why it has ended, once it has
-	Note      string                       // a note for the user, such as where the target's output goes
+	Note      string                       // a note for the user, such as the file of the target's output
 	Deadlocks func() []locks.Deadlock      // returns those found so far; nil if there is no search for them
 }
 

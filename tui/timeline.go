@@ -59,7 +59,7 @@ func (t *timeline) refresh() {
 		buckets []views.Bucket
 		lanes   []views.Lane
 	}
-	beside(t.a, func() (made result) {
+	background(t.a, func() (made result) {
 		made.buckets, err = views.Timeline(r, o, "", timelineBuckets)
 		made.lanes = views.Lanes(r, made.buckets)
 		return made
