@@ -30,7 +30,7 @@ func (a *gathering) wait(l lockState, n int) goroutineWait {
 	for _, g := range a.r.HolderSets[l.holders] {
 		c := goroutineCandidate{ID: a.r.Goroutines[g].ID}
 		if stack, ok := a.stacks[g]; ok {
-			if at := views.Standing(a.r, stack); at != sampledata.NoStack {
+			if at := views.InformativeFrame(a.r, stack); at != sampledata.NoStack {
 				c.goroutineFrame = frameOf(a.r, at)
 			}
 			w.Candidates = append(w.Candidates, c)

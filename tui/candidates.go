@@ -12,7 +12,7 @@ import (
 
 // A candidateTree has the goroutines that those of a view may wait for if they wait for no lock.
 type candidateTree struct {
-	tree    *calltree.Tree // see views.Parties
+	tree    *calltree.Tree // see views.Candidates
 	members *calltree.Membership
 	err     error
 }
@@ -31,7 +31,7 @@ func (d *detail) candidateLines(e *refine.Entry) []string {
 	}
 	r, o, class, conf := d.w.a.recording, d.w.a.options, d.w.replay.Class, d.w.a.config
 	p := d.candidateTree.get(d.w.a, func() candidateTree {
-		t, err := views.Parties(r, class, o)
+		t, err := views.Candidates(r, class, o)
 		if err != nil {
 			return candidateTree{err: err}
 		}
@@ -58,7 +58,7 @@ func waits(p callpath.Path) bool {
 	return ok && t == views.Wait && calltree.KindOf(last.Name) == calltree.Typed
 }
 
-// listCandidates lists the entries below a path that ends in :WAIT, or in its reason, in a tree of views.Parties.
+// listCandidates lists the entries below a path that ends in :WAIT, or in its reason, in a tree of views.Candidates.
 func listCandidates(t *calltree.Tree, m *calltree.Membership, p callpath.Path) (lines []string) {
 	for _, r := range refine.Down(t, m, p, false) {
 		if calltree.KindOf(r.Name) != calltree.Class {

@@ -114,13 +114,13 @@ func TestComparisonWarnsOfInlining(t *testing.T) {
 		Against: &Against{Path: "before.cpprof", Recording: twin(t, "before"), Class: "go:main.worker"},
 	})
 	b.resize(200, 30)
-	const warning = "! inlined in one of the recordings only: main.encode into main.worker"
+	const warning = "! inlined in only one of the recordings: main.encode into main.worker"
 	if n := strings.Count(b.text(), warning); n != 1 {
 		t.Errorf("the warning is there %d times:\n%s", n, b.text())
 	}
 	b.resize(100, 30)
 	b.keys("v")
-	b.shows("! inlined in one of the", "merges them into their callers in both")
+	b.shows("! inlined in only one of the", "merges them into their callers in both")
 }
 
 // A span beyond the end of the other recording is an error.

@@ -87,7 +87,7 @@ func (l load) recording(tb testing.TB) *sampledata.Recording {
 	return b.Recording()
 }
 
-// planned is the recording that the project plans for.
+// planned is a recording of the size that the project plans for.
 var planned = load{goroutines: 1000, samples: 10_000, changed: 0.01, runnable: 0.02}
 
 func BenchmarkThread(b *testing.B) {

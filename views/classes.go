@@ -10,31 +10,31 @@ import (
 )
 
 const (
-	// collectorClass is the thread class of the garbage collector's workers, however goroutines are classed.
+	// collectorClass is the thread class of the garbage collector's workers under every class rule.
 	collectorClass = "go:runtime.gcBgMarkWorker"
 
-	// unknownClass is that of goroutines whose go statement the recording doesn't know.
+	// unknownClass is the class of goroutines whose go statement is not in the recording.
 	unknownClass = "go:unknown"
 
-	// collectorPriority is above that of every goroutine (design "Typed time").
+	// collectorPriority is higher than that of every goroutine (design "Typed time").
 	collectorPriority = math.MaxInt64
 )
 
-// A classID numbers the thread classes of one view. Classes are numbered as they are met.
+// A classID is the number of a thread class in one view. Classes are numbered in the order in which the view finds them.
 type classID int32
 
-// noClass stands for a class that does not exist.
+// noClass is the number of no class.
 const noClass classID = -1
 
-// classes tell the thread class and the priority of each goroutine in each of its runs.
+// classes finds the thread class and the priority of each goroutine in each of its runs.
 type classes struct {
 	r           *sampledata.Recording
 	o           Options
 	names       []string
 	index       map[string]classID
 	priorities  []configured // by class
-	byGoroutine []classID    // without regard to labels; noClass until asked for
-	byLabels    []classID    // by label set: the class that the labels make; noClass where they make none
+	byGoroutine []classID    // without its labels; noClass until first use
+	byLabels    []classID    // by label set: the class from the labels; noClass if there is none
 }
 
 type configured struct {
@@ -79,7 +79,7 @@ func (c *classes) intern(name string) classID {
 	return id
 }
 
-// of returns the class of a run's goroutine, which its labels can change from run to run.
+// of returns the class of a run's goroutine. It can change from run to run with the goroutine's labels.
 func (c *classes) of(run sampledata.Run) classID {
 	g := &c.r.Goroutines[run.Goroutine]
 	if c.byLabels != nil && !g.GC {
@@ -109,19 +109,18 @@ func (c *classes) name(g *sampledata.Goroutine) string {
 	return name
 }
 
-// baseName is the last element of a path of any platform: recordings are read elsewhere than they are made.
+// baseName returns the last element of a path of any platform: a recording may be from another platform.
 func baseName(file string) string {
 	return path.Base(strings.ReplaceAll(file, `\`, "/"))
 }
 
-// ClassOf returns a function that tells the thread class of a run's goroutine, as the views that are made with the same
-// options class it.
+// ClassOf returns a function that returns the thread class of a run's goroutine, as in the views with the same options.
 func ClassOf(r *sampledata.Recording, o Options) func(sampledata.Run) string {
 	c := newClasses(r, o)
 	return func(run sampledata.Run) string { return c.names[c.of(run)] }
 }
 
-// priority returns the priority of a run's goroutine, which is of the given class.
+// priority returns the priority of a run's goroutine, whose class is given.
 func (c *classes) priority(run sampledata.Run, class classID) int64 {
 	if c.r.Goroutines[run.Goroutine].GC {
 		return collectorPriority

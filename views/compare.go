@@ -13,7 +13,7 @@ import (
 // A Maker makes a view of a recording, such as Server.
 type Maker func(*sampledata.Recording, Options) (*View, error)
 
-// ThreadMaker makes the Thread View of a class, which may be called by its name without "go:".
+// ThreadMaker makes the Thread View of a class, whose name may be given without "go:".
 func ThreadMaker(class string) Maker {
 	return func(r *sampledata.Recording, o Options) (*View, error) {
 		v, err := Thread(r, class, o)
@@ -27,28 +27,28 @@ func ThreadMaker(class string) Maker {
 	}
 }
 
-// A Named is a recording and what errors call it.
+// A Named is a recording and its name in errors.
 type Named struct {
 	Name      string
 	Recording *sampledata.Recording
 }
 
-// A Compared is one view, made in the same way of two recordings.
+// A Compared is one view, made in the same way from two recordings.
 type Compared struct {
 	A, B *View
 
-	// Inlining warns of calls that were inlined in one of the recordings only: the builds differ there. It is about the
-	// recordings, and so the same for all their views.
+	// Inlining warns of calls that were inlined in only one of the recordings: the builds differ there. It depends only
+	// on the recordings, and so is the same for all their views.
 	Inlining []sampledata.Warning
 }
 
-// Compare makes the same view of two recordings, with the same options. A span selects from both, in each from its own start:
-// what is compared is like with like, such as both runs without their first two seconds. So a recording compared with itself
-// never differs, and swapping the two only changes signs, whatever the span. A recording without samples in the span is an
-// error: compared with nothing, everything would look as if it had changed.
+// Compare makes the same view of two recordings, with the same options. A span counts from the start of each recording,
+// so that it selects the same part of both, for example both without their first two seconds. So a recording compared
+// with itself never differs, and swapping the two only changes signs. It is an error if a recording has no samples in
+// the span: otherwise everything would look as if it had changed.
 //
-// If inlined calls are merged into their callers, it is those that are inlined in either recording, so that the stacks of the
-// two meet.
+// If inlined calls are merged into their callers, all calls are merged that are inlined in either recording, so that the
+// stacks of both have the same frames.
 func Compare(a, b Named, o Options, view Maker) (*Compared, error) {
 	c := &Compared{Inlining: inliningWarning(a.Recording, b.Recording, o.NoInlines)}
 	if o.NoInlines {
@@ -78,10 +78,10 @@ func (c *Compared) Merge() (*View, error) {
 	return &View{Tree: both, Warnings: slices.Concat(c.A.Warnings, c.Inlining, c.B.Warnings)}, nil
 }
 
-// shownCalls is how many calls a warning names.
+// shownCalls is the greatest number of calls that a warning names.
 const shownCalls = 3
 
-// inliningWarning warns of calls that were inlined in one of two recordings only, if there are any.
+// inliningWarning warns of calls that were inlined in only one of two recordings, if there are any.
 func inliningWarning(a, b *sampledata.Recording, merged bool) []sampledata.Warning {
 	calls := inliningChanges(a, b)
 	if len(calls) == 0 {
@@ -100,7 +100,7 @@ func inliningWarning(a, b *sampledata.Recording, merged bool) []sampledata.Warni
 	}
 	return []sampledata.Warning{{
 		Kind:    "inlining-changed",
-		Message: fmt.Sprintf("inlined in one of the recordings only: %s; %s", strings.Join(names, ", "), what),
+		Message: fmt.Sprintf("inlined in only one of the recordings: %s; %s", strings.Join(names, ", "), what),
 		Count:   1,
 	}}
 }

@@ -31,7 +31,7 @@ func compared(t *testing.T, a, b *sampledata.Recording, o Options) *Compared {
 	return c
 }
 
-// A span selects from both recordings, from the start of each.
+// A span counts from the start of each recording, and selects from both.
 func TestCompareSpan(t *testing.T) {
 	a, b := worker(t, "x:old", "x:f", "x:f", "x:g"), worker(t, "x:old", "x:g", "x:f", "x:old", "x:old")
 	c := compared(t, a, b, Options{Span: Span{From: time.Millisecond, To: 3 * time.Millisecond}})
@@ -39,11 +39,11 @@ func TestCompareSpan(t *testing.T) {
 	compareHits(t, "b", hitsOf(c.B.Tree), map[string]string{"*\nf\n:RUN": "1", "*\ng\n:RUN": "1"})
 	_, err := Compare(Named{"a", b}, Named{"b", a}, Options{Span: Span{From: 4 * time.Millisecond}}, Server)
 	if err == nil || !strings.HasPrefix(err.Error(), "b has no samples from 4ms: it lasts 3ms") {
-		t.Errorf("of what b does not reach the error is %v", err)
+		t.Errorf("for a span after the end of b, the error is %v", err)
 	}
 }
 
-// Whatever the options are, a recording does not differ from itself, and the merged tree has the views of both.
+// With every option, a recording does not differ from itself, and the merged tree has the views of both.
 func TestCompareWithItself(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, o := drawRecording(t), drawOptions(t)
@@ -66,12 +66,12 @@ func TestCompareWithItself(t *testing.T) {
 	})
 }
 
-// What either build inlined is merged in both, and a warning names what only one of them inlined.
+// Calls that either build inlined are merged in both, and a warning names those that only one of them inlined.
 func TestCompareInlining(t *testing.T) {
 	a, b := worker(t, "x:f x:g"), worker(t, "x:f ~x:g")
 	for merged, want := range map[bool]struct{ stack, warning string }{
-		false: {"*\nf\ng\n:RUN", "inlined in one of the recordings only: g into f; they are shown as calls in both"},
-		true:  {"*\nf\n:RUN", "inlined in one of the recordings only: g into f; they are merged into their callers in both"},
+		false: {"*\nf\ng\n:RUN", "inlined in only one of the recordings: g into f; they are shown as calls in both"},
+		true:  {"*\nf\n:RUN", "inlined in only one of the recordings: g into f; they are merged into their callers in both"},
 	} {
 		c := compared(t, a, b, Options{NoInlines: merged})
 		for _, v := range []*View{c.A, c.B} {
@@ -87,11 +87,11 @@ func TestCompareInlining(t *testing.T) {
 	}
 	many := compared(t, worker(t, "x:f ~x:g ~x:h ~x:i ~x:j ~x:k"), worker(t, "x:f x:g x:h x:i x:j x:k"), Options{})
 	if len(many.Inlining) != 1 || !strings.Contains(many.Inlining[0].Message, ": g into f, h into g, i into h, 2 more;") {
-		t.Errorf("of many it warns %+v", many.Inlining)
+		t.Errorf("for many, the warning is %+v", many.Inlining)
 	}
 }
 
-// An error says which of the recordings it is about.
+// An error names the recording that causes it.
 func TestCompareUnknownClass(t *testing.T) {
 	r := worker(t, "x:f")
 	_, err := Compare(Named{"new", r}, Named{"old", r}, Options{}, func(r *sampledata.Recording, o Options) (*View, error) {

@@ -10,12 +10,12 @@ type field struct {
 	levels []*level // highest priority first; some may be empty
 }
 
-// A level is what competes at one priority.
+// A level has the competitors at one priority.
 type level struct {
 	priority int64
 	n        int64
 	rivals   []rival // by ascending class; some may be empty
-	empty    int     // how many
+	empty    int     // number of empty rivals
 }
 
 type rival struct {
@@ -44,7 +44,7 @@ func (f *field) enter(class classID, priority int64) {
 	l.rivals[j].n++
 }
 
-// leave takes back what enter did. Empty rivals stay, as they mostly come back, until they are the most.
+// leave reverts enter. It keeps empty rivals, because most of them come back, and removes them if they are the majority.
 func (f *field) leave(class classID, priority int64) {
 	i, _ := f.find(priority)
 	l := f.levels[i]
@@ -63,7 +63,7 @@ func (l *level) find(class classID) (int, bool) {
 	return slices.BinarySearchFunc(l.rivals, class, func(r rival, c classID) int { return cmp.Compare(r.class, c) })
 }
 
-// groups count what is equal by key.
+// groups counts equal keys.
 type groups[K comparable] struct {
 	at   map[K]int
 	list []group[K]
@@ -72,7 +72,7 @@ type groups[K comparable] struct {
 type group[K comparable] struct {
 	key  K
 	n    int64
-	hits []int64 // by term: what a builder has not put into its tree yet
+	hits []int64 // by term: hits that a builder has not yet added to its tree
 }
 
 func (g *groups[K]) add(k K) {
@@ -88,7 +88,7 @@ func (g *groups[K]) add(k K) {
 	g.list[i].n++
 }
 
-// remove takes back one add. The last one takes the group away, which is given back.
+// remove reverts one add. If it was the last one, it removes the group and returns it.
 func (g *groups[K]) remove(k K) (gone group[K], is bool) {
 	i := g.at[k]
 	if g.list[i].n--; g.list[i].n > 0 {

@@ -8,10 +8,10 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// maxDepth is the number of frames of a stack that a view keeps: those nearest the leaf.
+// maxDepth is the greatest number of frames of a stack in a view. The frames nearest the leaf are kept.
 const maxDepth = 1000
 
-// bootstrap is the runtime's frame below which every goroutine starts. It is left out of stacks.
+// bootstrap is the runtime's frame below which every goroutine starts. Stacks in views lack it.
 const bootstrap = "runtime.goexit"
 
 const (
@@ -19,14 +19,14 @@ const (
 	newFrame calltree.Func = -2 // a frame whose name is not made yet
 )
 
-// stacks put the stacks of a recording into a call tree, at the granularity asked for.
+// stacks adds the stacks of a recording to a call tree, with the view's granularity.
 type stacks struct {
 	r      *sampledata.Recording
 	o      Options
 	b      *calltree.Builder
 	frame  []calltree.Func // by node of the recording
 	depth  []int32         // by node of the recording
-	atRoot []int32         // by node of the recording: where its stack ends below the root; -1 until asked for
+	atRoot []int32         // by node of the recording: the node for its stack below the root; -1 until first use
 	below  map[place]int32 // the same for stacks below other nodes of the tree
 }
 
@@ -48,12 +48,12 @@ func newStacks(r *sampledata.Recording, o Options, b *calltree.Builder) *stacks 
 	return s
 }
 
-// deep reports whether a stack is cut.
+// deep reports whether a stack has to be cut.
 func (s *stacks) deep(stack sampledata.NodeID) bool {
 	return stack != sampledata.NoStack && s.depth[stack] > maxDepth
 }
 
-// node returns the node of the tree where a stack ends that begins below base.
+// node returns the node at the end of a stack that begins below base.
 func (s *stacks) node(base int32, stack sampledata.NodeID) int32 {
 	switch {
 	case stack == sampledata.NoStack:
@@ -65,17 +65,18 @@ func (s *stacks) node(base int32, stack sampledata.NodeID) int32 {
 	if n, ok := s.below[k]; ok {
 		return n
 	}
-	n := s.grow(base, sampledata.NoStack, s.climb(stack, func(sampledata.NodeID) bool { return false }))
+	n := s.grow(base, sampledata.NoStack, s.ancestors(stack, func(sampledata.NodeID) bool { return false }))
 	s.below[k] = n
 	return n
 }
 
-// rooted is node for the root, and remembers the way there too: most stacks share most of theirs.
+// rooted returns the node for a stack below the root. It also stores the nodes on the way there, because stacks share
+// most frames.
 func (s *stacks) rooted(stack sampledata.NodeID) int32 {
 	if n := s.atRoot[stack]; n >= 0 {
 		return n
 	}
-	way := s.climb(stack, func(n sampledata.NodeID) bool { return s.atRoot[n] >= 0 })
+	way := s.ancestors(stack, func(n sampledata.NodeID) bool { return s.atRoot[n] >= 0 })
 	at, above := int32(0), s.r.Nodes[way[len(way)-1]].Parent
 	if above != sampledata.NoStack {
 		at = s.atRoot[above]
@@ -88,8 +89,8 @@ func (s *stacks) rooted(stack sampledata.NodeID) int32 {
 	return at
 }
 
-// climb lists a stack's nodes from the leaf up to one whose place is known, maxDepth at most.
-func (s *stacks) climb(stack sampledata.NodeID, known func(sampledata.NodeID) bool) []sampledata.NodeID {
+// ancestors returns a stack's nodes from the leaf up to the first known one, at most maxDepth.
+func (s *stacks) ancestors(stack sampledata.NodeID, known func(sampledata.NodeID) bool) []sampledata.NodeID {
 	var way []sampledata.NodeID
 	for n := stack; n != sampledata.NoStack && len(way) < maxDepth && !known(n); n = s.r.Nodes[n].Parent {
 		way = append(way, n)
@@ -97,7 +98,7 @@ func (s *stacks) climb(stack sampledata.NodeID, known func(sampledata.NodeID) bo
 	return way
 }
 
-// grow puts frames, listed from the leaf, below the node of the tree that stands for the frame above them.
+// grow adds frames, listed from the leaf, below the node of the frame above them.
 func (s *stacks) grow(at int32, above sampledata.NodeID, way []sampledata.NodeID) int32 {
 	last := s.nearestFrame(above)
 	for i := len(way) - 1; i >= 0; i-- {
@@ -114,7 +115,7 @@ func (s *stacks) grow(at int32, above sampledata.NodeID, way []sampledata.NodeID
 	return at
 }
 
-// nearestFrame is the innermost frame of a stack that is not left out.
+// nearestFrame returns the innermost frame of a stack that is not left out.
 func (s *stacks) nearestFrame(stack sampledata.NodeID) calltree.Func {
 	for ; stack != sampledata.NoStack; stack = s.r.Nodes[stack].Parent {
 		if f := s.frameOf(stack); f != noFrame {
@@ -136,7 +137,7 @@ func (s *stacks) frameOf(n sampledata.NodeID) calltree.Func {
 	return s.frame[n]
 }
 
-// frameName names a frame. Where a function has no file, it stands for itself.
+// frameName returns the name of a frame. If a function has no file, its own name is used instead.
 func frameName(fn *sampledata.Function, line int32, by Granularity) string {
 	name := fn.Name
 	switch {
@@ -148,7 +149,7 @@ func frameName(fn *sampledata.Function, line int32, by Granularity) string {
 	if name == "" {
 		name = "?"
 	}
-	// A function never looks like typed time, a class or the root, whatever its symbol is.
+	// A function must never look like typed time, a class or the root, whatever its symbol is.
 	if calltree.KindOf(name) != calltree.Function {
 		name = "?" + name
 	}
@@ -158,10 +159,10 @@ func frameName(fn *sampledata.Function, line int32, by Granularity) string {
 	return name
 }
 
-// packageOf returns the import path in a Go symbol; what has none, such as a C function, is its own package.
-// The linker writes dots in a path's last element as "%2e".
+// packageOf returns the import path in a Go symbol; a symbol without one, such as a C function, is its own package. The
+// linker writes dots in a path's last element as "%2e".
 func packageOf(symbol string) string {
-	s, _, _ := strings.Cut(symbol, "[") // type arguments hold paths of their own
+	s, _, _ := strings.Cut(symbol, "[") // type arguments contain other paths
 	slash := strings.LastIndexByte(s, '/') + 1
 	dot := strings.IndexByte(s[slash:], '.')
 	if dot < 0 {
@@ -170,7 +171,7 @@ func packageOf(symbol string) string {
 	return strings.ReplaceAll(s[:slash+dot], "%2e", ".")
 }
 
-// reasonFrame writes a wait reason as a frame: "chan receive" is ":chan-receive".
+// reasonFrame returns the frame for a wait reason: "chan receive" is ":chan-receive".
 func reasonFrame(reason string) string {
 	words := strings.Fields(reason)
 	if len(words) == 0 {

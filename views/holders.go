@@ -7,10 +7,10 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// Holders makes the view of who held the locks that goroutines waited for, and what the holders were doing. Below the
-// root, "*", stand the locks, each under the name that lock gives for a run of a goroutine that waits for it; below a
-// lock what stands below :MONITOR in the Thread Views of those who wait. Hits are theirs, of all classes, and the
-// denominator is the sum of these, so that the root's cost is 1.
+// Holders makes the view of the holders of locks that goroutines waited for, and of the holders' activity. Below the
+// root, "*", are the locks; the function lock returns the name of the lock for a run that waits for it. Below a lock is
+// the part that is below :MONITOR in the waiters' Thread Views. The hits are those of all waiters of all classes, and
+// the denominator is their sum, so that the root's cost is 1.
 func Holders(r *sampledata.Recording, lock func(sampledata.Run) string, o Options) (*View, error) {
 	from, to, err := o.samples(r)
 	if err != nil {
@@ -25,7 +25,7 @@ func Holders(r *sampledata.Recording, lock func(sampledata.Run) string, o Option
 	return v, nil
 }
 
-// lockNode is the node of the lock that a run waits for.
+// lockNode returns the node of the lock that a run waits for.
 func (b *builder) lockNode(run sampledata.Run) int32 {
 	name := b.lock(run)
 	if calltree.KindOf(name) != calltree.Function {

@@ -7,12 +7,12 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A Call is a call of one function by another, by name.
+// A Call is a call from one function to another, by name.
 type Call struct {
 	Caller, Callee string
 }
 
-// inlined returns the calls that the compiler inlined in at least one place of one of the recordings.
+// inlined returns the calls that are inlined at least once in any of the recordings.
 func inlined(recordings ...*sampledata.Recording) map[Call]bool {
 	calls := make(map[Call]bool)
 	for _, r := range recordings {
@@ -25,8 +25,8 @@ func inlined(recordings ...*sampledata.Recording) map[Call]bool {
 	return calls
 }
 
-// inliningChanges returns the calls that one of two recordings has inlined wherever they occur and the other one nowhere, sorted
-// by name.
+// inliningChanges returns the calls that are inlined everywhere in one of two recordings and nowhere in the other one,
+// sorted by name.
 func inliningChanges(a, b *sampledata.Recording) []Call {
 	before := waysOfCalls(a)
 	var changed []Call
@@ -42,7 +42,7 @@ func inliningChanges(a, b *sampledata.Recording) []Call {
 	return changed
 }
 
-// A wayOfCall says how a call is made, over all places where it is.
+// A wayOfCall says how a call is made, over all its occurrences.
 type wayOfCall struct {
 	inlined, called bool
 }

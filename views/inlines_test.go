@@ -48,13 +48,13 @@ func TestNoInlines(t *testing.T) {
 	}
 }
 
-// A stack that was torn off within inlined calls keeps its outermost frame.
+// A stack that ends within inlined calls keeps its outermost frame.
 func TestNoInlinesKeepsAnOutermostFrame(t *testing.T) {
 	r := recordingOf(t, "~x.go:b", "~x.go:c")
 	compareHits(t, "torn", hitsOf(thread(t, r, "go:a", Options{NoInlines: true}).Tree), map[string]string{"go:a\nb\n:RUN": "1"})
 }
 
-// Whatever is merged, every hit stays where its stack was, and two builds of one program give the same view.
+// With every merging, each hit stays at its stack, and two builds of one program have the same view.
 func TestNoInlinesOfTwoBuilds(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		names := rapid.SliceOfN(rapid.SampledFrom([]string{"f:a", "f:b", "g:c", "g:d"}), 1, 8).Draw(rt, "stack")

@@ -7,21 +7,21 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A Lane is a series over the buckets of a timeline: of a level its value, of a counter how fast it grew, of a nominal monitor
-// its words.
+// A Lane is a series over the buckets of a timeline: the value of a level, the rate of a counter, or the words of a
+// nominal monitor.
 type Lane struct {
 	*sampledata.Series
 	Cells []LaneCell // by bucket
 }
 
-// A LaneCell is what is known of a series in one bucket. If Time is 0, nothing was measured.
+// A LaneCell summarizes a series in one bucket. If Time is 0, there is no measurement.
 type LaneCell struct {
-	Time time.Duration // of the bucket in which something was measured
-	Sum  float64       // of a level, its value by seconds; of a counter, its growth
-	Word int           // of a nominal monitor: what held longest at a stretch, an index into Series.Words
+	Time time.Duration // part of the bucket with measurements
+	Sum  float64       // of a level, its value times seconds; of a counter, its growth
+	Word int           // of a nominal monitor: the word that lasted longest without a break, an index into Series.Words
 }
 
-// Add returns the cell of two buckets together.
+// Add returns the cell for two buckets together.
 func (c LaneCell) Add(d LaneCell) LaneCell {
 	if d.Time > c.Time {
 		c.Word = d.Word
@@ -31,8 +31,8 @@ func (c LaneCell) Add(d LaneCell) LaneCell {
 	return c
 }
 
-// Value returns the mean of a level, or the growth of a counter in a second; false if nothing was measured, or something
-// infinite.
+// Value returns the mean of a level, or the growth of a counter per second; false if there is no measurement, or if it
+// is infinite.
 func (c LaneCell) Value() (x float64, ok bool) {
 	if c.Time == 0 {
 		return 0, false
@@ -41,8 +41,8 @@ func (c LaneCell) Value() (x float64, ok bool) {
 	return x, !math.IsInf(x, 0) && !math.IsNaN(x)
 }
 
-// Lanes returns what the buckets of a timeline have of each series in which something was measured. What a sample saw stands
-// until the next one; between two samples, a counter grows evenly.
+// Lanes returns a lane for each series with measurements, over the buckets of a timeline. A level's value in a sample
+// lasts until the next sample; a counter grows evenly between two samples.
 func Lanes(r *sampledata.Recording, buckets []Bucket) []Lane {
 	var lanes []Lane
 	for i := range r.Series {
@@ -66,11 +66,11 @@ type laneMaker struct {
 	r       *sampledata.Recording
 	buckets []Bucket
 	lane    Lane
-	next    int           // the first bucket that can still take anything
-	longest time.Duration // that a word held at a stretch in that bucket
+	next    int           // the first bucket that can still get values
+	longest time.Duration // longest time of a word without a break in that bucket
 }
 
-// level fills the cells of a level, or a nominal monitor.
+// level fills the cells of a level or of a nominal monitor.
 func (l *laneMaker) level() {
 	codes := make(map[string]int)
 	for i, w := range l.lane.Words {
@@ -99,7 +99,7 @@ func (l *laneMaker) level() {
 	hold(l.buckets[len(l.buckets)-1].To)
 }
 
-// counter fills the cells of a counter. Where it begins anew, its growth is not known.
+// counter fills the cells of a counter. If the counter was reset, its growth is not known.
 func (l *laneMaker) counter() {
 	var from time.Duration
 	var last sampledata.Value
@@ -123,7 +123,7 @@ func (l *laneMaker) counter() {
 	}
 }
 
-// spread calls add for each bucket that a stretch of time has a part of.
+// spread calls add for each bucket that overlaps a time, with the length of the overlap.
 func (l *laneMaker) spread(from, to time.Duration, add func(c *LaneCell, part time.Duration)) {
 	for ; l.next < len(l.buckets) && l.buckets[l.next].To <= from; l.next++ {
 		l.longest = 0

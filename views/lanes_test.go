@@ -33,7 +33,7 @@ func seconds(n int) []Bucket {
 	return buckets
 }
 
-// A level is its mean over each bucket; a counter, how fast it grew. What was not measured leaves a gap.
+// A level has its mean in each bucket; a counter has its rate. If there is no measurement, there is a gap.
 func TestLanes(t *testing.T) {
 	const s = time.Second
 	none := math.NaN()
@@ -67,7 +67,7 @@ func TestLanes(t *testing.T) {
 	}
 }
 
-// A word is shown where it holds longest; a series without values has no lane.
+// The word that lasts longest is shown; a series without values has no lane.
 func TestLanesOfWords(t *testing.T) {
 	word := sampledata.Word
 	at := []time.Duration{0, 700 * time.Millisecond, 1100 * time.Millisecond, 2 * time.Second}
@@ -84,11 +84,11 @@ func TestLanesOfWords(t *testing.T) {
 	}
 	r = measure(t, sampledata.Monitor{Unmeasured: "no"}, at[:1], []sampledata.Value{{}})
 	if lanes := Lanes(r, seconds(1)); len(lanes) != 0 {
-		t.Errorf("lanes of what was not measured: %+v", lanes)
+		t.Errorf("lanes without a measurement: %+v", lanes)
 	}
 }
 
-// Whatever the buckets, a counter's cells together have all that it grew, and a level's all the time that it was measured.
+// For all buckets, a counter's cells together have all of its growth, and a level's all of its measured time.
 func TestLanesLoseNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 20).Draw(t, "samples")

@@ -6,8 +6,8 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 )
 
-// LockTime returns the hits with which the goroutines of a Thread View waited for locks, and those of them whose lock has a
-// known holder. Both are 0 for other trees.
+// LockTime returns the hits with which the goroutines of a Thread View waited for locks, and those of them whose lock
+// has a known holder. Both are 0 for other trees.
 func LockTime(t *calltree.Tree) (hits, attributed *big.Rat) {
 	hits, attributed = new(big.Rat), new(big.Rat)
 	monitor, unknown := t.Named(Monitor.String()), t.Named(children[unknownHolder].name)
@@ -26,7 +26,7 @@ func LockTime(t *calltree.Tree) (hits, attributed *big.Rat) {
 				attributed.Sub(attributed, m.Cum(c))
 			}
 		}
-		n = ends[n] - 1 // what is below are holders
+		n = ends[n] - 1 // the nodes below are holders
 	}
 	return hits, attributed
 }

@@ -9,27 +9,28 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// Options say which part of a recording a view is of, and how time is accounted.
+// Options say which part of a recording a view shows, and how time is accounted.
 type Options struct {
 	Accounting  Accounting
 	Granularity Granularity
 	Classes     ClassBy
 	Span        Span
 
-	// NoInlines merges what was inlined into its caller, so that frames are the functions of the compiled program.
-	// Otherwise inlined calls are frames like others. AlsoInlined are calls to merge wherever they are; see Compare.
+	// NoInlines merges inlined calls into their callers, so that frames are the functions of the compiled program.
+	// Otherwise inlined calls are frames like others. AlsoInlined are calls to merge wherever they occur; see Compare.
 	NoInlines   bool
 	AlsoInlined map[Call]bool
 
-	// Priority returns the configured priority of a thread class; nil, or false, leaves the recorded one.
+	// Priority returns the configured priority of a thread class. If it is nil or returns false, the recorded priority
+	// is used.
 	Priority func(class string) (int32, bool)
 }
 
-// An Accounting is a rule by which a runnable goroutine's time is divided (design "Typed time").
+// An Accounting is a rule that divides a runnable goroutine's time (design "Typed time").
 type Accounting uint8
 
 const (
-	Observed   Accounting = iota // by who was seen on the processors
+	Observed   Accounting = iota // by the goroutines that were seen on the processors
 	Single                       // Table 1 of CPPROFJ: one processor, shared equally
 	Processors                   // the same for GOMAXPROCS processors
 )
@@ -44,7 +45,7 @@ func ParseAccounting(s string) (Accounting, error) {
 	return Accounting(i), err
 }
 
-// A Granularity is what one frame of a view stands for.
+// A Granularity says what one frame of a view is.
 type Granularity uint8
 
 const (
@@ -64,7 +65,7 @@ func ParseGranularity(s string) (Granularity, error) {
 	return Granularity(i), err
 }
 
-// ClassBy says what makes a goroutine's thread class. The zero ClassBy is by function.
+// ClassBy is the rule for the thread classes of goroutines. The zero ClassBy is by function.
 type ClassBy struct {
 	Site  bool   // the place of the go statement: "go:main.main.func1@main.go:59"
 	Label string // a pprof label's key: "label:route=/api"; goroutines without it are classed by function
@@ -94,7 +95,7 @@ func ParseClassBy(s string) (ClassBy, error) {
 	return ClassBy{}, fmt.Errorf("unknown class rule %q: want function, site, or label:KEY", s)
 }
 
-// Applies reports whether some goroutine of the recording has the label that classes are by. If none has, classes are by
+// Applies reports whether a goroutine of the recording has the label of the rule. If none has it, classes are by
 // function.
 func (b ClassBy) Applies(r *sampledata.Recording) bool {
 	return b.Label == "" || slices.ContainsFunc(r.LabelSets, func(set []sampledata.Label) bool {
@@ -102,12 +103,12 @@ func (b ClassBy) Applies(r *sampledata.Recording) bool {
 	})
 }
 
-// A Span is a part of a recording, by offsets from its start: From included, To not. A zero To is the end.
+// A Span is a part of a recording, by offsets from its start: it includes From, but not To. A zero To is the end.
 type Span struct {
 	From, To time.Duration
 }
 
-// String shows the span: "from 2s to 3.5s", "from 2s".
+// String returns the span in words: "from 2s to 3.5s", "from 2s".
 func (s Span) String() string {
 	text := "from " + s.From.String()
 	if s.To != 0 {
@@ -122,8 +123,8 @@ func (s Span) Has(r *sampledata.Recording) bool {
 	return err == nil && from < to
 }
 
-// Check returns an error if a recording has no samples in the span, since an empty view would look like a result. The zero
-// Span is the whole recording, whatever that has.
+// Check returns an error if a recording has no samples in the span, because an empty view would look like a result. The
+// zero Span, which is the whole recording, is never an error.
 func (s Span) Check(of Named) error {
 	if s == (Span{}) || s.Has(of.Recording) {
 		return nil

@@ -10,14 +10,14 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// An oracle computes views from the definitions (design "Typed time"), one goroutine in one sample after the
-// other, with nothing shared between them. It is slow and plain on purpose.
+// An oracle computes views from the definitions (design "Typed time"), one goroutine in one sample after the other. It
+// shares nothing between them: it is slow and simple on purpose.
 type oracle struct {
 	r *sampledata.Recording
 	o Options
 }
 
-// state returns what a goroutine does in a sample.
+// state returns the state of a goroutine in a sample.
 func (c oracle) state(s int, g sampledata.GoroutineID) (sampledata.State, bool) {
 	for _, run := range c.r.Runs.All() {
 		if run.Goroutine == g && int(run.First) <= s && s <= int(run.Last) {
@@ -101,7 +101,7 @@ type portion struct {
 
 func portions(hits *big.Rat, frames ...string) portion { return portion{frames, hits} }
 
-// portions divides one goroutine's hit of one sample; chain is who waits for it, and whom those wait for.
+// portions divides one goroutine's hit of one sample; chain has the goroutines that wait for it, each for the next.
 func (c oracle) portions(s int, g sampledata.GoroutineID, chain []sampledata.GoroutineID) (all []portion) {
 	st, _ := c.state(s, g)
 	var typed []portion

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// MostHeldUp returns the class whose goroutines spent most time waiting for locks and processors. If none did, it is the class
-// that ran most; the first of equals. There has to be a class.
+// MostHeldUp returns the class whose goroutines spent most time waiting for locks and processors. If none did, it
+// returns the class that ran most. Of equal classes it returns the first. There must be at least one class.
 func MostHeldUp(classes []ClassSummary) string {
 	best := classes[0]
 	for _, c := range classes[1:] {
@@ -32,8 +32,8 @@ func (c *ClassSummary) IdleRuntime() bool {
 	return new(big.Rat).SetFrac64(c.Hits, 20).Cmp(c.Busy()) >= 0
 }
 
-// MostChanged returns the class whose typed time differs most between two recordings, the first of equals in a's order; ok
-// reports whether any class is in both.
+// MostChanged returns the class whose typed time differs most between two recordings, the first of equals in a's order;
+// ok reports whether a class is in both.
 func MostChanged(a, b []ClassSummary) (class string, ok bool) {
 	most := new(big.Rat)
 	for _, c := range a {
@@ -48,8 +48,8 @@ func MostChanged(a, b []ClassSummary) (class string, ok bool) {
 	return class, ok
 }
 
-// movedTime sums up by how much shares of typed time differ. For example, a class that went from 0.9 RUN and 0.1 WAIT to 0.6
-// RUN and 0.4 WAIT moved 0.6.
+// movedTime returns the sum of the differences between shares of typed time. For example, a class that went from 0.9 RUN
+// and 0.1 WAIT to 0.6 RUN and 0.4 WAIT moved 0.6.
 func movedTime(a, b Parts) *big.Rat {
 	sum := new(big.Rat)
 	for t := range a {

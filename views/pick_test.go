@@ -30,7 +30,7 @@ func TestMostHeldUp(t *testing.T) {
 	}
 }
 
-// What counts is shares of each class's own lifetime: go:a has many more hits, but spends its time as before.
+// Only shares of each class's own lifetime count: go:a has many more hits, but its shares stay the same.
 func TestMostChanged(t *testing.T) {
 	a := []ClassSummary{class("go:new", 0, 0, 0, 9, 0), class("go:a", 800, 0, 0, 0, 800), class("go:b", 6, 0, 0, 0, 4), class("go:c", 5, 0, 0, 5, 0)}
 	b := []ClassSummary{class("go:c", 7, 0, 0, 3, 0), class("go:b", 9, 0, 0, 0, 1), class("go:a", 1, 0, 0, 0, 1), class("go:old", 5, 0, 0, 0, 0)}

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawRecording makes a small recording in which everything can happen.
+// drawRecording makes a small recording in which every state can occur.
 func drawRecording(t *rapid.T) *sampledata.Recording {
 	b := sampledata.NewBuilder(sampledata.Header{Start: time.Unix(0, 0)})
 	var fns []sampledata.FunctionID
@@ -56,7 +56,7 @@ type drawer struct {
 	gs     []sampledata.GoroutineID
 	stacks []sampledata.NodeID
 	labels []sampledata.LabelSetID
-	state  []*sampledata.State // nil for who doesn't exist
+	state  []*sampledata.State // nil if the goroutine doesn't exist
 	last   sampledata.Sample
 }
 
@@ -114,7 +114,8 @@ func (d *drawer) drawState() sampledata.State {
 	return s
 }
 
-// processors lists most of those that run, and what may stand beside them. Mostly they change only when states do.
+// processors lists most of the running goroutines, and other possible entries. Mostly, the list changes only if states
+// do.
 func (d *drawer) processors(changes []sampledata.Change) []sampledata.GoroutineID {
 	if len(changes) == 0 && len(d.last.Processors) > 0 && rapid.IntRange(0, 3).Draw(d.t, "moved") > 0 {
 		return d.last.Processors
@@ -150,7 +151,7 @@ func drawOptions(t *rapid.T) Options {
 	return o
 }
 
-// TestAgainstOracle holds every view of random recordings against the definitions.
+// TestAgainstOracle compares every view of random recordings with the definitions.
 func TestAgainstOracle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, o := drawRecording(t), drawOptions(t)
@@ -183,7 +184,7 @@ func TestAgainstOracle(t *testing.T) {
 	})
 }
 
-// checkClasses holds the summaries against the views.
+// checkClasses compares the summaries with the views.
 func checkClasses(t *rapid.T, r *sampledata.Recording, o Options, want map[string]*truth) {
 	classes, err := Classes(r, o)
 	if err != nil {
@@ -253,7 +254,7 @@ func compareParts(t *rapid.T, c ClassSummary, want *truth) {
 	}
 }
 
-// TestSpansPartition splits a recording in two and adds up.
+// TestSpansPartition splits a recording in two: the hits of both parts must add up to the whole.
 func TestSpansPartition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, o := drawRecording(t), drawOptions(t)

@@ -6,38 +6,38 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A scene is what all goroutines do in the current sample of a walk, as far as it bears on one another's time.
+// A scene has the states of all goroutines in the current sample of a walk, as far as they affect one another's time.
 type scene struct {
 	r       *sampledata.Recording
 	o       Options
 	classes *classes
 
 	now       int32
-	sample    sampledata.Sample               // the one at now
+	sample    sampledata.Sample               // the sample at now
 	run       []int32                         // by goroutine: the run that it last began; -1 before its first
-	holder    []bool                          // by goroutine: some holder set has it
+	holder    []bool                          // by goroutine: whether a holder set contains it
 	executing map[sampledata.GoroutineID]bool // Running, or Detached
-	runnable  field                           // what competes for processors: Runnable, Running, Detached; not under Observed
-	running   field                           // the same without Runnable: what a stopped world leaves
+	runnable  field                           // the goroutines that compete for processors: Runnable, Running, Detached; not under Observed
+	running   field                           // the same without Runnable: those that compete in a stopped world
 
-	slots   []slot // of the current sample, once asked for
+	slots   []slot // of the current sample, computed on first use
 	slotsOf int32
 	spreads map[spreadKey]*spread // of the current sample
 	spare   []*spread
 }
 
-// An actor is what one goroutine's typed time in one sample depends on. Equal actors have equal times, at
-// whatever stacks they are.
+// An actor has everything that decides one goroutine's typed time in one sample. Equal actors have equal times, whatever
+// their stacks are.
 type actor struct {
 	class    classID
 	priority int64
 	run      sampledata.RunState
-	holders  sampledata.HolderSetID // of the lock waited for, where they are to be blamed; else 0
-	who      sampledata.GoroutineID // where others may wait for it, so that a cycle may close in it; else nobody
+	holders  sampledata.HolderSetID // of the lock that it waits for, if they are blamed; else 0
+	who      sampledata.GoroutineID // the goroutine, if others may wait for it, so that a cycle may close there; else nobody
 	reason   string                 // of a Waiting goroutine
 }
 
-// nobody in particular.
+// nobody is no particular goroutine.
 const nobody sampledata.GoroutineID = -1
 
 func newScene(r *sampledata.Recording, o Options) *scene {
@@ -57,7 +57,7 @@ func newScene(r *sampledata.Recording, o Options) *scene {
 	return sc
 }
 
-// actor returns what a run's goroutine is to the accounting.
+// actor returns the actor for a run's goroutine.
 func (sc *scene) actor(run sampledata.Run) actor {
 	a := actor{class: sc.classes.of(run), run: run.Run, who: nobody}
 	switch run.Run {
@@ -76,7 +76,7 @@ func (sc *scene) actor(run sampledata.Run) actor {
 	return a
 }
 
-// constant reports whether an actor's time is the same in all samples, whatever others do.
+// constant reports whether an actor's time is the same in all samples, whatever the other goroutines do.
 func (sc *scene) constant(a actor) bool {
 	switch a.run {
 	case sampledata.Runnable:
@@ -89,7 +89,7 @@ func (sc *scene) constant(a actor) bool {
 	return true
 }
 
-// begin takes note of a run, and reports whether its end is to be told.
+// begin records a run, and reports whether end must be called at its end.
 func (sc *scene) begin(i int32) bool {
 	run := sc.r.Runs.At(int(i))
 	sc.run[run.Goroutine] = i
@@ -108,7 +108,7 @@ func (sc *scene) begin(i int32) bool {
 	return true
 }
 
-// end takes back what begin noted.
+// end reverts begin.
 func (sc *scene) end(i int32) {
 	run := sc.r.Runs.At(int(i))
 	executes := run.Run == sampledata.Running || run.Run == sampledata.Detached
@@ -125,8 +125,8 @@ func (sc *scene) end(i int32) {
 	}
 }
 
-// turn goes on to sample s.
-func (sc *scene) turn(s int32) {
+// moveTo moves the scene to sample s.
+func (sc *scene) moveTo(s int32) {
 	sc.now, sc.sample = s, sc.r.Samples.At(int(s))
 	for _, sp := range sc.spreads {
 		sc.spare = append(sc.spare, sp)
@@ -149,7 +149,8 @@ func (sc *scene) exists(g sampledata.GoroutineID) bool {
 	return exists
 }
 
-// processors is the number of processors in this sample. Recordings that don't list them have what the header says.
+// processors returns the number of processors in this sample. If the recording does not list them, it returns the number
+// in the header.
 func (sc *scene) processors() int64 {
 	if n := len(sc.sample.Processors); n > 0 {
 		return int64(n)
@@ -157,7 +158,7 @@ func (sc *scene) processors() int64 {
 	return int64(max(1, sc.r.Header.GOMAXPROCS))
 }
 
-// capacity is what the sample adds to the denominator of the Server View.
+// capacity returns what the sample adds to the denominator of the Server View.
 func (sc *scene) capacity() int64 {
 	if sc.o.Accounting == Single {
 		return 1
@@ -165,15 +166,15 @@ func (sc *scene) capacity() int64 {
 	return max(sc.processors(), int64(len(sc.executing)))
 }
 
-// A slot is who holds n of the processors: goroutines of one class and priority, or nobody.
+// A slot is n processors with the same holder: goroutines of one class and priority, or nobody.
 type slot struct {
-	class    classID // or, in its place, idleProcessor or busyRuntime
+	class    classID // or idleProcessor or busyRuntime instead of a class
 	priority int64
 	n        int64
 }
 
-// held returns who holds the processors of this sample, all of them. What the processors say goes first; running
-// goroutines that they don't name hold those that seem idle.
+// held returns the holders of all processors in this sample. The list of processors comes first. Running goroutines that
+// it does not name hold processors that it calls idle.
 func (sc *scene) held() []slot {
 	if sc.slotsOf == sc.now {
 		return sc.slots
@@ -204,7 +205,7 @@ func (sc *scene) held() []slot {
 	return sc.slots
 }
 
-// unlisted gives idle processors to running goroutines that hold none by the list, and says how many it gave.
+// unlisted assigns idle processors to running goroutines that are not in the list, and returns the number of these.
 func (sc *scene) unlisted(listed []sampledata.GoroutineID, idle int64) int64 {
 	var more []sampledata.GoroutineID
 	for g, holds := range sc.executing {

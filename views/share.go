@@ -7,7 +7,7 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 )
 
-// A share is an exact, positive number of hits: num/den, or big where those don't fit.
+// A share is an exact, positive number of hits: num/den, or big if those don't fit.
 type share struct {
 	num, den int64
 	big      *big.Rat

@@ -7,14 +7,14 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A CreationSite is a go statement, and how many goroutines of a class it made.
+// A CreationSite is a go statement, with the number of goroutines of a class that it created.
 type CreationSite struct {
-	sampledata.Site // the zero Site is not known
+	sampledata.Site // the zero Site if it is not known
 	Goroutines      int
 }
 
-// CreationSites returns the go statements that the goroutines of a thread class come from, that of most goroutines
-// first; goroutines of the whole recording, whatever the options' span.
+// CreationSites returns the go statements that created the goroutines of a thread class, that of most goroutines first.
+// It counts goroutines of the whole recording, also if the options have a span.
 func CreationSites(r *sampledata.Recording, o Options, class string) []CreationSite {
 	c := newClasses(r, o)
 	of := c.intern(class)

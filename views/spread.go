@@ -2,9 +2,10 @@ package views
 
 import "github.com/cpprof/cpprof/sampledata"
 
-// A spread is how one hit of a goroutine that runs or could run is divided: typed[Run]/of, typed[Load]/of and typed[Prio]/of
-// sum to 1, and waits list the latter two by whom they are owed to. For example, a goroutine that waits for one of two
-// processors, held by a goroutine of class c and by a collector's worker, has
+// A spread is the division of one hit of a goroutine that runs or could run: typed[Run]/of, typed[Load]/of and
+// typed[Prio]/of sum to 1, and waits divides the latter two by the classes that cause them. For example, a goroutine
+// waits for one of two processors; one is held by a goroutine of class c, the other by a worker of the garbage
+// collector. It has
 //
 //	typed: {Load: 1, Prio: 1}, of: 2
 //	waits: {Load, to: c, heads: 1, 1/2}, {Prio, to: go:runtime.gcBgMarkWorker, heads: 1, 1/2}
@@ -13,15 +14,15 @@ type spread struct {
 	of    int64
 	waits []wait
 
-	// Terms of a builder's, once numbered says so.
+	// The numbers of terms in a builder, if numbered is set.
 	numbered bool
 	term     int32 // of typed[Run]/of
 }
 
-// A wait gives num/den of a hit to :LOAD or :PRIO for each of a number of goroutines of one class.
+// A wait adds num/den of a hit to :LOAD or :PRIO for each of a number of goroutines of one class.
 type wait struct {
 	typed    TypedTime // Load or Prio
-	peers    bool      // the goroutine itself counts among them, and is not waited for
+	peers    bool      // the goroutine itself is one of them, and does not wait for itself
 	to       classID   // or a child in place of a class
 	heads    int64
 	num, den int64
@@ -36,17 +37,17 @@ func (w *wait) forClass(own classID) int64 {
 	return w.heads
 }
 
-// A spreadKey is what a spread depends on within a sample.
+// A spreadKey has everything on which a spread depends within a sample.
 type spreadKey struct {
 	priority int64
 	executes bool
 }
 
-// spread divides the time of an actor that runs or is runnable. The result holds until the next sample.
+// spread divides the time of an actor that runs or is runnable. The result is valid until the next sample.
 //
-// Garbage collector and stopped world are above every goroutine (design "Typed time"): collector workers by
-// their priority; a stopped world takes all of a runnable goroutine's time under every accounting, and those
-// that still run in it share the processors among themselves.
+// The garbage collector and a stopped world are above every goroutine (design "Typed time"). Workers of the collector
+// have a higher priority. A stopped world takes all of a runnable goroutine's time under every accounting; the
+// goroutines that still run in it share the processors among themselves.
 func (sc *scene) spread(a actor) *spread {
 	k := spreadKey{a.priority, a.run != sampledata.Runnable}
 	if sp := sc.spreads[k]; sp != nil {
@@ -59,7 +60,7 @@ func (sc *scene) spread(a actor) *spread {
 	}
 	sc.spreads[k] = sp
 	switch {
-	case sc.o.Accounting == Observed && k.executes: // in whatever sample
+	case sc.o.Accounting == Observed && k.executes: // the same in every sample
 		sp.set(Run, 1, 1)
 	case sc.sample.StoppedWorld && !k.executes:
 		sp.set(Prio, 1, 1)
@@ -74,7 +75,7 @@ func (sc *scene) spread(a actor) *spread {
 	return sp
 }
 
-// rivals are those that share the processors of this sample.
+// rivals returns the goroutines that share the processors of this sample.
 func (sc *scene) rivals() *field {
 	if sc.sample.StoppedWorld {
 		return &sc.running
@@ -82,11 +83,11 @@ func (sc *scene) rivals() *field {
 	return &sc.runnable
 }
 
-// set gives num/of of the hit to a typed time.
+// set assigns num/of of the hit to a typed time.
 func (sp *spread) set(t TypedTime, num, of int64) { sp.typed[t], sp.of = num, of }
 
-// observe divides the time of a runnable goroutine over who holds the processors. One that is busy for the runtime
-// can't be had by any goroutine, and so is held by what is above them all.
+// observe divides the time of a runnable goroutine over the holders of the processors. A processor that is busy for the
+// runtime is not available to any goroutine, so that its holder has a higher priority than all of them.
 func (sp *spread) observe(held []slot, priority int64) {
 	for _, s := range held {
 		sp.of += s.n
@@ -101,10 +102,10 @@ func (sp *spread) observe(held []slot, priority int64) {
 	}
 }
 
-// compete divides the time of one of a field's goroutines as Table 1 of CPPROFJ does, for any number of processors. For example,
-// of 3 processors one is taken by a goroutine of higher priority; 2 are left for 5 equals. Each runs 2/5 of the time, and the
-// other 3/5 are :LOAD, which it owes to its 4 equals: 3/20 to each. If goroutines of higher priority take all processors, all its
-// time is :PRIO, owed to them in equal parts.
+// compete divides the time of one of a field's goroutines as Table 1 of CPPROFJ does, for any number of processors. For
+// example, of 3 processors a goroutine of higher priority takes one, and 2 are left for 5 equals. Each runs 2/5 of the
+// time. The other 3/5 are :LOAD, caused by its 4 equals with 3/20 each. If goroutines of higher priority take all
+// processors, all its time is :PRIO, caused by them in equal parts.
 func (sp *spread) compete(f *field, priority, processors int64) {
 	i, _ := f.find(priority)
 	var above int64

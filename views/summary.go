@@ -10,27 +10,27 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A ClassSummary says what the goroutines of one thread class did in a span: the sums of its Thread View.
+// A ClassSummary has the sums of a thread class's Thread View in a span.
 type ClassSummary struct {
 	Class      string
-	Goroutines int      // that were of the class in some sample
+	Goroutines int      // number of goroutines that were of the class in any sample
 	Hits       int64    // goroutines alive, summed over the samples: the Thread View's denominator
 	MeanAlive  *big.Rat // in a sample
 	Parts               // they sum to Hits
 
-	// Attributed is the part of Parts[Monitor] whose lock has a known holder.
+	// Attributed is the part of Parts[Monitor] for locks with a known holder.
 	Attributed *big.Rat
 }
 
 // Shares returns the parts as fractions of the goroutines' lifetime.
 func (c *ClassSummary) Shares() Parts { return c.Parts.Shares(c.Hits) }
 
-// Busy returns the hits with which the goroutines did anything but wait.
+// Busy returns the hits with which the goroutines did not wait.
 func (c *ClassSummary) Busy() *big.Rat {
 	return new(big.Rat).Sub(new(big.Rat).SetInt64(c.Hits), c.Parts[Wait])
 }
 
-// Classes sums up all thread classes of a span, the one with the most hits first.
+// Classes sums up all thread classes of a span. The class with the most hits comes first.
 func Classes(r *sampledata.Recording, o Options) ([]ClassSummary, error) {
 	from, to, err := o.samples(r)
 	if err != nil {
@@ -46,13 +46,14 @@ func Classes(r *sampledata.Recording, o Options) ([]ClassSummary, error) {
 	return l.summaries(int64(to - from)), nil
 }
 
-// attributed stands behind the typed times where a tally counts hits: it takes those of Monitor whose lock has a known holder.
+// attributed comes after the typed times in a tally's counts: it has those hits of Monitor whose lock has a known
+// holder.
 const (
 	attributed = NumTypedTimes
 	numSums    = attributed + 1
 )
 
-// sums are hits by typed time, and attributed.
+// sums has the hits by typed time, and attributed.
 type sums [numSums]exact.Sum
 
 func (s *sums) parts() (p Parts) {
@@ -62,27 +63,27 @@ func (s *sums) parts() (p Parts) {
 	return p
 }
 
-// A tally divides time as the builder of trees does, but keeps sums only. It is a Visitor.
+// A tally divides time like the builder of trees, but computes only sums. It is a Visitor.
 type tally struct {
 	scene  *scene
 	ledger ledger
 	active groups[actor]
 }
 
-// A ledger takes the entries of a tally.
+// A ledger receives the entries of a tally.
 type ledger interface {
-	takes(a actor) bool                                         // or the actor's time is of no interest
+	takes(a actor) bool                                         // whether the ledger counts the actor's time
 	enter(run sampledata.Run, a actor, first, samples int32)    // a goroutine enters a state
 	constant(a actor, t TypedTime, first, samples int32)        // one hit in each of these samples
-	add(a actor, s, samples int32, t TypedTime, num, den int64) // in each of so many samples from s
+	add(a actor, s, samples int32, t TypedTime, num, den int64) // in each of a number of samples from s
 }
 
 func (t *tally) Begin(i int32, first, samples int32) bool {
-	tellEnd := t.scene.begin(i)
+	wantEnd := t.scene.begin(i)
 	run := t.scene.r.Runs.At(int(i))
 	a := t.actor(run)
 	if !t.ledger.takes(a) {
-		return tellEnd
+		return wantEnd
 	}
 	t.ledger.enter(run, a, first, samples)
 	switch a.run {
@@ -96,13 +97,13 @@ func (t *tally) Begin(i int32, first, samples int32) bool {
 		}
 	}
 	if t.scene.constant(a) {
-		return tellEnd
+		return wantEnd
 	}
 	t.active.add(a)
 	return true
 }
 
-// actor leaves out what makes no difference without a tree.
+// actor leaves out the fields that matter only for a tree.
 func (t *tally) actor(run sampledata.Run) actor {
 	a := t.scene.actor(run)
 	a.who, a.reason = nobody, ""
@@ -118,7 +119,7 @@ func (t *tally) End(i int32) {
 }
 
 func (t *tally) Sample(s, alike int32) error {
-	t.scene.turn(s)
+	t.scene.moveTo(s)
 	for i := range t.active.list {
 		a, n := t.active.list[i].key, t.active.list[i].n
 		if a.run == sampledata.Blocked {
@@ -147,7 +148,8 @@ type classLedger struct {
 	scene   *scene
 	byClass []classSums
 
-	// Goroutines that were of a class: lastClass says it of most, changed of those whose labels changed.
+	// The goroutines seen in each class: lastClass has the last class of each, changed has the others of those whose
+	// labels changed.
 	lastClass []classID
 	changed   map[membership]bool
 }

@@ -2,20 +2,21 @@ package views
 
 import "math"
 
-// maxUnsettled bounds the collected hits of a builder that are not in the tree yet: 32 MB of them.
-const maxUnsettled = 4 << 20
+// maxUnflushed limits the collected hits that a builder has not yet added to its tree: to 32 MB.
+const maxUnflushed = 4 << 20
 
-// A term is one place below a stack where hits of one denominator go, such as thirds of hits of :LOAD go:main.f. Goroutines that
-// run or are runnable are mostly so for many samples, and their hits go to few terms: they are added up by term, and put into the
-// tree when the goroutines change. A goroutine that waits during 100 samples for one of 4 processors, each held by go:main.f, adds
-// 4 to the term {Load, go:main.f, 4} a hundred times, and the tree gets 400/4 once.
+// A term is one place below a stack for hits of one denominator, such as thirds of hits of :LOAD go:main.f. Goroutines
+// that run or are runnable are mostly so for many samples, and their hits go to few terms. They are summed by term, and
+// added to the tree when the goroutines change. For example, a goroutine waits during 100 samples for one of 4
+// processors, each held by go:main.f: it adds 4 to the term {Load, go:main.f, 4} a hundred times, and 400/4 to the tree
+// once.
 type term struct {
 	typed TypedTime // Run, Load or Prio
-	to    classID   // whom a :LOAD or :PRIO is owed to
+	to    classID   // the class that causes a :LOAD or :PRIO
 	den   int64
 }
 
-// terms number the terms of a builder.
+// terms numbers the terms of a builder.
 type terms struct {
 	list []term
 	at   map[term]int32
@@ -69,7 +70,7 @@ func (b *builder) collect(g *group[instance], sp *spread, samples int64) {
 	}
 }
 
-// collectTerm adds n*num hits of a term. What is too large to be added up goes into the tree at once.
+// collectTerm adds n*num hits of a term. If the sum would be too large, it adds them to the tree at once.
 func (b *builder) collectTerm(g *group[instance], t int32, n, num int64) {
 	p, fits := product(n, num)
 	if fits && p <= math.MaxInt64-g.hits[t] {
@@ -80,8 +81,8 @@ func (b *builder) collectTerm(g *group[instance], t int32, n, num int64) {
 	b.add(b.termNode(g.key.node, k), whole(n).times(num, k.den))
 }
 
-// settle puts what a group has collected into the tree.
-func (b *builder) settle(g *group[instance]) {
+// flush adds the hits that a group has collected to the tree.
+func (b *builder) flush(g *group[instance]) {
 	for i, hits := range g.hits {
 		if hits != 0 {
 			k := b.terms.list[i]
@@ -91,15 +92,15 @@ func (b *builder) settle(g *group[instance]) {
 	g.hits = nil
 }
 
-// settleAll settles all groups, and begins new terms. It is for between samples.
-func (b *builder) settleAll() {
+// flushAll flushes all groups, and begins new terms. It is called between samples.
+func (b *builder) flushAll() {
 	for i := range b.active.list {
-		b.settle(&b.active.list[i])
+		b.flush(&b.active.list[i])
 	}
 	b.terms = terms{}
 }
 
-// termNode is the node of a term below a stack.
+// termNode returns the node of a term below a stack.
 func (b *builder) termNode(node int32, k term) int32 {
 	node = b.typedNode(node, k.typed)
 	if k.typed == Run {

@@ -8,7 +8,7 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A Bucket is the typed time of a stretch of a recording: From included, To not.
+// A Bucket is the typed time in a part of a recording, which includes From, but not To.
 type Bucket struct {
 	From, To time.Duration
 	Samples  int
@@ -16,8 +16,8 @@ type Bucket struct {
 	Parts          // they sum to Hits
 }
 
-// Timeline divides a span into buckets of equal time and returns what the goroutines of a class did in each, or
-// those of all classes where class is "". The end of a span without one is that of the last sample.
+// Timeline divides a span into buckets of equal time. It returns the typed time of the goroutines of a class in each, or
+// of all goroutines if class is "". A span without an end ends with the last sample.
 func Timeline(r *sampledata.Recording, o Options, class string, buckets int) ([]Bucket, error) {
 	from, to, err := o.samples(r)
 	if err != nil {
@@ -30,7 +30,7 @@ func Timeline(r *sampledata.Recording, o Options, class string, buckets int) ([]
 	if !l.all {
 		l.class = l.scene.classes.intern(class)
 	}
-	l.lay(r, o.Span, to, buckets)
+	l.makeBuckets(r, o.Span, to, buckets)
 	l.alive = make([]int64, to-from+1)
 	for i := range l.steps {
 		l.steps[i] = make([]int64, to-from+1)
@@ -38,7 +38,7 @@ func Timeline(r *sampledata.Recording, o Options, class string, buckets int) ([]
 	if err := Walk(r, from, to, &tally{scene: l.scene, ledger: l}); err != nil {
 		return nil, fmt.Errorf("timeline: %w", err)
 	}
-	l.climb()
+	l.cumulate()
 	if !l.all && l.entered == 0 {
 		return nil, fmt.Errorf("timeline: %w", unknownClassError(r, o, class))
 	}
@@ -54,16 +54,16 @@ type timeLedger struct {
 	all     bool
 	class   classID
 	from    int32
-	entered int // runs taken
+	entered int // number of runs counted
 	buckets []Bucket
 	typed   []sums
 	bucket  []int32          // by sample from the first of the span
-	steps   [numSums][]int64 // by sample: by how much constant hits differ from those of the sample before
+	steps   [numSums][]int64 // by sample: the difference of constant hits from the sample before
 	alive   []int64          // the same for goroutines
 }
 
-// lay makes the buckets and puts each sample into its own.
-func (l *timeLedger) lay(r *sampledata.Recording, span Span, to int32, n int) {
+// makeBuckets makes the buckets and assigns each sample to one of them.
+func (l *timeLedger) makeBuckets(r *sampledata.Recording, span Span, to int32, n int) {
 	end := span.To
 	if end == 0 && to > 0 {
 		end = min(r.Samples.Time(int(to-1)), math.MaxInt64-1) + 1
@@ -106,13 +106,14 @@ func (l *timeLedger) add(_ actor, s, samples int32, t TypedTime, num, den int64)
 	}
 }
 
-// climb adds up the constant hits of each sample. The steps say by how much these change from one sample to the next, so that a
-// run costs two additions, however long it is. Two goroutines wait, one in the samples 0 to 2, the other in 1 to 4:
+// cumulate computes the constant hits of each sample from the steps, which are the differences from one sample to the
+// next. So a run costs two additions, however long it is. For example, two goroutines wait, one in the samples 0 to 2,
+// the other in 1 to 4:
 //
 //	sample           0   1   2   3   4   5
 //	steps[Wait]     +1  +1   0  -1   0  -1
 //	hits of :WAIT    1   2   2   1   1   0
-func (l *timeLedger) climb() {
+func (l *timeLedger) cumulate() {
 	var now [numSums]int64
 	var alive int64
 	for s, i := range l.bucket {

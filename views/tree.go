@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	// maxChain is the number of goroutines that one chain of locks is followed through.
+	// maxChain is the greatest number of goroutines in a chain of locks.
 	maxChain = 64
 
-	// maxHolders bounds the holders visited for one goroutine in one sample: where locks have many
-	// holders that wait for locks with many holders, the ways multiply.
+	// maxHolders limits the holders visited for one goroutine in one sample: if locks have many holders that wait for
+	// locks with many holders, the number of ways multiplies.
 	maxHolders = 20_000
 
-	// maxNodes bounds the size of a view, twice the largest that the project plans for.
+	// maxNodes limits the size of a view, to twice the largest one that the project plans for.
 	maxNodes = 20_000_000
 )
 
@@ -25,24 +25,24 @@ type builder struct {
 	scene    *scene
 	stacks   *stacks
 	tree     *calltree.Builder
-	server   bool                        // of :RUN only, of every class
+	server   bool                        // a Server View: only :RUN, of every class
 	class    classID                     // of a Thread View
 	lock     func(sampledata.Run) string // of a view of the holders of locks
 	active   groups[instance]
 	total    int64 // the denominator
 	warnings warnings
 	terms    terms
-	settleAt int // bound on the number of hits collected by term
+	flushAt  int // limit on the number of hits collected by term
 
 	typed    [NumTypedTimes]calltree.Func
 	children []calltree.Func
-	frames   []calltree.Func          // by class; newFrame until asked for
+	frames   []calltree.Func          // by class; newFrame until first use
 	reasons  map[string]calltree.Func // by the recording's text
-	chain    []sampledata.GoroutineID // of the instance at hand: who waits for whom
-	visited  int                      // holders, for the instance at hand
+	chain    []sampledata.GoroutineID // of the current instance: each waits for the next
+	visited  int                      // number of holders visited for the current instance
 }
 
-// An instance is an actor at a stack: the node where its frames end.
+// An instance is an actor with the node of its stack.
 type instance struct {
 	actor
 	node int32
@@ -50,7 +50,7 @@ type instance struct {
 
 func newBuilder(sc *scene, root string) *builder {
 	syms := new(calltree.Symbols)
-	b := &builder{scene: sc, class: noClass, settleAt: maxUnsettled, reasons: make(map[string]calltree.Func)}
+	b := &builder{scene: sc, class: noClass, flushAt: maxUnflushed, reasons: make(map[string]calltree.Func)}
 	b.tree = calltree.NewBuilder(syms, root, "time", "samples")
 	b.stacks = newStacks(sc.r, sc.o, b.tree)
 	for t := range NumTypedTimes {
@@ -63,24 +63,24 @@ func newBuilder(sc *scene, root string) *builder {
 }
 
 func (b *builder) Begin(i int32, _, samples int32) bool {
-	tellEnd := b.scene.begin(i)
+	wantEnd := b.scene.begin(i)
 	run := b.scene.r.Runs.At(int(i))
 	a := b.scene.actor(run)
 	if !b.takes(a) {
-		return tellEnd
+		return wantEnd
 	}
 	n := int64(samples)
 	b.note(run, a, n)
 	in := b.instance(run, a)
 	if b.scene.constant(a) {
 		b.placeWhole(in, whole(n))
-		return tellEnd
+		return wantEnd
 	}
 	b.active.add(in)
 	return true
 }
 
-// takes reports whether a goroutine belongs to the view.
+// takes reports whether the view contains a goroutine.
 func (b *builder) takes(a actor) bool {
 	switch {
 	case b.lock != nil:
@@ -99,7 +99,7 @@ func (b *builder) takes(a actor) bool {
 
 func (b *builder) instance(run sampledata.Run, a actor) instance {
 	if b.server || b.lock != nil {
-		a.class = noClass // :RUN, and who holds a lock, is the same for all
+		a.class = noClass // :RUN, and the holders of a lock, are the same for all
 	}
 	if b.lock != nil {
 		return instance{a, b.lockNode(run)}
@@ -107,7 +107,7 @@ func (b *builder) instance(run sampledata.Run, a actor) instance {
 	return instance{a, b.stacks.node(0, run.Stack)}
 }
 
-// note counts a run's hits, and what is wrong with it.
+// note counts a run's hits, and adds warnings about the run.
 func (b *builder) note(run sampledata.Run, a actor, n int64) {
 	if !b.server {
 		b.total += n
@@ -119,7 +119,8 @@ func (b *builder) note(run sampledata.Run, a actor, n int64) {
 	}
 	if run.Run == sampledata.Unknown {
 		b.warnings.add("unknown-state", n, func() string {
-			return fmt.Sprintf("the run state of a goroutine of %s could not be told; it is counted as waiting", b.scene.classes.names[a.class])
+			return fmt.Sprintf("the run state of a goroutine of %s is not known; it is counted as waiting",
+				b.scene.classes.names[a.class])
 		})
 	}
 }
@@ -129,18 +130,18 @@ func (b *builder) End(i int32) {
 	run := b.scene.r.Runs.At(int(i))
 	if a := b.scene.actor(run); b.takes(a) && !b.scene.constant(a) {
 		if g, gone := b.active.remove(b.instance(run, a)); gone {
-			b.settle(&g)
+			b.flush(&g)
 		}
 	}
 }
 
 func (b *builder) Sample(s, alike int32) error {
-	b.scene.turn(s)
+	b.scene.moveTo(s)
 	if b.server {
 		b.total += b.scene.capacity() * int64(alike)
 	}
-	if b.terms.len()*len(b.active.list) > b.settleAt {
-		b.settleAll()
+	if b.terms.len()*len(b.active.list) > b.flushAt {
+		b.flushAll()
 	}
 	for i := range b.active.list {
 		g := &b.active.list[i]
@@ -169,7 +170,7 @@ func (b *builder) placeWhole(in instance, w share) {
 	b.place(in, w)
 }
 
-// place adds hits at once below an instance's stack, by what it does in this sample.
+// place adds hits below an instance's stack, by the actor's state in this sample.
 func (b *builder) place(in instance, w share) {
 	switch in.run {
 	case sampledata.Waiting:
@@ -201,8 +202,8 @@ func (b *builder) placeSpread(in instance, sp *spread, w share) {
 	}
 }
 
-// placeBlocked divides the hits of a goroutine that waits for a lock over the lock's holders, and goes on with
-// what they do. Holders that don't exist in this sample are not known.
+// placeBlocked divides the hits of a goroutine that waits for a lock over the lock's holders, and continues with the
+// holders' states. Holders that don't exist in this sample are not known.
 func (b *builder) placeBlocked(node int32, holders sampledata.HolderSetID, w share) {
 	var set []sampledata.GoroutineID
 	if holders != 0 {
@@ -227,14 +228,15 @@ func (b *builder) placeBlocked(node int32, holders sampledata.HolderSetID, w sha
 	}
 }
 
-// placeHolder adds hits to one holder's class, stack and typed time, below the :MONITOR of who waits for it. If the holder waits
-// for a lock itself, place comes back here with its holders. For example, g1 of class A waits for a lock that g2 of class B holds;
-// g2 waits for one that g3 and g4 of class C hold, of which g3 runs and g4 waits for g1's lock:
+// placeHolder adds hits to one holder's class, stack and typed time, below the :MONITOR of its waiter. If the holder
+// waits for a lock itself, place calls placeHolder again for the holders of that lock. For example, g1 of class A waits
+// for a lock that g2 of class B holds. g2 waits for a lock that g3 and g4 of class C hold. g3 runs, and g4 waits for
+// g1's lock:
 //
 //	A ... :MONITOR B ... :MONITOR C ... :RUN                     1/2
 //	                              C ... :MONITOR A :deadlock     1/2
 //
-// The chain is g1, g2, g4 where g1 comes up again, which closes the cycle.
+// The chain is g1, g2, g4; then g1 occurs again, which closes the cycle.
 func (b *builder) placeHolder(node int32, run sampledata.Run, w share) {
 	a := b.scene.actor(run)
 	class := b.tree.Child(node, b.frameOf(a.class))
@@ -244,7 +246,7 @@ func (b *builder) placeHolder(node int32, run sampledata.Run, w share) {
 		b.add(b.childNode(class, deadlock), w)
 	case len(b.chain) >= maxChain || b.visited > maxHolders:
 		b.warnings.add("cut-chain", 1, func() string {
-			return "goroutines wait for one another's locks in a longer chain than is followed"
+			return "goroutines wait for one another's locks in a chain that is too long to show"
 		})
 		b.add(b.childNode(class, cutChain), w)
 	default:
@@ -260,7 +262,7 @@ func (b *builder) typedNode(node int32, t TypedTime) int32 { return b.tree.Child
 
 func (b *builder) childNode(node int32, c child) int32 { return b.tree.Child(node, b.children[c]) }
 
-// frameOf returns the frame of a class, or of the child that stands in its place.
+// frameOf returns the frame of a class, or of the child in place of a class.
 func (b *builder) frameOf(to classID) calltree.Func {
 	if c, ok := to.asChild(); ok {
 		return b.children[c]
@@ -283,7 +285,7 @@ func (b *builder) reason(text string) calltree.Func {
 	return f
 }
 
-// warnings count by kind, and keep the first message of each.
+// warnings counts warnings by kind, and keeps the first message of each.
 type warnings []sampledata.Warning
 
 func (ws *warnings) add(kind string, n int64, message func() string) {

@@ -7,22 +7,22 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 )
 
-// A TypedTime is one of the kinds of time into which a goroutine's hits are divided (design "Typed time"). Parts and every
-// other array over typed times are indexed by it.
+// A TypedTime is one of the kinds of time into which a goroutine's hits are divided (design "Typed time"). It is the
+// index of Parts and of all other arrays over typed times.
 type TypedTime uint8
 
 // The typed times, in the order in which they are shown everywhere.
 const (
 	Run     TypedTime = iota // the goroutine executes
-	Load                     // it could execute, but its equals hold the processors
-	Prio                     // it could execute, but what has a higher priority holds the processors
+	Load                     // it could execute, but goroutines of equal priority hold the processors
+	Prio                     // it could execute, but others of higher priority hold the processors
 	Monitor                  // it waits for a lock
 	Wait                     // it waits for anything else
 
 	NumTypedTimes = Wait + 1
 )
 
-// typedTimes says how each typed time is written: as a frame of a stack, and in at most four letters.
+// typedTimes has the names of typed times: as a frame of a stack, and in at most four letters.
 var typedTimes = [NumTypedTimes]struct{ frame, short string }{
 	Run:     {":RUN", "RUN"},
 	Load:    {":LOAD", "LOAD"},
@@ -31,7 +31,7 @@ var typedTimes = [NumTypedTimes]struct{ frame, short string }{
 	Wait:    {":WAIT", "WAIT"},
 }
 
-// String returns the frame that stands for the typed time in a stack: ":MONITOR".
+// String returns the frame of the typed time in a stack: ":MONITOR".
 func (t TypedTime) String() string { return typedTimes[t].frame }
 
 // Name returns the frame's name without its colon: "MONITOR".
@@ -40,10 +40,10 @@ func (t TypedTime) Name() string { return typedTimes[t].frame[1:] }
 // Short returns the name for a narrow column, at most four letters: "MON".
 func (t TypedTime) Short() string { return typedTimes[t].short }
 
-// Letter returns the letter that stands for the typed time if there are no colours: "M".
+// Letter returns the letter for the typed time on a screen without colours: "M".
 func (t TypedTime) Letter() string { return typedTimes[t].frame[1:2] }
 
-// ParseTypedTime returns the typed time that a frame stands for, such as ":MONITOR".
+// ParseTypedTime returns the typed time of a frame such as ":MONITOR".
 func ParseTypedTime(frame string) (t TypedTime, ok bool) {
 	for t := range NumTypedTimes {
 		if typedTimes[t].frame == frame {
@@ -53,17 +53,18 @@ func ParseTypedTime(frame string) (t TypedTime, ok bool) {
 	return 0, false
 }
 
-// TypedTimeOf returns the typed time to which the end of a path belongs, given the names of the path's elements: the typed
-// time that stands there, or above the frame that stands there. Some paths leave it out; there the frame's own name decides:
+// TypedTimeOf returns the typed time that contains the end of a path, given the names of the path's elements: the last
+// element is this typed time, or is below it. If the path leaves the typed time out, it follows from the last element's
+// name:
 //
 //   - main.f :MONITOR                       Monitor
 //   - ..:PRIO :runtime                      Prio
-//   - ..:runtime                            Prio, below which views put this frame
-//   - ..:chan-receive                       Wait, as of every other frame
+//   - ..:runtime                            Prio, because views put this frame below it
+//   - ..:chan-receive                       Wait, because it is a wait reason
 //   - ..:MONITOR go:main.f :deadlock        Monitor
 //   - ..:MONITOR go:main.f ..:chan-receive  Wait, of the holder
 //   - ..:PRIO go:main.f                     Prio
-//   - ..:MONITOR go:main.f                  none: what follows is whatever the holder of the lock does
+//   - ..:MONITOR go:main.f                  none: the path ends in the lock's holder, which can do anything
 //   - ..main.f                              none
 func TypedTimeOf(path []string) (t TypedTime, ok bool) {
 	below := "" // the frame of typed time nearest to the path's end
@@ -81,7 +82,7 @@ func TypedTimeOf(path []string) (t TypedTime, ok bool) {
 	return usualTypedTime(below)
 }
 
-// usualTypedTime returns the typed time below which a frame usually stands; none for "".
+// usualTypedTime returns the typed time that is usually above a frame; none for "".
 func usualTypedTime(frame string) (t TypedTime, ok bool) {
 	i := slices.IndexFunc(children, func(c childFrame) bool { return c.name == frame })
 	switch {
@@ -93,10 +94,10 @@ func usualTypedTime(frame string) (t TypedTime, ok bool) {
 	return children[i].under, true
 }
 
-// A child numbers a frame, neither a class nor a wait reason, that views put below a typed time.
+// A child is the number of a frame that views put below a typed time, and that is neither a class nor a wait reason.
 type child int32
 
-// childFrame is what a child is called and where it stands.
+// childFrame is the name of a child and the typed time above it.
 type childFrame struct {
 	under TypedTime
 	name  string
@@ -105,7 +106,7 @@ type childFrame struct {
 // children lists the frames of all children, by number.
 var children []childFrame
 
-// child adds a frame below the typed time. It is for the declarations that follow: one line makes a child known everywhere.
+// child adds a frame below the typed time. The declarations below call it: one line is enough to define a child.
 func (t TypedTime) child(name string) child {
 	children = append(children, childFrame{t, name})
 	return child(len(children) - 1)
@@ -117,11 +118,11 @@ var (
 	stoppedWorld  = Prio.child(":stopped-world")     // the runtime had stopped all goroutines
 	unknownHolder = Monitor.child(":unknown-holder") // of a lock
 	deadlock      = Monitor.child(":deadlock")       // the class above it closes a cycle of locks
-	cutChain      = Monitor.child(":cut")            // a chain of locks goes on, but is not followed
+	cutChain      = Monitor.child(":cut")            // the chain of locks is longer, but is not shown
 	unknownReason = Wait.child(":unknown")           // a wait whose reason is not known
 )
 
-// inPlaceOfClass returns the number that stands for the child if it, and no class, is what a goroutine waits for.
+// inPlaceOfClass returns the number for a child that a goroutine waits for in place of a class.
 func (c child) inPlaceOfClass() classID { return noClass - 1 - classID(c) }
 
 // asChild is the inverse of inPlaceOfClass.
@@ -130,7 +131,7 @@ func (id classID) asChild() (c child, ok bool) { return child(noClass - 1 - id),
 // Parts are hits by typed time.
 type Parts [NumTypedTimes]*big.Rat
 
-// Shares returns the parts as fractions of a number of hits; all are 0 if there are none.
+// Shares returns the parts as fractions of a number of hits; all are 0 if there are no hits.
 func (p Parts) Shares(hits int64) Parts {
 	var shares Parts
 	for t := range p {

@@ -7,7 +7,7 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 )
 
-// The end of a path belongs to the typed time that it stands below, whatever its own name is.
+// The typed time of a path's end does not depend on the end's own name, if the path contains the typed time.
 func TestTypedTimeOf(t *testing.T) {
 	for path, want := range map[string]string{
 		"* main.f :MONITOR":                         ":MONITOR",
@@ -22,8 +22,8 @@ func TestTypedTimeOf(t *testing.T) {
 		"* :MONITOR go:main.f :RUN":                 ":RUN",
 		"* :MONITOR go:main.f main.g :chan-receive": ":WAIT",
 		"* :WAIT :unknown":                          ":WAIT",
-		"* :WAIT :runtime":                          ":WAIT", // a reason that a recording names so
-		"* :WAIT label:a=b":                         ":WAIT", // a candidate of Parties
+		"* :WAIT :runtime":                          ":WAIT", // a reason of this name in the recording
+		"* :WAIT label:a=b":                         ":WAIT", // a candidate of Candidates
 		"* :runtime":                                ":PRIO",
 		"* :cut":                                    ":MONITOR",
 		"* lock go:main.f :deadlock":                ":MONITOR", // as in Holders
@@ -46,12 +46,12 @@ func TestTypedTimeOf(t *testing.T) {
 	}
 }
 
-// Every frame below a typed time is found by its name, and no two have the same; so are letters, which stand alone.
+// Every frame below a typed time is found by its name. All names differ, and so do all letters.
 func TestTypedTimesAreDistinct(t *testing.T) {
 	seen := make(map[string]bool)
 	once := func(name string) {
 		if seen[name] {
-			t.Errorf("%s stands for two things", name)
+			t.Errorf("%s is used twice", name)
 		}
 		seen[name] = true
 	}

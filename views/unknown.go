@@ -10,11 +10,11 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// An UnknownClassError says that a view's thread class has no goroutine.
+// An UnknownClassError says that the thread class of a view has no goroutine.
 type UnknownClassError struct {
 	Class   string
-	Outside bool     // there are some, but not in the time span
-	Closest []string // names of classes that are there, the closest first
+	Outside bool     // there are goroutines, but not in the time span
+	Closest []string // names of existing classes, the closest first
 }
 
 func (e *UnknownClassError) Error() string {
@@ -28,7 +28,7 @@ func (e *UnknownClassError) Error() string {
 	return msg + "; `cpprof classes FILE` lists all"
 }
 
-// unknownClassError looks for what may have been meant.
+// unknownClassError returns the error for a class, with suggestions.
 func unknownClassError(r *sampledata.Recording, o Options, class string) error {
 	c := newClasses(r, o)
 	used := make(map[classID]bool)
@@ -47,7 +47,7 @@ func unknownClassError(r *sampledata.Recording, o Options, class string) error {
 	return &UnknownClassError{Class: class, Closest: closest(names, class, 3)}
 }
 
-// closest returns the n names that differ least from the one wanted; one that contains it is closer than any other.
+// closest returns the n names that differ least from the wanted one. A name that contains it is closer than all others.
 func closest(names []string, wanted string, n int) []string {
 	type candidate struct {
 		name string
@@ -72,8 +72,8 @@ func closest(names []string, wanted string, n int) []string {
 	return found
 }
 
-// distance is the number of bytes to insert, delete or replace to make one name of the other. Only the ends of long
-// names are compared: a recording can have many.
+// distance returns the number of bytes to insert, delete or replace to turn one name into the other. It compares only
+// the ends of long names, because a recording can have many.
 func distance(a, b string) int {
 	const enough = 64
 	a, b = a[max(0, len(a)-enough):], b[max(0, len(b)-enough):]

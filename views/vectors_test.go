@@ -112,7 +112,7 @@ func (v *vectorView) compare(t *testing.T, what, root string, tree *calltree.Tre
 		want[strings.Join(s.Frames, "\n")] = h.RatString()
 	}
 	if len(want) != len(v.Stacks) {
-		t.Fatalf("%s: a stack is there twice", what)
+		t.Fatalf("%s: a stack occurs twice", what)
 	}
 	if tree.Root() != root {
 		t.Errorf("%s: root %s", what, tree.Root())
@@ -150,13 +150,13 @@ func compareHits(t fataler, what string, got, want map[string]string) {
 	}
 }
 
-// A recordingForm is a way to record a case, whose threads are not connected from sample to sample.
+// A recordingForm is a way to record a case. The case does not say which threads of different samples are the same.
 type recordingForm string
 
 const (
 	oneSampleEach      recordingForm = "one sample each"     // every thread a goroutine of its own
-	joined             recordingForm = "joined"              // the n-th thread of a class is the same all through
-	unlistedProcessors recordingForm = "unlisted processors" // joined, and the processors don't say what they run
+	joined             recordingForm = "joined"              // the n-th thread of a class is the same in all samples
+	unlistedProcessors recordingForm = "unlisted processors" // joined, and the processors don't list what they run
 )
 
 func (c *vectorCase) recording(t *testing.T, how recordingForm) *sampledata.Recording {

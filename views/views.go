@@ -1,20 +1,20 @@
-// Package views turns a recording into weighted call trees: the Server View and the Thread Views of CPPROFJ
-// (section 4), in which typed time stands below the stacks as ordinary frames.
+// Package views turns a recording into weighted call trees: the Server View and the Thread Views of CPPROFJ (section 4).
+// In these, typed time is an ordinary frame below the stacks.
 //
-// A view is built in one walk over the recording's runs. What a goroutine does alone (it waits, or it runs under
-// the accounting Observed) is counted once a run. Only where its time depends on others (it is runnable,
-// it waits for a lock with a known holder) is there work in each sample, once for all goroutines that are
-// alike. The files follow that way:
+// A view is built in one walk over the recording's runs. If a goroutine's time does not depend on others (it waits, or
+// it runs under the accounting Observed), it is counted once for each run. Only if it does (it is runnable, or it waits
+// for a lock with a known holder) is there work in each sample, once for all goroutines in the same state. The files
+// are, in the order of the work:
 //
-//	walk.go     through the samples, from run to run
+//	walk.go     walks through the samples, from run to run
 //	classes.go  thread classes and priorities
-//	scene.go    what all goroutines do in a sample; who holds the processors
+//	scene.go    states of all goroutines in a sample; holders of the processors
 //	spread.go   the accountings: how a hit is divided (field.go counts the competitors)
-//	tree.go     hits into the call tree; chains of locks (frames.go names and places the stacks,
-//	            terms.go collects hits that recur from sample to sample, inlines.go tells what was inlined)
+//	tree.go     adds hits to the call tree; chains of locks (frames.go names and adds the stacks,
+//	            terms.go collects hits that recur from sample to sample, inlines.go finds inlined calls)
 //	summary.go  the same sums by class without a tree, and over time (timeline.go)
-//	holders.go  who held the locks, by lock; monitor.go sums up what a tree says of it
-//	parties.go  whom goroutines may wait for where that is no lock
+//	holders.go  holders of locks, by lock; monitor.go sums up their part of a tree
+//	candidates.go  goroutines that others may wait for, other than for locks
 package views
 
 import (
@@ -25,19 +25,19 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A View is a call tree and what went less than well in making it.
+// A View is a call tree, with warnings about its making.
 type View struct {
 	Tree *calltree.Tree
 
-	// Warnings count hits: "unknown-state" (counted as :WAIT :unknown), "deep-stack" (cut to 1,000 frames),
-	// and holders of locks that were not followed: "cut-chain".
+	// Warnings count hits: "unknown-state" (counted as :WAIT :unknown), "deep-stack" (cut to 1,000 frames), and
+	// "cut-chain" (further holders of locks are not shown).
 	Warnings []sampledata.Warning
 }
 
-// Server makes the Server View: root "*", the :RUN parts of every goroutine. Hits are goroutine samples; the
-// denominator is the sum over the samples of the number of processors, or of running goroutines where those
-// are more (Single: the number of samples), so that the root's cost is the CPU utilisation. The recording is
-// one that Recording.Check finds no fault with.
+// Server makes the Server View: its root is "*", and it has the :RUN parts of every goroutine. Hits are goroutine
+// samples. The denominator is the sum over the samples of the number of processors, or of running goroutines if those
+// are more (with the accounting Single: the number of samples), so that the root's cost is the CPU utilisation.
+// Recording.Check must accept the recording.
 func Server(r *sampledata.Recording, o Options) (*View, error) {
 	from, to, err := o.samples(r)
 	if err != nil {
@@ -52,9 +52,9 @@ func Server(r *sampledata.Recording, o Options) (*View, error) {
 	return v, nil
 }
 
-// Thread makes the Thread View of a class: the class is the root, each of its goroutines gives one hit in
-// each sample, and the denominator is the number of these, so that the root's cost is 1. A class that has no
-// goroutine in the span is an *UnknownClassError.
+// Thread makes the Thread View of a class: the class is the root, each of its goroutines adds one hit in each sample,
+// and the denominator is the sum of these hits, so that the root's cost is 1. The error is an *UnknownClassError if the
+// class has no goroutine in the span.
 func Thread(r *sampledata.Recording, class string, o Options) (*View, error) {
 	from, to, err := o.samples(r)
 	if err != nil {
@@ -76,7 +76,7 @@ func (b *builder) view(from, to int32) (*View, error) {
 	if err := Walk(b.scene.r, from, to, b); err != nil {
 		return nil, err
 	}
-	b.settleAll()
+	b.flushAll()
 	b.tree.SetDenominator(0, new(big.Rat).SetInt64(b.total))
 	t, err := b.tree.Tree()
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A sketch makes recordings in which every sample comes 10 ms after the one before.
+// A sketch makes recordings whose samples are 10 ms apart.
 type sketch struct {
 	*sampledata.Builder
 	t        *testing.T
@@ -63,7 +63,7 @@ func thread(t *testing.T, r *sampledata.Recording, class string, o Options) *Vie
 	return v
 }
 
-// TestProcessorsOfTheHeader takes GOMAXPROCS where samples don't list their processors.
+// TestProcessorsOfTheHeader uses GOMAXPROCS if samples don't list their processors.
 func TestProcessorsOfTheHeader(t *testing.T) {
 	s := newSketch(t)
 	a, b := s.goroutine("a"), s.goroutine("b")
@@ -116,7 +116,7 @@ func TestDeepStackKeepsItsLeaf(t *testing.T) {
 	}
 }
 
-// TestBootstrapFrameIsLeftOut: only as the outermost frame; elsewhere it is a function like others.
+// TestBootstrapFrameIsLeftOut: this is so only for the outermost frame; elsewhere it is a function like others.
 func TestBootstrapFrameIsLeftOut(t *testing.T) {
 	s := newSketch(t)
 	g := s.goroutine("a")
@@ -146,7 +146,7 @@ func TestLongChainIsCut(t *testing.T) {
 	}
 }
 
-// TestTinySharesAreExact: half of each lock's holders are gone, so that shares become smaller than 1/2^63.
+// TestTinySharesAreExact: half of each lock's holders do not exist any more, so that shares become smaller than 1/2^63.
 func TestTinySharesAreExact(t *testing.T) {
 	s := newSketch(t)
 	first, ghost := s.goroutine("first"), s.goroutine("ghost")
@@ -169,7 +169,7 @@ func TestTinySharesAreExact(t *testing.T) {
 	}
 }
 
-// TestHitsBeyondInt64: what can't be added up any more goes into the tree at once.
+// TestHitsBeyondInt64: sums that would be too large go to the tree at once.
 func TestHitsBeyondInt64(t *testing.T) {
 	b := newBuilder(newScene(&sampledata.Recording{}, Options{}), "go:a")
 	g := &group[instance]{n: 1}
@@ -178,7 +178,7 @@ func TestHitsBeyondInt64(t *testing.T) {
 	for range 3 {
 		b.collect(g, sp, 1<<62)
 	}
-	b.settle(g)
+	b.flush(g)
 	tree, err := b.tree.Tree()
 	if err != nil {
 		t.Fatal(err)
@@ -187,8 +187,8 @@ func TestHitsBeyondInt64(t *testing.T) {
 	compareHits(t, "a", hitsOf(tree), map[string]string{"go:a\n:RUN": hits, "go:a\n:LOAD\n:idle-processor": hits})
 }
 
-// TestSettlingEarly gives the same views however often collected hits go into the tree.
-func TestSettlingEarly(t *testing.T) {
+// TestFlushingEarly compares views whose collected hits go into the tree early and late.
+func TestFlushingEarly(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, o := drawRecording(t), drawOptions(t)
 		from, to, err := o.samples(r)
@@ -196,7 +196,7 @@ func TestSettlingEarly(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := newBuilder(newScene(r, o), "*")
-		b.server, b.settleAt = true, 0
+		b.server, b.flushAt = true, 0
 		v, err := b.view(from, to)
 		if err != nil {
 			t.Fatal(err)
@@ -205,8 +205,8 @@ func TestSettlingEarly(t *testing.T) {
 	})
 }
 
-// TestWaysThroughLocksMultiply: each of many goroutines waits for two locks' worth of holders, which do the same.
-// The ways are more than can be walked; the view's root costs 1 all the same.
+// TestWaysThroughLocksMultiply: each of many goroutines waits for the holders of two locks, which do the same. There are
+// too many ways to visit, but the view's root still costs 1.
 func TestWaysThroughLocksMultiply(t *testing.T) {
 	s := newSketch(t)
 	var gs []sampledata.GoroutineID
@@ -295,7 +295,7 @@ func TestEmptyRecording(t *testing.T) {
 	}
 }
 
-// TestTimelineToTheEndOfTime has a last sample after which no time is left.
+// TestTimelineToTheEndOfTime has a last sample at the greatest possible time.
 func TestTimelineToTheEndOfTime(t *testing.T) {
 	s := newSketch(t)
 	a := s.goroutine("a")
@@ -414,7 +414,7 @@ func TestSharesAreExact(t *testing.T) {
 	})
 }
 
-// TestFieldCounts lets goroutines enter and leave, of more classes than an empty place is kept for.
+// TestFieldCounts lets goroutines enter and leave, of more classes than a field keeps empty places for.
 func TestFieldCounts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var f field

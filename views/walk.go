@@ -7,22 +7,22 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A Visitor is told what goes on in a recording, sample by sample: who leaves a state, who enters one, and then
-// that all of the sample is told. Samples that differ in nothing but their time are told as one.
+// A Visitor is called for each sample of a recording: End for each goroutine that leaves a state, Begin for each one
+// that enters a state, then Sample. Consecutive samples that differ only in their time are one call of Sample.
 type Visitor interface {
-	Begin(run int32, first, samples int32) (tellEnd bool) // the run lasts for so many samples from first
+	Begin(run int32, first, samples int32) (wantEnd bool) // the run lasts for a number of samples from first
 	End(run int32)                                        // the run ended with the sample before
-	Sample(s, alike int32) error                          // sample s, and as many as are alike with it, itself included
+	Sample(s, alike int32) error                          // sample s, and the like ones after it; alike counts all of them
 }
 
-// Walk takes a visitor through the samples [from, to). Runs are numbers of r.Runs; those that reach beyond are clipped.
-// An error of the visitor ends the walk.
+// Walk calls a visitor for the samples [from, to). Runs are numbers of r.Runs; longer runs are clipped. An error of the
+// visitor ends the walk.
 func Walk(r *sampledata.Recording, from, to int32, v Visitor) error {
 	if from >= to {
 		return nil
 	}
-	// The runs that end with sample s, and whose end the visitor wants to know, are a linked list: ends[s-from] is the first,
-	// chained[run] the one after a run, each plus 1, so that 0 ends the list.
+	// The runs that end with sample s, and whose end the visitor wants to know, are a linked list: ends[s-from] is the
+	// first run, and chained[run] the one after a run. Each is stored plus 1, so that 0 ends the list.
 	ends := make([]int32, to-from)
 	chained := make([]int32, r.Runs.Len())
 	ended := make([]bool, to-from) // by sample: some run ends with it
@@ -65,12 +65,12 @@ func Walk(r *sampledata.Recording, from, to int32, v Visitor) error {
 	return nil
 }
 
-// sameProcessors reports whether two samples divide time alike, as far as that is not a matter of runs.
+// sameProcessors reports whether two samples divide time in the same way, apart from their runs.
 func sameProcessors(a, b sampledata.Sample) bool {
 	return a.StoppedWorld == b.StoppedWorld && slices.Equal(a.Processors, b.Processors)
 }
 
-// Samples returns the samples [from, to) that lie in a span.
+// Samples returns the samples [from, to) of a span.
 func (s Span) Samples(r *sampledata.Recording) (from, to int32, err error) {
 	if s.From < 0 || s.To < 0 || s.To != 0 && s.To < s.From {
 		return 0, 0, fmt.Errorf("time span from %v to %v: want offsets from the recording's start, the earlier first", s.From, s.To)

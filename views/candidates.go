@@ -10,16 +10,16 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// Parties makes a tree of the goroutines that those of a thread class may wait for where they wait for no lock: the part of the
-// class's Thread View with waits of which the recording names candidates, and below each wait's reason the candidates' classes,
-// and below these where they stand: "main.feed:31". Hits are the candidates': a goroutine that has two of them in one sample
-// has two. They are no costs.
-func Parties(r *sampledata.Recording, class string, o Options) (*calltree.Tree, error) {
+// Candidates makes a tree of the goroutines that those of a thread class may wait for, other than for locks. It is the
+// part of the class's Thread View whose waits have candidates in the recording. Below each wait's reason are the
+// candidates' classes, and below these the lines that the candidates execute: "main.feed:31". Hits count candidates: a
+// goroutine with two of them in one sample adds two. They are no costs.
+func Candidates(r *sampledata.Recording, class string, o Options) (*calltree.Tree, error) {
 	from, to, err := o.samples(r)
 	if err != nil {
 		return nil, fmt.Errorf("candidates that %s may wait for: %w", class, err)
 	}
-	p := &parties{r: r, classes: newClasses(r, o), tree: calltree.NewBuilder(new(calltree.Symbols), class, "candidates", "samples")}
+	p := &candidateTree{r: r, classes: newClasses(r, o), tree: calltree.NewBuilder(new(calltree.Symbols), class, "candidates", "samples")}
 	p.stacks = newStacks(r, o, p.tree)
 	p.runs = make([][]int32, len(r.Goroutines))
 	for i := range r.Runs.All() {
@@ -39,8 +39,8 @@ func Parties(r *sampledata.Recording, class string, o Options) (*calltree.Tree, 
 	return p.tree.Tree()
 }
 
-// parties is what the tree of Parties is made with.
-type parties struct {
+// A candidateTree makes the tree of Candidates.
+type candidateTree struct {
 	r       *sampledata.Recording
 	classes *classes
 	tree    *calltree.Builder
@@ -49,7 +49,7 @@ type parties struct {
 }
 
 // place adds the candidates of a run in the samples from first to last, and returns their hits.
-func (p *parties) place(run sampledata.Run, first, last int32) (total int64) {
+func (p *candidateTree) place(run sampledata.Run, first, last int32) (total int64) {
 	if first > last {
 		return 0
 	}
@@ -64,28 +64,29 @@ func (p *parties) place(run sampledata.Run, first, last int32) (total int64) {
 				continue
 			}
 			node := p.tree.Child(wait, syms.Intern(p.classes.names[p.classes.of(other)]))
-			p.tree.Add(0, p.tree.Child(node, syms.Intern(p.stands(other.Stack))), n, 1)
+			p.tree.Add(0, p.tree.Child(node, syms.Intern(p.line(other.Stack))), n, 1)
 			total += n
 		}
 	}
 	return total
 }
 
-// machinery has the beginnings of the names of functions that say less of what a goroutine does than who calls them.
+// machinery has prefixes of function names. A function with one of them says less about a goroutine's activity than its
+// caller.
 var machinery = []string{"runtime.", "internal/", "sync.", "syscall.", "time."}
 
-// stands names the line on which a goroutine stands.
-func (p *parties) stands(stack sampledata.NodeID) string {
-	n := Standing(p.r, stack)
+// line returns the name of the line that a goroutine executes.
+func (p *candidateTree) line(stack sampledata.NodeID) string {
+	n := InformativeFrame(p.r, stack)
 	if n == sampledata.NoStack {
 		return "?"
 	}
 	return frameName(&p.r.Functions[p.r.Nodes[n].Function], p.r.Nodes[n].Line, ByLine)
 }
 
-// Standing returns the frame of a stack that says best what its goroutine does: the innermost one that is not the machinery of
-// runtime and standard library, or where there is no such frame, the innermost one; NoStack of no stack.
-func Standing(r *sampledata.Recording, stack sampledata.NodeID) sampledata.NodeID {
+// InformativeFrame returns the frame of a stack that best describes its goroutine's activity: the innermost one that is
+// not machinery of the runtime and standard library or, if there is none, the innermost one; NoStack for no stack.
+func InformativeFrame(r *sampledata.Recording, stack sampledata.NodeID) sampledata.NodeID {
 	for n := stack; n != sampledata.NoStack; n = r.Nodes[n].Parent {
 		name := r.Functions[r.Nodes[n].Function].Name
 		if !slices.ContainsFunc(machinery, func(head string) bool { return strings.HasPrefix(name, head) }) {

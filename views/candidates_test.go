@@ -11,7 +11,7 @@ import (
 )
 
 // A worker waits to receive from either of two goroutines.
-func TestParties(t *testing.T) {
+func TestCandidates(t *testing.T) {
 	f, err := os.Open(filepath.Join(fixture.Root(), "cmd", "cpprof", "testdata", "channels.txt"))
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +33,7 @@ func TestParties(t *testing.T) {
 		{"go:main.worker", Span{From: 100e6}, map[string]string{"main.read:31": "1", "main.feed:22": "1"}},
 		{"go:main.feed", Span{}, nil},
 	} {
-		tree, err := Parties(r, c.class, Options{Span: c.span})
+		tree, err := Candidates(r, c.class, Options{Span: c.span})
 		if err != nil {
 			t.Fatal(err)
 		}
