@@ -10,7 +10,7 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/goruntime/layout"
 )
 
-// A head is what is read of a goroutine's g.
+// A head has the fields of a goroutine's g that a sample needs.
 type head struct {
 	goid             int64
 	status           uint32 // without goruntime.GScan
@@ -23,12 +23,12 @@ type head struct {
 	labels           uint64
 }
 
-// exists reports whether there is a goroutine in the g.
+// exists reports whether the g has a goroutine.
 func (h *head) exists() bool {
 	return goruntime.HasGoroutine(h.status) && h.goid != 0 && h.hi != 0
 }
 
-// still reports whether the goroutine's stack lies still, so that it can be read without a halt.
+// still reports whether the goroutine's stack does not change, so that it can be read without a halt.
 func (h *head) still() bool {
 	switch h.status {
 	case goruntime.GRunnable, goruntime.GSyscall, goruntime.GWaiting, goruntime.GPreempted, goruntime.GLeaked:
@@ -37,8 +37,8 @@ func (h *head) still() bool {
 	return false
 }
 
-// sp returns where the part of the stack begins that the unwinder needs, for a goroutine that has no thread or is in a system
-// call. A call of C saves its place deeper in the stack than a system call does.
+// sp returns the lower end of the part of the stack that the unwinder needs, for a goroutine that has no thread or is in
+// a system call. A call of C saves its position deeper in the stack than a system call does.
 func (h *head) sp() uint64 {
 	switch {
 	case h.sysSP == 0, h.within(h.schedSP) && h.schedSP < h.sysSP:
@@ -47,11 +47,11 @@ func (h *head) sp() uint64 {
 	return h.sysSP
 }
 
-// within reports whether an address lies in the goroutine's stack.
+// within reports whether an address is in the goroutine's stack.
 func (h *head) within(sp uint64) bool { return sp >= h.lo && sp < h.hi }
 
-// sameStack reports whether the goroutine did not run between a head and a later one, so that its stack is the same. A
-// goroutine that has become runnable has not run yet; one that was runnable, and waits now, has.
+// sameStack reports whether the goroutine did not run between this head and a later one, so that its stack is the same. A
+// goroutine that was waiting and is runnable now has not run; one that was runnable and is waiting now has.
 func (h *head) sameStack(o *head) bool {
 	if h.status == goruntime.GRunnable && o.status == goruntime.GWaiting {
 		return false
@@ -60,12 +60,12 @@ func (h *head) sameStack(o *head) bool {
 		h.sysSP == o.sysSP && h.sysPC == o.sysPC && h.hi == o.hi && h.still() && o.still()
 }
 
-// offsets are the places of a head's fields in a g, checked once.
+// offsets are the offsets of a head's fields in a g, checked once.
 type offsets struct {
 	*layout.G
-	size     int    // of what is read of a g
-	words    [7]int // of those fields of unchanged that have the size of a word
-	schedule int    // g.schedlink: the next in a queue
+	size     int    // number of bytes that are read of a g
+	words    [7]int // the word-sized fields that unchanged compares
+	schedule int    // g.schedlink: the next goroutine in a queue
 }
 
 func newOffsets(g *layout.G) offsets {
@@ -78,7 +78,7 @@ func newOffsets(g *layout.G) offsets {
 	return o
 }
 
-// decode reads a head out of the copy of a g.
+// decode decodes a head from the copy of a g.
 func (o *offsets) decode(b []byte) head {
 	word := func(at layout.Offset) uint64 { return binary.LittleEndian.Uint64(b[at:]) }
 	return head{
@@ -98,7 +98,7 @@ func (o *offsets) decode(b []byte) head {
 	}
 }
 
-// unchanged reports, without decoding all of it, whether a g is as it was at an earlier head.
+// unchanged reports whether a g is the same as at an earlier head. It does not decode all of it.
 func (o *offsets) unchanged(b []byte, h *head) bool {
 	word := func(at layout.Offset) uint64 { return binary.LittleEndian.Uint64(b[at:]) }
 	return b[o.TrackingSeq] == h.seq &&
@@ -109,16 +109,16 @@ func (o *offsets) unchanged(b []byte, h *head) bool {
 		word(o.StackHi) == h.hi && word(o.Labels) == h.labels && b[o.WaitReason] == h.reason
 }
 
-// printKeys are odd and otherwise arbitrary, so that no change of one word alone leaves a print as it was.
+// printKeys are odd, so that a change of a single word always changes the print. They are otherwise arbitrary.
 var printKeys = [...]uint64{
 	0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9, 0x94d049bb133111eb, 0xd6e8feb86659fd93,
 	0xa0761d6478bd642f, 0xe7037ed1a0b428db, 0x8ebc6af09c88c6e3, 0x589965cc75374cc3,
 }
 
-// print sums up all that unchanged compares, in a word that isn't 0: two that differ have the same with a probability
-// of about 2^-64.
+// print returns a hash, other than 0, of everything that unchanged compares. Two different heads have the same hash with
+// a probability of about 2^-64.
 func (o *offsets) print(b []byte) uint64 {
-	_ = b[o.size-1] // all fields lie before that; a check for each of them would double the time
+	_ = b[o.size-1] // all fields lie before that; checking the bounds of each would double the time
 	g, w, k := unsafe.Pointer(unsafe.SliceData(b)), &o.words, &printKeys
 	term := func(at int, key uint64) uint64 {
 		word := *(*uint64)(unsafe.Add(g, at))
@@ -131,7 +131,7 @@ func (o *offsets) print(b []byte) uint64 {
 	return max(sum, 1)
 }
 
-// waitingOf returns the first of the runtime's records of what a goroutine waits for (g.waiting), out of the copy of its g.
+// waitingOf returns the first sudog of what a goroutine waits for (g.waiting), from the copy of its g.
 func (o *offsets) waitingOf(b []byte) uint64 {
 	if !o.Waiting.Has() {
 		return 0
@@ -139,12 +139,12 @@ func (o *offsets) waitingOf(b []byte) uint64 {
 	return binary.LittleEndian.Uint64(b[o.Waiting:])
 }
 
-// deferredOf returns the first of the goroutine's deferred functions, likewise.
+// deferredOf returns the first entry in the goroutine's list of deferred functions, likewise.
 func (o *offsets) deferredOf(b []byte) uint64 {
 	return binary.LittleEndian.Uint64(b[o.M-goruntime.DeferBeforeM:])
 }
 
-// A creation is what a g says of where its goroutine comes from.
+// A creation has the fields of a g that describe how its goroutine was created.
 type creation struct {
 	goPC, startPC uint64
 	parent        int64

@@ -17,7 +17,7 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/memory"
 )
 
-// A lockTable is where testdata/programs/holders says who holds which lock.
+// A lockTable is the table in which testdata/programs/holders records who holds which lock.
 type lockTable struct {
 	b     *Backend
 	addr  uint64
@@ -25,7 +25,7 @@ type lockTable struct {
 	kinds []string
 }
 
-// A lockRecord is what the program says of one lock.
+// A lockRecord is the program's record of one lock.
 type lockRecord struct {
 	lock, changes uint64
 	holders       []int64
@@ -44,7 +44,7 @@ func openLockTable(t testing.TB, b *Backend, line string) *lockTable {
 	return l
 }
 
-// read gives the program's word on each lock.
+// read returns the program's record of each lock.
 func (l *lockTable) read(t testing.TB) []lockRecord {
 	t.Helper()
 	b := make([]byte, l.size*len(l.kinds))
@@ -65,12 +65,13 @@ func (l *lockTable) read(t testing.TB) []lockRecord {
 	return out
 }
 
-// A score counts what was said of a lock's waiters, one at a time and by sample, while its holder was known.
+// A score counts how correctly the waits for a lock were reported, one count for each waiter and sample in which its
+// holder was known.
 type score struct{ right, wrong, ambiguous, none, unknown int }
 
 func (s score) contended() int { return s.right + s.wrong + s.ambiguous + s.none }
 
-// holdersOf gives the numbers of the goroutines that a state names.
+// holdersOf returns the numbers of the goroutines that a state names as holders.
 func holdersOf(r *sampledata.Recording, st *sampledata.State) []int64 {
 	var ids []int64
 	for _, g := range r.HolderSets[st.Holders] {
@@ -91,8 +92,8 @@ func newScores(kinds []string) map[string]*score {
 // warmUp is the number of samples after which all of the program's functions have been analysed.
 const warmUp = 10
 
-// judgeHolders samples the program until at least so many goroutines were seen waiting for each kind of lock, and compares who
-// is said to hold it with what the program says, where that was the same before and after the sample.
+// judgeHolders samples the program until at least so many goroutines were seen waiting for each kind of lock. It compares
+// the reported holders with the program's records, if these were the same before and after the sample.
 func judgeHolders(t testing.TB, path string, least int) map[string]*score {
 	t.Helper()
 	v := fixture.Start(t, path)
@@ -123,7 +124,7 @@ func judgeHolders(t testing.TB, path string, least int) map[string]*score {
 	return scores
 }
 
-// enough reports whether so many waiters were seen of each kind of lock whose holders are to be found.
+// enough reports whether so many waiters were seen for each kind of lock whose holders must be found.
 func enough(scores map[string]*score, least int) bool {
 	for kind, s := range scores {
 		if unseen[kind] == "" && s.contended() < least {
@@ -155,13 +156,13 @@ func compareHolders(t testing.TB, b *Backend, r *sampledata.Recording, table *lo
 		}
 		want := before[k].holders
 		if next := nextWriter(b, s.state.Lock); s.state.Reason != "sync.RWMutex.Lock" && next != 0 {
-			want = []int64{next} // whom the readers keep waiting keeps others waiting
+			want = []int64{next} // those that make the readers wait make others wait, too
 		}
 		c.count(t, r, &s.state, want, table.kinds[k])
 	}
 }
 
-// nextWriter gives the number of the goroutine that is next to get a sync.RWMutex, once its readers are gone; 0 for none.
+// nextWriter returns the number of the goroutine that gets a sync.RWMutex next, after its readers are gone; 0 if none.
 func nextWriter(b *Backend, lock uint64) int64 {
 	for i := range b.goroutines.table.slots {
 		if s := &b.goroutines.table.slots[i]; s.announced && s.state.Lock == lock && s.state.Reason == "sync.RWMutex.Lock" {
@@ -171,7 +172,7 @@ func nextWriter(b *Backend, lock uint64) int64 {
 	return 0
 }
 
-// count adds one waiter.
+// count adds one waiter to the score.
 func (c *score) count(t testing.TB, r *sampledata.Recording, st *sampledata.State, want []int64, kind string) {
 	switch got := holdersOf(r, st); {
 	case st.Evidence == sampledata.NoEvidence:
@@ -186,7 +187,7 @@ func (c *score) count(t testing.TB, r *sampledata.Recording, st *sampledata.Stat
 	}
 }
 
-// unseen are the kinds of code whose holders are not to be found in most samples, and why.
+// unseen lists the kinds of code whose holders can't be found in most samples, and why.
 var unseen = map[string]string{
 	"twice-in-map": "nothing in the frame leads to the lock: it is looked up anew to be given back",
 	"odd-release":  "the lock is in a closure that a helper gave, which nobody looks into",
@@ -197,7 +198,7 @@ var unseen = map[string]string{
 	handedOver:     "see judgedHandover",
 }
 
-// judged checks scores: nobody is blamed wrongly, and nearly all that wait get the name of the holder.
+// judged checks scores: nobody may be blamed wrongly, and nearly every wait must have its holder reported.
 func judged(t *testing.T, scores map[string]*score) {
 	t.Helper()
 	contended := 0
@@ -213,7 +214,7 @@ func judged(t *testing.T, scores map[string]*score) {
 	t.Logf("%d goroutines waited, summed over the samples", contended)
 }
 
-// TestHolders asks, of some 10,000 goroutines that wait for locks of all kinds, 120 in each sample, who holds the lock.
+// TestHolders checks the reported holders for some 10,000 waits, 120 in each sample, for locks of all kinds.
 func TestHolders(t *testing.T) {
 	judged(t, judgeHolders(t, fixture.BuildOnce(t, "holders"), 300))
 }
@@ -230,8 +231,8 @@ func TestHoldersBinaries(t *testing.T) {
 	}
 }
 
-// BenchmarkHolders measures, apart, what finding holders adds to samples in which some 120 goroutines wait for 30 locks:
-// deciding who holds them, and looking for locks in the frames of the goroutines that moved.
+// BenchmarkHolders measures, separately, what finding holders adds to samples in which some 120 goroutines wait for 30
+// locks: deciding who holds them, and searching for locks in the frames of the goroutines that have moved.
 func BenchmarkHolders(b *testing.B) {
 	v := fixture.Start(b, fixture.BuildOnce(b, "holders"))
 	a := open(b, v.Pid())

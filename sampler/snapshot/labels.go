@@ -12,17 +12,17 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 )
 
-// Bounds of what is believed of labels.
+// Limits on labels, since the target's memory is not trusted.
 const (
 	maxLabels    = 256
 	maxLabelText = 4096
 )
 
-// labels read the goroutines' labels out of the running target.
+// labels reads the goroutines' labels from the running target.
 type labels struct{ t *target }
 
-// labelsOf returns the code of a goroutine's labels. They are read when the goroutine gets others: what a goroutine
-// points to stays as it is.
+// labelsOf returns the code of a goroutine's labels. They are read only when the goroutine gets other labels: a label set
+// does not change.
 func (r *reporter) labelsOf(s *slot) sampledata.LabelSetID {
 	if s.head.labels == s.labelsAt {
 		return s.labels
@@ -36,8 +36,8 @@ func (r *reporter) labelsOf(s *slot) sampledata.LabelSetID {
 	return s.labels
 }
 
-// read reads a label set. What can't be read is left out: the goroutine may have got
-// other labels, or ended, since the halt.
+// read reads a label set. It leaves out what it can't read: since the halt, the goroutine may have got other labels or
+// ended.
 func (l labels) read(at uint64) []sampledata.Label {
 	var set []sampledata.Label
 	if l.t.bin.Release.LabelsAreList() {
@@ -66,7 +66,7 @@ func (l labels) list(at uint64) []sampledata.Label {
 	return set
 }
 
-// add appends a label whose key and value have their string headers in the copy.
+// add appends a label, given the copies of its key's and value's string headers.
 func (l labels) add(set []sampledata.Label, key, value []byte) []sampledata.Label {
 	k, ok := l.text(key)
 	if !ok || k == "" {
@@ -79,7 +79,7 @@ func (l labels) add(set []sampledata.Label, key, value []byte) []sampledata.Labe
 	return append(set, sampledata.Label{Key: k, Value: v})
 }
 
-// text reads a string, by its header.
+// text reads a string, given its header.
 func (l labels) text(header []byte) (string, bool) {
 	n := binary.LittleEndian.Uint64(header[8:])
 	if n > maxLabelText {
@@ -99,7 +99,7 @@ func (l labels) hashMap(at uint64) []sampledata.Label {
 	if err != nil || l.t.Read(m, h[:]) != nil || h[goruntime.MapLogBuckets] > 8 {
 		return nil
 	}
-	// Maps of labels are made whole, and never grow afterwards.
+	// Maps of labels are created complete and never grow afterwards.
 	var set []sampledata.Label
 	first := binary.LittleEndian.Uint64(h[goruntime.MapBuckets:])
 	for i := range uint64(1) << h[goruntime.MapLogBuckets] {

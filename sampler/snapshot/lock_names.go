@@ -12,42 +12,42 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/memory"
 )
 
-// Bounds of what is asked about the names of locks.
+// Limits on asking for the names of locks.
 const (
-	nameStack  = 16 << 10 // bytes of a waiter's stack that are searched
+	nameStack  = 16 << 10 // bytes of a waiter's stack to search
 	nameFrames = 16
-	namesAsked = 10_000 // for one sink
-	perLock    = 8      // ways to take it
+	namesAsked = 10_000 // names to ask for, for one sink
+	perLock    = 8      // ways to take one lock
 	perSample  = 64
 )
 
-// lockNames are the names of the locks that goroutines wait for, asked for at the first wait by each way to take a lock: an
-// address may be used again for another one.
+// lockNames has the names of the locks that goroutines wait for. A name is asked for at the first wait for a lock by each
+// way to take it, since another lock may reuse the address of an earlier one.
 type lockNames struct {
 	*goroutines
 	queue    *lockname.Queue // nil until the first lock
 	sink     sampledata.Sink
-	samples  int32 // that the sink has
+	samples  int32 // number of samples that the sink has
 	asked    map[wayToLock]bool
-	ways     map[uint64]int // by lock
+	ways     map[uint64]int // number of ways by lock
 	reported map[uint64]sampledata.LockName
-	sample   uint32 // in which the last was asked for
-	now      int    // how many in that one
+	sample   uint32 // sample in which a name was last asked for
+	now      int    // number of names asked for in that sample
 }
 
-// A wayToLock is a lock, and the stack of a goroutine that waits for it.
+// A wayToLock is a lock together with the stack of a goroutine that waits for it.
 type wayToLock struct {
 	lock  uint64
 	stack sampledata.NodeID
 }
 
-// An occasion is when a name was asked for.
+// An occasion is the sample and lock for which a name was asked for.
 type occasion struct {
 	sink   sampledata.Sink
 	sample int32
 }
 
-// report gives the sink the names that have been found. For a sink that is new, all names are asked for anew.
+// report passes the names that were found to the sink. For a new sink, all names are asked for again.
 func (n *lockNames) report(sink sampledata.Sink) {
 	if n.sink != sink {
 		*n = lockNames{
@@ -66,7 +66,7 @@ func (n *lockNames) report(sink sampledata.Sink) {
 		name := sampledata.LockName{Address: a.Lock, First: on.sample, Name: a.Name}
 		last, named := n.reported[a.Lock]
 		if named && (last.First >= name.First || isLocal(last.Name) || isLocal(name.Name)) {
-			continue // the same lock by another name
+			continue // another name for the same lock
 		}
 		if !named {
 			name.First = 0
@@ -76,7 +76,7 @@ func (n *lockNames) report(sink sampledata.Sink) {
 	}
 }
 
-// isLocal reports whether a name is that of a function's variable, which says less than others do of the same lock.
+// isLocal reports whether a name is that of a function's variable, which says less than another name of the same lock.
 func isLocal(name string) bool { return strings.Contains(name, " in ") }
 
 // ask asks for the name of a lock that the goroutine of a slot was found waiting for.
@@ -102,7 +102,8 @@ func (n *lockNames) ask(s *slot, lock uint64) {
 	}
 }
 
-// waiterFor copies the upper part of a waiting goroutine's stack; nil if the goroutine went on meanwhile.
+// waiterFor copies the upper part of a waiting goroutine's stack; it returns nil if the goroutine has moved in the
+// meantime.
 func (n *lockNames) waiterFor(s *slot, lock uint64) *lockname.Waiter {
 	h := s.head
 	sp := h.sp()
@@ -130,8 +131,8 @@ func (n *lockNames) waiterFor(s *slot, lock uint64) *lockname.Waiter {
 	return w
 }
 
-// isStillThere reports whether a goroutine still is where the sample saw it. The target runs meanwhile, and what was read since
-// may be of something else.
+// isStillThere reports whether a goroutine is still where the sample saw it. The target runs, so what was read since the
+// sample may be something else.
 func (n *lockNames) isStillThere(s *slot) bool {
 	g := make([]byte, n.t.g.size)
 	if n.t.Read(s.addr, g) != nil || !n.t.g.unchanged(g, &s.head) {
@@ -141,7 +142,8 @@ func (n *lockNames) isStillThere(s *slot) bool {
 	return true
 }
 
-// lockArgument returns the argument by which a frame reached the lock that it takes, nil if the code does not say so.
+// lockArgument returns the argument through which a frame reached the lock that it takes; nil if the code does not show
+// it.
 func (n *lockNames) lockArgument(f *unwind.Frame) *lockname.LockArgument {
 	register, offset, ok := n.finder.LockArgument(f)
 	if !ok {
@@ -150,7 +152,7 @@ func (n *lockNames) lockArgument(f *unwind.Frame) *lockname.LockArgument {
 	return &lockname.LockArgument{Register: register, Offset: offset}
 }
 
-// waitsForOthers reports whether a function waits on behalf of its callers.
+// waitsForOthers reports whether a function takes locks on behalf of its callers.
 func waitsForOthers(function string) bool {
 	return goruntime.IsRuntime(function) || goruntime.IsSync(function)
 }

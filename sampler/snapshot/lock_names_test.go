@@ -13,7 +13,7 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// printedLocks reads what the program locknames prints: by address, what its locks are called.
+// printedLocks reads the output of the program locknames: the names of its locks by address.
 func printedLocks(t *testing.T, p *fixture.Running) map[uint64]string {
 	locks := make(map[uint64]string)
 	for line := p.Line; line != "ready"; {
@@ -32,7 +32,7 @@ func printedLocks(t *testing.T, p *fixture.Running) map[uint64]string {
 	return locks
 }
 
-// namesOf samples a program until as many locks have a name as should, and a few times more. A machine may be very busy.
+// namesOf samples a program until as many locks have names as should, and a few times more. The machine may be very busy.
 func namesOf(t *testing.T, pid, want int) map[uint64]string {
 	b := attachTo(t, pid)
 	builder := sampledata.NewBuilder(b.Header())
@@ -59,7 +59,7 @@ func namesOf(t *testing.T, pid, want int) map[uint64]string {
 	return names
 }
 
-// checkLockNames checks that each kind of lock of the program locknames gets the name that its source gives it.
+// checkLockNames checks that each kind of lock of the program locknames gets the name that its source has for it.
 func checkLockNames(t *testing.T, path string) {
 	t.Helper()
 	p := fixture.Start(t, path)
@@ -86,7 +86,7 @@ func TestLockNames(t *testing.T) {
 	}
 }
 
-// Without debug information there are the symbols of variables.
+// Without debug information, names come from the symbols of variables.
 func TestLockNamesBySymbols(t *testing.T) {
 	p := fixture.Start(t, fixture.Build(t, "locknames", "-ldflags=-w"))
 	locks := printedLocks(t, p)

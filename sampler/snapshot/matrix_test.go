@@ -15,7 +15,7 @@ import (
 
 var matrixFirst = flag.Bool("first", false, "the matrix has the first release of each line of Go, too, and not only the last")
 
-// versions are the releases of the matrix, oldest first.
+// versions returns the releases of the matrix, oldest first.
 func versions(t *testing.T) []string {
 	t.Helper()
 	f, err := os.Open("../internal/goruntime/layout/layouts.txt")
@@ -42,8 +42,8 @@ func versions(t *testing.T) []string {
 //
 //	go test -v -tags matrix -run Matrix -timeout 1h ./sampler/snapshot
 //
-// The go command fetches the toolchains (GOTOOLCHAIN), some 70 MB each, into the module cache. With CPPROF_MATRIX set to
-// a folder, the programs are kept there.
+// The go command downloads the toolchains (GOTOOLCHAIN), some 70 MB each, to the module cache. If CPPROF_MATRIX names a
+// folder, the built programs are kept there.
 func TestMatrix(t *testing.T) {
 	dir := os.Getenv("CPPROF_MATRIX")
 	if dir == "" {

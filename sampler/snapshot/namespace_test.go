@@ -16,8 +16,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// inContainer starts a target in mount and process namespaces of its own, in which a file system hides the folder
-// that its executable is in. It gives the target's number here.
+// inContainer starts a target in its own mount and process namespaces, in which a file system hides the folder with its
+// executable. It returns the target's pid outside.
 func inContainer(t *testing.T, path string, args ...string) int {
 	t.Helper()
 	dir := t.TempDir()
@@ -57,7 +57,8 @@ func inContainer(t *testing.T, path string, args ...string) int {
 	return pid
 }
 
-// A target in a container: other numbers of processes and threads, and an executable that only /proc/PID/exe leads to.
+// A target in a container has other thread and process ids inside, and its executable can be opened only as
+// /proc/PID/exe.
 func TestNamespaces(t *testing.T) {
 	pid := inContainer(t, build(t), "-parked=50", "-threads=3", "-busy=1")
 	b := attachTo(t, pid)

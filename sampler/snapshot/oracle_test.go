@@ -16,7 +16,7 @@ import (
 	"github.com/cpprof/cpprof/sampler"
 )
 
-// A dumped is a goroutine in the runtime's own dump.
+// A dumped is a goroutine as the runtime's own dump shows it.
 type dumped struct {
 	state   string
 	frames  []string
@@ -30,7 +30,7 @@ var (
 	dumpCreated = regexp.MustCompile(`^created by (.*?)( in goroutine (\d+))?$`)
 )
 
-// parseDump reads what runtime.Stack prints.
+// parseDump parses the output of runtime.Stack.
 func parseDump(text string) map[int64]dumped {
 	out := map[int64]dumped{}
 	for _, part := range strings.Split(strings.TrimSpace(text), "\n\n") {
@@ -60,7 +60,7 @@ func parseDump(text string) map[int64]dumped {
 	return out
 }
 
-// shown leaves out the frames that the runtime doesn't print: its own, unless they are exported, and wrappers.
+// shown removes the frames that the runtime doesn't print: its own, unless they are exported, and wrappers.
 func shown(frames []string) []string {
 	return slices.DeleteFunc(frames, func(f string) bool {
 		name, _, _ := strings.Cut(f, " ")
@@ -72,7 +72,7 @@ func shown(frames []string) []string {
 	})
 }
 
-// checkOracle holds a recording's last sample against the runtime's own dump, for goroutines that wait for good.
+// checkOracle compares a recording's last sample with the runtime's own dump, for goroutines that wait forever.
 func checkOracle(t *testing.T, r *sampledata.Recording, dump string) {
 	t.Helper()
 	states := last(r)
@@ -86,7 +86,7 @@ func checkOracle(t *testing.T, r *sampledata.Recording, dump string) {
 			t.Errorf("goroutine %d [%s] is not in the recording", id, d.state)
 			continue
 		}
-		// The dump doesn't tell what a thread does in C. One that computes there comes back now and then.
+		// The dump doesn't show what a thread does in C. A thread that computes there returns to Go now and then.
 		computes := strings.HasPrefix(d.frames[0], "main._Cfunc_compute ")
 		if computes && run.Run != sampledata.Detached {
 			continue
@@ -97,7 +97,7 @@ func checkOracle(t *testing.T, r *sampledata.Recording, dump string) {
 		}
 		got := shown(frames(r, run.Stack))
 		if strings.HasPrefix(r.Header.GoVersion, "go1.21") && len(got) == len(d.frames)+1 {
-			got = got[:len(d.frames)] // its wrappers have names like those of closures
+			got = got[:len(d.frames)] // its wrappers are named like closures
 		}
 		if !slices.Equal(got, d.frames) {
 			t.Errorf("goroutine %d [%s]: stack\n  %s\nwant\n  %s", id, d.state, strings.Join(got, "\n  "), strings.Join(d.frames, "\n  "))
@@ -120,10 +120,10 @@ func checkOracle(t *testing.T, r *sampledata.Recording, dump string) {
 	t.Logf("%d goroutines agree with the runtime's dump", compared)
 }
 
-// every is a target with goroutines in every state, of which those that wait do so for good.
+// every is a target with goroutines in every state. Those that wait do so forever.
 var every = []string{"-parked=50", "-depth=40", "-threads=5", "-held=3", "-busy=2", "-pairs=2", "-lockers=0", "-short=1"}
 
-// quiet is one in which everything waits, so that the dump is of the same state.
+// quiet is a target in which everything waits, so that the dump shows the same state as the sample.
 var quiet = []string{"-parked=200", "-depth=40", "-threads=5", "-held=3"}
 
 func TestOracle(t *testing.T) {
@@ -131,7 +131,7 @@ func TestOracle(t *testing.T) {
 	checkOracle(t, record(t, attach(t, v), 20), v.dump())
 }
 
-// Binaries as people build them.
+// The binaries are built in the ways that people use.
 func TestBinaries(t *testing.T) {
 	for name, flags := range map[string][]string{
 		"without DWARF": {"-ldflags=-w"},
@@ -149,7 +149,7 @@ func TestBinaries(t *testing.T) {
 	}
 }
 
-// checkProgram samples a program while it works, and while all of it waits.
+// checkProgram samples a program while it works, and while everything in it waits.
 func checkProgram(t *testing.T, path string) {
 	t.Helper()
 	v := begin(t, path, every...)

@@ -11,56 +11,57 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/memory"
 )
 
-// Which threads does a halt stop? Those that hold a processor, one of the runtime's p: no other thread can change the state of
-// a goroutine. A thread that sleeps in the kernel is read as it lies; if it wakes, it needs a processor, and all are held.
+// Which threads does a halt stop? Those that hold a processor, one of the runtime's p: no other thread can change the
+// state of a goroutine. A thread that sleeps in the kernel is read without stopping it. If it wakes, it needs a
+// processor, and all are held.
 //
-// But while the halt stops the holder of one processor, another can change hands. So it reads who holds them, stops those,
-// and reads again, until all holders are stopped. Example with two processors:
+// But while the halt stops the holder of one processor, another processor may get a new holder. So the halt reads the
+// holders, stops them, and reads again, until all holders are stopped. Example with two processors:
 //
 //	round 1   p0 held by thread 71, p1 by none     stops 71
 //	round 2   p0 held by thread 71, p1 by 72       72 has just woken: stops 72
-//	round 3   p0 held by thread 71, p1 by 72       nobody new: everything stands
+//	round 3   p0 held by thread 71, p1 by 72       no new holder: nothing can change any more
 //
-// Each p counts how often it began to run another goroutine (p.schedtick). At the end of the halt the holders and these counts
-// are read once more. If any differ, something ran after all, and the states of this sample may be a moment apart: the
-// recording gets a warning.
+// Each p counts how often it has begun to run another goroutine (p.schedtick). At the end of the halt, the holders and
+// these counts are read again. If any differ, something has run after all, and the states in this sample may be from
+// different moments. The recording then gets a warning.
 
-// maxRounds bounds these rounds, in one halt.
+// maxRounds limits the number of these rounds in one halt.
 const maxRounds = 8
 
-// A processor is a p of the target, and the thread and goroutine that hold it.
+// A processor is a p of the target, with the thread that holds it and that thread's goroutine.
 type processor struct {
 	addr   uint64
-	raw    []byte // of the p
-	m, g   uint64 // the holder and its goroutine; 0 for none
-	tid    int    // of the holder
+	raw    []byte // copy of the p
+	m, g   uint64 // the holder (its m) and the goroutine (its g); 0 if none
+	tid    int    // thread id of the holder
 	tick   uint32 // p.schedtick
 	halted bool
-	thread halt.Thread // late: without registers, and without copies of its stacks yet
+	thread halt.Thread // if it is late, it has no registers yet, and its stacks are not copied
 	mRaw   []byte
 	gRaw   []byte
 	head   head            // of the goroutine
-	pieces [3]memory.Range // copies of its stacks
-	system [16]byte        // bounds of the thread's system stack, for a thread that isn't on the goroutine's
-	awake  bool            // it was on a CPU or ready for one, just before it was halted
+	pieces [3]memory.Range // copies of the stacks
+	system [16]byte        // bounds of the thread's system stack, if the thread isn't on the goroutine's stack
+	awake  bool            // the thread was on a CPU, or ready for one, just before it was halted
 }
 
 // onThread reports whether the processor runs a goroutine whose thread is halted.
 func (p *processor) onThread() bool { return p.g != 0 && p.halted }
 
-// processors are the target's processors in one halt.
+// processors are the target's processors during one halt.
 type processors struct {
 	t       *target
 	threads *threadStates
 	list    []processor
-	tids    []int         // of the threads to be halted
-	halted  []halt.Thread // those of them that are
+	tids    []int         // ids of the threads to halt
+	halted  []halt.Thread // the halted threads among them
 	ranges  []memory.Range
-	small   []byte // what is read of each processor again and again
-	changed bool   // the processors changed hands in the middle of the copy
+	small   []byte // buffer for the part of each processor that is read several times
+	changed bool   // whether a processor changed hands during the copy
 }
 
-// prepare makes room before the halt, for the p at these addresses.
+// prepare allocates memory before the halt, for the p at these addresses.
 func (ps *processors) prepare(addrs []uint64, a *memory.Arena) {
 	ps.list, ps.tids, ps.halted, ps.changed = ps.list[:0], ps.tids[:0], ps.halted[:0], false
 	for _, addr := range addrs {
@@ -89,7 +90,7 @@ func (ps *processors) halt(h *halt.Halted) error {
 	return nil
 }
 
-// addHolders adds the holders that are new to the threads to be halted, and reports whether there are any.
+// addHolders adds new holders to the threads to halt, and reports whether there were any.
 func (ps *processors) addHolders() (added bool) {
 	for i := range ps.list {
 		if p := &ps.list[i]; p.m != 0 && p.tid != 0 && !slices.Contains(ps.tids, p.tid) {
@@ -114,7 +115,7 @@ func (ps *processors) matchThreads() {
 
 var errProcessors = errors.New("reading the processors: they can't be read")
 
-// readHolders reads who holds the processors.
+// readHolders reads the holders of the processors.
 func (ps *processors) readHolders(r *halt.Reader) error {
 	t := ps.t
 	ps.ranges = ps.ranges[:0]
@@ -147,8 +148,8 @@ func (ps *processors) readHolders(r *halt.Reader) error {
 	return nil
 }
 
-// setHolder takes over what was read of the m that holds a processor. A thread has one number once and for all, but its
-// goroutine can be another one each time.
+// setHolder decodes what was read of the m that holds a processor. A thread's id never changes, but its goroutine may
+// differ at each read.
 func (ps *processors) setHolder(p *processor, m []byte) {
 	t := ps.t
 	if len(m) != t.procLen {
@@ -160,7 +161,7 @@ func (ps *processors) setHolder(p *processor, m []byte) {
 	p.g = binary.LittleEndian.Uint64(m[int(t.l.M.CurG)-t.procID:])
 }
 
-// verify notes whether the processors changed hands in the middle of the copy.
+// verify records whether a processor changed hands during the copy.
 func (ps *processors) verify(r *halt.Reader) error {
 	t := ps.t
 	ps.ranges = ps.ranges[:0]
@@ -180,7 +181,7 @@ func (ps *processors) verify(r *halt.Reader) error {
 	return nil
 }
 
-// holds reports whether a goroutine holds a processor, with a thread that is halted.
+// holds reports whether a goroutine has a processor and its thread is halted.
 func (ps *processors) holds(g uint64) bool {
 	for i := range ps.list {
 		if ps.list[i].g == g && ps.list[i].halted {

@@ -9,14 +9,14 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 )
 
-// A reporter makes states, as a recording has them, of what a sample knows of the goroutines.
+// A reporter converts what a sample knows about the goroutines to states, as a recording has them.
 type reporter struct {
 	*goroutines
 	labels labels
 	names  lockNames
 }
 
-// report says in the sample what has changed of the goroutines that may have.
+// report adds the changes of the goroutines that may have changed to the sample.
 func (r *reporter) report() {
 	torn := int64(0)
 	for _, i := range r.account.changed {
@@ -29,7 +29,7 @@ func (r *reporter) report() {
 			continue
 		}
 		if !s.head.exists() {
-			continue // it was never seen standing still
+			continue // its stack was never known
 		}
 		r.reportOne(i, s)
 		if s.stack.torn {
@@ -41,10 +41,10 @@ func (r *reporter) report() {
 	}
 }
 
-// reportOne does so for a goroutine that exists.
+// reportOne does so for one existing goroutine.
 func (r *reporter) reportOne(i int32, s *slot) {
 	if s.announced && s.view == moving {
-		return // it keeps the state that it had: nothing better is known
+		return // it keeps its previous state: nothing better is known
 	}
 	isNew := !s.announced
 	if isNew {
@@ -60,12 +60,12 @@ func (r *reporter) reportOne(i int32, s *slot) {
 	}
 }
 
-// announce makes a goroutine known to the sink.
+// announce reports a new goroutine to the sink.
 func (r *reporter) announce(s *slot) {
 	c := r.t.g.creation(s.raw)
 	st := r.stacks.start(c.startPC, r.t.Read)
 	g := sampledata.Goroutine{ID: s.head.goid, Start: st.function, Parent: c.parent, System: st.system, GC: st.gc}
-	if s.head.goid != 1 { // no go statement made the first
+	if s.head.goid != 1 { // no go statement created the first one
 		g.Site = r.stacks.site(c.goPC)
 	}
 	s.id = r.stacks.sink.Goroutine(g)
@@ -89,7 +89,7 @@ func (r *reporter) stateOf(i int32, s *slot) sampledata.State {
 func (r *reporter) run(s *slot) (sampledata.RunState, goruntime.WaitReason) {
 	var none goruntime.WaitReason
 	if s.view == running && s.head.status != goruntime.GSyscall {
-		return sampledata.Running, none // whatever the status: the collector's and the stopped world's work is marked as waiting
+		return sampledata.Running, none // whatever the status: work for the collector or while the world is stopped is marked as waiting
 	}
 	switch s.head.status {
 	case goruntime.GSyscall:
@@ -121,8 +121,8 @@ func (r *reporter) waiting(s *slot) (sampledata.RunState, goruntime.WaitReason) 
 	return sampledata.Waiting, reason
 }
 
-// processors returns what each processor runs. One whose goroutine sleeps in a system call is free to be taken away, so
-// it counts as idle.
+// processors returns what each processor runs. A processor whose goroutine sleeps in a system call counts as idle, since
+// another thread may take it over.
 func (r *reporter) processors(ps *processors) []sampledata.GoroutineID {
 	out := make([]sampledata.GoroutineID, len(ps.list))
 	for i := range ps.list {

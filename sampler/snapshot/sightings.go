@@ -9,7 +9,7 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/memory"
 )
 
-// sightings is the sample at hand as package blame asks about it. A goroutine's key there is the number of its slot.
+// sightings presents the current sample to package blame. A goroutine's key there is the index of its slot.
 type sightings struct {
 	*goroutines
 	reader *halt.Reader
@@ -27,7 +27,7 @@ func (v *sightings) Sighting(key int32) blame.Sighting {
 	}
 }
 
-// Recheck reads everything with one call of the reader, which reads it in that order.
+// Recheck reads everything with one call of the reader, which keeps that order.
 func (v *sightings) Recheck(ranges []memory.Range, keys []int32) {
 	v.ranges = append(v.ranges[:0], ranges...)
 	for _, i := range keys {

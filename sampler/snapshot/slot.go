@@ -7,26 +7,27 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/blame"
 )
 
-// A slot is a g of the target. The runtime never frees one: a g whose goroutine has ended serves a later goroutine.
+// A slot has what is known about a g of the target. The runtime never frees a g: after its goroutine has ended, a later
+// goroutine uses it.
 type slot struct {
 	addr  uint64
-	entry int32  // of the g in the table's entries
-	raw   []byte // the g, as it was last read in this sample; only if the sample has something to do with the slot
+	entry int32  // index of the g in the table's entries
+	raw   []byte // the g as it was last read in this sample; only set if the sample needs the slot
 
-	head  head // with which the stack below was read
+	head  head // the head with which the stack below was read
 	stack stack
 	view  view
 
 	reported
 	thread
 
-	// Numbers of samples: the last one that
-	changed uint32 // put the slot on the list of those that may have changed
+	// Numbers of the last sample that
+	changed uint32 // added the slot to the list of those that may have changed
 	halted  uint32 // saw the goroutine in its halt
 	stood   uint32 // found the goroutine, after the halt, where it had seen it before
 }
 
-// reported is what the sink knows of a slot's goroutine.
+// reported is what the sink knows about a slot's goroutine.
 type reported struct {
 	id        sampledata.GoroutineID
 	announced bool // the sink knows the goroutine head.goid, as id
@@ -34,14 +35,14 @@ type reported struct {
 	change    int32 // index of the goroutine's change in this sample, if it has one
 
 	labels   sampledata.LabelSetID
-	labelsAt uint64 // address that the labels were read from
+	labelsAt uint64 // address from which the labels were read
 }
 
-// A thread is what is known of the thread of a goroutine in a system call.
+// A thread is what is known about the thread of a goroutine in a system call.
 type thread struct {
-	tid   int  // 0 if not known
-	busy  bool // it used a CPU when it was last asked about
-	holds bool // it has a processor all the same (up to Go 1.25)
+	tid   int  // thread id; 0 if not known
+	busy  bool // it used a CPU when its state was last read
+	holds bool // it has a processor nevertheless (up to Go 1.25)
 }
 
 // A stack is an unwound stack in the sink's codes.
@@ -50,24 +51,25 @@ type stack struct {
 	torn bool
 }
 
-// A view is what a sample knows of a g. The phase without a halt leaves each g absent, known or moving. The halt moves some of
-// them to running or queued, and the end of the sample back to known or moving, for the next sample.
+// A view is what a sample knows about a g. The survey leaves each g absent, known or moving. The halt sets some of them
+// to running or queued. At the end of the sample these become known or moving again, for the next sample.
 type view uint8
 
 const (
-	absent  view = iota // no goroutine
-	known               // its stack is that of head
-	moving              // its stack is not known: the halt is to see it
-	running             // in the halt: on a processor; head is of the halt
-	queued              // in the halt: in a run queue; head and stack are of the halt, or confirmed in it
+	absent  view = iota // there is no goroutine
+	known               // the stack of the slot is that of head
+	moving              // the stack is not known: the halt must see it
+	running             // at the halt: on a processor; head is of the halt
+	queued              // at the halt: in a run queue; head and stack are of the halt, or confirmed in it
 )
 
-// An entry says where the copy of a g lies in that of its span, and whether there is any need to look at its slot: most
-// goroutines are parked as they were at the sample before, and their slots would not stay in the processor's cache.
+// An entry locates the copy of a g within the copy of its span. It also records whether the slot must be inspected at
+// all. Most goroutines are parked and unchanged since the previous sample, and all slots together don't fit in the CPU's
+// cache.
 type entry struct {
-	print    uint64 // of the g when it was found at rest; 0: the slot is to be looked at
+	print    uint64 // hash of the g when nothing about it was open; 0: inspect the slot
 	slot     int32
-	at       uint32         // in the copy of its span
-	known    bool           // what rests is a goroutine whose stack is known; else it is a g without a goroutine
-	answered blame.Interest // what the finder knows of that stack
+	at       uint32         // offset in the copy of its span
+	known    bool           // the g has a goroutine whose stack is known; otherwise it has no goroutine
+	answered blame.Interest // what the finder knows about that stack
 }

@@ -19,22 +19,23 @@ type call struct {
 	inlined  bool
 }
 
-// stacks turns memory into nodes of the sink. Each place in the code is symbolised once, each stack interned once.
+// stacks converts memory to nodes of the sink. Each place in the code is symbolised once, and each stack is interned
+// once.
 type stacks struct {
 	sink      sampledata.Sink
 	table     *pclntab.Table
-	release   goruntime.Release // of the target's Go
+	release   goruntime.Release // the release of Go that built the target
 	machine   *machinecode.Machine
 	u         *unwind.Unwinder
-	frames    []unwind.Frame // of the stack at hand
+	frames    []unwind.Frame // of the current stack
 	functions map[pclntab.Frame]sampledata.FunctionID
-	sites     [][]call // by unwind.Site, outermost first; nil: not known yet
+	sites     [][]call // by unwind.Site, outermost first; nil if not known yet
 	nodes     map[edge]sampledata.NodeID
 	starts    map[uint64]start // by start PC
-	cut       int64            // stacks deeper than the limit, since the last warning
+	cut       int64            // number of stacks deeper than the limit, since the last warning
 }
 
-// An edge leads from a stack to the one that a physical frame makes of it.
+// An edge leads from a stack to that stack with one more physical frame.
 type edge struct {
 	parent sampledata.NodeID
 	site   unwind.Site
@@ -69,7 +70,7 @@ func (s *stacks) unwind(mem unwind.Memory, c *unwind.Context) stack {
 	return stack{node: node, torn: r.Torn}
 }
 
-// extend puts the logical frames of a physical one below a stack.
+// extend adds the logical frames of a physical frame to a stack.
 func (s *stacks) extend(node sampledata.NodeID, site unwind.Site) sampledata.NodeID {
 	for _, c := range s.calls(site) {
 		node = s.sink.Node(sampledata.Node{Parent: node, Function: c.function, Line: c.line, Inlined: c.inlined})
@@ -87,10 +88,10 @@ func (s *stacks) calls(site unwind.Site) []call {
 	}
 	frames := s.u.Frames(site)
 	calls := make([]call, 0, len(frames))
-	inlinedInto := false // a frame that is shown
+	inlinedInto := false // whether a frame was inlined into a frame that is shown
 	for i := len(frames) - 1; i >= 0; i-- {
 		f := frames[i]
-		// The runtime's bootstrap is below every goroutine.
+		// Every goroutine's stack begins with the runtime's bootstrap function.
 		if f.Func == goruntime.Bottom || sampler.IsWrapper(f.Func, f.File) {
 			inlinedInto = false
 			continue
@@ -112,7 +113,7 @@ func (s *stacks) function(f pclntab.Frame) sampledata.FunctionID {
 	return id
 }
 
-// fileOf returns the name of a file, "" if the compiler didn't know it.
+// fileOf returns the name of a file; "" if the compiler didn't know it.
 func fileOf(file string) string {
 	if file == "?" {
 		return ""
@@ -120,7 +121,7 @@ func fileOf(file string) string {
 	return file
 }
 
-// site returns the place of the call before a return address.
+// site returns the position of the call before a return address.
 func (s *stacks) site(pc uint64) sampledata.Site {
 	frames, ok := s.table.Frames(nil, pc-1)
 	if !ok || pc == 0 {

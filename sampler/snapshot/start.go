@@ -14,12 +14,12 @@ import (
 
 // A start is the function of a go statement.
 type start struct {
-	function sampledata.FunctionID // -1 if it is not known
+	function sampledata.FunctionID // -1 if not known
 	system   bool
 	gc       bool
 }
 
-// start returns the function of the go statement whose goroutines begin at pc. read fetches the target's code.
+// start returns the function of the go statement whose goroutines begin at pc. read reads the target's code.
 func (s *stacks) start(pc uint64, read func(at uint64, b []byte) error) start {
 	if st, ok := s.starts[pc]; ok {
 		return st
@@ -33,8 +33,8 @@ func (s *stacks) start(pc uint64, read func(at uint64, b []byte) error) start {
 	return st
 }
 
-// begun finds the function. For go f(x) the compiler makes a wrapper without arguments, main.main.gowrap1, that calls
-// f or has it inlined: f is what the go statement names.
+// begun finds the function. For go f(x), the compiler generates a wrapper without arguments, main.main.gowrap1, that
+// calls f or has it inlined. The function of the go statement is f.
 func (s *stacks) begun(pc uint64, read func(at uint64, b []byte) error) (pclntab.Frame, bool) {
 	f, ok := s.table.Func(pc)
 	if !ok {
@@ -48,13 +48,13 @@ func (s *stacks) begun(pc uint64, read func(at uint64, b []byte) error) (pclntab
 	return s.whole(f.Entry)
 }
 
-// maxWrapper is how long a wrapper can be.
+// maxWrapper is the maximum length of a wrapper.
 const maxWrapper = 4096
 
-// wrapped finds what a wrapper is made to call.
+// wrapped returns the function that a wrapper was generated to call.
 func (s *stacks) wrapped(f *pclntab.Func, read func(at uint64, b []byte) error) (pclntab.Frame, bool) {
 	name := f.Name()
-	// What a wrapper calls beside: the growing of its stack, and helpers of the compiler's.
+	// Other calls of a wrapper: the one that grows its stack, and helpers of the compiler.
 	isHelper := func(callee string) bool {
 		return goruntime.GrowsStack(callee) ||
 			strings.HasPrefix(callee, "runtime.") && !strings.HasPrefix(name, "runtime.")

@@ -8,39 +8,40 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/memory"
 )
 
-// A survey is the first phase of a sample: it reads the goroutines and the stacks that lie still, while the target runs. Example
-// with three goroutines, each of which has a slot:
+// A survey is the first phase of a sample. It reads the goroutines, and the stacks that don't change, while the target
+// runs. Example with three goroutines, each of which has a slot:
 //
-//	4  parked; its g is as it was at the sample before     its stack is taken for unchanged, and not read     known
-//	5  parked, but its count of runs has moved on          its stack is read and unwound                      known
-//	6  running                                             its stack changes all the time: the halt sees it   moving
+//	4  parked; its g is unchanged since the previous sample    its stack is reused without reading it             known
+//	5  parked, but its count of runs has changed               its stack is read and unwound                      known
+//	6  running                                                 its stack changes all the time: the halt sees it   moving
 //
-// A g that has no goroutine is absent. Afterwards each slot has one of these views.
+// A g that has no goroutine is absent. After the survey, each slot has one of these views.
 //
-// Is it right to take a stack for unchanged? It is if the goroutine has not run. The runtime counts how often each goroutine
-// stops running, modulo 256 (g.trackingSeq). So this is wrong only if the goroutine has run exactly 256 times, or a multiple,
-// since the sample before, and is parked at the same place with the same stack pointer again. A few stacks of each sample,
-// chosen at random, are read all the same: the recording says how many, and how many of them had changed.
+// Is it right to reuse a stack? Yes, if the goroutine has not run. The runtime counts how often each goroutine stops
+// running, modulo 256 (g.trackingSeq). So reuse is wrong only if the goroutine has run exactly 256 times, or a multiple
+// of that, since the previous sample, and is parked at the same place with the same stack pointer again. To measure how
+// often that happens, each sample reads a few stacks, chosen at random, that it could reuse. The recording has the number
+// of these, and of those that had changed.
 type survey struct {
 	*goroutines
 	reader *halt.Reader
 	arena  *memory.Arena
 
-	// What it found, as slots.
-	moving    []int32 // for the halt
-	runnable  []int32 // for the halt, too: it can have begun to run
+	// What the survey has found, as slots.
+	moving    []int32 // for the halt to see
+	runnable  []int32 // also for the halt: they may have begun to run
 	inSyscall []int32
 
-	// Storage.
-	fresh     []int32 // slots whose stacks are to be read
-	unsettled []int32 // those of them that moved meanwhile, and are to be read again
+	// Reused by every sample.
+	fresh     []int32 // slots whose stacks must be read
+	unsettled []int32 // those of them that moved meanwhile and must be read again
 	checked   []int32 // slots of the spot check
-	heads     []head  // with which the stacks in ranges were read
+	heads     []head  // the heads with which the stacks in ranges were read
 	ranges    []memory.Range
 	after     []memory.Range
 }
 
-// run does the phase.
+// run does the whole phase.
 func (v *survey) run() error {
 	v.moving, v.runnable, v.inSyscall, v.fresh = v.moving[:0], v.runnable[:0], v.inSyscall[:0], v.fresh[:0]
 	addrs, err := v.table.list(v.t.Process, v.t.bin.Globals.AllGs)
@@ -56,7 +57,7 @@ func (v *survey) run() error {
 	return nil
 }
 
-// scan sees the g of a span that was just read.
+// scan inspects the g of a span that was just read.
 func (v *survey) scan(buf []byte, entries []entry) {
 	o := &v.t.g
 	for i := range entries {
@@ -74,7 +75,7 @@ func (v *survey) scan(buf []byte, entries []entry) {
 		case s.view == known && o.unchanged(raw, &s.head):
 			v.reuse(e, s, raw)
 		case s.view == absent && !s.announced && o.unchanged(raw, &s.head) && !s.head.exists():
-			e.print, e.known = o.print(raw), false // there is still no goroutine
+			e.print, e.known = o.print(raw), false // still without a goroutine
 		default:
 			v.table.keepCopy(s, raw)
 			v.classify(e.slot, s)
@@ -82,10 +83,10 @@ func (v *survey) scan(buf []byte, entries []entry) {
 	}
 }
 
-// isSettled reports whether nothing is left to be found out about what rests in an entry.
+// isSettled reports whether nothing more needs to be found out about an unchanged entry.
 func (v *survey) isSettled(e *entry) bool { return !e.known || v.finder.Interest()&^e.answered == 0 }
 
-// reuse takes the stack of a goroutine for unchanged, unless the finder wants to see it again.
+// reuse reuses the stack of a goroutine, unless the finder wants to see it again.
 func (v *survey) reuse(e *entry, s *slot, raw []byte) {
 	if len(v.fresh) < maxInBatch && v.finder.WantsStack(e.slot) {
 		v.table.keepCopy(s, raw)
@@ -99,7 +100,7 @@ func (v *survey) reuse(e *entry, s *slot, raw []byte) {
 	}
 }
 
-// classify finds out what has become of a slot whose g is not as it was.
+// classify finds out what has happened to a slot whose g has changed.
 func (v *survey) classify(i int32, s *slot) {
 	h := v.t.g.decode(s.raw)
 	v.markChanged(i)
@@ -109,7 +110,7 @@ func (v *survey) classify(i int32, s *slot) {
 	switch {
 	case !h.exists():
 		s.view = absent
-		if !s.announced { // else its end is still to be reported, and the head says whose
+		if !s.announced { // otherwise its end is still to be reported, for the goroutine in head
 			s.head = h
 		}
 	case !h.still():
@@ -124,14 +125,14 @@ func (v *survey) classify(i int32, s *slot) {
 	}
 }
 
-// leaveToHalt lets the halt find out about a goroutine that moves.
+// leaveToHalt adds a goroutine that moves to the list of those that the halt must see.
 func (v *survey) leaveToHalt(i int32, s *slot) {
 	s.view = moving
 	v.moving = append(v.moving, i)
 }
 
-// enlist puts a goroutine whose stack is known on the lists of those that later parts of the sample have to do with. It reports
-// whether there is such a list for it.
+// enlist adds a goroutine whose stack is known to the lists that later parts of the sample need. It reports whether it
+// added it to any list.
 func (v *survey) enlist(i int32, s *slot) bool {
 	switch s.head.status {
 	case goruntime.GRunnable:

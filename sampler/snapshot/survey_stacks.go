@@ -9,16 +9,17 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/memory"
 )
 
-// Bounds of what the survey copies.
+// Limits on what the survey copies.
 const (
-	maxStack   = 1 << 20 // bytes of one stack; what lies beyond, at the end of the outermost frames, is not read
+	maxStack   = 1 << 20 // bytes of one stack; the outermost frames beyond that are not read
 	maxBatch   = 4 << 20 // bytes of the stacks that are read at once
-	maxInBatch = 512     // goroutines, likewise
-	tries      = 3       // to read a stack that moves
-	spotChecks = 4       // stacks that were taken for unchanged and are read all the same
+	maxInBatch = 512     // number of goroutines that are read at once
+	tries      = 3       // attempts to read a stack that moves
+	spotChecks = 4       // number of stacks that are read although they could be reused
 )
 
-// copyStacks reads and unwinds the stacks of the slots in fresh. What moves meanwhile is left to the halt.
+// copyStacks reads and unwinds the stacks of the slots in fresh. It leaves goroutines that move in the meantime to the
+// halt.
 func (v *survey) copyStacks() {
 	for try := 0; len(v.fresh) > 0; try++ {
 		v.unsettled = v.unsettled[:0]
@@ -30,10 +31,10 @@ func (v *survey) copyStacks() {
 	}
 }
 
-// copyBatch reads some of the stacks, and returns how many. The target runs meanwhile, so that a copy counts only if the
-// goroutine has not moved from before it to after it:
+// copyBatch reads some of the stacks and returns how many. The target runs meanwhile. So a copy is valid only if the
+// goroutine has not moved between the reads of its g before and after the copy:
 //
-//	g as scanned → copy of the stack → g once more: the same number, status, count of runs, stack pointer and program counter?
+//	g as scanned → copy of the stack → g again: same goid, status, count of runs, stack pointer and program counter?
 func (v *survey) copyBatch(batch []int32, try int) (n int) {
 	v.arena.Reset()
 	v.ranges, v.heads, v.after = v.ranges[:0], v.heads[:0], v.after[:0]
@@ -54,7 +55,7 @@ func (v *survey) copyBatch(batch []int32, try int) (n int) {
 	return n
 }
 
-// takeStack takes over a stack that was copied after the slot's goroutine had a head, and before its g was read once more.
+// takeStack uses a stack that was copied between two reads of the goroutine's g, of which h is the first.
 func (v *survey) takeStack(i int32, h *head, r memory.Range, try int) {
 	s := &v.table.slots[i]
 	now := v.t.g.decode(s.raw)
@@ -73,7 +74,7 @@ func (v *survey) takeStack(i int32, h *head, r memory.Range, try int) {
 	}
 }
 
-// stackRange makes room for a stack from sp on; none if sp doesn't lie in it.
+// stackRange allocates room for a stack from sp on. It returns an empty range if sp is not in the stack.
 func stackRange(h *head, sp uint64, a *memory.Arena) memory.Range {
 	if !h.within(sp) {
 		return memory.Range{}
@@ -81,7 +82,7 @@ func stackRange(h *head, sp uint64, a *memory.Arena) memory.Range {
 	return memory.Range{Addr: sp, Buf: a.Get(int(min(h.hi-sp, maxStack)))}
 }
 
-// spotCheck reads some stacks again that were taken for unchanged, and counts how many had changed.
+// spotCheck reads some stacks that were reused, and counts how many had changed.
 func (v *survey) spotCheck() {
 	slots := v.table.slots
 	if len(slots) == 0 || v.account.reused == 0 {
@@ -109,8 +110,7 @@ func (v *survey) spotCheck() {
 	}
 }
 
-// compareStack compares a stack that was taken for unchanged with what was read of it, unless the goroutine has moved just
-// now.
+// compareStack compares a reused stack with what was read of it, unless the goroutine has just moved.
 func (v *survey) compareStack(i int32, r memory.Range) {
 	s := &v.table.slots[i]
 	if !v.t.g.unchanged(s.raw, &s.head) {

@@ -12,15 +12,15 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/halt"
 )
 
-// Bounds of what is asked of the kernel in one sample, about goroutines in system calls and in C.
+// Limits on what is read about goroutines in system calls and in C, in one sample.
 const (
-	maxAsked   = 256 // that came there since the sample before
-	maxRotated = 64  // that were there before: each gets its turn
+	maxAsked   = 256 // goroutines that got there since the previous sample
+	maxRotated = 64  // goroutines that were there before: they take turns
 	maxKept    = 512 // open files of threads
 )
 
-// threadStates ask the kernel whether threads of the target run. Their files are kept open: opening one costs several times
-// what reading it does.
+// threadStates reads from /proc whether threads of the target run. It keeps their files open: opening one costs several
+// times as much as reading it.
 type threadStates struct {
 	pid   int
 	files map[int]halt.File // by thread
@@ -34,7 +34,7 @@ func (t *threadStates) close() {
 	t.files = nil
 }
 
-// running reports whether a thread is on a CPU or ready for one, rather than asleep in the kernel.
+// running reports whether a thread is on a CPU, or ready for one, rather than asleep in the kernel.
 func (t *threadStates) running(tid int) bool {
 	f, open := t.files[tid]
 	if !open {
@@ -57,19 +57,19 @@ func (t *threadStates) running(tid int) bool {
 	return bytes.HasPrefix(t.buf[:n], []byte("running"))
 }
 
-// syscalls find out, after the halt, which goroutines in system calls and in C use a CPU. If they hold no processor, the halt
-// has not stopped their threads.
+// syscalls finds out, after the halt, which goroutines in system calls and in C use a CPU. The halt has not stopped their
+// threads if they hold no processor.
 type syscalls struct {
 	*goroutines
 	states *threadStates
-	m      []byte // of the goroutine at hand
+	m      []byte // the m of the current goroutine
 
-	threads int32  // of the target, counted now and then
-	counted uint32 // the sample that did
+	threads int32  // number of the target's threads, counted now and then
+	counted uint32 // number of the sample that counted them
 }
 
-// update asks about the goroutines that came into a system call since the sample before, and about some of the others, as the
-// survey listed them.
+// update checks the goroutines that came into a system call since the previous sample, and some of the others, as listed
+// by the survey.
 func (y *syscalls) update(inSyscall []int32, ps *processors) {
 	y.countThreads()
 	asked := 0
@@ -96,7 +96,7 @@ func (y *syscalls) update(inSyscall []int32, ps *processors) {
 	}
 }
 
-// countThreads counts the target's threads, in the first sample and then in one of fifty.
+// countThreads counts the target's threads in the first sample, and then in one of fifty.
 func (y *syscalls) countThreads() {
 	if number := y.account.number; y.counted == 0 || number-y.counted >= 50 {
 		if tids, err := y.t.Threads(); err == nil {
@@ -105,7 +105,7 @@ func (y *syscalls) countThreads() {
 	}
 }
 
-// ask asks about the thread of one goroutine in a system call.
+// ask finds out whether the thread of a goroutine in a system call uses a CPU.
 func (y *syscalls) ask(s *slot, ps *processors) (busy bool) {
 	if s.tid == 0 {
 		s.tid = y.threadOf(s.head.m)
@@ -115,7 +115,7 @@ func (y *syscalls) ask(s *slot, ps *processors) (busy bool) {
 	return s.busy
 }
 
-// threadOf returns the number of the thread of an m, 0 if it can't be read.
+// threadOf returns the thread id of an m; 0 if it can't be read.
 func (y *syscalls) threadOf(m uint64) int {
 	if m == 0 || y.t.Read(m, y.m) != nil {
 		return 0
@@ -123,8 +123,8 @@ func (y *syscalls) threadOf(m uint64) int {
 	return y.t.numbers.Outer(int(binary.LittleEndian.Uint64(y.m[y.t.l.M.ProcID:])))
 }
 
-// holdsProcessor reports whether a goroutine in a system call still has its processor, as the runtime kept it up to Go 1.25:
-// the processor is marked as in a system call, and names no thread.
+// holdsProcessor reports whether a goroutine in a system call still has its processor. Up to Go 1.25 the runtime leaves
+// it there: the processor is marked as being in a system call, and names no thread.
 func (y *syscalls) holdsProcessor(s *slot, ps *processors) bool {
 	l := y.t.l
 	if !l.M.OldP.Has() || !l.M.SyscallTick.Has() || !l.P.SyscallTick.Has() || y.t.Read(s.head.m, y.m) != nil {

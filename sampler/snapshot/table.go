@@ -12,12 +12,12 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/memory"
 )
 
-// maxGoroutines bounds what is believed of a target's memory.
+// maxGoroutines is the largest number of goroutines that is accepted, since the target's memory is not trusted.
 const maxGoroutines = 10_000_000
 
-// A table holds a slot for each g, and reads all g with few system calls: a g takes some 400 bytes, and the runtime allocates
-// many of them next to each other, so that a span, a piece of memory that is read at once, has hundreds. Example: for the g at
-// 0x1000, 0x1200 and 0x9000, in the slots 0, 2 and 1,
+// A table has a slot for each g, and reads all g with few system calls. A g takes some 400 bytes, and the runtime
+// allocates many of them next to each other. A span is a piece of memory that is read at once; it may contain hundreds.
+// Example: for the g at 0x1000, 0x1200 and 0x9000, in the slots 0, 2 and 1,
 //
 //	slots    0x1000   0x9000   0x1200
 //	spans    0x1000 … 0x1400   0x9000 … 0x9200
@@ -26,16 +26,16 @@ const maxGoroutines = 10_000_000
 type table struct {
 	o       offsets
 	slots   []slot           // in the order of runtime.allgs
-	index   map[uint64]int32 // of the slots, by address
-	spans   []span           // that cover all g
-	first   []int32          // of the entries of each span; one more than there are spans
+	index   map[uint64]int32 // index of the slot by address of its g
+	spans   []span           // together they contain all g
+	first   []int32          // index of the first entry of each span, and the number of all entries at the end
 	entries []entry
-	covers  int // number of slots that are covered by few spans; those that were added since may take more
-	most    int // of the g that it holds; 0: all
+	covers  int // number of slots when all spans were last laid out; slots that were added since may have more spans
+	most    int // maximum number of g in the table; 0: no limit
 
-	batch  []byte // into which spans are read, some at a time
+	batch  []byte // buffer into which some spans at a time are read
 	ranges []memory.Range
-	kept   memory.Arena // copies of the g that this sample has something to do with
+	kept   memory.Arena // copies of the g that this sample needs
 }
 
 // A span is a piece of the target's memory, of at most batchSize bytes.
@@ -44,14 +44,15 @@ type span struct {
 	size int
 }
 
-// batchSize is how much is read at once: what fits into a processor's own cache beside other things. All batches go to the
-// same place, so that reading one doesn't drive out what the sampler, or the target, has there.
+// batchSize is how much is read at once: as much as fits in a CPU core's own cache along with other data. All batches are
+// read into the same buffer, so that reading one does not evict other data of the sampler or the target from the cache.
 const batchSize = 128 << 10
 
-// copiesKept is how much room for copies of g is kept from one sample to the next.
+// copiesKept is how much memory for copies of g is kept from one sample to the next.
 const copiesKept = 8 << 20
 
-// read reads all g, and calls scan for the g of each span, with their entries. What was read is good only until scan returns.
+// read reads all g, and calls scan for the g of each span, with their entries. The copies are valid only until scan
+// returns.
 func (t *table) read(r *halt.Reader, scan func(g []byte, entries []entry)) error {
 	t.kept.Reset()
 	t.kept.Trim(copiesKept)
@@ -76,13 +77,13 @@ func (t *table) read(r *halt.Reader, scan func(g []byte, entries []entry)) error
 	return nil
 }
 
-// keepCopy gives a slot a copy of its g that lasts as long as the sample.
+// keepCopy gives a slot a copy of its g that is valid for the whole sample.
 func (t *table) keepCopy(s *slot, raw []byte) {
 	s.raw = t.kept.Get(len(raw))
 	copy(s.raw, raw)
 }
 
-// unrest makes the next sample look at a slot, whether or not its g has changed by then.
+// unrest makes the next sample inspect a slot even if its g does not change.
 func (t *table) unrest(s *slot) { t.entries[s.entry].print = 0 }
 
 // list returns the addresses of the g that have no slot yet.
@@ -109,7 +110,7 @@ func (t *table) list(p *halt.Process, allgs uint64) ([]uint64, error) {
 		addrs := make([]uint64, 0, len(b)/8)
 		for ; len(b) > 0; b = b[8:] {
 			a := binary.LittleEndian.Uint64(b)
-			if a == 0 { // the length was seen before the element
+			if a == 0 { // the length was read before the element was written
 				break
 			}
 			addrs = append(addrs, a)
@@ -119,7 +120,7 @@ func (t *table) list(p *halt.Process, allgs uint64) ([]uint64, error) {
 	return nil, fmt.Errorf("reading the list of goroutines: it keeps moving")
 }
 
-// add makes slots. All are laid out anew if many came, so that the spans stay few and large.
+// add creates slots. If there are many new ones, it lays out all spans again, so that these stay few and large.
 func (t *table) add(addrs []uint64) {
 	first := len(t.slots)
 	t.slots = slices.Grow(t.slots, len(addrs))
@@ -137,10 +138,10 @@ func (t *table) add(addrs []uint64) {
 	t.layOut(first)
 }
 
-// maxGap is between two g of one span: reading a little too much is faster than two ranges.
+// maxGap is the largest gap between two g of one span: reading a few extra bytes is faster than reading two ranges.
 const maxGap = 2048
 
-// layOut puts the slots from one on into spans.
+// layOut assigns the slots from an index on to spans.
 func (t *table) layOut(first int) {
 	order := make([]int32, 0, len(t.slots)-first)
 	for i := first; i < len(t.slots); i++ {
@@ -171,7 +172,7 @@ func (t *table) layOut(first int) {
 	}
 }
 
-// at returns the slot of the g at an address, nil if there is none.
+// at returns the slot of the g at an address, or nil.
 func (t *table) at(addr uint64) *slot {
 	if i, ok := t.index[addr]; ok {
 		return &t.slots[i]

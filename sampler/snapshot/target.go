@@ -24,20 +24,20 @@ type target struct {
 	bin     *gobinary.Binary
 	l       *layout.Layout
 	g       offsets
-	reasons []goruntime.WaitReason // by number
-	procID  int                    // what is read of an m before the halt is sure: from m.procid or m.curg on
+	reasons []goruntime.WaitReason // by their numbers
+	procID  int                    // the halt reads an m from here on: the lower of m.procid and m.curg
 	procLen int
-	mLen    int // of an m that is read
-	pHead   int // of a p, with its holder
-	pLen    int // of a p with its queue
+	mLen    int // bytes that are read of an m
+	pHead   int // bytes of a p up to its holder
+	pLen    int // bytes of a p up to its queue
 
-	schedLen int // of runtime.sched
+	schedLen int // bytes that are read of runtime.sched
 
-	allp [16]byte // runtime.allp when the addresses below were read from it
+	allp [16]byte // runtime.allp at the time when the addresses below were read from it
 	ps   []uint64
 }
 
-// openTarget attaches to a process, and makes sure that its memory means what it is taken to mean.
+// openTarget attaches to a process, and checks that its memory has the expected layout.
 func openTarget(pid int) (*target, error) {
 	p, err := halt.Open(pid)
 	if err != nil {
@@ -51,8 +51,8 @@ func openTarget(pid int) (*target, error) {
 	return t, nil
 }
 
-// because returns the reason of an error of reading the process: what is read of one that is ending, or executes another
-// program, makes no sense, and that alone is worth saying.
+// because returns the reason for an error of reading the process. If the process is ending or executing another program,
+// its memory makes no sense, and only that is worth reporting.
 func (t *target) because(err error) error {
 	if gone := t.Diagnose(); gone != nil {
 		return gone
@@ -88,7 +88,7 @@ func (t *target) open() error {
 	return t.validate()
 }
 
-// lay notes how much of each struct is read.
+// lay computes how many bytes of each struct are read.
 func (t *target) lay() {
 	g, m, p := &t.l.G, &t.l.M, &t.l.P
 	t.g = newOffsets(g)
@@ -102,12 +102,12 @@ func (t *target) lay() {
 }
 
 // readReasons reads the texts of runtime.waitReasonStrings. Their number is not known, but what follows them is hardly
-// ever a string.
+// ever a valid string.
 func (t *target) readReasons() error {
 	const most = 64
 	headers := make([]byte, 16*most)
 	for len(headers) > 0 && t.Read(t.bin.Globals.WaitReasonStrings, headers) != nil {
-		headers = headers[:len(headers)-16] // the end of what is mapped
+		headers = headers[:len(headers)-16] // past the end of mapped memory
 	}
 	for ; len(headers) > 0; headers = headers[16:] {
 		s, err := t.text(binary.LittleEndian.Uint64(headers), binary.LittleEndian.Uint64(headers[8:]))
@@ -125,7 +125,7 @@ func (t *target) readReasons() error {
 		t.bin.Version, len(t.reasons))
 }
 
-// text reads a string of the target's that is to be short and printable.
+// text reads a string of the target that must be short and printable.
 func (t *target) text(at, n uint64) (string, error) {
 	if n == 0 {
 		return "", nil
@@ -145,7 +145,7 @@ func (t *target) text(at, n uint64) (string, error) {
 	return string(b), nil
 }
 
-// reason returns why a goroutine was last parked, without a text if that is not known.
+// reason returns why a goroutine was last parked; without a text if that is not known.
 func (t *target) reason(h *head) goruntime.WaitReason {
 	if int(h.reason) >= len(t.reasons) {
 		return goruntime.WaitReason{}
@@ -160,7 +160,7 @@ func (t *target) word(at uint64) (uint64, error) {
 	return binary.LittleEndian.Uint64(b[:]), err
 }
 
-// processors returns the addresses of the p in use. They are the same as long as runtime.allp is.
+// processors returns the addresses of the p in use. They don't change as long as runtime.allp does not.
 func (t *target) processors() ([]uint64, error) {
 	var h [16]byte
 	if err := t.Read(t.bin.Globals.AllP, h[:]); err != nil {
@@ -181,7 +181,7 @@ func (t *target) processors() ([]uint64, error) {
 	for i := range ps {
 		ps[i] = binary.LittleEndian.Uint64(b[8*i:])
 	}
-	if !slices.Contains(ps, 0) { // else the world stands still while their number changes
+	if !slices.Contains(ps, 0) { // otherwise their number is just being changed
 		t.allp, t.ps = h, ps
 	}
 	return ps, nil

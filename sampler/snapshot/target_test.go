@@ -66,7 +66,7 @@ func build(t testing.TB, flags ...string) string {
 	return path
 }
 
-// A victim is a target that runs.
+// A victim is a running target.
 type victim struct {
 	*exec.Cmd
 	t     testing.TB
@@ -105,7 +105,7 @@ func (r *victim) end() {
 	r.Wait()
 }
 
-// dump asks the target for the runtime's own list of its goroutines.
+// dump returns the runtime's own dump of the target's goroutines.
 func (r *victim) dump() string {
 	r.t.Helper()
 	fmt.Fprintln(r.in, "dump")
@@ -120,13 +120,13 @@ func (r *victim) dump() string {
 	return string(b)
 }
 
-// attach makes ready to sample a target, and waits until all of it waits that is to wait for good.
+// attach prepares to sample a target, and waits until all its goroutines that wait forever have begun to wait.
 func attach(t testing.TB, r *victim) *Backend {
 	t.Helper()
 	return attachTo(t, r.Process.Pid)
 }
 
-// open makes ready to sample a process.
+// open prepares to sample a process.
 func open(t testing.TB, pid int) *Backend {
 	t.Helper()
 	p, err := sampler.Find(pid)
@@ -160,8 +160,8 @@ func attachTo(t testing.TB, pid int) *Backend {
 	return nil
 }
 
-// forGood tells the goroutines of the target's that wait for good once they came to it, which may take long on a
-// busy machine.
+// forGood reports whether a goroutine of the target waits forever once it has begun to wait. That may take long on a busy
+// machine.
 func forGood(r *sampledata.Recording, g sampledata.GoroutineID) bool {
 	start := r.Goroutines[g].Start
 	if start < 0 {
@@ -171,7 +171,7 @@ func forGood(r *sampledata.Recording, g sampledata.GoroutineID) bool {
 	case "main.park", "main.read", "runtime.main", "runtime/pprof.Do":
 		return true
 	default:
-		return strings.HasPrefix(name, "main.main.func") // that wait for the mutex
+		return strings.HasPrefix(name, "main.main.func") // they wait for the mutex
 	}
 }
 
@@ -181,8 +181,8 @@ func record(t testing.TB, b *Backend, n int) *sampledata.Recording {
 	return recordUntil(t, b, func(r *sampledata.Recording) bool { return r.Samples.Len() >= n })
 }
 
-// recordUntil takes samples of a target until they have enough of what is looked for, or for a minute. A sample that
-// a busy machine spoilt is taken again.
+// recordUntil takes samples of a target until there are enough, or for a minute. It repeats a sample that failed on a
+// busy machine.
 func recordUntil(t testing.TB, b *Backend, enough func(*sampledata.Recording) bool) *sampledata.Recording {
 	t.Helper()
 	sink := sampledata.NewBuilder(b.Header())
@@ -216,7 +216,7 @@ func frames(r *sampledata.Recording, n sampledata.NodeID) []string {
 	return out
 }
 
-// last gives the state of each goroutine in the last sample, by goid.
+// last returns the state of each goroutine in the last sample, by goid.
 func last(r *sampledata.Recording) map[int64]sampledata.Run {
 	out := map[int64]sampledata.Run{}
 	for _, run := range r.Runs.All() {

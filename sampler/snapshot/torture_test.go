@@ -27,7 +27,7 @@ import (
 
 var tortureFor = flag.Duration("torture", 30*time.Second, "how long the torture lasts")
 
-// The test binary is a sampler where this is set: to a process and a folder for recordings.
+// The test binary is a sampler if this variable is set, to a pid and a folder for recordings.
 const tortureEnv = "CPPROF_TORTURE"
 
 func init() {
@@ -45,7 +45,7 @@ func init() {
 	}
 }
 
-// torment records a process until it becomes another program (true) or ends.
+// torment records a process. It returns true when the process executes another program, and false when it ends.
 func torment(pid int, dir string) bool {
 	p, err := sampler.Find(pid)
 	if err != nil {
@@ -69,7 +69,7 @@ func torment(pid int, dir string) bool {
 	return r.End.Cause == sampledata.EndExec
 }
 
-// totals count what the torture did.
+// totals count the events of the torture.
 type totals struct {
 	targets, samplers, killedSamplers, stops, execs, threads, crashes, kills, recordings, samples atomic.Int64
 }
@@ -81,8 +81,8 @@ func (n *totals) String() string {
 		n.samplers.Load(), n.killedSamplers.Load(), n.recordings.Load(), n.samples.Load())
 }
 
-// TestTorture samples targets that do, and that suffer, all that makes sampling dangerous, with samplers that are
-// killed at random instants. No target may be left stopped, traced, slower or dead, no recording unreadable.
+// TestTorture samples targets in all situations that make sampling dangerous, with samplers that are killed at random
+// moments. No target may end up stopped, traced, slower or dead, and every recording must be readable.
 //
 //	go test -v -tags torture -run Torture -timeout 2h ./sampler/snapshot -torture 1h
 func TestTorture(t *testing.T) {
@@ -123,14 +123,14 @@ func TestTorture(t *testing.T) {
 	}
 }
 
-// A beating target shows by dots that it gets on.
+// A beating target prints dots, which show that it makes progress.
 type beating struct {
 	cmd                *exec.Cmd
-	beats, begun, made atomic.Int64 // dots; how often the program began; hundreds of threads that it made
+	beats, begun, made atomic.Int64 // number of dots; of starts of the program; of hundreds of threads that it has created
 	ended              chan error
 }
 
-// Write takes what the target prints.
+// Write receives the target's output.
 func (b *beating) Write(p []byte) (int, error) {
 	b.beats.Add(int64(bytes.Count(p, []byte("."))))
 	b.made.Add(int64(bytes.Count(p, []byte("+"))))
@@ -152,7 +152,7 @@ func beat(path string, args []string) (*beating, error) {
 	return b, nil
 }
 
-// over says whether the target has ended, and how.
+// over reports whether the target has ended, and returns how.
 func (b *beating) over() (bool, error) {
 	select {
 	case err := <-b.ended:
@@ -171,7 +171,7 @@ func (b *beating) kill() error {
 	return err
 }
 
-// torture samples one target with one sampler after the other. One target of four is killed while it is sampled.
+// torture samples one target with one sampler after the other. It kills every fourth target while that is sampled.
 func torture(t *testing.T, n *totals, path, kind string, args []string) error {
 	b, err := beat(path, args)
 	if err != nil {
@@ -195,7 +195,7 @@ func torture(t *testing.T, n *totals, path, kind string, args []string) error {
 	return errors.Join(err, readable(n, dir))
 }
 
-// outcome makes sure that a target goes on, or that it ended as it was to.
+// outcome checks that a target still runs, or that it has ended as it should.
 func (b *beating) outcome(n *totals, kind, path string, args []string) error {
 	if kind == "crash" {
 		return b.crashes(n)
@@ -210,8 +210,8 @@ func (b *beating) outcome(n *totals, kind, path string, args []string) error {
 	return nil
 }
 
-// oneSampler lets a sampler loose on a target that is stopped and continued all the while, and kills the sampler at
-// some instant; or kills the target, after which the sampler ends by itself.
+// oneSampler starts a sampler on a target that is stopped and continued all the time. It kills the sampler at a random
+// moment; or it kills the target, and then the sampler ends by itself.
 func oneSampler(n *totals, b *beating, dir string, killTarget bool) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -264,10 +264,11 @@ func oneSampler(n *totals, b *beating, dir string, killTarget bool) error {
 	}
 }
 
-// patience is for how long a busy machine may keep something from getting on.
+// patience is how long something may take on a busy machine.
 const patience = time.Minute
 
-// lives makes sure that a target goes on, no thread of it traced or stopped, and no slower than one that was let alone.
+// lives checks that a target still runs, that no thread of it is traced or stopped, and that it is as fast as one that is
+// not sampled.
 func (b *beating) lives(path string, args []string) error {
 	control, err := beat(path, args)
 	if err != nil {
@@ -291,7 +292,7 @@ func (b *beating) lives(path string, args []string) error {
 	}
 }
 
-// crashes waits until a target has crashed as it was to, or was killed.
+// crashes waits until a target has crashed as it should, or was killed.
 func (b *beating) crashes(n *totals) error {
 	select {
 	case err := <-b.ended:
@@ -308,7 +309,7 @@ func (b *beating) crashes(n *totals) error {
 	}
 }
 
-// state tells of each thread whether it is stopped or traced, and whether none is.
+// state returns the state of each thread. free reports whether none is stopped or traced.
 func (b *beating) state() (text string, free bool) {
 	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", b.cmd.Process.Pid))
 	for _, f := range files {
@@ -323,7 +324,7 @@ func (b *beating) state() (text string, free bool) {
 	return text, !stuck && strings.Count(text, "TracerPid:") == strings.Count(text, "TracerPid:\t0\n")
 }
 
-// readable opens all recordings below a folder.
+// readable checks that all recordings in a folder can be read.
 func readable(n *totals, dir string) error {
 	found, err := filepath.Glob(filepath.Join(dir, "*", "*"))
 	if err != nil {

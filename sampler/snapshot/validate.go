@@ -12,8 +12,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/goruntime/layout"
 )
 
-// validate makes sure, on the running program, that the offsets and addresses are right. The program may just have been
-// started, or change what is read while it is read, so that there are many attempts.
+// validate checks, on the running program, that the offsets and addresses are right. The program may have just been
+// started, or change the memory while it is read, so there are many attempts.
 func (t *target) validate() error {
 	var err error
 	for range 400 {
@@ -33,7 +33,7 @@ func (t *target) validate() error {
 		"or use --backend delve", t.bin.Version, tried, err)
 }
 
-// check does so once.
+// check makes one attempt.
 func (t *target) check() error {
 	ps, err := t.processors()
 	if err != nil {
@@ -59,8 +59,9 @@ func (t *target) check() error {
 	return err
 }
 
-// checkThreads goes through runtime.allm: each m is a thread of the process, its g0 and its goroutine say that it is
-// theirs, and the list ends with the first, m0. It counts the threads that have a goroutine beside their g0.
+// checkThreads goes through runtime.allm. It checks that each m is a thread of the process, that its g0 and its current
+// goroutine point back to it, and that the list ends with the first one, m0. It counts the threads that have a goroutine
+// other than their g0.
 func (t *target) checkThreads() (busy int, err error) {
 	at, err := t.word(t.bin.Globals.AllM)
 	if err != nil {
@@ -78,7 +79,7 @@ func (t *target) checkThreads() (busy int, err error) {
 			return 0, fmt.Errorf("thread structure %d: %w", n, err)
 		}
 		tid, g0, curg := field(t.l.M.ProcID), field(t.l.M.G0), field(t.l.M.CurG)
-		if tid != 0 && tid < 1<<31 { // else it is just being made
+		if tid != 0 && tid < 1<<31 { // otherwise it is just being created
 			if outer := t.numbers.Outer(int(tid)); !slices.Contains(tids, outer) {
 				return 0, fmt.Errorf("thread structure %d names thread %d, which the process has not", n, tid)
 			}
@@ -88,7 +89,7 @@ func (t *target) checkThreads() (busy int, err error) {
 			if curg != 0 {
 				busy++
 				if back, err := t.word(curg + uint64(t.g.M)); err == nil && back == at {
-					agree++ // or it has just changed threads
+					agree++ // or it has just moved to another thread
 				}
 			}
 			known++
@@ -104,11 +105,11 @@ func (t *target) checkThreads() (busy int, err error) {
 	return busy, nil
 }
 
-// validated is the number of goroutines, the oldest, that are checked.
+// validated is how many goroutines, oldest first, are checked.
 const validated = 1000
 
-// checkGoroutines goes through some of runtime.allgs: their numbers, statuses and stacks make sense. It counts those that
-// are on a thread.
+// checkGoroutines goes through some of runtime.allgs. It checks that their ids, statuses and stacks make sense. It counts
+// those that are on a thread.
 func (t *target) checkGoroutines() (onThreads int, err error) {
 	tab := table{o: t.g, most: validated}
 	var heads []head

@@ -16,7 +16,7 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/goruntime/layout"
 )
 
-// relabelled builds a program that says that another version of Go, of as many letters, has linked it.
+// relabelled builds a program, and changes the Go version in it to another one of the same length.
 func relabelled(t *testing.T, version string, flags ...string) string {
 	t.Helper()
 	program, err := os.ReadFile(build(t, flags...))
@@ -42,7 +42,7 @@ func relabelled(t *testing.T, version string, flags ...string) string {
 	return path
 }
 
-// localRelease gives the release of Go that runs the tests, and the rest of its name.
+// localRelease returns the release line of the Go that runs the tests, and the rest of its name.
 func localRelease(t *testing.T) (line, patch string) {
 	t.Helper()
 	name := runtime.Version()
@@ -53,7 +53,7 @@ func localRelease(t *testing.T) (line, patch string) {
 	return name[:i], name[i:]
 }
 
-// A version that nothing is known of is read as the nearest one that is, and found to fit.
+// A program of an unknown version is read with the layout of the nearest known one, which fits.
 func TestNearestVersion(t *testing.T) {
 	line, patch := localRelease(t)
 	path := relabelled(t, line+"-"+strings.Repeat("x", len(patch)-1), "-ldflags=-s -w")
@@ -65,7 +65,7 @@ func TestNearestVersion(t *testing.T) {
 	checkOracle(t, record(t, b, 3), v.dump())
 }
 
-// The debug information of a program goes before what is known of the version that it says.
+// The debug information of a program has precedence over the table of known layouts.
 func TestOwnDescription(t *testing.T) {
 	_, patch := localRelease(t)
 	v := begin(t, relabelled(t, "go1.21"+patch), quiet...)
@@ -106,7 +106,7 @@ func TestWrongVersion(t *testing.T) {
 	}
 }
 
-// Each offset that the sampler depends on, and that is wrong, is noticed by looking at the running program.
+// For each offset that the sampler depends on, validation notices a wrong value.
 func TestValidate(t *testing.T) {
 	v := begin(t, build(t, "-ldflags=-s -w"), quiet...)
 	tg := attach(t, v).t // which found that all is right
@@ -142,7 +142,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// The look at a running program is not misled by goroutines that change their threads, and end, all the time.
+// Validation is not misled by goroutines that change threads and end all the time.
 func TestValidateInMotion(t *testing.T) {
 	v := begin(t, build(t, "-ldflags=-s -w"), "-pairs=50", "-short=4", "-lockers=4", "-garbage")
 	for range 10 {
