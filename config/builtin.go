@@ -10,16 +10,16 @@ import (
 //go:embed builtin.yaml
 var builtinYAML []byte
 
-// BuiltinYAML is the file that defines the built-in aspects: a config file like any other.
+// BuiltinYAML returns the config file that defines the built-in aspects.
 func BuiltinYAML() []byte { return append([]byte(nil), builtinYAML...) }
 
 var builtin = sync.OnceValue(func() *aspects.Set {
 	c, err := Parse("builtin.yaml", builtinYAML)
 	if err != nil {
-		panic("config: " + err.Error()) // the file is part of this package, and tested
+		panic("config: " + err.Error()) // can't happen: the file is part of this package, and tested
 	}
 	return c.Aspects
 })
 
-// Builtin returns the aspects that hold unless a config says otherwise.
+// Builtin returns the aspects that apply unless a config redefines them.
 func Builtin() *aspects.Set { return builtin() }

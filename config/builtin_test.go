@@ -12,7 +12,7 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 )
 
-// realNames builds testdata/names and gives the names of its functions.
+// realNames builds testdata/names and returns the names of its functions.
 func realNames(t testing.TB) []string {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "names")
@@ -37,7 +37,7 @@ func realNames(t testing.TB) []string {
 	return names
 }
 
-// thirdParty are the aspects whose members are all outside the standard library.
+// thirdParty lists the aspects whose members are all outside the standard library.
 var thirdParty = []string{"@redis", "@mongo", "@kv", "@messaging", "@cloud", "@yaml", "@protobuf"}
 
 func TestBuiltinOnRealNames(t *testing.T) {
@@ -99,7 +99,7 @@ func TestBuiltinOnRealNames(t *testing.T) {
 	for name, want := range spots {
 		f := syms.Lookup(name)
 		if f == calltree.None {
-			// A later release may have renamed it; its aspects are looked at all the same.
+			// A later Go release may have renamed the function. The aspects of the old name are checked all the same.
 			t.Logf("%s is not in the program", name)
 		}
 		var got []string
@@ -177,7 +177,7 @@ func TestBuiltinThirdParty(t *testing.T) {
 	}
 }
 
-// BenchmarkMembership gives the time to sort the functions of a program into the built-in aspects.
+// BenchmarkMembership measures how long it takes to find the built-in aspects of a program's functions.
 func BenchmarkMembership(b *testing.B) {
 	names := realNames(b)
 	for _, n := range []int{5_000, 100_000} {

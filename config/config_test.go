@@ -40,7 +40,7 @@ threshold: 5%
 	}
 	all := c.AllAspects()
 	if _, ok := all.Lookup("@log"); ok {
-		t.Error("an empty list leaves @log there")
+		t.Error("an empty list doesn't remove @log")
 	}
 	if got := all.Names(); got[0] != "@net" || got[len(got)-1] != "@wire" {
 		t.Errorf("order %v", got)
@@ -78,13 +78,13 @@ func TestConfigErrors(t *testing.T) {
 	tests := []struct{ text, want string }{
 		{"aspect:\n  a: [b]\n", "x:1:1: unknown key \"aspect\": did you mean \"aspects\"?\n    aspect:\n    ^"},
 		{"colour: red\n", "x:1:1: unknown key \"colour\": want aspects, priorities, classes, threshold\n    colour: red\n    ^"},
-		{"threshold: 1\nthreshold: 2\n", "x:2:1: config: \"threshold\" is there already, in line 1\n    threshold: 2\n    ^"},
+		{"threshold: 1\nthreshold: 2\n", "x:2:1: config: \"threshold\" is already in line 1\n    threshold: 2\n    ^"},
 		{"[a]", "x:1:1: config: want a mapping, not a list\n    [a]\n    ^"},
 		{"aspects: 3", "x:1:10: aspects: want a mapping, not a number\n    aspects: 3\n             ^"},
 		{"aspects:\n  a: b*\n", "x:2:6: aspect @a: want a list of patterns, such as [\"main.(*queue).*\"], not text\n      a: b*\n         ^"},
 		{"aspects:\n  a:\n", "x:2:5: aspect @a: want a list of patterns, such as [\"main.(*queue).*\"], not nothing\n      a:\n        ^"},
 		{"aspects:\n  a b: [c]\n", "x:2:3: aspect \"a b\": a name has letters and digits, and within it _ - /, but not ' '\n      a b: [c]\n      ^"},
-		{"aspects:\n  a: [c]\n  \"@a\": [d]\n", "x:3:3: aspect @a is there already, in line 2\n      \"@a\": [d]\n      ^"},
+		{"aspects:\n  a: [c]\n  \"@a\": [d]\n", "x:3:3: aspect @a is already in line 2\n      \"@a\": [d]\n      ^"},
 		{"aspects:\n  a: [7]\n", "x:2:7: aspect @a: want a pattern, not a number\n      a: [7]\n          ^"},
 		{"aspects:\n  a: ['!b']\n", "x:2:6: aspect @a: there are only exclusions: add \"*\" for everything but what they match\n      a: ['!b']\n         ^"},
 		{"aspects:\n  a:\n    - b\n    - !c\n", "x:4:7: aspect @a: want a pattern, not a tag !c (put quotes around what begins with *, & or !)\n        - !c\n          ^"},
@@ -96,7 +96,7 @@ func TestConfigErrors(t *testing.T) {
 		{"priorities:\n  main.f: 1\n", "x:2:3: class pattern \"main.f\" matches no class: their names begin with \"go:\" or \"label:\"\n      main.f: 1\n      ^"},
 		{"priorities:\n  go:f: 1.5\n", "x:2:9: priority of \"go:f\": want a whole number of at most 32 bits\n      go:f: 1.5\n            ^"},
 		{"priorities:\n  go:f: 4294967296\n", "x:2:9: priority of \"go:f\": want a whole number of at most 32 bits\n      go:f: 4294967296\n            ^"},
-		{"priorities:\n  \"!go:f\": 1\n", "x:2:3: class pattern \"!go:f\": exclusions have no place here, the first pattern that matches counts\n      \"!go:f\": 1\n      ^"},
+		{"priorities:\n  \"!go:f\": 1\n", "x:2:3: class pattern \"!go:f\": an exclusion is not allowed here, since the first pattern that matches counts\n      \"!go:f\": 1\n      ^"},
 		{"classes: goroutine\n", "x:1:10: classes: unknown class rule \"goroutine\": want function, site, or label:KEY\n    classes: goroutine\n             ^"},
 		{"classes: [site]\n", "x:1:10: classes: want function, site or label:KEY, not a list\n    classes: [site]\n             ^"},
 		{"threshold: few\n", "x:1:12: threshold \"few\": want hits (10) or a cost (0.05, 5%)\n    threshold: few\n               ^"},
@@ -113,7 +113,7 @@ func TestConfigErrors(t *testing.T) {
 	}
 }
 
-func TestConfigTellsAllMistakes(t *testing.T) {
+func TestConfigReportsAllMistakes(t *testing.T) {
 	_, err := Parse("x", []byte("clases: site\nthreshold: -1\naspects: {a: [re:(]}\n"))
 	for _, want := range []string{"x:1:1: unknown key", "x:2:12: threshold", "x:3:18: pattern"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -163,7 +163,7 @@ func TestFind(t *testing.T) {
 	if err := os.WriteFile(want, []byte("threshold: 3\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	// A folder of that name is none.
+	// A folder of that name is not a config file.
 	if err := os.Mkdir(filepath.Join(top, "a", "b", Name), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +259,7 @@ func FuzzConfig(f *testing.F) {
 	})
 }
 
-// Aspects that are saved into a file are read again as they were, whatever their names and patterns.
+// Aspects with any names and patterns are the same after they were saved into a file and read again.
 func TestSavedAspectsAreReadBack(t *testing.T) {
 	folder := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {

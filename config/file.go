@@ -1,9 +1,9 @@
 // Package config reads cpprof.yaml, and saves aspects into it.
 //
-//	file.go       what the file says, and where it is found
-//	parse.go      reading it; parse_yaml.go has what is wrong with YAML in general
-//	save.go       aspects into the file, the rest of which stays as it is
-//	builtin.yaml  the aspects that hold unless the file says otherwise
+//	file.go       the content of the file, and how it is found
+//	parse.go      parsing the content; parse_yaml.go parses the YAML below it
+//	save.go       saving aspects into the file, without other changes to it
+//	builtin.yaml  the aspects that apply unless the file redefines them
 package config
 
 import (
@@ -29,38 +29,39 @@ const (
 	maxSize = 1 << 20
 )
 
-// A Config is what a config file says. It is YAML, without anchors and aliases, and every key may be left out:
+// A Config is the content of a config file. The file is YAML without anchors and aliases. Every key may be left out:
 //
 //	aspects:                    # name: list of patterns (see aspects.Pattern)
 //	  queue: ["main.(*queue).*", "!main.(*queue).len"]
 //	  "@wire": ["re:example\\.com/.*\\.(Read|Write)Frame"]
-//	  log: []                   # takes the built-in @log away
-//	priorities:                 # class pattern: integer; 0 for classes that none matches
-//	  "go:main.flusher": 1      # of several that match, the first counts
+//	  log: []                   # removes the built-in @log
+//	priorities:                 # class pattern: integer; 0 for classes that no pattern matches
+//	  "go:main.flusher": 1      # if several match, the first counts
 //	classes: function           # or site, or label:KEY
 //	threshold: 10               # hits; or a cost: 0.05, 5%
 //
-// Quotes are needed around what begins with "@", "*" or "!".
+// Text that begins with "@", "*" or "!" needs quotes.
 type Config struct {
 	File       string       // "" if there is none
-	Aspects    *aspects.Set // of the file alone; one of no patterns takes a built-in one away
+	Aspects    *aspects.Set // only those of the file; one without patterns removes a built-in one
 	Priorities []Priority
 	Classes    views.ClassBy
-	Threshold  refine.Threshold // where every view starts
+	Threshold  refine.Threshold // the initial threshold of every view
 }
 
 // A Priority gives the goroutines of some thread classes a priority.
 type Priority struct {
 	Class aspects.Pattern // over class names: "go:main.worker", "label:route=/api"
-	Value int32           // higher goes first
+	Value int32           // higher runs first
 }
 
-// Default is what holds without a config file.
+// Default returns the configuration without a config file.
 func Default() *Config {
 	return &Config{Aspects: new(aspects.Set), Threshold: refine.Threshold{Hits: big.NewRat(refine.DefaultMinHits, 1)}}
 }
 
-// AllAspects are the aspects in force: the built-in ones, those of the file in place of or after them.
+// AllAspects returns the built-in aspects and those of the file. An aspect of the file replaces a built-in one of the same
+// name; the others come after the built-in ones.
 func (c *Config) AllAspects() *aspects.Set { return Builtin().With(c.Aspects.All()...) }
 
 // Priority returns the priority that the config sets for a thread class, if it sets one.
@@ -73,13 +74,13 @@ func (c *Config) Priority(class string) (int32, bool) {
 	return 0, false
 }
 
-// Find looks for a config file in a folder and in those above it, and returns the path of the nearest, or "" if there is
-// none. It passes by a file above the folder that belongs to another user, who could say there what this one sees; passed lists
-// those.
-func Find(folder string) (path string, passed []string, err error) {
+// Find searches for a config file in a folder and in the folders above it. It returns the path of the nearest file, or "" if
+// there is none. Above the folder, it ignores the files of other users, since such a file could change what this user sees.
+// It returns their paths in ignored.
+func Find(folder string) (path string, ignored []string, err error) {
 	start, err := filepath.Abs(folder)
 	if err != nil {
-		return "", nil, fmt.Errorf("looking for %s: %w", Name, err)
+		return "", nil, fmt.Errorf("searching for %s: %w", Name, err)
 	}
 	for folder = start; ; {
 		path := filepath.Join(folder, Name)
@@ -87,23 +88,23 @@ func Find(folder string) (path string, passed []string, err error) {
 		switch {
 		case err != nil || info.IsDir():
 		case folder == start || ours(info):
-			return path, passed, nil
+			return path, ignored, nil
 		default:
-			passed = append(passed, path)
+			ignored = append(ignored, path)
 		}
-		// What can't be looked into can't hold the config of somebody who works below it.
+		// If a folder can't be read, it can't have the config of a person who works below it.
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
-			return "", passed, fmt.Errorf("looking for %s: %w", Name, err)
+			return "", ignored, fmt.Errorf("searching for %s: %w", Name, err)
 		}
 		above := filepath.Dir(folder)
 		if above == folder {
-			return "", passed, nil
+			return "", ignored, nil
 		}
 		folder = above
 	}
 }
 
-// Load reads a config file. What is wrong in the file comes as *Error, several of them joined.
+// Load reads a config file. Each mistake in the file is an *Error; several are joined.
 func Load(path string) (*Config, error) {
 	data, err := read(path)
 	if err != nil {
@@ -125,11 +126,11 @@ func read(path string) ([]byte, error) {
 	return data, nil
 }
 
-// An Error says what is wrong in a config file, and where.
+// An Error is a mistake in a config file, with its place.
 type Error struct {
 	File         string
 	Line, Column int    // from 1
-	Source       string // the line; "" if it is of no help
+	Source       string // the line; "" if it can't be shown
 	Msg          string
 }
 
@@ -141,7 +142,7 @@ func (e *Error) Error() string {
 	return s + "\n" + caret.Under(e.Source, byteOffset(e.Source, e.Column))
 }
 
-// byteOffset returns the byte at which a column begins, the columns counted in characters from 1.
+// byteOffset returns the byte at which a column begins. Columns count characters from 1.
 func byteOffset(line string, column int) int {
 	for i := range line {
 		if column--; column == 0 {

@@ -15,15 +15,15 @@ import (
 )
 
 const (
-	// maxErrors bounds how many mistakes of one file are reported.
+	// maxErrors bounds the number of mistakes that are reported for one file.
 	maxErrors = 10
 	// maxRegexps bounds the sizes of all regular expressions of a file together, see aspects.Pattern.Size.
 	maxRegexps = 500_000
-	// maxAspects bounds the aspects of a file: every function is held against each.
+	// maxAspects bounds the aspects of a file: every function is matched against each.
 	maxAspects = 1000
 )
 
-// Parse reads a config from memory; name is what errors call it. See Load.
+// Parse reads a config from memory; name is its name in errors. See Load.
 func Parse(name string, data []byte) (*Config, error) {
 	p := &parser{file: name, config: Default()}
 	p.config.File = name
@@ -41,7 +41,7 @@ func Parse(name string, data []byte) (*Config, error) {
 	return p.config, nil
 }
 
-// A parser walks the nodes of a config file, fills in config, and collects what is wrong.
+// A parser walks the nodes of a config file, fills in config, and collects the mistakes.
 type parser struct {
 	file    string
 	lines   []string
@@ -94,7 +94,7 @@ func (p *parser) aspects(n *yaml.Node) {
 			continue
 		}
 		if line, dup := lines[name]; dup {
-			p.fail(e.key, 0, "aspect %s is there already, in line %d", name, line)
+			p.fail(e.key, 0, "aspect %s is already in line %d", name, line)
 			continue
 		}
 		lines[name] = e.key.Line
@@ -118,7 +118,7 @@ func (p *parser) aspect(name string, n *yaml.Node) {
 		}
 	}
 	if len(patterns) < len(n.Content) {
-		return // what is wrong has been reported
+		return // the mistake has been reported
 	}
 	a, err := aspects.Of(name, patterns)
 	if err != nil {
@@ -154,7 +154,7 @@ func (p *parser) priorities(n *yaml.Node) {
 			continue
 		}
 		if class.Exclude() {
-			p.fail(e.key, 0, "class pattern %q: exclusions have no place here, the first pattern that matches counts", class)
+			p.fail(e.key, 0, "class pattern %q: an exclusion is not allowed here, since the first pattern that matches counts", class)
 			continue
 		}
 		if !class.MayBegin("go:") && !class.MayBegin("label:") {

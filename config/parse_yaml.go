@@ -35,7 +35,7 @@ func (p *parser) document(data []byte) *yaml.Node {
 	return nil
 }
 
-// Messages of the YAML reader that don't tell a person what to do.
+// A message of the YAML reader that doesn't say what to do, and a remedy.
 const (
 	yamlNoAlias = "did not find expected alphabetic or numeric character" // after * or &
 	msgQuote    = "put quotes around what begins with *, & or !"
@@ -46,7 +46,7 @@ var (
 	yamlAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced`)
 )
 
-// syntax tells an error of the YAML reader, which knows at most the line.
+// syntax reports an error of the YAML reader, which knows the line at most, and finds the column if it can.
 func (p *parser) syntax(err error) {
 	line, msg := 1, err.Error()
 	if m := yamlLine.FindStringSubmatch(msg); m != nil {
@@ -69,7 +69,7 @@ func (p *parser) syntax(err error) {
 	p.failAt(line, column, msg)
 }
 
-// find returns where a text stands first, or the place of the file's beginning.
+// find returns the position at which a text first occurs, or the beginning of the file.
 func (p *parser) find(text string) (line, column int) {
 	for i, l := range p.lines {
 		if at := strings.Index(l, text); at >= 0 {
@@ -79,7 +79,7 @@ func (p *parser) find(text string) (line, column int) {
 	return 1, 1
 }
 
-// fail notes what is wrong at a node, offset characters from its start.
+// fail records a mistake at a node, offset characters from its start.
 func (p *parser) fail(n *yaml.Node, offset int, format string, args ...any) {
 	if offset > 0 && n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0 {
 		offset++
@@ -106,7 +106,7 @@ func unshown(r rune) bool { return r != '\t' && !unicode.IsPrint(r) || r == utf8
 // An entry of a mapping.
 type pair struct{ key, value *yaml.Node }
 
-// mapping returns the entries of a mapping, whose keys must be text and differ.
+// mapping returns the entries of a mapping. It reports keys that are not text or occur twice.
 func (p *parser) mapping(n *yaml.Node, what string) []pair {
 	if isNull(n) {
 		return nil
@@ -124,7 +124,7 @@ func (p *parser) mapping(n *yaml.Node, what string) []pair {
 			continue
 		}
 		if line, dup := seen[k.Value]; dup {
-			p.fail(k, 0, "%s: %q is there already, in line %d", what, k.Value, line)
+			p.fail(k, 0, "%s: %q is already in line %d", what, k.Value, line)
 			continue
 		}
 		seen[k.Value] = k.Line
@@ -133,16 +133,16 @@ func (p *parser) mapping(n *yaml.Node, what string) []pair {
 	return pairs
 }
 
-// isNull reports whether nothing stands where a value belongs: "aspects:" with all below it commented out.
+// isNull reports whether a value is missing, as after "aspects:" if all lines below it are comments.
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
 
-// ownTag reports whether a node has a tag that is not YAML's own, as a pattern becomes that begins with "!" and has
-// no quotes.
+// ownTag reports whether a node has a tag that is not YAML's own. A pattern that begins with "!" and has no quotes is read
+// as such a tag.
 func ownTag(n *yaml.Node) bool {
 	return strings.HasPrefix(n.ShortTag(), "!") && !strings.HasPrefix(n.ShortTag(), "!!")
 }
 
-// kind names what a node is.
+// kind describes a node in an error.
 func kind(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.MappingNode:

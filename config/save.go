@@ -13,9 +13,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// SaveAspects puts aspects into a config file, in place of what it has by their names or after it, and leaves the
-// rest of the file as it is, comments included. The file is made if there is none; one that has mistakes is
-// left alone. Readers see the old file or the new one.
+// SaveAspects saves aspects into a config file. Each replaces the aspect of the same name or is added after the others. The
+// rest of the file stays as it is, including comments. If there is no file, SaveAspects creates one; if the file has
+// mistakes, it fails and doesn't change the file. Readers see either the old file or the new one.
 func SaveAspects(path string, list ...aspects.Aspect) error {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
@@ -25,7 +25,7 @@ func SaveAspects(path string, list ...aspects.Aspect) error {
 		return fmt.Errorf("saving aspects: %w", err)
 	}
 	if _, err := Parse(path, data); err != nil {
-		return fmt.Errorf("saving aspects: the file has mistakes to be mended first: %w", err)
+		return fmt.Errorf("saving aspects: correct the mistakes in the file first: %w", err)
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(data, &doc); err != nil {
@@ -47,7 +47,7 @@ func SaveAspects(path string, list ...aspects.Aspect) error {
 	return nil
 }
 
-// topMapping returns a document's mapping, a new one if the document is empty.
+// topMapping returns a document's mapping, or a new one if the document is empty.
 func topMapping(doc *yaml.Node) *yaml.Node {
 	doc.Kind = yaml.DocumentNode
 	if len(doc.Content) == 0 {
@@ -56,7 +56,7 @@ func topMapping(doc *yaml.Node) *yaml.Node {
 	return asMapping(doc.Content[0])
 }
 
-// child returns the mapping at a key of a mapping, a new one if there is none.
+// child returns the mapping at a key of a mapping, or a new one if there is none.
 func child(n *yaml.Node, key string) *yaml.Node {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == key {
@@ -68,7 +68,7 @@ func child(n *yaml.Node, key string) *yaml.Node {
 	return c
 }
 
-// asMapping makes a mapping of nothing, which stands where a mapping may stand.
+// asMapping returns the node as a mapping. If the node is null, it becomes an empty mapping.
 func asMapping(n *yaml.Node) *yaml.Node {
 	if n.Kind != yaml.MappingNode {
 		*n = yaml.Node{Kind: yaml.MappingNode, HeadComment: n.HeadComment, LineComment: n.LineComment, FootComment: n.FootComment}
@@ -76,7 +76,7 @@ func asMapping(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// put sets an aspect in the mapping of aspects.
+// put adds or replaces an aspect in the mapping of aspects.
 func put(n *yaml.Node, a aspects.Aspect) {
 	list := &yaml.Node{Kind: yaml.SequenceNode}
 	for _, p := range a.Patterns() {
@@ -110,7 +110,7 @@ func encode(n *yaml.Node) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// replace puts data into a file by way of a new one beside it.
+// replace replaces the content of a file: it writes a new file beside it, and renames that.
 func replace(path string, data []byte) error {
 	mode := fs.FileMode(0o644)
 	if info, err := os.Stat(path); err == nil {
@@ -120,7 +120,7 @@ func replace(path string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // gone already when all went well
+	defer os.Remove(f.Name()) // does nothing after the rename
 	_, err = f.Write(data)
 	if err == nil {
 		err = f.Chmod(mode)

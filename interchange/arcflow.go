@@ -24,10 +24,10 @@ var arcflow = Format{
 	About: (*calltree.Tree).Root,
 }
 
-// longestEvent bounds a line of a trace, in bytes.
+// longestEvent is the most bytes in a line of a trace.
 const longestEvent = 1 << 20
 
-// isArcflow reports whether the first line that says something is a record.
+// isArcflow reports whether the first line that is not empty or a comment is a record.
 func isArcflow(s Start) bool {
 	reading, rest, _ := strings.Cut(s.firstLine(), " ")
 	kind, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
@@ -35,14 +35,14 @@ func isArcflow(s Start) bool {
 	return err == nil && (kind == ">" || kind == "<" || kind == "pidtid")
 }
 
-// ReadArcflow reads arcflow's text trace (figure 2 of the paper): a record a line, the meter's reading before each.
+// ReadArcflow reads arcflow's text trace (figure 2 of the paper). Each line is a record, and begins with the meter's reading.
 //
 //	0 pidtid AC_test    the following records are of the process or thread AC_test
 //	0 > Main            Main is called
 //	10 < Main           Main returns
 //
-// As in the paper's reports, the frame of the process above is AC_test_pidtid. Empty lines, and those that begin with
-// "#", say nothing. An error names its line.
+// As in the paper's reports, the frame of this process is AC_test_pidtid. Empty lines and lines that begin with "#" are
+// skipped. An error names its line.
 func ReadArcflow(r io.Reader, metric, unit string) (*calltree.Tree, error) {
 	e := NewEvents(metric, unit)
 	lines := bufio.NewScanner(r)
@@ -67,7 +67,7 @@ func ReadArcflow(r io.Reader, metric, unit string) (*calltree.Tree, error) {
 	return e.Tree()
 }
 
-// record takes one line of a text trace in.
+// record adds one line of a text trace to the events.
 func (e *Events) record(line string) error {
 	reading, rest, _ := strings.Cut(line, " ")
 	kind, name, _ := strings.Cut(strings.TrimSpace(rest), " ")

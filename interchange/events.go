@@ -34,9 +34,9 @@ func ParseStamp(s string) (Stamp, error) {
 }
 
 // Events builds a tree from start and end events (Alexander, Berry, Levine and Urquhart: A unifying approach to
-// performance analysis in the Java environment; "Building the arcflow model"). What the meter advances between two
-// events belongs to the context in which the first one left its thread. The tree's first metric is that, its second
-// the number of entries, calltree.CallsName.
+// performance analysis in the Java environment; "Building the arcflow model"). If the meter advances between two events, the
+// difference is added to the context in which the first event left its thread. The sum of these differences is the tree's
+// first metric. Its second is the number of entries, calltree.CallsName.
 type Events struct {
 	b       *calltree.Builder
 	threads map[string]*eventThread
@@ -56,7 +56,7 @@ type openCall struct {
 	function string
 }
 
-// node returns the context in which the thread is.
+// node returns the present context of the thread.
 func (t *eventThread) node() int32 {
 	if n := len(t.stack); n > 0 {
 		return t.stack[n-1].node
@@ -72,7 +72,7 @@ func NewEvents(metric, unit string) *Events {
 	return e
 }
 
-// Switch says that the following events are of the given process or thread.
+// Switch records that the following events are of the given process or thread.
 func (e *Events) Switch(at Stamp, thread string) error {
 	if err := e.advance(at); err != nil {
 		return err
@@ -87,7 +87,7 @@ func (e *Events) Switch(at Stamp, thread string) error {
 	return nil
 }
 
-// Enter says that the current thread calls a function.
+// Enter records that the current thread calls a function.
 func (e *Events) Enter(at Stamp, function string) error {
 	if err := e.advance(at); err != nil {
 		return err
@@ -98,7 +98,7 @@ func (e *Events) Enter(at Stamp, function string) error {
 	return nil
 }
 
-// Exit says that the current thread's innermost function returns.
+// Exit records that the current thread's innermost function returns.
 func (e *Events) Exit(at Stamp, function string) error {
 	top := len(e.current.stack) - 1
 	if top < 0 {
@@ -114,7 +114,7 @@ func (e *Events) Exit(at Stamp, function string) error {
 	return nil
 }
 
-// advance adds what the meter has counted since the last event to the current context.
+// advance adds the meter's increase since the last event to the current context.
 func (e *Events) advance(at Stamp) error {
 	if !e.begun {
 		e.last, e.begun = at, true
@@ -135,7 +135,7 @@ func (e *Events) advance(at Stamp) error {
 }
 
 // Tree returns the tree. If all events are of one process or thread, that is its root; otherwise the processes and threads
-// stand below calltree.RootName. Functions that have not returned are counted as far as they came.
+// are below calltree.RootName. Functions that have not returned count up to the last event.
 func (e *Events) Tree() (*calltree.Tree, error) {
 	t, err := e.b.Tree()
 	if err != nil {

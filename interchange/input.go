@@ -15,29 +15,29 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// headSize is how much of a file is looked at to find its format, in bytes.
+// headSize is the number of bytes of a file that are read to find its format.
 const headSize = 4096
 
-// An Input is a file, folder or stream to read. As an io.Reader it is the content of a file; if that is compressed by
-// gzip, what the compressed file holds.
+// An Input is a file, folder or stream to read. As an io.Reader it returns the content of a file, uncompressed if the file
+// is compressed by gzip.
 type Input struct {
-	Name   string  // as errors call it: a path, or "standard input"
-	Format *Format // what it is read as
+	Name   string  // the name in errors: a path, or "standard input"
+	Format *Format // the format in which it is read
 	start  Start
 	plain  io.Reader
 	file   io.Closer // nil for a stream
 }
 
-// Start is what a format is recognised by.
+// Start is the beginning of a file, from which formats are recognised.
 type Start struct {
 	Folder bool
-	Bytes  []byte // the first of a file, not compressed; at most headSize
+	Bytes  []byte // the first bytes of a file, uncompressed; at most headSize
 }
 
-// cut reports whether the file may go on after the bytes.
+// cut reports whether the file may have more bytes.
 func (s Start) cut() bool { return len(s.Bytes) == headSize }
 
-// firstLine returns the first line that is neither empty nor a comment, which begins with "#", without blanks around it.
+// firstLine returns the first line that is neither empty nor a comment ("#"), without blanks around it.
 func (s Start) firstLine() string {
 	for line := range bytes.Lines(s.Bytes) {
 		if text := string(bytes.TrimSpace(line)); text != "" && text[0] != '#' {
@@ -47,8 +47,8 @@ func (s Start) firstLine() string {
 	return ""
 }
 
-// Open opens a file or folder in the format of a name, or in that which its content shows (Auto). The error for an unknown
-// name is a *FormatError.
+// Open opens a file or folder. It uses the format of the given name or, for Auto, finds the format from the content. The
+// error for an unknown name is a *FormatError.
 func Open(path, format string) (*Input, error) {
 	if err := known(format); err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func Open(path, format string) (*Input, error) {
 	return in, nil
 }
 
-// Stream takes an open file, such as standard input, as Open does. The caller closes it.
+// Stream is like Open for a file that is already open, such as standard input. The caller closes the file.
 func Stream(r io.Reader, name, format string) (*Input, error) {
 	if err := known(format); err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func Stream(r io.Reader, name, format string) (*Input, error) {
 	return in, in.as(format)
 }
 
-// ReadRecording reads a recording in whichever format it is.
+// ReadRecording reads a recording in any format.
 func ReadRecording(path string) (*sampledata.Recording, error) {
 	in, err := Open(path, Auto)
 	if err != nil {
@@ -110,7 +110,7 @@ func known(format string) error {
 	return err
 }
 
-// newInput looks at the beginning of a file.
+// newInput reads the beginning of a file.
 func newInput(r io.Reader, name string) (*Input, error) {
 	in := &Input{Name: name}
 	raw := bufio.NewReaderSize(r, headSize)
@@ -123,7 +123,7 @@ func newInput(r io.Reader, name string) (*Input, error) {
 		raw = bufio.NewReaderSize(z, headSize)
 	}
 	in.plain = raw
-	// What can't be read here fails again when it is read.
+	// An error of reading is ignored here: it occurs again when the input is read.
 	in.start.Bytes, _ = raw.Peek(headSize)
 	return in, nil
 }
@@ -144,11 +144,11 @@ func (in *Input) as(name string) (err error) {
 	for _, f := range formats {
 		list = append(list, fmt.Sprintf("%s (%s)", f.Name, f.Help))
 	}
-	return fmt.Errorf("reading %s: its beginning, %.20q, shows none of the formats that cpprof reads: %s; "+
-		"if it is one of them, say so with --format", in.Name, in.start.Bytes, strings.Join(list, ", "))
+	return fmt.Errorf("reading %s: its beginning, %.20q, matches none of the formats that cpprof reads: %s; "+
+		"if you know the format, name it with --format", in.Name, in.start.Bytes, strings.Join(list, ", "))
 }
 
-// Close ends reading.
+// Close closes the file.
 func (in *Input) Close() error {
 	if in.file == nil {
 		return nil
@@ -163,7 +163,7 @@ func (in *Input) Read(p []byte) (int, error) {
 	return in.plain.Read(p)
 }
 
-// Recording reads the recording that the input holds.
+// Recording reads the recording in the input.
 func (in *Input) Recording(o Options) (*sampledata.Recording, error) {
 	if !in.Format.HoldsRecording() {
 		return nil, fmt.Errorf("%s is %s, not a recording: 'cpprof report xtree', 'cpprof find' and 'cpprof bottlenecks' "+
@@ -176,7 +176,7 @@ func (in *Input) Recording(o Options) (*sampledata.Recording, error) {
 	return r, err
 }
 
-// Tree reads the call tree that the input holds.
+// Tree reads the call tree in the input.
 func (in *Input) Tree(o Options) (*calltree.Tree, error) {
 	if in.Format.HoldsRecording() {
 		return nil, fmt.Errorf("%s is %s, not a call tree", in.Name, in.Format.Title)

@@ -25,21 +25,21 @@ var pprof = Format{
 	About:     func(t *calltree.Tree) string { return t.Main().Name },
 }
 
-// What a profile may have at most.
+// The limits of a profile.
 const (
 	maxProfile = 1 << 30 // bytes, uncompressed
 	maxDepth   = 1 << 16 // calls in a stack
 	maxDigits  = 1 << 10 // of a denominator
 )
 
-// An exactly is what pprof's format has no place for: a comment of the profile, so that a tree that was written is read
-// again as it was.
+// An exactly has the properties of a tree that pprof's format can't hold. WritePprof stores it as a comment of the profile,
+// so that the tree is the same when it is read again.
 type exactly struct {
 	Root    string // of the tree
 	Metrics []exactMetric
 }
 
-// An exactMetric is what is to be known of a sample type.
+// An exactMetric has the properties of a sample type.
 type exactMetric struct {
 	Parts int64  // the values are multiples of 1/Parts
 	Whole string // the denominator, an integer or a fraction; "" is the sum of all values
@@ -47,8 +47,8 @@ type exactMetric struct {
 
 const exactlyPrefix = "cpprof: "
 
-// isPprof reports whether a file may be a profile: it begins with well-formed fields of profile.proto, and the description
-// of a sample type is among them.
+// isPprof reports whether a file may be a profile: it begins with well-formed fields of profile.proto, and one of them
+// describes a sample type.
 func isPprof(s Start) bool {
 	rest, typed := s.Bytes, false
 	for len(rest) > 0 {
@@ -95,7 +95,7 @@ func isValueType(kind protowire.Type, field []byte) bool {
 	return true
 }
 
-// readPprof reads a profile, of which one sample type may be chosen.
+// readPprof reads a profile, with all its sample types or only the one that the options choose.
 func readPprof(in *Input, o Options) (*calltree.Tree, error) {
 	tree, err := treeOfPprof(in)
 	if err != nil || o.Meter == "" {
@@ -108,7 +108,7 @@ func readPprof(in *Input, o Options) (*calltree.Tree, error) {
 		}
 		names = append(names, m.Name)
 	}
-	return nil, &MeterError{o.Meter, "the profile counts " + strings.Join(names, ", ")}
+	return nil, &MeterError{o.Meter, "the profile counts only " + strings.Join(names, ", ")}
 }
 
 // ReadPprof reads a pprof profile, compressed by gzip or not, as a tree. Its first metric is the profile's default sample
@@ -159,7 +159,7 @@ func parsePprof(r io.Reader) (*profile.Profile, error) {
 	return p, nil
 }
 
-// readExactly returns what WritePprof noted, or what holds for the profiles of others.
+// readExactly returns the properties that WritePprof stored, or the defaults for the profile of another tool.
 func readExactly(p *profile.Profile) (*exactly, error) {
 	x := &exactly{Root: calltree.RootName, Metrics: slices.Repeat([]exactMetric{{Parts: 1}}, len(p.SampleType))}
 	for _, c := range p.Comments {
@@ -210,17 +210,17 @@ func treeOf(p *profile.Profile, x *exactly) (*calltree.Tree, error) {
 	return b.Tree()
 }
 
-// parseWhole reads a denominator. Other ways to write a number, which big.Rat knows, are not ours: some take a lot of memory.
+// parseWhole reads a denominator. It refuses the other forms of numbers that big.Rat reads: some take a lot of memory.
 func parseWhole(s string) (*big.Rat, error) {
 	if strings.Trim(s, "0123456789/") == "" && len(s) <= maxDigits {
 		if whole, ok := new(big.Rat).SetString(s); ok {
 			return whole, nil
 		}
 	}
-	return nil, fmt.Errorf("a denominator of %q", s)
+	return nil, fmt.Errorf("%q is not a denominator", s)
 }
 
-// metricOrder lists the sample types, that which is shown first.
+// metricOrder lists the sample types; the one that pprof shows comes first.
 func metricOrder(p *profile.Profile) []int {
 	first := len(p.SampleType) - 1
 	for i, t := range p.SampleType {
@@ -237,7 +237,7 @@ func metricOrder(p *profile.Profile) []int {
 	return order
 }
 
-// stackOf returns the node of a stack, which is listed from its leaf.
+// stackOf returns the node of a stack. The stack begins with its leaf.
 func stackOf(b *calltree.Builder, root string, stack []*profile.Location, names map[*profile.Location][]calltree.Func) (int32, error) {
 	if len(stack) > maxDepth {
 		return 0, fmt.Errorf("a stack of %d calls", len(stack))
@@ -259,7 +259,7 @@ func stackOf(b *calltree.Builder, root string, stack []*profile.Location, names 
 	return node, nil
 }
 
-// framesOf returns the frames of a location, the outermost first: with inlining there are several.
+// framesOf returns the frames of a location, the outermost first. With inlining there are several.
 func framesOf(syms *calltree.Symbols, l *profile.Location) []calltree.Func {
 	var frames []calltree.Func
 	for _, line := range slices.Backward(l.Line) {

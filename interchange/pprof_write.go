@@ -11,8 +11,8 @@ import (
 	"github.com/google/pprof/profile"
 )
 
-// WritePprof writes a tree as a pprof profile: a sample for each stack that has hits, a sample type for each metric, of
-// which the first is what pprof shows. It fails if hits are too large for the format.
+// WritePprof writes a tree as a pprof profile: a sample for each stack that has hits, and a sample type for each metric. The
+// first metric is the one that pprof shows. WritePprof fails if hits are too large for the format.
 func WritePprof(w io.Writer, t *calltree.Tree) error {
 	e := encoder{tree: t, profile: &profile.Profile{}, places: map[calltree.Func]*profile.Location{}}
 	if err := e.metrics(); err != nil {
@@ -34,7 +34,7 @@ type encoder struct {
 	parts   []*big.Int
 }
 
-// metrics lists the metrics, each with the part of a hit that its values are counted in.
+// metrics adds the metrics, each with the fraction of a hit that is the unit of its values.
 func (e *encoder) metrics() error {
 	x := exactly{Root: e.tree.Root()}
 	for _, m := range e.tree.Metrics() {
@@ -45,7 +45,7 @@ func (e *encoder) metrics() error {
 			}
 		}
 		if !parts.IsInt64() {
-			return fmt.Errorf("a hit of %s has %s parts: too many for the format's 64 bits", m.Name, parts)
+			return fmt.Errorf("the hits of %s are multiples of 1/%s: too fine for the format's 64 bits", m.Name, parts)
 		}
 		e.parts = append(e.parts, parts)
 		x.Metrics = append(x.Metrics, exactMetric{parts.Int64(), m.Denominator.RatString()})
@@ -100,7 +100,7 @@ func (e *encoder) values(n int32) (values []int64, any bool, err error) {
 	return values, any, nil
 }
 
-// place returns the location that stands for a frame.
+// place returns the location of a frame.
 func (e *encoder) place(f calltree.Func) *profile.Location {
 	if l, ok := e.places[f]; ok {
 		return l

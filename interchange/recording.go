@@ -21,12 +21,12 @@ var recording = Format{
 func readRecording(in *Input, _ Options) (*sampledata.Recording, error) {
 	r, err := sampledata.Open(in.Name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s is no recording: a recording is a folder with the files Strings and SampleData", in.Name)
+		return nil, fmt.Errorf("%s is not a recording: a recording is a folder with the files Strings and SampleData", in.Name)
 	}
 	return r, err
 }
 
-// text is the format of the text twin of a recording, which cpprof dump prints.
+// text is the format of recordings as text, which cpprof dump prints.
 var text = Format{
 	Name:  "text",
 	Title: "a recording as text",

@@ -9,7 +9,7 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// formats are all that there are. Each recognises its own files by their content, so that their order does not matter.
+// formats lists all formats. Each recognises its own files by their content, so their order does not matter.
 var formats = []*Format{&recording, &text, &pprof, &arcflow}
 
 // Auto stands for the format that the content shows.
@@ -17,48 +17,48 @@ const Auto = "auto"
 
 // A Format is a kind of file or folder. It holds either a recording or a weighted call tree, and is read accordingly.
 type Format struct {
-	Name  string // by which a person chooses it, "pprof"
-	Title string // what a headline calls one, with an article: "a profile"
-	Help  string // the same for somebody who is to choose a file: "a pprof profile"
+	Name  string // the value of --format: "pprof"
+	Title string // a file of this format in a headline, with an article: "a profile"
+	Help  string // the same in help texts: "a pprof profile"
 
-	// Sniff reports whether what begins so has this format.
+	// Sniff reports whether a file with this beginning has the format.
 	Sniff func(Start) bool
 
 	// ReadRecording reads a recording; nil if the format holds a call tree.
 	ReadRecording func(*Input, Options) (*sampledata.Recording, error)
 
-	// ReadTree reads a call tree; nil if the format holds a recording. About says what the tree is of, as a headline does:
-	// "a profile of CPU time".
+	// ReadTree reads a call tree; nil if the format holds a recording. About returns the text that follows "of" in a headline
+	// of the tree, as in "a profile of CPU time".
 	ReadTree func(*Input, Options) (*calltree.Tree, error)
 	About    func(*calltree.Tree) string
 
-	// WriteTree writes a call tree, and is nil if the format can't be written.
+	// WriteTree writes a call tree; nil if the format can't be written.
 	WriteTree func(io.Writer, *calltree.Tree) error
 }
 
-// Options say what is to be read of a file that holds more than one thing.
+// Options choose what to read from a file.
 type Options struct {
-	// Meter is what to count: the name of one of a profile's sample types, or what the readings of a trace are called.
-	// "" is what the file itself puts first.
+	// Meter is what to count: the name of one of a profile's sample types, or a name for the readings of a trace. "" chooses
+	// the file's own default.
 	Meter string
 }
 
-// A MeterError says that a file does not count what Options.Meter asks for.
+// A MeterError says that a file does not count what Options.Meter names.
 type MeterError struct {
 	Meter string
-	Known string // what it does count, as half a sentence
+	Known string // a half sentence that says what the file counts
 }
 
 func (e *MeterError) Error() string { return fmt.Sprintf("meter %q: %s", e.Meter, e.Known) }
 
-// A FormatError says that there is no format of a name.
+// A FormatError says that no format has a name.
 type FormatError struct{ Name string }
 
 func (e *FormatError) Error() string {
 	return fmt.Sprintf("unknown format %q: want one of %s", e.Name, strings.Join(Names(), ", "))
 }
 
-// Names lists what a person can choose: Auto and the names of all formats.
+// Names lists the values of --format: Auto and the names of all formats.
 func Names() []string {
 	names := []string{Auto}
 	for _, f := range formats {
@@ -67,7 +67,7 @@ func Names() []string {
 	return names
 }
 
-// Lookup returns the format of a name. Auto is none. Its error is a *FormatError.
+// Lookup returns the format with a name. Auto is not a format. The error is a *FormatError.
 func Lookup(name string) (*Format, error) {
 	for _, f := range formats {
 		if f.Name == name {

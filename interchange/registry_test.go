@@ -23,7 +23,7 @@ sample 1ms
 end duration time=2ms
 `
 
-// examples has a file of each format, not compressed.
+// examples returns a file of each format, not compressed.
 func examples(t testing.TB) map[*Format][]byte {
 	b := calltree.NewBuilder(new(calltree.Symbols), "main.main", "time", "s")
 	b.Add(0, b.Stack("f", "g"), 1, 3)
@@ -58,7 +58,7 @@ func zipped(t testing.TB, data []byte) []byte {
 	return b.Bytes()
 }
 
-// One format, and no other, knows its files by their content, whether or not they are compressed, and can read them.
+// Exactly one format recognises each file by its content, compressed or not, and can read it.
 func TestFormatsAreRecognised(t *testing.T) {
 	files := examples(t)
 	for _, want := range formats {
@@ -91,7 +91,7 @@ func TestFormatsAreRecognised(t *testing.T) {
 	}
 }
 
-// All that a person sees of a format is there, and each holds one thing.
+// Every format has all the texts that a person sees, and holds either recordings or trees.
 func TestFormatsAreComplete(t *testing.T) {
 	names := map[string]bool{Auto: true}
 	for _, f := range formats {
@@ -133,7 +133,7 @@ func TestRecordingsAreRead(t *testing.T) {
 	}
 }
 
-// What can't be read is named, with what could be.
+// An error names the input that can't be read, and the formats that can be.
 func TestWhatCannotBeRead(t *testing.T) {
 	folder := t.TempDir()
 	file := func(name, content string) string {
@@ -146,16 +146,16 @@ func TestWhatCannotBeRead(t *testing.T) {
 	trace := file("trace", "0 > f\n1 < g\n")
 	for _, c := range []struct{ path, format, want string }{
 		{filepath.Join(folder, "none"), Auto, "there is no recording " + filepath.Join(folder, "none")},
-		{folder, Auto, folder + " is no recording"},
+		{folder, Auto, folder + " is not a recording"},
 		{folder, "pprof", "it is a folder"},
 		{"/dev/zero", Auto, "open /dev/zero: it is a device, not a regular file"},
 		{trace, Auto, "reading " + trace + `: arcflow trace: line 2: "g" ends inside "f"`},
 		{trace, "pprof", "reading " + trace + ": pprof profile: "},
 		{trace, "text", "reading " + trace + ": "},
 		{trace, "nosuch", `unknown format "nosuch": want one of auto, recording, text, pprof, arcflow`},
-		{file("odd", "\x00\x01 what is this?"), Auto, `odd: its beginning, "\x00\x01 what is this?", shows none of the formats that cpprof reads: recording (`},
-		{file("empty", ""), Auto, "shows none of the formats"},
-		{file("half.gz", string(zipped(t, []byte("0 > f\n"))[:12])), Auto, "shows none of the formats"},
+		{file("odd", "\x00\x01 what is this?"), Auto, `odd: its beginning, "\x00\x01 what is this?", matches none of the formats that cpprof reads: recording (`},
+		{file("empty", ""), Auto, "matches none of the formats"},
+		{file("half.gz", string(zipped(t, []byte("0 > f\n"))[:12])), Auto, "matches none of the formats"},
 		{file("head.gz", "\x1f\x8bno"), Auto, "head.gz: "},
 	} {
 		in, err := Open(c.path, c.format)
@@ -170,7 +170,7 @@ func TestWhatCannotBeRead(t *testing.T) {
 	}
 }
 
-// A recording is no tree, and the other way round; and a file counts only what it counts.
+// A recording can't be read as a tree, nor a tree as a recording. A metric that a file doesn't have is an error.
 func TestWrongKindOfContent(t *testing.T) {
 	open := func(content []byte) *Input {
 		in, err := Stream(bytes.NewReader(content), "x", Auto)
@@ -186,7 +186,7 @@ func TestWrongKindOfContent(t *testing.T) {
 	if _, err := open(files[&text]).Tree(Options{}); err == nil || !strings.Contains(err.Error(), "not a call tree") {
 		t.Error(err)
 	}
-	if _, err := open(files[&pprof]).Tree(Options{Meter: "bytes"}); err == nil || !strings.Contains(err.Error(), `meter "bytes": the profile counts time`) {
+	if _, err := open(files[&pprof]).Tree(Options{Meter: "bytes"}); err == nil || !strings.Contains(err.Error(), `meter "bytes": the profile counts only time`) {
 		t.Error(err)
 	}
 	if tree, err := open(files[&pprof]).Tree(Options{Meter: "time"}); err != nil || len(tree.Metrics()) != 1 {
@@ -194,7 +194,7 @@ func TestWrongKindOfContent(t *testing.T) {
 	}
 }
 
-// A tree is written in the formats that can be written, and read again by its content; the others say so.
+// A tree that was written can be read again by its content. Formats that can't be written return an error.
 func TestWriteTree(t *testing.T) {
 	tree, err := ReadArcflow(strings.NewReader("0 pidtid one\n0 > f\n3 < f\n"), "time", "s")
 	if err != nil {
@@ -225,11 +225,11 @@ func TestWriteTree(t *testing.T) {
 		}
 	}
 	if err := WriteTree(io.Discard, tree, "nosuch"); err == nil {
-		t.Error("a format that there is not is written")
+		t.Error("an unknown format is written")
 	}
 }
 
-// endless is a file that goes on for ever, and counts what is read of it.
+// endless is a file without end that counts the bytes that are read.
 type endless struct {
 	line string
 	read int
@@ -243,7 +243,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Finding the format of a file of any length takes a few kilobytes of it.
+// To find the format of a file of any length, only a few kilobytes of it are read.
 func TestSniffingIsBounded(t *testing.T) {
 	for _, line := range []string{"# a comment\n", "x", "\x0a\x04\x08\x01\x10\x02"} {
 		e := &endless{line: line}
@@ -256,7 +256,7 @@ func TestSniffingIsBounded(t *testing.T) {
 	}
 }
 
-// Whatever a file holds, it is found out without a crash, and at most one format claims it.
+// The search for the format of any content doesn't crash, and at most one format claims the content.
 func FuzzSniff(f *testing.F) {
 	for _, content := range examples(f) {
 		f.Add(content)

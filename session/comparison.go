@@ -10,19 +10,19 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// ComparisonKind is the kind of window that compares a view of two recordings.
+// ComparisonKind is the kind of window that compares two recordings in one view.
 var ComparisonKind = Kind{Name: "comparison", New: func() Window { return new(Comparison) }}
 
-// A Comparison is the window of a view of two recordings, refined.
+// A Comparison is a window with a refined view of two recordings.
 type Comparison struct {
 	Profile
-	Against string // the other recording, see Relative and Other
+	Against string // the path of the other recording; see Relative and Other
 }
 
 func (*Comparison) Kind() Kind { return ComparisonKind }
 
-// Relative returns the path of another recording as a session keeps it: as seen from where the session is kept, so that both
-// can be moved together, or as an absolute one if that isn't possible.
+// Relative returns the path of another recording in the form that a session stores. It is relative to the folder of the
+// session, so that both recordings can be moved together, or absolute if there is no relative path.
 func Relative(recording, other string) string {
 	from, err := filepath.Abs(filepath.Dir(Path(recording)))
 	if err != nil {
@@ -38,7 +38,7 @@ func Relative(recording, other string) string {
 	return to
 }
 
-// Other is the path of the recording that a window compares a recording with.
+// Other returns the path of the other recording, with which the window compares a recording.
 func (c *Comparison) Other(recording string) string {
 	path := filepath.FromSlash(c.Against)
 	if filepath.IsAbs(path) {
@@ -47,8 +47,8 @@ func (c *Comparison) Other(recording string) string {
 	return filepath.Join(filepath.Dir(Path(recording)), path)
 }
 
-// Report is the comparison with the window's refinements. Of several windows that compare with the same recording, the first
-// has the warning about what was inlined in one of the two only.
+// Report returns the comparison with the window's refinements. If several windows compare with the same recording, only the
+// first has the warning about functions that were inlined in only one of the two recordings.
 func (c *Comparison) Report(src *Source) (report.Report, error) {
 	path := c.Other(src.Path)
 	other, err := src.Others.Open(path)
@@ -60,7 +60,7 @@ func (c *Comparison) Report(src *Source) (report.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !src.Others.tell(path) {
+	if !src.Others.firstMention(path) {
 		compared.Inlining = nil
 	}
 	v, err := compared.Merge()
@@ -73,21 +73,21 @@ func (c *Comparison) Report(src *Source) (report.Report, error) {
 	return r, nil
 }
 
-// Check checks the path of the other recording beside what a Profile has.
+// Check checks the path of the other recording, and everything that Profile.Check checks.
 func (c *Comparison) Check() error {
 	if c.Against == "" || len(c.Against) > maxPath || strings.ContainsRune(c.Against, 0) {
-		return fmt.Errorf("against: %.120q is no path", c.Against)
+		return fmt.Errorf("against: %.120q is not a path", c.Against)
 	}
 	return c.Profile.Check()
 }
 
-// comparisonJSON is a Comparison in a file.
+// comparisonJSON is the form of a Comparison in a file.
 type comparisonJSON struct {
 	Against string `json:"against"`
 	profileJSON
 }
 
-// MarshalJSON writes the window as a file has it.
+// MarshalJSON writes the window in the form of a session file.
 func (c *Comparison) MarshalJSON() ([]byte, error) {
 	return json.Marshal(comparisonJSON{c.Against, c.json()})
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Where a recording and the one that it is compared with are moved together, they find one another again.
+// If a recording and the one that it is compared with are moved together, the stored path still finds the other one.
 func TestOther(t *testing.T) {
 	before := t.TempDir()
 	for _, name := range []string{"a.cpprof", "b.cpprof"} {
@@ -20,7 +20,7 @@ func TestOther(t *testing.T) {
 	for recording, want := range map[string]string{"a.cpprof": "../b.cpprof", "file": "b.cpprof"} {
 		w := Comparison{Against: Relative(filepath.Join(before, recording), filepath.Join(before, "b.cpprof"))}
 		if w.Against != want {
-			t.Errorf("seen from %s it is %q, want %q", recording, w.Against, want)
+			t.Errorf("relative to %s it is %q, want %q", recording, w.Against, want)
 		}
 		if got, want := w.Other(filepath.Join(before, recording)), filepath.Join(before, "b.cpprof"); got != want {
 			t.Errorf("from %s it is found as %q, want %q", recording, got, want)

@@ -11,7 +11,7 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// Path is where the session of a recording is kept: in its folder, or, if the recording is a single file, next to it.
+// Path returns the path of a recording's session: in its folder or, if the recording is a single file, beside it.
 func Path(recording string) string {
 	if info, err := os.Stat(recording); err == nil && !info.IsDir() {
 		return recording + "." + sampledata.SessionFile
@@ -19,8 +19,8 @@ func Path(recording string) string {
 	return filepath.Join(recording, sampledata.SessionFile)
 }
 
-// Load reads the session of a recording, whose windows are of the given kinds. If there is none the error is fs.ErrNotExist,
-// wrapped.
+// Load reads the session of a recording. Its windows must be of the given kinds. If there is no session, the error wraps
+// fs.ErrNotExist.
 func Load(recording string, kinds []Kind) (*State, error) {
 	path := Path(recording)
 	data, err := readFile(path)
@@ -40,7 +40,7 @@ func readFile(path string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no regular file", path)
+		return nil, fmt.Errorf("%s is not a regular file", path)
 	}
 	f, err := files.Open(path)
 	if err != nil {
@@ -50,7 +50,7 @@ func readFile(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxFile+1))
 }
 
-// Save keeps the session of a recording in place of an earlier one. Readers see the old file or the new one.
+// Save writes the session of a recording, and replaces an earlier one. Readers see either the old file or the new one.
 func (s *State) Save(recording string) error {
 	if err := s.save(Path(recording)); err != nil {
 		return fmt.Errorf("saving session: %w", err)
@@ -67,7 +67,7 @@ func (s *State) save(path string) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // gone already if all went well
+	defer os.Remove(f.Name()) // does nothing after the rename
 	_, err = f.Write(data)
 	if err = errors.Join(err, f.Chmod(0o644), f.Close()); err != nil {
 		return err

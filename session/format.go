@@ -11,7 +11,7 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// What a file may hold. A person comes nowhere near.
+// The limits of a file. They are far above what a person needs.
 const (
 	maxFile    = 4 << 20 // bytes
 	maxWindows = 100
@@ -21,10 +21,10 @@ const (
 	maxPath    = 4096  // bytes
 )
 
-// formatVersion is what Marshal writes. Parse also reads version 1.
+// formatVersion is the version that Marshal writes. Parse also reads version 1.
 const formatVersion = 2
 
-// fileJSON is the file. Times are in nanoseconds.
+// fileJSON is the content of the file. Times are in nanoseconds.
 type fileJSON struct {
 	Version    int             `json:"version"`
 	Accounting string          `json:"accounting"`
@@ -45,10 +45,10 @@ type aspectJSON struct {
 
 type windowJSON struct {
 	Kind  string          `json:"kind"`
-	State json.RawMessage `json:"state"` // as the kind has it
+	State json.RawMessage `json:"state"` // in the form of the kind
 }
 
-// Marshal returns the state as a file holds it: JSON that Parse reads. A state that Parse would refuse is an error.
+// Marshal returns the content of a file with the state: JSON that Parse reads. It fails for a state that Parse would refuse.
 func (s *State) Marshal() ([]byte, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func (s *State) Marshal() ([]byte, error) {
 	return data, checkSize(data)
 }
 
-// Parse reads what Marshal returns, and trusts nothing of it. Windows are of the given kinds.
+// Parse reads the content of a file, and checks all of it. Windows must be of the given kinds.
 func Parse(data []byte, kinds []Kind) (*State, error) {
 	if err := checkSize(data); err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func Parse(data []byte, kinds []Kind) (*State, error) {
 		return nil, err
 	}
 	if version.Version < 1 || version.Version > formatVersion {
-		return nil, fmt.Errorf("format version %d, while this cpprof reads versions up to %d: use the version that wrote it, or do without (--fresh)",
+		return nil, fmt.Errorf("format version %d, but this cpprof reads versions up to %d: use the version that wrote it, or ignore it with --fresh",
 			version.Version, formatVersion)
 	}
 	var f fileJSON
@@ -126,7 +126,7 @@ func checkSize(data []byte) error {
 	return nil
 }
 
-// strict reads JSON that has no field that is not known.
+// strict reads JSON, and fails for an unknown field.
 func strict(data []byte, to any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
@@ -141,7 +141,7 @@ func readWindows(data []byte, kinds []Kind) (windows []Window, err error) {
 	for n, j := range list {
 		i := slices.IndexFunc(kinds, func(k Kind) bool { return k.Name == j.Kind })
 		if i < 0 {
-			return nil, fmt.Errorf("window %d: there is no kind of window %.120q", n+1, j.Kind)
+			return nil, fmt.Errorf("window %d: unknown kind of window %.120q", n+1, j.Kind)
 		}
 		if len(j.State) == 0 {
 			return nil, fmt.Errorf("window %d: it has no state", n+1)
@@ -155,7 +155,7 @@ func readWindows(data []byte, kinds []Kind) (windows []Window, err error) {
 	return windows, nil
 }
 
-// state is what the file says, without the windows.
+// state returns the state in the file, without the windows.
 func (f *fileJSON) state() (*State, error) {
 	o, err := f.options()
 	if err != nil {
@@ -187,7 +187,7 @@ func (f *fileJSON) options() (o views.Options, err error) {
 	return o, nil
 }
 
-// check says what a file could not hold.
+// check returns an error if a file can't hold the state.
 func (s *State) check() error {
 	if span := s.Options.Span; span.From < 0 || span.To < 0 || span.To > 0 && span.To <= span.From {
 		return fmt.Errorf("the span from %v to %v: want offsets from the start, the first before the second", span.From, span.To)
@@ -199,13 +199,13 @@ func (s *State) check() error {
 		return fmt.Errorf("%d windows: at most %d are possible", len(s.Windows), maxWindows)
 	}
 	if s.Active < 0 || s.Active > len(s.Windows) {
-		return fmt.Errorf("window %d is active, of %d", s.Active, len(s.Windows))
+		return fmt.Errorf("window %d is active, but there are only %d", s.Active, len(s.Windows))
 	}
 	seen := make(map[string]bool)
 	for i, w := range s.Windows {
 		k := w.Kind()
 		if k.Single && seen[k.Name] {
-			return fmt.Errorf("window %d: there is one of the %s already", i+1, k.Name)
+			return fmt.Errorf("window %d: there is already a window of kind %s", i+1, k.Name)
 		}
 		seen[k.Name] = true
 		if err := w.Check(); err != nil {

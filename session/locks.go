@@ -8,17 +8,17 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// LocksKind is the kind of the window of the locks, of which there is one.
+// LocksKind is the kind of the window of the locks. There is at most one such window.
 var LocksKind = Kind{Name: "locks", Single: true, New: func() Window { return new(Locks) }}
 
-// Locks is the window of the locks: nothing is kept of it but that it is open.
+// Locks is the window of the locks. A session only stores that it is open.
 type Locks struct{}
 
 func (*Locks) Kind() Kind { return LocksKind }
 
 func (*Locks) Check() error { return nil }
 
-// Report is what 'cpprof locks' writes of all locks.
+// Report returns the report that 'cpprof locks --top 0' writes.
 func (*Locks) Report(src *Source) (report.Report, error) {
 	a, err := locks.Analyse(src.Recording, src.Options)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// Others are the recordings that a recording is compared with. Each is read once, however many windows show it.
+// Others reads the recordings with which a recording is compared. It reads each one once, even if several windows show it.
 type Others struct {
 	open func(path string) (*sampledata.Recording, error)
 
@@ -17,22 +17,22 @@ type Others struct {
 
 type other struct {
 	recording *sampledata.Recording
-	told      bool // see Others.tell
+	mentioned bool // see Others.firstMention
 }
 
-// NewOthers returns the recordings that open reads.
+// NewOthers returns an Others that reads recordings with open.
 func NewOthers(open func(path string) (*sampledata.Recording, error)) *Others {
 	return &Others{open: open, read: make(map[string]*other)}
 }
 
-// Add adds a recording that is read already.
+// Add adds a recording that was already read.
 func (o *Others) Add(path string, r *sampledata.Recording) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.read[key(path)] = &other{recording: r}
 }
 
-// Open returns the recording at a path. It tries again to read one that it couldn't read before.
+// Open returns the recording at a path. If it couldn't read the recording before, it tries again.
 func (o *Others) Open(path string) (*sampledata.Recording, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -46,13 +46,13 @@ func (o *Others) Open(path string) (*sampledata.Recording, error) {
 	return r, err
 }
 
-// tell reports whether it is the first time that it is called for a recording, which Open has returned.
-func (o *Others) tell(path string) bool {
+// firstMention reports whether this is its first call for a recording. Open must have returned the recording before.
+func (o *Others) firstMention(path string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	known := o.read[key(path)]
-	first := !known.told
-	known.told = true
+	first := !known.mentioned
+	known.mentioned = true
 	return first
 }
 

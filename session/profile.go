@@ -17,9 +17,9 @@ import (
 // ProfileKind is the kind of window that shows the profile of a view.
 var ProfileKind = Kind{Name: "profile", New: func() Window { return new(Profile) }}
 
-// A Profile is the window of a view, refined.
+// A Profile is a window with a refined view.
 type Profile struct {
-	Class     string // whose Thread View it is; "" for the Server View
+	Class     string // the class of the Thread View; "" for the Server View
 	Steps     []refine.Step
 	Threshold refine.Threshold
 	Collapsed []string // keys of entries
@@ -29,7 +29,7 @@ type Profile struct {
 
 func (*Profile) Kind() Kind { return ProfileKind }
 
-// KeepSteps takes over what was done in a session: its steps, its threshold, and which entries are collapsed.
+// KeepSteps copies the steps, the threshold and the collapsed entries of a refinement session into the window.
 func (p *Profile) KeepSteps(s *refine.Session) {
 	p.Steps, p.Threshold, p.Collapsed = s.Steps(), s.Threshold(), nil
 	p.keepCollapsed(s, s.Root())
@@ -52,8 +52,8 @@ func (p *Profile) View(r *sampledata.Recording, o views.Options) (*views.View, e
 	return views.Thread(r, p.Class, o)
 }
 
-// Replay does the window's steps anew. It leaves out a step that fails, for example because the stacks that it is about are
-// not in the span that counts now, and returns why.
+// Replay applies the window's steps to a tree. It leaves out a step that fails, for example because its stacks are not in
+// the present span, and returns the errors.
 func (p *Profile) Replay(t *calltree.Tree, m *calltree.Membership) (*refine.Session, []error) {
 	s := refine.NewSession(t, m)
 	s.SetThreshold(p.Threshold)
@@ -74,7 +74,7 @@ func (p *Profile) Replay(t *calltree.Tree, m *calltree.Membership) (*refine.Sess
 	return s, errs
 }
 
-// replayed replays the steps in a view, and adds what was left out to the view's warnings.
+// replayed replays the steps in a view, and adds a warning for each step that was left out to the view's warnings.
 func (p *Profile) replayed(v *views.View, src *Source) (*refine.Session, []sampledata.Warning) {
 	s, failed := p.Replay(v.Tree, src.Config.AllAspects().Membership(v.Tree.Symbols()))
 	warnings := v.Warnings
@@ -84,7 +84,7 @@ func (p *Profile) replayed(v *views.View, src *Source) (*refine.Session, []sampl
 	return s, warnings
 }
 
-// Report is the profile with the window's refinements.
+// Report returns the profile with the window's refinements.
 func (p *Profile) Report(src *Source) (report.Report, error) {
 	v, err := p.View(src.Recording, src.Options)
 	if err != nil {
@@ -95,7 +95,7 @@ func (p *Profile) Report(src *Source) (report.Report, error) {
 	return &report.Profile{Session: s, Labels: p.Labels, Title: title, Warnings: warnings, Basis: report.BasisOf(src.Recording), Color: src.Color}, nil
 }
 
-// Check bounds the lists, and parses the steps and keys. UnmarshalJSON has parsed the rest.
+// Check checks the lengths of the lists, and parses the steps and keys. UnmarshalJSON has parsed the rest.
 func (p *Profile) Check() error {
 	if len(p.Steps) > maxSteps {
 		return fmt.Errorf("there are more than %d steps", maxSteps)
@@ -131,7 +131,7 @@ func checkStep(s refine.Step) (err error) {
 	return err
 }
 
-// profileJSON is a Profile in a file. Exact numbers are strings such as "5/2".
+// profileJSON is the form of a Profile in a file. Exact numbers are strings such as "5/2".
 type profileJSON struct {
 	Class     string        `json:"class,omitempty"`
 	Steps     []refine.Step `json:"steps,omitempty"`
@@ -153,7 +153,7 @@ func (p *Profile) json() profileJSON {
 	return j
 }
 
-// profile is what a file says.
+// profile returns the Profile that a file describes.
 func (j *profileJSON) profile() (p Profile, err error) {
 	p = Profile{Class: j.Class, Steps: j.Steps, Collapsed: j.Collapsed, Selected: j.Selected}
 	if p.Threshold.Hits, err = parseExact(j.MinHits); err != nil {
@@ -172,7 +172,7 @@ func (j *profileJSON) profile() (p Profile, err error) {
 	return p, nil
 }
 
-// MarshalJSON writes the window as a file has it.
+// MarshalJSON writes the window in the form of a session file.
 func (p *Profile) MarshalJSON() ([]byte, error) { return json.Marshal(p.json()) }
 
 // UnmarshalJSON reads what MarshalJSON writes.
@@ -185,7 +185,7 @@ func (p *Profile) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// exactNumber is a number that is cheap to read: big.Rat itself takes exponents.
+// exactNumber matches numbers that are cheap to read. big.Rat itself also reads exponents, which can take a lot of memory.
 var exactNumber = regexp.MustCompile(`^[0-9]{1,100}(/[0-9]{0,99}[1-9][0-9]{0,99})?$`)
 
 func parseExact(s string) (*big.Rat, error) {
@@ -199,7 +199,7 @@ func parseExact(s string) (*big.Rat, error) {
 	return r, nil
 }
 
-// exact writes what parseExact reads; nil is "".
+// exact formats a number so that parseExact can read it; nil is "".
 func exact(r *big.Rat) string {
 	if r == nil {
 		return ""

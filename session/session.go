@@ -1,16 +1,16 @@
-// Package session keeps what a person made of a recording beside the recording: the windows with their refinements,
-// prunes and labels, the span, the thresholds, the accounting, the rule of classes, and aspects defined on the way. The
-// Analyzer restores it, and 'cpprof report --session' writes it as text.
+// Package session saves the state of the Analyzer beside the recording: the windows with their refinements, prunes and
+// labels, the span, the thresholds, the accounting, the rule of classes, and aspects that a person defined. The Analyzer
+// restores this state, and 'cpprof report --session' prints it as text.
 //
-//	session.go     the State, and what every kind of window has in common
+//	session.go     the State, and the interface of all kinds of windows
 //	profile.go     windows that show the profile of a view
-//	comparison.go  windows that show that of a view of two recordings; others.go reads the second one
+//	comparison.go  windows that compare two recordings; others.go reads the second one
 //	locks.go       the window of the locks
-//	file.go        where a State is kept
-//	format.go      how it is written; version1.go: how it was written before
+//	file.go        loading and saving a State
+//	format.go      the file format; version1.go reads the earlier version of it
 //
-// The package knows no list of the kinds of windows: who reads a State says which kinds it may have. A window that only the
-// Analyzer has is defined there as a whole.
+// The package has no list of all kinds of windows: the caller says which kinds a State may have. So the Analyzer can define
+// kinds of its own.
 package session
 
 import (
@@ -23,16 +23,16 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// A State is what a person made of a recording.
+// A State is the saved state of the Analyzer for one recording.
 type State struct {
-	Options views.Options    // of which AlsoInlined and Priority are not kept
-	Aspects []aspects.Aspect // beside those of the configuration
+	Options views.Options    // AlsoInlined and Priority are not saved
+	Aspects []aspects.Aspect // in addition to those of the configuration
 	Windows []Window
 	Active  int // 1 + the window in front; 0 for the Summary window
 }
 
-// Front puts the window of a class's view in front, and reports whether there is one; class is "" for the Server View. A
-// session that is nil has no windows.
+// Front makes the window of a class's view the active one, and reports whether there is such a window; class is "" for the
+// Server View. A nil State has no windows.
 func (s *State) Front(class string) bool {
 	if s == nil {
 		return false
@@ -47,15 +47,15 @@ func (s *State) Front(class string) bool {
 	return i >= 0
 }
 
-// A Window is what is kept of one window of the Analyzer. It is a pointer to something that encoding/json writes and reads.
+// A Window is the saved state of one window of the Analyzer. It is a pointer to a value that encoding/json writes and reads.
 type Window interface {
 	Kind() Kind
 
-	// Check says what is wrong with the window. What a file says is not trusted: Check bounds sizes and parses texts.
+	// Check returns an error if the window is wrong. Files are not trusted: Check checks sizes and parses texts.
 	Check() error
 
-	// Report is what the window shows, for 'cpprof report --session'. If the recording does not have it, the error is a
-	// *views.UnknownClassError or a *MissingError.
+	// Report returns the content of the window, for 'cpprof report --session'. If a class or another recording does not exist,
+	// the error is a *views.UnknownClassError or a *MissingError.
 	Report(*Source) (report.Report, error)
 }
 
@@ -66,7 +66,7 @@ type Kind struct {
 	New    func() Window // a window to read into
 }
 
-// A Source is a recording, and how to look at it.
+// A Source is a recording, and the options for reports on it.
 type Source struct {
 	Path      string // of the recording
 	Recording *sampledata.Recording
@@ -76,14 +76,14 @@ type Source struct {
 	Others    *Others
 }
 
-// A MissingError says why another recording can't be had, that a window shows too.
+// A MissingError says why the other recording of a window can't be read.
 type MissingError struct{ Err error }
 
 func (e *MissingError) Error() string { return e.Err.Error() }
 
 func (e *MissingError) Unwrap() error { return e.Err }
 
-// Configure adds to a configuration what the state defines, and completes the options with what it says.
+// Configure adds the state's aspects to a configuration, and returns the state's options, completed from the configuration.
 func (s *State) Configure(c *config.Config) views.Options {
 	c.Aspects = c.Aspects.With(s.Aspects...)
 	o := s.Options

@@ -21,10 +21,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// kinds are those of this package.
+// kinds are the kinds of windows of this package.
 var kinds = []Kind{ProfileKind, ComparisonKind, LocksKind}
 
-// Whatever a person can have made of a recording is read back as it was.
+// Any state that a person can produce is the same after it was written and read.
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := states().Draw(t, "state")
@@ -149,7 +149,7 @@ func states() *rapid.Generator[*State] {
 	})
 }
 
-// A window that is kept and replayed shows the same.
+// A window that was saved and replayed shows the same as before.
 func TestReplay(t *testing.T) {
 	r := synthetic.Recording(200, 50, 0.1)
 	var w Profile
@@ -186,7 +186,7 @@ func shown(s *refine.Session) string {
 	return b.String()
 }
 
-// A session lies in the recording's folder, where the recording's own readers and writers don't mind it.
+// A session is in the recording's folder. Reading and replacing the recording works all the same.
 func TestBesideTheRecording(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "r.cpprof")
 	r := synthetic.Recording(3, 3, 0.5)
@@ -219,7 +219,7 @@ func TestBesideTheRecording(t *testing.T) {
 	}
 }
 
-// A file breaks one rule each, and the error says which.
+// Each file breaks one rule, and the error says which one.
 func TestRefuses(t *testing.T) {
 	const good = `{"version": 2, "accounting": "observed", "by": "function", "class_by": "function", "from": 1, "to": 2,
 		"windows": [{"kind": "profile", "state": {"steps": [{"kind": "down", "text": "* a"}], "min_hits": "10", "collapsed": ["* a"], "selected": "* b", "labels": ["* ..c"]}}], "active": 1}`
@@ -227,7 +227,7 @@ func TestRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ from, to, want string }{
-		{`"version": 2`, `"version": 3`, "format version 3, while this cpprof reads versions up to 2"},
+		{`"version": 2`, `"version": 3`, "format version 3, but this cpprof reads versions up to 2"},
 		{`"version": 2`, `"version": 0`, "format version 0"},
 		{`"version": 2`, `"version": 1`, "windows: json: unknown field"},
 		{`"version": 2`, `"version": 2, "moon": 1`, `unknown field "moon"`},
@@ -247,20 +247,20 @@ func TestRefuses(t *testing.T) {
 		{`["* a"]`, `["a .."]`, "window 1:"},
 		{`"* b"`, `"b .."`, "window 1:"},
 		{`["* ..c"]`, `["c .."]`, "window 1: label:"},
-		{`"profile", "state": {`, `"comparison", "state": {"against": "a\u0000", `, `window 1: against: "a\x00" is no path`},
+		{`"profile", "state": {`, `"comparison", "state": {"against": "a\u0000", `, `window 1: against: "a\x00" is not a path`},
 		{`"profile", "state": {`, `"comparison", "state": {"against": "` + strings.Repeat("a", maxPath+1) + `", `, "window 1: against:"},
-		{`"profile"`, `"comparison"`, `window 1: against: "" is no path`},
+		{`"profile"`, `"comparison"`, `window 1: against: "" is not a path`},
 		{`"min_hits"`, `"against": "a", "min_hits"`, `window 1: json: unknown field "against"`},
-		{`"profile"`, `"moon"`, `window 1: there is no kind of window "moon"`},
+		{`"profile"`, `"moon"`, `window 1: unknown kind of window "moon"`},
 		{`"kind": "profile"`, `"moon": 1`, `windows: json: unknown field "moon"`},
 		{`"windows": [`, `"windows": [{"kind": "profile"}, `, "window 1: it has no state"},
 		{`"windows": [`, `"windows": [{"kind": "locks", "state": {"moon": 1}}, `, `window 1: json: unknown field "moon"`},
 		{`["* ..c"]`, `["c"` + strings.Repeat(`, "c"`, maxLabels) + `]`, "window 1: 1001 labels: at most 1000"},
-		{`"active": 1`, `"active": 2`, "window 2 is active, of 1"},
+		{`"active": 1`, `"active": 2`, "window 2 is active, but there are only 1"},
 		{`"active": 1`, `"active": -1`, "window -1 is active"},
 		{`"windows"`, `"aspects": [{"name": "a b", "patterns": []}], "windows"`, `aspect "a b"`},
 		{`"windows"`, `"aspects": [{"name": "a", "patterns": ["re:("]}], "windows"`, `aspect "a"`},
-		{`"windows": [`, `"windows": [{"kind": "locks", "state": {}}, {"kind": "profile", "state": {}}, {"kind": "locks", "state": {}}, `, "window 3: there is one of the locks already"},
+		{`"windows": [`, `"windows": [{"kind": "locks", "state": {}}, {"kind": "profile", "state": {}}, {"kind": "locks", "state": {}}, `, "window 3: there is already a window of kind locks"},
 		{`"windows": [`, `"windows": [` + strings.Repeat(`{"kind": "profile", "state": {}},`, maxWindows), "101 windows: at most 100"},
 		{`"steps": [`, `"steps": [` + strings.Repeat(`{"kind": "down", "text": "*"},`, maxSteps), "more than 10000 steps"},
 		{`"version": 2`, `"version": 2` + strings.Repeat(" ", maxFile), "more than 4194304 bytes"},
@@ -273,13 +273,13 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// Neither a folder nor anything else that is no file is taken for a session.
+// A folder, or anything else that is not a regular file, is not read as a session.
 func TestLoadRefuses(t *testing.T) {
 	folder := t.TempDir()
 	if err := os.Mkdir(Path(folder), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Load(folder, kinds); err == nil || !strings.Contains(err.Error(), "is no regular file") {
+	if _, err := Load(folder, kinds); err == nil || !strings.Contains(err.Error(), "is not a regular file") {
 		t.Errorf("a folder: %v", err)
 	}
 	if err := (&State{}).Save(filepath.Join(folder, "not there")); err == nil {
@@ -287,7 +287,7 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
-// Whatever a file says, what is read of it can be written and is read as the same.
+// If a file can be read, its state can be written, and is the same when it is read again.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"version":1,"accounting":"observed","by":"function","class_by":"site","windows":[]}`))
 	f.Add([]byte(`{"version":1,"accounting":"single","by":"line","class_by":"label:x","from":5,"aspects":[{"name":"q","patterns":["!a*"]}],

@@ -2,8 +2,8 @@ package session
 
 import "fmt"
 
-// windowVersion1 is a window in a file of version 1, which had two kinds: windows of the locks, and profiles, which were
-// comparisons if they had another recording.
+// windowVersion1 is a window in a file of version 1. It is the window of the locks, a comparison if it names another
+// recording, or else a profile.
 type windowVersion1 struct {
 	Locks   bool   `json:"locks"`
 	Against string `json:"against"`

@@ -8,7 +8,7 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// A file that was written before windows had kinds has the same windows.
+// A file of version 1 has the same windows as when it was written.
 func TestVersion1(t *testing.T) {
 	data, err := os.ReadFile("testdata/version1.json")
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package bigtree makes large call trees for benchmarks: the same arguments always give the same tree.
+// Package bigtree makes large call trees for benchmarks. The same arguments always make the same tree.
 package bigtree
 
 import (
@@ -8,12 +8,12 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 )
 
-// Packages are the packages that the functions of a tree are spread over: function i is "pkgK.fI" with K = i mod Packages.
+// Packages is the number of packages of the functions of a tree. Function i is "pkgK.fI" with K = i mod Packages.
 const Packages = 50
 
-// New makes a call tree of the given number of nodes over the given number of functions, about 34 deep on
-// average, as the largest of the BOTTLENECKS paper. Leaves have 1 to 9 hits, some inner nodes too. A fifth of the
-// calls go to a tenth of the functions, and a few recur.
+// New makes a call tree with the given numbers of nodes and functions. It is about 34 deep on average, like the largest tree
+// of the BOTTLENECKS paper. Leaves and some inner nodes have 1 to 9 hits. A fifth of the calls go to a tenth of the
+// functions, and a few are recursive.
 func New(nodes, functions int) *calltree.Tree {
 	r := rand.New(rand.NewPCG(1, uint64(nodes)))
 	b := calltree.NewBuilder(new(calltree.Symbols), calltree.RootName, "time", "samples")
@@ -23,7 +23,7 @@ func New(nodes, functions int) *calltree.Tree {
 	}
 	at, depth := []int32{0}, 0
 	for b.Len() < nodes {
-		// A walk that goes down more readily near the root, and up below, stays about 34 deep.
+		// A random walk that mostly goes down near the root, and mostly up when it is deep, stays about 34 deep.
 		if depth > 0 && r.IntN(119) < depth {
 			up := 1 + r.IntN(min(depth, 4))
 			b.Add(0, at[depth], int64(1+r.IntN(9)), 1)
@@ -44,15 +44,15 @@ func New(nodes, functions int) *calltree.Tree {
 	b.Add(0, at[depth], 1, 1)
 	t, err := b.Tree()
 	if err != nil {
-		panic(err) // only for more nodes than an int32 counts
+		panic(err) // only if there are more nodes than an int32 can count
 	}
 	return t
 }
 
-// Function names function i of a tree.
+// Function returns the name of function i of a tree.
 func Function(i int) string { return fmt.Sprintf("pkg%d.f%d", i%Packages, i) }
 
-// Membership makes an aspect "@pkgK" of every package of a tree.
+// Membership makes an aspect "@pkgK" for every package of a tree.
 func Membership(t *calltree.Tree) *calltree.Membership {
 	names := make([]string, Packages)
 	for i := range names {

@@ -1,10 +1,10 @@
-// Package caret shows where in a line something is wrong.
+// Package caret points at a mistake in a line.
 package caret
 
 import "strings"
 
 // Under returns the line and, in the line below it, a caret under the character at the given byte offset; both are
-// indented by four blanks. Tabs before the character stay tabs, so that the caret stands where a terminal shows it.
+// indented by four blanks. Tabs before the character stay tabs, so that a terminal shows the caret below the character.
 func Under(line string, offset int) string {
 	var b strings.Builder
 	b.WriteString("    " + line + "\n    ")

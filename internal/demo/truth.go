@@ -1,4 +1,4 @@
-// Package demo knows what is to be found in the server that "cpprof demo" records (cmd/cpprof, orderdesk.go): four problems.
+// Package demo describes the four problems of the server that "cpprof demo" records (cmd/cpprof, orderdesk.go).
 package demo
 
 import (
@@ -10,10 +10,10 @@ import (
 //go:embed cpprof.yaml
 var configYAML []byte
 
-// Config is a config file (see package config) that defines the demo's own aspect, @queue.
+// Config returns a config file (see package config) that defines the demo's own aspect, @queue.
 func Config() []byte { return bytes.Clone(configYAML) }
 
-// A Problem is one that the demo has on purpose.
+// A Problem is a problem that the demo has on purpose.
 type Problem struct {
 	Name     string // a few words
 	Lesson   string // what a person should do about it
@@ -24,9 +24,9 @@ type Problem struct {
 type Evidence struct {
 	View  string   // "*" for the Server View, else the class of a Thread View
 	Path  string   // in call path notation, with the aspects of Config
-	Least *big.Rat // its cost in every recording of some 100 samples, whatever the machine; about half of what is usual
+	Least *big.Rat // the least cost in a recording of some 100 samples, on any machine; about half of the usual cost
 
-	// Holders says that the path counts only where the sampler tells who holds a lock.
+	// Holders says that the path exists only if the sampler knows who holds a lock.
 	Holders bool
 }
 
@@ -52,7 +52,7 @@ func Truth() []Problem {
 		},
 	}, {
 		Name:   "an encoder that is called in vain",
-		Lesson: "main.(*feed).trace encodes every order for a debug log that is off: look first whether it is on; what main.(*feed).send encodes is needed",
+		Lesson: "main.(*feed).trace encodes every order for a debug log that is off: check first whether it is on; the calls by main.(*feed).send are needed",
 		Evidence: []Evidence{
 			{View: "*", Path: "* ..main.(*encoder).encode", Least: least(25)},
 			{View: "*", Path: "* ..main.(*feed).trace main.(*encoder).encode", Least: least(16)},
@@ -60,7 +60,7 @@ func Truth() []Problem {
 		},
 	}, {
 		Name:   "more runnable goroutines than processors",
-		Lesson: "seven goroutines of intake and publisher share two processors: more of them make nothing faster",
+		Lesson: "seven goroutines of intake and publisher share two processors: more of them don't make the server faster",
 		Evidence: []Evidence{
 			{View: "go:main.publisher", Path: "go:main.publisher ..:LOAD", Least: least(45)},
 			{View: "go:main.intake", Path: "go:main.intake ..:LOAD", Least: least(40)},

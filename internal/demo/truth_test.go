@@ -13,7 +13,7 @@ import (
 	"github.com/cpprof/cpprof/config"
 )
 
-// TestTruthReads holds the paths of Truth against the notation, the config and the source.
+// TestTruthReads checks the paths of Truth: their notation, their aspects, and that the source has their functions.
 func TestTruthReads(t *testing.T) {
 	c, err := config.Parse("cpprof.yaml", Config())
 	if err != nil {
@@ -51,7 +51,7 @@ func TestTruthReads(t *testing.T) {
 	}
 }
 
-// functions gives the names of the server's functions as the Go runtime does.
+// functions returns the names of the server's functions in the form of the Go runtime.
 func functions(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob("../../cmd/cpprof/orderdesk*.go")

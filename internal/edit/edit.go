@@ -1,8 +1,9 @@
-// Package edit measures how far a name is from another, for messages that say which one may have been meant.
+// Package edit measures how different two names are, for messages that suggest a similar name.
 package edit
 
-// Distance is the number of bytes to insert, delete, replace or swap with their neighbour to make a into b
-// (optimal string alignment). Its time is the product of the lengths, which the caller bounds.
+// Distance returns the smallest number of changes that turn a into b (optimal string alignment). A change inserts, deletes
+// or replaces a byte, or swaps two neighbours: from "wroker" to "worker" it is 1. The time grows with the product of the
+// lengths, so the caller must bound them.
 func Distance(a, b string) int {
 	last, row, next := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
@@ -25,10 +26,10 @@ func Distance(a, b string) int {
 	return row[len(b)]
 }
 
-// longestName bounds the time that Nearest takes for what a person typed.
+// longestName bounds the length of a word, and so the time that Nearest takes.
 const longestName = 100
 
-// Nearest returns the one of the known words that differs from word by a slip or two, or "".
+// Nearest returns the known word that is nearest to word, if its distance is 1 or 2, or "".
 func Nearest(word string, known []string) string {
 	best, least := "", 3
 	if len(word) > longestName {

@@ -1,16 +1,16 @@
-// Package exact adds up fractions without rounding, and without a big number for each.
+// Package exact adds fractions without rounding, and without a big.Rat for each.
 package exact
 
 import "math/big"
 
-// A Sum is an exact sum of fractions. It keeps one int64 for each denominator: after 1/2, 1/3, 1/2 and 4/2 it has 2/2, 1/3 and
-// a whole 2. The zero Sum is 0.
+// A Sum is an exact sum of fractions. It has one int64 for whole numbers, and one for each denominator. For example, after
+// 1/2, 1/3, 1/2 and 4/2 it has 2/2, 1/3 and the whole number 2. The zero Sum is 0.
 type Sum struct {
 	whole int64
 	parts map[int64]int64 // numerators, by denominators above 1
 }
 
-// Add adds num/den; den is at least 1. The numerators that share a denominator have to fit an int64 together.
+// Add adds num/den; den is at least 1. The sum of all numerators with the same denominator must fit an int64.
 func (s *Sum) Add(num, den int64) {
 	switch {
 	case den == 1:

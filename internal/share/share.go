@@ -1,5 +1,5 @@
-// Package share reads the numbers that a person types to say how much of something is meant: a share of a whole ("5%",
-// "0.05"), a number of hits ("10"), and a threshold, which is either. Numbers are kept exactly, as fractions.
+// Package share parses the quantities that a person types: a share of a whole ("5%", "0.05"), a number of hits ("10"), and a
+// threshold, which is one of the two. Numbers are exact fractions.
 package share
 
 import (
@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// longest is how many characters a number may have: more than anybody types, and few enough to compute with.
+// longest is the most characters of a number: more than anybody types, and few enough to compute with.
 const longest = 40
 
-// MaxHits is the largest number of hits that is read.
+// MaxHits is the largest number of hits that can be parsed.
 const MaxHits = 1<<63 - 1
 
 var (
@@ -83,16 +83,16 @@ func ParseThreshold(s string) (hits, cost *big.Rat, err error) {
 	return n.value, nil, nil
 }
 
-// A number is what a person typed, and how.
+// A number is a parsed number, and the way it was written.
 type number struct {
 	value   *big.Rat // of "5%", 1/20
 	percent bool
-	hits    bool // "hits" follows it
+	hits    bool // "hits" or "hit" follows it
 	point   bool // it is written with a decimal point
 }
 
-// parse reads digits, which may have a point among them, and then "%", "hits" or nothing, with blanks between. Other ways
-// to write a number, which big.Rat knows, are not taken: exponents make small texts into large numbers.
+// parse reads digits with an optional point, and then "%", "hits" or nothing, with optional blanks. It refuses the other
+// forms of numbers that big.Rat reads: with an exponent, a short text can be a huge number.
 func parse(s string) (n number, ok bool) {
 	text := strings.TrimSpace(s)
 	if len(text) > longest {
@@ -117,8 +117,7 @@ func parse(s string) (n number, ok bool) {
 	return n, ok
 }
 
-// Percent writes a share as Parse reads it: "5%", "0.5%". A share that has no end as a decimal number is rounded to nine
-// digits after the point.
+// Percent formats a share so that Parse can read it: "5%", "0.5%". It rounds to nine digits after the point.
 func Percent(r *big.Rat) string {
 	text := new(big.Rat).Mul(r, big.NewRat(100, 1)).FloatString(9)
 	return strings.TrimRight(strings.TrimRight(text, "0"), ".") + "%"

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// rat writes a number, or "-" if there is none.
+// rat formats a number, or returns "-" if there is none.
 func rat(r *big.Rat) string {
 	if r == nil {
 		return "-"
@@ -16,7 +16,7 @@ func rat(r *big.Rat) string {
 	return r.RatString()
 }
 
-// What each of the four readers makes of a text: a number, or "-" for an error.
+// The table has the result of each of the four parsers for a text: a number, or "-" for an error.
 func TestReaders(t *testing.T) {
 	for _, c := range []struct{ text, share, ratio, hits, thresholdHits, thresholdCost string }{
 		{"0", "0", "0", "0", "0", "-"},
@@ -79,7 +79,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// A share that is written is read as it was.
+// Parse returns the share that Percent formatted.
 func TestPercentReadsBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := big.NewRat(rapid.Int64Range(0, 1_000_000).Draw(t, "millionths"), 1_000_000)

@@ -1,4 +1,4 @@
-// Package synthetic makes large recordings for benchmarks: the same arguments always give the same recording.
+// Package synthetic makes large recordings for benchmarks. The same arguments always make the same recording.
 package synthetic
 
 import (
@@ -13,24 +13,24 @@ import (
 const (
 	classes    = 20
 	processors = 4
-	sites      = 40 // stacks of a class
-	depth      = 25 // of the deepest stacks
-	packages   = 50 // of the functions on the stacks
+	sites      = 40 // number of stacks of a class
+	depth      = 25 // depth of the deepest stacks
+	packages   = 50 // number of packages of the functions
 	interval   = 10 * time.Millisecond
 )
 
-// Recording makes a recording of a server with the given number of goroutines, of which the given share changes
-// from one sample to the next: it goes on to another stack or state, or ends and is followed by a new one. It has
-// all typed times, locks with holders, labels, jittered ticks and an end.
+// Recording makes a recording of a server with the given number of goroutines. From one sample to the next, the given share
+// of them changes: a goroutine gets another stack or state, or ends and a new one replaces it. The recording has all typed
+// times, locks with holders, labels, jittered ticks and an end.
 func Recording(samples, goroutines int, share float64) *sampledata.Recording {
 	b := sampledata.NewBuilder(Header())
 	if err := Record(b, samples, goroutines, share); err != nil {
-		panic(err) // a Builder takes whatever keeps the rules
+		panic(err) // can't happen: the samples are valid
 	}
 	return b.Recording()
 }
 
-// Header is that of a synthetic recording.
+// Header returns the header of a synthetic recording.
 func Header() sampledata.Header {
 	return sampledata.Header{
 		Command: []string{"./server"}, Executable: "/srv/server", PID: 4711, GoVersion: "go1.26.0", OS: "linux", Arch: "amd64",
@@ -39,7 +39,7 @@ func Header() sampledata.Header {
 	}
 }
 
-// Record hands the samples of Recording to a sink, as a sampler would.
+// Record writes the samples of Recording to a sink, as a sampler would.
 func Record(sink sampledata.Sink, samples, goroutines int, share float64) error {
 	s := newServer(sink)
 	for range goroutines {
@@ -58,7 +58,7 @@ func Record(sink sampledata.Sink, samples, goroutines int, share float64) error 
 	return sink.Finish(sampledata.End{Cause: sampledata.EndDuration, Time: at + interval})
 }
 
-// A server is a program that isn't there.
+// A server simulates the recorded program.
 type server struct {
 	sink     sampledata.Sink
 	rand     *rand.Rand
@@ -122,7 +122,7 @@ func (s *server) spawn() {
 	s.change(g)
 }
 
-// change gives a goroutine another state.
+// change puts a goroutine into another state.
 func (s *server) change(g goroutine) {
 	for p, r := range s.running {
 		if r == g.id {
@@ -153,11 +153,11 @@ func (s *server) change(g goroutine) {
 	s.changes = append(s.changes, sampledata.Change{Goroutine: g.id, State: state})
 }
 
-// step lets the share of all goroutines change; a tenth of these are ended, and as many begin.
+// step changes the share of all goroutines. It ends a tenth of these, and starts as many new ones.
 func (s *server) step(share float64) {
 	n := min(len(s.all), max(1, int(share*float64(len(s.all)))))
 	for i := range n {
-		// A changed goroutine goes to the front, so that none changes twice.
+		// A changed goroutine moves to the front, so that none changes twice.
 		k := i + s.rand.IntN(len(s.all)-i)
 		s.all[i], s.all[k] = s.all[k], s.all[i]
 		if i%10 == 9 {
@@ -168,7 +168,7 @@ func (s *server) step(share float64) {
 	}
 }
 
-// end ends a goroutine and puts a new one in its place.
+// end ends a goroutine and starts a new one in its place.
 func (s *server) end(i int) {
 	old := s.all[i].id
 	for p, r := range s.running {

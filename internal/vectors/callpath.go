@@ -16,7 +16,7 @@ type CallPaths struct {
 	Cases   []CallPathCase `json:"cases"`
 }
 
-// A CallPathCase is one view, and what is asked of it.
+// A CallPathCase is one view, with queries.
 type CallPathCase struct {
 	Aspects map[string][]string `json:"aspects"` // globs: * matches any run of characters
 	Stacks  []WeightedStack     `json:"stacks"`
@@ -33,21 +33,21 @@ type WeightedStack struct {
 type CallPathQuery struct {
 	Op string `json:"op"` // cost, down-immediate, down-extended, up-split
 
-	Path   string `json:"path"`   // of cost and down
-	Prefix string `json:"prefix"` // of up-split
+	Path   string `json:"path"`   // for cost and down
+	Prefix string `json:"prefix"` // for up-split
 	Suffix string `json:"suffix"`
 
-	Hits    *Rat           `json:"hits"`    // of cost
-	Results map[string]Rat `json:"results"` // of refinements
+	Hits    *Rat           `json:"hits"`    // for cost
+	Results map[string]Rat `json:"results"` // for the refinements
 }
 
 // A Rat is an exact number, written as a string such as "5/2".
 type Rat struct{ big.Rat }
 
-// maxRat bounds the text of a number: exponents are not read, so that a number is not larger than its text.
+// maxRat bounds the text of a number. Exponents are refused, so a number has no more digits than its text.
 const maxRat = 1000
 
-// UnmarshalText reads digits, with a sign and a denominator where there is one.
+// UnmarshalText reads digits with an optional sign and denominator.
 func (r *Rat) UnmarshalText(text []byte) error {
 	s := string(text)
 	if len(s) > maxRat || strings.Trim(s, "-/0123456789") != "" {
@@ -71,7 +71,7 @@ func ReadCallPaths(r io.Reader) (*CallPaths, error) {
 		}
 		for j, s := range c.Stacks {
 			if len(s.Frames) == 0 || s.Frames[0] != c.Stacks[0].Frames[0] {
-				return nil, fmt.Errorf("reading vectors: case %d: stack %d: not of the view's root", i, j)
+				return nil, fmt.Errorf("reading vectors: case %d: stack %d: does not begin at the view's root", i, j)
 			}
 		}
 	}
@@ -93,7 +93,7 @@ func (c *CallPathCase) Tree() (*calltree.Tree, *calltree.Membership, error) {
 	return t, Membership(syms, c.Aspects), nil
 }
 
-// Membership makes aspects of globs.
+// Membership makes aspects from globs.
 func Membership(syms *calltree.Symbols, aspects map[string][]string) *calltree.Membership {
 	var names []string
 	for name := range aspects {

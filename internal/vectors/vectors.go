@@ -15,9 +15,9 @@ import (
 // Env names the environment variable that names a folder of further vectors.
 const Env = "CPPROF_VECTORS"
 
-// Files gives the vector files whose base names match pattern (as in path/filepath.Match): those of the
-// module's testdata/vectors, then those of the folder named by Env, if it is set. A folder without any
-// fails the test: vectors that are not found must not pass for vectors that hold.
+// Files returns the vector files whose base names match pattern (as in path/filepath.Match): first those in the
+// module's testdata/vectors, then those in the folder that Env names, if it is set. If a folder has none, the test
+// fails: a test must not pass because it found no vectors.
 func Files(t testing.TB, pattern string) []string {
 	t.Helper()
 	own, err := ownFolder()
@@ -45,29 +45,29 @@ func Files(t testing.TB, pattern string) []string {
 func in(folder, pattern string) ([]string, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
-		return nil, fmt.Errorf("looking for vectors: %w", err)
+		return nil, fmt.Errorf("searching for vectors: %w", err)
 	}
 	var found []string
 	for _, e := range entries {
 		match, err := filepath.Match(pattern, e.Name())
 		if err != nil {
-			return nil, fmt.Errorf("looking for vectors %q: %w", pattern, err)
+			return nil, fmt.Errorf("searching for vectors %q: %w", pattern, err)
 		}
 		if match && !e.IsDir() {
 			found = append(found, filepath.Join(folder, e.Name()))
 		}
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("looking for vectors: no %s in %s", pattern, folder)
+		return nil, fmt.Errorf("searching for vectors: no %s in %s", pattern, folder)
 	}
 	return found, nil
 }
 
-// ownFolder is testdata/vectors of the module that the working folder is in.
+// ownFolder returns testdata/vectors of the module in which the working folder is.
 func ownFolder() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
-		return "", fmt.Errorf("looking for vectors: %w", err)
+		return "", fmt.Errorf("searching for vectors: %w", err)
 	}
 	for {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
@@ -75,7 +75,7 @@ func ownFolder() (string, error) {
 		}
 		up := filepath.Dir(dir)
 		if up == dir {
-			return "", errors.New("looking for vectors: no go.mod in the working folder or above")
+			return "", errors.New("searching for vectors: no go.mod in the working folder or above")
 		}
 		dir = up
 	}

@@ -1,4 +1,4 @@
-// Package words splits lines into words and quotes words: for the commands of a session, and for a POSIX shell.
+// Package words splits lines into words and quotes words, for the commands of 'cpprof bottlenecks' and for a POSIX shell.
 package words
 
 import (
@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// Split splits a line at blanks. A word in double quotes is a string as in Go.
+// Split splits a line at blanks. A word in double quotes is a Go string.
 func Split(line string) ([]string, error) {
 	var words []string
 	for rest := strings.TrimSpace(line); rest != ""; rest = strings.TrimSpace(rest) {
@@ -33,7 +33,7 @@ func Split(line string) ([]string, error) {
 	return words, nil
 }
 
-// Quote writes a word so that Split reads it.
+// Quote quotes a word, if necessary, so that Split returns it unchanged.
 func Quote(word string) string {
 	plain := func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) && r != unicode.ReplacementChar }
 	special := strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) >= 0
@@ -43,7 +43,7 @@ func Quote(word string) string {
 	return word
 }
 
-// Join writes words as a line that Split splits.
+// Join joins words into a line that Split splits into the same words.
 func Join(words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {
@@ -52,7 +52,7 @@ func Join(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// Shell quotes a word for a POSIX shell, if it needs that.
+// Shell quotes a word for a POSIX shell, if necessary.
 func Shell(word string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@%+=,", r)
@@ -63,7 +63,8 @@ func Shell(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// Echo is the command of a POSIX shell that writes a line. Some echos interpret backslashes.
+// Echo returns the command of a POSIX shell that prints a line. For a line with backslashes it is not echo, which interprets
+// them in some shells.
 func Echo(line string) string {
 	if strings.Contains(line, `\`) {
 		return `printf '%s\n' ` + Shell(line)

@@ -1,4 +1,4 @@
-// Command names links what the built-in aspects are about, so that a test can look at the functions' real names.
+// Command names links the packages of the built-in aspects, so that a test can read the real names of their functions.
 // It is not meant to be run.
 package main
 

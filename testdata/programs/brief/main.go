@@ -1,4 +1,4 @@
-// Brief: one goroutine computes and one sleeps, for two seconds, whatever the arguments.
+// Brief: one goroutine computes and one sleeps, for two seconds. It ignores its arguments.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Collector: makes so much garbage that a collection is nearly always under way.
+// Collector: makes so much garbage that the garbage collector nearly always runs.
 package main
 
 import (

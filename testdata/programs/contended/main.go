@@ -1,5 +1,6 @@
-// Contended: goroutines want two locks whose holders have them for some microseconds, so that most waits are over soon
-// after they were seen. It prints where the locks lie: an address, a distance, and a number.
+// Contended: goroutines contend for two locks. Each is held only for microseconds, so that most waits end soon after a
+// sampler sees them. The program prints where the locks are: the address of the first, the distance between them, and their
+// number.
 package main
 
 import (
@@ -8,7 +9,7 @@ import (
 	"unsafe"
 )
 
-// size is that of a cache line or more, so that the locks don't disturb each other.
+// size is at least that of a cache line, so that the locks don't disturb each other.
 const size = 128
 
 type simple struct {

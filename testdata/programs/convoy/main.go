@@ -1,7 +1,7 @@
-// Convoy: goroutines contend for locks that change hands all the time. Beside each lock stands whose it is, and a log tells
-// who had it in turn, so that of a moment in which nobody has come to know that he has it, it can be told later whose it
-// was. It prints the address and the size of the table of locks and their kinds, and goes on until it is killed. Go 1.21
-// builds it too.
+// Convoy: goroutines contend for locks whose holders change all the time. Beside each lock, the program stores who holds it,
+// and a log of all holders in order. Between the moment at which a goroutine gets a lock and the moment at which it stores
+// that, only the log shows, later, who the holder was. The program prints the address and the size of the table of locks and
+// their kinds, and runs until it is killed. Go 1.21 can build it, too.
 package main
 
 import (
@@ -18,11 +18,11 @@ import (
 
 const logSize = 1 << 14
 
-// A contest is a lock, and what a test reads of it. What follows the lock is read together with it.
+// A contest is a lock with its data for a test. The test reads the lock and the fields after it at once.
 type contest struct {
 	mu    sync.Mutex
-	turn  uint64 // number of the last one that had the lock
-	owner int64  // goroutine that has it; 0 from before it is given back
+	turn  uint64 // how often the lock was taken
+	owner int64  // the goroutine that holds it; set to 0 before the release
 	log   [logSize]int64
 }
 
@@ -50,7 +50,7 @@ func spin(turns int) {
 	}
 }
 
-// goid is the runtime's number of the goroutine.
+// goid returns the runtime's id of the goroutine.
 func goid() int64 {
 	b := make([]byte, 64)
 	b = bytes.TrimPrefix(b[:runtime.Stack(b, false)], []byte("goroutine "))
@@ -77,7 +77,7 @@ func main() {
 	tight, threads, slow := &contests[0], &contests[1], &contests[2]
 	repeat(8, func(me int64) { tight.do(me, func() { spin(100) }) })
 	repeat(40, func(me int64) {
-		runtime.LockOSThread() // to be handed the lock is to have a thread woken
+		runtime.LockOSThread() // so that a thread must be woken for each handover of the lock
 		threads.do(me, func() { spin(100) })
 	})
 	repeat(8, func(me int64) { slow.do(me, func() { time.Sleep(time.Millisecond) }) })

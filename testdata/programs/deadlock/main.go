@@ -1,5 +1,5 @@
-// Deadlock: a left and a right goroutine take two accounts in different orders, and wait for one another for ever, while
-// the rest of the program sleeps.
+// Deadlock: two goroutines, left and right, lock two accounts in different orders, and wait for one another forever. The rest
+// of the program sleeps.
 package main
 
 import (
@@ -42,7 +42,7 @@ func right(both *sync.WaitGroup) {
 	first.balance++
 }
 
-// meet returns when both have come.
+// meet returns when both goroutines have called it.
 func meet(both *sync.WaitGroup) {
 	both.Done()
 	both.Wait()

@@ -1,4 +1,4 @@
-// Deep: a goroutine 300 calls deep, and one that is 3,000.
+// Deep: a goroutine 300 calls deep, and one 3,000 calls deep.
 package main
 
 import (
@@ -13,7 +13,7 @@ func main() {
 	<-ready
 	<-ready
 	fmt.Println("ready")
-	time.Sleep(time.Hour) // a program that only waits for itself would be ended as deadlocked
+	time.Sleep(time.Hour) // the runtime ends a program in which every goroutine waits
 }
 
 func shallow(ready chan bool) { descend(300, ready) }

@@ -1,5 +1,5 @@
-// Fsync writes to files in the folder that it is given, and waits for the disk each time: its threads are often in the
-// kernel and can't be interrupted there. It prints a line, and then a dot for each hundred writes.
+// Fsync writes to files in the folder that its argument names, and waits for the disk each time. So its threads are often in
+// the kernel, where they can't be interrupted. It prints a line, and then a dot for each hundred writes.
 package main
 
 import (

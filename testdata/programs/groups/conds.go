@@ -2,7 +2,7 @@ package main
 
 import "sync"
 
-// A queue has one condition for those who wait for something in it.
+// A queue has one condition, for the goroutines that wait for an element.
 type queue struct {
 	mu    sync.Mutex
 	some  *sync.Cond
@@ -62,7 +62,7 @@ func tells(c *sync.Cond) {
 	c.L.Unlock()
 }
 
-// told has told, and goes on.
+// told has already signalled, and doesn't end.
 func told(c *sync.Cond) {
 	c.Broadcast()
 	work()

@@ -2,7 +2,7 @@ package main
 
 import "sync"
 
-// One function for each group that is waited for, so that its name tells.
+// There is one waiting function for each group, so that its name shows which group it waits for.
 
 func waitCaptured(wg *sync.WaitGroup)  { wg.Wait() }
 func waitParameter(wg *sync.WaitGroup) { wg.Wait() }
@@ -34,7 +34,7 @@ func parameter(wg *sync.WaitGroup) {
 	work()
 }
 
-// last does without a deferred call.
+// last calls Done at its end, without defer.
 func last(wg *sync.WaitGroup) {
 	work()
 	wg.Done()
@@ -48,7 +48,7 @@ func closure(wg *sync.WaitGroup) {
 	work()
 }
 
-// loop has done one of several things each time.
+// loop calls Add(-1) in each round.
 func loop(wg *sync.WaitGroup) {
 	for {
 		work()
@@ -56,7 +56,7 @@ func loop(wg *sync.WaitGroup) {
 	}
 }
 
-// list has a defer statement in a loop, for which the compiler makes other code.
+// list has a defer statement in a loop, for which the compiler generates other code.
 func list(wg *sync.WaitGroup) {
 	for i := 0; i < 1; i++ {
 		defer wg.Done()
@@ -117,14 +117,14 @@ func startGlobal() {
 	go waitGlobal()
 }
 
-// was has done what it is waited for, and goes on.
+// was has already called Done, and doesn't end.
 func was(wg *sync.WaitGroup) {
 	wg.Done()
 	work()
 	keep(wg)
 }
 
-// adds starts others that are waited for, and is not itself.
+// adds starts other goroutines that end the wait; it does not end the wait itself.
 func adds(wg *sync.WaitGroup) {
 	wg.Add(1)
 	go parameter(wg)
@@ -139,7 +139,7 @@ func other(wg, own *sync.WaitGroup) {
 	keep(wg)
 }
 
-// startBystanders starts goroutines that have the group in their frames, and only one that is waited for.
+// startBystanders starts goroutines that all have the group in their frames. Only one of them can end the wait.
 func startBystanders() {
 	wg := new(sync.WaitGroup)
 	wg.Add(1)

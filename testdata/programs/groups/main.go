@@ -1,5 +1,6 @@
-// Groups: goroutines wait for others with a sync.WaitGroup or a sync.Cond, one for each way in which Go code ends such waits,
-// and those for whom they wait have what it takes in their frames. None of them ever goes on. Go 1.21 builds it too.
+// Groups: goroutines wait for others with a sync.WaitGroup or a sync.Cond. There is one for each way in which Go code ends such
+// waits. The goroutines that can end a wait have the group or condition in their frames. No wait ever ends. Go 1.21 can build
+// it, too.
 package main
 
 import (
@@ -9,7 +10,7 @@ import (
 	"time"
 )
 
-// work is what others wait for.
+// work is the work that others wait for; it never ends.
 //
 //go:noinline
 func work() { time.Sleep(1000 * time.Hour) }
@@ -23,7 +24,7 @@ type job struct {
 	wg   sync.WaitGroup
 }
 
-// start gives a group to two goroutines that are waited for, and to one that waits.
+// start passes a group to two goroutines that can end the wait, and to one that waits.
 func start(wait func(*sync.WaitGroup), do func(*sync.WaitGroup)) {
 	wg := new(sync.WaitGroup)
 	wg.Add(2)

@@ -1,5 +1,5 @@
 // Grower waits for SIGUSR1, then uses half a second of processor time and fills 64 MiB of memory, prints the processor time
-// that it has used by then in nanoseconds, and waits again.
+// that it has used so far, in nanoseconds, and waits again.
 package main
 
 import (

@@ -24,7 +24,7 @@ func consume(from <-chan int) {
 	}
 }
 
-// fill waits for the one who receives.
+// fill waits for a receiver.
 func fill(to chan<- int) {
 	for i := 0; ; i++ {
 		to <- i

@@ -61,7 +61,7 @@ func (t *thing) deferredClosure(r *record, me int64) {
 	work()
 }
 
-// deferredList has a defer statement in a loop, for which the compiler makes other code.
+// deferredList has a defer statement in a loop, for which the compiler generates other code.
 //
 //go:noinline
 func (t *thing) deferredList(r *record, me int64) {
@@ -75,7 +75,7 @@ func (t *thing) deferredList(r *record, me int64) {
 	r.gives(0)
 }
 
-// closure gives a function that has the lock captured.
+// closure returns a function that captures the lock.
 //
 //go:noinline
 func closure(mu *sync.Mutex, r *record) func(me int64) {
@@ -165,7 +165,7 @@ func inMap(m map[string]*thing, key string, r *record, me int64) {
 	t.mu.Unlock()
 }
 
-// twiceInMap looks the lock up anew to give it back: meanwhile nothing in its frame leads to it.
+// twiceInMap looks up the lock again to release it. While it holds the lock, nothing in its frame points to the lock.
 //
 //go:noinline
 func twiceInMap(m map[string]*thing, key string, r *record, me int64) {
@@ -185,7 +185,7 @@ func inSlice(ts []thing, i int, r *record, me int64) {
 	ts[i].mu.Unlock()
 }
 
-// path loads the pointer to what has the lock anew, to give it back.
+// path loads the pointer to the struct with the lock again to release it.
 //
 //go:noinline
 func (t *thing) path(r *record, me int64) {
@@ -237,7 +237,7 @@ func (t *thing) early(r *record, me int64) bool {
 	return true
 }
 
-// lend gives its caller's lock back for a while, or does nothing.
+// lend releases its caller's lock for a while, or does nothing.
 //
 //go:noinline
 func (t *thing) lend(r *record, me int64) {
@@ -261,10 +261,10 @@ func (t *thing) lending(r *record, me int64) {
 	t.mu.Unlock()
 }
 
-// workers is how many goroutines want a lock.
+// workers is the number of goroutines that contend for a lock.
 const workers = 5
 
-// each starts goroutines that want the lock of a thing of their own.
+// each starts goroutines that contend for the lock of a new thing.
 func each(kind string, do func(t *thing, r *record, me int64)) {
 	t := &thing{name: kind}
 	t.next = &thing{name: "next"}
@@ -275,7 +275,7 @@ func each(kind string, do func(t *thing, r *record, me int64)) {
 	})
 }
 
-// start starts the kinds of code whose holders are to be found.
+// start starts the kinds of code whose holders the sampler must find.
 func start() {
 	each("field", (*thing).field)
 	each("defer", (*thing).deferred)

@@ -1,6 +1,6 @@
-// Holders: goroutines contend for locks in as many ways as Go code takes and gives them back, and say in a table who holds
-// which. It prints the table's address and the kinds of the locks in it, and goes on until it is killed. Go 1.21 builds it
-// too.
+// Holders: goroutines contend for locks. There is one lock for each way in which Go code takes and releases locks. A table
+// says who holds each lock. The program prints the table's address and the kinds of the locks in it, and runs until it is
+// killed. Go 1.21 can build it, too.
 package main
 
 import (
@@ -14,11 +14,12 @@ import (
 	"unsafe"
 )
 
-// A record says who holds a lock. A test reads it out of the running program: while changes is the same, so is the rest.
+// A record says who holds a lock. A test reads it from the memory of the running program: as long as changes is the same,
+// the rest is the same, too.
 type record struct {
 	lock    uintptr
 	changes atomic.Uint64
-	holders [4]atomic.Int64 // numbers of goroutines; several for readers
+	holders [4]atomic.Int64 // goroutine ids; several for readers
 }
 
 const maxRecords = 64
@@ -28,7 +29,7 @@ var (
 	kinds []string
 )
 
-// add makes a record of a lock.
+// add adds a record of a lock to the table.
 func add(kind string, lock unsafe.Pointer) *record {
 	r := &table[len(kinds)]
 	r.lock = uintptr(lock)
@@ -36,7 +37,7 @@ func add(kind string, lock unsafe.Pointer) *record {
 	return r
 }
 
-// took notes that a goroutine holds the lock, in its place among the holders.
+// took records that a goroutine holds the lock, at its place among the holders.
 //
 //go:noinline
 func (r *record) took(place int, me int64) {
@@ -44,7 +45,7 @@ func (r *record) took(place int, me int64) {
 	r.changes.Add(1)
 }
 
-// gives notes that a goroutine is about to give the lock back.
+// gives records that a goroutine is about to release the lock.
 //
 //go:noinline
 func (r *record) gives(place int) {
@@ -52,17 +53,17 @@ func (r *record) gives(place int) {
 	r.changes.Add(1)
 }
 
-// work is what is done under a lock.
+// work is called with the lock.
 //
 //go:noinline
 func work() { time.Sleep(20 * time.Millisecond) }
 
-// pause is what is done without one, which must not be blamed.
+// pause is called without the lock: a goroutine in it must not be reported as a holder.
 //
 //go:noinline
 func pause() { time.Sleep(3 * time.Millisecond) }
 
-// goid is the runtime's number of the goroutine.
+// goid returns the runtime's id of the goroutine.
 func goid() int64 {
 	b := make([]byte, 64)
 	b = bytes.TrimPrefix(b[:runtime.Stack(b, false)], []byte("goroutine "))

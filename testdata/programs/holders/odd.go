@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// relax gives the lock back for a while.
+// relax releases the lock for a while.
 //
 //go:noinline
 func (t *thing) relax(r *record, me int64) {
@@ -26,7 +26,7 @@ func (t *thing) relaxing(r *record, me int64) {
 	t.mu.Unlock()
 }
 
-// acquire takes the lock, and gives a function that gives it back.
+// acquire takes the lock, and returns a function that releases it.
 //
 //go:noinline
 func (t *thing) acquire(r *record, me int64) func() {
@@ -70,7 +70,7 @@ func (t *thing) try(r *record, me int64) {
 	t.mu.Unlock()
 }
 
-// cond waits for a sync.Cond under its lock, which it does not have meanwhile.
+// cond waits for a sync.Cond, and does not hold the lock during the wait.
 //
 //go:noinline
 func cond(t *thing, c *sync.Cond, r *record, me int64) {
@@ -84,7 +84,7 @@ func cond(t *thing, c *sync.Cond, r *record, me int64) {
 	c.L.Unlock()
 }
 
-// recovered panics under the lock, and a deferred function that gives it back goes on for a while.
+// recovered panics with the lock. A deferred function releases the lock, and then runs for a while.
 //
 //go:noinline
 func (t *thing) recovered(r *record, me int64) {
@@ -100,7 +100,7 @@ func (t *thing) recovered(r *record, me int64) {
 	panic(t)
 }
 
-// startOdd starts code of which it is not, or not always, visible who holds the lock: nobody may be blamed wrongly.
+// startOdd starts code in which the holder of the lock is not, or not always, visible. The sampler must not name a wrong one.
 func startOdd() {
 	each("odd-relaxing", (*thing).relaxing)
 	each("odd-release", (*thing).release)

@@ -1,4 +1,4 @@
-// Labels: goroutines with pprof labels, one of which a child inherits, and one without any.
+// Labels: goroutines with pprof labels, a child that inherits a label, and a goroutine without labels.
 package main
 
 import (
@@ -24,7 +24,7 @@ func main() {
 		<-ready
 	}
 	fmt.Println("ready")
-	time.Sleep(time.Hour) // a program that only waits for itself would be ended as deadlocked
+	time.Sleep(time.Hour) // the runtime ends a program in which every goroutine waits
 }
 
 //go:noinline

@@ -1,7 +1,6 @@
-// Lifecycle: ends as its argument says: "exit N" at once with the status N; otherwise on SIGUSR1, or for "stdin" when its
-// standard input ends: "exec" by executing itself as "wait", "crash" by a fault, "panic" by a panic, "quit" with status 7,
-// "end" with status 0.
-// "wait" goes on. Every 10 ms it writes a dot, so that one sees that it lives.
+// Lifecycle ends in the way that its argument says. "exit N" ends at once with the status N. "stdin" ends when its standard
+// input ends. The others end on SIGUSR1: "exec" executes itself as "wait", "crash" kills itself, "panic" panics, "quit" ends
+// with status 7, "end" with status 0, and "wait" does not end. Every 10 ms the program writes a dot, which shows that it runs.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Locknames: of each of many kinds of lock one goroutine waits, in main.wait..., for ever. It prints for each the address and
-// what the lock is called.
+// Locknames: for each of many kinds of locks, one goroutine waits forever, in main.wait.... The program prints the address and
+// the expected name of each lock.
 package main
 
 import (
@@ -19,7 +19,7 @@ func main() {
 		fmt.Printf("%p %s\n", lock, name)
 	}
 	fmt.Println("ready")
-	time.Sleep(time.Hour) // who sleeps is no part of a deadlock
+	time.Sleep(time.Hour) // the runtime ends a program in which every goroutine waits
 }
 
 var single sync.Mutex

@@ -1,4 +1,4 @@
-// Mutex: eight workers want a lock whose holder sleeps while it has it, so that at nearly every instant one goroutine sleeps
+// Mutex: eight workers contend for a lock, and each sleeps while it holds it. So at nearly every instant one goroutine sleeps
 // in hold and seven wait in sync.(*Mutex).Lock. Four readers wait for a reader-writer lock that is never released, and a
 // writer for another.
 package main

@@ -22,7 +22,7 @@ func main() {
 	}
 	ready.Wait()
 	fmt.Println("ready")
-	time.Sleep(time.Hour) // a program that only waits for itself would be ended as deadlocked
+	time.Sleep(time.Hour) // the runtime ends a program in which every goroutine waits
 }
 
 func worker(ready *sync.WaitGroup) { park(25, ready) }

@@ -13,7 +13,7 @@ import (
 type journal struct {
 	mu      sync.Mutex
 	text    []byte
-	version []byte // what readers see
+	version []byte // the text that readers see
 	copies  bool
 }
 
@@ -53,7 +53,7 @@ func (j *journal) add(line []byte) {
 	copy(j.text, line)
 }
 
-// publish is the copy too many.
+// publish makes the needless copy.
 //
 //go:noinline
 func (j *journal) publish() { copy(j.version, j.text) }

@@ -1,4 +1,4 @@
-// Waits: one goroutine, named after it, for each way to wait. None of them ever goes on.
+// Waits: one goroutine for each way to wait. Its function is named after that. No wait ever ends.
 package main
 
 import (
@@ -69,7 +69,7 @@ func conditional(c *sync.Cond) {
 	}
 }
 
-// inlining waits in a function that the compiler inlines, and that one in another.
+// inlining calls a function that calls another one, which waits. The compiler inlines both.
 func inlining(c chan int) { outer(c) }
 
 func outer(c chan int) { inner(c) }
