@@ -20,8 +20,8 @@ type Entry struct {
 // Key is the entry's identity: its path, as text.
 func (e *Entry) Key() string { return e.Path.String() }
 
-// Label returns the last element of the entry's path, which its parent's path lacks, with ".." before it if it is called
-// at some distance.
+// Label returns the last element of the entry's path, which its parent's path lacks, after ".." if its spec is
+// extended.
 func (e *Entry) Label() string {
 	last, extended := e.Path.Last()
 	if extended {

@@ -7,8 +7,8 @@ import (
 	"github.com/cpprof/cpprof/internal/share"
 )
 
-// A Threshold says which entries are shown: those that have at least so many hits and cost at least such a share of the
-// view's denominator. Nil is no limit.
+// A Threshold says which entries are shown: those with at least this number of hits, and at least this cost, a share
+// of the view's denominator. Nil is no limit.
 type Threshold struct {
 	Hits, Cost *big.Rat
 }

@@ -90,7 +90,8 @@ func (l commandLine) completeNames(line string) []string {
 		return nil
 	}
 	start := strings.LastIndexByte(line, ' ') + 1
-	start += len(line[start:]) - len(strings.TrimLeft(line[start:], "!(")) // at the start of a word, these are part of the expression
+	// At the start of a word, these are part of the expression; inside a name, they are part of the name.
+	start += len(line[start:]) - len(strings.TrimLeft(line[start:], "!("))
 	head, word := line[:start], line[start:]
 	if rest, ok := strings.CutPrefix(word, ".."); ok {
 		head, word = head+"..", rest
@@ -159,6 +160,6 @@ func (a *app) commands() []command {
 	list = append(list, a.kindCommands()...)
 	return append(list, []command{
 		{name: "help", description: "the keys of this window", do: func(string) error { a.overlay = newHelp(a); return nil }},
-		{name: "quit", description: "leave", do: func(string) error { a.quit(); return nil }},
+		{name: "quit", description: "leave the Analyzer", do: func(string) error { a.quit(); return nil }},
 	}...)
 }

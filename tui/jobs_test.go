@@ -13,7 +13,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// busy gives the active window a job that lasts until the returned function is called.
+// busy starts a job for the active window that lasts until the returned function is called.
 func (b *bench) busy(then func(int, error)) (finish func()) {
 	gate := make(chan struct{})
 	b.do(func() {

@@ -48,7 +48,7 @@ func (a *app) appBindings() []binding {
 	own = append(own, a.tabBindings()...)
 	return append(own,
 		binding{keys: []string{"Ctrl-L"}, description: "redraw the screen", do: func(string) { a.screen.Sync() }},
-		binding{keys: []string{"q", "Ctrl-C"}, label: "Quit", description: "leave", do: func(string) { a.quit() }},
+		binding{keys: []string{"q", "Ctrl-C"}, label: "Quit", description: "leave the Analyzer", do: func(string) { a.quit() }},
 	)
 }
 

@@ -115,7 +115,7 @@ func (l *list) bindings() []binding {
 		{keys: []string{"n"}, description: "the next " + one + " that matches the search", do: do(l.seek, 1)},
 		{keys: []string{"N"}, description: "the previous " + one + " that matches the search", do: do(l.seek, -1)},
 		{keys: []string{"j", "Down"}, description: "the next " + one, do: do(l.move, 1)},
-		{keys: []string{"k", "Up"}, description: "the " + one + " before", do: do(l.move, -1)},
+		{keys: []string{"k", "Up"}, description: "the previous " + one, do: do(l.move, -1)},
 		{keys: []string{"PgDn", "Ctrl-F"}, description: "a page down", do: do(l.move, page)},
 		{keys: []string{"PgUp", "Ctrl-B"}, description: "a page up", do: do(l.move, -page)},
 		{keys: []string{"Ctrl-D"}, description: "half a page down", do: do(l.move, (page+1)/2)},

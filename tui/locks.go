@@ -48,7 +48,7 @@ func locksKind() kind {
 		Kind:   session.LocksKind,
 		reopen: func(a *app, _ session.Window) { openLocks(a) },
 		bindings: func(a *app) []binding {
-			b := binding{keys: []string{"L"}, description: "the locks that were waited for, and who held them", do: func(string) { openLocks(a) }}
+			b := binding{keys: []string{"L"}, description: "the locks that goroutines waited for, and their holders", do: func(string) { openLocks(a) }}
 			if width, _ := a.screen.Size(); width >= wideEnough {
 				b.label = "Locks"
 			}
@@ -56,7 +56,7 @@ func locksKind() kind {
 		},
 		commands: func(a *app) []command {
 			return []command{{
-				name: "locks", description: "the locks that were waited for, who held them, and what the holders did",
+				name: "locks", description: "the locks that goroutines waited for, their holders, and what these did",
 				do: func(string) error { openLocks(a); return nil },
 			}}
 		},

@@ -15,7 +15,7 @@ import (
 func (w *lockWindow) bindings() []binding {
 	own := []binding{
 		{keys: []string{"Enter"}, label: "Open", description: "the Thread View of the class that waits most, refined into the holder", do: func(string) { w.openSelected() }},
-		{keys: []string{"h"}, label: "Holders", description: "the profile of what the holders of all locks were doing", do: func(string) { w.openHolders() }},
+		{keys: []string{"h"}, label: "Holders", description: "the profile of what the holders of all locks did", do: func(string) { w.openHolders() }},
 	}
 	own = append(own, w.pane.bindings("More")...)
 	return append(own, w.list.bindings()...)

@@ -10,10 +10,11 @@ import (
 
 const ellipsis = "…"
 
-// maxShown is how many bytes of a text are looked at. A name can have a million, and every key draws it anew.
+// maxShown is the greatest number of bytes of a text that are read for drawing. A name can have a million, and every key
+// redraws it.
 const maxShown = 8 << 10
 
-// printable makes the beginning of a text, all of it unless it is very long, safe for the screen.
+// printable returns a text, or the beginning of a very long one, in a form that is safe for the screen.
 func printable(s string) string {
 	if len(s) <= maxShown {
 		return report.Printable(s)

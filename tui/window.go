@@ -15,8 +15,8 @@ type window interface {
 	// title returns a short title for the tab.
 	title() string
 
-	// bindings returns the keys and buttons of the window, the most important first. It is called for every drawing, so
-	// that labels can change with the content.
+	// bindings returns the keys and buttons of the window, the most important first. Every drawing calls it, so that
+	// labels can change with the content.
 	bindings() []binding
 
 	// commands returns the commands after ":" of this window, beside those of every window.

@@ -50,8 +50,8 @@ func TestLanes(t *testing.T) {
 			[]sampledata.Value{real(0.5), {}, real(-1), real(math.Inf(1))}, []float64{0.5, none, -1, none}},
 		"counter": {sampledata.Monitor{}, []time.Duration{0, 2 * s, 3 * s, 4 * s},
 			[]sampledata.Value{count(1 << 63), count(1<<63 + 10), count(1<<63 + 10), count(1<<63 + 13)}, []float64{5, 5, 0, 3}},
-		"counter that stands": {sampledata.Monitor{}, []time.Duration{0, s, 4 * s}, []sampledata.Value{count(7), count(7), count(7)}, []float64{0, 0, 0, 0}},
-		"counter that begins anew": {sampledata.Monitor{}, []time.Duration{0, s, 2 * s, 4 * s},
+		"counter that does not grow": {sampledata.Monitor{}, []time.Duration{0, s, 4 * s}, []sampledata.Value{count(7), count(7), count(7)}, []float64{0, 0, 0, 0}},
+		"counter that is reset": {sampledata.Monitor{}, []time.Duration{0, s, 2 * s, 4 * s},
 			[]sampledata.Value{count(7), count(9), count(2), count(4)}, []float64{2, none, 1, 1}},
 	} {
 		lanes := Lanes(measure(t, c.m, c.at, c.values), seconds(4))

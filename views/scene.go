@@ -17,7 +17,7 @@ type scene struct {
 	run       []int32                         // by goroutine: the run that it last began; -1 before its first
 	holder    []bool                          // by goroutine: whether a holder set contains it
 	executing map[sampledata.GoroutineID]bool // Running, or Detached
-	runnable  field                           // the goroutines that compete for processors: Runnable, Running, Detached; not under Observed
+	runnable  field                           // competitors for processors: Runnable, Running, Detached; not under Observed
 	running   field                           // the same without Runnable: those that compete in a stopped world
 
 	slots   []slot // of the current sample, computed on first use

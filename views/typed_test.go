@@ -41,7 +41,7 @@ func TestTypedTimeOf(t *testing.T) {
 			got = typed.String()
 		}
 		if got != want {
-			t.Errorf("%q belongs to %q, want %q", path, got, want)
+			t.Errorf("%q is in %q, want %q", path, got, want)
 		}
 	}
 }

@@ -44,11 +44,11 @@ func Walk(r *sampledata.Recording, from, to int32, v Visitor) error {
 			if last < s {
 				continue
 			}
-			tell := v.Begin(int32(next), s, min(last+1, to)-s)
+			wantEnd := v.Begin(int32(next), s, min(last+1, to)-s)
 			if last < to {
 				ended[last-from] = true
 			}
-			if tell && last < to {
+			if wantEnd && last < to {
 				chained[next] = ends[last-from]
 				ends[last-from] = int32(next) + 1
 			}
