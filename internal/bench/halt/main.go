@@ -1,8 +1,8 @@
-// Halt measures what sampling costs the target, beside fgprof (in the target) and Delve (as a debugger):
+// Halt measures what sampling costs the target, and compares it with fgprof (in the target) and Delve (as a debugger):
 //
 //	go run ./internal/bench/halt [-quick] [-part throughput]
 //
-// The peers are built from the module in peers, so that nobody else depends on them.
+// The programs to compare with are built from the module in peers, so that nothing else depends on it.
 package main
 
 import (
@@ -17,7 +17,7 @@ func main() {
 	child := flag.Int("sample", 0, "sample this process and print what it cost (what the benchmark runs itself for)")
 	samples := flag.Int("samples", 300, "with -sample: how many samples to take, 100 a second whatever they cost")
 	recorded := flag.Bool("record", false, "with -sample: record as cpprof does, within its budgets, until the input ends")
-	maxCPU := flag.Float64("max-cpu", 0, "bound on the sampler's processor time, in cores, where it records within budgets; 0: what cpprof keeps to by itself")
+	maxCPU := flag.Float64("max-cpu", 0, "bound on the sampler's processor time, in cores, for the parts that record within budgets; 0: cpprof's default")
 	part := flag.String("part", "", "measure one part only: goroutines, threads, change or throughput")
 	flag.Parse()
 	var err error
@@ -117,7 +117,7 @@ func recordingName(maxCPU float64) string {
 	return fmt.Sprintf("recorded, with at most %g %% of a core", maxCPU*100)
 }
 
-// throughput compares what the target gets done: alone, sampled, and profiling itself with fgprof.
+// throughput compares how much work the target does: alone, sampled, and profiling itself with fgprof.
 func (b *bench) throughput() error {
 	args := []string{"-parked", "10000"}
 	ways := []way{

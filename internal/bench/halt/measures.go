@@ -1,11 +1,11 @@
 package main
 
-// measures are what sampling cost.
+// measures are the costs of sampling.
 type measures struct {
 	Median, P90, P99, Longest int     // of the halts, in µs
-	CPU                       float64 // of the sampler, in cores, without attaching
+	CPU                       float64 // processor time of the sampler, in cores, without attaching
 	Rate                      float64 // samples a second
-	MB                        int     // of the sampler, at most
-	Reused                    float64 // share of the stacks
+	MB                        int     // largest memory use of the sampler
+	Reused                    float64 // share of the stacks that were reused
 	Rechecked, Wrong          int
 }

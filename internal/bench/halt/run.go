@@ -19,12 +19,12 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// A bench has the programs built and knows how much to measure.
+// A bench has the programs, once built, and how much to measure.
 type bench struct {
 	dir                           string
-	target, fgprof, peer          string // programs
+	target, fgprof, peer          string // paths of the programs
 	samples, rounds, speedSeconds int
-	maxCPU                        float64 // of a recording, in cores
+	maxCPU                        float64 // bound of a recording, in cores
 }
 
 func newBench(quick bool, maxCPU float64) (*bench, error) {
@@ -58,7 +58,7 @@ func newBench(quick bool, maxCPU float64) (*bench, error) {
 
 func (b *bench) close() { os.RemoveAll(b.dir) }
 
-// A target is one that runs.
+// A target is a running target.
 type target struct {
 	cmd *exec.Cmd
 	in  io.Writer
@@ -94,14 +94,14 @@ func (t *target) stop() {
 	t.cmd.Wait()
 }
 
-// count asks the target how much it got done.
+// count asks the target how many operations it has done.
 func (t *target) count() (n int64, at time.Time, err error) {
 	fmt.Fprintln(t.in)
 	_, err = fmt.Fscanln(t.out, &n)
 	return n, time.Now(), err
 }
 
-// A sampling is one under way, in a process of its own. It ends by itself or with its input.
+// A sampling is a sampler that runs in a process of its own. It ends by itself or when its input is closed.
 type sampling struct {
 	cmd *exec.Cmd
 	in  io.Closer
@@ -121,7 +121,7 @@ func (t *target) sample(args ...string) (*sampling, error) {
 	return s, s.cmd.Start()
 }
 
-// wait gives what the sampling cost.
+// wait waits for the sampler and returns what sampling cost.
 func (s *sampling) wait() (m measures, err error) {
 	if err := s.cmd.Wait(); err != nil {
 		return m, fmt.Errorf("sampling the target: %w", err)
@@ -129,7 +129,7 @@ func (s *sampling) wait() (m measures, err error) {
 	return m, json.Unmarshal(s.out.Bytes(), &m)
 }
 
-// sampled measures samples of a target.
+// sampled measures the cost of a number of samples of a target.
 func (b *bench) sampled(samples int, args ...string) (m measures, err error) {
 	t, err := start(b.target, args...)
 	if err != nil {
@@ -143,7 +143,7 @@ func (b *bench) sampled(samples int, args ...string) (m measures, err error) {
 	return s.wait()
 }
 
-// delve gives the median halt of a target under Delve, in microseconds.
+// delve returns the median halt of a target under Delve, in microseconds.
 func (b *bench) delve(halts int, args ...string) (int, error) {
 	t, err := start(b.target, args...)
 	if err != nil {
@@ -169,11 +169,11 @@ func (b *bench) delve(halts int, args ...string) (int, error) {
 	return took[len(took)/2], nil
 }
 
-// A way is one of sampling, or not sampling, and what it made of a target.
+// A way is one way of sampling, or not sampling, and its effect on a target.
 type way struct {
 	name               string
-	args               []string  // of the sampler; nil: there is none, which tells how much the machine itself varies
-	ratios, rates, cpu []float64 // by round
+	args               []string  // of the sampler; nil: no sampler, which shows how much the machine itself varies
+	ratios, rates, cpu []float64 // one value a round
 }
 
 // disturb compares a target while it is sampled with the same target before and after.
@@ -201,11 +201,11 @@ func (b *bench) disturb(w *way, args []string) error {
 	return nil
 }
 
-// speedSampled gives the operations a second that a target does while it is sampled, and what that costs.
+// speedSampled returns the operations a second of a target while it is sampled, and the costs of sampling.
 func (b *bench) speedSampled(t *target, args []string) (speed float64, m measures, err error) {
-	settle := 2 * time.Second // attaching and the first sample, which unwinds all stacks, are over by then
+	attachTime := 2 * time.Second // attaching and the first sample, which unwinds all stacks, are over by then
 	if args == nil {
-		time.Sleep(settle)
+		time.Sleep(attachTime)
 		speed, err = b.speed(t)
 		return speed, m, err
 	}
@@ -213,14 +213,14 @@ func (b *bench) speedSampled(t *target, args []string) (speed float64, m measure
 	if err != nil {
 		return 0, m, err
 	}
-	time.Sleep(settle)
+	time.Sleep(attachTime)
 	speed, err = b.speed(t)
 	s.in.Close()
 	m, failed := s.wait()
 	return speed, m, cmp.Or(err, failed)
 }
 
-// profiled compares a target that profiles itself with one that doesn't, before and after.
+// profiled compares a target that profiles itself with one that doesn't, run before and after it.
 func (b *bench) profiled(args []string) (float64, error) {
 	var speeds [3]float64
 	for i, path := range []string{b.target, b.fgprof, b.target} {
@@ -238,7 +238,7 @@ func (b *bench) profiled(args []string) (float64, error) {
 	return 2 * speeds[1] / (speeds[0] + speeds[2]), nil
 }
 
-// speed gives the operations a second that a target does.
+// speed returns the operations a second of a target.
 func (b *bench) speed(t *target) (float64, error) {
 	first, begin, err := t.count()
 	if err != nil {
@@ -254,7 +254,7 @@ func median(x []float64) float64 {
 	return x[len(x)/2]
 }
 
-// spread tells the median, the least and the most of some ratios.
+// spread formats the median, the minimum and the maximum of some ratios.
 func spread(r []float64) string {
 	middle := median(r)
 	return fmt.Sprintf("%5.1f %%  (%.1f to %.1f)", 100*middle, 100*r[0], 100*r[len(r)-1])

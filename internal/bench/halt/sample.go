@@ -21,7 +21,7 @@ import (
 	"github.com/cpprof/cpprof/sampler/snapshot"
 )
 
-// interval is that of 100 Hz.
+// interval is the time between samples: 100 samples a second.
 const interval = 10 * time.Millisecond
 
 func untilInputEnds() context.Context {
@@ -132,7 +132,7 @@ func processorTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// memory is the most that this process held at once, in MB.
+// memory returns the largest memory use of this process so far, in MB.
 func memory() int {
 	text, _ := os.ReadFile("/proc/self/status")
 	_, after, _ := bytes.Cut(text, []byte("VmHWM:"))

@@ -1,5 +1,5 @@
-// Delve halts a process again and again as a debugger does, asks for all goroutines and their stacks, and prints how
-// long each halt took, in microseconds.
+// Delve repeatedly halts a process like a debugger, reads all goroutines and their stacks, and prints how long each halt
+// took, in microseconds.
 package main
 
 import (
@@ -60,7 +60,7 @@ func look(t *proc.Target) error {
 		return err
 	}
 	for _, g := range gs {
-		proc.GoroutineStacktrace(t, g, 100, 0) // stacks that Delve can't unwind cost it time all the same
+		proc.GoroutineStacktrace(t, g, 100, 0) // a stack that Delve can't unwind costs time, too
 	}
 	return nil
 }

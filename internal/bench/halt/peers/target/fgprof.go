@@ -9,7 +9,7 @@ import (
 	"github.com/felixge/fgprof"
 )
 
-// fgprof samples all goroutines 99 times a second; each profile of a minute is thrown away.
+// fgprof samples all goroutines 99 times a second. Each profile, of one minute, is discarded.
 func init() {
 	profile = func() {
 		go func() {

@@ -1,7 +1,7 @@
-// Target is what the benchmark of halts samples: goroutines that compute, that pass values to and fro and that want one
-// mutex, beside many that are parked. Built with the tag fgprof it profiles itself.
+// Target is the program that the benchmark of halts samples. Some goroutines compute, send values back and forth, and
+// compete for one mutex; many others are parked. Built with the tag fgprof, it profiles itself.
 //
-// It prints "ready" when all of it runs, and for each line that it reads the number of operations done so far.
+// It prints "ready" when all goroutines run. For each line that it reads, it prints the number of operations done so far.
 package main
 
 import (
@@ -28,7 +28,7 @@ var (
 	mutex    sync.Mutex
 )
 
-// profile is set where the program profiles itself.
+// profile is set if the program profiles itself.
 var profile func()
 
 func main() {
