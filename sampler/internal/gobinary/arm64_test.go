@@ -12,7 +12,7 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
 )
 
-// placeIn returns an address in a function where its frame takes room on the stack, or takes none.
+// placeIn returns an address in a function, at which its frame uses room on the stack, or at which it uses none.
 func placeIn(t *testing.T, table *pclntab.Table, name string, room bool) (pc uint64, delta int32) {
 	t.Helper()
 	f, ok := table.Find(name)[name]
@@ -28,8 +28,8 @@ func placeIn(t *testing.T, table *pclntab.Table, name string, room bool) (pc uin
 	return 0, 0
 }
 
-// TestARM64 lays out stacks as the arm64 convention has them, over the tables of a program built for it: a frame's
-// return address is at its stack pointer, a function without a frame has it in the link register.
+// TestARM64 lays out stacks by the arm64 convention, with the tables of a program built for it: the return address of a
+// frame is at its stack pointer; a function without a frame has it in the link register.
 func TestARM64(t *testing.T) {
 	b := openFile(t, link(t, "", "target", "arm64"))
 	u, err := unwind.New(b.Table, b.Arch)
@@ -47,7 +47,7 @@ func TestARM64(t *testing.T) {
 	sp := uint64(lo + 0x800)
 	put(sp, outer)
 	put(sp+uint64(middleRoom), bottom)
-	handler := uint64(0x20000) // elsewhere: not copied
+	handler := uint64(0x20000) // not copied
 
 	check := func(name string, c unwind.Context, want ...uint64) {
 		t.Helper()
@@ -65,8 +65,8 @@ func TestARM64(t *testing.T) {
 	check("leaf", unwind.Context{OnThread: true, Regs: unwind.Registers{PC: leaf, SP: sp, LR: middle}}, leaf, middle, outer, bottom)
 	check("with a frame", unwind.Context{OnThread: true, Regs: unwind.Registers{PC: middle, SP: sp, LR: handler}}, middle, outer, bottom)
 
-	// An interrupted function without a frame: asyncPreempt was made to look called from it, with the link register
-	// saved above asyncPreempt's frame.
+	// A function without a frame is interrupted: asyncPreempt seems to be called from it, with the link register saved
+	// above asyncPreempt's frame.
 	preempted, room := placeIn(t, b.Table, "runtime.asyncPreempt", true)
 	top := sp - 16 - uint64(room)
 	put(top, leaf)

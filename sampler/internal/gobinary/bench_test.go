@@ -9,7 +9,7 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
 )
 
-// copied is the stack of one goroutine as the only copied memory.
+// copied is memory of which only one goroutine's stack was copied.
 type copied struct {
 	base uint64
 	data []byte
@@ -39,7 +39,7 @@ func deepStack(b testing.TB, p *process, u *unwind.Unwinder, atLeast, atMost int
 	return unwind.Context{}, nil
 }
 
-// BenchmarkUnwind walks one stack of about 15 physical frames, and gives its logical frames.
+// BenchmarkUnwind unwinds one stack of about 15 physical frames, and returns its logical frames.
 func BenchmarkUnwind(b *testing.B) {
 	p := start(b, build(b, "target"))
 	u := newUnwinder(p)
@@ -111,7 +111,7 @@ func BenchmarkOpen(b *testing.B) {
 	}
 }
 
-// TestNoAllocation shows that a stack whose places are known costs no memory.
+// TestNoAllocation checks that unwinding a stack allocates nothing if its places in the code are known.
 func TestNoAllocation(t *testing.T) {
 	p := start(t, build(t, "target"))
 	u := newUnwinder(p)
@@ -129,7 +129,7 @@ func TestNoAllocation(t *testing.T) {
 	}
 }
 
-// TestCut walks a stack that is deeper than the limit.
+// TestCut unwinds a stack that is deeper than the limit.
 func TestCut(t *testing.T) {
 	p := start(t, build(t, "target"))
 	u := newUnwinder(p)

@@ -15,26 +15,27 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/goruntime/layout"
 )
 
-// A Binary is what the sampler knows of a Go program. It is not changed after Open.
+// A Binary is what the sampler needs to know about a Go program. It does not change after Open.
 type Binary struct {
 	Version   string            // go1.26.8
-	Release   goruntime.Release // the same, parsed; experiments and vendors' names aside
+	Release   goruntime.Release // the same, parsed, without experiments and vendors' suffixes
 	Arch      string            // GOARCH: amd64 or arm64
 	BuildInfo *debug.BuildInfo
 	PIE       bool
-	Bias      uint64 // what the addresses below have been moved by
+	Bias      uint64 // distance by which the addresses below were moved
 	Entry     uint64 // the file's entry point, as linked
 
 	Layout  *layout.Layout
 	Globals globals.Globals
 	Table   *pclntab.Table
 
-	// Disassembled: there are no symbols, and the globals were found in code. Whoever uses them validates them.
+	// Disassembled: there are no symbols, and the globals were found in code. The caller must validate them.
 	Disassembled bool
 }
 
-// Open reads a Go program's executable. AtEntry is the entry point in the running process (AT_ENTRY of its auxiliary
-// vector), by which position-independent programs are moved; 0 leaves all addresses as linked.
+// Open reads a Go program's executable. atEntry is the entry point in the running process (AT_ENTRY of its auxiliary
+// vector), from which Open computes where a position-independent program was loaded. If it is 0, all addresses are link
+// addresses.
 func Open(r io.ReaderAt, atEntry uint64) (*Binary, error) {
 	im, err := newImage(r)
 	if err != nil {
@@ -64,7 +65,7 @@ func Open(r io.ReaderAt, atEntry uint64) (*Binary, error) {
 	return b, nil
 }
 
-// readRuntime finds what the runtime knows of the program, by its layout.
+// readRuntime reads the tables of the runtime in the program.
 func (b *Binary) readRuntime(im *image) error {
 	m, err := findModule(im, &b.Layout.Module)
 	if err != nil {
@@ -76,7 +77,7 @@ func (b *Binary) readRuntime(im *image) error {
 	return b.findGlobals(im, m)
 }
 
-// readLayout takes the binary's own word, else the table's.
+// readLayout takes the layout from the binary's own debug information, else from the table of known releases.
 func readLayout(im *image, version, arch string) (*layout.Layout, error) {
 	l, err := layout.FromELF(im.elf)
 	if err == nil {
@@ -89,7 +90,7 @@ func readLayout(im *image, version, arch string) (*layout.Layout, error) {
 	return fromTable, nil
 }
 
-// table makes the pclntab's reader for the program moved by bias.
+// table creates the pclntab's reader for the program moved by bias.
 func (m *module) table(bias uint64) (*pclntab.Table, error) {
 	return pclntab.New(m.tabledata, pclntab.Module{Text: m.text + bias, EText: m.etext + bias, GoFunc: m.gofuncdata})
 }
@@ -125,7 +126,8 @@ func codeOf(im *image, m *module, arch string) (globals.Code, error) {
 	}}, nil
 }
 
-// variables tells which link addresses are those of variables, by the sections that hold them.
+// variables returns a function that reports whether a link address is that of a variable, by the sections that contain
+// variables.
 func variables(f *elf.File) func(uint64) bool {
 	var in []elf.SectionHeader
 	for _, s := range f.Sections {

@@ -17,7 +17,7 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
 )
 
-// delveFault names a known fault of Delve that explains why it has another stack, "" for none.
+// delveFault returns the known fault of Delve that explains why its stack differs; "" if none does.
 func delveFault(res unwind.Result, frames, delves []pclntab.Frame) string {
 	for _, f := range delves {
 		if f.Func == "runtime.execute" {
@@ -53,7 +53,7 @@ func sameFunctions(a, b []pclntab.Frame) bool {
 	return slices.EqualFunc(a, b, func(f, g pclntab.Frame) bool { return f.Func == g.Func })
 }
 
-// lines describes frames without those that stand for a switch of stacks.
+// lines returns a line for each frame, without the frames that stand for a switch of stacks.
 func lines(frames []pclntab.Frame) string {
 	var b strings.Builder
 	for _, f := range frames {
@@ -64,7 +64,7 @@ func lines(frames []pclntab.Frame) string {
 	return b.String()
 }
 
-// users leaves out frames of C and of the runtime: Delve unwinds C code too, and may lose one that called it.
+// users removes frames of C and of the runtime: Delve unwinds C code, too, and may lose the frame that called it.
 func users(frames []pclntab.Frame) []pclntab.Frame {
 	return slices.DeleteFunc(slices.Clone(frames), func(f pclntab.Frame) bool {
 		return !strings.Contains(f.Func, ".") || strings.HasPrefix(f.Func, "runtime.") || strings.HasPrefix(f.Func, "C.")
@@ -76,8 +76,8 @@ func callsC(res unwind.Result, frames []pclntab.Frame) bool {
 	return res.C || slices.ContainsFunc(frames, func(f pclntab.Frame) bool { return f.Func == "runtime.cgocallback" })
 }
 
-// asDelve symbolises a stack as Delve does. The innermost frame of a goroutine without a thread is at a return
-// address: the runtime prints the position of the call, and so do we, Delve that of what follows.
+// asDelve symbolises a stack like Delve. The innermost frame of a goroutine without a thread is at a return address: the
+// runtime and cpprof show the position of the call, Delve that of the instruction after it.
 func asDelve(p *process, u *unwind.Unwinder, phys []unwind.Frame, onThread bool) []pclntab.Frame {
 	if onThread || len(phys) == 0 {
 		return logical(u, phys)
@@ -86,7 +86,7 @@ func asDelve(p *process, u *unwind.Unwinder, phys []unwind.Frame, onThread bool)
 	return append(top, logical(u, phys[1:])...)
 }
 
-// delveFrames is Delve's stack of a goroutine in the same form.
+// delveFrames returns Delve's stack of a goroutine in the same form.
 func delveFrames(t *testing.T, target *proc.Target, g *proc.G) []pclntab.Frame {
 	t.Helper()
 	stack, err := proc.GoroutineStacktrace(target, g, 512, 0)
@@ -104,8 +104,8 @@ func delveFrames(t *testing.T, target *proc.Target, g *proc.G) []pclntab.Frame {
 
 // TestDelveAgrees compares every stack of busy targets with Delve's in the same halt.
 //
-// A rare difference was, each time that it was looked into, an instant at which Delve is wrong and for which there was
-// no rule yet. What is wrong with us is there in each round, and more than once.
+// So far, each rare difference turned out to be a moment at which Delve is wrong in a way that delveFault does not know
+// yet. An error of ours shows up in each round, and more than once.
 func TestDelveAgrees(t *testing.T) {
 	for _, name := range []string{"target", "cgotarget"} {
 		t.Run(name, func(t *testing.T) {
@@ -141,7 +141,7 @@ func compareWithDelve(t *testing.T, name string) (same, differ int) {
 		for _, dg := range gs {
 			addr := p.find(uint64(dg.ID))
 			if addr == 0 {
-				continue // a dead one that Delve lists
+				continue // a dead goroutine that Delve lists
 			}
 			g := p.goroutine(addr)
 			p.attachThread(addr, &g, regs)

@@ -1,5 +1,5 @@
-// Package gobinary reads from a Go program's executable what is needed to sample the program from copied memory: for Linux on
-// amd64 and arm64, the releases of Go that package goruntime names, however the program was linked.
+// Package gobinary reads what is needed to sample a Go program from copied memory out of the program's executable. It
+// supports Linux on amd64 and arm64, the releases of Go that package goruntime lists, and every way to link a program.
 //
 // Open reads the file once. All of its addresses are those of the running process.
 //
@@ -12,8 +12,8 @@
 //	frames, res := u.Unwind(frames[:0], mem, &ctx)
 //	u.Frames(frames[0].Site)                // logical frames of one place, innermost first
 //
-// What can be trusted, in this order: a binary's own DWARF and symbols; the table of layouts for its release;
-// globals found by disassembly (Binary.Disassembled); the layout of another release (layout.Guessed). A sampler
-// validates the last two when it attaches: procid of some m is a thread of the process, curg.m of a running one
-// leads back to its m.
+// These sources are listed from most to least trustworthy: a binary's own DWARF and symbols; the table of layouts for its
+// release; globals found by disassembly (Binary.Disassembled); the layout of another release (layout.Guessed). A sampler
+// validates the last two when it attaches: procid of some m is a thread of the process, and curg.m of a running one
+// points back to its m.
 package gobinary

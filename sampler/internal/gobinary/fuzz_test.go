@@ -15,7 +15,7 @@ import (
 // A span is a part of a file.
 type span struct{ off, size uint64 }
 
-// tender lists the parts of an executable whose bytes steer how it is read.
+// tender lists the parts of an executable that control how it is read.
 func tender(t testing.TB, data []byte) []span {
 	t.Helper()
 	f, err := elf.NewFile(bytes.NewReader(data))
@@ -40,8 +40,8 @@ func tender(t testing.TB, data []byte) []span {
 	return spans
 }
 
-// FuzzOpen opens executables with a few bytes changed. Each change is four bytes: a part of the file, a place in
-// it (two), a value.
+// FuzzOpen opens executables with a few bytes changed. Each change is given by four bytes: a part of the file, an offset
+// in it (two), a value.
 func FuzzOpen(f *testing.F) {
 	var files [][]byte
 	var parts [][]span
@@ -71,14 +71,14 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// FuzzUnwind walks stacks of arbitrary memory: each walk ends, and within its limit.
+// FuzzUnwind unwinds stacks in arbitrary memory: each walk must end within its limit.
 func FuzzUnwind(f *testing.F) {
 	b := openFile(f, build(f, "target", modes["stripped"]...))
 	lo, hi := b.Table.Text()
 	f.Add([]byte{1, 2, 3}, uint64(lo), uint64(0x1000), uint64(lo+64), uint64(0x1010), true)
 	f.Add(bytes.Repeat([]byte{0, 0x10, 0x40, 0, 0, 0, 0, 0}, 100), uint64(0), uint64(0x1000), uint64(lo+999), uint64(0x1008), false)
 	f.Fuzz(func(t *testing.T, stack []byte, pc, sp, otherPC, otherSP uint64, onThread bool) {
-		// Half of the words become code addresses, so that walks go on for a while.
+		// Half of the words become code addresses, so that walks take several steps.
 		for i := 0; i+8 <= len(stack); i += 16 {
 			binary.LittleEndian.PutUint64(stack[i:], lo+binary.LittleEndian.Uint64(stack[i:])%(hi-lo))
 		}

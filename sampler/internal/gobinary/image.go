@@ -9,14 +9,14 @@ import (
 	"sort"
 )
 
-// maxPart bounds what is read of a file at once: no part of a Go program that is of use here is near it.
+// maxPart is the maximum size of a part of a file that is read at once. All useful parts of Go programs are far smaller.
 const maxPart = 1 << 30
 
-// errUnmapped says that an address is not in the part of memory that the file fills.
+// errUnmapped reports that an address is not in memory that is loaded from the file.
 var errUnmapped = errors.New("not in the file's segments")
 
-// An image is the program as the dynamic linker lays it out, at link addresses: segments, with the relocations
-// that make up for the program's bias. Position-independent programs have zeros in the file where those apply.
+// An image is the program as the dynamic linker loads it, at link addresses: its segments with the relocations that the
+// bias requires. In position-independent programs, the file has zeros at the relocated words.
 type image struct {
 	elf    *elf.File
 	relocs []reloc // by address
@@ -48,7 +48,8 @@ func relative(m elf.Machine) uint32 {
 	return uint32(elf.R_X86_64_RELATIVE)
 }
 
-// readRelocs collects the relative relocations. Their file content may be zero, as the addend stands here.
+// readRelocs collects the relative relocations. The relocated words may be zero in the file, since the relocation has the
+// value.
 func (im *image) readRelocs() error {
 	const entry = 24
 	kind := relative(im.elf.Machine)
@@ -70,7 +71,7 @@ func (im *image) readRelocs() error {
 	return nil
 }
 
-// sectionData reads a section whole, unpacked.
+// sectionData reads a complete section, uncompressed.
 func sectionData(s *elf.Section) ([]byte, error) {
 	if s.Type == elf.SHT_NOBITS {
 		return nil, fmt.Errorf("reading section %s: it has no bytes in the file", s.Name)
@@ -85,7 +86,7 @@ func sectionData(s *elf.Section) ([]byte, error) {
 	return b, nil
 }
 
-// segment is the loaded segment with addr in the part that the file fills.
+// segment returns the loaded segment whose file contents include addr.
 func (im *image) segment(addr uint64) *elf.Prog {
 	for _, p := range im.elf.Progs {
 		if p.Type == elf.PT_LOAD && addr >= p.Vaddr && addr-p.Vaddr < p.Filesz {
@@ -115,7 +116,7 @@ func (im *image) bytes(addr, n uint64) ([]byte, error) {
 	return b, nil
 }
 
-// readFull reads n bytes at off in pieces, so that a size that the file only claims costs no memory.
+// readFull reads n bytes at off in pieces, so that a wrong size in the file does not allocate much memory.
 func readFull(r io.ReaderAt, off, n uint64) ([]byte, error) {
 	const piece = 4 << 20
 	var b []byte
@@ -131,8 +132,7 @@ func readFull(r io.ReaderAt, off, n uint64) ([]byte, error) {
 	return b, nil
 }
 
-// tail reads from a link address to the end of what belongs to it: its section, or its segment where the file has
-// no sections.
+// tail reads from a link address to the end of its section, or of its segment if the file has no sections.
 func (im *image) tail(addr uint64) ([]byte, error) {
 	for _, s := range im.elf.Sections {
 		if s.Type == elf.SHT_PROGBITS && s.Flags&elf.SHF_ALLOC != 0 && addr >= s.Addr && addr-s.Addr < s.Size {

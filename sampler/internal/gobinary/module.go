@@ -10,17 +10,17 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/goruntime/layout"
 )
 
-// A module is what runtime.firstmoduledata says of the program, at link addresses.
+// A module has the fields of runtime.firstmoduledata that are needed, at link addresses.
 type module struct {
 	pclntab      uint64
 	text, etext  uint64
 	gofunc       uint64
-	textSections uint64 // more than one: code addresses are not linear
+	textSections uint64 // if more than one, code addresses are not linear
 
-	tabledata, gofuncdata []byte // what lies at pclntab and gofunc
+	tabledata, gofuncdata []byte // the bytes at pclntab and gofunc
 }
 
-// findModule finds moduledata and the tables that it points to.
+// findModule finds moduledata and the tables that it refers to.
 func findModule(im *image, l *layout.Module) (*module, error) {
 	var tried []error
 	for _, at := range tableCandidates(im) {
@@ -36,8 +36,8 @@ func findModule(im *image, l *layout.Module) (*module, error) {
 	return nil, fmt.Errorf("no moduledata: %w", errors.Join(tried...))
 }
 
-// tableCandidates lists where a pclntab may be: in its section, else where the bytes of a segment look like one
-// (external linkers may merge the section into another, and some tools remove all sections).
+// tableCandidates returns the addresses at which a pclntab may be: in its section, else wherever the bytes of a segment
+// look like one (external linkers may merge the section into another, and some tools remove all sections).
 func tableCandidates(im *image) []uint64 {
 	for _, name := range []string{".gopclntab", ".data.rel.ro.gopclntab"} {
 		if s := im.elf.Section(name); s != nil {
@@ -62,7 +62,7 @@ func tableCandidates(im *image) []uint64 {
 	return at
 }
 
-// moduleOf reads the moduledata that belongs to the table at a link address.
+// moduleOf reads the moduledata that refers to the table at a link address.
 func moduleOf(im *image, l *layout.Module, table uint64) (*module, error) {
 	header, err := im.bytes(table, 8+8*8)
 	if err != nil {
@@ -79,7 +79,7 @@ func moduleOf(im *image, l *layout.Module, table uint64) (*module, error) {
 			}
 			return binary.LittleEndian.Uint64(b[off:])
 		}
-		// The slice of function names begins where the header says.
+		// The slice of function names begins at the address in the table's header.
 		if word(l.PCHeader) != table || word(l.PCHeader+8) != table+binary.LittleEndian.Uint64(header[32:]) {
 			continue
 		}
@@ -90,7 +90,7 @@ func moduleOf(im *image, l *layout.Module, table uint64) (*module, error) {
 	return nil, errors.New("nothing points to it as moduledata does")
 }
 
-// read fetches the tables.
+// read reads the tables.
 func (m *module) read(im *image) error {
 	if m.textSections > 1 {
 		return fmt.Errorf("the code is in %d sections: programs of that size are not supported on this processor", m.textSections)
@@ -105,8 +105,8 @@ func (m *module) read(im *image) error {
 	return nil
 }
 
-// moduleCandidates lists where moduledata may be: the section of its own that Go 1.26 gives it, and every word of
-// the data that holds the table's address.
+// moduleCandidates returns the addresses at which moduledata may be: the section that it has since Go 1.26, and every
+// word of the data that has the table's address.
 func moduleCandidates(im *image, table uint64) []uint64 {
 	var at []uint64
 	if s := im.elf.Section(".go.module"); s != nil {

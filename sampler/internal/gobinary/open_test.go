@@ -32,7 +32,7 @@ func openFile(t testing.TB, path string) *gobinary.Binary {
 	return b
 }
 
-// toolchainsVar names the releases that the matrix covers beside the local one.
+// toolchainsVar names the variable with the releases that the matrix covers besides the local one.
 const toolchainsVar = "GOBINARY_TOOLCHAINS"
 
 // TestMatrix opens what different releases of Go link in different ways, for both processors. The symbol table
@@ -87,7 +87,7 @@ func link(t *testing.T, toolchain, target, arch string, flags ...string) string 
 	return path
 }
 
-// compareStripped checks that a binary without symbols and DWARF is known as well as the same one with them.
+// compareStripped checks that as much is found in a binary without symbols and DWARF as in the same one with them.
 func compareStripped(t *testing.T, full, bare *gobinary.Binary) {
 	t.Helper()
 	if full.Layout.Source != layout.FromDWARF || full.Disassembled || !bare.Disassembled {
@@ -107,7 +107,7 @@ func compareStripped(t *testing.T, full, bare *gobinary.Binary) {
 	}
 }
 
-// compareGlobals checks what the code tells of the globals with the symbol table of the same binary.
+// compareGlobals compares the globals that were found in code with the symbol table of the same binary.
 func compareGlobals(t *testing.T, path string) {
 	t.Helper()
 	f, err := os.Open(path)
@@ -216,7 +216,7 @@ func compareLines(t *testing.T, table *pclntab.Table, f *elf.File) {
 	}
 }
 
-// Open refuses what is not a Go program, and says why.
+// Open refuses a file that is not a Go program, and reports why.
 func TestOpenRefuses(t *testing.T) {
 	for name, data := range map[string][]byte{"empty": nil, "text": []byte("#!/bin/sh\n"), "cut": mustRead(t, build(t, "target"))[:5000]} {
 		if _, err := gobinary.Open(bytes.NewReader(data), 0); err == nil {

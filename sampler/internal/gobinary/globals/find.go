@@ -2,17 +2,18 @@ package globals
 
 import "github.com/cpprof/cpprof/sampler/internal/gobinary/pclntab"
 
-// A Code gives what disassembly needs of a binary.
+// A Code provides what disassembly needs of a binary.
 type Code struct {
 	Arch  string // GOARCH
 	Table *pclntab.Table
-	// Bytes returns the code of a function, nil if it is not in the file.
+	// Bytes returns the code of a function; nil if it is not in the file.
 	Bytes func(f pclntab.Func) []byte
-	// Data reports whether an address is one of a variable.
+	// Data reports whether an address is that of a variable.
 	Data func(addr uint64) bool
 }
 
-// FromCode finds the variables in the code of functions that use them, with addresses as the table has them.
+// FromCode finds the variables in the code of functions that use them. Their addresses are in the address space of the
+// table.
 func FromCode(c Code) Globals {
 	refs := c.references()
 	var g Globals
@@ -22,7 +23,7 @@ func FromCode(c Code) Globals {
 	return g
 }
 
-// references lists for each function of the clues the variables that it names.
+// references returns the variables that each function of the clues refers to.
 func (c *Code) references() map[string][]uint64 {
 	var names []string
 	for _, cs := range clues {
@@ -37,7 +38,7 @@ func (c *Code) references() map[string][]uint64 {
 	return refs
 }
 
-// vote returns the address that most clues lead to, 0 if none does or two are equal.
+// vote returns the address that most clues lead to; 0 if there is none or a tie.
 func vote(arch string, cs []clue, refs map[string][]uint64) uint64 {
 	votes := map[uint64]int{}
 	for _, c := range cs {

@@ -2,7 +2,7 @@ package pclntab
 
 import "encoding/binary"
 
-// maxInlined bounds the calls that were inlined into one another at one place.
+// maxInlined is the maximum depth of calls inlined into one another at one place.
 const maxInlined = 1000
 
 // inlinedCallSize is the length of a node of an inline tree (runtime.inlinedCall).
@@ -11,15 +11,15 @@ const inlinedCallSize = 16
 // A Frame is one logical call: a function, or a call that was inlined into the frame that follows it.
 type Frame struct {
 	Func      string // linker's name: net/http.(*conn).serve
-	File      string // as the compiler recorded it, "?" where it did not
-	Line      int32  // 0 where unknown
+	File      string // as the compiler recorded it; "?" if it did not
+	Line      int32  // 0 if unknown
 	StartLine int32  // the line of the func keyword
 	Entry     uint64 // of the physical function
 	Inlined   bool   // Func's code is part of the next frame's function
 }
 
-// Frames appends the logical frames at the instruction pc, innermost first, and says whether pc is in a function.
-// The last of them is the function itself. For a return address pass pc-1.
+// Frames appends the logical frames at the instruction pc, innermost first, and reports whether pc is in a function. The
+// last of them is the function itself. For a return address pass pc-1.
 func (t *Table) Frames(dst []Frame, pc uint64) ([]Frame, bool) {
 	f, ok := t.Func(pc)
 	if !ok {
@@ -51,8 +51,8 @@ func (f *Func) Frames(dst []Frame, pc uint64) []Frame {
 	return append(dst, Frame{Func: f.Name(), File: file, Line: line, StartLine: f.StartLine(), Entry: f.Entry})
 }
 
-// Line is the position of the instruction at pc in the source, that of the innermost inlined call where there
-// is one.
+// Line returns the source position of the instruction at pc. If the instruction belongs to inlined calls, this is the
+// position in the innermost one.
 func (f *Func) Line(pc uint64) (file string, line int32) {
 	line = max(f.pcvalue(f.word(24), pc), 0)
 	no := f.pcvalue(f.word(20), pc)
@@ -74,7 +74,7 @@ type inlinedCall struct {
 	startLine int32
 }
 
-// inlinedAt is the innermost call that was inlined at pc.
+// inlinedAt returns the innermost call that was inlined at pc.
 func (f *Func) inlinedAt(tree uint32, pc uint64) (inlinedCall, bool) {
 	if tree == noFuncdata {
 		return inlinedCall{}, false

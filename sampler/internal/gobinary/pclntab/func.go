@@ -12,16 +12,16 @@ const (
 	noFuncdata         = ^uint32(0)
 )
 
-// A FuncID marks functions that the runtime treats in a special way. Its numbers differ between releases of Go.
+// A FuncID marks functions that the runtime treats specially. The numbers differ between releases of Go.
 type FuncID uint8
 
 // Flags of a function (internal/abi).
 type Flags uint8
 
 const (
-	// TopFrame: a stack ends here.
+	// TopFrame: the function is the outermost of a stack.
 	TopFrame Flags = 1 << iota
-	// SPWrite: the code sets the stack pointer in ways that the table does not tell.
+	// SPWrite: the code changes the stack pointer in ways that the table does not describe.
 	SPWrite
 	// Asm: written in assembly.
 	Asm
@@ -30,37 +30,37 @@ const (
 // A Func is one function of the program, valid as long as its Table.
 type Func struct {
 	table      *Table
-	rec        []byte // the record and everything behind it
+	rec        []byte // the record and all bytes after it
 	Entry, End uint64
 	ID         FuncID
 	Flags      Flags
 }
 
-// word is the 32-bit word at off of the record.
+// word returns the 32-bit word at offset off of the record.
 func (f *Func) word(off int) uint32 { return binary.LittleEndian.Uint32(f.rec[off:]) }
 
-// Name is the linker's name: net/http.(*conn).serve.
+// Name returns the linker's name, such as net/http.(*conn).serve.
 func (f *Func) Name() string {
 	return f.table.intern(f.table.names, f.table.funcname, f.word(4))
 }
 
-// rawName is the name without interning it.
+// rawName returns the name without interning it.
 func (f *Func) rawName() []byte { return cstring(f.table.funcname, f.word(4)) }
 
 // HasName compares the name without allocating.
 func (f *Func) HasName(name string) bool { return string(f.rawName()) == name }
 
-// StartLine is the line of the func keyword.
+// StartLine returns the line of the func keyword.
 func (f *Func) StartLine() int32 { return int32(f.word(36)) }
 
-// SPDelta is the distance in bytes from the stack pointer at pc up to the caller's return address (amd64) or to
-// the caller's frame (arm64); false if the table does not tell.
+// SPDelta returns the distance in bytes from the stack pointer at pc up to the caller's return address (amd64) or to the
+// caller's frame (arm64); false if the table does not have it.
 func (f *Func) SPDelta(pc uint64) (int32, bool) {
 	v := f.pcvalue(f.word(16), pc)
 	return v, v >= 0
 }
 
-// pcdata is the place of table number i of the function, 0 for none.
+// pcdata returns the offset of table number i of the function; 0 if there is none.
 func (f *Func) pcdata(i int) uint32 {
 	at := recordSize + 4*i
 	if uint32(i) >= f.word(28) || at+4 > len(f.rec) {
@@ -69,7 +69,7 @@ func (f *Func) pcdata(i int) uint32 {
 	return f.word(at)
 }
 
-// funcdata is the place of datum number i of the function relative to moduledata.gofunc.
+// funcdata returns the offset of datum number i of the function, relative to moduledata.gofunc.
 func (f *Func) funcdata(i int) uint32 {
 	npcdata := uint64(f.word(28))
 	at := recordSize + 4*(npcdata+uint64(i))
@@ -79,8 +79,8 @@ func (f *Func) funcdata(i int) uint32 {
 	return f.word(int(at))
 }
 
-// pcvalue is the value at pc of the table at off, -1 for none. Each step goes forward in the function's code, so that
-// a damaged table ends too.
+// pcvalue returns the value at pc of the table at off; -1 if there is none. Each step moves forward in the function's
+// code, so that reading a damaged table ends, too.
 func (f *Func) pcvalue(off uint32, target uint64) int32 {
 	tab := f.table.pctab
 	if off == 0 || uint64(off) >= uint64(len(tab)) {
@@ -108,7 +108,7 @@ func (f *Func) pcvalue(off uint32, target uint64) int32 {
 	return -1
 }
 
-// varint reads a number of at most 32 bits; n is 0 where b ends before it does.
+// varint reads a number of at most 32 bits; n is 0 if b ends before the number does.
 func varint(b []byte) (v uint32, n int) {
 	if len(b) > 0 && b[0] < 0x80 {
 		return uint32(b[0]), 1

@@ -1,6 +1,6 @@
-// Package pclntab reads the table that every Go program carries of its functions, lines, stack depths and inlined
-// calls, as linkers have written it since Go 1.20. Nothing in the file is trusted: what lies outside of the table
-// reads as absent, and no look-up takes longer than the code of one function is long.
+// Package pclntab reads the table of functions, lines, stack depths and inlined calls that every Go program has, in the
+// form that linkers have written since Go 1.20. Nothing in the file is trusted: data outside the table counts as absent,
+// and the time of a look-up is at most proportional to the length of one function's code.
 package pclntab
 
 import (
@@ -18,29 +18,29 @@ const magic = 0xfffffff1
 // headerSize is the length of the table's header: magic, padding, sizes, eight words.
 const headerSize = 8 + 8*8
 
-// maxName bounds what is taken for a name: a function's or a file's.
+// maxName is the maximum length of the name of a function or a file.
 const maxName = 1 << 16
 
-// A Module is what the table must know of the program beside its own bytes. Addresses are of the running process.
+// A Module has what the table needs to know about the program. Addresses are those of the running process.
 type Module struct {
 	Text, EText uint64 // the program's Go code
-	GoFunc      []byte // the bytes at moduledata.gofunc: inline trees lie in it
+	GoFunc      []byte // the bytes at moduledata.gofunc, which contain the inline trees
 }
 
-// A Table gives functions, lines and stack depths by code address. It may be used by several goroutines.
+// A Table returns functions, lines and stack depths by code address. It is safe for concurrent use.
 type Table struct {
 	mod      Module
-	quantum  uint64 // instructions are multiples of so many bytes long
+	quantum  uint64 // the length of an instruction is a multiple of this many bytes
 	nfunc    int
 	funcname []byte
 	cutab    []byte
 	filetab  []byte
 	pctab    []byte
-	funcs    []byte // function table, then the functions' records
+	funcs    []byte // the function table, then the functions' records
 
 	mu    sync.Mutex
-	names map[uint32]string // interned, by their place in funcname
-	files map[uint32]string // the same for filetab
+	names map[uint32]string // interned, by offset in funcname
+	files map[uint32]string // interned, by offset in filetab
 }
 
 // IsHeader reports whether b begins like a table of a 64-bit little-endian program.
@@ -49,7 +49,7 @@ func IsHeader(b []byte) bool {
 		(b[6] == 1 || b[6] == 2 || b[6] == 4) && b[7] == 8
 }
 
-// New reads the header of a table. The bytes stay in use.
+// New reads the header of a table. The table keeps using data.
 func New(data []byte, mod Module) (*Table, error) {
 	if !IsHeader(data) {
 		return nil, errors.New("reading pclntab: unknown header: the program was linked before Go 1.20, or the table is damaged")
@@ -78,13 +78,13 @@ func New(data []byte, mod Module) (*Table, error) {
 	return t, nil
 }
 
-// Len is the number of functions.
+// Len returns the number of functions.
 func (t *Table) Len() int { return t.nfunc }
 
 // Text returns the bounds of the Go code that the table describes.
 func (t *Table) Text() (start, end uint64) { return t.mod.Text, t.mod.EText }
 
-// entry is the start of function i as an offset from the text's start; entry(Len()) is the end of the last.
+// entry returns the start of function i as an offset from the text's start; entry(Len()) is the end of the last function.
 func (t *Table) entry(i int) uint32 { return binary.LittleEndian.Uint32(t.funcs[i*8:]) }
 
 // Func returns the function whose code contains pc.
@@ -138,7 +138,7 @@ func (t *Table) Find(names ...string) map[string]Func {
 	return found
 }
 
-// cstring is the text at off up to the zero byte, nil if there is none.
+// cstring returns the text at off up to the zero byte; nil if there is none.
 func cstring(b []byte, off uint32) []byte {
 	if uint64(off) >= uint64(len(b)) {
 		return nil
@@ -154,7 +154,7 @@ func cstring(b []byte, off uint32) []byte {
 	return b[:n]
 }
 
-// intern returns the string at off of part, the same one each time.
+// intern returns the string at off of part; the same string each time.
 func (t *Table) intern(m map[uint32]string, part []byte, off uint32) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

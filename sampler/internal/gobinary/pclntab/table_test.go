@@ -77,7 +77,7 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// FuzzTable reads damaged tables: no look-up may fail worse than by finding nothing.
+// FuzzTable reads damaged tables: at worst, a look-up finds nothing.
 func FuzzTable(f *testing.F) {
 	data, mod := synthetic()
 	f.Add(data, mod.GoFunc, uint64(0x1020))
