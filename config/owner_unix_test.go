@@ -10,14 +10,14 @@ import (
 	"testing"
 )
 
-// What is no regular file is refused, not waited for.
+// A config file that is not a regular file is refused at once.
 func TestDevicesAreNoConfig(t *testing.T) {
 	if _, err := Load("/dev/zero"); err == nil || !strings.Contains(err.Error(), "reading config: open /dev/zero: it is a device, not a regular file") {
 		t.Errorf("/dev/zero: %v", err)
 	}
 }
 
-// A file above the working folder that somebody else has put there is not the one to read; one in the folder is.
+// A config file of another user is ignored above the working folder, but read in the working folder.
 func TestFilesOfOthersAreNotFound(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give files to others")
@@ -36,12 +36,12 @@ func TestFilesOfOthersAreNotFound(t *testing.T) {
 	if err := os.Chown(foreign, 4711, 4711); err != nil {
 		t.Fatal(err)
 	}
-	got, passed, err := Find(below)
-	if err != nil || got != own || !slices.Equal(passed, []string{foreign}) {
-		t.Errorf("from below: found %q, passed %q, %v", got, passed, err)
+	got, ignored, err := Find(below)
+	if err != nil || got != own || !slices.Equal(ignored, []string{foreign}) {
+		t.Errorf("from below: found %q, ignored %q, %v", got, ignored, err)
 	}
-	got, passed, err = Find(filepath.Dir(foreign))
-	if err != nil || got != foreign || len(passed) > 0 {
-		t.Errorf("in the folder itself: found %q, passed %q, %v", got, passed, err)
+	got, ignored, err = Find(filepath.Dir(foreign))
+	if err != nil || got != foreign || len(ignored) > 0 {
+		t.Errorf("in the folder itself: found %q, ignored %q, %v", got, ignored, err)
 	}
 }

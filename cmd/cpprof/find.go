@@ -39,7 +39,7 @@ that holds the true share with a probability of 95 %, and the command that opens
 		RunE:    func(c *cobra.Command, args []string) error { return f.run(t, c, args[0]) },
 	}
 	f.addTree(c, t)
-	f.addAgainst(c, "the `recording` to compare with: find what costs more than there")
+	f.addAgainst(c, "the `recording` to compare with: find what costs more than in it")
 	flags := c.Flags()
 	addShare(flags, &f.coverage, "coverage", "80%", "the `share` of the cost to cover")
 	addShare(flags, &f.failAbove, "fail-above", "", "end with status 3 if a call sequence adds more than this `share` of the whole")

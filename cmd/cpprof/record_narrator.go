@@ -96,6 +96,6 @@ func becameOf(p *sampler.Process, end sampledata.End) string {
 	case <-p.Done():
 		return "interrupted; " + p.End().Detail
 	default:
-		return fmt.Sprintf("process %d goes on", p.PID)
+		return fmt.Sprintf("process %d continues", p.PID)
 	}
 }

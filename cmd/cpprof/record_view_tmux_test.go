@@ -36,7 +36,7 @@ func TestRecordView(t *testing.T) {
 	})
 	t.Run("the time is over", func(t *testing.T) {
 		p, _ := begin(t, "-d 1s -- "+mutex)
-		p.waits(`■ the recording has ended: the time is over; process [0-9]+ goes on until q`)
+		p.waits(`■ the recording has ended: the time is over; process [0-9]+ continues until q`)
 		p.keys("q")
 		p.waits(`^status 130$`)
 	})
@@ -107,7 +107,7 @@ func viewAndLeave(t *testing.T, p *pane, folder string) {
 	p.waits(`^status 130$`)
 	r := finished(t, filepath.Join(folder, "run.cpprof"))
 	if err := syscall.Kill(int(r.Header.PID), 0); err == nil {
-		t.Errorf("the program goes on as process %d", r.Header.PID)
+		t.Errorf("the program continues as process %d", r.Header.PID)
 	}
 	kept, err := session.Load(filepath.Join(folder, "run.cpprof"), tui.SessionKinds())
 	if err != nil || len(kept.Windows) != 1 || len(kept.Windows[0].(*session.Profile).Steps) != 1 {

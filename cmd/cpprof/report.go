@@ -70,7 +70,7 @@ the view, @name an aspect, and :RUN :LOAD :PRIO :MONITOR :WAIT are typed time.`,
 		flags.Var(&stepFlag{s.kind, &f.steps}, s.kind.String(), s.usage)
 		_ = c.RegisterFlagCompletionFunc(s.kind.String(), f.completePath)
 	}
-	flags.BoolVar(&f.auto, "auto", false, "refine the most expensive entries, as often as is useful")
+	flags.BoolVar(&f.auto, "auto", false, "refine the most expensive entries automatically")
 	f.addThreshold(c)
 	flags.BoolVar(&f.json, "json", false, "print JSON")
 	flags.BoolVar(&f.kept, "session", false, "print the windows that 'cpprof view' saved")

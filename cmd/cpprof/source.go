@@ -31,7 +31,7 @@ type viewFlags struct {
 func (f *viewFlags) addOptions(c *cobra.Command, t terminal) {
 	f.addInput(c, t)
 	flags := c.Flags()
-	flags.StringVar(&f.accounting, "accounting", "observed", "how to divide the time of a runnable goroutine: observed, single, processors")
+	flags.StringVar(&f.accounting, "accounting", "observed", "how to count the time of a goroutine that is ready to run: observed, single, processors")
 	flags.StringVar(&f.classBy, "class-by", "", "what makes a thread class: function, site, label:KEY (default: as cpprof.yaml says, or function)")
 	flags.DurationVar(&f.span.From, "from", 0, "leave out samples before this `offset`, such as 2.5s")
 	flags.DurationVar(&f.span.To, "to", 0, "leave out samples from this `offset` on")
@@ -138,12 +138,12 @@ func (s *source) checkSpan() error {
 func (f *viewFlags) configuration() (*config.Config, error) {
 	path := f.config
 	if path == "" {
-		found, passed, err := config.Find(".")
+		found, ignored, err := config.Find(".")
 		if err != nil {
 			return nil, err
 		}
-		for _, file := range passed {
-			fmt.Fprintf(f.err, "cpprof: warning: %s belongs to another user, and is not read; --config %s reads it\n", file, words.Shell(file))
+		for _, file := range ignored {
+			fmt.Fprintf(f.err, "cpprof: warning: %s belongs to another user and is ignored; to use it, add --config %s\n", file, words.Shell(file))
 		}
 		path = found
 	}

@@ -31,7 +31,7 @@ func treeArgument() string {
 		files = append(files, f.Help)
 	}
 	return wrap("RECORDING is a folder made by 'cpprof record', and --server or --thread CLASS chooses a view of it. " +
-		"It may also be a file: " + enumerate(files, "or") + ".")
+		"It may also be the file of another tool: " + enumerate(files, "or") + ".")
 }
 
 func (f *treeFlags) addTree(c *cobra.Command, t terminal) {

@@ -1,4 +1,4 @@
-// Package files opens files that others may have put where they are.
+// Package files opens files that other users may have created.
 package files
 
 import (
@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// Open opens a regular file or a folder for reading. It refuses a pipe or a device without opening it: that could wait without
-// end, or do something. Errors are of type *fs.PathError.
+// Open opens a regular file or a folder for reading. It refuses a pipe or a device without opening it, since to open it could
+// block forever or have side effects. Errors are of type *fs.PathError.
 func Open(path string) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -20,7 +20,7 @@ func Open(path string) (*os.File, error) {
 	return os.Open(path)
 }
 
-// kind names what is neither a regular file nor a folder.
+// kind names the kind of a file that is neither a regular file nor a folder.
 func kind(mode fs.FileMode) string {
 	switch {
 	case mode&fs.ModeNamedPipe != 0:

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A pipe to which nobody writes does not make anybody wait, and a device is not read.
+// Open doesn't wait for a pipe without a writer, and doesn't read a device.
 func TestPipesAndDevices(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
