@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/cpprof/cpprof/internal/caret"
+	"github.com/cpprof/cpprof/internal/termtext"
 )
 
 const (
@@ -38,8 +39,11 @@ type PatternError struct {
 }
 
 func (e *PatternError) Error() string {
-	return fmt.Sprintf("pattern: %s\n%s", e.Msg, caret.Under(e.Pattern, e.Offset))
+	return "pattern: " + termtext.Printable(e.Msg) + "\n" + caret.Under(e.Pattern, e.Offset)
 }
+
+// TerminalText returns the message, which is printable.
+func (e *PatternError) TerminalText() string { return e.Error() }
 
 // ParsePattern reads a pattern. Its errors are *PatternError.
 func ParsePattern(s string) (Pattern, error) {

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/cpprof/cpprof/internal/caret"
+	"github.com/cpprof/cpprof/internal/termtext"
 )
 
 // A SyntaxError says what is wrong with an expression, and at which position.
@@ -27,8 +28,11 @@ func (e *SyntaxError) Error() string {
 	if len(after) > shownAfter {
 		after = append(after[:shownAfter:shownAfter], []rune("...")...)
 	}
-	return e.Msg + "\n" + caret.Under(string(before)+string(after), len(string(before)))
+	return termtext.Printable(e.Msg) + "\n" + caret.Under(string(before)+string(after), len(string(before)))
 }
+
+// TerminalText returns the message, which is printable.
+func (e *SyntaxError) TerminalText() string { return e.Error() }
 
 // cleaned replaces every character that a terminal would not show in one line.
 func cleaned(s string) []rune {

@@ -102,7 +102,7 @@ func TestConfigErrors(t *testing.T) {
 		{"threshold: few\n", "x:1:12: threshold \"few\": want hits (10) or a cost (0.05, 5%)\n    threshold: few\n               ^"},
 		{"threshold: true\n", "x:1:12: threshold: want hits (10) or a cost (0.05, 5%), not true or false\n    threshold: true\n               ^"},
 		{"threshold: 1\n---\nthreshold: 2\n", "x:2:1: a second document: a config file has one\n    ---\n    ^"},
-		{"aspects:\n\tx: [y]\n", "x:2:1: found character that cannot start any token\n    \tx: [y]\n    ^"},
+		{"aspects:\n\tx: [y]\n", "x:2:1: found character that cannot start any token\n     x: [y]\n    ^"},
 		{"a: b: c\n", "x:1:1: mapping values are not allowed in this context\n    a: b: c\n    ^"},
 	}
 	for _, tt := range tests {

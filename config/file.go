@@ -18,6 +18,7 @@ import (
 	"github.com/cpprof/cpprof/aspects"
 	"github.com/cpprof/cpprof/internal/caret"
 	"github.com/cpprof/cpprof/internal/files"
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/views"
 )
@@ -134,8 +135,12 @@ type Error struct {
 	Msg          string
 }
 
+// TerminalText returns the message, which is printable.
+func (e *Error) TerminalText() string { return e.Error() }
+
 func (e *Error) Error() string {
 	s := fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Msg)
+	s = termtext.Printable(s)
 	if e.Source == "" {
 		return s
 	}

@@ -1,11 +1,11 @@
 package report
 
 import (
-	"fmt"
 	"io"
 	"slices"
 
 	"github.com/cpprof/cpprof/aspects"
+	"github.com/cpprof/cpprof/internal/termtext"
 )
 
 // Aspects writes each aspect with its functions among the given ones, sorted by name. The last line lists the aspects that
@@ -24,11 +24,11 @@ func Aspects(w io.Writer, set *aspects.Set, functions []string) error {
 			empty = append(empty, a.Name())
 			continue
 		}
-		if _, err := fmt.Fprintf(w, "%s  (%s)\n", a.Name(), Counted(len(members), "function")); err != nil {
+		if _, err := termtext.Fprintf(w, "%s  (%s)\n", a.Name(), Counted(len(members), "function")); err != nil {
 			return err
 		}
 		for _, f := range members {
-			if _, err := fmt.Fprintf(w, "  %s\n", Printable(f)); err != nil {
+			if _, err := termtext.Fprintf(w, "  %s\n", termtext.Printable(f)); err != nil {
 				return err
 			}
 		}
@@ -36,14 +36,14 @@ func Aspects(w io.Writer, set *aspects.Set, functions []string) error {
 	if empty == nil {
 		return nil
 	}
-	_, err := fmt.Fprintf(w, "aspects without functions here:")
+	_, err := termtext.Fprintf(w, "aspects without functions here:")
 	for _, name := range empty {
 		if err == nil {
-			_, err = fmt.Fprintf(w, " %s", name)
+			_, err = termtext.Fprintf(w, " %s", name)
 		}
 	}
 	if err == nil {
-		_, err = fmt.Fprintln(w)
+		_, err = termtext.Fprintln(w)
 	}
 	return err
 }

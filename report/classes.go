@@ -1,11 +1,11 @@
 package report
 
 import (
-	"fmt"
 	"io"
 	"math/big"
 	"slices"
 
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/views"
 )
 
@@ -37,7 +37,7 @@ func Classes(w io.Writer, classes []views.ClassSummary) error {
 		for _, c := range columns {
 			row = append(row, c.Text(c.Value(&classes[i])))
 		}
-		t.add(append(row, Printable(classes[i].Class))...)
+		t.add(append(row, termtext.Printable(classes[i].Class))...)
 	}
 	if err := t.write(w); err != nil {
 		return err
@@ -50,7 +50,7 @@ func Classes(w io.Writer, classes []views.ClassSummary) error {
 	if waited.Sign() == 0 {
 		return nil
 	}
-	_, err := fmt.Fprintf(w, "%s of all MONITOR time is attributed to holders of the locks\n", percent(fraction(attributed, waited)))
+	_, err := termtext.Fprintf(w, "%s of all MONITOR time is attributed to holders of the locks\n", percent(fraction(attributed, waited)))
 	return err
 }
 
@@ -102,7 +102,7 @@ func ClassesCompared(w io.Writer, a, b []views.ClassSummary) error {
 	for _, c := range a {
 		other, common := inB[c.Class]
 		if !common {
-			t.add(append(append([]string{Decimal(c.MeanAlive, 1), "-"}, without...), Printable(c.Class))...)
+			t.add(append(append([]string{Decimal(c.MeanAlive, 1), "-"}, without...), termtext.Printable(c.Class))...)
 			continue
 		}
 		delete(inB, c.Class)
@@ -111,11 +111,11 @@ func ClassesCompared(w io.Writer, a, b []views.ClassSummary) error {
 		for i, s := range c.Shares() {
 			row = append(row, Signed(s.Sub(s, before[i])))
 		}
-		t.add(append(row, Printable(c.Class))...)
+		t.add(append(row, termtext.Printable(c.Class))...)
 	}
 	for _, c := range b {
 		if _, left := inB[c.Class]; left {
-			t.add(append(append([]string{"-", Decimal(c.MeanAlive, 1)}, without...), Printable(c.Class))...)
+			t.add(append(append([]string{"-", Decimal(c.MeanAlive, 1)}, without...), termtext.Printable(c.Class))...)
 		}
 	}
 	return t.write(w)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
@@ -103,10 +104,10 @@ func (e *comparedEntry) sort() {
 // Write writes a line for each entry, as Profile.Write does: its cost in both views, and the first minus the second.
 func (c *Comparison) Write(w io.Writer) error {
 	b := new(strings.Builder)
-	fmt.Fprintf(b, "%s: A is %s, B is %s\n", Printable(c.Title), Printable(c.A), Printable(c.B))
+	termtext.Fprintf(b, "%s: A is %s, B is %s\n", termtext.Printable(c.Title), termtext.Printable(c.A), termtext.Printable(c.B))
 	labels := newLabelled(c.Session, c.Labels)
 	b.WriteString(labels.legend())
-	fmt.Fprintf(b, "\n%6s  %6s  %6s%s  %s\n", "A", "B", "A - B", labels.head(), "call path")
+	termtext.Fprintf(b, "\n%6s  %6s  %6s%s  %s\n", "A", "B", "A - B", labels.head(), "call path")
 	c.write(b, c.entries(), 0, &labels)
 	hidden := 0
 	c.Session.Walk(func(e *refine.Entry, _ int) {
@@ -115,7 +116,7 @@ func (c *Comparison) Write(w io.Writer) error {
 		}
 	})
 	if hidden > 0 {
-		fmt.Fprintf(b, "\n%d more below %s in both together (--min-hits 0 shows all)\n", hidden, threshold(c.Session.Threshold()))
+		termtext.Fprintf(b, "\n%d more below %s in both together (--min-hits 0 shows all)\n", hidden, threshold(c.Session.Threshold()))
 	}
 	b.WriteString(Warnings(c.Warnings))
 	_, err := io.WriteString(w, b.String())
@@ -125,8 +126,8 @@ func (c *Comparison) Write(w io.Writer) error {
 func (c *Comparison) write(b *strings.Builder, e *comparedEntry, depth int, labels *labelled) {
 	d := e.costs.Difference()
 	line := fmt.Sprintf("%s%s  %s%s%s", e.costs, labels.column(e.entry),
-		strings.Repeat("  ", depth), labels.mark(e.entry), Printable(e.entry.Label()))
-	fmt.Fprintln(b, paint(c.Color, d.Abs(d), line))
+		strings.Repeat("  ", depth), labels.mark(e.entry), termtext.Printable(e.entry.Label()))
+	termtext.Fprintln(b, termtext.Text(paint(c.Color, d.Abs(d), line)))
 	for _, child := range e.children {
 		c.write(b, child, depth+1, labels)
 	}

@@ -1,12 +1,12 @@
 package report
 
 import (
-	"fmt"
 	"io"
 	"math/big"
 
 	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/internal/termtext"
 )
 
 // Costs are the costs of call paths in one view.
@@ -29,13 +29,13 @@ func (c *Costs) Add(p callpath.Path, hits *big.Rat) {
 
 // Write writes a line for each path: its cost, its exact hits, and the path.
 func (c *Costs) Write(w io.Writer) error {
-	if _, err := fmt.Fprintf(w, "%s; %s\n\n", Printable(c.Title), unit(c.Metric.Denominator)); err != nil {
+	if _, err := termtext.Fprintf(w, "%s; %s\n\n", termtext.Printable(c.Title), unit(c.Metric.Denominator)); err != nil {
 		return err
 	}
 	t := new(table)
 	t.add(" cost", "hits", "call path")
 	for _, r := range c.rows {
-		t.add(Cost(c.Metric.Cost(r.hits)), r.hits.RatString(), Printable(r.path.String()))
+		t.add(Cost(c.Metric.Cost(r.hits)), r.hits.RatString(), termtext.Printable(r.path.String()))
 	}
 	return t.write(w)
 }

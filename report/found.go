@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/bottlenecks"
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/internal/words"
 )
 
@@ -68,22 +69,22 @@ func (r *Found) WriteJSON(w io.Writer) error { return writeJSON(w, r) }
 // Write writes a summary of the search, like the paper's tables 2 and 6, and below it a block for each bottleneck.
 func (r *Found) Write(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%11s %9s %11s\n", "Bottlenecks", "Coverage", "Mean length")
-	fmt.Fprintf(&b, "%11d %9s %11s\n", len(r.Bottlenecks), r.CoveragePercent+"%", r.MeanLength)
+	termtext.Fprintf(&b, "%11s %9s %11s\n", "Bottlenecks", "Coverage", "Mean length")
+	termtext.Fprintf(&b, "%11d %9s %11s\n", len(r.Bottlenecks), r.CoveragePercent+"%", r.MeanLength)
 	if len(r.Bottlenecks) > 0 {
-		fmt.Fprintf(&b, "\n%4s %9s %9s %9s  %s\n", "", "Own", "Adds", "Coverage", "95 % interval of Own")
+		termtext.Fprintf(&b, "\n%4s %9s %9s %9s  %s\n", "", "Own", "Adds", "Coverage", "95 % interval of Own")
 	}
 	for _, row := range r.Bottlenecks {
 		interval := "-"
 		if v := row.IntervalPercent; v != nil {
 			interval = fmt.Sprintf("%.2f%% to %.2f%%", float64(v[0]), float64(v[1]))
 		}
-		fmt.Fprintf(&b, "%4d %9s %9s %9s  %s\n", row.Number, row.OwnPercent+"%", row.AdditionalPercent+"%",
+		termtext.Fprintf(&b, "%4d %9s %9s %9s  %s\n", row.Number, row.OwnPercent+"%", row.AdditionalPercent+"%",
 			row.CoveragePercent+"%", interval)
 		for _, name := range row.Path {
-			fmt.Fprintf(&b, "       %s\n", words.Quote(name))
+			termtext.Fprintf(&b, "       %s\n", words.Quote(name))
 		}
-		fmt.Fprintf(&b, "     open with: %s\n", row.Command)
+		termtext.Fprintf(&b, "     open with: %s\n", row.Command)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

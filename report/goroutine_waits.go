@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 )
@@ -56,7 +57,7 @@ func (g *goroutineGroup) writeWaits(b *strings.Builder) {
 		for i, c := range w.Candidates {
 			words[i] = fmt.Sprint(c.ID)
 			if c.Function != "" {
-				words[i] += " at " + Printable(c.Function)
+				words[i] += " at " + termtext.Printable(c.Function)
 			}
 			if c.Line > 0 {
 				words[i] += fmt.Sprintf(":%d", c.Line)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -20,8 +21,8 @@ func Goroutines(w io.Writer, r *sampledata.Recording) error {
 		all += g.Count
 	}
 	b := new(strings.Builder)
-	fmt.Fprintf(b, "%s (process %d, %s): %s, %s\n%s", Printable(Program(r)), r.Header.PID, Printable(r.Header.GoVersion),
-		Counted(all, "goroutine"), Counted(len(groups), "different stack"), Warnings(r.Warnings))
+	termtext.Fprintf(b, "%s (process %d, %s): %s, %s\n%s", termtext.Printable(Program(r)), r.Header.PID, termtext.Printable(r.Header.GoVersion),
+		Counted(all, "goroutine"), Counted(len(groups), "different stack"), termtext.Text(Warnings(r.Warnings)))
 	for _, g := range groups {
 		g.write(b)
 	}
@@ -249,19 +250,19 @@ const mentioned = 8
 
 // write writes a group: a line with what its goroutines do; their classes, labels, locks, waits and ids; and their stack.
 func (g *goroutineGroup) write(b *strings.Builder) {
-	fmt.Fprintf(b, "\n%d %s", g.Count, g.State)
+	termtext.Fprintf(b, "\n%d %s", g.Count, g.State)
 	if g.Reason != "" {
-		fmt.Fprintf(b, ": %s", Printable(g.Reason))
+		termtext.Fprintf(b, ": %s", termtext.Printable(g.Reason))
 	}
 	b.WriteByte('\n')
 	mention(b, "class ", g.Classes, func(c goroutineClass) string {
-		s := timesText(c.Count, g.Count) + Printable(c.Class)
+		s := timesText(c.Count, g.Count) + termtext.Printable(c.Class)
 		if c.CreatedBy != "" {
-			s += ", created by " + Printable(c.CreatedBy) + place(c.File, c.Line)
+			s += ", created by " + termtext.Printable(c.CreatedBy) + place(c.File, c.Line)
 		}
 		return s
 	})
-	mention(b, "labels ", g.Labels, func(l goroutineLabels) string { return timesText(l.Count, g.Count) + Printable(l.text) })
+	mention(b, "labels ", g.Labels, func(l goroutineLabels) string { return timesText(l.Count, g.Count) + termtext.Printable(l.text) })
 	mention(b, "lock ", g.Locks, func(l goroutineLock) string {
 		s := timesText(l.Count, g.Count) + l.Address
 		switch {
@@ -273,9 +274,9 @@ func (g *goroutineGroup) write(b *strings.Builder) {
 		return s
 	})
 	g.writeWaits(b)
-	fmt.Fprintf(b, "  %s\n", goids(g.Goroutines))
+	termtext.Fprintf(b, "  %s\n", goids(g.Goroutines))
 	for _, f := range g.Frames {
-		fmt.Fprintf(b, "    %s%s", Printable(f.Function), place(f.File, f.Line))
+		termtext.Fprintf(b, "    %s%s", termtext.Printable(f.Function), place(f.File, f.Line))
 		if f.Inlined {
 			b.WriteString("  (inlined)")
 		}
@@ -289,10 +290,10 @@ func (g *goroutineGroup) write(b *strings.Builder) {
 // mention writes a line for each of the first things of a list.
 func mention[T any](b *strings.Builder, what string, list []T, text func(T) string) {
 	for _, x := range list[:min(len(list), mentioned)] {
-		fmt.Fprintf(b, "  %s%s\n", what, text(x))
+		termtext.Fprintf(b, "  %s%s\n", what, text(x))
 	}
 	if more := len(list) - mentioned; more > 0 {
-		fmt.Fprintf(b, "  %s... %d more\n", what, more)
+		termtext.Fprintf(b, "  %s... %d more\n", what, more)
 	}
 }
 
@@ -309,7 +310,7 @@ func place(file string, line int32) string {
 	if file == "" {
 		return ""
 	}
-	s := "  " + Printable(file)
+	s := "  " + termtext.Printable(file)
 	if line > 0 {
 		s += ":" + strconv.Itoa(int(line))
 	}

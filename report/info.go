@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/locks"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
@@ -15,8 +16,8 @@ import (
 // Headline writes one line that says what was recorded and what that cost the target, then the warnings, and a blank line.
 func Headline(w io.Writer, path string, r *sampledata.Recording) error {
 	s := r.Stats()
-	_, err := fmt.Fprintf(w, "%s: %s of %s in %s (%.1f a second); it was halted %s of the time\n%s\n",
-		Printable(filepath.Base(path)), Counted(s.Samples, "sample"), Printable(Program(r)), span(s.Duration), s.RateHz, Percent(s.HaltedShare), Warnings(r.Warnings))
+	_, err := termtext.Fprintf(w, "%s: %s of %s in %s (%.1f a second); it was halted %s of the time\n%s\n",
+		termtext.Printable(filepath.Base(path)), Counted(s.Samples, "sample"), termtext.Printable(Program(r)), span(s.Duration), s.RateHz, Percent(s.HaltedShare), termtext.Text(Warnings(r.Warnings)))
 	return err
 }
 
@@ -71,13 +72,13 @@ func Info(w io.Writer, path string, r *sampledata.Recording) error {
 	h, s := r.Header, r.Stats()
 	b := new(strings.Builder)
 	line := func(name, format string, args ...any) {
-		fmt.Fprintf(b, "%-11s %s\n", name, fmt.Sprintf(format, args...))
+		termtext.Fprintf(b, "%-11s %s\n", name, fmt.Sprintf(format, args...))
 	}
-	line("recording", "%s", Printable(path))
-	line("target", "%s", Printable(strings.Join(h.Command, " ")))
-	line("", "pid %d, %s, %s/%s, GOMAXPROCS %d", h.PID, Printable(h.GoVersion), Printable(h.OS), Printable(h.Arch), h.GOMAXPROCS)
-	line("recorded", "%s from %s by the %s backend", span(s.Duration), h.Start.Format(time.DateTime), Printable(h.Sampler.Backend))
-	line("ended", "%s", Printable(ending(r)))
+	line("recording", "%s", termtext.Printable(path))
+	line("target", "%s", termtext.Printable(strings.Join(h.Command, " ")))
+	line("", "pid %d, %s, %s/%s, GOMAXPROCS %d", h.PID, termtext.Printable(h.GoVersion), termtext.Printable(h.OS), termtext.Printable(h.Arch), h.GOMAXPROCS)
+	line("recorded", "%s from %s by the %s backend", span(s.Duration), h.Start.Format(time.DateTime), termtext.Printable(h.Sampler.Backend))
+	line("ended", "%s", termtext.Printable(ending(r)))
 	line("samples", "%d, %.1f a second (the limit was %g); %s missed", s.Samples, s.RateHz, h.Sampler.RateHz, Counted(s.MissedTicks, "tick"))
 	line("goroutines", "%.1f on average, at most %d; at most %s", s.Goroutines.Mean, s.Goroutines.Max, Counted(s.ThreadsMax, "thread"))
 	line("halts", "median %s, 90 %% within %s, 99 %% within %s, longest %s",

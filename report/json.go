@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"io"
 	"math/big"
+
+	"github.com/cpprof/cpprof/internal/termtext"
 )
 
 // A document is a value that a command writes as JSON. It embeds a Basis.
@@ -12,10 +14,11 @@ type document interface{ basis() Basis }
 
 // writeJSON writes a document as indented JSON, and does not escape names for HTML.
 func writeJSON(w io.Writer, v document) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
+	text, err := encode(v, "  ")
+	if err == nil {
+		_, err = w.Write(text)
+	}
+	return err
 }
 
 // float returns the approximate value, for readers that don't need the exact number.
@@ -24,11 +27,18 @@ func float(r *big.Rat) float64 {
 	return f
 }
 
-// marshal is json.Marshal, except that it does not escape names for HTML.
+// marshal returns a value as JSON in one line.
 func marshal(v any) ([]byte, error) {
+	text, err := encode(v, "")
+	return bytes.TrimSuffix(text, []byte("\n")), err
+}
+
+// encode is how all commands write JSON: names stay as they are, but for what a terminal would interpret.
+func encode(v any, indent string) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
+	e.SetIndent("", indent)
 	err := e.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+	return termtext.JSON(b.Bytes()), err
 }

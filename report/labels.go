@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/refine"
 )
 
@@ -58,7 +59,7 @@ func (l *labelled) legend() string {
 	if len(l.keys) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("label is the cost that an entry shares with %s\n", Printable(strings.Join(l.keys, ", ")))
+	return fmt.Sprintf("label is the cost that an entry shares with %s\n", termtext.Printable(strings.Join(l.keys, ", ")))
 }
 
 func (l *labelled) head() string {

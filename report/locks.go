@@ -10,6 +10,7 @@ import (
 
 	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/locks"
 	"github.com/cpprof/cpprof/sampledata"
 )
@@ -22,13 +23,13 @@ var pathShare = big.NewRat(1, 20)
 func Locks(w io.Writer, r *sampledata.Recording, a *locks.Analysis, top int) error {
 	b := new(strings.Builder)
 	for _, d := range a.Deadlocks {
-		fmt.Fprintf(b, "%s\n%s\n", DeadlockSpan(r, d), Deadlock(d))
+		termtext.Fprintf(b, "%s\n%s\n", DeadlockSpan(r, d), termtext.Text(Deadlock(d)))
 	}
 	shown := a.Locks
 	if top > 0 && top < len(shown) {
 		shown = shown[:top]
 	}
-	fmt.Fprintf(b, "%s\n", LockWaits(a))
+	termtext.Fprintf(b, "%s\n", LockWaits(a))
 	if len(shown) > 0 {
 		b.WriteByte('\n')
 		if err := lockTable(b, a, shown); err != nil {
@@ -36,10 +37,10 @@ func Locks(w io.Writer, r *sampledata.Recording, a *locks.Analysis, top int) err
 		}
 	}
 	if more := len(a.Locks) - len(shown); more > 0 {
-		fmt.Fprintf(b, "\n%s (--top 0 shows all)\n", Counted(more, "more lock"))
+		termtext.Fprintf(b, "\n%s (--top 0 shows all)\n", Counted(more, "more lock"))
 	}
 	for _, l := range shown {
-		fmt.Fprintf(b, "\n%s", Lock(a, l, lineWidth))
+		termtext.Fprintf(b, "\n%s", termtext.Text(Lock(a, l, lineWidth)))
 	}
 	b.WriteString(Warnings(a.Held.Warnings))
 	_, err := io.WriteString(w, b.String())
@@ -94,7 +95,7 @@ var lockColumns = []lockColumn{
 	{"mean", func(a *locks.Analysis, l *locks.Lock) string { return Decimal(a.Mean(l.Hits), 2) }}, // goroutines that wait
 	{"hits", func(_ *locks.Analysis, l *locks.Lock) string { return strconv.FormatInt(l.Hits, 10) }},
 	{"known", func(_ *locks.Analysis, l *locks.Lock) string { return percent(l.Share(l.Attributed())) }}, // hits whose holder is known
-	{"lock", func(_ *locks.Analysis, l *locks.Lock) string { return Printable(l.String()) }},
+	{"lock", func(_ *locks.Analysis, l *locks.Lock) string { return termtext.Printable(l.String()) }},
 }
 
 // LockHeads returns the heads of the columns of LockRow.
@@ -117,14 +118,14 @@ func LockRow(a *locks.Analysis, l *locks.Lock) (row []string) {
 // lines at the width if it can.
 func Lock(a *locks.Analysis, l *locks.Lock, width int) string {
 	b := &wrapper{width: width}
-	heading := Printable(l.String()) + ":"
+	heading := termtext.Printable(l.String()) + ":"
 	if l.Kind != "" {
 		heading += " " + l.Kind
 	}
 	if l.Address != 0 {
 		heading += fmt.Sprintf(" at %#x", l.Address)
 	}
-	fmt.Fprintf(b, "%s\n  waiting\n", heading)
+	termtext.Fprintf(b, "%s\n  waiting\n", heading)
 	for _, w := range l.Waiters {
 		text := w.Class
 		if w.In != "" {
@@ -133,17 +134,17 @@ func Lock(a *locks.Analysis, l *locks.Lock, width int) string {
 		if w.Reason != l.Kind+".Lock" {
 			text += " (" + w.Reason + ")"
 		}
-		b.entry(4, strconv.FormatInt(w.Hits, 10), Printable(text))
+		b.entry(4, strconv.FormatInt(w.Hits, 10), termtext.Printable(text))
 	}
-	fmt.Fprintf(b, "  held by (%s)\n", evidenceText(&l.Evidence))
+	termtext.Fprintf(b, "  held by (%s)\n", evidenceText(&l.Evidence))
 	writeHeld(b, a, l)
 	if len(l.Chains) > 0 {
 		b.WriteString("  chains\n")
 		for _, c := range l.Chains[:min(len(l.Chains), mentioned)] {
-			b.entry(4, Hits(c.Hits), Printable(chainText(c)))
+			b.entry(4, Hits(c.Hits), termtext.Printable(chainText(c)))
 		}
 		if more := len(l.Chains) - mentioned; more > 0 {
-			fmt.Fprintf(b, "    %d more, as long or shorter\n", more)
+			termtext.Fprintf(b, "    %d more, as long or shorter\n", more)
 		}
 	}
 	return b.String()
@@ -172,7 +173,7 @@ func writeHeld(b *wrapper, a *locks.Analysis, l *locks.Lock) {
 			path = path.Then(frame(below[0]), false)
 			below = children(below[0])
 		}
-		b.entry(indent, Hits(hits), Printable(path.String()))
+		b.entry(indent, Hits(hits), termtext.Printable(path.String()))
 		for _, c := range below {
 			write(c, indent+2)
 		}
@@ -188,7 +189,7 @@ func writeHeld(b *wrapper, a *locks.Analysis, l *locks.Lock) {
 func chainText(c *locks.Chain) string {
 	b := new(strings.Builder)
 	for _, l := range c.Links {
-		fmt.Fprintf(b, "%s waits for %s of ", l.Class, l.Lock)
+		termtext.Fprintf(b, "%s waits for %s of ", l.Class, l.Lock)
 	}
 	switch c.End {
 	case locks.UnknownHolder:
@@ -196,7 +197,7 @@ func chainText(c *locks.Chain) string {
 	case locks.Cut:
 		b.WriteString("...")
 	case locks.Cycle:
-		fmt.Fprintf(b, "%s (deadlock)", c.Class)
+		termtext.Fprintf(b, "%s (deadlock)", c.Class)
 	default:
 		b.WriteString(c.Class)
 	}
@@ -226,7 +227,7 @@ func (b *wrapper) wrap(line string, indent int, text string) {
 			width += 1 + len(words[n])
 			n++
 		}
-		fmt.Fprintf(b, "%s%s\n", line, strings.Join(words[:n], " "))
+		termtext.Fprintf(b, "%s%s\n", line, strings.Join(words[:n], " "))
 		words = words[n:]
 	}
 }
@@ -244,7 +245,7 @@ func DeadlockSpan(r *sampledata.Recording, d *locks.Deadlock) string {
 func Deadlocks(path string, deadlocks []*locks.Deadlock) string {
 	b := new(strings.Builder)
 	for _, d := range deadlocks {
-		fmt.Fprintf(b, "warning: %s; see cpprof locks %s\n", DeadlockLine(d), Printable(path))
+		termtext.Fprintf(b, "warning: %s; see cpprof locks %s\n", DeadlockLine(d), termtext.Printable(path))
 	}
 	return b.String()
 }
@@ -264,9 +265,9 @@ func Deadlock(d *locks.Deadlock) string {
 	for i, m := range d.Members {
 		next := d.Members[(i+1)%len(d.Members)]
 		b.wrap("  ", 4, fmt.Sprintf("goroutine %d (%s) waits for %s, which goroutine %d holds",
-			m.Goroutine, Printable(m.Class), Printable(m.Lock), next.Goroutine))
+			m.Goroutine, termtext.Printable(m.Class), termtext.Printable(m.Lock), next.Goroutine))
 		for _, f := range m.Stack {
-			fmt.Fprintf(b, "      %s%s\n", Printable(f.Function), place(f.File, f.Line))
+			termtext.Fprintf(b, "      %s%s\n", termtext.Printable(f.Function), place(f.File, f.Line))
 		}
 	}
 	return b.String()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
@@ -29,15 +30,15 @@ type Profile struct {
 func (p *Profile) Write(w io.Writer) error {
 	b := new(strings.Builder)
 	m := p.Session.Tree().Main()
-	fmt.Fprintf(b, "%s; %s\n", Printable(p.Title), unit(m.Denominator))
+	termtext.Fprintf(b, "%s; %s\n", termtext.Printable(p.Title), unit(m.Denominator))
 	if text := Monitor(p.Session.Tree()); text != "" {
-		fmt.Fprintln(b, text)
+		termtext.Fprintln(b, text)
 	}
 	labels := newLabelled(p.Session, p.Labels)
 	b.WriteString(labels.legend())
 	b.WriteByte('\n')
 	hitsWidth := max(len("hits"), len(Hits(p.Session.Root().Hits)))
-	fmt.Fprintf(b, "%6s  %*s%s  %s\n", "cost", hitsWidth, "hits", labels.head(), "call path")
+	termtext.Fprintf(b, "%6s  %*s%s  %s\n", "cost", hitsWidth, "hits", labels.head(), "call path")
 	var hidden int
 	p.Session.Walk(func(e *refine.Entry, depth int) {
 		if !p.Session.Collapsed(e) {
@@ -45,11 +46,11 @@ func (p *Profile) Write(w io.Writer) error {
 		}
 		cost := p.Session.Cost(e)
 		line := fmt.Sprintf("%6s  %*s%s  %s%s%s", Cost(cost), hitsWidth, Hits(e.Hits), labels.column(e),
-			strings.Repeat("  ", depth), labels.mark(e), Printable(e.Label()))
-		fmt.Fprintln(b, paint(p.Color, cost, line))
+			strings.Repeat("  ", depth), labels.mark(e), termtext.Printable(e.Label()))
+		termtext.Fprintln(b, termtext.Text(paint(p.Color, cost, line)))
 	})
 	if hidden > 0 {
-		fmt.Fprintf(b, "\n%d more below %s (--min-hits 0 shows all)\n", hidden, threshold(p.Session.Threshold()))
+		termtext.Fprintf(b, "\n%d more below %s (--min-hits 0 shows all)\n", hidden, threshold(p.Session.Threshold()))
 	}
 	b.WriteString(Warnings(p.Warnings))
 	_, err := io.WriteString(w, b.String())
@@ -84,9 +85,9 @@ func threshold(t refine.Threshold) string {
 func Warnings(warnings []sampledata.Warning) string {
 	var b strings.Builder
 	for _, w := range warnings {
-		fmt.Fprintf(&b, "warning: %s", Printable(w.Message))
+		termtext.Fprintf(&b, "warning: %s", termtext.Printable(w.Message))
 		if w.Count > 1 {
-			fmt.Fprintf(&b, " (%d times)", w.Count)
+			termtext.Fprintf(&b, " (%d times)", w.Count)
 		}
 		b.WriteByte('\n')
 	}

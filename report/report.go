@@ -6,9 +6,6 @@ package report
 import (
 	"fmt"
 	"math/big"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/shopspring/decimal"
 )
@@ -57,26 +54,4 @@ func unit(denominator *big.Rat) string {
 // Percent formats a share of 1 as a percentage.
 func Percent(share float64) string {
 	return fmt.Sprintf("%.2f %%", 100*share)
-}
-
-// Printable makes a name from a file safe for a terminal: it escapes control characters and invalid UTF-8.
-func Printable(s string) string {
-	safe := func(r rune) bool { return r != utf8.RuneError && (unicode.IsGraphic(r)) }
-	if strings.IndexFunc(s, func(r rune) bool { return !safe(r) }) < 0 {
-		return s
-	}
-	var b strings.Builder
-	for i, r := range s {
-		switch {
-		case safe(r):
-			b.WriteRune(r)
-		case r == utf8.RuneError && s[i] != "\uFFFD"[0]:
-			fmt.Fprintf(&b, `\x%02x`, s[i])
-		case r < 0x80:
-			fmt.Fprintf(&b, `\x%02x`, r)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		}
-	}
-	return b.String()
 }

@@ -45,20 +45,3 @@ func TestCounted(t *testing.T) {
 		}
 	}
 }
-
-// Text from a file can't control the terminal.
-func TestPrintable(t *testing.T) {
-	for in, want := range map[string]string{
-		"net/http.(*conn).serve": "net/http.(*conn).serve",
-		"main.größe":             "main.größe",
-		"a\x1b[31mb":             `a\x1b[31mb`,
-		"a\nb\x00":               `a\x0ab\x00`,
-		"a\x9bb":                 `a\x9bb`,
-		"a\u202eb":               `a\u202eb`,
-		"\ufffd":                 `\ufffd`,
-	} {
-		if got := Printable(in); got != want {
-			t.Errorf("Printable(%q) = %q, want %q", in, got, want)
-		}
-	}
-}

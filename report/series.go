@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -22,7 +23,7 @@ func Quantity(x float64, unit string) string {
 	case unit == "":
 		return fmt.Sprintf("%.4g", x)
 	}
-	return fmt.Sprintf("%.4g %s", x, Printable(unit))
+	return fmt.Sprintf("%.4g %s", x, termtext.Printable(unit))
 }
 
 // signed formats a number with show, which is only called with its absolute value.
@@ -51,16 +52,16 @@ func valueText(m *sampledata.Monitor, v sampledata.Value) string {
 	if x, ok := v.Float(); ok {
 		return Quantity(x, m.Unit)
 	}
-	return Printable(v.String())
+	return termtext.Printable(v.String())
 }
 
 // seriesLine summarises a series in one line.
 func seriesLine(r *sampledata.Recording, id sampledata.MonitorID) string {
 	m, s := &r.Series[id].Monitor, r.SeriesStats(id)
-	name := fmt.Sprintf("%s (%s)", Printable(m.Name), m.Layer)
+	name := fmt.Sprintf("%s (%s)", termtext.Printable(m.Name), m.Layer)
 	switch {
 	case m.Unmeasured != "":
-		return name + " was not measured: " + Printable(m.Unmeasured)
+		return name + " was not measured: " + termtext.Printable(m.Unmeasured)
 	case s.Samples == 0:
 		return name + " was not measured in any sample"
 	}

@@ -1,10 +1,11 @@
 package report
 
 import (
-	"fmt"
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/cpprof/cpprof/internal/termtext"
 )
 
 // A table aligns columns: the first to the left or, if the table says so, to the right; the others to the right. The last
@@ -41,7 +42,7 @@ func (t *table) write(w io.Writer) error {
 				b.WriteString("  " + pad + cell)
 			}
 		}
-		if _, err := fmt.Fprintln(w, strings.TrimRight(b.String(), " ")); err != nil {
+		if _, err := termtext.Fprintln(w, strings.TrimRight(b.String(), " ")); err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
@@ -71,7 +72,7 @@ func (t *Top) headLines() []string {
 		rate, halted = float64(t.Samples)/t.Span.Seconds(), float64(t.Halted)/float64(t.Span)
 	}
 	return []string{
-		t.fit(fmt.Sprintf("%s: %s, processors %s busy", Printable(t.Title), Counted(decimal.NewFromBigRat(&alive, 0).IntPart(), "goroutine"),
+		t.fit(fmt.Sprintf("%s: %s, processors %s busy", termtext.Printable(t.Title), Counted(decimal.NewFromBigRat(&alive, 0).IntPart(), "goroutine"),
 			wholePercent(t.Session.Cost(t.Session.Root())))),
 		t.fit(fmt.Sprintf("the last %s: %s (%.1f a second), halted %s of the time", span(t.Span), Counted(t.Samples, "sample"), rate, Percent(halted))),
 	}
@@ -117,7 +118,7 @@ const (
 func (t *Top) columns() (class, bar int, numbers bool) {
 	class = len("class")
 	for _, c := range t.Classes {
-		class = max(class, utf8.RuneCountInString(Printable(c.Class)))
+		class = max(class, utf8.RuneCountInString(termtext.Printable(c.Class)))
 	}
 	if t.Width <= 0 {
 		return class, barUsual, true
@@ -157,7 +158,7 @@ func (t *Top) classLines() []string {
 	var lines []string
 	for _, c := range classes {
 		shares := c.Shares()
-		name := cutFront(Printable(c.Class), class)
+		name := cutFront(termtext.Printable(c.Class), class)
 		line := name + strings.Repeat(" ", class-utf8.RuneCountInString(name))
 		line += fmt.Sprintf("%*s  ", aliveWidth, Decimal(c.MeanAlive, 1)) + t.bar(shares, bar)
 		if numbers {
@@ -216,7 +217,7 @@ func (t *Top) pathLines() []string {
 	var lines []string
 	t.Session.Walk(func(e *refine.Entry, depth int) {
 		cost := t.Session.Cost(e)
-		line := fmt.Sprintf("%6s  %s%s", Cost(cost), strings.Repeat("  ", depth), Printable(e.Label()))
+		line := fmt.Sprintf("%6s  %s%s", Cost(cost), strings.Repeat("  ", depth), termtext.Printable(e.Label()))
 		lines = append(lines, paint(t.Color, cost, t.fit(line)))
 	})
 	return lines

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/internal/termtext"
 )
 
 // An XStanza lists the callers and callees of one function (arcflow paper, "The xarc report", figure 4). The base and cum
@@ -180,8 +181,8 @@ func (g xgroups) of(f calltree.Func) []int32 { return g.ids[g.start[f]:g.start[f
 func WriteXArc(w io.Writer, t *calltree.Tree, o XOptions) error {
 	out := bufio.NewWriter(w)
 	v := nodeValues(t, o)
-	fmt.Fprintln(out, v.heading("xarc"))
-	fmt.Fprintf(out, "%-6s %s  Function\n", "Source", v.columns())
+	termtext.Fprintln(out, termtext.Text(v.heading("xarc")))
+	termtext.Fprintf(out, "%-6s %s  Function\n", "Source", v.columns())
 	ruler := fmt.Sprintf("%-6s %s  ========\n", "======", v.ruler("="))
 	write := v.cells()
 	var line []byte

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/internal/termtext"
 )
 
 // XProf returns the root and then the functions, by falling cum, then by base and name (arcflow paper, "The xprof report",
@@ -84,18 +85,18 @@ func shallowest(t *calltree.Tree) []int {
 func WriteXProf(w io.Writer, t *calltree.Tree, o XOptions) error {
 	out := bufio.NewWriter(w)
 	p := newXProfile(t, o)
-	line := func(cells, index, name string) { fmt.Fprintf(out, "%s %5s  %s\n", cells, index, name) }
+	line := func(cells, index, name string) { termtext.Fprintf(out, "%s %5s  %s\n", cells, index, name) }
 	write := p.values.cells()
-	fmt.Fprintln(out, p.values.heading("xprof"))
+	termtext.Fprintln(out, termtext.Text(p.values.heading("xprof")))
 	line(p.values.columns(), "Ind", "Name")
 	line(p.values.ruler("="), "===", "====")
 	sum := p.values.calls.of.Hits(make([]int64, len(p.values.calls.base))...)
 	for i, f := range p.order {
 		r := p.rows[f]
-		line(string(write(nil, r)), strconv.Itoa(i), Printable(r.Name))
+		line(string(write(nil, r)), strconv.Itoa(i), termtext.Printable(r.Name))
 		sum.Add(sum, r.Calls.Hits())
 	}
-	fmt.Fprintf(out, "%9s\n", exactOrRounded(sum, 2))
+	termtext.Fprintf(out, "%9s\n", exactOrRounded(sum, 2))
 	return out.Flush()
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/internal/termtext"
 )
 
 // An XTreeRow is a node of the call tree.
@@ -77,8 +78,8 @@ func keptByName(t *calltree.Tree, o XOptions) []bool {
 func WriteXTree(w io.Writer, t *calltree.Tree, o XOptions) error {
 	out := bufio.NewWriter(w)
 	v := nodeValues(t, o)
-	fmt.Fprintln(out, v.heading("xtree"))
-	fmt.Fprintf(out, "%4s %4s %s  Indent Name\n", "Lv", "RL", v.columns())
+	termtext.Fprintln(out, v.heading("xtree"))
+	termtext.Fprintf(out, "%4s %4s %s  Indent Name\n", "Lv", "RL", v.columns())
 	write := v.cells()
 	var line []byte
 	for r := range XTree(t, o) {
@@ -114,7 +115,7 @@ func (v *xvalues) heading(name string) string {
 		if w.of.Unit != "" && w.of.Unit != unit {
 			unit += ", " + w.of.Unit
 		}
-		units = append(units, fmt.Sprintf("Units :: %s; Total :: %s", Printable(unit), exactOrRounded(w.of.Denominator, 2)))
+		units = append(units, fmt.Sprintf("Units :: %s; Total :: %s", termtext.Printable(unit), exactOrRounded(w.of.Denominator, 2)))
 	}
 	return fmt.Sprintf("%s report (%s)", name, strings.Join(units, " | "))
 }
@@ -133,7 +134,7 @@ func (v *xvalues) titles(w *xsums) (base, cum string) {
 	if len(v.weights) == 1 {
 		return "%Base", "%Cum"
 	}
-	return "%Base " + Printable(w.of.Name), "%Cum " + Printable(w.of.Name)
+	return "%Base " + termtext.Printable(w.of.Name), "%Cum " + termtext.Printable(w.of.Name)
 }
 
 // cells returns a function that appends the numbers of a row to a line. It must be fast: reports can have a million rows.
@@ -168,7 +169,7 @@ func appendPadded(line []byte, width int, cell []byte) []byte {
 func appendName(line []byte, name string) []byte {
 	for i := range len(name) {
 		if name[i] < ' ' || name[i] > '~' {
-			return append(line, Printable(name)...)
+			return append(line, termtext.Printable(name)...)
 		}
 	}
 	return append(line, name...)

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/rivo/uniseg"
 )
 
@@ -17,13 +17,13 @@ const maxShown = 8 << 10
 // printable returns a text, or the beginning of a very long one, in a form that is safe for the screen.
 func printable(s string) string {
 	if len(s) <= maxShown {
-		return report.Printable(s)
+		return termtext.Printable(s)
 	}
 	end := maxShown
 	for end > maxShown-utf8.UTFMax && !utf8.RuneStart(s[end]) {
 		end--
 	}
-	return report.Printable(s[:end]) + ellipsis
+	return termtext.Printable(s[:end]) + ellipsis
 }
 
 // shorten makes a name fit a width: first it cuts the middle of the package path, because its ends say most. If that is

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/spf13/cobra"
 )
@@ -63,7 +64,7 @@ func find(t terminal, pid int, backend string) (*sampler.Process, attacher, erro
 		return nil, nil, sampler.AttachError(pid, fmt.Errorf("%w%s", err, hint))
 	}
 	if hint != "" {
-		fmt.Fprintf(t.err, "cpprof: process %d is the go command%s\n", pid, hint)
+		termtext.Fprintf(t.err, "cpprof: process %d is the go command%s\n", pid, hint)
 	}
 	return p, attach, nil
 }

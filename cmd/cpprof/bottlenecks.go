@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/cpprof/cpprof/cmd/cpprof/shell"
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/spf13/cobra"
 )
 
@@ -46,7 +47,7 @@ both are differences. A script ends at its first error, with status 1.
 			if err := heading(t.out, a, b); err != nil {
 				return err
 			}
-			fmt.Fprintln(t.out, "suggest lists functions to start with; help lists all commands.")
+			termtext.Fprintln(t.out, "suggest lists functions to start with; help lists all commands.")
 			return converse(s, t)
 		},
 	}

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/cpprof/cpprof/cmd/cpprof/shell"
+	"github.com/cpprof/cpprof/internal/termtext"
 	"golang.org/x/term"
 )
 
@@ -39,7 +40,7 @@ func converse(s *shell.Shell, t terminal) error {
 	for {
 		text, err := readLine(line, int(in.Fd()))
 		if errors.Is(err, io.EOF) {
-			fmt.Fprintln(screen)
+			termtext.Fprintln(screen)
 			return nil
 		}
 		if err != nil && !errors.Is(err, term.ErrPasteIndicator) {
@@ -95,7 +96,7 @@ func (c completion) key(line string, pos int, key rune) (string, int, bool) {
 	case len(candidates) == 1:
 		common += " "
 	case common == head[start:]:
-		fmt.Fprintln(c.out, strings.Join(candidates, "  "))
+		termtext.Fprintln(c.out, strings.Join(candidates, "  "))
 	}
 	return line[:start] + common + rest, start + len(common), true
 }

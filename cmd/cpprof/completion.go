@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/spf13/cobra"
 )
 
@@ -28,7 +29,7 @@ func (f *viewFlags) completePath(_ *cobra.Command, args []string, word string) (
 	}
 	var matches []string
 	for _, name := range names(v) {
-		if strings.HasPrefix(name, last) {
+		if strings.HasPrefix(name, last) && termtext.IsPrintable(name) { // others can't be typed
 			matches = append(matches, head+dots+name)
 		}
 	}

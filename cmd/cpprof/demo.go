@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"math/big"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/config"
 	"github.com/cpprof/cpprof/internal/demo"
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/monitor"
@@ -66,7 +66,7 @@ func recordDemo(ctx context.Context, t terminal, output string, duration time.Du
 		return err
 	}
 	defer b.Close()
-	fmt.Fprintf(t.err, "Recording a small contended server for %v into %s ...\n", duration, output)
+	termtext.Fprintf(t.err, "Recording a small contended server for %v into %s ...\n", duration, output)
 	f := recordFlags{outputs: outputs{force: true}, samplerFlags: samplerFlags{
 		backend: defaultBackend,
 		options: sampler.Options{
@@ -101,15 +101,15 @@ func showDemo(ctx context.Context, t terminal, path string, text bool) error {
 			return err
 		}
 	}
-	fmt.Fprintln(t.out, "\nThe server has four problems on purpose. These call paths show them, each with its cost:")
+	termtext.Fprintln(t.out, "\nThe server has four problems on purpose. These call paths show them, each with its cost:")
 	for i, problem := range demo.Truth() {
-		fmt.Fprintf(t.out, "\n%d. %s\n", i+1, problem.Name)
+		termtext.Fprintf(t.out, "\n%d. %s\n", i+1, problem.Name)
 		for _, e := range problem.Evidence {
 			if err := showEvidence(t, s, e); err != nil {
 				return err
 			}
 		}
-		fmt.Fprintf(t.out, "   %s.\n", problem.Lesson)
+		termtext.Fprintf(t.out, "   %s.\n", problem.Lesson)
 	}
 	return nil
 }
@@ -122,7 +122,7 @@ func showEvidence(t terminal, s *source, e demo.Evidence) error {
 	if cost.Sign() == 0 && e.Holders {
 		return nil // the holders of locks are not known in this recording
 	}
-	_, err = fmt.Fprintf(t.out, "   %s  %s\n", report.Cost(cost), e.Path)
+	_, err = termtext.Fprintf(t.out, "   %s  %s\n", report.Cost(cost), e.Path)
 	return err
 }
 

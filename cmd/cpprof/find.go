@@ -1,9 +1,8 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/cpprof/cpprof/bottlenecks"
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/report"
 	"github.com/spf13/cobra"
 )
@@ -64,7 +63,7 @@ func (f *findFlags) run(t terminal, c *cobra.Command, path string) error {
 		return nil
 	}
 	if above := found.Above(f.failAbove.value); len(above) > 0 {
-		fmt.Fprintf(t.err, "cpprof: more than %s: %d of the %d call sequences found\n", f.failAbove.text, len(above), len(found.Bottlenecks))
+		termtext.Fprintf(t.err, "cpprof: more than %s: %d of the %d call sequences found\n", f.failAbove.text, len(above), len(found.Bottlenecks))
 		return &statusError{exitAbove}
 	}
 	return nil

@@ -1,11 +1,11 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"slices"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -53,15 +53,15 @@ func init() { cobra.EnableCommandSorting = false }
 func usage(c *cobra.Command) error {
 	var b strings.Builder
 	if use := c.UseLine(); strings.Contains(use, "\n") {
-		fmt.Fprintf(&b, "Usage:\n  %s\n", use)
+		termtext.Fprintf(&b, "Usage:\n  %s\n", termtext.Text(use))
 	} else {
-		fmt.Fprintf(&b, "Usage: %s\n", use)
+		termtext.Fprintf(&b, "Usage: %s\n", use)
 	}
 	switch {
 	case strings.Contains(c.Example, "\n"):
-		fmt.Fprintf(&b, "\nExamples:\n%s\n", c.Example)
+		termtext.Fprintf(&b, "\nExamples:\n%s\n", termtext.Text(c.Example))
 	case c.HasExample():
-		fmt.Fprintf(&b, "Example: %s\n", strings.TrimSpace(c.Example))
+		termtext.Fprintf(&b, "Example: %s\n", strings.TrimSpace(c.Example))
 	}
 	if c.HasAvailableSubCommands() {
 		b.WriteByte('\n')
@@ -89,7 +89,7 @@ func listCommands(b *strings.Builder, c *cobra.Command) {
 			if sub.GroupID != g.ID || !sub.IsAvailableCommand() {
 				continue
 			}
-			fmt.Fprintf(b, "%-*s  %-*s  %s\n", margin, title, sub.NamePadding(), sub.Name(), sub.Short)
+			termtext.Fprintf(b, "%-*s  %-*s  %s\n", margin, title, sub.NamePadding(), sub.Name(), sub.Short)
 			title = ""
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/interchange"
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/spf13/cobra"
@@ -45,7 +46,7 @@ func (f *inputFlags) recording(in *interchange.Input) (*sampledata.Recording, er
 		if f.strict {
 			return nil, &missingError{in.Name, missing}
 		}
-		fmt.Fprintf(f.err, "cpprof: warning: %s: %s\n", in.Name, missing)
+		termtext.Fprintf(f.err, "cpprof: warning: %s: %s\n", in.Name, missing)
 	}
 	return r, nil
 }

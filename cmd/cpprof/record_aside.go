@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 )
@@ -72,5 +73,5 @@ func (l *targetLog) close(t terminal) {
 		_ = os.Remove(l.path)
 		return
 	}
-	fmt.Fprintf(t.err, "cpprof: the program's output is in %s\n", l.path)
+	termtext.Fprintf(t.err, "cpprof: the program's output is in %s\n", l.path)
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/locks"
 	"github.com/cpprof/cpprof/sampledata"
@@ -114,7 +115,7 @@ func (g *programRecording) Ended(result sampler.Result) error {
 	if result.End.Cause == sampledata.EndInterrupted && r.root.Launched && r.signals.fromTerminal() {
 		became = "interrupted" // the program got the same Ctrl-C, and may take a moment to end
 	}
-	fmt.Fprintf(r.say.out, "cpprof: recorded %s (process %d) into %s: %s in %s: %s\n", filepath.Base(g.p.Name), g.p.PID, g.file,
+	termtext.Fprintf(r.say.out, "cpprof: recorded %s (process %d) into %s: %s in %s: %s\n", filepath.Base(g.p.Name), g.p.PID, g.file,
 		achieved(result.Progress), result.Elapsed.Round(time.Millisecond), became)
 	r.made++
 	if result.Samples > r.samples {
@@ -141,7 +142,7 @@ func (g *programRecording) Dropped(err error) {
 
 // suggestFollowExec prints how to record a program that has replaced a recorded one (exec).
 func (n *narrator) suggestFollowExec() {
-	fmt.Fprintln(n.out, "cpprof: add --follow-exec to record the program that it executed, too")
+	termtext.Fprintln(n.out, "cpprof: add --follow-exec to record the program that it executed, too")
 }
 
 // announce prints a message, but only on a terminal.
@@ -150,7 +151,7 @@ func (r *recordRun) announce(format string, args ...any) {
 	defer r.mu.Unlock()
 	if r.say.live {
 		r.say.clear()
-		fmt.Fprintf(r.say.out, "cpprof: "+format+"\n", args...)
+		termtext.Fprintf(r.say.out, "cpprof: "+format+"\n", args...)
 	}
 }
 
@@ -158,17 +159,17 @@ func (r *recordRun) announce(format string, args ...any) {
 func (r *recordRun) conclude(ctx context.Context, programs sampler.Programs) error {
 	if r.made > 0 {
 		if programs.Err != nil {
-			fmt.Fprintf(r.say.out, "cpprof: not recorded: %v\n", programs.Err)
+			termtext.Fprintf(r.say.out, "cpprof: not recorded: %v\n", programs.Err)
 		}
 		if len(programs.Brief) > 0 {
-			fmt.Fprintf(r.say.out, "cpprof: ended before the first sample: %s\n", listed(programs.Brief))
+			termtext.Fprintf(r.say.out, "cpprof: ended before the first sample: %s\n", listed(programs.Brief))
 		}
 		if r.largest != "" {
-			fmt.Fprintf(r.say.out, "cpprof: next: cpprof report %s\n", words.Shell(r.largest))
+			termtext.Fprintf(r.say.out, "cpprof: next: cpprof report %s\n", words.Shell(r.largest))
 		}
 		return nil
 	}
-	fmt.Fprintf(r.say.out, "cpprof: %v\n", r.nothingRecorded(ctx, programs))
+	termtext.Fprintf(r.say.out, "cpprof: %v\n", r.nothingRecorded(ctx, programs))
 	r.say.stillRunning(r.root)
 	if status := exitStatus(r.root); status != nil {
 		return status

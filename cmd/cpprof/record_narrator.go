@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/locks"
 	"github.com/cpprof/cpprof/report"
@@ -24,7 +25,7 @@ func newNarrator(t terminal) *narrator { return &narrator{out: t.err, live: t.er
 
 func (n *narrator) begin(p *sampler.Process, file string) {
 	if n.live {
-		fmt.Fprintf(n.out, "cpprof: recording process %d into %s; Ctrl-C ends the recording\n", p.PID, file)
+		termtext.Fprintf(n.out, "cpprof: recording process %d into %s; Ctrl-C ends the recording\n", p.PID, file)
 	}
 }
 
@@ -34,7 +35,7 @@ func (n *narrator) progress(p sampler.Progress) {
 		return
 	}
 	n.latest, n.shown = time.Now(), true
-	fmt.Fprintf(n.out, "\r\x1b[K%s  %s", p.Elapsed.Round(100*time.Millisecond), achieved(p))
+	termtext.Fprintf(n.out, "\r\x1b[K%s  %s", p.Elapsed.Round(100*time.Millisecond), achieved(p))
 }
 
 // achieved returns the text that a progress line and the summary have in common.
@@ -50,26 +51,26 @@ func achieved(p sampler.Progress) string {
 // deadlock prints a warning of goroutines that will never continue.
 func (n *narrator) deadlock(p *sampler.Process, d locks.Deadlock) {
 	n.clear()
-	fmt.Fprintf(n.out, "cpprof: DEADLOCK in %s (process %d):\n%s", p.Name, p.PID, report.Deadlock(&d))
+	termtext.Fprintf(n.out, "cpprof: DEADLOCK in %s (process %d):\n%s", p.Name, p.PID, termtext.Text(report.Deadlock(&d)))
 }
 
 // clear removes the progress line.
 func (n *narrator) clear() {
 	if n.shown {
-		fmt.Fprint(n.out, "\r\x1b[K")
+		termtext.Fprintf(n.out, "\r\x1b[K")
 	}
 	n.shown = false
 }
 
 // end prints what was recorded, what became of the target, and what to do next.
 func (n *narrator) end(p *sampler.Process, file string, r sampler.Result) {
-	fmt.Fprintf(n.out, "cpprof: recorded %s in %s: %s\n", achieved(r.Progress), r.Elapsed.Round(time.Millisecond), becameOf(p, r.End))
+	termtext.Fprintf(n.out, "cpprof: recorded %s in %s: %s\n", achieved(r.Progress), r.Elapsed.Round(time.Millisecond), becameOf(p, r.End))
 	if r.Samples == 0 {
-		fmt.Fprintf(n.out, "cpprof: %s has no samples: record for longer, or at a higher --rate\n", file)
+		termtext.Fprintf(n.out, "cpprof: %s has no samples: record for longer, or at a higher --rate\n", file)
 		return
 	}
 	n.suggestBound(r)
-	fmt.Fprintf(n.out, "cpprof: next: cpprof report %s\n", words.Shell(file))
+	termtext.Fprintf(n.out, "cpprof: next: cpprof report %s\n", words.Shell(file))
 }
 
 // suggestBound prints which bound to raise if a bound made the samples few.
@@ -82,7 +83,7 @@ func (n *narrator) suggestBound(r sampler.Result) {
 	if r.Bound.Flag == "--max-overhead" {
 		what = "of halting the program"
 	}
-	fmt.Fprintf(n.out, "cpprof: the samples are few: each cost %v %s, and %s allows %.3g%%; a larger %s allows more\n",
+	termtext.Fprintf(n.out, "cpprof: the samples are few: each cost %v %s, and %s allows %.3g%%; a larger %s allows more\n",
 		r.Bound.Cost.Round(10*time.Microsecond), what, r.Bound.Flag, 100*r.Bound.Share, r.Bound.Flag)
 }
 

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/locks"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
@@ -72,7 +73,7 @@ func openTarget(t terminal, f *recordFlags, command []string) (target, error) {
 	if err != nil {
 		select {
 		case <-p.Done():
-			fmt.Fprintf(t.err, "cpprof: %s ended before it could be sampled: %s\n", command[0], p.End().Detail)
+			termtext.Fprintf(t.err, "cpprof: %s ended before it could be sampled: %s\n", command[0], p.End().Detail)
 			return target{}, &statusError{int(p.End().ExitStatus)}
 		case <-time.After(100 * time.Millisecond):
 		}
@@ -150,7 +151,7 @@ func (s *signals) fail(ctx context.Context, t terminal, f *recordFlags, p *sampl
 	if p == nil || !p.Launched || errors.As(failure, &status) {
 		return failure
 	}
-	fmt.Fprintf(t.err, "cpprof: %v\n", failure)
+	termtext.Fprintf(t.err, "cpprof: %v\n", failure)
 	newNarrator(t).stillRunning(p)
 	if limit := f.options.Duration; limit > 0 {
 		limited, stop := context.WithTimeout(ctx, limit)
@@ -169,7 +170,7 @@ func (s *signals) fail(ctx context.Context, t terminal, f *recordFlags, p *sampl
 // stillRunning prints that a launched program continues unrecorded, if it does.
 func (n *narrator) stillRunning(p *sampler.Process) {
 	if p.Launched && !p.HasEnded() {
-		fmt.Fprintf(n.out, "cpprof: the launched program continues as process %d, and is not recorded\n", p.PID)
+		termtext.Fprintf(n.out, "cpprof: the launched program continues as process %d, and is not recorded\n", p.PID)
 	}
 }
 

@@ -2,13 +2,13 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/signal"
 	"sync"
 	"sync/atomic"
 	"syscall"
 
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 )
@@ -84,7 +84,7 @@ func (s *signals) suspend(more <-chan os.Signal) {
 	defer s.halting.Unlock()
 	for b := range s.backends {
 		if err := b.Backend.Release(); err != nil {
-			fmt.Fprintf(os.Stderr, "cpprof: not suspended: %v\n", err)
+			termtext.Fprintf(os.Stderr, "cpprof: not suspended: %v\n", err)
 			return
 		}
 	}

@@ -3,11 +3,11 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"sync"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/locks"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
@@ -171,7 +171,7 @@ func endLaunched(ctx context.Context, t terminal, p *sampler.Process) {
 	patient, stop := context.WithTimeout(ctx, usual)
 	defer stop()
 	if _, err := p.Wait(patient); err != nil && ctx.Err() == nil {
-		fmt.Fprintf(t.err, "cpprof: process %d was interrupted: waiting for its end; Ctrl-C ends the wait\n", p.PID)
+		termtext.Fprintf(t.err, "cpprof: process %d was interrupted: waiting for its end; Ctrl-C ends the wait\n", p.PID)
 		_, _ = p.Wait(ctx)
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/config"
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/report"
 	"github.com/spf13/cobra"
@@ -138,7 +139,7 @@ func (f *reportFlags) run(t terminal, path string) error {
 		return err
 	}
 	if len(p.Session.Steps()) == 0 && !f.auto {
-		fmt.Fprintln(t.out, "\nRefine it: --auto, --down '*', --extended '*', or --up '* | FUNCTION'.")
+		termtext.Fprintln(t.out, "\nRefine it: --auto, --down '*', --extended '*', or --up '* | FUNCTION'.")
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/report"
@@ -86,7 +87,7 @@ func (f *reportFlags) compare(t terminal, path string, color bool) error {
 		return err
 	}
 	if len(f.steps) == 0 && !f.auto {
-		fmt.Fprintln(t.out, "\nRefine it: --auto, --down '*', --extended '*', or --up '* | FUNCTION'.")
+		termtext.Fprintln(t.out, "\nRefine it: --auto, --down '*', --extended '*', or --up '* | FUNCTION'.")
 	}
 	return nil
 }
@@ -139,12 +140,12 @@ func (f *reportFlags) compareAll(t terminal, p pair, limit refine.Threshold, col
 			return err
 		}
 		c.Color = color
-		fmt.Fprintln(t.out)
+		termtext.Fprintln(t.out)
 		if err := c.Write(t.out); err != nil {
 			return err
 		}
 	}
-	_, err = fmt.Fprintf(t.out, "\nGo on with\n  cpprof find %s --against %s %s\n", words.Shell(p.a.path), words.Shell(p.b.path), next)
+	_, err = termtext.Fprintf(t.out, "\nGo on with\n  cpprof find %s --against %s %s\n", words.Shell(p.a.path), words.Shell(p.b.path), next)
 	return err
 }
 

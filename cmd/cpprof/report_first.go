@@ -1,9 +1,9 @@
 package main
 
 import (
-	"fmt"
 	"slices"
 
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/locks"
 	"github.com/cpprof/cpprof/refine"
@@ -26,10 +26,10 @@ func overview(t terminal, s *source, limit refine.Threshold, color bool) error {
 		return err
 	}
 	if warning := report.Deadlocks(s.path, waits.Deadlocks); warning != "" {
-		fmt.Fprintln(t.out, warning)
+		termtext.Fprintln(t.out, termtext.Text(warning))
 	}
 	if len(classes) == 0 {
-		_, err := fmt.Fprintln(t.out, "No goroutine was seen: the recording has no samples in this span.")
+		_, err := termtext.Fprintln(t.out, "No goroutine was seen: the recording has no samples in this span.")
 		return err
 	}
 	shown := slices.DeleteFunc(slices.Clone(classes), func(c views.ClassSummary) bool { return c.IdleRuntime() })
@@ -37,7 +37,7 @@ func overview(t terminal, s *source, limit refine.Threshold, color bool) error {
 		return err
 	}
 	if n := len(classes) - len(shown); n > 0 {
-		fmt.Fprintf(t.out, "(%d of the runtime's own classes did hardly anything; 'cpprof classes %s' lists all)\n", n, words.Shell(s.path))
+		termtext.Fprintf(t.out, "(%d of the runtime's own classes did hardly anything; 'cpprof classes %s' lists all)\n", n, words.Shell(s.path))
 	}
 	server, err := s.serverView()
 	if err != nil {
@@ -52,13 +52,13 @@ func overview(t terminal, s *source, limit refine.Threshold, color bool) error {
 		session := refine.NewSession(v.Tree, v.aspects)
 		session.SetThreshold(limit)
 		session.Auto(report.FewSteps)
-		fmt.Fprintln(t.out)
+		termtext.Fprintln(t.out)
 		p := report.Profile{Session: session, Title: title(s, v), Warnings: v.Warnings, Color: color}
 		if err := p.Write(t.out); err != nil {
 			return err
 		}
 	}
-	_, err = fmt.Fprintf(t.out, `
+	_, err = termtext.Fprintf(t.out, `
 Go on with
   cpprof report %[1]s --server --extended '*'
   cpprof report %[1]s --thread %[2]s --down '*'

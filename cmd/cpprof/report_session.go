@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/session"
@@ -56,13 +57,13 @@ func (f *reportFlags) replay(t terminal, flags *pflag.FlagSet, path string) erro
 			return err
 		}
 		if len(state.Windows) == 0 {
-			fmt.Fprintln(t.out, "The session has no windows.")
+			termtext.Fprintln(t.out, "The session has no windows.")
 		}
 	}
 	src := &session.Source{Path: path, Recording: s.recording, Config: s.config, Options: s.options, Color: color, Others: session.NewOthers(f.recordingAt)}
 	for i, w := range state.Windows {
 		if i > 0 {
-			fmt.Fprintln(t.out)
+			termtext.Fprintln(t.out)
 		}
 		if err := showWindow(t, src, w, f.json); err != nil {
 			return err
@@ -80,7 +81,7 @@ func showWindow(t terminal, src *session.Source, w session.Window, asJSON bool) 
 	}
 	var missing *session.MissingError
 	if errors.As(err, &missing) { // the recording that it was compared with is gone
-		fmt.Fprintf(t.err, "cpprof: a window is left out: %v\n", err)
+		termtext.Fprintf(t.err, "cpprof: a window is left out: %v\n", err)
 		return nil
 	}
 	if err != nil {
@@ -88,7 +89,7 @@ func showWindow(t terminal, src *session.Source, w session.Window, asJSON bool) 
 	}
 	var unknown *views.UnknownClassError
 	if errors.As(err, &unknown) { // the session had another --class-by
-		fmt.Fprintf(t.err, "cpprof: a window is left out: %v\n", err)
+		termtext.Fprintf(t.err, "cpprof: a window is left out: %v\n", err)
 		return nil
 	}
 	if err != nil {

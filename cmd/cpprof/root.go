@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -60,10 +61,10 @@ func run(ctx context.Context, args []string, t terminal) int {
 	case errors.As(err, &status):
 		return status.status
 	case errors.As(err, &usage), errors.As(err, &syntax):
-		fmt.Fprintf(t.err, "cpprof: %v\nSee '%s --help'.\n", err, command.CommandPath())
+		termtext.Fprintf(t.err, "cpprof: %v\nSee '%s --help'.\n", err, command.CommandPath())
 		return exitUsage
 	}
-	fmt.Fprintf(t.err, "cpprof: %v\n", err)
+	termtext.Fprintf(t.err, "cpprof: %v\n", err)
 	return exitFailed
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/config"
 	"github.com/cpprof/cpprof/interchange"
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
@@ -74,7 +75,9 @@ func (f *viewFlags) completeClass(_ *cobra.Command, args []string, _ string) ([]
 	}
 	var names []string
 	for _, c := range summaries {
-		names = append(names, c.Class)
+		if termtext.IsPrintable(c.Class) { // others can't be typed
+			names = append(names, c.Class)
+		}
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
@@ -122,7 +125,7 @@ func (f *viewFlags) read(s *source, in *interchange.Input) (err error) {
 		return err
 	}
 	if by := s.options.Classes; !by.Applies(s.recording) {
-		fmt.Fprintf(f.err, "cpprof: warning: no goroutine of %s has the label %s: classes are by function\n", s.path, by.Label)
+		termtext.Fprintf(f.err, "cpprof: warning: no goroutine of %s has the label %s: classes are by function\n", s.path, by.Label)
 	}
 	return s.checkSpan()
 }
@@ -143,7 +146,7 @@ func (f *viewFlags) configuration() (*config.Config, error) {
 			return nil, err
 		}
 		for _, file := range ignored {
-			fmt.Fprintf(f.err, "cpprof: warning: %s belongs to another user and is ignored; to use it, add --config %s\n", file, words.Shell(file))
+			termtext.Fprintf(f.err, "cpprof: warning: %s belongs to another user and is ignored; to use it, add --config %s\n", file, words.Shell(file))
 		}
 		path = found
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
@@ -128,7 +129,7 @@ func (f *topFlags) run(ctx context.Context, t terminal) error {
 	if end.Cause != sampledata.EndInterrupted {
 		became = fmt.Sprintf("process %d has ended: %s", p.PID, became)
 	}
-	fmt.Fprintf(t.err, "cpprof: %s\n", became)
+	termtext.Fprintf(t.err, "cpprof: %s\n", became)
 	return nil
 }
 

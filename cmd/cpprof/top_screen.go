@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/report"
 	"golang.org/x/term"
 )
@@ -75,7 +76,7 @@ func (s *screen) show(top *report.Top) error {
 	top.Color = s.t.outIsTerminal && !s.t.noColor
 	if !s.live {
 		if s.blocks++; s.blocks > 1 {
-			if _, err := fmt.Fprintln(s.t.out); err != nil {
+			if _, err := termtext.Fprintln(s.t.out); err != nil {
 				return err
 			}
 		}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"github.com/cpprof/cpprof/bottlenecks"
 	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/interchange"
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampledata"
@@ -145,7 +145,7 @@ func (s *subject) headline(w io.Writer) error {
 	if s.from != nil {
 		return report.Headline(w, s.path, s.from.recording)
 	}
-	_, err := fmt.Fprintf(w, "%s: %s of %s\n\n", report.Printable(s.path), s.format.Title, report.Printable(s.format.About(s.tree)))
+	_, err := termtext.Fprintf(w, "%s: %s of %s\n\n", termtext.Printable(s.path), s.format.Title, termtext.Printable(s.format.About(s.tree)))
 	return err
 }
 
@@ -187,7 +187,7 @@ func heading(w io.Writer, a, b *subject) error {
 		title += ": " + a.path + " minus " + b.path
 		warnings = append(slices.Clone(warnings), b.warnings...)
 	}
-	_, err := fmt.Fprintf(w, "%s\n%s\n", report.Printable(title), report.Warnings(warnings))
+	_, err := termtext.Fprintf(w, "%s\n%s\n", termtext.Printable(title), termtext.Text(report.Warnings(warnings)))
 	return err
 }
 

@@ -1,10 +1,10 @@
 package main
 
 import (
-	"fmt"
 	"runtime"
 	"runtime/debug"
 
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/spf13/cobra"
 )
 
@@ -16,7 +16,7 @@ func newVersionCommand(t terminal) *cobra.Command {
 		GroupID: groupMore,
 		Args:    usageArgs(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(t.out, "cpprof %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := termtext.Fprintf(t.out, "cpprof %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err
 		},
 	}

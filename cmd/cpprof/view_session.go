@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"syscall"
 
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/session"
 	"github.com/cpprof/cpprof/tui"
 	"github.com/spf13/pflag"
@@ -46,6 +47,6 @@ func keep(t terminal, path string, before, now *session.State) {
 		return
 	}
 	if err = errors.Join(err, now.Save(path)); err != nil {
-		fmt.Fprintf(t.err, "cpprof: the windows can't be saved for the next time: %v\n", err)
+		termtext.Fprintf(t.err, "cpprof: the windows can't be saved for the next time: %v\n", err)
 	}
 }

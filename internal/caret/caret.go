@@ -1,22 +1,17 @@
 // Package caret points at a mistake in a line.
 package caret
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/cpprof/cpprof/internal/termtext"
+)
 
 // Under returns the line and, in the line below it, a caret under the character at the given byte offset; both are
-// indented by four blanks. Tabs before the character stay tabs, so that a terminal shows the caret below the character.
+// indented by four blanks, and printable. Tabs are shown as blanks.
 func Under(line string, offset int) string {
-	var b strings.Builder
-	b.WriteString("    " + line + "\n    ")
-	for i, r := range line {
-		if i >= offset {
-			break
-		}
-		if r == '\t' {
-			b.WriteByte('\t')
-		} else {
-			b.WriteByte(' ')
-		}
-	}
-	return b.String() + "^"
+	shown := func(s string) string { return termtext.Printable(strings.ReplaceAll(s, "\t", " ")) }
+	before := utf8.RuneCountInString(shown(line[:min(offset, len(line))]))
+	return "    " + shown(line) + "\n    " + strings.Repeat(" ", before) + "^"
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/cpprof/cpprof/internal/termtext"
 )
 
 // Split splits a line at blanks. A word in double quotes is a Go string.
@@ -52,7 +54,8 @@ func Join(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// Shell quotes a word for a POSIX shell, if necessary.
+// Shell quotes a word for a POSIX shell, if it needs that. What a terminal can't show is written as $'\033': the word can be
+// printed, and shells such as bash, zsh and ksh read it as it was.
 func Shell(word string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@%+=,", r)
@@ -60,7 +63,23 @@ func Shell(word string) string {
 	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
 		return word
 	}
+	if !termtext.IsPrintable(word) {
+		return octal(word)
+	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// octal quotes a word with escapes for all bytes but the printable ones of ASCII.
+func octal(word string) string {
+	var b strings.Builder
+	for _, c := range []byte(word) {
+		if c >= ' ' && c < 0x7f && c != '\'' && c != '\\' {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, `\%03o`, c)
+		}
+	}
+	return "$'" + b.String() + "'"
 }
 
 // Echo returns the command of a POSIX shell that prints a line. For a line with backslashes it is not echo, which interprets

@@ -20,6 +20,7 @@ func TestWordsAreReadAsTheyAreWritten(t *testing.T) {
 func TestShellWords(t *testing.T) {
 	for word, want := range map[string]string{
 		"run.cpprof": "run.cpprof", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, "go:main.(*t).f": "'go:main.(*t).f'", "$HOME": "'$HOME'",
+		"a\x1b'\\é": `$'a\033\047\134\303\251'`,
 	} {
 		if got := Shell(word); got != want {
 			t.Errorf("Shell(%q) = %s, want %s", word, got, want)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/internal/words"
 )
 
@@ -64,7 +65,7 @@ func (s *Shell) load(args []string) (string, error) {
 	for _, l := range loaded {
 		s.addLabel(l)
 		if l.summary.Empty() {
-			fmt.Fprintf(&b, "not in this profile: %s: %s\n", words.Quote(l.name), words.Join(l.summary.Path()))
+			termtext.Fprintf(&b, "not in this profile: %s: %s\n", words.Quote(l.name), words.Join(l.summary.Path()))
 		}
 	}
 	return b.String(), nil

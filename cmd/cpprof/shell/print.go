@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/bottlenecks"
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/internal/words"
 )
 
@@ -17,9 +18,9 @@ func (s *Shell) list(list []bottlenecks.Summary) string {
 	if s.limit > 0 && len(list) > s.limit {
 		s.listed = list[:s.limit]
 	}
-	fmt.Fprintf(&b, "%4s %9s %9s  %s\n", "", "Cum", "Base", "Path")
+	termtext.Fprintf(&b, "%4s %9s %9s  %s\n", "", "Cum", "Base", "Path")
 	for i, e := range s.listed {
-		fmt.Fprintf(&b, "%4d %9s %9s  %s\n", i, s.percent(e.Cum()), s.percent(e.Base()), words.Join(e.Path()))
+		termtext.Fprintf(&b, "%4d %9s %9s  %s\n", i, s.percent(e.Cum()), s.percent(e.Base()), words.Join(e.Path()))
 	}
 	return b.String() + more(len(list), len(s.listed))
 }
@@ -36,10 +37,10 @@ func more(all, shown int) string {
 func (s *Shell) describe() string {
 	var b strings.Builder
 	if names := s.labelsOf(s.current); len(names) > 0 {
-		fmt.Fprintf(&b, "labels   %s\n", words.Join(names))
+		termtext.Fprintf(&b, "labels   %s\n", words.Join(names))
 	}
-	fmt.Fprintf(&b, "cum      %s\n", s.cost(s.current.Cum()))
-	fmt.Fprintf(&b, "base     %s\n", s.cost(s.current.Base()))
+	termtext.Fprintf(&b, "cum      %s\n", s.cost(s.current.Cum()))
+	termtext.Fprintf(&b, "base     %s\n", s.cost(s.current.Base()))
 	names := s.labelNames()
 	lists := make([][]bottlenecks.Summary, len(names))
 	for i, name := range names {
@@ -47,9 +48,9 @@ func (s *Shell) describe() string {
 	}
 	cums, bases := s.profile.Overlaps(s.current, lists...)
 	for i, name := range names {
-		fmt.Fprintf(&b, "overlap  cum %s, base %s with %s\n", s.percent(cums[i]), s.percent(bases[i]), words.Quote(name))
+		termtext.Fprintf(&b, "overlap  cum %s, base %s with %s\n", s.percent(cums[i]), s.percent(bases[i]), words.Quote(name))
 	}
-	fmt.Fprintf(&b, "path     %s\n", words.Join(s.current.Path()))
+	termtext.Fprintf(&b, "path     %s\n", words.Join(s.current.Path()))
 	return b.String() + s.nearby()
 }
 
@@ -71,10 +72,10 @@ func (s *Shell) nearby() string {
 		return "no nearby summaries\n"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%4s %9s %9s  %s\n", "", "Cum", "Base", "Nearby")
+	termtext.Fprintf(&b, "%4s %9s %9s  %s\n", "", "Cum", "Base", "Nearby")
 	for i, n := range append(slices.Clip(shown), trimmings...) {
 		s.listed = append(s.listed, n.summary)
-		fmt.Fprintf(&b, "%4d %9s %9s  %s %s\n", i, s.percent(n.summary.Cum()), s.percent(n.summary.Base()), n.what,
+		termtext.Fprintf(&b, "%4d %9s %9s  %s %s\n", i, s.percent(n.summary.Cum()), s.percent(n.summary.Base()), n.what,
 			words.Join(n.names))
 	}
 	return b.String() + more(len(extensions), len(shown))
@@ -127,10 +128,10 @@ func (s *Shell) listLabels([]string) (string, error) {
 	}
 	var b strings.Builder
 	s.listed = nil
-	fmt.Fprintf(&b, "%4s %9s %9s  %s\n", "", "Cum", "Base", "Label and path")
+	termtext.Fprintf(&b, "%4s %9s %9s  %s\n", "", "Cum", "Base", "Label and path")
 	for i, l := range s.labels {
 		s.listed = append(s.listed, l.summary)
-		fmt.Fprintf(&b, "%4d %9s %9s  %s: %s\n", i, s.percent(l.summary.Cum()), s.percent(l.summary.Base()),
+		termtext.Fprintf(&b, "%4d %9s %9s  %s: %s\n", i, s.percent(l.summary.Cum()), s.percent(l.summary.Base()),
 			words.Quote(l.name), words.Join(l.summary.Path()))
 	}
 	return b.String(), nil
@@ -147,15 +148,15 @@ func (s *Shell) overlap([]string) (string, error) {
 	}
 	var b strings.Builder
 	s.listed = all
-	fmt.Fprintf(&b, "%4s %9s %9s %9s  %s\n", "", "Cum", "Adds", "Overlap", "Label and path")
+	termtext.Fprintf(&b, "%4s %9s %9s %9s  %s\n", "", "Cum", "Adds", "Overlap", "Label and path")
 	before := new(big.Rat)
 	for i, total := range s.profile.TotalCums(all...) {
 		others := slices.Delete(slices.Clone(all), i, i+1)
-		fmt.Fprintf(&b, "%4d %9s %9s %9s  %s: %s\n", i, s.percent(all[i].Cum()), s.percent(new(big.Rat).Sub(total, before)),
+		termtext.Fprintf(&b, "%4d %9s %9s %9s  %s: %s\n", i, s.percent(all[i].Cum()), s.percent(new(big.Rat).Sub(total, before)),
 			s.percent(bottlenecks.CumOverlap(s.profile, all[i], others...)), words.Quote(s.labels[i].name), words.Join(all[i].Path()))
 		before = total
 	}
-	fmt.Fprintf(&b, "total    cum %s, base %s\n", s.cost(before), s.cost(s.profile.TotalBase(all...)))
+	termtext.Fprintf(&b, "total    cum %s, base %s\n", s.cost(before), s.cost(s.profile.TotalBase(all...)))
 	return b.String(), nil
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/cpprof/cpprof/bottlenecks"
 	"github.com/cpprof/cpprof/internal/files"
 	"github.com/cpprof/cpprof/internal/share"
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/internal/words"
 )
 
@@ -248,11 +249,11 @@ func (s *Shell) quit([]string) (string, error) { return "", io.EOF }
 func (s *Shell) help([]string) (string, error) {
 	var b strings.Builder
 	for _, c := range commands {
-		fmt.Fprintf(&b, "%s\n    %s\n", strings.TrimSpace(c.name+" "+c.args), c.help)
+		termtext.Fprintf(&b, "%s\n    %s\n", strings.TrimSpace(c.name+" "+c.args), c.help)
 	}
 	b.WriteString("suggesters:\n")
 	for _, g := range bottlenecks.Suggesters() {
-		fmt.Fprintf(&b, "  %-15s %s\n", g.Name, g.Help)
+		termtext.Fprintf(&b, "  %-15s %s\n", g.Name, g.Help)
 	}
 	return b.String(), nil
 }
