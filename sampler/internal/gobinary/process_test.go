@@ -46,7 +46,7 @@ func start(t testing.TB, path string, args ...string) *process {
 	return p
 }
 
-// launch runs a target until it is ready.
+// launch starts a target and waits until it is ready.
 func launch(t testing.TB, path string, args ...string) *process {
 	t.Helper()
 	p := &process{t: t, cmd: exec.Command(path, args...)}
@@ -66,7 +66,7 @@ func launch(t testing.TB, path string, args ...string) *process {
 	return p
 }
 
-// atEntry reads AT_ENTRY of the auxiliary vector.
+// atEntry returns AT_ENTRY of the auxiliary vector.
 func (p *process) atEntry() uint64 {
 	const atEntry = 9
 	aux, err := os.ReadFile(fmt.Sprintf("/proc/%d/auxv", p.cmd.Process.Pid))
@@ -113,7 +113,7 @@ func (p *process) Segment(addr uint64) (uint64, []byte) {
 	return base, b
 }
 
-// gs lists the addresses of all g structs.
+// gs returns the addresses of all g structs.
 func (p *process) gs() []uint64 {
 	all := p.read(p.bin.Globals.AllGs, 24)
 	n := binary.LittleEndian.Uint64(all[8:])
@@ -125,7 +125,7 @@ func (p *process) gs() []uint64 {
 	return gs
 }
 
-// A goroutine is what the tests want of a g.
+// A goroutine has the fields of a g that the tests need.
 type goroutine struct {
 	id     uint64
 	status uint32
@@ -149,7 +149,7 @@ func (p *process) goroutine(g uint64) goroutine {
 	}
 }
 
-// halted runs f while all threads of the target are stopped, with their registers.
+// halted calls f with the registers of all threads, while all threads of the target are stopped.
 func (p *process) halted(f func(regs map[int]unix.PtraceRegs)) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -212,7 +212,7 @@ func build(t testing.TB, target string, flags ...string) string {
 	return path
 }
 
-// binaries is where built targets live while the tests run.
+// binaries is the folder of built targets while the tests run.
 var binaries string
 
 func TestMain(m *testing.M) {

@@ -26,7 +26,7 @@ var modes = map[string][]string{
 	"noopt":       {"-gcflags=all=-N -l"},
 }
 
-// stacks asks the target for its own stacks: goroutine to lines "function file:line".
+// stacks returns the target's own stacks: from a goroutine to lines "function file:line".
 func (p *process) stacks() map[uint64][]string {
 	fmt.Fprintln(p.in)
 	all := map[uint64][]string{}
@@ -59,7 +59,7 @@ func (p *process) stacks() map[uint64][]string {
 
 var typeArgs = regexp.MustCompile(`\[.*\]`)
 
-// shown returns frames in the form of process.stacks, without those that the runtime does not show.
+// shown returns frames in the form of process.stacks, without those that the runtime does not print.
 func shown(frames []pclntab.Frame) []string {
 	var lines []string
 	for _, f := range frames {
@@ -89,7 +89,7 @@ func newUnwinder(p *process) *unwind.Unwinder {
 	return u
 }
 
-// TestParkedStacks compares with what the target prints of itself.
+// TestParkedStacks compares stacks with those that the target itself prints.
 func TestParkedStacks(t *testing.T) {
 	for name, flags := range modes {
 		t.Run(name, func(t *testing.T) {
@@ -133,8 +133,8 @@ func compareParked(t *testing.T, p *process) {
 	}
 }
 
-// TestBusyStacks halts busy targets again and again: every stack reaches its bottom, and each of its return
-// addresses is behind a call of the function below it.
+// TestBusyStacks repeatedly halts busy targets: every stack reaches its bottom, and each of its return addresses follows
+// a call of the function below it.
 func TestBusyStacks(t *testing.T) {
 	for _, target := range []string{"target", "cgotarget"} {
 		for _, mode := range []string{"plain", "pieStripped"} {
@@ -155,7 +155,7 @@ func checkBusy(t *testing.T, path string, halts int) {
 			for _, addr := range p.gs() {
 				g := p.goroutine(addr)
 				if g.status == 0 || g.status == 6 || g.status == 11 {
-					continue // dead, or not yet alive
+					continue // dead, or not created yet
 				}
 				p.attachThread(addr, &g, regs)
 				phys, res := u.Unwind(nil, p, &g.ctx)
@@ -181,8 +181,8 @@ func checkBusy(t *testing.T, path string, halts int) {
 	if onThread < halts/10 {
 		t.Errorf("only %d stacks were on a thread", onThread)
 	}
-	// A thread may be caught between two instructions that belong together; 42,000 stacks on threads had none. What is
-	// wrong with the unwinder is there in many of a hundred.
+	// A thread may be halted between two instructions that belong together; 42,000 stacks on threads had no such case. An
+	// error of the unwinder shows up in many of a hundred stacks.
 	if torn+bad > max(3, onThread/100) {
 		t.Errorf("%d torn, %d with a bad call, of %d stacks", torn, bad, n)
 	}
@@ -216,8 +216,8 @@ func (p *process) attachThread(addr uint64, g *goroutine, regs map[int]unix.Ptra
 	g.ctx.VDSOPC, g.ctx.VDSOSP = p.word(g.m+uint64(m.VDSOPC)), p.word(g.m+uint64(m.VDSOSP))
 }
 
-// badEdge says which return address is not behind a call instruction, or behind the call of another function than
-// the one that runs below it.
+// badEdge returns a return address that does not follow a call instruction, or that follows the call of another function
+// than the one that runs below it.
 func badEdge(p *process, phys []unwind.Frame) string {
 	for i := 1; i < len(phys); i++ {
 		caller, callee := phys[i], phys[i-1]
@@ -257,13 +257,13 @@ var jumps = map[string][]string{
 	"aeshashbody":       {"runtime.memhash", "runtime.strhash"},
 }
 
-// jumpsTo tells of functions whose code ends with a jump to another, as wrappers between calling conventions, which
-// have the name of what they wrap, and systemstack, which jumps to its argument.
+// jumpsTo reports whether a function's code ends with a jump to another function. Examples are wrappers between calling
+// conventions, which have the name of what they wrap, and systemstack, which jumps to its argument.
 func jumpsTo(from, to string) bool {
 	return from == to || from == "runtime.systemstack" || slices.Contains(jumps[to], from)
 }
 
-// callBefore decodes the call that ends at pc; code is what stands before pc.
+// callBefore decodes the call that ends at pc; code is what comes before pc.
 func callBefore(code []byte, pc uint64) (target uint64, direct, ok bool) {
 	n := len(code)
 	if code[n-5] == 0xe8 {

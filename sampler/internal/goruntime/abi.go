@@ -2,17 +2,17 @@ package goruntime
 
 import "debug/elf"
 
-// An ABI is how Go functions on a processor call one another (ABIInternal). Registers have the numbers that instructions
-// have for them.
+// An ABI describes how Go functions call one another on a processor (ABIInternal). Registers are numbered as instructions
+// number them.
 type ABI struct {
-	Closure   uint8    // holds the closure in a call of one
-	Arguments [5]uint8 // hold the first whole numbers and pointers that a function gets
-	Kept      []uint8  // hold the same value after a call as before
+	Closure   uint8    // holds the closure during a call of one
+	Arguments [5]uint8 // hold the first integer and pointer arguments
+	Kept      []uint8  // have the same value before and after a call
 
 	// What calls of the compiler's own change: of the write barrier, and of duffzero and duffcopy. They keep the others.
 	Barrier, Duff []uint8
 
-	ArgumentsDWARF [5]uint8 // Arguments by the numbers that debug information has for them
+	ArgumentsDWARF [5]uint8 // Arguments, as debug information numbers them
 }
 
 var abis = map[string]*ABI{
@@ -26,10 +26,10 @@ var abis = map[string]*ABI{
 	},
 }
 
-// ABIOf returns the ABI of a processor (GOARCH), nil for one that is not supported.
+// ABIOf returns the ABI of a processor (GOARCH); nil if it is not supported.
 func ABIOf(arch string) *ABI { return abis[arch] }
 
-// ArchOf returns the GOARCH of an executable, "" for a processor that is not supported.
+// ArchOf returns the GOARCH of an executable; "" if the processor is not supported.
 func ArchOf(m elf.Machine) string {
 	return map[elf.Machine]string{elf.EM_X86_64: "amd64", elf.EM_AARCH64: "arm64"}[m]
 }

@@ -1,5 +1,5 @@
-// Package goruntime states what cpprof relies on in Go's runtime and in package sync, each fact once: for the samplers
-// that read a program's memory, and for the analysis of its machine code.
+// Package goruntime has the facts about Go's runtime and package sync that cpprof relies on, each of them once. The
+// samplers, which read a program's memory, and the analysis of machine code use them.
 //
 //	release.go     the releases of Go that are supported, and what differs between them
 //	status.go      states of goroutines and processors

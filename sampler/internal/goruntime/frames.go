@@ -1,14 +1,15 @@
 package goruntime
 
-// A FrameKind marks the functions at which a stack does not go on as the tables of stack depths say. They are known by
-// name, as their numbers in the tables (funcID) differ between releases.
+// A FrameKind marks the functions at which a stack does not continue as the tables of stack depths say. They are
+// identified by name, since their numbers in the tables (funcID) differ between releases.
 type FrameKind uint8
 
 const (
 	FrameOrdinary FrameKind = iota
 	// FrameSystemstack runs a function on the system stack and returns to the goroutine's.
 	FrameSystemstack
-	// FrameSystemstackSwitch is where a goroutine pretends to stand while it is on the system stack. The frame is left out.
+	// FrameSystemstackSwitch is the position that g.sched has while a goroutine is on the system stack. The frame is left
+	// out.
 	FrameSystemstackSwitch
 	// FrameLeaves are morestack and mcall: they save the goroutine in g.sched and do not return.
 	FrameLeaves
@@ -18,9 +19,9 @@ const (
 	FrameSignal
 	// FrameSigreturn is what a signal handler returns to.
 	FrameSigreturn
-	// FrameInjected are functions that look as if the interrupted instruction had called them.
+	// FrameInjected are functions that seem to be called by the interrupted instruction.
 	FrameInjected
-	// FrameResumes is gogo: the goroutine is about to go on at g.sched.
+	// FrameResumes is gogo: the goroutine is about to continue at g.sched.
 	FrameResumes
 	// FrameVDSO are the callers of the vDSO, which may have switched to the system stack.
 	FrameVDSO
@@ -54,6 +55,6 @@ func FrameKindOf(function string) FrameKind { return frameKinds[function] }
 // asyncPreempt stops a goroutine at any instruction, and saves all of its registers in its frame.
 const asyncPreempt = "runtime.asyncPreempt"
 
-// SavesRegisters reports whether a function that looks as if the interrupted instruction had called it saves that one's
-// registers in its frame.
+// SavesRegisters reports whether a function that seems to be called by the interrupted instruction saves that
+// instruction's registers in its frame.
 func SavesRegisters(function string) bool { return function == asyncPreempt }

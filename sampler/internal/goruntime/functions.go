@@ -2,7 +2,7 @@ package goruntime
 
 import "strings"
 
-// Bottom is the function below every goroutine's first one.
+// Bottom is the name of the function below every goroutine's first one.
 const Bottom = "runtime.goexit"
 
 // IsSystem reports whether a goroutine is the runtime's own, by the name of its first function, as the runtime itself
@@ -14,7 +14,7 @@ func IsSystem(first string) bool {
 // IsCollector reports whether a goroutine works for the garbage collector, by the name of its first function.
 func IsCollector(first string) bool { return first == "runtime.gcBgMarkWorker" }
 
-// GrowsStack reports whether a function is what others call when their stack is too small; it calls them again.
+// GrowsStack reports whether a function grows its caller's stack and then restarts the caller.
 func GrowsStack(function string) bool { return strings.HasPrefix(function, growsStack) }
 
 const growsStack = "runtime.morestack"
@@ -29,11 +29,11 @@ func IsSync(name string) bool {
 	return strings.HasPrefix(name, "sync.") || strings.HasPrefix(name, "internal/sync.")
 }
 
-// IsWrapperOf121 reports whether a number of a function (internal/abi.FuncID) says that the compiler made the function to
-// call another one, in Go 1.21, whose wrappers have names like those of closures.
+// IsWrapperOf121 reports whether a function number (internal/abi.FuncID) of Go 1.21 marks a wrapper, which the compiler
+// generated to call another function. The wrappers of Go 1.21 have names like those of closures.
 func (r Release) IsWrapperOf121(funcID uint8) bool { return r.Line <= 21 && funcID == 21 }
 
-// A CallRole is what a call of a function does to locks, channels, groups and conditions.
+// A CallRole is the effect of a function's call on locks, channels, groups and conditions.
 type CallRole uint8
 
 const (
@@ -100,7 +100,7 @@ var callRoles = map[string]CallRole{
 	"runtime.acquireSudog":              CallSudog,
 }
 
-// callFamilies are functions of the runtime that are known by the beginnings of their names.
+// callFamilies are functions of the runtime that are identified by prefixes of their names.
 var callFamilies = []struct {
 	prefix string
 	role   CallRole
@@ -109,7 +109,7 @@ var callFamilies = []struct {
 	{"runtime.gcWriteBarrier", CallBarrier}, {"runtime.duff", CallDuff},
 }
 
-// CallRoleOf returns the role of a function by its name.
+// CallRoleOf returns the role of a function, given its name.
 func CallRoleOf(function string) CallRole {
 	if r, ok := callRoles[function]; ok || !strings.HasPrefix(function, "runtime.") {
 		return r
@@ -131,12 +131,13 @@ func (r CallRole) UsesChannel() bool { return r == CallSend || r == CallReceive 
 // EndsWaits reports whether a call may end waits for a WaitGroup or a Cond.
 func (r CallRole) EndsWaits() bool { return r == CallDone || r == CallAdd || r == CallSignal }
 
-// IsSlowPath reports whether a function is what an inlined one calls if its atomic instruction is not enough.
+// IsSlowPath reports whether a function is what an inlined one calls if its atomic instruction does not suffice.
 func (r CallRole) IsSlowPath() bool {
 	return r == CallLockSlow || r == CallUnlockSlow || r == CallRUnlockSlow || r == CallReadSlow
 }
 
-// An AtomicEffect is what the atomic addition of a function of package sync does to a lock, if the function is inlined.
+// An AtomicEffect is the effect on a lock of the atomic addition in a function of package sync, if the function is
+// inlined.
 type AtomicEffect struct {
 	Takes bool  // Without it, the lock is released
 	Read  bool  // for a reader
@@ -156,7 +157,7 @@ func AtomicEffectOf(function string) (AtomicEffect, bool) {
 	return e, ok
 }
 
-// balanced are the beginnings of names of functions that release what they take, in ways that are hard to follow.
+// balanced are prefixes of names of functions that release what they take in ways that are hard to analyse.
 var balanced = []string{"internal/sync.(*HashTrieMap[", "sync.(*Map).", "sync.(*Pool).", "sync.(*Once).", "unique."}
 
 // IsBalanced reports whether a function is known to release every lock that it takes.

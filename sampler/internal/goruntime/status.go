@@ -10,14 +10,14 @@ const (
 	GDead      = 6
 	GCopystack = 8
 	GPreempted = 9
-	GLeaked    = 10 // it waits for something that no other goroutine can reach any more
+	GLeaked    = 10 // it waits for something that no other goroutine can reach
 	GDeadExtra = 11 // it belongs to a thread that C made, and that is in C now
 
-	GScan = 0x1000 // set beside any of them while the collector reads the stack
+	GScan = 0x1000 // set in addition to any of them while the collector reads the stack
 )
 
-// HasGoroutine reports whether a g with a status, without GScan, stands for a goroutine. The runtime keeps the others for
-// goroutines to come.
+// HasGoroutine reports whether a g with a status, without GScan, has a goroutine. The runtime keeps the others for later
+// goroutines.
 func HasGoroutine(status uint32) bool {
 	return status != GIdle && status != GDead && status != GDeadExtra
 }

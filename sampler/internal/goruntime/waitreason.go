@@ -4,13 +4,13 @@ package goruntime
 type Awaited uint8
 
 const (
-	AwaitsOther   Awaited = iota // nothing that cpprof finds out more about
+	AwaitsOther   Awaited = iota // a thing about which cpprof finds out nothing more
 	AwaitsLock                   // a sync.Mutex or a sync.RWMutex: the goroutine is blocked
 	AwaitsChannel                // one channel
 	AwaitsGroup                  // a sync.WaitGroup or a sync.Cond, perhaps
 )
 
-// A WaitReason is why the runtime parked a goroutine (runtime.waitReason), and what that means.
+// A WaitReason is the reason for which the runtime parked a goroutine (runtime.waitReason), with its meaning.
 type WaitReason struct {
 	Text      string // the runtime's own: "chan receive"
 	Awaits    Awaited
@@ -25,7 +25,7 @@ const (
 	MutexLock   = "sync.Mutex.Lock"
 )
 
-// waitReasons has the reasons with a meaning.
+// waitReasons has the reasons about which cpprof finds out more.
 var waitReasons = map[string]WaitReason{
 	MutexLock:            {Awaits: AwaitsLock, Semaphore: MutexSema},
 	"sync.RWMutex.Lock":  {Awaits: AwaitsLock, Semaphore: RWMutexWriterSem, Readers: true},
@@ -39,7 +39,7 @@ var waitReasons = map[string]WaitReason{
 	"semacquire":          {Awaits: AwaitsGroup}, // up to Go 1.23 for a WaitGroup. Other waits have it in every release
 }
 
-// otherReasons are the rest: nothing more is found out about what their goroutines wait for.
+// otherReasons are the rest: cpprof finds out nothing more about what their goroutines wait for.
 var otherReasons = []string{
 	"", "coroutine", "debug call", "dumping heap", "IO wait", "page trace flush", "panicwait", "preempted", "select",
 	"select (no cases)", "sleep", "stopping the world", "chan receive (nil chan)", "chan send (nil chan)",
@@ -59,15 +59,15 @@ var otherReasons = []string{
 	"synctest.Wait", "synctest.run", "synctest.wait",
 }
 
-// ReasonOf returns what a reason means, by its text.
+// ReasonOf returns the meaning of a reason, given its text.
 func ReasonOf(text string) WaitReason {
 	r := waitReasons[text]
 	r.Text = text
 	return r
 }
 
-// LockAt returns the address of the lock that a goroutine waits for, by that of the semaphore in it, and 0 if the reason is
-// no wait for a lock.
+// LockAt returns the address of the lock that a goroutine waits for, given the address of the semaphore in it; 0 if the
+// reason is not a wait for a lock.
 func (r WaitReason) LockAt(semaphore uint64) uint64 {
 	if r.Awaits != AwaitsLock || semaphore < r.Semaphore {
 		return 0

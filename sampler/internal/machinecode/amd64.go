@@ -6,7 +6,7 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// Registers with a meaning of their own in some instruction.
+// Registers that have a special role in some instruction.
 const (
 	rax Reg = 0
 	rcx Reg = 1
@@ -18,7 +18,8 @@ const (
 	r11 Reg = 11
 )
 
-// decodeAMD64 appends the instructions of code, which stands at pc. What can't be decoded never goes on.
+// decodeAMD64 appends the instructions of code, whose address is pc. After bytes that it can't decode, execution does not
+// continue.
 func decodeAMD64(dst []Instr, code []byte, pc uint64) []Instr {
 	for off := 0; off < len(code); {
 		at := pc + uint64(off)
@@ -38,7 +39,7 @@ func decodeAMD64(dst []Instr, code []byte, pc uint64) []Instr {
 	return dst
 }
 
-// general returns the number of a general register of whatever width. A byte above the lowest counts as its register.
+// general returns the number of a general register of any width. The second-lowest byte counts as its register.
 func general(r x86asm.Reg) Reg {
 	switch {
 	case r >= x86asm.RAX && r <= x86asm.R15:
@@ -62,7 +63,7 @@ func isWide(a x86asm.Arg) bool {
 	return ok && r >= x86asm.RAX && r <= x86asm.R15
 }
 
-// memory makes an operand of an address. One that depends on a segment is not known.
+// memory returns an operand for an address. One that depends on a segment is not known.
 func memory(x *Instr, m x86asm.Mem) Operand {
 	o := Operand{Base: NoReg, Index: NoReg, InMemory: true, Offset: m.Disp}
 	switch {
@@ -80,7 +81,7 @@ func memory(x *Instr, m x86asm.Mem) Operand {
 	return o
 }
 
-// translateAMD64 fills in what an instruction does.
+// translateAMD64 sets what an instruction does.
 func translateAMD64(x *Instr, in *x86asm.Inst) {
 	switch in.Op {
 	case x86asm.CALL:
@@ -157,7 +158,7 @@ func registerOf(a x86asm.Arg) Reg {
 	return NoReg
 }
 
-// flowAMD64 says where a jump or call goes.
+// flowAMD64 sets the target of a jump or call.
 func flowAMD64(x *Instr, in *x86asm.Inst) {
 	switch a := in.Args[0].(type) {
 	case x86asm.Rel:
@@ -196,7 +197,7 @@ func moveAMD64(x *Instr, in *x86asm.Inst) {
 	}
 }
 
-// addAMD64 takes additions of constants to whole registers.
+// addAMD64 handles additions of constants to whole registers.
 func addAMD64(x *Instr, in *x86asm.Inst) bool {
 	if !isWide(in.Args[0]) {
 		return false
@@ -244,7 +245,7 @@ func atomicAMD64(x *Instr, in *x86asm.Inst) {
 	}
 }
 
-// otherAMD64 says what any other instruction sets: its first operand, or the registers that it implies.
+// otherAMD64 sets the registers that any other instruction changes: its first operand, or implied ones.
 func otherAMD64(x *Instr, in *x86asm.Inst) {
 	switch in.Op {
 	case x86asm.DIV, x86asm.IDIV, x86asm.MUL, x86asm.IMUL, x86asm.CQO, x86asm.CDQ, x86asm.CWD, x86asm.RDTSC, x86asm.RDTSCP,
@@ -269,8 +270,8 @@ func otherAMD64(x *Instr, in *x86asm.Inst) {
 	}
 }
 
-// scanAMD64 looks for what could be calls, jumps and addresses of functions, at every byte: that is much faster than
-// decoding.
+// scanAMD64 searches for bytes that could be calls, jumps and addresses of functions, at every byte. That is much faster
+// than decoding.
 func scanAMD64(code []byte, pc uint64, offsets [2]int64, yield func(target uint64)) Scanned {
 	var found Scanned
 	const callOp, jumpOp, leaOp, lockPrefix, loadOp, indirectOp = 0xe8, 0xe9, 0x8d, 0xf0, 0x8b, 0xff
@@ -305,7 +306,7 @@ func scanAMD64(code []byte, pc uint64, offsets [2]int64, yield func(target uint6
 	return found
 }
 
-// isAtomic reports whether what follows a lock prefix may be CMPXCHG or XADD of a register.
+// isAtomic reports whether the bytes after a lock prefix may be CMPXCHG or XADD of a register.
 func isAtomic(b []byte) bool {
 	if len(b) > 0 && b[0]&0xf0 == 0x40 { // REX
 		b = b[1:]
@@ -313,5 +314,5 @@ func isAtomic(b []byte) bool {
 	return len(b) > 1 && b[0] == 0x0f && (b[1] == 0xb1 || b[1] == 0xc1)
 }
 
-// entryAlignment is a divisor of where functions begin.
+// entryAlignment divides the address of every function.
 const entryAlignment = 16

@@ -1,6 +1,6 @@
 package machinecode
 
-// A Reg is a general register by the number that instructions have for it.
+// A Reg is a general register, numbered as instructions number it.
 type Reg uint8
 
 const (
@@ -21,7 +21,7 @@ const (
 	OpJumpTo           // to what Operand says
 	OpBranch           // to Target, or on
 	OpReturn           // to the caller
-	OpTrap             // never goes on
+	OpTrap             // execution never continues after it
 	OpSwap             // atomic compare and swap of memory at Operand
 	OpAdd              // atomic addition to memory at Operand
 )
@@ -36,8 +36,8 @@ type Operand struct {
 
 func constant(c int64) Operand { return Operand{Base: NoReg, Index: NoReg, Offset: c} }
 
-// An Instr is one instruction in the form that both processors share. Pushes, and accesses with update, move a register
-// beside: by Pre before the access, by Post after it.
+// An Instr is one instruction in the form that both processors share. Pushes, and accesses with update, also change a
+// register: by Pre before the access, by Post after it.
 type Instr struct {
 	PC, Next   uint64
 	Op         Op
@@ -57,7 +57,7 @@ func newInstr(pc, next uint64) Instr {
 	return Instr{PC: pc, Next: next, Dst: NoReg, Src: NoReg, Dst2: NoReg, Src2: NoReg, Update: NoReg, Operand: none}
 }
 
-// mask makes a set of registers.
+// mask returns a set of registers.
 func mask(rs ...Reg) (m uint32) {
 	for _, r := range rs {
 		m |= 1 << r
@@ -65,7 +65,7 @@ func mask(rs ...Reg) (m uint32) {
 	return m
 }
 
-// A Machine is a processor's way to write instructions.
+// A Machine is the instruction set of a processor.
 type Machine struct {
 	SP Reg // the stack pointer
 	// ZeroIsSP: in stores, the number of the stack pointer means the constant 0.
@@ -80,27 +80,27 @@ var machines = map[string]*Machine{
 	"arm64": {decode: decodeARM64, scan: scanARM64, SP: spARM64, ZeroIsSP: true},
 }
 
-// ForArch returns the machine of a processor (GOARCH), nil for one that is not supported.
+// ForArch returns the machine of a processor (GOARCH); nil if it is not supported.
 func ForArch(arch string) *Machine { return machines[arch] }
 
-// Decode appends the instructions of code that stands at pc.
+// Decode appends the instructions of code, whose address is pc.
 func (m *Machine) Decode(dst []Instr, code []byte, pc uint64) []Instr { return m.decode(dst, code, pc) }
 
-// Scan calls yield with the targets of calls, with those of jumps that leave the code, and with addresses that the code names;
-// some that it yields are none of these. It does not decode the code, and is many times as fast as Decode. Offsets are those
-// whose loads are of interest.
+// Scan calls yield with the targets of calls, the targets of jumps that leave the code, and addresses that the code
+// refers to. Some of the values that it yields are none of these. It does not decode the code, and is many times as fast
+// as Decode. It also searches for loads at the given offsets.
 func (m *Machine) Scan(code []byte, pc uint64, offsets [2]int64, yield func(target uint64)) Scanned {
 	return m.scan(code, pc, offsets, yield)
 }
 
-// A Scanned is what Scan finds beside addresses.
+// A Scanned has what Scan finds besides addresses.
 type Scanned struct {
 	Atomic   bool    // instructions that compare and swap, or add
 	Indirect bool    // calls of what a register holds
 	Loads    [2]bool // loads at an offset from a register, by the offsets that were asked for
 }
 
-// load notes a load at an offset.
+// load records a load at an offset.
 func (s *Scanned) load(offset int64, offsets *[2]int64) {
 	for i := range offsets {
 		s.Loads[i] = s.Loads[i] || offset == offsets[i]

@@ -19,7 +19,7 @@ const (
 )
 
 // An Action is something that a goroutine may still do with a channel, a sync.WaitGroup or a sync.Cond, by the functions
-// that it stands in.
+// that it is in.
 type Action struct {
 	Object  uint64 // address of the channel, the WaitGroup or the Cond
 	Kind    ActionKind
@@ -39,8 +39,8 @@ const (
 	maxCases   = 16 // of a select
 )
 
-// Actions appends what a goroutine may still do to channels, WaitGroups and Conds: the actions of the functions that it stands
-// in, from where it stands in them on, if something in its frames leads to the object. Frames come from the innermost to the
+// Actions appends what a goroutine may still do to channels, WaitGroups and Conds: the actions in the functions that it is in,
+// after its position in them, if something in its frames leads to the object. Frames come from the innermost to the
 // outermost; registers are as for Held. If the answer is not complete, it is worth asking again after a Refill.
 func (a *Analyzer) Actions(dst []Action, frames []unwind.Frame, m Memory, registers []uint64) (actions []Action, complete bool) {
 	complete = true
@@ -139,7 +139,7 @@ func (a *Analyzer) mayAct(c *function) bool {
 	return c.usesChannels || a.mayEndWaits(c, maxActionDepth)
 }
 
-// awaitedAt returns what a goroutine waits for that stands in a method Wait: that others act on the method's receiver.
+// awaitedAt returns what a goroutine in a method Wait waits for: that others act on the method's receiver.
 func (w *flow) awaitedAt(i int, exact bool, r goruntime.CallRole) []siteAction {
 	kind := Done
 	if r == goruntime.CallCondWait {
@@ -153,8 +153,8 @@ func (w *flow) awaitedAt(i int, exact bool, r goruntime.CallRole) []siteAction {
 	return noActions
 }
 
-// actionsFrom returns the actions that can come from an instruction on, if their objects can be found from a frame that stands
-// there.
+// actionsFrom returns the actions that can happen at an instruction or after it, if their objects can be found from a frame at
+// that instruction.
 func (w *flow) actionsFrom(i int, exact bool) []siteAction {
 	s := w.stateBefore(i)
 	if s == nil {
@@ -164,7 +164,7 @@ func (w *flow) actionsFrom(i int, exact bool) []siteAction {
 	var known []action
 	after := w.reachableFrom(i)
 	for _, act := range w.allActions() {
-		// During a call, the callee's own frame says what it may still do.
+		// During a call, the callee's own frame shows what it may still do.
 		here := act.at == i && (exact || !act.byCallee)
 		if !here && !after(act.at) {
 			continue

@@ -10,7 +10,7 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 )
 
-// A Program is the program whose goroutines are looked at.
+// A Program is the program whose goroutines are analysed.
 type Program struct {
 	Table *pclntab.Table
 	Arch  string // GOARCH
@@ -172,7 +172,7 @@ func (a *Analyzer) flowOf(f pclntab.Func) *flow {
 	return w
 }
 
-// locksAt returns what a frame says about locks, nil if that is not known yet.
+// locksAt returns what a frame shows about locks; nil if that is not known yet.
 func (a *Analyzer) locksAt(f *unwind.Frame) *siteLocks {
 	for int(f.Site) >= len(a.locksBySite) {
 		a.locksBySite = append(a.locksBySite, nil)
@@ -188,7 +188,7 @@ func (a *Analyzer) locksAt(f *unwind.Frame) *siteLocks {
 	return p
 }
 
-// noLocks is what frames say that have nothing to do with locks.
+// noLocks is the result for frames that have nothing to do with locks.
 var noLocks = &siteLocks{}
 
 func (a *Analyzer) findLocksAt(f *unwind.Frame) *siteLocks {

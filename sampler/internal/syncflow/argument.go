@@ -8,10 +8,10 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/machinecode"
 )
 
-// LockArgument says by which of its function's arguments a frame that stands in a call which takes a lock reached that lock: the
-// lock lies at an offset from what the argument points to, as in c.mu.Lock() in a method of c. Register is that of the argument,
-// among those that hold whole numbers and pointers, counted from 0; by now it may hold something else. LockArgument reports false
-// if the lock was reached in another way, or if the code doesn't say how.
+// LockArgument is for a frame in a call that takes a lock. It returns the argument of the frame's function through which the
+// lock was reached: the lock lies at an offset from what the argument points to, as in c.mu.Lock() in a method of c. register is
+// the argument's register, among those for integers and pointers, counted from 0; by now it may hold another value. LockArgument
+// returns false if the lock was reached in another way, or if the code doesn't show how.
 func (a *Analyzer) LockArgument(f *unwind.Frame) (register int, offset int64, ok bool) {
 	fn, found := a.p.Table.Func(f.PC)
 	if !found || f.Exact || a.left <= 0 {

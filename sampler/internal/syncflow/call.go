@@ -52,7 +52,7 @@ func (w *flow) target(s *state, x *machinecode.Instr) (uint64, value) {
 	return x.Target, to
 }
 
-// sudogValue returns the value that stands for the result of a call of goruntime.CallSudog.
+// sudogValue returns the value that represents the result of a call of goruntime.CallSudog.
 func (w *flow) sudogValue(x *machinecode.Instr) value { return w.values.named(x.PC, resultName) }
 
 // callee returns the address that an indirect call goes to.
@@ -116,8 +116,8 @@ func (w *flow) effects(s *state, c *function) {
 	}
 }
 
-// duringCall turns the state before a call into that of the time until the call returns: a lock that the callee releases counts as
-// released. If a callee runs deferred functions, or waits for a sync.Cond, its own frame says so.
+// duringCall converts the state before a call to the state during the call: a lock that the callee releases counts as
+// released. If a callee runs deferred functions, or waits for a sync.Cond, its own frame shows that.
 func (w *flow) duringCall(s *state, x *machinecode.Instr) {
 	if x.Op != machinecode.OpCall || x.Indirect {
 		return

@@ -11,8 +11,8 @@
 //
 // # How a lock is found
 //
-// A goroutine holds a lock if one of its frames stands, on every path through its function's code, after the lock was taken and
-// before it is released, and if a value in that frame leads to that very lock. Take
+// A goroutine holds a lock if two things are true of one of its frames. On every path through the function's code to the frame's
+// position, the lock was taken and not yet released. And a value in the frame leads to that very lock. Take
 //
 //	func (c *cache) get() {
 //		c.mu.Lock() // mu lies 16 bytes into a cache
@@ -41,13 +41,13 @@
 //	call [rdx]                    deferwrap1 calls Unlock with [rdx+8]       none
 //	ret
 //
-// What a value is made of is known, not what it is: c stands for whatever rax held when the function was entered. Paths that join
-// keep what is the same on both; a lock that is held on one of them only is not sure, and not claimed.
+// The analysis does not know the value of c, but how values are computed from it: c is whatever rax held when the function was
+// entered. If two paths join, only what is the same on both is kept; so a lock that is held on only one of them is not claimed.
 //
-// A frame that stands in the call of work says therefore: this goroutine holds the lock whose address is the word at rsp+24. That
-// expression is kept for the place in the code. For each goroutine that stands there, it is computed from its copied stack.
+// The result for a frame in the call of work is: this goroutine holds the lock whose address is the word at rsp+24. That expression
+// is stored for this place in the code. It is then computed for each goroutine at this place, from the goroutine's copied stack.
 //
-// # Where it stands
+// # The files
 //
 //	analyzer.go               what is known of functions and of places in the code, and how much may be learned
 //	machine.go                the registers that Go's calls use; the code itself comes decoded, from package machinecode
@@ -61,7 +61,7 @@
 //	flow_actions.go           what the instructions of a function do to channels, WaitGroups and Conds
 //	argument.go, semaphore.go by which argument a lock was reached; what a parked goroutine waits for
 //
-// What the code does not say for sure is not claimed: a lock that is taken on one of two paths, a callback that may have released it,
-// a sync.Cond that waits, a panic under way. Two cases are not seen: a lock that another goroutine releases, and one that is taken by
-// its name and released through an interface.
+// A lock is not claimed if the code does not prove that it is held: if it is taken on only one of two paths, if a callback may have
+// released it, while a sync.Cond waits, or during a panic. Two cases are not detected: a lock that another goroutine releases, and
+// one that is taken directly and released through an interface.
 package syncflow

@@ -1,6 +1,6 @@
 package syncflow
 
-// An expr says how to compute an address from a frame: [sp+24]+16 is the word 24 bytes from the stack pointer, plus 16.
+// An expr describes how to compute an address from a frame: [sp+24]+16 is the word 24 bytes from the stack pointer, plus 16.
 type expr struct {
 	kind exprKind
 	a, b *expr

@@ -72,8 +72,8 @@ func (w *flow) callBefore(pc uint64) int {
 	return i - 1
 }
 
-// instructionAt returns the index of the instruction at which a frame stands: the one at pc if pc is exact, else the call that
-// returns to pc. It is -1 for none.
+// instructionAt returns the index of the instruction of a frame: the one at pc if pc is exact, else the call that
+// returns to pc; -1 if there is none.
 func (w *flow) instructionAt(pc uint64, exact bool) int {
 	if exact {
 		return w.indexOf(pc)

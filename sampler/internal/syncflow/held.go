@@ -59,7 +59,7 @@ func (a *Analyzer) apply(p *siteLocks, dst []Held, first int, f *frame) []Held {
 	return dst
 }
 
-// registers returns access to the registers of a frame that stands at an instruction; nil for one that stands in a call.
+// registers returns access to the registers of a frame at an instruction; nil for a frame in a call.
 func (a *Analyzer) registers(frames []unwind.Frame, i int, m Memory, innermost []uint64) func(int) (uint64, bool) {
 	if !frames[i].Exact {
 		return nil
@@ -117,7 +117,7 @@ type locker struct {
 // maxLockers bounds the tables that are kept.
 const maxLockers = 1 << 14
 
-// lockerOf looks into a table of methods.
+// lockerOf reads a table of methods.
 func (a *Analyzer) lockerOf(table uint64) locker {
 	if len(a.lockers) >= maxLockers {
 		clear(a.lockers)

@@ -2,7 +2,7 @@ package syncflow
 
 import "github.com/cpprof/cpprof/sampler/internal/machinecode"
 
-// A siteLocks is what a frame at one place in the code says about locks.
+// A siteLocks is what a frame at one place in the code shows about locks.
 type siteLocks struct {
 	held     []lockRef // taken, and not released yet
 	released []lockRef // released, without having been taken in this function; lock is nil if it is not known
@@ -18,10 +18,10 @@ type siteLocks struct {
 type lockRef struct {
 	lock *expr
 	mode Mode
-	via  *expr // the interface's table of methods, if only that table says what lock leads to; else nil
+	via  *expr // the interface's table of methods, if only that table shows what lock leads to; else nil
 }
 
-// locksAt returns what a frame says that stands at an instruction, or in the call before it if pc is a return address.
+// locksAt returns what a frame at an instruction shows about locks. If pc is a return address, the frame is in the call before it.
 func (w *flow) locksAt(pc uint64, exact bool) *siteLocks {
 	i := w.instructionAt(pc, exact)
 	if i < 0 {
@@ -104,7 +104,7 @@ func plus(e *expr, c int64) *expr {
 	return &expr{kind: exprAdd, a: e, c: c}
 }
 
-// savedRegisters returns where a function that interrupts another one saved its registers.
+// savedRegisters returns where a function that interrupts another one has saved the registers of that one.
 func (w *flow) savedRegisters(pc uint64, exact bool) *siteLocks {
 	p := &siteLocks{}
 	i := w.instructionAt(pc, exact)

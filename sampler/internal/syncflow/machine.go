@@ -12,8 +12,8 @@ type machine struct {
 	argument  machinecode.Reg // holds a function's first argument
 	arguments [5]machinecode.Reg
 	killed    uint32 // registers that a call changes
-	barrier   uint32 // likewise one of the write barrier
-	duff      uint32 // likewise one of duffzero or duffcopy
+	barrier   uint32 // registers that a call of the write barrier changes
+	duff      uint32 // registers that a call of duffzero or duffcopy changes
 }
 
 // machineOf returns the machine of a processor (GOARCH), nil for one that is not supported.

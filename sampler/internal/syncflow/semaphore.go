@@ -9,8 +9,8 @@ import (
 // parkFrames bounds the innermost frames of a goroutine that is parked, down to the one that waits for a semaphore.
 const parkFrames = 6
 
-// A semaphoreWait is where a frame of runtime.semacquire1 holds the address of the semaphore, and that of the runtime.sudog with
-// which it waits.
+// A semaphoreWait has the expressions for two addresses in a frame of runtime.semacquire1: that of the semaphore, and that of the
+// runtime.sudog with which the goroutine waits.
 type semaphoreWait struct{ semaphore, sudog *expr }
 
 // Semaphore returns the address of the semaphore that a goroutine waits for, and that of the runtime.sudog with which it waits, if

@@ -7,7 +7,7 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/machinecode"
 )
 
-// A Mode says how a lock is held.
+// A Mode is the way in which a lock is held.
 type Mode uint8
 
 const (
@@ -33,7 +33,7 @@ type release struct {
 }
 
 type slot struct {
-	off int64 // of a word, from where the stack pointer was at entry
+	off int64 // offset of a word from the stack pointer at entry
 	v   value
 }
 
@@ -233,7 +233,7 @@ func (s *state) killSlots(from, to int64) {
 	s.slots = slices.Delete(s.slots, i, j)
 }
 
-// forget makes every register, word and lock unknown whose value or address is made from v, before v stands for something else.
+// forget makes every register, word and lock unknown whose value or address is computed from v, before v represents something else.
 func (s *state) forget(vs *values, v value) {
 	for i, w := range s.regs {
 		if w >= v && vs.depends(w, v) {

@@ -49,7 +49,7 @@ func (w *flow) kill(s *state, m uint32) {
 	}
 }
 
-// nameOf returns what a register holds; if that is not known, a new value stands for it from here on.
+// nameOf returns the value of a register. If it is not known, a new value represents it from here on.
 func (w *flow) nameOf(s *state, x *machinecode.Instr, r machinecode.Reg) value {
 	if r == machinecode.NoReg {
 		return 0

@@ -2,8 +2,8 @@ package syncflow
 
 import "github.com/cpprof/cpprof/sampler/internal/machinecode"
 
-// A value stands for what a register or a word of the stack holds: it is the number of a node. Values that are equal have the same
-// number. 0 is not known. After
+// A value represents the content of a register or a word of the stack: it is the number of a node. Equal values have the same
+// number. 0 means unknown. After
 //
 //	mov rcx, [rax+16]   // rcx: the word at (rax at entry) + 16
 //	lea rbx, [rcx+24]   // rbx: that word + 24
@@ -12,13 +12,13 @@ import "github.com/cpprof/cpprof/sampler/internal/machinecode"
 // rcx somewhere, that of rbx can be computed from it later on, when the registers are gone.
 type value int32
 
-// A kind is what a node stands for.
+// A kind is the kind of value that a node represents.
 type kind uint8
 
 const (
 	kUnknown kind = iota
-	kEntry        // what register a held when the function was entered
-	kFrame        // the address c bytes from where the stack pointer was at entry
+	kEntry        // the content of register a when the function was entered
+	kFrame        // the address c bytes above the stack pointer at entry
 	kConst        // c
 	kNamed        // what was first used at the instruction at c, as number a of that instruction
 	kAdd          // a + c

@@ -7,8 +7,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 )
 
-// An Unwinder walks stacks of one program and remembers what it learns about places in its code. It is for one
-// goroutine at a time.
+// An Unwinder unwinds stacks of one program, and remembers what it learns about places in the program's code. It is not
+// safe for concurrent use.
 type Unwinder struct {
 	table    *pclntab.Table
 	arm64    bool
@@ -16,8 +16,8 @@ type Unwinder struct {
 	maxDepth int
 
 	sites []site
-	// index is an open hash table of places: keys are addresses shifted left, with the lowest bit for exact; 0 is
-	// free. Its size is a power of two.
+	// index is an open hash table of places. A key is an address shifted left by one, with the lowest bit set if it is
+	// exact; 0 is free. The table's size is a power of two.
 	index []slot
 }
 
@@ -26,18 +26,18 @@ type slot struct {
 	site Site
 }
 
-// A site is what the unwinder knows of a place in the code.
+// A site is what the unwinder knows about a place in the code.
 type site struct {
 	pc     uint64
 	exact  bool
-	known  bool // in a function
+	known  bool // the place is in a function
 	kind   goruntime.FrameKind
 	flags  pclntab.Flags
-	delta  int32 // what the frame takes of the stack, -1 where the table does not tell
+	delta  int32 // bytes of stack that the frame uses; -1 if the table does not have it
 	frames []pclntab.Frame
 }
 
-// New returns an unwinder for a program on a processor (GOARCH).
+// New returns an unwinder for a program, given its processor (GOARCH).
 func New(t *pclntab.Table, arch string) (*Unwinder, error) {
 	if arch != "amd64" && arch != "arm64" {
 		return nil, fmt.Errorf("unwinding stacks of processor %q is not supported: only amd64 and arm64 are", arch)
@@ -47,14 +47,14 @@ func New(t *pclntab.Table, arch string) (*Unwinder, error) {
 	return u, nil
 }
 
-// SetMaxDepth sets the number of physical frames after which a walk is cut, MaxDepth at first.
+// SetMaxDepth sets the number of physical frames after which a walk is cut. The default is MaxDepth.
 func (u *Unwinder) SetMaxDepth(n int) { u.maxDepth = n }
 
-// PC returns the address of a place, and whether it is exact.
+// PC returns the address of a place, and reports whether it is exact.
 func (u *Unwinder) PC(s Site) (pc uint64, exact bool) { return u.sites[s].pc, u.sites[s].exact }
 
-// Frames returns the logical frames of a place, innermost first; the last one is the function itself, those before it
-// were inlined. They stay the same while the unwinder lives and belong to it.
+// Frames returns the logical frames of a place, innermost first. The last one is the function itself; those before it
+// were inlined. The result does not change, belongs to the unwinder, and must not be modified.
 func (u *Unwinder) Frames(s Site) []pclntab.Frame {
 	p := &u.sites[s]
 	if p.frames == nil {
@@ -63,9 +63,9 @@ func (u *Unwinder) Frames(s Site) []pclntab.Frame {
 	return p.frames
 }
 
-// symbolise looks up the call before a return address, as the instruction behind it may belong to another line. At
-// the start of a function there is no call: runtime.goexit's first instruction is never returned to, and a new
-// goroutine stands at its entry.
+// symbolise looks up the call before a return address, since the instruction after the call may belong to another line.
+// At the start of a function there is no call before the address. Two addresses are of that kind: runtime.goexit's first
+// instruction, to which nothing returns, and the entry of a new goroutine's function.
 func (u *Unwinder) symbolise(p *site) []pclntab.Frame {
 	f, ok := u.table.Func(p.pc)
 	if !ok {
@@ -81,7 +81,7 @@ func (u *Unwinder) symbolise(p *site) []pclntab.Frame {
 // inText reports whether an address may be Go code.
 func (u *Unwinder) inText(pc uint64) bool { return pc >= u.lo && pc < u.hi }
 
-// at returns the site of a place in the code's bounds.
+// at returns the site of a place within the bounds of the code.
 func (u *Unwinder) at(pc uint64, exact bool) Site {
 	key := pc << 1
 	if exact {
@@ -103,13 +103,13 @@ func (u *Unwinder) at(pc uint64, exact bool) Site {
 	return s
 }
 
-// hash spreads addresses, whose differences are in the low bits, over all bits.
+// hash spreads addresses, which differ in their low bits, over all bits.
 func hash(key uint64) uint64 {
 	key *= 0x9e3779b97f4a7c15
 	return key ^ key>>32
 }
 
-// grow doubles the index.
+// grow doubles the size of the index.
 func (u *Unwinder) grow() {
 	old := u.index
 	u.index = make([]slot, 2*len(old))
@@ -126,7 +126,7 @@ func (u *Unwinder) grow() {
 	}
 }
 
-// learn looks a place up in the tables.
+// learn looks up a place in the tables.
 func (u *Unwinder) learn(pc uint64, exact bool) site {
 	s := site{pc: pc, exact: exact, delta: -1}
 	f, ok := u.table.Func(pc)

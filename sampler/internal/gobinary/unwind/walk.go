@@ -7,7 +7,7 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 )
 
-// A walk is one stack being unwound.
+// A walk is the state of unwinding one stack.
 type walk struct {
 	u     *Unwinder
 	mem   Memory
@@ -17,14 +17,14 @@ type walk struct {
 	res   Result
 
 	pc, sp uint64
-	lr     uint64 // arm64: the return address that is still in the register, 0 for none
+	lr     uint64 // arm64: the return address if it is still in the register; 0 if it is not
 	exact  bool
-	on     bool // on the goroutine's own stack, not on the system's or a signal's
+	on     bool // on the goroutine's own stack, and not on the system's or a signal's
 
-	skipped  int  // frames left out
-	returned bool // a signal handler's return was seen, which leads on once
+	skipped  int  // number of frames left out
+	returned bool // the return of a signal handler was met; the walk continues at it only once
 
-	// The segment of memory that was read last.
+	// The segment of memory that was last read.
 	base uint64
 	data []byte
 }
@@ -32,7 +32,7 @@ type walk struct {
 // owns reports whether a stack pointer is in the goroutine's own stack.
 func (w *walk) owns(sp uint64) bool { return sp > w.c.StackLo && sp <= w.c.StackHi }
 
-// run walks to the bottom of the stack, to a place from where nothing leads on, or to the limit.
+// run walks until the bottom of the stack, a frame whose caller can't be found, or the limit.
 func (w *walk) run() {
 	if !w.start() {
 		w.res.Torn = true
@@ -69,7 +69,7 @@ func (w *walk) run() {
 	}
 }
 
-// start sets the place where the walk begins, false if there is none.
+// start finds the position at which the walk begins; false if there is none.
 func (w *walk) start() bool {
 	c := w.c
 	if !c.OnThread {
@@ -81,12 +81,12 @@ func (w *walk) start() bool {
 	}
 	switch w.u.sites[w.u.at(w.pc, true)].kind {
 	case goruntime.FrameVDSO:
-		// From where the place of the call is noted on, the stack pointer may be anything.
+		// After the position of the call is stored, the stack pointer may have any value.
 		if c.VDSOSP != 0 {
 			return w.leaveForeign()
 		}
 	case goruntime.FrameResumes:
-		// The goroutine's registers are not all set yet: the stack pointer is in g.sched until it is.
+		// Not all of the goroutine's registers are set yet: until they are, the stack pointer is in g.sched.
 		sp := c.SchedSP
 		if sp == 0 {
 			sp = c.Regs.SP
@@ -96,8 +96,9 @@ func (w *walk) start() bool {
 	return true
 }
 
-// startParked begins with a goroutine that has no thread, or whose thread is in a system call or in C. Where it was
-// left is below the call that the announcement noted if it called C, or if it came back and found no processor.
+// startParked begins with a goroutine that has no thread, or whose thread is in a system call or in C. If the goroutine
+// called C, or came back and found no processor, the position at which it was left is below the call that was stored when
+// the call began.
 func (w *walk) startParked() bool {
 	c := w.c
 	if c.SyscallSP != 0 {
@@ -108,13 +109,12 @@ func (w *walk) startParked() bool {
 	return w.goOn(c.SchedPC, c.SchedSP, c.SchedLR)
 }
 
-// jump continues at an instruction with the registers that it sees.
+// jump continues at an instruction, with the registers that the instruction sees.
 func (w *walk) jump(pc, sp, lr uint64) {
 	w.pc, w.sp, w.lr, w.exact, w.on = pc, sp, lr, true, w.owns(sp)
 }
 
-// goOn continues on the goroutine's own stack, at a return address with the stack pointer that holds after the
-// return.
+// goOn continues on the goroutine's own stack, at a return address, with the stack pointer after the return.
 func (w *walk) goOn(pc, sp, lr uint64) bool {
 	w.pc, w.sp, w.lr, w.exact, w.on = pc, sp, lr, false, true
 	return pc != 0 && sp != 0
@@ -134,8 +134,8 @@ func (w *walk) leaveForeign() bool {
 	return w.leaveC() || pc == w.pc && w.leaveHandler(sp)
 }
 
-// leaveHandler continues at what a signal interrupted, when a handler just returned and its context is on top of
-// the stack.
+// leaveHandler continues at the interrupted instruction if a signal handler has just returned and its context is on top
+// of the stack.
 func (w *walk) leaveHandler(sp uint64) bool {
 	if w.returned {
 		return false
@@ -168,7 +168,7 @@ func (w *walk) leaveC() bool {
 	return c.SyscallSP != 0 && w.goOn(c.SyscallPC, c.SyscallSP, 0)
 }
 
-// switched reports whether g.sched says that the goroutine switched to the system stack, and is not left over from
+// switched reports whether g.sched shows that the goroutine has switched to the system stack, and is not left over from
 // an earlier stop.
 func (w *walk) switched() bool {
 	if !w.owns(w.c.SchedSP) || !w.u.inText(w.c.SchedPC) {
@@ -216,7 +216,7 @@ func (w *walk) leaveSystemStack(s *site) bool {
 	return w.toCaller(s)
 }
 
-// toCaller goes to the caller by the table of stack depths.
+// toCaller goes to the caller, by the table of stack depths.
 func (w *walk) toCaller(s *site) bool {
 	if s.delta < 0 {
 		return false
@@ -254,7 +254,7 @@ func (w *walk) pastAlignment(frame uint64) (ret, at uint64, ok bool) {
 	return ret, frame - room, ok && w.u.inText(ret)
 }
 
-// pastInjection takes the link register that an injected call on arm64 saved on top of the interrupted frame.
+// pastInjection reads the link register that an injected call on arm64 has saved on top of the interrupted frame.
 func (w *walk) pastInjection() bool {
 	const saved = 16
 	lr, ok := w.word(w.sp)
@@ -268,7 +268,7 @@ func (w *walk) pastInjection() bool {
 	return true
 }
 
-// contextBySignal is the address of the context that the kernel saved above the frame of a signal handler.
+// contextBySignal returns the address of the context that the kernel has saved above the frame of a signal handler.
 func (w *walk) contextBySignal(s *site) uint64 {
 	frame := w.sp + uint64(s.delta)
 	if w.u.arm64 {
@@ -278,10 +278,10 @@ func (w *walk) contextBySignal(s *site) uint64 {
 	return frame + returnAddress
 }
 
-// siginfoSize is what lies below the context on arm64.
+// siginfoSize is the number of bytes below the context on arm64.
 const siginfoSize = 128
 
-// Places in the context (struct ucontext) that the kernel saves for a signal.
+// Offsets in the context (struct ucontext) that the kernel saves for a signal.
 const (
 	contextSPAMD64, contextPCAMD64                 = 160, 168
 	contextLRARM64, contextSPARM64, contextPCARM64 = 424, 432, 440

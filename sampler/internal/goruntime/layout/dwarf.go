@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// ErrNoDWARF says that a binary does not describe itself: it was linked with -w or -s, or stripped.
+// ErrNoDWARF reports that a binary has no debug information: it was linked with -w or -s, or stripped.
 var ErrNoDWARF = errors.New("no DWARF")
 
-// maxDWARF bounds the debug information that is unpacked to read a few structs of it.
+// maxDWARF is the maximum size of debug information that is uncompressed to read a few structs in it.
 const maxDWARF = 1 << 30
 
 // FromELF reads the layout from the binary's DWARF. It does not set the release. The error is ErrNoDWARF if the
@@ -73,7 +73,7 @@ func debugSection(f *elf.File, name string) ([]byte, error) {
 	return b, nil
 }
 
-// openDWARF loads only what types need: lines and locations are most of the debug information.
+// openDWARF loads only the sections that types need: lines and locations are most of the debug information.
 func openDWARF(f *elf.File, info []byte) (*dwarf.Data, error) {
 	abbrev, err := debugSection(f, "abbrev")
 	if err != nil {
@@ -168,7 +168,7 @@ func readUnit(d *dwarf.Data, unit dwarf.Offset, want map[string][]field, structs
 	}
 }
 
-// offsetsOf returns the places of the wanted fields in a struct, nil for a type that is none.
+// offsetsOf returns the offsets of the wanted fields in a struct; nil if the type is not a struct.
 func offsetsOf(t dwarf.Type, fields []field) map[string]Offset {
 	s, ok := plain(t).(*dwarf.StructType)
 	if !ok || s.Incomplete || s.ByteSize <= 0 {
@@ -203,7 +203,7 @@ func fieldOffset(t *dwarf.StructType, path string) (Offset, bool) {
 	return 0, false
 }
 
-// plain removes names that stand for other types.
+// plain returns the type that typedefs stand for.
 func plain(t dwarf.Type) dwarf.Type {
 	for range 10 {
 		def, ok := t.(*dwarf.TypedefType)

@@ -9,7 +9,7 @@ import (
 // sizeField is the tag of a struct's size.
 const sizeField = "-"
 
-// A field is a field of one of the runtime's structs, and where a Layout has its offset.
+// A field is a field of one of the runtime's structs, with a pointer to its offset in a Layout.
 type field struct {
 	name     string // the runtime's
 	offset   *Offset
@@ -36,7 +36,7 @@ func (l *Layout) eachStruct(yield func(name string, fields []field)) {
 	}
 }
 
-// fill makes a layout of offsets per struct and field, both by the runtime's names.
+// fill creates a layout from offsets by struct and field, both by the runtime's names.
 func fill(structs map[string]map[string]Offset) *Layout {
 	l := &Layout{}
 	l.eachStruct(func(name string, fields []field) {
@@ -50,10 +50,10 @@ func fill(structs map[string]map[string]Offset) *Layout {
 	return l
 }
 
-// maxStruct is more than the size of any of the structs.
+// maxStruct is larger than any of the structs.
 const maxStruct = 1 << 16
 
-// check reports the first field that a sampler can't do without and that l lacks, or that lies outside of its struct.
+// check returns an error for the first required field that l lacks, or that lies outside its struct.
 func (l *Layout) check() error {
 	var err error
 	l.eachStruct(func(name string, fields []field) {
@@ -73,7 +73,7 @@ func (l *Layout) check() error {
 	return err
 }
 
-// of writes a field of a struct: "g.goid".
+// of returns the qualified name of a field: "g.goid".
 func (f *field) of(structName string) string {
 	if f.name == sizeField {
 		return structName

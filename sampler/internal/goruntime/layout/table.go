@@ -21,11 +21,11 @@ import (
 //go:embed layouts.txt
 var embedded []byte
 
-// builtin is the committed table.
+// builtin is the table in layouts.txt.
 var builtin = sync.OnceValues(func() (*Table, error) { return ReadTable(bytes.NewReader(embedded)) })
 
-// ForVersion returns the layout of a Go version, as build info names it, on a processor (GOARCH). For a
-// version that the table doesn't have it is the nearest release's, marked Guessed.
+// ForVersion returns the layout of a Go version, in the form of build info, on a processor (GOARCH). For a version that
+// the table doesn't have, it returns the nearest release's layout, marked Guessed.
 func ForVersion(goVersion, arch string) (*Layout, error) {
 	t, err := builtin()
 	if err != nil {
@@ -39,8 +39,8 @@ func ForVersion(goVersion, arch string) (*Layout, error) {
 //	struct g 2 -=424 stack.lo=0 stack.hi=8 ...
 //	release amd64 go1.22.0,1,2 g=2 m=3 p=2 ...
 //
-// The first is variant 2 of runtime.g with its size and offsets, the second says which variants go1.22.0, go1.22.1 and
-// go1.22.2 have.
+// The first line is variant 2 of runtime.g with its size and offsets. The second line has the variants that go1.22.0,
+// go1.22.1 and go1.22.2 use.
 type Table struct {
 	releases map[string]map[goruntime.Release]structs // by processor
 }
@@ -73,7 +73,7 @@ func ReadTable(r io.Reader) (*Table, error) {
 	return t, nil
 }
 
-// readLine takes over what a line says into the table, or into the variants of structs by name.
+// readLine adds a line to the table, or to the variants of structs by name.
 func (t *Table) readLine(words []string, v variants) error {
 	if len(words) < 3 {
 		return errors.New("too short")
@@ -141,7 +141,7 @@ func (t *Table) set(arch string, r goruntime.Release, s structs) {
 	t.releases[arch][r] = s
 }
 
-// Add puts a release's layout into the table.
+// Add adds a release's layout to the table.
 func (t *Table) Add(r goruntime.Release, arch string, l *Layout) {
 	s := structs{}
 	l.eachStruct(func(name string, fields []field) {
@@ -158,7 +158,7 @@ func (t *Table) Add(r goruntime.Release, arch string, l *Layout) {
 	t.set(arch, r, s)
 }
 
-// Prune takes the fields out of the table that a Layout does not have.
+// Prune removes the fields that a Layout does not have from the table.
 func (t *Table) Prune() {
 	for arch, releases := range t.releases {
 		for r, s := range releases {
@@ -176,7 +176,7 @@ func (t *Table) Has(r goruntime.Release, arch string) bool {
 // variants are the different layouts of structs by name; a variant's number is its index + 1.
 type variants map[string][]map[string]Offset
 
-// number returns the number of a struct's layout, a new one for one that has not been met.
+// number returns the number of a struct's layout; a new layout gets a new number.
 func (v variants) number(name string, fields map[string]Offset) int {
 	i := slices.IndexFunc(v[name], func(known map[string]Offset) bool { return maps.Equal(known, fields) })
 	if i < 0 {
@@ -186,7 +186,7 @@ func (v variants) number(name string, fields map[string]Offset) int {
 	return i + 1
 }
 
-// WriteTo writes the text form: the same for the same content, in whatever order it was added.
+// WriteTo writes the text form. It depends only on the content, not on the order in which it was added.
 func (t *Table) WriteTo(w io.Writer) (int64, error) {
 	v := variants{}
 	var releases, b bytes.Buffer
