@@ -13,17 +13,17 @@ import (
 	"strings"
 )
 
-// An Executable is what can be told of a Go program's file without running it.
+// An Executable describes a Go program's file, without running the program.
 type Executable struct {
-	Path      string // for a person
+	Path      string // for display
 	GoVersion string
 	OS, Arch  string
-	Entry     uint64 // as linked; 0 where the format doesn't say
-	DWARF     bool   // it has debug information
-	Toolchain bool   // it is the go command, or a compiler, linker and the like that this starts
+	Entry     uint64 // address of the entry point as linked; 0 if the format doesn't have it
+	DWARF     bool   // whether it has debug information
+	Toolchain bool   // whether it is the go command, or a tool that this starts (compiler, linker, ...)
 }
 
-// ReadExecutable looks at a program's file, or at a process's in /proc/PID/exe.
+// ReadExecutable reads a program's file; /proc/PID/exe is that of a process.
 func ReadExecutable(path string) (Executable, error) {
 	e := Executable{Path: path}
 	if to, err := os.Readlink(path); err == nil && strings.HasPrefix(path, "/proc/") {
@@ -37,7 +37,7 @@ func ReadExecutable(path string) (Executable, error) {
 		return e, notGo(e.Path)
 	}
 	e.GoVersion = info.GoVersion
-	// Of the standard library's module, or a wrapper (go1.25.3) that starts what is.
+	// It is a command of the standard library's module, or a wrapper (such as go1.25.3) that starts one.
 	e.Toolchain = strings.HasPrefix(info.Path, "cmd/") && info.Main.Path == "" || strings.HasPrefix(info.Path, "golang.org/dl/")
 	return e, nil
 }
@@ -51,8 +51,8 @@ func (e Executable) Foreign() error {
 		e.Path, e.OS, e.Arch, runtime.GOOS, runtime.GOARCH)
 }
 
-// StartsPrograms reports whether the go command, with these arguments, runs programs that are not the toolchain's. It is
-// false for other programs.
+// StartsPrograms reports whether the program is the go command and, with these arguments, runs programs that are not of the
+// toolchain.
 func (e Executable) StartsPrograms(args []string) bool {
 	if !e.Toolchain {
 		return false
@@ -69,7 +69,7 @@ func notGo(path string) error {
 	return fmt.Errorf("%s is not a Go program: only programs built by the Go toolchain can be recorded", path)
 }
 
-// format tells the file's format, and reads what depends on it.
+// format detects the file's format, and sets the fields that depend on it.
 func (e *Executable) format(path string) error {
 	f, err := os.Open(path)
 	if err != nil {

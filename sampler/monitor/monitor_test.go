@@ -58,7 +58,7 @@ func TestProcessStat(t *testing.T) {
 	after := measured(t, s, b)
 	// The file counts user and system time in whole ticks; the program uses little more after it has read its own usage.
 	if got := after["process.cpu"]; got < used-float64(2*tick) || got > used+float64(10*tick) {
-		t.Errorf("%v ns of processor time, where the program says %v", got, used)
+		t.Errorf("%v ns of processor time, but the program reports %v", got, used)
 	}
 	if grown := after["process.cpu"] - before["process.cpu"]; grown < 450e6 {
 		t.Errorf("%v ns more processor time, want about 500 ms", grown)

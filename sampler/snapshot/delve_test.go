@@ -155,7 +155,7 @@ func fault(got, want []string) string {
 	case strings.Contains(all, "runtime.mcall ") || strings.Contains(all, "runtime.morestack "):
 		return "Delve stops where a goroutine leaves its stack"
 	case len(want) > len(got) && len(got) > 1 && slices.Equal(got[1:], want[len(want)-len(got)+1:]):
-		return "this backend tells a system call from where it was announced"
+		return "this backend shows a system call at the position of its entry"
 	case len(got) == len(want)+1 && strings.HasPrefix(got[1], want[0]+":") && slices.Equal(got[2:], want[1:]):
 		return "Delve drops the innermost frame of a goroutine that yielded"
 	}

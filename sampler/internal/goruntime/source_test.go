@@ -95,7 +95,7 @@ func (s source) fields(name string) []*types.Var {
 	return all
 }
 
-// offset returns where a field lies, -1 if there is none. The types of the fields before it must be known.
+// offset returns the offset of a field; -1 if there is none. The types of the fields before it must be known.
 func (s source) offset(structName, field string) int64 {
 	s.t.Helper()
 	fields := s.fields(structName)

@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// decodeARM64 appends the instructions of code, which stands at pc. Only a few forms matter; they are told apart by
-// their bits, since arm64asm keeps offsets to itself and does not know the atomic instructions of later processors.
+// decodeARM64 appends the instructions of code, whose address is pc. Only a few forms matter. They are recognised by
+// their bits, since arm64asm does not export offsets and does not know the atomic instructions of later processors.
 // Tests compare with it.
 func decodeARM64(dst []Instr, code []byte, pc uint64) []Instr {
 	for off := 0; off+4 <= len(code); off += 4 {
@@ -193,7 +193,7 @@ func memoryARM64(x *Instr, w uint32, rt, rn Reg) {
 	}
 }
 
-// simpleARM64 is one load or store; bits 22 and 23 say which.
+// simpleARM64 handles one load or store; bits 22 and 23 determine which.
 func simpleARM64(x *Instr, w uint32, rt Reg, a Operand, size uint8) {
 	if w>>26&1 == 1 { // vectors
 		if w>>22&1 == 0 {
@@ -284,7 +284,7 @@ func simpleLoadARM64(x *Instr, w uint32, rt Reg, a Operand) {
 	x.Op, x.Operand, x.Size, x.Dst = OpLoad, a, 1<<(w>>30), rt
 }
 
-// scanARM64 looks for calls, jumps, and addresses of functions, which two instructions make.
+// scanARM64 searches for calls, jumps, and addresses of functions, which two instructions compute.
 func scanARM64(code []byte, pc uint64, offsets [2]int64, yield func(target uint64)) Scanned {
 	var found Scanned
 	end := pc + uint64(len(code))

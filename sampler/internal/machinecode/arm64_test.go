@@ -32,7 +32,7 @@ func TestDecodeARM64(t *testing.T) {
 	}
 }
 
-// wantedARM64 says what an instruction does, for those whose name tells.
+// wantedARM64 returns what an instruction does, if its name shows that.
 func wantedARM64(in *arm64asm.Inst) (Op, bool) {
 	switch in.Op {
 	case arm64asm.BL, arm64asm.BLR:

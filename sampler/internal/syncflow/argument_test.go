@@ -10,7 +10,7 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/machinecode"
 )
 
-// A function that takes a lock of what it was given tells by which of its arguments it does.
+// If a function takes a lock in an object that it got as an argument, LockArgument returns that argument.
 func TestReceiver(t *testing.T) {
 	for _, arch := range []string{"amd64", "arm64"} {
 		a := analyzer(t, build(t, arch))

@@ -120,8 +120,8 @@ func (w *walk) goOn(pc, sp, lr uint64) bool {
 	return pc != 0 && sp != 0
 }
 
-// leaveForeign continues where Go code called what is not Go code: the vDSO, or C. Each of the two leads on once. Else
-// it may be the end of a signal handler, which belongs to the C library in programs with cgo.
+// leaveForeign continues at the point where Go code called other code: the vDSO, or C. It does so once for each of the two.
+// Otherwise the code may be the end of a signal handler, which is in the C library in programs with cgo.
 func (w *walk) leaveForeign() bool {
 	c := w.c
 	if c.VDSOSP != 0 && !w.res.VDSO {
@@ -151,9 +151,10 @@ func (w *walk) leaveHandler(sp uint64) bool {
 	return true
 }
 
-// leaveC continues at the goroutine's call of C, on the first time. A call of C leaves the trace of a switch of
-// stacks, below the place that the announcement of a system call noted, where there was one: the runtime does not
-// announce its own calls. The trace is more exact, so that it is preferred where the stack was copied from there on.
+// leaveC continues at the goroutine's call of C, the first time that it is met. A call of C switches stacks, and stores the
+// position of the switch in g.sched. If the runtime also treats the call as a system call, it has stored a second position,
+// higher in the stack; it does not do so for its own calls. The position of the switch is more exact, so it is preferred if the
+// stack was copied from there on.
 func (w *walk) leaveC() bool {
 	if w.res.C {
 		return false
@@ -205,9 +206,9 @@ func (w *walk) step(s *site) (done bool) {
 	return !ok
 }
 
-// leaveSystemStack goes from systemstack, on the system stack, to its caller on the goroutine's. Called on the
-// system stack already, it jumps to its argument; for the few instructions that it is there, the callers on that
-// stack are left out.
+// leaveSystemStack goes from systemstack, on the system stack, to its caller on the goroutine's stack. If systemstack is called
+// on the system stack, it jumps to its argument. For the few instructions until it does, the callers on that stack are left
+// out.
 func (w *walk) leaveSystemStack(s *site) bool {
 	if !w.switched() {
 		return false
@@ -246,8 +247,8 @@ func (w *walk) toCaller(s *site) bool {
 	return true
 }
 
-// pastAlignment finds the return address in a function that made room on the stack with an alignment (the callers
-// of the vDSO: 16 bytes), and restored the stack pointer from a register. The table still counts those bytes then.
+// pastAlignment finds the return address in a function that has aligned the stack pointer (the callers of the vDSO: to 16
+// bytes) and restored it from a register. The table still counts the bytes of the alignment then.
 func (w *walk) pastAlignment(frame uint64) (ret, at uint64, ok bool) {
 	const room = 16
 	ret, ok = w.word(frame - room)

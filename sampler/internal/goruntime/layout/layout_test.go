@@ -73,7 +73,7 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
-// What was read from a table's text gives the same text, in whatever order the releases are added.
+// A table that was read from a text is written as the same text, in whatever order the releases are added.
 func TestTableTextIsIdentity(t *testing.T) {
 	var first, second bytes.Buffer
 	if _, err := small(t).WriteTo(&first); err != nil {

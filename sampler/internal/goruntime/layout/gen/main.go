@@ -10,7 +10,7 @@
 //	-all        reads every release again, gigabytes, as is needed when package layout comes to know another field
 //	-rewrite    fetches nothing: only takes the fields out of the table that package layout does not have any more
 //
-// The table is written after each release, so that -missing goes on where it was interrupted.
+// The table is written after each release, so that -missing continues after an interruption.
 package main
 
 import (
