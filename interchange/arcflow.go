@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/internal/memory"
 )
 
 // arcflow is the format of text traces of calls.
@@ -19,7 +20,7 @@ var arcflow = Format{
 	Sniff: isArcflow,
 	ReadTree: func(in *Input, o Options) (*calltree.Tree, error) {
 		meter := cmp.Or(o.Meter, "CPU time")
-		return ReadArcflow(in, meter, meter)
+		return readArcflow(in, meter, meter, memory.NewBudget(o.MaxMemory))
 	},
 	About: (*calltree.Tree).Root,
 }
@@ -44,7 +45,12 @@ func isArcflow(s Start) bool {
 // As in the paper's reports, the frame of this process is AC_test_pidtid. Empty lines and lines that begin with "#" are
 // skipped. An error names its line.
 func ReadArcflow(r io.Reader, metric, unit string) (*calltree.Tree, error) {
+	return readArcflow(r, metric, unit, memory.NewBudget(0))
+}
+
+func readArcflow(r io.Reader, metric, unit string, budget *memory.Budget) (*calltree.Tree, error) {
 	e := NewEvents(metric, unit)
+	counted := treeMemory{budget: budget, b: e.b}
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, longestEvent)
 	number := 0
@@ -55,6 +61,9 @@ func ReadArcflow(r io.Reader, metric, unit string) (*calltree.Tree, error) {
 			continue
 		}
 		if err := e.record(line); err != nil {
+			return nil, fmt.Errorf("arcflow trace: line %d: %w", number, err)
+		}
+		if err := counted.charge(len(line), len(e.current.stack)); err != nil {
 			return nil, fmt.Errorf("arcflow trace: line %d: %w", number, err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/internal/memory"
 	"github.com/google/pprof/profile"
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -76,6 +77,7 @@ func isPprof(s Start) bool {
 // Fields of profile.proto, which numbers them from 1.
 const (
 	sampleTypeField  = 1
+	stringField      = 6
 	lastProfileField = 15
 )
 
@@ -97,7 +99,7 @@ func isValueType(kind protowire.Type, field []byte) bool {
 
 // readPprof reads a profile, with all its sample types or only the one that the options choose.
 func readPprof(in *Input, o Options) (*calltree.Tree, error) {
-	tree, err := treeOfPprof(in)
+	tree, err := treeOfPprof(in, memory.NewBudget(o.MaxMemory))
 	if err != nil || o.Meter == "" {
 		return tree, err
 	}
@@ -119,11 +121,11 @@ func ReadPprof(r io.Reader) (*calltree.Tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pprof profile: %w", err)
 	}
-	return treeOfPprof(in)
+	return treeOfPprof(in, memory.NewBudget(0))
 }
 
-func treeOfPprof(r io.Reader) (*calltree.Tree, error) {
-	p, err := parsePprof(r)
+func treeOfPprof(r io.Reader, budget *memory.Budget) (*calltree.Tree, error) {
+	p, err := parsePprof(r, budget)
 	if err != nil {
 		return nil, fmt.Errorf("pprof profile: %w", err)
 	}
@@ -131,20 +133,27 @@ func treeOfPprof(r io.Reader) (*calltree.Tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pprof profile: %w", err)
 	}
-	t, err := treeOf(p, x)
+	t, err := treeOf(p, x, budget)
 	if err != nil {
 		return nil, fmt.Errorf("pprof profile: %w", err)
 	}
 	return t, nil
 }
 
-func parsePprof(r io.Reader) (*profile.Profile, error) {
-	data, err := io.ReadAll(io.LimitReader(r, maxProfile+1))
+func parsePprof(r io.Reader, budget *memory.Budget) (*profile.Profile, error) {
+	most := min(maxProfile, budget.Max()/2) // reading doubles its buffer
+	data, err := io.ReadAll(io.LimitReader(r, most+1))
 	if err != nil {
 		return nil, err
 	}
 	if len(data) > maxProfile {
 		return nil, fmt.Errorf("it has more than %d bytes", maxProfile)
+	}
+	if err := budget.Take(2 * int64(len(data))); err != nil {
+		return nil, err
+	}
+	if err := budget.Take(profileMemory(data)); err != nil {
+		return nil, err
 	}
 	p, err := profile.ParseUncompressed(data)
 	if err != nil {
@@ -177,7 +186,7 @@ func readExactly(p *profile.Profile) (*exactly, error) {
 	return x, nil
 }
 
-func treeOf(p *profile.Profile, x *exactly) (*calltree.Tree, error) {
+func treeOf(p *profile.Profile, x *exactly, budget *memory.Budget) (*calltree.Tree, error) {
 	order := metricOrder(p)
 	main := p.SampleType[order[0]]
 	b := calltree.NewBuilder(new(calltree.Symbols), x.Root, main.Type, main.Unit)
@@ -198,6 +207,7 @@ func treeOf(p *profile.Profile, x *exactly) (*calltree.Tree, error) {
 		b.SetDenominator(i, whole)
 	}
 	names := map[*profile.Location][]calltree.Func{}
+	counted := treeMemory{budget: budget, b: b}
 	for _, s := range p.Sample {
 		node, err := stackOf(b, x.Root, s.Location, names)
 		if err != nil {
@@ -205,6 +215,9 @@ func treeOf(p *profile.Profile, x *exactly) (*calltree.Tree, error) {
 		}
 		for i, k := range order {
 			b.Add(i, node, s.Value[k], x.Metrics[k].Parts)
+		}
+		if err := counted.charge(len(order)*metricMemory, len(s.Location)); err != nil {
+			return nil, err
 		}
 	}
 	return b.Tree()

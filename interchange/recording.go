@@ -18,8 +18,8 @@ var recording = Format{
 	ReadRecording: readRecording,
 }
 
-func readRecording(in *Input, _ Options) (*sampledata.Recording, error) {
-	r, err := sampledata.Open(in.Name)
+func readRecording(in *Input, o Options) (*sampledata.Recording, error) {
+	r, err := sampledata.OpenWithin(in.Name, o.MaxMemory)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s is not a recording: a recording is a folder with the files Strings and SampleData", in.Name)
 	}
@@ -32,7 +32,7 @@ var text = Format{
 	Title: "a recording as text",
 	Help:  "a recording as 'cpprof dump' prints it",
 	Sniff: func(s Start) bool { return strings.HasPrefix(s.firstLine(), "cpprof recording ") },
-	ReadRecording: func(in *Input, _ Options) (*sampledata.Recording, error) {
-		return sampledata.ReadText(in)
+	ReadRecording: func(in *Input, o Options) (*sampledata.Recording, error) {
+		return sampledata.ReadTextWithin(in, o.MaxMemory)
 	},
 }

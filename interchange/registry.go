@@ -41,6 +41,9 @@ type Options struct {
 	// Meter is what to count: the name of one of a profile's sample types, or a name for the readings of a trace. "" chooses
 	// the file's own default.
 	Meter string
+
+	// MaxMemory bounds, in bytes, what may be allocated for it; 0 is a quarter of the machine's memory.
+	MaxMemory int64
 }
 
 // A MeterError says that a file does not count what Options.Meter names.

@@ -15,6 +15,7 @@ type Builder struct {
 	tables tables
 	rec    Recording // without its runs
 	runs   growingRuns
+	meter  meter
 
 	measured []measurement // in the last sample
 

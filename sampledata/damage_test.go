@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/cpprof/cpprof/internal/memory"
 )
 
 // A flushing sink writes a frame after every sample, so that small recordings have several.
@@ -42,11 +44,13 @@ func twoFiles(t testing.TB) (texts, samples []byte, want *Recording) {
 }
 
 // open reads files that are in memory.
-func open(texts, samples []byte) (*Recording, error) {
+func open(texts, samples []byte) (*Recording, error) { return openWithin(texts, samples, 0) }
+
+func openWithin(texts, samples []byte, maxMemory int64) (*Recording, error) {
 	of := func(name string, b []byte) *source {
 		return &source{io.NopCloser(bytes.NewReader(b)), "r.cpprof/" + name, int64(len(b))}
 	}
-	return read(of(stringsFile, texts), of(samplesFile, samples))
+	return read(of(stringsFile, texts), of(samplesFile, samples), memory.NewBudget(maxMemory))
 }
 
 func samplesOf(r *Recording) []Sample {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/memory"
 	"github.com/cpprof/cpprof/sampledata/internal/pb"
 )
 
@@ -15,7 +16,8 @@ import (
 type decoder struct {
 	b       *Builder
 	texts   []string
-	modes   []mode   // by code - 1
+	modes   []mode // by code - 1
+	budget  *memory.Budget
 	changes []Change // for the next sample
 
 	measured []measurement // in the last sample
@@ -219,6 +221,9 @@ func (d *decoder) addModes(m *pb.Modes) error {
 		}
 		reason, err := d.text(m.Reason[i])
 		if err != nil {
+			return err
+		}
+		if err := d.budget.Take(modeMemory); err != nil {
 			return err
 		}
 		d.modes = append(d.modes, mode{RunState(m.Run[i]), m.Torn[i], m.Priority[i], LabelSetID(m.Labels[i]), reason})

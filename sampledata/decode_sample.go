@@ -27,6 +27,9 @@ func (d *decoder) addChanges(m *pb.Changes) error {
 			k := &d.modes[m.Mode[i]-1]
 			c.State = State{Stack: NodeID(m.Stack[i]) - 1, Run: k.run, Torn: k.torn, Priority: k.priority, Labels: k.labels, Reason: k.reason}
 		}
+		if err := d.budget.Fits(int64(len(d.changes)) * changeMemory); err != nil {
+			return err
+		}
 		d.changes = append(d.changes, c)
 	}
 	return locks(m, d.changes[first:])
@@ -72,7 +75,10 @@ func (d *decoder) sample(m *pb.Sample) error {
 	}
 	d.changes = d.changes[:0]
 	d.b.addPoints(int32(d.b.tables.samples-1), measured)
-	return nil
+	if err := d.budget.Take(int64(len(m.Values))); err != nil { // which is what the columns take
+		return err
+	}
+	return d.b.charge()
 }
 
 func (d *decoder) warning(m *pb.Warning) error {

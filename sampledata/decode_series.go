@@ -78,7 +78,10 @@ func (d *decoder) value(t *monitors, id MonitorID, step uint64) (uint64, error) 
 		if step >= uint64(len(d.texts)) {
 			return 0, fmt.Errorf("word %d is none of the %d strings", step, len(d.texts))
 		}
-		return t.words[id].code(d.texts[step]), nil
+		words := &t.words[id]
+		before := len(words.list)
+		code := words.code(d.texts[step])
+		return code, d.budget.Take(int64(len(words.list)-before) * wordMemory)
 	}
 	bits := f.apply(t.last[id].bits, step)
 	if (Value{form: f, bits: bits}).isNaN() {

@@ -10,6 +10,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/cpprof/cpprof/internal/memory"
 )
 
 // The framing that sampledata.proto defines.
@@ -97,6 +99,7 @@ type frameReader struct {
 	record  int   // the number of the record that next gave last, from 1
 	size    int64 // of the file
 	decoder *zstd.Decoder
+	budget  *memory.Budget
 	frame   []byte
 	content []byte
 	rest    []byte // of content
@@ -135,6 +138,9 @@ func (r *frameReader) next(m proto.Message) error {
 	body, n := protowire.ConsumeBytes(r.rest)
 	if n < 0 {
 		return errors.New("a record's length does not fit its frame")
+	}
+	if err := r.budget.Fits(int64(len(body)) * decodedMemory); err != nil {
+		return err
 	}
 	r.rest = r.rest[n:]
 	r.records--

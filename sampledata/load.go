@@ -9,7 +9,7 @@ func (b *Builder) newFunction(f Function) error {
 		return b.tables.refused("function", len(b.rec.Functions), int(id))
 	}
 	b.rec.Functions = append(b.rec.Functions, f)
-	return nil
+	return b.charge()
 }
 
 func (b *Builder) newNode(n Node) error {
@@ -18,7 +18,7 @@ func (b *Builder) newNode(n Node) error {
 		return b.tables.refused("node", len(b.rec.Nodes), int(id))
 	}
 	b.rec.Nodes = append(b.rec.Nodes, n)
-	return nil
+	return b.charge()
 }
 
 func (b *Builder) newGoroutine(g Goroutine) error {
@@ -28,7 +28,7 @@ func (b *Builder) newGoroutine(g Goroutine) error {
 	}
 	b.rec.Goroutines = append(b.rec.Goroutines, g)
 	b.runs.open = append(b.runs.open, 0)
-	return nil
+	return b.charge()
 }
 
 func (b *Builder) newLabelSet(set []Label) error {
@@ -40,14 +40,15 @@ func (b *Builder) newLabelSet(set []Label) error {
 		return b.tables.refused("label set", len(b.rec.LabelSets), int(id))
 	}
 	b.rec.LabelSets = append(b.rec.LabelSets, isNew)
-	return nil
+	b.meter.sets += setMemory + int64(len(isNew))*labelMemory
+	return b.charge()
 }
 
 func (b *Builder) newMonitor(m Monitor) error {
 	if id, isNew := b.tables.monitor(m); !isNew {
 		return b.tables.refused("monitor", len(b.tables.monitors.list), int(id))
 	}
-	return nil
+	return b.charge()
 }
 
 func (b *Builder) newLockName(n LockName) error {
@@ -55,7 +56,7 @@ func (b *Builder) newLockName(n LockName) error {
 		return b.tables.refusedLockName(n)
 	}
 	b.rec.LockNames = append(b.rec.LockNames, n)
-	return nil
+	return b.charge()
 }
 
 func (b *Builder) newHolderSet(set []GoroutineID) error {
@@ -67,5 +68,6 @@ func (b *Builder) newHolderSet(set []GoroutineID) error {
 		return b.tables.refused("holder set", len(b.rec.HolderSets), int(id))
 	}
 	b.rec.HolderSets = append(b.rec.HolderSets, isNew)
-	return nil
+	b.meter.sets += setMemory + int64(len(isNew))*holderMemory
+	return b.charge()
 }

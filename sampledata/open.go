@@ -11,13 +11,19 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/cpprof/cpprof/internal/files"
+	"github.com/cpprof/cpprof/internal/memory"
 	"github.com/cpprof/cpprof/sampledata/internal/pb"
 )
 
 // Open reads the recording in the folder dir; it may still be growing. Where a file is torn or damaged, the
 // recording ends before the damage, End is nil, and a warning of kind DamagedFile says what is missing. What has
 // no header that can be read is an error.
-func Open(dir string) (*Recording, error) {
+//
+// What is too large for a quarter of the machine's memory is an error, too.
+func Open(dir string) (*Recording, error) { return OpenWithin(dir, 0) }
+
+// OpenWithin reads a recording as Open does, with another bound on the bytes of memory that it may take; 0 is that of Open.
+func OpenWithin(dir string, maxMemory int64) (*Recording, error) {
 	info, err := os.Stat(dir)
 	if err != nil {
 		return nil, fmt.Errorf("read recording: %w", err)
@@ -36,7 +42,7 @@ func Open(dir string) (*Recording, error) {
 		return nil, err
 	}
 	defer texts.Close()
-	return read(texts, samples)
+	return read(texts, samples, memory.NewBudget(maxMemory))
 }
 
 // A source is one of the two files, as long as it was when it was opened.
@@ -62,26 +68,31 @@ func openFile(path string) (*source, error) {
 	return &source{f, path, info.Size()}, nil
 }
 
-func (s *source) frames(tag string, d *zstd.Decoder) *frameReader {
-	return newFrameReader(tag, bufio.NewReaderSize(s, 64<<10), s.size, d)
+func (s *source) frames(tag string, d *zstd.Decoder, budget *memory.Budget) *frameReader {
+	r := newFrameReader(tag, bufio.NewReaderSize(s, 64<<10), s.size, d)
+	r.budget = budget
+	return r
 }
 
-func read(texts, samples *source) (*Recording, error) {
+func read(texts, samples *source, budget *memory.Budget) (*Recording, error) {
 	z, err := newDecoder()
 	if err != nil {
 		return nil, err
 	}
 	defer z.Close()
-	t, stringsErr := readStrings(texts.frames(stringsTag, z))
+	t, stringsErr := readStrings(texts.frames(stringsTag, z, budget))
 	if stringsErr != nil {
 		stringsErr = fmt.Errorf("reading strings file %s: %w", texts.path, stringsErr)
 	}
-	if t == nil {
+	if t == nil || tooLarge(stringsErr) {
 		return nil, stringsErr
 	}
-	d, samplesErr := readSamples(samples.frames(samplesTag, z), t)
+	d, samplesErr := readSamples(samples.frames(samplesTag, z, budget), t)
 	if samplesErr != nil {
 		samplesErr = fmt.Errorf("reading sample data file %s: %w", samples.path, samplesErr)
+	}
+	if tooLarge(samplesErr) {
+		return nil, samplesErr
 	}
 	if d == nil {
 		return nil, errors.Join(samplesErr, stringsErr)
@@ -134,6 +145,9 @@ func readStrings(r *frameReader) (*texts, error) {
 			return t, r.lost(err)
 		}
 		for _, s := range m.Text {
+			if err := r.budget.Take(stringMemory + int64(len(s))); err != nil {
+				return t, r.lost(err)
+			}
 			t.byCode = append(t.byCode, string(s))
 		}
 	}
@@ -152,7 +166,7 @@ func readSamples(r *frameReader, t *texts) (*decoder, error) {
 	if err := checkVersion(m.FormatVersion); err != nil {
 		return nil, err
 	}
-	d := &decoder{texts: t.byCode}
+	d := &decoder{texts: t.byCode, budget: r.budget}
 	h, err := d.header(m)
 	if err != nil {
 		return nil, r.headerError(err)
@@ -161,6 +175,7 @@ func readSamples(r *frameReader, t *texts) (*decoder, error) {
 		return nil, errors.New("it and the strings file beside it belong to different recordings: put back the one that was there")
 	}
 	d.b = NewBuilder(h)
+	d.b.meter.budget = r.budget
 	for {
 		record.Reset()
 		err := r.next(&record)
@@ -197,5 +212,8 @@ func (r *frameReader) headerError(err error) error {
 
 // lost says at which record reading ended, and how much of the file is missing for it.
 func (r *frameReader) lost(err error) error {
+	if tooLarge(err) {
+		return fmt.Errorf("record %d: %w", r.record, err)
+	}
 	return fmt.Errorf("record %d: %w; what begins there is left out, at most %d of %d bytes", r.record, err, r.unread, r.size)
 }

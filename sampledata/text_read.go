@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/cpprof/cpprof/internal/memory"
 )
 
 // ReadText reads a recording as text. Its errors name line and column.
@@ -47,11 +49,21 @@ import (
 // interrupted, exited, killed, exec or failed. KIND is counter, level or nominal, LAYER application, sampled, runtime, kernel
 // or hardware; VALUE is a number, of a nominal monitor a word, and the recording has the monitors that stand before a
 // sample. What is left out is zero, empty or not known. A text without an end is a recording that broke off.
-func ReadText(in io.Reader) (*Recording, error) {
-	r := &textReader{}
+//
+// What is too large for a quarter of the machine's memory is an error, too.
+func ReadText(in io.Reader) (*Recording, error) { return ReadTextWithin(in, 0) }
+
+// ReadTextWithin reads a text as ReadText does, with another bound on the bytes of memory that it may take; 0 is that of
+// ReadText.
+func ReadTextWithin(in io.Reader, maxMemory int64) (*Recording, error) {
+	r := &textReader{budget: memory.NewBudget(maxMemory)}
 	lines := bufio.NewReader(in)
 	for {
-		text, err := lines.ReadString('\n')
+		text, err := readLine(lines, r.budget)
+		if tooLarge(err) {
+			r.number++
+			return nil, r.at(err)
+		}
 		if err != nil && err != io.EOF {
 			return nil, fmt.Errorf("read recording from text: %w", err)
 		}
@@ -76,6 +88,7 @@ func ReadText(in io.Reader) (*Recording, error) {
 }
 
 type textReader struct {
+	budget *memory.Budget
 	number int // of the line, from 1
 	begun  bool
 
@@ -86,6 +99,24 @@ type textReader struct {
 	sample     *Sample // that is being read
 	sampleLine int
 	changes    []Change
+}
+
+// A line takes at most so many times its length: a word of one letter becomes a token.
+const lineMemory = 60
+
+// readLine reads up to the end of a line.
+func readLine(in *bufio.Reader, budget *memory.Budget) (string, error) {
+	var line []byte
+	for {
+		part, err := in.ReadSlice('\n')
+		line = append(line, part...)
+		if tooLong := budget.Fits(int64(len(line)) * lineMemory); tooLong != nil {
+			return "", tooLong
+		}
+		if err != bufio.ErrBufferFull {
+			return string(line), err
+		}
+	}
 }
 
 func (r *textReader) at(err error) error {
@@ -141,6 +172,11 @@ func (r *textReader) keyword(l *textLine) error {
 	if err := r.endSample(); err != nil {
 		return err
 	}
+	if l.keyword.word != "sample" {
+		if err := r.budget.Take(int64(l.column)); err != nil { // what is defined has its words in the line
+			return err
+		}
+	}
 	if r.b.tables.ended {
 		return l.keyword.errorf("nothing may follow the end")
 	}
@@ -163,6 +199,7 @@ func (r *textReader) place(l *textLine, err error) error {
 func (r *textReader) body() {
 	if r.b == nil {
 		r.b = NewBuilder(r.header)
+		r.b.meter.budget = r.budget
 	}
 }
 

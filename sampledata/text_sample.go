@@ -78,7 +78,7 @@ func (r *textReader) change(l *textLine) error {
 		return l.keyword.errorf("%v", err)
 	}
 	r.changes = append(r.changes, c)
-	return nil
+	return r.budget.Fits(int64(len(r.changes)) * changeMemory)
 }
 
 // endSample hands the sample that is complete now to the Builder. Its error is at the sample's line.
@@ -91,7 +91,7 @@ func (r *textReader) endSample() error {
 	if err != nil {
 		return &textError{line: r.sampleLine, column: 1, msg: err.Error()}
 	}
-	return nil
+	return r.b.charge()
 }
 
 func (r *textReader) warning(l *textLine) error {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/interchange"
+	"github.com/cpprof/cpprof/internal/memory"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampledata"
@@ -20,12 +21,14 @@ type inputFlags struct {
 	format string // "" is interchange.Auto
 	meter  string
 	strict bool
-	err    io.Writer // for warnings of recordings that are not complete
+	memory memory.Size // 0: the default
+	err    io.Writer   // for warnings of recordings that are not complete
 }
 
 // addInput adds the flag of every command that reads a recording.
 func (f *inputFlags) addInput(c *cobra.Command, t terminal) {
 	f.err = t.err
+	c.Flags().Var(&f.memory, "max-memory", "the memory that a file may take to read, such as 512MB (default: a quarter of the machine's)")
 	c.Flags().BoolVar(&f.strict, "strict", false, "fail if a recording is damaged or incomplete")
 }
 
@@ -96,7 +99,9 @@ func (f *inputFlags) tree(in *interchange.Input) (*subject, error) {
 	return &subject{path: in.Name, tree: tree, title: "Calls of " + tree.Root(), format: in.Format}, nil
 }
 
-func (f *inputFlags) options() interchange.Options { return interchange.Options{Meter: f.meter} }
+func (f *inputFlags) options() interchange.Options {
+	return interchange.Options{Meter: f.meter, MaxMemory: int64(f.memory)}
+}
 
 // inputError turns a mistake in --format or --meter into a usage error.
 func inputError(err error) error {

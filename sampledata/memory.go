@@ -1,0 +1,61 @@
+package sampledata
+
+import (
+	"errors"
+
+	"github.com/cpprof/cpprof/internal/memory"
+)
+
+// What a thing takes in the tables of a Builder, in bytes, with its entry in a map. These are estimates.
+const (
+	stringMemory    = 40 // without its bytes
+	functionMemory  = 48 + 80
+	nodeMemory      = 16 + 2 + 50
+	goroutineMemory = 88 + 4
+	lockNameMemory  = 32 + 60
+	setMemory       = 24 + 80 // without its members
+	labelMemory     = 32 + 2
+	holderMemory    = 4 + 4
+	runMemory       = 16
+	stateMemory     = 2 * 80
+	timeMemory      = 12 // of a sample, without its details
+	changeMemory    = 2 * 88
+	modeMemory      = 40
+	monitorMemory   = 400
+	wordMemory      = 80
+
+	// A record takes at most so many times its length while it is decoded: an empty text has 2 bytes, and is a slice.
+	decodedMemory = 12
+)
+
+// A meter compares what a Builder has allocated with a budget. Readers use it.
+type meter struct {
+	budget *memory.Budget
+	sets   int64 // bytes of the label sets and holder sets
+	taken  int64
+}
+
+// charge counts what has been added since it was called last.
+func (b *Builder) charge() error {
+	if b.meter.budget == nil {
+		return nil
+	}
+	r, runs := &b.rec, &b.runs
+	size := b.meter.sets + int64(len(r.Functions))*functionMemory + int64(len(r.Nodes))*nodeMemory + int64(len(r.Goroutines))*goroutineMemory +
+		int64(len(r.LockNames))*lockNameMemory + r.Samples.memory() + int64(len(runs.list))*runMemory + int64(len(runs.states))*stateMemory +
+		int64(len(b.tables.monitors.list))*monitorMemory
+	more := size - b.meter.taken
+	b.meter.taken = size
+	return b.meter.budget.Take(more)
+}
+
+func (s *Samples) memory() int64 {
+	return int64(len(s.times))*timeMemory + int64(len(s.encoded)) + int64(len(s.processors))*4
+}
+
+// tooLarge reports whether an error says that reading needs too much memory. What has been read up to there is no recording
+// that anybody asked for.
+func tooLarge(err error) bool {
+	var over *memory.Error
+	return errors.As(err, &over)
+}

@@ -1,0 +1,138 @@
+package sampledata
+
+import (
+	"bytes"
+	"errors"
+	"runtime"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/cpprof/cpprof/internal/memory"
+	"github.com/cpprof/cpprof/sampledata/internal/pb"
+)
+
+// What is allocated in all, in proportion to the bound: a record of a few bytes is decoded into a message of a hundred or two,
+// and a line into words and tables, which are garbage soon.
+const (
+	binaryGarbage = 24
+	textGarbage   = 250
+)
+
+// refusedWithin makes sure that reading fails for want of memory, at a place, and does not allocate much more than it may.
+func refusedWithin(t *testing.T, maxMemory, garbage int64, place string, read func() error) {
+	t.Helper()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	err := read()
+	runtime.ReadMemStats(&after)
+	var over *memory.Error
+	if !errors.As(err, &over) || over.Max != maxMemory || !strings.Contains(err.Error(), place) || !strings.Contains(err.Error(), "--max-memory") {
+		t.Errorf("got %v, want an error at %s", err, place)
+	}
+	if got := int64(after.TotalAlloc - before.TotalAlloc); got > memoryAlways+garbage*maxMemory {
+		t.Errorf("%d bytes allocated, with a bound of %d", got, maxMemory)
+	}
+}
+
+// bombs are records that take far more memory than they have bytes, by what is wrong with them.
+func bombs(t *testing.T) map[string][]byte {
+	record := func(r *pb.DataRecord) []byte {
+		b, err := proto.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return protowire.AppendBytes(nil, b)
+	}
+	const rows = 2 << 20
+	goroutines := &pb.Goroutines{
+		Id: make([]int64, rows/4), Start: make([]uint32, rows/4), SiteFunction: make([]uint32, rows/4), SiteFile: make([]uint32, rows/4),
+		SiteLine: make([]uint32, rows/4), Parent: make([]int64, rows/4), Kind: make([]uint32, rows/4),
+	}
+	changes := record(&pb.DataRecord{Kind: &pb.DataRecord_Changes{Changes: &pb.Changes{
+		Goroutine: make([]int64, 1000), Stack: make([]uint32, 1000), Mode: make([]uint32, 1000),
+	}}})
+	return map[string][]byte{
+		"samples":    bytes.Repeat(record(&pb.DataRecord{Kind: &pb.DataRecord_Sample{Sample: &pb.Sample{}}}), rows),
+		"goroutines": record(&pb.DataRecord{Kind: &pb.DataRecord_Goroutines{Goroutines: goroutines}}),
+		"changes":    bytes.Repeat(changes, rows/1000),
+	}
+}
+
+func TestMemoryIsBounded(t *testing.T) {
+	texts, samples, _ := twoFiles(t)
+	header := contentOf(t, samplesTag, samples, &pb.DataRecord{})
+	_, n := protowire.ConsumeBytes(header)
+	for name, bomb := range bombs(t) {
+		t.Run(name, func(t *testing.T) {
+			file := append(frameOf(t, samplesTag, header[:n]), frameOf(t, samplesTag, bomb)...)
+			const maxMemory = 4 << 20
+			refusedWithin(t, maxMemory, binaryGarbage, "reading sample data file r.cpprof/SampleData: record ", func() error {
+				_, err := openWithin(texts, file, maxMemory)
+				return err
+			})
+		})
+	}
+}
+
+func TestMemoryOfStringsIsBounded(t *testing.T) {
+	texts, samples, _ := twoFiles(t)
+	content := contentOf(t, stringsTag, texts, &pb.StringsRecord{})
+	bomb, err := proto.Marshal(&pb.StringsRecord{Kind: &pb.StringsRecord_Texts{Texts: &pb.Texts{Text: make([][]byte, 1<<20)}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := append(frameOf(t, stringsTag, content), frameOf(t, stringsTag, protowire.AppendBytes(nil, bomb))...)
+	const maxMemory = 8 << 20
+	refusedWithin(t, maxMemory, binaryGarbage, "reading strings file r.cpprof/Strings: record ", func() error {
+		_, err := openWithin(file, samples, maxMemory)
+		return err
+	})
+}
+
+func TestMemoryOfTextIsBounded(t *testing.T) {
+	const maxMemory = 1 << 20
+	for name, text := range map[string]string{
+		"samples":  strings.Repeat("sample 0s\n", 100_000),
+		"names":    "warning a 1 " + strings.Repeat("b", 1<<15) + "\n" + strings.Repeat("warning a 1 "+strings.Repeat("b", 1000)+"\n", 2000),
+		"one line": strings.Repeat("a ", 1<<20),
+	} {
+		t.Run(name, func(t *testing.T) {
+			refusedWithin(t, maxMemory, textGarbage, "read recording from text: line ", func() error {
+				_, err := ReadTextWithin(strings.NewReader("cpprof recording 1\n"+text), maxMemory)
+				return err
+			})
+		})
+	}
+}
+
+// A recording takes about as much memory as it is charged for.
+func TestMemoryIsEstimated(t *testing.T) {
+	const goroutines, samples = 1000, 200
+	b := NewBuilder(testHeader())
+	b.meter.budget = memory.NewBudget(1 << 40)
+	var changes []Change
+	for i := range goroutines {
+		if err := b.newGoroutine(Goroutine{ID: int64(i), Start: -1}); err != nil {
+			t.Fatal(err)
+		}
+		changes = append(changes, Change{Goroutine: GoroutineID(i)})
+	}
+	for i := range samples {
+		for g := range changes {
+			changes[g].State = State{Stack: NoStack, Run: RunState(i%2) + Running}
+		}
+		if err := b.Sample(Sample{}, changes); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.charge(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	perRun := float64(b.meter.taken) / float64(goroutines*samples)
+	if perRun < 16 || perRun > 20 {
+		t.Errorf("%.1f bytes a run, want 16 to 20", perRun)
+	}
+}
