@@ -36,9 +36,9 @@ var hardships = []hardship{
 		return r.end(syscall.SIGKILL)
 	}},
 	{name: "suspend cpprof", happen: suspend},
-	{name: "interrupt cpprof", args: []string{"-parked=5000"}, happen: func(_ *victim, r *recorder) error {
+	{name: "end cpprof", args: []string{"-parked=5000"}, happen: func(_ *victim, r *recorder) error {
 		pause(800)
-		return r.end(syscall.SIGINT)
+		return r.end(syscall.SIGTERM)
 	}},
 	{name: "stop the program", happen: stop},
 	{name: "kill the program", silent: true, after: func(*victim) error { return nil }, happen: func(v *victim, r *recorder) error {
@@ -77,7 +77,7 @@ func suspend(v *victim, r *recorder) error {
 		}
 		r.cmd.Process.Signal(syscall.SIGCONT)
 	}
-	return r.end(syscall.SIGINT)
+	return r.end(syscall.SIGTERM)
 }
 
 // stop stops and continues the program.
@@ -89,13 +89,13 @@ func stop(v *victim, r *recorder) error {
 		syscall.Kill(v.pid(), syscall.SIGCONT)
 	}
 	pause(50)
-	return r.end([]os.Signal{syscall.SIGKILL, syscall.SIGINT}[rand.IntN(2)])
+	return r.end([]os.Signal{syscall.SIGKILL, syscall.SIGTERM}[rand.IntN(2)])
 }
 
 // execute waits for the program to execute itself several times.
 func execute(v *victim, r *recorder) error {
 	pause(800)
-	if err := r.end([]os.Signal{syscall.SIGKILL, syscall.SIGINT}[rand.IntN(2)]); err != nil {
+	if err := r.end([]os.Signal{syscall.SIGKILL, syscall.SIGTERM}[rand.IntN(2)]); err != nil {
 		return err
 	}
 	before := v.begun.Load()
