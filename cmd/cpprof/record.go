@@ -59,7 +59,7 @@ cpprof samples less often than --rate says if it would otherwise exceed --max-ov
 	flags.StringVarP(&f.outputs.given, "output", "o", "", "the `folder` to write (default PROGRAM-DATE.cpprof)")
 	flags.BoolVarP(&f.outputs.force, "force", "f", false, "replace an existing recording")
 	flags.IntVarP(&f.pid, "pid", "p", 0, "attach to the running process `PID`")
-	flags.DurationVarP(&f.options.Duration, "duration", "d", 0, "how `long` to record, such as 10s (default: until something else ends it)")
+	flags.DurationVarP(&f.options.Duration, "duration", "d", 0, "the `duration` to record, such as 10s (default: until something else ends it)")
 	flags.StringVar(&f.child, "child", "", "record the programs whose file name matches `PATTERN`, among COMMAND and all that it starts")
 	flags.BoolVar(&f.followExec, "follow-exec", false, "if a recorded program replaces itself by another one (exec), record that, too")
 	flags.BoolVar(&f.view, "view", false, "show the recording in the Analyzer while it grows")
