@@ -49,7 +49,7 @@ func sortWaits(waits []goroutineWait) {
 	})
 }
 
-// writeWaits writes the waits that have candidates. It leaves out the others: an address alone is of no use.
+// writeWaits writes the waits that have candidates. It leaves out the others: an address alone says nothing to a reader.
 func (g *goroutineGroup) writeWaits(b *strings.Builder) {
 	named := slices.DeleteFunc(slices.Clone(g.Waits), func(w goroutineWait) bool { return len(w.Candidates) == 0 })
 	mention(b, "waits ", named, func(w goroutineWait) string {

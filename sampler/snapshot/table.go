@@ -77,7 +77,7 @@ func (t *table) read(r *halt.Reader, scan func(g []byte, entries []entry)) error
 	return nil
 }
 
-// keepCopy gives a slot a copy of its g that is valid for the whole sample.
+// keepCopy puts a copy of its g into a slot; the copy is valid for the whole sample.
 func (t *table) keepCopy(s *slot, raw []byte) {
 	s.raw = t.kept.Get(len(raw))
 	copy(s.raw, raw)

@@ -1,7 +1,7 @@
 //go:build linux
 
-// Torture records programs in all circumstances that are dangerous for them, for as long as it is told to, and prints how often
-// each was tried, how many programs were harmed, and what they lost:
+// Torture records programs in circumstances that are dangerous for them. It prints how often it tried each, how many
+// programs were harmed, and what they lost:
 //
 //	go run ./internal/bench/torture -d 8h
 //

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// BenchmarkFlow tells how long the data flow of one function takes, over functions of this test's own binary that may have to
+// BenchmarkFlow measures the data flow of one function, over functions of this test's own binary that may have to
 // do with locks.
 func BenchmarkFlow(b *testing.B) {
 	path, err := os.Executable()

@@ -171,7 +171,7 @@ func (w *flow) put(s *state, x *machinecode.Instr, off int64, r machinecode.Reg)
 }
 
 // atomic brings a state past the instructions that take and release locks if Lock and Unlock are inlined. Whether a compare and
-// swap is that of Lock shows where it can fail: see branch.
+// swap belongs to Lock is known at the jump that follows it: see branch.
 func (w *flow) atomic(s *state, x *machinecode.Instr) {
 	at := w.address(s, x)
 	if x.Op == machinecode.OpSwap {
