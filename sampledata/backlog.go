@@ -5,18 +5,18 @@ import (
 	"sync"
 )
 
-// maxBacklog bounds what waits to be written, in bytes: beyond it, whoever writes waits too.
+// maxBacklog bounds the bytes that wait to be written: above it, callers of Write wait, too.
 const maxBacklog = 64 << 20
 
-// A backlog writes to files in the order in which it is told to, but behind its caller's back: a disk that is busy,
-// perhaps with the target's own work, must not keep the sampler from taking samples.
+// A backlog writes to files in the background, in the order of the calls of Write: if the disk is busy, perhaps with the
+// target's own work, this must not keep the sampler from taking samples.
 type backlog struct {
 	mu      sync.Mutex
-	changed sync.Cond // something was put, written, or closed
+	changed sync.Cond // signals that a chunk was added or written, or that the backlog was closed
 	chunks  []chunk
-	size    int // of the chunks, the one that is being written included
+	size    int // of the chunks, including the one that is being written
 	closed  bool
-	err     error // the first; nothing is written after it
+	err     error // the first error; nothing is written after it
 	done    chan struct{}
 }
 
@@ -32,13 +32,13 @@ func newBacklog() *backlog {
 	return b
 }
 
-// A queued writes to its writer by way of the backlog.
+// A queued writes to its writer through the backlog.
 type queued struct {
 	b  *backlog
 	to io.Writer
 }
 
-// Write takes the data over. The error is that of an earlier write.
+// Write copies the data and does not wait until it is written. The error is that of an earlier write.
 func (q queued) Write(data []byte) (int, error) {
 	b := q.b
 	b.mu.Lock()
@@ -55,14 +55,14 @@ func (q queued) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// failed gives the error of an earlier write.
+// failed returns the error of an earlier write.
 func (b *backlog) failed() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.err
 }
 
-// wait waits until all that was put is written, or can't be.
+// wait waits until everything is written, or a write has failed.
 func (b *backlog) wait() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -72,7 +72,7 @@ func (b *backlog) wait() error {
 	return b.err
 }
 
-// close waits until all is written, or can't be.
+// close waits as wait does, and ends the backlog.
 func (b *backlog) close() error {
 	b.mu.Lock()
 	b.closed = true

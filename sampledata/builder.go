@@ -6,10 +6,10 @@ import (
 	"sync"
 )
 
-// A Builder keeps a recording in memory while it is made. It is a Sink; its methods may be called from any
-// goroutine, so that a growing recording can be looked at. A function, node, goroutine, holder set or monitor that
-// breaks a rule gets no code of its own (-1, or 0 for a holder set), and the next call of Sample returns the error, as it
-// does for the name of a lock and the value of a monitor.
+// A Builder keeps a recording in memory while it is made. It is a Sink. Its methods may be called from any
+// goroutine, so that a growing recording can be read. If a function, node, goroutine, holder set or monitor
+// breaks a rule, its code is -1 (0 for a holder set), and the next call of Sample returns the error. Sample also
+// returns the errors in names of locks and in values of monitors.
 type Builder struct {
 	mu     sync.Mutex
 	tables tables
@@ -33,7 +33,7 @@ func NewBuilder(h Header) *Builder {
 	}
 }
 
-// Function gives the code of a function.
+// Function returns the code of a function.
 func (b *Builder) Function(f Function) FunctionID {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -44,7 +44,7 @@ func (b *Builder) Function(f Function) FunctionID {
 	return id
 }
 
-// Node gives the code of a stack.
+// Node returns the code of a stack.
 func (b *Builder) Node(n Node) NodeID {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -55,7 +55,7 @@ func (b *Builder) Node(n Node) NodeID {
 	return id
 }
 
-// Goroutine gives a new code to a goroutine.
+// Goroutine returns a new code for a goroutine.
 func (b *Builder) Goroutine(g Goroutine) GoroutineID {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -67,7 +67,7 @@ func (b *Builder) Goroutine(g Goroutine) GoroutineID {
 	return id
 }
 
-// LabelSet gives the code of a set of labels, in any order; of two with one key the latter counts.
+// LabelSet returns the code of a set of labels, in any order. If two have the same key, the last one counts.
 func (b *Builder) LabelSet(set []Label) LabelSetID {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -78,7 +78,7 @@ func (b *Builder) LabelSet(set []Label) LabelSetID {
 	return id
 }
 
-// HolderSet gives the code of a set of goroutines, in any order.
+// HolderSet returns the code of a set of goroutines, in any order.
 func (b *Builder) HolderSet(set []GoroutineID) HolderSetID {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -113,8 +113,8 @@ func (b *Builder) LockName(n LockName) {
 	}
 }
 
-// Sample ends a sample. Changes may come in any order, at most one for a goroutine; one that changes nothing
-// is ignored. Neither slice is kept. After an error the recording is as it was before the call.
+// Sample ends a sample. Changes may be in any order, at most one for each goroutine; Sample ignores those that change
+// nothing. It keeps neither slice. After an error, the recording is as it was before the call.
 func (b *Builder) Sample(s Sample, changes []Change) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -135,7 +135,7 @@ func (b *Builder) Sample(s Sample, changes []Change) error {
 	return nil
 }
 
-// addPoints adds what a sample found changed to the series.
+// addPoints adds the values that changed in a sample to the series.
 func (b *Builder) addPoints(sample int32, measured []measurement) {
 	for _, m := range b.tables.monitors.list[len(b.rec.Series):] {
 		b.rec.Series = append(b.rec.Series, Series{Monitor: m})
@@ -146,19 +146,19 @@ func (b *Builder) addPoints(sample int32, measured []measurement) {
 		f := b.tables.monitors.forms[m.id]
 		s.column.add(f, sample, m.before, m.now)
 		if f == word && m.now.measured && m.now.bits == uint64(len(s.Words)) {
-			s.Words = b.tables.monitors.words[m.id].list[:m.now.bits+1] // a sample that was refused may have named others
+			s.Words = b.tables.monitors.words[m.id].list[:m.now.bits+1] // a refused sample may have added others
 		}
 	}
 }
 
-// Warn adds to a warning's count. A count below 1, or a warning without a kind, is ignored.
+// Warn adds to the count of a kind of warning. It ignores counts below 1 and empty kinds.
 func (b *Builder) Warn(kind, message string, count int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.warnings.add(kind, message, count)
 }
 
-// Finish ends the recording: no sample is taken after it.
+// Finish ends the recording: Sample returns an error after it.
 func (b *Builder) Finish(e End) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -173,18 +173,18 @@ func (b *Builder) Finish(e End) error {
 	return nil
 }
 
-// Recording gives what has been recorded so far. It stays as it is when the recording grows; what it shares with
-// the builder must not be changed.
+// Recording returns what has been recorded so far. The result does not change when the recording grows. It shares memory
+// with the builder, so it must not be modified.
 func (b *Builder) Recording() *Recording {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.recording(slices.Clone(b.runs.list))
 }
 
-// last returns the recording of a builder to which nothing is added any more.
+// last returns the recording of a builder that does not grow any more.
 func (b *Builder) last() *Recording { return b.recording(b.runs.list) }
 
-// recording closes the runs that last, in runs, which holds those of the builder.
+// recording returns a recording with the given runs, which are those of the builder. It ends the open ones.
 func (b *Builder) recording(runs []storedRun) *Recording {
 	r := b.rec
 	r.Functions = slices.Clip(r.Functions)

@@ -161,7 +161,7 @@ func TestBuilderRefuses(t *testing.T) {
 		{"lock name", func(b *Builder, g GoroutineID, fn FunctionID) ([]Change, Sample) {
 			b.LockName(LockName{Address: 16, First: 2, Name: "mu"})
 			return nil, Sample{}
-		}, "sample 1: name of the lock at 0x10: it begins at sample 2, where there are 1"},
+		}, "sample 1: name of the lock at 0x10: it begins at sample 2, but there are 1"},
 		{"twice", func(b *Builder, g GoroutineID, fn FunctionID) ([]Change, Sample) {
 			return []Change{{Goroutine: g}, {Goroutine: g, Gone: true}}, Sample{}
 		}, "sample 1: goroutine 0 changes twice in one sample"},

@@ -6,10 +6,14 @@ import (
 	"fmt"
 )
 
-// Check holds a recording against the rules that its readers rely on: every code is one of its table, tables
-// begin with the empty set where they have one and hold nothing twice, parents come before children, runs are in
-// order, apart from each other, within the samples and as long as they can be, who is on a processor has a state, and
-// series hold nothing but changes, of values that their monitors can have.
+// Check checks the rules that the readers of a recording rely on:
+//
+//   - Every code is an index into its table. Tables of sets begin with the empty set. No table has an entry twice.
+//   - Parents come before children.
+//   - Runs are in order, do not overlap, lie within the samples, and are as long as possible.
+//   - Goroutines on a processor have a state.
+//   - Series consist of changes only, to values that their monitors can have.
+//
 // The error names the first thing that breaks a rule.
 func (r *Recording) Check() error {
 	for _, check := range []func() error{r.checkHeader, r.checkTables, r.checkSets, r.checkLockNames, r.checkSamples, r.checkRuns, r.checkSeries, r.checkEnd} {
@@ -31,7 +35,7 @@ func (r *Recording) checkHeader() error {
 	return nil
 }
 
-// checkTables enters everything into new tables, which must give the same codes again.
+// checkTables adds everything to new tables, which must assign the same codes again.
 func (r *Recording) checkTables() error {
 	t := newTables()
 	for i, f := range r.Functions {
@@ -52,7 +56,7 @@ func (r *Recording) checkTables() error {
 	return nil
 }
 
-// refused says why the tables gave no new code.
+// refused returns the reason why the tables assigned no new code.
 func (t *tables) refused(what string, i, id int) error {
 	if t.misuse != nil {
 		return fmt.Errorf("%s %d: %w", what, i, errors.Unwrap(t.misuse))
@@ -60,7 +64,7 @@ func (t *tables) refused(what string, i, id int) error {
 	return fmt.Errorf("%s %d is the same as %s %d", what, i, what, id)
 }
 
-// refusedLockName says why a lock was not named anew.
+// refusedLockName returns the reason why the tables did not take the name of a lock.
 func (t *tables) refusedLockName(n LockName) error {
 	if t.misuse != nil {
 		return t.misuse
@@ -117,7 +121,7 @@ func (r *Recording) checkSamples() error {
 			return fmt.Errorf("sample %d: %w", i, err)
 		}
 		if i > 0 && s.Time < r.Samples.Time(i-1) {
-			return fmt.Errorf("sample %d: time %v is before that of the sample before, %v", i, s.Time, r.Samples.Time(i-1))
+			return fmt.Errorf("sample %d: time %v is before that of the previous sample, %v", i, s.Time, r.Samples.Time(i-1))
 		}
 	}
 	return nil
@@ -126,7 +130,7 @@ func (r *Recording) checkSamples() error {
 func (r *Recording) checkRuns() error {
 	z := r.sizes()
 	last := make([]int32, len(r.Goroutines)) // by goroutine: 1 + its last run so far
-	sample := 0                              // all before it have had their processors checked
+	sample := 0                              // the processors of all earlier samples have been checked
 	var before Run
 	for i, run := range r.Runs.All() {
 		if err := r.checkRun(run, &z); err != nil {
@@ -141,7 +145,7 @@ func (r *Recording) checkRuns() error {
 			}
 		}
 		if p := last[run.Goroutine] - 1; p >= 0 {
-			if err := checkFollows(r.Runs.At(int(p)), run); err != nil {
+			if err := checkSuccessive(r.Runs.At(int(p)), run); err != nil {
 				return fmt.Errorf("run %d: %w run %d of the same goroutine", i, err, p)
 			}
 		}
@@ -166,8 +170,8 @@ func (r *Recording) checkRun(run Run, z *sizes) error {
 	return z.state(*run.State)
 }
 
-// checkFollows checks two runs of one goroutine that follow each other.
-func checkFollows(before, run Run) error {
+// checkSuccessive checks two runs of one goroutine, of which run is the next one after before.
+func checkSuccessive(before, run Run) error {
 	if before.Last >= run.First {
 		return fmt.Errorf("overlaps")
 	}
@@ -177,8 +181,8 @@ func checkFollows(before, run Run) error {
 	return nil
 }
 
-// checkProcessors checks that who is on a processor has a run then. last holds the runs that begin at or before
-// the sample.
+// checkProcessors checks that every goroutine on a processor has a run that includes the sample. last has, by goroutine, the
+// last run that begins at or before the sample.
 func (r *Recording) checkProcessors(sample int, last []int32) error {
 	for p, g := range r.Samples.At(sample).Processors {
 		if g < 0 {

@@ -60,12 +60,12 @@ var mutations = []struct {
 	{"holder set 2 is the same as holder set 1", func(r *Recording) { r.HolderSets = append(r.HolderSets, r.HolderSets[1]) }},
 
 	{"lock name 0: name of the lock at 0xc000: no name", func(r *Recording) { r.LockNames[0].Name = "" }},
-	{"lock name 0: name of the lock at 0xc000: it begins at sample -1, where there are 3", func(r *Recording) { r.LockNames[0].First = -1 }},
-	{"lock name 1: name of the lock at 0xc000: it begins at sample 4, where there are 3", func(r *Recording) { r.LockNames[1].First = 4 }},
+	{"lock name 0: name of the lock at 0xc000: it begins at sample -1, but there are 3", func(r *Recording) { r.LockNames[0].First = -1 }},
+	{"lock name 1: name of the lock at 0xc000: it begins at sample 4, but there are 3", func(r *Recording) { r.LockNames[1].First = 4 }},
 	{"lock name 1: name of the lock at 0xc000: it begins at sample 0, not after the one before it, at 0", func(r *Recording) { r.LockNames[1].First = 0 }},
 	{`lock name 1: name of the lock at 0xc000: it is "main.(*cache).mu" already`, func(r *Recording) { r.LockNames[1].Name = "main.(*cache).mu" }},
 
-	{"sample 1: time 5ms is before that of the sample before, 10ms", func(r *Recording) { changeSample(r, 1, func(s *Sample) { s.Time = 5 * time.Millisecond }) }},
+	{"sample 1: time 5ms is before that of the previous sample, 10ms", func(r *Recording) { changeSample(r, 1, func(s *Sample) { s.Time = 5 * time.Millisecond }) }},
 	{"sample 0: negative time -1", func(r *Recording) { changeSample(r, 0, func(s *Sample) { s.Time = -1 }) }},
 	{"sample 0: negative halt -1", func(r *Recording) { changeSample(r, 0, func(s *Sample) { s.Halt = -1 }) }},
 	{"sample 0: negative thread count -1", func(r *Recording) { changeSample(r, 0, func(s *Sample) { s.Threads = -1 }) }},
@@ -99,13 +99,13 @@ var mutations = []struct {
 	{"series 2: nominal values are words, not floating-point numbers", func(r *Recording) { r.Series[2].Real = true }},
 	{"series 0: it has values, but is not measured: no", func(r *Recording) { r.Series[0].Unmeasured = "no" }},
 	{"series 0: point 2: sample 3 is none of the 3 samples", func(r *Recording) { r.Series[0].column = columnOf(count, 0, 1, 2, 5, 3, 7) }},
-	{"series 0: point 1: the value is what it was before", func(r *Recording) { r.Series[0].column = columnOf(count, 0, 1, 2, 1) }},
-	{"series 1: point 0: the value is what it was before", func(r *Recording) { r.Series[1].column.data = []byte{1} }},
+	{"series 0: point 1: the value did not change", func(r *Recording) { r.Series[0].column = columnOf(count, 0, 1, 2, 1) }},
+	{"series 1: point 0: the value did not change", func(r *Recording) { r.Series[1].column.data = []byte{1} }},
 	{"series 1: point 0: NaN is no value: leave out what was not measured", func(r *Recording) { r.Series[1].column = columnOf(real, 0, math.Float64bits(math.NaN())) }},
-	{"series 2: point 0: word 1 of 2, of which 0 are used before it", func(r *Recording) { r.Series[2].column = columnOf(word, 0, 1) }},
-	{"series 2: point 1: word 2 of 2, of which 1 are used before it", func(r *Recording) { r.Series[2].column = columnOf(word, 0, 0, 1, 2) }},
-	{"series 2: point 1: word 1 of 1, of which 1 are used before it", func(r *Recording) { r.Series[2].Words = r.Series[2].Words[:1] }},
-	{"series 0: 2 points, where 3 are counted", func(r *Recording) { c := columnOf(count, 0, 1, 2, 5); c.points = 3; r.Series[0].column = c }},
+	{"series 2: point 0: word 1 of 2, but only 0 are used before it", func(r *Recording) { r.Series[2].column = columnOf(word, 0, 1) }},
+	{"series 2: point 1: word 2 of 2, but only 1 are used before it", func(r *Recording) { r.Series[2].column = columnOf(word, 0, 0, 1, 2) }},
+	{"series 2: point 1: word 1 of 1, but only 1 are used before it", func(r *Recording) { r.Series[2].Words = r.Series[2].Words[:1] }},
+	{"series 0: 2 points, but the count says 3", func(r *Recording) { c := columnOf(count, 0, 1, 2, 5); c.points = 3; r.Series[0].column = c }},
 	{"series 0: point 1: its column is damaged", func(r *Recording) {
 		c := columnOf(count, 0, 1, 2, 5)
 		c.data = c.data[:len(c.data)-1]
@@ -115,7 +115,7 @@ var mutations = []struct {
 	{"series 0: point 0: its column is damaged", func(r *Recording) { r.Series[0].column.data = binary.AppendUvarint(nil, 1<<33) }},
 	{"series 2: word 2 is not used", func(r *Recording) { r.Series[2].Words = append(r.Series[2].Words, "sweep") }},
 	{"series 0: word 0 is not used", func(r *Recording) { r.Series[0].Words = []string{"sweep"} }},
-	{`series 2: word 1 is "off", as one before it`, func(r *Recording) { r.Series[2].Words[1] = "off" }},
+	{`series 2: word 1 is "off", like an earlier one`, func(r *Recording) { r.Series[2].Words[1] = "off" }},
 	{"series without samples", func(r *Recording) {
 		*r = Recording{Header: r.Header, LabelSets: r.LabelSets[:1], HolderSets: r.HolderSets[:1], Series: r.Series}
 	}},

@@ -15,7 +15,7 @@ type reading struct {
 	bits     uint64
 }
 
-// step returns how one reading's bits become the next one's, as a number that is small if little has changed.
+// step returns the difference between the bits of two readings, as a number that is small if little has changed.
 func (f form) step(before, now uint64) uint64 {
 	switch f {
 	case word:
@@ -26,7 +26,7 @@ func (f form) step(before, now uint64) uint64 {
 	return protowire.EncodeZigZag(int64(now - before))
 }
 
-// apply returns the bits that step led to.
+// apply is the inverse of step: it returns the bits of the second reading.
 func (f form) apply(before, step uint64) uint64 {
 	switch f {
 	case word:
@@ -50,10 +50,10 @@ func (f form) apply(before, step uint64) uint64 {
 type column struct {
 	data   []byte
 	points int
-	end    int32 // the sample behind the last point
+	end    int32 // the sample after the last point
 }
 
-// add adds a point at a sample from end on.
+// add adds a point at a sample, which is not before c.end.
 func (c *column) add(f form, sample int32, before, now reading) {
 	if cap(c.data)-len(c.data) < 2*binary.MaxVarintLen64 {
 		c.data = slices.Grow(c.data, len(c.data)+2*binary.MaxVarintLen64) // doubled: columns grow all at the same time, and slowly
@@ -73,7 +73,7 @@ func (c *column) add(f form, sample int32, before, now reading) {
 
 var errColumn = errors.New("its column is damaged")
 
-// uvarint is binary.Uvarint, but quick for the numbers below 128, which most are.
+// uvarint is binary.Uvarint, but faster for numbers below 128, which are the most frequent.
 func uvarint(b []byte) (uint64, int) {
 	if len(b) > 0 && b[0] < 0x80 {
 		return uint64(b[0]), 1
@@ -85,7 +85,7 @@ func uvarint(b []byte) (uint64, int) {
 type cursor struct {
 	form form
 	rest []byte
-	next uint64 // the sample behind the point
+	next uint64 // the sample after the point
 
 	// The point that the cursor is at.
 	sample  int32
@@ -94,7 +94,7 @@ type cursor struct {
 
 func (c *column) cursor(f form) cursor { return cursor{form: f, rest: c.data} }
 
-// advance goes to the next point; false if there is none, or an error if it can't be read.
+// advance goes to the next point. It returns false if there is none, and an error if it can't be read.
 func (c *cursor) advance() (bool, error) {
 	if len(c.rest) == 0 {
 		return false, nil

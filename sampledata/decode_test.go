@@ -178,7 +178,7 @@ func TestBadRecords(t *testing.T) {
 		{&pb.HolderSet{Goroutine: []uint32{3}}, "holder 2 is none of the 2 goroutines"},
 		{&pb.LockNames{Address: []uint64{1}}, "columns of 1 and 0 rows"},
 		{&pb.LockNames{Address: []uint64{1}, First: []uint32{0}, Name: []uint32{5}}, "string 5 is none of the 5 strings"},
-		{&pb.LockNames{Address: []uint64{1}, First: []uint32{far}, Name: []uint32{1}}, "name of the lock at 0x1: it begins at sample -2147483648, where there are 1"},
+		{&pb.LockNames{Address: []uint64{1}, First: []uint32{far}, Name: []uint32{1}}, "name of the lock at 0x1: it begins at sample -2147483648, but there are 1"},
 		{&pb.LockNames{Address: []uint64{1, 1}, First: []uint32{0, 1}, Name: []uint32{1, 1}}, `name of the lock at 0x1: it is "main.main" already`},
 		{&pb.Modes{Run: []pb.RunState{6}, Torn: []bool{false}, Priority: []int32{0}, Labels: []uint32{0}, Reason: []uint32{0}}, "unknown run state 6"},
 		{&pb.Modes{Run: []pb.RunState{-1}, Torn: []bool{false}, Priority: []int32{0}, Labels: []uint32{0}, Reason: []uint32{0}}, "unknown run state -1"},

@@ -1,27 +1,27 @@
 // Package sampledata keeps recordings: what a sampler saw of one target, in memory, in files and as text.
 //
-// The way through it:
+// An overview:
 //
-//  1. A sampler hands what it sees to a [Sink], sample by sample, and only what changed. [Writer] (made by
-//     [Create]) is the sink that writes files; [Builder] is the one that keeps everything in memory.
-//  2. A [Recording] is the form that everything else reads: tables of functions, stacks, goroutines, labels and
-//     holders, and the runs of states over the samples. [Open] reads it from files, [Builder.Recording] gives it
-//     while it grows, [Recording.Write] puts it into files. [Recording.Check] holds it against all its rules.
-//  3. [WriteText] and [ReadText] are its twin in text, for people and for tests; the grammar stands at [ReadText].
-//  4. Values beside the stacks are a [Series] for each [Monitor]: a sampler hands over what a monitor measured with
-//     [Sink].Measure, and what has changed goes into the next sample. What was not measured is not 0.
+//  1. A sampler passes what it sees to a [Sink], sample by sample, and only what changed. [Writer] (made by
+//     [Create]) is a sink that writes files; [Builder] is a sink that keeps everything in memory.
+//  2. A [Recording] is the form that all readers use: tables of functions, stacks, goroutines, labels and
+//     holders, and the runs of states over the samples. [Open] reads it from files, [Builder.Recording] returns it
+//     while it grows, [Recording.Write] writes it to files. [Recording.Check] checks it against all its rules.
+//  3. [WriteText] and [ReadText] write and read it as text, for people and for tests; [ReadText] has the grammar.
+//  4. Each [Monitor] has a [Series] of values, beside the stacks. A sampler passes what a monitor measured to
+//     [Sink].Measure, and the next sample records what changed. A value that was not measured is not 0.
 //  5. [Recording.Stats] sums up what was recorded and what it cost the target.
 //
 // # Files
 //
-// A recording is a folder, by custom NAME.cpprof, of two files: Strings gives integer codes to strings, SampleData
-// holds everything else by code. sampledata.proto defines both, framing and checksums included, so that a
+// A recording is a folder, by custom NAME.cpprof, with two files: Strings assigns integer codes to strings, and SampleData
+// contains everything else, with these codes. sampledata.proto defines both, framing and checksums included, so that a
 // sampler in another language can be written from that file alone.
 //
-// A file that is damaged, or torn because its sampler was killed, is read up to the first damaged frame.
-// What lies behind it is left out, even where it is intact: it would tell changes against a state that is not known.
-// How much that is stands in a [Warning] of kind [DamagedFile].
+// A file may be damaged, or torn because its sampler was killed. Readers read it up to the first damaged frame. They skip
+// the rest even if it is intact: it describes changes to a state that is not known.
+// A [Warning] of kind [DamagedFile] says how much was skipped.
 //
-// Readers trust nothing: a file or a text that breaks a rule gives an error or a warning that names the place,
-// and memory stays in proportion to its size.
+// Readers trust nothing: if a file or a text breaks a rule, they return an error or a warning that names the place.
+// Their memory stays in proportion to the size of the input.
 package sampledata

@@ -14,14 +14,13 @@ const (
 	maxTexts      = 64 << 10
 )
 
-// An encoder turns what a recording consists of into the records of the two files. Codes are given out by its
-// caller, in order.
+// An encoder turns the parts of a recording into the records of the two files. Its caller assigns their codes, in order.
 type encoder struct {
 	texts, data frameWriter
 
 	strings map[string]uint32
 	modes   map[mode]uint32
-	nodes   uint32 // that have been encoded
+	nodes   uint32 // number of encoded nodes
 
 	// Rows for the next records.
 	newTexts      *pb.Texts
@@ -34,7 +33,7 @@ type encoder struct {
 	newLockNames  *pb.LockNames
 	newMonitors   []*pb.Monitor // for the next sample
 
-	err error // the first; nothing is encoded after it
+	err error // the first error; nothing is encoded after it
 }
 
 // A mode is a state without its stack and its lock.
@@ -65,7 +64,7 @@ func newEncoderOf(texts, data io.Writer) (*encoder, error) {
 	}, nil
 }
 
-// code gives the code of a string.
+// code returns the code of a string.
 func (e *encoder) code(s string) uint32 {
 	if c, ok := e.strings[s]; ok {
 		return c
@@ -90,7 +89,7 @@ func (e *encoder) fail(err error) {
 	}
 }
 
-// put adds a record to SampleData. What it may refer to goes first.
+// put adds a record to SampleData. The records that it refers to must have been added before.
 func (e *encoder) put(r *pb.DataRecord) {
 	if e.err == nil {
 		e.fail(e.data.add(r))
@@ -112,7 +111,7 @@ func (e *encoder) putTexts() {
 	}
 }
 
-// write puts the records so far into the files, strings first.
+// write writes the records so far to the files, strings first.
 func (e *encoder) write() {
 	e.putTexts()
 	if e.err == nil {
@@ -195,7 +194,7 @@ func (e *encoder) goroutine(g Goroutine) {
 	}
 }
 
-// putNew adds what has been named since the last time, each kind behind what it refers to.
+// putNew adds the things that got codes since the last call, each kind after the kinds that it refers to.
 func (e *encoder) putNew() {
 	if m := e.newFunctions; len(m.Name) > 0 {
 		e.newFunctions = &pb.Functions{}

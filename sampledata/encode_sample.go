@@ -6,7 +6,7 @@ import (
 	"github.com/cpprof/cpprof/sampledata/internal/pb"
 )
 
-// sample adds a sample that came the given time after the one before.
+// sample adds a sample; since is the time since the previous one.
 func (e *encoder) sample(s *Sample, since time.Duration, changes []Change, t *monitors, measured []measurement) {
 	for len(changes) > 0 {
 		n := min(len(changes), maxRows)
@@ -54,7 +54,7 @@ func (e *encoder) changes(changes []Change) {
 	e.put(&pb.DataRecord{Kind: &pb.DataRecord_Changes{Changes: m}})
 }
 
-// mode gives the code of a state's mode.
+// mode returns the code of a state's mode.
 func (e *encoder) mode(s *State) uint32 {
 	k := mode{s.Run, s.Torn, s.Priority, s.Labels, s.Reason}
 	if c, ok := e.modes[k]; ok {

@@ -89,7 +89,7 @@ func TestCreateRefuses(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(name, "thesis.txt"), nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	create(Replace, testHeader(), "r.cpprof: the folder exists and holds other files, such as thesis.txt: choose another name")
+	create(Replace, testHeader(), "r.cpprof: the folder exists and contains other files, such as thesis.txt: choose another name")
 	name = filepath.Join(dir, "file")
 	if err := os.WriteFile(name, nil, 0o666); err != nil {
 		t.Fatal(err)
@@ -116,7 +116,7 @@ func TestWriteErrorIsFinal(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.flushLate()
-	w.behind.wait() // for the write, which is behind our back
+	w.backlog.wait() // for the write, which is behind our back
 	want := "write recording " + name + ": write " + filepath.Join(name, samplesFile) + ": file already closed"
 	for _, err := range []error{w.Sample(Sample{}, nil), w.Finish(End{})} {
 		if err == nil || !strings.HasPrefix(err.Error(), want) {

@@ -15,22 +15,22 @@ const (
 	samplesFile = "SampleData"
 )
 
-// Files that others keep in a recording's folder. Readers of a recording leave them alone; Replace removes them with the
-// recording that they are about.
+// Files of other packages in a recording's folder. Readers of a recording ignore them; Replace removes them together with
+// their recording.
 const (
-	SessionFile = "Session.json" // what a person made of the recording (package session)
+	SessionFile = "Session.json" // a person's settings and notes (package session)
 	OutputFile  = "Output"       // what the recorded program wrote, if the terminal was not free for it
 )
 
-// A folder is that of a recording while it is written. It is locked, so that no two recordings are written into one.
+// A folder is the folder of a recording that is being written. It is locked, so that no two recordings are written into it.
 type folder struct {
 	path             string
 	lock             *os.File // nil if the system can't lock folders
 	strings, samples *file
 }
 
-// newFolder makes the folder and its files. A folder that is there already must be empty, or, if replace is set, hold a
-// recording that nobody is writing.
+// newFolder makes the folder and its files. If the folder exists, it must be empty or, if replace is set, contain a
+// recording that is not being written.
 func newFolder(path string, replace bool) (*folder, error) {
 	if err := os.Mkdir(path, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
@@ -66,7 +66,7 @@ func (d *folder) fill(replace bool) error {
 	return err
 }
 
-// close leaves the files on the disk, and reports it if they are not where they were made.
+// close syncs the files to the disk and closes them. It returns an error if they were removed or moved.
 func (d *folder) close() error {
 	var errs []error
 	for _, f := range []*file{d.strings, d.samples} {
@@ -82,8 +82,8 @@ func (d *folder) close() error {
 	return errors.Join(errs...)
 }
 
-// syncFolder makes names in a folder durable where the system can do that; where it can't, nothing is lost
-// but on a failure of the machine.
+// syncFolder makes names in a folder durable, if the system supports this. If it doesn't, files are lost only if the machine
+// fails.
 func syncFolder(dir string) {
 	if d, err := os.Open(dir); err == nil {
 		_ = d.Sync()
@@ -91,8 +91,8 @@ func syncFolder(dir string) {
 	}
 }
 
-// A file is one of a recording that is being written. Whoever removes it makes its writes fail: they would succeed, and
-// nothing would be left of them.
+// A file is a file of a recording that is being written. If somebody removes it, its writes fail. Those of an os.File would
+// succeed, and the data would be lost.
 type file struct {
 	*os.File
 }
@@ -105,7 +105,7 @@ func newFile(dir, name string) (*file, error) {
 	return &file{f}, nil
 }
 
-// Write appends to the file, and fails if the file is not in its place any more.
+// Write appends to the file. It fails if the file was removed or replaced.
 func (f *file) Write(b []byte) (int, error) {
 	n, err := f.File.Write(b)
 	if err == nil {
@@ -122,15 +122,15 @@ func (f *file) close() error {
 	return errors.Join(err, f.Close())
 }
 
-// inPlace reports it if the file was removed or replaced since it was made, or its folder was.
+// inPlace returns an error if the file or its folder was removed or replaced since the file was made.
 func (f *file) inPlace() error {
 	own, err := f.Stat()
 	if err != nil {
 		return err
 	}
-	there, err := os.Lstat(f.Name())
+	current, err := os.Lstat(f.Name())
 	switch {
-	case err == nil && os.SameFile(own, there):
+	case err == nil && os.SameFile(own, current):
 		return nil
 	case err == nil:
 		return fmt.Errorf("%s was replaced while the recording was made: what was recorded is lost; record into a folder of its own", f.Name())
@@ -140,7 +140,7 @@ func (f *file) inPlace() error {
 	return err
 }
 
-// Replaceable returns the reason why Replace would refuse what is at dir, nil if it would not.
+// Replaceable returns the reason why Replace would not replace dir; nil if it would.
 func Replaceable(dir string) error {
 	if _, err := recordingFiles(dir); err != nil {
 		return err
@@ -152,19 +152,19 @@ func Replaceable(dir string) error {
 	return lock.Close()
 }
 
-// recordingFiles lists the files of a recording's folder, in which nothing else may be.
+// recordingFiles lists the files of a recording's folder. It returns an error if there are other files.
 func recordingFiles(dir string) ([]os.DirEntry, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, fmt.Errorf("%s exists and is no folder (%w): choose another name", dir, err)
+		return nil, fmt.Errorf("%s exists and is not a folder (%w): choose another name", dir, err)
 	}
 	for _, e := range entries {
 		if !slices.Contains([]string{stringsFile, samplesFile, SessionFile, OutputFile}, e.Name()) {
-			return nil, fmt.Errorf("the folder exists and holds other files, such as %s: choose another name", e.Name())
+			return nil, fmt.Errorf("the folder exists and contains other files, such as %s: choose another name", e.Name())
 		}
 	}
 	return entries, nil
 }
 
-// errBusy says that a recording is being written into a folder.
+// errBusy is the error of lockFolder if another recording is being written into the folder.
 var errBusy = errors.New("another recording is being written into it: wait until that ends, or choose another name")

@@ -4,5 +4,5 @@ package sampledata
 
 import "os"
 
-// lockFolder does nothing: Windows lets nobody remove files that are being written.
+// lockFolder does nothing: Windows does not allow to remove files that are being written.
 func lockFolder(string) (*os.File, error) { return nil, nil }

@@ -72,7 +72,7 @@ func TestFilesThatAreTakenAway(t *testing.T) {
 					t.Fatal(err)
 				}
 				w.flushLate()
-				w.behind.wait()
+				w.backlog.wait()
 				if err := w.Sample(Sample{}, nil); err == nil || !strings.Contains(err.Error(), how) {
 					t.Errorf("a sample after the recording %s: %v", how, err)
 				}

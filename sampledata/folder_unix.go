@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockFolder locks a folder until the file that it returns is closed. It returns no file on a file system without locks.
+// lockFolder locks a folder until the returned file is closed. The file is nil if the file system has no locks.
 func lockFolder(dir string) (*os.File, error) {
 	d, err := os.Open(dir)
 	if err != nil {

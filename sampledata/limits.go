@@ -5,13 +5,13 @@ import (
 	"math"
 )
 
-// MaxDepth is the largest number of frames of a stack. A sampler cuts what is deeper, and counts it in a warning.
+// MaxDepth is the largest number of frames of a stack. A sampler cuts deeper stacks, and counts them in a warning.
 const MaxDepth = 10_000
 
 // maxSamples leaves room for arithmetic on sample numbers.
 const maxSamples = math.MaxInt32 - 1
 
-// sizes are the lengths of a recording's tables. Its methods check what refers to them.
+// sizes are the lengths of a recording's tables. Its methods check the codes that refer to these tables.
 type sizes struct {
 	functions, nodes, goroutines, labelSets, holderSets int
 }
@@ -40,7 +40,7 @@ func (z *sizes) goroutine(g Goroutine) error {
 	return checkLine(g.Site.Line)
 }
 
-// holders checks a set; its members are ascending.
+// holders checks a set, whose members must be ascending.
 func (z *sizes) holders(set []GoroutineID) error {
 	for i, g := range set {
 		if g < 0 || int(g) >= z.goroutines {
@@ -71,7 +71,7 @@ func (z *sizes) state(s State) error {
 	return nil
 }
 
-// sample checks one sample by itself; what it owes to the one before is checked by the caller.
+// sample checks one sample by itself; the caller checks it against the previous one.
 func (z *sizes) sample(s *Sample) error {
 	for _, d := range []struct {
 		name  string
@@ -106,7 +106,7 @@ func checkLine(line int32) error {
 	return nil
 }
 
-// checkLabels wants keys in ascending order, each once.
+// checkLabels checks that the keys are in ascending order, each once.
 func checkLabels(set []Label) error {
 	for i := 1; i < len(set); i++ {
 		if set[i-1].Key >= set[i].Key {
@@ -140,7 +140,7 @@ func (h *Header) check() error {
 	return nil
 }
 
-// normal gives the header with its start time in UTC and without a monotonic reading, as files keep it.
+// normal returns the header with its start time in UTC and without a monotonic clock reading, as files keep it.
 func (h Header) normal() Header {
 	h.Start = h.Start.Round(0).UTC()
 	h.Command = append([]string(nil), h.Command...)

@@ -9,19 +9,19 @@ import (
 // maxMonitors bounds the monitors of a recording, each of which has a column of values.
 const maxMonitors = 4096
 
-// monitors is the part of tables that knows what each monitor measured last.
+// monitors is the part of tables that has each monitor's latest value.
 type monitors struct {
 	list   []Monitor
 	byName map[string]MonitorID
-	forms  []form      // by monitor: of its values; unmeasured if there can't be any
+	forms  []form      // by monitor: the form of its values; unmeasured if there can't be any
 	words  []wordTable // by monitor
 	last   []reading   // by monitor: in the last sample
 	next   []Value     // by monitor: in the next sample
-	fresh  []MonitorID // whose next value has been set since the last sample
-	isSet  []bool      // by monitor: it is in fresh
+	fresh  []MonitorID // those with a value for the next sample
+	isSet  []bool      // by monitor: whether it is in fresh
 }
 
-// A wordTable gives codes to the values of a nominal monitor, in the order in which they come.
+// A wordTable assigns codes to the values of a nominal monitor, in the order in which they come.
 type wordTable struct {
 	list  []string
 	codes map[string]uint64
@@ -40,7 +40,7 @@ func (t *wordTable) code(w string) uint64 {
 	return code
 }
 
-// A measurement is a reading that differs from the one in the sample before.
+// A measurement is a reading that differs from the one in the previous sample.
 type measurement struct {
 	id          MonitorID
 	before, now reading
@@ -98,7 +98,7 @@ func (t *tables) measure(id MonitorID, v Value) {
 		t.misused("value of monitor %d, which is none of the %d monitors", id, len(s.list))
 		return
 	}
-	if err := s.list[id].takes(v); err != nil {
+	if err := s.list[id].checkValue(v); err != nil {
 		t.misused("monitor %q: %w", s.list[id].Name, err)
 		return
 	}
@@ -109,15 +109,15 @@ func (t *tables) measure(id MonitorID, v Value) {
 	}
 }
 
-// takes checks that a value can be the monitor's.
-func (m *Monitor) takes(v Value) error {
+// checkValue checks that the monitor can have this value.
+func (m *Monitor) checkValue(v Value) error {
 	switch {
 	case !v.Measured():
 		return nil
 	case m.Unmeasured != "":
 		return m.notMeasured()
 	case v.form != m.form():
-		return fmt.Errorf("%v is no value of a monitor of its kind", v)
+		return fmt.Errorf("%v is not a value of a monitor of its kind", v)
 	}
 	return nil
 }
@@ -126,7 +126,7 @@ func (m *Monitor) notMeasured() error {
 	return fmt.Errorf("it has values, but is not measured: %s", m.Unmeasured)
 }
 
-// measured appends to list what the sample that has just been taken found changed, by ascending monitor.
+// measured appends the changes of the latest sample to list, by ascending monitor.
 func (s *monitors) measured(list []measurement) []measurement {
 	slices.Sort(s.fresh)
 	for _, id := range s.fresh {
@@ -185,28 +185,28 @@ func (s *Series) check(samples int) error {
 		before = c.reading
 	}
 	if points != s.column.points {
-		return fmt.Errorf("%d points, where %d are counted", points, s.column.points)
+		return fmt.Errorf("%d points, but the count says %d", points, s.column.points)
 	}
 	return s.checkWords(used)
 }
 
-// checkPoint checks a point, given the reading before it, the number of samples, and how many words are used before it.
+// checkPoint checks a point, given the previous reading, the number of samples, and the number of words used before it.
 func (s *Series) checkPoint(c *cursor, before reading, samples, used int) error {
 	r := c.reading
 	switch {
 	case int(c.sample) >= samples:
 		return fmt.Errorf("sample %d is none of the %d samples", c.sample, samples)
 	case r == before:
-		return errors.New("the value is what it was before")
+		return errors.New("the value did not change")
 	case s.Kind == Nominal && r.measured && (r.bits > uint64(used) || r.bits >= uint64(len(s.Words))):
-		return fmt.Errorf("word %d of %d, of which %d are used before it", r.bits, len(s.Words), used)
+		return fmt.Errorf("word %d of %d, but only %d are used before it", r.bits, len(s.Words), used)
 	case r.measured && Value{form: s.form(), bits: r.bits}.isNaN():
 		return errNaN
 	}
 	return nil
 }
 
-// checkWords checks that there are just the words that are used, each once.
+// checkWords checks that all words are used and differ.
 func (s *Series) checkWords(used int) error {
 	if used < len(s.Words) {
 		return fmt.Errorf("word %d is not used", used)
@@ -214,7 +214,7 @@ func (s *Series) checkWords(used int) error {
 	seen := make(map[string]bool, used)
 	for i, w := range s.Words {
 		if seen[w] {
-			return fmt.Errorf("word %d is %q, as one before it", i, w)
+			return fmt.Errorf("word %d is %q, like an earlier one", i, w)
 		}
 		seen[w] = true
 	}

@@ -16,7 +16,7 @@ func (l Layer) String() string    { return nameOf(layerNames, int(l)) }
 func (k Kind) String() string     { return nameOf(kindNames, int(k)) }
 func (c EndCause) String() string { return nameOf(endCauseNames, int(c)) }
 
-// nameOf gives the number for what has no name, so that a bad value can be shown in an error.
+// nameOf returns the number if it has no name, so that errors can show invalid values.
 func nameOf(names []string, i int) string {
 	if i < len(names) {
 		return names[i]

@@ -8,19 +8,18 @@ import (
 // Codes of a recording's tables: indexes into the slices of the same name.
 type (
 	FunctionID  int32 // Recording.Functions
-	NodeID      int32 // Recording.Nodes; NoStack where there is none
+	NodeID      int32 // Recording.Nodes; NoStack if there is none
 	GoroutineID int32 // Recording.Goroutines: one instance of a goroutine, not its goid
 	LabelSetID  int32 // Recording.LabelSets; 0 is the empty set
 	HolderSetID int32 // Recording.HolderSets; 0 is the empty set
 )
 
-// NoStack stands for a stack of no frames.
+// NoStack is the code of a stack without frames.
 const NoStack NodeID = -1
 
 // A Recording is what was seen of one target: the stacks and states of its goroutines at a number of samples.
 //
-// What the goroutines did is kept as runs: a goroutine that was in one state, at one stack, over consecutive
-// samples is one run.
+// Runs say what the goroutines did. One run is a goroutine in one state, with one stack, over consecutive samples.
 type Recording struct {
 	Header     Header
 	Functions  []Function
@@ -33,7 +32,7 @@ type Recording struct {
 	Runs       Runs
 	Series     []Series // values beside the stacks, by MonitorID
 	Warnings   []Warning
-	End        *End // nil where the recording breaks off
+	End        *End // nil if the recording breaks off
 }
 
 // A Header says what was recorded, and how.
@@ -45,11 +44,11 @@ type Header struct {
 	OS, Arch   string // of the target: "linux", "amd64"
 	GOMAXPROCS int32  // at the start; each sample has its own
 	Start      time.Time
-	Clock      string // what the samples' times are measured with: "monotonic"
+	Clock      string // that measured the samples' times: "monotonic"
 	Sampler    Settings
 }
 
-// Settings are what the sampler was asked for.
+// Settings are the options that the sampler ran with.
 type Settings struct {
 	Version     string // of cpprof
 	Backend     string
@@ -62,29 +61,29 @@ type Settings struct {
 // A Function is a function of the target.
 type Function struct {
 	Name string
-	File string // "" where not known
-	Line int32  // of its declaration; 0 where not known
+	File string // "" if not known
+	Line int32  // of its declaration; 0 if not known
 }
 
 // A Node is a stack: a call of Function from the stack Parent. Parents come before their children.
 type Node struct {
 	Parent   NodeID // NoStack for an outermost frame
 	Function FunctionID
-	Line     int32 // being executed, or of the call; 0 where not known
+	Line     int32 // being executed, or of the call; 0 if not known
 	Inlined  bool  // into its caller
 }
 
 // A Goroutine is one goroutine, for as long as it lived in the recording.
 type Goroutine struct {
-	ID     int64      // the target's number of it (goid)
-	Start  FunctionID // the function of its go statement; -1 where not known
+	ID     int64      // its number in the target (goid)
+	Start  FunctionID // the function that its go statement called; -1 if not known
 	Site   Site       // of the go statement
-	Parent int64      // goid of the goroutine that created it; 0 where not known
-	System bool       // the runtime's own
+	Parent int64      // goid of the goroutine that created it; 0 if not known
+	System bool       // created by the runtime
 	GC     bool       // a garbage collector's worker
 }
 
-// A Site is a place in the source. The zero Site is not known.
+// A Site is a place in the source. The zero Site means that it is not known.
 type Site struct {
 	Function string
 	File     string
@@ -98,39 +97,40 @@ type Label struct{ Key, Value string }
 type RunState uint8
 
 const (
-	Unknown  RunState = iota // could not be told; counted as waiting, with a warning
+	Unknown  RunState = iota // the sampler could not find it out; counted as waiting, with a warning
 	Running                  // on a processor (P)
-	Detached                 // on a CPU without a processor: in C, or in the kernel after the scheduler took it away
+	Detached                 // on a CPU without a processor: in C, or in the kernel after the scheduler took the processor
 	Runnable                 // ready to run, not running
-	Waiting                  // for what Reason says, a blocked system call included
+	Waiting                  // Reason says for what; includes blocked system calls
 	Blocked                  // on a lock: sync.Mutex, sync.RWMutex, a lock of the runtime
 )
 
-// Evidence says how the holders of a lock were found, or those who may end another wait: these are always Ambiguous.
+// Evidence says how the holders of a lock were found. For other waits, it is about the goroutines that may end the wait,
+// and is always Ambiguous.
 type Evidence uint8
 
 const (
 	NoEvidence Evidence = iota // nothing points to a holder
-	Inferred                   // one set of holders fits; HolderSet is it
-	Ambiguous                  // several fit, or may have the lock next; HolderSet lists them, none is to be blamed
+	Inferred                   // one set of holders fits: Holders
+	Ambiguous                  // several fit, or may have the lock next: Holders lists these candidates, and none of them is blamed
 	Recorded                   // the target's runtime says so
 )
 
-// A State is what one goroutine was seen doing in one sample. Two states are the same when they are ==.
+// A State is what one goroutine did in one sample. Two states are the same if they are ==.
 type State struct {
 	Stack    NodeID // the leaf
 	Run      RunState
 	Torn     bool     // the stack does not reach its outermost frame
 	Evidence Evidence // of Holders
-	Priority int32    // higher goes first; 0 for goroutines
+	Priority int32    // the highest runs first; 0 for goroutines
 	Labels   LabelSetID
-	Holders  HolderSetID // of the lock that a Blocked goroutine waits for; of a Waiting one, who may do what it waits for
+	Holders  HolderSetID // of the lock that a Blocked goroutine waits for; if Waiting, the goroutines that may end the wait
 	Lock     uint64      // address of that lock, or of the channel, sync.WaitGroup or sync.Cond that a Waiting one waits for; or 0
-	Reason   string      // of a Waiting or Blocked goroutine, the runtime's text: "chan receive"
+	Reason   string      // why the goroutine is Waiting or Blocked, in the runtime's words: "chan receive"
 }
 
-// A LockName says what the lock at an address is. It holds from the sample First on, until another name of that
-// address does: the target may use memory again for something else.
+// A LockName names the lock at an address. It is valid from the sample First on, until the address gets another name:
+// the target may reuse the memory for something else.
 type LockName struct {
 	Address uint64
 	First   int32
@@ -141,37 +141,37 @@ type LockName struct {
 type Sample struct {
 	Time         time.Duration // since Header.Start, by the header's clock
 	Halt         time.Duration // how long the target was halted
-	Processors   []GoroutineID // by processor: what it runs, or a code below; its length is GOMAXPROCS
-	Threads      int32         // of the target; 0 where not known
+	Processors   []GoroutineID // by processor: the goroutine that it runs, or a code below; its length is GOMAXPROCS
+	Threads      int32         // number of the target's threads; 0 if not known
 	StoppedWorld bool          // the runtime had stopped the world
 	Collecting   bool          // a garbage collection was under way
 
-	// The sampler's own account since the sample before.
-	Missed     int32         // ticks that passed without a sample
-	SamplerCPU time.Duration // used by the sampler
-	Reused     int32         // stacks taken over from an earlier sample because nothing seemed to have changed
-	Rechecked  int32         // of these, read again all the same to measure how often that is wrong
-	Wrong      int32         // of those, found changed
-	LostHalt   time.Duration // how long the target was halted without a sample coming of it
+	// What the sampler did since the previous sample.
+	Missed     int32         // number of ticks that passed without a sample
+	SamplerCPU time.Duration // CPU time that the sampler used
+	Reused     int32         // number of stacks copied from an earlier sample because nothing seemed to have changed
+	Rechecked  int32         // number of these that were read again, to measure how often such a copy is wrong
+	Wrong      int32         // number of those that had changed
+	LostHalt   time.Duration // how long the target was halted for samples that failed
 }
 
-// What a processor that runs no goroutine does.
+// What a processor does that runs no goroutine.
 const (
 	IdleProcessor   GoroutineID = -1
-	SystemProcessor GoroutineID = -2 // busy for the runtime: scheduling, a stopped world
+	SystemProcessor GoroutineID = -2 // runs the runtime's code: the scheduler, a stopped world
 )
 
-// A Warning counts something that went less than well; it is shown with the results.
+// A Warning counts a problem; it is shown with the results.
 type Warning struct {
 	Kind    string `json:"kind"`    // machine readable: "torn-stack", "unknown-wait-reason", "damaged-file"
-	Message string `json:"message"` // for a person; the first one met
+	Message string `json:"message"` // for a person; the first of its kind
 	Count   int64  `json:"count"`
 }
 
-// DamagedFile is the kind of the warning that Open adds to a recording of which a part can't be read.
+// DamagedFile is the kind of the warning that Open adds if it can't read a part of a recording.
 const DamagedFile = "damaged-file"
 
-// Complete reports whether a recording has all that its sampler meant to write: it is not damaged, and has an end.
+// Complete reports whether a recording has everything that its sampler wrote: it is not damaged, and it has an end.
 func (r *Recording) Complete() bool {
 	return r.End != nil && !slices.ContainsFunc(r.Warnings, func(w Warning) bool { return w.Kind == DamagedFile })
 }
@@ -180,10 +180,10 @@ func (r *Recording) Complete() bool {
 type End struct {
 	Cause      EndCause
 	Time       time.Duration // as Sample.Time
-	ExitStatus int32         // of the target, where it exited
+	ExitStatus int32         // of the target, if it exited
 	Detail     string        // "signal: killed"
 
-	// The sampler's own account since the last sample, as in Sample.
+	// What the sampler did since the last sample, as in Sample.
 	Missed     int32
 	SamplerCPU time.Duration
 	LostHalt   time.Duration
@@ -194,7 +194,7 @@ type EndCause uint8
 
 const (
 	EndUnknown     EndCause = iota
-	EndDuration             // the time asked for was over
+	EndDuration             // the requested time was over
 	EndInterrupted          // a person or a signal ended it
 	EndExited               // the target exited
 	EndKilled               // the target died of a signal
@@ -202,8 +202,8 @@ const (
 	EndFailed               // the sampler failed; Detail says how
 )
 
-// A Sink takes what a sampler sees, in the order of the samples. Writer is one (files), Builder another (memory).
-// Codes are the sink's own; what is already interned gives the same code again.
+// A Sink receives what a sampler sees, in the order of the samples. Writer writes it to files, Builder keeps it in memory.
+// Each sink assigns its own codes. It returns the same code again for what has a code already.
 type Sink interface {
 	Function(Function) FunctionID
 	Node(Node) NodeID
@@ -211,27 +211,27 @@ type Sink interface {
 	LabelSet([]Label) LabelSetID
 	HolderSet([]GoroutineID) HolderSetID
 
-	// LockName tells what a lock is, from the sample First on: the next one, or one that was before. What an
-	// address is called already is ignored.
+	// LockName names a lock from the sample First on: the next sample, or an earlier one. It does nothing if the address
+	// has that name already.
 	LockName(LockName)
 
-	// Monitor returns the code of a monitor. The recording has it from the next Sample on.
+	// Monitor returns the code of a monitor. It is in the recording from the next Sample on.
 	Monitor(Monitor) MonitorID
 
-	// Measure says what a monitor's value is from the next Sample on. The last call before it counts.
+	// Measure sets a monitor's value from the next Sample on. Of several calls before a Sample, the last one counts.
 	Measure(MonitorID, Value)
 
-	// Sample ends a sample: changes lists the goroutines whose state is not what it was in the sample before.
+	// Sample ends a sample: changes lists the goroutines whose state differs from that in the previous sample.
 	Sample(s Sample, changes []Change) error
 
-	// Warn adds to a warning's count; the message is kept where it is the first of its kind.
+	// Warn adds to the count of a kind of warning, and keeps the message of the first one.
 	Warn(kind, message string, count int64)
 
 	// Finish ends the recording.
 	Finish(End) error
 }
 
-// A Change is what a sample found changed of a goroutine: its new state, or that it is gone.
+// A Change is how a goroutine differs from the previous sample: it has a new state, or is gone.
 type Change struct {
 	Goroutine GoroutineID
 	Gone      bool

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Write puts the recording into a new folder, as [Create] does.
+// Write writes the recording to a new folder, as [Create] does.
 func (r *Recording) Write(dir string) error {
 	if err := r.Check(); err != nil {
 		return fmt.Errorf("write recording %s: %w", dir, err)
@@ -16,14 +16,14 @@ func (r *Recording) Write(dir string) error {
 		return err
 	}
 	if err := r.replay(w); err != nil {
-		_ = w.Close() // the first error says more
+		_ = w.Close() // the first error is the cause
 		return err
 	}
 	return w.Close()
 }
 
-// replay hands a good recording to a sink that has nothing yet, sample by sample; codes stay as they are. Things
-// are named when they are first needed, as a sampler does it.
+// replay passes a valid recording to an empty sink, sample by sample. The codes stay the same. Functions, nodes and other
+// things are passed on just before the first sample that needs them, as a sampler does.
 func (r *Recording) replay(sink Sink) error {
 	n := naming{r: r, sink: sink, labelSets: 1, holderSets: 1}
 	ends, endsBefore := r.ends()
@@ -65,8 +65,8 @@ func (r *Recording) replay(sink Sink) error {
 	return sink.Finish(*r.End)
 }
 
-// ends gives the runs after which their goroutine is gone, by the sample that finds that: those of sample i are
-// ends[before[i]:before[i+1]].
+// ends returns the runs after which their goroutine is gone, ordered by the first sample without the goroutine: those of
+// sample i are ends[before[i]:before[i+1]].
 func (r *Recording) ends() (ends, before []int32) {
 	next := make([]int32, len(r.Goroutines)) // the first sample of the goroutine's next run
 	before = make([]int32, r.Samples.Len()+1)
@@ -94,7 +94,7 @@ func (r *Recording) ends() (ends, before []int32) {
 	return ends, before
 }
 
-// measuring hands over the values of the series.
+// measuring passes the values of the series to a sink.
 type measuring struct {
 	r       *Recording
 	sink    Sink
@@ -102,7 +102,7 @@ type measuring struct {
 	more    []bool // by series: the cursor is at a point
 }
 
-// begin hands over all monitors.
+// begin passes all monitors to the sink.
 func (m *measuring) begin() error {
 	m.cursors, m.more = make([]cursor, len(m.r.Series)), make([]bool, len(m.r.Series))
 	for i := range m.r.Series {
@@ -117,7 +117,7 @@ func (m *measuring) begin() error {
 	return nil
 }
 
-// upTo hands over the values that a sample found changed; it is called for one sample after the other.
+// upTo passes the values that changed in a sample to the sink. It is called for one sample after the other.
 func (m *measuring) upTo(sample int) (err error) {
 	for i := range m.cursors {
 		c := &m.cursors[i]
@@ -132,7 +132,7 @@ func (m *measuring) upTo(sample int) (err error) {
 	return nil
 }
 
-// naming counts what the sink has been told of.
+// naming passes functions, nodes and so on to a sink. It counts those that the sink has.
 type naming struct {
 	r          *Recording
 	sink       Sink
@@ -146,7 +146,7 @@ type naming struct {
 
 // runs names all that the runs of a sample refer to, from run on.
 func (n *naming) runs(run, sample int) {
-	var last State // the codes behind the last ones
+	var last State // the codes after the last ones
 	var goroutine GoroutineID
 	for ; run < n.r.Runs.Len(); run++ {
 		r := n.r.Runs.At(run)
@@ -164,7 +164,7 @@ func (n *naming) runs(run, sample int) {
 	n.upToHolderSet(int(last.Holders))
 }
 
-// rest names what no run refers to.
+// rest passes on what no run refers to.
 func (n *naming) rest() {
 	n.upToFunction(len(n.r.Functions))
 	n.upToNode(len(n.r.Nodes))
@@ -174,7 +174,7 @@ func (n *naming) rest() {
 	n.upToLockName(n.r.Samples.Len())
 }
 
-// upToLockName names locks as they were named, none before the sample from which on it is called so.
+// upToLockName passes on the names of locks in their order, up to those that are valid from the given sample on.
 func (n *naming) upToLockName(sample int) {
 	for ; n.lockNames < len(n.r.LockNames) && int(n.r.LockNames[n.lockNames].First) <= sample; n.lockNames++ {
 		n.sink.LockName(n.r.LockNames[n.lockNames])

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// A Run is a goroutine in one state over the samples First to Last, both included. The state is shared: it must not be changed.
+// A Run is a goroutine in one state over the samples First to Last, both included. The state is shared and must not be modified.
 type Run struct {
 	Goroutine   GoroutineID
 	First, Last int32
@@ -13,10 +13,10 @@ type Run struct {
 }
 
 // Runs are the runs of a recording, in order of First, then Goroutine; those of one goroutine don't overlap. A recording
-// can have many millions of them: a run takes 16 bytes, and what is alike in them is kept once.
+// can have many millions of them: a run takes 16 bytes, and equal states are kept once.
 type Runs struct {
 	list   []storedRun
-	states []State // each once
+	states []State // all different
 }
 
 // A storedRun is a Run whose state is an index into Runs.states.
@@ -46,14 +46,14 @@ func (r *Runs) All() iter.Seq2[int, Run] {
 	}
 }
 
-// A growingRuns takes runs in their order.
+// A growingRuns collects runs in their order.
 type growingRuns struct {
 	Runs
 	byState map[State]int32
-	open    []int32 // by goroutine: 1 + the run that lasts, 0 for none
+	open    []int32 // by goroutine: 1 + its open run, which has not ended yet; 0 for none
 }
 
-// state returns the state of the run that lasts.
+// state returns the state of a goroutine's open run.
 func (r *growingRuns) state(g GoroutineID) (State, bool) {
 	if i := r.open[g]; i > 0 {
 		return r.states[r.list[i-1].state], true
@@ -61,7 +61,7 @@ func (r *growingRuns) state(g GoroutineID) (State, bool) {
 	return State{}, false
 }
 
-// change ends the run that lasts, if there is one, and begins another, unless the goroutine is gone.
+// change ends the goroutine's open run, if there is one, and begins another, unless the goroutine is gone.
 func (r *growingRuns) change(sample int32, c *Change) {
 	if i := r.open[c.Goroutine]; i > 0 {
 		r.list[i-1].last = sample - 1
@@ -83,7 +83,7 @@ func (r *growingRuns) code(s State) int32 {
 	return code
 }
 
-// upTo returns the runs in list, which holds those of r; the ones that last are closed with the last sample.
+// upTo returns the runs in list, which are those of r. It ends the open ones at the last sample.
 func (r *growingRuns) upTo(list []storedRun, samples int) Runs {
 	for _, i := range r.open {
 		if i > 0 {

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Samples are the samples of a recording, in order of their times. A recording can have millions of them: one that says no
-// more than the one before takes 12 bytes, and else what it says besides, as varints.
+// Samples are the samples of a recording, in order of their times. A recording can have millions of them. A sample whose
+// details equal those of the previous one takes 12 bytes; others also take some bytes for the details, as varints.
 type Samples struct {
 	times      []time.Duration
 	details    []uint32 // by sample: where its details begin in encoded
@@ -26,12 +26,12 @@ func (s *Samples) Len() int { return len(s.times) }
 // Time returns the time of a sample, by its number from 0 up.
 func (s *Samples) Time(i int) time.Duration { return s.times[i] }
 
-// Search returns the number of the first sample at that time or later; Len if there is none.
+// Search returns the number of the first sample that is not before the given time; Len if there is none.
 func (s *Samples) Search(at time.Duration) int {
 	return sort.Search(len(s.times), func(i int) bool { return s.times[i] >= at })
 }
 
-// At returns a sample by its number, from 0 up. Its Processors are shared: they must not be changed.
+// At returns a sample by its number, from 0 up. Its Processors are shared and must not be modified.
 func (s *Samples) At(i int) Sample {
 	var d details
 	rest := s.encoded[s.details[i]:]
@@ -66,7 +66,8 @@ func (s *Samples) All() iter.Seq2[int, Sample] {
 	}
 }
 
-// The details of a sample: those that are not 0 follow, in this order, two bytes with a bit for each of them.
+// The details of a sample. Their encoding begins with two bytes that have a bit for each detail that is not 0. These details
+// follow, in this order.
 const (
 	detailHalt       = iota
 	detailProcessors // how many
@@ -91,7 +92,7 @@ const (
 	flagCollecting
 )
 
-// room returns an error if another sample doesn't fit.
+// room returns an error if there is no room for another sample.
 func (s *Samples) room() error {
 	if len(s.encoded) > math.MaxUint32-maxDetails {
 		return fmt.Errorf("the samples before it take more than %d bytes: record for a shorter time, or at a lower rate", math.MaxUint32)
@@ -120,7 +121,8 @@ func (s *Samples) add(a *Sample) {
 	s.times = append(s.times, a.Time)
 }
 
-// addDetails returns where details begin in encoded: those of the sample before, if they are the same.
+// addDetails adds details and returns where they begin in s.encoded. If they equal those of the previous sample, it adds
+// nothing and returns where those begin.
 func (s *Samples) addDetails(d *details) uint32 {
 	begin := len(s.encoded)
 	s.encoded = d.append(s.encoded)
@@ -157,7 +159,7 @@ func (a *Sample) flags() (flags uint64) {
 	return flags
 }
 
-// clip returns the samples, to which nothing that is added later is added.
+// clip returns the samples so far. Those that are added to s later do not change the result.
 func (s *Samples) clip() Samples {
 	return Samples{slices.Clip(s.times), slices.Clip(s.details), slices.Clip(s.encoded), slices.Clip(s.processors)}
 }

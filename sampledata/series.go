@@ -15,42 +15,42 @@ type Monitor struct {
 	Name       string // never empty
 	Layer      Layer
 	Kind       Kind
-	Real       bool   // its numbers are floating-point ones; not of a Nominal monitor
+	Real       bool   // its values are floating-point numbers; not of a Nominal monitor
 	Unit       string // "ns", "bytes"; "" for a number of things
 	Source     string // what it is read from, such as "/proc/PID/stat"
-	Resolution string // how often a value can change at all: "10ms", "once a collection"; "" if there is no such bound
-	Unmeasured string // why there are no values; "" if there can be some
+	Resolution string // how often a value can change at most: "10ms", "once a collection"; "" if there is no such bound
+	Unmeasured string // why there are no values; "" if there may be some
 }
 
-// Layer is the layer of the system whose behaviour a monitor observes, wherever it is read.
+// Layer is the layer of the system whose behaviour a monitor observes. The values may be read in another layer.
 type Layer uint8
 
 const (
 	Application Layer = iota // the program's own variables
-	Sampled                  // what the samples themselves know
+	Sampled                  // computed from the samples themselves
 	Runtime                  // Go's runtime
 	Kernel                   // the operating system
 	Hardware                 // the processors' own counters
 )
 
-// Kind says what can be done with a monitor's values.
+// Kind says how to compute with a monitor's values.
 type Kind uint8
 
 const (
-	Counter Kind = iota // a sum that only grows, unless it begins anew: its differences say something
+	Counter Kind = iota // a sum that only grows, unless it begins again: only its differences have a meaning
 	Level               // rises and falls
 	Nominal             // one of a set of words: no arithmetic
 )
 
-// A Value is what a monitor read: made by Count, Number, Real or Word. The zero Value means that nothing was measured, which
-// is not the number 0. Values are the same if they are ==.
+// A Value is what a monitor measured. Count, Number, Real and Word make one. The zero Value means that nothing was measured;
+// it is not the number 0. Values are the same if they are ==.
 type Value struct {
 	form form
 	bits uint64
 	word string
 }
 
-// form is how the bits of a Value are to be understood.
+// form is the type of a Value, and so the meaning of its bits.
 type form uint8
 
 const (
@@ -67,8 +67,8 @@ func Count(n uint64) Value { return Value{form: count, bits: n} }
 // Number returns the value of a Level.
 func Number(n int64) Value { return Value{form: number, bits: uint64(n)} }
 
-// Real returns the value of a monitor whose numbers are floating-point ones. Infinities are values; NaN, with which
-// exporters say that they have no number, is not measured.
+// Real returns the value of a monitor with floating-point values. Infinities are values. NaN means "not measured":
+// exporters report it if they have no number.
 func Real(x float64) Value {
 	v := Value{form: real, bits: math.Float64bits(x)}
 	if v.isNaN() {
@@ -87,7 +87,7 @@ func Word(w string) Value { return Value{form: word, word: w} }
 // Measured reports whether there is a value.
 func (v Value) Measured() bool { return v.form != unmeasured }
 
-// Float returns a number as a float64, which rounds what is beyond 2^53; false if the value is no number.
+// Float returns a number as a float64, which rounds numbers beyond 2^53; false if the value is not a number.
 func (v Value) Float() (float64, bool) {
 	switch v.form {
 	case count:
@@ -100,7 +100,7 @@ func (v Value) Float() (float64, bool) {
 	return 0, false
 }
 
-// String returns the value in full, "not measured" if there is none.
+// String returns the value with all its digits, or "not measured".
 func (v Value) String() string {
 	switch v.form {
 	case count:
@@ -115,7 +115,7 @@ func (v Value) String() string {
 	return "not measured"
 }
 
-// form returns that of the monitor's values.
+// form returns the form of the monitor's values.
 func (m *Monitor) form() form {
 	switch {
 	case m.Kind == Nominal:
@@ -154,13 +154,13 @@ func (m *Monitor) parse(s string) (v Value, err error) {
 // A Series is what one monitor measured over the samples of a recording.
 type Series struct {
 	Monitor
-	Words []string // of a Nominal monitor: its values, in the order in which they came first
+	Words []string // of a Nominal monitor: its values, in the order in which they first occur
 
 	column column
 }
 
-// All returns what changed: the samples at which the value became another one, with that value, which holds up to the next.
-// Before the first, nothing was measured.
+// All returns the changes: the samples at which the value changed, with the new value, which is valid up to the next change.
+// Before the first change, nothing was measured.
 func (s *Series) All() iter.Seq2[int, Value] {
 	return func(yield func(int, Value) bool) {
 		c := s.column.cursor(s.form())
@@ -172,7 +172,7 @@ func (s *Series) All() iter.Seq2[int, Value] {
 	}
 }
 
-// Changes returns how many values All has.
+// Changes returns the number of changes that All returns.
 func (s *Series) Changes() int { return s.column.points }
 
 func (s *Series) value(r reading) Value {

@@ -5,13 +5,13 @@ import (
 	"math"
 )
 
-// SeriesStats sum a series up. What there is no number for is not measured.
+// SeriesStats sum a series up. A Value that can't be computed is not measured.
 type SeriesStats struct {
-	Samples  int   // in which something was measured
+	Samples  int   // number of samples in which something was measured
 	Min, Max Value // not of a Nominal monitor
 	Last     Value // at the last sample
-	Rate     Value // of a Counter: by how much it grew in a second, from the first value to the last
-	Restarts int   // of a Counter: how often it began anew; what it counted just before that is not in Rate
+	Rate     Value // of a Counter: its growth per second, from the first value to the last
+	Restarts int   // of a Counter: how often it began again at a lower value; Rate ignores such a step
 }
 
 // SeriesStats sums up one series of a recording.
@@ -20,11 +20,11 @@ func (r *Recording) SeriesStats(id MonitorID) SeriesStats {
 	sum := seriesSum{series: s, r: r}
 	at, last := 0, Value{}
 	for sample, v := range s.All() {
-		sum.hold(last, at, sample)
-		sum.change(last, v)
+		sum.addValue(last, at, sample)
+		sum.addStep(last, v)
 		at, last = sample, v
 	}
-	sum.hold(last, at, r.Samples.Len())
+	sum.addValue(last, at, r.Samples.Len())
 	sum.Last = last
 	if grown := r.between(sum.first, sum.last); s.Kind == Counter && grown > 0 {
 		sum.Rate = Real(sum.grown / grown)
@@ -45,12 +45,12 @@ type seriesSum struct {
 	SeriesStats
 	series      *Series
 	r           *Recording
-	first, last int     // samples in which something was measured
+	first, last int     // the first and the last sample in which something was measured
 	grown       float64 // of a counter
 }
 
-// hold takes a value that holds from one sample on, up to another one.
-func (s *seriesSum) hold(v Value, from, end int) {
+// addValue adds a value that was measured in the samples from (included) to end (excluded).
+func (s *seriesSum) addValue(v Value, from, end int) {
 	if !v.Measured() || end == from {
 		return
 	}
@@ -70,8 +70,8 @@ func (s *seriesSum) hold(v Value, from, end int) {
 	}
 }
 
-// change takes a step from one value to the next.
-func (s *seriesSum) change(before, now Value) {
+// addStep adds the step from one value to the next.
+func (s *seriesSum) addStep(before, now Value) {
 	if s.series.Kind != Counter || !before.Measured() || !now.Measured() {
 		return
 	}
@@ -93,8 +93,8 @@ func (v Value) Compare(w Value) int {
 	return cmp.Compare(v.bits, w.bits)
 }
 
-// Minus returns the difference to a value of the same counter that is not larger. It is rounded once: large counters that
-// differ by little have a difference that is exact.
+// Minus returns v - w, which are values of one counter, and w is not larger. It rounds only the difference: if two large
+// counts differ by little, the result is exact.
 func (v Value) Minus(w Value) float64 {
 	if v.form == real {
 		return math.Float64frombits(v.bits) - math.Float64frombits(w.bits)

@@ -96,7 +96,7 @@ func TestMeasureRefuses(t *testing.T) {
 	for want, misuse := range map[string]func(b *Builder){
 		"sample 0: value of monitor 1, which is none of the 1 monitors":            func(b *Builder) { b.Measure(1, Count(1)) },
 		"sample 0: value of monitor -1, which is none of the 1 monitors":           func(b *Builder) { b.Measure(-1, Count(1)) },
-		`sample 0: monitor "cpu": 1 is no value of a monitor of its kind`:          func(b *Builder) { b.Measure(0, Number(1)) },
+		`sample 0: monitor "cpu": 1 is not a value of a monitor of its kind`:          func(b *Builder) { b.Measure(0, Number(1)) },
 		`sample 0: monitor "cpu": it has another definition already, as monitor 0`: func(b *Builder) { b.Monitor(Monitor{Name: "cpu", Unit: "s"}) },
 		`sample 0: monitor "": no name`:                                            func(b *Builder) { b.Monitor(Monitor{}) },
 		`sample 0: monitor "pmu": it has values, but is not measured: it is not permitted`: func(b *Builder) {

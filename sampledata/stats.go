@@ -6,37 +6,37 @@ import (
 	"time"
 )
 
-// Stats sum up what was recorded and what it cost the target. Shares are from 0 to 1; what can't be told, because
-// there is nothing to divide by, is 0. Durations are in nanoseconds in JSON.
+// Stats sum up what was recorded and what it cost the target. Shares are from 0 to 1; they are 0 if there is nothing to
+// divide by. Durations are in nanoseconds in JSON.
 type Stats struct {
 	Samples          int            `json:"samples"`
-	Duration         time.Duration  `json:"duration_ns"` // from the start to the end, or to the last sample where there is no end
+	Duration         time.Duration  `json:"duration_ns"` // from the start to the end, or to the last sample if there is no end
 	RateHz           float64        `json:"rate_hz"`     // achieved: samples by duration
 	Goroutines       GoroutineStats `json:"goroutines"`
 	ThreadsMax       int32          `json:"threads_max"`
 	Halt             HaltStats      `json:"halt_ns"`
 	HaltedShare      float64        `json:"halted_share"`       // of the duration
 	SamplerCPUShare  float64        `json:"sampler_cpu_share"`  // of one core, over the duration
-	ReusedShare      float64        `json:"reused_share"`       // of all stacks, those taken over from an earlier sample
-	ReusedWrongShare float64        `json:"reused_wrong_share"` // of those taken over that were read again to see, the ones found changed
+	ReusedShare      float64        `json:"reused_share"`       // of all stacks, those copied from an earlier sample
+	ReusedWrongShare float64        `json:"reused_wrong_share"` // of the copied ones that were read again as a check, those that had changed
 	TornShare        float64        `json:"torn_share"`         // of all stacks, those that don't reach their outermost frame
 	MissedTicks      int64          `json:"missed_ticks"`
 }
 
-// GoroutineStats are over the samples.
+// GoroutineStats are about the number of goroutines in a sample.
 type GoroutineStats struct {
 	Mean float64 `json:"mean"`
 	Max  int64   `json:"max"`
 }
 
-// HaltStats are over the samples for which the target was halted, which one that is quite idle is not: for how long. A
-// quantile is the smallest halt that is not exceeded by that share of all halts.
+// HaltStats say how long the target was halted, over the samples that halted it; samples of an idle target need no halt. A
+// quantile is the smallest halt that at least that share of all halts does not exceed.
 type HaltStats struct {
 	Median time.Duration `json:"median"`
 	P90    time.Duration `json:"p90"`
 	P99    time.Duration `json:"p99"`
 	Max    time.Duration `json:"max"`
-	Total  time.Duration `json:"total"` // with the halts that no sample came of
+	Total  time.Duration `json:"total"` // includes the halts for samples that failed
 }
 
 // Stats sums a recording up.
@@ -75,7 +75,7 @@ func share(part, whole float64) float64 {
 	return part / whole
 }
 
-// duration goes to the end; to that of the last halt where that is later, or there is no end.
+// duration returns the time from the start to the end, or to the end of the last halt if that is later or there is no end.
 func (r *Recording) duration() time.Duration {
 	d := time.Duration(0)
 	if r.End != nil {
@@ -88,7 +88,7 @@ func (r *Recording) duration() time.Duration {
 	return d
 }
 
-// plus stops at the largest duration.
+// plus returns a+b, or the largest duration if the sum overflows.
 func plus(a, b time.Duration) time.Duration {
 	return a + min(b, math.MaxInt64-a)
 }
@@ -116,8 +116,8 @@ func (r *Recording) haltStats() HaltStats {
 	return h
 }
 
-// countGoroutines counts states: of all goroutines in all samples, those with a torn stack, and those of the sample
-// that has most.
+// countGoroutines returns the number of goroutines in all samples together, the number of these with a torn stack, and
+// the number in the sample that has most.
 func (r *Recording) countGoroutines() (total, torn float64, largest int64) {
 	steps := make([]int64, r.Samples.Len()+1) // by sample: how many more there are than in the one before
 	for _, run := range r.Runs.All() {
@@ -129,10 +129,10 @@ func (r *Recording) countGoroutines() (total, torn float64, largest int64) {
 		steps[run.First]++
 		steps[run.Last+1]--
 	}
-	there := int64(0)
+	now := int64(0)
 	for _, step := range steps {
-		there += step
-		largest = max(largest, there)
+		now += step
+		largest = max(largest, now)
 	}
 	return total, torn, largest
 }

@@ -9,23 +9,23 @@ import (
 	"time"
 )
 
-// tables is what Builder and Writer have in common: it gives out codes, each thing one code, and makes sure that
-// what a sampler hands over keeps the rules of a recording. It keeps no more than that needs, so that a Writer's
-// memory does not grow with the goroutines that have come and gone.
+// tables is what Builder and Writer have in common: it assigns codes, one to each thing, and checks that
+// what a sampler passes on follows the rules of a recording. It keeps only what this needs, so that a Writer's
+// memory does not grow with the number of goroutines that have ended.
 type tables struct {
 	sizes
 	byFunction map[Function]FunctionID
 	byNode     map[Node]NodeID
 	byLabels   map[string]LabelSetID
 	byHolders  map[string]HolderSetID
-	byAddress  map[uint64]LockName // the last one
+	byAddress  map[uint64]LockName // the latest name
 	depth      []int16             // by node
 	monitors   monitors
 
 	samples int
 	time    time.Duration // of the last sample
 	ended   bool
-	misuse  error // of the methods that can't return one; the next sample does
+	misuse  error // of a method that can't return it; the next sample returns it
 
 	key     []byte
 	labels  []Label
@@ -49,7 +49,7 @@ func newTables() tables {
 	}
 }
 
-// function gives the code of f, and whether it is new; -1 where f breaks a rule.
+// function returns the code of f, and whether it is new; -1 if f breaks a rule.
 func (t *tables) function(f Function) (id FunctionID, isNew bool) {
 	if id, ok := t.byFunction[f]; ok {
 		return id, false
@@ -63,7 +63,7 @@ func (t *tables) function(f Function) (id FunctionID, isNew bool) {
 	return id, true
 }
 
-// node gives the code of n, and whether it is new; NoStack where n breaks a rule.
+// node returns the code of n, and whether it is new; NoStack if n breaks a rule.
 func (t *tables) node(n Node) (id NodeID, isNew bool) {
 	if id, ok := t.byNode[n]; ok {
 		return id, false
@@ -85,7 +85,7 @@ func (t *tables) node(n Node) (id NodeID, isNew bool) {
 	return id, true
 }
 
-// goroutine gives a new code; -1 where g breaks a rule.
+// goroutine returns a new code; -1 if g breaks a rule.
 func (t *tables) goroutine(g Goroutine) (id GoroutineID, isNew bool) {
 	if err := t.sizes.goroutine(g); err != nil {
 		return -1, t.misused("goroutine %d: %w", g.ID, err)
@@ -95,8 +95,8 @@ func (t *tables) goroutine(g Goroutine) (id GoroutineID, isNew bool) {
 	return id, true
 }
 
-// labelSet gives the code of a set in any order, and where it is new the set in order. Of two labels with one
-// key the latter counts.
+// labelSet returns the code of a set, which may be in any order. If the set is new, labelSet also returns it sorted. If
+// two labels have the same key, the last one counts.
 func (t *tables) labelSet(set []Label) (id LabelSetID, isNew []Label) {
 	if len(set) == 0 {
 		return 0, nil
@@ -123,8 +123,8 @@ func (t *tables) labelSet(set []Label) (id LabelSetID, isNew []Label) {
 	return id, slices.Clone(sorted)
 }
 
-// holderSet gives the code of a set in any order, and where it is new the set in order; 0 where the set breaks
-// a rule.
+// holderSet returns the code of a set, which may be in any order; 0 if the set breaks a rule. If the set is new, holderSet
+// also returns it sorted.
 func (t *tables) holderSet(set []GoroutineID) (id HolderSetID, isNew []GoroutineID) {
 	if len(set) == 0 {
 		return 0, nil
@@ -149,7 +149,7 @@ func (t *tables) holderSet(set []GoroutineID) (id HolderSetID, isNew []Goroutine
 	return id, slices.Clone(sorted)
 }
 
-// lockName tells whether n names a lock anew; false too where it breaks a rule.
+// lockName reports whether n is a new name of a lock. It is false, too, if n breaks a rule.
 func (t *tables) lockName(n LockName) (isNew bool) {
 	last, named := t.byAddress[n.Address]
 	if named && last.Name == n.Name {
@@ -160,7 +160,7 @@ func (t *tables) lockName(n LockName) (isNew bool) {
 	case n.Name == "":
 		err = errors.New("no name")
 	case n.First < 0 || int(n.First) > t.samples:
-		err = fmt.Errorf("it begins at sample %d, where there are %d", n.First, t.samples)
+		err = fmt.Errorf("it begins at sample %d, but there are %d", n.First, t.samples)
 	case named && n.First <= last.First:
 		err = fmt.Errorf("it begins at sample %d, not after the one before it, at %d", n.First, last.First)
 	}
@@ -171,7 +171,7 @@ func (t *tables) lockName(n LockName) (isNew bool) {
 	return true
 }
 
-// misused keeps the first misuse until the next sample. It gives false, for "not new".
+// misused keeps the first misuse until the next sample. It returns false, for "not new".
 func (t *tables) misused(format string, args ...any) bool {
 	if t.misuse == nil {
 		t.misuse = fmt.Errorf(format, args...)
@@ -179,8 +179,8 @@ func (t *tables) misused(format string, args ...any) bool {
 	return false
 }
 
-// sample checks a sample and gives its true changes by ascending goroutine, in a slice that the next call uses
-// again. state tells what a goroutine did in the sample before. A sample that breaks a rule leaves no trace.
+// sample checks a sample and returns its real changes by ascending goroutine, in a slice that the next call overwrites.
+// The function state returns what a goroutine did in the previous sample. If the sample breaks a rule, the tables don't change.
 func (t *tables) sample(s *Sample, changes []Change, state func(GoroutineID) (State, bool)) ([]Change, error) {
 	if t.ended {
 		return nil, errEnded
@@ -196,9 +196,9 @@ func (t *tables) sample(s *Sample, changes []Change, state func(GoroutineID) (St
 		return nil, err
 	}
 	if s.Time < t.time {
-		return nil, fmt.Errorf("time %v is before that of the sample before, %v", s.Time, t.time)
+		return nil, fmt.Errorf("time %v is before that of the previous sample, %v", s.Time, t.time)
 	}
-	kept, err := t.trueChanges(changes, state)
+	kept, err := t.realChanges(changes, state)
 	if err != nil {
 		return nil, err
 	}
@@ -212,8 +212,8 @@ func (t *tables) sample(s *Sample, changes []Change, state func(GoroutineID) (St
 	return kept, nil
 }
 
-// trueChanges sorts changes and leaves out those that change nothing.
-func (t *tables) trueChanges(changes []Change, state func(GoroutineID) (State, bool)) ([]Change, error) {
+// realChanges sorts changes and leaves out those that change nothing.
+func (t *tables) realChanges(changes []Change, state func(GoroutineID) (State, bool)) ([]Change, error) {
 	t.changes = append(t.changes[:0], changes...)
 	byGoroutine := func(a, b Change) int { return cmp.Compare(a.Goroutine, b.Goroutine) }
 	if !slices.IsSortedFunc(t.changes, byGoroutine) {
@@ -246,7 +246,7 @@ func (t *tables) trueChanges(changes []Change, state func(GoroutineID) (State, b
 	return kept, nil
 }
 
-// aliveAfter tells whether g has a state after the changes.
+// aliveAfter reports whether g has a state after the changes.
 func aliveAfter(g GoroutineID, changes []Change, state func(GoroutineID) (State, bool)) bool {
 	i, ok := slices.BinarySearchFunc(changes, g, func(c Change, g GoroutineID) int { return cmp.Compare(c.Goroutine, g) })
 	if ok {

@@ -2,9 +2,9 @@ package sampledata
 
 import "errors"
 
-// Tee returns a sink that hands everything to several sinks, in the order in which they are given. Each sink has codes of
-// its own: the codes that Tee returns and takes are those of the first one, and the others are given their own. A sample
-// that one sink refuses does not reach those behind it. The methods must not be called at the same time.
+// Tee returns a sink that passes everything to several sinks, in the given order. The codes that it returns and takes are
+// those of the first sink; Tee translates them for the others, which have their own codes. If a sink refuses a sample, the
+// sinks after it don't get the sample. The methods must not be called at the same time.
 func Tee(first Sink, others ...Sink) Sink {
 	t := &tee{first: first}
 	for _, s := range others {
@@ -36,11 +36,11 @@ type branch struct {
 // already, the first sink's function 0 is its function 3.
 type codeMap[C ~int32] struct {
 	to      []C
-	differs bool // at least one code is another one
+	differs bool // whether at least one code differs
 }
 
-// put notes that the first sink's code from is the other one's code to. A negative code belongs to something that was
-// refused, and that nothing can refer to.
+// put records that the first sink's code from is the other one's code to. It ignores negative codes: the sink refused what
+// they are of, so nothing can refer to them.
 func (m *codeMap[C]) put(from, to C) {
 	if from < 0 {
 		return
@@ -52,8 +52,8 @@ func (m *codeMap[C]) put(from, to C) {
 	m.differs = m.differs || from != to
 }
 
-// of returns the other sink's code. Codes without a meaning, and those that are the same for all sinks (-1 for no stack, 0
-// for an empty set), stay as they are.
+// of returns the other sink's code. It returns unknown codes, and those that are the same for all sinks (-1 for no stack, 0
+// for an empty set), unchanged.
 func (m *codeMap[C]) of(code C) C {
 	if code < 0 || int(code) >= len(m.to) {
 		return code
@@ -136,15 +136,15 @@ func (t *tee) Sample(s Sample, changes []Change) error {
 		return err
 	}
 	for _, b := range t.others {
-		if err := b.sink.Sample(b.own(s, changes)); err != nil {
+		if err := b.sink.Sample(b.translate(s, changes)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// own returns a sample with the branch's codes, in slices that the next call uses again.
-func (b *branch) own(s Sample, changes []Change) (Sample, []Change) {
+// translate returns a sample with the branch's codes, in slices that the next call overwrites.
+func (b *branch) translate(s Sample, changes []Change) (Sample, []Change) {
 	if b.goroutines.differs {
 		b.processors = b.processors[:0]
 		for _, g := range s.Processors {

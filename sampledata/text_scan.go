@@ -18,9 +18,9 @@ type token struct {
 	column int // of its first byte, from 1
 }
 
-// A textError is at a place in a line.
+// A textError is an error at a place in a line.
 type textError struct {
-	line   int // 0: the one that is being read
+	line   int // 0 for the current line
 	column int
 	msg    string
 }
@@ -31,7 +31,7 @@ func (t token) errorf(format string, args ...any) error {
 	return &textError{column: t.column, msg: fmt.Sprintf(format, args...)}
 }
 
-// scanLine takes a line apart.
+// scanLine splits a line into tokens.
 func scanLine(line string) ([]token, error) {
 	var tokens []token
 	rest := line
@@ -52,7 +52,7 @@ func scanLine(line string) ([]token, error) {
 			}
 		}
 		if rest != "" && rest[0] != '#' && !unicode.IsSpace(rune(rest[0])) {
-			return nil, t.errorf("a blank is missing behind this")
+			return nil, t.errorf("a blank is missing after this word")
 		}
 		tokens = append(tokens, t)
 	}
@@ -77,12 +77,12 @@ func scanWord(s string) (word, rest string, err error) {
 	return s[:end], s[end:], nil
 }
 
-// isBare tells whether a character may stand in a word without quotes.
+// isBare reports whether a word without quotes may contain a character.
 func isBare(r rune) bool {
 	return r != '"' && r != '=' && r != '#' && r != unicode.ReplacementChar && unicode.IsGraphic(r) && !unicode.IsSpace(r)
 }
 
-// quote gives a word for s.
+// quote returns s as a word, in quotes if it needs them.
 func quote(s string) string {
 	if s == "" || strings.IndexFunc(s, func(r rune) bool { return !isBare(r) }) >= 0 {
 		return strconv.Quote(s)
@@ -90,14 +90,14 @@ func quote(s string) string {
 	return s
 }
 
-// A textLine is a line that is being read: its first word, and what follows.
+// A textLine is a line that is being read: its first word, and the tokens that have not been read yet.
 type textLine struct {
 	keyword token
 	rest    []token
-	column  int // behind the last token
+	column  int // after the last token
 }
 
-// word takes the next token, which must be a word; what says what is missing otherwise.
+// word reads the next token, which must be a word. The error says that what (such as "a code") is missing.
 func (l *textLine) word(what string) (token, error) {
 	if len(l.rest) == 0 {
 		return token{}, &textError{column: l.column, msg: what + " is missing"}
@@ -110,7 +110,7 @@ func (l *textLine) word(what string) (token, error) {
 	return t, nil
 }
 
-// words takes all words of the rest.
+// words reads the rest of the line, which must be words.
 func (l *textLine) words(to *[]string) error {
 	for len(l.rest) > 0 {
 		t, err := l.word("a word")
@@ -122,7 +122,7 @@ func (l *textLine) words(to *[]string) error {
 	return nil
 }
 
-// end makes sure that nothing is left.
+// end returns an error if there are unread tokens.
 func (l *textLine) end() error {
 	if len(l.rest) > 0 {
 		return l.rest[0].errorf("nothing is expected here")
@@ -130,10 +130,11 @@ func (l *textLine) end() error {
 	return nil
 }
 
-// settings take the values of keys, and flags, which have none.
+// settings are functions that store the values of keys.
 type settings map[string]func(token) error
 
-// attributes reads the rest of the line, in any order, each key once.
+// attributes reads the rest of the line: keys with values, and flags, which have none. They may be in any order, each at
+// most once.
 func (l *textLine) attributes(values settings, flags map[string]*bool) error {
 	var seen []string
 	for _, t := range l.rest {
@@ -179,7 +180,7 @@ func toInt32(to *int32) func(token) error {
 	return func(t token) error {
 		n, err := strconv.ParseInt(t.word, 10, 32)
 		if err != nil {
-			return t.errorf("%q is no 32-bit number", t.word)
+			return t.errorf("%q is not a 32-bit number", t.word)
 		}
 		*to = int32(n)
 		return nil
@@ -190,7 +191,7 @@ func toInt64(to *int64) func(token) error {
 	return func(t token) error {
 		n, err := strconv.ParseInt(t.word, 10, 64)
 		if err != nil {
-			return t.errorf("%q is no 64-bit number", t.word)
+			return t.errorf("%q is not a 64-bit number", t.word)
 		}
 		*to = n
 		return nil
@@ -201,7 +202,7 @@ func toAddress(to *uint64) func(token) error {
 	return func(t token) error {
 		n, err := strconv.ParseUint(t.word, 0, 64)
 		if err != nil {
-			return t.errorf("%q is no address: want a number such as 0xc000012080", t.word)
+			return t.errorf("%q is not an address: want a number such as 0xc000012080", t.word)
 		}
 		*to = n
 		return nil
@@ -212,7 +213,7 @@ func toFloat(to *float64) func(token) error {
 	return func(t token) error {
 		f, err := strconv.ParseFloat(t.word, 64)
 		if err != nil {
-			return t.errorf("%q is no number", t.word)
+			return t.errorf("%q is not a number", t.word)
 		}
 		*to = f
 		return nil
@@ -223,14 +224,14 @@ func toDuration(to *time.Duration) func(token) error {
 	return func(t token) error {
 		d, err := time.ParseDuration(t.word)
 		if err != nil {
-			return t.errorf("%q is no duration: want one such as 1.5ms", t.word)
+			return t.errorf("%q is not a duration: want one such as 1.5ms", t.word)
 		}
 		*to = d
 		return nil
 	}
 }
 
-// toName takes one of the names; E is an enumeration from 0 up.
+// toName stores the index of a name in names; E is an enumeration from 0 up.
 func toName[E ~uint8](to *E, what string, names []string) func(token) error {
 	return func(t token) error {
 		i := slices.Index(names, t.word)
@@ -242,7 +243,7 @@ func toName[E ~uint8](to *E, what string, names []string) func(token) error {
 	}
 }
 
-// toCode takes a code such as "n12" that must be below end; "-" stands for -1 where none says so.
+// toCode stores a code such as "n12", whose number must be below end. If none is true, "-" means -1.
 func toCode[C ~int32](to *C, prefix string, end int, none bool) func(token) error {
 	return func(t token) error {
 		if none && t.word == "-" {
@@ -265,7 +266,7 @@ func parseCode(t token, prefix string) (int, error) {
 	digits, ok := strings.CutPrefix(t.word, prefix)
 	n, err := strconv.ParseUint(digits, 10, 31)
 	if !ok || err != nil {
-		return 0, t.errorf("%q is no code: want one such as %s0", t.word, prefix)
+		return 0, t.errorf("%q is not a code: want one such as %s0", t.word, prefix)
 	}
 	return int(n), nil
 }

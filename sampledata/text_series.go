@@ -21,13 +21,13 @@ func (s *textSink) Monitor(m Monitor) MonitorID {
 	return MonitorID(len(s.monitors) - 1)
 }
 
-// Measure keeps a value for the next sample, below which it stands.
+// Measure keeps a value, which is written below the next sample.
 func (s *textSink) Measure(m MonitorID, v Value) {
 	s.monitors[m] = v
 	s.measured = append(s.measured, m)
 }
 
-// values writes what was measured since the sample before.
+// values writes the values that were measured since the previous sample.
 func (s *textSink) values() {
 	for _, m := range s.measured {
 		l := newLine("\t" + code("m", m))
@@ -57,7 +57,7 @@ func (r *textReader) monitor(l *textLine) error {
 	)
 }
 
-// value reads a line below a sample that says what a monitor measured.
+// value reads a line below a sample with a monitor's value.
 func (r *textReader) value(l *textLine) error {
 	if r.sample == nil {
 		return l.keyword.errorf("a monitor's value without a sample above it")
@@ -72,7 +72,7 @@ func (r *textReader) value(l *textLine) error {
 	m := &t.monitors.list[id]
 	err := l.attributes(settings{"value": func(t token) (err error) {
 		if v, err = m.parse(t.word); err != nil {
-			return t.errorf("%q is no value of %s: %v", t.word, m.Name, err)
+			return t.errorf("%q is not a value of %s: %v", t.word, m.Name, err)
 		}
 		return nil
 	}}, map[string]*bool{"unmeasured": &none})
@@ -84,7 +84,7 @@ func (r *textReader) value(l *textLine) error {
 	case t.monitors.isSet[id]:
 		return l.keyword.errorf("a second value of %s in one sample", m.Name)
 	}
-	if err := m.takes(v); err != nil {
+	if err := m.checkValue(v); err != nil {
 		return l.keyword.errorf("%v", err)
 	}
 	t.measure(id, v)

@@ -11,7 +11,7 @@ import (
 
 const textMagic = "cpprof recording 1"
 
-// WriteText writes a recording as text, in the form that ReadText reads. The same recording gives the same text.
+// WriteText writes a recording as text, in the form that ReadText reads. Its output depends only on the recording.
 func WriteText(w io.Writer, r *Recording) error {
 	if err := r.Check(); err != nil {
 		return fmt.Errorf("write recording as text: %w", err)
@@ -28,8 +28,8 @@ func WriteText(w io.Writer, r *Recording) error {
 	return nil
 }
 
-// A textSink writes what it is given as lines. It is given each thing once, and so gives no codes of worth; the
-// bufio.Writer keeps errors until the end.
+// A textSink writes everything that it receives as lines. It receives each thing once, so that it can count to assign codes.
+// The bufio.Writer keeps errors until the end.
 type textSink struct {
 	out                                                *bufio.Writer
 	functions, nodes, goroutines, labelSets, holderSet int
@@ -37,12 +37,12 @@ type textSink struct {
 	measured                                           []MonitorID // for the next sample
 }
 
-// line collects a line's words.
+// A line is the words of a line of text.
 type line []string
 
 func newLine(words ...string) line { return words }
 
-// set adds key=value where the value isn't the zero one, which readers assume.
+// set adds key=value, unless the value is zero, which readers assume.
 func (l *line) set(key, value string) {
 	if value != "" && value != "0" && value != "0s" {
 		*l = append(*l, key+"="+value)
@@ -97,7 +97,7 @@ func (s *textSink) header(h *Header) {
 
 func float(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
 
-// ascii gives a duration in characters that every keyboard has.
+// ascii returns a duration as text in ASCII, with "us" for microseconds.
 func ascii(d time.Duration) string { return strings.Replace(d.String(), "µs", "us", 1) }
 
 func code[C ~int32 | ~int](prefix string, c C) string {

@@ -5,7 +5,7 @@ import "math"
 // warnings are counted by kind.
 type warnings struct {
 	list []Warning
-	at   map[string]int // by kind: its place in list
+	at   map[string]int // by kind: its index in list
 }
 
 // add ignores a count below 1, and a warning without a kind.

@@ -7,39 +7,39 @@ import (
 	"time"
 )
 
-// flushInterval is half of what a killed sampler may lose, so that a late timer is no harm.
+// flushInterval is half of the time that a killed sampler may lose, so that a late timer does no harm.
 const flushInterval = 500 * time.Millisecond
 
-// A Writer puts a recording into files while it is made. It is a Sink; its methods may be called from any
-// goroutine, and don't wait for the disk. What it was given is in the files within a second unless the disk is busy, so that a sampler that is killed loses no more;
-// Finish and Close leave them on the disk. An error in writing is final: each later call gives it again. What
-// breaks a rule is treated as by a [Builder].
+// A Writer writes a recording to files while it is made. It is a Sink. Its methods may be called from any
+// goroutine, and don't wait for the disk. Unless the disk is busy, all data is in the files within a second, so that a
+// sampler that is killed loses no more than that. Finish and Close sync the files to the disk. A write error is final: each
+// later call returns it again. If something breaks a rule, a Writer does the same as a [Builder].
 type Writer struct {
 	mu     sync.Mutex
 	dir    *folder
 	tables tables
-	live   map[GoroutineID]State // by goroutine that is there: what it did in the last sample
+	live   map[GoroutineID]State // of the goroutines in the last sample
 	enc    *encoder
 
 	measured []measurement // in the last sample
 
-	behind *backlog // through which files are written
-	closed bool
+	backlog *backlog // writes the files
+	closed  bool
 
 	warnings warnings // since the last flush
 	timer    *time.Timer
-	pending  bool // the timer runs
+	pending  bool // whether the timer runs
 }
 
 var _ Sink = (*Writer)(nil)
 
-// Create makes the folder dir for a recording, and the files in it. A folder that is there already must be empty.
+// Create makes the folder dir for a recording, and the files in it. If the folder exists, it must be empty.
 func Create(dir string, h Header) (*Writer, error) {
 	return create(dir, h, false)
 }
 
-// Replace is Create, but the folder may hold a recording, which is lost. A folder that holds anything else is
-// left alone.
+// Replace is Create, but the folder may contain a recording, which Replace deletes. If it contains anything else, Replace
+// changes nothing and returns an error.
 func Replace(dir string, h Header) (*Writer, error) {
 	return create(dir, h, true)
 }
@@ -61,24 +61,24 @@ func newWriter(dir string, h Header, replace bool) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{dir: folder, tables: newTables(), live: make(map[GoroutineID]State), behind: newBacklog()}
-	enc, err := newEncoderOf(queued{w.behind, folder.strings}, queued{w.behind, folder.samples})
+	w := &Writer{dir: folder, tables: newTables(), live: make(map[GoroutineID]State), backlog: newBacklog()}
+	enc, err := newEncoderOf(queued{w.backlog, folder.strings}, queued{w.backlog, folder.samples})
 	if err != nil {
-		return nil, errors.Join(err, w.behind.close(), folder.close())
+		return nil, errors.Join(err, w.backlog.close(), folder.close())
 	}
 	w.enc = enc
 	w.timer = time.AfterFunc(flushInterval, w.flushLate)
 	w.timer.Stop()
 	w.enc.header(&h)
 	w.flush()
-	if w.enc.fail(w.behind.wait()); w.enc.err != nil {
-		w.behind.close()
+	if w.enc.fail(w.backlog.wait()); w.enc.err != nil {
+		w.backlog.close()
 		return nil, errors.Join(w.enc.err, folder.close())
 	}
 	return w, nil
 }
 
-// Function gives the code of a function.
+// Function returns the code of a function.
 func (w *Writer) Function(f Function) FunctionID {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -90,7 +90,7 @@ func (w *Writer) Function(f Function) FunctionID {
 	return id
 }
 
-// Node gives the code of a stack.
+// Node returns the code of a stack.
 func (w *Writer) Node(n Node) NodeID {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -102,7 +102,7 @@ func (w *Writer) Node(n Node) NodeID {
 	return id
 }
 
-// Goroutine gives a new code to a goroutine.
+// Goroutine returns a new code for a goroutine.
 func (w *Writer) Goroutine(g Goroutine) GoroutineID {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -114,7 +114,7 @@ func (w *Writer) Goroutine(g Goroutine) GoroutineID {
 	return id
 }
 
-// LabelSet gives the code of a set of labels, in any order; of two with one key the latter counts.
+// LabelSet returns the code of a set of labels, in any order. If two have the same key, the last one counts.
 func (w *Writer) LabelSet(set []Label) LabelSetID {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -126,7 +126,7 @@ func (w *Writer) LabelSet(set []Label) LabelSetID {
 	return id
 }
 
-// HolderSet gives the code of a set of goroutines, in any order.
+// HolderSet returns the code of a set of goroutines, in any order.
 func (w *Writer) HolderSet(set []GoroutineID) HolderSetID {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -166,12 +166,12 @@ func (w *Writer) LockName(n LockName) {
 	}
 }
 
-// Sample ends a sample. Changes may come in any order, at most one for a goroutine; one that changes nothing
-// is ignored. Neither slice is kept.
+// Sample ends a sample. Changes may be in any order, at most one for each goroutine; Sample ignores those that change
+// nothing. It keeps neither slice.
 func (w *Writer) Sample(s Sample, changes []Change) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.enc.fail(w.behind.failed()); w.enc.err != nil {
+	if w.enc.fail(w.backlog.failed()); w.enc.err != nil {
 		return w.writeError()
 	}
 	n, before := w.tables.samples, w.tables.time
@@ -197,7 +197,7 @@ func (w *Writer) state(g GoroutineID) (State, bool) {
 	return s, ok
 }
 
-// Warn adds to a warning's count. A count below 1, or a warning without a kind, is ignored.
+// Warn adds to the count of a kind of warning. It ignores counts below 1 and empty kinds.
 func (w *Writer) Warn(kind, message string, count int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -207,7 +207,7 @@ func (w *Writer) Warn(kind, message string, count int64) {
 	}
 }
 
-// Finish ends the recording and closes it. When it returns, the recording is on the disk.
+// Finish ends the recording and closes its files. When it returns, they are on the disk.
 func (w *Writer) Finish(e End) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -222,7 +222,8 @@ func (w *Writer) Finish(e End) error {
 	return w.close()
 }
 
-// Close leaves the recording without an end, as one that broke off, on the disk. After Finish it does nothing.
+// Close closes the files of a recording without an end, which counts as broken off. When it returns, they are on the disk.
+// After Finish it does nothing.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -236,12 +237,12 @@ func (w *Writer) close() error {
 	w.tables.ended, w.closed = true, true
 	w.timer.Stop()
 	w.flush()
-	w.enc.fail(w.behind.close())
+	w.enc.fail(w.backlog.close())
 	w.enc.fail(w.dir.close())
 	return w.writeError()
 }
 
-// arm sees to it that what is waiting now will be written in time.
+// arm starts the timer for the next flush, unless it runs.
 func (w *Writer) arm() {
 	if !w.pending {
 		w.pending = true
@@ -249,7 +250,7 @@ func (w *Writer) arm() {
 	}
 }
 
-// flushLate is what the timer calls.
+// flushLate is called by the timer.
 func (w *Writer) flushLate() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

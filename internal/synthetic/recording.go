@@ -153,7 +153,7 @@ func (s *server) change(g goroutine) {
 	s.changes = append(s.changes, sampledata.Change{Goroutine: g.id, State: state})
 }
 
-// step changes the share of all goroutines. It ends a tenth of these, and starts as many new ones.
+// step changes the given share of the goroutines. It ends a tenth of these, and starts as many new ones.
 func (s *server) step(share float64) {
 	n := min(len(s.all), max(1, int(share*float64(len(s.all)))))
 	for i := range n {

@@ -7,10 +7,10 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// Monitored returns a sink that passes everything on, and adds the values of n monitors to each sample. In turn they are
-// counters, levels, floating-point levels and words. In each sample, half of them change. This is realistic: the queues and
-// times of a program change nearly always, the state of the garbage collector sometimes, and most limits and faults hardly
-// ever.
+// Monitored returns a sink that passes everything to another one, and adds the values of n monitors to each sample. The
+// monitors are counters, levels, floating-point levels and words, in turn. In each sample, half of them change. This is
+// realistic: the queues and times of a program nearly always change, the state of the garbage collector sometimes, and most
+// limits and fault counts hardly ever.
 func Monitored(sink sampledata.Sink, n int) sampledata.Sink {
 	m := &monitored{Sink: sink, rand: rand.New(rand.NewPCG(3, 4)), counts: make([]uint64, n)}
 	for i := range n {

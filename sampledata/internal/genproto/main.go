@@ -1,5 +1,5 @@
-// Command genproto makes the Go code of sampledata.proto. It needs nothing but Go: the file is compiled by
-// protocompile and turned into code by the library behind protoc-gen-go.
+// Command genproto generates the Go code of sampledata.proto. It needs only Go: protocompile compiles the file, and the
+// library of protoc-gen-go generates the code.
 package main
 
 import (
@@ -27,7 +27,7 @@ func main() {
 	}
 }
 
-// run writes the code of a file, which imports no other, into a folder.
+// run writes the code of a file, which must not import others, to a folder.
 func run(file, folder string) error {
 	code, err := generate(file)
 	if err != nil {
@@ -41,7 +41,7 @@ func run(file, folder string) error {
 	return nil
 }
 
-// generate gives the code by file name. The same file gives the same code, comments included.
+// generate returns the code by file name. It depends only on the file's content; comments are copied, too.
 func generate(file string) (map[string]string, error) {
 	name := filepath.Base(file)
 	compiler := protocompile.Compiler{

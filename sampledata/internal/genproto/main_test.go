@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The committed code must be what go generate makes of the committed definition.
+// The committed code must be the output of go generate for the committed definition.
 func TestCodeIsUpToDate(t *testing.T) {
 	code, err := generate("../../sampledata.proto")
 	if err != nil {
@@ -32,6 +32,6 @@ func TestGenerateErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := generate(file); err == nil {
-		t.Error("code for a file that is none")
+		t.Error("no error for a file that is not a definition")
 	}
 }

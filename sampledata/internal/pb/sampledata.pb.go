@@ -1,36 +1,36 @@
 // The files of a cpprof recording.
 //
-// A recording is a folder (by custom NAME.cpprof) with two files, Strings and SampleData. This file says all
-// that a program needs to write or read them.
+// A recording is a folder (by custom NAME.cpprof) with two files, Strings and SampleData. This file says everything
+// that a program needs to know to write or read them.
 //
 // # Codes
 //
-// Whatever is named more than once has a code, a number that counts up from 0 in the order in which the things
-// of a kind stand in the file:
+// Each thing that records refer to has a code: a number that counts up from 0, in the order in which the things
+// of that kind occur in the file:
 //
 //   string      in Strings. Code 0 is the empty string and is not in the file: the first text has code 1.
 //   function    Functions
 //   node        Nodes: a stack, as its innermost frame and the stack that called it
-//   goroutine   Goroutines: one instance; when the target uses a number again, that is a goroutine of its own
+//   goroutine   Goroutines: one instance; if the target uses a number again, that is another goroutine
 //   label set   LabelSet. Code 0 is the empty set and is not in the file.
 //   holder set  HolderSet. Code 0 is the empty set and is not in the file.
 //   mode        Modes. Code 0 means that a goroutine is gone and is not in the file: the first mode has code 1.
-//   monitor     Monitors of Sample: what a series of values is of
+//   monitor     Monitors of Sample: each describes a series of values
 //
-// A thing stands in the file once, before the first record that uses its code. Everything but goroutines and
-// modes must differ from what has a code already: equal functions, nodes, label sets and holder sets are one, and so are
-// monitors of one name.
+// A thing is in the file once, before the first record that uses its code. All things of a kind must differ, except
+// goroutines and modes: equal functions, nodes, label sets and holder sets have one code, and so have monitors with
+// the same name.
 //
 // # Columns
 //
-// Messages with several repeated fields hold a table, one field a column: the i-th entry of each column belongs
-// to the i-th row. All columns have the length of the first, unless it is said otherwise. Rows of at most 4,096
-// a record, and records of at most 1 MiB, are good sizes; a reader need not take records above 16 MiB.
+// Messages with several repeated fields contain a table. Each field is a column: its i-th entry is in the i-th row.
+// All columns have the length of the first one, unless a comment says otherwise. A writer should write at most 4,096
+// rows and 1 MiB in a record; a reader need not accept records above 16 MiB.
 //
 // # Framing
 //
-// Each file is a sequence of frames. A frame is two zstd frames (RFC 8878), so that `zstd -dc SampleData` gives
-// the plain records: a skippable one, which says what follows, and a compressed one. All numbers are little endian.
+// Each file is a sequence of frames. A frame is two zstd frames (RFC 8878): a skippable one, which describes the
+// content, and a compressed one. So `zstd -dc SampleData` prints the plain records. All numbers are little endian.
 //
 //   offset  bytes
 //        0      4  0x184D2A5C: a skippable frame
@@ -40,27 +40,27 @@
 //       16      4  U, the length of its content: 1 to 16 MiB, and at most 32 times 8 + L + N
 //       20      4  the number of records in it
 //       24      4  CRC-32C (Castagnoli) of the bytes 8 to 23
-//       28  L - 20 zeros: padding, for content that would be too large otherwise
+//       28  L - 20 zeros: padding, if the content would otherwise exceed the bound of U
 //    8 + L      N  the compressed frame: independent of other frames, with its content checksum
 //
-// That U is bounded by what really lies in the file lets a reader trust it. The content is a sequence of records,
-// each a varint with the length of a message (StringsRecord or DataRecord) and the message. A record does not
-// extend over frames.
+// A reader can trust U, because the number of bytes in the file bounds it. The content is a sequence of records,
+// each a varint with the length of a message (StringsRecord or DataRecord), and the message. Each record lies within
+// one frame.
 //
 // # Writing
 //
-// Frames are written at least once a second, also while no samples come, so that a sampler that is killed loses
-// no more. A frame of SampleData is written after the frame of Strings that has its strings. The first record of
-// each file is its header. The records of one sample (things it is first to use, Changes, then Sample) need not
-// be in one frame; a sample counts when its Sample record is there.
+// A sampler writes a frame at least once a second, even if there are no new samples, so that it loses no more than that
+// if it is killed. It writes a frame of SampleData after the frame of Strings with its strings. The first record of
+// each file is its header. The records of one sample (the things that it is the first to use, Changes, then Sample) need
+// not be in one frame. A sample is complete with its Sample record; without it, readers ignore its other records.
 //
 // # Reading
 //
-// Frames are read up to the first that is torn, damaged or breaks a rule. What follows can't be understood without
-// it. A recording without an End record broke off, and is good up to there.
+// A reader stops at the first frame that is torn, damaged or breaks a rule: what follows can't be understood without
+// it. A recording without an End record broke off, and is valid up to there.
 //
-// A reader skips the fields that it doesn't know, and stops at the first record of a kind that it doesn't know. So what is
-// added to the format, such as the monitors and values of Sample, comes in new fields: older readers read all the rest of
+// A reader skips the fields that it doesn't know, and stops at the first record of a kind that it doesn't know. So
+// additions to the format, such as the monitors and values of Sample, are new fields: older readers read the rest of
 // such a file, and files without these fields are recordings without series.
 
 // Code generated by protoc-gen-go. DO NOT EDIT.
@@ -90,11 +90,11 @@ const (
 type RunState int32
 
 const (
-	RunState_UNKNOWN  RunState = 0 // could not be told
+	RunState_UNKNOWN  RunState = 0 // the sampler could not find it out
 	RunState_RUNNING  RunState = 1 // on a processor (P)
-	RunState_DETACHED RunState = 2 // on a CPU without a processor: in C, or in the kernel after the scheduler took it away
+	RunState_DETACHED RunState = 2 // on a CPU without a processor: in C, or in the kernel after the scheduler took the processor
 	RunState_RUNNABLE RunState = 3 // ready to run, not running
-	RunState_WAITING  RunState = 4 // for what the reason says, a blocked system call included
+	RunState_WAITING  RunState = 4 // the reason says for what; includes blocked system calls
 	RunState_BLOCKED  RunState = 5 // on a lock
 )
 
@@ -145,7 +145,8 @@ func (RunState) EnumDescriptor() ([]byte, []int) {
 	return file_sampledata_proto_rawDescGZIP(), []int{0}
 }
 
-// How the holders of a lock were found, or the candidates for whom a waiting goroutine waits: these are always AMBIGUOUS.
+// How the holders of a lock were found. For other waits, it is about the goroutines that may end the wait, and is always
+// AMBIGUOUS.
 type Evidence int32
 
 const (
@@ -203,7 +204,7 @@ type Layer int32
 
 const (
 	Layer_APPLICATION Layer = 0 // the program's own variables
-	Layer_SAMPLED     Layer = 1 // what the samples themselves know
+	Layer_SAMPLED     Layer = 1 // computed from the samples themselves
 	Layer_RUNTIME     Layer = 2 // Go's runtime
 	Layer_KERNEL      Layer = 3 // the operating system
 	Layer_HARDWARE    Layer = 4 // the processors' own counters
@@ -254,11 +255,11 @@ func (Layer) EnumDescriptor() ([]byte, []int) {
 	return file_sampledata_proto_rawDescGZIP(), []int{2}
 }
 
-// What can be done with a monitor's values.
+// How to compute with a monitor's values.
 type MonitorKind int32
 
 const (
-	MonitorKind_COUNTER MonitorKind = 0 // a sum that only grows, unless it begins anew
+	MonitorKind_COUNTER MonitorKind = 0 // a sum that only grows, unless it begins again
 	MonitorKind_LEVEL   MonitorKind = 1 // rises and falls
 	MonitorKind_NOMINAL MonitorKind = 2 // one of a set of words
 )
@@ -309,7 +310,7 @@ type EndCause int32
 
 const (
 	EndCause_END_UNKNOWN     EndCause = 0
-	EndCause_END_DURATION    EndCause = 1 // the time asked for was over
+	EndCause_END_DURATION    EndCause = 1 // the requested time was over
 	EndCause_END_INTERRUPTED EndCause = 2 // a person or a signal ended it
 	EndCause_END_EXITED      EndCause = 3 // the target exited
 	EndCause_END_KILLED      EndCause = 4 // the target died of a signal
@@ -453,7 +454,7 @@ func (*StringsRecord_Texts) isStringsRecord_Kind() {}
 type StringsHeader struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	FormatVersion uint32                 `protobuf:"varint,1,opt,name=format_version,json=formatVersion,proto3" json:"format_version,omitempty"` // 1
-	// As in the Header of SampleData: tells that the two files belong together.
+	// As in the Header of SampleData: shows that the two files are of one recording.
 	StartSeconds  int64 `protobuf:"varint,2,opt,name=start_seconds,json=startSeconds,proto3" json:"start_seconds,omitempty"`
 	StartNanos    int32 `protobuf:"varint,3,opt,name=start_nanos,json=startNanos,proto3" json:"start_nanos,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -809,13 +810,13 @@ type Header struct {
 	// The target.
 	Command    []uint32 `protobuf:"varint,4,rep,packed,name=command,proto3" json:"command,omitempty"`               // string codes: the command line
 	Executable uint32   `protobuf:"varint,5,opt,name=executable,proto3" json:"executable,omitempty"`                // string code: the path of its binary
-	Pid        int64    `protobuf:"varint,6,opt,name=pid,proto3" json:"pid,omitempty"`                              // 0 where there is none
+	Pid        int64    `protobuf:"varint,6,opt,name=pid,proto3" json:"pid,omitempty"`                              // 0 if there is none
 	GoVersion  uint32   `protobuf:"varint,7,opt,name=go_version,json=goVersion,proto3" json:"go_version,omitempty"` // string code: "go1.26.1"
 	Os         uint32   `protobuf:"varint,8,opt,name=os,proto3" json:"os,omitempty"`                                // string code, as GOOS: "linux"
 	Arch       uint32   `protobuf:"varint,9,opt,name=arch,proto3" json:"arch,omitempty"`                            // string code, as GOARCH: "amd64"
 	Gomaxprocs int32    `protobuf:"varint,10,opt,name=gomaxprocs,proto3" json:"gomaxprocs,omitempty"`               // at the start; each sample has its own
-	Clock      uint32   `protobuf:"varint,11,opt,name=clock,proto3" json:"clock,omitempty"`                         // string code: what the samples' times are measured with: "monotonic"
-	// What the sampler was asked for. No number is negative or not finite.
+	Clock      uint32   `protobuf:"varint,11,opt,name=clock,proto3" json:"clock,omitempty"`                         // string code: the clock that measured the samples' times: "monotonic"
+	// The options of the sampler. All numbers are finite and not negative.
 	SamplerVersion uint32  `protobuf:"varint,12,opt,name=sampler_version,json=samplerVersion,proto3" json:"sampler_version,omitempty"` // string code
 	Backend        uint32  `protobuf:"varint,13,opt,name=backend,proto3" json:"backend,omitempty"`                                     // string code: which kind of sampler
 	RateHz         float64 `protobuf:"fixed64,14,opt,name=rate_hz,json=rateHz,proto3" json:"rate_hz,omitempty"`                        // samples a second, an upper bound
@@ -979,8 +980,8 @@ func (x *Header) GetMaxCpu() float64 {
 type Functions struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          []uint32               `protobuf:"varint,1,rep,packed,name=name,proto3" json:"name,omitempty"` // string codes; never empty
-	File          []uint32               `protobuf:"varint,2,rep,packed,name=file,proto3" json:"file,omitempty"` // string codes; 0 where not known
-	Line          []uint32               `protobuf:"varint,3,rep,packed,name=line,proto3" json:"line,omitempty"` // of the declaration; 0 where not known
+	File          []uint32               `protobuf:"varint,2,rep,packed,name=file,proto3" json:"file,omitempty"` // string codes; 0 if not known
+	Line          []uint32               `protobuf:"varint,3,rep,packed,name=line,proto3" json:"line,omitempty"` // of the declaration; 0 if not known
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1036,13 +1037,13 @@ func (x *Functions) GetLine() []uint32 {
 	return nil
 }
 
-// The next nodes. A node is the stack of a function that was called, or is executing, at a line, in a stack
-// that has a code already. A stack has at most 10,000 frames; deeper ones are cut.
+// The next nodes. A node is a stack: a function that is executing, or calling, at a line, on top of the stack of its
+// caller, which is an earlier node. A stack has at most 10,000 frames; samplers cut deeper ones.
 type Nodes struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Parent        []uint32               `protobuf:"varint,1,rep,packed,name=parent,proto3" json:"parent,omitempty"`     // own code minus that of the caller's node: 1 is the node before; 0 for an outermost frame
+	Parent        []uint32               `protobuf:"varint,1,rep,packed,name=parent,proto3" json:"parent,omitempty"`     // own code minus that of the caller's node: 1 is the previous node; 0 for an outermost frame
 	Function      []uint32               `protobuf:"varint,2,rep,packed,name=function,proto3" json:"function,omitempty"` // function codes
-	Line          []uint32               `protobuf:"varint,3,rep,packed,name=line,proto3" json:"line,omitempty"`         // being executed, or of the call; 0 where not known
+	Line          []uint32               `protobuf:"varint,3,rep,packed,name=line,proto3" json:"line,omitempty"`         // being executed, or of the call; 0 if not known
 	Inlined       []bool                 `protobuf:"varint,4,rep,packed,name=inlined,proto3" json:"inlined,omitempty"`   // into its caller
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1109,13 +1110,13 @@ func (x *Nodes) GetInlined() []bool {
 // The next goroutines.
 type Goroutines struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            []int64                `protobuf:"zigzag64,1,rep,packed,name=id,proto3" json:"id,omitempty"`                                       // the target's number of it, minus that of the row before (of 0 in the first row)
-	Start         []uint32               `protobuf:"varint,2,rep,packed,name=start,proto3" json:"start,omitempty"`                                   // 1 + code of the function of its go statement; 0 where not known
+	Id            []int64                `protobuf:"zigzag64,1,rep,packed,name=id,proto3" json:"id,omitempty"`                                       // its number in the target, minus that in the previous row (0 for the first row)
+	Start         []uint32               `protobuf:"varint,2,rep,packed,name=start,proto3" json:"start,omitempty"`                                   // 1 + code of the function that its go statement called; 0 if not known
 	SiteFunction  []uint32               `protobuf:"varint,3,rep,packed,name=site_function,json=siteFunction,proto3" json:"site_function,omitempty"` // string codes: the function that the go statement is in
 	SiteFile      []uint32               `protobuf:"varint,4,rep,packed,name=site_file,json=siteFile,proto3" json:"site_file,omitempty"`             // string codes: the file that it is in
-	SiteLine      []uint32               `protobuf:"varint,5,rep,packed,name=site_line,json=siteLine,proto3" json:"site_line,omitempty"`             // its line; 0 where not known
-	Parent        []int64                `protobuf:"varint,6,rep,packed,name=parent,proto3" json:"parent,omitempty"`                                 // the number of the goroutine that created it; 0 where not known
-	Kind          []uint32               `protobuf:"varint,7,rep,packed,name=kind,proto3" json:"kind,omitempty"`                                     // a sum: 1 the runtime's own, 2 a garbage collector's worker
+	SiteLine      []uint32               `protobuf:"varint,5,rep,packed,name=site_line,json=siteLine,proto3" json:"site_line,omitempty"`             // its line; 0 if not known
+	Parent        []int64                `protobuf:"varint,6,rep,packed,name=parent,proto3" json:"parent,omitempty"`                                 // the number of the goroutine that created it; 0 if not known
+	Kind          []uint32               `protobuf:"varint,7,rep,packed,name=kind,proto3" json:"kind,omitempty"`                                     // a sum: 1 created by the runtime, 2 a garbage collector's worker
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1252,11 +1253,11 @@ func (x *LabelSet) GetValue() []uint32 {
 	return nil
 }
 
-// The next holder set: goroutines that hold one lock, are candidates for it, or are candidates for whom a goroutine waits
-// that doesn't wait for a lock. Not empty.
+// The next holder set: goroutines that hold a lock, that may hold it, or that may end a wait for something else.
+// Not empty.
 type HolderSet struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Goroutine     []uint32               `protobuf:"varint,1,rep,packed,name=goroutine,proto3" json:"goroutine,omitempty"` // ascending: code minus that of the member before (of -1 in the first row)
+	Goroutine     []uint32               `protobuf:"varint,1,rep,packed,name=goroutine,proto3" json:"goroutine,omitempty"` // ascending: code minus that of the previous member (-1 for the first row)
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1298,14 +1299,14 @@ func (x *HolderSet) GetGoroutine() []uint32 {
 	return nil
 }
 
-// The next modes. A mode is a goroutine's state without its stack and what it waits for. Modes may repeat.
+// The next modes. A mode is a goroutine's state without its stack, its lock and the holders. Modes may repeat.
 type Modes struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Run           []RunState             `protobuf:"varint,1,rep,packed,name=run,proto3,enum=cpprof.sampledata.v1.RunState" json:"run,omitempty"`
 	Torn          []bool                 `protobuf:"varint,2,rep,packed,name=torn,proto3" json:"torn,omitempty"`           // the stack does not reach its outermost frame
-	Priority      []int32                `protobuf:"zigzag32,3,rep,packed,name=priority,proto3" json:"priority,omitempty"` // higher goes first; 0 for goroutines
+	Priority      []int32                `protobuf:"zigzag32,3,rep,packed,name=priority,proto3" json:"priority,omitempty"` // the highest runs first; 0 for goroutines
 	Labels        []uint32               `protobuf:"varint,4,rep,packed,name=labels,proto3" json:"labels,omitempty"`       // label set codes
-	Reason        []uint32               `protobuf:"varint,5,rep,packed,name=reason,proto3" json:"reason,omitempty"`       // string codes: why it waits or is blocked, the runtime's text: "chan receive"
+	Reason        []uint32               `protobuf:"varint,5,rep,packed,name=reason,proto3" json:"reason,omitempty"`       // string codes: why it waits or is blocked, in the runtime's words: "chan receive"
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1375,19 +1376,19 @@ func (x *Modes) GetReason() []uint32 {
 	return nil
 }
 
-// Goroutines whose state in the next Sample is not what it was in the sample before, new ones and those that
-// are gone included. A sample may have several of these records, or none; no goroutine stands in two of them.
+// Goroutines whose state in the next Sample differs from that in the previous one, including new ones and those that
+// are gone. A sample may have several of these records, or none; no goroutine is in two of them.
 type Changes struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
-	Goroutine []int64                `protobuf:"zigzag64,1,rep,packed,name=goroutine,proto3" json:"goroutine,omitempty"` // code minus that of the row before (of 0 in the first row)
+	Goroutine []int64                `protobuf:"zigzag64,1,rep,packed,name=goroutine,proto3" json:"goroutine,omitempty"` // code minus that in the previous row (0 for the first row)
 	Stack     []uint32               `protobuf:"varint,2,rep,packed,name=stack,proto3" json:"stack,omitempty"`           // 1 + node code of the innermost frame; 0: no stack
 	Mode      []uint32               `protobuf:"varint,3,rep,packed,name=mode,proto3" json:"mode,omitempty"`             // mode codes; 0: the goroutine is gone
-	// What those rows have besides that tell what a goroutine waits for, or who has it: a table of its own.
-	LockRow []uint32 `protobuf:"varint,4,rep,packed,name=lock_row,json=lockRow,proto3" json:"lock_row,omitempty"` // row of the table above, ascending: number minus that before (of -1 in the first row)
+	// A second table, for those rows of which it is known what the goroutine waits for, or who holds that.
+	LockRow []uint32 `protobuf:"varint,4,rep,packed,name=lock_row,json=lockRow,proto3" json:"lock_row,omitempty"` // row of the table above, ascending: its number minus the previous one (-1 for the first row)
 	// Of the lock that a blocked goroutine waits for, or of the channel, sync.WaitGroup or sync.Cond that a waiting one waits
-	// for; 0 where not known.
+	// for; 0 if not known.
 	LockAddress   []uint64   `protobuf:"varint,5,rep,packed,name=lock_address,json=lockAddress,proto3" json:"lock_address,omitempty"`
-	LockHolders   []uint32   `protobuf:"varint,6,rep,packed,name=lock_holders,json=lockHolders,proto3" json:"lock_holders,omitempty"` // holder set codes: of a waiting one, who may end the wait; not 0 just where there is evidence
+	LockHolders   []uint32   `protobuf:"varint,6,rep,packed,name=lock_holders,json=lockHolders,proto3" json:"lock_holders,omitempty"` // holder set codes: if waiting, who may end the wait; not 0 if and only if there is evidence
 	LockEvidence  []Evidence `protobuf:"varint,7,rep,packed,name=lock_evidence,json=lockEvidence,proto3,enum=cpprof.sampledata.v1.Evidence" json:"lock_evidence,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1475,25 +1476,25 @@ func (x *Changes) GetLockEvidence() []Evidence {
 // One halt of the target; it ends a sample. Samples have codes too, from 0 up. Times are in nanoseconds.
 type Sample struct {
 	state        protoimpl.MessageState `protogen:"open.v1"`
-	Time         uint64                 `protobuf:"varint,1,opt,name=time,proto3" json:"time,omitempty"`                                     // since the sample before; of the first: since the start
+	Time         uint64                 `protobuf:"varint,1,opt,name=time,proto3" json:"time,omitempty"`                                     // since the previous sample, or since the start for the first one
 	Halt         uint64                 `protobuf:"varint,2,opt,name=halt,proto3" json:"halt,omitempty"`                                     // how long the target was halted
-	Processors   []uint32               `protobuf:"varint,3,rep,packed,name=processors,proto3" json:"processors,omitempty"`                  // one entry a processor: 2 + code of the goroutine that it runs, 1 idle, 0 busy for the runtime
-	Threads      uint32                 `protobuf:"varint,4,opt,name=threads,proto3" json:"threads,omitempty"`                               // of the target; 0 where not known
+	Processors   []uint32               `protobuf:"varint,3,rep,packed,name=processors,proto3" json:"processors,omitempty"`                  // one entry a processor: 2 + code of the goroutine that it runs, 1 if idle, 0 if it runs the runtime's code
+	Threads      uint32                 `protobuf:"varint,4,opt,name=threads,proto3" json:"threads,omitempty"`                               // number of the target's threads; 0 if not known
 	StoppedWorld bool                   `protobuf:"varint,5,opt,name=stopped_world,json=stoppedWorld,proto3" json:"stopped_world,omitempty"` // the runtime had stopped the world
 	Collecting   bool                   `protobuf:"varint,6,opt,name=collecting,proto3" json:"collecting,omitempty"`                         // a garbage collection was under way
-	// The sampler's own account since the sample before.
-	Missed     uint32 `protobuf:"varint,7,opt,name=missed,proto3" json:"missed,omitempty"`                           // ticks that passed without a sample
+	// What the sampler did since the previous sample.
+	Missed     uint32 `protobuf:"varint,7,opt,name=missed,proto3" json:"missed,omitempty"`                           // number of ticks that passed without a sample
 	SamplerCpu uint64 `protobuf:"varint,8,opt,name=sampler_cpu,json=samplerCpu,proto3" json:"sampler_cpu,omitempty"` // CPU time used by the sampler
-	Reused     uint32 `protobuf:"varint,9,opt,name=reused,proto3" json:"reused,omitempty"`                           // stacks taken over from an earlier sample because nothing seemed to have changed
-	Rechecked  uint32 `protobuf:"varint,10,opt,name=rechecked,proto3" json:"rechecked,omitempty"`                    // of these, read again all the same to measure how often that is wrong
-	Wrong      uint32 `protobuf:"varint,11,opt,name=wrong,proto3" json:"wrong,omitempty"`                            // of those, found changed
-	LostHalt   uint64 `protobuf:"varint,12,opt,name=lost_halt,json=lostHalt,proto3" json:"lost_halt,omitempty"`      // how long the target was halted without a sample coming of it
-	// Series: what the monitors measured beside the stacks. A value that this sample doesn't have is what it was in the
-	// sample before; before the first value, nothing was measured.
-	Monitors []*Monitor `protobuf:"bytes,13,rep,name=monitors,proto3" json:"monitors,omitempty"` // those that this sample is the first to have; at most 4,096 in all
-	// A sequence of varints, as in a packed repeated uint64. For each monitor whose value has changed, in ascending order,
-	// there is one with twice the monitor's code minus that of the one before (of -1 for the first), and 1 more if nothing was
-	// measured. If something was, a second one follows, with the value as Monitor has it.
+	Reused     uint32 `protobuf:"varint,9,opt,name=reused,proto3" json:"reused,omitempty"`                           // number of stacks copied from an earlier sample because nothing seemed to have changed
+	Rechecked  uint32 `protobuf:"varint,10,opt,name=rechecked,proto3" json:"rechecked,omitempty"`                    // number of these that were read again, to measure how often such a copy is wrong
+	Wrong      uint32 `protobuf:"varint,11,opt,name=wrong,proto3" json:"wrong,omitempty"`                            // number of those that had changed
+	LostHalt   uint64 `protobuf:"varint,12,opt,name=lost_halt,json=lostHalt,proto3" json:"lost_halt,omitempty"`      // how long the target was halted for samples that failed
+	// Series: what the monitors measured beside the stacks. Values that are not in this sample are those of the previous
+	// sample. Before its first value, a monitor measured nothing.
+	Monitors []*Monitor `protobuf:"bytes,13,rep,name=monitors,proto3" json:"monitors,omitempty"` // the new ones in this sample; at most 4,096 in the recording
+	// A sequence of varints, as in a packed repeated uint64. It has one for each monitor whose value has changed, by ascending
+	// code c: 2 * (c - p), where p is the previous monitor's code (-1 for the first), plus 1 if nothing was measured. If
+	// something was measured, a second varint follows, with the value as described at Monitor.
 	Values        []byte `protobuf:"bytes,14,opt,name=values,proto3" json:"values,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1627,23 +1628,23 @@ func (x *Sample) GetValues() []byte {
 	return nil
 }
 
-// What the values of a series are. In Sample, they are written as differences to the value in the sample before, which
-// counts as 0 if there was none:
+// What a series measures. Sample has its values in this form; the previous value is that of the previous sample, or 0 if
+// nothing was measured:
 //
 //	nominal              a string code
-//	real                 the bits of an IEEE 754 double, exclusive or those of the value before; it is never NaN
-//	counter, not real    an unsigned number of 64 bits, minus the value before, modulo 2^64, in zigzag encoding
+//	real                 the bits of an IEEE 754 double, XOR those of the previous value; it is never NaN
+//	counter, not real    an unsigned number of 64 bits, minus the previous value, modulo 2^64, in zigzag encoding
 //	level, not real      a signed number of 64 bits, likewise
 type Monitor struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          uint32                 `protobuf:"varint,1,opt,name=name,proto3" json:"name,omitempty"` // string code; never empty, and no other monitor's
+	Name          uint32                 `protobuf:"varint,1,opt,name=name,proto3" json:"name,omitempty"` // string code; never empty, and different for all monitors
 	Layer         Layer                  `protobuf:"varint,2,opt,name=layer,proto3,enum=cpprof.sampledata.v1.Layer" json:"layer,omitempty"`
 	Kind          MonitorKind            `protobuf:"varint,3,opt,name=kind,proto3,enum=cpprof.sampledata.v1.MonitorKind" json:"kind,omitempty"`
 	Real          bool                   `protobuf:"varint,4,opt,name=real,proto3" json:"real,omitempty"`             // floating-point numbers; not if nominal
 	Unit          uint32                 `protobuf:"varint,5,opt,name=unit,proto3" json:"unit,omitempty"`             // string code: "ns", "bytes"; 0 for a number of things
 	Source        uint32                 `protobuf:"varint,6,opt,name=source,proto3" json:"source,omitempty"`         // string code: what it is read from
-	Resolution    uint32                 `protobuf:"varint,7,opt,name=resolution,proto3" json:"resolution,omitempty"` // string code: how often a value can change at all: "10ms", "once a collection"; 0 if there is no such bound
-	Unmeasured    uint32                 `protobuf:"varint,8,opt,name=unmeasured,proto3" json:"unmeasured,omitempty"` // string code: why there are no values; 0 if there can be some
+	Resolution    uint32                 `protobuf:"varint,7,opt,name=resolution,proto3" json:"resolution,omitempty"` // string code: how often a value can change at most: "10ms", "once a collection"; 0 if there is no such bound
+	Unmeasured    uint32                 `protobuf:"varint,8,opt,name=unmeasured,proto3" json:"unmeasured,omitempty"` // string code: why there are no values; 0 if there may be some
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1734,12 +1735,12 @@ func (x *Monitor) GetUnmeasured() uint32 {
 	return 0
 }
 
-// What locks are. A name holds from a sample on, which may lie before this record, up to the one from which the
-// address has another name: the target may use memory again for something else.
+// Names of locks. A name is valid from a sample on, which may lie before this record, until the address gets another
+// name: the target may reuse the memory for something else.
 type LockNames struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Address       []uint64               `protobuf:"varint,1,rep,packed,name=address,proto3" json:"address,omitempty"`
-	First         []uint32               `protobuf:"varint,2,rep,packed,name=first,proto3" json:"first,omitempty"` // number of the sample; of one address ascending, at most the number of samples before this record
+	First         []uint32               `protobuf:"varint,2,rep,packed,name=first,proto3" json:"first,omitempty"` // number of the first sample; ascending for each address, and at most the number of samples before this record
 	Name          []uint32               `protobuf:"varint,3,rep,packed,name=name,proto3" json:"name,omitempty"`   // string codes, never empty: a variable, "main.server.mu", or a field of a type, "main.(*cache).mu"
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1796,7 +1797,7 @@ func (x *LockNames) GetName() []uint32 {
 	return nil
 }
 
-// Counts something that went less than well. Counts of one kind add up; the first message stays.
+// Counts a problem. Readers add up the counts of a kind, and keep its first message.
 type Warning struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Kind          uint32                 `protobuf:"varint,1,opt,name=kind,proto3" json:"kind,omitempty"`       // string code: "torn-stack"; never empty
@@ -1862,9 +1863,9 @@ type End struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
 	Cause      EndCause               `protobuf:"varint,1,opt,name=cause,proto3,enum=cpprof.sampledata.v1.EndCause" json:"cause,omitempty"`
 	Time       uint64                 `protobuf:"varint,2,opt,name=time,proto3" json:"time,omitempty"`                               // nanoseconds since the start
-	ExitStatus int32                  `protobuf:"varint,3,opt,name=exit_status,json=exitStatus,proto3" json:"exit_status,omitempty"` // of the target, where it exited
+	ExitStatus int32                  `protobuf:"varint,3,opt,name=exit_status,json=exitStatus,proto3" json:"exit_status,omitempty"` // of the target, if it exited
 	Detail     uint32                 `protobuf:"varint,4,opt,name=detail,proto3" json:"detail,omitempty"`                           // string code: "signal: killed"
-	// The sampler's own account since the last sample, as in Sample.
+	// What the sampler did since the last sample, as in Sample.
 	Missed        uint32 `protobuf:"varint,5,opt,name=missed,proto3" json:"missed,omitempty"`
 	SamplerCpu    uint64 `protobuf:"varint,6,opt,name=sampler_cpu,json=samplerCpu,proto3" json:"sampler_cpu,omitempty"`
 	LostHalt      uint64 `protobuf:"varint,7,opt,name=lost_halt,json=lostHalt,proto3" json:"lost_halt,omitempty"`
