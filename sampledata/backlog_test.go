@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A slow is a disk that is busy until it is let go.
+// A slow is a disk that blocks each write until the test frees it.
 type slow struct {
 	bytes.Buffer
 	free chan struct{}
@@ -17,7 +17,7 @@ func (s *slow) Write(p []byte) (int, error) {
 	return s.Buffer.Write(p)
 }
 
-// Who puts something does not wait for the disk, and what was put arrives in order.
+// Write does not wait for the disk, and the data arrives in order.
 func TestBacklogDoesNotWait(t *testing.T) {
 	b := newBacklog()
 	disk := &slow{free: make(chan struct{})}
@@ -49,7 +49,7 @@ func (b *broken) Write([]byte) (int, error) {
 	return 0, errBroken
 }
 
-// After an error nothing more is written, and everybody is told.
+// After an error, nothing more is written, and all methods return the error.
 func TestBacklogFails(t *testing.T) {
 	b := newBacklog()
 	disk := &broken{}
@@ -68,7 +68,7 @@ func TestBacklogFails(t *testing.T) {
 	}
 }
 
-// What waits is bounded: who puts more waits for the disk.
+// The waiting data is bounded: when there is too much, Write waits for the disk.
 func TestBacklogIsBounded(t *testing.T) {
 	b := newBacklog()
 	disk := &slow{free: make(chan struct{})}

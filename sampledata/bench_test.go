@@ -15,7 +15,7 @@ const (
 	benchSamples    = 10_000
 	benchGoroutines = 1_000
 	benchShare      = 0.01
-	benchMonitors   = 60 // where there are any
+	benchMonitors   = 60 // in the benchmarks with monitors
 )
 
 func writeBench(b testing.TB, name string, monitors int) {
@@ -75,7 +75,7 @@ func benchmarkOpen(b *testing.B, monitors int) {
 	b.ReportMetric(heapWith(r)/1e6, "MB/heap")
 }
 
-// heapWith is the heap in use when all that is left is the recording.
+// heapWith returns the size of the heap if only the recording is in use.
 func heapWith(r *sampledata.Recording) float64 {
 	runtime.GC()
 	var m runtime.MemStats

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// twoGoroutines is a small recording, and says how a Builder is used.
+// twoGoroutines writes a small recording to a sink. It is also an example of how to use one.
 func twoGoroutines(t testing.TB, sink Sink) {
 	t.Helper()
 	must := func(err error) {
@@ -110,7 +110,7 @@ func TestBuilderCoalesces(t *testing.T) {
 	}
 }
 
-// A view of a growing recording must not change under its reader.
+// A recording that Recording has returned must not change when the Builder's recording grows.
 func TestBuilderRecordingStays(t *testing.T) {
 	b := NewBuilder(testHeader())
 	fn := b.Function(Function{Name: "f"})

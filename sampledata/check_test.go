@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// columnOf makes a column of samples and the bits that were measured then.
+// columnOf returns a column; points are pairs of a sample and the bits that were measured then.
 func columnOf(f form, points ...uint64) (c column) {
 	before := reading{}
 	for i := 0; i < len(points); i += 2 {
@@ -20,7 +20,7 @@ func columnOf(f form, points ...uint64) (c column) {
 	return c
 }
 
-// mutations each break one rule of a good recording, the one that Check then names.
+// Each of the mutations breaks one rule of a valid recording. Check must report that rule.
 var mutations = []struct {
 	want   string
 	mutate func(r *Recording)
@@ -127,7 +127,7 @@ var mutations = []struct {
 	{"end: negative time -1", func(r *Recording) { r.End.Time = -1 }},
 }
 
-// changeSample puts another sample in the place of one.
+// changeSample replaces a sample of a recording by a changed one.
 func changeSample(r *Recording, i int, change func(*Sample)) {
 	samples := samplesOf(r)
 	samples[i].Processors = slices.Clone(samples[i].Processors)
@@ -151,7 +151,7 @@ func TestCheckFindsEachMutation(t *testing.T) {
 			t.Errorf("got %v, want %s", err, test.want)
 		}
 		if err := r.Write(t.TempDir()); err == nil {
-			t.Errorf("%s: written all the same", test.want)
+			t.Errorf("%s: written anyway", test.want)
 		}
 	}
 }

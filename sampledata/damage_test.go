@@ -14,7 +14,7 @@ import (
 	"github.com/cpprof/cpprof/internal/memory"
 )
 
-// A flushing sink writes a frame after every sample, so that small recordings have several.
+// A flushing sink writes a frame after every sample, so that small recordings have several frames.
 type flushing struct{ *Writer }
 
 func (f flushing) Sample(s Sample, changes []Change) error {
@@ -23,7 +23,7 @@ func (f flushing) Sample(s Sample, changes []Change) error {
 	return err
 }
 
-// twoFiles gives the files of the recording of twoGoroutines, several frames each.
+// twoFiles returns the files of the recording of twoGoroutines, with several frames each.
 func twoFiles(t testing.TB) (texts, samples []byte, want *Recording) {
 	b := NewBuilder(testHeader())
 	twoGoroutines(t, b)
@@ -43,7 +43,7 @@ func twoFiles(t testing.TB) (texts, samples []byte, want *Recording) {
 	return file(stringsFile), file(samplesFile), b.Recording()
 }
 
-// open reads files that are in memory.
+// open reads files from memory.
 func open(texts, samples []byte) (*Recording, error) { return openWithin(texts, samples, 0) }
 
 func openWithin(texts, samples []byte, maxMemory int64) (*Recording, error) {
@@ -61,7 +61,7 @@ func samplesOf(r *Recording) []Sample {
 	return samples
 }
 
-// checkPrefix makes sure that got is the beginning of want, and says what it lacks.
+// checkPrefix checks that got is the beginning of want.
 func checkPrefix(t *testing.T, got, want *Recording) {
 	t.Helper()
 	if err := got.Check(); err != nil {
@@ -88,16 +88,16 @@ func checkPrefix(t *testing.T, got, want *Recording) {
 		return
 	}
 	if got.End != nil && (n != want.Samples.Len() || !reflect.DeepEqual(got.End, want.End)) {
-		t.Fatalf("an end behind %d samples: %+v", n, got.End)
+		t.Fatalf("an end after %d samples: %+v", n, got.End)
 	}
 }
 
-// firstFrame is the length of a file's first frame.
+// firstFrame returns the length of a file's first frame.
 func firstFrame(file []byte) int {
 	return framePrefix + int(file[4]) + int(file[12]) + int(file[13])<<8
 }
 
-// A file that was cut off anywhere gives what is before; only without its first frame it is an error.
+// If a file is cut off, readers read what is before the cut. It is an error only if the first frame is cut.
 func TestTruncatedAnywhere(t *testing.T) {
 	texts, samples, want := twoFiles(t)
 	if got, err := open(texts, samples); err != nil || !reflect.DeepEqual(got, want) {
@@ -130,7 +130,7 @@ func TestTruncatedAnywhere(t *testing.T) {
 	}
 }
 
-// A changed byte costs the frames from there on, and is never taken for data.
+// If a byte is changed, the frames from there on are lost, and no wrong data is read.
 func TestDamagedAnywhere(t *testing.T) {
 	texts, samples, want := twoFiles(t)
 	for _, file := range [][]byte{texts, samples} {
@@ -182,7 +182,7 @@ func TestDamageMessages(t *testing.T) {
 		case err != nil:
 			message = "error: " + err.Error()
 		case len(got.Warnings) > 0:
-			message, _, _ = strings.Cut(got.Warnings[len(got.Warnings)-1].Message, "; what begins there is left out")
+			message, _, _ = strings.Cut(got.Warnings[len(got.Warnings)-1].Message, "; the rest of the file is left out")
 		}
 		if message != test.want {
 			t.Errorf("got  %s\nwant %s", message, test.want)
@@ -190,7 +190,7 @@ func TestDamageMessages(t *testing.T) {
 	}
 }
 
-// What is lost is told by the bytes from the damaged frame on.
+// The warning has the number of lost bytes, from the damaged frame on.
 func TestDamageCounts(t *testing.T) {
 	texts, samples, _ := twoFiles(t)
 	first := firstFrame(samples)
@@ -199,13 +199,13 @@ func TestDamageCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := fmt.Sprintf("; what begins there is left out, at most %d of %d bytes", len(samples)-first, len(samples))
+	want := fmt.Sprintf("; the rest of the file is left out, at most %d of %d bytes", len(samples)-first, len(samples))
 	if len(got.Warnings) != 1 || !strings.HasSuffix(got.Warnings[0].Message, want) {
 		t.Errorf("got %+v, want %s", got.Warnings, want)
 	}
 }
 
-// Both files may be good, and yet not belong together.
+// Both files may be valid, but of different recordings.
 func TestFilesOfTwoRecordings(t *testing.T) {
 	texts, _, _ := twoFiles(t)
 	name := filepath.Join(t.TempDir(), "other.cpprof")
@@ -218,7 +218,7 @@ func TestFilesOfTwoRecordings(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Open(name)
-	if err == nil || !strings.Contains(err.Error(), "belong to different recordings") {
+	if err == nil || !strings.Contains(err.Error(), "are of different recordings") {
 		t.Error(err)
 	}
 }
@@ -231,7 +231,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		filepath.Join(dir, "none"): "none: no such file or directory",
-		file:                       "it is no folder: a recording is a folder with the files Strings and SampleData",
+		file:                       "it is not a folder: a recording is a folder with the files Strings and SampleData",
 		dir:                        "a recording has the files Strings and SampleData",
 	} {
 		if _, err := Open(name); err == nil || !strings.Contains(err.Error(), want) {

@@ -10,9 +10,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata/internal/pb"
 )
 
-// A decoder makes a recording of the records of SampleData. It trusts none of their numbers: what is used as
-// an index is checked here or by the Builder's tables. An unsigned number beyond int32 becomes a negative one
-// by conversion, which those checks refuse.
+// A decoder makes a recording from the records of SampleData. It trusts none of their numbers: it checks indexes itself, or
+// the Builder's tables do. If an unsigned number does not fit an int32, its conversion is negative, and the checks refuse it.
 type decoder struct {
 	b       *Builder
 	texts   []string
@@ -30,7 +29,7 @@ func (d *decoder) text(code uint32) (string, error) {
 	return d.texts[code], nil
 }
 
-// textsOf sets strings by their codes.
+// textsOf sets strings, given their codes.
 func (d *decoder) textsOf(to []*string, codes ...uint32) error {
 	for i, c := range codes {
 		s, err := d.text(c)
@@ -42,7 +41,7 @@ func (d *decoder) textsOf(to []*string, codes ...uint32) error {
 	return nil
 }
 
-// columns checks that all columns of a table have one length.
+// columns checks that all columns of a table have the same length.
 func columns(lengths ...int) error {
 	for _, n := range lengths[1:] {
 		if n != lengths[0] {

@@ -32,11 +32,11 @@ func (d *decoder) addChanges(m *pb.Changes) error {
 		}
 		d.changes = append(d.changes, c)
 	}
-	return locks(m, d.changes[first:])
+	return setLocks(m, d.changes[first:])
 }
 
-// locks adds what some of the changes tell of a lock.
-func locks(m *pb.Changes, changes []Change) error {
+// setLocks sets the locks and holders of the changes that have some.
+func setLocks(m *pb.Changes, changes []Change) error {
 	if err := columns(len(m.LockRow), len(m.LockAddress), len(m.LockHolders), len(m.LockEvidence)); err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func locks(m *pb.Changes, changes []Change) error {
 	for i, step := range m.LockRow {
 		row += int64(step)
 		if row < 0 || row >= int64(len(changes)) || changes[row].Gone {
-			return fmt.Errorf("lock of row %d, which no goroutine that is there stands in", row)
+			return fmt.Errorf("lock of row %d, which has no goroutine with a state", row)
 		}
 		if m.LockEvidence[i] < 0 || m.LockEvidence[i] > pb.Evidence(Recorded) {
 			return fmt.Errorf("unknown evidence %d", m.LockEvidence[i])
@@ -57,7 +57,7 @@ func locks(m *pb.Changes, changes []Change) error {
 
 func (d *decoder) sample(m *pb.Sample) error {
 	s := Sample{
-		// A sum that overflows is before the sample before, and refused.
+		// If the sum overflows, it is before the previous sample, and so Sample refuses it.
 		Time: d.b.tables.time + time.Duration(m.Time), Halt: time.Duration(m.Halt), Threads: int32(m.Threads),
 		StoppedWorld: m.StoppedWorld, Collecting: m.Collecting,
 		Missed: int32(m.Missed), SamplerCPU: time.Duration(m.SamplerCpu), LostHalt: time.Duration(m.LostHalt),

@@ -8,8 +8,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata/internal/pb"
 )
 
-// series takes what a sample has beside the stacks: new monitors, and readings that have changed. These are not handed
-// over value by value, as a sampler does it, which would be slow.
+// series decodes a sample's new monitors, and the readings that have changed. It does not call Measure for each value, as a
+// sampler does, because that would be slow.
 func (d *decoder) series(m *pb.Sample) ([]measurement, error) {
 	for _, def := range m.Monitors {
 		if err := d.monitor(def); err != nil {
@@ -44,7 +44,7 @@ func (d *decoder) series(m *pb.Sample) ([]measurement, error) {
 			}
 		}
 		if now == t.last[id] {
-			return nil, fmt.Errorf("value of monitor %d: it is what it was before", id)
+			return nil, fmt.Errorf("value of monitor %d: it did not change", id)
 		}
 		list = append(list, measurement{MonitorID(id), t.last[id], now})
 		t.last[id] = now

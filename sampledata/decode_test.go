@@ -14,7 +14,7 @@ import (
 	"github.com/cpprof/cpprof/sampledata/internal/pb"
 )
 
-// foreignFrame makes a frame as sampledata.proto describes it, without the code of this package.
+// foreignFrame makes a frame as sampledata.proto describes it, without this package's code.
 func foreignFrame(t *testing.T, tag string, records ...proto.Message) []byte {
 	t.Helper()
 	var content strings.Builder
@@ -77,7 +77,7 @@ func varints(list ...uint64) (b []byte) {
 	return b
 }
 
-// foreignFiles are a recording of two goroutines, up to its first sample, and further records.
+// foreignFiles returns the files of a recording of two goroutines with one sample, followed by further records.
 func foreignFiles(t *testing.T, further ...proto.Message) (texts, samples []byte) {
 	texts = foreignFrame(t, "CPST",
 		&pb.StringsRecord{Kind: &pb.StringsRecord_Header{Header: &pb.StringsHeader{FormatVersion: 1, StartSeconds: 1e9}}},
@@ -149,7 +149,7 @@ warning main.go 1 ""`))
 	equal(t, got, want)
 }
 
-// Each of these is the first record of the second frame; it ends the recording, and what was before it is kept.
+// Each of these is the first record of the second frame. Reading stops there, and the recording has everything before it.
 func TestBadRecords(t *testing.T) {
 	const far = 1 << 31
 	one := []*pb.Monitor{{Name: 1}}
@@ -185,7 +185,7 @@ func TestBadRecords(t *testing.T) {
 		{&pb.Changes{Goroutine: []int64{1 << 40}, Stack: []uint32{0}, Mode: []uint32{0}}, "change of 1099511627776, which is no goroutine"},
 		{&pb.Changes{Goroutine: []int64{0}, Stack: []uint32{0}, Mode: []uint32{3}}, "mode 3 is none of the 2 modes"},
 		{&pb.Changes{Goroutine: []int64{0}, Stack: []uint32{0}, Mode: []uint32{1}, LockRow: []uint32{1}}, "columns of 1 and 0 rows"},
-		{&pb.Changes{Goroutine: []int64{0}, Stack: []uint32{0}, Mode: []uint32{1}, LockRow: []uint32{2}, LockAddress: []uint64{0}, LockHolders: []uint32{0}, LockEvidence: []pb.Evidence{0}}, "lock of row 1, which no goroutine that is there stands in"},
+		{&pb.Changes{Goroutine: []int64{0}, Stack: []uint32{0}, Mode: []uint32{1}, LockRow: []uint32{2}, LockAddress: []uint64{0}, LockHolders: []uint32{0}, LockEvidence: []pb.Evidence{0}}, "lock of row 1, which has no goroutine with a state"},
 		{&pb.Changes{Goroutine: []int64{0}, Stack: []uint32{0}, Mode: []uint32{1}, LockRow: []uint32{1}, LockAddress: []uint64{0}, LockHolders: []uint32{0}, LockEvidence: []pb.Evidence{9}}, "unknown evidence 9"},
 		{&pb.Sample{Time: 1 << 63}, "sample 1: negative time -9223372036854775798"},
 		{&pb.Sample{Halt: 1 << 63}, "sample 1: negative halt -9223372036854775808"},
@@ -203,7 +203,7 @@ func TestBadRecords(t *testing.T) {
 		{&pb.Sample{Monitors: one, Values: varints(2)}, "values that end within a number, or with one beyond 64 bits"},
 		{&pb.Sample{Monitors: one, Values: []byte{2, 0x80}}, "values that end within a number, or with one beyond 64 bits"},
 		{&pb.Sample{Monitors: one, Values: bytes.Repeat([]byte{0xff}, 11)}, "values that end within a number, or with one beyond 64 bits"},
-		{&pb.Sample{Monitors: one, Values: varints(3)}, "value of monitor 0: it is what it was before"},
+		{&pb.Sample{Monitors: one, Values: varints(3)}, "value of monitor 0: it did not change"},
 		{&pb.Sample{Monitors: []*pb.Monitor{{Name: 1, Real: true}}, Values: varints(2, 0x7ff8000000000001)}, "value of monitor 0: NaN is no value: leave out what was not measured"},
 		{&pb.Sample{Monitors: []*pb.Monitor{{Name: 1, Kind: 2}}, Values: varints(2, 1<<32)}, "value of monitor 0: word 4294967296 is none of the 5 strings"},
 		{&pb.Sample{Monitors: []*pb.Monitor{{Name: 1, Unmeasured: 2}}, Values: varints(2, 1)}, "value of monitor 0: it has values, but is not measured: main.go"},
@@ -221,14 +221,14 @@ func TestBadRecords(t *testing.T) {
 		if err := got.Check(); err != nil {
 			t.Errorf("%s: %v", test.want, err)
 		}
-		want := "reading sample data file r.cpprof/SampleData: record 10: " + test.want + "; what begins there is left out, at most "
+		want := "reading sample data file r.cpprof/SampleData: record 10: " + test.want + "; the rest of the file is left out, at most "
 		if got.Samples.Len() != 1 || len(got.Warnings) != 1 || !strings.HasPrefix(got.Warnings[0].Message, want) {
 			t.Errorf("got %d samples and %+v, want %s", got.Samples.Len(), got.Warnings, want)
 		}
 	}
 }
 
-// A word that only a refused sample has is not in the recording.
+// If only a refused sample has a word, the word is not in the recording.
 func TestWordOfBadSample(t *testing.T) {
 	nominal := []*pb.Monitor{{Name: 1, Kind: 2}, {Name: 2}}
 	got, err := open(foreignFiles(t, data(&pb.Sample{Monitors: nominal, Values: varints(2, 1, 2, 5)}), data(&pb.Sample{Values: varints(2, 2, 3, 3)})))
@@ -243,7 +243,7 @@ func TestWordOfBadSample(t *testing.T) {
 	}
 }
 
-// What the changes of a sample do together shows when it ends.
+// Errors in the changes of a sample may be found at the end of the sample.
 func TestBadSampleOfGoodChanges(t *testing.T) {
 	change := data(&pb.Changes{Goroutine: []int64{0}, Stack: []uint32{3}, Mode: []uint32{1}})
 	for want, records := range map[string][]proto.Message{
@@ -264,12 +264,12 @@ func TestBadSampleOfGoodChanges(t *testing.T) {
 
 func TestBadHeaders(t *testing.T) {
 	for want, h := range map[string]*pb.Header{
-		"format version 2, where this cpprof reads 1: use the version that recorded it, or a newer one": {FormatVersion: 2},
-		"record 1: string 9 is none of the 1 strings":                                                   {FormatVersion: 1, Os: 9},
-		"record 1: start with -1 nanoseconds":                                                           {FormatVersion: 1, StartNanos: -1},
-		"record 1: start time in the year 292277026596: want 1 to 9999":                                 {FormatVersion: 1, StartSeconds: 1<<63 - 1},
-		"record 1: negative pid -4":                                                                     {FormatVersion: 1, Pid: -4},
-		"put back the one that was there":                                                               {FormatVersion: 1, StartSeconds: 5},
+		"format version 2, but this cpprof reads 1: use the version that recorded it, or a newer one": {FormatVersion: 2},
+		"record 1: string 9 is none of the 1 strings":                                                 {FormatVersion: 1, Os: 9},
+		"record 1: start with -1 nanoseconds":                                                         {FormatVersion: 1, StartNanos: -1},
+		"record 1: start time in the year 292277026596: want 1 to 9999":                               {FormatVersion: 1, StartSeconds: 1<<63 - 1},
+		"record 1: negative pid -4":                                                                   {FormatVersion: 1, Pid: -4},
+		"put the original file back":                                                                  {FormatVersion: 1, StartSeconds: 5},
 	} {
 		texts := foreignFrame(t, "CPST", &pb.StringsRecord{Kind: &pb.StringsRecord_Header{Header: &pb.StringsHeader{FormatVersion: 1}}})
 		_, err := open(texts, foreignFrame(t, "CPSD", data(h)))

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// equal compares what two recordings say.
+// equal checks that two recordings have the same content.
 func equal(t interface {
 	Helper()
 	Errorf(string, ...any)
@@ -44,7 +44,7 @@ func TestFilesAndBack(t *testing.T) {
 	})
 }
 
-// A sampler that writes must end up with the same recording as one that keeps it in memory.
+// A Writer and a Builder must make the same recording.
 func TestWriterAgreesWithBuilder(t *testing.T) {
 	b := NewBuilder(testHeader())
 	twoGoroutines(t, b)
@@ -102,7 +102,7 @@ func TestCreateRefuses(t *testing.T) {
 	create(Create, testHeader(), "")
 }
 
-// An error in writing, such as a full disk, is final and is told by every call that can tell it.
+// A write error, such as a full disk, is final: every later call that can return it does.
 func TestWriteErrorIsFinal(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "r.cpprof")
 	w, err := Create(name, testHeader())
@@ -116,7 +116,7 @@ func TestWriteErrorIsFinal(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.flushLate()
-	w.backlog.wait() // for the write, which is behind our back
+	w.backlog.wait() // which writes in the background
 	want := "write recording " + name + ": write " + filepath.Join(name, samplesFile) + ": file already closed"
 	for _, err := range []error{w.Sample(Sample{}, nil), w.Finish(End{})} {
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
@@ -128,7 +128,7 @@ func TestWriteErrorIsFinal(t *testing.T) {
 	}
 }
 
-// Warnings of many kinds must not take time squared: a file could have millions.
+// Warnings of many kinds must not take quadratic time: a file could have millions.
 func TestManyWarnings(t *testing.T) {
 	b := NewBuilder(testHeader())
 	for i := range 100_000 {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// What a Writer was given is in the files a second later, whether another sample comes or not.
+// A sample is in the files a second later, even if no other sample follows.
 func TestFlushedWithinASecond(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "r.cpprof")
 	synctest.Test(t, func(t *testing.T) {
@@ -56,7 +56,7 @@ func TestFlushedWithinASecond(t *testing.T) {
 	})
 }
 
-// The environment variable by which this test's binary becomes a sampler that records into the folder it names.
+// If this environment variable is set, the test binary becomes a sampler that records into the folder that it names.
 const samplerFolder = "CPPROF_TEST_SAMPLER_FOLDER"
 
 func TestMain(m *testing.M) {
@@ -67,7 +67,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// sampleForever writes a sample a millisecond, and the number of samples that the Writer has taken as lines.
+// sampleForever writes a sample every millisecond, and prints the number of samples so far, a line each.
 func sampleForever(dir string) error {
 	w, err := Create(dir, testHeader())
 	if err != nil {
@@ -90,7 +90,7 @@ func sampleForever(dir string) error {
 	}
 }
 
-// A sampler that is killed at any time leaves a recording that is good up to its last flush.
+// If a sampler is killed at any time, its recording is valid up to the last flush.
 func TestKilledSampler(t *testing.T) {
 	for _, atLeast := range []int64{1, 50, 700, 1500} {
 		t.Run(strconv.FormatInt(atLeast, 10), func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Two recordings are never written into one folder, also if both may replace what is there.
+// Two recordings are never written into one folder at the same time, even if both may replace an existing one.
 func TestFolderIsLocked(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows itself keeps files that are being written from being removed")
@@ -40,8 +40,8 @@ func TestFolderIsLocked(t *testing.T) {
 	}
 }
 
-// A recording whose files are removed or replaced fails, at the next write or at its end: nothing is left of it.
-func TestFilesThatAreTakenAway(t *testing.T) {
+// If the files of a recording are removed or replaced, the next write and the end fail, since the data is lost.
+func TestRemovedFiles(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows lets nobody remove files that are being written")
 	}

@@ -18,7 +18,7 @@ import (
 const (
 	frameMagic   = 0x184D2A5C
 	frameHeader  = 28       // without padding
-	framePrefix  = 8        // of the header, what the skippable frame's length does not count
+	framePrefix  = 8        // the part of the header that the skippable frame's length does not count
 	maxContent   = 16 << 20 // of a frame
 	maxRatio     = 32       // of a frame's content to its size in the file
 	flushContent = 256 << 10
@@ -48,7 +48,7 @@ func newEncoder() (*zstd.Encoder, error) {
 		zstd.WithWindowSize(1<<20), zstd.WithLowerEncoderMem(true))
 }
 
-// add takes a record into the frame.
+// add adds a record to the frame.
 func (w *frameWriter) add(m proto.Message) error {
 	size := proto.Size(m)
 	if size > maxRecord {
@@ -90,13 +90,13 @@ func appendFrame(b []byte, tag string, content []byte, records uint32, encoder *
 	return append(b, compressed...)
 }
 
-// A frameReader gives the records of a file one by one.
+// A frameReader reads the records of a file one by one.
 type frameReader struct {
 	tag     string
 	in      io.Reader
-	left    int64 // bytes of the file behind the frames read so far
-	unread  int64 // left, and the frame that is being read
-	record  int   // the number of the record that next gave last, from 1
+	left    int64 // number of bytes after the frames read so far
+	unread  int64 // left, plus the frame that is being read
+	record  int   // the number of the record that next read last, from 1
 	size    int64 // of the file
 	decoder *zstd.Decoder
 	budget  *memory.Budget
@@ -120,7 +120,7 @@ func newFrameReader(tag string, in io.Reader, size int64, decoder *zstd.Decoder)
 	return &frameReader{tag: tag, in: in, size: size, left: size, decoder: decoder}
 }
 
-// next reads a record into m. It gives io.EOF behind the last frame; other errors are about record number
+// next reads a record into m. It returns io.EOF after the last frame; other errors are about record number
 // r.record.
 func (r *frameReader) next(m proto.Message) error {
 	if r.records == 0 && len(r.rest) == 0 && r.left == 0 {
@@ -150,7 +150,7 @@ func (r *frameReader) next(m proto.Message) error {
 	return nil
 }
 
-// readFrame makes the next frame's content r.rest. Only a frame that is good as a whole counts as read.
+// readFrame reads the next frame, and sets r.rest to its content. If any part of the frame is damaged, it is not read.
 func (r *frameReader) readFrame() error {
 	var head [frameHeader]byte
 	r.unread = r.left
@@ -211,7 +211,7 @@ func (r *frameReader) decompress(size int) error {
 	return nil
 }
 
-// resize gives a slice of that length and no more capacity than decoding may use.
+// resize returns a slice with the given length, and a capacity that decoding may use.
 func resize(b []byte, n int) []byte {
 	if cap(b) < n {
 		return make([]byte, n)
@@ -219,7 +219,7 @@ func resize(b []byte, n int) []byte {
 	return b[:n:n]
 }
 
-// readError is for a file that is shorter than it was when it was opened.
+// readError returns errTorn if the file has become shorter since it was opened, and err otherwise.
 func readError(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return errTorn

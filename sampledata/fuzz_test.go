@@ -13,14 +13,14 @@ import (
 	"github.com/cpprof/cpprof/sampledata/internal/pb"
 )
 
-// In proportion to a file: what the encoding's highest compression, and the largest thing made of the smallest
-// record, come to together. The constant is for buffers that are there for any file.
+// The bound is proportional to the file: it allows for the highest compression, and for the largest memory that a small
+// record takes. The constant is for buffers that every file needs.
 const (
 	memoryPerByte = 8 << 10
 	memoryAlways  = 32 << 20
 )
 
-// bounded runs f and makes sure that it allocates in proportion to size.
+// bounded runs f, and checks that it allocates memory in proportion to size.
 func bounded(t *testing.T, size int, f func()) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -31,7 +31,7 @@ func bounded(t *testing.T, size int, f func()) {
 	}
 }
 
-// good checks a recording that came from somewhere, and that both its forms give it again.
+// good checks a recording, and that it is the same after writing and reading it as files and as text.
 func good(t *testing.T, r *Recording) {
 	if err := r.Check(); err != nil {
 		t.Fatal(err)
@@ -50,7 +50,7 @@ func good(t *testing.T, r *Recording) {
 
 var oneEncoder = sync.OnceValues(newEncoder)
 
-// frameOf wraps records into a good frame.
+// frameOf returns a valid frame with the given records.
 func frameOf(t testing.TB, tag string, content []byte) []byte {
 	z, err := oneEncoder()
 	if err != nil {
@@ -67,7 +67,7 @@ func frameOf(t testing.TB, tag string, content []byte) []byte {
 	return appendFrame(nil, tag, content, max(1, records), z)
 }
 
-// contentOf gives the records of a file without its frames.
+// contentOf returns the records of a file without its frames.
 func contentOf(t testing.TB, tag string, file []byte, m proto.Message) []byte {
 	z, err := newDecoder()
 	if err != nil {
@@ -87,7 +87,7 @@ func contentOf(t testing.TB, tag string, file []byte, m proto.Message) []byte {
 	return content
 }
 
-// FuzzSampleData takes its input as a whole file, and as the records in good frames.
+// FuzzSampleData reads its input as a whole file, and as the records in valid frames.
 func FuzzSampleData(f *testing.F) {
 	texts, samples, _ := twoFiles(f)
 	content := contentOf(f, samplesTag, samples, &pb.DataRecord{})
@@ -142,7 +142,7 @@ func FuzzText(f *testing.F) {
 	})
 }
 
-// The seeds of the fuzz targets must get past the first checks, or they are worth nothing.
+// The seeds of the fuzz targets must pass the first checks; otherwise they test nothing else.
 func TestSeedsAreRead(t *testing.T) {
 	texts, samples, want := twoFiles(t)
 	got, err := open(frameOf(t, stringsTag, contentOf(t, stringsTag, texts, &pb.StringsRecord{})),
@@ -152,7 +152,7 @@ func TestSeedsAreRead(t *testing.T) {
 	}
 }
 
-// A file of highly regular samples is kept large enough for its content, and so can be read.
+// Highly regular samples compress so well that the frame needs padding to be readable.
 func TestRegularRecordingIsPadded(t *testing.T) {
 	b := NewBuilder(testHeader())
 	g := make([]GoroutineID, 2000)
@@ -180,7 +180,7 @@ func TestRegularRecordingIsPadded(t *testing.T) {
 	equal(t, got, want)
 }
 
-// A frame that promises more than its size allows is refused before anything is decompressed.
+// If a frame's header promises more content than its size allows, it is refused before anything is decompressed.
 func TestBombIsRefused(t *testing.T) {
 	_, samples, _ := twoFiles(t)
 	z, err := newEncoder()

@@ -1,7 +1,7 @@
 package sampledata
 
-// What readers add to a Builder must be new: in a recording, each thing has one code. These methods are for
-// them alone; nobody else has the Builder yet.
+// These methods are for readers. What they add must be new, since in a recording each thing has one code. They don't lock
+// the Builder: only the reader has it.
 
 func (b *Builder) newFunction(f Function) error {
 	id, isNew := b.tables.function(f)

@@ -6,7 +6,7 @@ import (
 	"github.com/cpprof/cpprof/internal/memory"
 )
 
-// What a thing takes in the tables of a Builder, in bytes, with its entry in a map. These are estimates.
+// Estimates of the bytes that a thing takes in the tables of a Builder, including its entry in a map.
 const (
 	stringMemory    = 40 // without its bytes
 	functionMemory  = 48 + 80
@@ -24,7 +24,8 @@ const (
 	monitorMemory   = 400
 	wordMemory      = 80
 
-	// A record takes at most so many times its length while it is decoded: an empty text has 2 bytes, and is a slice.
+	// The memory of a record while it is decoded, as a multiple of its length. An empty text is the worst case: it has 2 bytes,
+	// and becomes a slice.
 	decodedMemory = 12
 )
 
@@ -35,7 +36,7 @@ type meter struct {
 	taken  int64
 }
 
-// charge counts what has been added since it was called last.
+// charge takes the memory of everything that has been added since the last call from the budget.
 func (b *Builder) charge() error {
 	if b.meter.budget == nil {
 		return nil
@@ -53,8 +54,8 @@ func (s *Samples) memory() int64 {
 	return int64(len(s.times))*timeMemory + int64(len(s.encoded)) + int64(len(s.processors))*4
 }
 
-// tooLarge reports whether an error says that reading needs too much memory. What has been read up to there is no recording
-// that anybody asked for.
+// tooLarge reports whether an error says that reading needs too much memory. Readers then return no recording, not a part
+// of it.
 func tooLarge(err error) bool {
 	var over *memory.Error
 	return errors.As(err, &over)

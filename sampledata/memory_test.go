@@ -14,14 +14,15 @@ import (
 	"github.com/cpprof/cpprof/sampledata/internal/pb"
 )
 
-// What is allocated in all, in proportion to the bound: a record of a few bytes is decoded into a message of a hundred or two,
-// and a line into words and tables, which are garbage soon.
+// The total of all allocations, as a multiple of the bound. It includes garbage: a record of a few bytes is decoded into a
+// message of 100 or 200 bytes, and a line is split into words and tables.
 const (
 	binaryGarbage = 24
 	textGarbage   = 250
 )
 
-// refusedWithin makes sure that reading fails for want of memory, at a place, and does not allocate much more than it may.
+// refusedWithin checks that reading fails because of too little memory, that the error names the place, and that not much
+// more is allocated than allowed.
 func refusedWithin(t *testing.T, maxMemory, garbage int64, place string, read func() error) {
 	t.Helper()
 	var before, after runtime.MemStats
@@ -37,7 +38,7 @@ func refusedWithin(t *testing.T, maxMemory, garbage int64, place string, read fu
 	}
 }
 
-// bombs are records that take far more memory than they have bytes, by what is wrong with them.
+// bombs are records that take far more memory than they have bytes; the keys say why.
 func bombs(t *testing.T) map[string][]byte {
 	record := func(r *pb.DataRecord) []byte {
 		b, err := proto.Marshal(r)
@@ -108,7 +109,7 @@ func TestMemoryOfTextIsBounded(t *testing.T) {
 	}
 }
 
-// A recording takes about as much memory as it is charged for.
+// The charged memory of a recording is about what it really takes.
 func TestMemoryIsEstimated(t *testing.T) {
 	const goroutines, samples = 1000, 200
 	b := NewBuilder(testHeader())

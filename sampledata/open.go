@@ -15,23 +15,23 @@ import (
 	"github.com/cpprof/cpprof/sampledata/internal/pb"
 )
 
-// Open reads the recording in the folder dir; it may still be growing. Where a file is torn or damaged, the
-// recording ends before the damage, End is nil, and a warning of kind DamagedFile says what is missing. What has
-// no header that can be read is an error.
+// Open reads the recording in the folder dir; it may still be growing. If a file is torn or damaged, the
+// recording ends before the damage, End is nil, and a warning of kind DamagedFile says what is missing. If a header can't
+// be read, Open returns an error.
 //
-// What is too large for a quarter of the machine's memory is an error, too.
+// If the recording needs more than a quarter of the machine's memory, Open returns an error, too.
 func Open(dir string) (*Recording, error) { return OpenWithin(dir, 0) }
 
-// OpenWithin reads a recording as Open does, with another bound on the bytes of memory that it may take; 0 is that of Open.
+// OpenWithin is Open with another bound on the memory that the recording may take, in bytes; 0 means that of Open.
 func OpenWithin(dir string, maxMemory int64) (*Recording, error) {
 	info, err := os.Stat(dir)
 	if err != nil {
 		return nil, fmt.Errorf("read recording: %w", err)
 	}
 	if !info.IsDir() {
-		return nil, fmt.Errorf("read recording %s: it is no folder: a recording is a folder with the files %s and %s", dir, stringsFile, samplesFile)
+		return nil, fmt.Errorf("read recording %s: it is not a folder: a recording is a folder with the files %s and %s", dir, stringsFile, samplesFile)
 	}
-	// SampleData is measured before Strings, which is written first: so Strings has all that is needed.
+	// Strings is written first, so its size is read last: it then has all strings that SampleData needs.
 	samples, err := openFile(filepath.Join(dir, samplesFile))
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func OpenWithin(dir string, maxMemory int64) (*Recording, error) {
 	return read(texts, samples, memory.NewBudget(maxMemory))
 }
 
-// A source is one of the two files, as long as it was when it was opened.
+// A source is one of the two files, with its size when it was opened.
 type source struct {
 	io.ReadCloser
 	path string
@@ -105,14 +105,14 @@ func read(texts, samples *source, budget *memory.Budget) (*Recording, error) {
 	return d.b.last(), nil
 }
 
-// texts are the strings by code, and the start that they were written for.
+// texts are the strings by code, and the start time of their recording.
 type texts struct {
 	byCode  []string
 	seconds int64
 	nanos   int32
 }
 
-// readStrings gives what it could read, nil where not even the header, and the error that ended it.
+// readStrings returns what it could read, nil if it could not read the header, and the error at which it stopped.
 func readStrings(r *frameReader) (*texts, error) {
 	var record pb.StringsRecord
 	if err := r.next(&record); err != nil {
@@ -153,7 +153,7 @@ func readStrings(r *frameReader) (*texts, error) {
 	}
 }
 
-// readSamples gives what it could read, nil where not even the header, and the error that ended it.
+// readSamples returns what it could read, nil if it could not read the header, and the error at which it stopped.
 func readSamples(r *frameReader, t *texts) (*decoder, error) {
 	var record pb.DataRecord
 	if err := r.next(&record); err != nil {
@@ -172,7 +172,7 @@ func readSamples(r *frameReader, t *texts) (*decoder, error) {
 		return nil, r.headerError(err)
 	}
 	if m.StartSeconds != t.seconds || m.StartNanos != t.nanos {
-		return nil, errors.New("it and the strings file beside it belong to different recordings: put back the one that was there")
+		return nil, errors.New("it and the strings file beside it are of different recordings: put the original file back")
 	}
 	d.b = NewBuilder(h)
 	d.b.meter.budget = r.budget
@@ -198,7 +198,7 @@ var (
 
 func checkVersion(v uint32) error {
 	if v != formatVersion {
-		return fmt.Errorf("format version %d, where this cpprof reads %d: use the version that recorded it, or a newer one", v, formatVersion)
+		return fmt.Errorf("format version %d, but this cpprof reads %d: use the version that recorded it, or a newer one", v, formatVersion)
 	}
 	return nil
 }
@@ -210,10 +210,10 @@ func (r *frameReader) headerError(err error) error {
 	return fmt.Errorf("record 1: %w: without this record nothing can be read", err)
 }
 
-// lost says at which record reading ended, and how much of the file is missing for it.
+// lost returns an error that says at which record reading stopped, and how much of the file is missing.
 func (r *frameReader) lost(err error) error {
 	if tooLarge(err) {
 		return fmt.Errorf("record %d: %w", r.record, err)
 	}
-	return fmt.Errorf("record %d: %w; what begins there is left out, at most %d of %d bytes", r.record, err, r.unread, r.size)
+	return fmt.Errorf("record %d: %w; the rest of the file is left out, at most %d of %d bytes", r.record, err, r.unread, r.size)
 }

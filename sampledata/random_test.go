@@ -8,13 +8,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// text draws a string that is hard on quoting now and then.
+// text draws a string, sometimes one that is difficult to quote.
 var text = rapid.OneOf(
 	rapid.SampledFrom([]string{"", "f", "main.work", "net/http.(*conn).serve", "main.F[go.shape.int]", "a b", `"`, "=", "#", "\xff\x00", "é\u2028", "g1", "-", "a=b,c"}),
 	rapid.String(),
 )
 
-// drawRecording draws a recording of everything there is, by way of a Builder.
+// drawRecording draws a recording with all kinds of content, using a Builder.
 func drawRecording(t *rapid.T) *Recording {
 	return drawBuilder(t).Recording()
 }

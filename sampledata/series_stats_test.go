@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Each case is the values of a monitor at samples one second apart.
+// Each case has the values of a monitor at samples one second apart.
 func TestSeriesStats(t *testing.T) {
 	counter, realCounter := Monitor{Name: "m"}, Monitor{Name: "m", Real: true}
 	level, nominal := Monitor{Name: "m", Kind: Level}, Monitor{Name: "m", Kind: Nominal}

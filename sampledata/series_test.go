@@ -11,7 +11,7 @@ import (
 	"github.com/cpprof/cpprof/sampledata/internal/pb"
 )
 
-// What was not measured is no number, and the largest counts are exact.
+// A value that was not measured is not a number, and the largest counts are exact.
 func TestValue(t *testing.T) {
 	for _, c := range []struct {
 		v        Value
@@ -33,11 +33,11 @@ func TestValue(t *testing.T) {
 		}
 	}
 	if (Value{}).Measured() || !Count(0).Measured() || Count(0) == Number(0) {
-		t.Error("0 and what is not measured, or two kinds of 0, are taken for the same")
+		t.Error("0 equals a value that was not measured, or two kinds of 0 are equal")
 	}
 }
 
-// values are those of a series, sample by sample.
+// values returns the values of a series, sample by sample.
 func values(s *Series, samples int) []Value {
 	list := make([]Value, samples)
 	for from, v := range s.All() {
@@ -48,7 +48,7 @@ func values(s *Series, samples int) []Value {
 	return list
 }
 
-// A series is what was measured, sample by sample; a view of it does not change when it grows.
+// A series has what was measured, sample by sample. A recording that was returned does not change when the series grows.
 func TestSeriesGrows(t *testing.T) {
 	b := NewBuilder(testHeader())
 	m := b.Monitor(Monitor{Name: "queue", Kind: Level})
@@ -71,7 +71,7 @@ func TestSeriesGrows(t *testing.T) {
 	}
 }
 
-// The last value before a sample counts; a value of a sample that was lost is that of the next one.
+// The last value before a sample counts. If a sample is refused, its values count for the next one.
 func TestMeasureCountsWithTheSample(t *testing.T) {
 	b := NewBuilder(testHeader())
 	m := b.Monitor(Monitor{Name: "queue", Kind: Level})
@@ -81,7 +81,7 @@ func TestMeasureCountsWithTheSample(t *testing.T) {
 		t.Error("a series without a sample")
 	}
 	if err := b.Sample(Sample{Time: -1}, nil); err == nil {
-		t.Fatal("a sample at a negative time is taken")
+		t.Fatal("a sample at a negative time was accepted")
 	}
 	if err := b.Sample(Sample{}, nil); err != nil {
 		t.Fatal(err)
@@ -91,12 +91,12 @@ func TestMeasureCountsWithTheSample(t *testing.T) {
 	}
 }
 
-// What breaks a rule is an error of the next sample.
+// If a monitor or a value breaks a rule, the next call of Sample returns the error.
 func TestMeasureRefuses(t *testing.T) {
 	for want, misuse := range map[string]func(b *Builder){
 		"sample 0: value of monitor 1, which is none of the 1 monitors":            func(b *Builder) { b.Measure(1, Count(1)) },
 		"sample 0: value of monitor -1, which is none of the 1 monitors":           func(b *Builder) { b.Measure(-1, Count(1)) },
-		`sample 0: monitor "cpu": 1 is not a value of a monitor of its kind`:          func(b *Builder) { b.Measure(0, Number(1)) },
+		`sample 0: monitor "cpu": 1 is not a value of a monitor of its kind`:       func(b *Builder) { b.Measure(0, Number(1)) },
 		`sample 0: monitor "cpu": it has another definition already, as monitor 0`: func(b *Builder) { b.Monitor(Monitor{Name: "cpu", Unit: "s"}) },
 		`sample 0: monitor "": no name`:                                            func(b *Builder) { b.Monitor(Monitor{}) },
 		`sample 0: monitor "pmu": it has values, but is not measured: it is not permitted`: func(b *Builder) {
@@ -141,8 +141,8 @@ func withSamples(t *testing.T, samples []byte, change func(*pb.Sample)) []byte {
 	return foreignFrame(t, samplesTag, records...)
 }
 
-// A file from before there were monitors is a recording without series. Readers of that time skip the fields, as this one
-// skips those that are unknown to it.
+// A file of a cpprof without monitors is a recording without series. Such a cpprof skips the new fields, as this one skips
+// fields that it does not know.
 func TestSeriesAreFieldsThatReadersMaySkip(t *testing.T) {
 	texts, samples, want := twoFiles(t)
 	later := withSamples(t, samples, func(s *pb.Sample) {
@@ -161,7 +161,7 @@ func TestSeriesAreFieldsThatReadersMaySkip(t *testing.T) {
 	equal(t, got, want)
 }
 
-// However much a value changes, it takes at most 12 bytes of a record, when the sample itself is paid for.
+// However much a value changes, it adds at most 12 bytes to a sample's record.
 func TestSizeOfChangedValues(t *testing.T) {
 	const n = maxMonitors
 	e, table := &encoder{}, &monitors{}

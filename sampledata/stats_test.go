@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Worked by hand: 5 states of goroutines in 3 samples, one of them torn, over 40 ms.
+// Computed by hand: 5 states of goroutines in 3 samples, one of them torn, over 40 ms.
 func TestStats(t *testing.T) {
 	r, err := ReadText(strings.NewReader(`cpprof recording 1
 function f0 f
@@ -38,7 +38,7 @@ end duration time=40ms`))
 	}
 }
 
-// A recording of nothing has nothing to divide by.
+// An empty recording must not cause a division by 0.
 func TestStatsOfNothing(t *testing.T) {
 	got := fmt.Sprint(NewBuilder(Header{}).Recording().Stats())
 	if want := fmt.Sprint(Stats{}); got != want {
@@ -49,7 +49,7 @@ func TestStatsOfNothing(t *testing.T) {
 func TestHaltQuantiles(t *testing.T) {
 	b := NewBuilder(Header{})
 	for i := range 300 {
-		halt := time.Duration(max(0, 200-i)) // the last hundred are of a target that was idle
+		halt := time.Duration(max(0, 200-i)) // the target is idle in the last hundred
 		if err := b.Sample(Sample{Halt: halt}, nil); err != nil {
 			t.Fatal(err)
 		}

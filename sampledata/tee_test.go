@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Files and memory have the same recording of what they are handed together.
+// A Writer and a Builder behind one Tee make the same recording.
 func TestTee(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		want := drawRecording(rt)
@@ -34,7 +34,7 @@ func TestTee(t *testing.T) {
 	})
 }
 
-// A sink that has things already is given its own codes.
+// If a sink has things already, Tee translates the codes for it.
 func TestTeeTranslatesCodes(t *testing.T) {
 	other := NewBuilder(testHeader())
 	f := other.Function(Function{Name: "main.earlier"})
@@ -71,7 +71,7 @@ func TestTeeTranslatesCodes(t *testing.T) {
 	for i, s := range want.Samples.All() {
 		for p, g := range s.Processors {
 			if own := got.Samples.At(i).Processors[p]; g < 0 && own != g || g >= 0 && got.Goroutines[own].ID != want.Goroutines[g].ID {
-				t.Errorf("sample %d: processor %d runs %d, where the first sink has %d", i, p, own, g)
+				t.Errorf("sample %d: processor %d runs %d, but %d in the first sink", i, p, own, g)
 			}
 		}
 	}
@@ -85,7 +85,7 @@ func stackNames(r *Recording, n NodeID) string {
 	return names
 }
 
-// What the first sink refuses reaches no other one, and what is heard of a sample is what became of it.
+// If the first sink refuses a sample, the others don't get it, and the function of AfterSample gets the error.
 func TestTeeRefusedSample(t *testing.T) {
 	first, other := NewBuilder(testHeader()), NewBuilder(testHeader())
 	var heard []error

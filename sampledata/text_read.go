@@ -13,12 +13,12 @@ import (
 	"github.com/cpprof/cpprof/internal/memory"
 )
 
-// ReadText reads a recording as text. Its errors name line and column.
+// ReadText reads a recording as text. Its errors name the line and the column.
 //
-// A text is lines of words; a word is any printable characters but blanks, quotes, "=" and "#", or a string in
-// quotes as in Go. From a "#" at the beginning of a word on, a line is a comment. Indentation doesn't matter.
-// In this grammar [x] may be left out, x... stands once or more, and what stands in brackets behind the words of
-// a line may come in any order:
+// A text consists of lines of words. A word is any printable characters except blanks, quotes, "=" and "#", or a string in
+// quotes as in Go. A "#" at the beginning of a word starts a comment, up to the end of the line. Indentation doesn't matter.
+// In this grammar, [x] is optional, x... means one or more, and the bracketed parts at the end of a line may be in any
+// order:
 //
 //	cpprof recording 1                     # the first line; the lines of the header follow, in any order
 //	[command WORD...]
@@ -43,12 +43,13 @@ import (
 //	warning KIND COUNT MESSAGE
 //	end CAUSE [time=TIME] [status=N] [detail=TEXT]                            # the last line
 //
-// TIME is a duration since the start, as 1.5ms. Codes count up from f0, n0, g0, l1, h1 and m0, and are defined
-// before they are used. Lines that begin with gN or mN belong to the sample above them and say what has changed since
-// the one before; STATE is unknown, running, detached, runnable, waiting or blocked, CAUSE unknown, duration,
-// interrupted, exited, killed, exec or failed. KIND is counter, level or nominal, LAYER application, sampled, runtime, kernel
-// or hardware; VALUE is a number, of a nominal monitor a word, and the recording has the monitors that stand before a
-// sample. What is left out is zero, empty or not known. A text without an end is a recording that broke off.
+// TIME is a duration since the start, such as 1.5ms. Codes count up from f0, n0, g0, l1, h1 and m0, and are defined
+// before they are used. Lines that begin with gN or mN are part of the sample above them, and say what has changed since
+// the previous sample. STATE is unknown, running, detached, runnable, waiting or blocked; CAUSE is unknown, duration,
+// interrupted, exited, killed, exec or failed. The KIND of a monitor is counter, level or nominal; LAYER is application,
+// sampled, runtime, kernel or hardware; VALUE is a number, or a word if the monitor is nominal. Monitors after the last
+// sample are ignored. Parts that are left out are zero, empty or not known. A text without an end is a recording that broke
+// off.
 //
 // What is too large for a quarter of the machine's memory is an error, too.
 func ReadText(in io.Reader) (*Recording, error) { return ReadTextWithin(in, 0) }
@@ -83,7 +84,7 @@ func ReadTextWithin(in io.Reader, maxMemory int64) (*Recording, error) {
 	if err := r.endSample(); err != nil {
 		return nil, r.at(err)
 	}
-	r.body()
+	r.endHeader()
 	return r.b.last(), nil
 }
 
@@ -93,8 +94,8 @@ type textReader struct {
 	begun  bool
 
 	header      Header
-	headerLines []string // that have been read, by their first words
-	b           *Builder // from the first line behind the header on
+	headerLines []string // the first words of those that have been read
+	b           *Builder // nil while reading the header
 
 	sample     *Sample // that is being read
 	sampleLine int
@@ -168,7 +169,7 @@ func (r *textReader) keyword(l *textLine) error {
 	if !ok {
 		return l.keyword.errorf("unknown line %q", l.keyword.word)
 	}
-	r.body()
+	r.endHeader()
 	if err := r.endSample(); err != nil {
 		return err
 	}
@@ -181,13 +182,13 @@ func (r *textReader) keyword(l *textLine) error {
 		return l.keyword.errorf("nothing may follow the end")
 	}
 	if err := read(l); err != nil {
-		return r.place(l, err)
+		return r.locate(l, err)
 	}
 	return nil
 }
 
-// place puts what a Builder refuses at the beginning of its line.
-func (r *textReader) place(l *textLine, err error) error {
+// locate adds a place to an error that has none, such as one of a Builder: the beginning of the line.
+func (r *textReader) locate(l *textLine, err error) error {
 	var place *textError
 	if errors.As(err, &place) {
 		return err
@@ -195,15 +196,15 @@ func (r *textReader) place(l *textLine, err error) error {
 	return l.keyword.errorf("%v", err)
 }
 
-// body ends the header.
-func (r *textReader) body() {
+// endHeader starts the recording, unless that has been done.
+func (r *textReader) endHeader() {
 	if r.b == nil {
 		r.b = NewBuilder(r.header)
 		r.b.meter.budget = r.budget
 	}
 }
 
-// headerLine tells whether the line is one of the header.
+// headerLine reads the line if it is one of the header, and reports whether it is.
 func (r *textReader) headerLine(l *textLine) (done bool, err error) {
 	name := l.keyword.word
 	h := &r.header
@@ -215,7 +216,7 @@ func (r *textReader) headerLine(l *textLine) (done bool, err error) {
 	case !isSingle && name != "command" && name != "sampler":
 		return false, nil
 	case r.b != nil:
-		return true, l.keyword.errorf("%s belongs to the header, before all that is no header", name)
+		return true, l.keyword.errorf("%s is part of the header: put it before all other lines", name)
 	case slices.Contains(r.headerLines, name):
 		return true, l.keyword.errorf("a second %q", name)
 	}
@@ -236,7 +237,7 @@ func (r *textReader) headerLine(l *textLine) (done bool, err error) {
 		err = h.check()
 	}
 	if err != nil {
-		err = r.place(l, err)
+		err = r.locate(l, err)
 	}
 	return true, err
 }
@@ -245,14 +246,14 @@ func toTime(to *time.Time) func(token) error {
 	return func(t token) error {
 		at, err := time.Parse(time.RFC3339Nano, t.word)
 		if err != nil {
-			return t.errorf("%q is no time: want one such as 2026-01-02T03:04:05Z", t.word)
+			return t.errorf("%q is not a time: want one such as 2026-01-02T03:04:05Z", t.word)
 		}
 		*to = at.UTC()
 		return nil
 	}
 }
 
-// define takes the code that a line defines, which must be the next.
+// define reads the code that a line defines, which must be the next one.
 func define(l *textLine, prefix string, next int) error {
 	t, err := l.word("a code")
 	if err != nil {
@@ -263,12 +264,12 @@ func define(l *textLine, prefix string, next int) error {
 		return err
 	}
 	if n != next {
-		return t.errorf("%s where %s%d comes next", t.word, prefix, next)
+		return t.errorf("%s, but %s%d comes next", t.word, prefix, next)
 	}
 	return nil
 }
 
-// positional takes the next word for set.
+// positional reads the next word and passes it to set.
 func positional(l *textLine, what string, set func(token) error) error {
 	t, err := l.word(what)
 	if err != nil {
@@ -361,7 +362,7 @@ func (r *textReader) lockName(l *textLine) error {
 	)
 }
 
-// firstError does one step after the other until one fails.
+// firstError runs the steps in order, and stops at the first error.
 func firstError(steps ...func() error) error {
 	for _, step := range steps {
 		if err := step(); err != nil {

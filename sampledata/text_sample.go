@@ -40,7 +40,7 @@ func (r *textReader) toProcessors(to *[]GoroutineID) func(token) error {
 	}
 }
 
-// change reads a line below a sample.
+// change reads a line below a sample with a goroutine's new state.
 func (r *textReader) change(l *textLine) error {
 	if r.sample == nil {
 		return l.keyword.errorf("a goroutine's state without a sample above it")
@@ -81,7 +81,7 @@ func (r *textReader) change(l *textLine) error {
 	return r.budget.Fits(int64(len(r.changes)) * changeMemory)
 }
 
-// endSample hands the sample that is complete now to the Builder. Its error is at the sample's line.
+// endSample passes the current sample, if there is one, to the Builder. Its error is at the sample's line.
 func (r *textReader) endSample() error {
 	if r.sample == nil {
 		return nil

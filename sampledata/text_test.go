@@ -23,7 +23,7 @@ func TestTextAndBack(t *testing.T) {
 	})
 }
 
-// The text is written by hand in tests of other packages, so its form is fixed here.
+// Tests of other packages have text that was written by hand, so this test fixes its form.
 const twoGoroutinesText = `cpprof recording 1
 command ./server -addr :80
 executable /srv/server
@@ -80,7 +80,7 @@ func TestTextForm(t *testing.T) {
 	}
 }
 
-// What a person writes: comments, blank lines, other orders, quotes where none are needed.
+// People write comments, blank lines, other orders, and quotes that are not needed.
 func TestTextByHand(t *testing.T) {
 	got, err := ReadText(strings.NewReader(`cpprof recording 1
 		# two states of one goroutine
@@ -127,7 +127,7 @@ func TestTextErrors(t *testing.T) {
 		{good + " g0 waiting n1", "line 7, column 13: n1 has not been defined"},
 		{good + " g0 waiting n0 evidence=recorded", `line 7, column 2: holder set 0 with evidence "recorded": holders need evidence, and evidence holders`},
 		{good + " g0 waiting n0 lock=here", `line 7, column 16: "here" is not an address: want a number such as 0xc000012080`},
-		{good + "function f2 x", "line 7, column 10: f2 where f1 comes next"},
+		{good + "function f2 x", "line 7, column 10: f2, but f1 comes next"},
 		{good + "function f1 f", "line 7, column 1: function 1 is the same as function 0"},
 		{good + "function f1 \"f", "line 7, column 13: bad quoted string"},
 		{good + "function f1 \"f\"\"g\"", "line 7, column 13: a blank is missing after this word"},
@@ -140,7 +140,7 @@ func TestTextErrors(t *testing.T) {
 		{good + "labels l1 a=1 a=2", `line 7, column 1: label keys "a" and "a" are not in ascending order`},
 		{good + "lock 0x10 mu from=2", "line 7, column 1: name of the lock at 0x10: it begins at sample 2, but there are 1"},
 		{good + "lock 0x10", "line 7, column 10: a name is missing"},
-		{good + "monitor m1 x level", "line 7, column 9: m1 where m0 comes next"},
+		{good + "monitor m1 x level", "line 7, column 9: m1, but m0 comes next"},
 		{good + "monitor m0 x rate", `line 7, column 14: unknown kind "rate": want one of counter, level, nominal`},
 		{good + "monitor m0 x level layer=top", `line 7, column 20: unknown layer "top": want one of application, sampled, runtime, kernel, hardware`},
 		{good + "monitor m0 x nominal real", `line 7, column 1: monitor 0: nominal values are words, not floating-point numbers`},
@@ -154,14 +154,14 @@ func TestTextErrors(t *testing.T) {
 		{good + monitors + "sample 6ms\n m1 value=1 unmeasured", `line 11, column 2: want either value= or unmeasured`},
 		{good + monitors + "sample 6ms\n m1 value=1\n m1 value=2", `line 12, column 2: a second value of y in one sample`},
 		{good + monitors + "sample 6ms\n m2 value=1", `line 11, column 2: it has values, but is not measured: no`},
-		{good + "pid 5", "line 7, column 1: pid belongs to the header, before all that is no header"},
+		{good + "pid 5", "line 7, column 1: pid is part of the header: put it before all other lines"},
 		{good + "warning k 0 m", "line 7, column 1: want a kind, and a count from 1 up"},
 		{good + "end exited\nsample 7ms", "line 8, column 1: nothing may follow the end"},
 		{good + "ende", `line 7, column 1: unknown line "ende"`},
 		{good + "=3", "line 7, column 1: a word is missing, or must be quoted"},
 		{"cpprof recording 1\npid 1\npid 2", `line 3, column 1: a second "pid"`},
 		{"cpprof recording 1\nsampler rate=NaN", "line 2, column 1: rate NaN is not a number from 0 up"},
-		{"cpprof recording 1\nstart yesterday", `line 2, column 7: "yesterday" is no time: want one such as 2026-01-02T03:04:05Z`},
+		{"cpprof recording 1\nstart yesterday", `line 2, column 7: "yesterday" is not a time: want one such as 2026-01-02T03:04:05Z`},
 		{"cpprof recording 1\ng0 gone", "line 2, column 1: a goroutine's state without a sample above it"},
 	}
 	for _, test := range tests {
