@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,7 +13,18 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"cpprof": main})
+	testscript.Main(interruptible{m}, map[string]func(){"cpprof": main})
+}
+
+// interruptible are tests whose processes end at Ctrl-C also if the tests themselves don't: a shell ignores SIGINT in what it
+// starts in the background, and cpprof leaves an ignored signal ignored.
+type interruptible struct{ *testing.M }
+
+func (m interruptible) Run() int {
+	if signal.Ignored(os.Interrupt) {
+		signal.Notify(make(chan os.Signal, 1), os.Interrupt) // a process gets the default of a signal that its parent handles
+	}
+	return m.M.Run()
 }
 
 // TestScripts runs command lines as a person types them. The folder of each script has the recording bob.cpprof, and the
