@@ -164,7 +164,7 @@ func TestDamageMessages(t *testing.T) {
 	}
 	tests := []struct {
 		texts, samples []byte
-		want           string // of the warning, without how much is lost; of the error where it begins with one
+		want           string // the warning, without how much is lost; or "error: " and the error
 	}{
 		{texts, samples[:len(samples)-1], "reading sample data file r.cpprof/SampleData: record 14: torn: the file ends within it"},
 		{texts, damaged(samples, -1), "reading sample data file r.cpprof/SampleData: record 14: checksum mismatch"},

@@ -11,7 +11,8 @@ import (
 )
 
 // A decoder makes a recording from the records of SampleData. It trusts none of their numbers: it checks indexes itself, or
-// the Builder's tables do. If an unsigned number does not fit an int32, its conversion is negative, and the checks refuse it.
+// the Builder's tables do. If an unsigned number does not fit an int32, its conversion is negative, and the checks
+// refuse it.
 type decoder struct {
 	b       *Builder
 	texts   []string

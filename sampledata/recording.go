@@ -112,7 +112,7 @@ type Evidence uint8
 const (
 	NoEvidence Evidence = iota // nothing points to a holder
 	Inferred                   // one set of holders fits: Holders
-	Ambiguous                  // several fit, or may have the lock next: Holders lists these candidates, and none of them is blamed
+	Ambiguous                  // several fit, or may have the lock next: Holders lists them, and none of them is blamed
 	Recorded                   // the target's runtime says so
 )
 
@@ -125,7 +125,7 @@ type State struct {
 	Priority int32    // the highest runs first; 0 for goroutines
 	Labels   LabelSetID
 	Holders  HolderSetID // of the lock that a Blocked goroutine waits for; if Waiting, the goroutines that may end the wait
-	Lock     uint64      // address of that lock, or of the channel, sync.WaitGroup or sync.Cond that a Waiting one waits for; or 0
+	Lock     uint64      // address of that lock, or of the awaited channel, sync.WaitGroup or sync.Cond; or 0
 	Reason   string      // why the goroutine is Waiting or Blocked, in the runtime's words: "chan receive"
 }
 

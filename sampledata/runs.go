@@ -8,7 +8,8 @@ import (
 	"slices"
 )
 
-// A Run is a goroutine in one state over the samples First to Last, both included. The state is shared and must not be modified.
+// A Run is a goroutine in one state over the samples First to Last, both included. The state is shared and must not be
+// modified.
 type Run struct {
 	Goroutine   GoroutineID
 	First, Last int32

@@ -180,7 +180,8 @@ func (t *tables) misused(format string, args ...any) bool {
 }
 
 // sample checks a sample and returns its real changes by ascending goroutine, in a slice that the next call overwrites.
-// The function state returns what a goroutine did in the previous sample. If the sample breaks a rule, the tables don't change.
+// The function state returns what a goroutine did in the previous sample. If the sample breaks a rule, the tables stay as
+// they are.
 func (t *tables) sample(s *Sample, changes []Change, state func(GoroutineID) (State, bool)) ([]Change, error) {
 	if t.ended {
 		return nil, errEnded
