@@ -5,8 +5,8 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// Title returns the title of a view, from the root of its tree and the options with which it was made: "Thread View of
-// go:main.worker (observed accounting)".
+// Title returns the title of a view, from the root of its tree and the options with which it was made, for example
+// "Thread View of go:main.worker (observed accounting)".
 func Title(root string, o views.Options) string {
 	name := "Server View"
 	if root != calltree.RootName {
