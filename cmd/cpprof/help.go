@@ -35,7 +35,7 @@ type flagGroup struct {
 var flagGroups = []flagGroup{
 	{"What to record", []string{"pid", "duration", "child", "follow-exec"}},
 	{"How often, and at what cost", []string{"rate", "jitter", "max-overhead", "max-cpu", "backend"}},
-	{"What to read", []string{"server", "thread", "against", "session", "fresh", "format", "meter", "strict"}},
+	{"What to read", []string{"server", "thread", "against", "session", "fresh", "format", "meter", "strict", "max-memory", "builtin"}},
 	{"Refinement steps", []string{"down", "extended", "up", "prune", "auto"}},
 	{"What to count", []string{"from", "to", "accounting", "class-by", "by", "no-inlines"}},
 	{"How much to show", []string{

@@ -120,8 +120,7 @@ func TestTargetEnds(t *testing.T) {
 					once.Do(func() { syscall.Kill(p.PID, syscall.SIGUSR1) })
 				}
 			}})
-			got := *rec.End
-			got.Time = 0
+			got := sampledata.End{Cause: rec.End.Cause, ExitStatus: rec.End.ExitStatus, Detail: rec.End.Detail}
 			if got != c.want {
 				t.Errorf("%+v, want %+v", got, c.want)
 			}
