@@ -4,6 +4,7 @@ import (
 	"debug/dwarf"
 
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime/layout"
 )
 
 // A LockArgument describes where a lock lies: at an offset from what an argument of the waiter's innermost function
@@ -28,7 +29,7 @@ func (n *Namer) byArgument(w *Waiter) (all []candidate) {
 	function, variables := n.debug.variablesAt(f.low)
 	for i := range variables {
 		v := &variables[i]
-		p, isPointer := plain(v.typ).(*dwarf.PtrType)
+		p, isPointer := layout.Underlying(v.typ).(*dwarf.PtrType)
 		if isPointer && len(v.location) == 1 && v.location[0] == opReg0+abi.ArgumentsDWARF[w.Argument.Register] {
 			o := object{w.Lock - uint64(w.Argument.Offset), p.Type, nameOf(v.name, function), 1}
 			all = append(all, candidate{object: o})

@@ -7,19 +7,8 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime/layout"
 )
-
-// plain returns the type that typedefs stand for.
-func plain(t dwarf.Type) dwarf.Type {
-	for range 10 {
-		def, ok := t.(*dwarf.TypedefType)
-		if !ok {
-			break
-		}
-		t = def.Type
-	}
-	return t
-}
 
 // isLock reports whether a type is a lock that goroutines wait for.
 func isLock(t dwarf.Type) bool {
@@ -51,7 +40,7 @@ type fieldPath struct {
 // lockAt returns the path to the lock that lies at an offset in a type.
 func lockAt(t dwarf.Type, offset int64) (p fieldPath, ok bool) {
 	for range 100 {
-		t = plain(t)
+		t = layout.Underlying(t)
 		if isLock(t) {
 			return p, offset == 0
 		}

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"slices"
 	"strings"
+
+	"github.com/cpprof/cpprof/sampler/internal/goruntime/layout"
 )
 
 // Limits of a search for a lock.
@@ -109,7 +111,7 @@ func (s *search) walk(o object, t dwarf.Type, b []byte, via variableName, depth 
 	if def, ok := t.(*dwarf.TypedefType); ok && strings.HasPrefix(def.Name, "map[") {
 		return
 	}
-	t = plain(t)
+	t = layout.Underlying(t)
 	if int64(len(b)) < t.Size() || depth > maxDepth {
 		return
 	}

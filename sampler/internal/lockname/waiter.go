@@ -4,6 +4,8 @@ import (
 	"debug/dwarf"
 	"encoding/binary"
 	"slices"
+
+	"github.com/cpprof/cpprof/sampler/internal/goruntime/layout"
 )
 
 // scannedFrames is the number of frames in which every word is tried as a value of each pointer variable.
@@ -79,7 +81,7 @@ func (n *Namer) located(w *Waiter, f Frame) (all []candidate) {
 	for i := range vs.all {
 		v := &vs.all[i]
 		at, ok := v.address(f.CFA)
-		p, isPointer := plain(v.typ).(*dwarf.PtrType)
+		p, isPointer := layout.Underlying(v.typ).(*dwarf.PtrType)
 		var b [8]byte
 		switch {
 		case !ok:
@@ -107,7 +109,7 @@ func (n *Namer) tried(w *Waiter, frame int) (all []candidate) {
 		}
 		for i := range vs.all {
 			v := &vs.all[i]
-			if p, ok := plain(v.typ).(*dwarf.PtrType); ok {
+			if p, ok := layout.Underlying(v.typ).(*dwarf.PtrType); ok {
 				all = append(all, candidate{object{word, p.Type, nameOf(v.name, vs.function), 1}, v.age})
 			}
 		}

@@ -38,7 +38,7 @@ func actionsDuring(t *testing.T, a *Analyzer, caller, called string) []siteActio
 	return nil
 }
 
-// mayDo says of the functions of testdata/programs what they may still do while they call another one.
+// mayDo lists functions of testdata/programs, and what each may still do after a call that it makes.
 var mayDo = []struct {
 	program, function, calls string
 	does                     []ActionKind

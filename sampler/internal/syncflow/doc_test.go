@@ -61,7 +61,7 @@ type stackOf uint64
 func (s stackOf) Stack(uint64) (uint64, bool) { return uint64(s), true }
 func (s stackOf) Heap(uint64) (uint64, bool)  { return 0, false }
 
-// The calls of the package comment are those that there are, and what it says of its example is so.
+// The package comment names calls that exist, and the analysis of its example has the results that it shows.
 func TestDocExample(t *testing.T) {
 	(&cache{}).get()
 	path, err := os.Executable()

@@ -170,7 +170,7 @@ func readUnit(d *dwarf.Data, unit dwarf.Offset, want map[string][]field, structs
 
 // offsetsOf returns the offsets of the wanted fields in a struct; nil if the type is not a struct.
 func offsetsOf(t dwarf.Type, fields []field) map[string]Offset {
-	s, ok := plain(t).(*dwarf.StructType)
+	s, ok := Underlying(t).(*dwarf.StructType)
 	if !ok || s.Incomplete || s.ByteSize <= 0 {
 		return nil
 	}
@@ -193,7 +193,7 @@ func fieldOffset(t *dwarf.StructType, path string) (Offset, bool) {
 		if !nested {
 			return Offset(f.ByteOffset), true
 		}
-		s, ok := plain(f.Type).(*dwarf.StructType)
+		s, ok := Underlying(f.Type).(*dwarf.StructType)
 		if !ok {
 			return 0, false
 		}
@@ -203,8 +203,8 @@ func fieldOffset(t *dwarf.StructType, path string) (Offset, bool) {
 	return 0, false
 }
 
-// plain returns the type that typedefs stand for.
-func plain(t dwarf.Type) dwarf.Type {
+// Underlying returns the type that typedefs stand for.
+func Underlying(t dwarf.Type) dwarf.Type {
 	for range 10 {
 		def, ok := t.(*dwarf.TypedefType)
 		if !ok {
