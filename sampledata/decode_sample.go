@@ -62,6 +62,7 @@ func (d *decoder) sample(m *pb.Sample) error {
 		StoppedWorld: m.StoppedWorld, Collecting: m.Collecting,
 		Missed: int32(m.Missed), SamplerCPU: time.Duration(m.SamplerCpu), LostHalt: time.Duration(m.LostHalt),
 		Reused: int32(m.Reused), Rechecked: int32(m.Rechecked), Wrong: int32(m.Wrong),
+		Weight: time.Duration(m.Weight), Suspended: time.Duration(m.Suspended),
 	}
 	for _, p := range m.Processors {
 		s.Processors = append(s.Processors, GoroutineID(p)+SystemProcessor)
@@ -103,6 +104,6 @@ func (d *decoder) end(m *pb.End) error {
 	}
 	return d.b.Finish(End{
 		Cause: EndCause(m.Cause), Time: time.Duration(m.Time), ExitStatus: m.ExitStatus, Detail: detail,
-		Missed: int32(m.Missed), SamplerCPU: time.Duration(m.SamplerCpu), LostHalt: time.Duration(m.LostHalt),
+		Missed: int32(m.Missed), SamplerCPU: time.Duration(m.SamplerCpu), LostHalt: time.Duration(m.LostHalt), Suspended: time.Duration(m.Suspended),
 	})
 }

@@ -18,6 +18,7 @@ func (e *encoder) sample(s *Sample, since time.Duration, changes []Change, t *mo
 		StoppedWorld: s.StoppedWorld, Collecting: s.Collecting,
 		Missed: uint32(s.Missed), SamplerCpu: uint64(s.SamplerCPU), LostHalt: uint64(s.LostHalt),
 		Reused: uint32(s.Reused), Rechecked: uint32(s.Rechecked), Wrong: uint32(s.Wrong),
+		Weight: uint64(s.Weight), Suspended: uint64(s.Suspended),
 	}
 	for _, g := range s.Processors {
 		m.Processors = append(m.Processors, uint32(g-SystemProcessor))
@@ -83,6 +84,6 @@ func (e *encoder) end(end *End) {
 	e.putNew()
 	e.put(&pb.DataRecord{Kind: &pb.DataRecord_End{End: &pb.End{
 		Cause: pb.EndCause(end.Cause), Time: uint64(end.Time), ExitStatus: end.ExitStatus, Detail: e.code(end.Detail),
-		Missed: uint32(end.Missed), SamplerCpu: uint64(end.SamplerCPU), LostHalt: uint64(end.LostHalt),
+		Missed: uint32(end.Missed), SamplerCpu: uint64(end.SamplerCPU), LostHalt: uint64(end.LostHalt), Suspended: uint64(end.Suspended),
 	}}})
 }

@@ -79,7 +79,8 @@ func (z *sizes) sample(s *Sample) error {
 	}{
 		{"time", int64(s.Time)}, {"halt", int64(s.Halt)}, {"lost halt", int64(s.LostHalt)}, {"sampler CPU", int64(s.SamplerCPU)},
 		{"thread count", int64(s.Threads)}, {"missed ticks", int64(s.Missed)}, {"reused stacks", int64(s.Reused)},
-		{"rechecked stacks", int64(s.Rechecked)}, {"wrong stacks", int64(s.Wrong)},
+		{"rechecked stacks", int64(s.Rechecked)}, {"wrong stacks", int64(s.Wrong)}, {"weight", int64(s.Weight)},
+		{"suspended time", int64(s.Suspended)},
 	} {
 		if d.value < 0 {
 			return fmt.Errorf("negative %s %d", d.name, d.value)
@@ -156,6 +157,7 @@ func (e *End) check() error {
 		value int64
 	}{
 		{"time", int64(e.Time)}, {"missed ticks", int64(e.Missed)}, {"sampler CPU", int64(e.SamplerCPU)}, {"lost halt", int64(e.LostHalt)},
+		{"suspended time", int64(e.Suspended)},
 	} {
 		if d.value < 0 {
 			return fmt.Errorf("negative %s %d", d.name, d.value)

@@ -18,7 +18,7 @@ const (
 	holderMemory    = 4 + 4
 	runMemory       = 16
 	stateMemory     = 2 * 80
-	timeMemory      = 12 // of a sample, without its details
+	timeMemory      = 20 // of a sample, without its details
 	changeMemory    = 2 * 88
 	modeMemory      = 40
 	monitorMemory   = 400

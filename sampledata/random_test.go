@@ -35,7 +35,7 @@ func drawBuilder(t *rapid.T) *Builder {
 		err := b.Finish(End{
 			Cause: EndCause(rapid.IntRange(0, int(EndFailed)).Draw(t, "cause")), Time: duration(t),
 			ExitStatus: rapid.Int32().Draw(t, "status"), Detail: text.Draw(t, "detail"),
-			Missed: rapid.Int32Min(0).Draw(t, "missed"), SamplerCPU: duration(t), LostHalt: duration(t),
+			Missed: rapid.Int32Min(0).Draw(t, "missed"), SamplerCPU: duration(t), LostHalt: duration(t), Suspended: duration(t),
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -177,6 +177,12 @@ func (d *drawer) sample() {
 	}
 	s.Rechecked = rapid.Int32Range(0, s.Reused).Draw(d.t, "rechecked")
 	s.Wrong = rapid.Int32Range(0, s.Rechecked).Draw(d.t, "wrong")
+	if rapid.Bool().Draw(d.t, "explicit weight") {
+		s.Weight = duration(d.t)
+	}
+	if rapid.Bool().Draw(d.t, "suspended") {
+		s.Suspended = duration(d.t)
+	}
 	d.time += duration(d.t)
 	s.Time = d.time
 	for g := SystemProcessor; int(g) < z.goroutines; g++ {

@@ -145,6 +145,7 @@ type Sample struct {
 	Threads      int32         // number of the target's threads; 0 if not known
 	StoppedWorld bool          // the runtime had stopped the world
 	Collecting   bool          // a garbage collection was under way
+	Weight       time.Duration // how much time the sample stands for, if its source knows; 0: the time around it, see Weights
 
 	// What the sampler did since the previous sample.
 	Missed     int32         // number of ticks that passed without a sample
@@ -153,6 +154,7 @@ type Sample struct {
 	Rechecked  int32         // number of these that were read again, to measure how often such a copy is wrong
 	Wrong      int32         // number of those that had changed
 	LostHalt   time.Duration // how long the target was halted for samples that failed
+	Suspended  time.Duration // how long the sampler was suspended, as by Ctrl-Z
 }
 
 // What a processor does that runs no goroutine.
@@ -187,6 +189,7 @@ type End struct {
 	Missed     int32
 	SamplerCPU time.Duration
 	LostHalt   time.Duration
+	Suspended  time.Duration
 }
 
 // EndCause is why a recording ended.

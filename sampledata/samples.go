@@ -12,10 +12,11 @@ import (
 )
 
 // Samples are the samples of a recording, in order of their times. A recording can have millions of them. A sample whose
-// details equal those of the previous one takes 12 bytes; others also take some bytes for the details, as varints.
+// details equal those of the previous one takes 20 bytes; others also take some bytes for the details, as varints.
 type Samples struct {
 	times      []time.Duration
-	details    []uint32 // by sample: where its details begin in encoded
+	before     []time.Duration // by sample: the weights of all samples before it
+	details    []uint32        // by sample: where its details begin in encoded
 	encoded    []byte
 	processors []GoroutineID // of all samples
 }
@@ -52,6 +53,7 @@ func (s *Samples) At(i int) Sample {
 		StoppedWorld: d[detailFlags]&flagStopped != 0, Collecting: d[detailFlags]&flagCollecting != 0,
 		Missed: int32(d[detailMissed]), SamplerCPU: time.Duration(d[detailCPU]), Reused: int32(d[detailReused]),
 		Rechecked: int32(d[detailRechecked]), Wrong: int32(d[detailWrong]), LostHalt: time.Duration(d[detailLostHalt]),
+		Weight: time.Duration(d[detailWeight]), Suspended: time.Duration(d[detailSuspended]),
 	}
 }
 
@@ -80,6 +82,8 @@ const (
 	detailRechecked
 	detailWrong
 	detailLostHalt
+	detailWeight
+	detailSuspended
 	numDetails
 
 	maxDetails = 2 + numDetails*binary.MaxVarintLen64
@@ -113,11 +117,13 @@ func (s *Samples) add(a *Sample) {
 		detailHalt: uint64(a.Halt), detailProcessors: uint64(len(a.Processors)), detailThreads: uint64(a.Threads), detailFlags: a.flags(),
 		detailMissed: uint64(a.Missed), detailCPU: uint64(a.SamplerCPU), detailReused: uint64(a.Reused),
 		detailRechecked: uint64(a.Rechecked), detailWrong: uint64(a.Wrong), detailLostHalt: uint64(a.LostHalt),
+		detailWeight: uint64(a.Weight), detailSuspended: uint64(a.Suspended),
 	}
 	if len(a.Processors) > 0 {
 		d[detailFirst] = uint64(len(s.processors) - len(a.Processors))
 	}
 	s.details = append(s.details, s.addDetails(&d))
+	s.before = append(s.before, s.beforeNext(&last, a))
 	s.times = append(s.times, a.Time)
 }
 
@@ -161,5 +167,5 @@ func (a *Sample) flags() (flags uint64) {
 
 // clip returns the samples so far. Those that are added to s later do not change the result.
 func (s *Samples) clip() Samples {
-	return Samples{slices.Clip(s.times), slices.Clip(s.details), slices.Clip(s.encoded), slices.Clip(s.processors)}
+	return Samples{slices.Clip(s.times), slices.Clip(s.before), slices.Clip(s.details), slices.Clip(s.encoded), slices.Clip(s.processors)}
 }

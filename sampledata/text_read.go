@@ -34,7 +34,8 @@ import (
 //	lock 0xN NAME [from=SAMPLE]                                               # SAMPLE counts up from 0
 //	monitor mN NAME KIND [layer=LAYER] [real] [unit=TEXT] [source=TEXT] [resolution=TEXT] [unmeasured=TEXT]
 //	sample TIME [halt=TIME] [processors=P,...] [threads=N] [stopped-world] [collecting] [missed=N] [cpu=TIME]
-//	       [reused=N] [rechecked=N] [wrong=N] [lost-halt=TIME]                # one line; P is gN, idle or system
+//	       [reused=N] [rechecked=N] [wrong=N] [lost-halt=TIME] [suspended=TIME]
+//	       [weight=TIME]                                                      # one line; P is gN, idle or system
 //	    gN STATE STACK [reason=TEXT] [lock=0xN] [holders=hN] [evidence=inferred|ambiguous|recorded]
 //	       [labels=lN] [priority=N] [torn]                                    # one line; STACK is nN or -
 //	    gN gone

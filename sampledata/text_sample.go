@@ -11,6 +11,7 @@ func (r *textReader) beginSample(l *textLine) error {
 		"halt": toDuration(&s.Halt), "processors": r.toProcessors(&s.Processors), "threads": toInt32(&s.Threads),
 		"missed": toInt32(&s.Missed), "cpu": toDuration(&s.SamplerCPU), "reused": toInt32(&s.Reused),
 		"rechecked": toInt32(&s.Rechecked), "wrong": toInt32(&s.Wrong), "lost-halt": toDuration(&s.LostHalt),
+		"suspended": toDuration(&s.Suspended), "weight": toDuration(&s.Weight),
 	}, map[string]*bool{"stopped-world": &s.StoppedWorld, "collecting": &s.Collecting})
 	if err != nil {
 		return err
@@ -119,6 +120,7 @@ func (r *textReader) end(l *textLine) error {
 			return l.attributes(settings{
 				"time": toDuration(&e.Time), "status": toInt32(&e.ExitStatus), "detail": toText(&e.Detail),
 				"missed": toInt32(&e.Missed), "cpu": toDuration(&e.SamplerCPU), "lost-halt": toDuration(&e.LostHalt),
+				"suspended": toDuration(&e.Suspended),
 			}, nil)
 		},
 	)

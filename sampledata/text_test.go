@@ -117,7 +117,7 @@ func TestTextErrors(t *testing.T) {
 		{good + "sample 1ms\n", "line 7, column 1: sample 1: time 1ms is before that of the previous sample, 5ms"},
 		{good + "sample 1ms\n\n\nend duration", "line 7, column 1: sample 1: time 1ms is before that of the previous sample, 5ms"},
 		{good + "sample 6ms halt=1ms halt=2ms", `line 7, column 21: a second "halt"`},
-		{good + "sample 6ms hatl=1ms", `line 7, column 12: unexpected "hatl": want collecting, cpu=, halt=, lost-halt=, missed=, processors=, rechecked=, reused=, stopped-world, threads=, wrong=`},
+		{good + "sample 6ms hatl=1ms", `line 7, column 12: unexpected "hatl": want collecting, cpu=, halt=, lost-halt=, missed=, processors=, rechecked=, reused=, stopped-world, suspended=, threads=, weight=, wrong=`},
 		{good + "sample 6ms processors=idle,g1", "line 7, column 12: g1 has not been defined"},
 		{good + "sample 6ms processors=g0\n g0 gone", "line 7, column 1: sample 1: processor 0 runs goroutine 0, which has no state"},
 		{good + " g1 gone", "line 7, column 2: g1 has not been defined"},

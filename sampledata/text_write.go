@@ -187,6 +187,12 @@ func (s *textSink) Sample(sample Sample, changes []Change) error {
 	if sample.LostHalt != 0 {
 		l.set("lost-halt", ascii(sample.LostHalt))
 	}
+	if sample.Suspended != 0 {
+		l.set("suspended", ascii(sample.Suspended))
+	}
+	if sample.Weight != 0 {
+		l.set("weight", ascii(sample.Weight))
+	}
 	s.line(l)
 	for i := range changes {
 		s.change(&changes[i])
@@ -249,6 +255,9 @@ func (s *textSink) Finish(e End) error {
 	}
 	if e.LostHalt != 0 {
 		l.set("lost-halt", ascii(e.LostHalt))
+	}
+	if e.Suspended != 0 {
+		l.set("suspended", ascii(e.Suspended))
 	}
 	s.line(l)
 	return nil

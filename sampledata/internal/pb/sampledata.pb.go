@@ -1489,13 +1489,16 @@ type Sample struct {
 	Rechecked  uint32 `protobuf:"varint,10,opt,name=rechecked,proto3" json:"rechecked,omitempty"`                    // number of these that were read again, to measure how often such a copy is wrong
 	Wrong      uint32 `protobuf:"varint,11,opt,name=wrong,proto3" json:"wrong,omitempty"`                            // number of those that had changed
 	LostHalt   uint64 `protobuf:"varint,12,opt,name=lost_halt,json=lostHalt,proto3" json:"lost_halt,omitempty"`      // how long the target was halted for samples that failed
+	Suspended  uint64 `protobuf:"varint,16,opt,name=suspended,proto3" json:"suspended,omitempty"`                    // how long the sampler was suspended, as by Ctrl-Z
 	// Series: what the monitors measured beside the stacks. Values that are not in this sample are those of the previous
 	// sample. Before its first value, a monitor measured nothing.
 	Monitors []*Monitor `protobuf:"bytes,13,rep,name=monitors,proto3" json:"monitors,omitempty"` // the new ones in this sample; at most 4,096 in the recording
 	// A sequence of varints, as in a packed repeated uint64. It has one for each monitor whose value has changed, by ascending
 	// code c: 2 * (c - p), where p is the previous monitor's code (-1 for the first), plus 1 if nothing was measured. If
 	// something was measured, a second varint follows, with the value as described at Monitor.
-	Values        []byte `protobuf:"bytes,14,opt,name=values,proto3" json:"values,omitempty"`
+	Values []byte `protobuf:"bytes,14,opt,name=values,proto3" json:"values,omitempty"`
+	// How much time the sample stands for, if the source knows it: an execution trace does. 0: the time around the sample.
+	Weight        uint64 `protobuf:"varint,15,opt,name=weight,proto3" json:"weight,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1614,6 +1617,13 @@ func (x *Sample) GetLostHalt() uint64 {
 	return 0
 }
 
+func (x *Sample) GetSuspended() uint64 {
+	if x != nil {
+		return x.Suspended
+	}
+	return 0
+}
+
 func (x *Sample) GetMonitors() []*Monitor {
 	if x != nil {
 		return x.Monitors
@@ -1626,6 +1636,13 @@ func (x *Sample) GetValues() []byte {
 		return x.Values
 	}
 	return nil
+}
+
+func (x *Sample) GetWeight() uint64 {
+	if x != nil {
+		return x.Weight
+	}
+	return 0
 }
 
 // What a series measures. Sample has its values in this form; the previous value is that of the previous sample, or 0 if
@@ -1869,6 +1886,7 @@ type End struct {
 	Missed        uint32 `protobuf:"varint,5,opt,name=missed,proto3" json:"missed,omitempty"`
 	SamplerCpu    uint64 `protobuf:"varint,6,opt,name=sampler_cpu,json=samplerCpu,proto3" json:"sampler_cpu,omitempty"`
 	LostHalt      uint64 `protobuf:"varint,7,opt,name=lost_halt,json=lostHalt,proto3" json:"lost_halt,omitempty"`
+	Suspended     uint64 `protobuf:"varint,8,opt,name=suspended,proto3" json:"suspended,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1948,6 +1966,13 @@ func (x *End) GetSamplerCpu() uint64 {
 func (x *End) GetLostHalt() uint64 {
 	if x != nil {
 		return x.LostHalt
+	}
+	return 0
+}
+
+func (x *End) GetSuspended() uint64 {
+	if x != nil {
+		return x.Suspended
 	}
 	return 0
 }
@@ -2049,7 +2074,7 @@ const file_sampledata_proto_rawDesc = "" +
 	"\block_row\x18\x04 \x03(\rR\alockRow\x12!\n" +
 	"\flock_address\x18\x05 \x03(\x04R\vlockAddress\x12!\n" +
 	"\flock_holders\x18\x06 \x03(\rR\vlockHolders\x12C\n" +
-	"\rlock_evidence\x18\a \x03(\x0e2\x1e.cpprof.sampledata.v1.EvidenceR\flockEvidence\"\xa4\x03\n" +
+	"\rlock_evidence\x18\a \x03(\x0e2\x1e.cpprof.sampledata.v1.EvidenceR\flockEvidence\"\xda\x03\n" +
 	"\x06Sample\x12\x12\n" +
 	"\x04time\x18\x01 \x01(\x04R\x04time\x12\x12\n" +
 	"\x04halt\x18\x02 \x01(\x04R\x04halt\x12\x1e\n" +
@@ -2068,9 +2093,11 @@ const file_sampledata_proto_rawDesc = "" +
 	"\trechecked\x18\n" +
 	" \x01(\rR\trechecked\x12\x14\n" +
 	"\x05wrong\x18\v \x01(\rR\x05wrong\x12\x1b\n" +
-	"\tlost_halt\x18\f \x01(\x04R\blostHalt\x129\n" +
+	"\tlost_halt\x18\f \x01(\x04R\blostHalt\x12\x1c\n" +
+	"\tsuspended\x18\x10 \x01(\x04R\tsuspended\x129\n" +
 	"\bmonitors\x18\r \x03(\v2\x1d.cpprof.sampledata.v1.MonitorR\bmonitors\x12\x16\n" +
-	"\x06values\x18\x0e \x01(\fR\x06values\"\x87\x02\n" +
+	"\x06values\x18\x0e \x01(\fR\x06values\x12\x16\n" +
+	"\x06weight\x18\x0f \x01(\x04R\x06weight\"\x87\x02\n" +
 	"\aMonitor\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\rR\x04name\x121\n" +
 	"\x05layer\x18\x02 \x01(\x0e2\x1b.cpprof.sampledata.v1.LayerR\x05layer\x125\n" +
@@ -2091,7 +2118,7 @@ const file_sampledata_proto_rawDesc = "" +
 	"\aWarning\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\rR\x04kind\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\rR\amessage\x12\x14\n" +
-	"\x05count\x18\x03 \x01(\x03R\x05count\"\xde\x01\n" +
+	"\x05count\x18\x03 \x01(\x03R\x05count\"\xfc\x01\n" +
 	"\x03End\x124\n" +
 	"\x05cause\x18\x01 \x01(\x0e2\x1e.cpprof.sampledata.v1.EndCauseR\x05cause\x12\x12\n" +
 	"\x04time\x18\x02 \x01(\x04R\x04time\x12\x1f\n" +
@@ -2101,7 +2128,8 @@ const file_sampledata_proto_rawDesc = "" +
 	"\x06missed\x18\x05 \x01(\rR\x06missed\x12\x1f\n" +
 	"\vsampler_cpu\x18\x06 \x01(\x04R\n" +
 	"samplerCpu\x12\x1b\n" +
-	"\tlost_halt\x18\a \x01(\x04R\blostHalt*Z\n" +
+	"\tlost_halt\x18\a \x01(\x04R\blostHalt\x12\x1c\n" +
+	"\tsuspended\x18\b \x01(\x04R\tsuspended*Z\n" +
 	"\bRunState\x12\v\n" +
 	"\aUNKNOWN\x10\x00\x12\v\n" +
 	"\aRUNNING\x10\x01\x12\f\n" +

@@ -1,0 +1,89 @@
+package sampledata
+
+import "time"
+
+// maxWeight limits the weights of all samples together, so that sums fit whatever a file says: 146 years.
+const maxWeight = time.Duration(1) << 62
+
+// Weights say how much time each sample of a recording stands for, in nanoseconds.
+//
+// Samples are not equally far apart, and how far depends on what the target does: on a busy machine they are fewer. So a
+// sample stands for the time around it, from halfway to the sample before to halfway to the one after. The first sample
+// stands for as much time before it as after it, the last one for as much after it as before, but not for time outside of
+// the recording. Time in which the sampler was suspended (Sample.Suspended) belongs to no sample. For example, a recording
+// of 60 ms has samples at 10, 20 and 40 ms:
+//
+//	sample        0         1         2
+//	at           10        20        40
+//	stands for   5 to 15   15 to 30  30 to 50
+//	weight       10        15        20        milliseconds
+//
+// A sample whose source knows its weight has that one instead (Sample.Weight). Every weight is at least 1, so that every
+// sample counts, also in a recording without times.
+type Weights struct {
+	before []time.Duration // by sample: the weights of all samples before it
+	total  time.Duration
+}
+
+// Of returns the sum of the weights of the samples from one number up to, but not including, another.
+func (w Weights) Of(from, to int) int64 { return int64(w.upTo(to) - w.upTo(from)) }
+
+func (w Weights) upTo(i int) time.Duration {
+	if i < len(w.before) {
+		return w.before[i]
+	}
+	return w.total
+}
+
+// Weights returns the weights of the samples.
+func (r *Recording) Weights() Weights {
+	s := &r.Samples
+	n := s.Len()
+	if n == 0 {
+		return Weights{}
+	}
+	last := s.At(n - 1)
+	suspended := time.Duration(0)
+	if r.End != nil {
+		suspended = r.End.Suspended
+	}
+	back, after := s.back(&last), watched(last.Time, r.duration(), suspended)
+	if n > 1 {
+		after = min(after, back)
+	}
+	return Weights{s.before, s.upTo(&last, back+after)}
+}
+
+// beforeNext returns the weights of all samples together, if next is the sample after them.
+func (s *Samples) beforeNext(last, next *Sample) time.Duration {
+	n := len(s.times)
+	if n == 0 {
+		return 0
+	}
+	back, after := s.back(last), watched(last.Time, next.Time, next.Suspended)/2
+	if n == 1 {
+		back = min(back, after)
+	}
+	return s.upTo(last, back+after)
+}
+
+// back returns the time that the last sample may stand for before its own time: since the start if it is the only one.
+func (s *Samples) back(last *Sample) time.Duration {
+	if n := len(s.times); n > 1 {
+		gap := watched(s.times[n-2], last.Time, last.Suspended)
+		return gap - gap/2
+	}
+	return watched(0, last.Time, last.Suspended)
+}
+
+// upTo returns the weights of all samples together; around is the time around the last one.
+func (s *Samples) upTo(last *Sample, around time.Duration) time.Duration {
+	if last.Weight != 0 {
+		around = last.Weight
+	}
+	before := s.before[len(s.before)-1]
+	return before + max(1, min(around, maxWeight-before))
+}
+
+// watched returns the time from one moment to a later one, without the time in which the sampler was suspended.
+func watched(from, to, suspended time.Duration) time.Duration { return max(0, to-from-suspended) }
