@@ -145,3 +145,16 @@ func (im *image) tail(addr uint64) ([]byte, error) {
 	}
 	return im.bytes(addr, p.Filesz-(addr-p.Vaddr))
 }
+
+// Loaded returns a function that reads a program's memory as it is when the program starts, at link addresses.
+func Loaded(r io.ReaderAt) (read func(addr uint64, b []byte) error, err error) {
+	im, err := newImage(r)
+	if err != nil {
+		return nil, err
+	}
+	return func(addr uint64, b []byte) error {
+		got, err := im.bytes(addr, uint64(len(b)))
+		copy(b, got)
+		return err
+	}, nil
+}

@@ -71,7 +71,7 @@ func (w *flow) callUnknown(s *state, to value) {
 	n := w.values.nodes[to]
 	closure := s.regs[m.closure]
 	if to == 0 || n.kind != kLoad || n.a == closure && closure != 0 {
-		s.makeUnsure(func(*hold) bool { return true })
+		s.makeUnsure(CallsFunc, func(*hold) bool { return true })
 		return
 	}
 	table, method := w.values.split(n.a)
@@ -80,7 +80,7 @@ func (w *flow) callUnknown(s *state, to value) {
 		return
 	}
 	object, _ := w.values.split(receiver)
-	s.makeUnsure(func(h *hold) bool {
+	s.makeUnsure(CallsMethod, func(h *hold) bool {
 		base, _ := w.values.split(h.lock)
 		return object == 0 || base == object
 	})
@@ -94,21 +94,21 @@ func (w *flow) effects(s *state, c *function) {
 	arg := s.regs[w.a.machine.argument]
 	switch c.role {
 	case goruntime.CallLock, goruntime.CallLockSlow:
-		s.acquire(arg, Write, true)
+		s.acquire(arg, Write)
 	case goruntime.CallUnlock:
 		w.release(s, arg, Write)
 	case goruntime.CallRLock:
-		s.acquire(arg, Read, true)
+		s.acquire(arg, Read)
 	case goruntime.CallRUnlock:
 		w.release(s, arg, Read)
 	case goruntime.CallUnwinds:
-		s.makeUnsure(func(*hold) bool { return true })
+		s.makeUnsure(Unwinding, func(*hold) bool { return true })
 	case goruntime.CallOther:
 		for _, e := range w.a.effectsOf(c, w.depth+1) {
 			lock := w.valueAtCall(s, e.lock)
 			switch e.change {
 			case takes:
-				s.acquire(lock, e.mode, true)
+				s.acquire(lock, e.mode)
 			case releases:
 				w.release(s, lock, e.mode)
 			}

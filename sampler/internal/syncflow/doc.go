@@ -59,6 +59,7 @@
 //	held.go                   the locks that a goroutine holds, by all of its frames, and by interfaces
 //	actions.go                what a goroutine may still do
 //	flow_actions.go           what the instructions of a function do to channels, WaitGroups and Conds
+//	doubt.go, census.go       why it is not sure that a lock is held; at how many calls of a function
 //	argument.go, semaphore.go by which argument a lock was reached; what a parked goroutine waits for
 //
 // A lock is not claimed if the code does not prove that it is held: if it is taken on only one of two paths, if a callback may have

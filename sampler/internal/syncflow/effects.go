@@ -94,7 +94,7 @@ func (w *flow) effectsAtExit() []effect {
 			continue
 		}
 		// A lock without a name, sure or not, is one that the caller may come to know, and release.
-		if e := w.argumentExpr(h.lock); h.sure || e == nil {
+		if e := w.argumentExpr(h.lock); h.sure() || e == nil {
 			effects = append(effects, effect{takes, h.mode, e})
 		}
 	}

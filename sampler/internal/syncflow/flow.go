@@ -149,7 +149,7 @@ func (w *flow) entryState() *state {
 	}
 	s.regs[w.a.machine.SP] = w.values.frame(0)
 	if w.a.callee(w.f.Entry).role == goruntime.CallUnlock {
-		s.acquire(s.regs[w.a.machine.argument], Write, true) // up to its own atomic instruction
+		s.acquire(s.regs[w.a.machine.argument], Write) // up to its own atomic instruction
 	}
 	return s
 }

@@ -36,7 +36,7 @@ func (w *flow) locksAt(pc uint64, exact bool) *siteLocks {
 	}
 	p := &siteLocks{}
 	for _, h := range s.holds {
-		if !h.sure {
+		if !h.sure() {
 			continue
 		}
 		r := lockRef{lock: w.exprFor(s, h.lock, exact, 0), mode: h.mode}

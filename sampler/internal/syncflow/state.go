@@ -15,13 +15,15 @@ const (
 	Read              // a sync.RWMutex by a reader
 )
 
-// A hold is a lock that is taken and not released yet: on all paths that lead here if it is sure, else on some.
+// A hold is a lock that is taken and not released yet: on all paths that lead here if there is no doubt, else on some.
 type hold struct {
-	lock value
-	mode Mode
-	via  value // the table of methods of the interface by which it was taken, as only a frame shows what that leads to; else 0
-	sure bool
+	lock  value
+	mode  Mode
+	via   value // the table of methods of the interface by which it was taken, as only a frame shows what that leads to; else 0
+	doubt Doubt
 }
+
+func (h *hold) sure() bool { return h.doubt == NoDoubt }
 
 // same reports whether two holds are of one lock.
 func (h *hold) same(o *hold) bool { return h.lock == o.lock && h.mode == o.mode && h.via == o.via }
@@ -91,13 +93,15 @@ func (s *state) sort() {
 func (s *state) joinHolds(o *state) {
 	for i := range s.holds {
 		h := &s.holds[i]
-		if k := slices.IndexFunc(o.holds, func(p hold) bool { return p.same(h) }); k < 0 || !o.holds[k].sure {
-			h.sure = false
+		if k := slices.IndexFunc(o.holds, func(p hold) bool { return p.same(h) }); k < 0 {
+			h.doubt = max(h.doubt, OnePath)
+		} else {
+			h.doubt = max(h.doubt, o.holds[k].doubt)
 		}
 	}
 	for _, h := range o.holds {
 		if !slices.ContainsFunc(s.holds, func(p hold) bool { return p.same(&h) }) {
-			h.sure = false
+			h.doubt = max(h.doubt, OnePath)
 			s.holds = append(s.holds, h)
 		}
 	}
@@ -118,13 +122,16 @@ func (s *state) addRelease(r release) {
 }
 
 // acquire takes a lock.
-func (s *state) acquire(lock value, m Mode, sure bool) {
-	sure = sure && lock != 0
+func (s *state) acquire(lock value, m Mode) {
+	doubt := NoDoubt
+	if lock == 0 {
+		doubt = NoAddress
+	}
 	if i := s.find(lock, m); i >= 0 {
-		s.holds[i].sure = s.holds[i].sure || sure
+		s.holds[i].doubt = min(s.holds[i].doubt, doubt)
 		return
 	}
-	s.holds = append(s.holds, hold{lock: lock, mode: m, sure: sure})
+	s.holds = append(s.holds, hold{lock: lock, mode: m, doubt: doubt})
 }
 
 // maxVia bounds the calls of first methods of interfaces that are taken for Lock until a frame shows what they are.
@@ -142,7 +149,7 @@ func (s *state) acquireVia(lock, via value) {
 		}
 	}
 	if n < maxVia {
-		s.holds = append(s.holds, hold{lock: lock, via: via, sure: true})
+		s.holds = append(s.holds, hold{lock: lock, via: via})
 	}
 }
 
@@ -160,13 +167,13 @@ func (s *state) releaseVia(lock, via value) bool {
 func (s *state) release(lock value, m Mode, foreign bool) {
 	i := s.find(lock, m)
 	if (i < 0 || lock == 0) && !foreign {
-		i = slices.IndexFunc(s.holds, func(h hold) bool { return !h.sure && h.mode == m })
+		i = slices.IndexFunc(s.holds, func(h hold) bool { return !h.sure() && h.mode == m })
 	}
 	if i >= 0 {
 		s.holds = slices.Delete(s.holds, i, i+1)
 		return
 	}
-	s.makeUnsure(func(h *hold) bool { return h.mode == m })
+	s.makeUnsure(OtherRelease, func(h *hold) bool { return h.mode == m })
 	s.addRelease(release{lock, m})
 }
 
@@ -174,7 +181,7 @@ func (s *state) release(lock value, m Mode, foreign bool) {
 func (s *state) removeRetaken() (lent []release) {
 	s.released = slices.DeleteFunc(s.released, func(r release) bool {
 		i := slices.IndexFunc(s.holds, func(h hold) bool {
-			return h.sure && h.via == 0 && h.lock != 0 && h.lock == r.lock && h.mode == r.mode
+			return h.sure() && h.via == 0 && h.lock != 0 && h.lock == r.lock && h.mode == r.mode
 		})
 		if i >= 0 {
 			s.holds = slices.Delete(s.holds, i, i+1)
@@ -185,11 +192,11 @@ func (s *state) removeRetaken() (lent []release) {
 	return lent
 }
 
-// makeUnsure makes holds unsure.
-func (s *state) makeUnsure(which func(*hold) bool) {
+// makeUnsure makes holds unsure, for a reason.
+func (s *state) makeUnsure(why Doubt, which func(*hold) bool) {
 	for i := range s.holds {
 		if h := &s.holds[i]; which(h) {
-			h.sure = false
+			h.doubt = max(h.doubt, why)
 		}
 	}
 }
@@ -245,7 +252,7 @@ func (s *state) forget(vs *values, v value) {
 	s.holds, s.released = s.holds[:0], s.released[:0]
 	for _, h := range holds {
 		if vs.depends(h.lock, v) || vs.depends(h.via, v) {
-			h.lock, h.via, h.sure = 0, 0, false
+			h.lock, h.via, h.doubt = 0, 0, max(h.doubt, NoAddress)
 		}
 		if h.lock != 0 || s.find(0, h.mode) < 0 {
 			s.holds = append(s.holds, h)

@@ -189,7 +189,7 @@ func (w *flow) atomic(s *state, x *machinecode.Instr) {
 		mode = Read
 	}
 	if e.Takes {
-		s.acquire(lock, mode, true)
+		s.acquire(lock, mode)
 	} else {
 		w.release(s, lock, mode)
 	}
@@ -213,7 +213,7 @@ func (w *flow) branch(s *state, from, to *block) {
 	switch {
 	case slow == goruntime.CallLockSlow:
 		if to.slow != goruntime.CallLockSlow {
-			s.acquire(s.swapped, Write, true)
+			s.acquire(s.swapped, Write)
 		}
 		s.swapped = 0
 	case s.added == 0:
@@ -224,7 +224,7 @@ func (w *flow) branch(s *state, from, to *block) {
 		w.release(s, reader, Read)
 		s.added = 0
 	case slow == goruntime.CallReadSlow:
-		s.acquire(reader, Read, true)
+		s.acquire(reader, Read)
 		s.added = 0
 	}
 }

@@ -1,0 +1,75 @@
+package syncflow
+
+import (
+	"github.com/cpprof/cpprof/sampler/internal/gobinary/pclntab"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+)
+
+// A LockedCall is a call during which a lock may be held that its function has taken.
+type LockedCall struct {
+	PC    uint64 // of the call
+	Doubt Doubt  // the greatest of those about the locks that may be held
+}
+
+// LockedCalls returns the calls of a function during which one of its locks may be held. It reports false if the function has
+// nothing to do with locks. What may be a lock, by the methods of an interface, does not count: only a frame shows whether
+// it is one.
+func (a *Analyzer) LockedCalls(f pclntab.Func) (calls []LockedCall, locks bool) {
+	c := a.callee(f.Entry)
+	if c.role != goruntime.CallOther || goruntime.IsSync(f.Name()) || !a.relevant(c, 0) {
+		return nil, false
+	}
+	w := a.flowOf(f)
+	if w == nil {
+		return nil, true
+	}
+	for i := range w.blocks {
+		b := &w.blocks[i]
+		if b.in == nil {
+			continue
+		}
+		s := b.in.clone()
+		for k := b.first; k <= b.last; k++ {
+			if w.leavesFunction(&w.code[k]) && w.stands(k) {
+				if d, held := w.doubtDuring(s, k); held {
+					calls = append(calls, LockedCall{w.code[k].PC, d})
+				}
+			}
+			w.step(s, &w.code[k])
+		}
+	}
+	return calls, true
+}
+
+// stands reports whether a goroutine's stack can show it in a call: not in those of the runtime that only move memory or that
+// end in a panic.
+func (w *flow) stands(k int) bool {
+	x := &w.code[k]
+	if x.Indirect {
+		return true
+	}
+	switch w.a.callee(x.Target).role {
+	case goruntime.CallBarrier, goruntime.CallDuff, goruntime.CallStops:
+		return false
+	}
+	return true
+}
+
+// doubtDuring returns the greatest doubt about a lock that may be held during a call. It reports false if none may be.
+func (w *flow) doubtDuring(s *state, k int) (doubt Doubt, held bool) {
+	s = s.clone()
+	w.duringCall(s, &w.code[k])
+	for i := range s.holds {
+		h := &s.holds[i]
+		if h.via != 0 {
+			continue
+		}
+		held = true
+		d := h.doubt
+		if h.sure() && w.exprFor(s, h.lock, false, 0) == nil {
+			d = NotInFrame
+		}
+		doubt = max(doubt, d)
+	}
+	return doubt, held
+}
