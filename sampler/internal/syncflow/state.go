@@ -251,8 +251,11 @@ func (s *state) forget(vs *values, v value) {
 	holds, released := s.holds, s.released
 	s.holds, s.released = s.holds[:0], s.released[:0]
 	for _, h := range holds {
-		if vs.depends(h.lock, v) || vs.depends(h.via, v) {
-			h.lock, h.via, h.doubt = 0, 0, max(h.doubt, NoAddress)
+		switch gone := vs.depends(h.lock, v) || vs.depends(h.via, v); {
+		case gone && h.via != 0:
+			continue // no frame shows any more whether it is a lock
+		case gone:
+			h.lock, h.doubt = 0, max(h.doubt, NoAddress)
 		}
 		if h.lock != 0 || s.find(0, h.mode) < 0 {
 			s.holds = append(s.holds, h)
