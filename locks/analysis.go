@@ -72,11 +72,14 @@ type Evidence struct {
 	Hits int64 // goroutines that wait, summed over the samples
 
 	// These sum to Hits. None also has the hits of waiters whose recorded holder does not exist at that time.
-	Recorded, Inferred, Ambiguous, None *big.Rat
+	Recorded, Inferred, Likely, Ambiguous, None *big.Rat
 }
 
-// Attributed returns the hits whose holders are known.
-func (e *Evidence) Attributed() *big.Rat { return new(big.Rat).Add(e.Recorded, e.Inferred) }
+// Known returns the hits whose holders are known for sure.
+func (e *Evidence) Known() *big.Rat { return new(big.Rat).Add(e.Recorded, e.Inferred) }
+
+// Attributed returns the hits that have holders, known or likely.
+func (e *Evidence) Attributed() *big.Rat { return new(big.Rat).Add(e.Known(), e.Likely) }
 
 // Share returns a part of the hits as a fraction, or 0 if there are no hits.
 func (e *Evidence) Share(part *big.Rat) *big.Rat {

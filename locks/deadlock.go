@@ -138,10 +138,10 @@ func (c *cycles) add(l *ledger, circle []sampledata.GoroutineID) {
 	c.active = append(c.active, activeCircle{circle, last})
 }
 
-// holdersOf returns the holders of the lock that a goroutine waits for in the current sample.
+// holdersOf returns the known holders of the lock that a goroutine waits for in the current sample.
 func (l *ledger) holdersOf(g sampledata.GoroutineID) []sampledata.GoroutineID {
 	run, exists := l.run(g)
-	if !exists || !blames(run.State) {
+	if !exists || !proves(run.State) {
 		return nil
 	}
 	return l.r.HolderSets[run.Holders]

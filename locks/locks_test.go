@@ -47,6 +47,7 @@ func say(a *Analysis) string {
 			sign int
 		}{
 			{"recorded", l.Recorded, l.Recorded.Sign()}, {"inferred", l.Inferred, l.Inferred.Sign()},
+			{"likely", l.Likely, l.Likely.Sign()},
 			{"ambiguous", l.Ambiguous, l.Ambiguous.Sign()}, {"none", l.None, l.None.Sign()},
 		} {
 			if part.sign != 0 {
@@ -142,6 +143,21 @@ sample 4ms
   waits 4 go:main.a sync.Mutex.Lock in main.a
   holds 1 go:main.b
   holds 1 go:main.c
+`},
+	{"a likely holder is blamed, but makes no deadlock", `
+lock 0x10 main.mu
+lock 0x20 main.other
+sample 1ms
+	g0 blocked n1 reason=sync.Mutex.Lock lock=0x10 holders=h1 evidence=likely
+	g1 blocked n3 reason=sync.Mutex.Lock lock=0x20 holders=h3 evidence=inferred
+`, `main.mu 0x10 sync.Mutex: 1 likely=1 in 0-0
+  waits 1 go:main.a sync.Mutex.Lock in main.a
+  holds 1 go:main.b
+  chain 1: go:main.a -> main.mu -> go:main.b -> main.other -> go:main.a (deadlock)
+main.other 0x20 sync.Mutex: 1 inferred=1 in 0-0
+  waits 1 go:main.b sync.Mutex.Lock in main.b
+  holds 1 go:main.a
+  chain 1: go:main.b -> main.other -> go:main.a -> main.mu -> go:main.b (deadlock)
 `},
 	{"readers share a hit, and a holder that is gone does not count", `
 sample 1ms

@@ -61,7 +61,7 @@ func draw(t *rapid.T) drawn {
 			case 3, 4, 5, 6:
 				c.State.Run, c.State.Reason = sampledata.Blocked, rapid.SampledFrom([]string{"sync.Mutex.Lock", "sync.RWMutex.RLock"}).Draw(t, "reason")
 				c.State.Lock = rapid.Uint64Range(0, 3).Draw(t, "lock")
-				if c.State.Evidence = sampledata.Evidence(rapid.IntRange(0, 3).Draw(t, "evidence")); c.State.Evidence != sampledata.NoEvidence {
+				if c.State.Evidence = sampledata.Evidence(rapid.IntRange(0, int(sampledata.Likely)).Draw(t, "evidence")); c.State.Evidence != sampledata.NoEvidence {
 					c.State.Holders = rapid.SampledFrom(sets).Draw(t, "holders")
 				}
 			default:
@@ -87,10 +87,10 @@ func (d *drawn) stateAt(g sampledata.GoroutineID, s int32) *sampledata.Run {
 	return nil
 }
 
-// waitsFor reports whether g waits in a sample for a lock that h holds.
+// waitsFor reports whether g waits in a sample for a lock that h holds for sure.
 func (d *drawn) waitsFor(g, h sampledata.GoroutineID, s int32) bool {
 	run := d.stateAt(g, s)
-	return run != nil && run.Run == sampledata.Blocked && (run.Evidence == sampledata.Inferred || run.Evidence == sampledata.Recorded) &&
+	return run != nil && run.Run == sampledata.Blocked && run.Evidence.Blames() && run.Evidence != sampledata.Likely &&
 		slices.Contains(d.HolderSets[run.Holders], h) && d.stateAt(h, s) != nil
 }
 

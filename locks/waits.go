@@ -41,6 +41,7 @@ type account struct {
 	ambiguous   int64
 	recorded    exact.Sum
 	inferred    exact.Sum
+	likely      exact.Sum
 	waiters     map[Waiter]int64 // by all but their Hits
 }
 
@@ -79,8 +80,11 @@ func sweep(r *sampledata.Recording, o views.Options, withChains bool) (*ledger, 
 
 // blames reports whether a run waits for a lock whose holders the recording names.
 func blames(s *sampledata.State) bool {
-	return s.Run == sampledata.Blocked && (s.Evidence == sampledata.Inferred || s.Evidence == sampledata.Recorded)
+	return s.Run == sampledata.Blocked && s.Evidence.Blames()
 }
+
+// proves reports whether a run waits for a lock whose holders are known for sure. Only such waits make a deadlock.
+func proves(s *sampledata.State) bool { return blames(s) && s.Evidence != sampledata.Likely }
 
 // Begin records that a goroutine enters a state.
 func (l *ledger) Begin(i, first, samples int32) bool {
@@ -148,8 +152,11 @@ func (l *ledger) divide(w *waitingFor, hits int64) {
 	}
 	a := &l.locks[w.lock]
 	to := &a.inferred
-	if w.evidence == sampledata.Recorded {
+	switch w.evidence {
+	case sampledata.Recorded:
 		to = &a.recorded
+	case sampledata.Likely:
+		to = &a.likely
 	}
 	to.Add(hits*known, int64(len(set)))
 	if !l.withChains {
@@ -215,10 +222,10 @@ func (l *ledger) length() time.Duration {
 // evidence returns the hits by evidence. Holders that do not exist at the time of a wait count as none.
 func (a *account) evidence() Evidence {
 	e := Evidence{
-		Hits: a.hits, Recorded: a.recorded.Rat(), Inferred: a.inferred.Rat(),
+		Hits: a.hits, Recorded: a.recorded.Rat(), Inferred: a.inferred.Rat(), Likely: a.likely.Rat(),
 		Ambiguous: new(big.Rat).SetInt64(a.ambiguous), None: new(big.Rat).SetInt64(a.hits),
 	}
-	e.None.Sub(e.None, e.Recorded).Sub(e.None, e.Inferred).Sub(e.None, e.Ambiguous)
+	e.None.Sub(e.None, e.Recorded).Sub(e.None, e.Inferred).Sub(e.None, e.Likely).Sub(e.None, e.Ambiguous)
 	return e
 }
 
@@ -227,6 +234,7 @@ func (a *account) add(b *account) {
 	a.ambiguous += b.ambiguous
 	a.recorded.AddSum(&b.recorded)
 	a.inferred.AddSum(&b.inferred)
+	a.likely.AddSum(&b.likely)
 }
 
 func (a *account) sorted() []Waiter {

@@ -45,7 +45,7 @@ func (w *watcher) sample(_ sampledata.Sample, changes []sampledata.Change, err e
 		}
 		w.moved = append(w.moved, c.Goroutine)
 		delete(w.blocked, c.Goroutine)
-		if !c.Gone && blames(&c.State) {
+		if !c.Gone && proves(&c.State) {
 			w.blocked[c.Goroutine] = c.State
 		}
 	}

@@ -61,7 +61,7 @@ func evidenceText(e *locks.Evidence) string {
 	for _, p := range []struct {
 		hits *big.Rat
 		name string
-	}{{e.Recorded, "recorded"}, {e.Inferred, "inferred"}, {e.Ambiguous, "ambiguous"}, {e.None, "unknown"}} {
+	}{{e.Recorded, "recorded"}, {e.Inferred, "inferred"}, {e.Likely, "likely"}, {e.Ambiguous, "ambiguous"}, {e.None, "unknown"}} {
 		if p.hits.Sign() > 0 {
 			parts = append(parts, percent(e.Share(p.hits))+" "+p.name)
 		}
@@ -94,7 +94,7 @@ var lockColumns = []lockColumn{
 	{"waited", func(a *locks.Analysis, l *locks.Lock) string { return span(a.Waited(l.Hits)) }},   // how long, summed over the goroutines
 	{"mean", func(a *locks.Analysis, l *locks.Lock) string { return Decimal(a.Mean(l.Hits), 2) }}, // goroutines that wait
 	{"hits", func(_ *locks.Analysis, l *locks.Lock) string { return strconv.FormatInt(l.Hits, 10) }},
-	{"known", func(_ *locks.Analysis, l *locks.Lock) string { return percent(l.Share(l.Attributed())) }}, // hits whose holder is known
+	{"known", func(_ *locks.Analysis, l *locks.Lock) string { return percent(l.Share(l.Known())) }}, // hits whose holder is known
 	{"lock", func(_ *locks.Analysis, l *locks.Lock) string { return termtext.Printable(l.String()) }},
 }
 

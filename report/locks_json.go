@@ -25,13 +25,14 @@ type evidenceJSON struct {
 	Hits      int64    `json:"hits"`
 	Recorded  *big.Rat `json:"recorded"`
 	Inferred  *big.Rat `json:"inferred"`
+	Likely    *big.Rat `json:"likely"`
 	Ambiguous *big.Rat `json:"ambiguous"`
 	Unknown   *big.Rat `json:"unknown"`
-	Share     float64  `json:"attributed_share"`
+	Share     float64  `json:"attributed_share"` // recorded and inferred; without likely
 }
 
 func evidenceOf(e *locks.Evidence) evidenceJSON {
-	return evidenceJSON{e.Hits, e.Recorded, e.Inferred, e.Ambiguous, e.None, float(e.Share(e.Attributed()))}
+	return evidenceJSON{e.Hits, e.Recorded, e.Inferred, e.Likely, e.Ambiguous, e.None, float(e.Share(e.Known()))}
 }
 
 type lockJSON struct {

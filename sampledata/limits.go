@@ -59,7 +59,7 @@ func (z *sizes) state(s State) error {
 		return fmt.Errorf("stack %d is none of the %d nodes", s.Stack, z.nodes)
 	case s.Run > Blocked:
 		return fmt.Errorf("unknown run state %d", s.Run)
-	case s.Evidence > Recorded:
+	case s.Evidence > Likely:
 		return fmt.Errorf("unknown evidence %d", s.Evidence)
 	case s.Labels < 0 || int(s.Labels) >= z.labelSets:
 		return fmt.Errorf("label set %d is none of the %d label sets", s.Labels, z.labelSets)

@@ -4,7 +4,7 @@ import "strconv"
 
 var (
 	runStateNames = []string{"unknown", "running", "detached", "runnable", "waiting", "blocked"}
-	evidenceNames = []string{"none", "inferred", "ambiguous", "recorded"}
+	evidenceNames = []string{"none", "inferred", "ambiguous", "recorded", "likely"}
 	layerNames    = []string{"application", "sampled", "runtime", "kernel", "hardware"}
 	kindNames     = []string{"counter", "level", "nominal"}
 	endCauseNames = []string{"unknown", "duration", "interrupted", "exited", "killed", "exec", "failed"}

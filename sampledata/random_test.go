@@ -206,7 +206,7 @@ func (d *drawer) state(z sizes) State {
 		s.Lock = rapid.Uint64().Draw(d.t, "lock")
 	}
 	if s.Holders > 0 {
-		s.Evidence = Evidence(d.index("evidence", 1, int(Recorded)+1))
+		s.Evidence = Evidence(d.index("evidence", 1, int(Likely)+1))
 	}
 	return s
 }

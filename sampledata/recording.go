@@ -106,7 +106,7 @@ const (
 )
 
 // Evidence says how the holders of a lock were found. For other waits, it is about the goroutines that may end the wait,
-// and is always Ambiguous.
+// and is Ambiguous, or Likely for a channel or semaphore that is used as a lock.
 type Evidence uint8
 
 const (
@@ -114,7 +114,11 @@ const (
 	Inferred                   // one set of holders fits: Holders
 	Ambiguous                  // several fit, or may have the lock next: Holders lists them, and none of them is blamed
 	Recorded                   // the target's runtime says so
+	Likely                     // the lock is taken, and of all goroutines only Holders are where they may have taken it
 )
+
+// Blames reports whether goroutines are blamed with this evidence: they are holders, not candidates.
+func (e Evidence) Blames() bool { return e == Inferred || e == Recorded || e == Likely }
 
 // A State is what one goroutine did in one sample. Two states are the same if they are ==.
 type State struct {

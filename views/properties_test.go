@@ -104,7 +104,7 @@ func (d *drawer) drawState() sampledata.State {
 		s.Reason = rapid.SampledFrom([]string{"chan receive", "IO wait"}).Draw(t, "reason")
 	case sampledata.Blocked:
 		s.Evidence = rapid.SampledFrom([]sampledata.Evidence{sampledata.NoEvidence, sampledata.Inferred, sampledata.Inferred,
-			sampledata.Ambiguous, sampledata.Recorded}).Draw(t, "evidence")
+			sampledata.Ambiguous, sampledata.Recorded, sampledata.Likely}).Draw(t, "evidence")
 		if s.Evidence != sampledata.NoEvidence {
 			set := rapid.SliceOfNDistinct(rapid.SampledFrom(d.gs), 1, min(2, len(d.gs)), rapid.ID).Draw(t, "holders")
 			slices.Sort(set)

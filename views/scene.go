@@ -64,7 +64,7 @@ func (sc *scene) actor(run sampledata.Run) actor {
 	case sampledata.Waiting:
 		a.reason = run.Reason
 	case sampledata.Blocked:
-		if run.Evidence == sampledata.Inferred || run.Evidence == sampledata.Recorded {
+		if run.Evidence.Blames() {
 			a.holders = run.Holders
 		}
 		if a.holders != 0 && sc.holder[run.Goroutine] {

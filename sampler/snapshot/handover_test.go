@@ -6,11 +6,13 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/cpprof/cpprof/internal/fixture"
+	"github.com/cpprof/cpprof/internal/holders"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 	"github.com/cpprof/cpprof/sampler/internal/memory"
@@ -29,7 +31,7 @@ const (
 type convoy struct {
 	b      *Backend
 	kinds  map[uint64]string // of the sync.Mutexes, by address
-	scores map[string]*score
+	scores holders.Scores
 }
 
 func openConvoy(t testing.TB, b *Backend, line string) *convoy {
@@ -47,16 +49,16 @@ func openConvoy(t testing.TB, b *Backend, line string) *convoy {
 }
 
 func (c *convoy) reset() {
-	c.scores = map[string]*score{handedOver: {}}
+	c.scores = holders.Scores{handedOver: {}}
 	for _, kind := range c.kinds {
-		c.scores[kind] = &score{}
+		c.scores[kind] = &holders.Score{}
 	}
 }
 
 // contended returns the number of waiters for whose lock the holder is known.
 func (c *convoy) contended() (n int) {
 	for _, s := range c.scores {
-		n += s.contended()
+		n += s.Contended()
 	}
 	return n
 }
@@ -92,6 +94,15 @@ func (c *convoy) waiters(lock uint64) (list []*slot) {
 	return list
 }
 
+// holdersOf returns the numbers of the goroutines that a state names as holders.
+func holdersOf(r *sampledata.Recording, st *sampledata.State) (ids []int64) {
+	for _, g := range r.HolderSets[st.Holders] {
+		ids = append(ids, r.Goroutines[g].ID)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
 // judge compares what was reported about a sync.Mutex with its owner during the halt, as the halt read it.
 func (c *convoy) judge(t testing.TB, r *sampledata.Recording, lock memory.Range) {
 	kind := c.kinds[lock.Addr]
@@ -106,7 +117,7 @@ func (c *convoy) judge(t testing.TB, r *sampledata.Recording, lock memory.Range)
 	switch now := uint64(0); {
 	case want[0] != 0:
 	case state&goruntime.MutexLocked != 0:
-		s.unknown += len(waiters) // the lock was just taken, or is about to be released
+		s.Changed += len(waiters) // the lock was just taken, or is about to be released
 		return
 	case state&(goruntime.MutexStarving|goruntime.MutexWoken) == goruntime.MutexStarving && sema == 0:
 		if now = c.await(t, lock.Addr+convoyTurn, turn); now-turn >= convoyLogLen {
@@ -120,11 +131,13 @@ func (c *convoy) judge(t testing.TB, r *sampledata.Recording, lock memory.Range)
 	for _, w := range waiters {
 		switch {
 		case w.halted != c.b.goroutines.account.number && w.stood != c.b.goroutines.account.number:
-			s.unknown++
+			s.Changed++
 		case want == nil && w.state.Evidence != sampledata.Inferred:
-			s.unknown++
+			s.Changed++
 		default:
-			s.count(t, r, &w.state, want, kind)
+			if got := holdersOf(r, &w.state); !s.Add(w.state.Evidence, got, want) {
+				t.Errorf("%s: %v is said to hold the lock at %#x, and it is %v (%s)", kind, got, w.state.Lock, want, w.state.Reason)
+			}
 		}
 	}
 }
@@ -134,13 +147,13 @@ const handedOver = "handed over"
 
 // judgeConvoy samples the program until at least so many goroutines were seen waiting while their lock was being handed
 // over. It compares what was reported about the locks with what the program says.
-func judgeConvoy(t testing.TB, path string, least int) map[string]*score {
+func judgeConvoy(t testing.TB, path string, least int) holders.Scores {
 	t.Helper()
 	v := fixture.Start(t, path)
 	b := open(t, v.Pid())
 	c := openConvoy(t, b, v.Line)
 	sink := sampledata.NewBuilder(b.Header())
-	for start, n := time.Now(), 0; n <= warmUp || c.scores[handedOver].contended() < least || c.contended() < 25*least; n++ {
+	for start, n := time.Now(), 0; n <= holders.WarmUp || c.scores[handedOver].Contended() < least || c.contended() < 25*least; n++ {
 		if time.Since(start) > time.Minute {
 			t.Skip("this machine is too busy, or not busy enough: locks are hardly ever handed over during a halt")
 		}
@@ -148,7 +161,7 @@ func judgeConvoy(t testing.TB, path string, least int) map[string]*score {
 		if _, err := b.Observe(context.Background(), sink, sampledata.Sample{Time: time.Since(start)}); err != nil {
 			continue
 		}
-		if n == warmUp {
+		if n == holders.WarmUp {
 			c.reset()
 		}
 		for _, lock := range b.goroutines.finder.FirstReads() {
@@ -174,10 +187,11 @@ func TestHandover(t *testing.T) {
 
 // judgedHandover checks scores like judged. A lock that is being handed over does not always have a holder: between the
 // two steps of Unlock, nobody knows who will get it.
-func judgedHandover(t *testing.T, scores map[string]*score) {
+func judgedHandover(t *testing.T, scores holders.Scores) {
 	t.Helper()
 	judged(t, scores)
-	if s := scores[handedOver]; s.right*4 < s.contended() {
-		t.Errorf("of %d that waited while a lock was handed over, %d got the name of its holder, want a quarter", s.contended(), s.right)
+	s := scores[handedOver]
+	if right, _ := s.Named(); right*4 < s.Contended() {
+		t.Errorf("of %d that waited while a lock was handed over, %d got the name of its holder, want a quarter", s.Contended(), right)
 	}
 }

@@ -145,8 +145,8 @@ func (RunState) EnumDescriptor() ([]byte, []int) {
 	return file_sampledata_proto_rawDescGZIP(), []int{0}
 }
 
-// How the holders of a lock were found. For other waits, it is about the goroutines that may end the wait, and is always
-// AMBIGUOUS.
+// How the holders of a lock were found. For other waits, it is about the goroutines that may end the wait, and is
+// AMBIGUOUS, or LIKELY for a channel or semaphore that is used as a lock.
 type Evidence int32
 
 const (
@@ -154,6 +154,7 @@ const (
 	Evidence_INFERRED  Evidence = 1 // one set of holders fits
 	Evidence_AMBIGUOUS Evidence = 2 // several fit: the set lists candidates
 	Evidence_RECORDED  Evidence = 3 // the target's runtime says so
+	Evidence_LIKELY    Evidence = 4 // the lock is taken, and of all goroutines only those in the set are where they may have taken it
 )
 
 // Enum value maps for Evidence.
@@ -163,12 +164,14 @@ var (
 		1: "INFERRED",
 		2: "AMBIGUOUS",
 		3: "RECORDED",
+		4: "LIKELY",
 	}
 	Evidence_value = map[string]int32{
 		"NONE":      0,
 		"INFERRED":  1,
 		"AMBIGUOUS": 2,
 		"RECORDED":  3,
+		"LIKELY":    4,
 	}
 )
 
@@ -2136,12 +2139,14 @@ const file_sampledata_proto_rawDesc = "" +
 	"\bDETACHED\x10\x02\x12\f\n" +
 	"\bRUNNABLE\x10\x03\x12\v\n" +
 	"\aWAITING\x10\x04\x12\v\n" +
-	"\aBLOCKED\x10\x05*?\n" +
+	"\aBLOCKED\x10\x05*K\n" +
 	"\bEvidence\x12\b\n" +
 	"\x04NONE\x10\x00\x12\f\n" +
 	"\bINFERRED\x10\x01\x12\r\n" +
 	"\tAMBIGUOUS\x10\x02\x12\f\n" +
-	"\bRECORDED\x10\x03*L\n" +
+	"\bRECORDED\x10\x03\x12\n" +
+	"\n" +
+	"\x06LIKELY\x10\x04*L\n" +
 	"\x05Layer\x12\x0f\n" +
 	"\vAPPLICATION\x10\x00\x12\v\n" +
 	"\aSAMPLED\x10\x01\x12\v\n" +

@@ -275,6 +275,18 @@ func each(kind string, do func(t *thing, r *record, me int64)) {
 	})
 }
 
+// contend starts goroutines that contend for a lock.
+func contend(kind string, mu *sync.Mutex, do func(r *record, me int64)) {
+	r := addMutex(kind, mu)
+	repeat(workers, func(me int64) {
+		do(r, me)
+		pause()
+	})
+}
+
+// addMutex adds a record of a sync.Mutex to the table.
+func addMutex(kind string, mu *sync.Mutex) *record { return add(kind, unsafe.Pointer(mu)) }
+
 // start starts the kinds of code whose holders the sampler must find.
 func start() {
 	each("field", (*thing).field)

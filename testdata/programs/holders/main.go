@@ -22,7 +22,7 @@ type record struct {
 	holders [4]atomic.Int64 // goroutine ids; several for readers
 }
 
-const maxRecords = 64
+const maxRecords = 128
 
 var (
 	table [maxRecords]record
@@ -89,6 +89,11 @@ func main() {
 	start()
 	startReaders()
 	startOdd()
+	startCalls()
+	startInterfaces()
+	startConditions()
+	startPassed()
+	startInsides()
 	startChannels()
 	fmt.Printf("%p %d %d", &table, unsafe.Sizeof(record{}), len(kinds))
 	for _, k := range kinds {
