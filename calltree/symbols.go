@@ -14,9 +14,12 @@ type Kind uint8
 const (
 	Function Kind = iota // a true function
 	Typed                // typed time or a wait reason: ":RUN", ":IO-wait"
-	Class                // a thread class: "go:main.worker", "label:route=/api"
+	Class                // a thread class: "go:main.worker", "label:route=/api", "class:pool" for several
 	Root                 // "*", the root of a Server View
 )
+
+// MergedClass begins the name of a class that several classes are merged into.
+const MergedClass = "class:"
 
 // RootName is the root of every tree that is not a Thread View.
 const RootName = "*"
@@ -28,7 +31,7 @@ func KindOf(name string) Kind {
 		return Root
 	case strings.HasPrefix(name, ":"):
 		return Typed
-	case strings.HasPrefix(name, "go:"), strings.HasPrefix(name, "label:"):
+	case strings.HasPrefix(name, "go:"), strings.HasPrefix(name, "label:"), strings.HasPrefix(name, MergedClass):
 		return Class
 	}
 	return Function

@@ -10,16 +10,16 @@ import (
 //go:embed builtin.yaml
 var builtinYAML []byte
 
-// BuiltinYAML returns the config file that defines the built-in aspects.
+// BuiltinYAML returns the config file that defines the built-in aspects and wrappers.
 func BuiltinYAML() []byte { return append([]byte(nil), builtinYAML...) }
 
-var builtin = sync.OnceValue(func() *aspects.Set {
+var builtin = sync.OnceValue(func() *Config {
 	c, err := Parse("builtin.yaml", builtinYAML)
 	if err != nil {
 		panic("config: " + err.Error()) // can't happen: the file is part of this package, and tested
 	}
-	return c.Aspects
+	return c
 })
 
 // Builtin returns the aspects that apply unless a config redefines them.
-func Builtin() *aspects.Set { return builtin() }
+func Builtin() *aspects.Set { return builtin().Aspects }

@@ -2,8 +2,9 @@
 //
 //	file.go       the content of the file, and how it is found
 //	parse.go      parsing the content; parse_yaml.go parses the YAML below it
+//	classes.go    thread classes: wrappers, and classes that are merged
 //	save.go       saving aspects into the file, without other changes to it
-//	builtin.yaml  the aspects that apply unless the file redefines them
+//	builtin.yaml  the aspects and wrappers that apply unless the file redefines them
 package config
 
 import (
@@ -39,6 +40,9 @@ const (
 //	priorities:                 # class pattern: integer; 0 for classes that no pattern matches
 //	  "go:main.flusher": 1      # if several match, the first counts
 //	classes: function           # or site, or label:KEY
+//	wrappers: ["pool.(*P).run"] # also skipped for the name of a class: functions that call one that they were given
+//	merge:                      # class:NAME has the goroutines of all classes that match
+//	  connections: ["go:main.(*conn).*", "!go:main.(*conn).watch"]
 //	threshold: 10               # hits; or a cost: 0.05, 5%
 //
 // Text that begins with "@", "*" or "!" needs quotes.
@@ -47,7 +51,9 @@ type Config struct {
 	Aspects    *aspects.Set // only those of the file; one without patterns removes a built-in one
 	Priorities []Priority
 	Classes    views.ClassBy
-	Threshold  refine.Threshold // the initial threshold of every view
+	Wrappers   []aspects.Pattern // in addition to the built-in ones
+	Merges     []Merge           // they apply one after the other
+	Threshold  refine.Threshold  // the initial threshold of every view
 }
 
 // A Priority gives the goroutines of some thread classes a priority.

@@ -52,7 +52,7 @@ type parser struct {
 	aspectList []aspects.Aspect
 }
 
-var configKeys = []string{"aspects", "priorities", "classes", "threshold"}
+var configKeys = []string{"aspects", "priorities", "classes", "wrappers", "merge", "threshold"}
 
 func (p *parser) top(n *yaml.Node) {
 	for _, e := range p.mapping(n, "config") {
@@ -63,6 +63,10 @@ func (p *parser) top(n *yaml.Node) {
 			p.priorities(e.value)
 		case "classes":
 			p.classes(e.value)
+		case "wrappers":
+			p.wrappers(e.value)
+		case "merge":
+			p.merges(e.value)
 		case "threshold":
 			p.threshold(e.value)
 		default:
@@ -103,22 +107,9 @@ func (p *parser) aspects(n *yaml.Node) {
 }
 
 func (p *parser) aspect(name string, n *yaml.Node) {
-	if n.Kind != yaml.SequenceNode {
-		p.fail(n, 0, `aspect %s: want a list of patterns, such as ["main.(*queue).*"], not %s`, name, kind(n))
+	patterns, ok := p.patterns("aspect "+name, n)
+	if !ok {
 		return
-	}
-	var patterns []aspects.Pattern
-	for _, item := range n.Content {
-		if item.Kind != yaml.ScalarNode || item.ShortTag() != "!!str" {
-			p.fail(item, 0, "aspect %s: want a pattern, not %s", name, kind(item))
-			continue
-		}
-		if pattern, ok := p.pattern(item); ok {
-			patterns = append(patterns, pattern)
-		}
-	}
-	if len(patterns) < len(n.Content) {
-		return // the mistake has been reported
 	}
 	a, err := aspects.Of(name, patterns)
 	if err != nil {
@@ -126,6 +117,24 @@ func (p *parser) aspect(name string, n *yaml.Node) {
 		return
 	}
 	p.aspectList = append(p.aspectList, a)
+}
+
+// patterns reads a list of patterns. It returns false if a pattern is wrong, after reporting that.
+func (p *parser) patterns(what string, n *yaml.Node) (list []aspects.Pattern, ok bool) {
+	if n.Kind != yaml.SequenceNode {
+		p.fail(n, 0, `%s: want a list of patterns, such as ["main.(*queue).*"], not %s`, what, kind(n))
+		return nil, false
+	}
+	for _, item := range n.Content {
+		if item.Kind != yaml.ScalarNode || item.ShortTag() != "!!str" {
+			p.fail(item, 0, "%s: want a pattern, not %s", what, kind(item))
+			continue
+		}
+		if pattern, ok := p.pattern(item); ok {
+			list = append(list, pattern)
+		}
+	}
+	return list, len(list) == len(n.Content)
 }
 
 func (p *parser) pattern(n *yaml.Node) (aspects.Pattern, bool) {
@@ -157,8 +166,8 @@ func (p *parser) priorities(n *yaml.Node) {
 			p.fail(e.key, 0, "class pattern %q: an exclusion is not allowed here, since the first pattern that matches counts", class)
 			continue
 		}
-		if !class.MayBegin("go:") && !class.MayBegin("label:") {
-			p.fail(e.key, 0, `class pattern %q matches no class: their names begin with "go:" or "label:"`, class)
+		if err := checkClassPattern(class); err != nil {
+			p.fail(e.key, 0, "%v", err)
 			continue
 		}
 		value, err := strconv.ParseInt(e.value.Value, 10, 32)

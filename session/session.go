@@ -86,7 +86,5 @@ func (e *MissingError) Unwrap() error { return e.Err }
 // Configure adds the state's aspects to a configuration, and returns the state's options, completed from the configuration.
 func (s *State) Configure(c *config.Config) views.Options {
 	c.Aspects = c.Aspects.With(s.Aspects...)
-	o := s.Options
-	o.Priority = c.Priority
-	return o
+	return c.Configure(s.Options)
 }

@@ -30,33 +30,52 @@ const noClass classID = -1
 type classes struct {
 	r           *sampledata.Recording
 	o           Options
+	namers      *namers
 	names       []string
 	index       map[string]classID
-	priorities  []configured // by class
-	byGoroutine []classID    // without its labels; noClass until first use
-	byLabels    []classID    // by label set: the class from the labels; noClass if there is none
+	members     []member
+	byMember    map[string]memberID // by the name before merging
+	byGoroutine []memberID          // without its labels, and not below a wrapper; noMember until first use
+	belowWraps  map[wrappedBy]memberID
+	byLabels    []memberID // by label set: the class from the labels; noMember if there is none
 }
 
-type configured struct {
+// A member is a class before classes are merged. It keeps its configured priority.
+type member struct {
+	class    classID
 	priority int32
-	is       bool
+	is       bool // the priority is configured
+}
+
+// A memberID is the number of a member.
+type memberID int32
+
+const noMember memberID = -1
+
+// A wrappedBy is a goroutine that began with a wrapper, and the function below it.
+type wrappedBy struct {
+	goroutine sampledata.GoroutineID
+	function  sampledata.FunctionID
 }
 
 func newClasses(r *sampledata.Recording, o Options) *classes {
-	c := &classes{r: r, o: o, index: make(map[string]classID)}
-	c.byGoroutine = make([]classID, len(r.Goroutines))
+	c := &classes{
+		r: r, o: o, namers: newNamers(r, o.Wrapper), index: make(map[string]classID), byMember: make(map[string]memberID),
+		belowWraps: make(map[wrappedBy]memberID),
+	}
+	c.byGoroutine = make([]memberID, len(r.Goroutines))
 	for g := range c.byGoroutine {
-		c.byGoroutine[g] = noClass
+		c.byGoroutine[g] = noMember
 	}
 	if o.Classes.Label == "" {
 		return c
 	}
-	c.byLabels = make([]classID, len(r.LabelSets))
+	c.byLabels = make([]memberID, len(r.LabelSets))
 	for i, set := range r.LabelSets {
-		c.byLabels[i] = noClass
+		c.byLabels[i] = noMember
 		for _, l := range set {
 			if l.Key == o.Classes.Label {
-				c.byLabels[i] = c.intern("label:" + l.Key + "=" + l.Value)
+				c.byLabels[i] = c.member("label:" + l.Key + "=" + l.Value)
 				break
 			}
 		}
@@ -64,6 +83,7 @@ func newClasses(r *sampledata.Recording, o Options) *classes {
 	return c
 }
 
+// intern returns the number of a class.
 func (c *classes) intern(name string) classID {
 	if id, ok := c.index[name]; ok {
 		return id
@@ -71,37 +91,63 @@ func (c *classes) intern(name string) classID {
 	id := classID(len(c.names))
 	c.index[name] = id
 	c.names = append(c.names, name)
-	var p configured
-	if c.o.Priority != nil && name != collectorClass {
-		p.priority, p.is = c.o.Priority(name)
-	}
-	c.priorities = append(c.priorities, p)
 	return id
 }
 
-// of returns the class of a run's goroutine. It can change from run to run with the goroutine's labels.
-func (c *classes) of(run sampledata.Run) classID {
+// member returns the number of a class before merging.
+func (c *classes) member(name string) memberID {
+	if id, ok := c.byMember[name]; ok {
+		return id
+	}
+	id := memberID(len(c.members))
+	c.byMember[name] = id
+	class := name
+	if c.o.Merged != nil {
+		class = c.o.Merged(name)
+	}
+	m := member{class: c.intern(class)}
+	if c.o.Priority != nil && name != collectorClass {
+		m.priority, m.is = c.o.Priority(name)
+	}
+	c.members = append(c.members, m)
+	return id
+}
+
+// of returns the class of a run's goroutine. It can change from run to run with the goroutine's labels, and with what a
+// wrapper calls.
+func (c *classes) of(run sampledata.Run) classID { return c.members[c.memberOf(run)].class }
+
+func (c *classes) memberOf(run sampledata.Run) memberID {
 	g := &c.r.Goroutines[run.Goroutine]
 	if c.byLabels != nil && !g.GC {
-		if id := c.byLabels[run.Labels]; id != noClass {
+		if id := c.byLabels[run.Labels]; id != noMember {
 			return id
 		}
 	}
+	if f, ok := c.namers.of(run); ok && !g.GC {
+		k := wrappedBy{run.Goroutine, f}
+		id, ok := c.belowWraps[k]
+		if !ok {
+			id = c.member(c.name(g, f))
+			c.belowWraps[k] = id
+		}
+		return id
+	}
 	id := &c.byGoroutine[run.Goroutine]
-	if *id == noClass {
-		*id = c.intern(c.name(g))
+	if *id == noMember {
+		*id = c.member(c.name(g, g.Start))
 	}
 	return *id
 }
 
 // name returns the class of a goroutine by its function or by its creation site.
-func (c *classes) name(g *sampledata.Goroutine) string {
+func (c *classes) name(g *sampledata.Goroutine, function sampledata.FunctionID) string {
 	if g.GC {
 		return collectorClass
 	}
 	name := unknownClass
-	if g.Start >= 0 && c.r.Functions[g.Start].Name != "" {
-		name = "go:" + c.r.Functions[g.Start].Name
+	if function >= 0 && c.r.Functions[function].Name != "" {
+		name = "go:" + c.r.Functions[function].Name
 	}
 	if c.o.Classes.Site && g.Site.File != "" {
 		name += "@" + baseName(g.Site.File) + ":" + strconv.Itoa(int(g.Site.Line))
@@ -120,13 +166,13 @@ func ClassOf(r *sampledata.Recording, o Options) func(sampledata.Run) string {
 	return func(run sampledata.Run) string { return c.names[c.of(run)] }
 }
 
-// priority returns the priority of a run's goroutine, whose class is given.
-func (c *classes) priority(run sampledata.Run, class classID) int64 {
+// priority returns the priority of a run's goroutine.
+func (c *classes) priority(run sampledata.Run) int64 {
 	if c.r.Goroutines[run.Goroutine].GC {
 		return collectorPriority
 	}
-	if p := c.priorities[class]; p.is {
-		return int64(p.priority)
+	if m := c.members[c.memberOf(run)]; m.is {
+		return int64(m.priority)
 	}
 	return int64(run.Priority)
 }

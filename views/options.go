@@ -21,9 +21,18 @@ type Options struct {
 	NoInlines   bool
 	AlsoInlined map[Call]bool
 
-	// Priority returns the configured priority of a thread class. If it is nil or returns false, the recorded priority
-	// is used.
+	// Priority returns the configured priority of a thread class, before classes are merged. If it is nil or returns
+	// false, the recorded priority is used.
 	Priority func(class string) (int32, bool)
+
+	// Wrapper reports whether a function does nothing but call another one that it was given, such as those of an
+	// errgroup. A goroutine that began with a wrapper is of the class of the first function below that is none. Nil: there
+	// are no wrappers.
+	Wrapper func(function string) bool
+
+	// Merged returns the class that the goroutines of a class are counted in, which may be the class itself. Nil: no
+	// classes are merged.
+	Merged func(class string) string
 }
 
 // An Accounting is a rule that divides a runnable goroutine's time (design "Typed time").

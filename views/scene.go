@@ -71,7 +71,7 @@ func (sc *scene) actor(run sampledata.Run) actor {
 			a.who = run.Goroutine
 		}
 	default:
-		a.priority = sc.classes.priority(run, a.class)
+		a.priority = sc.classes.priority(run)
 	}
 	return a
 }
@@ -223,8 +223,7 @@ func (sc *scene) unlisted(listed []sampledata.GoroutineID, idle int64) int64 {
 
 func (sc *scene) holdBy(g sampledata.GoroutineID) {
 	run, _ := sc.at(g)
-	class := sc.classes.of(run)
-	sc.hold(class, sc.classes.priority(run, class), 1)
+	sc.hold(sc.classes.of(run), sc.classes.priority(run), 1)
 }
 
 func (sc *scene) hold(class classID, priority, n int64) {

@@ -26,6 +26,7 @@ type viewFlags struct {
 	span                    views.Span
 	config                  string
 	aspects                 []string
+	merges                  []string
 }
 
 // addOptions adds the flags of every command that divides a recording's time.
@@ -34,6 +35,7 @@ func (f *viewFlags) addOptions(c *cobra.Command, t terminal) {
 	flags := c.Flags()
 	flags.StringVar(&f.accounting, "accounting", "observed", "how to count the time of a goroutine that is ready to run: observed, single, processors")
 	flags.StringVar(&f.classBy, "class-by", "", "what makes a thread class: function, site, label:KEY (default: as cpprof.yaml says, or function)")
+	flags.StringArrayVar(&f.merges, "merge", nil, "count several thread classes as one, as `NAME=PATTERN,PATTERN` (may be repeated)")
 	flags.DurationVar(&f.span.From, "from", 0, "leave out samples before this `offset`, such as 2.5s")
 	flags.DurationVar(&f.span.To, "to", 0, "leave out samples from this `offset` on")
 	flags.StringVar(&f.config, "config", "", "the configuration `file` (default: cpprof.yaml, in this folder or above)")
@@ -157,18 +159,34 @@ func (f *viewFlags) configuration() (*config.Config, error) {
 			return nil, err
 		}
 	}
+	return c, f.define(c)
+}
+
+// define adds the aspects and the merged classes of the flags to a configuration.
+func (f *viewFlags) define(c *config.Config) error {
 	for _, definition := range f.aspects {
 		name, patterns, ok := strings.Cut(definition, "=")
 		if !ok {
-			return nil, usagef("--aspect %q: want NAME=PATTERN,PATTERN", definition)
+			return usagef("--aspect %q: want NAME=PATTERN,PATTERN", definition)
 		}
 		aspect, err := aspects.New(name, strings.Split(patterns, ",")...)
 		if err != nil {
-			return nil, usagef("--aspect %q: %w", definition, err)
+			return usagef("--aspect %q: %w", definition, err)
 		}
 		c.Aspects = c.Aspects.With(aspect)
 	}
-	return c, nil
+	for _, definition := range f.merges {
+		name, patterns, ok := strings.Cut(definition, "=")
+		if !ok {
+			return usagef("--merge %q: want NAME=PATTERN,PATTERN", definition)
+		}
+		merge, err := config.NewMerge(name, strings.Split(patterns, ",")...)
+		if err != nil {
+			return usagef("--merge %q: %w", definition, err)
+		}
+		c.Merges = append(c.Merges, merge)
+	}
+	return nil
 }
 
 func (f *viewFlags) viewOptions(c *config.Config) (o views.Options, err error) {
@@ -191,8 +209,7 @@ func (f *viewFlags) viewOptions(c *config.Config) (o views.Options, err error) {
 	}
 	o.Span = f.span
 	o.NoInlines = f.noInlines
-	o.Priority = c.Priority
-	return o, nil
+	return c.Configure(o), nil
 }
 
 // A view is a weighted call tree with the aspects that its functions belong to.
