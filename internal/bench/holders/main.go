@@ -4,6 +4,10 @@
 //
 // It counts the calls during which a lock may be held, by whether it is sure that it is, and if not, why. A goroutine that
 // stands in a call of the first kind is found as the holder.
+//
+// It also measures how often the holders that are found are right, on programs that know who holds their locks:
+//
+//	go run ./internal/bench/holders zoo [-samples N] [-interval DURATION]
 package main
 
 import (
@@ -14,17 +18,37 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampler/lockcode"
 )
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == "zoo" {
+		mainOfZoo(os.Args[2:])
+		return
+	}
 	functions := flag.String("functions", "", "count only the calls of functions whose names match this expression, and list those that are not sure")
 	worst := flag.Int("worst", 25, "how many functions to list, those with the most calls that are not sure first")
 	flag.Parse()
 	if err := run(os.Stdout, *functions, *worst, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "holders:", termtext.Error(err))
+		os.Exit(1)
+	}
+}
+
+// mainOfZoo runs the second form of the command. It ends with status 1 if a holder was wrong.
+func mainOfZoo(args []string) {
+	flags := flag.NewFlagSet("holders zoo", flag.ExitOnError)
+	samples := flags.Int("samples", 100_000, "how many goroutines that wait to compare, summed over the samples")
+	interval := flags.Duration("interval", 5*time.Millisecond, "between samples")
+	flags.Parse(args)
+	good, err := zoo(os.Stdout, *samples, *interval)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "holders:", termtext.Error(err))
+	}
+	if err != nil || !good {
 		os.Exit(1)
 	}
 }

@@ -1,0 +1,92 @@
+//go:build linux && (amd64 || arm64)
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/cpprof/cpprof/internal/holders"
+	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/sampler"
+	"github.com/cpprof/cpprof/sampler/snapshot"
+)
+
+// programs are those that say who holds their locks.
+var programs = []string{"holders"}
+
+// zoo samples these programs until so many waiters were compared with what the programs say, and prints the scores. It
+// reports whether nobody was blamed wrongly.
+func zoo(out io.Writer, waiters int, interval time.Duration) (good bool, err error) {
+	dir, err := os.MkdirTemp("", "cpprof-holders-")
+	if err != nil {
+		return false, err
+	}
+	defer os.RemoveAll(dir)
+	good = true
+	for _, name := range programs {
+		path := filepath.Join(dir, name)
+		if text, err := exec.Command("go", "build", "-o", path, "github.com/cpprof/cpprof/testdata/programs/"+name).CombinedOutput(); err != nil {
+			return false, fmt.Errorf("building %s: %w\n%s", name, err, text)
+		}
+		scores, mistakes, err := judge(path, waiters/len(programs), interval)
+		if err != nil {
+			return false, fmt.Errorf("sampling %s: %w", name, err)
+		}
+		for _, m := range mistakes {
+			termtext.Fprintf(out, "wrong: %s\n", m)
+		}
+		good = good && len(mistakes) == 0
+		if err := scores.Write(out, holders.Unproven); err != nil {
+			return false, err
+		}
+	}
+	return good, nil
+}
+
+// judge samples one program.
+func judge(path string, waiters int, interval time.Duration) (scores holders.Scores, mistakes []string, err error) {
+	cmd := exec.Command(path)
+	cmd.Stderr = os.Stderr
+	pipe, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, nil, err
+	}
+	defer cmd.Wait()
+	defer cmd.Process.Kill()
+	line, err := bufio.NewReader(pipe).ReadString('\n')
+	if err != nil {
+		return nil, nil, err
+	}
+	table, err := holders.Open(cmd.Process.Pid, line)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer table.Close()
+	p, err := sampler.Find(cmd.Process.Pid)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer p.Release()
+	b, err := snapshot.Attach(p)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer b.Close()
+	return holders.Judge(context.Background(), b, table, holders.Options{
+		Interval: interval,
+		Enough: func(s holders.Scores) bool {
+			sum := s.Sum()
+			return sum.Contended() >= waiters
+		},
+	})
+}
