@@ -7,6 +7,7 @@ const (
 	byInterface   = "only an interface leads to the lock, and not by its first two methods or to a deferred call"
 	byOther       = "the function that holds the lock calls one that releases it"
 	byClosure     = "the lock is in a closure that a helper gave, which nobody looks into"
+	byGoroutine   = "the goroutine that took the lock is not the one that releases it"
 	lookedUpAgain = "nothing in the frame leads to the lock: it is looked up anew to be given back"
 )
 
@@ -36,6 +37,8 @@ var Unproven = map[string]string{
 	"twice-in-map":         lookedUpAgain,
 	"map-looked-up-twice":  lookedUpAgain,
 	"defer-in-loop":        "the frame leads only to the lock that was taken last",
+	"given-to-goroutine":   byGoroutine,
+	"given-with-callback":  byGoroutine,
 	"indexed-store":        "a store to an element of an array in the frame makes the rest of the frame unknown",
 	"method-expression":    "without optimisation, the functions are called as values",
 	"odd-try":              "what TryLock did is not followed",

@@ -56,6 +56,7 @@
 //	value.go, state.go        what registers and words of the stack hold, and which locks are held
 //	effects.go                what calls of small helpers do to locks
 //	expr.go, locks_at.go      expressions; what a frame at one place says about locks
+//	passed_on.go              locks that a function does not release
 //	held.go                   the locks that a goroutine holds, by all of its frames, and by interfaces
 //	actions.go                what a goroutine may still do
 //	flow_actions.go           what the instructions of a function do to channels, WaitGroups and Conds
@@ -63,6 +64,7 @@
 //	argument.go, semaphore.go by which argument a lock was reached; what a parked goroutine waits for
 //
 // A lock is not claimed if the code does not prove that it is held: if it is taken on only one of two paths, if a callback may have
-// released it, while a sync.Cond waits, or during a panic. Two cases are not detected: a lock that another goroutine releases, and
-// one that is taken directly and released through an interface.
+// released it, while a sync.Cond waits, during a panic, or if neither the function nor its callers release it. Two cases are not
+// detected: a lock that another goroutine releases although the code could release it itself, and one that is taken directly and
+// released through an interface.
 package syncflow

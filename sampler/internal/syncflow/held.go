@@ -21,6 +21,7 @@ type Held struct {
 func (a *Analyzer) Held(dst []Held, frames []unwind.Frame, m Memory, registers []uint64) (held []Held, complete bool) {
 	complete = true
 	first := len(dst)
+	var later []Held // locks that callers release which their callees take
 	for i := len(frames) - 1; i >= 0; i-- {
 		f := &frames[i]
 		if f.System {
@@ -34,17 +35,23 @@ func (a *Analyzer) Held(dst []Held, frames []unwind.Frame, m Memory, registers [
 		case p.unknown:
 			dst = dst[:first]
 			continue
-		case len(p.held) == 0 && len(p.released) == 0:
+		case len(p.held) == 0 && len(p.released) == 0 && len(p.later) == 0:
 			continue
 		}
 		fr := frame{sp: f.SP, m: m, register: a.registers(frames, i, m, registers)}
-		dst = a.apply(p, dst, first, &fr)
+		dst = a.apply(p, dst, first, &fr, later)
+		for _, r := range p.later {
+			if lock, ok := r.lock.eval(&fr); ok {
+				later = append(later, Held{lock, r.mode})
+			}
+		}
 	}
 	return dst, complete
 }
 
-// apply turns the locks that the callers of a frame hold into those that they and the frame hold.
-func (a *Analyzer) apply(p *siteLocks, dst []Held, first int, f *frame) []Held {
+// apply turns the locks that the callers of a frame hold into those that they and the frame hold. The callers release the locks in
+// later.
+func (a *Analyzer) apply(p *siteLocks, dst []Held, first int, f *frame, later []Held) []Held {
 	for _, r := range p.released {
 		lock, ok := r.lock.eval(f)
 		kept := slices.DeleteFunc(dst[first:], func(h Held) bool { return h.Mode == r.mode && (!ok || h.Lock == lock) })
@@ -52,6 +59,9 @@ func (a *Analyzer) apply(p *siteLocks, dst []Held, first int, f *frame) []Held {
 	}
 	for _, r := range p.held {
 		h, ok := a.resolve(&r, f)
+		if r.passedOn && !slices.Contains(later, h) {
+			continue
+		}
 		if lock := h.Lock; ok && lock != 0 && !slices.Contains(dst[first:], h) {
 			dst = append(dst, h)
 		}

@@ -6,6 +6,8 @@ import "github.com/cpprof/cpprof/sampler/internal/machinecode"
 type siteLocks struct {
 	held     []lockRef // taken, and not released yet
 	released []lockRef // released, without having been taken in this function; lock is nil if it is not known
+	// later are locks that the function which is being called takes for this one, which releases them later.
+	later []lockRef
 	// unknown: nothing can be said of this frame, nor of those that called it. Deferred functions run, or a lock is released for
 	// the time of a wait.
 	unknown bool
@@ -19,6 +21,8 @@ type lockRef struct {
 	lock *expr
 	mode Mode
 	via  *expr // the interface's table of methods, if only that table shows what lock leads to; else nil
+	// passedOn: the function returns without releasing it. It counts only if a caller releases it later.
+	passedOn bool
 }
 
 // locksAt returns what a frame at an instruction shows about locks. If pc is a return address, the frame is in the call before it.
@@ -31,10 +35,11 @@ func (w *flow) locksAt(pc uint64, exact bool) *siteLocks {
 	if s == nil {
 		return &siteLocks{unknown: true} // only the runtime leads here
 	}
+	p := &siteLocks{}
 	if !exact {
+		p.later = w.releasedLater(s, i)
 		w.duringCall(s, &w.code[i])
 	}
-	p := &siteLocks{}
 	for _, h := range s.holds {
 		if !h.sure() {
 			continue
@@ -44,6 +49,7 @@ func (w *flow) locksAt(pc uint64, exact bool) *siteLocks {
 			r.via = w.exprFor(s, h.via, exact, 0)
 		}
 		if r.lock != nil && (h.via == 0 || r.via != nil) {
+			r.passedOn = h.via == 0 && w.passesOn(i, h.lock, h.mode)
 			p.held = append(p.held, r)
 		}
 	}

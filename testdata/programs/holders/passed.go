@@ -169,6 +169,37 @@ func (t *thing) byTable(o *operations, r *record, me int64) {
 	o.leave(t)
 }
 
+// givenToGoroutine takes the lock, and starts a goroutine that releases it.
+//
+//go:noinline
+func (t *thing) givenToGoroutine(r *record, done chan bool) {
+	t.mu.Lock()
+	go func() {
+		r.took(0, goid())
+		work()
+		r.gives(0)
+		t.mu.Unlock()
+		done <- true
+	}()
+	<-done
+}
+
+// givenWithCallback does the same, and calls a function that it does not know.
+//
+//go:noinline
+func (t *thing) givenWithCallback(r *record, done chan bool, callback func()) {
+	t.mu.Lock()
+	go func() {
+		r.took(0, goid())
+		work()
+		r.gives(0)
+		t.mu.Unlock()
+		done <- true
+	}()
+	callback()
+	<-done
+}
+
 // startPassed starts code that takes a lock in one function and releases it in another.
 func startPassed() {
 	each("callee-unlocks", (*thing).calleeUnlocks)
@@ -184,4 +215,11 @@ func startPassed() {
 
 	d := &database{}
 	contend("transaction", &d.lock, func(r *record, me int64) { d.transact(r, me) })
+
+	t := &thing{name: "given"}
+	r := addMutex("given-to-goroutine", &t.mu)
+	repeat(workers, func(int64) { t.givenToGoroutine(r, make(chan bool)); pause() })
+	u := &thing{name: "given"}
+	ru := addMutex("given-with-callback", &u.mu)
+	repeat(workers, func(int64) { u.givenWithCallback(ru, make(chan bool), pause); pause() })
 }
