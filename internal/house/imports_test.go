@@ -33,7 +33,7 @@ var order = [][]string{
 var platforms = []string{"linux/amd64", "linux/arm64", "darwin/arm64", "windows/amd64"}
 
 // tags are the build tags of tests that run only on request.
-const tags = "torture,matrix"
+const tags = "matrix"
 
 // room returns the package of the order that contains a path, and the package's index in the order. Internal packages
 // have no index, because all packages may use them.

@@ -28,18 +28,12 @@ var builds struct {
 }
 
 func TestMain(m *testing.M) {
-	if samplerMain != nil {
-		samplerMain()
-	}
 	code := m.Run()
 	if builds.dir != "" {
 		os.RemoveAll(builds.dir)
 	}
 	os.Exit(code)
 }
-
-// samplerMain makes the test binary a sampler, when it is started as one by the torture test.
-var samplerMain func()
 
 // build builds testdata/target, once for each set of flags.
 func build(t testing.TB, flags ...string) string {

@@ -1,28 +1,39 @@
 //go:build linux
 
 // Torture records programs in circumstances that are dangerous for them. It prints how often it tried each, how many
-// programs were harmed, and what they lost:
+// programs were harmed, and what they lost. Ctrl-C ends it early.
 //
 //	go run ./internal/bench/torture -d 8h
+//	go run ./internal/bench/torture -only suspend -times 10000
 //
-// It ends with status 1 if anything was harmed or lost.
+// A program is harmed if it ends, if a thread of it stays stopped or traced, or if it is slower afterwards than one that
+// nobody recorded. Torture ends with status 1 if a program was harmed or lost anything, or if a recording can't be read.
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
+	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
+var (
+	long  = flag.Duration("d", time.Minute, "how long to go on")
+	times = flag.Int("times", 0, "go on until so many kills, suspensions and so on, whatever -d says")
+	only  = flag.String("only", "", "try only what begins with this, such as suspend")
+	lanes = flag.Int("lanes", 2, "how many programs to record at the same time")
+)
+
 func main() {
-	long := flag.Duration("d", time.Minute, "how long to go on")
-	lanes := flag.Int("lanes", 2, "how many programs to record at the same time")
 	flag.Parse()
-	good, err := run(*long, *lanes)
+	good, err := run()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "torture:", err)
 	}
@@ -31,7 +42,11 @@ func main() {
 	}
 }
 
-func run(long time.Duration, lanes int) (good bool, err error) {
+func run() (good bool, err error) {
+	chosen := choose(*only)
+	if len(chosen) == 0 {
+		return false, fmt.Errorf("nothing to try begins with %q", *only)
+	}
 	dir, err := os.MkdirTemp("", "cpprof-torture-")
 	if err != nil {
 		return false, err
@@ -43,17 +58,50 @@ func run(long time.Duration, lanes int) (good bool, err error) {
 			return false, fmt.Errorf("building %s: %w\n%s", pkg, err, out)
 		}
 	}
-	end := time.Now().Add(long)
-	t := newTable()
+	ctx, cancel := limit()
+	defer cancel()
+	t := newTable(chosen)
 	var wait sync.WaitGroup
-	for lane := range lanes {
+	for lane := range *lanes {
 		wait.Go(func() {
-			for i := lane; time.Now().Before(end); i++ {
-				h := &hardships[i%len(hardships)]
+			for i := lane; ctx.Err() == nil && (*times == 0 || t.times() < *times); i++ {
+				h := chosen[i%len(chosen)]
 				t.add(h.name, b.try(h))
 			}
 		})
 	}
+	quiet := make(chan struct{})
+	go t.progress(os.Stderr, quiet)
 	wait.Wait()
-	return t.print(os.Stdout, long), nil
+	close(quiet)
+	return t.print(os.Stdout), nil
+}
+
+// limit returns a context that is done when it is time to end.
+func limit() (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.Background())
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(s) { // as it is for programs in the background and under nohup
+			c := make(chan os.Signal, 1)
+			signal.Notify(c, s)
+			go func() {
+				<-c
+				cancel()
+			}()
+		}
+	}
+	if *times == 0 {
+		time.AfterFunc(*long, cancel)
+	}
+	return ctx, cancel
+}
+
+// choose returns the hardships whose names begin with a text.
+func choose(text string) (chosen []*hardship) {
+	for i := range hardships {
+		if strings.HasPrefix(hardships[i].name, text) {
+			chosen = append(chosen, &hardships[i])
+		}
+	}
+	return chosen
 }

@@ -7,10 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
-	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -20,18 +17,20 @@ import (
 // patience is for how long a busy machine may keep something from happening.
 const patience = time.Minute
 
-// A victim is a program that copies its input and answers signals. What it has been sent is counted, and what came back.
+// A victim is a running testdata/programs/victim. What it has been sent is counted, and what came back.
 type victim struct {
 	cmd   *exec.Cmd
 	in    io.WriteCloser
 	ended chan error
-	pid   func() int // of the program itself
+	pid   func() int              // of the program itself
+	alike func() (*victim, error) // starts another one with the same arguments
 
 	sentBytes, backBytes     atomic.Int64
 	sentSignals, backSignals atomic.Int64
 	begun                    atomic.Int64 // how often the program began
+	worked                   atomic.Int64 // how many pieces of work it has done
 	mu                       sync.Mutex
-	said                     bytes.Buffer // on standard error, without answers
+	said                     bytes.Buffer // the rest of its standard error
 }
 
 // start starts a program, or cpprof, which launches it.
@@ -66,6 +65,8 @@ func (a answers) Write(p []byte) (int, error) {
 		switch c {
 		case 1:
 			a.v.begun.Add(1)
+		case 2:
+			a.v.worked.Add(1)
 		case 6:
 			a.v.backSignals.Add(1)
 		default:
@@ -97,7 +98,7 @@ func (v *victim) await(what string, ok func() bool) error {
 			return fmt.Errorf("not before the program ended: %s: %s", what, v.saying())
 		}
 		if time.Now().After(end) {
-			return fmt.Errorf("not within %v: %s\n%s", patience, what, threads(v.pid()))
+			return fmt.Errorf("not within %v: %s\n%s", patience, what, stuck(v.pid()))
 		}
 	}
 	return nil
@@ -117,27 +118,41 @@ func (v *victim) feed(stop <-chan bool) {
 			n, _ := v.in.Write(block)
 			v.sentBytes.Add(int64(n))
 		}
-		if v.sentSignals.Load() == v.backSignals.Load() {
-			v.signal()
+		if v.sentSignals.Load() == v.backSignals.Load() && syscall.Kill(v.pid(), syscall.SIGUSR1) == nil {
+			v.sentSignals.Add(1)
 		}
 		time.Sleep(200 * time.Microsecond)
 	}
 }
 
-func (v *victim) signal() {
-	if syscall.Kill(v.pid(), syscall.SIGUSR1) == nil {
-		v.sentSignals.Add(1)
-	}
-}
-
-// lives makes sure that nobody traces or stops the program any more, and that it answers all that it was sent.
+// lives makes sure that nobody traces or stops the program any more, that it answers all that it was sent, and that it is as
+// fast as one that nobody recorded.
 func (v *victim) lives() error {
-	if err := v.await("no thread is traced or stopped", func() bool { return threads(v.pid()) == "" }); err != nil {
+	if err := v.await("no thread is traced or stopped", func() bool { return stuck(v.pid()) == "" }); err != nil {
 		return err
 	}
-	return v.await("the program has answered everything", func() bool {
+	answered := func() bool {
 		return v.sentBytes.Load() == v.backBytes.Load() && v.sentSignals.Load() == v.backSignals.Load()
-	})
+	}
+	if err := v.await("the program has answered everything", answered); err != nil {
+		return err
+	}
+	control, err := v.alike()
+	if err != nil {
+		return err
+	}
+	defer control.kill()
+	var mine, its int64
+	fast := func() bool {
+		mine, its = v.worked.Load(), control.worked.Load()
+		time.Sleep(50 * time.Millisecond)
+		mine, its = v.worked.Load()-mine, control.worked.Load()-its
+		return mine > 0 && its > 0 && mine >= its/2
+	}
+	if err := v.await("the program is as fast as one that nobody recorded", fast); err != nil {
+		return fmt.Errorf("%w (%d pieces of work, the other one %d)", err, mine, its)
+	}
+	return nil
 }
 
 // kill ends the program, and whoever launched it.
@@ -162,40 +177,6 @@ func (v *victim) crashed() error {
 		}
 		return nil
 	case <-time.After(patience):
-		return fmt.Errorf("the program does not crash:\n%s", threads(v.pid()))
+		return fmt.Errorf("the program does not crash:\n%s", stuck(v.pid()))
 	}
-}
-
-// threads lists the threads of a process that are traced or stopped.
-func threads(pid int) string {
-	var stuck strings.Builder
-	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))
-	for _, f := range files {
-		b, _ := os.ReadFile(f)
-		state, tracer := field(b, "State"), field(b, "TracerPid")
-		if tracer != "0" && tracer != "" || strings.HasPrefix(state, "T") || strings.HasPrefix(state, "t") {
-			fmt.Fprintf(&stuck, "%s: %s, traced by %s\n", f, state, tracer)
-		}
-	}
-	return stuck.String()
-}
-
-// traced is threads without those that somebody has only stopped.
-func traced(pid int) (list string) {
-	for line := range strings.Lines(threads(pid)) {
-		if !strings.HasSuffix(line, "traced by 0\n") {
-			list += line
-		}
-	}
-	return list
-}
-
-// field returns a field of a file such as /proc/PID/status; "" if there is none.
-func field(status []byte, name string) string {
-	for line := range bytes.Lines(status) {
-		if value, ok := bytes.CutPrefix(line, []byte(name+":")); ok {
-			return string(bytes.TrimSpace(value))
-		}
-	}
-	return ""
 }

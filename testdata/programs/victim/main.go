@@ -1,41 +1,55 @@
-// Victim does all that makes sampling dangerous: it computes, waits for the disk, makes threads that end soon, executes itself
-// or crashes. It copies its input to its output, and answers each SIGUSR1 with a byte ACK on its standard error, so that
-// who runs it sees whether a byte or a signal was lost. At its beginning it writes a byte SOH there.
+// Victim does all that makes sampling dangerous: it computes, waits for locks and for the disk, makes threads that end soon,
+// executes itself or crashes. It copies its input to its output. On its standard error it writes a byte SOH when it begins,
+// a byte ACK for each SIGUSR1, and a byte STX for each piece of work done. So who runs it sees whether a byte or a signal
+// was lost, and how fast it is.
 package main
 
 import (
 	"flag"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"syscall"
 	"time"
 )
 
 var (
-	dir     = flag.String("dir", "", "write to a file in this folder, and wait for the disk each time")
-	busy    = flag.Int("busy", 1, "goroutines that compute")
+	dir     = flag.String("dir", "", "write to files in this folder, and wait for the disk each time")
+	busy    = flag.Int("busy", 0, "goroutines that compute")
 	parked  = flag.Int("parked", 10, "goroutines that wait for good")
+	lockers = flag.Int("lockers", 0, "goroutines that want one mutex")
 	threads = flag.Int("threads", 0, "threads to make and end in a second")
 	again   = flag.Duration("again", 0, "execute the program again after so long")
 	crash   = flag.Duration("crash", 0, "crash after so long")
 )
 
+// What the program writes on its standard error.
+var begun, worked, answered = []byte{1}, []byte{2}, []byte{6}
+
 func main() {
 	flag.Parse()
 	signals := make(chan os.Signal, 100)
 	signal.Notify(signals, syscall.SIGUSR1)
-	os.Stderr.Write([]byte{1})
+	os.Stderr.Write(begun)
 	for range *parked {
 		go func() { select {} }()
 	}
 	for range *busy {
-		go compute()
+		go func() {
+			for {
+				compute()
+			}
+		}()
 	}
-	if *dir != "" {
-		go write(filepath.Join(*dir, "file"))
+	for range *lockers {
+		go lock()
+	}
+	for i := 0; *dir != "" && i < 4; i++ {
+		go write(filepath.Join(*dir, fmt.Sprint("file", i)))
 	}
 	if *threads > 0 {
 		go makeThreads(time.Second / time.Duration(*threads))
@@ -46,9 +60,10 @@ func main() {
 	if *crash > 0 {
 		time.AfterFunc(*crash, func() { panic("as asked for") })
 	}
+	go work()
 	go func() {
 		for range signals {
-			os.Stderr.Write([]byte{6})
+			os.Stderr.Write(answered)
 		}
 	}()
 	if _, err := io.Copy(os.Stdout, os.Stdin); err != nil {
@@ -56,12 +71,31 @@ func main() {
 	}
 }
 
-func compute() {
-	for n := 0; ; n++ {
-		if n%1000 == 0 {
-			time.Sleep(time.Millisecond)
+func work() {
+	for {
+		compute()
+		os.Stderr.Write(worked)
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// compute takes a tenth of a millisecond or so, and leaves some garbage.
+func compute() (sum int) {
+	for n := range 300 {
+		for _, v := range make([]int, n) {
+			sum += v
 		}
-		_ = make([]byte, n%1000)
+	}
+	return sum
+}
+
+var mutex sync.Mutex
+
+func lock() {
+	for {
+		mutex.Lock()
+		compute()
+		mutex.Unlock()
 	}
 }
 

@@ -26,10 +26,6 @@ var (
 	lockers = flag.Int("lockers", 0, "goroutines that want one mutex")
 	short   = flag.Int("short", 0, "goroutines that make short-lived ones all the time")
 	garbage = flag.Bool("garbage", false, "keep the collector at work")
-	churn   = flag.Int("churn", 0, "threads to make and end in a second")
-	again   = flag.Duration("again", 0, "execute the program again after so long")
-	crash   = flag.Duration("crash", 0, "crash after so long")
-	beat    = flag.Bool("beat", false, "print a dot every millisecond")
 	held    = flag.Int("held", 0, "goroutines that wait for a mutex that is never unlocked")
 )
 
@@ -67,18 +63,6 @@ func main() {
 	}
 	if *garbage {
 		go waste()
-	}
-	if *churn > 0 {
-		go thread(*churn)
-	}
-	if *again > 0 {
-		go execute(*again)
-	}
-	if *crash > 0 {
-		time.AfterFunc(*crash, func() { *(*int)(nil) = 1 })
-	}
-	if *beat {
-		go beats()
 	}
 	stuck.Lock()
 	for i := 0; i < *held; i++ {
@@ -174,31 +158,5 @@ func waste() {
 		if len(heap) > 1000 {
 			heap = nil
 		}
-	}
-}
-
-// thread makes threads that end: a goroutine that ends while it is locked to its thread takes the thread along. It
-// prints a plus for each hundred.
-func thread(perSecond int) {
-	made := 0
-	for t := time.NewTicker(10 * time.Millisecond); ; <-t.C {
-		for i := 0; i < perSecond/100; i++ {
-			go runtime.LockOSThread()
-			if made++; made%100 == 0 {
-				os.Stdout.WriteString("+")
-			}
-		}
-	}
-}
-
-func execute(after time.Duration) {
-	time.Sleep(after)
-	fmt.Fprintln(os.Stderr, syscall.Exec("/proc/self/exe", os.Args, os.Environ()))
-}
-
-func beats() {
-	for {
-		os.Stdout.WriteString(".")
-		time.Sleep(time.Millisecond)
 	}
 }

@@ -1,0 +1,89 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// A recorder is a running cpprof record.
+type recorder struct {
+	cmd  *exec.Cmd
+	dir  string          // the recording
+	ctx  context.Context // done when cpprof has ended
+	said bytes.Buffer    // on standard error; not to be read before cpprof has ended
+}
+
+// eager are the flags with which cpprof halts a program as often as it can.
+var eager = []string{"--rate", "1000", "--max-overhead", "50%", "--max-cpu", "0"}
+
+func (b *bench) record(v *victim, dir string) (*recorder, error) {
+	args := append([]string{"record", "-o", dir, "--follow-exec", "-p", fmt.Sprint(v.pid())}, eager...)
+	ctx, cancel := context.WithCancel(context.Background())
+	r := &recorder{cmd: exec.Command(b.cpprof, args...), dir: dir, ctx: ctx}
+	r.cmd.Stderr = &r.said
+	if err := r.cmd.Start(); err != nil {
+		cancel()
+		return nil, err
+	}
+	go func() {
+		r.cmd.Wait()
+		cancel()
+	}()
+	return r, nil
+}
+
+func (r *recorder) over() bool { return r.ctx.Err() != nil }
+
+// state returns the state of cpprof's process.
+func (r *recorder) state() string {
+	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", r.cmd.Process.Pid))
+	return field(b, "State")
+}
+
+// threads lists what each thread of cpprof does.
+func (r *recorder) threads() string {
+	var list strings.Builder
+	fmt.Fprintf(&list, "cpprof is process %d:\n", r.cmd.Process.Pid)
+	eachThread(r.cmd.Process.Pid, func(folder string, status []byte) {
+		in, _ := os.ReadFile(folder + "/wchan")
+		call, _ := os.ReadFile(folder + "/syscall")
+		fmt.Fprintf(&list, "%s: %s, pending %s %s, waits in %s, call %s", folder, field(status, "State"), field(status, "SigPnd"),
+			field(status, "ShdPnd"), in, call)
+	})
+	return list.String()
+}
+
+// end sends cpprof a signal, and waits for its end.
+func (r *recorder) end(s syscall.Signal) error {
+	r.cmd.Process.Signal(s)
+	return r.ends()
+}
+
+func (r *recorder) ends() error {
+	select {
+	case <-r.ctx.Done():
+		return nil
+	case <-time.After(patience):
+		err := fmt.Errorf("cpprof does not end:\n%s", r.threads())
+		r.cmd.Process.Kill()
+		<-r.ctx.Done()
+		return err
+	}
+}
+
+// crashed returns an error if cpprof itself has crashed.
+func (r *recorder) crashed() error {
+	if text := r.said.String(); strings.Contains(text, "\ngoroutine ") {
+		return errors.New("cpprof crashed:\n" + text)
+	}
+	return nil
+}
