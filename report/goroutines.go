@@ -57,7 +57,8 @@ type goroutineGroup struct {
 	Count      int               `json:"count"`
 	State      string            `json:"state"`
 	Reason     string            `json:"reason,omitempty"`
-	Torn       bool              `json:"torn,omitempty"` // the stack does not reach its outermost frame
+	NoCPU      bool              `json:"no_cpu,omitempty"` // it has a processor, but its thread waits for a CPU
+	Torn       bool              `json:"torn,omitempty"`   // the stack does not reach its outermost frame
 	Classes    []goroutineClass  `json:"classes"`
 	Labels     []goroutineLabels `json:"labels,omitempty"` // those that have any
 	Locks      []goroutineLock   `json:"locks,omitempty"`
@@ -104,6 +105,7 @@ func goroutineGroups(r *sampledata.Recording) []*goroutineGroup {
 		run    sampledata.RunState
 		reason string
 		stack  sampledata.NodeID
+		noCPU  bool
 		torn   bool
 	}
 	index := make(map[key]*gathering)
@@ -114,7 +116,7 @@ func goroutineGroups(r *sampledata.Recording) []*goroutineGroup {
 			continue
 		}
 		stacks[run.Goroutine] = run.Stack
-		k := key{run.State.Run, run.Reason, run.Stack, run.Torn}
+		k := key{run.State.Run, run.Reason, run.Stack, run.NoCPU, run.Torn}
 		g := index[k]
 		if g == nil {
 			g = newGathering(r, *run.State, stacks)
@@ -177,7 +179,7 @@ func (a *gathering) add(run sampledata.Run) {
 func (a *gathering) group() *goroutineGroup {
 	slices.Sort(a.ids)
 	g := &goroutineGroup{
-		Count: len(a.ids), State: a.state.Run.String(), Reason: a.state.Reason, Torn: a.state.Torn,
+		Count: len(a.ids), State: a.state.Run.String(), Reason: a.state.Reason, NoCPU: a.state.NoCPU, Torn: a.state.Torn,
 		Goroutines: a.ids, Frames: stackFrames(a.r, a.state.Stack), stack: a.state.Stack,
 	}
 	for c, n := range a.classes {
@@ -253,6 +255,9 @@ func (g *goroutineGroup) write(b *strings.Builder) {
 	termtext.Fprintf(b, "\n%d %s", g.Count, g.State)
 	if g.Reason != "" {
 		termtext.Fprintf(b, ": %s", termtext.Printable(g.Reason))
+	}
+	if g.NoCPU {
+		b.WriteString(", but without a CPU")
 	}
 	b.WriteByte('\n')
 	mention(b, "class ", g.Classes, func(c goroutineClass) string {

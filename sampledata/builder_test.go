@@ -36,6 +36,7 @@ func twoGoroutines(t testing.TB, sink Sink) {
 	sink.Measure(phase, Word("off"))
 
 	running := State{Stack: leaf, Run: Running}
+	unserved := State{Stack: leaf, Run: Running, NoCPU: true}
 	blocked := State{Stack: leaf, Run: Blocked, Labels: labels, Holders: holders, Evidence: Inferred, Lock: 0xc000, Reason: "sync.Mutex.Lock"}
 	must(sink.Sample(Sample{Time: 10 * time.Millisecond, Halt: 150 * time.Microsecond, Processors: []GoroutineID{g0, IdleProcessor}},
 		[]Change{{Goroutine: g1, State: blocked}, {Goroutine: g0, State: running}}))
@@ -51,7 +52,7 @@ func twoGoroutines(t testing.TB, sink Sink) {
 	sink.Measure(phase, Word("mark"))
 	sink.Measure(load, Real(math.Inf(1)))
 	must(sink.Sample(Sample{Time: 30 * time.Millisecond, Halt: 150 * time.Microsecond, Processors: []GoroutineID{IdleProcessor, g1}},
-		[]Change{{Goroutine: g0, Gone: true}, {Goroutine: g1, State: running}}))
+		[]Change{{Goroutine: g0, Gone: true}, {Goroutine: g1, State: unserved}}))
 	sink.Warn("torn-stack", "the first", 2)
 	sink.Warn("torn-stack", "the second", 3)
 	must(sink.Finish(End{Cause: EndExited, Time: 40 * time.Millisecond, ExitStatus: 3}))
@@ -83,7 +84,7 @@ func TestBuilderCoalesces(t *testing.T) {
 	want := []Run{
 		{Goroutine: 0, First: 0, Last: 1, State: &State{Stack: 1, Run: Running}},
 		{Goroutine: 1, First: 0, Last: 1, State: &blocked},
-		{Goroutine: 1, First: 2, Last: 2, State: &State{Stack: 1, Run: Running}},
+		{Goroutine: 1, First: 2, Last: 2, State: &State{Stack: 1, Run: Running, NoCPU: true}},
 	}
 	if got := runsOf(r); !reflect.DeepEqual(got, want) {
 		t.Errorf("runs %+v, want %+v", got, want)

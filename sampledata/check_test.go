@@ -85,6 +85,7 @@ var mutations = []struct {
 	{"run 0: stack 2 is none of the 2 nodes", func(r *Recording) { r.Runs.At(0).Stack = 2 }},
 	{"run 0: stack -2 is none of the 2 nodes", func(r *Recording) { r.Runs.At(0).Stack = -2 }},
 	{"run 0: unknown run state 6", func(r *Recording) { r.Runs.At(0).Run = 6 }},
+	{"run 1: a goroutine that is blocked has no thread that could wait for a CPU", func(r *Recording) { r.Runs.At(1).NoCPU = true }},
 	{"run 0: unknown evidence 5", func(r *Recording) { r.Runs.At(0).Evidence = Likely + 1 }},
 	{"run 0: label set 2 is none of the 2 label sets", func(r *Recording) { r.Runs.At(0).Labels = 2 }},
 	{"run 0: holder set 2 is none of the 2 holder sets", func(r *Recording) { r.Runs.At(0).Holders = 2 }},

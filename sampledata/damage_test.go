@@ -166,8 +166,8 @@ func TestDamageMessages(t *testing.T) {
 		texts, samples []byte
 		want           string // the warning, without how much is lost; or "error: " and the error
 	}{
-		{texts, samples[:len(samples)-1], "reading sample data file r.cpprof/SampleData: record 14: torn: the file ends within it"},
-		{texts, damaged(samples, -1), "reading sample data file r.cpprof/SampleData: record 14: checksum mismatch"},
+		{texts, samples[:len(samples)-1], "reading sample data file r.cpprof/SampleData: record 15: torn: the file ends within it"},
+		{texts, damaged(samples, -1), "reading sample data file r.cpprof/SampleData: record 15: checksum mismatch"},
 		{damaged(texts, -1), samples, "reading strings file r.cpprof/Strings: record 6: checksum mismatch"},
 		{texts, damaged(samples, 24), "error: reading sample data file r.cpprof/SampleData: record 1: checksum mismatch: without this record nothing can be read"},
 		{texts, nil, "error: reading sample data file r.cpprof/SampleData: the file is empty: nothing was recorded"},

@@ -215,6 +215,11 @@ func (d *decoder) addModes(m *pb.Modes) error {
 	if err := columns(len(m.Run), len(m.Torn), len(m.Priority), len(m.Labels), len(m.Reason)); err != nil {
 		return err
 	}
+	if len(m.NoCpu) > 0 {
+		if err := columns(len(m.Run), len(m.NoCpu)); err != nil {
+			return err
+		}
+	}
 	for i := range m.Run {
 		if m.Run[i] < 0 || m.Run[i] > pb.RunState(Blocked) {
 			return fmt.Errorf("unknown run state %d", m.Run[i])
@@ -226,7 +231,7 @@ func (d *decoder) addModes(m *pb.Modes) error {
 		if err := d.budget.Take(modeMemory); err != nil {
 			return err
 		}
-		d.modes = append(d.modes, mode{RunState(m.Run[i]), m.Torn[i], m.Priority[i], LabelSetID(m.Labels[i]), reason})
+		d.modes = append(d.modes, mode{RunState(m.Run[i]), len(m.NoCpu) > 0 && m.NoCpu[i], m.Torn[i], m.Priority[i], LabelSetID(m.Labels[i]), reason})
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ func (d *decoder) addChanges(m *pb.Changes) error {
 				return fmt.Errorf("mode %d is none of the %d modes", m.Mode[i], len(d.modes))
 			}
 			k := &d.modes[m.Mode[i]-1]
-			c.State = State{Stack: NodeID(m.Stack[i]) - 1, Run: k.run, Torn: k.torn, Priority: k.priority, Labels: k.labels, Reason: k.reason}
+			c.State = State{Stack: NodeID(m.Stack[i]) - 1, Run: k.run, NoCPU: k.noCPU, Torn: k.torn, Priority: k.priority, Labels: k.labels, Reason: k.reason}
 		}
 		if err := d.budget.Fits(int64(len(d.changes)) * changeMemory); err != nil {
 			return err

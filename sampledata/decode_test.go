@@ -106,7 +106,9 @@ func TestForeignWriter(t *testing.T) {
 	texts, samples := foreignFiles(t, data(&pb.Changes{Goroutine: []int64{0}, Stack: []uint32{0}, Mode: []uint32{0}}), data(&pb.Sample{
 		Time: 20, Values: varints(2, 1<<64-1, 2, 9, 2, 0x3ff0000000000000, 2, 3),
 		Monitors: []*pb.Monitor{{Name: 1}, {Name: 2, Kind: 1, Layer: 3}, {Name: 3, Kind: 1, Real: true}, {Name: 4, Kind: 2}},
-	}), data(&pb.Sample{Values: varints(2, 2, 3, 2, 0x8000000000000000, 2, 1)}),
+	}), data(&pb.Modes{Run: []pb.RunState{2}, Torn: []bool{false}, Priority: []int32{0}, Labels: []uint32{0}, Reason: []uint32{0}, NoCpu: []bool{true}}),
+		data(&pb.Changes{Goroutine: []int64{1}, Stack: []uint32{1}, Mode: []uint32{3}}),
+		data(&pb.Sample{Values: varints(2, 2, 3, 2, 0x8000000000000000, 2, 1)}),
 		data(&pb.LockNames{Address: []uint64{16, 16}, First: []uint32{0, 2}, Name: []uint32{3, 1}}))
 	got, err := open(texts, samples)
 	if err != nil {
@@ -137,6 +139,7 @@ sample 30ns
  m2 value=1
  m3 value=lock
 sample 30ns
+ g1 detached n0 no-cpu
  m0 value=9223372036854775809
  m1 unmeasured
  m2 value=-1
@@ -182,6 +185,7 @@ func TestBadRecords(t *testing.T) {
 		{&pb.LockNames{Address: []uint64{1, 1}, First: []uint32{0, 1}, Name: []uint32{1, 1}}, `name of the lock at 0x1: it is "main.main" already`},
 		{&pb.Modes{Run: []pb.RunState{6}, Torn: []bool{false}, Priority: []int32{0}, Labels: []uint32{0}, Reason: []uint32{0}}, "unknown run state 6"},
 		{&pb.Modes{Run: []pb.RunState{-1}, Torn: []bool{false}, Priority: []int32{0}, Labels: []uint32{0}, Reason: []uint32{0}}, "unknown run state -1"},
+		{&pb.Modes{Run: []pb.RunState{1}, Torn: []bool{false}, Priority: []int32{0}, Labels: []uint32{0}, Reason: []uint32{0}, NoCpu: []bool{false, true}}, "columns of 1 and 2 rows"},
 		{&pb.Changes{Goroutine: []int64{1 << 40}, Stack: []uint32{0}, Mode: []uint32{0}}, "change of 1099511627776, which is no goroutine"},
 		{&pb.Changes{Goroutine: []int64{0}, Stack: []uint32{0}, Mode: []uint32{3}}, "mode 3 is none of the 2 modes"},
 		{&pb.Changes{Goroutine: []int64{0}, Stack: []uint32{0}, Mode: []uint32{1}, LockRow: []uint32{1}}, "columns of 1 and 0 rows"},

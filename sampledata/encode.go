@@ -3,6 +3,7 @@ package sampledata
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/cpprof/cpprof/sampledata/internal/pb"
 )
@@ -39,6 +40,7 @@ type encoder struct {
 // A mode is a state without its stack and its lock.
 type mode struct {
 	run      RunState
+	noCPU    bool
 	torn     bool
 	priority int32
 	labels   LabelSetID
@@ -211,6 +213,9 @@ func (e *encoder) putNew() {
 	}
 	if m := e.newModes; len(m.Run) > 0 {
 		e.newModes = &pb.Modes{}
+		if !slices.Contains(m.NoCpu, true) {
+			m.NoCpu = nil
+		}
 		e.put(&pb.DataRecord{Kind: &pb.DataRecord_Modes{Modes: m}})
 	}
 	if m := e.newLockNames; len(m.Address) > 0 {

@@ -57,7 +57,7 @@ func (e *encoder) changes(changes []Change) {
 
 // mode returns the code of a state's mode.
 func (e *encoder) mode(s *State) uint32 {
-	k := mode{s.Run, s.Torn, s.Priority, s.Labels, s.Reason}
+	k := mode{s.Run, s.NoCPU, s.Torn, s.Priority, s.Labels, s.Reason}
 	if c, ok := e.modes[k]; ok {
 		return c
 	}
@@ -65,6 +65,7 @@ func (e *encoder) mode(s *State) uint32 {
 	e.modes[k] = c
 	m := e.newModes
 	m.Run = append(m.Run, pb.RunState(s.Run))
+	m.NoCpu = append(m.NoCpu, s.NoCPU)
 	m.Torn = append(m.Torn, s.Torn)
 	m.Priority = append(m.Priority, s.Priority)
 	m.Labels = append(m.Labels, uint32(s.Labels))

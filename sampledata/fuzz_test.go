@@ -131,6 +131,7 @@ func FuzzText(f *testing.F) {
 	f.Add("cpprof recording 1\nlabels l1 \"a b\"=\"\\xff\" # x\nsample 1h0m0.5s processors=idle,system\nwarning k 1 \"\"")
 	f.Add("cpprof recording 1\nlock 1 a from=0\nsample 0s\nlock 1 b from=1")
 	f.Add("cpprof recording 1\ngoroutine g0 -1\nholders h1 g0\nsample 0s\ng0 blocked - holders=h1 evidence=ambiguous lock=017\nsample 0s\ng0 gone\nend exec")
+	f.Add("cpprof recording 1\ngoroutine g0 1\ngoroutine g1 2\nsample 0s\ng0 detached - no-cpu\ng1 running - torn no-cpu\nsample 1s\ng0 detached -")
 	f.Add("cpprof recording 1\nmonitor m0 a counter\nmonitor m1 b level real unit=s\nmonitor m2 c nominal layer=runtime\nmonitor m3 d level unmeasured=no\n" +
 		"sample 0s\nm0 value=18446744073709551615\nm1 value=-Inf\nm2 value=\"\"\nsample 0s\nm0 value=0\nm1 unmeasured\nm2 value=x\nsample 0s\nm2 value=\"\"")
 	f.Fuzz(func(t *testing.T, text string) {

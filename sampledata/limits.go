@@ -59,6 +59,8 @@ func (z *sizes) state(s State) error {
 		return fmt.Errorf("stack %d is none of the %d nodes", s.Stack, z.nodes)
 	case s.Run > Blocked:
 		return fmt.Errorf("unknown run state %d", s.Run)
+	case s.NoCPU && s.Run != Running && s.Run != Detached:
+		return fmt.Errorf("a goroutine that is %s has no thread that could wait for a CPU", s.Run)
 	case s.Evidence > Likely:
 		return fmt.Errorf("unknown evidence %d", s.Evidence)
 	case s.Labels < 0 || int(s.Labels) >= z.labelSets:

@@ -202,6 +202,9 @@ func (d *drawer) state(z sizes) State {
 		Labels: LabelSetID(d.index("label set", 0, z.labelSets)), Holders: HolderSetID(d.index("holder set", 0, z.holderSets)),
 		Reason: text.Draw(d.t, "reason"),
 	}
+	if s.Run == Running || s.Run == Detached {
+		s.NoCPU = rapid.Bool().Draw(d.t, "no CPU")
+	}
 	if rapid.Bool().Draw(d.t, "locked") {
 		s.Lock = rapid.Uint64().Draw(d.t, "lock")
 	}

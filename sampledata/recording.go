@@ -124,6 +124,7 @@ func (e Evidence) Blames() bool { return e == Inferred || e == Recorded || e == 
 type State struct {
 	Stack    NodeID // the leaf
 	Run      RunState
+	NoCPU    bool     // Running or Detached, but its thread waits for a CPU of the machine
 	Torn     bool     // the stack does not reach its outermost frame
 	Evidence Evidence // of Holders
 	Priority int32    // the highest runs first; 0 for goroutines

@@ -124,6 +124,9 @@ func (x *stateIndex) hash(s *State) uint64 {
 	if s.Torn {
 		kind |= 1 << 16
 	}
+	if s.NoCPU {
+		kind |= 1 << 17
+	}
 	return folded(uint64(uint32(s.Stack))<<32^uint64(uint32(s.Labels))^x.keys[0], uint64(uint32(s.Holders))<<32^uint64(uint32(s.Priority))^x.keys[1]) ^
 		folded(s.Lock^x.keys[2], kind^x.keys[3]) ^ maphash.String(x.seed, s.Reason)
 }

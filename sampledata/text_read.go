@@ -37,7 +37,7 @@ import (
 //	       [reused=N] [rechecked=N] [wrong=N] [lost-halt=TIME] [suspended=TIME]
 //	       [weight=TIME]                                                      # one line; P is gN, idle or system
 //	    gN STATE STACK [reason=TEXT] [lock=0xN] [holders=hN] [evidence=inferred|ambiguous|recorded]
-//	       [labels=lN] [priority=N] [torn]                                    # one line; STACK is nN or -
+//	       [labels=lN] [priority=N] [no-cpu] [torn]                           # one line; STACK is nN or -
 //	    gN gone
 //	    mN value=VALUE
 //	    mN unmeasured

@@ -69,7 +69,7 @@ func (r *textReader) change(l *textLine) error {
 				"reason": toText(&s.Reason), "lock": toAddress(&s.Lock), "holders": toCode(&s.Holders, "h", z.holderSets, false),
 				"evidence": toName(&s.Evidence, "evidence", evidenceNames), "labels": toCode(&s.Labels, "l", z.labelSets, false),
 				"priority": toInt32(&s.Priority),
-			}, map[string]*bool{"torn": &s.Torn})
+			}, map[string]*bool{"no-cpu": &s.NoCPU, "torn": &s.Torn})
 		},
 	)
 	if err != nil {

@@ -60,7 +60,7 @@ sample 20ms halt=160us processors=g0,system
 	m1 unmeasured
 sample 30ms halt=150us processors=idle,g1
 	g0 gone
-	g1 running n1
+	g1 running n1 no-cpu
 	m0 value=7
 	m1 value=+Inf
 	m2 value=mark

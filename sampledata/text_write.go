@@ -236,6 +236,7 @@ func (s *textSink) change(c *Change) {
 		l.text("labels", code("l", st.Labels))
 	}
 	l.number("priority", int64(st.Priority))
+	l.flag("no-cpu", st.NoCPU)
 	l.flag("torn", st.Torn)
 	s.line(l)
 }

@@ -151,6 +151,8 @@ func (c oracle) competing(s int, g sampledata.GoroutineID, st sampledata.State) 
 	stopped := c.r.Samples.At(s).StoppedWorld
 	one := big.NewRat(1, 1)
 	switch {
+	case c.o.Accounting == Observed && st.NoCPU:
+		return []portion{portions(one, ":LOAD", ":no-CPU")}
 	case c.o.Accounting == Observed && st.Run != sampledata.Runnable:
 		return []portion{portions(one, ":RUN")}
 	case stopped && st.Run == sampledata.Runnable:
@@ -257,7 +259,7 @@ func (c oracle) views() map[string]*truth {
 		running := 0
 		for _, g := range c.alive(s) {
 			st, _ := c.state(s, g)
-			if st.Run == sampledata.Running || st.Run == sampledata.Detached {
+			if onCPU := !st.NoCPU || c.o.Accounting != Observed; onCPU && (st.Run == sampledata.Running || st.Run == sampledata.Detached) {
 				running++
 			}
 			class := c.class(g, st)

@@ -100,6 +100,8 @@ func (d *drawer) drawState() sampledata.State {
 		Labels:   rapid.SampledFrom(d.labels).Draw(t, "labels"),
 	}
 	switch s.Run {
+	case sampledata.Running, sampledata.Detached:
+		s.NoCPU = rapid.IntRange(0, 3).Draw(t, "no CPU") == 0
 	case sampledata.Waiting:
 		s.Reason = rapid.SampledFrom([]string{"chan receive", "IO wait"}).Draw(t, "reason")
 	case sampledata.Blocked:

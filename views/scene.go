@@ -17,6 +17,7 @@ type scene struct {
 	run       []int32                         // by goroutine: the run that it last began; -1 before its first
 	holder    []bool                          // by goroutine: whether a holder set contains it
 	executing map[sampledata.GoroutineID]bool // Running, or Detached
+	noCPU     int64                           // number of these whose threads wait for a CPU; 0 unless Observed
 	runnable  field                           // competitors for processors: Runnable, Running, Detached; not under Observed
 	running   field                           // the same without Runnable: those that compete in a stopped world
 
@@ -32,6 +33,7 @@ type actor struct {
 	class    classID
 	priority int64
 	run      sampledata.RunState
+	noCPU    bool                   // it has a processor, but its thread waits for a CPU; false unless Observed
 	holders  sampledata.HolderSetID // of the lock that it waits for, if they are blamed; else 0
 	who      sampledata.GoroutineID // the goroutine, if others may wait for it, so that a cycle may close there; else nobody
 	reason   string                 // of a Waiting goroutine
@@ -72,8 +74,15 @@ func (sc *scene) actor(run sampledata.Run) actor {
 		}
 	default:
 		a.priority = sc.classes.priority(run)
+		a.noCPU = sc.waitsForCPU(run)
 	}
 	return a
+}
+
+// waitsForCPU reports whether a run's goroutine executes for the Go scheduler only, since its thread waits for a CPU. The
+// accountings other than Observed do not ask who executes.
+func (sc *scene) waitsForCPU(run sampledata.Run) bool {
+	return run.NoCPU && sc.o.Accounting == Observed
 }
 
 // constant reports whether an actor's time is the same in all samples, whatever the other goroutines do.
@@ -96,6 +105,9 @@ func (sc *scene) begin(i int32) bool {
 	executes := run.Run == sampledata.Running || run.Run == sampledata.Detached
 	if executes {
 		sc.executing[run.Goroutine] = run.Run == sampledata.Running
+		if sc.waitsForCPU(run) {
+			sc.noCPU++
+		}
 	}
 	if sc.o.Accounting == Observed || !executes && run.Run != sampledata.Runnable {
 		return executes
@@ -114,6 +126,9 @@ func (sc *scene) end(i int32) {
 	executes := run.Run == sampledata.Running || run.Run == sampledata.Detached
 	if executes {
 		delete(sc.executing, run.Goroutine)
+		if sc.waitsForCPU(run) {
+			sc.noCPU--
+		}
 	}
 	if sc.o.Accounting == Observed || !executes && run.Run != sampledata.Runnable {
 		return
@@ -163,7 +178,7 @@ func (sc *scene) capacity() int64 {
 	if sc.o.Accounting == Single {
 		return 1
 	}
-	return max(sc.processors(), int64(len(sc.executing)))
+	return max(sc.processors(), int64(len(sc.executing))-sc.noCPU)
 }
 
 // A slot is n processors with the same holder: goroutines of one class and priority, or nobody.

@@ -41,6 +41,7 @@ func (w *wait) forClass(own classID) int64 {
 type spreadKey struct {
 	priority int64
 	executes bool
+	noCPU    bool
 }
 
 // spread divides the time of an actor that runs or is runnable. The result is valid until the next sample.
@@ -49,7 +50,7 @@ type spreadKey struct {
 // have a higher priority. A stopped world takes all of a runnable goroutine's time under every accounting; the
 // goroutines that still run in it share the processors among themselves.
 func (sc *scene) spread(a actor) *spread {
-	k := spreadKey{a.priority, a.run != sampledata.Runnable}
+	k := spreadKey{a.priority, a.run != sampledata.Runnable, a.noCPU}
 	if sp := sc.spreads[k]; sp != nil {
 		return sp
 	}
@@ -60,6 +61,9 @@ func (sc *scene) spread(a actor) *spread {
 	}
 	sc.spreads[k] = sp
 	switch {
+	case k.noCPU: // the same in every sample, too
+		sp.set(Load, 1, 1)
+		sp.waits = append(sp.waits, wait{typed: Load, to: noCPU.inPlaceOfClass(), heads: 1, num: 1, den: 1})
 	case sc.o.Accounting == Observed && k.executes: // the same in every sample
 		sp.set(Run, 1, 1)
 	case sc.sample.StoppedWorld && !k.executes:

@@ -92,7 +92,10 @@ func (t *tally) Begin(i int32, first, samples int32) bool {
 	case sampledata.Blocked:
 		t.ledger.constant(a, Monitor, first, samples)
 	case sampledata.Running, sampledata.Detached:
-		if t.scene.constant(a) {
+		switch {
+		case a.noCPU:
+			t.ledger.constant(a, Load, first, samples)
+		case t.scene.constant(a):
 			t.ledger.constant(a, Run, first, samples)
 		}
 	}

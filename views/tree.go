@@ -90,7 +90,7 @@ func (b *builder) takes(a actor) bool {
 	}
 	switch a.run {
 	case sampledata.Running, sampledata.Detached:
-		return true
+		return !a.noCPU
 	case sampledata.Runnable:
 		return b.scene.o.Accounting != Observed
 	}

@@ -14,7 +14,7 @@ type TypedTime uint8
 // The typed times, in the order in which they are shown everywhere.
 const (
 	Run     TypedTime = iota // the goroutine executes
-	Load                     // it could execute, but goroutines of equal priority hold the processors
+	Load                     // it could execute, but goroutines of equal priority hold the processors, or its thread has no CPU
 	Prio                     // it could execute, but others of higher priority hold the processors
 	Monitor                  // it waits for a lock
 	Wait                     // it waits for anything else
@@ -114,6 +114,7 @@ func (t TypedTime) child(name string) child {
 
 var (
 	idleProcessor = Load.child(":idle-processor")    // a processor that nobody holds
+	noCPU         = Load.child(":no-CPU")            // a CPU of the machine: the goroutine has a processor, but its thread waits
 	busyRuntime   = Prio.child(":runtime")           // a processor that is busy for the runtime
 	stoppedWorld  = Prio.child(":stopped-world")     // the runtime had stopped all goroutines
 	unknownHolder = Monitor.child(":unknown-holder") // of a lock

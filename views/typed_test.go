@@ -15,6 +15,7 @@ func TestTypedTimeOf(t *testing.T) {
 		"* :PRIO :stopped-world":                    ":PRIO",
 		"* :PRIO go:main.f":                         ":PRIO",
 		"* :LOAD :idle-processor":                   ":LOAD",
+		"* :no-CPU":                                 ":LOAD",
 		"* :MONITOR :unknown-holder":                ":MONITOR",
 		"* :MONITOR go:main.f :cut":                 ":MONITOR",
 		"* :MONITOR go:main.f main.g :MONITOR :cut": ":MONITOR",

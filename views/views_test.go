@@ -85,6 +85,43 @@ func TestProcessorsOfTheHeader(t *testing.T) {
 	}
 }
 
+// A goroutine on a processor whose thread has no CPU waits, and the Server View has the share of the CPUs that was used. It
+// keeps its processor from others all the same.
+func TestNoCPU(t *testing.T) {
+	s := newSketch(t)
+	a, b, c, d := s.goroutine("a"), s.goroutine("b"), s.goroutine("c"), s.goroutine("d")
+	s.sample(map[sampledata.GoroutineID]sampledata.State{
+		a: {Run: sampledata.Running, Stack: sampledata.NoStack},
+		b: {Run: sampledata.Running, NoCPU: true, Stack: sampledata.NoStack},
+		c: {Run: sampledata.Detached, NoCPU: true, Stack: sampledata.NoStack},
+		d: {Run: sampledata.Runnable, Stack: sampledata.NoStack},
+	})
+	r := s.Recording()
+	for class, want := range map[string]map[string]string{
+		"go:a": {"go:a\n:RUN": "1"},
+		"go:b": {"go:b\n:LOAD\n:no-CPU": "1"},
+		"go:c": {"go:c\n:LOAD\n:no-CPU": "1"},
+		"go:d": {"go:d\n:LOAD\ngo:a": "1/2", "go:d\n:LOAD\ngo:b": "1/2"},
+	} {
+		compareHits(t, class, hitsOf(thread(t, r, class, Options{}).Tree), want)
+	}
+	server, err := Server(r, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if root := server.Tree.Main().Cost(server.Tree.Main().Cum(0)); root.Cmp(big.NewRat(1, 2)) != 0 {
+		t.Errorf("one of two processors is used, but the root of the Server View costs %v", root)
+	}
+	// The estimates don't ask who runs.
+	estimated, err := Server(r, Options{Accounting: Processors})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := estimated.Tree.Main().Denominator; n.Cmp(big.NewRat(3, 1)) != 0 {
+		t.Errorf("denominator %v for the three goroutines that run", n)
+	}
+}
+
 func TestUnknownStateIsWarnedOf(t *testing.T) {
 	s := newSketch(t)
 	g := s.goroutine("a")
