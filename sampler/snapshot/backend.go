@@ -114,6 +114,7 @@ func (b *Backend) Close() error {
 
 // Observe takes one sample.
 func (b *Backend) Observe(_ context.Context, sink sampledata.Sink, s sampledata.Sample) (sampledata.Sample, error) {
+	b.capture.processors.woke = time.Now()
 	b.reporter.names.report(sink)
 	b.goroutines.begin(sink)
 	var err error
@@ -153,6 +154,12 @@ func (b *Backend) sample(h *halt.Halter, s *sampledata.Sample) error {
 	}
 	gs.adopt(c)
 	b.syscalls.update(b.survey.inSyscall, &c.processors)
+	halted, err = b.syscalls.findWaiting(h)
+	s.Halt += halted.Took
+	if err != nil {
+		gs.distrust()
+		return err
+	}
 	b.reporter.report()
 	gs.finder.Find(blame.Halt{
 		Consistent: !c.processors.changed, Woken: [2][]int32{gs.account.changed, b.survey.runnable},
@@ -184,6 +191,9 @@ func (b *Backend) finish(s *sampledata.Sample) {
 	s.Processors = b.reporter.processors(&c.processors)
 	if c.processors.changed {
 		gs.warn("processors-changed", "processors changed hands in the middle of a halt; states may be a moment apart", 1)
+	}
+	if c.processors.untold {
+		gs.warn("no-cpu-counts", "the kernel does not say whether a thread waits for a CPU; that time is in :RUN", 1)
 	}
 	if n := gs.stacks.cut; n > 0 {
 		gs.warn("deep-stack", fmt.Sprintf("stacks deeper than %d frames; the outermost are left out", unwind.MaxDepth), n)

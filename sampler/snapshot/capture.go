@@ -95,7 +95,7 @@ func (c *capture) takeLate(th halt.Thread) {
 		if !p.onThread() || p.thread.TID != th.TID {
 			continue
 		}
-		p.thread = th
+		p.thread, p.noCPU = th, c.processors.waited(p)
 		for k, piece := range []func(*processor) memory.Range{c.guess, c.rest, c.interrupted} {
 			p.pieces[k] = piece(p)
 			c.r.ReadRanges(p.pieces[k : k+1])

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/cpprof/cpprof/sampler/internal/halt"
 	"github.com/cpprof/cpprof/sampler/internal/memory"
@@ -44,6 +45,8 @@ type processor struct {
 	pieces [3]memory.Range // copies of the stacks
 	system [16]byte        // bounds of the thread's system stack, if the thread isn't on the goroutine's stack
 	awake  bool            // the thread was on a CPU, or ready for one, just before it was halted
+	turns  turns           // of the thread, just before it was halted
+	noCPU  bool            // the thread was ready for a CPU, and had none
 }
 
 // onThread reports whether the processor runs a goroutine whose thread is halted.
@@ -57,13 +60,16 @@ type processors struct {
 	tids    []int         // ids of the threads to halt
 	halted  []halt.Thread // the halted threads among them
 	ranges  []memory.Range
-	small   []byte // buffer for the part of each processor that is read several times
-	changed bool   // whether a processor changed hands during the copy
+	woke    time.Time // when the sampler got the CPU that it has
+	small   []byte    // buffer for the part of each processor that is read several times
+	changed bool      // whether a processor changed hands during the copy
+	untold  bool      // whether the kernel does not say if threads wait for a CPU
 }
 
 // prepare allocates memory before the halt, for the p at these addresses.
 func (ps *processors) prepare(addrs []uint64, a *memory.Arena) {
 	ps.list, ps.tids, ps.halted, ps.changed = ps.list[:0], ps.tids[:0], ps.halted[:0], false
+	ps.untold = false
 	for _, addr := range addrs {
 		ps.list = append(ps.list, processor{addr: addr, raw: a.Get(ps.t.pLen)})
 	}
@@ -95,6 +101,7 @@ func (ps *processors) addHolders() (added bool) {
 	for i := range ps.list {
 		if p := &ps.list[i]; p.m != 0 && p.tid != 0 && !slices.Contains(ps.tids, p.tid) {
 			ps.tids = append(ps.tids, p.tid)
+			p.turns = ps.threads.turns(p.tid)
 			p.awake = ps.threads.running(p.tid)
 			added = true
 		}
@@ -108,9 +115,16 @@ func (ps *processors) matchThreads() {
 		for _, th := range ps.halted {
 			if p := &ps.list[i]; p.m != 0 && th.TID == p.tid {
 				p.thread, p.halted = th, true
+				p.noCPU = th.Late || ps.waited(p)
+				ps.untold = ps.untold || p.turns.number == 0
 			}
 		}
 	}
+}
+
+// waited reports whether the thread of a processor waited for a CPU when it was to be halted. It has stopped since.
+func (ps *processors) waited(p *processor) bool {
+	return p.turns.waitedUntil(ps.threads.turns(p.tid), time.Since(ps.woke))
 }
 
 var errProcessors = errors.New("reading the processors: they can't be read")

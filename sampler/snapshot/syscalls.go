@@ -3,10 +3,9 @@
 package snapshot
 
 import (
-	"bytes"
 	"encoding/binary"
-	"fmt"
 	"math/rand/v2"
+	"time"
 
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 	"github.com/cpprof/cpprof/sampler/internal/halt"
@@ -16,46 +15,7 @@ import (
 const (
 	maxAsked   = 256 // goroutines that got there since the previous sample
 	maxRotated = 64  // goroutines that were there before: they take turns
-	maxKept    = 512 // open files of threads
 )
-
-// threadStates reads from /proc whether threads of the target run. It keeps their files open: opening one costs several
-// times as much as reading it.
-type threadStates struct {
-	pid   int
-	files map[int]halt.File // by thread
-	buf   [32]byte
-}
-
-func (t *threadStates) close() {
-	for _, f := range t.files {
-		f.Close()
-	}
-	t.files = nil
-}
-
-// running reports whether a thread is on a CPU, or ready for one, rather than asleep in the kernel.
-func (t *threadStates) running(tid int) bool {
-	f, open := t.files[tid]
-	if !open {
-		var err error
-		if f, err = halt.OpenFile(fmt.Sprintf("/proc/%d/task/%d/syscall", t.pid, tid)); err != nil {
-			return false
-		}
-		if t.files == nil || len(t.files) >= maxKept {
-			t.close()
-			t.files = map[int]halt.File{}
-		}
-		t.files[tid] = f
-	}
-	n, err := f.ReadAt(t.buf[:], 0)
-	if err != nil || n == 0 { // the thread ended
-		f.Close()
-		delete(t.files, tid)
-		return false
-	}
-	return bytes.HasPrefix(t.buf[:n], []byte("running"))
-}
 
 // syscalls finds out, after the halt, which goroutines in system calls and in C use a CPU. The halt has not stopped their
 // threads if they hold no processor.
@@ -63,6 +23,8 @@ type syscalls struct {
 	*goroutines
 	states *threadStates
 	m      []byte // the m of the current goroutine
+
+	busy []busyThread // threads that use a CPU, or are ready for one
 
 	threads int32  // number of the target's threads, counted now and then
 	counted uint32 // number of the sample that counted them
@@ -72,6 +34,7 @@ type syscalls struct {
 // by the survey.
 func (y *syscalls) update(inSyscall []int32, ps *processors) {
 	y.countThreads()
+	y.busy = y.busy[:0]
 	asked := 0
 	for _, i := range y.account.changed {
 		s := &y.table.slots[i]
@@ -89,7 +52,7 @@ func (y *syscalls) update(inSyscall []int32, ps *processors) {
 	for k := range min(n, maxRotated) {
 		i := inSyscall[(first+k)%n]
 		if s := &y.table.slots[i]; !y.isChanged(i) && s.view == known && s.head.status == goruntime.GSyscall {
-			if was := s.busy; y.ask(s, ps) != was || s.holds {
+			if was := s.busy; y.ask(s, ps) || was {
 				y.markChanged(i)
 			}
 		}
@@ -110,9 +73,50 @@ func (y *syscalls) ask(s *slot, ps *processors) (busy bool) {
 	if s.tid == 0 {
 		s.tid = y.threadOf(s.head.m)
 	}
-	s.busy = s.tid != 0 && y.states.running(s.tid)
+	var counts turns
+	if s.tid != 0 {
+		counts = y.states.turns(s.tid)
+	}
+	s.busy, s.noCPU = s.tid != 0 && y.states.running(s.tid), false
+	if s.busy && counts.number != 0 && s.view != running {
+		y.busy = append(y.busy, busyThread{s, counts})
+	}
 	s.holds = s.busy && y.holdsProcessor(s, ps)
 	return s.busy
+}
+
+// A busyThread is the thread of a goroutine in a system call or in C, if it is on a CPU or ready for one.
+type busyThread struct {
+	s     *slot
+	turns turns
+}
+
+// findWaiting finds out which of the busy threads waited for a CPU: it halts them for a moment, and leaves it at that. The
+// result is how long that took.
+func (y *syscalls) findWaiting(h *halt.Halter) (halt.Halt, error) {
+	if len(y.busy) == 0 {
+		return halt.Halt{}, nil
+	}
+	var woke time.Time
+	stopped := func(th halt.Thread) {
+		for _, b := range y.busy {
+			if b.s.tid == th.TID {
+				b.s.noCPU = th.Late || b.turns.waitedUntil(y.states.turns(th.TID), time.Since(woke))
+			}
+		}
+	}
+	return h.Halt(lateLimit, func(halted *halt.Halted) error {
+		woke = time.Now()
+		tids := make([]int, 0, len(y.busy))
+		for _, b := range y.busy {
+			tids = append(tids, b.s.tid)
+		}
+		threads, err := halted.Threads(tids)
+		for _, th := range threads {
+			stopped(th)
+		}
+		return err
+	}, stopped)
 }
 
 // threadOf returns the thread id of an m; 0 if it can't be read.

@@ -1,0 +1,131 @@
+//go:build linux && (amd64 || arm64)
+
+package snapshot
+
+import (
+	"bytes"
+	"fmt"
+	"time"
+
+	"github.com/cpprof/cpprof/sampler/internal/halt"
+)
+
+// threadStates reads from /proc what threads of the target do. It keeps their files open: opening one costs several times
+// as much as reading it.
+type threadStates struct {
+	pid   int
+	files map[int]*threadFiles // by thread
+	buf   [64]byte
+}
+
+// threadFiles are the files of a thread; nil if it can't be opened.
+type threadFiles struct{ syscall, schedstat *halt.File }
+
+// maxKept is the number of threads whose files are kept open.
+const maxKept = 512
+
+func (f *threadFiles) close() {
+	for _, one := range []*halt.File{f.syscall, f.schedstat} {
+		if one != nil {
+			one.Close()
+		}
+	}
+}
+
+func (t *threadStates) close() {
+	for _, f := range t.files {
+		f.close()
+	}
+	t.files = nil
+}
+
+// of returns the files of a thread.
+func (t *threadStates) of(tid int) *threadFiles {
+	f := t.files[tid]
+	if f != nil {
+		return f
+	}
+	if t.files == nil || len(t.files) >= maxKept {
+		t.close()
+		t.files = map[int]*threadFiles{}
+	}
+	f = &threadFiles{syscall: t.open(tid, "syscall"), schedstat: t.open(tid, "schedstat")}
+	t.files[tid] = f
+	return f
+}
+
+func (t *threadStates) open(tid int, name string) *halt.File {
+	f, err := halt.OpenFile(fmt.Sprintf("/proc/%d/task/%d/%s", t.pid, tid, name))
+	if err != nil {
+		return nil
+	}
+	return &f
+}
+
+// read returns the content of a thread's file; nil if it can't be read. It forgets the files of a thread that has ended,
+// since its id may be that of a new one soon.
+func (t *threadStates) read(tid int, file func(*threadFiles) *halt.File) []byte {
+	all := t.of(tid)
+	f := file(all)
+	if f == nil {
+		return nil
+	}
+	n, err := f.ReadAt(t.buf[:], 0)
+	if err != nil || n == 0 {
+		all.close()
+		delete(t.files, tid)
+		return nil
+	}
+	return t.buf[:n]
+}
+
+// running reports whether a thread is on a CPU, or ready for one, rather than asleep in the kernel.
+func (t *threadStates) running(tid int) bool {
+	return bytes.HasPrefix(t.read(tid, func(f *threadFiles) *halt.File { return f.syscall }), []byte("running"))
+}
+
+// Whether a thread was on a CPU when the sampler came to halt it can't be read anywhere. But the kernel counts how often
+// the scheduler has given each thread a CPU, and how long the thread had waited for it. A thread that stops without
+// another turn was on a CPU. One that needed another turn had been waiting. For how long? If its wait began when the
+// sampler woke, then the sampler itself has taken the CPU from it, and a moment before the thread was running. For example,
+// a sampler that got its CPU at 100 µs reads the counts of three threads at 120 µs, interrupts them, and reads the counts
+// again at 150 µs, when they have stopped:
+//
+//	turns 7, then 7                       on another CPU all the time                          it ran
+//	turns 3, then 4; waited 45 µs more    it waited from 100 µs on, until the sampler slept     it ran
+//	turns 5, then 6; waited 900 µs more   something else had its CPU before the sampler woke    it had no CPU
+
+// turns are the counts of one thread.
+type turns struct {
+	waited time.Duration // all its waits for a CPU that are over
+	number int64         // how often it was given one; 0 if the kernel doesn't say
+}
+
+// turns reads a thread's counts.
+func (t *threadStates) turns(tid int) turns {
+	b := t.read(tid, func(f *threadFiles) *halt.File { return f.schedstat })
+	_, b = nextNumber(b) // the time that it spent on a CPU
+	waited, b := nextNumber(b)
+	number, _ := nextNumber(b)
+	return turns{time.Duration(waited), number}
+}
+
+// nextNumber returns the number that a text begins with, and the text behind it and one more character.
+func nextNumber(b []byte) (n int64, rest []byte) {
+	for i, c := range b {
+		if c < '0' || c > '9' {
+			return n, b[i+1:]
+		}
+		n = 10*n + int64(c-'0')
+	}
+	return n, nil
+}
+
+// displacing is how long it may take from the moment when the sampler gets a CPU until it reads the time.
+const displacing = 30 * time.Microsecond
+
+// waitedUntil reports whether a thread with these counts had been waiting for a CPU already when the sampler woke. after
+// are its counts when it had stopped, the given time after the sampler woke.
+func (t turns) waitedUntil(after turns, sinceWoken time.Duration) bool {
+	return t.number != 0 && after.number != t.number && after.waited-t.waited > sinceWoken+displacing
+}
