@@ -20,7 +20,7 @@ type signals struct {
 	interrupt atomic.Bool
 	stop      func()
 
-	halting  sync.Mutex // held while a target is halted
+	halting  sync.Mutex // held while a target is halted or detached from
 	backends map[*suspendable]bool
 }
 
@@ -119,9 +119,10 @@ func (b *suspendable) Observe(ctx context.Context, sink sampledata.Sink, sample 
 	return b.Backend.Observe(ctx, sink, sample)
 }
 
+// Close detaches from the target before this process can be suspended.
 func (b *suspendable) Close() error {
 	b.signals.halting.Lock()
+	defer b.signals.halting.Unlock()
 	delete(b.signals.backends, b)
-	b.signals.halting.Unlock()
 	return b.Backend.Close()
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler"
 )
 
 // While cpprof is suspended (Ctrl-Z), every thread of its target runs on, even one that was in the kernel when cpprof wanted
@@ -40,6 +41,27 @@ func TestRecordSuspended(t *testing.T) {
 	target.Lives(t)
 	r.Process.Signal(syscall.SIGINT)
 	r.finish(t, 0, sampledata.EndInterrupted)
+}
+
+// cpprof is not suspended while it detaches from its target for good.
+func TestCloseIsNotSuspended(t *testing.T) {
+	s := &signals{backends: map[*suspendable]bool{}}
+	inner := &closes{s: s}
+	if err := s.suspendable(inner).Close(); err != nil || !inner.closed || !inner.safe {
+		t.Errorf("%v; closed: %v; while suspending had to wait: %v", err, inner.closed, inner.safe)
+	}
+}
+
+// closes is a backend that only finds out what holds while it is closed.
+type closes struct {
+	sampler.Backend
+	s            *signals
+	closed, safe bool
+}
+
+func (c *closes) Close() error {
+	c.closed, c.safe = true, !c.s.halting.TryLock()
+	return nil
 }
 
 func await(t *testing.T, what string, ok func() bool) {

@@ -50,7 +50,11 @@ func (b *bench) try(h *hardship) (o outcome) {
 	o.times, o.harm = h.happen(v, r)
 	close(quiet)
 	feeding.Wait()
+	r.end(syscall.SIGKILL) // it runs only if there was harm
 	o.harm = errors.Join(o.harm, r.crashed(), h.after(v))
+	if o.harm != nil {
+		o.harm = fmt.Errorf("%w\ncpprof said:\n%s", o.harm, &r.said)
+	}
 	o.count(v)
 	o.read(filepath.Join(dir, "run*.cpprof"))
 	return o

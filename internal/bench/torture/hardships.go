@@ -95,6 +95,8 @@ func stopRecorder(_ *victim, r *recorder) (n int, harm error) {
 }
 
 // suspend suspends cpprof, as Ctrl-Z does, and makes sure that no thread of the program is traced then.
+// Until cpprof handles the signal, it would be lost if no shell is there to continue cpprof (an orphaned process group): so it
+// comes after a first sample.
 func suspend(v *victim, r *recorder) (n int, harm error) {
 	if err := r.recordsFirst(); err != nil {
 		return 0, err

@@ -80,10 +80,10 @@ func (r *recorder) ends() error {
 	}
 }
 
-// crashed returns an error if cpprof itself has crashed.
+// crashed returns an error if cpprof, which has ended, has crashed.
 func (r *recorder) crashed() error {
-	if text := r.said.String(); strings.Contains(text, "\ngoroutine ") {
-		return errors.New("cpprof crashed:\n" + text)
+	if strings.Contains(r.said.String(), "\ngoroutine ") {
+		return errors.New("cpprof crashed")
 	}
 	return nil
 }
