@@ -15,10 +15,14 @@ type Backend interface {
 	// Header describes the target: command line, executable, pid, Go version, platform, GOMAXPROCS.
 	Header() sampledata.Header
 
+	// Lead returns how long before its halt a sample should begin.
+	Lead() time.Duration
+
 	// Observe halts the target once, copies what it needs, lets the target continue, and writes one sample to the sink.
-	// The caller sets Time, Missed and SamplerCPU of the sample. The backend sets the rest, above all Halt, and returns
-	// the sample. Afterwards the recording has the state at the halt of every goroutine that existed then: its stack with
-	// inlined calls, wait reason, lock and labels.
+	// The caller sets Missed and SamplerCPU of the sample, and Time: when to halt, counted from the header's start. If
+	// there is less than Lead until then, the halt may be some milliseconds later. The backend sets the rest, above all
+	// Halt, sets Time to when it halted the target, and returns the sample. Afterwards the recording has the state at the
+	// halt of every goroutine that existed then: its stack with inlined calls, wait reason, lock and labels.
 	//
 	// If the target no longer runs, the error is an *EndedError. After any other error the sample is lost, and the caller
 	// may try again at the next tick.

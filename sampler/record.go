@@ -178,11 +178,12 @@ type recorder struct {
 func (r *recorder) loop(ctx context.Context) (sampledata.End, error) {
 	for {
 		at, missed := r.pace.next(r.o.Clock())
+		begin := at - r.backend.Lead()
 		over := r.o.Duration > 0 && at >= r.o.Duration
 		if over {
-			at = r.o.Duration
+			begin = r.o.Duration
 		}
-		timer := time.NewTimer(at - r.o.Clock())
+		timer := time.NewTimer(begin - r.o.Clock())
 		select {
 		case <-ctx.Done():
 			timer.Stop()
@@ -198,7 +199,7 @@ func (r *recorder) loop(ctx context.Context) (sampledata.End, error) {
 		r.pace.use()
 		r.missed += missed
 		r.yield()
-		end, err := r.sample(ctx)
+		end, err := r.sample(ctx, at)
 		if end != nil || err != nil {
 			if end == nil {
 				end = &sampledata.End{}
@@ -224,11 +225,11 @@ func yielded(most float64, processors int, idle float64) float64 {
 	return min(most, yieldShare*float64(processors)+idle)
 }
 
-// sample takes one sample. It returns an End if the recording is over, and an error if it has failed.
-func (r *recorder) sample(ctx context.Context) (*sampledata.End, error) {
+// sample takes one sample, with a halt at a given time. It returns an End if the recording is over, and an error if it has failed.
+func (r *recorder) sample(ctx context.Context, at time.Duration) (*sampledata.End, error) {
 	cpu, learned := processorTime(), r.backend.Learned()
 	s := sampledata.Sample{
-		Time:       r.o.Clock(),
+		Time:       at,
 		Missed:     int32(min(r.missed, math.MaxInt32)),
 		SamplerCPU: cpu - r.cpu,
 		LostHalt:   r.lostHalt,

@@ -25,6 +25,7 @@ type faultyBackend struct {
 func (b *faultyBackend) Header() sampledata.Header { return sampledata.Header{Start: time.Now()} }
 func (b *faultyBackend) Close() error              { return nil }
 func (b *faultyBackend) Learned() time.Duration    { return b.learned }
+func (b *faultyBackend) Lead() time.Duration       { return 0 }
 func (b *faultyBackend) Release() error            { return nil }
 
 func (b *faultyBackend) Observe(_ context.Context, sink sampledata.Sink, s sampledata.Sample) (sampledata.Sample, error) {

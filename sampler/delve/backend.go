@@ -120,6 +120,9 @@ func (a *Backend) attachError(err error) error {
 // Header describes the target. The caller sets its Sampler field.
 func (a *Backend) Header() sampledata.Header { return a.header }
 
+// Lead returns 0: Observe halts the target at once.
+func (a *Backend) Lead() time.Duration { return 0 }
+
 // Learned returns 0: this backend does not analyse the target's code.
 func (a *Backend) Learned() time.Duration { return 0 }
 
@@ -142,6 +145,7 @@ func (a *Backend) Observe(_ context.Context, sink sampledata.Sink, s sampledata.
 	a.capture.mem.reset()
 	var threads int
 	took, err := a.halter.during(func(ts []thread) error {
+		s.Time = time.Since(a.header.Start)
 		threads = len(ts)
 		if id, err := a.halter.identity(); err != nil {
 			return err

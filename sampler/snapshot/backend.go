@@ -29,6 +29,7 @@ type Backend struct {
 	header  sampledata.Header
 	arena   memory.Arena // used by the survey, then by the halt and the phases after it
 	threads threadStates
+	timing  timing
 
 	// The parts of a sample, in the order in which they work.
 	goroutines goroutines // shared by all parts except the halt
@@ -71,12 +72,13 @@ func newBackend(p *sampler.Process, t *target) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
+	start := time.Now()
 	b := &Backend{
-		process: p, t: t, threads: threadStates{pid: p.PID},
+		process: p, t: t, threads: threadStates{pid: p.PID}, timing: timing{start: start},
 		header: sampledata.Header{
 			Command: p.Command, Executable: strings.TrimSuffix(name, " (deleted)"), PID: int64(p.PID),
 			GoVersion: t.bin.Version, OS: "linux", Arch: t.bin.Arch, GOMAXPROCS: int32(len(ps)),
-			Start: time.Now(), Clock: "monotonic",
+			Start: start, Clock: "monotonic",
 		},
 		goroutines: goroutines{t: t, table: table{o: t.g}, u: u, memory: stackMemory{t: t}},
 	}
@@ -112,9 +114,11 @@ func (b *Backend) Close() error {
 	return b.t.Close()
 }
 
+// Lead returns how long before its halt a sample should begin.
+func (b *Backend) Lead() time.Duration { return b.timing.lead() }
+
 // Observe takes one sample.
 func (b *Backend) Observe(_ context.Context, sink sampledata.Sink, s sampledata.Sample) (sampledata.Sample, error) {
-	b.capture.processors.woke = time.Now()
 	b.reporter.names.report(sink)
 	b.goroutines.begin(sink)
 	var err error
@@ -137,6 +141,8 @@ const lateLimit = 250 * time.Millisecond
 
 // sample takes one sample. The halting thread does all of it: passing work to another thread takes longer than the halt.
 func (b *Backend) sample(h *halt.Halter, s *sampledata.Sample) error {
+	at := b.timing.await(b.timing.start.Add(s.Time))
+	begin := time.Now()
 	if err := b.survey.run(); err != nil {
 		return err
 	}
@@ -146,8 +152,9 @@ func (b *Backend) sample(h *halt.Halter, s *sampledata.Sample) error {
 	}
 	gs, c := &b.goroutines, &b.capture
 	c.prepare(b.order(addrs))
-	halted, err := h.Halt(lateLimit, c.take, c.takeLate)
-	s.Halt = halted.Took
+	b.timing.surveyed(time.Since(begin))
+	halted, err := h.Halt(postponed(at), lateLimit, c.take, c.takeLate)
+	s.Halt, s.Time = halted.Took, c.at.Sub(b.timing.start)
 	if err != nil {
 		gs.distrust()
 		return err
@@ -175,7 +182,7 @@ func (b *Backend) order(processors []uint64) order {
 	waiting, holding := finder.SeenAtHalt()
 	return order{
 		sample: b.goroutines.account.number, processors: processors,
-		goroutines: [4][]int32{b.survey.moving, b.survey.runnable, waiting, holding}, extra: finder,
+		goroutines: [5][]int32{b.survey.moving, b.survey.runnable, waiting, holding, b.survey.restless()}, extra: finder,
 	}
 }
 

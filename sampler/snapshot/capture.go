@@ -4,6 +4,7 @@ package snapshot
 
 import (
 	"encoding/binary"
+	"time"
 
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 	"github.com/cpprof/cpprof/sampler/internal/halt"
@@ -22,7 +23,7 @@ const (
 type order struct {
 	sample     uint32     // its number
 	processors []uint64   // addresses of the p
-	goroutines [4][]int32 // slots that the halt must see; if there are too many, the last lists are cut
+	goroutines [5][]int32 // slots that the halt must see; if there are too many, the last lists are cut
 	extra      extraReader
 }
 
@@ -42,6 +43,7 @@ type capture struct {
 	order      order
 	processors processors
 	r          *halt.Reader
+	at         time.Time // when all holders of processors were halted: the moment that the copy shows
 
 	off []offThread      // goroutines that are not on a processor
 	byG map[uint64]int32 // index in off by the address of the g
@@ -78,7 +80,10 @@ func (c *capture) prepare(o order) {
 
 // take copies, in the halt, what must be seen at one moment.
 func (c *capture) take(h *halt.Halted) error {
-	if err := c.processors.halt(h); err != nil {
+	c.processors.woke = time.Now()
+	err := c.processors.halt(h)
+	c.at = time.Now()
+	if err != nil {
 		return err
 	}
 	c.r = h.Reader()

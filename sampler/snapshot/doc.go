@@ -1,9 +1,10 @@
 // Package snapshot is the sampler's backend for Linux. It copies the memory that it needs of a running Go program, and
 // unwinds the copy. It halts the program only while it copies what must be seen at one moment.
 //
-// A sample goes through these types, in this order (Backend.sample). All of them update the goroutines, except the
-// capture, which only reads them.
+// A sample goes through these types, in this order (Backend.sample). Those after the timing
+// update the goroutines, except the capture, which only reads them.
 //
+//	timing        timing.go: when the survey begins, and when the halt does
 //	survey        survey.go, survey_stacks.go: without a halt, the headers of all goroutines (a g each), and the stacks of
 //	              those that are parked and have changed since the previous sample; these are unwound at once
 //	capture       capture.go, capture_stacks.go, processors.go: in the halt, the processors, the threads that hold them, the

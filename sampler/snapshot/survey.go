@@ -146,3 +146,12 @@ func (v *survey) enlist(i int32, s *slot) bool {
 	}
 	return true
 }
+
+// maxRestless is how many goroutines the halt sees only because they may have moved since the survey.
+const maxRestless = 128
+
+// restless returns goroutines that are parked, but have moved since the previous sample. They are the likeliest to have
+// moved again between the survey and the halt.
+func (v *survey) restless() []int32 {
+	return v.account.changed[:min(len(v.account.changed), maxRestless)]
+}

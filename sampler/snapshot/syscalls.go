@@ -105,7 +105,7 @@ func (y *syscalls) findWaiting(h *halt.Halter) (halt.Halt, error) {
 			}
 		}
 	}
-	return h.Halt(lateLimit, func(halted *halt.Halted) error {
+	return h.Halt(time.Time{}, lateLimit, func(halted *halt.Halted) error {
 		woke = time.Now()
 		tids := make([]int, 0, len(y.busy))
 		for _, b := range y.busy {

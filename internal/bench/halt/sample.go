@@ -96,8 +96,9 @@ func sample(pid, samples int) error {
 	ctx := untilInputEnds()
 	begin, cpu := time.Now(), processorTime()
 	for k := 0; k < samples && ctx.Err() == nil; k++ {
-		time.Sleep(time.Until(begin.Add(time.Duration(k) * interval)))
-		s, err := b.Observe(context.Background(), sink, sampledata.Sample{Time: time.Since(begin)})
+		at := begin.Add(time.Duration(k) * interval)
+		time.Sleep(time.Until(at) - b.Lead())
+		s, err := b.Observe(context.Background(), sink, sampledata.Sample{Time: at.Sub(b.Header().Start)})
 		if err != nil {
 			var ended *sampler.EndedError
 			if errors.As(err, &ended) {

@@ -63,7 +63,7 @@ func (p *Process) Do(f func(*Halter)) error {
 // Halt does one halt, as Halter.Halt does, in a Do of its own. If the process has ended or has executed another program,
 // Halt returns ErrEnded or ErrExec.
 func (p *Process) Halt(limit time.Duration, f func(*Halted) error, late func(Thread)) (halt Halt, err error) {
-	if closed := p.Do(func(h *Halter) { halt, err = h.Halt(limit, f, late) }); closed != nil {
+	if closed := p.Do(func(h *Halter) { halt, err = h.Halt(time.Time{}, limit, f, late) }); closed != nil {
 		return halt, closed
 	}
 	if end := p.Check(); end != nil {
@@ -72,16 +72,17 @@ func (p *Process) Halt(limit time.Duration, f func(*Halted) error, late func(Thr
 	return halt, err
 }
 
-// Halt calls f, which passes the threads to halt to Halted.Threads and reads what it needs. When f returns, the halted
-// threads are detached from.
+// Halt sleeps until a given time, or does not sleep if that has passed. The thread has its raised priority meanwhile, so that
+// it wakes on time even if the machine is busy. Then Halt calls f, which passes the threads to halt to Halted.Threads
+// and reads what it needs. When f returns, the halted threads are detached from.
 //
 // Halt then waits for the late threads. It calls the function late with each one that stops, together with its registers,
 // and then detaches from it. In that function, memory that only this thread writes to, such as its stack, can still be
 // read. If a late thread does not stop within the limit, late is not called for it.
 //
 // Halt returns ErrGone if the program has gone. The threads are detached from in any case.
-func (h *Halter) Halt(limit time.Duration, f func(*Halted) error, late func(Thread)) (Halt, error) {
-	halt, err := h.w.halt(h.p, limit, f, late)
+func (h *Halter) Halt(at time.Time, limit time.Duration, f func(*Halted) error, late func(Thread)) (Halt, error) {
+	halt, err := h.w.halt(h.p, at, limit, f, late)
 	if !h.p.sameProgram() {
 		// This thread must be free to reap before it can find out whether the process ended or executed another program:
 		// the execution waits for the reaping.
@@ -96,7 +97,10 @@ func (h *Halted) Reader() *Reader { return h.reader }
 // lateAfter is how long a thread has to stop before it counts as late. A thread on a CPU stops within microseconds. A
 // thread that has not stopped by then waits for a CPU or is in the kernel; it gets no further than the end of its system
 // call.
-const lateAfter = 100 * time.Microsecond
+//
+// The halt does not sleep until then. If it did, its CPU would run something else, such as a thread of the process that
+// holds no processor of the Go scheduler yet: that thread would take one, and run goroutines that were ready at the halt.
+const lateAfter = 30 * time.Microsecond
 
 // Threads halts the given threads, except those that are already halted or have ended. It returns all threads that are
 // halted so far, each with the registers that it had when it was halted. A thread in an uninterruptible sleep is not in
@@ -115,8 +119,7 @@ func (h *Halted) Threads(tids []int) ([]Thread, error) {
 			return h.threads, err
 		}
 	}
-	end := time.Now().Add(lateAfter)
-	for wait := int64(10); ; wait = min(2*wait, 80) {
+	for end := time.Now().Add(lateAfter); ; {
 		running, err := h.collectStopped()
 		w.dropGone()
 		if running == 0 || err != nil {
@@ -126,7 +129,6 @@ func (h *Halted) Threads(tids []int) ([]Thread, error) {
 			h.markLate()
 			return h.threads, nil
 		}
-		pause(wait)
 	}
 }
 
@@ -223,7 +225,7 @@ func (w *worker) fetch(t *tracee) (th Thread, ok bool, err error) {
 }
 
 // halt does one halt; see Halter.Halt.
-func (w *worker) halt(p *Process, limit time.Duration, f func(*Halted) error, late func(Thread)) (halt Halt, err error) {
+func (w *worker) halt(p *Process, at time.Time, limit time.Duration, f func(*Halted) error, late func(Thread)) (halt Halt, err error) {
 	w.detachOwed()
 	h := &w.halted
 	*h = Halted{w: w, reader: p.reader, threads: h.threads[:0]}
@@ -231,6 +233,8 @@ func (w *worker) halt(p *Process, limit time.Duration, f func(*Halted) error, la
 		t := &w.traced[i]
 		t.wanted, t.fetched, t.late = false, false, false
 	}
+	w.priority.raise()
+	SleepUntil(at)
 	err = f(h)
 	w.detachStopped()
 	if !h.begin.IsZero() {

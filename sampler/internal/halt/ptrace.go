@@ -78,8 +78,16 @@ func regset(tid int, set uintptr, v unsafe.Pointer, n uintptr) error {
 
 // pause sleeps without informing Go's scheduler.
 func pause(microseconds int64) {
-	ts := unix.Timespec{Nsec: microseconds * 1000}
+	ts := unix.NsecToTimespec(microseconds * 1000)
 	unix.RawSyscall(unix.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&ts)), 0, 0)
+}
+
+// SleepUntil returns at a given time, or at once if that has passed. It does not inform Go's scheduler: it is for a few
+// milliseconds.
+func SleepUntil(at time.Time) {
+	for left := time.Until(at); left > 0; left = time.Until(at) {
+		pause(left.Microseconds() + 1) // a signal may end the sleep early
+	}
 }
 
 // ThreadTime returns the CPU time that the calling OS thread has used.

@@ -1,0 +1,67 @@
+//go:build linux && (amd64 || arm64)
+
+package halt
+
+import (
+	"runtime"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A halt keeps its CPU until it has found out which threads are halted. If it slept for a thread that waits for a CPU, the CPU
+// would run others, such as threads of the program that are not to be halted, and these would change what the halt is to see.
+func TestHaltKeepsCPU(t *testing.T) {
+	g := start(t, "spin")
+	p := open(t, g)
+	for range 2 * runtime.NumCPU() {
+		start(t, "spin")
+	}
+	gaveUp := func() int64 {
+		var u syscall.Rusage
+		if err := syscall.Getrusage(unix.RUSAGE_THREAD, &u); err != nil {
+			t.Error(err)
+		}
+		return u.Nvcsw
+	}
+	halts, slept := 0, 0
+	for end := time.Now().Add(time.Minute); halts < 20 && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		_, err := p.Halt(time.Second, func(h *Halted) error {
+			before := gaveUp()
+			threads, err := h.Threads([]int{p.PID()})
+			if len(threads) == 1 && threads[0].Late {
+				halts++
+				if gaveUp() != before {
+					slept++
+				}
+			}
+			return err
+		}, func(Thread) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	// This process's own collector may stop the halting thread, too.
+	if halts == 0 || slept > halts/4 {
+		t.Errorf("in %d of %d halts with a late thread, the halting thread slept", slept, halts)
+	}
+	g.free()
+}
+
+// A halt begins at the time that the caller chose, not before it.
+func TestHaltAt(t *testing.T) {
+	p := open(t, start(t, "spin"))
+	for range 20 {
+		at, begin := time.Now().Add(time.Millisecond), time.Time{}
+		err := p.Do(func(h *Halter) {
+			if _, err := h.Halt(at, time.Second, func(*Halted) error { begin = time.Now(); return nil }, nil); err != nil {
+				t.Error(err)
+			}
+		})
+		if err != nil || begin.Before(at) {
+			t.Errorf("a halt at %v began at %v: %v", at, begin, err)
+		}
+	}
+}
