@@ -19,9 +19,9 @@ import (
 
 // judgeHolders samples the program until at least so many goroutines were seen waiting for each kind of lock. It compares
 // the reported holders with the program's records.
-func judgeHolders(t testing.TB, path string, least int) holders.Scores {
+func judgeHolders(t testing.TB, path string, least int, args ...string) holders.Scores {
 	t.Helper()
-	v := fixture.Start(t, path)
+	v := fixture.Start(t, path, args...)
 	b := open(t, v.Pid())
 	table, err := holders.Open(v.Pid(), v.Line)
 	if err != nil {
@@ -73,6 +73,16 @@ func judged(t *testing.T, scores holders.Scores) {
 // TestHolders checks the reported holders for some 30,000 waits for locks of all kinds.
 func TestHolders(t *testing.T) {
 	judged(t, judgeHolders(t, fixture.BuildOnce(t, "holders"), 300))
+}
+
+// TestLikelyHolders does the same without the code whose locks nothing in its frames leads to: then just one goroutine may
+// hold a lock.
+func TestLikelyHolders(t *testing.T) {
+	scores := judgeHolders(t, fixture.BuildOnce(t, "holders"), 100, "-hidden=false")
+	judged(t, scores)
+	if sum := scores.Sum(); sum.Right[sampledata.Likely] == 0 {
+		t.Error("no likely holder was named")
+	}
 }
 
 func TestHoldersBinaries(t *testing.T) {

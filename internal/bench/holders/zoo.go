@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/cpprof/cpprof/internal/holders"
@@ -18,8 +19,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/snapshot"
 )
 
-// programs are those that say who holds their locks.
-var programs = []string{"holders"}
+// runs are programs that say who holds their locks, with arguments.
+var runs = [][]string{{"holders"}, {"holders", "-hidden=false"}}
 
 // zoo samples these programs until so many waiters were compared with what the programs say, and prints the scores. It
 // reports whether nobody was blamed wrongly.
@@ -30,18 +31,20 @@ func zoo(out io.Writer, waiters int, interval time.Duration) (good bool, err err
 	}
 	defer os.RemoveAll(dir)
 	good = true
-	for _, name := range programs {
+	for _, args := range runs {
+		name := args[0]
 		path := filepath.Join(dir, name)
 		if text, err := exec.Command("go", "build", "-o", path, "github.com/cpprof/cpprof/testdata/programs/"+name).CombinedOutput(); err != nil {
 			return false, fmt.Errorf("building %s: %w\n%s", name, err, text)
 		}
-		scores, mistakes, err := judge(path, waiters/len(programs), interval)
+		scores, mistakes, err := judge(exec.Command(path, args[1:]...), waiters/len(runs), interval)
 		if err != nil {
 			return false, fmt.Errorf("sampling %s: %w", name, err)
 		}
 		for _, m := range mistakes {
 			termtext.Fprintf(out, "wrong: %s\n", m)
 		}
+		termtext.Fprintf(out, "%s\n", strings.Join(args, " "))
 		good = good && len(mistakes) == 0
 		if err := scores.Write(out, holders.Unproven); err != nil {
 			return false, err
@@ -51,8 +54,7 @@ func zoo(out io.Writer, waiters int, interval time.Duration) (good bool, err err
 }
 
 // judge samples one program.
-func judge(path string, waiters int, interval time.Duration) (scores holders.Scores, mistakes []string, err error) {
-	cmd := exec.Command(path)
+func judge(cmd *exec.Cmd, waiters int, interval time.Duration) (scores holders.Scores, mistakes []string, err error) {
 	cmd.Stderr = os.Stderr
 	pipe, err := cmd.StdoutPipe()
 	if err != nil {

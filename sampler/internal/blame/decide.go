@@ -62,12 +62,20 @@ func (h *holders) attribute(c *contention) {
 func (h *holders) decide(c *contention, waiter *Sighting) verdict {
 	h.choose(c, waiter)
 	switch {
-	case c.mode == syncflow.Read:
-		return h.verdict(len(h.set) == c.readers())
-	case len(h.set) == 0:
-		return h.verdict(h.chooseSuccessors(c, waiter))
+	case c.mode == syncflow.Read && len(h.set) == c.readers(), c.mode == syncflow.Write && len(h.set) == 1:
+		h.refute(c)
+		return h.verdict(sampledata.Inferred)
+	case c.mode == syncflow.Read && len(h.set) < c.readers():
+		return h.likely(c, waiter)
+	case len(h.set) > 0:
+		return h.verdict(sampledata.Ambiguous)
 	}
-	return h.verdict(len(h.set) == 1)
+	if handedOver := h.chooseSuccessors(c, waiter); handedOver {
+		return h.verdict(sampledata.Inferred)
+	} else if len(h.set) > 0 {
+		return h.verdict(sampledata.Ambiguous)
+	}
+	return h.likely(c, waiter)
 }
 
 // choose puts those candidates that seem to hold the lock into the set. A candidate that has moved since it was seen is
@@ -87,16 +95,14 @@ func (h *holders) choose(c *contention, waiter *Sighting) {
 	}
 }
 
-// verdict blames the goroutines in the set if they are surely the holders. Otherwise it reports them as candidates.
-func (h *holders) verdict(sure bool) verdict {
+// verdict reports the goroutines in the set with the evidence. If it is Ambiguous, they are candidates.
+func (h *holders) verdict(e sampledata.Evidence) verdict {
 	set := h.set
-	v := verdict{evidence: sampledata.Ambiguous}
+	v := verdict{evidence: e}
 	switch {
 	case len(set) == 0:
 		return verdict{}
-	case sure:
-		v.evidence = sampledata.Inferred
-	case len(set) > maxCandidates:
+	case e == sampledata.Ambiguous && len(set) > maxCandidates:
 		set = set[:maxCandidates]
 	}
 	slices.Sort(set)

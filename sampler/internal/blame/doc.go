@@ -18,6 +18,8 @@
 //   - A lock (sync.Mutex, sync.RWMutex) has a holder: a goroutine with a frame whose code has taken the lock and not
 //     released it, and with a pointer in that frame to this very lock (package syncflow). If there is one such goroutine,
 //     it is blamed (Inferred). If there are several, all of them are candidates (Ambiguous), and nobody is blamed.
+//   - If no stack proves who holds a lock, but just one goroutine is where its code may hold the lock, that one is blamed
+//     (Likely).
 //   - A lock that Unlock has handed to a waiter has that waiter as its holder, even before it has run (handover.go).
 //   - A channel, a sync.WaitGroup or a sync.Cond has no holder. The goroutines whose code may still send, receive, call
 //     Done or signal are candidates (Ambiguous).
@@ -32,6 +34,7 @@
 //	reads.go       what a halt reads of locks
 //	holders.go     the locks that goroutines wait for, and the candidates that may hold each
 //	decide.go      which of the candidates do
+//	likely.go      who holds a lock if no stack proves it
 //	handover.go    locks between two holders
 //	channels.go    who may end a wait for a channel
 //	groups.go      who may end a wait for a group or a condition

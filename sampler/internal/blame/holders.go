@@ -24,26 +24,31 @@ type contention struct {
 	wish
 	waiters    []int32
 	candidates []int32 // goroutines that have taken the lock, by their stacks
+	doubtful   []int32 // goroutines that may have taken it, by their stacks
+	possible   bool    // more goroutines may have taken it, though there is less reason to believe that
 	successors []int32 // goroutines that were woken to take it and no longer waited in the halt
 	after      []byte  // the lock as it was read after the halt
 	inHalt     []byte  // the lock as it was read in the halt; nil if it was not read
 }
 
 // open reports whether no possible holder is known.
-func (c *contention) open() bool { return len(c.candidates)+len(c.successors) == 0 }
+func (c *contention) open() bool { return len(c.candidates)+len(c.successors)+len(c.doubtful) == 0 }
 
 // holders finds out who holds the locks that goroutines wait for.
 type holders struct {
 	*shared
 	reads   *reads
-	active  bool    // stacks are asked about locks, since some goroutine waits for one, or did lately
-	last    uint32  // number of the last sample in which one did
-	waiting []int32 // goroutines that wait for locks, and some that no longer do
-	holding []int32 // goroutines that hold locks, and some that no longer do
+	active  bool          // stacks are asked about locks, since some goroutine waits for one, or did lately
+	last    uint32        // number of the last sample in which one did
+	waiting []int32       // goroutines that wait for locks, and some that no longer do
+	holding []int32       // goroutines that hold locks or may hold some, and some that no longer do
+	refuted map[wish]bool // locks that goroutines did not hold at places in the code at which they may be held
 
 	// For the current sample.
 	halt      Halt
 	contended []contention
+	unclear   []int32      // goroutines that may hold locks of unknown addresses
+	unknown   known        // whether there are goroutines of which it is not known what they hold
 	index     map[wish]int // in contended
 	ranges    []memory.Range
 	recheck   []int32 // goroutines to read again
@@ -105,9 +110,10 @@ func (h *holders) addCandidates() {
 	// A writer that waits for readers keeps other writers and new readers waiting: it has RWMutex's own Mutex.
 	for _, key := range h.waiting {
 		if w := h.records[key].wish; w.mode == syncflow.Read {
-			h.addCandidate(key, wish{w.lock, syncflow.Write})
+			h.addCandidate(key, syncflow.Held{Lock: w.lock})
 		}
 	}
+	h.unclear, h.unknown = h.unclear[:0], notKnown
 	h.holding = slices.DeleteFunc(h.holding, func(key int32) bool {
 		held := &h.records[key].held
 		held.listed = len(held.list) > 0
@@ -116,17 +122,29 @@ func (h *holders) addCandidates() {
 	for _, key := range h.holding {
 		r := &h.records[key]
 		for _, l := range h.holds(key) {
-			if w := (wish{l.Lock, l.Mode}); !(r.waiting && r.wish == w) {
-				h.addCandidate(key, w)
+			if l.Lock == 0 {
+				h.unclear = append(h.unclear, key)
+			} else if !(r.waiting && r.wish == wish{l.Lock, l.Mode}) {
+				h.addCandidate(key, l)
 			}
 		}
 	}
 }
 
-// addCandidate adds a goroutine to the candidates of a lock, if some goroutine waits for the lock.
-func (h *holders) addCandidate(key int32, w wish) {
-	if k, ok := h.index[w]; ok && !slices.Contains(h.contended[k].candidates, key) {
-		h.contended[k].candidates = append(h.contended[k].candidates, key)
+// addCandidate adds a goroutine to the candidates of a lock that it holds or may hold, if some goroutine waits for the lock.
+func (h *holders) addCandidate(key int32, l syncflow.Held) {
+	k, ok := h.index[wish{l.Lock, l.Mode}]
+	if !ok {
+		return
+	}
+	c := &h.contended[k]
+	switch {
+	case l.Certainty == syncflow.Possible:
+		c.possible = true
+	case l.Certainty == syncflow.Doubtful:
+		c.doubtful = append(c.doubtful, key)
+	case !slices.Contains(c.candidates, key):
+		c.candidates = append(c.candidates, key)
 	}
 }
 
@@ -160,13 +178,15 @@ func (h *holders) confirm() {
 	}
 }
 
-// addRechecks lists the goroutines that must be read again to know who holds a lock: the candidates, and, if some of
-// these were seen in the halt, the waiters that were not.
+// addRechecks lists the goroutines that must be read again to know who holds a lock: those that may, and, if some of these
+// were seen in the halt, the waiters that were not.
 func (h *holders) addRechecks(c *contention) {
 	inHalt := len(c.successors) > 0
-	for _, key := range c.candidates {
-		h.recheck = append(h.recheck, key)
-		inHalt = inHalt || h.sample.Sighting(key).InHalt
+	for _, list := range [][]int32{c.candidates, c.doubtful} {
+		for _, key := range list {
+			h.recheck = append(h.recheck, key)
+			inHalt = inHalt || h.sample.Sighting(key).InHalt
+		}
 	}
 	if !inHalt {
 		return

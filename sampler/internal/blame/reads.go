@@ -60,7 +60,7 @@ func (r *reads) atHalt(key int32, waits, active bool) bool {
 	switch {
 	case waits && len(r.waiting) < maxAtHalt:
 		r.waiting = append(r.waiting, key)
-	case active && len(r.records[key].held.list) > 0 && len(r.holding) < maxAtHalt:
+	case active && len(r.holding) < maxAtHalt && r.records[key].held.nameable():
 		r.holding = append(r.holding, key)
 	default:
 		return false

@@ -94,8 +94,13 @@ func (s *scene) waits(key int32, reason string, semaphoreAt, sudog uint64) {
 
 // holds makes a goroutine's stack show that it holds a lock.
 func (s *scene) holds(key int32, lock uint64, mode syncflow.Mode) {
+	s.shows(key, syncflow.Held{Lock: lock, Mode: mode})
+}
+
+// shows makes a goroutine's stack show something about locks.
+func (s *scene) shows(key int32, l syncflow.Held) {
 	held := &s.f.records[key].held
-	held.list, held.sample = append(held.list, syncflow.Held{Lock: lock, Mode: mode}), s.f.number
+	held.list, held.sample = append(held.list, l), s.f.number
 	if !held.listed {
 		held.listed = true
 		s.f.holders.holding = append(s.f.holders.holding, key)

@@ -1,6 +1,8 @@
 package blame
 
 import (
+	"slices"
+
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 	"github.com/cpprof/cpprof/sampler/internal/syncflow"
@@ -17,12 +19,17 @@ type record struct {
 	waiting   bool // it is in holders.waiting
 }
 
-// heldLocks are the locks that a goroutine holds, by its stack.
+// heldLocks are the locks that a goroutine holds or may hold, by its stack.
 type heldLocks struct {
 	list     []syncflow.Held
 	complete bool   // nothing more can be learned from the stack
 	sample   uint32 // number of the sample in which the stack was seen
 	listed   bool   // it is in holders.holding
+}
+
+// nameable reports whether the goroutine may be named as the holder of a lock.
+func (h *heldLocks) nameable() bool {
+	return slices.ContainsFunc(h.list, func(l syncflow.Held) bool { return l.Certainty != syncflow.Possible })
 }
 
 // A semaphore is the semaphore that a goroutine is parked at, by its stack.
@@ -146,7 +153,7 @@ func (h *holders) add(key int32, w wish) {
 	}
 }
 
-// holds returns the locks that a goroutine holds in this sample.
+// holds returns the locks that a goroutine holds or may hold in this sample.
 func (h *holders) holds(key int32) []syncflow.Held {
 	held := &h.records[key].held
 	if len(held.list) == 0 {

@@ -213,7 +213,7 @@ func (a *Analyzer) findLocksAt(f *unwind.Frame) *siteLocks {
 	}
 	w := a.flowOf(fn)
 	if w == nil {
-		return &siteLocks{unknown: true}
+		return unknownLocks()
 	}
 	return w.locksAt(f.PC, f.Exact)
 }

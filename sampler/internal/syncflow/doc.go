@@ -56,6 +56,7 @@
 //	value.go, state.go        what registers and words of the stack hold, and which locks are held
 //	effects.go                what calls of small helpers do to locks
 //	expr.go, locks_at.go      expressions; what a frame at one place says about locks
+//	doubtful.go               locks that may be held
 //	passed_on.go              locks that a function does not release
 //	held.go                   the locks that a goroutine holds, by all of its frames, and by interfaces
 //	actions.go                what a goroutine may still do

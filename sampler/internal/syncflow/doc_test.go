@@ -106,7 +106,7 @@ func TestDocExample(t *testing.T) {
 	const addr = 0xc000100000
 	frames, memory := []unwind.Frame{{PC: w.code[i].Next, SP: 1 << 20}}, stackOf(addr)
 	held, complete := a.Held(nil, frames, memory, nil)
-	if want := []Held{{addr, Write}}; !slices.Equal(held, want) || !complete {
+	if want := []Held{{Lock: addr}}; !slices.Equal(held, want) || !complete {
 		t.Errorf("a goroutine that stands there holds %v, %v; want %v", held, complete, want)
 	}
 	if actions, complete := a.Actions(nil, frames, memory, nil); len(actions) != 0 || !complete {

@@ -9,64 +9,121 @@ import (
 	"github.com/cpprof/cpprof/sampler/internal/machinecode"
 )
 
-// A Held is a lock that a goroutine holds.
+// A Certainty says how sure it is that a goroutine holds a lock.
+type Certainty uint8
+
+const (
+	Sure     Certainty = iota // its code has taken the lock on every path, and not released it
+	Doubtful                  // it is at a place in the code at which the lock may be held
+	Possible                  // it is not excluded, but there is less reason to believe it
+)
+
+// A Held is a lock that a goroutine holds, or may hold.
 type Held struct {
-	Lock uint64 // address of the sync.Mutex or sync.RWMutex
+	Lock uint64 // address of the sync.Mutex or sync.RWMutex; 0 if the goroutine may hold a lock of unknown address
 	Mode Mode
+	Certainty
 }
 
-// Held appends the locks that a goroutine holds, each once. Its frames come from the innermost to the outermost. Registers are
-// those of the innermost frame, by the numbers that instructions have for them, and nil if they are not known. If the answer is not
-// complete, it is worth asking again after a Refill.
+// Held appends the locks that a goroutine holds or may hold, each once. Its frames come from the innermost to the outermost. Registers
+// are those of the innermost frame, by the numbers that instructions have for them, and nil if they are not known. If the answer is
+// not complete, it is worth asking again after a Refill.
 func (a *Analyzer) Held(dst []Held, frames []unwind.Frame, m Memory, registers []uint64) (held []Held, complete bool) {
 	complete = true
-	first := len(dst)
-	var later []Held // locks that callers release which their callees take
+	l := heldLocks{a: a, list: dst, first: len(dst)}
 	for i := len(frames) - 1; i >= 0; i-- {
 		f := &frames[i]
 		if f.System {
 			continue
 		}
 		p := a.locksAt(f)
-		switch {
-		case p == nil:
-			dst, complete = dst[:first], false
+		if p == nil {
+			l.list, complete = l.list[:l.first], false
 			continue
-		case p.unknown:
-			dst = dst[:first]
-			continue
-		case len(p.held) == 0 && len(p.released) == 0 && len(p.later) == 0:
+		}
+		if p == noLocks {
 			continue
 		}
 		fr := frame{sp: f.SP, m: m, register: a.registers(frames, i, m, registers)}
-		dst = a.apply(p, dst, first, &fr, later)
-		for _, r := range p.later {
-			if lock, ok := r.lock.eval(&fr); ok {
-				later = append(later, Held{lock, r.mode})
-			}
-		}
+		l.apply(p, &fr)
 	}
-	return dst, complete
+	return l.list, complete
 }
 
-// apply turns the locks that the callers of a frame hold into those that they and the frame hold. The callers release the locks in
-// later.
-func (a *Analyzer) apply(p *siteLocks, dst []Held, first int, f *frame, later []Held) []Held {
+// heldLocks are the locks that the frames of a goroutine hold, from the outermost on.
+type heldLocks struct {
+	a     *Analyzer
+	list  []Held
+	first int    // where these locks begin in the list
+	later []Held // locks that callers release which their callees take
+}
+
+// apply adds what one more frame shows.
+func (l *heldLocks) apply(p *siteLocks, f *frame) {
+	if p.unknown {
+		l.doubt(func(*Held) bool { return true })
+	}
 	for _, r := range p.released {
-		lock, ok := r.lock.eval(f)
-		kept := slices.DeleteFunc(dst[first:], func(h Held) bool { return h.Mode == r.mode && (!ok || h.Lock == lock) })
-		dst = dst[:first+len(kept)]
+		l.release(&r, f)
 	}
 	for _, r := range p.held {
-		h, ok := a.resolve(&r, f)
-		if r.passedOn && !slices.Contains(later, h) {
-			continue
+		h, ok := l.a.resolve(&r, f)
+		if r.passedOn && !slices.Contains(l.later, h) {
+			h.Certainty = Possible
 		}
-		if lock := h.Lock; ok && lock != 0 && !slices.Contains(dst[first:], h) {
-			dst = append(dst, h)
+		if ok && h.Lock != 0 {
+			l.add(h)
 		}
 	}
-	return dst
+	for _, r := range p.doubtful {
+		h := Held{}
+		if r.lock != nil {
+			var ok bool
+			if h, ok = l.a.resolve(&r, f); !ok && r.via != nil {
+				continue // it is no lock
+			}
+		}
+		if h.Certainty = r.certainty; h.Lock == 0 {
+			h = Held{Certainty: Possible}
+		}
+		l.add(h)
+	}
+	for _, r := range p.later {
+		if lock, ok := r.lock.eval(f); ok {
+			l.later = append(l.later, Held{Lock: lock, Mode: r.mode})
+		}
+	}
+}
+
+// release removes a lock that a frame releases for its callers. If it is not known which, any may be.
+func (l *heldLocks) release(r *lockRef, f *frame) {
+	lock, ok := r.lock.eval(f)
+	if !ok {
+		l.doubt(func(h *Held) bool { return h.Mode == r.mode })
+		return
+	}
+	kept := slices.DeleteFunc(l.list[l.first:], func(h Held) bool { return h.Mode == r.mode && h.Lock == lock })
+	l.list = l.list[:l.first+len(kept)]
+}
+
+// doubt makes locks that callers hold ones that are only not excluded.
+func (l *heldLocks) doubt(which func(*Held) bool) {
+	for i := range l.list[l.first:] {
+		if h := &l.list[l.first+i]; which(h) {
+			h.Certainty = Possible
+		}
+	}
+}
+
+// add adds a lock. Of two certainties about one lock, the greater one counts.
+func (l *heldLocks) add(h Held) {
+	i := slices.IndexFunc(l.list[l.first:], func(o Held) bool { return o.Lock == h.Lock && o.Mode == h.Mode })
+	if i < 0 {
+		l.list = append(l.list, h)
+		return
+	}
+	o := &l.list[l.first+i]
+	o.Certainty = min(o.Certainty, h.Certainty)
 }
 
 // registers returns access to the registers of a frame at an instruction; nil for a frame in a call.
@@ -100,7 +157,7 @@ func (a *Analyzer) registers(frames []unwind.Frame, i int, m Memory, innermost [
 func (a *Analyzer) resolve(r *lockRef, f *frame) (Held, bool) {
 	lock, ok := r.lock.eval(f)
 	if r.via == nil || !ok {
-		return Held{lock, r.mode}, ok
+		return Held{Lock: lock, Mode: r.mode}, ok
 	}
 	table, ok := r.via.eval(f)
 	if !ok {
@@ -114,7 +171,7 @@ func (a *Analyzer) resolve(r *lockRef, f *frame) (Held, bool) {
 		l = a.lockerOf(table)
 		a.lockers[table] = l
 	}
-	return Held{lock + uint64(l.offset), l.mode}, l.locks
+	return Held{Lock: lock + uint64(l.offset), Mode: l.mode}, l.locks
 }
 
 // A locker is what the methods of an interface's table do.

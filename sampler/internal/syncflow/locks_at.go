@@ -8,6 +8,8 @@ type siteLocks struct {
 	released []lockRef // released, without having been taken in this function; lock is nil if it is not known
 	// later are locks that the function which is being called takes for this one, which releases them later.
 	later []lockRef
+	// doubtful are locks that may be held. lock is nil if nothing leads to the lock.
+	doubtful []lockRef
 	// unknown: nothing can be said of this frame, nor of those that called it. Deferred functions run, or a lock is released for
 	// the time of a wait.
 	unknown bool
@@ -22,18 +24,24 @@ type lockRef struct {
 	mode Mode
 	via  *expr // the interface's table of methods, if only that table shows what lock leads to; else nil
 	// passedOn: the function returns without releasing it. It counts only if a caller releases it later.
-	passedOn bool
+	passedOn  bool
+	certainty Certainty
+}
+
+// unknownLocks is what a frame shows of which nothing can be said.
+func unknownLocks() *siteLocks {
+	return &siteLocks{unknown: true, doubtful: []lockRef{{certainty: Possible}}}
 }
 
 // locksAt returns what a frame at an instruction shows about locks. If pc is a return address, the frame is in the call before it.
 func (w *flow) locksAt(pc uint64, exact bool) *siteLocks {
 	i := w.instructionAt(pc, exact)
 	if i < 0 {
-		return &siteLocks{unknown: true}
+		return unknownLocks()
 	}
 	s := w.stateBefore(i)
 	if s == nil {
-		return &siteLocks{unknown: true} // only the runtime leads here
+		return unknownLocks() // only the runtime leads here
 	}
 	p := &siteLocks{}
 	if !exact {
@@ -53,6 +61,7 @@ func (w *flow) locksAt(pc uint64, exact bool) *siteLocks {
 			p.held = append(p.held, r)
 		}
 	}
+	p.doubtful = w.doubtfulLocks(s, i, exact)
 	for _, r := range s.released {
 		p.released = append(p.released, lockRef{lock: w.exprFor(s, r.lock, exact, 0), mode: r.mode})
 	}

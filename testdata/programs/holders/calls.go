@@ -153,7 +153,6 @@ func startCalls() {
 	eachClocked("func-variable", (*clocked).funcVariable)
 	eachClocked("in-callback", func(c *clocked, r *record, me int64) { c.inCallback(r, me, work) })
 	eachClocked("trace-hooks", (*clocked).traced)
-	eachClocked("indexed-store", (*clocked).indexed)
 	eachClocked("relock-in-loop", (*clocked).relock)
 	eachClocked("switch", func(c *clocked, r *record, me int64) { c.choices(r, me) })
 }

@@ -112,11 +112,6 @@ func startConditions() {
 	b.Disable(false)
 	contend("wrapped", &a.mu, a.use)
 	contend("wrapped-defer", &b.mu, b.useDeferred)
-	each("conditional-defer", func(t *thing, r *record, me int64) { t.conditionalDefer(r, me, r == nil) })
 	each("many-defers", (*thing).manyDefers)
 	each("defer-in-defer", (*thing).deferInDefer)
-	ts := []*thing{{name: "a"}, {name: "b"}}
-	rs := []*record{addMutex("defer-in-loop", &ts[0].mu), addMutex("defer-in-loop", &ts[1].mu)}
-	repeat(workers, func(me int64) { deferInLoop(ts, rs, me); pause() })
-	repeat(2, func(me int64) { ts[1].field(rs[1], me); pause() })
 }

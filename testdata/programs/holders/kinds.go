@@ -326,8 +326,6 @@ func start() {
 	m := map[string]*thing{"a": {}, "b": {}}
 	rm := add("map", unsafe.Pointer(&m["b"].mu))
 	repeat(workers, func(me int64) { inMap(m, "b", rm, me); pause() })
-	rt := add("twice-in-map", unsafe.Pointer(&m["a"].mu))
-	repeat(workers, func(me int64) { twiceInMap(m, "a", rt, me); pause() })
 
 	ts := make([]thing, 4)
 	rs := add("slice", unsafe.Pointer(&ts[2].mu))

@@ -5,6 +5,7 @@ package main
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"os"
 	"runtime"
@@ -85,7 +86,11 @@ func repeat(n int, do func(me int64)) {
 	}
 }
 
+// Without the kinds that hide their locks, one goroutine may be the only one that can hold a lock.
+var hidden = flag.Bool("hidden", true, "start code that holds a lock while nothing in its frames leads to the lock, too")
+
 func main() {
+	flag.Parse()
 	start()
 	startReaders()
 	startOdd()
@@ -94,6 +99,9 @@ func main() {
 	startConditions()
 	startPassed()
 	startInsides()
+	if *hidden {
+		startHidden()
+	}
 	startChannels()
 	fmt.Printf("%p %d %d", &table, unsafe.Sizeof(record{}), len(kinds))
 	for _, k := range kinds {

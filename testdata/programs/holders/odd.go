@@ -103,7 +103,6 @@ func (t *thing) recovered(r *record, me int64) {
 // startOdd starts code in which the holder of the lock is not, or not always, visible. The sampler must not name a wrong one.
 func startOdd() {
 	each("odd-relaxing", (*thing).relaxing)
-	each("odd-release", (*thing).release)
 	each("odd-maybe", func(t *thing, r *record, me int64) { t.maybe(r, me, true) })
 	each("odd-try", (*thing).try)
 	each("odd-recovered", (*thing).recovered)

@@ -204,14 +204,11 @@ func (t *thing) givenWithCallback(r *record, done chan bool, callback func()) {
 func startPassed() {
 	each("callee-unlocks", (*thing).calleeUnlocks)
 	each("callee-unlocks-defer", (*thing).calleeDefers)
-	each("returned-method", (*thing).returnedMethod)
-	each("returned-defer", (*thing).returnedDeferred)
 	each("method-expression", (*thing).methodExpression)
 	each("by-table", func(t *thing, r *record, me int64) { t.byTable(byName, r, me) })
 
 	g := &registry{locks: map[string]*sync.Mutex{}}
 	contend("map-of-pointers", g.lockOf("a"), func(r *record, me int64) { g.with("a", r, me) })
-	contend("map-looked-up-twice", g.lockOf("b"), func(r *record, me int64) { g.withChained("b", r, me) })
 
 	d := &database{}
 	contend("transaction", &d.lock, func(r *record, me int64) { d.transact(r, me) })

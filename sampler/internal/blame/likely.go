@@ -1,0 +1,113 @@
+package blame
+
+import (
+	"slices"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+	"github.com/cpprof/cpprof/sampler/internal/syncflow"
+)
+
+// If no stack proves that its goroutine holds a lock, the lock still has a holder: its state says so. If of all goroutines
+// just one is at a place in its code at which it may hold the lock, it is likely the holder. Example:
+//
+//	if !l.disabled {
+//		l.mu.Lock()
+//	}
+//	l.write() // one goroutine is here, others wait for l.mu: it holds l.mu, unless l was disabled when it came here
+//
+// That is more than a guess only if nothing is unknown about the other goroutines: their code is analysed, their stacks are
+// those of this sample, and none of them may hold a lock of which the address is not known.
+//
+// If a goroutine was ever seen at such a place while another one held the lock, nobody is likely to hold it.
+
+// maxSurveyed is the number of goroutines up to which likely holders are named.
+const maxSurveyed = 10_000
+
+// A known is an answer that is found out when it is needed.
+type known uint8
+
+const (
+	notKnown known = iota
+	no
+	yes
+)
+
+// likely chooses among the goroutines that may hold the lock, by their stacks. The set has those that do, if there are any.
+func (h *holders) likely(c *contention, waiter *Sighting) verdict {
+	h.addDoubtful(c, waiter)
+	n := 1
+	if c.mode == syncflow.Read {
+		n = c.readers()
+	}
+	if len(h.set) == n && h.onlyThese(c) {
+		return h.verdict(sampledata.Likely)
+	}
+	return h.verdict(sampledata.Ambiguous)
+}
+
+// addDoubtful adds those goroutines to the set that may hold the lock and did not move while its state said that it is taken.
+func (h *holders) addDoubtful(c *contention, waiter *Sighting) {
+	for _, key := range c.doubtful {
+		s := h.sample.Sighting(key)
+		if together(&s, waiter) && c.takenFrom(&s) && !slices.Contains(h.set, s.ID) {
+			h.set = append(h.set, s.ID)
+		}
+	}
+}
+
+// maxRefuted bounds the locks that are remembered as refuted.
+const maxRefuted = 1 << 12
+
+// refute remembers the lock if a goroutine that may hold it, by its stack, does not: another one surely does. Such a place in
+// the code proves nothing, so nobody is named as the likely holder of this lock any more.
+func (h *holders) refute(c *contention) {
+	for _, key := range c.doubtful {
+		if s := h.sample.Sighting(key); c.takenFrom(&s) && !slices.Contains(h.set, s.ID) {
+			if len(h.refuted) >= maxRefuted {
+				clear(h.refuted)
+			}
+			h.refuted[c.wish] = true
+			return
+		}
+	}
+}
+
+// takenFrom reports whether the lock was taken at a moment at which a goroutine did not move.
+func (c *contention) takenFrom(s *Sighting) bool {
+	if c.mode == syncflow.Read {
+		return s.InHalt || s.Stood
+	}
+	taken := func(raw []byte) bool { return len(raw) >= goruntime.MutexSize && raw[0]&goruntime.MutexLocked != 0 }
+	if c.inHalt != nil {
+		return (s.InHalt || s.Stood) && taken(c.inHalt)
+	}
+	return s.Stood && taken(c.after)
+}
+
+// onlyThese reports whether it is excluded that other goroutines hold a lock than those that may, by their stacks.
+func (h *holders) onlyThese(c *contention) bool {
+	if c.possible || h.refuted[c.wish] || len(h.records) > maxSurveyed {
+		return false
+	}
+	for _, key := range h.unclear {
+		if !slices.Contains(c.waiters, key) && !slices.Contains(c.doubtful, key) {
+			return false
+		}
+	}
+	if h.unknown == notKnown {
+		h.unknown = h.surveyUnknown()
+	}
+	return h.unknown == no
+}
+
+// surveyUnknown finds out whether there are goroutines of which it is not known what they hold.
+func (h *holders) surveyUnknown() known {
+	for key := range h.records {
+		held := &h.records[key].held
+		if s := h.sample.Sighting(int32(key)); s.Exists && !(held.complete && h.current(&s, held.sample)) {
+			return yes
+		}
+	}
+	return no
+}

@@ -1,0 +1,95 @@
+package blame
+
+import (
+	"testing"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+	"github.com/cpprof/cpprof/sampler/internal/syncflow"
+)
+
+// newLikelyScene returns a scene in which goroutine 0 waits for a mutex, 1 may hold it, and everything is known about 2 and 3.
+func newLikelyScene(t *testing.T) *scene {
+	s := newScene(t, 4)
+	for key := range s.f.records {
+		s.f.records[key].held.complete = true
+	}
+	s.put(lock, 0, goruntime.MutexLocked)
+	s.waits(0, forMutex, lock+goruntime.MutexSema, 0)
+	s.shows(1, syncflow.Held{Lock: lock, Certainty: syncflow.Doubtful})
+	s.seen[0].InHalt, s.seen[1].InHalt = true, true
+	return s
+}
+
+// Goroutine 1 is the likely holder if nobody else may hold the mutex.
+func TestLikely(t *testing.T) {
+	one, two := []sampledata.GoroutineID{101}, []sampledata.GoroutineID{101, 102}
+	for _, c := range []struct {
+		name     string
+		change   func(s *scene)
+		evidence sampledata.Evidence
+		want     []sampledata.GoroutineID
+	}{
+		{"it is the only one", func(*scene) {}, sampledata.Likely, one},
+		{"another one surely holds it", func(s *scene) { s.holds(2, lock, syncflow.Write) }, inferred, []sampledata.GoroutineID{102}},
+		{"another one may, too", func(s *scene) {
+			s.shows(2, syncflow.Held{Lock: lock, Certainty: syncflow.Doubtful})
+			s.seen[2].InHalt = true
+		}, ambiguous, two},
+		{"another one is not excluded", func(s *scene) { s.shows(2, syncflow.Held{Lock: lock, Certainty: syncflow.Possible}) }, ambiguous, one},
+		{"another one may hold something", func(s *scene) { s.shows(2, syncflow.Held{Certainty: syncflow.Possible}) }, ambiguous, one},
+		{"a waiter may hold something else", func(s *scene) { s.shows(0, syncflow.Held{Certainty: syncflow.Possible}) }, sampledata.Likely, one},
+		{"the code of another one is not known", func(s *scene) { s.f.records[3].held.complete = false }, ambiguous, one},
+		{"another one has moved", func(s *scene) { s.seen[3].Still = false }, ambiguous, one},
+		{"another one has ended", func(s *scene) { s.seen[3].Exists, s.seen[3].Still = false, false }, sampledata.Likely, one},
+		{"the mutex is free", func(s *scene) { s.put(lock, 0, 0) }, none, nil},
+		{"the mutex can't be read", func(s *scene) { delete(s.memory, lock) }, none, nil},
+		{"it has moved since", func(s *scene) { s.seen[1].InHalt, s.leaves[1] = false, true }, none, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newLikelyScene(t)
+			c.change(s)
+			s.halt()
+			s.f.Find(Halt{Consistent: true})
+			s.expect(0, c.evidence, c.want...)
+		})
+	}
+}
+
+// A writer waits for two readers: one surely reads, another one likely.
+func TestLikelyReaders(t *testing.T) {
+	for counted, evidence := range map[uint64]sampledata.Evidence{1: inferred, 2: sampledata.Likely, 3: ambiguous} {
+		s := newScene(t, 4)
+		for key := range s.f.records {
+			s.f.records[key].held.complete, s.seen[key].InHalt = true, true
+		}
+		s.put(lock, goruntime.RWMutexReaderCount, counted<<32) // readerWait
+		s.waits(0, forWriting, lock+goruntime.RWMutexWriterSem, 0)
+		s.holds(1, lock, syncflow.Read)
+		s.shows(2, syncflow.Held{Lock: lock, Mode: syncflow.Read, Certainty: syncflow.Doubtful})
+		s.halt()
+		s.f.Find(Halt{Consistent: true})
+		if counted == 1 {
+			s.expect(0, evidence, 101)
+		} else {
+			s.expect(0, evidence, 101, 102)
+		}
+	}
+}
+
+// If a goroutine was at such a place while another one held the lock, the place proves nothing any more.
+func TestRefuted(t *testing.T) {
+	s := newLikelyScene(t)
+	s.holds(2, lock, syncflow.Write)
+	s.seen[2].InHalt = true
+	s.halt()
+	s.f.Find(Halt{Consistent: true})
+	s.expect(0, inferred, 102)
+
+	s.next()
+	s.f.records[2].held.list = nil
+	s.seen[0].InHalt, s.seen[1].InHalt = true, true
+	s.halt()
+	s.f.Find(Halt{Consistent: true})
+	s.expect(0, ambiguous, 101)
+}
