@@ -43,6 +43,8 @@ const (
 	CallUnlock               // releases it
 	CallRLock                // takes it for a reader
 	CallRUnlock              // releases it
+	CallTryLock              // takes it if it is free
+	CallTryRLock             // the same for a reader
 	CallReadSlow             // RLock waits for the writer: the first argument is the lock's semaphore
 	CallUnlockSlow           // nothing: the fast path before the call has released the lock
 	CallRUnlockSlow          // the same
@@ -72,6 +74,10 @@ var callRoles = map[string]CallRole{
 	"internal/sync.(*Mutex).Unlock":     CallUnlock,
 	"sync.(*RWMutex).Unlock":            CallUnlock,
 	"sync.(*RWMutex).RLock":             CallRLock,
+	"sync.(*Mutex).TryLock":             CallTryLock,
+	"internal/sync.(*Mutex).TryLock":    CallTryLock,
+	"sync.(*RWMutex).TryLock":           CallTryLock,
+	"sync.(*RWMutex).TryRLock":          CallTryRLock,
 	"sync.(*RWMutex).RUnlock":           CallRUnlock,
 	"sync.runtime_SemacquireRWMutexR":   CallReadSlow,
 	"sync.(*Mutex).unlockSlow":          CallUnlockSlow,

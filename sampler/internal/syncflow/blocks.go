@@ -114,6 +114,11 @@ func (w *flow) leavesFunction(x *machinecode.Instr) bool {
 	return false
 }
 
+// exits reports whether the function ends with an instruction: it returns, or jumps to another function.
+func (w *flow) exits(x *machinecode.Instr) bool {
+	return x.Op == machinecode.OpReturn || x.Op != machinecode.OpCall && w.leavesFunction(x)
+}
+
 // Bounds of the search for the table of a switch.
 const (
 	maxTable  = 1024 // entries

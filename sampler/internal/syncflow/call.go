@@ -71,13 +71,17 @@ func (w *flow) callUnknown(s *state, to value) {
 	n := w.values.nodes[to]
 	closure := s.regs[m.closure]
 	if to == 0 || n.kind != kLoad || n.a == closure && closure != 0 {
+		w.record(eventUnknown, 0, 0, 0)
 		s.makeUnsure(CallsFunc, func(*hold) bool { return true })
 		return
 	}
 	table, method := w.values.split(n.a)
 	receiver := s.regs[m.argument]
-	if receiver != 0 && method == goruntime.SecondMethod && s.releaseVia(receiver, table) {
-		return
+	if receiver != 0 && method == goruntime.SecondMethod {
+		w.record(eventReleases, receiver, 0, table)
+		if s.releaseVia(receiver, table) {
+			return
+		}
 	}
 	object, _ := w.values.split(receiver)
 	s.makeUnsure(CallsMethod, func(h *hold) bool {
@@ -85,6 +89,7 @@ func (w *flow) callUnknown(s *state, to value) {
 		return object == 0 || base == object
 	})
 	if receiver != 0 && method == goruntime.FirstMethod {
+		w.record(eventTakes, receiver, 0, table)
 		s.acquireVia(receiver, table)
 	}
 }
@@ -94,30 +99,44 @@ func (w *flow) effects(s *state, c *function) {
 	arg := s.regs[w.a.machine.argument]
 	switch c.role {
 	case goruntime.CallLock, goruntime.CallLockSlow:
-		s.acquire(arg, Write)
+		w.acquire(s, arg, Write)
 	case goruntime.CallUnlock:
-		w.release(s, arg, Write)
+		w.unlock(s, arg, Write)
 	case goruntime.CallRLock:
-		s.acquire(arg, Read)
+		w.acquire(s, arg, Read)
+	case goruntime.CallTryLock:
+		w.record(eventTakes, arg, Write, 0)
+	case goruntime.CallTryRLock:
+		w.record(eventTakes, arg, Read, 0)
 	case goruntime.CallRUnlock:
-		w.release(s, arg, Read)
+		w.unlock(s, arg, Read)
 	case goruntime.CallUnwinds:
 		s.makeUnsure(Unwinding, func(*hold) bool { return true })
 	case goruntime.CallOther:
-		for _, e := range w.a.effectsOf(c, w.depth+1) {
-			lock := w.valueAtCall(s, e.lock)
-			switch e.change {
-			case takes:
-				s.acquire(lock, e.mode)
-			case releases:
-				w.release(s, lock, e.mode)
-			}
+		w.helperEffects(s, c)
+	}
+}
+
+// helperEffects applies what a helper does to locks.
+func (w *flow) helperEffects(s *state, c *function) {
+	for _, e := range w.a.effectsOf(c, w.depth+1) {
+		lock := w.valueAtCall(s, e.lock)
+		if e.always {
+			w.record(eventReleases, lock, e.mode, 0) // of what it lends, that is what it does first
+		}
+		switch e.change {
+		case takes:
+			w.acquire(s, lock, e.mode)
+		case mayTake:
+			w.record(eventTakes, lock, e.mode, 0)
+		case releases:
+			w.release(s, lock, e.mode)
 		}
 	}
 }
 
-// duringCall converts the state before a call to the state during the call: a lock that the callee releases counts as
-// released. If a callee runs deferred functions, or waits for a sync.Cond, its own frame shows that.
+// duringCall converts the state before a call to the state during the call: a lock that Unlock releases counts as released. If
+// another callee releases locks, runs deferred functions, or waits for a sync.Cond, its own frame shows that.
 func (w *flow) duringCall(s *state, x *machinecode.Instr) {
 	if x.Op != machinecode.OpCall || x.Indirect {
 		return
@@ -131,11 +150,5 @@ func (w *flow) duringCall(s *state, x *machinecode.Instr) {
 		w.release(s, arg, Read)
 	case goruntime.CallReadSlow:
 		w.release(s, w.values.add(arg, -goruntime.RWMutexReaderSem), Read)
-	case goruntime.CallOther:
-		for _, e := range w.a.effectsOf(c, w.depth+1) {
-			if e.change != takes {
-				w.release(s, w.valueAtCall(s, e.lock), e.mode)
-			}
-		}
 	}
 }

@@ -1,6 +1,8 @@
 package syncflow
 
 import (
+	"slices"
+
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/pclntab"
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 )
@@ -59,17 +61,20 @@ func (w *flow) stands(k int) bool {
 func (w *flow) doubtDuring(s *state, k int) (doubt Doubt, held bool) {
 	s = s.clone()
 	w.duringCall(s, &w.code[k])
-	for i := range s.holds {
-		h := &s.holds[i]
-		if h.via != 0 {
-			continue
+	proven := w.proven(s, k, false)
+	isHeld := func(h *hold) bool { return slices.ContainsFunc(proven, func(p hold) bool { return p.same(h) }) }
+	for _, h := range proven {
+		if h.via == 0 {
+			held = true
+			if w.exprFor(s, h.lock, false, 0) == nil {
+				doubt = NotInFrame
+			}
 		}
-		held = true
-		d := h.doubt
-		if h.sure() && w.exprFor(s, h.lock, false, 0) == nil {
-			d = NotInFrame
+	}
+	for _, h := range s.holds {
+		if h.via == 0 && !isHeld(&h) {
+			held, doubt = true, max(doubt, h.doubt)
 		}
-		doubt = max(doubt, d)
 	}
 	return doubt, held
 }

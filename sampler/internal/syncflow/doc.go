@@ -54,6 +54,7 @@
 //	blocks.go, flow.go        a function's blocks, and the state before each of them
 //	step.go, call.go          from the state before an instruction to the one after it
 //	value.go, state.go        what registers and words of the stack hold, and which locks are held
+//	backward.go               which locks the code will release
 //	effects.go                what calls of small helpers do to locks
 //	expr.go, locks_at.go      expressions; what a frame at one place says about locks
 //	doubtful.go               locks that may be held
@@ -64,8 +65,11 @@
 //	doubt.go, census.go       why it is not sure that a lock is held; at how many calls of a function
 //	argument.go, semaphore.go by which argument a lock was reached; what a parked goroutine waits for
 //
-// A lock is not claimed if the code does not prove that it is held: if it is taken on only one of two paths, if a callback may have
-// released it, while a sync.Cond waits, during a panic, or if neither the function nor its callers release it. Two cases are not
-// detected: a lock that another goroutine releases although the code could release it itself, and one that is taken directly and
-// released through an interface.
+// A callback may release a lock, for all that this shows. So there is a second flow, backward from the ends of the function: it
+// finds the locks that the code will release on every path, and that are held for that reason, whatever a callback did.
+//
+// A lock is not claimed if neither flow proves that it is held: if it is taken and released on only one of two paths, while a
+// sync.Cond waits, during a panic, or if neither the function nor its callers release it. Two cases are not detected: a lock that
+// another goroutine releases although the code could release it itself, and one that is taken directly and released through an
+// interface.
 package syncflow

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
-	"github.com/cpprof/cpprof/sampler/internal/machinecode"
 )
 
 // A lockChange is what a call of a function does to a lock of its caller's.
@@ -14,6 +13,7 @@ const (
 	takes lockChange = iota + 1
 	releases
 	lends // releases it, and takes it again before it returns
+	mayTake
 )
 
 // An effect is what a call of a function does to a lock, once it has returned.
@@ -21,6 +21,7 @@ type effect struct {
 	change lockChange
 	mode   Mode
 	lock   *expr // by the registers at entry; nil if it is not known
+	always bool  // it releases or lends the lock on every path
 }
 
 // effectsOf returns what a function does to the locks of its callers, and which it takes for them: l.lock() is such a function, and
@@ -65,8 +66,7 @@ func (w *flow) effectsAtExit() []effect {
 	for i := range w.blocks {
 		b := &w.blocks[i]
 		x := &w.code[b.last]
-		ends := x.Op == machinecode.OpReturn || x.Op != machinecode.OpCall && w.leavesFunction(x)
-		if b.in == nil || !ends {
+		if b.in == nil || !w.exits(x) {
 			continue
 		}
 		s := b.in.clone()
@@ -74,7 +74,7 @@ func (w *flow) effectsAtExit() []effect {
 			w.step(s, &w.code[k])
 		}
 		for _, r := range s.removeRetaken() {
-			lent = append(lent, effect{lends, r.mode, w.argumentExpr(r.lock)})
+			lent = append(lent, effect{change: lends, mode: r.mode, lock: w.argumentExpr(r.lock), always: w.releasesFirst(r)})
 		}
 		if out == nil {
 			out = s
@@ -87,18 +87,29 @@ func (w *flow) effectsAtExit() []effect {
 	}
 	effects := lent
 	for _, r := range out.released {
-		effects = append(effects, effect{releases, r.mode, w.argumentExpr(r.lock)})
+		effects = append(effects, effect{change: releases, mode: r.mode, lock: w.argumentExpr(r.lock), always: w.releasesFirst(r)})
 	}
 	for _, h := range out.holds {
 		if h.via != 0 {
 			continue
 		}
 		// A lock without a name, sure or not, is one that the caller may come to know, and release.
-		if e := w.argumentExpr(h.lock); h.sure() || e == nil {
-			effects = append(effects, effect{takes, h.mode, e})
+		e := effect{change: takes, mode: h.mode, lock: w.argumentExpr(h.lock)}
+		if !h.sure() && e.lock != nil {
+			e.change = mayTake
 		}
+		effects = append(effects, e)
 	}
 	return slices.Clip(effects)
+}
+
+// releasesFirst reports whether the function releases a lock of its caller's on every path.
+func (w *flow) releasesFirst(r release) bool {
+	if b := w.backwardFlow(); b.in != nil {
+		f := b.in[0].find(r.lock, r.mode, 0)
+		return f != nil && !f.weak
+	}
+	return false
 }
 
 // argumentExpr returns an expression for a value by the registers when the function was entered, which its caller knows. It is nil

@@ -17,9 +17,12 @@ type flow struct {
 	code   []machinecode.Instr
 	blocks []block
 	values *values
-	// atomics are the atomic additions of functions of package sync that are inlined, by address.
+	// atomics are the atomic additions of functions of package sync that are inlined, by address. (On arm64, the loop that adds
+	// begins with what looks like part of a compare and swap.)
 	atomics      map[uint64]goruntime.AtomicEffect
 	addressTaken map[int64]bool // words of the frame whose address the code takes, by their offsets
+	back         *backward      // nil if it was not needed yet
+	log          *[]lockEvent   // of what is being stepped over; nil if nothing is recorded
 
 	actions     []action // nil if they are not listed yet
 	actionDepth int      // how many functions that call one another are followed for actions
@@ -94,7 +97,7 @@ func (w *flow) findAtomics() {
 		if x.Op == machinecode.OpMove && x.Operand.Base == sp && x.Dst != sp {
 			x.Size = takesAddress
 		}
-		if x.Op != machinecode.OpAdd {
+		if x.Op != machinecode.OpAdd && x.Op != machinecode.OpSwap {
 			continue
 		}
 		frames = w.f.Frames(frames[:0], x.PC)
@@ -149,7 +152,7 @@ func (w *flow) entryState() *state {
 	}
 	s.regs[w.a.machine.SP] = w.values.frame(0)
 	if w.a.callee(w.f.Entry).role == goruntime.CallUnlock {
-		s.acquire(s.regs[w.a.machine.argument], Write) // up to its own atomic instruction
+		w.acquire(s, s.regs[w.a.machine.argument], Write) // up to its own atomic instruction
 	}
 	return s
 }

@@ -1,6 +1,10 @@
 package syncflow
 
-import "github.com/cpprof/cpprof/sampler/internal/machinecode"
+import (
+	"slices"
+
+	"github.com/cpprof/cpprof/sampler/internal/machinecode"
+)
 
 // A siteLocks is what a frame at one place in the code shows about locks.
 type siteLocks struct {
@@ -48,10 +52,7 @@ func (w *flow) locksAt(pc uint64, exact bool) *siteLocks {
 		p.later = w.releasedLater(s, i)
 		w.duringCall(s, &w.code[i])
 	}
-	for _, h := range s.holds {
-		if !h.sure() {
-			continue
-		}
+	for _, h := range w.proven(s, i, exact) {
 		r := lockRef{lock: w.exprFor(s, h.lock, exact, 0), mode: h.mode}
 		if h.via != 0 {
 			r.via = w.exprFor(s, h.via, exact, 0)
@@ -66,6 +67,25 @@ func (w *flow) locksAt(pc uint64, exact bool) *siteLocks {
 		p.released = append(p.released, lockRef{lock: w.exprFor(s, r.lock, exact, 0), mode: r.mode})
 	}
 	return p
+}
+
+// proven returns the locks that are held at an instruction, or during the call that it is: those that were taken and surely not
+// released, and those that will be released. s is the state.
+func (w *flow) proven(s *state, i int, exact bool) (holds []hold) {
+	for _, h := range s.holds {
+		if h.sure() {
+			holds = append(holds, h)
+		}
+	}
+	for _, r := range w.futureAt(i, exact).releases {
+		h := hold{lock: r.lock, mode: r.mode, via: r.via}
+		k := slices.IndexFunc(s.holds, func(o hold) bool { return o.same(&h) })
+		// What is known by an interface only is a lock only if it was taken as one.
+		if k >= 0 && !s.holds[k].sure() || k < 0 && !r.weak && r.via == 0 {
+			holds = append(holds, h)
+		}
+	}
+	return holds
 }
 
 // maxExpr bounds the depth of an expression.

@@ -110,7 +110,7 @@ func checkPlaces(t *testing.T, a *Analyzer) {
 		}
 	}
 	for _, p := range during(t, a, "main.(*thing).relaxing", "main.(*thing).relax") {
-		if len(p.held) != 0 {
+		if len(p.held) != 1 {
 			t.Errorf("main.(*thing).relaxing relaxes: %v", p.held)
 		}
 	}

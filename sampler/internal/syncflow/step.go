@@ -138,14 +138,16 @@ func (w *flow) loadWord(s *state, x *machinecode.Instr, at value, n int) value {
 func (w *flow) store(s *state, x *machinecode.Instr) {
 	at := w.address(s, x)
 	if x.Operand.Index != machinecode.NoReg && x.Operand.Base != machinecode.NoReg {
-		// An element of an array in the frame: any from its beginning on.
-		if off, ok := w.values.inFrame(s.regs[x.Operand.Base]); ok {
-			s.killSlots(off+x.Operand.Offset, 1<<40)
+		// An element of an array in the frame: any from its beginning on. If it is shorter than a pointer, the array has none, and
+		// so none of the words that lead to locks.
+		if off, ok := w.values.inFrame(s.regs[x.Operand.Base]); ok && x.Size >= 8 {
+			s.killSlots(arrayAt(off + x.Operand.Offset))
 		}
 		return
 	}
 	off, ok := w.values.inFrame(at)
 	if !ok {
+		w.record(eventStores, at, 0, 0)
 		return
 	}
 	if x.Size != 8 {
@@ -156,6 +158,15 @@ func (w *flow) store(s *state, x *machinecode.Instr) {
 	if x.Src2 != machinecode.NoReg || x.Src == machinecode.NoReg && x.Dst2 != machinecode.NoReg {
 		w.put(s, x, off+8, x.Src2)
 	}
+}
+
+// arrayAt returns the words that an array at an offset in the frame may have. A local one ends before the arguments, which lie
+// above the stack pointer at entry.
+func arrayAt(off int64) (from, to int64) {
+	if off < 0 {
+		return off, 0
+	}
+	return off, 1 << 40
 }
 
 func (w *flow) put(s *state, x *machinecode.Instr, off int64, r machinecode.Reg) {
@@ -176,6 +187,10 @@ func (w *flow) atomic(s *state, x *machinecode.Instr) {
 	at := w.address(s, x)
 	if x.Op == machinecode.OpSwap {
 		s.swapped = at
+		if _, adds := w.atomics[x.PC]; !adds { // it may be an inlined TryLock or TryRLock
+			w.record(eventTakes, at, Write, 0)
+			w.record(eventTakes, w.values.add(at, -goruntime.RWMutexReaderCount), Read, 0)
+		}
 		return
 	}
 	e, ok := w.atomics[x.PC]
@@ -189,9 +204,9 @@ func (w *flow) atomic(s *state, x *machinecode.Instr) {
 		mode = Read
 	}
 	if e.Takes {
-		s.acquire(lock, mode)
+		w.acquire(s, lock, mode)
 	} else {
-		w.release(s, lock, mode)
+		w.unlock(s, lock, mode)
 	}
 }
 
@@ -213,23 +228,35 @@ func (w *flow) branch(s *state, from, to *block) {
 	switch {
 	case slow == goruntime.CallLockSlow:
 		if to.slow != goruntime.CallLockSlow {
-			s.acquire(s.swapped, Write)
+			w.acquire(s, s.swapped, Write)
 		}
 		s.swapped = 0
 	case s.added == 0:
 	case slow == goruntime.CallUnlockSlow:
-		w.release(s, s.added, Write)
+		w.unlock(s, s.added, Write)
 		s.added = 0
 	case slow == goruntime.CallRUnlockSlow:
-		w.release(s, reader, Read)
+		w.unlock(s, reader, Read)
 		s.added = 0
 	case slow == goruntime.CallReadSlow:
-		s.acquire(reader, Read)
+		w.acquire(s, reader, Read)
 		s.added = 0
 	}
 }
 
-// release releases a lock. A value that the function's caller knows is foreign.
+// acquire takes a lock.
+func (w *flow) acquire(s *state, lock value, m Mode) {
+	w.record(eventTakes, lock, m, 0)
+	s.acquire(lock, m)
+}
+
+// unlock releases a lock, on every path.
+func (w *flow) unlock(s *state, lock value, m Mode) {
+	w.record(eventReleases, lock, m, 0)
+	w.release(s, lock, m)
+}
+
+// release releases a lock, or may do so. A value that the function's caller knows is foreign.
 func (w *flow) release(s *state, lock value, m Mode) {
 	s.release(lock, m, lock != 0 && w.argumentExpr(lock) != nil)
 }

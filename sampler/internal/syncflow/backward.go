@@ -1,0 +1,288 @@
+package syncflow
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/cpprof/cpprof/sampler/internal/machinecode"
+)
+
+// The backward flow finds the locks that the code will release on every path from a place on, without taking them before.
+// To unlock what isn't locked is fatal, so these locks are held there, whatever was called in between:
+//
+//	l.mu.Lock()
+//	defer l.mu.Unlock()
+//	l.t = l.now()       // an unknown function: it may release l.mu, for all that the forward flow knows
+//	l.write()           // but after write, l.mu is unlocked on every path; so it is locked here
+//
+// Paths that never leave the function, or leave it by a panic, don't count.
+
+// A futureRelease is a lock that will be released.
+type futureRelease struct {
+	lock value
+	mode Mode
+	via  value // as in a hold
+	// weak: before that, something unknown is called, which may take the lock. Then it is held only if it was also taken here.
+	weak bool
+}
+
+func (r *futureRelease) same(o *futureRelease) bool {
+	return r.lock == o.lock && r.mode == o.mode && r.via == o.via
+}
+
+// A future is what the code will release from a place on. If no path leads from there out of the function, the code is in a loop for
+// ever, or panics: then every lock will be released for all that is known, except some.
+type future struct {
+	returns  bool
+	releases []futureRelease // those that some path releases, and no path doesn't
+	except   []futureRelease // if !returns, those that are taken first
+}
+
+// A lockEvent is what an instruction does that changes the future.
+type lockEvent struct {
+	kind eventKind
+	futureRelease
+}
+
+type eventKind uint8
+
+const (
+	eventTakes    eventKind = iota // it takes a lock, or may take it
+	eventReleases                  // it releases a lock, whatever the path through what it calls
+	eventStores                    // it changes the word at the address in lock
+	eventUnknown                   // it calls something unknown
+)
+
+// A backward is the backward flow over one function.
+type backward struct {
+	events [][]lockEvent        // by instruction
+	edges  map[edge][]lockEvent // what happens between a block and the next
+	names  map[uint64][]value   // the values that are first used at an instruction, by its address
+	in     []future             // at the beginning of each block
+}
+
+type edge struct{ from, to int }
+
+// backwardFlow returns the backward flow over the function.
+func (w *flow) backwardFlow() *backward {
+	if w.back != nil {
+		return w.back
+	}
+	b := &backward{events: make([][]lockEvent, len(w.code)), edges: map[edge][]lockEvent{}, names: map[uint64][]value{},
+		in: make([]future, len(w.blocks))}
+	w.back = b
+	w.recordEvents(b)
+	for i, n := range w.values.nodes {
+		if n.kind == kNamed {
+			b.names[uint64(n.c)] = append(b.names[uint64(n.c)], value(i))
+		}
+	}
+	b.solve(w)
+	return b
+}
+
+// solve finds the futures at the beginnings of the blocks.
+func (b *backward) solve(w *flow) {
+	for round, changed := 0, true; changed; round++ {
+		if changed = false; round > maxRounds {
+			b.in = nil
+			return
+		}
+		for i := len(w.blocks) - 1; i >= 0; i-- {
+			f := w.atEnd(i)
+			for k := w.blocks[i].last; k >= w.blocks[i].first; k-- {
+				w.pass(&f, k)
+			}
+			if !f.equal(&b.in[i]) {
+				b.in[i], changed = f, true
+			}
+		}
+		w.a.spend(len(w.code) / 16)
+	}
+}
+
+// maxRounds bounds the visits of each block. Two or three are the rule, as most blocks lead to later ones.
+const maxRounds = 100
+
+// recordEvents runs through all blocks once more.
+func (w *flow) recordEvents(b *backward) {
+	for i := range w.blocks {
+		if w.blocks[i].in == nil {
+			continue
+		}
+		s := w.blocks[i].in.clone()
+		for k := w.blocks[i].first; k <= w.blocks[i].last; k++ {
+			w.log = &b.events[k]
+			w.step(s, &w.code[k])
+		}
+		if w.code[w.blocks[i].last].Op != machinecode.OpBranch {
+			continue
+		}
+		for _, j := range w.blocks[i].next {
+			var events []lockEvent
+			w.log = &events
+			w.branch(s.clone(), &w.blocks[i], &w.blocks[j])
+			if len(events) > 0 {
+				b.edges[edge{i, j}] = events
+			}
+		}
+	}
+	w.log = nil
+}
+
+// record adds an event of the current instruction, if they are recorded.
+func (w *flow) record(kind eventKind, lock value, m Mode, via value) {
+	if w.log != nil {
+		*w.log = append(*w.log, lockEvent{kind, futureRelease{lock: lock, mode: m, via: via}})
+	}
+}
+
+// atEnd returns the future at the end of a block.
+func (w *flow) atEnd(i int) future {
+	b := &w.blocks[i]
+	if x := &w.code[b.last]; w.exits(x) {
+		return future{returns: true}
+	}
+	var f future
+	for _, j := range b.next {
+		next := w.back.in[j].clone()
+		events := w.back.edges[edge{i, j}]
+		for k := len(events) - 1; k >= 0; k-- {
+			next.apply(w.values, &events[k])
+		}
+		f.join(&next)
+	}
+	return f
+}
+
+// pass goes back over an instruction.
+func (w *flow) pass(f *future, k int) {
+	events := w.back.events[k]
+	for i := len(events) - 1; i >= 0; i-- {
+		f.apply(w.values, &events[i])
+	}
+	for _, name := range w.back.names[w.code[k].PC] {
+		f.forget(w.values, name) // before, it represented something else
+	}
+}
+
+// apply goes back over an event.
+func (f *future) apply(vs *values, e *lockEvent) {
+	switch e.kind {
+	case eventReleases:
+		f.except = without(f.except, &e.futureRelease)
+		if e.lock != 0 {
+			f.releases = append(without(f.releases, &e.futureRelease), e.futureRelease)
+			slices.SortFunc(f.releases, compareReleases)
+		}
+	case eventTakes:
+		f.releases = without(f.releases, &e.futureRelease)
+		switch {
+		case e.lock == 0:
+			f.weaken() // it may be one of them
+		case !f.returns && indexOf(f.except, &e.futureRelease) < 0:
+			f.except = append(f.except, e.futureRelease)
+			slices.SortFunc(f.except, compareReleases)
+		}
+	case eventStores:
+		if v, ok := vs.index[node{kind: kLoad, a: e.lock}]; ok {
+			f.forget(vs, v)
+		}
+	case eventUnknown:
+		f.weaken()
+	}
+}
+
+// join makes f the future of a place from which two paths lead on.
+func (f *future) join(o *future) {
+	if !f.returns && o.returns {
+		*f, *o = *o, *f
+	}
+	kept := f.releases[:0]
+	for _, r := range f.releases {
+		k := indexOf(o.releases, &r)
+		if o.returns && k < 0 || indexOf(o.except, &r) >= 0 {
+			continue
+		}
+		r.weak = r.weak || k >= 0 && o.releases[k].weak
+		kept = append(kept, r)
+	}
+	f.releases = kept
+	if f.returns {
+		return
+	}
+	for _, r := range o.releases {
+		if indexOf(f.releases, &r) < 0 && indexOf(f.except, &r) < 0 {
+			f.releases = append(f.releases, r)
+		}
+	}
+	for _, r := range o.except {
+		if indexOf(f.except, &r) < 0 {
+			f.except = append(f.except, r)
+		}
+	}
+	slices.SortFunc(f.releases, compareReleases)
+	slices.SortFunc(f.except, compareReleases)
+}
+
+func (f *future) clone() future {
+	return future{f.returns, slices.Clone(f.releases), slices.Clone(f.except)}
+}
+
+func (f *future) equal(o *future) bool {
+	return f.returns == o.returns && slices.Equal(f.releases, o.releases) && slices.Equal(f.except, o.except)
+}
+
+// forget removes the locks whose addresses are computed from v.
+func (f *future) forget(vs *values, v value) {
+	gone := func(r futureRelease) bool { return vs.depends(r.lock, v) || vs.depends(r.via, v) }
+	f.releases, f.except = slices.DeleteFunc(f.releases, gone), slices.DeleteFunc(f.except, gone)
+}
+
+func (f *future) weaken() {
+	for i := range f.releases {
+		f.releases[i].weak = true
+	}
+}
+
+// find returns what is known of the release of a lock, nil if nothing is.
+func (f *future) find(lock value, m Mode, via value) *futureRelease {
+	if k := indexOf(f.releases, &futureRelease{lock: lock, mode: m, via: via}); k >= 0 {
+		return &f.releases[k]
+	}
+	return nil
+}
+
+func indexOf(list []futureRelease, r *futureRelease) int {
+	return slices.IndexFunc(list, func(o futureRelease) bool { return o.same(r) })
+}
+
+func without(list []futureRelease, r *futureRelease) []futureRelease {
+	return slices.DeleteFunc(list, func(o futureRelease) bool { return o.same(r) })
+}
+
+func compareReleases(a, b futureRelease) int {
+	return cmp.Or(cmp.Compare(a.lock, b.lock), cmp.Compare(a.mode, b.mode), cmp.Compare(a.via, b.via))
+}
+
+// futureAt returns what will be released from an instruction on: if the instruction is a call that a goroutine is in, after it.
+func (w *flow) futureAt(i int, exact bool) future {
+	if w.backwardFlow().in == nil {
+		return future{returns: true}
+	}
+	k := w.blockOf(i)
+	f := w.atEnd(k)
+	for j := w.blocks[k].last; j > i; j-- {
+		w.pass(&f, j)
+	}
+	if exact {
+		w.pass(&f, i)
+		return f
+	}
+	for _, e := range w.back.events[i] {
+		if e.kind != eventReleases { // what a callee releases, its own frame says
+			f.apply(w.values, &e)
+		}
+	}
+	return f
+}

@@ -1,0 +1,44 @@
+package syncflow
+
+import "testing"
+
+// provenLocks says of the functions of testdata/programs/lockcode how many locks their frames show as held during a call.
+var provenLocks = []struct {
+	function, calls string
+	locks           int
+	mode            Mode
+}{
+	{"main.(*thing).funcField", "main.work", 1, Write},
+	{"main.(*thing).funcVariable", "main.work", 1, Read},
+	{"main.(*thing).callbacks", "main.work", 1, Write},
+	{"main.(*thing).array", "main.work", 1, Write},
+	{"main.(*thing).arguments", "main.work", 1, Write},
+	{"main.(*thing).forever", "main.work", 1, Write},
+	{"main.(*thing).forever", "main.pause", 0, Write},
+	{"main.(*thing).releasedByCallback", "main.work", 0, Write},
+	{"main.(*thing).finishes", "main.pause", 0, Write},
+	{"main.(*thing).finish", "main.work", 1, Write},
+	{"main.(*thing).try", "main.work", 1, Write},
+	{"main.(*thing).try", "main.pause", 0, Write},
+	{"main.(*thing).spin", "main.work", 1, Write},
+	{"main.(*thing).spin", "main.pause", 0, Write},
+}
+
+func TestProvenLocks(t *testing.T) {
+	for _, arch := range []string{"amd64", "arm64"} {
+		for name, flags := range map[string][]string{
+			"plain": nil, "not inlined": {"-gcflags=-l"},
+		} {
+			t.Run(arch+" "+name, func(t *testing.T) {
+				a := analyzer(t, buildFor(t, arch, "lockcode", flags...))
+				for _, want := range provenLocks {
+					for _, p := range during(t, a, want.function, want.calls) {
+						if len(p.held) != want.locks || p.unknown || want.locks > 0 && p.held[0].mode != want.mode {
+							t.Errorf("%s calls %s: %v are held, want %d", want.function, want.calls, p.held, want.locks)
+						}
+					}
+				}
+			})
+		}
+	}
+}
