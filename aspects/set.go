@@ -82,6 +82,11 @@ func (a Aspect) Has(function string) bool {
 	return has
 }
 
+// Excludes reports whether a pattern of the aspect that begins with "!" matches a function.
+func (a Aspect) Excludes(function string) bool {
+	return slices.ContainsFunc(a.patterns, func(p Pattern) bool { return p.exclude && p.Match(function) })
+}
+
 // A Set is an ordered list of aspects, each name once. It does not change: With and Without return new ones. The zero
 // Set is empty.
 type Set struct {

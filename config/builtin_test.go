@@ -74,7 +74,7 @@ func TestBuiltinOnRealNames(t *testing.T) {
 		"os.(*File).Write":                     "@io @file",
 		"syscall.write":                        "@syscall",
 		"net.(*Resolver).lookupIPAddr":         "@net @dns",
-		"net/http.(*conn).readRequest":         "@http",
+		"net/http.(*conn).readRequest":         "@http @idle",
 		"net/http.(*conn).serve":               "",
 		"net/http.HandlerFunc.ServeHTTP":       "",
 		"net/http.(*Client).do":                "@http",

@@ -79,10 +79,12 @@ func checkClassPattern(p aspects.Pattern) error {
 	return fmt.Errorf(`class pattern %q matches no class: their names begin with "go:" or "label:"`, p)
 }
 
-// Configure completes the options of views by what the configuration says about thread classes.
+// Configure completes the options of views by what the configuration says about thread classes, and about functions that
+// wait for work.
 func (c *Config) Configure(o views.Options) views.Options {
 	o.Priority = c.Priority
 	o.Wrapper = c.Wrapper
+	o.Role = c.idleRoles()
 	o.Merged = nil
 	if len(c.Merges) > 0 {
 		o.Merged = c.merged

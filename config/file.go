@@ -2,6 +2,7 @@
 //
 //	file.go       the content of the file, and how it is found
 //	parse.go      parsing the content; parse_yaml.go parses the YAML below it
+//	idle.go       which functions wait for work
 //	classes.go    thread classes: wrappers, and classes that are merged
 //	save.go       saving aspects into the file, without other changes to it
 //	builtin.yaml  the aspects and wrappers that apply unless the file redefines them

@@ -23,7 +23,7 @@ type ClassColumn struct {
 // ClassNumbers are the columns of a class before its typed times.
 var ClassNumbers = []ClassColumn{
 	{
-		Name: "count", Short: "count", Text: Hits, Brief: Hits, Leave: 2,
+		Name: "count", Short: "count", Text: Hits, Brief: Hits, Leave: 3,
 		Value: func(c *views.ClassSummary) *big.Rat { return big.NewRat(int64(c.Goroutines), 1) },
 	},
 	{
@@ -34,6 +34,10 @@ var ClassNumbers = []ClassColumn{
 		Name: "alive", Short: "alive", Text: oneDecimal, Brief: oneDecimal,
 		Value: func(c *views.ClassSummary) *big.Rat { return c.MeanAlive },
 	},
+	{
+		Name: "idle", Short: "idle", Text: Cost, Brief: percentNumber, Leave: 1,
+		Value: (*views.ClassSummary).IdleShare,
+	},
 }
 
 // ClassShares are the columns of the typed times, as shares of a class's lifetime.
@@ -42,7 +46,7 @@ var ClassShares = classShares()
 func classShares() (columns []ClassColumn) {
 	for t := range views.NumTypedTimes {
 		columns = append(columns, ClassColumn{
-			Name: t.Name(), Short: t.Short(), Text: Cost, Brief: percentNumber, Leave: 1,
+			Name: t.Name(), Short: t.Short(), Text: Cost, Brief: percentNumber, Leave: 2,
 			Value: func(c *views.ClassSummary) *big.Rat { return c.Shares()[t] },
 		})
 	}

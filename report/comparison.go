@@ -36,7 +36,7 @@ type Report interface {
 // Compare returns the comparison of a view of two recordings, made with these options.
 func Compare(s *refine.Session, o views.Options, a, b views.Named) *Comparison {
 	return &Comparison{
-		Session: s, Title: Title(s.Tree().Root(), o), A: a.Name, B: b.Name, Basis: BasisOf(a.Recording, b.Recording),
+		Session: s, Title: Title(s.Tree().Root(), o, new(big.Rat)), A: a.Name, B: b.Name, Basis: BasisOf(a.Recording, b.Recording),
 	}
 }
 

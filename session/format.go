@@ -31,6 +31,7 @@ type fileJSON struct {
 	By         string          `json:"by"`
 	ClassBy    string          `json:"class_by"`
 	NoInlines  bool            `json:"no_inlines,omitempty"`
+	Idle       bool            `json:"idle,omitempty"` // waiting for work is not left out
 	From       time.Duration   `json:"from,omitempty"`
 	To         time.Duration   `json:"to,omitempty"`
 	Aspects    []aspectJSON    `json:"aspects,omitempty"`
@@ -56,7 +57,7 @@ func (s *State) Marshal() ([]byte, error) {
 	o := s.Options
 	f := fileJSON{
 		Version: formatVersion, Accounting: o.Accounting.String(), By: o.Granularity.String(), ClassBy: o.Classes.String(),
-		NoInlines: o.NoInlines, From: o.Span.From, To: o.Span.To, Active: s.Active,
+		NoInlines: o.NoInlines, Idle: !o.LeaveOutIdle, From: o.Span.From, To: o.Span.To, Active: s.Active,
 	}
 	for _, a := range s.Aspects {
 		j := aspectJSON{Name: a.Name(), Patterns: []string{}}
@@ -184,6 +185,7 @@ func (f *fileJSON) options() (o views.Options, err error) {
 	}
 	o.Span = views.Span{From: f.From, To: f.To}
 	o.NoInlines = f.NoInlines
+	o.LeaveOutIdle = !f.Idle
 	return o, nil
 }
 

@@ -91,7 +91,7 @@ func (p *Profile) Report(src *Source) (report.Report, error) {
 		return nil, err
 	}
 	s, warnings := p.replayed(v, src)
-	title := report.Title(v.Tree.Root(), src.Options)
+	title := report.Title(v.Tree.Root(), src.Options, v.IdleShare())
 	return &report.Profile{Session: s, Labels: p.Labels, Title: title, Warnings: warnings, Basis: report.BasisOf(src.Recording), Color: src.Color}, nil
 }
 

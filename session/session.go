@@ -25,7 +25,7 @@ import (
 
 // A State is the saved state of the Analyzer for one recording.
 type State struct {
-	Options views.Options    // AlsoInlined and Priority are not saved
+	Options views.Options    // AlsoInlined, and what Configure sets, are not saved
 	Aspects []aspects.Aspect // in addition to those of the configuration
 	Windows []Window
 	Active  int // 1 + the window in front; 0 for the Summary window

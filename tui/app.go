@@ -171,6 +171,24 @@ func (a *app) changed() {
 	}
 }
 
+// toggleIdle counts waiting for work in every window, or leaves it out.
+func (a *app) toggleIdle() {
+	a.options.LeaveOutIdle = !a.options.LeaveOutIdle
+	a.changed()
+	if a.options.LeaveOutIdle {
+		a.say("The time in which goroutines wait for work (@idle) is left out: I counts it.")
+		return
+	}
+	a.say("The time in which goroutines wait for work (@idle) counts: I leaves it out.")
+}
+
+// setConfig replaces the configuration in every window.
+func (a *app) setConfig(c config.Config) {
+	a.config = &c
+	a.options = c.Configure(a.options)
+	a.changed()
+}
+
 // setSpan restricts every window to a span; the zero Span is the whole recording.
 func (a *app) setSpan(s views.Span) {
 	a.options.Span = s

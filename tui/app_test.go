@@ -27,6 +27,7 @@ func (b *bench) ends() bool {
 var appKeys = map[string]keyTest{
 	":":       {check: shows("\n:")},
 	"?":       {check: shows("Keys of this window")},
+	"I":       {check: shows("The time in which goroutines wait for work (@idle) is left out: I counts it.")},
 	"L":       {check: shows("4 Locks", "lock taken in bob.(*manager).transact")},
 	"1":       {check: shows("⏎ Open  s Server")},
 	"Tab":     {check: shows("Server View")},

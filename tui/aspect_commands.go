@@ -35,8 +35,7 @@ func (a *app) defineAspect(args string) error {
 	}
 	config := *a.config
 	config.Aspects = config.Aspects.With(aspect)
-	a.config = &config
-	a.changed()
+	a.setConfig(config)
 	return nil
 }
 

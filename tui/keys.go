@@ -44,6 +44,7 @@ func (a *app) appBindings() []binding {
 		{keys: []string{":"}, label: "Command", description: "a command or a call path; Tab completes", do: func(string) { commandLine{a, a.window()}.ask() }},
 		{keys: []string{"?", "F1"}, label: "Help", description: "the keys of this window", do: func(string) { a.overlay = newHelp(a) }},
 	}
+	own = append(own, binding{keys: []string{"I"}, description: "count the time in which goroutines wait for work (@idle), or leave it out", do: func(string) { a.toggleIdle() }})
 	own = append(own, a.kindBindings()...)
 	own = append(own, a.tabBindings()...)
 	return append(own,

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"errors"
+	"math/big"
 	"slices"
 
 	"github.com/cpprof/cpprof/refine"
@@ -24,6 +25,7 @@ type profileWindow struct {
 	subject  *subject
 
 	session  *refine.Session // nil until the view is built
+	idle     *big.Rat        // the share of waiting for work that the view lacks
 	warnings []sampledata.Warning
 	notes    map[string][]string // see viewed
 	other    *sampledata.Recording
@@ -92,6 +94,7 @@ func (w *profileWindow) done() session.Profile {
 // A built is the result of building a view.
 type built struct {
 	session  *refine.Session
+	idle     *big.Rat
 	warnings []sampledata.Warning
 	notes    map[string][]string
 	other    *sampledata.Recording
@@ -106,7 +109,7 @@ func (w *profileWindow) build() {
 			return built{}, err
 		}
 		s, _ := replay.Replay(v.Tree, config.AllAspects().Membership(v.Tree.Symbols()))
-		return built{s, v.Warnings, v.notes, v.other}, nil
+		return built{s, v.IdleShare(), v.Warnings, v.notes, v.other}, nil
 	}
 	start(w.a, w, "Building the "+w.subject.name, work, func(b built, err error) {
 		switch {
@@ -116,7 +119,7 @@ func (w *profileWindow) build() {
 		case errors.Is(err, context.Canceled):
 			return
 		}
-		w.session, w.warnings, w.notes, w.other, w.failed = b.session, b.warnings, b.notes, b.other, err
+		w.session, w.idle, w.warnings, w.notes, w.other, w.failed = b.session, b.idle, b.warnings, b.notes, b.other, err
 		w.replayed = nil
 		if w.session != nil {
 			w.replayed = w.session.Steps()

@@ -114,7 +114,7 @@ func (w *profileWindow) report() report.Report {
 		c.Labels, c.Warnings = w.labels.paths, w.warnings
 		return c
 	}
-	title := report.Title(w.session.Tree().Root(), w.a.options)
+	title := report.Title(w.session.Tree().Root(), w.a.options, w.idle)
 	if !w.subject.single {
 		title = w.subject.name
 	}

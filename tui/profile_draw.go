@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"math/big"
 	"strings"
 
 	"github.com/cpprof/cpprof/calltree"
@@ -61,6 +62,9 @@ func (w *profileWindow) drawTitle(c canvas) {
 	parts := []string{report.CountedHits(m.Denominator) + " = 1.000"}
 	if w.compares() {
 		parts[0] = "A: " + w.a.path + "  B: " + w.subject.against
+	}
+	if w.idle.Sign() > 0 {
+		parts = append(parts, "without "+report.Decimal(new(big.Rat).Mul(w.idle, hits(100)), 1)+" % idle (I)")
 	}
 	o := w.a.options
 	if o.Accounting != 0 {

@@ -99,8 +99,8 @@ func (w *summaryWindow) bindings() []binding {
 		{keys: []string{"s"}, label: "Server", description: "the Server View", do: func(string) { openServer(w.a) }},
 		{keys: []string{"t"}, label: "Timeline", description: "select a span and count only it; the mouse drags one", do: func(string) { w.timeline.active = true }},
 		esc,
-		{keys: []string{"o"}, label: "Order", description: "order by the next column; or click on its heading", do: func(string) { w.orderBy(w.order.column + 1) }},
-		{keys: []string{"O"}, description: "order by the previous column", do: func(string) { w.orderBy(w.order.column - 1 + len(classColumns)) }},
+		{keys: []string{"o"}, label: "Order", description: "order by the next column; or click on its heading", do: func(string) { w.orderBy(w.nextColumn(1)) }},
+		{keys: []string{"O"}, description: "order by the previous column", do: func(string) { w.orderBy(w.nextColumn(-1)) }},
 		{keys: []string{"r"}, description: "reverse the order", do: func(string) { w.orderBy(w.order.column) }},
 		{keys: []string{"w"}, description: "show or hide waiting goroutines in the timeline", do: func(string) { w.timeline.toggleWaiting() }},
 		{keys: []string{"i"}, label: "Info", description: "all about the recording, and all warnings", do: func(string) { w.a.overlay = newInfo(w.a) }},
@@ -130,9 +130,19 @@ func (w *summaryWindow) lineOf(class string) int {
 	return slices.IndexFunc(w.classes, func(c views.ClassSummary) bool { return c.Class == class })
 }
 
+// nextColumn returns the visible column after, or before, the one of the order.
+func (w *summaryWindow) nextColumn(by int) int {
+	n := len(classColumns)
+	for step := 1; step < n; step++ {
+		if column := (w.order.column + by*step + n*step) % n; w.heading.shows(column) {
+			return column
+		}
+	}
+	return w.order.column
+}
+
 // orderBy orders by a column, or reverses the order if it is already by that column.
 func (w *summaryWindow) orderBy(column int) {
-	column %= len(classColumns)
 	w.order = order{column, column == w.order.column && !w.order.reversed}
 	w.order.sort(w.classes)
 	w.list.reselect()

@@ -35,7 +35,7 @@ var defaultOrder = slices.IndexFunc(classColumns, func(c classColumn) bool { ret
 
 // timeColumn is a bar of typed time, sorted by the time that goroutines do not wait.
 var timeColumn = classColumn{
-	name: "time", left: true, leave: 3,
+	name: "time", left: true, leave: 4,
 	value: func(c *views.ClassSummary) *big.Rat { waits := c.Shares()[views.Wait]; return waits.Neg(waits) },
 	width: func(table int) int { return min(max(table/6, 12), 42) },
 	draw: func(c canvas, class *views.ClassSummary, t *theme, _ tcell.Style) {

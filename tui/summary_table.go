@@ -23,6 +23,18 @@ func (h *heading) columnAt(x, y int) int {
 	return slices.IndexFunc(h.ends, func(end int) bool { return x < end })
 }
 
+// shows reports whether a column has a place on the screen. Before the first drawing, every column has.
+func (h *heading) shows(column int) bool {
+	if len(h.ends) == 0 {
+		return true
+	}
+	begin := 0
+	if column > 0 {
+		begin = h.ends[column-1]
+	}
+	return h.ends[column] > begin
+}
+
 // measure returns the widths that the columns of numbers need.
 func measure(classes []views.ClassSummary) []int {
 	widest := make([]int, len(classColumns))

@@ -30,6 +30,12 @@ type Options struct {
 	// are no wrappers.
 	Wrapper func(function string) bool
 
+	// Role says in which functions goroutines wait for work. Nil: no goroutine waits for work.
+	Role func(function string) Role
+
+	// LeaveOutIdle leaves the time out of Thread Views and of the sums of classes in which goroutines wait for work.
+	LeaveOutIdle bool
+
 	// Merged returns the class that the goroutines of a class are counted in, which may be the class itself. Nil: no
 	// classes are merged.
 	Merged func(class string) string

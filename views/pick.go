@@ -24,12 +24,23 @@ func (c *ClassSummary) heldUp() *big.Rat {
 	return sum.Add(sum, c.Parts[Monitor])
 }
 
-// IdleRuntime reports whether a class is the runtime's own and waited for 95 % of its time or more.
-func (c *ClassSummary) IdleRuntime() bool {
+// fewHits is the number of hits below which costs are not reliable (the ten-samples heuristic of CPPROFJ, section 5.1).
+const fewHits = 10
+
+// OnlyIdle reports whether a class did hardly anything: but for waiting for work it has fewer than ten hits, or it is the
+// runtime's own and waited for 95 % of its time or more.
+func (c *ClassSummary) OnlyIdle() bool {
+	all, work := c.Hits, c.Hits-c.Idle
+	if c.idleLeftOut {
+		all, work = c.Hits+c.Idle, c.Hits
+	}
+	if c.Idle > 0 && work < fewHits {
+		return true
+	}
 	if !strings.HasPrefix(c.Class, "go:runtime.") || c.Class == "go:runtime.main" {
 		return false
 	}
-	return new(big.Rat).SetFrac64(c.Hits, 20).Cmp(c.Busy()) >= 0
+	return new(big.Rat).SetFrac64(all, 20).Cmp(c.Busy()) >= 0
 }
 
 // MostChanged returns the class whose typed time differs most between two recordings, the first of equals in a's order;

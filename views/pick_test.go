@@ -48,7 +48,7 @@ func TestMostChanged(t *testing.T) {
 	}
 }
 
-func TestIdleRuntime(t *testing.T) {
+func TestOnlyIdle(t *testing.T) {
 	for _, c := range []struct {
 		class ClassSummary
 		want  bool
@@ -58,7 +58,7 @@ func TestIdleRuntime(t *testing.T) {
 		{class("go:runtime.main", 0, 0, 0, 0, 1), false},
 		{class("go:main.main", 0, 0, 0, 0, 1), false},
 	} {
-		if got := c.class.IdleRuntime(); got != c.want {
+		if got := c.class.OnlyIdle(); got != c.want {
 			t.Errorf("%v: %v", c.class, got)
 		}
 	}

@@ -8,9 +8,10 @@ import (
 
 // A scene has the states of all goroutines in the current sample of a walk, as far as they affect one another's time.
 type scene struct {
-	r       *sampledata.Recording
-	o       Options
-	classes *classes
+	r        *sampledata.Recording
+	o        Options
+	classes  *classes
+	idleness *idleness
 
 	now       int32
 	sample    sampledata.Sample               // the sample at now
@@ -43,7 +44,7 @@ type actor struct {
 const nobody sampledata.GoroutineID = -1
 
 func newScene(r *sampledata.Recording, o Options) *scene {
-	sc := &scene{r: r, o: o, classes: newClasses(r, o), now: -1, slotsOf: -1}
+	sc := &scene{r: r, o: o, classes: newClasses(r, o), idleness: newIdleness(r, o), now: -1, slotsOf: -1}
 	sc.executing = make(map[sampledata.GoroutineID]bool)
 	sc.spreads = make(map[spreadKey]*spread)
 	sc.run = make([]int32, len(r.Goroutines))

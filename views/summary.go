@@ -15,8 +15,11 @@ type ClassSummary struct {
 	Class      string
 	Goroutines int      // number of goroutines that were of the class in any sample
 	Hits       int64    // goroutines alive, summed over the samples: the Thread View's denominator
+	Idle       int64    // those that waited for work; with Options.LeaveOutIdle, Hits and Parts lack them
 	MeanAlive  *big.Rat // in a sample
 	Parts               // they sum to Hits
+
+	idleLeftOut bool // Hits and Parts lack Idle
 
 	// Attributed is the part of Parts[Monitor] for locks with a known holder.
 	Attributed *big.Rat
@@ -24,6 +27,15 @@ type ClassSummary struct {
 
 // Shares returns the parts as fractions of the goroutines' lifetime.
 func (c *ClassSummary) Shares() Parts { return c.Parts.Shares(c.Hits) }
+
+// IdleShare returns the share of waiting for work of the goroutines' whole lifetime.
+func (c *ClassSummary) IdleShare() *big.Rat {
+	all := c.Hits
+	if c.idleLeftOut {
+		all += c.Idle
+	}
+	return new(big.Rat).SetFrac64(c.Idle, max(all, 1))
+}
 
 // Busy returns the hits with which the goroutines did not wait.
 func (c *ClassSummary) Busy() *big.Rat {
@@ -159,7 +171,8 @@ type classLedger struct {
 
 type classSums struct {
 	goroutines int
-	hits       int64
+	hits       int64 // idle ones included
+	idle       int64
 	typed      sums
 }
 
@@ -180,6 +193,9 @@ func (l *classLedger) takes(actor) bool { return true }
 func (l *classLedger) enter(run sampledata.Run, a actor, _, samples int32) {
 	c := l.of(a.class)
 	c.hits += int64(samples)
+	if l.scene.idleness.has(run) {
+		c.idle += int64(samples)
+	}
 	if l.isNew(run.Goroutine, a.class) {
 		c.goroutines++
 	}
@@ -217,17 +233,24 @@ func (l *classLedger) summaries(samples int64) []ClassSummary {
 		if c.hits == 0 {
 			continue
 		}
-		all = append(all, ClassSummary{
+		s := ClassSummary{
 			Class:      l.scene.classes.names[id],
 			Goroutines: c.goroutines,
 			Hits:       c.hits,
+			Idle:       c.idle,
 			MeanAlive:  big.NewRat(c.hits, samples),
 			Parts:      c.typed.parts(),
 			Attributed: c.typed[attributed].Rat(),
-		})
+		}
+		if l.scene.o.LeaveOutIdle {
+			s.idleLeftOut = true
+			s.Hits -= s.Idle
+			s.Parts[Wait] = new(big.Rat).Sub(s.Parts[Wait], new(big.Rat).SetInt64(s.Idle))
+		}
+		all = append(all, s)
 	}
 	slices.SortFunc(all, func(a, b ClassSummary) int {
-		return cmp.Or(cmp.Compare(b.Hits, a.Hits), cmp.Compare(a.Class, b.Class))
+		return cmp.Or(cmp.Compare(b.Hits, a.Hits), cmp.Compare(b.Idle, a.Idle), cmp.Compare(a.Class, b.Class))
 	})
 	return all
 }

@@ -30,6 +30,7 @@ type builder struct {
 	lock     func(sampledata.Run) string // of a view of the holders of locks
 	active   groups[instance]
 	total    int64 // the denominator
+	idle     int64 // hits of waiting for work, which the tree lacks
 	warnings warnings
 	terms    terms
 	flushAt  int // limit on the number of hits collected by term
@@ -70,6 +71,10 @@ func (b *builder) Begin(i int32, _, samples int32) bool {
 		return wantEnd
 	}
 	n := int64(samples)
+	if b.lock == nil && !b.server && b.scene.o.LeaveOutIdle && b.scene.idleness.has(run) {
+		b.idle += n
+		return wantEnd
+	}
 	b.note(run, a, n)
 	in := b.instance(run, a)
 	if b.scene.constant(a) {

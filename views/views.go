@@ -9,6 +9,7 @@
 //	walk.go     walks through the samples, from run to run
 //	classes.go  thread classes and priorities
 //	scene.go    states of all goroutines in a sample; holders of the processors
+//	idle.go     goroutines that wait for work
 //	spread.go   the accountings: how a hit is divided (field.go counts the competitors)
 //	tree.go     adds hits to the call tree; chains of locks (frames.go names and adds the stacks,
 //	            terms.go collects hits that recur from sample to sample, inlines.go finds inlined calls)
@@ -29,9 +30,20 @@ import (
 type View struct {
 	Tree *calltree.Tree
 
+	// Idle has the hits of waiting for work that the tree lacks, see Options.LeaveOutIdle.
+	Idle *big.Rat
+
 	// Warnings count hits: "unknown-state" (counted as :WAIT :unknown), "deep-stack" (cut to 1,000 frames), and
 	// "cut-chain" (further holders of locks are not shown).
 	Warnings []sampledata.Warning
+}
+
+// IdleShare returns the share of waiting for work that the tree lacks, of all time of the goroutines.
+func (v *View) IdleShare() *big.Rat {
+	if v.Idle == nil || v.Idle.Sign() == 0 {
+		return new(big.Rat)
+	}
+	return new(big.Rat).Quo(v.Idle, new(big.Rat).Add(v.Idle, v.Tree.Main().Denominator))
 }
 
 // Server makes the Server View: its root is "*", and it has the :RUN parts of every goroutine. Hits are goroutine
@@ -53,8 +65,8 @@ func Server(r *sampledata.Recording, o Options) (*View, error) {
 }
 
 // Thread makes the Thread View of a class: the class is the root, each of its goroutines adds one hit in each sample,
-// and the denominator is the sum of these hits, so that the root's cost is 1. The error is an *UnknownClassError if the
-// class has no goroutine in the span.
+// and the denominator is the sum of these hits, so that the root's cost is 1. If the goroutines do nothing but wait for
+// work, this is not left out. The error is an *UnknownClassError if the class has no goroutine in the span.
 func Thread(r *sampledata.Recording, class string, o Options) (*View, error) {
 	from, to, err := o.samples(r)
 	if err != nil {
@@ -66,10 +78,14 @@ func Thread(r *sampledata.Recording, class string, o Options) (*View, error) {
 	if err != nil {
 		return nil, fmt.Errorf("thread view of %s: %w", class, err)
 	}
-	if b.total == 0 {
+	switch {
+	case b.total > 0:
+		return v, nil
+	case b.idle == 0:
 		return nil, unknownClassError(r, o, class)
 	}
-	return v, nil
+	o.LeaveOutIdle = false
+	return Thread(r, class, o)
 }
 
 func (b *builder) view(from, to int32) (*View, error) {
@@ -82,7 +98,7 @@ func (b *builder) view(from, to int32) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &View{Tree: t, Warnings: b.warnings}, nil
+	return &View{Tree: t, Idle: new(big.Rat).SetInt64(b.idle), Warnings: b.warnings}, nil
 }
 
 // samples checks the options, and returns the samples [from, to) of the span.

@@ -17,6 +17,8 @@ func newClassesCommand(t terminal) *cobra.Command {
   count       how many goroutines there were, one after the other or at a time
   instances   these, counted in every sample in which they were there
   alive       how many there were at a time, on average
+  idle        the share of their time in which they waited for work, as the aspect @idle says; the
+              instances and the other shares are those of the rest, or with --idle of all
   RUN         running on a processor
   LOAD        ready to run, but a goroutine of the same priority had the processor
   PRIO        ready to run, but one of higher priority or the garbage collector had it
@@ -43,6 +45,7 @@ func newClassesCommand(t terminal) *cobra.Command {
 		},
 	}
 	f.addOptions(c, t)
+	f.addIdle(c)
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }

@@ -37,7 +37,7 @@ var flagGroups = []flagGroup{
 	{"How often, and at what cost", []string{"rate", "jitter", "max-overhead", "max-cpu", "backend"}},
 	{"What to read", []string{"server", "thread", "against", "session", "fresh", "format", "meter", "strict", "max-memory", "builtin"}},
 	{"Refinement steps", []string{"down", "extended", "up", "prune", "auto"}},
-	{"What to count", []string{"from", "to", "accounting", "class-by", "merge", "by", "no-inlines"}},
+	{"What to count", []string{"from", "to", "accounting", "class-by", "merge", "idle", "by", "no-inlines"}},
 	{"How much to show", []string{
 		"count", "interval", "window", "min-hits", "min-cost", "min-cum", "name", "depth", "metric",
 		"coverage", "max", "fail-above", "top",

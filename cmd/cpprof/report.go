@@ -141,7 +141,16 @@ func (f *reportFlags) run(t terminal, path string) error {
 	if len(p.Session.Steps()) == 0 && !f.auto {
 		termtext.Fprintln(t.out, "\nRefine it: --auto, --down '*', --extended '*', or --up '* | FUNCTION'.")
 	}
-	return nil
+	return idleHint(t, v)
+}
+
+// idleHint writes how to see what a view leaves out.
+func idleHint(t terminal, v *view) error {
+	if v.IdleShare().Sign() == 0 {
+		return nil
+	}
+	_, err := termtext.Fprintln(t.out, "\nWhat waited for work is left out: --idle counts it, too. The aspect @idle says what that is.")
+	return err
 }
 
 func (f *reportFlags) useColor(t terminal) (bool, error) {
@@ -187,4 +196,4 @@ func (f *reportFlags) session(t *calltree.Tree, m *calltree.Membership, limit re
 	return session, nil
 }
 
-func title(s *source, v *view) string { return report.Title(v.Tree.Root(), s.options) }
+func title(s *source, v *view) string { return report.Title(v.Tree.Root(), s.options, v.IdleShare()) }

@@ -32,12 +32,15 @@ func overview(t terminal, s *source, limit refine.Threshold, color bool) error {
 		_, err := termtext.Fprintln(t.out, "No goroutine was seen: the recording has no samples in this span.")
 		return err
 	}
-	shown := slices.DeleteFunc(slices.Clone(classes), func(c views.ClassSummary) bool { return c.IdleRuntime() })
+	shown := slices.DeleteFunc(slices.Clone(classes), func(c views.ClassSummary) bool { return c.OnlyIdle() })
+	if len(shown) == 0 {
+		shown = classes
+	}
 	if err := report.Classes(t.out, shown); err != nil {
 		return err
 	}
 	if n := len(classes) - len(shown); n > 0 {
-		termtext.Fprintf(t.out, "(%d of the runtime's own classes did hardly anything; 'cpprof classes %s' lists all)\n", n, words.Shell(s.path))
+		termtext.Fprintf(t.out, "(%d of the classes did hardly anything but wait for work; 'cpprof classes %s' lists all)\n", n, words.Shell(s.path))
 	}
 	server, err := s.serverView()
 	if err != nil {
@@ -57,6 +60,9 @@ func overview(t terminal, s *source, limit refine.Threshold, color bool) error {
 		if err := p.Write(t.out); err != nil {
 			return err
 		}
+	}
+	if err := idleHint(t, thread); err != nil {
+		return err
 	}
 	_, err = termtext.Fprintf(t.out, `
 Go on with

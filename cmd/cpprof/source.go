@@ -22,7 +22,7 @@ type viewFlags struct {
 	thread string
 
 	accounting, by, classBy string
-	noInlines               bool
+	noInlines, idle         bool
 	span                    views.Span
 	config                  string
 	aspects                 []string
@@ -50,10 +50,15 @@ func (f *viewFlags) addView(c *cobra.Command, t terminal) {
 	flags.BoolVar(&f.server, "server", false, "the Server View: CPU time of all goroutines (throughput)")
 	flags.StringVar(&f.thread, "thread", "", "the Thread View of a `class`: all time of its goroutines (latency)")
 	flags.StringVar(&f.by, "by", "function", "what a frame is: function, line, file, package")
+	f.addIdle(c)
 	flags.BoolVar(&f.noInlines, "no-inlines", false, "merge inlined calls into their callers")
 	flags.StringArrayVar(&f.aspects, "aspect", nil, "define an aspect, as `NAME=PATTERN,PATTERN` (may be repeated)")
 	completeWords(c, "by", "function", "line", "file", "package")
 	_ = c.RegisterFlagCompletionFunc("thread", f.completeClass)
+}
+
+func (f *viewFlags) addIdle(c *cobra.Command) {
+	c.Flags().BoolVar(&f.idle, "idle", false, "also count the time in which goroutines wait for work (see the aspect @idle)")
 }
 
 func completeWords(c *cobra.Command, flag string, words ...string) {
@@ -209,6 +214,7 @@ func (f *viewFlags) viewOptions(c *config.Config) (o views.Options, err error) {
 	}
 	o.Span = f.span
 	o.NoInlines = f.noInlines
+	o.LeaveOutIdle = !f.idle
 	return c.Configure(o), nil
 }
 

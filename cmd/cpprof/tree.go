@@ -92,7 +92,7 @@ func (f *treeFlags) subject(path string) (*subject, error) {
 }
 
 func (s *source) subjectOf(v *views.View) *subject {
-	return &subject{path: s.path, tree: v.Tree, title: report.Title(v.Tree.Root(), s.options), from: s, warnings: v.Warnings}
+	return &subject{path: s.path, tree: v.Tree, title: report.Title(v.Tree.Root(), s.options, v.IdleShare()), from: s, warnings: v.Warnings}
 }
 
 // file reads the call tree of another tool. Such a tree has no views.
