@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/big"
 	"runtime/debug"
@@ -14,7 +15,6 @@ import (
 	"github.com/cpprof/cpprof/session"
 	"github.com/cpprof/cpprof/views"
 	"github.com/gdamore/tcell/v2"
-	"github.com/rivo/tview"
 )
 
 // Options are the recording to show and the settings of the Analyzer.
@@ -39,7 +39,7 @@ type Options struct {
 	// Against is compared with the recording from the start; nil if there is no comparison.
 	Against *Against
 
-	// Keep is called at the end with the state to keep in the session; it may be nil.
+	// Keep is called at the end, whatever the cause, with the state to keep in the session; it may be nil.
 	Keep func(*session.State)
 
 	// Screen is the screen to draw on; nil is the terminal.
@@ -53,33 +53,33 @@ type Against struct {
 	Class     string // of the Thread View; "" for the Server View
 }
 
-// Run shows the Analyzer until the user leaves it or ctx is done. If ctx is done, Run returns its cause.
+// ErrStuck says that the terminal took no more output when the Analyzer was to end. A message on it would wait, too.
+var ErrStuck = errors.New("the terminal takes no output")
+
+// Run shows the Analyzer until the user leaves it, the terminal fails, or ctx is done. If ctx is done, Run returns its cause,
+// or ErrStuck.
 func Run(ctx context.Context, o Options) error {
-	screen := o.Screen
-	if screen == nil {
-		var err error
-		if screen, err = tcell.NewScreen(); err != nil {
-			return fmt.Errorf("opening the terminal: %w", err)
-		}
-	}
-	if err := screen.Init(); err != nil {
+	t, err := openTerminal(o.Screen)
+	if err != nil {
 		return fmt.Errorf("opening the terminal: %w", err)
 	}
-	defer screen.Fini() // tview also ends it, but only after its Run
-	a := newApp(o, screen)
-	defer context.AfterFunc(ctx, func() { a.post(a.quit) })() // in the loop: Stop has no effect before Run
+	defer t.end()
+	defer context.AfterFunc(ctx, t.abortSoon)()
+	a := newApp(o, t)
 	if o.Live != nil {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
 		go a.live.watch(ctx)
 	}
-	if err := a.tv.Run(); err != nil {
-		return fmt.Errorf("showing the Analyzer: %w", err)
-	}
+	err = a.run(ctx)
 	if o.Keep != nil {
 		o.Keep(a.state())
 	}
-	return context.Cause(ctx)
+	t.end()
+	if t.stuck() {
+		return ErrStuck
+	}
+	return err
 }
 
 // An app is a recording and its windows.
@@ -94,8 +94,12 @@ type app struct {
 	live      *growth         // nil if the recording is complete
 
 	theme        *theme
-	tv           *tview.Application
-	screen       tcell.Screen
+	terminal     *terminal
+	screen       tcell.Screen // of the terminal
+	root         *root
+	calls        *calls // of other goroutines
+	left         bool   // the user has left the Analyzer
+	failure      error  // ends the loop
 	windows      []window
 	active       int
 	jobs         map[window]*job
@@ -122,21 +126,19 @@ type message struct {
 	isErr bool
 }
 
-// newApp opens the summary window of a recording on an initialized screen.
-func newApp(o Options, screen tcell.Screen) *app {
+// newApp opens the summary window of a recording on a terminal.
+func newApp(o Options, t *terminal) *app {
 	a := &app{
 		path: o.Path, recording: o.Recording, config: o.Config, given: o.Config.Aspects, options: o.Views, threshold: o.Threshold,
-		theme: newTheme(screen.Colors(), o.NoColor), tv: tview.NewApplication(), screen: screen,
+		theme: newTheme(t.Colors(), o.NoColor), terminal: t, screen: t.Screen, calls: newCalls(),
 		jobs: make(map[window]*job), history: make(map[string][]string), others: session.NewOthers(interchange.ReadRecording),
 	}
 	if o.Live != nil {
 		a.live = &growth{Live: *o.Live, a: a}
 	}
-	screen.EnableMouse()
-	screen.EnablePaste()
-	a.tv.SetScreen(initialized{screen}).EnableMouse(true).EnablePaste(true)
-	a.tv.SetRoot(newRoot(a), true)
-	a.tv.SetInputCapture(keepCtrlC)
+	t.EnableMouse()
+	t.EnablePaste()
+	a.root = newRoot(a)
 	if o.Against != nil {
 		a.others.Add(o.Against.Path, o.Against.Recording)
 	}
@@ -149,19 +151,6 @@ func newApp(o Options, screen tcell.Screen) *app {
 	}
 	a.say("%s", o.Greeting)
 	return a
-}
-
-// initialized is a screen whose Init was called. tview calls Init again; that call does nothing.
-type initialized struct{ tcell.Screen }
-
-func (initialized) Init() error { return nil }
-
-// keepCtrlC makes Ctrl-C an ordinary key: by default, tview would end the app.
-func keepCtrlC(e *tcell.EventKey) *tcell.EventKey {
-	if e.Key() != tcell.KeyCtrlC {
-		return e
-	}
-	return tcell.NewEventKey(e.Key(), e.Rune(), e.Modifiers())
 }
 
 // changed refreshes every window after a change of the recording, the options or the aspects.
@@ -195,11 +184,6 @@ func (a *app) setSpan(s views.Span) {
 	a.changed()
 }
 
-// post runs f in the event loop, and then draws. Other goroutines use it; it doesn't wait for f.
-func (a *app) post(f func()) {
-	go a.tv.QueueUpdateDraw(f)
-}
-
 // guard passes a panic to the event loop, which restores the terminal before it ends the program.
 func (a *app) guard() {
 	if p := recover(); p != nil {
@@ -216,6 +200,6 @@ func (a *app) say(format string, args ...any) {
 // fail shows an error until the next key.
 func (a *app) fail(err error) { a.message = message{err.Error(), true} }
 
-func (a *app) quit() { a.tv.Stop() }
+func (a *app) quit() { a.left = true }
 
 func hits(n int64) *big.Rat { return new(big.Rat).SetInt64(n) }

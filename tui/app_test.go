@@ -58,6 +58,9 @@ func TestEveryKeyOfTheApp(t *testing.T) {
 	first := bobThread(t)
 	first.do(func() { bindings = first.appBindings() })
 	for _, own := range bindings {
+		if own.keys[0] == "Ctrl-Z" {
+			continue // it would stop this test; see TestTheShellSuspendsTheAnalyzer of cmd/cpprof
+		}
 		test, ok := appKeys[own.keys[0]]
 		if !ok {
 			t.Errorf("there is no test for the key %s: %s", own.keys[0], own.description)
@@ -78,8 +81,8 @@ func TestEveryKeyOfTheApp(t *testing.T) {
 					switch {
 					case own.keys[0] == "q" && byMouse:
 						x, y := b.find("q Quit")
-						b.tv.QueueEvent(tcell.NewEventMouse(x, y, tcell.ButtonPrimary, tcell.ModNone))
-						b.tv.QueueEvent(tcell.NewEventMouse(x, y, tcell.ButtonNone, tcell.ModNone))
+						b.event(tcell.NewEventMouse(x, y, tcell.ButtonPrimary, tcell.ModNone))
+						b.event(tcell.NewEventMouse(x, y, tcell.ButtonNone, tcell.ModNone))
 					case own.keys[0] == "q":
 						b.press(key)
 					case byMouse:

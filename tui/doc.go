@@ -4,14 +4,15 @@
 // It does no analysis itself: entries come from package refine, views and classes from package views, costs from package
 // callpath, files from package report.
 //
-//	app.go      the recording with its options, the windows as tabs, and the loop that runs them
+//	app.go      the recording with its options, and the windows as tabs
+//	loop.go     the event loop; terminal.go, tty.go: a terminal that can be ended at any time; screen*.go: opening it
 //	window.go   the window interface; opening, switching and closing windows
 //	kinds.go    the table of the kinds of windows
 //	keys.go     bindings: the one table for keys, buttons and help
 //	list.go     lines with a selected one; pager.go: texts that scroll
 //	jobs.go     work on other goroutines; lazy.go: values computed there on demand
 //	root.go     the layout of the screen (bars.go, help.go and prompt.go are its parts)
-//	theme.go    colours and icons; canvas.go, names.go: text into cells
+//	theme.go    colours and icons; ascii.go: characters for plain terminals; canvas.go, names.go: text into cells
 //	summary*.go the summary window; timeline*.go the strip above its table, on which a span is selected
 //	profile*.go profile windows (slider.go, detail.go, source.go and labels.go their parts)
 //	subjects.go the possible contents of profile windows; compared.go: two recordings

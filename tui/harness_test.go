@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,9 +21,8 @@ import (
 // everything that the last key began has ended.
 type bench struct {
 	*app
-	t    testing.TB
-	sim  tcell.SimulationScreen
-	seen chan struct{} // receives when an event begins
+	t   testing.TB
+	sim tcell.SimulationScreen
 
 	ended chan struct{} // closed when the loop ends
 }
@@ -40,23 +41,17 @@ func newBench(t testing.TB, o Options) *bench {
 	if o.Threshold == (refine.Threshold{}) {
 		o.Threshold.Hits = hits(refine.DefaultMinHits)
 	}
-	b := &bench{app: newApp(o, sim), t: t, sim: sim, seen: make(chan struct{}, 100), ended: make(chan struct{})}
-	own := b.tv.GetInputCapture()
-	b.tv.SetInputCapture(func(e *tcell.EventKey) *tcell.EventKey {
-		b.seen <- struct{}{}
-		if e.Key() == sentinel {
-			return nil
-		}
-		return own(e)
-	})
+	b := &bench{app: newApp(o, newTerminal(sim, nil)), t: t, sim: sim, ended: make(chan struct{})}
+	ctx, stop := context.WithCancel(t.Context())
 	go func() {
 		defer close(b.ended)
-		if err := b.tv.Run(); err != nil {
+		defer b.terminal.end()
+		if err := b.run(ctx); err != nil && !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
 	}()
 	t.Cleanup(func() {
-		b.tv.Stop()
+		stop()
 		<-b.ended
 	})
 	b.waitForJobs()
@@ -67,10 +62,10 @@ func newBench(t testing.TB, o Options) *bench {
 func (b *bench) do(f func()) {
 	b.t.Helper()
 	done := make(chan struct{})
-	go func() {
-		b.tv.QueueUpdateDraw(f)
+	b.post(func() {
+		f()
 		close(done)
-	}()
+	})
 	select {
 	case <-done:
 	case <-time.After(time.Minute):
@@ -110,8 +105,13 @@ func (b *bench) press(key string) {
 			b.t.Fatalf("there is no key %q", key)
 		}
 	}
-	b.tv.QueueEvent(tcell.NewEventKey(code, r, tcell.ModNone))
-	<-b.seen
+	b.event(tcell.NewEventKey(code, r, tcell.ModNone))
+}
+
+// event makes the app handle an event of the terminal.
+func (b *bench) event(e tcell.Event) {
+	b.t.Helper()
+	b.do(func() { b.root.handle(e) })
 }
 
 // keys presses several keys in a row.
@@ -138,15 +138,10 @@ func (b *bench) typed(text string) {
 	b.waitForJobs()
 }
 
-// sentinel is a key that marks the end of all events before it.
-const sentinel = tcell.KeyF64
-
 // mouse moves the mouse to a cell with the given buttons down.
 func (b *bench) mouse(x, y int, buttons tcell.ButtonMask) {
 	b.t.Helper()
-	b.tv.QueueEvent(tcell.NewEventMouse(x, y, buttons, tcell.ModNone))
-	b.tv.QueueEvent(tcell.NewEventKey(sentinel, 0, tcell.ModNone))
-	<-b.seen
+	b.event(tcell.NewEventMouse(x, y, buttons, tcell.ModNone))
 	b.waitForJobs()
 }
 

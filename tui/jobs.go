@@ -66,7 +66,7 @@ func (a *app) tick(done <-chan struct{}) {
 		case <-done:
 			return
 		case <-ticker.C:
-			a.tv.QueueUpdateDraw(func() {})
+			a.post(func() {})
 		}
 	}
 }

@@ -136,11 +136,12 @@ func TestAPanicInAJobReachesTheLoop(t *testing.T) {
 	}
 	o := bob(t)
 	o.Config = config.Default()
-	a := newApp(o, screen)
+	a := newApp(o, newTerminal(screen, nil))
 	caught := make(chan any)
 	go func() {
 		defer func() { caught <- recover() }()
-		_ = a.tv.Run()
+		defer a.terminal.end()
+		_ = a.run(t.Context())
 	}()
 	a.post(func() {
 		start(a, a.window(), "Falling", func() (int, error) { panic("over the edge") }, func(int, error) {})

@@ -47,6 +47,9 @@ func (a *app) appBindings() []binding {
 	own = append(own, binding{keys: []string{"I"}, description: "count the time in which goroutines wait for work (@idle), or leave it out", do: func(string) { a.toggleIdle() }})
 	own = append(own, a.kindBindings()...)
 	own = append(own, a.tabBindings()...)
+	if canSuspend {
+		own = append(own, binding{keys: []string{"Ctrl-Z"}, description: "stop the Analyzer until the shell continues it (fg)", do: func(string) { a.suspend() }})
+	}
 	return append(own,
 		binding{keys: []string{"Ctrl-L"}, description: "redraw the screen", do: func(string) { a.screen.Sync() }},
 		binding{keys: []string{"q", "Ctrl-C"}, label: "Quit", description: "leave the Analyzer", do: func(string) { a.quit() }},

@@ -238,11 +238,11 @@ func TestPaste(t *testing.T) {
 	b := bobThread(t)
 	before := b.text()
 	paste := func(text string) {
-		b.tv.QueueEvent(tcell.NewEventPaste(true))
+		b.event(tcell.NewEventPaste(true))
 		for _, r := range text {
-			b.tv.QueueEvent(tcell.NewEventKey(tcell.KeyRune, r, tcell.ModNone))
+			b.event(tcell.NewEventKey(tcell.KeyRune, r, tcell.ModNone))
 		}
-		b.tv.QueueEvent(tcell.NewEventPaste(false))
+		b.event(tcell.NewEventPaste(false))
 		b.press("F12")
 		b.waitForJobs()
 	}

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"strings"
+
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
 )
@@ -11,6 +13,10 @@ type root struct {
 	a       *app
 	regions []region // of the last drawing
 	clicked [2]int   // the cell of the last click
+	pointer pointer
+
+	pasting bool // between the beginning and the end of a pasted text
+	pasted  strings.Builder
 }
 
 // A region of one line does something when it is clicked.
@@ -45,53 +51,72 @@ func (r *root) Draw(screen tcell.Screen) {
 	r.drawButtons(c.part(0, c.height-1, c.width, 1))
 }
 
-// InputHandler takes all keys.
-func (r *root) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
-	return func(e *tcell.EventKey, _ func(tview.Primitive)) { r.a.key(e) }
-}
-
-// PasteHandler accepts text only if a prompt is open. Otherwise each character would act as a key.
-func (r *root) PasteHandler() func(string, func(tview.Primitive)) {
-	return func(text string, _ func(tview.Primitive)) {
-		if r.a.prompt != nil {
-			r.a.prompt.insert(text)
+// handle handles an event of the terminal.
+func (r *root) handle(e tcell.Event) {
+	switch e := e.(type) {
+	case *tcell.EventKey:
+		if !r.pasting {
+			r.a.key(e)
+			return
+		}
+		switch e.Key() {
+		case tcell.KeyRune:
+			r.pasted.WriteRune(e.Rune())
+		case tcell.KeyEnter:
+			r.pasted.WriteRune('\n')
+		case tcell.KeyTab:
+			r.pasted.WriteRune('\t')
+		}
+	case *tcell.EventPaste:
+		r.pasting = e.Start()
+		if e.End() {
+			r.paste(r.pasted.String())
+		}
+		r.pasted.Reset()
+	case *tcell.EventMouse:
+		for _, action := range r.pointer.actions(e) {
+			r.mouse(action, e)
 		}
 	}
 }
 
-// MouseHandler passes clicks to the tabs and buttons, and all else to the active window.
-func (r *root) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
-	return func(action tview.MouseAction, e *tcell.EventMouse, focus func(tview.Primitive)) (bool, tview.Primitive) {
-		x, y := e.Position()
-		action = r.sameCell(action, x, y)
-		if action == tview.MouseLeftClick || action == tview.MouseLeftDoubleClick {
-			for _, g := range r.regions {
-				if y == g.y && x >= g.from && x < g.to {
-					r.a.message = message{}
-					g.do()
-					return true, nil
-				}
+// paste accepts text only if a prompt is open. Otherwise each character would act as a key.
+func (r *root) paste(text string) {
+	if r.a.prompt != nil {
+		r.a.prompt.insert(text)
+	}
+}
+
+// mouse passes clicks to the tabs and buttons, and all else to the overlay or the active window.
+func (r *root) mouse(action tview.MouseAction, e *tcell.EventMouse) {
+	x, y := e.Position()
+	action = r.sameCell(action, x, y)
+	if action == tview.MouseLeftClick || action == tview.MouseLeftDoubleClick {
+		for _, g := range r.regions {
+			if y == g.y && x >= g.from && x < g.to {
+				r.a.message = message{}
+				g.do()
+				return
 			}
 		}
-		if o := r.a.overlay; o != nil {
-			switch action {
-			case tview.MouseScrollUp:
-				o.scroll(-wheelLines)
-			case tview.MouseScrollDown:
-				o.scroll(wheelLines)
-			case tview.MouseLeftClick, tview.MouseLeftDoubleClick:
-				if c, ok := o.(clickable); ok {
-					c.click(x, y)
-				} else {
-					r.a.overlay = nil
-				}
+	}
+	if o := r.a.overlay; o != nil {
+		switch action {
+		case tview.MouseScrollUp:
+			o.scroll(-wheelLines)
+		case tview.MouseScrollDown:
+			o.scroll(wheelLines)
+		case tview.MouseLeftClick, tview.MouseLeftDoubleClick:
+			if c, ok := o.(clickable); ok {
+				c.click(x, y)
+			} else {
+				r.a.overlay = nil
 			}
-			return true, nil
 		}
-		if handle := r.a.window().MouseHandler(); handle != nil {
-			return handle(action, e, focus)
-		}
-		return false, nil
+		return
+	}
+	if handle := r.a.window().MouseHandler(); handle != nil {
+		handle(action, e, func(tview.Primitive) {})
 	}
 }
 

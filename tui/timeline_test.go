@@ -17,8 +17,8 @@ import (
 func (b *bench) drag(x, y, toX, toY int) {
 	b.t.Helper()
 	b.mouse(x, y, tcell.ButtonPrimary)
-	b.tv.QueueEvent(tcell.NewEventMouse((x+toX)/2, toY, tcell.ButtonPrimary, tcell.ModNone))
-	b.tv.QueueEvent(tcell.NewEventMouse(toX, toY, tcell.ButtonPrimary, tcell.ModNone))
+	b.event(tcell.NewEventMouse((x+toX)/2, toY, tcell.ButtonPrimary, tcell.ModNone))
+	b.event(tcell.NewEventMouse(toX, toY, tcell.ButtonPrimary, tcell.ModNone))
 	b.mouse(toX, toY, tcell.ButtonNone)
 }
 
@@ -146,7 +146,7 @@ func TestDragThatEndsElsewhere(t *testing.T) {
 	b.keys("2")
 	b.mouse(x+20, y, tcell.ButtonNone)
 	b.keys("1")
-	b.tv.QueueEvent(tcell.NewEventMouse(x+30, y, tcell.ButtonNone, tcell.ModNone))
+	b.event(tcell.NewEventMouse(x+30, y, tcell.ButtonNone, tcell.ModNone))
 	b.keys("w") // handled after the mouse event
 	b.do(func() {
 		if line := b.summary().timeline; line.dragged || columnOf(line.slices(78), line.cursor) != 10 {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"sync"
 	"time"
@@ -44,6 +45,9 @@ func recordView(ctx context.Context, t terminal, f *recordFlags, command []strin
 	result, err := g.end()
 	if errors.Is(showErr, errSignalled) {
 		showErr = nil
+	}
+	if errors.Is(showErr, tui.ErrStuck) {
+		t.err = io.Discard
 	}
 	if target.Launched && showErr == nil && ctx.Err() == nil {
 		endLaunched(ctx, t, target.Process)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/tui"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -60,6 +61,8 @@ func run(ctx context.Context, args []string, t terminal) int {
 		return exitFine
 	case errors.As(err, &status):
 		return status.status
+	case errors.Is(err, tui.ErrStuck):
+		return exitFailed // a message would wait for the terminal
 	case errors.As(err, &usage), errors.As(err, &syntax):
 		termtext.Fprintf(t.err, "cpprof: %v\nSee '%s --help'.\n", err, command.CommandPath())
 		return exitUsage

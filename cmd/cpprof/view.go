@@ -101,15 +101,13 @@ func (f *reportFlags) analyze(ctx context.Context, t terminal, s *source, o tui.
 	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGHUP, os.Interrupt)
 	defer stop()
+	context.AfterFunc(ctx, stop) // the second signal ends cpprof at once
 	err := tui.Run(ctx, o)
 	keep(t, s.path, began, left)
-	if err != nil {
-		if ctx.Err() != nil {
-			return errSignalled
-		}
-		return err
+	if err != nil && ctx.Err() != nil && !errors.Is(err, tui.ErrStuck) {
+		return errSignalled
 	}
-	return nil
+	return err
 }
 
 // other returns the recording that --against names, or nil if the flag is not given.

@@ -213,3 +213,32 @@ func TestSignalsGiveTheTerminalBack(t *testing.T) {
 		})
 	}
 }
+
+// Ctrl-Z gives the terminal back to the shell; fg takes it again, and the Analyzer goes on where it was. In a terminal
+// without a shell, Ctrl-Z does no harm.
+func TestTheShellSuspendsTheAnalyzer(t *testing.T) {
+	folder, program := recordingOfBob(t), fixture.Cpprof(t)
+	p := newPane(t, folder, "sh -i")
+	p.keys(program+" view bob.cpprof", "Enter")
+	p.waits("q Quit")
+	for range 2 {
+		p.keys("Enter")
+		p.waits("Thread View of")
+		p.keys("C-z")
+		p.waits("Stopped|Suspended")
+		if on := p.tmux("display-message", "-p", "#{alternate_on} #{cursor_flag} #{mouse_any_flag}"); on != "0 1 0\n" {
+			t.Errorf("alternate screen, cursor, mouse: %q, want 0 1 0", on)
+		}
+		p.keys("fg", "Enter")
+		p.waits("Thread View of")
+		p.keys("x")
+		p.waits("⏎ Open")
+	}
+	alone := newPane(t, folder, program+" view bob.cpprof; sleep 600")
+	alone.waits("q Quit")
+	alone.keys("C-z")
+	alone.waits("the Analyzer goes on: there is no shell")
+	alone.keys("Enter")
+	alone.waits("Thread View of")
+	alone.keys("q")
+}

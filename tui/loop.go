@@ -1,0 +1,110 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/gdamore/tcell/v2"
+)
+
+// run is the event loop: everything that touches the state of the app runs in it, one thing after another, and each is
+// followed by a drawing. It ends when the user leaves the Analyzer, when the terminal fails, or when ctx is done; what is
+// queued by then is dropped.
+func (a *app) run(ctx context.Context) error {
+	go a.terminal.pump()
+	for !a.left && a.failure == nil {
+		a.draw()
+		if err := a.next(ctx); err != nil {
+			return err
+		}
+	}
+	return a.failure
+}
+
+// next waits for one thing to do, and does it. The end of ctx and a failure of the terminal come before all that is queued.
+func (a *app) next(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case err := <-a.terminal.failed():
+		return fmt.Errorf("writing to the terminal: %w", err)
+	default:
+	}
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case err := <-a.terminal.failed():
+		return fmt.Errorf("writing to the terminal: %w", err)
+	case <-a.calls.ready:
+		a.calls.take()()
+	case e := <-a.terminal.events:
+		if failure, ok := e.(*tcell.EventError); ok {
+			return fmt.Errorf("reading the terminal: %w", failure)
+		}
+		a.root.handle(e)
+	}
+	return nil
+}
+
+// draw draws the screen as it is now.
+func (a *app) draw() {
+	width, height := a.screen.Size()
+	a.root.SetRect(0, 0, width, height)
+	a.screen.HideCursor() // a prompt shows it
+	a.root.Draw(a.screen)
+	a.screen.Show()
+}
+
+// suspend leaves the terminal to the shell, until the shell continues this process.
+func (a *app) suspend() {
+	a.terminal.suspend()
+	stopErr := stop()
+	if err := a.terminal.Resume(); err != nil {
+		a.failure = fmt.Errorf("taking the terminal back: %w", err)
+		return
+	}
+	if stopErr != nil {
+		a.fail(fmt.Errorf("the Analyzer goes on: %w", stopErr))
+	}
+	a.screen.Sync()
+}
+
+// post runs f in the event loop, and then draws. Other goroutines use it; it doesn't wait for f.
+func (a *app) post(f func()) { a.calls.add(f) }
+
+// calls is a queue of functions to run in the event loop. Adding never waits.
+type calls struct {
+	ready chan struct{} // has one element while the queue isn't empty
+
+	mu    sync.Mutex
+	queue []func()
+}
+
+func newCalls() *calls { return &calls{ready: make(chan struct{}, 1)} }
+
+func (c *calls) add(f func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.queue = append(c.queue, f)
+	c.announce()
+}
+
+// take removes the oldest function, after ready was received.
+func (c *calls) take() func() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f := c.queue[0]
+	c.queue = c.queue[1:]
+	if len(c.queue) > 0 {
+		c.announce()
+	}
+	return f
+}
+
+func (c *calls) announce() {
+	select {
+	case c.ready <- struct{}{}:
+	default:
+	}
+}
