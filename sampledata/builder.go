@@ -178,14 +178,14 @@ func (b *Builder) Finish(e End) error {
 func (b *Builder) Recording() *Recording {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.recording(slices.Clone(b.runs.list))
+	return b.recording(b.runs.list.clone())
 }
 
 // last returns the recording of a builder that does not grow any more.
 func (b *Builder) last() *Recording { return b.recording(b.runs.list) }
 
 // recording returns a recording with the given runs, which are those of the builder. It ends the open ones.
-func (b *Builder) recording(runs []storedRun) *Recording {
+func (b *Builder) recording(runs chunked[storedRun]) *Recording {
 	r := b.rec
 	r.Functions = slices.Clip(r.Functions)
 	r.Nodes = slices.Clip(r.Nodes)

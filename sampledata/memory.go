@@ -43,7 +43,7 @@ func (b *Builder) charge() error {
 	}
 	r, runs := &b.rec, &b.runs
 	size := b.meter.sets + int64(len(r.Functions))*functionMemory + int64(len(r.Nodes))*nodeMemory + int64(len(r.Goroutines))*goroutineMemory +
-		int64(len(r.LockNames))*lockNameMemory + r.Samples.memory() + int64(len(runs.list))*runMemory + int64(len(runs.states))*stateMemory +
+		int64(len(r.LockNames))*lockNameMemory + r.Samples.memory() + int64(runs.list.len())*runMemory + int64(runs.states.len())*stateMemory +
 		int64(len(b.tables.monitors.list))*monitorMemory
 	more := size - b.meter.taken
 	b.meter.taken = size
@@ -51,7 +51,7 @@ func (b *Builder) charge() error {
 }
 
 func (s *Samples) memory() int64 {
-	return int64(len(s.times))*timeMemory + int64(len(s.encoded)) + int64(len(s.processors))*4
+	return int64(s.Len())*timeMemory + int64(len(s.encoded)) + int64(len(s.processors))*4
 }
 
 // tooLarge reports whether an error says that reading needs too much memory. Readers then return no recording, not a part

@@ -5,7 +5,6 @@ import (
 	"iter"
 	"math/bits"
 	"math/rand/v2"
-	"slices"
 )
 
 // A Run is a goroutine in one state over the samples First to Last, both included. The state is shared and must not be
@@ -19,8 +18,8 @@ type Run struct {
 // Runs are the runs of a recording, in order of First, then Goroutine; those of one goroutine don't overlap. A recording
 // can have many millions of them: a run takes 16 bytes, and equal states are kept once.
 type Runs struct {
-	list   []storedRun
-	states []State // all different
+	list   chunked[storedRun]
+	states chunked[State] // all different
 }
 
 // A storedRun is a Run whose state is an index into Runs.states.
@@ -31,20 +30,25 @@ type storedRun struct {
 }
 
 // Len returns the number of runs.
-func (r *Runs) Len() int { return len(r.list) }
+func (r *Runs) Len() int { return r.list.len() }
 
 // At returns a run by its number, from 0 up.
 func (r *Runs) At(i int) Run {
-	s := &r.list[i]
-	return Run{Goroutine: s.goroutine, First: s.first, Last: s.last, State: &r.states[s.state]}
+	return r.run(r.list.at(i))
+}
+
+func (r *Runs) run(s *storedRun) Run {
+	return Run{Goroutine: s.goroutine, First: s.first, Last: s.last, State: r.states.at(int(s.state))}
 }
 
 // All returns the runs with their numbers, in order.
 func (r *Runs) All() iter.Seq2[int, Run] {
 	return func(yield func(int, Run) bool) {
-		for i := range r.list {
-			if !yield(i, r.At(i)) {
-				return
+		for k, chunk := range r.list.chunks {
+			for i := range chunk {
+				if !yield(k<<chunkBits+i, r.run(&chunk[i])) {
+					return
+				}
 			}
 		}
 	}
@@ -60,7 +64,7 @@ type growingRuns struct {
 // state returns the state of a goroutine's open run.
 func (r *growingRuns) state(g GoroutineID) (State, bool) {
 	if i := r.open[g]; i > 0 {
-		return r.states[r.list[i-1].state], true
+		return *r.states.at(int(r.list.at(int(i - 1)).state)), true
 	}
 	return State{}, false
 }
@@ -68,58 +72,87 @@ func (r *growingRuns) state(g GoroutineID) (State, bool) {
 // change ends the goroutine's open run, if there is one, and begins another, unless the goroutine is gone.
 func (r *growingRuns) change(sample int32, c *Change) {
 	if i := r.open[c.Goroutine]; i > 0 {
-		r.list[i-1].last = sample - 1
+		r.list.at(int(i - 1)).last = sample - 1
 	}
 	r.open[c.Goroutine] = 0
 	if !c.Gone {
-		r.list = append(r.list, storedRun{goroutine: c.Goroutine, first: sample, last: sample, state: r.code(c.State)})
-		r.open[c.Goroutine] = int32(len(r.list))
+		r.list.add(storedRun{goroutine: c.Goroutine, first: sample, last: sample, state: r.code(c.State)})
+		r.open[c.Goroutine] = int32(r.list.len())
 	}
 }
 
 // code returns the index of a state, which is a new one if the state is.
 func (r *growingRuns) code(s State) int32 {
 	h := r.index.hash(&s)
-	first := r.index.first[h]
-	for i := first; i > 0; i = r.index.next[i-1] {
-		if r.states[i-1] == s {
-			return i - 1
+	for slot := r.index.slot(h); ; slot = r.index.after(slot) {
+		i := r.index.slots[slot] - 1
+		if i < 0 {
+			r.states.add(s)
+			return r.index.add(slot, h)
+		}
+		if r.index.hashes[i] == h && *r.states.at(int(i)) == s {
+			return i
 		}
 	}
-	r.states = append(r.states, s)
-	r.index.next = append(r.index.next, first)
-	r.index.first[h] = int32(len(r.states))
-	return int32(len(r.states)) - 1
 }
 
 // upTo returns the runs in list, which are those of r. It ends the open ones at the last sample.
-func (r *growingRuns) upTo(list []storedRun, samples int) Runs {
+func (r *growingRuns) upTo(list chunked[storedRun], samples int) Runs {
 	for _, i := range r.open {
 		if i > 0 {
-			list[i-1].last = int32(samples - 1)
+			list.at(int(i - 1)).last = int32(samples - 1)
 		}
 	}
-	return Runs{list: list, states: slices.Clip(r.states)}
+	return Runs{list: list, states: r.states.clip()}
 }
 
-// A stateIndex finds states by a hash. The look-ups in a map with states as its keys took a third of the time in which a
-// recording is read. The hash is seeded at random: no file can be made that has many states of one hash.
+// A stateIndex finds states by a hash: it is an open hash table. The look-ups in a map with states as its keys took a third
+// of the time in which a recording is read. The hash is seeded at random: no file can be made that has many states of one
+// hash.
 type stateIndex struct {
-	first map[uint64]int32 // by hash: 1 + the newest state
-	next  []int32          // by state: 1 + an older one of the same hash, 0 for none
-	seed  maphash.Seed
-	keys  [4]uint64 // random
+	slots  []int32  // 1 + a state, 0 for none; at least half of them are free, and their number is a power of two
+	hashes []uint32 // by state
+	seed   maphash.Seed
+	keys   [4]uint64 // random
 }
 
 func newStateIndex() stateIndex {
-	x := stateIndex{first: make(map[uint64]int32), seed: maphash.MakeSeed()}
+	x := stateIndex{slots: make([]int32, 16), seed: maphash.MakeSeed()}
 	for i := range x.keys {
 		x.keys[i] = rand.Uint64()
 	}
 	return x
 }
 
-func (x *stateIndex) hash(s *State) uint64 {
+// slot returns where the search for a hash begins.
+func (x *stateIndex) slot(h uint32) int { return int(h) & (len(x.slots) - 1) }
+
+// after returns where the search goes on.
+func (x *stateIndex) after(slot int) int { return (slot + 1) & (len(x.slots) - 1) }
+
+// add puts a new state into a free slot, and returns its index.
+func (x *stateIndex) add(slot int, h uint32) int32 {
+	x.hashes = append(x.hashes, h)
+	n := len(x.hashes)
+	x.slots[slot] = int32(n)
+	if 2*n > len(x.slots) {
+		x.grow()
+	}
+	return int32(n) - 1
+}
+
+func (x *stateIndex) grow() {
+	x.slots = make([]int32, 2*len(x.slots))
+	for i, h := range x.hashes {
+		slot := x.slot(h)
+		for x.slots[slot] != 0 {
+			slot = x.after(slot)
+		}
+		x.slots[slot] = int32(i) + 1
+	}
+}
+
+func (x *stateIndex) hash(s *State) uint32 {
 	kind := uint64(s.Run) | uint64(s.Evidence)<<8
 	if s.Torn {
 		kind |= 1 << 16
@@ -127,8 +160,9 @@ func (x *stateIndex) hash(s *State) uint64 {
 	if s.NoCPU {
 		kind |= 1 << 17
 	}
-	return folded(uint64(uint32(s.Stack))<<32^uint64(uint32(s.Labels))^x.keys[0], uint64(uint32(s.Holders))<<32^uint64(uint32(s.Priority))^x.keys[1]) ^
+	h := folded(uint64(uint32(s.Stack))<<32^uint64(uint32(s.Labels))^x.keys[0], uint64(uint32(s.Holders))<<32^uint64(uint32(s.Priority))^x.keys[1]) ^
 		folded(s.Lock^x.keys[2], kind^x.keys[3]) ^ maphash.String(x.seed, s.Reason)
+	return uint32(h ^ h>>32)
 }
 
 // folded returns the product of two numbers, with its upper half added to its lower one, so that every bit counts.

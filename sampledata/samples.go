@@ -14,28 +14,28 @@ import (
 // Samples are the samples of a recording, in order of their times. A recording can have millions of them. A sample whose
 // details equal those of the previous one takes 20 bytes; others also take some bytes for the details, as varints.
 type Samples struct {
-	times      []time.Duration
-	before     []time.Duration // by sample: the weights of all samples before it
-	details    []uint32        // by sample: where its details begin in encoded
+	times      chunked[time.Duration]
+	before     chunked[time.Duration] // by sample: the weights of all samples before it
+	details    chunked[uint32]        // by sample: where its details begin in encoded
 	encoded    []byte
 	processors []GoroutineID // of all samples
 }
 
 // Len returns the number of samples.
-func (s *Samples) Len() int { return len(s.times) }
+func (s *Samples) Len() int { return s.times.len() }
 
 // Time returns the time of a sample, by its number from 0 up.
-func (s *Samples) Time(i int) time.Duration { return s.times[i] }
+func (s *Samples) Time(i int) time.Duration { return *s.times.at(i) }
 
 // Search returns the number of the first sample that is not before the given time; Len if there is none.
 func (s *Samples) Search(at time.Duration) int {
-	return sort.Search(len(s.times), func(i int) bool { return s.times[i] >= at })
+	return sort.Search(s.Len(), func(i int) bool { return s.Time(i) >= at })
 }
 
 // At returns a sample by its number, from 0 up. Its Processors are shared and must not be modified.
 func (s *Samples) At(i int) Sample {
 	var d details
-	rest := s.encoded[s.details[i]:]
+	rest := s.encoded[*s.details.at(i):]
 	present := binary.LittleEndian.Uint16(rest)
 	rest = rest[2:]
 	for k := range d {
@@ -49,7 +49,7 @@ func (s *Samples) At(i int) Sample {
 		processors = s.processors[d[detailFirst]:][:n:n]
 	}
 	return Sample{
-		Time: s.times[i], Halt: time.Duration(d[detailHalt]), Processors: processors, Threads: int32(d[detailThreads]),
+		Time: s.Time(i), Halt: time.Duration(d[detailHalt]), Processors: processors, Threads: int32(d[detailThreads]),
 		StoppedWorld: d[detailFlags]&flagStopped != 0, Collecting: d[detailFlags]&flagCollecting != 0,
 		Missed: int32(d[detailMissed]), SamplerCPU: time.Duration(d[detailCPU]), Reused: int32(d[detailReused]),
 		Rechecked: int32(d[detailRechecked]), Wrong: int32(d[detailWrong]), LostHalt: time.Duration(d[detailLostHalt]),
@@ -60,7 +60,7 @@ func (s *Samples) At(i int) Sample {
 // All returns the samples with their numbers, in order.
 func (s *Samples) All() iter.Seq2[int, Sample] {
 	return func(yield func(int, Sample) bool) {
-		for i := range s.times {
+		for i := range s.Len() {
 			if !yield(i, s.At(i)) {
 				return
 			}
@@ -107,7 +107,7 @@ func (s *Samples) room() error {
 // add adds a sample, for which there is room.
 func (s *Samples) add(a *Sample) {
 	var last Sample
-	if n := len(s.times); n > 0 {
+	if n := s.Len(); n > 0 {
 		last = s.At(n - 1)
 	}
 	if !slices.Equal(last.Processors, a.Processors) {
@@ -122,9 +122,9 @@ func (s *Samples) add(a *Sample) {
 	if len(a.Processors) > 0 {
 		d[detailFirst] = uint64(len(s.processors) - len(a.Processors))
 	}
-	s.details = append(s.details, s.addDetails(&d))
-	s.before = append(s.before, s.beforeNext(&last, a))
-	s.times = append(s.times, a.Time)
+	s.details.add(s.addDetails(&d))
+	s.before.add(s.beforeNext(&last, a))
+	s.times.add(a.Time)
 }
 
 // addDetails adds details and returns where they begin in s.encoded. If they equal those of the previous sample, it adds
@@ -132,8 +132,8 @@ func (s *Samples) add(a *Sample) {
 func (s *Samples) addDetails(d *details) uint32 {
 	begin := len(s.encoded)
 	s.encoded = d.append(s.encoded)
-	if n := len(s.details); n > 0 {
-		if before := s.details[n-1]; bytes.Equal(s.encoded[before:begin], s.encoded[begin:]) {
+	if s.details.len() > 0 {
+		if before := *s.details.last(); bytes.Equal(s.encoded[before:begin], s.encoded[begin:]) {
 			s.encoded = s.encoded[:begin]
 			return before
 		}
@@ -167,5 +167,5 @@ func (a *Sample) flags() (flags uint64) {
 
 // clip returns the samples so far. Those that are added to s later do not change the result.
 func (s *Samples) clip() Samples {
-	return Samples{slices.Clip(s.times), slices.Clip(s.before), slices.Clip(s.details), slices.Clip(s.encoded), slices.Clip(s.processors)}
+	return Samples{s.times.clip(), s.before.clip(), s.details.clip(), slices.Clip(s.encoded), slices.Clip(s.processors)}
 }

@@ -21,7 +21,7 @@ const maxWeight = time.Duration(1) << 62
 // A sample whose source knows its weight has that one instead (Sample.Weight). Every weight is at least 1, so that every
 // sample counts, also in a recording without times.
 type Weights struct {
-	before []time.Duration // by sample: the weights of all samples before it
+	before chunked[time.Duration] // by sample: the weights of all samples before it
 	total  time.Duration
 }
 
@@ -29,8 +29,8 @@ type Weights struct {
 func (w Weights) Of(from, to int) int64 { return int64(w.upTo(to) - w.upTo(from)) }
 
 func (w Weights) upTo(i int) time.Duration {
-	if i < len(w.before) {
-		return w.before[i]
+	if i < w.before.len() {
+		return *w.before.at(i)
 	}
 	return w.total
 }
@@ -56,7 +56,7 @@ func (r *Recording) Weights() Weights {
 
 // beforeNext returns the weights of all samples together, if next is the sample after them.
 func (s *Samples) beforeNext(last, next *Sample) time.Duration {
-	n := len(s.times)
+	n := s.Len()
 	if n == 0 {
 		return 0
 	}
@@ -69,8 +69,8 @@ func (s *Samples) beforeNext(last, next *Sample) time.Duration {
 
 // back returns the time that the last sample may stand for before its own time: since the start if it is the only one.
 func (s *Samples) back(last *Sample) time.Duration {
-	if n := len(s.times); n > 1 {
-		gap := watched(s.times[n-2], last.Time, last.Suspended)
+	if n := s.Len(); n > 1 {
+		gap := watched(s.Time(n-2), last.Time, last.Suspended)
 		return gap - gap/2
 	}
 	return watched(0, last.Time, last.Suspended)
@@ -81,7 +81,7 @@ func (s *Samples) upTo(last *Sample, around time.Duration) time.Duration {
 	if last.Weight != 0 {
 		around = last.Weight
 	}
-	before := s.before[len(s.before)-1]
+	before := *s.before.last()
 	return before + max(1, min(around, maxWeight-before))
 }
 
