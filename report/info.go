@@ -78,6 +78,9 @@ func Info(w io.Writer, path string, r *sampledata.Recording) error {
 	line("target", "%s", termtext.Printable(strings.Join(h.Command, " ")))
 	line("", "pid %d, %s, %s/%s, GOMAXPROCS %d", h.PID, termtext.Printable(h.GoVersion), termtext.Printable(h.OS), termtext.Printable(h.Arch), h.GOMAXPROCS)
 	line("recorded", "%s from %s by the %s backend", span(s.Duration), h.Start.Format(time.DateTime), termtext.Printable(h.Sampler.Backend))
+	if h.Sampler.Wakes != "" {
+		line("", "it woke for each halt with %s", termtext.Printable(h.Sampler.Wakes))
+	}
 	line("ended", "%s", termtext.Printable(ending(r)))
 	line("samples", "%d, %.1f a second (the limit was %g); %s missed", s.Samples, s.RateHz, h.Sampler.RateHz, Counted(s.MissedTicks, "tick"))
 	line("goroutines", "%.1f on average, at most %d; at most %s", s.Goroutines.Mean, s.Goroutines.Max, Counted(s.ThreadsMax, "thread"))
@@ -116,6 +119,7 @@ type infoJSON struct {
 	Start      time.Time `json:"start"`
 	Backend    string    `json:"backend"`
 	AskedHz    float64   `json:"asked_rate_hz"`
+	Wakes      string    `json:"wakes"`
 	Ended      string    `json:"ended"`
 	Locks      locksInfo `json:"locks"`
 	sampledata.Stats
@@ -139,7 +143,7 @@ func InfoJSON(w io.Writer, r *sampledata.Recording) error {
 	}
 	return writeJSON(w, infoJSON{
 		Command: h.Command, PID: h.PID, GoVersion: h.GoVersion, OS: h.OS, Arch: h.Arch, GOMAXPROCS: h.GOMAXPROCS,
-		Start: h.Start, Backend: h.Sampler.Backend, AskedHz: h.Sampler.RateHz,
+		Start: h.Start, Backend: h.Sampler.Backend, AskedHz: h.Sampler.RateHz, Wakes: h.Sampler.Wakes,
 		Ended: ending(r), Stats: r.Stats(), Basis: BasisOf(r),
 		Locks:  locksInfo{len(a.Locks), evidenceOf(&a.Evidence), len(a.Deadlocks)},
 		Series: seriesOf(r),

@@ -62,7 +62,7 @@ func testHeader() Header {
 	return Header{
 		Command: []string{"./server", "-addr", ":80"}, Executable: "/srv/server", PID: 4711, GoVersion: "go1.26.1",
 		OS: "linux", Arch: "amd64", GOMAXPROCS: 2, Start: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC), Clock: "monotonic",
-		Sampler: Settings{Version: "v1", Backend: "test", RateHz: 100, Jitter: 1, MaxOverhead: 0.01, MaxCPU: 0.05},
+		Sampler: Settings{Version: "v1", Backend: "test", RateHz: 100, Jitter: 1, MaxOverhead: 0.01, MaxCPU: 0.05, Wakes: "nice -15"},
 	}
 }
 

@@ -61,8 +61,9 @@ func (d *decoder) header(m *pb.Header) (Header, error) {
 	if m.StartNanos < 0 || m.StartNanos >= 1e9 {
 		return h, fmt.Errorf("start with %d nanoseconds", m.StartNanos)
 	}
-	err := d.textsOf([]*string{&h.Executable, &h.GoVersion, &h.OS, &h.Arch, &h.Clock, &h.Sampler.Version, &h.Sampler.Backend},
-		m.Executable, m.GoVersion, m.Os, m.Arch, m.Clock, m.SamplerVersion, m.Backend)
+	sampler := &h.Sampler
+	err := d.textsOf([]*string{&h.Executable, &h.GoVersion, &h.OS, &h.Arch, &h.Clock, &sampler.Version, &sampler.Backend, &sampler.Wakes},
+		m.Executable, m.GoVersion, m.Os, m.Arch, m.Clock, m.SamplerVersion, m.Backend, m.Wakes)
 	if err != nil {
 		return h, err
 	}

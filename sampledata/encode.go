@@ -135,6 +135,7 @@ func (e *encoder) header(h *Header) {
 		Gomaxprocs: h.GOMAXPROCS, Clock: e.code(h.Clock),
 		SamplerVersion: e.code(h.Sampler.Version), Backend: e.code(h.Sampler.Backend), RateHz: h.Sampler.RateHz,
 		Jitter: h.Sampler.Jitter, MaxOverhead: h.Sampler.MaxOverhead, MaxCpu: h.Sampler.MaxCPU,
+		Wakes: e.code(h.Sampler.Wakes),
 	}
 	for _, c := range h.Command {
 		m.Command = append(m.Command, e.code(c))

@@ -55,6 +55,7 @@ func drawHeader(t *rapid.T) Header {
 		Sampler: Settings{
 			Version: text.Draw(t, "version"), Backend: text.Draw(t, "backend"), RateHz: rate.Draw(t, "rate"),
 			Jitter: rate.Draw(t, "jitter"), MaxOverhead: rate.Draw(t, "overhead"), MaxCPU: rate.Draw(t, "cpu"),
+			Wakes: text.Draw(t, "wakes"),
 		},
 	}
 }

@@ -56,6 +56,10 @@ type Settings struct {
 	Jitter      float64 // share of the interval by which a tick moves at random; 0: strictly periodic
 	MaxOverhead float64 // bound on the halted share of wall time
 	MaxCPU      float64 // bound on the sampler's own CPU, in cores; 0: none
+
+	// How the sampler wakes on time for a halt although the machine is busy: "real-time priority", "nice -15", "short time
+	// slices", or "usual priority" if it can't; "" if not known.
+	Wakes string
 }
 
 // A Function is a function of the target.

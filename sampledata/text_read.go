@@ -24,7 +24,7 @@ import (
 //	[command WORD...]
 //	[executable PATH] [pid N] [go VERSION] [os NAME] [arch NAME] [gomaxprocs N] [clock NAME]   # a line each
 //	[start TIME]                           # 2026-01-02T03:04:05.000000006Z
-//	[sampler [version=V] [backend=NAME] [rate=HZ] [jitter=SHARE] [max-overhead=SHARE] [max-cpu=CORES]]
+//	[sampler [version=V] [backend=NAME] [rate=HZ] [jitter=SHARE] [max-overhead=SHARE] [max-cpu=CORES] [wakes=HOW]]
 //
 //	function fN NAME [file=PATH] [line=N]
 //	node nN fN [under=nN] [line=N] [inlined]                                  # a stack; under: its caller's
@@ -231,7 +231,7 @@ func (r *textReader) headerLine(l *textLine) (done bool, err error) {
 		s := &h.Sampler
 		err = l.attributes(settings{
 			"version": toText(&s.Version), "backend": toText(&s.Backend), "rate": toFloat(&s.RateHz), "jitter": toFloat(&s.Jitter),
-			"max-overhead": toFloat(&s.MaxOverhead), "max-cpu": toFloat(&s.MaxCPU),
+			"max-overhead": toFloat(&s.MaxOverhead), "max-cpu": toFloat(&s.MaxCPU), "wakes": toText(&s.Wakes),
 		}, nil)
 	}
 	if err == nil {

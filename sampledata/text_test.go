@@ -34,7 +34,7 @@ arch amd64
 gomaxprocs 2
 start 2026-01-02T03:04:05.000000006Z
 clock monotonic
-sampler version=v1 backend=test rate=100 jitter=1 max-overhead=0.01 max-cpu=0.05
+sampler version=v1 backend=test rate=100 jitter=1 max-overhead=0.01 max-cpu=0.05 wakes="nice -15"
 monitor m0 process.cpu counter layer=kernel unit=ns source=/proc/PID/stat resolution=10ms
 monitor m1 load level layer=application real
 monitor m2 gc.phase nominal layer=runtime

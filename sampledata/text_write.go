@@ -92,6 +92,7 @@ func (s *textSink) header(h *Header) {
 	l.set("jitter", float(h.Sampler.Jitter))
 	l.set("max-overhead", float(h.Sampler.MaxOverhead))
 	l.set("max-cpu", float(h.Sampler.MaxCPU))
+	l.text("wakes", h.Sampler.Wakes)
 	s.line(l)
 }
 

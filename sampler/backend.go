@@ -12,7 +12,8 @@ import (
 // A backend never leaves the target halted, whatever fails. After Close, or if the sampler dies, nothing is left in the
 // target's memory (no breakpoint, no changed register). Signals that are sent to the target reach it.
 type Backend interface {
-	// Header describes the target: command line, executable, pid, Go version, platform, GOMAXPROCS.
+	// Header describes the target: command line, executable, pid, Go version, platform, GOMAXPROCS. Of the sampler's
+	// settings it has only how the backend wakes.
 	Header() sampledata.Header
 
 	// Lead returns how long before its halt a sample should begin.
@@ -41,6 +42,9 @@ type Backend interface {
 	// Close detaches from the target for good. It does not end the target, even if the backend launched it.
 	Close() error
 }
+
+// UsualPriority is how a backend wakes, in a recording's header, if it can't do so in time on a busy machine.
+const UsualPriority = "usual priority"
 
 // An EndedError reports that a target can't be observed any more: it exited, crashed, or executed another program.
 type EndedError struct {

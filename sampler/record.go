@@ -62,12 +62,11 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// Settings returns the options in the form that a recording's header has.
-func (o Options) Settings(version, backend string) sampledata.Settings {
-	return sampledata.Settings{
-		Version: version, Backend: backend,
-		RateHz: o.withDefaults().Rate, Jitter: o.Jitter, MaxOverhead: o.MaxOverhead, MaxCPU: o.MaxCPU,
-	}
+// Describe sets the options in a header that a backend returned.
+func (o Options) Describe(h *sampledata.Header, version, backend string) {
+	s := &h.Sampler
+	s.Version, s.Backend = version, backend
+	s.RateHz, s.Jitter, s.MaxOverhead, s.MaxCPU = o.withDefaults().Rate, o.Jitter, o.MaxOverhead, o.MaxCPU
 }
 
 func (o Options) withDefaults() Options {

@@ -208,7 +208,7 @@ func listed(list []string) string {
 
 // create creates the file of a recording, and returns the sink that writes it and reports each deadlock as soon as it occurs.
 func (f *recordFlags) create(file string, h sampledata.Header, deadlock func(locks.Deadlock)) (sampledata.Sink, error) {
-	h.Sampler = f.options.Settings(version(), f.backend)
+	f.options.Describe(&h, version(), f.backend)
 	w, err := f.outputs.create(file, h)
 	if err != nil {
 		return nil, err

@@ -86,7 +86,7 @@ type growing struct {
 func (f *recordFlags) startRecording(ctx context.Context, target target) (*growing, error) {
 	file := f.outputs.claim(target.Name)
 	h := target.backend.Header()
-	h.Sampler = f.options.Settings(version(), f.backend)
+	f.options.Describe(&h, version(), f.backend)
 	w, err := f.outputs.create(file, h)
 	if err != nil {
 		return nil, err

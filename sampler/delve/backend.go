@@ -101,7 +101,7 @@ func (a *Backend) prepare(b *Binary) error {
 	a.header = sampledata.Header{
 		Command: a.process.Command, Executable: b.info.Path, PID: int64(a.process.PID),
 		GoVersion: b.info.GoVersion, OS: b.info.OS, Arch: b.info.Arch,
-		Start: time.Now(), Clock: "monotonic",
+		Start: time.Now(), Clock: "monotonic", Sampler: sampledata.Settings{Wakes: sampler.UsualPriority},
 	}
 	procs := []span{{addr: layout.gomaxprocs, data: make([]byte, 4)}}
 	a.halter.read(procs)
@@ -117,7 +117,7 @@ func (a *Backend) attachError(err error) error {
 	return fmt.Errorf("attach to %d: %w", a.process.PID, err)
 }
 
-// Header describes the target. The caller sets its Sampler field.
+// Header describes the target. The caller completes its Sampler field.
 func (a *Backend) Header() sampledata.Header { return a.header }
 
 // Lead returns 0: Observe halts the target at once.

@@ -87,7 +87,7 @@ func awaitParked(t testing.TB, r *fixture.Running, starts ...string) {
 func recordWith(t testing.TB, ctx context.Context, p *sampler.Process, a *Backend, o sampler.Options) *sampledata.Recording {
 	t.Helper()
 	h := a.Header()
-	h.Sampler = o.Settings("test", Name)
+	o.Describe(&h, "test", Name)
 	sink := sampledata.NewBuilder(h)
 	result, err := sampler.Record(ctx, p, a, sink, o)
 	if err != nil {

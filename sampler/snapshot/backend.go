@@ -3,6 +3,7 @@
 package snapshot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -72,13 +73,17 @@ func newBackend(p *sampler.Process, t *target) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
+	wakes, err := t.Wakes()
+	if err != nil {
+		return nil, err
+	}
 	start := time.Now()
 	b := &Backend{
 		process: p, t: t, threads: threadStates{pid: p.PID}, timing: timing{start: start},
 		header: sampledata.Header{
 			Command: p.Command, Executable: strings.TrimSuffix(name, " (deleted)"), PID: int64(p.PID),
 			GoVersion: t.bin.Version, OS: "linux", Arch: t.bin.Arch, GOMAXPROCS: int32(len(ps)),
-			Start: start, Clock: "monotonic",
+			Start: start, Clock: "monotonic", Sampler: sampledata.Settings{Wakes: cmp.Or(wakes, sampler.UsualPriority)},
 		},
 		goroutines: goroutines{t: t, table: table{o: t.g}, u: u, memory: stackMemory{t: t}},
 	}
@@ -98,7 +103,7 @@ func newBackend(p *sampler.Process, t *target) (*Backend, error) {
 	return b, nil
 }
 
-// Header describes the target. The caller sets its Sampler field.
+// Header describes the target. The caller completes its Sampler field.
 func (b *Backend) Header() sampledata.Header { return b.header }
 
 // Release detaches from the threads that halts have left traced.

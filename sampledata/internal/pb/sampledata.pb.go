@@ -826,8 +826,11 @@ type Header struct {
 	Jitter         float64 `protobuf:"fixed64,15,opt,name=jitter,proto3" json:"jitter,omitempty"`                                      // share of the interval by which a tick moves at random; 0: strictly periodic
 	MaxOverhead    float64 `protobuf:"fixed64,16,opt,name=max_overhead,json=maxOverhead,proto3" json:"max_overhead,omitempty"`         // bound on the share of time in which the target is halted; 0: none
 	MaxCpu         float64 `protobuf:"fixed64,17,opt,name=max_cpu,json=maxCpu,proto3" json:"max_cpu,omitempty"`                        // bound on the CPU time of the sampler, in cores; 0: none
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// String code: how the sampler wakes on time for a halt although the machine is busy: "real-time priority", "nice -15",
+	// "short time slices", or "usual priority" if it can't. 0 if not known.
+	Wakes         uint32 `protobuf:"varint,18,opt,name=wakes,proto3" json:"wakes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Header) Reset() {
@@ -975,6 +978,13 @@ func (x *Header) GetMaxOverhead() float64 {
 func (x *Header) GetMaxCpu() float64 {
 	if x != nil {
 		return x.MaxCpu
+	}
+	return 0
+}
+
+func (x *Header) GetWakes() uint32 {
+	if x != nil {
+		return x.Wakes
 	}
 	return 0
 }
@@ -2023,7 +2033,7 @@ const file_sampledata_proto_rawDesc = "" +
 	"\x03end\x18\v \x01(\v2\x19.cpprof.sampledata.v1.EndH\x00R\x03end\x12@\n" +
 	"\n" +
 	"lock_names\x18\f \x01(\v2\x1f.cpprof.sampledata.v1.LockNamesH\x00R\tlockNamesB\x06\n" +
-	"\x04kind\"\xea\x03\n" +
+	"\x04kind\"\x80\x04\n" +
 	"\x06Header\x12%\n" +
 	"\x0eformat_version\x18\x01 \x01(\rR\rformatVersion\x12#\n" +
 	"\rstart_seconds\x18\x02 \x01(\x03R\fstartSeconds\x12\x1f\n" +
@@ -2048,7 +2058,8 @@ const file_sampledata_proto_rawDesc = "" +
 	"\arate_hz\x18\x0e \x01(\x01R\x06rateHz\x12\x16\n" +
 	"\x06jitter\x18\x0f \x01(\x01R\x06jitter\x12!\n" +
 	"\fmax_overhead\x18\x10 \x01(\x01R\vmaxOverhead\x12\x17\n" +
-	"\amax_cpu\x18\x11 \x01(\x01R\x06maxCpu\"G\n" +
+	"\amax_cpu\x18\x11 \x01(\x01R\x06maxCpu\x12\x14\n" +
+	"\x05wakes\x18\x12 \x01(\rR\x05wakes\"G\n" +
 	"\tFunctions\x12\x12\n" +
 	"\x04name\x18\x01 \x03(\rR\x04name\x12\x12\n" +
 	"\x04file\x18\x02 \x03(\rR\x04file\x12\x12\n" +

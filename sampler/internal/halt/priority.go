@@ -3,6 +3,7 @@
 package halt
 
 import (
+	"fmt"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -15,9 +16,9 @@ import (
 //     meet the target at moments at which it does nothing.
 //   - On a busy machine the longest halts are those in which the sampler waits for a CPU.
 type priority struct {
-	name   string // what was permitted, for the recording
+	name   string // what helps the worker to wake on time; "" if nothing does
 	usual  unix.SchedAttr
-	raised unix.SchedAttr
+	raised unix.SchedAttr // without a size if it can't be raised
 	up     bool
 }
 
@@ -25,9 +26,12 @@ type priority struct {
 // no more time, but waits less for each slice (Linux 6.12 and later).
 const slice = 100_000
 
+// lowestNice is the nice value that is tried first.
+const lowestNice = -15
+
 // newPriority finds out how far the calling thread may raise its priority. It tries the real-time class first
-// (SCHED_FIFO), which runs before all ordinary threads, and then a low nice value. If neither is permitted, there are
-// short time slices. They are also used for what the worker does at its usual priority.
+// (SCHED_FIFO), which runs before all ordinary threads, and then low nice values. In any case the thread has short time
+// slices at its usual priority.
 func newPriority() *priority {
 	p := &priority{}
 	usual, err := unix.SchedGetAttr(0, 0)
@@ -35,30 +39,44 @@ func newPriority() *priority {
 		return p
 	}
 	p.usual = *usual
-	if usual.Policy == unix.SCHED_NORMAL {
-		p.usual.Runtime = slice
-		setScheduler(&p.usual)
-		if got, err := unix.SchedGetAttr(0, 0); err == nil && got.Runtime == slice {
-			p.name = "short time slices"
-		}
+	if p.shortenSlices() {
+		p.name = "short time slices"
 	}
-	first := unix.SchedAttr{Size: usual.Size, Policy: unix.SCHED_FIFO, Priority: 1}
-	nice := p.usual
-	nice.Nice = min(nice.Nice, -15)
-	for _, try := range []struct {
-		name string
-		unix.SchedAttr
-	}{{"real-time priority", first}, {"nice -15", nice}} {
-		// Threads that this one creates while raised must not inherit the priority.
-		try.Flags |= unix.SCHED_FLAG_RESET_ON_FORK
-		if unix.SchedSetAttr(0, &try.SchedAttr, 0) == nil {
-			p.name, p.raised, p.up = try.name, try.SchedAttr, true
-			p.usual.Flags |= unix.SCHED_FLAG_RESET_ON_FORK
-			p.lower()
-			return p
+	if p.try("real-time priority", unix.SchedAttr{Size: usual.Size, Policy: unix.SCHED_FIFO, Priority: 1}) {
+		return p
+	}
+	for nice := int32(lowestNice); usual.Policy == unix.SCHED_NORMAL && nice < usual.Nice; nice += 5 {
+		a := p.usual
+		a.Nice = nice
+		if p.try(fmt.Sprintf("nice %d", nice), a) {
+			break
 		}
 	}
 	return p
+}
+
+// shortenSlices makes the time slices of the thread short, and reports whether the kernel supports that.
+func (p *priority) shortenSlices() bool {
+	if p.usual.Policy != unix.SCHED_NORMAL {
+		return false
+	}
+	p.usual.Runtime = slice
+	setScheduler(&p.usual)
+	got, err := unix.SchedGetAttr(0, 0)
+	return err == nil && got.Runtime == slice
+}
+
+// try makes an attribute the raised priority, if that is permitted.
+func (p *priority) try(name string, a unix.SchedAttr) bool {
+	// Threads that this one creates while raised must not inherit the priority.
+	a.Flags |= unix.SCHED_FLAG_RESET_ON_FORK
+	if unix.SchedSetAttr(0, &a, 0) != nil {
+		return false
+	}
+	p.name, p.raised, p.up = name, a, true
+	p.usual.Flags |= unix.SCHED_FLAG_RESET_ON_FORK
+	p.lower()
+	return true
 }
 
 func (p *priority) raise() {

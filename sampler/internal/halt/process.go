@@ -125,6 +125,16 @@ func (p *Process) worker() (*worker, error) {
 	return p.w, nil
 }
 
+// Wakes returns what helps halts to begin on time although the machine is busy: "real-time priority", "nice -15", "short
+// time slices"; "" if nothing does.
+func (p *Process) Wakes() (string, error) {
+	w, err := p.worker()
+	if err != nil {
+		return "", err
+	}
+	return w.priority.name, nil
+}
+
 // Release detaches from all threads that are still traced. A halt may leave some, since it does not wait for a thread
 // that sleeps in the kernel. Such a thread stops when it wakes, and would then stay stopped for as long as the sampler
 // itself is stopped (Ctrl-Z). When Release returns, no thread of the process is traced by this package. The next Do

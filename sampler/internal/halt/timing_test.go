@@ -3,6 +3,7 @@
 package halt
 
 import (
+	"fmt"
 	"runtime"
 	"syscall"
 	"testing"
@@ -63,5 +64,41 @@ func TestHaltAt(t *testing.T) {
 		if err != nil || begin.Before(at) {
 			t.Errorf("a halt at %v began at %v: %v", at, begin, err)
 		}
+	}
+}
+
+// The recording says how the thread wakes. It has that priority in the halt, and only there.
+func TestWakes(t *testing.T) {
+	p := open(t, start(t, "spin"))
+	wakes, err := p.Wakes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	priority := func() string {
+		a, err := unix.SchedGetAttr(0, 0)
+		switch {
+		case err != nil:
+			t.Error(err)
+		case a.Policy == unix.SCHED_FIFO:
+			return "real-time priority"
+		case a.Nice < 0:
+			return fmt.Sprintf("nice %d", a.Nice)
+		case a.Runtime == slice:
+			return "short time slices"
+		}
+		return ""
+	}
+	usual := priority()
+	if err := p.Do(func(h *Halter) {
+		before, within := priority(), ""
+		if _, err := h.Halt(time.Time{}, time.Second, func(*Halted) error { within = priority(); return nil }, nil); err != nil {
+			t.Error(err)
+		}
+		after := priority()
+		if within != wakes || after != before || before != usual && before != "short time slices" {
+			t.Errorf("%q before a halt, %q in it and %q after it; the recording says %q", before, within, after, wakes)
+		}
+	}); err != nil {
+		t.Fatal(err)
 	}
 }
