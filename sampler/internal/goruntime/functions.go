@@ -58,6 +58,9 @@ const (
 	CallCondWait             // waits for a Cond, and releases a lock meanwhile
 	CallStops                // does not return here
 	CallUnwinds              // runs deferred functions, which may release locks
+	CallDefer                // defers the call of the closure at its first argument
+	CallDeferStack           // the same: the argument is the runtime's record of it
+	CallGo                   // starts a goroutine that calls the closure at its first argument
 	CallBarrier              // keeps all registers but a few
 	CallDuff                 // writes to the frame
 	CallSemacquire           // waits for the semaphore at its first argument
@@ -100,6 +103,9 @@ var callRoles = map[string]CallRole{
 	"runtime.fatal":                     CallStops,
 	"runtime.Goexit":                    CallUnwinds,
 	"runtime.deferreturn":               CallUnwinds,
+	"runtime.deferproc":                 CallDefer,
+	"runtime.deferprocStack":            CallDeferStack,
+	"runtime.newproc":                   CallGo,
 	"runtime.wbZero":                    CallBarrier,
 	"runtime.wbMove":                    CallBarrier,
 	"runtime.semacquire1":               CallSemacquire,

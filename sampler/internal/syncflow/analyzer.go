@@ -156,7 +156,8 @@ func (a *Analyzer) scan(c *function) {
 			c.calls = append(c.calls, target)
 		}
 	})
-	c.usesSync = c.usesSync || found.Atomic || found.Indirect && found.Loads[0] && found.Loads[1]
+	// A wrapper that calls the second method of an interface may be that of a deferred Unlock.
+	c.usesSync = c.usesSync || found.Atomic || found.Indirect && found.Loads[1] && (found.Loads[0] || c.wrapper)
 }
 
 // flowOf returns the data flow over a function, nil if it can't be analysed.

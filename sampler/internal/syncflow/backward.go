@@ -3,8 +3,6 @@ package syncflow
 import (
 	"cmp"
 	"slices"
-
-	"github.com/cpprof/cpprof/sampler/internal/machinecode"
 )
 
 // The backward flow finds the locks that the code will release on every path from a place on, without taking them before.
@@ -38,8 +36,9 @@ type future struct {
 	except   []futureRelease // if !returns, those that are taken first
 }
 
-// A lockEvent is what an instruction does that changes the future.
+// A lockEvent is what an instruction does that changes the future. The forward flow records these events.
 type lockEvent struct {
+	at   int // in flow.code
 	kind eventKind
 	futureRelease
 }
@@ -47,128 +46,99 @@ type lockEvent struct {
 type eventKind uint8
 
 const (
-	eventTakes    eventKind = iota // it takes a lock, or may take it
+	eventNames    eventKind = iota // the value in lock represents something else before
+	eventTakes                     // it takes a lock, or may take it
 	eventReleases                  // it releases a lock, whatever the path through what it calls
 	eventStores                    // it changes the word at the address in lock
 	eventUnknown                   // it calls something unknown
 )
 
-// A backward is the backward flow over one function.
-type backward struct {
-	events [][]lockEvent        // by instruction
-	edges  map[edge][]lockEvent // what happens between a block and the next
-	names  map[uint64][]value   // the values that are first used at an instruction, by its address
-	in     []future             // at the beginning of each block
+// record adds an event of the current instruction, if events are recorded.
+func (w *flow) record(kind eventKind, lock value, m Mode, via value) {
+	if w.log != nil {
+		*w.log = append(*w.log, lockEvent{w.current, kind, futureRelease{lock: lock, mode: m, via: via}})
+	}
 }
 
-type edge struct{ from, to int }
-
-// backwardFlow returns the backward flow over the function.
-func (w *flow) backwardFlow() *backward {
-	if w.back != nil {
-		return w.back
+// backwardFlow finds the futures at the beginnings of the blocks. It returns nil if that takes too long.
+func (w *flow) backwardFlow() []future {
+	if w.futures != nil || w.noFutures {
+		return w.futures
 	}
-	b := &backward{events: make([][]lockEvent, len(w.code)), edges: map[edge][]lockEvent{}, names: map[uint64][]value{},
-		in: make([]future, len(w.blocks))}
-	w.back = b
-	w.recordEvents(b)
-	for i, n := range w.values.nodes {
-		if n.kind == kNamed {
-			b.names[uint64(n.c)] = append(b.names[uint64(n.c)], value(i))
-		}
-	}
-	b.solve(w)
-	return b
-}
-
-// solve finds the futures at the beginnings of the blocks.
-func (b *backward) solve(w *flow) {
+	w.addNames()
+	w.futures = make([]future, len(w.blocks))
 	for round, changed := 0, true; changed; round++ {
 		if changed = false; round > maxRounds {
-			b.in = nil
-			return
+			w.futures, w.noFutures = nil, true
+			break
 		}
 		for i := len(w.blocks) - 1; i >= 0; i-- {
 			f := w.atEnd(i)
-			for k := w.blocks[i].last; k >= w.blocks[i].first; k-- {
-				w.pass(&f, k)
-			}
-			if !f.equal(&b.in[i]) {
-				b.in[i], changed = f, true
+			f.applyAll(w.values, w.blocks[i].events)
+			if !f.equal(&w.futures[i]) {
+				w.futures[i], changed = f, true
 			}
 		}
-		w.a.spend(len(w.code) / 16)
 	}
+	w.a.spend(len(w.code) / 16)
+	return w.futures
 }
 
 // maxRounds bounds the visits of each block. Two or three are the rule, as most blocks lead to later ones.
 const maxRounds = 100
 
-// recordEvents runs through all blocks once more.
-func (w *flow) recordEvents(b *backward) {
-	for i := range w.blocks {
-		if w.blocks[i].in == nil {
+// addNames adds the events at which values get their meanings.
+func (w *flow) addNames() {
+	named := make([]bool, len(w.blocks))
+	for v, n := range w.values.nodes {
+		if n.kind != kNamed {
 			continue
 		}
-		s := w.blocks[i].in.clone()
-		for k := w.blocks[i].first; k <= w.blocks[i].last; k++ {
-			w.log = &b.events[k]
-			w.step(s, &w.code[k])
-		}
-		if w.code[w.blocks[i].last].Op != machinecode.OpBranch {
-			continue
-		}
-		for _, j := range w.blocks[i].next {
-			var events []lockEvent
-			w.log = &events
-			w.branch(s.clone(), &w.blocks[i], &w.blocks[j])
-			if len(events) > 0 {
-				b.edges[edge{i, j}] = events
-			}
+		if k := w.indexOf(uint64(n.c)); k >= 0 {
+			b := w.blockOf(k)
+			named[b] = true
+			e := lockEvent{at: k, kind: eventNames, futureRelease: futureRelease{lock: value(v)}}
+			w.blocks[b].events = append(w.blocks[b].events, e)
 		}
 	}
-	w.log = nil
-}
-
-// record adds an event of the current instruction, if they are recorded.
-func (w *flow) record(kind eventKind, lock value, m Mode, via value) {
-	if w.log != nil {
-		*w.log = append(*w.log, lockEvent{kind, futureRelease{lock: lock, mode: m, via: via}})
+	for i, is := range named {
+		if is {
+			slices.SortStableFunc(w.blocks[i].events, func(a, b lockEvent) int {
+				return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(min(a.kind, 1), min(b.kind, 1)))
+			})
+		}
 	}
 }
 
 // atEnd returns the future at the end of a block.
 func (w *flow) atEnd(i int) future {
 	b := &w.blocks[i]
-	if x := &w.code[b.last]; w.exits(x) {
+	if w.exits(&w.code[b.last]) {
 		return future{returns: true}
 	}
 	var f future
-	for _, j := range b.next {
-		next := w.back.in[j].clone()
-		events := w.back.edges[edge{i, j}]
-		for k := len(events) - 1; k >= 0; k-- {
-			next.apply(w.values, &events[k])
+	for n, j := range b.next {
+		next := w.futures[j].clone()
+		if n < len(b.onEdge) {
+			next.applyAll(w.values, b.onEdge[n])
 		}
 		f.join(&next)
 	}
 	return f
 }
 
-// pass goes back over an instruction.
-func (w *flow) pass(f *future, k int) {
-	events := w.back.events[k]
+// applyAll goes back over events.
+func (f *future) applyAll(vs *values, events []lockEvent) {
 	for i := len(events) - 1; i >= 0; i-- {
-		f.apply(w.values, &events[i])
-	}
-	for _, name := range w.back.names[w.code[k].PC] {
-		f.forget(w.values, name) // before, it represented something else
+		f.apply(vs, &events[i])
 	}
 }
 
 // apply goes back over an event.
 func (f *future) apply(vs *values, e *lockEvent) {
 	switch e.kind {
+	case eventNames:
+		f.forget(vs, e.lock)
 	case eventReleases:
 		f.except = without(f.except, &e.futureRelease)
 		if e.lock != 0 {
@@ -235,6 +205,9 @@ func (f *future) equal(o *future) bool {
 
 // forget removes the locks whose addresses are computed from v.
 func (f *future) forget(vs *values, v value) {
+	if len(f.releases)+len(f.except) == 0 {
+		return
+	}
 	gone := func(r futureRelease) bool { return vs.depends(r.lock, v) || vs.depends(r.via, v) }
 	f.releases, f.except = slices.DeleteFunc(f.releases, gone), slices.DeleteFunc(f.except, gone)
 }
@@ -267,21 +240,16 @@ func compareReleases(a, b futureRelease) int {
 
 // futureAt returns what will be released from an instruction on: if the instruction is a call that a goroutine is in, after it.
 func (w *flow) futureAt(i int, exact bool) future {
-	if w.backwardFlow().in == nil {
+	if w.backwardFlow() == nil {
 		return future{returns: true}
 	}
 	k := w.blockOf(i)
 	f := w.atEnd(k)
-	for j := w.blocks[k].last; j > i; j-- {
-		w.pass(&f, j)
-	}
-	if exact {
-		w.pass(&f, i)
-		return f
-	}
-	for _, e := range w.back.events[i] {
-		if e.kind != eventReleases { // what a callee releases, its own frame says
-			f.apply(w.values, &e)
+	events := w.blocks[k].events
+	for n := len(events) - 1; n >= 0 && events[n].at >= i; n-- {
+		// What a callee releases, its own frame says.
+		if e := &events[n]; e.at > i || exact || e.kind != eventReleases && e.kind != eventNames {
+			f.apply(w.values, e)
 		}
 	}
 	return f

@@ -10,6 +10,7 @@ var provenLocks = []struct {
 }{
 	{"main.(*thing).funcField", "main.work", 1, Write},
 	{"main.(*thing).funcVariable", "main.work", 1, Read},
+	{"main.(*thing).lockerDeferred", "main.work", 1, Write},
 	{"main.(*thing).callbacks", "main.work", 1, Write},
 	{"main.(*thing).array", "main.work", 1, Write},
 	{"main.(*thing).arguments", "main.work", 1, Write},
@@ -22,12 +23,16 @@ var provenLocks = []struct {
 	{"main.(*thing).try", "main.pause", 0, Write},
 	{"main.(*thing).spin", "main.work", 1, Write},
 	{"main.(*thing).spin", "main.pause", 0, Write},
+	{"main.(*thing).manyDefers", "main.work", 1, Write},
+	{"main.(*thing).deferInLoop", "main.work", 1, Write},
+	{"main.(*thing).inBackground", "main.pause", 0, Write},
+	{"main.(*thing).inBackground.func1", "main.work", 1, Write},
 }
 
 func TestProvenLocks(t *testing.T) {
 	for _, arch := range []string{"amd64", "arm64"} {
 		for name, flags := range map[string][]string{
-			"plain": nil, "not inlined": {"-gcflags=-l"},
+			"plain": nil, "not inlined": {"-gcflags=-l"}, "not optimised": {"-gcflags=-N -l"},
 		} {
 			t.Run(arch+" "+name, func(t *testing.T) {
 				a := analyzer(t, buildFor(t, arch, "lockcode", flags...))

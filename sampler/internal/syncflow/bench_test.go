@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// BenchmarkFlow measures the data flow of one function, over functions of this test's own binary that may have to
+// BenchmarkFlow measures the data flow of one function, forward and backward, over functions of this test's own binary that may have to
 // do with locks.
 func BenchmarkFlow(b *testing.B) {
 	path, err := os.Executable()
@@ -32,7 +32,9 @@ func BenchmarkFlow(b *testing.B) {
 			a = fresh()
 		}
 		f, _ := p.Table.Func(entries[i%len(entries)])
-		a.newFlow(f, 0)
+		if w := a.newFlow(f, 0); w != nil {
+			w.backwardFlow()
+		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(spent+a.Spent()), "ns/unit")
 }

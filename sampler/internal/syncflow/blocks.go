@@ -15,6 +15,9 @@ type block struct {
 	// slow is the slow path of a function of package sync that the block calls before anything else.
 	slow goruntime.CallRole
 
+	events []lockEvent    // what its instructions do to locks, and
+	onEdge [2][]lockEvent // what is done on the way to the blocks that follow a branch
+
 	// Of the data flow.
 	in     *state   // before the first instruction; nil if no path leads here
 	from   []int    // blocks that were seen to lead here, and

@@ -32,7 +32,7 @@ func (w *flow) call(s *state, x *machinecode.Instr) {
 	if result != 0 {
 		s.regs[m.argument] = result
 	}
-	s.swapped, s.added = 0, 0
+	s.swapped, s.added, s.words = 0, 0, nil
 	for off := range w.addressTaken {
 		if v := s.slot(off); v != 0 && w.values.nodes[v].kind != kConst {
 			s.killSlots(off, off+8)
@@ -82,6 +82,9 @@ func (w *flow) callUnknown(s *state, to value) {
 		if s.releaseVia(receiver, table) {
 			return
 		}
+		if w.a.callee(w.f.Entry).wrapper { // defer l.Unlock()
+			s.addRelease(release{lock: receiver, via: table})
+		}
 	}
 	object, _ := w.values.split(receiver)
 	s.makeUnsure(CallsMethod, func(h *hold) bool {
@@ -111,27 +114,49 @@ func (w *flow) effects(s *state, c *function) {
 	case goruntime.CallRUnlock:
 		w.unlock(s, arg, Read)
 	case goruntime.CallUnwinds:
-		s.makeUnsure(Unwinding, func(*hold) bool { return true })
+		w.runDeferred(s)
+	case goruntime.CallDefer, goruntime.CallDeferStack:
+		w.deferCall(s, c.role)
+	case goruntime.CallGo:
+		w.goCall(s)
 	case goruntime.CallOther:
-		w.helperEffects(s, c)
+		w.applyEffects(s, w.a.effectsOf(c, w.depth+1))
 	}
 }
 
-// helperEffects applies what a helper does to locks.
-func (w *flow) helperEffects(s *state, c *function) {
-	for _, e := range w.a.effectsOf(c, w.depth+1) {
+// applyEffects applies what a helper does to locks.
+func (w *flow) applyEffects(s *state, effects []effect) {
+	for i := range effects {
+		e := &effects[i]
 		lock := w.valueAtCall(s, e.lock)
-		if e.always {
-			w.record(eventReleases, lock, e.mode, 0) // of what it lends, that is what it does first
-		}
 		switch e.change {
 		case takes:
 			w.acquire(s, lock, e.mode)
 		case mayTake:
 			w.record(eventTakes, lock, e.mode, 0)
+		case lends:
+			if e.always {
+				w.record(eventReleases, lock, e.mode, 0) // that is what it does first
+			}
 		case releases:
-			w.release(s, lock, e.mode)
+			r := release{lock: lock, mode: e.mode, via: w.valueAtCall(s, e.via)}
+			if e.via != nil && (r.via == 0 || lock == 0) {
+				continue
+			}
+			if e.always {
+				w.record(eventReleases, r.lock, r.mode, r.via)
+			}
+			w.releaseOf(s, r)
 		}
+	}
+}
+
+// releaseOf releases a lock, or may do so.
+func (w *flow) releaseOf(s *state, r release) {
+	if r.via == 0 {
+		w.release(s, r.lock, r.mode)
+	} else if !s.releaseVia(r.lock, r.via) {
+		s.addRelease(r)
 	}
 }
 

@@ -55,6 +55,7 @@
 //	step.go, call.go          from the state before an instruction to the one after it
 //	value.go, state.go        what registers and words of the stack hold, and which locks are held
 //	backward.go               which locks the code will release
+//	closures.go               what closures release that run later, or in another goroutine
 //	effects.go                what calls of small helpers do to locks
 //	expr.go, locks_at.go      expressions; what a frame at one place says about locks
 //	doubtful.go               locks that may be held

@@ -21,6 +21,7 @@ type effect struct {
 	change lockChange
 	mode   Mode
 	lock   *expr // by the registers at entry; nil if it is not known
+	via    *expr // as in a hold; nil if it is a lock in any case
 	always bool  // it releases or lends the lock on every path
 }
 
@@ -87,7 +88,10 @@ func (w *flow) effectsAtExit() []effect {
 	}
 	effects := lent
 	for _, r := range out.released {
-		effects = append(effects, effect{change: releases, mode: r.mode, lock: w.argumentExpr(r.lock), always: w.releasesFirst(r)})
+		e := effect{change: releases, mode: r.mode, lock: w.argumentExpr(r.lock), via: w.argumentExpr(r.via), always: w.releasesFirst(r)}
+		if r.via == 0 || e.lock != nil && e.via != nil {
+			effects = append(effects, e)
+		}
 	}
 	for _, h := range out.holds {
 		if h.via != 0 {
@@ -105,11 +109,9 @@ func (w *flow) effectsAtExit() []effect {
 
 // releasesFirst reports whether the function releases a lock of its caller's on every path.
 func (w *flow) releasesFirst(r release) bool {
-	if b := w.backwardFlow(); b.in != nil {
-		f := b.in[0].find(r.lock, r.mode, 0)
-		return f != nil && !f.weak
-	}
-	return false
+	f := w.futureAt(0, true)
+	found := f.find(r.lock, r.mode, r.via)
+	return found != nil && !found.weak
 }
 
 // argumentExpr returns an expression for a value by the registers when the function was entered, which its caller knows. It is nil
@@ -152,6 +154,9 @@ func (w *flow) valueAtCall(s *state, e *expr) value {
 		at := w.valueAtCall(s, e.a)
 		if off, ok := vs.inFrame(at); ok {
 			return s.slot(off)
+		}
+		if v := s.word(at); v != 0 {
+			return v
 		}
 		return vs.load(at)
 	}

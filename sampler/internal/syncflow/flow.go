@@ -21,8 +21,10 @@ type flow struct {
 	// begins with what looks like part of a compare and swap.)
 	atomics      map[uint64]goruntime.AtomicEffect
 	addressTaken map[int64]bool // words of the frame whose address the code takes, by their offsets
-	back         *backward      // nil if it was not needed yet
-	log          *[]lockEvent   // of what is being stepped over; nil if nothing is recorded
+	current      int            // index of the instruction that is stepped over
+	log          *[]lockEvent   // for what it does to locks; nil if that is not recorded
+	futures      []future       // what the code will release, by blocks; nil if that was not needed yet
+	noFutures    bool           // that takes too long
 
 	actions     []action // nil if they are not listed yet
 	actionDepth int      // how many functions that call one another are followed for actions
@@ -123,16 +125,20 @@ func (w *flow) run() bool {
 		work, queued[i] = work[:len(work)-1], false
 		b := &w.blocks[i]
 		s := b.in.clone()
+		b.events = b.events[:0]
+		w.log = &b.events
 		for k := b.first; k <= b.last; k++ {
+			w.current = k
 			w.step(s, &w.code[k])
 		}
+		w.log = nil
 		steps += b.last - b.first + 1
 		w.a.spend((b.last - b.first + 1) / 4)
 		if steps > maxSteps {
 			return false
 		}
-		for _, j := range b.next {
-			if w.propagate(s, i, j) && !queued[j] {
+		for n, j := range b.next {
+			if w.propagate(s, i, n) && !queued[j] {
 				queued[j] = true
 				work = append(work, j)
 			}
@@ -160,12 +166,15 @@ func (w *flow) entryState() *state {
 // visitsUntilShrinking is the number of visits after which a block's state only loses, so that the analysis comes to an end.
 const visitsUntilShrinking = 12
 
-// propagate brings the state at the end of a block to one that follows it. It reports whether that changed anything.
-func (w *flow) propagate(s *state, i, to int) bool {
-	from, next := &w.blocks[i], &w.blocks[to]
+// propagate brings the state at the end of a block to the n-th of those that follow it. It reports whether that changed anything.
+func (w *flow) propagate(s *state, i, n int) bool {
+	from, next := &w.blocks[i], &w.blocks[w.blocks[i].next[n]]
 	s = s.clone()
-	if w.code[from.last].Op == machinecode.OpBranch {
+	if w.code[from.last].Op == machinecode.OpBranch && n < len(from.onEdge) {
+		from.onEdge[n] = from.onEdge[n][:0]
+		w.log = &from.onEdge[n]
 		w.branch(s, from, next)
+		w.log = nil
 	}
 	if k := slices.Index(next.from, i); k >= 0 {
 		next.out[k] = s

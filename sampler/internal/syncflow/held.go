@@ -97,12 +97,22 @@ func (l *heldLocks) apply(p *siteLocks, f *frame) {
 
 // release removes a lock that a frame releases for its callers. If it is not known which, any may be.
 func (l *heldLocks) release(r *lockRef, f *frame) {
+	if r.via != nil {
+		if h, ok := l.a.resolve(r, f); ok {
+			l.remove(h)
+		}
+		return
+	}
 	lock, ok := r.lock.eval(f)
 	if !ok {
 		l.doubt(func(h *Held) bool { return h.Mode == r.mode })
 		return
 	}
-	kept := slices.DeleteFunc(l.list[l.first:], func(h Held) bool { return h.Mode == r.mode && h.Lock == lock })
+	l.remove(Held{Lock: lock, Mode: r.mode})
+}
+
+func (l *heldLocks) remove(r Held) {
+	kept := slices.DeleteFunc(l.list[l.first:], func(h Held) bool { return h.Mode == r.Mode && h.Lock == r.Lock })
 	l.list = l.list[:l.first+len(kept)]
 }
 

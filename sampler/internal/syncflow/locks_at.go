@@ -64,7 +64,7 @@ func (w *flow) locksAt(pc uint64, exact bool) *siteLocks {
 	}
 	p.doubtful = w.doubtfulLocks(s, i, exact)
 	for _, r := range s.released {
-		p.released = append(p.released, lockRef{lock: w.exprFor(s, r.lock, exact, 0), mode: r.mode})
+		p.released = append(p.released, lockRef{lock: w.exprFor(s, r.lock, exact, 0), mode: r.mode, via: w.exprFor(s, r.via, exact, 0)})
 	}
 	return p
 }

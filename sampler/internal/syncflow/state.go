@@ -32,6 +32,7 @@ func (h *hold) same(o *hold) bool { return h.lock == o.lock && h.mode == o.mode 
 type release struct {
 	lock value
 	mode Mode
+	via  value // as in a hold
 }
 
 type slot struct {
@@ -46,15 +47,18 @@ const maxSlots = 96
 type state struct {
 	regs     [machinecode.NumRegs]value
 	slots    []slot // by offset
+	words    []word // what was stored to other memory since the last call
 	holds    []hold
 	released []release
-	swapped  value // address of the last atomic compare and swap since the last call, and
-	added    value // of the last atomic addition that flow.atomics does not have
+	deferred []release // what functions will release that are on the runtime's list of deferred functions
+	swapped  value     // address of the last atomic compare and swap since the last call, and
+	added    value     // of the last atomic addition that flow.atomics does not have
 }
 
 func (s *state) clone() *state {
 	c := *s
 	c.slots, c.holds, c.released = slices.Clone(s.slots), slices.Clone(s.holds), slices.Clone(s.released)
+	c.words, c.deferred = slices.Clone(s.words), slices.Clone(s.deferred)
 	return &c
 }
 
@@ -66,6 +70,8 @@ func (s *state) join(o *state) {
 		}
 	}
 	s.slots = slices.DeleteFunc(s.slots, func(w slot) bool { return o.slot(w.off) != w.v })
+	s.words = slices.DeleteFunc(s.words, func(w word) bool { return !slices.Contains(o.words, w) })
+	s.deferred = slices.DeleteFunc(s.deferred, func(r release) bool { return !slices.Contains(o.deferred, r) })
 	if s.swapped != o.swapped {
 		s.swapped = 0
 	}
@@ -77,7 +83,8 @@ func (s *state) join(o *state) {
 
 func (s *state) equal(o *state) bool {
 	return s.regs == o.regs && s.swapped == o.swapped && s.added == o.added && slices.Equal(s.slots, o.slots) &&
-		slices.Equal(s.holds, o.holds) && slices.Equal(s.released, o.released)
+		slices.Equal(s.holds, o.holds) && slices.Equal(s.released, o.released) && slices.Equal(s.words, o.words) &&
+		slices.Equal(s.deferred, o.deferred)
 }
 
 // sort puts the locks in an order that does not depend on the paths that led here.
@@ -86,7 +93,7 @@ func (s *state) sort() {
 		return cmp.Or(cmp.Compare(a.lock, b.lock), cmp.Compare(a.mode, b.mode), cmp.Compare(a.via, b.via))
 	})
 	slices.SortFunc(s.released, func(a, b release) int {
-		return cmp.Or(cmp.Compare(a.lock, b.lock), cmp.Compare(a.mode, b.mode))
+		return cmp.Or(cmp.Compare(a.lock, b.lock), cmp.Compare(a.mode, b.mode), cmp.Compare(a.via, b.via))
 	})
 }
 
@@ -174,14 +181,14 @@ func (s *state) release(lock value, m Mode, foreign bool) {
 		return
 	}
 	s.makeUnsure(OtherRelease, func(h *hold) bool { return h.mode == m })
-	s.addRelease(release{lock, m})
+	s.addRelease(release{lock: lock, mode: m})
 }
 
 // removeRetaken takes the locks out of a state that were released and taken again: the caller holds them as before.
 func (s *state) removeRetaken() (lent []release) {
 	s.released = slices.DeleteFunc(s.released, func(r release) bool {
 		i := slices.IndexFunc(s.holds, func(h hold) bool {
-			return h.sure() && h.via == 0 && h.lock != 0 && h.lock == r.lock && h.mode == r.mode
+			return h.sure() && h.via == 0 && r.via == 0 && h.lock != 0 && h.lock == r.lock && h.mode == r.mode
 		})
 		if i >= 0 {
 			s.holds = slices.Delete(s.holds, i, i+1)
@@ -262,11 +269,16 @@ func (s *state) forget(vs *values, v value) {
 		}
 	}
 	for _, r := range released {
-		if vs.depends(r.lock, v) {
+		switch gone := vs.depends(r.lock, v) || vs.depends(r.via, v); {
+		case gone && r.via != 0:
+			continue
+		case gone:
 			r.lock = 0
 		}
 		s.addRelease(r)
 	}
+	s.words = slices.DeleteFunc(s.words, func(w word) bool { return vs.depends(w.at, v) || vs.depends(w.v, v) })
+	s.deferred = slices.DeleteFunc(s.deferred, func(r release) bool { return vs.depends(r.lock, v) || vs.depends(r.via, v) })
 	if vs.depends(s.swapped, v) {
 		s.swapped = 0
 	}

@@ -148,6 +148,7 @@ func (w *flow) store(s *state, x *machinecode.Instr) {
 	off, ok := w.values.inFrame(at)
 	if !ok {
 		w.record(eventStores, at, 0, 0)
+		w.putWords(s, x, at)
 		return
 	}
 	if x.Size != 8 {

@@ -151,3 +151,15 @@ func (t *thing) deferInLoop() {
 	hook()
 	work()
 }
+
+// inBackground lets a new goroutine release the lock.
+//
+//go:noinline
+func (t *thing) inBackground() {
+	t.mu.Lock()
+	go func() {
+		work()
+		t.mu.Unlock()
+	}()
+	pause()
+}

@@ -23,6 +23,7 @@ func main() {
 	t.releasedByCallback(nil)
 	go t.manyDefers(nil)
 	t.deferInLoop()
+	t.inBackground()
 }
 
 //go:noinline
