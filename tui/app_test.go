@@ -147,11 +147,29 @@ func TestHelpListsTheBindings(t *testing.T) {
 	b.resize(80, 10)
 	b.click("? Help")
 	b.shows("Keys of this window", "▼ more")
+	b.keys("G")
+	b.hides("▼ more", "Thread View of")
+	b.keys("Home", "End", "g")
+	b.shows("Keys of this window", "▼ more")
 	b.keys("j", "PgDn", "Space", "PgUp", "k")
 	b.wheel(10, 5, tcell.WheelUp)
 	b.hides("Thread View of")
 	b.clickAt(10, 4)
 	b.shows("Thread View of")
+}
+
+// A terminal of 80x24 has room for the keys that matter.
+func TestButtonsAt80Columns(t *testing.T) {
+	b := bobThread(t)
+	b.shows("U Undo", "a Auto", "L Locks", ": Command", "? Help", "q Quit")
+	b.click("L Locks")
+	b.shows("lock taken in bob.(*manager).transact")
+	b.keys("x")
+	b.resize(200, 24)
+	b.shows("? Help  L Locks  q Quit", "\n\nd Down")
+	b.resize(80, 12)
+	b.shows("q Quit\n")
+	b.hides("U Undo")
 }
 
 func TestPruneMenu(t *testing.T) {

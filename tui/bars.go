@@ -80,27 +80,59 @@ func (j *job) progress(now time.Time) string {
 	return fmt.Sprintf("%s %s … %.1f s (Esc cancels)", turn, j.what, took.Seconds())
 }
 
-// drawButtons draws the labelled bindings of the window and of the app, as many as fit.
-func (r *root) drawButtons(c canvas) {
+// tallEnough is the height from which the buttons may take two lines.
+const tallEnough = 20
+
+// A button is a key on the screen that can be clicked.
+type button struct {
+	binding
+	click func()
+}
+
+// buttons returns the lines of buttons: those of the window, as many as fit, and those of the app. There are two lines only
+// if one has no room for all.
+func (r *root) buttons(width, height int) [][]button {
 	a := r.a
 	w := a.window()
-	own, common := labelled(w.bindings()), labelled(a.appBindings())
-	room := c.width + 2 - buttonsWidth(common)
-	x := 0
-	button := func(b binding, do func()) {
-		end := c.text(x, 0, b.face(), a.theme.key)
-		end = c.text(end+1, 0, b.label, a.theme.plain)
-		r.regions = append(r.regions, region{c.y, c.x + x, c.x + end, do})
-		x = end + 2
+	var own, common []button
+	for _, b := range labelled(w.bindings()) {
+		own = append(own, button{b, func() { a.act(w, func() { b.do(b.keys[0]) }) }})
 	}
-	for _, b := range own {
-		if x+buttonsWidth([]binding{b}) > room {
-			break
+	for _, b := range labelled(a.appBindings()) {
+		common = append(common, button{b, func() { b.do(b.keys[0]) }})
+	}
+	room := width + buttonGap
+	if buttonsWidth(own)+buttonsWidth(common) <= room {
+		return [][]button{append(own, common...)}
+	}
+	var lines [][]button
+	if height >= tallEnough {
+		n := fitting(own, room)
+		lines, own = append(lines, own[:n]), own[n:]
+	}
+	n := fitting(own, room-buttonsWidth(common))
+	return append(lines, append(own[:n:n], common...))
+}
+
+// fitting returns the number of buttons that have room on a line.
+func fitting(all []button, room int) int {
+	n := 0
+	for n < len(all) && buttonsWidth(all[:n+1]) <= room {
+		n++
+	}
+	return n
+}
+
+// drawButtons draws lines of buttons.
+func (r *root) drawButtons(c canvas, lines [][]button) {
+	for y, line := range lines {
+		x := 0
+		for _, b := range line {
+			end := c.text(x, y, b.face(), r.a.theme.key)
+			end = c.text(end+1, y, b.label, r.a.theme.plain)
+			r.regions = append(r.regions, region{c.y + y, c.x + x, c.x + end, b.click})
+			x = end + buttonGap
 		}
-		button(b, func() { a.act(w, func() { b.do(b.keys[0]) }) })
-	}
-	for _, b := range common {
-		button(b, func() { b.do(b.keys[0]) })
 	}
 }
 
@@ -121,9 +153,13 @@ func labelled(bindings []binding) (with []binding) {
 	return with
 }
 
-func buttonsWidth(bindings []binding) (sum int) {
-	for _, b := range bindings {
-		sum += textWidth(b.face()) + 1 + textWidth(b.label) + 2
+// buttonGap is the number of blanks between two buttons.
+const buttonGap = 2
+
+// buttonsWidth returns the width of buttons with the gap behind each.
+func buttonsWidth(buttons []button) (sum int) {
+	for _, b := range buttons {
+		sum += textWidth(b.face()) + 1 + textWidth(b.label) + buttonGap
 	}
 	return sum
 }

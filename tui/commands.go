@@ -41,10 +41,17 @@ func (l commandLine) do(line string) error {
 	if line == "" {
 		return nil
 	}
-	if p, ok := l.w.(pathTaker); ok {
+	if p, ok := l.w.(pathTaker); ok && !isUnknownWord(name, p.names()) {
 		return p.takePath(line)
 	}
 	return fmt.Errorf("unknown command %q: ? lists the commands of this window", name)
+}
+
+// isUnknownWord reports whether a text looks like a command, not like an element of a call path: it consists of letters
+// only, and no name is the same.
+func isUnknownWord(text string, names []string) bool {
+	letters := strings.Trim(strings.ToLower(text), "abcdefghijklmnopqrstuvwxyz-") == ""
+	return letters && !slices.Contains(names, text)
 }
 
 // complete returns the possible completions of a line.
@@ -125,6 +132,15 @@ func words(choices ...string) func(string) []string {
 	}
 }
 
+// classBy changes what defines a thread class.
+func (a *app) classBy(by views.ClassBy) {
+	a.options.Classes = by
+	a.changed()
+	if !by.Applies(a.recording) {
+		a.message = message{text: fmt.Sprintf("No goroutine has the label %s: classes are by function.", by.Label), isErr: true}
+	}
+}
+
 // commands are the commands of every window.
 func (a *app) commands() []command {
 	list := append(a.aspectCommands(), []command{
@@ -149,12 +165,15 @@ func (a *app) commands() []command {
 				}
 				by, err := views.ParseClassBy(strings.TrimSpace(rest))
 				if err == nil {
-					a.options.Classes = by
-					a.changed()
+					a.classBy(by)
 				}
 				return err
 			},
 			complete: words("by function", "by site", "by label:"),
+		},
+		{
+			name: "span", args: "FROM TO | FROM | all", description: "the offsets between which samples count, such as 1.5s 2s",
+			do: a.spanCommand, complete: words("all"),
 		},
 	}...)
 	list = append(list, a.kindCommands()...)

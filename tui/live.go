@@ -7,6 +7,7 @@ import (
 	"github.com/cpprof/cpprof/locks"
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/gdamore/tcell/v2"
 )
 
 // A Live is a recording that grows while the Analyzer shows it.
@@ -102,17 +103,19 @@ func (g *growth) drawBadge(c canvas) canvas {
 }
 
 // state returns the summary's line on a live recording.
-func (g *growth) state() (text string, bad bool) {
+func (g *growth) state() (text string, style tcell.Style) {
+	style = g.a.theme.title
 	deadlocks := ""
 	if n := g.deadlocks; n > 0 {
+		style = g.a.theme.err
 		deadlocks = "; " + deadlockCount(n) + " (key L)"
 	}
 	if !g.growing() {
-		return "■ the recording has ended" + deadlocks + ": " + printable(g.outcome), true
+		return "■ the recording has ended" + deadlocks + ": " + printable(g.outcome), g.a.theme.err
 	}
 	text = "● recording; q ends it" + deadlocks
 	if g.Note != "" {
 		text += "; " + g.Note
 	}
-	return text, deadlocks != ""
+	return text, style
 }

@@ -48,11 +48,7 @@ func locksKind() kind {
 		Kind:   session.LocksKind,
 		reopen: func(a *app, _ session.Window) { openLocks(a) },
 		bindings: func(a *app) []binding {
-			b := binding{keys: []string{"L"}, description: "the locks that goroutines waited for, and their holders", do: func(string) { openLocks(a) }}
-			if width, _ := a.screen.Size(); width >= wideEnough {
-				b.label = "Locks"
-			}
-			return []binding{b}
+			return []binding{{keys: []string{"L"}, label: "Locks", description: "the locks that goroutines waited for, and their holders", do: func(string) { openLocks(a) }}}
 		},
 		commands: func(a *app) []command {
 			return []command{{

@@ -17,6 +17,9 @@ type textLine struct {
 	style tcell.Style
 }
 
+// toEnd is a top behind every last line; drawing replaces it by the last one that there can be.
+const toEnd = 1 << 30
+
 // scroll moves the visible range by lines. inSight limits it later, when the text is drawn.
 func (p *pager) scroll(by int) { p.top += by }
 
@@ -38,6 +41,10 @@ func (p *pager) key(name string) bool {
 		p.scroll(p.area.height)
 	case "PgUp", "Ctrl-B":
 		p.scroll(-p.area.height)
+	case "g", "Home":
+		p.top = 0
+	case "G", "End":
+		p.top = toEnd
 	default:
 		return false
 	}

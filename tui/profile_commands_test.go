@@ -28,6 +28,7 @@ var commandTests = map[string]struct {
 	"aspect":     {[]string{":aspect dates bob.(*date).*", ":extended *"}, shows("0.133    20      ..@dates")},
 	"accounting": {[]string{":accounting single"}, shows("150 hits = 1.000  single")},
 	"class":      {[]string{":class by site"}, shows("no thread class")},
+	"span":       {[]string{":span 0s 1s"}, shows("only 0s to 1s")},
 	"locks":      {[]string{":locks"}, shows("3 Locks")},
 	"help":       {[]string{":help"}, shows("Keys of this window")},
 }
@@ -54,6 +55,28 @@ func TestEveryCommand(t *testing.T) {
 			test.check(t, b)
 		})
 	}
+}
+
+// A word that is no command is not taken for a call path unless it is a name of the view.
+func TestUnknownCommands(t *testing.T) {
+	b := bobThread(t)
+	for _, line := range []string{":spam", ":spam 1s", ":Threshold 10"} {
+		b.line(line)
+		b.shows("unknown command")
+		b.keys("Esc", "Esc")
+	}
+	b.line(":main.worker")
+	b.hides("unknown command")
+	if !isUnknownWord("spam", []string{"main"}) || isUnknownWord("main", []string{"main"}) || isUnknownWord("main.f", nil) || isUnknownWord("*", nil) {
+		t.Error("a name of a call path is taken for a command")
+	}
+}
+
+// A rule for classes that has no effect says so.
+func TestClassByALabelThatNobodyHas(t *testing.T) {
+	b := bobThread(t)
+	b.line(":class by label:nobody")
+	b.shows("No goroutine has the label nobody: classes are by function.")
 }
 
 func TestQuitCommand(t *testing.T) {

@@ -173,12 +173,12 @@ func TestLongProfilesScroll(t *testing.T) {
 	}
 	b.shows("▲0")
 	b.keys("G")
-	b.shows(fmt.Sprintf("▲%d ▼0", n-18))
+	b.shows(fmt.Sprintf("▲%d ▼0", n-17))
 	b.keys("g")
 	for range 3 {
 		b.wheel(20, 10, tcell.WheelDown)
 	}
-	b.shows(fmt.Sprintf("▲9 ▼%d", n-18-9))
+	b.shows(fmt.Sprintf("▲9 ▼%d", n-17-9))
 	b.hides("›")
 	b.keys("j")
 	b.shows("▲1 ", "›")

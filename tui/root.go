@@ -27,16 +27,15 @@ type region struct {
 
 func newRoot(a *app) *root { return &root{Box: tview.NewBox(), a: a, clicked: [2]int{-1, -1}} }
 
-// bars is the number of lines outside of the window: tabs above, status and buttons below.
-const bars = 3
-
 // Draw draws the whole screen.
 func (r *root) Draw(screen tcell.Screen) {
 	c := newCanvas(screen, r)
 	c.clear(r.a.theme.plain)
 	r.regions = r.regions[:0]
 	r.drawTabs(c.part(0, 0, c.width, 1))
-	body := c.part(0, 1, c.width, c.height-bars)
+	buttons := r.buttons(c.width, c.height)
+	above := c.part(0, 0, c.width, c.height-len(buttons)) // with the status in its last line
+	body := c.part(0, 1, c.width, above.height-2)
 	w := r.a.window()
 	w.SetRect(body.x, body.y, body.width, body.height)
 	w.Draw(screen)
@@ -44,11 +43,11 @@ func (r *root) Draw(screen tcell.Screen) {
 		r.a.overlay.draw(body)
 	}
 	if r.a.prompt != nil {
-		r.a.prompt.draw(c.part(0, 0, c.width, c.height-1), r.a.theme)
+		r.a.prompt.draw(above, r.a.theme)
 	} else {
-		r.drawStatus(c.part(0, 0, c.width, c.height-1))
+		r.drawStatus(above)
 	}
-	r.drawButtons(c.part(0, c.height-1, c.width, 1))
+	r.drawButtons(c.part(0, above.height, c.width, len(buttons)), buttons)
 }
 
 // handle handles an event of the terminal.

@@ -108,13 +108,7 @@ func (w *summaryWindow) bindings() []binding {
 	return append(own, w.list.bindings()...)
 }
 
-func (w *summaryWindow) commands() []command {
-	return []command{{
-		name: "span", args: "FROM TO | FROM | all", description: "the offsets between which samples count, such as 1.5s 2s",
-		do:       func(args string) error { return w.timeline.spanCommand(args) },
-		complete: words("all"),
-	}}
-}
+func (w *summaryWindow) commands() []command { return nil }
 
 func (w *summaryWindow) openSelected() {
 	if w.list.current() >= 0 {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/report"
+	"github.com/gdamore/tcell/v2"
 )
 
 // mostHead limits the lines of the head; Info shows all of them.
@@ -23,19 +24,15 @@ func (w *summaryWindow) drawHead(c canvas) int {
 		c.text(1, y, line, w.a.theme.plain)
 	}
 	y := len(lines)
-	if text, bad := w.state(); text != "" {
-		style := w.a.theme.title
-		if bad {
-			style = w.a.theme.err
-		}
+	if text, style := w.state(); text != "" {
 		c.text(1, y, cut(printable(text), c.width-2), style)
 		y++
 	}
 	return y
 }
 
-// state returns a problem of the recording, or "".
-func (w *summaryWindow) state() (text string, bad bool) {
+// state returns the state of the recording, or its warnings, or "".
+func (w *summaryWindow) state() (text string, style tcell.Style) {
 	r := w.a.recording
 	var first string
 	switch {
@@ -52,9 +49,9 @@ func (w *summaryWindow) state() (text string, bad bool) {
 		if first != "" {
 			text += "; " + first
 		}
-		return text, true
+		return text, w.a.theme.err
 	}
-	return first, first != ""
+	return first, w.a.theme.warning
 }
 
 // newInfo returns the page with all information on the recording.

@@ -15,6 +15,7 @@ type theme struct {
 	bar              tcell.Style // the tabs' and buttons' background
 	key              tcell.Style // on a button
 	title, err       tcell.Style
+	warning          tcell.Style                    // of something to know, not to act upon
 	heat             [report.HeatLevels]tcell.Style // of a cost, warm first
 	typed            [views.NumTypedTimes]tcell.Style
 }
@@ -68,7 +69,7 @@ func newTheme(colors int, noColor bool) *theme {
 	t := &theme{
 		color: colors >= 8 && !noColor,
 		plain: plain, dim: plain.Dim(true), bold: plain.Bold(true), selected: plain.Reverse(true),
-		bar: plain, key: plain.Bold(true), title: plain.Bold(true), err: plain.Bold(true),
+		bar: plain, key: plain.Bold(true), title: plain.Bold(true), err: plain.Bold(true), warning: plain,
 	}
 	for i := range t.heat {
 		t.heat[i] = plain.Bold(i < 2)
@@ -97,6 +98,7 @@ func newTheme(colors int, noColor bool) *theme {
 	t.key = plain.Foreground(p.key).Bold(true)
 	t.title = t.key
 	t.err = plain.Foreground(p.heat[0]).Bold(true)
+	t.warning = plain.Foreground(p.heat[2])
 	return t
 }
 

@@ -180,7 +180,8 @@ func (t *timeline) countAll() {
 func (t *timeline) leave() { t.active, t.begun, t.dragged = false, false, false }
 
 // spanCommand executes "span FROM TO", "span FROM" or "span all".
-func (t *timeline) spanCommand(args string) error {
+func (a *app) spanCommand(args string) error {
+	t := a.windows[0].(*summaryWindow).timeline
 	if args == "all" {
 		t.countAll()
 		return nil
