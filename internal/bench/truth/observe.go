@@ -1,0 +1,127 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// An observation is one run of a program, which is recorded and traced.
+type observation struct {
+	recording string // path
+	trace     string // path
+	cpu       cpuClock
+}
+
+// The trace begins before the recording and ends after it.
+const (
+	before = 500 * time.Millisecond
+	after  = 1100 * time.Millisecond
+)
+
+// traced returns how long traces must be.
+func (b *bench) traced() time.Duration { return before + b.length + after }
+
+// record records a process, and reads its CPU clock meanwhile.
+func (b *bench) record(o *observation, pid int) error {
+	stop := o.cpu.follow(pid)
+	defer stop()
+	args := append([]string{"record", "-f", "-o", o.recording, "-p", strconv.Itoa(pid), "-d", b.length.String()}, b.flags...)
+	cmd := exec.Command(b.cpprof, args...)
+	out, err := cmd.StderrPipe()
+	if err == nil {
+		err = b.start(cmd)
+	}
+	if err != nil {
+		return err
+	}
+	text, _ := io.ReadAll(out)
+	if err := cmd.Wait(); err != nil {
+		return fmt.Errorf("%v: %w\n%s", cmd.Args, err, text)
+	}
+	return nil
+}
+
+// workload runs and observes a workload.
+func (b *bench) workload(o *observation, name string) error {
+	cmd := exec.Command(b.work, name, fmt.Sprint(b.traced().Seconds()), o.trace)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := b.start(cmd); err != nil {
+		return err
+	}
+	defer cmd.Wait()
+	defer cmd.Process.Kill()
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		return fmt.Errorf("the workload did not begin: %w", err)
+	}
+	time.Sleep(before)
+	if _, err := io.WriteString(in, "trace\n"); err != nil {
+		return err
+	}
+	time.Sleep(before)
+	if err := b.record(o, cmd.Process.Pid); err != nil {
+		return err
+	}
+	return cmd.Wait()
+}
+
+// server observes the server that the flags name, while a command loads it.
+func (b *bench) server(o *observation, _ string) error {
+	if *load != "" {
+		cmd := exec.Command("sh", "-c", *load)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		if err := cmd.Start(); err != nil {
+			return err
+		}
+		defer cmd.Wait()
+		defer syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
+		time.Sleep(time.Second)
+	}
+	fetched := make(chan error, 1)
+	ctx, cancel := context.WithTimeout(context.Background(), b.traced()+time.Minute)
+	defer cancel()
+	go func() { fetched <- fetch(ctx, o.trace, fmt.Sprintf("%s?seconds=%.0f", *url, b.traced().Seconds())) }()
+	time.Sleep(before)
+	err := b.record(o, *pid)
+	return errors.Join(err, <-fetched)
+}
+
+// fetch saves what a web server sends.
+func fetch(ctx context.Context, path, url string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("fetching %s: %s", url, resp.Status)
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, resp.Body)
+	return errors.Join(err, f.Close())
+}

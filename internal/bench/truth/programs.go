@@ -1,0 +1,97 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// build builds a package of this module.
+func build(path, pkg string) error {
+	if out, err := exec.Command("go", "build", "-o", path, "github.com/cpprof/cpprof/"+pkg).CombinedOutput(); err != nil {
+		return fmt.Errorf("building %s: %w\n%s", pkg, err, out)
+	}
+	return nil
+}
+
+// workloads returns the names of all workloads, which the program work prints if it is called without one.
+func (b *bench) workloads() ([]string, error) {
+	var text strings.Builder
+	cmd := exec.Command(b.work)
+	cmd.Stderr = &text
+	if err := cmd.Run(); err == nil {
+		return nil, fmt.Errorf("asking %s for its workloads: it names none", b.work)
+	}
+	_, list, ok := strings.Cut(text.String(), "the workloads are ")
+	if !ok {
+		return nil, fmt.Errorf("asking %s for its workloads: %s", b.work, text.String())
+	}
+	return strings.Split(strings.TrimSpace(list), ", "), nil
+}
+
+// conditions are how programs are run.
+type conditions struct {
+	pinned bool // on the first CPU that this program may use
+	nice   int
+}
+
+// start starts a program under these conditions: it inherits them from the thread that starts it.
+func (c conditions) start(cmd *exec.Cmd) error {
+	done := make(chan error)
+	go func() {
+		runtime.LockOSThread() // and keeps it, so that this thread ends with the goroutine
+		err := c.apply()
+		if err == nil {
+			err = cmd.Start()
+		}
+		done <- err
+	}()
+	return <-done
+}
+
+// apply applies the conditions to the calling thread.
+func (c conditions) apply() error {
+	if c.pinned {
+		var all, one unix.CPUSet
+		if err := unix.SchedGetaffinity(0, &all); err != nil {
+			return os.NewSyscallError("sched_getaffinity", err)
+		}
+		cpu := 0
+		for !all.IsSet(cpu) {
+			cpu++
+		}
+		one.Set(cpu)
+		if err := unix.SchedSetaffinity(0, &one); err != nil {
+			return os.NewSyscallError("sched_setaffinity", err)
+		}
+	}
+	if c.nice == 0 {
+		return nil
+	}
+	return os.NewSyscallError("setpriority", unix.Setpriority(unix.PRIO_PROCESS, 0, c.nice))
+}
+
+// compute starts a number of programs that compute until stop is called.
+func (b *bench) compute(n int) (stop func(), err error) {
+	var all []*exec.Cmd
+	stop = func() {
+		for _, cmd := range all {
+			cmd.Process.Kill()
+			cmd.Wait()
+		}
+	}
+	for range n {
+		cmd := exec.Command(b.work, "burn1")
+		if err := b.start(cmd); err != nil {
+			return stop, err
+		}
+		all = append(all, cmd)
+	}
+	return stop, nil
+}

@@ -1,0 +1,194 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+
+	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
+)
+
+// A measure is a share of a class's lifetime that both a recording and a trace know.
+type measure uint8
+
+const (
+	shareRun measure = iota
+	shareBusy
+	shareReady
+	shareLock
+	shareWait
+	numMeasures
+)
+
+var measures = [numMeasures]struct {
+	name string
+
+	// The states in a trace: the share lies between that of all in least, and that of all in most.
+	least, most []state
+}{
+	shareRun:   {"run", []state{running}, []state{running, calling}},
+	shareBusy:  {"busy", []state{running, calling}, []state{running, calling}},
+	shareReady: {"ready", []state{ready}, []state{ready}},
+	shareLock:  {"lock", []state{locked}, []state{locked}},
+	shareWait:  {"wait", []state{waiting}, []state{waiting}},
+}
+
+// A recorded is what a recording says, as cpprof's views have it.
+type recorded struct {
+	*sampledata.Recording
+	classes []views.ClassSummary
+	moments []int64   // of the samples, in nanoseconds since 1970
+	weights []float64 // of the samples
+
+	noCPU map[string]float64 // by class: the share of :LOAD :no-CPU
+
+	// By class and sample: how many of its goroutines each measure counts, and how many there are.
+	counts map[string]*[numMeasures][]float64
+	alive  map[string][]float64
+	using  []float64 // by sample: goroutines that use a CPU
+	own    []float64 // by sample: processors that the runtime uses for itself
+	byID   map[int64]string
+}
+
+func readRecorded(path string) (*recorded, error) {
+	r, err := sampledata.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	n := r.Samples.Len()
+	if n < 10 {
+		return nil, fmt.Errorf("recording %s: %d samples: too few to compare", path, n)
+	}
+	rec := &recorded{
+		Recording: r, noCPU: map[string]float64{}, counts: map[string]*[numMeasures][]float64{}, alive: map[string][]float64{},
+		using: make([]float64, n), own: make([]float64, n), byID: map[int64]string{},
+	}
+	if rec.classes, err = views.Classes(r, views.Options{}); err != nil {
+		return nil, err
+	}
+	for i, s := range r.Samples.All() {
+		rec.moments = append(rec.moments, r.Header.Start.Add(s.Time).UnixNano())
+		rec.weights = append(rec.weights, 1)
+		for _, p := range s.Processors {
+			if p == sampledata.SystemProcessor {
+				rec.own[i]++
+			}
+		}
+	}
+	rec.count()
+	return rec, nil
+}
+
+// count fills the counts.
+func (r *recorded) count() {
+	classOf := views.ClassOf(r.Recording, views.Options{})
+	for _, run := range r.Runs.All() {
+		class := classOf(run)
+		r.byID[r.Goroutines[run.Goroutine].ID] = class
+		if r.alive[class] == nil {
+			r.alive[class] = make([]float64, len(r.moments))
+			r.counts[class] = new([numMeasures][]float64)
+			for m := range numMeasures {
+				r.counts[class][m] = make([]float64, len(r.moments))
+			}
+		}
+		for s := run.First; s <= run.Last; s++ {
+			r.alive[class][s]++
+			for _, m := range measuresOf(run.State) {
+				r.counts[class][m][s]++
+			}
+			if executes := run.Run == sampledata.Running || run.Run == sampledata.Detached; executes && !run.NoCPU {
+				r.using[s]++
+			}
+		}
+	}
+}
+
+// measuresOf returns the measures that count a state.
+func measuresOf(s *sampledata.State) []measure {
+	switch {
+	case s.Run == sampledata.Running, s.Run == sampledata.Detached:
+		return []measure{shareRun, shareBusy}
+	case s.Run == sampledata.Waiting && s.Reason == "syscall":
+		return []measure{shareBusy}
+	case s.Run == sampledata.Runnable:
+		return []measure{shareReady}
+	case s.Run == sampledata.Blocked:
+		return []measure{shareLock}
+	}
+	return []measure{shareWait}
+}
+
+// stateOfRun returns the state in a trace that fits a state in a recording best.
+func stateOfRun(s *sampledata.State) state {
+	switch measuresOf(s)[0] {
+	case shareRun:
+		return running
+	case shareBusy:
+		return calling
+	case shareReady:
+		return ready
+	case shareLock:
+		return locked
+	}
+	return waiting
+}
+
+// shares returns the measures of a class, from its Thread View.
+func (r *recorded) shares(class string) (all [numMeasures]float64, err error) {
+	v, err := views.Thread(r.Recording, class, views.Options{})
+	if err != nil {
+		return all, err
+	}
+	for path, cost := range typedCosts(v.Tree) {
+		switch path {
+		case ":RUN":
+			all[shareRun] += cost
+			all[shareBusy] += cost
+		case ":LOAD :no-CPU":
+			all[shareRun] += cost
+			all[shareBusy] += cost
+			all[shareReady] -= cost
+			r.noCPU[class] = cost
+		case ":WAIT :syscall":
+			all[shareBusy] += cost
+			all[shareWait] -= cost
+		case ":LOAD", ":PRIO":
+			all[shareReady] += cost
+		case ":MONITOR":
+			all[shareLock] += cost
+		case ":WAIT":
+			all[shareWait] += cost
+		}
+	}
+	return all, nil
+}
+
+// typedCosts returns the costs of the typed times of a class's own goroutines, and of what is right below them: ":WAIT" and
+// ":WAIT :syscall".
+func typedCosts(t *calltree.Tree) map[string]float64 {
+	costs := map[string]float64{}
+	m, parents, funcs := t.Main(), t.Parents(), t.Funcs()
+	within := make([]string, t.Len()) // the path of the nearest typed time above or at a node
+	for n := 1; n < t.Len(); n++ {
+		name := t.Symbols().Name(funcs[n])
+		above := within[parents[n]]
+		_, typed := views.ParseTypedTime(name)
+		switch {
+		case above == "" && typed:
+			within[n] = name
+		case above == "":
+			continue
+		case above == t.Symbols().Name(funcs[parents[n]]):
+			within[n] = above + " " + name
+		default:
+			within[n] = above + " ..."
+			continue
+		}
+		cost, _ := m.Cost(m.Cum(int32(n))).Float64()
+		costs[within[n]] += cost
+	}
+	return costs
+}

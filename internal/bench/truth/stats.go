@@ -1,0 +1,63 @@
+//go:build linux
+
+package main
+
+import "math"
+
+// ratioError estimates the standard error of sum(xs)/sum(ys), where both have a term for each sample. Neighbouring samples
+// may be alike, so it also estimates it from batches of neighbours, and returns the largest estimate. If there are too few
+// samples to tell, it returns 1.
+func ratioError(xs, ys []float64) float64 {
+	n, sum := len(xs), 0.0
+	ratio := 0.0
+	for i := range xs {
+		ratio += xs[i]
+		sum += ys[i]
+	}
+	if n < 10 || sum == 0 {
+		return 1
+	}
+	ratio /= sum
+	worst := 0.0
+	for _, size := range []int{1, 5, max(5, n/20)} {
+		squares := 0.0
+		for i := 0; i < n; i += size {
+			e := 0.0
+			for k := i; k < min(i+size, n); k++ {
+				e += xs[k] - ratio*ys[k]
+			}
+			squares += e * e
+		}
+		worst = max(worst, math.Sqrt(squares)/sum)
+	}
+	return worst
+}
+
+// binomialError returns the standard error of a share p that was estimated from a number of samples of so many goroutines. It
+// is for shares that the samples hardly met: their own spread says little then. Goroutines of a class are alike, so that
+// many of them count as four.
+func binomialError(p, samples, alive float64) float64 {
+	return math.Sqrt(p*(1-p)/samples) / math.Sqrt(min(max(alive, 1), 4))
+}
+
+// effective returns the number of equal weights that is worth as much as these.
+func effective(weights []float64) float64 {
+	sum, squares := 0.0, 0.0
+	for _, w := range weights {
+		sum += w
+		squares += w * w
+	}
+	if squares == 0 {
+		return 0
+	}
+	return sum * sum / squares
+}
+
+// product returns the products of two lists' elements.
+func product(a, b []float64) []float64 {
+	out := make([]float64, len(a))
+	for i := range a {
+		out[i] = a[i] * b[i]
+	}
+	return out
+}
