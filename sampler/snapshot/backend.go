@@ -166,7 +166,11 @@ func (b *Backend) sample(h *halt.Halter, s *sampledata.Sample) error {
 	}
 	gs.adopt(c)
 	b.syscalls.update(b.survey.inSyscall, &c.processors)
-	halted, err = b.syscalls.findWaiting(h)
+	woke := c.processors.woke
+	if halted.Late > 0 {
+		woke = time.Now() // it has slept since
+	}
+	halted, err = b.syscalls.findWaiting(h, woke)
 	s.Halt += halted.Took
 	if err != nil {
 		gs.distrust()

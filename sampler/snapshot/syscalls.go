@@ -92,12 +92,11 @@ type busyThread struct {
 }
 
 // findWaiting finds out which of the busy threads waited for a CPU: it halts them for a moment, and leaves it at that. The
-// result is how long that took.
-func (y *syscalls) findWaiting(h *halt.Halter) (halt.Halt, error) {
+// sampler has had its CPU since it woke. The result is how long the halt took.
+func (y *syscalls) findWaiting(h *halt.Halter, woke time.Time) (halt.Halt, error) {
 	if len(y.busy) == 0 {
 		return halt.Halt{}, nil
 	}
-	var woke time.Time
 	stopped := func(th halt.Thread) {
 		for _, b := range y.busy {
 			if b.s.tid == th.TID {
@@ -106,7 +105,6 @@ func (y *syscalls) findWaiting(h *halt.Halter) (halt.Halt, error) {
 		}
 	}
 	return h.Halt(time.Time{}, lateLimit, func(halted *halt.Halted) error {
-		woke = time.Now()
 		tids := make([]int, 0, len(y.busy))
 		for _, b := range y.busy {
 			tids = append(tids, b.s.tid)
