@@ -17,7 +17,7 @@
 //	wait    the rest of :WAIT              waiting for anything else
 //
 // The difference of the two ("all") has two parts. One is the difference at the moments of the samples ("class"): states
-// that were told wrongly. The other is that between these moments and all the time ("when"): moments that were not
+// that were reported wrongly. The other is that between these moments and all the time ("when"): moments that were not
 // chosen or weighted well. A difference is marked with !! if it is larger than 3 standard errors, which are estimated from
 // the samples. The utilisation is held against the kernel's clock of the process's CPU time.
 //

@@ -122,6 +122,6 @@ func (s *stability) print(w io.Writer, name string, found *findings) {
 		kinds = append(kinds, fmt.Sprintf("%d %v as %v", n, k[0], k[1]))
 	}
 	slices.Sort(kinds)
-	mark := found.look(float64(total) > 0.002*float64(s.checked), "%s: states told wrongly: %s", name, strings.Join(kinds, ", "))
-	fmt.Fprintf(w, "   states: %d did not change around a sample; told wrongly: %s%s\n", s.checked, cmp.Or(strings.Join(kinds, ", "), "none"), mark)
+	mark := found.look(float64(total) > 0.002*float64(s.checked), "%s: wrong states: %s", name, strings.Join(kinds, ", "))
+	fmt.Fprintf(w, "   states: %d did not change around a sample; wrong: %s%s\n", s.checked, cmp.Or(strings.Join(kinds, ", "), "none"), mark)
 }

@@ -105,7 +105,7 @@ func (t *tracer) transition(at trace.Time, st trace.StateTransition) {
 	if !known {
 		l = &life{id: int64(id), born: from == trace.GoNotExist, since: at}
 		if from == trace.GoUndetermined {
-			// It has been in this state since the trace began: a state that never changes is told late.
+			// It has been in this state since the trace began: the trace has a state that never changes only late.
 			l.since, l.now = t.from, stateOf(st, to)
 		}
 		t.alive[id] = l
