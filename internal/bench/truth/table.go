@@ -14,7 +14,7 @@ import (
 
 // findings are the differences that are larger than chance explains.
 type findings struct {
-	compared int // number of differences that were looked at
+	compared int // number of differences that were checked
 	marked   []string
 }
 
