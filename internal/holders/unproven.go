@@ -8,6 +8,7 @@ const (
 	byOther       = "the function that holds the lock calls one that releases it"
 	byClosure     = "the lock is in a closure that a helper gave, which nobody looks into"
 	byGoroutine   = "the goroutine that took the lock is not the one that releases it"
+	ofPool        = "how many connections a pool has is not known, so that their holders are only candidates"
 	lookedUpAgain = "nothing in the frame leads to the lock: it is looked up anew to be given back"
 )
 
@@ -39,6 +40,8 @@ var Unproven = map[string]string{
 	"defer-in-loop":        "the frame leads only to the lock that was taken last",
 	"given-to-goroutine":   byGoroutine,
 	"given-with-callback":  byGoroutine,
+	"sql-exec":             ofPool,
+	"sql-transaction":      ofPool,
 	"indexed-store":        "a store to an element of an array in the frame makes the rest of the frame unknown",
 	"method-expression":    "without optimisation, the functions are called as values",
 	"odd-try":              "what TryLock did is not followed",

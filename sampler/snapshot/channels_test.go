@@ -32,11 +32,11 @@ func TestChannels(t *testing.T) {
 		if run.Run != sampledata.Waiting || goruntime.ReasonOf(run.Reason).Awaits != goruntime.AwaitsChannel {
 			continue
 		}
-		if run.Holders != 0 && (run.Evidence != sampledata.Ambiguous || run.Lock == 0) {
+		if run.Holders != 0 && (run.Evidence != sampledata.Ambiguous && run.Evidence != sampledata.Likely || run.Lock == 0) {
 			t.Fatalf("%s waits for %q with evidence %v", name, run.Reason, run.Evidence)
 		}
 		for _, g := range r.HolderSets[run.Holders] {
-			if start(g) != partners[name] {
+			if partners[name] != "" && start(g) != partners[name] {
 				t.Errorf("%s may be waiting for %s, want %s", name, start(g), partners[name])
 			}
 		}

@@ -20,7 +20,7 @@ import (
 )
 
 // runs are programs that say who holds their locks, with arguments.
-var runs = [][]string{{"holders"}, {"holders", "-hidden=false"}}
+var runs = [][]string{{"holders"}, {"holders", "-hidden=false"}, {"limits"}}
 
 // zoo samples these programs until so many waiters were compared with what the programs say, and prints the scores. It
 // reports whether nobody was blamed wrongly.

@@ -78,10 +78,14 @@ func (e *enders) setChannel(key int32, s *Sighting, channel uint64) {
 }
 
 // nameToReceiver reports, for a goroutine that waits to receive from a channel or to send to it, the goroutines that may
-// end the wait.
+// end the wait. If the channel has a buffer, that is found out again in each sample.
 func (e *enders) nameToReceiver(key int32) {
 	w, _ := e.awaited(key)
-	if enders := e.endersOf(w, func(other int32) bool { return other != key }); enders != 0 {
-		e.sample.Update(key, w.Object, sampledata.Ambiguous, enders)
+	if found := e.endersOf(w, func(other int32) bool { return other != key }); found.ids != 0 {
+		e.sample.Update(key, w.Object, found.evidence, found.ids)
+	}
+	if u := &e.records[key].uses; !u.buffered && len(e.buffered) < maxBuffered {
+		u.buffered = true
+		e.buffered = append(e.buffered, key)
 	}
 }

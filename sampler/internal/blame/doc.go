@@ -21,8 +21,9 @@
 //   - If no stack proves who holds a lock, but just one goroutine is where its code may hold the lock, that one is blamed
 //     (Likely).
 //   - A lock that Unlock has handed to a waiter has that waiter as its holder, even before it has run (handover.go).
-//   - A channel, a sync.WaitGroup or a sync.Cond has no holder. The goroutines whose code may still send, receive, call
-//     Done or signal are candidates (Ambiguous).
+//   - A channel, a sync.WaitGroup, a sync.Cond, a semaphore or a pool of connections has no holder. The goroutines whose code
+//     will send, receive, call Done, Signal or Release, or give a connection back are candidates (Ambiguous). If they are as
+//     many as the thing counts, they are blamed (Likely).
 //
 // The files, in the order of a sample:
 //
@@ -38,5 +39,6 @@
 //	handover.go    locks between two holders
 //	channels.go    who may end a wait for a channel
 //	groups.go      who may end a wait for a group or a condition
+//	shares.go      channels and semaphores that are used as locks
 //	users.go       the goroutines that use channels, groups and conditions
 package blame

@@ -3,7 +3,6 @@ package blame
 import (
 	"time"
 
-	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 	"github.com/cpprof/cpprof/sampler/internal/goruntime/layout"
@@ -54,7 +53,7 @@ func newFinder(c Config, s Sample, code learner) *Finder {
 	f.holders = holders{shared: &f.shared, reads: &f.reads, index: map[wish]int{}, refuted: map[wish]bool{}}
 	f.enders = enders{
 		shared: &f.shared,
-		index:  map[syncflow.Action][]int32{}, found: map[syncflow.Action]sampledata.HolderSetID{},
+		index:  map[syncflow.Action][]int32{}, found: map[syncflow.Action]enderSet{},
 	}
 	return f
 }

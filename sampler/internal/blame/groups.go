@@ -1,6 +1,8 @@
 package blame
 
 import (
+	"slices"
+
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler/internal/syncflow"
 )
@@ -9,16 +11,36 @@ import (
 // are reported again in each sample.
 
 // addGroup records the group or condition that a goroutine waits for, and adds the goroutine to the list of such waiters.
-func (e *enders) addGroup(key int32, now *sampledata.State) {
+func (e *enders) addGroup(key int32, was, now *sampledata.State) {
 	r := &e.records[key]
 	w, ok := r.uses.awaited()
 	if !ok {
 		return
 	}
-	now.Lock, r.awaited = w.Object, w
+	r.awaited = w
+	if !isOfGroup(w.Kind) {
+		e.addSelect(key, was, now)
+		return
+	}
+	now.Lock = w.Object
 	if !r.uses.grouped && len(e.grouped) < maxGrouped {
 		r.uses.grouped = true
 		e.grouped = append(e.grouped, key)
+	}
+}
+
+// findGrouped reports the goroutines that may end waits for groups and conditions.
+func (e *enders) findGrouped() {
+	e.grouped = slices.DeleteFunc(e.grouped, func(key int32) bool {
+		s := e.sample.Sighting(key)
+		r := &e.records[key]
+		r.uses.grouped = s.Exists && s.Run == sampledata.Waiting && r.awaited.Object != 0 && isOfGroup(r.awaited.Kind)
+		return !r.uses.grouped
+	})
+	clear(e.found)
+	if len(e.grouped) > 0 {
+		e.readShares(e.grouped)
+		e.nameTo(e.grouped, aGroup, e.nameToGroup)
 	}
 }
 
@@ -34,11 +56,7 @@ func (e *enders) nameToGroup(key int32) {
 		found = e.endersOf(w, func(other int32) bool { return !e.waitsFor(other, w) })
 		e.found[w] = found
 	}
-	evidence := sampledata.NoEvidence
-	if found != 0 {
-		evidence = sampledata.Ambiguous
-	}
-	e.sample.Update(key, w.Object, evidence, found)
+	e.sample.Update(key, w.Object, found.evidence, found.ids)
 }
 
 // waitsFor reports whether a goroutine waits, in a method Wait, until others do a thing.

@@ -112,7 +112,7 @@ func (f *Finder) Wait(key int32, reason goruntime.WaitReason, was, now *sampleda
 	case goruntime.AwaitsChannel:
 		f.enders.addChannel(key, reason, &s, was, now, sudog)
 	case goruntime.AwaitsGroup:
-		f.enders.addGroup(key, now)
+		f.enders.addGroup(key, was, now)
 	default:
 		return false
 	}

@@ -14,32 +14,36 @@ const (
 	maxGrouped  = 1024 // goroutines that wait for groups and conditions
 	maxUsers    = 4096 // goroutines that may end such waits
 	fewUsers    = 256  // users of groups and conditions: if there are more, only some samples find out about them
-	maxEnders   = 8    // goroutines that are named for one waiter; if there are more, none is named
+	maxEnders   = 8    // goroutines that are named for one waiter; if there are more, none is named, unless they are likely
+	maxBuffered = 1024 // goroutines that wait for channels with buffers
 	rarely      = 64   // samples between two clean-ups of a list of more than maxUsers
 	maxUnknown  = 64   // stacks that are read again because the code of their functions had not been learned yet
 )
 
 // enders finds out who may end the waits for channels, groups and conditions: goroutines in a function that does with the
-// same channel, group or condition what the others wait for. Nobody is blamed for these waits.
+// same channel, group or condition what the others wait for.
 type enders struct {
 	*shared
 	active bool               // stacks are asked about uses, since some goroutine has waited for such a thing
 	users  [numThings][]int32 // goroutines that use such things, and some that no longer do
 	index  map[syncflow.Action][]int32
 
-	grouped []int32                                    // goroutines that wait for groups and conditions, or did
-	found   map[syncflow.Action]sampledata.HolderSetID // the candidates for these waits
+	grouped  []int32                      // goroutines that wait for groups and conditions, or did
+	buffered []int32                      // goroutines that wait for channels with buffers, or did
+	found    map[syncflow.Action]enderSet // who ends these waits, for each thing
 
 	// For the current sample.
 	arrived []arrival // goroutines that may have begun to wait for another channel
 	waiting []int32   // those of them that have
 	again   int       // number of stacks that are read again
+	shares  []share
 	set     []sampledata.GoroutineID
 
-	// Reused by findChannels.
-	keys   []int32
-	ranges []memory.Range
-	buf    []byte
+	// Reused by findChannels and readShares.
+	keys     []int32
+	ranges   []memory.Range
+	buf      []byte
+	shareBuf []byte
 }
 
 // A thing is a kind of object that goroutines use: a channel, or a group or condition.
@@ -47,7 +51,7 @@ type thing uint8
 
 const (
 	aChannel thing = iota
-	aGroup         // or a condition
+	aGroup         // or a condition, a semaphore, a pool
 	numThings
 )
 
@@ -58,6 +62,7 @@ type uses struct {
 	sample   uint32          // number of the sample in which the stack was seen
 	listed   [numThings]bool // it is in enders.users
 	grouped  bool            // it is in enders.grouped
+	buffered bool            // it is in enders.buffered
 }
 
 // has reports whether the goroutine may end waits for a kind of thing. Waiting for a group oneself ends no such wait.
@@ -68,7 +73,7 @@ func (u *uses) has(kind thing) bool {
 }
 
 // isOfGroup reports whether an action is one with a group or a condition.
-func isOfGroup(k syncflow.ActionKind) bool { return k == syncflow.Done || k == syncflow.Signal }
+func isOfGroup(k syncflow.ActionKind) bool { return k != syncflow.Send && k != syncflow.Receive }
 
 // awaited returns what others must do to end the wait of a goroutine that is in a method Wait. It returns false if the
 // goroutine is in none.
@@ -86,7 +91,9 @@ func (u *uses) awaited() (syncflow.Action, bool) {
 func (e *enders) begin() { e.arrived, e.waiting, e.again = e.arrived[:0], e.waiting[:0], 0 }
 
 // reset forgets all goroutines.
-func (e *enders) reset() { e.users, e.grouped = [numThings][]int32{}, e.grouped[:0] }
+func (e *enders) reset() {
+	e.users, e.grouped, e.buffered = [numThings][]int32{}, e.grouped[:0], e.buffered[:0]
+}
 
 // wantsStack reports whether one more unchanged stack should be read in this sample.
 func (e *enders) wantsStack() bool {
@@ -117,17 +124,17 @@ func (e *enders) see(key int32, st *Stack) {
 func (e *enders) find() {
 	e.findChannels()
 	e.nameTo(e.waiting, aChannel, e.nameToReceiver)
-	if every := 1 + uint32(len(e.users[aGroup])/fewUsers); (e.number-1)%every != 0 {
-		return
+	if e.isTurn(aChannel) {
+		e.findBuffered()
 	}
-	e.grouped = slices.DeleteFunc(e.grouped, func(key int32) bool {
-		s := e.sample.Sighting(key)
-		r := &e.records[key]
-		r.uses.grouped = s.Exists && s.Run == sampledata.Waiting && r.awaited.Object != 0 && isOfGroup(r.awaited.Kind)
-		return !r.uses.grouped
-	})
-	clear(e.found)
-	e.nameTo(e.grouped, aGroup, e.nameToGroup)
+	if e.isTurn(aGroup) {
+		e.findGrouped()
+	}
+}
+
+// isTurn reports whether this sample finds out about a kind of thing. If there are many users of it, only some samples do.
+func (e *enders) isTurn(kind thing) bool {
+	return (e.number-1)%(1+uint32(len(e.users[kind])/fewUsers)) == 0
 }
 
 // nameTo calls name for each goroutine that waits for a kind of thing, unless too many goroutines use such things.
@@ -185,9 +192,9 @@ func (e *enders) awaited(key int32) (syncflow.Action, bool) {
 	return w, w.Object != 0
 }
 
-// endersOf returns the goroutines that do what is waited for and for which counts is true; 0 if there are none or too
-// many.
-func (e *enders) endersOf(w syncflow.Action, counts func(key int32) bool) sampledata.HolderSetID {
+// endersOf returns the goroutines that do what is waited for and for which counts is true. If they are as many as must do it, they
+// are likely the ones; otherwise they are candidates, unless there are too many.
+func (e *enders) endersOf(w syncflow.Action, counts func(key int32) bool) (found enderSet) {
 	set := e.set[:0]
 	for _, key := range e.index[w] {
 		if id := e.sample.Sighting(key).ID; counts(key) && !slices.Contains(set, id) {
@@ -195,9 +202,14 @@ func (e *enders) endersOf(w syncflow.Action, counts func(key int32) bool) sample
 		}
 	}
 	e.set = set
-	if len(set) == 0 || len(set) > maxEnders {
-		return 0
+	counted := len(set) <= maxCandidates && uint64(len(set)) == e.shareOf(w).taken()
+	if len(set) == 0 || len(set) > maxEnders && !counted {
+		return enderSet{}
 	}
 	slices.Sort(set)
-	return e.sample.HolderSet(set)
+	found = enderSet{e.sample.HolderSet(set), sampledata.Ambiguous}
+	if counted {
+		found.evidence = sampledata.Likely
+	}
+	return found
 }

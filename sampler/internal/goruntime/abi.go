@@ -6,22 +6,22 @@ import "debug/elf"
 // number them.
 type ABI struct {
 	Closure   uint8    // holds the closure during a call of one
-	Arguments [5]uint8 // hold the first integer and pointer arguments
+	Arguments [6]uint8 // hold the first integer and pointer arguments
 	Kept      []uint8  // have the same value before and after a call
 
 	// What calls of the compiler's own change: of the write barrier, and of duffzero and duffcopy. They keep the others.
 	Barrier, Duff []uint8
 
-	ArgumentsDWARF [5]uint8 // Arguments, as debug information numbers them
+	ArgumentsDWARF [5]uint8 // the first Arguments, as debug information numbers them
 }
 
 var abis = map[string]*ABI{
 	"amd64": {
-		Closure: 2, Arguments: [5]uint8{0, 3, 1, 7, 6}, ArgumentsDWARF: [5]uint8{0, 3, 2, 5, 4},
+		Closure: 2, Arguments: [6]uint8{0, 3, 1, 7, 6, 8}, ArgumentsDWARF: [5]uint8{0, 3, 2, 5, 4},
 		Kept: []uint8{4, 5, 14}, Barrier: []uint8{11}, Duff: []uint8{6, 7},
 	},
 	"arm64": {
-		Closure: 26, Arguments: [5]uint8{0, 1, 2, 3, 4}, ArgumentsDWARF: [5]uint8{0, 1, 2, 3, 4},
+		Closure: 26, Arguments: [6]uint8{0, 1, 2, 3, 4, 5}, ArgumentsDWARF: [5]uint8{0, 1, 2, 3, 4},
 		Kept: []uint8{28, 29, 31}, Barrier: []uint8{25, 27, 30}, Duff: []uint8{20, 21, 26, 27, 30},
 	},
 }

@@ -37,34 +37,40 @@ func (r Release) IsWrapperOf121(funcID uint8) bool { return r.Line <= 21 && func
 type CallRole uint8
 
 const (
-	CallOther       CallRole = iota
-	CallLock                 // takes the lock at its first argument
-	CallLockSlow             // the same: the slow path of Lock
-	CallUnlock               // releases it
-	CallRLock                // takes it for a reader
-	CallRUnlock              // releases it
-	CallTryLock              // takes it if it is free
-	CallTryRLock             // the same for a reader
-	CallReadSlow             // RLock waits for the writer: the first argument is the lock's semaphore
-	CallUnlockSlow           // nothing: the fast path before the call has released the lock
-	CallRUnlockSlow          // the same
-	CallSend                 // sends to the channel at its first argument
-	CallReceive              // receives from it
-	CallSelect               // does one of the cases that its arguments list
-	CallDone                 // lowers the counter of the WaitGroup at its first argument
-	CallAdd                  // lowers it if the second argument is below 0
-	CallSignal               // wakes those who wait for the Cond at its first argument
-	CallGroupWait            // waits for a WaitGroup
-	CallCondWait             // waits for a Cond, and releases a lock meanwhile
-	CallStops                // does not return here
-	CallUnwinds              // runs deferred functions, which may release locks
-	CallDefer                // defers the call of the closure at its first argument
-	CallDeferStack           // the same: the argument is the runtime's record of it
-	CallGo                   // starts a goroutine that calls the closure at its first argument
-	CallBarrier              // keeps all registers but a few
-	CallDuff                 // writes to the frame
-	CallSemacquire           // waits for the semaphore at its first argument
-	CallSudog                // returns the sudog that a wait needs
+	CallOther          CallRole = iota
+	CallLock                    // takes the lock at its first argument
+	CallLockSlow                // the same: the slow path of Lock
+	CallUnlock                  // releases it
+	CallRLock                   // takes it for a reader
+	CallRUnlock                 // releases it
+	CallTryLock                 // takes it if it is free
+	CallTryRLock                // the same for a reader
+	CallReadSlow                // RLock waits for the writer: the first argument is the lock's semaphore
+	CallUnlockSlow              // nothing: the fast path before the call has released the lock
+	CallRUnlockSlow             // the same
+	CallSend                    // sends to the channel at its first argument
+	CallReceive                 // receives from it
+	CallSelect                  // does one of the cases that its arguments list
+	CallDone                    // lowers the counter of the WaitGroup at its first argument
+	CallAdd                     // lowers it if the second argument is below 0
+	CallSignal                  // wakes those who wait for the Cond at its first argument
+	CallAcquire                 // takes a part of the semaphore.Weighted at its first argument, or waits for it
+	CallRelease                 // gives it back
+	CallConnection              // takes a connection of the pool at its first argument, or waits for one
+	CallWithConnection          // runs while it has such a connection
+	CallReturn                  // gives back the connection of the pool to which the first word at its first argument points
+	CallReturnOf                // the same, with one more pointer in between
+	CallGroupWait               // waits for a WaitGroup
+	CallCondWait                // waits for a Cond, and releases a lock meanwhile
+	CallStops                   // does not return here
+	CallUnwinds                 // runs deferred functions, which may release locks
+	CallDefer                   // defers the call of the closure at its first argument
+	CallDeferStack              // the same: the argument is the runtime's record of it
+	CallGo                      // starts a goroutine that calls the closure at its first argument
+	CallBarrier                 // keeps all registers but a few
+	CallDuff                    // writes to the frame
+	CallSemacquire              // waits for the semaphore at its first argument
+	CallSudog                   // returns the sudog that a wait needs
 )
 
 var callRoles = map[string]CallRole{
@@ -123,8 +129,11 @@ var callFamilies = []struct {
 
 // CallRoleOf returns the role of a function, given its name.
 func CallRoleOf(function string) CallRole {
-	if r, ok := callRoles[function]; ok || !strings.HasPrefix(function, "runtime.") {
+	if r, ok := callRoles[function]; ok {
 		return r
+	}
+	if !strings.HasPrefix(function, "runtime.") {
+		return resourceRoles[function]
 	}
 	for _, f := range callFamilies {
 		if strings.HasPrefix(function, f.prefix) {
@@ -140,8 +149,14 @@ func (r CallRole) TakesOrReleases() bool { return CallLock <= r && r <= CallRUnl
 // UsesChannel reports whether a call sends to a channel, or receives from it.
 func (r CallRole) UsesChannel() bool { return r == CallSend || r == CallReceive || r == CallSelect }
 
-// EndsWaits reports whether a call may end waits for a WaitGroup or a Cond.
-func (r CallRole) EndsWaits() bool { return r == CallDone || r == CallAdd || r == CallSignal }
+// EndsWaits reports whether a call may end waits for a WaitGroup, a Cond, a semaphore or a pool.
+func (r CallRole) EndsWaits() bool {
+	switch r {
+	case CallDone, CallAdd, CallSignal, CallRelease, CallReturn, CallReturnOf:
+		return true
+	}
+	return false
+}
 
 // IsSlowPath reports whether a function is what an inlined one calls if its atomic instruction does not suffice.
 func (r CallRole) IsSlowPath() bool {

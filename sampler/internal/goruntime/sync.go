@@ -19,3 +19,16 @@ const (
 	MutexWoken    = 2
 	MutexStarving = 4
 )
+
+// WaitGroupCount is the offset in a sync.WaitGroup of the number of goroutines that it waits for (4 bytes).
+const WaitGroupCount = 4
+
+// WeightedTaken is the offset in a golang.org/x/sync/semaphore.Weighted of the sum of the parts that were taken (8 bytes).
+const WeightedTaken = 8
+
+// Offsets in a channel (runtime.hchan), 8 bytes each.
+const (
+	ChannelLength   = 0 // number of elements in its buffer
+	ChannelCapacity = 8
+	ChannelHead     = 16 // bytes that have both
+)

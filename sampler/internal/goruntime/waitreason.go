@@ -7,7 +7,7 @@ const (
 	AwaitsOther   Awaited = iota // a thing about which cpprof finds out nothing more
 	AwaitsLock                   // a sync.Mutex or a sync.RWMutex: the goroutine is blocked
 	AwaitsChannel                // one channel
-	AwaitsGroup                  // a sync.WaitGroup or a sync.Cond, perhaps
+	AwaitsGroup                  // a sync.WaitGroup, a sync.Cond, a semaphore or a pool, perhaps
 )
 
 // A WaitReason is the reason for which the runtime parked a goroutine (runtime.waitReason), with its meaning.
@@ -36,12 +36,13 @@ var waitReasons = map[string]WaitReason{
 
 	"sync.Cond.Wait":      {Awaits: AwaitsGroup},
 	"sync.WaitGroup.Wait": {Awaits: AwaitsGroup}, // from Go 1.24 on
+	"select":              {Awaits: AwaitsGroup}, // in a semaphore or a pool, and for channels
 	"semacquire":          {Awaits: AwaitsGroup}, // up to Go 1.23 for a WaitGroup. Other waits have it in every release
 }
 
 // otherReasons are the rest: cpprof finds out nothing more about what their goroutines wait for.
 var otherReasons = []string{
-	"", "coroutine", "debug call", "dumping heap", "IO wait", "page trace flush", "panicwait", "preempted", "select",
+	"", "coroutine", "debug call", "dumping heap", "IO wait", "page trace flush", "panicwait", "preempted",
 	"select (no cases)", "sleep", "stopping the world", "chan receive (nil chan)", "chan send (nil chan)",
 
 	// The runtime's own goroutines wait for work.

@@ -16,12 +16,19 @@ const (
 	Receive                   // from a channel
 	Done                      // of a sync.WaitGroup: Done, or Add of a number below 0
 	Signal                    // of a sync.Cond, or Broadcast
+	Release                   // of a part of a semaphore
+	Acquire                   // of such a part. It ends no wait
+	Return                    // of a connection to its pool
 )
+
+// takesTurns reports whether of all actions on an object only the next one counts. Example: a goroutine that has sent to a channel
+// and then receives from it, again and again, keeps others from sending only if receiving is what it does next.
+func (k ActionKind) takesTurns() bool { return k != Done && k != Signal }
 
 // An Action is something that a goroutine may still do with a channel, a sync.WaitGroup or a sync.Cond, by the functions
 // that it is in.
 type Action struct {
-	Object  uint64 // address of the channel, the WaitGroup or the Cond
+	Object  uint64 // address of the channel, the WaitGroup, the Cond, the semaphore or the pool
 	Kind    ActionKind
 	Awaited bool // the goroutine itself waits, in a method Wait, until others do that
 }
@@ -55,13 +62,19 @@ func (a *Analyzer) Actions(dst []Action, frames []unwind.Frame, m Memory, regist
 			continue
 		}
 		fr := frame{sp: f.SP, m: m, register: a.registers(frames, i, m, registers)}
+		inner := dst
 		for _, t := range here {
-			if addr, ok := t.object.eval(&fr); ok && addr != 0 {
+			if addr, ok := t.object.eval(&fr); ok && addr != 0 && !(t.kind.takesTurns() && hasTurn(inner, addr)) {
 				dst = append(dst, Action{addr, t.kind, t.awaited})
 			}
 		}
 	}
 	return dst, complete
+}
+
+// hasTurn reports whether the next action on an object is among some actions.
+func hasTurn(actions []Action, object uint64) bool {
+	return slices.ContainsFunc(actions, func(a Action) bool { return a.Object == object && a.Kind.takesTurns() })
 }
 
 // DeferredActions appends the actions of a deferred function that is still to run, by its closure's address.
@@ -110,8 +123,8 @@ func (a *Analyzer) findActionsAt(f *unwind.Frame) []siteAction {
 		return noActions
 	}
 	c := a.callee(fn.Entry)
-	waits := c.role == goruntime.CallGroupWait || c.role == goruntime.CallCondWait
-	if !waits && !a.mayAct(c) {
+	own, isOwn := ownActions[c.role]
+	if !isOwn && !a.mayAct(c) {
 		return noActions
 	}
 	w := a.flowOf(fn)
@@ -122,10 +135,41 @@ func (a *Analyzer) findActionsAt(f *unwind.Frame) []siteAction {
 	if i < 0 {
 		return noActions
 	}
-	if waits {
-		return w.awaitedAt(i, f.Exact, c.role)
+	if isOwn {
+		return w.ownActionAt(i, f.Exact, own)
 	}
-	return w.actionsFrom(i, f.Exact)
+	return append(w.awaitedInSelect(i, f.Exact), w.actionsFrom(i, f.Exact)...)
+}
+
+// awaitedInSelect returns what a goroutine waits for in a select that sends to one channel: that others receive from it. A select
+// that only receives waits for many things.
+func (w *flow) awaitedInSelect(i int, exact bool) []siteAction {
+	x := &w.code[i]
+	if exact || x.Op != machinecode.OpCall || x.Indirect || w.a.callee(x.Target).role != goruntime.CallSelect {
+		return nil
+	}
+	s := w.stateBefore(i)
+	var sends []siteAction
+	for _, act := range w.allActions() {
+		if act.at == i && act.kind == Send {
+			sends = append(sends, siteAction{object: w.exprFor(s, act.object, exact, 0), kind: Receive, awaited: true})
+		}
+	}
+	if len(sends) != 1 || sends[0].object == nil {
+		return nil
+	}
+	return sends
+}
+
+// ownActions are the actions, on their first arguments, of functions that are known by name: what the goroutine in such a function
+// waits for, or will do.
+var ownActions = map[goruntime.CallRole]siteAction{
+	goruntime.CallGroupWait: {kind: Done, awaited: true},
+	goruntime.CallCondWait:  {kind: Signal, awaited: true},
+	goruntime.CallAcquire:   {kind: Release, awaited: true},
+
+	goruntime.CallConnection:     {kind: Return, awaited: true},
+	goruntime.CallWithConnection: {kind: Return},
 }
 
 // mayAct reports whether a function may have actions.
@@ -139,18 +183,32 @@ func (a *Analyzer) mayAct(c *function) bool {
 	return c.usesChannels || a.mayEndWaits(c, maxActionDepth)
 }
 
-// awaitedAt returns what a goroutine in a method Wait waits for: that others act on the method's receiver.
-func (w *flow) awaitedAt(i int, exact bool, r goruntime.CallRole) []siteAction {
-	kind := Done
-	if r == goruntime.CallCondWait {
-		kind = Signal
+// ownActionAt returns an action on the function's first argument.
+func (w *flow) ownActionAt(i int, exact bool, own siteAction) []siteAction {
+	s := w.stateBefore(i)
+	if s == nil {
+		return noActions
 	}
-	if s := w.stateBefore(i); s != nil {
-		if t := w.exprFor(s, w.values.entry(w.a.machine.argument), exact, 0); t != nil {
-			return []siteAction{{t, kind, true}}
+	own.object = w.exprFor(s, w.values.entry(w.a.machine.argument), exact, 0)
+	if own.object == nil && own.kind == Return {
+		own.object = w.poolOf(s, exact)
+	}
+	if own.object == nil {
+		return noActions
+	}
+	return []siteAction{own}
+}
+
+// poolOf returns an expression for the pool to which a connection points that is the function's argument after one or two
+// contexts, nil if there is none.
+func (w *flow) poolOf(s *state, exact bool) *expr {
+	vs := w.values
+	for _, n := range []int{3, 5} {
+		if e := w.exprFor(s, vs.load(vs.entry(w.a.machine.arguments[n])), exact, 0); e != nil {
+			return e
 		}
 	}
-	return noActions
+	return nil
 }
 
 // actionsFrom returns the actions that can happen at an instruction or after it, if their objects can be found from a frame at
@@ -162,13 +220,7 @@ func (w *flow) actionsFrom(i int, exact bool) []siteAction {
 	}
 	found := noActions
 	var known []action
-	after := w.reachableFrom(i)
-	for _, act := range w.allActions() {
-		// During a call, the callee's own frame shows what it may still do.
-		here := act.at == i && (exact || !act.byCallee)
-		if !here && !after(act.at) {
-			continue
-		}
+	for _, act := range w.actionsAfter(i, exact) {
 		act.at, act.byCallee = 0, false
 		if slices.Contains(known, act) || len(known) >= maxActions {
 			continue
@@ -179,4 +231,61 @@ func (w *flow) actionsFrom(i int, exact bool) []siteAction {
 		}
 	}
 	return found
+}
+
+// actionsAfter returns the actions at an instruction and after it. During a call, the callee's own frame shows what it may still
+// do.
+func (w *flow) actionsAfter(i int, exact bool) (list []action) {
+	after := w.reachableFrom(i)
+	turns := map[value][]bool{} // by object: whether the next action may be the one at an instruction
+	for _, act := range w.allActions() {
+		here := act.at == i && (exact || !act.byCallee)
+		if act.kind.takesTurns() {
+			if turns[act.object] == nil {
+				turns[act.object] = w.nextOn(act.object, i, exact)
+			}
+			if !turns[act.object][act.at] {
+				continue
+			}
+		} else if !here && !after(act.at) {
+			continue
+		}
+		list = append(list, act)
+	}
+	return list
+}
+
+// nextOn returns, by instruction, whether the next action on an object from an instruction on may be there.
+func (w *flow) nextOn(object value, i int, exact bool) []bool {
+	next, stops := make([]bool, len(w.code)), make([]bool, len(w.code))
+	for _, act := range w.allActions() {
+		stops[act.at] = stops[act.at] || act.object == object && (act.at != i || exact || !act.byCallee)
+	}
+	seen := make([]bool, len(w.blocks))
+	var walk []int // blocks
+	scan := func(from, last int) (stopped bool) {
+		for k := from; k <= last; k++ {
+			if stops[k] {
+				next[k] = true
+				return true
+			}
+		}
+		return false
+	}
+	own := w.blockOf(i)
+	if !scan(i, w.blocks[own].last) {
+		walk = append(walk, w.blocks[own].next...)
+	}
+	for len(walk) > 0 {
+		k := walk[len(walk)-1]
+		walk = walk[:len(walk)-1]
+		if seen[k] {
+			continue
+		}
+		seen[k] = true
+		if !scan(w.blocks[k].first, w.blocks[k].last) {
+			walk = append(walk, w.blocks[k].next...)
+		}
+	}
+	return next
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 	"github.com/cpprof/cpprof/sampler/internal/machinecode"
 )
 
@@ -26,10 +25,10 @@ func actionsDuring(t *testing.T, a *Analyzer, caller, called string) []siteActio
 		if x.Op != machinecode.OpCall || x.Indirect != (called == "") || !x.Indirect && !a.callee(x.Target).f.HasName(called) || w.stateBefore(i) == nil {
 			continue
 		}
-		switch {
-		case c.role == goruntime.CallGroupWait || c.role == goruntime.CallCondWait:
-			return w.awaitedAt(i, false, c.role)
-		case a.mayAct(c):
+		if own, ok := ownActions[c.role]; ok {
+			return w.ownActionAt(i, false, own)
+		}
+		if a.mayAct(c) {
 			return w.actionsFrom(i, false)
 		}
 		return nil

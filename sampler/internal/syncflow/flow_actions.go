@@ -54,6 +54,14 @@ func (w *flow) addCallActions(s *state, k int) {
 		w.addSelectActions(s, k)
 	case goruntime.CallSignal:
 		w.addAction(action{at: k, object: arg, kind: Signal})
+	case goruntime.CallAcquire:
+		w.addAction(action{at: k, object: arg, kind: Acquire})
+	case goruntime.CallRelease:
+		w.addAction(action{at: k, object: arg, kind: Release})
+	case goruntime.CallReturn:
+		w.addAction(action{at: k, object: w.values.load(arg), kind: Return})
+	case goruntime.CallReturnOf:
+		w.addAction(action{at: k, object: w.values.load(w.values.load(arg)), kind: Return})
 	case goruntime.CallDone:
 		w.addAction(action{at: k, object: arg, kind: Done})
 	case goruntime.CallAdd:
@@ -99,7 +107,8 @@ func (w *flow) addAction(c action) {
 	}
 }
 
-// An argumentAction is what a call of a function does, at some time, to a WaitGroup or a Cond that the caller knows.
+// An argumentAction is what a call of a function does to a WaitGroup, a Cond, a channel, a semaphore or a pool that the caller knows: at
+// some time, or if it takes turns, first.
 type argumentAction struct {
 	object *expr // by the registers at entry
 	kind   ActionKind
@@ -108,9 +117,16 @@ type argumentAction struct {
 // maxActionDepth bounds the functions that call one another until one acts: a deferred closure, a helper.
 const maxActionDepth = 2
 
-// argumentActions returns what a function does to WaitGroups and Conds that its caller knows, itself or by other functions:
-// up to depth of them that call one another, the function included. Closures that the compiler makes for deferred calls don't
-// count.
+// maxChannelHelper bounds the functions, in bytes, whose use of channels counts as their callers': func (s sem) release() { <-s }.
+const maxChannelHelper = 1 << 9
+
+// isChannelHelper reports whether a function that was scanned is one.
+func (c *function) isChannelHelper() bool {
+	return c.usesChannels && c.f.End-c.f.Entry <= maxChannelHelper
+}
+
+// argumentActions returns what a function does to things that its caller knows, itself or by other functions: up to depth of
+// them that call one another, the function included. Closures that the compiler makes for deferred calls don't count.
 func (a *Analyzer) argumentActions(c *function, depth int) []argumentAction {
 	if c.wrapper {
 		depth++
@@ -122,7 +138,7 @@ func (a *Analyzer) argumentActions(c *function, depth int) []argumentAction {
 	if !c.scanned {
 		a.scan(c)
 	}
-	if !a.mayEndWaits(c, depth-1) {
+	if !c.isChannelHelper() && !a.mayEndWaits(c, depth-1) {
 		return nil
 	}
 	w := a.newFlow(c.f, maxDepth)
@@ -131,15 +147,16 @@ func (a *Analyzer) argumentActions(c *function, depth int) []argumentAction {
 	}
 	w.actionDepth = depth - 1
 	c.actions = nil
-	for _, act := range w.allActions() {
-		if e := w.argumentExpr(act.object); e != nil && (act.kind == Done || act.kind == Signal) {
+	for _, act := range w.actionsAfter(0, true) {
+		ofChannel := act.kind == Send || act.kind == Receive
+		if e := w.argumentExpr(act.object); e != nil && (!ofChannel || act.byCallee || c.isChannelHelper()) {
 			c.actions = append(c.actions, argumentAction{e, act.kind})
 		}
 	}
 	return c.actions
 }
 
-// mayEndWaits reports whether a function that was scanned may act on WaitGroups and Conds, itself or by others.
+// mayEndWaits reports whether a function that was scanned may act on WaitGroups, Conds, semaphores and pools, or on channels by others.
 func (a *Analyzer) mayEndWaits(c *function, depth int) bool {
 	return c.endsWaits || slices.ContainsFunc(c.calls, func(entry uint64) bool {
 		return len(a.argumentActions(a.callee(entry), depth)) > 0

@@ -10,7 +10,7 @@ type machine struct {
 	*machinecode.Machine
 	closure   machinecode.Reg
 	argument  machinecode.Reg // holds a function's first argument
-	arguments [5]machinecode.Reg
+	arguments [6]machinecode.Reg
 	killed    uint32 // registers that a call changes
 	barrier   uint32 // registers that a call of the write barrier changes
 	duff      uint32 // registers that a call of duffzero or duffcopy changes

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"reflect"
+	"unsafe"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
+	"golang.org/x/sync/singleflight"
+)
+
+// running is canceled by nobody.
+var running, _ = context.WithCancel(context.Background())
+
+//go:noinline
+func weighted(s *semaphore.Weighted, r *record, me int64) {
+	if err := s.Acquire(context.Background(), 1); err != nil {
+		panic(err)
+	}
+	defer s.Release(1)
+	use(r, me)
+}
+
+//go:noinline
+func weightedPlain(ctx context.Context, s *semaphore.Weighted, r *record, me int64) {
+	if s.Acquire(ctx, 1) != nil {
+		return
+	}
+	use(r, me)
+	s.Release(1)
+}
+
+func startLibraries() {
+	s := semaphore.NewWeighted(1)
+	r := add("x-semaphore-defer", unsafe.Pointer(s))
+	contend(func(me int64) { weighted(s, r, me) })
+	p := semaphore.NewWeighted(2)
+	rp := add("x-semaphore", unsafe.Pointer(p))
+	contend(func(me int64) { weightedPlain(running, p, rp, me) })
+	startGroup()
+	startFlight()
+}
+
+// startGroup starts a goroutine that waits for a place in an errgroup.Group with a limit.
+func startGroup() {
+	g := new(errgroup.Group)
+	g.SetLimit(2)
+	r := add("errgroup-limit", reflect.ValueOf(g).Elem().FieldByName("sem").UnsafePointer())
+	go func() {
+		for {
+			g.Go(func() error {
+				use(r, goid())
+				return nil
+			})
+		}
+	}()
+}
+
+// startFlight starts goroutines that wait for the call that one of them makes for all.
+func startFlight() {
+	g := new(singleflight.Group)
+	r := add("singleflight", nil)
+	contend(func(me int64) {
+		g.Do("key", func() (any, error) {
+			// The sync.WaitGroup is the first field of the call. Nobody changes the map while there is the one call.
+			calls := reflect.ValueOf(g).Elem().FieldByName("m")
+			r.object.Store(uintptr(calls.MapIndex(reflect.ValueOf("key")).UnsafePointer()))
+			use(r, me)
+			return nil, nil
+		})
+	})
+}
