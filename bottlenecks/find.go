@@ -1,11 +1,6 @@
 package bottlenecks
 
-import (
-	"math"
-	"math/big"
-
-	"github.com/cpprof/cpprof/calltree"
-)
+import "math/big"
 
 // FindOptions limit the search of Find. Nil or 0 is the default.
 type FindOptions struct {
@@ -30,11 +25,6 @@ type Bottleneck struct {
 	Additional *big.Rat  // share of the whole that the bottlenecks before it do not cover
 	Coverage   *big.Rat  // part of the cost covered by it and the bottlenecks before it
 	Interval   *Interval // of Own, if the costs are counted in samples; else nil
-}
-
-// An Interval contains the true share with a probability of 95 %, if samples are taken independently.
-type Interval struct {
-	Low, High float64
 }
 
 // Find works like the paper's expert (section 2.3), until the labelled summaries cover enough of the cost: it starts
@@ -121,64 +111,4 @@ func (f *Found) Above(share *big.Rat) []Bottleneck {
 		}
 	}
 	return above
-}
-
-// interval returns Wilson's interval for the share in a single profile, and Newcombe's (method 10) for a difference of
-// shares.
-func (p *Trees) interval(s Summary) *Interval {
-	var parts []wilson
-	for i, side := range p.sides {
-		m := side.metric
-		if !sampled(m) || len(p.sides) > 1 && p.unit != "" {
-			return nil
-		}
-		one := *side
-		one.factor = nil
-		cums := one.cums(p.items(i, []Summary{s}))
-		parts = append(parts, newWilson(m, cums[0]))
-	}
-	if len(parts) == 1 {
-		return &Interval{parts[0].low, parts[0].high}
-	}
-	return difference(parts[0], parts[1])
-}
-
-// difference returns Newcombe's interval for the difference of two shares.
-func difference(a, b wilson) *Interval {
-	d := a.share - b.share
-	return &Interval{d - math.Hypot(a.share-a.low, b.high-b.share), d + math.Hypot(a.high-a.share, b.share-b.low)}
-}
-
-// CostInterval returns Wilson's interval for the cost of a number of hits, or nil if hits are not counted in samples.
-func CostInterval(m *calltree.Metric, hits *big.Rat) *Interval {
-	if !sampled(m) {
-		return nil
-	}
-	w := newWilson(m, hits)
-	return &Interval{w.low, w.high}
-}
-
-// DifferenceInterval returns Newcombe's interval for a cost in one profile minus a cost in another, or nil if hits are not
-// counted in samples.
-func DifferenceInterval(a, b *calltree.Metric, hitsA, hitsB *big.Rat) *Interval {
-	if !sampled(a) || !sampled(b) {
-		return nil
-	}
-	return difference(newWilson(a, hitsA), newWilson(b, hitsB))
-}
-
-func sampled(m *calltree.Metric) bool { return m.Unit == "samples" && m.Denominator.Sign() > 0 }
-
-type wilson struct {
-	share, low, high float64
-}
-
-func newWilson(m *calltree.Metric, hits *big.Rat) wilson {
-	share, _ := m.Cost(hits).Float64()
-	share = min(max(share, 0), 1)
-	n, _ := m.Denominator.Float64()
-	const z = 1.959964 // 95 % of a normal distribution
-	center := (share + z*z/(2*n)) / (1 + z*z/n)
-	half := z / (1 + z*z/n) * math.Sqrt(share*(1-share)/n+z*z/(4*n*n))
-	return wilson{share, max(center-half, 0), min(center+half, 1)}
 }

@@ -300,7 +300,7 @@ func mergeRuns(a, b []end) []end {
 }
 
 func (s *side) hits(sums []int64) *big.Rat {
-	h := s.metric.Hits(sums...)
+	h := s.metric.Weight(sums...)
 	if s.factor != nil {
 		h.Mul(h, s.factor)
 	}

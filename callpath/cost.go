@@ -1,7 +1,6 @@
 package callpath
 
 import (
-	"math/big"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -9,34 +8,33 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 )
 
-// Cost returns the sum of the hits of the stacks that satisfy p. Each stack counts once. The hits are those of the
-// tree's main metric, not divided by its denominator.
-func Cost(t *calltree.Tree, m *calltree.Membership, p Path) *big.Rat {
+// Total returns the weight and the hits of the stacks that satisfy p, in the tree's main metric. Each stack counts once.
+func Total(t *calltree.Tree, m *calltree.Membership, p Path) calltree.Total {
 	metric := t.Main()
-	planes := metric.Planes()
+	planes := metric.Digits()
 	sums := make([]int64, len(planes))
 	Satisfying(t, m, p, func(n int32) {
 		for k := range planes {
 			sums[k] += planes[k].Cum[n]
 		}
 	})
-	return metric.Hits(sums...)
+	return metric.Total(sums...)
 }
 
-// Costs returns the Cost of every path. It uses all processors.
-func Costs(t *calltree.Tree, m *calltree.Membership, paths []Path) []*big.Rat {
-	costs := make([]*big.Rat, len(paths))
+// Totals returns the Total of every path. It uses all processors.
+func Totals(t *calltree.Tree, m *calltree.Membership, paths []Path) []calltree.Total {
+	totals := make([]calltree.Total, len(paths))
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(paths)) {
 		wg.Go(func() {
 			for i := next.Add(1) - 1; int(i) < len(paths); i = next.Add(1) - 1 {
-				costs[i] = Cost(t, m, paths[i])
+				totals[i] = Total(t, m, paths[i])
 			}
 		})
 	}
 	wg.Wait()
-	return costs
+	return totals
 }
 
 // Satisfying calls each for every node at which p is first satisfied, in preorder. The stacks that satisfy p are those

@@ -44,9 +44,9 @@ func TestLongPaths(t *testing.T) {
 	for _, c := range cases {
 		paths = append(paths, c.p)
 	}
-	for i, got := range Costs(tree, nil, paths) {
-		if c := cases[i]; got.Cmp(big.NewRat(c.want, 1)) != 0 {
-			t.Errorf("a path of %d elements costs %s, want %d", len(c.p.Elements), got.RatString(), c.want)
+	for i, got := range Totals(tree, nil, paths) {
+		if c := cases[i]; got.Weight.Cmp(big.NewRat(c.want, 1)) != 0 {
+			t.Errorf("a path of %d elements weighs %s, want %d", len(c.p.Elements), got.Weight.RatString(), c.want)
 		}
 	}
 }

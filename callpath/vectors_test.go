@@ -51,7 +51,7 @@ func checkCost(t *testing.T, i int, tree *calltree.Tree, m *calltree.Membership,
 		t.Errorf("case %d: cost of %s: no hits given", i, q.Path)
 		return
 	}
-	if got := Cost(tree, m, p); got.Cmp(&q.Hits.Rat) != 0 {
+	if got := Total(tree, m, p).Weight; got.Cmp(&q.Hits.Rat) != 0 {
 		t.Errorf("case %d: cost of %s: %s hits, want %s", i, q.Path, got.RatString(), q.Hits.RatString())
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"math/big"
 )
 
-// A Builder collects stacks with hits into a tree. Node 0 is the root; further nodes come from Child.
+// A Builder collects stacks with their weights into a tree. Node 0 is the root; further nodes come from Child.
 type Builder struct {
 	syms    *Symbols
 	parent  []int32
@@ -31,14 +31,22 @@ func NewBuilder(syms *Symbols, root, metric, unit string) *Builder {
 
 // AddMetric adds a further weight and returns its index; the first metric is 0.
 func (b *Builder) AddMetric(name, unit string) int {
-	b.metrics = append(b.metrics, &weights{name: name, unit: unit, parts: make(map[partKey]int64)})
+	b.metrics = append(b.metrics, newWeights(name, unit))
 	return len(b.metrics) - 1
 }
 
 // SetDenominator sets what costs in a metric are fractions of. Without it, they are fractions of the absolute value of
-// the sum of all hits.
+// the sum of all weights.
 func (b *Builder) SetDenominator(metric int, d *big.Rat) {
 	b.metrics[metric].denominator = new(big.Rat).Set(d)
+}
+
+// CountHits lets a metric count its hits, with AddHits. There are so many hits in the metric's denominator, and squares is the
+// sum of the squares of their weights. It can be called at any time.
+func (b *Builder) CountHits(metric int, hits *big.Rat, squares float64) {
+	w := b.metrics[metric]
+	w.squares = squares
+	w.counted().denominator = new(big.Rat).Set(hits)
 }
 
 // Symbols returns the table in which the builder's frames are interned.
@@ -69,39 +77,22 @@ func (b *Builder) Stack(frames ...string) int32 {
 	return n
 }
 
-// Add adds num/den hits of a metric to the stack that ends at node; den is at least 1.
-func (b *Builder) Add(metric int, node int32, num, den int64) {
-	w := b.metrics[metric]
-	if den != 1 {
-		k := partKey{node, den}
-		if s, ok := addFits(w.parts[k], num); ok {
-			w.parts[k] = s
-		} else {
-			w.addLarge(k, num)
-		}
-		return
-	}
-	if int(node) >= len(w.whole) {
-		w.whole = append(w.whole, make([]int64, len(b.parent)-len(w.whole))...)
-	}
-	if s, ok := addFits(w.whole[node], num); ok {
-		w.whole[node] = s
-	} else {
-		w.addLarge(partKey{node, 1}, num)
-	}
+// Add adds the weight num/den of a metric to the stack that ends at node; den is at least 1.
+func (b *Builder) Add(metric int, node int32, num, den int64) { b.metrics[metric].add(node, num, den) }
+
+// AddHits adds num/den hits of a metric, as Add adds weights.
+func (b *Builder) AddHits(metric int, node int32, num, den int64) {
+	b.metrics[metric].counted().add(node, num, den)
 }
 
-// AddRat is Add for any exact number of hits.
-func (b *Builder) AddRat(metric int, node int32, hits *big.Rat) {
-	if hits.Num().IsInt64() && hits.Denom().IsInt64() {
-		b.Add(metric, node, hits.Num().Int64(), hits.Denom().Int64())
-		return
-	}
-	w := b.metrics[metric]
-	if w.odd == nil {
-		w.odd = make(map[int32][]*big.Rat)
-	}
-	w.odd[node] = append(w.odd[node], new(big.Rat).Set(hits))
+// AddRat is Add for any exact weight.
+func (b *Builder) AddRat(metric int, node int32, weight *big.Rat) {
+	b.metrics[metric].addRat(node, weight)
+}
+
+// AddHitsRat is AddHits for any exact number of hits.
+func (b *Builder) AddHitsRat(metric int, node int32, hits *big.Rat) {
+	b.metrics[metric].counted().addRat(node, hits)
 }
 
 // Tree lays the stacks out in preorder; siblings keep the order in which they were added. It fails if there are more

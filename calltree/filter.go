@@ -1,11 +1,11 @@
 package calltree
 
-// Filter returns the tree of the stacks whose nodes are marked in kept. It removes the hits of all other stacks, and the
-// nodes that no stack with hits needs. The root stays, and so do denominators: costs remain fractions of the whole.
+// Filter returns the tree of the stacks whose nodes are marked in kept. It removes the weights of all other stacks, and
+// the nodes that no stack with a weight needs. The root stays, and so do denominators: costs remain fractions of the whole.
 func (t *Tree) Filter(kept []bool) *Tree {
 	needed := make([]bool, t.Len())
 	for _, m := range t.metrics {
-		for _, p := range m.planes {
+		for _, p := range m.Digits() {
 			for i, own := range p.Own {
 				if own != 0 && kept[i] {
 					needed[i] = true
@@ -22,7 +22,7 @@ func (t *Tree) Filter(kept []bool) *Tree {
 	return t.take(kept, needed)
 }
 
-// take copies the needed nodes, with the hits of the kept ones.
+// take copies the needed nodes, with the weights of the kept ones.
 func (t *Tree) take(kept, needed []bool) *Tree {
 	var size int
 	for _, need := range needed {
@@ -48,23 +48,34 @@ func (t *Tree) take(kept, needed []bool) *Tree {
 	}
 	f.end = subtreeEnds(f.parent)
 	for _, m := range t.metrics {
-		fm := &Metric{Name: m.Name, Unit: m.Unit, Denominator: m.Denominator, scale: m.scale}
-		for _, p := range m.planes {
+		f.metrics = append(f.metrics, m.withPlanes(func(p Plane) Plane {
 			own := make([]int64, len(old))
 			for i, o := range old {
 				if kept[o] {
 					own[i] = p.Own[o]
 				}
 			}
-			fm.planes = append(fm.planes, Plane{Own: own, Cum: cumulate(f.parent, own)})
-		}
-		f.metrics = append(f.metrics, fm)
+			return Plane{Own: own, Cum: cumulate(f.parent, own)}
+		}))
 	}
 	return f
 }
 
+// withPlanes returns the metric, and its hits, with other planes.
+func (m *Metric) withPlanes(change func(Plane) Plane) *Metric {
+	changed := *m
+	changed.planes = make([]Plane, len(m.planes))
+	for i, p := range m.planes {
+		changed.planes[i] = change(p)
+	}
+	if m.hits != nil {
+		changed.hits = m.hits.withPlanes(change)
+	}
+	return &changed
+}
+
 // BelowRoot returns the tree of the root's only child. It returns false if the root has no child, several children, or
-// hits of its own.
+// a weight of its own.
 func (t *Tree) BelowRoot() (*Tree, bool) {
 	if t.Len() < 2 || int(t.end[1]) != t.Len() {
 		return nil, false
@@ -74,15 +85,12 @@ func (t *Tree) BelowRoot() (*Tree, bool) {
 		below.parent[i], below.end[i] = t.parent[i+1]-1, t.end[i+1]-1
 	}
 	for _, m := range t.metrics {
-		moved := *m
-		moved.planes = nil
-		for _, p := range m.planes {
+		for _, p := range m.Digits() {
 			if p.Own[0] != 0 {
 				return nil, false
 			}
-			moved.planes = append(moved.planes, Plane{Own: p.Own[1:], Cum: p.Cum[1:]})
 		}
-		below.metrics = append(below.metrics, &moved)
+		below.metrics = append(below.metrics, m.withPlanes(func(p Plane) Plane { return Plane{Own: p.Own[1:], Cum: p.Cum[1:]} }))
 	}
 	return below, true
 }

@@ -6,10 +6,10 @@ import (
 )
 
 // Merge returns one tree with the stacks of two trees; frames are the same if their names are. It uses the first metric
-// of a and of b; both trees must have the same root and unit. The first metric of the result has the sums of the hits
-// and of the denominators of both, the second has those of a, and the third those of b (see Sides). For example, if "*
-// f" has 3 of 10 hits in a and 1 of 5 in b, it has 4 of 15, 3 of 10, and 1 of 5. The first metric serves to refine both
-// trees at once; the costs of an entry come from the other two.
+// of a and of b; both trees must have the same root and unit. The first metric of the result has the sums of the
+// weights and of the denominators of both, the second has those of a, and the third those of b (see Sides). For example, if
+// "* f" weighs 3 of 10 in a and 1 of 5 in b, it weighs 4 of 15, 3 of 10, and 1 of 5. The first metric serves to refine both
+// trees at once; the costs of an entry come from the other two. Hits are counted if both trees count them.
 func Merge(a, b *Tree) (*Tree, error) {
 	m, o := a.Main(), b.Main()
 	if a.Root() != b.Root() || m.Unit != o.Unit {
@@ -18,16 +18,24 @@ func Merge(a, b *Tree) (*Tree, error) {
 	}
 	to := NewBuilder(new(Symbols), a.Root(), m.Name, m.Unit)
 	to.SetDenominator(0, new(big.Rat).Add(m.Denominator, o.Denominator))
+	counted := m.hits != nil && o.hits != nil
+	if counted {
+		to.CountHits(0, new(big.Rat).Add(m.hits.Denominator, o.hits.Denominator), m.squares+o.squares)
+	}
 	for _, t := range []*Tree{a, b} {
-		metric := to.AddMetric(t.Main().Name, t.Main().Unit)
-		to.SetDenominator(metric, t.Main().Denominator)
-		to.addTree(t, 0, metric)
+		m := t.Main()
+		metric := to.AddMetric(m.Name, m.Unit)
+		to.SetDenominator(metric, m.Denominator)
+		if counted {
+			to.CountHits(metric, m.hits.Denominator, m.squares)
+		}
+		to.addTree(t, counted, 0, metric)
 	}
 	return to.Tree()
 }
 
-// addTree adds the stacks of a tree, with the hits of its first metric, to several metrics.
-func (b *Builder) addTree(t *Tree, metrics ...int) {
+// addTree adds the stacks of a tree, with the weights of its first metric, to several metrics; and its hits, if counted is set.
+func (b *Builder) addTree(t *Tree, counted bool, metrics ...int) {
 	fn := make([]Func, t.syms.Len())
 	for f := range fn {
 		fn[f] = b.syms.Intern(t.syms.Name(Func(f)))
@@ -38,12 +46,18 @@ func (b *Builder) addTree(t *Tree, metrics ...int) {
 		if n > 0 {
 			at[n] = b.Child(at[t.parent[n]], fn[t.fn[n]])
 		}
-		own := m.Own(int32(n))
-		if own.Sign() == 0 {
-			continue
+		add := func(of *Metric, add func(metric int, node int32, r *big.Rat)) {
+			own := of.Own(int32(n))
+			if own.Sign() == 0 {
+				return
+			}
+			for _, metric := range metrics {
+				add(metric, at[n], own)
+			}
 		}
-		for _, metric := range metrics {
-			b.AddRat(metric, at[n], own)
+		add(m, b.AddRat)
+		if counted {
+			add(m.hits, b.AddHitsRat)
 		}
 	}
 }

@@ -11,10 +11,14 @@
 //	own      0  0  2  3  1
 //	cum      6  5  2  3  1    own, and that of all nodes below
 //
-// Hits are exact. A metric stores them as integers over one scale: with hits of 1/2 and 1/3 in a tree, the scale is 6,
+// A metric says what stacks weigh: "* a b" may weigh 2 of some unit, such as nanoseconds. If the weights were found by
+// sampling, the metric also counts the hits of each stack: two samples that stand for 7 ms and 5 ms of one stack are a weight
+// of 12 ms, and 2 hits. Costs are fractions of weights. Hits say how many observations a cost is based on.
+//
+// Weights and hits are exact. A metric stores them as integers over one scale: with 1/2 and 1/3 in a tree, the scale is 6,
 // and the integers are 3 and 2. If their total does not fit one int64, they are split into several planes of int64, each
 // of which has one digit in base 2^32 of every node's number. So every analysis adds int64 values, plane by plane, and
-// Metric.Hits combines the sums at the end. If all hits are small, there is one plane, and no big number is needed.
+// Metric.Total combines the sums at the end. If all numbers are small, there is one plane, and no big number is needed.
 package calltree
 
 import (
@@ -31,22 +35,45 @@ type Tree struct {
 	metrics []*Metric
 }
 
+// The name and the unit of a metric of hits.
+const (
+	hitsName = "hits"
+	hitsUnit = "samples"
+)
+
 // CallsName is the name of the metric that counts how often a context was entered, if a tree has it.
 const CallsName = "calls"
 
 // A Metric is one weight of every node.
 type Metric struct {
 	Name string // "time", "alloc_space"
-	Unit string // of a hit: "samples", "seconds", "bytes"
+	Unit string // of the weights: "nanoseconds", "bytes"; "samples" if each hit weighs 1
 
-	// Denominator is what a cost is a fraction of, in hits. It is never negative; if it is 0, every cost is 0.
+	// Denominator is what a cost is a fraction of, in the unit. It is never negative; if it is 0, every cost is 0.
 	Denominator *big.Rat
 
-	scale  *big.Int // the planes count in units of 1/scale of a hit
+	scale  *big.Int // the planes count in units of 1/scale
 	planes []Plane
+	hits   *Metric // nil if each hit weighs 1
+
+	// squares is the sum of the squares of the weights of all hits in the denominator, if hits is not nil.
+	squares float64
 }
 
-// A Plane is one digit (in base 2^32, the least significant first) of the scaled hits of every node: of the stack that
+// A Total is what some stacks weigh together, and how many hits they have.
+type Total struct{ Weight, Hits *big.Rat }
+
+// Plus returns the sum of two totals.
+func (t Total) Plus(u Total) Total {
+	return Total{new(big.Rat).Add(t.Weight, u.Weight), new(big.Rat).Add(t.Hits, u.Hits)}
+}
+
+// Minus returns the difference of two totals.
+func (t Total) Minus(u Total) Total {
+	return Total{new(big.Rat).Sub(t.Weight, u.Weight), new(big.Rat).Sub(t.Hits, u.Hits)}
+}
+
+// A Plane is one digit (in base 2^32, the least significant first) of the scaled numbers of every node: of the stack that
 // ends at the node (Own), and of all stacks that run through it (Cum). Sums over any set of nodes fit an int64: a digit
 // has 32 bits, and there are fewer than 2^31 nodes. So a Cum may exceed one digit: no carry moves to the next plane
 // until Join adds up the planes.
@@ -104,16 +131,59 @@ func (t *Tree) Frames(n int32) []string {
 // (design "Stack").
 func (t *Tree) BeginsPart(f Func) bool { return t.syms.kinds[f] == Class }
 
-// Planes returns the digits of the metric's hits.
+// Hits returns the metric that counts the hits of the stacks. Its denominator is the number of hits in the denominator of m. It is m
+// itself if each hit weighs 1, as in the profiles of other tools, whose weights are all that is known.
+func (m *Metric) Hits() *Metric {
+	if m.hits == nil {
+		return m
+	}
+	return m.hits
+}
+
+// Squares returns the sum of the squares of the weights of all hits in the denominator. It says how much the weights differ: if all
+// are the same, it is the square of the denominator over the number of hits.
+func (m *Metric) Squares() float64 {
+	if m.hits != nil {
+		return m.squares
+	}
+	hits, _ := m.Denominator.Float64()
+	return hits
+}
+
+// Planes returns the digits of the metric's weights.
 func (m *Metric) Planes() []Plane { return m.planes }
 
-// Integral reports whether the metric has one plane, of whole hits.
+// Digits returns the digits of the weights and, behind them, those of the hits if they are counted separately. An analysis
+// sums all of them, and calls Total with the sums.
+func (m *Metric) Digits() []Plane {
+	if m.hits == nil {
+		return m.planes
+	}
+	return append(m.planes[:len(m.planes):len(m.planes)], m.hits.planes...)
+}
+
+// Total returns the weight and the hits for sums over the planes of Digits: sums[i] is from plane i.
+func (m *Metric) Total(sums ...int64) Total {
+	w := m.Weight(sums[:len(m.planes)]...)
+	if m.hits == nil {
+		return Total{w, w}
+	}
+	return Total{w, m.hits.Weight(sums[len(m.planes):]...)}
+}
+
+// Through returns the weight and the hits of all stacks that run through node n.
+func (m *Metric) Through(n int32) Total { return Total{m.Cum(n), m.Hits().Cum(n)} }
+
+// Ending returns the weight and the hits of the stack that ends at node n.
+func (m *Metric) Ending(n int32) Total { return Total{m.Own(n), m.Hits().Own(n)} }
+
+// Integral reports whether the metric has one plane, of whole numbers.
 func (m *Metric) Integral() bool {
 	return len(m.planes) == 1 && m.scale.IsInt64() && m.scale.Int64() == 1
 }
 
-// Hits returns the exact hits for sums over the planes: sums[i] is from plane i.
-func (m *Metric) Hits(sums ...int64) *big.Rat {
+// Weight returns the exact weight for sums over the planes: sums[i] is from plane i of Planes.
+func (m *Metric) Weight(sums ...int64) *big.Rat {
 	if len(sums) == 1 && m.scale.IsInt64() {
 		return big.NewRat(sums[0], m.scale.Int64())
 	}
@@ -131,12 +201,12 @@ func Join(sums []int64) *big.Int {
 	return v
 }
 
-// Own returns the exact hits of the stack that ends at node n.
+// Own returns the exact weight of the stack that ends at node n.
 func (m *Metric) Own(n int32) *big.Rat {
 	return m.at(n, func(p Plane) []int64 { return p.Own })
 }
 
-// Cum returns the exact hits of all stacks that run through node n.
+// Cum returns the exact weight of all stacks that run through node n.
 func (m *Metric) Cum(n int32) *big.Rat {
 	return m.at(n, func(p Plane) []int64 { return p.Cum })
 }
@@ -146,15 +216,15 @@ func (m *Metric) at(n int32, of func(Plane) []int64) *big.Rat {
 	for i, p := range m.planes {
 		sums[i] = of(p)[n]
 	}
-	return m.Hits(sums...)
+	return m.Weight(sums...)
 }
 
-// Cost returns hits as a fraction of the metric's denominator.
-func (m *Metric) Cost(hits *big.Rat) *big.Rat {
+// Cost returns a weight as a fraction of the metric's denominator.
+func (m *Metric) Cost(weight *big.Rat) *big.Rat {
 	if m.Denominator.Sign() == 0 {
 		return new(big.Rat)
 	}
-	return new(big.Rat).Quo(hits, m.Denominator)
+	return new(big.Rat).Quo(weight, m.Denominator)
 }
 
 // Check verifies every property of a tree that this package documents.
@@ -223,10 +293,16 @@ func (t *Tree) checkMetric(m *Metric) error {
 			}
 		}
 	}
+	if m.hits != nil {
+		if m.hits.hits != nil {
+			return fmt.Errorf("hits of hits")
+		}
+		return t.checkMetric(m.hits)
+	}
 	return nil
 }
 
-// cumulate adds own hits up towards the root.
+// cumulate adds own weights up towards the root.
 func cumulate(parent []int32, own []int64) []int64 {
 	cum := make([]int64, len(own))
 	copy(cum, own)

@@ -9,14 +9,63 @@ import (
 // planeBits is how many bits of a large number one plane holds.
 const planeBits = 32
 
-// weights are the hits of one metric while the tree is built.
+// weights are the weights of one metric while the tree is built.
 type weights struct {
 	name, unit  string
 	denominator *big.Rat
-	whole       []int64              // by node: hits with denominator 1
-	parts       map[partKey]int64    // hits with other denominators
+	whole       []int64              // by node: weights with denominator 1
+	parts       map[partKey]int64    // weights with other denominators
 	large       map[partKey]*big.Int // sums too large for whole and parts, also with denominator 1
-	odd         map[int32][]*big.Rat // hits whose numerator or denominator needs more than 64 bits
+	odd         map[int32][]*big.Rat // weights whose numerator or denominator needs more than 64 bits
+
+	hits    *weights // nil if hits are not counted
+	squares float64  // as in Metric
+}
+
+func newWeights(name, unit string) *weights {
+	return &weights{name: name, unit: unit, parts: make(map[partKey]int64)}
+}
+
+// counted returns the hits of the metric.
+func (w *weights) counted() *weights {
+	if w.hits == nil {
+		w.hits = newWeights(hitsName, hitsUnit)
+	}
+	return w.hits
+}
+
+func (w *weights) add(node int32, num, den int64) {
+	if den != 1 && num%den == 0 {
+		num, den = num/den, 1
+	}
+	if den != 1 {
+		k := partKey{node, den}
+		if s, ok := addFits(w.parts[k], num); ok {
+			w.parts[k] = s
+		} else {
+			w.addLarge(k, num)
+		}
+		return
+	}
+	if short := int(node) + 1 - len(w.whole); short > 0 {
+		w.whole = append(w.whole, make([]int64, short)...)
+	}
+	if s, ok := addFits(w.whole[node], num); ok {
+		w.whole[node] = s
+	} else {
+		w.addLarge(partKey{node, 1}, num)
+	}
+}
+
+func (w *weights) addRat(node int32, r *big.Rat) {
+	if r.Num().IsInt64() && r.Denom().IsInt64() {
+		w.add(node, r.Num().Int64(), r.Denom().Int64())
+		return
+	}
+	if w.odd == nil {
+		w.odd = make(map[int32][]*big.Rat)
+	}
+	w.odd[node] = append(w.odd[node], new(big.Rat).Set(r))
 }
 
 type partKey struct {
@@ -41,9 +90,12 @@ func addFits(a, b int64) (int64, bool) {
 	return s, (s > a) == (b > 0)
 }
 
-// metric converts all hits to one scale and lays them out in planes.
+// metric converts all weights to one scale and lays them out in planes.
 func (w *weights) metric(parent, at []int32) *Metric {
-	m := &Metric{Name: w.name, Unit: w.unit, Denominator: w.denominator, scale: w.scale()}
+	m := &Metric{Name: w.name, Unit: w.unit, Denominator: w.denominator, scale: w.scale(), squares: w.squares}
+	if w.hits != nil {
+		m.hits = w.hits.metric(parent, at)
+	}
 	if !w.small(m, parent, at) {
 		w.big(m, parent, at)
 	}
@@ -54,7 +106,7 @@ func (w *weights) metric(parent, at []int32) *Metric {
 	return m
 }
 
-// scale returns the least common multiple of all denominators: with it, all hits are integers. It mostly stays small,
+// scale returns the least common multiple of all denominators: with it, all weights are integers. It mostly stays small,
 // because goroutines that share P processors and e rivals have few different denominators.
 func (w *weights) scale() *big.Int {
 	l := big.NewInt(1)
@@ -80,7 +132,7 @@ func (w *weights) scale() *big.Int {
 	return l
 }
 
-// small fills one plane if the scaled hits of all nodes together fit an int64, and reports whether they do; otherwise,
+// small fills one plane if the scaled weights of all nodes together fit an int64, and reports whether they do; otherwise,
 // big does the work. It sums absolute values, so that no sum over some of the nodes can overflow either.
 func (w *weights) small(m *Metric, parent, at []int32) bool {
 	if len(w.large) > 0 || len(w.odd) > 0 || !m.scale.IsInt64() {
@@ -142,14 +194,14 @@ func (w *weights) big(m *Metric, parent, at []int32) {
 		}
 		return f
 	}
-	hits := new(big.Int)
+	whole := new(big.Int)
 	for i, num := range w.whole {
 		if num != 0 {
-			add(int32(i), hits.SetInt64(num), m.scale)
+			add(int32(i), whole.SetInt64(num), m.scale)
 		}
 	}
 	for k, num := range w.parts {
-		add(k.node, hits.SetInt64(num), factor(k.den))
+		add(k.node, whole.SetInt64(num), factor(k.den))
 	}
 	for k, num := range w.large {
 		add(k.node, num, factor(k.den))

@@ -3,6 +3,7 @@ package locks
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 	"time"
@@ -15,10 +16,11 @@ import (
 // An Analysis describes all locks that goroutines waited for in a span of a recording.
 type Analysis struct {
 	Samples   int           // of the span
+	Observed  time.Duration // time that the samples of the span stand for
 	Length    time.Duration // of the span
 	Locks     []*Lock       // in order of the waiting, most first
 	Evidence  Evidence      // the sums over all locks
-	Chains    []*Chain      // of two or more links: the longest first, then by hits, most first
+	Chains    []*Chain      // of two or more links: the longest first, then by the time, most first
 	Deadlocks []*Deadlock   // in order of the first sample that shows them
 
 	// Held is the view of views.Holders. Its root is "*". Below the root is each lock by its String, and below a lock is
@@ -43,8 +45,8 @@ type Lock struct {
 	Kind        string // "sync.Mutex", "sync.RWMutex"; "" if not known
 	First, Last int32  // the first and last sample of the span in which a goroutine waits for it
 	Evidence
-	Waiters []Waiter // most hits first; they sum to Hits
-	Holders []Holder // by class, most hits first; they sum to Attributed
+	Waiters []Waiter // most time first; they sum to Total
+	Holders []Holder // by class, most time first; they sum to Attributed
 	Chains  []*Chain // that begin with a goroutine that waits for this lock, in order of Analysis.Chains
 
 	label string
@@ -58,49 +60,53 @@ type Waiter struct {
 	Class  string
 	In     string // the function outside of package sync that takes the lock; "" if there is none
 	Reason string // the runtime's text: "sync.RWMutex.RLock"
-	Hits   int64
+	calltree.Total
 }
 
 // A Holder is all goroutines of one class that hold a lock.
 type Holder struct {
-	Class string
-	Hits  *big.Rat // of the goroutines that wait for them
+	Class          string
+	calltree.Total // of the goroutines that wait for them
 }
 
-// Evidence says in how many of the hits the holders are known, and how.
+// Evidence says for how much of the waiting the holders are known, and how.
 type Evidence struct {
-	Hits int64 // goroutines that wait, summed over the samples
+	// Total has the time of waiting in nanoseconds, summed over the goroutines, and the hits: goroutines that wait, summed over
+	// the samples.
+	calltree.Total
 
-	// These sum to Hits. None also has the hits of waiters whose recorded holder does not exist at that time.
-	Recorded, Inferred, Likely, Ambiguous, None *big.Rat
+	// These sum to Total. None also has the part of waiters whose recorded holder does not exist at that time.
+	Recorded, Inferred, Likely, Ambiguous, None calltree.Total
 }
 
-// Known returns the hits whose holders are known for sure.
-func (e *Evidence) Known() *big.Rat { return new(big.Rat).Add(e.Recorded, e.Inferred) }
+// Known returns the part whose holders are known for sure.
+func (e *Evidence) Known() calltree.Total { return e.Recorded.Plus(e.Inferred) }
 
-// Attributed returns the hits that have holders, known or likely.
-func (e *Evidence) Attributed() *big.Rat { return new(big.Rat).Add(e.Known(), e.Likely) }
+// Attributed returns the part that has holders, known or likely.
+func (e *Evidence) Attributed() calltree.Total { return e.Known().Plus(e.Likely) }
 
-// Share returns a part of the hits as a fraction, or 0 if there are no hits.
-func (e *Evidence) Share(part *big.Rat) *big.Rat {
-	if e.Hits == 0 {
+// Share returns a part as a fraction of the time of waiting, or 0 if nothing waited.
+func (e *Evidence) Share(part calltree.Total) *big.Rat {
+	if e.Weight.Sign() == 0 {
 		return new(big.Rat)
 	}
-	return new(big.Rat).Quo(part, new(big.Rat).SetInt64(e.Hits))
+	return new(big.Rat).Quo(part.Weight, e.Weight)
 }
 
-// Mean returns the number of goroutines that waited for a lock, on average over the samples.
-func (a *Analysis) Mean(hits int64) *big.Rat {
-	if a.Samples == 0 {
+// Waited returns the time of waiting, summed over the goroutines.
+func (e *Evidence) Waited() time.Duration {
+	if !e.Weight.Num().IsInt64() {
+		return math.MaxInt64
+	}
+	return time.Duration(e.Weight.Num().Int64()) // goroutines wait for whole nanoseconds
+}
+
+// Mean returns the number of goroutines that waited, on average over the time.
+func (a *Analysis) Mean(e *Evidence) *big.Rat {
+	if a.Observed == 0 {
 		return new(big.Rat)
 	}
-	return big.NewRat(hits, int64(a.Samples))
-}
-
-// Waited returns the waiting time for a number of hits: each hit is the mean time between two samples.
-func (a *Analysis) Waited(hits int64) time.Duration {
-	mean, _ := a.Mean(hits).Float64()
-	return time.Duration(mean * float64(a.Length))
+	return new(big.Rat).Quo(e.Weight, new(big.Rat).SetInt64(int64(a.Observed)))
 }
 
 // Analyse analyses a span of a recording that Recording.Check accepts. The options Accounting and Granularity affect
@@ -154,11 +160,11 @@ func (a *Analysis) readHolders() {
 		l := byName[t.Symbols().Name(t.Funcs()[n])]
 		for c := n + 1; c < t.Ends()[n]; c = t.Ends()[c] {
 			if t.Symbols().Kind(t.Funcs()[c]) == calltree.Class {
-				l.Holders = append(l.Holders, Holder{t.Symbols().Name(t.Funcs()[c]), t.Main().Cum(c)})
+				l.Holders = append(l.Holders, Holder{t.Symbols().Name(t.Funcs()[c]), t.Main().Through(c)})
 			}
 		}
 		slices.SortFunc(l.Holders, func(x, y Holder) int {
-			return cmp.Or(y.Hits.Cmp(x.Hits), cmp.Compare(x.Class, y.Class))
+			return cmp.Or(y.Weight.Cmp(x.Weight), cmp.Compare(x.Class, y.Class))
 		})
 	}
 }

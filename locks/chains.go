@@ -3,10 +3,10 @@ package locks
 import (
 	"cmp"
 	"math"
-	"math/big"
 	"slices"
 	"strconv"
 
+	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/internal/exact"
 	"github.com/cpprof/cpprof/sampledata"
 )
@@ -14,10 +14,10 @@ import (
 // A Chain is goroutines that wait for one another: a goroutine of the first link's class waits for that link's lock. A
 // goroutine of the second link's class holds it while it waits for the second lock, and so on.
 type Chain struct {
-	Links []Link   // two or more
-	End   ChainEnd // what is known of the last lock's holder
-	Class string   // of the last lock's holder, if End is HolderGoesOn or Cycle
-	Hits  *big.Rat // of the goroutines that wait at the chain's beginning
+	Links          []Link   // two or more
+	End            ChainEnd // what is known of the last lock's holder
+	Class          string   // of the last lock's holder, if End is HolderGoesOn or Cycle
+	calltree.Total          // of the goroutines that wait at the chain's beginning
 }
 
 // A Link is the class of a goroutine and the lock that it waits for.
@@ -57,21 +57,21 @@ type chain struct {
 	links []link
 	end   ChainEnd
 	class string
-	hits  exact.Sum
+	total exact.Sum
 }
 
-// A part is the fraction num/den of a hit.
+// A part is the fraction num/den of what was observed of one goroutine in some samples.
 type part struct{ num, den int64 }
 
-// trace divides hits equally among the holders of the last link's lock, and extends the chain by each holder that waits
+// trace divides a part equally among the holders of the last link's lock, and extends the chain by each holder that waits
 // for a lock itself.
-func (l *ledger) trace(set []sampledata.GoroutineID, hits part) {
+func (l *ledger) trace(set []sampledata.GoroutineID, p part) {
 	n := int64(len(set))
-	if hits.den > math.MaxInt64/n {
-		l.note(Cut, "", hits)
+	if p.den > math.MaxInt64/n {
+		l.note(Cut, "", p)
 		return
 	}
-	each := part{hits.num, hits.den * n}
+	each := part{p.num, p.den * n}
 	for _, g := range set {
 		l.visited++
 		run, exists := l.run(g)
@@ -97,8 +97,8 @@ func (l *ledger) trace(set []sampledata.GoroutineID, hits part) {
 	}
 }
 
-// note adds hits to the chain of the current links.
-func (l *ledger) note(end ChainEnd, class string, hits part) {
+// note adds a part to the chain of the current links.
+func (l *ledger) note(end ChainEnd, class string, p part) {
 	if len(l.links) < 2 {
 		return
 	}
@@ -113,20 +113,20 @@ func (l *ledger) note(end ChainEnd, class string, hits part) {
 		c = &chain{links: slices.Clone(l.links), end: end, class: class}
 		l.chains[string(key)] = c
 	}
-	c.hits.Add(hits.num, hits.den)
+	c.total.Add(l.hits, l.time, p.num, p.den)
 }
 
 func (l *ledger) sortedChains() []*Chain {
 	var all []*Chain
 	for _, c := range l.chains {
-		chain := &Chain{End: c.end, Class: c.class, Hits: c.hits.Rat()}
+		chain := &Chain{End: c.end, Class: c.class, Total: totalOf(&c.total)}
 		for _, k := range c.links {
 			chain.Links = append(chain.Links, Link{k.class, l.ids.locks[k.lock]})
 		}
 		all = append(all, chain)
 	}
 	slices.SortFunc(all, func(a, b *Chain) int {
-		return cmp.Or(cmp.Compare(len(b.Links), len(a.Links)), b.Hits.Cmp(a.Hits), cmp.Compare(a.End, b.End), cmp.Compare(a.Class, b.Class),
+		return cmp.Or(cmp.Compare(len(b.Links), len(a.Links)), b.Weight.Cmp(a.Weight), cmp.Compare(a.End, b.End), cmp.Compare(a.Class, b.Class),
 			slices.CompareFunc(a.Links, b.Links, func(x, y Link) int {
 				return cmp.Or(cmp.Compare(x.Class, y.Class), cmp.Compare(x.Lock.label, y.Lock.label))
 			}))

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 )
@@ -40,23 +41,18 @@ func analyse(t interface {
 func say(a *Analysis) string {
 	b := new(strings.Builder)
 	for _, l := range a.Locks {
-		fmt.Fprintf(b, "%s %#x %s: %d", l, l.Address, l.Kind, l.Hits)
+		fmt.Fprintf(b, "%s %#x %s: %s", l, l.Address, l.Kind, l.Hits.RatString())
 		for _, part := range []struct {
 			name string
-			hits fmt.Stringer
-			sign int
-		}{
-			{"recorded", l.Recorded, l.Recorded.Sign()}, {"inferred", l.Inferred, l.Inferred.Sign()},
-			{"likely", l.Likely, l.Likely.Sign()},
-			{"ambiguous", l.Ambiguous, l.Ambiguous.Sign()}, {"none", l.None, l.None.Sign()},
-		} {
-			if part.sign != 0 {
-				fmt.Fprintf(b, " %s=%s", part.name, strings.TrimSuffix(part.hits.String(), "/1"))
+			calltree.Total
+		}{{"recorded", l.Recorded}, {"inferred", l.Inferred}, {"likely", l.Likely}, {"ambiguous", l.Ambiguous}, {"none", l.None}} {
+			if part.Hits.Sign() != 0 {
+				fmt.Fprintf(b, " %s=%s", part.name, part.Hits.RatString())
 			}
 		}
 		fmt.Fprintf(b, " in %d-%d\n", l.First, l.Last)
 		for _, w := range l.Waiters {
-			fmt.Fprintf(b, "  waits %d %s %s in %s\n", w.Hits, w.Class, w.Reason, w.In)
+			fmt.Fprintf(b, "  waits %s %s %s in %s\n", w.Hits.RatString(), w.Class, w.Reason, w.In)
 		}
 		for _, h := range l.Holders {
 			fmt.Fprintf(b, "  holds %s %s\n", h.Hits.RatString(), h.Class)
@@ -184,6 +180,7 @@ sample 2ms
 sample 3ms
 	g0 blocked n1 reason=sync.RWMutex.Lock lock=0x10
 	g1 blocked n3 reason=sync.Mutex.Lock lock=0x10
+end duration time=4ms
 `, `main.(*queue).mu 0x10 sync.RWMutex: 2 none=2 in 2-2
   waits 1 go:main.a sync.RWMutex.Lock in main.a
   waits 1 go:main.b sync.Mutex.Lock in main.b
@@ -299,8 +296,8 @@ end duration time=50ms
 	if got := say(a); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if mean := a.Mean(a.Evidence.Hits).RatString(); mean != "3/2" || a.Waited(a.Evidence.Hits) != 30_000_000 || a.Samples != 2 {
-		t.Errorf("%s waited in %d samples, for %v", mean, a.Samples, a.Waited(a.Evidence.Hits))
+	if mean := a.Mean(&a.Evidence).RatString(); mean != "3/2" || a.Evidence.Waited() != 30_000_000 || a.Samples != 2 {
+		t.Errorf("%s waited in %d samples, for %v", mean, a.Samples, a.Evidence.Waited())
 	}
 	if _, err := Analyse(r, views.Options{Span: views.Span{From: 2, To: 1}}); err == nil {
 		t.Error("a span that ends before it begins is accepted")

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 	"pgregory.net/rapid"
@@ -119,60 +120,61 @@ func (d *drawn) inCircle(g sampledata.GoroutineID, s int32) bool {
 	return reached[g]
 }
 
-// The waiters' hits are those of :MONITOR, and the holders' hits are those that the views attribute.
+func zero() calltree.Total { return calltree.Total{Weight: new(big.Rat), Hits: new(big.Rat)} }
+
+func equal(a, b calltree.Total) bool { return a.Weight.Cmp(b.Weight) == 0 && a.Hits.Cmp(b.Hits) == 0 }
+
+// The waiters' time and hits are those of :MONITOR, and the holders' are those that the views attribute.
 func TestSumsAreThoseOfTheViews(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t)
 		a := analyse(t, d.Recording, views.Options{})
-		byClass := make(map[string]*big.Rat)
-		var hits int64
-		attributed := new(big.Rat)
+		byClass := make(map[string]calltree.Total)
+		all, attributed := zero(), zero()
 		for _, l := range a.Locks {
-			hits += l.Hits
-			sum := new(big.Rat).Add(l.Attributed(), new(big.Rat).Add(l.Ambiguous, l.None))
-			if sum.Cmp(new(big.Rat).SetInt64(l.Hits)) != 0 || l.None.Sign() < 0 {
-				t.Fatalf("%s: the evidence %+v does not sum to %d hits", l, l.Evidence, l.Hits)
+			all, attributed = all.Plus(l.Total), attributed.Plus(l.Attributed())
+			if sum := l.Attributed().Plus(l.Ambiguous).Plus(l.None); !equal(sum, l.Total) || l.None.Hits.Sign() < 0 || l.None.Weight.Sign() < 0 {
+				t.Fatalf("%s: the evidence %+v does not sum to %v", l, l.Evidence, l.Total)
 			}
-			var waiters int64
+			waiters, holders := zero(), zero()
 			for _, w := range l.Waiters {
-				waiters += w.Hits
-				if byClass[w.Class] == nil {
-					byClass[w.Class] = new(big.Rat)
+				waiters = waiters.Plus(w.Total)
+				if byClass[w.Class].Hits == nil {
+					byClass[w.Class] = zero()
 				}
-				byClass[w.Class].Add(byClass[w.Class], new(big.Rat).SetInt64(w.Hits))
+				byClass[w.Class] = byClass[w.Class].Plus(w.Total)
 			}
-			holders := new(big.Rat)
 			for _, h := range l.Holders {
-				holders.Add(holders, h.Hits)
+				holders = holders.Plus(h.Total)
 			}
-			if waiters != l.Hits || holders.Cmp(l.Attributed()) != 0 {
-				t.Fatalf("%s: %d hits, of waiters %d; %s attributed, to holders %s", l, l.Hits, waiters, l.Attributed(), holders)
+			if !equal(waiters, l.Total) || !equal(holders, l.Attributed()) {
+				t.Fatalf("%s: %v, of waiters %v; %v attributed, to holders %v", l, l.Total, waiters, l.Attributed(), holders)
 			}
-			attributed.Add(attributed, l.Attributed())
 		}
-		if hits != a.Evidence.Hits || attributed.Cmp(a.Evidence.Attributed()) != 0 {
+		if !equal(all, a.Evidence.Total) || !equal(attributed, a.Evidence.Attributed()) {
 			t.Fatalf("the sums over the locks are not %+v", a.Evidence)
 		}
 		classes, err := views.Classes(d.Recording, views.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantAttributed := new(big.Rat)
+		wantAttributed := zero()
 		for _, c := range classes {
-			wantAttributed.Add(wantAttributed, c.Attributed)
-			if got := byClass[c.Class]; got == nil && c.Parts[views.Monitor].Sign() != 0 || got != nil && got.Cmp(c.Parts[views.Monitor]) != 0 {
-				t.Fatalf("%s waits for %v hits, and :MONITOR has %v", c.Class, got, c.Parts[views.Monitor])
+			wantAttributed = wantAttributed.Plus(c.Attributed)
+			monitor := calltree.Total{Weight: c.Parts[views.Monitor], Hits: c.HitParts[views.Monitor]}
+			if got := byClass[c.Class]; got.Hits == nil && monitor.Hits.Sign() != 0 || got.Hits != nil && !equal(got, monitor) {
+				t.Fatalf("%s waits for %v, and :MONITOR has %v", c.Class, got, monitor)
 			}
 			v, err := views.Thread(d.Recording, c.Class, views.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if hits, known := views.LockTime(v.Tree); hits.Cmp(c.Parts[views.Monitor]) != 0 || known.Cmp(c.Attributed) != 0 {
-				t.Fatalf("%s: %v of %v attributed in the Thread View, %v of %v in the sums", c.Class, known, hits, c.Attributed, c.Parts[views.Monitor])
+			if waited, known := views.LockTime(v.Tree); !equal(waited, monitor) || !equal(known, c.Attributed) {
+				t.Fatalf("%s: %v of %v attributed in the Thread View, %v of %v in the sums", c.Class, known, waited, c.Attributed, monitor)
 			}
 		}
-		if attributed.Cmp(wantAttributed) != 0 {
-			t.Fatalf("%s attributed, by the views %s", attributed, wantAttributed)
+		if !equal(attributed, wantAttributed) {
+			t.Fatalf("%v attributed, by the views %v", attributed, wantAttributed)
 		}
 	})
 }
@@ -182,15 +184,15 @@ func TestChainsAreFinite(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t)
 		for _, l := range analyse(t, d.Recording, views.Options{}).Locks {
-			sum := new(big.Rat)
+			sum := zero()
 			for _, c := range l.Chains {
-				if len(c.Links) < 2 || len(c.Links) > len(d.Goroutines)+1 || c.Links[0].Lock != l || c.Hits.Sign() <= 0 {
+				if len(c.Links) < 2 || len(c.Links) > len(d.Goroutines)+1 || c.Links[0].Lock != l || c.Hits.Sign() <= 0 || c.Weight.Sign() <= 0 {
 					t.Fatalf("%s: chain %s", l, sayChain(c))
 				}
-				sum.Add(sum, c.Hits)
+				sum = sum.Plus(c.Total)
 			}
-			if sum.Cmp(new(big.Rat).Add(l.Attributed(), l.None)) > 0 {
-				t.Fatalf("%s: chains of %s hits, but %s are attributed", l, sum, l.Attributed())
+			if most := l.Attributed().Plus(l.None); sum.Hits.Cmp(most.Hits) > 0 || sum.Weight.Cmp(most.Weight) > 0 {
+				t.Fatalf("%s: chains of %v, but %v are attributed", l, sum, l.Attributed())
 			}
 		}
 	})

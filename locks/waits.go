@@ -2,10 +2,10 @@ package locks
 
 import (
 	"cmp"
-	"math/big"
 	"slices"
 	"time"
 
+	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/internal/exact"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
@@ -21,7 +21,12 @@ type ledger struct {
 	from, to   int32
 
 	locks   []account // by lock
+	weights sampledata.Weights
 	now     int32
+
+	// What is observed of one goroutine in the current samples: a hit in each, and the time that they stand for.
+	hits, time int64
+
 	at      []int32              // by goroutine: the run that it last began; -1 before its first
 	isHeld  []bool               // by goroutine: whether a holder set contains it
 	waiting map[waitingFor]int64 // number of waiting goroutines
@@ -37,13 +42,16 @@ type ledger struct {
 // An account has the sums for a lock.
 type account struct {
 	first, last int32
-	hits        int64
-	ambiguous   int64
+	waits       exact.Sum
+	ambiguous   exact.Sum
 	recorded    exact.Sum
 	inferred    exact.Sum
 	likely      exact.Sum
-	waiters     map[Waiter]int64 // by all but their Hits
+	waiters     map[waiter]*exact.Sum // nil if there are none
 }
+
+// A waiter is a Waiter without its time.
+type waiter struct{ class, in, reason string }
 
 // waitingFor has everything on which the blame for a wait depends.
 type waitingFor struct {
@@ -63,7 +71,8 @@ func sweep(r *sampledata.Recording, o views.Options, withChains bool) (*ledger, 
 	}
 	l := &ledger{
 		r: r, o: o, withChains: withChains, ids: newIdentities(r), classOf: views.ClassOf(r, o), from: from, to: to,
-		at: make([]int32, len(r.Goroutines)), isHeld: make([]bool, len(r.Goroutines)),
+		weights: r.Weights(),
+		at:      make([]int32, len(r.Goroutines)), isHeld: make([]bool, len(r.Goroutines)),
 		waiting: make(map[waitingFor]int64), chains: make(map[string]*chain),
 	}
 	l.locks = make([]account, len(l.ids.locks))
@@ -93,16 +102,16 @@ func (l *ledger) Begin(i, first, samples int32) bool {
 	if run.Run != sampledata.Blocked {
 		return false
 	}
-	n := int64(samples)
+	n, time := int64(samples), l.weights.Of(int(first), int(first+samples))
 	a := &l.locks[l.ids.lock(run)]
-	if a.hits == 0 {
-		a.first, a.waiters = first, make(map[Waiter]int64)
+	if a.waiters == nil {
+		a.first, a.waiters = first, make(map[waiter]*exact.Sum)
 	}
 	a.last = max(a.last, first+samples-1)
-	a.hits += n
-	a.waiters[Waiter{Class: l.classOf(run), In: l.ids.function(l.ids.takerAt(run.Stack)), Reason: run.Reason}] += n
+	a.waits.Add(n, time, 1, 1)
+	a.waiter(waiter{l.classOf(run), l.ids.function(l.ids.takerAt(run.Stack)), run.Reason}).Add(n, time, 1, 1)
 	if run.Evidence == sampledata.Ambiguous {
-		a.ambiguous += n
+		a.ambiguous.Add(n, time, 1, 1)
 	}
 	if !blames(run.State) {
 		return false
@@ -132,17 +141,17 @@ func (l *ledger) End(i int32) {
 
 // Sample divides the hits of a sample among the holders.
 func (l *ledger) Sample(s, alike int32) error {
-	l.now = s
+	l.now, l.hits, l.time = s, int64(alike), l.weights.Of(int(s), int(s+alike))
 	for w, n := range l.waiting {
-		l.divide(&w, n*int64(alike))
+		l.divide(&w, n)
 	}
 	l.cycles.update(l)
 	l.begun = l.begun[:0]
 	return nil
 }
 
-// divide adds the hits of waiters to their lock, and traces the chains from its holders. Only holders that exist count.
-func (l *ledger) divide(w *waitingFor, hits int64) {
+// divide adds a number of waiters to their lock, and traces the chains from its holders. Only holders that exist count.
+func (l *ledger) divide(w *waitingFor, waiters int64) {
 	set := l.r.HolderSets[w.holders]
 	known := int64(0)
 	for _, g := range set {
@@ -158,7 +167,7 @@ func (l *ledger) divide(w *waitingFor, hits int64) {
 	case sampledata.Likely:
 		to = &a.likely
 	}
-	to.Add(hits*known, int64(len(set)))
+	to.Add(l.hits, l.time, waiters*known, int64(len(set)))
 	if !l.withChains {
 		return
 	}
@@ -166,7 +175,7 @@ func (l *ledger) divide(w *waitingFor, hits int64) {
 	if w.who != nobody {
 		l.path = append(l.path, w.who)
 	}
-	l.trace(set, part{hits, 1})
+	l.trace(set, part{waiters, 1})
 }
 
 // run returns the run that a goroutine is in; false if it doesn't exist in this sample.
@@ -186,11 +195,14 @@ func (l *ledger) exists(g sampledata.GoroutineID) bool {
 
 // analysis returns the sums.
 func (l *ledger) analysis() *Analysis {
-	a := &Analysis{Samples: int(l.to - l.from), Length: l.length(), Deadlocks: l.cycles.deadlocks()}
+	a := &Analysis{
+		Samples: int(l.to - l.from), Observed: time.Duration(l.weights.Of(int(l.from), int(l.to))), Length: l.length(),
+		Deadlocks: l.cycles.deadlocks(),
+	}
 	var all account
 	for i, lock := range l.ids.locks {
 		acc := &l.locks[i]
-		if acc.hits == 0 {
+		if acc.waiters == nil {
 			continue
 		}
 		lock.First, lock.Last, lock.Evidence = acc.first, acc.last, acc.evidence()
@@ -199,7 +211,7 @@ func (l *ledger) analysis() *Analysis {
 		all.add(acc)
 	}
 	slices.SortFunc(a.Locks, func(x, y *Lock) int {
-		return cmp.Or(cmp.Compare(y.Hits, x.Hits), cmp.Compare(x.label, y.label), cmp.Compare(x.Address, y.Address))
+		return cmp.Or(y.Weight.Cmp(x.Weight), cmp.Compare(x.label, y.label), cmp.Compare(x.Address, y.Address))
 	})
 	a.Evidence = all.evidence()
 	a.Chains = l.sortedChains()
@@ -219,19 +231,33 @@ func (l *ledger) length() time.Duration {
 	return max(0, end-l.o.Span.From)
 }
 
-// evidence returns the hits by evidence. Holders that do not exist at the time of a wait count as none.
+// evidence returns the waits by evidence. Holders that do not exist at the time of a wait count as none.
 func (a *account) evidence() Evidence {
 	e := Evidence{
-		Hits: a.hits, Recorded: a.recorded.Rat(), Inferred: a.inferred.Rat(), Likely: a.likely.Rat(),
-		Ambiguous: new(big.Rat).SetInt64(a.ambiguous), None: new(big.Rat).SetInt64(a.hits),
+		Total: totalOf(&a.waits), Recorded: totalOf(&a.recorded), Inferred: totalOf(&a.inferred), Likely: totalOf(&a.likely),
+		Ambiguous: totalOf(&a.ambiguous),
 	}
-	e.None.Sub(e.None, e.Recorded).Sub(e.None, e.Inferred).Sub(e.None, e.Likely).Sub(e.None, e.Ambiguous)
+	e.None = e.Minus(e.Recorded).Minus(e.Inferred).Minus(e.Likely).Minus(e.Ambiguous)
 	return e
 }
 
+func totalOf(sum *exact.Sum) calltree.Total {
+	return calltree.Total{Weight: sum.Weight(), Hits: sum.Hits()}
+}
+
+// waiter returns the sum for some waiters.
+func (a *account) waiter(w waiter) *exact.Sum {
+	sum := a.waiters[w]
+	if sum == nil {
+		sum = new(exact.Sum)
+		a.waiters[w] = sum
+	}
+	return sum
+}
+
 func (a *account) add(b *account) {
-	a.hits += b.hits
-	a.ambiguous += b.ambiguous
+	a.waits.AddSum(&b.waits)
+	a.ambiguous.AddSum(&b.ambiguous)
 	a.recorded.AddSum(&b.recorded)
 	a.inferred.AddSum(&b.inferred)
 	a.likely.AddSum(&b.likely)
@@ -239,12 +265,11 @@ func (a *account) add(b *account) {
 
 func (a *account) sorted() []Waiter {
 	var all []Waiter
-	for w, hits := range a.waiters {
-		w.Hits = hits
-		all = append(all, w)
+	for w, sum := range a.waiters {
+		all = append(all, Waiter{w.class, w.in, w.reason, totalOf(sum)})
 	}
 	slices.SortFunc(all, func(x, y Waiter) int {
-		return cmp.Or(cmp.Compare(y.Hits, x.Hits), cmp.Compare(x.Class, y.Class), cmp.Compare(x.In, y.In), cmp.Compare(x.Reason, y.Reason))
+		return cmp.Or(y.Weight.Cmp(x.Weight), cmp.Compare(x.Class, y.Class), cmp.Compare(x.In, y.In), cmp.Compare(x.Reason, y.Reason))
 	})
 	return all
 }

@@ -32,7 +32,7 @@ var benchPaths = []string{
 }
 
 func BenchmarkCost(b *testing.B) {
-	benchmark(b, func(t *calltree.Tree, m *calltree.Membership, p callpath.Path) { callpath.Cost(t, m, p) })
+	benchmark(b, func(t *calltree.Tree, m *calltree.Membership, p callpath.Path) { callpath.Total(t, m, p) })
 }
 
 func BenchmarkDown(b *testing.B) {

@@ -5,8 +5,8 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 )
 
-// Down returns the downward refinement of p: all paths P x, or if extended all P ..x, whose hits are not zero, by
-// decreasing hits, then by name. After an aspect, the immediate refinement lists its members.
+// Down returns the downward refinement of p: all paths P x, or if extended all P ..x, whose weight is not zero, by
+// decreasing weight, then by name. After an aspect, the immediate refinement lists its members.
 func Down(t *calltree.Tree, m *calltree.Membership, p callpath.Path, extended bool) []Result {
 	next := callpath.Immediately
 	if extended {

@@ -2,7 +2,6 @@ package refine
 
 import (
 	"errors"
-	"math/big"
 	"slices"
 
 	"github.com/cpprof/cpprof/callpath"
@@ -46,15 +45,15 @@ func (e *editor) ensure(p callpath.Path) *Entry {
 	if there := e.root.find(p); there != nil {
 		return there
 	}
-	hits := callpath.Cost(e.tree, e.members, p)
-	if hits.Sign() == 0 || len(p.Elements) < 2 {
+	total := callpath.Total(e.tree, e.members, p)
+	if total.Weight.Sign() == 0 || len(p.Elements) < 2 {
 		return nil
 	}
 	parent := e.ensure(p.Prefix(len(p.Elements) - 1))
 	if parent == nil {
 		return nil
 	}
-	return parent.merge([]Result{{Path: p, Hits: hits}})[0]
+	return parent.merge([]Result{{Path: p, Total: total}})[0]
 }
 
 func (e *editor) down(p callpath.Path, extended bool) error {
@@ -70,7 +69,7 @@ func (e *editor) down(p callpath.Path, extended bool) error {
 	return nil
 }
 
-// descend refines p by frames, and continues with the result as long as it is a single frame with all the hits.
+// descend refines p by frames, and continues with the result as long as it is a single frame with all the weight.
 func (e *editor) descend(p callpath.Path) error {
 	entry := e.ensure(p)
 	if entry == nil {
@@ -86,7 +85,7 @@ func (e *editor) descend(p callpath.Path) error {
 			return errNoCallees
 		}
 		entry.merge(results)
-		if len(results) != 1 || results[0].Hits.Cmp(entry.Hits) != 0 {
+		if len(results) != 1 || results[0].Weight.Cmp(entry.Weight) != 0 {
 			break
 		}
 		last, extended := results[0].Path.Last()
@@ -107,18 +106,18 @@ func (e *editor) up(p1, p2 callpath.Path) error {
 		return errUnsatisfied
 	}
 	n := len(p1.Elements)
-	hits := e.splitHits(p1, p2)
+	totals := e.splitTotals(p1, p2)
 	callers := make([]Result, len(results))
 	for i, r := range results {
-		callers[i] = Result{Name: r.Name, Path: r.Path.Prefix(n + 1), Hits: hits[0][r.Path.Elements[n]]}
+		callers[i] = Result{Name: r.Name, Path: r.Path.Prefix(n + 1), Total: totals[0][r.Path.Elements[n]]}
 	}
 	entries := parent.merge(callers)
 	for i, r := range results {
 		at := entries[i]
 		for length := n + 2; length <= len(r.Path.Elements); length++ {
 			at = at.merge([]Result{{
-				Path: r.Path.Prefix(length),
-				Hits: hits[length-n-1][r.Path.Elements[n]],
+				Path:  r.Path.Prefix(length),
+				Total: totals[length-n-1][r.Path.Elements[n]],
 			}})[0]
 		}
 	}
@@ -127,16 +126,16 @@ func (e *editor) up(p1, p2 callpath.Path) error {
 	return nil
 }
 
-// splitHits returns, by x, the hits of P1 ..x, and of P1 ..x with the first 1, 2, ... elements of P2.
-func (e *editor) splitHits(p1, p2 callpath.Path) []map[callpath.Element]*big.Rat {
-	byElement := func(results []Result) map[callpath.Element]*big.Rat {
-		hits := make(map[callpath.Element]*big.Rat, len(results))
+// splitTotals returns, by x, the totals of P1 ..x, and of P1 ..x with the first 1, 2, ... elements of P2.
+func (e *editor) splitTotals(p1, p2 callpath.Path) []map[callpath.Element]calltree.Total {
+	byElement := func(results []Result) map[callpath.Element]calltree.Total {
+		totals := make(map[callpath.Element]calltree.Total, len(results))
 		for _, r := range results {
-			hits[r.Path.Elements[len(p1.Elements)]] = r.Hits
+			totals[r.Path.Elements[len(p1.Elements)]] = r.Total
 		}
-		return hits
+		return totals
 	}
-	all := []map[callpath.Element]*big.Rat{byElement(Down(e.tree, e.members, p1, true))}
+	all := []map[callpath.Element]calltree.Total{byElement(Down(e.tree, e.members, p1, true))}
 	for length := range p2.Elements {
 		all = append(all, byElement(Up(e.tree, e.members, p1, p2.Prefix(length+1))))
 	}

@@ -2,19 +2,19 @@ package refine
 
 import (
 	"cmp"
-	"math/big"
 	"slices"
 
 	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/calltree"
 )
 
-// An Entry is a call path in a profile, and its hits. Entries form a trie: the path of a child is its parent's path and
+// An Entry is a call path in a profile, with its weight and its hits. Entries form a trie: the path of a child is its parent's path and
 // one more element. The path is an entry's identity: entries of different moments with equal paths are the same entry.
 // Entries must not be changed.
 type Entry struct {
-	Path     callpath.Path
-	Hits     *big.Rat
-	Children []*Entry // by decreasing hits, then by label
+	Path callpath.Path
+	calltree.Total
+	Children []*Entry // by decreasing weight, then by label
 }
 
 // Key is the entry's identity: its path, as text.
@@ -79,7 +79,7 @@ func (e *Entry) merge(results []Result) []*Entry {
 	for i, r := range results {
 		k := edgeOf(r.Path)
 		if there[k] == nil {
-			there[k] = &Entry{Path: r.Path, Hits: r.Hits}
+			there[k] = &Entry{Path: r.Path, Total: r.Total}
 			e.Children = append(e.Children, there[k])
 		}
 		entries[i] = there[k]
@@ -102,7 +102,7 @@ func edgeOf(p callpath.Path) edge {
 // sort orders the children, by name before "..".
 func (e *Entry) sort() {
 	slices.SortFunc(e.Children, func(a, b *Entry) int {
-		if c := b.Hits.Cmp(a.Hits); c != 0 {
+		if c := b.Weight.Cmp(a.Weight); c != 0 {
 			return c
 		}
 		x, _ := a.Path.Last()

@@ -25,9 +25,9 @@ func TestLabelled(t *testing.T) {
 		}
 		shared := Labelled(tree, nil, labels)
 		paths := []callpath.Path{parse(t, "*"), parse(t, "* a"), parse(t, "* ..c")}
-		for i, got := range callpath.Costs(shared, nil, paths) {
-			if got.Cmp(big.NewRat(c.want[i], 1)) != 0 {
-				t.Errorf("%s shares %s hits with %v, want %d", paths[i], got, c.labels, c.want[i])
+		for i, got := range callpath.Totals(shared, nil, paths) {
+			if got.Weight.Cmp(big.NewRat(c.want[i], 1)) != 0 {
+				t.Errorf("%s shares %s hits with %v, want %d", paths[i], got.Weight, c.labels, c.want[i])
 			}
 		}
 	}

@@ -221,7 +221,7 @@ func TestAgainstOracle(t *testing.T) {
 		}
 
 		want := new(big.Rat).Mul(o.cost(p), factor)
-		if got := callpath.Cost(tree, m, p); got.Cmp(want) != 0 {
+		if got := callpath.Total(tree, m, p).Weight; got.Cmp(want) != 0 {
 			t.Fatalf("cost of %s: %s, want %s", p, got.RatString(), want.RatString())
 		}
 		for _, extended := range []bool{false, true} {
@@ -331,7 +331,7 @@ func TestImmediateRefinementPartitions(t *testing.T) {
 				sum.Add(sum, s.hits)
 			}
 		}
-		if c := callpath.Cost(tree, nil, p); c.Cmp(sum) != 0 {
+		if c := callpath.Total(tree, nil, p).Weight; c.Cmp(sum) != 0 {
 			t.Fatalf("%s costs %s, its parts %s", p, c.RatString(), sum.RatString())
 		}
 	})

@@ -18,24 +18,24 @@ import (
 
 // A Result is one path of a refinement.
 type Result struct {
-	Name string // the frame or aspect in which the results differ
-	Path callpath.Path
-	Hits *big.Rat // of the tree's main metric; never zero
+	Name           string // the frame or aspect in which the results differ
+	Path           callpath.Path
+	calltree.Total // in the tree's main metric; the weight is never zero
 }
 
-// A tally sums hits for everything that a refinement can list: every Func, then every aspect.
+// A tally sums weights and hits for everything that a refinement can list: every Func, then every aspect.
 type tally struct {
 	tree   *calltree.Tree
 	m      *calltree.Membership
 	ends   []int32
-	planes []calltree.Plane
+	planes []calltree.Plane // of the weights, then of the hits
 	funcs  int32
 	sums   [][]int64 // by plane, then by x
 	until  []int32   // by x: the end of the subtree that was counted last
 }
 
 func newTally(t *calltree.Tree, m *calltree.Membership) *tally {
-	y := &tally{tree: t, m: m, ends: t.Ends(), planes: t.Main().Planes(), funcs: int32(t.Symbols().Len())}
+	y := &tally{tree: t, m: m, ends: t.Ends(), planes: t.Main().Digits(), funcs: int32(t.Symbols().Len())}
 	n := int(y.funcs)
 	if m != nil {
 		n += len(m.Names())
@@ -47,7 +47,7 @@ func newTally(t *calltree.Tree, m *calltree.Membership) *tally {
 	return y
 }
 
-// count adds the hits of the stacks through a node to x, unless the node is in a subtree that was counted for x. Nodes
+// count adds the weight and the hits of the stacks through a node to x, unless the node is in a subtree that was counted for x. Nodes
 // must come in preorder. In the tree "* f g f", x = f counts the stacks through the first f, and until[f] is the end of
 // its subtree; the second f is inside, and its stacks are already counted.
 func (y *tally) count(x, node int32) {
@@ -92,13 +92,14 @@ func (y *tally) element(x int32) callpath.Element {
 	return callpath.Frame(y.tree.Symbols().Name(calltree.Func(x)))
 }
 
-// results returns the sums, by decreasing hits and then by name; path makes the path of an element.
+// results returns the sums, by decreasing weight and then by name; path makes the path of an element.
 func (y *tally) results(path func(callpath.Element) callpath.Path) []Result {
 	var listed []sum
+	weights := len(y.tree.Main().Planes())
 	for x := range y.until {
 		s := sum{element: y.element(int32(x)), small: y.sums[0][x]}
-		if len(y.planes) > 1 {
-			s.large = y.join(x)
+		if weights > 1 {
+			s.large = calltree.Join(y.digits(x)[:weights])
 			s.small = int64(s.large.Sign())
 		}
 		if s.small != 0 {
@@ -108,25 +109,22 @@ func (y *tally) results(path func(callpath.Element) callpath.Path) []Result {
 	}
 	slices.SortFunc(listed, sum.compare)
 	results := make([]Result, len(listed))
-	digits := make([]int64, len(y.planes))
 	for i, s := range listed {
-		for k := range digits {
-			digits[k] = y.sums[k][s.x]
-		}
-		results[i] = Result{Name: s.element.Name, Path: path(s.element), Hits: y.tree.Main().Hits(digits...)}
+		results[i] = Result{s.element.Name, path(s.element), y.tree.Main().Total(y.digits(s.x)...)}
 	}
 	return results
 }
 
-func (y *tally) join(x int) *big.Int {
+// digits returns the sums for x, by plane.
+func (y *tally) digits(x int) []int64 {
 	digits := make([]int64, len(y.planes))
 	for k := range digits {
 		digits[k] = y.sums[k][x]
 	}
-	return calltree.Join(digits)
+	return digits
 }
 
-// A sum is a number of scaled hits: large if the tree has several planes, else small.
+// A sum is a scaled weight: large if the tree has several planes, else small.
 type sum struct {
 	x       int
 	element callpath.Element

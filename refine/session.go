@@ -54,7 +54,7 @@ func (s *Session) Clone() *Session {
 }
 
 func rootEntry(t *calltree.Tree) *Entry {
-	return &Entry{Path: callpath.Root(t), Hits: t.Main().Cum(0)}
+	return &Entry{Path: callpath.Root(t), Total: t.Main().Through(0)}
 }
 
 // Tree returns the view as it is now, pruned.
@@ -69,8 +69,8 @@ func (s *Session) Root() *Entry { return s.history[s.now].root }
 // Find returns the entry of a path, or nil. If the path does not begin with the root, Find puts the root before it.
 func (s *Session) Find(p callpath.Path) *Entry { return s.Root().find(s.rooted(p)) }
 
-// Cost returns an entry's hits as a fraction of the view's denominator.
-func (s *Session) Cost(e *Entry) *big.Rat { return s.Tree().Main().Cost(e.Hits) }
+// Cost returns an entry's weight as a fraction of the view's denominator.
+func (s *Session) Cost(e *Entry) *big.Rat { return s.Tree().Main().Cost(e.Weight) }
 
 // Steps returns the steps that led to the current moment.
 func (s *Session) Steps() []Step {

@@ -17,11 +17,10 @@ func (s *Session) Visible(e *Entry) bool {
 	if len(e.Path.Elements) == 1 {
 		return true
 	}
-	hits := new(big.Rat).Abs(e.Hits)
-	if s.threshold.Hits != nil && hits.Cmp(s.threshold.Hits) < 0 {
+	if s.threshold.Hits != nil && new(big.Rat).Abs(e.Hits).Cmp(s.threshold.Hits) < 0 {
 		return false
 	}
-	return s.threshold.Cost == nil || s.Tree().Main().Cost(hits).Cmp(s.threshold.Cost) >= 0
+	return s.threshold.Cost == nil || s.Tree().Main().Cost(new(big.Rat).Abs(e.Weight)).Cmp(s.threshold.Cost) >= 0
 }
 
 // Hidden returns the number of entries below e that do not reach the threshold, without those below its visible
@@ -88,12 +87,12 @@ func (s *Session) Auto(maxSteps int) int {
 	return steps
 }
 
-// heaviestLeaf returns the entry of most hits that is shown, has no children, and was not tried; the first of equals.
+// heaviestLeaf returns the entry of most weight that is shown, has no children, and was not tried; the first of equals.
 func (s *Session) heaviestLeaf(tried map[string]bool) *Entry {
 	var best *Entry
 	s.Walk(func(e *Entry, _ int) {
 		last, _ := e.Path.Last()
-		if len(e.Children) == 0 && !last.Aspect() && (best == nil || e.Hits.Cmp(best.Hits) > 0) && !tried[e.Key()] {
+		if len(e.Children) == 0 && !last.Aspect() && (best == nil || e.Weight.Cmp(best.Weight) > 0) && !tried[e.Key()] {
 			best = e
 		}
 	})

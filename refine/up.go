@@ -5,8 +5,8 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 )
 
-// Up returns the upward split of P1 ..P2 at P2: all paths P1 ..x P2 whose hits are not zero, by decreasing hits,
-// then by name. x calls the first element of P2 immediately.
+// Up returns the upward split of P1 ..P2 at P2: all paths P1 ..x P2 whose weight is not zero, by
+// decreasing weight, then by name. x calls the first element of P2 immediately.
 func Up(t *calltree.Tree, m *calltree.Membership, p1, p2 callpath.Path) []Result {
 	if len(p1.Elements) == 0 || len(p2.Elements) == 0 {
 		return nil
@@ -21,7 +21,7 @@ func Up(t *calltree.Tree, m *calltree.Membership, p1, p2 callpath.Path) []Result
 	return s.results(func(x callpath.Element) callpath.Path { return p1.Then(x, true).Join(false, p2) })
 }
 
-// A split computes an upward split: one walk over the tree finds the hits of all x of P1 ..x P2 at once. Whenever a node
+// A split computes an upward split: one walk over the tree finds the totals of all x of P1 ..x P2 at once. Whenever a node
 // can be x and a child of it is the first element of P2, it launches a search below for the rest of P2, for that x. The
 // walk carries the launches that are still searching down the stack and back. For example, we split "* ..lock" at
 // "lock", that is P1 = * and P2 = lock, in the tree of two stacks

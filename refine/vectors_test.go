@@ -62,7 +62,7 @@ func checkQuery(t *testing.T, i int, tree *calltree.Tree, m *calltree.Membership
 		if !ok || r.Hits.Cmp(&want.Rat) != 0 {
 			t.Errorf("case %d: %s: %s has %s hits, want %s", i, what, r.Name, r.Hits.RatString(), want.RatString())
 		}
-		if c := callpath.Cost(tree, m, r.Path); c.Cmp(r.Hits) != 0 {
+		if c := callpath.Total(tree, m, r.Path).Weight; c.Cmp(r.Hits) != 0 {
 			t.Errorf("case %d: %s: %s has %s hits, but its path costs %s", i, what, r.Path, r.Hits.RatString(), c.RatString())
 		}
 		if j > 0 {

@@ -45,7 +45,7 @@ func Classes(w io.Writer, classes []views.ClassSummary) error {
 	waited, attributed := new(big.Rat), new(big.Rat)
 	for _, c := range classes {
 		waited.Add(waited, c.Parts[views.Monitor])
-		attributed.Add(attributed, c.Attributed)
+		attributed.Add(attributed, c.Attributed.Weight)
 	}
 	if waited.Sign() == 0 {
 		return nil
@@ -61,8 +61,13 @@ type classJSON struct {
 	Instances  int64               `json:"instances"`
 	MeanAlive  float64             `json:"mean_alive"`
 	Shares     map[string]float64  `json:"shares"`
-	Hits       map[string]*big.Rat `json:"hits"`       // exact, as "5/2"
-	Attributed *big.Rat            `json:"attributed"` // of the MONITOR hits, those whose lock has a known holder
+	Lifetime   *big.Rat            `json:"lifetime_ns"` // exact, as all that follows: "5/2"
+	Time       map[string]*big.Rat `json:"time_ns"`
+	Hits       map[string]*big.Rat `json:"hits"`
+
+	// Of the MONITOR hits and time, those whose lock has a known holder.
+	Attributed     *big.Rat `json:"attributed"`
+	AttributedTime *big.Rat `json:"attributed_ns"`
 }
 
 // classesJSON is the output of ClassesJSON.
@@ -77,11 +82,12 @@ func ClassesJSON(w io.Writer, classes []views.ClassSummary, basis Basis) error {
 	for _, c := range classes {
 		j := classJSON{
 			Class: c.Class, Goroutines: c.Goroutines, Instances: c.Hits, MeanAlive: float(c.MeanAlive),
-			Shares: map[string]float64{}, Hits: map[string]*big.Rat{}, Attributed: c.Attributed,
+			Shares: map[string]float64{}, Lifetime: c.Time, Time: map[string]*big.Rat{}, Hits: map[string]*big.Rat{},
+			Attributed: c.Attributed.Hits, AttributedTime: c.Attributed.Weight,
 		}
 		shares := c.Shares()
 		for t := range views.NumTypedTimes {
-			j.Hits[t.Name()] = c.Parts[t]
+			j.Time[t.Name()], j.Hits[t.Name()] = c.Parts[t], c.HitParts[t]
 			j.Shares[t.Name()] = float(shares[t])
 		}
 		list = append(list, j)

@@ -47,8 +47,11 @@ type comparedEntry struct {
 	children []*comparedEntry
 }
 
-// Both has an entry's costs in the two views of a comparison.
-type Both struct{ A, B *big.Rat }
+// Both has an entry's costs in the two views of a comparison, and what the costs are made of.
+type Both struct {
+	A, B     *big.Rat
+	InA, InB calltree.Total
+}
 
 // Difference returns the first cost minus the second.
 func (c Both) Difference() *big.Rat { return new(big.Rat).Sub(c.A, c.B) }
@@ -63,11 +66,11 @@ func (c Both) Compare(d Both) int {
 func CostsOfBoth(t *calltree.Tree, m *calltree.Membership, paths []callpath.Path) []Both {
 	costs := make([]Both, len(paths))
 	a, b := t.Sides()
-	for i, hits := range callpath.Costs(a, m, paths) {
-		costs[i].A = a.Main().Cost(hits)
+	for i, t := range callpath.Totals(a, m, paths) {
+		costs[i].A, costs[i].InA = a.Main().Cost(t.Weight), t
 	}
-	for i, hits := range callpath.Costs(b, m, paths) {
-		costs[i].B = b.Main().Cost(hits)
+	for i, t := range callpath.Totals(b, m, paths) {
+		costs[i].B, costs[i].InB = b.Main().Cost(t.Weight), t
 	}
 	return costs
 }

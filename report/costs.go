@@ -19,23 +19,23 @@ type Costs struct {
 
 type costRow struct {
 	path callpath.Path
-	hits *big.Rat
+	calltree.Total
 }
 
-// Add adds a path and its hits.
-func (c *Costs) Add(p callpath.Path, hits *big.Rat) {
-	c.rows = append(c.rows, costRow{p, hits})
+// Add adds a path and its weight.
+func (c *Costs) Add(p callpath.Path, total calltree.Total) {
+	c.rows = append(c.rows, costRow{p, total})
 }
 
 // Write writes a line for each path: its cost, its exact hits, and the path.
 func (c *Costs) Write(w io.Writer) error {
-	if _, err := termtext.Fprintf(w, "%s; %s\n\n", termtext.Printable(c.Title), unit(c.Metric.Denominator)); err != nil {
+	if _, err := termtext.Fprintf(w, "%s; %s\n\n", termtext.Printable(c.Title), unit(c.Metric)); err != nil {
 		return err
 	}
 	t := new(table)
 	t.add(" cost", "hits", "call path")
 	for _, r := range c.rows {
-		t.add(Cost(c.Metric.Cost(r.hits)), r.hits.RatString(), termtext.Printable(r.path.String()))
+		t.add(Cost(c.Metric.Cost(r.Weight)), r.Hits.RatString(), termtext.Printable(r.path.String()))
 	}
 	return t.write(w)
 }
@@ -43,8 +43,10 @@ func (c *Costs) Write(w io.Writer) error {
 type costJSON struct {
 	Path        string   `json:"path"`
 	Cost        float64  `json:"cost"`
-	Hits        *big.Rat `json:"hits"`
-	Denominator *big.Rat `json:"denominator"`
+	Weight      *big.Rat `json:"weight"`
+	Denominator *big.Rat `json:"denominator"` // the weight that is a cost of 1
+	Unit        string   `json:"unit"`        // of weights
+	Hits        *big.Rat `json:"hits"`        // samples, or the weight if hits are not counted
 }
 
 // costsJSON is the output of Costs.WriteJSON.
@@ -57,7 +59,9 @@ type costsJSON struct {
 func (c *Costs) WriteJSON(w io.Writer) error {
 	list := make([]costJSON, len(c.rows))
 	for i, r := range c.rows {
-		list[i] = costJSON{r.path.String(), float(c.Metric.Cost(r.hits)), r.hits, c.Metric.Denominator}
+		list[i] = costJSON{
+			r.path.String(), float(c.Metric.Cost(r.Weight)), r.Weight, c.Metric.Denominator, c.Metric.Unit, r.Hits,
+		}
 	}
 	return writeJSON(w, costsJSON{list, c.Basis})
 }

@@ -48,8 +48,8 @@ func newLabelled(s *refine.Session, labels []callpath.Path) labelled {
 	})
 	shared := refine.Labelled(s.Tree(), s.Membership(), labels)
 	l.overlaps = make(map[string]*big.Rat)
-	for i, hits := range callpath.Costs(shared, s.Membership(), paths) {
-		l.overlaps[keys[i]] = shared.Main().Cost(hits)
+	for i, total := range callpath.Totals(shared, s.Membership(), paths) {
+		l.overlaps[keys[i]] = shared.Main().Cost(total.Weight)
 	}
 	return l
 }

@@ -5,7 +5,6 @@ import (
 	"io"
 	"math/big"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/cpprof/cpprof/callpath"
@@ -15,7 +14,7 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// pathShare is the least share of a lock's hits at which a call path is shown.
+// pathShare is the least share of a lock's time at which a call path is shown.
 var pathShare = big.NewRat(1, 20)
 
 // Locks writes the deadlocks, a table of the first top locks (of all if top is 0), and for each lock of the table who waited
@@ -47,23 +46,23 @@ func Locks(w io.Writer, r *sampledata.Recording, a *locks.Analysis, top int) err
 	return err
 }
 
-// LockWaits returns a text with the hits of waiting for locks, and the share of them whose holders are known.
+// LockWaits returns a text with the hits of waiting for locks, and the share of the time in which the holders are known.
 func LockWaits(a *locks.Analysis) string {
 	if len(a.Locks) == 0 {
 		return "no goroutine was seen waiting for a lock"
 	}
-	return fmt.Sprintf("%s of waiting for %s; holders: %s", Counted(a.Evidence.Hits, "hit"), Counted(len(a.Locks), "lock"), evidenceText(&a.Evidence))
+	return fmt.Sprintf("%s of waiting for %s; holders: %s", CountedHits(a.Evidence.Hits), Counted(len(a.Locks), "lock"), evidenceText(&a.Evidence))
 }
 
-// evidenceText returns a text that says for which shares of the hits the holders are known, and how.
+// evidenceText returns a text that says for which shares of the time the holders are known, and how.
 func evidenceText(e *locks.Evidence) string {
 	var parts []string
 	for _, p := range []struct {
-		hits *big.Rat
+		part calltree.Total
 		name string
 	}{{e.Recorded, "recorded"}, {e.Inferred, "inferred"}, {e.Likely, "likely"}, {e.Ambiguous, "ambiguous"}, {e.None, "unknown"}} {
-		if p.hits.Sign() > 0 {
-			parts = append(parts, percent(e.Share(p.hits))+" "+p.name)
+		if p.part.Hits.Sign() > 0 {
+			parts = append(parts, percent(e.Share(p.part))+" "+p.name)
 		}
 	}
 	return strings.Join(parts, ", ")
@@ -91,10 +90,10 @@ type lockColumn struct {
 
 // lockColumns are the columns of the table, here and in the Analyzer. The last one can be long.
 var lockColumns = []lockColumn{
-	{"waited", func(a *locks.Analysis, l *locks.Lock) string { return span(a.Waited(l.Hits)) }},   // how long, summed over the goroutines
-	{"mean", func(a *locks.Analysis, l *locks.Lock) string { return Decimal(a.Mean(l.Hits), 2) }}, // goroutines that wait
-	{"hits", func(_ *locks.Analysis, l *locks.Lock) string { return strconv.FormatInt(l.Hits, 10) }},
-	{"known", func(_ *locks.Analysis, l *locks.Lock) string { return percent(l.Share(l.Known())) }}, // hits whose holder is known
+	{"waited", func(_ *locks.Analysis, l *locks.Lock) string { return span(l.Waited()) }},              // how long, summed over the goroutines
+	{"mean", func(a *locks.Analysis, l *locks.Lock) string { return Decimal(a.Mean(&l.Evidence), 2) }}, // goroutines that wait
+	{"hits", func(_ *locks.Analysis, l *locks.Lock) string { return Hits(l.Hits) }},
+	{"known", func(_ *locks.Analysis, l *locks.Lock) string { return percent(l.Share(l.Known())) }}, // time in which the holder is known
 	{"lock", func(_ *locks.Analysis, l *locks.Lock) string { return termtext.Printable(l.String()) }},
 }
 
@@ -134,7 +133,7 @@ func Lock(a *locks.Analysis, l *locks.Lock, width int) string {
 		if w.Reason != l.Kind+".Lock" {
 			text += " (" + w.Reason + ")"
 		}
-		b.entry(4, strconv.FormatInt(w.Hits, 10), termtext.Printable(text))
+		b.entry(4, Hits(w.Hits), termtext.Printable(text))
 	}
 	termtext.Fprintf(b, "  held by (%s)\n", evidenceText(&l.Evidence))
 	writeHeld(b, a, l)
@@ -153,7 +152,7 @@ func Lock(a *locks.Analysis, l *locks.Lock, width int) string {
 // writeHeld writes the call paths of the holders with their hits. It joins calls into one line up to the next fork.
 func writeHeld(b *wrapper, a *locks.Analysis, l *locks.Lock) {
 	t := a.Held.Tree
-	least := new(big.Rat).Mul(new(big.Rat).SetInt64(l.Hits), pathShare)
+	least := new(big.Rat).Mul(l.Weight, pathShare)
 	frame := func(n int32) callpath.Element { return callpath.Frame(t.Symbols().Name(t.Funcs()[n])) }
 	var write func(n int32, indent int)
 	children := func(n int32) (kept []int32) {
@@ -166,14 +165,14 @@ func writeHeld(b *wrapper, a *locks.Analysis, l *locks.Lock) {
 		return kept
 	}
 	write = func(n int32, indent int) {
-		hits := t.Main().Cum(n)
+		total := t.Main().Through(n)
 		path := callpath.Of(frame(n))
 		below := children(n)
-		for len(below) == 1 && t.Main().Cum(below[0]).Cmp(hits) == 0 {
+		for len(below) == 1 && t.Main().Cum(below[0]).Cmp(total.Weight) == 0 {
 			path = path.Then(frame(below[0]), false)
 			below = children(below[0])
 		}
-		b.entry(indent, Hits(hits), termtext.Printable(path.String()))
+		b.entry(indent, Hits(total.Hits), termtext.Printable(path.String()))
 		for _, c := range below {
 			write(c, indent+2)
 		}

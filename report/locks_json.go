@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"time"
 
+	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/locks"
 	"github.com/cpprof/cpprof/sampledata"
 )
@@ -14,13 +15,14 @@ import (
 type locksJSON struct {
 	Samples   int            `json:"samples"`
 	LengthNS  time.Duration  `json:"length_ns"`
+	WaitedNS  time.Duration  `json:"waited_ns"` // summed over the goroutines
 	Waits     evidenceJSON   `json:"waits"`
 	Locks     []lockJSON     `json:"locks"`
 	Deadlocks []deadlockJSON `json:"deadlocks"`
 	Basis
 }
 
-// evidenceJSON has the hits of waiting, and for how many of them the holder is known, and how.
+// evidenceJSON has the hits of waiting, and for how many of them the holder is known, and how. The share is one of the time.
 type evidenceJSON struct {
 	Hits      int64    `json:"hits"`
 	Recorded  *big.Rat `json:"recorded"`
@@ -32,7 +34,9 @@ type evidenceJSON struct {
 }
 
 func evidenceOf(e *locks.Evidence) evidenceJSON {
-	return evidenceJSON{e.Hits, e.Recorded, e.Inferred, e.Likely, e.Ambiguous, e.None, float(e.Share(e.Known()))}
+	return evidenceJSON{
+		e.Hits.Num().Int64(), e.Recorded.Hits, e.Inferred.Hits, e.Likely.Hits, e.Ambiguous.Hits, e.None.Hits, float(e.Share(e.Known())),
+	}
 }
 
 type lockJSON struct {
@@ -52,28 +56,37 @@ type lockJSON struct {
 }
 
 type waiterJSON struct {
-	Class    string `json:"class"`
-	Function string `json:"function,omitempty"` // the function that takes the lock
-	Reason   string `json:"reason"`
-	Hits     int64  `json:"hits"`
+	Class    string   `json:"class"`
+	Function string   `json:"function,omitempty"` // the function that takes the lock
+	Reason   string   `json:"reason"`
+	Hits     int64    `json:"hits"`
+	Time     *big.Rat `json:"time_ns"`
 }
 
 type holderJSON struct {
-	Class string   `json:"class"`
-	Hits  *big.Rat `json:"hits"`
+	Class string `json:"class"`
+	totalJSON
 }
 
 type pathJSON struct {
 	Frames []string `json:"frames"` // the holder's class first, then as in a Thread View
-	Hits   *big.Rat `json:"hits"`
+	totalJSON
 }
 
 type chainJSON struct {
 	Links []linkJSON `json:"links"`
 	End   string     `json:"end"`
 	Class string     `json:"class,omitempty"`
-	Hits  *big.Rat   `json:"hits"`
+	totalJSON
 }
+
+// totalJSON has hits and the nanoseconds that they stand for.
+type totalJSON struct {
+	Hits *big.Rat `json:"hits"`
+	Time *big.Rat `json:"time_ns"`
+}
+
+func jsonOf(t calltree.Total) totalJSON { return totalJSON{t.Hits, t.Weight} }
 
 type linkJSON struct {
 	Class string `json:"class"`
@@ -97,7 +110,7 @@ type memberJSON struct {
 // LocksJSON writes the same as JSON, all locks and all call paths.
 func LocksJSON(w io.Writer, r *sampledata.Recording, a *locks.Analysis) error {
 	j := locksJSON{
-		Samples: a.Samples, LengthNS: a.Length, Waits: evidenceOf(&a.Evidence), Locks: []lockJSON{}, Deadlocks: []deadlockJSON{},
+		Samples: a.Samples, LengthNS: a.Length, WaitedNS: a.Evidence.Waited(), Waits: evidenceOf(&a.Evidence), Locks: []lockJSON{}, Deadlocks: []deadlockJSON{},
 		Basis: BasisOf(r).With(a.Held.Warnings),
 	}
 	for _, l := range a.Locks {
@@ -120,27 +133,27 @@ func LocksJSON(w io.Writer, r *sampledata.Recording, a *locks.Analysis) error {
 func lockAsJSON(a *locks.Analysis, l *locks.Lock) lockJSON {
 	j := lockJSON{
 		Lock: l.String(), Name: l.Name, Instance: l.Instance, Guessed: l.Guessed, Type: l.Kind,
-		Mean: float(a.Mean(l.Hits)), WaitedNS: a.Waited(l.Hits), Waits: evidenceOf(&l.Evidence),
+		Mean: float(a.Mean(&l.Evidence)), WaitedNS: l.Waited(), Waits: evidenceOf(&l.Evidence),
 		Waiters: []waiterJSON{}, Holders: []holderJSON{}, Held: []pathJSON{}, Chains: []chainJSON{},
 	}
 	if l.Address != 0 {
 		j.Address = fmt.Sprintf("%#x", l.Address)
 	}
 	for _, w := range l.Waiters {
-		j.Waiters = append(j.Waiters, waiterJSON{w.Class, w.In, w.Reason, w.Hits})
+		j.Waiters = append(j.Waiters, waiterJSON{w.Class, w.In, w.Reason, w.Hits.Num().Int64(), w.Weight})
 	}
 	for _, h := range l.Holders {
-		j.Holders = append(j.Holders, holderJSON(h))
+		j.Holders = append(j.Holders, holderJSON{h.Class, jsonOf(h.Total)})
 	}
 	t := a.Held.Tree
 	top := a.HeldAt(l)
 	for n := top + 1; n < t.Ends()[top]; n++ {
-		if own := t.Main().Own(n); own.Sign() > 0 {
-			j.Held = append(j.Held, pathJSON{t.Frames(n)[2:], own})
+		if own := t.Main().Ending(n); own.Weight.Sign() > 0 {
+			j.Held = append(j.Held, pathJSON{t.Frames(n)[2:], jsonOf(own)})
 		}
 	}
 	for _, c := range l.Chains {
-		cj := chainJSON{End: c.End.String(), Class: c.Class, Hits: c.Hits}
+		cj := chainJSON{End: c.End.String(), Class: c.Class, totalJSON: jsonOf(c.Total)}
 		for _, k := range c.Links {
 			cj.Links = append(cj.Links, linkJSON{k.Class, k.Lock.String()})
 		}

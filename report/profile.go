@@ -30,7 +30,7 @@ type Profile struct {
 func (p *Profile) Write(w io.Writer) error {
 	b := new(strings.Builder)
 	m := p.Session.Tree().Main()
-	termtext.Fprintf(b, "%s; %s\n", termtext.Printable(p.Title), unit(m.Denominator))
+	termtext.Fprintf(b, "%s; %s\n", termtext.Printable(p.Title), unit(m))
 	if text := Monitor(p.Session.Tree()); text != "" {
 		termtext.Fprintln(b, text)
 	}
@@ -61,13 +61,13 @@ func (p *Profile) Write(w io.Writer) error {
 // are known. It returns "" if nothing waits for a lock.
 func Monitor(t *calltree.Tree) string {
 	waited, attributed := views.LockTime(t)
-	if waited.Sign() == 0 {
+	if waited.Weight.Sign() == 0 {
 		return ""
 	}
-	return fmt.Sprintf("MONITOR %s, of which %s is attributed to holders of the locks", Cost(t.Main().Cost(waited)), Attributed(waited, attributed))
+	return fmt.Sprintf("MONITOR %s, of which %s is attributed to holders of the locks", Cost(t.Main().Cost(waited.Weight)), Attributed(waited.Weight, attributed.Weight))
 }
 
-// Attributed formats the share of the hits of waiting for locks whose holders are known: "96.5 %".
+// Attributed formats the share of the time of waiting for locks whose holders are known: "96.5 %".
 func Attributed(waited, attributed *big.Rat) string { return percent(fraction(attributed, waited)) }
 
 func threshold(t refine.Threshold) string {
@@ -97,8 +97,9 @@ func Warnings(warnings []sampledata.Warning) string {
 // profileJSON is the output of Profile.WriteJSON. Exact numbers are strings such as "5/2".
 type profileJSON struct {
 	Title       string        `json:"title"`
-	Denominator *big.Rat      `json:"denominator"`
-	Unit        string        `json:"unit"`
+	Unit        string        `json:"unit"`        // of weights
+	Denominator *big.Rat      `json:"denominator"` // the weight that is a cost of 1
+	Hits        *big.Rat      `json:"denominator_hits"`
 	Steps       []refine.Step `json:"steps"`
 	MinHits     *big.Rat      `json:"min_hits,omitempty"`
 	MinCost     *big.Rat      `json:"min_cost,omitempty"`
@@ -108,17 +109,20 @@ type profileJSON struct {
 	Basis
 }
 
-// monitorJSON is the time of waiting for locks, in hits, and the part of it in which the holder is known.
+// monitorJSON is the waiting for locks, and the part of it in which the holder is known.
 type monitorJSON struct {
-	Hits       *big.Rat `json:"hits"`
-	Attributed *big.Rat `json:"attributed"`
+	Weight           *big.Rat `json:"weight"`
+	Hits             *big.Rat `json:"hits"`
+	Attributed       *big.Rat `json:"attributed"` // hits
+	AttributedWeight *big.Rat `json:"attributed_weight"`
 }
 
 type entryJSON struct {
 	Path     string      `json:"path"`
 	Label    string      `json:"label"`
 	Cost     float64     `json:"cost"`
-	Hits     *big.Rat    `json:"hits"`
+	Weight   *big.Rat    `json:"weight"`
+	Hits     *big.Rat    `json:"hits"`              // samples, or the weight if hits are not counted
 	Overlap  *float64    `json:"overlap,omitempty"` // the cost that it shares with the labels
 	Hidden   int         `json:"hidden,omitempty"`  // entries below the threshold
 	Children []entryJSON `json:"children,omitempty"`
@@ -128,18 +132,18 @@ type entryJSON struct {
 func (p *Profile) WriteJSON(w io.Writer) error {
 	m, t, labels := p.Session.Tree().Main(), p.Session.Threshold(), newLabelled(p.Session, p.Labels)
 	j := profileJSON{
-		Title: p.Title, Denominator: m.Denominator, Unit: m.Unit,
+		Title: p.Title, Unit: m.Unit, Denominator: m.Denominator, Hits: m.Hits().Denominator,
 		Steps: append([]refine.Step{}, p.Session.Steps()...), MinHits: t.Hits, MinCost: t.Cost,
 		Labels: labels.keys, Profile: p.entry(p.Session.Root(), &labels), Basis: p.Basis.With(p.Warnings),
 	}
-	if waited, attributed := views.LockTime(p.Session.Tree()); waited.Sign() > 0 {
-		j.Monitor = &monitorJSON{waited, attributed}
+	if waited, attributed := views.LockTime(p.Session.Tree()); waited.Hits.Sign() > 0 {
+		j.Monitor = &monitorJSON{waited.Weight, waited.Hits, attributed.Hits, attributed.Weight}
 	}
 	return writeJSON(w, j)
 }
 
 func (p *Profile) entry(e *refine.Entry, labels *labelled) entryJSON {
-	j := entryJSON{Path: e.Key(), Label: e.Label(), Cost: float(p.Session.Cost(e)), Hits: e.Hits, Overlap: labels.overlap(e)}
+	j := entryJSON{Path: e.Key(), Label: e.Label(), Cost: float(p.Session.Cost(e)), Weight: e.Weight, Hits: e.Hits, Overlap: labels.overlap(e)}
 	if p.Session.Collapsed(e) {
 		return j
 	}

@@ -6,7 +6,10 @@ package report
 import (
 	"fmt"
 	"math/big"
+	"time"
 
+	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/views"
 	"github.com/shopspring/decimal"
 )
 
@@ -42,13 +45,36 @@ func Counted[N int | int32 | int64](n N, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// unit returns a text that says how many hits are a cost of 1.
-func unit(denominator *big.Rat) string {
-	verb := "are"
-	if denominator.Cmp(big.NewRat(1, 1)) == 0 {
+// unit returns a text that says what is a cost of 1: "50.1 s (2390 hits) are a cost of 1.000".
+func unit(m *calltree.Metric) string {
+	verb, whole := "are", Whole(m)
+	if m.Hits() != m {
+		whole += " (" + CountedHits(m.Hits().Denominator) + ")"
+	}
+	if m.Denominator.Cmp(big.NewRat(1, 1)) == 0 {
 		verb = "is"
 	}
-	return fmt.Sprintf("%s %s a cost of 1.000", CountedHits(denominator), verb)
+	return fmt.Sprintf("%s %s a cost of 1.000", whole, verb)
+}
+
+// Whole returns the denominator of a metric, the weight that is a cost of 1: "50.1 s", or "2390 hits" if it is no time.
+func Whole(m *calltree.Metric) string {
+	if m.Unit != views.Nanoseconds {
+		return CountedHits(m.Denominator)
+	}
+	return Nanoseconds(m.Denominator)
+}
+
+// Nanoseconds formats a time, rounded: "50.1 s".
+func Nanoseconds(n *big.Rat) string {
+	if n.Sign() < 0 {
+		return "-" + Nanoseconds(new(big.Rat).Neg(n))
+	}
+	whole := new(big.Int).Quo(n.Num(), n.Denom())
+	if !whole.IsInt64() {
+		return new(big.Int).Quo(whole, big.NewInt(1e9)).String() + " s"
+	}
+	return span(time.Duration(whole.Int64()))
 }
 
 // Percent formats a share of 1 as a percentage.

@@ -3,6 +3,8 @@ package report
 import (
 	"math/big"
 	"testing"
+
+	"github.com/cpprof/cpprof/calltree"
 )
 
 func TestDecimal(t *testing.T) {
@@ -28,6 +30,20 @@ func TestDecimal(t *testing.T) {
 	}
 }
 
+// metric makes a metric of the given denominator, which has hits if their number is not 0.
+func metric(t *testing.T, unit string, num, den, hits int64) *calltree.Metric {
+	b := calltree.NewBuilder(new(calltree.Symbols), "*", "time", unit)
+	b.SetDenominator(0, big.NewRat(num, den))
+	if hits > 0 {
+		b.CountHits(0, big.NewRat(hits, 1), 1)
+	}
+	tree, err := b.Tree()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree.Main()
+}
+
 // Only a number other than 1 adds an s.
 func TestCounted(t *testing.T) {
 	for _, test := range []struct{ got, want string }{
@@ -37,8 +53,9 @@ func TestCounted(t *testing.T) {
 		{CountedHits(big.NewRat(1, 1)), "1 hit"},
 		{CountedHits(big.NewRat(1, 2)), "0.5 hits"},
 		{CountedHits(big.NewRat(3, 1)), "3 hits"},
-		{unit(big.NewRat(1, 1)), "1 hit is a cost of 1.000"},
-		{unit(big.NewRat(5, 2)), "2.5 hits are a cost of 1.000"},
+		{unit(metric(t, "samples", 1, 1, 0)), "1 hit is a cost of 1.000"},
+		{unit(metric(t, "samples", 5, 2, 0)), "2.5 hits are a cost of 1.000"},
+		{unit(metric(t, "nanoseconds", 3e9, 2, 10)), "1.5 s (10 hits) are a cost of 1.000"},
 	} {
 		if test.got != test.want {
 			t.Errorf("got %s, want %s", test.got, test.want)

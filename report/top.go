@@ -152,7 +152,7 @@ func (t *Top) classHeader() string {
 func (t *Top) classLines() []string {
 	classes := slices.Clone(t.Classes)
 	slices.SortStableFunc(classes, func(a, b views.ClassSummary) int {
-		return cmp.Or(b.Busy().Cmp(a.Busy()), cmp.Compare(b.Hits, a.Hits), cmp.Compare(a.Class, b.Class))
+		return cmp.Or(b.Busy().Cmp(a.Busy()), b.Time.Cmp(a.Time), cmp.Compare(a.Class, b.Class))
 	})
 	class, bar, numbers := t.columns()
 	var lines []string

@@ -161,12 +161,12 @@ func TestXArcInvariants(t *testing.T) {
 		for s := range XArc(tree, XOptions{}) {
 			self := s.Self.Weights[0]
 			if s.Self.Name != "root" {
-				sumsTo(t, "calls by parent", s.Parents, s.Self.Calls.Hits(), func(r XRow) *big.Rat { return r.Calls.Hits() })
-				sumsTo(t, "base by parent", s.Parents, self.Base.Hits(), func(r XRow) *big.Rat { return r.Weights[0].Base.Hits() })
-				sumsTo(t, "cum by parent", s.Parents, self.Cum.Hits(), func(r XRow) *big.Rat { return r.Weights[0].Cum.Hits() })
+				sumsTo(t, "calls by parent", s.Parents, s.Self.Calls.Exact(), func(r XRow) *big.Rat { return r.Calls.Exact() })
+				sumsTo(t, "base by parent", s.Parents, self.Base.Exact(), func(r XRow) *big.Rat { return r.Weights[0].Base.Exact() })
+				sumsTo(t, "cum by parent", s.Parents, self.Cum.Exact(), func(r XRow) *big.Rat { return r.Weights[0].Cum.Exact() })
 			}
-			below := new(big.Rat).Sub(self.Cum.Hits(), self.Base.Hits())
-			sumsTo(t, "cum of children", s.Children, below, func(r XRow) *big.Rat { return r.Weights[0].Cum.Hits() })
+			below := new(big.Rat).Sub(self.Cum.Exact(), self.Base.Exact())
+			sumsTo(t, "cum of children", s.Children, below, func(r XRow) *big.Rat { return r.Weights[0].Cum.Exact() })
 		}
 	})
 }
@@ -187,9 +187,9 @@ func TestXArcOrder(t *testing.T) {
 		ordered := func(what string, rows []XRow, sign int) {
 			for i := 1; i < len(rows); i++ {
 				a, b := rows[i-1], rows[i]
-				c := a.Weights[0].Cum.Hits().Cmp(b.Weights[0].Cum.Hits())
+				c := a.Weights[0].Cum.Exact().Cmp(b.Weights[0].Cum.Exact())
 				if c == 0 {
-					c = a.Weights[0].Base.Hits().Cmp(b.Weights[0].Base.Hits())
+					c = a.Weights[0].Base.Exact().Cmp(b.Weights[0].Base.Exact())
 				}
 				if c*sign < 0 || c == 0 && a.Name >= b.Name && b.Name != "root" {
 					t.Fatalf("%s: %s before %s", what, rowText(a), rowText(b))
@@ -248,11 +248,11 @@ func TestCumIsThatOfTheStacks(t *testing.T) {
 			return sum
 		}
 		for s := range XArc(tree, XOptions{}) {
-			if got, want := s.Self.Weights[0].Cum.Hits(), cum(s.Self.Name); got.Cmp(want) != 0 {
+			if got, want := s.Self.Weights[0].Cum.Exact(), cum(s.Self.Name); got.Cmp(want) != 0 {
 				t.Fatalf("%s: %s, want %s", s.Self.Name, got, want)
 			}
 			for _, c := range s.Children {
-				if got, want := c.Weights[0].Cum.Hits(), cum(s.Self.Name, c.Name); got.Cmp(want) != 0 {
+				if got, want := c.Weights[0].Cum.Exact(), cum(s.Self.Name, c.Name); got.Cmp(want) != 0 {
 					t.Fatalf("%s %s: %s, want %s", s.Self.Name, c.Name, got, want)
 				}
 			}

@@ -90,11 +90,11 @@ func WriteXProf(w io.Writer, t *calltree.Tree, o XOptions) error {
 	termtext.Fprintln(out, termtext.Text(p.values.heading("xprof")))
 	line(p.values.columns(), "Ind", "Name")
 	line(p.values.ruler("="), "===", "====")
-	sum := p.values.calls.of.Hits(make([]int64, len(p.values.calls.base))...)
+	sum := p.values.calls.of.Weight(make([]int64, len(p.values.calls.base))...)
 	for i, f := range p.order {
 		r := p.rows[f]
 		line(string(write(nil, r)), strconv.Itoa(i), termtext.Printable(r.Name))
-		sum.Add(sum, r.Calls.Hits())
+		sum.Add(sum, r.Calls.Exact())
 	}
 	termtext.Fprintf(out, "%9s\n", exactOrRounded(sum, 2))
 	return out.Flush()

@@ -27,7 +27,7 @@ type XOptions struct {
 	Depth int
 }
 
-// An Amount is an exact number of hits of one metric.
+// An Amount is an exact weight, or number of hits, of one metric.
 type Amount struct {
 	of   *xmetric
 	low  int64
@@ -46,16 +46,16 @@ type XRow struct {
 	Weights []XWeight // by metric shown
 }
 
-// Hits returns the amount itself.
-func (a Amount) Hits() *big.Rat {
+// Exact returns the amount as a number.
+func (a Amount) Exact() *big.Rat {
 	if a.more == nil {
-		return a.of.Hits(a.low)
+		return a.of.Weight(a.low)
 	}
-	return a.of.Hits(append([]int64{a.low}, a.more...)...)
+	return a.of.Weight(append([]int64{a.low}, a.more...)...)
 }
 
 // Cost returns the amount as a fraction of the metric's denominator.
-func (a Amount) Cost() *big.Rat { return a.of.Cost(a.Hits()) }
+func (a Amount) Cost() *big.Rat { return a.of.Cost(a.Exact()) }
 
 // Percent formats the cost in percent, with two decimals.
 func (a Amount) Percent() string { return string(a.appendPercent(nil)) }
@@ -74,7 +74,7 @@ func (a Amount) appendHits(to []byte) []byte {
 	if a.more == nil && a.of.integral {
 		return strconv.AppendInt(to, a.low, 10)
 	}
-	return append(to, exactOrRounded(a.Hits(), 2)...)
+	return append(to, exactOrRounded(a.Exact(), 2)...)
 }
 
 func exactOrRounded(r *big.Rat, places int) string {
@@ -89,7 +89,7 @@ func (a Amount) Cmp(b Amount) int {
 	if a.more == nil && b.more == nil {
 		return cmp.Compare(a.low, b.low)
 	}
-	return a.Hits().Cmp(b.Hits())
+	return a.Exact().Cmp(b.Exact())
 }
 
 // MarshalJSON writes the row with hits and percentages as numbers.
@@ -115,7 +115,7 @@ func (r XRow) MarshalJSON() ([]byte, error) {
 	return marshal(row)
 }
 
-func (a Amount) number() json.Number { return json.Number(exactOrRounded(a.Hits(), 6)) }
+func (a Amount) number() json.Number { return json.Number(exactOrRounded(a.Exact(), 6)) }
 
 // An xmetric is a metric with two factors for fast percentages. If they are not 0, the metric has one plane, and
 // sum * times / over is the percentage of a sum in hundredths of a percent.
@@ -130,7 +130,7 @@ func newXMetric(m *calltree.Metric) *xmetric {
 	if len(m.Planes()) != 1 || m.Denominator.Sign() == 0 {
 		return x
 	}
-	factor := new(big.Rat).Mul(m.Cost(m.Hits(1)), big.NewRat(100*100, 1))
+	factor := new(big.Rat).Mul(m.Cost(m.Weight(1)), big.NewRat(100*100, 1))
 	if factor.Num().IsUint64() && factor.Denom().IsUint64() {
 		x.times, x.over = factor.Num().Uint64(), factor.Denom().Uint64()
 	}
@@ -201,18 +201,18 @@ type xvalues struct {
 func nodeValues(t *calltree.Tree, o XOptions) *xvalues {
 	v := &xvalues{}
 	metrics := t.Metrics()
-	occurrences := 0
+	occurrences := metrics[0].Hits()
 	v.title = "Hits"
-	for i, m := range metrics {
+	for _, m := range metrics {
 		if m.Name == calltree.CallsName {
-			occurrences, v.title = i, "Calls"
+			occurrences, v.title = m, "Calls"
 			break
 		}
-		if m.Unit == "samples" && v.title == "Hits" {
-			occurrences, v.title = i, "Samples"
+		if hits := m.Hits(); hits.Unit == "samples" && v.title == "Hits" {
+			occurrences, v.title = hits, "Samples"
 		}
 	}
-	v.calls = nodeSums(metrics[occurrences])
+	v.calls = nodeSums(occurrences)
 	shown := o.Metrics
 	if len(shown) == 0 {
 		for i, m := range metrics {

@@ -28,7 +28,7 @@ type detail struct {
 	w  *profileWindow
 	on bool
 
-	lines         lazy[lineHits]
+	lines         lazy[lineTotals]
 	candidateTree lazy[candidateTree]
 	candidates    candidateLines
 }

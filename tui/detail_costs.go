@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"math/big"
 
 	"github.com/cpprof/cpprof/bottlenecks"
 	"github.com/cpprof/cpprof/calltree"
@@ -16,27 +15,28 @@ import (
 func (d *detail) costs(e *refine.Entry) []string {
 	tree := d.w.session.Tree()
 	if !d.w.compares() {
-		return costLines("", d.w.session.Cost(e), tree.Main())
+		return costLines("", e.Total, tree.Main())
 	}
 	costs, known := d.w.both.costs.get(row{entry: e})
 	if !known {
 		return []string{"…"}
 	}
 	a, b := tree.Sides()
-	return append(costLines("A: ", costs.A, a.Main()), costLines("B: ", costs.B, b.Main())...)
+	return append(costLines("A: ", costs.InA, a.Main()), costLines("B: ", costs.InB, b.Main())...)
 }
 
 // costLines returns the lines on one cost, as a fraction of a metric's denominator.
-func costLines(head string, cost *big.Rat, m *calltree.Metric) []string {
-	hits := new(big.Rat).Mul(cost, m.Denominator)
-	text := fmt.Sprintf("%shits %s", head, hits.RatString())
-	if i := bottlenecks.CostInterval(m, hits); i != nil {
+func costLines(head string, t calltree.Total, m *calltree.Metric) []string {
+	cost := m.Cost(t.Weight)
+	what := cost.RatString() + ", of " + report.Whole(m)
+	if m.Unit == views.Nanoseconds {
+		what = report.Nanoseconds(t.Weight) + " of " + report.Whole(m)
+	}
+	text := fmt.Sprintf("%shits %s of %s", head, t.Hits.RatString(), report.Hits(m.Hits().Denominator))
+	if i := bottlenecks.CostInterval(m, t); i != nil {
 		text += fmt.Sprintf(", 95 %% interval of the cost %.3f to %.3f", i.Low, i.High)
 	}
-	return []string{
-		fmt.Sprintf("%scost %s = %s, of %s", head, report.Cost(cost), cost.RatString(), report.CountedHits(m.Denominator)),
-		text,
-	}
+	return []string{fmt.Sprintf("%scost %s = %s", head, report.Cost(cost), what), text}
 }
 
 // samples returns the lines on the number of samples that the view counts, including those without the entry.

@@ -44,9 +44,9 @@ func (l *labels) overlaps(t *calltree.Tree, m *calltree.Membership) func([]callp
 	labelled := l.paths
 	shared := sync.OnceValue(func() *calltree.Tree { return refine.Labelled(t, m, labelled) })
 	return func(paths []callpath.Path) []*big.Rat {
-		costs := callpath.Costs(shared(), m, paths)
-		for i, hits := range costs {
-			costs[i] = t.Main().Cost(hits)
+		costs := make([]*big.Rat, len(paths))
+		for i, total := range callpath.Totals(shared(), m, paths) {
+			costs[i] = t.Main().Cost(total.Weight)
 		}
 		return costs
 	}

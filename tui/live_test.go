@@ -70,10 +70,10 @@ func TestLive(t *testing.T) {
 	b.shows("100 samples of server", "go:main.work: 1 goroutine, 100 hits", "990ms, up to 1.0 goroutines")
 
 	b.keys("Enter", "d", "j", "d", "j", "j")
-	b.shows("Thread View of go:main.work  100 hits = 1.000", "█›0.500    50        main.parse")
+	b.shows("Thread View of go:main.work  990.00 ms = 1.000", "█›0.500    50        main.parse")
 	g.grow(60)
 	b.passTime()
-	b.shows("Thread View of go:main.work  160 hits = 1.000", "█›0.500    80        main.parse", "● recording")
+	b.shows("Thread View of go:main.work  1.6 s = 1.000", "█›0.500    80        main.parse", "● recording")
 
 	b.keys("1")
 	b.passTime()
@@ -91,7 +91,7 @@ func TestLive(t *testing.T) {
 	b.keys("Esc")
 
 	g.grow(100)
-	if err := g.b.Finish(sampledata.End{Cause: sampledata.EndExited, ExitStatus: 3, Time: 5 * time.Second}); err != nil {
+	if err := g.b.Finish(sampledata.End{Cause: sampledata.EndExited, ExitStatus: 3, Time: 2990 * time.Millisecond}); err != nil {
 		t.Fatal(err)
 	}
 	go b.live.watch(t.Context())
@@ -110,7 +110,7 @@ func TestLive(t *testing.T) {
 	b.shows("■ ended", "■ the recording has ended: the target exited with status 3", "The recording has ended: the target", "300 samples of server")
 	b.hides("● recording")
 	b.keys("2")
-	b.shows("Thread View of go:main.work  300 hits = 1.000", "█›0.500   150        main.parse")
+	b.shows("Thread View of go:main.work  3.0 s = 1.000", "█›0.500   150        main.parse")
 }
 
 // The user's actions come first: while a job runs, nothing is refreshed.

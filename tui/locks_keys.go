@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"math/big"
+
 	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/locks"
@@ -34,11 +36,16 @@ func (w *lockWindow) openSelected() {
 
 // waiting returns the Thread View of the class that waits most for a lock, refined to the wait and into the holder.
 func waiting(l *locks.Lock, threshold refine.Threshold) session.Profile {
-	sums := make(map[string]int64)
+	sums := make(map[string]*big.Rat)
 	var class, in, holder string
 	for _, one := range l.Waiters {
-		sums[one.Class] += one.Hits
-		if sums[one.Class] > sums[class] {
+		sum := sums[one.Class]
+		if sum == nil {
+			sum = new(big.Rat)
+			sums[one.Class] = sum
+		}
+		sum.Add(sum, one.Weight)
+		if class == "" || sum.Cmp(sums[class]) > 0 {
 			class = one.Class
 		}
 	}

@@ -20,8 +20,8 @@ func (w *profileWindow) attribution() monitorText {
 	}
 	if t := w.session.Tree(); w.monitor.of != t {
 		w.monitor = monitorText{of: t, text: report.Monitor(t)}
-		if waited, attributed := views.LockTime(t); waited.Sign() > 0 {
-			w.monitor.brief = "MONITOR " + report.Attributed(waited, attributed) + " known"
+		if waited, attributed := views.LockTime(t); waited.Hits.Sign() > 0 {
+			w.monitor.brief = "MONITOR " + report.Attributed(waited.Weight, attributed.Weight) + " known"
 		}
 	}
 	return w.monitor

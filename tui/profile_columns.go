@@ -98,15 +98,14 @@ var intervalColumn = profileColumn{
 // interval returns the 95 % interval of what the row shows, or nil if there is none, or not yet.
 func (w *profileWindow) interval(r row) *bottlenecks.Interval {
 	if !w.compares() {
-		return bottlenecks.CostInterval(w.session.Tree().Main(), r.entry.Hits)
+		return bottlenecks.CostInterval(w.session.Tree().Main(), r.entry.Total)
 	}
 	costs, there := w.both.costs.get(r)
 	if !there {
 		return nil
 	}
 	treeA, treeB := w.session.Tree().Sides()
-	a, b := treeA.Main(), treeB.Main()
-	return bottlenecks.DifferenceInterval(a, b, new(big.Rat).Mul(costs.A, a.Denominator), new(big.Rat).Mul(costs.B, b.Denominator))
+	return bottlenecks.DifferenceInterval(treeA.Main(), treeB.Main(), costs.InA, costs.InB)
 }
 
 // typedColumn has an entry's cost by typed time, or the difference of two recordings if the window compares.
@@ -176,8 +175,8 @@ func splits(t *calltree.Tree, m *calltree.Membership, paths []callpath.Path) []v
 		}
 	}
 	costs := make([]views.Parts, len(paths))
-	for i, h := range callpath.Costs(t, m, all) {
-		costs[i/int(views.NumTypedTimes)][i%int(views.NumTypedTimes)] = t.Main().Cost(h)
+	for i, h := range callpath.Totals(t, m, all) {
+		costs[i/int(views.NumTypedTimes)][i%int(views.NumTypedTimes)] = t.Main().Cost(h.Weight)
 	}
 	return costs
 }

@@ -26,7 +26,7 @@ var commandTests = map[string]struct {
 	"auto":       {[]string{":auto 2"}, shows("▾ sync.(*Mutex).Lock")},
 	"threshold":  {[]string{":threshold 10%"}, shows("15 hits (cost 0.100)", "1 hidden")},
 	"aspect":     {[]string{":aspect dates bob.(*date).*", ":extended *"}, shows("0.133    20      ..@dates")},
-	"accounting": {[]string{":accounting single"}, shows("150 hits = 1.000  single")},
+	"accounting": {[]string{":accounting single"}, shows("7.5 s = 1.000  single")},
 	"class":      {[]string{":class by site"}, shows("no thread class")},
 	"span":       {[]string{":span 0s 1s"}, shows("only 0s to 1s")},
 	"locks":      {[]string{":locks"}, shows("3 Locks")},
@@ -286,9 +286,9 @@ func TestSpan(t *testing.T) {
 	b.do(func() { b.setSpan(views.Span{From: sample, To: b.recording.Samples.Time(1)}) })
 	b.waitForJobs()
 	b.hides(":IO-wait")
-	b.shows("only "+sample.String(), "5 hits = 1.000")
+	b.shows("only "+sample.String(), "250.00 ms = 1.000")
 	b.do(func() { b.setSpan(views.Span{}) })
 	b.waitForJobs()
-	b.shows("..os.(*File).Write", ":IO-wait", "150 hits = 1.000")
+	b.shows("..os.(*File).Write", ":IO-wait", "7.5 s = 1.000")
 	b.hides("only")
 }

@@ -59,7 +59,7 @@ func (w *profileWindow) drawNothing(c canvas) {
 func (w *profileWindow) drawTitle(c canvas) {
 	m := w.session.Tree().Main()
 	x := c.text(1, 0, shorten(w.subject.name, max(20, c.width/2)), w.a.theme.title)
-	parts := []string{report.CountedHits(m.Denominator) + " = 1.000"}
+	parts := []string{report.Whole(m) + " = 1.000"}
 	if w.compares() {
 		parts[0] = "A: " + w.a.path + "  B: " + w.subject.against
 	}

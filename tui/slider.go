@@ -31,7 +31,7 @@ type slider struct {
 	held  bool   // the mouse button is down on it
 }
 
-// limit returns the threshold in hits, also if it was given as a cost.
+// limit returns the threshold in hits. One that was given as a cost is that share of all hits.
 func (s *slider) limit() *big.Rat {
 	t := s.w.session.Threshold()
 	limit := new(big.Rat)
@@ -39,7 +39,7 @@ func (s *slider) limit() *big.Rat {
 		limit.Set(t.Hits)
 	}
 	if t.Cost != nil {
-		if byCost := new(big.Rat).Mul(t.Cost, s.w.session.Tree().Main().Denominator); byCost.Cmp(limit) > 0 {
+		if byCost := new(big.Rat).Mul(t.Cost, s.w.session.Tree().Main().Hits().Denominator); byCost.Cmp(limit) > 0 {
 			limit = byCost
 		}
 	}
@@ -99,7 +99,7 @@ func (s *slider) draw(c canvas) {
 	line.text(0, 0, strings.Repeat("─", track), s.w.a.theme.dim)
 	line.text(knob, 0, "●", s.w.a.theme.key)
 	s.track = c.part(x-2, 0, track+4, 1) // with its brackets
-	text := fmt.Sprintf(" ]  %s (cost %s)", report.CountedHits(limit), report.Cost(s.w.session.Tree().Main().Cost(limit)))
+	text := fmt.Sprintf(" ]  %s (cost %s)", report.CountedHits(limit), report.Cost(s.w.session.Tree().Main().Hits().Cost(limit)))
 	x = c.text(x+track, 0, text, s.w.a.theme.plain)
 	if hidden := s.hidden(); hidden > 0 {
 		c.text(x, 0, fmt.Sprintf("  %d hidden", hidden), s.w.a.theme.bold)

@@ -12,23 +12,24 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 )
 
-// lineHits are the hits of every line of every function of a view.
-type lineHits map[string]map[int]*big.Rat
+// lineTotals are the weight and the hits of every line of every function of a view.
+type lineTotals map[string]map[int]calltree.Total
 
 // countLines builds the view by line, and refines its root once: the entry "..f:42" has the hits of a line.
-func countLines(build func(views.Options) (viewed, error), o views.Options) lineHits {
+func countLines(build func(views.Options) (viewed, error), o views.Options) lineTotals {
 	o.Granularity = views.ByLine
 	v, err := build(o)
 	if err != nil {
-		return lineHits{}
+		return lineTotals{}
 	}
-	counted := make(lineHits)
+	counted := make(lineTotals)
 	for _, r := range refine.Down(v.Tree, nil, callpath.Root(v.Tree), true) {
 		i := strings.LastIndexByte(r.Name, ':')
 		if i < 0 {
@@ -39,9 +40,9 @@ func countLines(build func(views.Options) (viewed, error), o views.Options) line
 			continue
 		}
 		if f := r.Name[:i]; counted[f] == nil {
-			counted[f] = make(map[int]*big.Rat)
+			counted[f] = make(map[int]calltree.Total)
 		}
-		counted[r.Name[:i]][line] = r.Hits
+		counted[r.Name[:i]][line] = r.Total
 	}
 	return counted
 }
@@ -54,7 +55,7 @@ func (d *detail) source(function string, width int) []textLine {
 		return nil
 	}
 	recording, options, view := d.w.a.recording, d.w.a.options, d.w.subject.view
-	lines := d.lines.get(d.w.a, func() lineHits {
+	lines := d.lines.get(d.w.a, func() lineTotals {
 		return countLines(func(o views.Options) (viewed, error) { return view(recording, o) }, options)
 	})
 	if lines == nil {
@@ -79,9 +80,9 @@ func (d *detail) source(function string, width int) []textLine {
 	hot := hottest(counted)
 	for _, n := range linesToShow(counted, int(f.Line), len(text)) {
 		style, count, code := t.plain, "", ""
-		if h := counted[n]; h != nil {
-			count = report.Hits(h)
-			style = t.heat[report.HeatLevel(new(big.Rat).Quo(h, hot))]
+		if l, ok := counted[n]; ok {
+			count = report.Hits(l.Hits)
+			style = t.heat[report.HeatLevel(new(big.Rat).Quo(l.Weight, hot))]
 		}
 		if n <= len(text) {
 			code = strings.ReplaceAll(text[n-1], "\t", "    ")
@@ -91,11 +92,12 @@ func (d *detail) source(function string, width int) []textLine {
 	return out
 }
 
-func hottest(counted map[int]*big.Rat) *big.Rat {
-	most := hits(1)
-	for _, h := range counted {
-		if h.Cmp(most) > 0 {
-			most = h
+// hottest returns the weight of the line with most weight, or 1 if that is more.
+func hottest(counted map[int]calltree.Total) *big.Rat {
+	most := big.NewRat(1, 1)
+	for _, t := range counted {
+		if t.Weight.Cmp(most) > 0 {
+			most = t.Weight
 		}
 	}
 	return most
@@ -106,7 +108,7 @@ const aroundLine = 3
 
 // linesToShow returns the numbers of the lines from a function's declaration to a few behind its last line with hits. If
 // the source is missing, it returns only those with hits.
-func linesToShow(counted map[int]*big.Rat, declared, length int) []int {
+func linesToShow(counted map[int]calltree.Total, declared, length int) []int {
 	var numbers []int
 	for n := range counted {
 		if n > 0 {

@@ -92,9 +92,9 @@ func viewLocks(r *sampledata.Recording, o views.Options) (viewed, error) {
 	notes := make(map[string][]string)
 	for _, l := range found.Locks {
 		lines := []string{fmt.Sprintf("%s goroutines waited for it on average; the holder is known of %s of the hits",
-			report.Decimal(found.Mean(l.Hits), 1), report.Cost(l.Share(l.Known()))), "Waited for by"}
+			report.Decimal(found.Mean(&l.Evidence), 1), report.Cost(l.Share(l.Known()))), "Waited for by"}
 		for _, w := range l.Waiters {
-			lines = append(lines, fmt.Sprintf("%6d  %s in %s (%s)", w.Hits, w.Class, w.In, w.Reason))
+			lines = append(lines, fmt.Sprintf("%6s  %s in %s (%s)", report.Hits(w.Hits), w.Class, w.In, w.Reason))
 		}
 		notes[l.String()] = lines
 	}

@@ -148,7 +148,7 @@ func (w *summaryWindow) details() string {
 	c := &w.classes[line]
 	text := fmt.Sprintf("%s: %s, %s, %s alive on average", c.Class, report.Counted(c.Goroutines, "goroutine"), report.Counted(c.Hits, "hit"), report.Decimal(c.MeanAlive, 1))
 	if c.Parts[views.Monitor].Sign() > 0 {
-		text += fmt.Sprintf("\nof its MONITOR time %s is attributed to holders of the locks", report.Attributed(c.Parts[views.Monitor], c.Attributed))
+		text += fmt.Sprintf("\nof its MONITOR time %s is attributed to holders of the locks", report.Attributed(c.Parts[views.Monitor], c.Attributed.Weight))
 	}
 	return text
 }

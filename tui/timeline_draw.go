@@ -31,22 +31,22 @@ func (t *timeline) amounts(width int) []amount {
 	width = min(width, n)
 	list := make([]amount, width)
 	for i := range list {
-		var samples int
+		var length float64
 		for j := i * n / width; j < (i+1)*n/width; j++ {
 			b := &t.buckets[j]
 			if b.Samples == 0 {
 				continue
 			}
-			samples += b.Samples
-			for typed, hits := range b.Parts {
-				x, _ := hits.Float64()
+			length += float64(b.Length)
+			for typed, time := range b.Parts {
+				x, _ := time.Float64()
 				list[i][typed] += x
 			}
 		}
 		switch {
-		case samples > 0:
+		case length > 0:
 			for typed := range list[i] {
-				list[i][typed] /= float64(samples)
+				list[i][typed] /= length
 			}
 		case i > 0:
 			list[i] = list[i-1]

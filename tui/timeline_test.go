@@ -301,8 +301,8 @@ func TestTimelineFollowsClasses(t *testing.T) {
 			for _, bucket := range b.summary().timeline.buckets {
 				inTimeline.Add(inTimeline, bucket.Parts[want])
 			}
-			if one := big.NewRat(1, 1); inTable.Cmp(one) != 0 || inTimeline.Cmp(one) != 0 {
-				t.Errorf("by %s, %v is %v in the table and %v in the timeline, want 1", rule, want, inTable, inTimeline)
+			if one := big.NewRat(1e6, 1); inTable.Cmp(one) != 0 || inTimeline.Cmp(one) != 0 {
+				t.Errorf("by %s, %v is %v in the table and %v in the timeline, want 1 ms", rule, want, inTable, inTimeline)
 			}
 		})
 	}

@@ -72,7 +72,7 @@ type groups[K comparable] struct {
 type group[K comparable] struct {
 	key  K
 	n    int64
-	hits []int64 // by term: hits that a builder has not yet added to its tree
+	hits []observed // by term: hits, and their time, that a builder has not yet added to its tree
 }
 
 func (g *groups[K]) add(k K) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/sampledata"
 	"pgregory.net/rapid"
 )
@@ -86,17 +87,17 @@ func TestIdleLeftOut(t *testing.T) {
 	if share := v.IdleShare(); share.Cmp(big.NewRat(1, 2)) != 0 {
 		t.Errorf("the view lacks %v, want a half", share)
 	}
-	if v := thread(t, r, "go:b", o); v.IdleShare().Sign() != 0 || v.Tree.Main().Denominator.Cmp(big.NewRat(4, 1)) != 0 {
-		t.Errorf("a class that only waits for work has %v hits, and lacks %v", v.Tree.Main().Denominator, v.IdleShare())
+	if v := thread(t, r, "go:b", o); v.IdleShare().Sign() != 0 || v.Tree.Main().Hits().Denominator.Cmp(big.NewRat(4, 1)) != 0 {
+		t.Errorf("a class that only waits for work has %v hits, and lacks %v", v.Tree.Main().Hits().Denominator, v.IdleShare())
 	}
 	classes, err := Classes(r, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := classes[0]; c.Class != "go:a" || c.Hits != 2 || c.Idle != 2 || c.Shares()[Run].Cmp(big.NewRat(1, 2)) != 0 {
+	if c := classes[0]; c.Class != "go:a" || c.Hits != 2 || c.Idle.Hits.Cmp(big.NewRat(2, 1)) != 0 || c.Shares()[Run].Cmp(big.NewRat(1, 2)) != 0 {
 		t.Errorf("a: %+v", c)
 	}
-	if c := classes[1]; c.Hits != 0 || c.Idle != 4 || !c.OnlyIdle() || c.IdleShare().Cmp(big.NewRat(1, 1)) != 0 {
+	if c := classes[1]; c.Hits != 0 || c.Idle.Hits.Cmp(big.NewRat(4, 1)) != 0 || !c.OnlyIdle() || c.IdleShare().Cmp(big.NewRat(1, 1)) != 0 {
 		t.Errorf("b: %+v", c)
 	}
 }
@@ -121,15 +122,17 @@ func TestIdleIsTheRest(t *testing.T) {
 		for _, c := range all {
 			i := slices.IndexFunc(rest, func(d ClassSummary) bool { return d.Class == c.Class })
 			d := rest[i]
-			if d.Idle != c.Idle || d.Hits != c.Hits-c.Idle || d.IdleShare().Cmp(c.IdleShare()) != 0 || d.OnlyIdle() != c.OnlyIdle() {
+			work := calltree.Total{Weight: c.Time, Hits: big.NewRat(c.Hits, 1)}.Minus(c.Idle)
+			if d.Idle.Hits.Cmp(c.Idle.Hits) != 0 || d.Idle.Weight.Cmp(c.Idle.Weight) != 0 || d.Time.Cmp(work.Weight) != 0 ||
+				d.HitParts.total().Cmp(work.Hits) != 0 || d.total().Cmp(d.Time) != 0 || big.NewRat(d.Hits, 1).Cmp(work.Hits) != 0 || d.IdleShare().Cmp(c.IdleShare()) != 0 || d.OnlyIdle() != c.OnlyIdle() {
 				t.Fatalf("%+v, and without idle %+v", c, d)
 			}
 			v, err := Thread(r, c.Class, without)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if d.Hits > 0 && (v.Tree.Main().Denominator.Cmp(big.NewRat(d.Hits, 1)) != 0 || v.IdleShare().Cmp(d.IdleShare()) != 0) {
-				t.Fatalf("%s: the view has %v hits and lacks %v, the sums have %d and lack %v", c.Class, v.Tree.Main().Denominator, v.IdleShare(), d.Hits, d.IdleShare())
+			if d.Hits > 0 && (v.Tree.Main().Denominator.Cmp(d.Time) != 0 || v.IdleShare().Cmp(d.IdleShare()) != 0) {
+				t.Fatalf("%s: the view has %v ns and lacks %v, the sums have %v and lack %v", c.Class, v.Tree.Main().Denominator, v.IdleShare(), d.Time, d.IdleShare())
 			}
 		}
 	})

@@ -221,28 +221,51 @@ func (c oracle) observed(s int, own int64) (typed []portion) {
 	return typed
 }
 
+// weight returns how much time a sample stands for (sampledata.Weights), from the times of its neighbours.
+func (c oracle) weight(s int) int64 {
+	this, n := c.r.Samples.At(s), c.r.Samples.Len()
+	if this.Weight != 0 {
+		return int64(this.Weight)
+	}
+	at := func(i int) int64 { return int64(c.r.Samples.At(i).Time) }
+	length := int64(c.r.Stats().Duration)
+	from, to := int64(0), length
+	if n > 1 && s == 0 {
+		to = (at(0) + at(1)) / 2
+		from = max(0, at(0)-(to-at(0)))
+	} else if n > 1 && s == n-1 {
+		from = (at(s-1) + at(s)) / 2
+		to = min(length, at(s)+(at(s)-from))
+	} else if n > 1 {
+		from, to = (at(s-1)+at(s))/2, (at(s)+at(s+1))/2
+	}
+	return max(1, to-from)
+}
+
 // A truth is a view, by stack.
 type truth struct {
-	hits        map[string]*big.Rat
-	denominator int64
+	hits, time  map[string]*big.Rat
+	denominator int64 // in hits
+	whole       int64 // in nanoseconds
 	goroutines  map[sampledata.GoroutineID]bool
 }
 
 func newTruth() *truth {
-	return &truth{hits: make(map[string]*big.Rat), goroutines: make(map[sampledata.GoroutineID]bool)}
+	return &truth{hits: make(map[string]*big.Rat), time: make(map[string]*big.Rat), goroutines: make(map[sampledata.GoroutineID]bool)}
 }
 
-func (v *truth) add(frames []string, hits *big.Rat) {
+func (v *truth) add(frames []string, hits *big.Rat, weight int64) {
 	k := strings.Join(frames, "\n")
 	if v.hits[k] == nil {
-		v.hits[k] = new(big.Rat)
+		v.hits[k], v.time[k] = new(big.Rat), new(big.Rat)
 	}
 	v.hits[k].Add(v.hits[k], hits)
+	v.time[k].Add(v.time[k], new(big.Rat).Mul(hits, big.NewRat(weight, 1)))
 }
 
-func (v *truth) strings() map[string]string {
+func texts(of map[string]*big.Rat) map[string]string {
 	m := make(map[string]string)
-	for k, h := range v.hits {
+	for k, h := range of {
 		m[k] = h.RatString()
 	}
 	return m
@@ -256,7 +279,7 @@ func (c oracle) views() map[string]*truth {
 		if sample.Time < c.o.Span.From || c.o.Span.To != 0 && sample.Time >= c.o.Span.To {
 			continue
 		}
-		running := 0
+		running, weight := 0, c.weight(s)
 		for _, g := range c.alive(s) {
 			st, _ := c.state(s, g)
 			if onCPU := !st.NoCPU || c.o.Accounting != Observed; onCPU && (st.Run == sampledata.Running || st.Run == sampledata.Detached) {
@@ -267,19 +290,21 @@ func (c oracle) views() map[string]*truth {
 				all[class] = newTruth()
 			}
 			all[class].denominator++
+			all[class].whole += weight
 			all[class].goroutines[g] = true
 			for _, p := range c.portions(s, g, nil) {
-				all[class].add(append([]string{class}, p.frames...), p.hits)
+				all[class].add(append([]string{class}, p.frames...), p.hits, weight)
 				if p.frames[len(p.frames)-1] == ":RUN" && !slices.Contains(p.frames, ":MONITOR") {
-					server.add(append([]string{"*"}, p.frames...), p.hits)
+					server.add(append([]string{"*"}, p.frames...), p.hits, weight)
 				}
 			}
 		}
-		if c.o.Accounting == Single {
-			server.denominator++
-		} else {
-			server.denominator += int64(max(running, len(sample.Processors)))
+		capacity := int64(1)
+		if c.o.Accounting != Single {
+			capacity = int64(max(running, len(sample.Processors)))
 		}
+		server.denominator += capacity
+		server.whole += capacity * weight
 	}
 	return all
 }

@@ -30,17 +30,19 @@ const fewHits = 10
 // OnlyIdle reports whether a class did hardly anything: but for waiting for work it has fewer than ten hits, or it is the
 // runtime's own and waited for 95 % of its time or more.
 func (c *ClassSummary) OnlyIdle() bool {
-	all, work := c.Hits, c.Hits-c.Idle
+	idle := c.Idle.Hits.Num().Int64()
+	all, work := new(big.Rat).Set(c.Time), c.Hits-idle
 	if c.idleLeftOut {
-		all, work = c.Hits+c.Idle, c.Hits
+		all.Add(all, c.Idle.Weight)
+		work = c.Hits
 	}
-	if c.Idle > 0 && work < fewHits {
+	if idle > 0 && work < fewHits {
 		return true
 	}
 	if !strings.HasPrefix(c.Class, "go:runtime.") || c.Class == "go:runtime.main" {
 		return false
 	}
-	return new(big.Rat).SetFrac64(all, 20).Cmp(c.Busy()) >= 0
+	return all.Mul(all, big.NewRat(1, 20)).Cmp(c.Busy()) >= 0
 }
 
 // MostChanged returns the class whose typed time differs most between two recordings, the first of equals in a's order;

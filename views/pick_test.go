@@ -3,14 +3,16 @@ package views
 import (
 	"math/big"
 	"testing"
+
+	"github.com/cpprof/cpprof/calltree"
 )
 
-// class makes a summary of hits by typed time: RUN, LOAD, PRIO, MONITOR, WAIT.
+// class makes a summary of nanoseconds by typed time: RUN, LOAD, PRIO, MONITOR, WAIT.
 func class(name string, hits ...int64) ClassSummary {
-	c := ClassSummary{Class: name}
+	c := ClassSummary{Class: name, Time: new(big.Rat), Idle: calltree.Total{Weight: new(big.Rat), Hits: new(big.Rat)}}
 	for t, n := range hits {
 		c.Parts[t] = big.NewRat(n, 1)
-		c.Hits += n
+		c.Time.Add(c.Time, c.Parts[t])
 	}
 	return c
 }

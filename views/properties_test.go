@@ -40,7 +40,7 @@ func drawRecording(t *rapid.T) *sampledata.Recording {
 	d := &drawer{t: t, b: b, gs: gs, stacks: stacks, labels: labels, state: make([]*sampledata.State, n)}
 	now := time.Duration(0)
 	for range rapid.IntRange(0, 10).Draw(t, "samples") {
-		now += time.Duration(rapid.IntRange(0, 2).Draw(t, "interval"))
+		now += time.Duration(rapid.IntRange(0, 4).Draw(t, "interval"))
 		d.sample(now)
 	}
 	r := b.Recording()
@@ -61,7 +61,10 @@ type drawer struct {
 }
 
 func (d *drawer) sample(now time.Duration) {
-	d.last.Time = now
+	d.last.Time, d.last.Weight = now, 0
+	if rapid.IntRange(0, 5).Draw(d.t, "explicit") == 0 {
+		d.last.Weight = time.Duration(rapid.IntRange(1, 100).Draw(d.t, "weight"))
+	}
 	if rapid.IntRange(0, 3).Draw(d.t, "alike") == 0 && len(d.last.Processors) > 0 {
 		d.end(nil)
 		return
@@ -147,8 +150,8 @@ func drawOptions(t *rapid.T) Options {
 		o.Priority = func(class string) (int32, bool) { return 2, class == "go:a.F" || class == "label:k=1" }
 	}
 	if rapid.Bool().Draw(t, "span") {
-		o.Span.From = time.Duration(rapid.IntRange(0, 8).Draw(t, "from"))
-		o.Span.To = o.Span.From + time.Duration(rapid.IntRange(0, 12).Draw(t, "length"))
+		o.Span.From = time.Duration(rapid.IntRange(0, 16).Draw(t, "from"))
+		o.Span.To = o.Span.From + time.Duration(rapid.IntRange(0, 24).Draw(t, "length"))
 	}
 	return o
 }
@@ -170,10 +173,11 @@ func TestAgainstOracle(t *testing.T) {
 			if err := v.Tree.Check(); err != nil {
 				t.Fatal(err)
 			}
-			compareHits(t, root, hitsOf(v.Tree), truth.strings())
+			compareHits(t, root, hitsOf(v.Tree), texts(truth.hits))
+			compareHits(t, root+", time", weightsOf(v.Tree), texts(truth.time))
 			m := v.Tree.Main()
-			if m.Denominator.Cmp(big.NewRat(truth.denominator, 1)) != 0 {
-				t.Errorf("%s: denominator %v, want %d", root, m.Denominator, truth.denominator)
+			if d := m.Hits().Denominator; d.Cmp(big.NewRat(truth.denominator, 1)) != 0 || m.Denominator.Cmp(big.NewRat(truth.whole, 1)) != 0 {
+				t.Errorf("%s: denominators %v and %v, want %d and %d", root, d, m.Denominator, truth.denominator, truth.whole)
 			}
 			switch c := m.Cost(m.Cum(0)).Cmp(big.NewRat(1, 1)); {
 			case root == "*" && c > 0:
@@ -197,20 +201,25 @@ func checkClasses(t *rapid.T, r *sampledata.Recording, o Options, want map[strin
 	}
 	run := new(big.Rat)
 	for i, c := range classes {
-		if i > 0 && classes[i-1].Hits < c.Hits {
+		if i > 0 && classes[i-1].Time.Cmp(c.Time) < 0 {
 			t.Errorf("%s comes before %s", classes[i-1].Class, c.Class)
 		}
 		view, err := Thread(r, c.Class, o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, w := c.total(), view.Tree.Main().Cum(0); got.Cmp(w) != 0 || got.Cmp(big.NewRat(c.Hits, 1)) != 0 {
-			t.Errorf("%s: parts sum to %v, hits are %d, the view has %v", c.Class, got, c.Hits, w)
+		whole := view.Tree.Main().Through(0)
+		if got := c.total(); got.Cmp(whole.Weight) != 0 || got.Cmp(c.Time) != 0 {
+			t.Errorf("%s: parts sum to %v, the time is %v, the view has %v", c.Class, got, c.Time, whole.Weight)
+		}
+		if got := c.HitParts.total(); got.Cmp(whole.Hits) != 0 || got.Cmp(big.NewRat(c.Hits, 1)) != 0 {
+			t.Errorf("%s: parts sum to %v, hits are %d, the view has %v", c.Class, got, c.Hits, whole.Hits)
 		}
 		if c.Goroutines != len(want[c.Class].goroutines) {
 			t.Errorf("%s: %d goroutines, want %d", c.Class, c.Goroutines, len(want[c.Class].goroutines))
 		}
-		compareParts(t, c, want[c.Class])
+		compareParts(t, c.Class+", hits", append(c.HitParts[:], c.Attributed.Hits), want[c.Class].hits)
+		compareParts(t, c.Class+", time", append(c.Parts[:], c.Attributed.Weight), want[c.Class].time)
 		run.Add(run, c.Parts[Run])
 	}
 	server, err := Server(r, o)
@@ -231,12 +240,12 @@ func (p Parts) total() *big.Rat {
 }
 
 // compareParts finds each stack's first typed time.
-func compareParts(t *rapid.T, c ClassSummary, want *truth) {
+func compareParts(t *rapid.T, what string, got []*big.Rat, want map[string]*big.Rat) {
 	sums := make(map[string]*big.Rat)
 	for _, k := range []string{":RUN", ":LOAD", ":PRIO", ":MONITOR", ":WAIT", "attributed"} {
 		sums[k] = new(big.Rat)
 	}
-	for stack, hits := range want.hits {
+	for stack, hits := range want {
 		frames := strings.Split(stack, "\n")
 		for i, f := range frames {
 			if s := sums[f]; s != nil {
@@ -248,15 +257,14 @@ func compareParts(t *rapid.T, c ClassSummary, want *truth) {
 			}
 		}
 	}
-	got := append(c.Parts[:], c.Attributed)
 	for i, k := range []string{":RUN", ":LOAD", ":PRIO", ":MONITOR", ":WAIT", "attributed"} {
 		if got[i].Cmp(sums[k]) != 0 {
-			t.Errorf("%s: %s %v, want %v", c.Class, k, got[i], sums[k])
+			t.Errorf("%s: %s %v, want %v", what, k, got[i], sums[k])
 		}
 	}
 }
 
-// TestSpansPartition splits a recording in two: the hits of both parts must add up to the whole.
+// TestSpansPartition splits a recording in two: the weights of both parts must add up to the whole.
 func TestSpansPartition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, o := drawRecording(t), drawOptions(t)
@@ -264,22 +272,22 @@ func TestSpansPartition(t *testing.T) {
 		at := time.Duration(rapid.IntRange(1, 15).Draw(t, "at"))
 		first, second := o, o
 		first.Span.To, second.Span.From = at, at
-		whole := viewHits(t, r, o)
+		whole := viewWeights(t, r, o)
 		sum := make(map[string]*big.Rat)
 		for _, part := range []Options{first, second} {
-			for stack, h := range viewHits(t, r, part) {
+			for stack, h := range viewWeights(t, r, part) {
 				if sum[stack] == nil {
 					sum[stack] = new(big.Rat)
 				}
 				sum[stack].Add(sum[stack], h)
 			}
 		}
-		compareHits(t, "sum", (&truth{hits: sum}).strings(), (&truth{hits: whole}).strings())
+		compareHits(t, "sum", texts(sum), texts(whole))
 	})
 }
 
-// viewHits returns the hits of all views of a recording, by stack.
-func viewHits(t *rapid.T, r *sampledata.Recording, o Options) map[string]*big.Rat {
+// viewWeights returns the weights of all views of a recording, by stack.
+func viewWeights(t *rapid.T, r *sampledata.Recording, o Options) map[string]*big.Rat {
 	trees := make(map[string]*big.Rat)
 	classes, err := Classes(r, o)
 	if err != nil {
@@ -297,7 +305,7 @@ func viewHits(t *rapid.T, r *sampledata.Recording, o Options) map[string]*big.Ra
 		if err != nil {
 			t.Fatal(err)
 		}
-		for stack, h := range hitsOf(view.Tree) {
+		for stack, h := range weightsOf(view.Tree) {
 			trees[stack], _ = new(big.Rat).SetString(h)
 		}
 	}
@@ -320,7 +328,7 @@ func TestTimelineSumsUp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var hits, wantHits int64
+		var hits, wantHits, length int64
 		for _, c := range classes {
 			if class == "" || c.Class == class {
 				wantHits += c.Hits
@@ -328,6 +336,7 @@ func TestTimelineSumsUp(t *testing.T) {
 		}
 		for i, b := range buckets {
 			hits += b.Hits
+			length += b.Length
 			if i > 0 && b.From != buckets[i-1].To {
 				t.Errorf("bucket %d begins at %v, the one before ends at %v", i, b.From, buckets[i-1].To)
 			}
@@ -335,6 +344,10 @@ func TestTimelineSumsUp(t *testing.T) {
 		}
 		if hits != wantHits {
 			t.Errorf("%d hits, want %d", hits, wantHits)
+		}
+		from, to, _ := o.Span.Samples(r)
+		if want := r.Weights().Of(int(from), int(to)); length != want {
+			t.Errorf("the buckets stand for %d, want %d", length, want)
 		}
 	})
 }
@@ -350,17 +363,19 @@ func checkBucket(t *rapid.T, r *sampledata.Recording, o Options, class string, b
 	}
 	sums := []*big.Rat{new(big.Rat), new(big.Rat), new(big.Rat), new(big.Rat), new(big.Rat)}
 	var hits int64
+	time := new(big.Rat)
 	for _, c := range want {
 		if class != "" && c.Class != class {
 			continue
 		}
 		hits += c.Hits
+		time.Add(time, c.Time)
 		for i, h := range c.Parts {
 			sums[i].Add(sums[i], h)
 		}
 	}
-	if hits != b.Hits {
-		t.Errorf("%v to %v: %d hits, want %d", b.From, b.To, b.Hits, hits)
+	if hits != b.Hits || time.Cmp(b.Time) != 0 {
+		t.Errorf("%v to %v: %d hits in %v ns, want %d in %v", b.From, b.To, b.Hits, b.Time, hits, time)
 	}
 	for i, h := range b.Parts {
 		if h.Cmp(sums[i]) != 0 {

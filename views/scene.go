@@ -13,6 +13,7 @@ type scene struct {
 	classes  *classes
 	idleness *idleness
 
+	weights   sampledata.Weights
 	now       int32
 	sample    sampledata.Sample               // the sample at now
 	run       []int32                         // by goroutine: the run that it last began; -1 before its first
@@ -44,7 +45,9 @@ type actor struct {
 const nobody sampledata.GoroutineID = -1
 
 func newScene(r *sampledata.Recording, o Options) *scene {
-	sc := &scene{r: r, o: o, classes: newClasses(r, o), idleness: newIdleness(r, o), now: -1, slotsOf: -1}
+	sc := &scene{
+		r: r, o: o, classes: newClasses(r, o), idleness: newIdleness(r, o), weights: r.Weights(), now: -1, slotsOf: -1,
+	}
 	sc.executing = make(map[sampledata.GoroutineID]bool)
 	sc.spreads = make(map[spreadKey]*spread)
 	sc.run = make([]int32, len(r.Goroutines))
@@ -58,6 +61,11 @@ func newScene(r *sampledata.Recording, o Options) *scene {
 		}
 	}
 	return sc
+}
+
+// observed returns what is observed of a goroutine in a number of samples.
+func (sc *scene) observed(first, samples int32) observed {
+	return observed{int64(samples), sc.weights.Of(int(first), int(first+samples))}
 }
 
 // actor returns the actor for a run's goroutine.

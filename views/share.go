@@ -7,13 +7,19 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 )
 
-// A share is an exact, positive number of hits: num/den, or big if those don't fit.
+// A share is an exact, positive fraction of some hits, and of the time that they stand for: num/den of them, or big if these
+// numbers don't fit.
 type share struct {
+	observed
 	num, den int64
 	big      *big.Rat
 }
 
-func whole(n int64) share { return share{num: n, den: 1} }
+// An observed is one goroutine in one or more samples: a hit in each, and the time that the samples stand for.
+type observed struct{ hits, time int64 }
+
+// of returns the share of a number of goroutines that are all observed in this way.
+func (o observed) of(goroutines int64) share { return share{observed: o, num: goroutines, den: 1} }
 
 // times returns the share multiplied by num/den; both are at least 1.
 func (s share) times(num, den int64) share {
@@ -25,12 +31,13 @@ func (s share) times(num, den int64) share {
 		n, nfits := product(s.num/a, num/b)
 		d, dfits := product(s.den/b, den/a)
 		if nfits && dfits {
-			return share{num: n, den: d}
+			return share{observed: s.observed, num: n, den: d}
 		}
 	}
-	return share{big: new(big.Rat).Mul(s.rat(), big.NewRat(num, den))}
+	return share{observed: s.observed, big: new(big.Rat).Mul(s.rat(), big.NewRat(num, den))}
 }
 
+// rat returns the fraction.
 func (s share) rat() *big.Rat {
 	if s.big != nil {
 		return s.big
@@ -38,13 +45,20 @@ func (s share) rat() *big.Rat {
 	return big.NewRat(s.num, s.den)
 }
 
-// addTo adds the share to the hits of a node.
+// addTo adds the share to the weight and the hits of a node.
 func (s share) addTo(b *calltree.Builder, node int32) {
-	if s.big != nil {
-		b.AddRat(0, node, s.big)
-		return
+	if s.big == nil {
+		time, timeFits := product(s.time, s.num)
+		hits, hitsFit := product(s.hits, s.num)
+		if timeFits && hitsFit {
+			b.Add(0, node, time, s.den)
+			b.AddHits(0, node, hits, s.den)
+			return
+		}
 	}
-	b.Add(0, node, s.num, s.den)
+	fraction, part := s.rat(), new(big.Rat)
+	b.AddRat(0, node, part.Mul(fraction, part.SetInt64(s.time)))
+	b.AddHitsRat(0, node, part.Mul(fraction, part.SetInt64(s.hits)))
 }
 
 func gcd(a, b int64) int64 {

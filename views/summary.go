@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/internal/exact"
 	"github.com/cpprof/cpprof/sampledata"
 )
@@ -13,36 +14,36 @@ import (
 // A ClassSummary has the sums of a thread class's Thread View in a span.
 type ClassSummary struct {
 	Class      string
-	Goroutines int      // number of goroutines that were of the class in any sample
-	Hits       int64    // goroutines alive, summed over the samples: the Thread View's denominator
-	Idle       int64    // those that waited for work; with Options.LeaveOutIdle, Hits and Parts lack them
-	MeanAlive  *big.Rat // in a sample
-	Parts               // they sum to Hits
+	Goroutines int            // number of goroutines that were of the class in any sample
+	Hits       int64          // goroutines alive, summed over the samples
+	Time       *big.Rat       // the goroutines' lifetime in nanoseconds: the Thread View's denominator
+	Idle       calltree.Total // waiting for work; with Options.LeaveOutIdle, Hits, Time and the parts lack it
+	MeanAlive  *big.Rat       // goroutines at a time
+	Parts                     // nanoseconds; they sum to Time
+	HitParts   Parts          // they sum to Hits
 
-	idleLeftOut bool // Hits and Parts lack Idle
+	idleLeftOut bool // Hits, Time and the parts lack Idle
 
-	// Attributed is the part of Parts[Monitor] for locks with a known holder.
-	Attributed *big.Rat
+	// Attributed is the part of Monitor for locks with a known holder.
+	Attributed calltree.Total
 }
 
 // Shares returns the parts as fractions of the goroutines' lifetime.
-func (c *ClassSummary) Shares() Parts { return c.Parts.Shares(c.Hits) }
+func (c *ClassSummary) Shares() Parts { return c.Parts.Shares(c.Time) }
 
 // IdleShare returns the share of waiting for work of the goroutines' whole lifetime.
 func (c *ClassSummary) IdleShare() *big.Rat {
-	all := c.Hits
+	all := new(big.Rat).Set(c.Time)
 	if c.idleLeftOut {
-		all += c.Idle
+		all.Add(all, c.Idle.Weight)
 	}
-	return new(big.Rat).SetFrac64(c.Idle, max(all, 1))
+	return all.Quo(c.Idle.Weight, all)
 }
 
-// Busy returns the hits with which the goroutines did not wait.
-func (c *ClassSummary) Busy() *big.Rat {
-	return new(big.Rat).Sub(new(big.Rat).SetInt64(c.Hits), c.Parts[Wait])
-}
+// Busy returns the nanoseconds in which the goroutines did not wait.
+func (c *ClassSummary) Busy() *big.Rat { return new(big.Rat).Sub(c.Time, c.Parts[Wait]) }
 
-// Classes sums up all thread classes of a span. The class with the most hits comes first.
+// Classes sums up all thread classes of a span. The class with the longest lifetime comes first.
 func Classes(r *sampledata.Recording, o Options) ([]ClassSummary, error) {
 	from, to, err := o.samples(r)
 	if err != nil {
@@ -55,24 +56,23 @@ func Classes(r *sampledata.Recording, o Options) ([]ClassSummary, error) {
 	if err := Walk(r, from, to, &tally{scene: l.scene, ledger: l}); err != nil {
 		return nil, fmt.Errorf("thread classes: %w", err)
 	}
-	return l.summaries(int64(to - from)), nil
+	return l.summaries(l.scene.weights.Of(int(from), int(to))), nil
 }
 
-// attributed comes after the typed times in a tally's counts: it has those hits of Monitor whose lock has a known
-// holder.
+// attributed comes after the typed times in a tally's sums: it has the part of Monitor whose lock has a known holder.
 const (
 	attributed = NumTypedTimes
 	numSums    = attributed + 1
 )
 
-// sums has the hits by typed time, and attributed.
+// sums has the time and the hits by typed time, and attributed.
 type sums [numSums]exact.Sum
 
-func (s *sums) parts() (p Parts) {
-	for t := range p {
-		p[t] = s[t].Rat()
+func (s *sums) parts() (time, hits Parts) {
+	for t := range time {
+		time[t], hits[t] = s[t].Weight(), s[t].Hits()
 	}
-	return p
+	return time, hits
 }
 
 // A tally divides time like the builder of trees, but computes only sums. It is a Visitor.
@@ -171,8 +171,8 @@ type classLedger struct {
 
 type classSums struct {
 	goroutines int
-	hits       int64 // idle ones included
-	idle       int64
+	alive      exact.Sum // idle ones included
+	idle       exact.Sum
 	typed      sums
 }
 
@@ -190,11 +190,12 @@ func (l *classLedger) of(class classID) *classSums {
 
 func (l *classLedger) takes(actor) bool { return true }
 
-func (l *classLedger) enter(run sampledata.Run, a actor, _, samples int32) {
+func (l *classLedger) enter(run sampledata.Run, a actor, first, samples int32) {
 	c := l.of(a.class)
-	c.hits += int64(samples)
+	seen := l.scene.observed(first, samples)
+	c.alive.Add(seen.hits, seen.time, 1, 1)
 	if l.scene.idleness.has(run) {
-		c.idle += int64(samples)
+		c.idle.Add(seen.hits, seen.time, 1, 1)
 	}
 	if l.isNew(run.Goroutine, a.class) {
 		c.goroutines++
@@ -218,39 +219,51 @@ func (l *classLedger) isNew(g sampledata.GoroutineID, class classID) bool {
 	return !was
 }
 
-func (l *classLedger) constant(a actor, t TypedTime, _, samples int32) {
-	l.of(a.class).typed[t].Add(int64(samples), 1)
+func (l *classLedger) constant(a actor, t TypedTime, first, samples int32) {
+	l.add(a, first, samples, t, 1, 1)
 }
 
-func (l *classLedger) add(a actor, _, samples int32, t TypedTime, num, den int64) {
-	l.of(a.class).typed[t].Add(num*int64(samples), den)
+func (l *classLedger) add(a actor, first, samples int32, t TypedTime, num, den int64) {
+	seen := l.scene.observed(first, samples)
+	l.of(a.class).typed[t].Add(seen.hits, seen.time, num, den)
 }
 
-func (l *classLedger) summaries(samples int64) []ClassSummary {
+// summaries returns the classes; the samples stand for the given time.
+func (l *classLedger) summaries(length int64) []ClassSummary {
 	var all []ClassSummary
 	for id := range l.byClass {
 		c := &l.byClass[id]
-		if c.hits == 0 {
+		if c.goroutines == 0 {
 			continue
 		}
 		s := ClassSummary{
 			Class:      l.scene.classes.names[id],
 			Goroutines: c.goroutines,
-			Hits:       c.hits,
-			Idle:       c.idle,
-			MeanAlive:  big.NewRat(c.hits, samples),
-			Parts:      c.typed.parts(),
-			Attributed: c.typed[attributed].Rat(),
+			Hits:       c.alive.Hits().Num().Int64(),
+			Time:       c.alive.Weight(),
+			Idle:       totalOf(&c.idle),
+			Attributed: totalOf(&c.typed[attributed]),
 		}
+		s.Parts, s.HitParts = c.typed.parts()
+		s.MeanAlive = new(big.Rat).Quo(s.Time, new(big.Rat).SetInt64(length))
 		if l.scene.o.LeaveOutIdle {
-			s.idleLeftOut = true
-			s.Hits -= s.Idle
-			s.Parts[Wait] = new(big.Rat).Sub(s.Parts[Wait], new(big.Rat).SetInt64(s.Idle))
+			s.leaveOutIdle()
 		}
 		all = append(all, s)
 	}
 	slices.SortFunc(all, func(a, b ClassSummary) int {
-		return cmp.Or(cmp.Compare(b.Hits, a.Hits), cmp.Compare(b.Idle, a.Idle), cmp.Compare(a.Class, b.Class))
+		return cmp.Or(b.Time.Cmp(a.Time), b.Idle.Weight.Cmp(a.Idle.Weight), cmp.Compare(a.Class, b.Class))
 	})
 	return all
 }
+
+// leaveOutIdle takes the waiting for work out of the sums.
+func (c *ClassSummary) leaveOutIdle() {
+	c.idleLeftOut = true
+	c.Hits -= c.Idle.Hits.Num().Int64()
+	c.Time = new(big.Rat).Sub(c.Time, c.Idle.Weight)
+	c.Parts[Wait] = new(big.Rat).Sub(c.Parts[Wait], c.Idle.Weight)
+	c.HitParts[Wait] = new(big.Rat).Sub(c.HitParts[Wait], c.Idle.Hits)
+}
+
+func totalOf(s *exact.Sum) calltree.Total { return calltree.Total{Weight: s.Weight(), Hits: s.Hits()} }

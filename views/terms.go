@@ -1,9 +1,7 @@
 package views
 
-import "math"
-
 // maxUnflushed limits the collected hits that a builder has not yet added to its tree: to 32 MB.
-const maxUnflushed = 4 << 20
+const maxUnflushed = 2 << 20
 
 // A term is one place below a stack for hits of one denominator, such as thirds of hits of :LOAD go:main.f. Goroutines
 // that run or are runnable are mostly so for many samples, and their hits go to few terms. They are summed by term, and
@@ -41,9 +39,8 @@ func (w *wait) key() term {
 	return term{w.typed, w.to, w.den}
 }
 
-// collect adds the hits of a group of goroutines that run or are runnable, in a number of samples.
-func (b *builder) collect(g *group[instance], sp *spread, samples int64) {
-	n := g.n * samples
+// collect adds the hits of a group of goroutines that run or are runnable, each observed in the same samples.
+func (b *builder) collect(g *group[instance], sp *spread, each observed) {
 	if !sp.numbered {
 		sp.numbered = true
 		sp.term = b.terms.number(term{typed: Run, den: sp.of})
@@ -54,10 +51,10 @@ func (b *builder) collect(g *group[instance], sp *spread, samples int64) {
 		}
 	}
 	if short := b.terms.len() - len(g.hits); short > 0 {
-		g.hits = append(g.hits, make([]int64, short)...)
+		g.hits = append(g.hits, make([]observed, short)...)
 	}
 	if run := sp.typed[Run]; run > 0 {
-		b.collectTerm(g, sp.term, n, run)
+		b.collectTerm(g, sp.term, each, run)
 	}
 	if b.server {
 		return
@@ -65,28 +62,36 @@ func (b *builder) collect(g *group[instance], sp *spread, samples int64) {
 	for i := range sp.waits {
 		w := &sp.waits[i]
 		if heads := w.forClass(g.key.class); heads > 0 {
-			b.collectTerm(g, w.term, n, heads*w.num)
+			b.collectTerm(g, w.term, each, heads*w.num)
 		}
 	}
 }
 
-// collectTerm adds n*num hits of a term. If the sum would be too large, it adds them to the tree at once.
-func (b *builder) collectTerm(g *group[instance], t int32, n, num int64) {
-	p, fits := product(n, num)
-	if fits && p <= math.MaxInt64-g.hits[t] {
-		g.hits[t] += p
-		return
+// collectTerm adds num times what was observed of all goroutines of the group to a term. If the sum would be too large, it
+// adds that to the tree at once.
+func (b *builder) collectTerm(g *group[instance], t int32, each observed, num int64) {
+	sum := &g.hits[t]
+	if n, fits := product(g.n, num); fits {
+		hits, hitsFit := product(each.hits, n)
+		time, timeFits := product(each.time, n)
+		if hitsFit && timeFits && sum.hits+hits >= 0 && sum.time+time >= 0 {
+			sum.hits += hits
+			sum.time += time
+			return
+		}
 	}
 	k := b.terms.list[t]
-	b.add(b.termNode(g.key.node, k), whole(n).times(num, k.den))
+	b.add(b.termNode(g.key.node, k), each.of(g.n).times(num, k.den))
 }
 
 // flush adds the hits that a group has collected to the tree.
 func (b *builder) flush(g *group[instance]) {
-	for i, hits := range g.hits {
-		if hits != 0 {
+	for i, sum := range g.hits {
+		if sum.hits != 0 {
 			k := b.terms.list[i]
-			b.tree.Add(0, b.termNode(g.key.node, k), hits, k.den)
+			node := b.termNode(g.key.node, k)
+			b.tree.Add(0, node, sum.time, k.den)
+			b.tree.AddHits(0, node, sum.hits, k.den)
 		}
 	}
 	g.hits = nil

@@ -3,8 +3,10 @@ package views
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/exact"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -12,8 +14,10 @@ import (
 type Bucket struct {
 	From, To time.Duration
 	Samples  int
-	Hits     int64 // goroutines alive, summed over the samples
-	Parts          // they sum to Hits
+	Length   int64    // nanoseconds that the samples stand for
+	Hits     int64    // goroutines alive, summed over the samples
+	Time     *big.Rat // lifetime of the goroutines in nanoseconds
+	Parts             // nanoseconds; they sum to Time
 }
 
 // Timeline divides a span into buckets of equal time. It returns the typed time of the goroutines of a class in each, or
@@ -43,7 +47,9 @@ func Timeline(r *sampledata.Recording, o Options, class string, buckets int) ([]
 		return nil, fmt.Errorf("timeline: %w", unknownClassError(r, o, class))
 	}
 	for i := range l.buckets {
-		l.buckets[i].Parts = l.typed[i].parts()
+		b := &l.buckets[i]
+		b.Hits, b.Time = l.living[i].Hits().Num().Int64(), l.living[i].Weight()
+		b.Parts, _ = l.typed[i].parts()
 	}
 	return l.buckets, nil
 }
@@ -56,7 +62,8 @@ type timeLedger struct {
 	from    int32
 	entered int // number of runs counted
 	buckets []Bucket
-	typed   []sums
+	typed   []sums           // by bucket
+	living  []exact.Sum      // by bucket: the goroutines alive
 	bucket  []int32          // by sample from the first of the span
 	steps   [numSums][]int64 // by sample: the difference of constant hits from the sample before
 	alive   []int64          // the same for goroutines
@@ -74,7 +81,7 @@ func (l *timeLedger) makeBuckets(r *sampledata.Recording, span Span, to int32, n
 		width++
 	}
 	l.buckets = make([]Bucket, n)
-	l.typed = make([]sums, n)
+	l.typed, l.living = make([]sums, n), make([]exact.Sum, n)
 	for i := range l.buckets {
 		start := min(width*time.Duration(i), length)
 		l.buckets[i].From = span.From + start
@@ -84,6 +91,7 @@ func (l *timeLedger) makeBuckets(r *sampledata.Recording, span Span, to int32, n
 		i := min((r.Samples.Time(int(s))-span.From)/width, time.Duration(n-1))
 		l.bucket = append(l.bucket, int32(i))
 		l.buckets[i].Samples++
+		l.buckets[i].Length += l.scene.weights.Of(int(s), int(s+1))
 	}
 }
 
@@ -101,8 +109,9 @@ func (l *timeLedger) constant(_ actor, t TypedTime, first, samples int32) {
 }
 
 func (l *timeLedger) add(_ actor, s, samples int32, t TypedTime, num, den int64) {
-	for _, i := range l.bucket[s-l.from : s-l.from+samples] {
-		l.typed[i][t].Add(num, den)
+	for ; samples > 0; s, samples = s+1, samples-1 {
+		seen := l.scene.observed(s, 1)
+		l.typed[l.bucket[s-l.from]][t].Add(seen.hits, seen.time, num, den)
 	}
 }
 
@@ -117,11 +126,12 @@ func (l *timeLedger) cumulate() {
 	var now [numSums]int64
 	var alive int64
 	for s, i := range l.bucket {
+		seen := l.scene.observed(l.from+int32(s), 1)
 		alive += l.alive[s]
-		l.buckets[i].Hits += alive
+		l.living[i].Add(seen.hits, seen.time, alive, 1)
 		for typed := range l.steps {
 			now[typed] += l.steps[typed][s]
-			l.typed[i][typed].Add(now[typed], 1)
+			l.typed[i][typed].Add(seen.hits, seen.time, now[typed], 1)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/internal/exact"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -29,8 +30,10 @@ type builder struct {
 	class    classID                     // of a Thread View
 	lock     func(sampledata.Run) string // of a view of the holders of locks
 	active   groups[instance]
-	total    int64 // the denominator
-	idle     int64 // hits of waiting for work, which the tree lacks
+	total    exact.Sum // the denominator
+	idle     exact.Sum // waiting for work, which the tree lacks
+	squares  []float64 // by sample: the sum of the squares of the weights of the samples before it
+	squared  float64   // the sum of the squares of the weights of all hits in the denominator
 	warnings warnings
 	terms    terms
 	flushAt  int // limit on the number of hits collected by term
@@ -52,8 +55,9 @@ type instance struct {
 func newBuilder(sc *scene, root string) *builder {
 	syms := new(calltree.Symbols)
 	b := &builder{scene: sc, class: noClass, flushAt: maxUnflushed, reasons: make(map[string]calltree.Func)}
-	b.tree = calltree.NewBuilder(syms, root, "time", "samples")
+	b.tree = calltree.NewBuilder(syms, root, "time", Nanoseconds)
 	b.stacks = newStacks(sc.r, sc.o, b.tree)
+	b.squares = squaresBefore(sc.weights, sc.r.Samples.Len())
 	for t := range NumTypedTimes {
 		b.typed[t] = syms.Intern(t.String())
 	}
@@ -63,22 +67,36 @@ func newBuilder(sc *scene, root string) *builder {
 	return b
 }
 
-func (b *builder) Begin(i int32, _, samples int32) bool {
+// squaresBefore returns for each sample the sum of the squares of the weights of the samples before it, and the sum of all
+// of them.
+func squaresBefore(w sampledata.Weights, samples int) []float64 {
+	squares := make([]float64, samples+1)
+	for i := range samples {
+		weight := float64(w.Of(i, i+1))
+		squares[i+1] = squares[i] + weight*weight
+	}
+	return squares
+}
+
+func (b *builder) Begin(i, first, samples int32) bool {
 	wantEnd := b.scene.begin(i)
 	run := b.scene.r.Runs.At(int(i))
 	a := b.scene.actor(run)
 	if !b.takes(a) {
 		return wantEnd
 	}
-	n := int64(samples)
+	seen := b.scene.observed(first, samples)
 	if b.lock == nil && !b.server && b.scene.o.LeaveOutIdle && b.scene.idleness.has(run) {
-		b.idle += n
+		b.idle.Add(seen.hits, seen.time, 1, 1)
 		return wantEnd
 	}
-	b.note(run, a, n)
+	b.note(run, a, seen.hits)
+	if !b.server {
+		b.count(first, samples, seen, 1)
+	}
 	in := b.instance(run, a)
 	if b.scene.constant(a) {
-		b.placeWhole(in, whole(n))
+		b.placeWhole(in, seen.of(1))
 		return wantEnd
 	}
 	b.active.add(in)
@@ -112,11 +130,14 @@ func (b *builder) instance(run sampledata.Run, a actor) instance {
 	return instance{a, b.stacks.node(0, run.Stack)}
 }
 
-// note counts a run's hits, and adds warnings about the run.
+// count adds hits to the denominator, the same number in each of some samples.
+func (b *builder) count(first, samples int32, seen observed, hits int64) {
+	b.total.Add(seen.hits, seen.time, hits, 1)
+	b.squared += (b.squares[first+samples] - b.squares[first]) * float64(hits)
+}
+
+// note adds warnings about a run of n hits.
 func (b *builder) note(run sampledata.Run, a actor, n int64) {
-	if !b.server {
-		b.total += n
-	}
 	if b.lock == nil && b.stacks.deep(run.Stack) {
 		b.warnings.add("deep-stack", n, func() string {
 			return fmt.Sprintf("a stack of %d frames is cut to the %d nearest its leaf", b.stacks.depth[run.Stack], maxDepth)
@@ -142,8 +163,9 @@ func (b *builder) End(i int32) {
 
 func (b *builder) Sample(s, alike int32) error {
 	b.scene.moveTo(s)
+	seen := b.scene.observed(s, alike)
 	if b.server {
-		b.total += b.scene.capacity() * int64(alike)
+		b.count(s, alike, seen, b.scene.capacity())
 	}
 	if b.terms.len()*len(b.active.list) > b.flushAt {
 		b.flushAll()
@@ -151,14 +173,14 @@ func (b *builder) Sample(s, alike int32) error {
 	for i := range b.active.list {
 		g := &b.active.list[i]
 		if g.key.run != sampledata.Blocked {
-			b.collect(g, b.scene.spread(g.key.actor), int64(alike))
+			b.collect(g, b.scene.spread(g.key.actor), seen)
 			continue
 		}
 		b.chain, b.visited = b.chain[:0], 0
 		if g.key.who != nobody {
 			b.chain = append(b.chain, g.key.who)
 		}
-		b.placeWhole(g.key, whole(g.n*int64(alike)))
+		b.placeWhole(g.key, seen.of(g.n))
 	}
 	if n := b.tree.Len(); n > maxNodes {
 		return fmt.Errorf("the call tree grows beyond %d nodes: choose a shorter time span, or a coarser granularity", maxNodes)

@@ -129,16 +129,16 @@ func (c child) inPlaceOfClass() classID { return noClass - 1 - classID(c) }
 // asChild is the inverse of inPlaceOfClass.
 func (id classID) asChild() (c child, ok bool) { return child(noClass - 1 - id), id < noClass }
 
-// Parts are hits by typed time.
+// Parts are nanoseconds, or hits, by typed time.
 type Parts [NumTypedTimes]*big.Rat
 
-// Shares returns the parts as fractions of a number of hits; all are 0 if there are no hits.
-func (p Parts) Shares(hits int64) Parts {
+// Shares returns the parts as fractions of a whole; all are 0 if the whole is 0.
+func (p Parts) Shares(whole *big.Rat) Parts {
 	var shares Parts
 	for t := range p {
 		shares[t] = new(big.Rat)
-		if hits != 0 {
-			shares[t].Quo(p[t], new(big.Rat).SetInt64(hits))
+		if whole.Sign() != 0 {
+			shares[t].Quo(p[t], whole)
 		}
 	}
 	return shares

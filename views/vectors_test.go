@@ -100,8 +100,10 @@ func (v *vectorView) compare(t *testing.T, what, root string, tree *calltree.Tre
 	if err := tree.Check(); err != nil {
 		t.Errorf("%s: %v", what, err)
 	}
-	if d := tree.Main().Denominator; d.Cmp(big.NewRat(v.Denominator, 1)) != 0 {
-		t.Errorf("%s: denominator %v, want %d", what, d.RatString(), v.Denominator)
+	for _, m := range []*calltree.Metric{tree.Main(), tree.Main().Hits()} {
+		if d := m.Denominator; d.Cmp(big.NewRat(v.Denominator, 1)) != 0 {
+			t.Errorf("%s: denominator %v, want %d", what, d.RatString(), v.Denominator)
+		}
 	}
 	want := make(map[string]string)
 	for _, s := range v.Stacks {
@@ -118,13 +120,19 @@ func (v *vectorView) compare(t *testing.T, what, root string, tree *calltree.Tre
 		t.Errorf("%s: root %s", what, tree.Root())
 	}
 	compareHits(t, what, hitsOf(tree), want)
+	compareHits(t, what+", weights", weightsOf(tree), want)
 }
 
 // hitsOf lists the hits of every stack that has some.
-func hitsOf(tree *calltree.Tree) map[string]string {
+func hitsOf(tree *calltree.Tree) map[string]string { return ownOf(tree, tree.Main().Hits()) }
+
+// weightsOf lists the weight of every stack that has one.
+func weightsOf(tree *calltree.Tree) map[string]string { return ownOf(tree, tree.Main()) }
+
+func ownOf(tree *calltree.Tree, m *calltree.Metric) map[string]string {
 	got := make(map[string]string)
 	for n := range int32(tree.Len()) {
-		if h := tree.Main().Own(n); h.Sign() != 0 {
+		if h := m.Own(n); h.Sign() != 0 {
 			got[strings.Join(tree.Frames(n), "\n")] = h.RatString()
 		}
 	}
@@ -180,7 +188,7 @@ func (c *vectorCase) recording(t *testing.T, how recordingForm) *sampledata.Reco
 			}
 			gs[j] = g
 		}
-		sample := sampledata.Sample{Time: time.Duration(i)}
+		sample := sampledata.Sample{Time: time.Duration(i), Weight: 1} // in the vectors, a hit weighs 1
 		var changes []sampledata.Change
 		here := make(map[sampledata.GoroutineID]bool)
 		for j, th := range s.Threads {

@@ -1,6 +1,9 @@
 // Package views turns a recording into weighted call trees: the Server View and the Thread Views of CPPROFJ (section 4).
 // In these, typed time is an ordinary frame below the stacks.
 //
+// Every sample stands for some time (sampledata.Weights). A hit is a goroutine in a sample, and weighs that time: costs are
+// shares of time. Beside the weights, everything here counts the hits, which say how many observations a cost is based on.
+//
 // A view is built in one walk over the recording's runs. If a goroutine's time does not depend on others (it waits, or
 // it runs under the accounting Observed), it is counted once for each run. Only if it does (it is runnable, or it waits
 // for a lock with a known holder) is there work in each sample, once for all goroutines in the same state. The files
@@ -26,12 +29,15 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
+// Nanoseconds is the unit of the weights of views.
+const Nanoseconds = "nanoseconds"
+
 // A View is a call tree, with warnings about its making.
 type View struct {
 	Tree *calltree.Tree
 
-	// Idle has the hits of waiting for work that the tree lacks, see Options.LeaveOutIdle.
-	Idle *big.Rat
+	// Idle is the waiting for work that the tree lacks, see Options.LeaveOutIdle.
+	Idle calltree.Total
 
 	// Warnings count hits: "unknown-state" (counted as :WAIT :unknown), "deep-stack" (cut to 1,000 frames), and
 	// "cut-chain" (further holders of locks are not shown).
@@ -40,15 +46,15 @@ type View struct {
 
 // IdleShare returns the share of waiting for work that the tree lacks, of all time of the goroutines.
 func (v *View) IdleShare() *big.Rat {
-	if v.Idle == nil || v.Idle.Sign() == 0 {
+	if v.Idle.Weight == nil || v.Idle.Weight.Sign() == 0 {
 		return new(big.Rat)
 	}
-	return new(big.Rat).Quo(v.Idle, new(big.Rat).Add(v.Idle, v.Tree.Main().Denominator))
+	return new(big.Rat).Quo(v.Idle.Weight, new(big.Rat).Add(v.Idle.Weight, v.Tree.Main().Denominator))
 }
 
-// Server makes the Server View: its root is "*", and it has the :RUN parts of every goroutine. Hits are goroutine
-// samples. The denominator is the sum over the samples of the number of processors, or of running goroutines if those
-// are more (with the accounting Single: the number of samples), so that the root's cost is the CPU utilisation.
+// Server makes the Server View: its root is "*", and it has the :RUN parts of every goroutine. Weights are nanoseconds.
+// The denominator is the sum over the samples of their weight times the number of processors, or of running goroutines if
+// those are more (with the accounting Single: of their weight), so that the root's cost is the CPU utilisation.
 // Recording.Check must accept the recording.
 func Server(r *sampledata.Recording, o Options) (*View, error) {
 	from, to, err := o.samples(r)
@@ -65,7 +71,7 @@ func Server(r *sampledata.Recording, o Options) (*View, error) {
 }
 
 // Thread makes the Thread View of a class: the class is the root, each of its goroutines adds one hit in each sample,
-// and the denominator is the sum of these hits, so that the root's cost is 1. If the goroutines do nothing but wait for
+// and the denominator is the weight of these hits, so that the root's cost is 1. If the goroutines do nothing but wait for
 // work, this is not left out. The error is an *UnknownClassError if the class has no goroutine in the span.
 func Thread(r *sampledata.Recording, class string, o Options) (*View, error) {
 	from, to, err := o.samples(r)
@@ -79,9 +85,9 @@ func Thread(r *sampledata.Recording, class string, o Options) (*View, error) {
 		return nil, fmt.Errorf("thread view of %s: %w", class, err)
 	}
 	switch {
-	case b.total > 0:
+	case b.total.Hits().Sign() > 0:
 		return v, nil
-	case b.idle == 0:
+	case b.idle.Hits().Sign() == 0:
 		return nil, unknownClassError(r, o, class)
 	}
 	o.LeaveOutIdle = false
@@ -93,12 +99,13 @@ func (b *builder) view(from, to int32) (*View, error) {
 		return nil, err
 	}
 	b.flushAll()
-	b.tree.SetDenominator(0, new(big.Rat).SetInt64(b.total))
+	b.tree.SetDenominator(0, b.total.Weight())
+	b.tree.CountHits(0, b.total.Hits(), b.squared)
 	t, err := b.tree.Tree()
 	if err != nil {
 		return nil, err
 	}
-	return &View{Tree: t, Idle: new(big.Rat).SetInt64(b.idle), Warnings: b.warnings}, nil
+	return &View{Tree: t, Idle: totalOf(&b.idle), Warnings: b.warnings}, nil
 }
 
 // samples checks the options, and returns the samples [from, to) of the span.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/sampledata"
 	"pgregory.net/rapid"
 )
@@ -38,7 +39,7 @@ func (s *sketch) sample(states map[sampledata.GoroutineID]sampledata.State) {
 	}
 	at := time.Duration(s.samples) * s.interval
 	s.samples++
-	if err := s.Sample(sampledata.Sample{Time: at}, changes); err != nil {
+	if err := s.Sample(sampledata.Sample{Time: at, Weight: 10 * time.Millisecond}, changes); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -80,7 +81,7 @@ func TestProcessorsOfTheHeader(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := server.Tree.Main().Denominator; d.Cmp(big.NewRat(2, 1)) != 0 {
+	if d := server.Tree.Main().Hits().Denominator; d.Cmp(big.NewRat(2, 1)) != 0 {
 		t.Errorf("denominator %v", d)
 	}
 }
@@ -117,7 +118,7 @@ func TestNoCPU(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := estimated.Tree.Main().Denominator; n.Cmp(big.NewRat(3, 1)) != 0 {
+	if n := estimated.Tree.Main().Hits().Denominator; n.Cmp(big.NewRat(3, 1)) != 0 {
 		t.Errorf("denominator %v for the three goroutines that run", n)
 	}
 }
@@ -213,7 +214,7 @@ func TestHitsBeyondInt64(t *testing.T) {
 	sp := &spread{of: 2, waits: []wait{{typed: Load, to: idleProcessor.inPlaceOfClass(), heads: 1, num: 1, den: 2}}}
 	sp.typed[Run], sp.typed[Load] = 1, 1
 	for range 3 {
-		b.collect(g, sp, 1<<62)
+		b.collect(g, sp, observed{1 << 62, 1 << 61})
 	}
 	b.flush(g)
 	tree, err := b.tree.Tree()
@@ -222,6 +223,8 @@ func TestHitsBeyondInt64(t *testing.T) {
 	}
 	hits := new(big.Rat).SetInt64(3 << 61).RatString()
 	compareHits(t, "a", hitsOf(tree), map[string]string{"go:a\n:RUN": hits, "go:a\n:LOAD\n:idle-processor": hits})
+	time := new(big.Rat).SetInt64(3 << 60).RatString()
+	compareHits(t, "a", weightsOf(tree), map[string]string{"go:a\n:RUN": time, "go:a\n:LOAD\n:idle-processor": time})
 }
 
 // TestFlushingEarly compares views whose collected hits go into the tree early and late.
@@ -238,7 +241,7 @@ func TestFlushingEarly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		compareHits(t, "server", hitsOf(v.Tree), oracle{r, o}.views()["*"].strings())
+		compareHits(t, "server", hitsOf(v.Tree), texts(oracle{r, o}.views()["*"].hits))
 	})
 }
 
@@ -363,8 +366,8 @@ func TestAttribution(t *testing.T) {
 	}
 	attributed, monitor := new(big.Rat), new(big.Rat)
 	for _, c := range classes {
-		attributed.Add(attributed, c.Attributed)
-		monitor.Add(monitor, c.Parts[Monitor])
+		attributed.Add(attributed, c.Attributed.Hits)
+		monitor.Add(monitor, c.HitParts[Monitor])
 	}
 	if attributed.RatString() != "1/2" || monitor.RatString() != "2" {
 		t.Errorf("%v of %v attributed", attributed, monitor)
@@ -438,7 +441,8 @@ func TestOptionsReadWhatTheyWrite(t *testing.T) {
 // TestSharesAreExact compares with big.Rat, beyond int64 too.
 func TestSharesAreExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s, want := whole(1), big.NewRat(1, 1)
+		seen := observed{hits: rapid.Int64Range(1, 1000).Draw(t, "hits"), time: rapid.Int64Range(1, math.MaxInt64).Draw(t, "time")}
+		s, want := seen.of(1), big.NewRat(1, 1)
 		size := rapid.SampledFrom([]int64{10, 1 << 20, 1<<63 - 1}).Draw(t, "size")
 		for range rapid.IntRange(0, 12).Draw(t, "factors") {
 			num, den := rapid.Int64Range(1, size).Draw(t, "num"), rapid.Int64Range(1, size).Draw(t, "den")
@@ -447,6 +451,17 @@ func TestSharesAreExact(t *testing.T) {
 		}
 		if s.rat().Cmp(want) != 0 {
 			t.Errorf("got %v, want %v", s.rat(), want)
+		}
+		b := calltree.NewBuilder(new(calltree.Symbols), "*", "time", "nanoseconds")
+		s.addTo(b, 0)
+		tree, err := b.Tree()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := tree.Main().Through(0)
+		hits, time := new(big.Rat).Mul(want, big.NewRat(seen.hits, 1)), new(big.Rat).Mul(want, big.NewRat(seen.time, 1))
+		if got.Hits.Cmp(hits) != 0 || got.Weight.Cmp(time) != 0 {
+			t.Errorf("added %v hits in %v ns, want %v in %v", got.Hits, got.Weight, hits, time)
 		}
 	})
 }

@@ -61,7 +61,7 @@ func (f *viewFlags) cost(t terminal, recording string, texts []string, asJSON bo
 	}
 	costs := &report.Costs{Title: title(s, v), Metric: v.Tree.Main(), Basis: report.BasisOf(s.recording)}
 	for _, p := range paths {
-		costs.Add(p, callpath.Cost(v.Tree, v.aspects, p))
+		costs.Add(p, callpath.Total(v.Tree, v.aspects, p))
 	}
 	write := costs.Write
 	if asJSON {

@@ -137,5 +137,5 @@ func evidenceCost(s *source, e demo.Evidence) (*big.Rat, error) {
 	if err != nil {
 		return nil, err
 	}
-	return v.Tree.Main().Cost(callpath.Cost(v.Tree, v.aspects, path)), nil
+	return v.Tree.Main().Cost(callpath.Total(v.Tree, v.aspects, path).Weight), nil
 }

@@ -1,43 +1,113 @@
-// Package exact adds fractions without rounding, and without a big.Rat for each.
+// Package exact adds fractions of hits and of their weights without rounding, and without a big.Rat for each.
 package exact
 
-import "math/big"
+import (
+	"math/big"
+	"math/bits"
+)
 
-// A Sum is an exact sum of fractions. It has one int64 for whole numbers, and one for each denominator. For example, after
-// 1/2, 1/3, 1/2 and 4/2 it has 2/2, 1/3 and the whole number 2. The zero Sum is 0.
+// A Sum is an exact sum of hits, and of the time that they stand for, which is their weight. Goroutines share hits, so that
+// both are fractions. A Sum has two int64 for whole numbers, and two for each denominator. For example, after 1/2, 1/3, 1/2
+// and 4/2 of a hit that stands for 10 ns, the hits are 2/2, 1/3 and the whole number 2, and the weights ten times that. The
+// zero Sum is 0.
 type Sum struct {
-	whole int64
-	parts map[int64]int64 // numerators, by denominators above 1
+	whole numerators
+	parts map[int64]numerators // by denominators above 1
+	large map[int64]*largeNumerators
 }
 
-// Add adds num/den; den is at least 1. The sum of all numerators with the same denominator must fit an int64.
-func (s *Sum) Add(num, den int64) {
-	switch {
-	case den == 1:
-		s.whole += num
-		return
-	case num%den == 0:
-		s.whole += num / den
-		return
-	case s.parts == nil:
-		s.parts = make(map[int64]int64)
+type numerators struct{ hits, weight int64 }
+
+// largeNumerators have what doesn't fit numerators.
+type largeNumerators struct{ hits, weight big.Int }
+
+// Add adds num/den of some hits, and num/den of their weight. No number is negative, and den is at least 1.
+func (s *Sum) Add(hits, weight, num, den int64) {
+	if den > 1 && num%den == 0 {
+		num, den = num/den, 1
 	}
-	s.parts[den] += num
+	var to numerators
+	if den == 1 {
+		to = s.whole
+	} else {
+		to = s.parts[den]
+	}
+	if !to.add(hits, weight, num) {
+		s.addLarge(hits, weight, num, den)
+		return
+	}
+	if den == 1 {
+		s.whole = to
+		return
+	}
+	if s.parts == nil {
+		s.parts = make(map[int64]numerators)
+	}
+	s.parts[den] = to
+}
+
+// add adds num times some hits and their weight, and reports whether the sums fit.
+func (n *numerators) add(hits, weight, num int64) bool {
+	hits, hitsFit := productAdded(n.hits, hits, num)
+	weight, weightFits := productAdded(n.weight, weight, num)
+	if hitsFit && weightFits {
+		n.hits, n.weight = hits, weight
+	}
+	return hitsFit && weightFits
+}
+
+// productAdded returns sum + a*b, and reports whether that fits. No number is negative.
+func productAdded(sum, a, b int64) (int64, bool) {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	lo, carry := bits.Add64(lo, uint64(sum), 0)
+	return int64(lo), hi == 0 && carry == 0 && lo>>63 == 0
+}
+
+func (s *Sum) addLarge(hits, weight, num, den int64) {
+	to := s.large[den]
+	if to == nil {
+		if s.large == nil {
+			s.large = make(map[int64]*largeNumerators)
+		}
+		to = new(largeNumerators)
+		s.large[den] = to
+	}
+	factor := big.NewInt(num)
+	to.hits.Add(&to.hits, new(big.Int).Mul(big.NewInt(hits), factor))
+	to.weight.Add(&to.weight, new(big.Int).Mul(big.NewInt(weight), factor))
 }
 
 // AddSum adds another sum.
 func (s *Sum) AddSum(o *Sum) {
-	s.whole += o.whole
-	for den, num := range o.parts {
-		s.Add(num, den)
+	s.Add(o.whole.hits, o.whole.weight, 1, 1)
+	for den, n := range o.parts {
+		s.Add(n.hits, n.weight, 1, den)
+	}
+	for den, n := range o.large {
+		s.addLarge(0, 0, 1, den)
+		to := s.large[den]
+		to.hits.Add(&to.hits, &n.hits)
+		to.weight.Add(&to.weight, &n.weight)
 	}
 }
 
-// Rat returns the sum.
-func (s *Sum) Rat() *big.Rat {
-	total, part := new(big.Rat).SetInt64(s.whole), new(big.Rat)
-	for den, num := range s.parts {
-		total.Add(total, part.SetFrac64(num, den))
+// Hits returns the hits.
+func (s *Sum) Hits() *big.Rat {
+	return s.sum(func(n numerators) int64 { return n.hits }, func(n *largeNumerators) *big.Int { return &n.hits })
+}
+
+// Weight returns the weight of the hits.
+func (s *Sum) Weight() *big.Rat {
+	return s.sum(func(n numerators) int64 { return n.weight }, func(n *largeNumerators) *big.Int { return &n.weight })
+}
+
+func (s *Sum) sum(of func(numerators) int64, ofLarge func(*largeNumerators) *big.Int) *big.Rat {
+	total, part := new(big.Rat).SetInt64(of(s.whole)), new(big.Rat)
+	for den, n := range s.parts {
+		total.Add(total, part.SetFrac64(of(n), den))
+	}
+	for den, n := range s.large {
+		total.Add(total, part.SetFrac(ofLarge(n), big.NewInt(den)))
 	}
 	return total
 }

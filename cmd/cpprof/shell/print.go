@@ -9,6 +9,8 @@ import (
 	"github.com/cpprof/cpprof/bottlenecks"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/internal/words"
+	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/views"
 )
 
 // list formats summaries, with the numbers that select takes.
@@ -200,6 +202,9 @@ func (s *Shell) percent(cost *big.Rat) string {
 func (s *Shell) cost(c *big.Rat) string {
 	if s.profile.Unit() == "" {
 		return s.percent(c)
+	}
+	if s.profile.Unit() == views.Nanoseconds {
+		return fmt.Sprintf("%s (%s)", s.percent(c), report.Nanoseconds(c))
 	}
 	counted := c.FloatString(2)
 	if c.IsInt() {
