@@ -7,20 +7,7 @@ import (
 
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampler"
-	"github.com/spf13/cobra"
 )
-
-func addPID(c *cobra.Command, pid *int) {
-	c.Flags().IntVarP(pid, "pid", "p", 0, "the running process `PID`")
-}
-
-// needPID returns an error if -p is not given. It serves the commands that can't launch a program.
-func needPID(c *cobra.Command) error {
-	if !c.Flags().Changed("pid") {
-		return usagef("give a process: %s -p PID", c.CommandPath())
-	}
-	return nil
-}
 
 // anyProgram is a check for attachTo that accepts every program.
 func anyProgram(string) error { return nil }
@@ -73,10 +60,10 @@ func find(t terminal, pid int, backend string) (*sampler.Process, attacher, erro
 func startedBy(pid int) string {
 	var list []string
 	for _, p := range sampler.Started(pid) {
-		list = append(list, fmt.Sprintf("%s with -p %d", filepath.Base(p.Name), p.PID))
+		list = append(list, fmt.Sprintf("%s (process %d)", filepath.Base(p.Name), p.PID))
 	}
 	if len(list) == 0 {
 		return ""
 	}
-	return ": it started " + strings.Join(list, ", ")
+	return ": it started " + strings.Join(list, ", ") + "; to sample one, give cpprof its number"
 }

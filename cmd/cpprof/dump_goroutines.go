@@ -12,11 +12,11 @@ import (
 )
 
 func newDumpGoroutinesCommand(t terminal) *cobra.Command {
-	var pid int
+	var process processFlag
 	var backend string
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "dump-goroutines -p PID",
+		Use:   "dump-goroutines -p PROCESS",
 		Short: "Show what every goroutine of a running Go program does right now",
 		Long: `dump-goroutines halts a running Go program once, for a moment, and prints what each of its
 goroutines was doing. It groups goroutines with the same state, wait reason and stack, the largest
@@ -24,15 +24,20 @@ group first. Each group has its thread classes, its labels, the lock that it wai
 holder of that lock, the goroutines that can end a wait for a channel, a sync.WaitGroup or a
 sync.Cond, and the stack, innermost call first.`,
 		Example: `  cpprof dump-goroutines -p 4711
+  cpprof dump-goroutines -p shop               # the only running Go program of this name
   cpprof dump-goroutines -p 4711 --json | jq '.groups[0].frames'`,
 		GroupID: groupRecord,
 		Args:    usageArgs(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := needPID(c); err != nil {
-				return err
+			if err := needProcess(c); err != nil {
+				return &usageError{err}
 			}
 			if _, err := findBackend(backend); err != nil {
 				return &usageError{err}
+			}
+			pid, err := process.find()
+			if err != nil {
+				return err
 			}
 			r, err := haltOnce(c.Context(), t, pid, backend)
 			if err != nil {
@@ -50,7 +55,7 @@ sync.Cond, and the stack, innermost call first.`,
 		},
 	}
 	c.Flags().SortFlags = false
-	addPID(c, &pid)
+	addProcess(c, &process, usualProcess)
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	addBackend(c, &backend)
 	return c

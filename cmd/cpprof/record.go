@@ -13,7 +13,7 @@ import (
 // recordFlags are the flags of record: what to record, and how.
 type recordFlags struct {
 	outputs    outputs
-	pid        int
+	process    processFlag
 	child      string
 	followExec bool
 	view       bool
@@ -23,7 +23,7 @@ type recordFlags struct {
 func newRecordCommand(t terminal) *cobra.Command {
 	var f recordFlags
 	c := &cobra.Command{
-		Use:     "record [flags] -- COMMAND [ARGUMENT...]\n  cpprof record [flags] -p PID",
+		Use:     "record [flags] -- COMMAND [ARGUMENT...]\n  cpprof record [flags] -p PROCESS",
 		GroupID: groupRecord,
 		Short:   "Record a running Go program, launched or attached to",
 		Long: `record samples a running Go program, and writes what every goroutine was doing into the folder
@@ -37,7 +37,7 @@ not the compiler. Several programs give several recordings: run.cpprof, run.2.cp
 cpprof samples less often than --rate says if it would otherwise exceed --max-overhead or
 --max-cpu. 'cpprof info' shows the rate that it achieved. docs/recording.md has the details.`,
 		Example: `  cpprof record -o run.cpprof -d 10s -- ./server -flag
-  cpprof record -p 4711                        # until Ctrl-C
+  cpprof record -p 4711                        # until Ctrl-C; -p server works if one has this name
   cpprof record --view -p 4711                 # watch it in the Analyzer
   cpprof record -- go test ./pkg -run TestSlow -count=1
   cpprof record -- go run ./cmd/server -flag
@@ -58,7 +58,7 @@ cpprof samples less often than --rate says if it would otherwise exceed --max-ov
 	flags.SetInterspersed(false) // what follows COMMAND is the command's
 	flags.StringVarP(&f.outputs.given, "output", "o", "", "the `folder` to write (default PROGRAM-DATE.cpprof)")
 	flags.BoolVarP(&f.outputs.force, "force", "f", false, "replace an existing recording")
-	flags.IntVarP(&f.pid, "pid", "p", 0, "attach to the running process `PID`")
+	addProcess(c, &f.process, usualProcess)
 	flags.DurationVarP(&f.options.Duration, "duration", "d", 0, "the `duration` to record, such as 10s (default: until something else ends it)")
 	flags.StringVar(&f.child, "child", "", "record the programs whose file name matches `PATTERN`, among COMMAND and all that it starts")
 	flags.BoolVar(&f.followExec, "follow-exec", false, "if a recorded program replaces itself by another one (exec), record that, too")
@@ -72,9 +72,9 @@ func (f *recordFlags) check(c *cobra.Command, args []string) error {
 	attach := c.Flags().Changed("pid")
 	switch {
 	case attach && len(args) > 0:
-		return errors.New("give either a process (-p PID) or a command, not both")
+		return errors.New("give either a process (-p PROCESS) or a command, not both")
 	case !attach && len(args) == 0:
-		return errors.New("give a command (cpprof record -- ./server) or a process (cpprof record -p PID)")
+		return &offer{"give a command (cpprof record -- ./server) or a process (cpprof record -p PROCESS)", sampler.Running()}
 	}
 	if _, err := path.Match(f.child, ""); err != nil {
 		return fmt.Errorf("--child %s: want a file name, or a pattern such as '*.test': %w", f.child, err)

@@ -333,7 +333,7 @@ func TestWrongProcess(t *testing.T) {
 	t.Run("shell", func(t *testing.T) {
 		shell := fixture.Start(t, "sh", "-c", program+" "+stop+"; true")
 		out, _ := self(t, "dump-goroutines", "-p", fmt.Sprint(shell.Pid())).CombinedOutput()
-		if want := "recorded: it started waiter with -p "; !strings.Contains(string(out), want) {
+		if want := "recorded: it started waiter (process "; !strings.Contains(string(out), want) {
 			t.Errorf("it says %q, want %q", out, want)
 		}
 	})
@@ -341,7 +341,7 @@ func TestWrongProcess(t *testing.T) {
 		run := fixture.Start(t, "go", "-C", dir, "run", ".", stop)
 		needsTracing(t, run.Pid())
 		out, err := self(t, "dump-goroutines", "-p", fmt.Sprint(run.Pid())).CombinedOutput()
-		if want := "is the go command: it started waiter with -p "; err != nil || !strings.Contains(string(out), want) {
+		if want := "is the go command: it started waiter (process "; err != nil || !strings.Contains(string(out), want) {
 			t.Errorf("%v: it says %q, want %q", err, out, want)
 		}
 	})

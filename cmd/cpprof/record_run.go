@@ -84,11 +84,15 @@ func openTarget(t terminal, f *recordFlags, command []string) (target, error) {
 
 // running returns the process that -p names, as a target.
 func (f *recordFlags) running(t terminal) (target, error) {
+	pid, err := f.process.find()
+	if err != nil {
+		return target{}, err
+	}
 	if f.child == "" {
-		p, b, err := attachTo(t, f.pid, f.backend, f.outputs.check)
+		p, b, err := attachTo(t, pid, f.backend, f.outputs.check)
 		return target{p, b}, err
 	}
-	p, err := sampler.Find(f.pid)
+	p, err := sampler.Find(pid)
 	if err != nil {
 		return target{}, err
 	}

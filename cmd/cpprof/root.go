@@ -141,8 +141,12 @@ func addCompletionHelp(root *cobra.Command) {
 	}
 }
 
-// flagError adds to an error about a time how to write one.
+// flagError adds to an error about a time how to write one, and to one about a missing process which there are.
 func flagError(err error) error {
+	var missing *pflag.ValueRequiredError
+	if errors.As(err, &missing) {
+		return processError(missing)
+	}
 	var invalid *pflag.InvalidValueError
 	if !errors.As(err, &invalid) || invalid.GetFlag().Value.Type() != "duration" {
 		return err

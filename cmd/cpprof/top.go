@@ -15,7 +15,7 @@ import (
 
 // topFlags are the flags of top: what to show of a running program, and how often.
 type topFlags struct {
-	pid      int
+	process  processFlag
 	interval time.Duration
 	window   time.Duration
 	count    int
@@ -60,7 +60,7 @@ for more detail, use 'cpprof record'.`,
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
-	addPID(c, &f.pid)
+	addProcess(c, &f.process, usualProcess)
 	flags.IntVarP(&f.count, "count", "n", 0, "end after `COUNT` refreshes (default: when something else ends it)")
 	flags.DurationVarP(&f.interval, "interval", "d", time.Second, "the time between refreshes")
 	flags.DurationVar(&f.window, "window", 0, "how far to look back (default "+usualWindow.String()+", or the interval if that is longer)")
@@ -73,7 +73,7 @@ for more detail, use 'cpprof record'.`,
 
 // check returns an error if a flag has an impossible value.
 func (f *topFlags) check(c *cobra.Command) error {
-	if err := needPID(c); err != nil {
+	if err := needProcess(c); err != nil {
 		return err
 	}
 	if f.interval < leastInterval {
@@ -93,8 +93,11 @@ func (f *topFlags) check(c *cobra.Command) error {
 
 // run attaches to the program, and shows it until something ends top.
 func (f *topFlags) run(ctx context.Context, t terminal) error {
-	s := source{path: fmt.Sprintf("process %d", f.pid)}
-	var err error
+	pid, err := f.process.find()
+	if err != nil {
+		return err
+	}
+	s := source{path: fmt.Sprintf("process %d", pid)}
 	if s.config, err = f.view.configuration(); err != nil {
 		return err
 	}
@@ -103,7 +106,7 @@ func (f *topFlags) run(ctx context.Context, t terminal) error {
 	}
 	ctx, signals := watchSignals(ctx)
 	defer signals.stop()
-	p, attach, err := find(t, f.pid, f.backend)
+	p, attach, err := find(t, pid, f.backend)
 	if err != nil {
 		return err
 	}
@@ -115,7 +118,7 @@ func (f *topFlags) run(ctx context.Context, t terminal) error {
 		Options: f.options,
 	})
 	if err != nil {
-		return sampler.AttachError(f.pid, err)
+		return sampler.AttachError(pid, err)
 	}
 	defer feed.Stop()
 	if err := f.show(ctx, t, feed, &s); err != nil {

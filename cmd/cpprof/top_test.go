@@ -122,7 +122,7 @@ func (k *killer) Write(p []byte) (int, error) {
 
 func TestTopRefuses(t *testing.T) {
 	refuses(t, []refusal{
-		{"top", exitUsage, "give a process: cpprof top -p PID"},
+		{"top", exitUsage, "give a process: cpprof top -p PROCESS"},
 		{"top 4711", exitUsage, "unknown command"},
 		{"top -p 1 --backend magic", exitUsage, "no such backend"},
 		{"top -p 1 -d 0s", exitUsage, "-d 0s"},

@@ -1,0 +1,73 @@
+package sampler
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Running returns the Go programs that run on this system and that this process may halt, by their pid: those of other
+// users, those that a debugger holds, those of the Go toolchain and this process itself are left out. It touches none.
+func Running() []*Process {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1)
+	kinds := map[image]programKind{}
+	var list []*Process
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		if p := runningGo(pid, kinds); p != nil && mayHalt(pid) {
+			list = append(list, p)
+		}
+	}
+	slices.SortFunc(list, func(a, b *Process) int { return a.PID - b.PID })
+	return list
+}
+
+// runningGo returns the process of a pid if it runs a Go program, or nil. kinds has what is known of files, and gets more.
+func runningGo(pid int, kinds map[image]programKind) *Process {
+	path := executableOf(pid, "")
+	now, err := imageOf(path)
+	if err != nil {
+		return nil
+	}
+	kind, known := kinds[now]
+	if !known {
+		if kind, err = readKind(path, now); err != nil {
+			return nil
+		}
+		kinds[now] = kind
+	}
+	name, err := os.Readlink(path)
+	if kind != goProgram || err != nil {
+		return nil
+	}
+	cmdline, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	return &Process{PID: pid, Executable: path, Name: strings.TrimSuffix(name, " (deleted)"), Command: splitArguments(cmdline)}
+}
+
+// mayHalt reports whether this process may halt another one. Opening a process's memory needs the same permission as
+// halting it, and does nothing to the process.
+func mayHalt(pid int) bool {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return false
+	}
+	if tracer := field(status, "TracerPid"); tracer != "" && tracer != "0" {
+		return false
+	}
+	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
+	if err != nil {
+		return false
+	}
+	mem.Close()
+	return true
+}
