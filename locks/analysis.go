@@ -76,7 +76,9 @@ type Evidence struct {
 	calltree.Total
 
 	// These sum to Total. None also has the part of waiters whose recorded holder does not exist at that time.
-	Recorded, Inferred, Likely, Ambiguous, None calltree.Total
+	Recorded, Inferred, Likely, Ambiguous, Free, None calltree.Total
+
+	Woken calltree.Total // the part Free, times the goroutines that were woken to take the lock
 }
 
 // Known returns the part whose holders are known for sure.

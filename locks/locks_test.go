@@ -45,7 +45,8 @@ func say(a *Analysis) string {
 		for _, part := range []struct {
 			name string
 			calltree.Total
-		}{{"recorded", l.Recorded}, {"inferred", l.Inferred}, {"likely", l.Likely}, {"ambiguous", l.Ambiguous}, {"none", l.None}} {
+		}{{"recorded", l.Recorded}, {"inferred", l.Inferred}, {"likely", l.Likely}, {"ambiguous", l.Ambiguous},
+			{"free", l.Free}, {"woken", l.Woken}, {"none", l.None}} {
 			if part.Hits.Sign() != 0 {
 				fmt.Fprintf(b, " %s=%s", part.name, part.Hits.RatString())
 			}
@@ -139,6 +140,16 @@ sample 4ms
   waits 4 go:main.a sync.Mutex.Lock in main.a
   holds 1 go:main.b
   holds 1 go:main.c
+`},
+	{"nobody holds a free lock, whoever was woken for it", `
+lock 0x10 main.mu
+sample 1ms
+	g0 blocked n1 reason=sync.Mutex.Lock lock=0x10 holders=h1 evidence=free
+	g1 runnable n3
+sample 2ms
+	g0 blocked n1 reason=sync.Mutex.Lock lock=0x10 evidence=free
+`, `main.mu 0x10 sync.Mutex: 2 free=2 woken=1 in 0-1
+  waits 2 go:main.a sync.Mutex.Lock in main.a
 `},
 	{"a likely holder is blamed, but makes no deadlock", `
 lock 0x10 main.mu

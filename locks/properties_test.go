@@ -62,7 +62,7 @@ func draw(t *rapid.T) drawn {
 			case 3, 4, 5, 6:
 				c.State.Run, c.State.Reason = sampledata.Blocked, rapid.SampledFrom([]string{"sync.Mutex.Lock", "sync.RWMutex.RLock"}).Draw(t, "reason")
 				c.State.Lock = rapid.Uint64Range(0, 3).Draw(t, "lock")
-				if c.State.Evidence = sampledata.Evidence(rapid.IntRange(0, int(sampledata.Likely)).Draw(t, "evidence")); c.State.Evidence != sampledata.NoEvidence {
+				if c.State.Evidence = sampledata.Evidence(rapid.IntRange(0, int(sampledata.Free)).Draw(t, "evidence")); c.State.Evidence != sampledata.NoEvidence {
 					c.State.Holders = rapid.SampledFrom(sets).Draw(t, "holders")
 				}
 			default:
@@ -133,7 +133,7 @@ func TestSumsAreThoseOfTheViews(t *testing.T) {
 		all, attributed := zero(), zero()
 		for _, l := range a.Locks {
 			all, attributed = all.Plus(l.Total), attributed.Plus(l.Attributed())
-			if sum := l.Attributed().Plus(l.Ambiguous).Plus(l.None); !equal(sum, l.Total) || l.None.Hits.Sign() < 0 || l.None.Weight.Sign() < 0 {
+			if sum := l.Attributed().Plus(l.Ambiguous).Plus(l.Free).Plus(l.None); !equal(sum, l.Total) || l.None.Hits.Sign() < 0 || l.None.Weight.Sign() < 0 {
 				t.Fatalf("%s: the evidence %+v does not sum to %v", l, l.Evidence, l.Total)
 			}
 			waiters, holders := zero(), zero()

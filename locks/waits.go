@@ -44,6 +44,7 @@ type account struct {
 	first, last int32
 	waits       exact.Sum
 	ambiguous   exact.Sum
+	free, woken exact.Sum
 	recorded    exact.Sum
 	inferred    exact.Sum
 	likely      exact.Sum
@@ -110,8 +111,12 @@ func (l *ledger) Begin(i, first, samples int32) bool {
 	a.last = max(a.last, first+samples-1)
 	a.waits.Add(n, time, 1, 1)
 	a.waiter(waiter{l.classOf(run), l.ids.function(l.ids.takerAt(run.Stack)), run.Reason}).Add(n, time, 1, 1)
-	if run.Evidence == sampledata.Ambiguous {
+	switch run.Evidence {
+	case sampledata.Ambiguous:
 		a.ambiguous.Add(n, time, 1, 1)
+	case sampledata.Free:
+		a.free.Add(n, time, 1, 1)
+		a.woken.Add(n, time, int64(len(l.r.HolderSets[run.Holders])), 1)
 	}
 	if !blames(run.State) {
 		return false
@@ -235,9 +240,9 @@ func (l *ledger) length() time.Duration {
 func (a *account) evidence() Evidence {
 	e := Evidence{
 		Total: totalOf(&a.waits), Recorded: totalOf(&a.recorded), Inferred: totalOf(&a.inferred), Likely: totalOf(&a.likely),
-		Ambiguous: totalOf(&a.ambiguous),
+		Ambiguous: totalOf(&a.ambiguous), Free: totalOf(&a.free), Woken: totalOf(&a.woken),
 	}
-	e.None = e.Minus(e.Recorded).Minus(e.Inferred).Minus(e.Likely).Minus(e.Ambiguous)
+	e.None = e.Minus(e.Recorded).Minus(e.Inferred).Minus(e.Likely).Minus(e.Ambiguous).Minus(e.Free)
 	return e
 }
 
@@ -258,6 +263,8 @@ func (a *account) waiter(w waiter) *exact.Sum {
 func (a *account) add(b *account) {
 	a.waits.AddSum(&b.waits)
 	a.ambiguous.AddSum(&b.ambiguous)
+	a.free.AddSum(&b.free)
+	a.woken.AddSum(&b.woken)
 	a.recorded.AddSum(&b.recorded)
 	a.inferred.AddSum(&b.inferred)
 	a.likely.AddSum(&b.likely)

@@ -273,6 +273,11 @@ func (g *goroutineGroup) write(b *strings.Builder) {
 		switch {
 		case l.Evidence == sampledata.Ambiguous.String():
 			s += ", perhaps held by or free for one of " + goids(l.Holders)
+		case l.Evidence == sampledata.Free.String():
+			s += fmt.Sprintf(", free, %d woken", len(l.Holders))
+			if len(l.Holders) > 0 {
+				s += ": " + goids(l.Holders)
+			}
 		case len(l.Holders) > 0:
 			s += fmt.Sprintf(", held by %s (%s)", goids(l.Holders), l.Evidence)
 		}

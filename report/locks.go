@@ -60,12 +60,23 @@ func evidenceText(e *locks.Evidence) string {
 	for _, p := range []struct {
 		part calltree.Total
 		name string
-	}{{e.Recorded, "recorded"}, {e.Inferred, "inferred"}, {e.Likely, "likely"}, {e.Ambiguous, "ambiguous"}, {e.None, "unknown"}} {
+	}{
+		{e.Recorded, "recorded"}, {e.Inferred, "inferred"}, {e.Likely, "likely"}, {e.Ambiguous, "ambiguous"}, {e.Free, freeText(e)},
+		{e.None, "unknown"},
+	} {
 		if p.part.Hits.Sign() > 0 {
 			parts = append(parts, percent(e.Share(p.part))+" "+p.name)
 		}
 	}
 	return strings.Join(parts, ", ")
+}
+
+// freeText says that nobody held a lock, and how many goroutines had been woken to take it, on average.
+func freeText(e *locks.Evidence) string {
+	if e.Free.Weight.Sign() == 0 {
+		return "free"
+	}
+	return "free (" + Decimal(new(big.Rat).Quo(e.Woken.Weight, e.Free.Weight), 1) + " woken)"
 }
 
 // percent formats a share of 1 as a percentage with one decimal.

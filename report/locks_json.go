@@ -29,13 +29,16 @@ type evidenceJSON struct {
 	Inferred  *big.Rat `json:"inferred"`
 	Likely    *big.Rat `json:"likely"`
 	Ambiguous *big.Rat `json:"ambiguous"`
+	Free      *big.Rat `json:"free"`  // nobody held the lock
+	Woken     *big.Rat `json:"woken"` // goroutines that had been woken to take it, summed over these hits
 	Unknown   *big.Rat `json:"unknown"`
 	Share     float64  `json:"attributed_share"` // recorded and inferred; without likely
 }
 
 func evidenceOf(e *locks.Evidence) evidenceJSON {
 	return evidenceJSON{
-		e.Hits.Num().Int64(), e.Recorded.Hits, e.Inferred.Hits, e.Likely.Hits, e.Ambiguous.Hits, e.None.Hits, float(e.Share(e.Known())),
+		e.Hits.Num().Int64(), e.Recorded.Hits, e.Inferred.Hits, e.Likely.Hits, e.Ambiguous.Hits, e.Free.Hits, e.Woken.Hits,
+		e.None.Hits, float(e.Share(e.Known())),
 	}
 }
 

@@ -46,7 +46,7 @@ func setLocks(m *pb.Changes, changes []Change) error {
 		if row < 0 || row >= int64(len(changes)) || changes[row].Gone {
 			return fmt.Errorf("lock of row %d, which has no goroutine with a state", row)
 		}
-		if m.LockEvidence[i] < 0 || m.LockEvidence[i] > pb.Evidence(Likely) {
+		if m.LockEvidence[i] < 0 || m.LockEvidence[i] > pb.Evidence(Free) {
 			return fmt.Errorf("unknown evidence %d", m.LockEvidence[i])
 		}
 		s := &changes[row].State

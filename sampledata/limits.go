@@ -61,13 +61,13 @@ func (z *sizes) state(s State) error {
 		return fmt.Errorf("unknown run state %d", s.Run)
 	case s.NoCPU && s.Run != Running && s.Run != Detached:
 		return fmt.Errorf("a goroutine that is %s has no thread that could wait for a CPU", s.Run)
-	case s.Evidence > Likely:
+	case s.Evidence > Free:
 		return fmt.Errorf("unknown evidence %d", s.Evidence)
 	case s.Labels < 0 || int(s.Labels) >= z.labelSets:
 		return fmt.Errorf("label set %d is none of the %d label sets", s.Labels, z.labelSets)
 	case s.Holders < 0 || int(s.Holders) >= z.holderSets:
 		return fmt.Errorf("holder set %d is none of the %d holder sets", s.Holders, z.holderSets)
-	case (s.Holders == 0) != (s.Evidence == NoEvidence):
+	case (s.Holders == 0) != (s.Evidence == NoEvidence) && s.Evidence != Free:
 		return fmt.Errorf("holder set %d with evidence %q: holders need evidence, and evidence holders", s.Holders, s.Evidence)
 	}
 	return nil

@@ -4,7 +4,7 @@ import "strconv"
 
 var (
 	runStateNames = []string{"unknown", "running", "detached", "runnable", "waiting", "blocked"}
-	evidenceNames = []string{"none", "inferred", "ambiguous", "recorded", "likely"}
+	evidenceNames = []string{"none", "inferred", "ambiguous", "recorded", "likely", "free"}
 	layerNames    = []string{"application", "sampled", "runtime", "kernel", "hardware"}
 	kindNames     = []string{"counter", "level", "nominal"}
 	endCauseNames = []string{"unknown", "duration", "interrupted", "exited", "killed", "exec", "failed"}

@@ -119,6 +119,7 @@ const (
 	Ambiguous                  // several fit, or may have the lock next: Holders lists them, and none of them is blamed
 	Recorded                   // the target's runtime says so
 	Likely                     // the lock is taken, and of all goroutines only Holders are where they may have taken it
+	Free                       // nobody holds the lock; Holders, which may be 0, lists the goroutines that were woken to take it
 )
 
 // Blames reports whether goroutines are blamed with this evidence: they are holders, not candidates.

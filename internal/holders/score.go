@@ -12,10 +12,10 @@ import (
 // A Score counts how correctly the waits for one kind of lock were reported: one for each waiter and sample in which the
 // program's record shows who held the lock.
 type Score struct {
-	Right, Wrong [sampledata.Likely + 1]int // holders that were named, by the evidence
-	Candidates   int                        // ambiguous: the holders are among the candidates
-	Missed       int                        // ambiguous: a holder is not among the candidates
-	Unknown      int                        // nobody was named
+	Right, Wrong [sampledata.Free + 1]int // holders that were named, by the evidence; a lock that is held is wrongly said to be free
+	Candidates   int                      // ambiguous: the holders are among the candidates
+	Missed       int                      // ambiguous: a holder is not among the candidates
+	Unknown      int                      // nobody was named
 
 	Changed int // waiters that don't count: the lock changed hands during the sample, or nobody held it
 }

@@ -139,6 +139,7 @@ func (v *survey) enlist(i int32, s *slot) bool {
 		v.runnable = append(v.runnable, i)
 	case goruntime.GSyscall:
 		v.inSyscall = append(v.inSyscall, i)
+		v.finder.AtHalt(i, false) // it may hold a lock, and leave the call before it is read again
 	case goruntime.GWaiting:
 		return v.finder.AtHalt(i, v.t.reason(&s.head).Awaits == goruntime.AwaitsLock)
 	default:

@@ -155,6 +155,7 @@ const (
 	Evidence_AMBIGUOUS Evidence = 2 // several fit: the set lists candidates
 	Evidence_RECORDED  Evidence = 3 // the target's runtime says so
 	Evidence_LIKELY    Evidence = 4 // the lock is taken, and of all goroutines only those in the set are where they may have taken it
+	Evidence_FREE      Evidence = 5 // nobody holds the lock: the set, which may be empty, lists the goroutines that were woken to take it
 )
 
 // Enum value maps for Evidence.
@@ -165,6 +166,7 @@ var (
 		2: "AMBIGUOUS",
 		3: "RECORDED",
 		4: "LIKELY",
+		5: "FREE",
 	}
 	Evidence_value = map[string]int32{
 		"NONE":      0,
@@ -172,6 +174,7 @@ var (
 		"AMBIGUOUS": 2,
 		"RECORDED":  3,
 		"LIKELY":    4,
+		"FREE":      5,
 	}
 )
 
@@ -2159,14 +2162,15 @@ const file_sampledata_proto_rawDesc = "" +
 	"\bDETACHED\x10\x02\x12\f\n" +
 	"\bRUNNABLE\x10\x03\x12\v\n" +
 	"\aWAITING\x10\x04\x12\v\n" +
-	"\aBLOCKED\x10\x05*K\n" +
+	"\aBLOCKED\x10\x05*U\n" +
 	"\bEvidence\x12\b\n" +
 	"\x04NONE\x10\x00\x12\f\n" +
 	"\bINFERRED\x10\x01\x12\r\n" +
 	"\tAMBIGUOUS\x10\x02\x12\f\n" +
 	"\bRECORDED\x10\x03\x12\n" +
 	"\n" +
-	"\x06LIKELY\x10\x04*L\n" +
+	"\x06LIKELY\x10\x04\x12\b\n" +
+	"\x04FREE\x10\x05*L\n" +
 	"\x05Layer\x12\x0f\n" +
 	"\vAPPLICATION\x10\x00\x12\v\n" +
 	"\aSAMPLED\x10\x01\x12\v\n" +

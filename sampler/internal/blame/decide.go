@@ -40,7 +40,7 @@ func (h *holders) attribute(c *contention) {
 	for _, key := range c.waiters {
 		s := h.sample.Sighting(key)
 		var v verdict
-		if s.Still && !c.open() {
+		if s.Still && (!c.open() || h.free(c)) {
 			seen := 0
 			if s.InHalt {
 				seen++
@@ -70,9 +70,12 @@ func (h *holders) decide(c *contention, waiter *Sighting) verdict {
 	case len(h.set) > 0:
 		return h.verdict(sampledata.Ambiguous)
 	}
-	if handedOver := h.chooseSuccessors(c, waiter); handedOver {
+	switch handedOver := h.chooseSuccessors(c, waiter); {
+	case handedOver:
 		return h.verdict(sampledata.Inferred)
-	} else if len(h.set) > 0 {
+	case h.free(c) && (waiter.InHalt || waiter.Stood):
+		return h.verdict(sampledata.Free)
+	case len(h.set) > 0:
 		return h.verdict(sampledata.Ambiguous)
 	}
 	return h.likely(c, waiter)
@@ -95,14 +98,23 @@ func (h *holders) choose(c *contention, waiter *Sighting) {
 	}
 }
 
-// verdict reports the goroutines in the set with the evidence. If it is Ambiguous, they are candidates.
+// free reports whether nobody held a lock at the halt, and nobody had been handed it.
+func (h *holders) free(c *contention) bool {
+	return c.mode == syncflow.Write && h.halt.Consistent && len(c.inHalt) >= goruntime.MutexSize &&
+		c.inHalt[0]&(goruntime.MutexLocked|goruntime.MutexStarving) == 0
+}
+
+// verdict reports the goroutines in the set with the evidence. If it is Ambiguous, they are candidates; if it is Free, they were
+// woken to take the lock.
 func (h *holders) verdict(e sampledata.Evidence) verdict {
 	set := h.set
 	v := verdict{evidence: e}
 	switch {
+	case len(set) == 0 && e == sampledata.Free:
+		return v
 	case len(set) == 0:
 		return verdict{}
-	case e == sampledata.Ambiguous && len(set) > maxCandidates:
+	case !e.Blames() && len(set) > maxCandidates:
 		set = set[:maxCandidates]
 	}
 	slices.Sort(set)

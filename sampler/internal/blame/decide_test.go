@@ -101,7 +101,9 @@ func TestHandover(t *testing.T) {
 		{"handed over", goruntime.MutexStarving, 1, 1, true, inferred, []sampledata.GoroutineID{101}},
 		{"not yet", goruntime.MutexStarving, 0, 1, true, ambiguous, []sampledata.GoroutineID{101}},
 		{"the sudog serves another one", goruntime.MutexStarving, 1, 2, true, ambiguous, []sampledata.GoroutineID{101}},
-		{"it competes", goruntime.MutexWoken, 1, 1, true, ambiguous, []sampledata.GoroutineID{101}},
+		{"it competes", goruntime.MutexWoken, 1, 1, true, sampledata.Free, []sampledata.GoroutineID{101}},
+		{"nobody competes", 0, 0, 1, true, sampledata.Free, nil},
+		{"free at another moment", goruntime.MutexWoken, 1, 1, false, none, nil},
 		{"somebody was faster", goruntime.MutexLocked | goruntime.MutexStarving, 1, 1, true, none, nil},
 		{"not of one moment", goruntime.MutexStarving, 1, 1, false, none, nil},
 	} {

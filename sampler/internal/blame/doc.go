@@ -20,6 +20,7 @@
 //     it is blamed (Inferred). If there are several, all of them are candidates (Ambiguous), and nobody is blamed.
 //   - If no stack proves who holds a lock, but just one goroutine is where its code may hold the lock, that one is blamed
 //     (Likely).
+//   - If the lock was free in the halt, that is the result (Free), with the goroutines that Unlock has woken to take it.
 //   - A lock that Unlock has handed to a waiter has that waiter as its holder, even before it has run (handover.go).
 //   - A channel, a sync.WaitGroup, a sync.Cond, a semaphore or a pool of connections has no holder. The goroutines whose code
 //     will send, receive, call Done, Signal or Release, or give a connection back are candidates (Ambiguous). If they are as
