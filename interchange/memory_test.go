@@ -3,7 +3,9 @@ package interchange
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,11 +29,51 @@ func bombOfSamples(t *testing.T) []byte {
 	return append(b.Bytes(), bytes.Repeat(sample, 200_000)...)
 }
 
+// deepStacks is a profile of stacks that are all different, and as deep as possible.
+func deepStacks(t *testing.T) []byte {
+	p := &profile.Profile{SampleType: []*profile.ValueType{{Type: "cpu", Unit: "ns"}}}
+	location := func(id uint64) *profile.Location {
+		f := &profile.Function{ID: id, Name: fmt.Sprint("f", id)}
+		l := &profile.Location{ID: id, Line: []profile.Line{{Function: f}}}
+		p.Function, p.Location = append(p.Function, f), append(p.Location, l)
+		return l
+	}
+	below := slices.Repeat([]*profile.Location{location(1)}, maxDepth-1)
+	for i := range 3 {
+		p.Sample = append(p.Sample, &profile.Sample{Location: append(slices.Clip(below), location(uint64(i+2))), Value: []int64{1}})
+	}
+	return written(t, p)
+}
+
+func written(t *testing.T, p *profile.Profile) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := p.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// A stack that has one location with many inlined calls very often has too many calls.
+func TestInlinedCallsCount(t *testing.T) {
+	f := &profile.Function{ID: 1, Name: "main.main"}
+	l := &profile.Location{ID: 1, Line: slices.Repeat([]profile.Line{{Function: f}}, 1000)}
+	p := &profile.Profile{
+		SampleType: []*profile.ValueType{{Type: "cpu", Unit: "ns"}}, Function: []*profile.Function{f}, Location: []*profile.Location{l},
+		Sample: []*profile.Sample{{Location: slices.Repeat([]*profile.Location{l}, 1000), Value: []int64{1}}},
+	}
+	_, err := ReadPprof(bytes.NewReader(written(t, p)))
+	if want := "pprof profile: a stack of more than 65536 calls"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
 // What is small as a file and large in memory is refused before it takes much more than it may.
 func TestMemoryIsBounded(t *testing.T) {
 	const maxMemory = 8 << 20
 	for name, bomb := range map[string][]byte{
 		"pprof":   bombOfSamples(t),
+		"deep":    deepStacks(t),
 		"arcflow": []byte(strings.Repeat("0 > main.f\n", 100_000)),
 	} {
 		t.Run(name, func(t *testing.T) {

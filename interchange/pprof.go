@@ -250,17 +250,18 @@ func metricOrder(p *profile.Profile) []int {
 	return order
 }
 
-// stackOf returns the node of a stack. The stack begins with its leaf.
+// stackOf returns the node of a stack. The stack begins with its leaf. A location has a frame for each call that was inlined
+// there, and may be many times in a stack: a profile of a few kilobytes can have a stack of billions of frames.
 func stackOf(b *calltree.Builder, root string, stack []*profile.Location, names map[*profile.Location][]calltree.Func) (int32, error) {
-	if len(stack) > maxDepth {
-		return 0, fmt.Errorf("a stack of %d calls", len(stack))
-	}
-	node := int32(0)
+	node, depth := int32(0), 0
 	for i, l := range slices.Backward(stack) {
 		frames, ok := names[l]
 		if !ok {
 			frames = framesOf(b.Symbols(), l)
 			names[l] = frames
+		}
+		if depth += len(frames); depth > maxDepth {
+			return 0, fmt.Errorf("a stack of more than %d calls", maxDepth)
 		}
 		for j, f := range frames {
 			if i == len(stack)-1 && j == 0 && root != calltree.RootName && b.Symbols().Name(f) == root {
