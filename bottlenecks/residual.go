@@ -39,7 +39,7 @@ func newResidual(of *Trees) *residual {
 	r := &residual{profile: &copied, index: make(map[start]int32)}
 	for _, s := range of.sides {
 		own := *s
-		own.mark = make([]int32, len(s.mark))
+		own.mark, own.groups = make([]int32, len(s.mark)), newGroups(len(of.names))
 		own.planes = nil
 		for _, p := range s.planes {
 			own.planes = append(own.planes, calltree.Plane{Own: slices.Clone(p.Own), Cum: slices.Clone(p.Cum)})

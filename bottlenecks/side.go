@@ -18,7 +18,8 @@ type side struct {
 	nodes  []int32 // grouped by name, in preorder within a name
 	starts []int32 // of each name's group; one more than there are names
 
-	mark []int32 // scratch of the sums, by node; all 0 between them
+	mark   []int32 // scratch of the sums, by node; all 0 between them
+	groups *groups // scratch of tops and bottoms
 }
 
 // places are the positions of a call sequence in one tree: the paths labelled with it begin at roots and end at the
@@ -48,6 +49,7 @@ func (s *side) index(names int) {
 		s.nodes[next[f]] = int32(n)
 		next[f]++
 	}
+	s.groups = newGroups(names)
 }
 
 // all returns the places of a name.
@@ -102,7 +104,7 @@ func (s *side) down(to places, root, n int32, rest []int32) places {
 
 // tops groups places by the callers of their roots.
 func (s *side) tops(p places) map[int32]places {
-	g := newGroups(len(s.starts) - 1)
+	g := s.groups
 	for _, r := range p.roots {
 		if up := s.parent[r]; up >= 0 {
 			g.count(s.name[up], 1)
@@ -119,7 +121,7 @@ func (s *side) tops(p places) map[int32]places {
 
 // bottoms groups the calls from the finals by callee.
 func (s *side) bottoms(p places) map[int32]places {
-	g := newGroups(len(s.starts) - 1)
+	g := s.groups
 	for _, f := range p.finals {
 		for c := f + 1; c < s.end[f]; c = s.end[c] {
 			g.count(s.name[c], 1)
@@ -154,15 +156,14 @@ func inPreorder(p places) places {
 	return p
 }
 
-// groups splits places by name, in two passes over them: first count, then put.
+// groups splits places by name, in two passes over them: first count, then put. It is used again and again: most splits meet
+// few of the names.
 type groups struct {
-	counts []int32 // by name: the number of places; later, the number already put
+	counts []int32 // by name: the number of places; later, the number already put; all 0 between two uses
 	starts []int32 // by name: the index of the first one in all
 	seen   []int32 // names, in the order of their first count
 	all    places  // of all names, one after the other
 }
-
-func newGroups(names int) *groups { return &groups{counts: make([]int32, names)} }
 
 func (g *groups) count(name, n int32) {
 	if g.counts[name] == 0 {
@@ -172,7 +173,6 @@ func (g *groups) count(name, n int32) {
 }
 
 func (g *groups) split() {
-	g.starts = make([]int32, len(g.counts))
 	total := int32(0)
 	for _, name := range g.seen {
 		g.starts[name] = total
@@ -188,11 +188,18 @@ func (g *groups) put(name, root, final int32) {
 	g.counts[name]++
 }
 
+func newGroups(names int) *groups {
+	return &groups{counts: make([]int32, names), starts: make([]int32, names)}
+}
+
+// places returns the places by name, and ends this use of the groups.
 func (g *groups) places() map[int32]places {
 	out := make(map[int32]places, len(g.seen))
 	for _, name := range g.seen {
 		from, to := g.starts[name], g.starts[name]+g.counts[name]
 		out[name] = places{g.all.roots[from:to:to], g.all.finals[from:to:to]}
+		g.counts[name] = 0
 	}
+	g.seen, g.all = g.seen[:0], places{}
 	return out
 }

@@ -45,6 +45,12 @@ func zoomTo(p Profile, s Summary, cutoff *big.Rat, extensions func(Summary) []Su
 
 // concentrated returns the fewest of the summaries, highest cum first, that together reach the goal.
 func concentrated(p Profile, list []Summary, goal *big.Rat) []Summary {
+	if len(list) == 1 { // as at each step up a long chain of calls: its cum is known, the total would be computed anew
+		if cum := list[0].Cum(); cum.Abs(cum).Cmp(goal) >= 0 {
+			return list
+		}
+		return nil
+	}
 	SortByCum(list)
 	for i, total := range p.TotalCums(list...) {
 		if total.Abs(total).Cmp(goal) >= 0 {
