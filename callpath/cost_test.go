@@ -20,7 +20,7 @@ func TestLongPaths(t *testing.T) {
 		f := Frame(fmt.Sprintf("f%d", i))
 		n = b.Child(n, b.Symbols().Intern(f.Name))
 		b.Add(0, n, 1, 1)
-		p = Path{append(p.Elements, f), append(p.Extended, i%2 == 0)}
+		p = Path{append(p.Elements, f), append(p.Specs, Spec(i%2))}
 	}
 	tree, err := b.Tree()
 	if err != nil {
@@ -36,8 +36,8 @@ func TestLongPaths(t *testing.T) {
 	}{
 		{p, 1},
 		{p.Prefix(depth / 2), depth/2 + 2},
-		{p.Then(Frame("f7"), true), 0},
-		{Of(Frame("f0")).Join(true, Path{p.Elements[4:], p.Extended[4:]}), 1},
+		{p.Then(Frame("f7"), Extended), 0},
+		{Of(Frame("f0")).Join(Extended, Path{p.Elements[4:], p.Specs[4:]}), 1},
 		{Path{}, 0},
 	}
 	var paths []Path

@@ -26,10 +26,10 @@ const (
 var keywords = map[string]tokenKind{"|": tokBar, "and": tokAnd, "or": tokOr, "not": tokNot}
 
 type token struct {
-	kind     tokenKind
-	offset   int
-	extended bool // an element with ".." before it
-	element  Element
+	kind    tokenKind
+	offset  int
+	spec    Spec // of an element
+	element Element
 }
 
 // A lexer splits an input into tokens. what names the kind of input in errors.
@@ -65,11 +65,14 @@ func (l *lexer) next() (token, error) {
 		return tok, nil
 	}
 	tok.kind = tokElement
-	if strings.HasPrefix(rest, "..") {
-		tok.extended = true
-		l.at += 2
-		if l.at == len(l.input) || l.spaceAt(l.at) > 0 {
-			return tok, l.fail(tok.offset, "no name follows the ..: write it right before a name, as in A ..B")
+	for _, spec := range []Spec{Extended, InPlace} {
+		if sign := spec.String(); strings.HasPrefix(rest, sign) {
+			tok.spec = spec
+			l.at += len(sign)
+			if l.at == len(l.input) || l.spaceAt(l.at) > 0 {
+				return tok, l.fail(tok.offset, "no name follows the %[1]s: write it right before a name, as in A %[1]sB", sign)
+			}
+			break
 		}
 	}
 	if l.input[l.at] == '"' {
@@ -79,7 +82,7 @@ func (l *lexer) next() (token, error) {
 	}
 	name, err := l.bare()
 	tok.element = Element{Name: name}
-	if kind, ok := keywords[name]; ok && !tok.extended {
+	if kind, ok := keywords[name]; ok && tok.spec == Immediate {
 		tok.kind = kind
 	}
 	return tok, err
@@ -132,7 +135,7 @@ scan:
 	case len(open) > 0:
 		return "", l.fail(open[0], "a parenthesis of a name is not closed: put the name in quotes")
 	case name == "" || name[0] == '(':
-		return "", l.fail(start, "a parenthesis after ..: put a name that begins with one in quotes")
+		return "", l.fail(start, "a parenthesis after .. or >: put a name that begins with one in quotes")
 	case name == "@":
 		return "", l.fail(start, "an aspect's name must follow the @")
 	case name[0] == '@' && needsQuotes(name):

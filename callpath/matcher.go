@@ -13,6 +13,7 @@ const (
 	Nothing     Continuation = iota // nothing: P itself is to be satisfied
 	Immediately                     // the frames x of P x
 	Eventually                      // the frames x of P ..x
+	Next                            // the frames x of P >x
 )
 
 // A Matcher recognises a path in the stacks of one tree, one frame at a time from the root. It is an automaton. Its
@@ -38,9 +39,9 @@ const (
 //
 //   - i;
 //   - waiting: this frame or a later one of the part may be p(i). This lasts until the part ends; for the
-//     root's frame, which does not occur again, it lasts for that frame only;
-//   - open: p(i) was found. For an immediate spec it is this very frame, for an extended one this frame or one
-//     before it in the part.
+//     root's frame, which does not occur again, and for the frame of a call in place, it lasts for that frame only;
+//   - open: p(i) was found. For an immediate spec and for one in place it is this very frame, for an extended one this
+//     frame or one before it in the part.
 //
 // Lower i need not be kept: they could only lead to i again. All ways into one part of a stack have crossed the same
 // number of boundaries, so that no spec between them crosses another.
@@ -82,6 +83,7 @@ const (
 	specImmediate                 // A B, A @B
 	specExtended                  // A ..B
 	specMember                    // @A B: the same frame
+	specInPlace                   // A >B
 	specNever                     // @A @B
 )
 
@@ -142,8 +144,10 @@ func specOf(p Path, i int, next Continuation) specKind {
 	switch {
 	case end && next == Nothing:
 		return specNone
-	case end && next == Eventually, !end && p.Extended[i]:
+	case end && next == Eventually, !end && p.Specs[i] == Extended:
 		return specExtended
+	case end && next == Next, !end && p.Specs[i] == InPlace:
+		return specInPlace
 	case !member:
 		return specImmediate
 	case !end && p.Elements[i+1].Aspect():
@@ -179,7 +183,7 @@ func (a *Matcher) fill(s State, f calltree.Func) State {
 func (a *Matcher) step(s State, c class) State {
 	i, now := int(s>>flags), s&(waiting|open)
 	kind := a.kind[i]
-	if c.begins && kind != specImmediate {
+	if c.begins && kind != specImmediate && kind != specInPlace {
 		now &^= open
 	}
 	if now&open != 0 && i < a.last && c.match.has(i+1) {
@@ -198,6 +202,10 @@ func (a *Matcher) step(s State, c class) State {
 // are the same frame.
 func (a *Matcher) advance(i int, now State, c class) State {
 	for now&waiting != 0 && c.match.has(i) {
+		if a.kind[i] == specInPlace { // only this first frame is p(i)
+			now = open
+			break
+		}
 		if i == a.last || a.kind[i] != specMember {
 			now |= open
 			break
@@ -220,7 +228,7 @@ func (a *Matcher) advance(i int, now State, c class) State {
 func (a *Matcher) Satisfied(s State) bool { return s == a.accept }
 
 // Open reports whether the continuation of the path may come below. After an element x, it must be the next frame
-// (Immediately), or any later one in the same part of the stack (Eventually). If the path ends in an aspect and the
+// (Immediately, Next), or any later one in the same part of the stack (Eventually). If the path ends in an aspect and the
 // continuation is immediate, the frame itself is the continuation (see Member).
 func (a *Matcher) Open(s State) bool { return s&open != 0 && s>>flags == State(a.last) }
 

@@ -1,7 +1,7 @@
 package callpath
 
-// Parse reads a call path: elements with blanks between them, and ".." right before an element that is called at some
-// distance. A name with blanks must be in double quotes; a name in quotes is never an aspect. Errors are *SyntaxError.
+// Parse reads a call path: elements with blanks between them, ".." right before an element that is called at some
+// distance, and ">" right before one that is called in place. A name with blanks must be in double quotes; a name in quotes is never an aspect. Errors are *SyntaxError.
 func Parse(s string) (Path, error) {
 	l, err := newLexer("call path", s)
 	if err != nil {
@@ -54,9 +54,9 @@ func (l *lexer) path(tok token) (Path, token, error) {
 	var p Path
 	for tok.kind == tokElement {
 		if len(p.Elements) > 0 {
-			p.Extended = append(p.Extended, tok.extended)
-		} else if tok.extended {
-			return p, tok, l.fail(tok.offset, "a path begins with an element: nothing is before this ..")
+			p.Specs = append(p.Specs, tok.spec)
+		} else if tok.spec != Immediate {
+			return p, tok, l.fail(tok.offset, "a path begins with an element: nothing is before this %s", tok.spec)
 		}
 		p.Elements = append(p.Elements, tok.element)
 		var err error

@@ -16,11 +16,12 @@ func TestParse(t *testing.T) {
 		want  Path
 	}{
 		{"A", Path{Elements: []Element{e("A")}}},
-		{" A B\t..C ", Path{Elements: []Element{e("A"), e("B"), e("C")}, Extended: []bool{false, true}}},
-		{"* ..net/http.(*conn).serve :RUN", Path{Elements: []Element{e("*"), e("net/http.(*conn).serve"), e(":RUN")}, Extended: []bool{true, false}}},
-		{`@net "@net" .."a b\"\\\x00"`, Path{Elements: []Element{e("@net"), {"@net", true}, e("a b\"\\\x00")}, Extended: []bool{false, true}}},
-		{`"and" "..x" ""`, Path{Elements: []Element{e("and"), e("..x"), e("")}, Extended: []bool{false, false}}},
-		{"type..eq.T ...inittask", Path{Elements: []Element{e("type..eq.T"), e(".inittask")}, Extended: []bool{true}}},
+		{"A >B ..C >>D", Path{Elements: []Element{e("A"), e("B"), e("C"), e(">D")}, Specs: []Spec{InPlace, Extended, InPlace}}},
+		{" A B\t..C ", Path{Elements: []Element{e("A"), e("B"), e("C")}, Specs: []Spec{Immediate, Extended}}},
+		{"* ..net/http.(*conn).serve :RUN", Path{Elements: []Element{e("*"), e("net/http.(*conn).serve"), e(":RUN")}, Specs: []Spec{Extended, Immediate}}},
+		{`@net "@net" .."a b\"\\\x00"`, Path{Elements: []Element{e("@net"), {"@net", true}, e("a b\"\\\x00")}, Specs: []Spec{Immediate, Extended}}},
+		{`"and" "..x" ""`, Path{Elements: []Element{e("and"), e("..x"), e("")}, Specs: []Spec{Immediate, Immediate}}},
+		{"type..eq.T ...inittask", Path{Elements: []Element{e("type..eq.T"), e(".inittask")}, Specs: []Spec{Extended}}},
 	} {
 		got, err := Parse(c.input)
 		if err != nil || !reflect.DeepEqual(got, c.want) {
@@ -41,13 +42,15 @@ func TestSyntaxErrors(t *testing.T) {
 		{path, "", "call path: want a call path, but nothing is left", "^"},
 		{path, "..A", "call path: a path begins with an element: nothing is before this ..", "^"},
 		{path, "A .. B", "call path: no name follows the ..: write it right before a name, as in A ..B", "  ^"},
+		{path, ">A", "call path: a path begins with an element: nothing is before this >", "^"},
+		{path, "A > B", "call path: no name follows the >: write it right before a name, as in A >B", "  ^"},
 		{path, `é "B C`, "call path: the quote is not closed", "  ^"},
 		{path, `A "B\qC"`, `call path: unknown escape: \\ is a backslash, \" a quote`, "    ^"},
 		{path, `A "B"C`, "call path: a blank must follow a name in quotes", "     ^"},
 		{path, `A B"C"`, `call path: a quote inside a name: put the whole name in quotes, and write \" for a quote in it`, "   ^"},
 		{path, "A f(x", "call path: a parenthesis of a name is not closed: put the name in quotes", "   ^"},
 		{path, "A (B)", "call path: a path ends here: put a name with such a parenthesis in quotes", "  ^"},
-		{path, "A ..(B)", "call path: a parenthesis after ..: put a name that begins with one in quotes", "    ^"},
+		{path, "A ..(B)", "call path: a parenthesis after .. or >: put a name that begins with one in quotes", "    ^"},
 		{path, "A and B", `call path: a path ends here: and is for prune expressions; a function of this name is written "and"`, "  ^"},
 		{path, "A | B", `call path: a path ends here: a function of this name is written "|"`, "  ^"},
 		{path, "A @", "call path: an aspect's name must follow the @", "  ^"},
@@ -130,7 +133,7 @@ func drawPath(t *rapid.T) Path {
 		}
 		p.Elements = append(p.Elements, e)
 		if i > 0 {
-			p.Extended = append(p.Extended, rapid.Bool().Draw(t, "extended"))
+			p.Specs = append(p.Specs, Spec(rapid.IntRange(0, 2).Draw(t, "spec")))
 		}
 	}
 	return p

@@ -19,8 +19,20 @@ import (
 // not a path, and no stack satisfies it.
 type Path struct {
 	Elements []Element
-	Extended []bool // len(Elements)-1: whether the spec between elements i and i+1 is extended
+	Specs    []Spec // len(Elements)-1: between elements i and i+1
 }
+
+// A Spec is a kind of call.
+type Spec uint8
+
+const (
+	Immediate Spec = iota // A B: the very next frame
+	Extended              // A ..B: a frame further down, in the same part of the stack
+	InPlace               // A >B: the frame next to the first one at which the path up to A is satisfied
+)
+
+// String returns what is written before the element that the call leads to.
+func (s Spec) String() string { return [...]string{"", "..", ">"}[s] }
 
 // An Element is a frame name, or the name of an aspect, with its "@".
 type Element struct {
@@ -44,31 +56,45 @@ func Of(e Element) Path { return Path{Elements: []Element{e}} }
 // Root returns the path of a tree's root.
 func Root(t *calltree.Tree) Path { return Of(Frame(t.Root())) }
 
-// Then returns the path P e, or P ..e. It shares no memory with p.
-func (p Path) Then(e Element, extended bool) Path {
-	return p.Join(extended, Of(e))
+// Then returns the path P e, P ..e, or P >e. It shares no memory with p.
+func (p Path) Then(e Element, spec Spec) Path {
+	return p.Join(spec, Of(e))
 }
 
-// Join returns the path P1 P2, or P1 ..P2. It shares no memory with either.
-func (p Path) Join(extended bool, p2 Path) Path {
+// Join returns the path P1 P2, P1 ..P2, or P1 >P2. It shares no memory with either.
+func (p Path) Join(spec Spec, p2 Path) Path {
 	q := Path{
 		Elements: make([]Element, 0, len(p.Elements)+len(p2.Elements)),
-		Extended: make([]bool, 0, len(p.Elements)+len(p2.Elements)-1),
+		Specs:    make([]Spec, 0, len(p.Elements)+len(p2.Elements)-1),
 	}
 	q.Elements = append(append(q.Elements, p.Elements...), p2.Elements...)
-	q.Extended = append(append(append(q.Extended, p.Extended...), extended), p2.Extended...)
+	q.Specs = append(append(append(q.Specs, p.Specs...), spec), p2.Specs...)
 	return q
+}
+
+// Context reports whether the path, which begins with the root, is one node of the call tree: * A >B >C. The call by the
+// root may be immediate or in place, because there is one root only.
+func (p Path) Context() bool {
+	for i, s := range p.Specs {
+		if s == Extended || s == Immediate && i > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // Prefix returns the path of the first n elements; n is at least 1. It shares its slices with p.
 func (p Path) Prefix(n int) Path {
-	return Path{Elements: p.Elements[:n:n], Extended: p.Extended[: n-1 : n-1]}
+	return Path{Elements: p.Elements[:n:n], Specs: p.Specs[: n-1 : n-1]}
 }
 
-// Last returns the last element, and reports whether an extended spec leads to it.
-func (p Path) Last() (e Element, extended bool) {
+// Last returns the last element, and the spec that leads to it: Immediate if there is none.
+func (p Path) Last() (e Element, spec Spec) {
 	n := len(p.Elements)
-	return p.Elements[n-1], n > 1 && p.Extended[n-2]
+	if n > 1 {
+		spec = p.Specs[n-2]
+	}
+	return p.Elements[n-1], spec
 }
 
 // String prints the path so that Parse can read it. Equal paths print equally.
@@ -77,9 +103,7 @@ func (p Path) String() string {
 	for i, e := range p.Elements {
 		if i > 0 {
 			b.WriteByte(' ')
-			if p.Extended[i-1] {
-				b.WriteString("..")
-			}
+			b.WriteString(p.Specs[i-1].String())
 		}
 		b.WriteString(e.String())
 	}
@@ -100,7 +124,7 @@ func needsQuotes(name string) bool {
 	case "", "@", "|", "and", "or", "not":
 		return true
 	}
-	if strings.HasPrefix(name, "..") || name[0] == '(' || !utf8.ValidString(name) {
+	if strings.HasPrefix(name, "..") || name[0] == '>' || name[0] == '(' || !utf8.ValidString(name) {
 		return true
 	}
 	depth := 0

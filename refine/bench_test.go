@@ -36,11 +36,11 @@ func BenchmarkCost(b *testing.B) {
 }
 
 func BenchmarkDown(b *testing.B) {
-	benchmark(b, func(t *calltree.Tree, m *calltree.Membership, p callpath.Path) { Down(t, m, p, false) })
+	benchmark(b, func(t *calltree.Tree, m *calltree.Membership, p callpath.Path) { Down(t, m, p, callpath.Immediate) })
 }
 
 func BenchmarkExtended(b *testing.B) {
-	benchmark(b, func(t *calltree.Tree, m *calltree.Membership, p callpath.Path) { Down(t, m, p, true) })
+	benchmark(b, func(t *calltree.Tree, m *calltree.Membership, p callpath.Path) { Down(t, m, p, callpath.Extended) })
 }
 
 func benchmark(b *testing.B, run func(*calltree.Tree, *calltree.Membership, callpath.Path)) {

@@ -35,8 +35,12 @@ func (e *editor) apply(p parsed) error {
 			return errUnsatisfied
 		}
 		return nil
+	case KindExtended:
+		return e.down(p.path, callpath.Extended)
+	case KindCalls:
+		return e.down(p.path, callpath.InPlace)
 	}
-	return e.down(p.path, p.Kind == KindExtended)
+	return e.down(p.path, callpath.Immediate)
 }
 
 // ensure returns the entry of a path, and adds it and the entries above it if they are missing. It returns nil if no
@@ -56,12 +60,15 @@ func (e *editor) ensure(p callpath.Path) *Entry {
 	return parent.merge([]Result{{Path: p, Total: total}})[0]
 }
 
-func (e *editor) down(p callpath.Path, extended bool) error {
+func (e *editor) down(p callpath.Path, spec callpath.Spec) error {
 	entry := e.ensure(p)
 	if entry == nil {
 		return errUnsatisfied
 	}
-	results := Down(e.tree, e.members, p, extended)
+	results := Down(e.tree, e.members, p, spec)
+	if spec == callpath.InPlace {
+		results = frames(results)
+	}
 	if len(results) == 0 {
 		return errNoCallees
 	}
@@ -69,27 +76,30 @@ func (e *editor) down(p callpath.Path, extended bool) error {
 	return nil
 }
 
-// descend refines p by frames, and continues with the result as long as it is a single frame with all the weight.
+// frames returns the results that are frames, not aspects.
+func frames(results []Result) []Result {
+	return slices.DeleteFunc(results, func(r Result) bool {
+		last, _ := r.Path.Last()
+		return last.Aspect()
+	})
+}
+
+// descend refines p by the frames that it calls in place, and continues with the first one as long as there is no real
+// branch.
 func (e *editor) descend(p callpath.Path) error {
 	entry := e.ensure(p)
 	if entry == nil {
 		return errUnsatisfied
 	}
 	for i := range maxDescend {
-		results := Down(e.tree, e.members, entry.Path, false)
-		results = slices.DeleteFunc(results, func(r Result) bool {
-			last, _ := r.Path.Last()
-			return last.Aspect()
-		})
+		results := frames(Down(e.tree, e.members, entry.Path, callpath.InPlace))
 		if len(results) == 0 && i == 0 {
 			return errNoCallees
 		}
 		entry.merge(results)
-		if len(results) != 1 || results[0].Weight.Cmp(entry.Weight) != 0 {
+		if entry = entry.Straight(); entry == nil {
 			break
 		}
-		last, extended := results[0].Path.Last()
-		entry = entry.child(last, extended)
 	}
 	return nil
 }
@@ -122,7 +132,7 @@ func (e *editor) up(p1, p2 callpath.Path) error {
 		}
 	}
 	e.direct(p1, p2)
-	e.root.cut(p1.Join(true, p2), n)
+	e.root.cut(p1.Join(callpath.Extended, p2), n)
 	return nil
 }
 
@@ -135,7 +145,7 @@ func (e *editor) splitTotals(p1, p2 callpath.Path) []map[callpath.Element]calltr
 		}
 		return totals
 	}
-	all := []map[callpath.Element]calltree.Total{byElement(Down(e.tree, e.members, p1, true))}
+	all := []map[callpath.Element]calltree.Total{byElement(Down(e.tree, e.members, p1, callpath.Extended))}
 	for length := range p2.Elements {
 		all = append(all, byElement(Up(e.tree, e.members, p1, p2.Prefix(length+1))))
 	}
@@ -145,6 +155,6 @@ func (e *editor) splitTotals(p1, p2 callpath.Path) []map[callpath.Element]calltr
 // direct adds P1 P2, if P1 calls P2 directly.
 func (e *editor) direct(p1, p2 callpath.Path) {
 	if last, _ := p1.Last(); !last.Aspect() {
-		e.ensure(p1.Join(false, p2))
+		e.ensure(p1.Join(callpath.Immediate, p2))
 	}
 }

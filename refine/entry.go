@@ -2,18 +2,20 @@ package refine
 
 import (
 	"cmp"
+	"math/big"
 	"slices"
 
 	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/calltree"
 )
 
-// An Entry is a call path in a profile, with its weight and its hits. Entries form a trie: the path of a child is its parent's path and
-// one more element. The path is an entry's identity: entries of different moments with equal paths are the same entry.
+// An Entry is a call path in a profile, with its weight and its hits. Entries form a trie: the path of a child is its
+// parent's path and one more element. The path is an entry's identity: entries of different moments with equal paths are the same entry.
 // Entries must not be changed.
 type Entry struct {
 	Path callpath.Path
 	calltree.Total
+	Shared   bool     // stacks of the entry also count for a sibling, see Result
 	Children []*Entry // by decreasing weight, then by label
 }
 
@@ -23,9 +25,9 @@ func (e *Entry) Key() string { return e.Path.String() }
 // Label returns the last element of the entry's path, which its parent's path lacks, after ".." if its spec is
 // extended.
 func (e *Entry) Label() string {
-	last, extended := e.Path.Last()
-	if extended {
-		return ".." + last.String()
+	last, spec := e.Path.Last()
+	if spec == callpath.Extended {
+		return spec.String() + last.String()
 	}
 	return last.String()
 }
@@ -48,10 +50,25 @@ func (e *Entry) clone() *Entry {
 	return &c
 }
 
+// Straight returns the first child if there is no real branch: if it has at least 95 % of the weight. Otherwise it returns
+// nil.
+func (e *Entry) Straight() *Entry {
+	if len(e.Children) == 0 {
+		return nil
+	}
+	first := e.Children[0]
+	if new(big.Rat).Mul(first.Weight, straight).Cmp(e.Weight) < 0 {
+		return nil
+	}
+	return first
+}
+
+var straight = big.NewRat(20, 19)
+
 // child returns the child whose path ends in the given way, or nil.
-func (e *Entry) child(last callpath.Element, extended bool) *Entry {
+func (e *Entry) child(last callpath.Element, spec callpath.Spec) *Entry {
 	for _, c := range e.Children {
-		if edgeOf(c.Path) == (edge{last, extended}) {
+		if edgeOf(c.Path) == (edge{last, spec}) {
 			return c
 		}
 	}
@@ -64,7 +81,7 @@ func (e *Entry) find(p callpath.Path) *Entry {
 		return nil
 	}
 	for i := 1; i < len(p.Elements) && e != nil; i++ {
-		e = e.child(p.Elements[i], p.Extended[i-1])
+		e = e.child(p.Elements[i], p.Specs[i-1])
 	}
 	return e
 }
@@ -82,6 +99,7 @@ func (e *Entry) merge(results []Result) []*Entry {
 			there[k] = &Entry{Path: r.Path, Total: r.Total}
 			e.Children = append(e.Children, there[k])
 		}
+		there[k].Shared = there[k].Shared || r.Shared
 		entries[i] = there[k]
 	}
 	e.sort()
@@ -90,13 +108,13 @@ func (e *Entry) merge(results []Result) []*Entry {
 
 // An edge leads from an entry to a child.
 type edge struct {
-	last     callpath.Element
-	extended bool
+	last callpath.Element
+	spec callpath.Spec
 }
 
 func edgeOf(p callpath.Path) edge {
-	last, extended := p.Last()
-	return edge{last, extended}
+	last, spec := p.Last()
+	return edge{last, spec}
 }
 
 // sort orders the children, by name before "..".
@@ -107,7 +125,7 @@ func (e *Entry) sort() {
 		}
 		x, _ := a.Path.Last()
 		y, _ := b.Path.Last()
-		return cmp.Or(cmp.Compare(x.Name, y.Name), cmp.Compare(a.Label(), b.Label()))
+		return cmp.Or(cmp.Compare(x.Name, y.Name), cmp.Compare(a.Label(), b.Label()), cmp.Compare(a.Key(), b.Key()))
 	})
 }
 
@@ -119,7 +137,7 @@ func (e *Entry) cut(p callpath.Path, n int) {
 		if parent == nil {
 			continue
 		}
-		gone := parent.child(p.Elements[length-1], p.Extended[length-2])
+		gone := parent.child(p.Elements[length-1], p.Specs[length-2])
 		if gone == nil {
 			continue
 		}

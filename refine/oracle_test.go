@@ -44,6 +44,10 @@ func (o *oracle) is(frame string, e callpath.Element) bool {
 }
 
 func (o *oracle) satisfies(s oracleStack, p callpath.Path) bool {
+	if last := lastInPlace(p); last >= 0 {
+		at := o.first(s, p.Prefix(last+1))
+		return at >= 0 && at+1 < len(s.frames) && o.is(s.frames[at+1], p.Elements[last+1]) && o.from(s, p, last+1, at+1)
+	}
 	if len(p.Elements) == 1 {
 		for i, f := range s.frames {
 			if s.part(i) == 0 && o.is(f, p.Elements[0]) {
@@ -55,9 +59,28 @@ func (o *oracle) satisfies(s oracleStack, p callpath.Path) bool {
 	return o.from(s, p, 0, 0)
 }
 
+// lastInPlace returns the number of the last call in place of a path, or -1.
+func lastInPlace(p callpath.Path) int {
+	last := len(p.Specs) - 1
+	for last >= 0 && p.Specs[last] != callpath.InPlace {
+		last--
+	}
+	return last
+}
+
+// first returns the first frame of a stack at which a path is satisfied, or -1.
+func (o *oracle) first(s oracleStack, p callpath.Path) int {
+	for i := range s.frames {
+		if o.satisfies(oracleStack{frames: s.frames[:i+1]}, p) {
+			return i
+		}
+	}
+	return -1
+}
+
 // from reports whether the specs of p from i on are satisfied with p(i) >= at, in the part of frame at.
 func (o *oracle) from(s oracleStack, p callpath.Path, i, at int) bool {
-	if i == len(p.Extended) {
+	if i == len(p.Specs) {
 		return true
 	}
 	e, next := p.Elements[i], p.Elements[i+1]
@@ -68,7 +91,7 @@ func (o *oracle) from(s oracleStack, p callpath.Path, i, at int) bool {
 		for q := pos; q < len(s.frames); q++ {
 			var found bool
 			switch same := s.part(q) == s.part(pos); {
-			case p.Extended[i]:
+			case p.Specs[i] == callpath.Extended:
 				found = q > pos && same && o.is(s.frames[q], next)
 			case e.Aspect():
 				found = !next.Aspect() && same && o.is(s.frames[q], next) && o.is(s.frames[q], e)
@@ -76,6 +99,23 @@ func (o *oracle) from(s oracleStack, p callpath.Path, i, at int) bool {
 				found = q == pos+1 && o.is(s.frames[q], next)
 			}
 			if found && o.from(s, p, i+1, q) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// shares reports whether a stack satisfies the path of a result, and also that of another one; neither is an aspect.
+func (o *oracle) shares(of Result, results []Result) bool {
+	element := func(r Result) callpath.Element { last, _ := r.Path.Last(); return last }
+	above, _ := of.Path.Prefix(len(of.Path.Elements) - 1).Last()
+	if above.Aspect() || element(of).Aspect() {
+		return false
+	}
+	for _, s := range o.stacks {
+		for _, r := range results {
+			if element(r) != element(of) && !element(r).Aspect() && o.satisfies(s, of.Path) && o.satisfies(s, r.Path) {
 				return true
 			}
 		}
@@ -161,6 +201,10 @@ func drawOracle(t *rapid.T) *oracle {
 	return o
 }
 
+func drawSpec(t *rapid.T) callpath.Spec {
+	return rapid.SampledFrom([]callpath.Spec{callpath.Immediate, callpath.Extended, callpath.InPlace}).Draw(t, "spec")
+}
+
 // drawPath draws elements from all that can occur; half of the paths begin with a root.
 func drawPath(t *rapid.T, label string, longest int) callpath.Path {
 	var p callpath.Path
@@ -171,7 +215,7 @@ func drawPath(t *rapid.T, label string, longest int) callpath.Path {
 		}
 		p.Elements = append(p.Elements, callpath.Element{Name: rapid.SampledFrom(slices.Concat(from...)).Draw(t, "element")})
 		if i > 0 {
-			p.Extended = append(p.Extended, rapid.Bool().Draw(t, "extended"))
+			p.Specs = append(p.Specs, drawSpec(t))
 		}
 	}
 	return p
@@ -190,8 +234,11 @@ func drawFrom(t *rapid.T, o *oracle) callpath.Path {
 		}
 		step := rapid.SampledFrom([]int{1, 1, 1, 1, 2, 3}).Draw(t, "step")
 		if len(p.Elements) > 0 {
-			crosses := calltree.KindOf(frames[i]) == calltree.Class
-			p.Extended = append(p.Extended, !crosses && rapid.Bool().Draw(t, "extended"))
+			spec := drawSpec(t)
+			if spec == callpath.Extended && calltree.KindOf(frames[i]) == calltree.Class { // only another spec crosses
+				spec = callpath.Immediate
+			}
+			p.Specs = append(p.Specs, spec)
 		}
 		p.Elements = append(p.Elements, e)
 		i += step
@@ -216,7 +263,7 @@ func TestAgainstOracle(t *testing.T) {
 		if rapid.Bool().Draw(t, "from a stack") {
 			p = drawFrom(t, o)
 			if n := len(p.Elements); n > 1 && rapid.Bool().Draw(t, "halved") {
-				p, p2 = p.Prefix(n/2), callpath.Path{Elements: p.Elements[n/2:], Extended: p.Extended[n/2:]}
+				p, p2 = p.Prefix(n/2), callpath.Path{Elements: p.Elements[n/2:], Specs: p.Specs[n/2:]}
 			}
 		}
 
@@ -224,13 +271,22 @@ func TestAgainstOracle(t *testing.T) {
 		if got := callpath.Total(tree, m, p).Weight; got.Cmp(want) != 0 {
 			t.Fatalf("cost of %s: %s, want %s", p, got.RatString(), want.RatString())
 		}
-		for _, extended := range []bool{false, true} {
-			same(t, factor, Down(tree, m, p, extended), len(p.Elements), o.results(func(x callpath.Element) callpath.Path {
-				return p.Then(x, extended)
+		for spec := callpath.Immediate; spec <= callpath.InPlace; spec++ {
+			results := Down(tree, m, p, spec)
+			same(t, factor, results, len(p.Elements), o.results(func(x callpath.Element) callpath.Path {
+				return p.Then(x, spec)
 			}))
+			for _, r := range results {
+				if want := spec == callpath.Immediate && o.shares(r, results); r.Shared != want {
+					t.Fatalf("%s shares stacks with another callee: %v, want %v", r.Path, r.Shared, want)
+				}
+			}
+		}
+		for i := range p2.Specs {
+			p2.Specs[i] %= callpath.InPlace // a split has no calls in place after its bar
 		}
 		same(t, factor, Up(tree, m, p, p2), len(p.Elements), o.results(func(x callpath.Element) callpath.Path {
-			return p.Then(x, true).Join(false, p2)
+			return p.Then(x, callpath.Extended).Join(callpath.Immediate, p2)
 		}))
 
 		e := drawExpr(t, 3)
@@ -318,10 +374,10 @@ func TestImmediateRefinementPartitions(t *testing.T) {
 		}
 		p := callpath.Of(callpath.Frame(rapid.SampledFrom(append(names, "*")).Draw(t, "first")))
 		if rapid.Bool().Draw(t, "longer") {
-			p = p.Then(callpath.Frame(rapid.SampledFrom(names).Draw(t, "last")), rapid.Bool().Draw(t, "extended"))
+			p = p.Then(callpath.Frame(rapid.SampledFrom(names).Draw(t, "last")), callpath.Spec(rapid.IntRange(0, 1).Draw(t, "spec")))
 		}
 		sum := new(big.Rat)
-		for _, r := range Down(tree, nil, p, false) {
+		for _, r := range Down(tree, nil, p, callpath.Immediate) {
 			sum.Add(sum, r.Hits)
 		}
 		o := oracle{stacks: stacks}

@@ -21,6 +21,9 @@ type Result struct {
 	Name           string // the frame or aspect in which the results differ
 	Path           callpath.Path
 	calltree.Total // in the tree's main metric; the weight is never zero
+
+	// Shared reports that a frame of an immediate refinement has stacks that also count for another one.
+	Shared bool
 }
 
 // A tally sums weights and hits for everything that a refinement can list: every Func, then every aspect.
@@ -32,6 +35,8 @@ type tally struct {
 	funcs  int32
 	sums   [][]int64 // by plane, then by x
 	until  []int32   // by x: the end of the subtree that was counted last
+
+	siblings *siblings // nil unless the results say what they share
 }
 
 func newTally(t *calltree.Tree, m *calltree.Membership) *tally {
@@ -55,8 +60,13 @@ func (y *tally) count(x, node int32) {
 		return
 	}
 	y.until[x] = y.ends[node]
+	some := false
 	for k := range y.planes {
 		y.sums[k][x] += y.planes[k].Cum[node]
+		some = some || y.planes[k].Cum[node] != 0
+	}
+	if y.siblings != nil && x < y.funcs && some {
+		y.siblings.add(x, node, y.ends[node])
 	}
 }
 
@@ -110,7 +120,8 @@ func (y *tally) results(path func(callpath.Element) callpath.Path) []Result {
 	slices.SortFunc(listed, sum.compare)
 	results := make([]Result, len(listed))
 	for i, s := range listed {
-		results[i] = Result{s.element.Name, path(s.element), y.tree.Main().Total(y.digits(s.x)...)}
+		results[i] = Result{Name: s.element.Name, Path: path(s.element), Total: y.tree.Main().Total(y.digits(s.x)...)}
+		results[i].Shared = y.siblings != nil && s.x < int(y.funcs) && y.siblings.shared[s.x]
 	}
 	return results
 }

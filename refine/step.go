@@ -17,11 +17,12 @@ const (
 	KindExtended             // extended downward refinement of a path
 	KindUp                   // upward split "P1 | P2"
 	KindPrune                // prune by an expression
-	KindFollow               // immediate downward refinement of a path without aspects, down to its first branch
+	KindFollow               // refinement of a path without aspects by what it calls in place, down to its first branch
 	KindPath                 // the entry of a path, by itself
+	KindCalls                // refinement of a path by what it calls in place
 )
 
-var kindNames = []string{"down", "extended", "up", "prune", "follow", "path"}
+var kindNames = []string{"down", "extended", "up", "prune", "follow", "path", "calls"}
 
 func (k Kind) String() string { return kindNames[k] }
 
@@ -61,8 +62,11 @@ func (s *Session) parse(step Step) (p parsed, err error) {
 		p.expr, err = callpath.ParseExpr(step.Text)
 	case KindUp:
 		p.path, p.suffix, err = callpath.ParseSplit(step.Text)
+		if err == nil && slices.Contains(p.suffix.Specs, callpath.InPlace) {
+			err = fmt.Errorf("%s: a split has no calls in place after its bar: leave out the >", step)
+		}
 		p.path = s.rooted(p.path)
-	case KindDown, KindExtended, KindFollow, KindPath:
+	case KindDown, KindExtended, KindFollow, KindPath, KindCalls:
 		p.path, err = callpath.Parse(step.Text)
 		p.path = s.rooted(p.path)
 	default:
@@ -82,5 +86,5 @@ func (s *Session) rooted(p callpath.Path) callpath.Path {
 		p.Elements = append(slices.Clone(root.Elements), p.Elements[1:]...)
 		return p
 	}
-	return root.Join(true, p)
+	return root.Join(callpath.Extended, p)
 }

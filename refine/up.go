@@ -5,8 +5,9 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 )
 
-// Up returns the upward split of P1 ..P2 at P2: all paths P1 ..x P2 whose weight is not zero, by
-// decreasing weight, then by name. x calls the first element of P2 immediately.
+// Up returns the upward split of P1 ..P2 at P2: all paths P1 ..x P2 whose weight is not zero, by decreasing weight, then
+// by name. x calls the first element of P2 immediately. P2 has no calls in place: where a stack first satisfies the path
+// before one depends on x.
 func Up(t *calltree.Tree, m *calltree.Membership, p1, p2 callpath.Path) []Result {
 	if len(p1.Elements) == 0 || len(p2.Elements) == 0 {
 		return nil
@@ -18,7 +19,9 @@ func Up(t *calltree.Tree, m *calltree.Membership, p1, p2 callpath.Path) []Result
 		aspects: !p2.Elements[0].Aspect(),
 	}
 	s.walk()
-	return s.results(func(x callpath.Element) callpath.Path { return p1.Then(x, true).Join(false, p2) })
+	return s.results(func(x callpath.Element) callpath.Path {
+		return p1.Then(x, callpath.Extended).Join(callpath.Immediate, p2)
+	})
 }
 
 // A split computes an upward split: one walk over the tree finds the totals of all x of P1 ..x P2 at once. Whenever a node

@@ -43,8 +43,10 @@ func checkQuery(t *testing.T, i int, tree *calltree.Tree, m *calltree.Membership
 	t.Helper()
 	var got []Result
 	switch q.Op {
-	case "down-immediate", "down-extended":
-		got = Down(tree, m, parse(t, q.Path), q.Op == "down-extended")
+	case "down-immediate":
+		got = Down(tree, m, parse(t, q.Path), callpath.Immediate)
+	case "down-extended":
+		got = Down(tree, m, parse(t, q.Path), callpath.Extended)
 	case "up-split":
 		got = Up(tree, m, parse(t, q.Prefix), parse(t, q.Suffix))
 	default:

@@ -112,8 +112,9 @@ func (c *Comparison) Write(w io.Writer) error {
 	b.WriteString(labels.legend())
 	termtext.Fprintf(b, "\n%6s  %6s  %6s%s  %s\n", "A", "B", "A - B", labels.head(), "call path")
 	c.write(b, c.entries(), 0, &labels)
-	hidden := 0
+	hidden, shared := 0, false
 	c.Session.Walk(func(e *refine.Entry, _ int) {
+		shared = shared || e.Shared
 		if !c.Session.Collapsed(e) {
 			hidden += c.Session.Hidden(e)
 		}
@@ -121,6 +122,7 @@ func (c *Comparison) Write(w io.Writer) error {
 	if hidden > 0 {
 		termtext.Fprintf(b, "\n%d more below %s in both together (--min-hits 0 shows all)\n", hidden, threshold(c.Session.Threshold()))
 	}
+	b.WriteString(sharedLegend(shared))
 	b.WriteString(Warnings(c.Warnings))
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -129,7 +131,7 @@ func (c *Comparison) Write(w io.Writer) error {
 func (c *Comparison) write(b *strings.Builder, e *comparedEntry, depth int, labels *labelled) {
 	d := e.costs.Difference()
 	line := fmt.Sprintf("%s%s  %s%s%s", e.costs, labels.column(e.entry),
-		strings.Repeat("  ", depth), labels.mark(e.entry), termtext.Printable(e.entry.Label()))
+		strings.Repeat("  ", depth), labels.mark(e.entry)+SharedMark(e.entry), termtext.Printable(e.entry.Label()))
 	termtext.Fprintln(b, termtext.Text(paint(c.Color, d.Abs(d), line)))
 	for _, child := range e.children {
 		c.write(b, child, depth+1, labels)

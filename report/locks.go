@@ -180,7 +180,7 @@ func writeHeld(b *wrapper, a *locks.Analysis, l *locks.Lock) {
 		path := callpath.Of(frame(n))
 		below := children(n)
 		for len(below) == 1 && t.Main().Cum(below[0]).Cmp(total.Weight) == 0 {
-			path = path.Then(frame(below[0]), false)
+			path = path.Then(frame(below[0]), callpath.Immediate)
 			below = children(below[0])
 		}
 		b.entry(indent, Hits(total.Hits), termtext.Printable(path.String()))

@@ -40,18 +40,21 @@ func (p *Profile) Write(w io.Writer) error {
 	hitsWidth := max(len("hits"), len(Hits(p.Session.Root().Hits)))
 	termtext.Fprintf(b, "%6s  %*s%s  %s\n", "cost", hitsWidth, "hits", labels.head(), "call path")
 	var hidden int
+	var shared bool
 	p.Session.Walk(func(e *refine.Entry, depth int) {
 		if !p.Session.Collapsed(e) {
 			hidden += p.Session.Hidden(e)
 		}
 		cost := p.Session.Cost(e)
 		line := fmt.Sprintf("%6s  %*s%s  %s%s%s", Cost(cost), hitsWidth, Hits(e.Hits), labels.column(e),
-			strings.Repeat("  ", depth), labels.mark(e), termtext.Printable(e.Label()))
+			strings.Repeat("  ", depth), labels.mark(e)+SharedMark(e), termtext.Printable(e.Label()))
+		shared = shared || e.Shared
 		termtext.Fprintln(b, termtext.Text(paint(p.Color, cost, line)))
 	})
 	if hidden > 0 {
 		termtext.Fprintf(b, "\n%d more below %s (--min-hits 0 shows all)\n", hidden, threshold(p.Session.Threshold()))
 	}
+	b.WriteString(sharedLegend(shared))
 	b.WriteString(Warnings(p.Warnings))
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -124,6 +127,7 @@ type entryJSON struct {
 	Weight   *big.Rat    `json:"weight"`
 	Hits     *big.Rat    `json:"hits"`              // samples, or the weight if hits are not counted
 	Overlap  *float64    `json:"overlap,omitempty"` // the cost that it shares with the labels
+	Shared   bool        `json:"shared,omitempty"`  // some of its stacks also count for a sibling
 	Hidden   int         `json:"hidden,omitempty"`  // entries below the threshold
 	Children []entryJSON `json:"children,omitempty"`
 }
@@ -143,7 +147,10 @@ func (p *Profile) WriteJSON(w io.Writer) error {
 }
 
 func (p *Profile) entry(e *refine.Entry, labels *labelled) entryJSON {
-	j := entryJSON{Path: e.Key(), Label: e.Label(), Cost: float(p.Session.Cost(e)), Weight: e.Weight, Hits: e.Hits, Overlap: labels.overlap(e)}
+	j := entryJSON{
+		Path: e.Key(), Label: e.Label(), Cost: float(p.Session.Cost(e)), Weight: e.Weight, Hits: e.Hits,
+		Overlap: labels.overlap(e), Shared: e.Shared,
+	}
 	if p.Session.Collapsed(e) {
 		return j
 	}

@@ -60,12 +60,12 @@ func waits(p callpath.Path) bool {
 
 // listCandidates lists the entries below a path that ends in :WAIT, or in its reason, in a tree of views.Candidates.
 func listCandidates(t *calltree.Tree, m *calltree.Membership, p callpath.Path) (lines []string) {
-	for _, r := range refine.Down(t, m, p, false) {
+	for _, r := range refine.Down(t, m, p, callpath.Immediate) {
 		if calltree.KindOf(r.Name) != calltree.Class {
 			lines = append(lines, listCandidates(t, m, r.Path)...)
 			continue
 		}
-		for _, at := range refine.Down(t, m, r.Path, false) {
+		for _, at := range refine.Down(t, m, r.Path, callpath.Immediate) {
 			if last, _ := at.Path.Last(); last.Aspect() {
 				continue
 			}

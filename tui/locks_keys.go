@@ -66,12 +66,12 @@ func waiting(l *locks.Lock, threshold refine.Threshold) session.Profile {
 func refinedTo(class, in, holder string, threshold refine.Threshold) session.Profile {
 	path := callpath.Of(callpath.Frame(class))
 	if in != "" {
-		path = path.Then(callpath.Frame(in), true)
+		path = path.Then(callpath.Frame(in), callpath.Extended)
 	}
-	path = path.Then(callpath.Frame(views.Monitor.String()), true)
+	path = path.Then(callpath.Frame(views.Monitor.String()), callpath.Extended)
 	steps := []refine.Step{{Kind: refine.KindPath, Text: path.String()}, {Kind: refine.KindDown, Text: path.String()}}
 	if holder != "" {
-		path = path.Then(callpath.Frame(holder), false)
+		path = path.Then(callpath.Frame(holder), callpath.Immediate)
 		steps = append(steps, refine.Step{Kind: refine.KindFollow, Text: path.String()})
 	}
 	return session.Profile{Class: class, Steps: steps, Threshold: threshold, Selected: path.String()}
@@ -81,7 +81,7 @@ func refinedTo(class, in, holder string, threshold refine.Threshold) session.Pro
 func (w *lockWindow) openHolders() {
 	s := session.Profile{Threshold: w.a.threshold, Steps: []refine.Step{{Kind: refine.KindDown, Text: calltree.RootName}}}
 	if i := w.item(); i != nil && i.lock != nil {
-		path := callpath.Of(callpath.Frame(calltree.RootName)).Then(callpath.Frame(i.lock.String()), false)
+		path := callpath.Of(callpath.Frame(calltree.RootName)).Then(callpath.Frame(i.lock.String()), callpath.Immediate)
 		s.Selected = path.String()
 		s.Steps = append(s.Steps, refine.Step{Kind: refine.KindFollow, Text: s.Selected})
 	}

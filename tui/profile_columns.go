@@ -167,7 +167,7 @@ func splits(t *calltree.Tree, m *calltree.Membership, paths []callpath.Path) []v
 	for _, p := range paths {
 		own, ends := typedTimeOf(p)
 		for typed := range views.NumTypedTimes {
-			q := p.Then(callpath.Frame(typed.String()), true)
+			q := p.Then(callpath.Frame(typed.String()), callpath.Extended)
 			if ends && typed == own {
 				q = p
 			}

@@ -78,6 +78,9 @@ func (w *profileWindow) drawTitle(c canvas) {
 			parts = append(parts, "pruned to "+s.Text)
 		}
 	}
+	if w.entries.shared() {
+		parts = append(parts, "&: some stacks also count for another entry beside it")
+	}
 	if text := w.attribution().brief; text != "" {
 		parts = append(parts, text)
 	}
@@ -155,6 +158,7 @@ func (w *profileWindow) drawName(c canvas, r row, style tcell.Style) {
 	if w.labels.has(r.entry) {
 		x = c.text(x, 0, report.LabelMark, w.a.theme.key)
 	}
+	x = c.text(x, 0, report.SharedMark(r.entry), w.a.theme.key)
 	label := shorten(r.entry.Label(), max(12, c.width-x-len(hidden)))
 	if style == w.a.theme.plain {
 		style = w.nameStyle(r.entry)

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"math/big"
+	"slices"
 
 	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/refine"
@@ -43,6 +44,11 @@ func (l *entries) lineOf(key string) int {
 		}
 	}
 	return 0
+}
+
+// shared reports whether some stacks of an entry also count for another one beside it.
+func (l *entries) shared() bool {
+	return slices.ContainsFunc(l.rows, func(r row) bool { return r.entry.Shared })
 }
 
 // entry returns the selected entry, or nil if there is no view.

@@ -6,7 +6,7 @@ import "github.com/cpprof/cpprof/refine"
 func (w *profileWindow) bindings() []binding {
 	do := func(f func()) func(string) { return func(string) { f() } }
 	own := []binding{
-		{keys: []string{"d"}, label: "Down", description: "refine: the functions that the entry calls immediately", do: do(func() { w.refiner.refineSelected(refine.KindDown) })},
+		{keys: []string{"d"}, label: "Down", description: "refine: the functions that the entry calls immediately", do: do(w.refiner.refineCalls)},
 		{keys: []string{"e"}, label: "Extend", description: "refine: all functions below the entry", do: do(func() { w.refiner.refineSelected(refine.KindExtended) })},
 		{keys: []string{"u"}, label: "Up", description: "upward split: the callers of the entry, below the path before its '..'", do: do(w.refiner.splitSelected)},
 		{keys: []string{"Enter"}, label: "Follow", description: "refine down to the first branch, and select the heaviest entry there", do: do(w.refiner.follow)},

@@ -72,6 +72,16 @@ func (r *refiner) refineSelected(kind refine.Kind) {
 	r.step(kind, e.Key(), func() { r.w.entries.revealBelow(e.Path) })
 }
 
+// refineCalls refines the selected entry by what it calls: a context by its calls in place, so that each stack stays in
+// one place, and any other path by its immediate calls.
+func (r *refiner) refineCalls() {
+	kind := refine.KindDown
+	if e := r.w.entries.entry(); e != nil && e.Path.Context() {
+		kind = refine.KindCalls
+	}
+	r.refineSelected(kind)
+}
+
 // splitSelected splits the selected entry upward at the last extended spec of its path: P1 ..P2 at P2.
 func (r *refiner) splitSelected() {
 	e := r.w.entries.entry()
@@ -103,16 +113,18 @@ func (r *refiner) up(p1, p2 callpath.Path) {
 	})
 }
 
-// lastExtended splits a path into P1 ..P2 at its last extended spec.
+// lastExtended splits a path into P1 ..P2 at its last extended spec. All calls of P2 are immediate: a split has none in
+// place.
 func lastExtended(p callpath.Path) (p1, p2 callpath.Path, ok bool) {
-	i := len(p.Extended) - 1
-	for i >= 0 && !p.Extended[i] {
+	i := len(p.Specs) - 1
+	for i >= 0 && p.Specs[i] != callpath.Extended {
 		i--
 	}
 	if i < 0 {
 		return p, p, false
 	}
-	return p.Prefix(i + 1), callpath.Path{Elements: p.Elements[i+1:], Extended: p.Extended[i+1:]}, true
+	p2 = callpath.Path{Elements: p.Elements[i+1:], Specs: make([]callpath.Spec, len(p.Specs)-i-1)}
+	return p.Prefix(i + 1), p2, true
 }
 
 // isSplit reports whether a path is P1 ..x P2.
@@ -121,7 +133,7 @@ func isSplit(p, p1, p2 callpath.Path) bool {
 	if len(p.Elements) != n+1+len(p2.Elements) {
 		return false
 	}
-	return p.String() == p1.Then(p.Elements[n], true).Join(false, p2).String()
+	return p.String() == p1.Then(p.Elements[n], callpath.Extended).Join(callpath.Immediate, p2).String()
 }
 
 // follow refines the selected entry down to the first branch, and selects the heaviest entry there. If the entry is
@@ -150,12 +162,8 @@ func (r *refiner) toBranch(p callpath.Path) {
 	r.w.entries.revealBelow(p)
 	e := r.w.session.Find(p)
 	for e != nil && len(e.Children) > 0 && r.w.session.Visible(e.Children[0]) && !r.w.session.Collapsed(e) {
-		first := e.Children[0]
-		p = first.Path
-		if first.Hits.Cmp(e.Hits) != 0 {
-			break
-		}
-		e = first
+		p = e.Children[0].Path
+		e = e.Straight()
 	}
 	r.w.entries.chooseKey(p.String())
 }

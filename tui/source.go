@@ -30,7 +30,7 @@ func countLines(build func(views.Options) (viewed, error), o views.Options) line
 		return lineTotals{}
 	}
 	counted := make(lineTotals)
-	for _, r := range refine.Down(v.Tree, nil, callpath.Root(v.Tree), true) {
+	for _, r := range refine.Down(v.Tree, nil, callpath.Root(v.Tree), callpath.Extended) {
 		i := strings.LastIndexByte(r.Name, ':')
 		if i < 0 {
 			continue

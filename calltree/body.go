@@ -1,0 +1,34 @@
+package calltree
+
+// Body adds the digits of the hits of the stacks whose innermost function is node n to sums: of those that end at n, and
+// of those that go on with typed time. A node of typed time has none.
+func (t *Tree) Body(n int32, sums []int64) {
+	if t.syms.kinds[t.fn[n]] == Typed {
+		return
+	}
+	for k, p := range t.Main().planes {
+		sums[k] += p.Own[n]
+		for c := n + 1; c < t.end[n]; c = t.end[c] {
+			if t.syms.kinds[t.fn[c]] == Typed {
+				sums[k] += p.Cum[c]
+			}
+		}
+	}
+}
+
+// Owners returns, for each node, the node of the innermost function of its stack: the node above the first typed time, or
+// the node itself if there is none. So the stack "f :MONITOR go:h g :RUN" is owned by f.
+func (t *Tree) Owners() []int32 {
+	owners := make([]int32, len(t.fn))
+	for n := range owners {
+		owners[n] = int32(n)
+		if n == 0 {
+			continue
+		}
+		p := t.parent[n]
+		if owners[p] != p || t.syms.kinds[t.fn[n]] == Typed {
+			owners[n] = owners[p]
+		}
+	}
+	return owners
+}
