@@ -91,7 +91,7 @@ func BenchmarkFindComparison(b *testing.B) {
 func BenchmarkZoom(b *testing.B) {
 	p := NewSingle(largeTree())
 	list := p.Initial()
-	SortByBase(list)
+	sortBy(list, Summary.Own)
 	for b.Loop() {
 		for _, s := range list[:10] {
 			ZoomTop(p, s, big.NewRat(1, 2))

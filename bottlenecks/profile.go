@@ -44,6 +44,10 @@ type Summary interface {
 	Base() *big.Rat
 	Cum() *big.Rat
 
+	// Own is the own cost of the paths' ends alone. A function owns its typed time, which is below it, so that ":RUN" takes
+	// nothing from it.
+	Own() *big.Rat
+
 	// TopExtensions and BottomExtensions return the names that can come before and after the call sequence, sorted.
 	TopExtensions() []string
 	BottomExtensions() []string

@@ -13,7 +13,8 @@ type side struct {
 	name        []int32 // by node
 	metric      *calltree.Metric
 	planes      []calltree.Plane
-	factor      *big.Rat // of hits; nil is 1
+	bodies      [][]int64 // by plane: the own cost of each node, that of a function with its typed time
+	factor      *big.Rat  // of hits; nil is 1
 
 	nodes  []int32 // grouped by name, in preorder within a name
 	starts []int32 // of each name's group; one more than there are names
@@ -30,8 +31,12 @@ type places struct {
 
 func newSide(t *calltree.Tree, name []int32, factor *big.Rat) *side {
 	m := t.Main()
-	return &side{parent: t.Parents(), end: t.Ends(), name: name, metric: m, planes: m.Planes(), factor: factor,
+	s := &side{parent: t.Parents(), end: t.Ends(), name: name, metric: m, planes: m.Planes(), factor: factor,
 		mark: make([]int32, t.Len())}
+	for _, p := range s.planes {
+		s.bodies = append(s.bodies, t.Fold(p.Own))
+	}
+	return s
 }
 
 // index groups the nodes by name.

@@ -15,11 +15,12 @@ type Suggester struct {
 	Suggest func(Profile) []Summary
 }
 
-// HighBase suggests single names by falling base, for a bottom-up search.
+// HighBase suggests single names by falling base, for a bottom-up search. It takes their own cost, so that functions and
+// not typed times come first.
 func HighBase() Suggester {
-	return Suggester{"HighBase", "single names by falling base; for a bottom-up search", func(p Profile) []Summary {
+	return Suggester{"HighBase", "single names by falling own cost; for a bottom-up search", func(p Profile) []Summary {
 		list := p.Initial()
-		sortBy(list, Summary.Base)
+		sortBy(list, Summary.Own)
 		return list
 	}}
 }
@@ -33,11 +34,11 @@ func HighCum() Suggester {
 	}}
 }
 
-// Change suggests single names by the absolute value of the base: in a comparison, the names that changed most.
+// Change suggests single names by the absolute value of the own cost: in a comparison, the names that changed most.
 func Change() Suggester {
-	return Suggester{"Change", "single names by the largest difference of base, up or down; for a comparison", func(p Profile) []Summary {
+	return Suggester{"Change", "single names by the largest difference of own cost, up or down; for a comparison", func(p Profile) []Summary {
 		list := p.Initial()
-		SortByBase(list)
+		sortBy(list, func(s Summary) *big.Rat { own := s.Own(); return own.Abs(own) })
 		return list
 	}}
 }

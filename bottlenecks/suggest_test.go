@@ -33,7 +33,7 @@ func TestSuggesters(t *testing.T) {
 		{HighCum(), before, "*, c, a, b, d"},
 		{HighBase(), change, "b, *, a, d, c"},
 		{Change(), change, "c, b, *, a, d"},
-		{HighBase(), single, ":RUN, :unknown-holder, :MONITOR, flush, go:flusher, go:worker, lock, read, visit, walk, work"},
+		{HighBase(), single, "lock, work, walk, :MONITOR, :RUN, :unknown-holder, flush, go:flusher, go:worker, read, visit"},
 		{Typed(":MONITOR"), single, "work lock :MONITOR, read lock :MONITOR"},
 		{Typed(":WAIT"), single, ""},
 		{Recursive(), single, "visit walk visit, walk visit walk"},

@@ -42,6 +42,20 @@ func (s *summary) Base() *big.Rat {
 	return new(big.Rat).Set(s.base)
 }
 
+func (s *summary) Own() *big.Rat {
+	own := new(big.Rat)
+	for i, side := range s.of.sides {
+		sums := make([]int64, len(side.bodies))
+		for k, bodies := range side.bodies {
+			for _, n := range s.places[i].finals {
+				sums[k] += bodies[n]
+			}
+		}
+		own.Add(own, side.hits(sums))
+	}
+	return own
+}
+
 func (s *summary) Cum() *big.Rat {
 	if s.cum == nil {
 		s.cum = s.of.TotalCum(s)

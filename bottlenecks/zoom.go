@@ -85,11 +85,6 @@ func SortByCum(list []Summary) {
 	sortBy(list, func(s Summary) *big.Rat { c := s.Cum(); return c.Abs(c) })
 }
 
-// SortByBase is SortByCum for the base.
-func SortByBase(list []Summary) {
-	sortBy(list, func(s Summary) *big.Rat { b := s.Base(); return b.Abs(b) })
-}
-
 func sortBy(list []Summary, cost func(Summary) *big.Rat) {
 	type ranked struct {
 		s    Summary

@@ -32,3 +32,13 @@ func (t *Tree) Owners() []int32 {
 	}
 	return owners
 }
+
+// Fold returns, for each node, the sum of a number of each node that it owns: with the own hits, a function has those of
+// its typed time.
+func (t *Tree) Fold(numbers []int64) []int64 {
+	sums := make([]int64, len(numbers))
+	for n, owner := range t.Owners() {
+		sums[owner] += numbers[n]
+	}
+	return sums
+}

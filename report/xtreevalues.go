@@ -212,7 +212,7 @@ func nodeValues(t *calltree.Tree, o XOptions) *xvalues {
 			occurrences, v.title = hits, "Samples"
 		}
 	}
-	v.calls = nodeSums(occurrences)
+	v.calls = nodeSums(t, occurrences)
 	shown := o.Metrics
 	if len(shown) == 0 {
 		for i, m := range metrics {
@@ -222,15 +222,16 @@ func nodeValues(t *calltree.Tree, o XOptions) *xvalues {
 		}
 	}
 	for _, i := range shown {
-		v.weights = append(v.weights, nodeSums(metrics[i]))
+		v.weights = append(v.weights, nodeSums(t, metrics[i]))
 	}
 	return v
 }
 
-func nodeSums(m *calltree.Metric) *xsums {
+// nodeSums returns the values of a metric. The base of a function has its typed time, which has none of its own.
+func nodeSums(t *calltree.Tree, m *calltree.Metric) *xsums {
 	s := &xsums{of: newXMetric(m)}
 	for _, p := range m.Planes() {
-		s.base = append(s.base, p.Own)
+		s.base = append(s.base, t.Fold(p.Own))
 		s.cum = append(s.cum, p.Cum)
 	}
 	return s

@@ -21,8 +21,8 @@ const (
 	maxPath    = 4096  // bytes
 )
 
-// formatVersion is the version that Marshal writes. Parse also reads version 1.
-const formatVersion = 2
+// formatVersion is the version that Marshal writes. Parse also reads versions 1 and 2.
+const formatVersion = 3
 
 // fileJSON is the content of the file. Times are in nanoseconds.
 type fileJSON struct {
@@ -116,6 +116,11 @@ func Parse(data []byte, kinds []Kind) (*State, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if f.Version < 3 {
+		for _, w := range s.Windows {
+			followContexts(w)
+		}
 	}
 	return s, s.check()
 }

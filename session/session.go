@@ -7,7 +7,7 @@
 //	comparison.go  windows that compare two recordings; others.go reads the second one
 //	locks.go       the window of the locks
 //	file.go        loading and saving a State
-//	format.go      the file format; version1.go reads the earlier version of it
+//	format.go      the file format; version1.go and version2.go read earlier versions of it
 //
 // The package has no list of all kinds of windows: the caller says which kinds a State may have. So the Analyzer can define
 // kinds of its own.

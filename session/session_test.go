@@ -221,16 +221,16 @@ func TestBesideTheRecording(t *testing.T) {
 
 // Each file breaks one rule, and the error says which one.
 func TestRefuses(t *testing.T) {
-	const good = `{"version": 2, "accounting": "observed", "by": "function", "class_by": "function", "from": 1, "to": 2,
+	const good = `{"version": 3, "accounting": "observed", "by": "function", "class_by": "function", "from": 1, "to": 2,
 		"windows": [{"kind": "profile", "state": {"steps": [{"kind": "down", "text": "* a"}], "min_hits": "10", "collapsed": ["* a"], "selected": "* b", "labels": ["* ..c"]}}], "active": 1}`
 	if _, err := Parse([]byte(good), kinds); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ from, to, want string }{
-		{`"version": 2`, `"version": 3`, "format version 3, but this cpprof reads versions up to 2"},
-		{`"version": 2`, `"version": 0`, "format version 0"},
-		{`"version": 2`, `"version": 1`, "windows: json: unknown field"},
-		{`"version": 2`, `"version": 2, "moon": 1`, `unknown field "moon"`},
+		{`"version": 3`, `"version": 4`, "format version 4, but this cpprof reads versions up to 3"},
+		{`"version": 3`, `"version": 0`, "format version 0"},
+		{`"version": 3`, `"version": 1`, "windows: json: unknown field"},
+		{`"version": 3`, `"version": 3, "moon": 1`, `unknown field "moon"`},
 		{`{"version"`, `{{"version"`, "invalid character"},
 		{"observed", "magic", `unknown accounting "magic"`},
 		{`"by": "function"`, `"by": "word"`, `unknown granularity "word"`},
@@ -263,7 +263,7 @@ func TestRefuses(t *testing.T) {
 		{`"windows": [`, `"windows": [{"kind": "locks", "state": {}}, {"kind": "profile", "state": {}}, {"kind": "locks", "state": {}}, `, "window 3: there is already a window of kind locks"},
 		{`"windows": [`, `"windows": [` + strings.Repeat(`{"kind": "profile", "state": {}},`, maxWindows), "101 windows: at most 100"},
 		{`"steps": [`, `"steps": [` + strings.Repeat(`{"kind": "down", "text": "*"},`, maxSteps), "more than 10000 steps"},
-		{`"version": 2`, `"version": 2` + strings.Repeat(" ", maxFile), "more than 4194304 bytes"},
+		{`"version": 3`, `"version": 3` + strings.Repeat(" ", maxFile), "more than 4194304 bytes"},
 	} {
 		text := strings.Replace(good, c.from, c.to, 1)
 		_, err := Parse([]byte(text), kinds)
@@ -312,4 +312,25 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%v:\n%swas:\n%s", err, second, first)
 		}
 	})
+}
+
+// TestVersion2FollowsContexts reads a session of version 2, in which following a path led to immediate calls.
+func TestVersion2FollowsContexts(t *testing.T) {
+	read := func(state string) *Profile {
+		text := `{"version": 2, "accounting": "observed", "by": "function", "class_by": "function", "active": 0,
+			"windows": [{"kind": "profile", "state": ` + state + `}]}`
+		s, err := Parse([]byte(text), []Kind{ProfileKind})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.Windows[0].(*Profile)
+	}
+	p := read(`{"steps": [{"kind": "follow", "text": "* a b"}, {"kind": "prune", "text": "a b"}], "selected": "* a b c", "labels": ["* a ..b"]}`)
+	if p.Steps[0].Text != "* a >b" || p.Steps[1].Text != "a b" || p.Selected != "* a >b >c" || p.Labels[0].String() != "* a ..b" {
+		t.Errorf("a window that follows only: %+v", p)
+	}
+	p = read(`{"steps": [{"kind": "follow", "text": "* a b"}, {"kind": "down", "text": "* a b c"}], "selected": "* a b c"}`)
+	if p.Steps[0].Text != "* a b" || p.Selected != "* a b c" {
+		t.Errorf("a window with other steps: %+v", p)
+	}
 }

@@ -18,7 +18,7 @@ func newBottlenecksCommand(t terminal) *cobra.Command {
 		Short: "Search for bottlenecks step by step, with commands",
 		Long: `bottlenecks reads commands from a terminal (with history and Tab completion) or from a script:
 
-  suggest                  list single functions to start with, the highest base first
+  suggest                  list single functions to start with, the highest own time first
   select N                 show number N of the last list: its cost, its overlap with each label,
                            and the nearby call sequences (one call more or less, at either end)
   select NAME NAME ...     the same for a call sequence
@@ -26,8 +26,9 @@ func newBottlenecksCommand(t terminal) *cobra.Command {
   label NAME               remember the call sequence; overlap and labels compare labelled ones
   help                     list all commands
 
-base is the cost of the calls themselves, cum includes all that they lead to. With --against OLD
-both are differences. A script ends at its first error, with status 1.
+own is the time of the last function itself, base that of the calls, both without what they lead
+to, and cum includes that. With --against OLD they are differences.
+A script ends at its first error, with status 1.
 
 ` + treeArgument(),
 		Example: `  cpprof bottlenecks run.cpprof --server

@@ -20,9 +20,9 @@ func (s *Shell) list(list []bottlenecks.Summary) string {
 	if s.limit > 0 && len(list) > s.limit {
 		s.listed = list[:s.limit]
 	}
-	termtext.Fprintf(&b, "%4s %9s %9s  %s\n", "", "Cum", "Base", "Path")
+	termtext.Fprintf(&b, "%4s %9s %9s  %s\n", "", "Cum", "Own", "Path")
 	for i, e := range s.listed {
-		termtext.Fprintf(&b, "%4d %9s %9s  %s\n", i, s.percent(e.Cum()), s.percent(e.Base()), words.Join(e.Path()))
+		termtext.Fprintf(&b, "%4d %9s %9s  %s\n", i, s.percent(e.Cum()), s.percent(e.Own()), words.Join(e.Path()))
 	}
 	return b.String() + more(len(list), len(s.listed))
 }
@@ -34,7 +34,7 @@ func more(all, shown int) string {
 	return fmt.Sprintf("     and %d more; \"set limit 0\" shows all\n", all-shown)
 }
 
-// describe formats the current summary: its labels, cum and base, the overlap with each label, its path, and the nearby
+// describe formats the current summary: its labels, cum, base and own cost, the overlap with each label, its path, and the nearby
 // summaries.
 func (s *Shell) describe() string {
 	var b strings.Builder
@@ -43,6 +43,7 @@ func (s *Shell) describe() string {
 	}
 	termtext.Fprintf(&b, "cum      %s\n", s.cost(s.current.Cum()))
 	termtext.Fprintf(&b, "base     %s\n", s.cost(s.current.Base()))
+	termtext.Fprintf(&b, "own      %s\n", s.cost(s.current.Own()))
 	names := s.labelNames()
 	lists := make([][]bottlenecks.Summary, len(names))
 	for i, name := range names {

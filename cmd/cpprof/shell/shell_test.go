@@ -87,7 +87,7 @@ select 0
 const sessionOutput = `> set suggester HighBase
 > set limit 3
 > suggest
-           Cum      Base  Path
+           Cum       Own  Path
    0    40.00%    40.00%  render
    1    25.00%    25.00%  authorize
    2    51.00%    18.00%  serve
@@ -95,6 +95,7 @@ const sessionOutput = `> set suggester HighBase
 > select 1
 cum      25.00% (25 samples)
 base     25.00% (25 samples)
+own      25.00% (25 samples)
 path     authorize
            Cum      Base  Nearby
    0    25.00%    25.00%  top check
@@ -104,6 +105,7 @@ path     authorize
 > select 0
 cum      43.00% (43 samples)
 base     43.00% (43 samples)
+own      25.00% (25 samples)
 path     * main serve check authorize
            Cum      Base  Nearby
    0    25.00%    25.00%  without top * main serve
@@ -116,6 +118,7 @@ path     * main serve check authorize
 > select main serve
 cum      51.00% (51 samples)
 base     18.00% (18 samples)
+own      18.00% (18 samples)
 overlap  cum 43.00%, base 18.00% with bottleneck
 path     main serve
            Cum      Base  Nearby
@@ -128,6 +131,7 @@ path     main serve
 labels   bottleneck
 cum      43.00% (43 samples)
 base     43.00% (43 samples)
+own      25.00% (25 samples)
 overlap  cum 43.00%, base 43.00% with bottleneck
 path     * main serve check authorize
            Cum      Base  Nearby
@@ -136,6 +140,7 @@ path     * main serve check authorize
 > select log
 cum      15.00% (15 samples)
 base     0.00% (0 samples)
+own      0.00% (0 samples)
 overlap  cum 0.00%, base 0.00% with bottleneck
 path     log
            Cum      Base  Nearby
@@ -146,6 +151,7 @@ path     log
 > select 0
 cum      26.00% (26 samples)
 base     18.00% (18 samples)
+own      0.00% (0 samples)
 overlap  cum 18.00%, base 18.00% with bottleneck
 overlap  cum 8.00%, base 0.00% with "two callers"
 path     serve log
@@ -173,6 +179,7 @@ total    cum 58.00% (58 samples), base 43.00% (43 samples)
 labels   "two callers"
 cum      15.00% (15 samples)
 base     0.00% (0 samples)
+own      0.00% (0 samples)
 overlap  cum 0.00%, base 0.00% with bottleneck
 overlap  cum 15.00%, base 0.00% with "two callers"
 path     log
@@ -186,11 +193,12 @@ path     log
    0    43.00%    43.00%  bottleneck: * main serve check authorize
 > set suggester Recursive
 > suggest
-           Cum      Base  Path
+           Cum       Own  Path
    0     2.00%     2.00%  visit visit
 > select 0
 cum      2.00% (2 samples)
 base     2.00% (2 samples)
+own      2.00% (2 samples)
 overlap  cum 0.00%, base 0.00% with bottleneck
 path     visit visit
            Cum      Base  Nearby
@@ -309,13 +317,14 @@ func TestShellOfAComparison(t *testing.T) {
 	want := `> set suggester Change
 > set limit 2
 > suggest
-           Cum      Base  Path
+           Cum       Own  Path
    0    50.00%    50.00%  f
    1   -50.00%   -50.00%  g
      and 2 more; "set limit 0" shows all
 > select 1
 cum      -50.00%
 base     -50.00%
+own      -50.00%
 path     g
            Cum      Base  Nearby
    0   -50.00%   -50.00%  top main
