@@ -146,7 +146,7 @@ const lateLimit = 250 * time.Millisecond
 
 // sample takes one sample. The halting thread does all of it: passing work to another thread takes longer than the halt.
 func (b *Backend) sample(h *halt.Halter, s *sampledata.Sample) error {
-	at := b.timing.await(b.timing.start.Add(s.Time))
+	wake := b.timing.await(h, b.timing.start.Add(s.Time))
 	begin := time.Now()
 	if err := b.survey.run(); err != nil {
 		return err
@@ -158,7 +158,8 @@ func (b *Backend) sample(h *halt.Halter, s *sampledata.Sample) error {
 	gs, c := &b.goroutines, &b.capture
 	c.prepare(b.order(addrs))
 	b.timing.surveyed(time.Since(begin))
-	halted, err := h.Halt(postponed(at), lateLimit, c.take, c.takeLate)
+	c.processors.woke = wake.woke
+	halted, err := h.Halt(wake.halt(), lateLimit, c.take, c.takeLate)
 	s.Halt, s.Time = halted.Took, c.at.Sub(b.timing.start)
 	if err != nil {
 		gs.distrust()

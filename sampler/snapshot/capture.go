@@ -80,7 +80,9 @@ func (c *capture) prepare(o order) {
 
 // take copies, in the halt, what must be seen at one moment.
 func (c *capture) take(h *halt.Halted) error {
-	c.processors.woke = time.Now()
+	if c.processors.woke.IsZero() {
+		c.processors.woke = time.Now()
+	}
 	err := c.processors.halt(h)
 	c.at = time.Now()
 	if err != nil {

@@ -60,7 +60,7 @@ type processors struct {
 	tids    []int         // ids of the threads to halt
 	halted  []halt.Thread // the halted threads among them
 	ranges  []memory.Range
-	woke    time.Time // when the sampler got the CPU that it has
+	woke    time.Time // when the sampler got the CPU that it has; zero if it sleeps until the halt
 	small   []byte    // buffer for the part of each processor that is read several times
 	changed bool      // whether a processor changed hands during the copy
 	untold  bool      // whether the kernel does not say if threads wait for a CPU

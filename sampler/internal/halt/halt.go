@@ -50,7 +50,7 @@ func (p *Process) Do(f func(*Halter)) error {
 		if err != nil {
 			return err
 		}
-		r := request{f: func() { f(&Halter{p, w}) }, done: make(chan struct{})}
+		r := request{f: func() { w.do(p, f) }, done: make(chan struct{})}
 		select {
 		case w.requests <- r:
 			<-r.done
@@ -58,6 +58,18 @@ func (p *Process) Do(f func(*Halter)) error {
 		case <-w.ended: // Release ended this worker: the next one takes the request
 		}
 	}
+}
+
+// do calls f. Afterwards the priority is the usual one again, whatever f did.
+func (w *worker) do(p *Process, f func(*Halter)) {
+	defer w.priority.lower()
+	f(&Halter{p, w})
+}
+
+// SleepUntil sleeps until a given time with the raised priority, which lasts until the end of the next halt.
+func (h *Halter) SleepUntil(at time.Time) {
+	h.w.priority.raise()
+	SleepUntil(at)
 }
 
 // Halt does one halt, as Halter.Halt does, in a Do of its own. If the process has ended or has executed another program,
@@ -233,8 +245,7 @@ func (w *worker) halt(p *Process, at time.Time, limit time.Duration, f func(*Hal
 		t := &w.traced[i]
 		t.wanted, t.fetched, t.late = false, false, false
 	}
-	w.priority.raise()
-	SleepUntil(at)
+	(&Halter{p, w}).SleepUntil(at)
 	err = f(h)
 	w.detachStopped()
 	if !h.begin.IsZero() {
