@@ -64,11 +64,11 @@ type classFigures struct {
 
 // compareRun compares the recording of an observation with its trace.
 func compareRun(o *observation) (*comparison, error) {
-	r, err := readRecorded(o.recording)
+	t, err := readTrace(o.trace)
 	if err != nil {
 		return nil, err
 	}
-	t, err := readTrace(o.trace)
+	r, err := readRecorded(o.recording, t.first, t.last)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func compareRun(o *observation) (*comparison, error) {
 		}
 		return "go:" + l.start
 	}
-	from, to := r.moments[0], r.moments[len(r.moments)-1]
+	from, to := r.begin, r.end
 	seconds := time.Duration(to - from).Seconds()
 	c := &comparison{
 		seconds: seconds, samples: len(r.moments), rate: float64(len(r.moments)) / seconds, events: t.events, collections: t.collections,
@@ -140,7 +140,7 @@ type utilisation struct {
 
 // use compares the utilisation. That of the recording is the sum of what its classes run.
 func use(o *observation, r *recorded, t *traced, all tally, c *comparison) utilisation {
-	from, to := r.moments[0], r.moments[len(r.moments)-1]
+	from, to := r.begin, r.end
 	u := utilisation{clock: math.NaN()}
 	for class, f := range c.classes {
 		u.recorded += f.recordedAlive * (f.figures[shareRun].recorded - r.noCPU[class])
@@ -195,7 +195,7 @@ func stable(r *recorded, t *traced) stability {
 		if l == nil {
 			continue
 		}
-		for i := run.First; i <= run.Last; i++ {
+		for i := range r.samplesOf(run) {
 			if chance < 1 && rand.Float64() > chance {
 				continue
 			}
@@ -216,7 +216,7 @@ func stable(r *recorded, t *traced) stability {
 // hits returns the number of goroutines in all samples together.
 func (r *recorded) hits() (n int) {
 	for _, run := range r.Runs.All() {
-		n += int(run.Last-run.First) + 1
+		n += max(0, int(min(run.Last+1, r.from+int32(len(r.moments)))-max(run.First, r.from)))
 	}
 	return n
 }

@@ -23,13 +23,13 @@ type observation struct {
 	cpu       cpuClock
 }
 
-// The trace begins before the recording and ends after it.
+// The trace of a server is to begin before the recording and to end after it.
 const (
 	before = 500 * time.Millisecond
-	after  = 1100 * time.Millisecond
+	after  = 1500 * time.Millisecond
 )
 
-// traced returns how long traces must be.
+// traced returns how long the trace of a server is to be.
 func (b *bench) traced() time.Duration { return before + b.length + after }
 
 // record records a process, and reads its CPU clock meanwhile.
@@ -54,7 +54,7 @@ func (b *bench) record(o *observation, pid int) error {
 
 // workload runs and observes a workload.
 func (b *bench) workload(o *observation, name string) error {
-	cmd := exec.Command(b.work, name, fmt.Sprint(b.traced().Seconds()), o.trace)
+	cmd := exec.Command(b.work, name, o.trace)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -73,11 +73,14 @@ func (b *bench) workload(o *observation, name string) error {
 		return fmt.Errorf("the workload did not begin: %w", err)
 	}
 	time.Sleep(before)
-	if _, err := io.WriteString(in, "trace\n"); err != nil {
+	if _, err := io.WriteString(in, "begin\n"); err != nil {
 		return err
 	}
 	time.Sleep(before)
 	if err := b.record(o, cmd.Process.Pid); err != nil {
+		return err
+	}
+	if _, err := io.WriteString(in, "end\n"); err != nil {
 		return err
 	}
 	return cmd.Wait()

@@ -4,6 +4,8 @@ package main
 
 import (
 	"fmt"
+	"iter"
+	"time"
 
 	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/sampledata"
@@ -38,9 +40,13 @@ var measures = [numMeasures]struct {
 // A recorded is what a recording says, as cpprof's views have it.
 type recorded struct {
 	*sampledata.Recording
+	options views.Options
+	from    int32 // the first sample of the time that was traced
+	begin   int64 // of the time that the samples stand for, in nanoseconds since 1970
+	end     int64
 	classes []views.ClassSummary
 	moments []int64   // of the samples, in nanoseconds since 1970
-	weights []float64 // of the samples
+	weights []float64 // of the samples: the time that they stand for, in nanoseconds
 
 	noCPU map[string]float64 // by class: the share of :LOAD :no-CPU
 
@@ -52,38 +58,46 @@ type recorded struct {
 	byID   map[int64]string
 }
 
-func readRecorded(path string) (*recorded, error) {
+// readRecorded reads the part of a recording that lies between two times.
+func readRecorded(path string, first, last time.Time) (*recorded, error) {
 	r, err := sampledata.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	n := r.Samples.Len()
-	if n < 10 {
-		return nil, fmt.Errorf("recording %s: %d samples: too few to compare", path, n)
+	o := views.Options{Span: views.Span{From: max(0, first.Sub(r.Header.Start)), To: last.Sub(r.Header.Start)}}
+	from, to, err := o.Span.Samples(r)
+	n := int(to - from)
+	if err != nil || n < 10 {
+		return nil, fmt.Errorf("recording %s: %d samples within the trace (%w): too few to compare", path, n, err)
 	}
 	rec := &recorded{
-		Recording: r, noCPU: map[string]float64{}, counts: map[string]*[numMeasures][]float64{}, alive: map[string][]float64{},
+		Recording: r, options: o, from: from, noCPU: map[string]float64{}, counts: map[string]*[numMeasures][]float64{}, alive: map[string][]float64{},
 		using: make([]float64, n), own: make([]float64, n), byID: map[int64]string{},
 	}
-	if rec.classes, err = views.Classes(r, views.Options{}); err != nil {
+	if rec.classes, err = views.Classes(r, o); err != nil {
 		return nil, err
 	}
-	for i, s := range r.Samples.All() {
+	weights := r.Weights()
+	for i := range n {
+		s := r.Samples.At(int(from) + i)
 		rec.moments = append(rec.moments, r.Header.Start.Add(s.Time).UnixNano())
-		rec.weights = append(rec.weights, 1)
+		rec.weights = append(rec.weights, float64(weights.Of(int(from)+i, int(from)+i+1)))
 		for _, p := range s.Processors {
 			if p == sampledata.SystemProcessor {
 				rec.own[i]++
 			}
 		}
 	}
+	// A sample stands for the time around it, halfway to its neighbours.
+	rec.begin = rec.moments[0] - int64(rec.weights[0]) + (rec.moments[1]-rec.moments[0])/2
+	rec.end = rec.moments[n-1] + int64(rec.weights[n-1]) - (rec.moments[n-1]-rec.moments[n-2])/2
 	rec.count()
 	return rec, nil
 }
 
 // count fills the counts.
 func (r *recorded) count() {
-	classOf := views.ClassOf(r.Recording, views.Options{})
+	classOf := views.ClassOf(r.Recording, r.options)
 	for _, run := range r.Runs.All() {
 		class := classOf(run)
 		r.byID[r.Goroutines[run.Goroutine].ID] = class
@@ -94,13 +108,24 @@ func (r *recorded) count() {
 				r.counts[class][m] = make([]float64, len(r.moments))
 			}
 		}
-		for s := run.First; s <= run.Last; s++ {
+		for s := range r.samplesOf(run) {
 			r.alive[class][s]++
 			for _, m := range measuresOf(run.State) {
 				r.counts[class][m][s]++
 			}
 			if executes := run.Run == sampledata.Running || run.Run == sampledata.Detached; executes && !run.NoCPU {
 				r.using[s]++
+			}
+		}
+	}
+}
+
+// samplesOf returns the samples of a run that are within the trace, counted from the first of these.
+func (r *recorded) samplesOf(run sampledata.Run) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for s := max(run.First, r.from); s <= run.Last && int(s-r.from) < len(r.moments); s++ {
+			if !yield(int(s - r.from)) {
+				return
 			}
 		}
 	}
@@ -138,7 +163,7 @@ func stateOfRun(s *sampledata.State) state {
 
 // shares returns the measures of a class, from its Thread View.
 func (r *recorded) shares(class string) (all [numMeasures]float64, err error) {
-	v, err := views.Thread(r.Recording, class, views.Options{})
+	v, err := views.Thread(r.Recording, class, r.options)
 	if err != nil {
 		return all, err
 	}

@@ -3,10 +3,10 @@
 // Work does one kind of work until it is killed, for the program truth: each workload has goroutines that spend their time
 // in known ways.
 //
-//	work WORKLOAD SECONDS FILE
+//	work WORKLOAD [FILE]
 //
-// It prints a line when the work has begun. When a line comes in, it writes an execution trace of so many seconds to the
-// file, and ends. With no seconds and no file it goes on until it is killed.
+// It prints a line when the work has begun. With a file, it writes an execution trace to it, which begins when a line comes
+// in and ends, as the program does, at the next line.
 package main
 
 import (
@@ -15,9 +15,7 @@ import (
 	"os"
 	"runtime/trace"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 )
 
 // A workload starts goroutines and returns.
@@ -70,28 +68,27 @@ func run(args []string) error {
 			names = append(names, name)
 		}
 		slices.Sort(names)
-		return fmt.Errorf("usage: work WORKLOAD [SECONDS FILE]; the workloads are %s", strings.Join(names, ", "))
+		return fmt.Errorf("usage: work WORKLOAD [FILE]; the workloads are %s", strings.Join(names, ", "))
 	}
 	workloads[args[0]]()
 	fmt.Println("ready")
-	if len(args) < 3 {
+	if len(args) < 2 {
 		select {}
 	}
-	seconds, err := strconv.ParseFloat(args[1], 64)
-	if err != nil {
-		return fmt.Errorf("number of seconds: %w", err)
-	}
-	if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil {
+	in := bufio.NewReader(os.Stdin)
+	if _, err := in.ReadString('\n'); err != nil {
 		return fmt.Errorf("waiting for a line: %w", err)
 	}
-	f, err := os.Create(args[2])
+	f, err := os.Create(args[1])
 	if err != nil {
 		return err
 	}
 	if err := trace.Start(f); err != nil {
 		return err
 	}
-	time.Sleep(time.Duration(seconds * float64(time.Second)))
+	if _, err := in.ReadString('\n'); err != nil {
+		return fmt.Errorf("waiting for a second line: %w", err)
+	}
 	trace.Stop()
 	return f.Close()
 }
