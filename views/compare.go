@@ -13,7 +13,8 @@ import (
 // A Maker makes a view of a recording, such as Server.
 type Maker func(*sampledata.Recording, Options) (*View, error)
 
-// ThreadMaker makes the Thread View of a class, whose name may be given without "go:".
+// ThreadMaker makes the Thread View of a class. It takes the whole name, the name without "go:", or a part that only one
+// class has in its name, see UnknownClassError.
 func ThreadMaker(class string) Maker {
 	return func(r *sampledata.Recording, o Options) (*View, error) {
 		v, err := Thread(r, class, o)
@@ -22,6 +23,9 @@ func ThreadMaker(class string) Maker {
 			if short, shortErr := Thread(r, "go:"+class, o); shortErr == nil {
 				return short, nil
 			}
+		}
+		if unknown != nil && len(unknown.Named) == 1 {
+			return Thread(r, unknown.Named[0], o)
 		}
 		return v, err
 	}
@@ -65,6 +69,9 @@ func Compare(a, b Named, o Options, view Maker) (*Compared, error) {
 		if *side.to, err = view(side.of.Recording, o); err != nil {
 			return nil, fmt.Errorf("%s: %w", side.of.Name, err)
 		}
+	}
+	if of, other := c.A.Tree.Root(), c.B.Tree.Root(); of != other {
+		return nil, fmt.Errorf("the view of %s is of %s, and that of %s is of %s: give the whole name of a class", a.Name, of, b.Name, other)
 	}
 	return c, nil
 }

@@ -15,11 +15,15 @@ type UnknownClassError struct {
 	Class   string
 	Outside bool     // there are goroutines, but not in the time span
 	Closest []string // names of existing classes, the closest first
+	Named   []string // names of existing classes that the name may stand for, see parts
 }
 
 func (e *UnknownClassError) Error() string {
 	if e.Outside {
 		return fmt.Sprintf("no goroutine of class %q in this time span (the whole recording has some)", e.Class)
+	}
+	if len(e.Named) > 1 {
+		return fmt.Sprintf("%q is a part of the names of several thread classes: %s", e.Class, list(e.Named))
 	}
 	msg := fmt.Sprintf("no thread class %q in this recording", e.Class)
 	if len(e.Closest) > 0 {
@@ -44,7 +48,41 @@ func unknownClassError(r *sampledata.Recording, o Options, class string) error {
 	if slices.Contains(names, class) {
 		return &UnknownClassError{Class: class, Outside: true}
 	}
-	return &UnknownClassError{Class: class, Closest: closest(names, class, 3)}
+	return &UnknownClassError{Class: class, Closest: closest(names, class, 3), Named: parts(names, class)}
+}
+
+// mostNamed limits a list of names in an error.
+const mostNamed = 8
+
+func list(names []string) string {
+	if more := len(names) - mostNamed; more > 0 {
+		return strings.Join(names[:mostNamed], ", ") + fmt.Sprintf(" and %d more", more)
+	}
+	return strings.Join(names, ", ")
+}
+
+// parts returns the sorted names that have a part: those that end with it as a whole word if there are any, otherwise
+// those that contain it. For example, "worker" is at the end of "go:main.worker", which comes before "go:main.worker.func1".
+func parts(names []string, part string) []string {
+	if part == "" {
+		return nil
+	}
+	var ending, containing []string
+	for _, name := range names {
+		at := strings.LastIndex(name, part)
+		if at < 0 {
+			continue
+		}
+		containing = append(containing, name)
+		if at > 0 && at+len(part) == len(name) && strings.IndexByte(":./", name[at-1]) >= 0 {
+			ending = append(ending, name)
+		}
+	}
+	if len(ending) > 0 {
+		containing = ending
+	}
+	slices.Sort(containing)
+	return containing
 }
 
 // closest returns the n names that differ least from the wanted one. A name that contains it is closer than all others.

@@ -286,6 +286,16 @@ func TestUnknownClass(t *testing.T) {
 	if !errors.As(err, &unknown) || unknown.Closest[0] != "go:net/http.(*conn).serve" {
 		t.Errorf("got %v", err)
 	}
+	for part, want := range map[string]string{
+		"worker": "go:main.worker", "flush": "go:main.flusher", "(*conn).serve": "go:net/http.(*conn).serve", "func1": "go:main.worker.func1",
+	} {
+		if v, err := ThreadMaker(part)(r, Options{}); err != nil || v.Tree.Root() != want {
+			t.Errorf("%s: %v", part, err)
+		}
+	}
+	if _, wide := ThreadMaker("main.")(r, Options{}); wide == nil || !strings.Contains(wide.Error(), `"main." is a part of the names of several thread classes: go:main.flusher, go:main.worker, go:main.worker.func1`) {
+		t.Errorf("got %v", wide)
+	}
 	_, err = Thread(r, "go:main.worker", Options{Span: Span{From: time.Second}})
 	if !errors.As(err, &unknown) || !unknown.Outside || !strings.Contains(err.Error(), "in this time span") {
 		t.Errorf("got %v", err)

@@ -48,7 +48,7 @@ func (f *viewFlags) addView(c *cobra.Command, t terminal) {
 	f.addOptions(c, t)
 	flags := c.Flags()
 	flags.BoolVar(&f.server, "server", false, "the Server View: CPU time of all goroutines (throughput)")
-	flags.StringVar(&f.thread, "thread", "", "the Thread View of a `class`: all time of its goroutines (latency)")
+	flags.StringVar(&f.thread, "thread", "", "the Thread View of a `class`, by its name or a part of it: all time of its goroutines (latency)")
 	flags.StringVar(&f.by, "by", "function", "what a frame is: function, line, file, package")
 	f.addIdle(c)
 	flags.BoolVar(&f.noInlines, "no-inlines", false, "merge inlined calls into their callers")
