@@ -1,6 +1,7 @@
 package views
 
 import (
+	"cmp"
 	"math/big"
 	"slices"
 	"strings"
@@ -22,6 +23,31 @@ func MostHeldUp(classes []ClassSummary) string {
 func (c *ClassSummary) heldUp() *big.Rat {
 	sum := new(big.Rat).Add(c.Parts[Load], c.Parts[Prio])
 	return sum.Add(sum, c.Parts[Monitor])
+}
+
+// mostBusiest limits the classes that Busiest returns.
+const mostBusiest = 5
+
+// Busiest returns the classes that were busy most, the busiest first: as many as have 80 % of the time in which goroutines
+// did something other than wait, at most five. If none was busy, it returns the class with most hits. There must be at least
+// one class.
+func Busiest(classes []ClassSummary) []string {
+	sorted := slices.SortedStableFunc(slices.Values(classes), func(a, b ClassSummary) int {
+		return cmp.Or(b.Busy().Cmp(a.Busy()), cmp.Compare(b.Hits, a.Hits))
+	})
+	all := new(big.Rat)
+	for _, c := range sorted {
+		all.Add(all, c.Busy())
+	}
+	enough, sum := all.Mul(all, big.NewRat(4, 5)), new(big.Rat)
+	var names []string
+	for _, c := range sorted[:min(len(sorted), mostBusiest)] {
+		names = append(names, c.Class)
+		if sum.Add(sum, c.Busy()).Cmp(enough) >= 0 {
+			break
+		}
+	}
+	return names
 }
 
 // fewHits is the number of hits below which costs are not reliable (the ten-samples heuristic of CPPROFJ, section 5.1).

@@ -14,7 +14,7 @@ import (
 func newBottlenecksCommand(t terminal) *cobra.Command {
 	var f treeFlags
 	c := &cobra.Command{
-		Use:   "bottlenecks RECORDING (--server | --thread CLASS) [--against RECORDING]",
+		Use:   "bottlenecks RECORDING [--server | --thread CLASS] [--against RECORDING]",
 		Short: "Search for bottlenecks step by step, with commands",
 		Long: `bottlenecks reads commands from a terminal (with history and Tab completion) or from a script:
 
@@ -27,8 +27,8 @@ func newBottlenecksCommand(t terminal) *cobra.Command {
   help                     list all commands
 
 own is the time of the last function itself, base that of the calls, both without what they lead
-to, and cum includes that. With --against OLD they are differences.
-A script ends at its first error, with status 1.
+to, and cum includes that. With --against OLD they are differences. A script ends at its first
+error, with status 1. Without a view, it takes the busiest thread class; next goes on with the next.
 
 ` + treeArgument(),
 		Example: `  cpprof bottlenecks run.cpprof --server
@@ -36,12 +36,24 @@ A script ends at its first error, with status 1.
   cpprof bottlenecks new.cpprof --against old.cpprof --server`,
 		GroupID: groupFind,
 		Args:    oneTree,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
+			classes, err := f.turns(args[0])
+			if err != nil {
+				return err
+			}
+			turnsHint(t, classes)
+			if len(classes) > 0 {
+				if err := f.choose(c, classes[0]); err != nil {
+					return err
+				}
+				classes = classes[1:]
+			}
 			a, b, err := f.subjects(args[0])
 			if err != nil {
 				return err
 			}
 			s := shell.New(profile(a, b))
+			s.Next = f.nextTurn(c, args[0], classes)
 			if !t.inIsTerminal {
 				return script(s, t.in, t.out)
 			}

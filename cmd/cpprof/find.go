@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+
 	"github.com/cpprof/cpprof/bottlenecks"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/report"
@@ -19,7 +21,7 @@ type findFlags struct {
 func newFindCommand(t terminal) *cobra.Command {
 	var f findFlags
 	c := &cobra.Command{
-		Use:   "find RECORDING (--server | --thread CLASS) [--against RECORDING]",
+		Use:   "find RECORDING [--server | --thread CLASS] [--against RECORDING]",
 		Short: "Find the few call sequences that cause most of the cost",
 		Long: `find searches for the few call sequences that cause most of the cost. It starts at the function in
 which most time is spent, goes up through the callers that most of this time comes from, and labels
@@ -27,7 +29,8 @@ the call sequence. Then it does the same with the rest, until the labelled seque
 
 For each sequence it prints its share of the whole, what that adds to the coverage, an interval
 that holds the true share with a probability of 95 %, and the command that opens it. With
---against OLD, shares are increases since OLD: find explains a regression.
+--against OLD, shares are increases since OLD: find explains a regression. Without a view, find
+takes the busiest thread classes in turn.
 
 ` + treeArgument(),
 		Example: `  cpprof find run.cpprof --server
@@ -51,6 +54,39 @@ func (f *findFlags) run(t terminal, c *cobra.Command, path string) error {
 	if f.max < 0 {
 		return usagef("--max %d: want a number of call sequences, 0 for no limit", f.max)
 	}
+	classes, err := f.turns(path)
+	if err != nil {
+		return err
+	}
+	if f.json && len(classes) > 0 {
+		return f.needView(path)
+	}
+	turnsHint(t, classes)
+	if len(classes) == 0 {
+		return f.one(t, c, path)
+	}
+	var above error
+	for i, class := range classes {
+		if i > 0 {
+			termtext.Fprintln(t.out)
+		}
+		if err := f.choose(c, class); err != nil {
+			return err
+		}
+		err := f.one(t, c, path)
+		var status *statusError
+		if err != nil && !errors.As(err, &status) {
+			return err
+		}
+		if err != nil {
+			above = err
+		}
+	}
+	return above
+}
+
+// one searches in the view that the flags choose. It returns a *statusError if it finds more than --fail-above allows.
+func (f *findFlags) one(t terminal, c *cobra.Command, path string) error {
 	a, b, err := f.subjects(path)
 	if err != nil {
 		return err

@@ -30,6 +30,9 @@ type Shell struct {
 	Open   func(name string) (io.ReadCloser, error)
 	Create func(name string) (io.WriteCloser, error)
 
+	// Next returns the profile to go on with, and its title; nil if there is only one profile.
+	Next func() (title string, p bottlenecks.Profile, err error)
+
 	profile   bottlenecks.Profile
 	suggester bottlenecks.Suggester
 	zooming   bool
@@ -84,6 +87,7 @@ func init() { // not a literal, since help refers to the table
 		{"overlap", "", "show how much the labelled summaries share, and their total", (*Shell).overlap, nil},
 		{"save", "FILE", "write the labels to a file", (*Shell).save, nil},
 		{"load", "FILE", "add the labels of a file", (*Shell).load, nil},
+		{"next", "", "go on with the next class, if no view was chosen; the labels stay with this one", (*Shell).next, nil},
 		{"help", "", "list the commands and suggesters", (*Shell).help, nil},
 		{"quit", "", "end the session", (*Shell).quit, nil},
 	}
@@ -242,6 +246,19 @@ func (s *Shell) unlabel(args []string) (string, error) {
 		return "", fmt.Errorf("the current summary does not have this label")
 	}
 	return "", nil
+}
+
+func (s *Shell) next([]string) (string, error) {
+	if s.Next == nil {
+		return "", fmt.Errorf("there is no other class to go on with")
+	}
+	title, p, err := s.Next()
+	if err != nil {
+		return "", err
+	}
+	s.profile = p
+	s.current, s.history, s.listed, s.labels = nil, nil, nil, nil
+	return title, nil
 }
 
 func (s *Shell) quit([]string) (string, error) { return "", io.EOF }

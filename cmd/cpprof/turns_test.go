@@ -1,0 +1,50 @@
+package main
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cpprof/cpprof/internal/synthetic"
+	"github.com/cpprof/cpprof/views"
+)
+
+// Without a view, find and bottlenecks take the busiest classes, one after the other.
+func TestBusiestClassesInTurn(t *testing.T) {
+	r := synthetic.Recording(30, 30, 0.3)
+	path := filepath.Join(t.TempDir(), "run.cpprof")
+	writeRecording(t, path, r)
+	classes, err := views.Classes(r, views.Options{LeaveOutIdle: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := views.Busiest(classes)
+	if len(want) < 2 {
+		t.Fatalf("only %q are busy", want)
+	}
+	view := regexp.MustCompile(`(?m)^Thread View of (\S+)`)
+	seen := func(out string) (names []string) {
+		for _, m := range view.FindAllStringSubmatch(out, -1) {
+			names = append(names, m[1])
+		}
+		return names
+	}
+	found := call(t, []string{"find", path}, map[string]string{})
+	if got := seen(found.out); found.status != exitFine || !slices.Equal(got, want) {
+		t.Errorf("find takes %q, want %q: %s", got, want, found.err)
+	}
+	if !strings.Contains(found.out, "--thread "+want[1]) && !strings.Contains(found.out, "--thread '"+want[1]) {
+		t.Errorf("no command opens a sequence of %s:\n%s", want[1], found.out)
+	}
+	if got := call(t, []string{"find", path, "--fail-above", "0%"}, map[string]string{}); got.status != exitAbove || !slices.Equal(seen(got.out), want) {
+		t.Errorf("status %d after %q", got.status, seen(got.out))
+	}
+	var out, errs strings.Builder
+	in := strings.NewReader(strings.Repeat("next\n", len(want)-1) + "suggest\nnext\n")
+	status := run(t.Context(), []string{"bottlenecks", path}, terminal{in: in, out: &out, err: &errs})
+	if got := seen(out.String()); status != exitFailed || !slices.Equal(got, want[1:]) || !strings.Contains(errs.String(), "the last of the busiest") {
+		t.Errorf("status %d; next takes %q, want %q: %s", status, got, want[1:], errs.String())
+	}
+}
