@@ -28,12 +28,33 @@ func (w *flow) call(s *state, x *machinecode.Instr) {
 		}
 		w.effects(s, c)
 	}
+	w.killExposed(s)
 	w.kill(s, m.killed)
 	if result != 0 {
 		s.regs[m.argument] = result
 	}
 	s.swapped, s.added, s.words = 0, 0, nil
-	for off := range w.addressTaken {
+}
+
+// killExposed forgets the words of the frame that a callee may change: those whose addresses registers or other words have. What
+// lay at such a word before, or lies there later, can be another variable, of which nobody has the address.
+func (w *flow) killExposed(s *state) {
+	if len(w.addressTaken) == 0 {
+		return
+	}
+	var exposed []int64
+	expose := func(v value) {
+		if off, ok := w.values.inFrame(v); ok && w.addressTaken[off] {
+			exposed = append(exposed, off)
+		}
+	}
+	for _, v := range s.regs {
+		expose(v)
+	}
+	for _, word := range s.slots {
+		expose(word.v)
+	}
+	for _, off := range exposed {
 		if v := s.slot(off); v != 0 && w.values.nodes[v].kind != kConst {
 			s.killSlots(off, off+8)
 		}
