@@ -101,7 +101,7 @@ func showDemo(ctx context.Context, t terminal, path string, text bool) error {
 			return err
 		}
 	}
-	termtext.Fprintln(t.out, "\nThe server has four problems on purpose. These call paths show them, each with its cost:")
+	termtext.Fprintf(t.out, "\nThe server has four problems on purpose. These call paths show them, each with its cost:\n")
 	for i, problem := range demo.Truth() {
 		termtext.Fprintf(t.out, "\n%d. %s\n", i+1, problem.Name)
 		for _, e := range problem.Evidence {

@@ -139,7 +139,7 @@ func (f *reportFlags) run(t terminal, path string) error {
 		return err
 	}
 	if len(p.Session.Steps()) == 0 && !f.auto {
-		termtext.Fprintln(t.out, "\nRefine it: --auto, --down '*', --extended '*', or --up '* | FUNCTION'.")
+		termtext.Fprintf(t.out, "\nRefine it: --auto, --down '*', --extended '*', or --up '* | FUNCTION'.\n")
 	}
 	return idleHint(t, v)
 }
@@ -149,7 +149,7 @@ func idleHint(t terminal, v *view) error {
 	if v.IdleShare().Sign() == 0 {
 		return nil
 	}
-	_, err := termtext.Fprintln(t.out, "\nWhat waited for work is left out: --idle counts it, too. The aspect @idle says what that is.")
+	_, err := termtext.Fprintf(t.out, "\nWhat waited for work is left out: --idle counts it, too. The aspect @idle says what that is.\n")
 	return err
 }
 

@@ -87,7 +87,7 @@ func (f *reportFlags) compare(t terminal, path string, color bool) error {
 		return err
 	}
 	if len(f.steps) == 0 && !f.auto {
-		termtext.Fprintln(t.out, "\nRefine it: --auto, --down '*', --extended '*', or --up '* | FUNCTION'.")
+		termtext.Fprintf(t.out, "\nRefine it: --auto, --down '*', --extended '*', or --up '* | FUNCTION'.\n")
 	}
 	return nil
 }

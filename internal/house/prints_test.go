@@ -3,6 +3,7 @@ package house
 import (
 	"go/ast"
 	"go/token"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -25,10 +26,20 @@ func goesAround(path string, call *ast.CallExpr) string {
 		return "fmt." + name
 	case of != nil && of.Name == "termtext" && strings.HasSuffix(name, "printf") && !startsWithLiteral(call, name):
 		return "termtext." + name + " with a format that is not written there"
+	case of != nil && of.Name == "termtext" && strings.HasSuffix(name, "println") && hasNewline(call):
+		return "termtext." + name + ", which escapes the newline in an argument"
 	case name == "SetContent" && path != "tui/canvas.go":
 		return "SetContent outside of the canvas"
 	}
 	return ""
+}
+
+// hasNewline reports whether an argument of a call is a literal with a newline in it.
+func hasNewline(call *ast.CallExpr) bool {
+	return slices.ContainsFunc(call.Args, func(arg ast.Expr) bool {
+		literal, ok := arg.(*ast.BasicLit)
+		return ok && strings.Contains(literal.Value, `\n`)
+	})
 }
 
 // startsWithLiteral reports whether the format of a call is a literal, or begins with one.
