@@ -29,9 +29,9 @@ type Backend interface {
 	// may try again at the next tick.
 	Observe(ctx context.Context, sink sampledata.Sink, s sampledata.Sample) (sampledata.Sample, error)
 
-	// Learned returns the processor time that Observe has spent so far on analysing the target's code, each function
-	// once. This time does not count against Options.MaxCPU; otherwise there would be no samples until the analysis is
-	// paid off.
+	// Learned returns the processor time that the backend has spent so far on reading the program: its symbols when it
+	// attached, and in Observe the code of its functions, each function once. Unlike the time for samples, it may exceed
+	// what Options.MaxCPU allows for a while: samples then get half of the bound until the rest is paid.
 	Learned() time.Duration
 
 	// Release detaches from everything that earlier halts have left attached. The next Observe attaches again. Call it

@@ -4,5 +4,5 @@ package sampler
 
 import "time"
 
-// processorTime returns 0: the time is not known on this system, so a bound on it has no effect.
-func processorTime() time.Duration { return 0 }
+// ProcessorTime returns 0: the time is not known on this system, so a bound on it has no effect.
+func ProcessorTime() time.Duration { return 0 }

@@ -15,23 +15,35 @@ import (
 // time that the recording has lasted so far, but not within less than a tenth of the horizon.
 const horizon = 10 * time.Second
 
-// A budget bounds what a recording spends of one resource that each sample uses some of: halt time or processor time.
+// A budget bounds what a recording spends of one resource that each sample uses some of: halt time or processor time. What is
+// spent once, on reading the program, is paid from the same budget, but never from more than half of it, so that there are
+// samples meanwhile.
+//
+// Example: 5 % of a core may be spent, and reading the program's symbols took 0.3 s. For the first 12 seconds, the samples get
+// 2.5 %; then the symbols are paid, and the samples get 5 %.
 type budget struct {
 	share  float64       // share of wall time that may be spent; 0 or less: no bound
 	since  time.Duration // when share was last changed
 	earned float64       // what could be spent until then
 	end    time.Duration // end of the recording, by when the budget must be in balance; 0 if it is not known
-	spent  time.Duration
+	spent  time.Duration // on samples
+	once   time.Duration // spent on reading the program
 	guess  time.Duration // likely cost of the next sample
 }
 
 // change sets a new share from now on.
 func (b *budget) change(share float64, now time.Duration) {
-	b.earned, b.since, b.share = b.allowed(now), now, share
+	b.earned, b.since, b.share = b.whole(now), now, share
 }
 
-// allowed returns how much may have been spent by a time that is not before the last change.
-func (b *budget) allowed(at time.Duration) float64 { return b.earned + b.share*float64(at-b.since) }
+// whole returns how much may have been spent by a time that is not before the last change.
+func (b *budget) whole(at time.Duration) float64 { return b.earned + b.share*float64(at-b.since) }
+
+// allowed returns how much of the whole may have been spent on samples.
+func (b *budget) allowed(at time.Duration) float64 {
+	whole := b.whole(at)
+	return whole - min(float64(b.once), whole/2)
+}
 
 // charge adds the cost of one sample.
 func (b *budget) charge(cost time.Duration) {
@@ -63,10 +75,10 @@ func (b *budget) earliest(last, now time.Duration) time.Duration {
 		ahead = max(b.end-now, horizon/100)
 	}
 	ahead = min(ahead, horizon)
-	income := b.share * float64(ahead)
+	income := b.allowed(now+ahead) - b.allowed(now)
 	debt := max(0, float64(b.spent)-b.allowed(now))
 	if debt > income*3/4 {
-		return saturated(float64(now) + debt/b.share - float64(ahead)/2) // when enough of the debt is paid back
+		return saturated(float64(now) + debt*float64(ahead)/income - float64(ahead)/2) // when enough of the debt is paid back
 	}
 	return saturated(float64(last) + float64(b.guess)*float64(ahead)/(income-debt))
 }
@@ -154,3 +166,6 @@ func (p *pacer) charge(halt, cpu time.Duration) {
 	p.halt.charge(halt)
 	p.cpu.charge(cpu)
 }
+
+// chargeOnce records the processor time that reading the program has cost in all.
+func (p *pacer) chargeOnce(cpu time.Duration) { p.cpu.once = cpu }

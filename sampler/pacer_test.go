@@ -190,6 +190,32 @@ func TestPacerCPU(t *testing.T) {
 	}
 }
 
+// What is spent once is paid from half of the budget. In the end, the bound holds for all that was spent.
+func TestPacerPaysForReading(t *testing.T) {
+	const sample = time.Millisecond
+	p := newPacer(Options{Rate: 1000, MaxCPU: 0.05})
+	p.chargeOnce(300 * time.Millisecond)
+	spent, now := time.Duration(0), time.Duration(0)
+	for _, c := range []struct {
+		to   time.Duration
+		want time.Duration // for samples
+	}{
+		{2 * time.Second, 50 * time.Millisecond}, {12 * time.Second, 300 * time.Millisecond}, {20 * time.Second, 700 * time.Millisecond},
+	} {
+		for {
+			at, _ := p.next(now)
+			if now = at; at >= c.to {
+				break
+			}
+			p.charge(0, sample)
+			spent += sample
+		}
+		if spent < c.want*8/10 || spent > c.want*6/5+sample {
+			t.Errorf("until %v, samples cost %v, want %v", c.to, spent, c.want)
+		}
+	}
+}
+
 // A new share applies from the change on; what was allowed before stays allowed.
 func TestBudgetChange(t *testing.T) {
 	p := newPacer(Options{Rate: 1000, MaxCPU: 0.05})

@@ -29,7 +29,7 @@ type Options struct {
 	Rate        float64       // samples a second, at most; 0: DefaultRate
 	Jitter      float64       // share of the interval by which a tick moves at random, 0 to 1
 	MaxOverhead float64       // maximum share of time that the target is halted; 0: no bound
-	MaxCPU      float64       // maximum processor time of the sampler for its samples, in cores; 0: no bound
+	MaxCPU      float64       // maximum processor time of the sampler, in cores; 0: no bound. Reading the program uses at most half of it
 	Duration    time.Duration // length of the recording; 0: no limit
 
 	// Yield lowers MaxCPU while the machine is busy, to the idle processors plus 1 % of all processors.
@@ -126,9 +126,10 @@ func Record(ctx context.Context, p *Process, b Backend, sink sampledata.Sink, o 
 		o.Clock = func() time.Duration { return time.Since(start) }
 	}
 	r := &recorder{
-		process: p, backend: b, o: o, pace: newPacer(o), cpu: processorTime(), idle: newIdleMeter(o.Clock()),
+		process: p, backend: b, o: o, pace: newPacer(o), cpu: ProcessorTime() - b.Learned(), idle: newIdleMeter(o.Clock()),
 		live: map[sampledata.GoroutineID]struct{}{},
 	}
+	r.pace.chargeOnce(b.Learned())
 	r.sink = sampledata.AfterSample(sink, r.handedOver)
 	r.monitors = monitor.Open(monitor.Target{PID: p.PID}, o.Monitors, r.sink)
 	defer r.monitors.Close()
@@ -148,7 +149,7 @@ func Record(ctx context.Context, p *Process, b Backend, sink sampledata.Sink, o 
 func (r *recorder) account(end *sampledata.End) {
 	end.Time = r.done.Elapsed
 	end.Missed = int32(min(r.missed+r.pace.unused(end.Time), math.MaxInt32))
-	end.SamplerCPU = max(0, processorTime()-r.cpu)
+	end.SamplerCPU = max(0, ProcessorTime()-r.cpu)
 	end.LostHalt = r.lostHalt
 	r.done.Missed += int64(end.Missed)
 }
@@ -226,7 +227,7 @@ func yielded(most float64, processors int, idle float64) float64 {
 
 // sample takes one sample, with a halt at a given time. It returns an End if the recording is over, and an error if it has failed.
 func (r *recorder) sample(ctx context.Context, at time.Duration) (*sampledata.End, error) {
-	cpu, learned := processorTime(), r.backend.Learned()
+	cpu, learned := ProcessorTime(), r.backend.Learned()
 	s := sampledata.Sample{
 		Time:       at,
 		Missed:     int32(min(r.missed, math.MaxInt32)),
@@ -235,7 +236,8 @@ func (r *recorder) sample(ctx context.Context, at time.Duration) (*sampledata.En
 	}
 	unread := r.monitors.Measure(r.sink)
 	s, err := r.backend.Observe(ctx, r.sink, s)
-	r.pace.charge(s.Halt, processorTime()-cpu-(r.backend.Learned()-learned))
+	r.pace.charge(s.Halt, ProcessorTime()-cpu-(r.backend.Learned()-learned))
+	r.pace.chargeOnce(r.backend.Learned())
 	r.done.Halted += s.Halt
 	r.done.LastHalt = s.Halt
 	var ended *EndedError

@@ -38,6 +38,7 @@ type Backend struct {
 	capture    capture
 	syscalls   syscalls
 	reporter   reporter
+	attached   time.Duration // processor time that attaching took
 }
 
 var _ sampler.Backend = (*Backend)(nil)
@@ -45,6 +46,7 @@ var _ sampler.Backend = (*Backend)(nil)
 // Attach prepares to sample a process. It does not halt the process. It reads the process's memory, to check that its
 // runtime is laid out as expected.
 func Attach(p *sampler.Process) (*Backend, error) {
+	before := sampler.ProcessorTime()
 	t, err := openTarget(p.PID)
 	if errors.Is(err, os.ErrPermission) {
 		return nil, p.Denied(err)
@@ -57,6 +59,7 @@ func Attach(p *sampler.Process) (*Backend, error) {
 		defer t.Close()
 		return nil, fmt.Errorf("attach to %d: %w", p.PID, t.because(err))
 	}
+	b.attached = sampler.ProcessorTime() - before
 	return b, nil
 }
 
@@ -109,8 +112,8 @@ func (b *Backend) Header() sampledata.Header { return b.header }
 // Release detaches from the threads that halts have left traced.
 func (b *Backend) Release() error { return b.t.Release() }
 
-// Learned returns the processor time that analysing the target's code has taken so far.
-func (b *Backend) Learned() time.Duration { return b.goroutines.finder.Learned() }
+// Learned returns the processor time that reading the target's symbols and analysing its code has taken so far.
+func (b *Backend) Learned() time.Duration { return b.attached + b.goroutines.finder.Learned() }
 
 // Close detaches from the target for good.
 func (b *Backend) Close() error {
