@@ -14,6 +14,7 @@ func combine(runs []*comparison) *comparison {
 	for _, r := range runs {
 		c.seconds += r.seconds
 		c.samples += r.samples
+		c.longest = max(c.longest, r.longest)
 		c.events += r.events
 		c.collections += r.collections
 		c.halted += r.halted / n

@@ -5,6 +5,7 @@ package main
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
@@ -46,6 +47,7 @@ const smallest = 0.003
 type comparison struct {
 	seconds, rate float64
 	samples       int
+	longest       float64 // the longest time that a sample stands for, in seconds
 	halted        float64 // share of the time
 	sampler       float64 // cores that cpprof used
 	events        int
@@ -84,6 +86,7 @@ func compareRun(o *observation) (*comparison, error) {
 		seconds: seconds, samples: len(r.moments), rate: float64(len(r.moments)) / seconds, events: t.events, collections: t.collections,
 		broken: t.broken, classes: map[string]*classFigures{}, warnings: r.Warnings,
 	}
+	c.longest = slices.Max(r.weights) / 1e9
 	stats := r.Stats()
 	c.halted, c.sampler = stats.HaltedShare, stats.SamplerCPUShare
 	all, at := t.between(from, to, classOf), t.atMoments(r.moments, r.weights, classOf)

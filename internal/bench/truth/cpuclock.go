@@ -22,13 +22,11 @@ func (c *cpuClock) follow(pid int) (stop func()) {
 	go func() {
 		defer close(done)
 		for tick := time.Tick(20 * time.Millisecond); ; {
-			var ts unix.Timespec
-			clock := int32(^pid<<3 | 2) // as clock_getcpuclockid makes it
-			if unix.ClockGettime(clock, &ts) == nil {
-				c.points = append(c.points, cpuPoint{time.Now(), time.Duration(ts.Nano())})
-			}
+			c.read(pid)
 			select {
 			case <-quit:
+				time.Sleep(20 * time.Millisecond) // the last sample stands for some time after it
+				c.read(pid)
 				return
 			case <-tick:
 			}
@@ -37,6 +35,15 @@ func (c *cpuClock) follow(pid int) (stop func()) {
 	return func() {
 		close(quit)
 		<-done
+	}
+}
+
+// read adds a point; none if the process has ended.
+func (c *cpuClock) read(pid int) {
+	var ts unix.Timespec
+	clock := int32(^pid<<3 | 2) // as clock_getcpuclockid makes it
+	if unix.ClockGettime(clock, &ts) == nil {
+		c.points = append(c.points, cpuPoint{time.Now(), time.Duration(ts.Nano())})
 	}
 }
 

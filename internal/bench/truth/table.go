@@ -37,8 +37,8 @@ func (f *findings) print(w io.Writer) {
 
 // print prints a comparison, and adds what is off to the findings.
 func (c *comparison) print(w io.Writer, name string, verbose bool, found *findings) {
-	fmt.Fprintf(w, "\n== %s: %d samples in %.1f s (%.1f a second), halted %.2f %% of the time, cpprof used %.1f %% of a core; %d events, %d collections\n",
-		name, c.samples, c.seconds, c.rate, 100*c.halted, 100*c.sampler, c.events, c.collections)
+	fmt.Fprintf(w, "\n== %s: %d samples in %.1f s (%.1f a second, each for at most %.0f ms), halted %.2f %% of the time, cpprof used %.1f %% of a core; %d events, %d collections\n",
+		name, c.samples, c.seconds, c.rate, 1000*c.longest, 100*c.halted, 100*c.sampler, c.events, c.collections)
 	if c.broken != nil {
 		fmt.Fprintf(w, "   the trace is broken: %v\n", c.broken)
 	}

@@ -1,0 +1,94 @@
+//go:build linux
+
+package main
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+)
+
+// newTestBench builds the programs. It skips the test if the machine does not permit to record them.
+func newTestBench(t *testing.T) *bench {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it records for half a minute")
+	}
+	b, err := newBench("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.close)
+	return b
+}
+
+// observe runs and records a workload.
+func (b *bench) observe(t *testing.T, workload string) *comparison {
+	t.Helper()
+	c, err := b.once(workload, 0, b.workload)
+	if err != nil && strings.Contains(err.Error(), "grant CAP_SYS_PTRACE") {
+		t.Skipf("programs can't be recorded here: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	c.print(&text, workload, false, new(findings))
+	t.Log(text.String())
+	return c
+}
+
+// The utilisation of a machine that is busy is that which the kernel's clock shows: of a program that computes all the time
+// beside another one, and of one that mostly sleeps. Both have one CPU, and the sampler has the same one. The first is on
+// its processor all the time, so that only the time without a CPU makes the difference. The second gives the CPU up when
+// the sampler would get it at an ordinary priority. The shares of its classes are those of the trace, too.
+//
+// A right sampler fails by chance if it is off by 5 standard errors. They are estimated from batches of samples, so that
+// this happens about once in a thousand runs.
+func TestUtilisationOfABusyCPU(t *testing.T) {
+	b := newTestBench(t)
+	b.conditions.pinned, b.length = true, 8*time.Second
+	for workload, others := range map[string]int{"burn1": 1, "rwmutex": 0} {
+		b.others = others
+		c := b.observe(t, workload)
+		u := c.use
+		if bound := u.bound*5/3 + 0.02; u.recorded < u.clock-u.own-bound || u.recorded > u.clock+bound {
+			t.Errorf("%s: utilisation %.3f (and %.3f for the runtime), but the CPU clock shows %.3f", workload, u.recorded, u.own, u.clock)
+		}
+		for class, f := range c.classes {
+			for m := range numMeasures {
+				if g := &f.figures[m]; strings.HasPrefix(class, "go:main.") && math.Abs(g.all()) > g.bound*5/3+0.02 {
+					t.Errorf("%s: %s of %s: %.3f, but %.3f to %.3f in the trace", workload, measures[m].name, class, g.recorded, g.least, g.most)
+				}
+			}
+		}
+		if states := c.stable; len(states.wrong) > 0 && float64(sum(states.wrong)) > 0.01*float64(states.checked) {
+			t.Errorf("%s: of %d states that did not change, these are wrong: %v", workload, states.checked, states.wrong)
+		}
+	}
+}
+
+func sum(counts map[[2]state]int) (n int) {
+	for _, k := range counts {
+		n += k
+	}
+	return n
+}
+
+// Samples become fewer while a program keeps all CPUs busy, and each stands for more time then. The program does so for
+// one and a half of three seconds. Samples are at random moments, but all states change in few moments only, so that the
+// shares are right up to half of the longest time that a sample stands for, at each of these.
+func TestPhasesOfABusyMachine(t *testing.T) {
+	b := newTestBench(t)
+	b.length = 6 * time.Second
+	c := b.observe(t, "phases")
+	const changes = 4
+	bound := 0.02 + changes*c.longest/2/c.seconds
+	for m := range numMeasures {
+		f := c.classes["go:main.phaser"].figures[m]
+		if math.Abs(f.all()) > bound {
+			t.Errorf("%s: %.3f, but %.3f to %.3f in the trace (± %.3f)", measures[m].name, f.recorded, f.least, f.most, bound)
+		}
+	}
+}
