@@ -26,6 +26,7 @@ type Top struct {
 	Classes  []views.ClassSummary
 	Session  *refine.Session // of the Server View
 	Warnings []sampledata.Warning
+	Order    TopOrder
 	Hint     string // the last line
 
 	Width, Height int // of the screen, in characters; 0 means unlimited
@@ -137,23 +138,23 @@ func (t *Top) columns() (class, bar int, numbers bool) {
 // numberWidth returns the width of the column of a typed time's percentages.
 func numberWidth(t views.TypedTime) int { return 1 + max(len(t.Name()), len("100")) }
 
+// classHeader returns the heads of the columns, with a mark beside the one that orders the classes.
 func (t *Top) classHeader() string {
 	class, bar, numbers := t.columns()
-	line := fmt.Sprintf("%-*s%*s  %-*s", class, "class", aliveWidth, "alive", bar, "time")
+	by := t.Order.column()
+	line := fmt.Sprintf("%-*s%*s%s %-*s", class, "class"+strings.TrimSpace(t.Order.mark(by.Name == "class")), aliveWidth, "alive",
+		t.Order.mark(by.Name == "alive"), bar, "time"+strings.TrimSpace(t.Order.mark(by.Name == "busy")))
 	if numbers {
-		for t := range views.NumTypedTimes {
-			line += fmt.Sprintf("%*s", numberWidth(t), t.Name())
+		for typed := range views.NumTypedTimes {
+			line += fmt.Sprintf("%*s", numberWidth(typed), t.Order.mark(typed == by.typed)+typed.Name())
 		}
 	}
 	return t.fit(strings.TrimRight(line, " "))
 }
 
-// classLines returns a line for each class. The class with most time other than WAIT comes first.
+// classLines returns a line for each class, in their order.
 func (t *Top) classLines() []string {
-	classes := slices.Clone(t.Classes)
-	slices.SortStableFunc(classes, func(a, b views.ClassSummary) int {
-		return cmp.Or(b.Busy().Cmp(a.Busy()), b.Time.Cmp(a.Time), cmp.Compare(a.Class, b.Class))
-	})
+	classes, hidden := t.Order.apply(t.Classes)
 	class, bar, numbers := t.columns()
 	var lines []string
 	for _, c := range classes {
@@ -167,6 +168,9 @@ func (t *Top) classLines() []string {
 			}
 		}
 		lines = append(lines, line)
+	}
+	if hidden > 0 {
+		lines = append(lines, t.fit(fmt.Sprintf("  (i shows %d more, which hardly did anything but wait for work)", hidden)))
 	}
 	return lines
 }

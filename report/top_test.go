@@ -76,6 +76,48 @@ func TestTopFits(t *testing.T) {
 	}
 }
 
+// Each key orders the classes by its column, a second time in reverse.
+func TestTopOrder(t *testing.T) {
+	top := topOf(t)
+	first := func() string {
+		for i, line := range top.Lines() {
+			if strings.HasPrefix(line, "class") {
+				name, _, _ := strings.Cut(top.Lines()[i+1], " ")
+				return name
+			}
+		}
+		return ""
+	}
+	head := func(want string) {
+		t.Helper()
+		if text := strings.Join(top.Lines(), "\n"); !strings.Contains(text, want) {
+			t.Errorf("there is no %q:\n%s", want, text)
+		}
+	}
+	const busy, main, worker = "go:bob.(*terminal).run", "go:main.main", "go:runtime.gcBgMarkWorker"
+	for _, c := range []struct {
+		key   rune
+		first string
+		head  string
+	}{
+		{'W', main, "▼WAIT"}, {'W', busy, "▲WAIT"}, {'M', busy, "▼MONITOR"}, {'A', busy, "alive▼ time "}, {'r', main, "alive▲ time "},
+		{'C', busy, "class▼ "}, {'C', worker, "class▲ "}, {'B', busy, "time▼ "}, {'>', busy, "alive▼"}, {'<', busy, "time▼"}, {'<', busy, "class▼"},
+	} {
+		if !top.Order.Press(c.key) || first() != c.first {
+			t.Errorf("after %c, %s is first", c.key, first())
+		}
+		head(c.head)
+	}
+	if top.Order.Press('z') {
+		t.Error("z has a meaning")
+	}
+	top.Order.Press('i')
+	head("  (i shows 1 more, which")
+	if strings.Contains(strings.Join(top.Lines(), "\n"), worker) {
+		t.Errorf("an idle class is shown: %q", top.Lines())
+	}
+}
+
 // The parts of a bar add up to its length, and each differs from its exact part by less than one.
 func TestApportion(t *testing.T) {
 	third, none, all := big.NewRat(1, 3), new(big.Rat), big.NewRat(1, 1)

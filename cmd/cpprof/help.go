@@ -39,7 +39,7 @@ var flagGroups = []flagGroup{
 	{"Refinement steps", []string{"down", "extended", "up", "prune", "auto"}},
 	{"What to count", []string{"from", "to", "accounting", "class-by", "merge", "idle", "by", "no-inlines"}},
 	{"How much to show", []string{
-		"count", "interval", "window", "min-hits", "min-cost", "min-cum", "name", "depth", "metric",
+		"count", "interval", "window", "sort", "min-hits", "min-cost", "min-cum", "name", "depth", "metric",
 		"coverage", "max", "fail-above", "top",
 	}},
 	{"Where it goes", []string{"output", "force", "view", "text", "json", "color"}},

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/cpprof/cpprof/internal/termtext"
@@ -19,6 +20,8 @@ type topFlags struct {
 	interval time.Duration
 	window   time.Duration
 	count    int
+	sort     string
+	order    report.TopOrder
 	view     viewFlags
 	samplerFlags
 }
@@ -32,7 +35,7 @@ const (
 func newTopCommand(t terminal) *cobra.Command {
 	f := topFlags{view: viewFlags{inputFlags: inputFlags{err: t.err}, accounting: views.Observed.String()}}
 	c := &cobra.Command{
-		Use:   "top -p PID",
+		Use:   "top -p PROCESS",
 		Short: "Watch the thread classes and hottest call paths of a running Go program",
 		Long: `top samples a running Go program and shows, every second, what its goroutines did in the last few
 seconds: a line for each thread class, the busiest first, with a bar of its time, and the call
@@ -44,10 +47,12 @@ paths that take most processor time. The letters of a bar, and the percentages b
   M  MONITOR  waiting for a lock
   W  WAIT     waiting for anything else
 
-On a terminal, q or Ctrl-C ends it; elsewhere it prints one block after another. It saves nothing:
-for more detail, use 'cpprof record'.`,
+On a terminal, keys change the order: the letter of a column, or B for busy, A for alive, C for the
+class; r reverses it, i hides idle classes, Space stops the screen, ? lists the keys, q or Ctrl-C
+ends. Elsewhere it prints one block after another. It saves nothing: see 'cpprof record'.`,
 		Example: `  cpprof top -p 4711
   cpprof top -p 4711 -d 5s --window 30s
+  cpprof top -p 4711 --sort monitor            # who waits most for locks comes first
   cpprof top -p 4711 -n 1 | cat                # print one block`,
 		GroupID: groupRecord,
 		Args:    usageArgs(cobra.NoArgs),
@@ -64,11 +69,21 @@ for more detail, use 'cpprof record'.`,
 	flags.IntVarP(&f.count, "count", "n", 0, "end after `COUNT` refreshes (default: when something else ends it)")
 	flags.DurationVarP(&f.interval, "interval", "d", time.Second, "the time between refreshes")
 	flags.DurationVar(&f.window, "window", 0, "how far to look back (default "+usualWindow.String()+", or the interval if that is longer)")
+	flags.StringVar(&f.sort, "sort", report.TopColumns[0].Name, "the `column` that orders the classes: "+enumerate(sortColumns(), "or"))
+	completeWords(c, "sort", sortColumns()...)
 	flags.StringVar(&f.view.classBy, "class-by", "", "what makes a thread class: function, site, label:KEY (default: as cpprof.yaml says, or function)")
 	completeWords(c, "class-by", "function", "site", "label:")
 	flags.StringVar(&f.view.config, "config", "", "the configuration `file` (default: cpprof.yaml, in this folder or above)")
 	f.samplerFlags.add(c)
 	return c
+}
+
+// sortColumns returns the values of --sort.
+func sortColumns() (names []string) {
+	for _, c := range report.TopColumns {
+		names = append(names, c.Name)
+	}
+	return names
 }
 
 // check returns an error if a flag has an impossible value.
@@ -84,6 +99,9 @@ func (f *topFlags) check(c *cobra.Command) error {
 	}
 	if !c.Flags().Changed("window") {
 		f.window = max(usualWindow, f.interval)
+	}
+	if f.order.By = slices.Index(sortColumns(), f.sort); f.order.By < 0 {
+		return fmt.Errorf("--sort %s: want %s", f.sort, enumerate(sortColumns(), "or"))
 	}
 	if f.window < leastInterval {
 		return fmt.Errorf("--window %v: want at least %v", f.window, leastInterval)
@@ -150,6 +168,7 @@ func (f *topFlags) show(ctx context.Context, t terminal, feed *sampler.Feed, s *
 	if err != nil {
 		return err
 	}
+	screen.order = f.order
 	defer screen.close()
 	if err := screen.draw([]string{"sampling " + s.path + " ..."}); err != nil {
 		return err
@@ -164,6 +183,11 @@ func (f *topFlags) show(ctx context.Context, t terminal, feed *sampler.Feed, s *
 			return nil
 		case <-feed.Ended():
 			return nil
+		case key := <-screen.keys:
+			if err := screen.press(key); err != nil {
+				return err
+			}
+			continue
 		case <-tick.C:
 		}
 		r := feed.Recording()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"os"
@@ -24,12 +25,17 @@ type screen struct {
 	live    bool
 	blocks  int           // number of blocks printed, if not live
 	quit    chan struct{} // closed when a person presses q or Ctrl-C
+	keys    chan rune     // the other keys
 	restore func()
+	order   report.TopOrder
+	last    *report.Top // shown last; nil is none
+	paused  bool        // the last Top stays
+	help    bool        // the last line lists the keys
 }
 
 // openScreen takes over the terminal, if there is one, until the screen is closed.
 func openScreen(t terminal) (*screen, error) {
-	s := &screen{t: t, live: t.outIsTerminal && os.Getenv("TERM") != "dumb", quit: make(chan struct{}), restore: func() {}}
+	s := &screen{t: t, live: t.outIsTerminal && os.Getenv("TERM") != "dumb", quit: make(chan struct{}), keys: make(chan rune), restore: func() {}}
 	if !s.live {
 		return s, nil
 	}
@@ -56,24 +62,43 @@ func (s *screen) close() {
 	s.restore()
 }
 
-// readKeys waits for q or Ctrl-C. While keys are read one by one, Ctrl-C is a key and sends no signal.
+// readKeys passes keys on until q or Ctrl-C. While keys are read one by one, Ctrl-C is a key and sends no signal.
 func (s *screen) readKeys(keys io.Reader) {
 	const ctrlC = 3
-	var key [1]byte
+	in := bufio.NewReader(keys)
 	for {
-		if _, err := keys.Read(key[:]); err != nil {
+		key, _, err := in.ReadRune()
+		if err != nil {
 			return
 		}
-		if key[0] == 'q' || key[0] == 'Q' || key[0] == ctrlC {
+		if key == 'q' || key == 'Q' || key == ctrlC {
 			close(s.quit)
 			return
 		}
+		s.keys <- key
 	}
+}
+
+// press does what a key asks for, and draws the screen again if that changes it.
+func (s *screen) press(key rune) error {
+	switch {
+	case key == ' ':
+		s.paused = !s.paused
+	case key == '?' || key == 'h':
+		s.help = !s.help
+	case !s.order.Press(key):
+		return nil
+	}
+	if s.last == nil {
+		return nil
+	}
+	return s.redraw()
 }
 
 // show shows as much of a Top as fits.
 func (s *screen) show(top *report.Top) error {
 	top.Color = s.t.outIsTerminal && !s.t.noColor
+	top.Order = s.order
 	if !s.live {
 		if s.blocks++; s.blocks > 1 {
 			if _, err := termtext.Fprintln(s.t.out); err != nil {
@@ -82,13 +107,36 @@ func (s *screen) show(top *report.Top) error {
 		}
 		return top.Write(s.t.out)
 	}
+	if s.paused {
+		return nil
+	}
+	s.last = top
+	return s.redraw()
+}
+
+// redraw draws the last Top in the present order and size of the screen.
+func (s *screen) redraw() error {
+	top := s.last
+	top.Order = s.order
 	if out, ok := s.t.out.(*os.File); ok {
 		if width, height, err := term.GetSize(int(out.Fd())); err == nil {
 			top.Width, top.Height = width, height
 		}
 	}
-	top.Hint = "R running  L, P ready to run  M waiting for a lock  W waiting; q ends"
+	top.Hint = s.hint()
 	return s.draw(top.Lines())
+}
+
+// hint returns the last line: what the letters of the bars mean, or the keys.
+func (s *screen) hint() string {
+	text := "R running  L, P ready to run  M waiting for a lock  W waiting; ? keys  q ends"
+	if s.help {
+		text = "order: B busy A alive R L P M W C class < >  r reverse  i idle  Space pause  q ends"
+	}
+	if s.paused {
+		text = "PAUSED (Space goes on)  " + text
+	}
+	return text
 }
 
 // draw writes lines to the screen in one write, so that it doesn't flicker. If the screen isn't live, it does nothing. It
