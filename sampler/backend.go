@@ -2,6 +2,7 @@ package sampler
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
@@ -45,6 +46,9 @@ type Backend interface {
 
 // UsualPriority is how a backend wakes, in a recording's header, if it can't do so in time on a busy machine.
 const UsualPriority = "usual priority"
+
+// ErrExec reports that a process executed another program while a backend attached to it. To attach again may work.
+var ErrExec = errors.New("the process executed another program")
 
 // An EndedError reports that a target can't be observed any more: it exited, crashed, or executed another program.
 type EndedError struct {

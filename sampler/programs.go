@@ -2,6 +2,7 @@ package sampler
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -128,7 +129,7 @@ func (r *programsRecorder) attachAndRecord(ctx context.Context, p *Process, to P
 	b, err := r.attach(p)
 	switch {
 	case err != nil:
-		if again = r.retry(p.PID); again {
+		if again = errors.Is(err, ErrExec) || r.retry(p.PID); again {
 			to.Dropped(nil)
 		} else {
 			to.Dropped(err)

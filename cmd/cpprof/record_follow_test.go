@@ -283,6 +283,56 @@ func TestRecordFollowsExec(t *testing.T) {
 	}
 }
 
+// With --follow-exec, cpprof goes on if a running program executes itself again and again, faster than cpprof can attach to it,
+// and leaves no recording without samples.
+func TestRecordFollowsFastChain(t *testing.T) {
+	_, program, stop := makeWaiter(t)
+	there := slices.Repeat([]string{program}, 60) // as files that exist: the program executes itself at once
+	for _, c := range []struct {
+		name     string
+		launched bool
+		first    []string // files that the chain waits for
+	}{
+		{"attached before the chain", false, []string{stop + "1"}}, {"attached in the chain", false, nil}, {"launched", true, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			last := stop + c.name
+			t.Cleanup(func() { touch(t, last) })
+			files := slices.Concat(c.first, there, []string{last})
+			args, status := append([]string{"--", program}, files...), 5
+			if !c.launched {
+				waiter := fixture.Start(t, program, files...)
+				args, status = []string{"-p", fmt.Sprint(waiter.Pid())}, 0
+			}
+			r := startRecording(t, append([]string{"--follow-exec"}, args...)...)
+			for _, file := range c.first {
+				touch(t, file)
+			}
+			stem := strings.TrimSuffix(r.file, ".cpprof")
+			await(t, "a sample of the last program", func() bool {
+				files, _ := filepath.Glob(stem + "*.cpprof")
+				return slices.ContainsFunc(files, func(file string) bool {
+					rec, err := sampledata.Open(file)
+					return err == nil && rec.Samples.Len() > 0 && len(rec.Header.Command) == 2
+				})
+			})
+			touch(t, last)
+			if r.Wait(); r.ProcessState.ExitCode() != status {
+				t.Errorf("status %d, want %d: %s", r.ProcessState.ExitCode(), status, r.stderr.String())
+			}
+			made, _ := filepath.Glob(stem + "*")
+			for _, file := range made {
+				rec, err := sampledata.Open(file)
+				if err != nil {
+					t.Error(err)
+				} else if rec.Samples.Len() == 0 || rec.End == nil {
+					t.Errorf("%s: %d samples, end %+v", file, rec.Samples.Len(), rec.End)
+				}
+			}
+		})
+	}
+}
+
 // A signal to the whole process group, as Ctrl-C at a terminal sends it, leaves a complete recording.
 func TestRecordFollowedInterrupt(t *testing.T) {
 	dir, _, _ := makeWaiter(t)

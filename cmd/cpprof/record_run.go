@@ -23,7 +23,9 @@ func record(ctx context.Context, t terminal, f *recordFlags, command []string) e
 	}
 	defer target.Release()
 	r := &recordRun{f: f, say: newNarrator(t), signals: signals, root: target.Process}
-	if target.backend == nil {
+	if target.executed {
+		err = r.programs(ctx, anyExecuted, time.Time{})
+	} else if target.backend == nil {
 		err = r.programs(ctx, sampler.ProgramFilter{Children: true, Match: f.matcher()}, time.Time{})
 	} else {
 		err = r.first(ctx, target.backend)
@@ -40,8 +42,12 @@ func record(ctx context.Context, t terminal, f *recordFlags, command []string) e
 // A target is a process that exists, and the way to record it.
 type target struct {
 	*sampler.Process
-	backend sampler.Backend // nil if only the programs that the process becomes or starts are to be recorded
+	backend  sampler.Backend // nil if only the programs that the process becomes or starts are to be recorded
+	executed bool            // the process executes others before it can be attached to; those are to be recorded
 }
+
+// anyExecuted selects the programs that a process becomes.
+var anyExecuted = sampler.ProgramFilter{Match: func(string) bool { return true }}
 
 // openTarget finds or launches the target, and attaches to it. It checks as much as it can before it launches a program. If
 // it fails after that, it returns the program with the error.
@@ -77,9 +83,12 @@ func openTarget(t terminal, f *recordFlags, command []string) (target, error) {
 			return target{}, &statusError{int(p.End().ExitStatus)}
 		case <-time.After(100 * time.Millisecond):
 		}
+		if f.followExec && errors.Is(err, sampler.ErrExec) {
+			return target{Process: p, executed: true}, nil
+		}
 		return target{Process: p}, err
 	}
-	return target{p, b}, nil
+	return target{Process: p, backend: b}, nil
 }
 
 // running returns the process that -p names, as a target.
@@ -90,7 +99,7 @@ func (f *recordFlags) running(t terminal) (target, error) {
 	}
 	if f.child == "" {
 		p, b, err := attachTo(t, pid, f.backend, f.outputs.check)
-		return target{p, b}, err
+		return target{Process: p, backend: b}, err
 	}
 	p, err := sampler.Find(pid)
 	if err != nil {
@@ -115,16 +124,27 @@ func (r *recordRun) first(ctx context.Context, b sampler.Backend) error {
 	if err != nil {
 		return err
 	}
+	if result.End.Cause == sampledata.EndExec && r.f.followExec {
+		return r.executed(ctx, file, result, began)
+	}
 	r.say.end(p, file, result)
-	switch {
-	case result.End.Cause == sampledata.EndExec && !r.f.followExec:
+	if result.End.Cause == sampledata.EndExec {
 		r.say.suggestFollowExec()
-	case result.End.Cause == sampledata.EndExec:
-		r.made = 1
-		return r.programs(ctx, sampler.ProgramFilter{Match: func(string) bool { return true }}, began)
 	}
 	r.awaitInterrupted(ctx)
 	return nil
+}
+
+// executed records the programs that the first one executes, whose own recording ended so. That recording is removed if it has
+// no samples.
+func (r *recordRun) executed(ctx context.Context, file string, first sampler.Result, began time.Time) error {
+	if first.Samples > 0 {
+		r.say.end(r.root, file, first)
+		r.made = 1
+	} else if err := r.f.outputs.discard(file); err != nil {
+		return err
+	}
+	return r.programs(ctx, anyExecuted, began)
 }
 
 // record writes the recording of a process that a backend is attached to, and prints the progress.

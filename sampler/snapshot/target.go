@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/internal/gobinary"
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 	"github.com/cpprof/cpprof/sampler/internal/goruntime/layout"
@@ -54,7 +55,10 @@ func openTarget(pid int) (*target, error) {
 // because returns the reason for an error of reading the process. If the process is ending or executing another program,
 // its memory makes no sense, and only that is worth reporting.
 func (t *target) because(err error) error {
-	if gone := t.Diagnose(); gone != nil {
+	switch gone := t.Diagnose(); {
+	case errors.Is(gone, halt.ErrExec):
+		return sampler.ErrExec
+	case gone != nil:
 		return gone
 	}
 	return err
