@@ -31,7 +31,8 @@ type Backend interface {
 	Observe(ctx context.Context, sink sampledata.Sink, s sampledata.Sample) (sampledata.Sample, error)
 
 	// Learned returns the processor time that the backend has spent so far on reading the program: its symbols when it
-	// attached, and in Observe the code of its functions, each function once. Unlike the time for samples, it may exceed
+	// attached, and later the code of its functions, each function once, and its debug
+	// information. Unlike the time for samples, it may exceed
 	// what Options.MaxCPU allows for a while: samples then get half of the bound until the rest is paid.
 	Learned() time.Duration
 

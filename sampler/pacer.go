@@ -27,6 +27,7 @@ type budget struct {
 	earned float64       // what could be spent until then
 	end    time.Duration // end of the recording, by when the budget must be in balance; 0 if it is not known
 	spent  time.Duration // on samples
+	number int           // of these samples
 	once   time.Duration // spent on reading the program
 	guess  time.Duration // likely cost of the next sample
 }
@@ -48,6 +49,7 @@ func (b *budget) allowed(at time.Duration) float64 {
 // charge adds the cost of one sample.
 func (b *budget) charge(cost time.Duration) {
 	cost = max(cost, 0)
+	b.number++
 	if b.spent == 0 {
 		b.guess = min(cost, saturated(b.share*float64(horizon)/1000)) // the first is expensive, and may have met a busy moment
 	}
@@ -95,32 +97,48 @@ func saturated(t float64) time.Duration {
 // the start of its interval (jitter 0), or later by a random time of up to the whole interval (jitter 1); so a periodic
 // target is not always sampled in the same phase. If a budget does not allow a tick, or the previous sample took too
 // long, whole intervals are skipped. Each skipped interval is one missed tick.
+//
+// The budgets of halts and of processor time always hold. There is a third one: the processor time that the target can
+// spare. It holds only for samples above a floor: a recording with fewer samples would say little.
 type pacer struct {
 	interval time.Duration
 	jitter   float64
 	random   func() float64 // in [0, 1)
 	halt     budget         // budget of the time that the target is halted
 	cpu      budget         // budget of the sampler's own processor time
+	spare    budget         // likewise, for samples above the floor
+	begun    bool           // the first sample was taken
+	first    time.Duration  // its processor time
 	last     int64          // interval of the last tick; -1 before the first
 	lastAt   time.Duration  // time of the last tick
 	used     int64          // interval of the last tick that was waited for; -1 before the first
 }
 
+// Floor is how many samples a second a recording has at least if the budgets of halts and of processor time allow it.
+const Floor = 20
+
 func newPacer(o Options) *pacer {
-	return &pacer{
+	p := &pacer{
 		interval: max(time.Duration(float64(time.Second)/o.Rate), 1),
 		jitter:   o.Jitter,
 		random:   rand.Float64,
 		halt:     budget{share: o.MaxOverhead, end: o.Duration},
 		cpu:      budget{share: o.MaxCPU, end: o.Duration},
+		spare:    budget{end: o.Duration},
 		last:     -1,
 		used:     -1,
 	}
+	if o.Yield {
+		p.spare.share = o.MaxCPU // until it is known how many processors are idle
+	}
+	return p
 }
 
 // next returns the time of the next tick that is not before now, and the number of ticks missed since the last one.
 func (p *pacer) next(now time.Duration) (at time.Duration, missed int64) {
-	from := max(now, p.halt.earliest(p.lastAt, now), p.cpu.earliest(p.lastAt, now))
+	spare := min(p.spare.earliest(p.lastAt, now), p.lastAt+p.sparse())
+	from := max(p.halt.earliest(p.lastAt, now), p.cpu.earliest(p.lastAt, now), spare)
+	from = max(now, from-p.rounding())
 	slot := max(p.last+1, int64(from/p.interval))
 	for {
 		at = time.Duration(slot)*p.interval + time.Duration(p.jitter*p.random()*float64(p.interval))
@@ -133,6 +151,14 @@ func (p *pacer) next(now time.Duration) (at time.Duration, missed int64) {
 	p.last, p.lastAt = slot, at
 	return at, missed
 }
+
+// rounding returns how much later than allowed the next tick is on average, since there is only one in each interval:
+// seven twelfths of an interval if ticks are anywhere in their intervals.
+func (p *pacer) rounding() time.Duration { return min(p.interval, time.Second/Floor) * 7 / 12 }
+
+// sparse returns for how long there may be no tick if the floor is to hold. A part of an interval is left for samples that
+// are late.
+func (p *pacer) sparse() time.Duration { return max(0, time.Second/Floor-p.interval/2) }
 
 // use records that the last tick that next returned has come.
 func (p *pacer) use() { p.used = p.last }
@@ -148,24 +174,30 @@ type Bound struct {
 }
 
 // bound returns the limit that is used up.
-func (p *pacer) bound(now time.Duration, samples int64) Bound {
+func (p *pacer) bound(now time.Duration) Bound {
 	const usedUp = 0.8
 	for _, b := range []struct {
 		flag string
 		of   *budget
-	}{{"--max-cpu", &p.cpu}, {"--max-overhead", &p.halt}} {
-		if b.of.share > 0 && samples > 0 && float64(b.of.spent) > usedUp*b.of.allowed(now) {
-			return Bound{b.flag, b.of.share, b.of.spent / time.Duration(samples)}
+	}{{"--max-cpu", &p.cpu}, {"--max-overhead", &p.halt}, {"--max-cpu", &p.spare}} {
+		if b.of.share > 0 && b.of.number > 0 && float64(b.of.spent) > usedUp*b.of.allowed(now) {
+			return Bound{b.flag, b.of.share, b.of.spent / time.Duration(b.of.number)}
 		}
 	}
 	return Bound{}
 }
 
-// charge records what the sample at the last tick cost.
+// charge records what the sample at the last tick cost. The first sample reads the stacks of all goroutines, later ones those
+// that have changed. So its processor time is spent once.
 func (p *pacer) charge(halt, cpu time.Duration) {
 	p.halt.charge(halt)
+	if !p.begun {
+		p.begun, p.first = true, max(cpu, 0)
+		return
+	}
 	p.cpu.charge(cpu)
+	p.spare.charge(cpu)
 }
 
 // chargeOnce records the processor time that reading the program has cost in all.
-func (p *pacer) chargeOnce(cpu time.Duration) { p.cpu.once = cpu }
+func (p *pacer) chargeOnce(cpu time.Duration) { p.cpu.once = p.first + cpu }

@@ -216,6 +216,48 @@ func TestPacerPaysForReading(t *testing.T) {
 	}
 }
 
+// If no processor is idle, the target can spare little. There are still 20 samples a second if the bounds on halts and on
+// processor time suffice for them, and fewer if they don't. Neither bound is exceeded.
+func TestPacerFloor(t *testing.T) {
+	const end = 100 * time.Second
+	for _, c := range []struct {
+		halt, cpu   time.Duration
+		least, most float64 // samples a second
+	}{
+		{100 * time.Microsecond, 200 * time.Microsecond, 80, 101}, // two processors spare 100 of these
+		{100 * time.Microsecond, time.Millisecond, 20, 25.2},
+		{100 * time.Microsecond, 2200 * time.Microsecond, 20, 23.5},
+		{440 * time.Microsecond, time.Millisecond, 20, 23.5},
+		{100 * time.Microsecond, 5 * time.Millisecond, 9.5, 10.2},
+		{2 * time.Millisecond, time.Millisecond, 4.8, 5.1},
+	} {
+		for _, rate := range []float64{20, 25, 100, 1000} {
+			for _, jitter := range []float64{0, 1} {
+				p := newPacer(Options{Rate: rate, Jitter: jitter, MaxOverhead: 0.01, MaxCPU: 0.05, Yield: true})
+				p.spare.change(spared(0.05, 2, 0), 0)
+				n, now := 0, time.Duration(0)
+				for {
+					at, _ := p.next(now)
+					if at >= end {
+						break
+					}
+					p.charge(c.halt, c.cpu)
+					n++
+					now = at + c.cpu
+				}
+				got, least := float64(n)/end.Seconds(), c.least
+				if rate < 100 {
+					least = min(least, 0.9*rate) // now and then a tick comes before the previous sample is over
+				}
+				if got < least || got > max(c.most, 20) {
+					t.Errorf("%v halted, %v of processor time, rate %v, jitter %v: %v samples a second, want %v to %v",
+						c.halt, c.cpu, rate, jitter, got, least, c.most)
+				}
+			}
+		}
+	}
+}
+
 // A new share applies from the change on; what was allowed before stays allowed.
 func TestBudgetChange(t *testing.T) {
 	p := newPacer(Options{Rate: 1000, MaxCPU: 0.05})

@@ -20,8 +20,8 @@ const (
 	DefaultMaxCPU      = 0.05 // of one core
 )
 
-// yieldShare is the share of a machine's processors that a yielding sampler uses when all are busy. What it uses then,
-// the target may lack.
+// yieldShare is the share of a machine's processors that a yielding sampler uses for more samples than a recording needs
+// when all are busy. What it uses then, the target may lack.
 const yieldShare = 0.01
 
 // Options configure a recording.
@@ -32,7 +32,7 @@ type Options struct {
 	MaxCPU      float64       // maximum processor time of the sampler, in cores; 0: no bound. Reading the program uses at most half of it
 	Duration    time.Duration // length of the recording; 0: no limit
 
-	// Yield lowers MaxCPU while the machine is busy, to the idle processors plus 1 % of all processors.
+	// Yield bounds the processor time for more than Floor samples a second to the idle processors plus 1 % of all processors.
 	Yield bool
 
 	// Monitors are read beside each sample, outside the halt.
@@ -142,7 +142,7 @@ func Record(ctx context.Context, p *Process, b Backend, sink sampledata.Sink, o 
 	if ferr := sink.Finish(end); err == nil && ferr != nil {
 		err = fmt.Errorf("finishing the recording: %w", ferr)
 	}
-	return Result{Progress: r.done, End: end, Bound: r.pace.bound(r.done.Elapsed, r.done.Samples)}, err
+	return Result{Progress: r.done, End: end, Bound: r.pace.bound(r.done.Elapsed)}, err
 }
 
 // account completes the end of a recording by what was spent and missed since the last sample, its own cost included.
@@ -209,19 +209,19 @@ func (r *recorder) loop(ctx context.Context) (sampledata.End, error) {
 	}
 }
 
-// yield adapts the bound on processor time to how busy the machine is.
+// yield adapts the processor time for samples above the floor to how busy the machine is.
 func (r *recorder) yield() {
 	if !r.o.Yield || r.o.MaxCPU == 0 {
 		return
 	}
 	now := r.o.Clock()
 	if idle, ok := r.idle.read(now); ok {
-		r.pace.cpu.change(yielded(r.o.MaxCPU, runtime.NumCPU(), idle), now)
+		r.pace.spare.change(spared(r.o.MaxCPU, runtime.NumCPU(), idle), now)
 	}
 }
 
-// yielded returns the bound on processor time, in cores, for a number of idle processors.
-func yielded(most float64, processors int, idle float64) float64 {
+// spared returns the bound on processor time above the floor, in cores, for a number of idle processors.
+func spared(most float64, processors int, idle float64) float64 {
 	return min(most, yieldShare*float64(processors)+idle)
 }
 

@@ -166,14 +166,14 @@ func TestFind(t *testing.T) {
 	}
 }
 
-func TestYielded(t *testing.T) {
+func TestSpared(t *testing.T) {
 	for _, c := range []struct {
 		processors int
 		idle, want float64
 	}{
 		{2, 0, 0.02}, {2, 0.01, 0.03}, {2, 1.9, 0.05}, {4, 0, 0.04}, {5, 0, 0.05}, {64, 0, 0.05},
 	} {
-		if got := yielded(0.05, c.processors, c.idle); math.Abs(got-c.want) > 1e-9 {
+		if got := spared(0.05, c.processors, c.idle); math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("of %d processors with %v idle: %v, want %v", c.processors, c.idle, got, c.want)
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"time"
 
 	"github.com/cpprof/cpprof/internal/termtext"
@@ -75,16 +76,23 @@ func (n *narrator) end(p *sampler.Process, file string, r sampler.Result) {
 
 // suggestBound prints which bound to raise if a bound made the samples few.
 func (n *narrator) suggestBound(r sampler.Result) {
-	const few = 20 // samples per second
-	if r.Bound.Flag == "" || r.Rate() >= few {
+	if r.Bound.Flag == "" || r.Rate() >= sampler.Floor {
 		return
 	}
 	what := "of processor time"
 	if r.Bound.Flag == "--max-overhead" {
 		what = "of halting the program"
 	}
-	termtext.Fprintf(n.out, "cpprof: the samples are few: each cost %v %s, and %s allows %.3g%%; a larger %s allows more\n",
-		r.Bound.Cost.Round(10*time.Microsecond), what, r.Bound.Flag, 100*r.Bound.Share, r.Bound.Flag)
+	termtext.Fprintf(n.out, "cpprof: the samples are few: each cost %v %s, and %s allows %.3g%%; %s\n",
+		r.Bound.Cost.Round(10*time.Microsecond), what, r.Bound.Flag, 100*r.Bound.Share, remedy(r.Bound))
+}
+
+// remedy returns a text that says which value of a bound's flag allows as many samples as a recording should have.
+func remedy(b sampler.Bound) string {
+	if enough := math.Ceil(100 * sampler.Floor * b.Cost.Seconds()); enough < 100 {
+		return fmt.Sprintf("%s %.0f%% allows %d per second", b.Flag, enough, sampler.Floor)
+	}
+	return "a larger " + b.Flag + " allows more"
 }
 
 // becameOf returns a text that says why a recording ended, and whether the target is still running.

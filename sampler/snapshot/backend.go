@@ -112,8 +112,11 @@ func (b *Backend) Header() sampledata.Header { return b.header }
 // Release detaches from the threads that halts have left traced.
 func (b *Backend) Release() error { return b.t.Release() }
 
-// Learned returns the processor time that reading the target's symbols and analysing its code has taken so far.
-func (b *Backend) Learned() time.Duration { return b.attached + b.goroutines.finder.Learned() }
+// Learned returns the processor time that reading the target's symbols and debug information and analysing its code has taken
+// so far.
+func (b *Backend) Learned() time.Duration {
+	return b.attached + b.goroutines.finder.Learned() + b.reporter.names.took()
+}
 
 // Close detaches from the target for good.
 func (b *Backend) Close() error {

@@ -4,10 +4,12 @@ package snapshot
 
 import (
 	"strings"
+	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+	"github.com/cpprof/cpprof/sampler/internal/halt"
 	"github.com/cpprof/cpprof/sampler/internal/lockname"
 	"github.com/cpprof/cpprof/sampler/internal/memory"
 )
@@ -93,7 +95,7 @@ func (n *lockNames) ask(s *slot, lock uint64) {
 		return
 	}
 	if n.queue == nil {
-		n.queue = lockname.Start(n.t.Path("exe"), n.t.bin.Bias, n.t.Read)
+		n.queue = lockname.Start(n.t.Path("exe"), n.t.bin.Bias, n.t.Read, halt.ThreadClock)
 	}
 	if n.queue.Ask(w, occasion{n.sink, n.samples}) {
 		n.asked[way] = true
@@ -162,4 +164,12 @@ func (n *lockNames) close() {
 	if n.queue != nil {
 		n.queue.Close()
 	}
+}
+
+// took returns the processor time that finding the names has used so far.
+func (n *lockNames) took() time.Duration {
+	if n.queue == nil {
+		return 0
+	}
+	return n.queue.Took()
 }

@@ -130,7 +130,7 @@ func (w *worker) poll(t *tracee) {
 	default:
 		if signal, ok := in.stopped(); ok {
 			t.state, t.signal = stopped, signal
-		} else if t.polled++; t.polled%lostAfter == 0 && tracerOf(w.pid, t.tid) != w.tid {
+		} else if t.polled++; mayBeLost(t.polled) && tracerOf(w.pid, t.tid) != w.tid {
 			// Another thread executed another program and took over this id. The sampler's own child is not reported as
 			// missing then (no ECHILD), although it is no longer traced.
 			t.state, w.vanished = gone, true
@@ -145,8 +145,9 @@ func (w *worker) checkAsleep(t *tracee) {
 	}
 }
 
-// lostAfter is after how many polls without a result the worker checks whether it still traces the thread.
-const lostAfter = 8
+// mayBeLost reports whether to check, after so many polls without a result, that the worker still traces the thread. The
+// check costs as much as several polls, so it is made after 8, 16, 32, ... polls, and then after each further 256.
+func mayBeLost(polls int) bool { return polls >= 8 && polls&(polls-1) == 0 || polls%256 == 0 }
 
 // detachStopped detaches from all tracees that have stopped. The others are owed a detach.
 func (w *worker) detachStopped() {

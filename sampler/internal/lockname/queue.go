@@ -2,7 +2,10 @@ package lockname
 
 import (
 	"os"
+	"runtime"
 	"sync"
+	"sync/atomic"
+	"time"
 )
 
 // A Queue names locks on a goroutine of its own. Reading a large program's debug information takes a second, and a
@@ -10,6 +13,7 @@ import (
 type Queue struct {
 	asks    chan ask
 	ended   chan struct{}
+	clock   atomic.Pointer[func() time.Duration] // of the queue's thread; nil until the thread runs
 	mu      sync.Mutex
 	answers []Answer
 }
@@ -30,10 +34,19 @@ type Answer struct {
 const maxAsked = 256
 
 // Start starts naming the locks of a process. See New for bias and read. read is called on the queue's own goroutine.
-func Start(executable string, bias uint64, read func(addr uint64, b []byte) error) *Queue {
+// threadClock returns a function that returns the processor time of the thread that has called threadClock.
+func Start(executable string, bias uint64, read func(addr uint64, b []byte) error, threadClock func() func() time.Duration) *Queue {
 	q := &Queue{asks: make(chan ask, maxAsked), ended: make(chan struct{})}
-	go q.work(executable, bias, read)
+	go q.work(executable, bias, read, threadClock)
 	return q
+}
+
+// Took returns the processor time that naming has used so far.
+func (q *Queue) Took() time.Duration {
+	if clock := q.clock.Load(); clock != nil {
+		return (*clock)()
+	}
+	return 0
 }
 
 // Ask asks for the name of the lock that a goroutine waits for. The answer will have about in it. Ask returns false if
@@ -64,8 +77,16 @@ func (q *Queue) Close() {
 
 // work answers the questions. It reads the debug information when the first one comes. If that fails, no lock gets a
 // name.
-func (q *Queue) work(executable string, bias uint64, read func(addr uint64, b []byte) error) {
-	defer close(q.ended)
+func (q *Queue) work(executable string, bias uint64, read func(addr uint64, b []byte) error, threadClock func() func() time.Duration) {
+	runtime.LockOSThread() // for its clock; the thread ends with this goroutine
+	clock := threadClock()
+	q.clock.Store(&clock)
+	defer func() {
+		took := clock()
+		atEnd := func() time.Duration { return took }
+		q.clock.Store(&atEnd)
+		close(q.ended)
+	}()
 	var n *Namer
 	for a := range q.asks {
 		if n == nil {
