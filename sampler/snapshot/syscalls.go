@@ -15,6 +15,7 @@ import (
 const (
 	maxAsked   = 256 // goroutines that got there since the previous sample
 	maxRotated = 64  // goroutines that were there before: they take turns
+	maxHalted  = 16  // threads that are halted to find out whether they wait for a CPU
 )
 
 // syscalls finds out, after the halt, which goroutines in system calls and in C use a CPU. The halt has not stopped their
@@ -96,6 +97,10 @@ type busyThread struct {
 func (y *syscalls) findWaiting(h *halt.Halter, woke time.Time) (halt.Halt, error) {
 	if len(y.busy) == 0 {
 		return halt.Halt{}, nil
+	}
+	if len(y.busy) > maxHalted { // halting many threads takes long, so only some are asked
+		rand.Shuffle(len(y.busy), func(i, j int) { y.busy[i], y.busy[j] = y.busy[j], y.busy[i] })
+		y.busy = y.busy[:maxHalted]
 	}
 	stopped := func(th halt.Thread) {
 		for _, b := range y.busy {

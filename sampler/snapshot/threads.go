@@ -45,13 +45,24 @@ func (t *threadStates) of(tid int) *threadFiles {
 	if f != nil {
 		return f
 	}
-	if t.files == nil || len(t.files) >= maxKept {
-		t.close()
+	if t.files == nil {
 		t.files = map[int]*threadFiles{}
+	}
+	if len(t.files) >= maxKept {
+		t.forgetOne()
 	}
 	f = &threadFiles{syscall: t.open(tid, "syscall"), schedstat: t.open(tid, "schedstat")}
 	t.files[tid] = f
 	return f
+}
+
+// forgetOne closes the files of any thread. Closing all at once would take long, and may happen in a halt.
+func (t *threadStates) forgetOne() {
+	for tid, f := range t.files {
+		f.close()
+		delete(t.files, tid)
+		return
+	}
 }
 
 func (t *threadStates) open(tid int, name string) *halt.File {

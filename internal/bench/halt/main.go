@@ -85,18 +85,26 @@ func (b *bench) goroutines() error {
 	return nil
 }
 
-// threads measures halts by the number of threads that sleep in system calls.
+// threads measures halts by the number of threads that sleep in system calls, or that come and go.
 func (b *bench) threads() error {
-	fmt.Printf("\n%12s %10s %10s %10s %10s\n", "threads", "median µs", "p90", "p99", "longest")
+	fmt.Printf("\n%-14s %10s %10s %10s %10s %10s\n", "threads", "", "median µs", "p90", "p99", "longest")
+	row := func(kind string, n int) error {
+		m, err := b.sampled(b.samples, "-parked", "1000", kind, itoa(n))
+		if err == nil {
+			fmt.Printf("%-14s %10d %10d %10d %10d %10d\n", threadKinds[kind], n, m.Median, m.P90, m.P99, m.Longest)
+		}
+		return err
+	}
 	for _, n := range []int{5, 500, 2000} {
-		m, err := b.sampled(b.samples, "-parked", "1000", "-threads", itoa(n))
-		if err != nil {
+		if err := row("-threads", n); err != nil {
 			return err
 		}
-		fmt.Printf("%12d %10d %10d %10d %10d\n", n, m.Median, m.P90, m.P99, m.Longest)
 	}
-	return nil
+	return row("-churn", 3000)
 }
+
+// threadKinds are the kinds of threads by the flag of the target that starts them.
+var threadKinds = map[string]string{"-threads": "asleep", "-churn": "come and go"}
 
 // change measures the sampler's own use of a processor.
 func (b *bench) change() error {

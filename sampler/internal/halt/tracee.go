@@ -103,7 +103,7 @@ func (w *worker) refused(tid int, err error) error {
 	if err == unix.ESRCH {
 		return nil
 	}
-	if st, e := readStat(tid); e != nil || st.state == 'Z' || st.state == 'X' {
+	if st, e := readThreadStat(w.pid, tid); e != nil || st.state == 'Z' || st.state == 'X' {
 		return nil
 	}
 	if err != unix.EPERM {
@@ -140,7 +140,7 @@ func (w *worker) poll(t *tracee) {
 
 // checkAsleep finds out whether a tracee that does not stop is in an uninterruptible sleep.
 func (w *worker) checkAsleep(t *tracee) {
-	if st, err := readStat(t.tid); err == nil && st.state == 'D' {
+	if st, err := readThreadStat(w.pid, t.tid); err == nil && st.state == 'D' {
 		t.state = asleep
 	}
 }

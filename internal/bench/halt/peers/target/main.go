@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -18,6 +19,7 @@ import (
 var (
 	parked  = flag.Int("parked", 10, "parked goroutines, 25 frames deep")
 	threads = flag.Int("threads", 0, "threads asleep in system calls")
+	churn   = flag.Int("churn", 0, "threads that come and go: each lives for 20 ms")
 	wake    = flag.Int("wake", 0, "parked goroutines to wake every 10 ms")
 	work    = flag.Bool("work", true, "compute, pass values, want a mutex")
 )
@@ -41,6 +43,9 @@ func main() {
 	}
 	for range *threads {
 		go sleep()
+	}
+	for range *churn {
+		go replaceThreads()
 	}
 	started.Wait()
 	for sleepers.Load() < int64(*threads) {
@@ -92,6 +97,18 @@ func sleep() {
 	syscall.Pipe(p[:])
 	sleepers.Add(1)
 	syscall.Read(p[0], make([]byte, 1))
+}
+
+// replaceThreads starts a thread, waits for its end, and starts the next one.
+func replaceThreads() {
+	for ended := make(chan bool); ; <-ended {
+		go func() {
+			runtime.LockOSThread() // the thread ends with its goroutine
+			d := syscall.NsecToTimespec(20e6)
+			syscall.Nanosleep(&d, nil)
+			ended <- true
+		}()
+	}
 }
 
 //go:noinline
