@@ -125,9 +125,20 @@ func recordingName(maxCPU float64) string {
 	return fmt.Sprintf("recorded, with at most %g %% of a core", maxCPU*100)
 }
 
-// throughput compares how much work the target does: alone, sampled, and profiling itself with fgprof.
+// throughput compares how much work the target does: alone, sampled, and profiling itself with fgprof. It keeps both
+// processors busy.
 func (b *bench) throughput() error {
-	args := []string{"-parked", "10000"}
+	for _, parked := range []string{"10", "10000"} {
+		if err := b.throughputWith(parked); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// throughputWith does so for a target with a number of parked goroutines.
+func (b *bench) throughputWith(parked string) error {
+	args := []string{"-parked", parked}
 	ways := []way{
 		{name: "not sampled"},
 		{name: recordingName(b.maxCPU), args: []string{"-record", "-max-cpu", fmt.Sprint(b.maxCPU)}},
@@ -146,10 +157,12 @@ func (b *bench) throughput() error {
 		}
 		fgprof = append(fgprof, ratio)
 	}
-	fmt.Printf("\nwhat a target with 10,000 parked goroutines gets done, of what it does alone (median, least and most of %d rounds)\n", b.rounds)
+	fmt.Printf("\nwhat a target with %s parked goroutines and both processors busy gets done, of what it does alone (median,\n"+
+		"least and most of %d rounds), by the wall clock and by its CPU clock, which other programs don't disturb\n", parked, b.rounds)
 	for _, w := range ways {
-		fmt.Printf("  %-44s %s   %.0f samples a second, %.1f %% of a core\n", w.name, spread(w.ratios), median(w.rates), 100*median(w.cpu))
+		fmt.Printf("  %-38s %s   %s   %.0f samples a second, %.1f %% of a core\n", w.name, spread(w.ratios), spread(w.byCPU),
+			median(w.rates), 100*median(w.cpu))
 	}
-	fmt.Printf("  %-44s %s\n", "fgprof at 99 Hz", spread(fgprof))
+	fmt.Printf("  %-38s %s\n", "fgprof at 99 Hz", spread(fgprof))
 	return nil
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -167,95 +166,4 @@ func (b *bench) delve(halts int, args ...string) (int, error) {
 	}
 	slices.Sort(took)
 	return took[len(took)/2], nil
-}
-
-// A way is one way of sampling, or not sampling, and its effect on a target.
-type way struct {
-	name               string
-	args               []string  // of the sampler; nil: no sampler, which shows how much the machine itself varies
-	ratios, rates, cpu []float64 // one value a round
-}
-
-// disturb compares a target while it is sampled with the same target before and after.
-func (b *bench) disturb(w *way, args []string) error {
-	t, err := start(b.target, args...)
-	if err != nil {
-		return err
-	}
-	defer t.stop()
-	time.Sleep(time.Second)
-	before, err := b.speed(t)
-	if err != nil {
-		return err
-	}
-	sampled, m, err := b.speedSampled(t, w.args)
-	if err != nil {
-		return err
-	}
-	after, err := b.speed(t)
-	if err != nil {
-		return err
-	}
-	w.ratios = append(w.ratios, 2*sampled/(before+after))
-	w.rates, w.cpu = append(w.rates, m.Rate), append(w.cpu, m.CPU)
-	return nil
-}
-
-// speedSampled returns the operations a second of a target while it is sampled, and the costs of sampling.
-func (b *bench) speedSampled(t *target, args []string) (speed float64, m measures, err error) {
-	attachTime := 2 * time.Second // attaching and the first sample, which unwinds all stacks, are over by then
-	if args == nil {
-		time.Sleep(attachTime)
-		speed, err = b.speed(t)
-		return speed, m, err
-	}
-	s, err := t.sample(args...)
-	if err != nil {
-		return 0, m, err
-	}
-	time.Sleep(attachTime)
-	speed, err = b.speed(t)
-	s.in.Close()
-	m, failed := s.wait()
-	return speed, m, cmp.Or(err, failed)
-}
-
-// profiled compares a target that profiles itself with one that doesn't, run before and after it.
-func (b *bench) profiled(args []string) (float64, error) {
-	var speeds [3]float64
-	for i, path := range []string{b.target, b.fgprof, b.target} {
-		t, err := start(path, args...)
-		if err != nil {
-			return 0, err
-		}
-		time.Sleep(time.Second)
-		speeds[i], err = b.speed(t)
-		t.stop()
-		if err != nil {
-			return 0, err
-		}
-	}
-	return 2 * speeds[1] / (speeds[0] + speeds[2]), nil
-}
-
-// speed returns the operations a second of a target.
-func (b *bench) speed(t *target) (float64, error) {
-	first, begin, err := t.count()
-	if err != nil {
-		return 0, err
-	}
-	time.Sleep(time.Duration(b.speedSeconds) * time.Second)
-	last, end, err := t.count()
-	return float64(last-first) / end.Sub(begin).Seconds(), err
-}
-
-func median(x []float64) float64 {
-	slices.Sort(x)
-	return x[len(x)/2]
-}
-
-// spread formats the median, the minimum and the maximum of some ratios.
-func spread(r []float64) string {
-	middle := median(r)
-	return fmt.Sprintf("%5.1f %%  (%.1f to %.1f)", 100*middle, 100*r[0], 100*r[len(r)-1])
 }

@@ -70,7 +70,9 @@ func record(pid int, maxCPU float64) error {
 		return err
 	}
 	took := time.Since(begin).Seconds()
-	return json.NewEncoder(os.Stdout).Encode(measures{Rate: float64(r.Samples) / took, CPU: (processorTime() - cpu).Seconds() / took})
+	return json.NewEncoder(os.Stdout).Encode(measures{
+		Rate: float64(r.Samples) / took, CPU: (processorTime() - cpu).Seconds() / took, Halted: r.HaltedShare(),
+	})
 }
 
 // sample takes samples of a process, 100 a second, until there are enough or the input ends, and prints what they cost.
@@ -117,6 +119,9 @@ func sample(pid, samples int) error {
 	}
 	took := time.Since(begin).Seconds()
 	m.CPU, m.Rate = (processorTime()-cpu).Seconds()/took, float64(len(halts))/took
+	for _, h := range halts {
+		m.Halted += float64(h) / 1e6 / took
+	}
 	slices.Sort(halts)
 	n := len(halts)
 	m.Median, m.P90, m.P99, m.Longest = halts[n/2], halts[n*9/10], halts[n*99/100], halts[n-1]
@@ -131,6 +136,16 @@ func processorTime() time.Duration {
 		return 0
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// processorTimeOf returns the processor time that another process has used.
+func processorTimeOf(pid int) time.Duration {
+	var t unix.Timespec
+	const scheduled = 2 // a bit of the kernel's numbers of CPU clocks
+	if unix.ClockGettime(int32(^pid<<3|scheduled), &t) != nil {
+		return 0
+	}
+	return time.Duration(t.Nano())
 }
 
 // memory returns the largest memory use of this process so far, in MB.

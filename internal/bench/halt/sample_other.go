@@ -2,10 +2,15 @@
 
 package main
 
-import "errors"
+import (
+	"errors"
+	"time"
+)
 
 var errPlatform = errors.New("the snapshot backend is for linux/amd64 and linux/arm64")
 
 func sample(int, int) error { return errPlatform }
 
 func record(int, float64) error { return errPlatform }
+
+func processorTimeOf(int) time.Duration { return 0 }

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"runtime"
+	"slices"
+	"time"
+)
+
+// A way is one way of sampling, or not sampling, and its effect on a target.
+type way struct {
+	name               string
+	args               []string  // of the sampler; nil: no sampler, which shows how much the machine itself varies
+	ratios, rates, cpu []float64 // one value a round
+	byCPU              []float64 // likewise; see kept
+}
+
+// A pace is how fast a target works.
+type pace struct {
+	wall    float64 // operations a second
+	cpu     float64 // operations a second of its processor time
+	sampler float64 // processor time of the sampler meanwhile, in cores
+}
+
+// kept returns the share of a target's work that it still does while it is sampled, by its CPU clock. Other programs on the
+// machine do not matter then. alone is its pace without a sampler.
+//
+// The target loses what it does less in a second of processor time, the processor time that the sampler takes from it (all
+// of it if every processor is busy), and the time for which it is halted.
+func kept(alone, sampled pace, halted float64) float64 {
+	return sampled.cpu / alone.cpu * (1 - sampled.sampler/float64(runtime.NumCPU()) - halted)
+}
+
+// disturb compares a target while it is sampled with the same target before and after.
+func (b *bench) disturb(w *way, args []string) error {
+	t, err := start(b.target, args...)
+	if err != nil {
+		return err
+	}
+	defer t.stop()
+	time.Sleep(time.Second)
+	before, err := b.speed(t, nil)
+	if err != nil {
+		return err
+	}
+	sampled, m, err := b.speedSampled(t, w.args)
+	if err != nil {
+		return err
+	}
+	after, err := b.speed(t, nil)
+	if err != nil {
+		return err
+	}
+	alone := pace{wall: (before.wall + after.wall) / 2, cpu: (before.cpu + after.cpu) / 2}
+	w.ratios = append(w.ratios, sampled.wall/alone.wall)
+	w.byCPU = append(w.byCPU, kept(alone, sampled, m.Halted))
+	w.rates, w.cpu = append(w.rates, m.Rate), append(w.cpu, sampled.sampler)
+	return nil
+}
+
+// speedSampled returns the pace of a target while it is sampled, and the costs of sampling.
+func (b *bench) speedSampled(t *target, args []string) (p pace, m measures, err error) {
+	attachTime := 2 * time.Second // attaching and the first sample, which unwinds all stacks, are over by then
+	if args == nil {
+		time.Sleep(attachTime)
+		p, err = b.speed(t, nil)
+		return p, m, err
+	}
+	s, err := t.sample(args...)
+	if err != nil {
+		return p, m, err
+	}
+	time.Sleep(attachTime)
+	p, err = b.speed(t, s)
+	s.in.Close()
+	m, failed := s.wait()
+	return p, m, cmp.Or(err, failed)
+}
+
+// profiled compares a target that profiles itself with one that doesn't, run before and after it.
+func (b *bench) profiled(args []string) (float64, error) {
+	var speeds [3]float64
+	for i, path := range []string{b.target, b.fgprof, b.target} {
+		t, err := start(path, args...)
+		if err != nil {
+			return 0, err
+		}
+		time.Sleep(time.Second)
+		p, err := b.speed(t, nil)
+		t.stop()
+		if err != nil {
+			return 0, err
+		}
+		speeds[i] = p.wall
+	}
+	return 2 * speeds[1] / (speeds[0] + speeds[2]), nil
+}
+
+// speed measures the pace of a target, and how much processor time a sampler uses meanwhile, if there is one.
+func (b *bench) speed(t *target, s *sampling) (p pace, err error) {
+	used := func() (target, sampler time.Duration) {
+		if s != nil {
+			sampler = processorTimeOf(s.cmd.Process.Pid)
+		}
+		return processorTimeOf(t.cmd.Process.Pid), sampler
+	}
+	target, sampler := used()
+	first, begin, err := t.count()
+	if err != nil {
+		return p, err
+	}
+	time.Sleep(time.Duration(b.speedSeconds) * time.Second)
+	targetNow, samplerNow := used()
+	last, end, err := t.count()
+	took, done := end.Sub(begin).Seconds(), float64(last-first)
+	return pace{done / took, done / (targetNow - target).Seconds(), (samplerNow - sampler).Seconds() / took}, err
+}
+
+func median(x []float64) float64 {
+	slices.Sort(x)
+	return x[len(x)/2]
+}
+
+// spread formats the median, the minimum and the maximum of some ratios.
+func spread(r []float64) string {
+	middle := median(r)
+	return fmt.Sprintf("%5.1f %%  (%.1f to %.1f)", 100*middle, 100*r[0], 100*r[len(r)-1])
+}
