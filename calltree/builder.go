@@ -41,7 +41,7 @@ func (b *Builder) SetDenominator(metric int, d *big.Rat) {
 	b.metrics[metric].denominator = new(big.Rat).Set(d)
 }
 
-// CountHits lets a metric count its hits, with AddHits. There are so many hits in the metric's denominator, and squares is the
+// CountHits lets a metric count its hits, see AddHits. There are so many hits in the metric's denominator, and squares is the
 // sum of the squares of their weights. It can be called at any time.
 func (b *Builder) CountHits(metric int, hits *big.Rat, squares float64) {
 	w := b.metrics[metric]
@@ -80,9 +80,9 @@ func (b *Builder) Stack(frames ...string) int32 {
 // Add adds the weight num/den of a metric to the stack that ends at node; den is at least 1.
 func (b *Builder) Add(metric int, node int32, num, den int64) { b.metrics[metric].add(node, num, den) }
 
-// AddHits adds num/den hits of a metric, as Add adds weights.
-func (b *Builder) AddHits(metric int, node int32, num, den int64) {
-	b.metrics[metric].counted().add(node, num, den)
+// AddHits is Add for the weight of hits, which it counts: it adds hits/den hits that weigh weight/den together.
+func (b *Builder) AddHits(metric int, node int32, weight, hits, den int64) {
+	b.metrics[metric].addHits(node, weight, hits, den)
 }
 
 // AddRat is Add for any exact weight.
@@ -90,9 +90,10 @@ func (b *Builder) AddRat(metric int, node int32, weight *big.Rat) {
 	b.metrics[metric].addRat(node, weight)
 }
 
-// AddHitsRat is AddHits for any exact number of hits.
-func (b *Builder) AddHitsRat(metric int, node int32, hits *big.Rat) {
-	b.metrics[metric].counted().addRat(node, hits)
+// AddTotal is AddHits for any exact numbers.
+func (b *Builder) AddTotal(metric int, node int32, t Total) {
+	b.metrics[metric].addRat(node, t.Weight)
+	b.metrics[metric].counted().addRat(node, t.Hits)
 }
 
 // Tree lays the stacks out in preorder; siblings keep the order in which they were added. It fails if there are more

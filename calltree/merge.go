@@ -46,18 +46,15 @@ func (b *Builder) addTree(t *Tree, counted bool, metrics ...int) {
 		if n > 0 {
 			at[n] = b.Child(at[t.parent[n]], fn[t.fn[n]])
 		}
-		add := func(of *Metric, add func(metric int, node int32, r *big.Rat)) {
-			own := of.Own(int32(n))
-			if own.Sign() == 0 {
-				return
+		own := m.Ending(int32(n))
+		for _, metric := range metrics {
+			switch {
+			case own.Weight.Sign() == 0 && own.Hits.Sign() == 0:
+			case counted:
+				b.AddTotal(metric, at[n], own)
+			default:
+				b.AddRat(metric, at[n], own.Weight)
 			}
-			for _, metric := range metrics {
-				add(metric, at[n], own)
-			}
-		}
-		add(m, b.AddRat)
-		if counted {
-			add(m.hits, b.AddHitsRat)
 		}
 	}
 }

@@ -9,12 +9,13 @@ import (
 // planeBits is how many bits of a large number one plane holds.
 const planeBits = 32
 
-// weights are the weights of one metric while the tree is built.
+// weights are the weights, or the hits, of one metric while the tree is built.
 type weights struct {
 	name, unit  string
 	denominator *big.Rat
 	whole       []int64              // by node: weights with denominator 1
-	parts       map[partKey]int64    // weights with other denominators
+	keys        *partKeys            // of parts; the hits of a metric share those of its weights
+	parts       []int64              // by number of the key: weights with other denominators
 	large       map[partKey]*big.Int // sums too large for whole and parts, also with denominator 1
 	odd         map[int32][]*big.Rat // weights whose numerator or denominator needs more than 64 bits
 
@@ -22,39 +23,86 @@ type weights struct {
 	squares float64  // as in Metric
 }
 
+// partKeys numbers the denominators of nodes.
+type partKeys struct {
+	list []partKey
+	at   map[partKey]int32
+}
+
+type partKey struct {
+	node int32
+	den  int64
+}
+
+func (ks *partKeys) number(k partKey) int32 {
+	i, ok := ks.at[k]
+	if !ok {
+		i = int32(len(ks.list))
+		ks.at[k] = i
+		ks.list = append(ks.list, k)
+	}
+	return i
+}
+
 func newWeights(name, unit string) *weights {
-	return &weights{name: name, unit: unit, parts: make(map[partKey]int64)}
+	return &weights{name: name, unit: unit, keys: &partKeys{at: make(map[partKey]int32)}}
 }
 
 // counted returns the hits of the metric.
 func (w *weights) counted() *weights {
 	if w.hits == nil {
-		w.hits = newWeights(hitsName, hitsUnit)
+		w.hits = &weights{name: hitsName, unit: hitsUnit, keys: w.keys}
 	}
 	return w.hits
 }
 
 func (w *weights) add(node int32, num, den int64) {
-	if den != 1 && num%den == 0 {
-		num, den = num/den, 1
-	}
-	if den != 1 {
-		k := partKey{node, den}
-		if s, ok := addFits(w.parts[k], num); ok {
-			w.parts[k] = s
-		} else {
-			w.addLarge(k, num)
-		}
+	if num%den == 0 {
+		w.addWhole(node, num/den)
 		return
 	}
-	if short := int(node) + 1 - len(w.whole); short > 0 {
-		w.whole = append(w.whole, make([]int64, short)...)
+	k := partKey{node, den}
+	w.addPart(k, w.keys.number(k), num)
+}
+
+// addHits adds a weight and hits with one denominator.
+func (w *weights) addHits(node int32, weight, hits, den int64) {
+	if den == 1 || weight%den == 0 && hits%den == 0 {
+		w.addWhole(node, weight/den)
+		w.counted().addWhole(node, hits/den)
+		return
 	}
+	k := partKey{node, den}
+	i := w.keys.number(k)
+	w.addPart(k, i, weight)
+	w.counted().addPart(k, i, hits)
+}
+
+func (w *weights) addWhole(node int32, num int64) {
+	w.whole = longer(w.whole, node)
 	if s, ok := addFits(w.whole[node], num); ok {
 		w.whole[node] = s
 	} else {
 		w.addLarge(partKey{node, 1}, num)
 	}
+}
+
+// addPart adds num/k.den; i is the number of k.
+func (w *weights) addPart(k partKey, i int32, num int64) {
+	w.parts = longer(w.parts, i)
+	if s, ok := addFits(w.parts[i], num); ok {
+		w.parts[i] = s
+	} else {
+		w.addLarge(k, num)
+	}
+}
+
+// longer returns the list with zeros added so that it has the given index.
+func longer(list []int64, index int32) []int64 {
+	if short := int(index) + 1 - len(list); short > 0 {
+		list = append(list, make([]int64, short)...)
+	}
+	return list
 }
 
 func (w *weights) addRat(node int32, r *big.Rat) {
@@ -66,11 +114,6 @@ func (w *weights) addRat(node int32, r *big.Rat) {
 		w.odd = make(map[int32][]*big.Rat)
 	}
 	w.odd[node] = append(w.odd[node], new(big.Rat).Set(r))
-}
-
-type partKey struct {
-	node int32
-	den  int64
 }
 
 func (w *weights) addLarge(k partKey, num int64) {
@@ -115,10 +158,10 @@ func (w *weights) scale() *big.Int {
 		g := new(big.Int).GCD(nil, nil, l, d)
 		l.Mul(l, new(big.Int).Quo(d, g))
 	}
-	for k := range w.parts {
-		if !seen[k.den] {
-			seen[k.den] = true
-			mult(big.NewInt(k.den))
+	for i, num := range w.parts {
+		if den := w.keys.list[i].den; num != 0 && !seen[den] {
+			seen[den] = true
+			mult(big.NewInt(den))
 		}
 	}
 	for k := range w.large {
@@ -156,8 +199,8 @@ func (w *weights) small(m *Metric, parent, at []int32) bool {
 			return false
 		}
 	}
-	for k, num := range w.parts {
-		if !add(k.node, num, scale/k.den) {
+	for i, num := range w.parts {
+		if k := w.keys.list[i]; num != 0 && !add(k.node, num, scale/k.den) {
 			return false
 		}
 	}
@@ -200,8 +243,10 @@ func (w *weights) big(m *Metric, parent, at []int32) {
 			add(int32(i), whole.SetInt64(num), m.scale)
 		}
 	}
-	for k, num := range w.parts {
-		add(k.node, whole.SetInt64(num), factor(k.den))
+	for i, num := range w.parts {
+		if k := w.keys.list[i]; num != 0 {
+			add(k.node, whole.SetInt64(num), factor(k.den))
+		}
 	}
 	for k, num := range w.large {
 		add(k.node, num, factor(k.den))

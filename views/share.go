@@ -51,14 +51,13 @@ func (s share) addTo(b *calltree.Builder, node int32) {
 		time, timeFits := product(s.time, s.num)
 		hits, hitsFit := product(s.hits, s.num)
 		if timeFits && hitsFit {
-			b.Add(0, node, time, s.den)
-			b.AddHits(0, node, hits, s.den)
+			b.AddHits(0, node, time, hits, s.den)
 			return
 		}
 	}
-	fraction, part := s.rat(), new(big.Rat)
-	b.AddRat(0, node, part.Mul(fraction, part.SetInt64(s.time)))
-	b.AddHitsRat(0, node, part.Mul(fraction, part.SetInt64(s.hits)))
+	fraction := s.rat()
+	of := func(n int64) *big.Rat { return new(big.Rat).Mul(fraction, new(big.Rat).SetInt64(n)) }
+	b.AddTotal(0, node, calltree.Total{Weight: of(s.time), Hits: of(s.hits)})
 }
 
 func gcd(a, b int64) int64 {

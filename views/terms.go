@@ -89,9 +89,7 @@ func (b *builder) flush(g *group[instance]) {
 	for i, sum := range g.hits {
 		if sum.hits != 0 {
 			k := b.terms.list[i]
-			node := b.termNode(g.key.node, k)
-			b.tree.Add(0, node, sum.time, k.den)
-			b.tree.AddHits(0, node, sum.hits, k.den)
+			b.tree.AddHits(0, b.termNode(g.key.node, k), sum.time, sum.hits, k.den)
 		}
 	}
 	g.hits = nil
