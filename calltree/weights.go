@@ -23,29 +23,44 @@ type weights struct {
 	squares float64  // as in Metric
 }
 
-// partKeys numbers the denominators of nodes.
-type partKeys struct {
-	list []partKey
-	at   map[partKey]int32
-}
-
+// A partKey is a node with a denominator.
 type partKey struct {
 	node int32
 	den  int64
 }
 
+// partKeys numbers the keys of a metric. There are few different denominators, which are numbered first: so the keys of the
+// larger map have 8 bytes, for which Go's maps are fastest.
+type partKeys struct {
+	list         []partKey
+	at           map[nodeDenominator]int32
+	denominators map[int64]int32
+}
+
+type nodeDenominator struct{ node, denominator int32 }
+
+func newPartKeys() *partKeys {
+	return &partKeys{at: make(map[nodeDenominator]int32), denominators: make(map[int64]int32)}
+}
+
 func (ks *partKeys) number(k partKey) int32 {
-	i, ok := ks.at[k]
+	d, ok := ks.denominators[k.den]
+	if !ok {
+		d = int32(len(ks.denominators))
+		ks.denominators[k.den] = d
+	}
+	at := nodeDenominator{k.node, d}
+	i, ok := ks.at[at]
 	if !ok {
 		i = int32(len(ks.list))
-		ks.at[k] = i
+		ks.at[at] = i
 		ks.list = append(ks.list, k)
 	}
 	return i
 }
 
 func newWeights(name, unit string) *weights {
-	return &weights{name: name, unit: unit, keys: &partKeys{at: make(map[partKey]int32)}}
+	return &weights{name: name, unit: unit, keys: newPartKeys()}
 }
 
 // counted returns the hits of the metric.
@@ -67,9 +82,12 @@ func (w *weights) add(node int32, num, den int64) {
 
 // addHits adds a weight and hits with one denominator.
 func (w *weights) addHits(node int32, weight, hits, den int64) {
-	if den == 1 || weight%den == 0 && hits%den == 0 {
-		w.addWhole(node, weight/den)
-		w.counted().addWhole(node, hits/den)
+	if den != 1 && hits%den == 0 && weight%den == 0 {
+		weight, hits, den = weight/den, hits/den, 1
+	}
+	if den == 1 {
+		w.addWhole(node, weight)
+		w.counted().addWhole(node, hits)
 		return
 	}
 	k := partKey{node, den}

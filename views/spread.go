@@ -37,11 +37,19 @@ func (w *wait) forClass(own classID) int64 {
 	return w.heads
 }
 
-// A spreadKey has everything on which a spread depends within a sample.
-type spreadKey struct {
-	priority int64
-	executes bool
-	noCPU    bool
+// A spreadKey has everything on which a spread depends within a sample: four times the priority, plus 2 if the actor executes,
+// plus 1 if it has no CPU. Go's maps are fast for such keys.
+type spreadKey int64
+
+func (a *actor) spreadKey() spreadKey {
+	k := spreadKey(a.priority) * 4
+	if a.run != sampledata.Runnable {
+		k += 2
+	}
+	if a.noCPU {
+		k++
+	}
+	return k
 }
 
 // spread divides the time of an actor that runs or is runnable. The result is valid until the next sample.
@@ -50,7 +58,7 @@ type spreadKey struct {
 // have a higher priority. A stopped world takes all of a runnable goroutine's time under every accounting; the
 // goroutines that still run in it share the processors among themselves.
 func (sc *scene) spread(a actor) *spread {
-	k := spreadKey{a.priority, a.run != sampledata.Runnable, a.noCPU}
+	k, executes := a.spreadKey(), a.run != sampledata.Runnable
 	if sp := sc.spreads[k]; sp != nil {
 		return sp
 	}
@@ -61,12 +69,12 @@ func (sc *scene) spread(a actor) *spread {
 	}
 	sc.spreads[k] = sp
 	switch {
-	case k.noCPU: // the same in every sample, too
+	case a.noCPU: // the same in every sample, too
 		sp.set(Load, 1, 1)
 		sp.waits = append(sp.waits, wait{typed: Load, to: noCPU.inPlaceOfClass(), heads: 1, num: 1, den: 1})
-	case sc.o.Accounting == Observed && k.executes: // the same in every sample
+	case sc.o.Accounting == Observed && executes: // the same in every sample
 		sp.set(Run, 1, 1)
-	case sc.sample.StoppedWorld && !k.executes:
+	case sc.sample.StoppedWorld && !executes:
 		sp.set(Prio, 1, 1)
 		sp.waits = append(sp.waits, wait{typed: Prio, to: stoppedWorld.inPlaceOfClass(), heads: 1, num: 1, den: 1})
 	case sc.o.Accounting == Observed:

@@ -84,10 +84,20 @@ type tally struct {
 
 // A ledger receives the entries of a tally.
 type ledger interface {
-	takes(a actor) bool                                         // whether the ledger counts the actor's time
-	enter(run sampledata.Run, a actor, first, samples int32)    // a goroutine enters a state
-	constant(a actor, t TypedTime, first, samples int32)        // one hit in each of these samples
-	add(a actor, s, samples int32, t TypedTime, num, den int64) // in each of a number of samples from s
+	takes(a actor) bool                                  // whether the ledger counts the actor's time
+	enter(run sampledata.Run, a actor, seen span)        // a goroutine enters a state
+	constant(a actor, t TypedTime, seen span)            // one hit in each sample
+	add(a actor, seen span, t TypedTime, num, den int64) // num/den hits in each sample
+}
+
+// A span is some samples, and what is observed of a goroutine that is in all of them.
+type span struct {
+	first, samples int32
+	observed
+}
+
+func (sc *scene) span(first, samples int32) span {
+	return span{first, samples, sc.observed(first, samples)}
 }
 
 func (t *tally) Begin(i int32, first, samples int32) bool {
@@ -97,18 +107,19 @@ func (t *tally) Begin(i int32, first, samples int32) bool {
 	if !t.ledger.takes(a) {
 		return wantEnd
 	}
-	t.ledger.enter(run, a, first, samples)
+	seen := t.scene.span(first, samples)
+	t.ledger.enter(run, a, seen)
 	switch a.run {
 	case sampledata.Waiting, sampledata.Unknown:
-		t.ledger.constant(a, Wait, first, samples)
+		t.ledger.constant(a, Wait, seen)
 	case sampledata.Blocked:
-		t.ledger.constant(a, Monitor, first, samples)
+		t.ledger.constant(a, Monitor, seen)
 	case sampledata.Running, sampledata.Detached:
 		switch {
 		case a.noCPU:
-			t.ledger.constant(a, Load, first, samples)
+			t.ledger.constant(a, Load, seen)
 		case t.scene.constant(a):
-			t.ledger.constant(a, Run, first, samples)
+			t.ledger.constant(a, Run, seen)
 		}
 	}
 	if t.scene.constant(a) {
@@ -135,6 +146,7 @@ func (t *tally) End(i int32) {
 
 func (t *tally) Sample(s, alike int32) error {
 	t.scene.moveTo(s)
+	seen := t.scene.span(s, alike)
 	for i := range t.active.list {
 		a, n := t.active.list[i].key, t.active.list[i].n
 		if a.run == sampledata.Blocked {
@@ -145,13 +157,13 @@ func (t *tally) Sample(s, alike int32) error {
 					known++
 				}
 			}
-			t.ledger.add(a, s, alike, attributed, n*known, int64(max(1, len(set))))
+			t.ledger.add(a, seen, attributed, n*known, int64(max(1, len(set))))
 			continue
 		}
 		sp := t.scene.spread(a)
 		for typed, num := range sp.typed {
 			if num > 0 {
-				t.ledger.add(a, s, alike, TypedTime(typed), n*num, sp.of)
+				t.ledger.add(a, seen, TypedTime(typed), n*num, sp.of)
 			}
 		}
 	}
@@ -190,9 +202,8 @@ func (l *classLedger) of(class classID) *classSums {
 
 func (l *classLedger) takes(actor) bool { return true }
 
-func (l *classLedger) enter(run sampledata.Run, a actor, first, samples int32) {
+func (l *classLedger) enter(run sampledata.Run, a actor, seen span) {
 	c := l.of(a.class)
-	seen := l.scene.observed(first, samples)
 	c.alive.Add(seen.hits, seen.time, 1, 1)
 	if l.scene.idleness.has(run) {
 		c.idle.Add(seen.hits, seen.time, 1, 1)
@@ -219,12 +230,9 @@ func (l *classLedger) isNew(g sampledata.GoroutineID, class classID) bool {
 	return !was
 }
 
-func (l *classLedger) constant(a actor, t TypedTime, first, samples int32) {
-	l.add(a, first, samples, t, 1, 1)
-}
+func (l *classLedger) constant(a actor, t TypedTime, seen span) { l.add(a, seen, t, 1, 1) }
 
-func (l *classLedger) add(a actor, first, samples int32, t TypedTime, num, den int64) {
-	seen := l.scene.observed(first, samples)
+func (l *classLedger) add(a actor, seen span, t TypedTime, num, den int64) {
 	l.of(a.class).typed[t].Add(seen.hits, seen.time, num, den)
 }
 

@@ -97,21 +97,21 @@ func (l *timeLedger) makeBuckets(r *sampledata.Recording, span Span, to int32, n
 
 func (l *timeLedger) takes(a actor) bool { return l.all || a.class == l.class }
 
-func (l *timeLedger) enter(_ sampledata.Run, _ actor, first, samples int32) {
+func (l *timeLedger) enter(_ sampledata.Run, _ actor, seen span) {
 	l.entered++
-	l.alive[first-l.from]++
-	l.alive[first-l.from+samples]--
+	l.alive[seen.first-l.from]++
+	l.alive[seen.first-l.from+seen.samples]--
 }
 
-func (l *timeLedger) constant(_ actor, t TypedTime, first, samples int32) {
-	l.steps[t][first-l.from]++
-	l.steps[t][first-l.from+samples]--
+func (l *timeLedger) constant(_ actor, t TypedTime, seen span) {
+	l.steps[t][seen.first-l.from]++
+	l.steps[t][seen.first-l.from+seen.samples]--
 }
 
-func (l *timeLedger) add(_ actor, s, samples int32, t TypedTime, num, den int64) {
-	for ; samples > 0; s, samples = s+1, samples-1 {
-		seen := l.scene.observed(s, 1)
-		l.typed[l.bucket[s-l.from]][t].Add(seen.hits, seen.time, num, den)
+func (l *timeLedger) add(_ actor, seen span, t TypedTime, num, den int64) {
+	for s := seen.first; s < seen.first+seen.samples; s++ {
+		one := l.scene.observed(s, 1)
+		l.typed[l.bucket[s-l.from]][t].Add(one.hits, one.time, num, den)
 	}
 }
 

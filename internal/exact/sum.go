@@ -23,8 +23,13 @@ type largeNumerators struct{ hits, weight big.Int }
 
 // Add adds num/den of some hits, and num/den of their weight. No number is negative, and den is at least 1.
 func (s *Sum) Add(hits, weight, num, den int64) {
-	if den > 1 && num%den == 0 {
+	switch {
+	case den > 1 && num%den == 0:
 		num, den = num/den, 1
+	case num == 1 && den == 1 && s.whole.hits+hits >= 0 && s.whole.weight+weight >= 0: // mostly
+		s.whole.hits += hits
+		s.whole.weight += weight
+		return
 	}
 	var to numerators
 	if den == 1 {
