@@ -104,6 +104,6 @@ func (d *decoder) end(m *pb.End) error {
 	}
 	return d.b.Finish(End{
 		Cause: EndCause(m.Cause), Time: time.Duration(m.Time), ExitStatus: m.ExitStatus, Detail: detail,
-		Missed: int32(m.Missed), SamplerCPU: time.Duration(m.SamplerCpu), LostHalt: time.Duration(m.LostHalt), Suspended: time.Duration(m.Suspended),
+		Missed: int32(m.Missed), SamplerCPU: time.Duration(m.SamplerCpu), LostHalt: time.Duration(m.LostHalt),
 	})
 }

@@ -85,6 +85,6 @@ func (e *encoder) end(end *End) {
 	e.putNew()
 	e.put(&pb.DataRecord{Kind: &pb.DataRecord_End{End: &pb.End{
 		Cause: pb.EndCause(end.Cause), Time: uint64(end.Time), ExitStatus: end.ExitStatus, Detail: e.code(end.Detail),
-		Missed: uint32(end.Missed), SamplerCpu: uint64(end.SamplerCPU), LostHalt: uint64(end.LostHalt), Suspended: uint64(end.Suspended),
+		Missed: uint32(end.Missed), SamplerCpu: uint64(end.SamplerCPU), LostHalt: uint64(end.LostHalt),
 	}}})
 }

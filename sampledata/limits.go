@@ -159,7 +159,6 @@ func (e *End) check() error {
 		value int64
 	}{
 		{"time", int64(e.Time)}, {"missed ticks", int64(e.Missed)}, {"sampler CPU", int64(e.SamplerCPU)}, {"lost halt", int64(e.LostHalt)},
-		{"suspended time", int64(e.Suspended)},
 	} {
 		if d.value < 0 {
 			return fmt.Errorf("negative %s %d", d.name, d.value)

@@ -35,7 +35,7 @@ func drawBuilder(t *rapid.T) *Builder {
 		err := b.Finish(End{
 			Cause: EndCause(rapid.IntRange(0, int(EndFailed)).Draw(t, "cause")), Time: duration(t),
 			ExitStatus: rapid.Int32().Draw(t, "status"), Detail: text.Draw(t, "detail"),
-			Missed: rapid.Int32Min(0).Draw(t, "missed"), SamplerCPU: duration(t), LostHalt: duration(t), Suspended: duration(t),
+			Missed: rapid.Int32Min(0).Draw(t, "missed"), SamplerCPU: duration(t), LostHalt: duration(t),
 		})
 		if err != nil {
 			t.Fatal(err)

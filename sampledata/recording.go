@@ -199,7 +199,6 @@ type End struct {
 	Missed     int32
 	SamplerCPU time.Duration
 	LostHalt   time.Duration
-	Suspended  time.Duration
 }
 
 // EndCause is why a recording ended.

@@ -120,7 +120,6 @@ func (r *textReader) end(l *textLine) error {
 			return l.attributes(settings{
 				"time": toDuration(&e.Time), "status": toInt32(&e.ExitStatus), "detail": toText(&e.Detail),
 				"missed": toInt32(&e.Missed), "cpu": toDuration(&e.SamplerCPU), "lost-halt": toDuration(&e.LostHalt),
-				"suspended": toDuration(&e.Suspended),
 			}, nil)
 		},
 	)

@@ -258,9 +258,6 @@ func (s *textSink) Finish(e End) error {
 	if e.LostHalt != 0 {
 		l.set("lost-halt", ascii(e.LostHalt))
 	}
-	if e.Suspended != 0 {
-		l.set("suspended", ascii(e.Suspended))
-	}
 	s.line(l)
 	return nil
 }

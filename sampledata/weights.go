@@ -43,11 +43,7 @@ func (r *Recording) Weights() Weights {
 		return Weights{}
 	}
 	last := s.At(n - 1)
-	suspended := time.Duration(0)
-	if r.End != nil {
-		suspended = r.End.Suspended
-	}
-	back, after := s.back(&last), watched(last.Time, r.duration(), suspended)
+	back, after := s.back(&last), watched(last.Time, r.duration(), 0)
 	if n > 1 {
 		after = min(after, back)
 	}

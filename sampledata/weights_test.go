@@ -61,7 +61,6 @@ func TestWeights(t *testing.T) {
 		"explicit":             {[]Sample{{Time: 10, Weight: 7}, {Time: 20}, {Time: 30, Weight: 1000}}, &End{Time: 60}, []int64{7, 10, 1000}},
 		"suspended":            {[]Sample{{Time: 10}, {Time: 1020, Suspended: 996}, {Time: 1030}}, &End{Time: 1060}, []int64{14, 12, 10}},
 		"suspended for longer": {[]Sample{{Time: 10}, {Time: 20, Suspended: 5000}, {Time: 30}}, nil, []int64{1, 5, 5}},
-		"suspended at the end": {at(10, 30), &End{Time: 1000, Suspended: 965}, []int64{20, 15}},
 		"huge": {[]Sample{{Time: 1, Weight: math.MaxInt64}, {Time: math.MaxInt64}, {Time: math.MaxInt64, Weight: math.MaxInt64}},
 			&End{Time: math.MaxInt64}, []int64{1 << 62, 1, 1}},
 	} {

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
@@ -92,7 +93,11 @@ func (s *signals) suspend(more <-chan os.Signal) {
 	case <-more: // a repetition: each refused write to the terminal sends the signal again
 	default:
 	}
+	began := time.Now()
 	suspend()
+	for b := range s.backends {
+		b.suspended += time.Since(began)
+	}
 }
 
 // fromTerminal reports whether, as far as is known, the interruption was Ctrl-C or Ctrl-\ at a terminal that has cpprof in its
@@ -103,20 +108,29 @@ func (s *signals) fromTerminal() bool { return s.interrupt.Load() && inForegroun
 func (s *signals) suspendable(b sampler.Backend) sampler.Backend {
 	s.halting.Lock()
 	defer s.halting.Unlock()
-	own := &suspendable{b, s}
+	own := &suspendable{Backend: b, signals: s}
 	s.backends[own] = true
 	return own
 }
 
 type suspendable struct {
 	sampler.Backend
-	signals *signals
+	signals   *signals
+	suspended time.Duration // since the last sample
 }
+
+// Observe records how long this process was suspended before the sample: such a time belongs to no sample (see
+// sampledata.Weights).
 
 func (b *suspendable) Observe(ctx context.Context, sink sampledata.Sink, sample sampledata.Sample) (sampledata.Sample, error) {
 	b.signals.halting.Lock()
 	defer b.signals.halting.Unlock()
-	return b.Backend.Observe(ctx, sink, sample)
+	sample.Suspended = b.suspended
+	taken, err := b.Backend.Observe(ctx, sink, sample)
+	if err == nil {
+		b.suspended = 0
+	}
+	return taken, err
 }
 
 // Close detaches from the target before this process can be suspended.

@@ -19,9 +19,9 @@ import (
 )
 
 // While cpprof is suspended (Ctrl-Z), every thread of its target runs on, even one that was in the kernel when cpprof wanted
-// to halt it. When cpprof is continued, it records again.
+// to halt it. When cpprof is continued, it records again, and the samples do not stand for the time of the suspensions.
 func TestRecordSuspended(t *testing.T) {
-	const suspensions = 40
+	const suspensions, atLeast = 40, 5 * 2 * time.Millisecond
 	target := fixture.Start(t, fixture.BuildOnce(t, "fsync"), t.TempDir())
 	r := startRecording(t, "-p", fmt.Sprint(target.Pid()))
 	for range suspensions {
@@ -41,6 +41,18 @@ func TestRecordSuspended(t *testing.T) {
 	target.Lives(t)
 	r.Process.Signal(syscall.SIGINT)
 	r.finish(t, 0, sampledata.EndInterrupted)
+	rec := r.recording(t)
+	var suspended time.Duration
+	for _, s := range rec.Samples.All() {
+		suspended += s.Suspended
+	}
+	if suspended < suspensions*atLeast {
+		t.Errorf("cpprof was suspended for %v, but %v are recorded", suspensions*atLeast, suspended)
+	}
+	n := rec.Samples.Len()
+	if w := time.Duration(rec.Weights().Of(0, n)); w > rec.Stats().Duration-suspended+time.Duration(n) {
+		t.Errorf("the samples stand for %v of %v, in which cpprof was suspended for %v", w, rec.Stats().Duration, suspended)
+	}
 }
 
 // cpprof is not suspended while it detaches from its target for good.

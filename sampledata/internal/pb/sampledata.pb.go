@@ -1910,7 +1910,6 @@ type End struct {
 	Missed        uint32 `protobuf:"varint,5,opt,name=missed,proto3" json:"missed,omitempty"`
 	SamplerCpu    uint64 `protobuf:"varint,6,opt,name=sampler_cpu,json=samplerCpu,proto3" json:"sampler_cpu,omitempty"`
 	LostHalt      uint64 `protobuf:"varint,7,opt,name=lost_halt,json=lostHalt,proto3" json:"lost_halt,omitempty"`
-	Suspended     uint64 `protobuf:"varint,8,opt,name=suspended,proto3" json:"suspended,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1990,13 +1989,6 @@ func (x *End) GetSamplerCpu() uint64 {
 func (x *End) GetLostHalt() uint64 {
 	if x != nil {
 		return x.LostHalt
-	}
-	return 0
-}
-
-func (x *End) GetSuspended() uint64 {
-	if x != nil {
-		return x.Suspended
 	}
 	return 0
 }
@@ -2144,7 +2136,7 @@ const file_sampledata_proto_rawDesc = "" +
 	"\aWarning\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\rR\x04kind\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\rR\amessage\x12\x14\n" +
-	"\x05count\x18\x03 \x01(\x03R\x05count\"\xfc\x01\n" +
+	"\x05count\x18\x03 \x01(\x03R\x05count\"\xde\x01\n" +
 	"\x03End\x124\n" +
 	"\x05cause\x18\x01 \x01(\x0e2\x1e.cpprof.sampledata.v1.EndCauseR\x05cause\x12\x12\n" +
 	"\x04time\x18\x02 \x01(\x04R\x04time\x12\x1f\n" +
@@ -2154,8 +2146,7 @@ const file_sampledata_proto_rawDesc = "" +
 	"\x06missed\x18\x05 \x01(\rR\x06missed\x12\x1f\n" +
 	"\vsampler_cpu\x18\x06 \x01(\x04R\n" +
 	"samplerCpu\x12\x1b\n" +
-	"\tlost_halt\x18\a \x01(\x04R\blostHalt\x12\x1c\n" +
-	"\tsuspended\x18\b \x01(\x04R\tsuspended*Z\n" +
+	"\tlost_halt\x18\a \x01(\x04R\blostHalt*Z\n" +
 	"\bRunState\x12\v\n" +
 	"\aUNKNOWN\x10\x00\x12\v\n" +
 	"\aRUNNING\x10\x01\x12\f\n" +
