@@ -21,14 +21,17 @@ type (
 	}
 	vectorCase struct {
 		Samples []vectorSample
+		End     *time.Duration // nil if every sample has the weight 1
+		Weights []int64
 		Views   map[string]struct {
 			Server vectorView
 			Thread map[string]vectorView
 		}
 	}
 	vectorSample struct {
-		Processors int
-		Threads    []vectorThread
+		Time, Suspended, Weight time.Duration
+		Processors              int
+		Threads                 []vectorThread
 	}
 	vectorThread struct {
 		Class    string
@@ -40,9 +43,11 @@ type (
 	}
 	vectorView struct {
 		Denominator int64
+		Time        int64 // the denominator in nanoseconds, if samples have weights
 		Stacks      []struct {
 			Frames []string
 			Hits   string
+			Time   string
 		}
 	}
 )
@@ -62,8 +67,27 @@ func TestVectorsViews(t *testing.T) {
 	}
 }
 
+// TestVectorsWeighted has vectors of recordings whose samples have weights. A brute force made them, see package weighted.
+func TestVectorsWeighted(t *testing.T) {
+	var f vectorFile
+	vectors.Decode(t, "testdata/weighted.json", &f)
+	if len(f.Cases) == 0 {
+		t.Error("no cases")
+	}
+	for i, c := range f.Cases {
+		for _, how := range []recordingForm{oneSampleEach, joined, unlistedProcessors} {
+			t.Run(fmt.Sprintf("%d/%s", i, how), func(t *testing.T) { c.check(t, how) })
+		}
+	}
+}
+
 func (c *vectorCase) check(t *testing.T, how recordingForm) {
 	r := c.recording(t, how)
+	for i, want := range c.Weights {
+		if got := r.Weights().Of(i, i+1); got != want {
+			t.Errorf("sample %d has the weight %d, want %d", i, got, want)
+		}
+	}
 	if len(c.Views) == 0 {
 		t.Error("no views")
 	}
@@ -77,7 +101,7 @@ func (c *vectorCase) check(t *testing.T, how recordingForm) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want.Server.compare(t, name+" server", "*", server.Tree)
+		want.Server.compare(t, name+" server", "*", server.Tree, c.End != nil)
 		classes, err := Classes(r, o)
 		if err != nil {
 			t.Fatal(err)
@@ -90,28 +114,35 @@ func (c *vectorCase) check(t *testing.T, how recordingForm) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			view.compare(t, name+" "+class, class, thread.Tree)
+			view.compare(t, name+" "+class, class, thread.Tree, c.End != nil)
 		}
 	}
 }
 
-func (v *vectorView) compare(t *testing.T, what, root string, tree *calltree.Tree) {
+func (v *vectorView) compare(t *testing.T, what, root string, tree *calltree.Tree, weighted bool) {
 	t.Helper()
 	if err := tree.Check(); err != nil {
 		t.Errorf("%s: %v", what, err)
 	}
-	for _, m := range []*calltree.Metric{tree.Main(), tree.Main().Hits()} {
-		if d := m.Denominator; d.Cmp(big.NewRat(v.Denominator, 1)) != 0 {
-			t.Errorf("%s: denominator %v, want %d", what, d.RatString(), v.Denominator)
-		}
+	whole := v.Denominator // a hit weighs 1
+	if weighted {
+		whole = v.Time
 	}
-	want := make(map[string]string)
+	m := tree.Main()
+	if m.Denominator.Cmp(big.NewRat(whole, 1)) != 0 || m.Hits().Denominator.Cmp(big.NewRat(v.Denominator, 1)) != 0 {
+		t.Errorf("%s: denominators %v and %v, want %d and %d", what, m.Denominator, m.Hits().Denominator, whole, v.Denominator)
+	}
+	want, weights := make(map[string]string), make(map[string]string)
 	for _, s := range v.Stacks {
 		h, ok := new(big.Rat).SetString(s.Hits)
 		if !ok {
 			t.Fatalf("%s: hits %q", what, s.Hits)
 		}
-		want[strings.Join(s.Frames, "\n")] = h.RatString()
+		key := strings.Join(s.Frames, "\n")
+		want[key], weights[key] = h.RatString(), h.RatString()
+		if weighted {
+			weights[key] = s.Time
+		}
 	}
 	if len(want) != len(v.Stacks) {
 		t.Fatalf("%s: a stack occurs twice", what)
@@ -120,7 +151,7 @@ func (v *vectorView) compare(t *testing.T, what, root string, tree *calltree.Tre
 		t.Errorf("%s: root %s", what, tree.Root())
 	}
 	compareHits(t, what, hitsOf(tree), want)
-	compareHits(t, what+", weights", weightsOf(tree), want)
+	compareHits(t, what+", weights", weightsOf(tree), weights)
 }
 
 // hitsOf lists the hits of every stack that has some.
@@ -188,7 +219,10 @@ func (c *vectorCase) recording(t *testing.T, how recordingForm) *sampledata.Reco
 			}
 			gs[j] = g
 		}
-		sample := sampledata.Sample{Time: time.Duration(i), Weight: 1} // in the vectors, a hit weighs 1
+		sample := sampledata.Sample{Time: time.Duration(i), Weight: 1} // a hit weighs 1
+		if c.End != nil {
+			sample = sampledata.Sample{Time: s.Time, Suspended: s.Suspended, Weight: s.Weight}
+		}
 		var changes []sampledata.Change
 		here := make(map[sampledata.GoroutineID]bool)
 		for j, th := range s.Threads {
@@ -208,6 +242,11 @@ func (c *vectorCase) recording(t *testing.T, how recordingForm) *sampledata.Reco
 		}
 		before = gs
 		if err := b.Sample(sample, changes); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if c.End != nil {
+		if err := b.Finish(sampledata.End{Time: *c.End}); err != nil {
 			t.Fatal(err)
 		}
 	}
