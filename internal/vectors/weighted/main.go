@@ -1,6 +1,6 @@
 // Weighted makes the test vectors of views whose samples have weights. It is a brute force of its own, which shares no code
 // with the views: it gives every nanosecond of a recording to a sample, and every goroutine of a sample its typed time as
-// the definitions say it. From the top of the repository:
+// the definitions say. From the top of the repository:
 //
 //	go run ./internal/vectors/weighted > views/testdata/weighted.json
 //
@@ -116,7 +116,7 @@ func drawThread(r *rand.Rand, mayRun bool) *thread {
 	return t
 }
 
-// weights gives every nanosecond between two samples to the nearer one, and to the later one of equals. The first and the
+// weights counts the nanoseconds of each sample. One between two samples is of the nearer one, and of the later one of equals. The first and the
 // last sample get as many nanoseconds on their other side, if the recording has them.
 func weights(c *recording) []int64 {
 	n := len(c.Samples)
