@@ -13,8 +13,17 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
+// By says what one Lock of an analysis is.
+type By uint8
+
+const (
+	ByInstance By = iota // one lock
+	ByField              // all locks of one name: a variable, or a field in all values of its type
+)
+
 // An Analysis describes all locks that goroutines waited for in a span of a recording.
 type Analysis struct {
+	By        By            // what one of the Locks is
 	Samples   int           // of the span
 	Observed  time.Duration // time that the samples of the span stand for
 	Length    time.Duration // of the span
@@ -38,13 +47,14 @@ type Lock struct {
 	Guessed bool
 
 	// Instance numbers the locks of one name from 1, in the order of the first wait for each in the whole recording;
-	// Instances is their number.
+	// Instances is their number. By field, Instance is 0 if there are several.
 	Instance, Instances int
 
-	Address     uint64 // 0 if not known
+	Address     uint64 // 0 if not known, or if there are several
 	Kind        string // "sync.Mutex", "sync.RWMutex"; "" if not known
 	First, Last int32  // the first and last sample of the span in which a goroutine waits for it
 	Evidence
+	Parts   []Part   // by field: the instances that goroutines waited for in the span, the longest time first
 	Waiters []Waiter // most time first; they sum to Total
 	Holders []Holder // by class, most time first; they sum to Attributed
 	Chains  []*Chain // that begin with a goroutine that waits for this lock, in order of Analysis.Chains
@@ -54,6 +64,14 @@ type Lock struct {
 
 // String returns the lock's name; if other locks have the same name, with its number: "main.(*cache).mu of instance 3".
 func (l *Lock) String() string { return l.label }
+
+// A Part is one of the locks of a field.
+type Part struct {
+	Lock     string // its name among all instances: "main.(*cache).mu of instance 3"
+	Instance int
+	Address  uint64
+	calltree.Total
+}
 
 // A Waiter is all goroutines of one class that wait for a lock in one function, for one reason.
 type Waiter struct {
@@ -96,11 +114,16 @@ func (e *Evidence) Share(part calltree.Total) *big.Rat {
 }
 
 // Waited returns the time of waiting, summed over the goroutines.
-func (e *Evidence) Waited() time.Duration {
-	if !e.Weight.Num().IsInt64() {
+func (e *Evidence) Waited() time.Duration { return waited(e.Total) }
+
+// Waited returns the time of waiting, summed over the goroutines.
+func (p *Part) Waited() time.Duration { return waited(p.Total) }
+
+func waited(t calltree.Total) time.Duration {
+	if !t.Weight.Num().IsInt64() {
 		return math.MaxInt64
 	}
-	return time.Duration(e.Weight.Num().Int64()) // goroutines wait for whole nanoseconds
+	return time.Duration(t.Weight.Num().Int64()) // goroutines wait for whole nanoseconds
 }
 
 // Mean returns the number of goroutines that waited, on average over the time.
@@ -113,13 +136,13 @@ func (a *Analysis) Mean(e *Evidence) *big.Rat {
 
 // Analyse analyses a span of a recording that Recording.Check accepts. The options Accounting and Granularity affect
 // only Held.
-func Analyse(r *sampledata.Recording, o views.Options) (*Analysis, error) {
-	s, err := sweep(r, o, true)
+func Analyse(r *sampledata.Recording, o views.Options, by By) (*Analysis, error) {
+	s, err := sweep(r, o, by, true)
 	if err != nil {
 		return nil, fmt.Errorf("locks: %w", err)
 	}
 	a := s.analysis()
-	v, err := views.Holders(r, func(run sampledata.Run) string { return s.ids.locks[s.ids.lock(run)].label }, o)
+	v, err := views.Holders(r, func(run sampledata.Run) string { return s.ids.all[s.ids.lock(run)].label }, o)
 	if err != nil {
 		return nil, fmt.Errorf("locks: %w", err)
 	}
@@ -131,7 +154,7 @@ func Analyse(r *sampledata.Recording, o views.Options) (*Analysis, error) {
 // Summarise returns the locks with their evidence and waiters, and the deadlocks, but no Holders, no Held and no Chains.
 // It takes a fraction of the time of Analyse.
 func Summarise(r *sampledata.Recording, o views.Options) (*Analysis, error) {
-	s, err := sweep(r, o, false)
+	s, err := sweep(r, o, ByInstance, false)
 	if err != nil {
 		return nil, fmt.Errorf("locks: %w", err)
 	}

@@ -25,7 +25,7 @@ func BenchmarkLocks(b *testing.B) {
 		{"load", func() error { _, err := sampledata.Open(dir); return err }},
 		{"view", func() error { _, err := views.Thread(r, "go:main.worker0", views.Options{}); return err }},
 		{"summarise", func() error { _, err := Summarise(r, views.Options{}); return err }},
-		{"analyse", func() error { _, err := Analyse(r, views.Options{}); return err }},
+		{"analyse", func() error { _, err := Analyse(r, views.Options{}, ByInstance); return err }},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			b.ReportAllocs()

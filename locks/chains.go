@@ -121,7 +121,7 @@ func (l *ledger) sortedChains() []*Chain {
 	for _, c := range l.chains {
 		chain := &Chain{End: c.end, Class: c.class, Total: totalOf(&c.total)}
 		for _, k := range c.links {
-			chain.Links = append(chain.Links, Link{k.class, l.ids.locks[k.lock]})
+			chain.Links = append(chain.Links, Link{k.class, l.ids.all[k.lock]})
 		}
 		all = append(all, chain)
 	}

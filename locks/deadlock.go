@@ -124,7 +124,7 @@ func (c *cycles) add(l *ledger, circle []sampledata.GoroutineID) {
 		d = &Deadlock{First: l.now}
 		for _, g := range circle {
 			run, _ := l.run(g)
-			d.Members = append(d.Members, member(l.r, g, run.State, l.classOf(run), l.ids.locks[l.ids.lock(run)].label))
+			d.Members = append(d.Members, member(l.r, g, run.State, l.classOf(run), l.ids.locks[l.ids.instance(run)].label))
 		}
 		if c.byKey == nil {
 			c.byKey = make(map[string]*Deadlock)

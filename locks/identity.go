@@ -16,7 +16,10 @@ type identities struct {
 	r     *sampledata.Recording
 	names map[uint64][]sampledata.LockName // by address, in order of their first sample
 	index map[identity]int
-	locks []*Lock
+	locks []*Lock // instances
+	by    By
+	all   []*Lock                           // what is analysed: the instances or, by field, the locks of each name
+	group []int                             // by instance: its index in all
 	takes []map[sampledata.FunctionID]int64 // by lock without a name: waiters' hits by the function that takes the lock
 	taker []sampledata.FunctionID           // by node: the function that takes a lock there; or notYet, or noFunction
 }
@@ -34,8 +37,8 @@ const (
 	notYet     sampledata.FunctionID = -2
 )
 
-func newIdentities(r *sampledata.Recording) *identities {
-	ids := &identities{r: r, names: make(map[uint64][]sampledata.LockName), index: make(map[identity]int)}
+func newIdentities(r *sampledata.Recording, by By) *identities {
+	ids := &identities{r: r, by: by, names: make(map[uint64][]sampledata.LockName), index: make(map[identity]int)}
 	for _, n := range r.LockNames {
 		ids.names[n.Address] = append(ids.names[n.Address], n)
 	}
@@ -49,7 +52,29 @@ func newIdentities(r *sampledata.Recording) *identities {
 		}
 	}
 	ids.name()
+	ids.gather()
 	return ids
+}
+
+// gather lists what is analysed.
+func (ids *identities) gather() {
+	byName := make(map[string]int)
+	for i, l := range ids.locks {
+		k, ok := byName[l.Name]
+		if !ok || ids.by == ByInstance {
+			k = len(ids.all)
+			byName[l.Name] = k
+			if ids.by == ByField {
+				l = &Lock{Name: l.Name, Guessed: l.Guessed, Instances: l.Instances, label: l.Name}
+			}
+			ids.all = append(ids.all, l)
+		}
+		ids.group = append(ids.group, k)
+		all := ids.all[k]
+		if all.Kind = max(all.Kind, ids.locks[i].Kind); all.Instances == 1 {
+			all.Instance, all.Address = 1, ids.locks[i].Address
+		}
+	}
 }
 
 // of returns the identity of a run's lock. If the lock was named only later, it has the same identity before.
@@ -68,8 +93,11 @@ func (ids *identities) of(run sampledata.Run) identity {
 	return id
 }
 
-// lock returns the number of the lock that a Blocked run waits for.
-func (ids *identities) lock(run sampledata.Run) int { return ids.index[ids.of(run)] }
+// instance returns the number of the instance that a Blocked run waits for.
+func (ids *identities) instance(run sampledata.Run) int { return ids.index[ids.of(run)] }
+
+// lock returns the number, in all, of the lock that a Blocked run waits for.
+func (ids *identities) lock(run sampledata.Run) int { return ids.group[ids.instance(run)] }
 
 func (ids *identities) enter(run sampledata.Run) {
 	id := ids.of(run)

@@ -30,7 +30,7 @@ func analyse(t interface {
 	Fatal(...any)
 }, r *sampledata.Recording, o views.Options) *Analysis {
 	t.Helper()
-	a, err := Analyse(r, o)
+	a, err := Analyse(r, o, ByInstance)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -310,7 +310,7 @@ end duration time=50ms
 	if mean := a.Mean(&a.Evidence).RatString(); mean != "3/2" || a.Evidence.Waited() != 30_000_000 || a.Samples != 2 {
 		t.Errorf("%s waited in %d samples, for %v", mean, a.Samples, a.Evidence.Waited())
 	}
-	if _, err := Analyse(r, views.Options{Span: views.Span{From: 2, To: 1}}); err == nil {
+	if _, err := Analyse(r, views.Options{Span: views.Span{From: 2, To: 1}}, ByInstance); err == nil {
 		t.Error("a span that ends before it begins is accepted")
 	}
 }

@@ -179,6 +179,48 @@ func TestSumsAreThoseOfTheViews(t *testing.T) {
 	})
 }
 
+// An analysis by field has the sums of the analysis by instance.
+func TestFieldsAreSumsOfInstances(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := draw(t)
+		single := analyse(t, d.Recording, views.Options{})
+		fields, err := Analyse(d.Recording, views.Options{}, ByField)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if fields.Evidence.Hits.Cmp(single.Evidence.Hits) != 0 || fields.Evidence.Known().Hits.Cmp(single.Evidence.Known().Hits) != 0 ||
+			len(fields.Deadlocks) != len(single.Deadlocks) {
+			t.Fatalf("by field %+v, by instance %+v", fields.Evidence, single.Evidence)
+		}
+		instances := make(map[string]*Lock)
+		for _, l := range single.Locks {
+			instances[l.String()] = l
+		}
+		names := make(map[string]bool)
+		for _, l := range fields.Locks {
+			if names[l.Name] || l.String() != l.Name {
+				t.Fatalf("%s is there twice", l)
+			}
+			names[l.Name] = true
+			sum := new(big.Rat)
+			for i, p := range l.Parts {
+				one := instances[p.Lock]
+				if one == nil || one.Name != l.Name || one.Hits.Cmp(p.Hits) != 0 || i > 0 && l.Parts[i-1].Weight.Cmp(p.Weight) < 0 {
+					t.Fatalf("%s has the part %+v; the instance is %+v", l, p, one)
+				}
+				sum.Add(sum, p.Hits)
+				delete(instances, p.Lock)
+			}
+			if sum.Cmp(l.Hits) != 0 {
+				t.Fatalf("%s: %s hits, its parts have %s", l, l.Hits, sum)
+			}
+		}
+		if len(instances) > 0 {
+			t.Fatalf("%d instances are in no field", len(instances))
+		}
+	})
+}
+
 // A chain has at most as many links as there are goroutines, and no hit is in two chains of a lock.
 func TestChainsAreFinite(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

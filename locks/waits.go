@@ -49,6 +49,7 @@ type account struct {
 	inferred    exact.Sum
 	likely      exact.Sum
 	waiters     map[waiter]*exact.Sum // nil if there are none
+	parts       map[int]*exact.Sum    // by instance, if locks are analysed by field
 }
 
 // A waiter is a Waiter without its time.
@@ -65,18 +66,18 @@ type waitingFor struct {
 const nobody sampledata.GoroutineID = -1
 
 // sweep walks through the span in the options; if withChains is set, it also traces chains.
-func sweep(r *sampledata.Recording, o views.Options, withChains bool) (*ledger, error) {
+func sweep(r *sampledata.Recording, o views.Options, by By, withChains bool) (*ledger, error) {
 	from, to, err := o.Span.Samples(r)
 	if err != nil {
 		return nil, err
 	}
 	l := &ledger{
-		r: r, o: o, withChains: withChains, ids: newIdentities(r), classOf: views.ClassOf(r, o), from: from, to: to,
+		r: r, o: o, withChains: withChains, ids: newIdentities(r, by), classOf: views.ClassOf(r, o), from: from, to: to,
 		weights: r.Weights(),
 		at:      make([]int32, len(r.Goroutines)), isHeld: make([]bool, len(r.Goroutines)),
 		waiting: make(map[waitingFor]int64), chains: make(map[string]*chain),
 	}
-	l.locks = make([]account, len(l.ids.locks))
+	l.locks = make([]account, len(l.ids.all))
 	for g := range l.at {
 		l.at[g] = -1
 	}
@@ -110,6 +111,9 @@ func (l *ledger) Begin(i, first, samples int32) bool {
 	}
 	a.last = max(a.last, first+samples-1)
 	a.waits.Add(n, time, 1, 1)
+	if l.ids.by == ByField {
+		a.part(l.ids.instance(run)).Add(n, time, 1, 1)
+	}
 	a.waiter(waiter{l.classOf(run), l.ids.function(l.ids.takerAt(run.Stack)), run.Reason}).Add(n, time, 1, 1)
 	switch run.Evidence {
 	case sampledata.Ambiguous:
@@ -201,17 +205,19 @@ func (l *ledger) exists(g sampledata.GoroutineID) bool {
 // analysis returns the sums.
 func (l *ledger) analysis() *Analysis {
 	a := &Analysis{
+		By:      l.ids.by,
 		Samples: int(l.to - l.from), Observed: time.Duration(l.weights.Of(int(l.from), int(l.to))), Length: l.length(),
 		Deadlocks: l.cycles.deadlocks(),
 	}
 	var all account
-	for i, lock := range l.ids.locks {
+	for i, lock := range l.ids.all {
 		acc := &l.locks[i]
 		if acc.waiters == nil {
 			continue
 		}
 		lock.First, lock.Last, lock.Evidence = acc.first, acc.last, acc.evidence()
 		lock.Waiters = acc.sorted()
+		lock.Parts = l.parts(acc)
 		a.Locks = append(a.Locks, lock)
 		all.add(acc)
 	}
@@ -250,6 +256,31 @@ func totalOf(sum *exact.Sum) calltree.Total {
 	return calltree.Total{Weight: sum.Weight(), Hits: sum.Hits()}
 }
 
+// part returns the sum for an instance.
+func (a *account) part(instance int) *exact.Sum {
+	sum := a.parts[instance]
+	if sum == nil {
+		if a.parts == nil {
+			a.parts = make(map[int]*exact.Sum)
+		}
+		sum = new(exact.Sum)
+		a.parts[instance] = sum
+	}
+	return sum
+}
+
+// parts lists the instances of a field, those first for which goroutines waited longest.
+func (l *ledger) parts(a *account) (parts []Part) {
+	for instance, sum := range a.parts {
+		lock := l.ids.locks[instance]
+		parts = append(parts, Part{Lock: lock.label, Instance: lock.Instance, Address: lock.Address, Total: totalOf(sum)})
+	}
+	slices.SortFunc(parts, func(x, y Part) int {
+		return cmp.Or(y.Weight.Cmp(x.Weight), cmp.Compare(x.Instance, y.Instance))
+	})
+	return parts
+}
+
 // waiter returns the sum for some waiters.
 func (a *account) waiter(w waiter) *exact.Sum {
 	sum := a.waiters[w]
@@ -263,11 +294,11 @@ func (a *account) waiter(w waiter) *exact.Sum {
 func (a *account) add(b *account) {
 	a.waits.AddSum(&b.waits)
 	a.ambiguous.AddSum(&b.ambiguous)
-	a.free.AddSum(&b.free)
-	a.woken.AddSum(&b.woken)
 	a.recorded.AddSum(&b.recorded)
 	a.inferred.AddSum(&b.inferred)
 	a.likely.AddSum(&b.likely)
+	a.free.AddSum(&b.free)
+	a.woken.AddSum(&b.woken)
 }
 
 func (a *account) sorted() []Waiter {

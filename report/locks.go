@@ -5,6 +5,7 @@ import (
 	"io"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/cpprof/cpprof/callpath"
@@ -51,7 +52,14 @@ func LockWaits(a *locks.Analysis) string {
 	if len(a.Locks) == 0 {
 		return "no goroutine was seen waiting for a lock"
 	}
-	return fmt.Sprintf("%s of waiting for %s; holders: %s", CountedHits(a.Evidence.Hits), Counted(len(a.Locks), "lock"), evidenceText(&a.Evidence))
+	instances := len(a.Locks)
+	if a.By == locks.ByField {
+		instances = 0
+		for _, l := range a.Locks {
+			instances += len(l.Parts)
+		}
+	}
+	return fmt.Sprintf("%s of waiting for %s; holders: %s", CountedHits(a.Evidence.Hits), Counted(instances, "lock"), evidenceText(&a.Evidence))
 }
 
 // evidenceText returns a text that says for which shares of the time the holders are known, and how.
@@ -86,7 +94,7 @@ func percent(share *big.Rat) string {
 
 func lockTable(w io.Writer, a *locks.Analysis, shown []*locks.Lock) error {
 	t := &table{right: true}
-	t.add(LockHeads()...)
+	t.add(LockHeads(a)...)
 	for _, l := range shown {
 		t.add(LockRow(a, l)...)
 	}
@@ -95,22 +103,33 @@ func lockTable(w io.Writer, a *locks.Analysis, shown []*locks.Lock) error {
 
 // A lockColumn is a column of the table of locks.
 type lockColumn struct {
-	head string
-	cell func(*locks.Analysis, *locks.Lock) string
+	head    string
+	several bool // only if some field has several locks
+	cell    func(*locks.Analysis, *locks.Lock) string
 }
 
 // lockColumns are the columns of the table, here and in the Analyzer. The last one can be long.
 var lockColumns = []lockColumn{
-	{"waited", func(_ *locks.Analysis, l *locks.Lock) string { return span(l.Waited()) }},              // how long, summed over the goroutines
-	{"mean", func(a *locks.Analysis, l *locks.Lock) string { return Decimal(a.Mean(&l.Evidence), 2) }}, // goroutines that wait
-	{"hits", func(_ *locks.Analysis, l *locks.Lock) string { return Hits(l.Hits) }},
-	{"known", func(_ *locks.Analysis, l *locks.Lock) string { return percent(l.Share(l.Known())) }}, // time in which the holder is known
-	{"lock", func(_ *locks.Analysis, l *locks.Lock) string { return termtext.Printable(l.String()) }},
+	{"waited", false, func(_ *locks.Analysis, l *locks.Lock) string { return span(l.Waited()) }},              // how long, summed over the goroutines
+	{"mean", false, func(a *locks.Analysis, l *locks.Lock) string { return Decimal(a.Mean(&l.Evidence), 2) }}, // goroutines that wait
+	{"hits", false, func(_ *locks.Analysis, l *locks.Lock) string { return Hits(l.Hits) }},
+	{"known", false, func(_ *locks.Analysis, l *locks.Lock) string { return percent(l.Share(l.Known())) }},       // time in which the holder is known
+	{"locks", true, func(_ *locks.Analysis, l *locks.Lock) string { return strconv.Itoa(len(l.Parts)) }},         // instances
+	{"worst", true, func(_ *locks.Analysis, l *locks.Lock) string { return percent(l.Share(l.Parts[0].Total)) }}, // time of the one that was waited for most
+	{"lock", false, func(_ *locks.Analysis, l *locks.Lock) string { return termtext.Printable(l.String()) }},
+}
+
+// columnsOf returns the columns of the table of an analysis.
+func columnsOf(a *locks.Analysis) []lockColumn {
+	if slices.ContainsFunc(a.Locks, func(l *locks.Lock) bool { return len(l.Parts) > 1 }) {
+		return lockColumns
+	}
+	return slices.DeleteFunc(slices.Clone(lockColumns), func(c lockColumn) bool { return c.several })
 }
 
 // LockHeads returns the heads of the columns of LockRow.
-func LockHeads() (heads []string) {
-	for _, c := range lockColumns {
+func LockHeads(a *locks.Analysis) (heads []string) {
+	for _, c := range columnsOf(a) {
 		heads = append(heads, c.head)
 	}
 	return heads
@@ -118,7 +137,7 @@ func LockHeads() (heads []string) {
 
 // LockRow returns the row of a lock in the table of locks.
 func LockRow(a *locks.Analysis, l *locks.Lock) (row []string) {
-	for _, c := range lockColumns {
+	for _, c := range columnsOf(a) {
 		row = append(row, c.cell(a, l))
 	}
 	return row
@@ -135,7 +154,9 @@ func Lock(a *locks.Analysis, l *locks.Lock, width int) string {
 	if l.Address != 0 {
 		heading += fmt.Sprintf(" at %#x", l.Address)
 	}
-	termtext.Fprintf(b, "%s\n  waiting\n", heading)
+	termtext.Fprintf(b, "%s\n", heading)
+	writeInstances(b, l)
+	b.WriteString("  waiting\n")
 	for _, w := range l.Waiters {
 		text := w.Class
 		if w.In != "" {
@@ -158,6 +179,24 @@ func Lock(a *locks.Analysis, l *locks.Lock, width int) string {
 		}
 	}
 	return b.String()
+}
+
+// writeInstances says which of several instances goroutines waited for most.
+func writeInstances(b *wrapper, l *locks.Lock) {
+	if len(l.Parts) < 2 {
+		return
+	}
+	termtext.Fprintf(b, "  %s\n", Counted(len(l.Parts), "instance"))
+	for _, p := range l.Parts[:min(len(l.Parts), mentioned)] {
+		text := fmt.Sprintf("instance %d", p.Instance)
+		if p.Address != 0 {
+			text += fmt.Sprintf(" at %#x", p.Address)
+		}
+		b.entry(4, Hits(p.Hits), text)
+	}
+	if more := len(l.Parts) - mentioned; more > 0 {
+		termtext.Fprintf(b, "    %d more, with less time\n", more)
+	}
 }
 
 // writeHeld writes the call paths of the holders with their hits. It joins calls into one line up to the next fork.

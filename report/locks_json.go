@@ -52,10 +52,20 @@ type lockJSON struct {
 	Mean     float64       `json:"mean_waiting"`
 	WaitedNS time.Duration `json:"waited_ns"`
 	Waits    evidenceJSON  `json:"waits"`
+	Parts    []partJSON    `json:"instances,omitempty"` // by field
 	Waiters  []waiterJSON  `json:"waiters"`
 	Holders  []holderJSON  `json:"holders"`
 	Held     []pathJSON    `json:"held"` // the call paths of the holders
 	Chains   []chainJSON   `json:"chains"`
+}
+
+// partJSON is one of the locks of a field.
+type partJSON struct {
+	Lock     string        `json:"lock"`
+	Instance int           `json:"instance"`
+	Address  string        `json:"address,omitempty"`
+	Hits     *big.Rat      `json:"hits"`
+	WaitedNS time.Duration `json:"waited_ns"`
 }
 
 type waiterJSON struct {
@@ -138,6 +148,13 @@ func lockAsJSON(a *locks.Analysis, l *locks.Lock) lockJSON {
 		Lock: l.String(), Name: l.Name, Instance: l.Instance, Guessed: l.Guessed, Type: l.Kind,
 		Mean: float(a.Mean(&l.Evidence)), WaitedNS: l.Waited(), Waits: evidenceOf(&l.Evidence),
 		Waiters: []waiterJSON{}, Holders: []holderJSON{}, Held: []pathJSON{}, Chains: []chainJSON{},
+	}
+	for _, p := range l.Parts {
+		part := partJSON{Lock: p.Lock, Instance: p.Instance, Hits: p.Hits, WaitedNS: p.Waited()}
+		if p.Address != 0 {
+			part.Address = fmt.Sprintf("%#x", p.Address)
+		}
+		j.Parts = append(j.Parts, part)
 	}
 	if l.Address != 0 {
 		j.Address = fmt.Sprintf("%#x", l.Address)

@@ -20,7 +20,7 @@ func (*Locks) Check() error { return nil }
 
 // Report returns the report that 'cpprof locks --top 0' writes.
 func (*Locks) Report(src *Source) (report.Report, error) {
-	a, err := locks.Analyse(src.Recording, src.Options)
+	a, err := locks.Analyse(src.Recording, src.Options, locks.ByField)
 	if err != nil {
 		return nil, err
 	}

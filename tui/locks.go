@@ -18,6 +18,7 @@ import (
 type lockWindow struct {
 	*tview.Box
 	a      *app
+	by     locks.By
 	found  lockFindings
 	failed error
 	stale  bool // refresh is already waiting
@@ -67,7 +68,7 @@ func openLocks(a *app) {
 			return
 		}
 	}
-	w := &lockWindow{Box: tview.NewBox(), a: a}
+	w := &lockWindow{Box: tview.NewBox(), a: a, by: locks.ByField}
 	w.list = list{a: a, w: w, of: w, noun: "a lock", button: true, clicked: func(_, _ int, double bool) {
 		if double {
 			w.openSelected()
@@ -95,9 +96,9 @@ func (w *lockWindow) refresh() {
 }
 
 func (w *lockWindow) analyse() {
-	r, o := w.a.recording, w.a.options
+	r, o, by := w.a.recording, w.a.options, w.by
 	work := func() (lockFindings, error) {
-		found, err := locks.Analyse(r, o)
+		found, err := locks.Analyse(r, o, by)
 		if err != nil {
 			return lockFindings{}, err
 		}
@@ -129,7 +130,7 @@ func tabulate(found *locks.Analysis, of *sampledata.Recording) lockFindings {
 	for _, l := range found.Locks {
 		f.items = append(f.items, lockItem{key: l.String(), lock: l, row: report.LockRow(found, l)})
 	}
-	heads := report.LockHeads()
+	heads := report.LockHeads(found)
 	for column, head := range heads[:len(heads)-1] {
 		width := textWidth(head)
 		for i := range f.items {

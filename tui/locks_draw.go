@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/cpprof/cpprof/locks"
 	"github.com/cpprof/cpprof/report"
 	"github.com/gdamore/tcell/v2"
 )
@@ -51,6 +52,9 @@ func (w *lockWindow) divide(c canvas) (list, pane canvas) {
 func (w *lockWindow) drawHead(c canvas) int {
 	y := 0
 	text := report.LockWaits(w.found.Analysis)
+	if w.found.By == locks.ByInstance {
+		text += "; each instance by itself"
+	}
 	if s := w.a.options.Span; s != zeroSpan {
 		text += "; only " + spanText(s)
 	}
@@ -82,7 +86,7 @@ func deadlockCount(n int) string {
 func (w *lockWindow) drawList(c canvas) {
 	first, last := w.list.inSight(c.part(0, 1, c.width, c.height-1))
 	c.fill(0, 0, w.a.theme.bar)
-	drawLockRow(c.part(0, 0, c.width, 1), report.LockHeads(), w.found.widths, w.a.theme.bar)
+	drawLockRow(c.part(0, 0, c.width, 1), report.LockHeads(w.found.Analysis), w.found.widths, w.a.theme.bar)
 	w.list.drawMore(c, w.a.theme)
 	for i := first; i < last; i++ {
 		w.drawItem(w.list.area.part(0, i-first, c.width, 1), i)

@@ -16,7 +16,8 @@ import (
 // bindings are the keys and buttons of the window.
 func (w *lockWindow) bindings() []binding {
 	own := []binding{
-		{keys: []string{"Enter"}, label: "Open", description: "the Thread View of the class that waits most, refined into the holder", do: func(string) { w.openSelected() }},
+		{keys: []string{"Enter"}, label: "Open", description: "the instances of a field, or the Thread View of the class that waits most, refined into the holder", do: func(string) { w.openSelected() }},
+		{keys: []string{"i"}, description: "all locks of a field together, or each instance by itself", do: func(string) { w.toggleInstances() }},
 		{keys: []string{"h"}, label: "Holders", description: "the profile of what the holders of all locks did", do: func(string) { w.openHolders() }},
 	}
 	own = append(own, w.pane.bindings("More")...)
@@ -27,11 +28,32 @@ func (w *lockWindow) bindings() []binding {
 func (w *lockWindow) openSelected() {
 	switch i := w.item(); {
 	case i == nil:
+	case i.lock != nil && len(i.lock.Parts) > 1:
+		w.toggleInstances()
 	case i.lock != nil:
 		openProfile(w.a, waiting(i.lock, w.a.threshold))
 	default:
 		openProfile(w.a, refinedTo(i.deadlock.Members[0].Class, "", "", w.a.threshold))
 	}
+}
+
+// toggleInstances shows each instance by itself or all locks of a field together. The lock that goroutines waited for most stays
+// selected.
+func (w *lockWindow) toggleInstances() {
+	if i := w.item(); i != nil && i.lock != nil {
+		switch {
+		case w.by == locks.ByInstance:
+			w.list.selected = i.lock.Name
+		case len(i.lock.Parts) > 0:
+			w.list.selected = i.lock.Parts[0].Lock
+		}
+	}
+	if w.by == locks.ByField {
+		w.by = locks.ByInstance
+	} else {
+		w.by = locks.ByField
+	}
+	w.analyse()
 }
 
 // waiting returns the Thread View of the class that waits most for a lock, refined to the wait and into the holder.
@@ -81,7 +103,11 @@ func refinedTo(class, in, holder string, threshold refine.Threshold) session.Pro
 func (w *lockWindow) openHolders() {
 	s := session.Profile{Threshold: w.a.threshold, Steps: []refine.Step{{Kind: refine.KindDown, Text: calltree.RootName}}}
 	if i := w.item(); i != nil && i.lock != nil {
-		path := callpath.Of(callpath.Frame(calltree.RootName)).Then(callpath.Frame(i.lock.String()), callpath.Immediate)
+		name := i.lock.String()
+		if len(i.lock.Parts) > 0 {
+			name = i.lock.Parts[0].Lock // the profile has each instance by itself
+		}
+		path := callpath.Of(callpath.Frame(calltree.RootName)).Then(callpath.Frame(name), callpath.Immediate)
 		s.Selected = path.String()
 		s.Steps = append(s.Steps, refine.Step{Kind: refine.KindFollow, Text: s.Selected})
 	}

@@ -56,6 +56,7 @@ func locksOf(t testing.TB, o Options) *bench {
 // second item is selected.
 var lockKeys = map[string]keyTest{
 	"Enter":  {check: shows("Thread View of go:example.com", "..:MONITOR")},
+	"i":      {check: shows("each instance by itself")},
 	"h":      {check: shows("Locks, their holders and what these do")},
 	"J":      {keys: []string{"g"}, check: shows("▲1 ")},
 	"K":      {keys: []string{"g", "J", "J"}, check: shows("▲1 ")},
@@ -70,6 +71,34 @@ var lockKeys = map[string]keyTest{
 	"Ctrl-U": {check: picks(0)},
 	"g":      {keys: []string{"G"}, check: picks(0)},
 	"G":      {check: picks(30)},
+}
+
+// Enter shows the instances of a field, and i the field again.
+func TestLockInstances(t *testing.T) {
+	r, err := sampledata.ReadText(strings.NewReader(`cpprof recording 1
+function f0 main.work
+function f1 sync.(*Mutex).Lock
+node n0 f0
+node n1 f1 under=n0
+goroutine g0 1 start=f0
+goroutine g1 2 start=f0
+goroutine g2 3 start=f0
+lock 0x10 main.(*cache).mu
+lock 0x20 main.(*cache).mu
+sample 10ms
+	g0 blocked n1 reason=sync.Mutex.Lock lock=0x10
+	g1 blocked n1 reason=sync.Mutex.Lock lock=0x20
+	g2 blocked n1 reason=sync.Mutex.Lock lock=0x20
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := locksOf(t, Options{Recording: r, Path: "r.cpprof"})
+	b.shows("3 hits of waiting for 2 locks", " 2  66.7 %  main.(*cache).mu\n", "2 instances")
+	b.keys("Enter")
+	b.shows("main.(*cache).mu of instance 1\n", "›", "main.(*cache).mu of instance 2: sync.Mutex at 0x20")
+	b.keys("i")
+	b.shows("main.(*cache).mu\n", "2 instances")
 }
 
 // The text is that of 'cpprof locks'.

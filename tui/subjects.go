@@ -82,7 +82,7 @@ func openHolders(a *app, p session.Profile) {
 }
 
 func viewLocks(r *sampledata.Recording, o views.Options) (viewed, error) {
-	found, err := locks.Analyse(r, o)
+	found, err := locks.Analyse(r, o, locks.ByInstance)
 	if err != nil {
 		return viewed{}, err
 	}

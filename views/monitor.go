@@ -11,7 +11,8 @@ import (
 func LockTime(t *calltree.Tree) (waited, attributed calltree.Total) {
 	none := calltree.Total{Weight: new(big.Rat), Hits: new(big.Rat)}
 	waited, attributed = none, none
-	monitor, unknown := t.Named(Monitor.String()), t.Named(children[unknownHolder].name)
+	monitor := t.Named(Monitor.String())
+	unknown, free := t.Named(children[unknownHolder].name), t.Named(children[freeLock].name)
 	if monitor == calltree.None {
 		return waited, attributed
 	}
@@ -22,7 +23,7 @@ func LockTime(t *calltree.Tree) (waited, attributed calltree.Total) {
 		}
 		waited, attributed = waited.Plus(m.Through(n)), attributed.Plus(m.Through(n))
 		for c := n + 1; c < ends[n]; c = ends[c] {
-			if fn[c] == unknown {
+			if fn[c] == unknown || fn[c] == free {
 				attributed = attributed.Minus(m.Through(c))
 			}
 		}

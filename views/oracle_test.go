@@ -125,6 +125,9 @@ func (c oracle) portions(s int, g sampledata.GoroutineID, chain []sampledata.Gor
 
 func (c oracle) blocked(s int, g sampledata.GoroutineID, st sampledata.State, chain []sampledata.GoroutineID) (typed []portion) {
 	holders := c.r.HolderSets[st.Holders]
+	if st.Evidence == sampledata.Free {
+		return []portion{portions(big.NewRat(1, 1), ":MONITOR", ":free-lock")}
+	}
 	if st.Evidence == sampledata.Ambiguous || len(holders) == 0 {
 		return []portion{portions(big.NewRat(1, 1), ":MONITOR", ":unknown-holder")}
 	}

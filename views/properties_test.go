@@ -109,7 +109,7 @@ func (d *drawer) drawState() sampledata.State {
 		s.Reason = rapid.SampledFrom([]string{"chan receive", "IO wait"}).Draw(t, "reason")
 	case sampledata.Blocked:
 		s.Evidence = rapid.SampledFrom([]sampledata.Evidence{sampledata.NoEvidence, sampledata.Inferred, sampledata.Inferred,
-			sampledata.Ambiguous, sampledata.Recorded, sampledata.Likely}).Draw(t, "evidence")
+			sampledata.Ambiguous, sampledata.Recorded, sampledata.Likely, sampledata.Free}).Draw(t, "evidence")
 		if s.Evidence != sampledata.NoEvidence {
 			set := rapid.SliceOfNDistinct(rapid.SampledFrom(d.gs), 1, min(2, len(d.gs)), rapid.ID).Draw(t, "holders")
 			slices.Sort(set)
@@ -250,7 +250,7 @@ func compareParts(t *rapid.T, what string, got []*big.Rat, want map[string]*big.
 		for i, f := range frames {
 			if s := sums[f]; s != nil {
 				s.Add(s, hits)
-				if f == ":MONITOR" && frames[i+1] != ":unknown-holder" {
+				if f == ":MONITOR" && frames[i+1] != ":unknown-holder" && frames[i+1] != ":free-lock" {
 					sums["attributed"].Add(sums["attributed"], hits)
 				}
 				break

@@ -37,6 +37,7 @@ type actor struct {
 	run      sampledata.RunState
 	noCPU    bool                   // it has a processor, but its thread waits for a CPU; false unless Observed
 	holders  sampledata.HolderSetID // of the lock that it waits for, if they are blamed; else 0
+	free     bool                   // nobody holds the lock that it waits for
 	who      sampledata.GoroutineID // the goroutine, if others may wait for it, so that a cycle may close there; else nobody
 	reason   string                 // of a Waiting goroutine
 }
@@ -78,6 +79,7 @@ func (sc *scene) actor(run sampledata.Run) actor {
 		if run.Evidence.Blames() {
 			a.holders = run.Holders
 		}
+		a.free = run.Evidence == sampledata.Free
 		if a.holders != 0 && sc.holder[run.Goroutine] {
 			a.who = run.Goroutine
 		}

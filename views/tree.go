@@ -191,7 +191,7 @@ func (b *builder) Sample(s, alike int32) error {
 // placeWhole adds the hits of a goroutine of the view.
 func (b *builder) placeWhole(in instance, w share) {
 	if b.lock != nil {
-		b.placeBlocked(in.node, in.holders, w)
+		b.placeBlocked(in.node, in.actor, w)
 		return
 	}
 	b.place(in, w)
@@ -205,7 +205,7 @@ func (b *builder) place(in instance, w share) {
 	case sampledata.Unknown:
 		b.add(b.childNode(b.typedNode(in.node, Wait), unknownReason), w)
 	case sampledata.Blocked:
-		b.placeBlocked(b.typedNode(in.node, Monitor), in.holders, w)
+		b.placeBlocked(b.typedNode(in.node, Monitor), in.actor, w)
 	default:
 		b.placeSpread(in, b.scene.spread(in.actor), w)
 	}
@@ -231,14 +231,18 @@ func (b *builder) placeSpread(in instance, sp *spread, w share) {
 
 // placeBlocked divides the hits of a goroutine that waits for a lock over the lock's holders, and continues with the
 // holders' states. Holders that don't exist in this sample are not known.
-func (b *builder) placeBlocked(node int32, holders sampledata.HolderSetID, w share) {
+func (b *builder) placeBlocked(node int32, a actor, w share) {
 	var set []sampledata.GoroutineID
-	if holders != 0 {
-		set = b.scene.r.HolderSets[holders]
+	if a.holders != 0 {
+		set = b.scene.r.HolderSets[a.holders]
 	}
 	n, unknown := int64(len(set)), int64(0)
 	if n == 0 {
-		b.add(b.childNode(node, unknownHolder), w)
+		in := unknownHolder
+		if a.free {
+			in = freeLock
+		}
+		b.add(b.childNode(node, in), w)
 		return
 	}
 	each := w.times(1, n)

@@ -118,6 +118,7 @@ var (
 	busyRuntime   = Prio.child(":runtime")           // a processor that is busy for the runtime
 	stoppedWorld  = Prio.child(":stopped-world")     // the runtime had stopped all goroutines
 	unknownHolder = Monitor.child(":unknown-holder") // of a lock
+	freeLock      = Monitor.child(":free-lock")      // in place of a holder: the lock is free, and goroutines were woken to take it
 	deadlock      = Monitor.child(":deadlock")       // the class above it closes a cycle of locks
 	cutChain      = Monitor.child(":cut")            // the chain of locks is longer, but is not shown
 	unknownReason = Wait.child(":unknown")           // a wait whose reason is not known

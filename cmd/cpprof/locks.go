@@ -14,7 +14,7 @@ import (
 func newLocksCommand(t terminal) *cobra.Command {
 	var f viewFlags
 	var top int
-	var asJSON bool
+	var instances, asJSON bool
 	c := &cobra.Command{
 		Use:   "locks RECORDING",
 		Short: "Show the locks that goroutines waited for, who held them, and deadlocks",
@@ -24,6 +24,8 @@ func newLocksCommand(t terminal) *cobra.Command {
   mean    how many goroutines waited for it at a time, on average
   hits    goroutines that waited for it, summed over the samples
   known   the share of the hits whose holder is known
+  locks   of a field, how many locks there are that goroutines waited for: one in each instance
+  worst   the share of the time that goroutines waited for one of them
   lock    a variable (main.server.mu) or a field of a type (main.(*cache).mu); if the program has no
           such information, the function that takes the lock
 
@@ -43,11 +45,15 @@ and when it can't.`,
 			if top < 0 {
 				return usagef("--top %d: want a number of locks, 0 for all", top)
 			}
+			by := locks.ByField
+			if instances {
+				by = locks.ByInstance
+			}
 			s, err := f.open(args[0])
 			if err != nil {
 				return err
 			}
-			a, err := locks.Analyse(s.recording, s.options)
+			a, err := locks.Analyse(s.recording, s.options, by)
 			if err != nil {
 				return fmt.Errorf("%s: %w", s.path, err)
 			}
@@ -65,6 +71,7 @@ and when it can't.`,
 	}
 	f.addOptions(c, t)
 	c.Flags().IntVar(&top, "top", 5, "show this `number` of locks; 0 for all")
+	c.Flags().BoolVar(&instances, "instances", false, "show each lock by itself, not all locks of a field together")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON: all locks, hits exact")
 	return c
 }
