@@ -3,6 +3,9 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
+
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/snapshot"
 )
@@ -18,6 +21,18 @@ func init() {
 		if err != nil {
 			return nil, err
 		}
-		return func(p *sampler.Process) (sampler.Backend, error) { return snapshot.Attach(p) }, nil
+		return attach, nil
 	}}
+}
+
+// attach makes a backend that knows what earlier recordings have learned about the program.
+func attach(p *sampler.Process) (sampler.Backend, error) {
+	b, err := snapshot.Attach(p)
+	if err != nil {
+		return nil, err
+	}
+	if cache, err := os.UserCacheDir(); err == nil {
+		b.Remember(filepath.Join(cache, "cpprof"))
+	}
+	return b, nil
 }

@@ -31,6 +31,7 @@ type Backend struct {
 	arena   memory.Arena // used by the survey, then by the halt and the phases after it
 	threads threadStates
 	timing  timing
+	memory  codeMemory
 
 	// The parts of a sample, in the order in which they work.
 	goroutines goroutines // shared by all parts except the halt
@@ -120,6 +121,7 @@ func (b *Backend) Learned() time.Duration {
 
 // Close detaches from the target for good.
 func (b *Backend) Close() error {
+	b.memory.keep(b)
 	b.threads.close()
 	b.reporter.names.close()
 	return b.t.Close()

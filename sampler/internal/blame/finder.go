@@ -165,6 +165,15 @@ func (f *Finder) Find(h Halt) {
 // Learned returns the processor time that learning has taken so far.
 func (f *Finder) Learned() time.Duration { return f.code.took }
 
+// AppendKnown appends what was learned about the program's code, for Remember in another run of the program.
+func (f *Finder) AppendKnown(b []byte) []byte { return f.code.AppendKnown(b) }
+
+// Spent returns how much work learning was, in the units of syncflow.Refill.
+func (f *Finder) Spent() int { return f.code.Spent() }
+
+// Remember takes over what an earlier run has learned about the program's code. If it can't be read, nothing changes.
+func (f *Finder) Remember(b []byte) error { return f.code.Remember(b) }
+
 // LockArgument returns the argument through which a function reached the lock that it waits for; see syncflow.
 func (f *Finder) LockArgument(frame *unwind.Frame) (register int, offset int64, ok bool) {
 	return f.code.LockArgument(frame)

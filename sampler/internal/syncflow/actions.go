@@ -108,10 +108,14 @@ func (a *Analyzer) actionsAt(f *unwind.Frame) ([]siteAction, bool) {
 	if t := a.actionsBySite[f.Site]; t != nil {
 		return t, true
 	}
-	if a.left <= 0 {
-		return nil, false
+	found := a.known.actions[placeOf(f)]
+	if found == nil {
+		if a.left <= 0 {
+			return nil, false
+		}
+		found = a.findActionsAt(f)
+		a.known.actions[placeOf(f)] = found
 	}
-	found := a.findActionsAt(f)
 	a.actionsBySite[f.Site] = found
 	return found, true
 }

@@ -38,6 +38,7 @@ type Analyzer struct {
 	locksBySite   []*siteLocks
 	actionsBySite [][]siteAction
 	semaphores    map[unwind.Site]*semaphoreWait
+	known         known
 
 	left    int  // instructions that may still be analysed
 	spent   int  // those that were
@@ -51,7 +52,8 @@ func New(p Program) (*Analyzer, error) {
 		return nil, fmt.Errorf("inferring who holds locks on processor %q is not supported: only amd64 and arm64 are", p.Arch)
 	}
 	return &Analyzer{p: p, machine: m, functions: map[uint64]*function{}, flows: map[uint64]*flow{},
-		lockers: map[uint64]locker{}, semaphores: map[unwind.Site]*semaphoreWait{}}, nil
+		lockers: map[uint64]locker{}, semaphores: map[unwind.Site]*semaphoreWait{},
+		known: known{locks: map[place]*siteLocks{}, actions: map[place][]siteAction{}}}, nil
 }
 
 // Refill sets how much may be analysed until the next Refill; what is met beyond stays unknown until then. One unit is about an
@@ -181,10 +183,14 @@ func (a *Analyzer) locksAt(f *unwind.Frame) *siteLocks {
 	if p := a.locksBySite[f.Site]; p != nil {
 		return p
 	}
-	if a.left <= 0 {
-		return nil
+	p := a.known.locks[placeOf(f)]
+	if p == nil {
+		if a.left <= 0 {
+			return nil
+		}
+		p = a.findLocksAt(f)
+		a.known.locks[placeOf(f)] = p
 	}
-	p := a.findLocksAt(f)
 	a.locksBySite[f.Site] = p
 	return p
 }

@@ -64,6 +64,7 @@
 //	actions.go                what a goroutine may still do
 //	flow_actions.go           what the instructions of a function do to channels, WaitGroups and Conds
 //	doubt.go, census.go       why it is not sure that a lock is held; at how many calls of a function
+//	known.go                  what is known of a program, as bytes for the next run
 //	argument.go, semaphore.go by which argument a lock was reached; what a parked goroutine waits for
 //
 // A callback may release a lock, for all that this shows. So there is a second flow, backward from the ends of the function: it

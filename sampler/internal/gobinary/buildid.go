@@ -1,0 +1,32 @@
+package gobinary
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"fmt"
+	"io"
+)
+
+// BuildID returns the ID that the Go linker has given an executable: it depends on everything that was linked. It is "" if the
+// executable has none.
+func BuildID(r io.ReaderAt) (string, error) {
+	f, err := elf.NewFile(r)
+	if err != nil {
+		return "", fmt.Errorf("reading executable: %w", err)
+	}
+	s := f.Section(".note.go.buildid")
+	if s == nil {
+		return "", nil
+	}
+	b, err := sectionData(s)
+	if err != nil {
+		return "", err
+	}
+	const header = 16 // sizes of the name and of the ID, the note's type, and the name
+	if len(b) < header || !bytes.Equal(b[12:header], []byte("Go\x00\x00")) {
+		return "", nil
+	}
+	n := uint64(binary.LittleEndian.Uint32(b[4:]))
+	return string(b[header : header+min(n, uint64(len(b)-header))]), nil
+}

@@ -1,0 +1,35 @@
+package gobinary
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
+)
+
+func TestBuildID(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the test's programs are no ELF files")
+	}
+	for _, program := range []string{"mutex", "deep"} {
+		path := fixture.BuildOnce(t, program, "-ldflags=-s -w")
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := exec.Command("go", "tool", "buildid", path).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := BuildID(bytes.NewReader(b)); err != nil || got != strings.TrimSpace(string(want)) || got == "" {
+			t.Errorf("%s: got %q, %v; want %q", program, got, err, want)
+		}
+		if id, err := BuildID(bytes.NewReader(b[:100])); err == nil {
+			t.Errorf("a file that is cut off has the ID %q", id)
+		}
+	}
+}
