@@ -66,9 +66,12 @@ func readRecorded(path string, first, last time.Time) (*recorded, error) {
 	}
 	o := views.Options{Span: views.Span{From: max(0, first.Sub(r.Header.Start)), To: last.Sub(r.Header.Start)}}
 	from, to, err := o.Span.Samples(r)
+	if err != nil {
+		return nil, fmt.Errorf("recording %s: %w", path, err)
+	}
 	n := int(to - from)
-	if err != nil || n < 10 {
-		return nil, fmt.Errorf("recording %s: %d samples within the trace (%w): too few to compare", path, n, err)
+	if n < 10 {
+		return nil, fmt.Errorf("recording %s: %d samples within the trace: too few to compare; record for longer, or when the machine is less busy", path, n)
 	}
 	rec := &recorded{
 		Recording: r, options: o, from: from, noCPU: map[string]float64{}, counts: map[string]*[numMeasures][]float64{}, alive: map[string][]float64{},
