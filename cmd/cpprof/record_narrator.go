@@ -89,7 +89,7 @@ func (n *narrator) suggestBound(r sampler.Result) {
 
 // remedy returns a text that says which value of a bound's flag allows as many samples as a recording should have.
 func remedy(b sampler.Bound) string {
-	if enough := math.Ceil(100 * sampler.Floor * b.Cost.Seconds()); enough < 100 {
+	if enough := math.Ceil(100 * sampler.Floor * b.Cost.Seconds()); enough > 100*b.Share && enough < 100 {
 		return fmt.Sprintf("%s %.0f%% allows %d per second", b.Flag, enough, sampler.Floor)
 	}
 	return "a larger " + b.Flag + " allows more"

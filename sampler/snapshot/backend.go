@@ -200,7 +200,7 @@ func (b *Backend) order(processors []uint64) order {
 	waiting, holding := finder.SeenAtHalt()
 	return order{
 		sample: b.goroutines.account.number, processors: processors,
-		goroutines: [5][]int32{b.survey.moving, b.survey.runnable, waiting, holding, b.survey.restless()}, extra: finder,
+		goroutines: [5][]int32{b.survey.moving, b.survey.runnable, waiting, holding, b.survey.moved}, extra: finder,
 	}
 }
 

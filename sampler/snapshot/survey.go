@@ -32,6 +32,8 @@ type survey struct {
 	runnable  []int32 // also for the halt: they may have begun to run
 	inSyscall []int32
 
+	moved []int32 // also for the halt: they have moved since the previous sample, and may move again
+
 	// Reused by every sample.
 	fresh     []int32 // slots whose stacks must be read
 	unsettled []int32 // those of them that moved meanwhile and must be read again
@@ -43,7 +45,8 @@ type survey struct {
 
 // run does the whole phase.
 func (v *survey) run() error {
-	v.moving, v.runnable, v.inSyscall, v.fresh = v.moving[:0], v.runnable[:0], v.inSyscall[:0], v.fresh[:0]
+	v.moving, v.runnable, v.inSyscall = v.moving[:0], v.runnable[:0], v.inSyscall[:0]
+	v.moved, v.fresh = v.moved[:0], v.fresh[:0]
 	addrs, err := v.table.list(v.t.Process, v.t.bin.Globals.AllGs)
 	if err != nil {
 		return err
@@ -104,6 +107,9 @@ func (v *survey) reuse(e *entry, s *slot, raw []byte) {
 func (v *survey) classify(i int32, s *slot) {
 	h := v.t.g.decode(s.raw)
 	v.markChanged(i)
+	if len(v.moved) < maxMoved {
+		v.moved = append(v.moved, i)
+	}
 	if h.status == goruntime.GWaiting {
 		v.finder.Parked(v.t.reason(&h).Awaits)
 	}
@@ -148,11 +154,5 @@ func (v *survey) enlist(i int32, s *slot) bool {
 	return true
 }
 
-// maxRestless is how many goroutines the halt sees only because they may have moved since the survey.
-const maxRestless = 128
-
-// restless returns goroutines that are parked, but have moved since the previous sample. They are the likeliest to have
-// moved again between the survey and the halt.
-func (v *survey) restless() []int32 {
-	return v.account.changed[:min(len(v.account.changed), maxRestless)]
-}
+// maxMoved is how many goroutines the halt sees only because they have moved since the previous sample.
+const maxMoved = 128

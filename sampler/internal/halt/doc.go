@@ -24,6 +24,6 @@
 //
 // For example, a halt of threads 11 (on a CPU), 12 (asleep in futex), 13 (waiting for a CPU) and 14 (in an
 // uninterruptible sleep): 11 and 12 stop within microseconds, and their registers are read. 13 counts as late after
-// 30 µs. The caller reads memory, then 11 and 12 are detached from. When 13 gets its CPU, it stops, its registers are
+// 20 µs. The caller reads memory, then 11 and 12 are detached from. When 13 gets its CPU, it stops, its registers are
 // passed to the function for late threads, and it is detached from. 14 is owed a detach when Halt returns.
 package halt

@@ -112,7 +112,7 @@ func (h *Halted) Reader() *Reader { return h.reader }
 //
 // The halt does not sleep until then. If it did, its CPU would run something else, such as a thread of the process that
 // holds no processor of the Go scheduler yet: that thread would take one, and run goroutines that were ready at the halt.
-const lateAfter = 30 * time.Microsecond
+const lateAfter = 20 * time.Microsecond
 
 // Threads halts the given threads, except those that are already halted or have ended. It returns all threads that are
 // halted so far, each with the registers that it had when it was halted. A thread in an uninterruptible sleep is not in
@@ -197,7 +197,7 @@ func (h *Halted) awaitLate(limit time.Duration, late func(Thread)) (stood time.D
 			if !t.late {
 				continue
 			}
-			w.poll(t)
+			w.pollLate(t)
 			if t.state == stopped {
 				th, ok, err := w.fetch(t)
 				if err != nil {

@@ -14,7 +14,7 @@ type tracee struct {
 	tid     int
 	state   traceeState
 	signal  int  // the signal that the stop holds back; 0 for none
-	polled  int  // number of polls that found neither a stop nor an end
+	polled  int  // number of calls of pollLate that found neither a stop nor an end
 	wanted  bool // belongs to the current halt; otherwise an earlier halt owes it a detach
 	fetched bool // its registers were read
 	late    bool // it did not stop while the others were stopped
@@ -116,6 +116,19 @@ func (w *worker) refused(tid int, err error) error {
 	return fmt.Errorf("halting thread %d of process %d: %s", tid, w.pid, by)
 }
 
+// pollLate is poll for a tracee that has not stopped in time. Another thread may have executed another program and taken
+// over this tracee's id. The sampler's own child is not reported as missing then (no ECHILD), although it is no longer
+// traced. So pollLate checks now and then that this worker still traces it.
+func (w *worker) pollLate(t *tracee) {
+	w.poll(t)
+	if t.state != interrupted && t.state != asleep {
+		return
+	}
+	if t.polled++; mayBeLost(t.polled) && tracerOf(w.pid, t.tid) != w.tid {
+		t.state, w.vanished = gone, true
+	}
+}
+
 // poll updates the state of a tracee. It does not wait, and consumes no state change except that of a zombie.
 func (w *worker) poll(t *tracee) {
 	var in siginfo
@@ -130,10 +143,6 @@ func (w *worker) poll(t *tracee) {
 	default:
 		if signal, ok := in.stopped(); ok {
 			t.state, t.signal = stopped, signal
-		} else if t.polled++; mayBeLost(t.polled) && tracerOf(w.pid, t.tid) != w.tid {
-			// Another thread executed another program and took over this id. The sampler's own child is not reported as
-			// missing then (no ECHILD), although it is no longer traced.
-			t.state, w.vanished = gone, true
 		}
 	}
 }
@@ -172,7 +181,7 @@ func (w *worker) detach(t *tracee) {
 // detachOwed detaches from the tracees of earlier halts that have stopped in the meantime.
 func (w *worker) detachOwed() {
 	for i := range w.traced {
-		w.poll(&w.traced[i])
+		w.pollLate(&w.traced[i])
 	}
 	w.detachStopped()
 	if !w.vanished {
