@@ -50,7 +50,7 @@ func New(c Config, s Sample) (*Finder, error) {
 func newFinder(c Config, s Sample, code learner) *Finder {
 	f := &Finder{shared: shared{sample: s, release: c.Release, sudog: newSudog(&c.Sudog), code: code}}
 	f.reads = newReads(&f.shared)
-	f.holders = holders{shared: &f.shared, reads: &f.reads, index: map[wish]int{}, refuted: map[wish]bool{}}
+	f.holders = holders{shared: &f.shared, reads: &f.reads, index: map[wish]int{}, refuted: map[wish]bool{}, released: map[wish]uint32{}}
 	f.enders = enders{
 		shared: &f.shared,
 		index:  map[syncflow.Action][]int32{}, found: map[syncflow.Action]enderSet{},

@@ -44,6 +44,9 @@ type holders struct {
 	holding []int32       // goroutines that hold locks or may hold some, and some that no longer do
 	refuted map[wish]bool // locks that goroutines did not hold at places in the code at which they may be held
 
+	// released has the last sample in which a goroutine waited for a lock that no longer did in the next one.
+	released map[wish]uint32
+
 	// For the current sample.
 	halt      Halt
 	contended []contention
@@ -68,13 +71,18 @@ func (h *holders) find(halt Halt) {
 	h.waiting = slices.DeleteFunc(h.waiting, func(key int32) bool {
 		s := h.sample.Sighting(key)
 		r := &h.records[key]
-		r.waiting = s.Exists && s.Run == sampledata.Blocked
+		if r.waiting = s.Exists && s.Run == sampledata.Blocked; !r.waiting {
+			h.released[r.wish] = h.last
+		}
 		return !r.waiting
 	})
 	if len(h.waiting) == 0 {
 		h.active = h.active && h.number-h.last <= idleSamples
 		h.contended = h.contended[:0]
 		return
+	}
+	if len(h.released) > maxRemembered {
+		clear(h.released)
 	}
 	if h.last = h.number; !h.active {
 		h.activate()

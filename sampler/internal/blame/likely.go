@@ -50,21 +50,27 @@ func (h *holders) likely(c *contention, waiter *Sighting) verdict {
 func (h *holders) addDoubtful(c *contention, waiter *Sighting) {
 	for _, key := range c.doubtful {
 		s := h.sample.Sighting(key)
-		if together(&s, waiter) && c.takenFrom(&s) && !slices.Contains(h.set, s.ID) {
+		if together(&s, waiter) && c.takenFrom(&s) && !h.releasedSince(c, key) && !slices.Contains(h.set, s.ID) {
 			h.set = append(h.set, s.ID)
 		}
 	}
 }
 
-// maxRefuted bounds the locks that are remembered as refuted.
-const maxRefuted = 1 << 12
+// releasedSince reports whether the lock was released while a goroutine stood where it is: then that goroutine does not hold it.
+// A goroutine that waited for the lock stops waiting only if it is released.
+func (h *holders) releasedSince(c *contention, key int32) bool {
+	return h.released[c.wish] > h.records[key].held.sample
+}
+
+// maxRemembered bounds the locks of which it is remembered that they were released, or refuted.
+const maxRemembered = 1 << 12
 
 // refute remembers the lock if a goroutine that may hold it, by its stack, does not: another one surely does. Such a place in
 // the code proves nothing, so nobody is named as the likely holder of this lock any more.
 func (h *holders) refute(c *contention) {
 	for _, key := range c.doubtful {
 		if s := h.sample.Sighting(key); c.takenFrom(&s) && !slices.Contains(h.set, s.ID) {
-			if len(h.refuted) >= maxRefuted {
+			if len(h.refuted) >= maxRemembered {
 				clear(h.refuted)
 			}
 			h.refuted[c.wish] = true

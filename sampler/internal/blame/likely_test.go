@@ -93,3 +93,28 @@ func TestRefuted(t *testing.T) {
 	s.f.Find(Halt{Consistent: true})
 	s.expect(0, ambiguous, 101)
 }
+
+// If another goroutine stops waiting, the mutex was released, but not by a goroutine that has not moved.
+func TestReleasedSince(t *testing.T) {
+	for _, stays := range []bool{true, false} {
+		s := newLikelyScene(t)
+		s.f.records[1].held.sample = 0 // it was seen before the first sample of this scene
+		s.waits(2, forMutex, lock+goruntime.MutexSema, 0)
+		s.halt()
+		s.f.Find(Halt{Consistent: true})
+		s.expect(0, sampledata.Likely, 101)
+
+		s.next()
+		s.seen[0].InHalt, s.seen[1].InHalt, s.seen[2].Run = true, true, sampledata.Waiting
+		if !stays {
+			s.f.records[1].held.sample = s.f.number
+		}
+		s.halt()
+		s.f.Find(Halt{Consistent: true})
+		if stays {
+			s.expect(0, none)
+		} else {
+			s.expect(0, sampledata.Likely, 101)
+		}
+	}
+}

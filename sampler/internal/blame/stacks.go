@@ -146,6 +146,9 @@ func modeOf(reason goruntime.WaitReason) syncflow.Mode {
 // add adds a goroutine to the list of those that wait for locks.
 func (h *holders) add(key int32, w wish) {
 	r := &h.records[key]
+	if r.waiting && r.wish != w {
+		h.released[r.wish] = h.last
+	}
 	r.wish = w
 	if !r.waiting {
 		r.waiting = true
