@@ -36,7 +36,7 @@ func (gs *goroutines) adoptRunning(i int32, p *processor) {
 	gs.setHead(s, &p.head)
 	s.raw = p.gRaw
 	th := &p.thread
-	s.halted, s.view, s.tid, s.noCPU = gs.account.number, running, th.TID, p.noCPU
+	s.halted, s.view, s.tid, s.noCPU = gs.account.number, running, th.TID, p.noCPU || p.asleep
 	if th.Late {
 		gs.loseStack(i)
 		s.busy = p.awake

@@ -45,6 +45,7 @@ type processor struct {
 	pieces [3]memory.Range // copies of the stacks
 	system [16]byte        // bounds of the thread's system stack, if the thread isn't on the goroutine's stack
 	awake  bool            // the thread was on a CPU, or ready for one, just before it was halted
+	asleep bool            // it slept in the kernel; neither is set if that is not known
 	turns  turns           // of the thread, just before it was halted
 	noCPU  bool            // the thread was ready for a CPU, and had none
 }
@@ -102,7 +103,8 @@ func (ps *processors) addHolders() (added bool) {
 		if p := &ps.list[i]; p.m != 0 && p.tid != 0 && !slices.Contains(ps.tids, p.tid) {
 			ps.tids = append(ps.tids, p.tid)
 			p.turns = ps.threads.turns(p.tid)
-			p.awake = ps.threads.running(p.tid)
+			awake, known := ps.threads.awake(p.tid)
+			p.awake, p.asleep = awake, known && !awake
 			added = true
 		}
 	}

@@ -43,7 +43,7 @@ type thread struct {
 	tid   int  // thread id; 0 if not known
 	busy  bool // it used a CPU when its state was last read
 	holds bool // it has a processor nevertheless (up to Go 1.25)
-	noCPU bool // it was ready for a CPU, and had none, at the last halt that it was in
+	noCPU bool // it had no CPU at the last halt that it was in
 }
 
 // A stack is an unwound stack in the sink's codes.

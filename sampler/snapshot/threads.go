@@ -92,7 +92,14 @@ func (t *threadStates) read(tid int, file func(*threadFiles) *halt.File) []byte 
 
 // running reports whether a thread is on a CPU, or ready for one, rather than asleep in the kernel.
 func (t *threadStates) running(tid int) bool {
-	return bytes.HasPrefix(t.read(tid, func(f *threadFiles) *halt.File { return f.syscall }), []byte("running"))
+	awake, known := t.awake(tid)
+	return awake && known
+}
+
+// awake does the same, and reports whether it is known.
+func (t *threadStates) awake(tid int) (awake, known bool) {
+	b := t.read(tid, func(f *threadFiles) *halt.File { return f.syscall })
+	return bytes.HasPrefix(b, []byte("running")), len(b) > 0
 }
 
 // Whether a thread was on a CPU when the sampler came to halt it can't be read anywhere. But the kernel counts how often

@@ -218,7 +218,7 @@ func (h *Halted) awaitLate(limit time.Duration, late func(Thread)) (stood time.D
 		if left == 0 || waited > limit {
 			return stood, nil
 		}
-		pause(max(20, min(waited.Microseconds()/5, 1000)))
+		pause(max(20, min(waited.Microseconds()/5, 300)))
 	}
 }
 
