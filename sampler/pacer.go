@@ -98,8 +98,9 @@ func saturated(t float64) time.Duration {
 // target is not always sampled in the same phase. If a budget does not allow a tick, or the previous sample took too
 // long, whole intervals are skipped. Each skipped interval is one missed tick.
 //
-// The budgets of halts and of processor time always hold. There is a third one: the processor time that the target can
-// spare. It holds only for samples above a floor: a recording with fewer samples would say little.
+// The budgets of halts and of processor time always hold for the samples. There is a third one: the processor time that the
+// target can spare. It holds only for samples above a floor: a recording with fewer samples would say little. Reading the
+// program is also paid only from what samples at the floor leave.
 type pacer struct {
 	interval time.Duration
 	jitter   float64
@@ -136,8 +137,12 @@ func newPacer(o Options) *pacer {
 
 // next returns the time of the next tick that is not before now, and the number of ticks missed since the last one.
 func (p *pacer) next(now time.Duration) (at time.Duration, missed int64) {
-	spare := min(p.spare.earliest(p.lastAt, now), p.lastAt+p.sparse())
-	from := max(p.halt.earliest(p.lastAt, now), p.cpu.earliest(p.lastAt, now), spare)
+	atFloor := p.lastAt + p.sparse()
+	spare := min(p.spare.earliest(p.lastAt, now), atFloor)
+	samplesOnly := p.cpu
+	samplesOnly.once = 0
+	cpu := min(p.cpu.earliest(p.lastAt, now), max(samplesOnly.earliest(p.lastAt, now), atFloor))
+	from := max(p.halt.earliest(p.lastAt, now), cpu, spare)
 	from = max(now, from-p.rounding())
 	slot := max(p.last+1, int64(from/p.interval))
 	for {

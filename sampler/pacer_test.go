@@ -235,6 +235,9 @@ func TestPacerFloor(t *testing.T) {
 			for _, jitter := range []float64{0, 1} {
 				p := newPacer(Options{Rate: rate, Jitter: jitter, MaxOverhead: 0.01, MaxCPU: 0.05, Yield: true})
 				p.spare.change(spared(0.05, 2, 0), 0)
+				if c.cpu == time.Millisecond {
+					p.chargeOnce(time.Second) // reading the program
+				}
 				n, now := 0, time.Duration(0)
 				for {
 					at, _ := p.next(now)
