@@ -36,10 +36,11 @@ func attachOnce(t terminal, pid int, backend string, ready func(program string) 
 	if err != nil {
 		return nil, nil, err
 	}
-	var b sampler.Backend
-	if err = ready(p.Name); err == nil {
-		b, err = attach(p)
+	if err := ready(p.Name); err != nil {
+		p.Release()
+		return nil, nil, err
 	}
+	b, err := attach(p)
 	if err != nil {
 		p.Release()
 		return nil, nil, sampler.AttachError(pid, err)

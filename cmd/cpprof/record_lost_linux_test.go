@@ -82,9 +82,12 @@ func TestRecordIntoABusyFolder(t *testing.T) {
 	program := fixture.BuildOnce(t, "lifecycle")
 	target := fixture.Start(t, program, "wait")
 	r := startRecording(t, "-p", fmt.Sprint(target.Pid()))
-	out, err := self(t, "record", "--force", "-o", r.file, "--", program, "wait").CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "another recording is being written into it") {
-		t.Errorf("%v: %s", err, out)
+	for _, args := range [][]string{{"--", program, "wait"}, {"-p", fmt.Sprint(target.Pid())}} {
+		out, err := self(t, append([]string{"record", "--force", "-o", r.file}, args...)...).CombinedOutput()
+		want := "cpprof: replace " + r.file + ": another recording is being written into it"
+		if err == nil || !strings.HasPrefix(string(out), want) {
+			t.Errorf("%v: it says %q, want %q", err, out, want)
+		}
 	}
 	r.Process.Signal(syscall.SIGINT)
 	r.finish(t, 0, sampledata.EndInterrupted)

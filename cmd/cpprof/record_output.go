@@ -44,7 +44,10 @@ func (o *outputs) check(program string) error {
 func (o *outputs) tryToCreate(name string) error {
 	if o.force {
 		if _, err := os.Lstat(name); err == nil {
-			return sampledata.Replaceable(name)
+			if err := sampledata.Replaceable(name); err != nil {
+				return fmt.Errorf("replace %s: %w", name, err)
+			}
+			return nil
 		}
 	}
 	if err := os.Mkdir(name, 0o777); err != nil {

@@ -89,7 +89,7 @@ func (o *outcome) read(pattern string) {
 // tryFullDisk has cpprof launch a program, and record it on a disk that is soon full. The program must go on, and what
 // was written must be readable.
 func (b *bench) tryFullDisk(dir string) (o outcome) {
-	const script = `mount -t tmpfs -o size=64k tmpfs "$0" && echo mounted >&2 && exec "$@"`
+	const script = `mount -t tmpfs -o size=32k tmpfs "$0" && echo mounted >&2 && exec "$@"`
 	run := []string{b.victim, "-busy=2", "-threads=100"}
 	args := []string{"--user", "--map-root-user", "--mount", "sh", "-c", script, dir, b.cpprof, "record", "-o", filepath.Join(dir, "run.cpprof")}
 	v, err := start(exec.Command("unshare", append(append(append(args, eager...), "--"), run...)...))
@@ -99,7 +99,7 @@ func (b *bench) tryFullDisk(dir string) (o outcome) {
 	defer v.kill()
 	v.alike = func() (*victim, error) { return start(exec.Command(run[0], run[1:]...)) }
 	var launched int
-	o.harm = v.await("cpprof says that the disk is full", func() bool {
+	o.harm = v.awaitFor(5*patience, "cpprof says that the disk is full", func() bool { // samples are few on a busy machine
 		_, rest, _ := strings.Cut(v.saying(), "continues as process ")
 		n, _ := fmt.Sscanf(rest, "%d", &launched)
 		return n == 1

@@ -92,7 +92,9 @@ func (v *victim) over() bool {
 	}
 }
 
-func (v *victim) await(what string, ok func() bool) error {
+func (v *victim) await(what string, ok func() bool) error { return v.awaitFor(patience, what, ok) }
+
+func (v *victim) awaitFor(patience time.Duration, what string, ok func() bool) error {
 	for end := time.Now().Add(patience); !ok(); time.Sleep(time.Millisecond) {
 		if v.over() {
 			return fmt.Errorf("not before the program ended: %s: %s", what, v.saying())
