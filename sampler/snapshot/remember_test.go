@@ -42,7 +42,7 @@ func TestRemember(t *testing.T) {
 	path, dir := fixture.BuildOnce(t, "holders"), t.TempDir()+"/cache"
 	first := learns(t, path, dir)
 	second := learns(t, path, dir)
-	if first == 0 || second > first/3 {
+	if first == 0 || second > first/2 { // not all is kept: what goroutines are parked for is learned again
 		t.Errorf("the first recording learned %d units, and the second one %d", first, second)
 	}
 	files, err := os.ReadDir(dir)

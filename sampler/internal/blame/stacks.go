@@ -44,10 +44,10 @@ type semaphore struct {
 func (f *Finder) Stack(key int32, st *Stack) {
 	f.Forget(key)
 	w := f.code.start()
+	f.seeSemaphore(key, st)
 	if f.holders.active {
 		f.holders.see(key, st)
 	}
-	f.seeSemaphore(key, st)
 	if f.enders.active {
 		f.enders.see(key, st)
 	}
@@ -80,6 +80,7 @@ func (f *Finder) seeSemaphore(key int32, st *Stack) {
 	if s.ParkedBy.Awaits == goruntime.AwaitsLock {
 		addr, sudog := f.code.Semaphore(st.Frames, st.Memory)
 		f.records[key].semaphore = semaphore{addr, sudog, s.Wait, f.number}
+		f.code.Awaited(st.Frames)
 		f.reads.noteSudog(sudog)
 	}
 }

@@ -86,7 +86,7 @@ func (a *Analyzer) DeferredActions(dst []Action, closure uint64, m Memory) (acti
 		return dst, true
 	}
 	c := a.callee(entry)
-	if c.actionDepth == 0 && a.left <= 0 {
+	if c.actionDepth == 0 && !a.mayLearn(false) {
 		return dst, false
 	}
 	a.spend(1)
@@ -110,7 +110,7 @@ func (a *Analyzer) actionsAt(f *unwind.Frame) ([]siteAction, bool) {
 	}
 	found := a.known.actions[placeOf(f)]
 	if found == nil {
-		if a.left <= 0 {
+		if !a.mayLearn(false) {
 			return nil, false
 		}
 		found = a.findActionsAt(f)

@@ -40,7 +40,12 @@ type Analyzer struct {
 	semaphores    map[unwind.Site]*semaphoreWait
 	known         known
 
-	left    int  // instructions that may still be analysed
+	awaited     map[string]bool // types and functions that goroutines waited in for locks
+	ownerBySite []*string       // likewise, by unwind.Site; nil if not known yet
+
+	left    int  // instructions that may still be analysed, of which
+	reserve int  // so many only for stacks that likely hold locks which goroutines wait for
+	wanted  bool // such a stack was met since the last Refill, or there was none yet
 	spent   int  // those that were
 	tooDeep bool // some call was too deep to be followed, since this was last reset
 }
@@ -53,18 +58,8 @@ func New(p Program) (*Analyzer, error) {
 	}
 	return &Analyzer{p: p, machine: m, functions: map[uint64]*function{}, flows: map[uint64]*flow{},
 		lockers: map[uint64]locker{}, semaphores: map[unwind.Site]*semaphoreWait{},
-		known: known{locks: map[place]*siteLocks{}, actions: map[place][]siteAction{}}}, nil
+		awaited: map[string]bool{}, wanted: true, known: known{locks: map[place]*siteLocks{}, actions: map[place][]siteAction{}}}, nil
 }
-
-// Refill sets how much may be analysed until the next Refill; what is met beyond stays unknown until then. One unit is about an
-// instruction; a million take a second or less. A function that is begun is analysed to its end, and what that takes too much is
-// subtracted from the next Refill.
-func (a *Analyzer) Refill(work int) { a.left = min(a.left, 0) + work }
-
-func (a *Analyzer) spend(work int) { a.left, a.spent = a.left-work, a.spent+work }
-
-// Spent returns the work that was done so far, in the same units.
-func (a *Analyzer) Spent() int { return a.spent }
 
 // A function is what is known of one function.
 type function struct {
@@ -175,8 +170,8 @@ func (a *Analyzer) flowOf(f pclntab.Func) *flow {
 	return w
 }
 
-// locksAt returns what a frame shows about locks; nil if that is not known yet.
-func (a *Analyzer) locksAt(f *unwind.Frame) *siteLocks {
+// locksAt returns what a frame shows about locks; nil if that is not known yet. To learn that may be urgent.
+func (a *Analyzer) locksAt(f *unwind.Frame, urgent bool) *siteLocks {
 	for int(f.Site) >= len(a.locksBySite) {
 		a.locksBySite = append(a.locksBySite, nil)
 	}
@@ -185,7 +180,7 @@ func (a *Analyzer) locksAt(f *unwind.Frame) *siteLocks {
 	}
 	p := a.known.locks[placeOf(f)]
 	if p == nil {
-		if a.left <= 0 {
+		if !a.mayLearn(urgent) {
 			return nil
 		}
 		p = a.findLocksAt(f)

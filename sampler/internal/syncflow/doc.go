@@ -49,7 +49,8 @@
 //
 // # The files
 //
-//	analyzer.go               what is known of functions and of places in the code, and how much may be learned
+//	analyzer.go               what is known of functions and of places in the code
+//	budget.go                 how much may be learned, and what comes first
 //	machine.go                the registers that Go's calls use; the code itself comes decoded, from package machinecode
 //	blocks.go, flow.go        a function's blocks, and the state before each of them
 //	step.go, call.go          from the state before an instruction to the one after it

@@ -31,12 +31,14 @@ type Held struct {
 func (a *Analyzer) Held(dst []Held, frames []unwind.Frame, m Memory, registers []uint64) (held []Held, complete bool) {
 	complete = true
 	l := heldLocks{a: a, list: dst, first: len(dst)}
+	urgent := false
 	for i := len(frames) - 1; i >= 0; i-- {
 		f := &frames[i]
 		if f.System {
 			continue
 		}
-		p := a.locksAt(f)
+		urgent = urgent || a.isAwaited(f)
+		p := a.locksAt(f, urgent)
 		if p == nil {
 			l.list, complete = l.list[:l.first], false
 			continue
@@ -150,7 +152,7 @@ func (a *Analyzer) registers(frames []unwind.Frame, i int, m Memory, innermost [
 		}
 	}
 	inner := &frames[i-1]
-	p := a.locksAt(inner)
+	p := a.locksAt(inner, true)
 	if p == nil || p.saved == nil {
 		return nil
 	}

@@ -31,7 +31,7 @@ func learn(a *Analyzer, frames []unwind.Frame) bool {
 	all := true
 	for i := range frames {
 		_, known := a.actionsAt(&frames[i])
-		all = all && known && a.locksAt(&frames[i]) != nil
+		all = all && known && a.locksAt(&frames[i], false) != nil
 	}
 	return all
 }

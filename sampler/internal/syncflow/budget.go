@@ -1,0 +1,95 @@
+package syncflow
+
+import (
+	"strings"
+
+	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+)
+
+// What code does to locks is found out once for each place, and that is work. It is bounded, and what is needed most comes first:
+// who holds a lock is most likely in a method of the type whose methods wait for it.
+
+// Refill sets how much may be analysed until the next Refill; what is met beyond stays unknown until then. One unit is about an
+// instruction; a million take a second or less. A function that is begun is analysed to its end, and what that takes too much is
+// subtracted from the next Refill. As long as there is something to learn of stacks that likely hold a lock for which goroutines wait,
+// half of the work is reserved for that; what is then left of it is for everything in the next sample.
+func (a *Analyzer) Refill(work int) {
+	a.left = min(a.left, a.reserve) + work
+	if a.reserve = 0; a.wanted {
+		a.reserve = work / 2
+	}
+	a.wanted = false
+}
+
+func (a *Analyzer) spend(work int) { a.left, a.spent = a.left-work, a.spent+work }
+
+// Spent returns the work that was done so far, in the same units.
+func (a *Analyzer) Spent() int { return a.spent }
+
+// mayLearn reports whether one more place may be analysed.
+func (a *Analyzer) mayLearn(urgent bool) bool {
+	a.wanted = a.wanted || urgent
+	return a.left > a.reserve || urgent && a.left > 0
+}
+
+// maxAwaited bounds the types and functions that are remembered by Awaited.
+const maxAwaited = 1 << 10
+
+// Awaited remembers where a goroutine waits for a lock. Its frames come from the innermost to the outermost.
+func (a *Analyzer) Awaited(frames []unwind.Frame) {
+	for i := range frames {
+		owner := a.ownerOf(&frames[i])
+		if owner == "" {
+			continue
+		}
+		if len(a.awaited) >= maxAwaited {
+			clear(a.awaited)
+		}
+		a.awaited[owner] = true
+		return
+	}
+}
+
+// isAwaited reports whether a frame is in a function that waits for locks, or in a method of the same type.
+func (a *Analyzer) isAwaited(f *unwind.Frame) bool {
+	return len(a.awaited) > 0 && a.awaited[a.ownerOf(f)]
+}
+
+// ownerOf returns the name of the type that a frame's function is a method of, or of the function itself; "" for those of the
+// runtime and of package sync.
+func (a *Analyzer) ownerOf(f *unwind.Frame) string {
+	for int(f.Site) >= len(a.ownerBySite) {
+		a.ownerBySite = append(a.ownerBySite, nil)
+	}
+	if a.ownerBySite[f.Site] == nil {
+		owner := ""
+		if fn, ok := a.p.Table.Func(f.PC); ok && !f.System {
+			if name := fn.Name(); !goruntime.IsRuntime(name) && !goruntime.IsSync(name) {
+				owner = ownerIn(name)
+			}
+		}
+		a.ownerBySite[f.Site] = &owner
+	}
+	return *a.ownerBySite[f.Site]
+}
+
+// ownerIn returns the type in the name of a method, as a.b/c.(*T) in a.b/c.(*T).Write.func1, or the function in the name of a
+// closure.
+func ownerIn(name string) string {
+	from := strings.LastIndexByte(name, '/') + 1
+	dot := strings.IndexByte(name[from:], '.') // after the package
+	if dot < 0 {
+		return name
+	}
+	from += dot + 1
+	if name[from:] != "" && name[from] == '(' {
+		if end := strings.Index(name[from:], ")."); end > 0 {
+			return name[:from+end+1]
+		}
+	}
+	if end := strings.IndexByte(name[from:], '.'); end > 0 {
+		return name[:from+end]
+	}
+	return name
+}

@@ -1,0 +1,54 @@
+package syncflow
+
+import "testing"
+
+func TestOwner(t *testing.T) {
+	for name, want := range map[string]string{
+		"a.b/c.(*T).Write":       "a.b/c.(*T)",
+		"a.b/c.(*T).Write.func1": "a.b/c.(*T)",
+		"a.b/c.T.Write":          "a.b/c.T",
+		"main.run":               "main.run",
+		"main.run.func2.1":       "main.run",
+		"main.(*box[...]).get":   "main.(*box[...])",
+		"odd":                    "odd",
+		"main.(":                 "main.(",
+	} {
+		if got := ownerIn(name); got != want {
+			t.Errorf("%s: got %s, want %s", name, got, want)
+		}
+	}
+}
+
+// While little may be learned, that is for the functions that wait for locks, and for the methods of the same types.
+func TestAwaitedFirst(t *testing.T) {
+	a := analyzer(t, build(t, "amd64"))
+	frames := callsOf(t, a, "main.(*thing).field", "main.(*thing).deferred", "main.global")
+	methods := callsOf(t, a, "main.(*thing).field", "main.(*thing).deferred")
+	fresh := func() *Analyzer {
+		b, err := New(a.p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Refill(1)
+		b.reserve = 1 // nothing is left for others
+		return b
+	}
+	knows := func(b *Analyzer, i int) bool {
+		b.left = 1
+		_, complete := b.Held(nil, frames[i:i+1], words("whatever it is"), nil)
+		return complete
+	}
+	b := fresh()
+	for i := range frames {
+		if knows(b, i) {
+			t.Errorf("at %#x, something was learned", frames[i].PC)
+		}
+	}
+	b = fresh()
+	b.Awaited(frames[:1])
+	for i := range frames {
+		if got, want := knows(b, i), i < len(methods); got != want {
+			t.Errorf("at %#x, learned %v, want %v", frames[i].PC, got, want)
+		}
+	}
+}
