@@ -42,8 +42,13 @@ type exactly struct {
 
 // An exactMetric has the properties of a sample type.
 type exactMetric struct {
-	Parts int64  // the values are multiples of 1/Parts
+	Parts int64  // the values, or those of Rest, are multiples of 1/Parts
 	Whole string // the denominator, an integer or a fraction; "" is the sum of all values
+
+	Rest    int     `json:",omitempty"` // the sample type that adds fractions to the values; 0 if there is none
+	Hits    int     `json:",omitempty"` // the sample type that counts the hits; 0 if there is none
+	Squares float64 `json:",omitempty"` // see calltree.Metric
+	Part    bool    `json:",omitempty"` // it belongs to another sample type
 }
 
 const exactlyPrefix = "cpprof: "
@@ -187,24 +192,19 @@ func readExactly(p *profile.Profile) (*exactly, error) {
 }
 
 func treeOf(p *profile.Profile, x *exactly, budget *memory.Budget) (*calltree.Tree, error) {
-	order := metricOrder(p)
+	order, err := x.order(p)
+	if err != nil {
+		return nil, err
+	}
 	main := p.SampleType[order[0]]
 	b := calltree.NewBuilder(new(calltree.Symbols), x.Root, main.Type, main.Unit)
 	for i, k := range order {
 		if i > 0 {
 			b.AddMetric(p.SampleType[k].Type, p.SampleType[k].Unit)
 		}
-		if x.Metrics[k].Parts < 1 {
-			return nil, fmt.Errorf("a hit of %d parts", x.Metrics[k].Parts)
-		}
-		if x.Metrics[k].Whole == "" {
-			continue
-		}
-		whole, err := parseWhole(x.Metrics[k].Whole)
-		if err != nil {
+		if err := x.denominators(b, i, k); err != nil {
 			return nil, err
 		}
-		b.SetDenominator(i, whole)
 	}
 	names := map[*profile.Location][]calltree.Func{}
 	counted := treeMemory{budget: budget, b: b}
@@ -214,13 +214,78 @@ func treeOf(p *profile.Profile, x *exactly, budget *memory.Budget) (*calltree.Tr
 			return nil, err
 		}
 		for i, k := range order {
-			b.Add(i, node, s.Value[k], x.Metrics[k].Parts)
+			x.add(b, i, k, node, s.Value)
 		}
-		if err := counted.charge(len(order)*metricMemory, len(s.Location)); err != nil {
+		if err := counted.charge(len(p.SampleType)*metricMemory, len(s.Location)); err != nil {
 			return nil, err
 		}
 	}
 	return b.Tree()
+}
+
+// order lists the sample types that are metrics; the one that pprof shows comes first.
+func (x *exactly) order(p *profile.Profile) (order []int, err error) {
+	for _, k := range metricOrder(p) {
+		m := x.Metrics[k]
+		if m.Parts < 1 || m.Squares < 0 {
+			return nil, fmt.Errorf("weights of %d parts, the sum of their squares is %v", m.Parts, m.Squares)
+		}
+		for _, other := range []int{m.Rest, m.Hits} {
+			if other < 0 || other >= len(x.Metrics) || other > 0 && !x.Metrics[other].Part {
+				return nil, fmt.Errorf("sample type %d can't belong to another one", other)
+			}
+		}
+		if !m.Part {
+			order = append(order, k)
+		}
+	}
+	if len(order) == 0 {
+		return nil, errors.New("every sample type belongs to another one")
+	}
+	return order, nil
+}
+
+// denominators sets the denominators of a metric, which is that of sample type k.
+func (x *exactly) denominators(b *calltree.Builder, metric, k int) error {
+	m := x.Metrics[k]
+	if m.Whole != "" {
+		whole, err := parseWhole(m.Whole)
+		if err != nil {
+			return err
+		}
+		b.SetDenominator(metric, whole)
+	}
+	if m.Hits == 0 {
+		return nil
+	}
+	hits, err := parseWhole(x.Metrics[m.Hits].Whole)
+	if err != nil {
+		return err
+	}
+	b.CountHits(metric, hits, m.Squares)
+	return nil
+}
+
+// add adds a sample's values of sample type k to a metric.
+func (x *exactly) add(b *calltree.Builder, metric, k int, node int32, values []int64) {
+	switch m := x.Metrics[k]; {
+	case m.Hits > 0:
+		b.AddTotal(metric, node, calltree.Total{Weight: x.value(k, values), Hits: x.value(m.Hits, values)})
+	case m.Rest > 0:
+		b.AddRat(metric, node, x.value(k, values))
+	default:
+		b.Add(metric, node, values[k], m.Parts)
+	}
+}
+
+// value returns a sample's value of sample type k.
+func (x *exactly) value(k int, values []int64) *big.Rat {
+	m := x.Metrics[k]
+	if m.Rest == 0 {
+		return big.NewRat(values[k], m.Parts)
+	}
+	v := big.NewRat(values[m.Rest], m.Parts)
+	return v.Add(v, big.NewRat(values[k], 1))
 }
 
 // parseWhole reads a denominator. It refuses the other forms of numbers that big.Rat reads: some take a lot of memory.

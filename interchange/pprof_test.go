@@ -2,6 +2,7 @@ package interchange
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
 	"math/big"
 	runtimepprof "runtime/pprof"
@@ -17,11 +18,14 @@ import (
 // hits returns the content of a tree: its root, and for each metric the denominator and the stacks that have hits.
 func hits(t *calltree.Tree) map[string]string {
 	said := map[string]string{"root": t.Root()}
-	for _, m := range t.Metrics() {
-		said[m.Name+" of"] = m.Denominator.RatString() + " " + m.Unit
-		for n := range int32(t.Len()) {
-			if own := m.Own(n); own.Sign() != 0 {
-				said[m.Name+" "+strings.Join(t.Frames(n), " ")] = own.RatString()
+	for _, metric := range t.Metrics() {
+		said[metric.Name+" squares"] = fmt.Sprint(metric.Squares())
+		for _, m := range []*calltree.Metric{metric, metric.Hits()} {
+			said[m.Name+" of"] = m.Denominator.RatString() + " " + m.Unit
+			for n := range int32(t.Len()) {
+				if own := m.Own(n); own.Sign() != 0 {
+					said[m.Name+" "+strings.Join(t.Frames(n), " ")] = own.RatString()
+				}
 			}
 		}
 	}
@@ -35,6 +39,10 @@ func drawTree(t *rapid.T) *calltree.Tree {
 	if rapid.Bool().Draw(t, "two metrics") {
 		metrics = b.AddMetric(calltree.CallsName, "") + 1
 	}
+	counts := rapid.Bool().Draw(t, "hits")
+	if counts {
+		b.CountHits(0, big.NewRat(rapid.Int64Range(0, 1e9).Draw(t, "hits of"), rapid.Int64Range(1, 12).Draw(t, "whole")), rapid.Float64Range(0, 1e30).Draw(t, "squares"))
+	}
 	if rapid.Bool().Draw(t, "a denominator") {
 		b.SetDenominator(0, big.NewRat(rapid.Int64Range(0, 1e9).Draw(t, "of"), rapid.Int64Range(1, 12).Draw(t, "whole")))
 	}
@@ -42,7 +50,12 @@ func drawTree(t *rapid.T) *calltree.Tree {
 	for range rapid.IntRange(0, 12).Draw(t, "stacks") {
 		node := b.Stack(rapid.SliceOfN(frame, 0, 5).Draw(t, "stack")...)
 		num, den := rapid.Int64Range(0, 1e6).Draw(t, "hits"), rapid.Int64Range(1, 12).Draw(t, "parts")
-		b.Add(rapid.IntRange(0, metrics-1).Draw(t, "metric"), node, num, den)
+		metric := rapid.IntRange(0, metrics-1).Draw(t, "metric")
+		if metric == 0 && counts {
+			b.AddHits(0, node, num, rapid.Int64Range(0, 1e3).Draw(t, "count"), den)
+			continue
+		}
+		b.Add(metric, node, num, den)
 	}
 	tree, err := b.Tree()
 	if err != nil {
@@ -141,7 +154,11 @@ func TestWrongProfiles(t *testing.T) {
 		{encoded(t, &profile.Profile{}), "no samples"},
 		{comment(`cpprof: {"Root":`), "comment"},
 		{comment(`cpprof: {"Metrics":[]}`), "0 metrics for 1 sample types"},
-		{comment(`cpprof: {"Metrics":[{"Parts":0}]}`), "a hit of 0 parts"},
+		{comment(`cpprof: {"Metrics":[{"Parts":0}]}`), "weights of 0 parts"},
+		{comment(`cpprof: {"Metrics":[{"Parts":1,"Hits":1}]}`), "can't belong"},
+		{comment(`cpprof: {"Metrics":[{"Parts":1,"Rest":-1}]}`), "can't belong"},
+		{comment(`cpprof: {"Metrics":[{"Parts":1,"Part":true}]}`), "every sample type belongs"},
+		{comment(`cpprof: {"Metrics":[{"Parts":1,"Squares":-1}]}`), "squares is -1"},
 		{comment(`cpprof: {"Metrics":[{"Parts":1,"Whole":"1e999999999"}]}`), "is not a denominator"},
 		{comment(`cpprof: {"Metrics":[{"Parts":1,"Whole":"1/0"}]}`), "is not a denominator"},
 	} {
@@ -153,8 +170,9 @@ func TestWrongProfiles(t *testing.T) {
 
 func TestHitsThatDoNotFit(t *testing.T) {
 	b := calltree.NewBuilder(new(calltree.Symbols), calltree.RootName, "time", "s")
-	b.Add(0, b.Stack("f"), 1<<62, 1)
-	b.Add(0, b.Stack("g"), 1, 7)
+	for range 3 {
+		b.Add(0, b.Stack("f"), 1<<62, 1)
+	}
 	tree, err := b.Tree()
 	if err != nil {
 		t.Fatal(err)
@@ -166,7 +184,8 @@ func TestHitsThatDoNotFit(t *testing.T) {
 
 func FuzzReadPprof(f *testing.F) {
 	b := calltree.NewBuilder(new(calltree.Symbols), "main.main", "time", "s")
-	b.Add(0, b.Stack("f", "g"), 1, 3)
+	b.AddHits(0, b.Stack("f", "g"), 100, 1, 3)
+	b.CountHits(0, big.NewRat(1, 1), 1e4)
 	tree, err := b.Tree()
 	if err != nil {
 		f.Fatal(err)

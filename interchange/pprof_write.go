@@ -31,30 +31,69 @@ type encoder struct {
 	tree    *calltree.Tree
 	profile *profile.Profile
 	places  map[calltree.Func]*profile.Location
-	parts   []*big.Int
+	exactly exactly
+	columns []column // by sample type
 }
 
-// metrics adds the metrics, each with the fraction of a hit that is the unit of its values.
+// A column has the values of a sample type: whole numbers of a metric, or the rest of each, in parts.
+type column struct {
+	metric *calltree.Metric
+	parts  *big.Int // of a whole number
+	rest   bool
+}
+
+// metrics adds the metrics, each with its hits if they are counted separately.
 func (e *encoder) metrics() error {
-	x := exactly{Root: e.tree.Root()}
+	e.exactly.Root = e.tree.Root()
 	for _, m := range e.tree.Metrics() {
-		parts := big.NewInt(1)
-		for n := range int32(e.tree.Len()) {
-			if !m.Integral() {
-				parts = commonMultiple(parts, m.Own(n).Denom())
-			}
+		k, err := e.add(m)
+		if err != nil {
+			return err
 		}
-		if !parts.IsInt64() {
-			return fmt.Errorf("the hits of %s are multiples of 1/%s: too fine for the format's 64 bits", m.Name, parts)
+		if m.Hits() == m {
+			continue
 		}
-		e.parts = append(e.parts, parts)
-		x.Metrics = append(x.Metrics, exactMetric{parts.Int64(), m.Denominator.RatString()})
-		e.profile.SampleType = append(e.profile.SampleType, &profile.ValueType{Type: m.Name, Unit: m.Unit})
+		hits, err := e.add(m.Hits())
+		if err != nil {
+			return err
+		}
+		e.exactly.Metrics[hits].Part = true
+		e.exactly.Metrics[k].Hits, e.exactly.Metrics[k].Squares = hits, m.Squares()
 	}
 	e.profile.DefaultSampleType = e.tree.Main().Name
-	text, err := json.Marshal(x)
+	text, err := json.Marshal(e.exactly)
 	e.profile.Comments = []string{exactlyPrefix + string(text)}
 	return err
+}
+
+// add adds a metric, and returns the number of its sample type. If its weights are not whole numbers, another sample type
+// has the rest of each: so other tools show weights that are right but for that rest.
+func (e *encoder) add(m *calltree.Metric) (number int, err error) {
+	parts := big.NewInt(1)
+	for n := range int32(e.tree.Len()) {
+		if !m.Integral() {
+			parts = commonMultiple(parts, m.Own(n).Denom())
+		}
+	}
+	if !parts.IsInt64() {
+		return 0, fmt.Errorf("the weights of %s are multiples of 1/%s: too fine for the format's 64 bits", m.Name, parts)
+	}
+	number = len(e.columns)
+	x := exactMetric{Parts: parts.Int64(), Whole: m.Denominator.RatString()}
+	if x.Parts > 1 {
+		x.Rest = number + 1
+	}
+	e.column(column{m, parts, false}, m.Name, m.Unit, x)
+	if x.Parts > 1 {
+		e.column(column{m, parts, true}, m.Name+"_rest", fmt.Sprintf("1/%s %s", parts, m.Unit), exactMetric{Parts: 1, Part: true})
+	}
+	return number, nil
+}
+
+func (e *encoder) column(c column, name, unit string, x exactMetric) {
+	e.columns = append(e.columns, c)
+	e.exactly.Metrics = append(e.exactly.Metrics, x)
+	e.profile.SampleType = append(e.profile.SampleType, &profile.ValueType{Type: name, Unit: unit})
 }
 
 func commonMultiple(a, b *big.Int) *big.Int {
@@ -85,17 +124,21 @@ func (e *encoder) samples() error {
 	return nil
 }
 
-// values returns a stack's own hits, and reports whether it has any.
+// values returns a stack's own weights, and reports whether it has any.
 func (e *encoder) values(n int32) (values []int64, any bool, err error) {
-	for i, m := range e.tree.Metrics() {
-		hits := m.Own(n)
-		hits.Mul(hits, new(big.Rat).SetInt(e.parts[i]))
-		if !hits.Num().IsInt64() {
-			return nil, false, fmt.Errorf("%s %s of %q do not fit the format's 64 bits",
-				hits.Num(), m.Name, strings.Join(e.tree.Frames(n), " "))
+	for _, c := range e.columns {
+		own := c.metric.Own(n)
+		own.Mul(own, new(big.Rat).SetInt(c.parts))
+		whole, rest := new(big.Int).DivMod(own.Num(), c.parts, new(big.Int))
+		value := whole
+		if c.rest {
+			value = rest
 		}
-		values = append(values, hits.Num().Int64())
-		any = any || hits.Sign() != 0
+		if !value.IsInt64() {
+			return nil, false, fmt.Errorf("%s %s of %q do not fit the format's 64 bits", value, c.metric.Name, strings.Join(e.tree.Frames(n), " "))
+		}
+		values = append(values, value.Int64())
+		any = any || own.Sign() != 0
 	}
 	return values, any, nil
 }
