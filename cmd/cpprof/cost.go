@@ -12,9 +12,9 @@ func newCostCommand(t terminal) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "cost RECORDING (--server | --thread CLASS) PATH...",
 		Short: "Print the exact cost of call paths",
-		Long: `cost prints the cost of each call path in a view, with its hits as an exact fraction. A path need
-not begin at the root. If a path names an aspect that is not defined, or a function that the view
-does not have, cost prints similar names and ends with status 1.`,
+		Long: `cost prints the cost of each call path in a view, a share of the time, with its hits as an exact
+fraction. A path need not begin at the root. If a path names an aspect that is not defined, or a
+function that the view does not have, cost prints similar names and ends with status 1.`,
 		Example: `  cpprof cost run.cpprof --thread go:main.worker '* ..:MONITOR' '* ..:MONITOR ..os.(*File).Write'
   cpprof cost run.cpprof --server '* ..@json' '* ..@alloc'`,
 		GroupID: groupShow,

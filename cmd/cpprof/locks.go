@@ -23,7 +23,7 @@ func newLocksCommand(t terminal) *cobra.Command {
   waited  for how long, all waiting goroutines together
   mean    how many goroutines waited for it at a time, on average
   hits    goroutines that waited for it, summed over the samples
-  known   the share of the hits whose holder is known
+  known   the share of the waiting time in which the holder is known
   locks   of a field, how many locks there are that goroutines waited for: one in each instance
   worst   the share of the time that goroutines waited for one of them
   lock    a variable (main.server.mu) or a field of a type (main.(*cache).mu); if the program has no
