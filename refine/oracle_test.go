@@ -153,12 +153,12 @@ func (o *oracle) results(path func(x callpath.Element) callpath.Path) map[callpa
 	return hits
 }
 
-// tree builds the same stacks, with all hits multiplied by a factor.
+// tree builds the same stacks. Each hit weighs a factor.
 func (o *oracle) tree(t *rapid.T, by *big.Rat) (*calltree.Tree, *calltree.Membership) {
 	syms := new(calltree.Symbols)
 	b := calltree.NewBuilder(syms, o.stacks[0].frames[0], "time", "samples")
 	for _, s := range o.stacks {
-		b.AddRat(0, b.Stack(s.frames[1:]...), new(big.Rat).Mul(s.hits, by))
+		b.AddTotal(0, b.Stack(s.frames[1:]...), calltree.Total{Weight: new(big.Rat).Mul(s.hits, by), Hits: s.hits})
 	}
 	tree, err := b.Tree()
 	if err != nil {
@@ -318,8 +318,8 @@ func same(t *rapid.T, by *big.Rat, got []Result, i int, want map[callpath.Elemen
 	}
 	for _, r := range got {
 		w, ok := new(big.Rat).SetString(want[r.Path.Elements[i]])
-		if !ok || r.Hits.Cmp(w.Mul(w, by)) != 0 {
-			t.Fatalf("%s: %s hits, want %v", r.Path, r.Hits.RatString(), want[r.Path.Elements[i]])
+		if !ok || r.Hits.Cmp(w) != 0 || r.Weight.Cmp(w.Mul(w, by)) != 0 {
+			t.Fatalf("%s: %v hits of the weight %v, want %v hits", r.Path, r.Hits, r.Weight, want[r.Path.Elements[i]])
 		}
 	}
 }

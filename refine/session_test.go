@@ -355,3 +355,29 @@ func TestPathAddsOneEntry(t *testing.T) {
 		t.Errorf("a path that no stack satisfies: %v", err)
 	}
 }
+
+// The ten-samples heuristic counts hits, however much they weigh; costs and the order are by weight.
+func TestThresholdCountsHits(t *testing.T) {
+	b := calltree.NewBuilder(new(calltree.Symbols), "*", "time", "nanoseconds")
+	b.AddHits(0, b.Stack("few"), 900, 2, 1)
+	b.AddHits(0, b.Stack("many"), 100, 20, 1)
+	tree, err := b.Tree()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := NewSession(tree, nil)
+	if err := s.Down(parse(t, "*")); err != nil {
+		t.Fatal(err)
+	}
+	few, many := s.Root().Children[0], s.Root().Children[1]
+	if few.Key() != "* few" || s.Visible(few) || !s.Visible(many) {
+		t.Errorf("%s comes first, visible: %v, %v", few.Key(), s.Visible(few), s.Visible(many))
+	}
+	if cost := s.Cost(few); cost.Cmp(big.NewRat(9, 10)) != 0 {
+		t.Errorf("%s costs %v", few.Key(), cost)
+	}
+	s.SetThreshold(Threshold{Cost: big.NewRat(1, 2)})
+	if !s.Visible(few) || s.Visible(many) {
+		t.Errorf("by cost, visible: %v, %v", s.Visible(few), s.Visible(many))
+	}
+}
