@@ -2,6 +2,7 @@ package refine
 
 import (
 	"math/big"
+	"slices"
 	"testing"
 
 	"github.com/cpprof/cpprof/callpath"
@@ -39,7 +40,7 @@ func TestContextsAreAPartition(t *testing.T) {
 		tree := drawTree(t)
 		s := NewSession(tree, nil)
 		s.SetThreshold(Threshold{})
-		s.Auto(1000)
+		s.Auto(s.Root().Path, 1000)
 		var entries int
 		s.Walk(func(e *Entry, _ int) {
 			entries++
@@ -115,4 +116,85 @@ func TestOwnTimesSumToTheWhole(t *testing.T) {
 			t.Fatalf("the own times of contexts are %v of %v", sum, whole)
 		}
 	})
+}
+
+// TestZoom checks that a zoomed path costs 1, that the contexts below one that is zoomed sum to 1 at most, and that one
+// undo reverts it.
+func TestZoom(t *testing.T) {
+	one := big.NewRat(1, 1)
+	rapid.Check(t, func(t *rapid.T) {
+		tree := drawTree(t)
+		s := NewSession(tree, nil)
+		s.SetThreshold(Threshold{})
+		s.Auto(s.Root().Path, 1000)
+		var all []*Entry
+		s.Walk(func(e *Entry, _ int) { all = append(all, e) })
+		e := rapid.SampledFrom(all).Draw(t, "entry")
+		if err := s.Zoom(e.Path); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Tree().Check(); err != nil {
+			t.Fatal(err)
+		}
+		for n := range e.Path.Elements { // the entries that lead there cost the same
+			above := s.Find(e.Path.Prefix(n + 1))
+			if above == nil || s.Cost(above).Cmp(one) != 0 {
+				t.Fatalf("%s zoomed: %s costs %v", e.Path, e.Path.Prefix(n+1), above)
+			}
+		}
+		sum := new(big.Rat)
+		for _, c := range s.Find(e.Path).Children {
+			sum.Add(sum, s.Cost(c))
+		}
+		if sum.Cmp(one) > 0 {
+			t.Fatalf("below %s are %v", e.Path, sum)
+		}
+		whole := new(big.Rat)
+		for _, r := range append(Down(s.Tree(), nil, s.Root().Path, callpath.Extended), Result{Path: s.Root().Path}) {
+			whole.Add(whole, s.Tree().Main().Cost(callpath.Own(s.Tree(), nil, r.Path)))
+		}
+		if whole.Cmp(one) != 0 {
+			t.Fatalf("%s zoomed: own times are %v", e.Path, whole)
+		}
+		s.Undo()
+		if s.Tree() != tree {
+			t.Fatal("undo does not restore the tree")
+		}
+	})
+}
+
+// TestDisplay shows entries by own time, as shares of the entry above, and filtered.
+func TestDisplay(t *testing.T) {
+	s := session(t, "* f :RUN", "* f g :RUN", "* f g :RUN", "* h :RUN")
+	s.Open(1)
+	expect(t, s, `
+1.000 *
+  0.750 f
+  0.250 h
+`)
+	s.Open(1)
+	s.SetDisplay(Display{ByOwn: true, Own: true, OfParent: true, Filter: "G"})
+	if s.Arranged() {
+		t.Error("own times are known before Arrange")
+	}
+	s.Arrange()
+	g := s.Find(parse(t, "* f >g"))
+	if own, known := s.Own(g); !known || own.Cmp(big.NewRat(2, 1)) != 0 {
+		t.Errorf("g has %v of its own", own)
+	}
+	if share := s.Share(g); share.Cmp(big.NewRat(2, 3)) != 0 {
+		t.Errorf("g is %v of f", share)
+	}
+	expect(t, s, `
+1.000 *
+  0.750 f
+    0.500 g
+`)
+	s.SetDisplay(Display{ByOwn: true})
+	s.Arrange()
+	var labels []string
+	s.Walk(func(e *Entry, _ int) { labels = append(labels, e.Label()) })
+	if got, want := labels[:4], []string{"*", "f", "g", ":RUN"}; !slices.Equal(got, want) {
+		t.Errorf("by own time %v, want %v", got, want)
+	}
 }

@@ -26,6 +26,8 @@ type Session struct {
 	now       int      // the moment that is shown; later ones can be redone
 	threshold Threshold
 	collapsed map[string]bool // by key
+	display   Display
+	owns      owns
 }
 
 // A moment is the session after a step. Moments share nothing that changes.
@@ -113,6 +115,9 @@ func (s *Session) Up(p1, p2 callpath.Path) error {
 // Prune keeps only the stacks for which e is true, and evaluates all entries anew.
 func (s *Session) Prune(e callpath.Expr) error { return s.Apply(Step{KindPrune, e.String()}) }
 
+// Zoom keeps only the stacks that satisfy p, as Prune does, and makes them the whole: their cost is 1.
+func (s *Session) Zoom(p callpath.Path) error { return s.Apply(Step{KindZoom, p.String()}) }
+
 // Apply does a step, so that it can be undone. The error is a *callpath.SyntaxError if the step's text does not fit its
 // kind, and ErrNothing, wrapped with a hint, if the step finds nothing; then the session stays as it was.
 func (s *Session) Apply(step Step) error {
@@ -121,7 +126,7 @@ func (s *Session) Apply(step Step) error {
 		return err
 	}
 	next := moment{step: p, tree: s.Tree(), root: s.Root()}
-	if p.Kind == KindPrune {
+	if p.Kind.prunes() {
 		// A condition on an unknown aspect would prune everything or nothing, and look like a result.
 		if err := callpath.Aspects(s.members, p.expr.Paths()...); err != nil {
 			return fmt.Errorf("%s: %w: %w", step, ErrNothing, err)
@@ -130,7 +135,13 @@ func (s *Session) Apply(step Step) error {
 		if next.tree.Main().Cum(0).Sign() == 0 {
 			return s.nothing(step, "no stack is left", p.expr.Paths()...)
 		}
+		if p.Kind == KindZoom {
+			next.tree = next.tree.Whole()
+		}
 		next.root = s.replayed(next.tree)
+		if p.Kind == KindZoom {
+			(&editor{tree: next.tree, members: s.members, root: next.root}).ensure(p.path)
+		}
 	} else {
 		e := editor{tree: s.Tree(), members: s.members, root: s.Root().clone()}
 		if err := e.apply(p); err != nil {
@@ -143,11 +154,11 @@ func (s *Session) Apply(step Step) error {
 	return nil
 }
 
-// replayed does all steps up to now, except prunes, on a pruned tree.
+// replayed does all steps up to now, except those that prune, on a pruned tree.
 func (s *Session) replayed(t *calltree.Tree) *Entry {
 	e := editor{tree: t, members: s.members, root: rootEntry(t)}
 	for _, m := range s.history[1 : s.now+1] {
-		if m.step.Kind != KindPrune {
+		if !m.step.Kind.prunes() {
 			_ = e.apply(m.step) // a step finds nothing if its stacks are pruned away
 		}
 	}

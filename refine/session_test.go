@@ -220,7 +220,7 @@ func TestAuto(t *testing.T) {
 	m := calltree.NewMembership(tree.Symbols(), []string{"@all"}, func(int, string) bool { return true })
 	s := NewSession(tree, m)
 	s.SetThreshold(Threshold{Hits: big.NewRat(10, 1)})
-	steps := s.Auto(DefaultAutoSteps)
+	steps := s.Auto(s.Root().Path, DefaultAutoSteps)
 	expect(t, s, `
 1.000 * (1 hidden)
   0.968 main
@@ -236,12 +236,12 @@ func TestAuto(t *testing.T) {
 	if len(s.Steps()) != steps {
 		t.Errorf("%d steps, but Auto returned %d", len(s.Steps()), steps)
 	}
-	if more := s.Auto(DefaultAutoSteps); more != 0 {
+	if more := s.Auto(s.Root().Path, DefaultAutoSteps); more != 0 {
 		t.Errorf("%d steps were left", more)
 	}
 	for s.Undo() {
 	}
-	if s.Auto(1); len(s.Steps()) != 1 {
+	if s.Auto(s.Root().Path, 1); len(s.Steps()) != 1 {
 		t.Errorf("steps %v, want one", s.Steps())
 	}
 }

@@ -49,32 +49,27 @@ func (s *Session) Collapse(p callpath.Path, collapsed bool) {
 func (s *Session) Collapsed(e *Entry) bool { return len(s.collapsed) > 0 && s.collapsed[e.Key()] }
 
 // Walk calls each for every entry that is shown, from the top down, the root at depth 0: entries that reach the
-// threshold and are not below a collapsed one.
+// threshold, are not below a collapsed one, and pass the filter.
 func (s *Session) Walk(each func(e *Entry, depth int)) { s.walk(s.Root(), 0, each) }
 
 func (s *Session) walk(e *Entry, depth int, each func(*Entry, int)) {
 	each(e, depth)
-	if s.Collapsed(e) {
-		return
-	}
-	for _, c := range e.Children {
-		if s.Visible(c) {
-			s.walk(c, depth+1, each)
-		}
+	for _, c := range s.Shown(e) {
+		s.walk(c, depth+1, each)
 	}
 }
 
 // DefaultAutoSteps is enough for a first overview of a few screens.
 const DefaultAutoSteps = 32
 
-// Auto refines the heaviest entry that is shown and not yet refined, down to its first branch (KindFollow). It repeats
-// that until no entry above the threshold is left, or for maxSteps steps. It returns the number of steps, each of which
-// can be undone.
-func (s *Session) Auto(maxSteps int) int {
+// Auto refines the heaviest entry that is shown and not yet refined, at or below the entry of a path, down to its first
+// branch (KindFollow). It repeats that until no entry above the threshold is left, or for maxSteps steps. It returns the
+// number of steps, each of which can be undone.
+func (s *Session) Auto(at callpath.Path, maxSteps int) int {
 	tried := make(map[string]bool)
 	var steps int
 	for steps < maxSteps {
-		e := s.heaviestLeaf(tried)
+		e := s.heaviestLeaf(at, tried)
 		if e == nil {
 			break
 		}
@@ -87,10 +82,30 @@ func (s *Session) Auto(maxSteps int) int {
 	return steps
 }
 
-// heaviestLeaf returns the entry of most weight that is shown, has no children, and was not tried; the first of equals.
-func (s *Session) heaviestLeaf(tried map[string]bool) *Entry {
+// Open refines the root down to its first branch, and then each entry that is shown there, as often as there are levels.
+func (s *Session) Open(levels int) {
+	for range levels {
+		var leaves []callpath.Path
+		s.Walk(func(e *Entry, _ int) {
+			if last, _ := e.Path.Last(); len(e.Children) == 0 && !last.Aspect() {
+				leaves = append(leaves, e.Path)
+			}
+		})
+		for _, p := range leaves {
+			_ = s.Apply(Step{KindFollow, p.String()}) // nothing may be below
+		}
+	}
+}
+
+// heaviestLeaf returns the entry of most weight at or below a path that is shown, has no children, and was not tried; the
+// first of equals.
+func (s *Session) heaviestLeaf(at callpath.Path, tried map[string]bool) *Entry {
+	above := s.Find(at)
+	if above == nil {
+		return nil
+	}
 	var best *Entry
-	s.Walk(func(e *Entry, _ int) {
+	s.walk(above, 0, func(e *Entry, _ int) {
 		last, _ := e.Path.Last()
 		if len(e.Children) == 0 && !last.Aspect() && (best == nil || e.Weight.Cmp(best.Weight) > 0) && !tried[e.Key()] {
 			best = e

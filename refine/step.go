@@ -20,9 +20,13 @@ const (
 	KindFollow               // refinement of a path without aspects by what it calls in place, down to its first branch
 	KindPath                 // the entry of a path, by itself
 	KindCalls                // refinement of a path by what it calls in place
+	KindZoom                 // prune to the stacks of a path, which become the whole
 )
 
-var kindNames = []string{"down", "extended", "up", "prune", "follow", "path", "calls"}
+var kindNames = []string{"down", "extended", "up", "prune", "follow", "path", "calls", "zoom"}
+
+// prunes reports whether a step removes stacks.
+func (k Kind) prunes() bool { return k == KindPrune || k == KindZoom }
 
 func (k Kind) String() string { return kindNames[k] }
 
@@ -66,9 +70,10 @@ func (s *Session) parse(step Step) (p parsed, err error) {
 			err = fmt.Errorf("%s: a split has no calls in place after its bar: leave out the >", step)
 		}
 		p.path = s.rooted(p.path)
-	case KindDown, KindExtended, KindFollow, KindPath, KindCalls:
+	case KindDown, KindExtended, KindFollow, KindPath, KindCalls, KindZoom:
 		p.path, err = callpath.Parse(step.Text)
 		p.path = s.rooted(p.path)
+		p.expr = callpath.Expr{Op: callpath.OpPath, Path: p.path} // of a zoom
 	default:
 		err = fmt.Errorf("unknown kind of step %d", step.Kind)
 	}

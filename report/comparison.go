@@ -108,6 +108,7 @@ func (e *comparedEntry) sort() {
 func (c *Comparison) Write(w io.Writer) error {
 	b := new(strings.Builder)
 	termtext.Fprintf(b, "%s: A is %s, B is %s\n", termtext.Printable(c.Title), termtext.Printable(c.A), termtext.Printable(c.B))
+	b.WriteString(Zoomed(c.Session))
 	labels := newLabelled(c.Session, c.Labels)
 	b.WriteString(labels.legend())
 	termtext.Fprintf(b, "\n%6s  %6s  %6s%s  %s\n", "A", "B", "A - B", labels.head(), "call path")

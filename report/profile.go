@@ -25,8 +25,8 @@ type Profile struct {
 }
 
 // Write writes the profile as in the figures of CPPROFJ: a line for each entry, indented below the entry that it refines.
-// The line has the entry's cost, its hits, its overlap with the labels if there are any, and what it adds to the call path.
-// ".." comes before a call that is not immediate.
+// The line has the entry's cost, its own cost if the display has it, its hits, its overlap with the labels if there are any,
+// and what it adds to the call path. ".." comes before a call that is not immediate.
 func (p *Profile) Write(w io.Writer) error {
 	b := new(strings.Builder)
 	m := p.Session.Tree().Main()
@@ -34,22 +34,23 @@ func (p *Profile) Write(w io.Writer) error {
 	if text := Monitor(p.Session.Tree()); text != "" {
 		termtext.Fprintln(b, text)
 	}
+	b.WriteString(Zoomed(p.Session))
 	labels := newLabelled(p.Session, p.Labels)
 	b.WriteString(labels.legend())
 	b.WriteByte('\n')
+	p.Session.Arrange()
 	hitsWidth := max(len("hits"), len(Hits(p.Session.Root().Hits)))
-	termtext.Fprintf(b, "%6s  %*s%s  %s\n", "cost", hitsWidth, "hits", labels.head(), "call path")
+	termtext.Fprintf(b, "%6s%s  %*s%s  %s\n", CostHead(p.Session), OwnHead(p.Session), hitsWidth, "hits", labels.head(), "call path")
 	var hidden int
 	var shared bool
 	p.Session.Walk(func(e *refine.Entry, depth int) {
 		if !p.Session.Collapsed(e) {
 			hidden += p.Session.Hidden(e)
 		}
-		cost := p.Session.Cost(e)
-		line := fmt.Sprintf("%6s  %*s%s  %s%s%s", Cost(cost), hitsWidth, Hits(e.Hits), labels.column(e),
-			strings.Repeat("  ", depth), labels.mark(e)+SharedMark(e), termtext.Printable(e.Label()))
+		line := fmt.Sprintf("%6s%s  %*s%s  %s%s%s", Cost(p.Session.Share(e)), OwnColumn(p.Session, e), hitsWidth, Hits(e.Hits),
+			labels.column(e), strings.Repeat("  ", depth), labels.mark(e)+SharedMark(e), termtext.Printable(e.Label()))
 		shared = shared || e.Shared
-		termtext.Fprintln(b, termtext.Text(paint(p.Color, cost, line)))
+		termtext.Fprintln(b, termtext.Text(paint(p.Color, p.Session.Cost(e), line)))
 	})
 	if hidden > 0 {
 		termtext.Fprintf(b, "\n%d more below %s (--min-hits 0 shows all)\n", hidden, threshold(p.Session.Threshold()))
@@ -125,6 +126,7 @@ type entryJSON struct {
 	Label    string      `json:"label"`
 	Cost     float64     `json:"cost"`
 	Weight   *big.Rat    `json:"weight"`
+	Own      *float64    `json:"own,omitempty"`     // the cost of its innermost function alone, if asked for
 	Hits     *big.Rat    `json:"hits"`              // samples, or the weight if hits are not counted
 	Overlap  *float64    `json:"overlap,omitempty"` // the cost that it shares with the labels
 	Shared   bool        `json:"shared,omitempty"`  // some of its stacks also count for a sibling
@@ -134,6 +136,7 @@ type entryJSON struct {
 
 // WriteJSON writes the same entries as JSON.
 func (p *Profile) WriteJSON(w io.Writer) error {
+	p.Session.Arrange()
 	m, t, labels := p.Session.Tree().Main(), p.Session.Threshold(), newLabelled(p.Session, p.Labels)
 	j := profileJSON{
 		Title: p.Title, Unit: m.Unit, Denominator: m.Denominator, Hits: m.Hits().Denominator,
@@ -151,14 +154,16 @@ func (p *Profile) entry(e *refine.Entry, labels *labelled) entryJSON {
 		Path: e.Key(), Label: e.Label(), Cost: float(p.Session.Cost(e)), Weight: e.Weight, Hits: e.Hits,
 		Overlap: labels.overlap(e), Shared: e.Shared,
 	}
+	if own, known := p.Session.Own(e); known {
+		cost := float(p.Session.Tree().Main().Cost(own))
+		j.Own = &cost
+	}
 	if p.Session.Collapsed(e) {
 		return j
 	}
 	j.Hidden = p.Session.Hidden(e)
-	for _, c := range e.Children {
-		if p.Session.Visible(c) {
-			j.Children = append(j.Children, p.entry(c, labels))
-		}
+	for _, c := range p.Session.Shown(e) {
+		j.Children = append(j.Children, p.entry(c, labels))
 	}
 	return j
 }

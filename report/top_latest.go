@@ -36,7 +36,7 @@ func Latest(r *sampledata.Recording, c *config.Config, o views.Options, window t
 	}
 	top.Session = refine.NewSession(server.Tree, c.AllAspects().Membership(server.Tree.Symbols()))
 	top.Session.SetThreshold(c.Threshold)
-	top.Session.Auto(FewSteps)
+	top.Session.Auto(top.Session.Root().Path, FewSteps)
 	top.Warnings = slices.Concat(r.Warnings, server.Warnings)
 	return top, nil
 }

@@ -28,7 +28,7 @@ func topOf(t *testing.T) *Top {
 		t.Fatal(err)
 	}
 	s := refine.NewSession(server.Tree, calltree.NewMembership(server.Tree.Symbols(), nil, nil))
-	s.Auto(12)
+	s.Auto(s.Root().Path, 12)
 	return &Top{
 		Title: "bob, process 4711", Span: 5 * time.Second, Samples: 490, Halted: 50 * time.Millisecond,
 		Classes: classes, Session: s, Hint: "q ends",

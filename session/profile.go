@@ -22,6 +22,7 @@ type Profile struct {
 	Class     string // the class of the Thread View; "" for the Server View
 	Steps     []refine.Step
 	Threshold refine.Threshold
+	Display   refine.Display
 	Collapsed []string // keys of entries
 	Labels    []callpath.Path
 	Selected  string // the key of an entry; "" for the root
@@ -31,7 +32,7 @@ func (*Profile) Kind() Kind { return ProfileKind }
 
 // KeepSteps copies the steps, the threshold and the collapsed entries of a refinement session into the window.
 func (p *Profile) KeepSteps(s *refine.Session) {
-	p.Steps, p.Threshold, p.Collapsed = s.Steps(), s.Threshold(), nil
+	p.Steps, p.Threshold, p.Display, p.Collapsed = s.Steps(), s.Threshold(), s.Display(), nil
 	p.keepCollapsed(s, s.Root())
 }
 
@@ -57,6 +58,7 @@ func (p *Profile) View(r *sampledata.Recording, o views.Options) (*views.View, e
 func (p *Profile) Replay(t *calltree.Tree, m *calltree.Membership) (*refine.Session, []error) {
 	s := refine.NewSession(t, m)
 	s.SetThreshold(p.Threshold)
+	s.SetDisplay(p.Display)
 	var errs []error
 	for _, step := range p.Steps {
 		if err := s.Apply(step); err != nil {
@@ -137,6 +139,10 @@ type profileJSON struct {
 	Steps     []refine.Step `json:"steps,omitempty"`
 	MinHits   string        `json:"min_hits,omitempty"`
 	MinCost   string        `json:"min_cost,omitempty"`
+	Own       bool          `json:"own,omitempty"`
+	ByOwn     bool          `json:"by_own,omitempty"`
+	OfParent  bool          `json:"of_parent,omitempty"`
+	Filter    string        `json:"filter,omitempty"`
 	Collapsed []string      `json:"collapsed,omitempty"`
 	Selected  string        `json:"selected,omitempty"`
 	Labels    []string      `json:"labels,omitempty"` // paths
@@ -146,6 +152,7 @@ func (p *Profile) json() profileJSON {
 	j := profileJSON{
 		Class: p.Class, Steps: p.Steps, MinHits: exact(p.Threshold.Hits), MinCost: exact(p.Threshold.Cost),
 		Collapsed: p.Collapsed, Selected: p.Selected,
+		Own: p.Display.Own, ByOwn: p.Display.ByOwn, OfParent: p.Display.OfParent, Filter: p.Display.Filter,
 	}
 	for _, label := range p.Labels {
 		j.Labels = append(j.Labels, label.String())
@@ -156,6 +163,7 @@ func (p *Profile) json() profileJSON {
 // profile returns the Profile that a file describes.
 func (j *profileJSON) profile() (p Profile, err error) {
 	p = Profile{Class: j.Class, Steps: j.Steps, Collapsed: j.Collapsed, Selected: j.Selected}
+	p.Display = refine.Display{Own: j.Own, ByOwn: j.ByOwn, OfParent: j.OfParent, Filter: j.Filter}
 	if p.Threshold.Hits, err = parseExact(j.MinHits); err != nil {
 		return p, fmt.Errorf("min_hits: %w", err)
 	}

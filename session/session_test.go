@@ -159,7 +159,7 @@ func TestReplay(t *testing.T) {
 	}
 	s := refine.NewSession(view.Tree, config.Builtin().Membership(view.Tree.Symbols()))
 	s.SetThreshold(refine.Threshold{Cost: big.NewRat(1, 50)})
-	if s.Auto(5) == 0 {
+	if s.Auto(s.Root().Path, 5) == 0 {
 		t.Fatal("there is nothing to refine")
 	}
 	s.Collapse(s.Root().Children[0].Path, true)

@@ -24,6 +24,7 @@ type Options struct {
 	Config    *config.Config
 	Views     views.Options
 	Threshold refine.Threshold // the first threshold of every profile window
+	Levels    int              // the number of levels that are open in a new profile window, below the root
 	NoColor   bool
 	Greeting  string // the first message; "" is none
 
@@ -90,6 +91,7 @@ type app struct {
 	given     *aspects.Set // from the configuration, without those defined in the Analyzer
 	options   views.Options
 	threshold refine.Threshold
+	levels    int
 	others    *session.Others // recordings that are compared with this one
 	live      *growth         // nil if the recording is complete
 
@@ -129,7 +131,7 @@ type message struct {
 // newApp opens the summary window of a recording on a terminal.
 func newApp(o Options, t *terminal) *app {
 	a := &app{
-		path: o.Path, recording: o.Recording, config: o.Config, given: o.Config.Aspects, options: o.Views, threshold: o.Threshold,
+		path: o.Path, recording: o.Recording, config: o.Config, given: o.Config.Aspects, options: o.Views, threshold: o.Threshold, levels: o.Levels,
 		theme: newTheme(t.Colors(), o.NoColor), terminal: t, screen: t.Screen, calls: newCalls(),
 		jobs: make(map[window]*job), history: make(map[string][]string), others: session.NewOthers(interchange.ReadRecording),
 	}

@@ -23,6 +23,7 @@ type profileWindow struct {
 	replay   session.Profile
 	replayed []refine.Step
 	subject  *subject
+	fresh    bool // nothing was refined yet
 
 	session  *refine.Session // nil until the view is built
 	idle     *big.Rat        // the share of waiting for work that the view lacks
@@ -45,7 +46,7 @@ type profileWindow struct {
 
 // openSubject opens a profile window, and does its steps.
 func openSubject(a *app, of *subject, s session.Profile) *profileWindow {
-	w := &profileWindow{Box: tview.NewBox(), a: a, replay: s, subject: of, switched: make(map[string]bool)}
+	w := &profileWindow{Box: tview.NewBox(), a: a, replay: s, subject: of, fresh: true, switched: make(map[string]bool)}
 	w.entries.list = list{a: a, w: w, of: &w.entries, noun: "an entry", clicked: w.clickRow, selected: s.Selected}
 	w.entries.wheel = w.entries.scroll
 	w.splits, w.both = newSplits(w), newComparison(w)
@@ -98,18 +99,23 @@ type built struct {
 	warnings []sampledata.Warning
 	notes    map[string][]string
 	other    *sampledata.Recording
+	opened   bool // it was refined as new windows are
 }
 
 // build makes the view with the app's options, and does the window's steps.
 func (w *profileWindow) build() {
 	recording, options, config, replay, view := w.a.recording, w.a.options, w.a.config, w.replay, w.subject.view
+	levels, fresh := w.a.levels, w.fresh && len(replay.Steps) == 0
 	work := func() (built, error) {
 		v, err := view(recording, options)
 		if err != nil {
 			return built{}, err
 		}
 		s, _ := replay.Replay(v.Tree, config.AllAspects().Membership(v.Tree.Symbols()))
-		return built{s, v.IdleShare(), v.Warnings, v.notes, v.other}, nil
+		if fresh {
+			s.Open(levels)
+		}
+		return built{s, v.IdleShare(), v.Warnings, v.notes, v.other, fresh}, nil
 	}
 	start(w.a, w, "Building the "+w.subject.name, work, func(b built, err error) {
 		switch {
@@ -124,6 +130,11 @@ func (w *profileWindow) build() {
 		if w.session != nil {
 			w.replayed = w.session.Steps()
 			w.refiner.markReplayed()
+			if b.opened { // one undo closes all that was opened
+				w.replay.Steps = w.replayed
+				w.refiner.marks = []int{len(w.replayed)}
+			}
+			w.fresh = false
 		}
 		w.splits.forget()
 		w.detail.forget()

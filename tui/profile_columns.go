@@ -27,7 +27,7 @@ type profileColumn struct {
 }
 
 // profileColumns are all columns, in their order.
-var profileColumns = []profileColumn{costColumn, comparisonColumn, labelColumn, intervalColumn, typedColumn}
+var profileColumns = []profileColumn{costColumn, ownColumn, comparisonColumn, labelColumn, intervalColumn, typedColumn}
 
 // of completes a column that has one text for each row.
 func (c profileColumn) of(text func(*profileWindow, row) string) profileColumn {
@@ -60,9 +60,11 @@ func (w *profileWindow) columnBindings() (list []binding) {
 // costColumn has an entry's cost and hits.
 var costColumn = profileColumn{
 	shown: func(w *profileWindow) bool { return !w.compares() },
-	head:  func(w *profileWindow) string { return fmt.Sprintf("  cost  %*s", w.hitsWidth(), "hits") },
+	head: func(w *profileWindow) string {
+		return fmt.Sprintf("%6s  %*s", report.CostHead(w.session), w.hitsWidth(), "hits")
+	},
 }.of(func(w *profileWindow, r row) string {
-	return fmt.Sprintf("%6s  %*s", report.Cost(r.cost), w.hitsWidth(), report.Hits(r.entry.Hits))
+	return fmt.Sprintf("%6s  %*s", report.Cost(w.session.Share(r.entry)), w.hitsWidth(), report.Hits(r.entry.Hits))
 })
 
 // hitsWidth returns the width of the largest number of hits.

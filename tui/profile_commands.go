@@ -26,6 +26,7 @@ func (w *profileWindow) commands() []command {
 		{name: "up", args: "P1 | P2", description: "split P1 ..P2 by the callers of P2 below P1", do: w.refiner.upCommand},
 		{name: "follow", args: "PATH", description: "refine a path down to its first branch", do: w.refiner.stepCommand(refine.KindFollow)},
 		{name: "prune", args: "EXPR", description: "keep the stacks that satisfy paths joined by and, or, not, ( )", do: w.refiner.pruneCommand},
+		{name: "zoom", args: "PATH", description: "make the stacks of a path the whole", do: w.refiner.stepCommand(refine.KindZoom)},
 		{name: "auto", args: "[STEPS]", description: "refine the heaviest entries automatically", do: w.refiner.autoCommand, complete: words()},
 		{name: "threshold", args: "HITS|COST", description: "show entries of at least 20 (hits), 0.05 or 5%", do: w.slider.command, complete: words()},
 		{name: "against", args: "RECORDING", description: "compare this view with that of another recording", do: w.againstCommand, complete: words()},

@@ -23,6 +23,7 @@ var commandTests = map[string]struct {
 	"up":         {[]string{":up * | :RUN"}, shows("▾ ..bob.(*date).field", "›0.133    20        :RUN")},
 	"follow":     {[]string{":follow sync.(*Mutex).Lock"}, shows("..sync.(*Mutex).Lock", ":MONITOR")},
 	"prune":      {[]string{":prune not * ..:MONITOR"}, shows("pruned to not * ..:MO", "0.200    30  ▾ "+terminals)},
+	"zoom":       {[]string{":zoom * ..:MONITOR"}, shows("›1.000   120      ..:MONITOR")},
 	"auto":       {[]string{":auto 2"}, shows("▾ sync.(*Mutex).Lock")},
 	"threshold":  {[]string{":threshold 10%"}, shows("15 hits (cost 0.100)", "1 hidden")},
 	"aspect":     {[]string{":aspect dates bob.(*date).*", ":extended *"}, shows("0.133    20      ..@dates")},

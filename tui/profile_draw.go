@@ -78,6 +78,12 @@ func (w *profileWindow) drawTitle(c canvas) {
 			parts = append(parts, "pruned to "+s.Text)
 		}
 	}
+	if path := report.ZoomedTo(w.session); path != "" {
+		parts[0] += ", the stacks of " + path
+	}
+	if f := w.session.Display().Filter; f != "" {
+		parts = append(parts, fmt.Sprintf("filter %q (f)", f))
+	}
 	if w.entries.shared() {
 		parts = append(parts, "&: some stacks also count for another entry beside it")
 	}

@@ -11,12 +11,14 @@ func (w *profileWindow) bindings() []binding {
 		{keys: []string{"u"}, label: "Up", description: "upward split: the callers of the entry, below the path before its '..'", do: do(w.refiner.splitSelected)},
 		{keys: []string{"Enter"}, label: "Follow", description: "refine down to the first branch, and select the heaviest entry there", do: do(w.refiner.follow)},
 		{keys: []string{"p"}, label: "Prune", description: "prune: keep only the stacks with the entry, or without it", do: do(w.refiner.askPrune)},
+		{keys: []string{"z"}, description: "zoom: the entry's stacks become the whole, and cost 1.000; U reverts it", do: do(w.refiner.zoom)},
 		{keys: []string{"v"}, label: "Details", description: "show or hide the entry's details: exact cost, interval, source", do: do(w.detail.toggle)},
 		{keys: []string{"U"}, label: "Undo", description: "undo the last refinement or prune", do: do(w.refiner.undo)},
-		{keys: []string{"a"}, label: "Auto", description: "refine the heaviest entries automatically", do: do(func() { w.refiner.auto(autoSteps) })},
+		{keys: []string{"a"}, label: "Auto", description: "refine the heaviest entries at and below the selected one automatically", do: do(func() { w.refiner.auto(autoSteps) })},
 		{keys: []string{"R"}, label: "Redo", description: "redo the last undone step", do: do(w.refiner.redo)},
 	}
 	own = append(own, w.columnBindings()...)
+	own = append(own, w.displayBindings()...)
 	own = append(own, []binding{
 		{keys: []string{"m"}, label: "Label", description: "label or unlabel the entry: a column shows the overlap of entries with labelled ones", do: do(w.toggleLabel)},
 		{keys: []string{"["}, description: "a lower threshold: show more entries", do: do(func() { w.slider.slide(-1) })},

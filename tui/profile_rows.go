@@ -18,6 +18,7 @@ func (w *profileWindow) update() {
 		w.entries.rows = w.both.order(w.entries.rows)
 	}
 	w.entries.reselect()
+	w.arrange()
 }
 
 // into goes to the first entry below the selected one, and expands the selected one if it is collapsed.

@@ -171,14 +171,26 @@ func (r *refiner) toBranch(p callpath.Path) {
 // autoSteps limits the refinements for one key, so that the result fits one or two screens.
 const autoSteps = 12
 
-// auto refines the heaviest entries.
+// auto refines the heaviest entries at and below the selected one.
 func (r *refiner) auto(steps int) {
+	e := r.w.entries.entry()
+	if e == nil {
+		return
+	}
+	r.w.session.Collapse(e.Path, false)
 	r.refine("Refining the heaviest entries", func(s *refine.Session) error {
-		if s.Auto(steps) == 0 {
-			return errors.New("nothing above the threshold is left to refine")
+		if s.Auto(e.Path, steps) == 0 {
+			return errors.New("nothing above the threshold is left to refine below the selected entry")
 		}
 		return nil
 	}, nil)
+}
+
+// zoom makes the stacks of the selected entry the whole.
+func (r *refiner) zoom() {
+	if e := r.w.entries.entry(); e != nil {
+		r.step(refine.KindZoom, e.Key(), func() { r.w.entries.chooseKey(e.Key()) })
+	}
 }
 
 // prune keeps the stacks for which an expression is true.

@@ -36,10 +36,10 @@ var flagGroups = []flagGroup{
 	{"What to record", []string{"pid", "duration", "child", "follow-exec"}},
 	{"How often, and at what cost", []string{"rate", "jitter", "max-overhead", "max-cpu", "backend"}},
 	{"What to read", []string{"server", "thread", "against", "session", "fresh", "format", "meter", "strict", "max-memory", "builtin"}},
-	{"Refinement steps", []string{"down", "extended", "up", "prune", "auto"}},
+	{"Refinement steps", []string{"down", "extended", "up", "prune", "zoom", "auto"}},
 	{"What to count", []string{"from", "to", "accounting", "class-by", "merge", "idle", "by", "no-inlines"}},
 	{"How much to show", []string{
-		"count", "interval", "window", "sort", "min-hits", "min-cost", "min-cum", "name", "depth", "metric",
+		"count", "interval", "window", "sort", "min-hits", "min-cost", "own", "of-parent", "min-cum", "name", "depth", "metric",
 		"coverage", "max", "fail-above", "top", "instances",
 	}},
 	{"Where it goes", []string{"output", "force", "view", "text", "json", "color"}},

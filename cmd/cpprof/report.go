@@ -21,6 +21,8 @@ type reportFlags struct {
 	minCost shareFlag
 	json    bool
 	color   string
+	display refine.Display
+	order   string
 	kept    bool // show the windows of the saved session
 }
 
@@ -35,9 +37,9 @@ func newReportCommand(t terminal) *cobra.Command {
 View: all time of the goroutines of a class, as a share of their lives. Without either, report
 prints an overview: the classes, the Server View, and the Thread View of one class.
 
---down, --extended, --up and --prune refine the view in the order in which they are given. In a
-call path, 'A B' is an immediate call of B by A, and 'A ..B' a call at any depth; * is the root of
-the view, @name an aspect, and :RUN :LOAD :PRIO :MONITOR :WAIT are typed time.`,
+--down, --extended, --up, --prune and --zoom refine the view in their order. In a call path, 'A B'
+is an immediate call of B by A, 'A ..B' a call at any depth, and 'A >B' one right below the first
+A; * is the root of the view, @name an aspect, and :RUN :LOAD :PRIO :MONITOR :WAIT typed time.`,
 		Example: `  cpprof report run.cpprof
   cpprof report run.cpprof --server --extended '*' --up '* | encoding/json.Marshal'
   cpprof report run.cpprof --thread go:main.worker --down '*' --down '* main.worker'
@@ -67,12 +69,17 @@ the view, @name an aspect, and :RUN :LOAD :PRIO :MONITOR :WAIT are typed time.`,
 		{refine.KindExtended, "show what `path` leads to, at any depth"},
 		{refine.KindUp, "show who calls P2 within P1, for the `paths` 'P1 | P2'"},
 		{refine.KindPrune, "keep only stacks for which an `expression` of paths, and, or, not is true"},
+		{refine.KindZoom, "keep only the stacks of a `path`, and make them the whole: they cost 1.000"},
 	} {
 		flags.Var(&stepFlag{s.kind, &f.steps}, s.kind.String(), s.usage)
 		_ = c.RegisterFlagCompletionFunc(s.kind.String(), f.completePath)
 	}
 	flags.BoolVar(&f.auto, "auto", false, "refine the most expensive entries automatically")
 	f.addThreshold(c)
+	flags.BoolVar(&f.display.Own, "own", false, "show a column of own time: that of the innermost function, whatever it waits for")
+	flags.StringVar(&f.order, "sort", "cost", "the order of entries below one: cost, own")
+	flags.BoolVar(&f.display.OfParent, "of-parent", false, "show costs as shares of the entry above")
+	completeWords(c, "sort", "cost", "own")
 	flags.BoolVar(&f.json, "json", false, "print JSON")
 	flags.BoolVar(&f.kept, "session", false, "print the windows that 'cpprof view' saved")
 	flags.StringVar(&f.color, "color", "auto", "use colours: auto, always, never")
@@ -87,6 +94,9 @@ func (f *reportFlags) addThreshold(c *cobra.Command) {
 	f.minCost.other = "a number of hits is --min-hits"
 	addShare(c.Flags(), &f.minCost, "min-cost", "", "show entries of at least this `cost`, such as 0.05 or 5%")
 }
+
+// openLevels is the number of levels of a view that are open unless the flags say how to refine it.
+const openLevels = 2
 
 // A stepFlag adds a refinement step each time it is given, so that steps keep their order.
 type stepFlag struct {
@@ -138,7 +148,7 @@ func (f *reportFlags) run(t terminal, path string) error {
 	if err := p.Write(t.out); err != nil {
 		return err
 	}
-	if len(p.Session.Steps()) == 0 && !f.auto {
+	if len(f.steps) == 0 && !f.auto {
 		termtext.Fprintf(t.out, "\nRefine it: --auto, --down '*', --extended '*', or --up '* | FUNCTION'.\n")
 	}
 	return idleHint(t, v)
@@ -191,8 +201,19 @@ func (f *reportFlags) session(t *calltree.Tree, m *calltree.Membership, limit re
 		}
 	}
 	if f.auto {
-		session.Auto(refine.DefaultAutoSteps)
+		session.Auto(session.Root().Path, refine.DefaultAutoSteps)
+	} else if len(f.steps) == 0 {
+		session.Open(openLevels)
 	}
+	d := f.display
+	switch f.order {
+	case "own":
+		d.ByOwn, d.Own = true, true
+	case "", "cost":
+	default:
+		return nil, usagef("--sort %q: want cost or own", f.order)
+	}
+	session.SetDisplay(d)
 	return session, nil
 }
 

@@ -54,7 +54,7 @@ func overview(t terminal, s *source, limit refine.Threshold, color bool) error {
 	for _, v := range []*view{server, thread} {
 		session := refine.NewSession(v.Tree, v.aspects)
 		session.SetThreshold(limit)
-		session.Auto(report.FewSteps)
+		session.Auto(session.Root().Path, report.FewSteps)
 		termtext.Fprintln(t.out)
 		p := report.Profile{Session: session, Title: title(s, v), Warnings: v.Warnings, Color: color}
 		if err := p.Write(t.out); err != nil {

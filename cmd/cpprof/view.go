@@ -82,6 +82,7 @@ var errSignalled = errors.New("the Analyzer was ended by a signal")
 func (f *reportFlags) analyze(ctx context.Context, t terminal, s *source, o tui.Options) error {
 	limit := f.threshold(s.config)
 	o.Path, o.Recording, o.Config, o.Views, o.Threshold, o.NoColor = s.path, s.recording, s.config, s.options, limit, t.noColor
+	o.Levels = openLevels
 	began := &session.State{Options: s.options}
 	if o.Session != nil {
 		began = o.Session

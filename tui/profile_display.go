@@ -1,0 +1,73 @@
+package tui
+
+import (
+	"github.com/cpprof/cpprof/refine"
+	"github.com/cpprof/cpprof/report"
+)
+
+// ownColumn has an entry's own cost.
+var ownColumn = profileColumn{
+	shown: func(w *profileWindow) bool { return !w.compares() && w.session.Display().Own },
+	head:  func(w *profileWindow) string { return report.OwnHead(w.session) },
+}.of(func(w *profileWindow, r row) string { return report.OwnColumn(w.session, r.entry) })
+
+// displayBindings are the keys that say how entries are shown.
+func (w *profileWindow) displayBindings() []binding {
+	change := func(f func(*refine.Display)) func(string) {
+		return func(string) {
+			if w.compares() {
+				w.a.say("A comparison shows the costs in both recordings, as shares of the whole.")
+				return
+			}
+			w.changeDisplay(f)
+		}
+	}
+	return []binding{
+		{keys: []string{"f"}, description: "filter: show only the entries with a text in their names, and those above them", do: func(string) { w.askFilter() }},
+		{keys: []string{"s"}, description: "show or hide a column: the own time of the entry's function, whatever it waits for", do: change(func(d *refine.Display) {
+			d.Own = !d.Own
+			d.ByOwn = d.ByOwn && d.Own
+		})},
+		{keys: []string{"o"}, description: "order entries by their own time, or by cost again", do: change(func(d *refine.Display) {
+			d.ByOwn = !d.ByOwn
+			d.Own = d.Own || d.ByOwn
+		})},
+		{keys: []string{"%"}, description: "show costs as shares of the entry above, or of the whole again", do: change(func(d *refine.Display) { d.OfParent = !d.OfParent })},
+	}
+}
+
+// changeDisplay changes how entries are shown.
+func (w *profileWindow) changeDisplay(change func(*refine.Display)) {
+	if w.session == nil {
+		return
+	}
+	d := w.session.Display()
+	change(&d)
+	w.session.SetDisplay(d)
+	w.update()
+}
+
+// askFilter asks for the text that names must have.
+func (w *profileWindow) askFilter() {
+	if w.session == nil {
+		return
+	}
+	w.a.ask("filter: ", w.session.Display().Filter, nil, func(text string) error {
+		w.a.act(w, func() { w.changeDisplay(func(d *refine.Display) { d.Filter = text }) })
+		return nil
+	})
+}
+
+// arrange computes the own times that are missing, on another goroutine.
+func (w *profileWindow) arrange() {
+	if w.session.Arranged() {
+		return
+	}
+	s := w.session.Clone()
+	start(w.a, w, "Computing own times", func() (*refine.Session, error) { s.Arrange(); return s, nil }, func(s *refine.Session, err error) {
+		if err == nil {
+			w.session = s
+			w.update()
+		}
+	})
+}
