@@ -82,7 +82,7 @@ func (s *Session) Auto(at callpath.Path, maxSteps int) int {
 	return steps
 }
 
-// Open refines the root down to its first branch, and then each entry that is shown there, as often as there are levels.
+// Open refines the root by its calls in place, then each entry that this shows, and so on for a number of levels.
 func (s *Session) Open(levels int) {
 	for range levels {
 		var leaves []callpath.Path
@@ -92,7 +92,7 @@ func (s *Session) Open(levels int) {
 			}
 		})
 		for _, p := range leaves {
-			_ = s.Apply(Step{KindFollow, p.String()}) // nothing may be below
+			_ = s.Apply(Step{KindCalls, p.String()}) // nothing may be below
 		}
 	}
 }

@@ -107,18 +107,16 @@ func recordingOfBob(t *testing.T) string {
 	return folder
 }
 
-// TestWalkOfTheBOBCase repeats the paper's walk (CPPROFJ, section 6.2) in five refinements: class, run, the transaction,
-// :MONITOR, class, the holder's function.
+// TestWalkOfTheBOBCase repeats the paper's walk (CPPROFJ, section 6.2): class, run, the transaction, :MONITOR, class, the
+// holder's function. The first two refinements are there from the start.
 func TestWalkOfTheBOBCase(t *testing.T) {
 	p := newPane(t, recordingOfBob(t), fixture.Cpprof(t)+" view bob.cpprof")
 	p.waits(`go:bob\.\(\*terminal\)\.run\b`)
 	p.keys("Enter")
-	p.waits(`^█›1\.000   150    go:bob`)
-	p.keys("d")
-	p.waits(`^█ 1\.000   150      bob\.\(\*terminal\)\.run$`)
-	p.keys("j", "d")
+	p.waits(`^█›1\.000   150  ▾ go:bob`)
+	p.waits(`^█ 1\.000   150    ▾ bob\.\(\*terminal\)\.run$`)
 	p.waits(`^█ 1\.000   150        bob\.\(\*manager\)\.transact$`)
-	p.keys("j", "e")
+	p.keys("j", "j", "e")
 	p.waits(`^█ 0\.800   120          \.\.:MONITOR$`)
 	p.keys("j", "d")
 	p.waits(`^█ 0\.800   120            go:bob`)
