@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/aspects"
+	"github.com/cpprof/cpprof/config"
 	"github.com/cpprof/cpprof/views"
 )
 
@@ -35,11 +36,18 @@ type fileJSON struct {
 	From       time.Duration   `json:"from,omitempty"`
 	To         time.Duration   `json:"to,omitempty"`
 	Aspects    []aspectJSON    `json:"aspects,omitempty"`
+	Merges     []mergeJSON     `json:"merges,omitempty"`
 	Windows    json.RawMessage `json:"windows"` // []windowJSON, or []windowVersion1
 	Active     int             `json:"active"`  // 1 + an index of windows, 0 for the Summary window
 }
 
 type aspectJSON struct {
+	Name     string   `json:"name"`
+	Patterns []string `json:"patterns"`
+}
+
+// mergeJSON is a config.Merge.
+type mergeJSON struct {
 	Name     string   `json:"name"`
 	Patterns []string `json:"patterns"`
 }
@@ -65,6 +73,13 @@ func (s *State) Marshal() ([]byte, error) {
 			j.Patterns = append(j.Patterns, p.String())
 		}
 		f.Aspects = append(f.Aspects, j)
+	}
+	for _, m := range s.Merges {
+		j := mergeJSON{Name: m.Name}
+		for _, p := range m.Classes {
+			j.Patterns = append(j.Patterns, p.String())
+		}
+		f.Merges = append(f.Merges, j)
 	}
 	windows := []windowJSON{}
 	for _, w := range s.Windows {
@@ -175,6 +190,13 @@ func (f *fileJSON) state() (*State, error) {
 		}
 		s.Aspects = append(s.Aspects, a)
 	}
+	for _, j := range f.Merges {
+		m, err := config.NewMerge(j.Name, j.Patterns...)
+		if err != nil {
+			return nil, fmt.Errorf("merge %q: %w", j.Name, err)
+		}
+		s.Merges = append(s.Merges, m)
+	}
 	return s, nil
 }
 
@@ -201,6 +223,9 @@ func (s *State) check() error {
 	}
 	if len(s.Aspects) > maxAspects {
 		return fmt.Errorf("%d aspects: at most %d are possible", len(s.Aspects), maxAspects)
+	}
+	if len(s.Merges) > maxAspects {
+		return fmt.Errorf("%d merged classes: at most %d are possible", len(s.Merges), maxAspects)
 	}
 	if len(s.Windows) > maxWindows {
 		return fmt.Errorf("%d windows: at most %d are possible", len(s.Windows), maxWindows)

@@ -27,6 +27,7 @@ import (
 type State struct {
 	Options views.Options    // AlsoInlined, and what Configure sets, are not saved
 	Aspects []aspects.Aspect // in addition to those of the configuration
+	Merges  []config.Merge   // in addition to those of the configuration
 	Windows []Window
 	Active  int // 1 + the window in front; 0 for the Summary window
 }
@@ -86,5 +87,6 @@ func (e *MissingError) Unwrap() error { return e.Err }
 // Configure adds the state's aspects to a configuration, and returns the state's options, completed from the configuration.
 func (s *State) Configure(c *config.Config) views.Options {
 	c.Aspects = c.Aspects.With(s.Aspects...)
+	c.Merges = slices.Concat(c.Merges, s.Merges)
 	return c.Configure(s.Options)
 }

@@ -85,15 +85,16 @@ func Run(ctx context.Context, o Options) error {
 
 // An app is a recording and its windows.
 type app struct {
-	path      string
-	recording *sampledata.Recording
-	config    *config.Config
-	given     *aspects.Set // from the configuration, without those defined in the Analyzer
-	options   views.Options
-	threshold refine.Threshold
-	levels    int
-	others    *session.Others // recordings that are compared with this one
-	live      *growth         // nil if the recording is complete
+	path        string
+	recording   *sampledata.Recording
+	config      *config.Config
+	given       *aspects.Set   // from the configuration, without those defined in the Analyzer
+	givenMerges []config.Merge // the same of merges
+	options     views.Options
+	threshold   refine.Threshold
+	levels      int
+	others      *session.Others // recordings that are compared with this one
+	live        *growth         // nil if the recording is complete
 
 	theme        *theme
 	terminal     *terminal
@@ -131,7 +132,7 @@ type message struct {
 // newApp opens the summary window of a recording on a terminal.
 func newApp(o Options, t *terminal) *app {
 	a := &app{
-		path: o.Path, recording: o.Recording, config: o.Config, given: o.Config.Aspects, options: o.Views, threshold: o.Threshold, levels: o.Levels,
+		path: o.Path, recording: o.Recording, config: o.Config, given: o.Config.Aspects, givenMerges: o.Config.Merges, options: o.Views, threshold: o.Threshold, levels: o.Levels,
 		theme: newTheme(t.Colors(), o.NoColor), terminal: t, screen: t.Screen, calls: newCalls(),
 		jobs: make(map[window]*job), history: make(map[string][]string), others: session.NewOthers(interchange.ReadRecording),
 	}

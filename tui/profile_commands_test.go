@@ -28,6 +28,7 @@ var commandTests = map[string]struct {
 	"threshold":  {[]string{":threshold 10%"}, shows("15 hits (cost 0.100)", "1 hidden")},
 	"aspect":     {[]string{":aspect dates bob.(*date).*", ":extended *"}, shows("0.133    20      ..@dates")},
 	"accounting": {[]string{":accounting single"}, shows("7.5 s = 1.000  single")},
+	"merge":      {[]string{":merge all go:bob.*"}, shows("no thread class")},
 	"class":      {[]string{":class by site"}, shows("no thread class")},
 	"span":       {[]string{":span 0s 1s"}, shows("only 0s to 1s")},
 	"locks":      {[]string{":locks"}, shows("3 Locks")},

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/aspects"
+	"github.com/cpprof/cpprof/config"
 	"github.com/cpprof/cpprof/session"
 )
 
@@ -25,7 +26,7 @@ func (a *app) restore(s *session.State) {
 
 // state returns the state that a session keeps of the app.
 func (a *app) state() *session.State {
-	s := &session.State{Options: a.options, Aspects: defined(a.given, a.config.Aspects)}
+	s := &session.State{Options: a.options, Aspects: defined(a.given, a.config.Aspects), Merges: a.ownMerges()}
 	for i, w := range a.windows {
 		kept := w.keep()
 		if kept == nil {
@@ -37,6 +38,13 @@ func (a *app) state() *session.State {
 		}
 	}
 	return s
+}
+
+// ownMerges returns the merges that were made in the Analyzer.
+func (a *app) ownMerges() []config.Merge {
+	return slices.DeleteFunc(slices.Clone(a.config.Merges), func(m config.Merge) bool {
+		return slices.ContainsFunc(a.givenMerges, func(g config.Merge) bool { return g.Name == m.Name })
+	})
 }
 
 // defined returns the aspects in now that differ from given. For an aspect of given that is missing in now, it returns

@@ -18,14 +18,19 @@ type summaryWindow struct {
 	a        *app
 	timeline *timeline
 	classTable
-	order   order
-	list    list
-	heading heading
-	stale   bool // refresh is already waiting
+	all      []views.ClassSummary // also those that are hidden
+	hideIdle bool                 // those that do hardly anything but wait for work
+	filter   string               // the names of classes have this text
+	marked   map[string]bool      // classes to merge
+	order    order
+	list     list
+	heading  heading
+	stale    bool // refresh is already waiting
 }
 
 func newSummaryWindow(a *app) *summaryWindow {
-	w := &summaryWindow{Box: tview.NewBox(), a: a, timeline: newTimeline(a), classTable: classTable{widest: measure(nil)}, order: order{column: defaultOrder}}
+	w := &summaryWindow{Box: tview.NewBox(), a: a, timeline: newTimeline(a), classTable: classTable{widest: measure(nil)}, order: order{column: defaultOrder},
+		hideIdle: a.options.LeaveOutIdle, marked: make(map[string]bool)}
 	w.list = list{a: a, w: w, of: w, noun: "a class", clicked: func(_, _ int, double bool) {
 		if double {
 			w.openSelected()
@@ -77,12 +82,8 @@ func (w *summaryWindow) sumUp() {
 			w.a.fail(err)
 			return
 		}
-		w.classTable = t
-		w.order.sort(w.classes)
-		w.list.reselect()
-		if w.list.selected == "" {
-			w.list.choose(0)
-		}
+		w.classTable, w.all = t, t.classes
+		w.choose()
 	})
 }
 
@@ -102,6 +103,10 @@ func (w *summaryWindow) bindings() []binding {
 		{keys: []string{"o"}, label: "Order", description: "order by the next column; or click on its heading", do: func(string) { w.orderBy(w.nextColumn(1)) }},
 		{keys: []string{"O"}, description: "order by the previous column", do: func(string) { w.orderBy(w.nextColumn(-1)) }},
 		{keys: []string{"r"}, description: "reverse the order", do: func(string) { w.orderBy(w.order.column) }},
+		{keys: []string{"H"}, description: "show or hide the classes that do hardly anything but wait for work", do: func(string) { w.toggleIdle() }},
+		{keys: []string{"f"}, description: "filter: show only the classes with a text in their names", do: func(string) { w.askFilter() }},
+		{keys: []string{"Space"}, description: "mark the class for a merge, or remove its mark", do: func(string) { w.toggleMark() }},
+		{keys: []string{"M"}, description: "merge the marked classes into one; or split a merged class", do: func(string) { w.askMerge() }},
 		{keys: []string{"w"}, description: "show or hide waiting goroutines in the timeline", do: func(string) { w.timeline.toggleWaiting() }},
 		{keys: []string{"i"}, label: "Info", description: "all about the recording, and all warnings", do: func(string) { w.a.overlay = newInfo(w.a) }},
 	}

@@ -124,6 +124,9 @@ func (w *summaryWindow) drawClass(c canvas, line int, widths []int) {
 		style = w.a.theme.selected
 		c.fill(0, 0, style)
 	}
+	if w.marked[class.Class] {
+		c.text(0, 0, report.LabelMark, w.a.theme.key)
+	}
 	x := 0
 	for i, width := range widths {
 		column := &classColumns[i]
@@ -150,7 +153,7 @@ func (w *summaryWindow) details() string {
 	if c.Parts[views.Monitor].Sign() > 0 {
 		text += fmt.Sprintf("\nof its MONITOR time %s is attributed to holders of the locks", report.Attributed(c.Parts[views.Monitor], c.Attributed.Weight))
 	}
-	return text
+	return text + w.hidden()
 }
 
 // Draw draws the window: head, timeline, table; and, while the keys are the timeline's, lanes below it.

@@ -1,0 +1,152 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/config"
+	"github.com/cpprof/cpprof/views"
+)
+
+// toggleMark marks the selected class for a merge, or removes its mark, and goes to the next one.
+func (w *summaryWindow) toggleMark() {
+	if w.list.current() < 0 {
+		return
+	}
+	class := w.list.selected
+	if w.marked[class] {
+		delete(w.marked, class)
+	} else {
+		w.marked[class] = true
+	}
+	w.list.move(1)
+}
+
+// askMerge asks for the name of the class that has the goroutines of all marked classes. If none is marked, it splits the
+// selected class, if that is a merged one.
+func (w *summaryWindow) askMerge() {
+	var classes []string
+	for _, c := range w.all {
+		if w.marked[c.Class] {
+			classes = append(classes, patternOf(c.Class))
+		}
+	}
+	switch {
+	case len(classes) > 0:
+		w.a.ask(fmt.Sprintf("merge %d into class:", len(classes)), "", nil, func(name string) error {
+			if name == "" {
+				return nil
+			}
+			if err := w.a.merge(name, classes...); err != nil {
+				return err
+			}
+			clear(w.marked)
+			w.list.selected = calltree.MergedClass + strings.TrimPrefix(name, calltree.MergedClass)
+			return nil
+		})
+	case w.list.current() >= 0 && w.a.split(w.list.selected):
+		w.a.say("%s is split into its classes again.", w.list.selected)
+	default:
+		w.a.say("Space marks the classes to merge; M on a merged class splits it.")
+	}
+}
+
+// longestPattern is the greatest number of bytes of a class's name in a pattern.
+const longestPattern = 900
+
+// patternOf returns the pattern of a class. In a pattern, "*" stands for characters that no pattern can have, and for the
+// end of a very long name.
+func patternOf(class string) string {
+	end := ""
+	if len(class) > longestPattern {
+		class, end = class[:longestPattern], "*"
+	}
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r == utf8.RuneError {
+			return '*'
+		}
+		return r
+	}, class) + end
+}
+
+// merge merges the classes that match patterns, in all windows.
+func (a *app) merge(name string, patterns ...string) error {
+	m, err := config.NewMerge(name, patterns...)
+	if err != nil {
+		return err
+	}
+	c := *a.config
+	c.Merges = append(slices.Clone(c.Merges), m)
+	a.setConfig(c)
+	return nil
+}
+
+// split reverts the merges into a class, and reports whether there was one.
+func (a *app) split(class string) bool {
+	c := *a.config
+	c.Merges = slices.DeleteFunc(slices.Clone(c.Merges), func(m config.Merge) bool { return m.Class() == class })
+	if len(c.Merges) == len(a.config.Merges) {
+		return false
+	}
+	a.setConfig(c)
+	return true
+}
+
+// mergeCommand merges the classes that match patterns.
+func (a *app) mergeCommand(args string) error {
+	fields := strings.Fields(args)
+	if len(fields) < 2 {
+		return fmt.Errorf("want a name and patterns of classes, such as: io go:*.readLoop go:*.writeLoop")
+	}
+	return a.merge(fields[0], fields[1:]...)
+}
+
+// askFilter asks for the text that the names of classes must have.
+func (w *summaryWindow) askFilter() {
+	w.a.ask("filter: ", w.filter, nil, func(text string) error {
+		w.filter = text
+		w.choose()
+		return nil
+	})
+}
+
+// toggleIdle hides or shows the classes that do hardly anything but wait for work.
+func (w *summaryWindow) toggleIdle() {
+	w.hideIdle = !w.hideIdle
+	w.choose()
+	if w.hideIdle {
+		w.a.say("Classes that do hardly anything but wait for work are hidden: H shows them.")
+		return
+	}
+	w.a.say("All classes are shown: H hides those that do hardly anything but wait for work.")
+}
+
+// choose takes the classes that are shown from all classes.
+func (w *summaryWindow) choose() {
+	w.classes = slices.DeleteFunc(slices.Clone(w.all), func(c views.ClassSummary) bool {
+		return w.hideIdle && c.OnlyIdle() || !strings.Contains(strings.ToLower(c.Class), strings.ToLower(w.filter))
+	})
+	if len(w.classes) == 0 && w.filter == "" {
+		w.classes = slices.Clone(w.all)
+	}
+	w.order.sort(w.classes)
+	w.list.reselect()
+	if w.list.at < 0 || w.list.selected == "" {
+		w.list.choose(0)
+	}
+}
+
+// hidden says how many classes are not shown, and why; "" if all are.
+func (w *summaryWindow) hidden() string {
+	n := len(w.all) - len(w.classes)
+	switch {
+	case n == 0:
+		return ""
+	case w.filter != "":
+		return fmt.Sprintf("\n%d of %d classes are hidden: f changes the filter %q", n, len(w.all), w.filter)
+	}
+	return fmt.Sprintf("\n%d of %d classes are hidden, which did hardly anything but wait for work: H shows them", n, len(w.all))
+}
