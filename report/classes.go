@@ -28,9 +28,9 @@ func fraction(a, b *big.Rat) *big.Rat {
 // Classes writes the table of thread classes: the number of goroutines, the instances, the mean number at a time, and the
 // share of each typed time. The name, which can be long, comes last. Below the table it writes how much of all MONITOR time
 // is attributed.
-func Classes(w io.Writer, classes []views.ClassSummary) error {
+func Classes(w io.Writer, classes []views.ClassSummary, width int) error {
 	columns := slices.Concat(ClassNumbers, ClassShares)
-	t := &table{right: true}
+	t := &table{right: true, width: width}
 	t.add(append(heads(columns), "class")...)
 	for i := range classes {
 		var row []string
@@ -97,8 +97,8 @@ func ClassesJSON(w io.Writer, classes []views.ClassSummary, basis Basis) error {
 
 // ClassesCompared writes the table of the thread classes of two recordings, matched by name: how many goroutines were alive
 // in each, and the share of each typed time in a minus that in b. A class that only one of them has gets no difference.
-func ClassesCompared(w io.Writer, a, b []views.ClassSummary) error {
-	t := &table{right: true}
+func ClassesCompared(w io.Writer, a, b []views.ClassSummary, width int) error {
+	t := &table{right: true, width: width}
 	t.add(slices.Concat([]string{"alive in A", "in B"}, heads(ClassShares), []string{"class"})...)
 	without := slices.Repeat([]string{""}, int(views.NumTypedTimes))
 	inB := make(map[string]views.ClassSummary)

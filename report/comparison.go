@@ -25,6 +25,7 @@ type Comparison struct {
 	Warnings []sampledata.Warning // of the views
 	Basis    Basis                // of both recordings, for JSON
 	Color    bool
+	Width    int // see Profile
 }
 
 // A Report is a *Profile or a *Comparison.
@@ -131,8 +132,8 @@ func (c *Comparison) Write(w io.Writer) error {
 
 func (c *Comparison) write(b *strings.Builder, e *comparedEntry, depth int, labels *labelled) {
 	d := e.costs.Difference()
-	line := fmt.Sprintf("%s%s  %s%s%s", e.costs, labels.column(e.entry),
-		strings.Repeat("  ", depth), labels.mark(e.entry)+SharedMark(e.entry), termtext.Printable(e.entry.Label()))
+	line := withName(fmt.Sprintf("%s%s  %s%s", e.costs, labels.column(e.entry),
+		strings.Repeat("  ", depth), labels.mark(e.entry)+SharedMark(e.entry)), e.entry.Label(), c.Width)
 	termtext.Fprintln(b, termtext.Text(paint(c.Color, d.Abs(d), line)))
 	for _, child := range e.children {
 		c.write(b, child, depth+1, labels)

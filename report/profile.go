@@ -5,6 +5,7 @@ import (
 	"io"
 	"math/big"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/calltree"
@@ -22,6 +23,7 @@ type Profile struct {
 	Warnings []sampledata.Warning // of the view
 	Basis    Basis                // of the recording, for JSON
 	Color    bool
+	Width    int // of the screen: names that would not fit are shortened; 0: no name is
 }
 
 // Write writes the profile as in the figures of CPPROFJ: a line for each entry, indented below the entry that it refines.
@@ -47,8 +49,8 @@ func (p *Profile) Write(w io.Writer) error {
 		if !p.Session.Collapsed(e) {
 			hidden += p.Session.Hidden(e)
 		}
-		line := fmt.Sprintf("%6s%s  %*s%s  %s%s%s", Cost(p.Session.Share(e)), OwnColumn(p.Session, e), hitsWidth, Hits(e.Hits),
-			labels.column(e), strings.Repeat("  ", depth), labels.mark(e)+SharedMark(e), termtext.Printable(e.Label()))
+		line := withName(fmt.Sprintf("%6s%s  %*s%s  %s%s", Cost(p.Session.Share(e)), OwnColumn(p.Session, e), hitsWidth, Hits(e.Hits),
+			labels.column(e), strings.Repeat("  ", depth), labels.mark(e)+SharedMark(e)), e.Label(), p.Width)
 		shared = shared || e.Shared
 		termtext.Fprintln(b, termtext.Text(paint(p.Color, p.Session.Cost(e), line)))
 	})
@@ -59,6 +61,15 @@ func (p *Profile) Write(w io.Writer) error {
 	b.WriteString(Warnings(p.Warnings))
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// withName adds a name to a line. If the line would be wider than a screen, it shortens the import path in the name.
+func withName(line, name string, width int) string {
+	name = termtext.Printable(name)
+	if width > 0 {
+		name = termtext.ShortenPath(name, width-utf8.RuneCountInString(line))
+	}
+	return line + name
 }
 
 // Monitor returns a line that says how much of a Thread View is waiting for locks, and for which share of that the holders

@@ -13,6 +13,7 @@ import (
 type table struct {
 	rows  [][]string
 	right bool
+	width int // of the screen: names in the last column that would not fit are shortened; 0: no name is
 }
 
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
@@ -37,7 +38,9 @@ func (t *table) write(w io.Writer) error {
 			case i == 0:
 				b.WriteString(cell + pad)
 			case i == len(widths)-1:
-				b.WriteString("  " + cell)
+				line := withName(b.String()+"  ", cell, t.width)
+				b.Reset()
+				b.WriteString(line)
 			default:
 				b.WriteString("  " + pad + cell)
 			}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/locks"
 	"github.com/cpprof/cpprof/report"
 	"github.com/gdamore/tcell/v2"
@@ -69,7 +70,7 @@ func (w *lockWindow) drawHead(c canvas) int {
 	}
 	if warnings := w.found.Held.Warnings; len(warnings) > 0 {
 		text := fmt.Sprintf("! %s (%d in all, below the details)", warnings[0].Message, len(warnings))
-		c.text(1, y, cut(printable(text), c.width-2), w.a.theme.err)
+		c.text(1, y, termtext.Cut(printable(text), c.width-2), w.a.theme.err)
 		y++
 	}
 	return y
@@ -103,7 +104,7 @@ func (w *lockWindow) drawItem(c canvas, i int) {
 		c.fill(0, 0, style)
 	}
 	if item.deadlock != nil {
-		c.text(1, 0, cut(item.key, c.width-1), style)
+		c.text(1, 0, termtext.Cut(item.key, c.width-1), style)
 	} else {
 		drawLockRow(c, item.row, w.found.widths, style)
 	}

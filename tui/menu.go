@@ -1,5 +1,7 @@
 package tui
 
+import "github.com/cpprof/cpprof/internal/termtext"
+
 // A menu is a choice between a few things, each with its key.
 type menu struct {
 	a       *app
@@ -18,7 +20,7 @@ func (m *menu) draw(c canvas) {
 	for y := range height {
 		box.fill(0, y, m.a.theme.bar)
 	}
-	box.text(1, 0, cut(m.title, box.width-2), m.a.theme.bar.Bold(true))
+	box.text(1, 0, termtext.Cut(m.title, box.width-2), m.a.theme.bar.Bold(true))
 	m.area = box.part(0, 1, box.width, len(m.choices))
 	for y, b := range m.choices {
 		x := m.area.text(3, y, b.keys[0], m.a.theme.bar.Bold(true))

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
 )
@@ -92,7 +93,7 @@ func (p *pane) draw(c canvas, t *theme, title, of string, lines []textLine) {
 		p.of, p.top = of, 0
 	}
 	c.fill(0, 0, t.bar)
-	c.text(1, 0, cut(title, c.width-1), t.bar)
+	c.text(1, 0, termtext.Cut(title, c.width-1), t.bar)
 	body := c.part(1, 1, c.width-1, c.height-1)
 	first, last := p.inSight(body, len(lines))
 	drawScrolled(c, "J K scroll ", first, len(lines)-last, t.bar)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/views"
@@ -94,7 +95,7 @@ func (w *profileWindow) drawTitle(c canvas) {
 		parts = append(parts, "! "+warning.Message)
 	}
 	text := "  " + strings.Join(parts, "  ")
-	c.text(x, 0, cut(printable(text), c.width-x), w.a.theme.plain)
+	c.text(x, 0, termtext.Cut(printable(text), c.width-x), w.a.theme.plain)
 }
 
 // drawRows draws the entries that fit, below the names of their columns.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampledata"
@@ -87,7 +88,7 @@ func (d *detail) source(function string, width int) []textLine {
 		if n <= len(text) {
 			code = strings.ReplaceAll(text[n-1], "\t", "    ")
 		}
-		out = append(out, textLine{cut(printable(fmt.Sprintf("%7s %5d  %s", count, n, code)), width), style})
+		out = append(out, textLine{termtext.Cut(printable(fmt.Sprintf("%7s %5d  %s", count, n, code)), width), style})
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/report"
 	"github.com/gdamore/tcell/v2"
 )
@@ -25,7 +26,7 @@ func (w *summaryWindow) drawHead(c canvas) int {
 	}
 	y := len(lines)
 	if text, style := w.state(); text != "" {
-		c.text(1, y, cut(printable(text), c.width-2), style)
+		c.text(1, y, termtext.Cut(printable(text), c.width-2), style)
 		y++
 	}
 	return y

@@ -41,11 +41,12 @@ func newClassesCommand(t terminal) *cobra.Command {
 			if asJSON {
 				return report.ClassesJSON(t.out, classes, report.BasisOf(s.recording))
 			}
-			return report.Classes(t.out, classes)
+			return report.Classes(t.out, classes, f.nameWidth(t))
 		},
 	}
 	f.addOptions(c, t)
 	f.addIdle(c)
+	f.addFullNames(c)
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }

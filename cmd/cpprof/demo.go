@@ -89,7 +89,7 @@ func showDemo(ctx context.Context, t terminal, path string, text bool) error {
 	}
 	limit := f.threshold(s.config)
 	if text {
-		if err := overview(t, s, limit, t.outIsTerminal && !t.noColor); err != nil {
+		if err := overview(t, s, limit, t.outIsTerminal && !t.noColor, t.width()); err != nil {
 			return err
 		}
 	}

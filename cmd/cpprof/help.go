@@ -40,7 +40,7 @@ var flagGroups = []flagGroup{
 	{"What to count", []string{"from", "to", "accounting", "class-by", "merge", "idle", "by", "no-inlines"}},
 	{"How much to show", []string{
 		"count", "interval", "window", "sort", "min-hits", "min-cost", "own", "of-parent", "min-cum", "name", "depth", "metric",
-		"coverage", "max", "fail-above", "top", "instances",
+		"coverage", "max", "fail-above", "top", "instances", "full-names",
 	}},
 	{"Where it goes", []string{"output", "force", "view", "text", "json", "color"}},
 	{"Settings", []string{"aspect", "config", "help"}},

@@ -80,6 +80,7 @@ A; * is the root of the view, @name an aspect, and :RUN :LOAD :PRIO :MONITOR :WA
 	flags.StringVar(&f.order, "sort", "cost", "the order of entries below one: cost, own")
 	flags.BoolVar(&f.display.OfParent, "of-parent", false, "show costs as shares of the entry above")
 	completeWords(c, "sort", "cost", "own")
+	f.addFullNames(c)
 	flags.BoolVar(&f.json, "json", false, "print JSON")
 	flags.BoolVar(&f.kept, "session", false, "print the windows that 'cpprof view' saved")
 	flags.StringVar(&f.color, "color", "auto", "use colours: auto, always, never")
@@ -128,7 +129,7 @@ func (f *reportFlags) run(t terminal, path string) error {
 		if len(f.steps) > 0 || f.json {
 			return f.needView(path)
 		}
-		return overview(t, s, limit, color)
+		return overview(t, s, limit, color, f.nameWidth(t))
 	}
 	v, err := f.view(s)
 	if err != nil {
@@ -138,7 +139,7 @@ func (f *reportFlags) run(t terminal, path string) error {
 	if err != nil {
 		return err
 	}
-	p.Color = color
+	p.Color, p.Width = color, f.nameWidth(t)
 	if f.json {
 		return p.WriteJSON(t.out)
 	}

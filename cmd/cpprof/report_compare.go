@@ -76,7 +76,7 @@ func (f *reportFlags) compare(t terminal, path string, color bool) error {
 	if err != nil {
 		return err
 	}
-	c.Color = color
+	c.Color, c.Width = color, f.nameWidth(t)
 	if f.json {
 		return c.WriteJSON(t.out)
 	}
@@ -116,7 +116,7 @@ func (f *reportFlags) compareAll(t terminal, p pair, limit refine.Threshold, col
 	if err := p.headlines(t); err != nil {
 		return err
 	}
-	if err := report.ClassesCompared(t.out, classes[0], classes[1]); err != nil {
+	if err := report.ClassesCompared(t.out, classes[0], classes[1], f.nameWidth(t)); err != nil {
 		return err
 	}
 	shown := []views.Maker{views.Server}
@@ -139,7 +139,7 @@ func (f *reportFlags) compareAll(t terminal, p pair, limit refine.Threshold, col
 		if err != nil {
 			return err
 		}
-		c.Color = color
+		c.Color, c.Width = color, f.nameWidth(t)
 		termtext.Fprintln(t.out)
 		if err := c.Write(t.out); err != nil {
 			return err

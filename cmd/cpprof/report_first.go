@@ -13,7 +13,7 @@ import (
 
 // overview prints what was recorded, the classes, where the processors' time goes, and the Thread View of the class that
 // waits most for locks and processors. It ends with commands to continue with.
-func overview(t terminal, s *source, limit refine.Threshold, color bool) error {
+func overview(t terminal, s *source, limit refine.Threshold, color bool, width int) error {
 	classes, err := views.Classes(s.recording, s.options)
 	if err != nil {
 		return err
@@ -36,7 +36,7 @@ func overview(t terminal, s *source, limit refine.Threshold, color bool) error {
 	if len(shown) == 0 {
 		shown = classes
 	}
-	if err := report.Classes(t.out, shown); err != nil {
+	if err := report.Classes(t.out, shown, width); err != nil {
 		return err
 	}
 	if n := len(classes) - len(shown); n > 0 {
@@ -56,7 +56,7 @@ func overview(t terminal, s *source, limit refine.Threshold, color bool) error {
 		session.SetThreshold(limit)
 		session.Auto(session.Root().Path, report.FewSteps)
 		termtext.Fprintln(t.out)
-		p := report.Profile{Session: session, Title: title(s, v), Warnings: v.Warnings, Color: color}
+		p := report.Profile{Session: session, Title: title(s, v), Warnings: v.Warnings, Color: color, Width: width}
 		if err := p.Write(t.out); err != nil {
 			return err
 		}

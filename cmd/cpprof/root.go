@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"strings"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/cpprof/cpprof/tui"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"golang.org/x/term"
 )
 
 // Exit statuses. (record ends with the status of a program that it launched.)
@@ -31,6 +33,19 @@ type terminal struct {
 	outIsTerminal bool
 	errIsTerminal bool
 	noColor       bool // the environment asks for no colours
+}
+
+// width returns the width of the terminal that shows the output, or 0 if none does.
+func (t terminal) width() int {
+	out, ok := t.out.(*os.File)
+	if !ok || !t.outIsTerminal {
+		return 0
+	}
+	width, _, err := term.GetSize(int(out.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
 }
 
 // A usageError is a mistake in the arguments of a command.

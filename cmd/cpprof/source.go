@@ -23,6 +23,7 @@ type viewFlags struct {
 
 	accounting, by, classBy string
 	noInlines, idle         bool
+	fullNames               bool
 	span                    views.Span
 	config                  string
 	aspects                 []string
@@ -59,6 +60,19 @@ func (f *viewFlags) addView(c *cobra.Command, t terminal) {
 
 func (f *viewFlags) addIdle(c *cobra.Command) {
 	c.Flags().BoolVar(&f.idle, "idle", false, "also count the time in which goroutines wait for work (see the aspect @idle)")
+}
+
+// addFullNames adds the flag for commands that shorten names on a terminal.
+func (f *viewFlags) addFullNames(c *cobra.Command) {
+	c.Flags().BoolVar(&f.fullNames, "full-names", false, "don't shorten long import paths to the width of the terminal")
+}
+
+// nameWidth returns the width to which lines with names are shortened, or 0 if they are not.
+func (f *viewFlags) nameWidth(t terminal) int {
+	if f.fullNames {
+		return 0
+	}
+	return t.width()
 }
 
 func completeWords(c *cobra.Command, flag string, words ...string) {

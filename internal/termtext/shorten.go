@@ -1,0 +1,86 @@
+package termtext
+
+import (
+	"strings"
+
+	"github.com/rivo/uniseg"
+)
+
+const ellipsis = "…"
+
+// Shorten makes a name fit a width: first it cuts the middle of the package path, as ShortenPath does. If that is not enough, it
+// cuts the end of the name. The name must be printable.
+func Shorten(name string, width int) string { return Cut(ShortenPath(name, width), width) }
+
+// ShortenPath cuts as much of the middle of the package path in a name as is needed to make the name fit a width: the ends of
+// a path say most. The result may be wider if the rest of the name is. The name must be printable.
+func ShortenPath(name string, width int) string {
+	if Fits(name, width) {
+		return name
+	}
+	prefix, path, rest := splitPackage(name)
+	elements := strings.Split(path, "/")
+	if len(elements) < 2 {
+		return name
+	}
+	last := elements[len(elements)-1]
+	// Each element takes a column for its slash, at least.
+	for kept := min(len(elements)-2, max(width, 0)); kept >= 0; kept-- {
+		short := prefix + strings.Join(append(elements[:kept:kept], ellipsis, last), "/") + rest
+		if Fits(short, width) {
+			return short
+		}
+	}
+	return prefix + ellipsis + "/" + last + rest
+}
+
+// splitPackage splits a name into the part before its package path ("go:", ".."), the path with the name of its last
+// element, and the rest: "..", "example.com/shop/db", ".(*Pool).Get".
+func splitPackage(name string) (prefix, path, rest string) {
+	path = name
+	for _, p := range []string{"..", `"`, "go:"} {
+		if cut, ok := strings.CutPrefix(path, p); ok {
+			prefix, path = prefix+p, cut
+		}
+	}
+	end := len(path)
+	if i := strings.IndexAny(path, "([ {"); i >= 0 {
+		end = i // type arguments and receivers have paths of their own
+	}
+	slash := strings.LastIndexByte(path[:end], '/')
+	if dot := strings.IndexByte(path[slash+1:end], '.'); dot >= 0 {
+		end = slash + 1 + dot
+	}
+	return prefix, path[:end], path[end:]
+}
+
+// Cut makes printable text fit a width by cutting its end.
+func Cut(s string, width int) string {
+	if width <= 0 {
+		return ""
+	}
+	if Fits(s, width) {
+		return s
+	}
+	head, _ := SplitAt(s, width-1)
+	return head + ellipsis
+}
+
+// Fits reports whether printable text takes no more than a width.
+func Fits(s string, width int) bool {
+	_, rest := SplitAt(s, width)
+	return rest == ""
+}
+
+// SplitAt splits printable text at a width.
+func SplitAt(s string, width int) (head, rest string) {
+	state := -1
+	for rest = s; rest != ""; {
+		_, next, w, nextState := uniseg.FirstGraphemeClusterInString(rest, state)
+		if width -= w; width < 0 {
+			break
+		}
+		rest, state = next, nextState
+	}
+	return s[:len(s)-len(rest)], rest
+}

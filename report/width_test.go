@@ -1,0 +1,55 @@
+package report
+
+import (
+	"math/big"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/refine"
+	"github.com/cpprof/cpprof/views"
+)
+
+// On a screen, long import paths are shortened so that lines fit, and the last element of a path stays.
+func TestNamesFitTheWidth(t *testing.T) {
+	const long = "github.com/somebody/some-project/v2/internal/deeply/nested/package/handlers"
+	r := readTwin(t, "../../cmd/cpprof/testdata/bob.txt")
+	for i := range r.Functions {
+		r.Functions[i].Name = strings.Replace(r.Functions[i].Name, "bob.", long+".", 1)
+	}
+	classes, err := views.Classes(r, views.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := views.ThreadMaker("terminal).run")(r, views.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	session := refine.NewSession(v.Tree, calltree.NewMembership(v.Tree.Symbols(), nil, nil))
+	session.SetThreshold(refine.Threshold{Hits: big.NewRat(1, 1)})
+	session.Auto(session.Root().Path, FewSteps)
+	for _, write := range []func(b *strings.Builder, width int) error{
+		func(b *strings.Builder, width int) error { return Classes(b, classes, width) },
+		func(b *strings.Builder, width int) error { return ClassesCompared(b, classes, classes, width) },
+		func(b *strings.Builder, width int) error {
+			return (&Profile{Session: session, Title: "Thread View", Width: width}).Write(b)
+		},
+	} {
+		var full, short strings.Builder
+		if err := write(&full, 0); err != nil {
+			t.Fatal(err)
+		}
+		if err := write(&short, 100); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(full.String(), long+".(*terminal).run") || !strings.Contains(short.String(), "…/handlers.(*terminal).run") {
+			t.Errorf("full:\n%s\nshortened:\n%s", full.String(), short.String())
+		}
+		for line := range strings.Lines(short.String()) {
+			if utf8.RuneCountInString(line) > 101 {
+				t.Errorf("a line has %d characters: %s", utf8.RuneCountInString(line), line)
+			}
+		}
+	}
+}
