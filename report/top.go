@@ -180,17 +180,20 @@ var barColors = [views.NumTypedTimes]string{
 	views.Run: "\x1b[32m", views.Load: "\x1b[33m", views.Prio: "\x1b[35m", views.Monitor: "\x1b[1;31m", views.Wait: "\x1b[34m",
 }
 
-// bar returns a bar of letters. The number of letters of each typed time is proportional to its share; shares sum to 1.
+// bar returns a bar of letters. The number of letters of each typed time is proportional to its share; shares sum to 1, or to
+// 0 if all time is left out.
 func (t *Top) bar(shares views.Parts, width int) string {
 	var b strings.Builder
+	empty := width
 	for i, n := range Apportion(shares[:], width) {
+		empty -= n
 		part := strings.Repeat(views.TypedTime(i).Letter(), n)
 		if t.Color && n > 0 {
 			part = barColors[i] + part + "\x1b[0m"
 		}
 		b.WriteString(part)
 	}
-	return b.String()
+	return b.String() + strings.Repeat(" ", empty)
 }
 
 // Apportion divides n into whole parts in proportion to the shares: each share gets its exact part rounded down, and the

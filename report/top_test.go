@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -72,6 +73,22 @@ func TestTopFits(t *testing.T) {
 					t.Fatalf("%d x %d: %d characters: %s", width, height, n, line)
 				}
 			}
+		}
+	}
+}
+
+// The numbers of a class whose time is all left out stand below their heads.
+func TestTopColumnsOfAnIdleClass(t *testing.T) {
+	top := topOf(t)
+	for i := range top.Classes[1].Parts {
+		top.Classes[1].Parts[i] = new(big.Rat)
+	}
+	top.Width, top.Height = 100, 30
+	lines := top.Lines()
+	head := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, "class") })
+	for _, line := range lines[head+1 : head+4] {
+		if utf8.RuneCountInString(line) != utf8.RuneCountInString(lines[head]) {
+			t.Errorf("the columns don't stand below their heads:\n%s\n%s", lines[head], line)
 		}
 	}
 }
