@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 )
 
@@ -30,25 +32,68 @@ func FromELF(f *elf.File) (*Layout, error) {
 	return l, nil
 }
 
-// readStructs returns the offsets of all wanted structs and their fields.
+// firstPart is how much of the entries is uncompressed at first. In most programs, the runtime's structs are in this part.
+const firstPart = 6 << 20
+
+// readStructs returns the offsets of all wanted structs and their fields. It uncompresses the entries only as far as is needed:
+// in a large program that takes most of the time.
 func readStructs(f *elf.File) (map[string]map[string]Offset, error) {
-	info, err := debugSection(f, "info")
+	s := f.Section(".debug_info")
+	if s == nil || s.Type == elf.SHT_NOBITS {
+		return nil, ErrNoDWARF
+	}
+	if s.Size > maxDWARF {
+		return nil, fmt.Errorf("reading DWARF: section %s has %d bytes, too many", s.Name, s.Size)
+	}
+	others, err := otherSections(f)
 	if err != nil {
 		return nil, err
 	}
-	if info == nil {
-		return nil, ErrNoDWARF
-	}
-	d, err := openDWARF(f, info)
-	if err != nil {
-		return nil, fmt.Errorf("reading DWARF: %w", err)
-	}
 	want := map[string][]field{}
 	(&Layout{}).eachStruct(func(name string, fields []field) { want["runtime."+name] = fields })
+	var info []byte
+	for from := s.Open(); ; {
+		more := min(int(s.Size), max(firstPart, 2*len(info))) - len(info)
+		info = append(info, make([]byte, more)...)
+		if _, err := io.ReadFull(from, info[len(info)-more:]); err != nil {
+			return nil, fmt.Errorf("reading DWARF: section %s: %w", s.Name, err)
+		}
+		whole := len(info) == int(s.Size)
+		structs, err := others.structsIn(completed(info), want)
+		if len(structs) == len(want) || whole && err == nil {
+			return structs, nil
+		}
+		if whole {
+			return nil, fmt.Errorf("reading DWARF: %w", err)
+		}
+	}
+}
+
+// completed returns a beginning of the entries in a form that can be read: if the last unit isn't whole, its header says
+// that it ends where the beginning ends. The last entry in it may be cut, which is an error for whoever reads that far.
+func completed(info []byte) []byte {
+	for at := 0; at+4 <= len(info); {
+		next := at + 4 + int(binary.LittleEndian.Uint32(info[at:]))
+		if next > len(info) {
+			info = slices.Clone(info)
+			binary.LittleEndian.PutUint32(info[at:], uint32(len(info)-at-4))
+			return info
+		}
+		at = next
+	}
+	return info
+}
+
+// structsIn returns the offsets of the wanted structs that it finds in entries, and the reason if it can't read all units.
+func (o sections) structsIn(info []byte, want map[string][]field) (map[string]map[string]Offset, error) {
+	d, err := o.open(info)
+	if err != nil {
+		return nil, err
+	}
 	structs := map[string]map[string]Offset{}
 	for _, off := range runtimeUnits(d, info) {
 		if err := readUnit(d, off, want, structs); err != nil {
-			return nil, fmt.Errorf("reading DWARF: %w", err)
+			return structs, err
 		}
 		if len(structs) == len(want) {
 			break
@@ -73,26 +118,32 @@ func debugSection(f *elf.File, name string) ([]byte, error) {
 	return b, nil
 }
 
-// openDWARF loads only the sections that types need: lines and locations are most of the debug information.
-func openDWARF(f *elf.File, info []byte) (*dwarf.Data, error) {
-	abbrev, err := debugSection(f, "abbrev")
-	if err != nil {
-		return nil, err
-	}
-	str, err := debugSection(f, "str")
-	if err != nil {
-		return nil, err
-	}
-	d, err := dwarf.New(abbrev, nil, nil, info, nil, nil, nil, str)
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range []string{"addr", "str_offsets", "line_str", "rnglists"} {
+// sections are those parts of debug information, beside the entries, that types need: lines, locations and ranges are most of
+// it, and are left out.
+type sections map[string][]byte
+
+func otherSections(f *elf.File) (sections, error) {
+	o := sections{}
+	for _, name := range []string{"abbrev", "str", "addr", "str_offsets", "line_str"} {
 		b, err := debugSection(f, name)
 		if err != nil {
 			return nil, err
 		}
 		if b != nil {
+			o[name] = b
+		}
+	}
+	return o, nil
+}
+
+// open returns the debug information with these entries.
+func (o sections) open(info []byte) (*dwarf.Data, error) {
+	d, err := dwarf.New(o["abbrev"], nil, nil, info, nil, nil, nil, o["str"])
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"addr", "str_offsets", "line_str"} {
+		if b := o[name]; b != nil {
 			if err := d.AddSection(".debug_"+name, b); err != nil {
 				return nil, err
 			}
@@ -153,12 +204,19 @@ func readUnit(d *dwarf.Data, unit dwarf.Offset, want map[string][]field, structs
 			fields, wanted := want[name]
 			name = strings.TrimPrefix(name, "runtime.")
 			if wanted && structs[name] == nil {
-				t, err := d.Type(e.Offset)
+				s, err := readStruct(d, e.Offset)
 				if err != nil {
 					return err
 				}
-				if s := offsetsOf(t, fields); s != nil {
-					structs[name] = s
+				if s != nil {
+					offsets, err := s.offsets(d, fields)
+					if err != nil {
+						return err
+					}
+					structs[name] = offsets
+				}
+				if len(structs) == len(want) {
+					return nil
 				}
 			}
 		}
@@ -166,41 +224,6 @@ func readUnit(d *dwarf.Data, unit dwarf.Offset, want map[string][]field, structs
 			r.SkipChildren()
 		}
 	}
-}
-
-// offsetsOf returns the offsets of the wanted fields in a struct; nil if the type is not a struct.
-func offsetsOf(t dwarf.Type, fields []field) map[string]Offset {
-	s, ok := Underlying(t).(*dwarf.StructType)
-	if !ok || s.Incomplete || s.ByteSize <= 0 {
-		return nil
-	}
-	all := map[string]Offset{sizeField: Offset(s.ByteSize)}
-	for _, f := range fields {
-		if off, ok := fieldOffset(s, f.name); ok {
-			all[f.name] = off
-		}
-	}
-	return all
-}
-
-// fieldOffset follows a path of field names.
-func fieldOffset(t *dwarf.StructType, path string) (Offset, bool) {
-	name, rest, nested := strings.Cut(path, ".")
-	for _, f := range t.Field {
-		if f.Name != name {
-			continue
-		}
-		if !nested {
-			return Offset(f.ByteOffset), true
-		}
-		s, ok := Underlying(f.Type).(*dwarf.StructType)
-		if !ok {
-			return 0, false
-		}
-		off, ok := fieldOffset(s, rest)
-		return Offset(f.ByteOffset) + off, ok
-	}
-	return 0, false
 }
 
 // Underlying returns the type that typedefs stand for.
