@@ -156,6 +156,7 @@ const lateLimit = 250 * time.Millisecond
 func (b *Backend) sample(h *halt.Halter, s *sampledata.Sample) error {
 	wake := b.timing.await(h, b.timing.start.Add(s.Time))
 	begin := time.Now()
+	b.capture.processors.got = b.threads.own()
 	if err := b.survey.run(); err != nil {
 		return err
 	}

@@ -81,7 +81,7 @@ func (c *capture) prepare(o order) {
 // take copies, in the halt, what must be seen at one moment.
 func (c *capture) take(h *halt.Halted) error {
 	if c.processors.woke.IsZero() {
-		c.processors.woke = time.Now()
+		c.processors.woke, c.processors.got = time.Now(), c.processors.threads.own()
 	}
 	err := c.processors.halt(h)
 	c.at = time.Now()
@@ -102,7 +102,10 @@ func (c *capture) takeLate(th halt.Thread) {
 		if !p.onThread() || p.thread.TID != th.TID {
 			continue
 		}
-		p.thread, p.noCPU = th, c.processors.waited(p)
+		p.thread = th
+		if !p.settled {
+			p.noCPU = c.processors.waited(p)
+		}
 		for k, piece := range []func(*processor) memory.Range{c.guess, c.rest, c.interrupted} {
 			p.pieces[k] = piece(p)
 			c.r.ReadRanges(p.pieces[k : k+1])

@@ -32,22 +32,23 @@ const maxRounds = 8
 
 // A processor is a p of the target, with the thread that holds it and that thread's goroutine.
 type processor struct {
-	addr   uint64
-	raw    []byte // copy of the p
-	m, g   uint64 // the holder (its m) and the goroutine (its g); 0 if none
-	tid    int    // thread id of the holder
-	tick   uint32 // p.schedtick
-	halted bool
-	thread halt.Thread // if it is late, it has no registers yet, and its stacks are not copied
-	mRaw   []byte
-	gRaw   []byte
-	head   head            // of the goroutine
-	pieces [3]memory.Range // copies of the stacks
-	system [16]byte        // bounds of the thread's system stack, if the thread isn't on the goroutine's stack
-	awake  bool            // the thread was on a CPU, or ready for one, just before it was halted
-	asleep bool            // it slept in the kernel; neither is set if that is not known
-	turns  turns           // of the thread, just before it was halted
-	noCPU  bool            // the thread was ready for a CPU, and had none
+	addr    uint64
+	raw     []byte // copy of the p
+	m, g    uint64 // the holder (its m) and the goroutine (its g); 0 if none
+	tid     int    // thread id of the holder
+	tick    uint32 // p.schedtick
+	halted  bool
+	thread  halt.Thread // if it is late, it has no registers yet, and its stacks are not copied
+	mRaw    []byte
+	gRaw    []byte
+	head    head            // of the goroutine
+	pieces  [3]memory.Range // copies of the stacks
+	system  [16]byte        // bounds of the thread's system stack, if the thread isn't on the goroutine's stack
+	awake   bool            // the thread was on a CPU, or ready for one, just before it was halted
+	asleep  bool            // it slept in the kernel; neither is set if that is not known
+	turns   turns           // of the thread, just before it was halted
+	settled bool            // noCPU is known although the thread has not stopped yet
+	noCPU   bool            // the thread was ready for a CPU, and had none
 }
 
 // onThread reports whether the processor runs a goroutine whose thread is halted.
@@ -61,10 +62,11 @@ type processors struct {
 	tids    []int         // ids of the threads to halt
 	halted  []halt.Thread // the halted threads among them
 	ranges  []memory.Range
-	woke    time.Time // when the sampler got the CPU that it has; zero if it sleeps until the halt
-	small   []byte    // buffer for the part of each processor that is read several times
-	changed bool      // whether a processor changed hands during the copy
-	untold  bool      // whether the kernel does not say if threads wait for a CPU
+	got     time.Duration // likewise, by the clock of the kernel's scheduler; 0 if not known
+	woke    time.Time     // when the sampler got the CPU that it has; zero if it sleeps until the halt
+	small   []byte        // buffer for the part of each processor that is read several times
+	changed bool          // whether a processor changed hands during the copy
+	untold  bool          // whether the kernel does not say if threads wait for a CPU
 }
 
 // prepare allocates memory before the halt, for the p at these addresses.
@@ -117,7 +119,11 @@ func (ps *processors) matchThreads() {
 		for _, th := range ps.halted {
 			if p := &ps.list[i]; p.m != 0 && th.TID == p.tid {
 				p.thread, p.halted = th, true
-				p.noCPU = th.Late || ps.waited(p)
+				p.noCPU = ps.waited(p)
+				if th.Late {
+					displaced, known := ps.threads.displaced(p.tid, ps.got)
+					p.noCPU, p.settled = !displaced, known && ps.got != 0
+				}
 				ps.untold = ps.untold || p.turns.number == 0
 			}
 		}

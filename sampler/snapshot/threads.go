@@ -15,17 +15,17 @@ import (
 type threadStates struct {
 	pid   int
 	files map[int]*threadFiles // by thread
-	buf   [64]byte
+	buf   [256]byte
 }
 
 // threadFiles are the files of a thread; nil if it can't be opened.
-type threadFiles struct{ syscall, schedstat *halt.File }
+type threadFiles struct{ syscall, schedstat, sched *halt.File }
 
 // maxKept is the number of threads whose files are kept open.
 const maxKept = 512
 
 func (f *threadFiles) close() {
-	for _, one := range []*halt.File{f.syscall, f.schedstat} {
+	for _, one := range []*halt.File{f.syscall, f.schedstat, f.sched} {
 		if one != nil {
 			one.Close()
 		}
@@ -51,7 +51,7 @@ func (t *threadStates) of(tid int) *threadFiles {
 	if len(t.files) >= maxKept {
 		t.forgetOne()
 	}
-	f = &threadFiles{syscall: t.open(tid, "syscall"), schedstat: t.open(tid, "schedstat")}
+	f = &threadFiles{syscall: t.open(tid, "syscall"), schedstat: t.open(tid, "schedstat"), sched: t.open(tid, "sched")}
 	t.files[tid] = f
 	return f
 }
@@ -113,6 +113,11 @@ func (t *threadStates) awake(tid int) (awake, known bool) {
 //	turns 3, then 4; waited 45 µs more    it waited from 100 µs on, until the sampler slept     it ran
 //	turns 5, then 6; waited 900 µs more   something else had its CPU before the sampler woke    it had no CPU
 
+// How long the thread of the second example waited is known only as well as when it got its turn, which the sampler notices
+// some tenths of a millisecond late if other threads are first. So a thread that has not stopped in the halt is asked for
+// more: the kernel also has the time when a thread left its CPU, and when the sampler got its own (/proc/PID/sched, which
+// not all kernels have). If these are the same, the sampler displaced the thread.
+
 // turns are the counts of one thread.
 type turns struct {
 	waited time.Duration // all its waits for a CPU that are over
@@ -137,6 +142,45 @@ func nextNumber(b []byte) (n int64, rest []byte) {
 		n = 10*n + int64(c-'0')
 	}
 	return n, nil
+}
+
+// leftCPU returns when a thread that has no CPU left the last one, by a clock of the kernel's scheduler; for the thread that
+// asks, it is when it got its CPU. It returns false if the kernel does not say.
+func (t *threadStates) leftCPU(tid int) (at time.Duration, known bool) {
+	return execStart(t.read(tid, func(f *threadFiles) *halt.File { return f.sched }))
+}
+
+// own returns when the calling thread got its CPU; 0 if the kernel does not say.
+func (t *threadStates) own() time.Duration {
+	f, err := halt.OpenFile("/proc/thread-self/sched")
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	n, _ := f.ReadAt(t.buf[:], 0)
+	at, _ := execStart(t.buf[:n])
+	return at
+}
+
+// execStart returns the value of a line such as "se.exec_start    :   11601875.366659": milliseconds with six digits.
+func execStart(b []byte) (at time.Duration, known bool) {
+	_, b, known = bytes.Cut(b, []byte("se.exec_start"))
+	line, _, whole := bytes.Cut(b, []byte("\n"))
+	_, value, colon := bytes.Cut(line, []byte(":"))
+	ms, fraction, point := bytes.Cut(bytes.TrimSpace(value), []byte("."))
+	if !known || !whole || !colon || !point || len(fraction) != 6 {
+		return 0, false
+	}
+	n, _ := nextNumber(ms)
+	f, _ := nextNumber(fraction)
+	return time.Duration(n*1e6 + f), true
+}
+
+// displaced reports whether the sampler took the CPU from a thread that does not stop: if the thread left it just when the
+// sampler, whose own thread this is, got it at the given time. Other threads have left theirs before that.
+func (t *threadStates) displaced(tid int, got time.Duration) (displaced, known bool) {
+	left, known := t.leftCPU(tid)
+	return known && (left-got).Abs() <= displacing, known
 }
 
 // displacing is how long it may take from the moment when the sampler gets a CPU until it reads the time.

@@ -123,3 +123,33 @@ func TestTurns(t *testing.T) {
 		t.Errorf("a thread that doesn't exist: %+v", got)
 	}
 }
+
+func TestExecStart(t *testing.T) {
+	if at, known := execStart([]byte("cat (31486, #threads: 1)\n----\nse.exec_start       :      11601875.366659\nse.vruntime : 1.5\n")); !known || at != 11601875366659 {
+		t.Errorf("%d, %v", at, known)
+	}
+	for _, text := range []string{"", "se.exec_start", "se.exec_start : 12.000001", "se.exec_start : 12\n", "se.exec_start 12.000001\n"} {
+		if at, known := execStart([]byte(text)); known {
+			t.Errorf("%q: %v", text, at)
+		}
+	}
+}
+
+// A thread that computes got its CPU before it asks, and later ones get theirs later.
+func TestOwn(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	states := threadStates{pid: unix.Getpid()}
+	defer states.close()
+	before := states.own()
+	if before == 0 {
+		t.Skip("the kernel does not say when a thread got its CPU")
+	}
+	time.Sleep(5 * time.Millisecond)
+	if after := states.own(); after < before+5*time.Millisecond {
+		t.Errorf("a thread got its CPU at %v, and after a sleep of 5 ms at %v", before, after)
+	}
+	if _, known := states.leftCPU(1 << 30); known {
+		t.Error("a thread that doesn't exist has left its CPU")
+	}
+}
