@@ -16,6 +16,7 @@ type Found struct {
 	Coverage    *big.Rat // part of the cost that they cover together
 	MeanLength  *big.Rat // of their call sequences
 	Comparison  bool
+	Noise       bool // the search ended at an increase whose 95 % interval has 0
 }
 
 // A Bottleneck is a call sequence with its cost.
@@ -33,7 +34,8 @@ type Bottleneck struct {
 //
 // It starts at single functions, or at the typed time below them, by their base; residual.best describes how functions
 // that mostly call others are deferred. In a comparison, the cost to be covered is the sum of the increases over all
-// starts, so that an increase in one place and a decrease in another do not hide each other.
+// starts, so that an increase in one place and a decrease in another do not hide each other. It ends where the next
+// increase may be chance.
 func Find(p *Trees, o FindOptions) *Found {
 	goal := o.Coverage
 	if goal == nil {
@@ -47,10 +49,16 @@ func Find(p *Trees, o FindOptions) *Found {
 		if reached == nil {
 			break
 		}
+		s := p.Summary(reached.Path()...)
+		if f.Comparison {
+			if i := p.interval(s); i != nil && i.Low <= 0 {
+				f.Noise = true
+				break
+			}
+		}
 		part := r.left()
 		part.Quo(part, all)
 		f.Coverage = part.Sub(big.NewRat(1, 1), part)
-		s := p.Summary(reached.Path()...)
 		f.Bottlenecks = append(f.Bottlenecks, Bottleneck{Summary: s, Coverage: f.Coverage})
 	}
 	f.complete(p)

@@ -215,3 +215,15 @@ func TestFindEndsOnAnyComparison(t *testing.T) {
 		}
 	})
 }
+
+// TestFindEndsAtNoise compares profiles of which one call sequence grew surely, and another one may have by chance.
+func TestFindEndsAtNoise(t *testing.T) {
+	after, before := samples(t, "*", "500 a b", "12 c", "488 d"), samples(t, "*", "100 a b", "10 c", "890 d")
+	f := Find(NewComparison(after, before, true), FindOptions{Coverage: big.NewRat(1, 1)})
+	if len(f.Bottlenecks) != 1 || f.Bottlenecks[0].Summary.Path()[0] != "*" && f.Bottlenecks[0].Summary.Path()[0] != "a" || !f.Noise {
+		t.Errorf("found %d, noise %v", len(f.Bottlenecks), f.Noise)
+	}
+	if f := Find(NewSingle(after), FindOptions{}); f.Noise {
+		t.Error("a single profile ends at noise")
+	}
+}

@@ -18,6 +18,7 @@ type Found struct {
 	CoveragePercent json.Number `json:"coverage_percent"`
 	MeanLength      json.Number `json:"mean_length"`
 	Bottlenecks     []FoundRow  `json:"bottlenecks"`
+	Noise           bool        `json:"noise,omitempty"` // the search ended where increases may be chance
 	Basis
 }
 
@@ -41,7 +42,7 @@ func (r roundedTwo) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, "%.2
 // NewFound prepares the result of a search for output. open is a command line that reads commands on the same profile, such
 // as "cpprof bottlenecks run.cpprof". Each row has a command that uses it to open the row's bottleneck.
 func NewFound(f *bottlenecks.Found, open string, basis Basis) *Found {
-	r := &Found{f.Comparison, inPercent(f.Coverage), json.Number(f.MeanLength.FloatString(1)), []FoundRow{}, basis}
+	r := &Found{f.Comparison, inPercent(f.Coverage), json.Number(f.MeanLength.FloatString(1)), []FoundRow{}, f.Noise, basis}
 	for i, b := range f.Bottlenecks {
 		row := FoundRow{
 			Number:            i + 1,
@@ -85,6 +86,9 @@ func (r *Found) Write(w io.Writer) error {
 			termtext.Fprintf(&b, "       %s\n", words.Quote(name))
 		}
 		termtext.Fprintf(&b, "     open with: %s\n", row.Command)
+	}
+	if r.Noise {
+		b.WriteString("\nThe search ended here: what else costs more may be noise, since its 95 % interval has 0.\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
