@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/cpprof/cpprof/internal/fixture"
+	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/session"
 	"github.com/cpprof/cpprof/tui"
@@ -101,8 +102,10 @@ func viewUntilTheProgramEnds(t *testing.T, p *pane, folder string) {
 // recording.
 func viewAndLeave(t *testing.T, p *pane, folder string) {
 	p.waits(`go:main\.worker$`)
-	p.keys("Enter", "d")
-	p.waits(`[0-9]      main\.worker$`)
+	p.keys("Enter")
+	p.waits(`[0-9]    ▾ main\.worker`) // two levels are open from the start
+	p.keys("e")
+	p.waits(`[0-9] +\.\.main\.worker$`)
 	p.keys("q")
 	p.waits(`^status 130$`)
 	r := finished(t, filepath.Join(folder, "run.cpprof"))
@@ -110,8 +113,12 @@ func viewAndLeave(t *testing.T, p *pane, folder string) {
 		t.Errorf("the program continues as process %d", r.Header.PID)
 	}
 	kept, err := session.Load(filepath.Join(folder, "run.cpprof"), tui.SessionKinds())
-	if err != nil || len(kept.Windows) != 1 || len(kept.Windows[0].(*session.Profile).Steps) != 1 {
-		t.Errorf("%v: the session has %+v", err, kept)
+	if err != nil || len(kept.Windows) != 1 {
+		t.Fatalf("%v: the session has %+v", err, kept)
+	}
+	extend := refine.Step{Kind: refine.KindExtended, Text: "go:main.worker"}
+	if steps := kept.Windows[0].(*session.Profile).Steps; len(steps) == 0 || steps[len(steps)-1] != extend {
+		t.Errorf("the session has the steps %v, want %v last", steps, extend)
 	}
 }
 

@@ -84,7 +84,7 @@ func TestExitStatus(t *testing.T) {
 		{"find x.cpprof --server --coverage 120%", exitUsage},
 		{"find x.cpprof --server --fail-above much", exitUsage},
 		{"bottlenecks x.cpprof --server --format elf", exitUsage},
-		{"bottlenecks testdata/bob.txt", exitUsage},
+		{"bottlenecks testdata/bob.txt", exitFine},
 		{"bottlenecks script_test.go", exitFailed},
 		{"bottlenecks script_test.go --format arcflow", exitFailed},
 		{"bottlenecks script_test.go --format arcflow --server", exitUsage},

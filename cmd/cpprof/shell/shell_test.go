@@ -274,7 +274,7 @@ func TestShellCompletes(t *testing.T) {
 	s := New(session(t))
 	run(s, "select render\nlabel slow\nlabel \"very slow\"")
 	for line, want := range map[string][]string{
-		"":                      {"back", "help", "label", "labels", "load", "overlap", "quit", "save", "select", "set", "suggest", "unlabel", "zoom"},
+		"":                      {"back", "help", "label", "labels", "load", "next", "overlap", "quit", "save", "select", "set", "suggest", "unlabel", "zoom"},
 		"la":                    {"label", "labels"},
 		"zoom o":                {"off", "on"},
 		"zoom on ":              nil,
