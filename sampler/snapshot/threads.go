@@ -145,7 +145,8 @@ func nextNumber(b []byte) (n int64, rest []byte) {
 }
 
 // leftCPU returns when a thread that has no CPU left the last one, by a clock of the kernel's scheduler; for the thread that
-// asks, it is when it got its CPU. It returns false if the kernel does not say.
+// asks, it is when it got its CPU. It returns false if the kernel does not say. The clocks of two CPUs may differ by seconds, so
+// the times of two threads can be compared only if they are of the same CPU.
 func (t *threadStates) leftCPU(tid int) (at time.Duration, known bool) {
 	return execStart(t.read(tid, func(f *threadFiles) *halt.File { return f.sched }))
 }
@@ -177,7 +178,8 @@ func execStart(b []byte) (at time.Duration, known bool) {
 }
 
 // displaced reports whether the sampler took the CPU from a thread that does not stop: if the thread left it just when the
-// sampler, whose own thread this is, got it at the given time. Other threads have left theirs before that.
+// sampler, whose own thread this is, got it at the given time. Other threads have left theirs before that, or by the clock of
+// another CPU.
 func (t *threadStates) displaced(tid int, got time.Duration) (displaced, known bool) {
 	left, known := t.leftCPU(tid)
 	return known && (left-got).Abs() <= displacing, known

@@ -4,6 +4,7 @@ package snapshot
 
 import (
 	"runtime"
+	"strconv"
 	"testing"
 	"time"
 
@@ -137,8 +138,20 @@ func TestExecStart(t *testing.T) {
 
 // A thread that computes got its CPU before it asks, and later ones get theirs later.
 func TestOwn(t *testing.T) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
+	runtime.LockOSThread() // the thread ends with the test: it stays on its CPU, whose clock may differ from that of another one
+	var cpus, one unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &cpus); err != nil {
+		t.Fatal(err)
+	}
+	for cpu := range len(cpus) * strconv.IntSize {
+		if cpus.IsSet(cpu) {
+			one.Set(cpu)
+			break
+		}
+	}
+	if err := unix.SchedSetaffinity(0, &one); err != nil {
+		t.Fatal(err)
+	}
 	states := threadStates{pid: unix.Getpid()}
 	defer states.close()
 	before := states.own()
