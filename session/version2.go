@@ -8,7 +8,7 @@ import (
 )
 
 // followContexts adapts a window of version 1 or 2. There, following a path led to immediate calls, "* A B", where it now
-// leads to calls in place, "* A >B". If the window has no other refinements, all paths of its entries are changed so.
+// leads to calls in place, "* A >B". If the window has no other refinements, followContexts changes all paths of its entries.
 func followContexts(w Window) {
 	var p *Profile
 	switch w := w.(type) {

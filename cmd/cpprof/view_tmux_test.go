@@ -212,7 +212,7 @@ func TestSignalsGiveTheTerminalBack(t *testing.T) {
 	}
 }
 
-// Ctrl-Z gives the terminal back to the shell; fg takes it again, and the Analyzer goes on where it was. In a terminal
+// Ctrl-Z gives the terminal back to the shell. After fg, the Analyzer has the terminal again, and goes on where it was. In a terminal
 // without a shell, Ctrl-Z does no harm.
 func TestTheShellSuspendsTheAnalyzer(t *testing.T) {
 	folder, program := recordingOfBob(t), fixture.Cpprof(t)

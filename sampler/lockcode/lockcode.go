@@ -40,7 +40,8 @@ type UnsureCall struct {
 	Reason string
 }
 
-// Take reads an executable. match says of which functions, by name, to count the calls; nil counts all.
+// Take reads an executable and counts the calls of its functions. It counts only functions for whose names match returns
+// true; if match is nil, it counts all.
 func Take(path string, match func(name string) bool) (*Census, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/exp/trace"
 )
 
-// A traced is what an execution trace says of all goroutines.
+// A traced holds the states of all goroutines, as an execution trace has them.
 type traced struct {
 	lives       []*life
 	first, last time.Time

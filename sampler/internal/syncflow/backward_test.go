@@ -2,7 +2,7 @@ package syncflow
 
 import "testing"
 
-// provenLocks says of the functions of testdata/programs/lockcode how many locks their frames show as held during a call.
+// provenLocks lists functions of testdata/programs/lockcode, and how many locks their frames prove to be held during a call.
 var provenLocks = []struct {
 	function, calls string
 	locks           int

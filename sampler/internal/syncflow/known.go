@@ -188,16 +188,16 @@ type knownDecoder struct {
 
 func (d *knownDecoder) uint() uint64 {
 	n, size := binary.Uvarint(d.b)
-	if size <= 0 {
-		d.bad, d.b = true, nil
-		return 0
-	}
-	d.b = d.b[size:]
-	return n
+	return decoded(d, n, size)
 }
 
 func (d *knownDecoder) int() int64 {
 	n, size := binary.Varint(d.b)
+	return decoded(d, n, size)
+}
+
+// decoded skips the bytes of a number that was read, and returns it. A size of 0 or less means that it could not be read.
+func decoded[T int64 | uint64](d *knownDecoder, n T, size int) T {
 	if size <= 0 {
 		d.bad, d.b = true, nil
 		return 0
