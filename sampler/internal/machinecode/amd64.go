@@ -128,12 +128,24 @@ func translateAMD64(x *Instr, in *x86asm.Inst) {
 		}
 	case x86asm.CMPXCHG, x86asm.XADD:
 		atomicAMD64(x, in)
-	case x86asm.CMP, x86asm.TEST, x86asm.BT, x86asm.NOP, x86asm.UCOMISD, x86asm.UCOMISS, x86asm.PREFETCHT0, x86asm.PREFETCHNTA:
+	case x86asm.MOVZX:
+		if otherAMD64(x, in); in.MemBytes == 1 {
+			x.Op, x.Dst, x.Size, x.Operand, x.Kills = OpLoad, registerOf(in.Args[0]), 1, memory(x, in.Args[1].(x86asm.Mem)), 0
+		}
+	case x86asm.CMP, x86asm.TEST:
+		testAMD64(x, in)
+	case x86asm.BT, x86asm.NOP, x86asm.UCOMISD, x86asm.UCOMISS, x86asm.PREFETCHT0, x86asm.PREFETCHNTA:
 		// They set flags only.
 	default:
 		if isBranch(in.Op) {
 			x.Op = OpBranch
 			flowAMD64(x, in)
+			switch in.Op {
+			case x86asm.JE:
+				x.Cond = CondZero
+			case x86asm.JNE:
+				x.Cond = CondNotZero
+			}
 			return
 		}
 		otherAMD64(x, in)
@@ -191,8 +203,34 @@ func moveAMD64(x *Instr, in *x86asm.Inst) {
 		}
 	case x86asm.Mem:
 		x.Op, x.Size, x.Operand = OpStore, uint8(in.MemBytes), memory(x, dst)
-		if isWide(in.Args[1]) {
-			x.Src = general(in.Args[1].(x86asm.Reg))
+		switch src := in.Args[1].(type) {
+		case x86asm.Reg:
+			if isWide(src) || isLowByte(src) {
+				x.Src = general(src)
+			}
+		case x86asm.Imm:
+			if x.Size == 1 {
+				x.Src, x.Constant = ConstantSrc, uint8(src)
+			}
+		}
+	}
+}
+
+// isLowByte reports whether a register is the lowest byte of a general one.
+func isLowByte(r x86asm.Reg) bool {
+	return r >= x86asm.AL && r <= x86asm.BL || r >= x86asm.SPB && r <= x86asm.R15B
+}
+
+// testAMD64 handles tests of a byte. Other comparisons only set flags.
+func testAMD64(x *Instr, in *x86asm.Inst) {
+	switch a := in.Args[0].(type) {
+	case x86asm.Reg:
+		if in.Op == x86asm.TEST && in.Args[1] == in.Args[0] && isLowByte(a) {
+			x.Op, x.Mask, x.Operand = OpTest, 0xff, Operand{Base: general(a), Index: NoReg}
+		}
+	case x86asm.Mem:
+		if in.Op == x86asm.CMP && in.MemBytes == 1 && in.Args[1] == x86asm.Imm(0) {
+			x.Op, x.Mask, x.Operand = OpTest, 0xff, memory(x, a)
 		}
 	}
 }

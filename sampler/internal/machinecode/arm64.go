@@ -34,6 +34,9 @@ func translateARM64(x *Instr, w uint32) {
 		x.Op, x.Target = OpBranch, x.PC+uint64(signed(w, 5, 19)*4)
 	case w>>25&0x3f == 0b011011: // TBZ, TBNZ
 		x.Op, x.Target = OpBranch, x.PC+uint64(signed(w, 5, 14)*4)
+		if w>>31 == 0 && w>>19&31 < 8 && rd != spARM64 {
+			x.Cond, x.Mask, x.Operand.Base = CondZero+Condition(w>>24&1), 1<<(w>>19&31), rd
+		}
 	case w&0xfffffc1f == 0xd63f0000: // BLR
 		x.Op, x.Indirect, x.Operand.Base = OpCall, true, rn
 	case w&0xfffffc1f == 0xd61f0000: // BR
@@ -206,8 +209,10 @@ func simpleARM64(x *Instr, w uint32, rt Reg, a Operand, size uint8) {
 	}
 	if w>>22&3 == 0 {
 		x.Op, x.Operand, x.Size = OpStore, a, size
-		if rt != spARM64 && size == 8 {
+		if rt != spARM64 && (size == 8 || size == 1) {
 			x.Src = rt
+		} else if size == 1 {
+			x.Src = ConstantSrc
 		}
 		return
 	}

@@ -6,6 +6,8 @@ type Reg uint8
 const (
 	NumRegs     = 32
 	NoReg   Reg = 0xff
+	// ConstantSrc is the Src of a store of a constant.
+	ConstantSrc Reg = 0xfe
 )
 
 // An Op is what an instruction does.
@@ -24,6 +26,16 @@ const (
 	OpTrap             // execution never continues after it
 	OpSwap             // atomic compare and swap of memory at Operand
 	OpAdd              // atomic addition to memory at Operand
+	OpTest             // finds out whether the bits of Mask in the low byte of Operand are zero
+)
+
+// A Condition is when a branch goes to its target.
+type Condition uint8
+
+const (
+	CondOther   Condition = iota
+	CondZero              // what was tested is zero
+	CondNotZero           // it is not
 )
 
 // An Operand is Base + Index*Scale + Offset: an address if InMemory, else a value. Without Base it is the constant Offset.
@@ -50,6 +62,9 @@ type Instr struct {
 	Kills      uint32 // registers that are set to something unknown besides, a bit each
 	Update     Reg    // that Pre and Post move; NoReg for none
 	Pre, Post  int64
+	Cond       Condition // OpBranch: when it goes to Target
+	Mask       uint8     // OpTest: which bits of the byte; OpBranch: those of Operand that it tests itself, or 0
+	Constant   uint8     // OpStore of one byte: what it stores, if Src is ConstantSrc
 }
 
 func newInstr(pc, next uint64) Instr {

@@ -40,6 +40,7 @@ type Analyzer struct {
 	semaphores    map[unwind.Site]*semaphoreWait
 	known         known
 
+	waitedIn    map[uint64]bool // functions that goroutines waited in for locks, or whose callees did, by entry
 	awaited     map[string]bool // types and functions that goroutines waited in for locks
 	ownerBySite []*string       // likewise, by unwind.Site; nil if not known yet
 
@@ -58,7 +59,7 @@ func New(p Program) (*Analyzer, error) {
 	}
 	return &Analyzer{p: p, machine: m, functions: map[uint64]*function{}, flows: map[uint64]*flow{},
 		lockers: map[uint64]locker{}, semaphores: map[unwind.Site]*semaphoreWait{},
-		awaited: map[string]bool{}, wanted: true, known: known{locks: map[place]*siteLocks{}, actions: map[place][]siteAction{}}}, nil
+		awaited: map[string]bool{}, waitedIn: map[uint64]bool{}, wanted: true, known: known{locks: map[place]*siteLocks{}, actions: map[place][]siteAction{}}}, nil
 }
 
 // A function is what is known of one function.
@@ -66,6 +67,7 @@ type function struct {
 	f       pclntab.Func
 	role    goruntime.CallRole
 	ignored bool // the runtime's own, which has no locks of package sync
+	panics  bool // it begins a panic
 	wrapper bool // made by the compiler for a deferred call or a method value
 
 	// By the scan of its code.
@@ -74,6 +76,7 @@ type function struct {
 	usesChannels bool     // it has operations on channels
 	endsWaits    bool     // it calls what ends waits for groups and conditions
 	usesSync     bool     // it calls package sync, or has atomic instructions
+	callsUnknown bool     // it calls what registers hold
 
 	// What its calls do to locks; see effectsOf.
 	effects      []effect
@@ -96,6 +99,7 @@ func (a *Analyzer) callee(entry uint64) *function {
 		name := f.Name()
 		c = &function{f: f, role: goruntime.CallRoleOf(name)}
 		c.ignored = goruntime.IsRuntime(name)
+		c.panics = name == "runtime.gopanic"
 		c.wrapper = strings.Contains(name, ".deferwrap") || strings.HasSuffix(name, "-fm")
 		c.effectsKnown = !c.wrapper && goruntime.IsBalanced(name)
 	}
@@ -154,7 +158,8 @@ func (a *Analyzer) scan(c *function) {
 		}
 	})
 	// A wrapper that calls the second method of an interface may be that of a deferred Unlock.
-	c.usesSync = c.usesSync || found.Atomic || found.Indirect && found.Loads[1] && (found.Loads[0] || c.wrapper)
+	c.usesSync = c.usesSync || found.Atomic || found.Indirect && (found.Loads[1] && found.Loads[0] || c.wrapper)
+	c.callsUnknown = found.Indirect
 }
 
 // flowOf returns the data flow over a function, nil if it can't be analysed.
@@ -210,7 +215,7 @@ func (a *Analyzer) findLocksAt(f *unwind.Frame) *siteLocks {
 		}
 		return noLocks
 	}
-	if !a.relevant(c, 0) {
+	if !a.relevant(c, 0) && !(a.waitedIn[fn.Entry] && c.callsUnknown) {
 		return noLocks
 	}
 	w := a.flowOf(fn)

@@ -14,18 +14,29 @@ import (
 //	l.write()           // but after write, l.mu is unlocked on every path; so it is locked here
 //
 // Paths that never leave the function, or leave it by a panic, don't count.
+//
+// Locks that the code will release only on some of the paths may be held there:
+//
+//	tx := db.begin()
+//	work()
+//	tx.close() // unlocks tx.db.mu, unless tx is closed already
 
 // A futureRelease is a lock that will be released.
 type futureRelease struct {
 	lock value
 	mode Mode
 	via  value // as in a hold
+	// call: lock is no lock, but the address of a function that will be called, with via as its first argument. Which locks that
+	// releases, only a frame shows.
+	call bool
 	// weak: before that, something unknown is called, which may take the lock. Then it is held only if it was also taken here.
 	weak bool
+	// under: it is released if that is true. It is only for those that some paths release.
+	under condition
 }
 
 func (r *futureRelease) same(o *futureRelease) bool {
-	return r.lock == o.lock && r.mode == o.mode && r.via == o.via
+	return r.lock == o.lock && r.mode == o.mode && r.via == o.via && r.call == o.call
 }
 
 // A future is what the code will release from a place on. If no path leads from there out of the function, the code is in a loop for
@@ -33,7 +44,10 @@ func (r *futureRelease) same(o *futureRelease) bool {
 type future struct {
 	returns  bool
 	releases []futureRelease // those that some path releases, and no path doesn't
+	may      []futureRelease // those that some path releases, and another one doesn't
 	except   []futureRelease // if !returns, those that are taken first
+
+	releasedUnder condition // what is true at the beginning of the path that this is about; for join
 }
 
 // A lockEvent is what an instruction does that changes the future. The forward flow records these events.
@@ -46,11 +60,13 @@ type lockEvent struct {
 type eventKind uint8
 
 const (
-	eventNames    eventKind = iota // the value in lock represents something else before
-	eventTakes                     // it takes a lock, or may take it
-	eventReleases                  // it releases a lock, whatever the path through what it calls
-	eventStores                    // it changes the word at the address in lock
-	eventUnknown                   // it calls something unknown
+	eventNames      eventKind = iota // the value in lock represents something else before
+	eventTakes                       // it takes a lock, or may take it
+	eventReleases                    // it releases a lock, whatever the path through what it calls
+	eventMayRelease                  // it calls what releases a lock on some paths
+	eventStores                      // it changes the word at the address in lock
+	eventUnknown                     // it calls something unknown
+	eventMethod                      // it calls a method of an interface
 )
 
 // record adds an event of the current instruction, if events are recorded.
@@ -122,8 +138,15 @@ func (w *flow) atEnd(i int) future {
 		if n < len(b.onEdge) {
 			next.applyAll(w.values, b.onEdge[n])
 		}
-		f.join(&next)
+		if c := b.test; n == 0 {
+			next.releasedUnder = c
+			f = next
+		} else {
+			next.releasedUnder = c.not()
+			f.join(&next)
+		}
 	}
+	f.releasedUnder = condition{}
 	return f
 }
 
@@ -141,25 +164,34 @@ func (f *future) apply(vs *values, e *lockEvent) {
 		f.forget(vs, e.lock)
 	case eventReleases:
 		f.except = without(f.except, &e.futureRelease)
-		if e.lock != 0 {
+		if f.may = without(f.may, &e.futureRelease); e.lock != 0 {
 			f.releases = append(without(f.releases, &e.futureRelease), e.futureRelease)
 			slices.SortFunc(f.releases, compareReleases)
 		}
+	case eventMayRelease:
+		if indexOf(f.releases, &e.futureRelease) < 0 {
+			f.addMay(e.futureRelease)
+		}
 	case eventTakes:
-		f.releases = without(f.releases, &e.futureRelease)
+		f.weaken(func(r *futureRelease) bool { return r.call }) // it may be what the function releases
+		f.releases, f.may = without(f.releases, &e.futureRelease), without(f.may, &e.futureRelease)
 		switch {
 		case e.lock == 0:
-			f.weaken() // it may be one of them
+			f.weaken(anyRelease) // it may be one of them
 		case !f.returns && indexOf(f.except, &e.futureRelease) < 0:
 			f.except = append(f.except, e.futureRelease)
 			slices.SortFunc(f.except, compareReleases)
 		}
 	case eventStores:
-		if v, ok := vs.index[node{kind: kLoad, a: e.lock}]; ok {
-			f.forget(vs, v)
+		for _, kind := range []kind{kLoad, kByte} {
+			if v, ok := vs.index[node{kind: kind, a: e.lock}]; ok {
+				f.forget(vs, v)
+			}
 		}
+	case eventMethod:
+		f.weaken(func(r *futureRelease) bool { return r.call })
 	case eventUnknown:
-		f.weaken()
+		f.weaken(anyRelease)
 	}
 }
 
@@ -168,6 +200,7 @@ func (f *future) join(o *future) {
 	if !f.returns && o.returns {
 		*f, *o = *o, *f
 	}
+	f.joinMay(o)
 	kept := f.releases[:0]
 	for _, r := range f.releases {
 		k := indexOf(o.releases, &r)
@@ -195,32 +228,76 @@ func (f *future) join(o *future) {
 	slices.SortFunc(f.except, compareReleases)
 }
 
+// joinMay joins the locks that only one of two paths releases, or that one of them may release.
+func (f *future) joinMay(o *future) {
+	var may future
+	for _, p := range []struct{ path, other *future }{{f, o}, {o, f}} {
+		always := func(r *futureRelease) bool { return indexOf(p.path.releases, r) >= 0 }
+		for _, r := range slices.Concat(p.path.may, p.path.releases) {
+			inOther := indexOf(p.other.releases, &r) >= 0
+			switch {
+			case always(&r) && (inOther || !p.other.returns && indexOf(p.other.except, &r) < 0):
+				continue // it is released in any case
+			case inOther || indexOf(p.other.may, &r) >= 0 && p.other.may[indexOf(p.other.may, &r)].under != r.under:
+				r.under = condition{} // on both, under different conditions
+			case always(&r) || r.under == condition{} && indexOf(p.other.may, &r) < 0:
+				r.under = p.path.releasedUnder
+			}
+			may.addMay(r)
+		}
+	}
+	f.may = may.may
+}
+
+// maxMay bounds the locks that may be released which are kept track of.
+const maxMay = 16
+
+// addMay adds a lock that some path releases.
+func (f *future) addMay(r futureRelease) {
+	r.weak = false
+	k := indexOf(f.may, &r)
+	switch {
+	case k >= 0 && f.may[k].under != r.under:
+		f.may[k].under = condition{}
+	case k < 0 && (r.via == 0 || r.call) && len(f.may) < maxMay:
+		f.may = append(f.may, r)
+		slices.SortFunc(f.may, compareReleases)
+	}
+}
+
 func (f *future) clone() future {
-	return future{f.returns, slices.Clone(f.releases), slices.Clone(f.except)}
+	return future{f.returns, slices.Clone(f.releases), slices.Clone(f.may), slices.Clone(f.except), f.releasedUnder}
 }
 
 func (f *future) equal(o *future) bool {
-	return f.returns == o.returns && slices.Equal(f.releases, o.releases) && slices.Equal(f.except, o.except)
+	return f.returns == o.returns && slices.Equal(f.releases, o.releases) && slices.Equal(f.may, o.may) && slices.Equal(f.except, o.except)
 }
 
 // forget removes the locks whose addresses are computed from v.
 func (f *future) forget(vs *values, v value) {
-	if len(f.releases)+len(f.except) == 0 {
-		return
-	}
 	gone := func(r futureRelease) bool { return vs.depends(r.lock, v) || vs.depends(r.via, v) }
-	f.releases, f.except = slices.DeleteFunc(f.releases, gone), slices.DeleteFunc(f.except, gone)
+	for _, list := range []*[]futureRelease{&f.releases, &f.may, &f.except} {
+		*list = slices.DeleteFunc(*list, gone)
+	}
+	for i := range f.may {
+		if r := &f.may[i]; vs.depends(r.under.v, v) {
+			r.under = condition{}
+		}
+	}
 }
 
-func (f *future) weaken() {
+func (f *future) weaken(which func(*futureRelease) bool) {
 	for i := range f.releases {
-		f.releases[i].weak = true
+		r := &f.releases[i]
+		r.weak = r.weak || which(r)
 	}
 }
+
+func anyRelease(*futureRelease) bool { return true }
 
 // find returns what is known of the release of a lock, nil if nothing is.
-func (f *future) find(lock value, m Mode, via value) *futureRelease {
-	if k := indexOf(f.releases, &futureRelease{lock: lock, mode: m, via: via}); k >= 0 {
+func (f *future) find(r release) *futureRelease {
+	if k := indexOf(f.releases, &futureRelease{lock: r.lock, mode: r.mode, via: r.via, call: r.call}); k >= 0 {
 		return &f.releases[k]
 	}
 	return nil
@@ -235,7 +312,7 @@ func without(list []futureRelease, r *futureRelease) []futureRelease {
 }
 
 func compareReleases(a, b futureRelease) int {
-	return cmp.Or(cmp.Compare(a.lock, b.lock), cmp.Compare(a.mode, b.mode), cmp.Compare(a.via, b.via))
+	return cmp.Or(cmp.Compare(a.lock, b.lock), cmp.Compare(a.mode, b.mode), cmp.Compare(a.via, b.via), cmp.Compare(btoi(a.call), btoi(b.call)))
 }
 
 // futureAt returns what will be released from an instruction on: if the instruction is a call that a goroutine is in, after it.
@@ -248,7 +325,7 @@ func (w *flow) futureAt(i int, exact bool) future {
 	events := w.blocks[k].events
 	for n := len(events) - 1; n >= 0 && events[n].at >= i; n-- {
 		// What a callee releases, its own frame says.
-		if e := &events[n]; e.at > i || exact || e.kind != eventReleases && e.kind != eventNames {
+		if e := &events[n]; e.at > i || exact || e.kind != eventReleases && e.kind != eventMayRelease && e.kind != eventNames {
 			f.apply(w.values, e)
 		}
 	}

@@ -15,6 +15,7 @@ type block struct {
 	// slow is the slow path of a function of package sync that the block calls before anything else.
 	slow goruntime.CallRole
 
+	test   condition      // under which its branch goes to the first of the blocks that follow; none if that is not known
 	events []lockEvent    // what its instructions do to locks, and
 	onEdge [2][]lockEvent // what is done on the way to the blocks that follow a branch
 

@@ -1,6 +1,7 @@
 package syncflow
 
 import (
+	"maps"
 	"strings"
 
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
@@ -13,7 +14,8 @@ import (
 // Refill sets how much may be analysed until the next Refill; what is met beyond stays unknown until then. One unit is about an
 // instruction; a million take a second or less. A function that is begun is analysed to its end, and what that takes too much is
 // subtracted from the next Refill. As long as there is something to learn of stacks that likely hold a lock for which goroutines wait,
-// half of the work is reserved for that; what is then left of it is for everything in the next sample.
+// half of the work is reserved for that; what is then left of it is for everything in the next sample. Such a stack is analysed even
+// if nothing is left, up to maxDebt: a goroutine that runs won't be seen at the same place again.
 func (a *Analyzer) Refill(work int) {
 	a.left = min(a.left, a.reserve) + work
 	if a.reserve = 0; a.wanted {
@@ -30,8 +32,11 @@ func (a *Analyzer) Spent() int { return a.spent }
 // mayLearn reports whether one more place may be analysed.
 func (a *Analyzer) mayLearn(urgent bool) bool {
 	a.wanted = a.wanted || urgent
-	return a.left > a.reserve || urgent && a.left > 0
+	return a.left > a.reserve || urgent && a.left > -maxDebt
 }
+
+// maxDebt is how much may be analysed beyond what the last Refill allowed. It is subtracted from the next ones.
+const maxDebt = 50_000
 
 // maxAwaited bounds the types and functions that are remembered by Awaited.
 const maxAwaited = 1 << 10
@@ -47,7 +52,29 @@ func (a *Analyzer) Awaited(frames []unwind.Frame) {
 			clear(a.awaited)
 		}
 		a.awaited[owner] = true
+		for k := i; k < min(len(frames), i+2); k++ {
+			a.noteWait(frames[k].PC)
+		}
 		return
+	}
+}
+
+// noteWait remembers the function at an address as one in which goroutines wait for locks. What was found out about it before did not
+// consider functions that it calls by what only its frame shows, and that may take and release locks.
+func (a *Analyzer) noteWait(pc uint64) {
+	fn, ok := a.p.Table.Func(pc)
+	if !ok || a.waitedIn[fn.Entry] {
+		return
+	}
+	if len(a.waitedIn) >= maxAwaited {
+		clear(a.waitedIn)
+	}
+	a.waitedIn[fn.Entry] = true
+	maps.DeleteFunc(a.known.locks, func(p place, l *siteLocks) bool { return l == noLocks && fn.Entry <= p.pc && p.pc <= fn.End })
+	for site, l := range a.locksBySite {
+		if l == noLocks {
+			a.locksBySite[site] = nil // if it is true, it is still in a.known
+		}
 	}
 }
 

@@ -51,4 +51,13 @@ func TestAwaitedFirst(t *testing.T) {
 			t.Errorf("at %#x, learned %v, want %v", frames[i].PC, got, want)
 		}
 	}
+	// For them, what was not allowed yet is borrowed, up to a bound.
+	for debt, want := range map[int]bool{maxDebt - 1: true, maxDebt: false} {
+		b = fresh()
+		b.Awaited(frames[:1])
+		b.left = -debt
+		if _, complete := b.Held(nil, frames[:1], words("whatever it is"), nil); complete != want {
+			t.Errorf("with a debt of %d, learned %v, want %v", debt, complete, want)
+		}
+	}
 }

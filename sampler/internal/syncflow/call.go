@@ -1,6 +1,8 @@
 package syncflow
 
 import (
+	"math"
+
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 	"github.com/cpprof/cpprof/sampler/internal/machinecode"
 )
@@ -19,7 +21,8 @@ func (w *flow) call(s *state, x *machinecode.Instr) {
 			w.kill(s, m.barrier)
 			return
 		case goruntime.CallDuff:
-			s.slots = s.slots[:0]
+			s.slots, s.conditional = s.slots[:0], s.conditional[:0]
+			w.killBytes(s, math.MinInt64, math.MaxInt64)
 			w.kill(s, m.duff)
 			return
 		case goruntime.CallSudog:
@@ -55,6 +58,7 @@ func (w *flow) killExposed(s *state) {
 		expose(word.v)
 	}
 	for _, off := range exposed {
+		w.killBytes(s, off, off+1)
 		if v := s.slot(off); v != 0 && w.values.nodes[v].kind != kConst {
 			s.killSlots(off, off+8)
 		}
@@ -91,11 +95,20 @@ func (w *flow) callUnknown(s *state, to value) {
 	m := w.a.machine
 	n := w.values.nodes[to]
 	closure := s.regs[m.closure]
+	if n.kind == kLoad {
+		c := call{to, s.regs[m.argument]}
+		w.recordCall(eventReleases, c)
+		s.addCall(c)
+		if w.a.callee(w.f.Entry).wrapper {
+			s.addRelease(release{lock: c.to, via: c.argument, call: true})
+		}
+	}
 	if to == 0 || n.kind != kLoad || n.a == closure && closure != 0 {
 		w.record(eventUnknown, 0, 0, 0)
 		s.makeUnsure(CallsFunc, func(*hold) bool { return true })
 		return
 	}
+	w.record(eventMethod, 0, 0, 0)
 	table, method := w.values.split(n.a)
 	receiver := s.regs[m.argument]
 	if receiver != 0 && method == goruntime.SecondMethod {
@@ -152,7 +165,11 @@ func (w *flow) applyEffects(s *state, effects []effect) {
 		lock := w.valueAtCall(s, e.lock)
 		switch e.change {
 		case takes:
-			w.acquire(s, lock, e.mode)
+			if e.under == nil {
+				w.acquire(s, lock, e.mode)
+			} else {
+				w.acquireUnder(s, lock, e.mode, condition{w.valueAtCall(s, e.under), e.mask, e.zero})
+			}
 		case mayTake:
 			w.record(eventTakes, lock, e.mode, 0)
 		case lends:
@@ -161,11 +178,22 @@ func (w *flow) applyEffects(s *state, effects []effect) {
 			}
 		case releases:
 			r := release{lock: lock, mode: e.mode, via: w.valueAtCall(s, e.via)}
+			if e.call {
+				w.releaseByCall(e.always, call{r.lock, r.via})
+				continue
+			}
 			if e.via != nil && (r.via == 0 || lock == 0) {
 				continue
 			}
 			if e.always {
 				w.record(eventReleases, r.lock, r.mode, r.via)
+			} else if w.log != nil {
+				under := condition{w.valueAtCall(s, e.under), e.mask, e.zero}
+				if e.under == nil || under.v == 0 {
+					under = condition{}
+				}
+				*w.log = append(*w.log, lockEvent{w.current, eventMayRelease,
+					futureRelease{lock: r.lock, mode: r.mode, via: r.via, under: under}})
 			}
 			w.releaseOf(s, r)
 		}

@@ -61,12 +61,13 @@ func (w *flow) stands(k int) bool {
 func (w *flow) doubtDuring(s *state, k int) (doubt Doubt, held bool) {
 	s = s.clone()
 	w.duringCall(s, &w.code[k])
-	proven := w.proven(s, k, false)
+	future := w.futureAt(k, false)
+	proven := w.proven(s, &future)
 	isHeld := func(h *hold) bool { return slices.ContainsFunc(proven, func(p hold) bool { return p.same(h) }) }
 	for _, h := range proven {
 		if h.via == 0 {
 			held = true
-			if w.exprFor(s, h.lock, false, 0) == nil {
+			if _, ok := w.refTo(s, &h, false); !ok {
 				doubt = NotInFrame
 			}
 		}

@@ -60,6 +60,9 @@ func (w *flow) closureReleases(s *state, closure value) (rs []release) {
 	before := *register
 	*register = closure
 	for _, e := range w.a.effectsOf(c, w.depth+1) {
+		if e.call {
+			continue
+		}
 		r := release{lock: w.valueAtCall(s, e.lock), mode: e.mode, via: w.valueAtCall(s, e.via)}
 		if e.change == releases && e.always && r.lock != 0 && (e.via == nil || r.via != 0) {
 			rs = append(rs, r)

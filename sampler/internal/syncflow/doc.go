@@ -55,6 +55,8 @@
 //	blocks.go, flow.go        a function's blocks, and the state before each of them
 //	step.go, call.go          from the state before an instruction to the one after it
 //	value.go, state.go        what registers and words of the stack hold, and which locks are held
+//	conditions.go             locks that are held under a condition
+//	pending_calls.go          locks that functions release which only a frame shows
 //	backward.go               which locks the code will release
 //	closures.go               what closures release that run later, or in another goroutine
 //	effects.go                what calls of small helpers do to locks

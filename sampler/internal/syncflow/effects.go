@@ -22,7 +22,11 @@ type effect struct {
 	mode   Mode
 	lock   *expr // by the registers at entry; nil if it is not known
 	via    *expr // as in a hold; nil if it is a lock in any case
+	call   bool  // as in a futureRelease
 	always bool  // it releases or lends the lock on every path
+	under  *expr // it takes or releases the lock only if this byte is as mask and zero say; nil if that is not known
+	mask   uint8
+	zero   bool
 }
 
 // effectsOf returns what a function does to the locks of its callers, and which it takes for them: l.lock() is such a function, and
@@ -80,7 +84,7 @@ func (w *flow) effectsAtExit() []effect {
 		if out == nil {
 			out = s
 		} else {
-			out.join(s)
+			out.join(w.values, s)
 		}
 	}
 	if out == nil {
@@ -88,8 +92,13 @@ func (w *flow) effectsAtExit() []effect {
 	}
 	effects := lent
 	for _, r := range out.released {
-		e := effect{change: releases, mode: r.mode, lock: w.argumentExpr(r.lock), via: w.argumentExpr(r.via), always: w.releasesFirst(r)}
-		if r.via == 0 || e.lock != nil && e.via != nil {
+		e := effect{change: releases, mode: r.mode, lock: w.argumentExpr(r.lock), via: w.argumentExpr(r.via), always: w.releasesFirst(r), call: r.call}
+		if !e.always {
+			if c := w.releasedUnder(r); c.v != 0 {
+				e.under, e.mask, e.zero = w.argumentExpr(c.v), c.mask, c.zero
+			}
+		}
+		if r.via == 0 || r.call && e.lock != nil || e.lock != nil && e.via != nil {
 			effects = append(effects, e)
 		}
 	}
@@ -99,8 +108,9 @@ func (w *flow) effectsAtExit() []effect {
 		}
 		// A lock without a name, sure or not, is one that the caller may come to know, and release.
 		e := effect{change: takes, mode: h.mode, lock: w.argumentExpr(h.lock)}
-		if !h.sure() && e.lock != nil {
-			e.change = mayTake
+		e.under, e.mask, e.zero = w.argumentExpr(h.under.v), h.under.mask, h.under.zero
+		if (h.doubt != NoDoubt || h.under.v != 0 && e.under == nil) && e.lock != nil {
+			e.change, e.under = mayTake, nil
 		}
 		effects = append(effects, e)
 	}
@@ -110,8 +120,17 @@ func (w *flow) effectsAtExit() []effect {
 // releasesFirst reports whether the function releases a lock of its caller's on every path.
 func (w *flow) releasesFirst(r release) bool {
 	f := w.futureAt(0, true)
-	found := f.find(r.lock, r.mode, r.via)
+	found := f.find(r)
 	return found != nil && !found.weak
+}
+
+// releasedUnder returns the condition under which the function releases a lock of its caller's, none if it is not known.
+func (w *flow) releasedUnder(r release) condition {
+	f := w.futureAt(0, true)
+	if k := indexOf(f.may, &futureRelease{lock: r.lock, mode: r.mode, via: r.via, call: r.call}); k >= 0 {
+		return f.may[k].under
+	}
+	return condition{}
 }
 
 // argumentExpr returns an expression for a value by the registers when the function was entered, which its caller knows. It is nil
@@ -126,6 +145,14 @@ func (w *flow) argumentExpr(v value) *expr {
 	case kAdd, kLoad:
 		if a := w.argumentExpr(n.a); a != nil {
 			return exprOf(n, a, nil)
+		}
+	case kLow:
+		if a := w.argumentExpr(n.a); a != nil {
+			return &expr{kind: exprByte, a: a}
+		}
+	case kByte:
+		if a := w.argumentExpr(n.a); a != nil {
+			return &expr{kind: exprByte, a: &expr{kind: exprLoad, a: a}}
 		}
 	case kSum:
 		if a, b := w.argumentExpr(n.a), w.argumentExpr(n.b); a != nil && b != nil {
@@ -150,6 +177,11 @@ func (w *flow) valueAtCall(s *state, e *expr) value {
 		return vs.add(w.valueAtCall(s, e.a), e.c)
 	case exprSum:
 		return vs.sum(w.valueAtCall(s, e.a), w.valueAtCall(s, e.b), e.c)
+	case exprByte:
+		if e.a.kind == exprLoad {
+			return w.loadByte(s, w.valueAtCall(s, e.a.a))
+		}
+		return vs.low(w.valueAtCall(s, e.a))
 	case exprLoad:
 		at := w.valueAtCall(s, e.a)
 		if off, ok := vs.inFrame(at); ok {

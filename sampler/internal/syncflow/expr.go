@@ -16,6 +16,7 @@ const (
 	exprAdd                // a + c
 	exprSum                // a + b*c
 	exprLoad               // the word at a
+	exprByte               // the low byte of a
 )
 
 // exprOf returns the expression for a node that is made from others.
@@ -27,6 +28,11 @@ func exprOf(n node, a, b *expr) *expr {
 		return &expr{kind: exprSum, a: a, b: b, c: n.c}
 	}
 	return &expr{kind: exprLoad, a: a}
+}
+
+// inFrame reports whether an expression is a word or a byte of the frame itself, which nothing else changes; nil is one.
+func (e *expr) inFrame() bool {
+	return e == nil || e.kind == exprStackWord || e.kind == exprRegister || e.kind == exprByte && e.a.inFrame()
 }
 
 // A frame is what expressions are evaluated in.
@@ -70,6 +76,8 @@ func (e *expr) eval(f *frame) (uint64, bool) {
 	case exprSum:
 		b, ok := e.b.eval(f)
 		return a + b*uint64(e.c), ok
+	case exprByte:
+		return a & 0xff, true
 	}
 	if w, ok := f.m.Stack(a); ok {
 		return w, true

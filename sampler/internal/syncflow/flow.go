@@ -173,7 +173,10 @@ func (w *flow) propagate(s *state, i, n int) bool {
 	if w.code[from.last].Op == machinecode.OpBranch && n < len(from.onEdge) {
 		from.onEdge[n] = from.onEdge[n][:0]
 		w.log = &from.onEdge[n]
-		w.branch(s, from, next)
+		if n == 0 {
+			from.test = w.conditionOf(s, &w.code[from.last], true)
+		}
+		w.branch(s, from, n)
 		w.log = nil
 	}
 	if k := slices.Index(next.from, i); k >= 0 {
@@ -183,10 +186,10 @@ func (w *flow) propagate(s *state, i, n int) bool {
 	}
 	in := next.out[0].clone()
 	for _, o := range next.out[1:] {
-		in.join(o)
+		in.join(w.values, o)
 	}
 	if next.visits++; next.visits > visitsUntilShrinking {
-		in.join(next.in)
+		in.join(w.values, next.in)
 	}
 	in.sort()
 	if next.in != nil && in.equal(next.in) {

@@ -70,6 +70,12 @@ func (l *heldLocks) apply(p *siteLocks, f *frame) {
 	}
 	for _, r := range p.held {
 		h, ok := l.a.resolve(&r, f)
+		switch isTrue, known := r.isTrue(f); {
+		case known && !isTrue:
+			continue
+		case !known || !r.under.inFrame():
+			h.Certainty = Doubtful // by now, what was tested may have changed
+		}
 		if r.passedOn && !slices.Contains(l.later, h) {
 			h.Certainty = Possible
 		}
@@ -77,8 +83,16 @@ func (l *heldLocks) apply(p *siteLocks, f *frame) {
 			l.add(h)
 		}
 	}
+	// What nothing leads to is most likely what the code will release by another way.
+	named := l.applyCalls(p, f) || slices.ContainsFunc(p.doubtful, func(r lockRef) bool { return r.lock != nil && r.certainty == Doubtful })
 	for _, r := range p.doubtful {
+		if r.lock == nil && named {
+			continue
+		}
 		h := Held{}
+		if isTrue, known := r.isTrue(f); known && !isTrue {
+			continue
+		}
 		if r.lock != nil {
 			var ok bool
 			if h, ok = l.a.resolve(&r, f); !ok && r.via != nil {
@@ -95,6 +109,15 @@ func (l *heldLocks) apply(p *siteLocks, f *frame) {
 			l.later = append(l.later, Held{Lock: lock, Mode: r.mode})
 		}
 	}
+}
+
+// isTrue reports whether the condition is true under which the lock is held, and whether that is known.
+func (r *lockRef) isTrue(f *frame) (isTrue, known bool) {
+	if r.under == nil {
+		return true, true
+	}
+	b, known := r.under.eval(f)
+	return (uint8(b)&r.mask == 0) == r.zero, known
 }
 
 // release removes a lock that a frame releases for its callers. If it is not known which, any may be.
@@ -222,7 +245,7 @@ func (a *Analyzer) soleEffect(entry uint64, want lockChange) (locker, bool) {
 		return locker{mode: Read}, true
 	}
 	effects := a.effectsOf(c, 1)
-	if len(effects) != 1 || effects[0].change != want || effects[0].lock == nil {
+	if len(effects) != 1 || effects[0].change != want || effects[0].lock == nil || effects[0].under != nil {
 		return locker{}, false
 	}
 	e := &effects[0]

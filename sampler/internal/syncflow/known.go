@@ -35,7 +35,7 @@ const (
 	maxExprRead = 16  // how deep an expression may be
 )
 
-const knownMagic = "cpprof learned 1\n"
+const knownMagic = "cpprof learned 3\n"
 
 // AppendKnown appends what is known of the program's code.
 func (a *Analyzer) AppendKnown(b []byte) []byte {
@@ -43,7 +43,7 @@ func (a *Analyzer) AppendKnown(b []byte) []byte {
 	e := knownEncoder{b: b}
 	encodePlaces(&e, a.known.locks, func(p *siteLocks) {
 		e.bool(p.unknown)
-		for _, refs := range [][]lockRef{p.held, p.released, p.later, p.doubtful} {
+		for _, refs := range [][]lockRef{p.held, p.released, p.later, p.doubtful, p.made, p.toCome} {
 			e.uint(uint64(len(refs)))
 			for _, r := range refs {
 				e.expr(r.lock)
@@ -51,6 +51,9 @@ func (a *Analyzer) AppendKnown(b []byte) []byte {
 				e.uint(uint64(r.mode))
 				e.uint(uint64(r.certainty))
 				e.bool(r.passedOn)
+				e.expr(r.under)
+				e.uint(uint64(r.mask))
+				e.bool(r.zero)
 			}
 		}
 		e.uint(uint64(len(p.saved)))
@@ -67,6 +70,12 @@ func (a *Analyzer) AppendKnown(b []byte) []byte {
 			e.bool(t.awaited)
 		}
 	})
+	// What is known of places without locks depends on these: see noteWait.
+	waitedIn := slices.Sorted(maps.Keys(a.waitedIn))
+	e.uint(uint64(len(waitedIn)))
+	for _, entry := range waitedIn {
+		e.uint(entry)
+	}
 	return e.b
 }
 
@@ -107,7 +116,7 @@ func (e *knownEncoder) expr(x *expr) {
 	e.uint(uint64(x.kind) + 1)
 	e.int(x.c)
 	switch x.kind {
-	case exprAdd, exprLoad:
+	case exprAdd, exprLoad, exprByte:
 		e.expr(x.a)
 	case exprSum:
 		e.expr(x.a)
@@ -126,11 +135,12 @@ func (a *Analyzer) Remember(b []byte) error {
 	d := knownDecoder{a: a, b: b[len(knownMagic):]}
 	locks := decodePlaces(&d, func() *siteLocks {
 		p := &siteLocks{unknown: d.bool()}
-		for _, refs := range []*[]lockRef{&p.held, &p.released, &p.later, &p.doubtful} {
+		for _, refs := range []*[]lockRef{&p.held, &p.released, &p.later, &p.doubtful, &p.made, &p.toCome} {
 			for range d.count(maxRefs) {
 				*refs = append(*refs, lockRef{
 					lock: d.expr(0), via: d.expr(0), mode: Mode(d.below(uint64(Read) + 1)),
 					certainty: Certainty(d.below(uint64(Possible) + 1)), passedOn: d.bool(),
+					under: d.expr(0), mask: uint8(d.below(1 << 8)), zero: d.bool(),
 				})
 			}
 		}
@@ -141,7 +151,7 @@ func (a *Analyzer) Remember(b []byte) error {
 			r := d.below(maxRefs)
 			p.saved[int(r)] = d.int()
 		}
-		if !p.unknown && p.saved == nil && len(p.held)+len(p.released)+len(p.later)+len(p.doubtful) == 0 {
+		if !p.unknown && p.saved == nil && len(p.held)+len(p.released)+len(p.later)+len(p.doubtful)+len(p.toCome) == 0 {
 			return noLocks
 		}
 		return p
@@ -153,9 +163,18 @@ func (a *Analyzer) Remember(b []byte) error {
 		}
 		return found
 	})
+	waitedIn := map[uint64]bool{}
+	for range d.count(maxAwaited) {
+		entry := d.uint()
+		if f, ok := a.p.Table.Func(entry); !ok || f.Entry != entry {
+			d.bad = true
+		}
+		waitedIn[entry] = true
+	}
 	if d.bad || len(d.b) > 0 {
 		return errKnown
 	}
+	maps.Copy(a.waitedIn, waitedIn)
 	maps.Copy(a.known.locks, locks)
 	maps.Copy(a.known.actions, actions)
 	return nil
@@ -229,7 +248,7 @@ func (d *knownDecoder) count(most uint64) uint64 {
 }
 
 func (d *knownDecoder) expr(depth int) *expr {
-	kind := d.below(uint64(exprLoad) + 2)
+	kind := d.below(uint64(exprByte) + 2)
 	if kind == 0 || d.bad || depth > maxExprRead {
 		d.bad = d.bad || kind != 0
 		return nil
@@ -238,7 +257,7 @@ func (d *knownDecoder) expr(depth int) *expr {
 	switch x.kind {
 	case exprRegister:
 		d.bad = d.bad || x.c < 0 || x.c >= machinecode.NumRegs
-	case exprAdd, exprLoad:
+	case exprAdd, exprLoad, exprByte:
 		x.a = d.expr(depth + 1)
 	case exprSum:
 		x.a, x.b = d.expr(depth+1), d.expr(depth+1)

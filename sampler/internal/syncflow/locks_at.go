@@ -14,6 +14,9 @@ type siteLocks struct {
 	later []lockRef
 	// doubtful are locks that may be held. lock is nil if nothing leads to the lock.
 	doubtful []lockRef
+	// made are calls of functions that only the frame shows, and toCome are those that follow, which may release locks. lock is the
+	// address of the function, via its first argument.
+	made, toCome []lockRef
 	// unknown: nothing can be said of this frame, nor of those that called it. Deferred functions run, or a lock is released for
 	// the time of a wait.
 	unknown bool
@@ -27,6 +30,10 @@ type lockRef struct {
 	lock *expr
 	mode Mode
 	via  *expr // the interface's table of methods, if only that table shows what lock leads to; else nil
+	// under: the lock is held only if the condition is true.
+	under *expr
+	mask  uint8
+	zero  bool
 	// passedOn: the function returns without releasing it. It counts only if a caller releases it later.
 	passedOn  bool
 	certainty Certainty
@@ -52,37 +59,62 @@ func (w *flow) locksAt(pc uint64, exact bool) *siteLocks {
 		p.later = w.releasedLater(s, i)
 		w.duringCall(s, &w.code[i])
 	}
-	for _, h := range w.proven(s, i, exact) {
-		r := lockRef{lock: w.exprFor(s, h.lock, exact, 0), mode: h.mode}
-		if h.via != 0 {
-			r.via = w.exprFor(s, h.via, exact, 0)
-		}
-		if r.lock != nil && (h.via == 0 || r.via != nil) {
+	future := w.futureAt(i, exact)
+	for _, h := range w.proven(s, &future) {
+		if r, ok := w.refTo(s, &h, exact); ok {
 			r.passedOn = h.via == 0 && w.passesOn(i, h.lock, h.mode)
 			p.held = append(p.held, r)
 		}
 	}
-	p.doubtful = w.doubtfulLocks(s, i, exact)
+	if p.toCome = w.callsToCome(s, &future, exact); len(p.toCome) > 0 {
+		p.made = w.callsMade(s, exact)
+	}
+	p.doubtful = append(w.doubtfulLocks(s, i, exact), w.maybeReleased(s, &future, exact)...)
 	for _, r := range s.released {
+		if r.call {
+			continue // what it releases, the frame of that call says
+		}
 		p.released = append(p.released, lockRef{lock: w.exprFor(s, r.lock, exact, 0), mode: r.mode, via: w.exprFor(s, r.via, exact, 0)})
 	}
 	return p
 }
 
+// refTo returns how to find a lock that is held, and the condition under which it is. It reports false if nothing in the frame leads to
+// them.
+func (w *flow) refTo(s *state, h *hold, exact bool) (r lockRef, ok bool) {
+	here := s.assume(h.under)
+	r = lockRef{lock: w.exprFor(here, h.lock, exact, 0), mode: h.mode}
+	if h.via != 0 {
+		r.via = w.exprFor(here, h.via, exact, 0)
+	}
+	if h.under.v != 0 {
+		r.under, r.mask, r.zero = w.exprFor(s, h.under.v, exact, 0), h.under.mask, h.under.zero
+	}
+	return r, r.lock != nil && (h.via == 0 || r.via != nil) && (h.under.v == 0 || r.under != nil)
+}
+
 // proven returns the locks that are held at an instruction, or during the call that it is: those that were taken and surely not
-// released, and those that will be released. s is the state.
-func (w *flow) proven(s *state, i int, exact bool) (holds []hold) {
+// released, and those that will be released. s is the state, and f is what the code will do from there on.
+func (w *flow) proven(s *state, f *future) (holds []hold) {
 	for _, h := range s.holds {
 		if h.sure() {
 			holds = append(holds, h)
 		}
 	}
-	for _, r := range w.futureAt(i, exact).releases {
+	for _, r := range f.releases {
+		if r.call {
+			continue
+		}
 		h := hold{lock: r.lock, mode: r.mode, via: r.via}
-		k := slices.IndexFunc(s.holds, func(o hold) bool { return o.same(&h) })
+		k := s.indexOf(&h)
 		// What is known by an interface only is a lock only if it was taken as one.
 		if k >= 0 && !s.holds[k].sure() || k < 0 && !r.weak && r.via == 0 {
 			holds = append(holds, h)
+		}
+	}
+	for _, h := range s.holds {
+		if h.doubt == NoDoubt && !slices.ContainsFunc(holds, func(o hold) bool { return o.same(&h) }) {
+			holds = append(holds, h) // under a condition
 		}
 	}
 	return holds
@@ -104,6 +136,9 @@ func (w *flow) exprFor(s *state, v value, exact bool, depth int) *expr {
 	}
 	base, off := vs.split(v)
 	sp, known := vs.inFrame(s.regs[w.a.machine.SP])
+	if n.kind == kByte || n.kind == kLow {
+		return w.byteExpr(s, v, exact, depth)
+	}
 	if known {
 		for i := range s.slots {
 			if b, o := vs.split(s.slots[i].v); b == base {
@@ -130,6 +165,32 @@ func (w *flow) exprFor(s *state, v value, exact bool, depth int) *expr {
 		}
 	}
 	return nil
+}
+
+// byteExpr returns an expression for a byte, or nil.
+func (w *flow) byteExpr(s *state, v value, exact bool, depth int) *expr {
+	vs := w.values
+	at := int64(0)
+	sp, known := vs.inFrame(s.regs[w.a.machine.SP])
+	i := slices.IndexFunc(s.bytes, func(b slot) bool { return b.v == v })
+	off, ok := vs.byteInFrame(v)
+	switch {
+	case known && ok:
+		at = off
+	case known && i >= 0:
+		at = s.bytes[i].off
+	default:
+		word := vs.nodes[v].a
+		if vs.nodes[v].kind == kByte {
+			word = vs.load(word)
+		}
+		e := w.exprFor(s, word, exact, depth+1)
+		if e == nil {
+			return nil
+		}
+		return &expr{kind: exprByte, a: e}
+	}
+	return &expr{kind: exprByte, a: &expr{kind: exprStackWord, c: at - sp}}
 }
 
 func plus(e *expr, c int64) *expr {

@@ -88,7 +88,7 @@ var underLock = []struct {
 	{"main.(*shared).write", 1, Write},
 	{"main.(*shared).read", 1, Read},
 	{"main.(*shared).readDeferred", 1, Read},
-	{"main.(*thing).maybe", 0, Write},
+	{"main.(*thing).maybe", 1, Write},
 	{"main.(*thing).relax", 0, Write},
 }
 

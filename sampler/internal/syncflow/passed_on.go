@@ -14,8 +14,9 @@ import "github.com/cpprof/cpprof/sampler/internal/machinecode"
 // The function returns without having released the lock, and so does its caller. In a helper that only takes a lock, it is the
 // caller that releases it. So a lock that a function does not release counts only if one of its callers releases it later.
 
-// passesOn reports whether a function returns, from an instruction on, without releasing a lock that is held there. Calls of
-// unknown functions release nothing: code that starts a goroutine to release a lock may call such functions, too.
+// passesOn reports whether a function never releases, from an instruction on, a lock that is held there: it returns without having done
+// so, or is in a loop for ever. If it only panics, a deferred function may release the lock. Calls of unknown functions release nothing: code that starts a goroutine to release a lock may call such
+// functions, too.
 func (w *flow) passesOn(i int, lock value, m Mode) bool {
 	start := w.blockOf(i)
 	s := w.stateBefore(i)
@@ -24,24 +25,25 @@ func (w *flow) passesOn(i int, lock value, m Mode) bool {
 	}
 	seen := make([]bool, len(w.blocks))
 	work := []int{}
-	returns := false
+	returns, panics := false, false
 	walk := func(at int, s *state, from int) (released bool) {
 		b := &w.blocks[at]
 		w.a.spend((b.last - from + 1) / 4)
 		for k := from; k <= b.last; k++ {
 			before := s.doubtAbout(lock, m)
 			w.step(s, &w.code[k])
-			if d := s.doubtAbout(lock, m); d != before && d != CallsFunc && d != CallsMethod {
+			if d := s.doubtAbout(lock, m); d > before && d != CallsFunc && d != CallsMethod {
 				return true
 			}
 		}
 		x := &w.code[b.last]
-		returns = returns || x.Op == machinecode.OpReturn || x.Op != machinecode.OpCall && w.leavesFunction(x)
-		for _, next := range b.next {
+		returns = returns || w.exits(x)
+		panics = panics || x.Op == machinecode.OpCall && !x.Indirect && w.a.callee(x.Target).panics
+		for n, next := range b.next {
 			onWay := s
 			if x.Op == machinecode.OpBranch {
 				onWay = s.clone()
-				w.branch(onWay, b, &w.blocks[next])
+				w.branch(onWay, b, n)
 			}
 			if onWay.find(lock, m) < 0 {
 				return true
@@ -63,7 +65,7 @@ func (w *flow) passesOn(i int, lock value, m Mode) bool {
 			return false
 		}
 	}
-	return returns
+	return returns || !panics
 }
 
 // doubtAbout returns the doubt about a lock that may be held; NumDoubts if it is not.

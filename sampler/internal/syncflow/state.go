@@ -21,9 +21,10 @@ type hold struct {
 	mode  Mode
 	via   value // the table of methods of the interface by which it was taken, as only a frame shows what that leads to; else 0
 	doubt Doubt
+	under condition // if it is not none, it is held only if that is true
 }
 
-func (h *hold) sure() bool { return h.doubt == NoDoubt }
+func (h *hold) sure() bool { return h.doubt == NoDoubt && h.under == condition{} }
 
 // same reports whether two holds are of one lock.
 func (h *hold) same(o *hold) bool { return h.lock == o.lock && h.mode == o.mode && h.via == o.via }
@@ -33,6 +34,7 @@ type release struct {
 	lock value
 	mode Mode
 	via  value // as in a hold
+	call bool  // as in a futureRelease
 }
 
 type slot struct {
@@ -47,23 +49,36 @@ const maxSlots = 96
 type state struct {
 	regs     [machinecode.NumRegs]value
 	slots    []slot // by offset
+	bytes    []slot // of one byte each, likewise
 	words    []word // what was stored to other memory since the last call
 	holds    []hold
 	released []release
 	deferred []release // what functions will release that are on the runtime's list of deferred functions
 	swapped  value     // address of the last atomic compare and swap since the last call, and
 	added    value     // of the last atomic addition that flow.atomics does not have
+
+	called      []call      // of unknown functions, on every path
+	facts       []condition // that are true here
+	conditional []conditionalSlot
+	tested      condition // what the last instruction has tested: true if it is zero
 }
 
 func (s *state) clone() *state {
 	c := *s
 	c.slots, c.holds, c.released = slices.Clone(s.slots), slices.Clone(s.holds), slices.Clone(s.released)
 	c.words, c.deferred = slices.Clone(s.words), slices.Clone(s.deferred)
+	c.bytes, c.facts = slices.Clone(s.bytes), slices.Clone(s.facts)
+	c.conditional, c.called = slices.Clone(s.conditional), slices.Clone(s.called)
 	return &c
 }
 
 // join makes s what is known if either path may have led here.
-func (s *state) join(o *state) {
+func (s *state) join(vs *values, o *state) {
+	s.joinHolds(vs, o)
+	s.facts = slices.DeleteFunc(s.facts, func(c condition) bool { return !o.isTrue(vs, c) })
+	s.bytes = slices.DeleteFunc(s.bytes, func(b slot) bool { return o.byte(b.off) != b.v })
+	s.called = slices.DeleteFunc(s.called, func(c call) bool { return !slices.Contains(o.called, c) })
+	s.tested = condition{}
 	for i, v := range s.regs {
 		if v != o.regs[i] {
 			s.regs[i] = 0
@@ -78,13 +93,16 @@ func (s *state) join(o *state) {
 	if s.added != o.added {
 		s.added = 0
 	}
-	s.joinHolds(o)
+	for _, r := range o.released {
+		s.addRelease(r)
+	}
 }
 
 func (s *state) equal(o *state) bool {
 	return s.regs == o.regs && s.swapped == o.swapped && s.added == o.added && slices.Equal(s.slots, o.slots) &&
 		slices.Equal(s.holds, o.holds) && slices.Equal(s.released, o.released) && slices.Equal(s.words, o.words) &&
-		slices.Equal(s.deferred, o.deferred)
+		slices.Equal(s.deferred, o.deferred) && slices.Equal(s.bytes, o.bytes) && slices.Equal(s.facts, o.facts) &&
+		slices.Equal(s.conditional, o.conditional) && slices.Equal(s.called, o.called) && s.tested == o.tested
 }
 
 // sort puts the locks in an order that does not depend on the paths that led here.
@@ -97,24 +115,9 @@ func (s *state) sort() {
 	})
 }
 
-func (s *state) joinHolds(o *state) {
-	for i := range s.holds {
-		h := &s.holds[i]
-		if k := slices.IndexFunc(o.holds, func(p hold) bool { return p.same(h) }); k < 0 {
-			h.doubt = max(h.doubt, OnePath)
-		} else {
-			h.doubt = max(h.doubt, o.holds[k].doubt)
-		}
-	}
-	for _, h := range o.holds {
-		if !slices.ContainsFunc(s.holds, func(p hold) bool { return p.same(&h) }) {
-			h.doubt = max(h.doubt, OnePath)
-			s.holds = append(s.holds, h)
-		}
-	}
-	for _, r := range o.released {
-		s.addRelease(r)
-	}
+// indexOf returns the index of the same lock among those that may be held, -1 for none.
+func (s *state) indexOf(h *hold) int {
+	return slices.IndexFunc(s.holds, func(p hold) bool { return p.same(h) })
 }
 
 func (s *state) find(lock value, m Mode) int {
@@ -135,7 +138,7 @@ func (s *state) acquire(lock value, m Mode) {
 		doubt = NoAddress
 	}
 	if i := s.find(lock, m); i >= 0 {
-		s.holds[i].doubt = min(s.holds[i].doubt, doubt)
+		s.holds[i].doubt, s.holds[i].under = min(s.holds[i].doubt, doubt), condition{}
 		return
 	}
 	s.holds = append(s.holds, hold{lock: lock, mode: m, doubt: doubt})
@@ -245,6 +248,7 @@ func (s *state) killSlots(from, to int64) {
 		j++
 	}
 	s.slots = slices.Delete(s.slots, i, j)
+	s.conditional = slices.DeleteFunc(s.conditional, func(w conditionalSlot) bool { return from-8 < w.off && w.off < to })
 }
 
 // forget makes every register, word and lock unknown whose value or address is computed from v, before v represents something else.
@@ -277,8 +281,12 @@ func (s *state) forget(vs *values, v value) {
 		}
 		s.addRelease(r)
 	}
+	s.called = slices.DeleteFunc(s.called, func(c call) bool { return vs.depends(c.to, v) || vs.depends(c.argument, v) })
 	s.words = slices.DeleteFunc(s.words, func(w word) bool { return vs.depends(w.at, v) || vs.depends(w.v, v) })
 	s.deferred = slices.DeleteFunc(s.deferred, func(r release) bool { return vs.depends(r.lock, v) || vs.depends(r.via, v) })
+	s.bytes = slices.DeleteFunc(s.bytes, func(b slot) bool { return vs.depends(b.v, v) })
+	s.conditional = slices.DeleteFunc(s.conditional, func(w conditionalSlot) bool { return vs.depends(w.v, v) })
+	s.dropConditions(func(c value) bool { return vs.depends(c, v) })
 	if vs.depends(s.swapped, v) {
 		s.swapped = 0
 	}

@@ -8,6 +8,9 @@ import (
 // step brings a state past an instruction.
 func (w *flow) step(s *state, x *machinecode.Instr) {
 	vs := w.values
+	if x.Op != machinecode.OpBranch {
+		s.tested = condition{}
+	}
 	if x.Update != machinecode.NoReg && x.Pre != 0 {
 		s.regs[x.Update] = vs.add(w.nameOf(s, x, x.Update), x.Pre)
 	}
@@ -34,6 +37,8 @@ func (w *flow) step(s *state, x *machinecode.Instr) {
 		}
 	case machinecode.OpSwap, machinecode.OpAdd:
 		w.atomic(s, x)
+	case machinecode.OpTest:
+		s.tested = w.test(s, x)
 	}
 	w.kill(s, x.Kills)
 	if x.Update != machinecode.NoReg && x.Post != 0 {
@@ -87,6 +92,10 @@ func (w *flow) address(s *state, x *machinecode.Instr) value {
 }
 
 func (w *flow) load(s *state, x *machinecode.Instr) {
+	if x.Size == 1 && x.Operand.Base != machinecode.NoReg {
+		w.set(s, x.Dst, w.loadByte(s, w.address(s, x)))
+		return
+	}
 	if x.Size != 8 || x.Operand.Base == machinecode.NoReg && x.Operand.Offset == 0 {
 		w.set(s, x.Dst, 0)
 		w.set(s, x.Dst2, 0)
@@ -140,8 +149,11 @@ func (w *flow) store(s *state, x *machinecode.Instr) {
 	if x.Operand.Index != machinecode.NoReg && x.Operand.Base != machinecode.NoReg {
 		// An element of an array in the frame: any from its beginning on. If it is shorter than a pointer, the array has none, and
 		// so none of the words that lead to locks.
-		if off, ok := w.values.inFrame(s.regs[x.Operand.Base]); ok && x.Size >= 8 {
-			s.killSlots(arrayAt(off + x.Operand.Offset))
+		if off, ok := w.values.inFrame(s.regs[x.Operand.Base]); ok {
+			from, to := arrayAt(off + x.Operand.Offset)
+			if w.killBytes(s, from, to); x.Size >= 8 {
+				s.killSlots(from, to)
+			}
 		}
 		return
 	}
@@ -149,14 +161,22 @@ func (w *flow) store(s *state, x *machinecode.Instr) {
 	if !ok {
 		w.record(eventStores, at, 0, 0)
 		w.putWords(s, x, at)
+		if v, known := w.values.index[node{kind: kByte, a: at}]; known {
+			s.dropConditions(func(c value) bool { return c == v })
+		}
 		return
 	}
+	w.killBytes(s, off, off+int64(max(x.Size, 1)))
 	if x.Size != 8 {
 		s.killSlots(off, off+int64(x.Size))
+		if x.Size == 1 {
+			w.storeByte(s, x, off)
+		}
 		return
 	}
 	w.put(s, x, off, x.Src)
 	if x.Src2 != machinecode.NoReg || x.Src == machinecode.NoReg && x.Dst2 != machinecode.NoReg {
+		w.killBytes(s, off+8, off+16)
 		w.put(s, x, off+8, x.Src2)
 	}
 }
@@ -218,7 +238,9 @@ func (w *flow) atomic(s *state, x *machinecode.Instr) {
 //	jne slow                  // on the way to slow, nothing is held yet; on the other way, the lock at rdi is
 //
 // (The compiler does not always say of that instruction that it is inlined.)
-func (w *flow) branch(s *state, from, to *block) {
+func (w *flow) branch(s *state, from *block, n int) {
+	to := &w.blocks[from.next[n]]
+	w.takeEdge(s, &w.code[from.last], n == 0 && len(from.next) == 2)
 	slow := goruntime.CallOther
 	for _, j := range from.next {
 		if r := w.blocks[j].slow; r != goruntime.CallOther {
@@ -249,6 +271,18 @@ func (w *flow) branch(s *state, from, to *block) {
 func (w *flow) acquire(s *state, lock value, m Mode) {
 	w.record(eventTakes, lock, m, 0)
 	s.acquire(lock, m)
+}
+
+// acquireUnder takes a lock if a condition is true. If it is not known, nothing is known of the lock.
+func (w *flow) acquireUnder(s *state, lock value, m Mode, c condition) {
+	taken := s.find(lock, m) >= 0
+	w.record(eventTakes, lock, m, 0)
+	if isTrue := s.isTrue(w.values, c); isTrue || c.v != 0 && !taken && !s.isTrue(w.values, c.not()) {
+		s.acquire(lock, m)
+		if i := s.find(lock, m); !isTrue {
+			s.holds[i].under = c
+		}
+	}
 }
 
 // unlock releases a lock, on every path.

@@ -24,6 +24,8 @@ const (
 	kAdd          // a + c
 	kSum          // a + b*c
 	kLoad         // the word at address a
+	kByte         // the byte at address a
+	kLow          // the low byte of a
 )
 
 type node struct {
@@ -54,7 +56,7 @@ func (v *values) of(n node) value {
 	if !ok {
 		level := uint8(0)
 		switch n.kind {
-		case kAdd, kLoad:
+		case kAdd, kLoad, kByte, kLow:
 			level = v.levels[n.a] + 1
 		case kSum:
 			level = max(v.levels[n.a], v.levels[n.b]) + 1
@@ -116,6 +118,40 @@ func (v *values) load(a value) value {
 	return v.of(node{kind: kLoad, a: a})
 }
 
+// loadedFromNamed reports whether a value is the word at an address that an instruction made: the code of a closure that a call has
+// returned, for one.
+func (v *values) loadedFromNamed(a value) bool {
+	n := v.nodes[a]
+	return n.kind == kLoad && v.nodes[n.a].kind == kNamed
+}
+
+// byteAt returns the byte at an address.
+func (v *values) byteAt(a value) value {
+	if a == 0 {
+		return 0
+	}
+	return v.of(node{kind: kByte, a: a})
+}
+
+// byteInFrame returns the offset of a byte that is one of the frame.
+func (v *values) byteInFrame(b value) (int64, bool) {
+	if n := v.nodes[b]; n.kind == kByte {
+		return v.inFrame(n.a)
+	}
+	return 0, false
+}
+
+// low returns the low byte of a value.
+func (v *values) low(a value) value {
+	switch n := v.nodes[a]; {
+	case a == 0 || n.kind == kByte || n.kind == kLow:
+		return a
+	case n.kind == kConst:
+		return v.constant(n.c & 0xff)
+	}
+	return v.of(node{kind: kLow, a: a})
+}
+
 // split returns a value as another one plus a constant.
 func (v *values) split(a value) (base value, off int64) {
 	if n := v.nodes[a]; n.kind == kAdd {
@@ -137,7 +173,7 @@ func (v *values) depends(a, on value) bool {
 			return true
 		}
 		switch n := v.nodes[a]; n.kind {
-		case kAdd, kLoad:
+		case kAdd, kLoad, kByte, kLow:
 			a = n.a
 		case kSum:
 			if v.depends(n.a, on) {
