@@ -32,7 +32,7 @@ type Bottleneck struct {
 // where most of the uncovered cost is spent, zooms up through the callers that concentrate it, labels the result, and
 // continues with the rest.
 //
-// It starts at single functions, or at the typed time below them, by their base; residual.best describes how functions
+// It starts at single functions, or at the typed time below them, by their base; residual.score describes how functions
 // that mostly call others are deferred. In a comparison, the cost to be covered is the sum of the increases over all
 // starts, so that an increase in one place and a decrease in another do not hide each other. It ends where the next
 // increase may be chance.
@@ -67,7 +67,7 @@ func Find(p *Trees, o FindOptions) *Found {
 
 // next covers the next bottleneck and returns it, or nil if no bottleneck is left that adds enough.
 func (r *residual) next(o FindOptions) Summary {
-	id := r.best()
+	id := r.ranking.best()
 	if id < 0 {
 		return nil
 	}

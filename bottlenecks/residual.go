@@ -17,6 +17,7 @@ type residual struct {
 	starts  []start
 	index   map[start]int32
 	sides   []residualSide
+	ranking *ranking
 }
 
 // A start is a frame's name below another start, or below none if the frame is a function.
@@ -26,6 +27,7 @@ type start struct {
 
 type residualSide struct {
 	*side
+	ranking   *ranking
 	start     []int32 // by node
 	outermost []bool  // by node: not below another node of its start
 	covered   []bool  // by node: it and all nodes below it
@@ -48,9 +50,12 @@ func newResidual(of *Trees) *residual {
 		r.sides = append(r.sides, residualSide{side: &own, covered: make([]bool, len(s.name))})
 		r.number(&r.sides[len(r.sides)-1])
 	}
+	r.ranking = newRanking(r)
 	for i := range r.sides {
 		r.sides[i].sum(len(r.starts))
+		r.sides[i].ranking = r.ranking
 	}
+	r.ranking.update(r)
 	return r
 }
 
@@ -109,24 +114,18 @@ func (r *residual) path(id int32) []string {
 	return path
 }
 
-// best returns the start with the highest score, or -1 if nothing has a cost. The score is base * (base / cum): a
-// function that mostly calls expensive ones has to wait until these are labelled.
-func (r *residual) best() int32 {
-	best, highest := int32(-1), 0.0
-	for id := range int32(len(r.starts)) {
-		if !r.rises(id) {
-			continue
-		}
-		base, cum := r.costs(id)
-		score := base * base / max(base, math.Abs(cum))
-		if !(score > 0) {
-			score = math.SmallestNonzeroFloat64 // rounding must not turn a cost into none
-		}
-		if score > highest {
-			best, highest = id, score
-		}
+// score returns by how much a search should begin at a start; 0 if it has no cost. It is base * (base / cum): a function that
+// mostly calls expensive ones has to wait until these are labelled.
+func (r *residual) score(id int32) float64 {
+	if !r.rises(id) {
+		return 0
 	}
-	return best
+	base, cum := r.costs(id)
+	score := base * base / max(base, math.Abs(cum))
+	if !(score > 0) {
+		score = math.SmallestNonzeroFloat64 // rounding must not turn a cost into none
+	}
+	return score
 }
 
 // costs returns approximate values, which suffice for ranking.
@@ -143,23 +142,9 @@ func (r *residual) costs(id int32) (base, cum float64) {
 // left returns the cost that is not yet covered: the sum of the starts' bases; in a comparison, of those bases that are
 // higher in the first profile.
 func (r *residual) left() *big.Rat {
-	sums := make([][]int64, len(r.sides))
-	for i, s := range r.sides {
-		sums[i] = make([]int64, len(s.base))
-	}
-	for id := range int32(len(r.starts)) {
-		if len(r.sides) > 1 && !r.rises(id) {
-			continue
-		}
-		for i, s := range r.sides {
-			for k := range s.base {
-				sums[i][k] += s.base[k][id]
-			}
-		}
-	}
 	left := new(big.Rat)
 	for i, s := range r.sides {
-		left.Add(left, s.hits(sums[i]))
+		left.Add(left, s.hits(r.ranking.left[i]))
 	}
 	return left
 }
@@ -194,24 +179,42 @@ func (r *residual) cover(s *summary) bool {
 	for i := range r.sides {
 		side := &r.sides[i]
 		for _, final := range s.places[i].finals {
-			if !side.covered[final] {
-				any = side.coverBelow(final) || any
-			}
-			n := final
-			for range len(s.path) - 1 {
-				n = side.parent[n]
-				if !side.covered[n] {
-					any = side.coverNode(n) || any
-				}
-			}
+			any = side.coverPath(final, s.length) || any
 		}
+	}
+	r.ranking.update(r)
+	return any
+}
+
+// coverPath removes the cost of the nodes below a final, and of those along its path of the given length.
+func (s *residualSide) coverPath(final int32, length int) (any bool) {
+	removed := make([]int64, len(s.planes)) // from the cum of the nodes above
+	if !s.covered[final] {
+		any = s.coverBelow(final, removed)
+	}
+	n := final
+	for range length - 1 {
+		n = s.parent[n]
+		s.subtract(n, removed)
+		if !s.covered[n] {
+			any = s.coverNode(n, removed) || any
+		}
+	}
+	for !allZero(removed) && s.parent[n] >= 0 {
+		n = s.parent[n]
+		s.subtract(n, removed)
 	}
 	return any
 }
 
-func (s *residualSide) coverBelow(n int32) (any bool) {
+func allZero(list []int64) bool {
+	return !slices.ContainsFunc(list, func(v int64) bool { return v != 0 })
+}
+
+// coverBelow removes the cost of a node and of all below it, and adds it to removed.
+func (s *residualSide) coverBelow(n int32, removed []int64) (any bool) {
 	for k, p := range s.planes {
-		s.subtractAbove(n, k, p.Cum[n])
+		removed[k] += p.Cum[n]
 		for m := n; m < s.end[n]; m++ {
 			any = any || p.Own[m] != 0
 			s.base[k][s.start[m]] -= p.Own[m]
@@ -222,39 +225,45 @@ func (s *residualSide) coverBelow(n int32) (any bool) {
 		}
 	}
 	for m := n; m < s.end[n]; m++ {
+		s.changed(m)
 		s.covered[m] = true
 	}
 	return any
 }
 
-func (s *residualSide) coverNode(n int32) (any bool) {
+// coverNode removes the own cost of a node, and adds it to removed.
+func (s *residualSide) coverNode(n int32, removed []int64) (any bool) {
 	for k, p := range s.planes {
 		own := p.Own[n]
 		if own == 0 {
 			continue
 		}
 		any = true
+		s.changed(n)
 		s.base[k][s.start[n]] -= own
 		p.Own[n] = 0
 		p.Cum[n] -= own
 		if s.outermost[n] {
 			s.cum[k][s.start[n]] -= own
 		}
-		s.subtractAbove(n, k, own)
+		removed[k] += own
 	}
 	return any
 }
 
-// subtractAbove subtracts removed cost of n from the cum of the nodes above it.
-func (s *residualSide) subtractAbove(n int32, plane int, cost int64) {
-	if cost == 0 {
-		return
-	}
-	cum := s.planes[plane].Cum
-	for m := s.parent[n]; m >= 0; m = s.parent[m] {
-		cum[m] -= cost
-		if s.outermost[m] {
-			s.cum[plane][s.start[m]] -= cost
+// subtract subtracts removed cost from the cum of a node above it.
+func (s *residualSide) subtract(n int32, removed []int64) {
+	for k, cost := range removed {
+		if cost == 0 {
+			continue
+		}
+		s.planes[k].Cum[n] -= cost
+		if s.outermost[n] {
+			s.cum[k][s.start[n]] -= cost
+			s.changed(n)
 		}
 	}
 }
+
+// changed notes that the costs of a node's start change.
+func (s *residualSide) changed(n int32) { s.ranking.change(s.start[n]) }

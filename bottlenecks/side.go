@@ -1,6 +1,7 @@
 package bottlenecks
 
 import (
+	"math"
 	"math/big"
 	"slices"
 
@@ -18,6 +19,7 @@ type side struct {
 
 	nodes  []int32 // grouped by name, in preorder within a name
 	starts []int32 // of each name's group; one more than there are names
+	below  []int   // by name: the number of nodes below its nodes, those below several of them several times
 
 	mark   []int32 // scratch of the sums, by node; all 0 between them
 	groups *groups // scratch of tops and bottoms
@@ -41,9 +43,10 @@ func newSide(t *calltree.Tree, name []int32, factor *big.Rat) *side {
 
 // index groups the nodes by name.
 func (s *side) index(names int) {
-	s.starts = make([]int32, names+1)
-	for _, f := range s.name {
+	s.starts, s.below = make([]int32, names+1), make([]int, names)
+	for n, f := range s.name {
 		s.starts[f+1]++
+		s.below[f] += int(s.end[n]) - n - 1
 	}
 	for f := range names {
 		s.starts[f+1] += s.starts[f]
@@ -63,16 +66,21 @@ func (s *side) all(name int32) places {
 	return places{nodes, nodes}
 }
 
-// find returns the places of a call sequence. It searches up and down from the rarest of its names.
+// find returns the places of a call sequence. It searches up and down from one of its names: one that is rare, and unless it is
+// the last one, has few calls below.
 func (s *side) find(path []int32) places {
-	rarest := 0
-	for i, name := range path {
-		if len(s.all(name).finals) < len(s.all(path[rarest]).finals) {
-			rarest = i
-		}
-	}
 	if len(path) == 1 {
 		return s.all(path[0])
+	}
+	rarest, least := 0, math.MaxInt
+	for i, name := range path {
+		cost := len(s.all(name).finals)
+		if i < len(path)-1 {
+			cost += s.below[name]
+		}
+		if cost < least {
+			rarest, least = i, cost
+		}
 	}
 	var found places
 	for _, n := range s.all(path[rarest]).finals {

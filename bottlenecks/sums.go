@@ -71,36 +71,6 @@ func (s *side) sharedBase(list []item, own []int64) (sum int64) {
 	return sum
 }
 
-// cum returns the cum of one item.
-func (s *side) cum(it item) *big.Rat {
-	if !it.plain {
-		return s.cums([]item{it})[0]
-	}
-	sums := make([]int64, len(s.planes))
-	for i, p := range s.planes {
-		sums[i] = s.plainCum(it, p)
-	}
-	return s.hits(sums)
-}
-
-// plainCum sums the cum of the ends that are not below another end, and the own cost of the path nodes above these ends.
-func (s *side) plainCum(it item, p calltree.Plane) (sum int64) {
-	outer, until := int32(-1), int32(0)
-	for _, f := range it.places.finals {
-		if f >= until {
-			sum += p.Cum[f]
-			outer, until = f, s.end[f]
-		}
-		n := f
-		for range it.length - 1 {
-			if n = s.parent[n]; n < outer {
-				sum += p.Own[n]
-			}
-		}
-	}
-	return sum
-}
-
 // cums returns the cum of each prefix of the list: of list[:1], list[:2] and so on.
 func (s *side) cums(list []item) []*big.Rat {
 	for i := range list {

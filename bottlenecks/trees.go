@@ -96,7 +96,7 @@ func (p *Trees) Initial() []Summary {
 	bases, cums := p.nameTotals()
 	out := make([]Summary, 0, len(p.names))
 	for name := range p.names {
-		s := &summary{of: p, path: []int32{int32(name)}, plain: true, base: bases[name], cum: cums[name]}
+		s := &summary{of: p, length: 1, path: []int32{int32(name)}, plain: true, base: bases[name], cum: cums[name]}
 		for _, side := range p.sides {
 			s.places = append(s.places, side.all(int32(name)))
 		}
@@ -137,7 +137,7 @@ func (p *Trees) Summary(path ...string) Summary {
 	if len(path) == 0 {
 		return p.nowhere(path)
 	}
-	s := &summary{of: p, path: numbers, plain: plain(numbers)}
+	s := &summary{of: p, length: len(numbers), path: numbers, plain: plain(numbers)}
 	for _, side := range p.sides {
 		s.places = append(s.places, side.find(numbers))
 	}
@@ -163,11 +163,7 @@ func (p *Trees) TotalCum(list ...Summary) *big.Rat {
 	case 0:
 		return new(big.Rat)
 	case 1:
-		sum := new(big.Rat)
-		for i, side := range p.sides {
-			sum.Add(sum, side.cum(p.items(i, list)[0]))
-		}
-		return sum
+		return p.own(list[0]).Cum()
 	}
 	return p.TotalCums(list...)[len(list)-1]
 }
@@ -187,16 +183,20 @@ func (p *Trees) TotalCums(list ...Summary) []*big.Rat {
 	return out
 }
 
-// items returns the summaries' places in one side. It panics for summaries of another profile: that is a mistake in the
-// calling code.
+// items returns the summaries' places in one side.
 func (p *Trees) items(side int, list []Summary) []item {
 	out := make([]item, len(list))
 	for i, s := range list {
-		own := s.(*summary)
-		if own.of != p {
-			panic("bottlenecks: summary of another profile")
-		}
-		out[i] = item{own.places[side], int32(len(own.path)), own.plain}
+		out[i] = p.own(s).item(side)
 	}
 	return out
+}
+
+// own returns a summary as one of this profile. It panics for those of another profile: that is a mistake in the calling code.
+func (p *Trees) own(s Summary) *summary {
+	own := s.(*summary)
+	if own.of != p {
+		panic("bottlenecks: summary of another profile")
+	}
+	return own
 }

@@ -1,7 +1,6 @@
 package callpath
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -107,45 +106,20 @@ func hasMember(m *calltree.Membership, aspect string, occurring []bool) bool {
 	return false
 }
 
-// maxSuggestions limits the number of suggestions, and maxCompared the length of the names that are compared.
-const maxSuggestions, maxCompared = 3, 200
-
 // suggest returns a question with the known names closest to name, or "".
 func suggest(name string, known []Element) string {
-	type candidate struct {
-		element  Element
-		distance int
-	}
-	var candidates []candidate
+	byName := make(map[string]Element, len(known))
+	var all []string
 	for _, k := range known {
-		if d, ok := distance(name, k.Name); ok {
-			candidates = append(candidates, candidate{k, d})
-		}
+		byName[k.Name] = k
+		all = append(all, k.Name)
 	}
-	if len(candidates) == 0 {
+	var names []string
+	for _, near := range edit.Similar(name, all) {
+		names = append(names, byName[near].String())
+	}
+	if len(names) == 0 {
 		return ""
 	}
-	slices.SortFunc(candidates, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.element.Name, b.element.Name))
-	})
-	var names []string
-	for _, c := range candidates[:min(len(candidates), maxSuggestions)] {
-		names = append(names, c.element.String())
-	}
 	return ": did you mean " + strings.Join(names, ", or ") + "?"
-}
-
-// distance returns how far two names are apart, and reports whether they are similar at all: one is a part of the other,
-// as work.Do is of example.com/work.Do, or few letters differ.
-func distance(a, b string) (int, bool) {
-	a, b = strings.ToLower(a), strings.ToLower(b)
-	if len(a) > 2 && strings.Contains(b, a) {
-		return 1, true
-	}
-	limit := max(1, min(len(a), len(b))/4)
-	if len(a) > maxCompared || len(b) > maxCompared || len(a)-len(b) > limit || len(b)-len(a) > limit {
-		return 0, false
-	}
-	d := edit.Distance(a, b)
-	return d, d <= limit
 }

@@ -8,23 +8,15 @@ import (
 
 // A Builder collects stacks with their weights into a tree. Node 0 is the root; further nodes come from Child.
 type Builder struct {
-	syms    *Symbols
-	parent  []int32
-	fn      []Func
-	child   map[childKey]int32
-	metrics []*weights
-}
-
-type childKey struct {
-	parent int32
-	fn     Func
+	syms     *Symbols
+	calls    []call // by node
+	children childIndex
+	metrics  []*weights
 }
 
 // NewBuilder starts a tree with the given root frame and one metric, whose denominator is set by SetDenominator.
 func NewBuilder(syms *Symbols, root, metric, unit string) *Builder {
-	b := &Builder{syms: syms, child: make(map[childKey]int32)}
-	b.parent = append(b.parent, -1)
-	b.fn = append(b.fn, syms.Intern(root))
+	b := &Builder{syms: syms, calls: []call{{-1, syms.Intern(root)}}, children: newChildIndex()}
 	b.AddMetric(metric, unit)
 	return b
 }
@@ -53,19 +45,31 @@ func (b *Builder) CountHits(metric int, hits *big.Rat, squares float64) {
 func (b *Builder) Symbols() *Symbols { return b.syms }
 
 // Len returns the number of nodes so far.
-func (b *Builder) Len() int { return len(b.parent) }
+func (b *Builder) Len() int { return len(b.calls) }
+
+// CountBelow returns the number of nodes by how many frames of f are on the way to them: the first is of the nodes without
+// such a frame.
+func (b *Builder) CountBelow(f Func) []int {
+	counts := []int{0}
+	above := make([]int32, len(b.calls))
+	for n, c := range b.calls {
+		if c.parent >= 0 {
+			above[n] = above[c.parent]
+		}
+		if c.fn == f {
+			above[n]++
+		}
+		if int(above[n]) == len(counts) {
+			counts = append(counts, 0)
+		}
+		counts[above[n]]++
+	}
+	return counts
+}
 
 // Child returns the node for a call of f from the given node.
 func (b *Builder) Child(node int32, f Func) int32 {
-	k := childKey{node, f}
-	if c, ok := b.child[k]; ok {
-		return c
-	}
-	c := int32(len(b.parent))
-	b.child[k] = c
-	b.parent = append(b.parent, node)
-	b.fn = append(b.fn, f)
-	return c
+	return b.children.child(&b.calls, call{node, f})
 }
 
 // Stack returns the node of a whole stack below the root.
@@ -99,58 +103,62 @@ func (b *Builder) AddTotal(metric int, node int32, t Total) {
 // Tree lays the stacks out in preorder; siblings keep the order in which they were added. It fails if there are more
 // nodes than an int32 can count. The builder must not be used afterwards.
 func (b *Builder) Tree() (*Tree, error) {
-	if len(b.parent) > math.MaxInt32 {
-		return nil, fmt.Errorf("call tree: %d nodes are more than the %d that can be numbered", len(b.parent), math.MaxInt32)
+	t, _, err := b.Numbered()
+	return t, err
+}
+
+// Numbered is Tree, and also returns the tree's node for each node of the builder.
+func (b *Builder) Numbered() (t *Tree, at []int32, err error) {
+	n := len(b.calls)
+	if n > math.MaxInt32 {
+		return nil, nil, fmt.Errorf("call tree: %d nodes are more than the %d that can be numbered", n, math.MaxInt32)
 	}
-	order, at := preorder(b.parent)
-	n := len(order)
-	t := &Tree{syms: b.syms, parent: make([]int32, n), fn: make([]Func, n)}
-	for i, old := range order {
-		t.fn[i] = b.fn[old]
-		t.parent[i] = -1
-		if p := b.parent[old]; p >= 0 {
-			t.parent[i] = at[p]
+	b.children = childIndex{} // the memory is needed for the tree
+	at = preorder(b.calls)
+	t = &Tree{syms: b.syms, parent: make([]int32, n), fn: make([]Func, n)}
+	for old, c := range b.calls {
+		i := at[old]
+		t.fn[i], t.parent[i] = c.fn, -1
+		if c.parent >= 0 {
+			t.parent[i] = at[c.parent]
 		}
 	}
+	b.calls = nil
 	t.end = subtreeEnds(t.parent)
 	for _, w := range b.metrics {
 		t.metrics = append(t.metrics, w.metric(t.parent, at))
 	}
-	return t, nil
+	return t, at, nil
 }
 
-// preorder numbers nodes whose parents come before them: order[new] = old, at[old] = new. A node's number is its
-// parent's number, plus 1, plus the sizes of the subtrees of the siblings before it. It uses no recursion, which could
-// overflow the stack for a deep tree: it sums the sizes from the last node to the first; then next holds, for each node,
-// the number of its next child.
+// preorder numbers nodes whose parents come before them: at[old] = new. A node's number is its parent's number, plus 1,
+// plus the sizes of the subtrees of the siblings before it. It uses no recursion, which could overflow the stack for a
+// deep tree: it sums the sizes from the last node to the first; then next holds, for each node, the number of its next
+// child.
 //
 //	old     0   1   2   3   4      calls as they came: *, a, d, a b, a c
 //	parent -1   0   0   1   1
 //	size    5   3   1   1   1
 //	at      0   1   4   2   3      a is 1; d goes behind the three nodes of a
-func preorder(parent []int32) (order, at []int32) {
-	n := len(parent)
+func preorder(calls []call) (at []int32) {
+	n := len(calls)
 	size := make([]int32, n)
 	for i := n - 1; i >= 0; i-- {
 		size[i]++
 		if i > 0 {
-			size[parent[i]] += size[i]
+			size[calls[i].parent] += size[i]
 		}
 	}
 	at = make([]int32, n)
-	next := make([]int32, n) // the number of a node's next child
+	next := size // the size of a node is not needed any more when the number of its next child is known
 	next[0] = 1
 	for i := 1; i < n; i++ {
-		p := parent[i]
+		p, own := calls[i].parent, size[i]
 		at[i] = next[p]
-		next[p] += size[i]
+		next[p] += own
 		next[i] = at[i] + 1
 	}
-	order = make([]int32, n)
-	for i, a := range at {
-		order[a] = int32(i)
-	}
-	return order, at
+	return at
 }
 
 // subtreeEnds returns the end of each node's subtree, for nodes in preorder. It goes from the last node to the first: a

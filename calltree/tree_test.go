@@ -290,6 +290,8 @@ func TestBelowRoot(t *testing.T) {
 	if _, ok := below.BelowRoot(); ok {
 		t.Error("a root with hits of its own is passed over")
 	}
+	b = NewBuilder(new(Symbols), RootName, "time", "s")
+	b.Stack("thread")
 	b.Stack("other")
 	if tree, err = b.Tree(); err != nil {
 		t.Fatal(err)

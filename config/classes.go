@@ -49,6 +49,11 @@ func (m Merge) checkName() error {
 // Class returns the name of the class that the others are merged into.
 func (m Merge) Class() string { return calltree.MergedClass + m.Name }
 
+// Equal reports whether two merges have the same name and patterns.
+func (m Merge) Equal(n Merge) bool {
+	return m.Name == n.Name && slices.EqualFunc(m.Classes, n.Classes, func(p, q aspects.Pattern) bool { return p.String() == q.String() })
+}
+
 // matchesOne reports whether a name matches a pattern, and no pattern that begins with "!".
 func matchesOne(name string, patterns ...aspects.Pattern) bool {
 	one := false

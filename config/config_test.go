@@ -77,7 +77,7 @@ func TestParseConfigOfNothing(t *testing.T) {
 func TestConfigErrors(t *testing.T) {
 	tests := []struct{ text, want string }{
 		{"aspect:\n  a: [b]\n", "x:1:1: unknown key \"aspect\": did you mean \"aspects\"?\n    aspect:\n    ^"},
-		{"colour: red\n", "x:1:1: unknown key \"colour\": want aspects, priorities, classes, wrappers, merge, threshold\n    colour: red\n    ^"},
+		{"colour: red\n", "x:1:1: unknown key \"colour\": want aspects, priorities, classes, wrappers, merge, threshold, metrics, lists, monitors\n    colour: red\n    ^"},
 		{"threshold: 1\nthreshold: 2\n", "x:2:1: config: \"threshold\" is already in line 1\n    threshold: 2\n    ^"},
 		{"[a]", "x:1:1: config: want a mapping, not a list\n    [a]\n    ^"},
 		{"aspects: 3", "x:1:10: aspects: want a mapping, not a number\n    aspects: 3\n             ^"},
@@ -260,6 +260,42 @@ func FuzzConfig(f *testing.F) {
 }
 
 // Aspects with any names and patterns are the same after they were saved into a file and read again.
+// Merged classes are saved beside what the file has, and read back as they were.
+func TestSaveMerges(t *testing.T) {
+	path := filepath.Join(t.TempDir(), Name)
+	merge := func(name string, patterns ...string) Merge {
+		m, err := NewMerge(name, patterns...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	old := "# Ours.\nmerge:\n  class:io: [\"go:a\"] # first\n  gone: [\"go:b\"]\n  late: [\"class:io\"]\n"
+	if err := os.WriteFile(path, []byte(old), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := SaveMerges(path, []string{"gone"}, merge("db", "go:*.query", "!go:x.query"), merge("db2", "go:c"), merge("db2", "go:d")); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	want := "# Ours.\nmerge:\n  class:io: [\"go:a\"] # first\n  late: [\"class:io\"]\n  db:\n    - go:*.query\n    - '!go:x.query'\n  db2:\n    - go:c\n    - go:d\n"
+	if err != nil || string(data) != want {
+		t.Errorf("%v: the file is\n%swant\n%s", err, data, want)
+	}
+	c, err := Load(path)
+	if err != nil || len(c.Merges) != 4 || !c.Merges[3].Equal(merge("db2", "go:c", "go:d")) || c.Merges[3].Equal(merge("db2", "go:c")) {
+		t.Errorf("%v: it is read as %v", err, c.Merges)
+	}
+	for _, m := range []Merge{merge("db", "go:e"), merge("io", "go:e")} { // one excludes classes, and the other one is merged further
+		if err := SaveMerges(path, nil, m); err == nil || !strings.Contains(err.Error(), m.Class()+" is merged twice") {
+			t.Errorf("%v: %v", m, err)
+		}
+	}
+	if after, _ := os.ReadFile(path); string(after) != want {
+		t.Errorf("after an error the file is\n%s", after)
+	}
+}
+
 func TestSavedAspectsAreReadBack(t *testing.T) {
 	folder := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {

@@ -1,10 +1,11 @@
-// Package config reads cpprof.yaml, and saves aspects into it.
+// Package config reads cpprof.yaml, and saves aspects and merged classes into it.
 //
 //	file.go       the content of the file, and how it is found
 //	parse.go      parsing the content; parse_yaml.go parses the YAML below it
 //	idle.go       which functions wait for work
 //	classes.go    thread classes: wrappers, and classes that are merged
-//	save.go       saving aspects into the file, without other changes to it
+//	metrics.go    names of metrics and sample lists
+//	save.go       saving aspects and merged classes into the file, without other changes to it
 //	builtin.yaml  the aspects and wrappers that apply unless the file redefines them
 package config
 
@@ -45,6 +46,11 @@ const (
 //	merge:                      # class:NAME has the goroutines of all classes that match
 //	  connections: ["go:main.(*conn).*", "!go:main.(*conn).watch"]
 //	threshold: 10               # hits; or a cost: 0.05, 5%
+//	metrics:                    # name: expression over monitors (see package monitors)
+//	  missRate: delta(cache.misses) / delta(cache.reads)
+//	lists:                      # name: predicate, or expression over other lists
+//	  busy: rate(process.cpu) > 5e8
+//	monitors: [main.served]     # also recorded, as by record --monitor
 //
 // Text that begins with "@", "*" or "!" needs quotes.
 type Config struct {
@@ -55,7 +61,13 @@ type Config struct {
 	Wrappers   []aspects.Pattern // in addition to the built-in ones
 	Merges     []Merge           // they apply one after the other
 	Threshold  refine.Threshold  // the initial threshold of every view
+	Metrics    []Definition      // what they mean depends on the monitors of a recording, so the expressions are not checked here
+	Lists      []Definition      // of samples; likewise
+	Monitors   []string          // what record --monitor takes; not checked here, either
 }
+
+// A Definition is a name for an expression.
+type Definition struct{ Name, Expr string }
 
 // A Priority gives the goroutines of some thread classes a priority.
 type Priority struct {

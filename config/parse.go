@@ -52,7 +52,7 @@ type parser struct {
 	aspectList []aspects.Aspect
 }
 
-var configKeys = []string{"aspects", "priorities", "classes", "wrappers", "merge", "threshold"}
+var configKeys = []string{"aspects", "priorities", "classes", "wrappers", "merge", "threshold", "metrics", "lists", "monitors"}
 
 func (p *parser) top(n *yaml.Node) {
 	for _, e := range p.mapping(n, "config") {
@@ -69,6 +69,12 @@ func (p *parser) top(n *yaml.Node) {
 			p.merges(e.value)
 		case "threshold":
 			p.threshold(e.value)
+		case "metrics":
+			p.config.Metrics = p.definitions("metrics", e.value)
+		case "lists":
+			p.config.Lists = p.definitions("lists", e.value)
+		case "monitors":
+			p.monitors(e.value)
 		default:
 			p.unknown(e.key)
 		}

@@ -15,7 +15,7 @@ picture() {
 	shift 3
 	$tmux new-session -d -x 90 -y "$lines" "cd $work && TERM=xterm-256color COLORTERM=truecolor ./cpprof view demo.cpprof --fresh"
 	sleep 2
-	for key in "$@"; do
+	for key in x "$@"; do # x closes the findings, which come first
 		$tmux send-keys "$key"
 		sleep 0.5
 	done

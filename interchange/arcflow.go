@@ -10,6 +10,7 @@ import (
 
 	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/internal/memory"
+	"github.com/cpprof/cpprof/sampledata"
 )
 
 // arcflow is the format of text traces of calls.
@@ -18,15 +19,8 @@ var arcflow = Format{
 	Title: "a trace",
 	Help:  "a trace of calls in arcflow's form ('0 > main', '12.5 < main')",
 	Sniff: isArcflow,
-	ReadTree: func(in *Input, o Options) (*calltree.Tree, error) {
-		meter := cmp.Or(o.Meter, "CPU time")
-		return readArcflow(in, meter, meter, memory.NewBudget(o.MaxMemory))
-	},
-	About: (*calltree.Tree).Root,
+	Read:  readArcflow,
 }
-
-// longestEvent is the most bytes in a line of a trace.
-const longestEvent = 1 << 20
 
 // isArcflow reports whether the first line that is not empty or a comment is a record.
 func isArcflow(s Start) bool {
@@ -36,7 +30,7 @@ func isArcflow(s Start) bool {
 	return err == nil && (kind == ">" || kind == "<" || kind == "pidtid")
 }
 
-// ReadArcflow reads arcflow's text trace (figure 2 of the paper). Each line is a record, and begins with the meter's reading.
+// readArcflow reads arcflow's text trace (figure 2 of the paper). Each line is a record, and begins with the meter's reading.
 //
 //	0 pidtid AC_test    the following records are of the process or thread AC_test
 //	0 > Main            Main is called
@@ -44,15 +38,20 @@ func isArcflow(s Start) bool {
 //
 // As in the paper's reports, the frame of this process is AC_test_pidtid. Empty lines and lines that begin with "#" are
 // skipped. An error names its line.
-func ReadArcflow(r io.Reader, metric, unit string) (*calltree.Tree, error) {
-	return readArcflow(r, metric, unit, memory.NewBudget(0))
+func readArcflow(in *Input, o Options) (*sampledata.Recording, error) {
+	meter := cmp.Or(o.Value, "CPU time")
+	tree, err := arcflowTree(in, meter, memory.NewBudget(o.MaxMemory))
+	if err != nil {
+		return nil, err
+	}
+	return Profile(tree)
 }
 
-func readArcflow(r io.Reader, metric, unit string, budget *memory.Budget) (*calltree.Tree, error) {
-	e := NewEvents(metric, unit)
+func arcflowTree(r io.Reader, meter string, budget *memory.Budget) (*calltree.Tree, error) {
+	e := NewEvents(meter, meter)
 	counted := treeMemory{budget: budget, b: e.b}
 	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, longestEvent)
+	lines.Buffer(nil, longestLine)
 	number := 0
 	for lines.Scan() {
 		number++

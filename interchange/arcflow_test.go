@@ -8,12 +8,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/internal/memory"
 	"github.com/cpprof/cpprof/internal/vectors"
 )
 
-func readTrace(t testing.TB, lines ...string) *calltree.Tree {
+func arcflowOf(t testing.TB, lines ...string) *calltree.Tree {
 	t.Helper()
-	tree, err := ReadArcflow(strings.NewReader(strings.Join(lines, "\n")), "CPU time", "seconds")
+	tree, err := arcflowTree(strings.NewReader(strings.Join(lines, "\n")), "CPU time", memory.NewBudget(0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +35,7 @@ func model(t *calltree.Tree) string {
 }
 
 func TestEventsOfSeveralThreads(t *testing.T) {
-	tree := readTrace(t,
+	tree := arcflowOf(t,
 		"# two threads take turns", "",
 		"10 pidtid one", "10 > f", "12.5 > g",
 		"13 pidtid two", "14.25 > f",
@@ -53,7 +54,7 @@ func TestEventsOfSeveralThreads(t *testing.T) {
 }
 
 func TestEventsWithoutThreads(t *testing.T) {
-	tree := readTrace(t, "0 > f", "3 > f", "5 < f", "6 < f", "7 > g")
+	tree := arcflowOf(t, "0 > f", "3 > f", "5 < f", "6 < f", "7 > g")
 	want := `* 1 1
 * f 1 4
 * f f 1 2
@@ -62,7 +63,7 @@ func TestEventsWithoutThreads(t *testing.T) {
 	if got := model(tree); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
-	mixed := readTrace(t, "0 > f", "1 < f", "2 pidtid one", "3 > f")
+	mixed := arcflowOf(t, "0 > f", "1 < f", "2 pidtid one", "3 > f")
 	if got := mixed.Root(); got != calltree.RootName {
 		t.Errorf("root %q of a trace with calls before the first switch", got)
 	}
@@ -83,7 +84,7 @@ func TestEventErrorsNameTheLine(t *testing.T) {
 		"0 = f":                      `arcflow trace: line 1: unknown kind of record "="; expected >, < or pidtid`,
 		"0 > f\n0 " + longName + "x": "arcflow trace: line 2: bufio.Scanner: token too long",
 	} {
-		_, err := ReadArcflow(strings.NewReader(in), "m", "u")
+		_, err := arcflowTree(strings.NewReader(in), "m", memory.NewBudget(0))
 		if err == nil || err.Error() != want {
 			t.Errorf("%.40q: error %v, want %s", in, err, want)
 		}
@@ -155,7 +156,7 @@ func TestVectorsArcflowModel(t *testing.T) {
 		}
 		vectors.Decode(t, file, &f)
 		process := "0 pidtid " + strings.TrimSuffix(f.ProcessThread, "_pidtid")
-		tree := readTrace(t, append([]string{process}, f.Trace...)...)
+		tree := arcflowOf(t, append([]string{process}, f.Trace...)...)
 		want := f.ProcessThread + " 1 0\n"
 		for _, m := range f.Model {
 			want += strings.Join(append([]string{f.ProcessThread}, m.Context...), " ")
@@ -179,7 +180,7 @@ func FuzzReadArcflow(f *testing.F) {
 	f.Add("1 < f\n")
 	f.Add("# nothing\n")
 	f.Fuzz(func(t *testing.T, in string) {
-		tree, err := ReadArcflow(strings.NewReader(in), "m", "u")
+		tree, err := arcflowTree(strings.NewReader(in), "m", memory.NewBudget(0))
 		if err != nil {
 			return
 		}

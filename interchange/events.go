@@ -43,6 +43,7 @@ type Events struct {
 	current *eventThread
 	last    Stamp
 	begun   bool
+	atRoot  bool // some calls, or some of the meter's increase, are of no process or thread
 }
 
 // An eventThread is a process or thread, with the calls that are open in it.
@@ -92,6 +93,7 @@ func (e *Events) Enter(at Stamp, function string) error {
 	if err := e.advance(at); err != nil {
 		return err
 	}
+	e.atRoot = e.atRoot || e.current.node() == 0
 	n := e.b.Child(e.current.node(), e.b.Symbols().Intern(function))
 	e.b.Add(1, n, 1, 1)
 	e.current.stack = append(e.current.stack, openCall{n, function})
@@ -124,6 +126,7 @@ func (e *Events) advance(at Stamp) error {
 		return errors.New("the number is lower than the one before it; it must count up")
 	}
 	n := e.current.node()
+	e.atRoot = e.atRoot || n == 0 && (units != 0 || billis != 0)
 	if units != 0 {
 		e.b.Add(0, n, units, 1)
 	}
@@ -137,15 +140,13 @@ func (e *Events) advance(at Stamp) error {
 // Tree returns the tree. If all events are of one process or thread, that is its root; otherwise the processes and threads
 // are below calltree.RootName. Functions that have not returned count up to the last event.
 func (e *Events) Tree() (*calltree.Tree, error) {
+	single := len(e.threads) == 1 && !e.atRoot
+	if !single {
+		e.b.Add(1, 0, 1, 1)
+	}
 	t, err := e.b.Tree()
-	if err != nil {
-		return nil, err
+	if err == nil && single {
+		t, _ = t.BelowRoot()
 	}
-	if len(e.threads) == 1 {
-		if below, ok := t.BelowRoot(); ok {
-			return below, nil
-		}
-	}
-	e.b.Add(1, 0, 1, 1)
-	return e.b.Tree()
+	return t, err
 }

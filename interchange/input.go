@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/internal/files"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/klauspost/compress/gzip"
@@ -26,6 +25,8 @@ type Input struct {
 	start  Start
 	plain  io.Reader
 	file   io.Closer // nil for a stream
+	size   int64     // 0 if it is not known
+	zipped bool
 }
 
 // Start is the beginning of a file, from which formats are recognised.
@@ -65,7 +66,9 @@ func Open(path, format string) (*Input, error) {
 	if err == nil && info.IsDir() {
 		in.start.Folder = true
 	} else if err == nil {
-		in, err = newInput(file, path)
+		if in, err = newInput(file, path); err == nil && !in.zipped {
+			in.size = info.Size()
+		}
 	}
 	if err != nil {
 		err = fmt.Errorf("reading %s: %w", path, err)
@@ -120,7 +123,7 @@ func newInput(r io.Reader, name string) (*Input, error) {
 		if err != nil {
 			return nil, fmt.Errorf("compressed by gzip, but damaged: %w", err)
 		}
-		raw = bufio.NewReaderSize(z, headSize)
+		raw, in.zipped = bufio.NewReaderSize(z, headSize), true
 	}
 	in.plain = raw
 	// An error of reading is ignored here: it occurs again when the input is read.
@@ -148,6 +151,9 @@ func (in *Input) as(name string) (err error) {
 		"if you know the format, name it with --format", in.Name, in.start.Bytes, strings.Join(list, ", "))
 }
 
+// Size returns the number of bytes of a file that is not compressed; 0 for others, and for streams.
+func (in *Input) Size() int64 { return in.size }
+
 // Close closes the file.
 func (in *Input) Close() error {
 	if in.file == nil {
@@ -165,25 +171,12 @@ func (in *Input) Read(p []byte) (int, error) {
 
 // Recording reads the recording in the input.
 func (in *Input) Recording(o Options) (*sampledata.Recording, error) {
-	if !in.Format.HoldsRecording() {
-		return nil, fmt.Errorf("%s is %s, not a recording: 'cpprof report xtree', 'cpprof find' and 'cpprof bottlenecks' "+
-			"read it", in.Name, in.Format.Title)
+	r, err := in.Format.Read(in, o)
+	if err == nil && r.Profile != nil {
+		r.Profile.Title = in.Format.Title
 	}
-	r, err := in.Format.ReadRecording(in, o)
 	if err != nil && !in.start.Folder {
 		return nil, fmt.Errorf("reading %s: %w", in.Name, err)
 	}
 	return r, err
-}
-
-// Tree reads the call tree in the input.
-func (in *Input) Tree(o Options) (*calltree.Tree, error) {
-	if in.Format.HoldsRecording() {
-		return nil, fmt.Errorf("%s is %s, not a call tree", in.Name, in.Format.Title)
-	}
-	t, err := in.Format.ReadTree(in, o)
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", in.Name, err)
-	}
-	return t, nil
 }

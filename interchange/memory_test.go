@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/cpprof/cpprof/internal/memory"
+	"github.com/cpprof/cpprof/sampledata"
 	"github.com/google/pprof/profile"
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -26,7 +27,7 @@ func bombOfSamples(t *testing.T) []byte {
 		t.Fatal(err)
 	}
 	sample := protowire.AppendBytes(protowire.AppendTag(nil, 2, protowire.BytesType), []byte{0x0a, 1, 1, 0x12, 1, 1})
-	return append(b.Bytes(), bytes.Repeat(sample, 200_000)...)
+	return append(b.Bytes(), bytes.Repeat(sample, 800_000)...)
 }
 
 // deepStacks is a profile of stacks that are all different, and as deep as possible.
@@ -38,8 +39,10 @@ func deepStacks(t *testing.T) []byte {
 		p.Function, p.Location = append(p.Function, f), append(p.Location, l)
 		return l
 	}
-	below := slices.Repeat([]*profile.Location{location(1)}, maxDepth-1)
-	for i := range 3 {
+	below := slices.Repeat([]*profile.Location{location(1)}, sampledata.MaxDepth-1)
+	for i := range 10 {
+		below[0] = location(uint64(100 + i))
+
 		p.Sample = append(p.Sample, &profile.Sample{Location: append(slices.Clip(below), location(uint64(i+2))), Value: []int64{1}})
 	}
 	return written(t, p)
@@ -62,8 +65,8 @@ func TestInlinedCallsCount(t *testing.T) {
 		SampleType: []*profile.ValueType{{Type: "cpu", Unit: "ns"}}, Function: []*profile.Function{f}, Location: []*profile.Location{l},
 		Sample: []*profile.Sample{{Location: slices.Repeat([]*profile.Location{l}, 1000), Value: []int64{1}}},
 	}
-	_, err := ReadPprof(bytes.NewReader(written(t, p)))
-	if want := "pprof profile: a stack of more than 65536 calls"; err == nil || err.Error() != want {
+	_, err := readBytes(t, written(t, p), Options{})
+	if want := "a stack of more than 10000 calls"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
@@ -83,7 +86,7 @@ func TestMemoryIsBounded(t *testing.T) {
 			}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			_, err = in.Tree(Options{MaxMemory: maxMemory})
+			_, err = in.Recording(Options{MaxMemory: maxMemory})
 			runtime.ReadMemStats(&after)
 			var over *memory.Error
 			if !errors.As(err, &over) || !strings.HasPrefix(err.Error(), "reading bomb: ") || !strings.Contains(err.Error(), "--max-memory") {

@@ -1,159 +1,151 @@
 package interchange
 
 import (
+	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
-	"math/big"
-	"strings"
+	"slices"
 
 	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/sampledata"
 	"github.com/google/pprof/profile"
 )
 
 // WritePprof writes a tree as a pprof profile: a sample for each stack that has hits, and a sample type for each metric. The
 // first metric is the one that pprof shows. WritePprof fails if hits are too large for the format.
 func WritePprof(w io.Writer, t *calltree.Tree) error {
-	e := encoder{tree: t, profile: &profile.Profile{}, places: map[calltree.Func]*profile.Location{}}
-	if err := e.metrics(); err != nil {
+	r, err := Profile(t)
+	if err != nil {
 		return fmt.Errorf("writing a pprof profile: %w", err)
 	}
-	if err := e.samples(); err != nil {
-		return fmt.Errorf("writing a pprof profile: %w", err)
+	return writePprof(w, r)
+}
+
+// writePprof writes a recording of a profile, with its lines, inlined calls and labels.
+func writePprof(w io.Writer, r *sampledata.Recording) error {
+	if r.Profile == nil {
+		return errors.New("writing a pprof profile: the recording has samples over time, which are no profile")
 	}
-	if err := e.profile.Write(w); err != nil {
+	e := encoder{r: r, profile: &profile.Profile{}, places: map[string]*profile.Location{}, root: r.Profile.Root}
+	err := e.quantities()
+	if err == nil {
+		e.samples()
+		err = e.profile.Write(w)
+	}
+	if err != nil {
 		return fmt.Errorf("writing a pprof profile: %w", err)
 	}
 	return nil
 }
 
 type encoder struct {
-	tree    *calltree.Tree
-	profile *profile.Profile
-	places  map[calltree.Func]*profile.Location
-	exactly exactly
-	columns []column // by sample type
+	r         *sampledata.Recording
+	profile   *profile.Profile
+	functions []*profile.Function // by code; nil before the first use
+	places    map[string]*profile.Location
+	root      string // the outermost frame of all stacks; "" for none
+	key       []byte
+	kept      []int // the numbers of the quantities to write
 }
 
-// A column has the values of a sample type: whole numbers of a metric, or the rest of each, in parts.
-type column struct {
-	metric *calltree.Metric
-	parts  *big.Int // of a whole number
-	rest   bool
-}
-
-// metrics adds the metrics, each with its hits if they are counted separately.
-func (e *encoder) metrics() error {
-	e.exactly.Root = e.tree.Root()
-	for _, m := range e.tree.Metrics() {
-		k, err := e.add(m)
-		if err != nil {
-			return err
+func (e *encoder) quantities() error {
+	p := e.r.Profile
+	x := exactly{Root: p.Root, FromView: p.FromView}
+	e.kept = p.ShownParts()
+	number := func(k int) int {
+		if k == 0 {
+			return 0
 		}
-		if m.Hits() == m {
-			continue
-		}
-		hits, err := e.add(m.Hits())
-		if err != nil {
-			return err
-		}
-		e.exactly.Metrics[hits].Part = true
-		e.exactly.Metrics[k].Hits, e.exactly.Metrics[k].Squares = hits, m.Squares()
+		return slices.Index(e.kept, k)
 	}
-	e.profile.DefaultSampleType = e.tree.Main().Name
-	text, err := json.Marshal(e.exactly)
+	for _, k := range e.kept {
+		q := p.Quantities[k]
+		e.profile.SampleType = append(e.profile.SampleType, &profile.ValueType{Type: q.Name, Unit: q.Unit})
+		m := exactMetric{Parts: q.Parts, Rest: number(q.Rest), Hits: number(q.Hits), Squares: q.Squares, Part: q.Part}
+		if q.Whole != nil {
+			m.Whole = q.Whole.RatString()
+		}
+		x.Metrics = append(x.Metrics, m)
+	}
+	e.profile.DefaultSampleType = p.Main().Name
+	text, err := json.Marshal(x)
 	e.profile.Comments = []string{exactlyPrefix + string(text)}
 	return err
 }
 
-// add adds a metric, and returns the number of its sample type. If its weights are not whole numbers, another sample type
-// has the rest of each: so other tools show weights that are right but for that rest.
-func (e *encoder) add(m *calltree.Metric) (number int, err error) {
-	parts := big.NewInt(1)
-	for n := range int32(e.tree.Len()) {
-		if !m.Integral() {
-			parts = commonMultiple(parts, m.Own(n).Denom())
+func (e *encoder) samples() {
+	p := e.r.Profile
+	e.functions = make([]*profile.Function, len(e.r.Functions))
+	for i, stack := range p.Stacks {
+		s := &profile.Sample{Location: e.stack(stack)}
+		for _, k := range e.kept {
+			s.Value = append(s.Value, p.Row(i)[k])
 		}
-	}
-	if !parts.IsInt64() {
-		return 0, fmt.Errorf("the weights of %s are multiples of 1/%s: too fine for the format's 64 bits", m.Name, parts)
-	}
-	number = len(e.columns)
-	x := exactMetric{Parts: parts.Int64(), Whole: m.Denominator.RatString()}
-	if x.Parts > 1 {
-		x.Rest = number + 1
-	}
-	e.column(column{m, parts, false}, m.Name, m.Unit, x)
-	if x.Parts > 1 {
-		e.column(column{m, parts, true}, m.Name+"_rest", fmt.Sprintf("1/%s %s", parts, m.Unit), exactMetric{Parts: 1, Part: true})
-	}
-	return number, nil
-}
-
-func (e *encoder) column(c column, name, unit string, x exactMetric) {
-	e.columns = append(e.columns, c)
-	e.exactly.Metrics = append(e.exactly.Metrics, x)
-	e.profile.SampleType = append(e.profile.SampleType, &profile.ValueType{Type: name, Unit: unit})
-}
-
-func commonMultiple(a, b *big.Int) *big.Int {
-	if b.IsInt64() && b.Int64() == 1 {
-		return a
-	}
-	gcd := new(big.Int).GCD(nil, nil, a, b)
-	return gcd.Mul(a, new(big.Int).Quo(b, gcd))
-}
-
-func (e *encoder) samples() error {
-	for n := range int32(e.tree.Len()) {
-		values, any, err := e.values(n)
-		if err != nil {
-			return err
-		}
-		if !any {
-			continue
-		}
-		var stack []*profile.Location
-		for m := n; m >= 0; m = e.tree.Parents()[m] {
-			if m > 0 || e.tree.Root() != calltree.RootName {
-				stack = append(stack, e.place(e.tree.Funcs()[m]))
+		for _, l := range e.r.LabelSets[p.Labels[i]] {
+			if s.Label == nil {
+				s.Label = make(map[string][]string)
 			}
+			s.Label[l.Key] = []string{l.Value}
 		}
-		e.profile.Sample = append(e.profile.Sample, &profile.Sample{Location: stack, Value: values})
+		e.profile.Sample = append(e.profile.Sample, s)
 	}
-	return nil
 }
 
-// values returns a stack's own weights, and reports whether it has any.
-func (e *encoder) values(n int32) (values []int64, any bool, err error) {
-	for _, c := range e.columns {
-		own := c.metric.Own(n)
-		own.Mul(own, new(big.Rat).SetInt(c.parts))
-		whole, rest := new(big.Int).DivMod(own.Num(), c.parts, new(big.Int))
-		value := whole
-		if c.rest {
-			value = rest
+// stack returns the locations of a stack, the innermost first. Inlined calls are in the location of their caller.
+func (e *encoder) stack(n sampledata.NodeID) (list []*profile.Location) {
+	for n != sampledata.NoStack {
+		var frames []frame // the innermost first
+		for inlined := true; inlined && n != sampledata.NoStack; n = e.r.Nodes[n].Parent {
+			node := &e.r.Nodes[n]
+			frames = append(frames, frame{node.Function, node.Line, node.Inlined})
+			inlined = node.Inlined
 		}
-		if !value.IsInt64() {
-			return nil, false, fmt.Errorf("%s %s of %q do not fit the format's 64 bits", value, c.metric.Name, strings.Join(e.tree.Frames(n), " "))
-		}
-		values = append(values, value.Int64())
-		any = any || own.Sign() != 0
+		list = append(list, e.place(frames))
 	}
-	return values, any, nil
+	if e.root != "" {
+		list = append(list, e.place([]frame{{function: noFunction}}))
+	}
+	return list
 }
 
-// place returns the location of a frame.
-func (e *encoder) place(f calltree.Func) *profile.Location {
-	if l, ok := e.places[f]; ok {
+// noFunction stands for the root.
+const noFunction sampledata.FunctionID = -1
+
+// place returns the location of some frames.
+func (e *encoder) place(frames []frame) *profile.Location {
+	e.key = e.key[:0]
+	for _, f := range frames {
+		e.key = binary.AppendVarint(binary.AppendVarint(e.key, int64(f.function)), int64(f.line))
+	}
+	if l, ok := e.places[string(e.key)]; ok {
 		return l
 	}
-	id := uint64(len(e.places)) + 1
-	name := e.tree.Symbols().Name(f)
-	function := &profile.Function{ID: id, Name: name, SystemName: name}
-	l := &profile.Location{ID: id, Line: []profile.Line{{Function: function}}}
-	e.places[f] = l
-	e.profile.Function = append(e.profile.Function, function)
+	l := &profile.Location{ID: uint64(len(e.profile.Location)) + 1}
+	for _, f := range frames {
+		l.Line = append(l.Line, profile.Line{Function: e.functionOf(f.function), Line: int64(f.line)})
+	}
+	e.places[string(e.key)] = l
 	e.profile.Location = append(e.profile.Location, l)
 	return l
+}
+
+func (e *encoder) functionOf(code sampledata.FunctionID) *profile.Function {
+	if code == noFunction {
+		return e.function(e.root)
+	}
+	if e.functions[code] == nil {
+		of := &e.r.Functions[code]
+		fn := e.function(of.Name)
+		fn.Filename, fn.StartLine = of.File, int64(of.Line)
+		e.functions[code] = fn
+	}
+	return e.functions[code]
+}
+
+func (e *encoder) function(name string) *profile.Function {
+	fn := &profile.Function{ID: uint64(len(e.profile.Function)) + 1, Name: name, SystemName: name}
+	e.profile.Function = append(e.profile.Function, fn)
+	return fn
 }

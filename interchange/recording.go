@@ -11,11 +11,11 @@ import (
 
 // recording is the format of the folders that cpprof record writes.
 var recording = Format{
-	Name:          "recording",
-	Title:         "a recording",
-	Help:          "a folder made by 'cpprof record'",
-	Sniff:         func(s Start) bool { return s.Folder },
-	ReadRecording: readRecording,
+	Name:  "recording",
+	Title: "a recording",
+	Help:  "a folder made by 'cpprof record'",
+	Sniff: func(s Start) bool { return s.Folder },
+	Read:  readRecording,
 }
 
 func readRecording(in *Input, o Options) (*sampledata.Recording, error) {
@@ -32,7 +32,7 @@ var text = Format{
 	Title: "a recording as text",
 	Help:  "a recording as 'cpprof dump' prints it",
 	Sniff: func(s Start) bool { return strings.HasPrefix(s.firstLine(), "cpprof recording ") },
-	ReadRecording: func(in *Input, o Options) (*sampledata.Recording, error) {
+	Read: func(in *Input, o Options) (*sampledata.Recording, error) {
 		return sampledata.ReadTextWithin(in, o.MaxMemory)
 	},
 }

@@ -4,18 +4,18 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
-	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
 // formats lists all formats. Each recognises its own files by their content, so their order does not matter.
-var formats = []*Format{&recording, &text, &pprof, &arcflow}
+var formats = []*Format{&recording, &text, &pprof, &executionTrace, &goroutineDump, &arcflow, &folded, &perfScript}
 
 // Auto stands for the format that the content shows.
 const Auto = "auto"
 
-// A Format is a kind of file or folder. It holds either a recording or a weighted call tree, and is read accordingly.
+// A Format is a kind of file or folder. All are read as recordings; those of profiles have a sampledata.Profile.
 type Format struct {
 	Name  string // the value of --format: "pprof"
 	Title string // a file of this format in a headline, with an article: "a profile"
@@ -24,35 +24,36 @@ type Format struct {
 	// Sniff reports whether a file with this beginning has the format.
 	Sniff func(Start) bool
 
-	// ReadRecording reads a recording; nil if the format holds a call tree.
-	ReadRecording func(*Input, Options) (*sampledata.Recording, error)
+	// Read reads a recording.
+	Read func(*Input, Options) (*sampledata.Recording, error)
 
-	// ReadTree reads a call tree; nil if the format holds a recording. About returns the text that follows "of" in a headline
-	// of the tree, as in "a profile of CPU time".
-	ReadTree func(*Input, Options) (*calltree.Tree, error)
-	About    func(*calltree.Tree) string
-
-	// WriteTree writes a call tree; nil if the format can't be written.
-	WriteTree func(io.Writer, *calltree.Tree) error
+	// Write writes a recording; nil if the format can't be written.
+	Write func(io.Writer, *sampledata.Recording) error
 }
 
 // Options choose what to read from a file.
 type Options struct {
-	// Meter is what to count: the name of one of a profile's sample types, or a name for the readings of a trace. "" chooses
-	// the file's own default.
-	Meter string
+	// Value is what to count: the name of one of a profile's sample types, or a name for the readings of a trace of calls. ""
+	// chooses the file's own default.
+	Value string
+
+	// From and To choose a part of an execution trace, by times since its start; To is 0 for all after From.
+	From, To time.Duration
+
+	// Progress is called now and then with the number of bytes that have been read, uncompressed; it may be nil.
+	Progress func(read int64)
 
 	// MaxMemory bounds, in bytes, what may be allocated for it; 0 is a quarter of the machine's memory.
 	MaxMemory int64
 }
 
-// A MeterError says that a file does not count what Options.Meter names.
-type MeterError struct {
-	Meter string
+// A ValueError says that a file does not count what Options.Value names.
+type ValueError struct {
+	Value string
 	Known string // a half sentence that says what the file counts
 }
 
-func (e *MeterError) Error() string { return fmt.Sprintf("meter %q: %s", e.Meter, e.Known) }
+func (e *ValueError) Error() string { return fmt.Sprintf("value %q: %s", e.Value, e.Known) }
 
 // A FormatError says that no format has a name.
 type FormatError struct{ Name string }
@@ -80,28 +81,14 @@ func Lookup(name string) (*Format, error) {
 	return nil, &FormatError{name}
 }
 
-// Trees lists the formats that hold call trees.
-func Trees() []*Format {
-	var list []*Format
-	for _, f := range formats {
-		if !f.HoldsRecording() {
-			list = append(list, f)
-		}
-	}
-	return list
-}
-
-// WriteTree writes a call tree in the format of a name.
-func WriteTree(w io.Writer, t *calltree.Tree, format string) error {
+// Write writes a recording in the format of a name.
+func Write(w io.Writer, r *sampledata.Recording, format string) error {
 	f, err := Lookup(format)
 	if err != nil {
 		return err
 	}
-	if f.WriteTree == nil {
-		return fmt.Errorf("%s can't be written from a call tree", f.Title)
+	if f.Write == nil {
+		return fmt.Errorf("%s can't be written", f.Title)
 	}
-	return f.WriteTree(w, t)
+	return f.Write(w, r)
 }
-
-// HoldsRecording reports whether the format holds recordings. Others hold call trees.
-func (f *Format) HoldsRecording() bool { return f.ReadRecording != nil }

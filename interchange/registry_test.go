@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/sampledata"
@@ -43,7 +44,8 @@ func examples(t testing.TB) map[*Format][]byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return map[*Format][]byte{&text: []byte(twin), &pprof: plain, &arcflow: []byte("\n# a trace\n0 pidtid one\n0 > f\n")}
+	return map[*Format][]byte{&text: []byte(twin), &pprof: plain, &arcflow: []byte("\n# a trace\n0 pidtid one\n0 > f\n"), &executionTrace: traceOf(t, time.Millisecond),
+		&goroutineDump: []byte(aDump), &folded: []byte(aFolded), &perfScript: []byte(aPerf)}
 }
 
 func zipped(t testing.TB, data []byte) []byte {
@@ -79,10 +81,9 @@ func TestFormatsAreRecognised(t *testing.T) {
 					t.Errorf("a file of %s: %s claims it: %v", want.Name, f.Name, f != want)
 				}
 			}
-			if want.HoldsRecording() {
-				_, err = in.Recording(Options{})
-			} else {
-				_, err = in.Tree(Options{})
+			r, err := in.Recording(Options{})
+			if err == nil {
+				err = r.Check()
 			}
 			if err != nil {
 				t.Errorf("%s: %v", want.Name, err)
@@ -91,7 +92,7 @@ func TestFormatsAreRecognised(t *testing.T) {
 	}
 }
 
-// Every format has all the texts that a person sees, and holds either recordings or trees.
+// Every format has all the texts that a person sees, and can be read.
 func TestFormatsAreComplete(t *testing.T) {
 	names := map[string]bool{Auto: true}
 	for _, f := range formats {
@@ -99,8 +100,8 @@ func TestFormatsAreComplete(t *testing.T) {
 			t.Errorf("format %q: a second one, or something is missing", f.Name)
 		}
 		names[f.Name] = true
-		if (f.ReadRecording == nil) == (f.ReadTree == nil) || (f.ReadTree == nil) != (f.About == nil) {
-			t.Errorf("format %q holds neither a recording nor a tree, or both", f.Name)
+		if f.Read == nil {
+			t.Errorf("format %q can't be read", f.Name)
 		}
 		if got, err := Lookup(f.Name); got != f || err != nil {
 			t.Errorf("format %q is found as %v, %v", f.Name, got, err)
@@ -152,17 +153,15 @@ func TestWhatCannotBeRead(t *testing.T) {
 		{trace, Auto, "reading " + trace + `: arcflow trace: line 2: "g" ends inside "f"`},
 		{trace, "pprof", "reading " + trace + ": pprof profile: "},
 		{trace, "text", "reading " + trace + ": "},
-		{trace, "nosuch", `unknown format "nosuch": want one of auto, recording, text, pprof, arcflow`},
+		{trace, "nosuch", `unknown format "nosuch": want one of auto, recording, text, pprof, trace, goroutines, arcflow, folded, perf`},
 		{file("odd", "\x00\x01 what is this?"), Auto, `odd: its beginning, "\x00\x01 what is this?", matches none of the formats that cpprof reads: recording (`},
 		{file("empty", ""), Auto, "matches none of the formats"},
 		{file("half.gz", string(zipped(t, []byte("0 > f\n"))[:12])), Auto, "matches none of the formats"},
 		{file("head.gz", "\x1f\x8bno"), Auto, "head.gz: "},
 	} {
 		in, err := Open(c.path, c.format)
-		if err == nil && in.Format.HoldsRecording() {
+		if err == nil {
 			_, err = in.Recording(Options{})
-		} else if err == nil {
-			_, err = in.Tree(Options{})
 		}
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s as %s: %v, want %s", c.path, c.format, err, c.want)
@@ -170,40 +169,27 @@ func TestWhatCannotBeRead(t *testing.T) {
 	}
 }
 
-// A recording can't be read as a tree, nor a tree as a recording. A metric that a file doesn't have is an error.
-func TestWrongKindOfContent(t *testing.T) {
-	open := func(content []byte) *Input {
-		in, err := Stream(bytes.NewReader(content), "x", Auto)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return in
-	}
-	files := examples(t)
-	if _, err := open(files[&pprof]).Recording(Options{}); err == nil || !strings.Contains(err.Error(), "x is a profile, not a recording: ") {
+// A value that a file does not count is an error.
+func TestChosenValue(t *testing.T) {
+	profile := examples(t)[&pprof]
+	if _, err := readBytes(t, profile, Options{Value: "bytes"}); err == nil || !strings.Contains(err.Error(), `value "bytes": it counts only time`) {
 		t.Error(err)
 	}
-	if _, err := open(files[&text]).Tree(Options{}); err == nil || !strings.Contains(err.Error(), "not a call tree") {
-		t.Error(err)
-	}
-	if _, err := open(files[&pprof]).Tree(Options{Meter: "bytes"}); err == nil || !strings.Contains(err.Error(), `meter "bytes": the profile counts only time`) {
-		t.Error(err)
-	}
-	if tree, err := open(files[&pprof]).Tree(Options{Meter: "time"}); err != nil || len(tree.Metrics()) != 1 {
+	if r, err := readBytes(t, profile, Options{Value: "time"}); err != nil || len(r.Profile.Shown) != 1 {
 		t.Error(err)
 	}
 }
 
-// A tree that was written can be read again by its content. Formats that can't be written return an error.
-func TestWriteTree(t *testing.T) {
-	tree, err := ReadArcflow(strings.NewReader("0 pidtid one\n0 > f\n3 < f\n"), "time", "s")
+// A profile that was written can be read again by its content. Formats that can't be written return an error.
+func TestWrite(t *testing.T) {
+	r, err := readBytes(t, []byte("0 pidtid one\n0 > f\n3 < f\n"), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range formats {
 		var file bytes.Buffer
-		err := WriteTree(&file, tree, f.Name)
-		if f.WriteTree == nil {
+		err := Write(&file, r, f.Name)
+		if f.Write == nil {
 			if err == nil || !strings.Contains(err.Error(), "can't be written") {
 				t.Errorf("%s: %v", f.Name, err)
 			}
@@ -212,19 +198,15 @@ func TestWriteTree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		in, err := Stream(&file, f.Name, Auto)
+		again, err := readBytes(t, file.Bytes(), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := in.Tree(Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if in.Format != f || again.Main().Cum(0).Cmp(tree.Main().Cum(0)) != 0 {
-			t.Errorf("%s is read as %s, with %s of %s", f.Name, in.Format.Name, again.Main().Cum(0), tree.Main().Cum(0))
+		if again.Profile.Total(0).Cmp(r.Profile.Total(0)) != 0 {
+			t.Errorf("%s is read with %s of %s", f.Name, again.Profile.Total(0), r.Profile.Total(0))
 		}
 	}
-	if err := WriteTree(io.Discard, tree, "nosuch"); err == nil {
+	if err := Write(io.Discard, r, "nosuch"); err == nil {
 		t.Error("an unknown format is written")
 	}
 }

@@ -32,6 +32,10 @@ type Analysis struct {
 	Chains    []*Chain      // of two or more links: the longest first, then by the time, most first
 	Deadlocks []*Deadlock   // in order of the first sample that shows them
 
+	// Shared is what else goroutines waited for that others had: channels used as locks, semaphores, pools. SharedEvidence has the sums.
+	Shared         []*Lock
+	SharedEvidence Evidence
+
 	// Held is the view of views.Holders. Its root is "*". Below the root is each lock by its String, and below a lock is
 	// the part of a Thread View that is below :MONITOR: the holder's class, its stack, and its typed time, from which a
 	// chain continues.
@@ -51,13 +55,16 @@ type Lock struct {
 	Instance, Instances int
 
 	Address     uint64 // 0 if not known, or if there are several
-	Kind        string // "sync.Mutex", "sync.RWMutex"; "" if not known
+	Kind        string // "sync.Mutex", "sync.RWMutex"; "" if not known. If it is no lock: "channel", "semaphore", ...
+	Shared      bool   // it is no lock, but in Analysis.Shared
 	First, Last int32  // the first and last sample of the span in which a goroutine waits for it
 	Evidence
 	Parts   []Part   // by field: the instances that goroutines waited for in the span, the longest time first
 	Waiters []Waiter // most time first; they sum to Total
 	Holders []Holder // by class, most time first; they sum to Attributed
-	Chains  []*Chain // that begin with a goroutine that waits for this lock, in order of Analysis.Chains
+	// Candidates may have what is shared, if it is not known who does. They share each hit equally.
+	Candidates []Holder
+	Chains     []*Chain // that begin with a goroutine that waits for this lock, in order of Analysis.Chains
 
 	label string
 }
@@ -84,7 +91,16 @@ type Waiter struct {
 // A Holder is all goroutines of one class that hold a lock.
 type Holder struct {
 	Class          string
-	calltree.Total // of the goroutines that wait for them
+	In             string // of what is shared: the innermost function outside of package sync and the runtime
+	calltree.Total        // of the goroutines that wait for them
+}
+
+// String returns the class, and the function if there is one.
+func (h *Holder) String() string {
+	if h.In == "" {
+		return h.Class
+	}
+	return h.Class + " in " + h.In
 }
 
 // Evidence says for how much of the waiting the holders are known, and how.
@@ -137,24 +153,25 @@ func (a *Analysis) Mean(e *Evidence) *big.Rat {
 // Analyse analyses a span of a recording that Recording.Check accepts. The options Accounting and Granularity affect
 // only Held.
 func Analyse(r *sampledata.Recording, o views.Options, by By) (*Analysis, error) {
-	s, err := sweep(r, o, by, true)
+	ids := newIdentities(r, by)
+	v, err := views.Holders(r, func(run sampledata.Run) string { return ids.all[ids.lock(run)].label }, o)
+	if err != nil {
+		return nil, fmt.Errorf("locks: %w", err)
+	}
+	s, err := sweep(r, o, ids, true)
 	if err != nil {
 		return nil, fmt.Errorf("locks: %w", err)
 	}
 	a := s.analysis()
-	v, err := views.Holders(r, func(run sampledata.Run) string { return s.ids.all[s.ids.lock(run)].label }, o)
-	if err != nil {
-		return nil, fmt.Errorf("locks: %w", err)
-	}
 	a.Held = v
 	a.readHolders()
 	return a, nil
 }
 
-// Summarise returns the locks with their evidence and waiters, and the deadlocks, but no Holders, no Held and no Chains.
+// Summarise returns the locks with their evidence and waiters, and the deadlocks, but no Holders, no Held, no Chains and nothing Shared.
 // It takes a fraction of the time of Analyse.
 func Summarise(r *sampledata.Recording, o views.Options) (*Analysis, error) {
-	s, err := sweep(r, o, ByInstance, false)
+	s, err := sweep(r, o, newIdentities(r, ByInstance), false)
 	if err != nil {
 		return nil, fmt.Errorf("locks: %w", err)
 	}
@@ -185,7 +202,7 @@ func (a *Analysis) readHolders() {
 		l := byName[t.Symbols().Name(t.Funcs()[n])]
 		for c := n + 1; c < t.Ends()[n]; c = t.Ends()[c] {
 			if t.Symbols().Kind(t.Funcs()[c]) == calltree.Class {
-				l.Holders = append(l.Holders, Holder{t.Symbols().Name(t.Funcs()[c]), t.Main().Through(c)})
+				l.Holders = append(l.Holders, Holder{Class: t.Symbols().Name(t.Funcs()[c]), Total: t.Main().Through(c)})
 			}
 		}
 		slices.SortFunc(l.Holders, func(x, y Holder) int {

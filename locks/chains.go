@@ -16,7 +16,7 @@ import (
 type Chain struct {
 	Links          []Link   // two or more
 	End            ChainEnd // what is known of the last lock's holder
-	Class          string   // of the last lock's holder, if End is HolderGoesOn or Cycle
+	Class          string   // of the last lock's holder, if End is HolderGoesOn, Cycle or LikelyCycle
 	calltree.Total          // of the goroutines that wait at the chain's beginning
 }
 
@@ -33,10 +33,11 @@ const (
 	HolderGoesOn  ChainEnd = iota // the last lock's holder waits for no lock
 	UnknownHolder                 // the last lock's holder is not known
 	Cycle                         // the last lock's holder is in the chain already: a deadlock
+	LikelyCycle                   // the same, but some holder in it is only likely: that proves no deadlock
 	Cut                           // the chain is longer, but the analysis stops here
 )
 
-var chainEnds = []string{"goes on", "unknown holder", "deadlock", "cut"}
+var chainEnds = []string{"goes on", "unknown holder", "deadlock", "likely deadlock", "cut"}
 
 func (e ChainEnd) String() string { return chainEnds[e] }
 
@@ -79,7 +80,7 @@ func (l *ledger) trace(set []sampledata.GoroutineID, p part) {
 		case !exists:
 			l.note(UnknownHolder, "", each)
 		case slices.Contains(l.path, g):
-			l.note(Cycle, l.classOf(run), each)
+			l.note(l.cycleFrom(g), l.classOf(run), each)
 		case len(l.path) >= maxChain || l.visited > maxVisited:
 			l.note(Cut, "", each)
 		case run.Run != sampledata.Blocked:
@@ -95,6 +96,16 @@ func (l *ledger) trace(set []sampledata.GoroutineID, p part) {
 			l.path, l.links = l.path[:len(l.path)-1], l.links[:len(l.links)-1]
 		}
 	}
+}
+
+// cycleFrom returns how the chain ends that comes back to a goroutine of the path.
+func (l *ledger) cycleFrom(g sampledata.GoroutineID) ChainEnd {
+	for _, member := range l.path[slices.Index(l.path, g):] {
+		if run, exists := l.run(member); !exists || !proves(run.State) {
+			return LikelyCycle
+		}
+	}
+	return Cycle
 }
 
 // note adds a part to the chain of the current links.
@@ -118,7 +129,8 @@ func (l *ledger) note(end ChainEnd, class string, p part) {
 
 func (l *ledger) sortedChains() []*Chain {
 	var all []*Chain
-	for _, c := range l.chains {
+	for key, c := range l.chains {
+		delete(l.chains, key) // there can be very many: the memory is used again
 		chain := &Chain{End: c.end, Class: c.class, Total: totalOf(&c.total)}
 		for _, k := range c.links {
 			chain.Links = append(chain.Links, Link{k.class, l.ids.all[k.lock]})

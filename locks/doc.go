@@ -5,10 +5,13 @@
 //
 //	identity.go  the lock that a run waits for, and the lock's name
 //	waits.go     who waited, in which function, and how the holder is known
+//	shared.go    the same of channels that are used as locks, of semaphores and pools
 //	chains.go    holders that wait for another lock themselves
 //	deadlock.go  a cycle of goroutines that wait for one another
 //
 // The activity of the holders of all locks is a weighted call tree, as in the views: [Analysis.Held].
+//
+// [Compare] matches the locks of two recordings.
 //
 // [Watch] finds deadlocks during a recording.
 //

@@ -56,6 +56,13 @@ func newIdentities(r *sampledata.Recording, by By) *identities {
 	return ids
 }
 
+// Namer returns a function that returns the name of the lock that a Blocked run waits for: the String of the Lock in an
+// analysis.
+func Namer(r *sampledata.Recording, by By) func(sampledata.Run) string {
+	ids := newIdentities(r, by)
+	return func(run sampledata.Run) string { return ids.all[ids.lock(run)].label }
+}
+
 // gather lists what is analysed.
 func (ids *identities) gather() {
 	byName := make(map[string]int)
@@ -205,4 +212,11 @@ func locksForOthers(function string) bool {
 		}
 	}
 	return false
+}
+
+// NameOf returns a function that returns the name of the lock that a Blocked run waits for. Locks with the same name, which
+// are those of one field of several values, are not told apart.
+func NameOf(r *sampledata.Recording) func(sampledata.Run) string {
+	ids := newIdentities(r, ByField)
+	return func(run sampledata.Run) string { return ids.all[ids.lock(run)].Name }
 }

@@ -160,11 +160,11 @@ sample 1ms
 `, `main.mu 0x10 sync.Mutex: 1 likely=1 in 0-0
   waits 1 go:main.a sync.Mutex.Lock in main.a
   holds 1 go:main.b
-  chain 1: go:main.a -> main.mu -> go:main.b -> main.other -> go:main.a (deadlock)
+  chain 1: go:main.a -> main.mu -> go:main.b -> main.other -> go:main.a (likely deadlock)
 main.other 0x20 sync.Mutex: 1 inferred=1 in 0-0
   waits 1 go:main.b sync.Mutex.Lock in main.b
   holds 1 go:main.a
-  chain 1: go:main.b -> main.other -> go:main.a -> main.mu -> go:main.b (deadlock)
+  chain 1: go:main.b -> main.other -> go:main.a -> main.mu -> go:main.b (likely deadlock)
 `},
 	{"readers share a hit, and a holder that is gone does not count", `
 sample 1ms

@@ -37,6 +37,7 @@ type ledger struct {
 	chains  map[string]*chain        // by key
 	begun   []sampledata.GoroutineID // goroutines that began to wait in the current sample, and may close a circle
 	cycles  cycles
+	shared  *sharing // nil if only locks are of interest
 }
 
 // An account has the sums for a lock.
@@ -65,14 +66,14 @@ type waitingFor struct {
 
 const nobody sampledata.GoroutineID = -1
 
-// sweep walks through the span in the options; if withChains is set, it also traces chains.
-func sweep(r *sampledata.Recording, o views.Options, by By, withChains bool) (*ledger, error) {
+// sweep walks through the span in the options; if withChains is set, it also traces chains, and sums up waits for what is no lock.
+func sweep(r *sampledata.Recording, o views.Options, ids *identities, withChains bool) (*ledger, error) {
 	from, to, err := o.Span.Samples(r)
 	if err != nil {
 		return nil, err
 	}
 	l := &ledger{
-		r: r, o: o, withChains: withChains, ids: newIdentities(r, by), classOf: views.ClassOf(r, o), from: from, to: to,
+		r: r, o: o, withChains: withChains, ids: ids, classOf: views.ClassOf(r, o), from: from, to: to,
 		weights: r.Weights(),
 		at:      make([]int32, len(r.Goroutines)), isHeld: make([]bool, len(r.Goroutines)),
 		waiting: make(map[waitingFor]int64), chains: make(map[string]*chain),
@@ -85,6 +86,9 @@ func sweep(r *sampledata.Recording, o views.Options, by By, withChains bool) (*l
 		for _, g := range set {
 			l.isHeld[g] = true
 		}
+	}
+	if withChains {
+		l.shared = newSharing(l)
 	}
 	return l, views.Walk(r, from, to, l)
 }
@@ -101,10 +105,10 @@ func proves(s *sampledata.State) bool { return blames(s) && s.Evidence != sample
 func (l *ledger) Begin(i, first, samples int32) bool {
 	run := l.r.Runs.At(int(i))
 	l.at[run.Goroutine] = i
-	if run.Run != sampledata.Blocked {
-		return false
-	}
 	n, time := int64(samples), l.weights.Of(int(first), int(first+samples))
+	if run.Run != sampledata.Blocked {
+		return l.shared != nil && l.shared.begin(run, first, samples, time)
+	}
 	a := &l.locks[l.ids.lock(run)]
 	if a.waiters == nil {
 		a.first, a.waiters = first, make(map[waiter]*exact.Sum)
@@ -142,7 +146,12 @@ func (l *ledger) waitingFor(run sampledata.Run) waitingFor {
 
 // End records that a waiter leaves its state.
 func (l *ledger) End(i int32) {
-	w := l.waitingFor(l.r.Runs.At(int(i)))
+	run := l.r.Runs.At(int(i))
+	if run.Run != sampledata.Blocked {
+		l.shared.end(run)
+		return
+	}
+	w := l.waitingFor(run)
 	if l.waiting[w]--; l.waiting[w] == 0 {
 		delete(l.waiting, w)
 	}
@@ -153,6 +162,9 @@ func (l *ledger) Sample(s, alike int32) error {
 	l.now, l.hits, l.time = s, int64(alike), l.weights.Of(int(s), int(s+alike))
 	for w, n := range l.waiting {
 		l.divide(&w, n)
+	}
+	if l.shared != nil {
+		l.shared.sample()
 	}
 	l.cycles.update(l)
 	l.begun = l.begun[:0]
@@ -217,13 +229,14 @@ func (l *ledger) analysis() *Analysis {
 		}
 		lock.First, lock.Last, lock.Evidence = acc.first, acc.last, acc.evidence()
 		lock.Waiters = acc.sorted()
-		lock.Parts = l.parts(acc)
+		lock.Parts = partsOf(acc, l.ids.locks)
 		a.Locks = append(a.Locks, lock)
 		all.add(acc)
 	}
-	slices.SortFunc(a.Locks, func(x, y *Lock) int {
-		return cmp.Or(y.Weight.Cmp(x.Weight), cmp.Compare(x.label, y.label), cmp.Compare(x.Address, y.Address))
-	})
+	sortLocks(a.Locks)
+	if l.shared != nil {
+		a.Shared, a.SharedEvidence = l.shared.analysis()
+	}
 	a.Evidence = all.evidence()
 	a.Chains = l.sortedChains()
 	for _, c := range a.Chains {
@@ -269,10 +282,10 @@ func (a *account) part(instance int) *exact.Sum {
 	return sum
 }
 
-// parts lists the instances of a field, those first for which goroutines waited longest.
-func (l *ledger) parts(a *account) (parts []Part) {
+// partsOf lists the instances of a field, those first for which goroutines waited longest.
+func partsOf(a *account, instances []*Lock) (parts []Part) {
 	for instance, sum := range a.parts {
-		lock := l.ids.locks[instance]
+		lock := instances[instance]
 		parts = append(parts, Part{Lock: lock.label, Instance: lock.Instance, Address: lock.Address, Total: totalOf(sum)})
 	}
 	slices.SortFunc(parts, func(x, y Part) int {

@@ -12,6 +12,14 @@ import (
 type Basis struct {
 	Warnings []sampledata.Warning `json:"warnings"` // not nil
 	Complete bool                 `json:"complete"` // no recording is damaged or incomplete
+	Picked   []pickedJSON         `json:"picked,omitempty"`
+}
+
+// pickedJSON says that only some samples of a recording count.
+type pickedJSON struct {
+	List    string `json:"list"`
+	Samples int    `json:"samples"`
+	Of      int    `json:"of"`
 }
 
 // basis makes every type that embeds a Basis implement document.
@@ -23,6 +31,9 @@ func BasisOf(recordings ...*sampledata.Recording) Basis {
 	for _, r := range recordings {
 		b.Warnings = append(b.Warnings, r.Warnings...)
 		b.Complete = b.Complete && r.Complete()
+		if p := r.Picked; p != nil {
+			b.Picked = append(b.Picked, pickedJSON{p.List, r.Samples.Len(), p.Of})
+		}
 	}
 	return b
 }

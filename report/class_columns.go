@@ -7,7 +7,7 @@ import (
 )
 
 // A ClassColumn is a number that every thread class has. The table of 'cpprof classes' and the Analyzer's summary have a
-// column for each.
+// column for each. If these compare two recordings, they have the columns that Compared makes of it.
 type ClassColumn struct {
 	Name  string // the head of the column
 	Short string // the head in the Analyzer; "" if the column is not shown there
@@ -18,7 +18,18 @@ type ClassColumn struct {
 
 	// Leave is the order in which a narrow screen leaves out columns, beginning with 1; 0 means that the column stays.
 	Leave int
+
+	compared comparedAs
 }
+
+// comparedAs says which columns of a comparison are made of a column.
+type comparedAs uint8
+
+const (
+	notCompared comparedAs = iota
+	inBoth                 // the number in A, and the number in B
+	difference             // the number in A minus that in B
+)
 
 // ClassNumbers are the columns of a class before its typed times.
 var ClassNumbers = []ClassColumn{
@@ -31,11 +42,11 @@ var ClassNumbers = []ClassColumn{
 		Value: func(c *views.ClassSummary) *big.Rat { return big.NewRat(c.Hits, 1) },
 	},
 	{
-		Name: "alive", Short: "alive", Text: oneDecimal, Brief: oneDecimal,
+		Name: "alive", Short: "alive", Text: oneDecimal, Brief: oneDecimal, compared: inBoth,
 		Value: func(c *views.ClassSummary) *big.Rat { return c.MeanAlive },
 	},
 	{
-		Name: "idle", Short: "idle", Text: Cost, Brief: percentNumber, Leave: 1,
+		Name: "idle", Short: "idle", Text: Cost, Brief: percentNumber, Leave: 1, compared: difference,
 		Value: (*views.ClassSummary).IdleShare,
 	},
 }
@@ -46,11 +57,76 @@ var ClassShares = classShares()
 func classShares() (columns []ClassColumn) {
 	for t := range views.NumTypedTimes {
 		columns = append(columns, ClassColumn{
-			Name: t.Name(), Short: t.Short(), Text: Cost, Brief: percentNumber, Leave: 2,
+			Name: t.Name(), Short: t.Short(), Text: Cost, Brief: percentNumber, Leave: 2, compared: difference,
 			Value: func(c *views.ClassSummary) *big.Rat { return c.Shares()[t] },
 		})
 	}
 	return columns
+}
+
+// A ComparedColumn is a number that a thread class has in a comparison of two recordings.
+type ComparedColumn struct {
+	Name, Short string
+	Value       func(*views.ClassPair) *big.Rat // nil if a recording without the class lacks it
+	Text, Brief func(value *big.Rat) string
+	Leave       int
+	missing     string // the cell if there is no number
+}
+
+// Cell returns the text of a class's number, formatted by Text or Brief.
+func (c *ComparedColumn) Cell(p *views.ClassPair, format func(*big.Rat) string) string {
+	if value := c.Value(p); value != nil {
+		return format(value)
+	}
+	return c.missing
+}
+
+// Compared returns the columns of a comparison that are made of columns of one recording.
+func Compared(columns []ClassColumn) (list []ComparedColumn) {
+	for _, c := range columns {
+		switch c.compared {
+		case inBoth:
+			list = append(list, c.side(c.Name+" in A", c.Short+" A", func(p *views.ClassPair) *views.ClassSummary { return p.A }),
+				c.side("in B", "B", func(p *views.ClassPair) *views.ClassSummary { return p.B }))
+		case difference:
+			list = append(list, c.difference())
+		}
+	}
+	return list
+}
+
+func (c ClassColumn) side(name, short string, of func(*views.ClassPair) *views.ClassSummary) ComparedColumn {
+	return ComparedColumn{
+		Name: name, Short: short, Text: c.Text, Brief: c.Brief, Leave: c.Leave, missing: "-",
+		Value: func(p *views.ClassPair) *big.Rat {
+			if of(p) == nil {
+				return nil
+			}
+			return c.Value(of(p))
+		},
+	}
+}
+
+func (c ClassColumn) difference() ComparedColumn {
+	return ComparedColumn{
+		Name: Delta + c.Name, Short: Delta + c.Short, Text: Signed, Leave: c.Leave,
+		Brief: func(value *big.Rat) string { return withSign(c.Brief(value), value) },
+		Value: func(p *views.ClassPair) *big.Rat {
+			if !p.Common() {
+				return nil
+			}
+			return new(big.Rat).Sub(c.Value(p.A), c.Value(p.B))
+		},
+	}
+}
+
+// Delta marks what is the difference of two recordings: A minus B.
+const Delta = "Δ"
+
+// MovedColumn is the share of its time that a class spends otherwise in A than in B.
+var MovedColumn = ComparedColumn{
+	Name: "moved", Short: "moved", Text: Cost, Brief: percentNumber, Leave: 4,
+	Value: (*views.ClassPair).Moved,
 }
 
 func oneDecimal(value *big.Rat) string { return Decimal(value, 1) }

@@ -79,50 +79,22 @@ type classesJSON struct {
 // ClassesJSON writes the same as JSON.
 func ClassesJSON(w io.Writer, classes []views.ClassSummary, basis Basis) error {
 	list := make([]classJSON, 0, len(classes))
-	for _, c := range classes {
-		j := classJSON{
-			Class: c.Class, Goroutines: c.Goroutines, Instances: c.Hits, MeanAlive: float(c.MeanAlive),
-			Shares: map[string]float64{}, Lifetime: c.Time, Time: map[string]*big.Rat{}, Hits: map[string]*big.Rat{},
-			Attributed: c.Attributed.Hits, AttributedTime: c.Attributed.Weight,
-		}
-		shares := c.Shares()
-		for t := range views.NumTypedTimes {
-			j.Time[t.Name()], j.Hits[t.Name()] = c.Parts[t], c.HitParts[t]
-			j.Shares[t.Name()] = float(shares[t])
-		}
-		list = append(list, j)
+	for i := range classes {
+		list = append(list, classAsJSON(&classes[i]))
 	}
 	return writeJSON(w, classesJSON{list, basis})
 }
 
-// ClassesCompared writes the table of the thread classes of two recordings, matched by name: how many goroutines were alive
-// in each, and the share of each typed time in a minus that in b. A class that only one of them has gets no difference.
-func ClassesCompared(w io.Writer, a, b []views.ClassSummary, width int) error {
-	t := &table{right: true, width: width}
-	t.add(slices.Concat([]string{"alive in A", "in B"}, heads(ClassShares), []string{"class"})...)
-	without := slices.Repeat([]string{""}, int(views.NumTypedTimes))
-	inB := make(map[string]views.ClassSummary)
-	for _, c := range b {
-		inB[c.Class] = c
+func classAsJSON(c *views.ClassSummary) classJSON {
+	j := classJSON{
+		Class: c.Class, Goroutines: c.Goroutines, Instances: c.Hits, MeanAlive: float(c.MeanAlive),
+		Shares: map[string]float64{}, Lifetime: c.Time, Time: map[string]*big.Rat{}, Hits: map[string]*big.Rat{},
+		Attributed: c.Attributed.Hits, AttributedTime: c.Attributed.Weight,
 	}
-	for _, c := range a {
-		other, common := inB[c.Class]
-		if !common {
-			t.add(append(append([]string{Decimal(c.MeanAlive, 1), "-"}, without...), termtext.Printable(c.Class))...)
-			continue
-		}
-		delete(inB, c.Class)
-		row := []string{Decimal(c.MeanAlive, 1), Decimal(other.MeanAlive, 1)}
-		before := other.Shares()
-		for i, s := range c.Shares() {
-			row = append(row, Signed(s.Sub(s, before[i])))
-		}
-		t.add(append(row, termtext.Printable(c.Class))...)
+	shares := c.Shares()
+	for t := range views.NumTypedTimes {
+		j.Time[t.Name()], j.Hits[t.Name()] = c.Parts[t], c.HitParts[t]
+		j.Shares[t.Name()] = float(shares[t])
 	}
-	for _, c := range b {
-		if _, left := inB[c.Class]; left {
-			t.add(append(append([]string{"-", Decimal(c.MeanAlive, 1)}, without...), termtext.Printable(c.Class))...)
-		}
-	}
-	return t.write(w)
+	return j
 }

@@ -37,7 +37,7 @@ type Report interface {
 // Compare returns the comparison of a view of two recordings, made with these options.
 func Compare(s *refine.Session, o views.Options, a, b views.Named) *Comparison {
 	return &Comparison{
-		Session: s, Title: Title(s.Tree().Root(), o, new(big.Rat)), A: a.Name, B: b.Name, Basis: BasisOf(a.Recording, b.Recording),
+		Session: s, Title: Title(a.Recording, s.Tree().Root(), o, new(big.Rat)), A: a.Name, B: b.Name, Basis: BasisOf(a.Recording, b.Recording),
 	}
 }
 
@@ -45,6 +45,7 @@ func Compare(s *refine.Session, o views.Options, a, b views.Named) *Comparison {
 type comparedEntry struct {
 	entry    *refine.Entry
 	costs    Both
+	own      Both // if the session shows own times
 	children []*comparedEntry
 }
 
@@ -76,16 +77,38 @@ func CostsOfBoth(t *calltree.Tree, m *calltree.Membership, paths []callpath.Path
 	return costs
 }
 
+// OwnsOfBoth returns the own times of paths (see callpath.Own) in each of the two views from which calltree.Merge made a tree.
+func OwnsOfBoth(t *calltree.Tree, m *calltree.Membership, paths []callpath.Path) []Both {
+	owns := make([]Both, len(paths))
+	a, b := t.Sides()
+	for i, own := range callpath.Owns(a, m, paths) {
+		owns[i].A = a.Main().Cost(own)
+	}
+	for i, own := range callpath.Owns(b, m, paths) {
+		owns[i].B = b.Main().Cost(own)
+	}
+	return owns
+}
+
+// OwnDifferenceHead is the head of the column of OwnDifference.
+const OwnDifferenceHead = "   own A-B"
+
+// OwnDifference formats a difference of own times.
+func OwnDifference(owns Both) string { return fmt.Sprintf("   %7s", Signed(owns.Difference())) }
+
 // entries returns the tree of the entries to show. Siblings are ordered: the one that changed most, up or down, comes first.
 func (c *Comparison) entries() *comparedEntry {
 	var paths []callpath.Path
 	c.Session.Walk(func(e *refine.Entry, _ int) { paths = append(paths, e.Path) })
-	costs := CostsOfBoth(c.Session.Tree(), c.Session.Membership(), paths)
+	costs, owns := CostsOfBoth(c.Session.Tree(), c.Session.Membership(), paths), make([]Both, len(paths))
+	if c.Session.Display().Own {
+		owns = OwnsOfBoth(c.Session.Tree(), c.Session.Membership(), paths)
+	}
 	var root *comparedEntry
 	var above []*comparedEntry // the entry that is open at each depth
 	n := 0
 	c.Session.Walk(func(e *refine.Entry, depth int) {
-		entry := &comparedEntry{entry: e, costs: costs[n]}
+		entry := &comparedEntry{entry: e, costs: costs[n], own: owns[n]}
 		n++
 		if depth == 0 {
 			root = entry
@@ -94,14 +117,18 @@ func (c *Comparison) entries() *comparedEntry {
 		}
 		above = append(above[:depth], entry)
 	})
-	root.sort()
+	by := func(e *comparedEntry) Both { return e.costs }
+	if c.Session.Display().ByOwn {
+		by = func(e *comparedEntry) Both { return e.own }
+	}
+	root.sort(by)
 	return root
 }
 
-func (e *comparedEntry) sort() {
-	slices.SortStableFunc(e.children, func(x, y *comparedEntry) int { return x.costs.Compare(y.costs) })
+func (e *comparedEntry) sort(by func(*comparedEntry) Both) {
+	slices.SortStableFunc(e.children, func(x, y *comparedEntry) int { return by(x).Compare(by(y)) })
 	for _, c := range e.children {
-		c.sort()
+		c.sort(by)
 	}
 }
 
@@ -112,7 +139,7 @@ func (c *Comparison) Write(w io.Writer) error {
 	b.WriteString(Zoomed(c.Session))
 	labels := newLabelled(c.Session, c.Labels)
 	b.WriteString(labels.legend())
-	termtext.Fprintf(b, "\n%6s  %6s  %6s%s  %s\n", "A", "B", "A - B", labels.head(), "call path")
+	termtext.Fprintf(b, "\n%6s  %6s  %6s%s%s  %s\n", "A", "B", "A - B", c.ownHead(), labels.head(), "call path")
 	c.write(b, c.entries(), 0, &labels)
 	hidden, shared := 0, false
 	c.Session.Walk(func(e *refine.Entry, _ int) {
@@ -132,12 +159,26 @@ func (c *Comparison) Write(w io.Writer) error {
 
 func (c *Comparison) write(b *strings.Builder, e *comparedEntry, depth int, labels *labelled) {
 	d := e.costs.Difference()
-	line := withName(fmt.Sprintf("%s%s  %s%s", e.costs, labels.column(e.entry),
+	line := withName(fmt.Sprintf("%s%s%s  %s%s", e.costs, c.ownColumn(e), labels.column(e.entry),
 		strings.Repeat("  ", depth), labels.mark(e.entry)+SharedMark(e.entry)), e.entry.Label(), c.Width)
 	termtext.Fprintln(b, termtext.Text(paint(c.Color, d.Abs(d), line)))
 	for _, child := range e.children {
 		c.write(b, child, depth+1, labels)
 	}
+}
+
+func (c *Comparison) ownHead() string {
+	if !c.Session.Display().Own {
+		return ""
+	}
+	return OwnDifferenceHead
+}
+
+func (c *Comparison) ownColumn(e *comparedEntry) string {
+	if !c.Session.Display().Own {
+		return ""
+	}
+	return OwnDifference(e.own)
 }
 
 // String formats both costs, and the first minus the second, in columns.
@@ -146,8 +187,10 @@ func (c Both) String() string {
 }
 
 // Signed formats a difference of costs with its sign. A difference that rounds to 0 has no sign.
-func Signed(d *big.Rat) string {
-	text := Cost(d)
+func Signed(d *big.Rat) string { return withSign(Cost(d), d) }
+
+// withSign adds the sign of a difference to its text, or removes it if the text is 0.
+func withSign(text string, d *big.Rat) string {
 	switch {
 	case strings.Trim(text, "-0.") == "":
 		return strings.TrimPrefix(text, "-")
@@ -176,6 +219,7 @@ type comparedJSON struct {
 	A          float64        `json:"a"`
 	B          float64        `json:"b"`
 	Difference float64        `json:"difference"`
+	Own        *float64       `json:"own_difference,omitempty"`
 	Overlap    *float64       `json:"overlap,omitempty"` // the cost in both together that it shares with the labels
 	Children   []comparedJSON `json:"children,omitempty"`
 }
@@ -194,6 +238,10 @@ func (e *comparedEntry) json(labels *labelled) comparedJSON {
 	j := comparedJSON{
 		Path: e.entry.Key(), Label: e.entry.Label(),
 		A: float(e.costs.A), B: float(e.costs.B), Difference: float(e.costs.Difference()), Overlap: labels.overlap(e.entry),
+	}
+	if e.own.A != nil {
+		own := float(e.own.Difference())
+		j.Own = &own
 	}
 	for _, c := range e.children {
 		j.Children = append(j.Children, c.json(labels))

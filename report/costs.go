@@ -14,6 +14,7 @@ type Costs struct {
 	Title  string
 	Metric *calltree.Metric
 	Basis  Basis // for JSON
+	Width  int   // see Profile
 	rows   []costRow
 }
 
@@ -32,7 +33,7 @@ func (c *Costs) Write(w io.Writer) error {
 	if _, err := termtext.Fprintf(w, "%s; %s\n\n", termtext.Printable(c.Title), unit(c.Metric)); err != nil {
 		return err
 	}
-	t := new(table)
+	t := &table{width: c.Width}
 	t.add(" cost", "hits", "call path")
 	for _, r := range c.rows {
 		t.add(Cost(c.Metric.Cost(r.Weight)), r.Hits.RatString(), termtext.Printable(r.path.String()))

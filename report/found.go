@@ -20,6 +20,7 @@ type Found struct {
 	Bottlenecks     []FoundRow  `json:"bottlenecks"`
 	Noise           bool        `json:"noise,omitempty"` // the search ended where increases may be chance
 	Basis
+	Width int `json:"-"` // see Profile
 }
 
 // A FoundRow is one bottleneck.
@@ -42,7 +43,7 @@ func (r roundedTwo) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, "%.2
 // NewFound prepares the result of a search for output. open is a command line that reads commands on the same profile, such
 // as "cpprof bottlenecks run.cpprof". Each row has a command that uses it to open the row's bottleneck.
 func NewFound(f *bottlenecks.Found, open string, basis Basis) *Found {
-	r := &Found{f.Comparison, inPercent(f.Coverage), json.Number(f.MeanLength.FloatString(1)), []FoundRow{}, f.Noise, basis}
+	r := &Found{f.Comparison, inPercent(f.Coverage), json.Number(f.MeanLength.FloatString(1)), []FoundRow{}, f.Noise, basis, 0}
 	for i, b := range f.Bottlenecks {
 		row := FoundRow{
 			Number:            i + 1,
@@ -67,6 +68,26 @@ func inPercent(share *big.Rat) json.Number {
 // WriteJSON writes the bottlenecks as JSON.
 func (r *Found) WriteJSON(w io.Writer) error { return writeJSON(w, r) }
 
+// A FoundByClass is the output of a search in the Thread Views of several classes.
+type FoundByClass struct {
+	Classes []FoundInClass `json:"classes"`
+	Basis
+}
+
+// FoundInClass is what was found in one class.
+type FoundInClass struct {
+	Class string `json:"class"`
+	*Found
+}
+
+// Add adds what was found in a class.
+func (r *FoundByClass) Add(class string, found *Found) {
+	r.Classes = append(r.Classes, FoundInClass{class, found})
+}
+
+// WriteJSON writes the bottlenecks of each class as JSON.
+func (r *FoundByClass) WriteJSON(w io.Writer) error { return writeJSON(w, r) }
+
 // Write writes a summary of the search, like the paper's tables 2 and 6, and below it a block for each bottleneck.
 func (r *Found) Write(w io.Writer) error {
 	var b strings.Builder
@@ -83,7 +104,7 @@ func (r *Found) Write(w io.Writer) error {
 		termtext.Fprintf(&b, "%4d %9s %9s %9s  %s\n", row.Number, row.OwnPercent+"%", row.AdditionalPercent+"%",
 			row.CoveragePercent+"%", interval)
 		for _, name := range row.Path {
-			termtext.Fprintf(&b, "       %s\n", words.Quote(name))
+			termtext.Fprintf(&b, "%s\n", withName("       ", words.Quote(name), r.Width))
 		}
 		termtext.Fprintf(&b, "     open with: %s\n", row.Command)
 	}

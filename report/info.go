@@ -15,9 +15,33 @@ import (
 
 // Headline writes one line that says what was recorded and what that cost the target, then the warnings, and a blank line.
 func Headline(w io.Writer, path string, r *sampledata.Recording) error {
+	if r.Profile != nil {
+		return profileHeadline(w, path, r)
+	}
+	if r.Header.Sampler.Backend == sampledata.FromTrace {
+		return traceHeadline(w, path, r)
+	}
 	s := r.Stats()
+	if r.Picked != nil {
+		return PickedHeadline(w, path, r)
+	}
+	if r.Header.Sampler.Backend == sampledata.FromDump {
+		_, err := termtext.Fprintf(w, "%s: %s of %s\n%s\n", termtext.Printable(filepath.Base(path)), Counted(s.Samples, "dump"),
+			Counted(len(r.Goroutines), "goroutine"), termtext.Text(Warnings(r.Warnings)))
+		return err
+	}
 	_, err := termtext.Fprintf(w, "%s: %s of %s in %s (%.1f a second); it was halted %s of the time\n%s\n",
 		termtext.Printable(filepath.Base(path)), Counted(s.Samples, "sample"), termtext.Printable(Program(r)), span(s.Duration), s.RateHz, Percent(s.HaltedShare), termtext.Text(Warnings(r.Warnings)))
+	return err
+}
+
+// PickedHeadline is Headline for a recording that has only some samples of another one; it writes nothing for others.
+func PickedHeadline(w io.Writer, path string, r *sampledata.Recording) error {
+	if r.Picked == nil {
+		return nil
+	}
+	_, err := termtext.Fprintf(w, "%s: %s of %s in %s: those with %s\n%s\n", termtext.Printable(filepath.Base(path)), pickedText(r),
+		termtext.Printable(Program(r)), span(r.Stats().Duration), termtext.Printable(r.Picked.List), termtext.Text(Warnings(r.Warnings)))
 	return err
 }
 
@@ -69,6 +93,12 @@ func ending(r *sampledata.Recording) string {
 
 // Info writes what was recorded, how, and what it cost the target.
 func Info(w io.Writer, path string, r *sampledata.Recording) error {
+	if r.Profile != nil {
+		return profileInfo(w, path, r)
+	}
+	if r.Header.Sampler.Backend == sampledata.FromTrace {
+		return traceInfo(w, path, r)
+	}
 	h, s := r.Header, r.Stats()
 	b := new(strings.Builder)
 	line := func(name, format string, args ...any) {
@@ -136,6 +166,9 @@ type locksInfo struct {
 
 // InfoJSON writes the same as JSON: times in nanoseconds, shares of 1.
 func InfoJSON(w io.Writer, r *sampledata.Recording) error {
+	if r.Profile != nil {
+		return profileInfoJSON(w, r)
+	}
 	h := r.Header
 	a, err := locks.Summarise(r, views.Options{})
 	if err != nil {

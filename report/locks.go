@@ -19,8 +19,9 @@ import (
 var pathShare = big.NewRat(1, 20)
 
 // Locks writes the deadlocks, a table of the first top locks (of all if top is 0), and for each lock of the table who waited
-// for it, who held it, what the holder was doing, and the longest chains.
-func Locks(w io.Writer, r *sampledata.Recording, a *locks.Analysis, top int) error {
+// for it, who held it, what the holder was doing, and the longest chains. It shortens names that would not fit a screen of the
+// given width; if that is 0, it shortens none.
+func Locks(w io.Writer, r *sampledata.Recording, a *locks.Analysis, top, width int) error {
 	b := new(strings.Builder)
 	for _, d := range a.Deadlocks {
 		termtext.Fprintf(b, "%s\n%s\n", DeadlockSpan(r, d), termtext.Text(Deadlock(d)))
@@ -32,7 +33,7 @@ func Locks(w io.Writer, r *sampledata.Recording, a *locks.Analysis, top int) err
 	termtext.Fprintf(b, "%s\n", LockWaits(a))
 	if len(shown) > 0 {
 		b.WriteByte('\n')
-		if err := lockTable(b, a, shown); err != nil {
+		if err := lockTable(b, a, shown, width); err != nil {
 			return err
 		}
 	}
@@ -40,7 +41,10 @@ func Locks(w io.Writer, r *sampledata.Recording, a *locks.Analysis, top int) err
 		termtext.Fprintf(b, "\n%s (--top 0 shows all)\n", Counted(more, "more lock"))
 	}
 	for _, l := range shown {
-		termtext.Fprintf(b, "\n%s", termtext.Text(Lock(a, l, lineWidth)))
+		termtext.Fprintf(b, "\n%s", termtext.Text(describe(a, l, &wrapper{width: lineWidth, screen: width})))
+	}
+	if err := sharedTable(b, a, top, width); err != nil {
+		return err
 	}
 	b.WriteString(Warnings(a.Held.Warnings))
 	_, err := io.WriteString(w, b.String())
@@ -60,6 +64,42 @@ func LockWaits(a *locks.Analysis) string {
 		}
 	}
 	return fmt.Sprintf("%s of waiting for %s; holders: %s", CountedHits(a.Evidence.Hits), Counted(instances, "lock"), evidenceText(&a.Evidence))
+}
+
+// sharedTable writes the same table of what is no lock, if there is any.
+func sharedTable(b *strings.Builder, a *locks.Analysis, top, width int) error {
+	if len(a.Shared) == 0 {
+		return nil
+	}
+	shown := a.Shared
+	if top > 0 && top < len(shown) {
+		shown = shown[:top]
+	}
+	termtext.Fprintf(b, "\n%s\n\n", SharedWaits(a))
+	t := &table{right: true, width: width}
+	t.add("waited", "mean", "hits", "likely", "what")
+	for _, l := range shown {
+		t.add(span(l.Waited()), Decimal(a.Mean(&l.Evidence), 2), Hits(l.Hits), percent(l.Share(l.Likely)), termtext.Printable(l.String()))
+	}
+	if err := t.write(b); err != nil {
+		return err
+	}
+	if more := len(a.Shared) - len(shown); more > 0 {
+		termtext.Fprintf(b, "\n%d more (--top 0 shows all)\n", more)
+	}
+	for _, l := range shown {
+		termtext.Fprintf(b, "\n%s", termtext.Text(describe(a, l, &wrapper{width: lineWidth, screen: width})))
+	}
+	return nil
+}
+
+// SharedWaits returns a text with the hits of waiting for what is no lock, and how it is known who has it; "" if there is nothing.
+func SharedWaits(a *locks.Analysis) string {
+	if len(a.Shared) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s of waiting for channels used as locks, semaphores or pools; who has them: %s",
+		CountedHits(a.SharedEvidence.Hits), evidenceText(&a.SharedEvidence))
 }
 
 // evidenceText returns a text that says for which shares of the time the holders are known, and how.
@@ -92,8 +132,8 @@ func percent(share *big.Rat) string {
 	return Decimal(new(big.Rat).Mul(share, big.NewRat(100, 1)), 1) + " %"
 }
 
-func lockTable(w io.Writer, a *locks.Analysis, shown []*locks.Lock) error {
-	t := &table{right: true}
+func lockTable(w io.Writer, a *locks.Analysis, shown []*locks.Lock, width int) error {
+	t := &table{right: true, width: width}
 	t.add(LockHeads(a)...)
 	for _, l := range shown {
 		t.add(LockRow(a, l)...)
@@ -113,10 +153,18 @@ var lockColumns = []lockColumn{
 	{"waited", false, func(_ *locks.Analysis, l *locks.Lock) string { return span(l.Waited()) }},              // how long, summed over the goroutines
 	{"mean", false, func(a *locks.Analysis, l *locks.Lock) string { return Decimal(a.Mean(&l.Evidence), 2) }}, // goroutines that wait
 	{"hits", false, func(_ *locks.Analysis, l *locks.Lock) string { return Hits(l.Hits) }},
-	{"known", false, func(_ *locks.Analysis, l *locks.Lock) string { return percent(l.Share(l.Known())) }},       // time in which the holder is known
+	{"known", false, func(_ *locks.Analysis, l *locks.Lock) string { return known(l) }},                          // time in which the holder is known
 	{"locks", true, func(_ *locks.Analysis, l *locks.Lock) string { return strconv.Itoa(len(l.Parts)) }},         // instances
 	{"worst", true, func(_ *locks.Analysis, l *locks.Lock) string { return percent(l.Share(l.Parts[0].Total)) }}, // time of the one that was waited for most
 	{"lock", false, func(_ *locks.Analysis, l *locks.Lock) string { return termtext.Printable(l.String()) }},
+}
+
+// known returns the share of the time of waiting in which the holder is known. That of what is no lock never is.
+func known(l *locks.Lock) string {
+	if l == nil || l.Shared {
+		return "-"
+	}
+	return percent(l.Share(l.Known()))
 }
 
 // columnsOf returns the columns of the table of an analysis.
@@ -146,13 +194,21 @@ func LockRow(a *locks.Analysis, l *locks.Lock) (row []string) {
 // Lock describes one lock: who waited for it, who held it and what they were doing, and the longest chains. It wraps the
 // lines at the width if it can.
 func Lock(a *locks.Analysis, l *locks.Lock, width int) string {
-	b := &wrapper{width: width}
-	heading := termtext.Printable(l.String()) + ":"
-	if l.Kind != "" {
-		heading += " " + l.Kind
+	return describe(a, l, &wrapper{width: width})
+}
+
+func describe(a *locks.Analysis, l *locks.Lock, b *wrapper) string {
+	heading := termtext.Printable(l.String())
+	if l.Kind != "" && !l.Shared {
+		heading += ": " + l.Kind
+	} else if l.Address == 0 || !l.Shared {
+		heading += ":"
 	}
 	if l.Address != 0 {
 		heading += fmt.Sprintf(" at %#x", l.Address)
+	}
+	if b.screen > 0 {
+		heading = termtext.ShortenPaths(heading, b.screen)
 	}
 	termtext.Fprintf(b, "%s\n", heading)
 	writeInstances(b, l)
@@ -168,7 +224,11 @@ func Lock(a *locks.Analysis, l *locks.Lock, width int) string {
 		b.entry(4, Hits(w.Hits), termtext.Printable(text))
 	}
 	termtext.Fprintf(b, "  held by (%s)\n", evidenceText(&l.Evidence))
-	writeHeld(b, a, l)
+	if l.Shared {
+		writeUsers(b, l)
+	} else {
+		writeHeld(b, a, l)
+	}
 	if len(l.Chains) > 0 {
 		b.WriteString("  chains\n")
 		for _, c := range l.Chains[:min(len(l.Chains), mentioned)] {
@@ -179,6 +239,19 @@ func Lock(a *locks.Analysis, l *locks.Lock, width int) string {
 		}
 	}
 	return b.String()
+}
+
+// writeUsers writes who has what is shared, and who may have it.
+func writeUsers(b *wrapper, l *locks.Lock) {
+	for _, h := range l.Holders {
+		b.entry(4, Hits(h.Hits), termtext.Printable(h.String()))
+	}
+	if len(l.Candidates) > 0 {
+		b.WriteString("  may be held by\n")
+	}
+	for _, h := range l.Candidates {
+		b.entry(4, Hits(h.Hits), termtext.Printable(h.String()))
+	}
 }
 
 // writeInstances says which of several instances goroutines waited for most.
@@ -247,6 +320,8 @@ func chainText(c *locks.Chain) string {
 		b.WriteString("...")
 	case locks.Cycle:
 		termtext.Fprintf(b, "%s (deadlock)", c.Class)
+	case locks.LikelyCycle:
+		termtext.Fprintf(b, "%s (likely deadlock)", c.Class)
 	default:
 		b.WriteString(c.Class)
 	}
@@ -259,7 +334,8 @@ const lineWidth = 80
 // A wrapper builds a text of lines with a width in bytes. A character has one byte or more, so no line is wider than that.
 type wrapper struct {
 	strings.Builder
-	width int
+	width  int
+	screen int // the width of the screen: names that would not fit are shortened; 0: no name is
 }
 
 // entry writes hits and a text.
@@ -270,7 +346,13 @@ func (b *wrapper) entry(indent int, hits, text string) {
 
 // wrap writes a text, wrapped at blanks. The first line begins with line, and the others are indented.
 func (b *wrapper) wrap(line string, indent int, text string) {
-	for words := strings.Split(text, " "); len(words) > 0; line = strings.Repeat(" ", indent) {
+	words := strings.Split(text, " ")
+	if b.screen > 0 {
+		for i, word := range words {
+			words[i] = termtext.ShortenPath(word, min(b.width, b.screen)-indent)
+		}
+	}
+	for ; len(words) > 0; line = strings.Repeat(" ", indent) {
 		n, width := 1, len(line)+len(words[0])
 		for n < len(words) && width+1+len(words[n]) <= b.width {
 			width += 1 + len(words[n])

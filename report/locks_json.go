@@ -13,12 +13,13 @@ import (
 
 // locksJSON is the output of LocksJSON. Exact numbers are strings such as "5/2".
 type locksJSON struct {
-	Samples   int            `json:"samples"`
-	LengthNS  time.Duration  `json:"length_ns"`
-	WaitedNS  time.Duration  `json:"waited_ns"` // summed over the goroutines
-	Waits     evidenceJSON   `json:"waits"`
-	Locks     []lockJSON     `json:"locks"`
-	Deadlocks []deadlockJSON `json:"deadlocks"`
+	Samples   int           `json:"samples"`
+	LengthNS  time.Duration `json:"length_ns"`
+	WaitedNS  time.Duration `json:"waited_ns"` // summed over the goroutines
+	Waits     evidenceJSON  `json:"waits"`
+	Locks     elements      `json:"locks"`     // of lockJSON
+	Shared    elements      `json:"shared"`    // of lockJSON: channels used as locks, semaphores, pools
+	Deadlocks elements      `json:"deadlocks"` // of deadlockJSON
 	Basis
 }
 
@@ -55,8 +56,9 @@ type lockJSON struct {
 	Parts    []partJSON    `json:"instances,omitempty"` // by field
 	Waiters  []waiterJSON  `json:"waiters"`
 	Holders  []holderJSON  `json:"holders"`
-	Held     []pathJSON    `json:"held"` // the call paths of the holders
-	Chains   []chainJSON   `json:"chains"`
+	MayHold  []holderJSON  `json:"may_hold,omitempty"` // of what is shared
+	Held     elements      `json:"held"`               // of pathJSON: the call paths of the holders
+	Chains   elements      `json:"chains"`             // of chainJSON
 }
 
 // partJSON is one of the locks of a field.
@@ -77,8 +79,17 @@ type waiterJSON struct {
 }
 
 type holderJSON struct {
-	Class string `json:"class"`
+	Class    string `json:"class"`
+	Function string `json:"function,omitempty"` // that the holder of what is shared is in
 	totalJSON
+}
+
+func holdersAsJSON(holders []locks.Holder) []holderJSON {
+	list := []holderJSON{}
+	for _, h := range holders {
+		list = append(list, holderJSON{h.Class, h.In, jsonOf(h.Total)})
+	}
+	return list
 }
 
 type pathJSON struct {
@@ -122,32 +133,32 @@ type memberJSON struct {
 
 // LocksJSON writes the same as JSON, all locks and all call paths.
 func LocksJSON(w io.Writer, r *sampledata.Recording, a *locks.Analysis) error {
-	j := locksJSON{
-		Samples: a.Samples, LengthNS: a.Length, WaitedNS: a.Evidence.Waited(), Waits: evidenceOf(&a.Evidence), Locks: []lockJSON{}, Deadlocks: []deadlockJSON{},
-		Basis: BasisOf(r).With(a.Held.Warnings),
-	}
-	for _, l := range a.Locks {
-		j.Locks = append(j.Locks, lockAsJSON(a, l))
-	}
-	for _, d := range a.Deadlocks {
-		dj := deadlockJSON{Samples: d.Samples, First: r.Samples.Time(int(d.First)), Last: r.Samples.Time(int(d.Last))}
-		for _, m := range d.Members {
-			mj := memberJSON{Goroutine: m.Goroutine, Class: m.Class, Lock: m.Lock, Frames: []goroutineFrame{}}
-			for _, f := range m.Stack {
-				mj.Frames = append(mj.Frames, goroutineFrame(f))
-			}
-			dj.Goroutines = append(dj.Goroutines, mj)
+	return writeJSON(w, locksJSON{
+		Samples: a.Samples, LengthNS: a.Length, WaitedNS: a.Evidence.Waited(), Waits: evidenceOf(&a.Evidence),
+		Locks:     elementsOf(a.Locks, func(l *locks.Lock) any { return lockAsJSON(a, l) }),
+		Shared:    elementsOf(a.Shared, func(l *locks.Lock) any { return lockAsJSON(a, l) }),
+		Deadlocks: elementsOf(a.Deadlocks, func(d *locks.Deadlock) any { return deadlockAsJSON(r, d) }),
+		Basis:     BasisOf(r).With(a.Held.Warnings),
+	})
+}
+
+func deadlockAsJSON(r *sampledata.Recording, d *locks.Deadlock) deadlockJSON {
+	j := deadlockJSON{Samples: d.Samples, First: r.Samples.Time(int(d.First)), Last: r.Samples.Time(int(d.Last))}
+	for _, m := range d.Members {
+		mj := memberJSON{Goroutine: m.Goroutine, Class: m.Class, Lock: m.Lock, Frames: []goroutineFrame{}}
+		for _, f := range m.Stack {
+			mj.Frames = append(mj.Frames, goroutineFrame(f))
 		}
-		j.Deadlocks = append(j.Deadlocks, dj)
+		j.Goroutines = append(j.Goroutines, mj)
 	}
-	return writeJSON(w, j)
+	return j
 }
 
 func lockAsJSON(a *locks.Analysis, l *locks.Lock) lockJSON {
 	j := lockJSON{
 		Lock: l.String(), Name: l.Name, Instance: l.Instance, Guessed: l.Guessed, Type: l.Kind,
 		Mean: float(a.Mean(&l.Evidence)), WaitedNS: l.Waited(), Waits: evidenceOf(&l.Evidence),
-		Waiters: []waiterJSON{}, Holders: []holderJSON{}, Held: []pathJSON{}, Chains: []chainJSON{},
+		Waiters: []waiterJSON{}, Holders: holdersAsJSON(l.Holders), Held: heldPaths(a, l), Chains: elementsOf(l.Chains, chainAsJSON),
 	}
 	for _, p := range l.Parts {
 		part := partJSON{Lock: p.Lock, Instance: p.Instance, Hits: p.Hits, WaitedNS: p.Waited()}
@@ -162,22 +173,31 @@ func lockAsJSON(a *locks.Analysis, l *locks.Lock) lockJSON {
 	for _, w := range l.Waiters {
 		j.Waiters = append(j.Waiters, waiterJSON{w.Class, w.In, w.Reason, w.Hits.Num().Int64(), w.Weight})
 	}
-	for _, h := range l.Holders {
-		j.Holders = append(j.Holders, holderJSON{h.Class, jsonOf(h.Total)})
+	if l.Shared {
+		j.MayHold = holdersAsJSON(l.Candidates)
 	}
-	t := a.Held.Tree
-	top := a.HeldAt(l)
-	for n := top + 1; n < t.Ends()[top]; n++ {
-		if own := t.Main().Ending(n); own.Weight.Sign() > 0 {
-			j.Held = append(j.Held, pathJSON{t.Frames(n)[2:], jsonOf(own)})
+	return j
+}
+
+func heldPaths(a *locks.Analysis, l *locks.Lock) elements {
+	return func(yield func(any) bool) {
+		if l.Shared {
+			return
+		}
+		t := a.Held.Tree
+		top := a.HeldAt(l)
+		for n := top + 1; n < t.Ends()[top]; n++ {
+			if own := t.Main().Ending(n); own.Weight.Sign() > 0 && !yield(pathJSON{t.Frames(n)[2:], jsonOf(own)}) {
+				return
+			}
 		}
 	}
-	for _, c := range l.Chains {
-		cj := chainJSON{End: c.End.String(), Class: c.Class, totalJSON: jsonOf(c.Total)}
-		for _, k := range c.Links {
-			cj.Links = append(cj.Links, linkJSON{k.Class, k.Lock.String()})
-		}
-		j.Chains = append(j.Chains, cj)
+}
+
+func chainAsJSON(c *locks.Chain) any {
+	j := chainJSON{End: c.End.String(), Class: c.Class, totalJSON: jsonOf(c.Total)}
+	for _, k := range c.Links {
+		j.Links = append(j.Links, linkJSON{k.Class, k.Lock.String()})
 	}
 	return j
 }

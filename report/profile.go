@@ -63,11 +63,11 @@ func (p *Profile) Write(w io.Writer) error {
 	return err
 }
 
-// withName adds a name to a line. If the line would be wider than a screen, it shortens the import path in the name.
+// withName adds a name to a line. If the line would be wider than a screen, it shortens the import paths in the name.
 func withName(line, name string, width int) string {
 	name = termtext.Printable(name)
 	if width > 0 {
-		name = termtext.ShortenPath(name, width-utf8.RuneCountInString(line))
+		name = termtext.ShortenPaths(name, width-utf8.RuneCountInString(line))
 	}
 	return line + name
 }

@@ -57,12 +57,17 @@ func unit(m *calltree.Metric) string {
 	return fmt.Sprintf("%s %s a cost of 1.000", whole, verb)
 }
 
-// Whole returns the denominator of a metric, the weight that is a cost of 1: "50.1 s", or "2390 hits" if it is no time.
+// Whole returns the denominator of a metric, the weight that is a cost of 1: "50.1 s", "4096 bytes", or "2390 hits".
 func Whole(m *calltree.Metric) string {
-	if m.Unit != views.Nanoseconds {
+	switch m.Unit {
+	case views.Nanoseconds:
+		return Nanoseconds(m.Denominator)
+	case "", "samples":
 		return CountedHits(m.Denominator)
+	case "count":
+		return Hits(m.Denominator) + " " + m.Name
 	}
-	return Nanoseconds(m.Denominator)
+	return Hits(m.Denominator) + " " + m.Unit
 }
 
 // Nanoseconds formats a time, rounded: "50.1 s".

@@ -6,7 +6,10 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/cpprof/cpprof/bottlenecks"
+	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/locks"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/views"
 )
@@ -29,11 +32,35 @@ func TestNamesFitTheWidth(t *testing.T) {
 	session := refine.NewSession(v.Tree, calltree.NewMembership(v.Tree.Symbols(), nil, nil))
 	session.SetThreshold(refine.Threshold{Hits: big.NewRat(1, 1)})
 	session.Auto(session.Root().Path, FewSteps)
+	waits, err := locks.Analyse(r, views.Options{}, locks.ByField)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, err := callpath.Parse("* .." + long + ".(*terminal).run .." + long + ".(*manager).transact")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, write := range []func(b *strings.Builder, width int) error{
 		func(b *strings.Builder, width int) error { return Classes(b, classes, width) },
-		func(b *strings.Builder, width int) error { return ClassesCompared(b, classes, classes, width) },
+		func(b *strings.Builder, width int) error {
+			return ClassesCompared(b, views.PairClasses(classes, classes), width)
+		},
 		func(b *strings.Builder, width int) error {
 			return (&Profile{Session: session, Title: "Thread View", Width: width}).Write(b)
+		},
+		func(b *strings.Builder, width int) error { return Locks(b, r, waits, 0, width) },
+		func(b *strings.Builder, width int) error {
+			costs := &Costs{Title: "Thread View", Metric: v.Tree.Main(), Width: width}
+			costs.Add(path, callpath.Total(v.Tree, session.Membership(), path))
+			return costs.Write(b)
+		},
+		func(b *strings.Builder, width int) error {
+			found := NewFound(bottlenecks.Find(bottlenecks.NewSingle(v.Tree), bottlenecks.FindOptions{}), "", Basis{})
+			for i := range found.Bottlenecks {
+				found.Bottlenecks[i].Command = "" // commands have full names
+			}
+			found.Width = width
+			return found.Write(b)
 		},
 	} {
 		var full, short strings.Builder

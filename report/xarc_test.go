@@ -13,6 +13,7 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/interchange"
 	"github.com/cpprof/cpprof/internal/vectors"
+	"github.com/cpprof/cpprof/views"
 )
 
 type arcflowVectors struct {
@@ -64,11 +65,19 @@ func rowsText[R any](title string, rows []R, text func(R) string) string {
 
 func traceTree(t testing.TB, trace ...string) *calltree.Tree {
 	t.Helper()
-	tree, err := interchange.ReadArcflow(strings.NewReader(strings.Join(trace, "\n")), "CPU time", "")
+	in, err := interchange.Stream(strings.NewReader(strings.Join(trace, "\n")), "trace", "arcflow")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tree
+	r, err := in.Recording(interchange.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := views.Server(r, views.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v.Tree
 }
 
 func eachArcflowVector(t *testing.T, check func(t *testing.T, f arcflowVectors, tree *calltree.Tree)) {

@@ -143,10 +143,9 @@ func (b *Builder) addPoints(sample int32, measured []measurement) {
 	for i := range measured {
 		m := &measured[i]
 		s := &b.rec.Series[m.id]
-		f := b.tables.monitors.forms[m.id]
-		s.column.add(f, sample, m.before, m.now)
-		if f == word && m.now.measured && m.now.bits == uint64(len(s.Words)) {
-			s.Words = b.tables.monitors.words[m.id].list[:m.now.bits+1] // a refused sample may have added others
+		s.column.add(sample, m)
+		if m.measured && s.Kind == Nominal && m.step == uint64(len(s.Words)) {
+			s.Words = b.tables.monitors.words[m.id].list[:m.step+1] // a refused sample may have added others
 		}
 	}
 }
@@ -198,7 +197,7 @@ func (b *Builder) recording(runs chunked[storedRun]) *Recording {
 	r.Series = slices.Clone(r.Series)
 	for i := range r.Series {
 		s := &r.Series[i]
-		s.Words, s.column.data = slices.Clip(s.Words), slices.Clip(s.column.data)
+		s.Words, s.column = slices.Clip(s.Words), s.column.clip()
 	}
 	r.Warnings = append([]Warning(nil), b.warnings.list...)
 	return &r

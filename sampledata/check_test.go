@@ -11,14 +11,15 @@ import (
 
 // columnOf returns a column; points are pairs of a sample and the bits that were measured then.
 func columnOf(f form, points ...uint64) (c column) {
-	before := reading{}
+	before := uint64(0)
 	for i := 0; i < len(points); i += 2 {
-		now := reading{true, points[i+1]}
-		c.add(f, int32(points[i]), before, now)
-		before = now
+		c.add(int32(points[i]), &measurement{measured: true, step: f.step(before, points[i+1])})
+		before = points[i+1]
 	}
 	return c
 }
+
+func withBytes(c *column, b []byte) { c.data, c.used = b, len(b) }
 
 // Each of the mutations breaks one rule of a valid recording. Check must report that rule.
 var mutations = []struct {
@@ -101,7 +102,7 @@ var mutations = []struct {
 	{"series 0: it has values, but is not measured: no", func(r *Recording) { r.Series[0].Unmeasured = "no" }},
 	{"series 0: point 2: sample 3 is none of the 3 samples", func(r *Recording) { r.Series[0].column = columnOf(count, 0, 1, 2, 5, 3, 7) }},
 	{"series 0: point 1: the value did not change", func(r *Recording) { r.Series[0].column = columnOf(count, 0, 1, 2, 1) }},
-	{"series 1: point 0: the value did not change", func(r *Recording) { r.Series[1].column.data = []byte{1} }},
+	{"series 1: point 0: the value did not change", func(r *Recording) { withBytes(&r.Series[1].column, []byte{1}) }},
 	{"series 1: point 0: NaN is no value: leave out what was not measured", func(r *Recording) { r.Series[1].column = columnOf(real, 0, math.Float64bits(math.NaN())) }},
 	{"series 2: point 0: word 1 of 2, but only 0 are used before it", func(r *Recording) { r.Series[2].column = columnOf(word, 0, 1) }},
 	{"series 2: point 1: word 2 of 2, but only 1 are used before it", func(r *Recording) { r.Series[2].column = columnOf(word, 0, 0, 1, 2) }},
@@ -109,11 +110,11 @@ var mutations = []struct {
 	{"series 0: 2 points, but the count says 3", func(r *Recording) { c := columnOf(count, 0, 1, 2, 5); c.points = 3; r.Series[0].column = c }},
 	{"series 0: point 1: its column is damaged", func(r *Recording) {
 		c := columnOf(count, 0, 1, 2, 5)
-		c.data = c.data[:len(c.data)-1]
+		c.used--
 		r.Series[0].column = c
 	}},
-	{"series 0: point 0: its column is damaged", func(r *Recording) { r.Series[0].column.data = bytes.Repeat([]byte{0x80}, 11) }},
-	{"series 0: point 0: its column is damaged", func(r *Recording) { r.Series[0].column.data = binary.AppendUvarint(nil, 1<<33) }},
+	{"series 0: point 0: its column is damaged", func(r *Recording) { withBytes(&r.Series[0].column, bytes.Repeat([]byte{0x80}, 11)) }},
+	{"series 0: point 0: its column is damaged", func(r *Recording) { withBytes(&r.Series[0].column, binary.AppendUvarint(nil, 1<<33)) }},
 	{"series 2: word 2 is not used", func(r *Recording) { r.Series[2].Words = append(r.Series[2].Words, "sweep") }},
 	{"series 0: word 0 is not used", func(r *Recording) { r.Series[0].Words = []string{"sweep"} }},
 	{`series 2: word 1 is "off", like an earlier one`, func(r *Recording) { r.Series[2].Words[1] = "off" }},

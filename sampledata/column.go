@@ -46,58 +46,107 @@ func (f form) apply(before, step uint64) uint64 {
 //	2 6     sample 2: sample 1 was skipped; +3
 //	1       sample 3; nothing was measured
 //
-// So a point takes a few bytes: a million samples of 60 monitors fit into memory.
+// So a point takes a few bytes: a million samples of 60 monitors fit into memory. The bytes are in chunks, because all columns
+// grow at the same time; a point lies within one chunk.
 type column struct {
-	data   []byte
+	full   [][]byte // the chunks before data
+	data   []byte   // the first used bytes have points, the rest is room for more
+	used   int
 	points int
 	end    int32 // the sample after the last point
 }
 
-// add adds a point at a sample, which is not before c.end.
-func (c *column) add(f form, sample int32, before, now reading) {
-	if cap(c.data)-len(c.data) < 2*binary.MaxVarintLen64 {
-		c.data = slices.Grow(c.data, len(c.data)+2*binary.MaxVarintLen64) // doubled: columns grow all at the same time, and slowly
+const (
+	columnChunk  = 4 << 10
+	longestPoint = 2 * binary.MaxVarintLen64
+)
+
+// add adds a point at a sample, which is not before c.end. It writes no pointers, unless the column has to grow.
+func (c *column) add(sample int32, m *measurement) {
+	if len(c.data)-c.used < longestPoint {
+		c.grow()
 	}
-	n, room := len(c.data), c.data[:cap(c.data)]
 	head := 2 * uint64(sample-c.end)
-	if now.measured {
-		n += binary.PutUvarint(room[n:], head)
-		n += binary.PutUvarint(room[n:], f.step(before.bits, now.bits))
+	if m.measured {
+		c.used = putUvarint(c.data, c.used, head)
+		c.used = putUvarint(c.data, c.used, m.step)
 	} else {
-		n += binary.PutUvarint(room[n:], head+1)
+		c.used = putUvarint(c.data, c.used, head+1)
 	}
-	c.data = room[:n]
 	c.points++
 	c.end = sample + 1
 }
 
+// grow makes room for a point. The first chunk grows step by step: many columns are short.
+func (c *column) grow() {
+	if len(c.data) < columnChunk {
+		data := make([]byte, min(max(2*len(c.data), 4*longestPoint), columnChunk))
+		copy(data, c.data[:c.used])
+		c.data = data
+		return
+	}
+	c.full = append(c.full, c.data[:c.used])
+	c.data, c.used = make([]byte, columnChunk), 0
+}
+
+// clip returns the column so far. Points that are added to c later do not change the result.
+func (c *column) clip() column {
+	clipped := *c
+	clipped.full, clipped.data = slices.Clip(c.full), slices.Clip(c.data[:c.used])
+	return clipped
+}
+
+// putUvarint writes a varint to b[at:], and returns the index after it.
+func putUvarint(b []byte, at int, x uint64) int {
+	for x >= 0x80 {
+		b[at] = byte(x) | 0x80
+		x >>= 7
+		at++
+	}
+	b[at] = byte(x)
+	return at + 1
+}
+
 var errColumn = errors.New("its column is damaged")
 
-// uvarint is binary.Uvarint, but faster for numbers below 128, which are the most frequent.
+// uvarint is protowire.ConsumeVarint, but faster for numbers below 128, which are the most frequent.
 func uvarint(b []byte) (uint64, int) {
 	if len(b) > 0 && b[0] < 0x80 {
 		return uint64(b[0]), 1
 	}
-	return binary.Uvarint(b)
+	return protowire.ConsumeVarint(b)
 }
 
 // A cursor goes over the points of a column.
 type cursor struct {
 	form form
-	rest []byte
-	next uint64 // the sample after the point
+	rest []byte   // of a chunk
+	full [][]byte // the chunks after that
+	last []byte   // the chunk after those; nil if it is in rest
+	next uint64   // the sample after the point
 
 	// The point that the cursor is at.
 	sample  int32
 	reading reading
 }
 
-func (c *column) cursor(f form) cursor { return cursor{form: f, rest: c.data} }
+func (c *column) cursor(f form) cursor { return cursor{form: f, full: c.full, last: c.data[:c.used]} }
+
+// chunk goes to the next chunk, if there is one.
+func (c *cursor) chunk() {
+	if len(c.full) > 0 {
+		c.rest, c.full = c.full[0], c.full[1:]
+	} else {
+		c.rest, c.last = c.last, nil
+	}
+}
 
 // advance goes to the next point. It returns false if there is none, and an error if it can't be read.
 func (c *cursor) advance() (bool, error) {
 	if len(c.rest) == 0 {
-		return false, nil
+		if c.chunk(); len(c.rest) == 0 {
+			return false, nil
+		}
 	}
 	head, n := uvarint(c.rest)
 	if n <= 0 || head>>1 > maxSamples-c.next {

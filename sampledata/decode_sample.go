@@ -32,7 +32,29 @@ func (d *decoder) addChanges(m *pb.Changes) error {
 		}
 		d.changes = append(d.changes, c)
 	}
+	if err := setReleases(m, d.changes[first:]); err != nil {
+		return err
+	}
 	return setLocks(m, d.changes[first:])
+}
+
+// setReleases sets who ended the waits of the changes of which that is known.
+func setReleases(m *pb.Changes, changes []Change) error {
+	if err := columns(len(m.ReleaseRow), len(m.ReleaseStack)); err != nil {
+		return err
+	}
+	row := int64(-1)
+	for i, step := range m.ReleaseRow {
+		row += int64(step)
+		if row < 0 || row >= int64(len(changes)) || changes[row].Gone {
+			return fmt.Errorf("release of row %d, which has no goroutine with a state", row)
+		}
+		if m.ReleaseStack[i] >= math.MaxInt32 {
+			return fmt.Errorf("release with stack %d, which is no stack", m.ReleaseStack[i])
+		}
+		changes[row].State.Release = ReleaseAt(NodeID(m.ReleaseStack[i]))
+	}
+	return nil
 }
 
 // setLocks sets the locks and holders of the changes that have some.

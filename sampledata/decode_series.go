@@ -28,32 +28,29 @@ func (d *decoder) series(m *pb.Sample) ([]measurement, error) {
 		if head < 2 {
 			return nil, fmt.Errorf("a second value of monitor %d, or a monitor before it", int64(id))
 		}
-		if id += head >> 1; id >= uint64(len(t.list)) {
+		if id += head >> 1; id >= uint64(len(t.last)) {
 			return nil, fmt.Errorf("value of monitor %d, which is none of the %d monitors", id, len(t.list))
 		}
-		now := reading{measured: head&1 == 0}
-		if now.measured {
-			step, n := uvarint(rest)
-			if n <= 0 {
+		change := measurement{id: MonitorID(id), measured: head&1 == 0}
+		if change.measured {
+			if change.step, n = uvarint(rest); n <= 0 {
 				return nil, errValues
 			}
 			rest = rest[n:]
-			var err error
-			if now.bits, err = d.value(t, MonitorID(id), step); err != nil {
-				return nil, fmt.Errorf("value of monitor %d: %w", id, err)
-			}
 		}
-		if now == t.last[id] {
-			return nil, fmt.Errorf("value of monitor %d: it did not change", id)
+		if err := d.change(t, &change); err != nil {
+			return nil, fmt.Errorf("value of monitor %d: %w", id, err)
 		}
-		list = append(list, measurement{MonitorID(id), t.last[id], now})
-		t.last[id] = now
+		list = append(list, change)
 	}
 	d.measured = list
 	return list, nil
 }
 
-var errValues = errors.New("values that end within a number, or with one beyond 64 bits")
+var (
+	errValues   = errors.New("values that end within a number, or with one beyond 64 bits")
+	errNoChange = errors.New("it did not change")
+)
 
 func (d *decoder) monitor(def *pb.Monitor) error {
 	if def.Layer < 0 || def.Layer > pb.Layer(Hardware) || def.Kind < 0 || def.Kind > pb.MonitorKind(Nominal) {
@@ -68,24 +65,44 @@ func (d *decoder) monitor(def *pb.Monitor) error {
 	return d.b.newMonitor(m)
 }
 
-// value decodes the bits of a reading.
-func (d *decoder) value(t *monitors, id MonitorID, step uint64) (uint64, error) {
-	f := t.forms[id]
-	switch f {
-	case unmeasured:
-		return 0, t.list[id].notMeasured()
-	case word:
-		if step >= uint64(len(d.texts)) {
-			return 0, fmt.Errorf("word %d is none of the %d strings", step, len(d.texts))
+// change applies a change to the monitor's latest reading. It replaces the string code of a word by the word's index.
+func (d *decoder) change(t *monitors, c *measurement) error {
+	last := &t.last[c.id]
+	f := t.forms[c.id]
+	switch {
+	case !c.measured:
+		if !last.measured {
+			return errNoChange
 		}
-		words := &t.words[id]
-		before := len(words.list)
-		code := words.code(d.texts[step])
-		return code, d.budget.Take(int64(len(words.list)-before) * wordMemory)
+		*last = reading{}
+		return nil
+	case f == unmeasured:
+		return t.list[c.id].notMeasured()
+	case f == word:
+		index, err := d.word(&t.words[c.id], c.step)
+		if err != nil {
+			return err
+		}
+		c.step = index
 	}
-	bits := f.apply(t.last[id].bits, step)
-	if (Value{form: f, bits: bits}).isNaN() {
-		return 0, errNaN
+	now := reading{true, f.apply(last.bits, c.step)}
+	if now == *last {
+		return errNoChange
 	}
-	return bits, nil
+	if f == real && math.IsNaN(math.Float64frombits(now.bits)) {
+		return errNaN
+	}
+	*last = now
+	return nil
+}
+
+// word returns the index of a word among those of its monitor, given its string code.
+func (d *decoder) word(words *wordTable, code uint64) (uint64, error) {
+	if code >= uint64(len(d.texts)) {
+		return 0, fmt.Errorf("word %d is none of the %d strings", code, len(d.texts))
+	}
+	text := d.texts[code]
+	before := len(words.list)
+	index := words.code(text)
+	return index, d.budget.Take(int64(len(words.list)-before) * wordMemory)
 }

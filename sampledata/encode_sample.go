@@ -34,7 +34,7 @@ func (e *encoder) changes(changes []Change) {
 		Stack:     make([]uint32, len(changes)),
 		Mode:      make([]uint32, len(changes)),
 	}
-	last, lastRow := GoroutineID(0), -1
+	last, lastRow, lastRelease := GoroutineID(0), -1, -1
 	for i, c := range changes {
 		m.Goroutine[i] = int64(c.Goroutine) - int64(last)
 		last = c.Goroutine
@@ -49,6 +49,11 @@ func (e *encoder) changes(changes []Change) {
 			m.LockAddress = append(m.LockAddress, c.State.Lock)
 			m.LockHolders = append(m.LockHolders, uint32(c.State.Holders))
 			m.LockEvidence = append(m.LockEvidence, pb.Evidence(c.State.Evidence))
+		}
+		if c.State.Release != 0 {
+			m.ReleaseRow = append(m.ReleaseRow, uint32(i-lastRelease))
+			lastRelease = i
+			m.ReleaseStack = append(m.ReleaseStack, uint32(c.State.Release.Stack()))
 		}
 	}
 	e.putNew()

@@ -20,18 +20,16 @@ func (e *encoder) series(to *pb.Sample, t *monitors, measured []measurement) {
 		return
 	}
 	last := MonitorID(-1)
-	for i := range measured {
-		m := &measured[i]
+	for _, m := range measured {
 		head := 2 * uint64(m.id-last)
 		last = m.id
-		if !m.now.measured {
+		if !m.measured {
 			to.Values = binary.AppendUvarint(to.Values, head+1)
 			continue
 		}
-		f := t.forms[m.id]
-		value := f.step(m.before.bits, m.now.bits)
-		if f == word {
-			value = uint64(e.code(t.words[m.id].list[m.now.bits]))
+		value := m.step
+		if t.forms[m.id] == word {
+			value = uint64(e.code(t.words[m.id].list[m.step]))
 		}
 		to.Values = binary.AppendUvarint(binary.AppendUvarint(to.Values, head), value)
 	}

@@ -57,6 +57,10 @@ func (z *sizes) state(s State) error {
 	switch {
 	case s.Stack < NoStack || int(s.Stack) >= z.nodes:
 		return fmt.Errorf("stack %d is none of the %d nodes", s.Stack, z.nodes)
+	case s.Release < 0 || int(s.Release) > z.nodes:
+		return fmt.Errorf("release with stack %d, which is none of the %d nodes", s.Release-1, z.nodes)
+	case s.Release != 0 && s.Run != Waiting && s.Run != Blocked:
+		return fmt.Errorf("a goroutine that is %s has no wait that could end", s.Run)
 	case s.Run > Blocked:
 		return fmt.Errorf("unknown run state %d", s.Run)
 	case s.NoCPU && s.Run != Running && s.Run != Detached:

@@ -27,7 +27,15 @@ type wordTable struct {
 	codes map[string]uint64
 }
 
+// fewWords is up to how many words are compared one by one, which is faster than to look one up.
+const fewWords = 8
+
 func (t *wordTable) code(w string) uint64 {
+	if len(t.list) <= fewWords {
+		if i := slices.Index(t.list, w); i >= 0 {
+			return uint64(i)
+		}
+	}
 	code, ok := t.codes[w]
 	if !ok {
 		if t.codes == nil {
@@ -40,10 +48,11 @@ func (t *wordTable) code(w string) uint64 {
 	return code
 }
 
-// A measurement is a reading that differs from the one in the previous sample.
+// A measurement is a reading that differs from the one in the previous sample, as the step from that one.
 type measurement struct {
-	id          MonitorID
-	before, now reading
+	id       MonitorID
+	measured bool
+	step     uint64 // as form.step returns it; 0 if nothing was measured
 }
 
 func (m *Monitor) check() error {
@@ -136,8 +145,12 @@ func (s *monitors) measured(list []measurement) []measurement {
 		if v.form == word {
 			now.bits = s.words[id].code(v.word)
 		}
-		if now != s.last[id] {
-			list = append(list, measurement{id, s.last[id], now})
+		if before := s.last[id]; now != before {
+			m := measurement{id: id, measured: now.measured}
+			if now.measured {
+				m.step = s.forms[id].step(before.bits, now.bits)
+			}
+			list = append(list, m)
 			s.last[id] = now
 		}
 	}

@@ -206,6 +206,9 @@ func (d *drawer) state(z sizes) State {
 	if s.Run == Running || s.Run == Detached {
 		s.NoCPU = rapid.Bool().Draw(d.t, "no CPU")
 	}
+	if s.Run == Waiting || s.Run == Blocked {
+		s.Release = ReleaseAt(NodeID(d.index("release", -1, z.nodes)))
+	}
 	if rapid.Bool().Draw(d.t, "locked") {
 		s.Lock = rapid.Uint64().Draw(d.t, "lock")
 	}

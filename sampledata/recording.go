@@ -20,6 +20,8 @@ const NoStack NodeID = -1
 // A Recording is what was seen of one target: the stacks and states of its goroutines at a number of samples.
 //
 // Runs say what the goroutines did. One run is a goroutine in one state, with one stack, over consecutive samples.
+//
+// The recording of another tool's profile has a Profile, and neither samples nor goroutines.
 type Recording struct {
 	Header     Header
 	Functions  []Function
@@ -31,6 +33,8 @@ type Recording struct {
 	Samples    Samples
 	Runs       Runs
 	Series     []Series // values beside the stacks, by MonitorID
+	Profile    *Profile // in place of samples; nil unless it was read from a profile
+	Picked     *Picked  // nil unless it has only some samples of another recording
 	Warnings   []Warning
 	End        *End // nil if the recording breaks off
 }
@@ -137,7 +141,18 @@ type State struct {
 	Holders  HolderSetID // of the lock that a Blocked goroutine waits for; if Waiting, the goroutines that may end the wait
 	Lock     uint64      // address of that lock, or of the awaited channel, sync.WaitGroup or sync.Cond; or 0
 	Reason   string      // why the goroutine is Waiting or Blocked, in the runtime's words: "chan receive"
+	Release  Release     // who ended this wait, if the source knows
 }
+
+// A Release is the stack of a goroutine as it ended the wait of another one. Its code is 1 more than that of the stack; the
+// zero Release is not known. That goroutine need not have held the lock that the other one waited for.
+type Release NodeID
+
+// ReleaseAt returns the Release with a stack.
+func ReleaseAt(stack NodeID) Release { return Release(stack + 1) }
+
+// Stack returns the stack; NoStack if it is not known.
+func (r Release) Stack() NodeID { return NodeID(r) - 1 }
 
 // A LockName names the lock at an address. It is valid from the sample First on, until the address gets another name:
 // the target may reuse the memory for something else.

@@ -2,6 +2,7 @@ package sampledata
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -22,9 +23,14 @@ func (r *Recording) Write(dir string) error {
 	return w.Close()
 }
 
+var errProfile = errors.New("a profile has no samples: 'cpprof import' writes it as a pprof profile")
+
 // replay passes a valid recording to an empty sink, sample by sample. The codes stay the same. Functions, nodes and other
 // things are passed on just before the first sample that needs them, as a sampler does.
 func (r *Recording) replay(sink Sink) error {
+	if r.Profile != nil {
+		return errProfile
+	}
 	n := naming{r: r, sink: sink, labelSets: 1, holderSets: 1}
 	ends, endsBefore := r.ends()
 	m := measuring{r: r, sink: sink}
@@ -154,7 +160,7 @@ func (n *naming) runs(run, sample int) {
 			break
 		}
 		goroutine = max(goroutine, r.Goroutine+1)
-		last.Stack = max(last.Stack, r.Stack+1)
+		last.Stack = max(last.Stack, r.Stack+1, r.Release.Stack()+1)
 		last.Labels = max(last.Labels, r.Labels+1)
 		last.Holders = max(last.Holders, r.Holders+1)
 	}

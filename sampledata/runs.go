@@ -161,7 +161,7 @@ func (x *stateIndex) hash(s *State) uint32 {
 		kind |= 1 << 17
 	}
 	h := folded(uint64(uint32(s.Stack))<<32^uint64(uint32(s.Labels))^x.keys[0], uint64(uint32(s.Holders))<<32^uint64(uint32(s.Priority))^x.keys[1]) ^
-		folded(s.Lock^x.keys[2], kind^x.keys[3]) ^ maphash.String(x.seed, s.Reason)
+		folded(s.Lock^x.keys[2], kind^uint64(uint32(s.Release))<<32^x.keys[3]) ^ maphash.String(x.seed, s.Reason)
 	return uint32(h ^ h>>32)
 }
 

@@ -160,6 +160,7 @@ func (b *branch) translate(s Sample, changes []Change) (Sample, []Change) {
 		c.Goroutine = b.goroutines.of(c.Goroutine)
 		c.State.Stack, c.State.Labels = b.nodes.of(c.State.Stack), b.labelSets.of(c.State.Labels)
 		c.State.Holders = b.holderSets.of(c.State.Holders)
+		c.State.Release = ReleaseAt(b.nodes.of(c.State.Release.Stack()))
 		b.changes = append(b.changes, c)
 	}
 	return s, b.changes

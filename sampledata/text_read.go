@@ -36,7 +36,7 @@ import (
 //	sample TIME [halt=TIME] [processors=P,...] [threads=N] [stopped-world] [collecting] [missed=N] [cpu=TIME]
 //	       [reused=N] [rechecked=N] [wrong=N] [lost-halt=TIME] [suspended=TIME]
 //	       [weight=TIME]                                                      # one line; P is gN, idle or system
-//	    gN STATE STACK [reason=TEXT] [lock=0xN] [holders=hN] [evidence=inferred|ambiguous|recorded]
+//	    gN STATE STACK [reason=TEXT] [lock=0xN] [holders=hN] [evidence=inferred|ambiguous|recorded] [release=nN]
 //	       [labels=lN] [priority=N] [no-cpu] [torn]                           # one line; STACK is nN or -
 //	    gN gone
 //	    mN value=VALUE

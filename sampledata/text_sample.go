@@ -60,6 +60,7 @@ func (r *textReader) change(l *textLine) error {
 		return l.end()
 	}
 	s := &c.State
+	release := NoStack
 	z := &r.b.tables.sizes
 	err = firstError(
 		func() error { return toName(&s.Run, "state", runStateNames)(t) },
@@ -68,13 +69,14 @@ func (r *textReader) change(l *textLine) error {
 			return l.attributes(settings{
 				"reason": toText(&s.Reason), "lock": toAddress(&s.Lock), "holders": toCode(&s.Holders, "h", z.holderSets, false),
 				"evidence": toName(&s.Evidence, "evidence", evidenceNames), "labels": toCode(&s.Labels, "l", z.labelSets, false),
-				"priority": toInt32(&s.Priority),
+				"priority": toInt32(&s.Priority), "release": toCode(&release, "n", z.nodes, false),
 			}, map[string]*bool{"no-cpu": &s.NoCPU, "torn": &s.Torn})
 		},
 	)
 	if err != nil {
 		return err
 	}
+	s.Release = ReleaseAt(release)
 	if err := z.state(*s); err != nil {
 		return l.keyword.errorf("%v", err)
 	}

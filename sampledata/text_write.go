@@ -233,6 +233,9 @@ func (s *textSink) change(c *Change) {
 		l.text("holders", code("h", st.Holders))
 		l.text("evidence", st.Evidence.String())
 	}
+	if st.Release != 0 {
+		l.text("release", code("n", st.Release.Stack()))
+	}
 	if st.Labels != 0 {
 		l.text("labels", code("l", st.Labels))
 	}

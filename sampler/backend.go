@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler/internal/gobinary"
 )
 
 // A Backend halts one target and reports what it saw. Its methods are called from one goroutine.
@@ -16,6 +17,9 @@ type Backend interface {
 	// Header describes the target: command line, executable, pid, Go version, platform, GOMAXPROCS. Of the sampler's
 	// settings it has only how the backend wakes.
 	Header() sampledata.Header
+
+	// Binary returns what the backend knows of the target's executable; nil if it does not read that itself.
+	Binary() *gobinary.Binary
 
 	// Lead returns how long before its halt a sample should begin.
 	Lead() time.Duration

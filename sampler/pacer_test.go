@@ -224,7 +224,7 @@ func TestPacerFloor(t *testing.T) {
 		halt, cpu   time.Duration
 		least, most float64 // samples a second
 	}{
-		{100 * time.Microsecond, 200 * time.Microsecond, 80, 101}, // two processors spare 100 of these
+		{100 * time.Microsecond, 100 * time.Microsecond, 80, 101}, // two processors spare 100 of these
 		{100 * time.Microsecond, time.Millisecond, 20, 25.2},
 		{100 * time.Microsecond, 2200 * time.Microsecond, 20, 23.5},
 		{440 * time.Microsecond, time.Millisecond, 20, 23.5},

@@ -21,8 +21,8 @@ const (
 )
 
 // yieldShare is the share of a machine's processors that a yielding sampler uses for more samples than a recording needs
-// when all are busy. What it uses then, the target may lack.
-const yieldShare = 0.01
+// when all are busy. What it uses then, the target lacks; halts cost it as much again. Together this is 1 % at most.
+const yieldShare = 0.005
 
 // Options configure a recording.
 type Options struct {
@@ -32,10 +32,10 @@ type Options struct {
 	MaxCPU      float64       // maximum processor time of the sampler, in cores; 0: no bound. Reading the program uses at most half of it
 	Duration    time.Duration // length of the recording; 0: no limit
 
-	// Yield bounds the processor time for more than Floor samples a second to the idle processors plus 1 % of all processors.
+	// Yield bounds the processor time for more than Floor samples a second to the idle processors plus half a percent of all processors.
 	Yield bool
 
-	// Monitors are read beside each sample, outside the halt.
+	// Monitors are read for each sample, when its halt is over.
 	Monitors []monitor.Source
 
 	// Clock returns the time since the header's start; nil: real time.
@@ -129,11 +129,14 @@ func Record(ctx context.Context, p *Process, b Backend, sink sampledata.Sink, o 
 		process: p, backend: b, o: o, pace: newPacer(o), cpu: ProcessorTime() - b.Learned(), idle: newIdleMeter(o.Clock()),
 		live: map[sampledata.GoroutineID]struct{}{},
 	}
-	r.pace.chargeOnce(b.Learned())
-	r.sink = sampledata.AfterSample(sink, r.handedOver)
-	r.monitors = monitor.Open(monitor.Target{PID: p.PID}, o.Monitors, r.sink)
+	sink = sampledata.AfterSample(sink, r.handedOver)
+	r.sink = sampledata.BeforeSample(sink, func() { r.unread = r.monitors.Measure(sink) })
+	var end sampledata.End
+	err := r.openMonitors()
 	defer r.monitors.Close()
-	end, err := r.loop(ctx)
+	if err == nil {
+		end, err = r.loop(ctx)
+	}
 	r.done.Elapsed = max(o.Clock(), 0)
 	if err != nil {
 		end = sampledata.End{Cause: sampledata.EndFailed, Detail: err.Error()}
@@ -144,6 +147,25 @@ func Record(ctx context.Context, p *Process, b Backend, sink sampledata.Sink, o 
 	}
 	return Result{Progress: r.done, End: end, Bound: r.pace.bound(r.done.Elapsed)}, err
 }
+
+// openMonitors opens the sources of monitors. What it costs to find variables in the debug information counts as learned.
+func (r *recorder) openMonitors() (err error) {
+	before := ProcessorTime()
+	t := monitor.Target{PID: r.process.PID, Binary: r.backend.Binary()}
+	r.monitors, err = monitor.Open(t, r.o.Monitors, r.sink)
+	r.opening = ProcessorTime() - before
+	r.pace.chargeOnce(r.backend.Learned() + r.opening)
+	if err != nil {
+		return &MonitorError{err}
+	}
+	return nil
+}
+
+// A MonitorError reports that a required monitor can't be measured. There are no samples then.
+type MonitorError struct{ Err error }
+
+func (e *MonitorError) Error() string { return e.Err.Error() }
+func (e *MonitorError) Unwrap() error { return e.Err }
 
 // account completes the end of a recording by what was spent and missed since the last sample, its own cost included.
 func (r *recorder) account(end *sampledata.End) {
@@ -162,6 +184,8 @@ type recorder struct {
 	live     map[sampledata.GoroutineID]struct{} // the goroutines that exist as of the last sample
 	sinkErr  error                               // the sink's error in the last sample, as opposed to the backend's
 	monitors *monitor.Set
+	opening  time.Duration // processor time that opening them took
+	unread   error         // why monitors could not be read for the last sample
 	o        Options
 	pace     *pacer
 	cpu      time.Duration // processor time of this process when the last sample began
@@ -234,10 +258,9 @@ func (r *recorder) sample(ctx context.Context, at time.Duration) (*sampledata.En
 		SamplerCPU: cpu - r.cpu,
 		LostHalt:   r.lostHalt,
 	}
-	unread := r.monitors.Measure(r.sink)
 	s, err := r.backend.Observe(ctx, r.sink, s)
 	r.pace.charge(s.Halt, ProcessorTime()-cpu-(r.backend.Learned()-learned))
-	r.pace.chargeOnce(r.backend.Learned())
+	r.pace.chargeOnce(r.backend.Learned() + r.opening)
 	r.done.Halted += s.Halt
 	r.done.LastHalt = s.Halt
 	var ended *EndedError
@@ -258,8 +281,8 @@ func (r *recorder) sample(ctx context.Context, at time.Duration) (*sampledata.En
 		}
 		return nil, nil
 	}
-	if unread != nil {
-		r.sink.Warn("unread-monitor", unread.Error(), 1)
+	if r.unread != nil {
+		r.sink.Warn("unread-monitor", r.unread.Error(), 1)
 	}
 	r.cpu, r.failed, r.missed, r.lostHalt = cpu, 0, 0, 0
 	r.done.Samples++

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler/internal/gobinary"
 )
 
 // A faultyBackend fails as its function decides.
@@ -26,6 +27,7 @@ func (b *faultyBackend) Header() sampledata.Header { return sampledata.Header{St
 func (b *faultyBackend) Close() error              { return nil }
 func (b *faultyBackend) Learned() time.Duration    { return b.learned }
 func (b *faultyBackend) Lead() time.Duration       { return 0 }
+func (b *faultyBackend) Binary() *gobinary.Binary  { return nil }
 func (b *faultyBackend) Release() error            { return nil }
 
 func (b *faultyBackend) Observe(_ context.Context, sink sampledata.Sink, s sampledata.Sample) (sampledata.Sample, error) {
@@ -172,7 +174,7 @@ func TestSpared(t *testing.T) {
 		processors int
 		idle, want float64
 	}{
-		{2, 0, 0.02}, {2, 0.01, 0.03}, {2, 1.9, 0.05}, {4, 0, 0.04}, {5, 0, 0.05}, {64, 0, 0.05},
+		{2, 0, 0.01}, {2, 0.01, 0.02}, {2, 1.9, 0.05}, {4, 0, 0.02}, {10, 0, 0.05}, {64, 0, 0.05},
 	} {
 		if got := spared(0.05, c.processors, c.idle); math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("of %d processors with %v idle: %v, want %v", c.processors, c.idle, got, c.want)

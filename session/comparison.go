@@ -38,14 +38,17 @@ func Relative(recording, other string) string {
 	return to
 }
 
-// Other returns the path of the other recording, with which the window compares a recording.
-func (c *Comparison) Other(recording string) string {
-	path := filepath.FromSlash(c.Against)
-	if filepath.IsAbs(path) {
+// Other returns the path of the other recording that Relative stored for a recording; "" stays as it is.
+func Other(recording, stored string) string {
+	path := filepath.FromSlash(stored)
+	if stored == "" || filepath.IsAbs(path) {
 		return path
 	}
 	return filepath.Join(filepath.Dir(Path(recording)), path)
 }
+
+// Other returns the path of the other recording, with which the window compares a recording.
+func (c *Comparison) Other(recording string) string { return Other(recording, c.Against) }
 
 // Report returns the comparison with the window's refinements. If several windows compare with the same recording, only the
 // first has the warning about functions that were inlined in only one of the two recordings.
@@ -69,16 +72,27 @@ func (c *Comparison) Report(src *Source) (report.Report, error) {
 	}
 	s, warnings := c.replayed(v, src)
 	r := report.Compare(s, src.Options, a, b)
-	r.Labels, r.Warnings, r.Color = c.Labels, warnings, src.Color
+	r.Labels, r.Warnings, r.Color, r.Width = c.Labels, warnings, src.Color, src.Width
 	return r, nil
 }
 
 // Check checks the path of the other recording, and everything that Profile.Check checks.
 func (c *Comparison) Check() error {
-	if c.Against == "" || len(c.Against) > maxPath || strings.ContainsRune(c.Against, 0) {
-		return fmt.Errorf("against: %.120q is not a path", c.Against)
+	if c.Against == "" {
+		return fmt.Errorf("against: %q is not a path", c.Against)
+	}
+	if err := checkPath(c.Against); err != nil {
+		return err
 	}
 	return c.Profile.Check()
+}
+
+// checkPath returns an error if a stored path is not one.
+func checkPath(path string) error {
+	if len(path) > maxPath || strings.ContainsRune(path, 0) {
+		return fmt.Errorf("against: %.120q is not a path", path)
+	}
+	return nil
 }
 
 // comparisonJSON is the form of a Comparison in a file.

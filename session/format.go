@@ -22,8 +22,8 @@ const (
 	maxPath    = 4096  // bytes
 )
 
-// formatVersion is the version that Marshal writes. Parse also reads versions 1 and 2.
-const formatVersion = 3
+// formatVersion is the version that Marshal writes. Parse also reads versions 1 to 3.
+const formatVersion = 4
 
 // fileJSON is the content of the file. Times are in nanoseconds.
 type fileJSON struct {
@@ -37,6 +37,7 @@ type fileJSON struct {
 	To         time.Duration   `json:"to,omitempty"`
 	Aspects    []aspectJSON    `json:"aspects,omitempty"`
 	Merges     []mergeJSON     `json:"merges,omitempty"`
+	Summary    summaryJSON     `json:"summary,omitzero"`
 	Windows    json.RawMessage `json:"windows"` // []windowJSON, or []windowVersion1
 	Active     int             `json:"active"`  // 1 + an index of windows, 0 for the Summary window
 }
@@ -52,6 +53,15 @@ type mergeJSON struct {
 	Patterns []string `json:"patterns"`
 }
 
+// summaryJSON is a Summary.
+type summaryJSON struct {
+	All      bool   `json:"all,omitempty"`
+	Filter   string `json:"filter,omitempty"`
+	Order    string `json:"order,omitempty"`
+	Reversed bool   `json:"reversed,omitempty"`
+	Against  string `json:"against,omitempty"`
+}
+
 type windowJSON struct {
 	Kind  string          `json:"kind"`
 	State json.RawMessage `json:"state"` // in the form of the kind
@@ -65,7 +75,8 @@ func (s *State) Marshal() ([]byte, error) {
 	o := s.Options
 	f := fileJSON{
 		Version: formatVersion, Accounting: o.Accounting.String(), By: o.Granularity.String(), ClassBy: o.Classes.String(),
-		NoInlines: o.NoInlines, Idle: !o.LeaveOutIdle, From: o.Span.From, To: o.Span.To, Active: s.Active,
+		NoInlines: o.NoInlines, Idle: !o.LeaveOutIdle, From: o.Span.From, To: o.Span.To,
+		Summary: summaryJSON(s.Summary), Active: s.Active,
 	}
 	for _, a := range s.Aspects {
 		j := aspectJSON{Name: a.Name(), Patterns: []string{}}
@@ -137,6 +148,9 @@ func Parse(data []byte, kinds []Kind) (*State, error) {
 			followContexts(w)
 		}
 	}
+	if f.Version < 4 {
+		s.Summary.All = f.Idle // the Summary showed all classes if waiting for work counted
+	}
 	return s, s.check()
 }
 
@@ -182,7 +196,7 @@ func (f *fileJSON) state() (*State, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &State{Options: o, Active: f.Active}
+	s := &State{Options: o, Summary: Summary(f.Summary), Active: f.Active}
 	for _, j := range f.Aspects {
 		a, err := aspects.New(j.Name, j.Patterns...)
 		if err != nil {
@@ -232,6 +246,9 @@ func (s *State) check() error {
 	}
 	if s.Active < 0 || s.Active > len(s.Windows) {
 		return fmt.Errorf("window %d is active, but there are only %d", s.Active, len(s.Windows))
+	}
+	if err := checkPath(s.Summary.Against); err != nil {
+		return fmt.Errorf("the summary: %w", err)
 	}
 	seen := make(map[string]bool)
 	for i, w := range s.Windows {

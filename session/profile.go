@@ -92,9 +92,13 @@ func (p *Profile) Report(src *Source) (report.Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	return p.report(v, report.Title(src.Recording, v.Tree.Root(), src.Options, v.IdleShare()), src), nil
+}
+
+// report returns a view with the window's refinements.
+func (p *Profile) report(v *views.View, title string, src *Source) *report.Profile {
 	s, warnings := p.replayed(v, src)
-	title := report.Title(v.Tree.Root(), src.Options, v.IdleShare())
-	return &report.Profile{Session: s, Labels: p.Labels, Title: title, Warnings: warnings, Basis: report.BasisOf(src.Recording), Color: src.Color}, nil
+	return &report.Profile{Session: s, Labels: p.Labels, Title: title, Warnings: warnings, Basis: report.BasisOf(src.Recording), Color: src.Color, Width: src.Width}
 }
 
 // Check checks the lengths of the lists, and parses the steps and keys. UnmarshalJSON has parsed the rest.

@@ -6,6 +6,7 @@
 //	profile.go     windows that show the profile of a view
 //	comparison.go  windows that compare two recordings; others.go reads the second one
 //	locks.go       the window of the locks
+//	holders.go     windows that show what the holders of locks did
 //	file.go        loading and saving a State
 //	format.go      the file format; version1.go and version2.go read earlier versions of it
 //
@@ -28,8 +29,18 @@ type State struct {
 	Options views.Options    // AlsoInlined, and what Configure sets, are not saved
 	Aspects []aspects.Aspect // in addition to those of the configuration
 	Merges  []config.Merge   // in addition to those of the configuration
+	Summary Summary
 	Windows []Window
 	Active  int // 1 + the window in front; 0 for the Summary window
+}
+
+// A Summary is the state of the Summary window.
+type Summary struct {
+	All      bool   // it also shows classes that do hardly anything but wait for work
+	Filter   string // the names of classes have this text
+	Order    string // the head of the column by which classes are sorted; "" for the first order
+	Reversed bool   // of the order
+	Against  string // the path of the recording with which it compares; see Relative and Other. "" for none
 }
 
 // Front makes the window of a class's view the active one, and reports whether there is such a window; class is "" for the
@@ -74,6 +85,7 @@ type Source struct {
 	Config    *config.Config
 	Options   views.Options
 	Color     bool // of reports
+	Width     int  // of the screen on which reports are shown, see report.Profile
 	Others    *Others
 }
 

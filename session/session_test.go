@@ -134,11 +134,15 @@ func states() *rapid.Generator[*State] {
 				Classes:     rapid.SampledFrom([]views.ClassBy{{}, {Site: true}, {Label: "route"}, {Label: "a:b "}}).Draw(t, "classes"),
 				NoInlines:   rapid.Bool().Draw(t, "no inlines"),
 			},
+			Summary: Summary{
+				All: rapid.Bool().Draw(t, "all"), Filter: rapid.String().Draw(t, "filter"),
+				Order: rapid.SampledFrom([]string{"", "RUN"}).Draw(t, "order"), Reversed: rapid.Bool().Draw(t, "reversed"),
+			},
 			Aspects: rapid.SliceOfN(aspect, 0, 2).Draw(t, "aspects"),
 			Windows: rapid.SliceOfN(window, 0, 4).Draw(t, "windows"),
 		}
 		if rapid.Bool().Draw(t, "locks") {
-			s.Windows = append(s.Windows, new(Locks))
+			s.Windows = append(s.Windows, &Locks{Instances: rapid.Bool().Draw(t, "instances")})
 		}
 		s.Options.Span.From = time.Duration(rapid.Int64Range(0, 1<<60).Draw(t, "from"))
 		if rapid.Bool().Draw(t, "has an end") {
@@ -221,16 +225,16 @@ func TestBesideTheRecording(t *testing.T) {
 
 // Each file breaks one rule, and the error says which one.
 func TestRefuses(t *testing.T) {
-	const good = `{"version": 3, "accounting": "observed", "by": "function", "class_by": "function", "from": 1, "to": 2,
+	const good = `{"version": 4, "accounting": "observed", "by": "function", "class_by": "function", "from": 1, "to": 2,
 		"windows": [{"kind": "profile", "state": {"steps": [{"kind": "down", "text": "* a"}], "min_hits": "10", "collapsed": ["* a"], "selected": "* b", "labels": ["* ..c"]}}], "active": 1}`
 	if _, err := Parse([]byte(good), kinds); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ from, to, want string }{
-		{`"version": 3`, `"version": 4`, "format version 4, but this cpprof reads versions up to 3"},
-		{`"version": 3`, `"version": 0`, "format version 0"},
-		{`"version": 3`, `"version": 1`, "windows: json: unknown field"},
-		{`"version": 3`, `"version": 3, "moon": 1`, `unknown field "moon"`},
+		{`"version": 4`, `"version": 5`, "format version 5, but this cpprof reads versions up to 4"},
+		{`"version": 4`, `"version": 0`, "format version 0"},
+		{`"version": 4`, `"version": 1`, "windows: json: unknown field"},
+		{`"version": 4`, `"version": 4, "moon": 1`, `unknown field "moon"`},
 		{`{"version"`, `{{"version"`, "invalid character"},
 		{"observed", "magic", `unknown accounting "magic"`},
 		{`"by": "function"`, `"by": "word"`, `unknown granularity "word"`},
@@ -263,7 +267,7 @@ func TestRefuses(t *testing.T) {
 		{`"windows": [`, `"windows": [{"kind": "locks", "state": {}}, {"kind": "profile", "state": {}}, {"kind": "locks", "state": {}}, `, "window 3: there is already a window of kind locks"},
 		{`"windows": [`, `"windows": [` + strings.Repeat(`{"kind": "profile", "state": {}},`, maxWindows), "101 windows: at most 100"},
 		{`"steps": [`, `"steps": [` + strings.Repeat(`{"kind": "down", "text": "*"},`, maxSteps), "more than 10000 steps"},
-		{`"version": 3`, `"version": 3` + strings.Repeat(" ", maxFile), "more than 4194304 bytes"},
+		{`"version": 4`, `"version": 4` + strings.Repeat(" ", maxFile), "more than 4194304 bytes"},
 	} {
 		text := strings.Replace(good, c.from, c.to, 1)
 		_, err := Parse([]byte(text), kinds)
@@ -312,6 +316,16 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%v:\n%swas:\n%s", err, second, first)
 		}
 	})
+}
+
+// A session of version 3 had no state of the Summary, which showed all classes if waiting for work counted.
+func TestVersion3ShowsAllIfIdleCounts(t *testing.T) {
+	for idle, all := range map[string]bool{`"idle": true, `: true, "": false} {
+		s, err := Parse([]byte(`{"version": 3, `+idle+`"accounting": "observed", "by": "function", "class_by": "function", "windows": [], "active": 0}`), nil)
+		if err != nil || s.Summary != (Summary{All: all}) {
+			t.Errorf("%v: with %q it is %+v", err, idle, s)
+		}
+	}
 }
 
 // TestVersion2FollowsContexts reads a session of version 2, in which following a path led to immediate calls.

@@ -31,8 +31,12 @@ type Options struct {
 	// Session is the state of the last Analyzer on this recording; nil if there is none.
 	Session *session.State
 
-	// Windows are opened at the start, the last one in front, after the summary and the session's windows.
+	// Windows are opened at the start, the last one in front, after the summary and the session's windows. If there is a
+	// comparison, they compare.
 	Windows []session.Window
+
+	// Findings opens the window of what is slow at the start, in front. If nothing is, it closes again.
+	Findings bool
 
 	// Live makes the recording grow; it is nil if the recording is complete.
 	Live *Live
@@ -47,11 +51,10 @@ type Options struct {
 	Screen tcell.Screen
 }
 
-// Against is another recording, and the view to compare.
+// Against is another recording.
 type Against struct {
 	Path      string
 	Recording *sampledata.Recording
-	Class     string // of the Thread View; "" for the Server View
 }
 
 // ErrStuck says that the terminal took no more output when the Analyzer was to end. A message on it would wait, too.
@@ -94,6 +97,7 @@ type app struct {
 	threshold   refine.Threshold
 	levels      int
 	others      *session.Others // recordings that are compared with this one
+	against     string          // the path of the one with which the Summary compares this one; "" for none
 	live        *growth         // nil if the recording is complete
 
 	theme        *theme
@@ -144,13 +148,18 @@ func newApp(o Options, t *terminal) *app {
 	a.root = newRoot(a)
 	if o.Against != nil {
 		a.others.Add(o.Against.Path, o.Against.Recording)
+		a.against = o.Against.Path
 	}
 	a.restore(o.Session)
 	for _, w := range o.Windows {
-		a.reopen(w)
+		if p, isView := w.(*session.Profile); isView {
+			openView(a, *p)
+		} else {
+			a.reopen(w)
+		}
 	}
-	if o.Against != nil {
-		showComparison(a, o.Against.Path, session.Profile{Class: o.Against.Class, Threshold: a.threshold})
+	if o.Findings {
+		openFindings(a, false)
 	}
 	a.say("%s", o.Greeting)
 	return a

@@ -29,6 +29,7 @@ var appKeys = map[string]keyTest{
 	"?":       {check: shows("Keys of this window")},
 	"I":       {check: shows("The time in which goroutines wait for work (@idle) is left out: I counts it.")},
 	"L":       {check: shows("4 Locks", "lock taken in bob.(*manager).transact")},
+	"W":       {check: shows("4 Why", "go:bob.(*terminal).run (5.0 goroutines) spends 80 %")},
 	"1":       {check: shows("⏎ Open  s Server")},
 	"Tab":     {check: shows("Server View")},
 	"Backtab": {check: shows("⏎ Open  s Server")},
@@ -86,7 +87,7 @@ func TestEveryKeyOfTheApp(t *testing.T) {
 					case own.keys[0] == "q":
 						b.press(key)
 					case byMouse:
-						b.click(own.face() + " " + own.label)
+						b.click(own.face(b.screen) + " " + own.label)
 					default:
 						b.keys(key)
 					}
@@ -128,7 +129,7 @@ func TestTabs(t *testing.T) {
 
 func TestHelpListsTheBindings(t *testing.T) {
 	b := bobThread(t)
-	b.resize(120, 80)
+	b.resize(120, 84)
 	b.keys("?")
 	var all []binding
 	var commands []command
@@ -166,7 +167,7 @@ func TestButtonsAt80Columns(t *testing.T) {
 	b.shows("lock taken in bob.(*manager).transact")
 	b.keys("x")
 	b.resize(200, 24)
-	b.shows("? Help  L Locks  q Quit", "\n\nd Down")
+	b.shows("? Help  L Locks  W Why  q Quit", "\n\nd Down")
 	b.resize(80, 12)
 	b.shows("q Quit\n")
 	b.hides("U Undo")

@@ -49,16 +49,26 @@ func (a *app) saveAspects(args string) error {
 	if len(fresh) == 0 {
 		return fmt.Errorf("no aspect was defined here: use 'aspect NAME PATTERN...' first")
 	}
+	err := a.saveConfig(func(file string) error { return config.SaveAspects(file, fresh...) })
+	if err == nil {
+		a.given = a.config.Aspects
+	}
+	return err
+}
+
+// saveConfig saves definitions of the Analyzer with a function that gets the name of the configuration file: that which is
+// used, or a new one in the current folder.
+func (a *app) saveConfig(save func(file string) error) error {
 	file := a.config.File
 	if file == "" {
 		file = config.Name
 	}
-	if err := config.SaveAspects(file, fresh...); err != nil {
+	if err := save(file); err != nil {
 		return err
 	}
 	config := *a.config
 	config.File = file
-	a.config, a.given = &config, config.Aspects
+	a.config = &config
 	if whole, err := filepath.Abs(file); err == nil {
 		file = whole
 	}

@@ -2,7 +2,10 @@ package tui
 
 import (
 	"fmt"
+	"strings"
 	"time"
+
+	"github.com/gdamore/tcell/v2"
 )
 
 // mostTab is the width of the longest title in a tab.
@@ -86,6 +89,7 @@ const tallEnough = 20
 // A button is a key on the screen that can be clicked.
 type button struct {
 	binding
+	face  string
 	click func()
 }
 
@@ -96,10 +100,10 @@ func (r *root) buttons(width, height int) [][]button {
 	w := a.window()
 	var own, common []button
 	for _, b := range labelled(w.bindings()) {
-		own = append(own, button{b, func() { a.act(w, func() { b.do(b.keys[0]) }) }})
+		own = append(own, button{b, b.face(a.screen), func() { a.act(w, func() { b.do(b.keys[0]) }) }})
 	}
 	for _, b := range labelled(a.appBindings()) {
-		common = append(common, button{b, func() { b.do(b.keys[0]) }})
+		common = append(common, button{b, b.face(a.screen), func() { b.do(b.keys[0]) }})
 	}
 	room := width + buttonGap
 	if buttonsWidth(own)+buttonsWidth(common) <= room {
@@ -128,7 +132,7 @@ func (r *root) drawButtons(c canvas, lines [][]button) {
 	for y, line := range lines {
 		x := 0
 		for _, b := range line {
-			end := c.text(x, y, b.face(), r.a.theme.key)
+			end := c.text(x, y, b.face, r.a.theme.key)
 			end = c.text(end+1, y, b.label, r.a.theme.plain)
 			r.regions = append(r.regions, region{c.y + y, c.x + x, c.x + end, b.click})
 			x = end + buttonGap
@@ -136,9 +140,9 @@ func (r *root) drawButtons(c canvas, lines [][]button) {
 	}
 }
 
-// face returns the key as a button shows it.
-func (b *binding) face() string {
-	if b.keys[0] == "Enter" {
+// face returns the key as a button shows it on a screen.
+func (b *binding) face(on tcell.Screen) string {
+	if b.keys[0] == "Enter" && strings.HasPrefix(on.CharacterSet(), "UTF-") {
 		return "⏎"
 	}
 	return b.keys[0]
@@ -159,7 +163,7 @@ const buttonGap = 2
 // buttonsWidth returns the width of buttons with the gap behind each.
 func buttonsWidth(buttons []button) (sum int) {
 	for _, b := range buttons {
-		sum += textWidth(b.face()) + 1 + textWidth(b.label) + buttonGap
+		sum += textWidth(b.face) + 1 + textWidth(b.label) + buttonGap
 	}
 	return sum
 }

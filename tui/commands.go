@@ -176,10 +176,7 @@ func (a *app) commands() []command {
 			do: a.spanCommand, complete: words("all"),
 		},
 	}...)
-	list = append(list, command{
-		name: "merge", args: "NAME PATTERN...", description: "count the classes that match as one, such as io go:*.readLoop go:*.writeLoop",
-		do: a.mergeCommand,
-	})
+	list = append(list, a.mergeCommands()...)
 	list = append(list, a.kindCommands()...)
 	return append(list, []command{
 		{name: "help", description: "the keys of this window", do: func(string) error { a.overlay = newHelp(a); return nil }},

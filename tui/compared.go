@@ -9,30 +9,37 @@ import (
 	"github.com/cpprof/cpprof/report"
 )
 
-// A comparison has the costs of entries in two views, for a window of a merged tree.
-type comparison struct{ costs entryCosts[report.Both] }
+// A comparison has the costs and own times of entries in two views, for a window of a merged tree.
+type comparison struct{ costs, owns entryCosts[report.Both] }
 
-// newComparison updates the window when it has more costs.
+// newComparison updates the window when it has more of them.
 func newComparison(w *profileWindow) comparison {
-	return comparison{entryCosts[report.Both]{
-		w: w, then: w.update,
-		begin: func(t *calltree.Tree, m *calltree.Membership) func([]callpath.Path) []report.Both {
-			return func(paths []callpath.Path) []report.Both { return report.CostsOfBoth(t, m, paths) }
-		},
-	}}
+	values := func(of func(*calltree.Tree, *calltree.Membership, []callpath.Path) []report.Both) entryCosts[report.Both] {
+		return entryCosts[report.Both]{
+			w: w, then: w.update,
+			begin: func(t *calltree.Tree, m *calltree.Membership) func([]callpath.Path) []report.Both {
+				return func(paths []callpath.Path) []report.Both { return of(t, m, paths) }
+			},
+		}
+	}
+	return comparison{values(report.CostsOfBoth), values(report.OwnsOfBoth)}
 }
 
-// order sorts the rows below each entry by the size of the change, largest first. It leaves them unsorted until all
-// costs are known.
+// order sorts the rows below each entry by the size of the change, or of that of their own times, largest first. It leaves them
+// unsorted until all values are known.
 func (c *comparison) order(rows []row) []row {
-	if !c.costs.want(rows) {
+	by := &c.costs
+	if c.costs.w.session.Display().ByOwn {
+		by = &c.owns
+	}
+	if !c.costs.want(rows) || !by.want(rows) {
 		return rows
 	}
-	return c.ordered(rows)
+	return ordered(rows, by)
 }
 
 // ordered returns rows in order; the first one is the root of the others.
-func (c *comparison) ordered(rows []row) []row {
+func ordered(rows []row, by *entryCosts[report.Both]) []row {
 	var below [][]row
 	for i, r := range rows[1:] {
 		if r.depth == rows[0].depth+1 {
@@ -42,13 +49,13 @@ func (c *comparison) ordered(rows []row) []row {
 		below[last] = below[last][:len(below[last])+1]
 	}
 	slices.SortStableFunc(below, func(x, y []row) int {
-		a, _ := c.costs.get(x[0])
-		b, _ := c.costs.get(y[0])
+		a, _ := by.get(x[0])
+		b, _ := by.get(y[0])
 		return a.Compare(b)
 	})
 	list := []row{rows[0]}
 	for _, r := range below {
-		list = append(list, c.ordered(r)...)
+		list = append(list, ordered(r, by)...)
 	}
 	return list
 }

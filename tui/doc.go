@@ -17,6 +17,7 @@
 //	profile*.go profile windows (slider.go, detail.go, source.go and labels.go their parts)
 //	subjects.go the possible contents of profile windows; compared.go: two recordings
 //	locks*.go   the window of the locks; candidates.go: goroutines that others may wait for, other than for locks
+//	findings.go the window of what is slow, and why
 //	session.go  the state that a session keeps and restores
 //	live.go     a recording that grows while it is shown
 //

@@ -221,6 +221,11 @@ func bob(t testing.TB) Options {
 	return Options{Path: "bob.cpprof", Recording: twin(t, "bob")}
 }
 
+// threadWindow returns the window of a Thread View, to be opened at the start.
+func threadWindow(class string) []session.Window {
+	return []session.Window{&session.Profile{Class: class, Threshold: refine.Threshold{Hits: hits(refine.DefaultMinHits)}}}
+}
+
 // twin returns one of the recordings of the command's tests.
 func twin(t testing.TB, name string) *sampledata.Recording {
 	t.Helper()

@@ -38,7 +38,7 @@ var windowTests = map[string]windowTest{
 	"comparison": {like: "profile", open: func(t testing.TB) *bench {
 		before := writtenTwin(t, "before")
 		b := newBench(t, Options{Path: filepath.Join(filepath.Dir(before), "after.cpprof"), Recording: twin(t, "after"),
-			Against: &Against{Path: before, Recording: twin(t, "before"), Class: "go:main.worker"}})
+			Against: &Against{Path: before, Recording: twin(t, "before")}, Windows: threadWindow("go:main.worker")})
 		b.keys("Enter")
 		return b
 	}},
@@ -50,6 +50,11 @@ var windowTests = map[string]windowTest{
 	"locks": {keys: lockKeys, forgets: []string{"g"}, open: func(t testing.TB) *bench {
 		b := locksOf(t, manyLocks(t, 30))
 		b.keys("j")
+		return b
+	}},
+	"findings": {keys: findingsKeys, open: func(t testing.TB) *bench {
+		b := newBench(t, Options{Path: "slow.cpprof", Recording: slowRecording(t)})
+		b.keys("W", "j")
 		return b
 	}},
 }
@@ -103,6 +108,8 @@ func picks(line int) func(*testing.T, *bench) {
 			case *summaryWindow:
 				got = w.list.current()
 			case *lockWindow:
+				got = w.list.current()
+			case *findingsWindow:
 				got = w.list.current()
 			case *profileWindow:
 				got = w.entries.current()
@@ -236,7 +243,7 @@ func TestEveryButtonOfEveryWindow(t *testing.T) {
 						b.keys(of.keys[own.keys[0]].keys...)
 					}
 					byKey.keys(own.keys[0])
-					byMouse.click(own.face() + " " + own.label)
+					byMouse.click(own.face(byMouse.screen) + " " + own.label)
 					if byKey.text() != byMouse.text() {
 						t.Errorf("the key shows\n%sthe button\n%s", byKey.text(), byMouse.text())
 					}

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/session"
+	"github.com/cpprof/cpprof/views"
 	"github.com/rivo/tview"
 )
 
@@ -30,16 +32,19 @@ type lockWindow struct {
 // lockFindings are an analysis (nil until it is made), the recording it was made from, and its table.
 type lockFindings struct {
 	*locks.Analysis
+	both      *locks.Comparison // if the window compares
 	recording *sampledata.Recording
 	items     []lockItem
-	widths    []int // of the columns of numbers
+	heads     []string // of the columns
+	widths    []int    // of the columns of numbers
 }
 
-// A lockItem is a line of the table: a lock or a deadlock.
+// A lockItem is a line of the table: a lock, the locks of one name in two recordings, or a deadlock.
 type lockItem struct {
-	key      string // identifies it in every span
-	lock     *locks.Lock
-	row      []string // of the lock
+	key      string      // identifies it in every span
+	lock     *locks.Lock // of a pair, that of A or, if that lacks it, that of B
+	pair     *locks.Pair
+	row      []string // of the lock or pair
 	deadlock *locks.Deadlock
 }
 
@@ -47,7 +52,7 @@ type lockItem struct {
 func locksKind() kind {
 	return kind{
 		Kind:   session.LocksKind,
-		reopen: func(a *app, _ session.Window) { openLocks(a) },
+		reopen: func(a *app, w session.Window) { openLocksBy(a, w.(*session.Locks).By()) },
 		bindings: func(a *app) []binding {
 			return []binding{{keys: []string{"L"}, label: "Locks", description: "the locks that goroutines waited for, and their holders", do: func(string) { openLocks(a) }}}
 		},
@@ -61,14 +66,13 @@ func locksKind() kind {
 }
 
 // openLocks shows the window of the locks, and opens it if necessary.
-func openLocks(a *app) {
-	for i, w := range a.windows {
-		if _, ok := w.(*lockWindow); ok {
-			a.show(i)
-			return
-		}
+func openLocks(a *app) { openLocksBy(a, locks.ByField) }
+
+func openLocksBy(a *app, by locks.By) {
+	if showOpen[*lockWindow](a) {
+		return
 	}
-	w := &lockWindow{Box: tview.NewBox(), a: a, by: locks.ByField}
+	w := &lockWindow{Box: tview.NewBox(), a: a, by: by}
 	w.list = list{a: a, w: w, of: w, noun: "a lock", button: true, clicked: func(_, _ int, double bool) {
 		if double {
 			w.openSelected()
@@ -79,9 +83,18 @@ func openLocks(a *app) {
 	w.analyse()
 }
 
-func (w *lockWindow) title() string        { return "Locks" }
-func (w *lockWindow) commands() []command  { return nil }
-func (w *lockWindow) keep() session.Window { return new(session.Locks) }
+func (w *lockWindow) title() string {
+	if w.a.against != "" {
+		return "Δ Locks"
+	}
+	return "Locks"
+}
+
+func (w *lockWindow) commands() []command { return []command{w.a.againstCommand(w)} }
+
+func (w *lockWindow) keep() session.Window {
+	return &session.Locks{Instances: w.by == locks.ByInstance}
+}
 
 // refresh runs the analysis again, once for several changes in a row.
 func (w *lockWindow) refresh() {
@@ -96,8 +109,11 @@ func (w *lockWindow) refresh() {
 }
 
 func (w *lockWindow) analyse() {
-	r, o, by := w.a.recording, w.a.options, w.by
+	a, r, o, by, against := w.a, w.a.recording, w.a.options, w.by, w.a.against
 	work := func() (lockFindings, error) {
+		if against != "" {
+			return a.comparedLocks(r, o, against)
+		}
 		found, err := locks.Analyse(r, o, by)
 		if err != nil {
 			return lockFindings{}, err
@@ -121,17 +137,46 @@ func (w *lockWindow) analyse() {
 	})
 }
 
+// comparedLocks compares the locks with those of another recording.
+func (a *app) comparedLocks(r *sampledata.Recording, o views.Options, against string) (lockFindings, error) {
+	one, other, err := a.sides(r, against)
+	if err != nil {
+		return lockFindings{}, err
+	}
+	both, err := locks.Compare(one, other, o)
+	if err != nil {
+		return lockFindings{}, err
+	}
+	f := lockFindings{Analysis: both.A, both: both, recording: r, heads: report.PairHeads}
+	f.addDeadlocks()
+	for i := range both.Pairs {
+		p := &both.Pairs[i]
+		f.items = append(f.items, lockItem{key: p.Name, lock: cmp.Or(p.A, p.B), pair: p, row: report.PairRow(p)})
+	}
+	f.measure()
+	return f, nil
+}
+
 // tabulate makes the lines of the table.
 func tabulate(found *locks.Analysis, of *sampledata.Recording) lockFindings {
-	f := lockFindings{Analysis: found, recording: of}
-	for _, d := range found.Deadlocks {
-		f.items = append(f.items, lockItem{key: report.DeadlockLine(d), deadlock: d})
-	}
-	for _, l := range found.Locks {
+	f := lockFindings{Analysis: found, recording: of, heads: report.LockHeads(found)}
+	f.addDeadlocks()
+	for _, l := range slices.Concat(found.Locks, found.Shared) {
 		f.items = append(f.items, lockItem{key: l.String(), lock: l, row: report.LockRow(found, l)})
 	}
-	heads := report.LockHeads(found)
-	for column, head := range heads[:len(heads)-1] {
+	f.measure()
+	return f
+}
+
+func (f *lockFindings) addDeadlocks() {
+	for _, d := range f.Deadlocks {
+		f.items = append(f.items, lockItem{key: report.DeadlockLine(d), deadlock: d})
+	}
+}
+
+// measure finds the widths of the columns of numbers.
+func (f *lockFindings) measure() {
+	for column, head := range f.heads[:len(f.heads)-1] {
 		width := textWidth(head)
 		for i := range f.items {
 			if row := f.items[i].row; row != nil {
@@ -140,7 +185,6 @@ func tabulate(found *locks.Analysis, of *sampledata.Recording) lockFindings {
 		}
 		f.widths = append(f.widths, width)
 	}
-	return f
 }
 
 func (w *lockWindow) lines() int           { return len(w.found.items) }
@@ -163,6 +207,9 @@ func (w *lockWindow) item() *lockItem {
 func (w *lockWindow) about(i *lockItem, width int) string {
 	if d := i.deadlock; d != nil {
 		return fmt.Sprintf("%s\n%s", report.DeadlockSpan(w.found.recording, d), report.Deadlock(d))
+	}
+	if i.pair != nil {
+		return report.LockPair(w.found.both, i.pair, width) + report.Warnings(w.found.Held.Warnings)
 	}
 	return report.Lock(w.found.Analysis, i.lock, width) + report.Warnings(w.found.Held.Warnings)
 }

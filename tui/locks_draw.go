@@ -53,8 +53,13 @@ func (w *lockWindow) divide(c canvas) (list, pane canvas) {
 func (w *lockWindow) drawHead(c canvas) int {
 	y := 0
 	text := report.LockWaits(w.found.Analysis)
-	if w.found.By == locks.ByInstance {
+	if w.found.both != nil {
+		text = fmt.Sprintf("A: %s  B: %s, %s", text, w.a.against, report.LockWaits(w.found.both.B))
+	} else if w.found.By == locks.ByInstance {
 		text += "; each instance by itself"
+	}
+	if shared := report.SharedWaits(w.found.Analysis); shared != "" && w.found.both == nil {
+		text += "; " + shared
 	}
 	if s := w.a.options.Span; s != zeroSpan {
 		text += "; only " + spanText(s)
@@ -87,7 +92,7 @@ func deadlockCount(n int) string {
 func (w *lockWindow) drawList(c canvas) {
 	first, last := w.list.inSight(c.part(0, 1, c.width, c.height-1))
 	c.fill(0, 0, w.a.theme.bar)
-	drawLockRow(c.part(0, 0, c.width, 1), report.LockHeads(w.found.Analysis), w.found.widths, w.a.theme.bar)
+	drawLockRow(c.part(0, 0, c.width, 1), w.found.heads, w.found.widths, w.a.theme.bar)
 	w.list.drawMore(c, w.a.theme)
 	for i := first; i < last; i++ {
 		w.drawItem(w.list.area.part(0, i-first, c.width, 1), i)

@@ -28,18 +28,24 @@ func (w *lockWindow) bindings() []binding {
 func (w *lockWindow) openSelected() {
 	switch i := w.item(); {
 	case i == nil:
+	case i.pair != nil:
+		openView(w.a, waiting(i.lock, w.a.threshold))
 	case i.lock != nil && len(i.lock.Parts) > 1:
 		w.toggleInstances()
 	case i.lock != nil:
 		openProfile(w.a, waiting(i.lock, w.a.threshold))
 	default:
-		openProfile(w.a, refinedTo(i.deadlock.Members[0].Class, "", "", w.a.threshold))
+		openProfile(w.a, refinedTo(i.deadlock.Members[0].Class, "", views.Monitor, "", w.a.threshold))
 	}
 }
 
 // toggleInstances shows each instance by itself or all locks of a field together. The lock that goroutines waited for most stays
 // selected.
 func (w *lockWindow) toggleInstances() {
+	if w.found.both != nil {
+		w.a.say("Locks of two recordings are matched by name: a comparison has no instances.")
+		return
+	}
 	if i := w.item(); i != nil && i.lock != nil {
 		switch {
 		case w.by == locks.ByInstance:
@@ -77,20 +83,23 @@ func waiting(l *locks.Lock, threshold refine.Threshold) session.Profile {
 			break
 		}
 	}
+	if l.Shared {
+		return refinedTo(class, in, views.Wait, "", threshold)
+	}
 	if len(l.Holders) > 0 {
 		holder = l.Holders[0].Class
 	}
-	return refinedTo(class, in, holder, threshold)
+	return refinedTo(class, in, views.Monitor, holder, threshold)
 }
 
-// refinedTo returns a class's Thread View refined to its waits for locks, in one function unless in is "", and to a
+// refinedTo returns a class's Thread View refined to its waits of one type, in one function unless in is "", and to a
 // class of holders unless holder is "".
-func refinedTo(class, in, holder string, threshold refine.Threshold) session.Profile {
+func refinedTo(class, in string, waits views.TypedTime, holder string, threshold refine.Threshold) session.Profile {
 	path := callpath.Of(callpath.Frame(class))
 	if in != "" {
 		path = path.Then(callpath.Frame(in), callpath.Extended)
 	}
-	path = path.Then(callpath.Frame(views.Monitor.String()), callpath.Extended)
+	path = path.Then(callpath.Frame(waits.String()), callpath.Extended)
 	steps := []refine.Step{{Kind: refine.KindPath, Text: path.String()}, {Kind: refine.KindDown, Text: path.String()}}
 	if holder != "" {
 		path = path.Then(callpath.Frame(holder), callpath.Immediate)
@@ -101,15 +110,23 @@ func refinedTo(class, in, holder string, threshold refine.Threshold) session.Pro
 
 // openHolders opens the profile of the holders' activity, at the selected lock.
 func (w *lockWindow) openHolders() {
+	if i := w.item(); i != nil && i.lock != nil && i.lock.Shared {
+		w.a.say("The profile of the holders has only locks; the details say who has this, or who may.")
+		return
+	}
 	s := session.Profile{Threshold: w.a.threshold, Steps: []refine.Step{{Kind: refine.KindDown, Text: calltree.RootName}}}
 	if i := w.item(); i != nil && i.lock != nil {
 		name := i.lock.String()
-		if len(i.lock.Parts) > 0 {
+		if w.found.both == nil && len(i.lock.Parts) > 0 {
 			name = i.lock.Parts[0].Lock // the profile has each instance by itself
 		}
 		path := callpath.Of(callpath.Frame(calltree.RootName)).Then(callpath.Frame(name), callpath.Immediate)
 		s.Selected = path.String()
 		s.Steps = append(s.Steps, refine.Step{Kind: refine.KindFollow, Text: s.Selected})
+	}
+	if w.found.both != nil {
+		openComparedHolders(w.a, s)
+		return
 	}
 	openHolders(w.a, s)
 }

@@ -245,3 +245,37 @@ func TestLocksOfALiveRecording(t *testing.T) {
 	b.shows("465 hits of waiting for 30 locks")
 	picks(2)(t, b)
 }
+
+// What is no lock stands below the locks, with those who likely have it.
+func TestLocksShared(t *testing.T) {
+	r, err := sampledata.ReadText(strings.NewReader(`cpprof recording 1
+function f0 main.send
+function f1 main.work
+node n0 f0
+node n1 f1
+goroutine g0 1 start=f0
+goroutine g1 2 start=f1
+holders h1 g1
+sample 10ms
+	g0 waiting n0 reason="chan send" lock=0x10 holders=h1 evidence=likely
+	g1 running n1
+end duration time=20ms
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := locksOf(t, Options{Path: "shared.cpprof", Recording: r})
+	for _, want := range []string{"channel in main.send", "100.0 % likely", "go:main.work in main.work"} {
+		if !strings.Contains(b.text(), want) {
+			t.Errorf("%q is not in\n%s", want, b.text())
+		}
+	}
+	b.keys("h")
+	if want := "the details say who has this"; !strings.Contains(b.text(), want) {
+		t.Errorf("%q is not in\n%s", want, b.text())
+	}
+	b.keys("Enter")
+	if want := "Thread View of go:main.send"; !strings.Contains(b.text(), want) {
+		t.Errorf("%q is not in\n%s", want, b.text())
+	}
+}

@@ -27,7 +27,7 @@ type profileColumn struct {
 }
 
 // profileColumns are all columns, in their order.
-var profileColumns = []profileColumn{costColumn, ownColumn, comparisonColumn, labelColumn, intervalColumn, typedColumn}
+var profileColumns = []profileColumn{costColumn, comparisonColumn, ownColumn, labelColumn, intervalColumn, typedColumn}
 
 // of completes a column that has one text for each row.
 func (c profileColumn) of(text func(*profileWindow, row) string) profileColumn {

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,10 +9,8 @@ import (
 
 	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/calltree"
-	"github.com/cpprof/cpprof/interchange"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/report"
-	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/session"
 	"github.com/cpprof/cpprof/views"
 )
@@ -68,16 +65,9 @@ func (w *profileWindow) againstCommand(path string) error {
 	if path == "" || !w.subject.single {
 		return fmt.Errorf("want the recording to compare with, in the window of a view")
 	}
-	start(w.a, w, "Reading "+path, func() (*sampledata.Recording, error) { return interchange.ReadRecording(path) },
-		func(r *sampledata.Recording, err error) {
-			switch {
-			case err == nil:
-				w.a.others.Add(path, r)
-				openComparison(w.a, path, session.Profile{Class: w.replay.Class, Threshold: w.a.threshold})
-			case !errors.Is(err, context.Canceled):
-				w.a.fail(err)
-			}
-		})
+	w.a.readOther(w, path, func() {
+		openComparison(w.a, path, session.Profile{Class: w.replay.Class, Threshold: w.a.threshold})
+	})
 	return nil
 }
 
@@ -115,7 +105,7 @@ func (w *profileWindow) report() report.Report {
 		c.Labels, c.Warnings = w.labels.paths, w.warnings
 		return c
 	}
-	title := report.Title(w.session.Tree().Root(), w.a.options, w.idle)
+	title := report.Title(w.a.recording, w.session.Tree().Root(), w.a.options, w.idle)
 	if !w.subject.single {
 		title = w.subject.name
 	}

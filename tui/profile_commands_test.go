@@ -32,6 +32,7 @@ var commandTests = map[string]struct {
 	"class":      {[]string{":class by site"}, shows("no thread class")},
 	"span":       {[]string{":span 0s 1s"}, shows("only 0s to 1s")},
 	"locks":      {[]string{":locks"}, shows("3 Locks")},
+	"why":        {[]string{":why"}, shows("3 Why")},
 	"help":       {[]string{":help"}, shows("Keys of this window")},
 }
 
@@ -40,7 +41,7 @@ func TestEveryCommand(t *testing.T) {
 	var commands []command
 	first := bobThread(t)
 	first.do(func() { commands = first.allCommands(first.profile()) })
-	elsewhere := map[string]bool{"write": true, "write!": true, "aspects": true, "quit": true, "against": true}
+	elsewhere := map[string]bool{"write": true, "write!": true, "aspects": true, "merges": true, "quit": true, "against": true}
 	for _, c := range commands {
 		test, ok := commandTests[c.name]
 		if !ok {

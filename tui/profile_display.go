@@ -1,27 +1,40 @@
 package tui
 
 import (
+	"fmt"
+
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/report"
 )
 
-// ownColumn has an entry's own cost.
+// ownColumn has an entry's own cost or, in a comparison, the difference of its own costs.
 var ownColumn = profileColumn{
-	shown: func(w *profileWindow) bool { return !w.compares() && w.session.Display().Own },
-	head:  func(w *profileWindow) string { return report.OwnHead(w.session) },
-}.of(func(w *profileWindow, r row) string { return report.OwnColumn(w.session, r.entry) })
+	shown: func(w *profileWindow) bool { return w.session.Display().Own },
+	head: func(w *profileWindow) string {
+		if w.compares() {
+			return report.OwnDifferenceHead
+		}
+		return report.OwnHead(w.session)
+	},
+	want: func(w *profileWindow, rows []row) {
+		if w.compares() {
+			w.both.owns.want(rows)
+		}
+	},
+}.of(func(w *profileWindow, r row) string {
+	if !w.compares() {
+		return report.OwnColumn(w.session, r.entry)
+	}
+	owns, there := w.both.owns.get(r)
+	if !there {
+		return fmt.Sprintf("%*s", len(report.OwnDifferenceHead), "…")
+	}
+	return report.OwnDifference(owns)
+})
 
 // displayBindings are the keys that say how entries are shown.
 func (w *profileWindow) displayBindings() []binding {
-	change := func(f func(*refine.Display)) func(string) {
-		return func(string) {
-			if w.compares() {
-				w.a.say("A comparison shows the costs in both recordings, as shares of the whole.")
-				return
-			}
-			w.changeDisplay(f)
-		}
-	}
+	change := func(f func(*refine.Display)) func(string) { return func(string) { w.changeDisplay(f) } }
 	return []binding{
 		{keys: []string{"f"}, description: "filter: show only the entries with a text in their names, and those above them", do: func(string) { w.askFilter() }},
 		{keys: []string{"s"}, description: "show or hide a column: the own time of the entry's function, whatever it waits for", do: change(func(d *refine.Display) {
@@ -32,7 +45,13 @@ func (w *profileWindow) displayBindings() []binding {
 			d.ByOwn = !d.ByOwn
 			d.Own = d.Own || d.ByOwn
 		})},
-		{keys: []string{"%"}, description: "show costs as shares of the entry above, or of the whole again", do: change(func(d *refine.Display) { d.OfParent = !d.OfParent })},
+		{keys: []string{"%"}, description: "show costs as shares of the entry above, or of the whole again", do: func(string) {
+			if w.compares() {
+				w.a.say("A comparison shows the costs in both recordings, as shares of the whole.")
+				return
+			}
+			w.changeDisplay(func(d *refine.Display) { d.OfParent = !d.OfParent })
+		}},
 	}
 }
 
@@ -60,7 +79,7 @@ func (w *profileWindow) askFilter() {
 
 // arrange computes the own times that are missing, on another goroutine.
 func (w *profileWindow) arrange() {
-	if w.session.Arranged() {
+	if w.session.Arranged() || w.compares() {
 		return
 	}
 	s := w.session.Clone()

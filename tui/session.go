@@ -11,13 +11,16 @@ import (
 // restore opens the windows of a session, or the summary alone if s is nil.
 func (a *app) restore(s *session.State) {
 	if s == nil {
-		a.open(newSummaryWindow(a))
+		a.open(newSummaryWindow(a, session.Summary{All: !a.options.LeaveOutIdle}))
 		return
 	}
 	config := *a.config
 	a.config = &config
 	a.options = s.Configure(&config)
-	a.open(newSummaryWindow(a))
+	if a.against == "" {
+		a.against = session.Other(a.path, s.Summary.Against)
+	}
+	a.open(newSummaryWindow(a, s.Summary))
 	for _, w := range s.Windows {
 		a.reopen(w)
 	}
@@ -28,6 +31,9 @@ func (a *app) restore(s *session.State) {
 func (a *app) state() *session.State {
 	s := &session.State{Options: a.options, Aspects: defined(a.given, a.config.Aspects), Merges: a.ownMerges()}
 	for i, w := range a.windows {
+		if summary, ok := w.(*summaryWindow); ok {
+			s.Summary = summary.kept()
+		}
 		kept := w.keep()
 		if kept == nil {
 			continue
@@ -43,8 +49,18 @@ func (a *app) state() *session.State {
 // ownMerges returns the merges that were made in the Analyzer.
 func (a *app) ownMerges() []config.Merge {
 	return slices.DeleteFunc(slices.Clone(a.config.Merges), func(m config.Merge) bool {
-		return slices.ContainsFunc(a.givenMerges, func(g config.Merge) bool { return g.Name == m.Name })
+		return slices.ContainsFunc(a.givenMerges, m.Equal)
 	})
+}
+
+// splitHere returns the names of the merges of the configuration that were split in the Analyzer.
+func (a *app) splitHere() (names []string) {
+	for _, g := range a.givenMerges {
+		if !slices.ContainsFunc(a.config.Merges, g.Equal) {
+			names = append(names, g.Name)
+		}
+	}
+	return names
 }
 
 // defined returns the aspects in now that differ from given. For an aspect of given that is missing in now, it returns

@@ -92,7 +92,7 @@ func TestLocksAreRestored(t *testing.T) {
 func TestComparisonOpenedAgain(t *testing.T) {
 	o := Options{
 		Path: "after.cpprof", Recording: twin(t, "after"),
-		Against: &Against{Path: "before.cpprof", Recording: twin(t, "before"), Class: "go:main.worker"},
+		Against: &Against{Path: "before.cpprof", Recording: twin(t, "before")}, Windows: threadWindow("go:main.worker"),
 	}
 	b := newBench(t, o)
 	o.Session = b.kept()

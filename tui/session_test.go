@@ -85,6 +85,37 @@ func TestSessionIsRestored(t *testing.T) {
 	}
 }
 
+// What the Summary shows is restored: classes that only wait for work, the filter, and the order.
+func TestSummaryIsRestored(t *testing.T) {
+	b := newBench(t, manyClasses(t, 40))
+	b.keys("H", "f")
+	b.line("pkg1")
+	b.keys("O", "O", "r")
+	b.keys("g", "L", "i", "1")
+	data, err := b.kept().Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := manyClasses(t, 40)
+	if o.Session, err = session.Parse(data, SessionKinds()); err != nil {
+		t.Fatal(err)
+	}
+	if want := (session.Summary{Filter: "pkg1", Order: o.Session.Summary.Order, Reversed: true}); o.Session.Summary != want || want.Order == "" {
+		t.Errorf("it keeps %+v", o.Session.Summary)
+	}
+	if l := o.Session.Windows[0].(*session.Locks); !l.Instances {
+		t.Error("the locks are not kept by instance")
+	}
+	again := newBench(t, o)
+	again.hides("pkg01")
+	if want, got := b.text(), again.text(); want != got {
+		t.Errorf("it was\n%s\nand is\n%s", want, got)
+	}
+	again.keys("f")
+	again.line("nosuch")
+	again.shows("no class has \"pkg1nosuch\" in its name: f changes the filter")
+}
+
 // showSameAsText compares screens of profile windows with the text of the session's windows.
 func showSameAsText(t *testing.T, o Options, screens []string) {
 	t.Helper()

@@ -46,13 +46,24 @@ func profileKind() kind {
 // openProfile opens the window of a view, and does its steps.
 func openProfile(a *app, p session.Profile) *profileWindow { return openSubject(a, viewOf(p.Class), p) }
 
-// openThread opens the Thread View of a class.
+// openThread opens the Thread View of a class, compared if the Summary is.
 func openThread(a *app, class string) {
-	openProfile(a, session.Profile{Class: class, Threshold: a.threshold})
+	openView(a, session.Profile{Class: class, Threshold: a.threshold})
 }
 
-// openServer opens the Server View.
-func openServer(a *app) { openProfile(a, session.Profile{Threshold: a.threshold}) }
+// openServer opens the Server View, compared if the Summary is.
+func openServer(a *app) { openView(a, session.Profile{Threshold: a.threshold}) }
+
+func openView(a *app, p session.Profile) {
+	switch {
+	case a.against == "":
+		openProfile(a, p)
+	case len(p.Steps) > 0:
+		openComparison(a, a.against, p)
+	default:
+		showComparison(a, a.against, p)
+	}
+}
 
 // viewOf returns the Thread View of a class, or the Server View if class is "".
 func viewOf(class string) *subject {
@@ -73,12 +84,38 @@ func viewOf(class string) *subject {
 // holdersKind is the kind of windows that show the locks that goroutines waited for: below each lock its holders, and
 // what they were doing.
 func holdersKind() kind {
-	return kind{Kind: session.Kind{Name: "holders"}, unkept: "the window of the locks opens it"}
+	return kind{
+		Kind:   session.HoldersKind,
+		reopen: func(a *app, w session.Window) { openHolders(a, w.(*session.Holders).Profile) },
+	}
+}
+
+// openComparedHolders opens a window of the holders of all locks in two recordings. The locks are matched by name.
+func openComparedHolders(a *app, p session.Profile) {
+	against := a.against
+	openSubject(a, &subject{
+		title: "Δ Holders", name: session.HoldersTitle, against: against,
+		view: func(r *sampledata.Recording, o views.Options) (viewed, error) {
+			one, other, err := a.sides(r, against)
+			if err != nil {
+				return viewed{}, err
+			}
+			both, err := locks.Compare(one, other, o)
+			if err != nil {
+				return viewed{}, err
+			}
+			v, err := (&views.Compared{A: both.A.Held, B: both.B.Held}).Merge()
+			return viewed{View: v, other: other.Recording}, err
+		},
+	}, p)
 }
 
 // openHolders opens a window of the holders.
 func openHolders(a *app, p session.Profile) {
-	openSubject(a, &subject{title: "Holders", name: "Locks, their holders and what these do", view: viewLocks}, p)
+	openSubject(a, &subject{
+		title: "Holders", name: session.HoldersTitle, view: viewLocks,
+		keep: func(p session.Profile) session.Window { return &session.Holders{Profile: p} },
+	}, p)
 }
 
 func viewLocks(r *sampledata.Recording, o views.Options) (viewed, error) {
@@ -132,19 +169,19 @@ func openComparison(a *app, path string, p session.Profile) {
 	openSubject(a, &subject{
 		title: "Δ " + one.title, name: one.name, against: path,
 		view: func(r *sampledata.Recording, o views.Options) (viewed, error) {
-			other, err := a.others.Open(path)
+			one, other, err := a.sides(r, path)
 			if err != nil {
-				return viewed{}, fmt.Errorf("comparing with %s: %w", path, err)
+				return viewed{}, err
 			}
-			compared, err := views.Compare(views.Named{Name: a.path, Recording: r}, views.Named{Name: path, Recording: other}, o, c.View)
+			compared, err := views.Compare(one, other, o, c.View)
 			if err != nil {
 				return viewed{}, err
 			}
 			v, err := compared.Merge()
-			if missing := report.Missing(other); err == nil && missing != "" {
+			if missing := report.Missing(other.Recording); err == nil && missing != "" {
 				v.Warnings = append(v.Warnings, sampledata.Warning{Kind: "incomplete", Message: path + ": " + missing, Count: 1})
 			}
-			return viewed{View: v, other: other}, err
+			return viewed{View: v, other: other.Recording}, err
 		},
 		keep: func(p session.Profile) session.Window { return &session.Comparison{Profile: p, Against: c.Against} },
 	}, p)

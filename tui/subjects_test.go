@@ -20,8 +20,8 @@ func TestHoldersWindow(t *testing.T) {
 	b.shows("0.667    80              bob.(*manager).stamp")
 	var windows int
 	b.do(func() { windows = len(b.state().Windows) })
-	if windows != 2 {
-		t.Errorf("%d windows are kept, want the Thread View and the locks", windows)
+	if windows != 3 {
+		t.Errorf("%d windows are kept, want the Thread View, the locks and the holders", windows)
 	}
 }
 
@@ -45,7 +45,7 @@ func TestComparisonWindow(t *testing.T) {
 func TestComparisonFromTheStart(t *testing.T) {
 	b := newBench(t, Options{
 		Path: "after.cpprof", Recording: twin(t, "after"),
-		Against: &Against{Path: "before.cpprof", Recording: twin(t, "before"), Class: "go:main.worker"},
+		Against: &Against{Path: "before.cpprof", Recording: twin(t, "before")}, Windows: threadWindow("go:main.worker"),
 	})
 	b.shows(" 2 Δ go:main.worker", "A: after.cpprof  B: before.cpprof")
 	b.do(b.changed)
@@ -58,7 +58,7 @@ func TestComparisonFromTheStart(t *testing.T) {
 func TestComparisonIsWritten(t *testing.T) {
 	b := newBench(t, Options{
 		Path: "after.cpprof", Recording: twin(t, "after"),
-		Against: &Against{Path: "before.cpprof", Recording: twin(t, "before"), Class: "go:main.worker"},
+		Against: &Against{Path: "before.cpprof", Recording: twin(t, "before")}, Windows: threadWindow("go:main.worker"),
 	})
 	b.resize(140, 30)
 	b.keys("a", "j", "m")
@@ -96,7 +96,7 @@ func TestComparisonIsWritten(t *testing.T) {
 func TestComparisonDetails(t *testing.T) {
 	b := newBench(t, Options{
 		Path: "after.cpprof", Recording: twin(t, "after"),
-		Against: &Against{Path: "before.cpprof", Recording: twin(t, "before"), Class: "go:main.worker"},
+		Against: &Against{Path: "before.cpprof", Recording: twin(t, "before")}, Windows: threadWindow("go:main.worker"),
 	})
 	b.resize(140, 40)
 	b.keys("a", "j", "j", "v")
@@ -111,7 +111,7 @@ func TestComparisonDetails(t *testing.T) {
 func TestComparisonWarnsOfInlining(t *testing.T) {
 	b := newBench(t, Options{
 		Path: "after.cpprof", Recording: twin(t, "after"),
-		Against: &Against{Path: "before.cpprof", Recording: twin(t, "before"), Class: "go:main.worker"},
+		Against: &Against{Path: "before.cpprof", Recording: twin(t, "before")}, Windows: threadWindow("go:main.worker"),
 	})
 	b.resize(200, 30)
 	const warning = "! inlined in only one of the recordings: main.encode into main.worker"
@@ -135,7 +135,7 @@ func TestComparisonBeyondTheOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := newBench(t, Options{
-		Path: "after.cpprof", Recording: twin(t, "after"), Against: &Against{Path: "before.cpprof", Recording: short, Class: "go:main.worker"},
+		Path: "after.cpprof", Recording: twin(t, "after"), Against: &Against{Path: "before.cpprof", Recording: short}, Windows: threadWindow("go:main.worker"),
 	})
 	b.keys("1")
 	b.line(":span 1s 2s")

@@ -18,19 +18,20 @@ type summaryWindow struct {
 	a        *app
 	timeline *timeline
 	classTable
-	all      []views.ClassSummary // also those that are hidden
-	hideIdle bool                 // those that do hardly anything but wait for work
-	filter   string               // the names of classes have this text
-	marked   map[string]bool      // classes to merge
+	all      []views.ClassPair // also those that are hidden
+	hideIdle bool              // those that do hardly anything but wait for work
+	filter   string            // the names of classes have this text
+	marked   map[string]bool   // classes to merge
 	order    order
 	list     list
 	heading  heading
 	stale    bool // refresh is already waiting
 }
 
-func newSummaryWindow(a *app) *summaryWindow {
-	w := &summaryWindow{Box: tview.NewBox(), a: a, timeline: newTimeline(a), classTable: classTable{widest: measure(nil)}, order: order{column: defaultOrder},
-		hideIdle: a.options.LeaveOutIdle, marked: make(map[string]bool)}
+func newSummaryWindow(a *app, s session.Summary) *summaryWindow {
+	w := &summaryWindow{Box: tview.NewBox(), a: a, timeline: newTimeline(a), classTable: tabulated(nil, a.against != ""),
+		order:    order{s.Order, s.Reversed},
+		hideIdle: !s.All, filter: s.Filter, marked: make(map[string]bool)}
 	w.list = list{a: a, w: w, of: w, noun: "a class", clicked: func(_, _ int, double bool) {
 		if double {
 			w.openSelected()
@@ -49,6 +50,15 @@ func summaryKind() kind {
 func (w *summaryWindow) title() string        { return "Summary" }
 func (w *summaryWindow) keep() session.Window { return nil }
 
+// kept returns the state of the window that a session keeps.
+func (w *summaryWindow) kept() session.Summary {
+	s := session.Summary{All: !w.hideIdle, Filter: w.filter, Order: w.order.column, Reversed: w.order.reversed}
+	if w.a.against != "" {
+		s.Against = session.Relative(w.a.path, w.a.against)
+	}
+	return s
+}
+
 // refresh sums up the classes, once for several changes in a row, and makes the timeline at the same time.
 func (w *summaryWindow) refresh() {
 	w.timeline.refresh()
@@ -62,28 +72,54 @@ func (w *summaryWindow) refresh() {
 	})
 }
 
-// A classTable is a table of classes, with the widths of its columns of numbers.
+// A classTable is a table of classes.
 type classTable struct {
-	classes []views.ClassSummary // in the order of the table
-	widest  []int
+	classes  []views.ClassPair // in the order of the table; if they are not compared, only A is there
+	compared bool              // with another recording
+	columns  []classColumn
+	widest   []int // the widths of the columns of numbers
+}
+
+func tabulated(classes []views.ClassPair, compared bool) classTable {
+	columns := classColumns
+	if compared {
+		columns = comparedColumns
+	}
+	return classTable{classes, compared, columns, measure(classes, columns)}
+}
+
+// A summedUp has the sums of all classes. If err is not nil, they could not be compared with those of the other recording.
+type summedUp struct {
+	classTable
+	err error
 }
 
 func (w *summaryWindow) sumUp() {
-	r, o := w.a.recording, w.a.options
-	work := func() (classTable, error) {
+	a, r, o, against := w.a, w.a.recording, w.a.options, w.a.against
+	work := func() (summedUp, error) {
+		var failed error
+		if against != "" {
+			pairs, err := a.comparedClasses(r, o, against)
+			if err == nil {
+				return summedUp{tabulated(pairs, true), nil}, nil
+			}
+			failed = err
+		}
 		classes, err := views.Classes(r, o)
-		return classTable{classes, measure(classes)}, err
+		return summedUp{tabulated(views.PairClasses(classes, nil), false), failed}, err
 	}
-	start(w.a, w, "Summing up the classes", work, func(t classTable, err error) {
+	start(w.a, w, "Summing up the classes", work, func(t summedUp, err error) {
 		if errors.Is(err, context.Canceled) {
 			return
 		}
+		if err == nil {
+			w.classTable, w.all = t.classTable, t.classes
+			w.choose()
+			err = t.err
+		}
 		if err != nil {
 			w.a.fail(err)
-			return
 		}
-		w.classTable, w.all = t, t.classes
-		w.choose()
 	})
 }
 
@@ -102,7 +138,7 @@ func (w *summaryWindow) bindings() []binding {
 		esc,
 		{keys: []string{"o"}, label: "Order", description: "order by the next column; or click on its heading", do: func(string) { w.orderBy(w.nextColumn(1)) }},
 		{keys: []string{"O"}, description: "order by the previous column", do: func(string) { w.orderBy(w.nextColumn(-1)) }},
-		{keys: []string{"r"}, description: "reverse the order", do: func(string) { w.orderBy(w.order.column) }},
+		{keys: []string{"r"}, description: "reverse the order", do: func(string) { w.orderBy(w.order.of(w.columns)) }},
 		{keys: []string{"H"}, description: "show or hide the classes that do hardly anything but wait for work", do: func(string) { w.toggleIdle() }},
 		{keys: []string{"f"}, description: "filter: show only the classes with a text in their names", do: func(string) { w.askFilter() }},
 		{keys: []string{"Space"}, description: "mark the class for a merge, or remove its mark", do: func(string) { w.toggleMark() }},
@@ -113,12 +149,18 @@ func (w *summaryWindow) bindings() []binding {
 	return append(own, w.list.bindings()...)
 }
 
-func (w *summaryWindow) commands() []command { return nil }
+func (w *summaryWindow) commands() []command { return []command{w.a.againstCommand(w)} }
 
 func (w *summaryWindow) openSelected() {
-	if w.list.current() >= 0 {
-		openThread(w.a, w.list.selected)
+	line := w.list.current()
+	if line < 0 {
+		return
 	}
+	if w.compared && !w.classes[line].Common() {
+		w.a.openOnly(&w.classes[line])
+		return
+	}
+	openThread(w.a, w.list.selected)
 }
 
 func (w *summaryWindow) lines() int           { return len(w.classes) }
@@ -126,24 +168,27 @@ func (w *summaryWindow) key(line int) string  { return w.classes[line].Class }
 func (w *summaryWindow) name(line int) string { return w.classes[line].Class }
 
 func (w *summaryWindow) lineOf(class string) int {
-	return slices.IndexFunc(w.classes, func(c views.ClassSummary) bool { return c.Class == class })
+	return slices.IndexFunc(w.classes, func(c views.ClassPair) bool { return c.Class == class })
 }
 
 // nextColumn returns the visible column after, or before, the one of the order.
 func (w *summaryWindow) nextColumn(by int) int {
-	n := len(classColumns)
+	n, at := len(w.columns), w.order.of(w.columns)
 	for step := 1; step < n; step++ {
-		if column := (w.order.column + by*step + n*step) % n; w.heading.shows(column) {
+		if column := (at + by*step + n*step) % n; w.heading.shows(column) {
 			return column
 		}
 	}
-	return w.order.column
+	return at
 }
 
 // orderBy orders by a column, or reverses the order if it is already by that column.
 func (w *summaryWindow) orderBy(column int) {
-	w.order = order{column, column == w.order.column && !w.order.reversed}
-	w.order.sort(w.classes)
+	w.order = order{w.columns[column].name, column == w.order.of(w.columns) && !w.order.reversed}
+	if column == defaultOrder(w.columns) {
+		w.order.column = ""
+	}
+	w.order.sort(w.classes, w.columns)
 	w.list.reselect()
 }
 

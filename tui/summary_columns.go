@@ -14,12 +14,12 @@ import (
 // A classColumn is a column of the table of classes.
 type classColumn struct {
 	name  string
-	left  bool                               // the name is left-aligned
-	value func(*views.ClassSummary) *big.Rat // the value to sort by, largest first; nil: the class
+	left  bool                            // the name is left-aligned
+	value func(*views.ClassPair) *big.Rat // the value to sort by, largest first; nil: the class
 
-	// text formats a number, right-aligned; nil if draw draws the cell.
-	text func(value *big.Rat) string
-	draw func(c canvas, class *views.ClassSummary, t *theme, style tcell.Style)
+	// text returns a number, right-aligned; nil if draw draws the cell.
+	text func(*views.ClassPair) string
+	draw func(c canvas, class *views.ClassPair, t *theme, style tcell.Style)
 
 	// width returns the column's width for a table's width, including a blank before the cell; nil: as wide as its
 	// content.
@@ -28,31 +28,52 @@ type classColumn struct {
 }
 
 // classColumns are the columns of the table; the last one takes the rest of the width.
-var classColumns = slices.Concat(numberColumns(report.ClassNumbers), []classColumn{timeColumn}, numberColumns(report.ClassShares), []classColumn{nameColumn})
+var classColumns = slices.Concat(numberColumns(report.ClassNumbers), []classColumn{timeColumn("time", 4, sideA)}, numberColumns(report.ClassShares), []classColumn{nameColumn})
 
-// defaultOrder is the first sort column: the number of goroutines that are alive.
-var defaultOrder = slices.IndexFunc(classColumns, func(c classColumn) bool { return c.name == "alive" })
+// comparedColumns are those of a comparison of two recordings.
+var comparedColumns = slices.Concat(differenceColumns(report.Compared(report.ClassNumbers)), []classColumn{timeColumn("time A", 1, sideA), timeColumn("time B", 1, sideB)},
+	differenceColumns(report.Compared(report.ClassShares)), differenceColumns([]report.ComparedColumn{report.MovedColumn}), []classColumn{nameColumn})
 
-// timeColumn is a bar of typed time, sorted by the time that goroutines do not wait.
-var timeColumn = classColumn{
-	name: "time", left: true, leave: 4,
-	value: func(c *views.ClassSummary) *big.Rat { waits := c.Shares()[views.Wait]; return waits.Neg(waits) },
-	width: func(table int) int { return min(max(table/6, 12), 42) },
-	draw: func(c canvas, class *views.ClassSummary, t *theme, _ tcell.Style) {
-		shares := class.Shares()
-		x := 0
-		for typed, n := range report.Apportion(shares[:], c.width) {
-			text, style := t.typedCell(views.TypedTime(typed))
-			x = c.text(x, 0, strings.Repeat(text, n), style)
-		}
-	},
+// defaultOrder returns the first sort column: the number of goroutines that are alive or, in a comparison, how much the class
+// changed.
+func defaultOrder(columns []classColumn) int {
+	return slices.IndexFunc(columns, func(c classColumn) bool { return c.name == "alive" || c.name == report.MovedColumn.Short })
+}
+
+func sideA(p *views.ClassPair) *views.ClassSummary { return p.A }
+func sideB(p *views.ClassPair) *views.ClassSummary { return p.B }
+
+// timeColumn is a bar of the typed time in one of the recordings, sorted by the time that goroutines do not wait.
+func timeColumn(name string, leave int, side func(*views.ClassPair) *views.ClassSummary) classColumn {
+	return classColumn{
+		name: name, left: true, leave: leave,
+		value: func(p *views.ClassPair) *big.Rat {
+			if side(p) == nil {
+				return nil
+			}
+			waits := side(p).Shares()[views.Wait]
+			return waits.Neg(waits)
+		},
+		width: func(table int) int { return min(max(table/6, 12), 42) },
+		draw: func(c canvas, class *views.ClassPair, t *theme, _ tcell.Style) {
+			if side(class) == nil {
+				return
+			}
+			shares := side(class).Shares()
+			x := 0
+			for typed, n := range report.Apportion(shares[:], c.width) {
+				text, style := t.typedCell(views.TypedTime(typed))
+				x = c.text(x, 0, strings.Repeat(text, n), style)
+			}
+		},
+	}
 }
 
 // nameColumn gets 20 columns before any other column is shown.
 var nameColumn = classColumn{
 	name: "class", left: true,
 	width: func(int) int { return 20 },
-	draw: func(c canvas, class *views.ClassSummary, _ *theme, style tcell.Style) {
+	draw: func(c canvas, class *views.ClassPair, _ *theme, style tcell.Style) {
 		c.text(0, 0, shorten(class.Class, c.width), style)
 	},
 }
@@ -61,30 +82,66 @@ var nameColumn = classColumn{
 func numberColumns(of []report.ClassColumn) (columns []classColumn) {
 	for _, c := range of {
 		if c.Short != "" {
-			columns = append(columns, classColumn{name: c.Short, value: c.Value, text: c.Brief, leave: c.Leave})
+			columns = append(columns, classColumn{
+				name: c.Short, leave: c.Leave,
+				value: func(p *views.ClassPair) *big.Rat { return c.Value(p.A) },
+				text:  func(p *views.ClassPair) string { return c.Brief(c.Value(p.A)) },
+			})
 		}
 	}
 	return columns
 }
 
-// An order is the order of the table's lines: by a column, largest first, or alphabetically by name.
+// differenceColumns returns the columns of numbers of a comparison. They stay longer than the bars.
+func differenceColumns(of []report.ComparedColumn) (columns []classColumn) {
+	for _, c := range of {
+		columns = append(columns, classColumn{
+			name: c.Short, value: c.Value, leave: leaveLater(c.Leave),
+			text: func(p *views.ClassPair) string { return c.Cell(p, c.Brief) },
+		})
+	}
+	return columns
+}
+
+func leaveLater(leave int) int {
+	if leave == 0 {
+		return 0
+	}
+	return leave + 1
+}
+
+// An order is the order of the table's lines: by a column, largest first, or alphabetically by name. Lines without a value come
+// last.
 type order struct {
-	column   int
+	column   string // its name; "" for the default
 	reversed bool
 }
 
-func (o order) sort(classes []views.ClassSummary) {
-	value := classColumns[o.column].value
+// of returns the column of the order.
+func (o order) of(columns []classColumn) int {
+	if i := slices.IndexFunc(columns, func(c classColumn) bool { return c.name == o.column }); i >= 0 {
+		return i
+	}
+	return defaultOrder(columns)
+}
+
+func (o order) sort(classes []views.ClassPair, columns []classColumn) {
+	value := columns[o.of(columns)].value
 	values := make(map[string]*big.Rat, len(classes))
 	if value != nil {
 		for i := range classes {
 			values[classes[i].Class] = value(&classes[i])
 		}
 	}
-	slices.SortFunc(classes, func(a, b views.ClassSummary) int {
-		d := cmp.Compare(a.Class, b.Class)
-		if value != nil {
-			d = cmp.Or(values[b.Class].Cmp(values[a.Class]), d)
+	slices.SortFunc(classes, func(a, b views.ClassPair) int {
+		x, y, d := values[a.Class], values[b.Class], cmp.Compare(a.Class, b.Class)
+		switch {
+		case x == nil && y != nil:
+			return 1
+		case x != nil && y == nil:
+			return -1
+		case x != nil:
+			d = cmp.Or(y.Cmp(x), d)
 		}
 		if o.reversed {
 			return -d
@@ -93,8 +150,9 @@ func (o order) sort(classes []views.ClassSummary) {
 	})
 }
 
-func (o order) arrow() string {
-	if (classColumns[o.column].value == nil) == o.reversed {
+// arrow shows the direction of the order.
+func (o order) arrow(columns []classColumn) string {
+	if (columns[o.of(columns)].value == nil) == o.reversed {
 		return "▼"
 	}
 	return "▲"

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/sampledata"
 	"github.com/gdamore/tcell/v2"
 )
 
@@ -14,15 +15,16 @@ const mostHead = 3
 
 // drawHead draws what was recorded and what that cost the target, and returns the number of its lines.
 func (w *summaryWindow) drawHead(c canvas) int {
-	var b strings.Builder
-	if err := report.Headline(&b, w.a.path, w.a.recording); err != nil {
-		return 0
-	}
-	headline, _, _ := strings.Cut(b.String(), "\n")
-	lines := wrap(headline, c.width-2)
+	lines := wrap(headline(w.a.path, w.a.recording), c.width-2)
 	lines = lines[:min(len(lines), mostHead-1)]
+	if w.compared {
+		lines = []string{"A: " + headline(w.a.path, w.a.recording)}
+		if other, err := w.a.others.Open(w.a.against); err == nil {
+			lines = append(lines, "B: "+headline(w.a.against, other))
+		}
+	}
 	for y, line := range lines {
-		c.text(1, y, line, w.a.theme.plain)
+		c.text(1, y, termtext.Cut(printable(line), c.width-2), w.a.theme.plain)
 	}
 	y := len(lines)
 	if text, style := w.state(); text != "" {
@@ -30,6 +32,16 @@ func (w *summaryWindow) drawHead(c canvas) int {
 		y++
 	}
 	return y
+}
+
+// headline returns what was recorded, and what that cost the target.
+func headline(path string, r *sampledata.Recording) string {
+	var b strings.Builder
+	if err := report.Headline(&b, path, r); err != nil {
+		return err.Error()
+	}
+	text, _, _ := strings.Cut(b.String(), "\n")
+	return text
 }
 
 // state returns the state of the recording, or its warnings, or "".

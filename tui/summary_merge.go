@@ -45,6 +45,7 @@ func (w *summaryWindow) askMerge() {
 			}
 			clear(w.marked)
 			w.list.selected = calltree.MergedClass + strings.TrimPrefix(name, calltree.MergedClass)
+			w.a.say("M splits it again; ':merges save' keeps it in %s.", config.Name)
 			return nil
 		})
 	case w.list.current() >= 0 && w.a.split(w.list.selected):
@@ -95,15 +96,6 @@ func (a *app) split(class string) bool {
 	return true
 }
 
-// mergeCommand merges the classes that match patterns.
-func (a *app) mergeCommand(args string) error {
-	fields := strings.Fields(args)
-	if len(fields) < 2 {
-		return fmt.Errorf("want a name and patterns of classes, such as: io go:*.readLoop go:*.writeLoop")
-	}
-	return a.merge(fields[0], fields[1:]...)
-}
-
 // askFilter asks for the text that the names of classes must have.
 func (w *summaryWindow) askFilter() {
 	w.a.ask("filter: ", w.filter, nil, func(text string) error {
@@ -124,15 +116,19 @@ func (w *summaryWindow) toggleIdle() {
 	w.a.say("All classes are shown: H hides those that do hardly anything but wait for work.")
 }
 
-// choose takes the classes that are shown from all classes.
+// choose takes the classes that are shown from all classes. A filter also finds those that do hardly anything but wait for
+// work.
 func (w *summaryWindow) choose() {
-	w.classes = slices.DeleteFunc(slices.Clone(w.all), func(c views.ClassSummary) bool {
-		return w.hideIdle && c.OnlyIdle() || !strings.Contains(strings.ToLower(c.Class), strings.ToLower(w.filter))
+	w.classes = slices.DeleteFunc(slices.Clone(w.all), func(c views.ClassPair) bool {
+		if w.filter != "" {
+			return !strings.Contains(strings.ToLower(c.Class), strings.ToLower(w.filter))
+		}
+		return w.hideIdle && c.OnlyIdle()
 	})
 	if len(w.classes) == 0 && w.filter == "" {
 		w.classes = slices.Clone(w.all)
 	}
-	w.order.sort(w.classes)
+	w.order.sort(w.classes, w.columns)
 	w.list.reselect()
 	if w.list.at < 0 || w.list.selected == "" {
 		w.list.choose(0)
@@ -143,6 +139,8 @@ func (w *summaryWindow) choose() {
 func (w *summaryWindow) hidden() string {
 	n := len(w.all) - len(w.classes)
 	switch {
+	case len(w.classes) == 0 && n > 0:
+		return fmt.Sprintf("\nno class has %q in its name: f changes the filter", w.filter)
 	case n == 0:
 		return ""
 	case w.filter != "":

@@ -3,6 +3,8 @@ package tui
 import (
 	"strings"
 	"testing"
+
+	"github.com/cpprof/cpprof/config"
 )
 
 // TestSummaryMerges merges two classes by hand, keeps that for the session, and splits them again.
@@ -44,4 +46,37 @@ func TestSummaryHides(t *testing.T) {
 		t.Error("the filter hides what it should show")
 	}
 	b.shows("f changes the filter")
+}
+
+// TestMergesAreSaved saves a merge into cpprof.yaml. From then on it comes from the file: splitting it and saving removes it.
+func TestMergesAreSaved(t *testing.T) {
+	t.Chdir(t.TempDir())
+	b := newBench(t, manyClasses(t, 40))
+	b.line(":merges save")
+	b.shows("no class was merged or split here")
+	b.keys("Esc", "Space", "Space", "M")
+	b.line("both")
+	b.shows("':merges save' keeps it in cpprof.yaml")
+	b.line(":merges save")
+	b.shows("Saved in ")
+	c, err := config.Load(config.Name)
+	if err != nil || len(c.Merges) != 1 || c.Merges[0].Class() != "class:both" || len(c.Merges[0].Classes) != 2 {
+		t.Fatalf("%v: it saves %+v", err, c)
+	}
+	if kept := b.kept().Merges; len(kept) != 0 {
+		t.Errorf("the session keeps what the file has: %v", kept)
+	}
+	o := manyClasses(t, 40)
+	o.Config = c
+	again := newBench(t, o)
+	again.line(":merge both go:*pkg02*") // adds to the merge of the file
+	if kept := again.kept().Merges; len(kept) != 1 {
+		t.Errorf("the session keeps %v", kept)
+	}
+	again.line("/class:both")
+	again.keys("M")
+	again.line(":merges save")
+	if c, err := config.Load(config.Name); err != nil || len(c.Merges) != 0 {
+		t.Errorf("%v: after the split, the file has %v", err, c.Merges)
+	}
 }

@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/views"
@@ -36,12 +37,12 @@ func (h *heading) shows(column int) bool {
 }
 
 // measure returns the widths that the columns of numbers need.
-func measure(classes []views.ClassSummary) []int {
-	widest := make([]int, len(classColumns))
-	for column, c := range classColumns {
+func measure(classes []views.ClassPair, columns []classColumn) []int {
+	widest := make([]int, len(columns))
+	for column, c := range columns {
 		for i := range classes {
 			if c.text != nil {
-				widest[column] = max(widest[column], len(c.text(c.value(&classes[i]))))
+				widest[column] = max(widest[column], len(c.text(&classes[i])))
 			}
 		}
 	}
@@ -50,18 +51,18 @@ func measure(classes []views.ClassSummary) []int {
 
 // columnWidths returns the columns' widths in a table, including a blank before each; 0 for those that do not fit.
 // widest has the width of the widest number of each column.
-func columnWidths(widest []int, table int) []int {
-	widths := make([]int, len(classColumns))
+func columnWidths(columns []classColumn, widest []int, table int) []int {
+	widths := make([]int, len(columns))
 	most := 0 // the greatest leave
-	for i, c := range classColumns {
-		widths[i] = 1 + max(len(c.name)+1, widest[i]) // with the arrow
+	for i, c := range columns {
+		widths[i] = 1 + max(textWidth(c.name)+1, widest[i]) // with the arrow
 		if c.width != nil {
 			widths[i] = c.width(table)
 		}
 		most = max(most, c.leave)
 	}
 	for leave := 1; leave <= most && sum(widths) > table; leave++ {
-		for i, c := range classColumns {
+		for i, c := range columns {
 			if c.leave == leave {
 				widths[i] = 0
 			}
@@ -84,7 +85,7 @@ func sum(numbers []int) (s int) {
 func (w *summaryWindow) drawTable(c canvas) {
 	details := wrap(w.details(), c.width-2)
 	details = details[:min(len(details), max(1, c.height-2))]
-	widths := columnWidths(w.widest, c.width)
+	widths := columnWidths(w.columns, w.widest, c.width)
 	w.drawHeading(c.part(0, 0, c.width, 1), widths)
 	first, last := w.list.inSight(c.part(0, 1, c.width, c.height-1-len(details)))
 	for i := first; i < last; i++ {
@@ -98,17 +99,17 @@ func (w *summaryWindow) drawTable(c canvas) {
 func (w *summaryWindow) drawHeading(c canvas, widths []int) {
 	c.fill(0, 0, w.a.theme.bar)
 	w.heading = heading{y: c.y}
-	x := 0
+	x, sorted := 0, w.order.of(w.columns)
 	for i, width := range widths {
 		w.heading.ends = append(w.heading.ends, c.x+x+width)
 		if width == 0 {
 			continue
 		}
-		name, style := classColumns[i].name, w.a.theme.bar
-		if i == w.order.column {
-			name, style = name+w.order.arrow(), style.Bold(true)
+		name, style := w.columns[i].name, w.a.theme.bar
+		if i == sorted {
+			name, style = name+w.order.arrow(w.columns), style.Bold(true)
 		}
-		if classColumns[i].left {
+		if w.columns[i].left {
 			c.text(x+1, 0, name, style)
 		} else {
 			c.text(x+width-textWidth(name), 0, name, style)
@@ -129,12 +130,12 @@ func (w *summaryWindow) drawClass(c canvas, line int, widths []int) {
 	}
 	x := 0
 	for i, width := range widths {
-		column := &classColumns[i]
+		column := &w.columns[i]
 		switch {
 		case width == 0:
 		case column.text != nil:
-			text := column.text(column.value(class))
-			c.text(x+width-len(text), 0, text, style)
+			text := column.text(class)
+			c.text(x+width-textWidth(text), 0, text, style)
 		default:
 			column.draw(c.part(x+1, 0, width-1, 1), class, w.a.theme, style)
 		}
@@ -146,9 +147,12 @@ func (w *summaryWindow) drawClass(c canvas, line int, widths []int) {
 func (w *summaryWindow) details() string {
 	line := w.list.current()
 	if line < 0 {
-		return ""
+		return strings.TrimPrefix(w.hidden(), "\n")
 	}
-	c := &w.classes[line]
+	if w.compared {
+		return report.ClassCompared(&w.classes[line]) + w.hidden()
+	}
+	c := w.classes[line].A
 	text := fmt.Sprintf("%s: %s, %s, %s alive on average", c.Class, report.Counted(c.Goroutines, "goroutine"), report.Counted(c.Hits, "hit"), report.Decimal(c.MeanAlive, 1))
 	if c.Parts[views.Monitor].Sign() > 0 {
 		text += fmt.Sprintf("\nof its MONITOR time %s is attributed to holders of the locks", report.Attributed(c.Parts[views.Monitor], c.Attributed.Weight))

@@ -49,6 +49,15 @@ func (a *app) open(w window) {
 	a.show(len(a.windows) - 1)
 }
 
+// showOpen activates the window of a type, and reports whether there is one.
+func showOpen[W window](a *app) bool {
+	i := slices.IndexFunc(a.windows, func(w window) bool { _, ok := w.(W); return ok })
+	if i >= 0 {
+		a.show(i)
+	}
+	return i >= 0
+}
+
 // show activates the window of the given index.
 func (a *app) show(i int) {
 	if i >= 0 && i < len(a.windows) {

@@ -75,6 +75,11 @@ func (p *candidateTree) place(run sampledata.Run, first, last int32) (total int6
 // caller.
 var machinery = []string{"runtime.", "internal/", "sync.", "syscall.", "time."}
 
+// Machinery reports whether a function says less about a goroutine's activity than its caller.
+func Machinery(function string) bool {
+	return slices.ContainsFunc(machinery, func(head string) bool { return strings.HasPrefix(function, head) })
+}
+
 // line returns the name of the line that a goroutine executes.
 func (p *candidateTree) line(stack sampledata.NodeID) string {
 	n := InformativeFrame(p.r, stack)
@@ -88,8 +93,7 @@ func (p *candidateTree) line(stack sampledata.NodeID) string {
 // not machinery of the runtime and standard library or, if there is none, the innermost one; NoStack for no stack.
 func InformativeFrame(r *sampledata.Recording, stack sampledata.NodeID) sampledata.NodeID {
 	for n := stack; n != sampledata.NoStack; n = r.Nodes[n].Parent {
-		name := r.Functions[r.Nodes[n].Function].Name
-		if !slices.ContainsFunc(machinery, func(head string) bool { return strings.HasPrefix(name, head) }) {
+		if !Machinery(r.Functions[r.Nodes[n].Function].Name) {
 			return n
 		}
 	}

@@ -140,6 +140,16 @@ func (c *classes) memberOf(run sampledata.Run) memberID {
 	return *id
 }
 
+// ofStack returns the class, by function, of a goroutine with a stack.
+func (c *classes) ofStack(stack sampledata.NodeID) classID {
+	for ; c.r.Nodes[stack].Parent != sampledata.NoStack; stack = c.r.Nodes[stack].Parent {
+		if above := c.r.Nodes[stack].Parent; c.r.Nodes[above].Parent == sampledata.NoStack && c.r.Functions[c.r.Nodes[above].Function].Name == bootstrap {
+			break
+		}
+	}
+	return c.members[c.member("go:"+c.r.Functions[c.r.Nodes[stack].Function].Name)].class
+}
+
 // name returns the class of a goroutine by its function or by its creation site.
 func (c *classes) name(g *sampledata.Goroutine, function sampledata.FunctionID) string {
 	if g.GC {

@@ -62,9 +62,9 @@ func Compare(a, b Named, o Options, view Maker) (*Compared, error) {
 		of Named
 		to **View
 	}{{a, &c.A}, {b, &c.B}} {
-		err := o.Span.Check(side.of)
+		err := o.Span.CheckBoth(side.of)
 		if err != nil {
-			return nil, fmt.Errorf("%w (of two recordings, a span counts from the start of each)", err)
+			return nil, err
 		}
 		if *side.to, err = view(side.of.Recording, o); err != nil {
 			return nil, fmt.Errorf("%s: %w", side.of.Name, err)
@@ -74,6 +74,14 @@ func Compare(a, b Named, o Options, view Maker) (*Compared, error) {
 		return nil, fmt.Errorf("the view of %s is of %s, and that of %s is of %s: give the whole name of a class", a.Name, of, b.Name, other)
 	}
 	return c, nil
+}
+
+// CheckBoth is Check for one of two recordings that are compared.
+func (s Span) CheckBoth(of Named) error {
+	if err := s.Check(of); err != nil {
+		return fmt.Errorf("%w (of two recordings, a span counts from the start of each)", err)
+	}
+	return nil
 }
 
 // Merge returns the tree of both views, see calltree.Merge, with all warnings.

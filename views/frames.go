@@ -28,6 +28,8 @@ type stacks struct {
 	depth  []int32         // by node of the recording
 	atRoot []int32         // by node of the recording: the node for its stack below the root; -1 until first use
 	below  map[place]int32 // the same for stacks below other nodes of the tree
+	max    int             // limit on the number of nodes of the tree
+	cut    int32           // the number of frames to which deeper stacks are cut
 }
 
 type place struct {
@@ -37,7 +39,7 @@ type place struct {
 
 func newStacks(r *sampledata.Recording, o Options, b *calltree.Builder) *stacks {
 	n := len(r.Nodes)
-	s := &stacks{r: r, o: o, b: b, below: make(map[place]int32)}
+	s := &stacks{r: r, o: o, b: b, below: make(map[place]int32), max: o.maxNodes(), cut: maxDepth}
 	s.frame, s.depth, s.atRoot = make([]calltree.Func, n), make([]int32, n), make([]int32, n)
 	for i := range r.Nodes {
 		s.frame[i], s.atRoot[i], s.depth[i] = newFrame, -1, 1
@@ -50,7 +52,7 @@ func newStacks(r *sampledata.Recording, o Options, b *calltree.Builder) *stacks 
 
 // deep reports whether a stack has to be cut.
 func (s *stacks) deep(stack sampledata.NodeID) bool {
-	return stack != sampledata.NoStack && s.depth[stack] > maxDepth
+	return stack != sampledata.NoStack && s.depth[stack] > s.cut
 }
 
 // node returns the node at the end of a stack that begins below base.
@@ -58,6 +60,8 @@ func (s *stacks) node(base int32, stack sampledata.NodeID) int32 {
 	switch {
 	case stack == sampledata.NoStack:
 		return base
+	case s.b.Len() > s.max:
+		return base // the view is refused: in one sample, many deep stacks could fill the memory
 	case base == 0 && !s.deep(stack):
 		return s.rooted(stack)
 	}
@@ -89,10 +93,10 @@ func (s *stacks) rooted(stack sampledata.NodeID) int32 {
 	return at
 }
 
-// ancestors returns a stack's nodes from the leaf up to the first known one, at most maxDepth.
+// ancestors returns a stack's nodes from the leaf up to the first known one, at most as many as are not cut.
 func (s *stacks) ancestors(stack sampledata.NodeID, known func(sampledata.NodeID) bool) []sampledata.NodeID {
 	var way []sampledata.NodeID
-	for n := stack; n != sampledata.NoStack && len(way) < maxDepth && !known(n); n = s.r.Nodes[n].Parent {
+	for n := stack; n != sampledata.NoStack && len(way) < int(s.cut) && !known(n); n = s.r.Nodes[n].Parent {
 		way = append(way, n)
 	}
 	return way
@@ -131,10 +135,18 @@ func (s *stacks) frameOf(n sampledata.NodeID) calltree.Func {
 		fn := &s.r.Functions[node.Function]
 		s.frame[n] = noFrame
 		if bootstraps := node.Parent == sampledata.NoStack && fn.Name == bootstrap; !bootstraps && !s.o.mergedIntoCaller(s.r, node) {
-			s.frame[n] = s.b.Symbols().Intern(frameName(fn, node.Line, s.o.Granularity))
+			s.frame[n] = s.b.Symbols().Intern(s.frameName(fn, node.Line))
 		}
 	}
 	return s.frame[n]
+}
+
+// frameName returns the name of a frame. The functions of a profile that was made from a view are frames already.
+func (s *stacks) frameName(fn *sampledata.Function, line int32) string {
+	if p := s.r.Profile; p != nil && p.FromView && calltree.KindOf(fn.Name) != calltree.Function {
+		return fn.Name
+	}
+	return frameName(fn, line, s.o.Granularity)
 }
 
 // frameName returns the name of a frame. If a function has no file, its own name is used instead.

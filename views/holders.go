@@ -10,15 +10,18 @@ import (
 // Holders makes the view of the holders of locks that goroutines waited for, and of the holders' activity. Below the
 // root, "*", are the locks; the function lock returns the name of the lock for a run that waits for it. Below a lock is
 // the part that is below :MONITOR in the waiters' Thread Views. The hits are those of all waiters of all classes, and
-// the denominator is their sum, so that the root's cost is 1.
+// the denominator is their sum, so that the root's cost is 1. Chains of holders are shortened if the view would have more than
+// half a million nodes; a warning of kind "cut-chain" then counts the places.
 func Holders(r *sampledata.Recording, lock func(sampledata.Run) string, o Options) (*View, error) {
 	from, to, err := o.samples(r)
 	if err != nil {
 		return nil, fmt.Errorf("view of lock holders: %w", err)
 	}
-	b := newBuilder(newScene(r, o), calltree.RootName)
-	b.lock = lock
-	v, err := b.view(from, to)
+	v, _, err := limitedView(from, to, func() *builder {
+		b := newBuilder(newScene(r, o), calltree.RootName)
+		b.lock, b.maxNodes = lock, min(b.maxNodes, maxHolderNodes)
+		return b
+	})
 	if err != nil {
 		return nil, fmt.Errorf("view of lock holders: %w", err)
 	}

@@ -66,6 +66,12 @@ func newIdleness(r *sampledata.Recording, o Options) *idleness {
 	return d
 }
 
+// WaitsForWork returns a function that reports whether the goroutine of a run waits for work, as in the views with the same
+// options.
+func WaitsForWork(r *sampledata.Recording, o Options) func(sampledata.Run) bool {
+	return newIdleness(r, o).has
+}
+
 // has reports whether a goroutine waits for work in a run.
 func (d *idleness) has(run sampledata.Run) bool {
 	if d == nil || run.Run != sampledata.Waiting || run.Stack == sampledata.NoStack {

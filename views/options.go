@@ -16,6 +16,9 @@ type Options struct {
 	Classes     ClassBy
 	Span        Span
 
+	// MaxMemory limits the size of a view, to what can be made with so many bytes; 0 stands for a quarter of the machine's.
+	MaxMemory int64
+
 	// NoInlines merges inlined calls into their callers, so that frames are the functions of the compiled program.
 	// Otherwise inlined calls are frames like others. AlsoInlined are calls to merge wherever they occur; see Compare.
 	NoInlines   bool

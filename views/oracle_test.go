@@ -139,7 +139,13 @@ func (c oracle) blocked(s int, g sampledata.GoroutineID, st sampledata.State, ch
 		case !ok:
 			typed = append(typed, portions(each, ":MONITOR", ":unknown-holder"))
 		case slices.Contains(chain, h):
-			typed = append(typed, portions(each, ":MONITOR", c.class(h, hst), ":deadlock"))
+			end := ":deadlock"
+			for _, member := range chain[slices.Index(chain, h):] {
+				if mst, _ := c.state(s, member); mst.Evidence == sampledata.Likely {
+					end = ":likely-deadlock"
+				}
+			}
+			typed = append(typed, portions(each, ":MONITOR", c.class(h, hst), end))
 		default:
 			for _, p := range c.portions(s, h, chain) {
 				frames := append([]string{":MONITOR", c.class(h, hst)}, p.frames...)

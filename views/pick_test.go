@@ -36,16 +36,20 @@ func TestMostHeldUp(t *testing.T) {
 func TestMostChanged(t *testing.T) {
 	a := []ClassSummary{class("go:new", 0, 0, 0, 9, 0), class("go:a", 800, 0, 0, 0, 800), class("go:b", 6, 0, 0, 0, 4), class("go:c", 5, 0, 0, 5, 0)}
 	b := []ClassSummary{class("go:c", 7, 0, 0, 3, 0), class("go:b", 9, 0, 0, 0, 1), class("go:a", 1, 0, 0, 0, 1), class("go:old", 5, 0, 0, 0, 0)}
-	if got, ok := MostChanged(a, b); got != "go:b" || !ok {
+	if got, ok := MostChanged(PairClasses(a, b)); got != "go:b" || !ok {
 		t.Errorf("it is %q, %v, want go:b", got, ok)
 	}
-	if got, want := movedTime(a[2].Shares(), b[1].Shares()), big.NewRat(3, 5); got.Cmp(want) != 0 {
+	pairs := PairClasses(a, b)
+	if got, want := pairs[2].Moved(), big.NewRat(3, 10); got.Cmp(want) != 0 {
 		t.Errorf("go:b moved %v, want %v", got, want)
 	}
-	if got, ok := MostChanged(a[:1], b); ok {
+	if n := len(pairs); n != 5 || pairs[0].Common() || pairs[0].Moved() != nil || pairs[4].Class != "go:old" || pairs[4].A != nil || pairs[3].B != &b[0] {
+		t.Errorf("the pairs are %+v", pairs)
+	}
+	if got, ok := MostChanged(PairClasses(a[:1], b)); ok {
 		t.Errorf("of recordings without a common class it is %q", got)
 	}
-	if got, ok := MostChanged(a, a); got != "go:new" || !ok {
+	if got, ok := MostChanged(PairClasses(a, a)); got != "go:new" || !ok {
 		t.Errorf("of equals it is %q, %v, want the first", got, ok)
 	}
 }
@@ -57,6 +61,8 @@ func TestOnlyIdle(t *testing.T) {
 	}{
 		{class("go:runtime.bgsweep", 5, 0, 0, 0, 95), true},
 		{class("go:runtime.bgsweep", 6, 0, 0, 0, 94), false},
+		{class("go:runtime.bgsweep", 5, 40, 30, 0, 25), true},
+		{class("go:main.sweep", 5, 40, 30, 0, 25), false},
 		{class("go:runtime.main", 0, 0, 0, 0, 1), false},
 		{class("go:main.main", 0, 0, 0, 0, 1), false},
 	} {

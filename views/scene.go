@@ -40,6 +40,7 @@ type actor struct {
 	free     bool                   // nobody holds the lock that it waits for
 	who      sampledata.GoroutineID // the goroutine, if others may wait for it, so that a cycle may close there; else nobody
 	reason   string                 // of a Waiting goroutine
+	release  sampledata.Release     // of a Waiting or Blocked goroutine
 }
 
 // nobody is no particular goroutine.
@@ -71,7 +72,7 @@ func (sc *scene) observed(first, samples int32) observed {
 
 // actor returns the actor for a run's goroutine.
 func (sc *scene) actor(run sampledata.Run) actor {
-	a := actor{class: sc.classes.of(run), run: run.Run, who: nobody}
+	a := actor{class: sc.classes.of(run), run: run.Run, who: nobody, release: run.Release}
 	switch run.Run {
 	case sampledata.Waiting:
 		a.reason = run.Reason

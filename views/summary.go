@@ -49,6 +49,9 @@ func Classes(r *sampledata.Recording, o Options) ([]ClassSummary, error) {
 	if err != nil {
 		return nil, fmt.Errorf("thread classes: %w", err)
 	}
+	if r.Profile != nil {
+		return newProfiled(r, o).sums(), nil
+	}
 	l := &classLedger{scene: newScene(r, o), lastClass: make([]classID, len(r.Goroutines))}
 	for g := range l.lastClass {
 		l.lastClass[g] = noClass
@@ -132,7 +135,7 @@ func (t *tally) Begin(i int32, first, samples int32) bool {
 // actor leaves out the fields that matter only for a tree.
 func (t *tally) actor(run sampledata.Run) actor {
 	a := t.scene.actor(run)
-	a.who, a.reason = nobody, ""
+	a.who, a.reason, a.release = nobody, "", 0
 	return a
 }
 

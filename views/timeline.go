@@ -1,6 +1,7 @@
 package views
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -29,6 +30,9 @@ func Timeline(r *sampledata.Recording, o Options, class string, buckets int) ([]
 	}
 	if buckets < 1 {
 		return nil, fmt.Errorf("timeline: %d buckets: want 1 or more", buckets)
+	}
+	if r.Profile != nil {
+		return nil, errors.New("timeline: a profile has no times")
 	}
 	l := &timeLedger{scene: newScene(r, o), all: class == "", from: from}
 	if !l.all {

@@ -9,17 +9,9 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-const (
-	// maxChain is the greatest number of goroutines in a chain of locks.
-	maxChain = 64
-
-	// maxHolders limits the holders visited for one goroutine in one sample: if locks have many holders that wait for
-	// locks with many holders, the number of ways multiplies.
-	maxHolders = 20_000
-
-	// maxNodes limits the size of a view, to twice the largest one that the project plans for.
-	maxNodes = 20_000_000
-)
+// maxHolders limits the holders visited for one goroutine in one sample: if locks have many holders that wait for
+// locks with many holders, the number of ways multiplies.
+const maxHolders = 20_000
 
 // A builder makes the call tree of one view. It is a Visitor.
 type builder struct {
@@ -38,11 +30,15 @@ type builder struct {
 	terms    terms
 	flushAt  int // limit on the number of hits collected by term
 
+	maxNodes int
+	maxChain int // the greatest number of holders in a chain of locks
+
 	typed    [NumTypedTimes]calltree.Func
 	children []calltree.Func
 	frames   []calltree.Func          // by class; newFrame until first use
 	reasons  map[string]calltree.Func // by the recording's text
 	chain    []sampledata.GoroutineID // of the current instance: each waits for the next
+	holders  int                      // number of holders in the chain
 	visited  int                      // number of holders visited for the current instance
 }
 
@@ -55,6 +51,7 @@ type instance struct {
 func newBuilder(sc *scene, root string) *builder {
 	syms := new(calltree.Symbols)
 	b := &builder{scene: sc, class: noClass, flushAt: maxUnflushed, reasons: make(map[string]calltree.Func)}
+	b.maxNodes, b.maxChain = sc.o.maxNodes(), maxChain
 	b.tree = calltree.NewBuilder(syms, root, "time", Nanoseconds)
 	b.stacks = newStacks(sc.r, sc.o, b.tree)
 	b.squares = squaresBefore(sc.weights, sc.r.Samples.Len())
@@ -182,10 +179,7 @@ func (b *builder) Sample(s, alike int32) error {
 		}
 		b.placeWhole(g.key, seen.of(g.n))
 	}
-	if n := b.tree.Len(); n > maxNodes {
-		return fmt.Errorf("the call tree grows beyond %d nodes: choose a shorter time span, or a coarser granularity", maxNodes)
-	}
-	return nil
+	return b.checkSize()
 }
 
 // placeWhole adds the hits of a goroutine of the view.
@@ -201,7 +195,7 @@ func (b *builder) placeWhole(in instance, w share) {
 func (b *builder) place(in instance, w share) {
 	switch in.run {
 	case sampledata.Waiting:
-		b.add(b.tree.Child(b.typedNode(in.node, Wait), b.reason(in.reason)), w)
+		b.add(b.releaseNode(b.tree.Child(b.typedNode(in.node, Wait), b.reason(in.reason)), in.release), w)
 	case sampledata.Unknown:
 		b.add(b.childNode(b.typedNode(in.node, Wait), unknownReason), w)
 	case sampledata.Blocked:
@@ -242,7 +236,7 @@ func (b *builder) placeBlocked(node int32, a actor, w share) {
 		if a.free {
 			in = freeLock
 		}
-		b.add(b.childNode(node, in), w)
+		b.add(b.releaseNode(b.childNode(node, in), a.release), w)
 		return
 	}
 	each := w.times(1, n)
@@ -257,6 +251,18 @@ func (b *builder) placeBlocked(node int32, a actor, w share) {
 	if unknown > 0 {
 		b.add(b.childNode(node, unknownHolder), w.times(unknown, n))
 	}
+}
+
+// releaseNode returns the node for who ended a wait, below the node of the wait: ":released-by", and there the class and the
+// stack of that goroutine as it did so. It returns the node of the wait if that is not known. The class is that of the stack's
+// outermost function. It is no holder: after a lock was handed over, the one who releases it had it only lately.
+func (b *builder) releaseNode(node int32, r sampledata.Release) int32 {
+	stack := r.Stack()
+	if stack == sampledata.NoStack {
+		return node
+	}
+	class := b.scene.classes.ofStack(stack)
+	return b.stacks.node(b.tree.Child(b.childNode(node, releasedBy), b.frameOf(class)), stack)
 }
 
 // placeHolder adds hits to one holder's class, stack and typed time, below the :MONITOR of its waiter. If the holder
@@ -274,17 +280,34 @@ func (b *builder) placeHolder(node int32, run sampledata.Run, w share) {
 	b.visited++
 	switch {
 	case slices.Contains(b.chain, run.Goroutine):
-		b.add(b.childNode(class, deadlock), w)
-	case len(b.chain) >= maxChain || b.visited > maxHolders:
-		b.warnings.add("cut-chain", 1, func() string {
-			return "goroutines wait for one another's locks in a chain that is too long to show"
-		})
+		b.add(b.childNode(class, b.cycleFrom(run.Goroutine)), w)
+	case b.holders >= b.maxChain || b.visited > maxHolders || b.tree.Len() > b.maxNodes:
+		b.warnings.add("cut-chain", 1, b.cutMessage)
 		b.add(b.childNode(class, cutChain), w)
 	default:
 		b.chain = append(b.chain, run.Goroutine)
+		b.holders++
 		b.place(instance{a, b.stacks.node(class, run.Stack)}, w)
+		b.holders--
 		b.chain = b.chain[:len(b.chain)-1]
 	}
+}
+
+// cycleFrom returns the frame for a cycle that closes at a goroutine of the chain.
+func (b *builder) cycleFrom(g sampledata.GoroutineID) child {
+	for _, member := range b.chain[slices.Index(b.chain, g):] {
+		if run, exists := b.scene.at(member); exists && run.Evidence == sampledata.Likely {
+			return likelyCycle
+		}
+	}
+	return deadlock
+}
+
+func (b *builder) cutMessage() string {
+	if b.maxChain < maxChain {
+		return fmt.Sprintf("the holders of locks wait for locks in too many ways: chains end with holder %d", b.maxChain)
+	}
+	return "goroutines wait for one another's locks in a chain that is too long to show"
 }
 
 func (b *builder) add(node int32, w share) { w.addTo(b.tree, node) }

@@ -1,7 +1,6 @@
 package views
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,7 +13,7 @@ import (
 type UnknownClassError struct {
 	Class   string
 	Outside bool     // there are goroutines, but not in the time span
-	Closest []string // names of existing classes, the closest first
+	Closest []string // names of existing classes that are similar, the closest first
 	Named   []string // names of existing classes that the name may stand for, see parts
 }
 
@@ -48,7 +47,7 @@ func unknownClassError(r *sampledata.Recording, o Options, class string) error {
 	if slices.Contains(names, class) {
 		return &UnknownClassError{Class: class, Outside: true}
 	}
-	return &UnknownClassError{Class: class, Closest: closest(names, class, 3), Named: parts(names, class)}
+	return &UnknownClassError{Class: class, Closest: edit.Similar(class, names), Named: parts(names, class)}
 }
 
 // mostNamed limits a list of names in an error.
@@ -83,37 +82,4 @@ func parts(names []string, part string) []string {
 	}
 	slices.Sort(containing)
 	return containing
-}
-
-// closest returns the n names that differ least from the wanted one. A name that contains it is closer than all others.
-func closest(names []string, wanted string, n int) []string {
-	type candidate struct {
-		name string
-		far  int
-	}
-	bare := strings.TrimPrefix(wanted, "go:")
-	candidates := make([]candidate, len(names))
-	for i, name := range names {
-		far := distance(name, wanted)
-		if bare != "" && strings.Contains(name, bare) {
-			far -= 1 << 16
-		}
-		candidates[i] = candidate{name, far}
-	}
-	slices.SortFunc(candidates, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.far, b.far), cmp.Compare(a.name, b.name))
-	})
-	var found []string
-	for _, c := range candidates[:min(n, len(candidates))] {
-		found = append(found, c.name)
-	}
-	return found
-}
-
-// distance returns the number of bytes to insert, delete or replace to turn one name into the other. It compares only
-// the ends of long names, because a recording can have many.
-func distance(a, b string) int {
-	const enough = 64
-	a, b = a[max(0, len(a)-enough):], b[max(0, len(b)-enough):]
-	return edit.Distance(a, b)
 }

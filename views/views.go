@@ -17,8 +17,10 @@
 //	tree.go     adds hits to the call tree; chains of locks (frames.go names and adds the stacks,
 //	            terms.go collects hits that recur from sample to sample, inlines.go finds inlined calls)
 //	summary.go  the same sums by class without a tree, and over time (timeline.go)
+//	size.go     the limit on the size of the tree
 //	holders.go  holders of locks, by lock; monitor.go sums up their part of a tree
 //	candidates.go  goroutines that others may wait for, other than for locks
+//	profile.go  the views of another tool's profile, which has no samples
 package views
 
 import (
@@ -55,11 +57,14 @@ func (v *View) IdleShare() *big.Rat {
 // Server makes the Server View: its root is "*", and it has the :RUN parts of every goroutine. Weights are nanoseconds.
 // The denominator is the sum over the samples of their weight times the number of processors, or of running goroutines if
 // those are more (with the accounting Single: of their weight), so that the root's cost is the CPU utilisation.
-// Recording.Check must accept the recording.
+// The Server View of a profile is all of it. Recording.Check must accept the recording.
 func Server(r *sampledata.Recording, o Options) (*View, error) {
 	from, to, err := o.samples(r)
 	if err != nil {
 		return nil, fmt.Errorf("server view: %w", err)
+	}
+	if r.Profile != nil {
+		return newProfiled(r, o).view("")
 	}
 	b := newBuilder(newScene(r, o), calltree.RootName)
 	b.server = true
@@ -78,9 +83,14 @@ func Thread(r *sampledata.Recording, class string, o Options) (*View, error) {
 	if err != nil {
 		return nil, fmt.Errorf("thread view of %s: %w", class, err)
 	}
-	b := newBuilder(newScene(r, o), class)
-	b.class = b.scene.classes.intern(class)
-	v, err := b.view(from, to)
+	if r.Profile != nil {
+		return newProfiled(r, o).view(class)
+	}
+	v, b, err := limitedView(from, to, func() *builder {
+		b := newBuilder(newScene(r, o), class)
+		b.class = b.scene.classes.intern(class)
+		return b
+	})
 	if err != nil {
 		return nil, fmt.Errorf("thread view of %s: %w", class, err)
 	}

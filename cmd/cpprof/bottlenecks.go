@@ -30,12 +30,12 @@ own is the time of the last function itself, base that of the calls, both withou
 to, and cum includes that. With --against OLD they are differences. A script ends at its first
 error, with status 1. Without a view, it takes the busiest thread class; next goes on with the next.
 
-` + treeArgument(),
+` + inputHelp(),
 		Example: `  cpprof bottlenecks run.cpprof --server
   printf 'suggest\nselect 0\n' | cpprof bottlenecks run.cpprof --thread go:main.worker
   cpprof bottlenecks new.cpprof --against old.cpprof --server`,
 		GroupID: groupFind,
-		Args:    oneTree,
+		Args:    oneRecording,
 		RunE: func(c *cobra.Command, args []string) error {
 			classes, err := f.turns(args[0])
 			if err != nil {
@@ -53,6 +53,7 @@ error, with status 1. Without a view, it takes the busiest thread class; next go
 				return err
 			}
 			s := shell.New(profile(a, b))
+			s.Width = f.nameWidth(t)
 			s.Next = f.nextTurn(c, args[0], classes)
 			if !t.inIsTerminal {
 				return script(s, t.in, t.out)
@@ -65,6 +66,7 @@ error, with status 1. Without a view, it takes the busiest thread class; next go
 		},
 	}
 	f.addTree(c, t)
+	f.addFullNames(c)
 	f.addAgainst(c, "the `recording` to subtract")
 	return c
 }

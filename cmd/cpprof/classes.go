@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/views"
 	"github.com/spf13/cobra"
@@ -8,9 +9,10 @@ import (
 
 func newClassesCommand(t terminal) *cobra.Command {
 	var f viewFlags
+	var against string
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "classes RECORDING",
+		Use:   "classes RECORDING [--against RECORDING]",
 		Short: "List the thread classes: instances, and the share of each typed time",
 		Long: `classes lists the classes of goroutines that were seen, the one with most time first:
 
@@ -23,13 +25,19 @@ func newClassesCommand(t terminal) *cobra.Command {
   LOAD        ready to run, but a goroutine of the same priority had the processor
   PRIO        ready to run, but one of higher priority or the garbage collector had it
   MONITOR     waiting for a lock
-  WAIT        waiting for anything else`,
+  WAIT        waiting for anything else
+
+With --against OLD it matches the classes by name, and prints the shares minus those in OLD.`,
 		Example: `  cpprof classes run.cpprof
-  cpprof classes run.cpprof --class-by label:route --from 10s --to 20s`,
+  cpprof classes run.cpprof --class-by label:route --from 10s --to 20s
+  cpprof classes new.cpprof --against old.cpprof`,
 		GroupID:           groupShow,
 		Args:              oneRecording,
 		ValidArgsFunction: completeRecording,
 		RunE: func(_ *cobra.Command, args []string) error {
+			if against != "" {
+				return f.compareClasses(t, args[0], against, asJSON)
+			}
 			s, err := f.open(args[0])
 			if err != nil {
 				return err
@@ -38,8 +46,16 @@ func newClassesCommand(t terminal) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if asJSON {
+			switch profiled := s.recording.Profile != nil; {
+			case profiled && asJSON:
+				return report.ProfileClassesJSON(t.out, s.recording, classes)
+			case profiled:
+				return report.ProfileClasses(t.out, s.recording, classes, f.nameWidth(t))
+			case asJSON:
 				return report.ClassesJSON(t.out, classes, report.BasisOf(s.recording))
+			}
+			if err := report.PickedHeadline(t.out, args[0], s.recording); err != nil {
+				return err
 			}
 			return report.Classes(t.out, classes, f.nameWidth(t))
 		},
@@ -47,6 +63,24 @@ func newClassesCommand(t terminal) *cobra.Command {
 	f.addOptions(c, t)
 	f.addIdle(c)
 	f.addFullNames(c)
+	c.Flags().StringVar(&against, "against", "", "the `recording` to compare with")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
+}
+
+// compareClasses prints what the classes of a recording did otherwise than those of another one.
+func (f *viewFlags) compareClasses(t terminal, path, against string, asJSON bool) error {
+	p, err := f.openRecordings(path, against)
+	if err != nil {
+		return err
+	}
+	classes, err := p.classes()
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return report.ClassesComparedJSON(t.out, classes, p.a.named(), p.b.named())
+	}
+	termtext.Fprintf(t.out, "A is %s, B is %s\n\n", p.a.path, p.b.path)
+	return report.ClassesCompared(t.out, classes, f.nameWidth(t))
 }

@@ -35,21 +35,22 @@ function that the view does not have, cost prints similar names and ends with st
 		},
 	}
 	f.addView(c, t)
+	f.addFullNames(c)
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
 
 // cost prints what call paths cost in the view that the flags choose.
 func (f *viewFlags) cost(t terminal, recording string, texts []string, asJSON bool) error {
-	if err := f.needView(recording); err != nil {
-		return err
-	}
 	paths, err := parsePaths(texts)
 	if err != nil {
 		return err
 	}
 	s, err := f.open(recording)
 	if err != nil {
+		return err
+	}
+	if err := f.needView(recording); err != nil {
 		return err
 	}
 	v, err := f.view(s)
@@ -59,7 +60,7 @@ func (f *viewFlags) cost(t terminal, recording string, texts []string, asJSON bo
 	if err := callpath.Aspects(v.aspects, paths...); err != nil {
 		return err
 	}
-	costs := &report.Costs{Title: title(s, v), Metric: v.Tree.Main(), Basis: report.BasisOf(s.recording)}
+	costs := &report.Costs{Title: title(s, v), Metric: v.Tree.Main(), Basis: report.BasisOf(s.recording), Width: f.nameWidth(t)}
 	for _, p := range paths {
 		costs.Add(p, callpath.Total(v.Tree, v.aspects, p))
 	}

@@ -10,9 +10,11 @@ import (
 	"github.com/cpprof/cpprof/config"
 	"github.com/cpprof/cpprof/internal/demo"
 	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/monitor"
+	"github.com/cpprof/cpprof/search"
 	"github.com/cpprof/cpprof/tui"
 	"github.com/spf13/cobra"
 )
@@ -80,7 +82,7 @@ func recordDemo(ctx context.Context, t terminal, output string, duration time.Du
 
 const demoGreeting = "The server has four problems. Go to a class (j k) and open it: ⏎ (Enter)"
 
-// showDemo shows the profile, and then lists the four problems.
+// showDemo shows the profile, and then lists the four problems, and what a search finds.
 func showDemo(ctx context.Context, t terminal, path string, text bool) error {
 	f := reportFlags{viewFlags: viewFlags{inputFlags: inputFlags{err: t.err}, accounting: "observed"}}
 	s, err := f.open(path)
@@ -111,7 +113,13 @@ func showDemo(ctx context.Context, t terminal, path string, text bool) error {
 		}
 		termtext.Fprintf(t.out, "   %s.\n", problem.Lesson)
 	}
-	return nil
+	termtext.Fprintf(t.out, "\nThis is what cpprof finds by itself ('cpprof why %s'):\n\n", words.Shell(path))
+	a, err := search.Find(s.recording, search.Options{Views: s.options, Aspects: s.config.AllAspects(), Threshold: search.DefaultThreshold})
+	if err != nil {
+		return err
+	}
+	y := report.Why{Answer: a, File: s.path}
+	return y.Write(t.out)
 }
 
 func showEvidence(t terminal, s *source, e demo.Evidence) error {

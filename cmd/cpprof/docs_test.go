@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -40,6 +42,9 @@ func pages(t *testing.T) map[string]string {
 func TestDocs(t *testing.T) {
 	target := fixture.Start(t, fixture.BuildOnce(t, "mutex"))
 	needsTracing(t, target.Pid())
+	numbers := fixture.Start(t, fixture.BuildOnce(t, "variables"))
+	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "requests_total 42") }))
+	t.Cleanup(endpoint.Close)
 	script := "exec $CPPROF demo -d 3s\nstdout 'four problems on purpose'\n"
 	count := 0
 	all := pages(t)
@@ -68,12 +73,15 @@ func TestDocs(t *testing.T) {
 		Files: []string{file},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("TARGET", fmt.Sprint(target.Pid()))
+			e.Setenv("VARIABLES", fmt.Sprint(numbers.Pid()))
+			e.Setenv("METRICS", endpoint.URL)
 			e.Setenv("CPPROF", program)
 			for name, twin := range twins {
 				if err := undumpFile(filepath.Join(folder, twin+".txt"), filepath.Join(e.WorkDir, name+".cpprof")); err != nil {
 					return err
 				}
 			}
+			writeOtherTools(t, e.WorkDir)
 			return os.Symlink(server, filepath.Join(e.WorkDir, "server"))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"stdouterr": saidSomething},
@@ -89,12 +97,16 @@ func saidSomething(ts *testscript.TestScript, _ bool, _ []string) {
 
 var commandLine = regexp.MustCompile(`(?m)^    (?:\$ )?(cpprof .*)$`)
 
-// commandLines returns the command lines of a page, changed so that they end soon and use the test's own target.
+// commandLines returns the command lines of a page, changed so that they end soon and use the test's own targets.
 func commandLines(text string) []string {
 	var commands []string
 	for _, m := range commandLine.FindAllStringSubmatch(text, -1) {
 		c, _, _ := strings.Cut(m[1], "  #")
 		c = strings.TrimSpace(c)
+		if strings.Contains(c, "-m main.") {
+			c = strings.ReplaceAll(c, "-p 4711", "-d 1s -p $VARIABLES")
+		}
+		c = strings.ReplaceAll(c, "http://127.0.0.1:2112", "$METRICS")
 		c = strings.ReplaceAll(c, "-p 4711", "-d 1s -p $TARGET")
 		c = strings.ReplaceAll(c, "-d 10s", "-d 1s")
 		c = strings.ReplaceAll(c, "-o run.cpprof", "-f -o run.cpprof")

@@ -32,6 +32,7 @@ text.`,
 		},
 	}
 	f.addInput(c, t)
+	f.addFormat(c)
 	return c
 }
 
@@ -47,7 +48,8 @@ func newUndumpCommand(t terminal) *cobra.Command {
 		GroupID: groupFiles,
 		Args:    usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return f.keep(t, args, output, "name the recording to write with -o")
+			_, err := f.keep(t, args, output, "name the recording to write with -o")
+			return err
 		},
 	}
 	f.addInput(c, t)

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"errors"
-
 	"github.com/cpprof/cpprof/bottlenecks"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/report"
@@ -32,16 +30,17 @@ that holds the true share with a probability of 95 %, and the command that opens
 --against OLD, shares are increases since OLD: find explains a regression. Without a view, find
 takes the busiest thread classes in turn.
 
-` + treeArgument(),
+` + inputHelp(),
 		Example: `  cpprof find run.cpprof --server
   cpprof find run.cpprof --thread go:main.worker --coverage 95%
   cpprof find new.cpprof --against old.cpprof --thread go:main.worker --fail-above 5%`,
 		GroupID: groupFind,
-		Args:    oneTree,
+		Args:    oneRecording,
 		RunE:    func(c *cobra.Command, args []string) error { return f.run(t, c, args[0]) },
 	}
 	f.addTree(c, t)
 	f.addAgainst(c, "the `recording` to compare with: find what costs more than in it")
+	f.addFullNames(c)
 	flags := c.Flags()
 	addShare(flags, &f.coverage, "coverage", "80%", "the `share` of the cost to cover")
 	addShare(flags, &f.failAbove, "fail-above", "", "end with status 3 if a call sequence adds more than this `share` of the whole")
@@ -58,59 +57,100 @@ func (f *findFlags) run(t terminal, c *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	if f.json && len(classes) > 0 {
-		return f.needView(path)
-	}
 	turnsHint(t, classes)
 	if len(classes) == 0 {
-		return f.one(t, c, path)
+		r, err := f.one(c, path)
+		if err != nil {
+			return err
+		}
+		if err := f.write(t, r); err != nil {
+			return err
+		}
+		return f.judge(t, r)
 	}
+	return f.each(t, c, path, classes)
+}
+
+// each searches in the Thread Views of classes. It returns a *statusError if it finds more than --fail-above allows in any.
+func (f *findFlags) each(t terminal, c *cobra.Command, path string, classes []string) error {
+	var all report.FoundByClass
 	var above error
 	for i, class := range classes {
-		if i > 0 {
-			termtext.Fprintln(t.out)
-		}
 		if err := f.choose(c, class); err != nil {
 			return err
 		}
-		err := f.one(t, c, path)
-		var status *statusError
-		if err != nil && !errors.As(err, &status) {
+		r, err := f.one(c, path)
+		if err != nil {
 			return err
 		}
-		if err != nil {
+		if i == 0 {
+			all.Basis = r.recordings()
+		}
+		all.Add(class, r.report)
+		if !f.json {
+			if i > 0 {
+				termtext.Fprintln(t.out)
+			}
+			if err := f.write(t, r); err != nil {
+				return err
+			}
+		}
+		if err := f.judge(t, r); err != nil {
 			above = err
+		}
+	}
+	if f.json {
+		if err := all.WriteJSON(t.out); err != nil {
+			return err
 		}
 	}
 	return above
 }
 
-// one searches in the view that the flags choose. It returns a *statusError if it finds more than --fail-above allows.
-func (f *findFlags) one(t terminal, c *cobra.Command, path string) error {
+// A foundIn is the result of a search in one subject, or in what differs between two.
+type foundIn struct {
+	found  *bottlenecks.Found
+	report *report.Found
+	a, b   *subject
+}
+
+// recordings returns the basis of the recordings, without the warnings of their views.
+func (r *foundIn) recordings() report.Basis {
+	if r.b == nil {
+		return report.BasisOf(r.a.from.recording)
+	}
+	return report.BasisOf(r.a.from.recording, r.b.from.recording)
+}
+
+// one searches in the view that the flags choose.
+func (f *findFlags) one(c *cobra.Command, path string) (*foundIn, error) {
 	a, b, err := f.subjects(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	found := bottlenecks.Find(profile(a, b), bottlenecks.FindOptions{Coverage: f.coverage.value, Max: f.max})
-	if err := f.write(t, report.NewFound(found, f.bottlenecksCommand(c, path), basis(a, b)), a, b); err != nil {
-		return err
-	}
+	return &foundIn{found, report.NewFound(found, f.bottlenecksCommand(c, path), basis(a, b)), a, b}, nil
+}
+
+// judge returns a *statusError if more was found than --fail-above allows.
+func (f *findFlags) judge(t terminal, r *foundIn) error {
 	if f.failAbove.value == nil {
 		return nil
 	}
-	if above := found.Above(f.failAbove.value); len(above) > 0 {
-		termtext.Fprintf(t.err, "cpprof: more than %s: %d of the %d call sequences found\n", f.failAbove.text, len(above), len(found.Bottlenecks))
+	if above := r.found.Above(f.failAbove.value); len(above) > 0 {
+		termtext.Fprintf(t.err, "cpprof: more than %s: %d of the %d call sequences found\n", f.failAbove.text, len(above), len(r.found.Bottlenecks))
 		return &statusError{exitAbove}
 	}
 	return nil
 }
 
-func (f *findFlags) write(t terminal, r *report.Found, a, b *subject) error {
+func (f *findFlags) write(t terminal, r *foundIn) error {
 	if f.json {
-		return r.WriteJSON(t.out)
+		return r.report.WriteJSON(t.out)
 	}
-	if err := heading(t.out, a, b); err != nil {
+	if err := heading(t.out, r.a, r.b); err != nil {
 		return err
 	}
-	return r.Write(t.out)
+	r.report.Width = f.nameWidth(t)
+	return r.report.Write(t.out)
 }

@@ -14,6 +14,7 @@ const (
 	groupRecord = "Record"
 	groupShow   = "Show"
 	groupFind   = "Find"
+	groupSeries = "Monitors"
 	groupFiles  = "Files"
 	groupMore   = "More"
 )
@@ -33,21 +34,27 @@ type flagGroup struct {
 // flagGroups lists the flags of all commands. A flag name has the same meaning in every command, so each name is in one
 // group. Help shows the groups, and the flags in them, in this order.
 var flagGroups = []flagGroup{
-	{"What to record", []string{"pid", "duration", "child", "follow-exec"}},
+	{"What to record", []string{"pid", "duration", "child", "follow-exec", "monitor", "no-monitors"}},
 	{"How often, and at what cost", []string{"rate", "jitter", "max-overhead", "max-cpu", "backend"}},
-	{"What to read", []string{"server", "thread", "against", "session", "fresh", "format", "meter", "strict", "max-memory", "builtin"}},
+	{"What to read", []string{"server", "thread", "against", "session", "fresh", "format", "value", "strict", "max-memory", "builtin"}},
 	{"Refinement steps", []string{"down", "extended", "up", "prune", "zoom", "auto"}},
-	{"What to count", []string{"from", "to", "accounting", "class-by", "merge", "idle", "by", "no-inlines"}},
+	{"What to count", []string{"from", "to", "samples", "spans", "runs", "scatter", "matrix", "accounting", "class-by", "merge", "idle", "by", "no-inlines"}},
 	{"How much to show", []string{
 		"count", "interval", "window", "sort", "min-hits", "min-cost", "own", "of-parent", "min-cum", "name", "depth", "metric",
-		"coverage", "max", "fail-above", "top", "instances", "full-names",
+		"coverage", "max", "threshold", "fail-above", "top", "least", "instances", "full-names",
 	}},
-	{"Where it goes", []string{"output", "force", "view", "text", "json", "color"}},
-	{"Settings", []string{"aspect", "config", "help"}},
+	{"Where it goes", []string{"output", "force", "view", "text", "json", "csv", "color"}},
+	{"Settings", []string{"aspect", "define", "list", "config", "help"}},
 }
 
 // The commands of a group are listed in the order in which they are added, not by name.
 func init() { cobra.EnableCommandSorting = false }
+
+// inOneLine has the groups of commands that take one line of the list together, and what they are for.
+var inOneLine = map[string]string{
+	groupSeries: "What else was measured, and what goes with what",
+	groupMore:   "The version, and a script that completes words in your shell",
+}
 
 // usage writes how a command is called, its examples, the commands below it, and its flags.
 func usage(c *cobra.Command) error {
@@ -85,6 +92,10 @@ func listCommands(b *strings.Builder, c *cobra.Command) {
 	}
 	for _, g := range groups {
 		title := g.Title
+		if what, ok := inOneLine[g.ID]; ok {
+			termtext.Fprintf(b, "%-*s  %s: %s\n", margin, title, strings.Join(commandsOf(c, g.ID), ", "), what)
+			continue
+		}
 		for _, sub := range c.Commands() {
 			if sub.GroupID != g.ID || !sub.IsAvailableCommand() {
 				continue
@@ -93,6 +104,17 @@ func listCommands(b *strings.Builder, c *cobra.Command) {
 			title = ""
 		}
 	}
+}
+
+// commandsOf returns the names of the commands of a group.
+func commandsOf(c *cobra.Command, group string) []string {
+	var names []string
+	for _, sub := range c.Commands() {
+		if sub.GroupID == group && sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
+	}
+	return names
 }
 
 // listFlags writes the flags by group, or in one list if they are few. Flags that no group lists come last.

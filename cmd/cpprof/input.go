@@ -6,28 +6,35 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
+	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/cpprof/cpprof/interchange"
 	"github.com/cpprof/cpprof/internal/memory"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
 	"github.com/spf13/cobra"
 )
 
 // inputFlags are the flags that say how to read the file or folder of a command.
 type inputFlags struct {
 	format string // "" is interchange.Auto
-	meter  string
+	value  string
 	strict bool
 	memory memory.Size // 0: the default
+	span   views.Span  // to count; the zero Span is all
 	err    io.Writer   // for warnings of recordings that are not complete
+
+	errIsTerminal bool
 }
 
 // addInput adds the flag of every command that reads a recording.
 func (f *inputFlags) addInput(c *cobra.Command, t terminal) {
-	f.err = t.err
+	f.err, f.errIsTerminal = t.err, t.errIsTerminal
 	c.Flags().Var(&f.memory, "max-memory", "the memory that a file may take to read, such as 512MB (default: a quarter of the machine's)")
 	c.Flags().BoolVar(&f.strict, "strict", false, "fail if a recording is damaged or incomplete")
 }
@@ -41,10 +48,14 @@ func (e *missingError) Error() string {
 
 // recording reads the recording of an input. If it is not complete, recording prints a warning, or fails with --strict.
 func (f *inputFlags) recording(in *interchange.Input) (*sampledata.Recording, error) {
-	r, err := in.Recording(f.options())
+	o := f.options()
+	done := f.showProgress(in, &o)
+	r, err := in.Recording(o)
+	done()
 	if err != nil {
-		return nil, err
+		return nil, inputError(err)
 	}
+	limitGarbage()
 	if missing := report.Missing(r); missing != "" {
 		if f.strict {
 			return nil, &missingError{in.Name, missing}
@@ -64,15 +75,12 @@ func (f *inputFlags) recordingAt(path string) (*sampledata.Recording, error) {
 	return f.recording(in)
 }
 
-// addFormat adds --format, and lists the formats in its help.
+// addFormat adds --format, and lists the formats in its help, and --value.
 func (f *inputFlags) addFormat(c *cobra.Command) {
 	names := interchange.Names()
 	c.Flags().StringVar(&f.format, "format", interchange.Auto, "what to read: "+strings.Join(names, ", ")+" ("+interchange.Auto+": by its content)")
 	completeWords(c, "format", names...)
-}
-
-func (f *inputFlags) addMeter(c *cobra.Command) {
-	c.Flags().StringVar(&f.meter, "meter", "", "what to count: the `name` of a sample type of a profile, or a name for the readings of a trace")
+	c.Flags().StringVar(&f.value, "value", "", "what to count: the `name` of a sample type of a profile, or a name for the readings of a trace of calls")
 }
 
 // input opens a file or folder.
@@ -90,30 +98,68 @@ func (f *inputFlags) inputOf(t terminal, args []string) (*interchange.Input, err
 	return in, inputError(err)
 }
 
-// tree reads a call tree that is not a view of a recording.
-func (f *inputFlags) tree(in *interchange.Input) (*subject, error) {
-	tree, err := in.Tree(f.options())
-	if err != nil {
-		return nil, inputError(err)
-	}
-	return &subject{path: in.Name, tree: tree, title: "Calls of " + tree.Root(), format: in.Format}, nil
-}
-
+// options returns how to read a file.
 func (f *inputFlags) options() interchange.Options {
-	return interchange.Options{Meter: f.meter, MaxMemory: int64(f.memory)}
+	saveMemory()
+	return interchange.Options{Value: f.value, MaxMemory: int64(f.memory), From: f.span.From, To: f.span.To}
 }
 
-// inputError turns a mistake in --format or --meter into a usage error.
+// saveMemory lets the garbage collector run at half of the usual growth of the heap: what a recording becomes in memory is
+// mostly kept until the end. It costs a twentieth of the time. The environment variable GOGC goes before.
+func saveMemory() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(50)
+	}
+}
+
+// limitGarbage frees the memory that only reading needed, and sets a soft limit on what the process has: if it comes near
+// it, garbage is collected earlier. The limit is large compared with what was read, so that collecting never takes most of the
+// time. The environment variable GOMEMLIMIT goes before.
+func limitGarbage() {
+	debug.FreeOSMemory()
+	if os.Getenv("GOMEMLIMIT") != "" {
+		return
+	}
+	const usual = 240 << 20
+	var now runtime.MemStats
+	runtime.ReadMemStats(&now)
+	debug.SetMemoryLimit(max(usual, 2*int64(now.HeapAlloc)))
+}
+
+// inputError turns a mistake in --format or --value into a usage error.
 func inputError(err error) error {
 	var format *interchange.FormatError
-	var meter *interchange.MeterError
+	var value *interchange.ValueError
 	switch {
 	case errors.As(err, &format):
 		return usagef("--format: %w", err)
-	case errors.As(err, &meter):
-		return usagef("--meter: %w", err)
+	case errors.As(err, &value):
+		return usagef("--value: %w", err)
 	}
 	return err
+}
+
+// slow is how long a file is read before its progress is shown.
+const slow = time.Second
+
+// showProgress shows how much of a file has been read, on a terminal and if it takes long. The caller calls done at the end.
+func (f *inputFlags) showProgress(in *interchange.Input, o *interchange.Options) (done func()) {
+	begin, shown := time.Now(), time.Time{}
+	size := in.Size()
+	if !f.errIsTerminal || size == 0 {
+		return func() {}
+	}
+	o.Progress = func(read int64) {
+		if now := time.Now(); now.Sub(begin) > slow && now.Sub(shown) > slow/5 {
+			shown = now
+			termtext.Fprintf(f.err, "\rcpprof: reading %s: %d %% ", in.Name, min(100, 100*read/size))
+		}
+	}
+	return func() {
+		if !shown.IsZero() {
+			termtext.Fprintf(f.err, "\r%s\r", strings.Repeat(" ", len(in.Name)+30))
+		}
+	}
 }
 
 // save writes a new file, and removes it again if that fails.

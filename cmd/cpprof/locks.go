@@ -15,8 +15,9 @@ func newLocksCommand(t terminal) *cobra.Command {
 	var f viewFlags
 	var top int
 	var instances, asJSON bool
+	var against string
 	c := &cobra.Command{
-		Use:   "locks RECORDING",
+		Use:   "locks RECORDING [--against RECORDING]",
 		Short: "Show the locks that goroutines waited for, who held them, and deadlocks",
 		Long: `locks lists the locks (sync.Mutex, sync.RWMutex) that goroutines waited for:
 
@@ -26,17 +27,15 @@ func newLocksCommand(t terminal) *cobra.Command {
   known   the share of the waiting time in which the holder is known
   locks   of a field, how many locks there are that goroutines waited for: one in each instance
   worst   the share of the time that goroutines waited for one of them
-  lock    a variable (main.server.mu) or a field of a type (main.(*cache).mu); if the program has no
-          such information, the function that takes the lock
+  lock    a variable (main.server.mu) or a field of a type (main.(*cache).mu); else who takes it
 
-For each lock it then prints who waited, who held it meanwhile, and chains: A waits for a lock of
-B, which waits for a lock of C. Goroutines that wait for one another in a circle are a deadlock,
-and come first, with their stacks.
+A second table has channels used as locks, semaphores, limits of errgroups, calls of singleflight,
+and pools of database/sql. For each it then prints who waited, who held it meanwhile, and chains:
+A waits for a lock of B, which waits for a lock of C. A circle of them is a deadlock.
 
-The Go runtime does not record who holds a lock; cpprof infers it. docs/limits.md says from what,
-and when it can't.`,
+The Go runtime does not record who holds a lock; cpprof infers it: see docs/limits.md.`,
 		Example: `  cpprof locks run.cpprof
-  cpprof locks run.cpprof --from 10s --to 20s --top 1
+  cpprof locks new.cpprof --against old.cpprof --top 1
   cpprof locks run.cpprof --json | jq '.locks[] | {lock, mean_waiting}'`,
 		GroupID:           groupShow,
 		Args:              oneRecording,
@@ -45,12 +44,21 @@ and when it can't.`,
 			if top < 0 {
 				return usagef("--top %d: want a number of locks, 0 for all", top)
 			}
+			if against != "" {
+				if instances {
+					return usagef("--instances and --against: locks of two recordings are matched by name, not by instance")
+				}
+				return f.compareLocks(t, args[0], against, top, asJSON)
+			}
 			by := locks.ByField
 			if instances {
 				by = locks.ByInstance
 			}
 			s, err := f.open(args[0])
 			if err != nil {
+				return err
+			}
+			if err := s.needSamples("waits for locks"); err != nil {
 				return err
 			}
 			a, err := locks.Analyse(s.recording, s.options, by)
@@ -63,13 +71,15 @@ and when it can't.`,
 			if err := report.Headline(t.out, s.path, s.recording); err != nil {
 				return err
 			}
-			if err := report.Locks(t.out, s.recording, a, top); err != nil {
+			if err := report.Locks(t.out, s.recording, a, top, f.nameWidth(t)); err != nil {
 				return err
 			}
 			return afterLocks(t.out, s.path, a)
 		},
 	}
 	f.addOptions(c, t)
+	f.addFullNames(c)
+	c.Flags().StringVar(&against, "against", "", "the `recording` to compare with; the lock whose waiting changed most comes first")
 	c.Flags().IntVar(&top, "top", 5, "show this `number` of locks; 0 for all")
 	c.Flags().BoolVar(&instances, "instances", false, "show each lock by itself, not all locks of a field together")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON: all locks, hits exact")
@@ -91,4 +101,23 @@ func afterLocks(w io.Writer, path string, a *locks.Analysis) error {
 	}
 	_, err := io.WriteString(w, text)
 	return err
+}
+
+// compareLocks prints who waited for which locks in two recordings.
+func (f *viewFlags) compareLocks(t terminal, path, against string, top int, asJSON bool) error {
+	p, err := f.openRecordings(path, against)
+	if err != nil {
+		return err
+	}
+	c, err := locks.Compare(p.a.named(), p.b.named(), p.a.options)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return report.LocksComparedJSON(t.out, c, p.a.named(), p.b.named())
+	}
+	if err := p.headlines(t); err != nil {
+		return err
+	}
+	return report.LocksCompared(t.out, c, p.a.named(), p.b.named(), top, f.nameWidth(t))
 }

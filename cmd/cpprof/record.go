@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"path"
 
 	"github.com/cpprof/cpprof/sampler"
@@ -17,6 +18,8 @@ type recordFlags struct {
 	child      string
 	followExec bool
 	view       bool
+	monitors   []string
+	noMonitors bool
 	samplerFlags
 }
 
@@ -63,6 +66,8 @@ cpprof samples less often than --rate says if it would otherwise exceed --max-ov
 	flags.StringVar(&f.child, "child", "", "record the programs whose file name matches `PATTERN`, among COMMAND and all that it starts")
 	flags.BoolVar(&f.followExec, "follow-exec", false, "if a recorded program replaces itself by another one (exec), record that, too")
 	flags.BoolVar(&f.view, "view", false, "show the recording in the Analyzer while it grows")
+	flags.StringArrayVarP(&f.monitors, "monitor", "m", nil, "also record a `VALUE` beside each sample, such as main.queue.size or 'len(main.jobs)': a number in a package's variable")
+	flags.BoolVar(&f.noMonitors, "no-monitors", false, "record none of the usual monitors (heap, collections, queues, faults, ...)")
 	f.samplerFlags.add(c)
 	return c
 }
@@ -79,8 +84,31 @@ func (f *recordFlags) check(c *cobra.Command, args []string) error {
 	if _, err := path.Match(f.child, ""); err != nil {
 		return fmt.Errorf("--child %s: want a file name, or a pattern such as '*.test': %w", f.child, err)
 	}
-	f.options.Monitors = monitor.Builtin()
+	if err := f.chooseMonitors(c.ErrOrStderr(), c.Flags().Changed("child")); err != nil {
+		return err
+	}
 	return f.samplerFlags.check(c)
+}
+
+// chooseMonitors sets which monitors are recorded. If several programs are recorded, not all need to have what --monitor
+// names. Nor need a program have what the config file names, which may be for several.
+func (f *recordFlags) chooseMonitors(warnings io.Writer, several bool) error {
+	var requests []monitor.Request
+	if !f.noMonitors {
+		c, err := loadConfig("", warnings)
+		if err != nil {
+			return err
+		}
+		for _, m := range c.Monitors {
+			requests = append(requests, monitor.Request{Text: m})
+		}
+	}
+	for _, m := range f.monitors {
+		requests = append(requests, monitor.Request{Text: m, Required: !several})
+	}
+	var err error
+	f.options.Monitors, err = monitor.Choose(!f.noMonitors, requests)
+	return err
 }
 
 // follows reports whether record leaves out the command itself, and records the programs that it becomes or starts.

@@ -3,15 +3,15 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/cpprof/cpprof/internal/fixture"
+	"github.com/cpprof/cpprof/sampledata"
 )
 
 // With each backend, the recording has the program's processor time and memory beside its stacks.
@@ -21,17 +21,7 @@ func TestRecordMonitors(t *testing.T) {
 			target := fixture.Start(t, fixture.BuildOnce(t, "grower"))
 			needsTracing(t, target.Pid())
 			r := startRecording(t, "--backend", backend, "-p", fmt.Sprint(target.Pid()))
-			if err := target.Process.Signal(syscall.SIGUSR1); err != nil {
-				t.Fatal(err)
-			}
-			line, err := target.Out.ReadString('\n')
-			if err != nil {
-				t.Fatal(err)
-			}
-			used, err := strconv.ParseFloat(strings.TrimSpace(line), 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			used := target.Answer(t)
 			for n := r.recording(t).Samples.Len() + 2; r.recording(t).Samples.Len() < n; { // so that one of them began after the line was printed
 				time.Sleep(20 * time.Millisecond)
 			}
@@ -45,6 +35,9 @@ func TestRecordMonitors(t *testing.T) {
 			first, last := map[string]float64{}, map[string]float64{}
 			for _, s := range rec.Series {
 				for _, v := range s.All() {
+					if s.Kind == sampledata.Nominal {
+						continue
+					}
 					f, ok := v.Float()
 					if !ok {
 						t.Errorf("%s is %v", s.Name, v)
@@ -67,5 +60,50 @@ func TestRecordMonitors(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// record --monitor and the config file add the program's own variables; what --monitor names must be there.
+func TestRecordVariables(t *testing.T) {
+	target := fixture.Start(t, fixture.BuildOnce(t, "variables"))
+	needsTracing(t, target.Pid())
+	dir := t.TempDir()
+	t.Chdir(dir)
+	if err := os.WriteFile("cpprof.yaml", []byte("monitors: [main.q.size, main.nothing]\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	pid := fmt.Sprint(target.Pid())
+	run := func(args ...string) int {
+		out.Reset()
+		errs.Reset()
+		return run(t.Context(), args, terminal{in: strings.NewReader(""), out: &out, err: &errs})
+	}
+	if code := run("record", "-d", "200ms", "-o", "a.cpprof", "-m", "len(main.numbers)", "-p", pid); code != 0 {
+		t.Fatalf("%d: %s", code, &errs)
+	}
+	if code := run("info", "a.cpprof"); code != 0 {
+		t.Fatalf("%d: %s", code, &errs)
+	}
+	for _, want := range []string{
+		"len(main.numbers) (application): from 3 to 3", "main.q.size (application): from 0 to 0", "heap.live (runtime)",
+		"main.nothing (application) was not measured: package main has no such variable",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, &out)
+		}
+	}
+	if code := run("record", "-d", "200ms", "-o", "b.cpprof", "-m", "main.numbers", "-p", pid); code != exitFailed ||
+		!strings.Contains(errs.String(), "which is no number; len(main.numbers) is\n    main.numbers\n               ^") {
+		t.Errorf("%d: %s", code, &errs)
+	}
+	if _, err := os.Stat("b.cpprof"); err == nil {
+		t.Error("a recording without samples is left")
+	}
+	if code := run("record", "-d", "200ms", "-o", "c.cpprof", "--no-monitors", "-p", pid); code != 0 {
+		t.Errorf("%d: %s", code, &errs)
+	}
+	if code := run("info", "c.cpprof"); code != 0 || strings.Contains(out.String(), "series") {
+		t.Errorf("%d: %s", code, &out)
 	}
 }

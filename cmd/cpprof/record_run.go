@@ -156,7 +156,11 @@ func (f *recordFlags) record(ctx context.Context, p *sampler.Process, b sampler.
 	o := f.options
 	o.Progress = say.progress
 	defer say.clear()
-	return sampler.Record(ctx, p, b, sink, o)
+	result, err := sampler.Record(ctx, p, b, sink, o)
+	if refused := (*sampler.MonitorError)(nil); errors.As(err, &refused) {
+		return result, errors.Join(err, f.outputs.discard(file))
+	}
+	return result, err
 }
 
 // awaitInterrupted waits until a launched program ends, if it got the same Ctrl-C from the terminal as cpprof.

@@ -135,6 +135,9 @@ func (f *reportFlags) run(t terminal, path string) error {
 	if err != nil {
 		return err
 	}
+	if s.recording.Profile != nil && len(f.steps) == 0 {
+		f.auto = true // there is no overview of a profile
+	}
 	p, err := f.profile(s, v, limit)
 	if err != nil {
 		return err
@@ -218,4 +221,6 @@ func (f *reportFlags) session(t *calltree.Tree, m *calltree.Membership, limit re
 	return session, nil
 }
 
-func title(s *source, v *view) string { return report.Title(v.Tree.Root(), s.options, v.IdleShare()) }
+func title(s *source, v *view) string {
+	return report.Title(s.recording, v.Tree.Root(), s.options, v.IdleShare())
+}

@@ -18,7 +18,22 @@ func (f *viewFlags) openPair(path, against string) (p pair, err error) {
 	if p.a, err = f.open(path); err != nil {
 		return p, err
 	}
-	p.b, err = f.open(against)
+	if p.b, err = f.open(against); err != nil {
+		return p, err
+	}
+	if (p.a.recording.Profile == nil) != (p.b.recording.Profile == nil) {
+		return p, usagef("%s and %s: a recording and a profile can't be compared", path, against)
+	}
+	return p, nil
+}
+
+// openRecordings opens both recordings, and fails if they are profiles.
+func (f *viewFlags) openRecordings(path, against string) (pair, error) {
+	p, err := f.openPair(path, against)
+	if err == nil && p.a.recording.Profile != nil {
+		return p, usagef("%s and %s are profiles, which have no states of goroutines: 'cpprof report %s --against %s' compares them",
+			path, against, words.Shell(path), words.Shell(against))
+	}
 	return p, err
 }
 
@@ -38,11 +53,11 @@ func (p pair) headlines(t terminal) error {
 
 // comparedSubjects returns the view that the flags ask for, of two recordings.
 func (f *viewFlags) comparedSubjects(path, against string) (a, b *subject, err error) {
-	if err := f.needView(path); err != nil {
-		return nil, nil, err
-	}
 	p, err := f.openPair(path, against)
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := f.needView(path); err != nil {
 		return nil, nil, err
 	}
 	c, err := p.compare(f.maker())
@@ -56,13 +71,16 @@ func (f *viewFlags) comparedSubjects(path, against string) (a, b *subject, err e
 
 // compare reports the costs of a view in two recordings, side by side.
 func (f *reportFlags) compare(t terminal, path string, color bool) error {
-	all := !f.server && f.thread == ""
-	if all && (len(f.steps) > 0 || f.json) {
-		return f.needView(path)
+	if f.display.OfParent {
+		return usagef("--of-parent and --against: a comparison shows costs as shares of the whole")
 	}
 	p, err := f.openPair(path, f.against)
 	if err != nil {
 		return err
+	}
+	all := !f.server && f.thread == ""
+	if all && (len(f.steps) > 0 || f.json) {
+		return f.needView(path)
 	}
 	limit := f.threshold(p.a.config)
 	if all {
@@ -116,12 +134,12 @@ func (f *reportFlags) compareAll(t terminal, p pair, limit refine.Threshold, col
 	if err := p.headlines(t); err != nil {
 		return err
 	}
-	if err := report.ClassesCompared(t.out, classes[0], classes[1], f.nameWidth(t)); err != nil {
+	if err := report.ClassesCompared(t.out, working(classes, (*views.ClassPair).OnlyIdle), f.nameWidth(t)); err != nil {
 		return err
 	}
 	shown := []views.Maker{views.Server}
 	next := "--server"
-	if class, common := views.MostChanged(classes[0], classes[1]); common {
+	if class, common := views.MostChanged(classes); common {
 		shown = append(shown, views.ThreadMaker(class))
 		next = "--thread " + words.Shell(class)
 	}
@@ -150,11 +168,6 @@ func (f *reportFlags) compareAll(t terminal, p pair, limit refine.Threshold, col
 }
 
 // classes sums up the classes of both.
-func (p pair) classes() (classes [2][]views.ClassSummary, err error) {
-	for i, s := range []*source{p.a, p.b} {
-		if classes[i], err = views.Classes(s.recording, s.options); err != nil {
-			return classes, fmt.Errorf("%s: %w", s.path, err)
-		}
-	}
-	return classes, nil
+func (p pair) classes() ([]views.ClassPair, error) {
+	return views.ComparedClasses(p.a.named(), p.b.named(), p.a.options)
 }

@@ -11,6 +11,15 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
+// working returns the classes without those that did hardly anything but wait for work, or all if none would be left.
+func working[C any](classes []C, onlyIdle func(*C) bool) []C {
+	shown := slices.DeleteFunc(slices.Clone(classes), func(c C) bool { return onlyIdle(&c) })
+	if len(shown) == 0 {
+		return classes
+	}
+	return shown
+}
+
 // overview prints what was recorded, the classes, where the processors' time goes, and the Thread View of the class that
 // waits most for locks and processors. It ends with commands to continue with.
 func overview(t terminal, s *source, limit refine.Threshold, color bool, width int) error {
@@ -32,10 +41,7 @@ func overview(t terminal, s *source, limit refine.Threshold, color bool, width i
 		_, err := termtext.Fprintln(t.out, "No goroutine was seen: the recording has no samples in this span.")
 		return err
 	}
-	shown := slices.DeleteFunc(slices.Clone(classes), func(c views.ClassSummary) bool { return c.OnlyIdle() })
-	if len(shown) == 0 {
-		shown = classes
-	}
+	shown := working(classes, (*views.ClassSummary).OnlyIdle)
 	if err := report.Classes(t.out, shown, width); err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 // withSession lists the flags that may be combined with --session. A session has its own steps, span, accounting, and so on.
-var withSession = []string{"session", "json", "color", "config", "strict"}
+var withSession = []string{"session", "json", "color", "config", "strict", "full-names"}
 
 // replay prints the windows of the session that 'cpprof view' saved beside a recording.
 func (f *reportFlags) replay(t terminal, flags *pflag.FlagSet, path string) error {
@@ -60,7 +60,7 @@ func (f *reportFlags) replay(t terminal, flags *pflag.FlagSet, path string) erro
 			termtext.Fprintln(t.out, "The session has no windows.")
 		}
 	}
-	src := &session.Source{Path: path, Recording: s.recording, Config: s.config, Options: s.options, Color: color, Others: session.NewOthers(f.recordingAt)}
+	src := &session.Source{Path: path, Recording: s.recording, Config: s.config, Options: s.options, Color: color, Width: f.nameWidth(t), Others: session.NewOthers(f.recordingAt)}
 	for i, w := range state.Windows {
 		if i > 0 {
 			termtext.Fprintln(t.out)

@@ -59,11 +59,11 @@ func newXReportCommand(t terminal, x xReport) *cobra.Command {
 Occurrences are samples in a recording, and calls in a trace. The patterns of --name are those of
 aspects: * stands for any text, and "re:" begins a regular expression.
 
-` + treeArgument(),
+` + inputHelp(),
 		Example: "  cpprof report " + x.name + ` run.cpprof --server --min-cum 1%
   cpprof report ` + x.name + ` run.cpprof --thread go:main.worker --name 'encoding/json.*'
   cpprof report ` + x.name + " --format arcflow calls.txt",
-		Args: oneTree,
+		Args: oneRecording,
 		RunE: func(_ *cobra.Command, args []string) error { return f.run(t, x, args[0]) },
 	}
 	f.addTree(c, t)
@@ -91,7 +91,7 @@ func (f *xFlags) run(t terminal, x xReport, path string) error {
 	if f.json {
 		return x.writeJSON(t.out, s.tree, o, basis(s, nil))
 	}
-	if s.from != nil {
+	if s.from.recording.Profile == nil {
 		if err := heading(t.out, s, nil); err != nil {
 			return err
 		}

@@ -88,10 +88,9 @@ func run(ctx context.Context, args []string, t terminal) int {
 
 func newRootCommand(t terminal) *cobra.Command {
 	root := &cobra.Command{
-		Use:   "cpprof COMMAND",
-		Short: "A call-path profiler for running Go programs",
-		Long: `cpprof shows where the goroutines of a running Go program spend their time: in which call path,
-running or waiting for what, and who holds them up. 'cpprof COMMAND --help' explains a command.`,
+		Use:                        "cpprof COMMAND",
+		Short:                      "A call-path profiler for running Go programs",
+		Long:                       `cpprof shows where a running Go program spends its time, and why. 'COMMAND --help' explains more.`,
 		Example:                    "  cpprof demo",
 		SilenceErrors:              true,
 		SuggestionsMinimumDistance: 2,
@@ -104,7 +103,7 @@ running or waiting for what, and who holds them up. 'cpprof COMMAND --help' expl
 	root.SetErr(t.err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{flagError(err)} })
 	root.SetUsageFunc(usage)
-	for _, title := range []string{groupRecord, groupShow, groupFind, groupFiles, groupMore} {
+	for _, title := range []string{groupRecord, groupShow, groupFind, groupSeries, groupFiles, groupMore} {
 		root.AddGroup(&cobra.Group{ID: title, Title: title})
 	}
 	root.SetCompletionCommandGroupID(groupMore)
@@ -113,15 +112,20 @@ running or waiting for what, and who holds them up. 'cpprof COMMAND --help' expl
 		newRecordCommand(t),
 		newTopCommand(t),
 		newDumpGoroutinesCommand(t),
+		newWhyCommand(t),
 		newViewCommand(t),
 		newReportCommand(t),
 		newClassesCommand(t),
 		newLocksCommand(t),
 		newCostCommand(t),
 		newInfoCommand(t),
+		newMonitorsCommand(t),
 		newAspectsCommand(t),
 		newFindCommand(t),
 		newBottlenecksCommand(t),
+		newPlotCommand(t),
+		newSuggestCommand(t),
+		newCorrelateCommand(t),
 		newDumpCommand(t),
 		newUndumpCommand(t),
 		newImportCommand(t),
@@ -197,15 +201,15 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 // oneRecording checks that the only argument is the recording to read.
 func oneRecording(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return usagef("want one recording, such as run.cpprof; got %d arguments", len(args))
+		return usagef("want one recording, such as run.cpprof, or a file of another tool; got %d arguments", len(args))
 	}
 	return nil
 }
 
-// completeRecording completes the first argument with recordings.
+// completeRecording completes the first argument with recordings and files.
 func completeRecording(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	return nil, cobra.ShellCompDirectiveFilterDirs
+	return nil, cobra.ShellCompDirectiveDefault
 }

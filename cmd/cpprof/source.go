@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"math/big"
 	"strings"
 
 	"github.com/cpprof/cpprof/aspects"
@@ -10,6 +12,7 @@ import (
 	"github.com/cpprof/cpprof/interchange"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/internal/words"
+	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 	"github.com/spf13/cobra"
@@ -24,21 +27,23 @@ type viewFlags struct {
 	accounting, by, classBy string
 	noInlines, idle         bool
 	fullNames               bool
-	span                    views.Span
 	config                  string
 	aspects                 []string
 	merges                  []string
+	tableFlags
 }
 
 // addOptions adds the flags of every command that divides a recording's time.
 func (f *viewFlags) addOptions(c *cobra.Command, t terminal) {
 	f.addInput(c, t)
+	f.addFormat(c)
 	flags := c.Flags()
 	flags.StringVar(&f.accounting, "accounting", "observed", "how to count the time of a goroutine that is ready to run: observed, single, processors")
 	flags.StringVar(&f.classBy, "class-by", "", "what makes a thread class: function, site, label:KEY (default: as cpprof.yaml says, or function)")
 	flags.StringArrayVar(&f.merges, "merge", nil, "count several thread classes as one, as `NAME=PATTERN,PATTERN` (may be repeated)")
 	flags.DurationVar(&f.span.From, "from", 0, "leave out samples before this `offset`, such as 2.5s")
 	flags.DurationVar(&f.span.To, "to", 0, "leave out samples from this `offset` on")
+	f.addSamples(c, f)
 	flags.StringVar(&f.config, "config", "", "the configuration `file` (default: cpprof.yaml, in this folder or above)")
 	completeWords(c, "accounting", "observed", "single", "processors")
 	completeWords(c, "class-by", "function", "site", "label:")
@@ -145,14 +150,37 @@ func (f *viewFlags) read(s *source, in *interchange.Input) (err error) {
 	if s.recording, err = f.recording(in); err != nil {
 		return err
 	}
+	if s.recording.Profile != nil {
+		f.server = f.thread == "" // a profile has no other view of all
+		s.config.Threshold = refine.Threshold{Cost: smallCost}
+	}
 	if by := s.options.Classes; !by.Applies(s.recording) {
 		termtext.Fprintf(f.err, "cpprof: warning: no goroutine of %s has the label %s: classes are by function\n", s.path, by.Label)
 	}
-	return s.checkSpan()
+	if err := s.checkSpan(); err != nil {
+		return err
+	}
+	return f.pick(s)
+}
+
+// smallCost is the first threshold for profiles. Their weights are no hits, of which ten could be needed.
+var smallCost = big.NewRat(1, 1000)
+
+// needSamples returns an error if the recording is a profile, of which something can't be known.
+func (s *source) needSamples(what string) error {
+	if p := s.recording.Profile; p != nil {
+		return fmt.Errorf("%s is %s: it has no %s", s.path, p.Title, what)
+	}
+	return nil
 }
 
 // checkSpan returns an error if the span has no samples.
 func (s *source) checkSpan() error {
+	if s.options.Span != (views.Span{}) {
+		if err := s.needSamples("times"); err != nil {
+			return &usageError{err}
+		}
+	}
 	if err := s.options.Span.Check(s.named()); err != nil {
 		return &usageError{err}
 	}
@@ -160,25 +188,29 @@ func (s *source) checkSpan() error {
 }
 
 func (f *viewFlags) configuration() (*config.Config, error) {
-	path := f.config
+	c, err := loadConfig(f.config, f.err)
+	if err != nil {
+		return nil, err
+	}
+	return c, f.define(c)
+}
+
+// loadConfig reads a config file; with path "", the one of the current folder, if there is one.
+func loadConfig(path string, warnings io.Writer) (*config.Config, error) {
 	if path == "" {
 		found, ignored, err := config.Find(".")
 		if err != nil {
 			return nil, err
 		}
 		for _, file := range ignored {
-			termtext.Fprintf(f.err, "cpprof: warning: %s belongs to another user and is ignored; to use it, add --config %s\n", file, words.Shell(file))
+			termtext.Fprintf(warnings, "cpprof: warning: %s belongs to another user and is ignored; to use it, add --config %s\n", file, words.Shell(file))
 		}
 		path = found
 	}
-	c := config.Default()
-	if path != "" {
-		var err error
-		if c, err = config.Load(path); err != nil {
-			return nil, err
-		}
+	if path == "" {
+		return config.Default(), nil
 	}
-	return c, f.define(c)
+	return config.Load(path)
 }
 
 // define adds the aspects and the merged classes of the flags to a configuration.
@@ -205,7 +237,7 @@ func (f *viewFlags) define(c *config.Config) error {
 		}
 		c.Merges = append(c.Merges, merge)
 	}
-	return nil
+	return f.tableFlags.define(c)
 }
 
 func (f *viewFlags) viewOptions(c *config.Config) (o views.Options, err error) {
@@ -226,7 +258,7 @@ func (f *viewFlags) viewOptions(c *config.Config) (o views.Options, err error) {
 	if f.span.From < 0 || f.span.To < 0 || f.span.To > 0 && f.span.To <= f.span.From {
 		return o, usagef("--from %v --to %v: want offsets from the start, the first before the second", f.span.From, f.span.To)
 	}
-	o.Span = f.span
+	o.Span, o.MaxMemory = f.span, int64(f.memory)
 	o.NoInlines = f.noInlines
 	o.LeaveOutIdle = !f.idle
 	return c.Configure(o), nil

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"errors"
 	"io"
 	"slices"
 	"strings"
 
 	"github.com/cpprof/cpprof/bottlenecks"
 	"github.com/cpprof/cpprof/calltree"
-	"github.com/cpprof/cpprof/interchange"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/report"
@@ -18,70 +16,43 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// treeFlags are the flags that choose a weighted call tree: a view of a recording, or the file of another tool.
+// treeFlags are the flags that choose a view, or the difference of two.
 type treeFlags struct {
 	viewFlags
 	against string
 }
 
-// treeArgument returns the help on what can be read: recordings, and files that contain call trees.
-func treeArgument() string {
-	var files []string
-	for _, f := range interchange.Trees() {
-		files = append(files, f.Help)
-	}
-	return wrap("RECORDING is a folder made by 'cpprof record', and --server or --thread CLASS chooses a view of it. " +
-		"It may also be the file of another tool: " + enumerate(files, "or") + ".")
+// inputHelp returns the help on what can be read in place of a recording.
+func inputHelp() string {
+	return wrap("RECORDING may also be the file of another tool, such as a pprof profile: --format lists all.")
 }
 
 func (f *treeFlags) addTree(c *cobra.Command, t terminal) {
 	f.addView(c, t)
-	f.addFormat(c)
-	f.addMeter(c)
-	c.ValidArgsFunction = completeTree
+	c.ValidArgsFunction = completeRecording
 }
 
 func (f *treeFlags) addAgainst(c *cobra.Command, usage string) {
 	c.Flags().StringVar(&f.against, "against", "", usage)
 }
 
-// completeTree completes the first argument with recordings and files.
-func completeTree(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return nil, cobra.ShellCompDirectiveDefault
-}
-
-// A subject is a weighted call tree and its origin.
+// A subject is a view of a recording, and its origin.
 type subject struct {
-	path   string
-	tree   *calltree.Tree
-	title  string
-	from   *source             // nil if it is not a view of a recording
-	format *interchange.Format // nil if it is a view of a recording
+	path  string
+	tree  *calltree.Tree
+	title string
+	from  *source
 
 	warnings []sampledata.Warning // in addition to those of the recording
 }
 
-// subject reads the call tree that the path and the flags choose.
+// subject reads the recording at a path, and makes the view that the flags choose.
 func (f *treeFlags) subject(path string) (*subject, error) {
-	in, err := f.input(path)
+	s, err := f.open(path)
 	if err != nil {
 		return nil, err
-	}
-	defer in.Close()
-	if !in.Format.HoldsRecording() {
-		return f.file(in)
 	}
 	if err := f.needView(path); err != nil {
-		return nil, err
-	}
-	s, err := f.prepared()
-	if err != nil {
-		return nil, err
-	}
-	if err := f.read(s, in); err != nil {
 		return nil, err
 	}
 	v, err := f.view(s)
@@ -92,15 +63,7 @@ func (f *treeFlags) subject(path string) (*subject, error) {
 }
 
 func (s *source) subjectOf(v *views.View) *subject {
-	return &subject{path: s.path, tree: v.Tree, title: report.Title(v.Tree.Root(), s.options, v.IdleShare()), from: s, warnings: v.Warnings}
-}
-
-// file reads the call tree of another tool. Such a tree has no views.
-func (f *treeFlags) file(in *interchange.Input) (*subject, error) {
-	if f.server || f.thread != "" {
-		return nil, usagef("%s is %s: it has no views; leave out --server and --thread", in.Name, in.Format.Title)
-	}
-	return f.tree(in)
+	return &subject{path: s.path, tree: v.Tree, title: report.Title(s.recording, v.Tree.Root(), s.options, v.IdleShare()), from: s, warnings: v.Warnings}
 }
 
 // needView returns an error if no view is chosen.
@@ -111,43 +74,18 @@ func (f *viewFlags) needView(path string) error {
 	return usagef("no view is chosen: add --server or --thread CLASS ('cpprof classes %s' lists the classes)", path)
 }
 
-// subjects reads the call tree that the argument names and, with --against, the one to compare with; otherwise b is nil.
+// subjects makes the view of the recording that the argument names and, with --against, that of the one to compare with;
+// otherwise b is nil.
 func (f *treeFlags) subjects(path string) (a, b *subject, err error) {
-	if f.against == "" {
-		a, err = f.subject(path)
-		return a, nil, err
-	}
-	first, err := f.input(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer first.Close()
-	second, err := f.input(f.against)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer second.Close()
-	switch recording := first.Format.HoldsRecording(); {
-	case recording != second.Format.HoldsRecording():
-		return nil, nil, usagef("%s and %s: a recording and a file of another tool can't be compared", path, f.against)
-	case recording:
+	if f.against != "" {
 		return f.comparedSubjects(path, f.against)
 	}
-	if a, err = f.file(first); err != nil {
-		return nil, nil, err
-	}
-	b, err = f.file(second)
-	return a, b, err
+	a, err = f.subject(path)
+	return a, nil, err
 }
 
 // headline writes what was read.
-func (s *subject) headline(w io.Writer) error {
-	if s.from != nil {
-		return report.Headline(w, s.path, s.from.recording)
-	}
-	_, err := termtext.Fprintf(w, "%s: %s of %s\n\n", termtext.Printable(s.path), s.format.Title, termtext.Printable(s.format.About(s.tree)))
-	return err
-}
+func (s *subject) headline(w io.Writer) error { return report.Headline(w, s.path, s.from.recording) }
 
 // basis returns the basis of the recordings of two subjects, with the subjects' own warnings. b may be nil.
 func basis(a, b *subject) report.Basis {
@@ -156,22 +94,21 @@ func basis(a, b *subject) report.Basis {
 		if s == nil {
 			continue
 		}
-		if s.from != nil {
-			of := report.BasisOf(s.from.recording)
-			all.Warnings, all.Complete = append(all.Warnings, of.Warnings...), all.Complete && of.Complete
-		}
+		of := report.BasisOf(s.from.recording)
+		all.Warnings, all.Complete = append(all.Warnings, of.Warnings...), all.Complete && of.Complete
+		all.Picked = append(all.Picked, of.Picked...)
 		all = all.With(s.warnings)
 	}
 	return all
 }
 
 // profile returns a subject, or the difference of two, in the form that package bottlenecks takes. Two recordings may have
-// different lengths, so their fractions are compared. Of other call trees, the counts are compared.
+// different lengths, so their fractions are compared. Of profiles, the counts are compared.
 func profile(a, b *subject) *bottlenecks.Trees {
 	if b == nil {
 		return bottlenecks.NewSingle(a.tree)
 	}
-	return bottlenecks.NewComparison(a.tree, b.tree, a.from != nil)
+	return bottlenecks.NewComparison(a.tree, b.tree, a.from.recording.Profile == nil)
 }
 
 // heading writes what a subject is, what it is compared with, and the warnings of both.
@@ -214,14 +151,4 @@ func (f *treeFlags) bottlenecksCommand(c *cobra.Command, path string) string {
 		}
 	})
 	return strings.Join(line, " ")
-}
-
-var errNoTree = errors.New("want one recording, such as run.cpprof, or a profile or trace")
-
-// oneTree checks that the only argument is the recording or file to read.
-func oneTree(_ *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return usagef("%w; got %d arguments", errNoTree, len(args))
-	}
-	return nil
 }

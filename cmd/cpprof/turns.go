@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"errors"
-	"slices"
 
 	"github.com/cpprof/cpprof/bottlenecks"
 	"github.com/cpprof/cpprof/internal/termtext"
@@ -17,29 +16,18 @@ func (f *treeFlags) turns(path string) ([]string, error) {
 	if f.server || f.thread != "" {
 		return nil, nil
 	}
-	in, err := f.input(path)
+	s, err := f.open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer in.Close()
-	if !in.Format.HoldsRecording() {
+	if s.recording.Profile != nil {
 		return nil, nil
-	}
-	s, err := f.prepared()
-	if err != nil {
-		return nil, err
-	}
-	if err := f.read(s, in); err != nil {
-		return nil, err
 	}
 	classes, err := views.Classes(s.recording, s.options)
 	if err != nil || len(classes) == 0 {
 		return nil, err
 	}
-	if busy := slices.DeleteFunc(slices.Clone(classes), func(c views.ClassSummary) bool { return c.OnlyIdle() }); len(busy) > 0 {
-		classes = busy
-	}
-	return views.Busiest(classes), nil
+	return views.Busiest(working(classes, (*views.ClassSummary).OnlyIdle)), nil
 }
 
 // choose chooses the Thread View of a class, as if the flag had been given.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/cpprof/cpprof/internal/synthetic"
+	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/views"
 )
 
@@ -40,6 +42,27 @@ func TestBusiestClassesInTurn(t *testing.T) {
 	}
 	if got := call(t, []string{"find", path, "--fail-above", "0%"}, map[string]string{}); got.status != exitAbove || !slices.Equal(seen(got.out), want) {
 		t.Errorf("status %d after %q", got.status, seen(got.out))
+	}
+	var asJSON struct {
+		Classes []struct {
+			Class       string
+			Bottlenecks []struct{ Command string }
+		}
+		Complete bool
+	}
+	got := call(t, []string{"find", path, "--json", "--fail-above", "0%"}, map[string]string{})
+	if err := json.Unmarshal([]byte(got.out), &asJSON); err != nil || got.status != exitAbove || !asJSON.Complete {
+		t.Fatalf("%v: status %d: find --json writes\n%s", err, got.status, got.out)
+	}
+	var inJSON []string
+	for _, c := range asJSON.Classes {
+		inJSON = append(inJSON, c.Class)
+		if len(c.Bottlenecks) == 0 || !strings.Contains(c.Bottlenecks[0].Command, "--thread "+words.Shell(c.Class)) {
+			t.Errorf("of %s it finds %v", c.Class, c.Bottlenecks)
+		}
+	}
+	if !slices.Equal(inJSON, want) {
+		t.Errorf("find --json takes %q, want %q", inJSON, want)
 	}
 	var out, errs strings.Builder
 	in := strings.NewReader(strings.Repeat("next\n", len(want)-1) + "suggest\nnext\n")

@@ -19,9 +19,9 @@ func newViewCommand(t terminal) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "view RECORDING",
 		Short: "Browse a recording in the terminal",
-		Long: `view opens the Analyzer: a summary of the recording, and windows for the Server View and for the
-Thread View of each class. Each begins with one entry. Highlight an entry, then refine it: d (what
-it calls immediately), e (what it leads to), u (who calls it). The result appears below the entry.
+		Long: `view opens the Analyzer: what is slow (see 'cpprof why'), a summary of the recording, and windows
+for the Server View and for the Thread View of each class. Highlight an entry, then refine it: d
+(what it calls immediately), e (what it leads to), u (who calls it); the result appears below it.
 
 Everything works by key and by mouse. ? lists the keys of a window, and : takes a call path, or
 whatever 'cpprof report' can do. --server or --thread opens that view.
@@ -44,7 +44,7 @@ unless --fresh is given; 'cpprof report RECORDING --session' prints them.`,
 				return err
 			}
 			o := tui.Options{}
-			if o.Against, err = f.other(s); err != nil {
+			if o.Against, err = f.other(); err != nil {
 				return err
 			}
 			if !fresh {
@@ -83,7 +83,7 @@ func (f *reportFlags) analyze(ctx context.Context, t terminal, s *source, o tui.
 	limit := f.threshold(s.config)
 	o.Path, o.Recording, o.Config, o.Views, o.Threshold, o.NoColor = s.path, s.recording, s.config, s.options, limit, t.noColor
 	o.Levels = openLevels
-	began := &session.State{Options: s.options}
+	began := &session.State{Options: s.options, Summary: session.Summary{All: !s.options.LeaveOutIdle}}
 	if o.Session != nil {
 		began = o.Session
 		config := *s.config
@@ -96,10 +96,11 @@ func (f *reportFlags) analyze(ctx context.Context, t terminal, s *source, o tui.
 		if err != nil {
 			return err
 		}
-		if !o.Session.Front(class) {
+		if o.Against != nil || !o.Session.Front(class) {
 			o.Windows = []session.Window{&session.Profile{Class: class, Threshold: limit}}
 		}
 	}
+	o.Findings = o.Session == nil && o.Windows == nil && o.Against == nil && o.Live == nil && o.Greeting == ""
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGHUP, os.Interrupt)
 	defer stop()
 	context.AfterFunc(ctx, stop) // the second signal ends cpprof at once
@@ -112,7 +113,7 @@ func (f *reportFlags) analyze(ctx context.Context, t terminal, s *source, o tui.
 }
 
 // other returns the recording that --against names, or nil if the flag is not given.
-func (f *reportFlags) other(s *source) (*tui.Against, error) {
+func (f *reportFlags) other() (*tui.Against, error) {
 	if f.against == "" {
 		return nil, nil
 	}
@@ -120,11 +121,7 @@ func (f *reportFlags) other(s *source) (*tui.Against, error) {
 	if err != nil {
 		return nil, err
 	}
-	against := &tui.Against{Path: f.against, Recording: r}
-	if f.thread != "" {
-		against.Class, err = f.class(s)
-	}
-	return against, err
+	return &tui.Against{Path: f.against, Recording: r}, nil
 }
 
 // class returns the class of the Thread View that the flags choose, or "" for the Server View. It builds the view once, so

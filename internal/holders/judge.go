@@ -18,6 +18,7 @@ type Options struct {
 	Interval time.Duration     // between samples
 	Enough   func(Scores) bool // reports whether the scores have enough
 	Limit    time.Duration     // when to stop, whatever the scores have; 0: never
+	AtOnce   bool              // count the samples of the warm-up, too
 }
 
 // ErrLimit is the error if the scores did not have enough within the limit.
@@ -45,7 +46,7 @@ func Judge(ctx context.Context, b sampler.Backend, t *Table, o Options) (scores 
 			return j.scores, j.mistakes, ErrLimit
 		}
 		time.Sleep(o.Interval)
-		if n == WarmUp {
+		if n == WarmUp && !o.AtOnce {
 			j.scores = NewScores(t.kinds)
 		}
 		if err := j.sample(ctx, b, time.Since(start)); err != nil {

@@ -23,6 +23,8 @@ var order = [][]string{
 	{"config"},
 	{"bottlenecks"},
 	{"locks"},
+	{"monitors"},
+	{"search"},
 	{"report"},
 	{"session"},
 	{"tui"},

@@ -34,6 +34,21 @@ func ShortenPath(name string, width int) string {
 	return prefix + ellipsis + "/" + last + rest
 }
 
+// ShortenPaths shortens the package paths of the names in a text until the text fits a width: those of the first names first.
+// The result may be wider if the rest of the text is. The text must be printable.
+func ShortenPaths(text string, width int) string {
+	names := strings.Split(text, " ")
+	for i, name := range names {
+		excess := uniseg.StringWidth(text) - width
+		if excess <= 0 {
+			break
+		}
+		names[i] = ShortenPath(name, uniseg.StringWidth(name)-excess)
+		text = strings.Join(names, " ")
+	}
+	return text
+}
+
 // splitPackage splits a name into the part before its package path ("go:", ".."), the path with the name of its last
 // element, and the rest: "..", "example.com/shop/db", ".(*Pool).Get".
 func splitPackage(name string) (prefix, path, rest string) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
+	"github.com/cpprof/cpprof/sampler/internal/gobinary"
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 )
 
@@ -119,6 +120,9 @@ func (a *Backend) attachError(err error) error {
 
 // Header describes the target. The caller completes its Sampler field.
 func (a *Backend) Header() sampledata.Header { return a.header }
+
+// Binary returns nil: Delve reads the executable.
+func (a *Backend) Binary() *gobinary.Binary { return nil }
 
 // Lead returns 0: Observe halts the target at once.
 func (a *Backend) Lead() time.Duration { return 0 }

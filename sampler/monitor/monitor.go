@@ -10,25 +10,42 @@ package monitor
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler/internal/gobinary"
 )
 
 // Builtin returns the sources that every recording reads by default: they cost next to nothing.
 func Builtin() []Source {
-	return []Source{
+	return append([]Source{
+		runtimeStatistics,
+		heapObjects,
+		processClock,
 		processStat,
-	}
+		threadTimes,
+	}, system()...)
 }
 
 // A Target is the program that is recorded.
 type Target struct {
-	PID int
+	PID    int
+	Binary *gobinary.Binary // what is known of its executable; nil if nothing is
 }
 
 // A Source is a place that values are read from.
 type Source struct {
-	Monitors []sampledata.Monitor // in the order of the values that a Reader returns
+	// Monitors are those that the recording defines as not measured, with the reason, if Open fails.
+	Monitors []sampledata.Monitor
+
+	// Every is the least time between two reads of a source that costs more than others. At samples in between, the
+	// values are the last ones.
+	Every time.Duration
+
+	// Required: without this source, there is to be no recording.
+	Required bool
 
 	// Open opens the source for a target. An error says why nothing can be measured, and what to do about it.
 	Open func(Target) (Reader, error)
@@ -36,42 +53,69 @@ type Source struct {
 
 // A Reader reads the values of one source for one target. It is not safe for concurrent use.
 type Reader interface {
-	// Read sets the values, one for each monitor of the source. All are passed in as not measured. If Read returns an
-	// error, all values are ignored.
-	Read(values []sampledata.Value) error
+	// Monitors returns the monitors in the order of their values. There may be more of them after a Read. Those with a
+	// reason why they are not measured have no values.
+	Monitors() []sampledata.Monitor
+
+	// Read appends a value for each monitor. If it returns an error, nothing is measured at that sample.
+	Read([]sampledata.Value) ([]sampledata.Value, error)
 
 	Close() error
+}
+
+// A source is expensive if a read takes longer than this. Then the time until the next read is at least costShare times as
+// long as the read: a program with thousands of threads takes milliseconds.
+const (
+	expensive = 250 * time.Microsecond
+	costShare = 100
+)
+
+// pause returns the least time from one read of the source to the next.
+func (o *openSource) pause() time.Duration {
+	if o.took > expensive {
+		return max(o.every, o.took*costShare)
+	}
+	return o.every
 }
 
 // A Set reads all sources of one recording.
 type Set struct {
 	sources []openSource
+	names   map[string]int // how often each name was given
 }
 
 type openSource struct {
 	reader Reader
+	every  time.Duration
+	last   time.Time     // when it was read
+	took   time.Duration // to read it
 	ids    []sampledata.MonitorID
+	has    []bool // by monitor: whether it has values
 	values []sampledata.Value
 }
 
 // Open opens the sources and defines their monitors in the sink. If a source can't be read, its monitors are defined,
-// too, with the reason why they are not measured.
-func Open(t Target, sources []Source, sink sampledata.Sink) *Set {
-	s := &Set{}
+// too, with the reason why they are not measured; the error is that of the first required source.
+func Open(t Target, sources []Source, sink sampledata.Sink) (*Set, error) {
+	s := &Set{names: map[string]int{}}
+	var failed error
 	for _, source := range sources {
-		o := openSource{values: make([]sampledata.Value, len(source.Monitors))}
+		o := openSource{every: source.Every}
 		err := o.open(source, t)
-		for _, m := range source.Monitors {
-			if err != nil {
-				m.Unmeasured = err.Error()
-			}
-			o.ids = append(o.ids, sink.Monitor(m))
-		}
 		if err == nil {
+			s.define(&o, sink)
 			s.sources = append(s.sources, o)
+			continue
+		}
+		for _, m := range source.Monitors {
+			m.Unmeasured, _, _ = strings.Cut(err.Error(), "\n")
+			sink.Monitor(s.unique(m))
+		}
+		if source.Required && failed == nil {
+			failed = fmt.Errorf("monitor %w", err)
 		}
 	}
-	return s
+	return s, failed
 }
 
 // open opens a source and reads it once as a test.
@@ -79,28 +123,69 @@ func (o *openSource) open(source Source, t Target) (err error) {
 	if o.reader, err = source.Open(t); err != nil {
 		return err
 	}
-	if err = o.reader.Read(o.values); err != nil {
+	if o.values, err = o.reader.Read(nil); err != nil {
 		return errors.Join(err, o.reader.Close())
 	}
 	return nil
 }
 
-// Measure reads all sources and passes the values to the sink for its next sample. Values that can't be read are not
+// unique returns the monitor with a name that no other has: two endpoints may use the same names.
+func (s *Set) unique(m sampledata.Monitor) sampledata.Monitor {
+	s.names[m.Name]++
+	if n := s.names[m.Name]; n > 1 {
+		m.Name = fmt.Sprintf("%s (%d)", m.Name, n)
+	}
+	return m
+}
+
+// define defines the reader's new monitors.
+func (s *Set) define(o *openSource, sink sampledata.Sink) {
+	all := o.reader.Monitors()
+	for _, m := range all[len(o.ids):] {
+		m = s.unique(m)
+		o.ids = append(o.ids, sink.Monitor(m))
+		o.has = append(o.has, m.Unmeasured == "")
+	}
+}
+
+// Measure reads the sources and passes the values to the sink for its next sample. Values that can't be read are not
 // measured in that sample, and Measure returns the reason.
 func (s *Set) Measure(sink sampledata.Sink) error {
 	var failed error
+	begin := time.Now()
 	for i := range s.sources {
 		o := &s.sources[i]
-		clear(o.values)
-		if err := o.reader.Read(o.values); err != nil {
-			clear(o.values)
+		if begin.Sub(o.last) < o.pause() && !o.last.IsZero() {
+			continue
+		}
+		o.last = begin
+		from := time.Now()
+		if err := s.measure(o, sink); err != nil {
 			failed = errors.Join(failed, err)
 		}
-		for k, v := range o.values {
+		took := time.Since(from)
+		if o.took > 0 { // once, something else may have had the CPU meanwhile
+			took = min(took, 2*o.took)
+		}
+		o.took = took
+	}
+	return failed
+}
+
+func (s *Set) measure(o *openSource, sink sampledata.Sink) (err error) {
+	if o.values, err = o.reader.Read(o.values[:0]); err != nil {
+		o.values = slices.Grow(o.values[:0], len(o.ids))[:len(o.ids)]
+		clear(o.values)
+	}
+	if len(o.values) > len(o.ids) {
+		s.define(o, sink)
+	}
+	for k, v := range o.values {
+		if o.has[k] {
 			sink.Measure(o.ids[k], v)
 		}
 	}
-	return failed
+	return err
 }
 
 // Close closes all sources.

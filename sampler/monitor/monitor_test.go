@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
+	"time"
 
 	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
@@ -41,20 +40,10 @@ func measured(t *testing.T, s *Set, b *sampledata.Builder) map[string]float64 {
 func TestProcessStat(t *testing.T) {
 	target := fixture.Start(t, fixture.BuildOnce(t, "grower"))
 	b := sampledata.NewBuilder(sampledata.Header{})
-	s := Open(Target{PID: target.Pid()}, Builtin(), b)
+	s, _ := Open(Target{PID: target.Pid()}, Builtin(), b)
 	defer s.Close()
 	before := measured(t, s, b)
-	if err := target.Process.Signal(syscall.SIGUSR1); err != nil {
-		t.Fatal(err)
-	}
-	line, err := target.Out.ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	used, err := strconv.ParseFloat(strings.TrimSpace(line), 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	used := target.Answer(t)
 	after := measured(t, s, b)
 	// The file counts user and system time in whole ticks; the program uses little more after it has read its own usage.
 	if got := after["process.cpu"]; got < used-float64(2*tick) || got > used+float64(10*tick) {
@@ -71,7 +60,8 @@ func TestProcessStat(t *testing.T) {
 // Values that can't be read are not measured: from the beginning if there is no such process, and later if it has ended.
 func TestNotMeasured(t *testing.T) {
 	b := sampledata.NewBuilder(sampledata.Header{})
-	none := Open(Target{PID: math.MaxInt32}, Builtin(), b)
+	sources := []Source{processStat, threadTimes}
+	none, _ := Open(Target{PID: math.MaxInt32}, sources, b)
 	if err := none.Measure(b); err != nil {
 		t.Error(err)
 	}
@@ -86,11 +76,12 @@ func TestNotMeasured(t *testing.T) {
 
 	target := fixture.Start(t, fixture.BuildOnce(t, "grower"))
 	b = sampledata.NewBuilder(sampledata.Header{})
-	s := Open(Target{PID: target.Pid()}, Builtin(), b)
+	s, _ := Open(Target{PID: target.Pid()}, sources, b)
 	defer s.Close()
 	measured(t, s, b)
 	target.Process.Kill()
 	target.Wait()
+	time.Sleep(threadsEvery)
 	if err := s.Measure(b); err == nil || !strings.Contains(err.Error(), "no such process") {
 		t.Errorf("read of a process that has ended: %v", err)
 	}
@@ -118,7 +109,7 @@ func TestParseStat(t *testing.T) {
 		return strings.Join(fields, " ") + "\n"
 	}
 	for _, name := range []string{"server", "", "a b", "a) S 1 2 (b", ")", "(((", "new\nline"} {
-		if s, err := parseStat([]byte(line(name))); err != nil || s != (stat{statUserTime + statSystemTime, statResident}) {
+		if s, err := parseStat([]byte(line(name))); err != nil || s != (stat{10, 12, 15, 20, 24}) {
 			t.Errorf("%q: %+v, %v", name, s, err)
 		}
 	}
@@ -133,7 +124,7 @@ func TestParseStat(t *testing.T) {
 		"":          "there is no name in parentheses",
 		"1 (a) S 1": "there are only 4 fields, want at least 24",
 		strings.Replace(line("a"), " 15 ", " -1 ", 1):   `field 15: strconv.ParseUint: parsing "-1": invalid syntax`,
-		strings.Replace(line("a"), " 24 ", " many ", 1): `field 24: strconv.ParseInt: parsing "many": invalid syntax`,
+		strings.Replace(line("a"), " 24 ", " many ", 1): `field 24: strconv.ParseUint: parsing "many": invalid syntax`,
 	} {
 		if _, err := parseStat([]byte(text)); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", text, err, want)
@@ -141,17 +132,13 @@ func TestParseStat(t *testing.T) {
 	}
 }
 
-// Reading is cheap: it allocates nothing.
-func BenchmarkProcessStat(b *testing.B) {
-	r, err := openProcessStat(Target{PID: os.Getpid()})
-	if err != nil {
-		b.Skip(err)
-	}
-	defer r.Close()
-	values := make([]sampledata.Value, len(processStat.Monitors))
+// readAgain measures the time of a Read.
+func readAgain(b *testing.B, r Reader) {
 	b.ReportAllocs()
+	var values []sampledata.Value
 	for b.Loop() {
-		if err := r.Read(values); err != nil {
+		var err error
+		if values, err = r.Read(values[:0]); err != nil {
 			b.Fatal(err)
 		}
 	}

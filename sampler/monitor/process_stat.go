@@ -13,66 +13,79 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// processStat reads /proc/PID/stat of Linux (proc_pid_stat(5)).
-var processStat = Source{
-	Monitors: []sampledata.Monitor{
-		{
-			Name: "process.cpu", Layer: sampledata.Kernel, Kind: sampledata.Counter, Unit: "ns",
-			Source: "/proc/PID/stat: utime + stime", Resolution: tick.String(),
-		},
-		{Name: "process.resident", Layer: sampledata.Kernel, Kind: sampledata.Level, Unit: "bytes", Source: "/proc/PID/stat: rss"},
-	},
-	Open: openProcessStat,
-}
+// statEvery is how often /proc/PID/stat is read: the kernel goes through all threads for it.
+const statEvery = 250 * time.Millisecond
+
+// processStat reads /proc/PID/stat of Linux (proc_pid_stat(5)). It keeps the file open: each read from its start returns
+// current values. The open file refers to the same process even if that ends and another process gets its pid.
+var processStat = source(Source{Every: statEvery}, []column[stat]{
+	{Monitor: kernel("process.system_cpu", sampledata.Counter, "ns", "/proc/PID/stat: stime, in steps of "+tick.String(), statEvery.String()),
+		value: func(s *stat) sampledata.Value { return sampledata.Count(s.system * uint64(tick)) }},
+	{Monitor: kernel("process.minor_faults", sampledata.Counter, "", "/proc/PID/stat: minflt", statEvery.String()),
+		value: func(s *stat) sampledata.Value { return sampledata.Count(s.minorFaults) }},
+	{Monitor: kernel("process.major_faults", sampledata.Counter, "", "/proc/PID/stat: majflt", statEvery.String()),
+		value: func(s *stat) sampledata.Value { return sampledata.Count(s.majorFaults) }},
+	{Monitor: kernel("process.threads", sampledata.Level, "", "/proc/PID/stat: num_threads", statEvery.String()),
+		value: func(s *stat) sampledata.Value { return sampledata.Number(int64(s.threads)) }},
+	{Monitor: kernel("process.resident", sampledata.Level, "bytes", "/proc/PID/stat: rss", statEvery.String()),
+		value: func(s *stat) sampledata.Value { return sampledata.Number(int64(s.pages) * pageSize) }},
+}, openProcessStat)
+
+var pageSize = int64(os.Getpagesize())
 
 // tick is the unit of time in /proc: a hundredth of a second on all Linux platforms that Go supports.
 const tick = 10 * time.Millisecond
 
-// Numbers of the file's fields, as in the manual.
-const (
-	statUserTime   = 14
-	statSystemTime = 15
-	statResident   = 24
-)
+// errNoProc reports that this platform has no /proc.
+var errNoProc = errors.New("it is read from /proc, which only Linux has")
 
-// A statReader keeps the file open: each read from its start returns current values. The open file refers to the same
-// process even if that ends and another process gets its pid.
-type statReader struct {
-	file   *os.File
-	buffer [2048]byte // the file has at most 52 numbers
-}
-
-func openProcessStat(t Target) (Reader, error) {
+func openProcessStat(t Target) (read func(*stat) error, end func() error, err error) {
 	if runtime.GOOS != "linux" {
-		return nil, errors.New("it is read from /proc, which only Linux has")
+		return nil, nil, errNoProc
 	}
 	f, err := os.Open(fmt.Sprintf("/proc/%d/stat", t.PID))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return &statReader{file: f}, nil
+	var buffer [2048]byte // the file has at most 52 numbers
+	return func(s *stat) error {
+		n, err := f.ReadAt(buffer[:], 0)
+		if err != nil && err != io.EOF {
+			return err
+		}
+		if *s, err = parseStat(buffer[:n]); err != nil {
+			return fmt.Errorf("read %s: %w", f.Name(), err)
+		}
+		return nil
+	}, f.Close, nil
 }
-
-func (r *statReader) Read(values []sampledata.Value) error {
-	n, err := r.file.ReadAt(r.buffer[:], 0)
-	if err != nil && err != io.EOF {
-		return err
-	}
-	s, err := parseStat(r.buffer[:n])
-	if err != nil {
-		return fmt.Errorf("read %s: %w", r.file.Name(), err)
-	}
-	values[0] = sampledata.Count(s.ticks * uint64(tick))
-	values[1] = sampledata.Number(s.pages * int64(os.Getpagesize()))
-	return nil
-}
-
-func (r *statReader) Close() error { return r.file.Close() }
 
 // A stat has the fields that this package uses.
 type stat struct {
-	ticks uint64 // processor time
-	pages int64  // resident memory
+	minorFaults, majorFaults uint64
+	system                   uint64 // processor time in the kernel, in ticks
+	threads                  uint64
+	pages                    uint64 // resident memory
+}
+
+// lastStat is the number of the last field of a stat.
+const lastStat = 24
+
+// field returns a field by its number in the manual; nil for those that no monitor needs.
+func (s *stat) field(number int) *uint64 {
+	switch number {
+	case 10:
+		return &s.minorFaults
+	case 12:
+		return &s.majorFaults
+	case 15:
+		return &s.system
+	case 20:
+		return &s.threads
+	case lastStat:
+		return &s.pages
+	}
+	return nil
 }
 
 // parseStat parses "4711 (a name) S 1 ...". The name may contain spaces and parentheses, so the fields are counted from
@@ -82,23 +95,19 @@ func parseStat(line []byte) (s stat, err error) {
 	if end < 0 {
 		return s, errors.New("there is no name in parentheses")
 	}
-	field := 2
+	number := 2
 	for word := range bytes.FieldsSeq(line[end+1:]) {
-		field++
-		var n uint64
-		switch field {
-		case statUserTime, statSystemTime:
-			n, err = strconv.ParseUint(string(word), 10, 64)
-			s.ticks += n
-		case statResident:
-			s.pages, err = strconv.ParseInt(string(word), 10, 64)
+		if number++; number > lastStat {
+			return s, nil
 		}
-		if err != nil {
-			return s, fmt.Errorf("field %d: %w", field, err)
+		if f := s.field(number); f != nil {
+			if *f, err = strconv.ParseUint(string(word), 10, 64); err != nil {
+				return s, fmt.Errorf("field %d: %w", number, err)
+			}
 		}
 	}
-	if field < statResident {
-		return s, fmt.Errorf("there are only %d fields, want at least %d", field, statResident)
+	if number < lastStat {
+		return s, fmt.Errorf("there are only %d fields, want at least %d", number, lastStat)
 	}
 	return s, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/internal/blame"
+	"github.com/cpprof/cpprof/sampler/internal/gobinary"
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
 	"github.com/cpprof/cpprof/sampler/internal/halt"
 	"github.com/cpprof/cpprof/sampler/internal/memory"
@@ -110,6 +111,9 @@ func newBackend(p *sampler.Process, t *target) (*Backend, error) {
 // Header describes the target. The caller completes its Sampler field.
 func (b *Backend) Header() sampledata.Header { return b.header }
 
+// Binary returns what is known of the target's executable.
+func (b *Backend) Binary() *gobinary.Binary { return b.t.bin }
+
 // Release detaches from the threads that halts have left traced.
 func (b *Backend) Release() error { return b.t.Release() }
 
@@ -154,34 +158,14 @@ const lateLimit = 250 * time.Millisecond
 
 // sample takes one sample. The halting thread does all of it: passing work to another thread takes longer than the halt.
 func (b *Backend) sample(h *halt.Halter, s *sampledata.Sample) error {
-	wake := b.timing.await(h, b.timing.start.Add(s.Time))
-	begin := time.Now()
-	b.capture.processors.got = b.threads.own()
-	if err := b.survey.run(); err != nil {
-		return err
-	}
-	addrs, err := b.t.processors()
-	if err != nil {
-		return err
-	}
 	gs, c := &b.goroutines, &b.capture
-	c.prepare(b.order(addrs))
-	b.timing.surveyed(time.Since(begin))
-	c.processors.woke = wake.woke
-	halted, err := h.Halt(wake.halt(), lateLimit, c.take, c.takeLate)
-	s.Halt, s.Time = halted.Took, c.at.Sub(b.timing.start)
-	if err != nil {
-		gs.distrust()
-		return err
+	at := b.timing.start.Add(s.Time)
+	var err error
+	if b.survey.inHalt() {
+		err = b.surveyInHalt(h, at, s)
+	} else {
+		err = b.surveyFirst(h, at, s)
 	}
-	gs.adopt(c)
-	b.syscalls.update(b.survey.inSyscall, &c.processors)
-	woke := c.processors.woke
-	if halted.Late > 0 {
-		woke = time.Now() // it has slept since
-	}
-	halted, err = b.syscalls.findWaiting(h, woke)
-	s.Halt += halted.Took
 	if err != nil {
 		gs.distrust()
 		return err
@@ -194,13 +178,81 @@ func (b *Backend) sample(h *halt.Halter, s *sampledata.Sample) error {
 	return nil
 }
 
+// surveyFirst surveys the target, and then halts it.
+func (b *Backend) surveyFirst(h *halt.Halter, at time.Time, s *sampledata.Sample) error {
+	wake := b.timing.await(h, at)
+	begin := time.Now()
+	if err := b.survey.run(); err != nil {
+		return err
+	}
+	if err := b.prepare(); err != nil {
+		return err
+	}
+	b.capture.order, b.capture.survey = b.order(), nil
+	b.timing.surveyed(time.Since(begin))
+	return b.halt(h, wake, s)
+}
+
+// surveyInHalt surveys the target in the halt.
+func (b *Backend) surveyInHalt(h *halt.Halter, at time.Time, s *sampledata.Sample) error {
+	if err := b.prepare(); err != nil {
+		return err
+	}
+	b.capture.survey = func() (order, error) {
+		err := b.survey.runInHalt()
+		return b.order(), err
+	}
+	if err := b.halt(h, b.timing.awaitMoment(h, at), s); err != nil {
+		return err
+	}
+	b.survey.spotCheck()
+	return nil
+}
+
+// prepare prepares the halt.
+func (b *Backend) prepare() error {
+	addrs, err := b.t.processors()
+	if err != nil {
+		return err
+	}
+	b.capture.prepare(b.goroutines.account.number, addrs)
+	return nil
+}
+
+// halt halts the target, and updates the goroutines from what it saw.
+func (b *Backend) halt(h *halt.Halter, w wake, s *sampledata.Sample) error {
+	c := &b.capture
+	c.processors.got = arrival{}
+	if !w.woke.IsZero() {
+		c.processors.got = b.threads.arrived(w.woke)
+	}
+	halted, err := h.Halt(w.halt(), c.take)
+	s.Halt, s.Time = halted.Took, c.at.Sub(b.timing.start)
+	if err != nil {
+		return err
+	}
+	if halted.Late > 0 {
+		c.processors.settleLate()
+	}
+	b.syscalls.ask(c, b.survey.inSyscall, halted.Late > 0)
+	stood, err := h.AwaitLate(lateLimit, c.takeLate)
+	s.Halt += stood
+	if err != nil {
+		return err
+	}
+	b.goroutines.adopt(c)
+	b.syscalls.update(&c.processors)
+	took, err := b.syscalls.findWaiting(h, c.processors.got.at)
+	s.Halt += took
+	return err
+}
+
 // order returns the list of what the halt must copy.
-func (b *Backend) order(processors []uint64) order {
+func (b *Backend) order() order {
 	finder := b.goroutines.finder
 	finder.Expect()
 	waiting, holding := finder.SeenAtHalt()
 	return order{
-		sample: b.goroutines.account.number, processors: processors,
 		goroutines: [5][]int32{b.survey.moving, b.survey.runnable, waiting, holding, b.survey.moved}, extra: finder,
 	}
 }

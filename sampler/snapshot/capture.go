@@ -21,8 +21,6 @@ const (
 
 // An order lists what a halt must copy.
 type order struct {
-	sample     uint32     // its number
-	processors []uint64   // addresses of the p
 	goroutines [5][]int32 // slots that the halt must see; if there are too many, the last lists are cut
 	extra      extraReader
 }
@@ -40,7 +38,9 @@ type capture struct {
 	t          *target
 	known      *table // only read
 	arena      *memory.Arena
+	number     uint32 // of the sample
 	order      order
+	survey     func() (order, error) // if the halt is to begin with the survey
 	processors processors
 	r          *halt.Reader
 	at         time.Time // when all holders of processors were halted: the moment that the copy shows
@@ -65,14 +65,14 @@ type offThread struct {
 	copied bool // its stack was copied, because the known stack does not match head
 }
 
-// prepare allocates memory before the halt. In the halt, each page that the kernel has yet to supply would cost the
-// target time.
-func (c *capture) prepare(o order) {
+// prepare allocates memory before the halt, for the p at these addresses. In the halt, each page that the kernel has yet to
+// supply would cost the target time.
+func (c *capture) prepare(number uint32, ps []uint64) {
 	t, a := c.t, c.arena
 	a.Reset()
-	a.Reserve(2<<20 + len(o.processors)*(t.pLen+t.mLen+1<<16) + (maxSeen+maxNew)*t.g.size)
-	c.order = o
-	c.processors.prepare(o.processors, a)
+	a.Reserve(2<<20 + len(ps)*(t.pLen+t.mLen+1<<16) + (maxSeen+maxNew)*t.g.size)
+	c.number, c.order = number, order{}
+	c.processors.prepare(ps, a)
 	c.off, c.made = c.off[:0], c.made[:0]
 	clear(c.byG)
 	c.sched = a.Get(t.schedLen)
@@ -80,11 +80,14 @@ func (c *capture) prepare(o order) {
 
 // take copies, in the halt, what must be seen at one moment.
 func (c *capture) take(h *halt.Halted) error {
-	if c.processors.woke.IsZero() {
-		c.processors.woke, c.processors.got = time.Now(), c.processors.threads.own()
+	if c.processors.got.at.IsZero() {
+		c.processors.got = c.processors.threads.arrived(time.Now())
 	}
 	err := c.processors.halt(h)
 	c.at = time.Now()
+	if err == nil && c.survey != nil {
+		c.order, err = c.survey()
+	}
 	if err != nil {
 		return err
 	}
@@ -103,9 +106,7 @@ func (c *capture) takeLate(th halt.Thread) {
 			continue
 		}
 		p.thread = th
-		if !p.settled {
-			p.noCPU = c.processors.waited(p)
-		}
+		p.noCPU = c.processors.lateWaited(p)
 		for k, piece := range []func(*processor) memory.Range{c.guess, c.rest, c.interrupted} {
 			p.pieces[k] = piece(p)
 			c.r.ReadRanges(p.pieces[k : k+1])
@@ -175,6 +176,12 @@ func (c *capture) see(addr uint64, queued bool) {
 	}
 	c.byG[addr] = int32(len(c.off))
 	c.off = append(c.off, offThread{addr: addr, raw: c.arena.Get(c.t.g.size), queued: queued})
+}
+
+// sees reports whether the halt has seen a goroutine.
+func (c *capture) sees(addr uint64) bool {
+	_, off := c.byG[addr]
+	return off || c.processors.holds(addr)
 }
 
 // addHeads adds the g of the goroutines on that list to the batch, starting at an index.

@@ -22,7 +22,7 @@ func (c *capture) guess(p *processor) memory.Range {
 	sp := p.thread.SP
 	if s := c.known.at(p.g); s != nil {
 		h := s.head
-		if s.changed == c.order.sample {
+		if s.changed == c.number {
 			h = c.t.g.decode(s.raw)
 		}
 		if h.within(sp) {

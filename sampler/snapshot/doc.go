@@ -6,7 +6,8 @@
 //
 //	timing        timing.go: when the survey begins, and when the halt does
 //	survey        survey.go, survey_stacks.go: without a halt, the headers of all goroutines (a g each), and the stacks of
-//	              those that are parked and have changed since the previous sample; these are unwound at once
+//	              those that are parked and have changed since the previous sample; these are unwound at once. If there
+//	              are few goroutines, their headers are read in the halt, and the stacks are left to the capture
 //	capture       capture.go, capture_stacks.go, processors.go: in the halt, the processors, the threads that hold them, the
 //	              run queues, and the goroutines that were moving during the survey or are new
 //	goroutines    goroutines.go, adopt.go: what is known about each goroutine (slot.go), updated from what the halt saw

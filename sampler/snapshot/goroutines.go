@@ -84,10 +84,16 @@ func (gs *goroutines) setHead(s *slot, h *head) {
 	if s.announced && s.head.goid != h.goid {
 		gs.end(s)
 	}
-	if s.head.m != h.m || s.head.seq != h.seq { // a new m may have the address of an earlier one
+	if gs.otherThread(s, h) && s.asked != gs.account.number {
 		s.tid = 0
 	}
 	s.head = *h
+}
+
+// otherThread reports whether a goroutine in a system call may have another thread than at the slot's head. A new m may have
+// the address of an earlier one.
+func (gs *goroutines) otherThread(s *slot, h *head) bool {
+	return s.head.m != h.m || s.head.seq != h.seq
 }
 
 // setState changes the state of a goroutine in the sample.
@@ -105,7 +111,10 @@ func (gs *goroutines) setState(s *slot, now sampledata.State) {
 // end reports in the sample that the goroutine of a slot has ended.
 func (gs *goroutines) end(s *slot) {
 	gs.account.changes = append(gs.account.changes, sampledata.Change{Goroutine: s.id, Gone: true})
-	s.announced, s.tid, s.busy = false, 0, false
+	s.announced = false
+	if s.asked != gs.account.number { // otherwise this is known of the goroutine that has the slot now
+		s.tid, s.busy = 0, false
+	}
 }
 
 // parkedContext returns the unwinder's input for a goroutine that has no thread, or whose thread isn't halted. It is

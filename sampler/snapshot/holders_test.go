@@ -85,6 +85,35 @@ func TestLikelyHolders(t *testing.T) {
 	}
 }
 
+// TestFooling samples code that is made to be misread: nobody may be inferred to hold its locks. For some samples, until such places are
+// refuted, goroutines may be named as likely holders.
+func TestFooling(t *testing.T) {
+	v := fixture.Start(t, fixture.BuildOnce(t, "fooling"))
+	b := open(t, v.Pid())
+	table, err := holders.Open(v.Pid(), v.Line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	const enough = 1000
+	scores, _, err := holders.Judge(context.Background(), b, table, holders.Options{
+		Interval: 10 * time.Millisecond, Limit: time.Minute, AtOnce: true,
+		Enough: func(s holders.Scores) bool { sum := s.Sum(); return sum.Contended() >= enough },
+	})
+	if errors.Is(err, holders.ErrLimit) {
+		t.Skip(err)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	sum := scores.Sum()
+	if sum.Wrong[sampledata.Inferred] > 0 {
+		t.Errorf("%d holders were inferred wrongly", sum.Wrong[sampledata.Inferred])
+	}
+	if _, wrong := sum.Named(); wrong*5 > sum.Contended() {
+		t.Errorf("of %d that waited, %d were told a wrong holder", sum.Contended(), wrong)
+	}
+}
+
 // TestLimits checks who is said to have what others wait for, if that is no lock: a place in a channel, a part of a semaphore, a
 // connection.
 func TestLimits(t *testing.T) {

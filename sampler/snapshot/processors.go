@@ -47,7 +47,7 @@ type processor struct {
 	awake   bool            // the thread was on a CPU, or ready for one, just before it was halted
 	asleep  bool            // it slept in the kernel; neither is set if that is not known
 	turns   turns           // of the thread, just before it was halted
-	settled bool            // noCPU is known although the thread has not stopped yet
+	settled bool            // the thread is late, and noCPU is right if it needs another turn on a CPU to stop
 	noCPU   bool            // the thread was ready for a CPU, and had none
 }
 
@@ -62,11 +62,10 @@ type processors struct {
 	tids    []int         // ids of the threads to halt
 	halted  []halt.Thread // the halted threads among them
 	ranges  []memory.Range
-	got     time.Duration // likewise, by the clock of the kernel's scheduler; 0 if not known
-	woke    time.Time     // when the sampler got the CPU that it has; zero if it sleeps until the halt
-	small   []byte        // buffer for the part of each processor that is read several times
-	changed bool          // whether a processor changed hands during the copy
-	untold  bool          // whether the kernel does not say if threads wait for a CPU
+	got     arrival // when the sampler got the CPU that it has; without a time if it sleeps until the halt
+	small   []byte  // buffer for the part of each processor that is read several times
+	changed bool    // whether a processor changed hands during the copy
+	untold  bool    // whether the kernel does not say if threads wait for a CPU
 }
 
 // prepare allocates memory before the halt, for the p at these addresses.
@@ -119,20 +118,40 @@ func (ps *processors) matchThreads() {
 		for _, th := range ps.halted {
 			if p := &ps.list[i]; p.m != 0 && th.TID == p.tid {
 				p.thread, p.halted = th, true
-				p.noCPU = ps.waited(p)
-				if th.Late {
-					displaced, known := ps.threads.displaced(p.tid, ps.got)
-					p.noCPU, p.settled = !displaced, known && ps.got != 0
-				}
+				p.noCPU = th.Late || ps.waited(p)
 				ps.untold = ps.untold || p.turns.number == 0
 			}
 		}
 	}
 }
 
+// settleLate finds out whether the sampler displaced the late threads. The sampler still has the CPU that it got before.
+func (ps *processors) settleLate() {
+	ps.got.readClock(ps.threads)
+	for i := range ps.list {
+		if p := &ps.list[i]; p.halted && p.thread.Late {
+			displaced, known := ps.threads.displaced(p.tid, ps.got)
+			p.noCPU, p.settled = !displaced, known
+		}
+	}
+}
+
 // waited reports whether the thread of a processor waited for a CPU when it was to be halted. It has stopped since.
 func (ps *processors) waited(p *processor) bool {
-	return p.turns.waitedUntil(ps.threads.turns(p.tid), time.Since(ps.woke))
+	return p.turns.waitedUntil(ps.threads.turns(p.tid), time.Since(ps.got.at))
+}
+
+// lateWaited does the same for a late thread. If that has stopped without another turn, it was on a CPU all the time: in a
+// system call, or that CPU took notice of the interrupt late.
+func (ps *processors) lateWaited(p *processor) bool {
+	after := ps.threads.turns(p.tid)
+	switch {
+	case p.turns.number != 0 && after.number == p.turns.number:
+		return false
+	case p.settled:
+		return p.noCPU
+	}
+	return p.turns.waitedUntil(after, time.Since(ps.got.at))
 }
 
 var errProcessors = errors.New("reading the processors: they can't be read")

@@ -24,6 +24,7 @@ type slot struct {
 	// Numbers of the last sample that
 	changed uint32 // added the slot to the list of those that may have changed
 	halted  uint32 // saw the goroutine in its halt
+	asked   uint32 // asked its thread, since it was in a system call or in C
 	stood   uint32 // found the goroutine, after the halt, where it had seen it before
 }
 
@@ -40,10 +41,11 @@ type reported struct {
 
 // A thread is what is known about the thread of a goroutine in a system call.
 type thread struct {
-	tid   int  // thread id; 0 if not known
-	busy  bool // it used a CPU when its state was last read
-	holds bool // it has a processor nevertheless (up to Go 1.25)
-	noCPU bool // it had no CPU at the last halt that it was in
+	tid   int   // thread id; 0 if not known
+	turns turns // at the moment of the halt in which it was last asked
+	busy  bool  // it used a CPU when its state was last read
+	holds bool  // it has a processor nevertheless (up to Go 1.25)
+	noCPU bool  // it had no CPU at the last halt that it was in
 }
 
 // A stack is an unwound stack in the sink's codes.

@@ -9,7 +9,8 @@ import (
 )
 
 // A survey is the first phase of a sample. It reads the goroutines, and the stacks that don't change, while the target
-// runs. Example with three goroutines, each of which has a slot:
+// runs. If there are few goroutines, it is a part of the halt, and leaves all stacks that must be read to the capture.
+// Example with three goroutines, each of which has a slot:
 //
 //	4  parked; its g is unchanged since the previous sample    its stack is reused without reading it             known
 //	5  parked, but its count of runs has changed               its stack is read and unwound                      known
@@ -43,8 +44,38 @@ type survey struct {
 	after     []memory.Range
 }
 
-// run does the whole phase.
+// few is the number of goroutines up to which the survey is a part of the halt: to read their headers then takes some
+// microseconds.
+const few = 200
+
+// inHalt reports whether the survey is to be a part of the halt. A survey before it would last longer than the goroutines of
+// some programs take turns, and take a CPU from them meanwhile. But the first sample reads the stacks of all goroutines.
+func (v *survey) inHalt() bool { return v.account.number > 1 && len(v.table.slots) <= few }
+
+// run does the whole phase before the halt.
 func (v *survey) run() error {
+	if err := v.readHeaders(); err != nil {
+		return err
+	}
+	v.copyStacks()
+	v.arena.Reset()
+	v.spotCheck()
+	return nil
+}
+
+// runInHalt does the phase in the halt, and leaves it to the halt to copy stacks.
+func (v *survey) runInHalt() error {
+	if err := v.readHeaders(); err != nil {
+		return err
+	}
+	for _, i := range v.fresh {
+		v.leaveToHalt(i, &v.table.slots[i])
+	}
+	return nil
+}
+
+// readHeaders reads all goroutines, and finds out whose stacks must be read.
+func (v *survey) readHeaders() error {
 	v.moving, v.runnable, v.inSyscall = v.moving[:0], v.runnable[:0], v.inSyscall[:0]
 	v.moved, v.fresh = v.moved[:0], v.fresh[:0]
 	addrs, err := v.table.list(v.t.Process, v.t.bin.Globals.AllGs)
@@ -52,12 +83,7 @@ func (v *survey) run() error {
 		return err
 	}
 	v.add(addrs)
-	if err := v.table.read(v.reader, v.scan); err != nil {
-		return err
-	}
-	v.copyStacks()
-	v.spotCheck()
-	return nil
+	return v.table.read(v.reader, v.scan)
 }
 
 // scan inspects the g of a span that was just read.

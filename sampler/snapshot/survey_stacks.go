@@ -88,7 +88,6 @@ func (v *survey) spotCheck() {
 	if len(slots) == 0 || v.account.reused == 0 {
 		return
 	}
-	v.arena.Reset()
 	v.checked, v.ranges, v.after = v.checked[:0], v.ranges[:0], v.after[:0]
 	for range spotChecks {
 		i := int32(rand.IntN(len(slots)))

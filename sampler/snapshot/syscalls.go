@@ -16,33 +16,39 @@ const (
 	maxAsked   = 256 // goroutines that got there since the previous sample
 	maxRotated = 64  // goroutines that were there before: they take turns
 	maxHalted  = 16  // threads that are halted to find out whether they wait for a CPU
+
+	maxAsking = 200 * time.Microsecond // if late threads are to be waited for
 )
 
-// syscalls finds out, after the halt, which goroutines in system calls and in C use a CPU. The halt has not stopped their
-// threads if they hold no processor.
+// syscalls finds out which goroutines in system calls and in C use a CPU. The halt has not stopped their threads if they hold
+// no processor. So they are asked right after the halt, before the sampler waits for late threads.
 type syscalls struct {
 	*goroutines
 	states *threadStates
 	m      []byte // the m of the current goroutine
 
-	busy []busyThread // threads that use a CPU, or are ready for one
+	asked []int32 // slots of the goroutines whose threads this sample has asked
+	busy  []*slot // of those, the ones whose threads use a CPU, or are ready for one
 
 	threads int32  // number of the target's threads, counted now and then
 	counted uint32 // number of the sample that counted them
 }
 
-// update checks the goroutines that came into a system call since the previous sample, and some of the others, as listed
-// by the survey.
-func (y *syscalls) update(inSyscall []int32, ps *processors) {
-	y.countThreads()
-	y.busy = y.busy[:0]
-	asked := 0
+// ask asks the threads of goroutines that came into a system call since the previous sample, and of some of the others, as
+// listed by the survey. If late threads are to be waited for, it does not ask for long.
+func (y *syscalls) ask(c *capture, inSyscall []int32, late bool) {
+	y.asked = y.asked[:0]
+	end := time.Now().Add(maxAsking)
+	more := func() bool { return len(y.asked) < maxAsked && !(late && time.Now().After(end)) }
+	for i := range c.off {
+		o := &c.off[i]
+		if k, ok := y.table.index[o.addr]; ok && o.head.exists() && o.head.status == goruntime.GSyscall && more() {
+			y.askOne(k, &o.head)
+		}
+	}
 	for _, i := range y.account.changed {
-		s := &y.table.slots[i]
-		s.holds = false
-		if s.head.status == goruntime.GSyscall && s.view == known && asked < maxAsked {
-			y.ask(s, ps)
-			asked++
+		if s := &y.table.slots[i]; y.inSyscall(s) && !c.sees(s.addr) && more() {
+			y.askOne(i, &s.head)
 		}
 	}
 	n := len(inSyscall)
@@ -52,11 +58,58 @@ func (y *syscalls) update(inSyscall []int32, ps *processors) {
 	first := rand.IntN(n)
 	for k := range min(n, maxRotated) {
 		i := inSyscall[(first+k)%n]
-		if s := &y.table.slots[i]; !y.isChanged(i) && s.view == known && s.head.status == goruntime.GSyscall {
-			if was := s.busy; y.ask(s, ps) || was {
-				y.markChanged(i)
-			}
+		s := &y.table.slots[i]
+		if s.asked == y.account.number || !y.inSyscall(s) || c.sees(s.addr) || late && time.Now().After(end) {
+			continue
 		}
+		was := s.busy
+		if y.askOne(i, &s.head); s.busy || was {
+			y.markChanged(i)
+		}
+	}
+}
+
+// inSyscall reports whether a goroutine is in a system call, as far as its slot knows.
+func (y *syscalls) inSyscall(s *slot) bool {
+	return s.view == known && s.head.status == goruntime.GSyscall
+}
+
+// askOne finds out whether the thread of a goroutine in a system call uses a CPU. The head is the goroutine's at the halt.
+func (y *syscalls) askOne(i int32, h *head) {
+	s := &y.table.slots[i]
+	if s.tid == 0 || y.otherThread(s, h) {
+		s.tid = y.threadOf(h.m)
+	}
+	s.asked, s.turns, s.busy = y.account.number, turns{}, false
+	if s.tid != 0 {
+		s.turns = y.states.turns(s.tid)
+		s.busy = y.states.running(s.tid)
+	}
+	y.asked = append(y.asked, i)
+}
+
+// update updates the goroutines from what their threads answered. Those that the halt has found on a processor are known
+// already. It asks now for those that it could not ask before.
+func (y *syscalls) update(ps *processors) {
+	y.countThreads()
+	for _, i := range y.account.changed {
+		s := &y.table.slots[i]
+		s.holds = false
+		if y.inSyscall(s) && s.asked != y.account.number && len(y.asked) < maxAsked {
+			y.askOne(i, &s.head)
+		}
+	}
+	y.busy = y.busy[:0]
+	for _, i := range y.asked {
+		s := &y.table.slots[i]
+		if !y.inSyscall(s) {
+			continue
+		}
+		s.noCPU = false
+		if s.busy && s.turns.number != 0 {
+			y.busy = append(y.busy, s)
+		}
+		s.holds = s.busy && y.holdsProcessor(s, ps)
 	}
 }
 
@@ -69,57 +122,39 @@ func (y *syscalls) countThreads() {
 	}
 }
 
-// ask finds out whether the thread of a goroutine in a system call uses a CPU.
-func (y *syscalls) ask(s *slot, ps *processors) (busy bool) {
-	if s.tid == 0 {
-		s.tid = y.threadOf(s.head.m)
-	}
-	var counts turns
-	if s.tid != 0 {
-		counts = y.states.turns(s.tid)
-	}
-	s.busy, s.noCPU = s.tid != 0 && y.states.running(s.tid), false
-	if s.busy && counts.number != 0 && s.view != running {
-		y.busy = append(y.busy, busyThread{s, counts})
-	}
-	s.holds = s.busy && y.holdsProcessor(s, ps)
-	return s.busy
-}
-
-// A busyThread is the thread of a goroutine in a system call or in C, if it is on a CPU or ready for one.
-type busyThread struct {
-	s     *slot
-	turns turns
-}
-
-// findWaiting finds out which of the busy threads waited for a CPU: it halts them for a moment, and leaves it at that. The
-// sampler has had its CPU since it woke. The result is how long the halt took.
-func (y *syscalls) findWaiting(h *halt.Halter, woke time.Time) (halt.Halt, error) {
+// findWaiting finds out which of the busy threads waited for a CPU when the sampler woke: it halts them for a moment, and
+// leaves it at that. The result is how long the halt took.
+func (y *syscalls) findWaiting(h *halt.Halter, woke time.Time) (took time.Duration, err error) {
 	if len(y.busy) == 0 {
-		return halt.Halt{}, nil
+		return 0, nil
 	}
 	if len(y.busy) > maxHalted { // halting many threads takes long, so only some are asked
 		rand.Shuffle(len(y.busy), func(i, j int) { y.busy[i], y.busy[j] = y.busy[j], y.busy[i] })
 		y.busy = y.busy[:maxHalted]
 	}
 	stopped := func(th halt.Thread) {
-		for _, b := range y.busy {
-			if b.s.tid == th.TID {
-				b.s.noCPU = th.Late || b.turns.waitedUntil(y.states.turns(th.TID), time.Since(woke))
+		for _, s := range y.busy {
+			if s.tid == th.TID {
+				s.noCPU = th.Late || s.turns.waitedUntil(y.states.turns(th.TID), time.Since(woke))
 			}
 		}
 	}
-	return h.Halt(time.Time{}, lateLimit, func(halted *halt.Halted) error {
+	halted, err := h.Halt(time.Time{}, func(halted *halt.Halted) error {
 		tids := make([]int, 0, len(y.busy))
-		for _, b := range y.busy {
-			tids = append(tids, b.s.tid)
+		for _, s := range y.busy {
+			tids = append(tids, s.tid)
 		}
 		threads, err := halted.Threads(tids)
 		for _, th := range threads {
 			stopped(th)
 		}
 		return err
-	}, stopped)
+	})
+	if err != nil {
+		return halted.Took, err
+	}
+	stood, err := h.AwaitLate(lateLimit, stopped)
+	return halted.Took + stood, err
 }
 
 // threadOf returns the thread id of an m; 0 if it can't be read.

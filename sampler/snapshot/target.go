@@ -77,6 +77,19 @@ func (t *target) open() error {
 	if t.bin, err = gobinary.Open(f, aux[halt.AuxEntry]); err != nil {
 		return err
 	}
+	if err = t.use(); err == nil || t.bin.Layout.Source != layout.FromTable {
+		return err
+	}
+	// The toolchain may have been changed, and still call itself a release.
+	if own, ownErr := gobinary.OpenAsBuilt(f, aux[halt.AuxEntry]); ownErr == nil {
+		t.bin = own
+		return t.use()
+	}
+	return err
+}
+
+// use takes what is needed from the binary, and checks that the process's memory agrees with it.
+func (t *target) use() error {
 	if t.bin.Arch != runtime.GOARCH {
 		return fmt.Errorf("it is a program for %s: use a cpprof built for that processor", t.bin.Arch)
 	}
@@ -86,6 +99,7 @@ func (t *target) open() error {
 			t.bin.Version, strings.Join(missing, ", "))
 	}
 	t.lay()
+	t.reasons = nil
 	if err := t.readReasons(); err != nil {
 		return err
 	}

@@ -5,7 +5,10 @@ package snapshot
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/cpprof/cpprof/sampler/internal/halt"
 )
@@ -15,17 +18,28 @@ import (
 type threadStates struct {
 	pid   int
 	files map[int]*threadFiles // by thread
-	buf   [256]byte
+	own   *threadStates        // of the sampler's own threads; nil if they were not read yet
+	buf   [512]byte            // as much as the fields that are read of a stat file can take
 }
 
-// threadFiles are the files of a thread; nil if it can't be opened.
-type threadFiles struct{ syscall, schedstat, sched *halt.File }
+// threadFiles are the files of a thread; nil until they are opened.
+type threadFiles [len(threadFileNames)]*halt.File
+
+// The files of a thread, and their names.
+const (
+	fileSyscall = iota
+	fileSchedstat
+	fileSched
+	fileStat
+)
+
+var threadFileNames = [...]string{"syscall", "schedstat", "sched", "stat"}
 
 // maxKept is the number of threads whose files are kept open.
 const maxKept = 512
 
 func (f *threadFiles) close() {
-	for _, one := range []*halt.File{f.syscall, f.schedstat, f.sched} {
+	for _, one := range f {
 		if one != nil {
 			one.Close()
 		}
@@ -37,6 +51,9 @@ func (t *threadStates) close() {
 		f.close()
 	}
 	t.files = nil
+	if t.own != nil {
+		t.own.close()
+	}
 }
 
 // of returns the files of a thread.
@@ -51,7 +68,7 @@ func (t *threadStates) of(tid int) *threadFiles {
 	if len(t.files) >= maxKept {
 		t.forgetOne()
 	}
-	f = &threadFiles{syscall: t.open(tid, "syscall"), schedstat: t.open(tid, "schedstat"), sched: t.open(tid, "sched")}
+	f = &threadFiles{}
 	t.files[tid] = f
 	return f
 }
@@ -65,23 +82,18 @@ func (t *threadStates) forgetOne() {
 	}
 }
 
-func (t *threadStates) open(tid int, name string) *halt.File {
-	f, err := halt.OpenFile(fmt.Sprintf("/proc/%d/task/%d/%s", t.pid, tid, name))
-	if err != nil {
-		return nil
-	}
-	return &f
-}
-
-// read returns the content of a thread's file; nil if it can't be read. It forgets the files of a thread that has ended,
-// since its id may be that of a new one soon.
-func (t *threadStates) read(tid int, file func(*threadFiles) *halt.File) []byte {
+// read returns the content of one of a thread's files; nil if it can't be read. It forgets the files of a thread that has
+// ended, since its id may be that of a new one soon.
+func (t *threadStates) read(tid, file int) []byte {
 	all := t.of(tid)
-	f := file(all)
-	if f == nil {
-		return nil
+	if all[file] == nil {
+		f, err := halt.OpenFile(fmt.Sprintf("/proc/%d/task/%d/%s", t.pid, tid, threadFileNames[file]))
+		if err != nil {
+			return nil
+		}
+		all[file] = &f
 	}
-	n, err := f.ReadAt(t.buf[:], 0)
+	n, err := all[file].ReadAt(t.buf[:], 0)
 	if err != nil || n == 0 {
 		all.close()
 		delete(t.files, tid)
@@ -98,7 +110,7 @@ func (t *threadStates) running(tid int) bool {
 
 // awake does the same, and reports whether it is known.
 func (t *threadStates) awake(tid int) (awake, known bool) {
-	b := t.read(tid, func(f *threadFiles) *halt.File { return f.syscall })
+	b := t.read(tid, fileSyscall)
 	return bytes.HasPrefix(b, []byte("running")), len(b) > 0
 }
 
@@ -114,9 +126,10 @@ func (t *threadStates) awake(tid int) (awake, known bool) {
 //	turns 5, then 6; waited 900 µs more   something else had its CPU before the sampler woke    it had no CPU
 
 // How long the thread of the second example waited is known only as well as when it got its turn, which the sampler notices
-// some tenths of a millisecond late if other threads are first. So a thread that has not stopped in the halt is asked for
-// more: the kernel also has the time when a thread left its CPU, and when the sampler got its own (/proc/PID/sched, which
-// not all kernels have). If these are the same, the sampler displaced the thread.
+// late if it has no raised priority, or if others are first. So a thread that has not stopped in the halt is asked for more:
+// the kernel also has the time when a thread left its CPU, and when the sampler got its own (/proc/PID/sched, which not all
+// kernels have). If these are the same, the sampler displaced the thread. If they differ, the thread was waiting, if it
+// waits for the sampler's CPU. The times of two CPUs can't be compared: their clocks may differ by seconds.
 
 // turns are the counts of one thread.
 type turns struct {
@@ -126,7 +139,7 @@ type turns struct {
 
 // turns reads a thread's counts.
 func (t *threadStates) turns(tid int) turns {
-	b := t.read(tid, func(f *threadFiles) *halt.File { return f.schedstat })
+	b := t.read(tid, fileSchedstat)
 	_, b = nextNumber(b) // the time that it spent on a CPU
 	waited, b := nextNumber(b)
 	number, _ := nextNumber(b)
@@ -144,28 +157,62 @@ func nextNumber(b []byte) (n int64, rest []byte) {
 	return n, nil
 }
 
-// leftCPU returns when a thread that has no CPU left the last one, by a clock of the kernel's scheduler; for the thread that
-// asks, it is when it got its CPU. It returns false if the kernel does not say. The clocks of two CPUs may differ by seconds, so
-// the times of two threads can be compared only if they are of the same CPU.
+// leftCPU returns when a thread that has no CPU left the last one, by a clock of the kernel's scheduler. It returns false if the
+// kernel does not say.
 func (t *threadStates) leftCPU(tid int) (at time.Duration, known bool) {
-	return execStart(t.read(tid, func(f *threadFiles) *halt.File { return f.sched }))
+	return schedTime(t.read(tid, fileSched), "se.exec_start")
 }
 
-// own returns when the calling thread got its CPU; 0 if the kernel does not say.
-func (t *threadStates) own() time.Duration {
-	f, err := halt.OpenFile("/proc/thread-self/sched")
-	if err != nil {
-		return 0
+// cpu returns the number of the CPU that a thread has or waits for; -1 if it is not known.
+func (t *threadStates) cpu(tid int) int {
+	const field = 36 // behind the command, counted from its state
+	b := t.read(tid, fileStat)
+	fields := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
+	if len(fields) <= field {
+		return -1
 	}
-	defer f.Close()
-	n, _ := f.ReadAt(t.buf[:], 0)
-	at, _ := execStart(t.buf[:n])
-	return at
+	n, _ := nextNumber(fields[field])
+	return int(n)
 }
 
-// execStart returns the value of a line such as "se.exec_start    :   11601875.366659": milliseconds with six digits.
-func execStart(b []byte) (at time.Duration, known bool) {
-	_, b, known = bytes.Cut(b, []byte("se.exec_start"))
+// An arrival is when the calling thread, the sampler's, got the CPU that it has.
+type arrival struct {
+	at    time.Time
+	ran   time.Duration // CPU time of the thread before that
+	clock time.Duration // when that was by the CPU's clock of the kernel's scheduler; 0 if not known
+	cpu   int
+}
+
+// arrived returns the arrival of the calling thread, which has just woken at a given time.
+func (t *threadStates) arrived(at time.Time) arrival {
+	b := t.readOwn(fileSchedstat)
+	ran, _ := nextNumber(b)
+	return arrival{at: at, ran: time.Duration(ran)}
+}
+
+// readClock completes the arrival of the calling thread, which has kept its CPU since. At each tick, the kernel sets the time
+// when the thread got its CPU to the present, and adds what has passed to its CPU time.
+func (a *arrival) readClock(t *threadStates) {
+	a.clock, a.cpu = 0, halt.CPU()
+	b := t.readOwn(fileSched)
+	since, known := schedTime(b, "se.exec_start")
+	ran, both := schedTime(b, "se.sum_exec_runtime")
+	if known && both {
+		a.clock = since - (ran - a.ran)
+	}
+}
+
+// readOwn returns the content of one of the calling thread's own files; nil if it can't be read.
+func (t *threadStates) readOwn(file int) []byte {
+	if t.own == nil {
+		t.own = &threadStates{pid: os.Getpid()}
+	}
+	return t.own.read(unix.Gettid(), file)
+}
+
+// schedTime returns the value of a line such as "se.exec_start    :   11601875.366659": milliseconds with six digits.
+func schedTime(b []byte, name string) (at time.Duration, known bool) {
+	_, b, known = bytes.Cut(b, []byte(name))
 	line, _, whole := bytes.Cut(b, []byte("\n"))
 	_, value, colon := bytes.Cut(line, []byte(":"))
 	ms, fraction, point := bytes.Cut(bytes.TrimSpace(value), []byte("."))
@@ -177,12 +224,17 @@ func execStart(b []byte) (at time.Duration, known bool) {
 	return time.Duration(n*1e6 + f), true
 }
 
-// displaced reports whether the sampler took the CPU from a thread that does not stop: if the thread left it just when the
-// sampler, whose own thread this is, got it at the given time. Other threads have left theirs before that, or by the clock of
-// another CPU.
-func (t *threadStates) displaced(tid int, got time.Duration) (displaced, known bool) {
+// displaced reports whether the sampler, when it arrived, took the CPU from a thread that does not stop. It returns false as
+// the second result if that is not known.
+func (t *threadStates) displaced(tid int, by arrival) (displaced, known bool) {
 	left, known := t.leftCPU(tid)
-	return known && (left-got).Abs() <= displacing, known
+	if !known || by.clock == 0 {
+		return false, false
+	}
+	if (left - by.clock).Abs() <= displacing {
+		return true, true
+	}
+	return false, t.cpu(tid) == by.cpu
 }
 
 // displacing is how long it may take from the moment when the sampler gets a CPU until it reads the time.

@@ -4,7 +4,6 @@ package snapshot
 
 import (
 	"runtime"
-	"strconv"
 	"testing"
 	"time"
 
@@ -125,44 +124,115 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-func TestExecStart(t *testing.T) {
-	if at, known := execStart([]byte("cat (31486, #threads: 1)\n----\nse.exec_start       :      11601875.366659\nse.vruntime : 1.5\n")); !known || at != 11601875366659 {
+func TestSchedTime(t *testing.T) {
+	if at, known := schedTime([]byte("cat (31486, #threads: 1)\n----\nse.exec_start       :      11601875.366659\nse.vruntime : 1.5\n"), "se.exec_start"); !known || at != 11601875366659 {
 		t.Errorf("%d, %v", at, known)
 	}
 	for _, text := range []string{"", "se.exec_start", "se.exec_start : 12.000001", "se.exec_start : 12\n", "se.exec_start 12.000001\n"} {
-		if at, known := execStart([]byte(text)); known {
+		if at, known := schedTime([]byte(text), "se.exec_start"); known {
 			t.Errorf("%q: %v", text, at)
 		}
 	}
 }
 
-// A thread that computes got its CPU before it asks, and later ones get theirs later.
-func TestOwn(t *testing.T) {
-	runtime.LockOSThread() // the thread ends with the test: it stays on its CPU, whose clock may differ from that of another one
-	var cpus, one unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &cpus); err != nil {
-		t.Fatal(err)
-	}
-	for cpu := range len(cpus) * strconv.IntSize {
-		if cpus.IsSet(cpu) {
-			one.Set(cpu)
-			break
+// A thread that arrives later on a CPU knows a later time of that CPU's clock. Threads that left the CPU when it arrived were
+// displaced. Another thread of this program, which sleeps, was not, and is known to have left its CPU before.
+func TestArrived(t *testing.T) {
+	onOneCPU(t, func() {
+		states := threadStates{pid: unix.Getpid()}
+		defer states.close()
+		sleeper, quit := make(chan int), make(chan struct{})
+		go func() {
+			runtime.LockOSThread()
+			sleeper <- unix.Gettid()
+			<-quit
+		}()
+		tid := <-sleeper
+		defer close(quit)
+		arrive := func() arrival {
+			a := states.arrived(time.Now())
+			a.readClock(&states)
+			return a
 		}
-	}
-	if err := unix.SchedSetaffinity(0, &one); err != nil {
-		t.Fatal(err)
-	}
+		before := arrive()
+		if before.clock == 0 {
+			t.Skip("the kernel does not say when a thread got its CPU")
+		}
+		time.Sleep(5 * time.Millisecond)
+		after := arrive()
+		if after.clock < before.clock+4*time.Millisecond || after.cpu != before.cpu || after.cpu < 0 {
+			t.Errorf("a thread arrived at %+v, and after a sleep of 5 ms at %+v", before, after)
+		}
+		if left, known := states.leftCPU(tid); !known || left > after.clock {
+			t.Errorf("a thread that sleeps left its CPU at %v (%v), but this one arrived at %v", left, known, after.clock)
+		} else if displaced, _ := states.displaced(tid, arrival{clock: left + 20*time.Microsecond}); !displaced {
+			t.Error("a thread that left its CPU just before another one arrived is not displaced")
+		}
+		if displaced, known := states.displaced(tid, after); displaced || known != (states.cpu(tid) == after.cpu) {
+			t.Errorf("displaced %v, known %v", displaced, known)
+		}
+		if _, known := states.leftCPU(1 << 30); known {
+			t.Error("a thread that doesn't exist has left its CPU")
+		}
+		if cpu := states.cpu(1 << 30); cpu != -1 {
+			t.Errorf("a thread that doesn't exist is on CPU %d", cpu)
+		}
+		if cpu := states.cpu(unix.Gettid()); cpu != after.cpu {
+			t.Errorf("this thread is on CPU %d, not on %d", cpu, after.cpu)
+		}
+	})
+}
+
+// When a thread got its CPU does not change while it keeps the CPU, although the kernel's own record does, at each tick.
+func TestArrivalTicks(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	states := threadStates{pid: unix.Getpid()}
 	defer states.close()
-	before := states.own()
-	if before == 0 {
-		t.Skip("the kernel does not say when a thread got its CPU")
+	for range 100 {
+		time.Sleep(time.Millisecond)
+		begin, first := states.turns(unix.Gettid()), states.arrived(time.Now())
+		first.readClock(&states)
+		for busy := time.Now(); time.Since(busy) < 5*time.Millisecond; {
+		}
+		later := first
+		later.readClock(&states)
+		if first.clock == 0 {
+			t.Skip("the kernel does not say when a thread got its CPU")
+		}
+		if states.turns(unix.Gettid()).number != begin.number {
+			continue // it has lost its CPU
+		}
+		if d := (later.clock - first.clock).Abs(); d > displacing {
+			t.Errorf("after some ticks, a thread got its CPU %v earlier or later", d)
+		}
+		return
 	}
-	time.Sleep(5 * time.Millisecond)
-	if after := states.own(); after < before+5*time.Millisecond {
-		t.Errorf("a thread got its CPU at %v, and after a sleep of 5 ms at %v", before, after)
+	t.Skip("the machine is too busy: the thread always loses its CPU")
+}
+
+// A late thread that stops without another turn on a CPU was on one all the time.
+func TestLateWaited(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	states := threadStates{pid: unix.Getpid()}
+	defer states.close()
+	ps := processors{threads: &states, got: arrival{at: time.Now()}}
+	p := processor{tid: unix.Gettid(), settled: true, noCPU: true}
+	if p.turns = states.turns(p.tid); p.turns.number == 0 {
+		t.Skip("the kernel does not count the turns of threads")
 	}
-	if _, known := states.leftCPU(1 << 30); known {
-		t.Error("a thread that doesn't exist has left its CPU")
+	same := 0
+	for range 100 { // the thread may lose its CPU between the two
+		if p.turns = states.turns(p.tid); !ps.lateWaited(&p) {
+			same++
+		}
+	}
+	if same == 0 {
+		t.Error("a thread that was on its CPU all the time is said to have waited for one")
+	}
+	time.Sleep(time.Millisecond)
+	if !ps.lateWaited(&p) {
+		t.Error("a thread that needed another turn, and was not displaced by the sampler, is said to have had a CPU")
 	}
 }

@@ -65,7 +65,7 @@ func TestNearestVersion(t *testing.T) {
 	checkOracle(t, record(t, b, 3), v.dump())
 }
 
-// The debug information of a program has precedence over the table of known layouts.
+// A program whose runtime is not that of the release that it names is read with its own debug information.
 func TestOwnDescription(t *testing.T) {
 	_, patch := localRelease(t)
 	v := begin(t, relabelled(t, "go1.21"+patch), quiet...)

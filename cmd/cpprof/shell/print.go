@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/cpprof/cpprof/bottlenecks"
 	"github.com/cpprof/cpprof/internal/termtext"
@@ -22,9 +23,18 @@ func (s *Shell) list(list []bottlenecks.Summary) string {
 	}
 	termtext.Fprintf(&b, "%4s %9s %9s  %s\n", "", "Cum", "Own", "Path")
 	for i, e := range s.listed {
-		termtext.Fprintf(&b, "%4d %9s %9s  %s\n", i, s.percent(e.Cum()), s.percent(e.Own()), words.Join(e.Path()))
+		s.entry(&b, termtext.Sprintf("%4d %9s %9s  ", i, s.percent(e.Cum()), s.percent(e.Own())), e.Path())
 	}
 	return b.String() + more(len(list), len(s.listed))
+}
+
+// entry writes a line of a listing that ends with a call sequence.
+func (s *Shell) entry(b *strings.Builder, line string, path []string) {
+	names := words.Join(path)
+	if s.Width > 0 {
+		names = termtext.ShortenPaths(names, s.Width-utf8.RuneCountInString(line))
+	}
+	termtext.Fprintf(b, "%s%s\n", line, names)
 }
 
 func more(all, shown int) string {
@@ -78,8 +88,7 @@ func (s *Shell) nearby() string {
 	termtext.Fprintf(&b, "%4s %9s %9s  %s\n", "", "Cum", "Base", "Nearby")
 	for i, n := range append(slices.Clip(shown), trimmings...) {
 		s.listed = append(s.listed, n.summary)
-		termtext.Fprintf(&b, "%4d %9s %9s  %s %s\n", i, s.percent(n.summary.Cum()), s.percent(n.summary.Base()), n.what,
-			words.Join(n.names))
+		s.entry(&b, termtext.Sprintf("%4d %9s %9s  %s ", i, s.percent(n.summary.Cum()), s.percent(n.summary.Base()), n.what), n.names)
 	}
 	return b.String() + more(len(extensions), len(shown))
 }
@@ -134,8 +143,8 @@ func (s *Shell) listLabels([]string) (string, error) {
 	termtext.Fprintf(&b, "%4s %9s %9s  %s\n", "", "Cum", "Base", "Label and path")
 	for i, l := range s.labels {
 		s.listed = append(s.listed, l.summary)
-		termtext.Fprintf(&b, "%4d %9s %9s  %s: %s\n", i, s.percent(l.summary.Cum()), s.percent(l.summary.Base()),
-			words.Quote(l.name), words.Join(l.summary.Path()))
+		line := termtext.Sprintf("%4d %9s %9s  %s: ", i, s.percent(l.summary.Cum()), s.percent(l.summary.Base()), words.Quote(l.name))
+		s.entry(&b, line, l.summary.Path())
 	}
 	return b.String(), nil
 }
@@ -155,8 +164,9 @@ func (s *Shell) overlap([]string) (string, error) {
 	before := new(big.Rat)
 	for i, total := range s.profile.TotalCums(all...) {
 		others := slices.Delete(slices.Clone(all), i, i+1)
-		termtext.Fprintf(&b, "%4d %9s %9s %9s  %s: %s\n", i, s.percent(all[i].Cum()), s.percent(new(big.Rat).Sub(total, before)),
-			s.percent(bottlenecks.CumOverlap(s.profile, all[i], others...)), words.Quote(s.labels[i].name), words.Join(all[i].Path()))
+		line := termtext.Sprintf("%4d %9s %9s %9s  %s: ", i, s.percent(all[i].Cum()), s.percent(new(big.Rat).Sub(total, before)),
+			s.percent(bottlenecks.CumOverlap(s.profile, all[i], others...)), words.Quote(s.labels[i].name))
+		s.entry(&b, line, all[i].Path())
 		before = total
 	}
 	termtext.Fprintf(&b, "total    cum %s, base %s\n", s.cost(before), s.cost(s.profile.TotalBase(all...)))

@@ -33,6 +33,9 @@ type Shell struct {
 	// Next returns the profile to go on with, and its title; nil if there is only one profile.
 	Next func() (title string, p bottlenecks.Profile, err error)
 
+	// Width is the width of the screen: names in listings that would not fit are shortened. If it is 0, no name is.
+	Width int
+
 	profile   bottlenecks.Profile
 	suggester bottlenecks.Suggester
 	zooming   bool

@@ -51,6 +51,22 @@ func run(s *Shell, script string) string {
 	return out.String()
 }
 
+// On a narrow screen, listings have short import paths, and select says the whole name.
+func TestNamesFitTheScreen(t *testing.T) {
+	s := New(bottlenecks.NewSingle(samples(t, "3 main example.com/some/long/path.call", "1 main other")))
+	s.Width = 50
+	if out := run(s, "suggest\n"); !strings.Contains(out, "  example.com/…/path.call") {
+		t.Errorf("on 50 columns:\n%s", out)
+	}
+	if out := run(s, "select 0\n"); !strings.Contains(out, "path     example.com/some/long/path.call\n") {
+		t.Errorf("on 50 columns:\n%s", out)
+	}
+	s.Width = 0
+	if out := run(s, "suggest\n"); !strings.Contains(out, "  example.com/some/long/path.call") {
+		t.Errorf("without a screen:\n%s", out)
+	}
+}
+
 // session returns a tree with a bottleneck that takes several steps to find, some recursion, and a name with a blank.
 func session(t testing.TB) bottlenecks.Profile {
 	return bottlenecks.NewSingle(samples(t,

@@ -115,8 +115,6 @@ func (b *bench) tryFullDisk(dir string) (o outcome) {
 	o.harm = v.lives()
 	o.count(v)
 	o.read(filepath.Join(fmt.Sprintf("/proc/%d/root", launched), dir, "run*.cpprof")) // only the program's namespace has the disk
-	if o.samples == 0 {
-		o.harm = errors.Join(o.harm, errors.New("nothing was recorded before the disk was full"))
-	}
+	// There may be no samples: what a recording begins with may fill the disk.
 	return o
 }

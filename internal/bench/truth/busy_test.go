@@ -4,6 +4,7 @@ package main
 
 import (
 	"math"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -66,6 +67,20 @@ func TestUtilisationOfABusyCPU(t *testing.T) {
 		if states := c.stable; len(states.wrong) > 0 && float64(sum(states.wrong)) > 0.01*float64(states.checked) {
 			t.Errorf("%s: of %d states that did not change, these are wrong: %v", workload, states.checked, states.wrong)
 		}
+	}
+}
+
+// A thread that is in a long system call on another CPU can't be halted in time, but it has a CPU.
+func TestUtilisationInTheKernel(t *testing.T) {
+	if runtime.NumCPU() < 2 {
+		t.Skip("the sampler needs a CPU of its own")
+	}
+	b := newTestBench(t)
+	b.length = 8 * time.Second
+	c := b.observe(t, "leaves")
+	u := c.use
+	if bound := u.bound*5/3 + 0.02; u.recorded < u.clock-u.own-bound || u.recorded > u.clock+bound {
+		t.Errorf("utilisation %.3f (and %.3f for the runtime), but the CPU clock shows %.3f", u.recorded, u.own, u.clock)
 	}
 }
 

@@ -45,6 +45,7 @@ const smallest = 0.003
 
 // A comparison is what one run, or several, say of each class.
 type comparison struct {
+	begin, end    int64 // of the time that is compared, in nanoseconds since 1970; of one run
 	seconds, rate float64
 	samples       int
 	longest       float64 // the longest time that a sample stands for, in seconds
@@ -83,7 +84,7 @@ func compareRun(o *observation) (*comparison, error) {
 	from, to := r.begin, r.end
 	seconds := time.Duration(to - from).Seconds()
 	c := &comparison{
-		seconds: seconds, samples: len(r.moments), rate: float64(len(r.moments)) / seconds, events: t.events, collections: t.collections,
+		begin: from, end: to, seconds: seconds, samples: len(r.moments), rate: float64(len(r.moments)) / seconds, events: t.events, collections: t.collections,
 		broken: t.broken, classes: map[string]*classFigures{}, warnings: r.Warnings,
 	}
 	c.longest = slices.Max(r.weights) / 1e9

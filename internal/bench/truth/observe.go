@@ -26,7 +26,7 @@ type observation struct {
 // The trace of a server is to begin before the recording and to end after it.
 const (
 	before = 500 * time.Millisecond
-	after  = 1500 * time.Millisecond
+	after  = 4 * time.Second // it takes some seconds to attach on a busy machine
 )
 
 // traced returns how long the trace of a server is to be.

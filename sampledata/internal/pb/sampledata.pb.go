@@ -1411,9 +1411,12 @@ type Changes struct {
 	LockRow []uint32 `protobuf:"varint,4,rep,packed,name=lock_row,json=lockRow,proto3" json:"lock_row,omitempty"` // row of the table above, ascending: its number minus the previous one (-1 for the first row)
 	// Of the lock that a blocked goroutine waits for, or of the channel, sync.WaitGroup or sync.Cond that a waiting one waits
 	// for; 0 if not known.
-	LockAddress   []uint64   `protobuf:"varint,5,rep,packed,name=lock_address,json=lockAddress,proto3" json:"lock_address,omitempty"`
-	LockHolders   []uint32   `protobuf:"varint,6,rep,packed,name=lock_holders,json=lockHolders,proto3" json:"lock_holders,omitempty"` // holder set codes: if waiting, who may end the wait; not 0 if and only if there is evidence
-	LockEvidence  []Evidence `protobuf:"varint,7,rep,packed,name=lock_evidence,json=lockEvidence,proto3,enum=cpprof.sampledata.v1.Evidence" json:"lock_evidence,omitempty"`
+	LockAddress  []uint64   `protobuf:"varint,5,rep,packed,name=lock_address,json=lockAddress,proto3" json:"lock_address,omitempty"`
+	LockHolders  []uint32   `protobuf:"varint,6,rep,packed,name=lock_holders,json=lockHolders,proto3" json:"lock_holders,omitempty"` // holder set codes: if waiting, who may end the wait; not 0 if and only if there is evidence
+	LockEvidence []Evidence `protobuf:"varint,7,rep,packed,name=lock_evidence,json=lockEvidence,proto3,enum=cpprof.sampledata.v1.Evidence" json:"lock_evidence,omitempty"`
+	// A third table, for those waits of which it is known who ended them.
+	ReleaseRow    []uint32 `protobuf:"varint,8,rep,packed,name=release_row,json=releaseRow,proto3" json:"release_row,omitempty"`       // as lock_row
+	ReleaseStack  []uint32 `protobuf:"varint,9,rep,packed,name=release_stack,json=releaseStack,proto3" json:"release_stack,omitempty"` // node code of the innermost frame of the goroutine that ended the wait
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1493,6 +1496,20 @@ func (x *Changes) GetLockHolders() []uint32 {
 func (x *Changes) GetLockEvidence() []Evidence {
 	if x != nil {
 		return x.LockEvidence
+	}
+	return nil
+}
+
+func (x *Changes) GetReleaseRow() []uint32 {
+	if x != nil {
+		return x.ReleaseRow
+	}
+	return nil
+}
+
+func (x *Changes) GetReleaseStack() []uint32 {
+	if x != nil {
+		return x.ReleaseStack
 	}
 	return nil
 }
@@ -2084,7 +2101,7 @@ const file_sampledata_proto_rawDesc = "" +
 	"\bpriority\x18\x03 \x03(\x11R\bpriority\x12\x16\n" +
 	"\x06labels\x18\x04 \x03(\rR\x06labels\x12\x16\n" +
 	"\x06reason\x18\x05 \x03(\rR\x06reason\x12\x15\n" +
-	"\x06no_cpu\x18\x06 \x03(\bR\x05noCpu\"\xf7\x01\n" +
+	"\x06no_cpu\x18\x06 \x03(\bR\x05noCpu\"\xbd\x02\n" +
 	"\aChanges\x12\x1c\n" +
 	"\tgoroutine\x18\x01 \x03(\x12R\tgoroutine\x12\x14\n" +
 	"\x05stack\x18\x02 \x03(\rR\x05stack\x12\x12\n" +
@@ -2092,7 +2109,10 @@ const file_sampledata_proto_rawDesc = "" +
 	"\block_row\x18\x04 \x03(\rR\alockRow\x12!\n" +
 	"\flock_address\x18\x05 \x03(\x04R\vlockAddress\x12!\n" +
 	"\flock_holders\x18\x06 \x03(\rR\vlockHolders\x12C\n" +
-	"\rlock_evidence\x18\a \x03(\x0e2\x1e.cpprof.sampledata.v1.EvidenceR\flockEvidence\"\xda\x03\n" +
+	"\rlock_evidence\x18\a \x03(\x0e2\x1e.cpprof.sampledata.v1.EvidenceR\flockEvidence\x12\x1f\n" +
+	"\vrelease_row\x18\b \x03(\rR\n" +
+	"releaseRow\x12#\n" +
+	"\rrelease_stack\x18\t \x03(\rR\freleaseStack\"\xda\x03\n" +
 	"\x06Sample\x12\x12\n" +
 	"\x04time\x18\x01 \x01(\x04R\x04time\x12\x12\n" +
 	"\x04halt\x18\x02 \x01(\x04R\x04halt\x12\x1e\n" +

@@ -145,3 +145,35 @@ func TestSecondReads(t *testing.T) {
 		}
 	}
 }
+
+// A halt reads locks that goroutines have waited for before: it may be the first to see that they do so again.
+func TestRecentLocks(t *testing.T) {
+	s := newScene(t, 1)
+	wait := func(at uint64) {
+		s.waits(0, forMutex, at+goruntime.MutexSema, 0)
+		s.seen[0].InHalt = true
+		s.f.Find(Halt{Consistent: true})
+		s.next()
+	}
+	wait(lock)
+	s.seen[0].Run, s.seen[0].Still = sampledata.Running, false
+	s.halt()
+	s.f.Find(Halt{Consistent: true})
+	s.next()
+	s.seen[0].Still = true
+	s.put(lock, 0, 0)
+	s.halt()
+	s.waits(0, forMutex, lock+goruntime.MutexSema, 0)
+	s.seen[0].InHalt = true
+	s.f.Find(Halt{Consistent: true})
+	s.expect(0, sampledata.Free)
+
+	s.next()
+	for i := range uint64(maxRecent) {
+		wait(lock + 0x100*(i+1))
+		s.f.Expect()
+	}
+	if len(s.f.reads.recent) != maxRecent || at(s.f.reads.locks, lock) != nil {
+		t.Errorf("locks at %#x are read", s.f.reads.recent)
+	}
+}

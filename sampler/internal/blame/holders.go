@@ -76,6 +76,7 @@ func (h *holders) find(halt Halt) {
 		}
 		return !r.waiting
 	})
+	h.refuteFree()
 	if len(h.waiting) == 0 {
 		h.active = h.active && h.number-h.last <= idleSamples
 		h.contended = h.contended[:0]

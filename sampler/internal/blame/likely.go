@@ -19,7 +19,10 @@ import (
 // That is more than a guess only if nothing is unknown about the other goroutines: their code is analysed, their stacks are
 // those of this sample, and none of them may hold a lock of which the address is not known.
 //
-// If a goroutine was ever seen at such a place while another one held the lock, nobody is likely to hold it.
+// It must also have been seen to wait for the lock before: others wait for it all the time, and a goroutine that never does so, goes past
+// the place without the lock.
+//
+// If a goroutine was ever seen at such a place while another one held the lock, or nobody did, nobody is likely to hold it.
 
 // maxSurveyed is the number of goroutines up to which likely holders are named.
 const maxSurveyed = 10_000
@@ -35,25 +38,29 @@ const (
 
 // likely chooses among the goroutines that may hold the lock, by their stacks. The set has those that do, if there are any.
 func (h *holders) likely(c *contention, waiter *Sighting) verdict {
-	h.addDoubtful(c, waiter)
+	waited := h.addDoubtful(c, waiter)
 	n := 1
 	if c.mode == syncflow.Read {
 		n = c.readers()
 	}
-	if len(h.set) == n && h.onlyThese(c) {
+	if len(h.set) == n && waited && h.onlyThese(c) {
 		return h.verdict(sampledata.Likely)
 	}
 	return h.verdict(sampledata.Ambiguous)
 }
 
-// addDoubtful adds those goroutines to the set that may hold the lock and did not move while its state said that it is taken.
-func (h *holders) addDoubtful(c *contention, waiter *Sighting) {
+// addDoubtful adds those goroutines to the set that may hold the lock and did not move while its state said that it is taken. It reports
+// whether all of them have waited for the lock before.
+func (h *holders) addDoubtful(c *contention, waiter *Sighting) (waited bool) {
+	waited = true
 	for _, key := range c.doubtful {
 		s := h.sample.Sighting(key)
 		if together(&s, waiter) && c.takenFrom(&s) && !h.releasedSince(c, key) && !slices.Contains(h.set, s.ID) {
 			h.set = append(h.set, s.ID)
+			waited = waited && h.records[key].waited.has(s.Wait.Goroutine, c.lock)
 		}
 	}
+	return waited
 }
 
 // releasedSince reports whether the lock was released while a goroutine stood where it is: then that goroutine does not hold it.
@@ -70,11 +77,35 @@ const maxRemembered = 1 << 12
 func (h *holders) refute(c *contention) {
 	for _, key := range c.doubtful {
 		if s := h.sample.Sighting(key); c.takenFrom(&s) && !slices.Contains(h.set, s.ID) {
-			if len(h.refuted) >= maxRemembered {
-				clear(h.refuted)
-			}
-			h.refuted[c.wish] = true
+			h.rememberRefuted(c.wish)
 			return
+		}
+	}
+}
+
+func (h *holders) rememberRefuted(w wish) {
+	if len(h.refuted) >= maxRemembered {
+		clear(h.refuted)
+	}
+	h.refuted[w] = true
+}
+
+// refuteFree does the same for locks that were free in the halt, whether or not goroutines wait for them.
+func (h *holders) refuteFree() {
+	if !h.halt.Consistent || len(h.reads.locks) == 0 {
+		return
+	}
+	for _, key := range h.holding {
+		s := h.sample.Sighting(key)
+		if !s.InHalt {
+			continue
+		}
+		for _, l := range h.holds(key) {
+			raw := at(h.reads.locks, l.Lock)
+			if l.Certainty == syncflow.Doubtful && l.Mode == syncflow.Write && len(raw) >= goruntime.MutexSize &&
+				raw[0]&(goruntime.MutexLocked|goruntime.MutexStarving) == 0 {
+				h.rememberRefuted(wish{l.Lock, l.Mode})
+			}
 		}
 	}
 }

@@ -16,6 +16,7 @@ func newLikelyScene(t *testing.T) *scene {
 	}
 	s.put(lock, 0, goruntime.MutexLocked)
 	s.waits(0, forMutex, lock+goruntime.MutexSema, 0)
+	s.f.records[1].waited.note(2, lock)
 	s.shows(1, syncflow.Held{Lock: lock, Certainty: syncflow.Doubtful})
 	s.seen[0].InHalt, s.seen[1].InHalt = true, true
 	return s
@@ -42,6 +43,8 @@ func TestLikely(t *testing.T) {
 		{"the code of another one is not known", func(s *scene) { s.f.records[3].held.complete = false }, ambiguous, one},
 		{"another one has moved", func(s *scene) { s.seen[3].Still = false }, ambiguous, one},
 		{"another one has ended", func(s *scene) { s.seen[3].Exists, s.seen[3].Still = false, false }, sampledata.Likely, one},
+		{"it was never seen to wait", func(s *scene) { s.f.records[1].waited.locks = nil }, ambiguous, one},
+		{"another one waited that had its number", func(s *scene) { s.seen[1].Wait.Goroutine++ }, ambiguous, one},
 		{"the mutex is free", func(s *scene) { s.put(lock, 0, 0) }, none, nil},
 		{"the mutex can't be read", func(s *scene) { delete(s.memory, lock) }, none, nil},
 		{"it has moved since", func(s *scene) { s.seen[1].InHalt, s.leaves[1] = false, true }, none, nil},
@@ -66,6 +69,7 @@ func TestLikelyReaders(t *testing.T) {
 		s.put(lock, goruntime.RWMutexReaderCount, counted<<32) // readerWait
 		s.waits(0, forWriting, lock+goruntime.RWMutexWriterSem, 0)
 		s.holds(1, lock, syncflow.Read)
+		s.f.records[2].waited.note(3, lock)
 		s.shows(2, syncflow.Held{Lock: lock, Mode: syncflow.Read, Certainty: syncflow.Doubtful})
 		s.halt()
 		s.f.Find(Halt{Consistent: true})
@@ -116,5 +120,30 @@ func TestReleasedSince(t *testing.T) {
 		} else {
 			s.expect(0, sampledata.Likely, 101)
 		}
+	}
+}
+
+// If a goroutine was at such a place while the mutex was free, the place proves nothing any more.
+func TestRefutedByFree(t *testing.T) {
+	for state, evidence := range map[uint64]sampledata.Evidence{
+		0: ambiguous, goruntime.MutexLocked: sampledata.Likely, goruntime.MutexStarving: sampledata.Likely,
+	} {
+		s := newLikelyScene(t)
+		s.halt()
+		s.f.Find(Halt{Consistent: true})
+		s.expect(0, sampledata.Likely, 101)
+
+		s.next()
+		s.put(lock, 0, state)
+		s.seen[0].InHalt, s.seen[1].InHalt = true, true
+		s.halt()
+		s.f.Find(Halt{Consistent: true})
+
+		s.next()
+		s.put(lock, 0, goruntime.MutexLocked)
+		s.seen[0].InHalt, s.seen[1].InHalt = true, true
+		s.halt()
+		s.f.Find(Halt{Consistent: true})
+		s.expect(0, evidence, 101)
 	}
 }

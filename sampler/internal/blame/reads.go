@@ -15,6 +15,7 @@ const (
 	maxAtHalt = 64  // goroutines that wait for locks, and as many again that hold some
 	maxLocks  = 64  // locks
 	maxSudogs = 128 // sudogs
+	maxRecent = 24  // locks that nobody waits for at the moment
 )
 
 // A sudog has the offsets of the fields of a runtime.sudog, the runtime's record of a goroutine's wait.
@@ -45,6 +46,7 @@ type reads struct {
 	lockBuf   []byte
 	sudogBuf  []byte
 	seenWaits []uint64 // addresses of sudogs of goroutines that were seen waiting for locks, latest last
+	recent    []uint64 // addresses of locks that goroutines have waited for, latest last
 }
 
 func newReads(k *shared) reads {
@@ -68,16 +70,21 @@ func (r *reads) atHalt(key int32, waits, active bool) bool {
 	return true
 }
 
-// expect lists the locks that the halt must read: those that goroutines waited for in the previous sample, and those that
-// they are known to wait for now.
+// expect lists the locks that the halt must read: those that goroutines waited for in the previous sample, those that they are
+// known to wait for now, and those that they have waited for lately. Most waits are short: often the halt is the first to see that
+// goroutines wait, and by then it is too late to read another lock.
 func (r *reads) expect(contended []contention) {
 	r.locks, r.sudogs = r.locks[:0], r.sudogs[:0]
 	for i := range contended {
 		r.expectLock(contended[i].lock)
+		r.recent = noteLatest(r.recent, contended[i].lock, maxRecent)
 	}
 	for _, key := range r.waiting {
 		s := r.sample.Sighting(key)
 		r.expectLock(r.lockOf(key, &s))
+	}
+	for _, lock := range slices.Backward(r.recent) {
+		r.expectLock(lock)
 	}
 }
 
@@ -99,16 +106,19 @@ func (r *reads) expectSudogs() []memory.Range {
 }
 
 // noteSudog remembers the address of a sudog for later halts. The runtime reuses a few of them all the time.
-func (r *reads) noteSudog(addr uint64) {
+func (r *reads) noteSudog(addr uint64) { r.seenWaits = noteLatest(r.seenWaits, addr, maxSudogs) }
+
+// noteLatest makes an address the last of a list of at most so many. It drops the first one if there are more.
+func noteLatest(list []uint64, addr uint64, most int) []uint64 {
 	if addr == 0 {
-		return
+		return list
 	}
-	if i := slices.Index(r.seenWaits, addr); i >= 0 {
-		r.seenWaits = slices.Delete(r.seenWaits, i, i+1)
-	} else if len(r.seenWaits) == maxSudogs {
-		r.seenWaits = slices.Delete(r.seenWaits, 0, 1)
+	if i := slices.Index(list, addr); i >= 0 {
+		list = slices.Delete(list, i, i+1)
+	} else if len(list) == most {
+		list = slices.Delete(list, 0, 1)
 	}
-	r.seenWaits = append(r.seenWaits, addr)
+	return append(list, addr)
 }
 
 // handedTo reports whether a goroutine, at the halt, had been handed the lock that it waited for with a sudog.

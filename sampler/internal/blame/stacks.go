@@ -17,6 +17,29 @@ type record struct {
 	wish      wish // what it wishes for, if it waits for a lock
 	awaited   syncflow.Action
 	waiting   bool // it is in holders.waiting
+	waited    waited
+}
+
+// waited are the locks that a goroutine has waited for, latest last.
+type waited struct {
+	goroutine int64
+	locks     []uint64
+}
+
+// maxWaited is how many they are at most.
+const maxWaited = 4
+
+// note adds a lock.
+func (w *waited) note(goroutine int64, lock uint64) {
+	if w.goroutine != goroutine {
+		w.goroutine, w.locks = goroutine, w.locks[:0]
+	}
+	w.locks = noteLatest(w.locks, lock, maxWaited)
+}
+
+// has reports whether a goroutine was seen to wait for a lock.
+func (w *waited) has(goroutine int64, lock uint64) bool {
+	return w.goroutine == goroutine && slices.Contains(w.locks, lock)
 }
 
 // heldLocks are the locks that a goroutine holds or may hold, by its stack.
@@ -147,6 +170,7 @@ func modeOf(reason goruntime.WaitReason) syncflow.Mode {
 // add adds a goroutine to the list of those that wait for locks.
 func (h *holders) add(key int32, w wish) {
 	r := &h.records[key]
+	r.waited.note(h.sample.Sighting(key).Wait.Goroutine, w.lock)
 	if r.waiting && r.wish != w {
 		h.released[r.wish] = h.last
 	}

@@ -36,7 +36,30 @@ type Binary struct {
 // Open reads a Go program's executable. atEntry is the entry point in the running process (AT_ENTRY of its auxiliary
 // vector), from which Open computes where a position-independent program was loaded. If it is 0, all addresses are link
 // addresses.
+//
+// The layout of the runtime's structs is the known one of the release, if the program was built by a release of Go. Another one
+// is read from the program's debug information, which takes longer, and so is that of a program whose tables are not where the
+// known layout has them.
 func Open(r io.ReaderAt, atEntry uint64) (*Binary, error) {
+	b, err := open(r, atEntry, readLayout)
+	if err == nil {
+		return b, nil
+	}
+	if b != nil && b.Layout.Source == layout.FromTable {
+		if own, ownErr := OpenAsBuilt(r, atEntry); ownErr == nil {
+			return own, nil
+		}
+	}
+	return nil, err
+}
+
+// OpenAsBuilt is Open with the layout that the program's own debug information has.
+func OpenAsBuilt(r io.ReaderAt, atEntry uint64) (*Binary, error) {
+	return open(r, atEntry, func(im *image, _, _ string) (*layout.Layout, error) { return layout.FromELF(im.elf) })
+}
+
+// open reads an executable. If only its tables can't be read, it returns what was read beside the error.
+func open(r io.ReaderAt, atEntry uint64, layoutOf func(im *image, version, arch string) (*layout.Layout, error)) (*Binary, error) {
 	im, err := newImage(r)
 	if err != nil {
 		return nil, err
@@ -55,11 +78,11 @@ func Open(r io.ReaderAt, atEntry uint64) (*Binary, error) {
 	if b.Release, _, err = goruntime.ParseRelease(b.Version); err != nil {
 		return nil, fmt.Errorf("reading executable: %w", err)
 	}
-	if b.Layout, err = readLayout(im, b.Version, b.Arch); err != nil {
+	if b.Layout, err = layoutOf(im, b.Version, b.Arch); err != nil {
 		return nil, fmt.Errorf("reading executable: %w", err)
 	}
 	if err := b.readRuntime(im); err != nil {
-		return nil, fmt.Errorf("reading executable: its runtime (%s) was read by %s: %w: build it with a released Go "+
+		return b, fmt.Errorf("reading executable: its runtime (%s) was read by %s: %w: build it with a released Go "+
 			"and without -ldflags=-w, or use --backend delve", b.Version, b.Layout.Origin(), err)
 	}
 	return b, nil
@@ -77,13 +100,17 @@ func (b *Binary) readRuntime(im *image) error {
 	return b.findGlobals(im, m)
 }
 
-// readLayout takes the layout from the binary's own debug information, else from the table of known releases.
+// readLayout takes the layout of a known release from the table, and any other one from the binary's own debug information or,
+// if it has none, that of the nearest release.
 func readLayout(im *image, version, arch string) (*layout.Layout, error) {
+	fromTable, tableErr := layout.ForVersion(version, arch)
+	if tableErr == nil && fromTable.Source == layout.FromTable {
+		return fromTable, nil
+	}
 	l, err := layout.FromELF(im.elf)
 	if err == nil {
 		return l, nil
 	}
-	fromTable, tableErr := layout.ForVersion(version, arch)
 	if tableErr != nil {
 		return nil, fmt.Errorf("%w: use --backend delve, or a newer cpprof", errors.Join(err, tableErr))
 	}

@@ -116,18 +116,17 @@ func (im *image) bytes(addr, n uint64) ([]byte, error) {
 	return b, nil
 }
 
-// readFull reads n bytes at off in pieces, so that a wrong size in the file does not allocate much memory.
+// readFull reads n bytes at off. It reads the last one first, so that a wrong size in the file does not allocate much memory.
 func readFull(r io.ReaderAt, off, n uint64) ([]byte, error) {
-	const piece = 4 << 20
-	var b []byte
-	for n > 0 {
-		k := min(n, piece)
-		at := len(b)
-		b = append(b, make([]byte, k)...)
-		if got, err := r.ReadAt(b[at:], int64(off)); got < int(k) {
-			return nil, fmt.Errorf("file is cut off: %w", err)
-		}
-		off, n = off+k, n-k
+	if n == 0 {
+		return nil, nil
+	}
+	if got, err := r.ReadAt(make([]byte, 1), int64(off+n-1)); got < 1 {
+		return nil, fmt.Errorf("file is cut off: %w", err)
+	}
+	b := make([]byte, n)
+	if got, err := r.ReadAt(b, int64(off)); got < int(n) {
+		return nil, fmt.Errorf("file is cut off: %w", err)
 	}
 	return b, nil
 }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"debug/dwarf"
 	"debug/elf"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,12 +21,17 @@ import (
 
 func openFile(t testing.TB, path string) *gobinary.Binary {
 	t.Helper()
+	return openWith(t, path, gobinary.Open)
+}
+
+func openWith(t testing.TB, path string, open func(io.ReaderAt, uint64) (*gobinary.Binary, error)) *gobinary.Binary {
+	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	b, err := gobinary.Open(f, 0)
+	b, err := open(f, 0)
 	if err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}
@@ -52,7 +58,7 @@ func TestMatrix(t *testing.T) {
 					t.Run(strings.Join([]string{tc, target, arch, kind}, "-"), func(t *testing.T) {
 						full := link(t, tc, target, arch, "-buildmode="+kind)
 						bare := link(t, tc, target, arch, "-buildmode="+kind, "-ldflags=-s -w")
-						compareStripped(t, openFile(t, full), openFile(t, bare))
+						compareStripped(t, openWith(t, full, gobinary.OpenAsBuilt), openFile(t, bare))
 						compareGlobals(t, full)
 						compareTables(t, full)
 						if arch == runtime.GOARCH && tc != "" {

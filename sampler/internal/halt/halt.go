@@ -33,7 +33,7 @@ type Halt struct {
 	Took    time.Duration // how long threads were halted: from the first interrupt to the detach, and the stops of late threads
 	Threads int           // number of halted threads, late ones included
 	Late    int           // number of late threads
-	Owed    int           // number of threads that did not stop in time; each is detached from as soon as it stops
+	Owed    int           // number of other threads that did not stop in time; each is detached from as soon as it stops
 }
 
 // A Halter halts threads of a process. It is valid only within the function that Do passed it to.
@@ -63,6 +63,7 @@ func (p *Process) Do(f func(*Halter)) error {
 // do calls f. Afterwards the priority is the usual one again, whatever f did.
 func (w *worker) do(p *Process, f func(*Halter)) {
 	defer w.priority.lower()
+	w.reaper.ready()
 	f(&Halter{p, w})
 }
 
@@ -72,10 +73,16 @@ func (h *Halter) SleepUntil(at time.Time) {
 	SleepUntil(at)
 }
 
-// Halt does one halt, as Halter.Halt does, in a Do of its own. If the process has ended or has executed another program,
-// Halt returns ErrEnded or ErrExec.
+// Halt does one halt, as Halter.Halt and Halter.AwaitLate do, in a Do of its own. If the process has ended or has executed
+// another program, Halt returns ErrEnded or ErrExec.
 func (p *Process) Halt(limit time.Duration, f func(*Halted) error, late func(Thread)) (halt Halt, err error) {
-	if closed := p.Do(func(h *Halter) { halt, err = h.Halt(time.Time{}, limit, f, late) }); closed != nil {
+	if closed := p.Do(func(h *Halter) {
+		if halt, err = h.Halt(time.Time{}, f); err == nil {
+			var stood time.Duration
+			stood, err = h.AwaitLate(limit, late)
+			halt.Took += stood
+		}
+	}); closed != nil {
 		return halt, closed
 	}
 	if end := p.Check(); end != nil {
@@ -86,21 +93,34 @@ func (p *Process) Halt(limit time.Duration, f func(*Halted) error, late func(Thr
 
 // Halt sleeps until a given time, or does not sleep if that has passed. The thread has its raised priority meanwhile, so that
 // it wakes on time even if the machine is busy. Then Halt calls f, which passes the threads to halt to Halted.Threads
-// and reads what it needs. When f returns, the halted threads are detached from.
-//
-// Halt then waits for the late threads. It calls the function late with each one that stops, together with its registers,
-// and then detaches from it. In that function, memory that only this thread writes to, such as its stack, can still be
-// read. If a late thread does not stop within the limit, late is not called for it.
+// and reads what it needs. When f returns, the halted threads are detached from; late ones only by AwaitLate. The priority
+// stays raised until then.
 //
 // Halt returns ErrGone if the program has gone. The threads are detached from in any case.
-func (h *Halter) Halt(at time.Time, limit time.Duration, f func(*Halted) error, late func(Thread)) (Halt, error) {
-	halt, err := h.w.halt(h.p, at, limit, f, late)
+func (h *Halter) Halt(at time.Time, f func(*Halted) error) (Halt, error) {
+	halt, err := h.w.halt(h.p, at, f)
+	return halt, h.checked(err)
+}
+
+// AwaitLate waits for the late threads of the last halt, if there are any. It calls the function late with each one that
+// stops, together with its registers, and then detaches from it. In that function, memory that only this thread writes to,
+// such as its stack, can still be read. If a late thread does not stop within the limit, late is not called for it.
+//
+// The result is an upper bound of the time that these threads were stopped, summed up. The error is that of Halt.
+func (h *Halter) AwaitLate(limit time.Duration, late func(Thread)) (stood time.Duration, err error) {
+	stood, err = h.w.halted.awaitLate(limit, late)
+	h.w.priority.lower()
+	h.w.detachOwed()
+	return stood, h.checked(err)
+}
+
+// checked returns the given error, or ErrGone if the program has gone. This thread must be free to reap before it can find
+// out whether the process ended or executed another program: the execution waits for the reaping.
+func (h *Halter) checked(err error) error {
 	if !h.p.sameProgram() {
-		// This thread must be free to reap before it can find out whether the process ended or executed another program:
-		// the execution waits for the reaping.
-		err = ErrGone
+		return ErrGone
 	}
-	return halt, err
+	return err
 }
 
 // Reader returns the reader for the process's memory during the halt.
@@ -185,8 +205,7 @@ func (h *Halted) markLate() {
 	}
 }
 
-// awaitLate calls late with each late thread that stops within the limit, and detaches from it. It returns an upper bound
-// of the time that these threads were stopped, summed up.
+// awaitLate does what Halter.AwaitLate says.
 func (h *Halted) awaitLate(limit time.Duration, late func(Thread)) (stood time.Duration, err error) {
 	w := h.w
 	begin := time.Now()
@@ -237,7 +256,7 @@ func (w *worker) fetch(t *tracee) (th Thread, ok bool, err error) {
 }
 
 // halt does one halt; see Halter.Halt.
-func (w *worker) halt(p *Process, at time.Time, limit time.Duration, f func(*Halted) error, late func(Thread)) (halt Halt, err error) {
+func (w *worker) halt(p *Process, at time.Time, f func(*Halted) error) (halt Halt, err error) {
 	w.detachOwed()
 	h := &w.halted
 	*h = Halted{w: w, reader: p.reader, threads: h.threads[:0]}
@@ -257,13 +276,6 @@ func (w *worker) halt(p *Process, at time.Time, limit time.Duration, f func(*Hal
 			halt.Late++
 		}
 	}
-	if err == nil && halt.Late > 0 {
-		var stood time.Duration
-		stood, err = h.awaitLate(limit, late)
-		halt.Took += stood
-	}
-	w.priority.lower()
-	w.detachOwed()
-	halt.Owed = len(w.traced)
+	halt.Owed = len(w.traced) - halt.Late
 	return halt, err
 }

@@ -96,24 +96,71 @@ func readThreadStat(pid, tid int) (stat, error) {
 }
 
 func readStatFile(path string) (stat, error) {
-	file, err := OpenFile(path) // os.ReadFile would take three times as long, and this may happen in a halt
+	file, err := OpenFile(path)
 	if err != nil {
 		return stat{}, err
 	}
 	defer file.Close()
+	return file.stat()
+}
+
+// stat reads and decodes a stat file.
+func (f File) stat() (stat, error) {
 	var buf [1024]byte // twice as much as the fields can take
-	n, err := file.ReadAt(buf[:], 0)
+	n, err := f.ReadAt(buf[:], 0)
 	if err != nil {
 		return stat{}, err
 	}
 	b := buf[:n]
 	// The command is in parentheses and may contain any byte, parentheses and spaces included.
-	f := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
-	if len(f) < 20 {
-		return stat{}, fmt.Errorf("%s has %d fields: is /proc that of Linux?", path, len(f)+2)
+	fields := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
+	if len(fields) < 20 {
+		return stat{}, fmt.Errorf("a stat file has %d fields: is /proc that of Linux?", len(fields)+2)
 	}
-	start, err := strconv.ParseUint(string(f[19]), 10, 64)
-	return stat{state: f[0][0], start: start}, err
+	start, err := strconv.ParseUint(string(fields[19]), 10, 64)
+	return stat{state: fields[0][0], start: start}, err
+}
+
+// statFiles are open stat files, by thread id. In a halt, opening one takes longer than all else that the halt does about the
+// thread.
+type statFiles map[int]File
+
+// maxStats is how many files are kept open.
+const maxStats = 256
+
+// state returns the state of a thread, such as 'D'; 0 if it is not known.
+func (s *statFiles) state(pid, tid int) byte {
+	f, open := (*s)[tid]
+	if !open {
+		var err error
+		if f, err = OpenFile(fmt.Sprintf("/proc/%d/task/%d/stat", pid, tid)); err != nil {
+			return 0
+		}
+		for old, f := range *s {
+			if len(*s) < maxStats {
+				break
+			}
+			f.Close()
+			delete(*s, old)
+		}
+		if *s == nil {
+			*s = statFiles{}
+		}
+		(*s)[tid] = f
+	}
+	st, err := f.stat()
+	if err != nil { // the thread has ended; another one may have its id
+		f.Close()
+		delete(*s, tid)
+	}
+	return st.state
+}
+
+func (s *statFiles) close() {
+	for _, f := range *s {
+		f.Close()
+	}
+	*s = nil
 }
 
 // statusField returns the number in one line of a process's or thread's status file; 0 if it can't be read.

@@ -33,6 +33,10 @@ const (
 	reapEvery = time.Millisecond      // time between later checks
 )
 
+// ready starts the timer early, so that an attach does not have to: that would wake another thread of the sampler, which might
+// take a CPU from the process just before the halt.
+func (r *reaper) ready() { r.startTimer() }
+
 func (r *reaper) init(w *worker) {
 	r.w = w
 	r.timer = time.AfterFunc(time.Hour, r.fire)

@@ -57,7 +57,7 @@ func TestHaltAt(t *testing.T) {
 	for range 20 {
 		at, begin := time.Now().Add(time.Millisecond), time.Time{}
 		err := p.Do(func(h *Halter) {
-			if _, err := h.Halt(at, time.Second, func(*Halted) error { begin = time.Now(); return nil }, nil); err != nil {
+			if _, err := h.Halt(at, func(*Halted) error { begin = time.Now(); return nil }); err != nil {
 				t.Error(err)
 			}
 		})
@@ -67,7 +67,8 @@ func TestHaltAt(t *testing.T) {
 	}
 }
 
-// The recording says how the thread wakes. It has that priority in the halt, and only there.
+// The recording says how the thread wakes. It has that priority from the sleep before the halt on to the end of the halt, and
+// only then.
 func TestWakes(t *testing.T) {
 	p := open(t, start(t, "spin"))
 	wakes, err := p.Wakes()
@@ -91,12 +92,17 @@ func TestWakes(t *testing.T) {
 	usual := priority()
 	if err := p.Do(func(h *Halter) {
 		before, within := priority(), ""
-		if _, err := h.Halt(time.Time{}, time.Second, func(*Halted) error { within = priority(); return nil }, nil); err != nil {
+		h.SleepUntil(time.Now().Add(time.Millisecond))
+		asleep := priority()
+		if _, err := h.Halt(time.Time{}, func(*Halted) error { within = priority(); return nil }); err != nil {
+			t.Error(err)
+		}
+		if _, err := h.AwaitLate(time.Second, nil); err != nil {
 			t.Error(err)
 		}
 		after := priority()
-		if within != wakes || after != before || before != usual && before != "short time slices" {
-			t.Errorf("%q before a halt, %q in it and %q after it; the recording says %q", before, within, after, wakes)
+		if asleep != wakes || within != wakes || after != before || before != usual && before != "short time slices" {
+			t.Errorf("%q before a halt, %q while it sleeps until then, %q in it and %q after it; the recording says %q", before, asleep, within, after, wakes)
 		}
 	}); err != nil {
 		t.Fatal(err)

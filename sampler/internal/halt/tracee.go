@@ -149,7 +149,7 @@ func (w *worker) poll(t *tracee) {
 
 // checkAsleep finds out whether a tracee that does not stop is in an uninterruptible sleep.
 func (w *worker) checkAsleep(t *tracee) {
-	if st, err := readThreadStat(w.pid, t.tid); err == nil && st.state == 'D' {
+	if w.stats.state(w.pid, t.tid) == 'D' {
 		t.state = asleep
 	}
 }

@@ -20,6 +20,7 @@ type worker struct {
 	ended    chan struct{}
 
 	priority *priority
+	stats    statFiles
 	reaper   reaper
 	halted   Halted // reused by every halt
 
@@ -93,6 +94,7 @@ func (w *worker) run(ready chan struct{}) {
 	unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
 	w.priority = newPriority()
 	defer close(w.ended)
+	defer w.stats.close()
 	close(ready)
 	for {
 		var owed <-chan time.Time

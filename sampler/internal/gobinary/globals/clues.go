@@ -36,6 +36,21 @@ var clues = map[string][]clue{
 		{"runtime.gcSweep", []int{0}, []int{0}},
 		{"runtime.freeSomeWbufs", []int{1}, []int{1}},
 	},
+	"runtime.gcController": {
+		{"runtime.gcinit", []int{1}, []int{1}},
+		{"runtime.gcControllerCommit", []int{1}, []int{1}},
+		{"runtime.gcTrigger.test", []int{3}, []int{3}},
+	},
+	"runtime.memstats": {
+		{"runtime.(*mcache).allocLarge", []int{1}, []int{1}},
+		{"runtime.(*mcache).releaseAll", []int{2}, []int{2}},
+		{"runtime.(*mcache).refill", []int{3}, []int{3}},
+	},
+	"runtime.work": {
+		{"runtime.putfull", []int{0}, []int{0}},
+		{"runtime.trygetfull", []int{0}, []int{0}},
+		{"runtime.prepareFreeWorkbufs", []int{1}, []int{1}},
+	},
 	"runtime.waitReasonStrings": {
 		{"runtime.waitReason.String", []int{0}, []int{0}},
 		{"runtime.schedtrace.func1", []int{0}, []int{0}},

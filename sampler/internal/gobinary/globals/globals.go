@@ -17,6 +17,9 @@ type Globals struct {
 	Sched             uint64 // sched schedt
 	GCPhase           uint64 // gcphase uint32
 	WaitReasonStrings uint64 // waitReasonStrings [...]string
+	GCController      uint64 // gcController gcControllerState
+	MemStats          uint64 // memstats mstats
+	Work              uint64 // work workType
 }
 
 // byName returns the addresses by the variables' names.
@@ -28,6 +31,9 @@ func (g *Globals) byName() map[string]*uint64 {
 		"runtime.sched":             &g.Sched,
 		"runtime.gcphase":           &g.GCPhase,
 		"runtime.waitReasonStrings": &g.WaitReasonStrings,
+		"runtime.gcController":      &g.GCController,
+		"runtime.memstats":          &g.MemStats,
+		"runtime.work":              &g.Work,
 	}
 }
 

@@ -61,7 +61,8 @@ func (l *Layout) check() error {
 		for _, f := range fields {
 			switch at := *f.offset; {
 			case err != nil:
-			case !at.Has() && !f.optional:
+			case !at.Has() && f.optional:
+			case !at.Has():
 				err = fmt.Errorf("runtime.%s is not described", f.of(name))
 			case f.name == sizeField:
 				size = min(at, maxStruct)

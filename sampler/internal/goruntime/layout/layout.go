@@ -50,6 +50,17 @@ type Layout struct {
 	Sched  Sched  `rt:"schedt"`
 	Sudog  Sudog  `rt:"sudog"`
 	Module Module `rt:"moduledata"`
+
+	// Statistics that the runtime keeps, for monitors. A layout without them is of use all the same.
+	GC         GC         `rt:"gcControllerState"`
+	MemStats   MemStats   `rt:"mstats"`
+	HeapStats  HeapStats  `rt:"heapStatsDelta"`
+	Collection Collection `rt:"workType"`
+}
+
+// HasStatistics reports whether the layout has the statistics of the runtime.
+func (l *Layout) HasStatistics() bool {
+	return l.GC.Size.Has() && l.MemStats.Size.Has() && l.HeapStats.Size.Has() && l.Collection.Size.Has() && l.Sched.NPIdle.Has()
 }
 
 // G is runtime.g.
@@ -110,6 +121,11 @@ type Sched struct {
 	Size      Offset `rt:"-"`
 	RunqHead  Offset `rt:"runq.head,optional"`
 	GCWaiting Offset `rt:"gcwaiting,optional"`
+	RunqSize  Offset `rt:"runqsize,optional"`  // up to 1.24
+	RunqLen   Offset `rt:"runq.size,optional"` // from 1.25
+	NPIdle    Offset `rt:"npidle,optional"`
+	MNext     Offset `rt:"mnext,optional"`
+	NMFreed   Offset `rt:"nmfreed,optional"`
 }
 
 // Sudog is runtime.sudog.
@@ -129,4 +145,52 @@ type Module struct {
 	EText    Offset `rt:"etext"`
 	GoFunc   Offset `rt:"gofunc"`
 	TextMap  Offset `rt:"textsectmap"`
+}
+
+// GC is runtime.gcControllerState, the type of runtime.gcController.
+type GC struct {
+	Size               Offset `rt:"-,optional"`
+	HeapLive           Offset `rt:"heapLive,optional"`
+	HeapInUse          Offset `rt:"heapInUse,optional"`
+	HeapFree           Offset `rt:"heapFree,optional"`
+	HeapReleased       Offset `rt:"heapReleased,optional"`
+	TotalAlloc         Offset `rt:"totalAlloc,optional"`
+	TotalFree          Offset `rt:"totalFree,optional"`
+	AssistTime         Offset `rt:"assistTime,optional"`
+	DedicatedMarkTime  Offset `rt:"dedicatedMarkTime,optional"`
+	FractionalMarkTime Offset `rt:"fractionalMarkTime,optional"`
+	IdleMarkTime       Offset `rt:"idleMarkTime,optional"`
+}
+
+// MemStats is runtime.mstats, the type of runtime.memstats.
+type MemStats struct {
+	Size         Offset `rt:"-,optional"`
+	HeapStats    Offset `rt:"heapStats.stats,optional"` // three heapStatsDelta, whose sum counts
+	HeapStatsGen Offset `rt:"heapStats.gen,optional"`   // number of the one that is written to
+	NumGC        Offset `rt:"numgc,optional"`
+	PauseTotalNS Offset `rt:"pause_total_ns,optional"`
+}
+
+// HeapStats is runtime.heapStatsDelta.
+type HeapStats struct {
+	Size            Offset `rt:"-,optional"`
+	InStacks        Offset `rt:"inStacks,optional"`
+	TinyAllocCount  Offset `rt:"tinyAllocCount,optional"`
+	LargeAllocCount Offset `rt:"largeAllocCount,optional"`
+	SmallAllocCount Offset `rt:"smallAllocCount,optional"` // an array that ends at LargeFree
+	LargeFree       Offset `rt:"largeFree,optional"`
+	LargeFreeCount  Offset `rt:"largeFreeCount,optional"`
+	SmallFreeCount  Offset `rt:"smallFreeCount,optional"` // an array of the same length
+}
+
+// Collection is runtime.workType, the type of runtime.work.
+type Collection struct {
+	Size          Offset `rt:"-,optional"`
+	AssistTime    Offset `rt:"cpuStats.GCAssistTime,optional"` // from 1.24
+	DedicatedTime Offset `rt:"cpuStats.GCDedicatedTime,optional"`
+	IdleTime      Offset `rt:"cpuStats.GCIdleTime,optional"`
+
+	OldAssistTime    Offset `rt:"cpuStats.gcAssistTime,optional"` // up to 1.23
+	OldDedicatedTime Offset `rt:"cpuStats.gcDedicatedTime,optional"`
+	OldIdleTime      Offset `rt:"cpuStats.gcIdleTime,optional"`
 }

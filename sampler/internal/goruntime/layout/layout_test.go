@@ -185,3 +185,38 @@ func TestOrigin(t *testing.T) {
 		}
 	}
 }
+
+// A release that lacks a field gets it from its neighbours, if they agree with each other and with it.
+func TestFillBetween(t *testing.T) {
+	table := small(t)
+	for _, patch := range []int{1, 3, 9} {
+		table.set("amd64", goruntime.Release{Line: 23, Patch: patch}, structs{"g": {"goid": 152}})
+	}
+	table.set("amd64", goruntime.Release{Line: 23, Patch: 2}, table.releases["amd64"][goruntime.Release{Line: 23, Patch: 0}])
+	table.FillBetween()
+	for patch, want := range map[int]bool{
+		1: true,
+		3: false, // 23.2 and 23.5 differ
+		9: false, // there is none after it
+	} {
+		got := table.releases["amd64"][goruntime.Release{Line: 23, Patch: patch}]["g"]
+		if full := len(got) > 1; full != want || got["goid"] != 152 {
+			t.Errorf("go1.23.%d: %v", patch, got)
+		}
+	}
+}
+
+// The table has the statistics of every release.
+func TestStatistics(t *testing.T) {
+	table, err := builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, arch := range []string{"amd64", "arm64"} {
+		for _, r := range table.Releases(arch) {
+			if l, err := ForVersion(r.String(), arch); err != nil || !l.HasStatistics() {
+				t.Errorf("%v on %s: no statistics, %v", r, arch, err)
+			}
+		}
+	}
+}

@@ -167,6 +167,58 @@ func (t *Table) Prune() {
 	}
 }
 
+// FillBetween completes structs of releases that were read when this package knew fewer fields. If the nearest releases of
+// the same line of Go before and after such a release have one layout of the struct, and the release agrees in what is known
+// of it, it has that layout, too.
+func (t *Table) FillBetween() {
+	for arch, releases := range t.releases {
+		all := t.Releases(arch)
+		full := map[string]int{} // by struct: the greatest number of fields that a release of the line has
+		for i, r := range all {
+			if i == 0 || all[i-1].Line != r.Line {
+				clear(full)
+				for _, o := range all {
+					if o.Line == r.Line {
+						for name, fields := range releases[o] {
+							full[name] = max(full[name], len(fields))
+						}
+					}
+				}
+			}
+			for name, n := range full {
+				if len(releases[r][name]) < n {
+					t.fillBetween(arch, all, i, name, n)
+				}
+			}
+		}
+	}
+}
+
+// fillBetween completes a struct of the i-th release, if the nearest releases that have all n fields agree.
+func (t *Table) fillBetween(arch string, all []goruntime.Release, i int, name string, n int) {
+	nearest := func(step int) map[string]Offset {
+		for k := i + step; k >= 0 && k < len(all) && all[k].Line == all[i].Line; k += step {
+			if s := t.releases[arch][all[k]][name]; len(s) == n {
+				return s
+			}
+		}
+		return nil
+	}
+	before, after := nearest(-1), nearest(1)
+	if before == nil || !maps.Equal(before, after) {
+		return
+	}
+	own := t.releases[arch][all[i]]
+	for field, at := range own[name] {
+		if before[field] != at {
+			return
+		}
+	}
+	own = maps.Clone(own)
+	own[name] = before
+	t.releases[arch][all[i]] = own
+}
+
 // Has reports whether the table has a release itself.
 func (t *Table) Has(r goruntime.Release, arch string) bool {
 	_, ok := t.releases[arch][r]

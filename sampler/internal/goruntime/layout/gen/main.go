@@ -8,6 +8,7 @@
 //
 //	-missing    adds every release from go1.21.0 on that the table does not have
 //	-all        reads every release again, gigabytes, as is needed when package layout comes to know another field
+//	-between    fetches nothing: completes releases that were read without a new field, from those before and after that agree
 //	-rewrite    fetches nothing: only takes the fields out of the table that package layout does not have any more
 //
 // The table is written after each release, so that -missing continues after an interruption.
@@ -39,25 +40,29 @@ func main() {
 	absent := flag.Bool("missing", false, "add every release that the table does not have")
 	all := flag.Bool("all", false, "read every release again")
 	rewrite := flag.Bool("rewrite", false, "only take out the fields that package layout does not have")
+	between := flag.Bool("between", false, "complete releases from those before and after that agree")
 	flag.Parse()
-	if !*absent && !*all && !*rewrite && flag.NArg() == 0 {
-		fmt.Fprintln(os.Stderr, "gen: name a release to add, such as go1.28.0, or give -missing, -all or -rewrite")
+	if !*absent && !*all && !*rewrite && !*between && flag.NArg() == 0 {
+		fmt.Fprintln(os.Stderr, "gen: name a release to add, such as go1.28.0, or give -missing, -all, -between or -rewrite")
 		os.Exit(2)
 	}
-	if err := run(*out, *absent || *all, *all, flag.Args()); err != nil {
+	if err := run(*out, *absent || *all, *all, *between, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
 		os.Exit(1)
 	}
 }
 
-// run adds what args name to the table, and if list is set, the releases that exist: those that the table does not have, or
+// run adds what args name to the table, completes it if between is set, and if list is set, the releases that exist: those that the table does not have, or
 // all of them.
-func run(out string, list, all bool, args []string) error {
+func run(out string, list, all, between bool, args []string) error {
 	t, err := readTable(out)
 	if err != nil {
 		return err
 	}
 	t.Prune()
+	if between {
+		t.FillBetween()
+	}
 	if list {
 		more, err := releases(t, all)
 		if err != nil {

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/cpprof/cpprof/monitors"
+	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/spf13/cobra"
+)
+
+// correlateFlags are the flags of correlate.
+type correlateFlags struct {
+	viewFlags
+	spans string
+	runs  []string
+	json  bool
+}
+
+func newCorrelateCommand(t terminal) *cobra.Command {
+	var f correlateFlags
+	c := &cobra.Command{
+		Use:   "correlate RECORDING METRIC METRIC...",
+		Short: "Correlate metrics, with what to think of before the result is trusted",
+		Long: `correlate shows how two metrics go together, sample by sample: Pearson's r, Spearman's rho, r of the
+steps from sample to sample, r without samples that lie far out, and how likely such an r is by
+chance; then the caveats. Of more than two metrics, it shows a matrix. 'cpprof monitors' lists what
+there is; 'cpprof suggest' ranks everything by how it goes with one metric.
+
+With --spans LIST, each span of neighbouring samples of the list counts once, such as each
+collection. With --runs, each recording counts once.`,
+		Example: `  cpprof correlate run.cpprof 'rate(heap.allocated_bytes)' 'hits(* ..encoding/json.Marshal)'
+  cpprof correlate run.cpprof gc.pause cpu.used goroutines.ready --spans gc.running
+  cpprof correlate one.cpprof cpu.used goroutines.blocked --runs two.cpprof --runs four.cpprof`,
+		GroupID: groupSeries,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) < 3 {
+				return usagef("want a recording and two metrics or more; 'cpprof suggest RECORDING METRIC' ranks everything by one metric")
+			}
+			return nil
+		},
+		ValidArgsFunction: f.completeMetric,
+		RunE:              func(_ *cobra.Command, args []string) error { return f.run(t, args[0], args[1:]) },
+	}
+	f.addMonitors(c, t)
+	flags := c.Flags()
+	flags.StringVar(&f.spans, "spans", "", "correlate over the spans of a sample `list` or predicate, not over samples")
+	flags.StringArrayVar(&f.runs, "runs", nil, "correlate over recordings, each of which counts once: a further `recording` (may be repeated)")
+	flags.BoolVar(&f.json, "json", false, "print JSON; what is undefined is null")
+	_ = c.RegisterFlagCompletionFunc("spans", f.completeLists)
+	return c
+}
+
+func (f *correlateFlags) run(t terminal, path string, exprs []string) error {
+	if f.spans != "" && len(f.runs) > 0 {
+		return usagef("--spans and --runs correlate over different things: give one of them")
+	}
+	if len(f.runs) > 0 {
+		return f.overRuns(t, append([]string{path}, f.runs...), exprs)
+	}
+	m, err := f.measured(path)
+	if err != nil {
+		return err
+	}
+	metrics, err := m.metrics(exprs)
+	if err != nil {
+		return err
+	}
+	over, points := m.over(f.samples), "sample"
+	correlate := func(x, y *monitors.Metric) monitors.Correlation {
+		return monitors.Correlate(x.Column, y.Column, m.list)
+	}
+	if f.spans != "" {
+		spans, err := m.table.List(f.spans)
+		if err != nil {
+			return usagef("--spans: %w", err)
+		}
+		spans = spans.And(m.list)
+		over, points = report.Counted(len(spans.Spans()), "span")+" of "+f.spans, "span"
+		correlate = func(x, y *monitors.Metric) monitors.Correlation { return monitors.Instances(x, y, spans) }
+	}
+	return f.write(t, metrics, over, points, report.BasisOf(m.recording), correlate)
+}
+
+// metrics computes expressions that are numbers.
+func (m *measured) metrics(exprs []string) ([]*monitors.Metric, error) {
+	var list []*monitors.Metric
+	for _, e := range exprs {
+		metric, err := m.table.Numbers(e)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, metric)
+	}
+	return list, nil
+}
+
+// over says which samples count.
+func (m *measured) over(list string) string {
+	if list == "" {
+		return report.Counted(m.table.Samples(), "sample")
+	}
+	return fmt.Sprintf("%d of %s (%s)", m.list.Len(), report.Counted(m.table.Samples(), "sample"), list)
+}
+
+func (f *correlateFlags) write(t terminal, metrics []*monitors.Metric, over, points string, basis report.Basis,
+	correlate func(x, y *monitors.Metric) monitors.Correlation) error {
+	if len(metrics) > 2 {
+		m := report.NewMatrix(metrics, correlate)
+		m.Over, m.Basis = over, basis
+		if f.json {
+			return m.WriteJSON(t.out)
+		}
+		return m.Write(t.out)
+	}
+	x, y := metrics[0], metrics[1]
+	c := &report.Correlated{X: x, Y: y, Over: over, Points: points, Correlation: correlate(x, y), Basis: basis}
+	if f.json {
+		return c.WriteJSON(t.out)
+	}
+	return c.Write(t.out)
+}
+
+// overRuns correlates over recordings.
+func (f *correlateFlags) overRuns(t terminal, paths, exprs []string) error {
+	values := make(map[string][]float64)
+	var recordings []*sampledata.Recording
+	var metrics []*monitors.Metric
+	for _, path := range paths {
+		m, err := f.measured(path)
+		if err != nil {
+			return err
+		}
+		if metrics, err = m.metrics(exprs); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		for _, metric := range metrics {
+			values[metric.Expr] = append(values[metric.Expr], metric.Mean(m.list))
+		}
+		recordings = append(recordings, m.recording)
+	}
+	over := report.Counted(len(paths), "recording") + ": " + strings.Join(paths, ", ")
+	return f.write(t, metrics, over, "recording", report.BasisOf(recordings...), func(x, y *monitors.Metric) monitors.Correlation {
+		return monitors.Runs(values[x.Expr], values[y.Expr])
+	})
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"github.com/cpprof/cpprof/monitors"
+	"github.com/spf13/cobra"
+)
+
+// addMonitors adds the flags of commands about monitors.
+func (f *viewFlags) addMonitors(c *cobra.Command, t terminal) {
+	f.addInput(c, t)
+	flags := c.Flags()
+	flags.StringVar(&f.classBy, "class-by", "", "what makes a thread class: function, site, label:KEY (default: as cpprof.yaml says, or function)")
+	flags.StringArrayVar(&f.merges, "merge", nil, "count several thread classes as one, as `NAME=PATTERN,PATTERN` (may be repeated)")
+	flags.StringArrayVar(&f.aspects, "aspect", nil, "define an aspect, as `NAME=PATTERN,PATTERN` (may be repeated)")
+	flags.StringVar(&f.config, "config", "", "the configuration `file` (default: cpprof.yaml, in this folder or above)")
+	f.addSamples(c, f)
+	f.accounting = "observed"
+	completeWords(c, "class-by", "function", "site", "label:")
+}
+
+// A measured is a recording with its table, and the samples that count.
+type measured struct {
+	*source
+	table *monitors.Table
+	list  monitors.List
+}
+
+// measured reads a recording as a whole, and the list that --samples chooses: differences and spans are those of the whole.
+func (f *viewFlags) measured(path string) (*measured, error) {
+	whole := *f
+	whole.samples = ""
+	s, err := whole.open(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.needSamples("monitors"); err != nil {
+		return nil, &usageError{err}
+	}
+	m := &measured{source: s, table: s.table()}
+	m.list, err = f.list(s, m.table)
+	return m, err
+}
+
+// completeMetric completes a recording, and then names of metrics and functions.
+func (f *viewFlags) completeMetric(c *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		return completeRecording(c, args, word)
+	}
+	t, directive := f.completionTable(args)
+	if t == nil {
+		return nil, directive
+	}
+	return printable(append(t.Names(), "rate(", "delta(", "hits(", "lock(", "label(")), directive | cobra.ShellCompDirectiveNoSpace
+}

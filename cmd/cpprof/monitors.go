@@ -1,0 +1,56 @@
+package main
+
+import (
+	"github.com/cpprof/cpprof/report"
+	"github.com/spf13/cobra"
+)
+
+// monitorsFlags are the flags of monitors.
+type monitorsFlags struct {
+	viewFlags
+	json, csv bool
+}
+
+func newMonitorsCommand(t terminal) *cobra.Command {
+	var f monitorsFlags
+	c := &cobra.Command{
+		Use:   "monitors RECORDING",
+		Short: "Show what was measured beside the stacks, with statistics",
+		Long: `monitors lists what a recording has beside the stacks: monitors of the runtime, the kernel and the
+program, what the samples know by themselves (goroutines by state, processors without work), and
+metrics that are computed of these. The statistics of a counter are those of its rate. What was
+not measured stands below, with the reason.
+
+Metrics and sample lists are defined with --define and --list, or in cpprof.yaml. An expression has
++ - * /, comparisons, && || !, and functions: abs, delta, lag, ln, log2, max, min, rate; and
+hits(CALL PATH), label(KEY=VALUE), lock(NAME), samples(0-99), span(2s, 3s).`,
+		Example: `  cpprof monitors run.cpprof
+  cpprof monitors run.cpprof --samples gc.running --define 'x=rate(gc.workers) / rate(process.cpu)'`,
+		GroupID:           groupSeries,
+		Args:              oneRecording,
+		ValidArgsFunction: completeRecording,
+		RunE:              func(_ *cobra.Command, args []string) error { return f.run(t, args[0]) },
+	}
+	f.addMonitors(c, t)
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON; what is undefined is null")
+	c.Flags().BoolVar(&f.csv, "csv", false, "print CSV, a line for each monitor")
+	return c
+}
+
+func (f *monitorsFlags) run(t terminal, path string) error {
+	if f.json && f.csv {
+		return usagef("--json and --csv are two formats: give one of them")
+	}
+	m, err := f.measured(path)
+	if err != nil {
+		return err
+	}
+	r := &report.Monitors{Path: path, Table: m.table, List: m.list, Of: f.samples}
+	switch {
+	case f.json:
+		return r.WriteJSON(t.out)
+	case f.csv:
+		return r.WriteCSV(t.out)
+	}
+	return r.Write(t.out)
+}

@@ -1,0 +1,270 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/monitors"
+	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/report/plots"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/spf13/cobra"
+)
+
+// plotFlags are the flags of plot.
+type plotFlags struct {
+	viewFlags
+	against         string
+	scatter, matrix string
+	output          string
+	force           bool
+	json, csv       bool
+}
+
+// usualMetrics are drawn if no metric is named, as far as the recording has them.
+var usualMetrics = []string{"cpu.used", "heap.live", "rate(heap.allocated_bytes)", "gc.running", "goroutines.ready", "goroutines.blocked"}
+
+func newPlotCommand(t terminal) *cobra.Command {
+	var f plotFlags
+	c := &cobra.Command{
+		Use:   "plot RECORDING [METRIC...] [--scatter A,B | --matrix A,B,C]",
+		Short: "Draw metrics over time or against one another, in the terminal or to a file",
+		Long: `plot draws strips of metrics over time, with the same time in all and the statistics of each beside
+it. With --against, a second recording is in the same strips. --scatter draws one metric against
+another, --matrix each of several against each. Without --output, the picture is text; to a file,
+it is SVG or PNG, by the ending of its name. 'cpprof monitors' lists what there is.`,
+		Example: `  cpprof plot run.cpprof cpu.used 'hits(* ..encoding/json.Marshal)'
+  cpprof plot new.cpprof heap.live --against old.cpprof -o heap.svg
+  cpprof plot run.cpprof --scatter 'goroutines.blocked,cpu.used' -o scatter.png`,
+		GroupID: groupSeries,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("want a recording, such as run.cpprof")
+			}
+			return nil
+		},
+		ValidArgsFunction: f.completeMetric,
+		RunE:              func(_ *cobra.Command, args []string) error { return f.run(t, args[0], args[1:]) },
+	}
+	f.addMonitors(c, t)
+	flags := c.Flags()
+	flags.StringVar(&f.against, "against", "", "a second `recording` in the same strips")
+	flags.StringVar(&f.scatter, "scatter", "", "draw two `metrics` against one another, as A,B")
+	flags.StringVar(&f.matrix, "matrix", "", "draw several `metrics` against one another, as A,B,C")
+	flags.StringVarP(&f.output, "output", "o", "", "the picture `file` to write: .svg or .png")
+	flags.BoolVarP(&f.force, "force", "f", false, "replace the file if it exists")
+	flags.BoolVar(&f.json, "json", false, "print the values as JSON; what is undefined is null")
+	flags.BoolVar(&f.csv, "csv", false, "print the values as CSV, a line for each sample")
+	return c
+}
+
+// check returns an error for flags that don't go together.
+func (f *plotFlags) check(exprs []string) error {
+	kinds := 0
+	for _, given := range []bool{f.scatter != "", f.matrix != "", len(exprs) > 0} {
+		if given {
+			kinds++
+		}
+	}
+	forms := 0
+	for _, given := range []bool{f.json, f.csv, f.output != ""} {
+		if given {
+			forms++
+		}
+	}
+	switch {
+	case kinds > 1:
+		return usagef("--scatter, --matrix and strips of metrics are three pictures: ask for one of them")
+	case forms > 1:
+		return usagef("--output, --json and --csv are three forms: ask for one of them")
+	case f.against != "" && (f.scatter != "" || f.matrix != ""):
+		return usagef("--against adds a recording to strips, not to --scatter or --matrix")
+	}
+	return nil
+}
+
+func (f *plotFlags) run(t terminal, path string, exprs []string) error {
+	if err := f.check(exprs); err != nil {
+		return err
+	}
+	m, err := f.measured(path)
+	if err != nil {
+		return err
+	}
+	pairs := f.scatter != "" || f.matrix != ""
+	if pairs {
+		exprs = splitMetrics(f.scatter + f.matrix)
+		if f.scatter != "" && len(exprs) != 2 || len(exprs) < 2 {
+			return usagef("--scatter takes two metrics and --matrix two or more, with commas between them; got %d", len(exprs))
+		}
+	}
+	if len(exprs) == 0 {
+		exprs = slices.DeleteFunc(slices.Clone(usualMetrics), func(e string) bool { _, err := m.table.Numbers(e); return err != nil })
+	}
+	metrics, err := m.metrics(exprs)
+	if err != nil {
+		return err
+	}
+	all := []*drawn{{m, metrics}}
+	other, err := f.second(exprs)
+	if err != nil {
+		return err
+	}
+	if other != nil {
+		all = append(all, other)
+	}
+	switch {
+	case f.json:
+		return valuesJSON(t.out, all)
+	case f.csv:
+		return valuesCSV(t.out, all)
+	case pairs:
+		return f.pairs(t, m, metrics)
+	}
+	return f.strips(t, all)
+}
+
+// splitMetrics splits expressions at the commas outside of parentheses, brackets and quotes.
+func splitMetrics(s string) []string {
+	var list []string
+	depth, begin := 0, 0
+	quote := rune(0)
+	for i, r := range s {
+		switch {
+		case quote != 0:
+			if r == quote {
+				quote = 0
+			}
+		case strings.ContainsRune("\"'`", r):
+			quote = r
+		case strings.ContainsRune("([{", r):
+			depth++
+		case strings.ContainsRune(")]}", r):
+			depth--
+		case r == ',' && depth == 0:
+			list = append(list, strings.TrimSpace(s[begin:i]))
+			begin = i + 1
+		}
+	}
+	return append(list, strings.TrimSpace(s[begin:]))
+}
+
+// A drawn is a recording with the metrics to draw.
+type drawn struct {
+	*measured
+	metrics []*monitors.Metric
+}
+
+// second reads the recording of --against; nil if there is none.
+func (f *plotFlags) second(exprs []string) (*drawn, error) {
+	if f.against == "" {
+		return nil, nil
+	}
+	m, err := f.measured(f.against)
+	if err != nil {
+		return nil, err
+	}
+	metrics, err := m.metrics(exprs)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.against, err)
+	}
+	return &drawn{m, metrics}, nil
+}
+
+// strips draws metrics over time.
+func (f *plotFlags) strips(t terminal, all []*drawn) error {
+	var strips []plots.Strip
+	for i, metric := range all[0].metrics {
+		s := plots.Strip{Name: metric.Expr, Unit: metric.Unit.String()}
+		for _, d := range all {
+			s.Runs = append(s.Runs, plots.NewRun(d.path, d.table, d.metrics[i], d.list))
+		}
+		strips = append(strips, s)
+	}
+	if f.output == "" {
+		return plots.PrintStrips(t.out, strips, t.width())
+	}
+	return f.save(t, func(w io.Writer) error { return plots.WriteStrips(w, f.output, strips) })
+}
+
+// pairs draws metrics against one another.
+func (f *plotFlags) pairs(t terminal, m *measured, metrics []*monitors.Metric) error {
+	pair := func(x, y int) *plots.Pair { return plots.NewPair(metrics[x], metrics[y], m.list) }
+	switch {
+	case f.scatter != "" && f.output == "":
+		return plots.PrintScatter(t.out, pair(0, 1), t.width())
+	case f.scatter != "":
+		return f.save(t, func(w io.Writer) error { return plots.WriteScatter(w, f.output, pair(0, 1)) })
+	case f.output == "":
+		matrix := report.NewMatrix(metrics, func(x, y *monitors.Metric) monitors.Correlation {
+			return monitors.Correlate(x.Column, y.Column, m.list)
+		})
+		matrix.Over = m.over(f.samples)
+		return matrix.Write(t.out)
+	}
+	var names []string
+	for _, metric := range metrics {
+		names = append(names, metric.Expr)
+	}
+	return f.save(t, func(w io.Writer) error { return plots.WriteMatrix(w, f.output, names, pair) })
+}
+
+// save writes the picture.
+func (f *plotFlags) save(t terminal, write func(io.Writer) error) error {
+	if _, err := os.Stat(f.output); err == nil && !f.force {
+		return usagef("%s exists: choose another name, or replace it with --force", f.output)
+	}
+	if !slices.ContainsFunc(plots.Formats, func(ending string) bool { return strings.HasSuffix(strings.ToLower(f.output), ending) }) {
+		return usagef("%s: the name of a picture ends with %s", f.output, strings.Join(plots.Formats, " or "))
+	}
+	if err := save(f.output, write); err != nil {
+		return err
+	}
+	_, err := termtext.Fprintf(t.err, "cpprof: the picture is in %q\n", f.output)
+	return err
+}
+
+// valuesJSON prints the values of metrics in the samples that count.
+func valuesJSON(w io.Writer, all []*drawn) error {
+	var recordings []*sampledata.Recording
+	s := new(report.Samples)
+	for _, d := range all {
+		recordings = append(recordings, d.recording)
+		for _, i := range d.list.Members() {
+			s.Add(d.path, i, d.recording.Samples.Time(i), d.metrics)
+		}
+	}
+	s.Basis = report.BasisOf(recordings...)
+	return s.WriteJSON(w)
+}
+
+// valuesCSV prints the values of metrics in the samples that count.
+func valuesCSV(w io.Writer, all []*drawn) error {
+	c := csv.NewWriter(w)
+	head := []string{"recording", "sample", "seconds"}
+	for _, metric := range all[0].metrics {
+		head = append(head, metric.Expr)
+	}
+	_ = c.Write(head)
+	for _, d := range all {
+		for _, i := range d.list.Members() {
+			line := []string{d.path, strconv.Itoa(i), strconv.FormatFloat(d.recording.Samples.Time(i).Seconds(), 'f', -1, 64)}
+			for _, metric := range d.metrics {
+				text := ""
+				if x := metric.Column[i]; monitors.Defined(x) {
+					text = strconv.FormatFloat(x, 'g', -1, 64)
+				}
+				line = append(line, text)
+			}
+			_ = c.Write(line)
+		}
+	}
+	c.Flush()
+	return c.Error()
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/config"
+	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/monitors"
+	"github.com/spf13/cobra"
+)
+
+// tableFlags are the flags that define metrics and sample lists, and the list whose samples count.
+type tableFlags struct {
+	samples string
+	metrics []string
+	lists   []string
+}
+
+// addSamples adds the flags of every command that reads a recording's samples.
+func (f *tableFlags) addSamples(c *cobra.Command, view *viewFlags) {
+	flags := c.Flags()
+	flags.StringVar(&f.samples, "samples", "", "count only the samples of a list or predicate, such as 'rate(process.cpu) > 5e8'")
+	flags.StringArrayVar(&f.metrics, "define", nil, "define a metric over monitors, as `NAME=EXPR` (may be repeated)")
+	flags.StringArrayVar(&f.lists, "list", nil, "define a sample list, as `NAME=EXPR` (may be repeated)")
+	_ = c.RegisterFlagCompletionFunc("samples", view.completeLists)
+}
+
+// define adds the metrics and lists of the flags to a configuration.
+func (f *tableFlags) define(c *config.Config) error {
+	for _, add := range []struct {
+		flag  string
+		texts []string
+		to    *[]config.Definition
+	}{{"--define", f.metrics, &c.Metrics}, {"--list", f.lists, &c.Lists}} {
+		for _, text := range add.texts {
+			d, err := config.ParseDefinition(text)
+			if err != nil {
+				return usagef("%s %q: %w", add.flag, text, err)
+			}
+			*add.to = append(*add.to, d)
+		}
+	}
+	return nil
+}
+
+// table makes the table of the whole recording of a source.
+func (s *source) table() *monitors.Table {
+	o := monitors.Options{
+		Views:   s.options,
+		Aspects: func(syms *calltree.Symbols) *calltree.Membership { return s.config.AllAspects().Membership(syms) },
+	}
+	for _, d := range s.config.Metrics {
+		o.Metrics = append(o.Metrics, monitors.Definition(d))
+	}
+	for _, d := range s.config.Lists {
+		o.Lists = append(o.Lists, monitors.Definition(d))
+	}
+	return monitors.New(s.recording, o)
+}
+
+// list returns the samples that --samples chooses, or all.
+func (f *tableFlags) list(s *source, t *monitors.Table) (monitors.List, error) {
+	if f.samples == "" {
+		return monitors.All(t.Samples()), nil
+	}
+	l, err := t.List(f.samples)
+	if err != nil {
+		return l, usagef("--samples: %w", err)
+	}
+	if l.Len() == 0 {
+		return l, usagef("--samples %q: none of the %d samples of %s is in this list", f.samples, t.Samples(), s.path)
+	}
+	return l, nil
+}
+
+// pick leaves only the samples in a source's recording that --samples chooses.
+func (f *tableFlags) pick(s *source) error {
+	if f.samples == "" {
+		return nil
+	}
+	if err := s.needSamples("samples"); err != nil {
+		return &usageError{err}
+	}
+	l, err := f.list(s, s.table())
+	if err != nil {
+		return err
+	}
+	picked, err := s.recording.Pick(f.samples, l.Has)
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.path, err)
+	}
+	s.recording = picked
+	return s.checkSpan()
+}
+
+// completeLists completes a list of the configuration, or a name for a predicate.
+func (f *viewFlags) completeLists(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	t, directive := f.completionTable(args)
+	if t == nil {
+		return nil, directive
+	}
+	return printable(append([]string{monitors.AllSamples}, t.Names()...)), directive | cobra.ShellCompDirectiveNoSpace
+}
+
+// completionTable returns the table of the recording that is already on the command line; nil if there is none.
+func (f *viewFlags) completionTable(args []string) (*monitors.Table, cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	f.samples = ""
+	s, err := f.open(args[0])
+	if err != nil || s.recording.Profile != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	return s.table(), cobra.ShellCompDirectiveNoFileComp
+}
+
+// printable returns the names that can be typed.
+func printable(names []string) []string {
+	var list []string
+	for _, name := range names {
+		if termtext.IsPrintable(name) {
+			list = append(list, name)
+		}
+	}
+	return list
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"github.com/cpprof/cpprof/monitors"
+	"github.com/cpprof/cpprof/report"
+	"github.com/spf13/cobra"
+)
+
+// suggestFlags are the flags of suggest.
+type suggestFlags struct {
+	viewFlags
+	top   int
+	least float64
+	json  bool
+}
+
+func newSuggestCommand(t terminal) *cobra.Command {
+	var f suggestFlags
+	c := &cobra.Command{
+		Use:   "suggest RECORDING METRIC",
+		Short: "Rank monitors, thread states and call paths by how they go with a metric",
+		Long: `suggest answers: what was the program doing when this went up? It correlates a metric with all other
+monitors and metrics, with the number of goroutines of each thread class in each state, and with
+the number of goroutines in each call path, and lists the closest. Correlations that may be there
+by chance, because so many were tried, are marked.`,
+		Example: `  cpprof suggest run.cpprof 'rate(heap.allocated_bytes)'
+  cpprof suggest run.cpprof goroutines.blocked --samples '!gc.running' --top 10`,
+		GroupID: groupSeries,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return usagef("want a recording and a metric: 'cpprof monitors RECORDING' lists what there is")
+			}
+			return nil
+		},
+		ValidArgsFunction: f.completeMetric,
+		RunE:              func(_ *cobra.Command, args []string) error { return f.run(t, args[0], args[1]) },
+	}
+	f.addMonitors(c, t)
+	flags := c.Flags()
+	flags.IntVar(&f.top, "top", 25, "show at most this `number` of candidates")
+	flags.Float64Var(&f.least, "least", 0.01, "leave out call paths with fewer goroutines per sample than this `number`")
+	flags.BoolVar(&f.json, "json", false, "print JSON; what is undefined is null")
+	return c
+}
+
+func (f *suggestFlags) run(t terminal, path, metric string) error {
+	if f.top < 1 || !(f.least >= 0) {
+		return usagef("--top %d --least %v: want a number of candidates from 1 up, and of goroutines from 0 up", f.top, f.least)
+	}
+	m, err := f.measured(path)
+	if err != nil {
+		return err
+	}
+	ranking, err := m.table.Rank(metric, m.list, monitors.RankOptions{Least: f.least, Most: f.top})
+	if err != nil {
+		return err
+	}
+	r := &report.Ranking{Ranking: ranking, Over: m.over(f.samples), Basis: report.BasisOf(m.recording)}
+	if f.json {
+		return r.WriteJSON(t.out)
+	}
+	return r.Write(t.out)
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"time"
+
+	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/search"
+	"github.com/spf13/cobra"
+)
+
+// whyFlags are the flags of why.
+type whyFlags struct {
+	viewFlags
+	record               recordFlags // of a program that runs
+	threshold, failAbove shareFlag
+	against              string
+	top                  int
+	json                 bool
+}
+
+func newWhyCommand(t terminal) *cobra.Command {
+	var f whyFlags
+	c := &cobra.Command{
+		Use:   "why [flags] RECORDING\n  cpprof why [flags] -p PROCESS\n  cpprof why [flags] -- COMMAND [ARGUMENT...]",
+		Short: "Say why a program, running or recorded, is slow: what, where, when",
+		Long: `why searches for what makes a program slow, and says it in plain English, the worst first: locks
+and who holds them, code that takes the processors, allocation, channels and pools, I/O,
+goroutines that leak, too few processors. What waits for work is idle, and not slow.
+
+Each finding says how much of the life of a thread class, or of the processors, it takes, with an
+interval; where; why, as far as it is known; when; and a command that shows more. What is not
+certain yet, is not said. With --against OLD, it says what got slower.
+
+A running program is sampled until the answer is sure, at most for -d. The recording is kept, as
+with 'cpprof record'. A program that why has started is then ended; its output goes to stderr.`,
+		Example: `  cpprof why run.cpprof
+  cpprof why -p 4711
+  cpprof why -d 10s -- ./server -flag
+  cpprof why new.cpprof --against old.cpprof
+  cpprof why run.cpprof --fail-above 50%       # for CI: status 3 if something takes more`,
+		GroupID:           groupShow,
+		ValidArgsFunction: completeRecording,
+		RunE: func(c *cobra.Command, args []string) error {
+			live := c.Flags().Changed("pid") || c.ArgsLenAtDash() == 0
+			if err := f.check(c, args, live); err != nil {
+				return err
+			}
+			if live {
+				return f.live(c.Context(), t, args)
+			}
+			s, err := f.open(args[0])
+			if err != nil {
+				return err
+			}
+			a, err := f.answer(s)
+			if err != nil {
+				return err
+			}
+			return f.show(t, s, a)
+		},
+	}
+	f.addOptions(c, t)
+	addShare(c.Flags(), &f.threshold, "threshold", "10%", "the `share` of a class's life, or of the processors, above which something is slow")
+	addShare(c.Flags(), &f.failAbove, "fail-above", "", "end with status 3 if a finding takes more than this `share` of a class's life, or of the processors")
+	c.Flags().StringVar(&f.against, "against", "", "an earlier `recording`: say what is slower now")
+	c.Flags().IntVar(&f.top, "top", 5, "show this `number` of findings; 0 for all")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON: all findings, and all hypotheses with their verdicts")
+	f.addFullNames(c)
+	addProcess(c, &f.record.process, usualProcess)
+	c.Flags().DurationVarP(&f.record.options.Duration, "duration", "d", 30*time.Second, "the longest time to sample a running program")
+	c.Flags().StringVarP(&f.record.outputs.given, "output", "o", "", "the `folder` for the recording of a running program (default PROGRAM-DATE.cpprof)")
+	c.Flags().BoolVarP(&f.record.outputs.force, "force", "f", false, "replace an existing recording")
+	f.record.samplerFlags.add(c)
+	return c
+}
+
+// check returns an error if the flags and arguments don't fit together.
+func (f *whyFlags) check(c *cobra.Command, args []string, live bool) error {
+	if live {
+		if err := f.record.check(c, args); err != nil {
+			return &usageError{err}
+		}
+		return nil
+	}
+	for _, name := range []string{"duration", "output", "force", "rate", "jitter", "max-overhead", "max-cpu", "backend"} {
+		if c.Flags().Changed(name) {
+			return usagef("--%s is for a running program: give a process (-p PROCESS) or a command (-- COMMAND)", name)
+		}
+	}
+	if len(args) != 1 {
+		return usagef("want one recording, such as run.cpprof, a process (-p PROCESS) or a command (-- COMMAND); got %d arguments", len(args))
+	}
+	return nil
+}
+
+// answer searches the recording of a source, on its own or compared with --against.
+func (f *whyFlags) answer(s *source) (*search.Answer, error) {
+	if f.against == "" {
+		return search.Find(s.recording, f.searchOptions(s))
+	}
+	earlier, err := f.recordingAt(f.against)
+	if err != nil {
+		return nil, err
+	}
+	return search.Compare(s.recording, earlier, f.searchOptions(s))
+}
+
+// searchOptions returns the options of a search in a source.
+func (f *whyFlags) searchOptions(s *source) search.Options {
+	return search.Options{Views: s.options, Aspects: s.config.AllAspects(), Threshold: f.threshold.float()}
+}
+
+// show writes an answer. It returns a *statusError if a finding is worse than --fail-above allows.
+func (f *whyFlags) show(t terminal, s *source, a *search.Answer) error {
+	y := report.Why{Answer: a, File: s.path, Top: f.top, ShortNames: f.nameWidth(t) > 0}
+	if f.json {
+		if err := y.WriteJSON(t.out, report.BasisOf(s.recording)); err != nil {
+			return err
+		}
+		return f.status(t, a)
+	}
+	if err := report.Headline(t.out, s.path, s.recording); err != nil {
+		return err
+	}
+	if err := y.Write(t.out); err != nil {
+		return err
+	}
+	return f.status(t, a)
+}
+
+func (f *whyFlags) status(t terminal, a *search.Answer) error {
+	if f.failAbove.value == nil {
+		return nil
+	}
+	above := 0
+	for _, found := range a.Findings {
+		if found.Share.Share > f.failAbove.float() {
+			above++
+		}
+	}
+	if above == 0 {
+		return nil
+	}
+	termtext.Fprintf(t.err, "cpprof: more than %s: %d of the %d findings\n", f.failAbove.text, above, len(a.Findings))
+	return &statusError{exitAbove}
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler"
+	"github.com/cpprof/cpprof/search"
+)
+
+// whyInterval is how often the evidence is searched while it grows.
+const whyInterval = time.Second
+
+var errWhyFollows = errors.New("why searches one Go program, and can't follow others that it starts: give the program itself, or record them ('cpprof record') and search the recordings")
+
+// live samples a running program until the answer is sure, or until the time is over. It keeps the recording, which the
+// commands in the answer need.
+func (f *whyFlags) live(ctx context.Context, t terminal, command []string) error {
+	s, err := f.prepared()
+	if err != nil {
+		return err
+	}
+	if len(command) > 0 {
+		program, err := sampler.LookPath(command[0])
+		if err != nil {
+			return err
+		}
+		if f.record.follows(program, command[1:]) {
+			return errWhyFollows
+		}
+	}
+	ctx, signals := watchSignals(ctx)
+	defer signals.stop()
+	own := t
+	own.out = t.err // so that the answer is all that is on standard output
+	target, err := openTarget(own, &f.record, command)
+	if err != nil {
+		return signals.fail(ctx, t, &f.record, target.Process, err)
+	}
+	defer target.Release()
+	target.backend = signals.suspendable(target.backend)
+	defer target.backend.Close()
+	g, err := f.record.startRecording(ctx, target)
+	if err != nil {
+		return signals.fail(ctx, t, &f.record, target.Process, err)
+	}
+	sure := f.wait(ctx, t, g, s)
+	result, err := g.end()
+	if target.Launched && ctx.Err() == nil {
+		endLaunched(ctx, t, target.Process)
+	}
+	if err != nil {
+		return signals.fail(ctx, t, &f.record, target.Process, err)
+	}
+	say := newNarrator(t)
+	for _, d := range g.deadlocksSoFar() {
+		say.deadlock(target.Process, d)
+	}
+	s.path, s.recording = g.file, g.live.Recording()
+	switch result.End.Cause {
+	case sampledata.EndInterrupted:
+	case sampledata.EndDuration:
+		sure = fmt.Sprintf("it is not sure after %v, but the time is over", f.record.options.Duration)
+	default:
+		sure = becameOf(target.Process, result.End)
+	}
+	termtext.Fprintf(t.err, "cpprof: %s; the recording is in %s\n", sure, g.file)
+	a, err := f.answer(s)
+	if err != nil {
+		return err
+	}
+	return f.show(t, s, a)
+}
+
+// wait searches the growing recording until the answer is sure, the recording ends, or a person interrupts it. It returns a text
+// that says why it ended.
+func (f *whyFlags) wait(ctx context.Context, t terminal, g *growing, s *source) string {
+	line := &whyLine{out: t.err, live: t.errIsTerminal}
+	defer line.clear()
+	var settled search.Settled
+	interval := whyInterval
+	for {
+		select {
+		case <-ctx.Done():
+			return "interrupted"
+		case <-g.ended:
+			return "the recording ended"
+		case <-time.After(interval):
+		}
+		began := time.Now()
+		a, err := search.Find(g.live.Recording(), f.searchOptions(s))
+		if err != nil {
+			continue // the final search reports it
+		}
+		line.show(a)
+		if settled.Add(a) {
+			return fmt.Sprintf("sure after %.1f s", a.To.Seconds())
+		}
+		interval = max(whyInterval, 10*time.Since(began)) // the search takes a tenth of the time at most
+	}
+}
+
+// A whyLine is a line on a terminal that says what the search has found so far.
+type whyLine struct {
+	out   io.Writer
+	live  bool
+	shown bool
+}
+
+func (l *whyLine) show(a *search.Answer) {
+	if !l.live {
+		return
+	}
+	l.shown = true
+	text := string(a.State)
+	if len(a.Findings) > 0 {
+		text = report.Sentence(a.Findings[0])
+	}
+	termtext.Fprintf(l.out, "\r\x1b[K%.1f s  %s  %s", a.To.Seconds(), report.Counted(a.Samples, "sample"), termtext.Cut(termtext.Printable(text), 90))
+}
+
+func (l *whyLine) clear() {
+	if l.shown {
+		termtext.Fprintf(l.out, "\r\x1b[K")
+	}
+}

@@ -1,0 +1,105 @@
+package interchange
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/cpprof/cpprof/internal/memory"
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// folded is the format of flamegraph.pl and its relatives: a line for each stack, with its functions from the outermost on,
+// and how often it was seen.
+//
+//	main;handle;encode 42
+var folded = Format{
+	Name:  "folded",
+	Title: "a file of folded stacks",
+	Help:  "folded stacks ('main;handle;encode 42')",
+	Sniff: isFolded,
+	Read:  readFolded,
+}
+
+// longestLine is the most bytes of a line of a text.
+const longestLine = 1 << 20
+
+// isFolded reports whether all whole lines at the beginning are stacks, and one of them has several functions.
+func isFolded(s Start) bool {
+	several := false
+	lines := bytes.SplitAfter(s.Bytes, []byte("\n"))
+	if s.cut() {
+		lines = lines[:len(lines)-1]
+	}
+	for _, line := range lines {
+		text := strings.TrimSpace(string(line))
+		if text == "" || text[0] == '#' {
+			continue
+		}
+		stack, _, err := splitFolded(text)
+		if err != nil {
+			return false
+		}
+		several = several || strings.Contains(stack, ";")
+	}
+	return several
+}
+
+// splitFolded returns the functions and the count of a line.
+func splitFolded(line string) (stack string, count int64, err error) {
+	i := strings.LastIndexByte(line, ' ')
+	if i <= 0 {
+		return "", 0, fmt.Errorf("%.200q has no count; expected functions with semicolons between them, a blank and a number", line)
+	}
+	count, err = strconv.ParseInt(line[i+1:], 10, 64)
+	if err != nil || count < 0 {
+		return "", 0, fmt.Errorf("%.40q is not a count", line[i+1:])
+	}
+	return strings.TrimSpace(line[:i]), count, nil
+}
+
+func readFolded(in *Input, o Options) (*sampledata.Recording, error) {
+	w := newWeighing(memory.NewBudget(o.MaxMemory), sampledata.Quantity{Name: "samples", Unit: "count", Parts: 1})
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, longestLine)
+	number := 0
+	for lines.Scan() {
+		number++
+		line := strings.TrimSpace(lines.Text())
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		if err := w.folded(line); err != nil {
+			return nil, fmt.Errorf("folded stacks: line %d: %w", number, err)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("folded stacks: line %d: %w", number+1, err)
+	}
+	if len(w.rec.Profile.Stacks) == 0 {
+		return nil, errors.New("folded stacks: there are none; expected lines such as \"main;handle 42\"")
+	}
+	return w.recording("", o.Value)
+}
+
+func (w *weighing) folded(line string) error {
+	stack, count, err := splitFolded(line)
+	if err != nil {
+		return err
+	}
+	for stack != "" {
+		i := strings.LastIndexByte(stack, ';')
+		name := strings.TrimSpace(stack[i+1:])
+		stack = stack[:max(i, 0)]
+		if name == "" {
+			continue
+		}
+		if err := w.call(name); err != nil {
+			return err
+		}
+	}
+	return w.row(nil, count)
+}

@@ -1,0 +1,176 @@
+package interchange
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cpprof/cpprof/internal/memory"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/maruel/panicparse/v2/stack"
+)
+
+// goroutineDump is the format of the stacks that the runtime prints: /debug/pprof/goroutine?debug=2, SIGQUIT, and panics. A file
+// may have several dumps, one after the other.
+var goroutineDump = Format{
+	Name:  "goroutines",
+	Title: "a goroutine dump",
+	Help:  "a goroutine dump (/debug/pprof/goroutine?debug=2, SIGQUIT, a panic)",
+	Sniff: func(s Start) bool { return dumpHead.Match(s.Bytes) },
+	Read:  readDumps,
+}
+
+var dumpHead = regexp.MustCompile(`(?m)^goroutine \d+ (?:gp=\S+ m=\S+ (?:mp=\S+ )?)?\[[^\]\n]+\]:\r?$`)
+
+// dumpMemory is about how many bytes of memory a byte of a dump takes when it is parsed.
+const dumpMemory = 16
+
+// A dumpReader makes a recording of dumps: each is a sample.
+type dumpReader struct {
+	b     *sampledata.Builder
+	codes map[int]sampledata.GoroutineID // by number of the goroutine
+	gone  []sampledata.Change            // of all goroutines of the dump before
+}
+
+func readDumps(in *Input, o Options) (*sampledata.Recording, error) {
+	budget := memory.NewBudget(o.MaxMemory)
+	text, err := io.ReadAll(io.LimitReader(in, budget.Max()/dumpMemory+1))
+	if err == nil {
+		err = budget.Take(int64(len(text)) * dumpMemory)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("goroutine dump: %w", err)
+	}
+	r := &dumpReader{
+		b:     sampledata.NewBuilder(sampledata.Header{Sampler: sampledata.Settings{Backend: sampledata.FromDump}}),
+		codes: make(map[int]sampledata.GoroutineID),
+	}
+	samples, rest := 0, text
+	for len(rest) > 0 {
+		from := rest
+		if samples > 0 && !dumpHead.Match(rest) {
+			break // what follows the last dump, such as the registers
+		}
+		snapshot, left, err := stack.ScanSnapshot(bytes.NewReader(rest), io.Discard, &stack.Opts{})
+		if err != nil && !errors.Is(err, io.EOF) || snapshot == nil && samples == 0 {
+			if err == nil || errors.Is(err, io.EOF) {
+				err = errors.New("there is no goroutine; expected lines such as \"goroutine 1 [running]:\"")
+			}
+			return nil, fmt.Errorf("goroutine dump: line %d: %w", 1+bytes.Count(text[:len(text)-len(from)], []byte("\n")), err)
+		}
+		if snapshot == nil {
+			break
+		}
+		n, err := r.snapshot(snapshot.Goroutines)
+		if err != nil {
+			return nil, fmt.Errorf("goroutine dump: %w", err)
+		}
+		samples += n
+		rest = left
+		if len(rest) >= len(from) {
+			break
+		}
+	}
+	if err := r.b.Finish(sampledata.End{}); err != nil {
+		return nil, err
+	}
+	return r.b.Recording(), nil
+}
+
+// snapshot adds the samples of some goroutines, and returns how many they are: if a goroutine occurs again, another dump begins.
+func (r *dumpReader) snapshot(list []*stack.Goroutine) (samples int, err error) {
+	for len(list) > 0 {
+		seen := make(map[int]bool)
+		n := slices.IndexFunc(list, func(g *stack.Goroutine) bool {
+			again := seen[g.ID]
+			seen[g.ID] = true
+			return again
+		})
+		if n < 0 {
+			n = len(list)
+		}
+		if err := r.sample(list[:n]); err != nil {
+			return samples, err
+		}
+		list = list[n:]
+		samples++
+	}
+	return samples, nil
+}
+
+func (r *dumpReader) sample(list []*stack.Goroutine) error {
+	changes := make(map[sampledata.GoroutineID]sampledata.Change)
+	for _, c := range r.gone {
+		changes[c.Goroutine] = c
+	}
+	r.gone = r.gone[:0]
+	for _, g := range list {
+		s, start := r.state(g)
+		code, known := r.codes[g.ID]
+		if !known {
+			code = r.goroutine(g, start)
+			r.codes[g.ID] = code
+		}
+		changes[code] = sampledata.Change{Goroutine: code, State: s}
+		r.gone = append(r.gone, sampledata.Change{Goroutine: code, Gone: true})
+	}
+	var all []sampledata.Change
+	for _, c := range changes {
+		all = append(all, c)
+	}
+	return r.b.Sample(sampledata.Sample{}, all)
+}
+
+// goroutine adds a goroutine to the recording.
+func (r *dumpReader) goroutine(g *stack.Goroutine, start sampledata.FunctionID) sampledata.GoroutineID {
+	as := sampledata.Goroutine{ID: int64(g.ID), Start: start}
+	if calls := g.CreatedBy.Calls; len(calls) > 0 {
+		function, parent, _ := strings.Cut(calls[0].Func.Complete, " in goroutine ")
+		as.Parent, _ = strconv.ParseInt(parent, 10, 64)
+		as.Site = sampledata.Site{Function: function, File: calls[0].RemoteSrcPath, Line: clampLine(int64(calls[0].Line))}
+	}
+	return r.b.Goroutine(as)
+}
+
+// state returns what a goroutine did, and the outermost function of its stack; -1 if it has none.
+func (r *dumpReader) state(g *stack.Goroutine) (s sampledata.State, start sampledata.FunctionID) {
+	s.Stack, start = sampledata.NoStack, -1
+	s.Torn = g.Stack.Elided
+	calls := g.Stack.Calls[:min(len(g.Stack.Calls), sampledata.MaxDepth)]
+	var names []string
+	for _, c := range calls {
+		names = append(names, c.Func.Complete)
+	}
+	for _, c := range slices.Backward(calls) {
+		name := c.Func.Complete
+		if name == "" {
+			name = "?"
+		}
+		f := r.b.Function(sampledata.Function{Name: name, File: c.RemoteSrcPath})
+		if start < 0 {
+			start = f
+		}
+		s.Stack = r.b.Node(sampledata.Node{Parent: s.Stack, Function: f, Line: clampLine(int64(c.Line))})
+	}
+	switch g.State {
+	case "running":
+		s.Run = sampledata.Running
+	case "runnable":
+		s.Run = sampledata.Runnable
+	default:
+		w := wait{reason: g.State}
+		if at := waitAt(names); g.State == "semacquire" && at.reason != "" || at.reason == g.State {
+			w = at
+		}
+		s.Run, s.Reason = sampledata.Waiting, w.reason
+		if w.lock {
+			s.Run = sampledata.Blocked
+		}
+	}
+	return s, start
+}

@@ -1,0 +1,181 @@
+package interchange
+
+import (
+	"math"
+	"strings"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"golang.org/x/exp/trace"
+)
+
+// A stackTable makes the nodes of a recording from the stacks of a trace.
+type stackTable struct {
+	b      *sampledata.Builder
+	known  map[trace.Stack]*traceStack
+	common map[[2]*traceStack]sampledata.NodeID
+	none   *traceStack
+}
+
+// A traceStack is a stack, with what it says about its goroutine.
+type traceStack struct {
+	node   sampledata.NodeID
+	start  string             // the outermost function; of a wrapper that the compiler made, the function that it calls
+	site   trace.StackFrame   // the innermost frame
+	frames []trace.StackFrame // outermost first
+	torn   bool               // it lacks outer frames
+	waits  wait
+}
+
+// A wait is what the functions at the end of a stack wait for.
+type wait struct {
+	reason string
+	lock   bool
+}
+
+// traceDepth is the greatest number of frames of a stack in a trace. The runtime cuts others at their outer ends.
+const traceDepth = 128
+
+// mostCommon limits the pairs of stacks whose common frames are remembered.
+const mostCommon = 1 << 18
+
+func newStackTable(b *sampledata.Builder) stackTable {
+	s := stackTable{b: b, none: &traceStack{node: sampledata.NoStack}}
+	s.forget()
+	return s
+}
+
+// forget forgets the stacks of a part of the trace.
+func (s *stackTable) forget() {
+	s.known, s.common = make(map[trace.Stack]*traceStack), make(map[[2]*traceStack]sampledata.NodeID)
+}
+
+// of returns a stack of the trace.
+func (s *stackTable) of(st trace.Stack) *traceStack {
+	if st == trace.NoStack {
+		return s.none
+	}
+	if ts, ok := s.known[st]; ok {
+		return ts
+	}
+	ts := &traceStack{node: sampledata.NoStack}
+	var names []string
+	for f := range st.Frames() {
+		ts.frames, names = append(ts.frames, f), append(names, f.Func)
+	}
+	if n := len(ts.frames); n > 0 && ts.frames[n-1].Func == "main.main" { // the runtime leaves its own frame out
+		ts.frames = append(ts.frames, trace.StackFrame{Func: "runtime.main"})
+	}
+	if len(ts.frames) > 0 {
+		ts.site = ts.frames[0]
+		ts.waits = waitAt(names)
+	}
+	ts.torn = len(ts.frames) >= traceDepth
+	for i, j := 0, len(ts.frames)-1; i < j; i, j = i+1, j-1 {
+		ts.frames[i], ts.frames[j] = ts.frames[j], ts.frames[i]
+	}
+	for _, f := range ts.frames {
+		ts.node = s.node(ts.node, f, f.Line)
+		if f.Func != "" && f.Func != "runtime.goexit" && (ts.start == "" || strings.Contains(ts.start, ".gowrap")) {
+			ts.start = f.Func
+		}
+	}
+	s.known[st] = ts
+	return ts
+}
+
+func (s *stackTable) node(above sampledata.NodeID, f trace.StackFrame, line uint64) sampledata.NodeID {
+	name := f.Func
+	if name == "" {
+		name = "?"
+	}
+	return s.b.Node(sampledata.Node{
+		Parent: above, Function: s.b.Function(sampledata.Function{Name: name, File: f.File}), Line: int32(min(line, math.MaxInt32)),
+	})
+}
+
+// shared returns the calls that two stacks have in common. A goroutine that ran from the one to the other was in these calls
+// all the time, or in the same ones again; of what it called meanwhile, the trace knows nothing. The line of the last call is
+// not known if the stacks differ in it.
+func (s *stackTable) shared(a, b *traceStack) sampledata.NodeID {
+	switch {
+	case a == b || b == s.none:
+		return a.node
+	case a == s.none:
+		return b.node
+	}
+	pair := [2]*traceStack{a, b}
+	if n, ok := s.common[pair]; ok {
+		return n
+	}
+	node := sampledata.NoStack
+	for i := range min(len(a.frames), len(b.frames)) {
+		f, g := a.frames[i], b.frames[i]
+		if f.Func != g.Func || f.File != g.File {
+			break
+		}
+		if f.Line != g.Line {
+			node = s.node(node, f, 0)
+			break
+		}
+		node = s.node(node, f, f.Line)
+	}
+	if len(s.common) < mostCommon {
+		s.common[pair] = node
+	}
+	return node
+}
+
+// waitsIn are functions that wait, with the reasons that the runtime has for them.
+var waitsIn = map[string]wait{
+	"sync.(*Mutex).Lock": {"sync.Mutex.Lock", true}, "sync.(*Mutex).lockSlow": {"sync.Mutex.Lock", true},
+	"sync.(*RWMutex).Lock": {"sync.RWMutex.Lock", true}, "sync.(*RWMutex).RLock": {"sync.RWMutex.RLock", true},
+	"sync.runtime_SemacquireMutex": {"sync.Mutex.Lock", true}, "sync.runtime_SemacquireRWMutex": {"sync.RWMutex.Lock", true},
+	"sync.runtime_SemacquireRWMutexR": {"sync.RWMutex.RLock", true},
+	"sync.(*WaitGroup).Wait":          {reason: "sync.WaitGroup.Wait"}, "sync.runtime_SemacquireWaitGroup": {reason: "sync.WaitGroup.Wait"},
+	"sync.(*Cond).Wait": {reason: "sync.Cond.Wait"}, "sync.runtime_notifyListWait": {reason: "sync.Cond.Wait"},
+	"runtime.chanrecv1": {reason: "chan receive"}, "runtime.chanrecv2": {reason: "chan receive"}, "runtime.chansend1": {reason: "chan send"},
+	"runtime.selectgo": {reason: "select"}, "runtime.block": {reason: "select (no cases)"}, "time.Sleep": {reason: "sleep"},
+	"poll.runtime_pollWait": {reason: "IO wait"},
+}
+
+// waitAt returns what a stack waits for, whose innermost function comes first. The outermost function that is known decides among
+// those at the end: a read lock takes a mutex within.
+func waitAt(functions []string) (w wait) {
+	for _, f := range functions {
+		name := strings.TrimPrefix(f, "internal/")
+		name = strings.TrimPrefix(name, "sync/")
+		found, ok := waitsIn[name]
+		switch {
+		case ok && (w.reason == "" || !w.lock && found.lock || w.lock && strings.HasPrefix(name, "sync.(")):
+			w = found
+		case !ok && !strings.HasPrefix(name, "runtime.") && !strings.HasPrefix(name, "sync.") && !strings.HasPrefix(name, "poll."):
+			return w
+		}
+	}
+	return w
+}
+
+// reasons are the reasons of a trace that the runtime calls otherwise, as cpprof does.
+var reasons = map[string]string{
+	"network": "IO wait", "sync.(*Cond).Wait": "sync.Cond.Wait", "forever": "select (no cases)",
+	"GC mark assist wait for work": "GC assist wait", "GC background sweeper wait": "GC sweep wait", "wait until GC ends": "wait for GC cycle",
+}
+
+// waitFor returns what a goroutine waits for, from the reason in the trace and its stack. The reason "sync" stands for
+// locks, groups and more, and there is none if the wait began before the trace: then the stack says it.
+func (ts *traceStack) waitFor(reason string) wait {
+	switch reason {
+	case "", "sync":
+		if ts.waits.reason != "" {
+			return ts.waits
+		}
+		if reason == "sync" {
+			return wait{reason: "semacquire"}
+		}
+		return wait{}
+	}
+	if same, ok := reasons[reason]; ok {
+		reason = same
+	}
+	return wait{reason: reason}
+}

@@ -1,0 +1,103 @@
+// Monitors measures what the usual monitors add to a recording: to the sampler's processor time and to the halts. Both are
+// measured in one run, in which ten samples with monitors and ten without take turns, twenty samples a second:
+//
+//	go run ./internal/bench/monitors [-rounds 40]
+//
+// The programs are the one of cpprof demo, and one with 1,000 goroutines that wait.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+)
+
+func main() {
+	rounds := flag.Int("rounds", 40, "number of turns, of a second each")
+	flag.Parse()
+	if err := run(*rounds); err != nil {
+		fmt.Fprintln(os.Stderr, "monitors:", err)
+		os.Exit(1)
+	}
+}
+
+// A program is one that is sampled.
+type program struct {
+	name, pkg string
+	args      []string
+}
+
+func run(rounds int) error {
+	dir, err := os.MkdirTemp("", "cpprof-monitors-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	fmt.Printf("%s/%s, %s, %d processors\n", runtime.GOOS, runtime.GOARCH, runtime.Version(), runtime.NumCPU())
+	for _, p := range []program{
+		{"the demo", "./cmd/cpprof", []string{"serve-the-demo"}},
+		{"1,000 goroutines", "./testdata/programs/parked", []string{"1000"}},
+	} {
+		c, err := start(dir, p)
+		if err != nil {
+			return err
+		}
+		with, without, err := measure(c.Process.Pid, rounds)
+		c.Process.Kill()
+		c.Wait()
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+		fmt.Printf("\n%s, %d samples each\n%-18s %12s %12s %12s %12s\n", p.name, len(with.halts), "", "CPU/sample", "median CPU", "halt median", "halt p90")
+		with.print("with monitors")
+		without.print("without")
+		more := with.mean() - without.mean()
+		fmt.Printf("monitors add %v a sample (median %v): %.1f %% of the sampler's processor time\n", more.Round(100*time.Nanosecond),
+			(quantile(with.cpu, 0.5) - quantile(without.cpu, 0.5)).Round(100*time.Nanosecond), 100*float64(more)/float64(without.mean()))
+	}
+	return nil
+}
+
+// start builds a program, starts it, and waits a moment until it does what it does.
+func start(dir string, p program) (*exec.Cmd, error) {
+	path := filepath.Join(dir, filepath.Base(p.pkg))
+	if text, err := exec.Command("go", "build", "-o", path, p.pkg).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("building %s: %w\n%s", p.pkg, err, text)
+	}
+	c := exec.Command(path, p.args...)
+	if err := c.Start(); err != nil {
+		return nil, err
+	}
+	time.Sleep(time.Second)
+	return c, nil
+}
+
+// costs are what samples cost.
+type costs struct {
+	cpu, halts []time.Duration
+}
+
+func (c *costs) mean() time.Duration {
+	var sum time.Duration
+	for _, d := range c.cpu {
+		sum += d
+	}
+	return sum / time.Duration(max(1, len(c.cpu)))
+}
+
+func quantile(of []time.Duration, q float64) time.Duration {
+	if len(of) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(of))
+	return sorted[int(q*float64(len(sorted)-1))]
+}
+
+func (c *costs) print(name string) {
+	fmt.Printf("%-18s %12v %12v %12v %12v\n", name, c.mean().Round(100*time.Nanosecond), quantile(c.cpu, 0.5), quantile(c.halts, 0.5), quantile(c.halts, 0.9))
+}

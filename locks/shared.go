@@ -1,0 +1,254 @@
+package locks
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cpprof/cpprof/internal/exact"
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// Goroutines also wait for what is no lock of package sync, and what others have in the same way: a place in a channel with a buffer
+// (slots <- struct{}{}), a part of a semaphore, a connection of a pool, the result of a call that another one makes. The recording says
+// who likely has it, or who may (see package sampledata). A channel counts if its users were counted at least once; other channels are
+// for handing over values.
+
+// waitFunctions are functions of libraries that wait for such things, by name.
+var waitFunctions = map[string]struct{ kind, library string }{
+	"golang.org/x/sync/semaphore.(*Weighted).Acquire": {"semaphore", "golang.org/x/sync/semaphore."},
+	"golang.org/x/sync/errgroup.(*Group).Go":          {"limit of an errgroup", "golang.org/x/sync/errgroup."},
+	"golang.org/x/sync/singleflight.(*Group).Do":      {"call of singleflight", "golang.org/x/sync/singleflight."},
+	"internal/singleflight.(*Group).Do":               {"call of singleflight", "internal/singleflight."},
+	"database/sql.(*DB).conn":                         {"connection pool", "database/sql."},
+}
+
+const channel = "channel"
+
+// A sharing sums up the waits of a span for such things.
+type sharing struct {
+	*ledger
+	counted map[uint64]bool // channels whose users were counted at some time
+	places  map[sampledata.NodeID]waitPlace
+	index   map[waitPlace]map[uint64]int // by address: in instances
+	all     []*shared                    // by field or instance
+	of      []*shared                    // by instance: its element of all
+	parts   []*Lock                      // instances
+	waiting map[sharedWait]int64         // number of goroutines
+}
+
+// A shared is one thing, or all of one kind that one function waits for.
+type shared struct {
+	lock       *Lock
+	sums       account
+	holders    map[Holder]*exact.Sum // without totals
+	candidates map[Holder]*exact.Sum
+}
+
+// A waitPlace is what goroutines wait for at a stack: the kind, and the function of the program that does.
+type waitPlace struct{ kind, in string }
+
+// A sharedWait has everything on which the holders depend.
+type sharedWait struct {
+	of      *shared
+	holders sampledata.HolderSetID
+	likely  bool
+}
+
+func newSharing(l *ledger) *sharing {
+	s := &sharing{
+		ledger: l, counted: map[uint64]bool{}, places: map[sampledata.NodeID]waitPlace{}, index: map[waitPlace]map[uint64]int{},
+		waiting: map[sharedWait]int64{},
+	}
+	for i := range l.r.Runs.All() {
+		if run := l.r.Runs.At(int(i)); run.Run == sampledata.Waiting && run.Evidence == sampledata.Likely {
+			s.counted[run.Lock] = true
+		}
+	}
+	byPlace := map[waitPlace]*shared{}
+	for i := range l.r.Runs.All() {
+		if run := l.r.Runs.At(int(i)); s.counts(run) {
+			s.enter(run, byPlace)
+		}
+	}
+	s.label()
+	return s
+}
+
+// counts reports whether a run waits for such a thing.
+func (s *sharing) counts(run sampledata.Run) bool {
+	if run.Run != sampledata.Waiting || run.Lock == 0 {
+		return false
+	}
+	kind := s.placeOf(run.Stack).kind
+	return kind != channel || s.counted[run.Lock] && (run.Reason == "select" || strings.HasPrefix(run.Reason, "chan "))
+}
+
+// enter adds the thing that a run waits for.
+func (s *sharing) enter(run sampledata.Run, byPlace map[waitPlace]*shared) {
+	at := s.placeOf(run.Stack)
+	if s.index[at] == nil {
+		s.index[at] = map[uint64]int{}
+	}
+	if _, known := s.index[at][run.Lock]; known {
+		return
+	}
+	name := at.kind + " in " + cmp.Or(at.in, "an unknown function")
+	part := &Lock{Name: name, Shared: true, Kind: at.kind, Address: run.Lock, Instance: len(s.index[at]) + 1}
+	s.index[at][run.Lock] = len(s.parts)
+	s.parts = append(s.parts, part)
+	group := byPlace[at]
+	if group == nil || s.ids.by == ByInstance {
+		group = &shared{lock: part, holders: map[Holder]*exact.Sum{}, candidates: map[Holder]*exact.Sum{}}
+		if s.ids.by == ByField {
+			group.lock = &Lock{Name: name, Shared: true, Kind: at.kind, label: name}
+		}
+		byPlace[at] = group
+		s.all = append(s.all, group)
+	}
+	s.of = append(s.of, group)
+}
+
+// label names the instances, and sets the numbers of those of the same name.
+func (s *sharing) label() {
+	number := map[string]int{}
+	for _, part := range s.parts {
+		number[part.Name]++
+	}
+	for i, part := range s.parts {
+		part.Instances, part.label = number[part.Name], part.Name
+		if part.Instances > 1 {
+			part.label = fmt.Sprintf("%s of instance %d", part.Name, part.Instance)
+		}
+		group := s.of[i].lock
+		if group.Instances = part.Instances; part.Instances == 1 {
+			group.Instance, group.Address = 1, part.Address
+		}
+	}
+}
+
+// placeOf returns what goroutines wait for at a stack.
+func (s *sharing) placeOf(stack sampledata.NodeID) waitPlace {
+	if p, ok := s.places[stack]; ok {
+		return p
+	}
+	p := waitPlace{kind: channel}
+	library := ""
+	for at := stack; at != sampledata.NoStack; at = s.r.Nodes[at].Parent {
+		name := s.r.Functions[s.r.Nodes[at].Function].Name
+		if locksForOthers(name) || library != "" && strings.HasPrefix(name, library) {
+			continue
+		}
+		if f, ok := waitFunctions[name]; ok && library == "" {
+			p.kind, library = f.kind, f.library
+			continue
+		}
+		p.in = name
+		break
+	}
+	s.places[stack] = p
+	return p
+}
+
+// begin records that a goroutine enters a state. It reports whether it waits for such a thing, and others are named.
+func (s *sharing) begin(run sampledata.Run, first, samples int32, time int64) bool {
+	if !s.counts(run) {
+		return false
+	}
+	i := s.index[s.placeOf(run.Stack)][run.Lock]
+	g := s.of[i]
+	a := &g.sums
+	n := int64(samples)
+	if a.waiters == nil {
+		a.first, a.waiters = first, make(map[waiter]*exact.Sum)
+	}
+	a.last = max(a.last, first+samples-1)
+	a.waits.Add(n, time, 1, 1)
+	if s.ids.by == ByField {
+		a.part(i).Add(n, time, 1, 1)
+	}
+	a.waiter(waiter{s.classOf(run), s.placeOf(run.Stack).in, run.Reason}).Add(n, time, 1, 1)
+	switch run.Evidence {
+	case sampledata.Ambiguous:
+		a.ambiguous.Add(n, time, 1, 1)
+	case sampledata.Likely:
+		a.likely.Add(n, time, 1, 1)
+	default:
+		return false
+	}
+	s.waiting[s.waitOf(run)]++
+	return true
+}
+
+func (s *sharing) waitOf(run sampledata.Run) sharedWait {
+	i := s.index[s.placeOf(run.Stack)][run.Lock]
+	return sharedWait{s.of[i], run.Holders, run.Evidence == sampledata.Likely}
+}
+
+// end records that a goroutine leaves a state for which begin returned true.
+func (s *sharing) end(run sampledata.Run) {
+	w := s.waitOf(run)
+	if s.waiting[w]--; s.waiting[w] == 0 {
+		delete(s.waiting, w)
+	}
+}
+
+// sample divides the hits of a sample among those that have the things, or may have them.
+func (s *sharing) sample() {
+	for w, n := range s.waiting {
+		sums := w.of.candidates
+		if w.likely {
+			sums = w.of.holders
+		}
+		set := s.r.HolderSets[w.holders]
+		for _, g := range set {
+			run, exists := s.run(g)
+			if !exists {
+				continue
+			}
+			h := Holder{Class: s.classOf(run), In: s.ids.function(s.ids.takerAt(run.Stack))}
+			if sums[h] == nil {
+				sums[h] = new(exact.Sum)
+			}
+			sums[h].Add(s.hits, s.time, n, int64(len(set)))
+		}
+	}
+}
+
+// analysis returns what goroutines waited for in the span, most first.
+func (s *sharing) analysis() (list []*Lock, sums Evidence) {
+	var all account
+	for _, g := range s.all {
+		if g.sums.waiters == nil {
+			continue
+		}
+		l := g.lock
+		l.First, l.Last, l.Evidence = g.sums.first, g.sums.last, g.sums.evidence()
+		l.Waiters = g.sums.sorted()
+		l.Parts = partsOf(&g.sums, s.parts)
+		l.Holders, l.Candidates = sortedHolders(g.holders), sortedHolders(g.candidates)
+		list = append(list, l)
+		all.add(&g.sums)
+	}
+	sortLocks(list)
+	return list, all.evidence()
+}
+
+func sortedHolders(sums map[Holder]*exact.Sum) (list []Holder) {
+	for h, sum := range sums {
+		h.Total = totalOf(sum)
+		list = append(list, h)
+	}
+	slices.SortFunc(list, func(x, y Holder) int {
+		return cmp.Or(y.Weight.Cmp(x.Weight), cmp.Compare(x.Class, y.Class), cmp.Compare(x.In, y.In))
+	})
+	return list
+}
+
+// sortLocks puts those first for which goroutines waited longest.
+func sortLocks(list []*Lock) {
+	slices.SortFunc(list, func(x, y *Lock) int {
+		return cmp.Or(y.Weight.Cmp(x.Weight), cmp.Compare(x.label, y.label), cmp.Compare(x.Address, y.Address))
+	})
+}

@@ -1,0 +1,152 @@
+package plots
+
+import (
+	"io"
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/monitors"
+	"github.com/cpprof/cpprof/report"
+)
+
+const (
+	stripRows    = 4 // height of a strip on a terminal
+	scatterRows  = 20
+	usualWidth   = 100 // if there is no terminal
+	beside       = 34  // columns for the statistics
+	leastColumns = 20
+)
+
+// eighths are bars of growing height.
+var eighths = []rune(" ▁▂▃▄▅▆▇█")
+
+// PrintStrips draws strips of blocks below one another, with statistics beside them. Width is that of the terminal; 0 if there
+// is none.
+func PrintStrips(w io.Writer, strips []Strip, width int) error {
+	if width == 0 {
+		width = usualWidth
+	}
+	columns := max(leastColumns, width-beside)
+	for i := range strips {
+		s := &strips[i]
+		low, high, end, ok := s.bounds()
+		if !ok {
+			termtext.Fprintf(w, "%s: no value is defined\n\n", termtext.Printable(s.Name))
+			continue
+		}
+		termtext.Fprintf(w, "%s: %s to %s, in %s\n", termtext.Printable(s.Name), report.InUnit(low, s.Unit), report.InUnit(high, s.Unit),
+			report.InUnit(end, "s"))
+		for k := range s.Runs {
+			r := &s.Runs[k]
+			if len(s.Runs) > 1 {
+				termtext.Fprintf(w, "%s\n", termtext.Printable(r.Recording))
+			}
+			lines := r.bars(columns, low, high, end)
+			stats := r.statistics(s.Unit)
+			half := (len(stats) + 1) / 2
+			for row, line := range lines {
+				text := ""
+				if row < half {
+					text = strings.Join(stats[row*2:min(row*2+2, len(stats))], "  ")
+				}
+				termtext.Fprintf(w, "%s  %s\n", line, termtext.Printable(text))
+			}
+		}
+		termtext.Fprintf(w, "\n")
+	}
+	return nil
+}
+
+// bars draws a run as bars, from the top line to the bottom line. Where nothing is defined, there is no bar.
+func (r *Run) bars(columns int, low, high, end float64) []string {
+	sums, counts := make([]float64, columns), make([]float64, columns)
+	for i, x := range r.Values {
+		if !monitors.Defined(x) || math.IsInf(x, 0) {
+			continue
+		}
+		c := 0
+		if end > 0 {
+			c = min(columns-1, int(r.Seconds[i]/end*float64(columns)))
+		}
+		sums[c] += x
+		counts[c]++
+	}
+	lines := make([]string, stripRows)
+	for row := range lines {
+		var b strings.Builder
+		for c := range columns {
+			level := 0
+			if counts[c] > 0 {
+				level = 1 // so that the least value differs from none
+				if high > low {
+					level += int((sums[c]/counts[c] - low) / (high - low) * float64(8*stripRows-1))
+				}
+			}
+			b.WriteRune(eighths[max(0, min(8, level-8*(stripRows-1-row)))])
+		}
+		lines[row] = b.String()
+	}
+	return lines
+}
+
+// PrintScatter draws a scatter plot of dots.
+func PrintScatter(w io.Writer, p *Pair, width int) error {
+	if width == 0 {
+		width = usualWidth
+	}
+	columns := max(leastColumns, min(width-16, 3*scatterRows))
+	termtext.Fprintf(w, "%s (up) with %s (right): %s\n\n", termtext.Printable(p.Y), termtext.Printable(p.X), p.Title())
+	if len(p.At) == 0 {
+		_, err := termtext.Fprintf(w, "no sample has values of both\n")
+		return err
+	}
+	x, y := extent(p.At, 0), extent(p.At, 1)
+	dots := make([][]rune, scatterRows)
+	for i := range dots {
+		dots[i] = []rune(strings.Repeat("\u2800", columns))
+	}
+	for _, at := range p.At {
+		col, row := x.place(at[0], 2*columns), y.place(at[1], 4*scatterRows)
+		dots[scatterRows-1-row/4][col/2] |= braille[3-row%4][col%2]
+	}
+	top, bottom := report.InUnit(y.high, p.UnitY), report.InUnit(y.low, p.UnitY)
+	margin := max(utf8.RuneCountInString(top), utf8.RuneCountInString(bottom))
+	for i, line := range dots {
+		label := ""
+		switch i {
+		case 0:
+			label = top
+		case scatterRows - 1:
+			label = bottom
+		}
+		termtext.Fprintf(w, "%*s │%s\n", margin, label, string(line))
+	}
+	left, right := report.InUnit(x.low, p.UnitX), report.InUnit(x.high, p.UnitX)
+	gap := max(1, columns-utf8.RuneCountInString(left)-utf8.RuneCountInString(right))
+	_, err := termtext.Fprintf(w, "%*s └%s\n%*s  %s%s%s\n", margin, "", strings.Repeat("─", columns), margin, "", left, strings.Repeat(" ", gap), right)
+	return err
+}
+
+// braille has the dot of a character, by row and column.
+var braille = [4][2]rune{{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}}
+
+// A scale is the range of an axis.
+type scale struct{ low, high float64 }
+
+func extent(points [][2]float64, k int) scale {
+	s := scale{points[0][k], points[0][k]}
+	for _, p := range points {
+		s.low, s.high = min(s.low, p[k]), max(s.high, p[k])
+	}
+	return s
+}
+
+// place returns which of n places a value has.
+func (s scale) place(x float64, n int) int {
+	if s.high == s.low {
+		return n / 2
+	}
+	return min(n-1, int((x-s.low)/(s.high-s.low)*float64(n)))
+}

@@ -1,0 +1,127 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math/big"
+	"path/filepath"
+	"strings"
+
+	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
+)
+
+// What reports say of the recording of another tool's profile, which has no samples.
+
+// profileHeadline writes one line that says what was read, then the warnings, and a blank line.
+func profileHeadline(w io.Writer, path string, r *sampledata.Recording) error {
+	_, err := termtext.Fprintf(w, "%s: %s of %s\n%s\n", termtext.Printable(filepath.Base(path)), r.Profile.Title,
+		termtext.Printable(quantityText(r.Profile.Main())), termtext.Text(Warnings(r.Warnings)))
+	return err
+}
+
+// quantityText returns a quantity with its unit: "alloc_space (bytes)".
+func quantityText(q *sampledata.Quantity) string {
+	if q.Unit == "" || q.Unit == q.Name {
+		return q.Name
+	}
+	return q.Name + " (" + q.Unit + ")"
+}
+
+// profileInfo writes what a profile counts, and the labels that its stacks have.
+func profileInfo(w io.Writer, path string, r *sampledata.Recording) error {
+	i := profileInfoOf(r)
+	b := new(strings.Builder)
+	line := func(name, format string, args ...any) {
+		termtext.Fprintf(b, "%-11s %s\n", name, fmt.Sprintf(format, args...))
+	}
+	line("profile", "%s", termtext.Printable(path))
+	line("stacks", "%d, of %s", i.Stacks, Counted(i.Functions, "function"))
+	title := "counts"
+	for _, q := range i.Counts {
+		line(title, "%s %s: %s", termtext.Printable(q.Value), termtext.Printable(q.Unit), q.Total)
+		title = ""
+	}
+	if len(i.Labels) > 0 {
+		line("labels", "%s", termtext.Printable(strings.Join(i.Labels, ", ")))
+	}
+	if len(r.Warnings) == 0 {
+		line("warnings", "none")
+	}
+	b.WriteString(Warnings(r.Warnings))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// profileInfoData is what is known of a profile, as data.
+type profileInfoData struct {
+	Stacks    int                   `json:"stacks"`
+	Functions int                   `json:"functions"`
+	Counts    []profileQuantityData `json:"counts"`
+	Labels    []string              `json:"labels"` // their keys
+	Basis
+}
+
+type profileQuantityData struct {
+	Value string `json:"value"`
+	Unit  string `json:"unit"`
+	Total string `json:"total"` // exact
+}
+
+func profileInfoOf(r *sampledata.Recording) profileInfoData {
+	p := r.Profile
+	i := profileInfoData{Stacks: len(p.Stacks), Functions: len(r.Functions), Basis: BasisOf(r), Labels: []string{}}
+	for _, k := range p.Shown {
+		q := p.Quantities[k]
+		i.Counts = append(i.Counts, profileQuantityData{q.Name, q.Unit, p.Total(k).RatString()})
+	}
+	known := map[string]bool{}
+	for _, set := range r.LabelSets {
+		for _, l := range set {
+			if !known[l.Key] {
+				known[l.Key] = true
+				i.Labels = append(i.Labels, l.Key)
+			}
+		}
+	}
+	return i
+}
+
+func profileInfoJSON(w io.Writer, r *sampledata.Recording) error {
+	return writeJSON(w, profileInfoOf(r))
+}
+
+// ProfileClasses writes the table of the classes of a profile: the share of all, the weight, and the number of stacks.
+func ProfileClasses(w io.Writer, r *sampledata.Recording, classes []views.ClassSummary, width int) error {
+	q, all := r.Profile.Main(), r.Profile.Total(r.Profile.Shown[0])
+	t := &table{right: true, width: width}
+	t.add("share", quantityText(q), "stacks", "class")
+	for _, c := range classes {
+		t.add(percent(fraction(c.Time, all)), Hits(c.Time), fmt.Sprint(c.Hits), termtext.Printable(c.Class))
+	}
+	return t.write(w)
+}
+
+// profileClassData is a class of a profile, as data.
+type profileClassData struct {
+	Class  string   `json:"class"`
+	Weight *big.Rat `json:"weight"` // exact
+	Share  float64  `json:"share"`
+	Stacks int64    `json:"stacks"`
+}
+
+// ProfileClassesJSON writes the same as JSON.
+func ProfileClassesJSON(w io.Writer, r *sampledata.Recording, classes []views.ClassSummary) error {
+	all := r.Profile.Total(r.Profile.Shown[0])
+	list := make([]profileClassData, 0, len(classes))
+	for _, c := range classes {
+		list = append(list, profileClassData{c.Class, c.Time, float(fraction(c.Time, all)), c.Hits})
+	}
+	return writeJSON(w, struct {
+		Value   string             `json:"value"`
+		Unit    string             `json:"unit"`
+		Classes []profileClassData `json:"classes"`
+		Basis
+	}{r.Profile.Main().Name, r.Profile.Main().Unit, list, BasisOf(r)})
+}

@@ -1,0 +1,320 @@
+package report
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/search"
+)
+
+// sharePercent formats a share without decimals, unless it is small.
+func sharePercent(share float64) string {
+	if share > 0 && share < 0.0095 {
+		return fmt.Sprintf("%.1f %%", 100*share)
+	}
+	return fmt.Sprintf("%.0f %%", 100*share)
+}
+
+// aboutShare formats an estimate: "80 % ± 2 %".
+func aboutShare(e search.Estimate) string {
+	margin := 100 * e.Margin()
+	if margin < 1 {
+		return fmt.Sprintf("%s ± %.1f %%", sharePercent(e.Share), max(margin, 0.1))
+	}
+	return fmt.Sprintf("%s ± %.0f %%", sharePercent(e.Share), margin)
+}
+
+// counted formats a mean number of goroutines.
+func counted(n float64) string {
+	switch {
+	case n >= 9.5:
+		return fmt.Sprintf("%.0f goroutines", n)
+	case n > 0.95 && n < 1.05:
+		return "1 goroutine"
+	}
+	return fmt.Sprintf("%.1f goroutines", n)
+}
+
+func processorsText(n float64) string {
+	if n == 1 {
+		return "1 processor"
+	}
+	return fmt.Sprintf("%.4g processors", n)
+}
+
+// goroutines describes a class: "go:main.worker (10 goroutines)".
+func goroutines(f *search.Finding) string {
+	text := f.Class + " (" + counted(f.Alive)
+	if float64(f.Count) > 1.5*f.Alive+1 {
+		text += fmt.Sprintf(" at a time, %d in all", f.Count)
+	}
+	return text + ")"
+}
+
+// spends says how much of its life a class spends on something: the time in which it waits for work does not count.
+func spends(f *search.Finding, on string) string {
+	text := goroutines(f) + " spends " + aboutShare(f.Share)
+	if f.Idle < 0.05 {
+		return text + " of its life " + on + "."
+	}
+	return text + " of its time at work " + on + "; for the other " + sharePercent(f.Idle) + " of its life it waits for work."
+}
+
+// Sentence describes a finding in one sentence.
+func Sentence(f *search.Finding) string {
+	if f.Phase && len(f.When.Spans) == 1 {
+		return "From " + spanText(f.When.Spans[0].From, f.When.Spans[0].To) + ": " + statement(f)
+	}
+	return statement(f)
+}
+
+// statement describes a finding in a sentence that does not say when.
+func statement(f *search.Finding) string {
+	who, share := goroutines(f), aboutShare(f.Share)
+	switch f.Kind {
+	case search.LockKind:
+		return spends(f, "waiting for "+f.Lock)
+	case search.ChannelKind, search.ConditionKind, search.IOKind:
+		return spends(f, waitText(f)+" in "+f.Where.Function)
+	case search.SystemCallKind:
+		if f.Reason != "" {
+			return spends(f, "in system calls, in "+f.Where.Function)
+		}
+		return f.Where.Function + ", in " + who + ", takes " + share + " of the processors, mostly in system calls."
+	case search.ComputeKind:
+		return f.Where.Function + ", in " + who + ", takes " + share + " of the processors (" + fmt.Sprintf("%.2g", f.Mean) + " of them)."
+	case search.AllocationKind:
+		return "Allocation and the garbage collector take " + share + " of the processors; " + who + " allocates most, in " + f.Where.Function + "."
+	case search.ProcessorKind:
+		return "More goroutines are ready to run than processors: " + spends(f, "waiting for a processor")
+	case search.MachineKind:
+		return fmt.Sprintf("The machine is too busy for the program: on %s of the processors, the thread waits for a CPU (%.2g threads on average).", share, f.Mean)
+	case search.LeakKind:
+		return fmt.Sprintf("Goroutines of %s leak: from %d to %d in the recording, %.3g a second, and hardly any ends; they %s in %s.",
+			f.Class, f.Growth.From, f.Growth.To, f.Growth.PerSecond, stuckText(f.Reason), f.Where.Function)
+	case search.DeadlockKind:
+		return fmt.Sprintf("%s wait for one another's locks in a circle: a deadlock.", Counted(f.Count, "goroutine"))
+	}
+	return spends(f, "in "+f.Where.Function)
+}
+
+// waitText says what the goroutines of a finding wait for, by the runtime's reason.
+func waitText(f *search.Finding) string {
+	switch f.Reason {
+	case "chan send":
+		return "waiting to send to a channel"
+	case "chan receive":
+		return "waiting to receive from a channel"
+	case "select":
+		return "waiting in a select for channels"
+	case "IO wait":
+		return "waiting for I/O"
+	case "semacquire":
+		return "waiting for a semaphore, such as the lock of a socket,"
+	}
+	return "waiting (" + f.Reason + ")"
+}
+
+func stuckText(reason string) string { return "wait (" + reason + ")" }
+
+// whereText says where a finding is: the function, its callers, and the line.
+func whereText(f *search.Finding) string {
+	if f.Kind == search.MachineKind || f.Kind == search.ProcessorKind {
+		return ""
+	}
+	text := f.Where.Function
+	chain := slices.IndexFunc(f.Callers, func(p search.Part) bool { return p.Share < 0.95 })
+	if chain < 0 {
+		chain = len(f.Callers)
+	}
+	for i, p := range f.Callers[:chain] {
+		if i == mostCallers {
+			text += ", ..."
+			break
+		}
+		text += ", called by " + p.Name
+	}
+	if several := f.Callers[chain:]; len(several) > 0 {
+		text += ", called by " + partsText(several)
+	}
+	if len(f.Callers) == 0 && f.Where.Caller != "" {
+		text += ", called by " + f.Where.Caller
+	}
+	if f.Where.Library != "" && f.Reason != "" && f.Kind != search.LockKind {
+		text += ", in " + f.Where.Library
+	}
+	if f.Where.File != "" {
+		text += fmt.Sprintf(" (%s:%d)", path.Base(f.Where.File), f.Where.Line)
+	}
+	return text
+}
+
+// mostCallers limits the callers of callers that the text shows.
+const mostCallers = 2
+
+func partsText(parts []search.Part) string {
+	var list []string
+	for _, p := range parts {
+		list = append(list, p.Name+" ("+sharePercent(p.Share)+")")
+	}
+	return strings.Join(list, ", ")
+}
+
+// sharesText formats parts for reading: "51 % in main.f and 49 % in main.g".
+func sharesText(parts []search.Part) string {
+	var list []string
+	for _, p := range parts {
+		list = append(list, sharePercent(p.Share)+" in "+p.Name)
+	}
+	return strings.Join(list, ", ")
+}
+
+// WhyLines says why something is slow, as far as it is known.
+func WhyLines(f *search.Finding) (lines []string) {
+	for i, c := range f.Causes {
+		if i == mostCauses {
+			break
+		}
+		lines = append(lines, causeText(f, &c))
+	}
+	switch f.Kind {
+	case search.LockKind:
+		lines = append(lines, unknownText(f)...)
+	case search.ComputeKind, search.SystemCallKind:
+		if len(f.Parts) > 0 {
+			lines = append(lines, map[search.Kind]string{search.ComputeKind: "it computes: ", search.SystemCallKind: "of that time: "}[f.Kind]+sharesText(f.Parts))
+		} else if f.Reason == "" {
+			lines = append(lines, "it computes in its own code")
+		}
+	case search.AllocationKind:
+		lines = append(lines, "of that time: "+partsText(f.Parts))
+	case search.MachineKind:
+		lines = append(lines, "other programs, or a limit on the CPU time of its group, have the CPUs: it is not the program that is slow")
+	case search.DeadlockKind:
+		lines = append(lines, "each holds a lock that the next one waits for: "+strings.Join(f.Chained, ", "))
+	}
+	if f.Kind == search.LockKind && len(f.Chained) > 0 {
+		lines = append(lines, "through it others wait, too: those for "+strings.Join(f.Chained, ", "))
+	}
+	if f.Kind != search.DeadlockKind && len(f.Others) > 0 {
+		lines = append(lines, "it holds up others, too, for a part of their lives: "+partsText(f.Others[:min(len(f.Others), mostCauses)]))
+	}
+	return lines
+}
+
+// mostCauses limits the causes that the text shows.
+const mostCauses = 3
+
+// unknownText says for which part of the waiting for a lock nobody is known to hold it.
+func unknownText(f *search.Finding) []string {
+	known := 0.0
+	for _, c := range f.Causes {
+		known += c.Share
+	}
+	if 1-known < 0.2 {
+		return nil
+	}
+	return []string{"who holds it is not known for " + sharePercent(1-known) + " of that time"}
+}
+
+// activityTexts say what a goroutine does.
+var activityTexts = map[search.Activity]string{
+	search.Computing:    "it computes",
+	search.CallsKernel:  "it is in a system call",
+	search.Ready:        "it is ready to run, but has no processor",
+	search.NoCPU:        "it runs, but the machine has no CPU for its thread",
+	search.Locked:       "it waits for a lock",
+	search.IO:           "it waits for I/O",
+	search.Sleeping:     "it sleeps",
+	search.Sending:      "it waits to send to a channel",
+	search.Receiving:    "it waits to receive from a channel",
+	search.Conditional:  "it waits for a condition",
+	search.Joining:      "it waits for other goroutines to end",
+	search.Collecting:   "it waits for the garbage collector",
+	search.WaitsForWork: "it waits for work",
+	search.OtherWait:    "it waits",
+}
+
+// causeText says what one cause of a wait does.
+func causeText(f *search.Finding, c *search.Cause) string {
+	doing := activityTexts[c.Activity]
+	if c.Activity == search.Locked && c.Lock != "" {
+		doing += ", " + c.Lock
+	}
+	at := placeText(&c.Place)
+	share := " (" + sharePercent(c.Share) + " of that time)"
+	switch {
+	case c.Activity == search.Nobody:
+		return "nobody holds it: a goroutine was woken to take it, and has not run yet" + share
+	case f.Kind == search.ProcessorKind:
+		return c.Class + " has the processors, mostly in " + at + share
+	case c.Certainty == search.Known:
+		return c.Class + " holds it, in " + at + ": " + doing + share
+	case c.Certainty == search.Likely && f.Kind == search.LockKind:
+		return c.Class + " probably holds it, in " + at + ": " + doing + share
+	case c.Certainty == search.Likely:
+		return c.Class + " probably has what they wait for, in " + at + ": " + doing + share
+	case c.Certainty == search.Peer:
+		return "at the other end of the channel is " + c.Class + ", in " + at + ": " + doing + " (" + sharePercent(c.Share) + " of its life)"
+	case c.Certainty == search.Fellow:
+		return "those of the class that do not wait are in " + at + ": " + doing + " (" + sharePercent(c.Share) + "); perhaps they have what these wait for"
+	}
+	if f.Kind == search.LockKind {
+		return "perhaps " + c.Class + " holds it, in " + at + ": " + doing + share
+	}
+	return "a candidate to end the wait is " + c.Class + ", in " + at + ": " + doing + share
+}
+
+func placeText(p *search.Place) string {
+	if p.Library != "" {
+		return p.Function + ", " + p.Library
+	}
+	return p.Function
+}
+
+// whenText says when a finding is true.
+func whenText(f *search.Finding, from, to time.Duration) string {
+	text := "all the time, " + spanText(from, to)
+	if len(f.When.Spans) > 0 {
+		var list []string
+		for _, s := range f.When.Spans {
+			list = append(list, spanText(s.From, s.To)+" ("+sharePercent(s.Share)+")")
+		}
+		text = "only " + strings.Join(list, ", ")
+		if len(list) > mostCauses {
+			text = fmt.Sprintf("in %d spans: %s, ...", len(list), strings.Join(list[:mostCauses], ", "))
+		}
+	}
+	if f.When.Period > 0 {
+		text += fmt.Sprintf("; it comes and goes every %s", span(f.When.Period))
+	}
+	if f.When.Collecting {
+		text += "; mostly while garbage is collected"
+	}
+	for _, c := range f.With {
+		text += fmt.Sprintf("; it goes with %s (r = %.2f)", c.Monitor, c.R)
+	}
+	return text
+}
+
+func spanText(from, to time.Duration) string {
+	return fmt.Sprintf("%.1f to %.1f s", from.Seconds(), to.Seconds())
+}
+
+// beforeText says what a finding was in the earlier recording.
+func beforeText(f *search.Finding) string {
+	if f.Before == nil {
+		return ""
+	}
+	if f.Before.Severity == 0 {
+		return "nothing of it was seen"
+	}
+	return aboutShare(f.Before.Share)
+}
+
+// element returns a function as it is written in a call path.
+func element(function string) string { return callpath.Frame(function).String() }

@@ -1,0 +1,90 @@
+package sampledata
+
+import (
+	"fmt"
+	"time"
+)
+
+// Picked says which samples of another recording a recording has.
+type Picked struct {
+	List string // what the samples have in common: "rate(gc.cycles) > 0"
+	Of   int    // number of samples of the other recording
+}
+
+// Pick returns a recording that has only the samples for which keep is true, for analyses of a part of a recording. A sample
+// keeps its time, its weight and what was measured in it. Functions, nodes and other things keep their codes. Check must
+// accept the recording. The result is not written to files: its Picked, which has the given name, would be lost.
+//
+// For example, of the samples 0 to 3, which stand for 10, 15, 20 and 15 ms, samples 1 and 3 are kept: they are then the
+// samples 0 and 1, and stand for 15 ms each.
+func (r *Recording) Pick(list string, keep func(sample int) bool) (*Recording, error) {
+	p := &picker{Builder: NewBuilder(r.Header), weights: r.Weights(), latest: make(map[GoroutineID]Change)}
+	p.kept = make([]int32, 1, r.Samples.Len()+1)
+	for i := range r.Samples.Len() {
+		n := p.kept[i]
+		if keep(i) {
+			n++
+		}
+		p.kept = append(p.kept, n)
+	}
+	if err := r.replay(p); err != nil {
+		return nil, fmt.Errorf("pick samples: %w", err)
+	}
+	for _, n := range p.lockNames(r.LockNames) {
+		p.Builder.LockName(n)
+	}
+	picked := p.last()
+	picked.Picked = &Picked{list, r.Samples.Len()}
+	return picked, nil
+}
+
+// A picker passes on the samples that are kept. It collects what changes in the others.
+type picker struct {
+	*Builder
+	weights Weights
+	sample  int                    // the next one
+	kept    []int32                // by sample, and one more: number of those before it that are kept
+	latest  map[GoroutineID]Change // since the last sample that was kept
+	changes []Change
+}
+
+// LockName does nothing: the names are added at the end.
+func (p *picker) LockName(LockName) {}
+
+func (p *picker) Sample(s Sample, changes []Change) error {
+	i := p.sample
+	p.sample++
+	for _, c := range changes {
+		p.latest[c.Goroutine] = c
+	}
+	if p.kept[i+1] == p.kept[i] {
+		return nil
+	}
+	p.changes = p.changes[:0]
+	for _, c := range p.latest {
+		p.changes = append(p.changes, c)
+	}
+	clear(p.latest)
+	s.Weight = time.Duration(p.weights.Of(i, i+1))
+	return p.Builder.Sample(s, p.changes)
+}
+
+// lockNames returns the names that locks have in samples that are kept. If a lock gets several names from one of these on,
+// the last one counts.
+func (p *picker) lockNames(names []LockName) []LockName {
+	var list []LockName
+	latest := make(map[uint64]int) // by address: index in list
+	for _, n := range names {
+		n.First = p.kept[n.First]
+		if n.First == p.kept[p.sample] {
+			continue
+		}
+		if k, ok := latest[n.Address]; ok && list[k].First == n.First {
+			list[k] = n
+			continue
+		}
+		latest[n.Address] = len(list)
+		list = append(list, n)
+	}
+	return list
+}

@@ -1,0 +1,242 @@
+package sampledata
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/cpprof/cpprof/internal/memory"
+)
+
+// A Timed makes a recording of goroutines whose states are known at every moment, as from an execution trace. The time from
+// one change of anything to the next is a sample, whose weight is its exact length:
+//
+//	time        0        30      35          60
+//	g1          running          waiting
+//	g2          waiting  running
+//	samples     0 (30)   1 (5)   2 (25)
+//
+// So runs say exactly how long each state lasted. What a goroutine did becomes known when it ends, with its reason, for
+// example; so a Timed takes runs at their ends, in any order.
+//
+// If there are more changes than samples may be, a Timed keeps a part of them: it divides the time into equal strips and keeps
+// one moment of each, chosen at random, which stands for the strip. So shares are right on average, and hardly ever off: it is a
+// sampler with millions of samples.
+type Timed struct {
+	*Builder // of the tables
+	most     int
+	begin    time.Duration // of the first sample
+	strip    time.Duration // the length of the strips; 0: every change is a sample
+	chosen   time.Duration // the moment of the present strip
+	end      time.Duration // of the last sample or of the present strip; samples stand for the time before it
+	samples  []timedSample
+	runs     []storedRun
+	open     []int32 // by OpenRun: the number of the first sample
+	free     []OpenRun
+	now      Sample // its flags are those of the time from now on
+	random   *rand.Rand
+}
+
+// FromTrace is the backend of recordings that were made from execution traces: nothing was halted, and times are exact.
+const FromTrace = "execution trace"
+
+// FromDump is the backend of recordings that were made from goroutine dumps, whose times are not known.
+const FromDump = "goroutine dump"
+
+// An OpenRun is the number of a run that has not ended.
+type OpenRun int32
+
+type timedSample struct {
+	time, weight time.Duration
+	flags        uint8
+}
+
+// NewTimed starts a recording of at most so many samples. They begin at a time since the start.
+func NewTimed(h Header, begin time.Duration, most int) *Timed {
+	return &Timed{Builder: NewBuilder(h), most: max(most, 4), begin: begin, end: begin, random: rand.New(rand.NewPCG(1, uint64(most)))}
+}
+
+// Thinned returns the length of the strips of which one moment each was kept; 0 if the recording has every change.
+func (t *Timed) Thinned() time.Duration { return t.strip }
+
+// Limit bounds the memory that the recording may take, in bytes, for Charge; 0 is a quarter of the machine's.
+func (t *Timed) Limit(maxMemory int64) { t.Builder.meter.budget = memory.NewBudget(maxMemory) }
+
+// Charge returns an error if the recording takes more memory than a reader may.
+func (t *Timed) Charge() error {
+	size := int64(cap(t.samples))*(24+timeMemory+12) + int64(cap(t.runs))*2*runMemory
+	t.Builder.mu.Lock()
+	defer t.Builder.mu.Unlock()
+	if err := t.Builder.charge(); err != nil {
+		return err
+	}
+	return t.Builder.meter.budget.Fits(size)
+}
+
+// Open begins a run at a time that is not before that of any call so far.
+func (t *Timed) Open(at time.Duration) OpenRun {
+	t.upTo(at)
+	return t.openAt(len(t.samples))
+}
+
+// OpenAtStart begins a run at the start of the recording.
+func (t *Timed) OpenAtStart() OpenRun { return t.openAt(0) }
+
+func (t *Timed) openAt(sample int) OpenRun {
+	if n := len(t.free); n > 0 {
+		o := t.free[n-1]
+		t.free = t.free[:n-1]
+		t.open[o] = int32(sample)
+		return o
+	}
+	t.open = append(t.open, int32(sample))
+	return OpenRun(len(t.open) - 1)
+}
+
+// Close ends a run at a time, and returns its samples [first, end). If there are none, the recording does not need the run.
+// Otherwise, the caller passes it to Run before it calls another method.
+func (t *Timed) Close(o OpenRun, at time.Duration) (first, end int32) {
+	t.upTo(at)
+	t.free = append(t.free, o)
+	return t.open[o], int32(len(t.samples))
+}
+
+// Run adds a run of the samples that Close returned.
+func (t *Timed) Run(g GoroutineID, first, end int32, s State) {
+	t.runs = append(t.runs, storedRun{goroutine: g, first: first, last: end - 1, state: t.Builder.runs.code(s)})
+}
+
+// Amend replaces what is known of a goroutine.
+func (t *Timed) Amend(g GoroutineID, as Goroutine) { t.Builder.rec.Goroutines[g] = as }
+
+// World says what the runtime does from a time on.
+func (t *Timed) World(at time.Duration, stopped, collecting bool) {
+	t.upTo(at)
+	t.now.StoppedWorld, t.now.Collecting = stopped, collecting
+}
+
+// upTo adds the samples for the time before a moment.
+func (t *Timed) upTo(at time.Duration) {
+	if t.strip == 0 {
+		if at <= t.end {
+			return
+		}
+		begin := t.end
+		t.end = at
+		if t.add(begin, at-begin); t.strip > 0 {
+			t.nextStrip()
+		}
+	}
+	for t.strip > 0 && t.chosen < at {
+		t.add(t.chosen, t.strip)
+		t.nextStrip()
+	}
+}
+
+// nextStrip begins a strip after the present one.
+func (t *Timed) nextStrip() {
+	t.chosen = t.end + time.Duration(t.random.Int64N(int64(t.strip)))
+	t.end += t.strip
+}
+
+// add adds a sample of the time before t.end. If there are too many, it keeps half of them at most: any two strips that follow
+// each other are longer than one.
+func (t *Timed) add(at, weight time.Duration) {
+	t.samples = append(t.samples, timedSample{at, weight, uint8(t.now.flags())})
+	if len(t.samples) >= t.most {
+		t.thin((t.end-t.begin)/time.Duration(t.most)*4 + 1)
+	}
+}
+
+// thin keeps one of the samples in each strip of a length.
+func (t *Timed) thin(strip time.Duration) {
+	t.strip = strip
+	kept := t.samples[:0]
+	before := make([]int32, len(t.samples)+1) // by sample: how many of those before it are kept
+	for i := 0; i < len(t.samples); {
+		sum, choice, k := time.Duration(0), i, i
+		for ; k < len(t.samples) && (k == i || sum+t.samples[k].weight <= strip); k++ {
+			w := t.samples[k].weight
+			sum += w
+			if t.random.Int64N(int64(sum)) < int64(w) { // each with a probability of its share
+				choice = k
+			}
+		}
+		n := int32(len(kept))
+		for j := i; j < k; j++ {
+			before[j] = n
+			if j > choice {
+				before[j]++
+			}
+		}
+		s := t.samples[choice]
+		s.weight = sum
+		kept = append(kept, s)
+		i = k
+	}
+	before[len(t.samples)] = int32(len(kept))
+	for i := range t.open {
+		t.open[i] = before[t.open[i]]
+	}
+	runs := t.runs[:0]
+	for _, r := range t.runs {
+		r.first, r.last = before[r.first], before[r.last+1]-1
+		if r.first <= r.last {
+			runs = append(runs, r)
+		}
+	}
+	t.samples, t.runs = kept, runs
+}
+
+// Recording returns the recording when all runs have been added; it ends at a time.
+func (t *Timed) Recording(e End) *Recording {
+	b := t.Builder
+	b.rec.Samples = Samples{}
+	for i := range t.samples {
+		s := &t.samples[i]
+		b.rec.Samples.add(&Sample{Time: s.time, Weight: s.weight, StoppedWorld: s.flags&flagStopped != 0, Collecting: s.flags&flagCollecting != 0})
+	}
+	b.tables.samples = len(t.samples)
+	t.samples = nil
+	t.addRuns()
+	b.rec.End = &e
+	b.tables.ended = true
+	return b.last()
+}
+
+// addRuns adds the runs to the builder in the order of a recording. If two of a goroutine are adjacent and in one state, they
+// become one.
+func (t *Timed) addRuns() {
+	b := t.Builder
+	begins := make([]int32, b.tables.samples+1) // by first sample: where its runs begin
+	for _, r := range t.runs {
+		begins[r.first+1]++
+	}
+	for i := 1; i < len(begins); i++ {
+		begins[i] += begins[i-1]
+	}
+	sorted := make([]storedRun, len(t.runs))
+	next := slices.Clone(begins)
+	for _, r := range t.runs {
+		sorted[next[r.first]] = r
+		next[r.first]++
+	}
+	t.runs = nil
+	last := make([]int32, len(b.rec.Goroutines)) // by goroutine: 1 + its last run in the list
+	for i := range b.tables.samples {
+		same := sorted[begins[i]:begins[i+1]]
+		slices.SortFunc(same, func(a, b storedRun) int { return cmp.Compare(a.goroutine, b.goroutine) })
+		for _, r := range same {
+			if k := last[r.goroutine]; k > 0 {
+				if p := b.runs.list.at(int(k - 1)); p.last+1 == r.first && p.state == r.state {
+					p.last = r.last
+					continue
+				}
+			}
+			b.runs.list.add(r)
+			last[r.goroutine] = int32(b.runs.list.len())
+		}
+	}
+	clear(b.runs.open)
+}

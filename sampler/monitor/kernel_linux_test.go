@@ -1,0 +1,151 @@
+package monitor
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/cpprof/cpprof/internal/fixture"
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+func readerOf(t *testing.T, s Source, pid int) Reader {
+	t.Helper()
+	r, err := s.Open(Target{PID: pid})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	return r
+}
+
+// numbers returns the current values of a source, by name; those that are not measured are left out.
+func numbers(t *testing.T, r Reader) map[string]float64 {
+	t.Helper()
+	list, err := r.Read(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := map[string]float64{}
+	for i, m := range r.Monitors() {
+		if f, ok := list[i].Float(); ok {
+			now[m.Name] = f
+		}
+	}
+	return now
+}
+
+// The times of threads add up to what the process reports, and those that have ended keep their share.
+func TestThreadTimes(t *testing.T) {
+	target := fixture.Start(t, fixture.Build(t, "threads"))
+	r := readerOf(t, threadTimes, target.Pid())
+	before := numbers(t, r)
+	used := target.Answer(t)
+	after := numbers(t, r)
+	if got := after["threads.cpu"]; before["threads.cpu"] < 290e6 || got < used-20e6 || got > used+20e6 {
+		t.Errorf("%v ns before a thread ended, %v after, but the process reports %v", before["threads.cpu"], got, used)
+	}
+	for name, v := range after {
+		if v < before[name] || v == 0 {
+			t.Errorf("%s goes from %v to %v", name, before[name], v)
+		}
+	}
+}
+
+// What the process writes, reads and maps is in the files of /proc that are read once a second.
+func TestProcessFiles(t *testing.T) {
+	target := fixture.Start(t, fixture.Build(t, "threads"))
+	for name, s := range map[string]Source{"io": processIO, "status": processStatus} {
+		now := numbers(t, readerOf(t, s, target.Pid()))
+		switch name {
+		case "io":
+			if now["io.write_chars"] < float64(len("ready\n")) || now["io.write_calls"] < 1 {
+				t.Errorf("%v", now)
+			}
+		case "status":
+			if now["process.anonymous"] < 1<<16 || now["process.peak_resident"] < now["process.anonymous"] {
+				t.Errorf("%v", now)
+			}
+		}
+	}
+}
+
+// The kernel throttles a process in a cgroup with a quota.
+func TestThrottled(t *testing.T) {
+	dir, err := os.MkdirTemp("/sys/fs/cgroup/cpu", "cpprof")
+	if err != nil {
+		t.Skipf("cgroups of version 1 are not there, or can't be made: %v", err)
+	}
+	target := fixture.Start(t, fixture.Build(t, "statistics"))
+	t.Cleanup(func() {
+		target.Process.Kill()
+		target.Wait()
+		os.Remove(dir)
+	})
+	for _, w := range [][2]string{{"cpu.cfs_quota_us", "20000"}, {"cgroup.procs", fmt.Sprint(target.Pid())}} {
+		if err := os.WriteFile(filepath.Join(dir, w[0]), []byte(w[1]), 0); err != nil {
+			t.Skip(err)
+		}
+	}
+	r := readerOf(t, cgroupUse, target.Pid())
+	if limits := numbers(t, readerOf(t, cgroupLimits, target.Pid())); limits["cgroup.cpu_limit"] != 0.2 {
+		t.Errorf("the limits are %v", limits)
+	}
+	before := numbers(t, r)
+	target.Process.Signal(syscall.SIGUSR1)
+	for numbers(t, r)["cgroup.throttled"] < before["cgroup.throttled"]+100e6 {
+		time.Sleep(20 * time.Millisecond)
+	}
+	after := numbers(t, r)
+	if after["cgroup.throttled_periods"] <= before["cgroup.throttled_periods"] || after["cgroup.memory"] == 0 {
+		t.Errorf("%v, then %v", before, after)
+	}
+}
+
+// A cgroup of version 2: the least limit counts, and a file may be in a group around it only.
+func TestCgroupVersion2(t *testing.T) {
+	outer := t.TempDir()
+	inner := filepath.Join(outer, "inner")
+	if err := os.Mkdir(inner, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"inner/cpu.stat": "usage_usec 12\nuser_usec 10\nsystem_usec 2\nnr_periods 7\nnr_throttled 3\nthrottled_usec 5\n",
+		"memory.current": "4096\n", "memory.max": "8192\n", "inner/memory.max": "max\n",
+		"cpu.max": "150000 100000\n", "inner/cpu.max": "200000 100000\n",
+	} {
+		if err := os.WriteFile(filepath.Join(outer, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g := openVersion2([]string{inner, outer})
+	defer g.close()
+	var got cgroupStats
+	var bounds cgroupBounds
+	if err := errors.Join(g.readUse(&got), g.readBounds(&bounds)); err != nil {
+		t.Fatal(err)
+	}
+	if want := (cgroupStats{
+		cpu: sampledata.Count(12000), periods: sampledata.Count(7), throttledPeriods: sampledata.Count(3), throttled: sampledata.Count(5000),
+		memory: sampledata.Number(4096),
+	}); got != want {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if want := (cgroupBounds{sampledata.Number(8192), sampledata.Real(1.5)}); bounds != want {
+		t.Errorf("got %v, want %v", bounds, want)
+	}
+}
+
+// Limits that are not there are not measured, with the reason.
+func TestNoLimit(t *testing.T) {
+	r := readerOf(t, cgroupLimits, os.Getpid())
+	for _, m := range r.Monitors() {
+		if _, has := numbers(t, r)[m.Name]; !has && m.Unmeasured == "" {
+			t.Errorf("%s is not measured without a reason", m.Name)
+		}
+	}
+}

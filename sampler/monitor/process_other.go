@@ -1,0 +1,26 @@
+//go:build !linux || !(amd64 || arm64)
+
+package monitor
+
+import (
+	"errors"
+
+	"github.com/cpprof/cpprof/sampler/internal/gobinary"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime/layout"
+	"github.com/cpprof/cpprof/sampler/internal/memory"
+)
+
+// A process is a target whose memory can't be read on this platform.
+type process struct{}
+
+var errNoMemory = errors.New("it is read from the program's memory, which cpprof can do only on Linux (amd64 or arm64)")
+
+func openProcess(Target) (*process, error) { return nil, errNoMemory }
+
+func (*process) binary(Target) (*gobinary.Binary, error) { return nil, errNoMemory }
+func (*process) ownLayout() (*layout.Layout, error)      { return nil, errNoMemory }
+func (*process) entry() (uint64, error)                  { return 0, errNoMemory }
+func (*process) Path(string) string                      { return "" }
+func (*process) Read(uint64, []byte) error               { return errNoMemory }
+func (*process) ReadRanges(r []memory.Range) int         { return len(r) }
+func (*process) Close() error                            { return nil }

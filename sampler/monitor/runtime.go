@@ -1,0 +1,253 @@
+package monitor
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler/internal/gobinary/globals"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime/layout"
+	"github.com/cpprof/cpprof/sampler/internal/memory"
+)
+
+// runtimeStatistics reads the statistics that the Go runtime keeps in the program's memory.
+var runtimeStatistics = runtimeSource(statistics, 0)
+
+// heapObjects reads those that the runtime adds up over many sizes of objects.
+var heapObjects = runtimeSource(objectStatistics, objectsEvery)
+
+const objectsEvery = 250 * time.Millisecond
+
+func runtimeSource(list []statistic, every time.Duration) Source {
+	s := Source{Every: every, Open: func(t Target) (Reader, error) { return openRuntime(t, list) }}
+	for i := range list {
+		s.Monitors = append(s.Monitors, list[i].Monitor)
+	}
+	return s
+}
+
+// A runtimeReader copies the memory that has the statistics with one system call, and takes the statistics out of the
+// copy. The program runs meanwhile.
+type runtimeReader struct {
+	process  *process
+	l        *layout.Layout
+	list     []statistic
+	monitors []sampledata.Monitor
+	parts    [parts]part
+	ranges   []memory.Range // those of the parts that are read, then one for each processor
+	largest  []uint64       // by monitor: the largest value so far
+
+	allp       []byte // runtime.allp when the addresses of the processors were read
+	processors []uint64
+	queues     []byte // copies of the processors' queues
+	queueSize  int    // of such a copy: from the head of the queue to the goroutine that is to run next
+}
+
+// A part is a piece of one of the runtime's variables.
+type part struct {
+	addr uint64
+	from layout.Offset // of the piece in the variable
+	copy []byte
+}
+
+// The parts that are read.
+const (
+	gcController = iota
+	heapStats    // of memstats
+	memStats     // likewise: what comes after a long table
+	work
+	sched
+	gcPhase
+	allP
+	parts
+)
+
+func openRuntime(t Target, list []statistic) (_ *runtimeReader, err error) {
+	p, err := openProcess(t)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			p.Close()
+		}
+	}()
+	b, err := p.binary(t)
+	if err != nil {
+		return nil, err
+	}
+	l := b.Layout
+	if !l.HasStatistics() {
+		if l, err = p.ownLayout(); err != nil {
+			l, err = b.Layout, nil
+		}
+	}
+	r := &runtimeReader{process: p, l: l, list: list, largest: make([]uint64, len(list))}
+	r.lay(&b.Globals)
+	if err := r.copy(); err != nil {
+		return nil, err
+	}
+	for _, s := range list {
+		m := s.Monitor
+		if _, ok := s.value(r); !ok {
+			m.Unmeasured = fmt.Sprintf("%s doesn't say where %s has it: build the program without -ldflags=-w or -s", r.l.Origin(), b.Version)
+		}
+		r.monitors = append(r.monitors, m)
+	}
+	return r, r.check()
+}
+
+// lay finds out which memory has the statistics.
+func (r *runtimeReader) lay(g *globals.Globals) {
+	l := r.l
+	if &r.list[0] == &objectStatistics[0] {
+		r.parts[heapStats] = newPart(g.MemStats, l.MemStats.HeapStats, l.MemStats.HeapStatsGen)
+		return
+	}
+	r.parts = [parts]part{
+		gcController: newPart(g.GCController, l.GC.HeapLive, l.GC.HeapInUse, l.GC.HeapFree, l.GC.HeapReleased, l.GC.TotalAlloc,
+			l.GC.TotalFree, l.GC.AssistTime, l.GC.DedicatedMarkTime, l.GC.FractionalMarkTime, l.GC.IdleMarkTime),
+		memStats: newPart(g.MemStats, l.MemStats.PauseTotalNS, l.MemStats.NumGC),
+		work: newPart(g.Work, l.Collection.AssistTime, l.Collection.DedicatedTime, l.Collection.IdleTime,
+			l.Collection.OldAssistTime, l.Collection.OldDedicatedTime, l.Collection.OldIdleTime),
+		sched:   newPart(g.Sched, l.Sched.RunqSize, l.Sched.RunqLen, l.Sched.NPIdle, l.Sched.MNext, l.Sched.NMFreed),
+		gcPhase: newPart(g.GCPhase, 0),
+		allP:    newPart(g.AllP, 0, 8),
+	}
+	r.queueSize = int(l.P.RunNext) + 8 - int(l.P.RunqHead)
+}
+
+// newPart returns the part of a variable from the first of these fields to the last, as far as they exist.
+func newPart(variable uint64, fields ...layout.Offset) part {
+	fields = slices.DeleteFunc(fields, func(o layout.Offset) bool { return !o.Has() })
+	if variable == 0 || len(fields) == 0 {
+		return part{}
+	}
+	from := slices.Min(fields)
+	return part{variable + uint64(from), from, make([]byte, slices.Max(fields)+8-from)}
+}
+
+func (r *runtimeReader) Monitors() []sampledata.Monitor { return r.monitors }
+
+func (r *runtimeReader) Read(values []sampledata.Value) ([]sampledata.Value, error) {
+	if err := r.copy(); err != nil {
+		return values, err
+	}
+	for i, s := range r.list {
+		n, ok := s.value(r)
+		switch {
+		case !ok || r.monitors[i].Unmeasured != "":
+			values = append(values, sampledata.Value{})
+		case s.Kind == sampledata.Nominal:
+			values = append(values, sampledata.Word(phases[n]))
+		case s.Kind == sampledata.Level:
+			values = append(values, sampledata.Number(int64(n)))
+		default:
+			// The end of a collection moves times from one variable to another. In between they are in neither.
+			r.largest[i] = max(r.largest[i], n)
+			values = append(values, sampledata.Count(r.largest[i]))
+		}
+	}
+	return values, nil
+}
+
+func (r *runtimeReader) Close() error { return r.process.Close() }
+
+var errRuntime = errors.New("the statistics of the Go runtime can't be read from the program's memory")
+
+// copy copies the parts. While the runtime adds up its heap statistics, some of them are in two places, so they are copied
+// again.
+func (r *runtimeReader) copy() error {
+	for range 10 {
+		if err := r.copyOnce(); err != nil {
+			return err
+		}
+		if r.heapStatsSettled() {
+			break
+		}
+	}
+	return nil
+}
+
+// copyOnce makes one system call, or three if the runtime has made another list of processors.
+func (r *runtimeReader) copyOnce() error {
+	for range 3 {
+		r.ranges = r.ranges[:0]
+		for i := range r.parts {
+			if p := &r.parts[i]; len(p.copy) > 0 {
+				r.ranges = append(r.ranges, memory.Range{Addr: p.addr, Buf: p.copy})
+			}
+		}
+		for i, p := range r.processors {
+			r.ranges = append(r.ranges, memory.Range{Addr: p + uint64(r.l.P.RunqHead), Buf: r.queueOf(i)})
+		}
+		if r.process.ReadRanges(r.ranges) > 0 {
+			return errRuntime
+		}
+		if bytes.Equal(r.allp, r.parts[allP].copy) {
+			return nil
+		}
+		if err := r.readProcessors(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// queueOf returns the copy of a processor's queue.
+func (r *runtimeReader) queueOf(processor int) []byte {
+	return r.queues[r.queueSize*processor:][:r.queueSize]
+}
+
+// maxProcessors is more than any program has.
+const maxProcessors = 1 << 16
+
+// readProcessors reads the addresses of the processors.
+func (r *runtimeReader) readProcessors() error {
+	allp := slices.Clone(r.parts[allP].copy)
+	at, n := binary.LittleEndian.Uint64(allp), binary.LittleEndian.Uint64(allp[8:])
+	if n == 0 || n > maxProcessors {
+		return fmt.Errorf("%w: it has %d processors", errRuntime, n)
+	}
+	list := make([]byte, 8*n)
+	if err := r.process.Read(at, list); err != nil {
+		return err
+	}
+	r.processors = r.processors[:0]
+	for ; len(list) > 0; list = list[8:] {
+		r.processors = append(r.processors, binary.LittleEndian.Uint64(list))
+	}
+	r.allp, r.queues = allp, make([]byte, r.queueSize*int(n))
+	return nil
+}
+
+// word returns the word at an offset in a variable, and reports whether it was read.
+func (r *runtimeReader) word(of int, at layout.Offset) (uint64, bool) {
+	p := &r.parts[of]
+	if at -= p.from; !at.Has() || int(at)+8 > len(p.copy) {
+		return 0, false
+	}
+	return binary.LittleEndian.Uint64(p.copy[at:]), true
+}
+
+// check returns an error if what was read makes no sense: the layout is that of another release.
+func (r *runtimeReader) check() error {
+	n := uint64(len(r.processors))
+	if n == 0 {
+		return nil // the processors are not read
+	}
+	idle, _ := idleProcessors(r)
+	longest, _ := longestQueue(r)
+	phase, _ := phase(r)
+	threads, known := threads(r)
+	live, _ := r.word(gcController, r.l.GC.HeapLive)
+	if idle > n || longest > goruntime.RunqLen+1 || phase >= uint64(len(phases)) || known && (threads == 0 || threads > 1<<20) || live > 1<<48 {
+		return fmt.Errorf("%w: by %s, %d of %d processors are idle, and there are %d threads", errRuntime, r.l.Origin(), idle, n, threads)
+	}
+	return nil
+}

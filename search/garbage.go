@@ -1,0 +1,67 @@
+package search
+
+import "github.com/cpprof/cpprof/sampledata"
+
+// leastGarbage is the share of the program's time on processors that allocation and the collector have at least to be the
+// problem, rather than a part of what the code does.
+const leastGarbage = 0.25
+
+// makesGarbage reports whether goroutines allocate, collect garbage, or wait for the collector.
+func (s *searcher) makesGarbage(at *situation) bool {
+	switch {
+	case at.ran():
+		return s.e.classes[at.class].collector ||
+			s.kinds.below(s.e.places, at.state.Stack, allocKind) || s.kinds.below(s.e.places, at.state.Stack, gcKind)
+	case s.e.classes[at.class].runtimes:
+		return false
+	}
+	return at.state.Run == sampledata.Waiting && s.e.activity(at) == Collecting
+}
+
+// allocation returns the hypothesis that the program is slow because it allocates.
+func (s *searcher) allocation() *candidate {
+	by := make(sums)
+	kinds := make(map[string]float64)
+	sites := s.e.places.heaviest()
+	for i := range s.e.situations {
+		at := &s.e.situations[i]
+		if !s.makesGarbage(at) {
+			continue
+		}
+		stack := at.state.Stack
+		switch {
+		case s.e.classes[at.class].collector:
+			kinds["the collector"] += at.weight
+			continue
+		case !at.ran():
+			kinds["waiting for the collector"] += at.weight
+		case s.kinds.below(s.e.places, stack, gcKind):
+			kinds["assisting the collector"] += at.weight
+		default:
+			kinds["allocating"] += at.weight
+		}
+		by[at.class] += at.weight
+		sites.add(s.e.places.own[stack], stack, at.weight)
+	}
+	class := by.most()
+	if class < 0 {
+		return nil
+	}
+	c := &s.e.classes[class]
+	total := 0.0
+	for _, w := range kinds {
+		total += w
+	}
+	f := &Finding{
+		Kind: AllocationKind, Class: c.name, Alive: s.e.mean(c.life), Count: c.goroutines, Severity: s.e.mean(total),
+		Where: sites.place(), Parts: parts(kinds, total), specific: 1, key: key(AllocationKind),
+	}
+	found := &candidate{f: f, asks: question{hit: s.makesGarbage}, bar: s.bar(), least: leastMean}
+	switch {
+	case f.Severity < leastGarbage*s.ran:
+		found.note = "it is a small part of what the program does"
+	case s.e.mean(by.total()) < leastGarbage/2*s.ran:
+		found.note = "it is mostly the collector, which uses idle processors"
+	}
+	return found
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"io"
+	"net"
+	"sync"
+	"time"
+)
+
+// slowStage is a pipeline whose middle takes longest. The twin has an item now and then.
+func slowStage(healthy bool) {
+	raw, done := make(chan int), make(chan int)
+	go producer(raw, healthy)
+	go transformer(raw, done, healthy)
+	go consumer(done)
+}
+
+func producer(raw chan<- int, healthy bool) {
+	for n := 0; ; n++ {
+		if healthy {
+			time.Sleep(pace)
+		}
+		raw <- n
+	}
+}
+
+func transformer(raw <-chan int, done chan<- int, healthy bool) {
+	for n := range raw {
+		if !healthy {
+			n += transform()
+		}
+		done <- n
+	}
+}
+
+//go:noinline
+func transform() int { return spin(3000) }
+
+func consumer(done <-chan int) {
+	for n := range done {
+		sink += n
+	}
+}
+
+// leak starts goroutines that nobody receives from. Those of the twin end.
+func leak(healthy bool) { go dispatcher(healthy) }
+
+func dispatcher(healthy bool) {
+	for n := 0; ; n++ {
+		time.Sleep(pace)
+		result := make(chan int)
+		if healthy {
+			result = make(chan int, 1)
+		}
+		go request(result, n)
+	}
+}
+
+func request(result chan<- int, n int) { answer(result, n) }
+
+//go:noinline
+func answer(result chan<- int, n int) { result <- n }
+
+// A pool lends connections, as database/sql does: who finds none waits in a queue of channels.
+type pool struct {
+	mu      sync.Mutex
+	free    []net.Conn
+	waiting []chan net.Conn
+}
+
+func smallPool(healthy bool) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		panic(err)
+	}
+	go database(l)
+	connections := 2
+	if healthy {
+		connections = 20
+	}
+	p := new(pool)
+	for range connections {
+		c, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			panic(err)
+		}
+		p.free = append(p.free, c)
+	}
+	for range 20 {
+		go serve(p, healthy)
+	}
+}
+
+func serve(p *pool, healthy bool) {
+	for {
+		time.Sleep(pace)
+		if healthy {
+			time.Sleep(200 * pace)
+		}
+		handle(p)
+	}
+}
+
+//go:noinline
+func handle(p *pool) {
+	c := p.get()
+	query(c)
+	p.put(c)
+}
+
+//go:noinline
+func (p *pool) get() net.Conn {
+	p.mu.Lock()
+	if n := len(p.free); n > 0 {
+		c := p.free[n-1]
+		p.free = p.free[:n-1]
+		p.mu.Unlock()
+		return c
+	}
+	wait := make(chan net.Conn, 1)
+	p.waiting = append(p.waiting, wait)
+	p.mu.Unlock()
+	return <-wait
+}
+
+//go:noinline
+func (p *pool) put(c net.Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.waiting) > 0 {
+		p.waiting[0] <- c
+		p.waiting = p.waiting[1:]
+		return
+	}
+	p.free = append(p.free, c)
+}
+
+//go:noinline
+func query(c net.Conn) {
+	var answer [8]byte
+	c.Write(answer[:])
+	io.ReadFull(c, answer[:])
+}
+
+// database answers each question after 10 ms.
+func database(l net.Listener) {
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		go session(c)
+	}
+}
+
+func session(c net.Conn) {
+	var question [8]byte
+	for {
+		if _, err := io.ReadFull(c, question[:]); err != nil {
+			return
+		}
+		time.Sleep(2 * pace)
+		c.Write(question[:])
+	}
+}

@@ -1,0 +1,79 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/cpprof/cpprof/interchange"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/session"
+	"github.com/cpprof/cpprof/views"
+)
+
+// againstCommand is the command that compares the Summary, and all windows that are opened from then on, with another recording.
+func (a *app) againstCommand(w window) command {
+	return command{
+		name: "against", args: "RECORDING | none", description: "compare the Summary, and the windows opened from now on, with another recording",
+		do: func(path string) error {
+			switch path {
+			case "":
+				return fmt.Errorf("want the recording to compare with, or none")
+			case "none":
+				a.compareWith("")
+				return nil
+			}
+			a.readOther(w, path, func() { a.compareWith(path) })
+			return nil
+		},
+		complete: words("none"),
+	}
+}
+
+// readOther reads another recording, again if it was read before.
+func (a *app) readOther(w window, path string, then func()) {
+	start(a, w, "Reading "+path, func() (*sampledata.Recording, error) { return interchange.ReadRecording(path) },
+		func(r *sampledata.Recording, err error) {
+			switch {
+			case err == nil:
+				a.others.Add(path, r)
+				then()
+			case !errors.Is(err, context.Canceled):
+				a.fail(err)
+			}
+		})
+}
+
+// compareWith sets the other recording of the Summary, of the locks, and of the windows that are opened from then on; "" is none.
+func (a *app) compareWith(path string) {
+	a.against = path
+	a.changed()
+}
+
+// sides returns two recordings with their names. It may read the second one.
+func (a *app) sides(r *sampledata.Recording, against string) (one, other views.Named, err error) {
+	b, err := a.others.Open(against)
+	if err != nil {
+		return one, other, fmt.Errorf("comparing with %s: %w", against, err)
+	}
+	return views.Named{Name: a.path, Recording: r}, views.Named{Name: against, Recording: b}, nil
+}
+
+// comparedClasses sums up the classes of two recordings.
+func (a *app) comparedClasses(r *sampledata.Recording, o views.Options, against string) ([]views.ClassPair, error) {
+	one, other, err := a.sides(r, against)
+	if err != nil {
+		return nil, err
+	}
+	return views.ComparedClasses(one, other, o)
+}
+
+// openOnly opens the Thread View of a class that only one of the recordings has, if that is this one.
+func (a *app) openOnly(class *views.ClassPair) {
+	if class.A == nil {
+		a.say("Only %s has goroutines of this class.", a.against)
+		return
+	}
+	openProfile(a, session.Profile{Class: class.Class, Threshold: a.threshold})
+	a.say("%s has no goroutine of this class: this is %s alone.", a.against, a.path)
+}

@@ -1,0 +1,225 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/refine"
+	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/search"
+	"github.com/cpprof/cpprof/session"
+	"github.com/cpprof/cpprof/views"
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/tview"
+)
+
+// A findingsWindow shows what is slow, and why: a line for each finding, and all about the selected one.
+type findingsWindow struct {
+	*tview.Box
+	a      *app
+	answer *search.Answer // nil until the search has ended
+	failed error
+	asked  bool // a person opened the window: it stays even if there are no findings
+	stale  bool // refresh is already waiting
+	list   list
+	pane   pane
+}
+
+// findingsKind is the kind of this window; every window can open it.
+func findingsKind() kind {
+	open := func(a *app) { openFindings(a, true) }
+	return kind{
+		Kind: session.Kind{Name: "findings", Single: true}, unkept: "it is searched anew in the samples",
+		bindings: func(a *app) []binding {
+			return []binding{{keys: []string{"W"}, label: "Why", description: "what is slow, and why", do: func(string) { open(a) }}}
+		},
+		commands: func(a *app) []command {
+			return []command{{name: "why", description: "what is slow, where, when and why", do: func(string) error { open(a); return nil }}}
+		},
+	}
+}
+
+// openFindings shows the window of the findings, and opens it if necessary. If nobody asked for it, it closes itself again if
+// there are none.
+func openFindings(a *app, asked bool) {
+	if showOpen[*findingsWindow](a) {
+		return
+	}
+	w := &findingsWindow{Box: tview.NewBox(), a: a, asked: asked}
+	w.list = list{a: a, w: w, of: w, noun: "a finding", button: true, clicked: func(_, _ int, double bool) {
+		if double {
+			w.openSelected()
+		}
+	}}
+	w.list.wheel = w.list.move
+	a.open(w)
+	w.search()
+}
+
+func (w *findingsWindow) title() string        { return "Why" }
+func (w *findingsWindow) commands() []command  { return nil }
+func (w *findingsWindow) keep() session.Window { return nil }
+
+// refresh searches again, once for several changes in a row.
+func (w *findingsWindow) refresh() {
+	if w.stale {
+		return
+	}
+	w.stale = true
+	w.a.act(w, func() {
+		w.stale = false
+		w.search()
+	})
+}
+
+func (w *findingsWindow) search() {
+	r := w.a.recording
+	o := search.Options{Views: w.a.options, Aspects: w.a.config.AllAspects(), Threshold: search.DefaultThreshold}
+	work := func() (*search.Answer, error) { return search.Find(r, o) }
+	start(w.a, w, "Searching for what is slow", work, func(found *search.Answer, err error) {
+		switch {
+		case errors.Is(err, context.Canceled) && w.answer == nil, err == nil && len(found.Findings) == 0 && !w.asked:
+			w.a.close(w)
+			return
+		case errors.Is(err, context.Canceled):
+			return
+		}
+		w.answer, w.failed, w.asked = found, err, true
+		w.list.reselect()
+		if w.list.selected == "" {
+			w.list.choose(0)
+		}
+	})
+}
+
+func (w *findingsWindow) lines() int {
+	if w.answer == nil {
+		return 0
+	}
+	return len(w.answer.Findings)
+}
+
+func (w *findingsWindow) key(line int) string  { return w.answer.Findings[line].Key() }
+func (w *findingsWindow) name(line int) string { return report.Sentence(w.answer.Findings[line]) }
+
+func (w *findingsWindow) lineOf(key string) int {
+	if w.answer == nil {
+		return -1
+	}
+	return slices.IndexFunc(w.answer.Findings, func(f *search.Finding) bool { return f.Key() == key })
+}
+
+// bindings are the keys and buttons of the window.
+func (w *findingsWindow) bindings() []binding {
+	own := []binding{
+		{keys: []string{"Enter"}, label: "Open", description: "the view that shows the finding, refined to its place", do: func(string) { w.openSelected() }},
+	}
+	own = append(own, w.pane.bindings("More")...)
+	return append(own, w.list.bindings()...)
+}
+
+// openSelected opens the view that proves the selected finding.
+func (w *findingsWindow) openSelected() {
+	if line := w.list.current(); line >= 0 {
+		openProfile(w.a, proof(w.answer.Findings[line], w.a.threshold))
+	}
+}
+
+// proof returns the view that shows a finding, refined to its place.
+func proof(f *search.Finding, threshold refine.Threshold) session.Profile {
+	class, root := f.Class, f.Class
+	var last string
+	switch {
+	case f.Kind == search.LockKind || f.Kind == search.DeadlockKind:
+		holder := ""
+		if len(f.Causes) > 0 && f.Causes[0].Certainty == search.Known {
+			holder = f.Causes[0].Class
+		}
+		return refinedTo(class, f.Where.Function, views.Monitor, holder, threshold)
+	case f.IsCode() || f.Kind == search.AllocationKind:
+		class, root, last = "", calltree.RootName, f.Where.Function
+	case f.Kind == search.ProcessorKind || f.Kind == search.MachineKind:
+		last = views.Load.String()
+	default:
+		last = f.Where.Function
+	}
+	path := callpath.Of(callpath.Frame(root)).Then(callpath.Frame(last), callpath.Extended)
+	steps := []refine.Step{{Kind: refine.KindPath, Text: path.String()}, {Kind: refine.KindDown, Text: path.String()}}
+	return session.Profile{Class: class, Steps: steps, Threshold: threshold, Selected: path.String()}
+}
+
+// Draw draws the window: the findings, and all about the selected one.
+func (w *findingsWindow) Draw(screen tcell.Screen) {
+	c := newCanvas(screen, w)
+	c.clear(w.a.theme.plain)
+	w.list.area, w.pane.area = canvas{}, canvas{}
+	switch {
+	case w.failed != nil:
+		w.drawText(c, w.failed.Error(), w.a.theme.err)
+		return
+	case w.answer == nil:
+		c.text(1, 1, "Searching for what is slow …", w.a.theme.dim)
+		return
+	case len(w.answer.Findings) == 0:
+		w.drawText(c, (&report.Why{Answer: w.answer}).Verdict(), w.a.theme.plain)
+		return
+	}
+	top, pane := divide(c)
+	first, last := w.list.inSight(top.part(0, 1, top.width, top.height-1))
+	top.fill(0, 0, w.a.theme.bar)
+	top.text(1, 0, termtext.Cut("What is slow, the worst first", top.width-1), w.a.theme.bar)
+	w.list.drawMore(top, w.a.theme)
+	for i := first; i < last; i++ {
+		style, mark := w.a.theme.plain, " "
+		line := w.list.area.part(0, i-first, top.width, 1)
+		if i == w.list.at {
+			style, mark = w.a.theme.selected, "›"
+			line.fill(0, 0, style)
+		}
+		line.text(0, 0, termtext.Cut(fmt.Sprintf("%s%d. %s", mark, i+1, printable(w.name(i))), line.width), style)
+	}
+	w.drawPane(pane)
+}
+
+func (w *findingsWindow) drawText(c canvas, text string, style tcell.Style) {
+	for y, line := range wrap(text, c.width-2) {
+		c.text(1, 1+y, line, style)
+	}
+}
+
+// drawPane draws all about the selected finding.
+func (w *findingsWindow) drawPane(c canvas) {
+	at := w.list.current()
+	if at < 0 {
+		return
+	}
+	f := w.answer.Findings[at]
+	var lines []textLine
+	for i, text := range (&report.Why{Answer: w.answer, File: w.a.path}).Details(f) {
+		style := w.a.theme.plain
+		if i == 0 {
+			style = w.a.theme.bold
+		}
+		for _, line := range wrap(printable(text), c.width-2) {
+			lines = append(lines, textLine{line, style})
+			style = w.a.theme.plain
+		}
+	}
+	w.pane.draw(c, w.a.theme, "Why", f.Key(), lines)
+}
+
+// MouseHandler selects and opens findings, and scrolls.
+func (w *findingsWindow) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
+	return func(action tview.MouseAction, e *tcell.EventMouse, _ func(tview.Primitive)) (bool, tview.Primitive) {
+		x, y := e.Position()
+		if !w.pane.mouse(action, x, y) {
+			w.list.mouse(action, x, y)
+		}
+		return true, nil
+	}
+}

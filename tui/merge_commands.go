@@ -1,0 +1,48 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/cpprof/cpprof/config"
+)
+
+// mergeCommands are the commands that merge classes.
+func (a *app) mergeCommands() []command {
+	return []command{
+		{
+			name: "merge", args: "NAME PATTERN...", description: "count the classes that match as one, such as io go:*.readLoop go:*.writeLoop",
+			do: a.mergeCommand,
+		},
+		{
+			name: "merges", args: "save", description: "write the classes merged and split here into " + config.Name,
+			do: a.saveMerges, complete: words("save"),
+		},
+	}
+}
+
+// mergeCommand merges the classes that match patterns.
+func (a *app) mergeCommand(args string) error {
+	fields := strings.Fields(args)
+	if len(fields) < 2 {
+		return fmt.Errorf("want a name and patterns of classes, such as: io go:*.readLoop go:*.writeLoop")
+	}
+	return a.merge(fields[0], fields[1:]...)
+}
+
+// saveMerges writes the merges that were made in the Analyzer to the configuration file, or to a new one in the current
+// folder, and removes those that were split.
+func (a *app) saveMerges(args string) error {
+	if args != "save" {
+		return fmt.Errorf("want 'merges save'")
+	}
+	fresh, gone := a.ownMerges(), a.splitHere()
+	if len(fresh) == 0 && len(gone) == 0 {
+		return fmt.Errorf("no class was merged or split here: in the Summary, Space marks classes, and M merges them")
+	}
+	err := a.saveConfig(func(file string) error { return config.SaveMerges(file, gone, fresh...) })
+	if err == nil {
+		a.givenMerges = a.config.Merges
+	}
+	return err
+}

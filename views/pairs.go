@@ -1,0 +1,81 @@
+package views
+
+import (
+	"math/big"
+	"slices"
+)
+
+// A ClassPair is a thread class in two recordings. A or B is nil if that recording has no goroutine of the class.
+type ClassPair struct {
+	Class string
+	A, B  *ClassSummary
+}
+
+// PairClasses matches the thread classes of two recordings by name. Those of a come first, in their order, and then those that
+// only b has.
+func PairClasses(a, b []ClassSummary) []ClassPair {
+	var pairs []ClassPair
+	inB := make(map[string]*ClassSummary, len(b))
+	for i := range b {
+		inB[b[i].Class] = &b[i]
+	}
+	for i := range a {
+		pairs = append(pairs, ClassPair{a[i].Class, &a[i], inB[a[i].Class]})
+		delete(inB, a[i].Class)
+	}
+	for i := range b {
+		if inB[b[i].Class] != nil {
+			pairs = append(pairs, ClassPair{b[i].Class, nil, &b[i]})
+		}
+	}
+	return pairs
+}
+
+// ComparedClasses sums up the classes of two recordings, with the same options; see Compare.
+func ComparedClasses(a, b Named, o Options) ([]ClassPair, error) {
+	var sides [2][]ClassSummary
+	for i, of := range []Named{a, b} {
+		err := o.Span.CheckBoth(of)
+		if err == nil {
+			sides[i], err = Classes(of.Recording, o)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return PairClasses(sides[0], sides[1]), nil
+}
+
+// Common reports whether both recordings have the class.
+func (p *ClassPair) Common() bool { return p.A != nil && p.B != nil }
+
+// OnlyIdle reports whether the class did hardly anything in either recording, as ClassSummary.OnlyIdle does.
+func (p *ClassPair) OnlyIdle() bool {
+	return !slices.ContainsFunc([]*ClassSummary{p.A, p.B}, func(c *ClassSummary) bool { return c != nil && !c.OnlyIdle() })
+}
+
+// Moved returns the share of its time that the class spends otherwise in A than in B; nil if it is only in one of them. For
+// example, a class that went from 0.9 RUN and 0.1 WAIT to 0.6 RUN and 0.4 WAIT moved 0.3.
+func (p *ClassPair) Moved() *big.Rat {
+	if !p.Common() {
+		return nil
+	}
+	sum, before := new(big.Rat), p.B.Shares()
+	for t, share := range p.A.Shares() {
+		d := share.Sub(share, before[t])
+		sum.Add(sum, d.Abs(d))
+	}
+	return sum.Mul(sum, big.NewRat(1, 2)) // what one kind of time gained, another one lost
+}
+
+// MostChanged returns the class whose typed time differs most between two recordings, the first of equals in a's order;
+// ok reports whether a class is in both.
+func MostChanged(pairs []ClassPair) (class string, ok bool) {
+	most := new(big.Rat)
+	for _, p := range pairs {
+		if moved := p.Moved(); moved != nil && (!ok || moved.Cmp(most) > 0) {
+			class, most, ok = p.Class, moved, true
+		}
+	}
+	return class, ok
+}

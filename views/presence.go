@@ -1,0 +1,87 @@
+package views
+
+import (
+	"fmt"
+
+	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// A Presence says in which samples goroutines were at which nodes of a call tree.
+type Presence struct {
+	// Tree has the stacks of all goroutines below its root "*", and the states below the stacks: :RUN, :LOAD, :MONITOR, or
+	// :WAIT and the reason. It divides no time: a runnable goroutine is in :LOAD. A node weighs as much as goroutines were
+	// in it, summed over the samples.
+	Tree *calltree.Tree
+
+	Classes []string
+	Stays   []Stay // in the order of the recording's runs
+}
+
+// A Stay is a goroutine that stays in one state at one node, for some samples.
+type Stay struct {
+	Node        int32 // of Tree: the state, or the reason of a :WAIT
+	Class       int32 // index of Presence.Classes
+	First, Last int32 // samples
+	Run         int32 // number of the recording's run
+	State       TypedTime
+}
+
+// NewPresence finds where the goroutines of a recording were. The span of the options doesn't matter.
+func NewPresence(r *sampledata.Recording, o Options) (*Presence, error) {
+	syms := new(calltree.Symbols)
+	b := calltree.NewBuilder(syms, calltree.RootName, "goroutines", "samples")
+	stacks, classes := newStacks(r, o, b), newClasses(r, o)
+	p := &Presence{Stays: make([]Stay, 0, r.Runs.Len())}
+	var typed [NumTypedTimes]calltree.Func
+	for t := range NumTypedTimes {
+		typed[t] = syms.Intern(t.String())
+	}
+	reasons := make(map[string]calltree.Func)
+	for i, run := range r.Runs.All() {
+		node := stacks.node(0, run.Stack)
+		state := stateOf(run)
+		node = b.Child(node, typed[state])
+		if state == Wait {
+			f, ok := reasons[run.Reason]
+			if !ok {
+				f = syms.Intern(reasonFrame(run.Reason))
+				reasons[run.Reason] = f
+			}
+			node = b.Child(node, f)
+		}
+		if b.Len() > maxNodes {
+			return nil, fmt.Errorf("the call tree grows beyond %d nodes: choose a coarser granularity", maxNodes)
+		}
+		b.Add(0, node, int64(run.Last-run.First)+1, 1)
+		p.Stays = append(p.Stays, Stay{
+			Node: node, Class: int32(classes.of(run)), First: run.First, Last: run.Last, Run: int32(i), State: state,
+		})
+	}
+	t, at, err := b.Numbered()
+	if err != nil {
+		return nil, err
+	}
+	for i := range p.Stays {
+		p.Stays[i].Node = at[p.Stays[i].Node]
+	}
+	p.Tree, p.Classes = t, classes.names
+	return p, nil
+}
+
+// stateOf returns the typed time that a goroutine's state amounts to, if it is not divided.
+func stateOf(run sampledata.Run) TypedTime {
+	switch {
+	case executes(run) && !run.NoCPU:
+		return Run
+	case executes(run), run.Run == sampledata.Runnable:
+		return Load
+	case run.Run == sampledata.Blocked:
+		return Monitor
+	}
+	return Wait
+}
+
+func executes(run sampledata.Run) bool {
+	return run.Run == sampledata.Running || run.Run == sampledata.Detached
+}

@@ -1,0 +1,82 @@
+package views
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/cpprof/cpprof/internal/memory"
+)
+
+const (
+	// maxChain is the greatest number of holders in a chain of locks.
+	maxChain = 64
+
+	// maxNodes limits the size of a view, to twice the largest one that the project plans for.
+	maxNodes = 20_000_000
+
+	// maxHolderNodes limits the size of a view of the holders of locks.
+	maxHolderNodes = 500_000
+
+	// nodeMemory is about the bytes that a node takes while a view is made: in the builder of the tree, and in the tree.
+	nodeMemory = 100
+)
+
+// maxNodes returns the limit on the size of a view.
+func (o Options) maxNodes() int {
+	return int(min(maxNodes, memory.NewBudget(o.MaxMemory).Max()/nodeMemory))
+}
+
+// A sizeError is returned if a view has too many nodes.
+type sizeError struct {
+	max   int
+	chain int // with chains of at most so many holders, the view has probably few enough nodes; -1: no chains are short enough
+}
+
+func (e *sizeError) Error() string {
+	hint := ""
+	if e.max < maxNodes {
+		hint = ", or allow more memory with --max-memory"
+	}
+	return fmt.Sprintf("the call tree grows beyond %d nodes: choose a shorter time span, or a coarser granularity%s", e.max, hint)
+}
+
+// checkSize returns a *sizeError if the view has too many nodes. It is called after each sample.
+//
+// The nodes are counted by the number of holders on the way to them. With fewer holders, the view so far should have three quarters
+// of the nodes that are allowed, because it still grows. For example, if the limit is 1,000 nodes, and 40 are above all holders, 50
+// below one, and 911 below two, then one holder is allowed.
+func (b *builder) checkSize() error {
+	if b.tree.Len() <= b.maxNodes {
+		return nil
+	}
+	below := b.tree.CountBelow(b.typed[Monitor])
+	if b.lock != nil {
+		below = slices.Insert(below, 0, 0) // the frames of locks stand for :MONITOR
+	}
+	chain, nodes := -1, 0
+	for holders, n := range below[:min(len(below), b.maxChain)] {
+		nodes += n
+		if nodes > b.maxNodes/4*3 {
+			break
+		}
+		chain = holders
+	}
+	return &sizeError{b.maxNodes, chain}
+}
+
+// limitedView makes a view with a builder of newBuilder. If the view has too many nodes because the holders of locks wait for
+// locks in many ways, limitedView begins anew, with shorter chains of holders.
+func limitedView(from, to int32, newBuilder func() *builder) (*View, *builder, error) {
+	b := newBuilder()
+	v, err := b.view(from, to)
+	for {
+		var size *sizeError
+		if !errors.As(err, &size) || size.chain < 0 {
+			return v, b, err
+		}
+		b = newBuilder()
+		b.maxChain = size.chain
+		v, err = b.view(from, to)
+	}
+}
