@@ -91,34 +91,38 @@ func compareRun(o *observation) (*comparison, error) {
 	stats := r.Stats()
 	c.halted, c.sampler = stats.HaltedShare, stats.SamplerCPUShare
 	all, at := t.between(from, to, classOf), t.atMoments(r.moments, r.weights, classOf)
+	known := float64(t.sure(from, to))
+	sure := r.sure(t)
 	for _, s := range r.classes {
-		f := &classFigures{tracedAlive: all.total(s.Class) / float64(to-from)}
+		f := &classFigures{tracedAlive: all.total(s.Class) / known}
 		f.recordedAlive, _ = s.MeanAlive.Float64()
+		f.recordedAlive += mean(r.alive[s.Class], sure) - mean(r.alive[s.Class], r.weights)
 		shares, err := r.shares(s.Class)
 		if err != nil {
 			return nil, err
 		}
-		f.compare(r, s.Class, shares, all, at)
+		f.compare(r, s.Class, shares, sure, all, at)
 		c.classes[s.Class] = f
 	}
 	for class := range all {
 		if c.classes[class] == nil {
-			c.classes[class] = &classFigures{tracedAlive: all.total(class) / float64(to-from)}
+			c.classes[class] = &classFigures{tracedAlive: all.total(class) / known}
 		}
 	}
-	c.use = use(o, r, t, all, c)
+	c.use = use(o, r, t, all)
 	c.stable = stable(r, t)
 	return c, nil
 }
 
-// compare computes the figures of one class.
-func (f *classFigures) compare(r *recorded, class string, shares [numMeasures]float64, all, at tally) {
+// compare computes the figures of one class. Of what the recording says, the samples are left out for whose moments the trace
+// does not know what happened.
+func (f *classFigures) compare(r *recorded, class string, shares [numMeasures]float64, sure []float64, all, at tally) {
 	n := effective(r.weights)
 	alive := product(r.weights, r.alive[class])
 	for m := range numMeasures {
 		states := &measures[m]
 		g := figure{
-			recorded: shares[m], least: all.share(class, states.least...), most: all.share(class, states.most...),
+			recorded: shares[m] + r.without(class, m, sure), least: all.share(class, states.least...), most: all.share(class, states.most...),
 			atLeast: at.share(class, states.least...), atMost: at.share(class, states.most...),
 		}
 		se := max(ratioError(product(r.weights, r.counts[class][m]), alive), binomialError(g.least, n, f.tracedAlive))
@@ -143,21 +147,17 @@ type utilisation struct {
 }
 
 // use compares the utilisation. That of the recording is the sum of what its classes run.
-func use(o *observation, r *recorded, t *traced, all tally, c *comparison) utilisation {
+func use(o *observation, r *recorded, t *traced, all tally) utilisation {
 	from, to := r.begin, r.end
 	u := utilisation{clock: math.NaN()}
-	for class, f := range c.classes {
-		u.recorded += f.recordedAlive * (f.figures[shareRun].recorded - r.noCPU[class])
+	for _, s := range r.classes {
+		alive, _ := s.MeanAlive.Float64()
+		u.recorded += alive * r.onCPU[s.Class]
 	}
 	for _, states := range all {
-		u.traced += states[running] / float64(to-from)
+		u.traced += states[running] / float64(t.sure(from, to))
 	}
-	total := 0.0
-	for i, w := range r.weights {
-		u.own += w * r.own[i]
-		total += w
-	}
-	u.own /= total
+	u.own = mean(r.own, r.weights)
 	u.bound = 3 * ratioError(product(r.weights, r.using), r.weights)
 	if cores, known := o.cpu.cores(time.Unix(0, from), time.Unix(0, to)); known {
 		u.clock = cores

@@ -48,7 +48,7 @@ type recorded struct {
 	moments []int64   // of the samples, in nanoseconds since 1970
 	weights []float64 // of the samples: the time that they stand for, in nanoseconds
 
-	noCPU map[string]float64 // by class: the share of :LOAD :no-CPU
+	onCPU map[string]float64 // by class: the share of :RUN
 
 	// By class and sample: how many of its goroutines each measure counts, and how many there are.
 	counts map[string]*[numMeasures][]float64
@@ -74,7 +74,7 @@ func readRecorded(path string, first, last time.Time) (*recorded, error) {
 		return nil, fmt.Errorf("recording %s: %d samples within the trace: too few to compare; record for longer, or when the machine is less busy", path, n)
 	}
 	rec := &recorded{
-		Recording: r, options: o, from: from, noCPU: map[string]float64{}, counts: map[string]*[numMeasures][]float64{}, alive: map[string][]float64{},
+		Recording: r, options: o, from: from, onCPU: map[string]float64{}, counts: map[string]*[numMeasures][]float64{}, alive: map[string][]float64{},
 		using: make([]float64, n), own: make([]float64, n), byID: map[int64]string{},
 	}
 	if rec.classes, err = views.Classes(r, o); err != nil {
@@ -121,6 +121,29 @@ func (r *recorded) count() {
 			}
 		}
 	}
+}
+
+// sure returns the weights of the samples, with 0 for those at whose moments the trace does not know what happened.
+func (r *recorded) sure(t *traced) []float64 {
+	sure := make([]float64, len(r.weights))
+	for i, w := range r.weights {
+		if t.isSure(r.moments[i]) {
+			sure[i] = w
+		}
+	}
+	return sure
+}
+
+// without returns by how much a share of a class changes if the samples have other weights.
+func (r *recorded) without(class string, m measure, weights []float64) float64 {
+	share := func(weights []float64) float64 {
+		alive := mean(r.alive[class], weights)
+		if alive == 0 {
+			return 0
+		}
+		return mean(r.counts[class][m], weights) / alive
+	}
+	return share(weights) - share(r.weights)
 }
 
 // samplesOf returns the samples of a run that are within the trace, counted from the first of these.
@@ -175,11 +198,11 @@ func (r *recorded) shares(class string) (all [numMeasures]float64, err error) {
 		case ":RUN":
 			all[shareRun] += cost
 			all[shareBusy] += cost
+			r.onCPU[class] += cost
 		case ":LOAD :no-CPU":
 			all[shareRun] += cost
 			all[shareBusy] += cost
 			all[shareReady] -= cost
-			r.noCPU[class] = cost
 		case ":WAIT :syscall":
 			all[shareBusy] += cost
 			all[shareWait] -= cost

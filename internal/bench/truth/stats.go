@@ -53,6 +53,19 @@ func effective(weights []float64) float64 {
 	return sum * sum / squares
 }
 
+// mean returns the weighted mean of some numbers; 0 if all weights are.
+func mean(xs, weights []float64) float64 {
+	sum, total := 0.0, 0.0
+	for i, w := range weights {
+		sum += w * xs[i]
+		total += w
+	}
+	if total == 0 {
+		return 0
+	}
+	return sum / total
+}
+
 // product returns the products of two lists' elements.
 func product(a, b []float64) []float64 {
 	out := make([]float64, len(a))

@@ -3,14 +3,18 @@
 package main
 
 import (
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime/trace"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
+
+	xtrace "golang.org/x/exp/trace"
 )
 
 // The error of a share of independent samples is the one that books have, and that of samples which come in groups of ten
@@ -93,6 +97,54 @@ func TestReadTrace(t *testing.T) {
 				t.Errorf("%s: %s is %v for %v of its time", what, start, want, share)
 			}
 		}
+	}
+}
+
+// What happens while a trace goes from one generation to the next has times that are too late: nothing counts then.
+func TestTimesThatATraceDoesNotKnow(t *testing.T) {
+	const changer, worker = 6, 7
+	tr := &tracer{traced: &traced{}, alive: map[xtrace.GoID]*life{}, clock: &xtrace.ClockSnapshot{Wall: time.Unix(0, 1000)}}
+	for _, e := range []struct {
+		at       xtrace.Time
+		by       xtrace.GoID
+		from, to xtrace.GoState
+	}{
+		{1, worker, xtrace.GoUndetermined, xtrace.GoRunning},
+		{10, changer, xtrace.GoUndetermined, xtrace.GoWaiting},
+		{99, changer, xtrace.GoWaiting, xtrace.GoRunnable},
+		{100, changer, xtrace.GoRunnable, xtrace.GoRunning},
+		{110, worker, xtrace.GoRunning, xtrace.GoRunnable},
+		{300, 0, 0, 0}, // the next generation
+		{301, changer, xtrace.GoUndetermined, xtrace.GoRunning},
+		{302, worker, xtrace.GoUndetermined, xtrace.GoRunning},
+		{303, worker, xtrace.GoRunning, xtrace.GoRunnable},
+		{400, changer, xtrace.GoRunning, xtrace.GoWaiting},
+	} {
+		var ev xtrace.Event
+		var err error
+		if e.by == 0 {
+			ev, err = xtrace.MakeEvent(xtrace.EventConfig[xtrace.Sync]{Time: e.at, Kind: xtrace.EventSync, Details: xtrace.Sync{N: 1}})
+		} else {
+			ev, err = xtrace.MakeEvent(xtrace.EventConfig[xtrace.StateTransition]{
+				Time: e.at, Kind: xtrace.EventStateTransition, Goroutine: e.by, Details: xtrace.MakeGoStateTransition(e.by, e.from, e.to),
+			})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr.event(&ev)
+	}
+	tr.finish()
+	all := tr.between(1001, 1400, func(l *life) string { return strconv.FormatInt(l.id, 10) })
+	want := tally{"6": {waiting: 98, ready: 1, running: 99}, "7": {running: 99 + 1, ready: 97}}
+	if !maps.EqualFunc(all, want, func(a, b *[numStates]float64) bool { return *a == *b }) {
+		t.Errorf("times %v, want %v", all, want)
+	}
+	if known := tr.sure(1001, 1400); known != 399-201 {
+		t.Errorf("%d ns are known, want 198", known)
+	}
+	if !tr.isSure(1099) || tr.isSure(1100) || tr.isSure(1300) || !tr.isSure(1301) {
+		t.Errorf("not sure in %v, want from 1100 to 1301", tr.unsure)
 	}
 }
 
