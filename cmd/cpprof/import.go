@@ -14,20 +14,22 @@ func newImportCommand(t terminal) *cobra.Command {
 	var f inputFlags
 	var output string
 	c := &cobra.Command{
-		Use:   "import -o OUTPUT [FILE]",
-		Short: "Keep the file of another tool as a recording or a profile",
+		Use:   "import -o OUTPUT [FILE...]",
+		Short: "Keep the file of another tool as a recording or a profile, or sum several profiles",
 		Long: `import reads the file of another tool, or standard input. What has samples over time becomes a
 recording (-o run.cpprof). Profiles, and traces of calls and returns, become a pprof profile, which
-go tool pprof can read, too (-o calls.pb.gz); its times and numbers of calls are exact.
+go tool pprof can read, too (-o calls.pb.gz); its times and numbers of calls are exact. Several profiles
+are summed: those of ten minutes, say, or of ten hosts.
 
 A trace in arcflow's format has one event per line, after the reading of the meter. '0 > main' is a
 call, '12.5 < main' its return, and '3 pidtid worker' says that the lines after it are about another
 process or thread.`,
 		Example: `  cpprof import -o calls.pb.gz calls.txt
   cpprof report xtree calls.pb.gz
+  cpprof import -o sum.pb.gz cpu-1.pb.gz cpu-2.pb.gz
   go tool pprof -top calls.pb.gz`,
 		GroupID: groupFiles,
-		Args:    usageArgs(cobra.MaximumNArgs(1)),
+		Args:    usageArgs(cobra.ArbitraryArgs),
 		RunE: func(_ *cobra.Command, args []string) error {
 			r, err := f.keep(t, args, output, "name the recording or profile to write with -o")
 			if err != nil {
@@ -45,18 +47,13 @@ process or thread.`,
 // keptAs is the format in which import writes profiles.
 const keptAs = "pprof"
 
-// keep reads the file that the only argument names, or standard input, and writes it in cpprof's own form: a recording as a
-// folder, a profile as a pprof profile. It returns what it has read.
+// keep reads the file that the only argument names, the profiles that several arguments name, or standard input, and writes it in
+// cpprof's own form: a recording as a folder, a profile as a pprof profile. It returns what it has written.
 func (f *inputFlags) keep(t terminal, args []string, output, missing string) (*sampledata.Recording, error) {
 	if output == "" {
 		return nil, usagef("no output is given: %s", missing)
 	}
-	in, err := f.inputOf(t, args)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	r, err := f.recording(in)
+	r, err := f.summed(t, args)
 	if err != nil {
 		return nil, err
 	}
@@ -69,4 +66,25 @@ func (f *inputFlags) keep(t terminal, args []string, output, missing string) (*s
 		}
 		return nil
 	})
+}
+
+// summed reads the file that the only argument names, or standard input; of several files, it returns the sum.
+func (f *inputFlags) summed(t terminal, args []string) (*sampledata.Recording, error) {
+	if len(args) > 1 {
+		var list []*sampledata.Recording
+		for _, path := range args {
+			r, err := f.recordingAt(path)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, r)
+		}
+		return interchange.Sum(list, args)
+	}
+	in, err := f.inputOf(t, args)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	return f.recording(in)
 }

@@ -79,7 +79,7 @@ func TestRecordVariables(t *testing.T) {
 		errs.Reset()
 		return run(t.Context(), args, terminal{in: strings.NewReader(""), out: &out, err: &errs})
 	}
-	if code := run("record", "-d", "200ms", "-o", "a.cpprof", "-m", "len(main.numbers)", "-p", pid); code != 0 {
+	if code := run("record", "-d", "2s", "-o", "a.cpprof", "-m", "len(main.numbers)", "-p", pid); code != 0 {
 		t.Fatalf("%d: %s", code, &errs)
 	}
 	if code := run("info", "a.cpprof"); code != 0 {

@@ -1,0 +1,171 @@
+package interchange
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// Sum returns the profile of several ones together: a stack weighs what it weighs in all of them. Quantities that only some of
+// them count are left out. It fails if nothing is left, for recordings of samples, for profiles that were made of a view (whose
+// fractions are of different wholes), and if a sum does not fit 64 bits. The names are for errors.
+func Sum(list []*sampledata.Recording, names []string) (*sampledata.Recording, error) {
+	s := &summing{
+		rec: newProfile(), labels: sampledata.NewBuilder(sampledata.Header{}), codes: make(map[sampledata.Function]sampledata.FunctionID),
+		nodes: make(map[sampledata.Node]sampledata.NodeID), rows: make(map[summedRow]int),
+	}
+	if err := s.quantities(list, names); err != nil {
+		return nil, err
+	}
+	for i, r := range list {
+		if err := s.add(r); err != nil {
+			return nil, fmt.Errorf("%s: %w", names[i], err)
+		}
+	}
+	s.rec.LabelSets = s.labels.Recording().LabelSets
+	return s.rec, nil
+}
+
+// A summing adds profiles to one.
+type summing struct {
+	rec    *sampledata.Recording
+	labels *sampledata.Builder
+	codes  map[sampledata.Function]sampledata.FunctionID
+	nodes  map[sampledata.Node]sampledata.NodeID // by what they are
+	rows   map[summedRow]int
+}
+
+// A summedRow tells the rows of a profile apart.
+type summedRow struct {
+	stack  sampledata.NodeID
+	labels sampledata.LabelSetID
+}
+
+// quantities makes the quantities that all profiles count, in the order of the first one.
+func (s *summing) quantities(list []*sampledata.Recording, names []string) error {
+	for i, r := range list {
+		switch {
+		case r.Profile == nil:
+			return fmt.Errorf("%s is no profile: only profiles can be summed", names[i])
+		case r.Profile.FromView:
+			return fmt.Errorf("%s was made of a view: sum what that was made of", names[i])
+		}
+		for _, q := range r.Profile.Quantities {
+			if q.Part || q.Rest != 0 || q.Parts != 1 || q.Whole != nil {
+				return fmt.Errorf("%s: %s has fractions, which can't be summed", names[i], q.Name)
+			}
+		}
+	}
+	p := s.rec.Profile
+	for _, q := range list[0].Profile.Quantities {
+		if everywhere(q, list) {
+			p.Quantities = append(p.Quantities, q)
+		}
+	}
+	if len(p.Quantities) == 0 {
+		var counted []string
+		for i, r := range list {
+			counted = append(counted, fmt.Sprintf("%s counts %s", names[i], counts(r.Profile)))
+		}
+		return errors.New("the profiles count nothing in common: " + strings.Join(counted, ", "))
+	}
+	p.Title, p.Root = list[0].Profile.Title, list[0].Profile.Root
+	p.Show(list[0].Profile.Main().Name)
+	return nil
+}
+
+// counts names what a profile counts: "samples (count) and cpu (nanoseconds)".
+func counts(p *sampledata.Profile) string {
+	var list []string
+	for _, q := range p.Quantities {
+		list = append(list, fmt.Sprintf("%s (%s)", q.Name, q.Unit))
+	}
+	return strings.Join(list, " and ")
+}
+
+func everywhere(q sampledata.Quantity, list []*sampledata.Recording) bool {
+	for _, r := range list {
+		if quantity(r.Profile, q) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// quantity returns the number of a profile's quantity with the name and unit of another one; -1 if it has none.
+func quantity(p *sampledata.Profile, like sampledata.Quantity) int {
+	for k, q := range p.Quantities {
+		if q.Name == like.Name && q.Unit == like.Unit {
+			return k
+		}
+	}
+	return -1
+}
+
+// add adds the rows of a profile.
+func (s *summing) add(r *sampledata.Recording) error {
+	nodes := s.nodesOf(r)
+	labels := make([]sampledata.LabelSetID, len(r.LabelSets))
+	for i, set := range r.LabelSets {
+		labels[i] = s.labels.LabelSet(set)
+	}
+	p := s.rec.Profile
+	var from []int // by quantity of the sum
+	for _, q := range p.Quantities {
+		from = append(from, quantity(r.Profile, q))
+	}
+	for i, stack := range r.Profile.Stacks {
+		at := summedRow{sampledata.NoStack, labels[r.Profile.Labels[i]]}
+		if stack >= 0 {
+			at.stack = nodes[stack]
+		}
+		row, known := s.rows[at]
+		if !known {
+			row = len(p.Stacks)
+			s.rows[at] = row
+			p.Stacks, p.Labels = append(p.Stacks, at.stack), append(p.Labels, at.labels)
+			p.Values = append(p.Values, make([]int64, len(from))...)
+		}
+		values := p.Row(row)
+		for k, source := range from {
+			more := r.Profile.Row(i)[source]
+			if more > 0 && values[k] > math.MaxInt64-more || more < 0 && values[k] < math.MinInt64-more {
+				return fmt.Errorf("the sum of %s of a stack does not fit 64 bits", p.Quantities[k].Name)
+			}
+			values[k] += more
+		}
+	}
+	return nil
+}
+
+// nodesOf adds the stacks of a recording, and returns their nodes in the sum.
+func (s *summing) nodesOf(r *sampledata.Recording) []sampledata.NodeID {
+	functions := make([]sampledata.FunctionID, len(r.Functions))
+	for i, f := range r.Functions {
+		code, known := s.codes[f]
+		if !known {
+			code = sampledata.FunctionID(len(s.rec.Functions))
+			s.codes[f] = code
+			s.rec.Functions = append(s.rec.Functions, f)
+		}
+		functions[i] = code
+	}
+	nodes := make([]sampledata.NodeID, len(r.Nodes))
+	for i, n := range r.Nodes {
+		n.Function = functions[n.Function]
+		if n.Parent >= 0 {
+			n.Parent = nodes[n.Parent]
+		}
+		node, known := s.nodes[n]
+		if !known {
+			node = sampledata.NodeID(len(s.rec.Nodes))
+			s.nodes[n] = node
+			s.rec.Nodes = append(s.rec.Nodes, n)
+		}
+		nodes[i] = node
+	}
+	return nodes
+}
