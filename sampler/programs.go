@@ -140,14 +140,20 @@ func (r *programsRecorder) attachAndRecord(ctx context.Context, p *Process, to P
 		return false, nil
 	}
 	defer b.Close()
+	o := r.o.Options
+	o.Duration, o.Progress = left, to.Progress
+	recording, err := Prepare(p, b, o)
+	if err != nil {
+		to.Failed(err)
+		return false, err
+	}
+	defer recording.Close()
 	sink, err := to.Open(b.Header())
 	if err != nil {
 		to.Failed(err)
 		return false, err
 	}
-	o := r.o.Options
-	o.Duration, o.Progress = left, to.Progress
-	result, err := Record(ctx, p, b, sink, o)
+	result, err := recording.Record(ctx, sink)
 	again = result.End.Cause == sampledata.EndExec && (r.o.FollowExec || result.Samples == 0)
 	if err != nil {
 		to.Failed(err)

@@ -113,31 +113,53 @@ type Result struct {
 // maxFailures is how many samples in a row may fail before a recording is given up.
 const maxFailures = 20
 
-// Record takes samples of a target through a backend until the context is cancelled (an interruption), the duration is
-// over, the target ends, or too many samples in a row fail. In each case it finishes the recording in the sink. The error
-// is nil if the recording is complete, however it ended. The caller must close the backend and release the process.
-func Record(ctx context.Context, p *Process, b Backend, sink sampledata.Sink, o Options) (Result, error) {
+// A Recording is one that is about to begin: its options are valid, and its monitors can be measured.
+type Recording struct{ recorder }
+
+// Prepare finds out whether a target can be recorded with some options, before anything is written. It opens the sources of the
+// monitors; if a required one can't be measured, the error says so. The caller must call Record or Close, and close the
+// backend and release the process.
+func Prepare(p *Process, b Backend, o Options) (*Recording, error) {
 	if err := o.Validate(); err != nil {
-		return Result{}, fmt.Errorf("recording: %w", err)
+		return nil, fmt.Errorf("recording: %w", err)
 	}
 	o = o.withDefaults()
 	if o.Clock == nil {
 		start := b.Header().Start
 		o.Clock = func() time.Duration { return time.Since(start) }
 	}
-	r := &recorder{
+	r := &Recording{recorder{
 		process: p, backend: b, o: o, pace: newPacer(o), cpu: ProcessorTime() - b.Learned(), idle: newIdleMeter(o.Clock()),
 		live: map[sampledata.GoroutineID]struct{}{},
+	}}
+	if err := r.openMonitors(); err != nil {
+		return nil, err
 	}
+	return r, nil
+}
+
+// Record is Prepare and Recording.Record.
+func Record(ctx context.Context, p *Process, b Backend, sink sampledata.Sink, o Options) (Result, error) {
+	r, err := Prepare(p, b, o)
+	if err != nil {
+		return Result{}, err
+	}
+	return r.Record(ctx, sink)
+}
+
+// Close closes what Prepare has opened. After Record, it does nothing.
+func (r *Recording) Close() error { return r.monitors.Close() }
+
+// Record takes samples through the backend until the context is cancelled (an interruption), the duration is over, the target
+// ends, or too many samples in a row fail. In each case it finishes the recording in the sink. The error is nil if the recording
+// is complete, however it ended. Record is called once.
+func (r *Recording) Record(ctx context.Context, sink sampledata.Sink) (Result, error) {
+	defer r.Close()
 	sink = sampledata.AfterSample(sink, r.handedOver)
 	r.sink = sampledata.BeforeSample(sink, func() { r.unread = r.monitors.Measure(sink) })
-	var end sampledata.End
-	err := r.openMonitors()
-	defer r.monitors.Close()
-	if err == nil {
-		end, err = r.loop(ctx)
-	}
-	r.done.Elapsed = max(o.Clock(), 0)
+	r.monitors.Define(r.sink)
+	end, err := r.loop(ctx)
+	r.done.Elapsed = max(r.o.Clock(), 0)
 	if err != nil {
 		end = sampledata.End{Cause: sampledata.EndFailed, Detail: err.Error()}
 	}
@@ -152,20 +174,11 @@ func Record(ctx context.Context, p *Process, b Backend, sink sampledata.Sink, o 
 func (r *recorder) openMonitors() (err error) {
 	before := ProcessorTime()
 	t := monitor.Target{PID: r.process.PID, Binary: r.backend.Binary()}
-	r.monitors, err = monitor.Open(t, r.o.Monitors, r.sink)
+	r.monitors, err = monitor.Open(t, r.o.Monitors)
 	r.opening = ProcessorTime() - before
 	r.pace.chargeOnce(r.backend.Learned() + r.opening)
-	if err != nil {
-		return &MonitorError{err}
-	}
-	return nil
+	return err
 }
-
-// A MonitorError reports that a required monitor can't be measured. There are no samples then.
-type MonitorError struct{ Err error }
-
-func (e *MonitorError) Error() string { return e.Err.Error() }
-func (e *MonitorError) Unwrap() error { return e.Err }
 
 // account completes the end of a recording by what was spent and missed since the last sample, its own cost included.
 func (r *recorder) account(end *sampledata.End) {

@@ -93,14 +93,24 @@ func TestRecordVariables(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, &out)
 		}
 	}
-	if code := run("record", "-d", "200ms", "-o", "b.cpprof", "-m", "main.numbers", "-p", pid); code != exitFailed ||
+	if code := run("record", "-d", "2s", "-o", "b.cpprof", "-m", "main.numbers", "-p", pid); code != exitFailed ||
 		!strings.Contains(errs.String(), "which is no number; len(main.numbers) is\n    main.numbers\n               ^") {
 		t.Errorf("%d: %s", code, &errs)
 	}
 	if _, err := os.Stat("b.cpprof"); err == nil {
 		t.Error("a recording without samples is left")
 	}
-	if code := run("record", "-d", "200ms", "-o", "c.cpprof", "--no-monitors", "-p", pid); code != 0 {
+	kept, err := os.ReadFile("a.cpprof/SampleData")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code := run("record", "-f", "-d", "2s", "-o", "a.cpprof", "-m", "main.nothing", "-p", pid); code != exitFailed {
+		t.Errorf("%d: %s", code, &errs)
+	}
+	if now, err := os.ReadFile("a.cpprof/SampleData"); err != nil || !bytes.Equal(now, kept) {
+		t.Errorf("a recording that was refused has replaced an earlier one: %v", err)
+	}
+	if code := run("record", "-d", "2s", "-o", "c.cpprof", "--no-monitors", "-p", pid); code != 0 {
 		t.Errorf("%d: %s", code, &errs)
 	}
 	if code := run("info", "c.cpprof"); code != 0 || strings.Contains(out.String(), "series") {

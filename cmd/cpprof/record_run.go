@@ -149,18 +149,19 @@ func (r *recordRun) executed(ctx context.Context, file string, first sampler.Res
 
 // record writes the recording of a process that a backend is attached to, and prints the progress.
 func (f *recordFlags) record(ctx context.Context, p *sampler.Process, b sampler.Backend, file string, say *narrator) (sampler.Result, error) {
+	o := f.options
+	o.Progress = say.progress
+	recording, err := sampler.Prepare(p, b, o)
+	if err != nil {
+		return sampler.Result{}, err
+	}
+	defer recording.Close()
 	sink, err := f.create(file, b.Header(), func(d locks.Deadlock) { say.deadlock(p, d) })
 	if err != nil {
 		return sampler.Result{}, err
 	}
-	o := f.options
-	o.Progress = say.progress
 	defer say.clear()
-	result, err := sampler.Record(ctx, p, b, sink, o)
-	if refused := (*sampler.MonitorError)(nil); errors.As(err, &refused) {
-		return result, errors.Join(err, f.outputs.discard(file))
-	}
-	return result, err
+	return recording.Record(ctx, sink)
 }
 
 // awaitInterrupted waits until a launched program ends, if it got the same Ctrl-C from the terminal as cpprof.

@@ -87,8 +87,13 @@ func (f *recordFlags) startRecording(ctx context.Context, target target) (*growi
 	file := f.outputs.claim(target.Name)
 	h := target.backend.Header()
 	f.options.Describe(&h, version(), f.backend)
+	recording, err := sampler.Prepare(target.Process, target.backend, f.options)
+	if err != nil {
+		return nil, err
+	}
 	w, err := f.outputs.create(file, h)
 	if err != nil {
+		recording.Close()
 		return nil, err
 	}
 	g := &growing{file: file, live: sampledata.NewBuilder(h), ended: make(chan struct{})}
@@ -96,7 +101,7 @@ func (f *recordFlags) startRecording(ctx context.Context, target target) (*growi
 	go func() {
 		defer close(g.ended)
 		sink := locks.Watch(sampledata.Tee(w, g.live), views.Options{}, g.addDeadlock)
-		g.result, g.err = sampler.Record(ctx, target.Process, target.backend, sink, f.options)
+		g.result, g.err = recording.Record(ctx, sink)
 		g.became = outcome(target.Process, g.result, g.err)
 	}()
 	return g, nil

@@ -23,12 +23,7 @@ func Choose(builtin bool, requests []Request) ([]Source, error) {
 	}
 	exprs := map[bool][]*variable.Expr{}
 	var events []perfEvent
-	seen := map[string]bool{}
-	for _, r := range requests {
-		if seen[r.Text] {
-			continue
-		}
-		seen[r.Text] = true
+	for _, r := range once(requests) {
 		if s, ok := named(r.Text); ok {
 			if !slices.ContainsFunc(chosen, func(c Source) bool { return c.Monitors[0].Name == s.Monitors[0].Name }) {
 				chosen = append(chosen, s)
@@ -65,6 +60,19 @@ func Choose(builtin bool, requests []Request) ([]Source, error) {
 		}
 	}
 	return chosen, nil
+}
+
+// once returns each request once. It is required if one of the same text is.
+func once(requests []Request) (list []Request) {
+	for _, r := range requests {
+		i := slices.IndexFunc(list, func(o Request) bool { return o.Text == r.Text })
+		if i < 0 {
+			list = append(list, r)
+		} else if r.Required {
+			list[i].Required = true
+		}
+	}
+	return list
 }
 
 // named returns the built-in source that has a monitor.

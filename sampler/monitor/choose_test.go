@@ -19,8 +19,11 @@ func requests(t *testing.T, pid int, list ...Request) (*Set, *sampledata.Builder
 		t.Fatal(err)
 	}
 	b := sampledata.NewBuilder(sampledata.Header{})
-	s, err := Open(Target{PID: pid}, sources, b)
-	t.Cleanup(func() { s.Close() })
+	s, err := Open(Target{PID: pid}, sources)
+	if err == nil {
+		t.Cleanup(func() { s.Close() })
+		s.Define(b)
+	}
 	return s, b, err
 }
 

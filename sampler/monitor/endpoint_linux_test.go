@@ -158,11 +158,12 @@ func TestBadEndpoint(t *testing.T) {
 func TestEndpointRecovers(t *testing.T) {
 	now, url := served(t, text("a 1\n"))
 	b := sampledata.NewBuilder(sampledata.Header{})
-	s, err := Open(Target{}, []Source{endpoint(url, true), endpoint(url, true)}, b)
+	s, err := Open(Target{}, []Source{endpoint(url, true), endpoint(url, true)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
+	s.Define(b)
 	measured(t, s, b)
 	now.Store(text("<html>"))
 	for s.Measure(b) == nil {

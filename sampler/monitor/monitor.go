@@ -85,7 +85,8 @@ type Set struct {
 }
 
 type openSource struct {
-	reader Reader
+	reader Reader // nil if the source can't be read
+	absent []sampledata.Monitor
 	every  time.Duration
 	last   time.Time     // when it was read
 	took   time.Duration // to read it
@@ -94,28 +95,38 @@ type openSource struct {
 	values []sampledata.Value
 }
 
-// Open opens the sources and defines their monitors in the sink. If a source can't be read, its monitors are defined,
-// too, with the reason why they are not measured; the error is that of the first required source.
-func Open(t Target, sources []Source, sink sampledata.Sink) (*Set, error) {
+// Open opens the sources. If a required one can't be read, it closes them again, and the error says why.
+func Open(t Target, sources []Source) (*Set, error) {
 	s := &Set{names: map[string]int{}}
-	var failed error
 	for _, source := range sources {
 		o := openSource{every: source.Every}
-		err := o.open(source, t)
-		if err == nil {
-			s.define(&o, sink)
-			s.sources = append(s.sources, o)
-			continue
+		if err := o.open(source, t); err != nil {
+			if source.Required {
+				return nil, errors.Join(fmt.Errorf("monitor %w", err), s.Close())
+			}
+			for _, m := range source.Monitors {
+				m.Unmeasured, _, _ = strings.Cut(err.Error(), "\n")
+				o.absent = append(o.absent, m)
+			}
 		}
-		for _, m := range source.Monitors {
-			m.Unmeasured, _, _ = strings.Cut(err.Error(), "\n")
+		s.sources = append(s.sources, o)
+	}
+	return s, nil
+}
+
+// Define defines the monitors in the sink of the recording, before its first sample. Those of a source that can't be read are
+// defined, too, with the reason why they are not measured.
+func (s *Set) Define(sink sampledata.Sink) {
+	for i := range s.sources {
+		o := &s.sources[i]
+		for _, m := range o.absent {
 			sink.Monitor(s.unique(m))
 		}
-		if source.Required && failed == nil {
-			failed = fmt.Errorf("monitor %w", err)
+		if o.reader != nil {
+			s.define(o, sink)
 		}
 	}
-	return s, failed
+	s.sources = slices.DeleteFunc(s.sources, func(o openSource) bool { return o.reader == nil })
 }
 
 // open opens a source and reads it once as a test.
@@ -124,9 +135,10 @@ func (o *openSource) open(source Source, t Target) (err error) {
 		return err
 	}
 	if o.values, err = o.reader.Read(nil); err != nil {
-		return errors.Join(err, o.reader.Close())
+		err = errors.Join(err, o.reader.Close())
+		o.reader = nil
 	}
-	return nil
+	return err
 }
 
 // unique returns the monitor with a name that no other has: two endpoints may use the same names.
@@ -188,12 +200,15 @@ func (s *Set) measure(o *openSource, sink sampledata.Sink) (err error) {
 	return err
 }
 
-// Close closes all sources.
+// Close closes all sources. A second Close does nothing.
 func (s *Set) Close() error {
 	var failed error
 	for i := range s.sources {
-		failed = errors.Join(failed, s.sources[i].reader.Close())
+		if r := s.sources[i].reader; r != nil {
+			failed = errors.Join(failed, r.Close())
+		}
 	}
+	s.sources = nil
 	if failed != nil {
 		return fmt.Errorf("close monitors: %w", failed)
 	}

@@ -40,7 +40,8 @@ func measured(t *testing.T, s *Set, b *sampledata.Builder) map[string]float64 {
 func TestProcessStat(t *testing.T) {
 	target := fixture.Start(t, fixture.BuildOnce(t, "grower"))
 	b := sampledata.NewBuilder(sampledata.Header{})
-	s, _ := Open(Target{PID: target.Pid()}, Builtin(), b)
+	s, _ := Open(Target{PID: target.Pid()}, Builtin())
+	s.Define(b)
 	defer s.Close()
 	before := measured(t, s, b)
 	used := target.Answer(t)
@@ -61,7 +62,8 @@ func TestProcessStat(t *testing.T) {
 func TestNotMeasured(t *testing.T) {
 	b := sampledata.NewBuilder(sampledata.Header{})
 	sources := []Source{processStat, threadTimes}
-	none, _ := Open(Target{PID: math.MaxInt32}, sources, b)
+	none, _ := Open(Target{PID: math.MaxInt32}, sources)
+	none.Define(b)
 	if err := none.Measure(b); err != nil {
 		t.Error(err)
 	}
@@ -76,7 +78,8 @@ func TestNotMeasured(t *testing.T) {
 
 	target := fixture.Start(t, fixture.BuildOnce(t, "grower"))
 	b = sampledata.NewBuilder(sampledata.Header{})
-	s, _ := Open(Target{PID: target.Pid()}, sources, b)
+	s, _ := Open(Target{PID: target.Pid()}, sources)
+	s.Define(b)
 	defer s.Close()
 	measured(t, s, b)
 	target.Process.Kill()

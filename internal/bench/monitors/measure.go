@@ -31,11 +31,12 @@ func measure(pid, rounds int) (with, without costs, err error) {
 	}
 	defer b.Close()
 	recording := sampledata.NewBuilder(b.Header())
-	set, err := monitor.Open(monitor.Target{PID: pid, Binary: b.Binary()}, monitor.Builtin(), recording)
+	set, err := monitor.Open(monitor.Target{PID: pid, Binary: b.Binary()}, monitor.Builtin())
 	if err != nil {
 		return with, without, err
 	}
 	defer set.Close()
+	set.Define(recording)
 	monitored := false
 	sink := sampledata.BeforeSample(recording, func() {
 		if monitored {
