@@ -19,6 +19,7 @@ type builder struct {
 	stacks   *stacks
 	tree     *calltree.Builder
 	server   bool                        // a Server View: only :RUN, of every class
+	threads  bool                        // the Thread Views of all classes
 	class    classID                     // of a Thread View
 	lock     func(sampledata.Run) string // of a view of the holders of locks
 	active   groups[instance]
@@ -105,6 +106,8 @@ func (b *builder) takes(a actor) bool {
 	switch {
 	case b.lock != nil:
 		return a.run == sampledata.Blocked
+	case b.threads:
+		return true
 	case !b.server:
 		return a.class == b.class
 	}
@@ -124,7 +127,11 @@ func (b *builder) instance(run sampledata.Run, a actor) instance {
 	if b.lock != nil {
 		return instance{a, b.lockNode(run)}
 	}
-	return instance{a, b.stacks.node(0, run.Stack)}
+	base := int32(0)
+	if b.threads {
+		base = b.tree.Child(0, b.frameOf(a.class))
+	}
+	return instance{a, b.stacks.node(base, run.Stack)}
 }
 
 // count adds hits to the denominator, the same number in each of some samples.

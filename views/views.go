@@ -104,6 +104,27 @@ func Thread(r *sampledata.Recording, class string, o Options) (*View, error) {
 	return Thread(r, class, o)
 }
 
+// Threads makes the Thread Views of all classes as one tree: its root is "*", and below that is the view of each class, which has
+// the class as its outermost frame. The denominator is the weight of all hits. That of a profile is its Server View.
+func Threads(r *sampledata.Recording, o Options) (*View, error) {
+	from, to, err := o.samples(r)
+	if err != nil {
+		return nil, fmt.Errorf("view of all classes: %w", err)
+	}
+	if r.Profile != nil {
+		return newProfiled(r, o).view("")
+	}
+	v, _, err := limitedView(from, to, func() *builder {
+		b := newBuilder(newScene(r, o), calltree.RootName)
+		b.threads = true
+		return b
+	})
+	if err != nil {
+		return nil, fmt.Errorf("view of all classes: %w", err)
+	}
+	return v, nil
+}
+
 func (b *builder) view(from, to int32) (*View, error) {
 	if err := Walk(b.scene.r, from, to, b); err != nil {
 		return nil, err

@@ -524,3 +524,31 @@ func TestFieldCounts(t *testing.T) {
 		}
 	})
 }
+
+// The view of all classes has each class's Thread View below the class.
+func TestThreads(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := drawRecording(t)
+		all, err := Threads(r, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := all.Tree.Check(); err != nil {
+			t.Fatal(err)
+		}
+		whole := new(big.Rat)
+		for n := int32(1); n < int32(all.Tree.Len()); n = all.Tree.Ends()[n] {
+			v, err := Thread(r, all.Tree.Symbols().Name(all.Tree.Funcs()[n]), Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			whole.Add(whole, v.Tree.Main().Denominator)
+			if v.Tree.Main().Cum(0).Cmp(all.Tree.Main().Cum(n)) != 0 || int32(v.Tree.Len()) != all.Tree.Ends()[n]-n {
+				t.Fatalf("class %v: %v and %d nodes, want %v and %d", all.Tree.Frames(n), all.Tree.Main().Cum(n), all.Tree.Ends()[n]-n, v.Tree.Main().Cum(0), v.Tree.Len())
+			}
+		}
+		if whole.Cmp(all.Tree.Main().Denominator) != 0 {
+			t.Fatalf("the denominator is %v, want %v", all.Tree.Main().Denominator, whole)
+		}
+	})
+}

@@ -59,8 +59,25 @@ A; * is the root of the view, @name an aspect, and :RUN :LOAD :PRIO :MONITOR :WA
 	for _, x := range xReports {
 		c.AddCommand(newXReportCommand(t, x))
 	}
+	f.addSteps(c)
 	flags := c.Flags()
 	flags.StringVar(&f.against, "against", "", "the `recording` to compare with; what changed most comes first")
+	f.addThreshold(c)
+	flags.BoolVar(&f.display.Own, "own", false, "show a column of own time: that of the innermost function, whatever it waits for")
+	flags.StringVar(&f.order, "sort", "cost", "the order of entries below one: cost, own")
+	flags.BoolVar(&f.display.OfParent, "of-parent", false, "show costs as shares of the entry above")
+	completeWords(c, "sort", "cost", "own")
+	f.addFullNames(c)
+	flags.BoolVar(&f.json, "json", false, "print JSON")
+	flags.BoolVar(&f.kept, "session", false, "print the windows that 'cpprof view' saved")
+	flags.StringVar(&f.color, "color", "auto", "use colours: auto, always, never")
+	completeWords(c, "color", "auto", "always", "never")
+	return c
+}
+
+// addSteps adds the flags that say how to refine a view.
+func (f *reportFlags) addSteps(c *cobra.Command) {
+	flags := c.Flags()
 	for _, s := range []struct {
 		kind  refine.Kind
 		usage string
@@ -75,17 +92,6 @@ A; * is the root of the view, @name an aspect, and :RUN :LOAD :PRIO :MONITOR :WA
 		_ = c.RegisterFlagCompletionFunc(s.kind.String(), f.completePath)
 	}
 	flags.BoolVar(&f.auto, "auto", false, "refine the most expensive entries automatically")
-	f.addThreshold(c)
-	flags.BoolVar(&f.display.Own, "own", false, "show a column of own time: that of the innermost function, whatever it waits for")
-	flags.StringVar(&f.order, "sort", "cost", "the order of entries below one: cost, own")
-	flags.BoolVar(&f.display.OfParent, "of-parent", false, "show costs as shares of the entry above")
-	completeWords(c, "sort", "cost", "own")
-	f.addFullNames(c)
-	flags.BoolVar(&f.json, "json", false, "print JSON")
-	flags.BoolVar(&f.kept, "session", false, "print the windows that 'cpprof view' saved")
-	flags.StringVar(&f.color, "color", "auto", "use colours: auto, always, never")
-	completeWords(c, "color", "auto", "always", "never")
-	return c
 }
 
 // addThreshold adds the flags that choose which entries to show.

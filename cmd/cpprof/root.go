@@ -129,6 +129,7 @@ func newRootCommand(t terminal) *cobra.Command {
 		newDumpCommand(t),
 		newUndumpCommand(t),
 		newImportCommand(t),
+		newExportCommand(t),
 		newVersionCommand(t),
 	)
 	addCompletionHelp(root)

@@ -1,0 +1,252 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cpprof/cpprof/export"
+	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/refine"
+	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/views"
+	"github.com/spf13/cobra"
+)
+
+// exportFlags are the flags of export.
+type exportFlags struct {
+	reportFlags
+	to     string
+	output string
+	force  bool
+}
+
+func newExportCommand(t terminal) *cobra.Command {
+	var f exportFlags
+	c := &cobra.Command{
+		Use:   "export RECORDING --to FORMAT -o FILE",
+		Short: "Write a view in the format of another tool",
+		Long: `export writes a view of a recording in the format of another tool:
+
+` + formatList() + `
+
+Without --server or --thread it writes the Thread Views of all classes, each below a frame of its
+class. --prune and --zoom leave out stacks. With --down, --extended, --up or --auto, the entries of
+the refined view are written in place of its stacks. -o - writes to standard output.`,
+		Example: `  cpprof export run.cpprof --to folded -o stacks.folded
+  cpprof export run.cpprof --thread go:main.worker --to folded -o - | flamegraph.pl > graph.svg`,
+		GroupID:           groupFiles,
+		Args:              oneRecording,
+		ValidArgsFunction: completeRecording,
+		RunE:              func(_ *cobra.Command, args []string) error { return f.run(t, args[0]) },
+	}
+	f.addView(c, t)
+	f.addSteps(c)
+	f.addThreshold(c)
+	flags := c.Flags()
+	flags.StringVar(&f.against, "against", "", "the `recording` to compare with")
+	to := flags.Lookup("to")
+	to.Value, to.DefValue = &toFlag{format: &f.to, end: &f.span.To}, ""
+	to.Usage = "what to write: " + strings.Join(export.Names(), ", ") + "; given with an `offset`, such as 4s, it leaves out samples from there on"
+	flags.StringVarP(&f.output, "output", "o", "", "the `file` to write; - is standard output")
+	flags.BoolVarP(&f.force, "force", "f", false, "replace the file if it exists")
+	completeWords(c, "to", export.Names()...)
+	return c
+}
+
+// toFlag is --to of export: a format or, as in other commands, the end of a span. No format has a name that is a time.
+type toFlag struct {
+	format *string
+	end    *time.Duration
+}
+
+func (f *toFlag) Set(text string) error {
+	if text == "" || strings.Trim(text[:1], "0123456789.+-") != "" {
+		*f.format = text
+		return nil
+	}
+	end, err := time.ParseDuration(text)
+	*f.end = end
+	return err
+}
+func (f *toFlag) String() string { return "" }
+func (f *toFlag) Type() string   { return "duration" }
+
+// formatList returns a line for each format of export.
+func formatList() string {
+	width := 0
+	for _, f := range export.All() {
+		width = max(width, len(f.Name))
+	}
+	var lines []string
+	for _, f := range export.All() {
+		lines = append(lines, fmt.Sprintf("  %-*s  %s", width, f.Name, f.Help))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (f *exportFlags) run(t terminal, path string) error {
+	if f.to == "" {
+		return usagef("no format is given: add --to with one of %s", strings.Join(export.Names(), ", "))
+	}
+	to, err := export.Lookup(f.to)
+	if err != nil {
+		return usagef("--to: %w", err)
+	}
+	if err := f.checkOutput(t, to); err != nil {
+		return err
+	}
+	s, err := f.exported(path)
+	if err != nil {
+		return err
+	}
+	for _, w := range s.Warnings {
+		termtext.Fprintf(t.err, "cpprof: warning: %s: %s\n", path, w.Message)
+	}
+	if f.output == "-" {
+		return exportError(path, to, to.Write(t.out, s))
+	}
+	err = create(f.output, f.force, func(w io.Writer) error { return exportError(path, to, to.Write(w, s)) })
+	if err != nil {
+		return err
+	}
+	_, err = termtext.Fprintf(t.err, "%s of %s, in %s\n", s.Title, path, f.output)
+	return err
+}
+
+// checkOutput returns an error if what is written could not go where the flags say. It is called before anything is read.
+func (f *exportFlags) checkOutput(t terminal, to *export.Format) error {
+	switch {
+	case f.output == "":
+		return usagef("no output is given: name a file with -o, such as -o %s, or standard output with -o -", to.File)
+	case f.output == "-" && to.Binary && t.outIsTerminal:
+		return usagef("-o -: %s is not for a terminal: name a file with -o, or redirect the output", to.Name)
+	case f.output != "-":
+		return checkNew(f.output, f.force)
+	}
+	return nil
+}
+
+func exportError(path string, to *export.Format, err error) error {
+	if err != nil {
+		return fmt.Errorf("exporting %s to %s: %w", path, to.Name, err)
+	}
+	return nil
+}
+
+// exported makes what the flags say to export.
+func (f *exportFlags) exported(path string) (*export.Subject, error) {
+	if f.against != "" {
+		return f.exportedPair(path)
+	}
+	s, err := f.open(path)
+	if err != nil {
+		return nil, err
+	}
+	v, err := s.view(f.exportedView())
+	if err != nil {
+		return nil, err
+	}
+	session, err := f.refined(s, v)
+	if err != nil {
+		return nil, err
+	}
+	return f.subject(s, session, v.View), nil
+}
+
+// exportedPair makes the comparison that the flags say to export.
+func (f *exportFlags) exportedPair(path string) (*export.Subject, error) {
+	p, err := f.openPair(path, f.against)
+	if err != nil {
+		return nil, err
+	}
+	compared, err := p.compare(f.exportedView())
+	if err != nil {
+		return nil, err
+	}
+	both, err := compared.Merge()
+	if err != nil {
+		return nil, fmt.Errorf("comparing %s with %s: %w", p.a.path, p.b.path, err)
+	}
+	session, err := f.refined(p.a, &view{View: both, aspects: p.a.config.AllAspects().Membership(both.Tree.Symbols())})
+	if err != nil {
+		return nil, err
+	}
+	s := f.subject(p.a, session, both)
+	s.Title += " compared with " + p.b.path
+	s.Against = p.b.named()
+	return s, nil
+}
+
+// exportedView returns the function that makes the view to export.
+func (f *exportFlags) exportedView() views.Maker {
+	if !f.server && f.thread == "" {
+		return views.Threads
+	}
+	return f.maker()
+}
+
+func (f *exportFlags) refined(s *source, v *view) (*refine.Session, error) {
+	return f.session(v.Tree, v.aspects, f.threshold(s.config))
+}
+
+func (f *exportFlags) subject(s *source, session *refine.Session, v *views.View) *export.Subject {
+	title := report.Title(s.recording, v.Tree.Root(), s.options, v.IdleShare())
+	if !f.server && f.thread == "" {
+		title = "Thread Views of all classes"
+	}
+	return &export.Subject{
+		Path: s.path, Title: title, Recording: s.recording, Options: s.options, Config: s.config, Session: session, Warnings: v.Warnings,
+		Refined: f.auto || slices.ContainsFunc(f.steps, func(step refine.Step) bool {
+			return step.Kind != refine.KindPrune && step.Kind != refine.KindZoom
+		}),
+	}
+}
+
+// checkNew returns an error if a file exists and may not be replaced. Devices and pipes are written to.
+func checkNew(path string, force bool) error {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case info.IsDir():
+		return fmt.Errorf("%s is a folder: name a file with -o", path)
+	case info.Mode().IsRegular() && !force:
+		return usagef("%s exists: choose another name, or replace it with --force", path)
+	}
+	return nil
+}
+
+// create writes a file. If that fails, there is no file, or what there was before.
+func create(path string, force bool, write func(io.Writer) error) (err error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return save(path, write)
+	}
+	temp, err := os.OpenFile(fmt.Sprintf("%s.%d.part", path, os.Getpid()), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(temp.Name())
+		}
+	}()
+	err = write(temp)
+	if closeErr := temp.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return err
+	}
+	if err := checkNew(path, force); err != nil { // it may have come into being meanwhile
+		return err
+	}
+	return os.Rename(temp.Name(), path)
+}

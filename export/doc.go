@@ -1,0 +1,8 @@
+// Package export writes views of recordings, and tables about them, in the formats of other tools.
+//
+//   - registry.go: the list of formats
+//   - subject.go: what is written: a view that may be refined, pruned or compared, and the recording that it is of
+//   - one file for each format
+//
+// To add a format, add a file with a Format, and an entry in the list.
+package export

@@ -1,0 +1,45 @@
+package export
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// formats lists all formats, in the order of the help texts.
+var formats = []*Format{&folded}
+
+// A Format is a kind of file that Write makes.
+type Format struct {
+	Name string // the value of --to: "folded"
+	Help string // what it is and what reads it, in a few words
+	File string // an example of a file's name: "stacks.folded"
+
+	// Binary reports that a terminal can't show the file.
+	Binary bool
+
+	// Write writes the file. It need not buffer what it writes.
+	Write func(io.Writer, *Subject) error
+}
+
+// Names lists the names of all formats.
+func Names() []string {
+	var names []string
+	for _, f := range formats {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// All lists all formats.
+func All() []*Format { return formats }
+
+// Lookup returns the format with a name. The error names all formats.
+func Lookup(name string) (*Format, error) {
+	for _, f := range formats {
+		if f.Name == name {
+			return f, nil
+		}
+	}
+	return nil, fmt.Errorf("unknown format %q: want one of %s", name, strings.Join(Names(), ", "))
+}
