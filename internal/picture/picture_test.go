@@ -1,4 +1,4 @@
-package main
+package picture
 
 import (
 	"encoding/xml"
@@ -7,28 +7,6 @@ import (
 	"strings"
 	"testing"
 )
-
-func TestReadScreen(t *testing.T) {
-	const text = "\x1b[1ma\x1b[0;38;2;255;0;16m█\n" + // a style lasts beyond the end of a line
-		"b\x1b[7;48;2;1;2;3m \x1b[39;49mé\n"
-	screen, err := readScreen(strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	red := style{fore: "#ff0010"}
-	want := [][]cell{
-		{{'a', style{bold: true}}, {'█', red}},
-		{{'b', red}, {' ', style{fore: "#ff0010", back: "#010203", reverse: true}}, {'é', style{reverse: true}}},
-	}
-	if !slices.EqualFunc(screen, want, slices.Equal) {
-		t.Errorf("got %v, want %v", screen, want)
-	}
-	for _, wrong := range []string{"\x1b[4mx", "\x1b[38;5;7mx", "\x1b[38;2;1;2mx", "\x1b[38;2;1;2;256mx", "\x1b[1"} {
-		if _, err := readScreen(strings.NewReader(wrong)); err == nil {
-			t.Errorf("%q: no error", wrong)
-		}
-	}
-}
 
 // drawn returns the elements of an SVG, as their names and a few attributes, and its texts.
 func drawn(t *testing.T, svg string) (elements []string) {
@@ -59,14 +37,14 @@ func drawn(t *testing.T, svg string) (elements []string) {
 	}
 }
 
-func TestWriteSVG(t *testing.T) {
-	red := style{fore: "#ff0000"}
-	screen := [][]cell{
-		{{'a', style{bold: true}}, {'<', style{bold: true}}, {'█', red}, {'█', red}},
-		{{' ', style{}}, {'b', style{}}, {'▂', style{back: "#00ff00"}}, {'x', style{reverse: true, dim: true}}},
+func TestWrite(t *testing.T) {
+	red := Style{Fore: "#ff0000"}
+	screen := [][]Cell{
+		{{'a', Style{Bold: true}}, {'<', Style{Bold: true}}, {'█', red}, {'█', red}},
+		{{' ', Style{}}, {'b', Style{}}, {'▂', Style{Back: "#00ff00"}}, {'x', Style{Reverse: true, Dim: true}}},
 	}
 	var b strings.Builder
-	if err := writeSVG(&b, screen, "A & B"); err != nil {
+	if err := Write(&b, screen, "A & B"); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{

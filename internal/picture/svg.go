@@ -1,4 +1,5 @@
-package main
+// Package picture draws a terminal's screen as SVG, for the documentation.
+package picture
 
 import (
 	"encoding/xml"
@@ -21,17 +22,29 @@ const (
 	ownBack = "#161b22"
 )
 
-// A picture is an SVG being written.
-type picture struct{ strings.Builder }
+// A Cell is one character of a screen.
+type Cell struct {
+	Rune rune
+	Style
+}
 
-// writeSVG draws a screen.
-func writeSVG(w io.Writer, screen [][]cell, title string) error {
+// A Style is the look of a character. A colour is "#rrggbb", or "" for the terminal's own.
+type Style struct {
+	Fore, Back         string
+	Bold, Dim, Reverse bool
+}
+
+// A drawing is an SVG being written.
+type drawing struct{ strings.Builder }
+
+// Write draws the lines of a screen as SVG. The title says what the picture shows to those who can't see it.
+func Write(w io.Writer, screen [][]Cell, title string) error {
 	columns := 0
 	for _, line := range screen {
 		columns = max(columns, len(line))
 	}
 	width, height := float64(columns)*cellWidth+2*margin, float64(len(screen))*cellHeight+2*margin
-	var p picture
+	var p drawing
 	fmt.Fprintf(&p, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" width="%.0f" height="%.0f" role="img">`+"\n",
 		width, height, width, height)
 	fmt.Fprintf(&p, "<title>%s</title>\n", escape(title))
@@ -46,7 +59,7 @@ func writeSVG(w io.Writer, screen [][]cell, title string) error {
 }
 
 // line draws the cells of a line, adjacent cells of one style together.
-func (p *picture) line(line []cell, top float64) {
+func (p *drawing) line(line []Cell, top float64) {
 	for from := 0; from < len(line); {
 		to := from + 1
 		for to < len(line) && alike(line[from], line[to]) {
@@ -58,15 +71,15 @@ func (p *picture) line(line []cell, top float64) {
 }
 
 // alike reports whether two cells can be drawn together: text of one style, or the same block in one style.
-func alike(a, b cell) bool {
-	return a.style == b.style && (a.r == b.r || block(a.r) == nil && block(b.r) == nil)
+func alike(a, b Cell) bool {
+	return a.Style == b.Style && (a.Rune == b.Rune || block(a.Rune) == nil && block(b.Rune) == nil)
 }
 
 // run draws cells that are alike.
-func (p *picture) run(cells []cell, left, top float64) {
-	s := cells[0].style
-	fore, back := s.fore, s.back
-	if s.reverse {
+func (p *drawing) run(cells []Cell, left, top float64) {
+	s := cells[0].Style
+	fore, back := s.Fore, s.Back
+	if s.Reverse {
 		if fore == "" {
 			fore = ownFore
 		}
@@ -81,7 +94,7 @@ func (p *picture) run(cells []cell, left, top float64) {
 	if fore == "" {
 		fore = ownFore
 	}
-	if b := block(cells[0].r); b != nil {
+	if b := block(cells[0].Rune); b != nil {
 		p.rect(left, top+b.from*cellHeight, float64(len(cells))*cellWidth, (b.to-b.from)*cellHeight, fore, b.opacity*opacity(s))
 		return
 	}
@@ -89,14 +102,14 @@ func (p *picture) run(cells []cell, left, top float64) {
 }
 
 // opacity returns less than 1 for dim text.
-func opacity(s style) float64 {
-	if s.dim {
+func opacity(s Style) float64 {
+	if s.Dim {
 		return 0.65
 	}
 	return 1
 }
 
-func (p *picture) rect(x, y, width, height float64, fill string, opacity float64) {
+func (p *drawing) rect(x, y, width, height float64, fill string, opacity float64) {
 	fmt.Fprintf(p, `<rect x="%.1f" y="%.2f" width="%.1f" height="%.2f" fill="%s"`, x, y, width, height, fill)
 	if opacity < 1 {
 		fmt.Fprintf(p, ` fill-opacity="%.2f"`, opacity)
@@ -105,10 +118,10 @@ func (p *picture) rect(x, y, width, height float64, fill string, opacity float64
 }
 
 // text draws characters. It sets the text's length, so that columns are aligned in every font.
-func (p *picture) text(cells []cell, left, top float64, fill string) {
+func (p *drawing) text(cells []Cell, left, top float64, fill string) {
 	var b strings.Builder
 	for _, c := range cells {
-		b.WriteRune(c.r)
+		b.WriteRune(c.Rune)
 	}
 	text := strings.TrimRight(b.String(), " ")
 	trimmed := strings.TrimLeft(text, " ")
@@ -118,9 +131,9 @@ func (p *picture) text(cells []cell, left, top float64, fill string) {
 	left += float64(len(text)-len(trimmed)) * cellWidth
 	fmt.Fprintf(p, `<text x="%.1f" y="%.1f" textLength="%.1f" lengthAdjust="spacingAndGlyphs" fill="%s"`,
 		left, top+baseline, float64(len([]rune(trimmed)))*cellWidth, fill)
-	if s := cells[0].style; s.dim {
+	if s := cells[0].Style; s.Dim {
 		fmt.Fprintf(p, ` fill-opacity="%.2f"`, opacity(s))
-	} else if s.bold {
+	} else if s.Bold {
 		p.WriteString(` font-weight="bold"`)
 	}
 	fmt.Fprintf(p, ">%s</text>\n", escape(trimmed))
