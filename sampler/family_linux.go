@@ -20,10 +20,11 @@ type family struct {
 	root      int
 	children  bool
 	group     int         // the root's process group
-	began     processStat // the root, or this process if the root has already ended
+	began     processStat // the root
 	outer     [2]int      // the parents of the root and of this process; their other children are not members
 	members   map[int]*member
 	strangers map[int]bool
+	barren    bool // at the end of the previous call of findChanged, no member was left that could start a process
 	kinds     map[image]programKind
 	script    image // the program that the root ran last
 	own       image // the program that this process runs
@@ -43,10 +44,10 @@ func newFamily(root *Process, children bool) (*family, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading what processes run: %w: is /proc mounted?", err)
 	}
-	s, err := readStat(root.PID)
-	if err != nil {
-		if s, err = readStat(self); err != nil {
-			return nil, err
+	s := root.from.processStat
+	if s.pid == 0 {
+		if s, err = readStat(root.PID); err != nil {
+			return nil, fmt.Errorf("reading where process %d comes from: %w", root.PID, err)
 		}
 	}
 	return &family{
@@ -88,7 +89,18 @@ func (f *family) findChanged(o ProgramFilter) []*member {
 	for _, s := range fresh {
 		f.strangers[s.pid] = true
 	}
+	f.barren = !f.mayGrow()
 	return changed
+}
+
+// mayGrow reports whether any member is left that could start another one.
+func (f *family) mayGrow() bool {
+	for pid, m := range f.members {
+		if !m.reported && f.isRunning(pid) {
+			return true
+		}
+	}
+	return false
 }
 
 // findNew returns the processes that did not exist at the previous call, oldest first, and forgets those that have ended.
@@ -130,12 +142,13 @@ func (f *family) findNew() []processStat {
 
 // isMember reports whether a new process is a member of the family. Example: a shell, the root, ran "(server &)" and the
 // subshell has ended before findNew could see it. The server's parent is now process 1, but its process group is still
-// the shell's, so it is a member.
+// the shell's, so it is a member. An orphan that comes when no member was left is somebody else's: the group may be that of a
+// terminal's or a test's other programs.
 func (f *family) isMember(s processStat) bool {
 	if parent := f.members[s.parent]; parent != nil {
 		return !parent.reported
 	}
-	if s.group != f.group || s.compare(f.began) < 0 || slices.Contains(f.outer[:], s.parent) {
+	if f.barren || s.group != f.group || s.compare(f.began) < 0 || slices.Contains(f.outer[:], s.parent) {
 		return false
 	}
 	// An orphan: its parent began and ended between two calls of findNew.
@@ -244,6 +257,14 @@ type processStat struct {
 	pid, parent, group int
 	state              byte
 	start              uint64 // start time in ticks since the machine started
+}
+
+// An origin is where a process comes from, as it was when the process began or was found.
+type origin struct{ processStat }
+
+func originOf(pid int) origin {
+	s, _ := readStat(pid) // without it, it is read when it is needed
+	return origin{s}
 }
 
 func readStat(pid int) (processStat, error) {

@@ -22,6 +22,7 @@ type Process struct {
 	Launched   bool     // it is a child of this process, which must collect its exit status
 
 	cmd  *exec.Cmd
+	from origin
 	done chan struct{}
 	stop chan struct{}
 	once sync.Once
@@ -58,7 +59,7 @@ func AttachError(pid int, err error) error {
 // Find looks up a running process and checks that it can be recorded. It does not touch the process. Its errors are of
 // type *TargetError.
 func Find(pid int) (*Process, error) {
-	p := &Process{PID: pid}
+	p := &Process{PID: pid, from: originOf(pid)}
 	if err := p.inspect(); err != nil {
 		return nil, err
 	}
@@ -72,9 +73,11 @@ func LaunchCommand(cmd *exec.Cmd) (*Process, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, launchError(cmd, err)
 	}
+	from := originOf(cmd.Process.Pid) // it exists until it is waited for, even if it has ended
 	awaitExec(cmd.Process.Pid)
 	p := &Process{
-		PID: cmd.Process.Pid, Command: cmd.Args, Launched: true, cmd: cmd,
+		from: from,
+		PID:  cmd.Process.Pid, Command: cmd.Args, Launched: true, cmd: cmd,
 		Executable: executableOf(cmd.Process.Pid, cmd.Path), Name: cmd.Path,
 	}
 	p.watch()

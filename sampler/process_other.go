@@ -42,6 +42,11 @@ func awaitExit(pid int, cmd *exec.Cmd, stop <-chan struct{}) bool {
 	}
 }
 
+// An origin says nothing: this system doesn't show where processes come from.
+type origin struct{}
+
+func originOf(int) origin { return origin{} }
+
 func executableOf(_ int, path string) string { return path }
 
 // awaitExec does nothing: this system doesn't show whether a process runs its program yet.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 	"testing"
 )
 
@@ -46,6 +47,30 @@ func TestSearchEnds(t *testing.T) {
 		if seen := f.programNames(); len(seen) > 0 || f.firstRefusal() != nil {
 			t.Errorf("sh -c %q: saw %q, %v", command, seen, f.firstRefusal())
 		}
+	}
+}
+
+// A command may have ended before its family is looked for. Its process group is known even then, and it is not this process's.
+func TestFamilyOfAnEndedCommand(t *testing.T) {
+	cmd := exec.Command("true")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	root, err := LaunchCommand(cmd)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer root.Release()
+	<-root.Done()
+	f, err := newFamily(root, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.group != root.PID || f.began.pid != root.PID {
+		t.Errorf("group %d, begun by %d, want %d for both", f.group, f.began.pid, root.PID)
+	}
+	f.findChanged(ProgramFilter{Children: true})
+	orphan := processStat{pid: root.PID + 1, parent: 1, group: f.group, start: f.began.start + 1}
+	if f.isMember(orphan) {
+		t.Error("an orphan that began when no member of the family was left counts as one")
 	}
 }
 
