@@ -24,9 +24,25 @@ type Input struct {
 	Format *Format // the format in which it is read
 	start  Start
 	plain  io.Reader
+	raw    *meter    // nil for a folder
 	file   io.Closer // nil for a stream
-	size   int64     // 0 if it is not known
-	zipped bool
+	size   int64     // of the file; 0 if it is not known
+}
+
+// A meter counts the bytes that are read, and tells them to a function if there is one.
+type meter struct {
+	in   io.Reader
+	read int64
+	tell func(read int64)
+}
+
+func (m *meter) Read(p []byte) (int, error) {
+	n, err := m.in.Read(p)
+	m.read += int64(n)
+	if m.tell != nil {
+		m.tell(m.read)
+	}
+	return n, err
 }
 
 // Start is the beginning of a file, from which formats are recognised.
@@ -66,7 +82,7 @@ func Open(path, format string) (*Input, error) {
 	if err == nil && info.IsDir() {
 		in.start.Folder = true
 	} else if err == nil {
-		if in, err = newInput(file, path); err == nil && !in.zipped {
+		if in, err = newInput(file, path); err == nil && info.Mode().IsRegular() {
 			in.size = info.Size()
 		}
 	}
@@ -115,15 +131,15 @@ func known(format string) error {
 
 // newInput reads the beginning of a file.
 func newInput(r io.Reader, name string) (*Input, error) {
-	in := &Input{Name: name}
-	raw := bufio.NewReaderSize(r, headSize)
+	in := &Input{Name: name, raw: &meter{in: r}}
+	raw := bufio.NewReaderSize(in.raw, headSize)
 	magic, err := raw.Peek(2)
 	if err == nil && bytes.Equal(magic, []byte{0x1f, 0x8b}) {
 		z, err := gzip.NewReader(raw)
 		if err != nil {
 			return nil, fmt.Errorf("compressed by gzip, but damaged: %w", err)
 		}
-		raw, in.zipped = bufio.NewReaderSize(z, headSize), true
+		raw = bufio.NewReaderSize(z, headSize)
 	}
 	in.plain = raw
 	// An error of reading is ignored here: it occurs again when the input is read.
@@ -151,7 +167,7 @@ func (in *Input) as(name string) (err error) {
 		"if you know the format, name it with --format", in.Name, in.start.Bytes, strings.Join(list, ", "))
 }
 
-// Size returns the number of bytes of a file that is not compressed; 0 for others, and for streams.
+// Size returns the number of bytes of a file, as it is on the disk; 0 for folders and streams.
 func (in *Input) Size() int64 { return in.size }
 
 // Close closes the file.
@@ -171,6 +187,9 @@ func (in *Input) Read(p []byte) (int, error) {
 
 // Recording reads the recording in the input.
 func (in *Input) Recording(o Options) (*sampledata.Recording, error) {
+	if in.raw != nil {
+		in.raw.tell = o.Progress
+	}
 	r, err := in.Format.Read(in, o)
 	if err == nil && r.Profile != nil {
 		r.Profile.Title = in.Format.Title

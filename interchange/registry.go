@@ -40,7 +40,8 @@ type Options struct {
 	// From and To choose a part of an execution trace, by times since its start; To is 0 for all after From.
 	From, To time.Duration
 
-	// Progress is called now and then with the number of bytes that have been read, uncompressed; it may be nil.
+	// Progress is called after each read with the number of bytes of the file that have been read, as they are in the file:
+	// compressed, perhaps. It may be nil, and is not called for folders.
 	Progress func(read int64)
 
 	// MaxMemory bounds, in bytes, what may be allocated for it; 0 is a quarter of the machine's memory.

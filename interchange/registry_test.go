@@ -2,6 +2,7 @@ package interchange
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -259,4 +260,30 @@ func FuzzSniff(f *testing.F) {
 			t.Errorf("claimed by %v", claims)
 		}
 	})
+}
+
+// Progress ends at the size of the file, also if it is compressed.
+func TestProgress(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "folded.gz")
+	var file bytes.Buffer
+	z := gzip.NewWriter(&file)
+	for i := range 100_000 {
+		fmt.Fprintf(z, "main;handle%d 1\n", i)
+	}
+	z.Close()
+	if err := os.WriteFile(path, file.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	in, err := Open(path, Auto)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	var told []int64
+	if _, err := in.Recording(Options{Progress: func(read int64) { told = append(told, read) }}); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.IsSorted(told) || len(told) < 10 || told[len(told)-1] != in.Size() || in.Size() != int64(file.Len()) {
+		t.Errorf("%d calls, the last with %d of %d bytes", len(told), told[len(told)-1], in.Size())
+	}
 }

@@ -26,12 +26,12 @@ var executionTrace = Format{
 // mostChanges is the number of changes of a trace that are kept exactly.
 const mostChanges = 3 << 19
 
-// eventsBetween is how many events are read between two looks at the memory and the progress.
+// eventsBetween is how many events are read between two looks at the memory.
 const eventsBetween = 1 << 14
 
 // readTrace reads an execution trace of Go 1.22 or later.
 func readTrace(in *Input, o Options) (*sampledata.Recording, error) {
-	counted := &counter{in: in}
+	counted := &meter{in: in} // bytes that are not compressed
 	t := newTracer(o)
 	err := t.read(counted)
 	if t.events == 0 {
@@ -50,23 +50,10 @@ func readTrace(in *Input, o Options) (*sampledata.Recording, error) {
 	return t.recording(), nil
 }
 
-// A counter counts the bytes that are read.
-type counter struct {
-	in   io.Reader
-	read int64
-}
-
-func (c *counter) Read(p []byte) (int, error) {
-	n, err := c.in.Read(p)
-	c.read += int64(n)
-	return n, err
-}
-
 // A tracer makes a recording from the events of a trace.
 type tracer struct {
 	timed    *sampledata.Timed
 	from, to time.Duration // the part to keep; to is 0 for all
-	progress func(read int64)
 
 	events     int
 	begin, now trace.Time
@@ -83,7 +70,7 @@ type tracer struct {
 func newTracer(o Options) *tracer {
 	t := &tracer{
 		timed: sampledata.NewTimed(sampledata.Header{Clock: "trace", Sampler: sampledata.Settings{Backend: sampledata.FromTrace}}, o.From, mostChanges),
-		from:  o.From, to: o.To, progress: o.Progress, alive: make(map[trace.GoID]*traced), tasks: make(map[trace.TaskID]string),
+		from:  o.From, to: o.To, alive: make(map[trace.GoID]*traced), tasks: make(map[trace.TaskID]string),
 	}
 	t.timed.Limit(o.MaxMemory)
 	t.stacks = newStackTable(t.timed.Builder)
@@ -91,7 +78,7 @@ func newTracer(o Options) *tracer {
 }
 
 // read reads events until the end or an error.
-func (t *tracer) read(in *counter) (err error) {
+func (t *tracer) read(in *meter) (err error) {
 	defer func() {
 		if p := recover(); p != nil { // the reader of damaged traces
 			err = fmt.Errorf("it is damaged: %v", p)
@@ -112,9 +99,6 @@ func (t *tracer) read(in *counter) (err error) {
 		}
 		t.event(&ev)
 		if t.events++; t.events%eventsBetween == 0 {
-			if t.progress != nil {
-				t.progress(in.read)
-			}
 			if err := t.timed.Charge(); err != nil {
 				return err
 			}
