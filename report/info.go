@@ -99,6 +99,9 @@ func Info(w io.Writer, path string, r *sampledata.Recording) error {
 	if r.Header.Sampler.Backend == sampledata.FromTrace {
 		return traceInfo(w, path, r)
 	}
+	if r.Header.Sampler.Backend == sampledata.FromDump {
+		return dumpInfo(w, path, r)
+	}
 	h, s := r.Header, r.Stats()
 	b := new(strings.Builder)
 	line := func(name, format string, args ...any) {
@@ -168,6 +171,9 @@ type locksInfo struct {
 func InfoJSON(w io.Writer, r *sampledata.Recording) error {
 	if r.Profile != nil {
 		return profileInfoJSON(w, r)
+	}
+	if r.Header.Sampler.Backend == sampledata.FromTrace || r.Header.Sampler.Backend == sampledata.FromDump {
+		return seenInfoJSON(w, r)
 	}
 	h := r.Header
 	a, err := locks.Summarise(r, views.Options{})

@@ -47,9 +47,12 @@ func Counted[N int | int32 | int64](n N, what string) string {
 
 // unit returns a text that says what is a cost of 1: "50.1 s (2390 hits) are a cost of 1.000".
 func unit(m *calltree.Metric) string {
-	verb, whole := "are", Whole(m)
-	if m.Hits() != m {
-		whole += " (" + CountedHits(m.Hits().Denominator) + ")"
+	verb, whole, hits := "are", Whole(m), m.Hits().Denominator
+	switch {
+	case m.Unit == views.Nanoseconds && m.Denominator.Cmp(hits) == 0: // a sample without a time weighs a nanosecond
+		whole = CountedHits(hits)
+	case m.Hits() != m:
+		whole += " (" + CountedHits(hits) + ")"
 	}
 	if m.Denominator.Cmp(big.NewRat(1, 1)) == 0 {
 		verb = "is"

@@ -134,7 +134,7 @@ func (f *reportFlags) compareAll(t terminal, p pair, limit refine.Threshold, col
 	if err := p.headlines(t); err != nil {
 		return err
 	}
-	if err := report.ClassesCompared(t.out, working(classes, (*views.ClassPair).OnlyIdle), f.nameWidth(t)); err != nil {
+	if err := report.ClassesCompared(t.out, working(p.a, classes, (*views.ClassPair).OnlyIdle), f.nameWidth(t)); err != nil {
 		return err
 	}
 	shown := []views.Maker{views.Server}

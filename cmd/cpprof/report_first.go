@@ -11,8 +11,12 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// working returns the classes without those that did hardly anything but wait for work, or all if none would be left.
-func working[C any](classes []C, onlyIdle func(*C) bool) []C {
+// working returns the classes without those that did hardly anything but wait for work, or all if none would be left. Goroutine
+// dumps are looked at to see where everybody stands: of them, it returns all.
+func working[C any](s *source, classes []C, onlyIdle func(*C) bool) []C {
+	if s.isDump() {
+		return classes
+	}
 	shown := slices.DeleteFunc(slices.Clone(classes), func(c C) bool { return onlyIdle(&c) })
 	if len(shown) == 0 {
 		return classes
@@ -41,7 +45,7 @@ func overview(t terminal, s *source, limit refine.Threshold, color bool, width i
 		_, err := termtext.Fprintln(t.out, "No goroutine was seen: the recording has no samples in this span.")
 		return err
 	}
-	shown := working(classes, (*views.ClassSummary).OnlyIdle)
+	shown := working(s, classes, (*views.ClassSummary).OnlyIdle)
 	if err := report.Classes(t.out, shown, width); err != nil {
 		return err
 	}

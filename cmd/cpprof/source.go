@@ -154,6 +154,10 @@ func (f *viewFlags) read(s *source, in *interchange.Input) (err error) {
 		f.server = f.thread == "" // a profile has no other view of all
 		s.config.Threshold = refine.Threshold{Cost: smallCost}
 	}
+	if s.isDump() {
+		s.config.Threshold = refine.Threshold{Cost: smallCost}
+		s.options.LeaveOutIdle = false
+	}
 	if by := s.options.Classes; !by.Applies(s.recording) {
 		termtext.Fprintf(f.err, "cpprof: warning: no goroutine of %s has the label %s: classes are by function\n", s.path, by.Label)
 	}
@@ -163,7 +167,10 @@ func (f *viewFlags) read(s *source, in *interchange.Input) (err error) {
 	return f.pick(s)
 }
 
-// smallCost is the first threshold for profiles. Their weights are no hits, of which ten could be needed.
+// isDump reports whether the recording was made from goroutine dumps. They have few samples, in which everything counts.
+func (s *source) isDump() bool { return s.recording.Header.Sampler.Backend == sampledata.FromDump }
+
+// smallCost is the first threshold for profiles and dumps. Their weights are no hits, of which ten could be needed.
 var smallCost = big.NewRat(1, 1000)
 
 // needSamples returns an error if the recording is a profile, of which something can't be known.

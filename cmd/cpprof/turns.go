@@ -27,7 +27,7 @@ func (f *treeFlags) turns(path string) ([]string, error) {
 	if err != nil || len(classes) == 0 {
 		return nil, err
 	}
-	return views.Busiest(working(classes, (*views.ClassSummary).OnlyIdle)), nil
+	return views.Busiest(working(s, classes, (*views.ClassSummary).OnlyIdle)), nil
 }
 
 // choose chooses the Thread View of a class, as if the flag had been given.
