@@ -101,7 +101,7 @@ func newBackend(p *sampler.Process, t *target) (*Backend, error) {
 	}
 	b.survey = survey{goroutines: gs, reader: reader, arena: &b.arena}
 	b.capture = capture{
-		t: t, known: &gs.table, arena: &b.arena, processors: processors{t: t, threads: &b.threads}, byG: map[uint64]int32{},
+		t: t, known: &gs.table, arena: &b.arena, processors: processors{t: t, threads: &b.threads, takers: takers{t: t}}, byG: map[uint64]int32{},
 	}
 	b.syscalls = syscalls{goroutines: gs, states: &b.threads, m: make([]byte, t.mLen)}
 	b.reporter = reporter{goroutines: gs, labels: labels{t}, names: lockNames{goroutines: gs}}
@@ -215,8 +215,9 @@ func (b *Backend) prepare() error {
 	if err != nil {
 		return err
 	}
-	b.capture.prepare(b.goroutines.account.number, addrs)
-	return nil
+	number := b.goroutines.account.number
+	b.capture.prepare(number, addrs)
+	return b.capture.processors.takers.prepare(number)
 }
 
 // halt halts the target, and updates the goroutines from what it saw.
@@ -235,16 +236,22 @@ func (b *Backend) halt(h *halt.Halter, w wake, s *sampledata.Sample) error {
 		c.processors.settleLate()
 	}
 	b.syscalls.ask(c, b.survey.inSyscall, halted.Late > 0)
-	stood, err := h.AwaitLate(lateLimit, c.takeLate)
+	took, err := b.syscalls.findWaiting(h, c.processors.got)
+	s.Halt += took
+	if err != nil {
+		return err
+	}
+	stood, err := h.AwaitLate(lateLimit, func(th halt.Thread) {
+		c.takeLate(th)
+		b.syscalls.stopped(th)
+	})
 	s.Halt += stood
 	if err != nil {
 		return err
 	}
 	b.goroutines.adopt(c)
 	b.syscalls.update(&c.processors)
-	took, err := b.syscalls.findWaiting(h, c.processors.got.at)
-	s.Halt += took
-	return err
+	return nil
 }
 
 // order returns the list of what the halt must copy.

@@ -23,6 +23,10 @@ import (
 //	round 2   p0 held by thread 71, p1 by 72       72 has just woken: stops 72
 //	round 3   p0 held by thread 71, p1 by 72       no new holder: nothing can change any more
 //
+// A processor may also be on its way to a thread that nobody holds yet: the runtime takes it off the list of idle ones, notes it
+// in the thread (m.nextp), and wakes the thread. That takes the processor as soon as it gets a CPU, such as the one that a halted
+// thread gives up, and would run goroutines during the halt. So such threads are halted, too (takers.go).
+//
 // Each p counts how often it has begun to run another goroutine (p.schedtick). At the end of the halt, the holders and
 // these counts are read again. If any differ, something has run after all, and the states in this sample may be from
 // different moments. The recording then gets a warning.
@@ -32,23 +36,22 @@ const maxRounds = 8
 
 // A processor is a p of the target, with the thread that holds it and that thread's goroutine.
 type processor struct {
-	addr    uint64
-	raw     []byte // copy of the p
-	m, g    uint64 // the holder (its m) and the goroutine (its g); 0 if none
-	tid     int    // thread id of the holder
-	tick    uint32 // p.schedtick
-	halted  bool
-	thread  halt.Thread // if it is late, it has no registers yet, and its stacks are not copied
-	mRaw    []byte
-	gRaw    []byte
-	head    head            // of the goroutine
-	pieces  [3]memory.Range // copies of the stacks
-	system  [16]byte        // bounds of the thread's system stack, if the thread isn't on the goroutine's stack
-	awake   bool            // the thread was on a CPU, or ready for one, just before it was halted
-	asleep  bool            // it slept in the kernel; neither is set if that is not known
-	turns   turns           // of the thread, just before it was halted
-	settled bool            // the thread is late, and noCPU is right if it needs another turn on a CPU to stop
-	noCPU   bool            // the thread was ready for a CPU, and had none
+	addr   uint64
+	raw    []byte // copy of the p
+	m, g   uint64 // the holder (its m) and the goroutine (its g); 0 if none
+	tid    int    // thread id of the holder
+	tick   uint32 // p.schedtick
+	halted bool
+	thread halt.Thread // if it is late, it has no registers yet, and its stacks are not copied
+	mRaw   []byte
+	gRaw   []byte
+	head   head            // of the goroutine
+	pieces [3]memory.Range // copies of the stacks
+	system [16]byte        // bounds of the thread's system stack, if the thread isn't on the goroutine's stack
+	awake  bool            // the thread was on a CPU, or ready for one, just before it was halted
+	asleep bool            // it slept in the kernel; neither is set if that is not known
+	turns  turns           // of the thread, just before it was halted
+	verdict
 }
 
 // onThread reports whether the processor runs a goroutine whose thread is halted.
@@ -64,8 +67,9 @@ type processors struct {
 	ranges  []memory.Range
 	got     arrival // when the sampler got the CPU that it has; without a time if it sleeps until the halt
 	small   []byte  // buffer for the part of each processor that is read several times
-	changed bool    // whether a processor changed hands during the copy
-	untold  bool    // whether the kernel does not say if threads wait for a CPU
+	takers  takers
+	changed bool // whether a processor changed hands during the copy
+	untold  bool // whether the kernel does not say if threads wait for a CPU
 }
 
 // prepare allocates memory before the halt, for the p at these addresses.
@@ -84,7 +88,8 @@ func (ps *processors) halt(h *halt.Halted) error {
 		if err := ps.readHolders(h.Reader()); err != nil {
 			return err
 		}
-		if !ps.addHolders() {
+		holders := ps.addHolders()
+		if !ps.addTakers(h.Reader()) && !holders {
 			ps.matchThreads()
 			return nil
 		}
@@ -130,8 +135,7 @@ func (ps *processors) settleLate() {
 	ps.got.readClock(ps.threads)
 	for i := range ps.list {
 		if p := &ps.list[i]; p.halted && p.thread.Late {
-			displaced, known := ps.threads.displaced(p.tid, ps.got)
-			p.noCPU, p.settled = !displaced, known
+			p.verdict = ps.threads.judge(p.tid, ps.got)
 		}
 	}
 }
@@ -141,17 +145,9 @@ func (ps *processors) waited(p *processor) bool {
 	return p.turns.waitedUntil(ps.threads.turns(p.tid), time.Since(ps.got.at))
 }
 
-// lateWaited does the same for a late thread. If that has stopped without another turn, it was on a CPU all the time: in a
-// system call, or that CPU took notice of the interrupt late.
+// lateWaited does the same for a late thread, which has just stopped.
 func (ps *processors) lateWaited(p *processor) bool {
-	after := ps.threads.turns(p.tid)
-	switch {
-	case p.turns.number != 0 && after.number == p.turns.number:
-		return false
-	case p.settled:
-		return p.noCPU
-	}
-	return p.turns.waitedUntil(after, time.Since(ps.got.at))
+	return p.turns.lateWaited(ps.threads.turns(p.tid), p.verdict, time.Since(ps.got.at))
 }
 
 var errProcessors = errors.New("reading the processors: they can't be read")
@@ -163,6 +159,7 @@ func (ps *processors) readHolders(r *halt.Reader) error {
 	for i := range ps.list {
 		ps.ranges = append(ps.ranges, memory.Range{Addr: ps.list[i].addr, Buf: ps.list[i].raw[:t.pHead]})
 	}
+	ps.ranges = ps.takers.addIdle(ps.ranges)
 	if r.ReadRanges(ps.ranges) > 0 {
 		return errProcessors
 	}

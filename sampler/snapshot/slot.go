@@ -41,11 +41,12 @@ type reported struct {
 
 // A thread is what is known about the thread of a goroutine in a system call.
 type thread struct {
-	tid   int   // thread id; 0 if not known
-	turns turns // at the moment of the halt in which it was last asked
-	busy  bool  // it used a CPU when its state was last read
-	holds bool  // it has a processor nevertheless (up to Go 1.25)
-	noCPU bool  // it had no CPU at the last halt that it was in
+	tid     int   // thread id; 0 if not known
+	turns   turns // at the moment of the halt in which it was last asked
+	busy    bool  // it used a CPU when its state was last read
+	late    bool  // it did not stop at once when it was last asked
+	holds   bool  // it has a processor nevertheless (up to Go 1.25)
+	verdict       // of the last halt that it was in
 }
 
 // A stack is an unwound stack in the sink's codes.

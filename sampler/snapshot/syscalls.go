@@ -28,7 +28,8 @@ type syscalls struct {
 	m      []byte // the m of the current goroutine
 
 	asked []int32 // slots of the goroutines whose threads this sample has asked
-	busy  []*slot // of those, the ones whose threads use a CPU, or are ready for one
+	busy  []*slot // of those, the ones whose threads use a CPU, or are ready for one, and were halted
+	got   arrival // when the sampler got the CPU for the halt
 
 	threads int32  // number of the target's threads, counted now and then
 	counted uint32 // number of the sample that counted them
@@ -80,7 +81,7 @@ func (y *syscalls) askOne(i int32, h *head) {
 	if s.tid == 0 || y.otherThread(s, h) {
 		s.tid = y.threadOf(h.m)
 	}
-	s.asked, s.turns, s.busy = y.account.number, turns{}, false
+	s.asked, s.turns, s.busy, s.late, s.verdict = y.account.number, turns{}, false, false, verdict{}
 	if s.tid != 0 {
 		s.turns = y.states.turns(s.tid)
 		s.busy = y.states.running(s.tid)
@@ -99,17 +100,10 @@ func (y *syscalls) update(ps *processors) {
 			y.askOne(i, &s.head)
 		}
 	}
-	y.busy = y.busy[:0]
 	for _, i := range y.asked {
-		s := &y.table.slots[i]
-		if !y.inSyscall(s) {
-			continue
+		if s := &y.table.slots[i]; y.inSyscall(s) {
+			s.holds = s.busy && y.holdsProcessor(s, ps)
 		}
-		s.noCPU = false
-		if s.busy && s.turns.number != 0 {
-			y.busy = append(y.busy, s)
-		}
-		s.holds = s.busy && y.holdsProcessor(s, ps)
 	}
 }
 
@@ -122,9 +116,16 @@ func (y *syscalls) countThreads() {
 	}
 }
 
-// findWaiting finds out which of the busy threads waited for a CPU when the sampler woke: it halts them for a moment, and
-// leaves it at that. The result is how long the halt took.
-func (y *syscalls) findWaiting(h *halt.Halter, woke time.Time) (took time.Duration, err error) {
+// findWaiting finds out which of the threads that use a CPU, or are ready for one, waited for it when the sampler woke: it halts
+// them for a moment. This must come soon after the halt: a thread that has waited and run several times since tells nothing. The
+// result is how long that took.
+func (y *syscalls) findWaiting(h *halt.Halter, got arrival) (took time.Duration, err error) {
+	y.busy = y.busy[:0]
+	for _, i := range y.asked {
+		if s := &y.table.slots[i]; s.busy && s.turns.number != 0 {
+			y.busy = append(y.busy, s)
+		}
+	}
 	if len(y.busy) == 0 {
 		return 0, nil
 	}
@@ -132,29 +133,36 @@ func (y *syscalls) findWaiting(h *halt.Halter, woke time.Time) (took time.Durati
 		rand.Shuffle(len(y.busy), func(i, j int) { y.busy[i], y.busy[j] = y.busy[j], y.busy[i] })
 		y.busy = y.busy[:maxHalted]
 	}
-	stopped := func(th halt.Thread) {
-		for _, s := range y.busy {
-			if s.tid == th.TID {
-				s.noCPU = th.Late || s.turns.waitedUntil(y.states.turns(th.TID), time.Since(woke))
+	tids := make([]int, 0, maxHalted)
+	for _, s := range y.busy {
+		tids = append(tids, s.tid)
+	}
+	y.got = got
+	took, err = h.Again(tids, y.stopped)
+	for _, s := range y.busy {
+		if s.late {
+			if y.got.clock == 0 {
+				y.got.readClock(y.states)
 			}
+			s.verdict = y.states.judge(s.tid, y.got)
 		}
 	}
-	halted, err := h.Halt(time.Time{}, func(halted *halt.Halted) error {
-		tids := make([]int, 0, len(y.busy))
-		for _, s := range y.busy {
-			tids = append(tids, s.tid)
+	return took, err
+}
+
+// stopped takes note of a thread that was halted, if it is one of those that findWaiting has halted.
+func (y *syscalls) stopped(th halt.Thread) {
+	for _, s := range y.busy {
+		switch {
+		case s.tid != th.TID:
+		case th.Late:
+			s.late = true
+		case s.late:
+			s.noCPU = s.turns.lateWaited(y.states.turns(th.TID), s.verdict, time.Since(y.got.at))
+		default:
+			s.noCPU = s.turns.waitedUntil(y.states.turns(th.TID), time.Since(y.got.at))
 		}
-		threads, err := halted.Threads(tids)
-		for _, th := range threads {
-			stopped(th)
-		}
-		return err
-	})
-	if err != nil {
-		return halted.Took, err
 	}
-	stood, err := h.AwaitLate(lateLimit, stopped)
-	return halted.Took + stood, err
 }
 
 // threadOf returns the thread id of an m; 0 if it can't be read.

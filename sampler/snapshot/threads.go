@@ -19,7 +19,7 @@ type threadStates struct {
 	pid   int
 	files map[int]*threadFiles // by thread
 	own   *threadStates        // of the sampler's own threads; nil if they were not read yet
-	buf   [512]byte            // as much as the fields that are read of a stat file can take
+	buf   [512]byte            // as much as the fields that are read of a sched file can take
 }
 
 // threadFiles are the files of a thread; nil until they are opened.
@@ -30,10 +30,9 @@ const (
 	fileSyscall = iota
 	fileSchedstat
 	fileSched
-	fileStat
 )
 
-var threadFileNames = [...]string{"syscall", "schedstat", "sched", "stat"}
+var threadFileNames = [...]string{"syscall", "schedstat", "sched"}
 
 // maxKept is the number of threads whose files are kept open.
 const maxKept = 512
@@ -128,8 +127,9 @@ func (t *threadStates) awake(tid int) (awake, known bool) {
 // How long the thread of the second example waited is known only as well as when it got its turn, which the sampler notices
 // late if it has no raised priority, or if others are first. So a thread that has not stopped in the halt is asked for more:
 // the kernel also has the time when a thread left its CPU, and when the sampler got its own (/proc/PID/sched, which not all
-// kernels have). If these are the same, the sampler displaced the thread. If they differ, the thread was waiting, if it
-// waits for the sampler's CPU. The times of two CPUs can't be compared: their clocks may differ by seconds.
+// kernels have). If these are the same, the sampler displaced the thread. If they differ, it did not: the thread was waiting, for
+// whatever CPU, unless it turns out to stop without another turn. (The kernel forgets the time when it moves a waiting thread to
+// another CPU.)
 
 // turns are the counts of one thread.
 type turns struct {
@@ -163,24 +163,11 @@ func (t *threadStates) leftCPU(tid int) (at time.Duration, known bool) {
 	return schedTime(t.read(tid, fileSched), "se.exec_start")
 }
 
-// cpu returns the number of the CPU that a thread has or waits for; -1 if it is not known.
-func (t *threadStates) cpu(tid int) int {
-	const field = 36 // behind the command, counted from its state
-	b := t.read(tid, fileStat)
-	fields := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
-	if len(fields) <= field {
-		return -1
-	}
-	n, _ := nextNumber(fields[field])
-	return int(n)
-}
-
 // An arrival is when the calling thread, the sampler's, got the CPU that it has.
 type arrival struct {
 	at    time.Time
 	ran   time.Duration // CPU time of the thread before that
 	clock time.Duration // when that was by the CPU's clock of the kernel's scheduler; 0 if not known
-	cpu   int
 }
 
 // arrived returns the arrival of the calling thread, which has just woken at a given time.
@@ -193,7 +180,7 @@ func (t *threadStates) arrived(at time.Time) arrival {
 // readClock completes the arrival of the calling thread, which has kept its CPU since. At each tick, the kernel sets the time
 // when the thread got its CPU to the present, and adds what has passed to its CPU time.
 func (a *arrival) readClock(t *threadStates) {
-	a.clock, a.cpu = 0, halt.CPU()
+	a.clock = 0
 	b := t.readOwn(fileSched)
 	since, known := schedTime(b, "se.exec_start")
 	ran, both := schedTime(b, "se.sum_exec_runtime")
@@ -228,13 +215,10 @@ func schedTime(b []byte, name string) (at time.Duration, known bool) {
 // the second result if that is not known.
 func (t *threadStates) displaced(tid int, by arrival) (displaced, known bool) {
 	left, known := t.leftCPU(tid)
-	if !known || by.clock == 0 {
+	if !known || left == 0 || by.clock == 0 {
 		return false, false
 	}
-	if (left - by.clock).Abs() <= displacing {
-		return true, true
-	}
-	return false, t.cpu(tid) == by.cpu
+	return (left - by.clock).Abs() <= displacing, true
 }
 
 // displacing is how long it may take from the moment when the sampler gets a CPU until it reads the time.
@@ -244,4 +228,29 @@ const displacing = 30 * time.Microsecond
 // are its counts when it had stopped, the given time after the sampler woke.
 func (t turns) waitedUntil(after turns, sinceWoken time.Duration) bool {
 	return t.number != 0 && after.number != t.number && after.waited-t.waited > sinceWoken+displacing
+}
+
+// lateWaited does the same for a late thread, when it has stopped. It may have been found out before that it was not displaced by
+// the sampler, or that it was. If it stops without another turn, it was on a CPU all the time: in a system call, or that CPU
+// took notice of the interrupt late.
+func (t turns) lateWaited(after turns, found verdict, sinceWoken time.Duration) bool {
+	switch {
+	case t.number != 0 && after.number == t.number:
+		return false
+	case found.settled:
+		return found.noCPU
+	}
+	return t.waitedUntil(after, sinceWoken)
+}
+
+// A verdict is what is known of a late thread before it stops.
+type verdict struct {
+	settled bool // noCPU is right if the thread needs another turn on a CPU to stop
+	noCPU   bool // the thread was ready for a CPU, and had none
+}
+
+// judge finds that out. The sampler must still have the CPU on which it arrived.
+func (t *threadStates) judge(tid int, by arrival) verdict {
+	displaced, known := t.displaced(tid, by)
+	return verdict{settled: known, noCPU: !displaced}
 }

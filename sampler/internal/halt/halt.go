@@ -102,6 +102,20 @@ func (h *Halter) Halt(at time.Time, f func(*Halted) error) (Halt, error) {
 	return halt, h.checked(err)
 }
 
+// Again halts further threads for a moment, between a halt and its AwaitLate. It calls f with each one: those that have stopped,
+// which it detaches from, and the late ones, which AwaitLate waits for, too.
+//
+// The result is how long the threads were stopped at most. The error is that of Halt.
+func (h *Halter) Again(tids []int, f func(Thread)) (took time.Duration, err error) {
+	before, begin := len(h.w.halted.threads), time.Now()
+	threads, err := h.w.halted.Threads(tids)
+	for _, th := range threads[before:] {
+		f(th)
+	}
+	h.w.detachStopped()
+	return time.Since(begin), h.checked(err)
+}
+
 // AwaitLate waits for the late threads of the last halt, if there are any. It calls the function late with each one that
 // stops, together with its registers, and then detaches from it. In that function, memory that only this thread writes to,
 // such as its stack, can still be read. If a late thread does not stop within the limit, late is not called for it.

@@ -90,15 +90,6 @@ func SleepUntil(at time.Time) {
 	}
 }
 
-// CPU returns the number of the CPU that the calling OS thread is on; -1 if it is not known.
-func CPU() int {
-	var cpu uint32
-	if _, _, e := unix.RawSyscall(unix.SYS_GETCPU, uintptr(unsafe.Pointer(&cpu)), 0, 0); e != 0 {
-		return -1
-	}
-	return int(cpu)
-}
-
 // ThreadTime returns the CPU time that the calling OS thread has used.
 func ThreadTime() time.Duration { return clockTime(unix.CLOCK_THREAD_CPUTIME_ID) }
 
