@@ -50,7 +50,7 @@ func TestSearchEnds(t *testing.T) {
 	}
 }
 
-// A command may have ended before its family is looked for. Its process group is known even then, and it is not this process's.
+// A command may have ended before the search for its family begins. Its process group is known even then, and it is not this process's.
 func TestFamilyOfAnEndedCommand(t *testing.T) {
 	cmd := exec.Command("true")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -15,11 +15,11 @@ func newImportCommand(t terminal) *cobra.Command {
 	var output string
 	c := &cobra.Command{
 		Use:   "import -o OUTPUT [FILE...]",
-		Short: "Keep the file of another tool as a recording or a profile, or sum several profiles",
+		Short: "Keep the file of another tool as a recording or a profile, or sum up profiles",
 		Long: `import reads the file of another tool, or standard input. What has samples over time becomes a
 recording (-o run.cpprof). Profiles, and traces of calls and returns, become a pprof profile, which
-go tool pprof can read, too (-o calls.pb.gz); its times and numbers of calls are exact. Several profiles
-are summed: those of ten minutes, say, or of ten hosts.
+go tool pprof can read, too (-o calls.pb.gz); its times and numbers of calls are exact. Several
+profiles are summed: those of ten minutes, say, or of ten hosts.
 
 A trace in arcflow's format has one event per line, after the reading of the meter. '0 > main' is a
 call, '12.5 < main' its return, and '3 pidtid worker' says that the lines after it are about another

@@ -12,7 +12,7 @@ import (
 )
 
 // working returns the classes without those that did hardly anything but wait for work, or all if none would be left. Goroutine
-// dumps are looked at to see where everybody stands: of them, it returns all.
+// dumps show where everybody stands: of them, it returns all.
 func working[C any](s *source, classes []C, onlyIdle func(*C) bool) []C {
 	if s.isDump() {
 		return classes

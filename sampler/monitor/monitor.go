@@ -129,16 +129,18 @@ func (s *Set) Define(sink sampledata.Sink) {
 	s.sources = slices.DeleteFunc(s.sources, func(o openSource) bool { return o.reader == nil })
 }
 
-// open opens a source and reads it once as a test.
-func (o *openSource) open(source Source, t Target) (err error) {
-	if o.reader, err = source.Open(t); err != nil {
+// open opens a source and reads it once as a test. If it fails, there is no reader.
+func (o *openSource) open(source Source, t Target) error {
+	reader, err := source.Open(t)
+	if err != nil {
 		return err
 	}
-	if o.values, err = o.reader.Read(nil); err != nil {
-		err = errors.Join(err, o.reader.Close())
-		o.reader = nil
+	values, err := reader.Read(nil)
+	if err != nil {
+		return errors.Join(err, reader.Close())
 	}
-	return err
+	o.reader, o.values = reader, values
+	return nil
 }
 
 // unique returns the monitor with a name that no other has: two endpoints may use the same names.

@@ -146,3 +146,29 @@ func readAgain(b *testing.B, r Reader) {
 		}
 	}
 }
+
+// All monitors of a program that has ended already are defined, as not measured.
+func TestNothingMeasured(t *testing.T) {
+	b := sampledata.NewBuilder(sampledata.Header{})
+	s, err := Open(Target{PID: math.MaxInt32}, Builtin())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Define(b)
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := b.Sample(sampledata.Sample{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	unmeasured := 0
+	for _, series := range b.Recording().Series {
+		if series.Layer == sampledata.Runtime && series.Unmeasured == "" {
+			t.Errorf("%s is defined as measured", series.Name)
+		}
+		unmeasured++
+	}
+	if unmeasured < 20 {
+		t.Errorf("%d monitors", unmeasured)
+	}
+}
