@@ -98,9 +98,14 @@ func saturated(t float64) time.Duration {
 // target is not always sampled in the same phase. If a budget does not allow a tick, or the previous sample took too
 // long, whole intervals are skipped. Each skipped interval is one missed tick.
 //
-// The budgets of halts and of processor time always hold for the samples. There is a third one: the processor time that the
-// target can spare. It holds only for samples above a floor: a recording with fewer samples would say little. Reading the
-// program is also paid only from what samples at the floor leave.
+// The budgets of halts and of processor time always hold for the samples. So does that of what the target loses: the processor time
+// that the sampler takes from it, and the time for which it could have used the other processors while it was halted. One more
+// holds only for samples above a floor: the processor time that the target can spare for a better recording. Reading the program
+// is also paid only from what samples at the floor leave.
+//
+// Example: no processor of two is idle. Of samples that take 0.2 ms of processor time and halt for 0.1 ms, the target can spare 50
+// a second, which are half a percent. Of those that take 0.8 ms and halt for 0.2 ms, the floor allows 20: the target loses 1 %. Of
+// those that take 2 ms and halt for 0.2 ms, the target would lose more, so that there are only 9 a second.
 type pacer struct {
 	interval time.Duration
 	jitter   float64
@@ -108,6 +113,8 @@ type pacer struct {
 	halt     budget         // budget of the time that the target is halted
 	cpu      budget         // budget of the sampler's own processor time
 	spare    budget         // likewise, for samples above the floor
+	loss     budget         // budget of the processor time that the target loses
+	others   float64        // the number of processors but the sampler's
 	begun    bool           // the first sample was taken
 	first    time.Duration  // its processor time
 	last     int64          // interval of the last tick; -1 before the first
@@ -115,7 +122,8 @@ type pacer struct {
 	used     int64          // interval of the last tick that was waited for; -1 before the first
 }
 
-// Floor is how many samples a second a recording has at least if the budgets of halts and of processor time allow it.
+// Floor is how many samples a second a recording has at least if the budgets of halts, of processor time and of what the target
+// loses allow it.
 const Floor = 20
 
 func newPacer(o Options) *pacer {
@@ -126,13 +134,22 @@ func newPacer(o Options) *pacer {
 		halt:     budget{share: o.MaxOverhead, end: o.Duration},
 		cpu:      budget{share: o.MaxCPU, end: o.Duration},
 		spare:    budget{end: o.Duration},
+		loss:     budget{end: o.Duration},
+		others:   float64(o.processors() - 1),
 		last:     -1,
 		used:     -1,
 	}
 	if o.Yield {
 		p.spare.share = o.MaxCPU // until it is known how many processors are idle
+		p.loss.share = bearable(o.processors(), 0)
 	}
 	return p
+}
+
+// yield adapts the budgets to a number of idle processors.
+func (p *pacer) yield(o Options, idle float64, now time.Duration) {
+	p.spare.change(spared(o.MaxCPU, o.processors(), idle), now)
+	p.loss.change(bearable(o.processors(), idle), now)
 }
 
 // next returns the time of the next tick that is not before now, and the number of ticks missed since the last one.
@@ -142,7 +159,7 @@ func (p *pacer) next(now time.Duration) (at time.Duration, missed int64) {
 	samplesOnly := p.cpu
 	samplesOnly.once = 0
 	cpu := min(p.cpu.earliest(p.lastAt, now), max(samplesOnly.earliest(p.lastAt, now), atFloor))
-	from := max(p.halt.earliest(p.lastAt, now), cpu, spare)
+	from := max(p.halt.earliest(p.lastAt, now), p.loss.earliest(p.lastAt, now), cpu, spare)
 	from = max(now, from-p.rounding())
 	slot := max(p.last+1, int64(from/p.interval))
 	for {
@@ -184,7 +201,7 @@ func (p *pacer) bound(now time.Duration) Bound {
 	for _, b := range []struct {
 		flag string
 		of   *budget
-	}{{"--max-cpu", &p.cpu}, {"--max-overhead", &p.halt}, {"--max-cpu", &p.spare}} {
+	}{{"--max-cpu", &p.cpu}, {"--max-overhead", &p.halt}, {"--max-cpu", &p.loss}, {"--max-cpu", &p.spare}} {
 		if b.of.share > 0 && b.of.number > 0 && float64(b.of.spent) > usedUp*b.of.allowed(now) {
 			return Bound{b.flag, b.of.share, b.of.spent / time.Duration(b.of.number)}
 		}
@@ -202,6 +219,7 @@ func (p *pacer) charge(halt, cpu time.Duration) {
 	}
 	p.cpu.charge(cpu)
 	p.spare.charge(cpu)
+	p.loss.charge(cpu + time.Duration(p.others*float64(halt)))
 }
 
 // chargeOnce records the processor time that reading the program has cost in all.

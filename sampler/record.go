@@ -20,9 +20,12 @@ const (
 	DefaultMaxCPU      = 0.05 // of one core
 )
 
-// yieldShare is the share of a machine's processors that a yielding sampler uses for more samples than a recording needs
-// when all are busy. What it uses then, the target lacks; halts cost it as much again. Together this is 1 % at most.
-const yieldShare = 0.005
+// What a yielding sampler may take from a target when all processors are busy, as shares of the machine's processors: for more
+// samples than a recording needs, and at most.
+const (
+	yieldShare = 0.005
+	lossShare  = 0.01
+)
 
 // Options configure a recording.
 type Options struct {
@@ -32,8 +35,11 @@ type Options struct {
 	MaxCPU      float64       // maximum processor time of the sampler, in cores; 0: no bound. Reading the program uses at most half of it
 	Duration    time.Duration // length of the recording; 0: no limit
 
-	// Yield bounds the processor time for more than Floor samples a second to the idle processors plus half a percent of all processors.
+	// Yield bounds the processor time for more than Floor samples a second to the idle processors plus half a percent of all
+	// processors, and what the target loses by any samples to the idle processors plus 1 % of all.
 	Yield bool
+
+	cpus int // the number of processors; 0: as many as this process may use
 
 	// Monitors are read for each sample, when its halt is over.
 	Monitors []monitor.Source
@@ -67,6 +73,13 @@ func (o Options) Describe(h *sampledata.Header, version, backend string) {
 	s := &h.Sampler
 	s.Version, s.Backend = version, backend
 	s.RateHz, s.Jitter, s.MaxOverhead, s.MaxCPU = o.withDefaults().Rate, o.Jitter, o.MaxOverhead, o.MaxCPU
+}
+
+func (o Options) processors() int {
+	if o.cpus > 0 {
+		return o.cpus
+	}
+	return runtime.NumCPU()
 }
 
 func (o Options) withDefaults() Options {
@@ -253,7 +266,7 @@ func (r *recorder) yield() {
 	}
 	now := r.o.Clock()
 	if idle, ok := r.idle.read(now); ok {
-		r.pace.spare.change(spared(r.o.MaxCPU, runtime.NumCPU(), idle), now)
+		r.pace.yield(r.o, idle, now)
 	}
 }
 
@@ -261,6 +274,9 @@ func (r *recorder) yield() {
 func spared(most float64, processors int, idle float64) float64 {
 	return min(most, yieldShare*float64(processors)+idle)
 }
+
+// bearable returns the bound on what the target loses, in cores, likewise.
+func bearable(processors int, idle float64) float64 { return lossShare*float64(processors) + idle }
 
 // sample takes one sample, with a halt at a given time. It returns an End if the recording is over, and an error if it has failed.
 func (r *recorder) sample(ctx context.Context, at time.Duration) (*sampledata.End, error) {

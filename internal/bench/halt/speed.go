@@ -27,9 +27,10 @@ type pace struct {
 // machine do not matter then. alone is its pace without a sampler.
 //
 // The target loses what it does less in a second of processor time, the processor time that the sampler takes from it (all
-// of it if every processor is busy), and the time for which it is halted.
+// of it if every processor is busy), and on the other processors the time for which it is halted.
 func kept(alone, sampled pace, halted float64) float64 {
-	return sampled.cpu / alone.cpu * (1 - sampled.sampler/float64(runtime.NumCPU()) - halted)
+	n := float64(runtime.NumCPU())
+	return sampled.cpu / alone.cpu * (1 - sampled.sampler/n - halted*(n-1)/n)
 }
 
 // disturb compares a target while it is sampled with the same target before and after.
