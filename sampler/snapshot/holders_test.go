@@ -96,7 +96,7 @@ func TestFooling(t *testing.T) {
 	}
 	defer table.Close()
 	const enough = 1000
-	scores, _, err := holders.Judge(context.Background(), b, table, holders.Options{
+	scores, mistakes, err := holders.Judge(context.Background(), b, table, holders.Options{
 		Interval: 10 * time.Millisecond, Limit: time.Minute, AtOnce: true,
 		Enough: func(s holders.Scores) bool { sum := s.Sum(); return sum.Contended() >= enough },
 	})
@@ -107,7 +107,7 @@ func TestFooling(t *testing.T) {
 	}
 	sum := scores.Sum()
 	if sum.Wrong[sampledata.Inferred] > 0 {
-		t.Errorf("%d holders were inferred wrongly", sum.Wrong[sampledata.Inferred])
+		t.Errorf("%d holders were inferred wrongly:\n%s", sum.Wrong[sampledata.Inferred], strings.Join(mistakes, "\n"))
 	}
 	if _, wrong := sum.Named(); wrong*5 > sum.Contended() {
 		t.Errorf("of %d that waited, %d were told a wrong holder", sum.Contended(), wrong)
