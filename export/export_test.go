@@ -2,7 +2,6 @@ package export
 
 import (
 	"bytes"
-	"math/big"
 	"strings"
 	"testing"
 	"time"
@@ -131,15 +130,6 @@ func TestFoldedComparison(t *testing.T) {
 	s.Against = views.Named{Name: "old", Recording: new(sampledata.Recording)}
 	if got := write(t, "folded", s); !strings.Contains(got, "go:main.worker;main.worker;main.f;:MONITOR;go:main.holder;:RUN 7 7\n") {
 		t.Errorf("got\n%s", got)
-	}
-}
-
-func TestRounding(t *testing.T) {
-	for text, want := range map[string]int64{"1/2": 1, "-1/2": 0, "-3/2": -1, "5/3": 2, "4/3": 1, "7": 7, "-5/3": -2} {
-		x, _ := new(big.Rat).SetString(text)
-		if got := roundedToInt(x); got.Int64() != want {
-			t.Errorf("%s: %v, want %d", text, got, want)
-		}
 	}
 }
 

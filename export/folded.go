@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/internal/exact"
 	"github.com/cpprof/cpprof/internal/termtext"
 )
 
@@ -66,17 +67,10 @@ func writeFolded(w io.Writer, s *Subject) error {
 // rounded returns what a node weighs in each metric, rounded to whole units, and reports whether any is not 0.
 func rounded(metrics []*calltree.Metric, n int32) (weights []*big.Int, any bool) {
 	for _, m := range metrics {
-		own := roundedToInt(m.Own(n))
+		own := exact.Nearest(m.Own(n))
 		weights, any = append(weights, own), any || own.Sign() != 0
 	}
 	return weights, any
-}
-
-// roundedToInt returns the whole number nearest to a number; of two, the greater one.
-func roundedToInt(x *big.Rat) *big.Int {
-	twice := new(big.Int).Lsh(x.Num(), 1)
-	twice.Add(twice, x.Denom())
-	return twice.Div(twice, new(big.Int).Lsh(x.Denom(), 1)) // Div rounds down, also below 0
 }
 
 // foldedNames returns the names of all frames as foldedName writes them.

@@ -17,6 +17,7 @@ type Subject struct {
 	Recording *sampledata.Recording // has only the samples that count
 	Options   views.Options         // with which the view was made
 	Config    *config.Config
+	View      views.Maker     // that makes the view
 	Session   *refine.Session // of the view, refined
 	Warnings  []sampledata.Warning
 

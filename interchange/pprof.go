@@ -42,6 +42,7 @@ type exactMetric struct {
 	Hits    int     `json:",omitempty"`
 	Squares float64 `json:",omitempty"`
 	Part    bool    `json:",omitempty"`
+	Rounded bool    `json:",omitempty"`
 }
 
 const exactlyPrefix = "cpprof: "

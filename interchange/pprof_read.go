@@ -27,6 +27,9 @@ type pprofReader struct {
 	comments  []uint64
 	byDefault uint64 // the default sample type
 
+	start, duration, period int64 // in nanoseconds, except the period; 0 if they are not known
+	periodType              valueType
+
 	stacks []int32 // by sample: its context
 	labels []int32 // by sample: an index of labelSets
 	values []int64
@@ -104,6 +107,10 @@ const (
 	locationField    = 4
 	functionField    = 5
 	stringField      = 6
+	timeField        = 9
+	durationField    = 10
+	periodTypeField  = 11
+	periodField      = 12
 	commentField     = 13
 	defaultField     = 14
 	lastProfileField = 15
@@ -112,16 +119,7 @@ const (
 func (p *pprofReader) field(f *field) error {
 	switch f.number {
 	case sampleTypeField:
-		var t valueType
-		err := eachField(f.bytes, none, func(n protowire.Number, v uint64, _ []byte) error {
-			switch n {
-			case 1:
-				t.name = v
-			case 2:
-				t.unit = v
-			}
-			return nil
-		})
+		t, err := readValueType(f.bytes)
 		p.types = append(p.types, t)
 		return errors.Join(err, p.budget.Take(tableMemory))
 	case sampleField:
@@ -140,8 +138,31 @@ func (p *pprofReader) field(f *field) error {
 		})
 	case defaultField:
 		p.byDefault = f.value
+	case timeField:
+		p.start = int64(f.value)
+	case durationField:
+		p.duration = int64(f.value)
+	case periodTypeField:
+		t, err := readValueType(f.bytes)
+		p.periodType = t
+		return err
+	case periodField:
+		p.period = int64(f.value)
 	}
 	return nil
+}
+
+func readValueType(message []byte) (t valueType, err error) {
+	err = eachField(message, none, func(n protowire.Number, v uint64, _ []byte) error {
+		switch n {
+		case 1:
+			t.name = v
+		case 2:
+			t.unit = v
+		}
+		return nil
+	})
+	return t, err
 }
 
 func none(protowire.Number) bool { return false }

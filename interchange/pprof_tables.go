@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
 )
@@ -150,8 +151,11 @@ func (t *pprofTables) types() error {
 			return err
 		}
 		t.rec.Profile.Quantities = append(t.rec.Profile.Quantities, sampledata.Quantity{
-			Name: name, Unit: unit, Parts: q.Parts, Rest: q.Rest, Hits: q.Hits, Whole: whole, Squares: q.Squares, Part: q.Part,
+			Name: name, Unit: unit, Parts: q.Parts, Rest: q.Rest, Hits: q.Hits, Whole: whole, Squares: q.Squares, Part: q.Part, Rounded: q.Rounded,
 		})
+	}
+	if err := t.times(); err != nil {
+		return err
 	}
 	name, err := t.text(t.byDefault)
 	if err != nil {
@@ -159,6 +163,19 @@ func (t *pprofTables) types() error {
 	}
 	t.rec.Profile.Show(name)
 	return nil
+}
+
+// times notes when the profile was taken, and how often.
+func (t *pprofTables) times() (err error) {
+	p := t.rec.Profile
+	if t.start != 0 {
+		p.Start = time.Unix(0, t.start)
+	}
+	p.Duration, p.Period.Every = time.Duration(t.duration), t.period
+	if p.Period.Name, err = t.text(t.periodType.name); err == nil {
+		p.Period.Unit, err = t.text(t.periodType.unit)
+	}
+	return err
 }
 
 func (t *pprofTables) functionTable() error {

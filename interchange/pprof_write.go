@@ -60,10 +60,14 @@ func (e *encoder) quantities() error {
 		}
 		return slices.Index(e.kept, k)
 	}
+	var remarks []string // for people: pprof -comments
 	for _, k := range e.kept {
 		q := p.Quantities[k]
+		if q.Rounded {
+			remarks = append(remarks, fmt.Sprintf("%s is rounded to 1/%d %s in each stack: the common denominator of its exact values does not fit 64 bits", q.Name, q.Parts, q.Unit))
+		}
 		e.profile.SampleType = append(e.profile.SampleType, &profile.ValueType{Type: q.Name, Unit: q.Unit})
-		m := exactMetric{Parts: q.Parts, Rest: number(q.Rest), Hits: number(q.Hits), Squares: q.Squares, Part: q.Part}
+		m := exactMetric{Parts: q.Parts, Rest: number(q.Rest), Hits: number(q.Hits), Squares: q.Squares, Part: q.Part, Rounded: q.Rounded}
 		if q.Whole != nil {
 			m.Whole = q.Whole.RatString()
 		}
@@ -71,7 +75,14 @@ func (e *encoder) quantities() error {
 	}
 	e.profile.DefaultSampleType = p.Main().Name
 	text, err := json.Marshal(x)
-	e.profile.Comments = []string{exactlyPrefix + string(text)}
+	e.profile.Comments = append(remarks, exactlyPrefix+string(text))
+	if !p.Start.IsZero() {
+		e.profile.TimeNanos = p.Start.UnixNano()
+	}
+	e.profile.DurationNanos, e.profile.Period = int64(p.Duration), p.Period.Every
+	if p.Period != (sampledata.Period{}) {
+		e.profile.PeriodType = &profile.ValueType{Type: p.Period.Name, Unit: p.Period.Unit}
+	}
 	return err
 }
 

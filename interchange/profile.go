@@ -6,13 +6,38 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/internal/exact"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
 // Profile returns a call tree as the recording of a profile, which loses nothing: a row for each stack that has a weight, and
 // a quantity for each metric. It fails if weights are too large for 64 bits.
 func Profile(t *calltree.Tree) (*sampledata.Recording, error) {
-	m := profileMaker{tree: t, rec: newProfile(), codes: map[calltree.Func]sampledata.FunctionID{}}
+	return DetailedProfile(t, Details{
+		Call: func(f calltree.Func) Call { return Call{Function: sampledata.Function{Name: t.Symbols().Name(f)}} },
+	})
+}
+
+// Details say of a tree what the names of its frames don't.
+type Details struct {
+	Call   func(calltree.Func) Call
+	Labels func(node int32) []sampledata.Label // of the stack that ends at a node; nil: stacks have no labels
+	Round  bool                                // round weights whose common denominator does not fit 64 bits
+}
+
+// A Call is what a frame stands for.
+type Call struct {
+	Function sampledata.Function
+	Line     int32 // 0 if not known
+	Inlined  bool
+}
+
+// DetailedProfile is Profile for a tree of which more is known.
+func DetailedProfile(t *calltree.Tree, d Details) (*sampledata.Recording, error) {
+	m := profileMaker{
+		tree: t, details: d, rec: newProfile(), calls: make([]Call, t.Symbols().Len()), called: make([]bool, t.Symbols().Len()),
+		codes: make(map[sampledata.Function]sampledata.FunctionID), labels: sampledata.NewBuilder(sampledata.Header{}),
+	}
 	m.rec.Profile.FromView = true
 	if root := t.Root(); root != calltree.RootName {
 		m.rec.Profile.Root = root
@@ -23,13 +48,19 @@ func Profile(t *calltree.Tree) (*sampledata.Recording, error) {
 		}
 	}
 	m.rec.Profile.Show(t.Main().Name)
-	return m.rec, m.rows()
+	err := m.rows()
+	m.rec.LabelSets = m.labels.Recording().LabelSets
+	return m.rec, err
 }
 
 type profileMaker struct {
 	tree    *calltree.Tree
+	details Details
 	rec     *sampledata.Recording
-	codes   map[calltree.Func]sampledata.FunctionID
+	calls   []Call // by frame; valid if called
+	called  []bool
+	codes   map[sampledata.Function]sampledata.FunctionID
+	labels  *sampledata.Builder
 	columns []column // by quantity
 }
 
@@ -64,12 +95,16 @@ func (m *profileMaker) add(metric *calltree.Metric) (number int, err error) {
 			parts = commonMultiple(parts, metric.Own(n).Denom())
 		}
 	}
+	round := !parts.IsInt64() && m.details.Round
+	if round {
+		parts = big.NewInt(roundedParts)
+	}
 	if !parts.IsInt64() {
 		return 0, fmt.Errorf("the weights of %s are multiples of 1/%s: too fine for 64 bits", metric.Name, parts)
 	}
 	p := m.rec.Profile
 	number = len(p.Quantities)
-	q := sampledata.Quantity{Name: metric.Name, Unit: metric.Unit, Parts: parts.Int64(), Whole: metric.Denominator}
+	q := sampledata.Quantity{Name: metric.Name, Unit: metric.Unit, Parts: parts.Int64(), Whole: metric.Denominator, Rounded: round}
 	m.columns = append(m.columns, column{metric, parts, false})
 	if q.Parts == 1 {
 		p.Quantities = append(p.Quantities, q)
@@ -93,7 +128,10 @@ func commonMultiple(a, b *big.Int) *big.Int {
 func (m *profileMaker) rows() error {
 	for n := range int32(m.tree.Len()) {
 		if n > 0 {
-			m.rec.Nodes = append(m.rec.Nodes, sampledata.Node{Parent: sampledata.NodeID(m.tree.Parents()[n] - 1), Function: m.code(m.tree.Funcs()[n])})
+			c := m.call(m.tree.Funcs()[n])
+			m.rec.Nodes = append(m.rec.Nodes, sampledata.Node{
+				Parent: sampledata.NodeID(m.tree.Parents()[n] - 1), Function: m.code(c.Function), Line: c.Line, Inlined: c.Inlined && n > 1,
+			})
 		}
 		values, any, err := m.values(n)
 		if err != nil {
@@ -101,28 +139,43 @@ func (m *profileMaker) rows() error {
 		}
 		if any {
 			p := m.rec.Profile
-			p.Stacks, p.Labels, p.Values = append(p.Stacks, sampledata.NodeID(n-1)), append(p.Labels, 0), append(p.Values, values...)
+			set := sampledata.LabelSetID(0)
+			if m.details.Labels != nil {
+				set = m.labels.LabelSet(m.details.Labels(n))
+			}
+			p.Stacks, p.Labels, p.Values = append(p.Stacks, sampledata.NodeID(n-1)), append(p.Labels, set), append(p.Values, values...)
 		}
 	}
 	return nil
 }
 
-func (m *profileMaker) code(f calltree.Func) sampledata.FunctionID {
+// call returns what a frame stands for.
+func (m *profileMaker) call(f calltree.Func) Call {
+	if !m.called[f] {
+		m.calls[f], m.called[f] = m.details.Call(f), true
+	}
+	return m.calls[f]
+}
+
+func (m *profileMaker) code(f sampledata.Function) sampledata.FunctionID {
 	id, ok := m.codes[f]
 	if !ok {
 		id = sampledata.FunctionID(len(m.rec.Functions))
 		m.codes[f] = id
-		m.rec.Functions = append(m.rec.Functions, sampledata.Function{Name: m.tree.Symbols().Name(f)})
+		m.rec.Functions = append(m.rec.Functions, f)
 	}
 	return id
 }
+
+// roundedParts are the parts of a whole number to which weights are rounded.
+const roundedParts = 1 << 20
 
 // values returns a stack's own weights, and reports whether it has any.
 func (m *profileMaker) values(n int32) (values []int64, any bool, err error) {
 	for _, c := range m.columns {
 		own := c.metric.Own(n)
 		own.Mul(own, new(big.Rat).SetInt(c.parts))
-		whole, rest := new(big.Int).DivMod(own.Num(), c.parts, new(big.Int))
+		whole, rest := new(big.Int).DivMod(exact.Nearest(own), c.parts, new(big.Int))
 		value := whole
 		if c.rest {
 			value = rest

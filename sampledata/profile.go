@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"time"
 )
 
 // A Profile is what another tool has summed up: how much each stack weighs. It has no times and no goroutines.
@@ -14,11 +15,21 @@ type Profile struct {
 	// FromView reports that the functions are the frames of a view: typed time and thread classes, too.
 	FromView bool
 
+	Start    time.Time     // of what the profile counts; the zero Time if it is not known
+	Duration time.Duration // 0 if it is not known
+	Period   Period
+
 	Quantities []Quantity
 	Shown      []int    // the numbers of the quantities to show, none of them a part; costs are shares of the first
 	Stacks     []NodeID // by row
 	Labels     []LabelSetID
 	Values     []int64 // the quantities of the first row, then those of the second one, and so on
+}
+
+// A Period is how much of something passes from one sample of a profile to the next. The zero Period is not known.
+type Period struct {
+	Name, Unit string
+	Every      int64
 }
 
 // A Quantity is something that a profile counts for each stack, such as bytes. The weight of a stack is its value over Parts;
@@ -30,6 +41,7 @@ type Quantity struct {
 	Hits       int      // the number of the quantity that counts the hits; 0 if there is none
 	Whole      *big.Rat // what costs are fractions of; nil is the sum of all weights
 	Squares    float64  // see calltree.Metric
+	Rounded    bool     // values are the nearest ones that fit, see Parts: their exact fractions do not fit 64 bits
 	Part       bool     // it is the Rest or the Hits of another quantity
 }
 

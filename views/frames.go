@@ -135,18 +135,22 @@ func (s *stacks) frameOf(n sampledata.NodeID) calltree.Func {
 		fn := &s.r.Functions[node.Function]
 		s.frame[n] = noFrame
 		if bootstraps := node.Parent == sampledata.NoStack && fn.Name == bootstrap; !bootstraps && !s.o.mergedIntoCaller(s.r, node) {
-			s.frame[n] = s.b.Symbols().Intern(s.frameName(fn, node.Line))
+			s.frame[n] = s.b.Symbols().Intern(s.frameName(fn, node))
 		}
 	}
 	return s.frame[n]
 }
 
 // frameName returns the name of a frame. The functions of a profile that was made from a view are frames already.
-func (s *stacks) frameName(fn *sampledata.Function, line int32) string {
+func (s *stacks) frameName(fn *sampledata.Function, node *sampledata.Node) string {
 	if p := s.r.Profile; p != nil && p.FromView && calltree.KindOf(fn.Name) != calltree.Function {
 		return fn.Name
 	}
-	return frameName(fn, line, s.o.Granularity)
+	name := frameName(fn, node.Line, s.o.Granularity)
+	if s.o.Places && s.o.Granularity == ByFunction {
+		return placed(name, node)
+	}
+	return name
 }
 
 // frameName returns the name of a frame. If a function has no file, its own name is used instead.

@@ -24,6 +24,13 @@ type Options struct {
 	NoInlines   bool
 	AlsoInlined map[Call]bool
 
+	// Places tells apart frames of one function that are at different lines or inlined or not, and waits for different locks:
+	// the names of frames then have their places, see SplitPlace. It applies if the granularity is ByFunction.
+	Places bool
+
+	// Lock returns the name of the lock for a run that waits for it, for Places. Nil: waits for locks are not told apart.
+	Lock func(sampledata.Run) string
+
 	// Priority returns the configured priority of a thread class, before classes are merged. If it is nil or returns
 	// false, the recorded priority is used.
 	Priority func(class string) (int32, bool)

@@ -41,6 +41,7 @@ type actor struct {
 	who      sampledata.GoroutineID // the goroutine, if others may wait for it, so that a cycle may close there; else nobody
 	reason   string                 // of a Waiting goroutine
 	release  sampledata.Release     // of a Waiting or Blocked goroutine
+	lock     string                 // that a Blocked goroutine waits for; "" unless Options.Lock names it
 }
 
 // nobody is no particular goroutine.
@@ -81,6 +82,9 @@ func (sc *scene) actor(run sampledata.Run) actor {
 			a.holders = run.Holders
 		}
 		a.free = run.Evidence == sampledata.Free
+		if sc.o.Lock != nil {
+			a.lock = sc.o.Lock(run)
+		}
 		if a.holders != 0 && sc.holder[run.Goroutine] {
 			a.who = run.Goroutine
 		}

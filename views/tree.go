@@ -206,7 +206,7 @@ func (b *builder) place(in instance, w share) {
 	case sampledata.Unknown:
 		b.add(b.childNode(b.typedNode(in.node, Wait), unknownReason), w)
 	case sampledata.Blocked:
-		b.placeBlocked(b.typedNode(in.node, Monitor), in.actor, w)
+		b.placeBlocked(b.monitorNode(in.node, in.lock), in.actor, w)
 	default:
 		b.placeSpread(in, b.scene.spread(in.actor), w)
 	}
@@ -320,6 +320,14 @@ func (b *builder) cutMessage() string {
 func (b *builder) add(node int32, w share) { w.addTo(b.tree, node) }
 
 func (b *builder) typedNode(node int32, t TypedTime) int32 { return b.tree.Child(node, b.typed[t]) }
+
+// monitorNode returns the node of waiting for a lock, which may have a name.
+func (b *builder) monitorNode(node int32, lock string) int32 {
+	if lock == "" {
+		return b.typedNode(node, Monitor)
+	}
+	return b.tree.Child(node, b.tree.Symbols().Intern(Monitor.String()+placeMark+lock))
+}
 
 func (b *builder) childNode(node int32, c child) int32 { return b.tree.Child(node, b.children[c]) }
 

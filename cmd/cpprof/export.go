@@ -38,7 +38,7 @@ func newExportCommand(t terminal) *cobra.Command {
 Without --server or --thread it writes the Thread Views of all classes, each below a frame of its
 class. --prune and --zoom leave out stacks. With --down, --extended, --up or --auto, the entries of
 the refined view are written in place of its stacks. -o - writes to standard output.`,
-		Example: `  cpprof export run.cpprof --to folded -o stacks.folded
+		Example: `  cpprof export run.cpprof --to pprof -o run.pb.gz && go tool pprof -tagfocus state=MONITOR run.pb.gz
   cpprof export run.cpprof --thread go:main.worker --to folded -o - | flamegraph.pl > graph.svg`,
 		GroupID:           groupFiles,
 		Args:              oneRecording,
@@ -115,7 +115,7 @@ func (f *exportFlags) run(t terminal, path string) error {
 	if err != nil {
 		return err
 	}
-	_, err = termtext.Fprintf(t.err, "%s of %s, in %s\n", s.Title, path, f.output)
+	_, err = termtext.Fprintf(t.out, "%s of %s, in %s\n", s.Title, path, f.output)
 	return err
 }
 
@@ -201,7 +201,7 @@ func (f *exportFlags) subject(s *source, session *refine.Session, v *views.View)
 		title = "Thread Views of all classes"
 	}
 	return &export.Subject{
-		Path: s.path, Title: title, Recording: s.recording, Options: s.options, Config: s.config, Session: session, Warnings: v.Warnings,
+		Path: s.path, Title: title, Recording: s.recording, Options: s.options, Config: s.config, View: f.exportedView(), Session: session, Warnings: v.Warnings,
 		Refined: f.auto || slices.ContainsFunc(f.steps, func(step refine.Step) bool {
 			return step.Kind != refine.KindPrune && step.Kind != refine.KindZoom
 		}),
