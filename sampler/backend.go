@@ -35,10 +35,16 @@ type Backend interface {
 	Observe(ctx context.Context, sink sampledata.Sink, s sampledata.Sample) (sampledata.Sample, error)
 
 	// Learned returns the processor time that the backend has spent so far on reading the program: its symbols when it
-	// attached, and later the code of its functions, each function once, and its debug
-	// information. Unlike the time for samples, it may exceed
-	// what Options.MaxCPU allows for a while: samples then get half of the bound until the rest is paid.
+	// attached, and later the code of its functions, each function once, and its debug information.
 	Learned() time.Duration
+
+	// MayLearn sets what Learned may be until the next call. The backend learns what it needs most first, and the rest later. One
+	// function is analysed to its end. Without a call there is no bound.
+	MayLearn(most time.Duration)
+
+	// Settle reports to the sink what was found out since the last sample, at the end of a recording. It finishes what bounds have
+	// delayed, if that does not take much longer than a second.
+	Settle(sink sampledata.Sink)
 
 	// Release detaches from everything that earlier halts have left attached. The next Observe attaches again. Call it
 	// before this process is stopped: after a halt, a thread of the target that sleeps in the kernel may still be traced,

@@ -72,17 +72,31 @@ func (b *budget) earliest(last, now time.Duration) time.Duration {
 	if b.share <= 0 || b.spent == 0 {
 		return 0
 	}
-	ahead := max(now/2, horizon/10)
-	if b.end > 0 {
-		ahead = max(b.end-now, horizon/100)
-	}
-	ahead = min(ahead, horizon)
+	ahead := b.ahead(now)
 	income := b.allowed(now+ahead) - b.allowed(now)
 	debt := max(0, float64(b.spent)-b.allowed(now))
 	if debt > income*3/4 {
 		return saturated(float64(now) + debt*float64(ahead)/income - float64(ahead)/2) // when enough of the debt is paid back
 	}
 	return saturated(float64(last) + float64(b.guess)*float64(ahead)/(income-debt))
+}
+
+// ahead returns for how long from now on the budget may be out of balance.
+func (b *budget) ahead(now time.Duration) time.Duration {
+	ahead := max(now/2, horizon/10)
+	if b.end > 0 {
+		ahead = max(b.end-now, horizon/100)
+	}
+	return min(ahead, horizon)
+}
+
+// mayRead returns how much may have been spent on reading the program by now: half of the budget, and a little in advance, since what
+// is known early is of use to all samples.
+func (b *budget) mayRead(now time.Duration) time.Duration {
+	if b.share <= 0 {
+		return math.MaxInt64
+	}
+	return saturated(b.whole(now+min(b.ahead(now), horizon/5)) / 2)
 }
 
 // saturated converts a time to a Duration; one that is too large becomes the largest Duration.
@@ -100,8 +114,7 @@ func saturated(t float64) time.Duration {
 //
 // The budgets of halts and of processor time always hold for the samples. So does that of what the target loses: the processor time
 // that the sampler takes from it, and the time for which it could have used the other processors while it was halted. One more
-// holds only for samples above a floor: the processor time that the target can spare for a better recording. Reading the program
-// is also paid only from what samples at the floor leave.
+// holds only for samples above a floor: the processor time that the target can spare for a better recording.
 //
 // Example: no processor of two is idle. Of samples that take 0.2 ms of processor time and halt for 0.1 ms, the target can spare 50
 // a second, which are half a percent. Of those that take 0.8 ms and halt for 0.2 ms, the floor allows 20: the target loses 1 %. Of
@@ -156,10 +169,7 @@ func (p *pacer) yield(o Options, idle float64, now time.Duration) {
 func (p *pacer) next(now time.Duration) (at time.Duration, missed int64) {
 	atFloor := p.lastAt + p.sparse()
 	spare := min(p.spare.earliest(p.lastAt, now), atFloor)
-	samplesOnly := p.cpu
-	samplesOnly.once = 0
-	cpu := min(p.cpu.earliest(p.lastAt, now), max(samplesOnly.earliest(p.lastAt, now), atFloor))
-	from := max(p.halt.earliest(p.lastAt, now), p.loss.earliest(p.lastAt, now), cpu, spare)
+	from := max(p.halt.earliest(p.lastAt, now), p.loss.earliest(p.lastAt, now), p.cpu.earliest(p.lastAt, now), spare)
 	from = max(now, from-p.rounding())
 	slot := max(p.last+1, int64(from/p.interval))
 	for {
@@ -221,6 +231,9 @@ func (p *pacer) charge(halt, cpu time.Duration) {
 	p.spare.charge(cpu)
 	p.loss.charge(cpu + time.Duration(p.others*float64(halt)))
 }
+
+// mayLearn returns how much processor time the backend may have spent by now on reading the program, but for the first sample.
+func (p *pacer) mayLearn(now time.Duration) time.Duration { return p.cpu.mayRead(now) - p.first }
 
 // chargeOnce records the processor time that reading the program has cost in all.
 func (p *pacer) chargeOnce(cpu time.Duration) { p.cpu.once = p.first + cpu }

@@ -216,6 +216,43 @@ func TestPacerPaysForReading(t *testing.T) {
 	}
 }
 
+// While the program is read, samples and reading together keep the bound, from the first seconds on. What is read in advance is paid
+// by the end of the recording.
+func TestPacerBoundsReading(t *testing.T) {
+	const share, sample, step, toRead = 0.05, 2 * time.Millisecond, 3 * time.Millisecond, 2 * time.Second
+	for _, end := range []time.Duration{0, 5 * time.Second, 200 * time.Second} {
+		p := newPacer(Options{Rate: 100, Jitter: 1, MaxCPU: share, Duration: end, Yield: true})
+		p.spare.change(spared(share, 2, 0), 0)
+		read := 40 * time.Millisecond // the symbols, before the first sample
+		samples := time.Duration(0)
+		for now := time.Duration(0); ; {
+			at, _ := p.next(now)
+			if now = at; at >= 200*time.Second || end > 0 && at >= end {
+				break
+			}
+			for read < min(p.mayLearn(now), toRead) {
+				read += step
+			}
+			p.charge(0, sample)
+			p.chargeOnce(read)
+			samples += sample
+			allowed := time.Duration(share*float64(now+horizon/2)) + 2*step // the debt of the first seconds is paid within the horizon
+			if end == 0 {                                                   // a debt may grow with the recording
+				allowed += time.Duration(share * float64(now/4))
+			}
+			if spent := samples + read; now >= 2*time.Second && spent > allowed {
+				t.Fatalf("recording of %v: %v spent in %v, want %v at most", end, spent, now, allowed)
+			}
+		}
+		if end == 5*time.Second && samples+read > 260*time.Millisecond {
+			t.Errorf("%v spent in a recording of %v", samples+read, end)
+		}
+		if end > 5*time.Second && read < toRead {
+			t.Errorf("only %v of %v read in %v", read, toRead, end)
+		}
+	}
+}
+
 // If no processor is idle, the target can spare little. There are still 20 samples a second if the bounds on halts, on processor
 // time, and on what the target loses, 1 % of both processors, suffice for them, and fewer if they don't. No bound is exceeded.
 func TestPacerFloor(t *testing.T) {

@@ -173,6 +173,7 @@ func (r *Recording) Record(ctx context.Context, sink sampledata.Sink) (Result, e
 	r.monitors.Define(r.sink)
 	end, err := r.loop(ctx)
 	r.done.Elapsed = max(r.o.Clock(), 0)
+	r.backend.Settle(r.sink)
 	if err != nil {
 		end = sampledata.End{Cause: sampledata.EndFailed, Detail: err.Error()}
 	}
@@ -280,6 +281,7 @@ func bearable(processors int, idle float64) float64 { return lossShare*float64(p
 
 // sample takes one sample, with a halt at a given time. It returns an End if the recording is over, and an error if it has failed.
 func (r *recorder) sample(ctx context.Context, at time.Duration) (*sampledata.End, error) {
+	r.backend.MayLearn(r.pace.mayLearn(r.o.Clock()) - r.opening)
 	cpu, learned := ProcessorTime(), r.backend.Learned()
 	s := sampledata.Sample{
 		Time:       at,

@@ -26,6 +26,8 @@ type faultyBackend struct {
 func (b *faultyBackend) Header() sampledata.Header { return sampledata.Header{Start: time.Now()} }
 func (b *faultyBackend) Close() error              { return nil }
 func (b *faultyBackend) Learned() time.Duration    { return b.learned }
+func (b *faultyBackend) MayLearn(time.Duration)    {}
+func (b *faultyBackend) Settle(sampledata.Sink)    {}
 func (b *faultyBackend) Lead() time.Duration       { return 0 }
 func (b *faultyBackend) Binary() *gobinary.Binary  { return nil }
 func (b *faultyBackend) Release() error            { return nil }

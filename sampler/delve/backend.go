@@ -130,6 +130,12 @@ func (a *Backend) Lead() time.Duration { return 0 }
 // Learned returns 0: this backend does not analyse the target's code.
 func (a *Backend) Learned() time.Duration { return 0 }
 
+// MayLearn does nothing.
+func (a *Backend) MayLearn(time.Duration) {}
+
+// Settle does nothing: all is reported with the samples.
+func (a *Backend) Settle(sampledata.Sink) {}
+
 // Release does nothing: after each halt, no thread of the target is traced.
 func (a *Backend) Release() error { return nil }
 

@@ -123,6 +123,21 @@ func (b *Backend) Learned() time.Duration {
 	return b.attached + b.goroutines.finder.Learned() + b.reporter.names.took()
 }
 
+// MayLearn bounds Learned. The holders of locks come first: as long as there is something to learn of them, their names get a third.
+func (b *Backend) MayLearn(most time.Duration) {
+	names, finder := &b.reporter.names, b.goroutines.finder
+	most -= b.attached
+	finder.MayLearn(most - names.took())
+	left := most - finder.Learned()
+	if finder.IsLearning() {
+		left = min(left, most/3)
+	}
+	names.mayTake(left)
+}
+
+// Settle reports the names of locks that are still to come.
+func (b *Backend) Settle(sink sampledata.Sink) { b.reporter.names.settle(sink) }
+
 // Close detaches from the target for good.
 func (b *Backend) Close() error {
 	b.memory.keep(b)

@@ -33,8 +33,9 @@ type lockNames struct {
 	asked    map[wayToLock]bool
 	ways     map[uint64]int // number of ways by lock
 	reported map[uint64]sampledata.LockName
-	sample   uint32 // sample in which a name was last asked for
-	now      int    // number of names asked for in that sample
+	most     time.Duration // bound of took; 0: none
+	sample   uint32        // sample in which a name was last asked for
+	now      int           // number of names asked for in that sample
 }
 
 // A wayToLock is a lock together with the stack of a goroutine that waits for it.
@@ -53,7 +54,7 @@ type occasion struct {
 func (n *lockNames) report(sink sampledata.Sink) {
 	if n.sink != sink {
 		*n = lockNames{
-			goroutines: n.goroutines, queue: n.queue, sink: sink,
+			goroutines: n.goroutines, queue: n.queue, most: n.most, sink: sink,
 			asked: map[wayToLock]bool{}, ways: map[uint64]int{}, reported: map[uint64]sampledata.LockName{},
 		}
 	}
@@ -95,7 +96,7 @@ func (n *lockNames) ask(s *slot, lock uint64) {
 		return
 	}
 	if n.queue == nil {
-		n.queue = lockname.Start(n.t.Path("exe"), n.t.bin.Bias, n.t.Read, halt.ThreadClock)
+		n.queue = lockname.Start(n.t.Path("exe"), n.t.bin.Bias, n.t.Read, halt.ThreadClock, n.most)
 	}
 	if n.queue.Ask(w, occasion{n.sink, n.samples}) {
 		n.asked[way] = true
@@ -157,6 +158,25 @@ func (n *lockNames) lockArgument(f *unwind.Frame) *lockname.LockArgument {
 // waitsForOthers reports whether a function takes locks on behalf of its callers.
 func waitsForOthers(function string) bool {
 	return goruntime.IsRuntime(function) || goruntime.IsSync(function)
+}
+
+// mayTake bounds took.
+func (n *lockNames) mayTake(most time.Duration) {
+	n.most = max(most, 1)
+	if n.queue != nil {
+		n.queue.MayTake(n.most)
+	}
+}
+
+// patience is how long the end of a recording waits for names.
+const patience = time.Second
+
+// settle waits for the names that were asked for, and passes them to the sink.
+func (n *lockNames) settle(sink sampledata.Sink) {
+	if n.queue != nil {
+		n.queue.Finish(patience)
+		n.report(sink)
+	}
 }
 
 // close ends the search for names.

@@ -131,7 +131,7 @@ func (f *Finder) Parked(a goruntime.Awaited) {
 		f.holders.activate()
 	case (a == goruntime.AwaitsChannel || a == goruntime.AwaitsGroup) && !f.enders.active:
 		f.enders.active = true
-		f.code.Refill(firstLearningOther)
+		f.code.grant(firstLearningOther)
 	}
 }
 
@@ -164,6 +164,12 @@ func (f *Finder) Find(h Halt) {
 
 // Learned returns the processor time that learning has taken so far.
 func (f *Finder) Learned() time.Duration { return f.code.took }
+
+// MayLearn sets what Learned may be until the next call. Without a call there is no bound.
+func (f *Finder) MayLearn(most time.Duration) { f.code.most = max(most, 1) }
+
+// IsLearning reports whether the last sample has shown something new.
+func (f *Finder) IsLearning() bool { return f.code.recent }
 
 // AppendKnown appends what was learned about the program's code, for Remember in another run of the program.
 func (f *Finder) AppendKnown(b []byte) []byte { return f.code.AppendKnown(b) }

@@ -62,7 +62,7 @@ type holders struct {
 // activate makes the stacks that are seen from now on be asked about locks.
 func (h *holders) activate() {
 	h.active, h.last = true, h.number
-	h.code.Refill(firstLearning)
+	h.code.grant(firstLearning)
 }
 
 // find finds the holders of the locks that goroutines wait for.

@@ -9,13 +9,17 @@ import (
 // Learning what the program's functions do to locks, channels, groups and conditions is work, in the units of
 // syncflow.Refill. The work is bounded. When goroutines are first seen to wait for locks, or for one of the others, a
 // fixed amount may be done at once. After that, the bound grows with each millisecond, independently of the rate of the
-// samples. This is about a tenth of a processor while goroutines wait for locks, else a hundredth.
+// samples. This is about a tenth of a processor while goroutines wait for locks, else a hundredth. A recording bounds the
+// processor time, too (Finder.MayLearn).
 const (
 	firstLearning      = 100_000
 	firstLearningOther = 20_000
 	urgentLearning     = 100
 	laterLearning      = 10
 )
+
+// usualSpeed is the work in a millisecond, until it is measured.
+const usualSpeed = 1000
 
 // A learner reads the program's code within these bounds, and measures how long that takes.
 type learner struct {
@@ -25,6 +29,7 @@ type learner struct {
 	spent      int                  // its work by then
 	recent     bool                 // it has learned something in the previous sample or in this one
 	took       time.Duration        // processor time for all that it has learned
+	most       time.Duration        // bound of took; 0: none
 }
 
 // refill lets the analyzer learn as much as the time since the last sample allows.
@@ -38,7 +43,20 @@ func (l *learner) refill(urgent bool) {
 	if urgent {
 		work = urgentLearning
 	}
-	l.Refill(work * int(1+since.Milliseconds()))
+	l.grant(work * int(1+since.Milliseconds()))
+}
+
+// grant allows more work, as far as the bound on processor time allows it.
+func (l *learner) grant(work int) {
+	l.Refill(work)
+	if l.most == 0 {
+		return
+	}
+	speed := usualSpeed / float64(time.Millisecond)
+	if l.took > 5*time.Millisecond {
+		speed = float64(l.Spent()) / float64(l.took)
+	}
+	l.Limit(int(max(-1e12, min(1e12, speed*float64(l.most-l.took)))))
 }
 
 // A stopwatch measures a step in which the analyzer may learn something.

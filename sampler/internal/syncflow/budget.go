@@ -24,6 +24,10 @@ func (a *Analyzer) Refill(work int) {
 	a.wanted = false
 }
 
+// Limit bounds what is left of the work that Refill allowed. If it is so negative that the debt is too large, what is wanted most has
+// to wait as well.
+func (a *Analyzer) Limit(work int) { a.left = min(a.left, work) }
+
 func (a *Analyzer) spend(work int) { a.left, a.spent = a.left-work, a.spent+work }
 
 // Spent returns the work that was done so far, in the same units.

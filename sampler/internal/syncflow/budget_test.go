@@ -55,7 +55,7 @@ func TestAwaitedFirst(t *testing.T) {
 	for debt, want := range map[int]bool{maxDebt - 1: true, maxDebt: false} {
 		b = fresh()
 		b.Awaited(frames[:1])
-		b.left = -debt
+		b.Limit(-debt)
 		if _, complete := b.Held(nil, frames[:1], words("whatever it is"), nil); complete != want {
 			t.Errorf("with a debt of %d, learned %v, want %v", debt, complete, want)
 		}
