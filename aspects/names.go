@@ -52,14 +52,12 @@ func hexDigit(c byte) int { return strings.IndexByte("0123456789abcdef", c) }
 
 // withoutLine removes ":42" from the end of a name.
 func withoutLine(name string) string {
-	i := strings.LastIndexByte(name, ':')
-	if i <= 0 || i == len(name)-1 {
+	i := len(name)
+	for i > 0 && '0' <= name[i-1] && name[i-1] <= '9' {
+		i--
+	}
+	if i == len(name) || i < 2 || name[i-1] != ':' {
 		return name
 	}
-	for _, c := range []byte(name[i+1:]) {
-		if c < '0' || c > '9' {
-			return name
-		}
-	}
-	return name[:i]
+	return name[:i-1]
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -17,16 +18,20 @@ const (
 	maxPattern = 1000
 	// maxRegexp limits the size of a compiled regular expression, in instructions and character ranges.
 	maxRegexp = 20_000
+	// maxMatched limits the names that regular expressions match, in bytes. They take a hundred times as long as other patterns.
+	maxMatched = 1 << 16
 )
 
 // A Pattern describes a set of function names. If it begins with "re:", the rest is a regular expression (RE2). In any
 // other pattern, "*" matches any run of characters and everything else matches itself. A "!" before either makes it an
-// exclusion. Both forms match whole names: "net*" and "re:net.*" match the names that begin with net.
+// exclusion. Both forms match whole names: "net*" and "re:net.*" match the names that begin with net. No regular expression
+// matches a name of more than 64 KiB.
 type Pattern struct {
 	text    string
 	exclude bool
 	glob    glob
 	re      *regexp.Regexp // nil if glob is used
+	needle  string         // what every name contains that re matches
 	head    string         // what every matching name begins with
 	size    int            // of the regular expression, see maxRegexp
 }
@@ -94,8 +99,25 @@ func (p *Pattern) compile(expr string) error {
 		return err
 	}
 	p.head, _ = free.LiteralPrefix()
+	p.needle = needleOf(tree)
 	p.re, err = regexp.Compile(`\A(?:` + expr + `)\z`)
 	return err
+}
+
+// needleOf returns the longest text that is a part of an expression by itself: whatever the expression matches contains it.
+func needleOf(e *syntax.Regexp) string {
+	parts := []*syntax.Regexp{e}
+	if e.Op == syntax.OpConcat {
+		parts = e.Sub
+	}
+	needle := ""
+	for _, part := range parts {
+		isText := part.Op == syntax.OpLiteral && part.Flags&syntax.FoldCase == 0 && !slices.Contains(part.Rune, utf8.RuneError)
+		if text := string(part.Rune); isText && len(text) > len(needle) {
+			needle = text
+		}
+	}
+	return needle
 }
 
 // regexpSize estimates the size of a compiled expression before it is compiled, so that "((x{99}){10})" is rejected
@@ -154,7 +176,7 @@ func (p Pattern) Match(name string) bool {
 // matches is Match for one form of a name.
 func (p *Pattern) matches(name string) bool {
 	if p.re != nil {
-		return p.re.MatchString(name)
+		return len(name) <= maxMatched && strings.Contains(name, p.needle) && p.re.MatchString(name)
 	}
 	return p.glob.matches(name)
 }

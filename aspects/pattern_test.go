@@ -110,6 +110,35 @@ func TestGlobIsRegexp(t *testing.T) {
 	})
 }
 
+// A regular expression matches the same names as without the search for a needle before it, but no very long ones.
+func TestNeedle(t *testing.T) {
+	for expr, want := range map[string]string{
+		`.*\.gowrap[0-9]+`: ".gowrap", `a(bc)d`: "a", `ab|cd`: "", `(?i)ab`: "", `ab?cde*`: "cd", `\x{FFFD}+a\x{FFFD}b`: "", `abc`: "abc",
+	} {
+		if p, err := ParsePattern("re:" + expr); err != nil || p.needle != want {
+			t.Errorf("%s: the needle is %q, want %q (%v)", expr, p.needle, want, err)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		expr := rapid.StringMatching(`([ab.](\|[ab])?[*?]?){1,6}`).Draw(t, "expression")
+		name := rapid.StringMatching(`[ab\xff]{0,8}`).Draw(t, "name")
+		p, err := ParsePattern("re:" + expr)
+		if err != nil {
+			t.Skip(err)
+		}
+		if got, want := p.matches(name), p.re.MatchString(name); got != want {
+			t.Fatalf("%s, name %q: got %v", expr, name, got)
+		}
+	})
+	p, err := ParsePattern("re:a+")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !p.Match(strings.Repeat("a", maxMatched)) || p.Match(strings.Repeat("a", maxMatched+1)) {
+		t.Error("the bound on names is not kept")
+	}
+}
+
 func FuzzParsePattern(f *testing.F) {
 	for _, s := range []string{"net/http.*", "!*.ServeHTTP", "re:a(b|c)*", "!re:\\pL{3}", "a%2eb:42", "re:(?i)x{1000}", "re:^\\bx$"} {
 		f.Add(s, "net/http.(*conn).serve:42")

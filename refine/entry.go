@@ -125,7 +125,10 @@ func (e *Entry) sort() {
 		}
 		x, _ := a.Path.Last()
 		y, _ := b.Path.Last()
-		return cmp.Or(cmp.Compare(x.Name, y.Name), cmp.Compare(a.Label(), b.Label()), cmp.Compare(a.Key(), b.Key()))
+		if c := cmp.Compare(x.Name, y.Name); c != 0 {
+			return c // without the labels and keys, which are made for each comparison
+		}
+		return cmp.Or(cmp.Compare(a.Label(), b.Label()), cmp.Compare(a.Key(), b.Key()))
 	})
 }
 

@@ -37,7 +37,7 @@ func TestFoundReport(t *testing.T) {
 	if text.String() != want {
 		t.Errorf("got\n%swant\n%s", text.String(), want)
 	}
-	got, err := json.Marshal(r.Bottlenecks[1])
+	got, err := json.Marshal(slices.Collect(r.rows())[1])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestFoundReport(t *testing.T) {
 
 func TestFoundReportWithoutSamples(t *testing.T) {
 	r := NewFound(found(t, "bytes", map[string]int64{"it's": 7}), "open", BasisOf())
-	if b := r.Bottlenecks; len(b) != 1 || b[0].IntervalPercent != nil || b[0].Command != `echo 'select * it'\''s' | open` {
+	if b := slices.Collect(r.rows()); len(b) != 1 || b[0].IntervalPercent != nil || b[0].Command != `echo 'select * it'\''s' | open` {
 		t.Errorf("%+v", b)
 	}
 	var text strings.Builder

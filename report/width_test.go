@@ -56,9 +56,6 @@ func TestNamesFitTheWidth(t *testing.T) {
 		},
 		func(b *strings.Builder, width int) error {
 			found := NewFound(bottlenecks.Find(bottlenecks.NewSingle(v.Tree), bottlenecks.FindOptions{}), "", Basis{})
-			for i := range found.Bottlenecks {
-				found.Bottlenecks[i].Command = "" // commands have full names
-			}
 			found.Width = width
 			return found.Write(b)
 		},
@@ -74,7 +71,7 @@ func TestNamesFitTheWidth(t *testing.T) {
 			t.Errorf("full:\n%s\nshortened:\n%s", full.String(), short.String())
 		}
 		for line := range strings.Lines(short.String()) {
-			if utf8.RuneCountInString(line) > 101 {
+			if utf8.RuneCountInString(line) > 101 && !strings.Contains(line, "open with: ") { // commands have full names
 				t.Errorf("a line has %d characters: %s", utf8.RuneCountInString(line), line)
 			}
 		}
