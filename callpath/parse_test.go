@@ -139,6 +139,25 @@ func drawPath(t *rapid.T) Path {
 	return p
 }
 
+// Paths are equal if they print equally.
+func TestPathEqual(t *testing.T) {
+	var paths []Path
+	for _, text := range []string{"A", "A B", "A ..B", "A >B", "A B C", "@net", `"@net"`, "B A"} {
+		p, err := Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, p, p.Prefix(len(p.Elements)))
+	}
+	for _, p := range paths {
+		for _, q := range paths {
+			if got, want := p.Equal(q), p.String() == q.String(); got != want {
+				t.Errorf("%s and %s: %v", p, q, got)
+			}
+		}
+	}
+}
+
 func TestPathRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, p2 := drawPath(t), drawPath(t)

@@ -7,6 +7,7 @@
 package callpath
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -95,6 +96,11 @@ func (p Path) Last() (e Element, spec Spec) {
 		spec = p.Specs[n-2]
 	}
 	return p.Elements[n-1], spec
+}
+
+// Equal reports whether two paths are the same.
+func (p Path) Equal(q Path) bool {
+	return slices.Equal(p.Elements, q.Elements) && slices.Equal(p.Specs, q.Specs)
 }
 
 // String prints the path so that Parse can read it. Equal paths print equally.

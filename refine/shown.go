@@ -2,6 +2,7 @@ package refine
 
 import (
 	"math/big"
+	"slices"
 
 	"github.com/cpprof/cpprof/callpath"
 )
@@ -66,16 +67,15 @@ const DefaultAutoSteps = 32
 // branch (KindFollow). It repeats that until no entry above the threshold is left, or for maxSteps steps. It returns the
 // number of steps, each of which can be undone.
 func (s *Session) Auto(at callpath.Path, maxSteps int) int {
-	tried := make(map[string]bool)
+	var tried []callpath.Path
 	var steps int
 	for steps < maxSteps {
 		e := s.heaviestLeaf(at, tried)
 		if e == nil {
 			break
 		}
-		key := e.Key()
-		tried[key] = true
-		if s.Apply(Step{KindFollow, key}) == nil {
+		tried = append(tried, e.Path)
+		if s.Apply(Step{KindFollow, e.Key()}) == nil {
 			steps++
 		}
 	}
@@ -99,7 +99,7 @@ func (s *Session) Open(levels int) {
 
 // heaviestLeaf returns the entry of most weight at or below a path that is shown, has no children, and was not tried; the
 // first of equals.
-func (s *Session) heaviestLeaf(at callpath.Path, tried map[string]bool) *Entry {
+func (s *Session) heaviestLeaf(at callpath.Path, tried []callpath.Path) *Entry {
 	above := s.Find(at)
 	if above == nil {
 		return nil
@@ -107,7 +107,7 @@ func (s *Session) heaviestLeaf(at callpath.Path, tried map[string]bool) *Entry {
 	var best *Entry
 	s.walk(above, 0, func(e *Entry, _ int) {
 		last, _ := e.Path.Last()
-		if len(e.Children) == 0 && !last.Aspect() && (best == nil || e.Weight.Cmp(best.Weight) > 0) && !tried[e.Key()] {
+		if len(e.Children) == 0 && !last.Aspect() && (best == nil || e.Weight.Cmp(best.Weight) > 0) && !slices.ContainsFunc(tried, e.Path.Equal) {
 			best = e
 		}
 	})

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/cpprof/cpprof/internal/fixture"
-	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -36,7 +35,9 @@ func TestRegressionOfAProcess(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var found report.Found
+		var found struct {
+			Bottlenecks []struct{ Path []string }
+		}
 		if err := json.Unmarshal(out, &found); err != nil {
 			t.Fatal(err)
 		}
