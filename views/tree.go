@@ -22,6 +22,8 @@ type builder struct {
 	threads  bool                        // the Thread Views of all classes
 	class    classID                     // of a Thread View
 	lock     func(sampledata.Run) string // of a view of the holders of locks
+	history  *historian                  // nil unless it is asked for
+	at       []int32                     // once the view is made: the tree's node for each node of the builder
 	active   groups[instance]
 	total    exact.Sum // the denominator
 	idle     exact.Sum // waiting for work, which the tree lacks
@@ -84,8 +86,10 @@ func (b *builder) Begin(i, first, samples int32) bool {
 		return wantEnd
 	}
 	seen := b.scene.observed(first, samples)
-	if b.lock == nil && !b.server && b.scene.o.LeaveOutIdle && b.scene.idleness.has(run) {
+	b.history.begin(first, samples, true)
+	if b.leavesOut(run, a) {
 		b.idle.Add(seen.hits, seen.time, 1, 1)
+		b.history.add(Idle, b.classNode(a), 1, 1, nil)
 		return wantEnd
 	}
 	b.note(run, a, seen.hits)
@@ -99,6 +103,14 @@ func (b *builder) Begin(i, first, samples int32) bool {
 	}
 	b.active.add(in)
 	return true
+}
+
+// leavesOut reports whether the view lacks a run because its goroutine waits for work.
+func (b *builder) leavesOut(run sampledata.Run, a actor) bool {
+	if b.lock != nil || b.server || !b.scene.o.LeaveOutIdle || !b.scene.idleness.has(run) {
+		return false
+	}
+	return b.history == nil || !b.history.whole[b.scene.classes.names[a.class]]
 }
 
 // takes reports whether the view contains a goroutine.
@@ -127,11 +139,15 @@ func (b *builder) instance(run sampledata.Run, a actor) instance {
 	if b.lock != nil {
 		return instance{a, b.lockNode(run)}
 	}
-	base := int32(0)
-	if b.threads {
-		base = b.tree.Child(0, b.frameOf(a.class))
+	return instance{a, b.stacks.node(b.classNode(a), run.Stack)}
+}
+
+// classNode returns the node below which a goroutine's stack begins.
+func (b *builder) classNode(a actor) int32 {
+	if !b.threads {
+		return 0
 	}
-	return instance{a, b.stacks.node(base, run.Stack)}
+	return b.tree.Child(0, b.frameOf(a.class))
 }
 
 // count adds hits to the denominator, the same number in each of some samples.
@@ -168,15 +184,17 @@ func (b *builder) End(i int32) {
 func (b *builder) Sample(s, alike int32) error {
 	b.scene.moveTo(s)
 	seen := b.scene.observed(s, alike)
+	b.history.begin(s, alike, false)
 	if b.server {
 		b.count(s, alike, seen, b.scene.capacity())
+		b.history.add(Whole, 0, b.scene.capacity(), 1, nil)
 	}
 	if b.terms.len()*len(b.active.list) > b.flushAt {
 		b.flushAll()
 	}
 	for i := range b.active.list {
 		g := &b.active.list[i]
-		if g.key.run != sampledata.Blocked {
+		if g.key.run != sampledata.Blocked && b.history == nil {
 			b.collect(g, b.scene.spread(g.key.actor), seen)
 			continue
 		}
@@ -185,6 +203,10 @@ func (b *builder) Sample(s, alike int32) error {
 			b.chain = append(b.chain, g.key.who)
 		}
 		b.placeWhole(g.key, seen.of(g.n))
+	}
+	b.history.end()
+	if err := b.history.checkLength(); err != nil {
+		return err
 	}
 	return b.checkSize()
 }
@@ -317,7 +339,10 @@ func (b *builder) cutMessage() string {
 	return "goroutines wait for one another's locks in a chain that is too long to show"
 }
 
-func (b *builder) add(node int32, w share) { w.addTo(b.tree, node) }
+func (b *builder) add(node int32, w share) {
+	w.addTo(b.tree, node)
+	b.history.add(Ending, node, w.num, w.den, w.big)
+}
 
 func (b *builder) typedNode(node int32, t TypedTime) int32 { return b.tree.Child(node, b.typed[t]) }
 

@@ -20,6 +20,7 @@
 //	size.go     the limit on the size of the tree
 //	holders.go  holders of locks, by lock; monitor.go sums up their part of a tree
 //	candidates.go  goroutines that others may wait for, other than for locks
+//	history.go  in which samples each stack got its hits
 //	profile.go  the views of another tool's profile, which has no samples
 package views
 
@@ -132,10 +133,11 @@ func (b *builder) view(from, to int32) (*View, error) {
 	b.flushAll()
 	b.tree.SetDenominator(0, b.total.Weight())
 	b.tree.CountHits(0, b.total.Hits(), b.squared)
-	t, err := b.tree.Tree()
+	t, at, err := b.tree.Numbered()
 	if err != nil {
 		return nil, err
 	}
+	b.at = at
 	return &View{Tree: t, Idle: totalOf(&b.idle), Warnings: b.warnings}, nil
 }
 

@@ -1,0 +1,140 @@
+package views
+
+import (
+	"math/big"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/sampledata"
+	"pgregory.net/rapid"
+)
+
+// A summed has the sums of a history over some samples.
+type summed struct {
+	stacks map[string]calltree.Total // by stack
+	beside map[PortionKind]calltree.Total
+}
+
+// sum adds up the spells of a history in the samples [from, to).
+func (h *History) sum(r *sampledata.Recording, from, to int32) summed {
+	s := summed{map[string]calltree.Total{}, map[PortionKind]calltree.Total{}}
+	w := r.Weights()
+	for _, sp := range h.Spells {
+		first, end := max(from, sp.First), min(to, sp.Last+1)
+		if first >= end {
+			continue
+		}
+		p := h.Portions[sp.Portion]
+		of := func(n int64) *big.Rat { return new(big.Rat).Mul(big.NewRat(n, 1), big.NewRat(sp.Num, p.Parts)) }
+		t := calltree.Total{Weight: of(w.Of(int(first), int(end))), Hits: of(int64(end - first))}
+		if p.Kind != Ending {
+			s.beside[p.Kind] = added(s.beside[p.Kind], t)
+			continue
+		}
+		k := strings.Join(h.Tree.Frames(p.Node), "\n")
+		s.stacks[k] = added(s.stacks[k], t)
+	}
+	return s
+}
+
+func added(a, b calltree.Total) calltree.Total {
+	if a.Weight == nil {
+		return b
+	}
+	return a.Plus(b)
+}
+
+// compareStacks compares the stacks of a history below a prefix with those of a view.
+func compareStacks(t *rapid.T, what string, got map[string]calltree.Total, prefix string, v *calltree.Tree) {
+	stacks := 0
+	for n := range int32(v.Len()) {
+		own := v.Main().Ending(n)
+		if own.Weight.Sign() == 0 && own.Hits.Sign() == 0 {
+			continue
+		}
+		stacks++
+		k := prefix + strings.Join(v.Frames(n), "\n")
+		if g, ok := got[k]; !ok || g.Weight.Cmp(own.Weight) != 0 || g.Hits.Cmp(own.Hits) != 0 {
+			t.Fatalf("%s: %q has %v, the view %v", what, k, g, own)
+		}
+	}
+	under := 0
+	for k, g := range got {
+		if (k+"\n") == prefix+v.Root()+"\n" || strings.HasPrefix(k, prefix+v.Root()+"\n") {
+			if g.Weight.Sign() > 0 || g.Hits.Sign() > 0 {
+				under++
+			}
+		}
+	}
+	if under != stacks {
+		t.Fatalf("%s: the history has %d stacks, the view %d", what, under, stacks)
+	}
+}
+
+// TestHistoryOfSpans compares the sums of a history over any span with the views of that span.
+func TestHistoryOfSpans(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r, o := drawRecording(t), drawOptions(t)
+		o.Span = Span{}
+		if o.LeaveOutIdle = rapid.Bool().Draw(t, "without idle"); o.LeaveOutIdle {
+			o.Role = func(f string) Role { return Role(len(f) % 4) }
+		}
+		server, err := ServerHistory(r, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		threads, err := ThreadsHistory(r, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		part := o
+		part.Span.From = time.Duration(rapid.IntRange(0, 16).Draw(t, "from"))
+		part.Span.To = part.Span.From + time.Duration(rapid.IntRange(1, 24).Draw(t, "length"))
+		from, to, err := part.Span.Samples(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := Server(r, part)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := server.sum(r, from, to)
+		compareStacks(t, "server", got.stacks, "", v.Tree)
+		if whole, ok := got.beside[Whole]; ok != (v.Tree.Main().Denominator.Sign() > 0) || ok && whole.Weight.Cmp(v.Tree.Main().Denominator) != 0 {
+			t.Fatalf("the costs are fractions of %v, those of the view of %v", whole, v.Tree.Main().Denominator)
+		}
+		all := threads.sum(r, from, to)
+		classes, err := Classes(r, part)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range classes {
+			v, err := Thread(r, c.Class, part)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.Hits == 0 && o.LeaveOutIdle {
+				continue // the view of the span has waiting for work, and that of the whole recording may have none
+			}
+			compareStacks(t, c.Class, all.stacks, "*\n", v.Tree)
+		}
+		if threads.Rounded+server.Rounded != 0 {
+			t.Errorf("rounded %d and %d shares", threads.Rounded, server.Rounded)
+		}
+	})
+}
+
+// Shares with large numbers are rounded, and still sum to what they are shares of.
+func TestHistoryRounds(t *testing.T) {
+	h := &historian{number: make(map[Portion]int32)}
+	h.begin(3, 2, false)
+	third := new(big.Rat).SetFrac(new(big.Int).Lsh(big.NewInt(1), 80), new(big.Int).Mul(big.NewInt(3), new(big.Int).Lsh(big.NewInt(1), 80)))
+	h.add(Ending, 7, 0, 0, third)
+	h.add(Ending, 7, 1<<40, 3<<39, nil)
+	h.end()
+	if len(h.spells) != 1 || h.spells[0] != (Spell{0, 3, 4, roundedParts}) || h.portions[0] != (Portion{Ending, 7, roundedParts}) || h.rounded != 2 {
+		t.Errorf("%+v of %+v, %d rounded", h.spells, h.portions, h.rounded)
+	}
+}

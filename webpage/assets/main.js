@@ -1,0 +1,328 @@
+// The page: what is shown, and what keys and controls do.
+
+const $ = (id) => document.getElementById(id);
+
+class Page {
+  constructor() {
+    this.dark = document.documentElement.dataset.theme === 'dark';
+    this.graph = new Graph($('graph'), $('scroller'), $('spacer'), this);
+    this.heat = new Heat($('heat'), this, (span) => this.select(span));
+    this.wire();
+  }
+
+  // load shows data. If something was shown before, what is selected stays.
+  load({header, clock, trees}) {
+    const before = this.current && {name: this.current.name, path: this.current.path(this.zoomed())};
+    Object.assign(this, {header, clock, trees, frames: new Frames(header.frames), views: [], summed: new Map(), end: Math.max(1, clock.slices)});
+    this.span = [0, this.end];
+    this.heat.span = null;
+    document.title = `${header.name} – cpprof`;
+    $('title').textContent = header.title;
+    $('growing').hidden = !header.growing || !document.documentElement.dataset.source;
+    $('timeline').hidden = clock.slices < 2;
+    $('compared').hidden = !header.against;
+    $('legend').hidden = !!header.against;
+    $('compared').textContent = header.against ? `red: costs more than in ${header.against}; blue: less; widths are the mean of both` : '';
+    $('warnings').textContent = header.warnings.length ? `${header.warnings.length} warnings` : '';
+    const select = $('view');
+    select.replaceChildren(...header.views.map((v, i) => make('option', {value: i, textContent: v.title})));
+    const name = before?.name ?? header.open;
+    this.openView(this.viewNamed(name) ? name : header.views[0].name, before?.path);
+    for (const tab of document.querySelectorAll('[role=tab]')) tab.hidden = !this.hasTable(tab.id.slice(4));
+    const shown = document.querySelector('[role=tab][aria-selected=true]:not([hidden])') ?? document.querySelector('[role=tab]:not([hidden])');
+    this.openTab(shown.id.slice(4));
+    document.documentElement.dataset.ready = 'yes';
+  }
+
+  hasTable(name) {
+    if (name === 'classes') return this.header.views.some((v) => v.name !== '*' && v.name !== '') && this.clock.slices > 0;
+    return name === 'functions' || name === 'about' || name in this.header.tables;
+  }
+
+  viewNamed(name) { return this.header.views.some((v) => v.name === name); }
+
+  // sums returns what the portions of a side got in a span. It keeps those of the last two spans, and of the whole.
+  sums(side, from, to) {
+    const key = `${from} ${to}`;
+    if (!this.summed.has(side)) this.summed.set(side, new Map());
+    const kept = this.summed.get(side);
+    if (!kept.has(key)) {
+      for (const old of kept.keys()) if (kept.size > 2 && old !== `0 ${this.end}`) kept.delete(old);
+      kept.set(key, sumUp(side, this.clock, from, to));
+    }
+    return kept.get(key);
+  }
+
+  // view returns a view with the selected span.
+  view(i) {
+    const v = this.views[i] ??= new View(this, i);
+    if (v.from !== this.span[0] || v.to !== this.span[1]) v.select(...this.span);
+    return v;
+  }
+
+  // openView shows a view by its name, and zooms to a path of functions in it.
+  openView(name, path = []) {
+    const i = this.header.views.findIndex((v) => v.name === name);
+    $('view').value = i;
+    this.current = this.view(i);
+    this.calls = new CallGraph(this.current);
+    this.graph.show(this.calls);
+    this.showHeat();
+    let at;
+    for (let n = path.length; n > 0 && at === undefined; n--) at = this.current.find(path.slice(0, n));
+    if (at !== undefined) this.graph.zoom(at);
+    this.changed();
+  }
+
+  zoomed() { return this.graph.calls === this.calls ? this.graph.focus : this.current.top; }
+
+  showHeat() {
+    if (this.clock.slices > 1) this.heat.show(this.current, Number($('typed').value));
+  }
+
+  // select shows the slices [from, to) only.
+  select(span) {
+    if (this.pending) this.pending = span;
+    else {
+      this.pending = span;
+      requestAnimationFrame(() => { // at most once a frame, while a span is drawn
+        this.span = this.pending;
+        this.pending = null;
+        this.current = this.view(this.views.indexOf(this.current));
+        this.graph.refresh();
+        this.changed();
+      });
+    }
+  }
+
+  selectTime(from, to) { this.heat.chooseTime(from, to); }
+
+  // callers shows who calls a function, or nothing of that.
+  callers(f) {
+    if (f === undefined) {
+      if (this.graph.calls === this.calls) return;
+      this.graph.upwards = $('upwards').checked;
+      this.graph.show(this.calls);
+    } else {
+      const wanted = (g) => g === f;
+      this.graph.show(new CallerGraph(this.current, wanted, this.trees[0].frames[f]));
+    }
+    this.changed();
+  }
+
+  // searched returns which frames match what is searched for; null if nothing is.
+  searched() {
+    const text = $('search').value.trim();
+    if (!text) return null;
+    let matches = (name) => name.toLowerCase().includes(text.toLowerCase());
+    if (/[\\^$|*+?{}[\]]/.test(text)) {
+      try {
+        const pattern = new RegExp(text, 'i');
+        matches = (name) => pattern.test(name);
+      } catch { /* not yet a whole pattern: as it is */ }
+    }
+    return this.header.frames.map(matches);
+  }
+
+  search() {
+    this.graph.match = this.searched();
+    this.graph.draw();
+    this.changed();
+  }
+
+  // found describes what is searched for.
+  found() {
+    const wanted = this.graph.match;
+    if (!wanted) return '';
+    const nodes = [];
+    this.current.outermost((f) => wanted[f], (n) => nodes.push(n));
+    if (!nodes.length) return 'no match';
+    const e = this.current.exact(nodes);
+    return `matched ${e.cost.decimal(3)}: ${this.amount(e.weight)}${this.header.counted ? `, ${hitsText(e.hits)} hits` : ''}`;
+  }
+
+  // nextMatch selects the next node that matches, from the selected one on.
+  nextMatch() {
+    const {graph} = this, {tree, top, width} = graph.calls;
+    if (!graph.match) return;
+    const size = tree.end[top] - top;
+    for (let i = 1; i <= size; i++) {
+      const n = top + (graph.selected - top + i) % size;
+      if (tree.fn[n] >= 0 && graph.match[tree.fn[n]] && width[n] > 0) {
+        graph.zoom(n);
+        return this.changed();
+      }
+    }
+  }
+
+  amount(weight) { return amountText(weight.value, this.header.unit); }
+
+  // describe returns all numbers of a node.
+  describe(n) {
+    const {calls} = this.graph, e = this.current.exact(calls.nodes(n)), exact = this.header.unit === 'nanoseconds' ? ` (${grouped(e.weight.rounded())} ns)` : '';
+    const own = calls === this.calls ? `own ${this.amount(exactly(this.current.tree.side, this.current.sums, [[n, n + 1]]).weight)}` : '';
+    return {
+      name: this.graph.name(n), cost: e.cost.decimal(3), own,
+      weight: `${this.amount(e.weight)}${exact}`, hits: this.header.counted ? `${hitsText(e.hits)} hits` : '',
+      other: e.other ? `${this.header.against}: ${e.other.cost.decimal(3)}, ${this.amount(e.other.weight)}` : '',
+    };
+  }
+
+  // changed shows the numbers of what is selected, and tables that depend on it.
+  changed() {
+    const {graph} = this, d = this.describe(graph.selected), [from, to] = this.span;
+    $('name').textContent = d.name;
+    $('numbers').textContent = [`cost ${d.cost}`, d.weight, d.hits, d.own, d.other].filter(Boolean).join(' · ');
+    $('found').textContent = this.found();
+    const whole = from === 0 && to === this.end, {clock} = this;
+    $('span').textContent = clock.slices < 2 ? '' : whole ? `all ${this.header.samples} samples` :
+      `${clockText(clock.at[from])} to ${clockText(clock.at[to - 1])}: ${clock.samples[to] - clock.samples[from]} samples`;
+    $('all').hidden = whole;
+    $('reset').disabled = graph.focus === graph.calls.top;
+    $('callees').hidden = graph.calls === this.calls;
+    $('callers').hidden = graph.calls !== this.calls;
+    $('graph').setAttribute('aria-label', `${this.current.title}, ${graph.calls === this.calls ? 'calls' : 'callers'}: ${d.name}, cost ${d.cost}`);
+    if (['functions', 'classes'].includes(this.tab)) this.openTab(this.tab);
+  }
+
+  say(text) { $('hint').textContent = text; }
+
+  openTab(name) {
+    this.tab = name;
+    for (const tab of document.querySelectorAll('[role=tab]')) {
+      const on = tab.id === `tab-${name}`;
+      tab.setAttribute('aria-selected', on);
+      tab.tabIndex = on ? 0 : -1;
+    }
+    const panel = $('panel'), at = panel.scrollTop;
+    panel.setAttribute('aria-labelledby', `tab-${name}`);
+    panel.replaceChildren(...tables[name](this).filter(Boolean));
+    panel.scrollTop = at;
+  }
+
+  setTheme(theme) {
+    document.documentElement.dataset.theme = theme;
+    this.dark = theme === 'dark';
+    this.graph.draw();
+    this.heat.draw();
+    if (this.tab) this.openTab(this.tab);
+  }
+
+  // zoom makes a node of the graph as wide as it.
+  zoom(n) {
+    this.graph.zoom(n);
+    this.changed();
+  }
+
+  wire() {
+    const graph = $('graph'), tip = $('tip');
+    graph.addEventListener('mousemove', (e) => this.point(e, tip));
+    graph.addEventListener('mouseleave', () => { tip.hidden = true; });
+    graph.addEventListener('click', (e) => {
+      const n = this.graph.at(e.offsetX, e.offsetY);
+      if (n !== undefined) this.zoom(n);
+    });
+    graph.addEventListener('keydown', (e) => this.graphKey(e));
+    $('heat').addEventListener('keydown', (e) => { if (this.heat.key(e)) e.preventDefault(); });
+    $('view').addEventListener('change', () => this.openView(this.header.views[$('view').value].name));
+    $('typed').addEventListener('change', () => this.showHeat());
+    $('search').addEventListener('input', () => this.search());
+    $('search').addEventListener('keydown', (e) => {
+      if (e.key === 'Enter') this.nextMatch();
+      if (e.key === 'Escape') { $('search').value = ''; this.search(); graph.focus(); }
+    });
+    $('upwards').addEventListener('change', () => { this.graph.upwards = $('upwards').checked; this.graph.draw(); });
+    $('reset').addEventListener('click', () => this.zoom(this.graph.calls.top));
+    $('all').addEventListener('click', () => this.heat.choose(null));
+    $('callers').addEventListener('click', () => this.callersOfSelected());
+    $('callees').addEventListener('click', () => this.callers());
+    $('theme').addEventListener('click', () => this.setTheme(this.dark ? 'light' : 'dark'));
+    $('help').addEventListener('click', () => $('keys').showModal());
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', (e) => this.setTheme(e.matches ? 'dark' : 'light'));
+    const tabs = [...document.querySelectorAll('[role=tab]')];
+    tabs.forEach((tab) => tab.addEventListener('click', () => this.openTab(tab.id.slice(4))));
+    $('tabs').addEventListener('keydown', (e) => {
+      const shown = tabs.filter((t) => !t.hidden), by = {ArrowLeft: -1, ArrowRight: 1}[e.key];
+      if (!by) return;
+      const next = shown[(shown.indexOf(document.activeElement) + by + shown.length) % shown.length];
+      next.focus();
+      this.openTab(next.id.slice(4));
+    });
+    document.addEventListener('keydown', (e) => this.key(e));
+  }
+
+  // point shows what is under the mouse.
+  point(e, tip) {
+    const n = this.graph.at(e.offsetX, e.offsetY);
+    tip.hidden = n === undefined;
+    if (n === undefined) return;
+    const d = this.describe(n);
+    tip.replaceChildren(make('b', {textContent: d.name}), ...[`cost ${d.cost}`, d.weight, d.hits, d.own, d.other].filter(Boolean).map((text) => make('div', {textContent: text})));
+    const right = e.clientX + 16 + tip.offsetWidth > innerWidth;
+    tip.style.left = `${Math.max(4, right ? e.clientX - tip.offsetWidth - 10 : e.clientX + 16)}px`;
+    tip.style.top = `${Math.max(4, Math.min(e.clientY + 18, innerHeight - tip.offsetHeight - 8))}px`;
+  }
+
+  callersOfSelected() {
+    const {graph} = this, f = graph.calls.tree.fn[graph.selected];
+    if (f >= 0) this.callers(f);
+  }
+
+  graphKey(e) {
+    const {graph} = this;
+    if (e.key.startsWith('Arrow')) graph.move(e.key);
+    else if (e.key === 'Enter') graph.zoom(graph.selected);
+    else if (e.key === 'Backspace') graph.zoom(Math.max(graph.calls.top, graph.calls.tree.parent[graph.focus]));
+    else if (e.key === 'Home') graph.zoom(graph.calls.top);
+    else return;
+    e.preventDefault();
+    this.changed();
+  }
+
+  // key does what a key does everywhere but in fields.
+  key(e) {
+    if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT)$/.test(e.target.tagName) || $('keys').open) return;
+    const tabs = ['findings', 'classes', 'functions', 'locks', 'metrics', 'about'];
+    const keys = {
+      '/': () => $('search').focus(), '?': () => $('keys').showModal(), c: () => this.callersOfSelected(), v: () => this.callers(),
+      i: () => $('upwards').click(), t: () => $('heat').focus(), g: () => $('graph').focus(), d: () => $('theme').click(), n: () => this.nextMatch(),
+      a: () => this.heat.choose(null), 0: () => this.zoom(this.graph.calls.top),
+    };
+    const tab = tabs[Number(e.key) - 1];
+    if (tab && !$(`tab-${tab}`).hidden) this.openTab(tab);
+    else if (keys[e.key]) keys[e.key]();
+    else return;
+    e.preventDefault();
+  }
+}
+
+// follow loads data from the page's server, and again when they have changed.
+async function follow(page, source) {
+  let mark = '';
+  for (;;) {
+    try {
+      const answer = await fetch(source, {headers: mark ? {'If-None-Match': mark} : {}, cache: 'no-store'});
+      if (answer.status === 200) {
+        mark = answer.headers.get('ETag') ?? '';
+        page.load(await unpack(new Uint8Array(await answer.arrayBuffer())));
+        if (!page.header.growing) return;
+      } else if (answer.status !== 304) throw new Error(`${answer.status} ${(await answer.text()).trim()}`);
+      page.say('');
+    } catch (e) {
+      page.say(`The recording can't be read now: ${e.message}`);
+      if (e instanceof TypeError && mark) return; // the server has ended: what is shown stays
+    }
+    await new Promise((done) => setTimeout(done, 2000));
+  }
+}
+
+document.documentElement.dataset.theme = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
+const page = globalThis.cpprof = new Page();
+const source = document.documentElement.dataset.source;
+if (source) follow(page, source);
+else {
+  unpack(fromText($('data').textContent.trim())).then((data) => { $('data').remove(); page.load(data); }).catch((e) => {
+    page.say(`The page can't be shown: ${e.message}. It needs a browser of 2023 or later.`);
+    throw e;
+  });
+}

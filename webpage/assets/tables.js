@@ -1,0 +1,152 @@
+// The tables beside the graph. All text is set as text, never as markup.
+
+// make returns an element with properties and children.
+function make(tag, properties = {}, ...children) {
+  const e = document.createElement(tag);
+  for (const [k, v] of Object.entries(properties)) {
+    if (k in e) e[k] = v; else e.setAttribute(k, v);
+  }
+  e.append(...children.filter((c) => c !== null && c !== undefined));
+  return e;
+}
+
+// share writes a share of 1 as a percentage.
+function share(x) { return `${(100 * x).toFixed(x > 0 && x < 0.0995 ? 1 : 0)} %`; }
+
+// bar returns a bar of the shares of the typed times.
+function bar(shares, dark) {
+  const e = make('span', {className: 'bar', role: 'img', ariaLabel: shares.map((s, t) => s > 0.005 ? `${typedNames[t]} ${share(s)}` : '').filter(Boolean).join(', ')});
+  e.title = e.ariaLabel;
+  shares.forEach((s, t) => {
+    const part = make('span');
+    part.style.width = `${100 * s}%`;
+    part.style.background = typedColor(t, dark);
+    e.append(part);
+  });
+  return e;
+}
+
+// A table with heads; those of numbers are on the right.
+function table(label, heads, rows) {
+  return make('table', {ariaLabel: label},
+    make('thead', {}, make('tr', {}, ...heads.map((h) => make('th', {scope: 'col', className: h.number ? 'number' : '', textContent: h.text ?? h})))),
+    make('tbody', {}, ...rows));
+}
+
+const number = (text) => ({text, number: true});
+
+// link returns a button that looks like a name.
+function link(text, open, title = '') { return make('button', {className: 'link', textContent: text, title, onclick: open}); }
+
+const tables = {
+  // Findings: what is slow, and why, in the whole recording.
+  findings(page) {
+    const t = page.header.tables.findings, items = t.findings.map((f) => make('li', {},
+      make('p', {className: 'sentence', textContent: f.lines[0]}),
+      make('dl', {}, ...f.lines.slice(1).flatMap((line) => {
+        const [, name, text] = /^(\S*?)(?:  |$)(.*)$/s.exec(line) ?? [0, '', line];
+        const why = ['where', 'why', 'when', 'before', 'see'].includes(name);
+        return [make('dt', {textContent: why ? name : ''}), make('dd', {className: name === 'see' ? 'command' : '', textContent: why ? text : line})];
+      })),
+      make('p', {className: 'actions'},
+        page.viewNamed(f.view) ? link('show it', () => page.openView(f.view, f.path)) : null,
+        ...f.spans.map((s) => link(`${clockText(s.from)} – ${clockText(s.to)}`, () => page.selectTime(s.from, s.to), 'select this span'))),
+    ));
+    return [t.verdict ? make('p', {textContent: t.verdict}) : null, make('ol', {className: 'findings'}, ...items)];
+  },
+
+  // Classes: the typed times of each, in the selected span.
+  classes(page) {
+    const rows = page.header.views.map((v, i) => ({v, i})).filter(({v}) => v.name !== '*' && v.name !== '').map(({v, i}) => {
+      const view = page.view(i), parts = view.typedParts(), whole = view.whole;
+      const shares = parts.map((p) => p.weight.over(whole.weight).value), idle = view.idle();
+      return {view, i, parts, shares, whole, idle: idle.weight.over(idle.weight.plus(whole.weight)).value};
+    });
+    return [table('thread classes', ['class', 'typed time', number('time'), number('hits'), number('idle')], rows.map((r) => make('tr', {},
+      make('td', {}, link(r.view.name, () => page.openView(r.view.name))),
+      make('td', {}, bar(r.shares, page.dark)),
+      make('td', {className: 'number', textContent: timeText(r.whole.weight.value), title: `${grouped(r.whole.weight.rounded())} ns`}),
+      make('td', {className: 'number', textContent: hitsText(r.whole.hits)}),
+      make('td', {className: 'number', textContent: share(r.idle)}),
+    )))];
+  },
+
+  // Functions of the view that is shown, in the selected span.
+  functions(page) {
+    const {tree, top, now, whole} = page.current, {fn, end} = tree, own = new Map(), cum = new Map(), on = new Int32Array(tree.frames.length);
+    const stack = [], owner = new Int32Array(tree.nodes);
+    for (let n = top; n < end[top]; n++) {
+      while (stack.length && end[stack[stack.length - 1]] <= n) on[fn[stack.pop()]]--;
+      const f = fn[n], real = page.frames.kind[f] === 'function';
+      owner[n] = real || n === top ? n : page.frames.kind[f] === 'class' ? n : owner[tree.parent[n]];
+      if (real && !on[f]) cum.set(f, (cum.get(f) ?? 0) + now.cum[n]);
+      const o = fn[owner[n]];
+      if (page.frames.kind[o] === 'function') own.set(o, (own.get(o) ?? 0) + now.own[n]);
+      on[f]++;
+      stack.push(n);
+    }
+    const all = whole.weight.value || 1, wanted = page.searched();
+    const list = [...cum].filter(([f, c]) => c > 0 && (!wanted || wanted[f])).sort((a, b) => (own.get(b[0]) ?? 0) - (own.get(a[0]) ?? 0) || b[1] - a[1]);
+    return [table('functions', ['function', number('own'), number('with calls')], list.slice(0, 300).map(([f, c]) => make('tr', {},
+      make('td', {}, link(tree.frames[f], () => page.callers(f), 'show who calls it')),
+      make('td', {className: 'number', textContent: ((own.get(f) ?? 0) / all).toFixed(3)}),
+      make('td', {className: 'number', textContent: (c / all).toFixed(3)}))))];
+  },
+
+  // Locks: who waited, and who held them, in the whole recording.
+  locks(page) {
+    const t = page.header.tables.locks;
+    if (!t.locks.length) return [make('p', {textContent: 'No goroutine waited for a lock.'})];
+    const parts = (heading, list, waited) => list.length ? [make('h4', {textContent: heading}), table(heading, ['class', 'function', number('time'), number('hits')], list.map((p) => make('tr', {},
+      make('td', {}, page.viewNamed(p.class) ? link(p.class, () => page.openView(p.class)) : make('span', {textContent: p.class})),
+      make('td', {textContent: p.in}),
+      make('td', {className: 'number', textContent: `${timeText(p.time_ns)} (${share(waited ? p.time_ns / waited : 0)})`, title: `${grouped(p.time_ns)} ns`}),
+      make('td', {className: 'number', textContent: p.hits}))))] : [];
+    return [
+      t.deadlocks ? make('p', {className: 'warning', textContent: `${t.deadlocks} deadlocks: see 'cpprof locks'`}) : null,
+      ...t.locks.map((l, i) => make('details', {open: i === 0},
+        make('summary', {}, make('b', {textContent: l.lock}), ` ${l.type || (l.shared ? 'used as a lock' : '')} `,
+          make('span', {className: 'quiet', textContent: `waited ${timeText(l.waited_ns)}, ${l.mean.toFixed(2)} goroutines on average, holder known ${share(l.known)}`})),
+        ...parts('waited', l.waiters, l.waited_ns), ...parts('held by', l.holders, l.waited_ns),
+        ...(l.paths.length ? [make('h4', {textContent: 'what the holders did'}), make('ul', {className: 'paths'}, ...l.paths.map((p) => make('li', {},
+          make('b', {textContent: share(p.time_ns / (l.waited_ns || 1))}), ` ${p.frames.join(' › ')}`)))] : []))),
+      t.more ? make('p', {className: 'quiet', textContent: `${t.more} more locks are left out.`}) : null,
+    ];
+  },
+
+  // Metrics: what was measured beside the samples.
+  metrics(page) {
+    const t = page.header.tables.metrics;
+    if (!t.metrics.length) return [make('p', {textContent: 'Nothing was measured beside the samples.'})];
+    return t.metrics.map((m) => {
+      const known = m.values.filter((v) => v !== null), least = Math.min(...known), most = Math.max(...known);
+      const canvas = make('canvas', {className: 'line', role: 'img', ariaLabel: `${m.name} over time`});
+      requestAnimationFrame(() => line(canvas, m.values, least, most, page.dark));
+      const unit = m.unit === 'ns' ? 'nanoseconds' : m.unit, text = (v) => m.words ? m.words[v] : amountText(v, unit) + (m.rate ? '/s' : '');
+      return make('div', {className: 'metric'}, make('div', {}, make('b', {textContent: m.name}),
+        make('span', {className: 'quiet', textContent: known.length ? ` ${text(least)} … ${text(most)}` : ' not measured'})), canvas);
+    });
+  },
+
+  // About: what was recorded.
+  about(page) {
+    return [make('pre', {textContent: page.header.tables.info?.text ?? page.header.title}),
+      page.header.rounded ? make('p', {textContent: `${page.header.rounded} shares of hits were rounded to parts of 2^-30.`}) : null,
+      page.header.each > 1 ? make('p', {textContent: `${page.header.each} samples each are taken together in the timeline.`}) : null,
+      make('ul', {}, ...page.header.warnings.map((w) => make('li', {className: 'warning', textContent: w})))];
+  },
+};
+
+// line draws a series of values.
+function line(canvas, values, least, most, dark) {
+  const ratio = window.devicePixelRatio || 1, w = canvas.clientWidth, h = canvas.clientHeight, g = canvas.getContext('2d');
+  canvas.width = w * ratio;
+  canvas.height = h * ratio;
+  g.setTransform(ratio, 0, 0, ratio, 0, 0);
+  g.fillStyle = dark ? '#6b9bd1' : '#4475ab';
+  values.forEach((v, i) => {
+    if (v === null) return;
+    const tall = most > least ? 1 + (v - least) / (most - least) * (h - 2) : h / 2;
+    g.fillRect(i * w / values.length, h - tall, Math.max(1, w / values.length - 0.2), tall);
+  });
+}

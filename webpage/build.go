@@ -1,0 +1,170 @@
+package webpage
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
+)
+
+// Data returns what the page shows, packed. It is smaller than the page, in which it is text.
+func Data(p *Page) ([]byte, error) {
+	b := &build{Page: p, h: &header{Name: p.Name, Tables: make(map[string]json.RawMessage), Counted: true, Warnings: []string{}}}
+	if err := b.make(); err != nil {
+		return nil, fmt.Errorf("page of %s: %w", p.Name, err)
+	}
+	return pack(b.h, b.clock, b.trees)
+}
+
+// A build makes the data of a page.
+type build struct {
+	*Page
+	h     *header
+	clock *clock
+	trees []*tree
+}
+
+func (b *build) make() error {
+	var title strings.Builder
+	if err := report.Headline(&title, b.Name, b.Recording); err != nil {
+		return err
+	}
+	b.h.Title, _, _ = strings.Cut(title.String(), "\n")
+	b.h.Samples, b.h.Open = b.Recording.Samples.Len(), b.Open
+	b.h.Growing = b.Recording.Profile == nil && b.Recording.End == nil
+	b.warn(b.Recording.Warnings)
+	b.clock = newClock(b.Recording, 1)
+	switch {
+	case b.Tree != nil:
+		b.untimed(untimed(b.Tree), b.Title)
+	case b.Recording.Profile != nil:
+		if err := b.profile(); err != nil {
+			return err
+		}
+	default:
+		if err := b.histories(); err != nil {
+			return err
+		}
+	}
+	m := b.trees[0].Main()
+	if b.h.Unit == "" {
+		b.h.Unit, b.h.Measure, b.h.Counted = m.Unit, m.Name, m.Hits() != m
+	}
+	if b.Recording.Profile != nil {
+		return nil
+	}
+	return b.tables()
+}
+
+// untimed adds a tree of which only the sums are known, and its view.
+func (b *build) untimed(t *tree, title string) {
+	b.trees = append(b.trees, t)
+	b.h.Views = []viewHeader{{Title: title, Name: t.Root()}}
+	b.clock = &clock{each: 1}
+}
+
+// profile adds the view of another tool's profile.
+func (b *build) profile() error {
+	v, err := views.Server(b.Recording, b.Options)
+	if err != nil {
+		return err
+	}
+	title := b.Recording.Profile.Title
+	if b.Against.Recording == nil {
+		b.untimed(untimed(v.Tree), title)
+		return nil
+	}
+	other, err := views.Server(b.Against.Recording, b.Options)
+	if err != nil {
+		return err
+	}
+	if x, y := v.Tree.Main().Unit, other.Tree.Main().Unit; x != y {
+		return fmt.Errorf("it counts %s, and %s counts %s: they can't be compared", x, b.Against.Name, y)
+	}
+	t, err := comparedSums(v.Tree, other.Tree)
+	if err != nil {
+		return err
+	}
+	b.h.Unit, b.h.Measure, b.h.Counted = v.Tree.Main().Unit, v.Tree.Main().Name, v.Tree.Main().Hits() != v.Tree.Main()
+	b.h.Against = b.Against.Name
+	b.untimed(t, title)
+	return nil
+}
+
+// histories adds the Server View, and those of all classes.
+func (b *build) histories() error {
+	o, other := b.Options, b.Against.Recording
+	b.h.Unit, b.h.Measure = views.Nanoseconds, "time"
+	for _, make := range []func(*sampledata.Recording, views.Options) (*views.History, error){views.ServerHistory, views.ThreadsHistory} {
+		h, err := make(b.Recording, o)
+		if err != nil {
+			return err
+		}
+		t := timed(h)
+		b.h.Rounded += h.Rounded
+		b.warn(h.Warnings)
+		if other != nil {
+			with, err := make(other, o)
+			if err != nil {
+				return fmt.Errorf("%s: %w", b.Against.Name, err)
+			}
+			if t, err = compared(h, with, other.Weights()); err != nil {
+				return err
+			}
+			b.h.Rounded += with.Rounded
+			b.h.Against = b.Against.Name
+		}
+		b.trees = append(b.trees, t)
+	}
+	most := b.MaxMoments
+	if most == 0 {
+		most = mostMoments
+	}
+	b.clock = fitting(b.Recording, b.trees, most)
+	return b.listViews()
+}
+
+// listViews lists the views of a recording: those of classes in the order of 'cpprof classes'.
+func (b *build) listViews() error {
+	const server, threads = 0, 1
+	classes, err := views.Classes(b.Recording, b.Options)
+	if err != nil {
+		return err
+	}
+	b.h.Views = []viewHeader{{Title: "Server View", Name: calltree.RootName, Tree: server}}
+	t := b.trees[threads]
+	for i := range classes {
+		if n, ok := nodeBelowRoot(t.Tree, classes[i].Class); ok {
+			b.h.Views = append(b.h.Views, viewHeader{"Thread View of " + classes[i].Class, classes[i].Class, threads, n})
+		}
+	}
+	for n := int32(1); int(n) < t.Len(); n = t.Ends()[n] { // those that only the other recording has
+		name := t.Symbols().Name(t.Funcs()[n])
+		if !slices.ContainsFunc(b.h.Views, func(v viewHeader) bool { return v.Tree == threads && v.Node == n }) {
+			b.h.Views = append(b.h.Views, viewHeader{"Thread View of " + name, name, threads, n})
+		}
+	}
+	b.h.Views = append(b.h.Views, viewHeader{Title: "Thread Views of all classes", Name: "", Tree: threads})
+	if b.h.Open == "" && len(classes) > 0 {
+		b.h.Open = views.MostHeldUp(classes)
+	}
+	return nil
+}
+
+// warn adds warnings, each once.
+func (b *build) warn(warnings []sampledata.Warning) {
+	for _, w := range warnings {
+		text := w.Message
+		if w.Count > 1 {
+			text += fmt.Sprintf(" (%d times)", w.Count)
+		}
+		if !slices.Contains(b.h.Warnings, text) {
+			b.h.Warnings = append(b.h.Warnings, text)
+		}
+	}
+}

@@ -1,0 +1,216 @@
+package webpage
+
+import (
+	"math/big"
+	"slices"
+
+	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
+)
+
+// A tree is a call tree with what ends at its nodes.
+type tree struct {
+	*calltree.Tree
+	side          // of the recording
+	against *side // of the one that it is compared with; nil if there is none
+}
+
+// A side is what one recording has of a tree.
+type side struct {
+	portions []views.Portion // in the order of their nodes
+	spells   []views.Spell   // by portion, then by First
+	sums     []sum           // in place of spells, or beside them, in the order of their portions and slices
+}
+
+// A sum is what a portion got in one slice.
+type sum struct {
+	portion, slice int32
+	hits           int64
+	weight         wide
+}
+
+// A wide is hi*2^26 + lo. The script, whose integers have 53 bits, adds up both parts; so do we, for its format's sake.
+type wide struct{ hi, lo int64 }
+
+const wideBits = 26
+
+// add adds num times n.
+func (w *wide) add(num, n int64) {
+	w.lo += num * (n & (1<<wideBits - 1))
+	w.hi += num*(n>>wideBits) + w.lo>>wideBits
+	w.lo &= 1<<wideBits - 1
+}
+
+// timed returns the tree of a history.
+func timed(h *views.History) *tree {
+	return &tree{Tree: h.Tree, side: sideOf(h, nil)}
+}
+
+// sideOf returns the portions and spells of a history in the order of a side. If nodes is not nil, nodes[n] is the node of the side's
+// tree for the node n of the history.
+func sideOf(h *views.History, nodes []int32) side {
+	portions := slices.Clone(h.Portions)
+	if nodes != nil {
+		for i := range portions {
+			portions[i].Node = nodes[portions[i].Node]
+		}
+	}
+	order := make([]int32, len(portions))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortStableFunc(order, func(a, b int32) int { return int(portions[a].Node) - int(portions[b].Node) })
+	s := side{portions: make([]views.Portion, len(portions)), spells: make([]views.Spell, len(h.Spells))}
+	place := make([]int32, len(portions))
+	for i, p := range order {
+		place[p], s.portions[i] = int32(i), portions[p]
+	}
+	// A history's spells are in the order of time, which sorting them by portion keeps: count, then fill.
+	next := make([]int32, len(portions)+1)
+	for _, sp := range h.Spells {
+		next[place[sp.Portion]+1]++
+	}
+	for i := range len(portions) {
+		next[i+1] += next[i]
+	}
+	for _, sp := range h.Spells {
+		p := place[sp.Portion]
+		sp.Portion = p
+		s.spells[next[p]] = sp
+		next[p]++
+	}
+	return s
+}
+
+// summed returns the side with the sums of its spells over all samples in place of them.
+func (s side) summed(w sampledata.Weights) side {
+	var sums []sum
+	for _, sp := range s.spells {
+		if n := len(sums); n == 0 || sums[n-1].portion != sp.Portion {
+			sums = append(sums, sum{portion: sp.Portion})
+		}
+		to := &sums[len(sums)-1]
+		to.hits += sp.Num * int64(sp.Last-sp.First+1)
+		to.weight.add(sp.Num, w.Of(int(sp.First), int(sp.Last)+1))
+	}
+	return side{portions: s.portions, sums: sums}
+}
+
+// untimed returns a tree of which only the sums are known, as of another tool's profile, or of a refined view.
+func untimed(t *calltree.Tree) *tree {
+	out := &tree{Tree: t}
+	m := t.Main()
+	for n := range int32(t.Len()) {
+		if m.Integral() && m.Hits() == m {
+			if own := m.Planes()[0].Own[n]; own != 0 {
+				out.put(views.Ending, n, 1, own, own)
+			}
+			continue
+		}
+		if own := m.Ending(n); own.Weight.Sign() != 0 || own.Hits.Sign() != 0 {
+			out.putTotal(views.Ending, n, own)
+		}
+	}
+	out.putTotal(views.Whole, 0, calltree.Total{Weight: m.Denominator, Hits: m.Hits().Denominator})
+	return out
+}
+
+// put adds a sum with a portion of its own.
+func (s *side) put(kind views.PortionKind, n int32, parts, weight, hits int64) {
+	w := wide{}
+	w.add(1, weight)
+	s.sums = append(s.sums, sum{portion: int32(len(s.portions)), hits: hits, weight: w})
+	s.portions = append(s.portions, views.Portion{Kind: kind, Node: n, Parts: parts})
+}
+
+// putTotal is put for exact numbers. What the script's integers can't hold is rounded.
+func (s *side) putTotal(kind views.PortionKind, n int32, t calltree.Total) {
+	parts := new(big.Int).Set(t.Weight.Denom())
+	common := new(big.Int).GCD(nil, nil, parts, t.Hits.Denom())
+	parts.Mul(parts, new(big.Int).Quo(t.Hits.Denom(), common))
+	if !parts.IsInt64() || parts.Int64() > roundedParts {
+		parts.SetInt64(roundedParts)
+	}
+	weight, hits := timesRounded(t.Weight, parts), timesRounded(t.Hits, parts)
+	if !weight.IsInt64() || !hits.IsInt64() {
+		parts.SetInt64(1)
+		weight, hits = timesRounded(t.Weight, parts), timesRounded(t.Hits, parts)
+	}
+	s.put(kind, n, parts.Int64(), weight.Int64(), hits.Int64())
+}
+
+// roundedParts are the parts in which numbers are counted whose own parts would be more.
+const roundedParts = 1 << 30
+
+func timesRounded(x *big.Rat, parts *big.Int) *big.Int {
+	n := new(big.Int).Mul(x.Num(), parts)
+	n.Lsh(n, 1).Add(n, x.Denom())
+	return n.Div(n, new(big.Int).Lsh(x.Denom(), 1))
+}
+
+// united returns one tree for the nodes of two, and the node of it for each of theirs.
+func united(a, b *calltree.Tree) (t *calltree.Tree, ofA, ofB []int32, err error) {
+	u := calltree.NewBuilder(new(calltree.Symbols), a.Root(), a.Main().Name, a.Main().Unit)
+	ofA, ofB = grow(u, a), grow(u, b)
+	t, at, err := u.Numbered()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	for i := range ofA {
+		ofA[i] = at[ofA[i]]
+	}
+	for i := range ofB {
+		ofB[i] = at[ofB[i]]
+	}
+	return t, ofA, ofB, nil
+}
+
+// grow adds the nodes of a tree to a builder, and returns the builder's node for each.
+func grow(u *calltree.Builder, t *calltree.Tree) []int32 {
+	at := make([]int32, t.Len())
+	for n := int32(1); int(n) < t.Len(); n++ {
+		at[n] = u.Child(at[t.Parents()[n]], u.Symbols().Intern(t.Symbols().Name(t.Funcs()[n])))
+	}
+	return at
+}
+
+// compared returns the tree of two histories: of the first one with its spells, of the other one with its sums.
+func compared(a, b *views.History, weights sampledata.Weights) (*tree, error) {
+	t, ofA, ofB, err := united(a.Tree, b.Tree)
+	if err != nil {
+		return nil, err
+	}
+	other := sideOf(b, ofB).summed(weights)
+	return &tree{Tree: t, side: sideOf(a, ofA), against: &other}, nil
+}
+
+// comparedSums returns the tree of two views of which only the sums are known.
+func comparedSums(a, b *calltree.Tree) (*tree, error) {
+	t, ofA, ofB, err := united(a, b)
+	if err != nil {
+		return nil, err
+	}
+	x, y := untimed(a).side, untimed(b).side
+	x.renumber(ofA)
+	y.renumber(ofB)
+	return &tree{Tree: t, side: x, against: &y}, nil
+}
+
+// renumber replaces the nodes of a side that has only sums.
+func (s *side) renumber(nodes []int32) {
+	for i := range s.portions {
+		s.portions[i].Node = nodes[s.portions[i].Node]
+	}
+	order := make([]int32, len(s.sums))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortStableFunc(order, func(a, b int32) int { return int(s.portions[a].Node) - int(s.portions[b].Node) })
+	portions, sums := make([]views.Portion, len(order)), make([]sum, len(order))
+	for i, p := range order {
+		portions[i], sums[i] = s.portions[p], s.sums[p]
+		sums[i].portion = int32(i)
+	}
+	s.portions, s.sums = portions, sums
+}
