@@ -7,7 +7,7 @@ import (
 )
 
 // formats lists all formats, in the order of the help texts.
-var formats = []*Format{&pprof, &folded}
+var formats = []*Format{&pprof, &folded, &html}
 
 // A Format is a kind of file that Write makes.
 type Format struct {

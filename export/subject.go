@@ -24,6 +24,12 @@ type Subject struct {
 	// Refined reports that entries of the session are to be written, as call paths, in place of the view.
 	Refined bool
 
+	// Part reports that stacks of the view were left out, or the rest made the whole.
+	Part bool
+
+	// Open is the name of the view that was asked for: "*" is the Server View; "" stands for the Thread Views of all classes.
+	Open string
+
 	// Against is the recording with which the view is compared; Recording is nil if there is none. If there is one, the tree
 	// of the session is one of calltree.Merge.
 	Against views.Named

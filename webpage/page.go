@@ -32,7 +32,7 @@ type Page struct {
 	Tree  *calltree.Tree
 	Title string // of Tree
 
-	// MaxMoments limits how many changes of stacks the page holds; 0 is about as much as fits 10 MB. Where there are more,
+	// MaxMoments limits how many changes of stacks the page holds; 0 is about as much as fits 10 MB. If there are more,
 	// neighbouring samples are taken together.
 	MaxMoments int
 }

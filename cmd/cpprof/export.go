@@ -196,12 +196,13 @@ func (f *exportFlags) refined(s *source, v *view) (*refine.Session, error) {
 }
 
 func (f *exportFlags) subject(s *source, session *refine.Session, v *views.View) *export.Subject {
-	title := report.Title(s.recording, v.Tree.Root(), s.options, v.IdleShare())
+	title, open := report.Title(s.recording, v.Tree.Root(), s.options, v.IdleShare()), v.Tree.Root()
 	if !f.server && f.thread == "" {
-		title = "Thread Views of all classes"
+		title, open = "Thread Views of all classes", ""
 	}
 	return &export.Subject{
 		Path: s.path, Title: title, Recording: s.recording, Options: s.options, Config: s.config, View: f.exportedView(), Session: session, Warnings: v.Warnings,
+		Open: open, Part: len(f.steps) > 0,
 		Refined: f.auto || slices.ContainsFunc(f.steps, func(step refine.Step) bool {
 			return step.Kind != refine.KindPrune && step.Kind != refine.KindZoom
 		}),

@@ -26,6 +26,7 @@ var order = [][]string{
 	{"monitors"},
 	{"search"},
 	{"report"},
+	{"webpage"},
 	{"export"},
 	{"session"},
 	{"tui"},

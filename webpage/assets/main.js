@@ -160,9 +160,9 @@ class Page {
   // describe returns all numbers of a node.
   describe(n) {
     const {calls} = this.graph, e = this.current.exact(calls.nodes(n)), exact = this.header.unit === 'nanoseconds' ? ` (${grouped(e.weight.rounded())} ns)` : '';
-    const own = calls === this.calls ? `own ${this.amount(exactly(this.current.tree.side, this.current.sums, [[n, n + 1]]).weight)}` : '';
+    const own = calls === this.calls ? exactly(this.current.tree.side, this.current.sums, [[n, n + 1]]).weight : new Fraction(0n);
     return {
-      name: this.graph.name(n), cost: e.cost.decimal(3), own,
+      name: this.graph.name(n), cost: e.cost.decimal(3), own: own.num ? `own ${this.amount(own)}` : '',
       weight: `${this.amount(e.weight)}${exact}`, hits: this.header.counted ? `${hitsText(e.hits)} hits` : '',
       other: e.other ? `${this.header.against}: ${e.other.cost.decimal(3)}, ${this.amount(e.other.weight)}` : '',
     };

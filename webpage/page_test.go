@@ -1,0 +1,184 @@
+package webpage
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/internal/synthetic"
+	"github.com/cpprof/cpprof/views"
+	"github.com/klauspost/compress/flate"
+)
+
+// headerOf unpacks the header of a page's data.
+func headerOf(t testing.TB, data []byte) (h header) {
+	t.Helper()
+	raw, err := io.ReadAll(flate.NewReader(bytes.NewReader(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	length, n := binary.Uvarint(raw)
+	if err := json.Unmarshal(raw[n:n+int(length)], &h); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// The page has no address of anything outside of it, and its policy allows its own style and script only.
+func TestSelfContained(t *testing.T) {
+	var out bytes.Buffer
+	if err := Write(&out, synthesized(50, 5, 0.2)); err != nil {
+		t.Fatal(err)
+	}
+	text := out.String()
+	if bad := regexp.MustCompile(`(?i)https?://|src=|href=|@import|url\(`).FindString(text); bad != "" {
+		t.Errorf("the page has %q", bad)
+	}
+	want := fmt.Sprintf(policy, hash(static.style), hash(static.script), "'none'")
+	if !strings.Contains(strings.NewReplacer("&#39;", "'", "&#43;", "+").Replace(text), want) {
+		t.Errorf("the page has no policy %q", want)
+	}
+}
+
+// Ten minutes at 100 Hz are less than 10 MB.
+func TestSize(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes a recording of ten minutes")
+	}
+	var out bytes.Buffer
+	if err := Write(&out, synthesized(60_000, 50, 0.05)); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%.1f MB", float64(out.Len())/1e6)
+	if out.Len() >= 10_000_000 {
+		t.Errorf("ten minutes are %d bytes", out.Len())
+	}
+}
+
+// Where samples are taken together, nothing is lost.
+func TestSlices(t *testing.T) {
+	r := synthetic.Recording(333, 20, 0.2)
+	h, err := views.ThreadsHistory(r, views.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := timed(h).summed(r.Weights())
+	for _, each := range []int32{2, 7, 64, 333, 1000} {
+		c := newClock(r, each)
+		sliced := c.sliced(timed(h).side)
+		got := make([]sum, len(sliced.portions))
+		for _, sp := range sliced.spells {
+			for s := sp.First; s <= sp.Last; s++ {
+				got[sp.Portion].hits += sp.Num * int64(c.samples[s].number)
+				got[sp.Portion].weight.add(sp.Num, c.samples[s].weight)
+			}
+		}
+		for _, s := range sliced.sums {
+			got[s.portion].hits += s.hits
+			got[s.portion].weight.hi += s.weight.hi
+			got[s.portion].weight.add(1, s.weight.lo)
+		}
+		for _, want := range whole.sums {
+			if g := got[want.portion]; g.hits != want.hits || g.weight != want.weight {
+				t.Fatalf("slices of %d samples: portion %d has %v, want %v", each, want.portion, g, want)
+			}
+		}
+	}
+}
+
+// A page of a comparison has the stacks of both recordings; one of a tree has nothing else.
+func TestContents(t *testing.T) {
+	p := synthesized(100, 10, 0.2)
+	p.Against = views.Named{Name: "old.cpprof", Recording: synthetic.Recording(80, 12, 0.1)}
+	data, err := Data(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := headerOf(t, data)
+	if h.Against != "old.cpprof" || len(h.Trees) != 2 || h.Trees[1].Against == nil || h.Trees[1].Against.Sums == 0 || h.Trees[1].Side.Spells == 0 {
+		t.Errorf("%+v", h.Trees)
+	}
+	v, err := views.Server(p.Recording, p.Options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Tree, p.Title = v.Tree, "a part"
+	if data, err = Data(p); err != nil {
+		t.Fatal(err)
+	}
+	if h := headerOf(t, data); len(h.Views) != 1 || h.Views[0].Title != "a part" || h.Slices != 0 || h.Trees[0].Side.Sums == 0 {
+		t.Errorf("%+v, %d slices, %+v", h.Views, h.Slices, h.Trees)
+	}
+}
+
+// bigTree returns a tree of a million nodes.
+func bigTree(t testing.TB) *calltree.Tree {
+	t.Helper()
+	b := calltree.NewBuilder(new(calltree.Symbols), calltree.RootName, "time", views.Nanoseconds)
+	random := rand.New(rand.NewPCG(1, 2))
+	var fns []calltree.Func
+	for i := range 20_000 {
+		fns = append(fns, b.Symbols().Intern(fmt.Sprintf("example.com/pkg%d.(*type%d).method%d", i%97, i%613, i)))
+	}
+	way := []int32{0}
+	for b.Len() < 1_000_000 {
+		way = way[:1+random.IntN(len(way))]
+		for len(way) < 60 && random.IntN(24) > 0 {
+			way = append(way, b.Child(way[len(way)-1], fns[random.IntN(1+random.IntN(len(fns)))]))
+		}
+		b.Add(0, way[len(way)-1], 1+random.Int64N(1e7), 1)
+	}
+	tree, err := b.Tree()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
+
+// BenchmarkMillion writes a page of a million nodes.
+func BenchmarkMillion(b *testing.B) {
+	p := synthesized(2, 2, 1)
+	p.Tree, p.Title = bigTree(b), "a million nodes"
+	for b.Loop() {
+		var out bytes.Buffer
+		if err := Write(&out, p); err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(out.Len())/1e6, "MB")
+	}
+}
+
+// TestMillion shows a million nodes in a browser, and says how long it takes to open and to zoom.
+func TestMillion(t *testing.T) {
+	b := newTab(t)
+	p := synthesized(2, 2, 1)
+	p.Tree, p.Title = bigTree(t), "a million nodes"
+	b.open(p)
+	t.Logf("opened in %.2f s", js[float64](b, "performance.now() / 1000"))
+	longest := js[float64](b, `(() => {
+		let longest = 0;
+		for (let i = 0; i < 40; i++) {
+			const g = cpprof.graph, from = performance.now();
+			cpprof.zoom(i % 8 ? g.children(g.focus, 0)[0] ?? g.calls.top : g.calls.top);
+			longest = Math.max(longest, performance.now() - from);
+		}
+		return longest;
+	})()`)
+	t.Logf("the longest of 40 zooms took %.0f ms", longest)
+	if nodes := js[int](b, "cpprof.trees[0].nodes"); nodes != p.Tree.Len() {
+		t.Errorf("%d nodes, want %d", nodes, p.Tree.Len())
+	}
+	weight := p.Tree.Main().Cum(0).RatString()
+	if got := js[string](b, "String(cpprof.current.exact([0]).weight)"); got != weight {
+		t.Errorf("the page says %s, want %s", got, weight)
+	}
+	b.picture("million")
+	b.calm()
+}
