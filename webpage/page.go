@@ -74,7 +74,7 @@ func Write(w io.Writer, p *Page) error {
 	if err != nil {
 		return err
 	}
-	before, after, err := shell(p.Name, "")
+	before, after, err := shell(p.Name, "", false)
 	if err != nil {
 		return err
 	}
@@ -92,14 +92,14 @@ func Write(w io.Writer, p *Page) error {
 }
 
 // Shell returns the page without data. Its script loads what Data returns from a path of the page's own server, relative to the
-// page, and again when that has changed.
-func Shell(name, path string) ([]byte, error) {
-	before, after, err := shell(name, path)
+// page, and again when that has changed. If pprof is set, the page has a link to "pprof/flamegraph".
+func Shell(name, path string, pprof bool) ([]byte, error) {
+	before, after, err := shell(name, path, pprof)
 	return append(before, after...), err
 }
 
 // shell returns the page up to its data, and what follows that.
-func shell(name, source string) (before, after []byte, err error) {
+func shell(name, source string, pprof bool) (before, after []byte, err error) {
 	connect := "'none'"
 	if source != "" {
 		connect = "'self'"
@@ -107,7 +107,7 @@ func shell(name, source string) (before, after []byte, err error) {
 	const mark = "@DATA@"
 	var b bytes.Buffer
 	err = page.Execute(&b, map[string]any{
-		"Policy": fmt.Sprintf(policy, hash(static.style), hash(static.script), connect), "Name": name, "Source": source, "Data": mark,
+		"Policy": fmt.Sprintf(policy, hash(static.style), hash(static.script), connect), "Name": name, "Source": source, "Data": mark, "Pprof": pprof,
 		"Style": template.CSS(static.style), "Script": template.JS(static.script),
 	})
 	if err != nil {

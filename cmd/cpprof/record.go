@@ -17,7 +17,8 @@ type recordFlags struct {
 	process    processFlag
 	child      string
 	followExec bool
-	view       bool
+	view, web  bool
+	noBrowser  bool
 	monitors   []string
 	noMonitors bool
 	samplerFlags
@@ -42,6 +43,7 @@ cpprof samples less often than --rate says if it would otherwise exceed --max-ov
 		Example: `  cpprof record -o run.cpprof -d 10s -- ./server -flag
   cpprof record -p 4711                        # until Ctrl-C; -p server works if one has this name
   cpprof record --view -p 4711                 # watch it in the Analyzer
+  cpprof record --web -p 4711                  # watch it in a browser
   cpprof record -- go test ./pkg -run TestSlow -count=1
   cpprof record -- go run ./cmd/server -flag
   cpprof record --child server -- ./start.sh   # only the programs named server
@@ -50,7 +52,12 @@ cpprof samples less often than --rate says if it would otherwise exceed --max-ov
 			if err := f.check(c, args); err != nil {
 				return &usageError{err}
 			}
-			if f.view {
+			switch {
+			case f.view && f.web:
+				return usagef("--view and --web both show the recording: give one of them")
+			case f.web:
+				return recordWeb(c.Context(), t, &f, args)
+			case f.view:
 				return recordView(c.Context(), t, &f, args)
 			}
 			return record(c.Context(), t, &f, args)
@@ -66,6 +73,8 @@ cpprof samples less often than --rate says if it would otherwise exceed --max-ov
 	flags.StringVar(&f.child, "child", "", "record the programs whose file name matches `PATTERN`, among COMMAND and all that it starts")
 	flags.BoolVar(&f.followExec, "follow-exec", false, "if a recorded program replaces itself by another one (exec), record that, too")
 	flags.BoolVar(&f.view, "view", false, "show the recording in the Analyzer while it grows")
+	flags.BoolVar(&f.web, "web", false, "show the recording in a browser while it grows, and then until Ctrl-C")
+	flags.BoolVar(&f.noBrowser, "no-browser", false, "with --web, only print the URL")
 	flags.StringArrayVarP(&f.monitors, "monitor", "m", nil, "also record a `VALUE` beside each sample, such as main.queue.size or 'len(main.jobs)': a number in a package's variable")
 	flags.BoolVar(&f.noMonitors, "no-monitors", false, "record none of the usual monitors (heap, collections, queues, faults, ...)")
 	f.samplerFlags.add(c)

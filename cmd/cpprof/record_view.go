@@ -150,12 +150,8 @@ func (g *growing) end() (sampler.Result, error) {
 // show opens the Analyzer on the recording.
 func (g *growing) show(ctx context.Context, t terminal, log *targetLog) error {
 	f := reportFlags{viewFlags: viewFlags{inputFlags: inputFlags{err: t.err}, accounting: "observed"}}
-	s := &source{path: g.file, recording: g.live.Recording()}
-	var err error
-	if s.config, err = f.configuration(); err != nil {
-		return err
-	}
-	if s.options, err = f.viewOptions(s.config); err != nil {
+	s, err := g.source(&f.viewFlags)
+	if err != nil {
 		return err
 	}
 	live := &tui.Live{Recording: g.live.Recording, Ended: g.ended, Outcome: func() string { return g.became }, Deadlocks: g.deadlocksSoFar}
@@ -163,6 +159,17 @@ func (g *growing) show(ctx context.Context, t terminal, log *targetLog) error {
 		live.Note = "the program's output: " + log.path
 	}
 	return f.analyze(ctx, t, s, tui.Options{Live: live})
+}
+
+// source returns the recording so far, with the configuration and the options of flags.
+func (g *growing) source(f *viewFlags) (*source, error) {
+	s := &source{path: g.file, recording: g.live.Recording()}
+	var err error
+	if s.config, err = f.configuration(); err != nil {
+		return nil, err
+	}
+	s.options, err = f.viewOptions(s.config)
+	return s, err
 }
 
 // endLaunched interrupts a launched program, as Ctrl-C would do without the Analyzer, and waits for its end.

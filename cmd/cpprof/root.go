@@ -114,6 +114,7 @@ func newRootCommand(t terminal) *cobra.Command {
 		newDumpGoroutinesCommand(t),
 		newWhyCommand(t),
 		newViewCommand(t),
+		newWebCommand(t),
 		newReportCommand(t),
 		newClassesCommand(t),
 		newLocksCommand(t),

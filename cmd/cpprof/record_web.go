@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/sampler"
+	"github.com/cpprof/cpprof/webpage"
+)
+
+var errFollowedByPage = errors.New("--web shows one program, and can't follow others: leave --web out, or record the program itself")
+
+// recordWeb makes one recording, and meanwhile shows it in a browser. The page stays after the end of the recording, until a signal
+// ends cpprof. A launched program goes on after that, as without --web.
+func recordWeb(ctx context.Context, t terminal, f *recordFlags, command []string) error {
+	if err := f.onlyOne(command); err != nil {
+		return err
+	}
+	ctx, signals := watchSignals(ctx)
+	defer signals.stop()
+	target, err := openTarget(t, f, command)
+	if err != nil {
+		return signals.fail(ctx, t, f, target.Process, err)
+	}
+	defer target.Release()
+	target.backend = signals.suspendable(target.backend)
+	defer target.backend.Close()
+	g, err := f.startRecording(ctx, target)
+	if err != nil {
+		return signals.fail(ctx, t, f, target.Process, err)
+	}
+	server, err := g.listen(t)
+	if err != nil {
+		_, ended := g.end()
+		return signals.fail(ctx, t, f, target.Process, errors.Join(err, ended))
+	}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(ctx) }()
+	termtext.Fprintf(t.err, "cpprof: %s shows the recording; Ctrl-C ends both\n", server.URL)
+	if !f.noBrowser {
+		openBrowser(ctx, server.URL)
+	}
+	say := newNarrator(t)
+	say.begin(target.Process, g.file)
+	<-g.ended
+	result, err := g.end()
+	if err == nil {
+		for _, d := range g.deadlocksSoFar() {
+			say.deadlock(target.Process, d)
+		}
+		say.end(target.Process, g.file, result)
+	}
+	if err = errors.Join(err, <-served); err != nil {
+		return signals.fail(ctx, t, f, target.Process, err)
+	}
+	return nil
+}
+
+// onlyOne returns an error if other programs than the command, or the process itself, would be recorded.
+func (f *recordFlags) onlyOne(command []string) error {
+	if f.child != "" || f.followExec {
+		return usagef("%w", errFollowedByPage)
+	}
+	if len(command) == 0 {
+		return nil
+	}
+	program, err := sampler.LookPath(command[0])
+	if err != nil {
+		return err
+	}
+	if f.follows(program, command[1:]) {
+		return errFollowedByPage
+	}
+	return nil
+}
+
+// listen opens a port for the page of the recording, as it is at the time of a request.
+func (g *growing) listen(t terminal) (*webpage.Server, error) {
+	s, err := g.source(&viewFlags{inputFlags: inputFlags{err: t.err}, accounting: "observed"})
+	if err != nil {
+		return nil, err
+	}
+	return webpage.Listen(0, g.file, func() ([]byte, error) {
+		now := *s
+		now.recording = g.live.Recording()
+		return webpage.Data(pageOf(&now))
+	}, nil)
+}

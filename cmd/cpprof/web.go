@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"syscall"
+	"time"
+
+	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/webpage"
+	"github.com/spf13/cobra"
+)
+
+// webFlags are the flags of web.
+type webFlags struct {
+	reportFlags
+	port      int
+	noBrowser bool
+	limit     time.Duration
+}
+
+func newWebCommand(t terminal) *cobra.Command {
+	var f webFlags
+	c := &cobra.Command{
+		Use:   "web RECORDING [--against RECORDING]",
+		Short: "Show a recording in a browser",
+		Long: `web shows the page of a recording in a browser: flame graphs of all views, a timeline whose selected
+span they follow, and tables; see 'cpprof export --to html', which writes the page to a file. Its
+link 'pprof' leads to the web pages of pprof, with the Thread Views of all classes.
+
+Only browsers of this machine reach it, on 127.0.0.1, and only with the URL that web prints: it has
+a token in it. Ctrl-C ends it. 'cpprof record --web' shows a recording while it grows.`,
+		Example: `  cpprof web run.cpprof
+  cpprof web new.cpprof --against old.cpprof --no-browser --port 8080`,
+		GroupID:           groupShow,
+		Args:              oneRecording,
+		ValidArgsFunction: completeRecording,
+		RunE:              func(c *cobra.Command, args []string) error { return f.run(c.Context(), t, args[0]) },
+	}
+	f.addView(c, t)
+	flags := c.Flags()
+	flags.StringVar(&f.against, "against", "", "the `recording` to compare with")
+	flags.IntVar(&f.port, "port", 0, "the `port` of 127.0.0.1 to use (default: a free one)")
+	flags.BoolVar(&f.noBrowser, "no-browser", false, "only print the URL")
+	flags.DurationVar(&f.limit, "for", 0, "end after this `duration` (default: at Ctrl-C)")
+	return c
+}
+
+func (f *webFlags) run(ctx context.Context, t terminal, path string) error {
+	if f.port < 0 || f.port > 65535 {
+		return usagef("--port %d: want a number up to 65535, or 0 for a free port", f.port)
+	}
+	s, err := f.open(path)
+	if err != nil {
+		return err
+	}
+	p := pageOf(s)
+	if p.Open, err = f.opened(s); err != nil {
+		return err
+	}
+	if f.against != "" {
+		pair, err := f.openPair(path, f.against)
+		if err != nil {
+			return err
+		}
+		p.Against = pair.b.named()
+	}
+	data, err := webpage.Data(p)
+	if err != nil {
+		return err
+	}
+	pprof, err := pprofPages(s)
+	if err != nil {
+		return err
+	}
+	server, err := webpage.Listen(f.port, path, func() ([]byte, error) { return data, nil }, pprof)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	context.AfterFunc(ctx, stop) // the second signal ends cpprof at once
+	if f.limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, f.limit)
+		defer cancel()
+	}
+	termtext.Fprintf(t.out, "%s\nCtrl-C ends it.\n", server.URL)
+	if !f.noBrowser {
+		openBrowser(ctx, server.URL)
+	}
+	return server.Serve(ctx)
+}
+
+// opened returns the view that the page shows first; "" lets it choose.
+func (f *webFlags) opened(s *source) (string, error) {
+	switch {
+	case f.server:
+		return "*", nil
+	case f.thread == "":
+		return "", nil
+	}
+	return f.class(s)
+}
+
+// pageOf returns the page of a source.
+func pageOf(s *source) *webpage.Page {
+	return &webpage.Page{Name: s.path, Recording: s.recording, Options: s.options, Aspects: s.config.AllAspects()}
+}
+
+// openBrowser opens a URL in the user's browser, if there is a screen for one.
+func openBrowser(ctx context.Context, url string) {
+	var c *exec.Cmd
+	switch runtime.GOOS {
+	case "darwin":
+		c = exec.CommandContext(ctx, "open", url)
+	case "windows":
+		c = exec.CommandContext(ctx, "rundll32", "url.dll,FileProtocolHandler", url)
+	default:
+		if os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "" {
+			return
+		}
+		c = exec.CommandContext(ctx, "xdg-open", url)
+	}
+	if c.Start() == nil {
+		go func() { _ = c.Wait() }()
+	}
+}
