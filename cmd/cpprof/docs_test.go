@@ -113,6 +113,9 @@ func commandLines(text string) []string {
 		switch {
 		case strings.HasPrefix(c, "cpprof demo"): // run first, and shorter
 		case strings.HasPrefix(c, "cpprof view"): // TestView... run it, at a terminal
+		case strings.Contains(c, "--web"): // TestRecordWeb runs it: it ends at Ctrl-C
+		case strings.HasPrefix(c, "cpprof web"):
+			commands = append(commands, c+" --no-browser --for 1ms")
 		case strings.HasSuffix(c, "--session"): // the Analyzer saves one
 		default:
 			commands = append(commands, c)

@@ -81,9 +81,9 @@ func (f fetched) Fetch(string, time.Duration, time.Duration) (*pprofile.Profile,
 // silent is pprof's terminal, of which nothing is to be seen.
 type silent struct{}
 
-func (silent) ReadLine(string) (string, error)       { return "", errors.New("pprof asks for a command") }
-func (silent) Print(...any)                          {}
-func (silent) PrintErr(...any)                       {}
-func (silent) IsTerminal() bool                      { return false }
-func (silent) WantBrowser() bool                     { return false }
+func (silent) ReadLine(string) (string, error)     { return "", errors.New("pprof asks for a command") }
+func (silent) Print(...any)                        {}
+func (silent) PrintErr(...any)                     {}
+func (silent) IsTerminal() bool                    { return false }
+func (silent) WantBrowser() bool                   { return false }
 func (silent) SetAutoComplete(func(string) string) {}
