@@ -38,7 +38,7 @@ func newExportCommand(t terminal) *cobra.Command {
 Without --server or --thread it writes the Thread Views of all classes, each below a frame of its
 class. --prune and --zoom leave out stacks. With --down, --extended, --up or --auto, the entries of
 the refined view are written in place of its stacks. -o - writes to standard output.`,
-		Example: `  cpprof export run.cpprof --to pprof -o run.pb.gz && go tool pprof -tagfocus state=MONITOR run.pb.gz
+		Example: `  cpprof export run.cpprof --to pprof -o r.pb.gz && go tool pprof -tagfocus state=MONITOR r.pb.gz
   cpprof export run.cpprof --thread go:main.worker --to folded -o - | flamegraph.pl > graph.svg`,
 		GroupID:           groupFiles,
 		Args:              oneRecording,

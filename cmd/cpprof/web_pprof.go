@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/cpprof/cpprof/interchange"
+	"github.com/cpprof/cpprof/export"
 	"github.com/cpprof/cpprof/views"
 	"github.com/google/pprof/driver"
 	pprofile "github.com/google/pprof/profile"
@@ -25,8 +25,17 @@ func pprofPages(s *source) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	var all exportFlags
+	session, err := all.refined(s, v)
+	if err != nil {
+		return nil, err
+	}
+	to, err := export.Lookup("pprof")
+	if err != nil {
+		return nil, err
+	}
 	var file bytes.Buffer
-	if err := interchange.WritePprof(&file, v.Tree); err != nil {
+	if err := to.Write(&file, all.subject(s, session, v.View)); err != nil {
 		return nil, fmt.Errorf("%s: making a profile for pprof: %w", s.path, err)
 	}
 	p, err := pprofile.Parse(&file)
