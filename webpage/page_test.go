@@ -179,6 +179,9 @@ func TestMillion(t *testing.T) {
 	if got := js[string](b, "String(cpprof.current.exact([0]).weight)"); got != weight {
 		t.Errorf("the page says %s, want %s", got, weight)
 	}
+	if got := js[string](b, "cpprof.current.exact([0]).cost.decimal(3)"); got != "1.000" {
+		t.Errorf("the root costs %s", got)
+	}
 	b.picture("million")
 	b.calm()
 }

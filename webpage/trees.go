@@ -101,6 +101,7 @@ func (s side) summed(w sampledata.Weights) side {
 func untimed(t *calltree.Tree) *tree {
 	out := &tree{Tree: t}
 	m := t.Main()
+	out.putTotal(views.Whole, 0, calltree.Total{Weight: m.Denominator, Hits: m.Hits().Denominator}) // first: portions are in the order of nodes
 	for n := range int32(t.Len()) {
 		if m.Integral() && m.Hits() == m {
 			if own := m.Planes()[0].Own[n]; own != 0 {
@@ -112,7 +113,6 @@ func untimed(t *calltree.Tree) *tree {
 			out.putTotal(views.Ending, n, own)
 		}
 	}
-	out.putTotal(views.Whole, 0, calltree.Total{Weight: m.Denominator, Hits: m.Hits().Denominator})
 	return out
 }
 

@@ -21,7 +21,7 @@ class Page {
     $('growing').hidden = !header.growing || !document.documentElement.dataset.source;
     $('timeline').hidden = clock.slices < 2;
     $('compared').hidden = !header.against;
-    $('legend').hidden = !!header.against;
+    $('legend').hidden = !!header.against || !this.frames.typed.some((t) => t >= 0); // what has no typed time has colours of packages
     $('compared').textContent = header.against ? `red: costs more than in ${header.against}; blue: less; widths are the mean of both` : '';
     $('warnings').textContent = header.warnings.length ? `${header.warnings.length} warnings` : '';
     const select = $('view');
