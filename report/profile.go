@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"math/big"
@@ -30,7 +31,7 @@ type Profile struct {
 // The line has the entry's cost, its own cost if the display has it, its hits, its overlap with the labels if there are any,
 // and what it adds to the call path. ".." comes before a call that is not immediate.
 func (p *Profile) Write(w io.Writer) error {
-	b := new(strings.Builder)
+	b := bufio.NewWriter(w) // names can be so long that the whole text takes hundreds of MB
 	m := p.Session.Tree().Main()
 	termtext.Fprintf(b, "%s; %s\n", termtext.Printable(p.Title), unit(m))
 	if text := Monitor(p.Session.Tree()); text != "" {
@@ -59,8 +60,7 @@ func (p *Profile) Write(w io.Writer) error {
 	}
 	b.WriteString(sharedLegend(shared))
 	b.WriteString(Warnings(p.Warnings))
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.Flush()
 }
 
 // withName adds a name to a line. If the line would be wider than a screen, it shortens the import paths in the name.
