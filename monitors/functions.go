@@ -98,10 +98,13 @@ func (p *parser) counted(column Column) node {
 	return d
 }
 
-func (p *parser) delta(x operand) operand {
+func (p *parser) delta(x operand) operand { return p.difference(x, false) }
+
+// difference returns the differences of an operand. Those of counters are even if they are to be: see evenOf.
+func (p *parser) difference(x operand, even bool) operand {
 	var d node
 	if x.differences != nil {
-		d = x.differences(p)
+		d = x.differences(p, even)
 	} else {
 		d = &delta{column: p.column(x)}
 	}
@@ -109,7 +112,7 @@ func (p *parser) delta(x operand) operand {
 }
 
 func (p *parser) rate(x operand) operand {
-	d := p.delta(x)
+	d := p.difference(x, true)
 	return operand{node: newBinary(d.node, whole{p.t.seconds}, divide), unit: x.unit.dividedBy(NewUnit("s")), difference: d.node}
 }
 
@@ -121,7 +124,7 @@ func (p *parser) lag(n ast.Node, x []operand) (operand, error) {
 	by := int(min(k.value, float64(p.t.samples)))
 	o := operand{node: &lagged{p.column(x[0]), by}, unit: x[0].unit}
 	if differences := x[0].differences; differences != nil {
-		o.differences = func(p *parser) node { return &lagged{evaluate(differences(p), p.t.samples), by} }
+		o.differences = func(p *parser, even bool) node { return &lagged{evaluate(differences(p, even), p.t.samples), by} }
 	}
 	return o, nil
 }

@@ -1,6 +1,9 @@
 package monitors
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // A Metric is an expression with its values.
 type Metric struct {
@@ -16,7 +19,8 @@ type Metric struct {
 	// Of a quotient of two differences: both. Else they are nil.
 	Over, Under Column
 
-	uses map[string]bool // the monitors that it is computed of
+	uses  map[string]bool          // the monitors that it is computed of
+	grows func(*parser, bool) node // of a counter: its differences
 }
 
 // Metric computes an expression. An error in it is a *callpath.SyntaxError.
@@ -33,7 +37,7 @@ func (t *Table) Metric(expr string) (*Metric, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Metric{Expr: expr, Column: evaluate(o.node, t.samples), Unit: o.unit, Truth: o.kind == isTruth, Counts: o.differences != nil, uses: p.uses}
+	m := &Metric{Expr: expr, Column: evaluate(o.node, t.samples), Unit: o.unit, Truth: o.kind == isTruth, Counts: o.differences != nil, uses: p.uses, grows: o.differences}
 	if o.kind == isWord {
 		m.Words = o.words
 	}
@@ -59,6 +63,19 @@ func (t *Table) named(m *Monitor) (*Metric, error) {
 	return metric, nil
 }
 
+// AllNumbers computes several expressions as Numbers does.
+func (t *Table) AllNumbers(exprs ...string) ([]*Metric, error) {
+	var list []*Metric
+	for _, e := range exprs {
+		m, err := t.Numbers(e)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, m)
+	}
+	return list, nil
+}
+
 // Numbers computes an expression whose values are numbers, or true and false.
 func (t *Table) Numbers(expr string) (*Metric, error) {
 	m, err := t.Metric(expr)
@@ -69,4 +86,29 @@ func (t *Table) Numbers(expr string) (*Metric, error) {
 		return nil, fmt.Errorf("%s is nominal, and its values are words: %s; numbers are %s", expr, someOf(m.Words), someOf(t.numeric()))
 	}
 	return m, nil
+}
+
+// Split splits a list of expressions at the commas outside of parentheses, brackets and quotes.
+func Split(s string) []string {
+	var list []string
+	depth, begin := 0, 0
+	quote := rune(0)
+	for i, r := range s {
+		switch {
+		case quote != 0:
+			if r == quote {
+				quote = 0
+			}
+		case strings.ContainsRune("\"'`", r):
+			quote = r
+		case strings.ContainsRune("([{", r):
+			depth++
+		case strings.ContainsRune(")]}", r):
+			depth--
+		case r == ',' && depth == 0:
+			list = append(list, strings.TrimSpace(s[begin:i]))
+			begin = i + 1
+		}
+	}
+	return append(list, strings.TrimSpace(s[begin:]))
 }

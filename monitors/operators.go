@@ -106,7 +106,7 @@ func calculated(operator string, x, y operand, compute func(out, x, y []float64)
 }
 
 // differencesOf returns the differences of a sum of counters, or of a counter times or divided by a number above 0.
-func differencesOf(operator string, x, y operand, compute func(out, x, y []float64)) func(*parser) node {
+func differencesOf(operator string, x, y operand, compute func(out, x, y []float64)) func(*parser, bool) node {
 	if operator == "*" && x.constant {
 		x, y = y, x
 	}
@@ -114,9 +114,11 @@ func differencesOf(operator string, x, y operand, compute func(out, x, y []float
 	case x.differences == nil:
 		return nil
 	case operator == "+" && y.differences != nil:
-		return func(p *parser) node { return newBinary(x.differences(p), y.differences(p), compute) }
+		return func(p *parser, even bool) node {
+			return newBinary(x.differences(p, even), y.differences(p, even), compute)
+		}
 	case (operator == "*" || operator == "/") && y.constant && y.value > 0:
-		return func(p *parser) node { return newBinary(x.differences(p), y.node, compute) }
+		return func(p *parser, even bool) node { return newBinary(x.differences(p, even), y.node, compute) }
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ type operand struct {
 	value    float64 // of a constant number
 
 	// Of a counter, and of a sum or multiple of counters: delta(x), which is undefined where one of them began anew.
-	differences func(p *parser) node
+	differences func(p *parser, even bool) node
 
 	difference  node // of delta(x) and rate(x): delta(x)
 	over, under node // of a quotient of two such: their differences
@@ -192,8 +192,12 @@ func (p *parser) identifier(n *ast.IdentifierNode) (operand, error) {
 	case m.truth:
 		o.kind = isTruth
 	case m.Kind == sampledata.Counter:
-		growth := p.t.growthOf(m)
-		o.differences = func(p *parser) node { return p.counted(growth) }
+		o.differences = func(p *parser, even bool) node {
+			if even {
+				return p.counted(p.t.evenOf(m))
+			}
+			return p.counted(p.t.growthOf(m))
+		}
 	}
 	return o, nil
 }
@@ -203,7 +207,7 @@ func (m *Metric) operand() operand {
 	o := operand{node: whole{m.Column}, unit: m.Unit, words: m.Words}
 	switch {
 	case m.Counts:
-		o.differences = func(p *parser) node { return p.counted(m.Column) }
+		o.differences = m.grows
 	case m.Truth:
 		o.kind = isTruth
 	case m.Words != nil:

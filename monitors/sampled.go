@@ -303,15 +303,18 @@ func (t *Table) span(text string) (Column, error) {
 		}
 		*side.to = d
 	}
-	first, end, err := s.Samples(t.r)
-	if err != nil {
-		return nil, err
-	}
+	l, err := t.Within(s)
+	return l.column(), err
+}
+
+// Within returns the samples in a span of time.
+func (t *Table) Within(s views.Span) (List, error) {
 	l := NewList(t.samples)
-	for i := first; i < end; i++ {
+	first, end, err := s.Samples(t.r)
+	for i := first; err == nil && i < end; i++ {
 		l.Add(int(i))
 	}
-	return l.column(), nil
+	return l, err
 }
 
 // numbered returns a predicate that is true for some samples, given by their numbers: "0-99, 150".

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/sampledata"
 )
 
 // AllSamples is the name of the list of all samples.
@@ -31,6 +32,24 @@ func (t *Table) List(expr string) (List, error) {
 		return List{}, &callpath.SyntaxError{Input: expr, Msg: "a sample list is a predicate, and this is a number: compare it, such as with > 0"}
 	}
 	return listOf(m.Column), nil
+}
+
+// Choose computes a list for an analysis of its samples alone, which makes no sense if it has none.
+func (t *Table) Choose(expr string) (List, error) {
+	l, err := t.List(expr)
+	if err == nil && l.Len() == 0 {
+		err = fmt.Errorf("none of the %d samples of the recording is in the list %q", t.samples, expr)
+	}
+	return l, err
+}
+
+// Pick returns the recording with only the samples of a list, of which there must be some.
+func (t *Table) Pick(expr string) (*sampledata.Recording, error) {
+	l, err := t.Choose(expr)
+	if err != nil {
+		return nil, err
+	}
+	return t.r.Pick(expr, l.Has)
 }
 
 // list returns the list of a name.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/config"
 	"github.com/cpprof/cpprof/internal/edit"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
@@ -22,6 +23,19 @@ type Options struct {
 	Aspects func(*calltree.Symbols) *calltree.Membership // for call paths; nil if there are none
 	Metrics []Definition
 	Lists   []Definition
+}
+
+// OptionsOf returns the options that a configuration and the options of views give.
+func OptionsOf(c *config.Config, v views.Options) Options {
+	v.Span = views.Span{}
+	o := Options{Views: v, Aspects: func(syms *calltree.Symbols) *calltree.Membership { return c.AllAspects().Membership(syms) }}
+	for _, d := range c.Metrics {
+		o.Metrics = append(o.Metrics, Definition(d))
+	}
+	for _, d := range c.Lists {
+		o.Lists = append(o.Lists, Definition(d))
+	}
+	return o
 }
 
 // A Monitor is a series of values in a Table.
@@ -52,6 +66,7 @@ type Table struct {
 
 	columns map[string]Column
 	growth  map[string]Column  // of counters: values whose differences are exact
+	even    map[string]Column  // of counters: values that grow evenly between two readings
 	metrics map[string]*Metric // by expression
 	busy    map[string]bool    // metrics and lists that are being computed
 }
@@ -61,7 +76,7 @@ type Table struct {
 func New(r *sampledata.Recording, o Options) *Table {
 	t := &Table{
 		r: r, o: o, samples: r.Samples.Len(), byName: make(map[string]*Monitor), known: make(map[string]bool), columns: make(map[string]Column),
-		growth: make(map[string]Column), metrics: make(map[string]*Metric), busy: make(map[string]bool),
+		growth: make(map[string]Column), even: make(map[string]Column), metrics: make(map[string]*Metric), busy: make(map[string]bool),
 	}
 	t.seconds = make(Column, t.samples)
 	for i := range t.seconds {

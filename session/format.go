@@ -20,10 +20,12 @@ const (
 	maxAspects = 1_000
 	maxLabels  = 1_000 // of a window
 	maxPath    = 4096  // bytes
+	maxLists   = 1_000 // of samples; and of lanes
+	maxExpr    = 4096  // bytes of a metric, or of a list of samples
 )
 
-// formatVersion is the version that Marshal writes. Parse also reads versions 1 to 3.
-const formatVersion = 4
+// formatVersion is the version that Marshal writes. Parse also reads versions 1 to 4.
+const formatVersion = 5
 
 // fileJSON is the content of the file. Times are in nanoseconds.
 type fileJSON struct {
@@ -37,6 +39,8 @@ type fileJSON struct {
 	To         time.Duration   `json:"to,omitempty"`
 	Aspects    []aspectJSON    `json:"aspects,omitempty"`
 	Merges     []mergeJSON     `json:"merges,omitempty"`
+	Lists      []listJSON      `json:"lists,omitempty"`
+	Samples    string          `json:"samples,omitempty"`
 	Summary    summaryJSON     `json:"summary,omitzero"`
 	Windows    json.RawMessage `json:"windows"` // []windowJSON, or []windowVersion1
 	Active     int             `json:"active"`  // 1 + an index of windows, 0 for the Summary window
@@ -53,6 +57,12 @@ type mergeJSON struct {
 	Patterns []string `json:"patterns"`
 }
 
+// listJSON is a config.Definition.
+type listJSON struct {
+	Name string `json:"name"`
+	Expr string `json:"expr"`
+}
+
 // summaryJSON is a Summary.
 type summaryJSON struct {
 	All      bool   `json:"all,omitempty"`
@@ -60,6 +70,8 @@ type summaryJSON struct {
 	Order    string `json:"order,omitempty"`
 	Reversed bool   `json:"reversed,omitempty"`
 	Against  string `json:"against,omitempty"`
+
+	Lanes []string `json:"lanes,omitempty"`
 }
 
 type windowJSON struct {
@@ -75,7 +87,7 @@ func (s *State) Marshal() ([]byte, error) {
 	o := s.Options
 	f := fileJSON{
 		Version: formatVersion, Accounting: o.Accounting.String(), By: o.Granularity.String(), ClassBy: o.Classes.String(),
-		NoInlines: o.NoInlines, Idle: !o.LeaveOutIdle, From: o.Span.From, To: o.Span.To,
+		NoInlines: o.NoInlines, Idle: !o.LeaveOutIdle, From: o.Span.From, To: o.Span.To, Samples: s.Samples,
 		Summary: summaryJSON(s.Summary), Active: s.Active,
 	}
 	for _, a := range s.Aspects {
@@ -91,6 +103,9 @@ func (s *State) Marshal() ([]byte, error) {
 			j.Patterns = append(j.Patterns, p.String())
 		}
 		f.Merges = append(f.Merges, j)
+	}
+	for _, l := range s.Lists {
+		f.Lists = append(f.Lists, listJSON(l))
 	}
 	windows := []windowJSON{}
 	for _, w := range s.Windows {
@@ -196,7 +211,7 @@ func (f *fileJSON) state() (*State, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &State{Options: o, Summary: Summary(f.Summary), Active: f.Active}
+	s := &State{Options: o, Summary: Summary(f.Summary), Samples: f.Samples, Active: f.Active}
 	for _, j := range f.Aspects {
 		a, err := aspects.New(j.Name, j.Patterns...)
 		if err != nil {
@@ -210,6 +225,13 @@ func (f *fileJSON) state() (*State, error) {
 			return nil, fmt.Errorf("merge %q: %w", j.Name, err)
 		}
 		s.Merges = append(s.Merges, m)
+	}
+	for _, j := range f.Lists {
+		l, err := config.NewDefinition(j.Name, j.Expr)
+		if err != nil {
+			return nil, fmt.Errorf("list: %w", err)
+		}
+		s.Lists = append(s.Lists, l)
 	}
 	return s, nil
 }
@@ -241,6 +263,9 @@ func (s *State) check() error {
 	if len(s.Merges) > maxAspects {
 		return fmt.Errorf("%d merged classes: at most %d are possible", len(s.Merges), maxAspects)
 	}
+	if err := s.checkLists(); err != nil {
+		return err
+	}
 	if len(s.Windows) > maxWindows {
 		return fmt.Errorf("%d windows: at most %d are possible", len(s.Windows), maxWindows)
 	}
@@ -259,6 +284,28 @@ func (s *State) check() error {
 		seen[k.Name] = true
 		if err := w.Check(); err != nil {
 			return fmt.Errorf("window %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+// checkLists checks the sizes of all that is about samples and metrics. The expressions are parsed when they are computed: what
+// they may name depends on the recording.
+func (s *State) checkLists() error {
+	if len(s.Lists) > maxLists || len(s.Summary.Lanes) > maxLists {
+		return fmt.Errorf("%d sample lists and %d lanes: at most %d of each are possible", len(s.Lists), len(s.Summary.Lanes), maxLists)
+	}
+	exprs := append([]string{s.Samples}, s.Summary.Lanes...)
+	for _, l := range s.Lists {
+		exprs = append(exprs, l.Expr)
+	}
+	return checkExprs(exprs)
+}
+
+func checkExprs(exprs []string) error {
+	for _, e := range exprs {
+		if len(e) > maxExpr {
+			return fmt.Errorf("an expression of %d bytes: at most %d are possible", len(e), maxExpr)
 		}
 	}
 	return nil

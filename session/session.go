@@ -7,6 +7,7 @@
 //	comparison.go  windows that compare two recordings; others.go reads the second one
 //	locks.go       the window of the locks
 //	holders.go     windows that show what the holders of locks did
+//	metrics.go     windows that draw metrics against one another, and the samples that count
 //	file.go        loading and saving a State
 //	format.go      the file format; version1.go and version2.go read earlier versions of it
 //
@@ -26,9 +27,11 @@ import (
 
 // A State is the saved state of the Analyzer for one recording.
 type State struct {
-	Options views.Options    // AlsoInlined, and what Configure sets, are not saved
-	Aspects []aspects.Aspect // in addition to those of the configuration
-	Merges  []config.Merge   // in addition to those of the configuration
+	Options views.Options       // AlsoInlined, and what Configure sets, are not saved
+	Aspects []aspects.Aspect    // in addition to those of the configuration
+	Merges  []config.Merge      // in addition to those of the configuration
+	Lists   []config.Definition // of samples, in addition to those of the configuration
+	Samples string              // the list whose samples count; "" for all samples
 	Summary Summary
 	Windows []Window
 	Active  int // 1 + the window in front; 0 for the Summary window
@@ -41,6 +44,8 @@ type Summary struct {
 	Order    string // the head of the column by which classes are sorted; "" for the first order
 	Reversed bool   // of the order
 	Against  string // the path of the recording with which it compares; see Relative and Other. "" for none
+
+	Lanes []string // the metrics below the timeline, in their order; nil for the usual ones
 }
 
 // Front makes the window of a class's view the active one, and reports whether there is such a window; class is "" for the
@@ -80,8 +85,9 @@ type Kind struct {
 
 // A Source is a recording, and the options for reports on it.
 type Source struct {
-	Path      string // of the recording
-	Recording *sampledata.Recording
+	Path      string                // of the recording
+	Recording *sampledata.Recording // the samples that count
+	Whole     *sampledata.Recording // all samples; nil: Recording has all
 	Config    *config.Config
 	Options   views.Options
 	Color     bool // of reports
@@ -100,5 +106,6 @@ func (e *MissingError) Unwrap() error { return e.Err }
 func (s *State) Configure(c *config.Config) views.Options {
 	c.Aspects = c.Aspects.With(s.Aspects...)
 	c.Merges = slices.Concat(c.Merges, s.Merges)
+	c.Lists = slices.Concat(c.Lists, s.Lists)
 	return c.Configure(s.Options)
 }

@@ -322,7 +322,7 @@ func FuzzParse(f *testing.F) {
 func TestVersion3ShowsAllIfIdleCounts(t *testing.T) {
 	for idle, all := range map[string]bool{`"idle": true, `: true, "": false} {
 		s, err := Parse([]byte(`{"version": 3, `+idle+`"accounting": "observed", "by": "function", "class_by": "function", "windows": [], "active": 0}`), nil)
-		if err != nil || s.Summary != (Summary{All: all}) {
+		if err != nil || !reflect.DeepEqual(s.Summary, Summary{All: all}) {
 			t.Errorf("%v: with %q it is %+v", err, idle, s)
 		}
 	}

@@ -31,6 +31,9 @@ type Options struct {
 	// Session is the state of the last Analyzer on this recording; nil if there is none.
 	Session *session.State
 
+	// Samples is the sample list that counts, unless a session has another one; "" for all samples.
+	Samples string
+
 	// Windows are opened at the start, the last one in front, after the summary and the session's windows. If there is a
 	// comparison, they compare.
 	Windows []session.Window
@@ -89,10 +92,14 @@ func Run(ctx context.Context, o Options) error {
 // An app is a recording and its windows.
 type app struct {
 	path        string
-	recording   *sampledata.Recording
+	recording   *sampledata.Recording // the samples that count
+	whole       *sampledata.Recording // all samples
+	counts      counted               // which samples count
+	metrics     *measured             // nil until it is first needed
 	config      *config.Config
-	given       *aspects.Set   // from the configuration, without those defined in the Analyzer
-	givenMerges []config.Merge // the same of merges
+	given       *aspects.Set        // from the configuration, without those defined in the Analyzer
+	givenMerges []config.Merge      // the same of merges
+	givenLists  []config.Definition // the same of sample lists
 	options     views.Options
 	threshold   refine.Threshold
 	levels      int
@@ -136,7 +143,8 @@ type message struct {
 // newApp opens the summary window of a recording on a terminal.
 func newApp(o Options, t *terminal) *app {
 	a := &app{
-		path: o.Path, recording: o.Recording, config: o.Config, given: o.Config.Aspects, givenMerges: o.Config.Merges, options: o.Views, threshold: o.Threshold, levels: o.Levels,
+		path: o.Path, recording: o.Recording, whole: o.Recording, config: o.Config, given: o.Config.Aspects, givenMerges: o.Config.Merges,
+		givenLists: o.Config.Lists, options: o.Views, threshold: o.Threshold, levels: o.Levels,
 		theme: newTheme(t.Colors(), o.NoColor), terminal: t, screen: t.Screen, calls: newCalls(),
 		jobs: make(map[window]*job), history: make(map[string][]string), others: session.NewOthers(interchange.ReadRecording),
 	}
@@ -150,7 +158,7 @@ func newApp(o Options, t *terminal) *app {
 		a.others.Add(o.Against.Path, o.Against.Recording)
 		a.against = o.Against.Path
 	}
-	a.restore(o.Session)
+	a.restore(o.Session, o.Samples)
 	for _, w := range o.Windows {
 		if p, isView := w.(*session.Profile); isView {
 			openView(a, *p)
@@ -161,12 +169,15 @@ func newApp(o Options, t *terminal) *app {
 	if o.Findings {
 		openFindings(a, false)
 	}
-	a.say("%s", o.Greeting)
+	if o.Greeting != "" {
+		a.say("%s", o.Greeting)
+	}
 	return a
 }
 
 // changed refreshes every window after a change of the recording, the options or the aspects.
 func (a *app) changed() {
+	a.countAgain()
 	for _, w := range a.windows {
 		w.refresh()
 	}

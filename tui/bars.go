@@ -16,7 +16,7 @@ const mostTab = 24
 func (r *root) drawTabs(c canvas) {
 	a := r.a
 	c.clear(a.theme.bar)
-	c = a.live.drawBadge(c)
+	c = a.drawCounted(a.live.drawBadge(c))
 	labels := make([]string, len(a.windows))
 	for i, w := range a.windows {
 		labels[i] = fmt.Sprintf(" %d %s ", i+1, shorten(w.title(), mostTab))

@@ -176,7 +176,7 @@ func (a *app) commands() []command {
 			do: a.spanCommand, complete: words("all"),
 		},
 	}...)
-	list = append(list, a.mergeCommands()...)
+	list = append(append(list, a.mergeCommands()...), a.listCommands()...)
 	list = append(list, a.kindCommands()...)
 	return append(list, []command{
 		{name: "help", description: "the keys of this window", do: func(string) error { a.overlay = newHelp(a); return nil }},

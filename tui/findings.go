@@ -160,13 +160,13 @@ func (w *findingsWindow) Draw(screen tcell.Screen) {
 	w.list.area, w.pane.area = canvas{}, canvas{}
 	switch {
 	case w.failed != nil:
-		w.drawText(c, w.failed.Error(), w.a.theme.err)
+		drawPlain(c, w.failed.Error(), w.a.theme.err)
 		return
 	case w.answer == nil:
 		c.text(1, 1, "Searching for what is slow …", w.a.theme.dim)
 		return
 	case len(w.answer.Findings) == 0:
-		w.drawText(c, (&report.Why{Answer: w.answer}).Verdict(), w.a.theme.plain)
+		drawPlain(c, (&report.Why{Answer: w.answer}).Verdict(), w.a.theme.plain)
 		return
 	}
 	top, pane := divide(c)
@@ -184,12 +184,6 @@ func (w *findingsWindow) Draw(screen tcell.Screen) {
 		line.text(0, 0, termtext.Cut(fmt.Sprintf("%s%d. %s", mark, i+1, printable(w.name(i))), line.width), style)
 	}
 	w.drawPane(pane)
-}
-
-func (w *findingsWindow) drawText(c canvas, text string, style tcell.Style) {
-	for y, line := range wrap(text, c.width-2) {
-		c.text(1, 1+y, line, style)
-	}
 }
 
 // drawPane draws all about the selected finding.

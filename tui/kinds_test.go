@@ -52,6 +52,16 @@ var windowTests = map[string]windowTest{
 		b.keys("j")
 		return b
 	}},
+	"scatter": {keys: scatterKeys, open: func(t testing.TB) *bench {
+		b := newBench(t, withSeries(t, 0))
+		b.line(":scatter process.resident, cpu.used")
+		return b
+	}},
+	"matrix": {keys: matrixKeys, open: func(t testing.TB) *bench {
+		b := newBench(t, withSeries(t, 0))
+		b.line(":matrix process.resident, cpu.used, time")
+		return b
+	}},
 	"findings": {keys: findingsKeys, open: func(t testing.TB) *bench {
 		b := newBench(t, Options{Path: "slow.cpprof", Recording: slowRecording(t)})
 		b.keys("W", "j")

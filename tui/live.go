@@ -63,7 +63,7 @@ func (g *growth) renew() {
 	if g.a.jobs[w] != nil || now.Before(g.next) {
 		return
 	}
-	g.a.recording = g.Recording()
+	g.a.grown(g.Recording())
 	w.refresh()
 	g.a.act(w, func() { g.next = time.Now().Add(restFactor * time.Since(now)) })
 }
@@ -72,7 +72,7 @@ func (g *growth) renew() {
 func (g *growth) conclude() {
 	g.warn()
 	g.outcome = g.Outcome()
-	g.a.recording = g.Recording()
+	g.a.grown(g.Recording())
 	g.a.changed()
 	g.a.say("The recording has ended: %s", g.outcome)
 }

@@ -23,9 +23,7 @@ func (w *lockWindow) Draw(screen tcell.Screen) {
 	w.list.area, w.pane.area = canvas{}, canvas{}
 	switch {
 	case w.failed != nil:
-		for y, line := range wrap(w.failed.Error(), c.width-2) {
-			c.text(1, 1+y, line, w.a.theme.err)
-		}
+		drawPlain(c, w.failed.Error(), w.a.theme.err)
 		return
 	case w.found.Analysis == nil:
 		c.text(1, 1, "Analysing the locks …", w.a.theme.dim)

@@ -1,22 +1,26 @@
 package tui
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/cpprof/cpprof/aspects"
 	"github.com/cpprof/cpprof/config"
+	"github.com/cpprof/cpprof/monitors"
 	"github.com/cpprof/cpprof/session"
 )
 
-// restore opens the windows of a session, or the summary alone if s is nil.
-func (a *app) restore(s *session.State) {
+// restore opens the windows of a session, or the summary alone if s is nil. Without a session, samples is the list that counts.
+func (a *app) restore(s *session.State, samples string) {
 	if s == nil {
+		a.restoreSamples(samples)
 		a.open(newSummaryWindow(a, session.Summary{All: !a.options.LeaveOutIdle}))
 		return
 	}
 	config := *a.config
 	a.config = &config
 	a.options = s.Configure(&config)
+	a.restoreSamples(s.Samples)
 	if a.against == "" {
 		a.against = session.Other(a.path, s.Summary.Against)
 	}
@@ -27,9 +31,24 @@ func (a *app) restore(s *session.State) {
 	a.show(s.Active)
 }
 
+// restoreSamples counts only the samples of a list, before there are windows.
+func (a *app) restoreSamples(list string) {
+	if list == "" {
+		return
+	}
+	m := a.measured()
+	m.use(func(t *monitors.Table) {
+		if picked, err := t.Pick(list); err != nil {
+			a.fail(fmt.Errorf("samples %s: %w", list, err))
+		} else {
+			a.recording, a.counts = picked, counted{list: list, by: m}
+		}
+	})
+}
+
 // state returns the state that a session keeps of the app.
 func (a *app) state() *session.State {
-	s := &session.State{Options: a.options, Aspects: defined(a.given, a.config.Aspects), Merges: a.ownMerges()}
+	s := &session.State{Options: a.options, Aspects: defined(a.given, a.config.Aspects), Merges: a.ownMerges(), Lists: a.ownLists(), Samples: a.counts.list}
 	for i, w := range a.windows {
 		if summary, ok := w.(*summaryWindow); ok {
 			s.Summary = summary.kept()

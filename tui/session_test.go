@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -100,7 +101,7 @@ func TestSummaryIsRestored(t *testing.T) {
 	if o.Session, err = session.Parse(data, SessionKinds()); err != nil {
 		t.Fatal(err)
 	}
-	if want := (session.Summary{Filter: "pkg1", Order: o.Session.Summary.Order, Reversed: true}); o.Session.Summary != want || want.Order == "" {
+	if want := (session.Summary{Filter: "pkg1", Order: o.Session.Summary.Order, Reversed: true}); !reflect.DeepEqual(o.Session.Summary, want) || want.Order == "" {
 		t.Errorf("it keeps %+v", o.Session.Summary)
 	}
 	if l := o.Session.Windows[0].(*session.Locks); !l.Instances {

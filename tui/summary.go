@@ -29,7 +29,7 @@ type summaryWindow struct {
 }
 
 func newSummaryWindow(a *app, s session.Summary) *summaryWindow {
-	w := &summaryWindow{Box: tview.NewBox(), a: a, timeline: newTimeline(a), classTable: tabulated(nil, a.against != ""),
+	w := &summaryWindow{Box: tview.NewBox(), a: a, timeline: newTimeline(a, s.Lanes), classTable: tabulated(nil, a.against != ""),
 		order:    order{s.Order, s.Reversed},
 		hideIdle: !s.All, filter: s.Filter, marked: make(map[string]bool)}
 	w.list = list{a: a, w: w, of: w, noun: "a class", clicked: func(_, _ int, double bool) {
@@ -52,7 +52,7 @@ func (w *summaryWindow) keep() session.Window { return nil }
 
 // kept returns the state of the window that a session keeps.
 func (w *summaryWindow) kept() session.Summary {
-	s := session.Summary{All: !w.hideIdle, Filter: w.filter, Order: w.order.column, Reversed: w.order.reversed}
+	s := session.Summary{All: !w.hideIdle, Filter: w.filter, Order: w.order.column, Reversed: w.order.reversed, Lanes: w.timeline.lanes.chosen}
 	if w.a.against != "" {
 		s.Against = session.Relative(w.a.path, w.a.against)
 	}
@@ -149,7 +149,9 @@ func (w *summaryWindow) bindings() []binding {
 	return append(own, w.list.bindings()...)
 }
 
-func (w *summaryWindow) commands() []command { return []command{w.a.againstCommand(w)} }
+func (w *summaryWindow) commands() []command {
+	return []command{w.a.againstCommand(w), w.timeline.lanes.command()}
+}
 
 func (w *summaryWindow) openSelected() {
 	line := w.list.current()
@@ -199,7 +201,7 @@ func (w *summaryWindow) MouseHandler() func(tview.MouseAction, *tcell.EventMouse
 		if action == tview.MouseMove && e.Buttons()&tcell.ButtonPrimary == 0 {
 			w.timeline.dragged = false // released over another window
 		}
-		if w.timeline.mouse(action, x, y) || w.list.mouse(action, x, y) {
+		if w.timeline.mouse(action, x, y) || w.timeline.lanes.mouse(action, x, y) || w.list.mouse(action, x, y) {
 			return true, nil
 		}
 		if action == tview.MouseLeftClick || action == tview.MouseLeftDoubleClick {

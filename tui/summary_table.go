@@ -167,8 +167,8 @@ func (w *summaryWindow) Draw(screen tcell.Screen) {
 	height := min(max((c.height-9)/3, 1), mostGraph) + timelineBars
 	w.timeline.draw(c.part(0, y, c.width, height))
 	y += height
-	room := w.timeline.laneRoom(c.height - y)
-	w.timeline.drawLanes(c.part(0, y, c.width, room))
+	room := w.timeline.lanes.room(c.height - y)
+	w.timeline.lanes.draw(c.part(0, y, c.width, room))
 	y += room
 	w.drawTable(c.part(0, y, c.width, c.height-y))
 }

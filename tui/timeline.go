@@ -19,7 +19,6 @@ type timeline struct {
 	of      *sampledata.Recording // the buckets are of this recording
 	by      division
 	buckets []views.Bucket
-	lanes   []views.Lane
 	err     error
 	busy    bool      // new buckets are being computed
 	next    time.Time // earliest time of new buckets while the recording grows
@@ -32,39 +31,40 @@ type timeline struct {
 	dragged bool          // the mouse is selecting
 	place   canvas        // the graph, as it was last drawn
 
-	firstLane int // the first lane that is shown
+	zoom  views.Span // the part of the time that is shown
+	lanes lanes
 }
 
-// A division is the part of the options that decides how hits are divided over typed time: the accounting, and the
-// definition of thread classes, since classes can have priorities.
+// A division is what the buckets depend on: the part of the options that decides how hits are divided over typed time (the
+// accounting, and the definition of thread classes, since classes can have priorities), and the time that is shown.
 type division struct {
 	accounting views.Accounting
 	classes    views.ClassBy
+	zoom       views.Span
 }
 
-func newTimeline(a *app) *timeline { return &timeline{a: a} }
+func newTimeline(a *app, lanes []string) *timeline {
+	t := &timeline{a: a}
+	t.lanes.t, t.lanes.chosen = t, lanes
+	return t
+}
 
 // refresh computes the buckets again, on another goroutine, if the recording or the division has changed. While the
 // recording grows, it pauses between updates; a change of the division does not wait.
 func (t *timeline) refresh() {
-	r, o := t.a.recording, t.a.options
-	by, began := division{o.Accounting, o.Classes}, time.Now()
+	r, o := t.a.whole, t.a.options
+	by, began := division{o.Accounting, o.Classes, t.zoom}, time.Now()
 	if t.busy || t.by == by && (t.of == r || t.a.live.growing() && began.Before(t.next)) {
 		return
 	}
-	o.Span = views.Span{}
+	o.Span = t.zoom
 	t.busy = true
 	var err error
-	type result struct {
-		buckets []views.Bucket
-		lanes   []views.Lane
-	}
-	background(t.a, func() (made result) {
-		made.buckets, err = views.Timeline(r, o, "", timelineBuckets)
-		made.lanes = views.Lanes(r, made.buckets)
+	background(t.a, func() (made []views.Bucket) {
+		made, err = views.Timeline(r, o, "", timelineBuckets)
 		return made
-	}, func(made result) {
-		t.of, t.by, t.buckets, t.lanes, t.err, t.busy = r, by, made.buckets, made.lanes, err, false
+	}, func(made []views.Bucket) {
+		t.of, t.by, t.buckets, t.err, t.busy = r, by, made, err, false
 		t.next = time.Now().Add(restFactor * time.Since(began))
 		t.refresh()
 	})
@@ -72,7 +72,7 @@ func (t *timeline) refresh() {
 
 func (t *timeline) bindings() []binding {
 	by := func(columns int) func(string) { return func(string) { t.move(columns) } }
-	return []binding{
+	own := []binding{
 		{keys: []string{"Space"}, label: "Begin", description: "begin a span here", do: func(string) { t.anchor, t.begun = t.cursor, true }},
 		{keys: []string{"Enter"}, label: "Count", description: "count only the span, or only this moment", do: func(string) { t.count() }},
 		{keys: []string{"a"}, label: "All", description: "count the whole recording again", do: func(string) { t.countAll() }},
@@ -83,10 +83,56 @@ func (t *timeline) bindings() []binding {
 		{keys: []string{"H", "PgUp"}, description: "much earlier", do: by(-10)},
 		{keys: []string{"g", "Home"}, description: "the beginning", do: by(-timelineBuckets)},
 		{keys: []string{"G", "End"}, description: "the end", do: by(timelineBuckets)},
-		{keys: []string{"j", "Down"}, description: "scroll the series down", do: func(string) { t.scroll(1) }},
-		{keys: []string{"k", "Up"}, description: "scroll the series up", do: func(string) { t.scroll(-1) }},
+		{keys: []string{"z"}, label: "Zoom", description: "zoom in: show only the span, or half of the time", do: func(string) { t.zoomIn() }},
+		{keys: []string{"Z"}, description: "zoom out: show the whole time", do: func(string) { t.zoomTo(views.Span{}) }},
+		{keys: []string{"n"}, description: "name the samples of the span as a sample list", do: func(string) { t.nameSpan() }},
 		{keys: []string{"w"}, description: "show or hide waiting goroutines", do: func(string) { t.toggleWaiting() }},
 	}
+	return append(own, t.lanes.bindings()...)
+}
+
+// zoomIn shows only the chosen or counted span or, without one, half of the time, around the cursor.
+func (t *timeline) zoomIn() {
+	slices := t.slices(t.place.width)
+	if len(slices) == 0 {
+		return
+	}
+	first, last, some := t.marked(slices)
+	if !some {
+		half := len(slices) / 4
+		at := min(max(columnOf(slices, t.cursor), half), len(slices)-1-half)
+		first, last = at-half, at+half
+	}
+	t.zoomTo(views.Span{From: slices[first].from, To: slices[last].to})
+}
+
+func (t *timeline) zoomTo(s views.Span) {
+	if s != (views.Span{}) && (!s.Has(t.a.whole) || s.To-s.From < leastZoom) {
+		t.a.say("There is no more to see of a shorter time: Z zooms out.")
+		return
+	}
+	t.zoom, t.begun = s, false
+	t.refresh()
+}
+
+// leastZoom is the shortest time that the timeline shows.
+const leastZoom = time.Millisecond
+
+// nameSpan asks for the name of a sample list with the chosen span.
+func (t *timeline) nameSpan() {
+	slices := t.slices(t.place.width)
+	if len(slices) == 0 {
+		return
+	}
+	first, last := t.chosen(slices)
+	t.a.askList(fmt.Sprintf("span(%v, %v)", slices[first].from, slices[last].to))
+}
+
+// askList asks for the name of a sample list.
+func (a *app) askList(expr string) {
+	line := "list  = " + expr
+	commandLine{a, a.window()}.ask()
+	a.prompt.text, a.prompt.cursor = line, len("list ")
 }
 
 // slice is the time of one column.
@@ -99,7 +145,7 @@ func (t *timeline) slices(width int) []slice {
 	list := make([]slice, width)
 	for i := range list {
 		end := t.buckets[n-1].To
-		list[i].from = t.buckets[i*n/width].From.Truncate(precision(end))
+		list[i].from = t.buckets[i*n/width].From.Truncate(precision(end - t.buckets[0].From))
 		if list[i].to = end; i > 0 {
 			list[i-1].to = list[i].from
 		}
@@ -151,7 +197,7 @@ func (t *timeline) count() {
 
 // withSample extends a span without samples to the sample before it, whose state lasts until the next sample.
 func (t *timeline) withSample(span views.Span) views.Span {
-	if samples := &t.a.recording.Samples; !span.Has(t.a.recording) {
+	if samples := &t.a.recording.Samples; !span.Has(t.a.recording) && t.a.counts.list == "" {
 		if i := samples.Search(span.From); i > 0 {
 			span.From = samples.Time(i - 1)
 		}

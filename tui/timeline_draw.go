@@ -99,11 +99,11 @@ func (t *timeline) draw(c canvas) {
 		t.place.text(0, 0, "…", t.a.theme.dim)
 		return
 	}
-	first, last, some := t.marked(slices)
+	in, some := t.counts(slices)
 	for x, m := range amounts {
-		t.drawColumn(t.place.part(x, 0, 1, t.place.height), m, most, some && (x < first || x > last))
+		t.drawColumn(t.place.part(x, 0, 1, t.place.height), m, most, !in[x])
 	}
-	t.drawAxis(c.part(1, c.height-1, c.width-2, 1), slices, first, last, some)
+	t.drawAxis(c.part(1, c.height-1, c.width-2, 1), slices, in, some)
 }
 
 // marked returns the columns that are being selected, or that count, and reports whether there are any.
@@ -139,7 +139,7 @@ func (t *timeline) caption(slices []slice, most float64, waiting bool) (string, 
 		return "", t.a.theme.plain
 	}
 	end := slices[len(slices)-1].to
-	brief := func(d time.Duration) string { return d.Round(precision(end)).String() }
+	brief := func(d time.Duration) string { return d.Round(precision(end - slices[0].from)).String() }
 	span := t.a.options.Span
 	switch {
 	case t.active:
@@ -149,10 +149,15 @@ func (t *timeline) caption(slices []slice, most float64, waiting bool) (string, 
 		return fmt.Sprintf("only %s to %s counts", brief(span.From), brief(span.To)), t.a.theme.title
 	case span.From != 0:
 		return fmt.Sprintf("only from %s on counts", brief(span.From)), t.a.theme.title
-	case !waiting:
-		return fmt.Sprintf("%s, up to %.1f not waiting", brief(end), most), t.a.theme.plain
 	}
-	return fmt.Sprintf("%s, up to %.1f goroutines", brief(end), most), t.a.theme.plain
+	time, what := brief(end), "goroutines"
+	if !waiting {
+		what = "not waiting"
+	}
+	if t.zoom != (views.Span{}) {
+		time = brief(slices[0].from) + " to " + time
+	}
+	return fmt.Sprintf("%s, up to %.1f %s", time, most, what), t.a.theme.plain
 }
 
 // precision returns the unit that shows a time with three or four digits.
@@ -232,10 +237,10 @@ func (c *cellCounts) most() (t views.TypedTime) {
 }
 
 // drawAxis underlines the columns that count or are being selected, and points at the cursor.
-func (t *timeline) drawAxis(c canvas, slices []slice, first, last int, some bool) {
+func (t *timeline) drawAxis(c canvas, slices []slice, in []bool, some bool) {
 	for x := range slices {
 		text, style := "─", t.a.theme.dim
-		if some && x >= first && x <= last {
+		if some && in[x] {
 			text, style = "━", t.a.theme.title
 		}
 		if t.active && x == columnOf(slices, t.cursor) {

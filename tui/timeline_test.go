@@ -325,7 +325,22 @@ var timelineKeys = map[string]keyTest{
 	"H":     {keys: []string{"L", "L"}, check: shows("\n ──────────▲─")},
 	"g":     {keys: []string{"L"}, check: shows("\n ▲─")},
 	"G":     {check: shows("─▲\n")},
-	"j":     {check: shows("2 to 4 of 9 series")},
-	"k":     {keys: []string{"j", "j"}, check: shows("2 to 4 of 9 series")},
-	"w":     {check: func(t *testing.T, b *bench) { b.keys("Esc"); b.shows("goroutines\n") }},
+	"j":     {check: shows("›main.queue1")},
+	"k":     {keys: []string{"j", "j"}, check: shows("›main.queue1")},
+	"J":     {check: shows("›main.queue0", " main.queue1")},
+	"K":     {keys: []string{"j"}, check: shows("›main.queue1", " main.queue0")},
+	"+": {check: func(t *testing.T, b *bench) {
+		b.line("goroutines")
+		b.shows("›goroutines: ")
+	}},
+	"-": {check: shows("›main.queue1")},
+	"v": {check: func(t *testing.T, b *bench) {
+		b.line("goroutines")
+		b.shows("goroutines (up) with main.queue0 (right)")
+	}},
+	"m": {check: shows("r above it")},
+	"z": {keys: []string{"Space", "L"}, check: func(t *testing.T, b *bench) { b.keys("Esc"); b.shows("0s to 5.") }},
+	"Z": {keys: []string{"z"}, check: func(t *testing.T, b *bench) { b.keys("Esc"); b.hides("0s to ") }},
+	"n": {keys: []string{"Space", "L"}, check: shows(":list  = span(0s, ")},
+	"w": {check: func(t *testing.T, b *bench) { b.keys("Esc"); b.shows("goroutines\n") }},
 }

@@ -63,7 +63,7 @@ func (f *correlateFlags) run(t terminal, path string, exprs []string) error {
 	if err != nil {
 		return err
 	}
-	metrics, err := m.metrics(exprs)
+	metrics, err := m.table.AllNumbers(exprs...)
 	if err != nil {
 		return err
 	}
@@ -81,19 +81,6 @@ func (f *correlateFlags) run(t terminal, path string, exprs []string) error {
 		correlate = func(x, y *monitors.Metric) monitors.Correlation { return monitors.Instances(x, y, spans) }
 	}
 	return f.write(t, metrics, over, points, report.BasisOf(m.recording), correlate)
-}
-
-// metrics computes expressions that are numbers.
-func (m *measured) metrics(exprs []string) ([]*monitors.Metric, error) {
-	var list []*monitors.Metric
-	for _, e := range exprs {
-		metric, err := m.table.Numbers(e)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, metric)
-	}
-	return list, nil
 }
 
 // over says which samples count.
@@ -132,7 +119,7 @@ func (f *correlateFlags) overRuns(t terminal, paths, exprs []string) error {
 		if err != nil {
 			return err
 		}
-		if metrics, err = m.metrics(exprs); err != nil {
+		if metrics, err = m.table.AllNumbers(exprs...); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 		for _, metric := range metrics {

@@ -27,9 +27,7 @@ type measured struct {
 
 // measured reads a recording as a whole, and the list that --samples chooses: differences and spans are those of the whole.
 func (f *viewFlags) measured(path string) (*measured, error) {
-	whole := *f
-	whole.samples = ""
-	s, err := whole.open(path)
+	s, err := f.whole(path)
 	if err != nil {
 		return nil, err
 	}

@@ -27,9 +27,6 @@ type plotFlags struct {
 	json, csv       bool
 }
 
-// usualMetrics are drawn if no metric is named, as far as the recording has them.
-var usualMetrics = []string{"cpu.used", "heap.live", "rate(heap.allocated_bytes)", "gc.running", "goroutines.ready", "goroutines.blocked"}
-
 func newPlotCommand(t terminal) *cobra.Command {
 	var f plotFlags
 	c := &cobra.Command{
@@ -99,15 +96,15 @@ func (f *plotFlags) run(t terminal, path string, exprs []string) error {
 	}
 	pairs := f.scatter != "" || f.matrix != ""
 	if pairs {
-		exprs = splitMetrics(f.scatter + f.matrix)
+		exprs = monitors.Split(f.scatter + f.matrix)
 		if f.scatter != "" && len(exprs) != 2 || len(exprs) < 2 {
 			return usagef("--scatter takes two metrics and --matrix two or more, with commas between them; got %d", len(exprs))
 		}
 	}
 	if len(exprs) == 0 {
-		exprs = slices.DeleteFunc(slices.Clone(usualMetrics), func(e string) bool { _, err := m.table.Numbers(e); return err != nil })
+		exprs = slices.DeleteFunc(m.table.Usual(), func(e string) bool { _, err := m.table.Numbers(e); return err != nil })
 	}
-	metrics, err := m.metrics(exprs)
+	metrics, err := m.table.AllNumbers(exprs...)
 	if err != nil {
 		return err
 	}
@@ -130,31 +127,6 @@ func (f *plotFlags) run(t terminal, path string, exprs []string) error {
 	return f.strips(t, all)
 }
 
-// splitMetrics splits expressions at the commas outside of parentheses, brackets and quotes.
-func splitMetrics(s string) []string {
-	var list []string
-	depth, begin := 0, 0
-	quote := rune(0)
-	for i, r := range s {
-		switch {
-		case quote != 0:
-			if r == quote {
-				quote = 0
-			}
-		case strings.ContainsRune("\"'`", r):
-			quote = r
-		case strings.ContainsRune("([{", r):
-			depth++
-		case strings.ContainsRune(")]}", r):
-			depth--
-		case r == ',' && depth == 0:
-			list = append(list, strings.TrimSpace(s[begin:i]))
-			begin = i + 1
-		}
-	}
-	return append(list, strings.TrimSpace(s[begin:]))
-}
-
 // A drawn is a recording with the metrics to draw.
 type drawn struct {
 	*measured
@@ -170,7 +142,7 @@ func (f *plotFlags) second(exprs []string) (*drawn, error) {
 	if err != nil {
 		return nil, err
 	}
-	metrics, err := m.metrics(exprs)
+	metrics, err := m.table.AllNumbers(exprs...)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.against, err)
 	}

@@ -49,6 +49,12 @@ func (f *reportFlags) replay(t terminal, flags *pflag.FlagSet, path string) erro
 		return err
 	}
 	s.options = state.Configure(s.config)
+	whole := s.recording
+	if state.Samples != "" {
+		if s.recording, err = s.table().Pick(state.Samples); err != nil {
+			return fmt.Errorf("%s: the samples that count in its session: %w", path, err)
+		}
+	}
 	if err := s.checkSpan(); err != nil {
 		return err
 	}
@@ -60,7 +66,7 @@ func (f *reportFlags) replay(t terminal, flags *pflag.FlagSet, path string) erro
 			termtext.Fprintln(t.out, "The session has no windows.")
 		}
 	}
-	src := &session.Source{Path: path, Recording: s.recording, Config: s.config, Options: s.options, Color: color, Width: f.nameWidth(t), Others: session.NewOthers(f.recordingAt)}
+	src := &session.Source{Path: path, Recording: s.recording, Whole: whole, Config: s.config, Options: s.options, Color: color, Width: f.nameWidth(t), Others: session.NewOthers(f.recordingAt)}
 	for i, w := range state.Windows {
 		if i > 0 {
 			termtext.Fprintln(t.out)

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"fmt"
-
-	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/config"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/monitors"
@@ -46,17 +43,7 @@ func (f *tableFlags) define(c *config.Config) error {
 
 // table makes the table of the whole recording of a source.
 func (s *source) table() *monitors.Table {
-	o := monitors.Options{
-		Views:   s.options,
-		Aspects: func(syms *calltree.Symbols) *calltree.Membership { return s.config.AllAspects().Membership(syms) },
-	}
-	for _, d := range s.config.Metrics {
-		o.Metrics = append(o.Metrics, monitors.Definition(d))
-	}
-	for _, d := range s.config.Lists {
-		o.Lists = append(o.Lists, monitors.Definition(d))
-	}
-	return monitors.New(s.recording, o)
+	return monitors.New(s.recording, monitors.OptionsOf(s.config, s.options))
 }
 
 // list returns the samples that --samples chooses, or all.
@@ -64,12 +51,9 @@ func (f *tableFlags) list(s *source, t *monitors.Table) (monitors.List, error) {
 	if f.samples == "" {
 		return monitors.All(t.Samples()), nil
 	}
-	l, err := t.List(f.samples)
+	l, err := t.Choose(f.samples)
 	if err != nil {
 		return l, usagef("--samples: %w", err)
-	}
-	if l.Len() == 0 {
-		return l, usagef("--samples %q: none of the %d samples of %s is in this list", f.samples, t.Samples(), s.path)
 	}
 	return l, nil
 }
@@ -82,13 +66,9 @@ func (f *tableFlags) pick(s *source) error {
 	if err := s.needSamples("samples"); err != nil {
 		return &usageError{err}
 	}
-	l, err := f.list(s, s.table())
+	picked, err := s.table().Pick(f.samples)
 	if err != nil {
-		return err
-	}
-	picked, err := s.recording.Pick(f.samples, l.Has)
-	if err != nil {
-		return fmt.Errorf("%s: %w", s.path, err)
+		return usagef("--samples: %w", err)
 	}
 	s.recording = picked
 	return s.checkSpan()

@@ -39,11 +39,11 @@ unless --fresh is given; 'cpprof report RECORDING --session' prints them.`,
 			if err := t.needed(args[0]); err != nil {
 				return err
 			}
-			s, err := f.open(args[0])
+			s, err := f.whole(args[0])
 			if err != nil {
 				return err
 			}
-			o := tui.Options{}
+			o := tui.Options{Samples: f.samples}
 			if o.Against, err = f.other(); err != nil {
 				return err
 			}
@@ -60,6 +60,20 @@ unless --fresh is given; 'cpprof report RECORDING --session' prints them.`,
 	c.Flags().BoolVar(&fresh, "fresh", false, "ignore the windows that the Analyzer saved")
 	f.addThreshold(c)
 	return c
+}
+
+// whole reads a recording with all its samples, of which the Analyzer counts those of --samples, and checks that flag.
+func (f *viewFlags) whole(path string) (*source, error) {
+	all := *f
+	all.samples = ""
+	s, err := all.open(path)
+	if err == nil && f.samples != "" {
+		if err = s.needSamples("samples"); err != nil {
+			return nil, &usageError{err}
+		}
+		_, err = f.list(s, s.table())
+	}
+	return s, err
 }
 
 // isScreen reports whether input and output are a terminal that can show windows.

@@ -30,6 +30,7 @@ func (f *viewFlags) restored(flags *pflag.FlagSet, s *source) (*session.State, e
 		"no-inlines": func() { kept.NoInlines = given.NoInlines },
 		"from":       func() { kept.Span = given.Span },
 		"to":         func() { kept.Span = given.Span },
+		"samples":    func() { state.Samples = f.samples },
 	} {
 		if flags.Changed(name) {
 			take()

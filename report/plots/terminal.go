@@ -102,18 +102,11 @@ func PrintScatter(w io.Writer, p *Pair, width int) error {
 		_, err := termtext.Fprintf(w, "no sample has values of both\n")
 		return err
 	}
-	x, y := extent(p.At, 0), extent(p.At, 1)
-	dots := make([][]rune, scatterRows)
-	for i := range dots {
-		dots[i] = []rune(strings.Repeat("\u2800", columns))
-	}
-	for _, at := range p.At {
-		col, row := x.place(at[0], 2*columns), y.place(at[1], 4*scatterRows)
-		dots[scatterRows-1-row/4][col/2] |= braille[3-row%4][col%2]
-	}
-	top, bottom := report.InUnit(y.high, p.UnitY), report.InUnit(y.low, p.UnitY)
+	dots := NewDots(p, columns, scatterRows)
+	x, y := dots.X, dots.Y
+	top, bottom := report.InUnit(y.High, p.UnitY), report.InUnit(y.Low, p.UnitY)
 	margin := max(utf8.RuneCountInString(top), utf8.RuneCountInString(bottom))
-	for i, line := range dots {
+	for i := range scatterRows {
 		label := ""
 		switch i {
 		case 0:
@@ -121,32 +114,10 @@ func PrintScatter(w io.Writer, p *Pair, width int) error {
 		case scatterRows - 1:
 			label = bottom
 		}
-		termtext.Fprintf(w, "%*s │%s\n", margin, label, string(line))
+		termtext.Fprintf(w, "%*s │%s\n", margin, label, dots.Line(i))
 	}
-	left, right := report.InUnit(x.low, p.UnitX), report.InUnit(x.high, p.UnitX)
+	left, right := report.InUnit(x.Low, p.UnitX), report.InUnit(x.High, p.UnitX)
 	gap := max(1, columns-utf8.RuneCountInString(left)-utf8.RuneCountInString(right))
 	_, err := termtext.Fprintf(w, "%*s └%s\n%*s  %s%s%s\n", margin, "", strings.Repeat("─", columns), margin, "", left, strings.Repeat(" ", gap), right)
 	return err
-}
-
-// braille has the dot of a character, by row and column.
-var braille = [4][2]rune{{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}}
-
-// A scale is the range of an axis.
-type scale struct{ low, high float64 }
-
-func extent(points [][2]float64, k int) scale {
-	s := scale{points[0][k], points[0][k]}
-	for _, p := range points {
-		s.low, s.high = min(s.low, p[k]), max(s.high, p[k])
-	}
-	return s
-}
-
-// place returns which of n places a value has.
-func (s scale) place(x float64, n int) int {
-	if s.high == s.low {
-		return n / 2
-	}
-	return min(n-1, int((x-s.low)/(s.high-s.low)*float64(n)))
 }

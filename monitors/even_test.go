@@ -1,0 +1,54 @@
+package monitors
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// slowCounters has 20 samples, 10 ms apart, of a counter that grows by 2 each 10 ms, but is read every 50 ms only, and is 0 again
+// from the reading at sample 15 on; of the same read at each sample; and of one that never changes.
+func slowCounters(t *testing.T) *Table {
+	b := sampledata.NewBuilder(sampledata.Header{})
+	counter := func(name, resolution string) sampledata.MonitorID {
+		return b.Monitor(sampledata.Monitor{Name: name, Kind: sampledata.Counter, Resolution: resolution})
+	}
+	slow, quick, still := counter("slow", "when a span is used up, read every 50ms"), counter("quick", "once a collection"), counter("still", "50ms")
+	for i := range 20 {
+		read := uint64(i / 5 * 5 * 2)
+		if i >= 15 {
+			read = 0
+		}
+		b.Measure(slow, sampledata.Count(read))
+		b.Measure(quick, sampledata.Count(read))
+		b.Measure(still, sampledata.Count(7))
+		if err := b.Sample(sampledata.Sample{Time: time.Duration(i) * 10 * time.Millisecond}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return New(b.Recording(), Options{Metrics: []Definition{{"both", "slow + quick"}}})
+}
+
+// A rate is that between two readings of the counter. What comes after the last reading is not known.
+func TestRateBetweenReadings(t *testing.T) {
+	table := slowCounters(t)
+	const none = -1000
+	for expr, want := range map[string][]int{
+		"rate(slow)":     {none, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 0, 0, 0, 0, none, none, none, none, none},
+		"rate(slow * 2)": {none, 400, 400, 400, 400, 400, 400, 400, 400, 400, 400, 0, 0, 0, 0, none, none, none, none, none},
+		"rate(quick)":    {none, 0, 0, 0, 0, 1000, 0, 0, 0, 0, 1000, 0, 0, 0, 0, none, 0, 0, 0, 0},
+		"rate(still)":    {none, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, none, none, none, none},
+		"delta(slow)":    {none, 0, 0, 0, 0, 10, 0, 0, 0, 0, 10, 0, 0, 0, 0, none, 0, 0, 0, 0},
+		"rate(both)":     {none, 200, 200, 200, 200, 1200, 200, 200, 200, 200, 1200, 0, 0, 0, 0, none, none, none, none, none},
+	} {
+		if got := numbersOf(t, table, expr); !slices.Equal(got, want) {
+			t.Errorf("%s: got\n%v, want\n%v", expr, got, want)
+		}
+	}
+	m, err := table.Metric("rate(slow)")
+	if err != nil || m.Restarts != 1 {
+		t.Errorf("%v: it began anew %d times", err, m.Restarts)
+	}
+}

@@ -1,0 +1,265 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/monitors"
+	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/report/plots"
+	"github.com/cpprof/cpprof/session"
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/tview"
+)
+
+// A matrixWindow draws each of several metrics against each: dots below the diagonal, and r above it.
+type matrixWindow struct {
+	*tview.Box
+	a       *app
+	exprs   []string
+	metrics []*monitors.Metric // nil until they are computed
+	pairs   [][]*plots.Pair    // by row and column; nil on the diagonal
+	failed  error
+	stale   bool // refresh is already waiting
+
+	row, column int    // the selected pair
+	grid        canvas // of the last drawing
+	pane        pane
+}
+
+// matrixKind is the kind of this window; every window can open it.
+func matrixKind() kind {
+	return kind{
+		Kind: session.MatrixKind,
+		reopen: func(a *app, w session.Window) {
+			if err := openMatrix(a, w.(*session.Matrix).Metrics); err != nil {
+				a.fail(err)
+			}
+		},
+		commands: func(a *app) []command {
+			return []command{{
+				name: "matrix", args: "METRIC, METRIC...", description: "draw metrics against one another, with their correlations",
+				do: func(args string) error { return openMatrix(a, monitors.Split(args)) }, complete: a.completeMetrics,
+			}}
+		},
+	}
+}
+
+func openMatrix(a *app, exprs []string) error {
+	if err := (&session.Matrix{Metrics: exprs}).Check(); err != nil {
+		return err
+	}
+	w := &matrixWindow{Box: tview.NewBox(), a: a, exprs: exprs, column: 1}
+	a.open(w)
+	w.compute()
+	return nil
+}
+
+func (w *matrixWindow) title() string        { return fmt.Sprintf("Matrix %s …", w.exprs[0]) }
+func (w *matrixWindow) commands() []command  { return nil }
+func (w *matrixWindow) keep() session.Window { return &session.Matrix{Metrics: w.exprs} }
+
+// refresh computes the matrix again, once for several changes in a row.
+func (w *matrixWindow) refresh() {
+	if w.stale {
+		return
+	}
+	w.stale = true
+	w.a.act(w, func() {
+		w.stale = false
+		w.compute()
+	})
+}
+
+func (w *matrixWindow) compute() {
+	m, samples, span, exprs := w.a.measured(), w.a.counts.list, w.a.options.Span, w.exprs
+	type result struct {
+		metrics []*monitors.Metric
+		pairs   [][]*plots.Pair
+	}
+	start(w.a, w, "Correlating", func() (r result, err error) {
+		m.use(func(t *monitors.Table) {
+			var within, list monitors.List
+			if r.metrics, err = t.AllNumbers(exprs...); err != nil {
+				return
+			}
+			if within, err = t.Within(span); err == nil && samples != "" {
+				list, err = t.List(samples)
+				within = within.And(list)
+			}
+			if err == nil {
+				r.pairs = pairsOf(r.metrics, within)
+			}
+		})
+		return r, err
+	}, func(r result, err error) {
+		switch {
+		case errors.Is(err, context.Canceled) && w.pairs == nil && w.failed == nil:
+			w.a.close(w)
+			return
+		case errors.Is(err, context.Canceled):
+			return
+		}
+		w.metrics, w.pairs, w.failed = r.metrics, r.pairs, err
+	})
+}
+
+// pairsOf returns the pairs of metrics: at row y and column x, y is drawn against x.
+func pairsOf(metrics []*monitors.Metric, l monitors.List) [][]*plots.Pair {
+	pairs := make([][]*plots.Pair, len(metrics))
+	for y := range metrics {
+		pairs[y] = make([]*plots.Pair, len(metrics))
+		for x := range metrics {
+			if x < y {
+				pairs[y][x] = plots.NewPair(metrics[x], metrics[y], l)
+				pairs[x][y] = pairs[y][x]
+			}
+		}
+	}
+	return pairs
+}
+
+func (w *matrixWindow) bindings() []binding {
+	by := func(columns, rows int) func(string) { return func(string) { w.move(columns, rows) } }
+	own := []binding{
+		{keys: []string{"Enter"}, label: "Open", description: "the scatter plot of the selected pair", do: func(string) { w.openSelected() }},
+		{keys: []string{"l", "Right"}, description: "the metric to the right", do: by(1, 0)},
+		{keys: []string{"h", "Left"}, description: "the metric to the left", do: by(-1, 0)},
+		{keys: []string{"j", "Down"}, description: "the metric below", do: by(0, 1)},
+		{keys: []string{"k", "Up"}, description: "the metric above", do: by(0, -1)},
+		{keys: []string{"a"}, label: "All", description: "count all samples again", do: func(string) { w.a.countAllSamples() }},
+	}
+	return append(own, w.pane.bindings("More")...)
+}
+
+func (w *matrixWindow) move(columns, rows int) {
+	last := len(w.exprs) - 1
+	w.column, w.row = min(max(w.column+columns, 0), last), min(max(w.row+rows, 0), last)
+}
+
+// pair returns the selected pair; nil on the diagonal, and until it is computed.
+func (w *matrixWindow) pair() *plots.Pair {
+	if w.pairs == nil {
+		return nil
+	}
+	return w.pairs[w.row][w.column]
+}
+
+func (w *matrixWindow) openSelected() {
+	if w.pair() == nil {
+		w.a.say("This is the metric by itself: the other cells are pairs.")
+		return
+	}
+	x, y := min(w.row, w.column), max(w.row, w.column)
+	openScatter(w.a, w.exprs[x], w.exprs[y])
+}
+
+// leastPane is the number of lines below the matrix, about the selected pair.
+const leastPane = 5
+
+// Draw draws the matrix, and all about the selected pair.
+func (w *matrixWindow) Draw(screen tcell.Screen) {
+	c := newCanvas(screen, w)
+	c.clear(w.a.theme.plain)
+	w.grid, w.pane.area = canvas{}, canvas{}
+	switch {
+	case w.failed != nil:
+		drawPlain(c, w.failed.Error(), w.a.theme.err)
+		return
+	case w.pairs == nil:
+		c.text(1, 1, "Correlating …", w.a.theme.dim)
+		return
+	}
+	n := len(w.exprs)
+	pane := min(max(leastPane, c.height/4), c.height/2)
+	w.grid = c.part(0, 1, c.width, c.height-1-pane)
+	width, height := w.grid.width/n, max(1, w.grid.height/n)
+	c.text(1, 0, termtext.Cut("Correlations: dots below the diagonal, r above it", c.width-2), w.a.theme.bold)
+	for row := range n {
+		for column := range n {
+			w.drawCell(w.grid.part(column*width, row*height, width-1, height), row, column)
+		}
+	}
+	w.drawPane(c.part(0, c.height-pane, c.width, pane))
+}
+
+// drawCell draws the name of a metric on the diagonal, the dots of a pair below it, or its r above it.
+func (w *matrixWindow) drawCell(c canvas, row, column int) {
+	style := w.a.theme.plain
+	if row == w.row && column == w.column {
+		style = w.a.theme.selected
+	}
+	for y := range c.height {
+		c.fill(0, y, style)
+	}
+	pair := w.pairs[row][column]
+	switch {
+	case row == column:
+		name := strconv.Itoa(row+1) + " " + w.exprs[row]
+		for y, line := range wrap(name, max(1, c.width)) {
+			c.text(0, y, line, style.Bold(true))
+		}
+	case row > column && c.height > 1 && c.width > 1:
+		dots := plots.NewDots(pair, c.width, c.height)
+		for y := range dots.Rows {
+			c.text(0, y, dots.Line(y), style)
+		}
+	case row > column:
+		c.text(0, 0, termtext.Cut(report.Coefficient(pair.Spearman), c.width), style)
+	default:
+		text := report.Coefficient(pair.Pearson)
+		strong := math.Abs(pair.Pearson) >= worthSeeing
+		c.text(max(0, (c.width-textWidth(text))/2), c.height/2, text, style.Bold(strong).Dim(!strong && style == w.a.theme.plain))
+	}
+}
+
+// worthSeeing is the r from which it is highlighted.
+const worthSeeing = 0.5
+
+// drawPane draws all about the selected pair.
+func (w *matrixWindow) drawPane(c canvas) {
+	var lines []textLine
+	add := func(text string, style tcell.Style) {
+		for _, line := range wrap(printable(text), c.width-2) {
+			lines = append(lines, textLine{line, style})
+		}
+	}
+	x, y := min(w.row, w.column), max(w.row, w.column)
+	pair := w.pair()
+	subject := w.exprs[y]
+	if pair == nil {
+		add("a metric by itself", w.a.theme.dim)
+	} else {
+		subject += " with " + w.exprs[x]
+		add(pair.Title(), w.a.theme.plain)
+		for _, text := range pair.Caveats(w.metrics[x], w.metrics[y], "sample") {
+			add(text, w.a.theme.dim)
+		}
+	}
+	w.pane.draw(c, w.a.theme, printable(subject), subject, lines)
+}
+
+// MouseHandler selects and opens pairs, and scrolls.
+func (w *matrixWindow) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
+	return func(action tview.MouseAction, e *tcell.EventMouse, _ func(tview.Primitive)) (bool, tview.Primitive) {
+		x, y := e.Position()
+		column, row, inside := w.grid.has(x, y)
+		if w.pane.mouse(action, x, y) || !inside {
+			return true, nil
+		}
+		if action == tview.MouseLeftClick || action == tview.MouseLeftDoubleClick {
+			n := len(w.exprs)
+			w.a.act(w, func() {
+				w.column, w.row = min(column/max(1, w.grid.width/n), n-1), min(row/max(1, w.grid.height/n), n-1)
+				if action == tview.MouseLeftDoubleClick {
+					w.openSelected()
+				}
+			})
+		}
+		return true, nil
+	}
+}

@@ -1,0 +1,290 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/cpprof/cpprof/config"
+	"github.com/cpprof/cpprof/monitors"
+	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
+	"github.com/gdamore/tcell/v2"
+)
+
+// A measured computes metrics and sample lists of all samples of a recording, for one goroutine at a time.
+type measured struct {
+	of      *sampledata.Recording
+	config  *config.Config
+	classes views.ClassBy
+	options monitors.Options
+
+	mu    sync.Mutex
+	table *monitors.Table // nil until it is first needed
+}
+
+// use calls a function with the table.
+func (m *measured) use(f func(*monitors.Table)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.do(f)
+}
+
+func (m *measured) do(f func(*monitors.Table)) {
+	if m.table == nil {
+		m.table = monitors.New(m.of, m.options)
+	}
+	f(m.table)
+}
+
+// names returns the names of all metrics and lists; none while the table is in use, so that nobody waits for it.
+func (m *measured) names(of func(*monitors.Table) []string) (names []string) {
+	if !m.mu.TryLock() {
+		return nil
+	}
+	defer m.mu.Unlock()
+	m.do(func(t *monitors.Table) { names = of(t) })
+	return names
+}
+
+// measured returns what computes metrics of the current recording, with the current definitions.
+func (a *app) measured() *measured {
+	if m := a.metrics; m == nil || m.of != a.whole || m.config != a.config || m.classes != a.options.Classes {
+		a.metrics = &measured{of: a.whole, config: a.config, classes: a.options.Classes, options: monitors.OptionsOf(a.config, a.options)}
+	}
+	return a.metrics
+}
+
+// A counted says which samples count in every window.
+type counted struct {
+	list string    // "" for all
+	by   *measured // computed the list; nil if all count
+	busy bool      // the list is being computed again
+}
+
+// countSamples counts only the samples of a list in every window. If the list can't be computed, failed is called.
+func (a *app) countSamples(list string, failed func(error)) {
+	m := a.measured()
+	start(a, a.window(), "Choosing samples", func() (picked *sampledata.Recording, err error) {
+		m.use(func(t *monitors.Table) { picked, err = t.Pick(list) })
+		return picked, err
+	}, func(picked *sampledata.Recording, err error) {
+		switch {
+		case errors.Is(err, context.Canceled):
+		case err != nil:
+			failed(err)
+		case !a.options.Span.Has(picked):
+			failed(fmt.Errorf("no sample of the list is in %s: 'span all' counts the whole time", spanText(a.options.Span)))
+		default:
+			a.counts = counted{list: list, by: m}
+			a.recording = picked
+			a.changed()
+		}
+	})
+}
+
+// countAllSamples counts all samples in every window again.
+func (a *app) countAllSamples() {
+	if a.counts.list == "" {
+		return
+	}
+	a.counts = counted{}
+	a.recording = a.whole
+	a.changed()
+}
+
+// countAgain computes the list again whose samples count, if the recording or what the list is made of has changed.
+func (a *app) countAgain() {
+	m, list := a.measured(), a.counts.list
+	if list == "" || a.counts.busy || a.counts.by == m {
+		return
+	}
+	a.counts.busy = true
+	var err error
+	background(a, func() (picked *sampledata.Recording) {
+		m.use(func(t *monitors.Table) { picked, err = t.Pick(list) })
+		return picked
+	}, func(picked *sampledata.Recording) {
+		a.counts.busy = false
+		if a.counts.list != list {
+			return
+		}
+		a.counts.by = m
+		if err != nil {
+			a.fail(fmt.Errorf("samples %s: %w", list, err))
+			return
+		}
+		a.recording = picked
+		if a.live.growing() {
+			a.window().refresh()
+			return
+		}
+		a.changed()
+	})
+}
+
+// grown takes over the current state of a recording that grows.
+func (a *app) grown(r *sampledata.Recording) {
+	a.whole = r
+	if a.counts.list == "" {
+		a.recording = r
+		return
+	}
+	a.countAgain()
+}
+
+// mostBadge is the width of the longest list in the title.
+const mostBadge = 28
+
+// drawCounted shows at the right end of the tabs which samples count, and returns the rest of the line.
+func (a *app) drawCounted(c canvas) canvas {
+	if a.counts.list == "" {
+		return c
+	}
+	text := fmt.Sprintf(" ⊂ %s: %d of %d ", shorten(a.counts.list, mostBadge), a.recording.Samples.Len(), a.whole.Samples.Len())
+	left := max(0, c.width-textWidth(text))
+	c.text(left, 0, text, a.theme.bar.Bold(true))
+	return c.part(0, 0, left, 1)
+}
+
+// listCommands are the commands about samples.
+func (a *app) listCommands() []command {
+	return []command{
+		{
+			name: "list", args: "NAME = EXPR", description: "define a sample list, such as busy = rate(process.cpu) > 5e8; without EXPR, remove it",
+			do: a.defineList, complete: a.completeMetrics,
+		},
+		{
+			name: "samples", args: "NAME | EXPR | all", description: "the sample list that counts in every window",
+			do: a.samplesCommand, complete: a.completeMetrics,
+		},
+	}
+}
+
+// samplesCommand executes "samples EXPR" or "samples all".
+func (a *app) samplesCommand(args string) error {
+	switch args {
+	case "":
+		return fmt.Errorf("want a sample list or a predicate, such as gc.running; or all")
+	case monitors.AllSamples:
+		a.countAllSamples()
+		return nil
+	}
+	a.countSamples(args, func(err error) { a.askAgain("samples "+args, err) })
+	return nil
+}
+
+// defineList executes "list NAME = EXPR" or "list NAME".
+func (a *app) defineList(args string) error {
+	if name := strings.TrimSpace(args); !strings.Contains(name, "=") {
+		return a.removeList(name)
+	}
+	d, err := config.ParseDefinition(args)
+	if err != nil {
+		return err
+	}
+	d.Expr = strings.TrimSpace(d.Expr)
+	m := a.measured()
+	start(a, a.window(), "Choosing samples", func() (n int, err error) {
+		m.use(func(t *monitors.Table) {
+			var l monitors.List
+			if l, err = t.List(d.Expr); err == nil {
+				n = l.Len()
+			}
+		})
+		return n, err
+	}, func(n int, err error) {
+		switch {
+		case errors.Is(err, context.Canceled):
+		case err != nil:
+			a.askAgain("list "+args, err)
+		default:
+			a.setLists(append(a.listsBut(d.Name), d))
+			a.say("The list %s has %d of %s: ':samples %s' counts only them.", d.Name, n, report.Counted(a.whole.Samples.Len(), "sample"), d.Name)
+		}
+	})
+	return nil
+}
+
+func (a *app) removeList(name string) error {
+	rest := a.listsBut(name)
+	if len(rest) == len(a.config.Lists) {
+		return fmt.Errorf("there is no list %q: want NAME = EXPR, such as busy = time > 5", name)
+	}
+	a.setLists(rest)
+	return nil
+}
+
+// listsBut returns the definitions of all lists but one.
+func (a *app) listsBut(name string) []config.Definition {
+	return slices.DeleteFunc(slices.Clone(a.config.Lists), func(d config.Definition) bool { return d.Name == name })
+}
+
+func (a *app) setLists(lists []config.Definition) {
+	config := *a.config
+	config.Lists = lists
+	a.setConfig(config)
+}
+
+// ownLists returns the lists that were defined in the Analyzer.
+func (a *app) ownLists() []config.Definition {
+	return slices.DeleteFunc(slices.Clone(a.config.Lists), func(d config.Definition) bool { return slices.Contains(a.givenLists, d) })
+}
+
+// askAgain opens the command line with a line that failed after it had been entered.
+func (a *app) askAgain(line string, err error) {
+	if a.prompt != nil { // the user is writing something else
+		a.fail(err)
+		return
+	}
+	commandLine{a, a.window()}.ask()
+	a.prompt.text, a.prompt.cursor, a.prompt.err = line, len(line), err
+}
+
+// completeMetrics completes the last word of an expression.
+func (a *app) completeMetrics(args string) []string {
+	at := strings.LastIndexAny(args, " ,(!&|=<>+-*/") + 1
+	names := a.measured().names(func(t *monitors.Table) []string {
+		return append(t.Names(), monitors.AllSamples, "rate(", "delta(", "lag(", "hits(", "lock(", "label(", "span(")
+	})
+	var list []string
+	for _, n := range names {
+		if strings.HasPrefix(n, args[at:]) && printable(n) == n {
+			list = append(list, args[:at]+n)
+		}
+	}
+	slices.Sort(list)
+	return list[:min(len(list), mostCompletions)]
+}
+
+// counts reports for each column of the timeline whether it counts, and whether any does not.
+func (t *timeline) counts(slices []slice) (in []bool, some bool) {
+	first, last, some := t.marked(slices)
+	all, picked := &t.a.whole.Samples, &t.a.recording.Samples
+	in = make([]bool, len(slices))
+	for x, s := range slices {
+		in[x] = x >= first && x <= last
+		if t.a.counts.list == "" || !in[x] {
+			continue
+		}
+		// A column without samples shows those of the sample before it.
+		i := picked.Search(s.from)
+		in[x] = i < picked.Len() && picked.Time(i) < s.to
+		if k := all.Search(s.to); !in[x] && k > 0 && i > 0 && all.Time(k-1) < s.from {
+			in[x] = picked.Time(i-1) == all.Time(k-1)
+		}
+		some = true
+	}
+	return in, some
+}
+
+// drawPlain draws lines of text.
+func drawPlain(c canvas, text string, style tcell.Style) {
+	for y, line := range wrap(text, c.width-2) {
+		c.text(1, 1+y, line, style)
+	}
+}

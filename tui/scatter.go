@@ -1,0 +1,354 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/monitors"
+	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/report/plots"
+	"github.com/cpprof/cpprof/session"
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/tview"
+)
+
+// A scatterWindow draws one metric against another, a dot for each sample. A rectangle in it is a sample list.
+type scatterWindow struct {
+	*tview.Box
+	a      *app
+	x, y   string // metrics
+	drawn  drawnPair
+	failed error
+	stale  bool // refresh is already waiting
+
+	column, row             int // of the cursor
+	anchorColumn, anchorRow int // the corner where the user began a rectangle
+	begun                   bool
+	dragged                 bool // the mouse is selecting
+	place                   canvas
+	dots                    *plots.Dots // of all samples, as they were last drawn
+}
+
+// A drawnPair is two metrics over the samples in the span; and of these, over those that count.
+type drawnPair struct {
+	all, counted *plots.Pair // nil until they are computed
+	x, y         *monitors.Metric
+}
+
+// scatterKind is the kind of this window; every window can open it.
+func scatterKind() kind {
+	return kind{
+		Kind: session.ScatterKind,
+		reopen: func(a *app, w session.Window) {
+			s := w.(*session.Scatter)
+			openScatter(a, s.X, s.Y)
+		},
+		commands: func(a *app) []command {
+			return []command{{
+				name: "scatter", args: "METRIC, METRIC", description: "draw a metric against another; a rectangle there is a sample list",
+				do: func(args string) error {
+					list := monitors.Split(args)
+					if len(list) != 2 {
+						return fmt.Errorf("want two metrics, such as: scatter cpu.used, goroutines.ready")
+					}
+					openScatter(a, list[0], list[1])
+					return nil
+				},
+				complete: a.completeMetrics,
+			}}
+		},
+	}
+}
+
+func openScatter(a *app, x, y string) {
+	w := &scatterWindow{Box: tview.NewBox(), a: a, x: x, y: y}
+	a.open(w)
+	w.compute()
+}
+
+func (w *scatterWindow) title() string        { return w.y + " ∝ " + w.x }
+func (w *scatterWindow) commands() []command  { return nil }
+func (w *scatterWindow) keep() session.Window { return &session.Scatter{X: w.x, Y: w.y} }
+
+// refresh computes the metrics again, once for several changes in a row.
+func (w *scatterWindow) refresh() {
+	if w.stale {
+		return
+	}
+	w.stale = true
+	w.a.act(w, func() {
+		w.stale = false
+		w.compute()
+	})
+}
+
+func (w *scatterWindow) compute() {
+	m, samples, span, x, y := w.a.measured(), w.a.counts.list, w.a.options.Span, w.x, w.y
+	start(w.a, w, "Drawing", func() (d drawnPair, err error) {
+		m.use(func(t *monitors.Table) {
+			var metrics []*monitors.Metric
+			var within monitors.List
+			if metrics, err = t.AllNumbers(x, y); err != nil {
+				return
+			}
+			if within, err = t.Within(span); err != nil {
+				return
+			}
+			d = drawnPair{x: metrics[0], y: metrics[1], all: plots.NewPair(metrics[0], metrics[1], within)}
+			if d.counted = d.all; samples != "" {
+				var list monitors.List
+				if list, err = t.List(samples); err == nil {
+					d.counted = plots.NewPair(metrics[0], metrics[1], within.And(list))
+				}
+			}
+		})
+		return d, err
+	}, func(d drawnPair, err error) {
+		switch {
+		case errors.Is(err, context.Canceled) && w.drawn.all == nil && w.failed == nil:
+			w.a.close(w)
+			return
+		case errors.Is(err, context.Canceled):
+			return
+		}
+		w.drawn, w.failed, w.dots = d, err, nil
+	})
+}
+
+func (w *scatterWindow) bindings() []binding {
+	by := func(columns, rows int) func(string) { return func(string) { w.move(columns, rows) } }
+	return []binding{
+		{keys: []string{"Space"}, label: "Begin", description: "begin a rectangle here", do: func(string) {
+			w.anchorColumn, w.anchorRow, w.begun = w.column, w.row, true
+		}},
+		{keys: []string{"Enter"}, label: "Count", description: "count only the samples in the rectangle, in every window", do: func(string) { w.count() }},
+		{keys: []string{"n"}, label: "Name", description: "name the samples in the rectangle as a sample list", do: func(string) { w.name() }},
+		{keys: []string{"a"}, label: "All", description: "count all samples again", do: func(string) { w.a.countAllSamples() }},
+		{keys: []string{"Esc"}, description: "drop the rectangle", do: func(string) { w.begun, w.dragged = false, false }},
+		{keys: []string{"l", "Right"}, description: "to the right", do: by(1, 0)},
+		{keys: []string{"h", "Left"}, description: "to the left", do: by(-1, 0)},
+		{keys: []string{"j", "Down"}, description: "down", do: by(0, 1)},
+		{keys: []string{"k", "Up"}, description: "up", do: by(0, -1)},
+		{keys: []string{"PgDn", "Ctrl-F"}, description: "much further to the right", do: by(10, 0)},
+		{keys: []string{"PgUp", "Ctrl-B"}, description: "much further to the left", do: by(-10, 0)},
+		{keys: []string{"g", "Home"}, description: "the top left corner", do: by(-mostCells, -mostCells)},
+		{keys: []string{"G", "End"}, description: "the bottom right corner", do: by(mostCells, mostCells)},
+		{keys: []string{"f"}, label: "Flip", description: "flip the axes", do: func(string) { w.flip() }},
+	}
+}
+
+// mostCells is greater than the number of columns or rows of any screen.
+const mostCells = 2048
+
+func (w *scatterWindow) move(columns, rows int) {
+	if w.dots != nil {
+		w.column, w.row = min(max(w.column+columns, 0), w.dots.Columns-1), min(max(w.row+rows, 0), w.dots.Rows-1)
+	}
+}
+
+func (w *scatterWindow) flip() {
+	w.x, w.y, w.begun = w.y, w.x, false
+	w.compute()
+}
+
+// A rectangle is a part of the dots, by the columns and rows of its corners, which belong to it.
+type rectangle struct{ left, top, right, bottom int }
+
+func (r rectangle) has(column, row int) bool {
+	return column >= r.left && column <= r.right && row >= r.top && row <= r.bottom
+}
+
+// chosen returns the rectangle from the anchor to the cursor, or the cell of the cursor.
+func (w *scatterWindow) chosen() rectangle {
+	r := rectangle{w.column, w.row, w.column, w.row}
+	if w.begun {
+		r.left, r.right = min(r.left, w.anchorColumn), max(r.right, w.anchorColumn)
+		r.top, r.bottom = min(r.top, w.anchorRow), max(r.bottom, w.anchorRow)
+	}
+	return r
+}
+
+// predicate returns an expression that is true for the samples in the chosen rectangle, and for no other one in the span.
+func (w *scatterWindow) predicate() (string, error) {
+	if w.dots == nil {
+		return "", errors.New("nothing is drawn")
+	}
+	r := w.chosen()
+	x, y := bounds{metric: w.drawn.x}, bounds{metric: w.drawn.y}
+	n := 0
+	for _, at := range w.drawn.all.At {
+		if r.has(w.dots.Place(at)) {
+			x.include(at[0])
+			y.include(at[1])
+			n++
+		}
+	}
+	if n == 0 {
+		return "", errors.New("no sample is in the rectangle: Space begins one, and the keys of the cursor or the mouse draw it")
+	}
+	for _, at := range w.drawn.all.At {
+		column, row := w.dots.Place(at)
+		x.exclude(at[0], column < r.left, column > r.right)
+		y.exclude(at[1], row > r.bottom, row < r.top)
+	}
+	conditions := append(x.conditions(), y.conditions()...)
+	if len(conditions) == 0 {
+		return "", errors.New("all samples are in the rectangle")
+	}
+	return strings.Join(conditions, " && "), nil
+}
+
+func (w *scatterWindow) count() {
+	text, err := w.predicate()
+	if err != nil {
+		w.a.fail(err)
+		return
+	}
+	w.begun = false
+	w.a.countSamples(text, w.a.fail)
+}
+
+func (w *scatterWindow) name() {
+	text, err := w.predicate()
+	if err != nil {
+		w.a.fail(err)
+		return
+	}
+	w.a.askList(text)
+}
+
+// Draw draws the correlation, the dots with their axes, and the caveats.
+func (w *scatterWindow) Draw(screen tcell.Screen) {
+	c := newCanvas(screen, w)
+	c.clear(w.a.theme.plain)
+	w.place, w.dots = canvas{}, nil
+	switch {
+	case w.failed != nil:
+		drawPlain(c, w.failed.Error(), w.a.theme.err)
+		return
+	case w.drawn.all == nil:
+		c.text(1, 1, "Drawing …", w.a.theme.dim)
+		return
+	case len(w.drawn.all.At) == 0:
+		drawPlain(c, fmt.Sprintf("No sample has values of both %s and %s.", w.x, w.y), w.a.theme.plain)
+		return
+	}
+	c.text(1, 0, termtext.Cut(printable(w.y+" (up) with "+w.x+" (right)"), c.width-2), w.a.theme.bold)
+	c.text(1, 1, termtext.Cut(printable(w.drawn.counted.Title()), c.width-2), w.a.theme.plain)
+	caveats := w.caveats(c.width-2, max(0, (c.height-8)/3))
+	w.drawDots(c.part(0, 2, c.width, c.height-2-len(caveats)-1))
+	c.text(1, c.height-len(caveats)-1, termtext.Cut(printable(w.here()), c.width-2), w.a.theme.title)
+	for i, line := range caveats {
+		c.text(1, c.height-len(caveats)+i, line, w.a.theme.dim)
+	}
+}
+
+// caveats returns what to think of before the correlation is trusted, in at most so many lines.
+func (w *scatterWindow) caveats(width, most int) []string {
+	var lines []string
+	for _, text := range w.drawn.counted.Caveats(w.drawn.x, w.drawn.y, "sample") {
+		lines = append(lines, wrap(text, width)...)
+	}
+	return lines[:min(len(lines), most)]
+}
+
+// drawDots draws the axes, and the dots of the samples: those that don't count are faint, and those that lie far out are
+// highlighted.
+func (w *scatterWindow) drawDots(c canvas) {
+	all := w.drawn.all
+	theme := w.a.theme
+	margin := 0
+	labels := func(d *plots.Dots) (top, bottom string) {
+		return report.InUnit(d.Y.High, all.UnitY), report.InUnit(d.Y.Low, all.UnitY)
+	}
+	top, bottom := labels(plots.NewDots(all, 1, 1))
+	margin = min(max(textWidth(top), textWidth(bottom)), c.width/3)
+	w.place = c.part(margin+2, 0, c.width-margin-3, c.height-2)
+	if w.place.width < 2 || w.place.height < 2 {
+		return
+	}
+	w.dots = plots.NewDots(all, w.place.width, w.place.height)
+	w.column, w.row = min(max(w.column, 0), w.dots.Columns-1), min(max(w.row, 0), w.dots.Rows-1)
+	counted, far := w.marks()
+	r := w.chosen()
+	for row := range w.dots.Rows {
+		c.text(margin+1, row, "│", theme.dim)
+		for column := range w.dots.Columns {
+			style := theme.plain.Dim(!counted[[2]int{column, row}])
+			if far[[2]int{column, row}] {
+				style = theme.warning
+			}
+			w.place.text(column, row, string(w.dots.Cell(column, row)), style.Reverse(r.has(column, row)))
+		}
+	}
+	c.text(margin-textWidth(top), 0, top, theme.plain)
+	c.text(margin-textWidth(bottom), w.dots.Rows-1, bottom, theme.plain)
+	c.text(margin+1, w.dots.Rows, "└"+strings.Repeat("─", w.dots.Columns), theme.dim)
+	left, right := report.InUnit(w.dots.X.Low, all.UnitX), report.InUnit(w.dots.X.High, all.UnitX)
+	c.text(margin+2, w.dots.Rows+1, left, theme.plain)
+	c.text(c.width-1-textWidth(right), w.dots.Rows+1, right, theme.plain)
+}
+
+// marks returns the cells that have samples that count, and those with samples that lie far out.
+func (w *scatterWindow) marks() (counted, far map[[2]int]bool) {
+	counted, far = make(map[[2]int]bool), make(map[[2]int]bool)
+	for i, at := range w.drawn.counted.At {
+		column, row := w.dots.Place(at)
+		counted[[2]int{column, row}] = true
+		if _, out := slices.BinarySearch(w.drawn.counted.Leverage, w.drawn.counted.Samples[i]); out {
+			far[[2]int{column, row}] = true
+		}
+	}
+	return counted, far
+}
+
+// here says what is at the cursor, or in the rectangle.
+func (w *scatterWindow) here() string {
+	if w.dots == nil {
+		return ""
+	}
+	r, n := w.chosen(), 0
+	x, y := bounds{}, bounds{}
+	for _, at := range w.drawn.all.At {
+		if r.has(w.dots.Place(at)) {
+			x.include(at[0])
+			y.include(at[1])
+			n++
+		}
+	}
+	what := "here"
+	if w.begun {
+		what = "in the rectangle"
+	}
+	if n == 0 {
+		return "no sample " + what
+	}
+	all := w.drawn.all
+	return fmt.Sprintf("%s %s: %s %s, %s %s", report.Counted(n, "sample"), what, shorten(w.x, mostTab), x.text(all.UnitX), shorten(w.y, mostTab), y.text(all.UnitY))
+}
+
+// MouseHandler draws a rectangle.
+func (w *scatterWindow) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
+	return func(action tview.MouseAction, e *tcell.EventMouse, _ func(tview.Primitive)) (bool, tview.Primitive) {
+		x, y := e.Position()
+		column, row, inside := w.place.has(x, y)
+		if action == tview.MouseMove && e.Buttons()&tcell.ButtonPrimary == 0 {
+			w.dragged = false // released over another window
+		}
+		switch {
+		case action == tview.MouseLeftDown && inside:
+			w.column, w.row, w.anchorColumn, w.anchorRow = column, row, column, row
+			w.begun, w.dragged = true, true
+		case action == tview.MouseMove && w.dragged:
+			w.column, w.row = column, row
+		case action == tview.MouseLeftUp && w.dragged:
+			w.dragged = false
+			w.begun = w.column != w.anchorColumn || w.row != w.anchorRow // a click leaves the cursor there
+		}
+		return true, nil
+	}
+}
