@@ -141,7 +141,7 @@ func TestEveryWindowHasTitleAndHelp(t *testing.T) {
 		if tabs, _, _ := strings.Cut(b.text(), "\n"); title == "" || !strings.Contains(tabs, shorten(title, mostTab)) {
 			t.Errorf("the title %q is not in the tabs %q", title, tabs)
 		}
-		b.resize(80, 110)
+		b.resize(80, 130)
 		b.keys("?")
 		for _, own := range bindings {
 			if own.description == "" {

@@ -327,8 +327,7 @@ func (w *scatterWindow) here() string {
 	if n == 0 {
 		return "no sample " + what
 	}
-	all := w.drawn.all
-	return fmt.Sprintf("%s %s: %s %s, %s %s", report.Counted(n, "sample"), what, shorten(w.x, mostTab), x.text(all.UnitX), shorten(w.y, mostTab), y.text(all.UnitY))
+	return fmt.Sprintf("%s %s: x %s, y %s", report.Counted(n, "sample"), what, x.text(w.drawn.all.UnitX), y.text(w.drawn.all.UnitY))
 }
 
 // MouseHandler draws a rectangle.

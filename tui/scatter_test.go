@@ -58,7 +58,7 @@ func TestRectangle(t *testing.T) {
 	b.keys("G", "PgUp", "PgUp", "PgUp", "Space", "G", "g", "G", "Esc")
 	b.keys("G", "PgUp", "PgUp", "PgUp", "Space", "PgDn", "PgDn", "PgDn")
 	b.keys("k", "k", "k", "k", "k", "k", "k", "k", "k", "k", "k", "k")
-	b.shows("4 samples in the rectangle: process.resident 8.0 MiB to 11.0 MiB, cpu.used 0.13 to 0.19")
+	b.shows("4 samples in the rectangle: x 8.0 MiB to 11.0 MiB, y 0.13 to 0.19")
 	b.keys("n")
 	b.shows(":list  = process.resident >= 8e+06")
 	b.typed("big")
@@ -100,7 +100,7 @@ func TestRectangleByMouse(t *testing.T) {
 	b.mouse(x+1, y, tcell.ButtonPrimary)
 	b.mouse(x+40, y+9, tcell.ButtonPrimary)
 	b.mouse(x+40, y+9, tcell.ButtonNone)
-	b.shows("1 sample in the rectangle: process.resident 6.0 MiB, cpu.used 0.09")
+	b.shows("1 sample in the rectangle: x 6.0 MiB, y 0.09")
 	b.clickAt(x+8, y+9)
 	b.hides("in the rectangle")
 }
