@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/cpprof/cpprof/report/plots"
 	"github.com/gdamore/tcell/v2"
 	"github.com/gdamore/tcell/v2/terminfo"
 )
@@ -26,6 +27,13 @@ func initialized(screen tcell.Screen, t *tty) (*terminal, error) {
 		return nil, err
 	}
 	for r, text := range asciiOf {
+		screen.RegisterRuneFallback(r, text)
+	}
+	for r := plots.NoDots; r < plots.NoDots+1<<8; r++ { // of a scatter plot
+		text := ":"
+		if r == plots.NoDots {
+			text = " "
+		}
 		screen.RegisterRuneFallback(r, text)
 	}
 	return newTerminal(screen, t), nil

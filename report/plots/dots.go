@@ -14,7 +14,7 @@ type Scale struct{ Low, High float64 }
 func NewDots(p *Pair, columns, rows int) *Dots {
 	d := &Dots{Columns: columns, Rows: rows, cells: make([]rune, columns*rows)}
 	for i := range d.cells {
-		d.cells[i] = empty
+		d.cells[i] = NoDots
 	}
 	if len(p.At) == 0 || len(d.cells) == 0 {
 		return d
@@ -38,8 +38,8 @@ func (d *Dots) Place(at [2]float64) (column, row int) {
 	return d.X.place(at[0], d.Columns), d.Rows - 1 - d.Y.place(at[1], d.Rows)
 }
 
-// empty is the character without dots.
-const empty = '\u2800'
+// NoDots is the character without dots, the first of 256.
+const NoDots = '\u2800'
 
 // braille has the dot of a character, by row and column.
 var braille = [4][2]rune{{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}}
