@@ -129,7 +129,7 @@ func TestTabs(t *testing.T) {
 
 func TestHelpListsTheBindings(t *testing.T) {
 	b := bobThread(t)
-	b.resize(120, 84)
+	b.resize(120, 110)
 	b.keys("?")
 	var all []binding
 	var commands []command
