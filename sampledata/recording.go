@@ -33,6 +33,7 @@ type Recording struct {
 	Samples    Samples
 	Runs       Runs
 	Series     []Series // values beside the stacks, by MonitorID
+	Probes     []Probe  // what instruments measured, in the order in which they were put in
 	Profile    *Profile // in place of samples; nil unless it was read from a profile
 	Picked     *Picked  // nil unless it has only some samples of another recording
 	Warnings   []Warning

@@ -4,6 +4,7 @@ package halt
 
 import (
 	"fmt"
+	"runtime"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -90,6 +91,18 @@ func (p *priority) lower() {
 	if p.up {
 		setScheduler(&p.usual)
 		p.up = false
+	}
+}
+
+// Hurry gives the calling goroutine an OS thread of its own that wakes on time on a busy machine, as far as that is permitted. The
+// thread should mostly sleep. The result ends this.
+func Hurry() (end func()) {
+	runtime.LockOSThread()
+	p := newPriority()
+	p.raise()
+	return func() {
+		p.lower()
+		runtime.UnlockOSThread()
 	}
 }
 

@@ -1,0 +1,190 @@
+//go:build linux && (amd64 || arm64)
+
+package probe
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// breakpoints are instruments of the processor. Each thread has its own, and the threads that it starts inherit them. They count.
+type breakpoints struct {
+	pid int
+
+	mu    sync.Mutex
+	fds   map[uint64][]int  // by address: one of each thread that there was
+	final map[uint64]uint64 // hits of those that were taken out
+}
+
+// mostBreakpoints is the number of breakpoints of a processor.
+const mostBreakpoints = 4
+
+func openBreakpoints(pid int) *breakpoints {
+	return &breakpoints{pid: pid, fds: map[uint64][]int{}, final: map[uint64]uint64{}}
+}
+
+func (b *breakpoints) instrument() sampledata.Instrument { return sampledata.Breakpoint }
+
+func (b *breakpoints) most() int { return mostBreakpoints }
+
+// breakpointAttempts is how often breakpoints are set anew because the program has started a thread meanwhile: that one may have
+// inherited them or not.
+const breakpointAttempts = 20
+
+// attach sets a breakpoint in all threads.
+func (b *breakpoints) attach(pc uint64, _ bool) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.fds) == mostBreakpoints {
+		return fmt.Errorf("the processor has only %d breakpoints, and uprobes are not permitted", mostBreakpoints)
+	}
+	threads, err := b.threads()
+	for range breakpointAttempts {
+		if err != nil {
+			return err
+		}
+		fds, err := setAll(threads, pc)
+		if err != nil {
+			return err
+		}
+		now, err := b.threads()
+		if err == nil && !slices.ContainsFunc(now, func(tid int) bool { return !slices.Contains(threads, tid) }) {
+			b.fds[pc] = fds
+			return nil
+		}
+		closeAll(fds)
+		threads = now
+	}
+	return errors.New("the program starts threads faster than breakpoints can be set in them")
+}
+
+// threads lists the threads of the process.
+func (b *breakpoints) threads() (list []int, err error) {
+	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", b.pid))
+	for _, e := range entries {
+		if tid, err := strconv.Atoi(e.Name()); err == nil {
+			list = append(list, tid)
+		}
+	}
+	return list, err
+}
+
+// setAll sets a breakpoint in threads, and ignores those that have ended.
+func setAll(threads []int, pc uint64) (fds []int, err error) {
+	for _, tid := range threads {
+		fd, err := setBreakpoint(tid, pc)
+		if errors.Is(err, unix.ESRCH) {
+			continue
+		}
+		if err != nil {
+			closeAll(fds)
+			return nil, refusedBreakpoint(err)
+		}
+		fds = append(fds, fd)
+	}
+	return fds, nil
+}
+
+func setBreakpoint(tid int, pc uint64) (int, error) {
+	const execution = 4 // HW_BREAKPOINT_X
+	length := uint64(unsafe.Sizeof(uintptr(0)))
+	if runtime.GOARCH == "arm64" {
+		length = 4
+	}
+	attr := unix.PerfEventAttr{
+		Type: unix.PERF_TYPE_BREAKPOINT, Size: uint32(unsafe.Sizeof(unix.PerfEventAttr{})),
+		Bp_type: execution, Ext1: pc, Ext2: length,
+		Bits: unix.PerfBitInherit | unix.PerfBitExcludeKernel | unix.PerfBitExcludeHv,
+	}
+	return unix.PerfEventOpen(&attr, tid, -1, -1, unix.PERF_FLAG_FD_CLOEXEC)
+}
+
+// refusedBreakpoint adds to an error what a person can do about it.
+func refusedBreakpoint(err error) error {
+	switch {
+	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
+		return errors.New("breakpoints of the processor are not permitted: run cpprof as the program's user with " +
+			"kernel.perf_event_paranoid at most 2 (sudo sysctl kernel.perf_event_paranoid=2); a container must allow the call perf_event_open")
+	case errors.Is(err, unix.ENOSPC):
+		return errors.New("all breakpoints of the processor are taken: end the debugger, or the other cpprof, that has them")
+	case errors.Is(err, unix.EOPNOTSUPP), errors.Is(err, unix.ENODEV), errors.Is(err, unix.ENOENT):
+		return errors.New("the processor has no breakpoints, or the virtual machine does not pass them on")
+	case errors.Is(err, unix.EMFILE), errors.Is(err, unix.ENFILE):
+		return fmt.Errorf("the program has too many threads for the limit of open files (ulimit -n): %w", err)
+	}
+	return fmt.Errorf("breakpoints of the processor: %w", err)
+}
+
+func closeAll(fds []int) {
+	for _, fd := range fds {
+		unix.Close(fd)
+	}
+}
+
+func (b *breakpoints) detach(pc uint64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, fd := range b.fds[pc] {
+		unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_DISABLE, 0)
+	}
+	b.final[pc] = b.sum(pc)
+	closeAll(b.fds[pc])
+	delete(b.fds, pc)
+}
+
+func (b *breakpoints) hits(pc uint64) uint64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.sum(pc)
+}
+
+// sum adds up the counters of all threads; those of threads that have ended are in the counters of those that started them.
+func (b *breakpoints) sum(pc uint64) uint64 {
+	n := b.final[pc]
+	var buffer [8]byte
+	for _, fd := range b.fds[pc] {
+		if got, err := unix.Read(fd, buffer[:]); err == nil && got == len(buffer) {
+			n += binary.NativeEndian.Uint64(buffer[:])
+		}
+	}
+	return n
+}
+
+func (b *breakpoints) drain(func(*hit)) {}
+
+func (b *breakpoints) lost() uint64 { return 0 }
+
+func (b *breakpoints) close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for pc, fds := range b.fds {
+		closeAll(fds)
+		delete(b.fds, pc)
+	}
+	return nil
+}
+
+// cost measures what a hit costs on a thread of this process.
+func (b *breakpoints) cost() (entry, ret, between time.Duration) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	fd, err := setBreakpoint(unix.Gettid(), uint64(reflect.ValueOf(calibrated).Pointer()))
+	if err != nil {
+		return 0, 0, 0
+	}
+	defer unix.Close(fd)
+	return timeCalls(), 0, 0
+}

@@ -1,0 +1,174 @@
+package probe
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// A hit is what the kernel has recorded when a goroutine reached an instrument.
+type hit struct {
+	time      uint64 // in nanoseconds, by the monotonic clock
+	pc        uint64
+	goroutine uint64 // its number, or the address of its g if it is the runtime's own on a thread's stack
+	depth     uint64 // from the upper end of the goroutine's stack down to the stack pointer: it stays if the stack moves
+	caller    uint64 // return address; at an entry
+	lost      uint64 // number of hits that had been lost before
+	registers []uint64
+}
+
+// A tally is what the hits have said of one function.
+type tally struct {
+	function             *Function
+	returned, unfinished uint64
+	elapsed              sampledata.Distribution
+	sites                map[uint64]*siteTally
+	arguments            []sampledata.Distribution
+}
+
+type siteTally struct {
+	calls   uint64
+	elapsed sampledata.Distribution
+}
+
+// An activation is a call that has not returned yet.
+type activation struct {
+	tally  *tally
+	depth  uint64
+	time   uint64
+	caller uint64
+	inside int64 // nanoseconds that hits within it have taken
+	nested bool  // within another call of the function
+}
+
+// calls makes calls of hits. The hits of one goroutine come in their order.
+type calls struct {
+	entries map[uint64]*tally
+	returns map[uint64]*tally
+	open    map[uint64][]activation // by goroutine, the outermost first
+	lost    uint64
+
+	// What it costs the target to hit an entry and a return, and how much of the two is between their times.
+	entryCost, returnCost, between time.Duration
+}
+
+func newCalls(functions []Function) (*calls, []*tally) {
+	c := &calls{entries: map[uint64]*tally{}, returns: map[uint64]*tally{}, open: map[uint64][]activation{}}
+	var tallies []*tally
+	for i := range functions {
+		f := &functions[i]
+		t := &tally{function: f, sites: map[uint64]*siteTally{}, arguments: make([]sampledata.Distribution, len(f.Arguments))}
+		tallies = append(tallies, t)
+		c.entries[f.Entry] = t
+		for _, pc := range f.Returns {
+			c.returns[pc] = t
+		}
+	}
+	return c, tallies
+}
+
+// mostOpen limits the goroutines that are followed: of those that end by runtime.Goexit within a call, nothing more is heard.
+const mostOpen = 1 << 16
+
+// add adds a hit.
+func (c *calls) add(h *hit) {
+	if h.lost != c.lost || len(c.open) > mostOpen {
+		clear(c.open) // the returns of these calls may be among what was lost
+		c.lost = h.lost
+	}
+	if t := c.entries[h.pc]; t != nil {
+		c.enter(t, h)
+	} else if t := c.returns[h.pc]; t != nil {
+		c.leave(t, h)
+	}
+}
+
+func (c *calls) enter(t *tally, h *hit) {
+	stack := c.unwound(c.open[h.goroutine], h.depth)
+	s := t.site(h.caller)
+	s.calls++
+	for i := range t.function.Arguments {
+		if a := &t.function.Arguments[i]; a.Register < len(h.registers) {
+			t.arguments[i].Add(a.value(h.registers[a.Register]))
+		}
+	}
+	if len(t.function.Returns) == 0 {
+		return
+	}
+	nested := slices.ContainsFunc(stack, func(a activation) bool { return a.tally == t })
+	c.open[h.goroutine] = append(stack, activation{tally: t, depth: h.depth, time: h.time, caller: h.caller, nested: nested})
+}
+
+// unwound returns the calls that are still open when a frame at a depth is entered: those that are at least as deep have ended
+// without a return, by a panic or by runtime.Goexit.
+func (c *calls) unwound(stack []activation, depth uint64) []activation {
+	for len(stack) > 0 && stack[len(stack)-1].depth >= depth {
+		stack[len(stack)-1].tally.unfinished++
+		stack = stack[:len(stack)-1]
+	}
+	return stack
+}
+
+func (c *calls) leave(t *tally, h *hit) {
+	stack := c.unwound(c.open[h.goroutine], h.depth+1)
+	top := len(stack) - 1
+	if top < 0 || stack[top].depth != h.depth || stack[top].tally != t {
+		c.keep(h.goroutine, stack) // the call began before the instrument was in
+		return
+	}
+	a := stack[top]
+	c.keep(h.goroutine, stack[:top])
+	t.returned++
+	if top > 0 {
+		stack[top-1].inside += a.inside + int64(c.entryCost+c.returnCost)
+	}
+	if a.nested {
+		return
+	}
+	elapsed := max(0, int64(h.time-a.time)-a.inside-int64(c.between))
+	t.elapsed.Add(elapsed)
+	t.site(a.caller).elapsed.Add(elapsed)
+}
+
+func (c *calls) keep(goroutine uint64, stack []activation) {
+	if len(stack) == 0 {
+		delete(c.open, goroutine)
+	} else {
+		c.open[goroutine] = stack
+	}
+}
+
+// site returns the tally of a call site; that of address 0 is for all further ones.
+func (t *tally) site(caller uint64) *siteTally {
+	s := t.sites[caller]
+	if s == nil {
+		if len(t.sites) >= sampledata.MaxSites-1 {
+			caller = 0
+		}
+		if s = t.sites[caller]; s == nil {
+			s = &siteTally{}
+			t.sites[caller] = s
+		}
+	}
+	return s
+}
+
+// measured adds what the tally has to a result.
+func (t *tally) measured(to *sampledata.Probe, site func(uint64) (string, string, int32)) {
+	to.Returned, to.Unfinished, to.Elapsed = t.returned, t.unfinished, t.elapsed.Clone()
+	for caller, s := range t.sites {
+		one := sampledata.CallSite{Calls: s.calls, Elapsed: s.elapsed.Clone()}
+		if caller != 0 {
+			one.Caller, one.File, one.Line = site(caller)
+		}
+		to.Sites = append(to.Sites, one)
+	}
+	slices.SortFunc(to.Sites, func(a, b sampledata.CallSite) int {
+		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Caller, b.Caller), cmp.Compare(a.Line, b.Line))
+	})
+	for i, a := range t.function.Arguments {
+		to.Arguments = append(to.Arguments, sampledata.Argument{Name: a.Name, Kind: a.Kind, Values: t.arguments[i].Clone()})
+	}
+}

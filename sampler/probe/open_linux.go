@@ -1,0 +1,30 @@
+//go:build linux && (amd64 || arm64)
+
+package probe
+
+import (
+	"fmt"
+
+	"github.com/cpprof/cpprof/sampler/internal/halt"
+)
+
+// openKernel returns the best instruments that are permitted, and what they can't tell.
+func openKernel(p *Program, o Options) (kernel, string, error) {
+	if !o.Breakpoints {
+		u, err := openUprobes(p)
+		if err == nil {
+			return u, "", nil
+		}
+		b := openBreakpoints(p.PID)
+		if entry, _, _ := b.cost(); entry == 0 {
+			_, trap := setBreakpoint(0, 0)
+			return nil, "", fmt.Errorf("%w\nbreakpoints of the processor do not work either: %w", err, refusedBreakpoint(trap))
+		}
+		return b, fmt.Sprintf("counts only: %v", err), nil
+	}
+	return openBreakpoints(p.PID), "counts only: breakpoints of the processor were asked for", nil
+}
+
+// hurry gives the calling goroutine a thread of its own that wakes on time on a busy machine, as far as that is permitted. The
+// result ends that.
+func hurry() func() { return halt.Hurry() }

@@ -1,0 +1,14 @@
+//go:build !linux || !(amd64 || arm64)
+
+package probe
+
+import "errors"
+
+var errPlatform = errors.New("probes need Linux on amd64 or arm64")
+
+// OpenPID reads the executable of a running process.
+func OpenPID(int) (*Program, error) { return nil, errPlatform }
+
+func openKernel(*Program, Options) (kernel, string, error) { return nil, "", errPlatform }
+
+func hurry() func() { return func() {} }

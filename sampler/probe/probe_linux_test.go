@@ -1,0 +1,193 @@
+//go:build linux && (amd64 || arm64)
+
+package probe
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cpprof/cpprof/internal/fixture"
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+func TestMain(m *testing.M) { fixture.Main(m) }
+
+// A target is testdata/programs/probed while it waits for a line.
+type target struct {
+	*fixture.Running
+	in      io.Writer
+	program *Program
+}
+
+func start(t *testing.T, args ...string) *target {
+	t.Helper()
+	path := fixture.Build(t, "probed")
+	in, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { out.Close(); in.Close() })
+	r := fixture.StartWith(t, exec.Command(path, args...), in)
+	p, err := OpenPID(r.Pid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &target{r, out, p}
+}
+
+// run lets the program do its work, and returns the numbers that it prints.
+func (g *target) run(t *testing.T) (numbers []int64) {
+	t.Helper()
+	fmt.Fprintln(g.in)
+	line, err := g.Out.ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, word := range strings.Fields(line) {
+		if n, err := strconv.ParseInt(word, 10, 64); err == nil && i%2 == 1 {
+			numbers = append(numbers, n)
+		}
+	}
+	return numbers
+}
+
+// probe puts instruments into a function of the program. It skips the test if that is not permitted.
+func (g *target) probe(t *testing.T, name string, o Options) *Set {
+	t.Helper()
+	f, err := g.program.Function(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	functions := []Function{f}
+	g.program.AddArguments(functions)
+	began := time.Now()
+	o.Clock = func() time.Duration { return time.Since(began) }
+	s, err := Start(g.program, functions, o)
+	if err != nil {
+		t.Skip(err)
+	}
+	r := s.Results()[0]
+	if !o.Breakpoints && r.Instrument != sampledata.Uprobe || r.Instrument == sampledata.NoInstrument {
+		s.Close()
+		t.Skip(r.Note)
+	}
+	return s
+}
+
+// callsToMake is the number of calls that are counted; CPPROF_PROBE_CALLS is another one.
+func callsToMake(t *testing.T, usual int) string {
+	if n := os.Getenv("CPPROF_PROBE_CALLS"); n != "" {
+		return n
+	}
+	return strconv.Itoa(usual)
+}
+
+func TestCountsAreExact(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		o    Options
+	}{{"uprobes", Options{}}, {"counts only", Options{CountsOnly: true}}, {"breakpoints", Options{Breakpoints: true}}} {
+		t.Run(c.name, func(t *testing.T) {
+			g := start(t, "count", callsToMake(t, 20_000))
+			s := g.probe(t, "main.tick", c.o)
+			want := g.run(t)[0]
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			r := s.Results()[0]
+			t.Logf("%d calls, cost %v a call; %d lost", r.Calls, r.Cost/time.Duration(max(1, r.Calls)), r.Lost)
+			if int64(r.Calls) != want || r.TakenOut {
+				t.Errorf("%d calls were counted (taken out: %v), the program made %d", r.Calls, r.TakenOut, want)
+			}
+			if c.name == "uprobes" && r.Lost == 0 && int64(r.Returned) != want {
+				t.Errorf("%d calls returned, want %d (%d unfinished)", r.Returned, want, r.Unfinished)
+			}
+		})
+	}
+}
+
+func TestElapsedIsThatOfTheProgramsClock(t *testing.T) {
+	g := start(t, "time", "1500")
+	s := g.probe(t, "main.work", Options{})
+	own := g.run(t)
+	s.Close()
+	r := s.Results()[0]
+	mean, want := r.Elapsed.Mean(), float64(own[1])/float64(own[0])
+	t.Logf("mean %.1f µs, by the program's clock %.1f µs; p50 %d p99 %d", mean/1e3, want/1e3, r.Elapsed.Quantile(.5), r.Elapsed.Quantile(.99))
+	if r.Returned != uint64(own[0]) || mean < 0.95*want || mean > 1.05*want {
+		t.Errorf("%d calls with a mean of %.0f ns, want %d with %.0f", r.Returned, mean, own[0], want)
+	}
+	if len(r.Arguments) != 2 || r.Arguments[0].Name != "worker" || r.Arguments[0].Values.Max != 2 || r.Arguments[1].Values.Max != own[0]/3-1 {
+		t.Errorf("arguments %+v", r.Arguments)
+	}
+	if len(r.Sites) != 1 || r.Sites[0].Caller != "main.timed.func1" || r.Sites[0].Calls != uint64(own[0]) {
+		t.Errorf("sites %+v", r.Sites)
+	}
+}
+
+func TestPanicsAreUnfinished(t *testing.T) {
+	g := start(t, "panics", "200")
+	s := g.probe(t, "main.fails", Options{})
+	g.run(t)
+	s.Close()
+	// The last one of them is found out by a further call only.
+	if r := s.Results()[0]; r.Calls != 200 || r.Returned != 100 || r.Unfinished < 99 {
+		t.Errorf("%d calls, %d returned, %d unfinished: want 200, 100, 99 or 100", r.Calls, r.Returned, r.Unfinished)
+	}
+}
+
+func TestRecursionCountsOutermostTimes(t *testing.T) {
+	g := start(t, "recursive", "20")
+	s := g.probe(t, "main.descend", Options{})
+	g.run(t)
+	s.Close()
+	r := s.Results()[0]
+	if r.Calls != 100 || r.Elapsed.Count() != 20 || len(r.Sites) != 2 {
+		t.Errorf("%d calls, %d times, %d sites: want 100, 20, 2", r.Calls, r.Elapsed.Count(), len(r.Sites))
+	}
+}
+
+func TestCostlyProbesAreTakenOut(t *testing.T) {
+	g := start(t, "fast")
+	fmt.Fprintln(g.in)
+	g.Out.ReadString('\n') // it has found its speed
+	s := g.probe(t, "main.tick", Options{MaxOverhead: 0.01})
+	for deadline := time.Now().Add(20 * time.Second); s.Any() && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	r := s.Results()[0]
+	t.Logf("%d calls in %v, cost %v: %s", r.Calls, r.To-r.From, r.Cost, r.Note)
+	if !r.TakenOut || r.Note == "" {
+		t.Errorf("it was not taken out: %+v", r)
+	}
+	s.Close()
+	g.Out.ReadString('\n')
+}
+
+func TestRefusals(t *testing.T) {
+	g := start(t, "count", "1")
+	for name, want := range map[string]string{
+		"main.tack":                "no such function, or does not use it: probe main.tick",
+		"main.wait":                "",
+		"sync/atomic.(*Int64).Add": "inlined",
+		"main.leaf":                "no frame of its own (it calls nothing, and keeps all it needs in registers): probe main.tick instead",
+		"runtime.memmove":          "assembly",
+	} {
+		_, err := g.program.Function(name)
+		var refused *RefusedError
+		if want == "" && err == nil {
+			continue
+		}
+		if !errors.As(err, &refused) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want a refusal with %q", name, err, want)
+		}
+		t.Log(err)
+	}
+}

@@ -1,0 +1,191 @@
+// Command probed calls functions whose calls it counts and times itself. It prints its pid, waits for a line, does what its first
+// argument says, prints what it knows of it, and waits for another line.
+//
+//	probed count N     calls tick N times, while stacks grow and goroutines are preempted
+//	probed time N      calls work N times, each 200 µs or longer
+//	probed fast        calls tick about 1,000,000 times a second, and prints how many it has made in each second
+//	probed panics N    calls fails N times, half of which panic
+//	probed recursive N calls descend N times, to a depth of 5
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+func main() {
+	in := bufio.NewReader(os.Stdin)
+	fmt.Println("pid", os.Getpid())
+	n := 0
+	if len(os.Args) > 2 {
+		n, _ = strconv.Atoi(os.Args[2])
+	}
+	wait(in)
+	switch os.Args[1] {
+	case "count":
+		count(n)
+	case "time":
+		timed(n)
+	case "fast":
+		fast()
+	case "panics":
+		panics(n)
+	case "recursive":
+		for range n {
+			descend(0)
+		}
+		fmt.Println("calls", 5*n)
+	}
+	wait(in)
+}
+
+func wait(in *bufio.Reader) {
+	if _, err := in.ReadString('\n'); err != nil {
+		os.Exit(0)
+	}
+}
+
+var sink atomic.Int64
+
+// tick is what is counted. Its frame is large enough that stacks often have to grow for it.
+//
+//go:noinline
+func tick(n int) int {
+	var room [200]byte
+	room[n%len(room)] = byte(n)
+	return leaf(n) + int(room[n/2%len(room)])
+}
+
+// leaf has no frame.
+//
+//go:noinline
+func leaf(n int) int { return 3 * n }
+
+// count calls tick from goroutines whose stacks are new and therefore small, and which are often preempted.
+func count(n int) {
+	stop := make(chan bool)
+	go func() {
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(20 * time.Millisecond):
+				runtime.GC() // shrinks stacks, and preempts everybody
+			}
+		}
+	}()
+	const workers, each = 4, 500
+	var left atomic.Int64
+	left.Store(int64(n))
+	var all sync.WaitGroup
+	for range workers {
+		all.Go(func() {
+			for {
+				take := min(int64(each), left.Add(-each)+each)
+				if take <= 0 {
+					return
+				}
+				var one sync.WaitGroup
+				one.Go(func() { deeper(int(take)%40, int(take)) })
+				one.Wait()
+			}
+		})
+	}
+	all.Wait()
+	close(stop)
+	fmt.Println("calls", n)
+}
+
+// deeper calls tick with a stack of a certain depth.
+//
+//go:noinline
+func deeper(depth, calls int) {
+	if depth > 0 {
+		deeper(depth-1, calls)
+		return
+	}
+	for i := range calls {
+		sink.Add(int64(tick(i)))
+	}
+}
+
+// timed calls work, and prints how long the calls took by its own clock.
+func timed(n int) {
+	var total atomic.Int64
+	var all sync.WaitGroup
+	for worker := range 3 {
+		all.Go(func() {
+			for i := range n / 3 {
+				total.Add(int64(work(worker, i)))
+			}
+		})
+	}
+	all.Wait()
+	fmt.Println("calls", n/3*3, "ns", total.Load())
+}
+
+// work takes 200 µs or longer, and returns how long. It sometimes sleeps, and goes on on another thread.
+//
+//go:noinline
+func work(worker, i int) time.Duration {
+	began := time.Now()
+	if i%3 == worker%3 {
+		time.Sleep(300 * time.Microsecond)
+		return time.Since(began)
+	}
+	for time.Since(began) < 200*time.Microsecond {
+		sink.Add(1)
+	}
+	return time.Since(began)
+}
+
+func fast() {
+	began, calls := time.Now(), 0
+	for second := 1; ; {
+		for range 1000 {
+			sink.Add(int64(tick(calls)))
+			calls++
+		}
+		// As fast as it can be, at most 1,000,000 a second.
+		if ahead := time.Duration(calls)*time.Microsecond - time.Since(began); ahead > time.Millisecond {
+			time.Sleep(ahead)
+		}
+		if time.Since(began) > time.Duration(second)*time.Second {
+			fmt.Println("calls", calls)
+			second++
+		}
+	}
+}
+
+func panics(n int) {
+	for i := range n {
+		func() {
+			defer func() { _ = recover() }()
+			fails(i)
+		}()
+	}
+	fmt.Println("calls", n)
+}
+
+//go:noinline
+func fails(i int) int {
+	if i%2 == 1 {
+		panic("odd")
+	}
+	return tick(i)
+}
+
+//go:noinline
+func descend(depth int) int {
+	if depth == 4 {
+		time.Sleep(time.Millisecond)
+		return 0
+	}
+	return descend(depth+1) + 1
+}
