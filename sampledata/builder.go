@@ -113,6 +113,14 @@ func (b *Builder) LockName(n LockName) {
 	}
 }
 
+// Probe replaces what an instrument has measured of a function.
+func (b *Builder) Probe(p Probe) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.tables.probe(p)
+	b.rec.Probes, b.tables.newProbes = b.tables.probes, nil
+}
+
 // Sample ends a sample. Changes may be in any order, at most one for each goroutine; Sample ignores those that change
 // nothing. It keeps neither slice. After an error, the recording is as it was before the call.
 func (b *Builder) Sample(s Sample, changes []Change) error {

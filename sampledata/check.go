@@ -13,10 +13,11 @@ import (
 //   - Runs are in order, do not overlap, lie within the samples, and are as long as possible.
 //   - Goroutines on a processor have a state.
 //   - Series consist of changes only, to values that their monitors can have.
+//   - Probes are of different functions, and their numbers are consistent.
 //
 // The error names the first thing that breaks a rule.
 func (r *Recording) Check() error {
-	for _, check := range []func() error{r.checkHeader, r.checkTables, r.checkSets, r.checkLockNames, r.checkSamples, r.checkRuns, r.checkSeries, r.checkProfile, r.checkEnd} {
+	for _, check := range []func() error{r.checkHeader, r.checkTables, r.checkSets, r.checkLockNames, r.checkSamples, r.checkRuns, r.checkSeries, r.checkProbes, r.checkProfile, r.checkEnd} {
 		if err := check(); err != nil {
 			return fmt.Errorf("check recording: %w", err)
 		}

@@ -21,6 +21,8 @@ type decoder struct {
 	changes []Change // for the next sample
 
 	measured []measurement // in the last sample
+
+	probeSizes map[uint32]int64 // what was taken from the budget for probes, by the string code of the function
 }
 
 func (d *decoder) text(code uint32) (string, error) {

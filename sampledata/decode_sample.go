@@ -93,6 +93,9 @@ func (d *decoder) sample(m *pb.Sample) error {
 	if err != nil {
 		return err
 	}
+	if err := d.probes(m.Probes); err != nil {
+		return err
+	}
 	if err := d.b.Sample(s, d.changes); err != nil {
 		return err
 	}
@@ -119,6 +122,9 @@ func (d *decoder) warning(m *pb.Warning) error {
 func (d *decoder) end(m *pb.End) error {
 	if m.Cause < 0 || m.Cause > pb.EndCause(EndFailed) {
 		return fmt.Errorf("end: unknown cause %d", m.Cause)
+	}
+	if err := d.probes(m.Probes); err != nil {
+		return err
 	}
 	detail, err := d.text(m.Detail)
 	if err != nil {

@@ -25,7 +25,7 @@ type Bucket struct {
 const bucketBits = 5
 
 // MaxBucket is the largest index of a bucket; the smallest one is -1 - MaxBucket.
-const MaxBucket = (63-bucketBits)<<bucketBits - 1
+const MaxBucket = (64-bucketBits)<<bucketBits - 1
 
 // BucketOf returns the index of the bucket of a number. For example, it is 5 for 5, and 32 for 32 and 33; numbers below 0
 // mirror those from 0 up: it is -1 for -1, and -6 for -6.

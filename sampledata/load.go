@@ -59,6 +59,12 @@ func (b *Builder) newLockName(n LockName) error {
 	return b.charge()
 }
 
+func (b *Builder) newProbe(p Probe) (err error) {
+	b.rec.Probes, err = putProbe(b.rec.Probes, p)
+	b.tables.probes = b.rec.Probes
+	return err
+}
+
 func (b *Builder) newHolderSet(set []GoroutineID) error {
 	if err := b.tables.sizes.holders(set); err != nil {
 		return err

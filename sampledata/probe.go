@@ -134,18 +134,6 @@ func (p *Probe) checkNumbers() error {
 	return checkLine(p.Line)
 }
 
-// memory returns about how many bytes a probe takes.
-func (p *Probe) memory() int64 {
-	n := int64(300) + 16*int64(len(p.Elapsed.Buckets))
-	for i := range p.Sites {
-		n += 150 + 16*int64(len(p.Sites[i].Elapsed.Buckets))
-	}
-	for i := range p.Arguments {
-		n += 100 + 16*int64(len(p.Arguments[i].Values.Buckets))
-	}
-	return n
-}
-
 // Probe returns what was measured of a function; nil if it was not probed.
 func (r *Recording) Probe(function string) *Probe {
 	for i := range r.Probes {
@@ -172,4 +160,17 @@ func putProbe(list []Probe, p Probe) ([]Probe, error) {
 		return list, fmt.Errorf("probe of %s: a recording has at most %d probes", p.Function, MaxProbes)
 	}
 	return append(list[:len(list):len(list)], p), nil
+}
+
+func (r *Recording) checkProbes() (err error) {
+	var list []Probe
+	for i, p := range r.Probes {
+		if list, err = putProbe(list, p); err != nil {
+			return err
+		}
+		if len(list) != i+1 {
+			return fmt.Errorf("a second probe of %s", p.Function)
+		}
+	}
+	return nil
 }

@@ -25,6 +25,9 @@ func drawBuilder(t *rapid.T) *Builder {
 	n := rapid.IntRange(0, 12).Draw(t, "samples")
 	for range n {
 		d.names()
+		for range max(0, rapid.IntRange(-5, 3).Draw(t, "probes")) {
+			b.Probe(drawProbe(t))
+		}
 		d.sample()
 	}
 	d.names()

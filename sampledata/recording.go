@@ -249,6 +249,10 @@ type Sink interface {
 	// Measure sets a monitor's value from the next Sample on. Of several calls before a Sample, the last one counts.
 	Measure(MonitorID, Value)
 
+	// Probe replaces what an instrument has measured of a function so far. It is in the recording from the next Sample on, or
+	// from its end. A probe that breaks a rule is an error of the next Sample.
+	Probe(Probe)
+
 	// Sample ends a sample: changes lists the goroutines whose state differs from that in the previous sample.
 	Sample(s Sample, changes []Change) error
 

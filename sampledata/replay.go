@@ -57,11 +57,17 @@ func (r *Recording) replay(sink Sink) error {
 		if err := m.upTo(i); err != nil {
 			return err
 		}
+		if i == r.Samples.Len()-1 { // not later, since a recording may lack an end
+			r.replayProbes(sink)
+		}
 		if err := sink.Sample(r.Samples.At(i), changes); err != nil {
 			return err
 		}
 	}
 	n.rest()
+	if r.Samples.Len() == 0 {
+		r.replayProbes(sink)
+	}
 	for _, w := range r.Warnings {
 		sink.Warn(w.Kind, w.Message, w.Count)
 	}
@@ -69,6 +75,12 @@ func (r *Recording) replay(sink Sink) error {
 		return nil
 	}
 	return sink.Finish(*r.End)
+}
+
+func (r *Recording) replayProbes(sink Sink) {
+	for _, p := range r.Probes {
+		sink.Probe(p)
+	}
 }
 
 // ends returns the runs after which their goroutine is gone, ordered by the first sample without the goroutine: those of

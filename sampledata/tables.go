@@ -21,6 +21,8 @@ type tables struct {
 	byAddress  map[uint64]LockName // the latest name
 	depth      []int16             // by node
 	monitors   monitors
+	probes     []Probe // the latest of each function
+	newProbes  []Probe // since the last sample
 
 	samples int
 	time    time.Duration // of the last sample
@@ -169,6 +171,19 @@ func (t *tables) lockName(n LockName) (isNew bool) {
 	}
 	t.byAddress[n.Address] = n
 	return true
+}
+
+// probe replaces the probe of a function. It does nothing if the probe breaks a rule.
+func (t *tables) probe(p Probe) {
+	list, err := putProbe(t.probes, p)
+	if err != nil {
+		t.misused("%w", err)
+		return
+	}
+	t.probes = list
+	if t.newProbes, err = putProbe(t.newProbes, p); err != nil {
+		t.misused("%w", err)
+	}
 }
 
 // misused keeps the first misuse until the next sample. It returns false, for "not new".

@@ -131,6 +131,13 @@ func (t *tee) Measure(m MonitorID, v Value) {
 	}
 }
 
+func (t *tee) Probe(p Probe) {
+	t.first.Probe(p)
+	for _, b := range t.others {
+		b.sink.Probe(p)
+	}
+}
+
 func (t *tee) Sample(s Sample, changes []Change) error {
 	if err := t.first.Sample(s, changes); err != nil {
 		return err

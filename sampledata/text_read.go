@@ -41,6 +41,10 @@ import (
 //	    gN gone
 //	    mN value=VALUE
 //	    mN unmeasured
+//	probe FUNCTION [file=PATH] [line=N] [by=none|uprobe|breakpoint] [why=TEXT] [note=TEXT] [from=TIME] [returns-up-to=TIME] [to=TIME]
+//	      [calls=N] [taken-out] [returned=N] [unfinished=N] [lost=N] [cost=TIME] [elapsed=NUMBERS]   # one line
+//	    site CALLER [file=PATH] [line=N] [calls=N] [elapsed=NUMBERS]
+//	    argument NAME value|length|pointer [values=NUMBERS]
 //	warning KIND COUNT MESSAGE
 //	end CAUSE [time=TIME] [status=N] [detail=TEXT]                            # the last line
 //
@@ -48,7 +52,8 @@ import (
 // before they are used. Lines that begin with gN or mN are part of the sample above them, and say what has changed since
 // the previous sample. STATE is unknown, running, detached, runnable, waiting or blocked; CAUSE is unknown, duration,
 // interrupted, exited, killed, exec or failed. The KIND of a monitor is counter, level or nominal; LAYER is application,
-// sampled, runtime, kernel or hardware; VALUE is a number, or a word if the monitor is nominal. Monitors after the last
+// sampled, runtime, kernel or hardware; VALUE is a number, or a word if the monitor is nominal. NUMBERS are a distribution:
+// SUM,MIN,MAX,BUCKET:COUNT,... with at least one bucket. Monitors after the last
 // sample are ignored. Parts that are left out are zero, empty or not known. A text without an end is a recording that broke
 // off.
 //
@@ -100,6 +105,7 @@ type textReader struct {
 
 	sample     *Sample // that is being read
 	sampleLine int
+	probed     *Probe // the last one
 	changes    []Change
 }
 
@@ -165,6 +171,7 @@ func (r *textReader) keyword(l *textLine) error {
 	}
 	read, ok := map[string]func(*textLine) error{
 		"function": r.function, "node": r.node, "goroutine": r.goroutine, "labels": r.labels, "holders": r.holders, "lock": r.lockName, "monitor": r.monitor,
+		"probe": r.probe, "site": r.site, "argument": r.argument,
 		"sample": r.beginSample, "warning": r.warning, "end": r.end,
 	}[l.keyword.word]
 	if !ok {

@@ -166,6 +166,13 @@ func (w *Writer) LockName(n LockName) {
 	}
 }
 
+// Probe replaces what an instrument has measured of a function.
+func (w *Writer) Probe(p Probe) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.tables.probe(p)
+}
+
 // Sample ends a sample. Changes may be in any order, at most one for each goroutine; Sample ignores those that change
 // nothing. It keeps neither slice.
 func (w *Writer) Sample(s Sample, changes []Change) error {
@@ -187,7 +194,8 @@ func (w *Writer) Sample(s Sample, changes []Change) error {
 		}
 	}
 	w.measured = w.tables.monitors.measured(w.measured[:0])
-	w.enc.sample(&s, s.Time-before, changes, &w.tables.monitors, w.measured)
+	w.enc.sample(&s, s.Time-before, changes, &w.tables.monitors, w.measured, w.tables.newProbes)
+	w.tables.newProbes = nil
 	w.arm()
 	return w.writeError()
 }
@@ -218,7 +226,7 @@ func (w *Writer) Finish(e End) error {
 		return fmt.Errorf("end: %w", err)
 	}
 	w.putWarnings()
-	w.enc.end(&e)
+	w.enc.end(&e, w.tables.newProbes)
 	return w.close()
 }
 

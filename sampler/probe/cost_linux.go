@@ -86,7 +86,7 @@ func (u *uprobes) cost() (entry, ret, between time.Duration) {
 	}
 	on := &uprobes{program: self.program, kind: u.kind, kernel: u.kernel, counts: u.counts, ring: u.ring, number: map[uint64]uint32{}, fds: map[uint64]int{}}
 	f := self.function
-	defer on.taken.Wait()
+	defer on.await(patience)
 	defer func() {
 		on.detach(f.Entry)
 		for _, pc := range f.Returns {

@@ -4,6 +4,9 @@ package probe
 
 import (
 	"fmt"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/cpprof/cpprof/sampler/internal/halt"
 )
@@ -28,3 +31,9 @@ func openKernel(p *Program, o Options) (kernel, string, error) {
 // hurry gives the calling goroutine a thread of its own that wakes on time on a busy machine, as far as that is permitted. The
 // result ends that.
 func hurry() func() { return halt.Hurry() }
+
+// nap sleeps without Go's timers, which other threads would have to serve in time.
+func nap(d time.Duration) {
+	t := unix.NsecToTimespec(d.Nanoseconds())
+	_ = unix.Nanosleep(&t, nil)
+}

@@ -2,7 +2,10 @@
 
 package probe
 
-import "errors"
+import (
+	"errors"
+	"time"
+)
 
 var errPlatform = errors.New("probes need Linux on amd64 or arm64")
 
@@ -12,3 +15,5 @@ func OpenPID(int) (*Program, error) { return nil, errPlatform }
 func openKernel(*Program, Options) (kernel, string, error) { return nil, "", errPlatform }
 
 func hurry() func() { return func() {} }
+
+func nap(d time.Duration) { time.Sleep(d) }

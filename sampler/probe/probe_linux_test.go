@@ -191,3 +191,60 @@ func TestRefusals(t *testing.T) {
 		t.Log(err)
 	}
 }
+
+// TestProbesEndWithTheProcess kills a process with SIGKILL that has put probes into another one: the kernel takes them out.
+func TestProbesEndWithTheProcess(t *testing.T) {
+	if pid := os.Getenv("CPPROF_PROBE_AND_WAIT"); pid != "" {
+		n, _ := strconv.Atoi(pid)
+		p, err := OpenPID(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := &target{program: p}
+		g.probe(t, "main.descend", Options{})
+		fmt.Println("probed")
+		select {}
+	}
+	g := start(t, "recursive", "3")
+	g.probe(t, "main.descend", Options{}).Close() // or the test is skipped
+	cmd := exec.Command(os.Args[0], "-test.run=^TestProbesEndWithTheProcess$")
+	cmd.Env = append(os.Environ(), "CPPROF_PROBE_AND_WAIT="+strconv.Itoa(g.Pid()))
+	other := fixture.StartWith(t, cmd, nil)
+	if other.Line != "probed" {
+		t.Fatalf("it says %q", other.Line)
+	}
+	f, err := g.program.Function("main.descend")
+	if err != nil {
+		t.Fatal(err)
+	}
+	patched := g.byteAt(t, f.Entry)
+	other.Process.Kill()
+	other.Wait()
+	for range 1000 {
+		if g.byteAt(t, f.Entry) != patched {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if now := g.byteAt(t, f.Entry); now == patched {
+		t.Errorf("the code at %#x is still %#x", f.Entry, now)
+	}
+	if got := g.run(t)[0]; got != 15 {
+		t.Errorf("the program made %d calls after that, want 15", got)
+	}
+}
+
+// byteAt returns a byte of the program's memory.
+func (g *target) byteAt(t *testing.T, addr uint64) byte {
+	t.Helper()
+	f, err := os.Open(fmt.Sprintf("/proc/%d/mem", g.Pid()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var b [1]byte
+	if _, err := f.ReadAt(b[:], int64(addr)); err != nil {
+		t.Fatal(err)
+	}
+	return b[0]
+}

@@ -62,10 +62,13 @@ type Set struct {
 	kernel  kernel
 	note    string // what this kind of instrument can't tell
 
-	mu      sync.Mutex
-	calls   *calls
-	probes  []*probed
-	closed  bool
+	mu     sync.Mutex
+	probes []*probed
+	closed bool
+
+	recorded sync.Mutex // guards calls and the tallies; nobody waits for it with mu
+	calls    *calls
+
 	stop    chan struct{}
 	stopped sync.WaitGroup
 }
@@ -103,8 +106,8 @@ func Start(p *Program, functions []Function, o Options) (*Set, error) {
 	for _, t := range tallies {
 		s.probes = append(s.probes, s.put(t))
 	}
-	s.stopped.Add(1)
-	go s.watch()
+	s.stopped.Go(s.watch)
+	s.stopped.Go(s.read)
 	return s, nil
 }
 
@@ -168,23 +171,35 @@ func (s *Set) take(p *probed, all bool) {
 // watchInterval is how often the hits are counted and recorded: an instrument that costs too much is taken out within a few of them.
 const watchInterval = 5 * time.Millisecond
 
-// watch reads what the kernel has recorded, and takes out what costs too much.
+// watch takes out what costs too much.
 func (s *Set) watch() {
-	defer s.stopped.Done()
 	defer hurry()()
 	limit := newThrottle(s.options.MaxOverhead, s.options.Clock())
-	ticks := time.NewTicker(watchInterval)
-	defer ticks.Stop()
-	for {
-		select {
-		case <-s.stop:
-			return
-		case <-ticks.C:
-		}
+	for s.running() {
 		s.mu.Lock()
 		s.check(limit)
-		s.kernel.drain(s.calls.add)
 		s.mu.Unlock()
+		nap(watchInterval)
+	}
+}
+
+// read reads what the kernel has recorded. That takes longer than to count, and must not delay it.
+func (s *Set) read() {
+	for s.running() {
+		s.recorded.Lock()
+		s.kernel.drain(s.calls.add)
+		s.recorded.Unlock()
+		time.Sleep(watchInterval)
+	}
+}
+
+// running reports whether Close has not been called.
+func (s *Set) running() bool {
+	select {
+	case <-s.stop:
+		return false
+	default:
+		return true
 	}
 }
 
@@ -202,7 +217,7 @@ func (s *Set) check(limit *throttle) {
 	if !limit.spend(total, now) || worst == nil {
 		return
 	}
-	s.throttled(worst, most)
+	s.throttled(worst)
 	limit.forgive()
 }
 
@@ -234,11 +249,13 @@ func (s *Set) count(p *probed, now time.Duration) (cost time.Duration) {
 	return cost
 }
 
-// throttled takes out what costs too much of a function: the returns, if the entries alone cost far less.
-func (s *Set) throttled(p *probed, cost time.Duration) {
-	calls := fmt.Sprintf("%d calls in %v", p.entered, (p.result.To - p.result.From).Round(time.Millisecond))
+// throttled takes out what costs too much of a function: only the returns, if the entries alone are within the bound.
+func (s *Set) throttled(p *probed) {
+	since := p.result.To - p.result.From
+	calls := fmt.Sprintf("%d calls in %v", p.entered, since.Round(time.Millisecond))
 	bound := fmt.Sprintf("--max-overhead %.3g%%", 100*s.options.MaxOverhead)
-	if p.returns && s.calls.returnCost > 3*s.calls.entryCost && cost < burst {
+	entries := time.Duration(p.entered) * s.calls.entryCost
+	if p.returns && float64(entries) < s.options.MaxOverhead*float64(since) {
 		s.take(p, false)
 		p.result.Note = fmt.Sprintf("returns were taken out after %s, for %s: the mean time is from the number of calls and the samples", calls, bound)
 		return
@@ -258,10 +275,17 @@ func (s *Set) Results() []sampledata.Probe {
 		if !s.closed {
 			s.count(p, now)
 		}
-		r := p.result
-		r.Lost = s.kernel.lost()
-		p.measured(&r, s.program.site)
-		list = append(list, r)
+		list = append(list, p.result)
+	}
+	s.recorded.Lock()
+	defer s.recorded.Unlock()
+	for i, p := range s.probes {
+		if !s.closed {
+			list[i].Lost = s.kernel.lost()
+		} else {
+			list[i].Lost = s.calls.lost
+		}
+		p.measured(&list[i], s.program.site)
 	}
 	return list
 }
@@ -282,7 +306,10 @@ func (s *Set) Close() error {
 			p.in = false
 		}
 	}
+	s.recorded.Lock()
+	defer s.recorded.Unlock()
 	s.kernel.drain(s.calls.add)
+	s.calls.lost = s.kernel.lost()
 	s.closed = true
 	return s.kernel.close()
 }

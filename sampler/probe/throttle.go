@@ -12,7 +12,7 @@ type throttle struct {
 
 // burst is how much time instruments may take at once, beyond the share. An instrument that takes all of a processor's time is
 // taken out after so long.
-const burst = 20 * time.Millisecond
+const burst = 10 * time.Millisecond
 
 func newThrottle(share float64, now time.Duration) *throttle {
 	return &throttle{share: share, credit: burst, last: now}

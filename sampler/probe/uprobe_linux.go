@@ -186,6 +186,21 @@ func (u *uprobes) drain(add func(*hit)) {
 	}
 }
 
+// patience is how long close waits for the kernel. What is then not done yet is out of the code all the same.
+const patience = time.Second
+
+func (u *uprobes) await(limit time.Duration) {
+	done := make(chan struct{})
+	go func() {
+		u.taken.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(limit):
+	}
+}
+
 func (u *uprobes) close() error {
 	u.mu.Lock()
 	for pc, fd := range u.fds {
@@ -193,7 +208,7 @@ func (u *uprobes) close() error {
 		u.taken.Go(func() { unix.Close(fd) })
 	}
 	u.mu.Unlock()
-	u.taken.Wait()
+	u.await(patience)
 	err := u.ring.Close()
 	u.kernel.close()
 	return err

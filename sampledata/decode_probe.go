@@ -1,0 +1,102 @@
+package sampledata
+
+import (
+	"fmt"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/cpprof/cpprof/sampledata/internal/pb"
+)
+
+// probeMemory is at most how many times the memory of a probe is larger than its message.
+const probeMemory = 100
+
+func (d *decoder) probes(list []*pb.Probe) error {
+	for _, m := range list {
+		if err := d.probe(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// probe takes the memory of a probe from the budget as far as the probe that it replaces did not.
+func (d *decoder) probe(m *pb.Probe) error {
+	size := int64(proto.Size(m)+10) * probeMemory
+	if more := size - d.probeSizes[m.Function]; more > 0 {
+		if err := d.budget.Take(more); err != nil {
+			return err
+		}
+		if d.probeSizes == nil {
+			d.probeSizes = map[uint32]int64{}
+		}
+		d.probeSizes[m.Function] = size
+	}
+	if m.Instrument < 0 || m.Instrument > pb.Instrument(Breakpoint) {
+		return fmt.Errorf("probe with unknown instrument %d: a newer cpprof may know it", m.Instrument)
+	}
+	p := Probe{
+		Line: int32(m.Line), Instrument: Instrument(m.Instrument), From: time.Duration(m.From),
+		Calls: m.Calls, TakenOut: m.TakenOut, Returned: m.Returned, Unfinished: m.Unfinished, Lost: m.Lost, Cost: time.Duration(m.Cost),
+	}
+	// If a sum overflows, it is before the previous time, and so the check refuses it.
+	p.ReturnsUpTo = p.From + time.Duration(m.ReturnsUpTo)
+	p.To = p.ReturnsUpTo + time.Duration(m.To)
+	err := d.textsOf([]*string{&p.Function, &p.File, &p.Why, &p.Note}, m.Function, m.File, m.Why, m.Note)
+	if err != nil {
+		return err
+	}
+	if p.Elapsed, err = decodeDistribution(m.Elapsed); err != nil {
+		return fmt.Errorf("probe of %s: %w", p.Function, err)
+	}
+	if err := d.probeParts(m, &p); err != nil {
+		return fmt.Errorf("probe of %s: %w", p.Function, err)
+	}
+	return d.b.newProbe(p)
+}
+
+func (d *decoder) probeParts(m *pb.Probe, p *Probe) (err error) {
+	for _, from := range m.Sites {
+		s := CallSite{Line: int32(from.Line), Calls: from.Calls}
+		if err := d.textsOf([]*string{&s.Caller, &s.File}, from.Caller, from.File); err != nil {
+			return err
+		}
+		if s.Elapsed, err = decodeDistribution(from.Elapsed); err != nil {
+			return err
+		}
+		p.Sites = append(p.Sites, s)
+	}
+	for _, from := range m.Arguments {
+		if from.Kind < 0 || from.Kind > pb.ArgumentKind(PointerArgument) {
+			return fmt.Errorf("argument of unknown kind %d: a newer cpprof may know it", from.Kind)
+		}
+		a := Argument{Kind: ArgumentKind(from.Kind)}
+		if err := d.textsOf([]*string{&a.Name}, from.Name); err != nil {
+			return err
+		}
+		if a.Values, err = decodeDistribution(from.Values); err != nil {
+			return err
+		}
+		p.Arguments = append(p.Arguments, a)
+	}
+	return nil
+}
+
+func decodeDistribution(m *pb.Distribution) (d Distribution, err error) {
+	if m == nil {
+		return d, nil
+	}
+	if err := columns(len(m.Bucket), len(m.Count)); err != nil {
+		return d, err
+	}
+	d = Distribution{Sum: m.Sum, Min: m.Min, Max: m.Max}
+	index := int64(0)
+	for i, step := range m.Bucket {
+		if index += int64(step); index != int64(int32(index)) {
+			return d, fmt.Errorf("bucket %d is none of a distribution", index)
+		}
+		d.Buckets = append(d.Buckets, Bucket{int32(index), m.Count[i]})
+	}
+	return d, nil
+}
