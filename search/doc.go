@@ -13,5 +13,6 @@
 //	when.go       when a finding is true; phases.go: what is true only in a phase; companions.go:
 //	              the monitors that go with it
 //	conclude.go   what is left of the findings when each that another one explains is left out, and their rank
+//	probed.go     what the samples say of functions that were probed
 //	compare.go    what is slower than in an earlier recording
 package search

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/refine"
+	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 	"github.com/gdamore/tcell/v2"
@@ -90,10 +91,19 @@ func (d *detail) content(e *refine.Entry, width int) []textLine {
 			d.aspect(last.Name, add)
 			break
 		}
+		if p := d.w.a.recording.Probe(last.Name); p != nil {
+			add(t.title, "Probe")
+			for _, line := range report.ProbeLines(d.w.a.recording, p, mostSites) {
+				add(t.plain, line)
+			}
+		}
 		lines = append(lines, d.source(last.Name, width)...)
 	}
 	return lines
 }
+
+// mostSites limits the call sites of a probed function.
+const mostSites = 10
 
 // aspect adds the patterns and functions of an aspect.
 func (d *detail) aspect(name string, add func(tcell.Style, string)) {

@@ -37,6 +37,7 @@ var readerCalls = map[string][][]string{
 	"cpprof cost":         {{theRecording, "--server", "* ..:RUN"}},
 	"cpprof info":         {{theRecording}},
 	"cpprof why":          {{theRecording}},
+	"cpprof probe":        {{theRecording}},
 	"cpprof aspects":      {{theRecording}},
 	"cpprof find":         {{theRecording, "--server"}, {otherOne, "--server", "--against", theRecording}},
 	"cpprof bottlenecks":  {{theRecording, "--server"}, {otherOne, "--server", "--against", theRecording}},

@@ -6,6 +6,7 @@ import (
 	"io"
 	"path"
 
+	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/monitor"
 	"github.com/spf13/cobra"
@@ -22,6 +23,8 @@ type recordFlags struct {
 	monitors   []string
 	noMonitors bool
 	samplerFlags
+
+	wrap func(sampledata.Sink) sampledata.Sink // adds to what the sampler sees; nil if nothing is added
 }
 
 func newRecordCommand(t terminal) *cobra.Command {

@@ -101,6 +101,9 @@ func (f *recordFlags) startRecording(ctx context.Context, target target) (*growi
 	go func() {
 		defer close(g.ended)
 		sink := locks.Watch(sampledata.Tee(w, g.live), views.Options{}, g.addDeadlock)
+		if f.wrap != nil {
+			sink = f.wrap(sink)
+		}
 		g.result, g.err = recording.Record(ctx, sink)
 		g.became = outcome(target.Process, g.result, g.err)
 	}()

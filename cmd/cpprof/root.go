@@ -113,6 +113,7 @@ func newRootCommand(t terminal) *cobra.Command {
 		newTopCommand(t),
 		newDumpGoroutinesCommand(t),
 		newWhyCommand(t),
+		newProbeCommand(t),
 		newViewCommand(t),
 		newWebCommand(t),
 		newReportCommand(t),

@@ -28,7 +28,7 @@ var (
 
 var errNoArguments = errors.New("the program has no debug information, which says what registers hold: build it without -ldflags=-w and -s")
 
-// AddArguments finds out which registers hold the arguments of functions. Where that is not known, the function's NoteArgs
+// AddArguments finds out which registers hold the arguments of functions. If that is not known, the function's NoteArgs
 // says why.
 func (p *Program) AddArguments(functions []Function) {
 	byEntry := map[uint64]*Function{}
@@ -144,7 +144,7 @@ func (a *assignment) origin(e *dwarf.Entry, attr dwarf.Attr) any {
 	return nil
 }
 
-// add gives registers to an argument. If there are too few for all of its parts, it is on the stack, and takes none.
+// add assigns registers to an argument. If there are too few for all of its parts, it is on the stack, and takes none.
 func (a *assignment) add(name string, t dwarf.Type) {
 	number, real, n := a.number, a.real, len(a.list)
 	if !a.assign(name, t, 0) || a.number > a.numbers || a.real > a.reals {
@@ -158,7 +158,7 @@ func (a *assignment) add(name string, t dwarf.Type) {
 // mostNested limits how deep types are nested.
 const mostNested = 20
 
-// assign gives registers to a value of a type. It returns false if the value is passed on the stack.
+// assign finds registers to a value of a type. It returns false if the value is passed on the stack.
 func (a *assignment) assign(name string, t dwarf.Type, depth int) bool {
 	if depth > mostNested {
 		return false
@@ -195,7 +195,7 @@ func (a *assignment) assign(name string, t dwarf.Type, depth int) bool {
 	return true
 }
 
-// assignStruct gives registers to the fields of a struct. Of strings and slices, the length is what is told; of interfaces, whether
+// assignStruct finds registers to the fields of a struct. Of strings and slices, the length is reported; of interfaces, whether
 // there is a value.
 func (a *assignment) assignStruct(name string, t *dwarf.StructType, depth int) bool {
 	is := func(fields ...string) bool {

@@ -28,7 +28,7 @@ func openKernel(p *Program, o Options) (kernel, string, error) {
 	return openBreakpoints(p.PID), "counts only: breakpoints of the processor were asked for", nil
 }
 
-// hurry gives the calling goroutine a thread of its own that wakes on time on a busy machine, as far as that is permitted. The
+// hurry locks the calling goroutine to a thread of its own that wakes on time on a busy machine, as far as that is permitted. The
 // result ends that.
 func hurry() func() { return halt.Hurry() }
 

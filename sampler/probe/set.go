@@ -96,6 +96,9 @@ func Start(p *Program, functions []Function, o Options) (*Set, error) {
 	if o.CountsOnly || k.instrument() == sampledata.Breakpoint {
 		for i := range functions {
 			functions[i].Returns = nil
+			if k.instrument() == sampledata.Breakpoint {
+				functions[i].Arguments = nil
+			}
 		}
 	}
 	c.entryCost, c.returnCost, c.between = k.cost()

@@ -94,7 +94,7 @@ func (p *priority) lower() {
 	}
 }
 
-// Hurry gives the calling goroutine an OS thread of its own that wakes on time on a busy machine, as far as that is permitted. The
+// Hurry locks the calling goroutine to an OS thread of its own that wakes on time on a busy machine, as far as that is permitted. The
 // thread should mostly sleep. The result ends this.
 func Hurry() (end func()) {
 	runtime.LockOSThread()

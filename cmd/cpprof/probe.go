@@ -1,0 +1,240 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler"
+	"github.com/cpprof/cpprof/sampler/probe"
+	"github.com/spf13/cobra"
+)
+
+// probeFlags are the flags of probe.
+type probeFlags struct {
+	inputFlags
+	record                  recordFlags
+	countsOnly, breakpoints bool
+	overhead                shareFlag
+	top                     int
+	json                    bool
+}
+
+func newProbeCommand(t terminal) *cobra.Command {
+	var f probeFlags
+	c := &cobra.Command{
+		Use:   "probe [flags] -p PROCESS FUNCTION...\n  cpprof probe [flags] RECORDING",
+		Short: "Count and time the calls of functions in a running program",
+		Long: `probe puts instruments into functions of a running program, and takes them out when it ends: how
+often they are called, from where, with which numbers as arguments, and how long calls take. It
+samples the program meanwhile, and keeps both in a recording; with RECORDING it shows them again.
+A FUNCTION is a name as reports show it, main.(*queue).push, or has * for any characters.
+
+Uprobes need root, or the capabilities CAP_BPF and CAP_PERFMON: the kernel replaces an instruction
+in the memory of the process. Without them, breakpoints of the processor count calls of up to two
+functions, and nothing is written. Both vanish with cpprof, however it ends. A hit costs 1 to 15 µs;
+a function whose hits take more than --probe-overhead is only counted, or left alone.`,
+		Example: `  cpprof probe -d 10s -p 4711 'main.(*queue).push'
+  cpprof probe --counts-only -p 4711 'main.*'
+  cpprof probe run.cpprof --json               # what was measured, again`,
+		GroupID:           groupRecord,
+		ValidArgsFunction: completeRecording,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("give functions of a running program (cpprof probe -p PROCESS FUNCTION...), or a recording")
+			}
+			if c.Flags().Changed("pid") {
+				return f.live(c.Context(), t, c, args)
+			}
+			if len(args) != 1 {
+				return &usageError{needProcess(c)}
+			}
+			r, err := f.recordingAt(args[0])
+			if err != nil {
+				return err
+			}
+			return f.show(t, args[0], r)
+		},
+	}
+	f.addInput(c, t)
+	f.addFormat(c)
+	addProcess(c, &f.record.process, usualProcess)
+	c.Flags().DurationVarP(&f.record.options.Duration, "duration", "d", 0, "how long to probe (default: until Ctrl-C)")
+	c.Flags().StringVarP(&f.record.outputs.given, "output", "o", "", "the `folder` for the recording (default PROGRAM-DATE.cpprof)")
+	c.Flags().BoolVarP(&f.record.outputs.force, "force", "f", false, "replace an existing recording")
+	c.Flags().BoolVar(&f.countsOnly, "counts-only", false, "count calls, and measure no times: a tenth of the cost")
+	c.Flags().BoolVar(&f.breakpoints, "breakpoints", false, "use the processor's breakpoints, which write nothing, though uprobes may be permitted")
+	addShare(c.Flags(), &f.overhead, "probe-overhead", "1%", "the `share` of one processor's time that probes may cost the program; 0 for no bound")
+	c.Flags().IntVar(&f.top, "top", 5, "show this `number` of call sites of a function; 0 for all")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
+	f.record.samplerFlags.add(c)
+	return c
+}
+
+// live probes a running program until the time is over, it ends, or a person interrupts it.
+func (f *probeFlags) live(ctx context.Context, t terminal, c *cobra.Command, patterns []string) error {
+	if err := f.record.check(c, nil); err != nil {
+		return &usageError{err}
+	}
+	ctx, signals := watchSignals(ctx)
+	defer signals.stop()
+	target, err := openTarget(t, &f.record, nil)
+	if err != nil {
+		return err
+	}
+	defer target.Release()
+	defer target.backend.Close()
+	functions, program, err := f.functions(t, target.PID, patterns)
+	if err != nil {
+		return err
+	}
+	start := target.backend.Header().Start
+	set, err := probe.Start(program, functions, probe.Options{
+		MaxOverhead: f.overhead.float(), CountsOnly: f.countsOnly, Breakpoints: f.breakpoints, Why: "asked for",
+		Clock: func() time.Duration { return max(0, time.Since(start)) },
+	})
+	if err != nil {
+		return err
+	}
+	if d := &f.record.options.Duration; *d > 0 {
+		*d += max(0, time.Since(start)) // putting instruments in may take seconds on a busy machine
+	}
+	f.record.wrap = func(s sampledata.Sink) sampledata.Sink { return &probedSink{Sink: s, set: set} }
+	g, err := f.record.startRecording(ctx, target)
+	if err != nil {
+		return errors.Join(err, set.Close())
+	}
+	f.watch(ctx, t, g, set)
+	result, err := g.end()
+	if err != nil {
+		return err
+	}
+	termtext.Fprintf(t.err, "cpprof: %s; the probes are out; the recording is in %s\n", probesEnded(ctx, target.Process, result.End), g.file)
+	return f.show(t, g.file, g.live.Recording())
+}
+
+func probesEnded(ctx context.Context, p *sampler.Process, e sampledata.End) string {
+	switch {
+	case e.Cause == sampledata.EndDuration:
+		return "the time is over"
+	case ctx.Err() != nil:
+		return "interrupted"
+	}
+	return becameOf(p, e)
+}
+
+// functions finds the functions of the patterns. It prints why it leaves some out, and returns an error if none is left.
+func (f *probeFlags) functions(t terminal, pid int, patterns []string) (list []probe.Function, _ *probe.Program, _ error) {
+	program, err := probe.OpenPID(pid)
+	if err != nil {
+		return nil, nil, err
+	}
+	var refusals []error
+	seen := map[string]bool{}
+	for _, pattern := range patterns {
+		names := program.Functions(pattern)
+		if len(names) == 0 {
+			names = []string{pattern}
+		}
+		for _, name := range names {
+			if seen[name] {
+				continue
+			}
+			seen[name] = true
+			one, err := program.Function(name)
+			if err != nil {
+				refusals = append(refusals, err)
+				continue
+			}
+			list = append(list, one)
+		}
+	}
+	if len(list) == 0 {
+		return nil, nil, errors.Join(refusals...)
+	}
+	if len(list) > sampledata.MaxProbes {
+		return nil, nil, usagef("%s match %s: probe at most %d at once", strings.Join(patterns, " "), report.Counted(len(list), "function"), sampledata.MaxProbes)
+	}
+	for _, err := range refusals {
+		termtext.Fprintf(t.err, "cpprof: %v\n", err)
+	}
+	program.AddArguments(list)
+	return list, program, nil
+}
+
+// watch shows on a terminal what is measured, until the recording ends.
+func (f *probeFlags) watch(ctx context.Context, t terminal, g *growing, set *probe.Set) {
+	live := t.outIsTerminal && !f.json
+	if live {
+		_, _ = io.WriteString(t.out, enterScreen)
+		defer io.WriteString(t.out, leaveScreen)
+	}
+	ticks := time.NewTicker(time.Second)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-g.ended:
+			return
+		case <-ticks.C:
+		}
+		if !live {
+			continue
+		}
+		r := *g.live.Recording()
+		r.Probes = set.Results()
+		_, _ = io.WriteString(t.out, emptyScreen)
+		termtext.Fprintf(t.out, "%s, process %d; Ctrl-C ends\n\n", report.Program(&r), r.Header.PID)
+		_ = (&report.Probes{Recording: &r}).WriteTable(t.out)
+		for _, p := range r.Probes {
+			if p.Note != "" {
+				termtext.Fprintf(t.out, "\n%s: %s\n", p.Function, p.Note)
+			}
+		}
+	}
+}
+
+// show writes what a recording has of probes.
+func (f *probeFlags) show(t terminal, file string, r *sampledata.Recording) error {
+	p := report.Probes{Recording: r, Top: f.top}
+	if f.json {
+		return p.WriteJSON(t.out, report.BasisOf(r))
+	}
+	if err := report.Headline(t.out, file, r); err != nil {
+		return err
+	}
+	return p.Write(t.out)
+}
+
+// A probedSink adds to a recording what the probes have measured: about once a second, and at its end, when it takes them out.
+type probedSink struct {
+	sampledata.Sink
+	set  *probe.Set
+	last time.Duration
+}
+
+func (s *probedSink) Sample(sample sampledata.Sample, changes []sampledata.Change) error {
+	if sample.Time-s.last >= time.Second {
+		s.last = sample.Time
+		s.put()
+	}
+	return s.Sink.Sample(sample, changes)
+}
+
+func (s *probedSink) Finish(e sampledata.End) error {
+	err := s.set.Close()
+	s.put()
+	return errors.Join(err, s.Sink.Finish(e))
+}
+
+func (s *probedSink) put() {
+	for _, p := range s.set.Results() {
+		s.Sink.Probe(p)
+	}
+}
