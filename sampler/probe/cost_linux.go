@@ -21,8 +21,6 @@ func calibrated(n int) int { return addOne(n) + 1 }
 //go:noinline
 func addOne(n int) int { return n + 1 }
 
-var calibratedSum int
-
 // calibrationRounds is the number of times that calls are timed; calibrationCalls of them at once.
 const calibrationRounds, calibrationCalls = 31, 16
 
@@ -32,7 +30,7 @@ func timeCalls() time.Duration {
 	for range calibrationRounds {
 		began := time.Now()
 		for i := range calibrationCalls {
-			calibratedSum += calibrated(i)
+			calibrated(i)
 		}
 		times = append(times, time.Since(began)/calibrationCalls)
 	}
