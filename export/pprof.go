@@ -64,14 +64,24 @@ func (s *Subject) times(p *sampledata.Profile) {
 		return
 	}
 	stats := r.Stats()
-	from, to := s.Options.Span.From, s.Options.Span.To
-	if to == 0 || to > stats.Duration {
-		to = stats.Duration
-	}
-	p.Start, p.Duration = r.Header.Start.Add(from), max(0, to-from)
+	from, until := s.Times()
+	p.Start, p.Duration = from, max(0, until.Sub(from))
 	if stats.Samples > 0 {
 		p.Period = sampledata.Period{Name: "wall", Unit: "nanoseconds", Every: int64(stats.Duration / time.Duration(stats.Samples))}
 	}
+}
+
+// Times returns when that began and ended which the subject is about; the zero Time if that is not known.
+func (s *Subject) Times() (from, until time.Time) {
+	r := s.Recording
+	if of := r.Profile; of != nil {
+		return of.Start, of.Start.Add(of.Duration)
+	}
+	start, end := s.Options.Span.From, s.Options.Span.To
+	if lasts := r.Stats().Duration; end == 0 || end > lasts {
+		end = lasts
+	}
+	return r.Header.Start.Add(start), r.Header.Start.Add(end)
 }
 
 // writeDifference writes a comparison: what each stack weighs in A minus what it weighs in B, and both. If the wholes differ, what is

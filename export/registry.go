@@ -7,7 +7,9 @@ import (
 )
 
 // formats lists all formats, in the order of the help texts.
-var formats = []*Format{&pprof, &folded, &html}
+var formats = []*Format{
+	&pprof, &folded, &speedscope, &firefox, &traceEvent, &html, &csvView, &csvFunctions, &csvClasses, &csvLocks, &csvSamples,
+}
 
 // A Format is a kind of file that Write makes.
 type Format struct {

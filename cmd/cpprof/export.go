@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +22,7 @@ import (
 // exportFlags are the flags of export.
 type exportFlags struct {
 	reportFlags
+	pushFlags
 	to     string
 	output string
 	force  bool
@@ -43,7 +45,7 @@ the refined view are written in place of its stacks. -o - writes to standard out
 		GroupID:           groupFiles,
 		Args:              oneRecording,
 		ValidArgsFunction: completeRecording,
-		RunE:              func(_ *cobra.Command, args []string) error { return f.run(t, args[0]) },
+		RunE:              func(c *cobra.Command, args []string) error { return f.run(c.Context(), t, args[0]) },
 	}
 	f.addView(c, t)
 	f.addSteps(c)
@@ -56,6 +58,7 @@ the refined view are written in place of its stacks. -o - writes to standard out
 	flags.StringVarP(&f.output, "output", "o", "", "the `file` to write; - is standard output")
 	flags.BoolVarP(&f.force, "force", "f", false, "replace the file if it exists")
 	completeWords(c, "to", export.Names()...)
+	f.addPush(c)
 	return c
 }
 
@@ -90,7 +93,13 @@ func formatList() string {
 	return strings.Join(lines, "\n")
 }
 
-func (f *exportFlags) run(t terminal, path string) error {
+func (f *exportFlags) run(ctx context.Context, t terminal, path string) error {
+	if f.url != "" {
+		return f.runPush(ctx, t, path)
+	}
+	if f.app != "" || f.tenant != "" || f.pushFlags.token != "" {
+		return usagef("--app, --tenant and --token-file are for --push")
+	}
 	if f.to == "" {
 		return usagef("no format is given: add --to with one of %s", strings.Join(export.Names(), ", "))
 	}
@@ -117,6 +126,21 @@ func (f *exportFlags) run(t terminal, path string) error {
 	}
 	_, err = termtext.Fprintf(t.out, "%s of %s, in %s\n", s.Title, path, f.output)
 	return err
+}
+
+// runPush pushes what the flags say to export.
+func (f *exportFlags) runPush(ctx context.Context, t terminal, path string) error {
+	if f.output != "" || f.to != "" && f.to != "pprof" {
+		return usagef("--push sends a pprof profile: leave out -o, and --to with another format")
+	}
+	if f.against != "" {
+		return usagef("--push and --against: a difference is no profile of a program")
+	}
+	s, err := f.exported(path)
+	if err != nil {
+		return err
+	}
+	return f.push(ctx, t, s)
 }
 
 // checkOutput returns an error if what is written could not go where the flags say. It is called before anything is read.

@@ -43,7 +43,9 @@ var flagGroups = []flagGroup{
 		"count", "interval", "window", "sort", "min-hits", "min-cost", "own", "of-parent", "min-cum", "name", "depth", "metric",
 		"coverage", "max", "threshold", "fail-above", "top", "least", "instances", "full-names",
 	}},
-	{"Where it goes", []string{"output", "force", "view", "web", "no-browser", "port", "for", "text", "json", "csv", "color"}},
+	{"Where it goes", []string{
+		"output", "force", "push", "app", "tenant", "token-file", "view", "web", "no-browser", "port", "for", "text", "json", "csv", "color",
+	}},
 	{"Settings", []string{"aspect", "define", "list", "config", "help"}},
 }
 

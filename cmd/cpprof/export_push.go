@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/cpprof/cpprof/export"
+	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/spf13/cobra"
+)
+
+// pushFlags say where a profile is pushed to.
+type pushFlags struct {
+	url, app, tenant string
+	token            string // the file that has it
+}
+
+// pushTries is how often a push is tried, with pauses of 1, 2 and 4 seconds.
+const pushTries = 4
+
+func (f *pushFlags) addPush(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringVar(&f.url, "push", "", "send a pprof profile to the Pyroscope server at this `URL`, in place of -o")
+	flags.StringVar(&f.app, "app", "", "the `name` of the application for --push, with labels: shop{env=staging} (default: that of the program)")
+	flags.StringVar(&f.tenant, "tenant", "", "the tenant for --push (X-Scope-OrgID)")
+	addTokenFile(c, &f.token)
+}
+
+func addTokenFile(c *cobra.Command, path *string) {
+	c.Flags().StringVar(path, "token-file", "", "a `file` with the token of the header 'Authorization: Bearer'")
+}
+
+// readToken reads a token; "" without a file.
+func readToken(path string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("--token-file: %w", err)
+	}
+	token := strings.TrimSpace(string(text))
+	if token == "" || strings.ContainsAny(token, " \r\n\t") {
+		return "", fmt.Errorf("--token-file %s: want one token in one line", path)
+	}
+	return token, nil
+}
+
+// push sends a subject as a pprof profile.
+func (f *pushFlags) push(ctx context.Context, t terminal, s *export.Subject) error {
+	token, err := readToken(f.token)
+	if err != nil {
+		return err
+	}
+	app := f.app
+	if app == "" {
+		app = appOf(s.Recording.Header.Executable)
+	}
+	p := export.Pusher{URL: f.url, Name: app, Tenant: f.tenant, Token: token, Tries: pushTries, Pause: time.Second}
+	if err := p.Check(); err != nil {
+		return &usageError{err}
+	}
+	from, until := s.Times()
+	if from.IsZero() {
+		return fmt.Errorf("%s does not say when it was recorded, which --push has to tell the server", s.Path)
+	}
+	var profile bytes.Buffer
+	to, err := export.Lookup("pprof")
+	if err == nil {
+		err = to.Write(&profile, s)
+	}
+	if err != nil {
+		return err
+	}
+	if err := p.Push(ctx, profile.Bytes(), from, until); err != nil {
+		return err
+	}
+	_, err = termtext.Fprintf(t.out, "%s of %s, pushed as %s\n", s.Title, s.Path, app)
+	return err
+}
+
+// appOf makes the name of an application of a program's file: of characters that Pyroscope takes.
+func appOf(executable string) string {
+	name := executable[strings.LastIndexAny(executable, `/\`)+1:]
+	name = strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_.-", r) {
+			return r
+		}
+		return '_'
+	}, name)
+	if name == "" {
+		return "unknown"
+	}
+	return name
+}

@@ -1,0 +1,75 @@
+package export
+
+import (
+	"encoding/json"
+	"io"
+
+	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/internal/termtext"
+)
+
+// A part is a subtree of a tree that a format shows by itself: that of a thread class.
+type part struct {
+	name     string
+	from, to int32 // its nodes are [from, to)
+}
+
+// parts returns the classes of a tree, if it is that of all classes; otherwise the whole tree is one part.
+func (p *placed) parts(title string) []part {
+	t := p.tree
+	whole := []part{{title, 0, int32(t.Len())}}
+	if t.Root() != calltree.RootName {
+		whole[0].name = t.Root()
+		return whole
+	}
+	var classes []part
+	for n := int32(1); n < int32(t.Len()); n = t.Ends()[n] {
+		name := p.names[t.Funcs()[n]]
+		if calltree.KindOf(name) != calltree.Class {
+			return whole
+		}
+		classes = append(classes, part{name, n, t.Ends()[n]})
+	}
+	if len(classes) == 0 {
+		return whole
+	}
+	return classes
+}
+
+// A jsonWriter writes a JSON document piece by piece, so that it need not be in memory.
+type jsonWriter struct {
+	w   io.Writer
+	err error
+}
+
+// raw writes text that is JSON already.
+func (j *jsonWriter) raw(text string) {
+	if j.err == nil {
+		_, j.err = io.WriteString(j.w, text)
+	}
+}
+
+// value writes a value, with everything escaped that a terminal would interpret.
+func (j *jsonWriter) value(v any) {
+	if j.err != nil {
+		return
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		j.err = err
+		return
+	}
+	_, j.err = j.w.Write(termtext.JSON(text))
+}
+
+// list writes values with commas between them.
+func (j *jsonWriter) list(n int, value func(i int) any) {
+	j.raw("[")
+	for i := range n {
+		if i > 0 {
+			j.raw(",\n")
+		}
+		j.value(value(i))
+	}
+	j.raw("]")
+}

@@ -1,0 +1,186 @@
+package export
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Pusher sends profiles to the ingest API of Pyroscope: POST /ingest.
+type Pusher struct {
+	URL    string // of the server, without /ingest: "http://127.0.0.1:4040"
+	Name   string // of the application, and labels: "shop{env=staging}"
+	Tenant string // X-Scope-OrgID; "" for none
+	Token  string // of the header Authorization: Bearer; "" for none
+
+	// Tries is how often to try before giving up, with pauses that grow from Pause, twofold each time; 0 stands for 1.
+	Tries int
+	Pause time.Duration
+
+	// Client sends the requests; nil: one that gives up after 30 seconds.
+	Client *http.Client
+}
+
+// appName has the names that Pyroscope takes: an application, and labels in braces.
+var appName = regexp.MustCompile(`^[a-zA-Z0-9_.\-/]+(\{([a-zA-Z_][a-zA-Z0-9_]*=[^,{}="\s]+(,[a-zA-Z_][a-zA-Z0-9_]*=[^,{}="\s]+)*)?\})?$`)
+
+// Check returns an error if the URL or the name is wrong.
+func (p *Pusher) Check() error {
+	u, err := url.Parse(p.URL)
+	if err != nil {
+		return fmt.Errorf("push to %q: want the URL of a server, such as http://127.0.0.1:4040", p.URL)
+	}
+	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
+		return fmt.Errorf("push to %s: want the URL of a server, such as http://127.0.0.1:4040", u.Redacted())
+	}
+	if !appName.MatchString(p.Name) {
+		return fmt.Errorf("name %q: want an application and labels, such as shop{env=staging,region=eu}", p.Name)
+	}
+	return nil
+}
+
+// sampleTypes tells Pyroscope what the sample types of a profile of cpprof are.
+const sampleTypes = `{"time":{"units":"nanoseconds","display-name":"wall","aggregation":"sum","cumulative":false,"sampled":false},` +
+	`"hits":{"units":"samples","display-name":"hits","aggregation":"sum","cumulative":false,"sampled":false}}`
+
+// Push sends a profile of pprof's format that is about a span of time. It tries again if the server can't be reached, is busy or fails.
+func (p *Pusher) Push(ctx context.Context, profile []byte, from, until time.Time) error {
+	if err := p.Check(); err != nil {
+		return err
+	}
+	var last error
+	pause := p.Pause
+	for try := range max(1, p.Tries) {
+		if try > 0 {
+			wait := max(pause+time.Duration(rand.Int64N(int64(pause)/4+1)), askedPause(last))
+			pause *= 2
+			select {
+			case <-ctx.Done():
+				return fmt.Errorf("%w (%w)", last, ctx.Err())
+			case <-time.After(wait):
+			}
+		}
+		if last = p.once(ctx, profile, from, until); last == nil || !again(last) || ctx.Err() != nil {
+			return last
+		}
+	}
+	return fmt.Errorf("%w; tried %d times", last, max(1, p.Tries))
+}
+
+// A refusal is an answer other than success.
+type refusal struct {
+	server string
+	status string
+	code   int
+	text   string
+	after  time.Duration // that the server asks to wait
+}
+
+func (r *refusal) Error() string {
+	hint := ""
+	switch r.code {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		hint = ": give a tenant with --tenant, or a token with --token-file"
+	case http.StatusNotFound:
+		hint = ": is this the URL of a Pyroscope server, without /ingest?"
+	}
+	text := ""
+	if r.text != "" {
+		text = fmt.Sprintf(" (%.200q)", r.text)
+	}
+	return fmt.Sprintf("push to %s: the server answers %s%s%s", r.server, r.status, text, hint)
+}
+
+// again reports whether an error may be gone later.
+func again(err error) bool {
+	var no *refusal
+	return !errors.As(err, &no) || no.code >= 500 || no.code == http.StatusTooManyRequests || no.code == http.StatusRequestTimeout
+}
+
+// maxPause bounds the pause that a server can ask for.
+const maxPause = time.Minute
+
+func askedPause(err error) time.Duration {
+	var no *refusal
+	if errors.As(err, &no) {
+		return min(no.after, maxPause)
+	}
+	return 0
+}
+
+// once sends the profile once.
+func (p *Pusher) once(ctx context.Context, profile []byte, from, until time.Time) error {
+	body, kind, err := pushBody(profile)
+	if err != nil {
+		return err
+	}
+	u, err := url.Parse(p.URL)
+	if err != nil {
+		return err
+	}
+	server := u.Redacted()
+	u = u.JoinPath("ingest")
+	u.RawQuery = url.Values{
+		"name": {p.Name}, "from": {strconv.FormatInt(from.Unix(), 10)}, "until": {strconv.FormatInt(max(until.Unix(), from.Unix()+1), 10)},
+		"format": {"pprof"}, "spyName": {"cpprof"},
+	}.Encode()
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), body)
+	if err != nil {
+		return fmt.Errorf("push to %s: %w", server, err)
+	}
+	request.Header.Set("Content-Type", kind)
+	if p.Tenant != "" {
+		request.Header.Set("X-Scope-OrgID", p.Tenant)
+	}
+	if p.Token != "" {
+		request.Header.Set("Authorization", "Bearer "+p.Token)
+	}
+	client := p.Client
+	if client == nil {
+		client = &http.Client{Timeout: 30 * time.Second}
+	}
+	answer, err := client.Do(request)
+	if err != nil {
+		var failed *url.Error // whose text has the whole URL
+		if errors.As(err, &failed) {
+			err = failed.Err
+		}
+		return fmt.Errorf("push to %s: %w", server, err)
+	}
+	defer answer.Body.Close()
+	text, _ := io.ReadAll(io.LimitReader(answer.Body, 1<<10))
+	if answer.StatusCode/100 == 2 {
+		return nil
+	}
+	seconds, _ := strconv.Atoi(answer.Header.Get("Retry-After"))
+	return &refusal{server, answer.Status, answer.StatusCode, strings.TrimSpace(string(text)), time.Duration(max(0, min(seconds, 3600))) * time.Second}
+}
+
+// pushBody returns the form with the profile, and its content type.
+func pushBody(profile []byte) (*bytes.Reader, string, error) {
+	var form bytes.Buffer
+	w := multipart.NewWriter(&form)
+	for _, field := range []struct{ name, file, content string }{
+		{"profile", "profile.pprof", string(profile)}, {"sample_type_config", "sample_type_config.json", sampleTypes},
+	} {
+		to, err := w.CreateFormFile(field.name, field.file)
+		if err == nil {
+			_, err = io.WriteString(to, field.content)
+		}
+		if err != nil {
+			return nil, "", err
+		}
+	}
+	err := w.Close()
+	return bytes.NewReader(form.Bytes()), w.FormDataContentType(), err
+}

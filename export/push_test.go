@@ -1,0 +1,106 @@
+package export
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cpprof/cpprof/internal/synthetic"
+	"github.com/cpprof/cpprof/views"
+	"github.com/google/pprof/profile"
+)
+
+// ingest checks a request as the documentation of Pyroscope's server API describes it.
+func ingest(r *http.Request) error {
+	if r.Method != http.MethodPost || r.URL.Path != "/ingest" {
+		return fmt.Errorf("%s %s", r.Method, r.URL.Path)
+	}
+	q := r.URL.Query()
+	if q.Get("name") != "shop{env=staging}" || q.Get("from") != "1700000000" || q.Get("until") != "1700000010" || q.Get("format") != "pprof" {
+		return fmt.Errorf("query %v", q)
+	}
+	if r.Header.Get("X-Scope-OrgID") != "team" || r.Header.Get("Authorization") != "Bearer secret" {
+		return fmt.Errorf("header %v", r.Header)
+	}
+	if err := r.ParseMultipartForm(1 << 20); err != nil {
+		return err
+	}
+	f, _, err := r.FormFile("profile")
+	if err != nil {
+		return err
+	}
+	p, err := profile.Parse(f)
+	if err != nil {
+		return err
+	}
+	if len(p.Sample) == 0 || p.SampleType[0].Type != "time" {
+		return fmt.Errorf("profile %v", p)
+	}
+	config, _, err := r.FormFile("sample_type_config")
+	if err != nil {
+		return err
+	}
+	text, err := io.ReadAll(config)
+	if err == nil && !bytes.Contains(text, []byte(`"time"`)) {
+		err = fmt.Errorf("sample types %s", text)
+	}
+	return err
+}
+
+func TestPush(t *testing.T) {
+	r := synthetic.Recording(20, 10, 0.3)
+	file := []byte(write(t, "pprof", subject(t, r, views.Options{}, views.Threads)))
+	from := time.Unix(1700000000, 0)
+	for _, c := range []struct {
+		name    string
+		answers []int // of the server; then 200
+		tries   int
+		want    string // of the error
+		calls   int
+	}{
+		{"fine", nil, 3, "", 1},
+		{"busy", []int{503, 429}, 3, "", 3},
+		{"always busy", []int{500, 500, 500}, 3, "tried 3 times", 3},
+		{"forbidden", []int{401}, 3, "--tenant", 1},
+		{"elsewhere", []int{404}, 3, "without /ingest", 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			calls := 0
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if err := ingest(r); err != nil {
+					t.Error(err)
+				}
+				calls++
+				if calls <= len(c.answers) {
+					http.Error(w, "no\x1b[31m", c.answers[calls-1])
+				}
+			}))
+			defer server.Close()
+			p := Pusher{URL: server.URL, Name: "shop{env=staging}", Tenant: "team", Token: "secret", Tries: c.tries, Pause: time.Millisecond}
+			err := p.Push(t.Context(), file, from, from.Add(10*time.Second))
+			if calls != c.calls || (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%d calls, %v; want %d, %q", calls, err, c.calls, c.want)
+			}
+		})
+	}
+}
+
+func TestWrongPush(t *testing.T) {
+	for _, p := range []Pusher{
+		{URL: "127.0.0.1:4040", Name: "shop"}, {URL: "ftp://x", Name: "shop"}, {URL: "http://x", Name: ""}, {URL: "http://x", Name: "a{b}"},
+		{URL: "http://x", Name: "a{b=c,1=2}"}, {URL: "http://x?y=z", Name: "a"},
+	} {
+		if err := p.Push(t.Context(), nil, time.Unix(0, 0), time.Unix(1, 0)); err == nil {
+			t.Errorf("%+v: no error", p)
+		}
+	}
+	p := Pusher{URL: "http://user:secret@127.0.0.1:1", Name: "shop"}
+	if err := p.Push(t.Context(), nil, time.Unix(0, 0), time.Unix(1, 0)); err == nil || strings.Contains(err.Error(), "secret") {
+		t.Errorf("an unreachable server: %v", err)
+	}
+}

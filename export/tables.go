@@ -1,0 +1,26 @@
+package export
+
+import (
+	"fmt"
+
+	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/refine"
+)
+
+// needSamples returns an error if the subject is a profile, of which something can't be known.
+func (s *Subject) needSamples(what string) error {
+	if p := s.Recording.Profile; p != nil {
+		return fmt.Errorf("it is %s, which has no %s", p.Title, what)
+	}
+	return nil
+}
+
+// needWhole returns an error if the subject is only some stacks of the recording, or a comparison.
+func (s *Subject) needWhole(what string) error {
+	if s.Compared() || len(s.Session.Steps()) > 0 {
+		return fmt.Errorf("%s: leave out --against, --auto and refinement steps such as --prune", what)
+	}
+	return nil
+}
+
+func pathsOf(e *refine.Entry) []callpath.Path { return []callpath.Path{e.Path} }
