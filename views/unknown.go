@@ -1,9 +1,11 @@
 package views
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/cpprof/cpprof/internal/edit"
 	"github.com/cpprof/cpprof/sampledata"
@@ -13,7 +15,7 @@ import (
 type UnknownClassError struct {
 	Class   string
 	Outside bool     // there are goroutines, but not in the time span
-	Closest []string // names of existing classes that are similar, the closest first
+	Closest []string // names of existing classes that have the words of the name, and of those that are similar, the closest first
 	Named   []string // names of existing classes that the name may stand for, see parts
 }
 
@@ -47,7 +49,35 @@ func unknownClassError(r *sampledata.Recording, o Options, class string) error {
 	if slices.Contains(names, class) {
 		return &UnknownClassError{Class: class, Outside: true}
 	}
-	return &UnknownClassError{Class: class, Closest: edit.Similar(class, names), Named: parts(names, class)}
+	closest := withWords(names, class)
+	for _, name := range edit.Similar(class, names) {
+		if !slices.Contains(closest, name) {
+			closest = append(closest, name)
+		}
+	}
+	return &UnknownClassError{Class: class, Closest: closest[:min(len(closest), mostNamed)], Named: parts(names, class)}
+}
+
+// withWords returns the names that have all words of another one in the same order, the shortest first: bob.run may stand for
+// go:bob.(*terminal).run.
+func withWords(names []string, of string) (all []string) {
+	words := strings.FieldsFunc(of, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	if len(words) < 2 {
+		return nil // a single word is a part of the name, see parts
+	}
+	for _, name := range names {
+		rest, ok := name, true
+		for _, w := range words {
+			if _, rest, ok = strings.Cut(rest, w); !ok {
+				break
+			}
+		}
+		if ok {
+			all = append(all, name)
+		}
+	}
+	slices.SortFunc(all, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
+	return all
 }
 
 // mostNamed limits a list of names in an error.

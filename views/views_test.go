@@ -286,6 +286,12 @@ func TestUnknownClass(t *testing.T) {
 	if !errors.As(err, &unknown) || unknown.Closest[0] != "go:net/http.(*conn).serve" {
 		t.Errorf("got %v", err)
 	}
+	if _, err = Thread(r, "net.serve", Options{}); !errors.As(err, &unknown) || unknown.Closest[0] != "go:net/http.(*conn).serve" {
+		t.Errorf("got %v", err)
+	}
+	if _, err = Thread(r, "main.func1", Options{}); !errors.As(err, &unknown) || unknown.Closest[0] != "go:main.worker.func1" {
+		t.Errorf("got %v", err)
+	}
 	for part, want := range map[string]string{
 		"worker": "go:main.worker", "flush": "go:main.flusher", "(*conn).serve": "go:net/http.(*conn).serve", "func1": "go:main.worker.func1",
 	} {
