@@ -173,11 +173,11 @@ func (r *Recording) Record(ctx context.Context, sink sampledata.Sink) (Result, e
 	r.monitors.Define(r.sink)
 	end, err := r.loop(ctx)
 	r.done.Elapsed = max(r.o.Clock(), 0)
-	r.backend.Settle(r.sink)
 	if err != nil {
 		end = sampledata.End{Cause: sampledata.EndFailed, Detail: err.Error()}
 	}
 	r.account(&end)
+	r.backend.Settle(r.sink) // what that costs is no part of the recording's time
 	if ferr := sink.Finish(end); err == nil && ferr != nil {
 		err = fmt.Errorf("finishing the recording: %w", ferr)
 	}
