@@ -9,7 +9,9 @@ import (
 
 	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/locks"
+	"github.com/cpprof/cpprof/monitors"
 	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/search"
 	"github.com/cpprof/cpprof/views"
 )
@@ -205,35 +207,54 @@ type metricsTable struct {
 	Metrics []metricRow   `json:"metrics"`
 }
 
+// metrics makes the table of what was measured beside the samples. A part of a recording has none: growth from one of its samples
+// to the next is not that of neighbours.
 func (b *build) metrics() (any, error) {
 	out := metricsTable{Metrics: []metricRow{}}
-	if b.Recording.Samples.Len() == 0 {
+	if b.Recording.Samples.Len() == 0 || b.Recording.Picked != nil {
 		return out, nil
 	}
 	buckets, err := views.Timeline(b.Recording, b.Options, "", cells)
 	if err != nil || len(buckets) == 0 {
 		return out, err
 	}
-	out.From, out.To = buckets[0].From, buckets[len(buckets)-1].To
-	for _, l := range views.Lanes(b.Recording, buckets) {
-		row := metricRow{Name: l.Monitor.Name, Unit: l.Monitor.Unit, Rate: l.Monitor.Kind.String() == "counter", Words: l.Words}
-		for _, c := range l.Cells {
-			x, ok := c.Value()
-			switch {
-			case c.Time == 0:
-				row.Values = append(row.Values, nil)
-			case len(l.Words) > 0:
-				word := float64(c.Word)
-				row.Values = append(row.Values, &word)
-			case ok:
-				row.Values = append(row.Values, &x)
-			default:
-				row.Values = append(row.Values, nil)
-			}
+	bounds := []time.Duration{buckets[0].From}
+	for _, k := range buckets {
+		bounds = append(bounds, k.To)
+	}
+	out.From, out.To = bounds[0], bounds[len(bounds)-1]
+	o := b.Options
+	o.Span = views.Span{} // the metrics are those of the whole recording; only their points are of the span
+	table := monitors.New(b.Recording, monitors.Options{Views: o})
+	for i := range b.Recording.Series {
+		s := &b.Recording.Series[i]
+		monitor := table.Monitor(s.Name)
+		if s.Unmeasured != "" || monitor == nil {
+			continue
+		}
+		m, err := table.Metric(monitor.Shown())
+		if err != nil {
+			return nil, err
+		}
+		row := metricRow{Name: s.Name, Unit: s.Unit, Rate: s.Kind == sampledata.Counter, Words: m.Words}
+		for _, c := range table.Lane(m, bounds) {
+			row.Values = append(row.Values, point(c, m.Words != nil))
 		}
 		out.Metrics = append(out.Metrics, row)
 	}
 	return out, nil
+}
+
+// point returns the value of a cell: a number, or the index of a word; nil if it has none.
+func point(c monitors.Cell, isWord bool) *float64 {
+	x := c.Mean
+	switch {
+	case c.Time == 0:
+		return nil
+	case isWord:
+		x = float64(c.Word)
+	}
+	return &x
 }
 
 // infoTable says what was recorded, as 'cpprof info' does.
