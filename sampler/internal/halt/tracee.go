@@ -155,8 +155,9 @@ func (w *worker) checkAsleep(t *tracee) {
 }
 
 // mayBeLost reports whether to check, after so many polls without a result, that the worker still traces the thread. The
-// check costs as much as several polls, so it is made after 8, 16, 32, ... polls, and then after each further 256.
-func mayBeLost(polls int) bool { return polls >= 8 && polls&(polls-1) == 0 || polls%256 == 0 }
+// check costs as much as many polls, so it is made after 32, 64, 128, ... polls, of which the first take some milliseconds, and
+// then after each further 256.
+func mayBeLost(polls int) bool { return polls >= 32 && polls&(polls-1) == 0 || polls%256 == 0 }
 
 // detachStopped detaches from all tracees that have stopped. The others are owed a detach.
 func (w *worker) detachStopped() {
