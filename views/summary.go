@@ -263,7 +263,10 @@ func (l *classLedger) summaries(length int64) []ClassSummary {
 		all = append(all, s)
 	}
 	slices.SortFunc(all, func(a, b ClassSummary) int {
-		return cmp.Or(b.Time.Cmp(a.Time), b.Idle.Weight.Cmp(a.Idle.Weight), cmp.Compare(a.Class, b.Class))
+		if c := exact.Compare(b.Time, a.Time); c != 0 {
+			return c
+		}
+		return cmp.Or(exact.Compare(b.Idle.Weight, a.Idle.Weight), cmp.Compare(a.Class, b.Class))
 	})
 	return all
 }

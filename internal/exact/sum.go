@@ -107,12 +107,33 @@ func (s *Sum) Weight() *big.Rat {
 }
 
 func (s *Sum) sum(of func(numerators) int64, ofLarge func(*largeNumerators) *big.Int) *big.Rat {
-	total, part := new(big.Rat).SetInt64(of(s.whole)), new(big.Rat)
+	total := new(big.Rat).SetInt64(of(s.whole))
+	if s.parts == nil && s.large == nil {
+		return total
+	}
+	part := new(big.Rat)
+	add := func() {
+		if total.Sign() == 0 {
+			total, part = part, total // mostly there is only one part
+		} else if part.Sign() != 0 {
+			total.Add(total, part)
+		}
+	}
 	for den, n := range s.parts {
-		total.Add(total, part.SetFrac64(of(n), den))
+		part.SetFrac64(of(n), den)
+		add()
 	}
 	for den, n := range s.large {
-		total.Add(total, part.SetFrac(ofLarge(n), big.NewInt(den)))
+		part.SetFrac(ofLarge(n), big.NewInt(den))
+		add()
 	}
 	return total
+}
+
+// Compare compares two sums as big.Rat.Cmp does, and faster if both are whole numbers.
+func Compare(a, b *big.Rat) int {
+	if a.IsInt() && b.IsInt() {
+		return a.Num().Cmp(b.Num())
+	}
+	return a.Cmp(b)
 }

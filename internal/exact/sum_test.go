@@ -27,3 +27,14 @@ func TestSum(t *testing.T) {
 		}
 	})
 }
+
+func TestCompare(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(name string) *big.Rat {
+			return big.NewRat(rapid.Int64Range(-9, 9).Draw(t, name), rapid.Int64Range(1, 3).Draw(t, name+" den"))
+		}
+		if a, b := draw("a"), draw("b"); Compare(a, b) != a.Cmp(b) {
+			t.Errorf("%v and %v: %d, want %d", a, b, Compare(a, b), a.Cmp(b))
+		}
+	})
+}
