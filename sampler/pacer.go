@@ -118,7 +118,8 @@ func saturated(t float64) time.Duration {
 //
 // Example: no processor of two is idle. Of samples that take 0.2 ms of processor time and halt for 0.1 ms, the target can spare 50
 // a second, which are half a percent. Of those that take 0.8 ms and halt for 0.2 ms, the floor allows 20: the target loses 1 %. Of
-// those that take 2 ms and halt for 0.2 ms, the target would lose more, so that there are only 9 a second.
+// those that take 2 ms and halt for 0.2 ms, the target would lose more, so that there are only 9 a second. Of those that take 10 ms
+// there are 5: a recording with fewer would say nothing, so that only the budgets that the user sets can forbid them.
 type pacer struct {
 	interval time.Duration
 	jitter   float64
@@ -138,6 +139,9 @@ type pacer struct {
 // Floor is how many samples a second a recording has at least if the budgets of halts, of processor time and of what the target
 // loses allow it.
 const Floor = 20
+
+// least is how many samples a second there are whatever the target loses.
+const least = 5
 
 func newPacer(o Options) *pacer {
 	p := &pacer{
@@ -167,9 +171,10 @@ func (p *pacer) yield(o Options, idle float64, now time.Duration) {
 
 // next returns the time of the next tick that is not before now, and the number of ticks missed since the last one.
 func (p *pacer) next(now time.Duration) (at time.Duration, missed int64) {
-	atFloor := p.lastAt + p.sparse()
+	atFloor := p.lastAt + p.sparse(Floor)
+	loss := min(p.loss.earliest(p.lastAt, now), p.lastAt+p.sparse(least))
 	spare := min(p.spare.earliest(p.lastAt, now), atFloor)
-	from := max(p.halt.earliest(p.lastAt, now), p.loss.earliest(p.lastAt, now), p.cpu.earliest(p.lastAt, now), spare)
+	from := max(p.halt.earliest(p.lastAt, now), loss, p.cpu.earliest(p.lastAt, now), spare)
 	from = max(now, from-p.rounding())
 	slot := max(p.last+1, int64(from/p.interval))
 	for {
@@ -188,9 +193,11 @@ func (p *pacer) next(now time.Duration) (at time.Duration, missed int64) {
 // seven twelfths of an interval if ticks are anywhere in their intervals.
 func (p *pacer) rounding() time.Duration { return min(p.interval, time.Second/Floor) * 7 / 12 }
 
-// sparse returns for how long there may be no tick if the floor is to hold. A part of an interval is left for samples that
-// are late.
-func (p *pacer) sparse() time.Duration { return max(0, time.Second/Floor-p.interval/2) }
+// sparse returns for how long there may be no tick if there are to be so many a second. A part of an interval is left for samples
+// that are late.
+func (p *pacer) sparse(rate time.Duration) time.Duration {
+	return max(0, time.Second/rate-p.interval/2)
+}
 
 // use records that the last tick that next returned has come.
 func (p *pacer) use() { p.used = p.last }
