@@ -58,8 +58,8 @@ func unknownClassError(r *sampledata.Recording, o Options, class string) error {
 	return &UnknownClassError{Class: class, Closest: closest[:min(len(closest), mostNamed)], Named: parts(names, class)}
 }
 
-// withWords returns the names that have all words of another one in the same order, the shortest first: bob.run may stand for
-// go:bob.(*terminal).run.
+// withWords returns the names that have all words of another one in the same order, the shortest first. For example, "bob.run" may
+// stand for "go:bob.(*terminal).run".
 func withWords(names []string, of string) (all []string) {
 	words := strings.FieldsFunc(of, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	if len(words) < 2 {
