@@ -231,7 +231,7 @@ func TestRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ from, to, want string }{
-		{`"version": 4`, `"version": 5`, "format version 5, but this cpprof reads versions up to 4"},
+		{`"version": 4`, `"version": 6`, "format version 6, but this cpprof reads versions up to 5"},
 		{`"version": 4`, `"version": 0`, "format version 0"},
 		{`"version": 4`, `"version": 1`, "windows: json: unknown field"},
 		{`"version": 4`, `"version": 4, "moon": 1`, `unknown field "moon"`},
