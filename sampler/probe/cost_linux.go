@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cpprof/cpprof/sampler/internal/gobinary"
@@ -16,10 +17,12 @@ import (
 // calibrated is a function of this process that gets the instruments whose cost is measured. It has a frame, and calls something.
 //
 //go:noinline
-func calibrated(n int) int { return addOne(n) + 1 }
+func calibrated(n int64) { count(n) }
 
 //go:noinline
-func addOne(n int) int { return n + 1 }
+func count(n int64) { calibrations.Add(n) }
+
+var calibrations atomic.Int64
 
 // calibrationRounds is the number of times that calls are timed; calibrationCalls of them at once.
 const calibrationRounds, calibrationCalls = 31, 16
@@ -30,7 +33,7 @@ func timeCalls() time.Duration {
 	for range calibrationRounds {
 		began := time.Now()
 		for i := range calibrationCalls {
-			calibrated(i)
+			calibrated(int64(i))
 		}
 		times = append(times, time.Since(began)/calibrationCalls)
 	}
