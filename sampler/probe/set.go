@@ -104,7 +104,7 @@ func Start(p *Program, functions []Function, o Options) (*Set, error) {
 	c.entryCost, c.returnCost, c.between = k.cost()
 	if o.MaxOverhead > 0 && c.entryCost == 0 {
 		k.close()
-		return nil, errors.New("what a probe costs could not be measured on this machine, so that it can't be bounded: --max-overhead 0 does without a bound")
+		return nil, errors.New("what a probe costs could not be measured on this machine, so that it can't be bounded: --probe-overhead 0 does without a bound")
 	}
 	for _, t := range tallies {
 		s.probes = append(s.probes, s.put(t))
@@ -256,7 +256,7 @@ func (s *Set) count(p *probed, now time.Duration) (cost time.Duration) {
 func (s *Set) throttled(p *probed) {
 	since := p.result.To - p.result.From
 	calls := fmt.Sprintf("%d calls in %v", p.entered, since.Round(time.Millisecond))
-	bound := fmt.Sprintf("--max-overhead %.3g%%", 100*s.options.MaxOverhead)
+	bound := fmt.Sprintf("--probe-overhead %.3g%%", 100*s.options.MaxOverhead)
 	entries := time.Duration(p.entered) * s.calls.entryCost
 	if p.returns && float64(entries) < s.options.MaxOverhead*float64(since) {
 		s.take(p, false)
