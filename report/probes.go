@@ -84,7 +84,7 @@ func probeCalls(p *sampledata.Probe) string {
 	case p.Instrument == sampledata.NoInstrument:
 		return "-"
 	case p.TakenOut:
-		return fmt.Sprintf("≥%d", p.Calls)
+		return fmt.Sprintf(">= %d", p.Calls)
 	}
 	return fmt.Sprint(p.Calls)
 }
