@@ -17,7 +17,7 @@ import (
 
 // The tables that are written as comma-separated values, each a format.
 var (
-	csvView      = Format{Name: "csv", Help: "comma-separated values: the stacks of the view, or the entries of a refinement", File: "view.csv", Write: table(viewTable)}
+	csvView      = Format{Name: "csv", Help: "a table; also csv-functions, csv-classes, csv-locks, csv-samples", File: "view.csv", Write: table(viewTable)}
 	csvFunctions = Format{Name: "csv-functions", Help: "the same of the functions: own and cumulative time", File: "functions.csv", Write: table(functionTable)}
 	csvClasses   = Format{Name: "csv-classes", Help: "the same of the thread classes", File: "classes.csv", Write: table(classTable)}
 	csvLocks     = Format{Name: "csv-locks", Help: "the same of the locks, their waiters and holders", File: "locks.csv", Write: table(lockTable)}

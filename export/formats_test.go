@@ -160,7 +160,8 @@ func TestTraceEvent(t *testing.T) {
 	if len(r.Series) > 0 && counters == 0 {
 		t.Error("no counters")
 	}
-	if err := s.Session.Apply(refine.Step{Kind: refine.KindPrune, Text: "* go:main.worker4 ..:RUN"}); err != nil {
+	s = subject(t, r, views.Options{}, views.Server)
+	if err := s.Session.Apply(refine.Step{Kind: refine.KindPrune, Text: "* ..:RUN"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := traceEvent.Write(nil, s); err == nil || !strings.Contains(err.Error(), "leave out") {

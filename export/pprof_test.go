@@ -38,11 +38,16 @@ func TestPprofRoundTrip(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := synthetic.Recording(rapid.IntRange(1, 40).Draw(rt, "samples"), rapid.IntRange(1, 60).Draw(rt, "goroutines"), rapid.Float64Range(0, 1).Draw(rt, "share"))
 		o := views.Options{Accounting: rapid.SampledFrom([]views.Accounting{views.Observed, views.Single, views.Processors}).Draw(rt, "accounting")}
-		maker := rapid.SampledFrom([]views.Maker{views.Threads, views.Server}).Draw(rt, "view")
+		classes, err := views.Classes(r, o)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		thread := views.ThreadMaker(classes[0].Class)
+		maker := rapid.SampledFrom([]views.Maker{views.Threads, views.Server, thread, thread}).Draw(rt, "view")
 		s := subject(t, r, o, maker)
 		s.View = maker
 		if rapid.Bool().Draw(rt, "pruned") {
-			_ = s.Session.Apply(refine.Step{Kind: refine.KindPrune, Text: "* ..:RUN"}) // which may find nothing
+			_ = s.Session.Apply(refine.Step{Kind: refine.KindPrune, Text: "* ..:LOAD or * ..:RUN"}) // which may find nothing
 		}
 		read := readAgain(t, write(t, "pprof", s))
 		v, err := views.Server(read, views.Options{})

@@ -38,8 +38,8 @@ func newExportCommand(t terminal) *cobra.Command {
 ` + formatList() + `
 
 Without --server or --thread it writes the Thread Views of all classes, each below a frame of its
-class. --prune and --zoom leave out stacks. With --down, --extended, --up or --auto, the entries of
-the refined view are written in place of its stacks. -o - writes to standard output.`,
+class. With one of them, --prune and --zoom leave out stacks, and with --down, --extended, --up or
+--auto, the entries of the refined view are written in place of stacks. -o - is standard output.`,
 		Example: `  cpprof export run.cpprof --to pprof -o r.pb.gz && go tool pprof -tagfocus state=MONITOR r.pb.gz
   cpprof export run.cpprof --thread go:main.worker --to folded -o - | flamegraph.pl > graph.svg`,
 		GroupID:           groupFiles,
@@ -83,11 +83,15 @@ func (f *toFlag) Type() string   { return "duration" }
 // formatList returns a line for each format of export.
 func formatList() string {
 	width := 0
+	var shown []*export.Format
 	for _, f := range export.All() {
-		width = max(width, len(f.Name))
+		if !strings.HasPrefix(f.Name, "csv-") { // csv stands for all tables
+			shown = append(shown, f)
+			width = max(width, len(f.Name))
+		}
 	}
 	var lines []string
-	for _, f := range export.All() {
+	for _, f := range shown {
 		lines = append(lines, fmt.Sprintf("  %-*s  %s", width, f.Name, f.Help))
 	}
 	return strings.Join(lines, "\n")
@@ -215,7 +219,13 @@ func (f *exportFlags) exportedView() views.Maker {
 	return f.maker()
 }
 
+// refined refines the view. The view of all classes can't be refined: a call path does not lead past the frame of a class.
 func (f *exportFlags) refined(s *source, v *view) (*refine.Session, error) {
+	if len(f.steps) > 0 || f.auto {
+		if err := f.needView(s.path); err != nil {
+			return nil, err
+		}
+	}
 	return f.session(v.Tree, v.aspects, f.threshold(s.config))
 }
 
