@@ -164,6 +164,7 @@ func TestTraceEvent(t *testing.T) {
 	if err := s.Session.Apply(refine.Step{Kind: refine.KindPrune, Text: "* ..:RUN"}); err != nil {
 		t.Fatal(err)
 	}
+	s.Part = true
 	if err := traceEvent.Write(nil, s); err == nil || !strings.Contains(err.Error(), "leave out") {
 		t.Errorf("of a pruned view: %v", err)
 	}

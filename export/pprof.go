@@ -37,7 +37,7 @@ func writePprof(w io.Writer, s *Subject) error {
 // wholeProfile reports whether the subject is all of a profile of another tool.
 func (s *Subject) wholeProfile() bool {
 	r := s.Recording
-	if r == nil || r.Profile == nil || s.Refined || s.Compared() || len(s.Session.Steps()) > 0 || s.Options.Granularity != 0 || s.Options.NoInlines {
+	if r == nil || r.Profile == nil || s.Refined || s.Compared() || s.Part || s.Options.Granularity != 0 || s.Options.NoInlines {
 		return false
 	}
 	t := s.Session.Tree()

@@ -17,7 +17,7 @@ func (s *Subject) needSamples(what string) error {
 
 // needWhole returns an error if the subject is only some stacks of the recording, or a comparison.
 func (s *Subject) needWhole(what string) error {
-	if s.Compared() || len(s.Session.Steps()) > 0 {
+	if s.Compared() || s.Refined || s.Part {
 		return fmt.Errorf("%s: leave out --against, --auto and refinement steps such as --prune", what)
 	}
 	return nil

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cpprof/cpprof/export"
+	pprofile "github.com/google/pprof/profile"
+)
+
+// Every format is written by the command, of a recording and of a view, and never over another file.
+func TestExportToEveryFormat(t *testing.T) {
+	folder := t.TempDir()
+	recording := filepath.Join(folder, "bob.cpprof")
+	if err := undumpFile("testdata/bob.txt", recording); err != nil {
+		t.Fatal(err)
+	}
+	var said strings.Builder
+	quiet := terminal{in: strings.NewReader(""), out: io.Discard, err: &said}
+	for _, f := range export.All() {
+		for _, view := range [][]string{nil, {"--server"}, {"--thread", "bob.(*terminal).run"}} {
+			file := filepath.Join(folder, strings.Join(append(view, f.File), "-"))
+			args := append([]string{"export", recording, "--to", f.Name, "-o", file}, view...)
+			if status := run(t.Context(), args, quiet); status != exitFine {
+				t.Errorf("%s ends with %d: %s", args, status, said.String())
+			}
+			if info, err := os.Stat(file); err != nil || info.Size() == 0 {
+				t.Errorf("%s: %v", args, err)
+			}
+			if status := run(t.Context(), args, quiet); status != exitUsage {
+				t.Errorf("%s a second time ends with %d", args, status)
+			}
+		}
+	}
+}
+
+// The profile of another tool keeps its own labels.
+func TestExportKeepsLabels(t *testing.T) {
+	folder := t.TempDir()
+	fn := &pprofile.Function{ID: 1, Name: "main.f"}
+	at := &pprofile.Location{ID: 1, Line: []pprofile.Line{{Function: fn}}}
+	p := &pprofile.Profile{
+		SampleType: []*pprofile.ValueType{{Type: "cpu", Unit: "nanoseconds"}}, Function: []*pprofile.Function{fn}, Location: []*pprofile.Location{at},
+		Sample: []*pprofile.Sample{{Location: []*pprofile.Location{at}, Value: []int64{7}, Label: map[string][]string{"route": {"/api"}}}},
+	}
+	in, out := filepath.Join(folder, "in.pb.gz"), filepath.Join(folder, "out.pb.gz")
+	if err := save(in, p.Write); err != nil {
+		t.Fatal(err)
+	}
+	var said strings.Builder
+	if status := run(t.Context(), []string{"export", in, "--to", "pprof", "-o", out}, terminal{in: strings.NewReader(""), out: io.Discard, err: &said}); status != exitFine {
+		t.Fatal(said.String())
+	}
+	file, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := pprofile.ParseData(file)
+	if err != nil || len(got.Sample) != 1 || got.Sample[0].Label["route"][0] != "/api" || got.Sample[0].Value[0] != 7 {
+		t.Errorf("%v: %v", err, got)
+	}
+}
