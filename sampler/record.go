@@ -44,6 +44,9 @@ type Options struct {
 	// Monitors are read for each sample, when its halt is over.
 	Monitors []monitor.Source
 
+	// Rest, if not nil, is asked before each sample. While it returns true, no samples are taken, and nothing is attached.
+	Rest func() bool
+
 	// Clock returns the time since the header's start; nil: real time.
 	Clock func() time.Duration
 
@@ -218,6 +221,7 @@ type recorder struct {
 	cpu      time.Duration // processor time of this process when the last sample began
 	idle     idleMeter
 	failed   int // number of samples in a row that failed
+	resting  bool
 	done     Progress
 
 	// Not yet reported in a sample.
@@ -247,6 +251,13 @@ func (r *recorder) loop(ctx context.Context) (sampledata.End, error) {
 		if over {
 			return sampledata.End{Cause: sampledata.EndDuration}, nil
 		}
+		if r.o.Rest != nil && r.o.Rest() {
+			if err := r.rest(); err != nil {
+				return sampledata.End{}, err
+			}
+			continue
+		}
+		r.resting = false
 		r.pace.use()
 		r.missed += missed
 		r.yield()
@@ -258,6 +269,15 @@ func (r *recorder) loop(ctx context.Context) (sampledata.End, error) {
 			return *end, err
 		}
 	}
+}
+
+// rest detaches from the target, once until the next sample.
+func (r *recorder) rest() error {
+	if r.resting {
+		return nil
+	}
+	r.resting = true
+	return r.backend.Release()
 }
 
 // yield adapts the processor time for samples above the floor to how busy the machine is.

@@ -127,6 +127,7 @@ func newRootCommand(t terminal) *cobra.Command {
 		newBottlenecksCommand(t),
 		newPlotCommand(t),
 		newSuggestCommand(t),
+		newPerturbCommand(t),
 		newCorrelateCommand(t),
 		newDumpCommand(t),
 		newUndumpCommand(t),
