@@ -30,11 +30,12 @@ func (f *perturbFlags) inTurns(ctx context.Context, t terminal) (*report.Perturb
 	defer p.Release()
 	defer b.Close()
 	borders := unresolved{sampledata.NewBuilder(b.Header())}
-	set, err := monitor.Open(monitor.Target{PID: p.PID, Binary: b.Binary()}, always(f.options.Monitors), borders)
+	set, err := monitor.Open(monitor.Target{PID: p.PID, Binary: b.Binary()}, always(f.options.Monitors))
 	if err != nil {
 		return nil, err
 	}
 	defer set.Close()
+	set.Define(borders)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var sampled atomic.Bool
