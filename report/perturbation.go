@@ -71,6 +71,8 @@ func verdict(e *monitors.Effect) string {
 		return "more"
 	case e.Differs:
 		return "less"
+	case e.Low > 0 || e.High < 0: // as one of many
+		return "may be chance"
 	}
 	return "no difference seen"
 }

@@ -39,14 +39,14 @@ func newPerturbCommand(t terminal) *cobra.Command {
 		Use:     "perturb [flags] -- COMMAND [ARGUMENT...]\n  cpprof perturb [flags] -p PROCESS",
 		GroupID: groupRecord,
 		Short:   "Measure what recording a program changes in it",
-		Long: `perturb runs a command several times, with a recording and without one in turn, and compares how long
-it took, the processor time, memory, faults and switches. For each it prints the difference, the
-interval that has the true difference with a probability of 95 % (Welch), and whether the
-difference is more than chance. No recording is kept, and the command's output is dropped.
+		Long: `perturb runs a command several times, with a recording and without one in turn, and compares how
+long it took, the processor time, memory, faults and switches. It prints each difference, the
+interval that has the true one with a probability of 95 % (Welch), and whether the difference
+is more than chance. No recording is kept, and the command's output is dropped.
 
 With -p, it samples a running program in some turns and not in others, in random order, and compares
-the rates of all monitors and metrics in these turns. --progress names what says how fast the program
-works, such as the rate of the requests that it served; it comes first.
+the rates of all monitors and metrics in these turns. --progress names what says how fast the
+program works, such as the rate of the requests that it served; it comes first.
 
 --base stacks compares with a recording without monitors: that is what the monitors add.`,
 		Example: `  cpprof perturb -n 10 -- ./batch input.txt

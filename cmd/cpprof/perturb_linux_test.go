@@ -66,7 +66,7 @@ func TestPerturbProcess(t *testing.T) {
 	if names[0] != "rate(heap.allocated_bytes) / 2" {
 		t.Errorf("the first is %s", names[0])
 	}
-	for _, name := range []string{names[0], "rate(process.cpu)", "rate(gc.cycles)", "heap.live"} {
+	for _, name := range []string{names[0], "rate(process.cpu)", "heap.live"} {
 		e := of[name]
 		if len(e.With) != 3 || len(e.Without) != 3 {
 			t.Fatalf("%s: %+v", name, e)
