@@ -54,7 +54,7 @@ func init() { cobra.EnableCommandSorting = false }
 
 // inOneLine has the groups of commands that take one line of the list together, and what they are for.
 var inOneLine = map[string]string{
-	groupSeries: "What else was measured, and what goes with what",
+	groupSeries: "What else was measured, what goes with what",
 	groupFiles:  "Recordings as text, and the files of other tools",
 	groupMore:   "The version, and a script that completes words in your shell",
 }

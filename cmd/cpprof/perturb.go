@@ -37,7 +37,7 @@ func newPerturbCommand(t terminal) *cobra.Command {
 	var f perturbFlags
 	c := &cobra.Command{
 		Use:     "perturb [flags] -- COMMAND [ARGUMENT...]\n  cpprof perturb [flags] -p PROCESS",
-		GroupID: groupRecord,
+		GroupID: groupSeries,
 		Short:   "Measure what recording a program changes in it",
 		Long: `perturb runs a command several times, with a recording and without one in turn, and compares how
 long it took, the processor time, memory, faults and switches. It prints each difference, the
