@@ -12,10 +12,16 @@ import (
 // AllSamples is the name of the list of all samples.
 const AllSamples = "all"
 
+// maxParentheses limits the parentheses of a list: the parser looks at those within others again and again.
+const maxParentheses = 100
+
 // List computes an expression: a predicate such as rate(gc.cycles) > 0, or lists that are joined by set operators. These are
 // ! (all samples but those), which binds strongest, then & (in both), then - (not in the second) and | (in either), from left
 // to right. In a set expression, a predicate stands in parentheses: slow & (rate(gc.cycles) > 0).
 func (t *Table) List(expr string) (List, error) {
+	if n := strings.Count(expr, "("); n > maxParentheses {
+		return List{}, fmt.Errorf("an expression with %d parentheses: a sample list can have at most %d", n, maxParentheses)
+	}
 	p := &setParser{t: t, input: expr}
 	if p.isSet() {
 		l, err := p.union()
@@ -214,7 +220,10 @@ func (p *setParser) one() (List, error) {
 	switch {
 	case word == "":
 		return List{}, p.fail("want the name of a list, or an expression in parentheses")
-	case strings.HasPrefix(p.input[p.at+len(word):], "("): // span(2s, 3s)
+	case word == "span" || word == "samples":
+		if !strings.HasPrefix(p.input[p.at+len(word):], "(") {
+			return List{}, p.fail("want a parenthesis after %s", word)
+		}
 		return p.part(p.at, p.closing(p.at+len(word))+1)
 	}
 	l, err := p.t.list(word)
