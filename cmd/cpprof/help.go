@@ -34,8 +34,8 @@ type flagGroup struct {
 // flagGroups lists the flags of all commands. A flag name has the same meaning in every command, so each name is in one
 // group. Help shows the groups, and the flags in them, in this order.
 var flagGroups = []flagGroup{
-	{"What to record", []string{"pid", "duration", "child", "follow-exec", "monitor", "no-monitors"}},
-	{"How often, and at what cost", []string{"rate", "jitter", "max-overhead", "max-cpu", "backend"}},
+	{"What to record", []string{"pid", "duration", "child", "follow-exec", "monitor", "no-monitors", "progress", "base", "counts-only", "breakpoints"}},
+	{"How often, and at what cost", []string{"rate", "jitter", "max-overhead", "max-cpu", "probe-overhead", "backend"}},
 	{"What to read", []string{"server", "thread", "against", "session", "fresh", "format", "value", "strict", "max-memory", "builtin"}},
 	{"Refinement steps", []string{"down", "extended", "up", "prune", "zoom", "auto"}},
 	{"What to count", []string{"from", "to", "samples", "spans", "runs", "scatter", "matrix", "accounting", "class-by", "merge", "idle", "by", "no-inlines"}},

@@ -27,7 +27,7 @@ func TestShareFlags(t *testing.T) {
 	}
 	cost["10"] = "--min-hits"
 	wants := map[string]map[string]string{
-		"coverage": shares, "threshold": shares, "fail-above": shares, "min-cum": shares, "max-overhead": shares, "jitter": shares, "min-cost": cost,
+		"coverage": shares, "threshold": shares, "fail-above": shares, "min-cum": shares, "max-overhead": shares, "probe-overhead": shares, "jitter": shares, "min-cost": cost,
 		"max-cpu": {
 			"5%": "1/20", "5 %": "1/20", "0.05": "1/20", "0": "0", "150%": "3/2", "2": "2",
 			"-5%": want, "much": want, "": want, "1e3": want, "Inf": want,

@@ -109,7 +109,7 @@ func startPhase(to io.WriteCloser, recording string) {
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	time.Sleep(600 * time.Millisecond)
+	time.Sleep(1200 * time.Millisecond) // in the first second, samples are fewer: cpprof still reads the program
 	io.WriteString(to, "\n")
 	to.Close()
 }
