@@ -24,7 +24,7 @@ type family struct {
 	outer     [2]int      // the parents of the root and of this process; their other children are not members
 	members   map[int]*member
 	strangers map[int]bool
-	barren    bool // at the end of the previous call of findChanged, no member was left that could start a process
+	barren    bool // since the previous call of findChanged began, no member was there that could start a process
 	kinds     map[image]programKind
 	script    image // the program that the root ran last
 	own       image // the program that this process runs
@@ -67,6 +67,7 @@ func (f *family) findChanged(o ProgramFilter) []*member {
 		}
 	}
 	var fresh []processStat
+	grows := f.mayGrow() // a member may start a process after findNew has looked, and end before this call does
 	if f.children {
 		fresh = f.findNew()
 	}
@@ -89,7 +90,7 @@ func (f *family) findChanged(o ProgramFilter) []*member {
 	for _, s := range fresh {
 		f.strangers[s.pid] = true
 	}
-	f.barren = !f.mayGrow()
+	f.barren = !grows && !f.mayGrow()
 	return changed
 }
 
