@@ -8,7 +8,7 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A Place says of a frame what its name doesn't: see Options.Places.
+// A Place has what is known of a frame beside its name: see Options.Places.
 type Place struct {
 	Function sampledata.FunctionID // of the recording; -1 for a frame that is no function
 	Line     int32                 // being executed, or of the call; 0 if not known

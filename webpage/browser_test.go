@@ -177,10 +177,10 @@ func pageOf(name string, r *sampledata.Recording) *Page {
 	return &Page{Name: name, Recording: r, Options: c.Configure(views.Options{LeaveOutIdle: true}), Aspects: c.AllAspects()}
 }
 
-// A figures is what a page or a view says of a stack: its weight and hits, exact, and its cost.
+// figures are the numbers of one stack in a page or a view: its exact weight and hits, and its cost.
 type figures [3]string
 
-// figuresOf returns what a view says of each stack. Keys are the frames below the root.
+// figuresOf returns the figures of each stack of a view. Keys are the frames below the root.
 func figuresOf(t *calltree.Tree) map[string]figures {
 	m, all := t.Main(), make(map[string]figures)
 	for n := range int32(t.Len()) {
@@ -196,7 +196,7 @@ func figuresOf(t *calltree.Tree) map[string]figures {
 
 func decimal(x *big.Rat) string { return x.FloatString(3) }
 
-// shown returns what the page says of each stack of its current view.
+// shown returns the figures of each stack of the page's current view.
 const shown = `(() => {
 	const v = cpprof.current, t = v.tree, all = {};
 	for (let n = v.top; n < t.end[v.top]; n++) {

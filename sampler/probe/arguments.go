@@ -235,7 +235,7 @@ func (a *assignment) take(name string, kind sampledata.ArgumentKind, size int64,
 	a.number++
 }
 
-// value returns what a register says of an argument.
+// value returns the value of an argument that is in a register.
 func (a *Argument) value(register uint64) int64 {
 	switch a.Kind {
 	case sampledata.PointerArgument:
