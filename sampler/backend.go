@@ -61,6 +61,15 @@ const UsualPriority = "usual priority"
 // ErrExec reports that a process executed another program while a backend attached to it. To attach again may work.
 var ErrExec = errors.New("the process executed another program")
 
+// A TracedError reports that a sample is lost because another process traced a thread of the target.
+type TracedError struct {
+	By  int // its id; 0 if it does not trace that thread any more, as is usual for a sampler
+	Err error
+}
+
+func (e *TracedError) Error() string { return e.Err.Error() }
+func (e *TracedError) Unwrap() error { return e.Err }
+
 // An EndedError reports that a target can't be observed any more: it exited, crashed, or executed another program.
 type EndedError struct {
 	End sampledata.End

@@ -84,7 +84,7 @@ func (p *Process) inspect() error {
 	if tgid := field(status, "Tgid"); tgid != "" && tgid != strconv.Itoa(p.PID) {
 		return &TargetError{PID: p.PID, What: "this is a thread, not a process", Advice: "give the pid of its process: " + tgid}
 	}
-	if err := p.traced(status); err != nil {
+	if err := p.keptTraced(); err != nil {
 		return err
 	}
 	p.Executable = executableOf(p.PID, "")
@@ -134,6 +134,23 @@ func (p *Process) Denied(cause error) error {
 		return err
 	}
 	return p.denied(status, cause)
+}
+
+// tracerPatience is how long a tracer has to let go of a process. Another sampler does so within milliseconds, or at most a quarter
+// of a second on a busy machine; a debugger does not.
+const tracerPatience = time.Second
+
+// keptTraced returns an error if another process traces this one and keeps doing so.
+func (p *Process) keptTraced() error {
+	for end := time.Now().Add(tracerPatience); ; time.Sleep(5 * time.Millisecond) {
+		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID))
+		if err != nil {
+			return nil // it has ended: what is read next says so
+		}
+		if err := p.traced(status); err == nil || time.Now().After(end) {
+			return err
+		}
+	}
 }
 
 // traced returns an error if another process traces this one.
@@ -188,11 +205,18 @@ func field(status []byte, name string) string {
 
 // nameOf returns the name of a process, in parentheses, or "" if it is not known.
 func nameOf(pid string) string {
-	b, err := os.ReadFile(filepath.Join("/proc", pid, "comm"))
-	if err != nil {
+	n, err := strconv.Atoi(pid)
+	name := commOf(n)
+	if err != nil || name == "" {
 		return ""
 	}
-	return " (" + strings.TrimSpace(string(b)) + ")"
+	return " (" + name + ")"
+}
+
+// commOf returns the name of a process, or "" if it is not known.
+func commOf(pid int) string {
+	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+	return strings.TrimSpace(string(b))
 }
 
 func splitArguments(cmdline []byte) []string {

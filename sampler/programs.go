@@ -42,6 +42,9 @@ type ProgramRecording interface {
 	// Progress is called after each sample.
 	Progress(Progress)
 
+	// Beside is called for each other process that samples the program.
+	Beside(Peer)
+
 	// Ended is called when the recording is over. The recording may have no samples.
 	Ended(Result) error
 
@@ -141,7 +144,7 @@ func (r *programsRecorder) attachAndRecord(ctx context.Context, p *Process, to P
 	}
 	defer b.Close()
 	o := r.o.Options
-	o.Duration, o.Progress = left, to.Progress
+	o.Duration, o.Progress, o.Beside = left, to.Progress, to.Beside
 	recording, err := Prepare(p, b, o)
 	if err != nil {
 		to.Failed(err)

@@ -47,6 +47,9 @@ type Options struct {
 	// Rest, if not nil, is asked before each sample. While it returns true, no samples are taken, and nothing is attached.
 	Rest func() bool
 
+	// Beside, if not nil, is called once for each other process that samples the target, too, between two samples.
+	Beside func(Peer)
+
 	// Clock returns the time since the header's start; nil: real time.
 	Clock func() time.Duration
 
@@ -151,6 +154,7 @@ func Prepare(p *Process, b Backend, o Options) (*Recording, error) {
 	if err := r.openMonitors(); err != nil {
 		return nil, err
 	}
+	r.peers = meetPeers(p)
 	return r, nil
 }
 
@@ -164,7 +168,10 @@ func Record(ctx context.Context, p *Process, b Backend, sink sampledata.Sink, o 
 }
 
 // Close closes what Prepare has opened. After Record, it does nothing.
-func (r *Recording) Close() error { return r.monitors.Close() }
+func (r *Recording) Close() error {
+	r.peers.close()
+	return r.monitors.Close()
+}
 
 // Record takes samples through the backend until the context is cancelled (an interruption), the duration is over, the target
 // ends, or too many samples in a row fail. In each case it finishes the recording in the sink. The error is nil if the recording
@@ -214,6 +221,7 @@ type recorder struct {
 	live     map[sampledata.GoroutineID]struct{} // the goroutines that exist as of the last sample
 	sinkErr  error                               // the sink's error in the last sample, as opposed to the backend's
 	monitors *monitor.Set
+	peers    *peers
 	opening  time.Duration // processor time that opening them took
 	unread   error         // why monitors could not be read for the last sample
 	o        Options
@@ -232,6 +240,7 @@ type recorder struct {
 // loop takes a sample at each tick until the recording ends.
 func (r *recorder) loop(ctx context.Context) (sampledata.End, error) {
 	for {
+		r.greetPeers()
 		at, missed := r.pace.next(r.o.Clock())
 		begin := at - r.backend.Lead()
 		over := r.o.Duration > 0 && at >= r.o.Duration
@@ -267,6 +276,16 @@ func (r *recorder) loop(ctx context.Context) (sampledata.End, error) {
 				end = &sampledata.End{}
 			}
 			return *end, err
+		}
+	}
+}
+
+// greetPeers reports the processes that sample the target, too, each once.
+func (r *recorder) greetPeers() {
+	for p, ok := r.peers.next(); ok; p, ok = r.peers.next() {
+		r.sink.Warn("other-sampler", p.String()+" sampled the program at the same time; the samples of both cost it time", 1)
+		if r.o.Beside != nil {
+			r.o.Beside(p)
 		}
 	}
 }
@@ -327,6 +346,9 @@ func (r *recorder) sample(ctx context.Context, at time.Duration) (*sampledata.En
 		r.done.Lost++
 		r.missed++
 		r.lostHalt += s.Halt
+		if r.lostToPeer(err) {
+			return nil, nil
+		}
 		if r.failed++; r.failed >= maxFailures {
 			return nil, fmt.Errorf("%d samples in a row failed, the last: %w", r.failed, err)
 		}
@@ -344,6 +366,13 @@ func (r *recorder) sample(ctx context.Context, at time.Duration) (*sampledata.En
 		r.o.Progress(r.done)
 	}
 	return nil, nil
+}
+
+// lostToPeer reports whether a sample failed only because another sampler was just halting the target. However often that happens,
+// the recording goes on.
+func (r *recorder) lostToPeer(err error) bool {
+	var traced *TracedError
+	return errors.As(err, &traced) && r.peers.has(traced.By)
 }
 
 // ending returns how the target ended. It prefers what the process reports: a backend that finds that a target has ended

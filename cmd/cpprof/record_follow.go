@@ -102,6 +102,13 @@ func (g *programRecording) Progress(progress sampler.Progress) {
 	}
 }
 
+// Beside prints that another process samples the program, too.
+func (g *programRecording) Beside(other sampler.Peer) {
+	g.r.mu.Lock()
+	defer g.r.mu.Unlock()
+	g.r.say.beside(g.p, other)
+}
+
 // Ended prints a summary of the recording, or removes the recording if it has no samples.
 func (g *programRecording) Ended(result sampler.Result) error {
 	r := g.r

@@ -55,6 +55,12 @@ func (n *narrator) deadlock(p *sampler.Process, d locks.Deadlock) {
 	termtext.Fprintf(n.out, "cpprof: DEADLOCK in %s (process %d):\n%s", p.Name, p.PID, termtext.Text(report.Deadlock(&d)))
 }
 
+// beside prints that another process samples the target, too.
+func (n *narrator) beside(p *sampler.Process, other sampler.Peer) {
+	n.clear()
+	termtext.Fprintf(n.out, "cpprof: process %d is also sampled by %s; the samples of both cost it time\n", p.PID, other)
+}
+
 // clear removes the progress line.
 func (n *narrator) clear() {
 	if n.shown {

@@ -56,9 +56,7 @@ func recordView(ctx context.Context, t terminal, f *recordFlags, command []strin
 		return signals.fail(ctx, t, f, target.Process, err)
 	}
 	say := newNarrator(t)
-	for _, d := range g.deadlocksSoFar() {
-		say.deadlock(target.Process, d)
-	}
+	g.tell(say, target.Process)
 	say.end(target.Process, g.file, result)
 	if !target.Launched {
 		return nil
@@ -75,6 +73,7 @@ type growing struct {
 
 	mu        sync.Mutex
 	deadlocks []locks.Deadlock
+	peers     []sampler.Peer // other processes that sampled the program
 
 	// The outcome; valid after ended is closed.
 	result sampler.Result
@@ -87,7 +86,12 @@ func (f *recordFlags) startRecording(ctx context.Context, target target) (*growi
 	file := f.outputs.claim(target.Name)
 	h := target.backend.Header()
 	f.options.Describe(&h, version(), f.backend)
-	recording, err := sampler.Prepare(target.Process, target.backend, f.options)
+	g := &growing{file: file, live: sampledata.NewBuilder(h), ended: make(chan struct{})}
+	o := f.options
+	if o.Beside == nil {
+		o.Beside = g.addPeer
+	}
+	recording, err := sampler.Prepare(target.Process, target.backend, o)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +100,6 @@ func (f *recordFlags) startRecording(ctx context.Context, target target) (*growi
 		recording.Close()
 		return nil, err
 	}
-	g := &growing{file: file, live: sampledata.NewBuilder(h), ended: make(chan struct{})}
 	ctx, g.stop = context.WithCancel(ctx)
 	go func() {
 		defer close(g.ended)
@@ -122,6 +125,24 @@ func (g *growing) deadlocksSoFar() []locks.Deadlock {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.deadlocks
+}
+
+func (g *growing) addPeer(p sampler.Peer) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.peers = append(g.peers, p)
+}
+
+// tell prints what happened during the recording.
+func (g *growing) tell(say *narrator, p *sampler.Process) {
+	for _, d := range g.deadlocksSoFar() {
+		say.deadlock(p, d)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, other := range g.peers {
+		say.beside(p, other)
+	}
 }
 
 // outcome returns a text that says, to a person in the Analyzer, why the recording has ended.

@@ -26,6 +26,8 @@ func recordWeb(ctx context.Context, t terminal, f *recordFlags, command []string
 	defer target.Release()
 	target.backend = signals.suspendable(target.backend)
 	defer target.backend.Close()
+	say := newNarrator(t)
+	f.options.Beside = func(other sampler.Peer) { say.beside(target.Process, other) }
 	g, err := f.startRecording(ctx, target)
 	if err != nil {
 		return signals.fail(ctx, t, f, target.Process, err)
@@ -41,14 +43,11 @@ func recordWeb(ctx context.Context, t terminal, f *recordFlags, command []string
 	if !f.noBrowser {
 		openBrowser(ctx, server.URL)
 	}
-	say := newNarrator(t)
 	say.begin(target.Process, g.file)
 	<-g.ended
 	result, err := g.end()
 	if err == nil {
-		for _, d := range g.deadlocksSoFar() {
-			say.deadlock(target.Process, d)
-		}
+		g.tell(say, target.Process)
 		say.end(target.Process, g.file, result)
 	}
 	if err = errors.Join(err, <-served); err != nil {

@@ -59,9 +59,7 @@ func (f *whyFlags) live(ctx context.Context, t terminal, command []string) error
 		return signals.fail(ctx, t, &f.record, target.Process, err)
 	}
 	say := newNarrator(t)
-	for _, d := range g.deadlocksSoFar() {
-		say.deadlock(target.Process, d)
-	}
+	g.tell(say, target.Process)
 	s.path, s.recording = g.file, g.live.Recording()
 	switch result.End.Cause {
 	case sampledata.EndInterrupted:

@@ -306,6 +306,7 @@ func (b *Backend) failure(err error) error {
 	if end := b.t.Diagnose(); end != nil {
 		err = end
 	}
+	var traced *halt.TracedError
 	switch {
 	case errors.Is(err, halt.ErrExec):
 		return &sampler.EndedError{End: sampledata.End{Cause: sampledata.EndExec, Detail: "the process executed another program"}}
@@ -313,6 +314,8 @@ func (b *Backend) failure(err error) error {
 		return &sampler.EndedError{End: sampledata.End{Cause: sampledata.EndExited, Detail: "exited"}}
 	case errors.Is(err, os.ErrPermission):
 		return b.process.Denied(err)
+	case errors.As(err, &traced):
+		return &sampler.TracedError{By: traced.By, Err: fmt.Errorf("sampling process %d: %w", b.process.PID, err)}
 	}
 	return fmt.Errorf("sampling process %d: %w", b.process.PID, err)
 }

@@ -42,6 +42,7 @@ var hardships = []hardship{
 	{name: "exec", kinds: [][]string{{"-again=20ms"}, {"-again=100ms", "-threads=100"}, {"-again=300ms"}}, silent: true, happen: execute, after: (*victim).lives},
 	{name: "crash", kinds: [][]string{{"-crash=300ms"}, {"-crash=800ms", "-threads=100"}}, silent: true, happen: crash, after: (*victim).crashed},
 	{name: "thread churn", kinds: [][]string{{"-threads=3000"}}, happen: endRecorder, after: (*victim).lives},
+	{name: "another cpprof", kinds: lasting, happen: recordTwice, after: (*victim).lives},
 	{name: diskFull},
 }
 
@@ -57,6 +58,25 @@ func anyEnd() syscall.Signal { return []syscall.Signal{syscall.SIGKILL, syscall.
 func killRecorder(_ *victim, r *recorder) (int, error) {
 	pause(800)
 	return 1, r.end(syscall.SIGKILL)
+}
+
+// recordTwice lets another cpprof record the program, too.
+func recordTwice(v *victim, r *recorder) (n int, harm error) {
+	if err := r.recordsFirst(); err != nil {
+		return 0, err
+	}
+	other, err := r.another(v)
+	if err != nil {
+		return 0, err
+	}
+	if err := other.recordsFirst(); err != nil {
+		return 0, errors.Join(err, other.end(syscall.SIGKILL))
+	}
+	pause(800)
+	if err := errors.Join(r.end(syscall.SIGTERM), other.end(syscall.SIGTERM)); err != nil {
+		return 1, err
+	}
+	return 1, errors.Join(r.toldOf(other), other.toldOf(r), other.crashed())
 }
 
 func endRecorder(_ *victim, r *recorder) (int, error) {

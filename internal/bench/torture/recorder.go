@@ -25,10 +25,12 @@ type recorder struct {
 // eager are the flags with which cpprof halts a program as often as it can.
 var eager = []string{"--rate", "1000", "--max-overhead", "50%", "--max-cpu", "0"}
 
-func (b *bench) record(v *victim, dir string) (*recorder, error) {
+func (b *bench) record(v *victim, dir string) (*recorder, error) { return record(b.cpprof, v, dir) }
+
+func record(cpprof string, v *victim, dir string) (*recorder, error) {
 	args := append([]string{"record", "-o", dir, "--follow-exec", "-p", fmt.Sprint(v.pid())}, eager...)
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &recorder{cmd: exec.Command(b.cpprof, args...), dir: dir, ctx: ctx}
+	r := &recorder{cmd: exec.Command(cpprof, args...), dir: dir, ctx: ctx}
 	r.cmd.Stderr = &r.said
 	if err := r.cmd.Start(); err != nil {
 		cancel()
@@ -60,6 +62,19 @@ func (r *recorder) threads() string {
 			field(status, "ShdPnd"), in, call)
 	})
 	return list.String()
+}
+
+// another starts another cpprof that records the same program.
+func (r *recorder) another(v *victim) (*recorder, error) {
+	return record(r.cmd.Path, v, strings.TrimSuffix(r.dir, ".cpprof")+".other.cpprof")
+}
+
+// toldOf returns an error if cpprof, which has ended, did not say that the other one recorded the program, too.
+func (r *recorder) toldOf(other *recorder) error {
+	if want := fmt.Sprintf("is also sampled by process %d (cpprof)", other.cmd.Process.Pid); !strings.Contains(r.said.String(), want) {
+		return fmt.Errorf("cpprof was not told of another one: it said %q, want %q", r.said.String(), want)
+	}
+	return nil
 }
 
 // end sends cpprof a signal, and waits for its end.

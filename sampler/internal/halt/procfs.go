@@ -180,14 +180,14 @@ func tracerOf(pid, tid int) int {
 	return statusField(fmt.Sprintf("/proc/%d/task/%d/status", pid, tid), "TracerPid")
 }
 
-// processOf returns the id and the name of the process that a thread belongs to, such as 4711 (gdb).
-func processOf(tid int) string {
-	pid := statusField(fmt.Sprintf("/proc/%d/status", tid), "Tgid")
-	name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+// processOf returns the id and the name of the process that a thread belongs to, such as 4711 and " (gdb)".
+func processOf(tid int) (pid int, name string) {
+	pid = statusField(fmt.Sprintf("/proc/%d/status", tid), "Tgid")
+	comm, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
 	if err != nil {
-		return strconv.Itoa(pid)
+		return pid, ""
 	}
-	return fmt.Sprintf("%d (%s)", pid, bytes.TrimSpace(name))
+	return pid, fmt.Sprintf(" (%s)", bytes.TrimSpace(comm))
 }
 
 // isChild reports whether a process is a child of the sampler.

@@ -109,12 +109,24 @@ func (w *worker) refused(tid int, err error) error {
 	if err != unix.EPERM {
 		return fmt.Errorf("halting thread %d of process %d: %w", tid, w.pid, err)
 	}
-	by := "something else traced it at that moment, such as another cpprof"
+	e := &TracedError{text: fmt.Sprintf("halting thread %d of process %d: ", tid, w.pid)}
 	if tracer := tracerOf(w.pid, tid); tracer != 0 {
-		by = fmt.Sprintf("process %s traces it: end that debugger or profiler first", processOf(tracer))
+		by, name := processOf(tracer)
+		e.By = by
+		e.text += fmt.Sprintf("process %d%s traces it: end that debugger or profiler first", by, name)
+	} else {
+		e.text += "something else traced it at that moment, such as another cpprof"
 	}
-	return fmt.Errorf("halting thread %d of process %d: %s", tid, w.pid, by)
+	return e
 }
+
+// A TracedError reports that another process traced a thread that was to be halted.
+type TracedError struct {
+	By   int // the process; 0 if it does not trace that thread any more
+	text string
+}
+
+func (e *TracedError) Error() string { return e.text }
 
 // pollLate is poll for a tracee that has not stopped in time. Another thread may have executed another program and taken
 // over this tracee's id. The sampler's own child is not reported as missing then (no ECHILD), although it is no longer
