@@ -44,7 +44,7 @@ var flagGroups = []flagGroup{
 		"coverage", "max", "threshold", "fail-above", "top", "least", "instances", "full-names",
 	}},
 	{"Where it goes", []string{
-		"output", "force", "push", "app", "tenant", "token-file", "view", "web", "no-browser", "port", "for", "text", "json", "csv", "color",
+		"output", "force", "folder", "push", "app", "tenant", "token-file", "view", "web", "no-browser", "port", "for", "text", "json", "csv", "color",
 	}},
 	{"Settings", []string{"aspect", "define", "list", "config", "help"}},
 }
@@ -56,7 +56,7 @@ func init() { cobra.EnableCommandSorting = false }
 var inOneLine = map[string]string{
 	groupSeries: "What else was measured, what goes with what",
 	groupFiles:  "Recordings as text, and the files of other tools",
-	groupMore:   "The version, and a script that completes words in your shell",
+	groupMore:   "For assistants, the version, and a script for your shell",
 }
 
 // usage writes how a command is called, its examples, the commands below it, and its flags.

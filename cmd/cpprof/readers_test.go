@@ -53,7 +53,7 @@ var readerCalls = map[string][][]string{
 
 // noReaders are the other commands. They and their subcommands read no recording.
 var noReaders = []string{
-	"cpprof demo", "cpprof record", "cpprof top", "cpprof perturb", "cpprof dump-goroutines", "cpprof version", "cpprof completion",
+	"cpprof demo", "cpprof record", "cpprof top", "cpprof perturb", "cpprof dump-goroutines", "cpprof mcp", "cpprof version", "cpprof completion",
 }
 
 // eachReader calls f with every call of a command that reads a recording, and fails for a command that has none.

@@ -1,0 +1,247 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/sampler"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+const mcpInstructions = `cpprof samples all goroutines of a running Go program: what they do (RUN, LOAD: ready but no processor, PRIO, MONITOR: waits for a lock, WAIT), in which call path, and who holds the locks. Begin with list_processes and record, or with list_recordings; then why, which says what is slow. locks, classes and report show more; compare shows what changed.`
+
+// Durations of recordings, in seconds.
+const (
+	mcpUsualSeconds = 10
+	mcpMostSeconds  = 600
+)
+
+// mcpMostListed limits the recordings in a list.
+const mcpMostListed = 200
+
+type (
+	mcpNothing struct{}
+
+	mcpRecord struct {
+		Process string  `json:"process" jsonschema:"the process to record: its pid, or the name of its program if only one process runs it"`
+		Seconds float64 `json:"seconds,omitempty" jsonschema:"how long to record, in seconds; 10 if it is left out, at most 600"`
+		Name    string  `json:"name,omitempty" jsonschema:"the name of the new recording, such as before.cpprof; a name with the date if it is left out"`
+	}
+	mcpRead struct {
+		Recording string `json:"recording" jsonschema:"the name of a recording, as list_recordings shows it"`
+	}
+	mcpWhy struct {
+		Recording string `json:"recording" jsonschema:"the name of a recording, as list_recordings shows it"`
+		Against   string `json:"against,omitempty" jsonschema:"the name of an earlier recording: say what is slower now"`
+	}
+	mcpReport struct {
+		Recording string    `json:"recording" jsonschema:"the name of a recording, as list_recordings shows it"`
+		Class     string    `json:"class,omitempty" jsonschema:"a thread class, such as go:main.worker: its Thread View, all time of its goroutines. Without it, the Server View: the processors' time"`
+		Steps     []mcpStep `json:"steps,omitempty" jsonschema:"how to refine the view, one after the other; without steps cpprof chooses them"`
+	}
+	mcpStep struct {
+		How  string `json:"how" jsonschema:"down: what the path calls; extended: what it leads to; up: who calls it; prune: leave its stacks out; zoom: make it the whole"`
+		Path string `json:"path" jsonschema:"a call path: 'A B' is an immediate call, 'A ..B' a call at any depth, * the root; such as '* main.worker' or '* ..:MONITOR'"`
+	}
+	mcpCompare struct {
+		Recording string `json:"recording" jsonschema:"the name of the newer recording"`
+		Against   string `json:"against" jsonschema:"the name of the older recording"`
+		Class     string `json:"class,omitempty" jsonschema:"a thread class, such as go:main.worker: compare its Thread View. Without it, all classes are compared"`
+	}
+)
+
+func (s *mcpServer) addTools(server *mcp.Server) {
+	no := false
+	reads := &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: &no}
+	mcp.AddTool(server, &mcp.Tool{Name: "list_processes", Annotations: reads,
+		Description: "List the running Go programs that may be recorded. No program is touched."}, s.listProcesses)
+	mcp.AddTool(server, &mcp.Tool{Name: "list_recordings", Annotations: reads,
+		Description: "List the recordings that there are, the newest first."}, s.listRecordings)
+	mcp.AddTool(server, &mcp.Tool{Name: "record", Annotations: &mcp.ToolAnnotations{DestructiveHint: &no, OpenWorldHint: &no},
+		Description: "Record a running Go program, which goes on meanwhile: it is halted for less than 1 % of the time. Returns what was recorded."}, s.record)
+	mcp.AddTool(server, &mcp.Tool{Name: "why", Annotations: reads,
+		Description: "Say why a recorded program is slow: findings (what, where, because of whom, when), the worst first, and the hypotheses behind them."},
+		func(ctx context.Context, _ *mcp.CallToolRequest, in mcpWhy) (*mcp.CallToolResult, any, error) {
+			return s.readRecordings(ctx, in.Recording, in.Against, "why")
+		})
+	mcp.AddTool(server, &mcp.Tool{Name: "locks", Annotations: reads,
+		Description: "Show the locks that goroutines waited for, who waited, who held them meanwhile, and deadlocks."},
+		func(ctx context.Context, _ *mcp.CallToolRequest, in mcpRead) (*mcp.CallToolResult, any, error) {
+			return s.readRecordings(ctx, in.Recording, "", "locks")
+		})
+	mcp.AddTool(server, &mcp.Tool{Name: "classes", Annotations: reads,
+		Description: "List the thread classes (goroutines by the function that they began with), with the share of each typed time."},
+		func(ctx context.Context, _ *mcp.CallToolRequest, in mcpRead) (*mcp.CallToolResult, any, error) {
+			return s.readRecordings(ctx, in.Recording, "", "classes")
+		})
+	mcp.AddTool(server, &mcp.Tool{Name: "report", Annotations: reads,
+		Description: "Show a view of a recording as a tree of call paths with their costs."}, s.report)
+	mcp.AddTool(server, &mcp.Tool{Name: "compare", Annotations: reads,
+		Description: "Compare two recordings of the same program: of each thread class, or of the call paths of one, what it costs in both."}, s.compare)
+}
+
+func (s *mcpServer) listProcesses(context.Context, *mcp.CallToolRequest, mcpNothing) (*mcp.CallToolResult, any, error) {
+	type process struct {
+		PID     int    `json:"pid"`
+		Program string `json:"program"`
+		Command string `json:"command"`
+	}
+	list := []process{}
+	for _, p := range sampler.Running() {
+		list = append(list, process{p.PID, p.Name, commandOf(p)})
+	}
+	return mcpList("processes", list, true)
+}
+
+func (s *mcpServer) listRecordings(context.Context, *mcp.CallToolRequest, mcpNothing) (*mcp.CallToolResult, any, error) {
+	type recording struct {
+		Name    string    `json:"name"`
+		Written time.Time `json:"written"`
+	}
+	dir, err := s.folder.Open(".")
+	if err != nil {
+		return nil, nil, err
+	}
+	defer dir.Close()
+	entries, err := dir.ReadDir(-1)
+	if err != nil {
+		return nil, nil, err
+	}
+	list := []recording{}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && (e.Type().IsRegular() || s.isRecording(e.Name())) {
+			list = append(list, recording{e.Name(), info.ModTime()})
+		}
+	}
+	slices.SortFunc(list, func(a, b recording) int { return cmp.Or(b.Written.Compare(a.Written), cmp.Compare(a.Name, b.Name)) })
+	return mcpList("recordings", list[:min(len(list), mcpMostListed)], len(list) <= mcpMostListed)
+}
+
+func (s *mcpServer) isRecording(name string) bool {
+	_, err := s.folder.Stat(filepath.Join(name, "SampleData"))
+	return err == nil
+}
+
+// mcpList returns a list in the form of all JSON of cpprof.
+func mcpList(name string, list any, complete bool) (*mcp.CallToolResult, any, error) {
+	basis := report.BasisOf()
+	text, err := json.Marshal(map[string]any{name: list, "warnings": basis.Warnings, "complete": complete})
+	if err != nil {
+		return nil, nil, err
+	}
+	return mcpAnswer(text)
+}
+
+var mcpNewName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+
+// record records a process into the folder, and answers what 'cpprof info' says of it.
+func (s *mcpServer) record(ctx context.Context, _ *mcp.CallToolRequest, in mcpRecord) (*mcp.CallToolResult, any, error) {
+	seconds := cmp.Or(in.Seconds, mcpUsualSeconds)
+	if !(seconds >= 0.1 && seconds <= mcpMostSeconds) {
+		return nil, nil, fmt.Errorf("seconds %v: want 0.1 to %d", in.Seconds, mcpMostSeconds)
+	}
+	if in.Process == "" {
+		return nil, nil, errors.New("process: want a pid or the name of a program, as list_processes shows them")
+	}
+	name := cmp.Or(in.Name, time.Now().Format("run-20060102-150405.000"))
+	if !mcpNewName.MatchString(name) {
+		return nil, nil, fmt.Errorf("name %q: want letters, digits, '.', '_' and '-', and a letter or digit first", in.Name)
+	}
+	name = strings.TrimSuffix(name, ".cpprof") + ".cpprof"
+	lasts := time.Duration(seconds * float64(time.Second))
+	file := filepath.Join(s.path, name)
+	_, said, err := s.run(ctx, s.recording, lasts+time.Minute, "record", "--pid="+in.Process, "--duration="+lasts.String(), "--output="+file)
+	if err != nil {
+		return nil, nil, err
+	}
+	out, _, err := s.run(ctx, s.reading, mcpReadingTime, "info", "--json", file)
+	if err != nil {
+		return nil, nil, err
+	}
+	return mcpAnswer(out, "The recording is "+name+".", said)
+}
+
+func (s *mcpServer) report(ctx context.Context, _ *mcp.CallToolRequest, in mcpReport) (*mcp.CallToolResult, any, error) {
+	args := []string{"report", mcpView(in.Class)}
+	for _, step := range in.Steps {
+		if !slices.Contains([]string{"down", "extended", "up", "prune", "zoom"}, step.How) {
+			return nil, nil, fmt.Errorf("step %q: want down, extended, up, prune or zoom", step.How)
+		}
+		args = append(args, "--"+step.How+"="+step.Path)
+	}
+	if len(in.Steps) == 0 {
+		args = append(args, "--auto")
+	}
+	return s.readRecordings(ctx, in.Recording, "", args...)
+}
+
+func (s *mcpServer) compare(ctx context.Context, _ *mcp.CallToolRequest, in mcpCompare) (*mcp.CallToolResult, any, error) {
+	if in.Against == "" {
+		return nil, nil, errors.New("against: want the name of the older recording")
+	}
+	if in.Class == "" {
+		return s.readRecordings(ctx, in.Recording, in.Against, "classes")
+	}
+	return s.readRecordings(ctx, in.Recording, in.Against, "report", mcpView(in.Class), "--auto")
+}
+
+// mcpView returns the flag that chooses a view.
+func mcpView(class string) string {
+	if class == "" {
+		return "--server"
+	}
+	return "--thread=" + class
+}
+
+// readRecordings returns what a command says of a recording, and perhaps of another one to compare with.
+func (s *mcpServer) readRecordings(ctx context.Context, recording, against string, args ...string) (*mcp.CallToolResult, any, error) {
+	file, err := s.file(recording)
+	if err != nil {
+		return nil, nil, err
+	}
+	if against != "" {
+		other, err := s.file(against)
+		if err != nil {
+			return nil, nil, err
+		}
+		args = append(args, "--against="+other)
+	}
+	return s.read(ctx, append(args, file)...)
+}
+
+// file returns the path of a file or folder by its name. It fails if that, or a part of it, is not within the folder.
+func (s *mcpServer) file(name string) (string, error) {
+	if name == "" || !filepath.IsLocal(name) {
+		return "", fmt.Errorf("recording %q: want the name of one in the folder of the recordings, as list_recordings shows it", name)
+	}
+	info, err := s.folder.Stat(name)
+	if err != nil {
+		return "", fmt.Errorf("recording %q: %w: list_recordings shows what there is", name, err)
+	}
+	if info.IsDir() {
+		dir, err := s.folder.Open(name)
+		if err != nil {
+			return "", err
+		}
+		defer dir.Close()
+		parts, err := dir.Readdirnames(-1)
+		if err != nil {
+			return "", err
+		}
+		for _, part := range parts {
+			if _, err := s.folder.Stat(filepath.Join(name, part)); err != nil {
+				return "", fmt.Errorf("recording %q: %w", name, err)
+			}
+		}
+	}
+	return filepath.Join(s.path, name), nil
+}
