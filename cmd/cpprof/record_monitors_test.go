@@ -18,7 +18,7 @@ import (
 func TestRecordMonitors(t *testing.T) {
 	for _, backend := range backendNames() {
 		t.Run(backend, func(t *testing.T) {
-			target := fixture.Start(t, fixture.BuildOnce(t, "grower"))
+			target := fixture.Start(t, fixture.Build(t, "grower"))
 			needsTracing(t, target.Pid())
 			r := startRecording(t, "--backend", backend, "-p", fmt.Sprint(target.Pid()))
 			used := target.Answer(t)
@@ -65,7 +65,7 @@ func TestRecordMonitors(t *testing.T) {
 
 // record --monitor and the config file add the program's own variables; what --monitor names must be there.
 func TestRecordVariables(t *testing.T) {
-	target := fixture.Start(t, fixture.BuildOnce(t, "variables"))
+	target := fixture.Start(t, fixture.Build(t, "variables"))
 	needsTracing(t, target.Pid())
 	dir := t.TempDir()
 	t.Chdir(dir)

@@ -124,7 +124,7 @@ func TestRecordEnds(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the tests' targets need Linux")
 	}
-	program := fixture.BuildOnce(t, "lifecycle")
+	program := fixture.Build(t, "lifecycle")
 	for _, backend := range backendNames() {
 		t.Run(backend+"/attached", func(t *testing.T) { testAttachedEnds(t, program, backend) })
 		t.Run(backend+"/launched", func(t *testing.T) { testLaunchedEnds(t, program, backend) })
@@ -220,7 +220,7 @@ func TestRecordBounds(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the tests' targets need Linux")
 	}
-	target := fixture.Start(t, fixture.BuildOnce(t, "lifecycle"), "wait")
+	target := fixture.Start(t, fixture.Build(t, "lifecycle"), "wait")
 	needsTracing(t, target.Pid())
 	for _, c := range []struct {
 		args          []string
@@ -321,7 +321,7 @@ func TestRecordRefuses(t *testing.T) {
 	dir := t.TempDir()
 	script := filepath.Join(dir, "script")
 	text := filepath.Join(dir, "text")
-	stripped := fixture.BuildOnce(t, "lifecycle", "-ldflags=-s -w")
+	stripped := fixture.Build(t, "lifecycle", "-ldflags=-s -w")
 	foreign := filepath.Join(dir, "foreign")
 	writeForeign(t, stripped, foreign)
 	for name, mode := range map[string]os.FileMode{script: 0o755, text: 0o644} {
@@ -382,7 +382,7 @@ func TestRecordTraced(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("ptrace is Linux's")
 	}
-	target := fixture.Start(t, fixture.BuildOnce(t, "lifecycle"), "wait")
+	target := fixture.Start(t, fixture.Build(t, "lifecycle"), "wait")
 	traced, release := make(chan error), make(chan bool)
 	go func() {
 		runtime.LockOSThread() // and never unlocked: the tracer ends with the thread

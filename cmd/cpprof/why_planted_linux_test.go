@@ -45,7 +45,7 @@ func TestWhyFindsPlantedCauses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("samples 24 programs for some seconds each")
 	}
-	program := fixture.BuildOnce(t, "planted")
+	program := fixture.Build(t, "planted")
 	needsTracing(t, fixture.Start(t, program, "lock", "healthy").Pid())
 	quiet := newQuietOnes(t, program)
 	for _, c := range allPlanted {

@@ -85,14 +85,15 @@ type Set struct {
 }
 
 type openSource struct {
-	reader Reader // nil if the source can't be read
-	absent []sampledata.Monitor
-	every  time.Duration
-	last   time.Time     // when it was read
-	took   time.Duration // to read it
-	ids    []sampledata.MonitorID
-	has    []bool // by monitor: whether it has values
-	values []sampledata.Value
+	reader   Reader // nil if the source can't be read
+	absent   []sampledata.Monitor
+	every    time.Duration
+	last     time.Time     // when it was read
+	took     time.Duration // to read it: the shorter of the last two reads, since in one something else may have had the CPU
+	lastTook time.Duration // to read it the last time
+	ids      []sampledata.MonitorID
+	has      []bool // by monitor: whether it has values
+	values   []sampledata.Value
 }
 
 // Open opens the sources. If a required one can't be read, it closes them again, and the error says why.
@@ -178,10 +179,7 @@ func (s *Set) Measure(sink sampledata.Sink) error {
 			failed = errors.Join(failed, err)
 		}
 		took := time.Since(from)
-		if o.took > 0 { // once, something else may have had the CPU meanwhile
-			took = min(took, 2*o.took)
-		}
-		o.took = took
+		o.took, o.lastTook = min(took, o.lastTook), took
 	}
 	return failed
 }
