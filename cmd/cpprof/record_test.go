@@ -161,6 +161,7 @@ func TestRecordEnds(t *testing.T) {
 func testAttachedEnds(t *testing.T, program, backend string) {
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		t.Run(sig.String(), func(t *testing.T) {
+			t.Parallel()
 			target := fixture.Start(t, program, "wait")
 			r := startRecording(t, "--backend", backend, "-p", fmt.Sprint(target.Pid()))
 			r.Process.Signal(sig)
@@ -169,6 +170,7 @@ func testAttachedEnds(t *testing.T, program, backend string) {
 		})
 	}
 	t.Run("killed sampler", func(t *testing.T) {
+		t.Parallel()
 		target := fixture.Start(t, program, "wait")
 		r := startRecording(t, "--backend", backend, "-p", fmt.Sprint(target.Pid()))
 		r.Process.Kill()
@@ -182,6 +184,7 @@ func testAttachedEnds(t *testing.T, program, backend string) {
 
 func testLaunchedEnds(t *testing.T, program, backend string) {
 	t.Run("killed sampler", func(t *testing.T) {
+		t.Parallel()
 		r, out := launchRecording(t, program, "--backend", backend)
 		r.Process.Kill()
 		r.Wait()
@@ -190,6 +193,7 @@ func testLaunchedEnds(t *testing.T, program, backend string) {
 		}
 	})
 	t.Run("terminated", func(t *testing.T) {
+		t.Parallel()
 		r, out := launchRecording(t, program, "--backend", backend)
 		r.Process.Signal(syscall.SIGTERM)
 		r.finish(t, 0, sampledata.EndInterrupted)
@@ -206,6 +210,7 @@ func testLaunchedEnds(t *testing.T, program, backend string) {
 		"exec":  {0, sampledata.EndExec},
 	} {
 		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
 			r := startRecording(t, "--backend", backend, "--", program, mode)
 			pid := r.recording(t).Header.PID
 			t.Cleanup(func() { syscall.Kill(int(pid), syscall.SIGKILL) })
