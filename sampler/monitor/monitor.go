@@ -94,6 +94,7 @@ type openSource struct {
 	ids      []sampledata.MonitorID
 	has      []bool // by monitor: whether it has values
 	values   []sampledata.Value
+	before   []sampledata.Value // the values that the sink has
 }
 
 // Open opens the sources. If a required one can't be read, it closes them again, and the error says why.
@@ -184,6 +185,7 @@ func (s *Set) Measure(sink sampledata.Sink) error {
 	return failed
 }
 
+// measure reads a source, and passes on what has changed.
 func (s *Set) measure(o *openSource, sink sampledata.Sink) (err error) {
 	if o.values, err = o.reader.Read(o.values[:0]); err != nil {
 		o.values = slices.Grow(o.values[:0], len(o.ids))[:len(o.ids)]
@@ -193,10 +195,11 @@ func (s *Set) measure(o *openSource, sink sampledata.Sink) (err error) {
 		s.define(o, sink)
 	}
 	for k, v := range o.values {
-		if o.has[k] {
+		if o.has[k] && (k >= len(o.before) || v != o.before[k]) {
 			sink.Measure(o.ids[k], v)
 		}
 	}
+	o.values, o.before = o.before, o.values
 	return err
 }
 
