@@ -85,10 +85,15 @@ func TestRecordVariables(t *testing.T) {
 	if code := run("info", "a.cpprof"); code != 0 {
 		t.Fatalf("%d: %s", code, &errs)
 	}
-	for _, want := range []string{
-		"len(main.numbers) (application): from 3 to 3", "main.q.size (application): from 0 to 0", "heap.live (runtime)",
-		"main.nothing (application) was not measured: package main has no such variable",
-	} {
+	for _, want := range []string{"beside the stacks (application 3, runtime ", "not measured: main.nothing (package main has no such variable"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, &out)
+		}
+	}
+	if code := run("monitors", "--csv", "a.cpprof"); code != 0 {
+		t.Fatalf("%d: %s", code, &errs)
+	}
+	for _, want := range []string{"\nlen(main.numbers),application,level,", "\nmain.q.size,application,level,", "\nheap.live,runtime,level,"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, &out)
 		}
