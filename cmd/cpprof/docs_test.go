@@ -40,9 +40,9 @@ func pages(t *testing.T) map[string]string {
 // TestDocs runs every command line of the documentation, on a fresh recording of the demo and on the recordings of the
 // other tests.
 func TestDocs(t *testing.T) {
-	target := fixture.Start(t, fixture.Build(t, "mutex"))
+	target := fixture.Start(t, fixture.BuildOnce(t, "mutex"))
 	needsTracing(t, target.Pid())
-	numbers := fixture.Start(t, fixture.Build(t, "variables"))
+	numbers := fixture.Start(t, fixture.BuildOnce(t, "variables"))
 	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "requests_total 42") }))
 	t.Cleanup(endpoint.Close)
 	script := "exec $CPPROF demo -d 3s\nstdout 'four problems on purpose'\n"
@@ -62,7 +62,7 @@ func TestDocs(t *testing.T) {
 	if err := os.WriteFile(file, []byte(script), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	server := fixture.Build(t, "brief")
+	server := fixture.BuildOnce(t, "brief")
 	program := fixture.Cpprof(t) // the demo records this, and its functions have other names in a test
 	twins := map[string]string{"bob": "bob", "old": "before", "new": "after"}
 	folder, err := filepath.Abs("testdata")
@@ -114,6 +114,8 @@ func commandLines(text string) []string {
 		case strings.HasPrefix(c, "cpprof demo"): // run first, and shorter
 		case strings.HasPrefix(c, "cpprof view"): // TestView... run it, at a terminal
 		case strings.Contains(c, "--web"): // TestRecordWeb runs it: it ends at Ctrl-C
+		case strings.HasPrefix(c, "cpprof agent"):
+			commands = append(commands, c+" --listen 127.0.0.1:0 --for 1ms")
 		case strings.HasPrefix(c, "cpprof web"):
 			commands = append(commands, c+" --no-browser --for 1ms")
 		case strings.HasSuffix(c, "--session"): // the Analyzer saves one

@@ -176,6 +176,11 @@ func (f *exportFlags) exported(path string) (*export.Subject, error) {
 	if err != nil {
 		return nil, err
 	}
+	return f.exportedOf(s)
+}
+
+// exportedOf makes what the flags say to export of a source.
+func (f *exportFlags) exportedOf(s *source) (*export.Subject, error) {
 	v, err := s.view(f.exportedView())
 	if err != nil {
 		return nil, err

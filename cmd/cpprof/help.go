@@ -34,8 +34,8 @@ type flagGroup struct {
 // flagGroups lists the flags of all commands. A flag name has the same meaning in every command, so each name is in one
 // group. Help shows the groups, and the flags in them, in this order.
 var flagGroups = []flagGroup{
-	{"What to record", []string{"pid", "duration", "child", "follow-exec", "monitor", "no-monitors", "progress", "base", "counts-only", "breakpoints"}},
-	{"How often, and at what cost", []string{"rate", "jitter", "max-overhead", "max-cpu", "probe-overhead", "backend"}},
+	{"What to record", []string{"pid", "duration", "child", "follow-exec", "monitor", "no-monitors", "match", "progress", "base", "counts-only", "breakpoints"}},
+	{"How often, and at what cost", []string{"every", "at-once", "rate", "jitter", "max-overhead", "max-cpu", "probe-overhead", "backend"}},
 	{"What to read", []string{"server", "thread", "against", "session", "fresh", "format", "value", "strict", "max-memory", "builtin"}},
 	{"Refinement steps", []string{"down", "extended", "up", "prune", "zoom", "auto"}},
 	{"What to count", []string{"from", "to", "samples", "spans", "runs", "scatter", "matrix", "accounting", "class-by", "merge", "idle", "by", "no-inlines"}},
@@ -44,7 +44,7 @@ var flagGroups = []flagGroup{
 		"coverage", "max", "threshold", "fail-above", "top", "least", "instances", "full-names",
 	}},
 	{"Where it goes", []string{
-		"output", "force", "folder", "push", "app", "tenant", "token-file", "view", "web", "no-browser", "port", "for", "text", "json", "csv", "color",
+		"output", "force", "folder", "push", "app", "tenant", "listen", "token-file", "tls-cert", "tls-key", "client-ca", "view", "web", "no-browser", "port", "for", "text", "json", "csv", "color",
 	}},
 	{"Settings", []string{"aspect", "define", "list", "config", "help"}},
 }
@@ -56,7 +56,7 @@ func init() { cobra.EnableCommandSorting = false }
 var inOneLine = map[string]string{
 	groupSeries: "What else was measured, what goes with what",
 	groupFiles:  "Recordings as text, and the files of other tools",
-	groupMore:   "For assistants, the version, and a script for your shell",
+	groupMore:   "For fleets, for assistants, and for your shell",
 }
 
 // usage writes how a command is called, its examples, the commands below it, and its flags.

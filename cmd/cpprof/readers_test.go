@@ -24,7 +24,7 @@ const (
 // readerCalls are calls of each command that reads a recording, without --json.
 var readerCalls = map[string][][]string{
 	"cpprof view": {{theRecording}, {otherOne, "--against", theRecording}},
-	"cpprof web":  {{theRecording, "--no-browser", "--for", "1ms", "--to", "1s"}, {otherOne, "--against", theRecording, "--no-browser", "--for", "1ms", "--to", "1s"}},
+	"cpprof web":  {{theRecording, "--no-browser", "--for", "1ms"}, {otherOne, "--against", theRecording, "--no-browser", "--for", "1ms"}},
 	"cpprof report": {
 		{theRecording}, {theRecording, "--server", "--auto"}, {theRecording, "--server", "--against", otherOne},
 		{otherOne, "--server", "--against", theRecording}, {otherOne, "--against", theRecording}, {theRecording, "--session"},
@@ -53,7 +53,7 @@ var readerCalls = map[string][][]string{
 
 // noReaders are the other commands. They and their subcommands read no recording.
 var noReaders = []string{
-	"cpprof demo", "cpprof record", "cpprof top", "cpprof perturb", "cpprof dump-goroutines", "cpprof mcp", "cpprof version", "cpprof completion",
+	"cpprof demo", "cpprof record", "cpprof top", "cpprof perturb", "cpprof dump-goroutines", "cpprof agent", "cpprof mcp", "cpprof version", "cpprof completion",
 }
 
 // eachReader calls f with every call of a command that reads a recording, and fails for a command that has none.

@@ -133,6 +133,7 @@ func newRootCommand(t terminal) *cobra.Command {
 		newUndumpCommand(t),
 		newImportCommand(t),
 		newExportCommand(t),
+		newAgentCommand(t),
 		newMCPCommand(t),
 		newVersionCommand(t),
 	)

@@ -28,6 +28,7 @@ var order = [][]string{
 	{"report"},
 	{"webpage"},
 	{"export"},
+	{"agent"},
 	{"session"},
 	{"tui"},
 	{"cmd/cpprof"},

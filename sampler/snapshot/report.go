@@ -32,7 +32,7 @@ func (r *reporter) report() {
 			continue // its stack was never known
 		}
 		r.reportOne(i, s)
-		if s.stack.torn && s.view != unread {
+		if s.stack.torn {
 			torn++
 		}
 	}
@@ -53,11 +53,9 @@ func (r *reporter) reportOne(i int32, s *slot) {
 	if now := r.stateOf(i, s); isNew || now != s.state {
 		r.setState(s, now)
 	}
-	switch {
-	case s.view == known || s.view == unread:
-	case s.head.still():
+	if s.view != known && s.head.still() {
 		s.view = known
-	default:
+	} else if s.view != known {
 		s.view = moving
 	}
 }

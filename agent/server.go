@@ -1,0 +1,275 @@
+// Package agent serves profiles of the Go programs of a host to what a fleet has already: Alloy, Parca and others, which fetch
+// profiles by HTTP as those of net/http/pprof.
+//
+//	server.go    what is served, to whom
+//	windows.go   which recordings are made, and when: the budgets
+//	profiles.go  the profiles of a recording
+//	targets.go   which processes there are, and the list of them in Prometheus' form
+//	metrics.go   what the agent says of itself
+//
+// The package does not know how a process is recorded: the caller gives it functions.
+package agent
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"math"
+	"net"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler"
+	"golang.org/x/net/netutil"
+)
+
+// Bounds of what is served at a time.
+const (
+	mostConnections = 256
+	mostRequests    = 64
+	writeTime       = 30 * time.Second // for an answer
+)
+
+// Options configure a Server.
+type Options struct {
+	Window time.Duration // the longest recording of a process
+	Every  time.Duration // the time in which there is one such recording of each process
+	AtOnce int           // how many processes are recorded at a time
+	MaxCPU float64       // the processor time of all, in cores; 0: no bound
+
+	Token string      // that clients must send; "" for none
+	TLS   *tls.Config // nil for HTTP
+
+	// Match reports whether a process is served.
+	Match func(*sampler.Process) bool
+
+	// Record records a process until the time is over or the context ends.
+	Record func(ctx context.Context, pid int, lasts time.Duration) (*sampledata.Recording, error)
+
+	// Profiles makes the profiles of a recording.
+	Profiles func(*sampledata.Recording) (Profiles, error)
+}
+
+// guarded reports whether only those are served who prove who they are.
+func (o *Options) guarded() bool {
+	return o.Token != "" || o.TLS != nil && o.TLS.ClientAuth == tls.RequireAndVerifyClientCert
+}
+
+// A Server serves the processes of this host.
+type Server struct {
+	o         Options
+	listener  net.Listener
+	processes processes
+	windows   *windows
+	metrics   *metrics
+	busy      chan struct{} // has room for the requests that are answered at a time
+}
+
+// Listen opens a port. If other hosts can reach it, there must be a token, or certificates of clients.
+func Listen(address string, o Options) (*Server, error) {
+	at, err := net.ResolveTCPAddr("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("listening at %s: %w", address, err)
+	}
+	if !at.IP.IsLoopback() && !o.guarded() {
+		return nil, fmt.Errorf("listening at %s: other hosts can reach this address, and stacks of programs are not for everybody: "+
+			"give --token-file or --client-ca, or listen at 127.0.0.1", address)
+	}
+	l, err := net.ListenTCP("tcp", at)
+	if err != nil {
+		return nil, fmt.Errorf("listening at %s: %w", address, err)
+	}
+	s := &Server{o: o, listener: netutil.LimitListener(l, mostConnections), busy: make(chan struct{}, mostRequests)}
+	s.processes.match = o.Match
+	return s, nil
+}
+
+// Address returns where the server listens.
+func (s *Server) Address() string { return s.listener.Addr().String() }
+
+// URL returns the address as a URL.
+func (s *Server) URL() string {
+	if s.o.TLS != nil {
+		return "https://" + s.Address()
+	}
+	return "http://" + s.Address()
+}
+
+// Serve answers requests until the context ends. Then it ends all recordings, and closes the port.
+func (s *Server) Serve(ctx context.Context) error {
+	s.metrics = newMetrics(s)
+	s.windows = newWindows(ctx, &s.o, s.metrics.recorded)
+	server := &http.Server{
+		// There is no ReadTimeout: it would end the context of a request that waits for its recording.
+		Handler: s.handler(), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10, TLSConfig: s.o.TLS,
+		ErrorLog: log.New(io.Discard, "", 0), // of clients' mistakes, which anybody could fill
+	}
+	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
+	defer stop()
+	serve := server.Serve
+	if s.o.TLS != nil {
+		serve = func(l net.Listener) error { return server.ServeTLS(l, "", "") }
+	}
+	if err := serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serving: %w", err)
+	}
+	s.windows.wait()
+	return nil
+}
+
+func (s *Server) handler() http.Handler {
+	mux := http.NewServeMux()
+	for _, kind := range Kinds {
+		mux.HandleFunc("GET /debug/pprof/"+string(kind), func(w http.ResponseWriter, r *http.Request) { s.serveProfile(w, r, kind) })
+	}
+	mux.HandleFunc("GET /discovery", s.serveTargets)
+	mux.Handle("GET /metrics", s.metrics.handler())
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		counted := &statusWriter{ResponseWriter: w, status: http.StatusOK}
+		s.admit(mux, counted, r)
+		s.metrics.answered(mux, r, counted.status)
+	})
+}
+
+// A statusWriter notes the status of an answer.
+type statusWriter struct {
+	http.ResponseWriter
+	status int
+}
+
+func (w *statusWriter) WriteHeader(status int) {
+	w.status = status
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap is for http.ResponseController.
+func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// admit answers a request if it may be answered, and if there are not too many.
+func (s *Server) admit(mux http.Handler, w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	allowAnswer(w)
+	if status, why := s.refuses(r); why != "" {
+		if status == http.StatusUnauthorized {
+			h.Set("WWW-Authenticate", "Bearer")
+		}
+		http.Error(w, why, status)
+		return
+	}
+	select {
+	case s.busy <- struct{}{}:
+		defer func() { <-s.busy }()
+	default:
+		retryAfter(w, time.Second)
+		http.Error(w, "too many requests at a time", http.StatusServiceUnavailable)
+		return
+	}
+	mux.ServeHTTP(w, r)
+}
+
+// allowAnswer begins the time in which a client has to take its answer.
+func allowAnswer(w http.ResponseWriter) {
+	// Without such a deadline, as in a test's recorder, nothing is bounded.
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTime))
+}
+
+// refuses returns why a request is not answered; "" if it is.
+func (s *Server) refuses(r *http.Request) (status int, why string) {
+	if s.o.Token != "" {
+		given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		// Of equal lengths, so that the time says nothing of the token.
+		got, want := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(s.o.Token))
+		if !ok || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
+			return http.StatusUnauthorized, "want the token of the agent's --token-file, as 'Authorization: Bearer TOKEN'"
+		}
+	}
+	// A page in a browser of this host could ask, too, under a name that leads here.
+	if !s.o.guarded() && !isLoopback(r.Host) || r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") == "cross-site" {
+		return http.StatusForbidden, "the request is for another host, or from a page in a browser: ask for " + s.URL()
+	}
+	return 0, ""
+}
+
+// isLoopback reports whether a Host header names this host itself.
+func isLoopback(host string) bool {
+	name, _, err := net.SplitHostPort(host)
+	if err != nil {
+		name = host
+	}
+	ip, err := netip.ParseAddr(strings.Trim(name, "[]"))
+	return name == "localhost" || err == nil && ip.IsLoopback()
+}
+
+// retryAfter says when to try again, in whole seconds.
+func retryAfter(w http.ResponseWriter, after time.Duration) {
+	w.Header().Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(after.Seconds())))))
+}
+
+// serveProfile answers with a profile of a process, after a recording of it.
+func (s *Server) serveProfile(w http.ResponseWriter, r *http.Request, kind Kind) {
+	query := r.URL.Query()
+	lasts, err := s.lasting(query.Get("seconds"))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	pid, err := strconv.Atoi(query.Get("pid"))
+	if err != nil {
+		http.Error(w, fmt.Sprintf("pid %q: want the number of a process: /discovery lists them", query.Get("pid")), http.StatusBadRequest)
+		return
+	}
+	p := s.processes.find(pid)
+	if p == nil {
+		http.Error(w, fmt.Sprintf("pid %d: no such Go program, or not one that is served: /discovery lists them", pid), http.StatusNotFound)
+		return
+	}
+	// The recording may take longer than its time: it first attaches to the process. The client's leaving is noticed all the same.
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
+	data, err := s.windows.profile(r.Context(), p, kind, lasts)
+	allowAnswer(w)
+	var busy *BusyError
+	switch {
+	case errors.As(err, &busy):
+		retryAfter(w, busy.After)
+		status := http.StatusTooManyRequests
+		if busy.Host {
+			status = http.StatusServiceUnavailable
+		}
+		http.Error(w, err.Error(), status)
+	case r.Context().Err() != nil:
+		w.WriteHeader(499) // nobody reads it: it is for the metrics
+	case err != nil:
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+	default:
+		w.Header().Set("Content-Type", "application/octet-stream")
+		w.Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="%s-%d.pb.gz"`, kind, pid))
+		w.Header().Set("Content-Length", strconv.Itoa(len(data)))
+		_, _ = w.Write(data)
+	}
+}
+
+// lasting returns how long to record, of the parameter "seconds". A client that asks for more than a window gets a window.
+func (s *Server) lasting(text string) (time.Duration, error) {
+	if text == "" {
+		return s.o.Window, nil
+	}
+	seconds, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(seconds >= 0.1) {
+		return 0, fmt.Errorf("seconds %q: want a number of seconds, such as 10", text)
+	}
+	if seconds >= s.o.Window.Seconds() {
+		return s.o.Window, nil
+	}
+	return time.Duration(seconds * float64(time.Second)), nil
+}

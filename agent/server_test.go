@@ -1,0 +1,198 @@
+package agent
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"fmt"
+	"math/big"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/cpprof/cpprof/sampler"
+)
+
+// serve starts a server that serves no process.
+func serve(t *testing.T, o Options) *Server {
+	t.Helper()
+	o.Window, o.Every, o.AtOnce = time.Second, time.Minute, 1
+	o.Match = func(*sampler.Process) bool { return false }
+	s, err := Listen("127.0.0.1:0", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// status returns the status of a request.
+func status(t *testing.T, c *http.Client, url string, headers map[string]string) (int, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range headers {
+		r.Header.Set(name, value)
+	}
+	r.Host = headers["Host"]
+	answer, err := c.Do(r)
+	if err != nil {
+		return 0, err
+	}
+	answer.Body.Close()
+	return answer.StatusCode, nil
+}
+
+// Without a token, only this host is served, and no page in a browser. With one, who has it.
+func TestWhoIsServed(t *testing.T) {
+	open, guarded := serve(t, Options{}), serve(t, Options{Token: "secret"})
+	for _, c := range []struct {
+		s       *Server
+		headers map[string]string
+		want    int
+	}{
+		{open, nil, http.StatusOK},
+		{open, map[string]string{"Host": "localhost:1"}, http.StatusOK},
+		{open, map[string]string{"Host": "[::1]:1"}, http.StatusOK},
+		{open, map[string]string{"Host": "evil.example"}, http.StatusForbidden},
+		{open, map[string]string{"Origin": "http://evil.example"}, http.StatusForbidden},
+		{open, map[string]string{"Sec-Fetch-Site": "cross-site"}, http.StatusForbidden},
+		{guarded, nil, http.StatusUnauthorized},
+		{guarded, map[string]string{"Authorization": "Bearer wrong"}, http.StatusUnauthorized},
+		{guarded, map[string]string{"Authorization": "secret"}, http.StatusUnauthorized},
+		{guarded, map[string]string{"Authorization": "Bearer secret"}, http.StatusOK},
+		{guarded, map[string]string{"Authorization": "Bearer secret", "Host": "host.example"}, http.StatusOK},
+	} {
+		for _, path := range []string{"/discovery", "/metrics"} {
+			if got, err := status(t, http.DefaultClient, c.s.URL()+path, c.headers); got != c.want || err != nil {
+				t.Errorf("%s %v: %d, %v; want %d", path, c.headers, got, err, c.want)
+			}
+		}
+	}
+}
+
+// certificate returns a certificate of an authority; of itself if there is none.
+func certificate(t *testing.T, by *tls.Certificate) tls.Certificate {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := &x509.Certificate{
+		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: "test"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: by == nil, BasicConstraintsValid: true,
+		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	parent, signer := of, any(key)
+	if by != nil {
+		parent, signer = by.Leaf, by.PrivateKey
+	}
+	der, err := x509.CreateCertificate(rand.Reader, of, parent, key.Public(), signer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}
+}
+
+// With an authority for clients, those are served that have a certificate of it.
+func TestClientCertificates(t *testing.T) {
+	authority := certificate(t, nil)
+	stranger := certificate(t, nil)
+	pool := x509.NewCertPool()
+	pool.AddCert(authority.Leaf)
+	s := serve(t, Options{TLS: &tls.Config{
+		Certificates: []tls.Certificate{certificate(t, &authority)}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: pool,
+	}})
+	own := certificate(t, &authority)
+	for name, c := range map[string]struct {
+		certificates []tls.Certificate
+		served       bool
+	}{"none": {nil, false}, "a stranger's": {[]tls.Certificate{stranger}, false}, "its own": {[]tls.Certificate{own}, true}} {
+		client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, Certificates: c.certificates}}}
+		got, err := status(t, client, s.URL()+"/discovery", nil)
+		client.CloseIdleConnections()
+		if served := err == nil && got == http.StatusOK; served != c.served {
+			t.Errorf("a client with the certificate %s: %d, %v", name, got, err)
+		}
+	}
+}
+
+// Clients that send their requests slowly keep nobody else waiting.
+func TestSlowClients(t *testing.T) {
+	s := serve(t, Options{})
+	for range mostRequests + 10 {
+		c, err := net.Dial("tcp", s.Address())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if _, err := fmt.Fprint(c, "GET /discovery HTTP/1.1\r\nHost: "); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := status(t, http.DefaultClient, s.URL()+"/discovery", nil); got != http.StatusOK || err != nil {
+		t.Errorf("%d, %v", got, err)
+	}
+}
+
+// While there are as many requests as may be, others have to come again.
+func TestManyRequests(t *testing.T) {
+	s := serve(t, Options{})
+	for range mostRequests {
+		s.busy <- struct{}{}
+	}
+	if got, err := status(t, http.DefaultClient, s.URL()+"/discovery", nil); got != http.StatusServiceUnavailable || err != nil {
+		t.Errorf("%d, %v", got, err)
+	}
+	<-s.busy
+	if got, err := status(t, http.DefaultClient, s.URL()+"/discovery", nil); got != http.StatusOK || err != nil {
+		t.Errorf("%d, %v", got, err)
+	}
+}
+
+// Who has used the processor time of a span, has to wait until the share allows more.
+func TestBudget(t *testing.T) {
+	if sampler.ProcessorTime() == 0 {
+		t.Skip("this system does not say how much processor time a process has used")
+	}
+	const share = 0.001
+	b := newBudget(share, 10*time.Second)
+	if wait := b.wait(time.Now()); wait != 0 {
+		t.Fatalf("it waits for %v at first", wait)
+	}
+	for began := sampler.ProcessorTime(); sampler.ProcessorTime()-began < 50*time.Millisecond; {
+	}
+	now := time.Now()
+	wait := b.wait(now)
+	if wait < time.Second {
+		t.Fatalf("it waits for %v", wait)
+	}
+	if again := b.wait(now.Add(2*wait + time.Hour)); again != 0 {
+		t.Errorf("after that, it waits for %v", again)
+	}
+	if free := newBudget(0, time.Second).wait(now); free != 0 {
+		t.Errorf("without a bound, it waits for %v", free)
+	}
+}

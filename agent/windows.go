@@ -1,0 +1,202 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/cpprof/cpprof/sampler"
+)
+
+// early is the share of a pause by which a client may come too early: clocks differ.
+const early = 0.05
+
+// A BusyError says that no recording may begin now.
+type BusyError struct {
+	What  string
+	After time.Duration // try again after that
+	Host  bool          // because of all that the agent does, not of this process
+}
+
+func (e *BusyError) Error() string {
+	return fmt.Sprintf("%s: try again in %v", e.What, e.After.Round(time.Second))
+}
+
+// windows makes the recordings of all processes, and keeps the latest of each for as long as no other may be made.
+type windows struct {
+	o      *Options
+	ctx    context.Context // ends with the server
+	budget *budget
+	tell   func(outcome string, lasted time.Duration)
+
+	mu      sync.Mutex
+	latest  map[int]*window // by pid
+	running int
+	ended   sync.WaitGroup // of all recordings
+}
+
+// wait waits until all recordings have ended.
+func (ws *windows) wait() { ws.ended.Wait() }
+
+// A window is one recording of a process, and its profiles. All who ask for it while it is made get them, and then, for each kind,
+// the first who asks.
+type window struct {
+	began   time.Time
+	stop    func()
+	done    chan struct{} // closed when the recording is over and its profiles are made
+	waiting int           // requests
+	taken   map[Kind]bool
+	next    time.Time // when another recording of the process may begin; set when done
+
+	profiles Profiles // valid when done
+	err      error
+}
+
+func newWindows(ctx context.Context, o *Options, tell func(string, time.Duration)) *windows {
+	return &windows{o: o, ctx: ctx, budget: newBudget(o.MaxCPU, o.Every), tell: tell, latest: map[int]*window{}}
+}
+
+// profile returns a profile of a process, from a recording that it begins, or that others have begun. If the context ends before
+// the recording does, and nobody else waits for it, the recording ends.
+func (ws *windows) profile(ctx context.Context, p *sampler.Process, kind Kind, lasts time.Duration) ([]byte, error) {
+	w, err := ws.join(p, kind, lasts)
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case <-w.done:
+	case <-ctx.Done():
+	}
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	w.waiting--
+	select {
+	case <-w.done:
+		w.taken[kind] = true
+		return w.profiles[kind], w.err
+	default:
+	}
+	if w.waiting == 0 {
+		w.stop()
+	}
+	return nil, ctx.Err()
+}
+
+// join returns the window that answers a request, which it counts as waiting.
+func (ws *windows) join(p *sampler.Process, kind Kind, lasts time.Duration) (*window, error) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	now := time.Now()
+	ws.forget(now)
+	if w := ws.latest[p.PID]; w != nil {
+		switch {
+		case w.serves(kind):
+			w.waiting++
+			return w, nil
+		case now.Before(w.next):
+			return nil, &BusyError{What: fmt.Sprintf("process %d was recorded just now", p.PID), After: w.next.Sub(now)}
+		case !w.isDone():
+			return nil, &BusyError{What: fmt.Sprintf("a recording of process %d just ends", p.PID), After: time.Second}
+		}
+	}
+	if ws.running >= ws.o.AtOnce {
+		return nil, &BusyError{What: fmt.Sprintf("%d processes are being recorded, which are as many as may be", ws.running), After: ws.o.Window, Host: true}
+	}
+	if wait := ws.budget.wait(now); wait > 0 {
+		return nil, &BusyError{What: "the agent has used its processor time", After: wait, Host: true}
+	}
+	ctx, stop := context.WithCancel(ws.ctx)
+	w := &window{began: now, stop: stop, done: make(chan struct{}), waiting: 1, taken: map[Kind]bool{}}
+	ws.latest[p.PID] = w
+	ws.running++
+	ws.ended.Go(func() { ws.record(ctx, w, p, min(lasts, ws.o.Window)) })
+	return w, nil
+}
+
+func (w *window) isDone() bool {
+	select {
+	case <-w.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// serves reports whether a request for a kind of profile gets it from this window.
+func (w *window) serves(kind Kind) bool {
+	if w.isDone() {
+		return w.err == nil && !w.taken[kind]
+	}
+	return w.waiting > 0 // otherwise it was stopped
+}
+
+// forget drops the windows after which another one may begin.
+func (ws *windows) forget(now time.Time) {
+	for pid, w := range ws.latest {
+		if w.isDone() && !now.Before(w.next) {
+			delete(ws.latest, pid)
+		}
+	}
+}
+
+// record makes the recording of a window, and its profiles.
+func (ws *windows) record(ctx context.Context, w *window, p *sampler.Process, lasts time.Duration) {
+	defer w.stop()
+	r, err := ws.o.Record(ctx, p.PID, lasts)
+	lasted := time.Since(w.began)
+	outcome := "complete"
+	switch {
+	case ctx.Err() != nil:
+		outcome, err = "abandoned", context.Cause(ctx)
+	case err != nil:
+		outcome = "failed"
+	default:
+		w.profiles, err = ws.o.Profiles(r)
+	}
+	ws.tell(outcome, lasted)
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	ws.running--
+	w.err = err
+	// What was recorded is a share of a time, in which nothing else is: Window in Every.
+	share := float64(ws.o.Every) / float64(ws.o.Window) * (1 - early)
+	w.next = w.began.Add(time.Duration(float64(min(lasted, ws.o.Window)) * share))
+	close(w.done)
+}
+
+// recording returns how many processes are being recorded.
+func (ws *windows) recording() int {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	return ws.running
+}
+
+// A budget bounds the processor time of this process: that of a span may be used at once.
+type budget struct {
+	share float64 // of one processor; 0 is no bound
+	most  time.Duration
+
+	left time.Duration
+	at   time.Time
+	used time.Duration
+}
+
+func newBudget(share float64, span time.Duration) *budget {
+	most := time.Duration(share * float64(span))
+	return &budget{share: share, most: most, left: most, at: time.Now(), used: sampler.ProcessorTime()}
+}
+
+// wait returns how long no work may begin; 0 if it may.
+func (b *budget) wait(now time.Time) time.Duration {
+	if b.share == 0 {
+		return 0
+	}
+	used := sampler.ProcessorTime()
+	b.left = min(b.most, b.left+time.Duration(b.share*float64(now.Sub(b.at)))-(used-b.used))
+	b.at, b.used = now, used
+	if b.left > 0 {
+		return 0
+	}
+	return max(time.Second, time.Duration(float64(-b.left)/b.share))
+}

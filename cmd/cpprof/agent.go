@@ -1,0 +1,199 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"time"
+
+	"github.com/cpprof/cpprof/agent"
+	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler"
+	"github.com/cpprof/cpprof/views"
+	"github.com/spf13/cobra"
+)
+
+// agentFlags are the flags of agent.
+type agentFlags struct {
+	listen, match  string
+	window, every  time.Duration
+	atOnce         int
+	tokenFile      string
+	cert, key, own string // own is the file of the authority of the clients' certificates
+	limit          time.Duration
+	samplerFlags
+}
+
+// usualAddress is where the agent listens if the user says nothing else.
+const usualAddress = "127.0.0.1:6061"
+
+func newAgentCommand(t terminal) *cobra.Command {
+	var f agentFlags
+	c := &cobra.Command{
+		Use:   "agent",
+		Short: "Serve profiles of this host's Go programs to Alloy, Parca and others",
+		Long: `agent finds the Go programs of this host that it may trace, and serves profiles of them by HTTP,
+which collectors such as Alloy and Parca fetch like those of net/http/pprof:
+
+  /debug/pprof/wall?pid=P&seconds=N          what all goroutines of process P did with their time
+  /debug/pprof/mutexholders?pid=P&seconds=N  what held the locks for which goroutines waited
+  /discovery                                 the processes, as Prometheus' http_sd_configs read them
+  /metrics                                   what the agent itself does
+
+A process is recorded only if a client asks for it, for at most 10 s (-d) in each minute (--every).
+The bound --max-cpu is for all processes together. If more is asked for, the answer is status 429
+or 503, and says when to try again. A recording ends if the client goes away.
+
+Only this host reaches the default address. Another one needs --token-file or --client-ca.`,
+		Example: `  cpprof agent --match 'shop-*'
+  cpprof agent --listen :6061 --token-file token --tls-cert cert.pem --tls-key key.pem`,
+		GroupID: groupMore,
+		Args:    usageArgs(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := f.check(c); err != nil {
+				return &usageError{err}
+			}
+			return f.run(c.Context(), t)
+		},
+	}
+	flags := c.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&f.listen, "listen", usualAddress, "the `address` to listen at; port 0 is any free one")
+	flags.StringVar(&f.match, "match", "*", "serve the programs whose file name matches this `PATTERN`")
+	flags.DurationVarP(&f.window, "duration", "d", 10*time.Second, "the longest `duration` of a recording")
+	flags.DurationVar(&f.every, "every", time.Minute, "the time in which a process is recorded for that long, and no longer")
+	flags.IntVar(&f.atOnce, "at-once", 2, "the `number` of processes that are recorded at a time")
+	addTokenFile(c, &f.tokenFile)
+	flags.StringVar(&f.cert, "tls-cert", "", "serve HTTPS, with the certificate in this `file`")
+	flags.StringVar(&f.key, "tls-key", "", "the `file` with the key of that certificate")
+	flags.StringVar(&f.own, "client-ca", "", "serve only clients with a certificate of the authority in this `file`")
+	flags.DurationVar(&f.limit, "for", 0, "end after this `duration` (default: at Ctrl-C)")
+	f.samplerFlags.add(c)
+	return c
+}
+
+func (f *agentFlags) check(c *cobra.Command) error {
+	if _, err := path.Match(f.match, ""); err != nil {
+		return fmt.Errorf("--match %s: want a file name, or a pattern such as 'shop-*': %w", f.match, err)
+	}
+	switch {
+	case f.window < 100*time.Millisecond:
+		return fmt.Errorf("-d %v: want at least 100ms", f.window)
+	case f.every < f.window:
+		return fmt.Errorf("--every %v: want at least the duration of a recording, %v", f.every, f.window)
+	case f.atOnce < 1:
+		return fmt.Errorf("--at-once %d: want 1 or more", f.atOnce)
+	case (f.cert == "") != (f.key == ""):
+		return errors.New("--tls-cert and --tls-key: give both")
+	case f.own != "" && f.cert == "":
+		return errors.New("--client-ca: clients show certificates over HTTPS only: give --tls-cert and --tls-key, too")
+	}
+	return f.samplerFlags.check(c)
+}
+
+func (f *agentFlags) run(ctx context.Context, t terminal) error {
+	o := agent.Options{
+		Window: f.window, Every: f.every, AtOnce: f.atOnce, MaxCPU: f.options.MaxCPU,
+		Match: func(p *sampler.Process) bool {
+			ok, err := path.Match(f.match, filepath.Base(p.Name))
+			return ok && err == nil
+		},
+	}
+	var err error
+	if o.Token, err = readToken(f.tokenFile); err != nil {
+		return err
+	}
+	if o.TLS, err = f.tls(); err != nil {
+		return err
+	}
+	ctx, signals := watchSignals(ctx)
+	defer signals.stop()
+	if f.limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, f.limit)
+		defer cancel()
+	}
+	o.Record = func(ctx context.Context, pid int, lasts time.Duration) (*sampledata.Recording, error) {
+		return f.record(ctx, t, signals, pid, lasts)
+	}
+	o.Profiles = func(r *sampledata.Recording) (agent.Profiles, error) { return agentProfiles(t, r) }
+	server, err := agent.Listen(f.listen, o)
+	if err != nil {
+		return err
+	}
+	termtext.Fprintf(t.out, "%s/discovery lists the programs. Ctrl-C ends the agent.\n", server.URL())
+	return server.Serve(ctx)
+}
+
+// tls returns what the flags say of HTTPS; nil for HTTP.
+func (f *agentFlags) tls() (*tls.Config, error) {
+	if f.cert == "" {
+		return nil, nil
+	}
+	pair, err := tls.LoadX509KeyPair(f.cert, f.key)
+	if err != nil {
+		return nil, fmt.Errorf("--tls-cert %s, --tls-key %s: %w", f.cert, f.key, err)
+	}
+	c := &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	if f.own == "" {
+		return c, nil
+	}
+	text, err := os.ReadFile(f.own)
+	if err != nil {
+		return nil, fmt.Errorf("--client-ca: %w", err)
+	}
+	c.ClientAuth, c.ClientCAs = tls.RequireAndVerifyClientCert, x509.NewCertPool()
+	if !c.ClientCAs.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("--client-ca %s: want certificates in the form PEM", f.own)
+	}
+	return c, nil
+}
+
+// record records a process. All recordings at a time share the bound on processor time.
+func (f *agentFlags) record(ctx context.Context, t terminal, signals *signals, pid int, lasts time.Duration) (*sampledata.Recording, error) {
+	p, b, err := attachTo(t, pid, f.backend, anyProgram)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Release()
+	b = signals.suspendable(b)
+	defer b.Close()
+	o := f.options
+	o.Duration = lasts
+	o.MaxCPU /= float64(f.atOnce)
+	h := b.Header()
+	o.Describe(&h, version(), f.backend)
+	builder := sampledata.NewBuilder(h)
+	if _, err := sampler.Record(ctx, p, b, builder, o); err != nil {
+		return nil, err
+	}
+	r := builder.Recording()
+	if r.Samples.Len() == 0 && ctx.Err() == nil {
+		return nil, fmt.Errorf("process %d ended before it could be sampled, or could not be halted", pid)
+	}
+	return r, nil
+}
+
+// agentProfiles makes the profiles of a recording as 'cpprof export' does: of all classes.
+func agentProfiles(t terminal, r *sampledata.Recording) (agent.Profiles, error) {
+	f := exportFlags{reportFlags: reportFlags{viewFlags: viewFlags{inputFlags: inputFlags{err: t.err}, accounting: views.Observed.String()}}}
+	s := &source{path: fmt.Sprintf("process %d", r.Header.PID), recording: r}
+	var err error
+	if s.config, err = f.configuration(); err != nil {
+		return nil, err
+	}
+	if s.options, err = f.viewOptions(s.config); err != nil {
+		return nil, err
+	}
+	subject, err := f.exportedOf(s)
+	if err != nil {
+		return nil, err
+	}
+	return agent.Exported(subject)
+}
