@@ -128,8 +128,8 @@ func Info(w io.Writer, path string, r *sampledata.Recording) error {
 	}
 	line("locks", "%s", LockWaits(a))
 	title := "series"
-	for i := range r.Series {
-		line(title, "%s", seriesLine(r, sampledata.MonitorID(i)))
+	for _, text := range seriesLines(path, r) {
+		line(title, "%s", text)
 		title = ""
 	}
 	if len(r.Warnings) == 0 && len(a.Deadlocks) == 0 {

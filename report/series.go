@@ -3,7 +3,9 @@ package report
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,37 +49,55 @@ func bytesText(x float64) string {
 	return fmt.Sprintf("%.1f %s", x, units[i])
 }
 
-// valueText formats a value of a monitor.
-func valueText(m *sampledata.Monitor, v sampledata.Value) string {
-	if x, ok := v.Float(); ok {
-		return Quantity(x, m.Unit)
+// seriesLines says in a few lines what a recording has beside its stacks, what was not measured and why, and where to see more.
+func seriesLines(path string, r *sampledata.Recording) []string {
+	if len(r.Series) == 0 {
+		return nil
 	}
-	return termtext.Printable(v.String())
+	byLayer := make(map[sampledata.Layer]int)
+	var reasons []string
+	lacking := make(map[string][]string) // by reason: the names
+	for i := range r.Series {
+		m := &r.Series[i].Monitor
+		byLayer[m.Layer]++
+		reason := m.Unmeasured
+		if reason == "" && r.Series[i].Changes() == 0 {
+			reason = "in no sample"
+		}
+		if reason == "" {
+			continue
+		}
+		if lacking[reason] == nil {
+			reasons = append(reasons, reason)
+		}
+		lacking[reason] = append(lacking[reason], termtext.Printable(m.Name))
+	}
+	var layers []string
+	for _, layer := range slices.Sorted(maps.Keys(byLayer)) {
+		layers = append(layers, fmt.Sprintf("%s %d", layer, byLayer[layer]))
+	}
+	lines := []string{fmt.Sprintf("%d beside the stacks (%s); 'cpprof monitors %s' shows them", len(r.Series), strings.Join(layers, ", "), termtext.Printable(path))}
+	for i, reason := range reasons {
+		if i == fewReasons {
+			return append(lines, fmt.Sprintf("not measured for %s", Counted(len(reasons)-i, "further reason")))
+		}
+		lines = append(lines, fmt.Sprintf("not measured: %s (%s)", someNames(lacking[reason]), termtext.Printable(reason)))
+	}
+	return lines
 }
 
-// seriesLine summarises a series in one line.
-func seriesLine(r *sampledata.Recording, id sampledata.MonitorID) string {
-	m, s := &r.Series[id].Monitor, r.SeriesStats(id)
-	name := fmt.Sprintf("%s (%s)", termtext.Printable(m.Name), m.Layer)
-	switch {
-	case m.Unmeasured != "":
-		return name + " was not measured: " + termtext.Printable(m.Unmeasured)
-	case s.Samples == 0:
-		return name + " was not measured in any sample"
+// How much is shown of what was not measured.
+const (
+	fewNames   = 4
+	fewReasons = 6
+)
+
+// someNames lists the first names, and counts the others.
+func someNames(names []string) string {
+	if n := len(names) - fewNames; n > 1 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:fewNames], ", "), n)
 	}
-	var parts []string
-	if m.Kind == sampledata.Nominal {
-		parts = append(parts, Counted(len(r.Series[id].Words), "word"))
-	} else {
-		parts = append(parts, "from "+valueText(m, s.Min)+" to "+valueText(m, s.Max))
-	}
-	if rate, ok := s.Rate.Float(); ok {
-		parts = append(parts, Quantity(rate, m.Unit)+" a second")
-	}
-	if s.Restarts > 0 {
-		parts = append(parts, "restarted "+Counted(s.Restarts, "time"))
-	}
-	return fmt.Sprintf("%s: %s; at last %s; %s", name, strings.Join(parts, ", "), valueText(m, s.Last), Counted(s.Samples, "sample"))
+	return strings.Join(names, ", ")
 }
 
 // seriesJSON is a series for JSON. Numbers that were not measured are null.

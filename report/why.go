@@ -181,7 +181,7 @@ func Command(f *search.Finding, file string) string {
 		if f.Reason == "" {
 			return report("--server", "* .."+element(f.Where.Function))
 		}
-	case search.ProcessorKind, search.MachineKind:
+	case search.ProcessorKind, search.MachineKind, search.ThrottledKind:
 		return report("--thread "+words.Shell(f.Class), "* ..:LOAD")
 	case search.LeakKind:
 		return "cpprof report " + file + " --idle --thread " + words.Shell(f.Class) + " --auto"

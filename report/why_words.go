@@ -91,6 +91,8 @@ func statement(f *search.Finding) string {
 		return "Allocation and the garbage collector take " + share + " of the processors; " + who + " allocates most, in " + f.Where.Function + "."
 	case search.ProcessorKind:
 		return "More goroutines are ready to run than processors: " + spends(f, "waiting for a processor")
+	case search.ThrottledKind:
+		return fmt.Sprintf("The program's control group has too little CPU time: on %s of the processors, the thread waits for a CPU (%.2g threads on average).", share, f.Mean)
 	case search.MachineKind:
 		return fmt.Sprintf("The machine is too busy for the program: on %s of the processors, the thread waits for a CPU (%.2g threads on average).", share, f.Mean)
 	case search.LeakKind:
@@ -123,7 +125,7 @@ func stuckText(reason string) string { return "wait (" + reason + ")" }
 
 // whereText says where a finding is: the function, its callers, and the line.
 func whereText(f *search.Finding) string {
-	if f.Kind == search.MachineKind || f.Kind == search.ProcessorKind {
+	if f.Kind == search.MachineKind || f.Kind == search.ThrottledKind || f.Kind == search.ProcessorKind {
 		return ""
 	}
 	text := f.Where.Function
@@ -192,6 +194,8 @@ func WhyLines(f *search.Finding) (lines []string) {
 		}
 	case search.AllocationKind:
 		lines = append(lines, "of that time: "+partsText(f.Parts))
+	case search.ThrottledKind:
+		lines = append(lines, throttlingText(f.Throttling))
 	case search.MachineKind:
 		lines = append(lines, "other programs, or a limit on the CPU time of its group, have the CPUs: it is not the program that is slow")
 	case search.DeadlockKind:
@@ -219,6 +223,15 @@ func unknownText(f *search.Finding) []string {
 		return nil
 	}
 	return []string{"who holds it is not known for " + sharePercent(1-known) + " of that time"}
+}
+
+// throttlingText says how often the kernel has stopped a program for the rest of a period.
+func throttlingText(t *search.Throttling) string {
+	text := fmt.Sprintf("it had used up its time in %s of the kernel's periods, and was stopped for the rest of each", sharePercent(t.Periods))
+	if t.Limit > 0 {
+		text += fmt.Sprintf(": its limit is %.3g CPUs", t.Limit)
+	}
+	return text
 }
 
 // activityTexts say what a goroutine does.

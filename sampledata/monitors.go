@@ -107,9 +107,11 @@ func (t *tables) measure(id MonitorID, v Value) {
 		t.misused("value of monitor %d, which is none of the %d monitors", id, len(s.list))
 		return
 	}
-	if err := s.list[id].checkValue(v); err != nil {
-		t.misused("monitor %q: %w", s.list[id].Name, err)
-		return
+	if v.form != s.forms[id] {
+		if err := s.list[id].checkValue(v); err != nil {
+			t.misused("monitor %q: %w", s.list[id].Name, err)
+			return
+		}
 	}
 	s.next[id] = v
 	if !s.isSet[id] {

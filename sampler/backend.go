@@ -26,8 +26,8 @@ type Backend interface {
 
 	// Observe halts the target once, copies what it needs, lets the target continue, and writes one sample to the sink.
 	// The caller sets Missed and SamplerCPU of the sample, and Time: when to halt, counted from the header's start. If
-	// there is less than Lead until then, the halt may be some milliseconds later. The backend sets the rest, above all
-	// Halt, sets Time to when it halted the target, and returns the sample. Afterwards the recording has the state at the
+	// there is less than Lead until then, the halt may be some milliseconds later. If the context is done before the backend has
+	// read the stacks of very many goroutines, it leaves the rest out. The backend sets the rest of the sample, above all Halt, sets Time to when it halted the target, and returns the sample. Afterwards the recording has the state at the
 	// halt of every goroutine that existed then: its stack with inlined calls, wait reason, lock and labels.
 	//
 	// If the target no longer runs, the error is an *EndedError. After any other error the sample is lost, and the caller

@@ -100,6 +100,7 @@ type Progress struct {
 	Elapsed    time.Duration
 	Samples    int64
 	Goroutines int           // at the last sample
+	Unread     int           // stacks that the last sample could not read
 	Missed     int64         // ticks without a sample
 	Lost       int64         // samples that failed
 	Halted     time.Duration // total time that the target was halted
@@ -328,7 +329,13 @@ func (r *recorder) sample(ctx context.Context, at time.Duration) (*sampledata.En
 		SamplerCPU: cpu - r.cpu,
 		LostHalt:   r.lostHalt,
 	}
-	s, err := r.backend.Observe(ctx, r.sink, s)
+	until := ctx
+	if r.o.Duration > 0 {
+		var stop func()
+		until, stop = context.WithTimeout(ctx, r.o.Duration-r.o.Clock())
+		defer stop()
+	}
+	s, err := r.backend.Observe(until, r.sink, s)
 	r.pace.charge(s.Halt, ProcessorTime()-cpu-(r.backend.Learned()-learned))
 	r.pace.chargeOnce(r.backend.Learned() + r.opening)
 	r.done.Halted += s.Halt
@@ -391,11 +398,15 @@ func (r *recorder) ending(end sampledata.End) *sampledata.End {
 
 // handedOver is called after each sample that the backend has written to the sink.
 func (r *recorder) handedOver(_ sampledata.Sample, changes []sampledata.Change, err error) {
+	r.done.Unread = 0
 	for _, c := range changes {
 		if c.Gone {
 			delete(r.live, c.Goroutine)
-		} else {
-			r.live[c.Goroutine] = struct{}{}
+			continue
+		}
+		r.live[c.Goroutine] = struct{}{}
+		if c.State.Torn && c.State.Stack == sampledata.NoStack {
+			r.done.Unread++
 		}
 	}
 	r.sinkErr = err

@@ -20,31 +20,33 @@ const (
 	LeakKind       Kind = "leak"        // goroutines that never end
 	DeadlockKind   Kind = "deadlock"    // goroutines wait for one another in a circle
 	MachineKind    Kind = "machine"     // the machine has no CPU for the program's threads
+	ThrottledKind  Kind = "throttled"   // the program's control group has used up its CPU time
 )
 
 // A Finding is a reason why the program is slow.
 type Finding struct {
-	Kind     Kind        `json:"kind"`
-	Class    string      `json:"class,omitempty"` // the thread class that suffers most; "" for code of several classes
-	Alive    float64     `json:"alive,omitempty"` // its mean number of goroutines
-	Count    int         `json:"count,omitempty"` // its number of goroutines in the span
-	Idle     float64     `json:"idle,omitempty"`  // the share of its life in which the class waits for work
-	Share    Estimate    `json:"share"`           // of the class's life without waiting for work, or of the processors
-	Mean     float64     `json:"mean"`            // the mean number of goroutines in it, of all classes
-	Severity float64     `json:"severity"`        // Mean, with the goroutines that wait for these
-	Lock     string      `json:"lock,omitempty"`
-	Reason   string      `json:"reason,omitempty"` // of a wait, in the runtime's words
-	Where    Place       `json:"where"`
-	Parts    []Part      `json:"parts,omitempty"`   // of computing: what it does, and where it leads
-	Callers  []Part      `json:"callers,omitempty"` // of code: who calls it, and so on up to the first function with several callers
-	Others   []Part      `json:"others,omitempty"`  // further classes, with the share of their lives
-	Causes   []Cause     `json:"causes,omitempty"`  // what those do that the goroutines wait for
-	Chained  []string    `json:"chained,omitempty"` // locks whose holders wait for this one
-	When     When        `json:"when"`
-	Phase    bool        `json:"phase,omitempty"`  // Share is of the span in When only: over the whole recording, it is small
-	With     []Companion `json:"with,omitempty"`   // monitors that go with it, if it is not true all the time
-	Growth   *Growth     `json:"growth,omitempty"` // of a leak
-	Before   *Before     `json:"before,omitempty"` // if two recordings are compared
+	Kind       Kind        `json:"kind"`
+	Class      string      `json:"class,omitempty"` // the thread class that suffers most; "" for code of several classes
+	Alive      float64     `json:"alive,omitempty"` // its mean number of goroutines
+	Count      int         `json:"count,omitempty"` // its number of goroutines in the span
+	Idle       float64     `json:"idle,omitempty"`  // the share of its life in which the class waits for work
+	Share      Estimate    `json:"share"`           // of the class's life without waiting for work, or of the processors
+	Mean       float64     `json:"mean"`            // the mean number of goroutines in it, of all classes
+	Severity   float64     `json:"severity"`        // Mean, with the goroutines that wait for these
+	Lock       string      `json:"lock,omitempty"`
+	Reason     string      `json:"reason,omitempty"` // of a wait, in the runtime's words
+	Where      Place       `json:"where"`
+	Parts      []Part      `json:"parts,omitempty"`   // of computing: what it does, and where it leads
+	Callers    []Part      `json:"callers,omitempty"` // of code: who calls it, and so on up to the first function with several callers
+	Others     []Part      `json:"others,omitempty"`  // further classes, with the share of their lives
+	Causes     []Cause     `json:"causes,omitempty"`  // what those do that the goroutines wait for
+	Chained    []string    `json:"chained,omitempty"` // locks whose holders wait for this one
+	When       When        `json:"when"`
+	Phase      bool        `json:"phase,omitempty"`  // Share is of the span in When only: over the whole recording, it is small
+	With       []Companion `json:"with,omitempty"`   // monitors that go with it, if it is not true all the time
+	Growth     *Growth     `json:"growth,omitempty"` // of a leak
+	Throttling *Throttling `json:"throttling,omitempty"`
+	Before     *Before     `json:"before,omitempty"` // if two recordings are compared
 
 	specific float64 // the rank is severity times this
 	key      string  // identifies the hypothesis in other recordings

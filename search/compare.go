@@ -158,7 +158,7 @@ func (s *searcher) asked(f *Finding) (question, bool) {
 		}, active(class)}, true
 	case ProcessorKind:
 		return question{ofClass(class, isReady), active(class)}, true
-	case MachineKind:
+	case MachineKind, ThrottledKind:
 		return question{hit: func(at *situation) bool { return at.ran() && at.state.NoCPU }}, true
 	case AllocationKind:
 		return question{hit: s.makesGarbage}, true

@@ -42,11 +42,11 @@ func (a *searched) foldChains() {
 // foldWaits leaves out waits for goroutines that are slow for a reason that is a finding itself.
 func (a *searched) foldWaits() {
 	a.fold(func(f, other *Finding) bool {
-		if f.Kind != ChannelKind && f.Kind != ConditionKind && f.Kind != ProcessorKind || f.Kind == ProcessorKind && other.Kind != AllocationKind {
+		if f.Kind != ChannelKind && f.Kind != ConditionKind && f.Kind != ProcessorKind || f.Kind == ProcessorKind && other.Kind != AllocationKind && other.Kind != ThrottledKind {
 			return false
 		}
 		if f.Kind == ProcessorKind {
-			return other.Severity >= explains*a.ran
+			return other.Kind == ThrottledKind || other.Severity >= explains*a.ran
 		}
 		share := 0.0
 		for _, c := range f.Causes {

@@ -86,5 +86,5 @@ func (s *searcher) machineCandidates() []*candidate {
 		key: key(MachineKind), Others: s.others(by, class),
 	}
 	f.Where, _ = s.where(ofClass(class, is))
-	return []*candidate{{f: f, asks: question{hit: is}, bar: s.o.Threshold, least: leastMean}}
+	return []*candidate{s.limited(&candidate{f: f, asks: question{hit: is}, bar: s.o.Threshold, least: leastMean})}
 }

@@ -1,7 +1,7 @@
 package search
 
 // Settled decides during a search of a running program whether more evidence would still change the answer. Answers come with
-// growing evidence, about once a second.
+// growing evidence, about twice a second.
 type Settled struct {
 	first string // what the last answer says first
 	same  int    // how many answers in a row said that
@@ -9,7 +9,7 @@ type Settled struct {
 
 const (
 	settledSamples = 40
-	settledAnswers = 3
+	settledAnswers = 4
 	settledMargin  = 0.15
 )
 

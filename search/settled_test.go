@@ -16,11 +16,11 @@ func TestSettled(t *testing.T) {
 		answers []*Answer
 		sure    int // number of answers after which it is sure; 0: never
 	}{
-		{"the same three times", []*Answer{lock(0.02), lock(0.02), lock(0.02)}, 3},
-		{"a wide interval first", []*Answer{lock(0.3), lock(0.2), lock(0.2), lock(0.1)}, 4},
+		{"the same four times", []*Answer{lock(0.02), lock(0.02), lock(0.02), lock(0.02)}, 4},
+		{"a wide interval first", []*Answer{lock(0.3), lock(0.3), lock(0.2), lock(0.2), lock(0.1)}, 5},
 		{"something undecided", []*Answer{undecided, undecided, undecided, undecided}, 0},
 		{"few samples", []*Answer{few, few, few, few}, 0},
-		{"another answer meanwhile", []*Answer{lock(0.02), lock(0.02), {State: Idle, Samples: 90}, lock(0.02), lock(0.02)}, 0},
+		{"another answer meanwhile", []*Answer{lock(0.02), lock(0.02), lock(0.02), {State: Idle, Samples: 90}, lock(0.02), lock(0.02), lock(0.02)}, 0},
 		{"nothing is certain", []*Answer{{State: Undecided, Samples: 90}, {State: Undecided, Samples: 90}, {State: Undecided, Samples: 90}}, 0},
 	} {
 		var s Settled

@@ -143,7 +143,7 @@ func proof(f *search.Finding, threshold refine.Threshold) session.Profile {
 		return refinedTo(class, f.Where.Function, views.Monitor, holder, threshold)
 	case f.IsCode() || f.Kind == search.AllocationKind:
 		class, root, last = "", calltree.RootName, f.Where.Function
-	case f.Kind == search.ProcessorKind || f.Kind == search.MachineKind:
+	case f.Kind == search.ProcessorKind || f.Kind == search.MachineKind || f.Kind == search.ThrottledKind:
 		last = views.Load.String()
 	default:
 		last = f.Where.Function

@@ -40,9 +40,9 @@ func pages(t *testing.T) map[string]string {
 // TestDocs runs every command line of the documentation, on a fresh recording of the demo and on the recordings of the
 // other tests.
 func TestDocs(t *testing.T) {
-	target := fixture.Start(t, fixture.BuildOnce(t, "mutex"))
+	target := fixture.Start(t, fixture.Build(t, "mutex"))
 	needsTracing(t, target.Pid())
-	numbers := fixture.Start(t, fixture.BuildOnce(t, "variables"))
+	numbers := fixture.Start(t, fixture.Build(t, "variables"))
 	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "requests_total 42") }))
 	t.Cleanup(endpoint.Close)
 	script := "exec $CPPROF demo -d 3s\nstdout 'four problems on purpose'\n"
@@ -62,7 +62,7 @@ func TestDocs(t *testing.T) {
 	if err := os.WriteFile(file, []byte(script), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	server := fixture.BuildOnce(t, "brief")
+	server := fixture.Build(t, "brief")
 	program := fixture.Cpprof(t) // the demo records this, and its functions have other names in a test
 	twins := map[string]string{"bob": "bob", "old": "before", "new": "after"}
 	folder, err := filepath.Abs("testdata")

@@ -27,7 +27,7 @@ func TestDumpGoroutines(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the tests' targets need Linux")
 	}
-	target := fixture.Start(t, fixture.BuildOnce(t, "mutex"))
+	target := fixture.Start(t, fixture.Build(t, "mutex"))
 	needsTracing(t, target.Pid())
 	type group struct {
 		Count   int
@@ -111,7 +111,7 @@ func TestDumpGoroutinesNamesCandidates(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the tests' targets need Linux")
 	}
-	target := fixture.Start(t, fixture.BuildOnce(t, "groups"))
+	target := fixture.Start(t, fixture.Build(t, "groups"))
 	needsTracing(t, target.Pid())
 	var got struct {
 		Groups []struct {

@@ -39,8 +39,8 @@ type perturbedQuantity struct {
 
 // A command is run with and without a recording, as often as asked for, and its time and memory are compared.
 func TestPerturbCommand(t *testing.T) {
-	needsTracing(t, fixture.Start(t, fixture.BuildOnce(t, "parked"), "1").Pid())
-	of, names := perturbed(t, "-n", "2", "--", fixture.BuildOnce(t, "brief"))
+	needsTracing(t, fixture.Start(t, fixture.Build(t, "parked"), "1").Pid())
+	of, names := perturbed(t, "-n", "2", "--", fixture.Build(t, "brief"))
 	if names[0] != "elapsed" {
 		t.Errorf("the first is %s", names[0])
 	}
@@ -60,7 +60,7 @@ func TestPerturbCommand(t *testing.T) {
 
 // A running program is sampled in some turns and not in others, and is left as it was.
 func TestPerturbProcess(t *testing.T) {
-	target := fixture.Start(t, fixture.BuildOnce(t, "collector"))
+	target := fixture.Start(t, fixture.Build(t, "collector"))
 	needsTracing(t, target.Pid())
 	of, names := perturbed(t, "-n", "3", "-d", "300ms", "-p", fmt.Sprint(target.Pid()), "--progress", "rate(heap.allocated_bytes) / 2")
 	if names[0] != "rate(heap.allocated_bytes) / 2" {

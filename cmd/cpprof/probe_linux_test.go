@@ -21,7 +21,7 @@ func TestProbeLive(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer in.Close()
-	target := fixture.StartWith(t, exec.Command(fixture.BuildOnce(t, "probed"), "time", "3000000"), in)
+	target := fixture.StartWith(t, exec.Command(fixture.Build(t, "probed"), "time", "3000000"), in)
 	needsTracing(t, target.Pid())
 	fmt.Fprintln(out)
 	defer out.Close()

@@ -13,7 +13,7 @@ import (
 // programCalled returns a copy of a test program under another name.
 func programCalled(t *testing.T, name string) string {
 	t.Helper()
-	built, err := os.ReadFile(fixture.BuildOnce(t, "mutex"))
+	built, err := os.ReadFile(fixture.Build(t, "mutex"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ const (
 // readerCalls are calls of each command that reads a recording, without --json.
 var readerCalls = map[string][][]string{
 	"cpprof view": {{theRecording}, {otherOne, "--against", theRecording}},
-	"cpprof web":  {{theRecording, "--no-browser", "--for", "1ms"}, {otherOne, "--against", theRecording, "--no-browser", "--for", "1ms"}},
+	"cpprof web":  {{theRecording, "--no-browser", "--for", "1ms", "--to", "1s"}, {otherOne, "--against", theRecording, "--no-browser", "--for", "1ms", "--to", "1s"}},
 	"cpprof report": {
 		{theRecording}, {theRecording, "--server", "--auto"}, {theRecording, "--server", "--against", otherOne},
 		{otherOne, "--server", "--against", theRecording}, {otherOne, "--against", theRecording}, {theRecording, "--session"},

@@ -35,7 +35,7 @@ func (u *until) Write(b []byte) (int, error) {
 
 // record prints a deadlock as soon as it occurs, with both stacks, and the recording has it, too.
 func TestRecordPrintsADeadlock(t *testing.T) {
-	target := fixture.Start(t, fixture.BuildOnce(t, "deadlock"))
+	target := fixture.Start(t, fixture.Build(t, "deadlock"))
 	needsTracing(t, target.Pid())
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()

@@ -16,7 +16,7 @@ import (
 // If a recording fails, cpprof says so, waits for the program that it launched, and ends with its status. If the program
 // ends with status 0, cpprof still fails.
 func TestRecordStaysForTheProgram(t *testing.T) {
-	program := fixture.BuildOnce(t, "lifecycle")
+	program := fixture.Build(t, "lifecycle")
 	for mode, want := range map[string]int{"quit": 7, "end": exitFailed} {
 		t.Run(mode, func(t *testing.T) {
 			r := startRecording(t, "--", program, mode)
@@ -53,7 +53,7 @@ func TestRecordOnAFullDisk(t *testing.T) {
 	small := t.TempDir()
 	r := &recorder{file: filepath.Join(small, "run.cpprof")}
 	r.Cmd = exec.Command("unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script, small,
-		cpprof, "record", "-o", r.file, "--rate", "1000", "--max-overhead", "50%", "--max-cpu", "0", "--", fixture.BuildOnce(t, "lifecycle"), "quit")
+		cpprof, "record", "-o", r.file, "--rate", "1000", "--max-overhead", "50%", "--max-cpu", "0", "--", fixture.Build(t, "lifecycle"), "quit")
 	r.Stderr = &r.stderr
 	if err := r.Start(); err != nil {
 		t.Skipf("a small disk needs a mount namespace: %v", err)
@@ -79,7 +79,7 @@ func TestRecordOnAFullDisk(t *testing.T) {
 
 // A second recorder does not replace what a first one is writing.
 func TestRecordIntoABusyFolder(t *testing.T) {
-	program := fixture.BuildOnce(t, "lifecycle")
+	program := fixture.Build(t, "lifecycle")
 	target := fixture.Start(t, program, "wait")
 	r := startRecording(t, "-p", fmt.Sprint(target.Pid()))
 	for _, args := range [][]string{{"--", program, "wait"}, {"-p", fmt.Sprint(target.Pid())}} {

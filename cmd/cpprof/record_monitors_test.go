@@ -18,7 +18,7 @@ import (
 func TestRecordMonitors(t *testing.T) {
 	for _, backend := range backendNames() {
 		t.Run(backend, func(t *testing.T) {
-			target := fixture.Start(t, fixture.BuildOnce(t, "grower"))
+			target := fixture.Start(t, fixture.Build(t, "grower"))
 			needsTracing(t, target.Pid())
 			r := startRecording(t, "--backend", backend, "-p", fmt.Sprint(target.Pid()))
 			used := target.Answer(t)
@@ -65,7 +65,7 @@ func TestRecordMonitors(t *testing.T) {
 
 // record --monitor and the config file add the program's own variables; what --monitor names must be there.
 func TestRecordVariables(t *testing.T) {
-	target := fixture.Start(t, fixture.BuildOnce(t, "variables"))
+	target := fixture.Start(t, fixture.Build(t, "variables"))
 	needsTracing(t, target.Pid())
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -85,10 +85,15 @@ func TestRecordVariables(t *testing.T) {
 	if code := run("info", "a.cpprof"); code != 0 {
 		t.Fatalf("%d: %s", code, &errs)
 	}
-	for _, want := range []string{
-		"len(main.numbers) (application): from 3 to 3", "main.q.size (application): from 0 to 0", "heap.live (runtime)",
-		"main.nothing (application) was not measured: package main has no such variable",
-	} {
+	for _, want := range []string{"beside the stacks (application 3, runtime ", "not measured: main.nothing (package main has no such variable"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, &out)
+		}
+	}
+	if code := run("monitors", "--csv", "a.cpprof"); code != 0 {
+		t.Fatalf("%d: %s", code, &errs)
+	}
+	for _, want := range []string{"\nlen(main.numbers),application,level,", "\nmain.q.size,application,level,", "\nheap.live,runtime,level,"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, &out)
 		}

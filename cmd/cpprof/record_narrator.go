@@ -76,8 +76,24 @@ func (n *narrator) end(p *sampler.Process, file string, r sampler.Result) {
 		termtext.Fprintf(n.out, "cpprof: %s has no samples: record for longer, or at a higher --rate\n", file)
 		return
 	}
+	n.suggestLonger(r)
 	n.suggestBound(r)
 	termtext.Fprintf(n.out, "cpprof: next: cpprof report %s\n", words.Shell(file))
+}
+
+// suggestLonger prints that a recording was too short if the stacks of many goroutines are not known.
+func (n *narrator) suggestLonger(r sampler.Result) {
+	if 10*r.Unread < r.Goroutines || r.Unread == 0 {
+		return
+	}
+	termtext.Fprintf(n.out, "cpprof: the machine is so busy that the stacks of %d of %s were not read in that time: record for longer (-d %v)\n",
+		r.Unread, report.Counted(r.Goroutines, "goroutine"), enough(r))
+}
+
+// enough returns a time in which all stacks are probably read, and some more samples taken.
+func enough(r sampler.Result) time.Duration {
+	read := max(1-float64(r.Unread)/float64(r.Goroutines), 0.1)
+	return time.Duration(2 * float64(r.Elapsed) / read).Round(time.Second)
 }
 
 // suggestBound prints which bound to raise if a bound made the samples few.

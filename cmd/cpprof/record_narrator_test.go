@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -20,6 +21,26 @@ func TestRemedy(t *testing.T) {
 	} {
 		if got := remedy(c.bound); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.bound, got, c.want)
+		}
+	}
+}
+
+// A duration is suggested if a recording was over before its first sample had read all stacks.
+func TestSuggestLonger(t *testing.T) {
+	for _, c := range []struct {
+		unread int
+		want   string
+	}{
+		{0, ""},
+		{99, ""}, // a few stacks are torn for other reasons
+		{600, "cpprof: the machine is so busy that the stacks of 600 of 1000 goroutines were not read in that time: record for longer (-d 40s)\n"},
+		{1000, "cpprof: the machine is so busy that the stacks of 1000 of 1000 goroutines were not read in that time: record for longer (-d 2m40s)\n"},
+	} {
+		var out strings.Builder
+		n := &narrator{out: &out}
+		n.suggestLonger(sampler.Result{Progress: sampler.Progress{Elapsed: 8 * time.Second, Goroutines: 1000, Unread: c.unread}})
+		if out.String() != c.want {
+			t.Errorf("%d unread: %q, want %q", c.unread, out.String(), c.want)
 		}
 	}
 }

@@ -22,7 +22,7 @@ import (
 // to halt it. When cpprof is continued, it records again, and the samples do not stand for the time of the suspensions.
 func TestRecordSuspended(t *testing.T) {
 	const suspensions, atLeast = 40, 5 * 2 * time.Millisecond
-	target := fixture.Start(t, fixture.BuildOnce(t, "fsync"), t.TempDir())
+	target := fixture.Start(t, fixture.Build(t, "fsync"), t.TempDir())
 	r := startRecording(t, "-p", fmt.Sprint(target.Pid()))
 	for range suspensions {
 		r.Process.Signal(syscall.SIGTSTP)
@@ -114,7 +114,7 @@ func tracedThreads(pid int) string {
 // Under nohup, the hang-up of the terminal ends neither cpprof nor the program that it launched. The same is true for the
 // other signals that were ignored when cpprof started.
 func TestRecordKeepsIgnoredSignals(t *testing.T) {
-	program := fixture.BuildOnce(t, "lifecycle")
+	program := fixture.Build(t, "lifecycle")
 	out, in, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

@@ -124,7 +124,7 @@ func TestRecordEnds(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the tests' targets need Linux")
 	}
-	program := fixture.BuildOnce(t, "lifecycle")
+	program := fixture.Build(t, "lifecycle")
 	for _, backend := range backendNames() {
 		t.Run(backend+"/attached", func(t *testing.T) { testAttachedEnds(t, program, backend) })
 		t.Run(backend+"/launched", func(t *testing.T) { testLaunchedEnds(t, program, backend) })
@@ -161,6 +161,7 @@ func TestRecordEnds(t *testing.T) {
 func testAttachedEnds(t *testing.T, program, backend string) {
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		t.Run(sig.String(), func(t *testing.T) {
+			t.Parallel()
 			target := fixture.Start(t, program, "wait")
 			r := startRecording(t, "--backend", backend, "-p", fmt.Sprint(target.Pid()))
 			r.Process.Signal(sig)
@@ -169,6 +170,7 @@ func testAttachedEnds(t *testing.T, program, backend string) {
 		})
 	}
 	t.Run("killed sampler", func(t *testing.T) {
+		t.Parallel()
 		target := fixture.Start(t, program, "wait")
 		r := startRecording(t, "--backend", backend, "-p", fmt.Sprint(target.Pid()))
 		r.Process.Kill()
@@ -182,6 +184,7 @@ func testAttachedEnds(t *testing.T, program, backend string) {
 
 func testLaunchedEnds(t *testing.T, program, backend string) {
 	t.Run("killed sampler", func(t *testing.T) {
+		t.Parallel()
 		r, out := launchRecording(t, program, "--backend", backend)
 		r.Process.Kill()
 		r.Wait()
@@ -190,6 +193,7 @@ func testLaunchedEnds(t *testing.T, program, backend string) {
 		}
 	})
 	t.Run("terminated", func(t *testing.T) {
+		t.Parallel()
 		r, out := launchRecording(t, program, "--backend", backend)
 		r.Process.Signal(syscall.SIGTERM)
 		r.finish(t, 0, sampledata.EndInterrupted)
@@ -206,6 +210,7 @@ func testLaunchedEnds(t *testing.T, program, backend string) {
 		"exec":  {0, sampledata.EndExec},
 	} {
 		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
 			r := startRecording(t, "--backend", backend, "--", program, mode)
 			pid := r.recording(t).Header.PID
 			t.Cleanup(func() { syscall.Kill(int(pid), syscall.SIGKILL) })
@@ -220,7 +225,7 @@ func TestRecordBounds(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the tests' targets need Linux")
 	}
-	target := fixture.Start(t, fixture.BuildOnce(t, "lifecycle"), "wait")
+	target := fixture.Start(t, fixture.Build(t, "lifecycle"), "wait")
 	needsTracing(t, target.Pid())
 	for _, c := range []struct {
 		args          []string
@@ -321,7 +326,7 @@ func TestRecordRefuses(t *testing.T) {
 	dir := t.TempDir()
 	script := filepath.Join(dir, "script")
 	text := filepath.Join(dir, "text")
-	stripped := fixture.BuildOnce(t, "lifecycle", "-ldflags=-s -w")
+	stripped := fixture.Build(t, "lifecycle", "-ldflags=-s -w")
 	foreign := filepath.Join(dir, "foreign")
 	writeForeign(t, stripped, foreign)
 	for name, mode := range map[string]os.FileMode{script: 0o755, text: 0o644} {
@@ -382,7 +387,7 @@ func TestRecordTraced(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("ptrace is Linux's")
 	}
-	target := fixture.Start(t, fixture.BuildOnce(t, "lifecycle"), "wait")
+	target := fixture.Start(t, fixture.Build(t, "lifecycle"), "wait")
 	traced, release := make(chan error), make(chan bool)
 	go func() {
 		runtime.LockOSThread() // and never unlocked: the tracer ends with the thread

@@ -18,7 +18,7 @@ import (
 )
 
 func TestRecordView(t *testing.T) {
-	mutex, lifecycle := fixture.BuildOnce(t, "mutex"), fixture.BuildOnce(t, "lifecycle")
+	mutex, lifecycle := fixture.Build(t, "mutex"), fixture.Build(t, "lifecycle")
 	needsTracing(t, fixture.Start(t, mutex).Pid())
 	program := fixture.Cpprof(t)
 	// begin runs record --view in a new folder, and prints the status afterwards.
@@ -41,7 +41,7 @@ func TestRecordView(t *testing.T) {
 		p.waits(`^status 130$`)
 	})
 	t.Run("deadlock", func(t *testing.T) {
-		target := fixture.Start(t, fixture.BuildOnce(t, "deadlock"))
+		target := fixture.Start(t, fixture.Build(t, "deadlock"))
 		p, _ := begin(t, fmt.Sprintf("-p %d", target.Pid()))
 		viewADeadlock(t, p)
 	})
@@ -130,7 +130,7 @@ func viewAttached(t *testing.T, p *pane, folder string) {
 
 func TestRecordViewRefuses(t *testing.T) {
 	t.Chdir(t.TempDir())
-	program := fixture.BuildOnce(t, "brief")
+	program := fixture.Build(t, "brief")
 	screen := terminal{inIsTerminal: true, outIsTerminal: true, errIsTerminal: true}
 	t.Setenv("TERM", "xterm")
 	for _, c := range []struct {

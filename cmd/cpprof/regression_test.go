@@ -18,7 +18,7 @@ func TestRegressionOfAProcess(t *testing.T) {
 	if testing.Short() || runtime.GOOS != "linux" {
 		t.Skip("records for several seconds, and the tests' targets need Linux")
 	}
-	program := fixture.BuildOnce(t, "regression")
+	program := fixture.Build(t, "regression")
 	recordOf := func(args ...string) string {
 		target := fixture.Start(t, program, args...)
 		r := startRecording(t, "-d", "2s", "-p", fmt.Sprint(target.Pid()))

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/cpprof/cpprof/interchange"
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -24,6 +25,7 @@ func (m interruptible) Run() int {
 	if signal.Ignored(os.Interrupt) {
 		signal.Notify(make(chan os.Signal, 1), os.Interrupt) // a process gets the default of a signal that its parent handles
 	}
+	defer fixture.Remove()
 	return m.M.Run()
 }
 

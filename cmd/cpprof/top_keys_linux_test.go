@@ -11,7 +11,7 @@ import (
 
 // On a terminal, keys order the classes at once, Space stops the screen, and q ends top.
 func TestTopKeys(t *testing.T) {
-	target := fixture.Start(t, fixture.BuildOnce(t, "mutex"))
+	target := fixture.Start(t, fixture.Build(t, "mutex"))
 	needsTracing(t, target.Pid())
 	cmd := exec.Command(fixture.Cpprof(t), "top", "-d", "300ms", "--sort", "alive", "-p", fmt.Sprint(target.Pid()))
 	s := &shown{Cmd: cmd, t: t, pty: fixture.OpenPTY(t), ended: make(chan struct{})}

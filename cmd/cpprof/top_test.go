@@ -19,7 +19,7 @@ func TestTop(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the tests' targets need Linux")
 	}
-	target := fixture.Start(t, fixture.BuildOnce(t, "mutex"))
+	target := fixture.Start(t, fixture.Build(t, "mutex"))
 	needsTracing(t, target.Pid())
 	for _, backend := range backendNames() {
 		t.Run(backend, func(t *testing.T) {
@@ -47,7 +47,7 @@ func TestFeedRounds(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the tests' targets need Linux")
 	}
-	target := fixture.Start(t, fixture.BuildOnce(t, "mutex"))
+	target := fixture.Start(t, fixture.Build(t, "mutex"))
 	needsTracing(t, target.Pid())
 	for _, backend := range backendNames() {
 		for name, o := range map[string]sampler.FeedOptions{
@@ -100,7 +100,7 @@ func TestTopEnds(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the tests' targets need Linux")
 	}
-	target := fixture.Start(t, fixture.BuildOnce(t, "lifecycle"), "wait")
+	target := fixture.Start(t, fixture.Build(t, "lifecycle"), "wait")
 	needsTracing(t, target.Pid())
 	out := &killer{target: target}
 	var errs strings.Builder

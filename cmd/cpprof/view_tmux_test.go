@@ -130,7 +130,7 @@ func TestWalkOfTheBOBCase(t *testing.T) {
 
 // TestWalksOfTheDemo starts the demo, and reaches each of its problems with ten keys at most.
 func TestWalksOfTheDemo(t *testing.T) {
-	needsTracing(t, fixture.Start(t, fixture.BuildOnce(t, "mutex")).Pid())
+	needsTracing(t, fixture.Start(t, fixture.Build(t, "mutex")).Pid())
 	folder := t.TempDir()
 	p := newPane(t, folder, fixture.Cpprof(t)+" demo -d 6s; sleep 600")
 	p.waits("The server has four problems")

@@ -21,7 +21,7 @@ var pageURL = regexp.MustCompile(`http://127\.0\.0\.1:\d+/\w+/`)
 
 // TestRecordWeb records a program, looks at the page meanwhile and after that, and ends cpprof as Ctrl-C does.
 func TestRecordWeb(t *testing.T) {
-	target := fixture.Start(t, fixture.BuildOnce(t, "mutex"))
+	target := fixture.Start(t, fixture.Build(t, "mutex"))
 	needsTracing(t, target.Pid())
 	file := filepath.Join(t.TempDir(), "run.cpprof")
 	c := exec.Command(fixture.Cpprof(t), "record", "--web", "--no-browser", "-d", "500ms", "-o", file, "-p", strconv.Itoa(target.Pid()))

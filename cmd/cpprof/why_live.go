@@ -15,7 +15,7 @@ import (
 )
 
 // whyInterval is how often the evidence is searched while it grows.
-const whyInterval = time.Second
+const whyInterval = 500 * time.Millisecond
 
 var errWhyFollows = errors.New("why searches one Go program, and can't follow others that it starts: give the program itself, or record them ('cpprof record') and search the recordings")
 

@@ -2,11 +2,14 @@ package main
 
 import (
 	"encoding/json"
-	"io"
+	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -14,71 +17,153 @@ import (
 	"github.com/cpprof/cpprof/search"
 )
 
+// A planted cause is why one of testdata/programs/planted is slow.
+type planted struct {
+	name  string
+	kind  search.Kind
+	where []string // the function of the first finding, or of what it refers to
+	says  string   // in the words of the findings
+	waits bool     // it hardly needs the processors
+}
+
+var allPlanted = []planted{
+	{"lock", search.LockKind, []string{"main.(*journal).add"}, "go:main.flusher holds it, in main.(*journal).flush", true},
+	{"queue", search.ComputeKind, []string{"main.(*queue).push"}, "go:main.intake", false},
+	{"encoder", search.ComputeKind, []string{"main.(*feed).encode"}, "main.(*feed).trace", false},
+	{"runnable", search.ProcessorKind, []string{"main.spin", "main.burner"}, "More goroutines are ready to run than processors", false},
+	{"allocation", search.AllocationKind, []string{"main.parse"}, "go:main.parser", false},
+	{"pipeline", search.ComputeKind, []string{"main.spin", "main.transform"}, "go:main.producer", false},
+	{"leak", search.LeakKind, []string{"main.answer"}, "go:main.request leak", true},
+	{"pool", search.ChannelKind, []string{"main.(*pool).get"}, "main.query", true},
+	{"assist", search.AllocationKind, []string{"main.replace"}, "assisting the collector", false},
+	{"syscall", search.SystemCallKind, []string{"main.logLine"}, "system calls", false},
+}
+
 // TestWhyFindsPlantedCauses asks why programs are slow whose cause is known (testdata/programs/planted). The first finding must
 // be the cause, with its place; the healthy twin of each must have no finding.
 func TestWhyFindsPlantedCauses(t *testing.T) {
 	if testing.Short() {
-		t.Skip("samples 22 programs for some seconds each")
+		t.Skip("samples 24 programs for some seconds each")
 	}
-	program := fixture.BuildOnce(t, "planted")
+	program := fixture.Build(t, "planted")
 	needsTracing(t, fixture.Start(t, program, "lock", "healthy").Pid())
-	for _, c := range []struct {
-		name  string
-		kind  search.Kind
-		where []string // the function of the first finding, or of what it refers to
-		says  string   // in its sentence or in why
-	}{
-		{"lock", search.LockKind, []string{"main.(*journal).add"}, "go:main.flusher holds it, in main.(*journal).flush"},
-		{"queue", search.ComputeKind, []string{"main.(*queue).push"}, "go:main.intake"},
-		{"encoder", search.ComputeKind, []string{"main.(*feed).encode"}, "main.(*feed).trace"},
-		{"runnable", search.ProcessorKind, []string{"main.spin", "main.burner"}, "More goroutines are ready to run than processors"},
-		{"allocation", search.AllocationKind, []string{"main.parse"}, "go:main.parser"},
-		{"pipeline", search.ComputeKind, []string{"main.spin", "main.transform"}, "go:main.producer"},
-		{"leak", search.LeakKind, []string{"main.answer"}, "go:main.request leak"},
-		{"pool", search.ChannelKind, []string{"main.(*pool).get"}, "main.query"},
-		{"assist", search.AllocationKind, []string{"main.replace"}, "assisting the collector"},
-		{"syscall", search.SystemCallKind, []string{"main.logLine"}, "system calls"},
-		{"phase", search.ComputeKind, []string{"main.spin", "main.warmUp"}, "main.warmUp"},
-	} {
+	quiet := newQuietOnes(t, program)
+	for _, c := range allPlanted {
 		t.Run(c.name, func(t *testing.T) {
-			if c.name != "phase" { // which is short: it needs the processors while it computes
-				t.Parallel()
+			ask := quiet.of[c.name]
+			if !c.waits { // they share the processors with nobody
+				ask = askWhy(t, fixture.Start(t, program, c.name).Pid())
 			}
-			a, text := askWhy(t, program, c.name)
-			if len(a.Findings) == 0 {
-				t.Fatalf("no finding:\n%s", text)
-			}
-			f := a.Findings[0]
-			if f.Kind != c.kind || !slices.Contains(c.where, f.Where.Function) || !strings.Contains(text, c.says) {
-				t.Errorf("the first finding is %s in %s, want %s in %v, and %q:\n%s", f.Kind, f.Where.Function, c.kind, c.where, c.says, text)
-			}
-			if c.name == "phase" && (len(f.When.Spans) != 1 || f.When.Spans[0].To > a.To*9/10) {
-				t.Errorf("it is true at %+v of %v, want a part before the end", f.When, a.To)
-			}
+			c.check(t, ask)
 		})
-		t.Run(c.name+" healthy", func(t *testing.T) {
-			t.Parallel()
-			a, text := askWhy(t, program, c.name, "healthy")
+	}
+	t.Run("phase", func(t *testing.T) {
+		a := askPhase(t, program)
+		c := planted{kind: search.ComputeKind, where: []string{"main.spin", "main.warmUp"}, says: "main.warmUp"}
+		c.check(t, a)
+		if f := a.findings(t)[0]; len(f.When.Spans) != 1 || f.When.Spans[0].To > a.To*9/10 {
+			t.Errorf("it is true at %+v of %v, want a part before the end", f.When, a.To)
+		}
+	})
+	t.Run("throttled", func(t *testing.T) {
+		target := fixture.Start(t, program, "runnable")
+		limitCPU(t, target, 10) // less than it gets on a busy machine
+		c := planted{kind: search.ThrottledKind, where: []string{"main.spin", "main.burner"}, says: "its limit is 0.1 CPUs"}
+		c.check(t, askWhy(t, target.Pid()))
+	})
+	for _, name := range append(plantedNames(), "phase") {
+		t.Run(name+" healthy", func(t *testing.T) {
+			a := quiet.of[name+" healthy"]
+			a.findings(t)
 			if a.State != search.Idle && a.State != search.Balanced {
-				t.Errorf("it is %s:\n%s", a.State, text)
+				t.Errorf("it is %s:\n%s", a.State, a.text)
 			}
 		})
 	}
 }
 
-// askWhy returns the answer for a program that it starts, and the first finding in words.
-func askWhy(t *testing.T, program string, args ...string) (a search.Answer, first string) {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "run.cpprof")
-	c := self(t, append([]string{"why", "-d", "3s", "--json", "-o", file, "--", program}, args...)...)
-	in, err := c.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
+func plantedNames() (list []string) {
+	for _, c := range allPlanted {
+		list = append(list, c.name)
 	}
-	go startPhase(in, file)
+	return list
+}
+
+// check compares an answer with the cause.
+func (c *planted) check(t *testing.T, a *asked) {
+	t.Helper()
+	f := a.findings(t)
+	switch {
+	case len(f) == 0:
+		t.Fatalf("no finding; it is %s", a.State)
+	case f[0].Kind != c.kind || !slices.Contains(c.where, f[0].Where.Function) || !strings.Contains(a.text, c.says):
+		t.Errorf("the first finding is %s in %s, want %s in %v, and %q:\n%s", f[0].Kind, f[0].Where.Function, c.kind, c.where, c.says, a.text)
+	}
+}
+
+// quietOnes are the answers for programs that hardly need the processors: the healthy ones, and those that wait. They are asked
+// together.
+type quietOnes struct{ of map[string]*asked }
+
+// atOnce is the number of quiet programs that are sampled at the same time.
+const atOnce = 6
+
+func newQuietOnes(t *testing.T, program string) quietOnes {
+	q := quietOnes{map[string]*asked{}}
+	all := [][]string{{"phase", "healthy"}}
+	for _, c := range allPlanted {
+		all = append(all, []string{c.name, "healthy"})
+		if c.waits {
+			all = append(all, []string{c.name})
+		}
+	}
+	for group := range slices.Chunk(all, atOnce) {
+		var done sync.WaitGroup
+		for _, args := range group {
+			target := fixture.Start(t, program, args...)
+			why := whyCommand(t, target.Pid())
+			a := &asked{}
+			q.of[strings.Join(args, " ")] = a
+			done.Go(func() {
+				a.ask(why)
+				target.Process.Kill()
+			})
+		}
+		done.Wait()
+	}
+	return q
+}
+
+// An asked is an answer for a program, with its findings in words.
+type asked struct {
+	search.Answer
+	text   string
+	failed error
+}
+
+// patience is how long why may search. It ends when it is sure.
+const patience = "40s"
+
+func whyCommand(t *testing.T, pid int) *exec.Cmd {
+	return self(t, "why", "-d", patience, "--json", "-o", filepath.Join(t.TempDir(), "run.cpprof"), "-p", fmt.Sprint(pid))
+}
+
+func askWhy(t *testing.T, pid int) *asked {
+	t.Helper()
+	a := &asked{}
+	a.ask(whyCommand(t, pid))
+	return a
+}
+
+func (a *asked) ask(c *exec.Cmd) {
 	out, err := c.Output()
 	if err != nil {
-		t.Fatalf("%v: %s", err, out)
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			err = fmt.Errorf("%w: %s", err, exit.Stderr)
+		}
+		a.failed = err
+		return
 	}
 	var answer struct {
 		search.Answer
@@ -87,31 +172,102 @@ func askWhy(t *testing.T, program string, args ...string) (a search.Answer, firs
 			Why            []string
 		}
 	}
-	if err := json.Unmarshal(out, &answer); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	if a.failed = json.Unmarshal(out, &answer); a.failed != nil {
+		return
 	}
-	if answer.Samples < 30 {
-		t.Skipf("only %d samples: this machine is too busy", answer.Samples)
-	}
+	a.Answer = answer.Answer
 	for i, f := range answer.Text {
 		words := append([]string{f.Finding, f.Where}, f.Why...)
 		if i > 0 {
 			words = []string{"then: " + f.Finding}
 		}
-		first += strings.Join(words, "\n") + "\n"
+		a.text += strings.Join(words, "\n") + "\n"
 	}
-	return answer.Answer, first
 }
 
-// startPhase writes a line to a program a moment after its recording has begun.
-func startPhase(to io.WriteCloser, recording string) {
-	for range 300 {
-		if _, err := os.Stat(filepath.Join(recording, "SampleData")); err == nil {
-			break
-		}
+// findings returns the findings. It skips the test if the machine was too busy for a search.
+func (a *asked) findings(t *testing.T) []*search.Finding {
+	t.Helper()
+	if a.failed != nil {
+		t.Fatal(a.failed)
+	}
+	if a.Samples < 30 {
+		t.Skipf("only %d samples in %s: this machine is too busy", a.Samples, patience)
+	}
+	t.Logf("%d samples in %v", a.Samples, (a.To - a.From).Round(time.Millisecond))
+	return a.Findings
+}
+
+// askPhase records the program that computes for a while after it has read a line, and asks why of the recording. Before and after
+// that, it records as long as the program computes, and at least a second.
+func askPhase(t *testing.T, program string) *asked {
+	t.Helper()
+	in, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	defer out.Close()
+	target := fixture.StartWith(t, exec.Command(program, "phase"), in)
+	file := filepath.Join(t.TempDir(), "run.cpprof")
+	record := self(t, "record", "--max-cpu", "0", "-o", file, "-p", fmt.Sprint(target.Pid()))
+	if err := record.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for _, err := os.Stat(filepath.Join(file, "SampleData")); err != nil; _, err = os.Stat(filepath.Join(file, "SampleData")) {
 		time.Sleep(20 * time.Millisecond)
 	}
 	time.Sleep(1200 * time.Millisecond) // in the first second, samples are fewer: cpprof still reads the program
-	io.WriteString(to, "\n")
-	to.Close()
+	began := time.Now()
+	fmt.Fprintln(out)
+	if _, err := target.Out.ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(max(time.Second, time.Since(began)/2))
+	record.Process.Signal(os.Interrupt)
+	if err := record.Wait(); err != nil {
+		t.Fatalf("recording: %v", err)
+	}
+	a := &asked{}
+	a.ask(self(t, "why", "--json", file))
+	return a
+}
+
+// limitCPU puts a program into a control group of its own that may use some percent of one CPU.
+func limitCPU(t *testing.T, target *fixture.Running, percent int) {
+	t.Helper()
+	const period = 100_000 // microseconds
+	quota := percent * period / 100
+	var refused []string
+	for parent, limit := range map[string][2]string{
+		"/sys/fs/cgroup":     {"cpu.max", fmt.Sprint(quota, " ", period)},
+		"/sys/fs/cgroup/cpu": {"cpu.cfs_quota_us", fmt.Sprint(quota)}, // of version 1
+	} {
+		dir, err := os.MkdirTemp(parent, "cpprof")
+		if err != nil {
+			refused = append(refused, err.Error())
+			continue
+		}
+		t.Cleanup(func() {
+			target.Process.Kill()
+			target.Wait()
+			os.Remove(dir)
+		})
+		err = errors.Join(writeExisting(filepath.Join(dir, limit[0]), limit[1]), writeExisting(filepath.Join(dir, "cgroup.procs"), fmt.Sprint(target.Pid())))
+		if err == nil {
+			return
+		}
+		refused = append(refused, err.Error())
+	}
+	t.Skipf("no control group can be limited here: %s", strings.Join(refused, "; "))
+}
+
+// writeExisting writes to a file of the kernel.
+func writeExisting(file, text string) error {
+	f, err := os.OpenFile(file, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,7 +18,7 @@ import (
 
 // How often the files of the cgroup are read: the kernel adds up the numbers of all CPUs for each read.
 const (
-	cgroupEvery = 250 * time.Millisecond
+	cgroupEvery = time.Second
 	limitsEvery = 5 * time.Second
 )
 
@@ -71,12 +70,11 @@ type cgroupBounds struct {
 // A cgroup has the open files of a control group.
 type cgroup struct {
 	version1                      bool
-	cpu                           *os.File   // cpu.stat; of version 1 without the time used
-	used                          *os.File   // of version 1: cpuacct.usage
-	memory                        *os.File   // memory.current
-	memoryLimits, quotas, lengths []*os.File // of the group and those around it; lengths only of version 1
-	open                          []*os.File
-	buffer                        [1024]byte
+	cpu                           *file   // cpu.stat; of version 1 without the time used
+	used                          *file   // of version 1: cpuacct.usage
+	memory                        *file   // memory.current
+	memoryLimits, quotas, lengths []*file // of the group and those around it; lengths only of version 1
+	open                          []*file
 }
 
 func openCgroup(t Target) (*cgroup, error) {
@@ -151,9 +149,9 @@ func folders(groups []procfs.Cgroup, mounts []*procfs.MountInfo, controller stri
 }
 
 // nearest opens a file in the first folder that has it; nil if none does.
-func (g *cgroup) nearest(dirs []string, name string) *os.File {
+func (g *cgroup) nearest(dirs []string, name string) *file {
 	for _, d := range dirs {
-		if f, err := os.Open(filepath.Join(d, name)); err == nil {
+		if f, err := openFile(filepath.Join(d, name)); err == nil {
 			g.open = append(g.open, f)
 			return f
 		}
@@ -162,7 +160,7 @@ func (g *cgroup) nearest(dirs []string, name string) *os.File {
 }
 
 // all opens a file in every folder that has it.
-func (g *cgroup) all(dirs []string, name string) (files []*os.File) {
+func (g *cgroup) all(dirs []string, name string) (files []*file) {
 	for _, d := range dirs {
 		if f := g.nearest([]string{d}, name); f != nil {
 			files = append(files, f)
@@ -174,7 +172,7 @@ func (g *cgroup) all(dirs []string, name string) (files []*os.File) {
 func (g *cgroup) close() error {
 	var failed error
 	for _, f := range g.open {
-		failed = errors.Join(failed, f.Close())
+		failed = errors.Join(failed, f.close())
 	}
 	return failed
 }
@@ -234,24 +232,24 @@ func (g *cgroup) quota(i int) (sampledata.Value, bool) {
 	return sampledata.Real(float64(quota) / float64(length)), true
 }
 
-// contentOf returns the beginning of a file's current content, valid until the next call; nothing if there is no file or
-// it can't be read.
-func (g *cgroup) contentOf(f *os.File) []byte {
+// contentOf returns a file's current content, valid until the file is read again; nothing if there is no file or it can't be
+// read.
+func (g *cgroup) contentOf(f *file) []byte {
 	if f == nil {
 		return nil
 	}
-	n, err := f.ReadAt(g.buffer[:], 0)
-	if err != nil && err != io.EOF {
+	text, err := f.read()
+	if err != nil {
 		return nil
 	}
-	return g.buffer[:n]
+	return text
 }
 
 // valueOf returns the text after a key in lines such as "nr_periods 12".
 func valueOf(text []byte, key string) []byte {
 	for line := range bytes.Lines(text) {
-		if name, value, ok := bytes.Cut(line, []byte(" ")); ok && string(name) == key {
-			return value
+		if len(line) > len(key) && string(line[:len(key)]) == key && (line[len(key)] == ' ' || line[len(key)] == '\t') {
+			return bytes.TrimSpace(line[len(key):])
 		}
 	}
 	return nil
@@ -259,7 +257,11 @@ func valueOf(text []byte, key string) []byte {
 
 // numberOf returns a number that is not negative; false for "max", "-1" and nothing.
 func numberOf(text []byte) (uint64, bool) {
-	n, err := strconv.ParseUint(string(bytes.TrimSpace(text)), 10, 63)
+	text = bytes.TrimSpace(text)
+	if len(text) == 0 || text[0] < '0' || text[0] > '9' { // an error of ParseUint is not free
+		return 0, false
+	}
+	n, err := strconv.ParseUint(string(text), 10, 63)
 	return n, err == nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -146,6 +147,54 @@ func TestNoLimit(t *testing.T) {
 	for _, m := range r.Monitors() {
 		if _, has := numbers(t, r)[m.Name]; !has && m.Unmeasured == "" {
 			t.Errorf("%s is not measured without a reason", m.Name)
+		}
+	}
+}
+
+// The kernel's files have a value on each line, in several forms; a line that is not there is not measured.
+func TestLines(t *testing.T) {
+	for name, text := range map[string]string{
+		"io.read_chars":         "rchar: 323934931\nwchar: 323929600\n",
+		"io.write_bytes":        "read_bytes: 7\nwrite_bytes: 323932160\ncancelled_write_bytes: 0\n",
+		"process.anonymous":     "Name:\tRssAnon: 3\nRssAnon:\t   12340 kB\nRssFile:\t 8 kB\n",
+		"process.swapped":       "VmSwap:\t       0 kB\n",
+		"pressure.memory_some":  "some avg10=1.00 avg60=0.22 avg300=0.05 total=12345\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=77\n",
+		"pressure.memory_full":  "some avg10=1.00 avg60=0.22 avg300=0.05 total=12345\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=77\n",
+		"pressure.io_full":      "some avg10=0.00 avg60=0.00 avg300=0.00 total=5\n",
+		"pressure.cpu_some":     "some avg10=0.00\n",
+		"io.write_calls":        "syscw: -1\n",
+		"process.peak_resident": "VmHWM:",
+		"process.file_backed":   "RssFile:\tmany kB\n",
+		"io.read_bytes":         "read_bytes:",
+	} {
+		want := map[string]sampledata.Value{
+			"io.read_chars": sampledata.Count(323934931), "io.write_bytes": sampledata.Count(323932160),
+			"process.anonymous": sampledata.Number(12340 << 10), "process.swapped": sampledata.Number(0),
+			"pressure.memory_some": sampledata.Count(12345000), "pressure.memory_full": sampledata.Count(77000),
+		}[name]
+		for _, c := range slices.Concat(ioColumns, statusColumns, pressureColumns("cpu"), pressureColumns("memory"), pressureColumns("io")) {
+			if c.Name != name {
+				continue
+			}
+			if got := c.value(&content{[]byte(text)}); got != want {
+				t.Errorf("%s: got %v, want %v", name, got, want)
+			}
+		}
+	}
+}
+
+// A read of the files of a program allocates nothing.
+func TestReadsAllocateNothing(t *testing.T) {
+	for _, s := range Builtin() {
+		r, err := s.Open(Target{PID: os.Getpid()})
+		if err != nil {
+			t.Logf("%s: %v", s.Monitors[0].Name, err)
+			continue
+		}
+		defer r.Close()
+		values := make([]sampledata.Value, 0, len(s.Monitors))
+		if n := testing.AllocsPerRun(10, func() { values, err = r.Read(values[:0]) }); n > 0 || err != nil {
+			t.Errorf("%s: %v allocations, %v", s.Monitors[0].Name, n, err)
 		}
 	}
 }

@@ -85,14 +85,16 @@ type Set struct {
 }
 
 type openSource struct {
-	reader Reader // nil if the source can't be read
-	absent []sampledata.Monitor
-	every  time.Duration
-	last   time.Time     // when it was read
-	took   time.Duration // to read it
-	ids    []sampledata.MonitorID
-	has    []bool // by monitor: whether it has values
-	values []sampledata.Value
+	reader   Reader // nil if the source can't be read
+	absent   []sampledata.Monitor
+	every    time.Duration
+	last     time.Time     // when it was read
+	took     time.Duration // to read it: the shorter of the last two reads, since in one something else may have had the CPU
+	lastTook time.Duration // to read it the last time
+	ids      []sampledata.MonitorID
+	has      []bool // by monitor: whether it has values
+	values   []sampledata.Value
+	before   []sampledata.Value // the values that the sink has
 }
 
 // Open opens the sources. If a required one can't be read, it closes them again, and the error says why.
@@ -178,14 +180,12 @@ func (s *Set) Measure(sink sampledata.Sink) error {
 			failed = errors.Join(failed, err)
 		}
 		took := time.Since(from)
-		if o.took > 0 { // once, something else may have had the CPU meanwhile
-			took = min(took, 2*o.took)
-		}
-		o.took = took
+		o.took, o.lastTook = min(took, o.lastTook), took
 	}
 	return failed
 }
 
+// measure reads a source, and passes on what has changed.
 func (s *Set) measure(o *openSource, sink sampledata.Sink) (err error) {
 	if o.values, err = o.reader.Read(o.values[:0]); err != nil {
 		o.values = slices.Grow(o.values[:0], len(o.ids))[:len(o.ids)]
@@ -195,10 +195,11 @@ func (s *Set) measure(o *openSource, sink sampledata.Sink) (err error) {
 		s.define(o, sink)
 	}
 	for k, v := range o.values {
-		if o.has[k] {
+		if o.has[k] && (k >= len(o.before) || v != o.before[k]) {
 			sink.Measure(o.ids[k], v)
 		}
 	}
+	o.values, o.before = o.before, o.values
 	return err
 }
 

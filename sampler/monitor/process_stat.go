@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"runtime"
 	"strconv"
 	"time"
 
@@ -16,8 +14,7 @@ import (
 // statEvery is how often /proc/PID/stat is read: the kernel goes through all threads for it.
 const statEvery = 250 * time.Millisecond
 
-// processStat reads /proc/PID/stat of Linux (proc_pid_stat(5)). It keeps the file open: each read from its start returns
-// current values. The open file refers to the same process even if that ends and another process gets its pid.
+// processStat reads /proc/PID/stat of Linux (proc_pid_stat(5)).
 var processStat = source(Source{Every: statEvery}, []column[stat]{
 	{Monitor: kernel("process.system_cpu", sampledata.Counter, "ns", "/proc/PID/stat: stime, in steps of "+tick.String(), statEvery.String()),
 		value: func(s *stat) sampledata.Value { return sampledata.Count(s.system * uint64(tick)) }},
@@ -36,28 +33,21 @@ var pageSize = int64(os.Getpagesize())
 // tick is the unit of time in /proc: a hundredth of a second on all Linux platforms that Go supports.
 const tick = 10 * time.Millisecond
 
-// errNoProc reports that this platform has no /proc.
-var errNoProc = errors.New("it is read from /proc, which only Linux has")
-
 func openProcessStat(t Target) (read func(*stat) error, end func() error, err error) {
-	if runtime.GOOS != "linux" {
-		return nil, nil, errNoProc
-	}
-	f, err := os.Open(fmt.Sprintf("/proc/%d/stat", t.PID))
+	f, err := openFile(fmt.Sprintf("/proc/%d/stat", t.PID))
 	if err != nil {
 		return nil, nil, err
 	}
-	var buffer [2048]byte // the file has at most 52 numbers
 	return func(s *stat) error {
-		n, err := f.ReadAt(buffer[:], 0)
-		if err != nil && err != io.EOF {
+		line, err := f.read()
+		if err != nil {
 			return err
 		}
-		if *s, err = parseStat(buffer[:n]); err != nil {
-			return fmt.Errorf("read %s: %w", f.Name(), err)
+		if *s, err = parseStat(line); err != nil {
+			return fmt.Errorf("read /proc/%d/stat: %w", t.PID, err)
 		}
 		return nil
-	}, f.Close, nil
+	}, f.close, nil
 }
 
 // A stat has the fields that this package uses.

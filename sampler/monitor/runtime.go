@@ -39,14 +39,17 @@ type runtimeReader struct {
 	list     []statistic
 	monitors []sampledata.Monitor
 	parts    [parts]part
-	ranges   []memory.Range // those of the parts that are read, then one for each processor
+	ranges   []memory.Range // those of the parts that are read, then two for each processor
 	largest  []uint64       // by monitor: the largest value so far
 
 	allp       []byte // runtime.allp when the addresses of the processors were read
 	processors []uint64
-	queues     []byte // copies of the processors' queues
-	queueSize  int    // of such a copy: from the head of the queue to the goroutine that is to run next
+	queues     []byte // copies of the ends of the processors' queues: what lies between is long
+	endsSize   int    // of the head and tail of a queue
 }
+
+// nextSize is the size of a copy of the goroutine that is to run next.
+const nextSize = 8
 
 // A part is a piece of one of the runtime's variables.
 type part struct {
@@ -60,6 +63,7 @@ const (
 	gcController = iota
 	heapStats    // of memstats
 	memStats     // likewise: what comes after a long table
+	memCycles    // likewise: what comes after two more
 	work
 	sched
 	gcPhase
@@ -112,14 +116,15 @@ func (r *runtimeReader) lay(g *globals.Globals) {
 	r.parts = [parts]part{
 		gcController: newPart(g.GCController, l.GC.HeapLive, l.GC.HeapInUse, l.GC.HeapFree, l.GC.HeapReleased, l.GC.TotalAlloc,
 			l.GC.TotalFree, l.GC.AssistTime, l.GC.DedicatedMarkTime, l.GC.FractionalMarkTime, l.GC.IdleMarkTime),
-		memStats: newPart(g.MemStats, l.MemStats.PauseTotalNS, l.MemStats.NumGC),
+		memStats:  newPart(g.MemStats, l.MemStats.PauseTotalNS),
+		memCycles: newPart(g.MemStats, l.MemStats.NumGC),
 		work: newPart(g.Work, l.Collection.AssistTime, l.Collection.DedicatedTime, l.Collection.IdleTime,
 			l.Collection.OldAssistTime, l.Collection.OldDedicatedTime, l.Collection.OldIdleTime),
 		sched:   newPart(g.Sched, l.Sched.RunqSize, l.Sched.RunqLen, l.Sched.NPIdle, l.Sched.MNext, l.Sched.NMFreed),
 		gcPhase: newPart(g.GCPhase, 0),
 		allP:    newPart(g.AllP, 0, 8),
 	}
-	r.queueSize = int(l.P.RunNext) + 8 - int(l.P.RunqHead)
+	r.endsSize = int(l.P.RunqTail) + 4 - int(l.P.RunqHead)
 }
 
 // newPart returns the part of a variable from the first of these fields to the last, as far as they exist.
@@ -184,7 +189,8 @@ func (r *runtimeReader) copyOnce() error {
 			}
 		}
 		for i, p := range r.processors {
-			r.ranges = append(r.ranges, memory.Range{Addr: p + uint64(r.l.P.RunqHead), Buf: r.queueOf(i)})
+			ends, next := r.queueOf(i)
+			r.ranges = append(r.ranges, memory.Range{Addr: p + uint64(r.l.P.RunqHead), Buf: ends}, memory.Range{Addr: p + uint64(r.l.P.RunNext), Buf: next})
 		}
 		if r.process.ReadRanges(r.ranges) > 0 {
 			return errRuntime
@@ -199,9 +205,11 @@ func (r *runtimeReader) copyOnce() error {
 	return nil
 }
 
-// queueOf returns the copy of a processor's queue.
-func (r *runtimeReader) queueOf(processor int) []byte {
-	return r.queues[r.queueSize*processor:][:r.queueSize]
+// queueOf returns the copies of the ends of a processor's queue, and of the goroutine that it runs next.
+func (r *runtimeReader) queueOf(processor int) (ends, next []byte) {
+	size := r.endsSize + nextSize
+	copied := r.queues[size*processor:][:size]
+	return copied[:r.endsSize], copied[r.endsSize:]
 }
 
 // maxProcessors is more than any program has.
@@ -222,7 +230,7 @@ func (r *runtimeReader) readProcessors() error {
 	for ; len(list) > 0; list = list[8:] {
 		r.processors = append(r.processors, binary.LittleEndian.Uint64(list))
 	}
-	r.allp, r.queues = allp, make([]byte, r.queueSize*int(n))
+	r.allp, r.queues = allp, make([]byte, (r.endsSize+nextSize)*int(n))
 	return nil
 }
 

@@ -77,7 +77,7 @@ func (r *runtimeReader) half(of int, at layout.Offset) (uint64, bool) {
 	return n & (1<<32 - 1), ok
 }
 
-func collections(r *runtimeReader) (uint64, bool)    { return r.half(memStats, r.l.MemStats.NumGC) }
+func collections(r *runtimeReader) (uint64, bool)    { return r.half(memCycles, r.l.MemStats.NumGC) }
 func idleProcessors(r *runtimeReader) (uint64, bool) { return r.half(sched, r.l.Sched.NPIdle) }
 
 func phase(r *runtimeReader) (uint64, bool) {
@@ -101,10 +101,10 @@ func threads(r *runtimeReader) (uint64, bool) {
 
 // queue returns the length of a processor's queue, with the goroutine that is to run next.
 func (r *runtimeReader) queue(processor int) uint64 {
-	q, p := r.queueOf(processor), &r.l.P
-	tail := binary.LittleEndian.Uint32(q[p.RunqTail-p.RunqHead:])
-	n := uint64(tail - binary.LittleEndian.Uint32(q)) // both count on, and wrap around
-	if binary.LittleEndian.Uint64(q[p.RunNext-p.RunqHead:]) != 0 {
+	ends, next := r.queueOf(processor)
+	tail := binary.LittleEndian.Uint32(ends[len(ends)-4:])
+	n := uint64(tail - binary.LittleEndian.Uint32(ends)) // both count on, and wrap around
+	if binary.LittleEndian.Uint64(next) != 0 {
 		n++
 	}
 	return n

@@ -1,10 +1,12 @@
 package monitor
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
-
-	"github.com/prometheus/procfs"
 
 	"github.com/cpprof/cpprof/sampledata"
 )
@@ -13,46 +15,49 @@ import (
 const slow = 2 * time.Second
 
 // processIO reads /proc/PID/io.
-var processIO = source(Source{Every: slow}, []column[procfs.ProcIO]{
-	ioColumn("io.read_chars", "bytes", "rchar", func(p *procfs.ProcIO) uint64 { return p.RChar }),
-	ioColumn("io.write_chars", "bytes", "wchar", func(p *procfs.ProcIO) uint64 { return p.WChar }),
-	ioColumn("io.read_calls", "", "syscr", func(p *procfs.ProcIO) uint64 { return p.SyscR }),
-	ioColumn("io.write_calls", "", "syscw", func(p *procfs.ProcIO) uint64 { return p.SyscW }),
-	ioColumn("io.read_bytes", "bytes", "read_bytes, from storage", func(p *procfs.ProcIO) uint64 { return p.ReadBytes }),
-	ioColumn("io.write_bytes", "bytes", "write_bytes, to storage", func(p *procfs.ProcIO) uint64 { return p.WriteBytes }),
-}, func(t Target) (func(*procfs.ProcIO) error, func() error, error) {
-	p, err := procfs.NewProc(t.PID)
-	return func(io *procfs.ProcIO) (err error) {
-		*io, err = p.IO()
-		return err
-	}, nil, err
-})
+var processIO = fileSource("/proc/PID/io", nil, ioColumns)
 
-func ioColumn(name, unit, source string, get func(*procfs.ProcIO) uint64) column[procfs.ProcIO] {
-	return column[procfs.ProcIO]{
-		Monitor: kernel(name, sampledata.Counter, unit, "/proc/PID/io: "+source, slow.String()),
-		value:   func(p *procfs.ProcIO) sampledata.Value { return sampledata.Count(get(p)) },
+var ioColumns = []column[content]{
+	ioColumn("io.read_chars", "bytes", "rchar", ""),
+	ioColumn("io.write_chars", "bytes", "wchar", ""),
+	ioColumn("io.read_calls", "", "syscr", ""),
+	ioColumn("io.write_calls", "", "syscw", ""),
+	ioColumn("io.read_bytes", "bytes", "read_bytes", ", from storage"),
+	ioColumn("io.write_bytes", "bytes", "write_bytes", ", to storage"),
+}
+
+func ioColumn(name, unit, key, what string) column[content] {
+	return column[content]{
+		Monitor: kernel(name, sampledata.Counter, unit, "/proc/PID/io: "+key+what, slow.String()),
+		value:   func(c *content) sampledata.Value { return countOf(valueOf(c.text, key+":"), 1) },
+		absent:  noLine,
 	}
 }
 
-// processStatus reads /proc/PID/status.
-var processStatus = source(Source{Every: slow}, []column[procfs.ProcStatus]{
-	statusColumn("process.anonymous", "RssAnon", func(p *procfs.ProcStatus) uint64 { return p.RssAnon }),
-	statusColumn("process.file_backed", "RssFile", func(p *procfs.ProcStatus) uint64 { return p.RssFile }),
-	statusColumn("process.swapped", "VmSwap", func(p *procfs.ProcStatus) uint64 { return p.VmSwap }),
-	statusColumn("process.peak_resident", "VmHWM", func(p *procfs.ProcStatus) uint64 { return p.VmHWM }),
-}, func(t Target) (func(*procfs.ProcStatus) error, func() error, error) {
-	p, err := procfs.NewProc(t.PID)
-	return func(s *procfs.ProcStatus) (err error) {
-		*s, err = p.NewStatus()
-		return err
-	}, nil, err
-})
+// noLine says why a file has no value.
+const noLine = "the kernel's file has no such line"
 
-func statusColumn(name, source string, get func(*procfs.ProcStatus) uint64) column[procfs.ProcStatus] {
-	return column[procfs.ProcStatus]{
-		Monitor: kernel(name, sampledata.Level, "bytes", "/proc/PID/status: "+source, slow.String()),
-		value:   func(p *procfs.ProcStatus) sampledata.Value { return sampledata.Number(int64(get(p))) },
+// processStatus reads /proc/PID/status.
+var processStatus = fileSource("/proc/PID/status", nil, statusColumns)
+
+var statusColumns = []column[content]{
+	statusColumn("process.anonymous", "RssAnon"),
+	statusColumn("process.file_backed", "RssFile"),
+	statusColumn("process.swapped", "VmSwap"),
+	statusColumn("process.peak_resident", "VmHWM"),
+}
+
+func statusColumn(name, key string) column[content] {
+	return column[content]{
+		Monitor: kernel(name, sampledata.Level, "bytes", "/proc/PID/status: "+key, slow.String()),
+		value: func(c *content) sampledata.Value {
+			n, ok := numberOf(bytes.TrimSuffix(valueOf(c.text, key+":"), []byte(" kB")))
+			if !ok {
+				return sampledata.Value{}
+			}
+			return sampledata.Number(int64(n) * 1024)
+		},
+		absent: noLine,
 	}
 }
 
@@ -60,38 +65,55 @@ func statusColumn(name, source string, get func(*procfs.ProcStatus) uint64) colu
 func pressures() []Source {
 	var all []Source
 	for _, resource := range []string{"cpu", "memory", "io"} {
-		columns := []column[procfs.PSIStats]{
-			pressureColumn(resource, "some", "some thread", func(p *procfs.PSIStats) *procfs.PSILine { return p.Some }),
-		}
-		if resource != "cpu" {
-			columns = append(columns, pressureColumn(resource, "full", "all threads", func(p *procfs.PSIStats) *procfs.PSILine { return p.Full }))
-		}
-		all = append(all, source(Source{Every: slow}, columns, func(Target) (func(*procfs.PSIStats) error, func() error, error) {
-			fs, err := procfs.NewDefaultFS()
-			return func(p *procfs.PSIStats) (err error) {
-				if *p, err = fs.PSIStatsForResource(resource); err != nil {
-					return fmt.Errorf("%w: the kernel needs CONFIG_PSI, and psi=1 on its command line", err)
-				}
-				return nil
-			}, nil, err
-		}))
+		all = append(all, fileSource("/proc/pressure/"+resource, errNoPressure, pressureColumns(resource)))
 	}
 	return all
 }
 
-func pressureColumn(resource, line, who string, get func(*procfs.PSIStats) *procfs.PSILine) column[procfs.PSIStats] {
-	return column[procfs.PSIStats]{
+func pressureColumns(resource string) []column[content] {
+	columns := []column[content]{pressureColumn(resource, "some", "some thread")}
+	if resource != "cpu" {
+		columns = append(columns, pressureColumn(resource, "full", "all threads"))
+	}
+	return columns
+}
+
+var errNoPressure = errors.New("the kernel needs CONFIG_PSI, and psi=1 on its command line")
+
+func pressureColumn(resource, line, who string) column[content] {
+	return column[content]{
 		Monitor: kernel("pressure."+resource+"_"+line, sampledata.Counter, "ns",
 			"/proc/pressure/"+resource+": time in which "+who+" of the machine waited for "+resource, slow.String()),
-		value: func(p *procfs.PSIStats) sampledata.Value {
-			l := get(p)
-			if l == nil {
-				return sampledata.Value{}
-			}
-			return sampledata.Count(l.Total * uint64(time.Microsecond))
+		value: func(c *content) sampledata.Value {
+			_, total, _ := bytes.Cut(valueOf(c.text, line), []byte("total="))
+			return countOf(total, uint64(time.Microsecond))
 		},
-		absent: "the kernel's file has no such line",
+		absent: noLine,
 	}
+}
+
+// A content is what a file says at one moment.
+type content struct{ text []byte }
+
+// fileSource returns a source of the values in one file, which is read only now and then. PID in its path
+// stands for the number of the process. An error of the file comes with the remedy, if there is one.
+func fileSource(path string, remedy error, columns []column[content]) Source {
+	return source(Source{Every: slow}, columns, func(t Target) (func(*content) error, func() error, error) {
+		because := func(err error) error {
+			if err != nil && remedy != nil {
+				return fmt.Errorf("%w: %w", err, remedy)
+			}
+			return err
+		}
+		f, err := openFile(strings.Replace(path, "PID", strconv.Itoa(t.PID), 1))
+		if err != nil {
+			return nil, nil, because(err)
+		}
+		return func(c *content) (err error) {
+			c.text, err = f.read()
+			return because(err)
+		}, f.close, nil
+	})
 }
 
 // system returns the sources that only Linux has.

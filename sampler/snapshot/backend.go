@@ -99,7 +99,7 @@ func newBackend(p *sampler.Process, t *target) (*Backend, error) {
 	}, &sightings{goroutines: gs, reader: reader, arena: &b.arena}); err != nil {
 		return nil, err
 	}
-	b.survey = survey{goroutines: gs, reader: reader, arena: &b.arena}
+	b.survey = survey{goroutines: gs, reader: reader, arena: &b.arena, firstTakes: firstTakes}
 	b.capture = capture{
 		t: t, known: &gs.table, arena: &b.arena, processors: processors{t: t, threads: &b.threads, takers: takers{t: t}}, byG: map[uint64]int32{},
 	}
@@ -150,11 +150,11 @@ func (b *Backend) Close() error {
 func (b *Backend) Lead() time.Duration { return b.timing.lead() }
 
 // Observe takes one sample.
-func (b *Backend) Observe(_ context.Context, sink sampledata.Sink, s sampledata.Sample) (sampledata.Sample, error) {
+func (b *Backend) Observe(ctx context.Context, sink sampledata.Sink, s sampledata.Sample) (sampledata.Sample, error) {
 	b.reporter.names.report(sink)
 	b.goroutines.begin(sink)
 	var err error
-	if closed := b.t.Do(func(h *halt.Halter) { err = b.sample(h, &s) }); closed != nil {
+	if closed := b.t.Do(func(h *halt.Halter) { err = b.sample(ctx, h, &s) }); closed != nil {
 		return s, closed
 	}
 	if err != nil {
@@ -172,14 +172,14 @@ func (b *Backend) Observe(_ context.Context, sink sampledata.Sink, s sampledata.
 const lateLimit = 250 * time.Millisecond
 
 // sample takes one sample. The halting thread does all of it: passing work to another thread takes longer than the halt.
-func (b *Backend) sample(h *halt.Halter, s *sampledata.Sample) error {
+func (b *Backend) sample(ctx context.Context, h *halt.Halter, s *sampledata.Sample) error {
 	gs, c := &b.goroutines, &b.capture
 	at := b.timing.start.Add(s.Time)
 	var err error
 	if b.survey.inHalt() {
 		err = b.surveyInHalt(h, at, s)
 	} else {
-		err = b.surveyFirst(h, at, s)
+		err = b.surveyFirst(ctx, h, at, s)
 	}
 	if err != nil {
 		gs.distrust()
@@ -194,10 +194,10 @@ func (b *Backend) sample(h *halt.Halter, s *sampledata.Sample) error {
 }
 
 // surveyFirst surveys the target, and then halts it.
-func (b *Backend) surveyFirst(h *halt.Halter, at time.Time, s *sampledata.Sample) error {
+func (b *Backend) surveyFirst(ctx context.Context, h *halt.Halter, at time.Time, s *sampledata.Sample) error {
 	wake := b.timing.await(h, at)
 	begin := time.Now()
-	if err := b.survey.run(); err != nil {
+	if err := b.survey.run(ctx); err != nil {
 		return err
 	}
 	if err := b.prepare(); err != nil {
@@ -294,6 +294,9 @@ func (b *Backend) finish(s *sampledata.Sample) {
 	}
 	if c.processors.untold {
 		gs.warn("no-cpu-counts", "the kernel does not say whether a thread waits for a CPU; that time is in :RUN", 1)
+	}
+	if n := b.survey.unread; n > 0 {
+		gs.warn("unread-stacks", "the recording was over before the stacks of all goroutines were read", n)
 	}
 	if n := gs.stacks.cut; n > 0 {
 		gs.warn("deep-stack", fmt.Sprintf("stacks deeper than %d frames; the outermost are left out", unwind.MaxDepth), n)

@@ -32,7 +32,7 @@ func (r *reporter) report() {
 			continue // its stack was never known
 		}
 		r.reportOne(i, s)
-		if s.stack.torn {
+		if s.stack.torn && s.view != unread {
 			torn++
 		}
 	}
@@ -53,9 +53,11 @@ func (r *reporter) reportOne(i int32, s *slot) {
 	if now := r.stateOf(i, s); isNew || now != s.state {
 		r.setState(s, now)
 	}
-	if s.view != known && s.head.still() {
+	switch {
+	case s.view == known || s.view == unread:
+	case s.head.still():
 		s.view = known
-	} else if s.view != known {
+	default:
 		s.view = moving
 	}
 }

@@ -55,7 +55,7 @@ type stack struct {
 	torn bool
 }
 
-// A view is what a sample knows about a g. The survey leaves each g absent, known or moving. The halt sets some of them
+// A view is what a sample knows about a g. The survey leaves each g absent, known, moving or unread. The halt sets some of them
 // to running or queued. At the end of the sample these become known or moving again, for the next sample.
 type view uint8
 
@@ -63,6 +63,7 @@ const (
 	absent  view = iota // there is no goroutine
 	known               // the stack of the slot is that of head
 	moving              // the stack is not known: the halt must see it
+	unread              // the stack is not known, for lack of time
 	running             // at the halt: on a processor; head is of the halt
 	queued              // at the halt: in a run queue; head and stack are of the halt, or confirmed in it
 )

@@ -3,6 +3,9 @@
 package snapshot
 
 import (
+	"context"
+	"time"
+
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 	"github.com/cpprof/cpprof/sampler/internal/halt"
 	"github.com/cpprof/cpprof/sampler/internal/memory"
@@ -33,6 +36,9 @@ type survey struct {
 	runnable  []int32 // also for the halt: they may have begun to run
 	inSyscall []int32
 
+	unread     int64         // number of stacks that were not read for lack of time
+	firstTakes time.Duration // how long the first sample may take although it should end
+
 	moved []int32 // also for the halt: they have moved since the previous sample, and may move again
 
 	// Reused by every sample.
@@ -53,11 +59,12 @@ const few = 200
 func (v *survey) inHalt() bool { return v.account.number > 1 && len(v.table.slots) <= few }
 
 // run does the whole phase before the halt.
-func (v *survey) run() error {
+func (v *survey) run(ctx context.Context) error {
+	began := time.Now()
 	if err := v.readHeaders(); err != nil {
 		return err
 	}
-	v.copyStacks()
+	v.copyStacks(ctx, began)
 	v.arena.Reset()
 	v.spotCheck()
 	return nil
@@ -77,7 +84,7 @@ func (v *survey) runInHalt() error {
 // readHeaders reads all goroutines, and finds out whose stacks must be read.
 func (v *survey) readHeaders() error {
 	v.moving, v.runnable, v.inSyscall = v.moving[:0], v.runnable[:0], v.inSyscall[:0]
-	v.moved, v.fresh = v.moved[:0], v.fresh[:0]
+	v.moved, v.fresh, v.unread = v.moved[:0], v.fresh[:0], 0
 	addrs, err := v.table.list(v.t.Process, v.t.bin.Globals.AllGs)
 	if err != nil {
 		return err
@@ -147,7 +154,7 @@ func (v *survey) classify(i int32, s *slot) {
 		}
 	case !h.still():
 		v.leaveToHalt(i, s)
-	case s.view != absent && s.head.sameStack(&h):
+	case s.view != absent && s.view != unread && s.head.sameStack(&h):
 		v.setHead(s, &h)
 		s.view = known
 		v.account.reused++

@@ -3,9 +3,12 @@
 package snapshot
 
 import (
+	"context"
 	"math/rand/v2"
 	"slices"
+	"time"
 
+	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler/internal/memory"
 )
 
@@ -19,16 +22,44 @@ const (
 )
 
 // copyStacks reads and unwinds the stacks of the slots in fresh. It leaves goroutines that move in the meantime to the
-// halt.
-func (v *survey) copyStacks() {
+// halt. If the recording is over before the stacks are read, the rest stay unread.
+func (v *survey) copyStacks(ctx context.Context, began time.Time) {
+	headers := time.Since(began)
 	for try := 0; len(v.fresh) > 0; try++ {
 		v.unsettled = v.unsettled[:0]
 		for rest := v.fresh; len(rest) > 0; {
+			if v.account.number == 1 && time.Since(began) > v.firstTakes && isOver(ctx, headers) {
+				v.leaveUnread(rest)
+				break
+			}
 			n := v.copyBatch(rest, try)
 			rest = rest[n:]
 		}
 		v.fresh = append(v.fresh[:0], v.unsettled...)
 	}
+}
+
+// firstTakes is how long the first sample may take in any case. To read the stacks of 200,000 goroutines takes a second of a processor.
+// On a machine where very many threads are ready to run, the sampler may need half a minute to get that.
+const firstTakes = time.Second
+
+// isOver reports whether it is time to end a sample that is to be ready when the context is done. What is left to do then, above all
+// to report all goroutines, takes about as long as reading their headers took.
+func isOver(ctx context.Context, headers time.Duration) bool {
+	end, ends := ctx.Deadline()
+	return ctx.Err() != nil || ends && time.Until(end) < headers
+}
+
+// leaveUnread uses the heads of goroutines whose stacks there is no time to read.
+func (v *survey) leaveUnread(slots []int32) {
+	for _, i := range slots {
+		s := &v.table.slots[i]
+		h := v.t.g.decode(s.raw)
+		v.setHead(s, &h)
+		s.view, s.stack = unread, stack{node: sampledata.NoStack, torn: true}
+	}
+	v.moved = v.moved[:0] // the halt would read their stacks
+	v.unread += int64(len(slots))
 }
 
 // copyBatch reads some of the stacks and returns how many. The target runs meanwhile. So a copy is valid only if the

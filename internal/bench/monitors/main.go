@@ -1,12 +1,14 @@
 // Monitors measures what the usual monitors add to a recording: to the sampler's processor time and to the halts. Both are
-// measured in one run, in which ten samples with monitors and ten without take turns, twenty samples a second:
+// measured in one run, in which two seconds with monitors and two without take turns, twenty samples a second. Then it measures
+// each source of monitors by itself:
 //
-//	go run ./internal/bench/monitors [-rounds 40]
+//	go run ./internal/bench/monitors [-rounds 10]
 //
 // The programs are the one of cpprof demo, and one with 1,000 goroutines that wait.
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -17,8 +19,11 @@ import (
 	"time"
 )
 
+// interval is the time between two samples.
+const interval = 50 * time.Millisecond
+
 func main() {
-	rounds := flag.Int("rounds", 40, "number of turns, of a second each")
+	rounds := flag.Int("rounds", 10, "number of turns with monitors, of two seconds each")
 	flag.Parse()
 	if err := run(*rounds); err != nil {
 		fmt.Fprintln(os.Stderr, "monitors:", err)
@@ -48,19 +53,37 @@ func run(rounds int) error {
 			return err
 		}
 		with, without, err := measure(c.Process.Pid, rounds)
+		sources, failed := measureSources(c.Process.Pid, 100)
 		c.Process.Kill()
 		c.Wait()
-		if err != nil {
+		if err = errors.Join(err, failed); err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
 		fmt.Printf("\n%s, %d samples each\n%-18s %12s %12s %12s %12s\n", p.name, len(with.halts), "", "CPU/sample", "median CPU", "halt median", "halt p90")
 		with.print("with monitors")
 		without.print("without")
-		more := with.mean() - without.mean()
+		more := mean(with.cpu) - mean(without.cpu)
 		fmt.Printf("monitors add %v a sample (median %v): %.1f %% of the sampler's processor time\n", more.Round(100*time.Nanosecond),
-			(quantile(with.cpu, 0.5) - quantile(without.cpu, 0.5)).Round(100*time.Nanosecond), 100*float64(more)/float64(without.mean()))
+			(quantile(with.cpu, 0.5) - quantile(without.cpu, 0.5)).Round(100*time.Nanosecond), 100*float64(more)/float64(mean(without.cpu)))
+		read := mean(with.reading) - mean(without.reading)
+		fmt.Printf("reading them takes %v a sample (median %v): %.1f %%\n", read.Round(100*time.Nanosecond),
+			(quantile(with.reading, 0.5) - quantile(without.reading, 0.5)).Round(100*time.Nanosecond), 100*float64(read)/float64(mean(without.cpu)))
+		printSources(sources)
 	}
 	return nil
+}
+
+// printSources prints what each source takes when it is read after a sample, and so in the mean of all samples.
+func printSources(sources []sourceCost) {
+	var all time.Duration
+	fmt.Printf("%-28s %8s %12s %12s\n", "source, by its first monitor", "every", "median", "a sample")
+	for _, s := range sources {
+		median := quantile(s.took, 0.5)
+		share := time.Duration(float64(median) * float64(interval) / float64(s.every))
+		all += share
+		fmt.Printf("%-28s %8v %12v %12v\n", s.name, s.every, median.Round(100*time.Nanosecond), share.Round(100*time.Nanosecond))
+	}
+	fmt.Printf("%-28s %8s %12s %12v\n", "all", "", "", all.Round(100*time.Nanosecond))
 }
 
 // start builds a program, starts it, and waits a moment until it does what it does.
@@ -79,15 +102,15 @@ func start(dir string, p program) (*exec.Cmd, error) {
 
 // costs are what samples cost.
 type costs struct {
-	cpu, halts []time.Duration
+	cpu, halts, reading []time.Duration // reading is the part of cpu in which monitors were read, if they were; with the time of two clocks
 }
 
-func (c *costs) mean() time.Duration {
+func mean(of []time.Duration) time.Duration {
 	var sum time.Duration
-	for _, d := range c.cpu {
+	for _, d := range of {
 		sum += d
 	}
-	return sum / time.Duration(max(1, len(c.cpu)))
+	return sum / time.Duration(max(1, len(of)))
 }
 
 func quantile(of []time.Duration, q float64) time.Duration {
@@ -99,5 +122,5 @@ func quantile(of []time.Duration, q float64) time.Duration {
 }
 
 func (c *costs) print(name string) {
-	fmt.Printf("%-18s %12v %12v %12v %12v\n", name, c.mean().Round(100*time.Nanosecond), quantile(c.cpu, 0.5), quantile(c.halts, 0.5), quantile(c.halts, 0.9))
+	fmt.Printf("%-18s %12v %12v %12v %12v\n", name, mean(c.cpu).Round(100*time.Nanosecond), quantile(c.cpu, 0.5), quantile(c.halts, 0.5), quantile(c.halts, 0.9))
 }

@@ -13,11 +13,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/snapshot"
 )
 
-// The samples of a turn, and the time between two.
-const (
-	turn     = 10
-	interval = 50 * time.Millisecond
-)
+// turn is the number of samples of a turn. It lasts as long as the time between two reads of the sources that are read least.
+const turn = 40
 
 // measure samples a process, with monitors in every other turn.
 func measure(pid, rounds int) (with, without costs, err error) {
@@ -39,16 +36,18 @@ func measure(pid, rounds int) (with, without costs, err error) {
 	set.Define(recording)
 	monitored := false
 	sink := sampledata.BeforeSample(recording, func() {
+		before, to := sampler.ProcessorTime(), &without
 		if monitored {
-			err = set.Measure(recording)
+			err, to = set.Measure(recording), &with
 		}
+		to.reading = append(to.reading, sampler.ProcessorTime()-before)
 	})
 	at := time.Since(b.Header().Start)
-	for k := -2 * turn; k < 2*turn*rounds; k++ { // the first ones learn the program, and don't count
+	for k := -turn; k < 2*turn*rounds; k++ { // the first ones learn the program, and don't count
 		at += interval
 		time.Sleep(time.Until(b.Header().Start.Add(at)) - b.Lead())
 		to := &without
-		if monitored = k/turn%2 == 0; monitored {
+		if monitored = k >= 0 && k/turn%2 == 0; monitored {
 			to = &with
 		}
 		before := sampler.ProcessorTime()
@@ -62,4 +61,52 @@ func measure(pid, rounds int) (with, without costs, err error) {
 		}
 	}
 	return with, without, nil
+}
+
+// A sourceCost is what reading one source takes.
+type sourceCost struct {
+	name  string
+	every time.Duration // how often it is read
+	took  []time.Duration
+}
+
+// measureSources reads each source after each of some samples, as a recording does if it is due.
+func measureSources(pid, samples int) ([]sourceCost, error) {
+	p, err := sampler.Find(pid)
+	if err != nil {
+		return nil, err
+	}
+	b, err := snapshot.Attach(p)
+	if err != nil {
+		return nil, err
+	}
+	defer b.Close()
+	var readers []monitor.Reader
+	var all []sourceCost
+	for _, s := range monitor.Builtin() {
+		r, err := s.Open(monitor.Target{PID: pid, Binary: b.Binary()})
+		if err != nil {
+			continue
+		}
+		defer r.Close()
+		readers, all = append(readers, r), append(all, sourceCost{name: s.Monitors[0].Name, every: max(s.Every, interval)})
+	}
+	var values []sampledata.Value
+	sink := sampledata.BeforeSample(sampledata.NewBuilder(b.Header()), func() {
+		for i, r := range readers {
+			from := time.Now()
+			values, err = r.Read(values[:0])
+			all[i].took = append(all[i].took, time.Since(from))
+		}
+	})
+	at := time.Since(b.Header().Start)
+	for range samples {
+		at += interval
+		time.Sleep(time.Until(b.Header().Start.Add(at)) - b.Lead())
+		_, failed := b.Observe(context.Background(), sink, sampledata.Sample{Time: at})
+		if failed = errors.Join(failed, err); failed != nil {
+			return nil, failed
+		}
+	}
+	return all, nil
 }

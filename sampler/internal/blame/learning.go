@@ -27,7 +27,8 @@ type learner struct {
 	threadTime func() time.Duration // returns the processor time that the calling thread has used
 	refilled   time.Time            // when the analyzer was last allowed to learn
 	spent      int                  // its work by then
-	recent     bool                 // it has learned something in the previous sample or in this one
+	recent     bool                 // it has learned something in the previous sample or in this one, and not only long ago
+	idle       int                  // number of steps since then that have learned nothing
 	took       time.Duration        // processor time for all that it has learned
 	most       time.Duration        // bound of took; 0: none
 }
@@ -67,7 +68,8 @@ type stopwatch struct {
 }
 
 // start starts a stopwatch. Reading the clock is a system call, so the clock is not read while the analyzer learns
-// nothing. As a consequence, the first step after such a time is not measured.
+// nothing, such as in a first sample of very many goroutines that all do the same. As a consequence, the first step after such a
+// time is not measured.
 func (l *learner) start() stopwatch {
 	w := stopwatch{spent: l.Spent(), running: l.recent}
 	if w.running {
@@ -76,6 +78,9 @@ func (l *learner) start() stopwatch {
 	return w
 }
 
+// mostIdle is how many steps without anything new are measured.
+const mostIdle = 64
+
 // stop adds the time since start to the learning time, if the analyzer has learned anything.
 func (l *learner) stop(w stopwatch) {
 	switch learned := l.Spent() != w.spent; {
@@ -83,5 +88,10 @@ func (l *learner) stop(w stopwatch) {
 		l.recent = learned
 	case learned:
 		l.took += l.threadTime() - w.begin
+		l.idle = 0
+	default:
+		if l.idle++; l.idle == mostIdle {
+			l.recent, l.idle = false, 0
+		}
 	}
 }

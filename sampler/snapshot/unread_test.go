@@ -1,0 +1,56 @@
+//go:build linux && (amd64 || arm64)
+
+package snapshot
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// If a recording is over before the first sample has read the stacks of all goroutines, the sample has their states without their
+// stacks, and says so. A later sample reads the stacks.
+func TestUnreadStacks(t *testing.T) {
+	v := begin(t, build(t), every...)
+	attach(t, v).Release() // it waits until all are parked
+	b := open(t, v.Process.Pid)
+	b.survey.firstTakes = 0
+	sink := sampledata.NewBuilder(b.Header())
+	over, end := context.WithCancel(t.Context())
+	end()
+	// observe takes one more sample, and counts the parked goroutines that have no stack in it, and all that are parked.
+	observe := func(ctx context.Context) (unread, parked int) {
+		want := sink.Recording().Samples.Len() + 1
+		for until := time.Now().Add(time.Minute); sink.Recording().Samples.Len() < want; {
+			if _, err := b.Observe(ctx, sink, sampledata.Sample{Time: time.Since(b.Header().Start)}); err != nil && time.Now().After(until) {
+				t.Fatal(err)
+			}
+		}
+		r := sink.Recording()
+		for _, run := range last(r) {
+			if g := r.Goroutines[run.Goroutine]; g.Start >= 0 && r.Functions[g.Start].Name == "main.park" {
+				if run.Run != sampledata.Waiting || run.Reason != "chan receive" {
+					t.Errorf("a parked goroutine is %v for %q", run.Run, run.Reason)
+				}
+				parked++
+				if run.Torn && run.Stack == sampledata.NoStack {
+					unread++
+				}
+			}
+		}
+		return unread, parked
+	}
+	if unread, parked := observe(over); parked != 50 || unread != 50 {
+		t.Errorf("%d of %d goroutines have no stack, want 50 of 50", unread, parked)
+	}
+	if w := sink.Recording().Warnings; len(w) == 0 || w[0].Kind != "unread-stacks" || w[0].Count < 50 {
+		t.Errorf("warnings %+v", w)
+	}
+	for range 2 {
+		if unread, parked := observe(t.Context()); parked != 50 || unread != 0 {
+			t.Errorf("later, %d of %d goroutines have no stack, want 0 of 50", unread, parked)
+		}
+	}
+}
