@@ -95,7 +95,7 @@ func (f *probeFlags) live(ctx context.Context, t terminal, c *cobra.Command, pat
 	}
 	start := target.backend.Header().Start
 	set, err := probe.Start(program, functions, probe.Options{
-		MaxOverhead: f.overhead.float(), CountsOnly: f.countsOnly, Breakpoints: f.breakpoints, Why: "asked for",
+		MaxOverhead: f.overhead.float(), CountsOnly: f.countsOnly, Breakpoints: f.breakpoints,
 		Clock: func() time.Duration { return max(0, time.Since(start)) },
 	})
 	if err != nil {
@@ -151,6 +151,7 @@ func (f *probeFlags) functions(t terminal, pid int, patterns []string) (list []p
 				refusals = append(refusals, err)
 				continue
 			}
+			one.Why = "asked for"
 			list = append(list, one)
 		}
 	}

@@ -3,6 +3,7 @@ package probe
 import (
 	"cmp"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
@@ -22,6 +23,8 @@ type hit struct {
 // A tally is what the hits have said of one function.
 type tally struct {
 	function             *Function
+	timed                bool          // the returns have instruments
+	untimed              atomic.Uint64 // when they were taken out, as hit.time; 0 if they were not
 	returned, unfinished uint64
 	elapsed              sampledata.Distribution
 	sites                map[uint64]*siteTally
@@ -69,6 +72,19 @@ func newCalls(functions []Function) (*calls, []*tally) {
 	return c, tallies
 }
 
+// left reports whether the returns had been taken out at a time.
+func (t *tally) left(at uint64) bool {
+	from := t.untimed.Load()
+	return from != 0 && at >= from
+}
+
+// end counts a call that has ended without a return, as far as that is known.
+func (t *tally) end(at uint64) {
+	if !t.left(at) {
+		t.unfinished++
+	}
+}
+
 // mostOpen limits the goroutines that are followed: of those that end by runtime.Goexit within a call, nothing more is heard.
 const mostOpen = 1 << 16
 
@@ -86,7 +102,7 @@ func (c *calls) add(h *hit) {
 }
 
 func (c *calls) enter(t *tally, h *hit) {
-	stack := c.unwound(c.open[h.goroutine], h.depth)
+	stack := c.unwound(c.open[h.goroutine], h.depth, h.time)
 	s := t.site(h.caller)
 	s.calls++
 	for i := range t.function.Arguments {
@@ -94,7 +110,7 @@ func (c *calls) enter(t *tally, h *hit) {
 			t.arguments[i].Add(a.value(h.registers[a.Register]))
 		}
 	}
-	if len(t.function.Returns) == 0 {
+	if !t.timed || t.left(h.time) {
 		return
 	}
 	nested := slices.ContainsFunc(stack, func(a activation) bool { return a.tally == t })
@@ -103,16 +119,16 @@ func (c *calls) enter(t *tally, h *hit) {
 
 // unwound returns the calls that are still open when a frame at a depth is entered: those that are at least as deep have ended
 // without a return, by a panic or by runtime.Goexit.
-func (c *calls) unwound(stack []activation, depth uint64) []activation {
+func (c *calls) unwound(stack []activation, depth, at uint64) []activation {
 	for len(stack) > 0 && stack[len(stack)-1].depth >= depth {
-		stack[len(stack)-1].tally.unfinished++
+		stack[len(stack)-1].tally.end(at)
 		stack = stack[:len(stack)-1]
 	}
 	return stack
 }
 
 func (c *calls) leave(t *tally, h *hit) {
-	stack := c.unwound(c.open[h.goroutine], h.depth+1)
+	stack := c.unwound(c.open[h.goroutine], h.depth+1, h.time)
 	top := len(stack) - 1
 	if top < 0 || stack[top].depth != h.depth || stack[top].tally != t {
 		c.keep(h.goroutine, stack) // the call began before the instrument was in

@@ -22,6 +22,7 @@ func TestCallsOfHits(t *testing.T) {
 	c, tallies := newCalls(twoFunctions())
 	c.entryCost, c.returnCost, c.between = 1, 2, 5
 	outer, inner := tallies[0], tallies[1]
+	outer.timed, inner.timed = true, true
 	feed := func(hits ...hit) {
 		for i := range hits {
 			hits[i].registers = []uint64{0xfffffffe, 0}
@@ -55,6 +56,7 @@ func TestCallsOfHits(t *testing.T) {
 func TestHitsInAnyOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c, tallies := newCalls(twoFunctions())
+		tallies[0].timed, tallies[1].timed = true, true
 		entered := map[uint64]uint64{}
 		for i := range rapid.IntRange(0, 60).Draw(t, "hits") {
 			h := hit{

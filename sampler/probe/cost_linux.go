@@ -87,12 +87,8 @@ func (u *uprobes) cost() (entry, ret, between time.Duration) {
 	}
 	on := &uprobes{program: self.program, kind: u.kind, kernel: u.kernel, counts: u.counts, ring: u.ring, number: map[uint64]uint32{}, fds: map[uint64]int{}}
 	f := self.function
-	defer on.await(patience)
 	defer func() {
-		on.detach(f.Entry)
-		for _, pc := range f.Returns {
-			on.detach(pc)
-		}
+		detachAll(on, append([]uint64{f.Entry}, f.Returns...))
 		_ = u.kernel.clear()
 	}()
 	if on.attach(f.Entry, true) != nil {

@@ -22,6 +22,8 @@ type Function struct {
 	// of the processor is hit twice if it does: before the interruption and after it.
 	Check, Grows uint64
 
+	Why string // what an instrument is to find out
+
 	Arguments []Argument // those whose registers are known
 	NoteArgs  string     // why arguments are not known; "" if they are
 }

@@ -5,6 +5,7 @@ package probe
 import (
 	"fmt"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -32,8 +33,24 @@ func openKernel(p *Program, o Options) (kernel, string, error) {
 // result ends that.
 func hurry() func() { return halt.Hurry() }
 
+// monotonic returns the time by the clock of hits.
+func monotonic() uint64 {
+	var t unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) != nil {
+		return 0
+	}
+	return uint64(t.Nano())
+}
+
 // nap sleeps without Go's timers, which other threads would have to serve in time.
 func nap(d time.Duration) {
 	t := unix.NsecToTimespec(d.Nanoseconds())
 	_ = unix.Nanosleep(&t, nil)
+}
+
+// napAwake sleeps without informing Go's scheduler. On a busy machine, the threads that have its processors may themselves wait for a CPU:
+// a thread that gave its processor away would have to wait for them.
+func napAwake(d time.Duration) {
+	t := unix.NsecToTimespec(d.Nanoseconds())
+	_, _, _ = unix.RawSyscall(unix.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&t)), 0, 0)
 }

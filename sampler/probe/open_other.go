@@ -16,4 +16,8 @@ func openKernel(*Program, Options) (kernel, string, error) { return nil, "", err
 
 func hurry() func() { return func() {} }
 
+func monotonic() uint64 { return 0 }
+
+func napAwake(d time.Duration) { time.Sleep(d) }
+
 func nap(d time.Duration) { time.Sleep(d) }

@@ -167,8 +167,71 @@ func TestCostlyProbesAreTakenOut(t *testing.T) {
 	if !r.TakenOut || r.Note == "" {
 		t.Errorf("it was not taken out: %+v", r)
 	}
+	if len(r.Sites) == 0 || r.Sites[0].Caller != "main.fast" {
+		t.Errorf("call sites %+v", r.Sites)
+	}
 	s.Close()
 	g.Out.ReadString('\n')
+}
+
+// TestTwoAtOnce probes one function from two sides, as a second cpprof does: both count all calls, and one ends before the other.
+func TestTwoAtOnce(t *testing.T) {
+	g := start(t, "recursive", "20")
+	first, second := g.probe(t, "main.descend", Options{}), g.probe(t, "main.descend", Options{CountsOnly: true})
+	want := uint64(g.run(t)[0])
+	second.Close()
+	first.Close()
+	a, b := first.Results()[0], second.Results()[0]
+	if a.Calls != want || b.Calls != want || a.Returned != want {
+		t.Errorf("%d calls, of which %d returned, and %d: want %d", a.Calls, a.Returned, b.Calls, want)
+	}
+}
+
+func TestTheTargetDies(t *testing.T) {
+	g := start(t, "fast")
+	s := g.probe(t, "main.tick", Options{CountsOnly: true})
+	fmt.Fprintln(g.in)
+	for s.Results()[0].Calls == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	g.Process.Kill()
+	g.Wait()
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if r := s.Results()[0]; r.Calls == 0 || r.TakenOut {
+		t.Errorf("%+v", r)
+	}
+	p, err := OpenPID(g.Pid())
+	if err == nil {
+		_, err = Start(p, nil, Options{})
+	}
+	if err == nil {
+		t.Error("a process that has ended was opened")
+	}
+}
+
+// TestTheTargetExecutes probes a program that becomes another one meanwhile: that one is not harmed, whether the probes are still in or not.
+func TestTheTargetExecutes(t *testing.T) {
+	g := start(t, "exec", "500")
+	s := g.probe(t, "main.tick", Options{})
+	g.run(t)
+	if r := s.Results()[0]; r.Calls != 500 {
+		t.Errorf("%d calls before it, want 500", r.Calls)
+	}
+	fmt.Fprintln(g.in)
+	if line, err := g.Out.ReadString('\n'); err != nil || !strings.HasPrefix(line, "pid") {
+		t.Fatalf("%v: it says %q", err, line)
+	}
+	if n := g.run(t)[0]; n != 500 {
+		t.Errorf("it made %d calls then, want 500", n)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if r := s.Results()[0]; r.Returned < 500 || r.Calls < 500 {
+		t.Errorf("%+v", r)
+	}
 }
 
 func TestRefusals(t *testing.T) {

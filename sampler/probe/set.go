@@ -3,6 +3,7 @@ package probe
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -23,8 +24,6 @@ type Options struct {
 
 	// Clock returns the time of the recording.
 	Clock func() time.Duration
-
-	Why string // what the instruments are to find out
 }
 
 // A kernel puts instruments in and takes them out. Its methods may be called from several goroutines.
@@ -34,7 +33,7 @@ type kernel interface {
 	// attach puts an instrument at an address. If record is false, it only counts.
 	attach(pc uint64, record bool) error
 
-	// detach takes it out. It may take long until the kernel is done, but the target does not hit it any more after a moment.
+	// detach takes it out. It may take long until the kernel is done.
 	detach(pc uint64)
 
 	// hits returns how often an address was hit, exactly. It may be called after detach.
@@ -64,6 +63,7 @@ type Set struct {
 
 	mu     sync.Mutex
 	probes []*probed
+	limit  *throttle
 	closed bool
 
 	recorded sync.Mutex // guards calls and the tallies; nobody waits for it with mu
@@ -90,7 +90,7 @@ func Start(p *Program, functions []Function, o Options) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{program: p, options: o, kernel: k, note: note, stop: make(chan struct{})}
+	s := &Set{program: p, options: o, kernel: k, note: note, stop: make(chan struct{}), limit: newThrottle(o.MaxOverhead, o.Clock())}
 	c, tallies := newCalls(functions)
 	s.calls = c
 	if o.CountsOnly || k.instrument() == sampledata.Breakpoint {
@@ -106,30 +106,42 @@ func Start(p *Program, functions []Function, o Options) (*Set, error) {
 		k.close()
 		return nil, errors.New("what a probe costs could not be measured on this machine, so that it can't be bounded: --probe-overhead 0 does without a bound")
 	}
-	for _, t := range tallies {
-		s.probes = append(s.probes, s.put(t))
+	if o.MaxOverhead > 0 {
+		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1) // for the thread that keeps its processor; Close takes it back
+		s.stopped.Go(func() { s.watch(napAwake) })
+		s.stopped.Go(func() { s.watch(nap) })
 	}
-	s.stopped.Go(s.watch)
 	s.stopped.Go(s.read)
+	for _, t := range tallies {
+		p := s.put(t)
+		s.mu.Lock()
+		s.probes = append(s.probes, p)
+		s.mu.Unlock()
+	}
+	if o.MaxOverhead > 0 {
+		nap(probation)
+	}
+	for _, p := range s.probes {
+		s.putReturns(p)
+	}
 	return s, nil
 }
 
-// put puts the instruments of one function in: first those of returns, so that no entry is without its return.
+// probation is how long the calls of a function are only counted, before its returns get instruments. What turns out to be called too
+// often has only one instrument then. To take out several takes long: the kernel takes them out one after the other, and waits for all
+// processors in between.
+const probation = 20 * time.Millisecond
+
+// put puts the instrument of a function's entry in.
 func (s *Set) put(t *tally) *probed {
 	f := t.function
 	p := &probed{tally: t, result: sampledata.Probe{
-		Function: f.Name, File: f.File, Line: f.Line, Instrument: s.kernel.instrument(), Why: s.options.Why, Note: s.note,
+		Function: f.Name, File: f.File, Line: f.Line, Instrument: s.kernel.instrument(), Why: f.Why, Note: s.note,
 	}}
 	if f.NoteArgs != "" && s.note == "" {
 		p.result.Note = "arguments are not known: " + f.NoteArgs
 	}
 	var err error
-	for _, pc := range f.Returns {
-		if err = s.kernel.attach(pc, true); err != nil {
-			break
-		}
-	}
-	p.returns = err == nil && len(f.Returns) > 0
 	for _, pc := range s.entries(f) {
 		if err == nil {
 			err = s.kernel.attach(pc, s.kernel.instrument() == sampledata.Uprobe)
@@ -138,12 +150,57 @@ func (s *Set) put(t *tally) *probed {
 	now := s.options.Clock()
 	p.result.From, p.result.To, p.result.ReturnsUpTo = now, now, now
 	if err != nil {
-		s.take(p, true)
+		s.detach(s.entries(f))
 		p.result.Instrument, p.result.Note = sampledata.NoInstrument, err.Error()
 		return p
 	}
 	p.in = true
 	return p
+}
+
+// putReturns puts the instruments of a function's returns in, unless its calls are too many to be timed.
+func (s *Set) putReturns(p *probed) {
+	f := p.function
+	s.mu.Lock()
+	now := s.options.Clock()
+	s.count(p, now)
+	costs := float64(p.entered) * float64(s.calls.entryCost+s.calls.returnCost)
+	allowed := s.options.MaxOverhead * float64(now-p.result.From)
+	timed := p.in && len(f.Returns) > 0
+	if bounded := s.options.MaxOverhead > 0; timed && bounded && costs > allowed+float64(burst) {
+		timed = false
+		p.result.Note = fmt.Sprintf("calls are not timed after %d in %v, for %s: the mean time is from the number of calls and the samples",
+			p.entered, (now - p.result.From).Round(time.Millisecond), s.bound())
+	}
+	s.mu.Unlock()
+	if !timed {
+		return
+	}
+	for _, pc := range f.Returns {
+		if err := s.kernel.attach(pc, true); err != nil {
+			s.detach(f.Returns)
+			s.mu.Lock()
+			p.result.Note = "calls are not timed: " + err.Error()
+			s.mu.Unlock()
+			return
+		}
+	}
+	// Calls that began before this could have returned already.
+	s.recorded.Lock()
+	s.kernel.drain(s.calls.add)
+	p.timed = true
+	s.recorded.Unlock()
+	s.mu.Lock()
+	p.returns = p.in
+	late := !p.in
+	s.mu.Unlock()
+	if late { // its calls became too many meanwhile
+		s.detach(f.Returns)
+	}
+}
+
+func (s *Set) bound() string {
+	return fmt.Sprintf("--probe-overhead %.3g%%", 100*s.options.MaxOverhead)
 }
 
 // entries returns where the calls of a function are counted. If there are two places, the hits of the second one are subtracted.
@@ -157,31 +214,44 @@ func (s *Set) entries(f *Function) []uint64 {
 	return []uint64{f.Entry}
 }
 
-// take takes the instruments of a function out: all, or only those of returns.
-func (s *Set) take(p *probed, all bool) {
-	for _, pc := range p.function.Returns {
+func (s *Set) detach(list []uint64) {
+	for _, pc := range list {
 		s.kernel.detach(pc)
 	}
-	p.returns = false
-	if all {
-		for _, pc := range s.entries(p.function) {
-			s.kernel.detach(pc)
+}
+
+// patience is how long detachAll waits for the kernel.
+const patience = time.Second
+
+// detachAll takes instruments out. If that takes long, it goes on in the background.
+func detachAll(k kernel, list []uint64) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		var all sync.WaitGroup
+		for _, pc := range list {
+			all.Go(func() { k.detach(pc) })
 		}
-		p.in = false
+		all.Wait()
+	}()
+	select {
+	case <-done:
+	case <-time.After(patience):
 	}
 }
 
 // watchInterval is how often the hits are counted and recorded: an instrument that costs too much is taken out within a few of them.
 const watchInterval = 5 * time.Millisecond
 
-// watch takes out what costs too much.
-func (s *Set) watch() {
+// watch takes out what costs too much. There are two of it: while the kernel takes out one function's instruments, which may last
+// seconds on a busy machine, the other one watches.
+func (s *Set) watch(nap func(time.Duration)) {
 	defer hurry()()
-	limit := newThrottle(s.options.MaxOverhead, s.options.Clock())
 	for s.running() {
 		s.mu.Lock()
-		s.check(limit)
+		out := s.check()
 		s.mu.Unlock()
+		s.detach(out)
 		nap(watchInterval)
 	}
 }
@@ -206,8 +276,8 @@ func (s *Set) running() bool {
 	}
 }
 
-// check counts the hits, and takes out the function that costs most if they cost too much.
-func (s *Set) check(limit *throttle) {
+// check counts the hits. If they cost too much, it returns which instruments to take out: those of the function that costs most.
+func (s *Set) check() []uint64 {
 	now := s.options.Clock()
 	var total, most time.Duration
 	var worst *probed
@@ -217,11 +287,11 @@ func (s *Set) check(limit *throttle) {
 			most, worst = cost, p
 		}
 	}
-	if !limit.spend(total, now) || worst == nil {
-		return
+	if !s.limit.spend(total, now) || worst == nil {
+		return nil
 	}
-	s.throttled(worst)
-	limit.forgive()
+	s.limit.forgive()
+	return s.throttled(worst)
 }
 
 // count counts the new hits of a function, and returns what they cost.
@@ -252,20 +322,26 @@ func (s *Set) count(p *probed, now time.Duration) (cost time.Duration) {
 	return cost
 }
 
-// throttled takes out what costs too much of a function: only the returns, if the entries alone are within the bound.
-func (s *Set) throttled(p *probed) {
+// throttled returns which instruments of a function cost too much: only those of the returns, if the entries alone are within the bound.
+// The entry comes first, since one instrument is out at once, and the others follow.
+func (s *Set) throttled(p *probed) (out []uint64) {
 	since := p.result.To - p.result.From
 	calls := fmt.Sprintf("%d calls in %v", p.entered, since.Round(time.Millisecond))
-	bound := fmt.Sprintf("--probe-overhead %.3g%%", 100*s.options.MaxOverhead)
 	entries := time.Duration(p.entered) * s.calls.entryCost
 	if p.returns && float64(entries) < s.options.MaxOverhead*float64(since) {
-		s.take(p, false)
-		p.result.Note = fmt.Sprintf("returns were taken out after %s, for %s: the mean time is from the number of calls and the samples", calls, bound)
-		return
+		p.returns = false
+		p.untimed.Store(monotonic())
+		p.result.Note = fmt.Sprintf("returns were taken out after %s, for %s: the mean time is from the number of calls and the samples", calls, s.bound())
+		return p.function.Returns
 	}
-	s.take(p, true)
 	p.result.TakenOut = true
-	p.result.Note = fmt.Sprintf("taken out after %s, for %s: it is called at least so often", calls, bound)
+	p.result.Note = fmt.Sprintf("taken out after %s, for %s: it is called at least so often", calls, s.bound())
+	out = s.entries(p.function)
+	if p.returns {
+		out = slices.Concat(out, p.function.Returns)
+	}
+	p.in, p.returns = false, false
+	return out
 }
 
 // Results returns what was measured so far, in the order of the functions.
@@ -297,17 +373,22 @@ func (s *Set) Results() []sampledata.Probe {
 func (s *Set) Close() error {
 	close(s.stop)
 	s.stopped.Wait()
+	if s.options.MaxOverhead > 0 {
+		runtime.GOMAXPROCS(max(1, runtime.GOMAXPROCS(0)-1))
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	var out []uint64
+	for _, p := range s.probes {
+		if p.in {
+			out = slices.Concat(out, s.entries(p.function), p.function.Returns)
+		}
+	}
+	detachAll(s.kernel, out)
 	now := s.options.Clock()
 	for _, p := range s.probes {
 		s.count(p, now)
-		if p.in {
-			s.take(p, true)
-			p.in = true
-			s.count(p, now)
-			p.in = false
-		}
+		p.in = false
 	}
 	s.recorded.Lock()
 	defer s.recorded.Unlock()

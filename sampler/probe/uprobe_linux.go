@@ -34,7 +34,6 @@ type uprobes struct {
 	mu     sync.Mutex
 	number map[uint64]uint32 // of a site
 	fds    map[uint64]int    // of those that are in
-	taken  sync.WaitGroup
 }
 
 func openUprobes(p *Program) (*uprobes, error) {
@@ -89,15 +88,9 @@ func (u *uprobes) attach(pc uint64, record bool) error {
 	if !ok {
 		return fmt.Errorf("address %#x is not in the executable", pc)
 	}
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	number, known := u.number[pc]
-	if !known {
-		if len(u.number) >= u.most() {
-			return fmt.Errorf("more than %d places", u.most())
-		}
-		number = uint32(len(u.number) + 1)
-		u.number[pc] = number
+	number, err := u.site(pc)
+	if err != nil {
+		return err
 	}
 	site := uint64(number)
 	if record {
@@ -106,12 +99,29 @@ func (u *uprobes) attach(pc uint64, record bool) error {
 	if err := u.kernel.sites.Put(pc, site); err != nil {
 		return refusedUprobes(err)
 	}
-	fd, err := u.open(offset)
+	fd, err := u.open(offset) // takes long on a busy machine; others read hits meanwhile
 	if err != nil {
 		return err
 	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
 	u.fds[pc] = fd
 	return nil
+}
+
+// site returns the number of an address.
+func (u *uprobes) site(pc uint64) (uint32, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	number, known := u.number[pc]
+	if !known {
+		if len(u.number) >= u.most() {
+			return 0, fmt.Errorf("more than %d places", u.most())
+		}
+		number = uint32(len(u.number) + 1)
+		u.number[pc] = number
+	}
+	return number, nil
 }
 
 func (u *uprobes) open(offset uint64) (int, error) {
@@ -136,16 +146,15 @@ func (u *uprobes) open(offset uint64) (int, error) {
 }
 
 // detach takes an instrument out. The kernel first takes it out of the code, and then waits until no processor uses it: up to
-// seconds on a busy machine.
+// seconds on a busy machine. Only then it begins with the next one, whoever asks for it.
 func (u *uprobes) detach(pc uint64) {
 	u.mu.Lock()
-	defer u.mu.Unlock()
 	fd, ok := u.fds[pc]
-	if !ok {
-		return
-	}
 	delete(u.fds, pc)
-	u.taken.Go(func() { unix.Close(fd) })
+	u.mu.Unlock()
+	if ok {
+		unix.Close(fd)
+	}
 }
 
 func (u *uprobes) hits(pc uint64) uint64 {
@@ -186,29 +195,7 @@ func (u *uprobes) drain(add func(*hit)) {
 	}
 }
 
-// patience is how long close waits for the kernel. What is then not done yet is out of the code all the same.
-const patience = time.Second
-
-func (u *uprobes) await(limit time.Duration) {
-	done := make(chan struct{})
-	go func() {
-		u.taken.Wait()
-		close(done)
-	}()
-	select {
-	case <-done:
-	case <-time.After(limit):
-	}
-}
-
 func (u *uprobes) close() error {
-	u.mu.Lock()
-	for pc, fd := range u.fds {
-		delete(u.fds, pc)
-		u.taken.Go(func() { unix.Close(fd) })
-	}
-	u.mu.Unlock()
-	u.await(patience)
 	err := u.ring.Close()
 	u.kernel.close()
 	return err

@@ -6,6 +6,7 @@
 //	probed fast        calls tick about 1,000,000 times a second, and prints how many it has made in each second
 //	probed panics N    calls fails N times, half of which panic
 //	probed recursive N calls descend N times, to a depth of 5
+//	probed exec N      calls tick N times, and becomes "probed count N" after another line
 package main
 
 import (
@@ -16,6 +17,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -41,6 +43,15 @@ func main() {
 			descend(0)
 		}
 		fmt.Println("calls", 5*n)
+	case "exec":
+		deeper(0, n)
+		fmt.Println("calls", n)
+		wait(in)
+		path, err := os.Executable()
+		if err == nil {
+			err = syscall.Exec(path, []string{path, "count", os.Args[2]}, os.Environ())
+		}
+		fmt.Println(err)
 	}
 	wait(in)
 }
