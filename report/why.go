@@ -98,6 +98,11 @@ func (y *Why) about(f *search.Finding) (lines []aboutLine) {
 		add(name, why)
 		name = ""
 	}
+	name = "calls"
+	for _, calls := range MeasuredLines(f) {
+		add(name, calls)
+		name = ""
+	}
 	add("when", whenText(f, y.From, y.To))
 	add("before", beforeText(f))
 	add("see", Command(f, y.File))
@@ -201,6 +206,7 @@ type WhyText struct {
 	Finding string   `json:"finding"`
 	Where   string   `json:"where"`
 	Why     []string `json:"why,omitempty"`
+	Calls   []string `json:"calls,omitempty"` // what probes have measured
 	When    string   `json:"when"`
 	See     string   `json:"see"`
 }
@@ -209,7 +215,7 @@ type WhyText struct {
 func (y *Why) WriteJSON(w io.Writer, basis Basis) error {
 	out := WhyJSON{y.Answer, []WhyText{}, basis}
 	for _, f := range y.Findings {
-		out.Text = append(out.Text, WhyText{Sentence(f), whereText(f), WhyLines(f), whenText(f, y.From, y.To), Command(f, y.File)})
+		out.Text = append(out.Text, WhyText{Sentence(f), whereText(f), WhyLines(f), MeasuredLines(f), whenText(f, y.From, y.To), Command(f, y.File)})
 	}
 	return writeJSON(w, out)
 }

@@ -46,7 +46,8 @@ type Finding struct {
 	With       []Companion `json:"with,omitempty"`   // monitors that go with it, if it is not true all the time
 	Growth     *Growth     `json:"growth,omitempty"` // of a leak
 	Throttling *Throttling `json:"throttling,omitempty"`
-	Before     *Before     `json:"before,omitempty"` // if two recordings are compared
+	Measured   []Measured  `json:"measured,omitempty"` // by probes
+	Before     *Before     `json:"before,omitempty"`   // if two recordings are compared
 
 	specific float64 // the rank is severity times this
 	key      string  // identifies the hypothesis in other recordings
@@ -96,7 +97,8 @@ type Hypothesis struct {
 	Where   string   `json:"where,omitempty"` // a function or a lock
 	Share   Estimate `json:"share"`
 	Verdict Verdict  `json:"verdict"`
-	Note    string   `json:"note,omitempty"` // why a YES is no finding, or why it was not refined
+	Note    string   `json:"note,omitempty"`   // why a YES is no finding, or why it was not refined
+	Course  []Step   `json:"course,omitempty"` // how the verdict changed, if Options.Course asks for it
 
 	severity float64
 	key      string

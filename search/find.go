@@ -28,6 +28,7 @@ type Options struct {
 	Views     views.Options // the span, and the thread classes
 	Aspects   *aspects.Set  // that name system calls, allocation and the collector
 	Threshold float64
+	Course    bool // hypotheses have the course of their verdicts
 }
 
 // A candidate is a hypothesis with the finding that it would be.
@@ -66,6 +67,7 @@ func Find(r *sampledata.Recording, o Options) (*Answer, error) {
 		return nil, err
 	}
 	whole.conclude()
+	whole.measure(r)
 	return whole.Answer, nil
 }
 
@@ -96,6 +98,10 @@ func search(r *sampledata.Recording, o Options) (*searched, error) {
 	a.Used = s.test(all)
 	for _, c := range all {
 		a.judge(c, e)
+		if o.Course && c.observed != nil {
+			h := &a.Hypotheses[len(a.Hypotheses)-1]
+			h.Course = e.course(c.observed, c.bar)
+		}
 	}
 	s.companions(r, slices.DeleteFunc(slices.Clone(all), func(c *candidate) bool { return !slices.Contains(a.Findings, c.f) }))
 	leaks, err := s.standing(r)

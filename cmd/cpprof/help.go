@@ -34,14 +34,14 @@ type flagGroup struct {
 // flagGroups lists the flags of all commands. A flag name has the same meaning in every command, so each name is in one
 // group. Help shows the groups, and the flags in them, in this order.
 var flagGroups = []flagGroup{
-	{"What to record", []string{"pid", "duration", "child", "follow-exec", "monitor", "no-monitors", "match", "progress", "base", "counts-only", "breakpoints"}},
+	{"What to record", []string{"pid", "duration", "child", "follow-exec", "monitor", "no-monitors", "match", "progress", "base", "probes", "counts-only", "breakpoints"}},
 	{"How often, and at what cost", []string{"every", "at-once", "rate", "jitter", "max-overhead", "max-cpu", "probe-overhead", "backend"}},
 	{"What to read", []string{"server", "thread", "against", "session", "fresh", "format", "value", "strict", "max-memory", "builtin"}},
 	{"Refinement steps", []string{"down", "extended", "up", "prune", "zoom", "auto"}},
 	{"What to count", []string{"from", "to", "samples", "spans", "runs", "scatter", "matrix", "accounting", "class-by", "merge", "idle", "by", "no-inlines"}},
 	{"How much to show", []string{
 		"count", "interval", "window", "sort", "min-hits", "min-cost", "own", "of-parent", "min-cum", "name", "depth", "metric",
-		"coverage", "max", "threshold", "fail-above", "top", "least", "instances", "full-names",
+		"coverage", "max", "threshold", "fail-above", "top", "least", "instances", "full-names", "log",
 	}},
 	{"Where it goes", []string{
 		"output", "force", "folder", "push", "app", "tenant", "listen", "token-file", "tls-cert", "tls-key", "client-ca", "view", "web", "no-browser", "port", "for", "text", "json", "csv", "color",

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/cpprof/cpprof/internal/termtext"
@@ -28,11 +30,12 @@ type probeFlags struct {
 func newProbeCommand(t terminal) *cobra.Command {
 	var f probeFlags
 	c := &cobra.Command{
-		Use:   "probe [flags] -p PROCESS FUNCTION...\n  cpprof probe [flags] RECORDING",
+		Use:   "probe [flags] -p PROCESS FUNCTION...\n  cpprof probe [flags] FUNCTION... -- COMMAND [ARGUMENT...]\n  cpprof probe [flags] RECORDING",
 		Short: "Count and time the calls of functions in a running program",
 		Long: `probe puts instruments into functions of a running program, and takes them out when it ends: how
 often they are called, from where, with which numbers as arguments, and how long calls take. It
 samples the program meanwhile, and keeps both in a recording; with RECORDING it shows them again.
+A program that probe has started is ended with it; its output goes to stderr.
 A FUNCTION is a name as reports show it, main.(*queue).push, or has * for any characters.
 
 Uprobes need root, or the capabilities CAP_BPF and CAP_PERFMON: the kernel replaces an instruction
@@ -41,15 +44,20 @@ functions, and nothing is written. Both vanish with cpprof, however it ends. A h
 a function whose hits take more than --probe-overhead is only counted, or left alone.`,
 		Example: `  cpprof probe -d 10s -p 4711 'main.(*queue).push'
   cpprof probe --counts-only -p 4711 'main.*'
+  cpprof probe -d 10s main.encode -- ./server -flag
   cpprof probe run.cpprof --json               # what was measured, again`,
 		GroupID:           groupRecord,
 		ValidArgsFunction: completeRecording,
 		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) == 0 {
+			functions, command := args, []string(nil)
+			if n := c.ArgsLenAtDash(); n >= 0 {
+				functions, command = args[:n], args[n:]
+			}
+			if len(functions) == 0 {
 				return usagef("give functions of a running program (cpprof probe -p PROCESS FUNCTION...), or a recording")
 			}
-			if c.Flags().Changed("pid") {
-				return f.live(c.Context(), t, c, args)
+			if c.Flags().Changed("pid") || len(command) > 0 {
+				return f.live(c.Context(), t, c, functions, command)
 			}
 			if len(args) != 1 {
 				return &usageError{needProcess(c)}
@@ -76,19 +84,31 @@ a function whose hits take more than --probe-overhead is only counted, or left a
 	return c
 }
 
-// live probes a running program until the time is over, it ends, or a person interrupts it.
-func (f *probeFlags) live(ctx context.Context, t terminal, c *cobra.Command, patterns []string) error {
-	if err := f.record.check(c, nil); err != nil {
+// live probes a program, which it starts if there is a command, until the time is over, it ends, or a person interrupts it.
+func (f *probeFlags) live(ctx context.Context, t terminal, c *cobra.Command, patterns, command []string) error {
+	if err := f.record.check(c, command); err != nil {
 		return &usageError{err}
+	}
+	if err := f.record.checkSingle(command); err != nil {
+		return err
 	}
 	ctx, signals := watchSignals(ctx)
 	defer signals.stop()
-	target, err := openTarget(t, &f.record, nil)
+	own := t
+	own.out = t.err // so that the table is all that is on standard output
+	target, err := openTarget(own, &f.record, command)
 	if err != nil {
-		return err
+		return signals.fail(ctx, t, &f.record, target.Process, err)
 	}
 	defer target.Release()
 	defer target.backend.Close()
+	if target.Launched {
+		defer func() {
+			if ctx.Err() == nil {
+				endLaunched(ctx, t, target.Process)
+			}
+		}()
+	}
 	functions, program, err := f.functions(t, target.PID, patterns)
 	if err != nil {
 		return err
@@ -216,8 +236,27 @@ func (f *probeFlags) show(t terminal, file string, r *sampledata.Recording) erro
 // A probedSink adds to a recording what the probes have measured: about once a second, and at its end, when it takes them out.
 type probedSink struct {
 	sampledata.Sink
-	set  *probe.Set
 	last time.Duration
+
+	mu       sync.Mutex
+	set      *probe.Set         // nil if there are no instruments yet
+	refused  []sampledata.Probe // functions that can't be probed
+	finished bool
+}
+
+// add adds instruments while the recording grows; set is nil if none could be put in. If the recording has ended, add takes them out and
+// returns false.
+func (s *probedSink) add(set *probe.Set, refused []sampledata.Probe) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.finished && set != nil {
+		_ = set.Close()
+	}
+	if s.finished {
+		return false
+	}
+	s.set, s.refused = set, refused
+	return true
 }
 
 func (s *probedSink) Sample(sample sampledata.Sample, changes []sampledata.Change) error {
@@ -229,13 +268,25 @@ func (s *probedSink) Sample(sample sampledata.Sample, changes []sampledata.Chang
 }
 
 func (s *probedSink) Finish(e sampledata.End) error {
-	err := s.set.Close()
+	s.mu.Lock()
+	s.finished = true
+	s.mu.Unlock()
+	var err error
+	if s.set != nil {
+		err = s.set.Close()
+	}
 	s.put()
 	return errors.Join(err, s.Sink.Finish(e))
 }
 
 func (s *probedSink) put() {
-	for _, p := range s.set.Results() {
+	s.mu.Lock()
+	set, list := s.set, slices.Clone(s.refused)
+	s.mu.Unlock()
+	if set != nil {
+		list = append(list, set.Results()...)
+	}
+	for _, p := range list {
 		s.Sink.Probe(p)
 	}
 }

@@ -16,7 +16,9 @@ type whyFlags struct {
 	threshold, failAbove shareFlag
 	against              string
 	top                  int
-	json                 bool
+	json, log            bool
+	probes               bool
+	overhead             shareFlag // of probes
 }
 
 func newWhyCommand(t terminal) *cobra.Command {
@@ -37,6 +39,7 @@ with 'cpprof record'. A program that why has started is then ended; its output g
 		Example: `  cpprof why run.cpprof
   cpprof why -p 4711
   cpprof why -d 10s -- ./server -flag
+  cpprof why -p 4711 --probes                  # with the number and length of calls
   cpprof why new.cpprof --against old.cpprof
   cpprof why run.cpprof --fail-above 50%       # for CI: status 3 if something takes more`,
 		GroupID:           groupShow,
@@ -66,6 +69,9 @@ with 'cpprof record'. A program that why has started is then ended; its output g
 	c.Flags().StringVar(&f.against, "against", "", "an earlier `recording`: say what is slower now")
 	c.Flags().IntVar(&f.top, "top", 5, "show this `number` of findings; 0 for all")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON: all findings, and all hypotheses with their verdicts")
+	c.Flags().BoolVar(&f.log, "log", false, "add the log of experiments: each hypothesis with the course of its verdict, and each probe")
+	c.Flags().BoolVar(&f.probes, "probes", false, "count and time calls of the functions found in the running program, as 'cpprof probe' does: this writes into it")
+	addShare(c.Flags(), &f.overhead, "probe-overhead", "1%", "the `share` of one processor's time that probes may cost the program; 0 for no bound")
 	f.addFullNames(c)
 	addProcess(c, &f.record.process, usualProcess)
 	c.Flags().DurationVarP(&f.record.options.Duration, "duration", "d", 30*time.Second, "the longest time to sample a running program")
@@ -83,7 +89,7 @@ func (f *whyFlags) check(c *cobra.Command, args []string, live bool) error {
 		}
 		return nil
 	}
-	for _, name := range []string{"duration", "output", "force", "rate", "jitter", "max-overhead", "max-cpu", "backend"} {
+	for _, name := range []string{"duration", "output", "force", "rate", "jitter", "max-overhead", "max-cpu", "backend", "probes", "probe-overhead"} {
 		if c.Flags().Changed(name) {
 			return usagef("--%s is for a running program: give a process (-p PROCESS) or a command (-- COMMAND)", name)
 		}
@@ -108,7 +114,7 @@ func (f *whyFlags) answer(s *source) (*search.Answer, error) {
 
 // searchOptions returns the options of a search in a source.
 func (f *whyFlags) searchOptions(s *source) search.Options {
-	return search.Options{Views: s.options, Aspects: s.config.AllAspects(), Threshold: f.threshold.float()}
+	return search.Options{Views: s.options, Aspects: s.config.AllAspects(), Threshold: f.threshold.float(), Course: f.log}
 }
 
 // show writes an answer. It returns a *statusError if a finding is worse than --fail-above allows.
@@ -125,6 +131,12 @@ func (f *whyFlags) show(t terminal, s *source, a *search.Answer) error {
 	}
 	if err := y.Write(t.out); err != nil {
 		return err
+	}
+	if f.log {
+		termtext.Fprintf(t.out, "\n")
+		if err := y.WriteLog(t.out, s.recording); err != nil {
+			return err
+		}
 	}
 	return f.status(t, a)
 }

@@ -17,7 +17,22 @@ import (
 // whyInterval is how often the evidence is searched while it grows.
 const whyInterval = 500 * time.Millisecond
 
-var errWhyFollows = errors.New("why searches one Go program, and can't follow others that it starts: give the program itself, or record them ('cpprof record') and search the recordings")
+var errFollows = errors.New("this command is for one Go program, and can't follow others that it starts: give the program itself, or record them ('cpprof record') and search the recordings")
+
+// checkSingle returns an error if a command is not a Go program itself.
+func (f *recordFlags) checkSingle(command []string) error {
+	if len(command) == 0 {
+		return nil
+	}
+	program, err := sampler.LookPath(command[0])
+	if err != nil {
+		return err
+	}
+	if f.follows(program, command[1:]) {
+		return errFollows
+	}
+	return nil
+}
 
 // live samples a running program until the answer is sure, or until the time is over. It keeps the recording, which the
 // commands in the answer need.
@@ -26,14 +41,8 @@ func (f *whyFlags) live(ctx context.Context, t terminal, command []string) error
 	if err != nil {
 		return err
 	}
-	if len(command) > 0 {
-		program, err := sampler.LookPath(command[0])
-		if err != nil {
-			return err
-		}
-		if f.record.follows(program, command[1:]) {
-			return errWhyFollows
-		}
+	if err := f.record.checkSingle(command); err != nil {
+		return err
 	}
 	ctx, signals := watchSignals(ctx)
 	defer signals.stop()
@@ -46,11 +55,16 @@ func (f *whyFlags) live(ctx context.Context, t terminal, command []string) error
 	defer target.Release()
 	target.backend = signals.suspendable(target.backend)
 	defer target.backend.Close()
+	sink := &probedSink{}
+	f.record.wrap = func(s sampledata.Sink) sampledata.Sink { sink.Sink = s; return sink }
 	g, err := f.record.startRecording(ctx, target)
 	if err != nil {
 		return signals.fail(ctx, t, &f.record, target.Process, err)
 	}
 	sure := f.wait(ctx, t, g, s)
+	if f.probes {
+		f.probe(ctx, t, target, g, s, sink)
+	}
 	result, err := g.end()
 	if target.Launched && ctx.Err() == nil {
 		endLaunched(ctx, t, target.Process)
@@ -83,12 +97,18 @@ func (f *whyFlags) wait(ctx context.Context, t terminal, g *growing, s *source) 
 	defer line.clear()
 	var settled search.Settled
 	interval := whyInterval
+	var limit <-chan time.Time
+	if f.probes { // a third of the time is for them
+		limit = time.After(f.record.options.Duration * 2 / 3)
+	}
 	for {
 		select {
 		case <-ctx.Done():
 			return "interrupted"
 		case <-g.ended:
 			return "the recording ended"
+		case <-limit:
+			return "not sure"
 		case <-time.After(interval):
 		}
 		began := time.Now()

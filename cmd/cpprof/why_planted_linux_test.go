@@ -138,6 +138,7 @@ func newQuietOnes(t *testing.T, program string) quietOnes {
 type asked struct {
 	search.Answer
 	text   string
+	said   string // on stderr
 	failed error
 }
 
@@ -156,13 +157,12 @@ func askWhy(t *testing.T, pid int) *asked {
 }
 
 func (a *asked) ask(c *exec.Cmd) {
+	var said strings.Builder
+	c.Stderr = &said
 	out, err := c.Output()
+	a.said = said.String()
 	if err != nil {
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
-			err = fmt.Errorf("%w: %s", err, exit.Stderr)
-		}
-		a.failed = err
+		a.failed = fmt.Errorf("%w: %s", err, a.said)
 		return
 	}
 	var answer struct {

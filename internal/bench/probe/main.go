@@ -1,5 +1,3 @@
-//go:build linux
-
 // Probe measures what a probe costs a program that calls the probed function a million times a second: how soon it is taken out,
 // and how fast the program is over some seconds with and without it. With -load, other processes want the processors meanwhile.
 //

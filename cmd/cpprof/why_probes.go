@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler/probe"
+	"github.com/cpprof/cpprof/search"
+)
+
+const (
+	probedFindings = 3               // the findings whose functions are probed
+	enoughCalls    = 200             // after which a function is probed no longer
+	leastProbing   = time.Second     // even if there are enough calls
+	mostProbing    = 4 * time.Second // even if there are not
+)
+
+// probe puts instruments into the functions of the findings so far, and waits until there are enough calls. What is not permitted or not
+// possible is said, and kept in the recording; the samples then remain.
+func (f *whyFlags) probe(ctx context.Context, t terminal, target target, g *growing, s *source, sink *probedSink) {
+	a, err := search.Find(g.live.Recording(), f.searchOptions(s))
+	if err != nil {
+		return // the final search reports it
+	}
+	program, err := probe.OpenPID(target.PID)
+	if err != nil {
+		termtext.Fprintf(t.err, "cpprof: no probes: %v; the answer is from samples only\n", err)
+		return
+	}
+	list, refused := experiments(program, a)
+	var set *probe.Set
+	if len(list) > 0 {
+		start := target.backend.Header().Start
+		set, err = probe.Start(program, list, probe.Options{
+			MaxOverhead: f.overhead.float(), Clock: func() time.Duration { return max(0, time.Since(start)) },
+		})
+	}
+	switch {
+	case err != nil:
+		termtext.Fprintf(t.err, "cpprof: no probes: %v\ncpprof: the answer is from samples only\n", err)
+		return
+	case len(list)+len(refused) == 0:
+		termtext.Fprintf(t.err, "cpprof: no probes: there is no finding so far that the number or length of calls would decide\n")
+		return
+	}
+	if sink.add(set, refused) && set != nil {
+		awaitCalls(ctx, g, set)
+	}
+}
+
+// awaitCalls waits until a set has measured enough.
+func awaitCalls(ctx context.Context, g *growing, set *probe.Set) {
+	ticks := time.NewTicker(100 * time.Millisecond)
+	defer ticks.Stop()
+	for began := time.Now(); time.Since(began) < mostProbing; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-g.ended:
+			return
+		case <-ticks.C:
+		}
+		waits := slices.ContainsFunc(set.Results(), func(p sampledata.Probe) bool {
+			measured := p.Returned
+			if p.ReturnsUpTo == p.From {
+				measured = p.Calls
+			}
+			return p.Instrument != sampledata.NoInstrument && !p.TakenOut && measured < enoughCalls
+		})
+		if !waits && time.Since(began) >= leastProbing {
+			return
+		}
+	}
+}
+
+// experiments returns the functions to probe for the first findings, and those that can't be. If the function of a finding can't be, its
+// caller is probed.
+func experiments(program *probe.Program, a *search.Answer) (list []probe.Function, refused []sampledata.Probe) {
+	seen := map[string]bool{}
+	add := func(name, why string) bool {
+		if seen[name] {
+			return true
+		}
+		seen[name] = true
+		one, err := program.Function(name)
+		if err != nil {
+			refused = append(refused, sampledata.Probe{Function: name, Why: why, Note: reasonAgainst(err)})
+			return false
+		}
+		one.Why = why
+		list = append(list, one)
+		return true
+	}
+	for _, finding := range a.Findings[:min(len(a.Findings), probedFindings)] {
+		for _, x := range finding.Experiments() {
+			caller := finding.Where.Caller
+			if !add(x.Function, x.Asks) && x.Role == search.PlaceRole && caller != "" && !strings.HasPrefix(caller, "runtime.") {
+				add(caller, "it calls "+x.Function+", which can't be probed")
+			}
+		}
+	}
+	program.AddArguments(list)
+	return list, refused
+}
+
+// reasonAgainst says why a function can't be probed.
+func reasonAgainst(err error) string {
+	var r *probe.RefusedError
+	if errors.As(err, &r) {
+		return r.Reason
+	}
+	return err.Error()
+}
