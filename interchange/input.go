@@ -27,6 +27,8 @@ type Input struct {
 	raw    *meter    // nil for a folder
 	file   io.Closer // nil for a stream
 	size   int64     // of the file; 0 if it is not known
+
+	compressed bool
 }
 
 // A meter counts the bytes that are read, and tells them to a function if there is one.
@@ -139,7 +141,7 @@ func newInput(r io.Reader, name string) (*Input, error) {
 		if err != nil {
 			return nil, fmt.Errorf("compressed by gzip, but damaged: %w", err)
 		}
-		raw = bufio.NewReaderSize(z, headSize)
+		raw, in.compressed = bufio.NewReaderSize(z, headSize), true
 	}
 	in.plain = raw
 	// An error of reading is ignored here: it occurs again when the input is read.

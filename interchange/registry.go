@@ -10,7 +10,7 @@ import (
 )
 
 // formats lists all formats. Each recognises its own files by their content, so their order does not matter.
-var formats = []*Format{&recording, &text, &pprof, &executionTrace, &goroutineDump, &arcflow, &folded, &perfScript}
+var formats = []*Format{&recording, &text, &pprof, &executionTrace, &goroutineDump, &coreDump, &arcflow, &folded, &perfScript}
 
 // Auto stands for the format that the content shows.
 const Auto = "auto"
@@ -36,6 +36,9 @@ type Options struct {
 	// Value is what to count: the name of one of a profile's sample types, or a name for the readings of a trace of calls. ""
 	// chooses the file's own default.
 	Value string
+
+	// Program is the executable of the program that wrote a core dump.
+	Program string
 
 	// From and To choose a part of an execution trace, by times since its start; To is 0 for all after From.
 	From, To time.Duration

@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"io/fs"
+	"os"
 
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampledata"
@@ -14,32 +16,32 @@ import (
 func newDumpGoroutinesCommand(t terminal) *cobra.Command {
 	var process processFlag
 	var backend string
+	var input inputFlags
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "dump-goroutines -p PROCESS",
+		Use:   "dump-goroutines -p PROCESS\n  cpprof dump-goroutines FILE [--program EXECUTABLE]",
 		Short: "Show what every goroutine of a running Go program does right now",
 		Long: `dump-goroutines halts a running Go program once, for a moment, and prints what each of its
 goroutines was doing. It groups goroutines with the same state, wait reason and stack, the largest
 group first. Each group has its thread classes, its labels, the lock that it waits for and the
 holder of that lock, the goroutines that can end a wait for a channel, a sync.WaitGroup or a
-sync.Cond, and the stack, innermost call first.`,
+sync.Cond, and the stack, innermost call first.
+
+It shows the same of a core dump of a program, and of a goroutine dump.`,
 		Example: `  cpprof dump-goroutines -p 4711
   cpprof dump-goroutines -p shop               # the only running Go program of this name
+  cpprof dump-goroutines core --program ./shop
   cpprof dump-goroutines -p 4711 --json | jq '.groups[0].frames'`,
 		GroupID: groupRecord,
-		Args:    usageArgs(cobra.NoArgs),
-		RunE: func(c *cobra.Command, _ []string) error {
-			if err := needProcess(c); err != nil {
-				return &usageError{err}
+		Args:    usageArgs(cobra.MaximumNArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error {
+			var r *sampledata.Recording
+			var err error
+			if len(args) == 1 && !c.Flags().Changed("pid") {
+				r, err = input.oneSample(args[0])
+			} else {
+				r, err = dumpedProcess(c, t, process, backend, args)
 			}
-			if _, err := findBackend(backend); err != nil {
-				return &usageError{err}
-			}
-			pid, err := process.find()
-			if err != nil {
-				return err
-			}
-			r, err := haltOnce(c.Context(), t, pid, backend)
 			if err != nil {
 				return err
 			}
@@ -58,7 +60,42 @@ sync.Cond, and the stack, innermost call first.`,
 	addProcess(c, &process, usualProcess)
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	addBackend(c, &backend)
+	input.addInput(c, t)
+	input.addFormat(c)
 	return c
+}
+
+// oneSample reads a file that has one sample.
+func (f *inputFlags) oneSample(path string) (*sampledata.Recording, error) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, usagef("there is no file %s: give a core dump or a goroutine dump, or a process with -p", path)
+	}
+	r, err := f.recordingAt(path)
+	if err != nil {
+		return nil, err
+	}
+	if r.Profile != nil || r.Samples.Len() != 1 {
+		return nil, usagef("%s is no dump of goroutines at one time: 'cpprof report' shows it", path)
+	}
+	return r, nil
+}
+
+// dumpedProcess halts the process that the flags name, once.
+func dumpedProcess(c *cobra.Command, t terminal, process processFlag, backend string, args []string) (*sampledata.Recording, error) {
+	if len(args) > 0 {
+		return nil, usagef("give a process (-p PROCESS) or a file, not both")
+	}
+	if err := needProcess(c); err != nil {
+		return nil, &usageError{err}
+	}
+	if _, err := findBackend(backend); err != nil {
+		return nil, &usageError{err}
+	}
+	pid, err := process.find()
+	if err != nil {
+		return nil, err
+	}
+	return haltOnce(c.Context(), t, pid, backend)
 }
 
 // haltOnce halts a program once, and returns a recording of that one sample.

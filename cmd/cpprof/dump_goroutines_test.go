@@ -82,7 +82,7 @@ func TestDumpGoroutines(t *testing.T) {
 func TestDumpGoroutinesRefuses(t *testing.T) {
 	refuses(t, []refusal{
 		{"dump-goroutines", exitUsage, "give a process: cpprof dump-goroutines -p PROCESS"},
-		{"dump-goroutines 4711", exitUsage, "unknown command"},
+		{"dump-goroutines 4711", exitUsage, "there is no file 4711"},
 		{"dump-goroutines -p 1 --backend magic", exitUsage, "no such backend"},
 		{"dump-goroutines -p 99999999", exitFailed, "attach to 99999999: no such process"},
 	})

@@ -22,12 +22,13 @@ import (
 
 // inputFlags are the flags that say how to read the file or folder of a command.
 type inputFlags struct {
-	format string // "" is interchange.Auto
-	value  string
-	strict bool
-	memory memory.Size // 0: the default
-	span   views.Span  // to count; the zero Span is all
-	err    io.Writer   // for warnings of recordings that are not complete
+	format  string // "" is interchange.Auto
+	value   string
+	program string
+	strict  bool
+	memory  memory.Size // 0: the default
+	span    views.Span  // to count; the zero Span is all
+	err     io.Writer   // for warnings of recordings that are not complete
 
 	errIsTerminal bool
 }
@@ -80,6 +81,7 @@ func (f *inputFlags) addFormat(c *cobra.Command) {
 	names := interchange.Names()
 	c.Flags().StringVar(&f.format, "format", interchange.Auto, "what to read: "+strings.Join(names, ", ")+" ("+interchange.Auto+": by its content)")
 	completeWords(c, "format", names...)
+	c.Flags().StringVar(&f.program, "program", "", "the `executable` of the program that wrote a core dump")
 	c.Flags().StringVar(&f.value, "value", "", "what to count: the `name` of a sample type of a profile, or a name for the readings of a trace of calls")
 }
 
@@ -101,7 +103,7 @@ func (f *inputFlags) inputOf(t terminal, args []string) (*interchange.Input, err
 // options returns how to read a file.
 func (f *inputFlags) options() interchange.Options {
 	saveMemory()
-	return interchange.Options{Value: f.value, MaxMemory: int64(f.memory), From: f.span.From, To: f.span.To}
+	return interchange.Options{Value: f.value, Program: f.program, MaxMemory: int64(f.memory), From: f.span.From, To: f.span.To}
 }
 
 // saveMemory lets the garbage collector run at half of the usual growth of the heap: what a recording becomes in memory is

@@ -59,11 +59,16 @@ func (b *Binary) Attach(p *sampler.Process) (*Backend, error) {
 	if err != nil {
 		return nil, fmt.Errorf("attach to %d: %w", p.PID, err)
 	}
-	a := &Backend{process: p, halter: h, seed: maphash.MakeSeed(), known: map[int64]*known{}}
+	a := newBackend(p, h)
+	a.inner = innerThreads(p.PID)
 	if err := a.prepare(b); err != nil {
 		return nil, errors.Join(err, h.close())
 	}
 	return a, nil
+}
+
+func newBackend(p *sampler.Process, h halter) *Backend {
+	return &Backend{process: p, halter: h, seed: maphash.MakeSeed(), known: map[int64]*known{}}
 }
 
 // prepare finds out where the target's runtime keeps its data.
@@ -81,7 +86,6 @@ func (a *Backend) prepare(b *Binary) error {
 			return err
 		}
 	}
-	a.inner = innerThreads(a.process.PID)
 	mem := &memory{halter: a.halter}
 	layout, err := newLayout(b.bi, mem)
 	if err != nil {

@@ -104,15 +104,7 @@ func (h *nativeHalter) threads() ([]thread, error) {
 	return threads, nil
 }
 
-func (h *nativeHalter) read(spans []span) {
-	mem := h.targets.Selected.Memory()
-	for i := range spans {
-		n, err := mem.ReadMemory(spans[i].data, spans[i].addr)
-		if err != nil {
-			spans[i].data = spans[i].data[:max(0, min(n, len(spans[i].data)-1))]
-		}
-	}
-}
+func (h *nativeHalter) read(spans []span) { readSpans(h.targets.Selected.Memory(), spans) }
 
 func (h *nativeHalter) entryPoint() (uint64, error) { return h.targets.Selected.EntryPoint() }
 

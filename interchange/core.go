@@ -1,0 +1,42 @@
+package interchange
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler/delve"
+)
+
+// coreDump is the format of the memory that a system writes to a file if a program crashes, or a debugger at any time. It is one
+// sample. It has no names of functions: the executable of the program must be there, too.
+var coreDump = Format{
+	Name:  "core",
+	Title: "a core dump",
+	Help:  "a core dump of Linux or a minidump of Windows, with --program",
+	Sniff: func(s Start) bool { return isCore(s.Bytes) },
+	Read:  readCore,
+}
+
+// isCore reports whether a file begins as an ELF file of the type ET_CORE, or as a minidump.
+func isCore(b []byte) bool {
+	const class, order, kind, core = 4, 5, 16, 4
+	switch {
+	case bytes.HasPrefix(b, []byte("MDMP\x93\xa7")):
+		return true
+	case len(b) < kind+2 || !bytes.HasPrefix(b, []byte("\x7fELF")) || b[class] != 2 || b[order] != 1:
+		return false
+	}
+	return binary.LittleEndian.Uint16(b[kind:]) == core
+}
+
+func readCore(in *Input, o Options) (*sampledata.Recording, error) {
+	switch {
+	case in.size == 0 || in.compressed:
+		return nil, errors.New("core dump: want a file that is not compressed, not a stream")
+	case o.Program == "":
+		return nil, errors.New("core dump: name the executable of the program that wrote it with --program")
+	}
+	return delve.ReadCore(in.Name, o.Program)
+}

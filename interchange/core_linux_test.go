@@ -1,0 +1,131 @@
+package interchange
+
+import (
+	"bufio"
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
+	"github.com/cpprof/cpprof/sampledata"
+	"golang.org/x/sys/unix"
+)
+
+// crashed runs a program until it is ready, crashes it, and returns the core dump that the system writes.
+func crashed(t *testing.T, program string) string {
+	t.Helper()
+	if pattern, err := os.ReadFile("/proc/sys/kernel/core_pattern"); err != nil || bytes.ContainsAny(pattern, "|/") {
+		t.Skipf("this system does not write core dumps into the program's folder: %q, %v", pattern, err)
+	}
+	folder := t.TempDir()
+	c := exec.Command(program)
+	c.Dir, c.Env = folder, append(os.Environ(), "GOTRACEBACK=crash")
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer c.Process.Kill()
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	limit := unix.Rlimit{Cur: 1 << 30, Max: 1 << 30}
+	if err := unix.Prlimit(c.Process.Pid, unix.RLIMIT_CORE, &limit, nil); err != nil {
+		t.Skipf("core dumps can't be allowed here: %v", err)
+	}
+	if err := c.Process.Signal(syscall.SIGABRT); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Wait()
+	files, err := filepath.Glob(filepath.Join(folder, "core*"))
+	if err != nil || len(files) != 1 {
+		t.Skipf("the system has written no core dump: %q, %v", files, err)
+	}
+	return files[0]
+}
+
+func readCoreOf(path, program string) (*sampledata.Recording, error) {
+	in, err := Open(path, Auto)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	return in.Recording(Options{Program: program})
+}
+
+// A core dump is one sample of all goroutines, with what they waited for.
+func TestCoreDump(t *testing.T) {
+	program, other := fixture.BuildOnce(t, "mutex"), fixture.BuildOnce(t, "lifecycle")
+	path := crashed(t, program)
+	r, err := readCoreOf(path, program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Check(); err != nil {
+		t.Fatal(err)
+	}
+	if r.Samples.Len() != 1 || !r.Complete() || r.Header.Sampler.Backend != sampledata.FromDump || r.Header.PID == 0 {
+		t.Errorf("%d samples of %+v", r.Samples.Len(), r.Header)
+	}
+	var stacks strings.Builder
+	if err := sampledata.WriteText(&stacks, r); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"main.worker", "main.reader", "sync.Mutex.Lock", "sync.RWMutex.RLock", "sync.(*Mutex).lockSlow"} {
+		if !strings.Contains(stacks.String(), want) {
+			t.Errorf("there is no %s:\n%s", want, stacks.String())
+		}
+	}
+	for _, c := range []struct{ path, program, says string }{
+		{path, "", "name the executable of the program that wrote it with --program"},
+		{path, path, "reading"},
+		{path, filepath.Join(t.TempDir(), "none"), "no such file"},
+		{path, other, "core dump"},
+	} {
+		if _, err := readCoreOf(c.path, c.program); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s of %s: %v; want %q", c.path, c.program, err, c.says)
+		}
+	}
+	damageCore(t, path, program)
+}
+
+// damageCore reads damaged copies of a core dump: each is refused, or what is left of it is sound.
+func damageCore(t *testing.T, path, program string) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := filepath.Join(t.TempDir(), "core")
+	try := func(what string, data []byte) {
+		t.Helper()
+		if err := os.WriteFile(copied, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := readCoreOf(copied, program); err == nil {
+			if err := r.Check(); err != nil {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+	}
+	for _, size := range []int{20, 64, 300, 4000, len(data) / 8, len(data) / 2} {
+		try("cut", data[:size])
+	}
+	for at := 24; at < 1200; at += 97 {
+		wrong := bytes.Clone(data)
+		wrong[at] ^= 0xff
+		try("changed", wrong)
+	}
+	in, err := Stream(bytes.NewReader(data), "standard input", Auto)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := in.Recording(Options{Program: program}); err == nil || !strings.Contains(err.Error(), "not a stream") {
+		t.Errorf("of a stream: %v", err)
+	}
+}

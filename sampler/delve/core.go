@@ -1,0 +1,112 @@
+package delve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/go-delve/delve/pkg/proc"
+	"github.com/go-delve/delve/pkg/proc/core"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler"
+)
+
+// ReadCore reads a core dump of a Linux program, or a minidump of Windows, as a recording of one sample. The executable is that of the
+// program, with debug information.
+func ReadCore(path, executable string) (r *sampledata.Recording, err error) {
+	defer func() {
+		// Delve trusts its files more than it may.
+		if problem := recover(); problem != nil {
+			r, err = nil, fmt.Errorf("core dump: it is damaged, or not of %s: %v", executable, problem)
+		}
+	}()
+	info, err := sampler.ReadExecutable(executable)
+	if err != nil {
+		return nil, err
+	}
+	if !info.DWARF {
+		return nil, fmt.Errorf("%s has no symbols, without which a core dump can't be read: build it without -ldflags=-s and -w", executable)
+	}
+	quiet()
+	targets, err := core.OpenCore(path, executable, nil)
+	if err != nil {
+		return nil, fmt.Errorf("core dump of %s: %w", executable, err)
+	}
+	h := &coreHalter{targets.Selected}
+	entry, err := h.entryPoint()
+	if err != nil {
+		return nil, fmt.Errorf("core dump of %s: %w", executable, err)
+	}
+	a := newBackend(&sampler.Process{PID: targets.Selected.Pid(), Name: info.Path}, h)
+	if err := a.prepare(&Binary{path: executable, entry: entry, bi: targets.Selected.BinInfo(), info: info}); err != nil {
+		return nil, fmt.Errorf("core dump: %w: is %s the program that wrote it?", err, executable)
+	}
+	defer a.Close()
+	a.header.Sampler.Backend = sampledata.FromDump
+	if written, err := os.Stat(path); err == nil {
+		a.header.Start = written.ModTime()
+	}
+	return a.only()
+}
+
+// only returns a recording of one sample of a target that never continues.
+func (a *Backend) only() (*sampledata.Recording, error) {
+	b := sampledata.NewBuilder(a.header)
+	if _, err := a.Observe(context.Background(), onlySample{b}, sampledata.Sample{}); err != nil {
+		return nil, err
+	}
+	if len(a.known) == 0 {
+		return nil, errors.New("core dump: it has no goroutines")
+	}
+	if err := b.Finish(sampledata.End{}); err != nil {
+		return nil, err
+	}
+	return b.Recording(), nil
+}
+
+// An onlySample is a sink for a sample that has no time.
+type onlySample struct{ *sampledata.Builder }
+
+func (s onlySample) Sample(sample sampledata.Sample, changes []sampledata.Change) error {
+	sample.Time, sample.Halt = 0, 0
+	return s.Builder.Sample(sample, changes)
+}
+
+// A coreHalter reads a target that is halted for ever.
+type coreHalter struct{ target *proc.Target }
+
+func (h *coreHalter) during(f func([]thread) error) (time.Duration, error) {
+	var threads []thread
+	for _, t := range h.target.ThreadList() {
+		regs, err := t.Registers()
+		if err != nil {
+			return 0, fmt.Errorf("reading registers of thread %d: %w", t.ThreadID(), err)
+		}
+		// Like nativeHalter, it can't find out which threads sleep in system calls.
+		threads = append(threads, thread{id: t.ThreadID(), regs: regs, asleep: true})
+	}
+	slices.SortFunc(threads, func(a, b thread) int { return a.id - b.id })
+	return 0, f(threads)
+}
+
+func (h *coreHalter) read(spans []span) { readSpans(h.target.Memory(), spans) }
+
+func (h *coreHalter) entryPoint() (uint64, error) { return h.target.EntryPoint() }
+
+func (h *coreHalter) identity() (string, error) { return "", nil }
+
+func (h *coreHalter) close() error { return nil }
+
+// readSpans copies memory that Delve reads.
+func readSpans(mem proc.MemoryReader, spans []span) {
+	for i := range spans {
+		n, err := mem.ReadMemory(spans[i].data, spans[i].addr)
+		if err != nil {
+			spans[i].data = spans[i].data[:max(0, min(n, len(spans[i].data)-1))]
+		}
+	}
+}
