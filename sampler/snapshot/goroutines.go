@@ -48,6 +48,7 @@ func (gs *goroutines) begin(sink sampledata.Sink) {
 	}
 	a := &gs.account
 	*a = account{number: a.number + 1, changed: a.changed[:0], changes: a.changes[:0]}
+	gs.memory.sample = a.number
 	gs.finder.Begin(a.number)
 }
 
@@ -154,17 +155,3 @@ func (gs *goroutines) loseStack(i int32) {
 
 // warn adds a warning to the recording.
 func (gs *goroutines) warn(kind, text string, count int64) { gs.stacks.sink.Warn(kind, text, count) }
-
-// A stackMemory reads a goroutine's stack from the copy, and everything else that pointers lead to from the running
-// target.
-type stackMemory struct {
-	memory.Copy
-	t *target
-}
-
-func (m *stackMemory) Stack(addr uint64) (uint64, bool) { return m.Word(addr) }
-
-func (m *stackMemory) Heap(addr uint64) (uint64, bool) {
-	w, err := m.t.word(addr)
-	return w, err == nil
-}

@@ -27,8 +27,9 @@ type takers struct {
 
 // Limits on the list.
 const (
-	maxTakers = 64 // of more threads, the newest are listed
-	relist    = 50 // the list is made again after so many samples: threads may have ended
+	maxTakers  = 64 // of more threads, the newest are listed
+	relist     = 50 // the list is made again after so many samples: threads may have ended
+	relistSoon = 5  // likewise, if an m has no thread yet
 )
 
 // prepare lists the threads before a halt, if they have changed.
@@ -42,18 +43,18 @@ func (k *takers) prepare(number uint32) error {
 	}
 	k.newest, k.listed = newest, number
 	k.ms, k.tids = k.ms[:0], k.tids[:0]
-	var b [8]byte
-	for at := newest; at != 0 && len(k.ms) < maxTakers; at = binary.LittleEndian.Uint64(b[:]) {
-		if k.t.Read(at+uint64(k.t.l.M.ProcID), b[:]) != nil {
+	procID, next := k.t.l.M.ProcID, k.t.l.M.AllLink
+	first := min(procID, next)
+	raw := make([]byte, max(procID, next)+8-first)
+	for at := newest; at != 0 && len(k.ms) < maxTakers; at = binary.LittleEndian.Uint64(raw[next-first:]) {
+		if k.t.Read(at+uint64(first), raw) != nil {
 			break // it has just ended
 		}
-		if id := binary.LittleEndian.Uint64(b[:]); id != 0 {
+		if id := binary.LittleEndian.Uint64(raw[procID-first:]); id != 0 {
 			k.ms, k.tids = append(k.ms, at), append(k.tids, k.t.numbers.Outer(int(id)))
 		} else {
-			k.newest = 0 // it is just being created: list again soon
-		}
-		if k.t.Read(at+uint64(k.t.l.M.AllLink), b[:]) != nil {
-			break
+			// It is just being created, or waits for a thread of C to need it, which may be for ever.
+			k.listed = number - relist + relistSoon
 		}
 	}
 	return nil
