@@ -66,7 +66,7 @@ func ThreadsHistory(r *sampledata.Recording, o Options) (*History, error) {
 	for i := range classes {
 		whole[classes[i].Class] = classes[i].Hits == 0
 	}
-	return newHistory(r, o, "view of all classes", func(b *builder) { b.threads, b.history.whole = true, whole })
+	return newHistory(r, o, "view of all classes", func(b *builder) { b.threads, b.maxChained, b.history.whole = true, maxHolderNodes, whole })
 }
 
 func newHistory(r *sampledata.Recording, o Options, what string, set func(*builder)) (*History, error) {

@@ -15,7 +15,8 @@ const (
 	// maxNodes limits the size of a view, to twice the largest one that the project plans for.
 	maxNodes = 20_000_000
 
-	// maxHolderNodes limits the size of a view of the holders of locks.
+	// maxHolderNodes limits the size of a view of the holders of locks. In a view of all classes, chains of holders may make so many
+	// nodes: each chain is there for every class that waits at its beginning.
 	maxHolderNodes = 500_000
 
 	// nodeMemory is about the bytes that a node takes while a view is made: in the builder of the tree, and in the tree.
@@ -47,9 +48,23 @@ func (e *sizeError) Error() string {
 // of the nodes that are allowed, because it still grows. For example, if the limit is 1,000 nodes, and 40 are above all holders, 50
 // below one, and 911 below two, then one holder is allowed.
 func (b *builder) checkSize() error {
-	if b.tree.Len() <= b.maxNodes {
+	n := b.tree.Len()
+	if n > b.maxNodes {
+		return &sizeError{b.maxNodes, b.shorterChains(b.maxNodes)}
+	}
+	if b.maxChained == 0 || n <= b.maxChained {
 		return nil
 	}
+	if chain := b.shorterChains(b.maxChained); chain >= 0 {
+		return &sizeError{b.maxChained, chain}
+	}
+	b.maxChained = 0 // it is large without holders
+	return nil
+}
+
+// shorterChains returns how many holders a chain may have so that the view probably has at most so many nodes; -1 if it has more even
+// without holders.
+func (b *builder) shorterChains(maxNodes int) int {
 	below := b.tree.CountBelow(b.typed[Monitor])
 	if b.lock != nil {
 		below = slices.Insert(below, 0, 0) // the frames of locks stand for :MONITOR
@@ -57,12 +72,12 @@ func (b *builder) checkSize() error {
 	chain, nodes := -1, 0
 	for holders, n := range below[:min(len(below), b.maxChain)] {
 		nodes += n
-		if nodes > b.maxNodes/4*3 {
+		if nodes > maxNodes/4*3 {
 			break
 		}
 		chain = holders
 	}
-	return &sizeError{b.maxNodes, chain}
+	return chain
 }
 
 // limitedView makes a view with a builder of newBuilder. If the view has too many nodes because the holders of locks wait for

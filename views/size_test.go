@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -46,6 +47,30 @@ func TestChainsAreShortened(t *testing.T) {
 	}
 	if longest == 0 {
 		t.Error("no holders are shown")
+	}
+}
+
+// In a view of all classes, chains are shortened long before the view is too large. If the view is large without holders, they stay.
+func TestChainsOfAllClasses(t *testing.T) {
+	r := load{goroutines: 60, samples: 300, changed: 0.2, runnable: 0.4}.recording(t)
+	view := func(maxChained int) *View {
+		v, _, err := limitedView(0, int32(r.Samples.Len()), func() *builder {
+			b := newBuilder(newScene(r, Options{}), calltree.RootName)
+			b.threads, b.maxChained = true, maxChained
+			return b
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	full := view(0)
+	n := full.Tree.Len()
+	if short := view(n / 2); short.Tree.Len() > n/2 || len(short.Warnings) != 1 || short.Warnings[0].Kind != "cut-chain" {
+		t.Errorf("%d of %d nodes, warnings %+v", short.Tree.Len(), n, short.Warnings)
+	}
+	if wide := view(10); wide.Tree.Len() != n || len(wide.Warnings) != 0 {
+		t.Errorf("%d of %d nodes, warnings %+v", wide.Tree.Len(), n, wide.Warnings)
 	}
 }
 

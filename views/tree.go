@@ -33,8 +33,9 @@ type builder struct {
 	terms    terms
 	flushAt  int // limit on the number of hits collected by term
 
-	maxNodes int
-	maxChain int // the greatest number of holders in a chain of locks
+	maxNodes   int
+	maxChained int // if there are more nodes, chains of locks are shortened; 0: none are
+	maxChain   int // the greatest number of holders in a chain of locks
 
 	typed    [NumTypedTimes]calltree.Func
 	children []calltree.Func

@@ -117,7 +117,7 @@ func Threads(r *sampledata.Recording, o Options) (*View, error) {
 	}
 	v, _, err := limitedView(from, to, func() *builder {
 		b := newBuilder(newScene(r, o), calltree.RootName)
-		b.threads = true
+		b.threads, b.maxChained = true, maxHolderNodes
 		return b
 	})
 	if err != nil {
