@@ -67,7 +67,7 @@ func arcflowTree(r io.Reader, meter string, budget *memory.Budget) (*calltree.Tr
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("arcflow trace: line %d: %w", number+1, err)
+		return nil, fmt.Errorf("arcflow trace: line %d: %w", number+1, lineError(err))
 	}
 	if !e.begun {
 		return nil, errors.New("arcflow trace: no records; expected lines such as \"0 > main\"")

@@ -82,7 +82,7 @@ func TestEventErrorsNameTheLine(t *testing.T) {
 		"1000000000000000000 > f":    `arcflow trace: line 1: "1000000000000000000" is not a number of up to 18 digits, and 9 after the point`,
 		"0 >":                        `arcflow trace: line 1: no name in "0 >"; expected a number, a kind of record and a name`,
 		"0 = f":                      `arcflow trace: line 1: unknown kind of record "="; expected >, < or pidtid`,
-		"0 > f\n0 " + longName + "x": "arcflow trace: line 2: bufio.Scanner: token too long",
+		"0 > f\n0 " + longName + "x": "arcflow trace: line 2: it is longer than 1 MB, and such lines are not read: shorten its names",
 	} {
 		_, err := arcflowTree(strings.NewReader(in), "m", memory.NewBudget(0))
 		if err == nil || err.Error() != want {

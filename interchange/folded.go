@@ -27,6 +27,14 @@ var folded = Format{
 // longestLine is the most bytes of a line of a text.
 const longestLine = 1 << 20
 
+// lineError returns an error of a scanner of lines, in words for a person.
+func lineError(err error) error {
+	if errors.Is(err, bufio.ErrTooLong) {
+		return errors.New("it is longer than 1 MB, and such lines are not read: shorten its names")
+	}
+	return err
+}
+
 // isFolded reports whether all whole lines at the beginning are stacks, and one of them has several functions.
 func isFolded(s Start) bool {
 	several := false
@@ -77,7 +85,7 @@ func readFolded(in *Input, o Options) (*sampledata.Recording, error) {
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("folded stacks: line %d: %w", number+1, err)
+		return nil, fmt.Errorf("folded stacks: line %d: %w", number+1, lineError(err))
 	}
 	if len(w.rec.Profile.Stacks) == 0 {
 		return nil, errors.New("folded stacks: there are none; expected lines such as \"main;handle 42\"")

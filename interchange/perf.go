@@ -76,7 +76,7 @@ func readPerf(in *Input, o Options) (*sampledata.Recording, error) {
 		err = r.end()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("perf script: line %d: %w", number+1, err)
+		return nil, fmt.Errorf("perf script: line %d: %w", number+1, lineError(err))
 	}
 	if len(r.of) == 0 {
 		return nil, errors.New("perf script: there are no samples")

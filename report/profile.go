@@ -133,16 +133,16 @@ type monitorJSON struct {
 }
 
 type entryJSON struct {
-	Path     string      `json:"path"`
-	Label    string      `json:"label"`
-	Cost     float64     `json:"cost"`
-	Weight   *big.Rat    `json:"weight"`
-	Own      *float64    `json:"own,omitempty"`     // the cost of its innermost function alone, if asked for
-	Hits     *big.Rat    `json:"hits"`              // samples, or the weight if hits are not counted
-	Overlap  *float64    `json:"overlap,omitempty"` // the cost that it shares with the labels
-	Shared   bool        `json:"shared,omitempty"`  // some of its stacks also count for a sibling
-	Hidden   int         `json:"hidden,omitempty"`  // entries below the threshold
-	Children []entryJSON `json:"children,omitempty"`
+	Path     string   `json:"path"`
+	Label    string   `json:"label"`
+	Cost     float64  `json:"cost"`
+	Weight   *big.Rat `json:"weight"`
+	Own      *float64 `json:"own,omitempty"`      // the cost of its innermost function alone, if asked for
+	Hits     *big.Rat `json:"hits"`               // samples, or the weight if hits are not counted
+	Overlap  *float64 `json:"overlap,omitempty"`  // the cost that it shares with the labels
+	Shared   bool     `json:"shared,omitempty"`   // some of its stacks also count for a sibling
+	Hidden   int      `json:"hidden,omitempty"`   // entries below the threshold
+	Children elements `json:"children,omitempty"` // entryJSON
 }
 
 // WriteJSON writes the same entries as JSON.
@@ -173,8 +173,8 @@ func (p *Profile) entry(e *refine.Entry, labels *labelled) entryJSON {
 		return j
 	}
 	j.Hidden = p.Session.Hidden(e)
-	for _, c := range p.Session.Shown(e) {
-		j.Children = append(j.Children, p.entry(c, labels))
+	if shown := p.Session.Shown(e); len(shown) > 0 {
+		j.Children = elementsOf(shown, func(c *refine.Entry) any { return p.entry(c, labels) })
 	}
 	return j
 }

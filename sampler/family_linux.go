@@ -257,6 +257,7 @@ func (*family) isRunning(pid int) bool {
 type processStat struct {
 	pid, parent, group int
 	state              byte
+	flags              uint64
 	start              uint64 // start time in ticks since the machine started
 }
 
@@ -281,6 +282,7 @@ func readStat(pid int) (processStat, error) {
 	s := processStat{pid: pid, state: f[0][0]}
 	s.parent, _ = strconv.Atoi(f[1])
 	s.group, _ = strconv.Atoi(f[2])
+	s.flags, _ = strconv.ParseUint(f[6], 10, 64)
 	s.start, err = strconv.ParseUint(f[19], 10, 64)
 	return s, err
 }

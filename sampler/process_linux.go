@@ -90,8 +90,11 @@ func (p *Process) inspect() error {
 	p.Executable = executableOf(p.PID, "")
 	name, err := os.Readlink(p.Executable)
 	if err != nil {
-		if cmdline, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID)); len(cmdline) == 0 && errors.Is(err, os.ErrNotExist) {
-			return &TargetError{PID: p.PID, What: "this is a thread of the kernel", Advice: "give the pid of a Go program"}
+		if errors.Is(err, os.ErrNotExist) {
+			if s, err := readStat(p.PID); err == nil && s.flags&kernelThread != 0 {
+				return &TargetError{PID: p.PID, What: "this is a thread of the kernel", Advice: "give the pid of a Go program"}
+			}
+			return &TargetError{PID: p.PID, What: "the process has ended"}
 		}
 		return p.denied(status, err)
 	}
@@ -135,6 +138,9 @@ func (p *Process) Denied(cause error) error {
 	}
 	return p.denied(status, cause)
 }
+
+// kernelThread is the flag of a thread of the kernel (PF_KTHREAD). A process that is ending has no executable, either.
+const kernelThread = 0x200000
 
 // tracerPatience is how long a tracer has to let go of a process. Another sampler does so within milliseconds, or at most a quarter
 // of a second on a busy machine; a debugger does not.

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/synthetic"
@@ -40,9 +43,45 @@ func TestMemoryOfLocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	cpprof := fixture.Cpprof(t)
-	for _, args := range [][]string{{"locks", dir}, {"locks", dir, "--json"}, {"report", dir}, {"classes", dir, "--json"}} {
+	for _, args := range [][]string{
+		{"locks", dir}, {"locks", dir, "--json"}, {"report", dir}, {"classes", dir, "--json"}, {"export", dir, "--to", "folded", "-o", "-"},
+	} {
 		if got := mostMemory(t, cpprof, args...); got > 200 {
 			t.Errorf("cpprof %s: %d MB", strings.Join(args, " "), got)
+		}
+	}
+	testMemoryOfLongNames(t, cpprof)
+}
+
+// What is printed of very long names is not kept in memory until the end. Here they take 30 MB; when a whole profile was made into JSON
+// at once, that took ten times as much.
+func testMemoryOfLongNames(t *testing.T, cpprof string) {
+	dir := filepath.Join(t.TempDir(), "run.cpprof")
+	w, err := sampledata.Create(dir, synthetic.Header())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const names, length = 30, 1_000_000
+	var changes []sampledata.Change
+	for i := range names {
+		f := w.Function(sampledata.Function{Name: fmt.Sprintf("main.f%d%s", i, strings.Repeat("x", length)), File: "main.go", Line: 1})
+		changes = append(changes, sampledata.Change{
+			Goroutine: w.Goroutine(sampledata.Goroutine{ID: int64(i + 1), Start: f}),
+			State:     sampledata.State{Stack: w.Node(sampledata.Node{Parent: sampledata.NoStack, Function: f, Line: 2}), Run: sampledata.Running},
+		})
+	}
+	for i := range 20 {
+		if err := w.Sample(sampledata.Sample{Time: time.Duration(i+1) * time.Millisecond}, changes); err != nil {
+			t.Fatal(err)
+		}
+		changes = nil
+	}
+	if err := errors.Join(w.Finish(sampledata.End{Cause: sampledata.EndDuration, Time: time.Second}), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"report", dir, "--server", "--json"}, {"report", dir, "--server"}, {"export", dir, "--to", "folded", "-o", "-"}} {
+		if got := mostMemory(t, cpprof, args...); got > 200 {
+			t.Errorf("cpprof %s, with names of %d MB: %d MB", strings.Join(args, " "), names*length>>20, got)
 		}
 	}
 }
