@@ -137,10 +137,14 @@ func (s *searcher) hottest(stacks []ranStack, hot map[sampledata.FunctionID]bool
 	if start == noFunction || !hot[start] {
 		return noFunction, nil
 	}
+	within := stacks
+	if started, first, w := s.starter(stacks, start); first != noFunction {
+		within, start, weight = started, first, w
+	}
 	passed := make(map[sampledata.FunctionID]bool) // functions that call one another again are passed once
 	for f := start; ; {
 		passed[f] = true
-		next, w := heaviestOf(stacks, func(path []sampledata.FunctionID) []sampledata.FunctionID {
+		next, w := heaviestOf(within, func(path []sampledata.FunctionID) []sampledata.FunctionID {
 			at := slices.Index(path, f)
 			if at < 0 || !slices.Contains(path, start) {
 				return nil
@@ -155,6 +159,36 @@ func (s *searcher) hottest(stacks []ranStack, hot map[sampledata.FunctionID]bool
 	}
 	rest := slices.DeleteFunc(slices.Clone(stacks), func(st ranStack) bool { return slices.Contains(st.path, start) })
 	return start, rest
+}
+
+// starter finds out if a function only starts goroutines of several classes, each with another function. Then it returns the stacks of
+// the class with the most weight, and the function that it starts there.
+func (s *searcher) starter(stacks []ranStack, function sampledata.FunctionID) (of []ranStack, first sampledata.FunctionID, weight float64) {
+	by := make(sums)
+	for _, st := range stacks {
+		switch slices.Index(st.path, function) {
+		case -1:
+		case 0:
+			if len(st.path) > 1 {
+				by[s.e.situations[st.at].class] += st.weight
+				continue
+			}
+			return nil, noFunction, 0 // it does something itself
+		default:
+			return nil, noFunction, 0
+		}
+	}
+	if len(by) < 2 {
+		return nil, noFunction, 0
+	}
+	class := by.most()
+	for _, st := range stacks {
+		if st.path[0] == function && s.e.situations[st.at].class == class {
+			of = append(of, st)
+		}
+	}
+	first, weight = heaviestOf(of, func(path []sampledata.FunctionID) []sampledata.FunctionID { return path[1:] })
+	return of, first, weight
 }
 
 // heaviestOf returns the function with the most weight in the chosen parts of the stacks. Of several with the same, it is the

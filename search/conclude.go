@@ -10,6 +10,7 @@ func (a *searched) conclude() {
 	a.foldChains()
 	a.foldWaits()
 	a.foldLeaks()
+	a.foldHeld()
 	slices.SortStableFunc(a.Findings, func(x, y *Finding) int {
 		return cmp.Or(cmp.Compare(y.rank(), x.rank()), cmp.Compare(x.key, y.key))
 	})
@@ -67,6 +68,23 @@ func (a *searched) foldLeaks() {
 		return f.Kind != LeakKind && slices.ContainsFunc(all, func(l *Finding) bool {
 			leaks := l.Kind == LeakKind && l.Class == f.Class && l.Where.Function == f.Where.Function
 			return leaks || l.Kind == DeadlockKind && f.Kind == LockKind && slices.Contains(l.Chained, f.Lock)
+		})
+	})
+}
+
+// foldHeld leaves out system calls that are mostly what the holder of a lock does: the finding about the lock says so already. Code that
+// computes while it holds a lock takes processors from others, too, and remains.
+func (a *searched) foldHeld() {
+	all := a.Findings
+	a.Findings = slices.DeleteFunc(slices.Clone(all), func(f *Finding) bool {
+		return f.Kind == SystemCallKind && f.IsCode() && slices.ContainsFunc(all, func(lock *Finding) bool {
+			held := 0.0 // the share of the time, while others wait, in which a holder does it
+			for _, c := range lock.Causes {
+				if c.Certainty != Fellow && f.covers(&c) {
+					held += c.Share
+				}
+			}
+			return lock.Kind == LockKind && held >= explains*f.Mean
 		})
 	})
 }

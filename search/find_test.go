@@ -227,3 +227,45 @@ func TestMonitorsThatGoWithAFinding(t *testing.T) {
 		t.Errorf("it goes with %+v, want queue.depth", f.With)
 	}
 }
+
+// A function that starts the goroutines of several classes is no finding: what it starts is.
+func TestAStarterIsNoPlace(t *testing.T) {
+	s := newScene()
+	reader, writer := s.spawn(1, "main.reader")[0], s.spawn(1, "main.writer")[0]
+	for i := range 100 {
+		read, write := s.at(runs, "main.start", "main.readLoop", "main.parse"), s.at(runs, "main.start", "main.writeLoop", "main.encode")
+		if i%3 == 0 {
+			write = s.at(sleeps, "main.start", "main.writeLoop")
+		}
+		s.sample(t, map[sampledata.GoroutineID]sampledata.State{reader: read, writer: write})
+	}
+	a := s.find(t)
+	if len(a.Findings) != 2 || a.Findings[0].Where.Function != "main.parse" || a.Findings[1].Where.Function != "main.encode" {
+		t.Errorf("%+v", a.Findings)
+	}
+}
+
+// System calls of the goroutine that holds a lock come with the lock; those of others are findings.
+func TestSystemCallsOfAHolder(t *testing.T) {
+	s := newScene()
+	workers, holder, other := s.spawn(4, "main.worker"), s.spawn(1, "main.flusher")[0], s.spawn(1, "main.logger")[0]
+	locked := blocked
+	locked.Lock, locked.Holders = 0x200, s.HolderSet([]sampledata.GoroutineID{holder})
+	s.LockName(sampledata.LockName{Address: 0x200, Name: "main.mu"})
+	for range 60 {
+		states := map[sampledata.GoroutineID]sampledata.State{
+			holder: s.at(runs, "main.flusher", "main.flush", "os.(*File).Sync", "syscall.Fsync"),
+			other:  s.at(runs, "main.logger", "main.log", "os.(*File).Write", "syscall.write"),
+		}
+		for _, w := range workers {
+			states[w] = s.at(locked, "main.worker", "main.add")
+		}
+		s.sample(t, states)
+	}
+	a := s.find(t)
+	if len(a.Findings) != 2 || a.Findings[0].Kind != LockKind || a.Findings[1].Kind != SystemCallKind || a.Findings[1].Where.Function != "main.log" {
+		for _, f := range a.Findings {
+			t.Errorf("%+v", *f)
+		}
+	}
+}

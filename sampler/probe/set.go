@@ -108,8 +108,11 @@ func Start(p *Program, functions []Function, o Options) (*Set, error) {
 	}
 	if o.MaxOverhead > 0 {
 		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1) // for the thread that keeps its processor; Close takes it back
-		s.stopped.Go(func() { s.watch(napAwake) })
-		s.stopped.Go(func() { s.watch(nap) })
+		var ready sync.WaitGroup
+		ready.Add(2)
+		s.stopped.Go(func() { s.watch(napAwake, ready.Done) })
+		s.stopped.Go(func() { s.watch(nap, ready.Done) })
+		ready.Wait() // on a busy machine, it takes a while until their threads run
 	}
 	s.stopped.Go(s.read)
 	for _, t := range tallies {
@@ -245,8 +248,9 @@ const watchInterval = 5 * time.Millisecond
 
 // watch takes out what costs too much. There are two of it: while the kernel takes out one function's instruments, which may last
 // seconds on a busy machine, the other one watches.
-func (s *Set) watch(nap func(time.Duration)) {
+func (s *Set) watch(nap func(time.Duration), ready func()) {
 	defer hurry()()
+	ready()
 	for s.running() {
 		s.mu.Lock()
 		out := s.check()
