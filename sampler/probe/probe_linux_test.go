@@ -114,21 +114,30 @@ func TestCountsAreExact(t *testing.T) {
 }
 
 func TestElapsedIsThatOfTheProgramsClock(t *testing.T) {
-	g := start(t, "time", "1500")
-	s := g.probe(t, "main.work", Options{})
-	own := g.run(t)
-	s.Close()
-	r := s.Results()[0]
-	mean, want := r.Elapsed.Mean(), float64(own[1])/float64(own[0])
-	t.Logf("mean %.1f µs, by the program's clock %.1f µs; p50 %d p99 %d", mean/1e3, want/1e3, r.Elapsed.Quantile(.5), r.Elapsed.Quantile(.99))
-	if r.Returned != uint64(own[0]) || mean < 0.95*want || mean > 1.05*want {
-		t.Errorf("%d calls with a mean of %.0f ns, want %d with %.0f", r.Returned, mean, own[0], want)
-	}
-	if len(r.Arguments) != 2 || r.Arguments[0].Name != "worker" || r.Arguments[0].Values.Max != 2 || r.Arguments[1].Values.Max != own[0]/3-1 {
-		t.Errorf("arguments %+v", r.Arguments)
-	}
-	if len(r.Sites) != 1 || r.Sites[0].Caller != "main.timed.func1" || r.Sites[0].Calls != uint64(own[0]) {
-		t.Errorf("sites %+v", r.Sites)
+	const attempts = 5 // on a busy machine, threads are interrupted between the program's clock and the instrument
+	for attempt := 1; ; attempt++ {
+		g := start(t, "time", "1500")
+		s := g.probe(t, "main.work", Options{})
+		own := g.run(t)
+		s.Close()
+		r := s.Results()[0]
+		mean, want := r.Elapsed.Mean(), float64(own[1])/float64(own[0])
+		t.Logf("mean %.1f µs, by the program's clock %.1f µs; p50 %d p99 %d", mean/1e3, want/1e3, r.Elapsed.Quantile(.5), r.Elapsed.Quantile(.99))
+		if r.Returned != uint64(own[0]) {
+			t.Errorf("%d calls, want %d", r.Returned, own[0])
+		}
+		if len(r.Arguments) != 2 || r.Arguments[0].Name != "worker" || r.Arguments[0].Values.Max != 2 || r.Arguments[1].Values.Max != own[0]/3-1 {
+			t.Errorf("arguments %+v", r.Arguments)
+		}
+		if len(r.Sites) != 1 || r.Sites[0].Caller != "main.timed.func1" || r.Sites[0].Calls != uint64(own[0]) {
+			t.Errorf("sites %+v", r.Sites)
+		}
+		if mean >= 0.95*want && mean <= 1.05*want || t.Failed() {
+			return
+		}
+		if attempt == attempts {
+			t.Fatalf("in %d attempts, the mean was never within 5 %% of the program's", attempts)
+		}
 	}
 }
 
