@@ -169,11 +169,7 @@ func (r *textReader) keyword(l *textLine) error {
 	if done, err := r.headerLine(l); done {
 		return err
 	}
-	read, ok := map[string]func(*textLine) error{
-		"function": r.function, "node": r.node, "goroutine": r.goroutine, "labels": r.labels, "holders": r.holders, "lock": r.lockName, "monitor": r.monitor,
-		"probe": r.probe, "site": r.site, "argument": r.argument,
-		"sample": r.beginSample, "warning": r.warning, "end": r.end,
-	}[l.keyword.word]
+	read, ok := textLines[l.keyword.word]
 	if !ok {
 		return l.keyword.errorf("unknown line %q", l.keyword.word)
 	}
@@ -189,10 +185,18 @@ func (r *textReader) keyword(l *textLine) error {
 	if r.b.tables.ended {
 		return l.keyword.errorf("nothing may follow the end")
 	}
-	if err := read(l); err != nil {
+	if err := read(r, l); err != nil {
 		return r.locate(l, err)
 	}
 	return nil
+}
+
+// textLines are the methods that read a line, by its first word.
+var textLines = map[string]func(*textReader, *textLine) error{
+	"function": (*textReader).function, "node": (*textReader).node, "goroutine": (*textReader).goroutine, "labels": (*textReader).labels,
+	"holders": (*textReader).holders, "lock": (*textReader).lockName, "monitor": (*textReader).monitor, "probe": (*textReader).probe,
+	"site": (*textReader).site, "argument": (*textReader).argument, "sample": (*textReader).beginSample,
+	"warning": (*textReader).warning, "end": (*textReader).end,
 }
 
 // locate adds a place to an error that has none, such as one of a Builder: the beginning of the line.
@@ -212,16 +216,15 @@ func (r *textReader) endHeader() {
 	}
 }
 
+// headerWords are the first words of the lines of a header.
+var headerWords = []string{"executable", "pid", "go", "os", "arch", "gomaxprocs", "start", "clock", "command", "sampler"}
+
 // headerLine reads the line if it is one of the header, and reports whether it is.
 func (r *textReader) headerLine(l *textLine) (done bool, err error) {
 	name := l.keyword.word
 	h := &r.header
-	single, isSingle := settings{
-		"executable": toText(&h.Executable), "pid": toInt64(&h.PID), "go": toText(&h.GoVersion), "os": toText(&h.OS),
-		"arch": toText(&h.Arch), "gomaxprocs": toInt32(&h.GOMAXPROCS), "start": toTime(&h.Start), "clock": toText(&h.Clock),
-	}[name]
 	switch {
-	case !isSingle && name != "command" && name != "sampler":
+	case !slices.Contains(headerWords, name):
 		return false, nil
 	case r.b != nil:
 		return true, l.keyword.errorf("%s is part of the header: put it before all other lines", name)
@@ -229,17 +232,20 @@ func (r *textReader) headerLine(l *textLine) (done bool, err error) {
 		return true, l.keyword.errorf("a second %q", name)
 	}
 	r.headerLines = append(r.headerLines, name)
-	switch {
-	case isSingle:
-		err = positional(l, "a word", single)
-	case name == "command":
+	switch name {
+	case "command":
 		err = l.words(&h.Command)
-	default:
+	case "sampler":
 		s := &h.Sampler
 		err = l.attributes(settings{
 			"version": toText(&s.Version), "backend": toText(&s.Backend), "rate": toFloat(&s.RateHz), "jitter": toFloat(&s.Jitter),
 			"max-overhead": toFloat(&s.MaxOverhead), "max-cpu": toFloat(&s.MaxCPU), "wakes": toText(&s.Wakes),
 		}, nil)
+	default:
+		err = positional(l, "a word", settings{
+			"executable": toText(&h.Executable), "pid": toInt64(&h.PID), "go": toText(&h.GoVersion), "os": toText(&h.OS),
+			"arch": toText(&h.Arch), "gomaxprocs": toInt32(&h.GOMAXPROCS), "start": toTime(&h.Start), "clock": toText(&h.Clock),
+		}[name])
 	}
 	if err == nil {
 		err = h.check()

@@ -3,21 +3,39 @@ package sampledata
 import "strings"
 
 func (r *textReader) beginSample(l *textLine) error {
-	s := &Sample{}
-	if err := positional(l, "a time", toDuration(&s.Time)); err != nil {
+	r.sample, r.sampleLine = &Sample{}, r.number
+	if err := positional(l, "a time", toDuration(&r.sample.Time)); err != nil {
 		return err
 	}
-	err := l.attributes(settings{
-		"halt": toDuration(&s.Halt), "processors": r.toProcessors(&s.Processors), "threads": toInt32(&s.Threads),
-		"missed": toInt32(&s.Missed), "cpu": toDuration(&s.SamplerCPU), "reused": toInt32(&s.Reused),
-		"rechecked": toInt32(&s.Rechecked), "wrong": toInt32(&s.Wrong), "lost-halt": toDuration(&s.LostHalt),
-		"suspended": toDuration(&s.Suspended), "weight": toDuration(&s.Weight),
-	}, map[string]*bool{"stopped-world": &s.StoppedWorld, "collecting": &s.Collecting})
-	if err != nil {
-		return err
+	values := make(settings, len(l.rest))
+	for _, t := range l.rest {
+		if to, ok := sampleValues[t.key]; ok {
+			values[t.key] = to(r)
+		}
 	}
-	r.sample, r.sampleLine = s, r.number
-	return nil
+	err := l.attributes(values, map[string]*bool{"stopped-world": &r.sample.StoppedWorld, "collecting": &r.sample.Collecting})
+	if err != nil && len(values) < len(sampleValues) { // the error is to name all that is possible
+		for name, to := range sampleValues {
+			values[name] = to(r)
+		}
+		err = l.attributes(values, map[string]*bool{"stopped-world": new(bool), "collecting": new(bool)})
+	}
+	return err
+}
+
+// sampleValues are the keys in a sample's line. A text may have millions of them, so that only the functions that are needed are made.
+var sampleValues = map[string]func(*textReader) func(token) error{
+	"halt":       func(r *textReader) func(token) error { return toDuration(&r.sample.Halt) },
+	"processors": func(r *textReader) func(token) error { return r.toProcessors(&r.sample.Processors) },
+	"threads":    func(r *textReader) func(token) error { return toInt32(&r.sample.Threads) },
+	"missed":     func(r *textReader) func(token) error { return toInt32(&r.sample.Missed) },
+	"cpu":        func(r *textReader) func(token) error { return toDuration(&r.sample.SamplerCPU) },
+	"reused":     func(r *textReader) func(token) error { return toInt32(&r.sample.Reused) },
+	"rechecked":  func(r *textReader) func(token) error { return toInt32(&r.sample.Rechecked) },
+	"wrong":      func(r *textReader) func(token) error { return toInt32(&r.sample.Wrong) },
+	"lost-halt":  func(r *textReader) func(token) error { return toDuration(&r.sample.LostHalt) },
+	"suspended":  func(r *textReader) func(token) error { return toDuration(&r.sample.Suspended) },
+	"weight":     func(r *textReader) func(token) error { return toDuration(&r.sample.Weight) },
 }
 
 func (r *textReader) toProcessors(to *[]GoroutineID) func(token) error {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"testing"
@@ -84,4 +86,28 @@ func testMemoryOfLongNames(t *testing.T, cpprof string) {
 			t.Errorf("cpprof %s, with names of %d MB: %d MB", strings.Join(args, " "), names*length>>20, got)
 		}
 	}
+}
+
+// When a recording has been read, garbage is limited: to some more than a small one needs, and for a large one to as much as it takes
+// itself. A limit in the environment goes before.
+func TestGarbageIsLimited(t *testing.T) {
+	before := debug.SetMemoryLimit(-1)
+	defer debug.SetMemoryLimit(before)
+	t.Setenv("GOMEMLIMIT", "1GiB")
+	debug.SetMemoryLimit(123 << 20)
+	limitGarbage()
+	if got := debug.SetMemoryLimit(-1); got != 123<<20 {
+		t.Errorf("the limit of the environment is replaced by %d", got)
+	}
+	t.Setenv("GOMEMLIMIT", "")
+	limitGarbage()
+	if got := debug.SetMemoryLimit(-1); got < 200<<20 || got > 1<<30 {
+		t.Errorf("with little in memory the limit is %d", got)
+	}
+	recording := make([]byte, 300<<20)
+	limitGarbage()
+	if got := debug.SetMemoryLimit(-1); got < 2*int64(len(recording)) || got > 1<<30 {
+		t.Errorf("with %d bytes in memory the limit is %d", len(recording), got)
+	}
+	runtime.KeepAlive(recording)
 }
