@@ -8,11 +8,16 @@ import (
 )
 
 // Write writes the recording to a new folder, as [Create] does.
-func (r *Recording) Write(dir string) error {
+func (r *Recording) Write(dir string) error { return r.write(dir, Create) }
+
+// Replace writes the recording in place of one that may exist, as the function [Replace] does.
+func (r *Recording) Replace(dir string) error { return r.write(dir, Replace) }
+
+func (r *Recording) write(dir string, create func(string, Header) (*Writer, error)) error {
 	if err := r.Check(); err != nil {
 		return fmt.Errorf("write recording %s: %w", dir, err)
 	}
-	w, err := Create(dir, r.Header)
+	w, err := create(dir, r.Header)
 	if err != nil {
 		return err
 	}

@@ -30,6 +30,7 @@ type stacks struct {
 	below  map[place]int32 // the same for stacks below other nodes of the tree
 	max    int             // limit on the number of nodes of the tree
 	cut    int32           // the number of frames to which deeper stacks are cut
+	root   string          // the class of a view of a profile that was made from a view: its own frame is left out
 }
 
 type place struct {
@@ -134,7 +135,7 @@ func (s *stacks) frameOf(n sampledata.NodeID) calltree.Func {
 		node := &s.r.Nodes[n]
 		fn := &s.r.Functions[node.Function]
 		s.frame[n] = noFrame
-		if bootstraps := node.Parent == sampledata.NoStack && fn.Name == bootstrap; !bootstraps && !s.o.mergedIntoCaller(s.r, node) {
+		if isRoot := node.Parent == sampledata.NoStack && (fn.Name == bootstrap || s.root != "" && fn.Name == s.root); !isRoot && !s.o.mergedIntoCaller(s.r, node) {
 			s.frame[n] = s.b.Symbols().Intern(s.frameName(fn, node))
 		}
 	}

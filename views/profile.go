@@ -80,6 +80,9 @@ func (p *profiled) view(class string) (*View, error) {
 		b.AddMetric(p.Quantities[k].Name, p.Quantities[k].Unit)
 	}
 	s := newStacks(p.r, p.o, b)
+	if p.FromView {
+		s.root = class
+	}
 	s.cut = math.MaxInt32 // deep stacks of a profile share their frames: cut ones would have frames of their own
 	of := p.classes.intern(class)
 	rows := 0

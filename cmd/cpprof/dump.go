@@ -48,7 +48,7 @@ func newUndumpCommand(t terminal) *cobra.Command {
 		GroupID: groupFiles,
 		Args:    usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
-			_, err := f.keep(t, args, output, "name the recording to write with -o")
+			_, err := f.keep(t, args, output, false, "name the recording to write with -o")
 			return err
 		},
 	}

@@ -13,6 +13,7 @@ import (
 func newImportCommand(t terminal) *cobra.Command {
 	var f inputFlags
 	var output string
+	var force bool
 	c := &cobra.Command{
 		Use:   "import -o OUTPUT [FILE...]",
 		Short: "Keep the file of another tool as a recording or a profile, or sum up profiles",
@@ -31,7 +32,7 @@ process or thread.`,
 		GroupID: groupFiles,
 		Args:    usageArgs(cobra.ArbitraryArgs),
 		RunE: func(_ *cobra.Command, args []string) error {
-			r, err := f.keep(t, args, output, "name the recording or profile to write with -o")
+			r, err := f.keep(t, args, output, force, "name the recording or profile to write with -o")
 			if err != nil {
 				return err
 			}
@@ -41,6 +42,7 @@ process or thread.`,
 	f.addInput(c, t)
 	f.addFormat(c)
 	c.Flags().StringVarP(&output, "output", "o", "", "the `recording` or profile to write")
+	c.Flags().BoolVarP(&force, "force", "f", false, "replace an existing recording or profile")
 	return c
 }
 
@@ -48,8 +50,9 @@ process or thread.`,
 const keptAs = "pprof"
 
 // keep reads the file that the only argument names, the profiles that several arguments name, or standard input, and writes it in
-// cpprof's own form: a recording as a folder, a profile as a pprof profile. It returns what it has written.
-func (f *inputFlags) keep(t terminal, args []string, output, missing string) (*sampledata.Recording, error) {
+// cpprof's own form: a recording as a folder, a profile as a pprof profile. What exists is replaced only if force says so. It returns
+// what it has written.
+func (f *inputFlags) keep(t terminal, args []string, output string, force bool, missing string) (*sampledata.Recording, error) {
 	if output == "" {
 		return nil, usagef("no output is given: %s", missing)
 	}
@@ -57,10 +60,16 @@ func (f *inputFlags) keep(t terminal, args []string, output, missing string) (*s
 	if err != nil {
 		return nil, err
 	}
-	if r.Profile == nil {
+	switch {
+	case r.Profile == nil && force:
+		return r, r.Replace(output)
+	case r.Profile == nil:
 		return r, r.Write(output)
 	}
-	return r, save(output, func(w io.Writer) error {
+	if err := checkNew(output, force); err != nil {
+		return nil, err
+	}
+	return r, create(output, force, func(w io.Writer) error {
 		if err := interchange.Write(w, r, keptAs); err != nil {
 			return fmt.Errorf("%s: %w", output, err)
 		}
