@@ -3,23 +3,29 @@ package monitors
 import (
 	"strings"
 	"time"
+
+	"github.com/cpprof/cpprof/sampledata"
 )
 
-// Some counters are not read at each sample, since that would cost too much. Their resolution says how often they are read. Their
+// Some monitors are not read at each sample, since that would cost too much. Their resolution says how often they are read. Their
 // values then stand still for some samples, and jump; a rate from sample to sample would be 0, and sometimes far too high. So a
-// rate is that between two readings, in all samples between them.
+// rate is that between two readings, in all samples between them. That is so for levels, too: what a program publishes as JSON may
+// be a number of requests, but does not say that it only grows.
 
-// evenOf returns a column of a counter that grows evenly between two readings.
+// evenOf returns a column of a monitor that changes evenly between two readings.
 func (t *Table) evenOf(m *Monitor) Column {
-	growth := t.growthOf(m)
+	values, falls := t.columnOf(m), true
+	if m.Kind == sampledata.Counter {
+		values, falls = t.growthOf(m), false
+	}
 	every, ok := readEvery(m.Resolution)
 	if !ok || m.series < 0 {
-		return growth
+		return values
 	}
 	if c, ok := t.even[m.Name]; ok {
 		return c
 	}
-	c := t.evenly(growth, every)
+	c := t.evenly(values, every, falls)
 	t.even[m.Name] = c
 	return c
 }
@@ -35,14 +41,15 @@ func readEvery(resolution string) (time.Duration, bool) {
 	return every, err == nil && every > 0
 }
 
-// evenly spreads the growth of a counter over the samples since the reading before. A reading comes at the first sample at
-// which the one before is as old as every, or later. What the counter reached after the last reading is not known.
-func (t *Table) evenly(growth Column, every time.Duration) Column {
+// evenly spreads what a value has grown since the reading before over the samples since then, and what it has fallen if it may
+// fall: a counter that does begins anew. A reading comes at the first sample at which the one before is as old as every, or later.
+// What the value was after the last reading is not known.
+func (t *Table) evenly(values Column, every time.Duration, falls bool) Column {
 	at := t.r.Samples.Time
-	even := make(Column, len(growth))
-	copy(even, growth)
+	even := make(Column, len(values))
+	copy(even, values)
 	last := -1 // the last reading
-	for i, x := range growth {
+	for i, x := range values {
 		switch {
 		case !Defined(x):
 			last = -1
@@ -50,12 +57,12 @@ func (t *Table) evenly(growth Column, every time.Duration) Column {
 		case last < 0:
 			last = i
 			continue
-		case x == growth[i-1] && at(i)-at(last) < every:
+		case x == values[i-1] && at(i)-at(last) < every:
 			continue
 		}
-		if from := last; x > growth[from] {
+		if from := last; x > values[from] || falls {
 			for k := from + 1; k < i; k++ {
-				even[k] = growth[from] + (x-growth[from])*float64(at(k)-at(from))/float64(at(i)-at(from))
+				even[k] = values[from] + (x-values[from])*float64(at(k)-at(from))/float64(at(i)-at(from))
 			}
 		}
 		last = i

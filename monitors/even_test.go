@@ -9,12 +9,14 @@ import (
 )
 
 // slowCounters has 20 samples, 10 ms apart, of a counter that grows by 2 each 10 ms, but is read every 50 ms only, and is 0 again
-// from the reading at sample 15 on; of the same read at each sample; and of one that never changes.
+// from the reading at sample 15 on; of the same read at each sample; of one that never changes; and of a
+// level that is what the first one is.
 func slowCounters(t *testing.T) *Table {
 	b := sampledata.NewBuilder(sampledata.Header{})
 	counter := func(name, resolution string) sampledata.MonitorID {
 		return b.Monitor(sampledata.Monitor{Name: name, Kind: sampledata.Counter, Resolution: resolution})
 	}
+	level := b.Monitor(sampledata.Monitor{Name: "level", Kind: sampledata.Level, Resolution: "50ms"})
 	slow, quick, still := counter("slow", "when a span is used up, read every 50ms"), counter("quick", "once a collection"), counter("still", "50ms")
 	for i := range 20 {
 		read := uint64(i / 5 * 5 * 2)
@@ -24,6 +26,7 @@ func slowCounters(t *testing.T) *Table {
 		b.Measure(slow, sampledata.Count(read))
 		b.Measure(quick, sampledata.Count(read))
 		b.Measure(still, sampledata.Count(7))
+		b.Measure(level, sampledata.Number(int64(read)))
 		if err := b.Sample(sampledata.Sample{Time: time.Duration(i) * 10 * time.Millisecond}, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -39,6 +42,8 @@ func TestRateBetweenReadings(t *testing.T) {
 		"rate(slow)":     {none, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 0, 0, 0, 0, none, none, none, none, none},
 		"rate(slow * 2)": {none, 400, 400, 400, 400, 400, 400, 400, 400, 400, 400, 0, 0, 0, 0, none, none, none, none, none},
 		"rate(quick)":    {none, 0, 0, 0, 0, 1000, 0, 0, 0, 0, 1000, 0, 0, 0, 0, none, 0, 0, 0, 0},
+		"rate(level)":    {none, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200, -400, -400, -400, -400, -400, none, none, none, none},
+		"delta(level)":   {none, 0, 0, 0, 0, 10, 0, 0, 0, 0, 10, 0, 0, 0, 0, -20, 0, 0, 0, 0},
 		"rate(still)":    {none, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, none, none, none, none},
 		"delta(slow)":    {none, 0, 0, 0, 0, 10, 0, 0, 0, 0, 10, 0, 0, 0, 0, none, 0, 0, 0, 0},
 		"rate(both)":     {none, 200, 200, 200, 200, 1200, 200, 200, 200, 200, 1200, 0, 0, 0, 0, none, none, none, none, none},

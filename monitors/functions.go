@@ -100,12 +100,15 @@ func (p *parser) counted(column Column) node {
 
 func (p *parser) delta(x operand) operand { return p.difference(x, false) }
 
-// difference returns the differences of an operand. Those of counters are even if they are to be: see evenOf.
+// difference returns the differences of an operand. Those of monitors are even if they are to be: see evenOf.
 func (p *parser) difference(x operand, even bool) operand {
 	var d node
-	if x.differences != nil {
+	switch {
+	case x.differences != nil:
 		d = x.differences(p, even)
-	} else {
+	case x.level != nil && even:
+		d = &delta{column: p.t.evenOf(x.level)}
+	default:
 		d = &delta{column: p.column(x)}
 	}
 	return operand{node: d, unit: x.unit, difference: d}

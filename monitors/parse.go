@@ -34,6 +34,8 @@ type operand struct {
 	constant bool    // a number or word in the text
 	value    float64 // of a constant number
 
+	level *Monitor // if it is nothing but a level
+
 	// Of a counter, and of a sum or multiple of counters: delta(x), which is undefined where one of them began anew.
 	differences func(p *parser, even bool) node
 
@@ -198,6 +200,8 @@ func (p *parser) identifier(n *ast.IdentifierNode) (operand, error) {
 			}
 			return p.counted(p.t.growthOf(m))
 		}
+	default:
+		o.level = m
 	}
 	return o, nil
 }

@@ -102,6 +102,10 @@ func TestRecordVariables(t *testing.T) {
 		!strings.Contains(errs.String(), "which is no number; len(main.numbers) is\n    main.numbers\n               ^") {
 		t.Errorf("%d: %s", code, &errs)
 	}
+	if code := run("record", "-d", "2s", "-o", "b.cpprof", "-m", "heap.liv", "-p", pid); code != exitFailed ||
+		!strings.Contains(errs.String(), "monitor heap.liv: there is no such monitor: did you mean heap.live?") {
+		t.Errorf("%d: %s", code, &errs)
+	}
 	if _, err := os.Stat("b.cpprof"); err == nil {
 		t.Error("a recording without samples is left")
 	}

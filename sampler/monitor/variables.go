@@ -1,10 +1,12 @@
 package monitor
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/edit"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler/internal/variable"
 )
@@ -42,6 +44,9 @@ func openVariables(t Target, exprs []*variable.Expr, monitors []sampledata.Monit
 		}
 	}()
 	info, err := debugInfo(t, p)
+	if err != nil && required {
+		err = fmt.Errorf("%s: %w", exprs[0].Text, err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +57,7 @@ func openVariables(t Target, exprs []*variable.Expr, monitors []sampledata.Monit
 		place, err := info.Resolve(e)
 		switch {
 		case err != nil && required:
-			return nil, fmt.Errorf("%s: %w", e.Text, err)
+			return nil, fmt.Errorf("%s: %w", e.Text, cmp.Or(misspelt(e.Text), err))
 		case err != nil:
 			m.Unmeasured, _, _ = strings.Cut(err.Error(), "\n") // without the expression, which is the name
 		default:
@@ -66,6 +71,23 @@ func openVariables(t Target, exprs []*variable.Expr, monitors []sampledata.Monit
 	}
 	r.reader = variable.NewReader(places)
 	return r, nil
+}
+
+// misspelt returns an error if a text that is no variable is like the name of a built-in monitor.
+func misspelt(text string) error {
+	group, _, _ := strings.Cut(text, ".")
+	var known []string
+	for _, s := range Builtin() {
+		for _, m := range s.Monitors {
+			if strings.HasPrefix(m.Name, group+".") {
+				known = append(known, m.Name)
+			}
+		}
+	}
+	if near := edit.Similar(text, known); len(near) > 0 {
+		return fmt.Errorf("there is no such monitor: did you mean %s?", strings.Join(near, ", or "))
+	}
+	return nil
 }
 
 // debugInfo reads the debug information of the target's executable.
