@@ -98,7 +98,10 @@ func TestThrottled(t *testing.T) {
 	}
 	before := numbers(t, r)
 	target.Process.Signal(syscall.SIGUSR1)
-	for numbers(t, r)["cgroup.throttled"] < before["cgroup.throttled"]+100e6 {
+	for deadline := time.Now().Add(time.Minute); numbers(t, r)["cgroup.throttled"] < before["cgroup.throttled"]+100e6; {
+		if time.Now().After(deadline) {
+			t.Fatalf("it is hardly throttled: %v, then %v", before, numbers(t, r))
+		}
 		time.Sleep(20 * time.Millisecond)
 	}
 	after := numbers(t, r)
