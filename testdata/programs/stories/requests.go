@@ -86,8 +86,8 @@ func older() { time.Sleep(15 * time.Millisecond) }
 //go:noinline
 func newer() { time.Sleep(2 * time.Millisecond) }
 
-// scale does the same work with so many workers. Each piece of work updates a table, which takes its lock, and notes that in a log,
-// which has a lock of package log. With a negative number, each worker has a table and a log of its own.
+// scale does the same work with so many workers. Every other piece of work updates a table, which takes its lock; the others write
+// to a log, which has a lock of package log. With a negative number, each worker has a table and a log of its own.
 func scale(variant string) func() {
 	workers := number(variant)
 	shared := newTable()
@@ -98,10 +98,12 @@ func scale(variant string) func() {
 	return func() {
 		inParallel(workers, func(int) {
 			t := tables()
-			for served.Add(1) <= 160 {
-				time.Sleep(2 * time.Millisecond)
-				t.update()
-				t.log.Print("updated")
+			for n := served.Add(1); n <= 240; n = served.Add(1) {
+				if n%2 == 0 {
+					t.update()
+				} else {
+					t.log.Print("updated")
+				}
 			}
 		})
 	}
@@ -116,7 +118,7 @@ func newTable() *table { return &table{log: log.New(slowWriter{}, "", 0)} }
 
 func (t *table) update() {
 	t.mu.Lock()
-	time.Sleep(3 * time.Millisecond)
+	time.Sleep(4 * time.Millisecond)
 	t.mu.Unlock()
 }
 
