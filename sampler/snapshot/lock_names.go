@@ -169,7 +169,7 @@ func (n *lockNames) mayTake(most time.Duration) {
 }
 
 // patience is how long the end of a recording waits for names.
-const patience = time.Second
+const patience = 3 * time.Second
 
 // settle waits for the names that were asked for, and passes them to the sink.
 func (n *lockNames) settle(sink sampledata.Sink) {

@@ -48,10 +48,15 @@ type processor struct {
 	head   head            // of the goroutine
 	pieces [3]memory.Range // copies of the stacks
 	system [16]byte        // bounds of the thread's system stack, if the thread isn't on the goroutine's stack
-	awake  bool            // the thread was on a CPU, or ready for one, just before it was halted
-	asleep bool            // it slept in the kernel; neither is set if that is not known
-	turns  turns           // of the thread, just before it was halted
+	before                 // the halt of the thread
 	verdict
+}
+
+// A before is what is known of a thread just before it is halted.
+type before struct {
+	awake  bool // it was on a CPU, or ready for one
+	asleep bool // it slept in the kernel; neither is set if that is not known
+	turns  turns
 }
 
 // onThread reports whether the processor runs a goroutine whose thread is halted.
@@ -63,6 +68,7 @@ type processors struct {
 	threads *threadStates
 	list    []processor
 	tids    []int         // ids of the threads to halt
+	befores []before      // of these
 	halted  []halt.Thread // the halted threads among them
 	ranges  []memory.Range
 	got     arrival // when the sampler got the CPU that it has; without a time if it sleeps until the halt
@@ -74,7 +80,7 @@ type processors struct {
 
 // prepare allocates memory before the halt, for the p at these addresses.
 func (ps *processors) prepare(addrs []uint64, a *memory.Arena) {
-	ps.list, ps.tids, ps.halted, ps.changed = ps.list[:0], ps.tids[:0], ps.halted[:0], false
+	ps.list, ps.tids, ps.befores, ps.halted, ps.changed = ps.list[:0], ps.tids[:0], ps.befores[:0], ps.halted[:0], false
 	ps.untold = false
 	for _, addr := range addrs {
 		ps.list = append(ps.list, processor{addr: addr, raw: a.Get(ps.t.pLen)})
@@ -106,15 +112,25 @@ func (ps *processors) halt(h *halt.Halted) error {
 // addHolders adds new holders to the threads to halt, and reports whether there were any.
 func (ps *processors) addHolders() (added bool) {
 	for i := range ps.list {
-		if p := &ps.list[i]; p.m != 0 && p.tid != 0 && !slices.Contains(ps.tids, p.tid) {
-			ps.tids = append(ps.tids, p.tid)
-			p.turns = ps.threads.turns(p.tid)
-			awake, known := ps.threads.awake(p.tid)
-			p.awake, p.asleep = awake, known && !awake
-			added = true
+		if p := &ps.list[i]; p.m != 0 && p.tid != 0 {
+			k, isNew := ps.add(p.tid)
+			p.before = ps.befores[k]
+			added = added || isNew
 		}
 	}
 	return added
+}
+
+// add adds a thread to those to halt, unless it is among them. It returns its place among them, and reports whether it is new.
+func (ps *processors) add(tid int) (k int, isNew bool) {
+	if k = slices.Index(ps.tids, tid); k >= 0 {
+		return k, false
+	}
+	b := before{turns: ps.threads.turns(tid)}
+	awake, known := ps.threads.awake(tid)
+	b.awake, b.asleep = awake, known && !awake
+	ps.tids, ps.befores = append(ps.tids, tid), append(ps.befores, b)
+	return len(ps.tids) - 1, true
 }
 
 // matchThreads finds the halted thread of each processor.
@@ -124,7 +140,8 @@ func (ps *processors) matchThreads() {
 			if p := &ps.list[i]; p.m != 0 && th.TID == p.tid {
 				p.thread, p.halted = th, true
 				p.noCPU = th.Late || ps.waited(p)
-				ps.untold = ps.untold || p.turns.number == 0
+				// A thread that has stopped has been given a CPU, if it was new before.
+				ps.untold = ps.untold || p.turns.number == 0 && !th.Late && ps.threads.turns(p.tid).number == 0
 			}
 		}
 	}

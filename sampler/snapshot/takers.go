@@ -97,9 +97,9 @@ func (ps *processors) addTakers(r *halt.Reader) (added bool) {
 		return false
 	}
 	ps.takers.find(r, func(tid int) {
-		if tid != 0 && !slices.Contains(ps.tids, tid) {
-			ps.tids = append(ps.tids, tid)
-			added = true
+		if tid != 0 {
+			_, isNew := ps.add(tid)
+			added = added || isNew
 		}
 	})
 	return added
