@@ -19,12 +19,18 @@ func TestRegressionOfAProcess(t *testing.T) {
 		t.Skip("records for several seconds, and the tests' targets need Linux")
 	}
 	program := fixture.Build(t, "regression")
+	const enough = 40 // samples, so that the difference is more than chance
 	recordOf := func(args ...string) string {
 		target := fixture.Start(t, program, args...)
-		r := startRecording(t, "-d", "2s", "-p", fmt.Sprint(target.Pid()))
-		r.finish(t, 0, sampledata.EndDuration)
-		target.Process.Kill()
-		return r.file
+		defer target.Process.Kill()
+		for time := 2; ; time *= 2 {
+			r := startRecording(t, "-d", fmt.Sprintf("%ds", time), "-p", fmt.Sprint(target.Pid()))
+			r.finish(t, 0, sampledata.EndDuration)
+			if n := r.recording(t).Samples.Len(); n >= enough || time > 16 {
+				t.Logf("%d samples in %d s", n, time)
+				return r.file
+			}
+		}
 	}
 	before, after := recordOf("plain"), recordOf("copy")
 	for _, c := range []struct{ view, culprit string }{
