@@ -85,7 +85,7 @@ func formatList() string {
 	width := 0
 	var shown []*export.Format
 	for _, f := range export.All() {
-		if !strings.HasPrefix(f.Name, "csv-") { // csv stands for all tables
+		if !strings.HasPrefix(f.Name, "csv-") && f.Name != "svg" { // csv stands for all tables, and dot for svg
 			shown = append(shown, f)
 			width = max(width, len(f.Name))
 		}
