@@ -9,14 +9,15 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 	"golang.org/x/sys/unix"
 )
 
-// crashed runs a program until it is ready, crashes it, and returns the core dump that the system writes.
-func crashed(t *testing.T, program string) string {
+// crashed runs a program until it is ready and a little longer, crashes it, and returns the core dump that the system writes.
+func crashed(t *testing.T, program string, longer time.Duration) string {
 	t.Helper()
 	if pattern, err := os.ReadFile("/proc/sys/kernel/core_pattern"); err != nil || bytes.ContainsAny(pattern, "|/") {
 		t.Skipf("this system does not write core dumps into the program's folder: %q, %v", pattern, err)
@@ -35,6 +36,7 @@ func crashed(t *testing.T, program string) string {
 	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
+	time.Sleep(longer)
 	limit := unix.Rlimit{Cur: 1 << 30, Max: 1 << 30}
 	if err := unix.Prlimit(c.Process.Pid, unix.RLIMIT_CORE, &limit, nil); err != nil {
 		t.Skipf("core dumps can't be allowed here: %v", err)
@@ -62,24 +64,25 @@ func readCoreOf(path, program string) (*sampledata.Recording, error) {
 // A core dump is one sample of all goroutines, with what they waited for.
 func TestCoreDump(t *testing.T) {
 	program, other := fixture.BuildOnce(t, "mutex"), fixture.BuildOnce(t, "lifecycle")
-	path := crashed(t, program)
-	r, err := readCoreOf(path, program)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Check(); err != nil {
-		t.Fatal(err)
-	}
-	if r.Samples.Len() != 1 || !r.Complete() || r.Header.Sampler.Backend != sampledata.FromDump || r.Header.PID == 0 {
-		t.Errorf("%d samples of %+v", r.Samples.Len(), r.Header)
-	}
-	var stacks strings.Builder
-	if err := sampledata.WriteText(&stacks, r); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"main.worker", "main.reader", "sync.Mutex.Lock", "sync.RWMutex.RLock", "sync.(*Mutex).lockSlow"} {
-		if !strings.Contains(stacks.String(), want) {
-			t.Errorf("there is no %s:\n%s", want, stacks.String())
+	var path string
+	for longer := 10 * time.Millisecond; ; longer *= 2 { // its goroutines may not wait yet
+		path = crashed(t, program, longer)
+		r, err := readCoreOf(path, program)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Check(); err != nil {
+			t.Fatal(err)
+		}
+		if r.Samples.Len() != 1 || !r.Complete() || r.Header.Sampler.Backend != sampledata.FromDump || r.Header.PID == 0 {
+			t.Fatalf("%d samples of %+v", r.Samples.Len(), r.Header)
+		}
+		missing := missingIn(t, r, "main.worker", "main.reader", "sync.Mutex.Lock", "sync.RWMutex.RLock", "sync.(*Mutex).lockSlow")
+		if missing == "" {
+			break
+		}
+		if longer > 10*time.Second {
+			t.Fatalf("there is no %s", missing)
 		}
 	}
 	for _, c := range []struct{ path, program, says string }{
@@ -93,6 +96,21 @@ func TestCoreDump(t *testing.T) {
 		}
 	}
 	damageCore(t, path, program)
+}
+
+// missingIn returns the first of some words that the text of a recording does not have; "" if it has them all.
+func missingIn(t *testing.T, r *sampledata.Recording, words ...string) string {
+	t.Helper()
+	var text strings.Builder
+	if err := sampledata.WriteText(&text, r); err != nil {
+		t.Fatal(err)
+	}
+	for _, word := range words {
+		if !strings.Contains(text.String(), word) {
+			return word
+		}
+	}
+	return ""
 }
 
 // damageCore reads damaged copies of a core dump: each is refused, or what is left of it is sound.
