@@ -1,6 +1,7 @@
 package termtext
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/rivo/uniseg"
@@ -8,9 +9,22 @@ import (
 
 const ellipsis = "…"
 
+// closure is the end of the name of a function without a name, which tells it from others in the same function.
+var closure = regexp.MustCompile(`(\.(func|gowrap)[0-9.]+)+$`)
+
 // Shorten makes a name fit a width: first it cuts the middle of the package path, as ShortenPath does. If that is not enough, it
-// cuts the end of the name. The name must be printable.
-func Shorten(name string, width int) string { return Cut(ShortenPath(name, width), width) }
+// cuts the end of the name, but not the end of a closure's name. The name must be printable. Example:
+//
+//	go:example.com/shop/server.(*Server).accept.func1
+//	go:…/server.(*Server).accept.func1
+//	go:…/server.(*Serv….func1
+func Shorten(name string, width int) string {
+	short := ShortenPath(name, width)
+	if end := closure.FindString(short); !Fits(short, width) && width > 2*len(end) {
+		return Cut(strings.TrimSuffix(short, end), width-len(end)) + end
+	}
+	return Cut(short, width)
+}
 
 // ShortenPath cuts as much of the middle of the package path in a name as is needed to make the name fit a width: the ends of
 // a path say most. The result may be wider if the rest of the name is. The name must be printable.

@@ -1,0 +1,40 @@
+package termtext
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestShorten(t *testing.T) {
+	const name = "go:example.com/shop/server.(*Server).accept.func1"
+	for _, c := range []struct {
+		name  string
+		width int
+		want  string
+	}{
+		{name, 60, name},
+		{name, 34, "go:…/server.(*Server).accept.func1"},
+		{name, 24, "go:…/server.(*Ser….func1"},
+		{name, 12, "go:…/server…"},
+		{"go:main.(*server).run.func2.gowrap1", 30, "go:main.(*serve….func2.gowrap1"},
+		{"go:main.(*server).run", 12, "go:main.(*s…"},
+		{"label of a row", 8, "label o…"},
+		{name, 0, ""},
+	} {
+		if got := Shorten(c.name, c.width); got != c.want {
+			t.Errorf("Shorten(%q, %d) = %q, want %q", c.name, c.width, got, c.want)
+		}
+	}
+}
+
+// Whatever the name, it fits.
+func TestShortenFits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.StringMatching(`(go:|\.\.)?([a-z界]{1,8}/){0,3}[a-z]{1,8}(\.\(\*[A-Z][a-z]{1,9}\))?(\.[a-z]{1,9}){0,3}`).Draw(t, "name")
+		width := rapid.IntRange(0, 60).Draw(t, "width")
+		if got := Shorten(name, width); !Fits(got, width) {
+			t.Errorf("%q is wider than %d", got, width)
+		}
+	})
+}
