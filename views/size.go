@@ -55,10 +55,11 @@ func (b *builder) checkSize() error {
 	if b.maxChained == 0 || n <= b.maxChained {
 		return nil
 	}
-	if chain := b.shorterChains(b.maxChained); chain >= 0 {
-		return &sizeError{b.maxChained, chain}
+	// Who waits for whom is what such a view is for, so that the first holder stays.
+	if chain := b.shorterChains(b.maxChained); chain >= 0 && b.maxChain > 1 {
+		return &sizeError{b.maxChained, max(chain, 1)}
 	}
-	b.maxChained = 0 // it is large without holders
+	b.maxChained = 0 // it is large without chains
 	return nil
 }
 

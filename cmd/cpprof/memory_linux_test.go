@@ -48,7 +48,7 @@ func TestMemoryOfLocks(t *testing.T) {
 	for _, args := range [][]string{
 		{"locks", dir}, {"locks", dir, "--json"}, {"report", dir}, {"classes", dir, "--json"}, {"export", dir, "--to", "folded", "-o", "-"},
 	} {
-		if got := mostMemory(t, cpprof, args...); got > 200 {
+		if got := mostMemory(t, cpprof, args...); got > 300 {
 			t.Errorf("cpprof %s: %d MB", strings.Join(args, " "), got)
 		}
 	}

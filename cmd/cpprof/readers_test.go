@@ -47,7 +47,7 @@ var readerCalls = map[string][][]string{
 	"cpprof plot":         {{theRecording, "goroutines"}, {theRecording, "goroutines", "--against", otherOne}, {theRecording, "--scatter", "time,goroutines"}},
 	"cpprof dump":         {{theRecording}},
 	"cpprof undump":       {{"-o", newOne, theRecording + ".txt"}},
-	"cpprof export":       {{theRecording, "--to", "folded", "-o", "-"}, {otherOne, "--server", "--against", theRecording, "--to", "folded", "-o", newOne}},
+	"cpprof export":       {{theRecording, "--server", "--to", "folded", "-o", "-"}, {otherOne, "--server", "--against", theRecording, "--to", "folded", "-o", newOne}},
 	"cpprof import":       {{"-o", newOne, theRecording}, {"-o", newOne, theRecording + ".txt"}},
 }
 
