@@ -13,11 +13,11 @@ const ellipsis = "…"
 var closure = regexp.MustCompile(`(\.(func|gowrap)[0-9.]+)+$`)
 
 // Shorten makes a name fit a width: first it cuts the middle of the package path, as ShortenPath does. If that is not enough, it
-// cuts the end of the name, but not the end of a closure's name. The name must be printable. Example:
+// cuts the end of the name, but not the end of a closure's name. The name must be printable. Example, from wide to narrow:
 //
-//	go:example.com/shop/server.(*Server).accept.func1
-//	go:…/server.(*Server).accept.func1
-//	go:…/server.(*Serv….func1
+//	example.com/shop/server.(*Server).accept.func1
+//	…/server.(*Server).accept.func1
+//	…/server.(*Serv….func1
 func Shorten(name string, width int) string {
 	short := ShortenPath(name, width)
 	if end := closure.FindString(short); !Fits(short, width) && width > 2*len(end) {
