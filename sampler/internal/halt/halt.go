@@ -120,7 +120,7 @@ func (h *Halter) Again(tids []int, f func(Thread)) (took time.Duration, err erro
 // stops, together with its registers, and then detaches from it. In that function, memory that only this thread writes to,
 // such as its stack, can still be read. If a late thread does not stop within the limit, late is not called for it.
 //
-// The result is an upper bound of the time that these threads were stopped, summed up. The error is that of Halt.
+// The result is for how long any of these threads was seen stopped. The error is that of Halt.
 func (h *Halter) AwaitLate(limit time.Duration, late func(Thread)) (stood time.Duration, err error) {
 	stood, err = h.w.halted.awaitLate(limit, late)
 	h.w.priority.lower()
@@ -225,6 +225,7 @@ func (h *Halted) awaitLate(limit time.Duration, late func(Thread)) (stood time.D
 	begin := time.Now()
 	for polled := begin; ; polled = time.Now() {
 		left := 0
+		detached := polled // the last one of this round
 		for i := range w.traced {
 			t := &w.traced[i]
 			if !t.late {
@@ -240,12 +241,13 @@ func (h *Halted) awaitLate(limit time.Duration, late func(Thread)) (stood time.D
 					late(th)
 				}
 				w.detach(t)
-				stood += time.Since(polled)
+				detached = time.Now()
 			}
 			if t.state == interrupted {
 				left++
 			}
 		}
+		stood += detached.Sub(polled)
 		w.dropGone()
 		waited := time.Since(begin)
 		if left == 0 || waited > limit {
