@@ -52,6 +52,27 @@ type searcher struct {
 	kinds *functionKinds
 	ran   float64 // mean number of goroutines on processors
 	noCPU float64 // of these: those whose threads have no CPU
+
+	byClass [][]*situation // see members
+}
+
+// members returns the situations of a class. A large recording has millions of situations, and is asked about many classes.
+func (s *searcher) members(class int32) []*situation {
+	if s.byClass == nil {
+		counts := make([]int, len(s.e.classes))
+		for i := range s.e.situations {
+			counts[s.e.situations[i].class]++
+		}
+		s.byClass = make([][]*situation, len(s.e.classes))
+		for c, n := range counts {
+			s.byClass[c] = make([]*situation, 0, n)
+		}
+		for i := range s.e.situations {
+			at := &s.e.situations[i]
+			s.byClass[at.class] = append(s.byClass[at.class], at)
+		}
+	}
+	return s.byClass[class]
 }
 
 // Find searches a span of a recording that Recording.Check accepts.

@@ -36,9 +36,11 @@ func (s *searcher) deadlock(d *locks.Deadlock) *Finding {
 		f.Others = append(f.Others, Part{Name: m.Class, Share: 1})
 		f.Chained = append(f.Chained, m.Lock)
 	}
-	f.Where, _ = s.where(func(at *situation) bool {
-		return at.state.Run == sampledata.Blocked && at.lock == first.Lock && s.e.name(at) == first.Class
-	})
+	for c := range s.e.classes {
+		if s.e.classes[c].name == first.Class {
+			f.Where, _ = s.where(int32(c), func(at *situation) bool { return at.state.Run == sampledata.Blocked && at.lock == first.Lock })
+		}
+	}
 	return f
 }
 

@@ -55,11 +55,10 @@ func ofClass(class int32, of func(*situation) bool) func(*situation) bool {
 	return func(s *situation) bool { return s.class == class && of(s) }
 }
 
-// where returns the place with the most weight of some situations, and the reason of most of it.
-func (s *searcher) where(of func(*situation) bool) (Place, string) {
+// where returns the place with the most weight of some situations of a class, and the reason of most of it.
+func (s *searcher) where(class int32, of func(*situation) bool) (Place, string) {
 	h, reasons := s.e.places.heaviest(), make(map[string]float64)
-	for i := range s.e.situations {
-		at := &s.e.situations[i]
+	for _, at := range s.members(class) {
 		if stack := at.state.Stack; stack != sampledata.NoStack && of(at) {
 			h.add(s.e.places.own[stack], stack, at.weight)
 			reasons[at.state.Reason] += at.weight
@@ -81,7 +80,7 @@ func (s *searcher) suffering(f *Finding, by sums, of func(*situation) bool) *can
 	f.Class, f.Alive, f.Count, f.Idle = c.name, s.e.mean(c.life), c.goroutines, 1-c.active/c.life
 	f.Severity = s.e.mean(by.total())
 	f.Others = s.others(by, class)
-	f.Where, f.Reason = s.where(ofClass(class, of))
+	f.Where, f.Reason = s.where(class, of)
 	return &candidate{f: f, asks: question{ofClass(class, of), active(class)}, bar: s.o.Threshold, least: leastMean}
 }
 

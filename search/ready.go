@@ -85,6 +85,6 @@ func (s *searcher) machineCandidates() []*candidate {
 		Kind: MachineKind, Class: c.name, Alive: s.e.mean(c.life), Count: c.goroutines, Severity: s.noCPU, specific: 0,
 		key: key(MachineKind), Others: s.others(by, class),
 	}
-	f.Where, _ = s.where(ofClass(class, is))
+	f.Where, _ = s.where(class, is)
 	return []*candidate{s.limited(&candidate{f: f, asks: question{hit: is}, bar: s.o.Threshold, least: leastMean})}
 }

@@ -101,9 +101,8 @@ func readsRequests(path []string) bool {
 // isLoop reports whether a function is the loop of a class: all that the class does, it does there or below.
 func (s *searcher) isLoop(class int32, function string) bool {
 	within := 0.0
-	for i := range s.e.situations {
-		at := &s.e.situations[i]
-		if at.class == class && s.e.places.above(at.state.Stack, func(f string) bool { return f == function }) {
+	for _, at := range s.members(class) {
+		if s.e.places.above(at.state.Stack, func(f string) bool { return f == function }) {
 			within += at.weight
 		}
 	}
