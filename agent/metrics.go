@@ -12,7 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// metrics are what the agent says of itself.
+// metrics are the figures about the agent itself that Prometheus reads.
 type metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.CounterVec

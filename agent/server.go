@@ -5,7 +5,7 @@
 //	windows.go   which recordings are made, and when: the budgets
 //	profiles.go  the profiles of a recording
 //	targets.go   which processes there are, and the list of them in Prometheus' form
-//	metrics.go   what the agent says of itself
+//	metrics.go   the figures about the agent itself
 //
 // The package does not know how a process is recorded: the caller gives it functions.
 package agent

@@ -143,7 +143,7 @@ func mcpList(name string, list any, complete bool) (*mcp.CallToolResult, any, er
 
 var mcpNewName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
-// record records a process into the folder, and answers what 'cpprof info' says of it.
+// record records a process into the folder, and returns what 'cpprof info' prints about the recording.
 func (s *mcpServer) record(ctx context.Context, _ *mcp.CallToolRequest, in mcpRecord) (*mcp.CallToolResult, any, error) {
 	seconds := cmp.Or(in.Seconds, mcpUsualSeconds)
 	if !(seconds >= 0.1 && seconds <= mcpMostSeconds) {
@@ -202,7 +202,7 @@ func mcpView(class string) string {
 	return "--thread=" + class
 }
 
-// readRecordings returns what a command says of a recording, and perhaps of another one to compare with.
+// readRecordings returns the output of a command for a recording. The command may compare it with another recording.
 func (s *mcpServer) readRecordings(ctx context.Context, recording, against string, args ...string) (*mcp.CallToolResult, any, error) {
 	file, err := s.file(recording)
 	if err != nil {

@@ -178,7 +178,7 @@ func TestWalksOfTheDemo(t *testing.T) {
 		t.Logf("%s:\n%s", walk.problem, p.screen())
 	}
 	p.keys("q")
-	// It prints the answer of why. If other programs need the processors, too, that is what it says of them.
+	// It prints the answer of why. If other programs need the processors, too, the answer is that the machine is too busy.
 	p.waits("more runnable goroutines than processors|machine is too busy for the program")
 }
 

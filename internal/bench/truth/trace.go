@@ -88,7 +88,7 @@ type tracer struct {
 
 // An advance is the time in which the runtime ends one generation of a trace and begins the next. It may be long on a busy
 // machine. The last event of the earlier generation may come after many of the later one. The reader of the trace sorts by
-// generation first, and gives all these events the time of that last one. What happened between the two times is therefore not known.
+// generation first, and gives all these events the time of that last one. So nobody knows what happened between the two times.
 type advance struct{ from, to trace.Time }
 
 func (t *tracer) event(ev *trace.Event) {
