@@ -18,6 +18,7 @@ type bench struct {
 	length            time.Duration
 	flags             []string // further ones, of cpprof record
 	others            int      // number of programs that compute meanwhile
+	clockOnly         bool     // runs are not traced, only the CPU clock is compared
 	conditions
 }
 
@@ -88,9 +89,15 @@ func (b *bench) once(name string, run int, observe func(*observation, string) er
 		return nil, err
 	}
 	base := filepath.Join(folder, fmt.Sprintf("%s-%d", strings.ReplaceAll(name, " ", "-"), run+1))
-	o := &observation{recording: base + ".cpprof", trace: base + ".trace"}
+	o := &observation{recording: base + ".cpprof"}
+	if !b.clockOnly {
+		o.trace = base + ".trace"
+	}
 	if err := observe(o, name); err != nil {
 		return nil, err
+	}
+	if b.clockOnly {
+		return compareClock(o)
 	}
 	return compareRun(o)
 }

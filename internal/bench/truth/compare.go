@@ -81,15 +81,9 @@ func compareRun(o *observation) (*comparison, error) {
 		}
 		return "go:" + l.start
 	}
+	c := newComparison(r)
+	c.events, c.collections, c.broken = t.events, t.collections, t.broken
 	from, to := r.begin, r.end
-	seconds := time.Duration(to - from).Seconds()
-	c := &comparison{
-		begin: from, end: to, seconds: seconds, samples: len(r.moments), rate: float64(len(r.moments)) / seconds, events: t.events, collections: t.collections,
-		broken: t.broken, classes: map[string]*classFigures{}, warnings: r.Warnings,
-	}
-	c.longest = slices.Max(r.weights) / 1e9
-	stats := r.Stats()
-	c.halted, c.sampler = stats.HaltedShare, stats.SamplerCPUShare
 	all, at := t.between(from, to, classOf), t.atMoments(r.moments, r.weights, classOf)
 	known := float64(t.sure(from, to))
 	sure := r.sure(t)
@@ -109,9 +103,37 @@ func compareRun(o *observation) (*comparison, error) {
 			c.classes[class] = &classFigures{tracedAlive: all.total(class) / known}
 		}
 	}
-	c.use = use(o, r, t, all)
+	c.use = use(o, r)
+	for _, states := range all {
+		c.use.traced += states[running] / float64(t.sure(from, to))
+	}
 	c.stable = stable(r, t)
 	return c, nil
+}
+
+// compareClock compares only the utilisation.
+func compareClock(o *observation) (*comparison, error) {
+	r, err := readRecorded(o.recording, time.Unix(0, 0), time.Now())
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range r.classes {
+		if _, err := r.shares(s.Class); err != nil {
+			return nil, err
+		}
+	}
+	c := newComparison(r)
+	c.use = use(o, r)
+	return c, nil
+}
+
+// newComparison returns what a recording says about itself.
+func newComparison(r *recorded) *comparison {
+	seconds, stats := time.Duration(r.end-r.begin).Seconds(), r.Stats()
+	return &comparison{
+		begin: r.begin, end: r.end, seconds: seconds, samples: len(r.moments), rate: float64(len(r.moments)) / seconds, longest: slices.Max(r.weights) / 1e9,
+		halted: stats.HaltedShare, sampler: stats.SamplerCPUShare, classes: map[string]*classFigures{}, warnings: r.Warnings,
+	}
 }
 
 // compare computes the figures of one class. Of what the recording says, the samples are left out for whose moments the trace
@@ -143,33 +165,31 @@ type utilisation struct {
 	recorded, bound float64 // goroutines that use a CPU
 	own             float64 // recorded: processors on which the runtime works for itself
 	clock           float64 // by the kernel; NaN if not known
-	traced          float64 // goroutines that run, with or without a CPU
+	traced          float64 // goroutines that run, with or without a CPU; 0 without a trace
 }
 
 // use compares the utilisation. That of the recording is the sum of what its classes run.
-func use(o *observation, r *recorded, t *traced, all tally) utilisation {
-	from, to := r.begin, r.end
+func use(o *observation, r *recorded) utilisation {
 	u := utilisation{clock: math.NaN()}
 	for _, s := range r.classes {
 		alive, _ := s.MeanAlive.Float64()
 		u.recorded += alive * r.onCPU[s.Class]
 	}
-	for _, states := range all {
-		u.traced += states[running] / float64(t.sure(from, to))
-	}
 	u.own = mean(r.own, r.weights)
 	u.bound = 3 * ratioError(product(r.weights, r.using), r.weights)
-	if cores, known := o.cpu.cores(time.Unix(0, from), time.Unix(0, to)); known {
+	if cores, known := o.cpu.cores(time.Unix(0, r.begin), time.Unix(0, r.end)); known {
 		u.clock = cores
 	}
 	return u
 }
 
-// off reports whether the recorded utilisation does not fit the kernel's clock. The clock also counts what the runtime does
-// for itself.
+// difference returns by how much the recorded utilisation differs from the kernel's clock, which may count what the runtime
+// does for itself.
+func (u *utilisation) difference() float64 { return -outside(u.clock, u.recorded, u.recorded+u.own) }
+
+// off reports whether the recorded utilisation does not fit the kernel's clock.
 func (u *utilisation) off() bool {
-	bound := max(u.bound, 0.03*u.clock, 0.01)
-	return u.clock < u.recorded-bound || u.clock > u.recorded+u.own+bound
+	return math.Abs(u.difference()) > max(u.bound, 0.03*u.clock, 0.01)
 }
 
 // A stability compares those states that the trace says did not change around a sample. In these, any difference is an

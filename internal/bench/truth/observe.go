@@ -19,7 +19,7 @@ import (
 // An observation is one run of a program, which is recorded and traced.
 type observation struct {
 	recording string // path
-	trace     string // path
+	trace     string // path; empty if it is not traced
 	cpu       cpuClock
 }
 
@@ -54,7 +54,10 @@ func (b *bench) record(o *observation, pid int) error {
 
 // workload runs and observes a workload.
 func (b *bench) workload(o *observation, name string) error {
-	cmd := exec.Command(b.work, name, o.trace)
+	cmd := exec.Command(b.work, name)
+	if o.trace != "" {
+		cmd.Args = append(cmd.Args, o.trace)
+	}
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -73,6 +76,9 @@ func (b *bench) workload(o *observation, name string) error {
 		return fmt.Errorf("the workload did not begin: %w", err)
 	}
 	time.Sleep(before)
+	if o.trace == "" {
+		return b.record(o, cmd.Process.Pid)
+	}
 	if _, err := io.WriteString(in, "begin\n"); err != nil {
 		return err
 	}
@@ -97,6 +103,9 @@ func (b *bench) server(o *observation, _ string) error {
 		defer cmd.Wait()
 		defer syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
 		time.Sleep(time.Second)
+	}
+	if o.trace == "" {
+		return b.record(o, *pid)
 	}
 	fetched := make(chan error, 1)
 	ctx, cancel := context.WithTimeout(context.Background(), b.traced()+time.Minute)

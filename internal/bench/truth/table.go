@@ -42,6 +42,10 @@ func (c *comparison) print(w io.Writer, name string, verbose bool, found *findin
 	if c.broken != nil {
 		fmt.Fprintf(w, "   the trace is broken: %v\n", c.broken)
 	}
+	if c.events == 0 { // not traced
+		c.printUse(w, name, found)
+		return
+	}
 	fmt.Fprintf(w, "   %-32s %17s %6s %9s %15s %8s %8s %8s %8s\n", "class", "alive: rec traced", "share", "recorded", "traced", "all", "3 s.e.", "class", "when")
 	for _, class := range c.order() {
 		c.printClass(w, name, class, verbose, found)
@@ -110,8 +114,11 @@ func (c *comparison) printClass(w io.Writer, name, class string, verbose bool, f
 func (c *comparison) printUse(w io.Writer, name string, found *findings) {
 	u := &c.use
 	mark := found.look(u.off(), "%s: utilisation %.3f, and %.3f for the runtime itself; CPU clock %.3f (± %.3f)", name, u.recorded, u.own, u.clock, u.bound)
-	fmt.Fprintf(w, "   CPUs: Server View %.3f (± %.3f), processors with the runtime's own work %.3f; CPU clock %.3f; running in the trace, also without a CPU: %.3f%s\n",
-		u.recorded, u.bound, u.own, u.clock, u.traced, mark)
+	fmt.Fprintf(w, "   CPUs: Server View %.3f (± %.3f), processors with the runtime's own work %.3f; CPU clock %.3f", u.recorded, u.bound, u.own, u.clock)
+	if c.events > 0 {
+		fmt.Fprintf(w, "; running in the trace, also without a CPU: %.3f", u.traced)
+	}
+	fmt.Fprintf(w, "; %+.1f %% of the clock (± %.1f)%s\n", 100*u.difference()/u.clock, 100*u.bound/u.clock, mark)
 }
 
 func (s *stability) print(w io.Writer, name string, found *findings) {
