@@ -4,6 +4,7 @@ package halt
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -219,42 +220,61 @@ func (h *Halted) markLate() {
 	}
 }
 
-// awaitLate does what Halter.AwaitLate says.
+// awaitLate does what Halter.AwaitLate says. Threads of earlier halts are detached from as soon as they stop, too.
 func (h *Halted) awaitLate(limit time.Duration, late func(Thread)) (stood time.Duration, err error) {
 	w := h.w
-	begin := time.Now()
-	for polled := begin; ; polled = time.Now() {
-		left := 0
-		detached := polled // the last one of this round
-		for i := range w.traced {
-			t := &w.traced[i]
-			if !t.late {
-				continue
-			}
-			w.pollLate(t)
-			if t.state == stopped {
-				th, ok, err := w.fetch(t)
-				if err != nil {
-					return stood, err
-				}
-				if ok {
-					late(th)
-				}
-				w.detach(t)
-				detached = time.Now()
-			}
-			if t.state == interrupted {
-				left++
-			}
-		}
-		stood += detached.Sub(polled)
-		w.dropGone()
-		waited := time.Since(begin)
-		if left == 0 || waited > limit {
-			return stood, nil
-		}
-		pause(max(20, min(waited.Microseconds()/5, 300)))
+	if !h.hasLate() {
+		return 0, nil
 	}
+	w.alarm.interrupts(alarmEvery)
+	defer w.alarm.interrupts(0)
+	told := false
+	for begin := time.Now(); ; {
+		polled := time.Now()
+		done, err := h.pollLate(late)
+		if done > 0 {
+			stood += time.Since(polled)
+		}
+		w.dropGone()
+		if err != nil || !h.hasLate() || time.Since(begin) > limit {
+			return stood, err
+		}
+		if told && done == 0 {
+			pause(100) // the kernel told of a change that is of no use, and would do so again at once
+		}
+		told = w.awaitChange()
+	}
+}
+
+// hasLate reports whether there are late threads that have not stopped.
+func (h *Halted) hasLate() bool {
+	return slices.ContainsFunc(h.w.traced, func(t tracee) bool { return t.late && t.state == interrupted })
+}
+
+// pollLate detaches from all threads that have stopped, after it has called late for those of this halt. It returns their number.
+func (h *Halted) pollLate(late func(Thread)) (done int, err error) {
+	w := h.w
+	for i := range w.traced {
+		t := &w.traced[i]
+		if w.pollLate(t); t.state == gone {
+			done++
+		}
+		if t.state != stopped {
+			continue
+		}
+		if t.late {
+			th, ok, err := w.fetch(t)
+			if err != nil {
+				return done, err
+			}
+			if ok {
+				late(th)
+			}
+		}
+		w.detach(t)
+		done++
+	}
+	return done, nil
 }
 
 // fetch reads the registers of a thread that has stopped. It returns false if the thread was killed while stopped.

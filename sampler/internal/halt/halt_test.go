@@ -110,8 +110,21 @@ func TestHalt(t *testing.T) {
 // On an overloaded machine, a thread that waits for a CPU does not keep the others halted. It does nothing while it is
 // late, and its registers are read in the end.
 func TestLate(t *testing.T) {
+	t.Run("told", func(t *testing.T) { awaitLateThreads(t, func(*worker) {}) })
+	t.Run("polled", func(t *testing.T) { awaitLateThreads(t, func(w *worker) { w.alarm.works = false }) })
+}
+
+func awaitLateThreads(t *testing.T, change func(*worker)) {
 	g := start(t, "count")
 	p := open(t, g)
+	w, err := p.worker()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !w.alarm.works {
+		t.Fatal("there is no alarm")
+	}
+	change(w)
 	at, err := strconv.ParseUint(g.line(), 0, 64)
 	if err != nil {
 		t.Fatal(err)

@@ -28,9 +28,9 @@ type reaper struct {
 }
 
 const (
-	reapFirst = 20 * time.Millisecond // time until the first check
-	reapAfter = 2 * time.Millisecond  // an attach takes longer only if it is blocked
-	reapEvery = time.Millisecond      // time between later checks
+	reapFirst = 100 * time.Millisecond // time until the first check: each one wakes a thread of the sampler
+	reapAfter = 2 * time.Millisecond   // an attach takes longer only if it is blocked
+	reapEvery = time.Millisecond       // time between later checks
 )
 
 // ready starts the timer early, so that an attach does not have to: that would wake another thread of the sampler, which might

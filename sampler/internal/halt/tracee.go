@@ -5,6 +5,7 @@ package halt
 import (
 	"fmt"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -157,6 +158,18 @@ func (w *worker) poll(t *tracee) {
 			t.state, t.signal = stopped, signal
 		}
 	}
+}
+
+// awaitChange waits until a tracee has stopped or ended, or for some time. It reports whether one has.
+func (w *worker) awaitChange() bool {
+	if !w.alarm.works {
+		pause(100)
+		return false
+	}
+	var in siginfo
+	_, _, e := unix.RawSyscall6(unix.SYS_WAITID, unix.P_ALL, 0, uintptr(unsafe.Pointer(&in)),
+		unix.WSTOPPED|unix.WEXITED|unix.WNOWAIT|unix.WALL|unix.WNOTHREAD, 0, 0)
+	return e != unix.EINTR
 }
 
 // checkAsleep finds out whether a tracee that does not stop is in an uninterruptible sleep.

@@ -22,6 +22,7 @@ type worker struct {
 	priority *priority
 	stats    statFiles
 	reaper   reaper
+	alarm    *alarm
 	halted   Halted // reused by every halt
 
 	mu     sync.Mutex // guards the thread ids in traced, which the reaper reads
@@ -45,6 +46,7 @@ func startWorker(pid int) *worker {
 		quit:     make(chan struct{}),
 		ended:    make(chan struct{}),
 	}
+	ignoreStops()
 	w.reaper.init(w)
 	ready := make(chan struct{})
 	go w.run(ready)
@@ -93,6 +95,8 @@ func (w *worker) run(ready chan struct{}) {
 	// Without this, a sleep of 10 µs takes an ordinary thread 60 µs.
 	unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
 	w.priority = newPriority()
+	w.alarm = newAlarm()
+	defer w.alarm.close()
 	defer close(w.ended)
 	defer w.stats.close()
 	close(ready)
