@@ -240,7 +240,7 @@ func (h *Halted) awaitLate(limit time.Duration, late func(Thread)) (stood time.D
 			return stood, err
 		}
 		if told && done == 0 {
-			pause(100) // the kernel told of a change that is of no use, and would do so again at once
+			pause(100) // what the kernel told of is nothing that pollLate ends, so it would tell that again at once
 		}
 		told = w.awaitChange()
 	}

@@ -23,9 +23,9 @@ const (
 	restart   = 0x10000000 // SA_RESTART: go on with an interrupted system call
 )
 
-// ignoreStops keeps the kernel from sending this process a SIGCHLD whenever a thread of a target stops for a halt. The signal is
-// of no use: the worker asks for the stop itself. But it would wake another thread of the sampler, on the CPU of some thread of
-// the target, in the middle of the halt. The end of a child is still told.
+// ignoreStops keeps the kernel from sending this process a SIGCHLD whenever a thread of a target stops for a halt. The worker asks
+// for these stops and waits for them, so nobody needs the signal. But it would wake another thread of the sampler in the middle
+// of the halt, on the CPU of some thread of the target. The end of a child is still told.
 var ignoreStops = sync.OnceFunc(func() {
 	var a sigaction
 	if setAction(unix.SIGCHLD, nil, &a) == nil {
