@@ -2,16 +2,15 @@ package export
 
 import (
 	"bufio"
-	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
-	"math/big"
 	"strings"
 
 	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/search"
+	"github.com/cpprof/cpprof/views"
 )
 
 // The formats of the call graph that a search has coloured: its bottlenecks by their share, and the callees that it looked at.
@@ -26,20 +25,24 @@ type callGraph struct {
 	nodes []graphNode // in preorder: the root first
 }
 
-// A graphNode is a call path.
+// A graphNode is a call path, or several of which each has nearly all the time of the one before.
 type graphNode struct {
-	name       string
-	parent     int
-	share      float64 // of the whole
-	bottleneck bool
-	deep       bool // its function is a bottleneck, though no path to it is one
+	names  []string // the last frames of the paths
+	parent int
+	colour search.Colour
+	share  search.Estimate // of the whole
+	deep   bool            // its function is a bottleneck, though no path to it is one
+
+	typed [views.NumTypedTimes]float64 // what its time is, in any unit; nothing if the view has no typed time
 }
 
 const (
-	graphThreshold = 10    // the root's cost over the least cost of a bottleneck
-	leastShown     = 0.005 // the least share of the whole that is drawn
-	mostNodes      = 500
-	graphName      = 48 // the width of a name
+	leastShown = 0.005 // the least share of the whole that is drawn
+	mostNodes  = 500
+	graphName  = 48 // the width of a name
+	mostLines  = 3  // of a node: names
+
+	nothingLost = 0.95 // the least share that a call keeps if the two are drawn as one
 )
 
 func newCallGraph(s *Subject) (*callGraph, error) {
@@ -50,46 +53,103 @@ func newCallGraph(s *Subject) (*callGraph, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := t.Main()
-	whole := m.Cum(0)
-	if whole.Sign() <= 0 { // nothing was seen
-		return &callGraph{title: s.Title, nodes: []graphNode{{name: termtext.Printable(t.Root())}}}, nil
-	}
-	paths := search.FindPaths(t, search.Above(new(big.Rat).Quo(m.Cost(whole), big.NewRat(graphThreshold, 1))))
-	in, deep := map[int32]bool{0: true}, map[calltree.Func]bool{}
-	for _, n := range paths.TopDown {
-		in[n] = true
-	}
-	for _, d := range paths.Deep {
-		deep[d.Func] = true
-	}
-	g := &callGraph{title: s.Title}
-	at := map[int32]int{} // by node of the tree
-	for n := range int32(t.Len()) {
-		name, parent := t.Root(), int32(0)
-		if n > 0 {
-			name, parent = t.Symbols().Name(t.Funcs()[n]), t.Parents()[n]
+	samples := 0
+	if s.Recording != nil && s.Recording.Profile == nil {
+		from, to, err := s.Options.Span.Samples(s.Recording)
+		if err != nil {
+			return nil, err
 		}
-		share, _ := new(big.Rat).Quo(m.Cum(n), whole).Float64()
-		above, drawn := at[parent]
-		if n > 0 && (!drawn || !in[parent] || share < leastShown) || len(g.nodes) == mostNodes {
+		samples = int(to - from)
+	}
+	found := search.ColourPaths(t, search.DefaultThreshold, samples)
+	g := &callGraph{title: s.Title, nodes: []graphNode{{names: []string{termtext.Printable(t.Root())}, share: found.Share(0)}}}
+	at := make([]int32, t.Len()) // by node of the tree: the nearest drawn one, at or above it
+	for n := int32(1); int(n) < t.Len(); n++ {
+		parent := t.Parents()[n]
+		at[n] = at[parent]
+		if found.Colour(n) == search.Untried || len(g.nodes) == mostNodes {
 			continue
 		}
-		at[n] = len(g.nodes)
+		share := found.Share(n)
+		if share.Share < leastShown {
+			continue
+		}
+		at[n] = int32(len(g.nodes))
 		g.nodes = append(g.nodes, graphNode{
-			name: termtext.ShortenPath(termtext.Printable(name), graphName), parent: above, share: share, bottleneck: n > 0 && in[n], deep: n > 0 && deep[t.Funcs()[n]],
+			names:  []string{termtext.Printable(t.Symbols().Name(t.Funcs()[n]))},
+			parent: int(at[parent]), colour: found.Colour(n), share: share, deep: found.IsDeep(n),
 		})
 	}
+	g.addTyped(t, at)
+	g.join()
 	return g, nil
 }
 
-// colour returns the colour of a node: the redder, the more of the whole it has; grey if it is no bottleneck.
-func (n *graphNode) colour() string {
-	if !n.bottleneck {
-		return "#eceff1"
+// addTyped sums up the typed time of each node.
+func (g *callGraph) addTyped(t *calltree.Tree, at []int32) {
+	m := t.Main()
+	for n := int32(1); int(n) < t.Len(); n++ {
+		if typed, ok := views.ParseTypedTime(t.Symbols().Name(t.Funcs()[n])); ok {
+			weight, _ := m.Cum(n).Float64()
+			g.nodes[at[n]].typed[typed] += weight
+			n = t.Ends()[n] - 1 // what is below is a holder's, or says more about the same time
+		}
 	}
-	pale := int(225 - 150*n.share)
-	return fmt.Sprintf("#ff%02x%02x", pale, pale*9/10)
+	for i := len(g.nodes) - 1; i > 0; i-- { // callees come after their callers
+		n := &g.nodes[i]
+		for typed, weight := range n.typed {
+			g.nodes[n.parent].typed[typed] += weight
+		}
+	}
+}
+
+// join makes one node of those that follow one another, if nothing else is drawn between them and nearly nothing is lost. The root remains
+// by itself.
+func (g *callGraph) join() {
+	callees := make([]int, len(g.nodes))
+	for _, n := range g.nodes[1:] {
+		callees[n.parent]++
+	}
+	into := make([]int, len(g.nodes)) // by the number of a node: its new number
+	var joined []graphNode
+	for i, n := range g.nodes {
+		if i > 0 {
+			up := &g.nodes[n.parent]
+			same := callees[n.parent] == 1 && n.parent > 0 && n.colour == up.colour && n.deep == up.deep
+			n.parent = into[n.parent]
+			if same && n.share.Share >= nothingLost*up.share.Share {
+				into[i] = n.parent
+				joined[n.parent].names = append(joined[n.parent].names, n.names...)
+				continue
+			}
+		}
+		into[i] = len(joined)
+		joined = append(joined, n)
+	}
+	g.nodes = joined
+}
+
+// lines returns the names of a node as they are written: of a long chain, the first and the last.
+func (n *graphNode) lines() (lines []string) {
+	for _, name := range n.names {
+		lines = append(lines, termtext.ShortenPath(name, graphName))
+	}
+	if k := len(lines); k > mostLines {
+		return []string{lines[0], fmt.Sprintf("… %d more", k-mostLines+1), lines[k-1]}
+	}
+	return lines
+}
+
+// fill returns the colour of a node: the redder, the more of the whole it has; yellow if it may be a bottleneck, and grey if it is none.
+func (n *graphNode) fill() string {
+	switch n.colour {
+	case search.Bottleneck:
+		pale := int(225 - 150*n.share.Share)
+		return fmt.Sprintf("#ff%02x%02x", pale, pale*9/10)
+	case search.Frontier:
+		return "#fff3c4"
+	}
+	return "#eceff1"
 }
 
 // border returns the colour of a node's border.
@@ -100,10 +160,19 @@ func (n *graphNode) border() string {
 	return "#607d8b"
 }
 
-func (n *graphNode) percent() string { return fmt.Sprintf("%.1f %%", 100*n.share) }
+// percent returns the share with its interval: "12.3 ± 2.1 %".
+func (n *graphNode) percent() string {
+	if margin := 100 * n.share.Margin(); margin >= 0.05 {
+		return fmt.Sprintf("%.1f ± %.1f %%", 100*n.share.Share, margin)
+	}
+	return n.edge()
+}
+
+// edge returns the share alone.
+func (n *graphNode) edge() string { return fmt.Sprintf("%.1f %%", 100*n.share.Share) }
 
 // dotText quotes a text as Graphviz does.
-var dotText = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+var dotText = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
 func writeDot(w io.Writer, s *Subject) error {
 	g, err := newCallGraph(s)
@@ -115,100 +184,12 @@ func writeDot(w io.Writer, s *Subject) error {
 		dotText.Replace(termtext.Printable(g.title)))
 	for i := range g.nodes {
 		n := &g.nodes[i]
-		fmt.Fprintf(out, "\tn%d [label=\"%s\\n%s\", fillcolor=\"%s\", color=\"%s\"]\n", i, dotText.Replace(n.name), n.percent(), n.colour(), n.border())
+		fmt.Fprintf(out, "\tn%d [label=\"%s\\n%s\", tooltip=\"%s\", fillcolor=\"%s\", color=\"%s\"]\n",
+			i, dotText.Replace(strings.Join(n.lines(), "\n")), n.percent(), dotText.Replace(strings.Join(n.names, " ")), n.fill(), n.border())
 		if i > 0 {
-			fmt.Fprintf(out, "\tn%d -> n%d [label=\"%s\", penwidth=%.1f]\n", n.parent, i, n.percent(), 0.5+4*n.share)
+			fmt.Fprintf(out, "\tn%d -> n%d [label=\"%s\", penwidth=%.1f]\n", n.parent, i, n.edge(), 0.5+4*n.share.Share)
 		}
 	}
 	fmt.Fprintln(out, "}")
 	return out.Flush()
-}
-
-// The sizes of the drawing, in pixels.
-const (
-	letterWidth = 6.6
-	boxHeight   = 34.0
-	rowHeight   = 44.0
-	columnGap   = 60.0
-	margin      = 12.0
-)
-
-// A box is where a node is drawn.
-type box struct{ x, y, width float64 }
-
-// layout places the nodes: callees are to the right of their callers, each leaf in a row of its own.
-func (g *callGraph) layout() (boxes []box, width, height float64) {
-	boxes = make([]box, len(g.nodes))
-	depth := make([]int, len(g.nodes))
-	var widths []float64 // by depth
-	leaf := make([]bool, len(g.nodes))
-	for i := range g.nodes {
-		n := &g.nodes[i]
-		if leaf[i] = true; i > 0 {
-			depth[i], leaf[n.parent] = depth[n.parent]+1, false
-		}
-		boxes[i].width = 16 + letterWidth*float64(max(len([]rune(n.name)), len(n.percent())))
-		if depth[i] == len(widths) {
-			widths = append(widths, 0)
-		}
-		widths[depth[i]] = max(widths[depth[i]], boxes[i].width)
-	}
-	lefts, x := make([]float64, len(widths)), margin
-	for d, w := range widths {
-		lefts[d] = x
-		x += w + columnGap
-	}
-	y := margin + rowHeight // below the title
-	first := make([]float64, len(g.nodes))
-	last := make([]float64, len(g.nodes))
-	for i := range g.nodes {
-		boxes[i].x = lefts[depth[i]]
-		if leaf[i] {
-			first[i], last[i] = y, y
-			y += rowHeight
-		}
-	}
-	for i := len(g.nodes) - 1; i >= 0; i-- { // callees come after their callers
-		boxes[i].y = (first[i] + last[i]) / 2
-		if p := g.nodes[i].parent; i > 0 {
-			if first[p] == 0 || first[i] < first[p] {
-				first[p] = first[i]
-			}
-			last[p] = max(last[p], last[i])
-		}
-	}
-	return boxes, x - columnGap + margin, y + margin
-}
-
-func writeSVG(w io.Writer, s *Subject) error {
-	g, err := newCallGraph(s)
-	if err != nil {
-		return err
-	}
-	boxes, width, height := g.layout()
-	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" width="%.0f" height="%.0f" role="img" font-family="sans-serif" font-size="12">`+"\n",
-		width, height, width, height)
-	fmt.Fprintf(out, "<title>%s</title>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n", xmlText(g.title))
-	fmt.Fprintf(out, `<text x="%.0f" y="%.0f" font-weight="bold">%s</text>`+"\n", margin, 2*margin, xmlText(g.title))
-	for i := range g.nodes {
-		n, b := &g.nodes[i], boxes[i]
-		if i > 0 {
-			p := boxes[n.parent]
-			x, y, middle := p.x+p.width, p.y+boxHeight/2, b.x-columnGap/2
-			fmt.Fprintf(out, `<path d="M%.1f %.1fC%.1f %.1f %.1f %.1f %.1f %.1f" fill="none" stroke="%s" stroke-width="%.1f"/>`+"\n",
-				x, y, middle, y, middle, b.y+boxHeight/2, b.x, b.y+boxHeight/2, "#90a4ae", 0.5+5*n.share)
-		}
-		fmt.Fprintf(out, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.0f" rx="4" fill="%s" stroke="%s"/>`+"\n", b.x, b.y, b.width, boxHeight, n.colour(), n.border())
-		fmt.Fprintf(out, `<text x="%.1f" y="%.1f">%s</text><text x="%.1f" y="%.1f" fill="#37474f">%s</text>`+"\n",
-			b.x+8, b.y+14, xmlText(n.name), b.x+8, b.y+28, n.percent())
-	}
-	fmt.Fprintln(out, "</svg>")
-	return out.Flush()
-}
-
-func xmlText(text string) string {
-	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(termtext.Printable(text)))
-	return b.String()
 }

@@ -3,10 +3,15 @@ package export
 import (
 	"encoding/xml"
 	"io"
+	"math/big"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/internal/synthetic"
+	"github.com/cpprof/cpprof/refine"
+	"github.com/cpprof/cpprof/search"
 	"github.com/cpprof/cpprof/views"
 )
 
@@ -17,28 +22,29 @@ func TestCallGraph(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bottlenecks := 0
+	of := map[search.Colour]int{}
 	for i, n := range g.nodes {
-		if i > 0 && (n.parent >= i || n.share > g.nodes[n.parent].share+1e-9) {
+		if i > 0 && (n.parent >= i || n.share.Share > g.nodes[n.parent].share.Share+1e-9) {
 			t.Errorf("node %d: %+v below %+v", i, n, g.nodes[n.parent])
 		}
-		if n.bottleneck != (i > 0 && n.share > 0.1) {
-			t.Errorf("%s has %s; a bottleneck: %v", n.name, n.percent(), n.bottleneck)
+		if i > 0 && n.colour != map[search.Verdict]search.Colour{search.Yes: search.Bottleneck, search.Maybe: search.Frontier, search.No: search.Rejected}[n.share.Against(0.1)] {
+			t.Errorf("%v has %s; its colour is %d", n.names, n.percent(), n.colour)
 		}
-		if n.bottleneck {
-			bottlenecks++
-		}
+		of[n.colour]++
 	}
-	if bottlenecks == 0 {
-		t.Error("there are no bottlenecks")
+	if of[search.Bottleneck] == 0 || of[search.Frontier] == 0 || of[search.Rejected] == 0 {
+		t.Errorf("nodes by colour: %v, want some of each", of)
 	}
 	boxes, width, height := g.layout()
 	for i, b := range boxes {
-		if b.x < 0 || b.y < rowHeight || b.x+b.width > width || b.y+boxHeight > height {
+		if b.x < 0 || b.y < headHeight || b.x+b.width > width || b.y+b.height > height {
 			t.Errorf("node %d is at %+v, outside of %v x %v", i, b, width, height)
 		}
+		if g.nodes[i].parent < i && b.x <= boxes[g.nodes[i].parent].x {
+			t.Errorf("node %d is not to the right of its caller", i)
+		}
 		for j := range i {
-			if o := boxes[j]; o.x == b.x && o.y < b.y+boxHeight && b.y < o.y+boxHeight {
+			if o := boxes[j]; o.x == b.x && o.y < b.y+b.height && b.y < o.y+o.height {
 				t.Errorf("nodes %d and %d are in one place: %+v, %+v", j, i, o, b)
 			}
 		}
@@ -56,7 +62,33 @@ func TestCallGraph(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := strings.Count(picture, "<rect x="); got != len(g.nodes) {
+	if got := strings.Count(picture, "<g>"); got != len(g.nodes) {
 		t.Errorf("%d boxes, want %d", got, len(g.nodes))
+	}
+}
+
+// A chain in which nearly nothing is lost is one node with the names of all, and typed time is that of the calls below.
+func TestCallGraphJoinsChains(t *testing.T) {
+	b := calltree.NewBuilder(new(calltree.Symbols), "go:main.worker", "time", views.Nanoseconds)
+	b.Add(0, b.Stack("main.worker", "main.serve", "main.add", ":MONITOR"), 70, 1)
+	b.Add(0, b.Stack("main.worker", "main.serve", "main.encode", ":RUN"), 30, 1)
+	b.SetDenominator(0, big.NewRat(100, 1))
+	tree, err := b.Tree()
+	if err != nil {
+		t.Fatal(err)
+	}
+	session := refine.NewSession(tree, calltree.NewMembership(tree.Symbols(), nil, nil))
+	g, err := newCallGraph(&Subject{Title: "Thread View of go:main.worker", Session: session})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := [][]string{{"go:main.worker"}, {"main.worker", "main.serve"}, {"main.add", ":MONITOR"}, {"main.encode", ":RUN"}}
+	for i, n := range g.nodes {
+		if i >= len(want) || !slices.Equal(n.names, want[i]) {
+			t.Errorf("node %d is %v", i, n.names)
+		}
+	}
+	if got := g.nodes[1].typed; len(g.nodes) != len(want) || got[views.Monitor] != 70 || got[views.Run] != 30 || got[views.Wait] != 0 {
+		t.Errorf("%d nodes, want %d; typed time %v, want 70 of :MONITOR and 30 of :RUN", len(g.nodes), len(want), got)
 	}
 }

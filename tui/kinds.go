@@ -22,7 +22,7 @@ type kind struct {
 
 // kinds returns all kinds of windows. The keys and commands of the first kind come first in the help.
 func kinds() []kind {
-	return []kind{summaryKind(), profileKind(), comparisonKind(), holdersKind(), locksKind(), findingsKind(), scatterKind(), matrixKind()}
+	return []kind{summaryKind(), profileKind(), comparisonKind(), holdersKind(), locksKind(), findingsKind(), treeKind(), scatterKind(), matrixKind()}
 }
 
 // SessionKinds returns the kinds of windows that a session keeps.

@@ -67,6 +67,11 @@ var windowTests = map[string]windowTest{
 		b.keys("W", "j")
 		return b
 	}},
+	"tree": {keys: treeKeys, open: func(t testing.TB) *bench {
+		b := newBench(t, Options{Path: "slow.cpprof", Recording: treeRecording(t, 900)})
+		b.keys("T", "j")
+		return b
+	}},
 }
 
 // modeTests are windows in a mode with other keys.
@@ -120,6 +125,8 @@ func picks(line int) func(*testing.T, *bench) {
 			case *lockWindow:
 				got = w.list.current()
 			case *findingsWindow:
+				got = w.list.current()
+			case *treeWindow:
 				got = w.list.current()
 			case *profileWindow:
 				got = w.entries.current()

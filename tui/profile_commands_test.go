@@ -36,6 +36,7 @@ var commandTests = map[string]struct {
 	"scatter":    {[]string{":scatter goroutines, time"}, shows("time (up) with goroutines (right)")},
 	"matrix":     {[]string{":matrix goroutines, time"}, shows("r above it")},
 	"locks":      {[]string{":locks"}, shows("3 Locks")},
+	"tree":       {[]string{":tree"}, shows("3 Tree", "Server View: ")},
 	"why":        {[]string{":why"}, shows("3 Why")},
 	"help":       {[]string{":help"}, shows("Keys of this window")},
 }

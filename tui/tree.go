@@ -1,0 +1,388 @@
+package tui
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/refine"
+	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/search"
+	"github.com/cpprof/cpprof/session"
+	"github.com/rivo/tview"
+)
+
+// A treeWindow shows the call tree of a view with the verdicts of the search over its call paths: the bottlenecks are open, down to the
+// calls that are none. While a recording grows, so does the tree.
+type treeWindow struct {
+	*tview.Box
+	a      *app
+	class  string // of the Thread View; "" is the Server View
+	view   string // "Server View"
+	found  *search.Coloured
+	failed error
+	stale  bool              // refresh is already waiting
+	folded map[string]bool   // by key: what a person has opened (false) or closed (true)
+	above  map[string]string // by key: the caller's
+
+	rows []treeRow
+	list list
+	pane pane
+}
+
+// A treeRow is a call path, or a function that is a bottleneck wherever it is called.
+type treeRow struct {
+	key     string // identifies the call path, also in a tree that has grown
+	name    string // of the function
+	node    int32  // of the tree; noNode for a function wherever it is called
+	depth   int
+	share   search.Estimate
+	colour  search.Colour
+	callees int // that are large enough to be shown
+	small   int // that are not
+	open    bool
+}
+
+const (
+	noNode = -1
+
+	// leastCallee is the least share of the whole that a line has.
+	leastCallee = 0.005
+)
+
+// treeKind is the kind of this window; every window can open it.
+func treeKind() kind {
+	return kind{
+		Kind: session.Kind{Name: "tree"}, unkept: "it is searched anew in the samples",
+		bindings: func(a *app) []binding {
+			return []binding{{keys: []string{"T"}, description: "the call tree of this view, or of the Server View, with the verdicts of the search", do: func(string) { openTree(a, a.treeClass()) }}}
+		},
+		commands: func(a *app) []command {
+			return []command{{
+				name: "tree", args: "[CLASS]", description: "the call tree of a class, or of the Server View, with the verdicts of the search",
+				do: func(class string) error { openTree(a, class); return nil },
+			}}
+		},
+	}
+}
+
+// treeClass returns the class that the active window is about; "" for the Server View.
+func (a *app) treeClass() string {
+	switch w := a.window().(type) {
+	case *profileWindow:
+		if w.subject.single {
+			return w.replay.Class
+		}
+	case *findingsWindow:
+		if line := w.list.current(); line >= 0 {
+			return proof(w.answer.Findings[line], a.threshold).Class
+		}
+	case *treeWindow:
+		return w.class
+	}
+	return ""
+}
+
+func openTree(a *app, class string) {
+	i := slices.IndexFunc(a.windows, func(w window) bool { t, ok := w.(*treeWindow); return ok && t.class == class })
+	if i >= 0 {
+		a.show(i)
+		return
+	}
+	w := &treeWindow{Box: tview.NewBox(), a: a, class: class, view: viewOf(class).name, folded: make(map[string]bool), above: make(map[string]string)}
+	w.list = list{a: a, w: w, of: w, noun: "a call", clicked: func(_, _ int, double bool) {
+		if double {
+			w.openSelected()
+		}
+	}}
+	w.list.wheel = w.list.move
+	a.open(w)
+	w.search()
+}
+
+func (w *treeWindow) title() string {
+	return strings.TrimSpace("Tree " + w.class)
+}
+func (w *treeWindow) commands() []command  { return nil }
+func (w *treeWindow) keep() session.Window { return nil }
+
+// refresh searches again, once for several changes in a row.
+func (w *treeWindow) refresh() {
+	if w.stale {
+		return
+	}
+	w.stale = true
+	w.a.act(w, func() {
+		w.stale = false
+		w.search()
+	})
+}
+
+func (w *treeWindow) search() {
+	r, options, view := w.a.recording, w.a.options, viewOf(w.class).view
+	work := func() (*search.Coloured, error) {
+		v, err := view(r, options)
+		if err != nil {
+			return nil, err
+		}
+		samples := 0
+		if r.Profile == nil {
+			from, to, err := options.Span.Samples(r)
+			if err != nil {
+				return nil, err
+			}
+			samples = int(to - from)
+		}
+		return search.ColourPaths(v.Tree, search.DefaultThreshold, samples), nil
+	}
+	start(w.a, w, "Searching the call paths of the "+w.view, work, func(found *search.Coloured, err error) {
+		switch {
+		case errors.Is(err, context.Canceled) && w.found == nil && w.failed == nil:
+			w.a.close(w)
+			return
+		case errors.Is(err, context.Canceled):
+			return
+		}
+		w.found, w.failed = found, err
+		w.layout()
+		if w.list.selected == "" {
+			w.list.choose(0)
+		}
+	})
+}
+
+// layout lists the calls that are open, and finds the selected one again.
+func (w *treeWindow) layout() {
+	w.rows = nil
+	if w.found != nil {
+		w.add(0, "", 0)
+		for i := range w.found.Deep {
+			s := &w.found.Deep[i]
+			name := w.found.Tree.Symbols().Name(s.Func)
+			w.rows = append(w.rows, treeRow{key: keyBelow("..", name), name: name, node: noNode, share: w.found.StarterShare(s), colour: search.Bottleneck})
+		}
+	}
+	w.list.reselect()
+}
+
+// keyBelow returns the key of a call path, by that of its caller. It is short, however long the names are.
+func keyBelow(caller, name string) string {
+	h := sha256.Sum224([]byte(caller + "\x00" + name))
+	return string(h[:])
+}
+
+// add adds the line of a node, and those of its callees if it is open: the most expensive first.
+func (w *treeWindow) add(n int32, caller string, depth int) {
+	t := w.found.Tree
+	name := t.Symbols().Name(t.Funcs()[n])
+	key := keyBelow(caller, name)
+	w.above[key] = caller
+	row := treeRow{key: key, name: name, node: n, depth: depth, share: w.found.Share(n), colour: w.found.Colour(n)}
+	type callee struct {
+		node   int32
+		weight *big.Rat
+	}
+	var callees []callee
+	for c := n + 1; c < t.Ends()[n]; c = t.Ends()[c] {
+		if w.found.Share(c).Share < leastCallee {
+			row.small++
+			continue
+		}
+		callees = append(callees, callee{c, t.Main().Cum(c)})
+	}
+	row.callees = len(callees)
+	row.open = n == 0 || row.colour == search.Bottleneck
+	if folded, ok := w.folded[key]; ok {
+		row.open = !folded
+	}
+	row.open = row.open && row.callees > 0
+	w.rows = append(w.rows, row)
+	if !row.open {
+		return
+	}
+	slices.SortStableFunc(callees, func(a, b callee) int { return b.weight.Cmp(a.weight) })
+	for _, c := range callees {
+		w.add(c.node, key, depth+1)
+	}
+}
+
+func (w *treeWindow) lines() int           { return len(w.rows) }
+func (w *treeWindow) key(line int) string  { return w.rows[line].key }
+func (w *treeWindow) name(line int) string { return w.rows[line].name }
+
+// lineOf returns the line of a key or, if it isn't shown, that of the nearest caller.
+func (w *treeWindow) lineOf(key string) int {
+	for key != "" {
+		if i := slices.IndexFunc(w.rows, func(r treeRow) bool { return r.key == key }); i >= 0 {
+			return i
+		}
+		key = w.above[key]
+	}
+	return -1
+}
+
+// row returns the selected row, or nil.
+func (w *treeWindow) row() *treeRow {
+	if at := w.list.current(); at >= 0 {
+		return &w.rows[at]
+	}
+	return nil
+}
+
+// bindings are the keys and buttons of the window.
+func (w *treeWindow) bindings() []binding {
+	own := []binding{
+		{keys: []string{"Enter"}, label: "Open", description: "the view, refined to the selected call path", do: func(string) { w.openSelected() }},
+		{keys: []string{"Space"}, label: "Fold", description: "show or hide what the selected function calls", do: func(string) { w.toggle() }},
+		{keys: []string{"l", "Right"}, description: "show what it calls; or go there", do: func(string) { w.into() }},
+		{keys: []string{"h", "Left"}, description: "hide what it calls; or go to its caller", do: func(string) { w.out() }},
+	}
+	own = append(own, w.pane.bindings("More")...)
+	return append(own, w.list.bindings()...)
+}
+
+// fold opens or closes the selected row.
+func (w *treeWindow) fold(closed bool) {
+	if r := w.row(); r != nil && r.callees > 0 {
+		w.folded[r.key] = closed
+		w.layout()
+	}
+}
+
+func (w *treeWindow) toggle() {
+	if r := w.row(); r != nil {
+		w.fold(r.open)
+	}
+}
+
+func (w *treeWindow) into() {
+	switch r := w.row(); {
+	case r == nil || r.callees == 0:
+	case r.open:
+		w.list.move(1)
+	default:
+		w.fold(false)
+	}
+}
+
+func (w *treeWindow) out() {
+	switch r := w.row(); {
+	case r == nil:
+	case r.open:
+		w.fold(true)
+	case r.depth > 0:
+		w.list.chooseKey(w.above[r.key])
+	}
+}
+
+// openSelected opens the view, refined to the selected row.
+func (w *treeWindow) openSelected() {
+	if r := w.row(); r != nil {
+		path := w.path(r).String()
+		openProfile(w.a, session.Profile{
+			Class: w.class, Threshold: w.a.threshold, Selected: path,
+			Steps: []refine.Step{{Kind: refine.KindPath, Text: path}, {Kind: refine.KindDown, Text: path}},
+		})
+	}
+}
+
+// path returns the call path of a row.
+func (w *treeWindow) path(r *treeRow) callpath.Path {
+	p := callpath.Of(callpath.Frame(w.found.Tree.Root()))
+	if r.node == noNode {
+		return p.Then(callpath.Frame(r.name), callpath.Extended)
+	}
+	for _, frame := range w.found.Tree.Frames(r.node)[1:] {
+		p = p.Then(callpath.Frame(frame), callpath.Immediate)
+	}
+	return p
+}
+
+func (r *treeRow) isRoot() bool { return r.node == 0 }
+
+// verdict says what the search knows of a row.
+func (r *treeRow) verdict() string {
+	switch {
+	case r.isRoot():
+		return ""
+	case r.colour == search.Bottleneck:
+		return search.Yes.String()
+	case r.colour == search.Frontier:
+		return search.Maybe.String()
+	case r.colour == search.Rejected:
+		return search.No.String()
+	}
+	return "-"
+}
+
+// counts sums up the verdicts.
+func (w *treeWindow) counts() string {
+	parts := []string{report.Counted(len(w.found.TopDown)+len(w.found.Deep), "bottleneck") + " (YES)"}
+	if n := len(w.found.Frontier); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d that need more samples (MAYBE)", n))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// details says all about a row.
+func (w *treeWindow) details(r *treeRow) (lines []string) {
+	lines = append(lines, w.path(r).String())
+	share := fmt.Sprintf("%.1f %% of the %s", 100*r.share.Share, w.view)
+	if r.share.Low < r.share.High && !r.isRoot() {
+		share += fmt.Sprintf("; with a probability of 95 %%, %.1f to %.1f %%", 100*r.share.Low, 100*r.share.High)
+	}
+	lines = append(lines, share)
+	threshold := fmt.Sprintf("%.3g %%", 100*w.found.Threshold)
+	switch {
+	case r.isRoot():
+		lines = append(lines, w.counts())
+	case r.node == noNode:
+		lines = append(lines, "YES: it takes more than "+threshold+" wherever it is called, though no call path to it does")
+	case r.colour == search.Bottleneck:
+		lines = append(lines, "YES: a bottleneck, more than "+threshold)
+	case r.colour == search.Frontier:
+		lines = append(lines, "MAYBE: more or less than "+threshold+"; more samples will decide it")
+	case r.colour == search.Rejected:
+		lines = append(lines, "NO: less than "+threshold)
+	default:
+		lines = append(lines, "not tried: its caller takes less than "+threshold)
+	}
+	if r.node > 0 && w.found.IsDeep(r.node) {
+		lines = append(lines, "its function is a bottleneck wherever it is called: see the end of the tree")
+	}
+	if r.small > 0 {
+		lines = append(lines, fmt.Sprintf("not shown: %s of less than %.1f %%", report.Counted(r.small, "callee"), 100*leastCallee))
+	}
+	if p := w.a.recording.Probe(r.name); p != nil {
+		lines = append(lines, report.ProbeLines(w.a.recording, p, mostSites)...)
+	}
+	return lines
+}
+
+// label returns the text of a row: its verdict, its share, and its function.
+func (w *treeWindow) label(r *treeRow) string {
+	share := fmt.Sprintf("%5.1f %%", 100*r.share.Share)
+	if margin := 100 * r.share.Margin(); margin >= 0.05 && !r.isRoot() {
+		share += fmt.Sprintf(" ± %-4.1f", margin)
+	}
+	fold, name := " ", printable(r.name)
+	switch {
+	case r.open:
+		fold = "▾"
+	case r.callees > 0:
+		fold = "▸"
+	}
+	switch {
+	case r.node == noNode:
+		name = "* .." + name
+	case r.node > 0 && w.found.IsDeep(r.node):
+		name += " ◆"
+	}
+	return termtext.Sprintf("%-5s %-14s %s%s %s", r.verdict(), termtext.Text(share), strings.Repeat(" ", r.depth), fold, termtext.Text(name))
+}

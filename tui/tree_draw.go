@@ -1,0 +1,83 @@
+package tui
+
+import (
+	"math/big"
+
+	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/search"
+	"github.com/cpprof/cpprof/views"
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/tview"
+)
+
+// Draw draws the tree, and all about the selected call.
+func (w *treeWindow) Draw(screen tcell.Screen) {
+	c := newCanvas(screen, w)
+	c.clear(w.a.theme.plain)
+	w.list.area, w.pane.area = canvas{}, canvas{}
+	switch {
+	case w.failed != nil:
+		drawPlain(c, w.failed.Error(), w.a.theme.err)
+		return
+	case w.found == nil:
+		c.text(1, 1, "Searching …", w.a.theme.dim)
+		return
+	}
+	top, pane := divide(c)
+	first, last := w.list.inSight(top.part(0, 1, top.width, top.height-1))
+	top.fill(0, 0, w.a.theme.bar)
+	top.text(1, 0, termtext.Cut(printable(w.view)+": "+w.counts(), top.width-1), w.a.theme.bar)
+	w.list.drawMore(top, w.a.theme)
+	for i := first; i < last; i++ {
+		w.drawRow(w.list.area.part(0, i-first, top.width, 1), i)
+	}
+	if r := w.row(); r != nil {
+		var lines []textLine
+		style := w.a.theme.bold
+		for _, text := range w.details(r) {
+			for _, line := range wrap(text, pane.width-2) {
+				lines = append(lines, textLine{line, style})
+			}
+			style = w.a.theme.plain
+		}
+		w.pane.draw(pane, w.a.theme, "Call path", r.key, lines)
+	}
+}
+
+// drawRow draws a call: the shape and the colour of its heat, and in the colour of typed time what is typed time.
+func (w *treeWindow) drawRow(c canvas, line int) {
+	r := &w.rows[line]
+	style := w.a.theme.plain
+	if r.colour != search.Bottleneck && r.depth > 0 {
+		style = w.a.theme.dim
+	}
+	if r.colour == search.Frontier {
+		style = w.a.theme.warning
+	}
+	if typed, ok := views.ParseTypedTime(r.name); ok && w.a.theme.color {
+		style = w.a.theme.typed[typed]
+	}
+	if line == w.list.at {
+		style = w.a.theme.selected
+		c.fill(0, 0, style)
+	}
+	level := report.HeatLevel(new(big.Rat).SetFloat64(r.share.Share))
+	c.text(0, 0, heatIcons[level], w.a.theme.heat[level])
+	mark := " "
+	if line == w.list.at {
+		mark = "›"
+	}
+	c.text(1, 0, mark+termtext.Cut(w.label(r), c.width-2), style)
+}
+
+// MouseHandler selects and opens calls, and scrolls.
+func (w *treeWindow) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
+	return func(action tview.MouseAction, e *tcell.EventMouse, _ func(tview.Primitive)) (bool, tview.Primitive) {
+		x, y := e.Position()
+		if !w.pane.mouse(action, x, y) {
+			w.list.mouse(action, x, y)
+		}
+		return true, nil
+	}
+}
