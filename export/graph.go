@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/cpprof/cpprof/calltree"
@@ -40,7 +41,7 @@ const (
 	leastShown = 0.005 // the least share of the whole that is drawn
 	mostNodes  = 500
 	graphName  = 48 // the width of a name
-	mostLines  = 3  // of a node: names
+	mostLines  = 13 // of a node: names
 
 	nothingLost = 0.95 // the least share that a call keeps if the two are drawn as one
 )
@@ -135,7 +136,9 @@ func (n *graphNode) lines() (lines []string) {
 		lines = append(lines, termtext.ShortenPath(name, graphName))
 	}
 	if k := len(lines); k > mostLines {
-		return []string{lines[0], fmt.Sprintf("… %d more", k-mostLines+1), lines[k-1]}
+		half := mostLines / 2
+		lines[half] = fmt.Sprintf("… %d more", k-2*half)
+		lines = slices.Delete(lines, half+1, k-half)
 	}
 	return lines
 }
@@ -144,7 +147,7 @@ func (n *graphNode) lines() (lines []string) {
 func (n *graphNode) fill() string {
 	switch n.colour {
 	case search.Bottleneck:
-		pale := int(225 - 150*n.share.Share)
+		pale := int(228 - 110*n.share.Share)
 		return fmt.Sprintf("#ff%02x%02x", pale, pale*9/10)
 	case search.Frontier:
 		return "#fff3c4"
@@ -162,7 +165,7 @@ func (n *graphNode) border() string {
 
 // percent returns the share with its interval: "12.3 ± 2.1 %".
 func (n *graphNode) percent() string {
-	if margin := 100 * n.share.Margin(); margin >= 0.05 {
+	if margin := 100 * n.share.Margin(); margin >= 0.05 && n.colour != search.Untried {
 		return fmt.Sprintf("%.1f ± %.1f %%", 100*n.share.Share, margin)
 	}
 	return n.edge()

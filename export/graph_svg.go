@@ -140,7 +140,7 @@ func (n *graphNode) write(out *bufio.Writer, b box) {
 		fmt.Fprintf(out, `<text x="%.1f" y="%.1f">%s</text>`, b.x+padding, y, xmlText(line))
 		y += lineHeight
 	}
-	fmt.Fprintf(out, `<text x="%.1f" y="%.1f" fill="#37474f">%s</text>`, b.x+padding, y, n.percent())
+	fmt.Fprintf(out, `<text x="%.1f" y="%.1f" font-weight="bold">%s</text>`, b.x+padding, y, n.percent())
 	whole := 0.0
 	for _, weight := range n.typed {
 		whole += weight

@@ -2,6 +2,7 @@ package search
 
 import (
 	"math/big"
+	"slices"
 
 	"github.com/cpprof/cpprof/calltree"
 )
@@ -43,6 +44,8 @@ func ColourPaths(t *calltree.Tree, threshold float64, samples int) *Coloured {
 		}
 	}
 	c.Paths = FindPaths(t, func(_ *calltree.Metric, total calltree.Total) Verdict { return c.verdict(total) })
+	// Typed time is no code: that all computing is :RUN says nothing.
+	c.Deep = slices.DeleteFunc(c.Deep, func(s Starter) bool { return t.Symbols().Kind(s.Func) == calltree.Typed })
 	for _, n := range c.TopDown {
 		c.colours[n] = Bottleneck
 	}
