@@ -90,7 +90,7 @@ func newBackend(p *sampler.Process, t *target) (*Backend, error) {
 			GoVersion: t.bin.Version, OS: "linux", Arch: t.bin.Arch, GOMAXPROCS: int32(len(ps)),
 			Start: start, Clock: "monotonic", Sampler: sampledata.Settings{Wakes: cmp.Or(wakes, sampler.UsualPriority)},
 		},
-		goroutines: goroutines{t: t, table: table{o: t.g}, u: u, memory: stackMemory{t: t}},
+		goroutines: goroutines{t: t, table: table{o: t.g}, u: u, memory: stackMemory{t: t, reader: t.NewReader()}},
 	}
 	gs, reader := &b.goroutines, t.NewReader()
 	if gs.finder, err = blame.New(blame.Config{

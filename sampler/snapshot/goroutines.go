@@ -48,7 +48,7 @@ func (gs *goroutines) begin(sink sampledata.Sink) {
 	}
 	a := &gs.account
 	*a = account{number: a.number + 1, changed: a.changed[:0], changes: a.changes[:0]}
-	gs.memory.sample = a.number
+	gs.memory.begin(a.number)
 	gs.finder.Begin(a.number)
 }
 
