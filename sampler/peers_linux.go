@@ -34,6 +34,9 @@ const (
 
 // meetPeers begins to listen, and connects to those who listen already.
 func meetPeers(p *Process) *peers {
+	if p.Elsewhere {
+		return &peers{}
+	}
 	from := p.from.processStat
 	if from.pid == 0 {
 		from, _ = readStat(p.PID)

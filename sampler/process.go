@@ -20,6 +20,7 @@ type Process struct {
 	Executable string   // a path to open it by, even if the target runs in another container
 	Name       string   // name of the executable, for display
 	Launched   bool     // it is a child of this process, which must collect its exit status
+	Elsewhere  bool     // it is known only by a debugger, perhaps on another system: its id means nothing here
 
 	cmd  *exec.Cmd
 	from origin
@@ -65,6 +66,18 @@ func Find(pid int) (*Process, error) {
 	}
 	p.watch()
 	return p, nil
+}
+
+// Elsewhere returns a process that a debugger runs, perhaps on another system. Whoever knows how it ends calls ended.
+func Elsewhere(pid int, name string, command []string) (p *Process, ended func(sampledata.End)) {
+	p = &Process{PID: pid, Name: name, Command: command, Elsewhere: true, done: make(chan struct{}), stop: make(chan struct{})}
+	var once sync.Once
+	return p, func(e sampledata.End) {
+		once.Do(func() {
+			p.end = e
+			close(p.done)
+		})
+	}
 }
 
 // LaunchCommand starts a program in this process's group, so that Ctrl-C at the terminal reaches it just as without

@@ -15,11 +15,11 @@ import (
 
 func newDumpGoroutinesCommand(t terminal) *cobra.Command {
 	var process processFlag
-	var backend string
+	var backend, address string
 	var input inputFlags
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "dump-goroutines -p PROCESS\n  cpprof dump-goroutines FILE [--program EXECUTABLE]",
+		Use:   "dump-goroutines -p PROCESS\n  cpprof dump-goroutines FILE [--program EXECUTABLE]\n  cpprof dump-goroutines --connect HOST:PORT --program EXECUTABLE",
 		Short: "Show what every goroutine of a running Go program does right now",
 		Long: `dump-goroutines halts a running Go program once, for a moment, and prints what each of its
 goroutines was doing. It groups goroutines with the same state, wait reason and stack, the largest
@@ -37,9 +37,12 @@ It shows the same of a core dump of a program, and of a goroutine dump.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			var r *sampledata.Recording
 			var err error
-			if len(args) == 1 && !c.Flags().Changed("pid") {
+			switch {
+			case address != "":
+				r, err = dumpedElsewhere(c, address, input.program, args)
+			case len(args) == 1 && !c.Flags().Changed("pid"):
 				r, err = input.oneSample(args[0])
-			} else {
+			default:
 				r, err = dumpedProcess(c, t, process, backend, args)
 			}
 			if err != nil {
@@ -58,6 +61,7 @@ It shows the same of a core dump of a program, and of a goroutine dump.`,
 	}
 	c.Flags().SortFlags = false
 	addProcess(c, &process, usualProcess)
+	addConnect(c, &address)
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	addBackend(c, &backend)
 	input.addInput(c, t)
@@ -98,6 +102,20 @@ func dumpedProcess(c *cobra.Command, t terminal, process processFlag, backend st
 	return haltOnce(c.Context(), t, pid, backend)
 }
 
+// dumpedElsewhere halts the program of a Delve server once.
+func dumpedElsewhere(c *cobra.Command, address, program string, args []string) (*sampledata.Recording, error) {
+	if err := checkConnect(c, address, program, args); err != nil {
+		return nil, &usageError{err}
+	}
+	ctx, signals := watchSignals(c.Context())
+	defer signals.stop()
+	target, err := connected(address, program, anyProgram)
+	if err != nil {
+		return nil, err
+	}
+	return haltTarget(ctx, signals, target)
+}
+
 // haltOnce halts a program once, and returns a recording of that one sample.
 func haltOnce(ctx context.Context, t terminal, pid int, backend string) (*sampledata.Recording, error) {
 	ctx, signals := watchSignals(ctx)
@@ -106,15 +124,20 @@ func haltOnce(ctx context.Context, t terminal, pid int, backend string) (*sample
 	if err != nil {
 		return nil, err
 	}
-	defer p.Release()
-	b = signals.suspendable(b)
+	return haltTarget(ctx, signals, target{Process: p, backend: b})
+}
+
+// haltTarget halts a target once, and closes it.
+func haltTarget(ctx context.Context, signals *signals, target target) (*sampledata.Recording, error) {
+	defer target.Release()
+	b := signals.suspendable(target.backend)
 	defer b.Close()
 	r, err := sampler.Once(ctx, b)
 	switch {
 	case ctx.Err() != nil && err != nil:
 		return nil, errors.New("interrupted")
 	case err != nil:
-		return nil, sampler.AttachError(pid, err)
+		return nil, sampler.AttachError(target.PID, err)
 	}
 	return r, nil
 }

@@ -81,7 +81,7 @@ func (f *inputFlags) addFormat(c *cobra.Command) {
 	names := interchange.Names()
 	c.Flags().StringVar(&f.format, "format", interchange.Auto, "what to read: "+strings.Join(names, ", ")+" ("+interchange.Auto+": by its content)")
 	completeWords(c, "format", names...)
-	c.Flags().StringVar(&f.program, "program", "", "the `executable` of the program that wrote a core dump")
+	c.Flags().StringVar(&f.program, "program", "", "the `executable` of the program that wrote a core dump, or of that of a Delve server")
 	c.Flags().StringVar(&f.value, "value", "", "what to count: the `name` of a sample type of a profile, or a name for the readings of a trace of calls")
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
+	"github.com/cpprof/cpprof/sampler/delve"
 	"github.com/cpprof/cpprof/sampler/monitor"
 	"github.com/spf13/cobra"
 )
@@ -17,6 +18,8 @@ type recordFlags struct {
 	outputs    outputs
 	process    processFlag
 	child      string
+	connect    string // the address of a Delve server
+	program    string // a copy of its program's executable
 	followExec bool
 	view, web  bool
 	noBrowser  bool
@@ -30,7 +33,7 @@ type recordFlags struct {
 func newRecordCommand(t terminal) *cobra.Command {
 	var f recordFlags
 	c := &cobra.Command{
-		Use:     "record [flags] -- COMMAND [ARGUMENT...]\n  cpprof record [flags] -p PROCESS",
+		Use:     "record [flags] -- COMMAND [ARGUMENT...]\n  cpprof record [flags] -p PROCESS\n  cpprof record [flags] --connect HOST:PORT --program EXECUTABLE",
 		GroupID: groupRecord,
 		Short:   "Record a running Go program, launched or attached to",
 		Long: `record samples a running Go program, and writes what every goroutine was doing into the folder
@@ -48,7 +51,6 @@ cpprof samples less often than --rate says if it would otherwise exceed --max-ov
   cpprof record --view -p 4711                 # watch it in the Analyzer
   cpprof record --web -p 4711                  # watch it in a browser
   cpprof record -- go test ./pkg -run TestSlow -count=1
-  cpprof record -- go run ./cmd/server -flag
   cpprof record --child server -- ./start.sh   # only the programs named server
   cpprof record --rate 100 --max-overhead 5% -d 1m -p 4711`,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -73,6 +75,8 @@ cpprof samples less often than --rate says if it would otherwise exceed --max-ov
 	flags.BoolVarP(&f.outputs.force, "force", "f", false, "replace an existing recording")
 	addProcess(c, &f.process, usualProcess)
 	flags.DurationVarP(&f.options.Duration, "duration", "d", 0, "the `duration` to record, such as 10s (default: until something else ends it)")
+	addConnect(c, &f.connect)
+	flags.StringVar(&f.program, "program", "", "with --connect: a copy of the `executable` of the program, with debug information")
 	flags.StringVar(&f.child, "child", "", "record the programs whose file name matches `PATTERN`, among COMMAND and all that it starts")
 	flags.BoolVar(&f.followExec, "follow-exec", false, "if a recorded program replaces itself by another one (exec), record that, too")
 	flags.BoolVar(&f.view, "view", false, "show the recording in the Analyzer while it grows")
@@ -88,6 +92,14 @@ cpprof samples less often than --rate says if it would otherwise exceed --max-ov
 func (f *recordFlags) check(c *cobra.Command, args []string) error {
 	attach := c.Flags().Changed("pid")
 	switch {
+	case f.connect != "":
+		if err := checkConnect(c, f.connect, f.program, args); err != nil {
+			return err
+		}
+		f.backend = delve.Name
+		return f.samplerFlags.check(c) // monitors are read on this system
+	case f.program != "":
+		return errors.New("--program goes with --connect")
 	case attach && len(args) > 0:
 		return errors.New("give either a process (-p PROCESS) or a command, not both")
 	case !attach && len(args) == 0:

@@ -127,6 +127,9 @@ func becameOf(p *sampler.Process, end sampledata.End) string {
 	case <-p.Done():
 		return "interrupted; " + p.End().Detail
 	default:
+		if p.Elsewhere {
+			return "the program continues"
+		}
 		return fmt.Sprintf("process %d continues", p.PID)
 	}
 }

@@ -52,7 +52,10 @@ var anyExecuted = sampler.ProgramFilter{Match: func(string) bool { return true }
 // openTarget finds or launches the target, and attaches to it. It checks as much as it can before it launches a program. If
 // it fails after that, it returns the program with the error.
 func openTarget(t terminal, f *recordFlags, command []string) (target, error) {
-	if len(command) == 0 {
+	switch {
+	case f.connect != "":
+		return connected(f.connect, f.program, f.outputs.check)
+	case len(command) == 0:
 		return f.running(t)
 	}
 	program, err := sampler.LookPath(command[0])

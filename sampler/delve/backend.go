@@ -159,6 +159,7 @@ func (a *Backend) Observe(_ context.Context, sink sampledata.Sink, s sampledata.
 	a.capture.mem.reset()
 	var threads int
 	took, err := a.halter.during(func(ts []thread) error {
+		a.capture.mem.reset() // of a call before that has not read all
 		s.Time = time.Since(a.header.Start)
 		threads = len(ts)
 		if id, err := a.halter.identity(); err != nil {

@@ -12,8 +12,8 @@ var errGone = errors.New("the process is gone")
 
 // A halter halts a target and reads its memory.
 type halter interface {
-	// during halts the target, calls f with its threads, and lets the target continue, whatever f returns. It returns how
-	// long any part of the target was halted, even if there is an error.
+	// during halts the target, calls f with its threads, and lets the target continue, whatever f returns. It may do so several times,
+	// until f could read all. It returns how long any part of the target was halted, even if there is an error.
 	during(f func([]thread) error) (time.Duration, error)
 
 	// read copies memory of the target. If a span can't be read completely, read shortens its data.
