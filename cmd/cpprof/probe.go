@@ -92,16 +92,13 @@ func (f *probeFlags) live(ctx context.Context, t terminal, c *cobra.Command, pat
 	if err := f.record.checkSingle(command); err != nil {
 		return err
 	}
-	ctx, signals := watchSignals(ctx)
-	defer signals.stop()
 	own := t
 	own.out = t.err // so that the table is all that is on standard output
-	target, err := openTarget(own, &f.record, command)
+	ctx, target, err := f.record.attach(ctx, t, own, command)
 	if err != nil {
-		return signals.fail(ctx, t, &f.record, target.Process, err)
+		return err
 	}
-	defer target.Release()
-	defer target.backend.Close()
+	defer target.close()
 	if target.Launched {
 		defer func() {
 			if ctx.Err() == nil {
@@ -125,7 +122,7 @@ func (f *probeFlags) live(ctx context.Context, t terminal, c *cobra.Command, pat
 		*d += max(0, time.Since(start)) // putting instruments in may take seconds on a busy machine
 	}
 	f.record.wrap = func(s sampledata.Sink) sampledata.Sink { return &probedSink{Sink: s, set: set} }
-	g, err := f.record.startRecording(ctx, target)
+	g, err := f.record.startRecording(ctx, target.target)
 	if err != nil {
 		return errors.Join(err, set.Close())
 	}

@@ -94,6 +94,39 @@ func openTarget(t terminal, f *recordFlags, command []string) (target, error) {
 	return target{Process: p, backend: b}, nil
 }
 
+// An attachment is a target that a command records by itself, until close.
+type attachment struct {
+	target
+	signals *signals
+	f       *recordFlags
+	t       terminal
+}
+
+// attach opens the target, and handles the signals that arrive until close: the context is done when one asks for the end, and the target
+// runs on while cpprof is suspended. If attach fails, it ends as a recording that failed does.
+func (f *recordFlags) attach(ctx context.Context, t, targets terminal, command []string) (context.Context, *attachment, error) {
+	ctx, signals := watchSignals(ctx)
+	opened, err := openTarget(targets, f, command)
+	a := &attachment{opened, signals, f, t}
+	if err != nil {
+		defer signals.stop()
+		return ctx, nil, a.fail(ctx, err)
+	}
+	a.backend = signals.suspendable(a.backend)
+	return ctx, a, nil
+}
+
+// fail ends a recording that failed, see signals.fail.
+func (a *attachment) fail(ctx context.Context, failure error) error {
+	return a.signals.fail(ctx, a.t, a.f, a.Process, failure)
+}
+
+func (a *attachment) close() {
+	_ = a.backend.Close()
+	a.Release()
+	a.signals.stop()
+}
+
 // running returns the process that -p names, as a target.
 func (f *recordFlags) running(t terminal) (target, error) {
 	pid, err := f.process.find()

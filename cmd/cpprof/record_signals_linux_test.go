@@ -24,18 +24,7 @@ func TestRecordSuspended(t *testing.T) {
 	const suspensions, atLeast = 40, 5 * 2 * time.Millisecond
 	target := fixture.Start(t, fixture.Build(t, "fsync"), t.TempDir())
 	r := startRecording(t, "-p", fmt.Sprint(target.Pid()))
-	for range suspensions {
-		r.Process.Signal(syscall.SIGTSTP)
-		await(t, "cpprof is suspended", func() bool { return stateOf(r.Process.Pid, r.Process.Pid) == "T" })
-		for range 5 {
-			if traced := tracedThreads(target.Pid()); traced != "" {
-				t.Fatalf("threads of the target are traced while cpprof is suspended:\n%s", traced)
-			}
-			time.Sleep(2 * time.Millisecond) // time for a thread with a pending stop to reach it
-		}
-		r.Process.Signal(syscall.SIGCONT)
-		time.Sleep(time.Duration(rand.IntN(30)) * time.Millisecond)
-	}
+	suspendOften(t, r.Process, target, suspensions)
 	before := r.recording(t).Samples.Len()
 	await(t, "samples after the suspensions", func() bool { return r.recording(t).Samples.Len() > before })
 	target.Lives(t)
@@ -52,6 +41,62 @@ func TestRecordSuspended(t *testing.T) {
 	n := rec.Samples.Len()
 	if w := time.Duration(rec.Weights().Of(0, n)); w > rec.Stats().Duration-suspended+time.Duration(n) {
 		t.Errorf("the samples stand for %v of %v, in which cpprof was suspended for %v", w, rec.Stats().Duration, suspended)
+	}
+}
+
+// suspendOften suspends and continues cpprof, and checks each time that the target runs on.
+func suspendOften(t *testing.T, cpprof *os.Process, target *fixture.Running, times int) {
+	t.Helper()
+	for range times {
+		cpprof.Signal(syscall.SIGTSTP)
+		await(t, "cpprof is suspended", func() bool { return stateOf(cpprof.Pid, cpprof.Pid) == "T" })
+		for range 5 {
+			if traced := tracedThreads(target.Pid()); traced != "" {
+				t.Fatalf("threads of the target are traced while cpprof is suspended:\n%s", traced)
+			}
+			time.Sleep(2 * time.Millisecond) // time for a thread with a pending stop to reach it
+		}
+		cpprof.Signal(syscall.SIGCONT)
+		time.Sleep(time.Duration(rand.IntN(30)) * time.Millisecond)
+	}
+}
+
+// The same is true of a cpprof that probes.
+func TestProbeSuspended(t *testing.T) {
+	in, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	defer out.Close()
+	target := fixture.StartWith(t, exec.Command(fixture.Build(t, "probed"), "time", "3000000"), in)
+	needsTracing(t, target.Pid())
+	fmt.Fprintln(out)
+	file := filepath.Join(t.TempDir(), "run.cpprof")
+	probe := self(t, "probe", "-o", file, "-p", fmt.Sprint(target.Pid()), "main.work")
+	var said bytes.Buffer
+	probe.Stdout, probe.Stderr = &said, &said
+	if err := probe.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- probe.Wait() }()
+	for samples := false; !samples; time.Sleep(10 * time.Millisecond) {
+		select {
+		case err := <-ended:
+			if strings.Contains(said.String(), "not permitted") {
+				t.Skip(said.String())
+			}
+			t.Fatalf("%v: %s", err, said.String())
+		default:
+		}
+		_, err := os.Stat(filepath.Join(file, "SampleData"))
+		samples = err == nil
+	}
+	suspendOften(t, probe.Process, target, 40)
+	probe.Process.Signal(syscall.SIGINT)
+	if err := <-ended; err != nil || !strings.Contains(said.String(), "the probes are out") {
+		t.Errorf("%v: %s", err, said.String())
 	}
 }
 

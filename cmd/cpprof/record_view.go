@@ -22,23 +22,19 @@ func recordView(ctx context.Context, t terminal, f *recordFlags, command []strin
 	if !t.isScreen() {
 		return usagef("--view needs a terminal: leave it out, and read the recording with 'cpprof report'")
 	}
-	ctx, signals := watchSignals(ctx)
-	defer signals.stop()
 	aside, log, err := f.redirectTarget(t, command)
 	if err != nil {
 		return err
 	}
 	defer log.close(t)
-	target, err := openTarget(aside, f, command)
+	ctx, target, err := f.attach(ctx, t, aside, command)
 	if err != nil {
-		return signals.fail(ctx, t, f, target.Process, err)
+		return err
 	}
-	defer target.Release()
-	target.backend = signals.suspendable(target.backend)
-	defer target.backend.Close()
-	g, err := f.startRecording(ctx, target)
+	defer target.close()
+	g, err := f.startRecording(ctx, target.target)
 	if err != nil {
-		return signals.fail(ctx, t, f, target.Process, err)
+		return target.fail(ctx, err)
 	}
 	log.moveInto(g.file)
 	showErr := g.show(ctx, t, log)
@@ -53,7 +49,7 @@ func recordView(ctx context.Context, t terminal, f *recordFlags, command []strin
 		endLaunched(ctx, t, target.Process)
 	}
 	if err = errors.Join(err, showErr); err != nil {
-		return signals.fail(ctx, t, f, target.Process, err)
+		return target.fail(ctx, err)
 	}
 	say := newNarrator(t)
 	g.tell(say, target.Process)

@@ -17,25 +17,21 @@ func recordWeb(ctx context.Context, t terminal, f *recordFlags, command []string
 	if err := f.onlyOne(command); err != nil {
 		return err
 	}
-	ctx, signals := watchSignals(ctx)
-	defer signals.stop()
-	target, err := openTarget(t, f, command)
+	ctx, target, err := f.attach(ctx, t, t, command)
 	if err != nil {
-		return signals.fail(ctx, t, f, target.Process, err)
+		return err
 	}
-	defer target.Release()
-	target.backend = signals.suspendable(target.backend)
-	defer target.backend.Close()
+	defer target.close()
 	say := newNarrator(t)
 	f.options.Beside = func(other sampler.Peer) { say.beside(target.Process, other) }
-	g, err := f.startRecording(ctx, target)
+	g, err := f.startRecording(ctx, target.target)
 	if err != nil {
-		return signals.fail(ctx, t, f, target.Process, err)
+		return target.fail(ctx, err)
 	}
 	server, err := g.listen(t)
 	if err != nil {
 		_, ended := g.end()
-		return signals.fail(ctx, t, f, target.Process, errors.Join(err, ended))
+		return target.fail(ctx, errors.Join(err, ended))
 	}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(ctx) }()
@@ -51,7 +47,7 @@ func recordWeb(ctx context.Context, t terminal, f *recordFlags, command []string
 		say.end(target.Process, g.file, result)
 	}
 	if err = errors.Join(err, <-served); err != nil {
-		return signals.fail(ctx, t, f, target.Process, err)
+		return target.fail(ctx, err)
 	}
 	return nil
 }

@@ -44,33 +44,29 @@ func (f *whyFlags) live(ctx context.Context, t terminal, command []string) error
 	if err := f.record.checkSingle(command); err != nil {
 		return err
 	}
-	ctx, signals := watchSignals(ctx)
-	defer signals.stop()
 	own := t
 	own.out = t.err // so that the answer is all that is on standard output
-	target, err := openTarget(own, &f.record, command)
+	ctx, target, err := f.record.attach(ctx, t, own, command)
 	if err != nil {
-		return signals.fail(ctx, t, &f.record, target.Process, err)
+		return err
 	}
-	defer target.Release()
-	target.backend = signals.suspendable(target.backend)
-	defer target.backend.Close()
+	defer target.close()
 	sink := &probedSink{}
 	f.record.wrap = func(s sampledata.Sink) sampledata.Sink { sink.Sink = s; return sink }
-	g, err := f.record.startRecording(ctx, target)
+	g, err := f.record.startRecording(ctx, target.target)
 	if err != nil {
-		return signals.fail(ctx, t, &f.record, target.Process, err)
+		return target.fail(ctx, err)
 	}
 	sure := f.wait(ctx, t, g, s)
 	if f.probes {
-		f.probe(ctx, t, target, g, s, sink)
+		f.probe(ctx, t, target.target, g, s, sink)
 	}
 	result, err := g.end()
 	if target.Launched && ctx.Err() == nil {
 		endLaunched(ctx, t, target.Process)
 	}
 	if err != nil {
-		return signals.fail(ctx, t, &f.record, target.Process, err)
+		return target.fail(ctx, err)
 	}
 	say := newNarrator(t)
 	g.tell(say, target.Process)
