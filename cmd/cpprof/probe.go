@@ -131,6 +131,7 @@ func (f *probeFlags) live(ctx context.Context, t terminal, c *cobra.Command, pat
 	if err != nil {
 		return err
 	}
+	g.tell(newNarrator(t), target.Process)
 	termtext.Fprintf(t.err, "cpprof: %s; the probes are out; the recording is in %s\n", probesEnded(ctx, target.Process, result.End), g.file)
 	return f.show(t, g.file, g.live.Recording())
 }

@@ -6,25 +6,20 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/interchange"
 	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/sampledata"
 )
 
 // TestProbeLive probes a program that counts and times its own calls, and reads the recording of it again.
 func TestProbeLive(t *testing.T) {
-	in, out, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	target := fixture.StartWith(t, exec.Command(fixture.Build(t, "probed"), "time", "3000000"), in)
-	needsTracing(t, target.Pid())
-	fmt.Fprintln(out)
-	defer out.Close()
+	target := startProbed(t)
 	file := filepath.Join(t.TempDir(), "run.cpprof")
 	said, err := self(t, "probe", "-d", "1s", "-o", file, "-p", strconv.Itoa(target.Pid()), "main.work", "main.leaf").CombinedOutput()
 	if strings.Contains(string(said), "not permitted") {
@@ -54,5 +49,86 @@ func TestProbeLive(t *testing.T) {
 	text, err := self(t, "dump", file).Output()
 	if err != nil || !strings.Contains(string(text), "probe main.work") {
 		t.Errorf("%v: the text has no probe: %.300s", err, text)
+	}
+}
+
+// startProbed starts a program that calls main.work for a long time.
+func startProbed(t *testing.T) *fixture.Running {
+	t.Helper()
+	in, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { in.Close(); out.Close() })
+	target := fixture.StartWith(t, exec.Command(fixture.Build(t, "probed"), "time", "3000000"), in)
+	needsTracing(t, target.Pid())
+	fmt.Fprintln(out)
+	return target
+}
+
+// A probing is cpprof while it probes main.work.
+type probing struct {
+	*exec.Cmd
+	file  string
+	said  written
+	ended chan error
+}
+
+// startProbe begins to probe, and waits for the first samples. It skips the test if that is not permitted.
+func startProbe(t *testing.T, target *fixture.Running) *probing {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "run.cpprof")
+	p := &probing{Cmd: self(t, "probe", "-o", file, "-p", strconv.Itoa(target.Pid()), "main.work"), file: file, ended: make(chan error, 1)}
+	p.Stdout, p.Stderr = &p.said, &p.said
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Process.Kill() })
+	go func() { p.ended <- p.Wait() }()
+	await(t, "samples of a program that is probed", func() bool {
+		select {
+		case err := <-p.ended:
+			if strings.Contains(p.said.String(), "not permitted") {
+				t.Skip(p.said.String())
+			}
+			t.Fatalf("%v: %s", err, p.said.String())
+		default:
+		}
+		_, err := os.Stat(filepath.Join(file, "SampleData"))
+		return err == nil
+	})
+	return p
+}
+
+// end ends the probe, which must have counted calls.
+func (p *probing) end(t *testing.T) {
+	t.Helper()
+	p.Process.Signal(os.Interrupt)
+	err := <-p.ended
+	if said := p.said.String(); err != nil || !strings.Contains(said, "the probes are out") || !strings.Contains(said, " calls, ") {
+		t.Errorf("%v: %s", err, said)
+	}
+}
+
+// Two that probe the same function of a program know of each other; both count, and the program goes on.
+func TestTwoProbes(t *testing.T) {
+	target := startProbed(t)
+	first, second := startProbe(t, target), startProbe(t, target)
+	for _, p := range []*probing{first, second} {
+		await(t, "the other one is known", func() bool {
+			r, err := interchange.ReadRecording(p.file)
+			return err == nil && slices.ContainsFunc(r.Warnings, func(w sampledata.Warning) bool { return w.Kind == "other-sampler" })
+		})
+	}
+	first.end(t)
+	second.end(t)
+	for p, other := range map[*probing]*probing{first: second, second: first} {
+		if want := fmt.Sprintf("process %d is also sampled by process %d (", target.Pid(), other.Process.Pid); !strings.Contains(p.said.String(), want) {
+			t.Errorf("it does not say %q: %s", want, p.said.String())
+		}
+	}
+	startProbe(t, target).end(t) // the program goes on
+	if traced := tracedThreads(target.Pid()); traced != "" {
+		t.Errorf("still traced: %s", traced)
 	}
 }

@@ -63,41 +63,10 @@ func suspendOften(t *testing.T, cpprof *os.Process, target *fixture.Running, tim
 
 // The same is true of a cpprof that probes.
 func TestProbeSuspended(t *testing.T) {
-	in, out, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	defer out.Close()
-	target := fixture.StartWith(t, exec.Command(fixture.Build(t, "probed"), "time", "3000000"), in)
-	needsTracing(t, target.Pid())
-	fmt.Fprintln(out)
-	file := filepath.Join(t.TempDir(), "run.cpprof")
-	probe := self(t, "probe", "-o", file, "-p", fmt.Sprint(target.Pid()), "main.work")
-	var said bytes.Buffer
-	probe.Stdout, probe.Stderr = &said, &said
-	if err := probe.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- probe.Wait() }()
-	for samples := false; !samples; time.Sleep(10 * time.Millisecond) {
-		select {
-		case err := <-ended:
-			if strings.Contains(said.String(), "not permitted") {
-				t.Skip(said.String())
-			}
-			t.Fatalf("%v: %s", err, said.String())
-		default:
-		}
-		_, err := os.Stat(filepath.Join(file, "SampleData"))
-		samples = err == nil
-	}
-	suspendOften(t, probe.Process, target, 40)
-	probe.Process.Signal(syscall.SIGINT)
-	if err := <-ended; err != nil || !strings.Contains(said.String(), "the probes are out") {
-		t.Errorf("%v: %s", err, said.String())
-	}
+	target := startProbed(t)
+	p := startProbe(t, target)
+	suspendOften(t, p.Process, target, 40)
+	p.end(t)
 }
 
 // cpprof is not suspended while it detaches from its target for good.
