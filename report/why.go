@@ -93,6 +93,7 @@ func (y *Why) about(f *search.Finding) (lines []aboutLine) {
 		}
 	}
 	add("where", whereText(f))
+	add("who", whoText(f))
 	name := "why"
 	for _, why := range WhyLines(f) {
 		add(name, why)
@@ -205,6 +206,7 @@ type WhyJSON struct {
 type WhyText struct {
 	Finding string   `json:"finding"`
 	Where   string   `json:"where"`
+	Who     string   `json:"who,omitempty"`
 	Why     []string `json:"why,omitempty"`
 	Calls   []string `json:"calls,omitempty"` // what probes have measured
 	When    string   `json:"when"`
@@ -215,7 +217,7 @@ type WhyText struct {
 func (y *Why) WriteJSON(w io.Writer, basis Basis) error {
 	out := WhyJSON{y.Answer, []WhyText{}, basis}
 	for _, f := range y.Findings {
-		out.Text = append(out.Text, WhyText{Sentence(f), whereText(f), WhyLines(f), MeasuredLines(f), whenText(f, y.From, y.To), Command(f, y.File)})
+		out.Text = append(out.Text, WhyText{Sentence(f), whereText(f), whoText(f), WhyLines(f), MeasuredLines(f), whenText(f, y.From, y.To), Command(f, y.File)})
 	}
 	return writeJSON(w, out)
 }

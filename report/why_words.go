@@ -155,6 +155,29 @@ func whereText(f *search.Finding) string {
 	return text
 }
 
+// whoText says which goroutines of the class, or which label, have most of a finding; "" if none stands out.
+func whoText(f *search.Finding) string {
+	var parts []string
+	if w := f.Few; w != nil {
+		text := fmt.Sprintf("goroutine %d alone has %s of it", w.Goroutines[0], sharePercent(w.Share))
+		if w.Count > 1 {
+			var numbers []string
+			for _, g := range w.Goroutines {
+				numbers = append(numbers, fmt.Sprint(g))
+			}
+			if w.Count > len(w.Goroutines) {
+				numbers = append(numbers, "...")
+			}
+			text = fmt.Sprintf("%d goroutines (%s) have %s of it", w.Count, strings.Join(numbers, ", "), sharePercent(w.Share))
+		}
+		parts = append(parts, fmt.Sprintf("%s, of %d of the class", text, w.Of))
+	}
+	if l := f.Label; l != nil {
+		parts = append(parts, fmt.Sprintf("those with the label %s have %s of it, and %s of the class's life", l.Label, sharePercent(l.Share), sharePercent(l.Life)))
+	}
+	return strings.Join(parts, "; ")
+}
+
 // mostCallers limits the callers of callers that the text shows.
 const mostCallers = 2
 

@@ -40,6 +40,8 @@ type Finding struct {
 	Callers    []Part      `json:"callers,omitempty"` // of code: who calls it, and so on up to the first function with several callers
 	Others     []Part      `json:"others,omitempty"`  // further classes, with the share of their lives
 	Causes     []Cause     `json:"causes,omitempty"`  // what those do that the goroutines wait for
+	Few        *Few        `json:"few,omitempty"`     // the goroutines of the class that have most of it, if they stand out
+	Label      *Labelled   `json:"label,omitempty"`   // the same of a label
 	Chained    []string    `json:"chained,omitempty"` // locks whose holders wait for this one
 	When       When        `json:"when"`
 	Phase      bool        `json:"phase,omitempty"`  // Share is of the span in When only: over the whole recording, it is small

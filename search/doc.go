@@ -10,6 +10,7 @@
 //	verdict.go    intervals over the samples, and verdicts
 //	find.go       the test of all hypotheses
 //	blame.go      whom goroutines wait for, and what those do
+//	who.go        if few goroutines of the class, or a label, have most of a finding
 //	when.go       when a finding is true; phases.go: what is true only in a phase; companions.go:
 //	              the monitors that go with it
 //	conclude.go   what is left of the findings when each that another one explains is left out, and their rank

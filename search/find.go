@@ -124,7 +124,9 @@ func search(r *sampledata.Recording, o Options) (*searched, error) {
 			h.Course = e.course(c.observed, c.bar)
 		}
 	}
-	s.companions(r, slices.DeleteFunc(slices.Clone(all), func(c *candidate) bool { return !slices.Contains(a.Findings, c.f) }))
+	found := slices.DeleteFunc(slices.Clone(all), func(c *candidate) bool { return !slices.Contains(a.Findings, c.f) })
+	s.companions(r, found)
+	s.who(found)
 	leaks, err := s.standing(r)
 	if err != nil {
 		return nil, err
