@@ -217,6 +217,7 @@ func WhyLines(f *search.Finding) (lines []string) {
 		}
 	case search.AllocationKind:
 		lines = append(lines, "of that time: "+partsText(f.Parts))
+		lines = append(lines, garbageLines(f.Garbage)...)
 	case search.ThrottledKind:
 		lines = append(lines, throttlingText(f.Throttling))
 	case search.MachineKind:
@@ -246,6 +247,27 @@ func unknownText(f *search.Finding) []string {
 		return nil
 	}
 	return []string{"who holds it is not known for " + sharePercent(1-known) + " of that time"}
+}
+
+// garbageLines says how much is allocated, and where.
+func garbageLines(g *search.Garbage) (lines []string) {
+	if g.Bytes > 0 {
+		text := "it allocates " + bytesText(g.Bytes) + " a second"
+		if g.Objects > 0 {
+			text += fmt.Sprintf(", in %s objects of %s on average", rateText(g.Objects), bytesText(g.Bytes/g.Objects))
+		}
+		if g.Collections > 0 {
+			text += fmt.Sprintf("; %s collections a second", rateText(g.Collections))
+		}
+		if g.Live > 0 {
+			text += ", of a heap of " + bytesText(g.Live)
+		}
+		lines = append(lines, text)
+	}
+	if len(g.Sites) > 1 {
+		lines = append(lines, "it is allocated "+sharesText(g.Sites))
+	}
+	return lines
 }
 
 // throttlingText says how often the kernel has stopped a program for the rest of a period.

@@ -48,6 +48,7 @@ type Finding struct {
 	With       []Companion `json:"with,omitempty"`   // monitors that go with it, if it is not true all the time
 	Growth     *Growth     `json:"growth,omitempty"` // of a leak
 	Throttling *Throttling `json:"throttling,omitempty"`
+	Garbage    *Garbage    `json:"garbage,omitempty"`  // of allocation
 	Measured   []Measured  `json:"measured,omitempty"` // by probes
 	Before     *Before     `json:"before,omitempty"`   // if two recordings are compared
 

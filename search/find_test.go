@@ -228,6 +228,38 @@ func TestMonitorsThatGoWithAFinding(t *testing.T) {
 	}
 }
 
+// How much is allocated is known from the runtime's counters, and where from the samples.
+func TestAllocationByCounters(t *testing.T) {
+	s := newScene()
+	all := s.spawn(2, "main.parser")
+	counter := func(name string) sampledata.MonitorID {
+		return s.Monitor(sampledata.Monitor{Name: name, Layer: sampledata.Runtime, Kind: sampledata.Counter})
+	}
+	bytes, objects := counter("heap.allocated_bytes"), counter("heap.allocated_objects")
+	for i := range 101 {
+		s.Measure(bytes, sampledata.Count(uint64(1000+i*20_000)))
+		s.Measure(objects, sampledata.Count(uint64(i*200)))
+		in := "main.parse"
+		if i%3 == 0 {
+			in = "main.split"
+		}
+		s.sample(t, map[sampledata.GoroutineID]sampledata.State{
+			all[0]: s.at(runs, "main.parser", in, "runtime.mallocgc"), all[1]: s.at(idles, "main.parser"),
+		})
+	}
+	a := s.find(t)
+	if len(a.Findings) == 0 || a.Findings[0].Kind != AllocationKind {
+		t.Fatalf("%s: %+v", a.State, a.Findings)
+	}
+	g := a.Findings[0].Garbage // 100 samples of 20 ms: 2 s
+	if g.Bytes != 1_000_000 || g.Objects != 10_000 || g.Collections != 0 {
+		t.Errorf("%+v, want 1,000,000 bytes in 10,000 objects a second", g)
+	}
+	if len(g.Sites) != 2 || g.Sites[0].Name != "main.parse" || g.Sites[0].Share < 0.6 || g.Sites[1].Name != "main.split" {
+		t.Errorf("sites %+v", g.Sites)
+	}
+}
+
 // A function that starts the goroutines of several classes is no finding: what it starts is.
 func TestAStarterIsNoPlace(t *testing.T) {
 	s := newScene()

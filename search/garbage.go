@@ -6,6 +6,28 @@ import "github.com/cpprof/cpprof/sampledata"
 // problem, rather than a part of what the code does.
 const leastGarbage = 0.25
 
+// A Garbage is how much a program allocates, by the counters of its runtime, and where, by the samples. A rate is 0 if it was not
+// measured.
+type Garbage struct {
+	Bytes       float64 `json:"bytes_per_second,omitempty"`
+	Objects     float64 `json:"objects_per_second,omitempty"`
+	Collections float64 `json:"collections_per_second,omitempty"`
+	Live        float64 `json:"live_bytes,omitempty"` // at the end
+	Sites       []Part  `json:"sites,omitempty"`      // functions of the program: shares of the time of allocating and of what it makes their goroutines do
+}
+
+// garbage returns the rates of allocation in the span.
+func (e *evidence) garbage() *Garbage {
+	seconds := (e.time(e.to-1) - e.time(e.from)).Seconds()
+	if seconds <= 0 {
+		return &Garbage{}
+	}
+	rate := func(monitor string) float64 { return max(0, e.growth(monitor)) / seconds }
+	g := &Garbage{Bytes: rate("heap.allocated_bytes"), Objects: rate("heap.allocated_objects"), Collections: rate("gc.cycles")}
+	_, g.Live = e.ends("heap.live")
+	return g
+}
+
 // makesGarbage reports whether goroutines allocate, collect garbage, or wait for the collector.
 func (s *searcher) makesGarbage(at *situation) bool {
 	switch {
@@ -21,7 +43,7 @@ func (s *searcher) makesGarbage(at *situation) bool {
 // allocation returns the hypothesis that the program is slow because it allocates.
 func (s *searcher) allocation() *candidate {
 	by := make(sums)
-	kinds := make(map[string]float64)
+	kinds, functions := make(map[string]float64), make(map[string]float64)
 	sites := s.e.places.heaviest()
 	for i := range s.e.situations {
 		at := &s.e.situations[i]
@@ -42,6 +64,7 @@ func (s *searcher) allocation() *candidate {
 		}
 		by[at.class] += at.weight
 		sites.add(s.e.places.own[stack], stack, at.weight)
+		functions[s.e.places.at(stack)] += at.weight
 	}
 	class := by.most()
 	if class < 0 {
@@ -56,6 +79,8 @@ func (s *searcher) allocation() *candidate {
 		Kind: AllocationKind, Class: c.name, Alive: s.e.mean(c.life), Count: c.goroutines, Severity: s.e.mean(total),
 		Where: sites.place(), Parts: parts(kinds, total), specific: 1, key: key(AllocationKind),
 	}
+	f.Garbage = s.e.garbage()
+	f.Garbage.Sites = parts(functions, by.total())
 	found := &candidate{f: f, asks: question{hit: s.makesGarbage}, bar: s.bar(), least: leastMean}
 	switch {
 	case f.Severity < leastGarbage*s.ran:
