@@ -19,19 +19,6 @@ func (a *afterSample) Sample(s Sample, changes []Change) error {
 	return err
 }
 
-// BeforeSample returns a sink that passes everything to another one, and calls the function first before each sample.
-func BeforeSample(sink Sink, first func()) Sink { return &beforeSample{sink, first} }
-
-type beforeSample struct {
-	Sink
-	first func()
-}
-
-func (b *beforeSample) Sample(s Sample, changes []Change) error {
-	b.first()
-	return b.Sink.Sample(s, changes)
-}
-
 // A TableKeeper is a sink that passes everything to another one, and keeps tables of what it received, by the other
 // sink's codes.
 type TableKeeper struct {

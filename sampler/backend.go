@@ -7,6 +7,7 @@ import (
 
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler/internal/gobinary"
+	"github.com/cpprof/cpprof/sampler/internal/memory"
 )
 
 // A Backend halts one target and reports what it saw. Its methods are called from one goroutine.
@@ -34,6 +35,13 @@ type Backend interface {
 	// may try again at the next tick.
 	Observe(ctx context.Context, sink sampledata.Sink, s sampledata.Sample) (sampledata.Sample, error)
 
+	// AfterHalt sets the function that Observe calls after each successful halt, while the target goes on, and before it writes the
+	// sample.
+	AfterHalt(f func())
+
+	// Seen returns memory of the target that the halt has copied, if any. It is valid in the function that AfterHalt has set.
+	Seen() Memory
+
 	// Learned returns the processor time that the backend has spent so far on reading the program: its symbols when it
 	// attached, and later the code of its functions, each function once, and its debug information.
 	Learned() time.Duration
@@ -54,6 +62,9 @@ type Backend interface {
 	// Close detaches from the target for good. It does not end the target, even if the backend launched it.
 	Close() error
 }
+
+// Memory is memory of a target that a halt has copied.
+type Memory = memory.Copy
 
 // UsualPriority is how a backend wakes, in a recording's header, if it can't do so in time on a busy machine.
 const UsualPriority = "usual priority"

@@ -179,8 +179,8 @@ func (r *Recording) Close() error {
 // is complete, however it ended. Record is called once.
 func (r *Recording) Record(ctx context.Context, sink sampledata.Sink) (Result, error) {
 	defer r.Close()
-	sink = sampledata.AfterSample(sink, r.handedOver)
-	r.sink = sampledata.BeforeSample(sink, func() { r.unread = r.monitors.Measure(sink) })
+	r.sink = sampledata.AfterSample(sink, r.handedOver)
+	r.backend.AfterHalt(func() { r.unread = r.monitors.Measure(r.sink) })
 	r.monitors.Define(r.sink)
 	end, err := r.loop(ctx)
 	r.done.Elapsed = max(r.o.Clock(), 0)
@@ -198,7 +198,7 @@ func (r *Recording) Record(ctx context.Context, sink sampledata.Sink) (Result, e
 // openMonitors opens the sources of monitors. What it costs to find variables in the debug information counts as learned.
 func (r *recorder) openMonitors() (err error) {
 	before := ProcessorTime()
-	t := monitor.Target{PID: r.process.PID, Binary: r.backend.Binary()}
+	t := monitor.Target{PID: r.process.PID, Binary: r.backend.Binary(), Seen: r.backend.Seen}
 	r.monitors, err = monitor.Open(t, r.o.Monitors)
 	r.opening = ProcessorTime() - before
 	r.pace.chargeOnce(r.backend.Learned() + r.opening)

@@ -31,6 +31,8 @@ func (b *faultyBackend) Settle(sampledata.Sink)    {}
 func (b *faultyBackend) Lead() time.Duration       { return 0 }
 func (b *faultyBackend) Binary() *gobinary.Binary  { return nil }
 func (b *faultyBackend) Release() error            { return nil }
+func (b *faultyBackend) AfterHalt(func())          {}
+func (b *faultyBackend) Seen() Memory              { return nil }
 
 func (b *faultyBackend) Observe(_ context.Context, sink sampledata.Sink, s sampledata.Sample) (sampledata.Sample, error) {
 	b.n++

@@ -30,6 +30,7 @@ type Backend struct {
 	capture capture
 	unwind  *unwinder
 	seed    maphash.Seed
+	after   func()           // called after each halt
 	known   map[int64]*known // by goid
 	sample  int64
 	changes []sampledata.Change
@@ -68,7 +69,7 @@ func (b *Binary) Attach(p *sampler.Process) (*Backend, error) {
 }
 
 func newBackend(p *sampler.Process, h halter) *Backend {
-	return &Backend{process: p, halter: h, seed: maphash.MakeSeed(), known: map[int64]*known{}}
+	return &Backend{process: p, halter: h, seed: maphash.MakeSeed(), after: func() {}, known: map[int64]*known{}}
 }
 
 // prepare finds out where the target's runtime keeps its data.
@@ -140,6 +141,12 @@ func (a *Backend) MayLearn(time.Duration) {}
 // Settle does nothing: all is reported with the samples.
 func (a *Backend) Settle(sampledata.Sink) {}
 
+// AfterHalt sets the function that is called after each halt.
+func (a *Backend) AfterHalt(f func()) { a.after = f }
+
+// Seen returns nothing: the copies have parts that could not be read.
+func (a *Backend) Seen() sampler.Memory { return nil }
+
 // Release does nothing: after each halt, no thread of the target is traced.
 func (a *Backend) Release() error { return nil }
 
@@ -175,6 +182,7 @@ func (a *Backend) Observe(_ context.Context, sink sampledata.Sink, s sampledata.
 	if err != nil {
 		return s, a.failure(err)
 	}
+	a.after()
 	s.Threads = int32(threads)
 	s.StoppedWorld = a.capture.stoppedWorld
 	s.Collecting = a.capture.gcphase != 0

@@ -3,7 +3,7 @@
 // A [Source] is a place that values are read from, such as a file of /proc, and the monitors whose values it has. To add
 // one, write a file in this package and add an entry to the list of [Builtin].
 //
-// Values are read outside the halts. A value that can't be read is recorded as not measured, which differs from 0, and
+// Values are read outside the halts, right after them. What a halt has copied anyway is taken from there. A value that can't be read is recorded as not measured, which differs from 0, and
 // the recording says why.
 package monitor
 
@@ -16,6 +16,7 @@ import (
 
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler/internal/gobinary"
+	"github.com/cpprof/cpprof/sampler/internal/memory"
 )
 
 // Builtin returns the sources that every recording reads by default: they cost next to nothing.
@@ -33,6 +34,9 @@ func Builtin() []Source {
 type Target struct {
 	PID    int
 	Binary *gobinary.Binary // what is known of its executable; nil if nothing is
+
+	// Seen returns memory that has been copied from the program for the current sample; nil if none has.
+	Seen func() memory.Copy
 }
 
 // A Source is a place that values are read from.

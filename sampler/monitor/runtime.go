@@ -32,9 +32,11 @@ func runtimeSource(list []statistic, every time.Duration) Source {
 }
 
 // A runtimeReader copies the memory that has the statistics with one system call, and takes the statistics out of the
-// copy. The program runs meanwhile.
+// copy. The program runs meanwhile. What was seen in the halt is not read again: queues and idle processors are those of the
+// stacks.
 type runtimeReader struct {
 	process  *process
+	seen     func() memory.Copy
 	l        *layout.Layout
 	list     []statistic
 	monitors []sampledata.Monitor
@@ -91,7 +93,10 @@ func openRuntime(t Target, list []statistic) (_ *runtimeReader, err error) {
 			l, err = b.Layout, nil
 		}
 	}
-	r := &runtimeReader{process: p, l: l, list: list, largest: make([]uint64, len(list))}
+	r := &runtimeReader{process: p, seen: t.Seen, l: l, list: list, largest: make([]uint64, len(list))}
+	if r.seen == nil {
+		r.seen = func() memory.Copy { return nil }
+	}
 	r.lay(&b.Globals)
 	if err := r.copy(); err != nil {
 		return nil, err
@@ -182,15 +187,17 @@ func (r *runtimeReader) copy() error {
 // copyOnce makes one system call, or three if the runtime has made another list of processors.
 func (r *runtimeReader) copyOnce() error {
 	for range 3 {
+		seen := r.seen()
 		r.ranges = r.ranges[:0]
 		for i := range r.parts {
 			if p := &r.parts[i]; len(p.copy) > 0 {
-				r.ranges = append(r.ranges, memory.Range{Addr: p.addr, Buf: p.copy})
+				r.take(seen, p.addr, p.copy)
 			}
 		}
 		for i, p := range r.processors {
 			ends, next := r.queueOf(i)
-			r.ranges = append(r.ranges, memory.Range{Addr: p + uint64(r.l.P.RunqHead), Buf: ends}, memory.Range{Addr: p + uint64(r.l.P.RunNext), Buf: next})
+			r.take(seen, p+uint64(r.l.P.RunqHead), ends)
+			r.take(seen, p+uint64(r.l.P.RunNext), next)
 		}
 		if r.process.ReadRanges(r.ranges) > 0 {
 			return errRuntime
@@ -203,6 +210,16 @@ func (r *runtimeReader) copyOnce() error {
 		}
 	}
 	return nil
+}
+
+// take takes a piece of memory from what was seen, or adds it to the ranges to be read.
+func (r *runtimeReader) take(seen memory.Copy, addr uint64, to []byte) {
+	base, copied := seen.Segment(addr)
+	if at := addr - base; at < uint64(len(copied)) && uint64(len(copied))-at >= uint64(len(to)) {
+		copy(to, copied[at:])
+		return
+	}
+	r.ranges = append(r.ranges, memory.Range{Addr: addr, Buf: to})
 }
 
 // queueOf returns the copies of the ends of a processor's queue, and of the goroutine that it runs next.

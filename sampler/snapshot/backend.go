@@ -40,7 +40,9 @@ type Backend struct {
 	capture    capture
 	syscalls   syscalls
 	reporter   reporter
-	attached   time.Duration // processor time that attaching took
+	after      func()         // called after each halt
+	seen       sampler.Memory // what Seen returns meanwhile
+	attached   time.Duration  // processor time that attaching took
 }
 
 var _ sampler.Backend = (*Backend)(nil)
@@ -90,7 +92,7 @@ func newBackend(p *sampler.Process, t *target) (*Backend, error) {
 			GoVersion: t.bin.Version, OS: "linux", Arch: t.bin.Arch, GOMAXPROCS: int32(len(ps)),
 			Start: start, Clock: "monotonic", Sampler: sampledata.Settings{Wakes: cmp.Or(wakes, sampler.UsualPriority)},
 		},
-		goroutines: goroutines{t: t, table: table{o: t.g}, u: u, memory: stackMemory{t: t, reader: t.NewReader()}},
+		goroutines: goroutines{t: t, table: table{o: t.g}, u: u, memory: stackMemory{t: t, reader: t.NewReader()}}, after: func() {},
 	}
 	gs, reader := &b.goroutines, t.NewReader()
 	if gs.finder, err = blame.New(blame.Config{
@@ -116,6 +118,12 @@ func (b *Backend) Binary() *gobinary.Binary { return b.t.bin }
 
 // Release detaches from the threads that halts have left traced.
 func (b *Backend) Release() error { return b.t.Release() }
+
+// AfterHalt sets the function that is called after each halt.
+func (b *Backend) AfterHalt(f func()) { b.after = f }
+
+// Seen returns the variables of the runtime that the halt has copied.
+func (b *Backend) Seen() sampler.Memory { return b.seen }
 
 // Learned returns the processor time that reading the target's symbols and debug information and analysing its code has taken
 // so far.
@@ -264,6 +272,9 @@ func (b *Backend) halt(h *halt.Halter, w wake, s *sampledata.Sample) error {
 	if err != nil {
 		return err
 	}
+	b.seen = c.variables()
+	b.after() // now, while the caches still have what the halt has read
+	b.seen = nil
 	b.goroutines.adopt(c)
 	b.syscalls.update(&c.processors)
 	return nil

@@ -51,7 +51,7 @@ type capture struct {
 	batch batch
 	sched []byte // runtime.sched
 	allgs [16]byte
-	phase [4]byte
+	phase [8]byte  // runtime.gcphase, a number of 32 bits, and what follows it
 	made  []uint64 // addresses of the g that are new
 }
 
@@ -277,4 +277,18 @@ func (c *capture) findNew() {
 		}
 		c.made = append(c.made, g)
 	}
+}
+
+// variables returns the copies of the runtime's variables, and of the processors up to the ends of their queues.
+func (c *capture) variables() memory.Copy {
+	g := &c.t.bin.Globals
+	to := append(make(memory.Copy, 0, 3+len(c.processors.list)), memory.Range{Addr: g.AllP, Buf: c.t.allp[:]}, memory.Range{Addr: g.Sched, Buf: c.sched})
+	if g.GCPhase != 0 {
+		to = append(to, memory.Range{Addr: g.GCPhase, Buf: c.phase[:]})
+	}
+	for i := range c.processors.list {
+		p := &c.processors.list[i]
+		to = append(to, memory.Range{Addr: p.addr, Buf: p.raw})
+	}
+	return to
 }

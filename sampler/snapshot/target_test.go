@@ -180,6 +180,19 @@ func record(t testing.TB, b *Backend, n int) *sampledata.Recording {
 func recordUntil(t testing.TB, b *Backend, enough func(*sampledata.Recording) bool) *sampledata.Recording {
 	t.Helper()
 	sink := sampledata.NewBuilder(b.Header())
+	takeSamples(t, b, sink, enough)
+	if err := sink.Finish(sampledata.End{}); err != nil {
+		t.Fatal(err)
+	}
+	r := sink.Recording()
+	if err := r.Check(); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func takeSamples(t testing.TB, b *Backend, sink *sampledata.Builder, enough func(*sampledata.Recording) bool) {
+	t.Helper()
 	since, failed := time.Now(), 0
 	for !enough(sink.Recording()) && time.Since(since) < time.Minute {
 		s := sampledata.Sample{Time: time.Since(since)}
@@ -190,14 +203,6 @@ func recordUntil(t testing.TB, b *Backend, enough func(*sampledata.Recording) bo
 		}
 		time.Sleep(time.Millisecond)
 	}
-	if err := sink.Finish(sampledata.End{}); err != nil {
-		t.Fatal(err)
-	}
-	r := sink.Recording()
-	if err := r.Check(); err != nil {
-		t.Fatal(err)
-	}
-	return r
 }
 
 // frames lists a stack, innermost first: function, file and line.

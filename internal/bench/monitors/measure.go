@@ -28,14 +28,14 @@ func measure(pid, rounds int) (with, without costs, err error) {
 	}
 	defer b.Close()
 	recording := sampledata.NewBuilder(b.Header())
-	set, err := monitor.Open(monitor.Target{PID: pid, Binary: b.Binary()}, monitor.Builtin())
+	set, err := monitor.Open(monitor.Target{PID: pid, Binary: b.Binary(), Seen: b.Seen}, monitor.Builtin())
 	if err != nil {
 		return with, without, err
 	}
 	defer set.Close()
 	set.Define(recording)
 	monitored := false
-	sink := sampledata.BeforeSample(recording, func() {
+	b.AfterHalt(func() {
 		before, to := sampler.ProcessorTime(), &without
 		if monitored {
 			err, to = set.Measure(recording), &with
@@ -51,7 +51,7 @@ func measure(pid, rounds int) (with, without costs, err error) {
 			to = &with
 		}
 		before := sampler.ProcessorTime()
-		s, failed := b.Observe(context.Background(), sink, sampledata.Sample{Time: at})
+		s, failed := b.Observe(context.Background(), recording, sampledata.Sample{Time: at})
 		if failed = errors.Join(failed, err); failed != nil {
 			return with, without, failed
 		}
@@ -84,7 +84,7 @@ func measureSources(pid, samples int) ([]sourceCost, error) {
 	var readers []monitor.Reader
 	var all []sourceCost
 	for _, s := range monitor.Builtin() {
-		r, err := s.Open(monitor.Target{PID: pid, Binary: b.Binary()})
+		r, err := s.Open(monitor.Target{PID: pid, Binary: b.Binary(), Seen: b.Seen})
 		if err != nil {
 			continue
 		}
@@ -92,18 +92,19 @@ func measureSources(pid, samples int) ([]sourceCost, error) {
 		readers, all = append(readers, r), append(all, sourceCost{name: s.Monitors[0].Name, every: max(s.Every, interval)})
 	}
 	var values []sampledata.Value
-	sink := sampledata.BeforeSample(sampledata.NewBuilder(b.Header()), func() {
+	b.AfterHalt(func() {
 		for i, r := range readers {
 			from := time.Now()
 			values, err = r.Read(values[:0])
 			all[i].took = append(all[i].took, time.Since(from))
 		}
 	})
+	recording := sampledata.NewBuilder(b.Header())
 	at := time.Since(b.Header().Start)
 	for range samples {
 		at += interval
 		time.Sleep(time.Until(b.Header().Start.Add(at)) - b.Lead())
-		_, failed := b.Observe(context.Background(), sink, sampledata.Sample{Time: at})
+		_, failed := b.Observe(context.Background(), recording, sampledata.Sample{Time: at})
 		if failed = errors.Join(failed, err); failed != nil {
 			return nil, failed
 		}
