@@ -22,6 +22,8 @@ type Top struct {
 	Title    string // "shop, process 4711"
 	Span     time.Duration
 	Samples  int
+	List     string        // "" if all samples count
+	Counted  int           // otherwise, how many samples of the span are in the list
 	Halted   time.Duration // of the span
 	Classes  []views.ClassSummary
 	Session  *refine.Session // of the Server View
@@ -72,10 +74,14 @@ func (t *Top) headLines() []string {
 	if t.Span > 0 {
 		rate, halted = float64(t.Samples)/t.Span.Seconds(), float64(t.Halted)/float64(t.Span)
 	}
+	samples := Counted(t.Samples, "sample")
+	if t.List != "" {
+		samples = fmt.Sprintf("%d of %s in %q", t.Counted, samples, t.List)
+	}
 	return []string{
 		t.fit(fmt.Sprintf("%s: %s, processors %s busy", termtext.Printable(t.Title), Counted(decimal.NewFromBigRat(&alive, 0).IntPart(), "goroutine"),
 			wholePercent(t.Session.Cost(t.Session.Root())))),
-		t.fit(fmt.Sprintf("the last %s: %s (%.1f a second), halted %s of the time", span(t.Span), Counted(t.Samples, "sample"), rate, Percent(halted))),
+		t.fit(fmt.Sprintf("the last %s: %s (%.1f a second), halted %s of the time", span(t.Span), termtext.Printable(samples), rate, Percent(halted))),
 	}
 }
 

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -14,8 +15,12 @@ import (
 // FewSteps is the largest number of refinements of a view that should fit one or two screens.
 const FewSteps = 12
 
-// Latest returns the Top of the window before the last sample of a recording. The recording must have samples.
-func Latest(r *sampledata.Recording, c *config.Config, o views.Options, window time.Duration) (*Top, error) {
+// ErrNoSamples reports that none of the latest samples is in the list of those that count.
+var ErrNoSamples = errors.New("none of the latest samples is in the list")
+
+// Latest returns the Top of the window before the last sample of a recording, which must have samples. Those that count are
+// the recording's, or those of a part of it.
+func Latest(r, counted *sampledata.Recording, c *config.Config, o views.Options, window time.Duration) (*Top, error) {
 	last := r.Samples.Time(r.Samples.Len() - 1)
 	from := max(0, last-window)
 	o.Span = views.Span{From: from}
@@ -26,11 +31,17 @@ func Latest(r *sampledata.Recording, c *config.Config, o views.Options, window t
 			top.Halted += sample.Halt
 		}
 	}
+	if p := counted.Picked; p != nil {
+		top.List, top.Counted = p.List, counted.Samples.Len()-counted.Samples.Search(from)
+		if top.Counted == 0 {
+			return nil, fmt.Errorf("%w %q: %s in %s", ErrNoSamples, top.List, Counted(top.Samples, "sample"), span(top.Span))
+		}
+	}
 	var err error
-	if top.Classes, err = views.Classes(r, o); err != nil {
+	if top.Classes, err = views.Classes(counted, o); err != nil {
 		return nil, err
 	}
-	server, err := views.Server(r, o)
+	server, err := views.Server(counted, o)
 	if err != nil {
 		return nil, err
 	}

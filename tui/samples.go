@@ -64,6 +64,7 @@ type counted struct {
 	list string    // "" for all
 	by   *measured // computed the list; nil if all count
 	busy bool      // the list is being computed again
+	none bool      // of a recording that grows: the list has no samples so far, and all are shown
 }
 
 // countSamples counts only the samples of a list in every window. If the list can't be computed, failed is called.
@@ -114,7 +115,7 @@ func (a *app) countAgain() {
 			return
 		}
 		a.counts.by = m
-		if err != nil {
+		if a.counts.none = a.counts.none && err != nil; err != nil {
 			a.fail(fmt.Errorf("samples %s: %w", list, err))
 			return
 		}
@@ -146,6 +147,9 @@ func (a *app) drawCounted(c canvas) canvas {
 		return c
 	}
 	text := fmt.Sprintf(" ⊂ %s: %d of %d ", shorten(a.counts.list, mostBadge), a.recording.Samples.Len(), a.whole.Samples.Len())
+	if a.counts.none {
+		text = fmt.Sprintf(" ⊂ %s: no sample so far, all are shown ", shorten(a.counts.list, mostBadge))
+	}
 	left := max(0, c.width-textWidth(text))
 	c.text(left, 0, text, a.theme.bar.Bold(true))
 	return c.part(0, 0, left, 1)

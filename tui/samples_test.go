@@ -3,6 +3,7 @@ package tui
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
 )
@@ -65,6 +66,30 @@ func TestSamplesWhileRecording(t *testing.T) {
 	b.do(func() { b.live.next = b.live.next.AddDate(-1, 0, 0); b.live.renew() })
 	b.waitForJobs()
 	b.shows("⊂ time > 4.5: 6 of 11", "● recording")
+}
+
+// A list that is given before it has samples counts as soon as it has some.
+func TestSamplesToCome(t *testing.T) {
+	whole := withSeries(t, 0).Recording
+	part, err := whole.Pick("a part", func(i int) bool { return i < 3 })
+	if err != nil {
+		t.Fatal(err)
+	}
+	part.Picked = nil
+	now := part
+	b := newBench(t, Options{Path: "series.cpprof", Recording: part, Samples: "time > 4.5", Live: &Live{
+		Recording: func() *sampledata.Recording { return now }, Ended: make(chan struct{}), Outcome: func() string { return "over" },
+	}})
+	b.shows("⊂ time > 4.5: no sample so far, all are shown")
+	renew := func() {
+		b.do(func() { b.live.next = time.Time{}; b.live.renew() })
+		b.waitForJobs()
+	}
+	renew()
+	b.shows("⊂ time > 4.5: no sample so far, all are shown")
+	now = whole
+	renew()
+	b.shows("⊂ time > 4.5: 6 of 11")
 }
 
 // A session keeps the lists, the one that counts, and the lanes.

@@ -36,6 +36,10 @@ func (a *app) restoreSamples(list string) {
 	if list == "" {
 		return
 	}
+	if a.live.growing() { // and may have no sample of the list yet
+		a.counts = counted{list: list, none: true}
+		return
+	}
 	m := a.measured()
 	m.use(func(t *monitors.Table) {
 		if picked, err := t.Pick(list); err != nil {

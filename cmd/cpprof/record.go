@@ -6,6 +6,7 @@ import (
 	"io"
 	"path"
 
+	"github.com/cpprof/cpprof/config"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/delve"
@@ -23,6 +24,7 @@ type recordFlags struct {
 	followExec bool
 	view, web  bool
 	noBrowser  bool
+	samples    tableFlags // of --view and --web
 	monitors   []string
 	noMonitors bool
 	samplerFlags
@@ -60,6 +62,8 @@ cpprof samples less often than --rate says if it would otherwise exceed --max-ov
 			switch {
 			case f.view && f.web:
 				return usagef("--view and --web both show the recording: give one of them")
+			case f.samples.samples != "" && !f.view && !f.web:
+				return usagef("--samples is for --view and --web: a recording has all samples, and the commands that read it have this flag, too")
 			case f.web:
 				return recordWeb(c.Context(), t, &f, args)
 			case f.view:
@@ -82,6 +86,7 @@ cpprof samples less often than --rate says if it would otherwise exceed --max-ov
 	flags.BoolVar(&f.view, "view", false, "show the recording in the Analyzer while it grows")
 	flags.BoolVar(&f.web, "web", false, "show the recording in a browser while it grows, and then until Ctrl-C")
 	flags.BoolVar(&f.noBrowser, "no-browser", false, "with --web, only print the URL")
+	flags.StringVar(&f.samples.samples, "samples", "", "with --view or --web, show only the samples of a list or predicate, such as 'cpu.used > 1'; all are recorded")
 	flags.StringArrayVarP(&f.monitors, "monitor", "m", nil, "also record a `VALUE` beside each sample, such as main.queue.size or 'len(main.jobs)': a number in a package's variable")
 	flags.BoolVar(&f.noMonitors, "no-monitors", false, "record none of the usual monitors (heap, collections, queues, faults, ...)")
 	f.samplerFlags.add(c)
@@ -117,22 +122,28 @@ func (f *recordFlags) check(c *cobra.Command, args []string) error {
 // chooseMonitors sets which monitors are recorded. If several programs are recorded, not all need to have what --monitor
 // names. Nor need a program have what the config file names, which may be for several.
 func (f *recordFlags) chooseMonitors(warnings io.Writer, several bool) error {
-	var requests []monitor.Request
+	var all []monitor.Request
 	if !f.noMonitors {
 		c, err := loadConfig("", warnings)
 		if err != nil {
 			return err
 		}
-		for _, m := range c.Monitors {
-			requests = append(requests, monitor.Request{Text: m})
-		}
+		all = requests(c)
 	}
 	for _, m := range f.monitors {
-		requests = append(requests, monitor.Request{Text: m, Required: !several})
+		all = append(all, monitor.Request{Text: m, Required: !several})
 	}
 	var err error
-	f.options.Monitors, err = monitor.Choose(!f.noMonitors, requests)
+	f.options.Monitors, err = monitor.Choose(!f.noMonitors, all)
 	return err
+}
+
+// requests returns the monitors that a configuration names.
+func requests(c *config.Config) (list []monitor.Request) {
+	for _, m := range c.Monitors {
+		list = append(list, monitor.Request{Text: m})
+	}
+	return list
 }
 
 // follows reports whether record leaves out the command itself, and records the programs that it becomes or starts.

@@ -37,7 +37,7 @@ func recordView(ctx context.Context, t terminal, f *recordFlags, command []strin
 		return target.fail(ctx, err)
 	}
 	log.moveInto(g.file)
-	showErr := g.show(ctx, t, log)
+	showErr := g.show(ctx, t, f.samples, log)
 	result, err := g.end()
 	if errors.Is(showErr, errSignalled) {
 		showErr = nil
@@ -167,8 +167,8 @@ func (g *growing) end() (sampler.Result, error) {
 	return g.result, g.err
 }
 
-// show opens the Analyzer on the recording.
-func (g *growing) show(ctx context.Context, t terminal, log *targetLog) error {
+// show opens the Analyzer on the recording, of which the chosen samples count.
+func (g *growing) show(ctx context.Context, t terminal, counted tableFlags, log *targetLog) error {
 	f := reportFlags{viewFlags: viewFlags{inputFlags: inputFlags{err: t.err}, accounting: "observed"}}
 	s, err := g.source(&f.viewFlags)
 	if err != nil {
@@ -178,7 +178,7 @@ func (g *growing) show(ctx context.Context, t terminal, log *targetLog) error {
 	if log != nil {
 		live.Note = "the program's output: " + log.path
 	}
-	return f.analyze(ctx, t, s, tui.Options{Live: live})
+	return f.analyze(ctx, t, s, tui.Options{Live: live, Samples: counted.samples})
 }
 
 // source returns the recording so far, with the configuration and the options of flags.

@@ -28,7 +28,7 @@ func recordWeb(ctx context.Context, t terminal, f *recordFlags, command []string
 	if err != nil {
 		return target.fail(ctx, err)
 	}
-	server, err := g.listen(t)
+	server, err := g.listen(t, f.samples)
 	if err != nil {
 		_, ended := g.end()
 		return target.fail(ctx, errors.Join(err, ended))
@@ -70,15 +70,22 @@ func (f *recordFlags) onlyOne(command []string) error {
 	return nil
 }
 
-// listen opens a port for the page of the recording, as it is at the time of a request.
-func (g *growing) listen(t terminal) (*webpage.Server, error) {
+// listen opens a port for the page of the recording, as it is at the time of a request. The chosen samples count.
+func (g *growing) listen(t terminal, counted tableFlags) (*webpage.Server, error) {
 	s, err := g.source(&viewFlags{inputFlags: inputFlags{err: t.err}, accounting: "observed"})
 	if err != nil {
 		return nil, err
 	}
 	return webpage.Listen(0, g.file, func() ([]byte, error) {
 		now := *s
-		now.recording = g.live.Recording()
+		var why string
+		var err error
+		if now.recording, why, err = counted.pickSoFar(s, g.live.Recording()); err != nil {
+			return nil, err
+		}
+		if now.recording == nil {
+			return nil, errors.New(why)
+		}
 		return webpage.Data(pageOf(&now))
 	}, nil)
 }

@@ -1,10 +1,16 @@
 package main
 
 import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
 	"github.com/cpprof/cpprof/config"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/monitors"
-	"github.com/spf13/cobra"
+	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/sampledata"
 )
 
 // tableFlags are the flags that define metrics and sample lists, and the list whose samples count.
@@ -72,6 +78,33 @@ func (f *tableFlags) pick(s *source) error {
 	}
 	s.recording = picked
 	return s.checkSpan()
+}
+
+// settling is how long a recording may grow before a mistake in --samples counts: what it names may be defined late, such as the
+// numbers of an endpoint.
+const settling = 3 * time.Second
+
+// pickSoFar returns the samples of a growing recording that --samples chooses. If there are none so far, it returns nil, and
+// says why.
+func (f *tableFlags) pickSoFar(s *source, r *sampledata.Recording) (picked *sampledata.Recording, why string, err error) {
+	n := r.Samples.Len()
+	switch {
+	case f.samples == "":
+		return r, "", nil
+	case n == 0:
+		return nil, "there are no samples so far", nil
+	}
+	l, err := monitors.New(r, monitors.OptionsOf(s.config, s.options)).List(f.samples)
+	switch {
+	case err != nil && r.Samples.Time(n-1)-r.Samples.Time(0) < settling:
+		return nil, err.Error(), nil
+	case err != nil:
+		return nil, "", usagef("--samples: %w", err)
+	case l.Len() == 0:
+		return nil, fmt.Sprintf("none of the %s so far is in the list %q", report.Counted(n, "sample"), f.samples), nil
+	}
+	picked, err = r.Pick(f.samples, l.Has)
+	return picked, "", err
 }
 
 // completeLists completes a list of the configuration, or a name for a predicate.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
+	"github.com/cpprof/cpprof/sampler/monitor"
 	"github.com/cpprof/cpprof/views"
 	"github.com/spf13/cobra"
 )
@@ -53,6 +55,7 @@ ends. Elsewhere it prints one block after another. It saves nothing: see 'cpprof
 		Example: `  cpprof top -p 4711
   cpprof top -p 4711 -d 5s --window 30s
   cpprof top -p 4711 --sort monitor            # who waits most for locks comes first
+  cpprof top -p 4711 --samples 'cpu.used > 1'  # only while it used more than one processor
   cpprof top -p 4711 -n 1 | cat                # print one block`,
 		GroupID: groupRecord,
 		Args:    usageArgs(cobra.NoArgs),
@@ -74,6 +77,7 @@ ends. Elsewhere it prints one block after another. It saves nothing: see 'cpprof
 	flags.StringVar(&f.view.classBy, "class-by", "", "what makes a thread class: function, site, label:KEY (default: as cpprof.yaml says, or function)")
 	completeWords(c, "class-by", "function", "site", "label:")
 	flags.StringVar(&f.view.config, "config", "", "the configuration `file` (default: cpprof.yaml, in this folder or above)")
+	f.view.addSamples(c, &f.view)
 	f.samplerFlags.add(c)
 	return c
 }
@@ -121,6 +125,11 @@ func (f *topFlags) run(ctx context.Context, t terminal) error {
 	}
 	if s.options, err = f.view.viewOptions(s.config); err != nil {
 		return err
+	}
+	if f.view.samples != "" { // which may be by monitors
+		if f.options.Monitors, err = monitor.Choose(true, requests(s.config)); err != nil {
+			return err
+		}
 	}
 	ctx, signals := watchSignals(ctx)
 	defer signals.stop()
@@ -194,14 +203,29 @@ func (f *topFlags) show(ctx context.Context, t terminal, feed *sampler.Feed, s *
 		if r.Samples.Len() == 0 {
 			continue
 		}
-		top, err := report.Latest(r, s.config, s.options, f.window)
-		if err != nil {
-			return err
-		}
-		if err := screen.show(top); err != nil {
+		if err := f.refresh(screen, r, s); err != nil {
 			return err
 		}
 		shown++
 	}
 	return nil
+}
+
+// refresh shows the latest samples of a recording, if --samples chooses any of them.
+func (f *topFlags) refresh(screen *screen, r *sampledata.Recording, s *source) error {
+	counted, why, err := f.view.pickSoFar(s, r)
+	if err != nil {
+		return err
+	}
+	if counted == nil {
+		return screen.say(why)
+	}
+	top, err := report.Latest(r, counted, s.config, s.options, f.window)
+	if errors.Is(err, report.ErrNoSamples) {
+		return screen.say(err.Error())
+	}
+	if err != nil {
+		return err
+	}
+	return screen.show(top)
 }

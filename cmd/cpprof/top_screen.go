@@ -100,10 +100,8 @@ func (s *screen) show(top *report.Top) error {
 	top.Color = s.t.outIsTerminal && !s.t.noColor
 	top.Order = s.order
 	if !s.live {
-		if s.blocks++; s.blocks > 1 {
-			if _, err := termtext.Fprintln(s.t.out); err != nil {
-				return err
-			}
+		if err := s.nextBlock(); err != nil {
+			return err
 		}
 		return top.Write(s.t.out)
 	}
@@ -112,6 +110,28 @@ func (s *screen) show(top *report.Top) error {
 	}
 	s.last = top
 	return s.redraw()
+}
+
+// nextBlock separates a block from the one before.
+func (s *screen) nextBlock() error {
+	if s.blocks++; s.blocks == 1 {
+		return nil
+	}
+	_, err := termtext.Fprintln(s.t.out)
+	return err
+}
+
+// say shows a line of text in place of a Top.
+func (s *screen) say(text string) error {
+	s.last = nil
+	if s.live {
+		return s.draw([]string{termtext.Printable(text)})
+	}
+	if err := s.nextBlock(); err != nil {
+		return err
+	}
+	_, err := termtext.Fprintln(s.t.out, text)
+	return err
 }
 
 // redraw draws the last Top in the present order and size of the screen.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"math"
 	"regexp"
 	"runtime"
@@ -38,6 +39,37 @@ func TestTop(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// top counts the samples of a list, as soon as there are some, and says how many of how many.
+func TestTopSamples(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the tests' targets need Linux")
+	}
+	target := fixture.Start(t, fixture.Build(t, "mutex"))
+	needsTracing(t, target.Pid())
+	text := attached(t, target, "top", "-n", "6", "-d", "300ms", "--samples", "late & (process.cpu > 0)", "--list", "late=time > 0.8", "--max-cpu", "0", "--max-overhead", "0")
+	blocks := strings.Split(text, "\n\n")
+	if !regexp.MustCompile(`^none of the \d+ samples? so far is in the list "late & \(process\.cpu > 0\)"\n`).MatchString(blocks[0] + "\n") {
+		t.Errorf("before there are any: %s", blocks[0])
+	}
+	counted := regexp.MustCompile(`the last .*: (\d+) of (\d+) samples in "late & \(process\.cpu > 0\)"`).FindAllStringSubmatch(text, -1)
+	if len(counted) == 0 || len(counted) > 5 {
+		t.Fatalf("%d blocks with samples of the list: %s", len(counted), text)
+	}
+	for _, c := range counted {
+		some, _ := strconv.Atoi(c[1])
+		if all, _ := strconv.Atoi(c[2]); some == 0 || some >= all {
+			t.Errorf("%d of %d samples are later than 0.8 s", some, all)
+		}
+	}
+	for _, wrong := range []string{"process.cpuu > 0", "process.cpu"} {
+		var errs strings.Builder
+		args := []string{"top", "-n", "100", "-d", "200ms", "-p", strconv.Itoa(target.Pid()), "--samples", wrong}
+		if status := run(t.Context(), args, terminal{in: strings.NewReader(""), out: io.Discard, err: &errs}); status != exitUsage || !strings.Contains(errs.String(), "--samples: ") {
+			t.Errorf("%s: it ends with %d and says %q", wrong, status, errs.String())
+		}
 	}
 }
 

@@ -79,6 +79,9 @@ func (f *whyFlags) live(ctx context.Context, t terminal, command []string) error
 		sure = becameOf(target.Process, result.End)
 	}
 	termtext.Fprintf(t.err, "cpprof: %s; the recording is in %s\n", sure, g.file)
+	if err := f.pick(s); err != nil {
+		return err
+	}
 	a, err := f.answer(s)
 	if err != nil {
 		return err
@@ -108,7 +111,14 @@ func (f *whyFlags) wait(ctx context.Context, t terminal, g *growing, s *source) 
 		case <-time.After(interval):
 		}
 		began := time.Now()
-		a, err := search.Find(g.live.Recording(), f.searchOptions(s))
+		r, _, err := f.pickSoFar(s, g.live.Recording())
+		if err != nil {
+			return "not searched"
+		}
+		if r == nil {
+			continue
+		}
+		a, err := search.Find(r, f.searchOptions(s))
 		if err != nil {
 			continue // the final search reports it
 		}
