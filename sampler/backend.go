@@ -39,8 +39,13 @@ type Backend interface {
 	// sample.
 	AfterHalt(f func())
 
-	// Seen returns memory of the target that the halt has copied, if any. It is valid in the function that AfterHalt has set.
+	// Seen returns memory of the target that was copied in the halt or right after it, if any. It is valid in the function that
+	// AfterHalt has set.
 	Seen() Memory
+
+	// ReadAlso asks for memory that Seen is to have: to read it with other memory costs less than a system call of its own. The
+	// backend may ignore that.
+	ReadAlso(addr uint64, size int)
 
 	// Learned returns the processor time that the backend has spent so far on reading the program: its symbols when it
 	// attached, and later the code of its functions, each function once, and its debug information.
@@ -63,7 +68,7 @@ type Backend interface {
 	Close() error
 }
 
-// Memory is memory of a target that a halt has copied.
+// Memory is copied memory of a target.
 type Memory = memory.Copy
 
 // UsualPriority is how a backend wakes, in a recording's header, if it can't do so in time on a busy machine.

@@ -198,7 +198,7 @@ func (r *Recording) Record(ctx context.Context, sink sampledata.Sink) (Result, e
 // openMonitors opens the sources of monitors. What it costs to find variables in the debug information counts as learned.
 func (r *recorder) openMonitors() (err error) {
 	before := ProcessorTime()
-	t := monitor.Target{PID: r.process.PID, Binary: r.backend.Binary(), Seen: r.backend.Seen}
+	t := monitor.Target{PID: r.process.PID, Binary: r.backend.Binary(), Seen: r.backend.Seen, ReadAlso: r.backend.ReadAlso}
 	r.monitors, err = monitor.Open(t, r.o.Monitors)
 	r.opening = ProcessorTime() - before
 	r.pace.chargeOnce(r.backend.Learned() + r.opening)

@@ -33,6 +33,7 @@ func (b *faultyBackend) Binary() *gobinary.Binary  { return nil }
 func (b *faultyBackend) Release() error            { return nil }
 func (b *faultyBackend) AfterHalt(func())          {}
 func (b *faultyBackend) Seen() Memory              { return nil }
+func (b *faultyBackend) ReadAlso(uint64, int)      {}
 
 func (b *faultyBackend) Observe(_ context.Context, sink sampledata.Sink, s sampledata.Sample) (sampledata.Sample, error) {
 	b.n++

@@ -147,6 +147,9 @@ func (a *Backend) AfterHalt(f func()) { a.after = f }
 // Seen returns nothing: the copies have parts that could not be read.
 func (a *Backend) Seen() sampler.Memory { return nil }
 
+// ReadAlso does nothing.
+func (a *Backend) ReadAlso(uint64, int) {}
+
 // Release does nothing: after each halt, no thread of the target is traced.
 func (a *Backend) Release() error { return nil }
 

@@ -35,8 +35,10 @@ type Target struct {
 	PID    int
 	Binary *gobinary.Binary // what is known of its executable; nil if nothing is
 
-	// Seen returns memory that has been copied from the program for the current sample; nil if none has.
-	Seen func() memory.Copy
+	// Seen returns memory that has been copied from the program for the current sample, and ReadAlso asks for more of it. They are
+	// nil if there are no samples.
+	Seen     func() memory.Copy
+	ReadAlso func(addr uint64, size int)
 }
 
 // A Source is a place that values are read from.

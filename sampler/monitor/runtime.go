@@ -31,9 +31,9 @@ func runtimeSource(list []statistic, every time.Duration) Source {
 	return s
 }
 
-// A runtimeReader copies the memory that has the statistics with one system call, and takes the statistics out of the
-// copy. The program runs meanwhile. What was seen in the halt is not read again: queues and idle processors are those of the
-// stacks.
+// A runtimeReader copies the memory that has the statistics, and takes the statistics out of the copy. What was copied for the
+// sample is not read again: queues and idle processors are those of the stacks. The rest takes one system call, and the program
+// runs meanwhile.
 type runtimeReader struct {
 	process  *process
 	seen     func() memory.Copy
@@ -98,6 +98,7 @@ func openRuntime(t Target, list []statistic) (_ *runtimeReader, err error) {
 		r.seen = func() memory.Copy { return nil }
 	}
 	r.lay(&b.Globals)
+	r.ask(t)
 	if err := r.copy(); err != nil {
 		return nil, err
 	}
@@ -130,6 +131,15 @@ func (r *runtimeReader) lay(g *globals.Globals) {
 		allP:    newPart(g.AllP, 0, 8),
 	}
 	r.endsSize = int(l.P.RunqTail) + 4 - int(l.P.RunqHead)
+}
+
+// ask asks for what is read at each sample, and what halts don't copy anyway.
+func (r *runtimeReader) ask(t Target) {
+	for _, i := range []int{gcController, memStats, memCycles, work} {
+		if p := &r.parts[i]; t.ReadAlso != nil && len(p.copy) > 0 {
+			t.ReadAlso(p.addr, len(p.copy))
+		}
+	}
 }
 
 // newPart returns the part of a variable from the first of these fields to the last, as far as they exist.

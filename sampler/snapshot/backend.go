@@ -42,6 +42,7 @@ type Backend struct {
 	reporter   reporter
 	after      func()         // called after each halt
 	seen       sampler.Memory // what Seen returns meanwhile
+	also       []memory.Range // what is read with each sample beside it
 	attached   time.Duration  // processor time that attaching took
 }
 
@@ -122,8 +123,13 @@ func (b *Backend) Release() error { return b.t.Release() }
 // AfterHalt sets the function that is called after each halt.
 func (b *Backend) AfterHalt(f func()) { b.after = f }
 
-// Seen returns the variables of the runtime that the halt has copied.
+// Seen returns the variables of the runtime that the halt has copied, and what ReadAlso asks for.
 func (b *Backend) Seen() sampler.Memory { return b.seen }
+
+// ReadAlso adds to what is read after each halt.
+func (b *Backend) ReadAlso(addr uint64, size int) {
+	b.also = append(b.also, memory.Range{Addr: addr, Buf: make([]byte, size)})
+}
 
 // Learned returns the processor time that reading the target's symbols and debug information and analysing its code has taken
 // so far.
@@ -193,6 +199,10 @@ func (b *Backend) sample(ctx context.Context, h *halt.Halter, s *sampledata.Samp
 		gs.distrust()
 		return err
 	}
+	b.survey.spotCheck(b.also)
+	b.seen = append(c.variables(), b.also...)
+	b.after()
+	b.seen = nil
 	b.reporter.report()
 	gs.finder.Find(blame.Halt{
 		Consistent: !c.processors.changed, Woken: [2][]int32{gs.account.changed, b.survey.runnable},
@@ -225,11 +235,7 @@ func (b *Backend) surveyInHalt(h *halt.Halter, at time.Time, s *sampledata.Sampl
 		err := b.survey.runInHalt()
 		return b.order(), err
 	}
-	if err := b.halt(h, b.timing.awaitMoment(h, at), s); err != nil {
-		return err
-	}
-	b.survey.spotCheck()
-	return nil
+	return b.halt(h, b.timing.awaitMoment(h, at), s)
 }
 
 // prepare prepares the halt.
@@ -272,9 +278,6 @@ func (b *Backend) halt(h *halt.Halter, w wake, s *sampledata.Sample) error {
 	if err != nil {
 		return err
 	}
-	b.seen = c.variables()
-	b.after() // now, while the caches still have what the halt has read
-	b.seen = nil
 	b.goroutines.adopt(c)
 	b.syscalls.update(&c.processors)
 	return nil

@@ -65,8 +65,6 @@ func (v *survey) run(ctx context.Context) error {
 		return err
 	}
 	v.copyStacks(ctx, began)
-	v.arena.Reset()
-	v.spotCheck()
 	return nil
 }
 

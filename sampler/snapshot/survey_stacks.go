@@ -113,13 +113,30 @@ func stackRange(h *head, sp uint64, a *memory.Arena) memory.Range {
 	return memory.Range{Addr: sp, Buf: a.Get(int(min(h.hi-sp, maxStack)))}
 }
 
-// spotCheck reads some stacks that were reused, and counts how many had changed.
-func (v *survey) spotCheck() {
+// spotCheck reads some stacks that were reused, and counts how many had changed. With the same system call, it reads other memory.
+func (v *survey) spotCheck(also []memory.Range) {
+	v.checked, v.after = v.checked[:0], v.after[:0]
+	v.ranges = v.ranges[:0]
+	for _, r := range also {
+		v.ranges = append(v.ranges, memory.Range{Addr: r.Addr, Buf: r.Buf[:cap(r.Buf)]})
+	}
+	v.chooseChecked()
+	v.reader.ReadRanges(v.ranges)
+	copy(also, v.ranges)
+	v.reader.ReadRanges(v.after)
+	for k, i := range v.checked {
+		if len(v.after[k].Buf) == v.t.g.size {
+			v.compareStack(i, v.ranges[len(also)+k])
+		}
+	}
+}
+
+// chooseChecked chooses stacks that were reused.
+func (v *survey) chooseChecked() {
 	slots := v.table.slots
 	if len(slots) == 0 || v.account.reused == 0 {
 		return
 	}
-	v.checked, v.ranges, v.after = v.checked[:0], v.ranges[:0], v.after[:0]
 	for range spotChecks {
 		i := int32(rand.IntN(len(slots)))
 		s := &slots[i]
@@ -130,13 +147,6 @@ func (v *survey) spotCheck() {
 		v.ranges = append(v.ranges, stackRange(&s.head, s.head.sp(), v.arena))
 		s.raw = v.table.kept.Get(v.t.g.size)
 		v.after = append(v.after, memory.Range{Addr: s.addr, Buf: s.raw})
-	}
-	v.reader.ReadRanges(v.ranges)
-	v.reader.ReadRanges(v.after)
-	for k, i := range v.checked {
-		if len(v.after[k].Buf) == v.t.g.size {
-			v.compareStack(i, v.ranges[k])
-		}
 	}
 }
 

@@ -28,7 +28,7 @@ func measure(pid, rounds int) (with, without costs, err error) {
 	}
 	defer b.Close()
 	recording := sampledata.NewBuilder(b.Header())
-	set, err := monitor.Open(monitor.Target{PID: pid, Binary: b.Binary(), Seen: b.Seen}, monitor.Builtin())
+	set, err := monitor.Open(monitor.Target{PID: pid, Binary: b.Binary(), Seen: b.Seen, ReadAlso: b.ReadAlso}, monitor.Builtin())
 	if err != nil {
 		return with, without, err
 	}
@@ -84,7 +84,7 @@ func measureSources(pid, samples int) ([]sourceCost, error) {
 	var readers []monitor.Reader
 	var all []sourceCost
 	for _, s := range monitor.Builtin() {
-		r, err := s.Open(monitor.Target{PID: pid, Binary: b.Binary(), Seen: b.Seen})
+		r, err := s.Open(monitor.Target{PID: pid, Binary: b.Binary(), Seen: b.Seen, ReadAlso: b.ReadAlso})
 		if err != nil {
 			continue
 		}
