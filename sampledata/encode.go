@@ -33,6 +33,7 @@ type encoder struct {
 	newModes      *pb.Modes
 	newLockNames  *pb.LockNames
 	newMonitors   []*pb.Monitor // for the next sample
+	values        []byte        // of the last sample
 
 	err error // the first error; nothing is encoded after it
 }

@@ -19,6 +19,7 @@ func (e *encoder) series(to *pb.Sample, t *monitors, measured []measurement) {
 	if len(measured) == 0 {
 		return
 	}
+	to.Values = e.values[:0]
 	last := MonitorID(-1)
 	for _, m := range measured {
 		head := 2 * uint64(m.id-last)
@@ -33,4 +34,5 @@ func (e *encoder) series(to *pb.Sample, t *monitors, measured []measurement) {
 		}
 		to.Values = binary.AppendUvarint(binary.AppendUvarint(to.Values, head), value)
 	}
+	e.values = to.Values
 }

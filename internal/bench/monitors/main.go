@@ -52,7 +52,7 @@ func run(rounds int) error {
 		if err != nil {
 			return err
 		}
-		with, without, err := measure(c.Process.Pid, rounds)
+		with, without, err := measure(dir, c.Process.Pid, rounds)
 		sources, failed := measureSources(c.Process.Pid, 100)
 		c.Process.Kill()
 		c.Wait()
@@ -65,12 +65,18 @@ func run(rounds int) error {
 		more := mean(with.cpu) - mean(without.cpu)
 		fmt.Printf("monitors add %v a sample (median %v): %.1f %% of the sampler's processor time\n", more.Round(100*time.Nanosecond),
 			(quantile(with.cpu, 0.5) - quantile(without.cpu, 0.5)).Round(100*time.Nanosecond), 100*float64(more)/float64(mean(without.cpu)))
-		read := mean(with.reading) - mean(without.reading)
-		fmt.Printf("reading them takes %v a sample (median %v): %.1f %%\n", read.Round(100*time.Nanosecond),
-			(quantile(with.reading, 0.5) - quantile(without.reading, 0.5)).Round(100*time.Nanosecond), 100*float64(read)/float64(mean(without.cpu)))
+		printPart("reading", with.reading, without.reading, without.cpu)
+		printPart("storing", with.storing, without.storing, without.cpu)
 		printSources(sources)
 	}
 	return nil
+}
+
+// printPart prints what monitors add to a part of a sample.
+func printPart(name string, with, without, all []time.Duration) {
+	more := mean(with) - mean(without)
+	fmt.Printf("%s them takes %v a sample (median %v): %.1f %%\n", name, more.Round(100*time.Nanosecond),
+		(quantile(with, 0.5) - quantile(without, 0.5)).Round(100*time.Nanosecond), 100*float64(more)/float64(mean(all)))
 }
 
 // printSources prints what each source takes when it is read after a sample, and so in the mean of all samples.
@@ -102,7 +108,7 @@ func start(dir string, p program) (*exec.Cmd, error) {
 
 // costs are what samples cost.
 type costs struct {
-	cpu, halts, reading []time.Duration // reading is the part of cpu in which monitors were read, if they were; with the time of two clocks
+	cpu, halts, reading, storing []time.Duration // reading and storing are parts of cpu, with the time of two clocks
 }
 
 func mean(of []time.Duration) time.Duration {

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
@@ -17,7 +18,7 @@ import (
 const turn = 40
 
 // measure samples a process, with monitors in every other turn.
-func measure(pid, rounds int) (with, without costs, err error) {
+func measure(dir string, pid, rounds int) (with, without costs, err error) {
 	p, err := sampler.Find(pid)
 	if err != nil {
 		return with, without, err
@@ -27,7 +28,11 @@ func measure(pid, rounds int) (with, without costs, err error) {
 		return with, without, err
 	}
 	defer b.Close()
-	recording := sampledata.NewBuilder(b.Header())
+	recording, err := sampledata.Replace(filepath.Join(dir, "bench.cpprof"), b.Header())
+	if err != nil {
+		return with, without, err
+	}
+	defer recording.Close()
 	set, err := monitor.Open(monitor.Target{PID: pid, Binary: b.Binary(), Seen: b.Seen, ReadAlso: b.ReadAlso}, monitor.Builtin())
 	if err != nil {
 		return with, without, err
@@ -35,6 +40,7 @@ func measure(pid, rounds int) (with, without costs, err error) {
 	defer set.Close()
 	set.Define(recording)
 	monitored := false
+	sink := &timedSink{Sink: recording}
 	b.AfterHalt(func() {
 		before, to := sampler.ProcessorTime(), &without
 		if monitored {
@@ -51,16 +57,30 @@ func measure(pid, rounds int) (with, without costs, err error) {
 			to = &with
 		}
 		before := sampler.ProcessorTime()
-		s, failed := b.Observe(context.Background(), recording, sampledata.Sample{Time: at})
+		s, failed := b.Observe(context.Background(), sink, sampledata.Sample{Time: at})
 		if failed = errors.Join(failed, err); failed != nil {
 			return with, without, failed
 		}
 		if k >= 0 {
 			to.cpu = append(to.cpu, sampler.ProcessorTime()-before)
 			to.halts = append(to.halts, s.Halt)
+			to.storing = append(to.storing, sink.took)
 		}
 	}
 	return with, without, nil
+}
+
+// A timedSink measures the processor time that another sink takes to store a sample.
+type timedSink struct {
+	sampledata.Sink
+	took time.Duration
+}
+
+func (t *timedSink) Sample(s sampledata.Sample, changes []sampledata.Change) error {
+	before := sampler.ProcessorTime()
+	err := t.Sink.Sample(s, changes)
+	t.took = sampler.ProcessorTime() - before
+	return err
 }
 
 // A sourceCost is what reading one source takes.

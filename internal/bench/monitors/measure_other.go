@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func measure(int, int) (with, without costs, err error) {
+func measure(string, int, int) (with, without costs, err error) {
 	return with, without, errors.New("the snapshot backend is for linux/amd64 and linux/arm64")
 }
 
