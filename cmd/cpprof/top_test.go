@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"math"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"strconv"
@@ -71,6 +72,26 @@ func TestTopSamples(t *testing.T) {
 			t.Errorf("%s: it ends with %d and says %q", wrong, status, errs.String())
 		}
 	}
+}
+
+// why samples a program, and counts the samples of a list; a mistake in it ends it soon.
+func TestWhySamples(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the tests' targets need Linux")
+	}
+	target := fixture.Start(t, fixture.Build(t, "mutex"))
+	needsTracing(t, target.Pid())
+	file := filepath.Join(t.TempDir(), "run.cpprof")
+	text := attached(t, target, "why", "-o", file, "-d", "2s", "--samples", "time > 0.5 && process.cpu > 0")
+	if !regexp.MustCompile(`(?m)^.*\d+ of \d+ samples.*time > 0\.5 && process\.cpu > 0`).MatchString(text) {
+		t.Errorf("it does not say how many samples count: %s", text)
+	}
+	var errs strings.Builder
+	args := []string{"why", "-f", "-o", file, "-d", "10m", "-p", strconv.Itoa(target.Pid()), "--samples", "process.cpuu > 0"}
+	if status := run(t.Context(), args, terminal{in: strings.NewReader(""), out: io.Discard, err: &errs}); status != exitUsage || !strings.Contains(errs.String(), "did you mean process.cpu") {
+		t.Errorf("it ends with %d and says %q", status, errs.String())
+	}
+	refuses(t, []refusal{{"record --samples time>1 -p 1", exitUsage, "--samples is for --view and --web"}})
 }
 
 // top begins a new recording after some time or after many changes, so that no recording grows forever. From then on it
