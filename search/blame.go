@@ -183,14 +183,14 @@ func (e *evidence) peers(of func(*situation) bool, side Activity) []Cause {
 	hit := e.matching(of)
 	own := make(map[int32]bool)
 	for i := range e.situations {
-		if s := &e.situations[i]; hit[i] && s.state.Lock != 0 {
-			addresses[s.state.Lock], own[s.class] = true, true
+		if s := &e.situations[i]; hit[i] && s.state.Channel != 0 {
+			addresses[s.state.Channel], own[s.class] = true, true
 		}
 	}
 	classes := make(map[int32]bool)
 	for i := range e.situations {
 		s := &e.situations[i]
-		waits := s.state.Run == sampledata.Waiting && addresses[s.state.Lock] && !own[s.class]
+		waits := s.state.Run == sampledata.Waiting && addresses[s.state.Channel] && !own[s.class]
 		if waits && (e.activity(s) == other || s.idle && other == Receiving && s.state.Reason != "chan send") {
 			classes[s.class] = true
 		}

@@ -216,16 +216,16 @@ func heaviestOf(stacks []ranStack, part func([]sampledata.FunctionID) []sampleda
 // computing makes a candidate for a function on the processors.
 func (s *searcher) computing(f sampledata.FunctionID, stacks []ranStack) *candidate {
 	var of []ranStack
-	by, hit := make(sums), make(map[*sampledata.State]bool)
+	by, hit := make(sums), make(map[*situation]bool)
 	for _, st := range stacks {
 		if slices.Contains(st.path, f) {
 			at := &s.e.situations[st.at]
 			of = append(of, st)
 			by[at.class] += st.weight
-			hit[at.state] = true
+			hit[at] = true
 		}
 	}
-	is := func(at *situation) bool { return hit[at.state] && at.ran() }
+	is := func(at *situation) bool { return hit[at] }
 	class := by.most()
 	c := &s.e.classes[class]
 	name := s.e.r.Functions[f].Name

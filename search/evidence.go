@@ -10,8 +10,8 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// evidence is what the samples of a span say. Goroutines of one class that are in the same state are one situation, whenever
-// they are in it: hypotheses are tested on situations, and only their intervals need the samples one by one.
+// evidence is what the samples of a span say. Goroutines of one class that do the same are one situation, whenever they do it:
+// hypotheses are tested on situations, and only their intervals need the samples one by one.
 type evidence struct {
 	r        *sampledata.Recording
 	from, to int32 // the samples of the span
@@ -28,14 +28,29 @@ type evidence struct {
 	processors float64   // mean number
 }
 
-// A situation is goroutines of one class in one state.
+// A situation is goroutines of one class that do the same.
 type situation struct {
-	class  int32
-	state  *sampledata.State
-	lock   string  // the name of the lock that they wait for, if they are blocked
-	idle   bool    // they wait for work, or are parked
-	parked bool    // they wait for very long, see evidence.parked
+	stateOf
 	weight float64 // nanoseconds, summed over the goroutines
+}
+
+// A stateOf identifies a situation. It has no holders: those of a busy lock change all the time, so that a large recording has
+// millions of different states, but only thousands of situations.
+type stateOf struct {
+	class  int32
+	state  state
+	lock   string // the name of the lock that they wait for, if they are blocked
+	idle   bool   // they wait for work, or are parked
+	parked bool   // they wait for very long, see evidence.parked
+}
+
+// A state is the part of a sampledata.State that hypotheses are about.
+type state struct {
+	Stack   sampledata.NodeID
+	Run     sampledata.RunState
+	NoCPU   bool
+	Reason  string
+	Channel uint64 // the address of what a waiting goroutine waits for; 0 if not known
 }
 
 // A class has the sums of a thread class.
@@ -48,13 +63,6 @@ type class struct {
 	sleeps     float64 // waiting for work in a sleep
 	runtimes   bool    // goroutines of the runtime, other than the main one
 	collector  bool    // workers of the garbage collector
-}
-
-// A stateOf identifies a situation.
-type stateOf struct {
-	class        int32
-	state        *sampledata.State
-	idle, parked bool
 }
 
 // newEvidence reads the samples of the span in the options.
@@ -86,16 +94,15 @@ func (e *evidence) readRuns(o views.Options) {
 		c := e.class(classOf(run), run)
 		weight := float64(e.weights.Of(int(first), int(last)+1))
 		parked := e.parked(run)
-		k := stateOf{c, run.State, parked || waitsForWork(run), parked}
+		k := stateOf{class: c, state: stateIn(run), idle: parked || waitsForWork(run), parked: parked}
+		if run.Run == sampledata.Blocked {
+			k.lock = e.lockName(run)
+		}
 		at, ok := index[k]
 		if !ok {
 			at = int32(len(e.situations))
 			index[k] = at
-			s := situation{class: c, state: run.State, idle: k.idle, parked: parked}
-			if run.Run == sampledata.Blocked {
-				s.lock = e.lockName(run)
-			}
-			e.situations = append(e.situations, s)
+			e.situations = append(e.situations, situation{stateOf: k})
 		}
 		e.of[i] = at
 		e.situations[at].weight += weight
@@ -106,6 +113,14 @@ func (e *evidence) readRuns(o views.Options) {
 		}
 	}
 	e.countEnded(lastClass)
+}
+
+func stateIn(run sampledata.Run) state {
+	s := state{Stack: run.Stack, Run: run.Run, NoCPU: run.NoCPU, Reason: run.Reason}
+	if run.Run == sampledata.Waiting {
+		s.Channel = run.Lock
+	}
+	return s
 }
 
 func (c *class) count(s *situation, weight float64) {
