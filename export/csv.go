@@ -19,9 +19,9 @@ import (
 var (
 	csvView      = Format{Name: "csv", Help: "a table; also csv-functions, csv-classes, csv-locks, csv-samples", File: "view.csv", Write: table(viewTable)}
 	csvFunctions = Format{Name: "csv-functions", Help: "the same of the functions: own and cumulative time", File: "functions.csv", Write: table(functionTable)}
-	csvClasses   = Format{Name: "csv-classes", Help: "the same of the thread classes", File: "classes.csv", Write: table(classTable)}
-	csvLocks     = Format{Name: "csv-locks", Help: "the same of the locks, their waiters and holders", File: "locks.csv", Write: table(lockTable)}
-	csvSamples   = Format{Name: "csv-samples", Help: "the same of the samples, and what was measured beside them", File: "samples.csv", Write: table(sampleTable)}
+	csvClasses   = Format{Name: "csv-classes", Help: "the same of the thread classes", File: "classes.csv", OfRecording: true, Write: table(classTable)}
+	csvLocks     = Format{Name: "csv-locks", Help: "the same of the locks, their waiters and holders", File: "locks.csv", OfRecording: true, Write: table(lockTable)}
+	csvSamples   = Format{Name: "csv-samples", Help: "the same of the samples, and what was measured beside them", File: "samples.csv", OfRecording: true, Write: table(sampleTable)}
 )
 
 // A tableWriter writes the rows of a table; texts that a spreadsheet would take for a formula are quoted.

@@ -12,6 +12,8 @@ var html = Format{
 	Help:  "a page with all views, a timeline and tables, for any browser, without a network",
 	File:  "run.html",
 	Write: writeHTML,
+
+	OfRecording: true,
 }
 
 func writeHTML(w io.Writer, s *Subject) error {

@@ -20,6 +20,9 @@ type Format struct {
 	// Binary reports that a terminal can't show the file.
 	Binary bool
 
+	// OfRecording reports that the file shows the whole recording: unless stacks are left out, Write needs no session.
+	OfRecording bool
+
 	// Write writes the file. It need not buffer what it writes.
 	Write func(io.Writer, *Subject) error
 }

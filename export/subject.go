@@ -18,7 +18,7 @@ type Subject struct {
 	Options   views.Options         // with which the view was made
 	Config    *config.Config
 	View      views.Maker     // that makes the view
-	Session   *refine.Session // of the view, refined
+	Session   *refine.Session // of the view, refined; may be nil if the format is OfRecording, and the subject all of it
 	Warnings  []sampledata.Warning
 
 	// Refined reports that entries of the session are to be written, as call paths, in place of the view.

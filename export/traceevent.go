@@ -21,6 +21,8 @@ var traceEvent = Format{
 	Help:  "JSON for ui.perfetto.dev: a track for each goroutine, counters",
 	File:  "run.trace.json",
 	Write: writeTraceEvent,
+
+	OfRecording: true,
 }
 
 // A traceSlice is a complete event ("X"), a counter ("C") or metadata ("M").
@@ -73,8 +75,8 @@ func writeTraceEvent(w io.Writer, s *Subject) error {
 		jsonWriter: &jsonWriter{w: out}, s: s, r: r, from: from, to: to, class: views.ClassNamer(r, s.Options), lock: locks.NameOf(r),
 		named: make([]bool, len(r.Goroutines)),
 	}
-	if root := s.Session.Tree().Root(); root != calltree.RootName {
-		t.only = root
+	if s.Open != calltree.RootName {
+		t.only = s.Open
 	}
 	t.raw(`{"displayTimeUnit":"ns","otherData":{"exporter":"cpprof","recording":`)
 	t.value(s.Path)

@@ -9,9 +9,6 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// maxSpells limits the length of a History: to about half a gigabyte.
-const maxSpells = 20_000_000
-
 // A History says in which samples each stack of a view got its hits, so that the view of any span can be summed up without the
 // recording. For example, if a goroutine runs in the samples 0 to 9, and waits for one of two processors in sample 10, its
 // stack has the portions {:RUN, 1} with a spell of 1 in the samples 0 to 9, and {:LOAD go:main.f, 2} and {:LOAD :idle, 2} with
@@ -19,9 +16,10 @@ const maxSpells = 20_000_000
 type History struct {
 	*View
 	Portions []Portion
-	Spells   []Spell
+	Moments
 
-	// Rounded counts the shares of hits whose numbers are so large that they were rounded to a part in 2^30.
+	// Rounded counts the shares of hits that were rounded to a part in 2^30: those whose numbers are very large, and if there are very
+	// many portions, those that would need further ones.
 	Rounded int64
 }
 
@@ -41,23 +39,16 @@ const (
 	Whole                     // what the costs of a Server View are fractions of; Node is the root
 )
 
-// A Spell is Num/Parts hits of a portion in each of the samples First to Last, both included. Spells of one portion may overlap,
-// and then add up.
-type Spell struct {
-	Portion     int32
-	First, Last int32
-	Num         int64
-}
-
-// ServerHistory makes the Server View with its history. A profile has none: see Server.
-func ServerHistory(r *sampledata.Recording, o Options) (*History, error) {
-	return newHistory(r, o, "server view", func(b *builder) { b.server = true })
+// ServerHistory makes the Server View with its history, which has at most so many moments, unless even with a single slice it would
+// have more. A profile has none: see Server.
+func ServerHistory(r *sampledata.Recording, o Options, most int) (*History, error) {
+	return newHistory(r, o, most, "server view", func(b *builder) { b.server = true })
 }
 
 // ThreadsHistory makes the Thread Views of all classes with their history, as one tree: its root is "*", and below that is the
 // view of each class, which has the class as its outermost frame. Each has what Thread makes of it: of a class that only waits
 // for work, that is not left out. A profile has no history: see Threads.
-func ThreadsHistory(r *sampledata.Recording, o Options) (*History, error) {
+func ThreadsHistory(r *sampledata.Recording, o Options, most int) (*History, error) {
 	classes, err := Classes(r, o)
 	if err != nil {
 		return nil, err
@@ -66,10 +57,10 @@ func ThreadsHistory(r *sampledata.Recording, o Options) (*History, error) {
 	for i := range classes {
 		whole[classes[i].Class] = classes[i].Hits == 0
 	}
-	return newHistory(r, o, "view of all classes", func(b *builder) { b.threads, b.maxChained, b.history.whole = true, maxHolderNodes, whole })
+	return newHistory(r, o, most, "view of all classes", func(b *builder) { b.threads, b.maxChained, b.history.whole = true, maxHolderNodes, whole })
 }
 
-func newHistory(r *sampledata.Recording, o Options, what string, set func(*builder)) (*History, error) {
+func newHistory(r *sampledata.Recording, o Options, most int, what string, set func(*builder)) (*History, error) {
 	from, to, err := o.samples(r)
 	if err == nil && r.Profile != nil {
 		err = fmt.Errorf("a profile has no samples")
@@ -79,7 +70,7 @@ func newHistory(r *sampledata.Recording, o Options, what string, set func(*build
 	}
 	v, b, err := limitedView(from, to, func() *builder {
 		b := newBuilder(newScene(r, o), calltree.RootName)
-		b.history = &historian{number: make(map[Portion]int32)}
+		b.history = &historian{number: make(map[Portion]int32), moments: newMoments(r), most: most, mostExact: mostExact}
 		set(b)
 		return b
 	})
@@ -87,10 +78,11 @@ func newHistory(r *sampledata.Recording, o Options, what string, set func(*build
 		return nil, fmt.Errorf("history of the %s: %w", what, err)
 	}
 	h := b.history
+	h.finish()
 	for i := range h.portions {
 		h.portions[i].Node = b.at[h.portions[i].Node]
 	}
-	return &History{View: v, Portions: h.portions, Spells: h.spells, Rounded: h.rounded}, nil
+	return &History{View: v, Portions: h.portions, Moments: h.moments, Rounded: h.rounded}, nil
 }
 
 // A historian writes down what a builder adds to its tree.
@@ -98,14 +90,23 @@ type historian struct {
 	whole    map[string]bool // the classes whose waiting for work is not left out
 	portions []Portion
 	number   map[Portion]int32
-	spells   []Spell
-	open     []int32 // by portion: the spell that may go on in the next sample; -1 if there is none
-	now      []int64 // by portion: its hits in the current samples
-	touched  []int32 // the portions with hits in the current samples
-	rounded  int64
+	moments  Moments
+	most     int // number of moments
+
+	mostExact int     // see the constant
+	open      []lasts // by portion
+	now       []int64 // by portion: its hits in the current samples
+	touched   []int32 // the portions with hits in the current samples
+	rounded   int64
 
 	first, samples int32 // what is being added
 	run            bool  // it is the whole of a run, rather than what all goroutines do in some samples
+}
+
+// A lasts is hits of a portion in each of the samples [from, to), which may go on. There are none if num is 0.
+type lasts struct {
+	from, to int32
+	num      int64
 }
 
 // begin says that what follows is of some samples.
@@ -122,16 +123,35 @@ func (h *historian) end() {
 		return
 	}
 	for _, p := range h.touched {
-		num := h.now[p]
+		num, at := h.now[p], &h.open[p]
 		h.now[p] = 0
-		if i := h.open[p]; i >= 0 && h.spells[i].Last == h.first-1 && h.spells[i].Num == num {
-			h.spells[i].Last += h.samples
-			continue
+		if at.num != num || at.to != h.first {
+			h.close(p)
+			*at = lasts{from: h.first, num: num}
 		}
-		h.open[p] = int32(len(h.spells))
-		h.spells = append(h.spells, Spell{p, h.first, h.first + h.samples - 1, num})
+		at.to = h.first + h.samples
 	}
 	h.touched = h.touched[:0]
+	if h.moments.Len()/2 > h.most { // rarely: it takes long
+		h.moments.limit(h.most)
+		h.most = max(h.most, h.moments.Len())
+	}
+}
+
+// close writes down what a portion got, which does not go on.
+func (h *historian) close(portion int32) {
+	if at := h.open[portion]; at.num != 0 {
+		h.moments.add(portion, at.from, at.to, at.num)
+	}
+}
+
+// finish writes down what goes on until the end.
+func (h *historian) finish() {
+	for p := range h.open {
+		h.close(int32(p))
+	}
+	h.moments.merge()
+	h.moments.limit(h.most)
 }
 
 // add adds a share of a hit to a portion in each of the current samples.
@@ -143,24 +163,44 @@ func (h *historian) add(kind PortionKind, node int32, num, den int64, large *big
 		if large == nil {
 			large = big.NewRat(num, den)
 		}
-		num, den = roundedShare(large), roundedParts
-		h.rounded++
+		num, den = h.round(large)
 	}
-	k := Portion{kind, node, den}
-	p, ok := h.number[k]
+	p, ok := h.number[Portion{kind, node, den}]
 	if !ok {
-		p = int32(len(h.portions))
-		h.number[k] = p
-		h.portions, h.open, h.now = append(h.portions, k), append(h.open, -1), append(h.now, 0)
+		if den > 1 && den != roundedParts && len(h.portions) >= h.mostExact {
+			num, den = h.round(big.NewRat(num, den))
+		}
+		p = h.portion(Portion{kind, node, den})
 	}
 	if h.run {
-		h.spells = append(h.spells, Spell{p, h.first, h.first + h.samples - 1, num})
+		h.moments.add(p, h.first, h.first+h.samples, num)
 		return
 	}
 	if h.now[p] == 0 {
 		h.touched = append(h.touched, p)
 	}
 	h.now[p] += num
+}
+
+// portion returns the number of a portion.
+func (h *historian) portion(k Portion) int32 {
+	p, ok := h.number[k]
+	if !ok {
+		p = int32(len(h.portions))
+		h.number[k] = p
+		h.portions, h.open, h.now = append(h.portions, k), append(h.open, lasts{}), append(h.now, 0)
+	}
+	return p
+}
+
+// mostExact is up to how many portions there is one for every number of parts. If hundreds of goroutines are ready to run, each node
+// gets hits in as many kinds of parts.
+const mostExact = 200_000
+
+// round rounds a share.
+func (h *historian) round(share *big.Rat) (num, den int64) {
+	h.rounded++
+	return roundedShare(share), roundedParts
 }
 
 // roundedParts are the parts in which a share is counted whose own numbers are too large.
@@ -170,12 +210,4 @@ func roundedShare(x *big.Rat) int64 {
 	twice := new(big.Rat).Mul(x, big.NewRat(2*roundedParts, 1))
 	q := new(big.Int).Quo(twice.Num(), twice.Denom())
 	return q.Add(q, big.NewInt(1)).Rsh(q, 1).Int64()
-}
-
-// checkLength returns an error if the history is too long.
-func (h *historian) checkLength() error {
-	if h != nil && len(h.spells) > maxSpells {
-		return fmt.Errorf("the goroutines change their states more than %d times: choose a shorter time span with --from and --to", maxSpells)
-	}
-	return nil
 }

@@ -1,6 +1,8 @@
 package views
 
 import (
+	"fmt"
+	"math"
 	"math/big"
 	"strings"
 	"testing"
@@ -17,24 +19,33 @@ type summed struct {
 	beside map[PortionKind]calltree.Total
 }
 
-// sum adds up the spells of a history in the samples [from, to).
+// sum adds up the moments of a history in the slices of the samples [from, to).
 func (h *History) sum(r *sampledata.Recording, from, to int32) summed {
 	s := summed{map[string]calltree.Total{}, map[PortionKind]calltree.Total{}}
 	w := r.Weights()
-	for _, sp := range h.Spells {
-		first, end := max(from, sp.First), min(to, sp.Last+1)
-		if first >= end {
-			continue
-		}
-		p := h.Portions[sp.Portion]
-		of := func(n int64) *big.Rat { return new(big.Rat).Mul(big.NewRat(n, 1), big.NewRat(sp.Num, p.Parts)) }
-		t := calltree.Total{Weight: of(w.Of(int(first), int(end))), Hits: of(int64(end - first))}
+	add := func(portion int32, weight *big.Int, hits int64) {
+		p := h.Portions[portion]
+		parts := new(big.Rat).SetFrac64(1, p.Parts)
+		t := calltree.Total{Weight: new(big.Rat).Mul(new(big.Rat).SetInt(weight), parts), Hits: new(big.Rat).Mul(big.NewRat(hits, 1), parts)}
 		if p.Kind != Ending {
 			s.beside[p.Kind] = added(s.beside[p.Kind], t)
-			continue
+			return
 		}
 		k := strings.Join(h.Tree.Frames(p.Node), "\n")
 		s.stacks[k] = added(s.stacks[k], t)
+	}
+	for _, sp := range h.Spells {
+		first, end := h.Span(sp.First, sp.Last+1)
+		if first, end = max(from, first), min(to, end); first < end {
+			weight := big.NewInt(w.Of(int(first), int(end)))
+			add(sp.Portion, weight.Mul(weight, big.NewInt(sp.Num)), sp.Num*int64(end-first))
+		}
+	}
+	for _, m := range h.Sums {
+		if first, end := h.Span(m.Slice, m.Slice+1); first < to && end > from {
+			weight := new(big.Int).Lsh(big.NewInt(m.Weight.Hi), wideBits)
+			add(m.Portion, weight.Add(weight, big.NewInt(m.Weight.Lo)), m.Hits)
+		}
 	}
 	return s
 }
@@ -81,11 +92,11 @@ func TestHistoryOfSpans(t *testing.T) {
 		if o.LeaveOutIdle = rapid.Bool().Draw(t, "without idle"); o.LeaveOutIdle {
 			o.Role = func(f string) Role { return Role(len(f) % 4) }
 		}
-		server, err := ServerHistory(r, o)
+		server, err := ServerHistory(r, o, math.MaxInt)
 		if err != nil {
 			t.Fatal(err)
 		}
-		threads, err := ThreadsHistory(r, o)
+		threads, err := ThreadsHistory(r, o, math.MaxInt)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,13 +139,59 @@ func TestHistoryOfSpans(t *testing.T) {
 
 // Shares with large numbers are rounded, and still sum to what they are shares of.
 func TestHistoryRounds(t *testing.T) {
-	h := &historian{number: make(map[Portion]int32)}
+	h := &historian{number: make(map[Portion]int32), moments: Moments{Each: 1, samples: 9}, most: math.MaxInt}
 	h.begin(3, 2, false)
 	third := new(big.Rat).SetFrac(new(big.Int).Lsh(big.NewInt(1), 80), new(big.Int).Mul(big.NewInt(3), new(big.Int).Lsh(big.NewInt(1), 80)))
 	h.add(Ending, 7, 0, 0, third)
 	h.add(Ending, 7, 1<<40, 3<<39, nil)
 	h.end()
-	if len(h.spells) != 1 || h.spells[0] != (Spell{0, 3, 4, roundedParts}) || h.portions[0] != (Portion{Ending, 7, roundedParts}) || h.rounded != 2 {
-		t.Errorf("%+v of %+v, %d rounded", h.spells, h.portions, h.rounded)
+	h.finish()
+	if len(h.moments.Spells) != 1 || h.moments.Spells[0] != (Spell{0, 3, 4, roundedParts}) || h.portions[0] != (Portion{Ending, 7, roundedParts}) || h.rounded != 2 {
+		t.Errorf("%+v of %+v, %d rounded", h.moments.Spells, h.portions, h.rounded)
 	}
+}
+
+// A history that may have few moments has longer slices. Nothing is lost: what its slices have together is what the samples have.
+func TestHistoryOfFewMoments(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r, o := drawRecording(t), drawOptions(t)
+		o.Span = Span{}
+		whole, err := ThreadsHistory(r, o, math.MaxInt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		most := rapid.IntRange(1, max(1, 2*whole.Len())).Draw(t, "most")
+		few, err := ThreadsHistory(r, o, most)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if few.Len() > most && few.Slices() > 1 {
+			t.Fatalf("%d moments with %d slices, want at most %d", few.Len(), few.Slices(), most)
+		}
+		for slice := range few.Slices() {
+			from, to := few.Span(slice, slice+1)
+			got, want := few.sum(r, from, to), whole.sum(r, from, to)
+			if d := different(got.stacks, want.stacks); d != "" {
+				t.Fatalf("slice %d of %d samples: %s", slice, few.Each, d)
+			}
+			if got, want := got.beside[Idle], want.beside[Idle]; got.Weight != want.Weight && got.Weight.Cmp(want.Weight) != 0 {
+				t.Fatalf("slice %d of %d samples: waiting for work %v, want %v", slice, few.Each, got, want)
+			}
+		}
+	})
+}
+
+// different returns a stack whose sums differ; "" if there is none.
+func different(got, want map[string]calltree.Total) string {
+	for k, g := range got {
+		if w := want[k]; w.Weight == nil || g.Weight.Cmp(w.Weight) != 0 || g.Hits.Cmp(w.Hits) != 0 {
+			return fmt.Sprintf("%q has %v, want %v", k, g, w)
+		}
+	}
+	for k, w := range want {
+		if got[k].Weight == nil {
+			return fmt.Sprintf("%q has nothing, want %v", k, w)
+		}
+	}
+	return ""
 }

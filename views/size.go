@@ -55,9 +55,8 @@ func (b *builder) checkSize() error {
 	if b.maxChained == 0 || n <= b.maxChained {
 		return nil
 	}
-	// Who waits for whom is what such a view is for, so that the first holder stays.
-	if chain := b.shorterChains(b.maxChained); chain >= 0 && b.maxChain > 1 {
-		return &sizeError{b.maxChained, max(chain, 1)}
+	if chain := b.shorterChains(b.maxChained); chain >= 0 && b.maxChain > b.leastChain {
+		return &sizeError{b.maxChained, max(chain, b.leastChain)}
 	}
 	b.maxChained = 0 // it is large without chains
 	return nil

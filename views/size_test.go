@@ -50,14 +50,14 @@ func TestChainsAreShortened(t *testing.T) {
 	}
 }
 
-// In a view of all classes, chains are shortened long before the view is too large, but not to none. If the view is large without
-// holders, they stay.
+// In a view of all classes, chains are shortened long before the view is too large, as far as it is permitted: to one holder, or to
+// the class of one. If the view is large without holders, they stay.
 func TestChainsOfAllClasses(t *testing.T) {
 	r := load{goroutines: 60, samples: 300, changed: 0.2, runnable: 0.4}.recording(t)
-	view := func(maxChained int) *View {
+	view := func(maxChained, leastChain int) *View {
 		v, _, err := limitedView(0, int32(r.Samples.Len()), func() *builder {
 			b := newBuilder(newScene(r, Options{}), calltree.RootName)
-			b.threads, b.maxChained = true, maxChained
+			b.threads, b.maxChained, b.leastChain = true, maxChained, leastChain
 			return b
 		})
 		if err != nil {
@@ -65,15 +65,19 @@ func TestChainsOfAllClasses(t *testing.T) {
 		}
 		return v
 	}
-	full := view(0)
+	full := view(0, 1)
 	n := full.Tree.Len()
 	for _, most := range []int{n * 4 / 5, n / 2} {
-		short := view(most)
+		short := view(most, 1)
 		if short.Tree.Len() > n*4/5 || len(short.Warnings) != 1 || !strings.Contains(short.Warnings[0].Message, "chains end with holder 1") {
 			t.Errorf("%d of %d nodes, warnings %+v", short.Tree.Len(), n, short.Warnings)
 		}
 	}
-	if wide := view(10); wide.Tree.Len() != n || len(wide.Warnings) != 0 {
+	none := view(n/2, 0)
+	if none.Tree.Len() > n/2 || len(none.Warnings) != 1 || !strings.Contains(none.Warnings[0].Message, "only their classes are shown") {
+		t.Errorf("%d of %d nodes, warnings %+v", none.Tree.Len(), n, none.Warnings)
+	}
+	if wide := view(10, 1); wide.Tree.Len() != n || len(wide.Warnings) != 0 {
 		t.Errorf("%d of %d nodes, warnings %+v", wide.Tree.Len(), n, wide.Warnings)
 	}
 }

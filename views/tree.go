@@ -35,7 +35,8 @@ type builder struct {
 
 	maxNodes   int
 	maxChained int // if there are more nodes, chains of locks are shortened; 0: none are
-	maxChain   int // the greatest number of holders in a chain of locks
+	maxChain   int // the greatest number of holders in a chain of locks; of a further one, there is only the class
+	leastChain int // maxChained makes it no less than this
 
 	typed    [NumTypedTimes]calltree.Func
 	children []calltree.Func
@@ -206,9 +207,6 @@ func (b *builder) Sample(s, alike int32) error {
 		b.placeWhole(g.key, seen.of(g.n))
 	}
 	b.history.end()
-	if err := b.history.checkLength(); err != nil {
-		return err
-	}
 	return b.checkSize()
 }
 
@@ -334,7 +332,10 @@ func (b *builder) cycleFrom(g sampledata.GoroutineID) child {
 }
 
 func (b *builder) cutMessage() string {
-	if b.maxChain < maxChain {
+	switch {
+	case b.maxChain == 0:
+		return "the holders of locks do too many different things: only their classes are shown"
+	case b.maxChain < maxChain:
 		return fmt.Sprintf("the holders of locks wait for locks in too many ways: chains end with holder %d", b.maxChain)
 	}
 	return "goroutines wait for one another's locks in a chain that is too long to show"

@@ -20,7 +20,7 @@
 //	size.go     the limit on the size of the tree
 //	holders.go  holders of locks, by lock; monitor.go sums up their part of a tree
 //	candidates.go  goroutines that others may wait for, other than for locks
-//	history.go  in which samples each stack got its hits
+//	history.go  in which samples each stack got its hits (moments.go keeps that short)
 //	profile.go  the views of another tool's profile, which has no samples
 package views
 
@@ -117,7 +117,7 @@ func Threads(r *sampledata.Recording, o Options) (*View, error) {
 	}
 	v, _, err := limitedView(from, to, func() *builder {
 		b := newBuilder(newScene(r, o), calltree.RootName)
-		b.threads, b.maxChained = true, maxHolderNodes
+		b.threads, b.maxChained, b.leastChain = true, maxHolderNodes, 1 // who waits for whom is what it is for
 		return b
 	})
 	if err != nil {

@@ -98,35 +98,49 @@ func (b *build) profile() error {
 
 // histories adds the Server View, and those of all classes.
 func (b *build) histories() error {
-	o, other := b.Options, b.Against.Recording
 	b.h.Unit, b.h.Measure = views.Nanoseconds, "time"
-	for _, make := range []func(*sampledata.Recording, views.Options) (*views.History, error){views.ServerHistory, views.ThreadsHistory} {
-		h, err := make(b.Recording, o)
-		if err != nil {
-			return err
-		}
-		t := timed(h)
-		b.h.Rounded += h.Rounded
-		b.warn(h.Warnings)
-		if other != nil {
-			with, err := make(other, o)
-			if err != nil {
-				return fmt.Errorf("%s: %w", b.Against.Name, err)
-			}
-			if t, err = compared(h, with, other.Weights()); err != nil {
-				return err
-			}
-			b.h.Rounded += with.Rounded
-			b.h.Against = b.Against.Name
-		}
-		b.trees = append(b.trees, t)
-	}
 	most := b.MaxMoments
 	if most == 0 {
 		most = mostMoments
 	}
-	b.clock = fitting(b.Recording, b.trees, most)
+	var all []*views.History
+	for _, make := range makers {
+		h, err := make(b.Recording, b.Options, most)
+		if err != nil {
+			return err
+		}
+		all = append(all, h)
+		b.h.Rounded += h.Rounded
+		b.warn(h.Warnings)
+	}
+	b.clock = fit(b.Recording, all, most)
+	for i, h := range all {
+		t, err := b.tree(h, makers[i])
+		if err != nil {
+			return err
+		}
+		b.trees = append(b.trees, t)
+		all[i] = nil // the tree has taken its memory
+	}
 	return b.listViews()
+}
+
+// makers make the histories of a page.
+var makers = []func(*sampledata.Recording, views.Options, int) (*views.History, error){views.ServerHistory, views.ThreadsHistory}
+
+// tree returns the tree of a history, compared with the other recording if there is one.
+func (b *build) tree(h *views.History, make func(*sampledata.Recording, views.Options, int) (*views.History, error)) (*tree, error) {
+	other := b.Against.Recording
+	if other == nil {
+		return timed(h), nil
+	}
+	with, err := make(other, b.Options, 1) // only its sums are shown
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", b.Against.Name, err)
+	}
+	b.h.Rounded += with.Rounded
+	b.h.Against = b.Against.Name
+	return compared(h, with, other.Weights())
 }
 
 // listViews lists the views of a recording: those of classes in the order of 'cpprof classes'.

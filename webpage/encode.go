@@ -148,22 +148,22 @@ func (p *packer) side(s side) {
 	for _, sp := range s.spells {
 		p.number(sp.Num)
 	}
-	p.counts(len(s.portions), len(s.sums), func(i int) int32 { return s.sums[i].portion })
+	p.counts(len(s.portions), len(s.sums), func(i int) int32 { return s.sums[i].Portion })
 	for i, v := range s.sums {
-		if i > 0 && s.sums[i-1].portion == v.portion {
-			p.number(int64(v.slice - s.sums[i-1].slice))
+		if i > 0 && s.sums[i-1].Portion == v.Portion {
+			p.number(int64(v.Slice - s.sums[i-1].Slice))
 		} else {
-			p.number(int64(v.slice))
+			p.number(int64(v.Slice))
 		}
 	}
 	for _, v := range s.sums {
-		p.signed(v.hits)
+		p.signed(v.Hits)
 	}
 	for _, v := range s.sums {
-		p.signed(v.weight.hi)
+		p.signed(v.Weight.Hi)
 	}
 	for _, v := range s.sums {
-		p.signed(v.weight.lo)
+		p.signed(v.Weight.Lo)
 	}
 }
 

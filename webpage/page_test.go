@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -62,34 +64,38 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// Where samples are taken together, nothing is lost.
+// The histories of a page have the same slices, as many moments as fit, and nothing is lost.
 func TestSlices(t *testing.T) {
 	r := synthetic.Recording(333, 20, 0.2)
-	h, err := views.ThreadsHistory(r, views.Options{})
-	if err != nil {
-		t.Fatal(err)
+	histories := func(most int) (all []*views.History) {
+		for _, make := range makers {
+			h, err := make(r, views.Options{}, most)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, h)
+		}
+		return all
 	}
-	whole := timed(h).summed(r.Weights())
-	for _, each := range []int32{2, 7, 64, 333, 1000} {
-		c := newClock(r, each)
-		sliced := c.sliced(timed(h).side)
-		got := make([]sum, len(sliced.portions))
-		for _, sp := range sliced.spells {
-			for s := sp.First; s <= sp.Last; s++ {
-				got[sp.Portion].hits += sp.Num * int64(c.samples[s].number)
-				got[sp.Portion].weight.add(sp.Num, c.samples[s].weight)
+	var every []side
+	for _, h := range histories(math.MaxInt) {
+		every = append(every, total(h, nil, r.Weights()))
+	}
+	for _, most := range []int{1, 100, 1000, 5000, 1_000_000} {
+		all := histories(most)
+		c := fit(r, all, most)
+		if all[0].Each != c.each || all[1].Each != c.each || all[0].Len()+all[1].Len() > most && len(c.samples) > 1 {
+			t.Errorf("at most %d moments: %d and %d in slices of %d and %d, clock of %d", most, all[0].Len(), all[1].Len(), all[0].Each, all[1].Each, c.each)
+		}
+		for i, h := range all {
+			got := total(h, nil, r.Weights())
+			if !slices.Equal(got.sums, every[i].sums) || !slices.Equal(got.portions, every[i].portions) {
+				t.Errorf("at most %d moments: the sums of history %d differ", most, i)
 			}
 		}
-		for _, s := range sliced.sums {
-			got[s.portion].hits += s.hits
-			got[s.portion].weight.hi += s.weight.hi
-			got[s.portion].weight.add(1, s.weight.lo)
-		}
-		for _, want := range whole.sums {
-			if g := got[want.portion]; g.hits != want.hits || g.weight != want.weight {
-				t.Fatalf("slices of %d samples: portion %d has %v, want %v", each, want.portion, g, want)
-			}
-		}
+	}
+	if c := fit(r, histories(math.MaxInt), math.MaxInt); c.each != 1 {
+		t.Errorf("slices of %d samples although all have room", c.each)
 	}
 }
 

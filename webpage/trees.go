@@ -1,6 +1,7 @@
 package webpage
 
 import (
+	"cmp"
 	"math/big"
 	"slices"
 
@@ -20,26 +21,7 @@ type tree struct {
 type side struct {
 	portions []views.Portion // in the order of their nodes
 	spells   []views.Spell   // by portion, then by First
-	sums     []sum           // in place of spells, or beside them, in the order of their portions and slices
-}
-
-// A sum is what a portion got in one slice.
-type sum struct {
-	portion, slice int32
-	hits           int64
-	weight         wide
-}
-
-// A wide is hi*2^26 + lo. The script, whose integers have 53 bits, adds up both parts; so do we, for its format's sake.
-type wide struct{ hi, lo int64 }
-
-const wideBits = 26
-
-// add adds num times n.
-func (w *wide) add(num, n int64) {
-	w.lo += num * (n & (1<<wideBits - 1))
-	w.hi += num*(n>>wideBits) + w.lo>>wideBits
-	w.lo &= 1<<wideBits - 1
+	sums     []views.Sum     // in place of spells, or beside them, by portion, then by slice
 }
 
 // timed returns the tree of a history.
@@ -47,8 +29,8 @@ func timed(h *views.History) *tree {
 	return &tree{Tree: h.Tree, side: sideOf(h, nil)}
 }
 
-// sideOf returns the portions and spells of a history in the order of a side. If nodes is not nil, nodes[n] is the node of the side's
-// tree for the node n of the history.
+// sideOf returns the portions and moments of a history in the order of a side. If nodes is not nil, nodes[n] is the node of the side's
+// tree for the node n of the history. The side takes over the history's memory, so that the history must not be used afterwards.
 func sideOf(h *views.History, nodes []int32) side {
 	portions := slices.Clone(h.Portions)
 	if nodes != nil {
@@ -60,39 +42,42 @@ func sideOf(h *views.History, nodes []int32) side {
 	for i := range order {
 		order[i] = int32(i)
 	}
-	slices.SortStableFunc(order, func(a, b int32) int { return int(portions[a].Node) - int(portions[b].Node) })
-	s := side{portions: make([]views.Portion, len(portions)), spells: make([]views.Spell, len(h.Spells))}
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(portions[a].Node, portions[b].Node) })
+	s := side{portions: make([]views.Portion, len(portions)), spells: h.Spells, sums: h.Sums}
 	place := make([]int32, len(portions))
 	for i, p := range order {
 		place[p], s.portions[i] = int32(i), portions[p]
 	}
-	// A history's spells are in the order of time, which sorting them by portion keeps: count, then fill.
-	next := make([]int32, len(portions)+1)
-	for _, sp := range h.Spells {
-		next[place[sp.Portion]+1]++
+	for i := range s.spells {
+		s.spells[i].Portion = place[s.spells[i].Portion]
 	}
-	for i := range len(portions) {
-		next[i+1] += next[i]
+	for i := range s.sums {
+		s.sums[i].Portion = place[s.sums[i].Portion]
 	}
-	for _, sp := range h.Spells {
-		p := place[sp.Portion]
-		sp.Portion = p
-		s.spells[next[p]] = sp
-		next[p]++
-	}
+	slices.SortFunc(s.spells, func(a, b views.Spell) int {
+		return cmp.Or(cmp.Compare(a.Portion, b.Portion), cmp.Compare(a.First, b.First), cmp.Compare(a.Last, b.Last), cmp.Compare(a.Num, b.Num))
+	})
+	slices.SortFunc(s.sums, func(a, b views.Sum) int {
+		return cmp.Or(cmp.Compare(a.Portion, b.Portion), cmp.Compare(a.Slice, b.Slice))
+	})
 	return s
 }
 
-// summed returns the side with the sums of its spells over all samples in place of them.
-func (s side) summed(w sampledata.Weights) side {
-	var sums []sum
+// total returns the sums of a history over all samples, as a side.
+func total(h *views.History, nodes []int32, w sampledata.Weights) side {
+	s := sideOf(h, nodes)
+	sums := make([]views.Sum, len(s.portions))
 	for _, sp := range s.spells {
-		if n := len(sums); n == 0 || sums[n-1].portion != sp.Portion {
-			sums = append(sums, sum{portion: sp.Portion})
-		}
-		to := &sums[len(sums)-1]
-		to.hits += sp.Num * int64(sp.Last-sp.First+1)
-		to.weight.add(sp.Num, w.Of(int(sp.First), int(sp.Last)+1))
+		from, to := h.Span(sp.First, sp.Last+1)
+		sums[sp.Portion].Hits += sp.Num * int64(to-from)
+		sums[sp.Portion].Weight.Add(sp.Num, w.Of(int(from), int(to)))
+	}
+	for _, m := range s.sums {
+		sums[m.Portion].Hits += m.Hits
+		sums[m.Portion].Weight.AddWide(m.Weight)
+	}
+	for i := range sums {
+		sums[i].Portion = int32(i)
 	}
 	return side{portions: s.portions, sums: sums}
 }
@@ -118,9 +103,9 @@ func untimed(t *calltree.Tree) *tree {
 
 // put adds a sum with a portion of its own.
 func (s *side) put(kind views.PortionKind, n int32, parts, weight, hits int64) {
-	w := wide{}
-	w.add(1, weight)
-	s.sums = append(s.sums, sum{portion: int32(len(s.portions)), hits: hits, weight: w})
+	w := views.Wide{}
+	w.Add(1, weight)
+	s.sums = append(s.sums, views.Sum{Portion: int32(len(s.portions)), Hits: hits, Weight: w})
 	s.portions = append(s.portions, views.Portion{Kind: kind, Node: n, Parts: parts})
 }
 
@@ -181,7 +166,7 @@ func compared(a, b *views.History, weights sampledata.Weights) (*tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	other := sideOf(b, ofB).summed(weights)
+	other := total(b, ofB, weights)
 	return &tree{Tree: t, side: sideOf(a, ofA), against: &other}, nil
 }
 
@@ -207,10 +192,10 @@ func (s *side) renumber(nodes []int32) {
 		order[i] = int32(i)
 	}
 	slices.SortStableFunc(order, func(a, b int32) int { return int(s.portions[a].Node) - int(s.portions[b].Node) })
-	portions, sums := make([]views.Portion, len(order)), make([]sum, len(order))
+	portions, sums := make([]views.Portion, len(order)), make([]views.Sum, len(order))
 	for i, p := range order {
 		portions[i], sums[i] = s.portions[p], s.sums[p]
-		sums[i].portion = int32(i)
+		sums[i].Portion = int32(i)
 	}
 	s.portions, s.sums = portions, sums
 }

@@ -114,7 +114,7 @@ func (f *exportFlags) run(ctx context.Context, t terminal, path string) error {
 	if err := f.checkOutput(t, to); err != nil {
 		return err
 	}
-	s, err := f.exported(path)
+	s, err := f.exported(path, to)
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,11 @@ func (f *exportFlags) runPush(ctx context.Context, t terminal, path string) erro
 	if f.against != "" {
 		return usagef("--push and --against: a difference is no profile of a program")
 	}
-	s, err := f.exported(path)
+	to, err := export.Lookup("pprof")
+	if err != nil {
+		return err
+	}
+	s, err := f.exported(path, to)
 	if err != nil {
 		return err
 	}
@@ -167,14 +171,17 @@ func exportError(path string, to *export.Format, err error) error {
 	return nil
 }
 
-// exported makes what the flags say to export.
-func (f *exportFlags) exported(path string) (*export.Subject, error) {
+// exported makes what the flags say to export to a format.
+func (f *exportFlags) exported(path string, to *export.Format) (*export.Subject, error) {
 	if f.against != "" {
 		return f.exportedPair(path)
 	}
 	s, err := f.open(path)
 	if err != nil {
 		return nil, err
+	}
+	if to.OfRecording && !f.server && f.thread == "" && len(f.steps) == 0 && !f.auto {
+		return f.subject(s, nil, nil), nil
 	}
 	return f.exportedOf(s)
 }
@@ -234,18 +241,22 @@ func (f *exportFlags) refined(s *source, v *view) (*refine.Session, error) {
 	return f.session(v.Tree, v.aspects, f.threshold(s.config))
 }
 
+// subject returns what to export: a view, and its session. The view may be nil if it is that of all classes.
 func (f *exportFlags) subject(s *source, session *refine.Session, v *views.View) *export.Subject {
-	title, open := report.Title(s.recording, v.Tree.Root(), s.options, v.IdleShare()), v.Tree.Root()
-	if !f.server && f.thread == "" {
-		title, open = "Thread Views of all classes", ""
-	}
-	return &export.Subject{
-		Path: s.path, Title: title, Recording: s.recording, Options: s.options, Config: s.config, View: f.exportedView(), Session: session, Warnings: v.Warnings,
-		Open: open, Part: len(f.steps) > 0,
+	out := &export.Subject{
+		Path: s.path, Title: "Thread Views of all classes", Recording: s.recording, Options: s.options, Config: s.config, View: f.exportedView(),
+		Session: session, Part: len(f.steps) > 0,
 		Refined: f.auto || slices.ContainsFunc(f.steps, func(step refine.Step) bool {
 			return step.Kind != refine.KindPrune && step.Kind != refine.KindZoom
 		}),
 	}
+	if v != nil {
+		out.Warnings = v.Warnings
+	}
+	if f.server || f.thread != "" {
+		out.Title, out.Open = report.Title(s.recording, v.Tree.Root(), s.options, v.IdleShare()), v.Tree.Root()
+	}
+	return out
 }
 
 // checkNew returns an error if a file exists and may not be replaced. Devices and pipes are written to.
