@@ -229,8 +229,10 @@ type recorder struct {
 	pace     *pacer
 	cpu      time.Duration // processor time of this process when the last sample began
 	idle     idleMeter
-	failed   int // number of samples in a row that failed
+	took     [2]time.Duration // how long after their ticks the last samples were over; the first of all does not count
+	failed   int              // number of samples in a row that failed
 	resting  bool
+	sampled  bool // a sample was taken, or has failed
 	done     Progress
 
 	// Not yet reported in a sample.
@@ -244,7 +246,7 @@ func (r *recorder) loop(ctx context.Context) (sampledata.End, error) {
 		r.greetPeers()
 		at, missed := r.pace.next(r.o.Clock())
 		begin := at - r.backend.Lead()
-		over := r.o.Duration > 0 && at >= r.o.Duration
+		over := r.o.Duration > 0 && at+r.likely() >= r.o.Duration
 		if over {
 			begin = r.o.Duration
 		}
@@ -280,6 +282,10 @@ func (r *recorder) loop(ctx context.Context) (sampledata.End, error) {
 		}
 	}
 }
+
+// likely returns how long after its tick the next sample will probably be over. A sample of very many goroutines can take seconds if the
+// machine is busy: one that would end after the recording is not begun.
+func (r *recorder) likely() time.Duration { return min(r.took[0], r.took[1]) }
 
 // greetPeers reports the processes that sample the target, too, each once.
 func (r *recorder) greetPeers() {
@@ -338,6 +344,10 @@ func (r *recorder) sample(ctx context.Context, at time.Duration) (*sampledata.En
 	s, err := r.backend.Observe(until, r.sink, s)
 	r.pace.charge(s.Halt, ProcessorTime()-cpu-(r.backend.Learned()-learned))
 	r.pace.chargeOnce(r.backend.Learned() + r.opening)
+	if r.sampled {
+		r.took = [2]time.Duration{r.took[1], r.o.Clock() - at}
+	}
+	r.sampled = true
 	r.done.Halted += s.Halt
 	r.done.LastHalt = s.Halt
 	var ended *EndedError
@@ -346,7 +356,9 @@ func (r *recorder) sample(ctx context.Context, at time.Duration) (*sampledata.En
 		return r.ending(ended.End), nil
 	case err != nil && r.sinkErr != nil:
 		return nil, fmt.Errorf("recording: %w", r.sinkErr)
-	case err != nil && ctx.Err() != nil:
+	case err != nil && until.Err() != nil: // the recording is over
+		r.missed++
+		r.lostHalt += s.Halt
 		return nil, nil
 	case err != nil:
 		r.sink.Warn("lost-sample", err.Error(), 1)

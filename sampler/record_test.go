@@ -54,6 +54,34 @@ func ourselves(t *testing.T) *Process {
 	return p
 }
 
+// A sample that would end after the recording, by what the last ones took, is not begun. The first one, which reads everything, tells
+// nothing of the others.
+func TestRecordEndsInTime(t *testing.T) {
+	for _, c := range []struct {
+		first, others time.Duration
+		want          int
+	}{
+		{300 * time.Millisecond, 300 * time.Millisecond, 3},
+		{900 * time.Millisecond, time.Second, 2},
+		{time.Second, time.Second, 1},
+	} {
+		now := time.Duration(0)
+		b := &faultyBackend{observe: func(n int) error {
+			if n == 1 {
+				now += c.first
+			} else {
+				now += c.others
+			}
+			return nil
+		}}
+		o := Options{Rate: 30, Duration: time.Second, Clock: func() time.Duration { return now }}
+		r, err := Record(t.Context(), ourselves(t), b, sampledata.NewBuilder(b.Header()), o)
+		if err != nil || r.End.Cause != sampledata.EndDuration || b.n != c.want {
+			t.Errorf("%v, then %v a sample: %d samples, want %d; %v, %+v", c.first, c.others, b.n, c.want, err, r.End)
+		}
+	}
+}
+
 // Failed samples are counted as lost and as missed ticks, and the recording continues.
 func TestRecordLostSamples(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())

@@ -218,6 +218,9 @@ func (b *Backend) surveyFirst(ctx context.Context, h *halt.Halter, at time.Time,
 	if err := b.survey.run(ctx); err != nil {
 		return err
 	}
+	if ctx.Err() != nil && b.goroutines.account.number > 1 {
+		return ctx.Err() // the recording is over, and has the first sample
+	}
 	if err := b.prepare(); err != nil {
 		return err
 	}

@@ -17,6 +17,8 @@ import (
 	"time"
 	"unsafe"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/cpprof/cpprof/sampler/internal/memory"
 )
 
@@ -400,6 +402,26 @@ func TestTwoSamplers(t *testing.T) {
 		t.Error("the process was never halted")
 	}
 	g.line()
+}
+
+// When a process has been opened, there is room for the files that halts open.
+func TestRoomForFiles(t *testing.T) {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	if limit.Cur < room {
+		t.Skipf("only %d files may be open", limit.Cur)
+	}
+	f, err := OpenFile("/proc/self/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	f.makeRoom()
+	if size := statusField("/proc/self/status", "FDSize"); size < room {
+		t.Errorf("room for %d files, want %d", size, room)
+	}
 }
 
 func TestOpenErrors(t *testing.T) {

@@ -84,6 +84,7 @@ func (p *Process) open() (err error) {
 			p.mem.Close()
 		}
 	}()
+	p.mem.makeRoom()
 	aux, err := p.Auxv()
 	if err != nil {
 		return err
