@@ -50,7 +50,8 @@ type state struct {
 	Run     sampledata.RunState
 	NoCPU   bool
 	Reason  string
-	Channel uint64 // the address of what a waiting goroutine waits for; 0 if not known
+	Channel uint64                // the address of what a waiting goroutine waits for; 0 if not known
+	Labels  sampledata.LabelSetID // 0 if there are more than mostLabelSets
 }
 
 // A class has the sums of a thread class.
@@ -94,7 +95,7 @@ func (e *evidence) readRuns(o views.Options) {
 		c := e.class(classOf(run), run)
 		weight := float64(e.weights.Of(int(first), int(last)+1))
 		parked := e.parked(run)
-		k := stateOf{class: c, state: stateIn(run), idle: parked || waitsForWork(run), parked: parked}
+		k := stateOf{class: c, state: e.stateIn(run), idle: parked || waitsForWork(run), parked: parked}
 		if run.Run == sampledata.Blocked {
 			k.lock = e.lockName(run)
 		}
@@ -115,10 +116,13 @@ func (e *evidence) readRuns(o views.Options) {
 	e.countEnded(lastClass)
 }
 
-func stateIn(run sampledata.Run) state {
+func (e *evidence) stateIn(run sampledata.Run) state {
 	s := state{Stack: run.Stack, Run: run.Run, NoCPU: run.NoCPU, Reason: run.Reason}
 	if run.Run == sampledata.Waiting {
 		s.Channel = run.Lock
+	}
+	if len(e.r.LabelSets) <= mostLabelSets {
+		s.Labels = run.Labels
 	}
 	return s
 }
