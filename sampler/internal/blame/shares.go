@@ -18,36 +18,49 @@ import (
 //
 // The goroutines whose next action on the channel is to receive from it have the slots. If the buffer is full, and they are as
 // many as it has elements, they are likely the ones for whom the others wait. Likewise, if tokens are taken out of a channel and put
-// back into it, and if a sync.WaitGroup or a semaphore counts as many as there are goroutines that will call Done or Release.
+// back into it, if a sync.WaitGroup or a semaphore counts as many as there are goroutines that will call Done or Release, and if as many
+// connections of a pool are in use as there are goroutines that will give one back.
 
 // maxShares bounds the channels, groups and semaphores that are read in one sample.
 const maxShares = 64
 
 // A share is what was read of a thing.
 type share struct {
-	of    syncflow.Action // which ends the waits for it
-	bytes []byte
+	of       syncflow.Action // which ends the waits for it
+	poolOpen int             // goruntime.Release.PoolOpen
+	bytes    []byte
+}
+
+// shareSize is the largest sizeOf.
+const shareSize = goruntime.PoolHead
+
+// sizeOf returns how many bytes are read of a thing, given what ends the waits for it.
+func sizeOf(k syncflow.ActionKind) int {
+	switch k {
+	case syncflow.Done:
+		return goruntime.WaitGroupCount + 4
+	case syncflow.Return:
+		return goruntime.PoolHead
+	}
+	return goruntime.ChannelHead
 }
 
 // readShares reads those things for which goroutines wait whose holders can be counted.
 func (e *enders) readShares(waiting []int32) {
 	e.shares = e.shares[:0]
 	if e.shareBuf == nil {
-		e.shareBuf = make([]byte, maxShares*goruntime.ChannelHead)
+		e.shareBuf = make([]byte, maxShares*shareSize)
 	}
 	e.ranges = e.ranges[:0]
 	for _, key := range waiting {
 		w, ok := e.awaited(key)
 		known := slices.ContainsFunc(e.shares, func(s share) bool { return s.of == w })
-		if !ok || known || len(e.shares) == maxShares || w.Kind == syncflow.Signal || w.Kind == syncflow.Return {
+		if !ok || known || len(e.shares) == maxShares || w.Kind == syncflow.Signal {
 			continue
 		}
-		buf := e.shareBuf[len(e.shares)*goruntime.ChannelHead:][:goruntime.ChannelHead]
-		if w.Kind == syncflow.Done {
-			buf = buf[:goruntime.WaitGroupCount+4]
-		}
-		e.shares = append(e.shares, share{of: w})
-		e.ranges = append(e.ranges, memory.Range{Addr: w.Object, Buf: buf})
+		buf := e.shareBuf[len(e.shares)*shareSize:]
+		e.shares = append(e.shares, share{of: w, poolOpen: e.release.PoolOpen()})
+		e.ranges = append(e.ranges, memory.Range{Addr: w.Object, Buf: buf[:sizeOf(w.Kind)]})
 	}
 	e.sample.Recheck(e.ranges, nil)
 	for i := range e.shares {
@@ -76,6 +89,8 @@ func (s *share) taken() uint64 {
 		return uint64(binary.LittleEndian.Uint32(s.bytes[goruntime.WaitGroupCount:]))
 	case s.of.Kind == syncflow.Release:
 		return s.word(goruntime.WeightedTaken)
+	case s.of.Kind == syncflow.Return:
+		return s.word(s.poolOpen) - min(s.word(s.poolOpen), s.word(goruntime.PoolIdle))
 	}
 	length := s.word(goruntime.ChannelLength)
 	if full := s.of.Kind == syncflow.Receive && length == s.capacity(); full || s.of.Kind == syncflow.Send && length == 0 {

@@ -3,6 +3,8 @@ package blame
 import (
 	"testing"
 
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 	"github.com/cpprof/cpprof/sampler/internal/syncflow"
 )
 
@@ -12,6 +14,8 @@ const (
 
 	toReceive = "chan receive"
 	forGroup  = "sync.WaitGroup.Wait"
+
+	forConnection = "select"
 )
 
 // Goroutine 0 begins to wait for a channel: its sudog has the channel, and the goroutines that may send to it are named.
@@ -100,4 +104,22 @@ func TestGroups(t *testing.T) {
 	}
 	s.f.Find(Halt{})
 	s.expect(0, none)
+}
+
+// Of a pool with three connections, one of which nobody uses, two goroutines have one each: they are likely those for whom others wait.
+// If the pool counts more, somebody else has one, too.
+func TestPools(t *testing.T) {
+	const pool = 0x700
+	for open, evidence := range map[uint64]sampledata.Evidence{2: ambiguous, 3: sampledata.Likely, 4: ambiguous} {
+		s := newScene(t, 3)
+		s.f.release = goruntime.Release{Line: 23}
+		s.put(pool, goruntime.PoolIdle, 1)
+		s.put(pool, s.f.release.PoolOpen(), open)
+		s.does(0, syncflow.Action{Object: pool, Kind: syncflow.Return, Awaited: true})
+		s.does(1, syncflow.Action{Object: pool, Kind: syncflow.Return})
+		s.does(2, syncflow.Action{Object: pool, Kind: syncflow.Return})
+		s.waits(0, forConnection, 0, 0)
+		s.f.Find(Halt{})
+		s.expect(0, evidence, 101, 102)
+	}
 }

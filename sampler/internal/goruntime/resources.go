@@ -18,3 +18,17 @@ var resourceRoles = map[string]CallRole{
 	"database/sql.(*Conn).Close":   CallReturn,
 	"database/sql.(*Rows).Close":   CallReturnOf,
 }
+
+// PoolIdle is the offset in a database/sql.DB of the number of connections that nobody uses (8 bytes, of freeConn).
+const PoolIdle = 48
+
+// PoolOpen returns the offset in a database/sql.DB of the number of its connections (8 bytes, numOpen).
+func (r Release) PoolOpen() int {
+	if r.Line < 23 {
+		return 80
+	}
+	return 88
+}
+
+// PoolHead is the number of bytes of a database/sql.DB that have both.
+const PoolHead = 96

@@ -187,6 +187,18 @@ func TestSyncOffsets(t *testing.T) {
 	}
 }
 
+func TestPool(t *testing.T) {
+	r, src := toolchain(t)
+	s := load(t, filepath.Join(src, "database/sql"), "sql.go")
+	// The length is the second word of a slice.
+	if at := s.offset("DB", "freeConn") + 8; at != PoolIdle {
+		t.Errorf("DB.freeConn has its length at %d, not at %d", at, PoolIdle)
+	}
+	if at := s.offset("DB", "numOpen"); at != int64(r.PoolOpen()) || at+8 > PoolHead {
+		t.Errorf("DB.numOpen lies at %d, not at %d", at, r.PoolOpen())
+	}
+}
+
 func TestMemory(t *testing.T) {
 	r, src := toolchain(t)
 	s := load(t, filepath.Join(src, "runtime"), "runtime2.go")

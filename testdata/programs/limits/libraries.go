@@ -33,10 +33,10 @@ func weightedPlain(ctx context.Context, s *semaphore.Weighted, r *record, me int
 
 func startLibraries() {
 	s := semaphore.NewWeighted(1)
-	r := add("x-semaphore-defer", unsafe.Pointer(s))
+	r := add("x-semaphore-defer", 1, unsafe.Pointer(s))
 	contend(func(me int64) { weighted(s, r, me) })
 	p := semaphore.NewWeighted(2)
-	rp := add("x-semaphore", unsafe.Pointer(p))
+	rp := add("x-semaphore", 2, unsafe.Pointer(p))
 	contend(func(me int64) { weightedPlain(running, p, rp, me) })
 	startGroup()
 	startFlight()
@@ -46,7 +46,7 @@ func startLibraries() {
 func startGroup() {
 	g := new(errgroup.Group)
 	g.SetLimit(2)
-	r := add("errgroup-limit", reflect.ValueOf(g).Elem().FieldByName("sem").UnsafePointer())
+	r := add("errgroup-limit", 2, reflect.ValueOf(g).Elem().FieldByName("sem").UnsafePointer())
 	go func() {
 		for {
 			g.Go(func() error {
@@ -60,7 +60,7 @@ func startGroup() {
 // startFlight starts goroutines that wait for the call that one of them makes for all.
 func startFlight() {
 	g := new(singleflight.Group)
-	r := add("singleflight", nil)
+	r := add("singleflight", 1, nil)
 	contend(func(me int64) {
 		g.Do("key", func() (any, error) {
 			// The sync.WaitGroup is the first field of the call. Nobody changes the map while there is the one call.

@@ -28,11 +28,11 @@ var (
 	kinds []string
 )
 
-// add adds a record of a thing to the table.
-func add(kind string, object unsafe.Pointer) *record {
+// add adds a record of a thing to the table. So many goroutines have it while others wait.
+func add(kind string, parts int, object unsafe.Pointer) *record {
 	r := &table[len(kinds)]
 	r.object.Store(uintptr(object))
-	kinds = append(kinds, kind)
+	kinds = append(kinds, fmt.Sprintf("%s:%d", kind, parts))
 	return r
 }
 

@@ -53,10 +53,10 @@ func transact(db *sql.DB, r *record, me int64) error {
 // startPool starts goroutines that wait for connections of pools.
 func startPool() {
 	execs := newPool()
-	executing = add("sql-exec", unsafe.Pointer(execs))
+	executing = add("sql-exec", 2, unsafe.Pointer(execs))
 	contend(func(int64) { execs.Exec("x") })
 	txs := newPool()
-	r := add("sql-transaction", unsafe.Pointer(txs))
+	r := add("sql-transaction", 2, unsafe.Pointer(txs))
 	contend(func(me int64) { transact(txs, r, me) })
 }
 
