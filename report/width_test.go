@@ -54,6 +54,9 @@ func TestNamesFitTheWidth(t *testing.T) {
 			costs.Add(path, callpath.Total(v.Tree, session.Membership(), path))
 			return costs.Write(b)
 		},
+		func(b *strings.Builder, width int) error { return WriteXTree(b, v.Tree, XOptions{Width: width}) },
+		func(b *strings.Builder, width int) error { return WriteXProf(b, v.Tree, XOptions{Width: width}) },
+		func(b *strings.Builder, width int) error { return WriteXArc(b, v.Tree, XOptions{Width: width}) },
 		func(b *strings.Builder, width int) error {
 			found := NewFound(bottlenecks.Find(bottlenecks.NewSingle(v.Tree), bottlenecks.FindOptions{}), "", Basis{})
 			found.Width = width

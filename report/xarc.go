@@ -190,13 +190,13 @@ func WriteXArc(w io.Writer, t *calltree.Tree, o XOptions) error {
 		out.WriteString(ruler)
 		for _, r := range s.Parents {
 			line = append(write(append(line[:0], "Parent "...), r), "  "...)
-			out.Write(append(appendName(line, r.Name), '\n'))
+			out.Write(append(o.appendName(line, r.Name), '\n'))
 		}
 		line = fmt.Appendf(write(append(line[:0], "Self   "...), s.Self), "  [%d] ", s.Index)
-		out.Write(append(appendName(line, s.Self.Name), '\n'))
+		out.Write(append(o.appendName(line, s.Self.Name), '\n'))
 		for _, r := range s.Children {
 			line = append(write(append(line[:0], "Child  "...), r), "  "...)
-			out.Write(append(appendName(line, r.Name), '\n'))
+			out.Write(append(o.appendName(line, r.Name), '\n'))
 		}
 	}
 	return out.Flush()

@@ -85,7 +85,9 @@ func shallowest(t *calltree.Tree) []int {
 func WriteXProf(w io.Writer, t *calltree.Tree, o XOptions) error {
 	out := bufio.NewWriter(w)
 	p := newXProfile(t, o)
-	line := func(cells, index, name string) { termtext.Fprintf(out, "%s %5s  %s\n", cells, index, name) }
+	line := func(cells, index, name string) {
+		out.Write(append(o.appendName(fmt.Appendf(nil, "%s %5s  ", cells, index), name), '\n'))
+	}
 	write := p.values.cells()
 	termtext.Fprintln(out, termtext.Text(p.values.heading("xprof")))
 	line(p.values.columns(), "Ind", "Name")
@@ -93,7 +95,7 @@ func WriteXProf(w io.Writer, t *calltree.Tree, o XOptions) error {
 	sum := p.values.calls.of.Weight(make([]int64, len(p.values.calls.base))...)
 	for i, f := range p.order {
 		r := p.rows[f]
-		line(string(write(nil, r)), strconv.Itoa(i), termtext.Printable(r.Name))
+		line(string(write(nil, r)), strconv.Itoa(i), r.Name)
 		sum.Add(sum, r.Calls.Exact())
 	}
 	termtext.Fprintf(out, "%9s\n", exactOrRounded(sum, 2))

@@ -87,7 +87,7 @@ func WriteXTree(w io.Writer, t *calltree.Tree, o XOptions) error {
 		line = appendPadded(append(line, ' '), 4, strconv.AppendInt(nil, int64(r.Recursion), 10))
 		line = append(write(append(line, ' '), r.Node), "  "...)
 		line = append(line, indent(r.Level)...)
-		out.Write(append(appendName(line, r.Node.Name), '\n'))
+		out.Write(append(o.appendName(line, r.Node.Name), '\n'))
 	}
 	return out.Flush()
 }
@@ -165,8 +165,11 @@ func appendPadded(line []byte, width int, cell []byte) []byte {
 	return append(line, cell...)
 }
 
-// appendName appends a name as Printable shows it.
-func appendName(line []byte, name string) []byte {
+// appendName appends a name as Printable shows it. The line has only ASCII characters.
+func (o *XOptions) appendName(line []byte, name string) []byte {
+	if o.Width > 0 && len(line)+len(name) > o.Width {
+		return append(line, termtext.ShortenPath(termtext.Printable(name), o.Width-len(line))...)
+	}
 	for i := range len(name) {
 		if name[i] < ' ' || name[i] > '~' {
 			return append(line, termtext.Printable(name)...)

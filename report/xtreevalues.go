@@ -25,6 +25,9 @@ type XOptions struct {
 
 	// Depth leaves out functions that occur only deeper below the root. 0 keeps all.
 	Depth int
+
+	// Width, if it isn't 0, is that of the screen: import paths are shortened so that lines fit.
+	Width int
 }
 
 // An Amount is an exact weight, or number of hits, of one metric.

@@ -67,6 +67,7 @@ aspects: * stands for any text, and "re:" begins a regular expression.
 		RunE: func(_ *cobra.Command, args []string) error { return f.run(t, x, args[0]) },
 	}
 	f.addTree(c, t)
+	f.addFullNames(c)
 	flags := c.Flags()
 	addShare(flags, &f.minCum, "min-cum", "0%", "leave out functions with less than this `share` of the whole")
 	flags.StringArrayVar(&f.names, "name", nil, "show functions that match a `pattern`, and in xtree their callers and callees (may be repeated)")
@@ -78,6 +79,7 @@ aspects: * stands for any text, and "re:" begins a regular expression.
 
 func (f *xFlags) run(t terminal, x xReport, path string) error {
 	o, err := f.options()
+	o.Width = f.nameWidth(t)
 	if err != nil {
 		return err
 	}
