@@ -205,7 +205,7 @@ func (b *Backend) sample(ctx context.Context, h *halt.Halter, s *sampledata.Samp
 	b.seen = nil
 	b.reporter.report()
 	gs.finder.Find(blame.Halt{
-		Consistent: !c.processors.changed, Woken: [2][]int32{gs.account.changed, b.survey.runnable},
+		Consistent: !c.processors.changed, Whole: c.survey != nil, Woken: [2][]int32{gs.account.changed, b.survey.runnable},
 	})
 	b.finish(s)
 	return nil

@@ -141,7 +141,7 @@ func (gs *goroutines) show(i int32, mem memory.Copy, registers []uint64) {
 	gs.memory.Copy = mem
 	gs.finder.Stack(i, &blame.Stack{
 		Frames: gs.stacks.frames, Memory: &gs.memory, Registers: registers,
-		Deferred: gs.t.g.deferredOf(gs.table.slots[i].raw),
+		Deferred: gs.t.g.deferredOf(gs.table.slots[i].raw), Partial: gs.stacks.partial,
 	})
 }
 

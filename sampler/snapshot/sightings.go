@@ -22,7 +22,7 @@ var _ blame.Sample = (*sightings)(nil)
 func (v *sightings) Sighting(key int32) blame.Sighting {
 	s, now := &v.table.slots[key], v.account.number
 	return blame.Sighting{
-		ID: s.id, Exists: s.announced, Still: s.view == known, InHalt: s.halted == now, Stood: s.stood == now, Addr: s.addr,
+		ID: s.id, Exists: s.announced, Hidden: !s.announced && s.view != absent, Still: s.view == known, InHalt: s.halted == now, Stood: s.stood == now, Addr: s.addr,
 		Wait: blame.Wait{Goroutine: s.head.goid, Count: s.head.seq}, ParkedBy: v.t.reason(&s.head), Run: s.state.Run,
 	}
 }

@@ -28,6 +28,7 @@ type stacks struct {
 	machine   *machinecode.Machine
 	u         *unwind.Unwinder
 	frames    []unwind.Frame // of the current stack
+	partial   bool           // the outermost of them are missing
 	functions map[pclntab.Frame]sampledata.FunctionID
 	sites     [][]call // by unwind.Site, outermost first; nil if not known yet
 	nodes     map[edge]sampledata.NodeID
@@ -54,7 +55,7 @@ func newStacks(sink sampledata.Sink, bin *gobinary.Binary, u *unwind.Unwinder) *
 func (s *stacks) unwind(mem unwind.Memory, c *unwind.Context) stack {
 	var r unwind.Result
 	s.frames, r = s.u.Unwind(s.frames[:0], mem, c)
-	if r.Cut {
+	if s.partial = r.Cut || r.Torn; r.Cut {
 		s.cut++
 	}
 	node := sampledata.NoStack

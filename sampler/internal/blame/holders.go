@@ -188,9 +188,9 @@ func (h *holders) confirm() {
 }
 
 // addRechecks lists the goroutines that must be read again to know who holds a lock: those that may, and, if some of these
-// were seen in the halt, the waiters that were not.
+// were seen in the halt or it is not sure that they do, the waiters that were not.
 func (h *holders) addRechecks(c *contention) {
-	inHalt := len(c.successors) > 0
+	inHalt := len(c.successors)+len(c.doubtful) > 0
 	for _, list := range [][]int32{c.candidates, c.doubtful} {
 		for _, key := range list {
 			h.recheck = append(h.recheck, key)

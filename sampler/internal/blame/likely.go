@@ -19,6 +19,9 @@ import (
 // That is more than a guess only if nothing is unknown about the other goroutines: their code is analysed, their stacks are
 // those of this sample, and none of them may hold a lock of which the address is not known.
 //
+// Nor may the lock have changed hands between the time at which the other goroutines were seen and the halt: no goroutine that waited
+// for it has moved meanwhile.
+//
 // It must also have been seen to wait for the lock before: others wait for it all the time, and a goroutine that never does so, goes past
 // the place without the lock.
 //
@@ -124,7 +127,7 @@ func (c *contention) takenFrom(s *Sighting) bool {
 
 // onlyThese reports whether it is excluded that other goroutines hold a lock than those that may, by their stacks.
 func (h *holders) onlyThese(c *contention) bool {
-	if c.possible || h.refuted[c.wish] || len(h.records) > maxSurveyed {
+	if c.possible || h.refuted[c.wish] || len(h.records) > maxSurveyed || !h.halt.Consistent || h.changesHands(c) {
 		return false
 	}
 	for _, key := range h.unclear {
@@ -138,11 +141,20 @@ func (h *holders) onlyThese(c *contention) bool {
 	return h.unknown == no
 }
 
+// changesHands reports whether a goroutine that waited for the lock may have stopped to do so before the halt, and have the lock.
+func (h *holders) changesHands(c *contention) bool {
+	return !h.halt.Whole && slices.ContainsFunc(c.waiters, func(key int32) bool {
+		s := h.sample.Sighting(key)
+		return !s.InHalt && !s.Stood
+	})
+}
+
 // surveyUnknown finds out whether there are goroutines of which it is not known what they hold.
 func (h *holders) surveyUnknown() known {
 	for key := range h.records {
 		held := &h.records[key].held
-		if s := h.sample.Sighting(int32(key)); s.Exists && !(held.complete && h.current(&s, held.sample)) {
+		s := h.sample.Sighting(int32(key))
+		if s.Hidden || s.Exists && !(held.complete && !held.partial && h.current(&s, held.sample)) {
 			return yes
 		}
 	}

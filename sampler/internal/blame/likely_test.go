@@ -41,6 +41,13 @@ func TestLikely(t *testing.T) {
 		{"another one may hold something", func(s *scene) { s.shows(2, syncflow.Held{Certainty: syncflow.Possible}) }, ambiguous, one},
 		{"a waiter may hold something else", func(s *scene) { s.shows(0, syncflow.Held{Certainty: syncflow.Possible}) }, sampledata.Likely, one},
 		{"the code of another one is not known", func(s *scene) { s.f.records[3].held.complete = false }, ambiguous, one},
+		{"the stack of another one is cut", func(s *scene) { s.f.records[3].held.partial = true }, ambiguous, one},
+		{"another one has just begun", func(s *scene) { s.seen[3].Exists, s.seen[3].Hidden = false, true }, ambiguous, one},
+		{"another waiter has moved since it was seen", func(s *scene) {
+			s.waits(2, forMutex, lock+goruntime.MutexSema, 0)
+			s.leaves[2] = true
+		}, ambiguous, one},
+		{"another waiter stays", func(s *scene) { s.waits(2, forMutex, lock+goruntime.MutexSema, 0) }, sampledata.Likely, one},
 		{"another one has moved", func(s *scene) { s.seen[3].Still = false }, ambiguous, one},
 		{"another one has ended", func(s *scene) { s.seen[3].Exists, s.seen[3].Still = false, false }, sampledata.Likely, one},
 		{"it was never seen to wait", func(s *scene) { s.f.records[1].waited.locks = nil }, ambiguous, one},
@@ -56,6 +63,20 @@ func TestLikely(t *testing.T) {
 			s.f.Find(Halt{Consistent: true})
 			s.expect(0, c.evidence, c.want...)
 		})
+	}
+}
+
+// If the halt was not at one moment, nobody is likely to hold the mutex. If it saw all goroutines, nobody has moved before it.
+func TestLikelyHalt(t *testing.T) {
+	for halt, evidence := range map[*Halt]sampledata.Evidence{
+		{}: ambiguous, {Consistent: true}: ambiguous, {Consistent: true, Whole: true}: sampledata.Likely,
+	} {
+		s := newLikelyScene(t)
+		s.waits(2, forMutex, lock+goruntime.MutexSema, 0)
+		s.leaves[2] = true
+		s.halt()
+		s.f.Find(*halt)
+		s.expect(0, evidence, 101)
 	}
 }
 

@@ -26,6 +26,7 @@ type Sample interface {
 type Sighting struct {
 	ID       sampledata.GoroutineID
 	Exists   bool   // the sink knows the goroutine; otherwise ID is not valid
+	Hidden   bool   // there is a goroutine, but nothing is known of it yet
 	Still    bool   // its stack is known and does not change: the goroutine does not run
 	InHalt   bool   // this is its state at the halt; otherwise the state is a little older
 	Stood    bool   // after the halt it was still where this sample saw it
@@ -47,12 +48,15 @@ type Stack struct {
 	Memory    syncflow.Memory
 	Registers []uint64 // of the innermost frame, numbered as instructions number them; nil if not known
 	Deferred  uint64   // address of the first entry in the goroutine's list of deferred functions (g._defer), or 0
+	Partial   bool     // the outermost frames are missing
 }
 
 // A Halt is what a halt found out as a whole.
 type Halt struct {
 	// Consistent: everything that was read in the halt, FirstReads and SecondReads included, was read at one moment.
 	Consistent bool
+	// Whole: all goroutines were read in the halt. Otherwise those that are not InHalt may have moved since they were seen.
+	Whole bool
 	// Woken has lists of goroutines that include all that stopped waiting since the previous sample.
 	Woken [2][]int32
 }

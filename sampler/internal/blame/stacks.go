@@ -46,6 +46,7 @@ func (w *waited) has(goroutine int64, lock uint64) bool {
 type heldLocks struct {
 	list     []syncflow.Held
 	complete bool   // nothing more can be learned from the stack
+	partial  bool   // the stack's outermost frames are missing
 	sample   uint32 // number of the sample in which the stack was seen
 	listed   bool   // it is in holders.holding
 }
@@ -89,7 +90,7 @@ func (f *Finder) Forget(key int32) {
 func (h *holders) see(key int32, st *Stack) {
 	held := &h.records[key].held
 	held.list, held.complete = h.code.Held(held.list, st.Frames, st.Memory, st.Registers)
-	held.sample = h.number
+	held.sample, held.partial = h.number, st.Partial
 	if len(held.list) > 0 && !held.listed {
 		held.listed = true
 		h.holding = append(h.holding, key)
