@@ -3,6 +3,7 @@ package syncflow
 import (
 	"slices"
 
+	"github.com/cpprof/cpprof/sampler/internal/gobinary/pclntab"
 	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 	"github.com/cpprof/cpprof/sampler/internal/machinecode"
@@ -110,22 +111,21 @@ func (a *Analyzer) actionsAt(f *unwind.Frame) ([]siteAction, bool) {
 	}
 	found := a.known.actions[placeOf(f)]
 	if found == nil {
-		if !a.mayLearn(false) {
+		fn, ok := a.p.Table.Func(f.PC)
+		if !a.mayLearnActions(fn.Entry, fn.End) {
 			return nil, false
 		}
-		found = a.findActionsAt(f)
+		if found = noActions; ok {
+			found = a.findActionsAt(f, fn)
+		}
 		a.known.actions[placeOf(f)] = found
 	}
 	a.actionsBySite[f.Site] = found
 	return found, true
 }
 
-func (a *Analyzer) findActionsAt(f *unwind.Frame) []siteAction {
+func (a *Analyzer) findActionsAt(f *unwind.Frame, fn pclntab.Func) []siteAction {
 	a.spend(1)
-	fn, ok := a.p.Table.Func(f.PC)
-	if !ok {
-		return noActions
-	}
 	c := a.callee(fn.Entry)
 	own, isOwn := ownActions[c.role]
 	if !isOwn && !a.mayAct(c) {

@@ -48,6 +48,10 @@ type Analyzer struct {
 	reserve int  // so many only for stacks that likely hold locks which goroutines wait for
 	wanted  bool // such a stack was met since the last Refill, or there was none yet
 	spent   int  // those that were
+
+	metSmall bool // a function that is not large was met since the last Refill whose actions were not known, or there was none yet
+	calm     bool // none was met between the last two
+
 	tooDeep bool // some call was too deep to be followed, since this was last reset
 }
 
@@ -59,7 +63,7 @@ func New(p Program) (*Analyzer, error) {
 	}
 	return &Analyzer{p: p, machine: m, functions: map[uint64]*function{}, flows: map[uint64]*flow{},
 		lockers: map[uint64]locker{}, semaphores: map[unwind.Site]*semaphoreWait{},
-		awaited: map[string]bool{}, waitedIn: map[uint64]bool{}, wanted: true, known: known{locks: map[place]*siteLocks{}, actions: map[place][]siteAction{}}}, nil
+		awaited: map[string]bool{}, waitedIn: map[uint64]bool{}, wanted: true, metSmall: true, known: known{locks: map[place]*siteLocks{}, actions: map[place][]siteAction{}}}, nil
 }
 
 // A function is what is known of one function.

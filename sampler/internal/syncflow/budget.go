@@ -22,6 +22,7 @@ func (a *Analyzer) Refill(work int) {
 		a.reserve = work / 2
 	}
 	a.wanted = false
+	a.calm, a.metSmall = !a.metSmall, false
 }
 
 // Limit bounds what is left of the work that Refill allowed. If it is so negative that the debt is too large, what is wanted most has
@@ -38,6 +39,20 @@ func (a *Analyzer) mayLearn(urgent bool) bool {
 	a.wanted = a.wanted || urgent
 	return a.left > a.reserve || urgent && a.left > -maxDebt
 }
+
+// mayLearnActions reports whether one more place may be analysed for the actions in it. Large functions come last: what they and the
+// functions that they call take is that of hundreds of others, and they are mostly engines and tables that hand nothing over. They wait
+// until no other place that is met since the last Refill is unknown.
+func (a *Analyzer) mayLearnActions(entry, end uint64) bool {
+	if end-entry > largeFunction {
+		return a.calm && a.mayLearn(false)
+	}
+	a.metSmall = true
+	return a.mayLearn(false)
+}
+
+// largeFunction is the size of a large function, in bytes.
+const largeFunction = 4096
 
 // maxDebt is how much may be analysed beyond what the last Refill allowed. It is subtracted from the next ones.
 const maxDebt = 50_000

@@ -19,6 +19,23 @@ func TestOwner(t *testing.T) {
 	}
 }
 
+// Large functions are analysed for actions only if nothing else was unknown between the last two Refills.
+func TestLargeFunctionsComeLast(t *testing.T) {
+	a := &Analyzer{wanted: true, metSmall: true}
+	const small, large = largeFunction, largeFunction + 1
+	for i, c := range []struct {
+		size uint64
+		want bool
+	}{{large, false}, {small, true}, {large, false}, {large, true}} {
+		if i != 1 {
+			a.Refill(1000)
+		}
+		if got := a.mayLearnActions(0x1000, 0x1000+c.size); got != c.want {
+			t.Errorf("step %d: may learn: %v, want %v", i, got, c.want)
+		}
+	}
+}
+
 // While little may be learned, that is for the functions that wait for locks, and for the methods of the same types.
 func TestAwaitedFirst(t *testing.T) {
 	a := analyzer(t, build(t, "amd64"))
