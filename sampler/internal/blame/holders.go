@@ -133,11 +133,18 @@ func (h *holders) addCandidates() {
 		for _, l := range h.holds(key) {
 			if l.Lock == 0 {
 				h.unclear = append(h.unclear, key)
-			} else if !(r.waiting && r.wish == wish{l.Lock, l.Mode}) {
+			} else if !(r.waiting && r.wish == wish{l.Lock, l.Mode}) && !h.isLocking(key, &l) {
 				h.addCandidate(key, l)
 			}
 		}
 	}
+}
+
+// isLocking reports whether a goroutine is in Lock for the same lock: it was woken, and has not taken the lock yet. That Unlock may have
+// handed it the lock is found out by other means.
+func (h *holders) isLocking(key int32, l *syncflow.Held) bool {
+	s := h.sample.Sighting(key)
+	return l.Certainty != syncflow.Sure && l.Mode == syncflow.Write && s.ParkedBy.Text == goruntime.MutexLock && h.lockOf(key, &s) == l.Lock
 }
 
 // addCandidate adds a goroutine to the candidates of a lock that it holds or may hold, if some goroutine waits for the lock.

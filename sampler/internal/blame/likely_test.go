@@ -43,6 +43,11 @@ func TestLikely(t *testing.T) {
 		{"the code of another one is not known", func(s *scene) { s.f.records[3].held.complete = false }, ambiguous, one},
 		{"the stack of another one is cut", func(s *scene) { s.f.records[3].held.partial = true }, ambiguous, one},
 		{"another one has just begun", func(s *scene) { s.seen[3].Exists, s.seen[3].Hidden = false, true }, ambiguous, one},
+		{"another one was woken for it", func(s *scene) {
+			s.waits(2, forMutex, lock+goruntime.MutexSema, 0)
+			s.seen[2].Run, s.seen[2].InHalt = sampledata.Runnable, true
+			s.shows(2, syncflow.Held{Lock: lock, Certainty: syncflow.Possible})
+		}, sampledata.Likely, one},
 		{"another waiter has moved since it was seen", func(s *scene) {
 			s.waits(2, forMutex, lock+goruntime.MutexSema, 0)
 			s.leaves[2] = true
