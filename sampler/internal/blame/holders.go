@@ -133,7 +133,9 @@ func (h *holders) addCandidates() {
 		for _, l := range h.holds(key) {
 			if l.Lock == 0 {
 				h.unclear = append(h.unclear, key)
-			} else if !(r.waiting && r.wish == wish{l.Lock, l.Mode}) && !h.isLocking(key, &l) {
+				l.Lock, l.Certainty = r.waited.latest(h.sample.Sighting(key).Wait.Goroutine), syncflow.Doubtful
+			}
+			if !(r.waiting && r.wish == wish{l.Lock, l.Mode}) && !h.isLocking(key, &l) {
 				h.addCandidate(key, l)
 			}
 		}
@@ -158,7 +160,9 @@ func (h *holders) addCandidate(key int32, l syncflow.Held) {
 	case l.Certainty == syncflow.Possible:
 		c.possible = true
 	case l.Certainty == syncflow.Doubtful:
-		c.doubtful = append(c.doubtful, key)
+		if !slices.Contains(c.doubtful, key) {
+			c.doubtful = append(c.doubtful, key)
+		}
 	case !slices.Contains(c.candidates, key):
 		c.candidates = append(c.candidates, key)
 	}

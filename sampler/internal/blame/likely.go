@@ -25,6 +25,8 @@ import (
 // It must also have been seen to wait for the lock before: others wait for it all the time, and a goroutine that never does so, goes past
 // the place without the lock.
 //
+// If a goroutine may hold a lock and nothing leads to it any more, it may be the one that the goroutine has waited for last.
+//
 // If a goroutine was ever seen at such a place while another one held the lock, or nobody did, nobody is likely to hold it.
 
 // maxSurveyed is the number of goroutines up to which likely holders are named.

@@ -48,6 +48,15 @@ func TestLikely(t *testing.T) {
 			s.seen[2].Run, s.seen[2].InHalt = sampledata.Runnable, true
 			s.shows(2, syncflow.Held{Lock: lock, Certainty: syncflow.Possible})
 		}, sampledata.Likely, one},
+		{"nothing leads to the lock that it may hold", func(s *scene) {
+			s.f.records[1].held.list = nil
+			s.shows(1, syncflow.Held{Certainty: syncflow.Possible})
+		}, sampledata.Likely, one},
+		{"it waited for another one since", func(s *scene) {
+			s.f.records[1].held.list = nil
+			s.shows(1, syncflow.Held{Certainty: syncflow.Possible})
+			s.f.records[1].waited.note(2, lock+8)
+		}, none, nil},
 		{"another waiter has moved since it was seen", func(s *scene) {
 			s.waits(2, forMutex, lock+goruntime.MutexSema, 0)
 			s.leaves[2] = true

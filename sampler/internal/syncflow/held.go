@@ -79,8 +79,11 @@ func (l *heldLocks) apply(p *siteLocks, f *frame) {
 		if r.passedOn && !slices.Contains(l.later, h) {
 			h.Certainty = Possible
 		}
-		if ok && h.Lock != 0 {
+		switch {
+		case ok && isAddress(h.Lock):
 			l.add(h)
+		case r.via == nil:
+			l.add(Held{Certainty: Possible}) // it holds a lock, and what led to it has changed since
 		}
 	}
 	// What nothing leads to is most likely what the code will release by another way.
@@ -99,7 +102,7 @@ func (l *heldLocks) apply(p *siteLocks, f *frame) {
 				continue // it is no lock
 			}
 		}
-		if h.Certainty = r.certainty; h.Lock == 0 {
+		if h.Certainty = r.certainty; !isAddress(h.Lock) {
 			h = Held{Certainty: Possible}
 		}
 		l.add(h)
@@ -110,6 +113,9 @@ func (l *heldLocks) apply(p *siteLocks, f *frame) {
 		}
 	}
 }
+
+// isAddress reports whether a lock can be there: nil pointers lead to the first page, where nothing is.
+func isAddress(lock uint64) bool { return lock >= 4096 }
 
 // isTrue reports whether the condition is true under which the lock is held, and whether that is known.
 func (r *lockRef) isTrue(f *frame) (isTrue, known bool) {
