@@ -71,7 +71,7 @@ func (t *terminal) end() {
 }
 
 // patience is the time that the terminal has to take the last drawing after a signal has asked for the end.
-const patience = time.Second
+const patience = 500 * time.Millisecond
 
 // abortSoon ends all reading and writing if it isn't given back in time, because it doesn't take what is written to it.
 func (t *terminal) abortSoon() {
