@@ -9,6 +9,7 @@ import (
 
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/locks"
+	"github.com/cpprof/cpprof/monitors"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 )
@@ -117,6 +118,12 @@ func Info(w io.Writer, path string, r *sampledata.Recording) error {
 	line("ended", "%s", termtext.Printable(ending(r)))
 	line("samples", "%d, %.1f a second (the limit was %g); %s missed", s.Samples, s.RateHz, h.Sampler.RateHz, Counted(s.MissedTicks, "tick"))
 	line("goroutines", "%.1f on average, at most %d; at most %s", s.Goroutines.Mean, s.Goroutines.Max, Counted(s.ThreadsMax, "thread"))
+	if u, known := utilisation(r); known {
+		line("CPUs", "%s", cpusUsed(u))
+		if u.Differs() {
+			line("", "these differ by more than chance: goroutines that hand over work within microseconds are seen ready too often")
+		}
+	}
 	line("halts", "median %s, 90 %% within %s, 99 %% within %s, longest %s",
 		span(s.Halt.Median), span(s.Halt.P90), span(s.Halt.P99), span(s.Halt.Max))
 	line("cost", "the target was halted %s of the time (%s in all); the sampler used %s of a core",
@@ -141,6 +148,23 @@ func Info(w io.Writer, path string, r *sampledata.Recording) error {
 	return err
 }
 
+// utilisation returns how many CPUs the target used, and false if the recording does not say it.
+func utilisation(r *sampledata.Recording) (monitors.Utilisation, bool) {
+	if r.Picked != nil {
+		return monitors.Utilisation{}, false // the clock counts what was left out, too
+	}
+	return monitors.New(r, monitors.Options{}).Utilisation()
+}
+
+// cpusUsed formats it, such as "0.86 ± 0.05 used by goroutines, 0.09 by the runtime itself; 0.93 by the kernel's clock".
+func cpusUsed(u monitors.Utilisation) string {
+	margin := ""
+	if u.Margin > 0 {
+		margin = fmt.Sprintf(" ± %.2f", u.Margin)
+	}
+	return fmt.Sprintf("%.2f%s used by goroutines, %.2f by the runtime itself; %.2f by the kernel's clock", u.Goroutines, margin, u.Runtime, u.Clock)
+}
+
 // infoJSON is the output of InfoJSON.
 type infoJSON struct {
 	Command    []string  `json:"command"`
@@ -156,7 +180,8 @@ type infoJSON struct {
 	Ended      string    `json:"ended"`
 	Locks      locksInfo `json:"locks"`
 	sampledata.Stats
-	Series []seriesJSON `json:"series"`
+	CPUs   *monitors.Utilisation `json:"cpus,omitempty"`
+	Series []seriesJSON          `json:"series"`
 	Basis
 }
 
@@ -180,11 +205,15 @@ func InfoJSON(w io.Writer, r *sampledata.Recording) error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, infoJSON{
+	info := infoJSON{
 		Command: h.Command, PID: h.PID, GoVersion: h.GoVersion, OS: h.OS, Arch: h.Arch, GOMAXPROCS: h.GOMAXPROCS,
 		Start: h.Start, Backend: h.Sampler.Backend, AskedHz: h.Sampler.RateHz, Wakes: h.Sampler.Wakes,
 		Ended: ending(r), Stats: r.Stats(), Basis: BasisOf(r),
 		Locks:  locksInfo{len(a.Locks), evidenceOf(&a.Evidence), len(a.Deadlocks)},
 		Series: seriesOf(r),
-	})
+	}
+	if u, known := utilisation(r); known {
+		info.CPUs = &u
+	}
+	return writeJSON(w, info)
 }

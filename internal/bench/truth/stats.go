@@ -2,35 +2,19 @@
 
 package main
 
-import "math"
+import (
+	"math"
 
-// ratioError estimates the standard error of sum(xs)/sum(ys), where both have a term for each sample. Neighbouring samples
-// may be alike, so it also estimates it from batches of neighbours, and returns the largest estimate. If there are too few
+	"github.com/cpprof/cpprof/monitors"
+)
+
+// ratioError estimates the standard error of sum(xs)/sum(ys), where both have a term for each sample. If there are too few
 // samples to tell, it returns 1.
 func ratioError(xs, ys []float64) float64 {
-	n, sum := len(xs), 0.0
-	ratio := 0.0
-	for i := range xs {
-		ratio += xs[i]
-		sum += ys[i]
+	if e, enough := monitors.RatioError(xs, ys); enough {
+		return e
 	}
-	if n < 10 || sum == 0 {
-		return 1
-	}
-	ratio /= sum
-	worst := 0.0
-	for _, size := range []int{1, 5, max(5, n/20)} {
-		squares := 0.0
-		for i := 0; i < n; i += size {
-			e := 0.0
-			for k := i; k < min(i+size, n); k++ {
-				e += xs[k] - ratio*ys[k]
-			}
-			squares += e * e
-		}
-		worst = max(worst, math.Sqrt(squares)/sum)
-	}
-	return worst
+	return 1
 }
 
 // binomialError returns the standard error of a share p that was estimated from a number of samples of so many goroutines. It
