@@ -6,9 +6,11 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
 )
@@ -165,32 +167,45 @@ func TestEndpointRecovers(t *testing.T) {
 	defer s.Close()
 	s.Define(b)
 	measured(t, s, b)
-	now.Store(text("<html>"))
-	for s.Measure(b) == nil {
-	}
-	if err := b.Sample(sampledata.Sample{Time: 1}, nil); err != nil {
-		t.Fatal(err)
-	}
-	now.Store(text("a 3\n"))
-	var names []string
-	for again := true; again; {
-		s.Measure(b)
-		if err := b.Sample(sampledata.Sample{Time: 1}, nil); err != nil {
-			t.Fatal(err)
-		}
-		names = names[:0]
-		for _, series := range b.Recording().Series {
-			names = append(names, series.Name)
-			if series.Name == "a" {
-				var list []string
-				for _, v := range series.All() {
-					list = append(list, v.String())
-				}
-				again = strings.Join(list, " ") != "1 not measured 3"
+	// recorded takes samples until they have these values of a. The two sources are scraped at times of their own.
+	recorded := func(want string) (failures int) {
+		for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+			if s.Measure(b) != nil {
+				failures++
+			}
+			if err := b.Sample(sampledata.Sample{Time: 1}, nil); err != nil {
+				t.Fatal(err)
+			}
+			both := slices.DeleteFunc(b.Recording().Series, func(s sampledata.Series) bool { return s.Unit != "" })
+			if len(both) == 2 && valuesOf(both[0]) == want && valuesOf(both[1]) == want {
+				return failures
+			}
+			if time.Now().After(end) {
+				t.Fatalf("want %q, got %v", want, both)
 			}
 		}
+	}
+	recorded("1")
+	now.Store(text("<html>"))
+	if failures := recorded("1 not measured"); failures == 0 {
+		t.Error("no error")
+	}
+	now.Store(text("a 3\n"))
+	recorded("1 not measured 3")
+	var names []string
+	for _, series := range b.Recording().Series {
+		names = append(names, series.Name)
 	}
 	if want := []string{url, "a", url + " (2)", "a (2)"}; fmt.Sprint(names) != fmt.Sprint(want) {
 		t.Errorf("%v, want %v", names, want)
 	}
+}
+
+// valuesOf returns the values of a series.
+func valuesOf(s sampledata.Series) string {
+	var list []string
+	for _, v := range s.All() {
+		list = append(list, v.String())
+	}
+	return strings.Join(list, " ")
 }
