@@ -31,6 +31,9 @@ func ReadCore(path, executable string) (r *sampledata.Recording, err error) {
 	if !info.DWARF {
 		return nil, fmt.Errorf("%s has no symbols, without which a core dump can't be read: build it without -ldflags=-s and -w", executable)
 	}
+	if err := checkCore(path); err != nil {
+		return nil, fmt.Errorf("core dump: %w", err)
+	}
 	quiet()
 	targets, err := core.OpenCore(path, executable, nil)
 	if err != nil {

@@ -1,0 +1,127 @@
+package delve
+
+import (
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+const (
+	mostNotes    = 64 << 20 // bytes of an ELF core dump that describe threads and files
+	mostMinidump = 2 << 30  // bytes of a minidump, which Delve keeps in memory as a whole
+)
+
+// checkCore returns an error if Delve would take much more memory for a core dump than the file says anything with: Delve
+// believes the numbers of things and their lengths in it.
+func checkCore(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	var magic [4]byte
+	if _, err := f.ReadAt(magic[:], 0); err == nil && string(magic[:]) == "MDMP" {
+		return checkMinidump(f, info.Size())
+	}
+	x, err := elf.NewFile(f)
+	if err != nil {
+		return fmt.Errorf("it is damaged: %w", err)
+	}
+	for _, p := range x.Progs {
+		if p.Type == elf.PT_NOTE {
+			if err := checkNotes(p.Open(), p.Filesz); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// checkNotes checks the notes of an ELF core dump.
+func checkNotes(r io.ReadSeeker, size uint64) error {
+	if size > mostNotes {
+		return fmt.Errorf("its notes have %d MB, which is more than a program's threads need", size>>20)
+	}
+	const delveThread, beforeRegisters = 0x444C5654, 49
+	for at := uint64(0); at < size; {
+		var head struct{ Name, Desc, Kind uint32 }
+		if err := binary.Read(r, binary.LittleEndian, &head); err != nil {
+			return fmt.Errorf("a note at %d of them is damaged: %w", at, err)
+		}
+		name, desc := padded(head.Name), padded(head.Desc)
+		if name+desc > size-at {
+			return fmt.Errorf("a note at %d of them says that it is longer than all notes", at)
+		}
+		if head.Kind == delveThread && head.Desc >= beforeRegisters+4 {
+			var registers uint32
+			_, err := r.Seek(int64(at+12+name+beforeRegisters), io.SeekStart)
+			if err == nil {
+				err = binary.Read(r, binary.LittleEndian, &registers)
+			}
+			if err != nil || registers > head.Desc {
+				return fmt.Errorf("a note at %d of them has more registers than bytes", at)
+			}
+		}
+		at += 12 + name + desc
+		if _, err := r.Seek(int64(at), io.SeekStart); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// padded returns a size in a note with what fills it up.
+func padded(n uint32) uint64 { return (uint64(n) + 3) &^ 3 }
+
+// checkMinidump checks the lists of a minidump.
+func checkMinidump(f io.ReaderAt, size int64) error {
+	if size > mostMinidump {
+		return fmt.Errorf("a minidump of %d MB would not fit into memory: at most %d MB can be read", size>>20, mostMinidump>>20)
+	}
+	var head struct{ Magic, Version, Streams, Directory uint32 }
+	if err := binary.Read(io.NewSectionReader(f, 0, size), binary.LittleEndian, &head); err != nil {
+		return errors.New("it is cut off")
+	}
+	const entry = 12
+	if int64(head.Streams) > size/entry {
+		return fmt.Errorf("it says that it has %d streams, which it has no room for", head.Streams)
+	}
+	directory := make([]struct{ Kind, Size, At uint32 }, head.Streams)
+	if err := binary.Read(io.NewSectionReader(f, int64(head.Directory), size), binary.LittleEndian, directory); err != nil {
+		return errors.New("its directory is cut off")
+	}
+	for _, s := range directory {
+		n, each, err := listOf(f, s.Kind, s.At)
+		if err != nil {
+			return fmt.Errorf("its stream at %d is cut off", s.At)
+		}
+		if each > 0 && n > uint64(s.Size)/each {
+			return fmt.Errorf("its stream at %d says that it has %d parts, which it has no room for", s.At, n)
+		}
+	}
+	return nil
+}
+
+// listOf returns how many parts a stream of a minidump has, and the size of each; 0 if it is not one of those whose parts Delve
+// reads in one piece.
+func listOf(f io.ReaderAt, kind, at uint32) (n, each uint64, err error) {
+	const threads, modules, memoryInfo = 3, 4, 16
+	var b [16]byte
+	switch kind {
+	case threads, modules:
+		_, err = f.ReadAt(b[:4], int64(at))
+		each = map[uint32]uint64{threads: 48, modules: 108}[kind]
+		return uint64(binary.LittleEndian.Uint32(b[:])), each, err
+	case memoryInfo:
+		_, err = f.ReadAt(b[:], int64(at))
+		return binary.LittleEndian.Uint64(b[8:]), 48, err
+	}
+	return 0, 0, nil
+}
