@@ -2,7 +2,7 @@ package sampledata
 
 import "slices"
 
-// A chunked is a list that only grows. It consists of chunks that stay where they are: to grow, a slice of a hundred
+// A chunked is a list that grows at its end. It consists of chunks that stay where they are: to grow, a slice of a hundred
 // megabytes would need room for a second one, and leave the first as garbage.
 type chunked[T any] struct {
 	chunks [][]T // all but the last have chunkLen elements
@@ -41,6 +41,17 @@ func (l *chunked[T]) add(v T) {
 	default:
 		l.chunks = append(l.chunks, append(make([]T, 0, chunkLen), v))
 	}
+}
+
+// truncate keeps the first n elements.
+func (l *chunked[T]) truncate(n int) {
+	full, rest := n>>chunkBits, n&(chunkLen-1)
+	if rest == 0 {
+		l.chunks = slices.Delete(l.chunks, full, len(l.chunks))
+		return
+	}
+	l.chunks = slices.Delete(l.chunks, full+1, len(l.chunks))
+	l.chunks[full] = l.chunks[full][:rest]
 }
 
 // clip returns the list so far. Elements that are added to l later do not change the result.

@@ -30,8 +30,8 @@ type Timed struct {
 	strip    time.Duration // the length of the strips; 0: every change is a sample
 	chosen   time.Duration // the moment of the present strip
 	end      time.Duration // of the last sample or of the present strip; samples stand for the time before it
-	samples  []timedSample
-	runs     []storedRun
+	samples  chunked[timedSample]
+	runs     chunked[storedRun]
 	open     []int32 // by OpenRun: the number of the first sample
 	free     []OpenRun
 	now      Sample // its flags are those of the time from now on
@@ -65,7 +65,7 @@ func (t *Timed) Limit(maxMemory int64) { t.Builder.meter.budget = memory.NewBudg
 
 // Charge returns an error if the recording takes more memory than a reader may.
 func (t *Timed) Charge() error {
-	size := int64(cap(t.samples))*(24+timeMemory+12) + int64(cap(t.runs))*2*runMemory
+	size := int64(t.samples.len())*(24+timeMemory+12) + int64(t.runs.len())*2*runMemory
 	t.Builder.mu.Lock()
 	defer t.Builder.mu.Unlock()
 	if err := t.Builder.charge(); err != nil {
@@ -77,7 +77,7 @@ func (t *Timed) Charge() error {
 // Open begins a run at a time that is not before that of any call so far.
 func (t *Timed) Open(at time.Duration) OpenRun {
 	t.upTo(at)
-	return t.openAt(len(t.samples))
+	return t.openAt(t.samples.len())
 }
 
 // OpenAtStart begins a run at the start of the recording.
@@ -99,12 +99,12 @@ func (t *Timed) openAt(sample int) OpenRun {
 func (t *Timed) Close(o OpenRun, at time.Duration) (first, end int32) {
 	t.upTo(at)
 	t.free = append(t.free, o)
-	return t.open[o], int32(len(t.samples))
+	return t.open[o], int32(t.samples.len())
 }
 
 // Run adds a run of the samples that Close returned.
 func (t *Timed) Run(g GoroutineID, first, end int32, s State) {
-	t.runs = append(t.runs, storedRun{goroutine: g, first: first, last: end - 1, state: t.Builder.runs.code(s)})
+	t.runs.add(storedRun{goroutine: g, first: first, last: end - 1, state: t.Builder.runs.code(s)})
 }
 
 // Amend replaces what is known of a goroutine.
@@ -143,8 +143,8 @@ func (t *Timed) nextStrip() {
 // add adds a sample of the time before t.end. If there are too many, it keeps half of them at most: any two strips that follow
 // each other are longer than one.
 func (t *Timed) add(at, weight time.Duration) {
-	t.samples = append(t.samples, timedSample{at, weight, uint8(t.now.flags())})
-	if len(t.samples) >= t.most {
+	t.samples.add(timedSample{at, weight, uint8(t.now.flags())})
+	if t.samples.len() >= t.most {
 		t.thin((t.end-t.begin)/time.Duration(t.most)*4 + 1)
 	}
 }
@@ -152,53 +152,57 @@ func (t *Timed) add(at, weight time.Duration) {
 // thin keeps one of the samples in each strip of a length.
 func (t *Timed) thin(strip time.Duration) {
 	t.strip = strip
-	kept := t.samples[:0]
-	before := make([]int32, len(t.samples)+1) // by sample: how many of those before it are kept
-	for i := 0; i < len(t.samples); {
+	all, kept := t.samples.len(), 0
+	before := make([]int32, all+1) // by sample: how many of those before it are kept
+	for i := 0; i < all; {
 		sum, choice, k := time.Duration(0), i, i
-		for ; k < len(t.samples) && (k == i || sum+t.samples[k].weight <= strip); k++ {
-			w := t.samples[k].weight
+		for ; k < all && (k == i || sum+t.samples.at(k).weight <= strip); k++ {
+			w := t.samples.at(k).weight
 			sum += w
 			if t.random.Int64N(int64(sum)) < int64(w) { // each with a probability of its share
 				choice = k
 			}
 		}
-		n := int32(len(kept))
+		n := int32(kept)
 		for j := i; j < k; j++ {
 			before[j] = n
 			if j > choice {
 				before[j]++
 			}
 		}
-		s := t.samples[choice]
+		s := *t.samples.at(choice)
 		s.weight = sum
-		kept = append(kept, s)
+		*t.samples.at(kept) = s
+		kept++
 		i = k
 	}
-	before[len(t.samples)] = int32(len(kept))
+	before[all] = int32(kept)
+	t.samples.truncate(kept)
 	for i := range t.open {
 		t.open[i] = before[t.open[i]]
 	}
-	runs := t.runs[:0]
-	for _, r := range t.runs {
+	runs := 0
+	for i := range t.runs.len() {
+		r := *t.runs.at(i)
 		r.first, r.last = before[r.first], before[r.last+1]-1
 		if r.first <= r.last {
-			runs = append(runs, r)
+			*t.runs.at(runs) = r
+			runs++
 		}
 	}
-	t.samples, t.runs = kept, runs
+	t.runs.truncate(runs)
 }
 
 // Recording returns the recording when all runs have been added; it ends at a time.
 func (t *Timed) Recording(e End) *Recording {
 	b := t.Builder
 	b.rec.Samples = Samples{}
-	for i := range t.samples {
-		s := &t.samples[i]
+	for i := range t.samples.len() {
+		s := t.samples.at(i)
 		b.rec.Samples.add(&Sample{Time: s.time, Weight: s.weight, StoppedWorld: s.flags&flagStopped != 0, Collecting: s.flags&flagCollecting != 0})
 	}
-	b.tables.samples = len(t.samples)
-	t.samples = nil
+	b.tables.samples = t.samples.len()
+	t.samples = chunked[timedSample]{}
 	t.addRuns()
 	b.rec.End = &e
 	b.tables.ended = true
@@ -210,19 +214,23 @@ func (t *Timed) Recording(e End) *Recording {
 func (t *Timed) addRuns() {
 	b := t.Builder
 	begins := make([]int32, b.tables.samples+1) // by first sample: where its runs begin
-	for _, r := range t.runs {
-		begins[r.first+1]++
+	for _, c := range t.runs.chunks {
+		for _, r := range c {
+			begins[r.first+1]++
+		}
 	}
 	for i := 1; i < len(begins); i++ {
 		begins[i] += begins[i-1]
 	}
-	sorted := make([]storedRun, len(t.runs))
+	sorted := make([]storedRun, t.runs.len())
 	next := slices.Clone(begins)
-	for _, r := range t.runs {
-		sorted[next[r.first]] = r
-		next[r.first]++
+	for _, c := range t.runs.chunks {
+		for _, r := range c {
+			sorted[next[r.first]] = r
+			next[r.first]++
+		}
 	}
-	t.runs = nil
+	t.runs = chunked[storedRun]{}
 	last := make([]int32, len(b.rec.Goroutines)) // by goroutine: 1 + its last run in the list
 	for i := range b.tables.samples {
 		same := sorted[begins[i]:begins[i+1]]
