@@ -183,7 +183,7 @@ func writeDot(w io.Writer, s *Subject) error {
 		return err
 	}
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "digraph calls {\n\trankdir=LR\n\tlabel=\"%s\"\n\tnode [shape=box, style=\"filled,rounded\", fontname=\"sans-serif\", fontsize=11]\n",
+	fmt.Fprintf(out, "digraph calls {\n\trankdir=LR\n\tlabel=\"%s\"\n\tnode [shape=box, style=\"filled,rounded\", fontname=\"sans-serif\", fontsize=11]\n\tedge [fontname=\"sans-serif\", fontsize=9]\n",
 		dotText.Replace(termtext.Printable(g.title)))
 	for i := range g.nodes {
 		n := &g.nodes[i]

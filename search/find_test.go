@@ -228,6 +228,26 @@ func TestMonitorsThatGoWithAFinding(t *testing.T) {
 	}
 }
 
+// Goroutines that become more and more leak, also if most samples are of one part of the time.
+func TestLeakWithUnevenSamples(t *testing.T) {
+	s := newScene()
+	dispatcher := s.spawn(1, "main.dispatcher")[0]
+	for i := range 100 {
+		states := map[sampledata.GoroutineID]sampledata.State{dispatcher: s.at(sleeps, "main.dispatcher")}
+		if i >= 60 { // forty samples of two thirds of the time
+			s.now += 100 * time.Millisecond
+		}
+		for len(s.goroutines) < 2+int(s.now/(20*time.Millisecond)) {
+			states[s.spawn(1, "main.request")[0]] = s.at(sends, "main.request", "main.answer")
+		}
+		s.sample(t, states)
+	}
+	a := s.find(t)
+	if len(a.Findings) != 1 || a.Findings[0].Kind != LeakKind || a.Findings[0].Class != "go:main.request" {
+		t.Errorf("%s: %+v", a.State, a.Findings)
+	}
+}
+
 // How much is allocated is known from the runtime's counters, and where from the samples.
 func TestAllocationByCounters(t *testing.T) {
 	s := newScene()

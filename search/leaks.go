@@ -1,6 +1,8 @@
 package search
 
 import (
+	"time"
+
 	"github.com/cpprof/cpprof/locks"
 	"github.com/cpprof/cpprof/sampledata"
 )
@@ -58,14 +60,15 @@ func (s *searcher) leak(class int32) *Finding {
 		return nil
 	}
 	var counts [leakQuarters + 1]int
+	quarters := s.quarters()
 	stuck, h, reason := 0, s.e.places.heaviest(), ""
 	activities := make(map[Activity]int)
 	for i, run := range s.e.r.Runs.All() {
 		if s.e.of[i] < 0 || s.e.situations[s.e.of[i]].class != class {
 			continue
 		}
-		for q := range counts {
-			if at := s.e.from + int32(q)*(s.e.to-1-s.e.from)/leakQuarters; run.First <= at && at <= run.Last {
+		for q, at := range quarters {
+			if run.First <= at && at <= run.Last {
 				counts[q]++
 			}
 		}
@@ -97,4 +100,15 @@ func (s *searcher) leak(class int32) *Finding {
 		Where: h.place(), When: When{Always: true}, Growth: &Growth{first, last, float64(growth) / max(seconds, 1e-9)},
 		specific: 1, key: key(LeakKind, c.name),
 	}
+}
+
+// quarters returns the samples that divide the time of the span into quarters, from the first to the last one. On a busy machine, there are
+// more samples in one quarter than in another.
+func (s *searcher) quarters() (at [leakQuarters + 1]int32) {
+	from, to := s.e.time(s.e.from), s.e.time(s.e.to-1)
+	for q := range at {
+		sample := s.e.r.Samples.Search(from + time.Duration(q)*(to-from)/leakQuarters)
+		at[q] = min(int32(sample), s.e.to-1)
+	}
+	return at
 }
