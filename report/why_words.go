@@ -249,12 +249,20 @@ func unknownText(f *search.Finding) []string {
 	return []string{"who holds it is not known for " + sharePercent(1-known) + " of that time"}
 }
 
+// manyText formats a large number: "3.2 million".
+func manyText(n float64) string {
+	if n >= 1e6 {
+		return fmt.Sprintf("%.3g million", n/1e6)
+	}
+	return rateText(n)
+}
+
 // garbageLines says how much is allocated, and where.
 func garbageLines(g *search.Garbage) (lines []string) {
 	if g.Bytes > 0 {
 		text := "it allocates " + bytesText(g.Bytes) + " a second"
 		if g.Objects > 0 {
-			text += fmt.Sprintf(", in %s objects of %s on average", rateText(g.Objects), bytesText(g.Bytes/g.Objects))
+			text += fmt.Sprintf(", in %s objects of %s on average", manyText(g.Objects), bytesText(g.Bytes/g.Objects))
 		}
 		if g.Collections > 0 {
 			text += fmt.Sprintf("; %s collections a second", rateText(g.Collections))

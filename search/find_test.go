@@ -12,6 +12,7 @@ import (
 type scene struct {
 	*sampledata.Builder
 	goroutines []sampledata.GoroutineID
+	gone       []sampledata.GoroutineID // in the next sample
 	now        time.Duration
 }
 
@@ -47,6 +48,10 @@ func (s *scene) sample(t *testing.T, states map[sampledata.GoroutineID]sampledat
 	s.now += 20 * time.Millisecond
 	held := slices.Repeat([]sampledata.GoroutineID{sampledata.IdleProcessor}, 4)
 	var changes []sampledata.Change
+	for _, g := range s.gone {
+		changes = append(changes, sampledata.Change{Goroutine: g, Gone: true})
+	}
+	s.gone = nil
 	n := 0
 	for g, state := range states {
 		changes = append(changes, sampledata.Change{Goroutine: g, State: state})

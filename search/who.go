@@ -28,7 +28,8 @@ const (
 	leastClass  = 5    // the number of goroutines from which one of them can stand out
 	mostClass   = 5000 // and up to which goroutines are counted one by one
 	fewOf       = 10   // the part of the class that is few: a tenth
-	leastHits   = 20   // that they have in a finding
+	leastHits   = 20   // that they have in a finding, in as many samples
+	leastEach   = 10   // hits that each of several goroutines has on average
 	mostNamed   = 3    // goroutines
 	mostWho     = 10   // findings
 
@@ -43,6 +44,7 @@ type suspect struct {
 
 // who finds out if a few goroutines of a class, or those with a label, have most of the findings.
 func (s *searcher) who(all []*candidate) {
+	all = slices.DeleteFunc(slices.Clone(all), func(c *candidate) bool { return c.f.Kind == MachineKind || c.f.Kind == ThrottledKind })
 	all = all[:min(len(all), mostWho)]
 	hits := make([][]bool, len(all))
 	of := make(map[int32][]int)                                 // by class: the findings
@@ -54,8 +56,10 @@ func (s *searcher) who(all []*candidate) {
 			continue
 		}
 		hits[i] = s.e.matching(ofClass(class, c.asks.hit))
-		c.f.Label = s.labelled(class, hits[i])
-		if n := s.e.classes[class].goroutines; n >= leastClass && n <= mostClass {
+		c.f.Label = s.labelled(class, hits[i], c.asks.hit)
+		// Of goroutines that live shortly, such as those of requests, some have most of the hits by chance.
+		seen := &s.e.classes[class]
+		if n := seen.goroutines; n >= leastClass && n <= mostClass && float64(n) <= 2*s.e.mean(seen.life) {
 			of[class] = append(of[class], i)
 			by[i], lives[class] = make(map[sampledata.GoroutineID]float64), make(map[sampledata.GoroutineID]float64)
 		}
@@ -111,7 +115,7 @@ func (s *searcher) few(all []suspect) *Few {
 			f.Goroutines = append(f.Goroutines, s.e.r.Goroutines[one.g].ID)
 		}
 	}
-	if hits == 0 || theirs < mostShare*hits || theirs/hits < outstanding*lived/life || s.hitsOf(theirs) < leastHits {
+	if hits == 0 || theirs < mostShare*hits || theirs/hits < outstanding*lived/life || s.hitsOf(theirs) < max(leastHits, leastEach*float64(f.Count)) {
 		return nil
 	}
 	f.Share = theirs / hits
@@ -119,7 +123,7 @@ func (s *searcher) few(all []suspect) *Few {
 }
 
 // labelled returns the label whose goroutines have most of some situations of a class, if they have more of it than of the class's life.
-func (s *searcher) labelled(class int32, hit []bool) *Labelled {
+func (s *searcher) labelled(class int32, hit []bool, is func(*situation) bool) *Labelled {
 	if len(s.e.r.LabelSets) > mostLabelSets {
 		return nil
 	}
@@ -143,14 +147,30 @@ func (s *searcher) labelled(class int32, hit []bool) *Labelled {
 		}
 	}
 	var best *Labelled
+	var label sampledata.Label
 	for l, sum := range sums {
 		if sum.hits < mostShare*hits || sum.hits/hits < outstanding*sum.life/life || s.hitsOf(sum.hits) < leastHits {
 			continue
 		}
 		one := &Labelled{Label: l.Key + "=" + l.Value, Share: sum.hits / hits, Life: sum.life / life}
 		if best == nil || cmp.Or(cmp.Compare(one.Share, best.Share), cmp.Compare(best.Label, one.Label)) > 0 {
-			best = one
+			best, label = one, l
 		}
 	}
+	if best == nil || s.samplesOf(func(at *situation) bool {
+		return at.class == class && is(at) && slices.Contains(s.e.r.LabelSets[at.state.Labels], label)
+	}) < leastHits {
+		return nil // many goroutines in few samples are little evidence
+	}
 	return best
+}
+
+// samplesOf returns the number of samples that have one of some situations.
+func (s *searcher) samplesOf(is func(*situation) bool) (n int) {
+	for _, o := range s.e.observe([]question{{hit: is}})[0] {
+		if o.Hits > 0 {
+			n++
+		}
+	}
+	return n
 }

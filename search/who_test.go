@@ -59,8 +59,36 @@ func TestWhoStandsOut(t *testing.T) {
 	if f = work(t, 4, 200, func(w, i int) bool { return w == 1 || w == 2 }, own); f.Few != nil || f.Label != nil {
 		t.Errorf("few: %+v, label: %+v, want nobody: half of a class of four computes", f.Few, f.Label)
 	}
+	// Half of them compute for one tenant, but in few samples.
+	if f = work(t, 20, 60, func(w, i int) bool { return w < 4 && i%5 == 0 }, func(int) string { return "acme" }); f.Few != nil || f.Label != nil {
+		t.Errorf("few: %+v, label: %+v, want nobody: it is seen in 12 samples", f.Few, f.Label)
+	}
 	// One of twenty was seen to compute in few samples.
 	if f = work(t, 20, 18, func(w, i int) bool { return w == 7 }, own); f.Few != nil || f.Label != nil {
 		t.Errorf("few: %+v, label: %+v, want nobody: there are 18 samples", f.Few, f.Label)
+	}
+}
+
+// Of goroutines that live for a sample or two, none stands out, though most of them are never seen to compute.
+func TestShortLivesDoNotStandOut(t *testing.T) {
+	s := newScene()
+	server := s.spawn(1, "main.main")[0]
+	for i := range 300 {
+		states := map[sampledata.GoroutineID]sampledata.State{server: s.at(idles, "main.main")}
+		for j, g := range s.spawn(10, "main.request") {
+			states[g] = s.at(sleeps, "main.request", "main.pause")
+			if j == i%10 {
+				states[g] = s.at(runs, "main.request", "main.crunch")
+			}
+		}
+		s.gone = slices.Clone(s.goroutines[max(1, len(s.goroutines)-20) : len(s.goroutines)-10])
+		s.sample(t, states)
+	}
+	a := s.find(t)
+	if len(a.Findings) == 0 || a.Findings[0].Where.Function != "main.crunch" {
+		t.Fatalf("%s: %+v", a.State, a.Findings)
+	}
+	if f := a.Findings[0]; f.Few != nil {
+		t.Errorf("few: %+v, want nobody", f.Few)
 	}
 }
