@@ -1,7 +1,6 @@
 package export
 
 import (
-	"bufio"
 	"io"
 	"time"
 
@@ -32,29 +31,12 @@ type firefoxCategory struct {
 var firefoxColors = [views.NumTypedTimes]string{views.Run: "green", views.Load: "yellow", views.Prio: "orange", views.Monitor: "red", views.Wait: "grey"}
 
 func writeFirefox(w io.Writer, s *Subject) error {
-	if s.Compared() {
-		return errNoWeights
+	begin := func(j *jsonWriter, _ *placed) {
+		j.raw(`{"meta":`)
+		j.value(firefoxMeta(s))
+		j.raw(`,"libs":[],"pages":[],"threads":[`)
 	}
-	p, err := s.placed()
-	if err != nil {
-		return err
-	}
-	out := bufio.NewWriter(w)
-	j := &jsonWriter{w: out}
-	j.raw(`{"meta":`)
-	j.value(firefoxMeta(s))
-	j.raw(`,"libs":[],"pages":[],"threads":[`)
-	for i, part := range p.parts(s.Title) {
-		if i > 0 {
-			j.raw(",\n")
-		}
-		j.value(firefoxThread(p, part, i))
-	}
-	j.raw("]}\n")
-	if j.err != nil {
-		return j.err
-	}
-	return out.Flush()
+	return s.writeParts(w, begin, func(j *jsonWriter, p *placed, of part, i int) { j.value(firefoxThread(p, of, i)) })
 }
 
 func firefoxMeta(s *Subject) map[string]any {

@@ -1,7 +1,9 @@
 package export
 
 import (
+	"bufio"
 	"encoding/json"
+	"errors"
 	"io"
 
 	"github.com/cpprof/cpprof/calltree"
@@ -34,6 +36,33 @@ func (p *placed) parts(title string) []part {
 		return whole
 	}
 	return classes
+}
+
+var errNoWeights = errors.New("a comparison has negative times, which the format has no place for: export it to pprof, folded or csv, or each recording by itself")
+
+// writeParts writes a file of JSON that ends with a list of parts: what comes before the list, and each part.
+func (s *Subject) writeParts(w io.Writer, begin func(*jsonWriter, *placed), write func(j *jsonWriter, p *placed, of part, i int)) error {
+	if s.Compared() {
+		return errNoWeights
+	}
+	p, err := s.placed()
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(w)
+	j := &jsonWriter{w: out}
+	begin(j, p)
+	for i, part := range p.parts(s.Title) {
+		if i > 0 {
+			j.raw(",\n")
+		}
+		write(j, p, part, i)
+	}
+	j.raw("]}\n")
+	if j.err != nil {
+		return j.err
+	}
+	return out.Flush()
 }
 
 // A jsonWriter writes a JSON document piece by piece, so that it need not be in memory.

@@ -1,8 +1,6 @@
 package export
 
 import (
-	"bufio"
-	"errors"
 	"io"
 	"math/big"
 
@@ -28,42 +26,23 @@ type speedscopeFrame struct {
 	Line int32  `json:"line,omitempty"`
 }
 
-var errNoWeights = errors.New("a comparison has negative times, which the format has no place for: export it to pprof, folded or csv, or each recording by itself")
-
 func writeSpeedscope(w io.Writer, s *Subject) error {
-	if s.Compared() {
-		return errNoWeights
+	begin := func(j *jsonWriter, p *placed) {
+		j.raw(`{"$schema":`)
+		j.value(speedscopeSchema)
+		j.raw(`,"name":`)
+		j.value(s.Path + ": " + s.Title)
+		j.raw(`,"exporter":"cpprof","activeProfileIndex":0,"shared":{"frames":`)
+		j.list(len(p.names)+1, func(i int) any {
+			if i == len(p.names) {
+				return speedscopeFrame{Name: p.tree.Root()}
+			}
+			c := p.call(calltree.Func(i))
+			return speedscopeFrame{c.Function.Name, c.Function.File, c.Line}
+		})
+		j.raw(`},"profiles":[`)
 	}
-	p, err := s.placed()
-	if err != nil {
-		return err
-	}
-	out := bufio.NewWriter(w)
-	j := &jsonWriter{w: out}
-	j.raw(`{"$schema":`)
-	j.value(speedscopeSchema)
-	j.raw(`,"name":`)
-	j.value(s.Path + ": " + s.Title)
-	j.raw(`,"exporter":"cpprof","activeProfileIndex":0,"shared":{"frames":`)
-	j.list(len(p.names)+1, func(i int) any {
-		if i == len(p.names) {
-			return speedscopeFrame{Name: p.tree.Root()}
-		}
-		c := p.call(calltree.Func(i))
-		return speedscopeFrame{c.Function.Name, c.Function.File, c.Line}
-	})
-	j.raw(`},"profiles":[`)
-	for i, part := range p.parts(s.Title) {
-		if i > 0 {
-			j.raw(",\n")
-		}
-		writeSpeedscopeProfile(j, p, part)
-	}
-	j.raw("]}\n")
-	if j.err != nil {
-		return j.err
-	}
-	return out.Flush()
+	return s.writeParts(w, begin, func(j *jsonWriter, p *placed, of part, _ int) { writeSpeedscopeProfile(j, p, of) })
 }
 
 // speedscopeUnit returns the unit of the format for one of pprof's.
