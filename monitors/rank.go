@@ -40,7 +40,9 @@ type RankOptions struct {
 	// Least is the mean number of goroutines per sample that a call path needs.
 	Least float64
 
-	Most int // number of candidates in the list
+	// Most is the number of candidates in the list. A third of the places is for each of monitors, states and call paths, if as
+	// many survive: see shortlist.
+	Most int
 }
 
 // A trial is a candidate before it is ranked.
@@ -89,7 +91,7 @@ func (t *Table) Rank(metric string, l List, o RankOptions) (*Ranking, error) {
 	slices.SortStableFunc(best, func(a, b trial) int {
 		return cmp.Or(-cmp.Compare(truth(a.survives), truth(b.survives)), -cmp.Compare(math.Abs(a.r), math.Abs(b.r)))
 	})
-	for _, tr := range best[:min(len(best), o.Most)] {
+	for _, tr := range series.shortlist(best, o.Most) {
 		if tr.what == APath {
 			tr.column = series.column(tr.node, t.samples)
 			tr.expr = "hits(" + series.path(series.shown(tr.node)).String() + ")"

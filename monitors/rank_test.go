@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -134,6 +135,74 @@ func TestRank(t *testing.T) {
 	if _, err := table.Rank("quue", All(400), RankOptions{}); err == nil {
 		t.Error("a ranking of an unknown metric")
 	}
+}
+
+// Monitors that go with a metric leave room for a call path that goes with it, too, and has few hits in each sample. Of the paths of a
+// chain of calls one is enough.
+func TestRoomForCallPaths(t *testing.T) {
+	table := New(crowded(400), Options{})
+	for most, paths := range map[int]int{6: 1, 9: 1, 1000: 2} {
+		got, err := table.Rank("queue", All(400), RankOptions{Least: 0.01, Most: most})
+		if err != nil {
+			t.Fatal(err)
+		}
+		slow, before := 0, 2.0
+		for _, c := range got.List {
+			if c.What == APath && (strings.HasSuffix(c.Expr, "main.slow)") || strings.Contains(c.Expr, "main.slowStep")) {
+				if slow++; !c.Survives || c.Pearson < 0.2 {
+					t.Errorf("%+v", c)
+				}
+			}
+			if r := math.Abs(c.Pearson); c.Survives && r > before {
+				t.Errorf("%s has r = %v after %v", c.Expr, c.Pearson, before)
+			} else if c.Survives {
+				before = r
+			}
+		}
+		if len(got.List) != min(most, got.Tried) || slow != paths {
+			t.Errorf("%d of %d: %d call paths lead to main.slow in %+v", len(got.List), got.Tried, slow, got.List)
+		}
+	}
+}
+
+// crowded makes a recording of a queue that is long half of the time, of many monitors that follow it, and of a goroutine that is
+// more often in main.slow then.
+func crowded(samples int) *sampledata.Recording {
+	r := rand.New(rand.NewPCG(3, 4))
+	b := sampledata.NewBuilder(sampledata.Header{})
+	var ids []sampledata.MonitorID
+	for i := range 12 {
+		name := "queue"
+		if i > 0 {
+			name = fmt.Sprint("follower", i)
+		}
+		ids = append(ids, b.Monitor(sampledata.Monitor{Name: name, Kind: sampledata.Level}))
+	}
+	node := func(parent sampledata.NodeID, name string) sampledata.NodeID {
+		return b.Node(sampledata.Node{Parent: parent, Function: b.Function(sampledata.Function{Name: name})})
+	}
+	start := node(sampledata.NoStack, "main.worker")
+	other := node(start, "main.other")
+	outer := node(start, "main.slow")
+	inner := node(outer, "main.slowStep")
+	g := b.Goroutine(sampledata.Goroutine{ID: 1, Start: b.Function(sampledata.Function{Name: "main.worker"})})
+	for s := range samples {
+		long := s / 20 % 2
+		for _, id := range ids {
+			b.Measure(id, sampledata.Number(int64(100*long)+r.Int64N(40)))
+		}
+		stack := other
+		if r.Float64() < 0.1+0.4*float64(long) {
+			if stack = inner; r.IntN(40) == 0 {
+				stack = outer
+			}
+		}
+		changes := []sampledata.Change{{Goroutine: g, State: sampledata.State{Stack: stack, Run: sampledata.Running}}}
+		if err := b.Sample(sampledata.Sample{Time: time.Duration(s+1) * 10 * time.Millisecond}, changes); err != nil {
+			panic(err)
+		}
+	}
+	return b.Recording()
 }
 
 // At most about one in twenty of the correlations that survive is by chance: of a metric that is noise, usually none.

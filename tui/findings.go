@@ -25,7 +25,7 @@ type findingsWindow struct {
 	answer *search.Answer // nil until the search has ended
 	failed error
 	asked  bool // a person opened the window: it stays even if there are no findings
-	stale  bool // refresh is already waiting
+	again  again
 	list   list
 	pane   pane
 }
@@ -66,16 +66,7 @@ func (w *findingsWindow) commands() []command  { return nil }
 func (w *findingsWindow) keep() session.Window { return nil }
 
 // refresh searches again, once for several changes in a row.
-func (w *findingsWindow) refresh() {
-	if w.stale {
-		return
-	}
-	w.stale = true
-	w.a.act(w, func() {
-		w.stale = false
-		w.search()
-	})
-}
+func (w *findingsWindow) refresh() { w.again.once(w.a, w, w.search) }
 
 func (w *findingsWindow) search() {
 	r := w.a.recording

@@ -85,6 +85,21 @@ func (a *app) act(w window, f func()) {
 	f()
 }
 
+// An again computes a window again after changes.
+type again struct{ waits bool }
+
+// once calls f on a window, once it has no job: a single time for several changes in a row.
+func (r *again) once(a *app, w window, f func()) {
+	if r.waits {
+		return
+	}
+	r.waits = true
+	a.act(w, func() {
+		r.waits = false
+		f()
+	})
+}
+
 // waits reports whether a key has to wait for the job of the active window. All keys of the window do. So does every key
 // pressed after one that waits, since it may be meant for something that the waiting key opens, such as a prompt.
 func (a *app) waits(e *tcell.EventKey) bool {

@@ -23,7 +23,7 @@ type lockWindow struct {
 	by     locks.By
 	found  lockFindings
 	failed error
-	stale  bool // refresh is already waiting
+	again  again
 	list   list // of the items
 	pane   pane
 	text   lockText
@@ -97,16 +97,7 @@ func (w *lockWindow) keep() session.Window {
 }
 
 // refresh runs the analysis again, once for several changes in a row.
-func (w *lockWindow) refresh() {
-	if w.stale {
-		return
-	}
-	w.stale = true
-	w.a.act(w, func() {
-		w.stale = false
-		w.analyse()
-	})
-}
+func (w *lockWindow) refresh() { w.again.once(w.a, w, w.analyse) }
 
 func (w *lockWindow) analyse() {
 	a, r, o, by, against := w.a, w.a.recording, w.a.options, w.by, w.a.against

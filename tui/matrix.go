@@ -24,7 +24,7 @@ type matrixWindow struct {
 	metrics []*monitors.Metric // nil until they are computed
 	pairs   [][]*plots.Pair    // by row and column; nil on the diagonal
 	failed  error
-	stale   bool // refresh is already waiting
+	again   again
 
 	row, column int    // the selected pair
 	grid        canvas // of the last drawing
@@ -64,16 +64,7 @@ func (w *matrixWindow) commands() []command  { return nil }
 func (w *matrixWindow) keep() session.Window { return &session.Matrix{Metrics: w.exprs} }
 
 // refresh computes the matrix again, once for several changes in a row.
-func (w *matrixWindow) refresh() {
-	if w.stale {
-		return
-	}
-	w.stale = true
-	w.a.act(w, func() {
-		w.stale = false
-		w.compute()
-	})
-}
+func (w *matrixWindow) refresh() { w.again.once(w.a, w, w.compute) }
 
 func (w *matrixWindow) compute() {
 	m, samples, span, exprs := w.a.measured(), w.a.counts.list, w.a.options.Span, w.exprs

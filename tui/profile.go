@@ -31,7 +31,7 @@ type profileWindow struct {
 	notes    map[string][]string // see viewed
 	other    *sampledata.Recording
 	failed   error // the error if there is no view
-	stale    bool  // refresh is already waiting
+	again    again
 
 	entries  entries
 	switched map[string]bool // whether columns are shown, by their keys
@@ -61,12 +61,7 @@ func (w *profileWindow) title() string { return w.subject.title }
 
 // refresh builds the view again, once for several changes in a row.
 func (w *profileWindow) refresh() {
-	if w.stale {
-		return
-	}
-	w.stale = true
-	w.a.act(w, func() {
-		w.stale = false
+	w.again.once(w.a, w, func() {
 		w.replay = w.done()
 		w.build()
 	})

@@ -23,7 +23,7 @@ type scatterWindow struct {
 	x, y   string // metrics
 	drawn  drawnPair
 	failed error
-	stale  bool // refresh is already waiting
+	again  again
 
 	column, row             int // of the cursor
 	anchorColumn, anchorRow int // the corner where the user began a rectangle
@@ -75,16 +75,7 @@ func (w *scatterWindow) commands() []command  { return nil }
 func (w *scatterWindow) keep() session.Window { return &session.Scatter{X: w.x, Y: w.y} }
 
 // refresh computes the metrics again, once for several changes in a row.
-func (w *scatterWindow) refresh() {
-	if w.stale {
-		return
-	}
-	w.stale = true
-	w.a.act(w, func() {
-		w.stale = false
-		w.compute()
-	})
-}
+func (w *scatterWindow) refresh() { w.again.once(w.a, w, w.compute) }
 
 func (w *scatterWindow) compute() {
 	m, samples, span, x, y := w.a.measured(), w.a.counts.list, w.a.options.Span, w.x, w.y

@@ -25,7 +25,7 @@ type summaryWindow struct {
 	order    order
 	list     list
 	heading  heading
-	stale    bool // refresh is already waiting
+	again    again
 }
 
 func newSummaryWindow(a *app, s session.Summary) *summaryWindow {
@@ -62,14 +62,7 @@ func (w *summaryWindow) kept() session.Summary {
 // refresh sums up the classes, once for several changes in a row, and makes the timeline at the same time.
 func (w *summaryWindow) refresh() {
 	w.timeline.refresh()
-	if w.stale {
-		return
-	}
-	w.stale = true
-	w.a.act(w, func() {
-		w.stale = false
-		w.sumUp()
-	})
+	w.again.once(w.a, w, w.sumUp)
 }
 
 // A classTable is a table of classes.

@@ -27,7 +27,7 @@ type treeWindow struct {
 	view   string // "Server View"
 	found  *search.Coloured
 	failed error
-	stale  bool              // refresh is already waiting
+	again  again
 	folded map[string]bool   // by key: what a person has opened (false) or closed (true)
 	above  map[string]string // by key: the caller's
 
@@ -113,16 +113,7 @@ func (w *treeWindow) commands() []command  { return nil }
 func (w *treeWindow) keep() session.Window { return nil }
 
 // refresh searches again, once for several changes in a row.
-func (w *treeWindow) refresh() {
-	if w.stale {
-		return
-	}
-	w.stale = true
-	w.a.act(w, func() {
-		w.stale = false
-		w.search()
-	})
-}
+func (w *treeWindow) refresh() { w.again.once(w.a, w, w.search) }
 
 func (w *treeWindow) search() {
 	r, options, view := w.a.recording, w.a.options, viewOf(w.class).view

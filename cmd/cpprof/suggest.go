@@ -21,8 +21,10 @@ func newSuggestCommand(t terminal) *cobra.Command {
 		Short: "Rank monitors, thread states and call paths by how they go with a metric",
 		Long: `suggest answers: what was the program doing when this went up? It correlates a metric with all other
 monitors and metrics, with the number of goroutines of each thread class in each state, and with
-the number of goroutines in each call path, and lists the closest. Correlations that may be there
-by chance, because so many were tried, are marked.`,
+the number of goroutines in each call path, and lists the closest. Each of these three has a third
+of the places if it has as many: a call path has few hits in a sample, and so a lower coefficient
+than a monitor that goes with the metric no better. Correlations that may be there by chance,
+because so many were tried, are marked.`,
 		Example: `  cpprof suggest run.cpprof 'rate(heap.allocated_bytes)'
   cpprof suggest run.cpprof goroutines.blocked --samples '!gc.running' --top 10`,
 		GroupID: groupSeries,
