@@ -11,17 +11,21 @@ import (
 )
 
 // Goroutines also wait for what is no lock of package sync, and what others have in the same way: a place in a channel with a buffer
-// (slots <- struct{}{}), a part of a semaphore, a connection of a pool, the result of a call that another one makes. The recording says
+// (slots <- struct{}{}), a part of a semaphore, a connection of a pool, the lock of a socket, the result of a call that another one makes. The recording says
 // who likely has it, or who may (see package sampledata). A channel counts if its users were counted at least once; other channels are
 // for handing over values.
 
 // waitFunctions are functions of libraries that wait for such things, by name.
-var waitFunctions = map[string]struct{ kind, library string }{
-	"golang.org/x/sync/semaphore.(*Weighted).Acquire": {"semaphore", "golang.org/x/sync/semaphore."},
-	"golang.org/x/sync/errgroup.(*Group).Go":          {"limit of an errgroup", "golang.org/x/sync/errgroup."},
-	"golang.org/x/sync/singleflight.(*Group).Do":      {"call of singleflight", "golang.org/x/sync/singleflight."},
-	"internal/singleflight.(*Group).Do":               {"call of singleflight", "internal/singleflight."},
-	"database/sql.(*DB).conn":                         {"connection pool", "database/sql."},
+var waitFunctions = map[string]struct {
+	kind      string
+	libraries []string // the function outside of these is the one that waits
+}{
+	"golang.org/x/sync/semaphore.(*Weighted).Acquire": {"semaphore", []string{"golang.org/x/sync/semaphore."}},
+	"golang.org/x/sync/errgroup.(*Group).Go":          {"limit of an errgroup", []string{"golang.org/x/sync/errgroup."}},
+	"golang.org/x/sync/singleflight.(*Group).Do":      {"call of singleflight", []string{"golang.org/x/sync/singleflight."}},
+	"internal/singleflight.(*Group).Do":               {"call of singleflight", []string{"internal/singleflight."}},
+	"database/sql.(*DB).conn":                         {"connection pool", []string{"database/sql."}},
+	"internal/poll.(*fdMutex).rwlock":                 {"lock for writing to a file or socket", []string{"internal/poll.", "net.", "os."}},
 }
 
 const channel = "channel"
@@ -134,14 +138,14 @@ func (s *sharing) placeOf(stack sampledata.NodeID) waitPlace {
 		return p
 	}
 	p := waitPlace{kind: channel}
-	library := ""
+	var libraries []string
 	for at := stack; at != sampledata.NoStack; at = s.r.Nodes[at].Parent {
 		name := s.r.Functions[s.r.Nodes[at].Function].Name
-		if locksForOthers(name) || library != "" && strings.HasPrefix(name, library) {
+		if locksForOthers(name) || slices.ContainsFunc(libraries, func(l string) bool { return strings.HasPrefix(name, l) }) {
 			continue
 		}
-		if f, ok := waitFunctions[name]; ok && library == "" {
-			p.kind, library = f.kind, f.library
+		if f, ok := waitFunctions[name]; ok && libraries == nil {
+			p.kind, libraries = f.kind, f.libraries
 			continue
 		}
 		p.in = name

@@ -89,6 +89,8 @@ func (s *share) taken() uint64 {
 		return uint64(binary.LittleEndian.Uint32(s.bytes[goruntime.WaitGroupCount:]))
 	case s.of.Kind == syncflow.Release:
 		return s.word(goruntime.WeightedTaken)
+	case s.of.Kind == syncflow.Written:
+		return s.word(0) & goruntime.FDWriteLocked / goruntime.FDWriteLocked
 	case s.of.Kind == syncflow.Return:
 		return s.word(s.poolOpen) - min(s.word(s.poolOpen), s.word(goruntime.PoolIdle))
 	}

@@ -60,6 +60,8 @@ const (
 	CallWithConnection          // runs while it has such a connection
 	CallReturn                  // gives back the connection of the pool to which the first word at its first argument points
 	CallReturnOf                // the same, with one more pointer in between
+	CallWrite                   // writes to the poll.FD at its first argument, with its lock for writing
+	CallFDLock                  // takes such a lock, or waits for it
 	CallGroupWait               // waits for a WaitGroup
 	CallCondWait                // waits for a Cond, and releases a lock meanwhile
 	CallStops                   // does not return here

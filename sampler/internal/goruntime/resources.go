@@ -1,7 +1,7 @@
 package goruntime
 
 // resourceRoles are the functions of libraries that hand out things of which there are only so many: parts of a semaphore,
-// connections of a pool. The pointer to the pool is the first field of a transaction and of a connection; rows have a pointer to
+// connections of a pool, the lock of a file or socket. The pointer to the pool is the first field of a transaction and of a connection; rows have a pointer to
 // a connection as their first field.
 var resourceRoles = map[string]CallRole{
 	"golang.org/x/sync/semaphore.(*Weighted).Acquire": CallAcquire,
@@ -17,7 +17,22 @@ var resourceRoles = map[string]CallRole{
 	"database/sql.(*Tx).Rollback":  CallReturn,
 	"database/sql.(*Conn).Close":   CallReturn,
 	"database/sql.(*Rows).Close":   CallReturnOf,
+
+	"internal/poll.(*fdMutex).rwlock":   CallFDLock,
+	"internal/poll.(*FD).Write":         CallWrite,
+	"internal/poll.(*FD).WriteTo":       CallWrite,
+	"internal/poll.(*FD).WriteToInet4":  CallWrite,
+	"internal/poll.(*FD).WriteToInet6":  CallWrite,
+	"internal/poll.(*FD).WriteMsg":      CallWrite,
+	"internal/poll.(*FD).WriteMsgInet4": CallWrite,
+	"internal/poll.(*FD).WriteMsgInet6": CallWrite,
+	"internal/poll.(*FD).WriteOnce":     CallWrite,
+	"internal/poll.(*FD).RawWrite":      CallWrite,
+	"internal/poll.(*FD).Writev":        CallWrite,
 }
+
+// FDWriteLocked is the bit in the first 8 bytes of a poll.FD that is set while a goroutine has its lock for writing (mutexWLock).
+const FDWriteLocked = 4
 
 // PoolIdle is the offset in a database/sql.DB of the number of connections that nobody uses (8 bytes, of freeConn).
 const PoolIdle = 48

@@ -199,6 +199,17 @@ func TestPool(t *testing.T) {
 	}
 }
 
+func TestFD(t *testing.T) {
+	_, src := toolchain(t)
+	s := load(t, filepath.Join(src, "internal/poll"), "fd_unix.go", "fd_mutex.go")
+	if bit := s.constant("mutexWLock"); bit != FDWriteLocked {
+		t.Errorf("mutexWLock is %d, not %d", bit, FDWriteLocked)
+	}
+	if at := s.offset("FD", "fdmu") + s.offset("fdMutex", "state"); at != 0 {
+		t.Errorf("FD.fdmu.state lies at %d", at)
+	}
+}
+
 func TestMemory(t *testing.T) {
 	r, src := toolchain(t)
 	s := load(t, filepath.Join(src, "runtime"), "runtime2.go")

@@ -20,6 +20,7 @@ const (
 	Release                   // of a part of a semaphore
 	Acquire                   // of such a part. It ends no wait
 	Return                    // of a connection to its pool
+	Written                   // to a file or socket, by one goroutine at a time
 )
 
 // takesTurns reports whether of all actions on an object only the next one counts. Example: a goroutine that has sent to a channel
@@ -29,7 +30,7 @@ func (k ActionKind) takesTurns() bool { return k != Done && k != Signal }
 // An Action is something that a goroutine may still do with a channel, a sync.WaitGroup or a sync.Cond, by the functions
 // that it is in.
 type Action struct {
-	Object  uint64 // address of the channel, the WaitGroup, the Cond, the semaphore or the pool
+	Object  uint64 // address of the channel, the WaitGroup, the Cond, the semaphore, the pool or the poll.FD
 	Kind    ActionKind
 	Awaited bool // the goroutine itself waits, in a method Wait, until others do that
 }
@@ -174,6 +175,8 @@ var ownActions = map[goruntime.CallRole]siteAction{
 
 	goruntime.CallConnection:     {kind: Return, awaited: true},
 	goruntime.CallWithConnection: {kind: Return},
+
+	goruntime.CallWrite: {kind: Written}, // awaited while it waits for the lock
 }
 
 // mayAct reports whether a function may have actions.
@@ -199,6 +202,9 @@ func (w *flow) ownActionAt(i int, exact bool, own siteAction) []siteAction {
 	}
 	if own.object == nil {
 		return noActions
+	}
+	if x := &w.code[i]; own.kind == Written && !exact && x.Op == machinecode.OpCall && !x.Indirect {
+		own.awaited = w.a.callee(x.Target).role == goruntime.CallFDLock
 	}
 	return []siteAction{own}
 }

@@ -104,6 +104,7 @@ func main() {
 	startChannels()
 	startLibraries()
 	startPool()
+	startFile()
 	fmt.Printf("%p %d %d", &table, unsafe.Sizeof(record{}), len(kinds))
 	for _, k := range kinds {
 		fmt.Printf(" %s", k)

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"io"
+	"os"
+	"syscall"
 	"unsafe"
 )
 
@@ -59,6 +61,34 @@ func startPool() {
 	r := add("sql-transaction", 2, unsafe.Pointer(txs))
 	contend(func(me int64) { transact(txs, r, me) })
 }
+
+// writeAlone has the lock for writing of a file while it works.
+//
+//go:noinline
+func writeAlone(c syscall.RawConn, r *record, me int64) {
+	c.Write(func(uintptr) bool {
+		use(r, me)
+		return true
+	})
+}
+
+// startFile starts goroutines that wait for the lock of a pipe.
+func startFile() {
+	_, w, err := os.Pipe()
+	if err != nil {
+		panic(err)
+	}
+	c, err := w.SyscallConn()
+	if err != nil {
+		panic(err)
+	}
+	r := add("file-write", 1, *(*unsafe.Pointer)(unsafe.Pointer(w))) // the first field of an os.File leads to the poll.FD
+	contend(func(me int64) { writeAlone(c, r, me) })
+	opened = w
+}
+
+// opened is the pipe, so that the collector does not close it.
+var opened *os.File
 
 func newPool() *sql.DB {
 	db := sql.OpenDB(fake{})
