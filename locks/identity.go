@@ -206,7 +206,7 @@ func (ids *identities) takerAt(stack sampledata.NodeID) sampledata.FunctionID {
 
 // locksForOthers reports whether the function of the given name takes locks for its callers.
 func locksForOthers(function string) bool {
-	for _, prefix := range []string{"sync.", "internal/sync.", "runtime.", "internal/runtime/", "time.Sleep"} {
+	for _, prefix := range []string{"sync.", "internal/sync.", "runtime.", "internal/runtime/", "internal/poll.runtime_", "time.Sleep"} {
 		if strings.HasPrefix(function, prefix) {
 			return true
 		}

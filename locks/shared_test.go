@@ -85,6 +85,22 @@ sample 2ms
 semaphore in main.a semaphore 0x10: 1 likely=0 ambiguous=0 none=1
   waits 1 go:main.a select in main.a
 `, ""},
+	{"the lock of a socket, in the function outside of net that writes", `
+function f10 net.(*UDPConn).WriteTo
+function f11 internal/poll.(*FD).WriteTo
+function f12 internal/poll.(*fdMutex).rwlock
+function f13 internal/poll.runtime_Semacquire
+node n13 f10 under=n0
+node n14 f11 under=n13
+node n15 f12 under=n14
+node n16 f13 under=n15
+sample 1ms
+	g0 waiting n16 reason=semacquire lock=0x10 holders=h2 evidence=likely
+	g2 running n5
+`, `lock for writing to a file or socket in main.a lock for writing to a file or socket 0x10: 1 likely=1 ambiguous=0 none=0
+  waits 1 go:main.a semacquire in main.a
+  holds 1 go:main.c in main.work
+`, ""},
 }
 
 func TestShared(t *testing.T) {

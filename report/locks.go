@@ -98,7 +98,7 @@ func SharedWaits(a *locks.Analysis) string {
 	if len(a.Shared) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s of waiting for channels used as locks, semaphores or pools; who has them: %s",
+	return fmt.Sprintf("%s of waiting for channels used as locks, semaphores, pools or sockets; who has them: %s",
 		CountedHits(a.SharedEvidence.Hits), evidenceText(&a.SharedEvidence))
 }
 

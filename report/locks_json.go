@@ -18,7 +18,7 @@ type locksJSON struct {
 	WaitedNS  time.Duration `json:"waited_ns"` // summed over the goroutines
 	Waits     evidenceJSON  `json:"waits"`
 	Locks     elements      `json:"locks"`     // of lockJSON
-	Shared    elements      `json:"shared"`    // of lockJSON: channels used as locks, semaphores, pools
+	Shared    elements      `json:"shared"`    // of lockJSON: channels used as locks, semaphores, pools, sockets
 	Deadlocks elements      `json:"deadlocks"` // of deadlockJSON
 	Basis
 }

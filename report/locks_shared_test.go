@@ -45,7 +45,7 @@ func TestSharedThings(t *testing.T) {
 	}
 	const want = `no goroutine was seen waiting for a lock
 
-3 hits of waiting for channels used as locks, semaphores or pools; who has them: 66.7 % likely, 33.3 % ambiguous
+3 hits of waiting for channels used as locks, semaphores, pools or sockets; who has them: 66.7 % likely, 33.3 % ambiguous
 
   waited  mean  hits   likely  what
 20.00 ms  1.00     2  100.0 %  channel in main.send
