@@ -57,7 +57,9 @@ func ThreadsHistory(r *sampledata.Recording, o Options, most int) (*History, err
 	for i := range classes {
 		whole[classes[i].Class] = classes[i].Hits == 0
 	}
-	return newHistory(r, o, most, "view of all classes", func(b *builder) { b.threads, b.maxChained, b.history.whole = true, maxHolderNodes, whole })
+	return newHistory(r, o, most, "view of all classes", func(b *builder) {
+		b.threads, b.maxChained, b.maxFirst, b.history.whole = true, maxHolderNodes, maxHolderNodes, whole
+	})
 }
 
 func newHistory(r *sampledata.Recording, o Options, most int, what string, set func(*builder)) (*History, error) {

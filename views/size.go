@@ -19,6 +19,9 @@ const (
 	// nodes: each chain is there for every class that waits at its beginning.
 	maxHolderNodes = 500_000
 
+	// maxFirstNodes limits it if there is only one holder in a chain. If even these have more stacks, only their classes are shown.
+	maxFirstNodes = 1_000_000
+
 	// nodeMemory is about the bytes that a node takes while a view is made: in the builder of the tree, and in the tree.
 	nodeMemory = 100
 )
@@ -52,11 +55,19 @@ func (b *builder) checkSize() error {
 	if n > b.maxNodes {
 		return &sizeError{b.maxNodes, b.shorterChains(b.maxNodes)}
 	}
-	if b.maxChained == 0 || n <= b.maxChained {
+	most := b.maxChained
+	if b.maxChain == 1 {
+		most = b.maxFirst
+	}
+	if b.maxChained == 0 || n <= most {
 		return nil
 	}
-	if chain := b.shorterChains(b.maxChained); chain >= 0 && b.maxChain > b.leastChain {
-		return &sizeError{b.maxChained, max(chain, b.leastChain)}
+	chain := b.shorterChains(b.maxChained)
+	switch {
+	case chain >= 0 && b.maxChain > 1: // who waits for whom is what such a view is for, so that the first holder stays if it can
+		return &sizeError{most, max(chain, 1)}
+	case chain >= 0 && b.maxChain == 1:
+		return &sizeError{most, 0}
 	}
 	b.maxChained = 0 // it is large without chains
 	return nil

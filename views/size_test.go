@@ -2,6 +2,7 @@ package views
 
 import (
 	"errors"
+	"math"
 	"runtime"
 	"strings"
 	"testing"
@@ -54,10 +55,10 @@ func TestChainsAreShortened(t *testing.T) {
 // the class of one. If the view is large without holders, they stay.
 func TestChainsOfAllClasses(t *testing.T) {
 	r := load{goroutines: 60, samples: 300, changed: 0.2, runnable: 0.4}.recording(t)
-	view := func(maxChained, leastChain int) *View {
+	view := func(maxChained, maxFirst int) *View {
 		v, _, err := limitedView(0, int32(r.Samples.Len()), func() *builder {
 			b := newBuilder(newScene(r, Options{}), calltree.RootName)
-			b.threads, b.maxChained, b.leastChain = true, maxChained, leastChain
+			b.threads, b.maxChained, b.maxFirst = true, maxChained, maxFirst
 			return b
 		})
 		if err != nil {
@@ -65,19 +66,19 @@ func TestChainsOfAllClasses(t *testing.T) {
 		}
 		return v
 	}
-	full := view(0, 1)
+	full := view(0, 0)
 	n := full.Tree.Len()
 	for _, most := range []int{n * 4 / 5, n / 2} {
-		short := view(most, 1)
+		short := view(most, math.MaxInt)
 		if short.Tree.Len() > n*4/5 || len(short.Warnings) != 1 || !strings.Contains(short.Warnings[0].Message, "chains end with holder 1") {
 			t.Errorf("%d of %d nodes, warnings %+v", short.Tree.Len(), n, short.Warnings)
 		}
 	}
-	none := view(n/2, 0)
+	none := view(n/2, n/3)
 	if none.Tree.Len() > n/2 || len(none.Warnings) != 1 || !strings.Contains(none.Warnings[0].Message, "only their classes are shown") {
 		t.Errorf("%d of %d nodes, warnings %+v", none.Tree.Len(), n, none.Warnings)
 	}
-	if wide := view(10, 1); wide.Tree.Len() != n || len(wide.Warnings) != 0 {
+	if wide := view(10, 10); wide.Tree.Len() != n || len(wide.Warnings) != 0 {
 		t.Errorf("%d of %d nodes, warnings %+v", wide.Tree.Len(), n, wide.Warnings)
 	}
 }

@@ -36,7 +36,7 @@ type builder struct {
 	maxNodes   int
 	maxChained int // if there are more nodes, chains of locks are shortened; 0: none are
 	maxChain   int // the greatest number of holders in a chain of locks; of a further one, there is only the class
-	leastChain int // maxChained makes it no less than this
+	maxFirst   int // maxChained if a chain has only one holder
 
 	typed    [NumTypedTimes]calltree.Func
 	children []calltree.Func

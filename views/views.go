@@ -117,7 +117,7 @@ func Threads(r *sampledata.Recording, o Options) (*View, error) {
 	}
 	v, _, err := limitedView(from, to, func() *builder {
 		b := newBuilder(newScene(r, o), calltree.RootName)
-		b.threads, b.maxChained, b.leastChain = true, maxHolderNodes, 1 // who waits for whom is what it is for
+		b.threads, b.maxChained, b.maxFirst = true, maxHolderNodes, maxFirstNodes
 		return b
 	})
 	if err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -33,17 +34,7 @@ func mostMemory(t *testing.T, cpprof string, args ...string) int64 {
 // In this recording, the holders of locks wait for other locks in very many ways. The file has 2 MB. When whole documents were
 // made in memory, and chains of locks were followed to their end, the JSON of its locks took 840 MB.
 func TestMemoryOfLocks(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "run.cpprof")
-	w, err := sampledata.Create(dir, synthetic.Header())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := synthetic.Record(w, 4000, 2000, 0.05); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	dir, short := synthesized(t, 4000), synthesized(t, 1000)
 	cpprof := fixture.Cpprof(t)
 	for _, c := range []struct {
 		most int64 // MB
@@ -53,13 +44,31 @@ func TestMemoryOfLocks(t *testing.T) {
 		{200, []string{"locks", dir, "--json"}},
 		{200, []string{"report", dir}},
 		{200, []string{"classes", dir, "--json"}},
-		{300, []string{"export", dir, "--to", "folded", "-o", "-"}}, // all classes in one view, each with the holders that it waits for
+		{200, []string{"why", dir}},
+		{200, []string{"suggest", dir, "goroutines"}},
+		{200, []string{"export", dir, "--to", "folded", "-o", "-"}}, // all classes in one view, each with the holders that it waits for
+		{200, []string{"export", short, "--to", "html", "-o", "-"}}, // with all their changes
+		{200, []string{"export", short, "--to", "pprof", "-o", os.DevNull}},
 	} {
 		if got := mostMemory(t, cpprof, c.args...); got > c.most {
 			t.Errorf("cpprof %s: %d MB, want at most %d", strings.Join(c.args, " "), got, c.most)
 		}
 	}
 	testMemoryOfLongNames(t, cpprof)
+}
+
+// synthesized writes a recording of some samples, and returns its folder.
+func synthesized(t *testing.T, samples int) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "run.cpprof")
+	w, err := sampledata.Create(dir, synthetic.Header())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(synthetic.Record(w, samples, 2000, 0.05), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 // What is printed of very long names is not kept in memory until the end. Here they take 30 MB; when a whole profile was made into JSON
