@@ -87,7 +87,20 @@ func (t *Table) next(input string, at int) (int, reference, error) {
 	if n := t.longestName(rest); n > 0 {
 		return n, reference{text: rest[:n]}, nil
 	}
-	return len(word), reference{}, nil
+	return lengthOfUnknown(rest), reference{}, nil
+}
+
+// lengthOfUnknown returns the length of a name that is not known, with all its parts: in "proces.cpu", cpu is no name of its own.
+func lengthOfUnknown(text string) int {
+	rest := strings.TrimLeftFunc(text, inWord)
+	for strings.HasPrefix(rest, ".") {
+		r, _ := utf8.DecodeRuneInString(rest[1:])
+		if !beginsWord(r) {
+			break
+		}
+		rest = strings.TrimLeftFunc(rest[1:], inWord)
+	}
+	return len(text) - len(rest)
 }
 
 // rawFunction returns the call of a raw function, up to the parenthesis that ends it. Parentheses in quotes don't count.

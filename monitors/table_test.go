@@ -145,6 +145,7 @@ func TestErrors(t *testing.T) {
 	for expr, want := range map[string]string{
 		"served +":               "unexpected token EOF\n    served +\n           ^",
 		"1 + heap.alocated":      "there is no monitor or metric \"heap.alocated\": did you mean heap.allocated?\n    1 + heap.alocated\n        ^",
+		"1 + main.served":        "there is no monitor or metric \"main.served\"",
 		"len(main.queue)":        "there is no monitor \"len(main.queue)\"",
 		"gc.phase + 1":           "+ takes no nominal monitor, whose values are words: numbers are main.srv.stats[0].hits, heap.allocated, ",
 		"served && slow":         "&& takes what is true or false, and this is a number: compare it, such as with > 0",
