@@ -10,6 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-delve/delve/service/api"
+	"github.com/go-delve/delve/service/rpc2"
+
 	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
@@ -126,6 +129,32 @@ func TestRemoteClient(t *testing.T) {
 		if _, err := a.Observe(context.Background(), b, sampledata.Sample{Time: time.Since(a.Header().Start)}); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// What a client has left in the server that was killed just before it halted the program, does not keep later ones from sampling.
+func TestRemoteLeftover(t *testing.T) {
+	program := fixture.Build(t, "lifecycle")
+	r := fixture.Start(t, program, "wait")
+	address := serveRunning(t, r, several...)
+	_, a := connectTo(t, address, program)
+	b := sampledata.NewBuilder(a.Header())
+	for range 3 {
+		w, err := dial(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.pipe.keep = true
+		w.begin("ListThreads", rpc2.ListThreadsIn{}, &rpc2.ListThreadsOut{})
+		w.begin("Command", api.DebuggerCommand{Name: api.Continue}, &rpc2.CommandOut{})
+		if err := w.pipe.flush(); err != nil {
+			t.Fatal(err)
+		}
+		w.close()
+		if _, err := a.Observe(t.Context(), b, sampledata.Sample{Time: time.Since(a.Header().Start)}); err != nil {
+			t.Fatal(err)
+		}
+		r.Lives(t)
 	}
 }
 

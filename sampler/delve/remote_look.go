@@ -27,6 +27,10 @@ const (
 	mostRanges = 400      // calls in one halt; see look
 	mostLooks  = 12       // halts for one sample
 	keptFor    = 8        // looks for which a piece is read that was not asked for
+
+	longestLook = 30 * time.Second       // until a server that does not answer is given up
+	nudgeEvery  = 100 * time.Millisecond // how often it is asked whether the program runs meanwhile
+	nudgeAfter  = 3                      // how many such answers in turn mean that it has to be halted again
 )
 
 // A remoteHalter halts the program of a Delve server.
@@ -177,9 +181,9 @@ func (h *remoteHalter) look() (time.Duration, error) {
 		began = time.Now()
 		halt()
 	}
-	late := time.After(patience)
+	late := time.After(longestLook)
 	for _, c := range calls {
-		if err := await(c, late); err != nil && c == listed {
+		if err := h.awaitLook(c, late); err != nil && c == listed {
 			return time.Since(began), h.failed(earlier, err)
 		} else if errors.As(err, &unansweredError{}) {
 			return time.Since(began), h.lost(err)
@@ -187,7 +191,7 @@ func (h *remoteHalter) look() (time.Duration, error) {
 	}
 	clear(h.pages)
 	for i := range answers {
-		err := await(answers[i].call, late)
+		err := h.awaitLook(answers[i].call, late)
 		if errors.As(err, &unansweredError{}) {
 			return time.Since(began), h.lost(err)
 		}
@@ -197,6 +201,34 @@ func (h *remoteHalter) look() (time.Duration, error) {
 	about.keep(h)
 	h.setThreads(list.Threads, registers)
 	return max(took, 0), nil
+}
+
+// awaitLook waits for an answer of a look. A client that was killed just before it halted the program has left its calls in the server,
+// and with them one that continues the program before all calls of this look are answered. So if nothing comes and the program runs,
+// awaitLook halts it again.
+func (h *remoteHalter) awaitLook(c *rpc.Call, late <-chan time.Time) error {
+	for running := 0; ; {
+		select {
+		case <-c.Done:
+			return answered(c)
+		case <-late:
+			return unansweredError{fmt.Errorf("no answer within %v", longestLook)}
+		case <-time.After(nudgeEvery):
+		}
+		if h.single || time.Since(h.work.pipe.lastCame()) < nudgeEvery {
+			running = 0
+			continue
+		}
+		var s rpc2.StateOut
+		if err := h.control.call("State", rpc2.StateIn{NonBlocking: true}, &s); err != nil || s.State == nil || !s.State.Running {
+			running = 0
+			continue
+		}
+		if running++; running == nudgeAfter {
+			running = 0
+			h.control.begin("Command", api.DebuggerCommand{Name: api.Halt}, &rpc2.CommandOut{})
+		}
+	}
 }
 
 // failed returns the error of a look that has read nothing.

@@ -59,6 +59,11 @@ func await(c *rpc.Call, late <-chan time.Time) error {
 	case <-late:
 		return unansweredError{fmt.Errorf("no answer within %v", patience)}
 	}
+	return answered(c)
+}
+
+// answered returns the error of a call that has ended.
+func answered(c *rpc.Call) error {
 	var server rpc.ServerError
 	if c.Error != nil && !errors.As(c.Error, &server) {
 		return unansweredError{c.Error}
