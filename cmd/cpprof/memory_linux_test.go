@@ -48,7 +48,7 @@ func TestMemoryOfLocks(t *testing.T) {
 		{200, []string{"suggest", dir, "goroutines"}},
 		{200, []string{"export", dir, "--to", "folded", "-o", "-"}}, // all classes in one view, each with the holders that it waits for
 		{200, []string{"export", short, "--to", "html", "-o", "-"}}, // with all their changes
-		{200, []string{"export", short, "--to", "pprof", "-o", os.DevNull}},
+		{300, []string{"export", short, "--to", "pprof", "-o", os.DevNull}},
 	} {
 		if got := mostMemory(t, cpprof, c.args...); got > c.most {
 			t.Errorf("cpprof %s: %d MB, want at most %d", strings.Join(c.args, " "), got, c.most)
