@@ -146,8 +146,11 @@ func (r *Found) Write(w io.Writer) error {
 		}
 		termtext.Fprintf(b, "     open with: %s\n", row.Command)
 	}
-	if r.found.Noise {
+	switch {
+	case r.found.Noise:
 		termtext.Fprintf(b, "\nThe search ended here: what else costs more may be noise, since its 95 %% interval has 0.\n")
+	case r.found.Comparison && n == 0:
+		termtext.Fprintf(b, "\nNothing costs more here than there.\n")
 	}
 	return b.Flush()
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/json"
 	"maps"
+	"math/big"
 	"slices"
 	"strings"
 	"testing"
@@ -60,6 +61,17 @@ func TestFoundReportWithoutSamples(t *testing.T) {
 	}
 	if want := "Bottlenecks  Coverage Mean length\n          0     0.00%         0.0\n"; text.String() != want {
 		t.Errorf("got\n%swant\n%s", text.String(), want)
+	}
+}
+
+// A comparison in which nothing grew says so: a table without rows alone looks like a mistake.
+func TestFoundReportWithoutIncrease(t *testing.T) {
+	var text strings.Builder
+	if err := NewFound(&bottlenecks.Found{Comparison: true, Coverage: new(big.Rat), MeanLength: new(big.Rat)}, "open", BasisOf()).Write(&text); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasSuffix(text.String(), "\n\nNothing costs more here than there.\n") {
+		t.Errorf("got\n%s", text.String())
 	}
 }
 

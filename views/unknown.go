@@ -92,18 +92,33 @@ func list(names []string) string {
 
 // parts returns the sorted names that have a part: those that end with it as a whole word if there are any, otherwise
 // those that contain it. For example, "worker" is at the end of "go:main.worker", which comes before "go:main.worker.func1".
+// "conn.serve" is at the end of "go:net/http.(*conn).serve".
 func parts(names []string, part string) []string {
 	if part == "" {
 		return nil
 	}
+	if !strings.ContainsAny(part, "()") {
+		if found := partsOf(names, part, withoutReceivers.Replace); len(found) > 0 {
+			return found
+		}
+	}
+	return partsOf(names, part, strings.Clone)
+}
+
+// withoutReceivers removes what Go writes around the type of a method.
+var withoutReceivers = strings.NewReplacer("(*", "", ").", ".")
+
+// partsOf is parts for names that are changed before they are compared.
+func partsOf(names []string, part string, change func(string) string) []string {
 	var ending, containing []string
 	for _, name := range names {
-		at := strings.LastIndex(name, part)
+		changed := change(name)
+		at := strings.LastIndex(changed, part)
 		if at < 0 {
 			continue
 		}
 		containing = append(containing, name)
-		if at > 0 && at+len(part) == len(name) && strings.IndexByte(":./", name[at-1]) >= 0 {
+		if at > 0 && at+len(part) == len(changed) && strings.IndexByte(":./", changed[at-1]) >= 0 {
 			ending = append(ending, name)
 		}
 	}
