@@ -182,6 +182,25 @@ func TestPhases(t *testing.T) {
 	}
 }
 
+// What takes half of the processors for fifteen samples of a long recording is found, too.
+func TestShortPhase(t *testing.T) {
+	s := newScene()
+	all := s.spawn(2, "main.service")
+	for i := range 150 {
+		state := s.at(sleeps, "main.service")
+		if i >= 70 && i < 85 {
+			state = s.at(runs, "main.service", "main.warmUp")
+		} else if i%40 == 0 {
+			state = s.at(runs, "main.service")
+		}
+		s.sample(t, map[sampledata.GoroutineID]sampledata.State{all[0]: state, all[1]: state})
+	}
+	a := s.find(t)
+	if len(a.Findings) != 1 || a.Findings[0].Where.Function != "main.warmUp" || !a.Findings[0].Phase {
+		t.Errorf("%s: %+v", a.State, a.Findings)
+	}
+}
+
 // Nothing is guessed from few samples.
 func TestTooFewSamples(t *testing.T) {
 	s := newScene()

@@ -19,7 +19,7 @@ func (a *searched) searchPhases(r *sampledata.Recording, o Options) error {
 	}
 	for _, p := range a.phases() {
 		part := float64(a.e.weights.Of(int(p.from), int(p.to))) / a.e.length
-		if part < 0.05 || p.to-p.from < 2*leastSamples {
+		if part < 0.05 || p.to-p.from < leastSamples {
 			continue
 		}
 		o.Views.Span = views.Span{From: a.e.time(p.from), To: a.e.time(p.to)}
@@ -32,7 +32,8 @@ func (a *searched) searchPhases(r *sampledata.Recording, o Options) error {
 		}
 		for _, f := range s.Findings {
 			small := f.Severity < aProcessor || f.Share.Low < 2*o.Threshold // several spans are searched: chance has more of them
-			if known[f.key] || small || f.Kind == MachineKind || f.Kind == LeakKind || a.hasPathOf(f) {
+			few := p.to-p.from < 2*leastSamples && !f.IsCode() // waits change more by chance
+			if known[f.key] || small || few || f.Kind == MachineKind || f.Kind == LeakKind || a.hasPathOf(f) {
 				continue
 			}
 			known[f.key] = true

@@ -36,14 +36,15 @@ func binned(all []Observation) series {
 }
 
 // changes returns the bins at which the level of a series changes, by binary segmentation: a part is divided where that
-// explains most of its variance, as long as this is much more than noise explains.
+// explains most of its variance, as long as this is much more than noise explains. Then changes to nearly the same level are dropped: a short
+// part in the middle has its own level only when it is divided from both sides.
 func (s series) changes() []int {
 	var cuts []int
 	noise := s.noise()
 	var divide func(from, to int)
 	divide = func(from, to int) {
 		at, gain := s.bestCut(from, to)
-		if at < 0 || gain < 4*math.Log(float64(len(s.values)))*noise || math.Abs(s.mean(from, at)-s.mean(at, to)) < leastStep {
+		if at < 0 || gain < 4*math.Log(float64(len(s.values)))*noise {
 			return
 		}
 		divide(from, at)
@@ -51,6 +52,24 @@ func (s series) changes() []int {
 		divide(at, to)
 	}
 	divide(0, len(s.values))
+	return s.steps(cuts)
+}
+
+// steps returns the changes of at least leastStep: it drops the smallest one, until there is none that is smaller.
+func (s series) steps(cuts []int) []int {
+	for len(cuts) > 0 {
+		bounds := slices.Concat([]int{0}, cuts, []int{len(s.values)})
+		smallest, least := 0, math.Inf(1)
+		for i := range cuts {
+			if d := math.Abs(s.mean(bounds[i], bounds[i+1]) - s.mean(bounds[i+1], bounds[i+2])); d < least {
+				smallest, least = i, d
+			}
+		}
+		if least >= leastStep {
+			break
+		}
+		cuts = slices.Delete(cuts, smallest, smallest+1)
+	}
 	return cuts
 }
 

@@ -10,7 +10,7 @@ import (
 
 const shards = 20
 
-// straggler has members that work in rounds: nobody begins the next one before all have ended. One has a hundred times the work of the others. In
+// straggler has members that work in rounds: nobody begins the next one before all have ended. One has five hundred times the work of the others. In
 // the twin, all have little, and a round begins now and then.
 func straggler(healthy bool) {
 	var begin, end [shards]chan struct{}
@@ -37,7 +37,7 @@ func rounds(begin, end *[shards]chan struct{}, healthy bool) {
 
 func member(shard int, begin <-chan struct{}, end chan<- struct{}, healthy bool) {
 	for range begin {
-		size := 10
+		size := 2
 		if shard == 7 && !healthy {
 			size = 1000
 		}
