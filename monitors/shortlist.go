@@ -10,22 +10,29 @@ func (s *pathSeries) shortlist(best []trial, most int) []trial {
 	if len(best) <= most {
 		return best
 	}
-	alike := s.alike(best)
 	kinds := map[string]int{AMonitor: 0, AMetric: 0, AState: 1, APath: 2}
 	var used [3]int
+	var paths []int32 // that are chosen
 	chosen, places := make([]bool, len(best)), most
-	choose := func(may func(i int) bool) {
+	choose := func(may func(tr *trial) bool) {
 		for i := range best {
-			if places > 0 && !chosen[i] && may(i) {
+			if places == 0 {
+				return
+			}
+			if tr := &best[i]; !chosen[i] && may(tr) {
 				chosen[i] = true
-				used[kinds[best[i].what]]++
+				used[kinds[tr.what]]++
 				places--
+				if tr.what == APath {
+					paths = append(paths, tr.node)
+				}
 			}
 		}
 	}
-	choose(func(i int) bool { return best[i].survives && !alike[i] && used[kinds[best[i].what]] < most/len(used) })
-	choose(func(i int) bool { return !alike[i] })
-	choose(func(int) bool { return true })
+	isNew := func(tr *trial) bool { return tr.what != APath || !s.alike(tr.node, paths) }
+	choose(func(tr *trial) bool { return tr.survives && used[kinds[tr.what]] < most/len(used) && isNew(tr) })
+	choose(isNew)
+	choose(func(*trial) bool { return true })
 	list := make([]trial, 0, most)
 	for i := range best {
 		if chosen[i] {
@@ -35,25 +42,12 @@ func (s *pathSeries) shortlist(best []trial, most int) []trial {
 	return list
 }
 
-// alike reports for each trial whether it is a call path that calls, or is called by, a better one with nearly the same hits.
-func (s *pathSeries) alike(best []trial) []bool {
+// alike reports whether a node calls, or is called by, one of some others with nearly the same hits.
+func (s *pathSeries) alike(n int32, others []int32) bool {
 	const nearly = 0.9
 	ends := s.p.Tree.Ends()
-	contains := func(a, b int32) bool { return a <= b && b < ends[a] }
-	alike := make([]bool, len(best))
-	var kept []int32
-	for i := range best {
-		n := best[i].node
-		if best[i].what != APath {
-			continue
-		}
-		alike[i] = slices.ContainsFunc(kept, func(k int32) bool {
-			few, many := min(s.cum[n], s.cum[k]), max(s.cum[n], s.cum[k])
-			return (contains(n, k) || contains(k, n)) && float64(few) >= nearly*float64(many)
-		})
-		if !alike[i] {
-			kept = append(kept, n)
-		}
-	}
-	return alike
+	return slices.ContainsFunc(others, func(k int32) bool {
+		few, many := min(s.cum[n], s.cum[k]), max(s.cum[n], s.cum[k])
+		return float64(few) >= nearly*float64(many) && (n <= k && k < ends[n] || k <= n && n < ends[k])
+	})
 }
