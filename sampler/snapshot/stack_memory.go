@@ -74,7 +74,9 @@ func (m *stackMemory) Heap(addr uint64) (uint64, bool) {
 func (m *stackMemory) block(addr uint64) *heapBlock { return &m.blocks[addr/heapBlockSize%heapBlocks] }
 
 // has reports whether a place has the block at an address, read in this sample.
-func (m *stackMemory) has(b *heapBlock, addr uint64) bool { return b.addr == addr && b.sample == m.sample }
+func (m *stackMemory) has(b *heapBlock, addr uint64) bool {
+	return b.addr == addr && b.sample == m.sample
+}
 
 // readBefore reads the blocks that the previous sample used, once in a sample. If two of them have one place, the first is read.
 func (m *stackMemory) readBefore() {
