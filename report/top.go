@@ -131,7 +131,7 @@ func (t *Top) columns() (class, bar int, numbers bool) {
 		return class, barUsual, true
 	}
 	bar = min(max(t.Width/5, barLeast), barMost)
-	others := aliveWidth + 2 + bar
+	others := aliveWidth + 2 + bar + 1
 	for t := range views.NumTypedTimes {
 		others += numberWidth(t)
 	}
@@ -141,7 +141,7 @@ func (t *Top) columns() (class, bar int, numbers bool) {
 	return max(min(class, t.Width-aliveWidth-2-bar), 4), bar, false
 }
 
-// numberWidth returns the width of the column of a typed time's percentages.
+// numberWidth returns the width of the column of a typed time's percentages, and of a mark behind its head.
 func numberWidth(t views.TypedTime) int { return 1 + max(len(t.Name()), len("100")) }
 
 // classHeader returns the heads of the columns, with a mark beside the one that orders the classes.
@@ -151,8 +151,9 @@ func (t *Top) classHeader() string {
 	line := fmt.Sprintf("%-*s%*s%s %-*s", class, "class"+strings.TrimSpace(t.Order.mark(by.Name == "class")), aliveWidth, "alive",
 		t.Order.mark(by.Name == "alive"), bar, "time"+strings.TrimSpace(t.Order.mark(by.Name == "busy")))
 	if numbers {
+		line += " "
 		for typed := range views.NumTypedTimes {
-			line += fmt.Sprintf("%*s", numberWidth(typed), t.Order.mark(typed == by.typed)+typed.Name())
+			line += fmt.Sprintf("%*s%s", numberWidth(typed)-1, typed.Name(), t.Order.mark(typed == by.typed))
 		}
 	}
 	return t.fit(strings.TrimRight(line, " "))
@@ -170,7 +171,7 @@ func (t *Top) classLines() []string {
 		line += fmt.Sprintf("%*s  ", aliveWidth, Decimal(c.MeanAlive, 1)) + t.bar(shares, bar)
 		if numbers {
 			for i, s := range shares {
-				line += fmt.Sprintf("%*s", numberWidth(views.TypedTime(i)), Decimal(new(big.Rat).Mul(s, big.NewRat(100, 1)), 0))
+				line += fmt.Sprintf(" %*s", numberWidth(views.TypedTime(i))-1, Decimal(new(big.Rat).Mul(s, big.NewRat(100, 1)), 0))
 			}
 		}
 		lines = append(lines, line)

@@ -117,7 +117,7 @@ func TestTopOrder(t *testing.T) {
 		first string
 		head  string
 	}{
-		{'W', main, "▼WAIT"}, {'W', busy, "▲WAIT"}, {'M', busy, "▼MONITOR"}, {'A', busy, "alive▼ time "}, {'r', main, "alive▲ time "},
+		{'W', main, "WAIT▼"}, {'W', busy, "WAIT▲"}, {'M', busy, "MONITOR▼WAIT"}, {'A', busy, "alive▼ time "}, {'r', main, "alive▲ time "},
 		{'C', busy, "class▼ "}, {'C', worker, "class▲ "}, {'B', busy, "time▼ "}, {'>', busy, "alive▼"}, {'<', busy, "time▼"}, {'<', busy, "class▼"},
 	} {
 		if !top.Order.Press(c.key) || first() != c.first {
