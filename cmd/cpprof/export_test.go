@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -61,5 +62,22 @@ func TestExportKeepsLabels(t *testing.T) {
 	got, err := pprofile.ParseData(file)
 	if err != nil || len(got.Sample) != 1 || got.Sample[0].Label["route"][0] != "/api" || got.Sample[0].Value[0] != 7 {
 		t.Errorf("%v: %v", err, got)
+	}
+}
+
+// If writing fails, a file that was begun is removed, but a device stays. It is a link here, so that the test harms nothing if it fails.
+func TestSaveKeepsDevices(t *testing.T) {
+	device, file := filepath.Join(t.TempDir(), "null"), filepath.Join(t.TempDir(), "file")
+	if err := os.Symlink(os.DevNull, device); err != nil {
+		t.Skip(err)
+	}
+	failed := errors.New("no more")
+	for path, stays := range map[string]bool{device: true, file: false} {
+		if err := save(path, func(io.Writer) error { return failed }); !errors.Is(err, failed) {
+			t.Errorf("%s: %v, want %v", path, err, failed)
+		}
+		if _, err := os.Lstat(path); (err == nil) != stays {
+			t.Errorf("%s: %v, want it to stay: %v", path, err, stays)
+		}
 	}
 }
