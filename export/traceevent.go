@@ -103,10 +103,14 @@ func (t *tracer) event(e traceSlice) {
 
 // at returns when a sample is; behind the last one, when the recording ends.
 func (t *tracer) at(sample int32) time.Duration {
-	if int(sample) < t.r.Samples.Len() {
+	n := t.r.Samples.Len()
+	switch {
+	case int(sample) < n:
 		return t.r.Samples.Time(int(sample))
+	case n == 0:
+		return t.r.Stats().Duration
 	}
-	return max(t.r.Stats().Duration, t.r.Samples.Time(t.r.Samples.Len()-1))
+	return max(t.r.Stats().Duration, t.r.Samples.Time(n-1))
 }
 
 // stateNames are the names of slices. How the time of a runnable goroutine is divided depends on all others, and only views say it.

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/cpprof/cpprof/export"
+	"github.com/cpprof/cpprof/internal/synthetic"
+	"github.com/cpprof/cpprof/sampledata"
 	pprofile "github.com/google/pprof/profile"
 )
 
@@ -34,6 +36,26 @@ func TestExportToEveryFormat(t *testing.T) {
 			if status := run(t.Context(), args, quiet); status != exitUsage {
 				t.Errorf("%s a second time ends with %d", args, status)
 			}
+		}
+	}
+}
+
+// A recording that broke off before its first sample is written to every format.
+func TestExportWithoutSamples(t *testing.T) {
+	folder := t.TempDir()
+	recording := filepath.Join(folder, "run.cpprof")
+	w, err := sampledata.Create(recording, synthetic.Header())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range export.All() {
+		var said strings.Builder
+		args := []string{"export", recording, "--to", f.Name, "-o", filepath.Join(folder, f.File)}
+		if status := run(t.Context(), args, terminal{in: strings.NewReader(""), out: io.Discard, err: &said}); status != exitFine {
+			t.Errorf("%s ends with %d: %s", args, status, said.String())
 		}
 	}
 }
