@@ -22,7 +22,7 @@ func TestTopKeys(t *testing.T) {
 		close(s.ended)
 	}()
 	for _, step := range []struct{ key, shows string }{
-		{"", "alive▼"}, {"W", "▼WAIT"}, {"W", "▲WAIT"}, {"B", "time▼"}, {"<", "class▼"}, {"?", "r reverse"}, {" ", "PAUSED"}, {"i", "(i shows "},
+		{"", "alive▼"}, {"W", "WAIT▼"}, {"W", "WAIT▲"}, {"B", "time▼"}, {"<", "class▼"}, {"?", "r reverse"}, {" ", "PAUSED"}, {"i", "(i shows "},
 	} {
 		s.write(step.key)
 		s.readUntil(step.shows)
