@@ -48,14 +48,17 @@ func (s *shown) write(keys string) {
 	}
 }
 
-// readUntil reads the terminal until a text was drawn.
+// readUntil reads the terminal until a text was drawn. A program that does not draw it within a minute is killed, which ends the
+// terminal.
 func (s *shown) readUntil(text string) {
 	s.t.Helper()
+	killer := time.AfterFunc(time.Minute, func() { _ = s.Process.Kill() })
+	defer killer.Stop()
 	var all []byte
 	for b := make([]byte, 4096); !bytes.Contains(all, []byte(text)); {
 		n, err := s.pty.Read(b)
 		if err != nil {
-			s.t.Fatalf("%v; it has drawn %q", err, all)
+			s.t.Fatalf("waiting for %q: %v; it has drawn %q", text, err, all)
 		}
 		all = append(all, b[:n]...)
 	}
