@@ -65,6 +65,10 @@ type counted struct {
 	by   *measured // computed the list; nil if all count
 	busy bool      // the list is being computed again
 	none bool      // of a recording that grows: the list has no samples so far, and all are shown
+
+	// The configuration for which a message has said why the list can't be computed. While the recording grows, it would come
+	// again with each update.
+	failed *config.Config
 }
 
 // countSamples counts only the samples of a list in every window. If the list can't be computed, failed is called.
@@ -101,7 +105,7 @@ func (a *app) countAllSamples() {
 // countAgain computes the list again whose samples count, if the recording or what the list is made of has changed.
 func (a *app) countAgain() {
 	m, list := a.measured(), a.counts.list
-	if list == "" || a.counts.busy || a.counts.by == m {
+	if list == "" || a.counts.busy || a.counts.by == m || a.whole.Samples.Len() == 0 {
 		return
 	}
 	a.counts.busy = true
@@ -116,9 +120,13 @@ func (a *app) countAgain() {
 		}
 		a.counts.by = m
 		if a.counts.none = a.counts.none && err != nil; err != nil {
-			a.fail(fmt.Errorf("samples %s: %w", list, err))
+			if a.counts.failed != m.config {
+				a.fail(fmt.Errorf("samples %s: %w", list, err))
+			}
+			a.counts.failed = m.config
 			return
 		}
+		a.counts.failed = nil
 		a.recording = picked
 		if a.live.growing() {
 			a.window().refresh()

@@ -68,16 +68,19 @@ func TestSamplesWhileRecording(t *testing.T) {
 	b.shows("⊂ time > 4.5: 6 of 11", "● recording")
 }
 
-// A list that is given before it has samples counts as soon as it has some.
+// A list that is given before it has samples counts as soon as it has some. That it has none is said once.
 func TestSamplesToCome(t *testing.T) {
 	whole := withSeries(t, 0).Recording
-	part, err := whole.Pick("a part", func(i int) bool { return i < 3 })
-	if err != nil {
-		t.Fatal(err)
+	first := func(samples int) *sampledata.Recording {
+		part, err := whole.Pick("a part", func(i int) bool { return i < samples })
+		if err != nil {
+			t.Fatal(err)
+		}
+		part.Picked = nil
+		return part
 	}
-	part.Picked = nil
-	now := part
-	b := newBench(t, Options{Path: "series.cpprof", Recording: part, Samples: "time > 4.5", Live: &Live{
+	now := first(3)
+	b := newBench(t, Options{Path: "series.cpprof", Recording: now, Samples: "time > 4.5", Live: &Live{
 		Recording: func() *sampledata.Recording { return now }, Ended: make(chan struct{}), Outcome: func() string { return "over" },
 	}})
 	b.shows("⊂ time > 4.5: no sample so far, all are shown")
@@ -86,7 +89,15 @@ func TestSamplesToCome(t *testing.T) {
 		b.waitForJobs()
 	}
 	renew()
+	b.shows("⊂ time > 4.5: no sample so far, all are shown", "none of the 3 samples")
+	b.keys("Esc") // the message goes
+	now = first(4)
+	renew()
 	b.shows("⊂ time > 4.5: no sample so far, all are shown")
+	b.hides("none of the")
+	b.line(":list other = time > 1") // a list may be what it is by this one
+	b.waitForJobs()
+	b.shows("none of the 4 samples")
 	now = whole
 	renew()
 	b.shows("⊂ time > 4.5: 6 of 11")
