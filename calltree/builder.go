@@ -47,16 +47,16 @@ func (b *Builder) Symbols() *Symbols { return b.syms }
 // Len returns the number of nodes so far.
 func (b *Builder) Len() int { return len(b.calls) }
 
-// CountBelow returns the number of nodes by how many frames of f are on the way to them: the first is of the nodes without
+// CountBelow returns the number of nodes by how many frames of a kind are on the way to them: the first is of the nodes without
 // such a frame.
-func (b *Builder) CountBelow(f Func) []int {
+func (b *Builder) CountBelow(is func(Func) bool) []int {
 	counts := []int{0}
 	above := make([]int32, len(b.calls))
 	for n, c := range b.calls {
 		if c.parent >= 0 {
 			above[n] = above[c.parent]
 		}
-		if c.fn == f {
+		if is(c.fn) {
 			above[n]++
 		}
 		if int(above[n]) == len(counts) {

@@ -76,7 +76,7 @@ func (b *builder) checkSize() error {
 // shorterChains returns how many holders a chain may have so that the view probably has at most so many nodes; -1 if it has more even
 // without holders.
 func (b *builder) shorterChains(maxNodes int) int {
-	below := b.tree.CountBelow(b.typed[Monitor])
+	below := b.tree.CountBelow(b.isMonitor)
 	if b.lock != nil {
 		below = slices.Insert(below, 0, 0) // the frames of locks stand for :MONITOR
 	}

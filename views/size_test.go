@@ -55,9 +55,10 @@ func TestChainsAreShortened(t *testing.T) {
 // the class of one. If the view is large without holders, they stay.
 func TestChainsOfAllClasses(t *testing.T) {
 	r := load{goroutines: 60, samples: 300, changed: 0.2, runnable: 0.4}.recording(t)
+	var o Options
 	view := func(maxChained, maxFirst int) *View {
 		v, _, err := limitedView(0, int32(r.Samples.Len()), func() *builder {
-			b := newBuilder(newScene(r, Options{}), calltree.RootName)
+			b := newBuilder(newScene(r, o), calltree.RootName)
 			b.threads, b.maxChained, b.maxFirst = true, maxChained, maxFirst
 			return b
 		})
@@ -80,6 +81,11 @@ func TestChainsOfAllClasses(t *testing.T) {
 	}
 	if wide := view(10, 10); wide.Tree.Len() != n || len(wide.Warnings) != 0 {
 		t.Errorf("%d of %d nodes, warnings %+v", wide.Tree.Len(), n, wide.Warnings)
+	}
+	o = Options{Places: true, Lock: func(sampledata.Run) string { return "main.mu" }}
+	n = view(0, 0).Tree.Len()
+	if short := view(n*4/5, math.MaxInt); short.Tree.Len() > n*4/5 || len(short.Warnings) != 1 {
+		t.Errorf("with names of locks: %d of %d nodes, warnings %+v", short.Tree.Len(), n, short.Warnings)
 	}
 }
 

@@ -42,6 +42,7 @@ type builder struct {
 	children []calltree.Func
 	frames   []calltree.Func          // by class; newFrame until first use
 	reasons  map[string]calltree.Func // by the recording's text
+	named    map[calltree.Func]bool   // the frames of waiting for locks that have names
 	chain    []sampledata.GoroutineID // of the current instance: each waits for the next
 	holders  int                      // number of holders in the chain
 	visited  int                      // number of holders visited for the current instance
@@ -56,6 +57,7 @@ type instance struct {
 func newBuilder(sc *scene, root string) *builder {
 	syms := new(calltree.Symbols)
 	b := &builder{scene: sc, class: noClass, flushAt: maxUnflushed, reasons: make(map[string]calltree.Func)}
+	b.named = make(map[calltree.Func]bool)
 	b.maxNodes, b.maxChain = sc.o.maxNodes(), maxChain
 	b.tree = calltree.NewBuilder(syms, root, "time", Nanoseconds)
 	b.stacks = newStacks(sc.r, sc.o, b.tree)
@@ -353,8 +355,13 @@ func (b *builder) monitorNode(node int32, lock string) int32 {
 	if lock == "" {
 		return b.typedNode(node, Monitor)
 	}
-	return b.tree.Child(node, b.tree.Symbols().Intern(Monitor.String()+placeMark+lock))
+	f := b.tree.Symbols().Intern(Monitor.String() + placeMark + lock)
+	b.named[f] = true
+	return b.tree.Child(node, f)
 }
+
+// isMonitor reports whether a frame is that of waiting for a lock.
+func (b *builder) isMonitor(f calltree.Func) bool { return f == b.typed[Monitor] || b.named[f] }
 
 func (b *builder) childNode(node int32, c child) int32 { return b.tree.Child(node, b.children[c]) }
 

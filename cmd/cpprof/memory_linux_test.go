@@ -47,7 +47,7 @@ func TestMemoryOfLocks(t *testing.T) {
 		{200, []string{"suggest", dir, "goroutines"}},
 		{200, []string{"export", dir, "--to", "folded", "-o", "-"}}, // all classes in one view, each with the holders that it waits for
 		{200, []string{"export", short, "--to", "html", "-o", "-"}}, // with all their changes
-		{300, []string{"export", short, "--to", "pprof", "-o", "-"}},
+		{300, []string{"export", dir, "--to", "pprof", "-o", "-"}},  // two views, of which the second one has the names of locks
 	} {
 		if got := mostMemory(t, cpprof, c.args...); got > c.most {
 			t.Errorf("cpprof %s: %d MB, want at most %d", strings.Join(c.args, " "), got, c.most)
