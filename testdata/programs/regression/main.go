@@ -4,7 +4,6 @@
 package main
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"os"
 	"sync"
@@ -34,11 +33,16 @@ func worker(j *journal) {
 	}
 }
 
+// work moves no memory: all of that is in publish.
+//
 //go:noinline
 func work(line []byte) []byte {
-	for range 2000 {
-		sum := sha256.Sum256(line)
-		copy(line, sum[:])
+	for range 5000 {
+		sum := uint64(14695981039346656037)
+		for i := range line {
+			sum = (sum ^ uint64(line[i])) * 1099511628211
+			line[i] = byte(sum >> 32)
+		}
 	}
 	return line
 }
