@@ -57,7 +57,7 @@ func TestProcessByName(t *testing.T) {
 			t.Errorf("status %d, without %q: %s", got.status, want, got.err)
 		}
 	}
-	if out := completed(""); !strings.Contains(out, "\n"+pid+"\t"+name+" --first\n") {
+	if out := completed(""); !strings.Contains("\n"+out, "\n"+pid+"\t"+name+" --first\n") {
 		t.Errorf("it completes with %s", out)
 	}
 }
