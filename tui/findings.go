@@ -160,14 +160,10 @@ func (w *findingsWindow) Draw(screen tcell.Screen) {
 		drawPlain(c, (&report.Why{Answer: w.answer}).Verdict(), w.a.theme.plain)
 		return
 	}
-	top, pane := divide(c)
-	first, last := w.list.inSight(top.part(0, 1, top.width, top.height-1))
-	top.fill(0, 0, w.a.theme.bar)
-	top.text(1, 0, termtext.Cut("What is slow, the worst first", top.width-1), w.a.theme.bar)
-	w.list.drawMore(top, w.a.theme)
+	first, last, pane := w.list.drawHead(c, w.a.theme, "What is slow, the worst first")
 	for i := first; i < last; i++ {
 		style, mark := w.a.theme.plain, " "
-		line := w.list.area.part(0, i-first, top.width, 1)
+		line := w.list.area.part(0, i-first, w.list.area.width, 1)
 		if i == w.list.at {
 			style, mark = w.a.theme.selected, "›"
 			line.fill(0, 0, style)

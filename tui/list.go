@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
 )
@@ -86,6 +87,17 @@ func (l *list) inSight(area canvas) (first, last int) {
 	n := l.of.lines()
 	l.top = max(0, min(l.top, n-area.height))
 	return l.top, min(n, l.top+area.height)
+}
+
+// drawHead divides a window into a list, of which it draws the title, and the details. It returns which lines of the list are
+// in sight, and the place of the details.
+func (l *list) drawHead(c canvas, t *theme, title string) (first, last int, details canvas) {
+	top, details := divide(c)
+	first, last = l.inSight(top.part(0, 1, top.width, top.height-1))
+	top.fill(0, 0, t.bar)
+	top.text(1, 0, termtext.Cut(title, top.width-1), t.bar)
+	l.drawMore(top, t)
+	return first, last, details
 }
 
 // drawMore writes, at the right end of a line, how many lines are above and below the visible ones.

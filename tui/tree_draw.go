@@ -24,13 +24,9 @@ func (w *treeWindow) Draw(screen tcell.Screen) {
 		c.text(1, 1, "Searching …", w.a.theme.dim)
 		return
 	}
-	top, pane := divide(c)
-	first, last := w.list.inSight(top.part(0, 1, top.width, top.height-1))
-	top.fill(0, 0, w.a.theme.bar)
-	top.text(1, 0, termtext.Cut(printable(w.view)+": "+w.counts(), top.width-1), w.a.theme.bar)
-	w.list.drawMore(top, w.a.theme)
+	first, last, pane := w.list.drawHead(c, w.a.theme, printable(w.view)+": "+w.counts())
 	for i := first; i < last; i++ {
-		w.drawRow(w.list.area.part(0, i-first, top.width, 1), i)
+		w.drawRow(w.list.area.part(0, i-first, w.list.area.width, 1), i)
 	}
 	if r := w.row(); r != nil {
 		var lines []textLine
