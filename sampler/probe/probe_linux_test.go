@@ -121,8 +121,21 @@ func TestCountsAreExact(t *testing.T) {
 
 // TestElapsedIsThatOfTheProgramsClock compares the times of calls with those that the program measured of the same calls. On a busy machine, a
 // thread is now and then interrupted between the program's clock and the instrument, for longer than a call takes: the longest tenth of the calls
-// does not count.
+// does not count, and a few attempts may be made. What is measured wrongly is wrong in each.
 func TestElapsedIsThatOfTheProgramsClock(t *testing.T) {
+	for range 4 {
+		got, want := elapsedByBoth(t)
+		t.Logf("usual times %.1f µs, by the program's clock %.1f µs", got/1e3, want/1e3)
+		if 0.95*want <= got && got <= 1.05*want || t.Failed() {
+			return
+		}
+	}
+	t.Error("the times that calls usually take differ by more than 5 %, in each attempt")
+}
+
+// elapsedByBoth returns the usual time of the calls of a run, as it was measured, and by the program's clock.
+func elapsedByBoth(t *testing.T) (got, want float64) {
+	t.Helper()
 	g := start(t, "time", "1500")
 	s := g.probe(t, "main.work", Options{})
 	var own sampledata.Distribution
@@ -136,11 +149,6 @@ func TestElapsedIsThatOfTheProgramsClock(t *testing.T) {
 	s.Close()
 	r := s.Results()[0]
 	calls := own.Count()
-	got, want := usual(&r.Elapsed), usual(&own)
-	t.Logf("usual times %.1f µs, by the program's clock %.1f µs; means %.1f and %.1f", got/1e3, want/1e3, r.Elapsed.Mean()/1e3, own.Mean()/1e3)
-	if got < 0.95*want || got > 1.05*want {
-		t.Errorf("calls usually take %.1f µs, by the program's clock %.1f µs: want 5 %% at most between them", got/1e3, want/1e3)
-	}
 	if r.Returned != calls {
 		t.Errorf("%d calls, want %d", r.Returned, calls)
 	}
@@ -150,6 +158,7 @@ func TestElapsedIsThatOfTheProgramsClock(t *testing.T) {
 	if len(r.Sites) != 1 || r.Sites[0].Caller != "main.timed.func1" || r.Sites[0].Calls != calls {
 		t.Errorf("sites %+v", r.Sites)
 	}
+	return usual(&r.Elapsed), usual(&own)
 }
 
 // usual returns the mean time of the calls without the longest tenth.
@@ -188,7 +197,7 @@ func TestCostlyProbesAreTakenOut(t *testing.T) {
 	fmt.Fprintln(g.in)
 	g.Out.ReadString('\n') // it has found its speed
 	s := g.probe(t, "main.tick", Options{MaxOverhead: 0.01})
-	for deadline := time.Now().Add(20 * time.Second); s.Any() && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(20 * time.Second); s.measures() && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
 	}
 	r := s.Results()[0]

@@ -64,6 +64,7 @@ type Set struct {
 	mu     sync.Mutex
 	probes []*probed
 	limit  *throttle
+	put    bool // Start has put all entries in
 	closed bool
 
 	recorded sync.Mutex // guards calls and the tallies; nobody waits for it with mu
@@ -116,11 +117,14 @@ func Start(p *Program, functions []Function, o Options) (*Set, error) {
 	}
 	s.stopped.Go(s.read)
 	for _, t := range tallies {
-		p := s.put(t)
+		p := s.enter(t)
 		s.mu.Lock()
 		s.probes = append(s.probes, p)
 		s.mu.Unlock()
 	}
+	s.mu.Lock()
+	s.put = true
+	s.mu.Unlock()
 	if o.MaxOverhead > 0 {
 		nap(probation)
 	}
@@ -135,8 +139,8 @@ func Start(p *Program, functions []Function, o Options) (*Set, error) {
 // processors in between.
 const probation = 20 * time.Millisecond
 
-// put puts the instrument of a function's entry in.
-func (s *Set) put(t *tally) *probed {
+// enter puts the instrument of a function's entry in.
+func (s *Set) enter(t *tally) *probed {
 	f := t.function
 	p := &probed{tally: t, result: sampledata.Probe{
 		Function: f.Name, File: f.File, Line: f.Line, Instrument: s.kernel.instrument(), Why: f.Why, Note: s.note,
@@ -244,14 +248,16 @@ func detachAll(k kernel, list []uint64) {
 }
 
 // watchInterval is how often the hits are counted and recorded: an instrument that costs too much is taken out within a few of them.
-const watchInterval = 5 * time.Millisecond
+// If no instrument is in any more, only the last hits remain to be read, every idleInterval.
+const watchInterval, idleInterval = 5 * time.Millisecond, 50 * time.Millisecond
 
 // watch takes out what costs too much. There are two of it: while the kernel takes out one function's instruments, which may last
-// seconds on a busy machine, the other one watches.
+// seconds on a busy machine, the other one watches. They end if no instrument is left: their wake-ups would cost the
+// target time for nothing.
 func (s *Set) watch(nap func(time.Duration), ready func()) {
 	defer hurry()()
 	ready()
-	for s.running() {
+	for s.running() && s.measures() {
 		s.mu.Lock()
 		out := s.check()
 		s.mu.Unlock()
@@ -266,7 +272,11 @@ func (s *Set) read() {
 		s.recorded.Lock()
 		s.kernel.drain(s.calls.add)
 		s.recorded.Unlock()
-		time.Sleep(watchInterval)
+		if s.measures() {
+			time.Sleep(watchInterval)
+		} else {
+			time.Sleep(idleInterval)
+		}
 	}
 }
 
@@ -278,6 +288,13 @@ func (s *Set) running() bool {
 	default:
 		return true
 	}
+}
+
+// measures reports whether an instrument is in, or will be put in.
+func (s *Set) measures() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.put || slices.ContainsFunc(s.probes, func(p *probed) bool { return p.in })
 }
 
 // check counts the hits. If they cost too much, it returns which instruments to take out: those of the function that costs most.
@@ -400,11 +417,4 @@ func (s *Set) Close() error {
 	s.calls.lost = s.kernel.lost()
 	s.closed = true
 	return s.kernel.close()
-}
-
-// Any reports whether a function has an instrument still.
-func (s *Set) Any() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.ContainsFunc(s.probes, func(p *probed) bool { return p.in })
 }

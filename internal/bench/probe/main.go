@@ -1,7 +1,8 @@
 // Probe measures what a probe costs a program that calls the probed function a million times a second: how soon it is taken out,
-// and how fast the program is over some seconds with and without it. With -load, other processes want the processors meanwhile.
+// and how fast the program is over some seconds with it, and before and after. With -busy, the program computes between the calls, so
+// that whatever it loses makes it slower. With -load, other processes want the processors meanwhile.
 //
-//	go run ./internal/bench/probe [-d 10s] [-load 40] [-rounds 3]
+//	go run ./internal/bench/probe [-d 10s] [-busy] [-load 40] [-rounds 3]
 package main
 
 import (
@@ -11,17 +12,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/cpprof/cpprof/sampler/probe"
 )
 
 func main() {
-	length := flag.Duration("d", 10*time.Second, "how long the program runs with the probe, and without")
+	length := flag.Duration("d", 10*time.Second, "how long the program runs with the probe, and how long before and after it without")
 	load := flag.Int("load", 0, "how many other processes compute meanwhile")
 	rounds := flag.Int("rounds", 1, "how often it is measured")
+	busy := flag.Bool("busy", false, "the program computes between the calls, instead of sleeping")
 	burn := flag.Bool("burn", false, "only compute, for -d")
 	flag.Parse()
 	if *burn {
@@ -29,15 +29,20 @@ func main() {
 		}
 		return
 	}
+	does := "fast"
+	if *busy {
+		does = "busy"
+	}
 	for range *rounds {
-		if err := measure(*length, *load); err != nil {
+		if err := measure(does, *length, *load); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
 	}
 }
 
-func measure(length time.Duration, load int) error {
+// measure measures a program that does what the name says (testdata/programs/probed).
+func measure(does string, length time.Duration, load int) error {
 	dir, err := os.MkdirTemp("", "cpprof-bench-")
 	if err != nil {
 		return err
@@ -47,7 +52,7 @@ func measure(length time.Duration, load int) error {
 	if text, err := exec.Command("go", "build", "-o", program, "./testdata/programs/probed").CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, text)
 	}
-	cmd := exec.Command(program, "fast")
+	cmd := exec.Command(program, does)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return err
@@ -69,14 +74,14 @@ func measure(length time.Duration, load int) error {
 		}
 	}
 	for range load {
-		burner := exec.Command(os.Args[0], "-burn", "-d", (2*length + 5*time.Second).String())
+		burner := exec.Command(os.Args[0], "-burn", "-d", (3*length + 5*time.Second).String())
 		if err := burner.Start(); err != nil {
 			return err
 		}
 		defer burner.Wait()
 		defer burner.Process.Kill()
 	}
-	without, err := callsIn(lines, length)
+	before, err := callsIn(lines, length)
 	if err != nil {
 		return err
 	}
@@ -98,28 +103,46 @@ func measure(length time.Duration, load int) error {
 		return err
 	}
 	r := set.Results()[0]
-	fmt.Printf("load %d: the probe was in for %v, %d calls, cost %v; %.0f calls a second without it, %.0f with it: %.1f %%\n",
-		load, (r.To - r.From).Round(time.Millisecond), r.Calls, r.Cost.Round(time.Microsecond), without, with, 100*with/without)
+	if err := set.Close(); err != nil {
+		return err
+	}
+	after, err := callsIn(lines, length)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("load %d: the probe was in for %v, %d calls, cost %v\n", load, (r.To - r.From).Round(time.Millisecond), r.Calls, r.Cost.Round(time.Microsecond))
+	without := rates{(before.bySecond + after.bySecond) / 2, (before.byCPU + after.byCPU) / 2}
+	fmt.Printf("calls a second before, with it, after: %.0f, %.0f, %.0f: %.1f %%; a second of CPU time %.0f, %.0f, %.0f: %.1f %%\n",
+		before.bySecond, with.bySecond, after.bySecond, 100*with.bySecond/without.bySecond,
+		before.byCPU, with.byCPU, after.byCPU, 100*with.byCPU/without.byCPU)
 	fmt.Println(r.Note)
-	return set.Close()
+	return nil
 }
 
-// callsIn returns the calls per second that the program makes, as it prints them.
-func callsIn(lines *bufio.Reader, length time.Duration) (float64, error) {
-	began, first, last := time.Now(), -1.0, 0.0
-	var since time.Time
-	for time.Since(began) < length || last == first {
+// rates are how many calls a program makes in a second, and in a second of its CPU time.
+type rates struct{ bySecond, byCPU float64 }
+
+// callsIn returns the rates over at least the given time, by what the program prints.
+func callsIn(lines *bufio.Reader, length time.Duration) (rates, error) {
+	var first, last progress
+	for last.since-first.since < length || last.since == 0 {
 		line, err := lines.ReadString('\n')
 		if err != nil {
-			return 0, err
+			return rates{}, err
 		}
-		last, err = strconv.ParseFloat(strings.TrimSpace(strings.TrimPrefix(line, "calls")), 64)
-		if err != nil {
-			return 0, err
+		if _, err := fmt.Sscanf(line, "calls %d %d %d", &last.calls, &last.since, &last.cpu); err != nil {
+			return rates{}, fmt.Errorf("the program printed %q: %w", line, err)
 		}
-		if first < 0 {
-			first, since = last, time.Now()
+		if first.since == 0 {
+			first = last
 		}
 	}
-	return (last - first) / time.Since(since).Seconds(), nil
+	calls := float64(last.calls - first.calls)
+	return rates{calls / (last.since - first.since).Seconds(), calls / (last.cpu - first.cpu).Seconds()}, nil
+}
+
+// progress is what the program has done so far.
+type progress struct {
+	calls      int
+	since, cpu time.Duration
 }

@@ -3,7 +3,8 @@
 //
 //	probed count N     calls tick N times, while stacks grow and goroutines are preempted
 //	probed time N      calls work N times, each 200 µs or longer
-//	probed fast        calls tick about 1,000,000 times a second, and prints how many it has made in each second
+//	probed fast        calls tick about 1,000,000 times a second, sleeps in between, and prints what it has done in each second
+//	probed busy        likewise, but computes in between: it is as fast as the processor
 //	probed panics N    calls fails N times, half of which panic
 //	probed recursive N calls descend N times, to a depth of 5
 //	probed exec N      calls tick N times, and becomes "probed count N" after another line
@@ -36,7 +37,9 @@ func main() {
 	case "time":
 		timed(n)
 	case "fast":
-		fast()
+		fast(sleepUntil)
+	case "busy":
+		fast(compute)
 	case "panics":
 		panics(n)
 	case "recursive":
@@ -158,22 +161,45 @@ func work(worker, i int) time.Duration {
 	return time.Since(began)
 }
 
-func fast() {
+// fast calls tick, and passes the rest of each millisecond with between. Each second, it prints the number of its calls, the time since it
+// began, and the CPU time that it has used.
+func fast(between func(calls int, began time.Time)) {
 	began, calls := time.Now(), 0
 	for second := 1; ; {
 		for range 1000 {
 			sink.Add(int64(tick(calls)))
 			calls++
 		}
-		// As fast as it can be, at most 1,000,000 a second.
-		if ahead := time.Duration(calls)*time.Microsecond - time.Since(began); ahead > time.Millisecond {
-			time.Sleep(ahead)
-		}
-		if time.Since(began) > time.Duration(second)*time.Second {
-			fmt.Println("calls", calls)
+		between(calls, began)
+		if since := time.Since(began); since > time.Duration(second)*time.Second {
+			fmt.Println("calls", calls, since.Nanoseconds(), cpuTime().Nanoseconds())
 			second++
 		}
 	}
+}
+
+// sleepUntil sleeps so that there are at most 1,000,000 calls a second.
+func sleepUntil(calls int, began time.Time) {
+	if ahead := time.Duration(calls)*time.Microsecond - time.Since(began); ahead > time.Millisecond {
+		time.Sleep(ahead)
+	}
+}
+
+// compute computes for about a millisecond, always the same.
+func compute(int, time.Time) {
+	x := uint64(1)
+	for range 600_000 {
+		x = x*6364136223846793005 + 1442695040888963407
+	}
+	sink.Add(int64(x))
+}
+
+func cpuTime() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 func panics(n int) {
