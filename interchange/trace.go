@@ -62,7 +62,7 @@ type tracer struct {
 	stopped    int // number of reasons for which the world is stopped
 	collecting bool
 
-	alive  map[trace.GoID]*traced
+	alive  *tracedTable
 	stacks stackTable
 	tasks  map[trace.TaskID]string
 }
@@ -70,7 +70,7 @@ type tracer struct {
 func newTracer(o Options) *tracer {
 	t := &tracer{
 		timed: sampledata.NewTimed(sampledata.Header{Clock: "trace", Sampler: sampledata.Settings{Backend: sampledata.FromTrace}}, o.From, mostChanges),
-		from:  o.From, to: o.To, alive: make(map[trace.GoID]*traced), tasks: make(map[trace.TaskID]string),
+		from:  o.From, to: o.To, alive: newTracedTable(), tasks: make(map[trace.TaskID]string),
 	}
 	t.timed.Limit(o.MaxMemory)
 	t.stacks = newStackTable(t.timed.Builder)
@@ -173,7 +173,7 @@ func (t *tracer) rangeEvent(ev *trace.Event) {
 
 // recording ends all goroutines, and returns the recording.
 func (t *tracer) recording() *sampledata.Recording {
-	for _, g := range t.alive {
+	for _, g := range t.alive.all {
 		t.end(g, t.now, nil)
 	}
 	if strip := t.timed.Thinned(); strip > 0 {

@@ -30,16 +30,51 @@ type region struct {
 	task string
 }
 
+// A tracedTable finds goroutines by their numbers. Most events are of one of the last few hundred goroutines, and the runtime
+// numbers them one after the other: so a small table goes before the map.
+type tracedTable struct {
+	all    map[trace.GoID]*traced
+	recent [1 << 10]*traced // by the number, without its upper bits
+}
+
+func newTracedTable() *tracedTable { return &tracedTable{all: make(map[trace.GoID]*traced)} }
+
+func (t *tracedTable) slot(id trace.GoID) **traced {
+	return &t.recent[uint64(id)%uint64(len(t.recent))]
+}
+
+// of returns a goroutine; nil if it is not known.
+func (t *tracedTable) of(id trace.GoID) *traced {
+	slot := t.slot(id)
+	if *slot == nil || (*slot).id != id {
+		g := t.all[id]
+		if g == nil {
+			return nil
+		}
+		*slot = g
+	}
+	return *slot
+}
+
+func (t *tracedTable) add(g *traced) { t.all[g.id], *t.slot(g.id) = g, g }
+
+func (t *tracedTable) remove(g *traced) {
+	delete(t.all, g.id)
+	if slot := t.slot(g.id); *slot == g {
+		*slot = nil
+	}
+}
+
 // transition ends a goroutine's state, and begins another one.
 func (t *tracer) transition(ev *trace.Event, st *trace.StateTransition) {
 	id := st.Resource.Goroutine()
 	from, to := st.Goroutine()
-	g, known := t.alive[id]
-	stack := t.stacks.of(st.Stack)
-	if !known {
-		t.appear(ev, st, stack)
+	g := t.alive.of(id)
+	if g == nil {
+		t.appear(ev, st, t.stacks.of(st.Stack, t.stacks.none))
 		return
 	}
+	stack := t.stacks.of(st.Stack, g.stack)
 	if from == to { // the trace repeats all states now and then
 		if g.stack == t.stacks.none {
 			g.stack = stack
@@ -60,7 +95,7 @@ func (t *tracer) transition(ev *trace.Event, st *trace.StateTransition) {
 		g.stack = stack
 	}
 	if to == trace.GoNotExist {
-		delete(t.alive, id)
+		t.alive.remove(g)
 		return
 	}
 	t.enter(g, st, to)
@@ -85,7 +120,7 @@ func (t *tracer) appear(ev *trace.Event, st *trace.StateTransition, stack *trace
 	} else {
 		g.open = t.timed.OpenAtStart()
 	}
-	t.alive[g.id] = g
+	t.alive.add(g)
 	t.enter(g, st, to)
 }
 
@@ -120,15 +155,17 @@ func (t *tracer) await(g *traced, reason string) {
 // executes notes the stack of the goroutine that makes an event, and returns it; nil if there is none. The time since its last
 // event was spent in the calls that both stacks share.
 func (t *tracer) executes(ev *trace.Event) *traceStack {
-	stack := t.stacks.of(ev.Stack())
+	g, before := t.alive.of(ev.Goroutine()), t.stacks.none
+	if g != nil {
+		before = g.stack
+	}
+	stack := t.stacks.of(ev.Stack(), before)
 	if stack == t.stacks.none {
 		return nil
 	}
-	g := t.alive[ev.Goroutine()]
 	if g == nil || g.state != sampledata.Running || g.stack == stack {
 		return stack
 	}
-	before := g.stack
 	g.stack = stack
 	if n := t.stacks.shared(before, stack); n != before.node || n != stack.node {
 		t.closeRun(g, ev.Time(), n, nil)
@@ -139,12 +176,12 @@ func (t *tracer) executes(ev *trace.Event) *traceStack {
 
 // region begins or ends a region of the goroutine that makes an event.
 func (t *tracer) region(ev *trace.Event) {
-	g := t.alive[ev.Goroutine()]
+	g := t.alive.of(ev.Goroutine())
 	if g == nil {
 		return
 	}
 	before := g.stack
-	if stack := t.stacks.of(ev.Stack()); stack != t.stacks.none {
+	if stack := t.stacks.of(ev.Stack(), before); stack != t.stacks.none {
 		g.stack = stack
 	}
 	t.closeRun(g, ev.Time(), t.stacks.shared(before, g.stack), nil)

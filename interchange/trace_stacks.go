@@ -10,10 +10,10 @@ import (
 
 // A stackTable makes the nodes of a recording from the stacks of a trace.
 type stackTable struct {
-	b      *sampledata.Builder
-	known  map[trace.Stack]*traceStack
-	common map[[2]*traceStack]sampledata.NodeID
-	none   *traceStack
+	b     *sampledata.Builder
+	known map[trace.Stack]*traceStack
+	pairs []stackPair // by pairSlot
+	none  *traceStack
 }
 
 // A traceStack is a stack, with what it says about its goroutine.
@@ -24,6 +24,16 @@ type traceStack struct {
 	frames []trace.StackFrame // outermost first
 	torn   bool               // it lacks outer frames
 	waits  wait
+	number uint32 // of the stack in its part of the trace, from 1 up
+
+	next   trace.Stack // the stack that a goroutine had after this one, last time: most often it is the next one again
+	nextAs *traceStack
+}
+
+// A stackPair is two stacks, with the calls that they have in common.
+type stackPair struct {
+	a, b *traceStack
+	node sampledata.NodeID
 }
 
 // A wait is what the functions at the end of a stack wait for.
@@ -35,29 +45,42 @@ type wait struct {
 // traceDepth is the greatest number of frames of a stack in a trace. The runtime cuts others at their outer ends.
 const traceDepth = 128
 
-// mostCommon limits the pairs of stacks whose common frames are remembered.
-const mostCommon = 1 << 18
+// pairSlots is how many pairs of stacks are remembered, a power of two.
+const pairSlots = 1 << 12
 
 func newStackTable(b *sampledata.Builder) stackTable {
-	s := stackTable{b: b, none: &traceStack{node: sampledata.NoStack}}
+	s := stackTable{b: b, pairs: make([]stackPair, pairSlots), none: &traceStack{node: sampledata.NoStack}}
 	s.forget()
 	return s
 }
 
 // forget forgets the stacks of a part of the trace.
 func (s *stackTable) forget() {
-	s.known, s.common = make(map[trace.Stack]*traceStack), make(map[[2]*traceStack]sampledata.NodeID)
+	s.known = make(map[trace.Stack]*traceStack)
+	clear(s.pairs)
+	s.none.next, s.none.nextAs = trace.NoStack, nil
 }
 
-// of returns a stack of the trace.
-func (s *stackTable) of(st trace.Stack) *traceStack {
+// of returns a stack of the trace, of a goroutine that had another one before.
+func (s *stackTable) of(st trace.Stack, before *traceStack) *traceStack {
 	if st == trace.NoStack {
 		return s.none
 	}
-	if ts, ok := s.known[st]; ok {
-		return ts
+	if before.next == st {
+		return before.nextAs
 	}
-	ts := &traceStack{node: sampledata.NoStack}
+	ts, ok := s.known[st]
+	if !ok {
+		ts = s.read(st)
+		s.known[st] = ts
+	}
+	before.next, before.nextAs = st, ts
+	return ts
+}
+
+// read makes the nodes of a stack.
+func (s *stackTable) read(st trace.Stack) *traceStack {
+	ts := &traceStack{node: sampledata.NoStack, number: uint32(len(s.known) + 1)}
 	var names []string
 	for f := range st.Frames() {
 		ts.frames, names = append(ts.frames, f), append(names, f.Func)
@@ -79,7 +102,6 @@ func (s *stackTable) of(st trace.Stack) *traceStack {
 			ts.start = f.Func
 		}
 	}
-	s.known[st] = ts
 	return ts
 }
 
@@ -103,10 +125,15 @@ func (s *stackTable) shared(a, b *traceStack) sampledata.NodeID {
 	case a == s.none:
 		return b.node
 	}
-	pair := [2]*traceStack{a, b}
-	if n, ok := s.common[pair]; ok {
-		return n
+	pair := &s.pairs[(a.number*31+b.number)%pairSlots]
+	if pair.a != a || pair.b != b {
+		*pair = stackPair{a, b, s.common(a, b)}
 	}
+	return pair.node
+}
+
+// common returns the node of the calls that two stacks have in common.
+func (s *stackTable) common(a, b *traceStack) sampledata.NodeID {
 	node := sampledata.NoStack
 	for i := range min(len(a.frames), len(b.frames)) {
 		f, g := a.frames[i], b.frames[i]
@@ -118,9 +145,6 @@ func (s *stackTable) shared(a, b *traceStack) sampledata.NodeID {
 			break
 		}
 		node = s.node(node, f, f.Line)
-	}
-	if len(s.common) < mostCommon {
-		s.common[pair] = node
 	}
 	return node
 }

@@ -209,11 +209,42 @@ func (t *Timed) Recording(e End) *Recording {
 	return b.last()
 }
 
-// addRuns adds the runs to the builder in the order of a recording. If two of a goroutine are adjacent and in one state, they
+// addRuns gives the runs to the builder in the order of a recording. If two of a goroutine are adjacent and in one state, they
 // become one.
 func (t *Timed) addRuns() {
 	b := t.Builder
-	begins := make([]int32, b.tables.samples+1) // by first sample: where its runs begin
+	begins := t.sortRuns()
+	last := make([]int32, len(b.rec.Goroutines)) // by goroutine: 1 + its last run of those that are kept
+	kept := 0
+	var same []storedRun
+	for i := range b.tables.samples {
+		same = same[:0]
+		for k := begins[i]; k < begins[i+1]; k++ {
+			same = append(same, *t.runs.at(int(k)))
+		}
+		slices.SortFunc(same, func(a, b storedRun) int { return cmp.Compare(a.goroutine, b.goroutine) })
+		for _, r := range same {
+			if k := last[r.goroutine]; k > 0 {
+				if p := t.runs.at(int(k - 1)); p.last+1 == r.first && p.state == r.state {
+					p.last = r.last
+					continue
+				}
+			}
+			*t.runs.at(kept) = r
+			kept++
+			last[r.goroutine] = int32(kept)
+		}
+	}
+	t.runs.truncate(kept)
+	b.runs.list, t.runs = t.runs, chunked[storedRun]{}
+	clear(b.runs.open)
+}
+
+// sortRuns sorts the runs by their first samples, and returns for each sample where its runs begin; after the last one, their
+// number. The runs are in order of their ends, so one that has k others before it begins after few more than k others. For that
+// reason the chunks that have been read suffice for nearly all that are written.
+func (t *Timed) sortRuns() (begins []int32) {
+	begins = make([]int32, t.Builder.tables.samples+1)
 	for _, c := range t.runs.chunks {
 		for _, r := range c {
 			begins[r.first+1]++
@@ -222,29 +253,27 @@ func (t *Timed) addRuns() {
 	for i := 1; i < len(begins); i++ {
 		begins[i] += begins[i-1]
 	}
-	sorted := make([]storedRun, t.runs.len())
 	next := slices.Clone(begins)
-	for _, c := range t.runs.chunks {
+	sorted := chunked[storedRun]{make([][]storedRun, len(t.runs.chunks))}
+	var free [][]storedRun
+	for i, c := range t.runs.chunks {
 		for _, r := range c {
-			sorted[next[r.first]] = r
+			at := next[r.first]
 			next[r.first]++
-		}
-	}
-	t.runs = chunked[storedRun]{}
-	last := make([]int32, len(b.rec.Goroutines)) // by goroutine: 1 + its last run in the list
-	for i := range b.tables.samples {
-		same := sorted[begins[i]:begins[i+1]]
-		slices.SortFunc(same, func(a, b storedRun) int { return cmp.Compare(a.goroutine, b.goroutine) })
-		for _, r := range same {
-			if k := last[r.goroutine]; k > 0 {
-				if p := b.runs.list.at(int(k - 1)); p.last+1 == r.first && p.state == r.state {
-					p.last = r.last
-					continue
-				}
+			to := &sorted.chunks[at>>chunkBits]
+			if *to == nil && len(free) > 0 {
+				*to, free = free[len(free)-1][:chunkLen], free[:len(free)-1]
+			} else if *to == nil {
+				*to = make([]storedRun, chunkLen)
 			}
-			b.runs.list.add(r)
-			last[r.goroutine] = int32(b.runs.list.len())
+			(*to)[at&(chunkLen-1)] = r
+		}
+		t.runs.chunks[i] = nil
+		if cap(c) >= chunkLen {
+			free = append(free, c)
 		}
 	}
-	clear(b.runs.open)
+	sorted.truncate(int(begins[len(begins)-1]))
+	t.runs = sorted
+	return begins
 }
