@@ -17,9 +17,6 @@ import (
 // headSize is the number of bytes of a file that are read to find its format.
 const headSize = 4096
 
-// readSize is how many bytes are read at a time.
-const readSize = 64 << 10
-
 // An Input is a file, folder or stream to read. As an io.Reader it returns the content of a file, uncompressed if the file
 // is compressed by gzip.
 type Input struct {
@@ -137,14 +134,14 @@ func known(format string) error {
 // newInput reads the beginning of a file.
 func newInput(r io.Reader, name string) (*Input, error) {
 	in := &Input{Name: name, raw: &meter{in: r}}
-	raw := bufio.NewReaderSize(in.raw, readSize)
+	raw := bufio.NewReaderSize(in.raw, headSize)
 	magic, err := raw.Peek(2)
 	if err == nil && bytes.Equal(magic, []byte{0x1f, 0x8b}) {
 		z, err := gzip.NewReader(raw)
 		if err != nil {
 			return nil, fmt.Errorf("compressed by gzip, but damaged: %w", err)
 		}
-		raw, in.compressed = bufio.NewReaderSize(z, readSize), true
+		raw, in.compressed = bufio.NewReaderSize(z, headSize), true
 	}
 	in.plain = raw
 	// An error of reading is ignored here: it occurs again when the input is read.

@@ -284,7 +284,7 @@ func TestProgress(t *testing.T) {
 	if _, err := in.Recording(Options{Progress: func(read int64) { told = append(told, read) }}); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.IsSorted(told) || int64(len(told)) < in.Size()/readSize || told[len(told)-1] != in.Size() || in.Size() != int64(file.Len()) {
+	if !slices.IsSorted(told) || len(told) < 10 || told[len(told)-1] != in.Size() || in.Size() != int64(file.Len()) {
 		t.Errorf("%d calls, the last with %d of %d bytes", len(told), told[len(told)-1], in.Size())
 	}
 }

@@ -1,6 +1,7 @@
 package interchange
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -84,7 +85,7 @@ func (t *tracer) read(in *meter) (err error) {
 			err = fmt.Errorf("it is damaged: %v", p)
 		}
 	}()
-	r, err := trace.NewReader(in)
+	r, err := trace.NewReader(bufio.NewReaderSize(in, 64<<10))
 	if err != nil {
 		return err
 	}

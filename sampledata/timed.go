@@ -209,7 +209,7 @@ func (t *Timed) Recording(e End) *Recording {
 	return b.last()
 }
 
-// addRuns gives the runs to the builder in the order of a recording. If two of a goroutine are adjacent and in one state, they
+// addRuns adds the runs to the builder in the order of a recording. If two of a goroutine are adjacent and in one state, they
 // become one.
 func (t *Timed) addRuns() {
 	b := t.Builder
