@@ -3,8 +3,11 @@
 // A [Source] is a place that values are read from, such as a file of /proc, and the monitors whose values it has. To add
 // one, write a file in this package and add an entry to the list of [Builtin].
 //
-// Values are read outside the halts, right after them. What a halt has copied anyway is taken from there. A value that can't be read is recorded as not measured, which differs from 0, and
-// the recording says why.
+// Values are read outside the halts, right after them. What a halt has copied anyway is taken from there. A value that can't be
+// read is recorded as not measured, which differs from 0, and the recording says why.
+//
+// Between two samples, other programs push out of the processor's caches what a sample needs. So most of the time that reading takes
+// is spent waiting for memory, and what is touched at each sample is kept small.
 package monitor
 
 import (
@@ -86,26 +89,32 @@ func (o *openSource) pause() time.Duration {
 
 // A Set reads all sources of one recording.
 type Set struct {
+	began   time.Time
+	due     []time.Duration // by source: when it is read again, since began
 	sources []openSource
-	names   map[string]int // how often each name was given
+	values  []sampledata.Value // of the source that is read
+	names   map[string]int     // how often each name was given
 }
 
 type openSource struct {
 	reader   Reader // nil if the source can't be read
-	absent   []sampledata.Monitor
+	outputs  []output
 	every    time.Duration
-	last     time.Time     // when it was read
 	took     time.Duration // to read it: the shorter of the last two reads, since in one something else may have had the CPU
 	lastTook time.Duration // to read it the last time
-	ids      []sampledata.MonitorID
-	has      []bool // by monitor: whether it has values
-	values   []sampledata.Value
-	before   []sampledata.Value // the values that the sink has
+	absent   []sampledata.Monitor
+}
+
+// An output is where the values of a monitor go.
+type output struct {
+	id     sampledata.MonitorID
+	has    bool             // it has values
+	before sampledata.Value // the value that the sink has
 }
 
 // Open opens the sources. If a required one can't be read, it closes them again, and the error says why.
 func Open(t Target, sources []Source) (*Set, error) {
-	s := &Set{names: map[string]int{}}
+	s := &Set{began: time.Now(), names: map[string]int{}}
 	for _, source := range sources {
 		o := openSource{every: source.Every}
 		if err := o.open(source, t); err != nil {
@@ -135,6 +144,7 @@ func (s *Set) Define(sink sampledata.Sink) {
 		}
 	}
 	s.sources = slices.DeleteFunc(s.sources, func(o openSource) bool { return o.reader == nil })
+	s.due = make([]time.Duration, len(s.sources))
 }
 
 // open opens a source and reads it once as a test. If it fails, there is no reader.
@@ -143,11 +153,10 @@ func (o *openSource) open(source Source, t Target) error {
 	if err != nil {
 		return err
 	}
-	values, err := reader.Read(nil)
-	if err != nil {
+	if _, err := reader.Read(nil); err != nil {
 		return errors.Join(err, reader.Close())
 	}
-	o.reader, o.values = reader, values
+	o.reader = reader
 	return nil
 }
 
@@ -163,49 +172,48 @@ func (s *Set) unique(m sampledata.Monitor) sampledata.Monitor {
 // define defines the reader's new monitors.
 func (s *Set) define(o *openSource, sink sampledata.Sink) {
 	all := o.reader.Monitors()
-	for _, m := range all[len(o.ids):] {
+	for _, m := range all[len(o.outputs):] {
 		m = s.unique(m)
-		o.ids = append(o.ids, sink.Monitor(m))
-		o.has = append(o.has, m.Unmeasured == "")
+		o.outputs = append(o.outputs, output{id: sink.Monitor(m), has: m.Unmeasured == ""})
 	}
 }
 
-// Measure reads the sources and passes the values to the sink for its next sample. Values that can't be read are not
+// Measure reads the sources that are due and passes the values to the sink for its next sample. Values that can't be read are not
 // measured in that sample, and Measure returns the reason.
 func (s *Set) Measure(sink sampledata.Sink) error {
 	var failed error
-	begin := time.Now()
-	for i := range s.sources {
-		o := &s.sources[i]
-		if begin.Sub(o.last) < o.pause() && !o.last.IsZero() {
+	begin := time.Since(s.began)
+	from := begin
+	for i, due := range s.due {
+		if begin < due {
 			continue
 		}
-		o.last = begin
-		from := time.Now()
+		o := &s.sources[i]
 		if err := s.measure(o, sink); err != nil {
 			failed = errors.Join(failed, err)
 		}
-		took := time.Since(from)
-		o.took, o.lastTook = min(took, o.lastTook), took
+		now := time.Since(s.began)
+		o.took, o.lastTook = min(now-from, o.lastTook), now-from
+		s.due[i], from = begin+o.pause(), now
 	}
 	return failed
 }
 
 // measure reads a source, and passes on what has changed.
 func (s *Set) measure(o *openSource, sink sampledata.Sink) (err error) {
-	if o.values, err = o.reader.Read(o.values[:0]); err != nil {
-		o.values = slices.Grow(o.values[:0], len(o.ids))[:len(o.ids)]
-		clear(o.values)
+	if s.values, err = o.reader.Read(s.values[:0]); err != nil {
+		s.values = slices.Grow(s.values[:0], len(o.outputs))[:len(o.outputs)]
+		clear(s.values)
 	}
-	if len(o.values) > len(o.ids) {
+	if len(s.values) > len(o.outputs) {
 		s.define(o, sink)
 	}
-	for k, v := range o.values {
-		if o.has[k] && (k >= len(o.before) || v != o.before[k]) {
-			sink.Measure(o.ids[k], v)
+	for k, v := range s.values {
+		if to := &o.outputs[k]; to.has && v != to.before {
+			sink.Measure(to.id, v)
+			to.before = v
 		}
 	}
-	o.values, o.before = o.before, o.values
 	return err
 }
 
@@ -217,7 +225,7 @@ func (s *Set) Close() error {
 			failed = errors.Join(failed, r.Close())
 		}
 	}
-	s.sources = nil
+	s.sources, s.due = nil, nil
 	if failed != nil {
 		return fmt.Errorf("close monitors: %w", failed)
 	}

@@ -38,11 +38,11 @@ type runtimeReader struct {
 	process  *process
 	seen     func() memory.Copy
 	l        *layout.Layout
-	list     []statistic
 	monitors []sampledata.Monitor
+	readings []reading // by monitor
+	terms    []term    // of all readings
 	parts    [parts]part
 	ranges   []memory.Range // those of the parts that are read, then two for each processor
-	largest  []uint64       // by monitor: the largest value so far
 
 	allp       []byte // runtime.allp when the addresses of the processors were read
 	processors []uint64
@@ -70,7 +70,16 @@ const (
 	sched
 	gcPhase
 	allP
+	ofProcessors // not in the program: what is counted of the processors' queues
 	parts
+)
+
+// Offsets in ofProcessors.
+const (
+	queued layout.Offset = 8 * iota // in all queues
+	longestQueue
+	processors
+	sizeOfProcessors
 )
 
 func openRuntime(t Target, list []statistic) (_ *runtimeReader, err error) {
@@ -93,29 +102,31 @@ func openRuntime(t Target, list []statistic) (_ *runtimeReader, err error) {
 			l, err = b.Layout, nil
 		}
 	}
-	r := &runtimeReader{process: p, seen: t.Seen, l: l, list: list, largest: make([]uint64, len(list))}
+	r := &runtimeReader{process: p, seen: t.Seen, l: l}
 	if r.seen == nil {
 		r.seen = func() memory.Copy { return nil }
 	}
-	r.lay(&b.Globals)
+	r.lay(&b.Globals, &list[0] == &objectStatistics[0])
 	r.ask(t)
 	if err := r.copy(); err != nil {
 		return nil, err
 	}
 	for _, s := range list {
 		m := s.Monitor
-		if _, ok := s.value(r); !ok {
+		terms, ok := r.bind(s.sum)
+		if !ok {
 			m.Unmeasured = fmt.Sprintf("%s doesn't say where %s has it: build the program without -ldflags=-w or -s", r.l.Origin(), b.Version)
 		}
-		r.monitors = append(r.monitors, m)
+		r.monitors, r.terms = append(r.monitors, m), append(r.terms, terms...)
+		r.readings = append(r.readings, reading{kind: s.Kind, last: len(r.terms)})
 	}
 	return r, r.check()
 }
 
 // lay finds out which memory has the statistics.
-func (r *runtimeReader) lay(g *globals.Globals) {
+func (r *runtimeReader) lay(g *globals.Globals, objects bool) {
 	l := r.l
-	if &r.list[0] == &objectStatistics[0] {
+	if objects {
 		r.parts[heapStats] = newPart(g.MemStats, l.MemStats.HeapStats, l.MemStats.HeapStatsGen)
 		return
 	}
@@ -129,6 +140,8 @@ func (r *runtimeReader) lay(g *globals.Globals) {
 		sched:   newPart(g.Sched, l.Sched.RunqSize, l.Sched.RunqLen, l.Sched.NPIdle, l.Sched.MNext, l.Sched.NMFreed),
 		gcPhase: newPart(g.GCPhase, 0),
 		allP:    newPart(g.AllP, 0, 8),
+
+		ofProcessors: {copy: make([]byte, sizeOfProcessors)},
 	}
 	r.endsSize = int(l.P.RunqTail) + 4 - int(l.P.RunqHead)
 }
@@ -158,20 +171,16 @@ func (r *runtimeReader) Read(values []sampledata.Value) ([]sampledata.Value, err
 	if err := r.copy(); err != nil {
 		return values, err
 	}
-	for i, s := range r.list {
-		n, ok := s.value(r)
-		switch {
-		case !ok || r.monitors[i].Unmeasured != "":
+	first := 0
+	for i := range r.readings {
+		to := &r.readings[i]
+		terms := r.terms[first:to.last]
+		first = to.last
+		if len(terms) == 0 {
 			values = append(values, sampledata.Value{})
-		case s.Kind == sampledata.Nominal:
-			values = append(values, sampledata.Word(phases[n]))
-		case s.Kind == sampledata.Level:
-			values = append(values, sampledata.Number(int64(n)))
-		default:
-			// The end of a collection moves times from one variable to another. In between they are in neither.
-			r.largest[i] = max(r.largest[i], n)
-			values = append(values, sampledata.Count(r.largest[i]))
+			continue
 		}
+		values = append(values, to.value(r.add(terms)))
 	}
 	return values, nil
 }
@@ -200,7 +209,7 @@ func (r *runtimeReader) copyOnce() error {
 		seen := r.seen()
 		r.ranges = r.ranges[:0]
 		for i := range r.parts {
-			if p := &r.parts[i]; len(p.copy) > 0 {
+			if p := &r.parts[i]; p.addr != 0 {
 				r.take(seen, p.addr, p.copy)
 			}
 		}
@@ -213,6 +222,7 @@ func (r *runtimeReader) copyOnce() error {
 			return errRuntime
 		}
 		if bytes.Equal(r.allp, r.parts[allP].copy) {
+			r.count()
 			return nil
 		}
 		if err := r.readProcessors(); err != nil {
@@ -239,6 +249,27 @@ func (r *runtimeReader) queueOf(processor int) (ends, next []byte) {
 	return copied[:r.endsSize], copied[r.endsSize:]
 }
 
+// count counts the goroutines in the processors' queues, with those that are to run next.
+func (r *runtimeReader) count() {
+	to := r.parts[ofProcessors].copy
+	if len(to) == 0 {
+		return // the processors are not read
+	}
+	var sum, longest uint64
+	for i := range r.processors {
+		ends, next := r.queueOf(i)
+		tail := binary.LittleEndian.Uint32(ends[len(ends)-4:])
+		n := uint64(tail - binary.LittleEndian.Uint32(ends)) // both count on, and wrap around
+		if binary.LittleEndian.Uint64(next) != 0 {
+			n++
+		}
+		sum, longest = sum+n, max(longest, n)
+	}
+	binary.LittleEndian.PutUint64(to[queued:], sum)
+	binary.LittleEndian.PutUint64(to[longestQueue:], longest)
+	binary.LittleEndian.PutUint64(to[processors:], uint64(len(r.processors)))
+}
+
 // maxProcessors is more than any program has.
 const maxProcessors = 1 << 16
 
@@ -261,26 +292,17 @@ func (r *runtimeReader) readProcessors() error {
 	return nil
 }
 
-// word returns the word at an offset in a variable, and reports whether it was read.
-func (r *runtimeReader) word(of int, at layout.Offset) (uint64, bool) {
-	p := &r.parts[of]
-	if at -= p.from; !at.Has() || int(at)+8 > len(p.copy) {
-		return 0, false
-	}
-	return binary.LittleEndian.Uint64(p.copy[at:]), true
-}
-
 // check returns an error if what was read makes no sense: the layout is that of another release.
 func (r *runtimeReader) check() error {
 	n := uint64(len(r.processors))
 	if n == 0 {
 		return nil // the processors are not read
 	}
-	idle, _ := idleProcessors(r)
-	longest, _ := longestQueue(r)
-	phase, _ := phase(r)
-	threads, known := threads(r)
-	live, _ := r.word(gcController, r.l.GC.HeapLive)
+	idle, _ := r.number(idleProcessors)
+	longest, _ := r.number(counted(longestQueue))
+	phase, _ := r.number(phaseNow)
+	threads, known := r.number(threads)
+	live, _ := r.number(heapLive)
 	if idle > n || longest > goruntime.RunqLen+1 || phase >= uint64(len(phases)) || known && (threads == 0 || threads > 1<<20) || live > 1<<48 {
 		return fmt.Errorf("%w: by %s, %d of %d processors are idle, and there are %d threads", errRuntime, r.l.Origin(), idle, n, threads)
 	}

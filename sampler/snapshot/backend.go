@@ -200,9 +200,9 @@ func (b *Backend) sample(ctx context.Context, h *halt.Halter, s *sampledata.Samp
 		return err
 	}
 	b.survey.spotCheck(b.also)
-	b.seen = append(c.variables(), b.also...)
+	b.seen = append(c.variables(b.seen), b.also...)
 	b.after()
-	b.seen = nil
+	b.seen = b.seen[:0]
 	b.reporter.report()
 	gs.finder.Find(blame.Halt{
 		Consistent: !c.processors.changed, Whole: c.survey != nil, Woken: [2][]int32{gs.account.changed, b.survey.runnable},

@@ -279,10 +279,10 @@ func (c *capture) findNew() {
 	}
 }
 
-// variables returns the copies of the runtime's variables, and of the processors up to the ends of their queues.
-func (c *capture) variables() memory.Copy {
+// variables appends the copies of the runtime's variables, and of the processors up to the ends of their queues.
+func (c *capture) variables(to memory.Copy) memory.Copy {
 	g := &c.t.bin.Globals
-	to := append(make(memory.Copy, 0, 3+len(c.processors.list)), memory.Range{Addr: g.AllP, Buf: c.t.allp[:]}, memory.Range{Addr: g.Sched, Buf: c.sched})
+	to = append(to, memory.Range{Addr: g.AllP, Buf: c.t.allp[:]}, memory.Range{Addr: g.Sched, Buf: c.sched})
 	if g.GCPhase != 0 {
 		to = append(to, memory.Range{Addr: g.GCPhase, Buf: c.phase[:]})
 	}
