@@ -46,13 +46,13 @@ func (t *Table) Utilisation() (u Utilisation, known bool) {
 	return u, true
 }
 
-// meanCPUs returns how many CPUs the program used between the first and the last sample with the kernel's clock.
+// meanCPUs returns how many CPUs the program used between the first and the last reading of the kernel's clock.
 func (t *Table) meanCPUs() (cpus float64, known bool) {
 	m := t.byName["process.cpu"]
 	if m == nil || m.series < 0 {
 		return 0, false
 	}
-	clock := t.growthOf(m)
+	clock := t.evenOf(m)
 	first, last := 0, len(clock)-1
 	for first < last && math.IsNaN(clock[first]) {
 		first++

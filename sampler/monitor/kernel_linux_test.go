@@ -87,13 +87,13 @@ func TestThrottled(t *testing.T) {
 		target.Wait()
 		os.Remove(dir)
 	})
-	for _, w := range [][2]string{{"cpu.cfs_quota_us", "20000"}, {"cgroup.procs", fmt.Sprint(target.Pid())}} {
+	for _, w := range [][2]string{{"cpu.cfs_quota_us", "2000"}, {"cgroup.procs", fmt.Sprint(target.Pid())}} {
 		if err := os.WriteFile(filepath.Join(dir, w[0]), []byte(w[1]), 0); err != nil {
 			t.Skip(err)
 		}
 	}
 	r := readerOf(t, cgroupUse, target.Pid())
-	if limits := numbers(t, readerOf(t, cgroupLimits, target.Pid())); limits["cgroup.cpu_limit"] != 0.2 {
+	if limits := numbers(t, readerOf(t, cgroupLimits, target.Pid())); limits["cgroup.cpu_limit"] != 0.02 {
 		t.Errorf("the limits are %v", limits)
 	}
 	before := numbers(t, r)

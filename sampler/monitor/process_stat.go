@@ -11,8 +11,11 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// statEvery is how often /proc/PID/stat is read: the kernel goes through all threads for it.
-const statEvery = 250 * time.Millisecond
+// The kernel goes through all threads for the process's CPU clock, and for /proc/PID/stat, where it writes 52 numbers as well.
+const (
+	clockEvery = 200 * time.Millisecond
+	statEvery  = 500 * time.Millisecond
+)
 
 // processStat reads /proc/PID/stat of Linux (proc_pid_stat(5)).
 var processStat = source(Source{Every: statEvery}, []column[stat]{

@@ -21,7 +21,8 @@ var runtimeStatistics = runtimeSource(statistics, 0)
 // heapObjects reads those that the runtime adds up over many sizes of objects.
 var heapObjects = runtimeSource(objectStatistics, objectsEvery)
 
-const objectsEvery = 250 * time.Millisecond
+// objectsEvery is how often they are read: their memory is read for nothing else, which takes a system call.
+const objectsEvery = 500 * time.Millisecond
 
 func runtimeSource(list []statistic, every time.Duration) Source {
 	s := Source{Every: every, Open: func(t Target) (Reader, error) { return openRuntime(t, list) }}

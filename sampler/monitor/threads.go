@@ -6,8 +6,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// threadsEvery is how often the threads are read, each of which takes a microsecond.
-const threadsEvery = 250 * time.Millisecond
+// threadsEvery is how often the threads are read, each of which takes a microsecond or two.
+const threadsEvery = 500 * time.Millisecond
 
 // threadTimes adds up /proc/PID/task/*/schedstat, which the kernel counts to the nanosecond. Threads that have ended keep
 // the share that they had when they were last read.
