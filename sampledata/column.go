@@ -67,11 +67,15 @@ func (c *column) add(sample int32, m *measurement) {
 		c.grow()
 	}
 	head := 2 * uint64(sample-c.end)
-	if m.measured {
+	switch {
+	case !m.measured:
+		c.used = putUvarint(c.data, c.used, head+1)
+	case m.varint != nil:
+		c.used = putUvarint(c.data, c.used, head)
+		c.used += copy(c.data[c.used:], m.varint)
+	default:
 		c.used = putUvarint(c.data, c.used, head)
 		c.used = putUvarint(c.data, c.used, m.step)
-	} else {
-		c.used = putUvarint(c.data, c.used, head+1)
 	}
 	c.points++
 	c.end = sample + 1

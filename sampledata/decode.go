@@ -20,7 +20,8 @@ type decoder struct {
 	budget  *memory.Budget
 	changes []Change // for the next sample
 
-	measured []measurement // in the last sample
+	measured  []measurement // in the last sample
+	wordCodes [][]uint64    // by monitor: the string codes of its first words
 
 	probeSizes map[uint32]int64 // what was taken from the budget for probes, by the string code of the function
 }

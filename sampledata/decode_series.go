@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/cpprof/cpprof/sampledata/internal/pb"
 )
@@ -36,6 +37,9 @@ func (d *decoder) series(m *pb.Sample) ([]measurement, error) {
 			if change.step, n = uvarint(rest); n <= 0 {
 				return nil, errValues
 			}
+			if n == 1 || rest[n-1] != 0 { // it is not longer than need be
+				change.varint = rest[:n]
+			}
 			rest = rest[n:]
 		}
 		if err := d.change(t, &change); err != nil {
@@ -62,6 +66,7 @@ func (d *decoder) monitor(def *pb.Monitor) error {
 	if err != nil {
 		return err
 	}
+	d.wordCodes = append(d.wordCodes, nil)
 	return d.b.newMonitor(m)
 }
 
@@ -79,11 +84,11 @@ func (d *decoder) change(t *monitors, c *measurement) error {
 	case f == unmeasured:
 		return t.list[c.id].notMeasured()
 	case f == word:
-		index, err := d.word(&t.words[c.id], c.step)
+		index, err := d.word(c.id, c.step)
 		if err != nil {
 			return err
 		}
-		c.step = index
+		c.step, c.varint = index, nil
 	}
 	now := reading{true, f.apply(last.bits, c.step)}
 	if now == *last {
@@ -97,12 +102,18 @@ func (d *decoder) change(t *monitors, c *measurement) error {
 }
 
 // word returns the index of a word among those of its monitor, given its string code.
-func (d *decoder) word(words *wordTable, code uint64) (uint64, error) {
+func (d *decoder) word(id MonitorID, code uint64) (uint64, error) {
+	if i := slices.Index(d.wordCodes[id], code); i >= 0 { // faster than to compare texts
+		return uint64(i), nil
+	}
 	if code >= uint64(len(d.texts)) {
 		return 0, fmt.Errorf("word %d is none of the %d strings", code, len(d.texts))
 	}
-	text := d.texts[code]
+	words := &d.b.tables.monitors.words[id]
 	before := len(words.list)
-	index := words.code(text)
+	index := words.code(d.texts[code])
+	if index == uint64(before) && before < fewWords {
+		d.wordCodes[id] = append(d.wordCodes[id], code)
+	}
 	return index, d.budget.Take(int64(len(words.list)-before) * wordMemory)
 }

@@ -177,7 +177,7 @@ func (r *frameReader) readFrame() error {
 	if _, err := io.CopyN(io.Discard, r.in, padded-frameHeader); err != nil {
 		return readError(err)
 	}
-	r.frame = resize(r.frame, int(compressed))
+	r.frame = room(r.frame, int(compressed))[:compressed]
 	if _, err := io.ReadFull(r.in, r.frame); err != nil {
 		return readError(err)
 	}
@@ -188,7 +188,6 @@ func (r *frameReader) readFrame() error {
 	if r.records == 0 {
 		return errors.New("frame without records")
 	}
-	r.rest = r.content
 	r.left -= padded + compressed
 	return nil
 }
@@ -198,7 +197,8 @@ func (r *frameReader) decompress(size int) error {
 	if err := h.Decode(r.frame); err != nil || h.Skippable || !h.HasCheckSum {
 		return errors.New("not a zstd frame with a checksum")
 	}
-	content, err := r.decoder.DecodeAll(r.frame, resize(r.content, size)[:0])
+	r.content = room(r.content, size)
+	content, err := r.decoder.DecodeAll(r.frame, r.content[:0:size]) // it may not use more
 	switch {
 	case errors.Is(err, zstd.ErrCRCMismatch):
 		return errChecksum
@@ -207,16 +207,16 @@ func (r *frameReader) decompress(size int) error {
 	case len(content) != size:
 		return fmt.Errorf("content of %d bytes, not %d", len(content), size)
 	}
-	r.content = content
+	r.rest = content
 	return nil
 }
 
-// resize returns a slice with the given length, and a capacity that decoding may use.
-func resize(b []byte, n int) []byte {
+// room returns a buffer for n bytes, which is b if that is large enough. Frames differ in size, so a new buffer has room to spare.
+func room(b []byte, n int) []byte {
 	if cap(b) < n {
-		return make([]byte, n)
+		return make([]byte, n+n/4)
 	}
-	return b[:n:n]
+	return b
 }
 
 // readError returns errTorn if the file has become shorter since it was opened, and err otherwise.

@@ -53,6 +53,7 @@ type measurement struct {
 	id       MonitorID
 	measured bool
 	step     uint64 // as form.step returns it; 0 if nothing was measured
+	varint   []byte // the step as a column has it, if it is known
 }
 
 func (m *Monitor) check() error {

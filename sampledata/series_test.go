@@ -177,7 +177,7 @@ func TestSizeOfChangedValues(t *testing.T) {
 			m.Real, before, now = true, Real(1), Real(-math.MaxFloat64)
 		}
 		table.forms = append(table.forms, m.form())
-		all = append(all, measurement{MonitorID(i), true, m.form().step(before.bits, now.bits)})
+		all = append(all, measurement{id: MonitorID(i), measured: true, step: m.form().step(before.bits, now.bits)})
 	}
 	if got := size(all) - size(nil); got > 12*n {
 		t.Errorf("%d bytes for %d values", got, n)
