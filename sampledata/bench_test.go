@@ -4,7 +4,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/cpprof/cpprof/internal/synthetic"
 	"github.com/cpprof/cpprof/sampledata"
@@ -73,6 +75,28 @@ func benchmarkOpen(b *testing.B, monitors int) {
 	}
 	b.ReportMetric(float64(r.Runs.Len()), "runs")
 	b.ReportMetric(heapWith(r)/1e6, "MB/heap")
+}
+
+// BenchmarkOpenRatio compares how long it takes to open a recording with monitors and one without, in turn.
+func BenchmarkOpenRatio(b *testing.B) {
+	var names [2]string
+	for i := range names {
+		names[i] = filepath.Join(b.TempDir(), "r.cpprof")
+		writeBench(b, names[i], i*benchMonitors)
+	}
+	var took [2][]time.Duration
+	for b.Loop() {
+		for i, name := range names {
+			runtime.GC()
+			from := time.Now()
+			if _, err := sampledata.Open(name); err != nil {
+				b.Fatal(err)
+			}
+			took[i] = append(took[i], time.Since(from))
+		}
+	}
+	median := func(of []time.Duration) float64 { slices.Sort(of); return float64(of[len(of)/2]) }
+	b.ReportMetric(median(took[1])/median(took[0]), "with/without")
 }
 
 // heapWith returns the size of the heap if only the recording is in use.

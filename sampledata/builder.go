@@ -145,16 +145,24 @@ func (b *Builder) Sample(s Sample, changes []Change) error {
 
 // addPoints adds the values that changed in a sample to the series.
 func (b *Builder) addPoints(sample int32, measured []measurement) {
+	b.addSeries()
+	for i := range measured {
+		b.addPoint(sample, &measured[i])
+	}
+}
+
+// addSeries adds a series for each new monitor.
+func (b *Builder) addSeries() {
 	for _, m := range b.tables.monitors.list[len(b.rec.Series):] {
 		b.rec.Series = append(b.rec.Series, Series{Monitor: m})
 	}
-	for i := range measured {
-		m := &measured[i]
-		s := &b.rec.Series[m.id]
-		s.column.add(sample, m)
-		if m.measured && s.Kind == Nominal && m.step == uint64(len(s.Words)) {
-			s.Words = b.tables.monitors.words[m.id].list[:m.step+1] // a refused sample may have added others
-		}
+}
+
+func (b *Builder) addPoint(sample int32, m *measurement) {
+	s := &b.rec.Series[m.id]
+	s.column.add(sample, m)
+	if m.measured && s.Kind == Nominal && m.step == uint64(len(s.Words)) {
+		s.Words = b.tables.monitors.words[m.id].list[:m.step+1] // a refused sample may have added others
 	}
 }
 

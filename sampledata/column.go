@@ -72,7 +72,12 @@ func (c *column) add(sample int32, m *measurement) {
 		c.used = putUvarint(c.data, c.used, head+1)
 	case m.varint != nil:
 		c.used = putUvarint(c.data, c.used, head)
-		c.used += copy(c.data[c.used:], m.varint)
+		if cap(m.varint) >= binary.MaxVarintLen64 { // a copy of constant size is faster
+			copy(c.data[c.used:], m.varint[:binary.MaxVarintLen64])
+		} else {
+			copy(c.data[c.used:], m.varint)
+		}
+		c.used += len(m.varint)
 	default:
 		c.used = putUvarint(c.data, c.used, head)
 		c.used = putUvarint(c.data, c.used, m.step)

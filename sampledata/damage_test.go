@@ -3,7 +3,6 @@ package sampledata
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -43,12 +42,17 @@ func twoFiles(t testing.TB) (texts, samples []byte, want *Recording) {
 	return file(stringsFile), file(samplesFile), b.Recording()
 }
 
+// openBytes are the content of a file.
+type openBytes struct{ *bytes.Reader }
+
+func (openBytes) Close() error { return nil }
+
 // open reads files from memory.
 func open(texts, samples []byte) (*Recording, error) { return openWithin(texts, samples, 0) }
 
 func openWithin(texts, samples []byte, maxMemory int64) (*Recording, error) {
 	of := func(name string, b []byte) *source {
-		return &source{io.NopCloser(bytes.NewReader(b)), "r.cpprof/" + name, int64(len(b))}
+		return &source{openBytes{bytes.NewReader(b)}, "r.cpprof/" + name, int64(len(b))}
 	}
 	return read(of(stringsFile, texts), of(samplesFile, samples), memory.NewBudget(maxMemory))
 }

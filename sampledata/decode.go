@@ -20,23 +20,27 @@ type decoder struct {
 	budget  *memory.Budget
 	changes []Change // for the next sample
 
-	measured  []measurement // in the last sample
-	wordCodes [][]uint64    // by monitor: the string codes of its first words
+	series *seriesDecoder
+	beside *besideDecoder // of the series; nil if each sample's values are decoded with it
 
 	probeSizes map[uint32]int64 // what was taken from the budget for probes, by the string code of the function
 }
 
-func (d *decoder) text(code uint32) (string, error) {
-	if int64(code) >= int64(len(d.texts)) {
-		return "", fmt.Errorf("string %d is none of the %d strings", code, len(d.texts))
+func (d *decoder) text(code uint32) (string, error) { return textOf(d.texts, code) }
+
+func textOf(texts []string, code uint32) (string, error) {
+	if int64(code) >= int64(len(texts)) {
+		return "", fmt.Errorf("string %d is none of the %d strings", code, len(texts))
 	}
-	return d.texts[code], nil
+	return texts[code], nil
 }
 
 // textsOf sets strings, given their codes.
-func (d *decoder) textsOf(to []*string, codes ...uint32) error {
+func (d *decoder) textsOf(to []*string, codes ...uint32) error { return textsOf(d.texts, to, codes...) }
+
+func textsOf(texts []string, to []*string, codes ...uint32) error {
 	for i, c := range codes {
-		s, err := d.text(c)
+		s, err := textOf(texts, c)
 		if err != nil {
 			return err
 		}

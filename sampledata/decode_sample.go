@@ -89,9 +89,13 @@ func (d *decoder) sample(m *pb.Sample) error {
 	for _, p := range m.Processors {
 		s.Processors = append(s.Processors, GoroutineID(p)+SystemProcessor)
 	}
-	measured, err := d.series(m)
-	if err != nil {
-		return err
+	values := seriesRecord{int32(d.b.tables.samples), m.Monitors, m.Values}
+	var measured []measurement
+	if d.beside == nil {
+		var err error
+		if measured, err = d.series.decode(&values); err != nil {
+			return err
+		}
 	}
 	if err := d.probes(m.Probes); err != nil {
 		return err
@@ -100,7 +104,11 @@ func (d *decoder) sample(m *pb.Sample) error {
 		return err
 	}
 	d.changes = d.changes[:0]
-	d.b.addPoints(int32(d.b.tables.samples-1), measured)
+	if d.beside == nil {
+		d.series.b.addPoints(values.sample, measured)
+	} else if len(values.monitors)+len(values.values) > 0 {
+		d.beside.put(values)
+	}
 	if err := d.budget.Take(int64(len(m.Values))); err != nil { // which is what the columns take
 		return err
 	}

@@ -6,36 +6,83 @@ import (
 	"math"
 	"slices"
 
+	"github.com/cpprof/cpprof/internal/memory"
 	"github.com/cpprof/cpprof/sampledata/internal/pb"
 )
 
-// series decodes a sample's new monitors, and the readings that have changed. It does not call Measure for each value, as a
+// A seriesDecoder makes the series of a recording. It has a Builder of its own, so that it can work beside the decoder of all
+// else.
+type seriesDecoder struct {
+	b      *Builder
+	texts  []string
+	budget *memory.Budget
+	codes  [][]uint64 // by monitor: the string codes of its first words
+
+	measured []measurement // in the last sample
+}
+
+func newSeriesDecoder(texts []string, budget *memory.Budget) *seriesDecoder {
+	b := NewBuilder(Header{})
+	b.meter.budget = budget
+	return &seriesDecoder{b: b, texts: texts, budget: budget}
+}
+
+// giveTo gives a Builder the series.
+func (d *seriesDecoder) giveTo(b *Builder) {
+	b.tables.monitors, b.rec.Series = d.b.tables.monitors, d.b.rec.Series
+}
+
+// decode decodes a sample's new monitors, and the readings that have changed. It does not call Measure for each value, as a
 // sampler does, because that would be slow.
-func (d *decoder) series(m *pb.Sample) ([]measurement, error) {
-	for _, def := range m.Monitors {
+func (d *seriesDecoder) decode(m *seriesRecord) ([]measurement, error) {
+	d.measured = d.measured[:0]
+	if err := d.define(m.monitors); err != nil {
+		return nil, err
+	}
+	err := d.each(m.values, func(c *measurement) { d.measured = append(d.measured, *c) })
+	return d.measured, err
+}
+
+// add decodes what a sample says, and adds it to the series at once.
+func (d *seriesDecoder) add(m *seriesRecord) error {
+	if err := d.define(m.monitors); err != nil {
+		return err
+	}
+	d.b.addSeries()
+	return d.each(m.values, func(c *measurement) { d.b.addPoint(m.sample, c) })
+}
+
+// define adds new monitors.
+func (d *seriesDecoder) define(list []*pb.Monitor) error {
+	for _, def := range list {
 		if err := d.monitor(def); err != nil {
-			return nil, err
+			return err
 		}
 	}
+	return nil
+}
+
+// each decodes a sample's values up to one that is not good.
+func (d *seriesDecoder) each(values []byte, yield func(*measurement)) error {
 	t := &d.b.tables.monitors
-	list := d.measured[:0]
+	var change measurement
 	id := uint64(math.MaxUint64) // -1
-	for rest := m.Values; len(rest) > 0; {
+	for rest := values; len(rest) > 0; {
 		head, n := uvarint(rest)
 		if n <= 0 {
-			return nil, errValues
+			return errValues
 		}
 		rest = rest[n:]
 		if head < 2 {
-			return nil, fmt.Errorf("a second value of monitor %d, or a monitor before it", int64(id))
+			return fmt.Errorf("a second value of monitor %d, or a monitor before it", int64(id))
 		}
 		if id += head >> 1; id >= uint64(len(t.last)) {
-			return nil, fmt.Errorf("value of monitor %d, which is none of the %d monitors", id, len(t.list))
+			return fmt.Errorf("value of monitor %d, which is none of the %d monitors", id, len(t.list))
 		}
-		change := measurement{id: MonitorID(id), measured: head&1 == 0}
+		change = measurement{id: MonitorID(id), measured: head&1 == 0}
 		if change.measured {
 			if change.step, n = uvarint(rest); n <= 0 {
-				return nil, errValues
+				return errValues
 			}
 			if n == 1 || rest[n-1] != 0 { // it is not longer than need be
 				change.varint = rest[:n]
@@ -43,12 +90,11 @@ func (d *decoder) series(m *pb.Sample) ([]measurement, error) {
 			rest = rest[n:]
 		}
 		if err := d.change(t, &change); err != nil {
-			return nil, fmt.Errorf("value of monitor %d: %w", id, err)
+			return fmt.Errorf("value of monitor %d: %w", id, err)
 		}
-		list = append(list, change)
+		yield(&change)
 	}
-	d.measured = list
-	return list, nil
+	return nil
 }
 
 var (
@@ -56,22 +102,22 @@ var (
 	errNoChange = errors.New("it did not change")
 )
 
-func (d *decoder) monitor(def *pb.Monitor) error {
+func (d *seriesDecoder) monitor(def *pb.Monitor) error {
 	if def.Layer < 0 || def.Layer > pb.Layer(Hardware) || def.Kind < 0 || def.Kind > pb.MonitorKind(Nominal) {
 		return fmt.Errorf("monitor of unknown layer %d or kind %d: a newer cpprof may know it", def.Layer, def.Kind)
 	}
 	m := Monitor{Layer: Layer(def.Layer), Kind: Kind(def.Kind), Real: def.Real}
-	err := d.textsOf([]*string{&m.Name, &m.Unit, &m.Source, &m.Resolution, &m.Unmeasured},
+	err := textsOf(d.texts, []*string{&m.Name, &m.Unit, &m.Source, &m.Resolution, &m.Unmeasured},
 		def.Name, def.Unit, def.Source, def.Resolution, def.Unmeasured)
 	if err != nil {
 		return err
 	}
-	d.wordCodes = append(d.wordCodes, nil)
+	d.codes = append(d.codes, nil)
 	return d.b.newMonitor(m)
 }
 
 // change applies a change to the monitor's latest reading. It replaces the string code of a word by the word's index.
-func (d *decoder) change(t *monitors, c *measurement) error {
+func (d *seriesDecoder) change(t *monitors, c *measurement) error {
 	last := &t.last[c.id]
 	f := t.forms[c.id]
 	switch {
@@ -102,8 +148,8 @@ func (d *decoder) change(t *monitors, c *measurement) error {
 }
 
 // word returns the index of a word among those of its monitor, given its string code.
-func (d *decoder) word(id MonitorID, code uint64) (uint64, error) {
-	if i := slices.Index(d.wordCodes[id], code); i >= 0 { // faster than to compare texts
+func (d *seriesDecoder) word(id MonitorID, code uint64) (uint64, error) {
+	if i := slices.Index(d.codes[id], code); i >= 0 { // faster than to compare texts
 		return uint64(i), nil
 	}
 	if code >= uint64(len(d.texts)) {
@@ -113,7 +159,7 @@ func (d *decoder) word(id MonitorID, code uint64) (uint64, error) {
 	before := len(words.list)
 	index := words.code(d.texts[code])
 	if index == uint64(before) && before < fewWords {
-		d.wordCodes[id] = append(d.wordCodes[id], code)
+		d.codes[id] = append(d.codes[id], code)
 	}
 	return index, d.budget.Take(int64(len(words.list)-before) * wordMemory)
 }

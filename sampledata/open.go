@@ -47,7 +47,7 @@ func OpenWithin(dir string, maxMemory int64) (*Recording, error) {
 
 // A source is one of the two files, with its size when it was opened.
 type source struct {
-	io.ReadCloser
+	io.ReadSeekCloser
 	path string
 	size int64
 }
@@ -87,7 +87,15 @@ func read(texts, samples *source, budget *memory.Budget) (*Recording, error) {
 	if t == nil || tooLarge(stringsErr) {
 		return nil, stringsErr
 	}
-	d, samplesErr := readSamples(samples.frames(samplesTag, z, budget), t)
+	taken := budget.Taken()
+	d, samplesErr := readSamples(samples.frames(samplesTag, z, budget), t, true)
+	if samplesErr == errSeries {
+		if _, err := samples.Seek(0, io.SeekStart); err != nil {
+			return nil, fmt.Errorf("reading sample data file %s: %w", samples.path, err)
+		}
+		budget.Return(budget.Taken() - taken)
+		d, samplesErr = readSamples(samples.frames(samplesTag, z, budget), t, false)
+	}
 	if samplesErr != nil {
 		samplesErr = fmt.Errorf("reading sample data file %s: %w", samples.path, samplesErr)
 	}
@@ -153,8 +161,9 @@ func readStrings(r *frameReader) (*texts, error) {
 	}
 }
 
-// readSamples returns what it could read, nil if it could not read the header, and the error at which it stopped.
-func readSamples(r *frameReader, t *texts) (*decoder, error) {
+// readSamples returns what it could read, nil if it could not read the header, and the error at which it stopped. If series are
+// decoded beside, the error may be errSeries.
+func readSamples(r *frameReader, t *texts, beside bool) (*decoder, error) {
 	var record pb.DataRecord
 	if err := r.next(&record); err != nil {
 		return nil, r.headerError(err)
@@ -176,17 +185,34 @@ func readSamples(r *frameReader, t *texts) (*decoder, error) {
 	}
 	d.b = NewBuilder(h)
 	d.b.meter.budget = r.budget
+	d.series = newSeriesDecoder(t.byCode, r.budget)
+	if beside {
+		d.beside = decodeBeside(d.series)
+	}
+	err = d.records(r)
+	if beside {
+		if failed := d.beside.end(); failed != nil {
+			return nil, failed
+		}
+	}
+	d.series.giveTo(d.b)
+	return d, err
+}
+
+// records decodes all records after the header.
+func (d *decoder) records(r *frameReader) error {
+	var record pb.DataRecord
 	for {
 		record.Reset()
 		err := r.next(&record)
 		if err == io.EOF {
-			return d, nil
+			return nil
 		}
 		if err == nil {
 			err = d.record(&record)
 		}
 		if err != nil {
-			return d, r.lost(err)
+			return r.lost(err)
 		}
 	}
 }

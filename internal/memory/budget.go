@@ -1,10 +1,17 @@
 // Package memory bounds what readers of files allocate: a small file can stand for very much.
 package memory
 
-import "fmt"
+import (
+	"fmt"
+	"sync/atomic"
+)
 
 // A Budget is an estimate of the bytes that a reader has allocated, and a bound on it. A nil Budget has no bound.
-type Budget struct{ max, used int64 }
+// Several goroutines may use it.
+type Budget struct {
+	max  int64
+	used atomic.Int64
+}
 
 // NewBudget returns a budget of so many bytes; 0 stands for Default.
 func NewBudget(max int64) *Budget {
@@ -20,14 +27,32 @@ func (b *Budget) Take(n int64) error {
 		return err
 	}
 	if b != nil {
-		b.used += n
+		b.used.Add(n)
 	}
 	return nil
 }
 
+// Taken returns how many bytes were taken and not returned.
+func (b *Budget) Taken() int64 {
+	if b == nil {
+		return 0
+	}
+	return b.used.Load()
+}
+
+// Return says that n bytes are not in use any more.
+func (b *Budget) Return(n int64) {
+	if b != nil {
+		b.used.Add(-n)
+	}
+}
+
 // Fits returns an *Error if n bytes more, which are needed for a while, are too many.
 func (b *Budget) Fits(n int64) error {
-	if b != nil && (b.used > b.max || n > b.max-b.used) {
+	if b == nil {
+		return nil
+	}
+	if used := b.used.Load(); used > b.max || n > b.max-used {
 		return &Error{b.max}
 	}
 	return nil

@@ -1,0 +1,76 @@
+package sampledata
+
+import (
+	"errors"
+
+	"github.com/cpprof/cpprof/sampledata/internal/pb"
+)
+
+// A seriesRecord is what a sample says of the monitors.
+type seriesRecord struct {
+	sample   int32
+	monitors []*pb.Monitor
+	values   []byte
+}
+
+// besideDecoder decodes series in a goroutine of its own, which makes opening a recording with many monitors hardly slower than
+// one without. It has a sample's values only after the sample was found to be good; if the values are not, samples after it may be
+// in the recording already. Then all is read once more, with the series in their place.
+type besideDecoder struct {
+	*seriesDecoder
+	batch  []seriesRecord
+	size   int // of the values in the batch
+	todo   chan []seriesRecord
+	done   chan struct{}
+	failed error // valid after done
+}
+
+// Bounds of a batch, and how many of them may wait.
+const (
+	batchRecords = 512
+	batchSize    = 256 << 10
+	waiting      = 2
+)
+
+var errSeries = errors.New("the values of a sample can't be read")
+
+func decodeBeside(d *seriesDecoder) *besideDecoder {
+	b := &besideDecoder{seriesDecoder: d, todo: make(chan []seriesRecord, waiting), done: make(chan struct{})}
+	go b.run()
+	return b
+}
+
+// put takes a record, which it keeps.
+func (b *besideDecoder) put(r seriesRecord) {
+	b.batch, b.size = append(b.batch, r), b.size+len(r.values)
+	if len(b.batch) == batchRecords || b.size >= batchSize {
+		b.todo <- b.batch
+		b.batch, b.size = make([]seriesRecord, 0, batchRecords), 0
+	}
+}
+
+// run decodes what was put. After an error, it drops the rest.
+func (b *besideDecoder) run() {
+	defer close(b.done)
+	for batch := range b.todo {
+		for i := range batch {
+			if b.failed == nil {
+				b.failed = b.add(&batch[i])
+			}
+		}
+	}
+}
+
+// end waits until all is decoded, and reports whether it was good.
+func (b *besideDecoder) end() error {
+	b.todo <- b.batch
+	close(b.todo)
+	<-b.done
+	if tooLarge(b.failed) {
+		return b.failed
+	}
+	if b.failed != nil {
+		return errSeries
+	}
+	return nil
+}
