@@ -27,7 +27,7 @@ func newSeriesDecoder(texts []string, budget *memory.Budget) *seriesDecoder {
 	return &seriesDecoder{b: b, texts: texts, budget: budget}
 }
 
-// giveTo gives a Builder the series.
+// giveTo moves the series to another Builder.
 func (d *seriesDecoder) giveTo(b *Builder) {
 	b.tables.monitors, b.rec.Series = d.b.tables.monitors, d.b.rec.Series
 }
