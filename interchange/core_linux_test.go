@@ -16,8 +16,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// crashed runs a program until it is ready and a little longer, crashes it, and returns the core dump that the system writes.
-func crashed(t *testing.T, program string, longer time.Duration) string {
+// crashed runs a program until it has printed a line with a beginning, and a little longer, and crashes it. It returns the core dump
+// that the system writes, and the lines.
+func crashed(t *testing.T, program, last string, longer time.Duration) (core string, lines []string) {
 	t.Helper()
 	if pattern, err := os.ReadFile("/proc/sys/kernel/core_pattern"); err != nil || bytes.ContainsAny(pattern, "|/") {
 		t.Skipf("this system does not write core dumps into the program's folder: %q, %v", pattern, err)
@@ -33,8 +34,12 @@ func crashed(t *testing.T, program string, longer time.Duration) string {
 		t.Fatal(err)
 	}
 	defer c.Process.Kill()
-	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
-		t.Fatal(err)
+	printed := bufio.NewScanner(out)
+	for printed.Scan() {
+		lines = append(lines, printed.Text())
+		if strings.HasPrefix(printed.Text(), last) {
+			break
+		}
 	}
 	time.Sleep(longer)
 	limit := unix.Rlimit{Cur: 1 << 30, Max: 1 << 30}
@@ -49,7 +54,7 @@ func crashed(t *testing.T, program string, longer time.Duration) string {
 	if err != nil || len(files) != 1 {
 		t.Skipf("the system has written no core dump: %q, %v", files, err)
 	}
-	return files[0]
+	return files[0], lines
 }
 
 func readCoreOf(path, program string) (*sampledata.Recording, error) {
@@ -66,7 +71,7 @@ func TestCoreDump(t *testing.T) {
 	program, other := fixture.BuildOnce(t, "mutex"), fixture.BuildOnce(t, "lifecycle")
 	var path string
 	for longer := 10 * time.Millisecond; ; longer *= 2 { // its goroutines may not wait yet
-		path = crashed(t, program, longer)
+		path, _ = crashed(t, program, "0x", longer)
 		r, err := readCoreOf(path, program)
 		if err != nil {
 			t.Fatal(err)

@@ -34,6 +34,7 @@ type Backend struct {
 	known   map[int64]*known // by goid
 	sample  int64
 	changes []sampledata.Change
+	locks   *coreLocks // of a core dump; else nil
 }
 
 var _ sampler.Backend = (*Backend)(nil)
@@ -193,6 +194,9 @@ func (a *Backend) Observe(_ context.Context, sink sampledata.Sink, s sampledata.
 	a.sample++
 	a.changes = a.changes[:0]
 	a.observe(sink)
+	if a.locks != nil {
+		a.locks.find(sink, a.changes)
+	}
 	a.dropEnded()
 	s.Processors = a.processors()
 	return s, sink.Sample(s, a.changes)

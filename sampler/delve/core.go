@@ -53,17 +53,29 @@ func ReadCore(path, executable string) (r *sampledata.Recording, err error) {
 	if written, err := os.Stat(path); err == nil {
 		a.header.Start = written.ModTime()
 	}
-	return a.only()
+	program, err := os.Open(executable)
+	if err != nil {
+		return nil, err
+	}
+	defer program.Close()
+	return a.only(program, entry)
 }
 
-// only returns a recording of one sample of a target that never continues.
-func (a *Backend) only() (*sampledata.Recording, error) {
+// only returns a recording of one sample of a target that never continues. Its program's entry point is at an address.
+func (a *Backend) only(program *os.File, entry uint64) (*sampledata.Recording, error) {
 	b := sampledata.NewBuilder(a.header)
+	var err error
+	if a.locks, err = newCoreLocks(a, program, entry); err != nil {
+		b.Warn("no-holders", fmt.Sprintf("who holds locks, and how they are called, is not known: %v", err), 1)
+	}
 	if _, err := a.Observe(context.Background(), onlySample{b}, sampledata.Sample{}); err != nil {
 		return nil, err
 	}
 	if len(a.known) == 0 {
 		return nil, errors.New("core dump: it has no goroutines")
+	}
+	if a.locks != nil {
+		a.locks.names(program)
 	}
 	if err := b.Finish(sampledata.End{}); err != nil {
 		return nil, err

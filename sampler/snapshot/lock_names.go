@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
-	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
-	"github.com/cpprof/cpprof/sampler/internal/goruntime"
 	"github.com/cpprof/cpprof/sampler/internal/halt"
 	"github.com/cpprof/cpprof/sampler/internal/lockname"
 	"github.com/cpprof/cpprof/sampler/internal/memory"
@@ -17,9 +15,8 @@ import (
 // Limits on asking for the names of locks.
 const (
 	nameStack  = 16 << 10 // bytes of a waiter's stack to search
-	nameFrames = 16
-	namesAsked = 10_000 // names to ask for, for one sink
-	perLock    = 8      // ways to take one lock
+	namesAsked = 10_000   // names to ask for, for one sink
+	perLock    = 8        // ways to take one lock
 	perSample  = 64
 )
 
@@ -113,25 +110,12 @@ func (n *lockNames) waiterFor(s *slot, lock uint64) *lockname.Waiter {
 	if !h.within(sp) {
 		return nil
 	}
-	w := &lockname.Waiter{Lock: lock, Base: sp, Stack: make([]byte, min(h.hi-sp, nameStack))}
-	if n.t.Read(sp, w.Stack) != nil || !n.isStillThere(s) {
+	stack := make([]byte, min(h.hi-sp, nameStack))
+	if n.t.Read(sp, stack) != nil || !n.isStillThere(s) {
 		return nil
 	}
-	frames, _ := n.u.Unwind(nil, memory.Copy{{Addr: sp, Buf: w.Stack}}, n.parkedContext(&h))
-	for i := range frames[:max(0, len(frames)-1)] {
-		logical := n.u.Frames(frames[i].Site)
-		if len(logical) == 0 || len(w.Frames) == 0 && waitsForOthers(logical[len(logical)-1].Func) {
-			continue
-		}
-		if len(w.Frames) == 0 {
-			w.Argument = n.lockArgument(&frames[i])
-		}
-		w.Frames = append(w.Frames, lockname.Frame{PC: frames[i].PC, SP: frames[i].SP, CFA: frames[i+1].SP})
-		if len(w.Frames) == nameFrames {
-			break
-		}
-	}
-	return w
+	frames, _ := n.u.Unwind(nil, memory.Copy{{Addr: sp, Buf: stack}}, n.parkedContext(&h))
+	return lockname.NewWaiter(lock, sp, stack, n.u, frames, n.finder.LockArgument)
 }
 
 // isStillThere reports whether a goroutine is still where the sample saw it. The target runs, so what was read since the
@@ -143,21 +127,6 @@ func (n *lockNames) isStillThere(s *slot) bool {
 	}
 	s.stood = n.account.number
 	return true
-}
-
-// lockArgument returns the argument through which a frame reached the lock that it takes; nil if the code does not show
-// it.
-func (n *lockNames) lockArgument(f *unwind.Frame) *lockname.LockArgument {
-	register, offset, ok := n.finder.LockArgument(f)
-	if !ok {
-		return nil
-	}
-	return &lockname.LockArgument{Register: register, Offset: offset}
-}
-
-// waitsForOthers reports whether a function takes locks on behalf of its callers.
-func waitsForOthers(function string) bool {
-	return goruntime.IsRuntime(function) || goruntime.IsSync(function)
 }
 
 // mayTake bounds took.

@@ -165,6 +165,10 @@ func (f *Finder) Find(h Halt) {
 // Learned returns the processor time that learning has taken so far.
 func (f *Finder) Learned() time.Duration { return f.code.took }
 
+// Allow lets the finder learn so much at once in this sample, in the units of Spent. It is for a program that does not run: no later
+// sample will show more of it.
+func (f *Finder) Allow(work int) { f.code.Refill(work) }
+
 // MayLearn sets what Learned may be until the next call. Without a call there is no bound.
 func (f *Finder) MayLearn(most time.Duration) { f.code.most = max(most, 1) }
 

@@ -1,0 +1,61 @@
+package delve
+
+import (
+	"encoding/binary"
+
+	copied "github.com/cpprof/cpprof/sampler/internal/memory"
+)
+
+// coreMemory are the stacks of a goroutine and its thread in a core dump, each of which is read if it is needed.
+type coreMemory struct {
+	l      *coreLocks
+	bounds [][2]uint64
+	pieces copied.Copy
+}
+
+// addStack adds the stack of a g, of which this is a copy.
+func (m *coreMemory) addStack(g []byte) {
+	at := &m.l.a.capture.l.g
+	if lo, hi := word(g, at.stackLo), word(g, at.stackHi); lo < hi {
+		m.bounds = append(m.bounds, [2]uint64{lo, hi})
+	}
+}
+
+// Segment returns the part of a stack from an address on, at most as much as of running programs.
+func (m *coreMemory) Segment(addr uint64) (base uint64, data []byte) {
+	if base, data = m.pieces.Segment(addr); data != nil {
+		return base, data
+	}
+	for _, b := range m.bounds {
+		if addr < b[0] || addr >= b[1] {
+			continue
+		}
+		data = make([]byte, min(b[1]-addr, maxStack))
+		if m.l.read(addr, data) != nil {
+			return 0, nil
+		}
+		m.pieces = append(m.pieces, copied.Range{Addr: addr, Buf: data})
+		return addr, data
+	}
+	return 0, nil
+}
+
+// coreStack is the memory of a core dump, as the analysis of a stack reads it.
+type coreStack struct {
+	stacks *coreMemory
+	l      *coreLocks
+}
+
+func (s coreStack) Stack(addr uint64) (uint64, bool) {
+	base, data := s.stacks.Segment(addr)
+	if at := addr - base; uint64(len(data)) >= 8 && at <= uint64(len(data))-8 {
+		return binary.LittleEndian.Uint64(data[at:]), true
+	}
+	return 0, false
+}
+
+func (s coreStack) Heap(addr uint64) (uint64, bool) {
+	var b [8]byte
+	err := s.l.read(addr, b[:])
+	return binary.LittleEndian.Uint64(b[:]), err == nil
+}
