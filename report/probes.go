@@ -15,6 +15,7 @@ import (
 type Probes struct {
 	Recording *sampledata.Recording
 	Top       int // how many call sites of a function the text shows; 0 for all
+	Width     int // to which the table shortens names; 0: it does not
 }
 
 // Write writes a table of the probed functions, and below it what is known of each.
@@ -23,7 +24,7 @@ func (p *Probes) Write(w io.Writer) error {
 		_, err := termtext.Fprintln(w, "no function was probed: 'cpprof probe -p PROCESS FUNCTION' does that")
 		return err
 	}
-	if err := p.WriteTable(w); err != nil {
+	if err := p.table(w); err != nil {
 		return err
 	}
 	for i := range p.Recording.Probes {
@@ -42,9 +43,27 @@ func (p *Probes) Write(w io.Writer) error {
 	return nil
 }
 
-// WriteTable writes the table: a line for each function.
-func (p *Probes) WriteTable(w io.Writer) error {
-	t := table{right: true}
+// WriteLive writes the table, and below it what is to be said of functions meanwhile, in lines that are not wider than Width.
+func (p *Probes) WriteLive(w io.Writer) error {
+	if err := p.table(w); err != nil {
+		return err
+	}
+	for i := range p.Recording.Probes {
+		b := &p.Recording.Probes[i]
+		if b.Note == "" {
+			continue
+		}
+		name := termtext.Shorten(termtext.Printable(b.Function), p.Width)
+		if _, err := termtext.Fprintf(w, "\n%s\n  %s\n", name, termtext.Text(wrapped(termtext.Printable(b.Note), 2, p.Width))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// table writes a line for each function.
+func (p *Probes) table(w io.Writer) error {
+	t := table{right: true, width: p.Width}
 	t.add("calls", "per s", "mean", "p50", "p90", "p99", "max", "function")
 	for i := range p.Recording.Probes {
 		b := &p.Recording.Probes[i]
@@ -90,10 +109,15 @@ func probeCalls(p *sampledata.Probe) string {
 }
 
 func probeRate(p *sampledata.Probe) string {
-	if d := p.To - p.From; d > 0 {
-		return fmt.Sprintf("%.4g", float64(p.Calls)/d.Seconds())
+	d := p.To - p.From
+	if d <= 0 {
+		return "-"
 	}
-	return "-"
+	rate := float64(p.Calls) / d.Seconds()
+	if rate >= 1000 { // %g would write an exponent
+		return fmt.Sprintf("%.0f", rate)
+	}
+	return fmt.Sprintf("%.4g", rate)
 }
 
 // ProbeLines returns what was measured of one function, as lines of text; top limits the call sites, unless it is 0.

@@ -27,7 +27,7 @@ func (y *Why) Write(w io.Writer) error {
 		shown = shown[:y.Top]
 	}
 	if y.State != search.Slow {
-		termtext.Fprintf(b, "%s\n", termtext.Text(wrapped(y.Verdict(), 0)))
+		termtext.Fprintf(b, "%s\n", termtext.Text(wrapped(y.Verdict(), 0, whyWidth)))
 	}
 	for i, f := range shown {
 		if i > 0 || y.State != search.Slow {
@@ -49,8 +49,8 @@ const whyWidth = 100
 // joined are the words of a number, which stay in one line.
 var joined = strings.NewReplacer(" %", "\x00%", " ± ", "\x00±\x00")
 
-// wrapped breaks a sentence into lines, and indents all but the first.
-func wrapped(text string, indent int) string {
+// wrapped breaks a sentence into lines of a width, and indents all but the first.
+func wrapped(text string, indent, width int) string {
 	var b strings.Builder
 	column := indent
 	for i, word := range strings.Fields(joined.Replace(text)) {
@@ -58,7 +58,7 @@ func wrapped(text string, indent int) string {
 		switch {
 		case i == 0:
 			column += n
-		case column+1+n > whyWidth:
+		case column+1+n > width:
 			b.WriteString("\n" + strings.Repeat(" ", indent))
 			column = indent + n
 		default:
@@ -72,11 +72,11 @@ func wrapped(text string, indent int) string {
 
 // finding writes one finding.
 func (y *Why) finding(b *strings.Builder, number int, f *search.Finding) {
-	termtext.Fprintf(b, "%2d. %s\n", number, termtext.Text(wrapped(y.shortened(termtext.Printable(Sentence(f))), 4)))
+	termtext.Fprintf(b, "%2d. %s\n", number, termtext.Text(wrapped(y.shortened(termtext.Printable(Sentence(f))), 4, whyWidth)))
 	for _, l := range y.about(f) {
 		text := termtext.Printable(l.text)
 		if l.name != "see" { // which stays in one line, to be copied
-			text = wrapped(y.shortened(text), 11)
+			text = wrapped(y.shortened(text), 11, whyWidth)
 		}
 		termtext.Fprintf(b, "    %-6s %s\n", l.name, termtext.Text(text))
 	}
@@ -171,7 +171,7 @@ func (y *Why) rest(b *strings.Builder) {
 	if more := len(y.Resting) - len(list); more > 0 {
 		list = append(list, termtext.Sprintf("and %d more", more))
 	}
-	termtext.Fprintf(b, "\n%s\n", termtext.Text(wrapped(y.shortened("Not slow: "+strings.Join(list, ", ")+"."), 0)))
+	termtext.Fprintf(b, "\n%s\n", termtext.Text(wrapped(y.shortened("Not slow: "+strings.Join(list, ", ")+"."), 0, whyWidth)))
 }
 
 // Command returns the command line that shows the evidence of a finding.

@@ -92,13 +92,13 @@ func (y *Why) WriteLog(w io.Writer, r *sampledata.Recording) error {
 		if h.Note != "" {
 			line += "; no finding: " + h.Note
 		}
-		termtext.Fprintf(&b, "%s\n", termtext.Text(wrapped(y.shortened(termtext.Printable(line)), 6)))
+		termtext.Fprintf(&b, "%s\n", termtext.Text(wrapped(y.shortened(termtext.Printable(line)), 6, whyWidth)))
 	}
 	if len(r.Probes) > 0 {
 		b.WriteString("\nProbes\n")
 	}
 	for i := range r.Probes {
-		termtext.Fprintf(&b, "%s\n", termtext.Text(wrapped(y.shortened(termtext.Printable(probeLog(&r.Probes[i]))), 6)))
+		termtext.Fprintf(&b, "%s\n", termtext.Text(wrapped(y.shortened(termtext.Printable(probeLog(&r.Probes[i]))), 6, whyWidth)))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -188,7 +189,7 @@ func (f *probeFlags) functions(t terminal, pid int, patterns []string) (list []p
 
 // watch shows on a terminal what is measured, until the recording ends.
 func (f *probeFlags) watch(ctx context.Context, t terminal, g *growing, set *probe.Set) {
-	live := t.outIsTerminal && !f.json
+	live := !f.json && t.width() > 0 && os.Getenv("TERM") != "dumb"
 	if live {
 		_, _ = io.WriteString(t.out, enterScreen)
 		defer io.WriteString(t.out, leaveScreen)
@@ -210,18 +211,13 @@ func (f *probeFlags) watch(ctx context.Context, t terminal, g *growing, set *pro
 		r.Probes = set.Results()
 		_, _ = io.WriteString(t.out, emptyScreen)
 		termtext.Fprintf(t.out, "%s, process %d; Ctrl-C ends\n\n", report.Program(&r), r.Header.PID)
-		_ = (&report.Probes{Recording: &r}).WriteTable(t.out)
-		for _, p := range r.Probes {
-			if p.Note != "" {
-				termtext.Fprintf(t.out, "\n%s: %s\n", p.Function, p.Note)
-			}
-		}
+		_ = (&report.Probes{Recording: &r, Width: t.width()}).WriteLive(t.out)
 	}
 }
 
 // show writes what a recording has of probes.
 func (f *probeFlags) show(t terminal, file string, r *sampledata.Recording) error {
-	p := report.Probes{Recording: r, Top: f.top}
+	p := report.Probes{Recording: r, Top: f.top, Width: t.width()}
 	if f.json {
 		return p.WriteJSON(t.out, report.BasisOf(r))
 	}
