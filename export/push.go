@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/google/pprof/profile"
 )
 
 // A Pusher sends profiles to the ingest API of Pyroscope: POST /ingest.
@@ -50,13 +52,17 @@ func (p *Pusher) Check() error {
 }
 
 // sampleTypes tells Pyroscope what the sample types of a profile of cpprof are.
-const sampleTypes = `{"time":{"units":"nanoseconds","display-name":"wall","aggregation":"sum","cumulative":false,"sampled":false},` +
+const sampleTypes = `{"wall":{"units":"nanoseconds","display-name":"wall","aggregation":"sum","cumulative":false,"sampled":false},` +
 	`"hits":{"units":"samples","display-name":"hits","aggregation":"sum","cumulative":false,"sampled":false}}`
 
 // Push sends a profile of pprof's format that is about a span of time. It tries again if the server can't be reached, is busy or fails.
-func (p *Pusher) Push(ctx context.Context, profile []byte, from, until time.Time) error {
+func (p *Pusher) Push(ctx context.Context, file []byte, from, until time.Time) error {
 	if err := p.Check(); err != nil {
 		return err
+	}
+	file, err := asWall(file)
+	if err != nil {
+		return fmt.Errorf("push: %w", err)
 	}
 	var last error
 	pause := p.Pause
@@ -70,7 +76,7 @@ func (p *Pusher) Push(ctx context.Context, profile []byte, from, until time.Time
 			case <-time.After(wait):
 			}
 		}
-		if last = p.once(ctx, profile, from, until); last == nil || !again(last) || ctx.Err() != nil {
+		if last = p.once(ctx, file, from, until); last == nil || !again(last) || ctx.Err() != nil {
 			return last
 		}
 	}
@@ -119,8 +125,8 @@ func askedPause(err error) time.Duration {
 }
 
 // once sends the profile once.
-func (p *Pusher) once(ctx context.Context, profile []byte, from, until time.Time) error {
-	body, kind, err := pushBody(profile)
+func (p *Pusher) once(ctx context.Context, file []byte, from, until time.Time) error {
+	body, kind, err := pushBody(file)
 	if err != nil {
 		return err
 	}
@@ -130,9 +136,10 @@ func (p *Pusher) once(ctx context.Context, profile []byte, from, until time.Time
 	}
 	server := u.Redacted()
 	u = u.JoinPath("ingest")
+	// A server that is told the format takes the whole body for the profile. It recognises a form by its content type.
 	u.RawQuery = url.Values{
 		"name": {p.Name}, "from": {strconv.FormatInt(from.Unix(), 10)}, "until": {strconv.FormatInt(max(until.Unix(), from.Unix()+1), 10)},
-		"format": {"pprof"}, "spyName": {"cpprof"},
+		"spyName": {"cpprof"},
 	}.Encode()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), body)
 	if err != nil {
@@ -166,12 +173,32 @@ func (p *Pusher) once(ctx context.Context, profile []byte, from, until time.Time
 	return &refusal{server, answer.Status, answer.StatusCode, strings.TrimSpace(string(text)), time.Duration(max(0, min(seconds, 3600))) * time.Second}
 }
 
+// asWall calls the time of a profile wall time, as Pyroscope does: it names a profile after its sample types, of which it knows that one.
+func asWall(data []byte) ([]byte, error) {
+	p, err := profile.ParseData(data)
+	if err != nil {
+		return nil, err
+	}
+	const ours, wall = "time", "wall"
+	for _, t := range p.SampleType {
+		if t.Type == ours {
+			t.Type = wall
+		}
+	}
+	if p.DefaultSampleType == ours {
+		p.DefaultSampleType = wall
+	}
+	var named bytes.Buffer
+	err = p.Write(&named)
+	return named.Bytes(), err
+}
+
 // pushBody returns the form with the profile, and its content type.
-func pushBody(profile []byte) (*bytes.Reader, string, error) {
+func pushBody(file []byte) (*bytes.Reader, string, error) {
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
 	for _, field := range []struct{ name, file, content string }{
-		{"profile", "profile.pprof", string(profile)}, {"sample_type_config", "sample_type_config.json", sampleTypes},
+		{"profile", "profile.pprof", string(file)}, {"sample_type_config", "sample_type_config.json", sampleTypes},
 	} {
 		to, err := w.CreateFormFile(field.name, field.file)
 		if err == nil {

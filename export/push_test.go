@@ -2,6 +2,7 @@ package export
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -21,8 +22,11 @@ func ingest(r *http.Request) error {
 		return fmt.Errorf("%s %s", r.Method, r.URL.Path)
 	}
 	q := r.URL.Query()
-	if q.Get("name") != "shop{env=staging}" || q.Get("from") != "1700000000" || q.Get("until") != "1700000010" || q.Get("format") != "pprof" {
+	if q.Get("name") != "shop{env=staging}" || q.Get("from") != "1700000000" || q.Get("until") != "1700000010" {
 		return fmt.Errorf("query %v", q)
+	}
+	if q.Has("format") {
+		return errors.New("the server takes the whole body for a profile if it is told the format")
 	}
 	if r.Header.Get("X-Scope-OrgID") != "team" || r.Header.Get("Authorization") != "Bearer secret" {
 		return fmt.Errorf("header %v", r.Header)
@@ -38,7 +42,7 @@ func ingest(r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if len(p.Sample) == 0 || p.SampleType[0].Type != "time" {
+	if len(p.Sample) == 0 || p.SampleType[0].Type != "wall" {
 		return fmt.Errorf("profile %v", p)
 	}
 	config, _, err := r.FormFile("sample_type_config")
@@ -46,7 +50,7 @@ func ingest(r *http.Request) error {
 		return err
 	}
 	text, err := io.ReadAll(config)
-	if err == nil && !bytes.Contains(text, []byte(`"time"`)) {
+	if err == nil && !bytes.Contains(text, []byte(`"wall"`)) {
 		err = fmt.Errorf("sample types %s", text)
 	}
 	return err
@@ -99,8 +103,12 @@ func TestWrongPush(t *testing.T) {
 			t.Errorf("%+v: no error", p)
 		}
 	}
+	file := []byte(write(t, "pprof", subject(t, synthetic.Recording(20, 10, 0.3), views.Options{}, views.Threads)))
 	p := Pusher{URL: "http://user:secret@127.0.0.1:1", Name: "shop"}
-	if err := p.Push(t.Context(), nil, time.Unix(0, 0), time.Unix(1, 0)); err == nil || strings.Contains(err.Error(), "secret") {
+	if err := p.Push(t.Context(), []byte("no profile"), time.Unix(0, 0), time.Unix(1, 0)); err == nil || !strings.Contains(err.Error(), "push: ") {
+		t.Errorf("no profile: %v", err)
+	}
+	if err := p.Push(t.Context(), file, time.Unix(0, 0), time.Unix(1, 0)); err == nil || strings.Contains(err.Error(), "secret") {
 		t.Errorf("an unreachable server: %v", err)
 	}
 }
