@@ -136,7 +136,7 @@ func (p *Pusher) once(ctx context.Context, file []byte, from, until time.Time) e
 	}
 	server := u.Redacted()
 	u = u.JoinPath("ingest")
-	// A server that is told the format takes the whole body for the profile. It recognises a form by its content type.
+	// If the format is given, a server takes the whole body for the profile. It recognises a form by its content type.
 	u.RawQuery = url.Values{
 		"name": {p.Name}, "from": {strconv.FormatInt(from.Unix(), 10)}, "until": {strconv.FormatInt(max(until.Unix(), from.Unix()+1), 10)},
 		"spyName": {"cpprof"},

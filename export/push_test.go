@@ -26,7 +26,7 @@ func ingest(r *http.Request) error {
 		return fmt.Errorf("query %v", q)
 	}
 	if q.Has("format") {
-		return errors.New("the server takes the whole body for a profile if it is told the format")
+		return errors.New("the server takes the whole body for a profile if the format is given")
 	}
 	if r.Header.Get("X-Scope-OrgID") != "team" || r.Header.Get("Authorization") != "Bearer secret" {
 		return fmt.Errorf("header %v", r.Header)
