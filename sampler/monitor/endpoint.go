@@ -17,9 +17,10 @@ import (
 // Bounds of reading an endpoint.
 const (
 	endpointEvery   = time.Second
+	answerEvery     = 200 * time.Millisecond // how soon samples have the values of an answer
 	endpointTimeout = 2 * time.Second
 	maxAnswer       = 4 << 20 // bytes
-	maxNumbers      = 500     // monitors of one endpoint
+	maxNumbers      = 2000    // monitors of one endpoint
 	maxName         = 500     // bytes of a number's name
 )
 
@@ -33,6 +34,7 @@ func isEndpoint(text string) bool {
 func endpoint(url string, required bool) Source {
 	return Source{
 		Required: required,
+		Every:    answerEvery, // to go through two thousand numbers takes a while
 		Monitors: []sampledata.Monitor{{
 			Name: url, Layer: sampledata.Application, Kind: sampledata.Level, Source: url, Resolution: endpointEvery.String(),
 		}},
@@ -41,6 +43,7 @@ func endpoint(url string, required bool) Source {
 			r.client = &http.Client{Timeout: endpointTimeout}
 			r.monitors = []sampledata.Monitor{{
 				Name: url, Layer: sampledata.Application, Kind: sampledata.Level, Unit: "ns", Source: url + ": age of the answer that the sample's values are from",
+				Resolution: answerEvery.String(),
 			}}
 			ctx, cancel := context.WithCancel(context.Background())
 			r.cancel = cancel
@@ -75,7 +78,8 @@ type endpointReader struct {
 	answered time.Time
 	failed   error // why the latest attempt failed; nil once it was reported
 	missing  bool  // whether it failed
-	left     int   // how many numbers were left out
+	left     int   // how many numbers were left out at most
+	leftNow  error // says so; nil once it was reported
 }
 
 func (r *endpointReader) Monitors() []sampledata.Monitor {
@@ -95,7 +99,9 @@ func (r *endpointReader) Read(values []sampledata.Value) ([]sampledata.Value, er
 		return append(values, make([]sampledata.Value, len(r.monitors))...), nil
 	}
 	values = append(values, sampledata.Number(int64(time.Since(r.answered))))
-	return append(values, r.values...), nil
+	left := r.leftNow
+	r.leftNow = nil
+	return append(values, r.values...), left
 }
 
 func (r *endpointReader) Close() error {
@@ -191,7 +197,7 @@ func (r *endpointReader) keep(numbers []number, at time.Time) error {
 	}
 	if left > r.left {
 		r.left = left
-		r.failed = fmt.Errorf("%d numbers are left out: there are more than %d, or their names are too long", left, maxNumbers)
+		r.leftNow = &partError{fmt.Errorf("read %s: %d numbers are left out: there are more than %d, or their names are too long", r.url, left, maxNumbers)}
 	}
 	return nil
 }

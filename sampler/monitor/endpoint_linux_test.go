@@ -148,11 +148,33 @@ func TestBadEndpoint(t *testing.T) {
 	if err := e.scrape(t.Context()); err != nil || len(r.Monitors()) != maxNumbers+1 {
 		t.Errorf("%d monitors, %v", len(r.Monitors()), err)
 	}
-	if _, err := r.Read(nil); err == nil || !strings.Contains(err.Error(), "left out") {
-		t.Errorf("%v", err)
+	if values, err := r.Read(nil); err == nil || !strings.Contains(err.Error(), "left out") || len(values) != maxNumbers+1 || !values[maxNumbers].Measured() {
+		t.Errorf("%d values, %v", len(values), err)
 	}
+	recordMany(t, url)
 	if _, err := endpoint("http://127.0.0.1:1/metrics", true).Open(Target{}); err == nil || !strings.Contains(err.Error(), "connection refused") {
 		t.Errorf("%v", err)
+	}
+}
+
+// recordMany reads an endpoint with more numbers than there may be: the others are measured, and a warning says so once.
+func recordMany(t *testing.T, url string) {
+	b := sampledata.NewBuilder(sampledata.Header{})
+	s, err := Open(Target{}, []Source{endpoint(url, true)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	s.Define(b)
+	if err := s.Measure(b); err == nil || !strings.Contains(err.Error(), "left out") {
+		t.Errorf("%v", err)
+	}
+	if err := b.Sample(sampledata.Sample{Time: 1}, nil); err != nil {
+		t.Fatal(err)
+	}
+	series := b.Recording().Series
+	if len(series) != maxNumbers+1 || valuesOf(series[maxNumbers]) != "1" {
+		t.Errorf("%d series", len(series))
 	}
 }
 

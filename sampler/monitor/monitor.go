@@ -66,10 +66,19 @@ type Reader interface {
 	// reason why they are not measured have no values.
 	Monitors() []sampledata.Monitor
 
-	// Read appends a value for each monitor. If it returns an error, nothing is measured at that sample.
+	// Read appends a value for each monitor. If it returns an error, nothing is measured at that sample, unless it is a *partError.
 	Read([]sampledata.Value) ([]sampledata.Value, error)
 
 	Close() error
+}
+
+// A partError says that there is more to measure than was measured. The values are good.
+type partError struct{ error }
+
+// hasValues reports whether a read with this error has values.
+func hasValues(err error) bool {
+	var part *partError
+	return err == nil || errors.As(err, &part)
 }
 
 // A source is expensive if a read takes longer than this. Then the time until the next read is at least costShare times as
@@ -103,6 +112,7 @@ type openSource struct {
 	took     time.Duration // to read it: the shorter of the last two reads, since in one something else may have had the CPU
 	lastTook time.Duration // to read it the last time
 	absent   []sampledata.Monitor
+	untold   error // a *partError of the read that was a test
 }
 
 // An output is where the values of a monitor go.
@@ -153,8 +163,8 @@ func (o *openSource) open(source Source, t Target) error {
 	if err != nil {
 		return err
 	}
-	if _, err := reader.Read(nil); err != nil {
-		return errors.Join(err, reader.Close())
+	if _, o.untold = reader.Read(nil); !hasValues(o.untold) {
+		return errors.Join(o.untold, reader.Close())
 	}
 	o.reader = reader
 	return nil
@@ -201,7 +211,7 @@ func (s *Set) Measure(sink sampledata.Sink) error {
 
 // measure reads a source, and passes on what has changed.
 func (s *Set) measure(o *openSource, sink sampledata.Sink) (err error) {
-	if s.values, err = o.reader.Read(s.values[:0]); err != nil {
+	if s.values, err = o.reader.Read(s.values[:0]); !hasValues(err) {
 		s.values = slices.Grow(s.values[:0], len(o.outputs))[:len(o.outputs)]
 		clear(s.values)
 	}
@@ -213,6 +223,9 @@ func (s *Set) measure(o *openSource, sink sampledata.Sink) (err error) {
 			sink.Measure(to.id, v)
 			to.before = v
 		}
+	}
+	if o.untold != nil {
+		err, o.untold = errors.Join(err, o.untold), nil
 	}
 	return err
 }
