@@ -99,6 +99,9 @@ func statement(f *search.Finding) string {
 		return fmt.Sprintf("Goroutines of %s leak: from %d to %d in the recording, %.3g a second, and hardly any ends; they %s in %s.",
 			f.Class, f.Growth.From, f.Growth.To, f.Growth.PerSecond, stuckText(f.Reason), f.Where.Function)
 	case search.DeadlockKind:
+		if f.Count == 1 {
+			return "A goroutine waits for a lock that it holds itself: a deadlock."
+		}
 		return fmt.Sprintf("%s wait for one another's locks in a circle: a deadlock.", Counted(f.Count, "goroutine"))
 	}
 	return spends(f, "in "+f.Where.Function)
@@ -223,6 +226,9 @@ func WhyLines(f *search.Finding) (lines []string) {
 	case search.MachineKind:
 		lines = append(lines, "other programs, or a limit on the CPU time of its group, have the CPUs: it is not the program that is slow")
 	case search.DeadlockKind:
+		if f.Count == 1 {
+			return append(lines, "it locks "+strings.Join(f.Chained, ", ")+" a second time before it unlocks it")
+		}
 		lines = append(lines, "each holds a lock that the next one waits for: "+strings.Join(f.Chained, ", "))
 	}
 	if f.Kind == search.LockKind && len(f.Chained) > 0 {
