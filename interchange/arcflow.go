@@ -1,7 +1,6 @@
 package interchange
 
 import (
-	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
@@ -50,24 +49,14 @@ func readArcflow(in *Input, o Options) (*sampledata.Recording, error) {
 func arcflowTree(r io.Reader, meter string, budget *memory.Budget) (*calltree.Tree, error) {
 	e := NewEvents(meter, meter)
 	counted := treeMemory{budget: budget, b: e.b}
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, longestLine)
-	number := 0
-	for lines.Scan() {
-		number++
-		line := strings.TrimSpace(lines.Text())
-		if line == "" || line[0] == '#' {
-			continue
-		}
+	err := eachLine(r, "arcflow trace", func(line string) error {
 		if err := e.record(line); err != nil {
-			return nil, fmt.Errorf("arcflow trace: line %d: %w", number, err)
+			return err
 		}
-		if err := counted.charge(len(line), len(e.current.stack)); err != nil {
-			return nil, fmt.Errorf("arcflow trace: line %d: %w", number, err)
-		}
-	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("arcflow trace: line %d: %w", number+1, lineError(err))
+		return counted.charge(len(line), len(e.current.stack))
+	})
+	if err != nil {
+		return nil, err
 	}
 	if !e.begun {
 		return nil, errors.New("arcflow trace: no records; expected lines such as \"0 > main\"")

@@ -1,7 +1,6 @@
 package interchange
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -22,17 +21,6 @@ var folded = Format{
 	Help:  "folded stacks ('main;handle;encode 42')",
 	Sniff: isFolded,
 	Read:  readFolded,
-}
-
-// longestLine is the most bytes of a line of a text.
-const longestLine = 1 << 20
-
-// lineError returns an error of a scanner of lines, in words for a person.
-func lineError(err error) error {
-	if errors.Is(err, bufio.ErrTooLong) {
-		return errors.New("it is longer than 1 MB, and such lines are not read: shorten its names")
-	}
-	return err
 }
 
 // isFolded reports whether all whole lines at the beginning are stacks, and one of them has several functions.
@@ -71,21 +59,8 @@ func splitFolded(line string) (stack string, count int64, err error) {
 
 func readFolded(in *Input, o Options) (*sampledata.Recording, error) {
 	w := newWeighing(memory.NewBudget(o.MaxMemory), sampledata.Quantity{Name: "samples", Unit: "count", Parts: 1})
-	lines := bufio.NewScanner(in)
-	lines.Buffer(nil, longestLine)
-	number := 0
-	for lines.Scan() {
-		number++
-		line := strings.TrimSpace(lines.Text())
-		if line == "" || line[0] == '#' {
-			continue
-		}
-		if err := w.folded(line); err != nil {
-			return nil, fmt.Errorf("folded stacks: line %d: %w", number, err)
-		}
-	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("folded stacks: line %d: %w", number+1, lineError(err))
+	if err := eachLine(in, "folded stacks", w.folded); err != nil {
+		return nil, err
 	}
 	if len(w.rec.Profile.Stacks) == 0 {
 		return nil, errors.New("folded stacks: there are none; expected lines such as \"main;handle 42\"")
