@@ -42,13 +42,21 @@ func readEvery(resolution string) (time.Duration, bool) {
 }
 
 // evenly spreads what a value has grown since the reading before over the samples since then, and what it has fallen if it may
-// fall: a counter that does begins anew. A reading comes at the first sample at which the one before is as old as every, or later.
-// What the value was after the last reading is not known.
+// fall: a counter that does begins anew. A reading that changes nothing can't be seen. So if a value has not changed for long, the
+// reading before a change is taken to be that much earlier. What the value was after the last reading is not known.
 func (t *Table) evenly(values Column, every time.Duration, falls bool) Column {
 	at := t.r.Samples.Time
 	even := make(Column, len(values))
 	copy(even, values)
-	last := -1 // the last reading
+	last := -1 // the last sample that certainly has a reading
+	// before returns the last sample that is not later than the reading before one at sample i.
+	before := func(i int) int {
+		from := i - 1
+		for from > last && at(i)-at(from) < every {
+			from--
+		}
+		return from
+	}
 	for i, x := range values {
 		switch {
 		case !Defined(x):
@@ -57,18 +65,20 @@ func (t *Table) evenly(values Column, every time.Duration, falls bool) Column {
 		case last < 0:
 			last = i
 			continue
-		case x == values[i-1] && at(i)-at(last) < every:
+		case x == values[i-1]:
 			continue
 		}
-		if from := last; x > values[from] || falls {
+		if from := before(i); x > values[from] || falls {
 			for k := from + 1; k < i; k++ {
 				even[k] = values[from] + (x-values[from])*float64(at(k)-at(from))/float64(at(i)-at(from))
 			}
 		}
 		last = i
 	}
-	for i := last + 1; last >= 0 && i < len(even); i++ {
-		even[i] = undefined
+	if last >= 0 {
+		for i := before(len(even)-1) + 1; i < len(even); i++ {
+			even[i] = undefined
+		}
 	}
 	return even
 }

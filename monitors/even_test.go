@@ -44,7 +44,7 @@ func TestRateBetweenReadings(t *testing.T) {
 		"rate(quick)":    {none, 0, 0, 0, 0, 1000, 0, 0, 0, 0, 1000, 0, 0, 0, 0, none, 0, 0, 0, 0},
 		"rate(level)":    {none, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200, -400, -400, -400, -400, -400, none, none, none, none},
 		"delta(level)":   {none, 0, 0, 0, 0, 10, 0, 0, 0, 0, 10, 0, 0, 0, 0, -20, 0, 0, 0, 0},
-		"rate(still)":    {none, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, none, none, none, none},
+		"rate(still)":    {none, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, none, none, none, none, none},
 		"delta(slow)":    {none, 0, 0, 0, 0, 10, 0, 0, 0, 0, 10, 0, 0, 0, 0, none, 0, 0, 0, 0},
 		"rate(both)":     {none, 200, 200, 200, 200, 1200, 200, 200, 200, 200, 1200, 0, 0, 0, 0, none, none, none, none, none},
 	} {
@@ -55,5 +55,29 @@ func TestRateBetweenReadings(t *testing.T) {
 	m, err := table.Metric("rate(slow)")
 	if err != nil || m.Restarts != 1 {
 		t.Errorf("%v: it began anew %d times", err, m.Restarts)
+	}
+}
+
+// A counter that stood still for long has grown between the last two readings, whenever these were: not in the samples since a
+// multiple of the time between two.
+func TestRateAfterPause(t *testing.T) {
+	b := sampledata.NewBuilder(sampledata.Header{})
+	id := b.Monitor(sampledata.Monitor{Name: "requests", Kind: sampledata.Counter, Resolution: "50ms"})
+	for i := range 30 { // it is read at samples 3, 8, 13, ..., and grows by 2 a sample from 8 to 18
+		read := (i-3)/5*5 + 3
+		b.Measure(id, sampledata.Count(uint64(2*min(max(read-8, 0), 10))))
+		if err := b.Sample(sampledata.Sample{Time: time.Duration(i) * 10 * time.Millisecond}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := numbersOf(t, New(b.Recording(), Options{}), "rate(requests)")
+	for i, rate := range got[1:25] {
+		want := 0
+		if i+1 > 8 && i+1 <= 18 {
+			want = 200
+		}
+		if rate != want {
+			t.Fatalf("at sample %d the rate is %d, want %d: %v", i+1, rate, want, got)
+		}
 	}
 }
