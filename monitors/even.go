@@ -49,8 +49,8 @@ func (t *Table) evenly(values Column, every time.Duration, falls bool) Column {
 	even := make(Column, len(values))
 	copy(even, values)
 	last := -1 // the last sample that certainly has a reading
-	// before returns the last sample that is not later than the reading before one at sample i.
-	before := func(i int) int {
+	// longBefore returns the last sample that is so much earlier than sample i as a reading is than the next.
+	longBefore := func(i int) int {
 		from := i - 1
 		for from > last && at(i)-at(from) < every {
 			from--
@@ -68,7 +68,11 @@ func (t *Table) evenly(values Column, every time.Duration, falls bool) Column {
 		case x == values[i-1]:
 			continue
 		}
-		if from := before(i); x > values[from] || falls {
+		from := last
+		if at(i)-at(last) >= 2*every { // there were others in between
+			from = longBefore(i)
+		}
+		if x > values[from] || falls {
 			for k := from + 1; k < i; k++ {
 				even[k] = values[from] + (x-values[from])*float64(at(k)-at(from))/float64(at(i)-at(from))
 			}
@@ -76,7 +80,7 @@ func (t *Table) evenly(values Column, every time.Duration, falls bool) Column {
 		last = i
 	}
 	if last >= 0 {
-		for i := before(len(even)-1) + 1; i < len(even); i++ {
+		for i := max(last, longBefore(len(even)-1)) + 1; i < len(even); i++ {
 			even[i] = undefined
 		}
 	}

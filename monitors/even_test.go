@@ -58,6 +58,21 @@ func TestRateBetweenReadings(t *testing.T) {
 	}
 }
 
+// Samples may come unevenly: if no other reading can have been between two, the counter has grown since the first of them.
+func TestRateOfUnevenSamples(t *testing.T) {
+	b := sampledata.NewBuilder(sampledata.Header{})
+	id := b.Monitor(sampledata.Monitor{Name: "requests", Kind: sampledata.Counter, Resolution: "50ms"})
+	for _, at := range []int{0, 10, 45, 70, 80, 140} { // it is read at 0, 70, 140, and grows by 1 in a millisecond
+		b.Measure(id, sampledata.Count(uint64(at/70*70)))
+		if err := b.Sample(sampledata.Sample{Time: time.Duration(at) * time.Millisecond}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := numbersOf(t, New(b.Recording(), Options{}), "rate(requests)")[1:], []int{1000, 1000, 1000, 1000, 1000}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
 // A counter that stood still for long has grown between the last two readings, whenever these were: not in the samples since a
 // multiple of the time between two.
 func TestRateAfterPause(t *testing.T) {
