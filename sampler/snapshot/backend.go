@@ -85,6 +85,7 @@ func newBackend(p *sampler.Process, t *target) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.LimitHalts(maxHalt)
 	start := time.Now()
 	b := &Backend{
 		process: p, t: t, threads: threadStates{pid: p.PID}, timing: timing{start: start},
@@ -184,6 +185,9 @@ func (b *Backend) Observe(ctx context.Context, sink sampledata.Sink, s sampledat
 // lateLimit is how long to wait for the registers of threads that wait for a CPU. The other threads are not halted for so
 // long.
 const lateLimit = 250 * time.Millisecond
+
+// maxHalt is how long a halt may last. Nearly all take less than a tenth of that.
+const maxHalt = 10 * time.Millisecond
 
 // sample takes one sample. The halting thread does all of it: passing work to another thread takes longer than the halt.
 func (b *Backend) sample(ctx context.Context, h *halt.Halter, s *sampledata.Sample) error {

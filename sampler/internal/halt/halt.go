@@ -25,7 +25,9 @@ type Thread struct {
 type Halted struct {
 	w       *worker
 	reader  *Reader
-	begin   time.Time // when the first thread was interrupted; zero before
+	limit   time.Duration // of the halt; 0: none, or the halt is over
+	begin   time.Time     // when the first thread was interrupted; zero before
+	number  int           // of threads that were seized
 	threads []Thread
 }
 
@@ -61,8 +63,9 @@ func (p *Process) Do(f func(*Halter)) error {
 	}
 }
 
-// do calls f. Afterwards the priority is the usual one again, whatever f did.
+// do calls f. Afterwards the priority is the usual one again, and the worker is not pinned, whatever f did.
 func (w *worker) do(p *Process, f func(*Halter)) {
+	defer w.unpin()
 	defer w.priority.lower()
 	w.reaper.ready()
 	f(&Halter{p, w})
@@ -70,9 +73,25 @@ func (w *worker) do(p *Process, f func(*Halter)) {
 
 // SleepUntil sleeps until a given time with the raised priority, which lasts until the end of the next halt.
 func (h *Halter) SleepUntil(at time.Time) {
-	h.w.priority.raise()
-	SleepUntil(at)
+	h.w.sleepUntil(at)
+	h.w.unpin()
 }
+
+// sleepUntil does what Halter.SleepUntil says, and leaves the worker pinned. If it were interrupted when it wakes, it would go on at a
+// moment at which the target gives up a CPU. It may be interrupted as long as it sleeps: the scheduler ends the sleep by a signal.
+func (w *worker) sleepUntil(at time.Time) {
+	w.priority.raise()
+	w.pin()
+	for left := time.Until(at); left > 0; left = time.Until(at) {
+		pause(left.Microseconds() + 1)
+		if time.Until(at) > breath {
+			w.breathe()
+		}
+	}
+}
+
+// breath is how long an interruption by the scheduler takes at least if the machine is busy.
+const breath = 2 * time.Millisecond
 
 // Halt does one halt, as Halter.Halt and Halter.AwaitLate do, in a Do of its own. If the process has ended or has executed
 // another program, Halt returns ErrEnded or ErrExec.
@@ -95,9 +114,11 @@ func (p *Process) Halt(limit time.Duration, f func(*Halted) error, late func(Thr
 // Halt sleeps until a given time, or does not sleep if that has passed. The thread has its raised priority meanwhile, so that
 // it wakes on time even if the machine is busy. Then Halt calls f, which passes the threads to halt to Halted.Threads
 // and reads what it needs. When f returns, the halted threads are detached from; late ones only by AwaitLate. The priority
-// stays raised until then.
+// stays raised until then, and the goroutine must not block in Go: neither f nor what comes between the halt and AwaitLate may
+// wait for another goroutine.
 //
-// Halt returns ErrGone if the program has gone. The threads are detached from in any case.
+// Halt returns ErrGone if the program has gone, and ErrLong if the halt has exceeded its limit. The threads are detached from in
+// any case.
 func (h *Halter) Halt(at time.Time, f func(*Halted) error) (Halt, error) {
 	halt, err := h.w.halt(h.p, at, f)
 	return halt, h.checked(err)
@@ -124,6 +145,7 @@ func (h *Halter) Again(tids []int, f func(Thread)) (took time.Duration, err erro
 // The result is for how long any of these threads was seen stopped. The error is that of Halt.
 func (h *Halter) AwaitLate(limit time.Duration, late func(Thread)) (stood time.Duration, err error) {
 	stood, err = h.w.halted.awaitLate(limit, late)
+	h.w.unpin()
 	h.w.priority.lower()
 	h.w.detachOwed()
 	return stood, h.checked(err)
@@ -136,6 +158,16 @@ func (h *Halter) checked(err error) error {
 		return ErrGone
 	}
 	return err
+}
+
+// seized takes note that a thread was seized: the first one begins the halt.
+func (h *Halted) seized() {
+	if h.begin.IsZero() {
+		h.begin = time.Now()
+	}
+	if h.number++; h.limit > 0 {
+		h.reader.end = h.begin.Add(h.limit * time.Duration(1+h.number/64))
+	}
 }
 
 // Reader returns the reader for the process's memory during the halt.
@@ -220,6 +252,10 @@ func (h *Halted) markLate() {
 	}
 }
 
+// patience is for how long the scheduler waits for the worker while that waits for late threads. Most stop sooner. If the worker were
+// interrupted meanwhile, they would stand still until it gets a CPU again.
+const patience = 20 * time.Millisecond
+
 // awaitLate does what Halter.AwaitLate says. Threads of earlier halts are detached from as soon as they stop, too.
 func (h *Halted) awaitLate(limit time.Duration, late func(Thread)) (stood time.Duration, err error) {
 	w := h.w
@@ -238,6 +274,9 @@ func (h *Halted) awaitLate(limit time.Duration, late func(Thread)) (stood time.D
 		w.dropGone()
 		if err != nil || !h.hasLate() || time.Since(begin) > limit {
 			return stood, err
+		}
+		if done == 0 && time.Since(begin) > patience {
+			w.breathe() // no thread has just stopped
 		}
 		if told && done == 0 {
 			pause(100) // what the kernel told of is nothing that pollLate ends, so it would tell that again at once
@@ -295,17 +334,21 @@ func (w *worker) fetch(t *tracee) (th Thread, ok bool, err error) {
 func (w *worker) halt(p *Process, at time.Time, f func(*Halted) error) (halt Halt, err error) {
 	w.detachOwed()
 	h := &w.halted
-	*h = Halted{w: w, reader: p.reader, threads: h.threads[:0]}
+	*h = Halted{w: w, reader: p.reader, limit: p.limit, threads: h.threads[:0]}
 	for i := range w.traced {
 		t := &w.traced[i]
 		t.wanted, t.fetched, t.late = false, false, false
 	}
-	(&Halter{p, w}).SleepUntil(at)
+	w.sleepUntil(at)
 	err = f(h)
 	w.detachStopped()
 	if !h.begin.IsZero() {
 		halt.Took = time.Since(h.begin)
 	}
+	if h.reader.cut {
+		err = ErrLong
+	}
+	h.limit, h.reader.end, h.reader.cut = 0, time.Time{}, false
 	halt.Threads = len(h.threads)
 	for _, th := range h.threads {
 		if th.Late {

@@ -152,7 +152,7 @@ func awaitLateThreads(t *testing.T, change func(*worker)) {
 			}
 			late += now
 			before := count()
-			time.Sleep(time.Millisecond) // time for a thread that was not halted to count on
+			pause(1000) // time for a thread that was not halted to count on
 			if after := count(); after != before {
 				t.Errorf("the counters of a halted program changed from %v to %v", before, after)
 			}
@@ -196,6 +196,49 @@ func TestHaltError(t *testing.T) {
 	if h, err := p.Halt(time.Second, func(*Halted) error { return nil }, nil); err != nil || h.Took != 0 {
 		t.Errorf("a halt of nothing: %v, %v", h, err)
 	}
+}
+
+// A halt that lasts too long is ended, whatever its function still wants to do.
+func TestHaltTooLong(t *testing.T) {
+	g := start(t, "spin")
+	p := open(t, g)
+	p.LimitHalts(time.Millisecond)
+	var word [8]byte
+	read := func(h *Halted) int {
+		return h.Reader().ReadRanges([]memory.Range{{Addr: uint64(p.probe), Buf: word[:]}})
+	}
+	halt, err := p.Halt(time.Minute, func(h *Halted) error {
+		if _, err := h.Threads([]int{p.PID()}); err != nil {
+			t.Error(err)
+		}
+		pause(2000) // what takes long
+		if failed := read(h); failed != 1 {
+			t.Error("memory was read after the halt should have ended")
+		}
+		if threads, err := allThreads(p, h); err != ErrLong || len(threads) > 1 {
+			t.Errorf("%d threads were halted after the halt should have ended: %v", len(threads), err)
+		}
+		return nil
+	}, func(Thread) {})
+	if err != ErrLong || halt.Took < time.Millisecond {
+		t.Errorf("a halt of %v: %v, want %v", halt.Took, err, ErrLong)
+	}
+	g.free()
+
+	p.LimitHalts(time.Minute)
+	_, err = p.Halt(time.Minute, func(h *Halted) error {
+		if _, err := allThreads(p, h); err != nil {
+			t.Error(err)
+		}
+		if failed := read(h); failed != 0 {
+			t.Error("memory could not be read")
+		}
+		return nil
+	}, func(Thread) {})
+	if err != nil {
+		t.Errorf("the next halt: %v", err)
+	}
+	g.free()
 }
 
 // Without precautions, attaching to a program that executes another one deadlocks both.

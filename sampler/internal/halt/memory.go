@@ -4,6 +4,7 @@ package halt
 
 import (
 	"fmt"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -20,6 +21,9 @@ type Reader struct {
 	local  [maxRanges]unix.Iovec
 	remote [maxRanges]unix.RemoteIovec
 	Calls  int // number of system calls made
+
+	end time.Time // when to begin no further system call; zero: never
+	cut bool      // a read was left out for that reason
 }
 
 // NewReader returns a new reader. Several readers may read one process at the same time.
@@ -51,9 +55,12 @@ func (p *Process) ReadAt(b []byte, addr int64) (int, error) {
 }
 
 // ReadRanges reads all ranges, in order, in few system calls. If a range can't be read completely, ReadRanges shortens it
-// to the bytes that it could read. It returns the number of such ranges.
+// to the bytes that it could read. It returns the number of such ranges. In a halt that has lasted too long, nothing can be read.
 func (r *Reader) ReadRanges(rs []memory.Range) (failed int) {
 	for len(rs) > 0 {
+		if r.isOver() {
+			return failed + unread(rs)
+		}
 		n, want := 0, 0
 		for n < len(rs) && n < maxRanges {
 			g := &rs[n]
@@ -81,13 +88,27 @@ func (r *Reader) ReadRanges(rs []memory.Range) (failed int) {
 		failed++
 		rs = rs[i+1:]
 		if err == unix.ESRCH || err == unix.EPERM {
-			for j := range rs {
-				rs[j].Buf = rs[j].Buf[:0]
-			}
-			return failed + len(rs)
+			return failed + unread(rs)
 		}
 	}
 	return failed
+}
+
+// unread marks ranges as not read, and returns their number.
+func unread(rs []memory.Range) int {
+	for i := range rs {
+		rs[i].Buf = rs[i].Buf[:0]
+	}
+	return len(rs)
+}
+
+// isOver reports whether the halt has lasted too long.
+func (r *Reader) isOver() bool {
+	if r.end.IsZero() || time.Now().Before(r.end) {
+		return false
+	}
+	r.cut = true
+	return true
 }
 
 // readv calls process_vm_readv without informing Go's scheduler, since what the scheduler does around a system call that

@@ -18,6 +18,8 @@ var (
 	ErrEnded = errors.New("the process has ended")
 	// ErrExec reports that the process executed another program.
 	ErrExec = errors.New("the process executed another program")
+	// ErrLong reports that a halt was ended since it lasted too long; see Process.LimitHalts.
+	ErrLong = errors.New("a halt was ended before all was read: the kernel took long, or gave the CPU to something else")
 	// ErrGone reports that the process has ended or executed another program; Diagnose finds out which.
 	ErrGone = errors.New("the program has gone")
 )
@@ -29,6 +31,7 @@ type Process struct {
 	mem    File    // its memory file, bound to the address space of the program that ran when it was opened
 	probe  int64   // an address that is mapped as long as that program runs
 	reader *Reader // the one that halts use
+	limit  time.Duration
 
 	mu     sync.Mutex
 	w      *worker // nil until the first Do, and after Release until the next Do
@@ -162,6 +165,11 @@ func (p *Process) Close() error {
 	p.mu.Unlock()
 	return errors.Join(err, p.mem.Close())
 }
+
+// LimitHalts bounds each halt: after that time, no further memory is read and no further thread is halted, the threads are
+// detached from, and Halter.Halt returns ErrLong. What the limit cannot end is a system call that the kernel does not end, nor
+// a wait for a CPU. Each 64 threads that are halted are granted as much again. There is no limit at first.
+func (p *Process) LimitHalts(limit time.Duration) { p.limit = limit }
 
 // PID returns the id of the process, in the sampler's namespace.
 func (p *Process) PID() int { return p.pid }

@@ -13,14 +13,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A File is a file under /proc that stays open and is read many times. It is read without informing Go's scheduler: these
-// reads don't block, and what the scheduler does around a system call costs more than the read.
+// A File is a file under /proc that stays open and is read many times. It is opened and read without informing Go's scheduler:
+// that doesn't block, what the scheduler does around a system call costs more than the read, and in a halt it could take the
+// processor away.
 type File struct{ fd int }
 
 // OpenFile opens a file for reading.
 func OpenFile(path string) (File, error) {
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
-	return File{fd}, os.NewSyscallError("open "+path, err)
+	name, err := unix.BytePtrFromString(path)
+	if err != nil {
+		return File{-1}, err
+	}
+	here := unix.AT_FDCWD
+	fd, _, e := unix.RawSyscall6(unix.SYS_OPENAT, uintptr(here), uintptr(unsafe.Pointer(name)), unix.O_RDONLY|unix.O_CLOEXEC, 0, 0, 0)
+	if e != 0 {
+		return File{-1}, os.NewSyscallError("open "+path, e)
+	}
+	return File{int(fd)}, nil
 }
 
 // ReadAt reads up to len(b) bytes at an offset, and returns how many it read.
@@ -39,7 +48,12 @@ func (f File) ReadAt(b []byte, offset int64) (int, error) {
 }
 
 // Close closes the file.
-func (f File) Close() error { return unix.Close(f.fd) }
+func (f File) Close() error {
+	if _, _, e := unix.RawSyscall(unix.SYS_CLOSE, uintptr(f.fd), 0, 0); e != 0 {
+		return e
+	}
+	return nil
+}
 
 // room is for how many open files there is room before the first halt: more than all that are kept open.
 const room = 4096

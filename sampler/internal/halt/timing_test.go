@@ -5,6 +5,7 @@ package halt
 import (
 	"fmt"
 	"runtime"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -48,6 +49,46 @@ func TestHaltKeepsCPU(t *testing.T) {
 	if halts == 0 || slept > halts/4 {
 		t.Errorf("in %d of %d halts with a late thread, the halting thread slept", slept, halts)
 	}
+	g.free()
+}
+
+// The sampler's own garbage collector waits until a halt is over. If it stopped the halting thread, that thread would need a processor
+// of Go's scheduler to go on, and on a busy machine it would get one late.
+func TestHaltIsNotInterrupted(t *testing.T) {
+	g := start(t, "spin")
+	p := open(t, g)
+	var collections atomic.Int64
+	var over atomic.Bool
+	ended := make(chan bool)
+	go func() {
+		for !over.Load() {
+			runtime.GC()
+			collections.Add(1)
+		}
+		close(ended)
+	}()
+	for range 20 {
+		before := collections.Load()
+		for end := time.Now().Add(time.Minute); collections.Load() == before && time.Now().Before(end); {
+			time.Sleep(time.Millisecond)
+		}
+		_, err := p.Halt(time.Minute, func(h *Halted) error {
+			_, err := h.Threads([]int{p.PID()})
+			before := collections.Load()
+			for range 100 {
+				pause(100)
+			}
+			if n := collections.Load() - before; n > 1 { // one had nothing left to stop
+				t.Errorf("%d collections in a halt", n)
+			}
+			return err
+		}, func(Thread) {})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	over.Store(true)
+	<-ended
 	g.free()
 }
 

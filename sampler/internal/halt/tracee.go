@@ -41,9 +41,16 @@ func (w *worker) find(tid int) *tracee {
 	return nil
 }
 
+// lock locks the worker's mutex. The worker may be pinned, so it must not block. The reaper keeps the mutex for a moment only.
+func (w *worker) lock() {
+	for !w.mu.TryLock() {
+		pause(10)
+	}
+}
+
 // add records a tracee before the attach, so that the reaper knows it even if the attach blocks.
 func (w *worker) add(tid int) *tracee {
-	w.mu.Lock()
+	w.lock()
 	w.traced = append(w.traced, tracee{tid: tid})
 	w.mu.Unlock()
 	return &w.traced[len(w.traced)-1]
@@ -51,7 +58,7 @@ func (w *worker) add(tid int) *tracee {
 
 // dropGone removes the tracees that are no longer traced.
 func (w *worker) dropGone() {
-	w.mu.Lock()
+	w.lock()
 	kept := w.traced[:0]
 	for _, t := range w.traced {
 		if t.state != gone {
@@ -64,6 +71,9 @@ func (w *worker) dropGone() {
 
 // seize begins to halt one thread. It ignores a thread that has ended.
 func (w *worker) seize(h *Halted, tid int) error {
+	if h.reader.isOver() {
+		return ErrLong
+	}
 	t := w.add(tid)
 	// Only a thread that was seized earlier can be a zombie that the process waits for.
 	if len(w.traced) > 1 || w.vanished {
@@ -85,9 +95,7 @@ func (w *worker) seize(h *Halted, tid int) error {
 		w.dropGone()
 		return w.refused(tid, err)
 	}
-	if h.begin.IsZero() {
-		h.begin = time.Now()
-	}
+	h.seized()
 	t.state, t.wanted = interrupted, true
 	interrupt(tid)
 	return nil

@@ -24,8 +24,9 @@ type worker struct {
 	reaper   reaper
 	alarm    *alarm
 	halted   Halted // reused by every halt
+	pinned   bool
 
-	mu     sync.Mutex // guards the thread ids in traced, which the reaper reads
+	mu     sync.Mutex // guards the thread ids in traced, which the reaper reads; taken with lock
 	traced []tracee   // the threads that this worker traces or may trace
 
 	// Set if a tracee ended or is not found under its id. It may have executed another program, and may now be traced

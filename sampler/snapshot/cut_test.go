@@ -1,0 +1,71 @@
+//go:build linux && (amd64 || arm64)
+
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler"
+	"github.com/cpprof/cpprof/sampler/internal/halt"
+)
+
+// A halt that would last too long is ended. Its sample counts as lost, the time of the halt is in the recording, and later samples
+// are whole.
+func TestHaltTooLong(t *testing.T) {
+	v := begin(t, build(t), every...)
+	b := attach(t, v)
+	p, err := sampler.Find(v.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Release()
+	const long, good = 3, 5
+	ctx, cancel := context.WithCancel(t.Context())
+	sink := sampledata.NewBuilder(b.Header())
+	attempts := 0
+	o := sampler.Options{Rate: 100, Rest: func() bool {
+		if attempts++; attempts <= long {
+			b.t.LimitHalts(1)
+		} else {
+			b.t.LimitHalts(time.Minute)
+		}
+		return false
+	}, Progress: func(p sampler.Progress) {
+		if p.Samples == good {
+			cancel()
+		}
+	}}
+	result, err := sampler.Record(ctx, p, b, sink, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := sink.Recording()
+	if result.Lost < long || r.Samples.Len() != good || result.End.Cause != sampledata.EndInterrupted {
+		t.Errorf("%+v, %d samples in the recording", result, r.Samples.Len())
+	}
+	lost, missed := time.Duration(0), int32(0)
+	for _, s := range r.Samples.All() {
+		lost += s.LostHalt
+		missed += s.Missed
+	}
+	if lost == 0 || missed < long {
+		t.Errorf("%d ticks were missed, and %v of halts were for nothing", missed, lost)
+	}
+	if !slices.ContainsFunc(r.Warnings, func(w sampledata.Warning) bool {
+		return w.Kind == "lost-sample" && strings.Contains(w.Message, halt.ErrLong.Error())
+	}) {
+		t.Errorf("warnings %+v", r.Warnings)
+	}
+	checkStates(t, r, v.stuck)
+
+	b.t.LimitHalts(1)
+	if _, err := b.Observe(t.Context(), sink, sampledata.Sample{}); !errors.Is(err, halt.ErrLong) {
+		t.Errorf("got %v, want %v", err, halt.ErrLong)
+	}
+}
