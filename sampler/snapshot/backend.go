@@ -86,6 +86,9 @@ func newBackend(p *sampler.Process, t *target) (*Backend, error) {
 		return nil, err
 	}
 	t.LimitHalts(maxHalt)
+	if wakes == "" || wakes == halt.ShortSlices {
+		t.LimitHalts(maxOrdinaryHalt)
+	}
 	start := time.Now()
 	b := &Backend{
 		process: p, t: t, threads: threadStates{pid: p.PID}, timing: timing{start: start},
@@ -103,7 +106,7 @@ func newBackend(p *sampler.Process, t *target) (*Backend, error) {
 	}, &sightings{goroutines: gs, reader: reader, arena: &b.arena}); err != nil {
 		return nil, err
 	}
-	b.survey = survey{goroutines: gs, reader: reader, arena: &b.arena, firstTakes: firstTakes}
+	b.survey = survey{goroutines: gs, reader: reader, arena: &b.arena, first: usualLimits}
 	b.capture = capture{
 		t: t, known: &gs.table, arena: &b.arena, processors: processors{t: t, threads: &b.threads, takers: takers{t: t}}, byG: map[uint64]int32{},
 	}
@@ -178,6 +181,7 @@ func (b *Backend) Observe(ctx context.Context, sink sampledata.Sink, s sampledat
 	if err := sink.Sample(s, b.goroutines.account.changes); err != nil {
 		return s, err
 	}
+	b.survey.sampled = true
 	b.reporter.names.samples++
 	return s, nil
 }
@@ -186,8 +190,12 @@ func (b *Backend) Observe(ctx context.Context, sink sampledata.Sink, s sampledat
 // long.
 const lateLimit = 250 * time.Millisecond
 
-// maxHalt is how long a halt may last. Nearly all take less than a tenth of that.
-const maxHalt = 10 * time.Millisecond
+// Limits on how long a halt may last. Nearly all take less than a tenth of that. A thread without a raised priority may lose its CPU in
+// a halt; when it gets one again, little is left to do, and the sample is good.
+const (
+	maxHalt         = 10 * time.Millisecond
+	maxOrdinaryHalt = 100 * time.Millisecond
+)
 
 // sample takes one sample. The halting thread does all of it: passing work to another thread takes longer than the halt.
 func (b *Backend) sample(ctx context.Context, h *halt.Halter, s *sampledata.Sample) error {
@@ -207,7 +215,7 @@ func (b *Backend) sample(ctx context.Context, h *halt.Halter, s *sampledata.Samp
 	b.seen = append(c.variables(b.seen), b.also...)
 	b.after()
 	b.seen = b.seen[:0]
-	b.reporter.report()
+	b.survey.left += b.reporter.report(b.survey.reportBy(ctx))
 	gs.finder.Find(blame.Halt{
 		Consistent: !c.processors.changed, Whole: c.survey != nil, Woken: [2][]int32{gs.account.changed, b.survey.runnable},
 	})
@@ -222,7 +230,7 @@ func (b *Backend) surveyFirst(ctx context.Context, h *halt.Halter, at time.Time,
 	if err := b.survey.run(ctx); err != nil {
 		return err
 	}
-	if ctx.Err() != nil && b.goroutines.account.number > 1 {
+	if ctx.Err() != nil && b.survey.sampled {
 		return ctx.Err() // the recording is over, and has the first sample
 	}
 	if err := b.prepare(); err != nil {
@@ -297,6 +305,7 @@ func (b *Backend) order() order {
 	waiting, holding := finder.SeenAtHalt()
 	return order{
 		goroutines: [5][]int32{b.survey.moving, b.survey.runnable, waiting, holding, b.survey.moved}, extra: finder,
+		partial: b.survey.left > 0,
 	}
 }
 
@@ -318,6 +327,9 @@ func (b *Backend) finish(s *sampledata.Sample) {
 	}
 	if n := b.survey.unread; n > 0 {
 		gs.warn("unread-stacks", "the recording was over before the stacks of all goroutines were read", n)
+	}
+	if n := b.survey.left; n > 0 {
+		gs.warn("unread-goroutines", "the recording was over before all goroutines were read: record for longer (-d), or when the machine is less busy", n)
 	}
 	if n := gs.stacks.cut; n > 0 {
 		gs.warn("deep-stack", fmt.Sprintf("stacks deeper than %d frames; the outermost are left out", unwind.MaxDepth), n)

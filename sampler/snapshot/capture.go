@@ -23,6 +23,7 @@ const (
 type order struct {
 	goroutines [5][]int32 // slots that the halt must see; if there are too many, the last lists are cut
 	extra      extraReader
+	partial    bool // the survey has left goroutines out
 }
 
 // An extraReader has the ranges that a halt reads on behalf of another package: the first ones, and then others that
@@ -259,8 +260,11 @@ func (c *capture) copyGlobalQueue() {
 	}
 }
 
-// findNew reads the addresses of goroutines that were created since the survey.
+// findNew reads the addresses of goroutines that were created since the survey, unless that has left some out.
 func (c *capture) findNew() {
+	if c.order.partial {
+		return
+	}
 	ptr, n := binary.LittleEndian.Uint64(c.allgs[:]), binary.LittleEndian.Uint64(c.allgs[8:])
 	known := uint64(len(c.known.slots))
 	if n <= known || n > maxGoroutines {

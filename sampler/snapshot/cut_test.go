@@ -25,19 +25,19 @@ func TestHaltTooLong(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.Release()
-	const long, good = 3, 5
+	const tries, good = 10, 5
 	ctx, cancel := context.WithCancel(t.Context())
 	sink := sampledata.NewBuilder(b.Header())
 	attempts := 0
 	o := sampler.Options{Rate: 100, Rest: func() bool {
-		if attempts++; attempts <= long {
+		if attempts++; attempts <= tries {
 			b.t.LimitHalts(1)
 		} else {
 			b.t.LimitHalts(time.Minute)
 		}
 		return false
-	}, Progress: func(p sampler.Progress) {
-		if p.Samples == good {
+	}, Progress: func(sampler.Progress) {
+		if attempts > tries+good {
 			cancel()
 		}
 	}}
@@ -46,7 +46,8 @@ func TestHaltTooLong(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := sink.Recording()
-	if result.Lost < long || r.Samples.Len() != good || result.End.Cause != sampledata.EndInterrupted {
+	// A halt that finds no thread to halt is not too long.
+	if result.Lost < tries/2 || r.Samples.Len() < good || result.End.Cause != sampledata.EndInterrupted {
 		t.Errorf("%+v, %d samples in the recording", result, r.Samples.Len())
 	}
 	lost, missed := time.Duration(0), int32(0)
@@ -54,7 +55,7 @@ func TestHaltTooLong(t *testing.T) {
 		lost += s.LostHalt
 		missed += s.Missed
 	}
-	if lost == 0 || missed < long {
+	if lost == 0 || int64(missed) < result.Lost {
 		t.Errorf("%d ticks were missed, and %v of halts were for nothing", missed, lost)
 	}
 	if !slices.ContainsFunc(r.Warnings, func(w sampledata.Warning) bool {

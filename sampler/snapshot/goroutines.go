@@ -60,6 +60,12 @@ func (gs *goroutines) add(addrs []uint64) {
 	gs.finder.Grow(len(gs.table.slots))
 }
 
+// addPart creates slots for a large part of all goroutines.
+func (gs *goroutines) addPart(addrs []uint64) {
+	gs.table.addPart(addrs)
+	gs.finder.Grow(len(gs.table.slots))
+}
+
 // markChanged puts a slot on the list of those whose state may have changed.
 func (gs *goroutines) markChanged(i int32) {
 	if s := &gs.table.slots[i]; s.changed != gs.account.number {
@@ -76,7 +82,9 @@ func (gs *goroutines) isChanged(i int32) bool { return gs.table.slots[i].changed
 // find out.
 func (gs *goroutines) distrust() {
 	for _, i := range gs.account.changed {
-		gs.table.slots[i].view = moving
+		if s := &gs.table.slots[i]; s.view != unread {
+			s.view = moving
+		}
 	}
 }
 

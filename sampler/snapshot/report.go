@@ -4,6 +4,7 @@ package snapshot
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler/internal/goruntime"
@@ -16,10 +17,20 @@ type reporter struct {
 	names  lockNames
 }
 
-// report adds the changes of the goroutines that may have changed to the sample.
-func (r *reporter) report() {
+// report adds the changes of the goroutines that may have changed to the sample. It stops when these should be written, in order to be
+// so by a given time, unless that is zero. It returns how many goroutines are left out. Those that the halt has seen come first.
+func (r *reporter) report(by time.Time) (left int64) {
+	changed, began := r.account.changed, time.Now()
+	if !by.IsZero() {
+		r.putHaltedFirst(changed)
+	}
 	torn := int64(0)
-	for _, i := range r.account.changed {
+	for k, i := range changed {
+		if k%256 == 255 && !by.IsZero() && time.Now().Add(time.Since(began)/2).After(by) { // to write takes up to half as long
+			r.account.changed = changed[:k]
+			left = r.leaveOut(changed[k:])
+			break
+		}
 		s := &r.table.slots[i]
 		if s.view == absent {
 			if s.announced {
@@ -39,6 +50,29 @@ func (r *reporter) report() {
 	if torn > 0 {
 		r.warn("torn-stack", "a stack does not reach its outermost frame", torn)
 	}
+	return left
+}
+
+// putHaltedFirst moves the slots that the halt has seen to the beginning.
+func (r *reporter) putHaltedFirst(slots []int32) {
+	n := 0
+	for k, i := range slots {
+		if r.table.slots[i].halted == r.account.number {
+			slots[n], slots[k] = slots[k], slots[n]
+			n++
+		}
+	}
+}
+
+// leaveOut makes a later sample, if there is any, find out everything about slots, and returns how many goroutines these have.
+func (r *reporter) leaveOut(slots []int32) (left int64) {
+	for _, i := range slots {
+		if s := &r.table.slots[i]; s.view != absent {
+			s.view = unread
+			left++
+		}
+	}
+	return left
 }
 
 // reportOne does so for one existing goroutine.

@@ -36,8 +36,12 @@ type survey struct {
 	runnable  []int32 // also for the halt: they may have begun to run
 	inSyscall []int32
 
-	unread     int64         // number of stacks that were not read for lack of time
-	firstTakes time.Duration // how long the first sample may take although it should end
+	sampled bool // a sample has succeeded
+	first   firstLimits
+	unread  int64 // number of stacks that were not read for lack of time
+	left    int64 // number of goroutines that were left out likewise
+	began   time.Time
+	headers time.Duration // how long it took to read the headers
 
 	moved []int32 // also for the halt: they have moved since the previous sample, and may move again
 
@@ -60,17 +64,17 @@ func (v *survey) inHalt() bool { return v.account.number > 1 && len(v.table.slot
 
 // run does the whole phase before the halt.
 func (v *survey) run(ctx context.Context) error {
-	began := time.Now()
-	if err := v.readHeaders(); err != nil {
+	v.began = time.Now()
+	if err := v.readHeaders(ctx); err != nil {
 		return err
 	}
-	v.copyStacks(ctx, began)
-	return nil
+	v.headers = time.Since(v.began)
+	return v.copyStacks(ctx)
 }
 
 // runInHalt does the phase in the halt, and leaves it to the halt to copy stacks.
 func (v *survey) runInHalt() error {
-	if err := v.readHeaders(); err != nil {
+	if err := v.readHeaders(context.Background()); err != nil {
 		return err
 	}
 	for _, i := range v.fresh {
@@ -80,15 +84,20 @@ func (v *survey) runInHalt() error {
 }
 
 // readHeaders reads all goroutines, and finds out whose stacks must be read.
-func (v *survey) readHeaders() error {
+func (v *survey) readHeaders(ctx context.Context) error {
 	v.moving, v.runnable, v.inSyscall = v.moving[:0], v.runnable[:0], v.inSyscall[:0]
-	v.moved, v.fresh, v.unread = v.moved[:0], v.fresh[:0], 0
+	v.moved, v.fresh, v.unread, v.left = v.moved[:0], v.fresh[:0], 0, 0
 	addrs, err := v.table.list(v.t.Process, v.t.bin.Globals.AllGs)
 	if err != nil {
 		return err
 	}
-	v.add(addrs)
-	return v.table.read(v.reader, v.scan)
+	if !v.sampled {
+		return v.readFirst(ctx, addrs)
+	}
+	if err := v.addMany(ctx, addrs); err != nil {
+		return err
+	}
+	return v.table.read(ctx, v.reader, v.scan)
 }
 
 // scan inspects the g of a span that was just read.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"math/rand/v2"
 	"slices"
-	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler/internal/memory"
@@ -22,13 +21,15 @@ const (
 )
 
 // copyStacks reads and unwinds the stacks of the slots in fresh. It leaves goroutines that move in the meantime to the
-// halt. If the recording is over before the stacks are read, the rest stay unread.
-func (v *survey) copyStacks(ctx context.Context, began time.Time) {
-	headers := time.Since(began)
+// halt. If the recording is over before the stacks are read, the rest stay unread in the first sample, and others are given up.
+func (v *survey) copyStacks(ctx context.Context) error {
 	for try := 0; len(v.fresh) > 0; try++ {
 		v.unsettled = v.unsettled[:0]
 		for rest := v.fresh; len(rest) > 0; {
-			if v.account.number == 1 && time.Since(began) > v.firstTakes && isOver(ctx, headers) {
+			if v.sampled && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if v.isOver(ctx, v.headers) {
 				v.leaveUnread(rest)
 				break
 			}
@@ -37,17 +38,7 @@ func (v *survey) copyStacks(ctx context.Context, began time.Time) {
 		}
 		v.fresh = append(v.fresh[:0], v.unsettled...)
 	}
-}
-
-// firstTakes is how long the first sample may take in any case. To read the stacks of 200,000 goroutines takes a second of a processor.
-// On a machine where very many threads are ready to run, the sampler may need half a minute to get that.
-const firstTakes = time.Second
-
-// isOver reports whether it is time to end a sample that is to be ready when the context is done. What is left to do then, above all
-// to report all goroutines, takes about as long as reading their headers took.
-func isOver(ctx context.Context, headers time.Duration) bool {
-	end, ends := ctx.Deadline()
-	return ctx.Err() != nil || ends && time.Until(end) < headers
+	return nil
 }
 
 // leaveUnread uses the heads of goroutines whose stacks there is no time to read.

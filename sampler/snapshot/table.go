@@ -4,6 +4,7 @@ package snapshot
 
 import (
 	"cmp"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -52,11 +53,19 @@ const batchSize = 128 << 10
 const copiesKept = 8 << 20
 
 // read reads all g, and calls scan for the g of each span, with their entries. The copies are valid only until scan
-// returns.
-func (t *table) read(r *halt.Reader, scan func(g []byte, entries []entry)) error {
+// returns. The copies of the previous sample are dropped.
+func (t *table) read(ctx context.Context, r *halt.Reader, scan func(g []byte, entries []entry)) error {
 	t.kept.Reset()
 	t.kept.Trim(copiesKept)
-	for from := 0; from < len(t.spans); {
+	return t.readFrom(ctx, 0, r, scan)
+}
+
+// readFrom does the same for the spans from an index on, and drops nothing.
+func (t *table) readFrom(ctx context.Context, from int, r *halt.Reader, scan func(g []byte, entries []entry)) error {
+	for from < len(t.spans) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		t.ranges = t.ranges[:0]
 		for size := 0; from+len(t.ranges) < len(t.spans); {
 			s := t.spans[from+len(t.ranges)]
@@ -122,7 +131,25 @@ func (t *table) list(p *halt.Process, allgs uint64) ([]uint64, error) {
 
 // add creates slots. If there are many new ones, it lays out all spans again, so that these stay few and large.
 func (t *table) add(addrs []uint64) {
-	first := len(t.slots)
+	first := t.addSlots(addrs)
+	if len(t.slots)-t.covers > t.covers/8 {
+		t.spans, t.first, t.entries, t.covers = t.spans[:0], t.first[:0], t.entries[:0], len(t.slots)
+		first = 0
+	}
+	t.layOut(first)
+}
+
+// addPart creates slots for a large part of all goroutines. The runtime has allocated most of these next to one another, so
+// the part has few and large spans of its own.
+func (t *table) addPart(addrs []uint64) {
+	first := t.addSlots(addrs)
+	t.covers = len(t.slots)
+	t.layOut(first)
+}
+
+// addSlots creates slots that are in no span yet, and returns the first.
+func (t *table) addSlots(addrs []uint64) (first int) {
+	first = len(t.slots)
 	t.slots = slices.Grow(t.slots, len(addrs))
 	if first == 0 {
 		t.index = make(map[uint64]int32, len(addrs))
@@ -131,11 +158,7 @@ func (t *table) add(addrs []uint64) {
 		t.index[a] = int32(len(t.slots))
 		t.slots = append(t.slots, slot{addr: a})
 	}
-	if len(t.slots)-t.covers > t.covers/8 {
-		t.spans, t.first, t.entries, t.covers = t.spans[:0], t.first[:0], t.entries[:0], len(t.slots)
-		first = 0
-	}
-	t.layOut(first)
+	return first
 }
 
 // maxGap is the largest gap between two g of one span: reading a few extra bytes is faster than reading two ranges.

@@ -4,6 +4,7 @@ package snapshot
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -16,7 +17,7 @@ func TestUnreadStacks(t *testing.T) {
 	v := begin(t, build(t), every...)
 	attach(t, v).Release() // it waits until all are parked
 	b := open(t, v.Process.Pid)
-	b.survey.firstTakes = 0
+	b.survey.first.takes = 0
 	sink := sampledata.NewBuilder(b.Header())
 	over, end := context.WithCancel(t.Context())
 	end()
@@ -52,5 +53,60 @@ func TestUnreadStacks(t *testing.T) {
 		if unread, parked := observe(t.Context()); parked != 50 || unread != 0 {
 			t.Errorf("later, %d of %d goroutines have no stack, want 0 of 50", unread, parked)
 		}
+	}
+}
+
+// If a recording is over before the first sample has read the headers of all goroutines, or reported all, the sample has some of
+// them, and says how many are left out. A later sample has all.
+func TestLeftOut(t *testing.T) {
+	v := begin(t, build(t), append(slices.Clone(every), "-parked=1000")...)
+	attach(t, v).Release() // it waits until all are parked
+	for _, c := range []struct {
+		name   string
+		limits firstLimits
+	}{
+		{"headers", firstLimits{overtime: time.Hour, atOnce: 300}},
+		{"reports", firstLimits{overtime: -time.Hour, atOnce: 10_000}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := open(t, v.Process.Pid)
+			b.survey.first = c.limits
+			sink := sampledata.NewBuilder(b.Header())
+			over, end := context.WithCancel(t.Context())
+			end()
+			if _, err := b.Observe(over, sink, sampledata.Sample{}); err != nil {
+				t.Fatal(err)
+			}
+			r := sink.Recording()
+			seen := len(last(r))
+			if seen < 200 || seen > 600 {
+				t.Errorf("the sample has %d goroutines", seen)
+			}
+			if !slices.ContainsFunc(r.Warnings, func(w sampledata.Warning) bool {
+				return w.Kind == "unread-goroutines" && w.Count > 300 && w.Count <= int64(len(b.goroutines.table.slots)+1000)
+			}) {
+				t.Errorf("warnings %+v", r.Warnings)
+			}
+			takeSamples(t, b, sink, func(r *sampledata.Recording) bool { return r.Samples.Len() >= 3 })
+			parked := 0
+			r = sink.Recording()
+			for _, run := range last(r) {
+				if g := r.Goroutines[run.Goroutine]; g.Start >= 0 && r.Functions[g.Start].Name == "main.park" {
+					parked++
+					if run.Torn || run.Stack == sampledata.NoStack {
+						t.Errorf("goroutine %d has no stack", g.ID)
+					}
+				}
+			}
+			if parked != 1000 {
+				t.Errorf("later samples have %d of 1000 goroutines", parked)
+			}
+			if err := sink.Finish(sampledata.End{}); err != nil {
+				t.Fatal(err)
+			}
+			if err := sink.Recording().Check(); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }

@@ -3,6 +3,7 @@
 package snapshot
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -118,7 +119,7 @@ func (t *target) checkGoroutines() (onThreads int, err error) {
 		return 0, err
 	}
 	tab.add(addrs)
-	if err := tab.read(t.NewReader(), func(g []byte, entries []entry) {
+	if err := tab.read(context.Background(), t.NewReader(), func(g []byte, entries []entry) {
 		for _, e := range entries {
 			heads = append(heads, t.g.decode(g[e.at:]))
 		}

@@ -28,6 +28,7 @@ type Halted struct {
 	limit   time.Duration // of the halt; 0: none, or the halt is over
 	begin   time.Time     // when the first thread was interrupted; zero before
 	number  int           // of threads that were seized
+	seizing time.Duration // how long that took, but for the first
 	threads []Thread
 }
 
@@ -160,13 +161,16 @@ func (h *Halter) checked(err error) error {
 	return err
 }
 
-// seized takes note that a thread was seized: the first one begins the halt.
-func (h *Halted) seized() {
+// seized takes note that a thread was seized, and how long that took: the first one begins the halt. To seize a thread takes long only if
+// the program is stopped by a signal anyway, and the thread waits for a CPU, or if it is executing another program.
+func (h *Halted) seized(took time.Duration) {
 	if h.begin.IsZero() {
 		h.begin = time.Now()
+	} else {
+		h.seizing += took
 	}
 	if h.number++; h.limit > 0 {
-		h.reader.end = h.begin.Add(h.limit * time.Duration(1+h.number/64))
+		h.reader.end = h.begin.Add(h.seizing + h.limit*time.Duration(1+h.number/64))
 	}
 }
 

@@ -27,6 +27,9 @@ type priority struct {
 // no more time, but waits less for each slice (Linux 6.12 and later).
 const slice = 100_000
 
+// ShortSlices is the name of what helps a thread that may not raise its priority.
+const ShortSlices = "short time slices"
+
 // lowestNice is the nice value that is tried first.
 const lowestNice = -15
 
@@ -41,7 +44,7 @@ func newPriority() *priority {
 	}
 	p.usual = *usual
 	if p.shortenSlices() {
-		p.name = "short time slices"
+		p.name = ShortSlices
 	}
 	if p.try("real-time priority", unix.SchedAttr{Size: usual.Size, Policy: unix.SCHED_FIFO, Priority: 1}) {
 		return p

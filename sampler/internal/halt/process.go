@@ -168,7 +168,8 @@ func (p *Process) Close() error {
 
 // LimitHalts bounds each halt: after that time, no further memory is read and no further thread is halted, the threads are
 // detached from, and Halter.Halt returns ErrLong. What the limit cannot end is a system call that the kernel does not end, nor
-// a wait for a CPU. Each 64 threads that are halted are granted as much again. There is no limit at first.
+// a wait for a CPU. Each 64 threads that are halted are granted as much again, and to seize threads does not count. There is no limit
+// at first.
 func (p *Process) LimitHalts(limit time.Duration) { p.limit = limit }
 
 // PID returns the id of the process, in the sampler's namespace.

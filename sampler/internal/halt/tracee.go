@@ -81,6 +81,7 @@ func (w *worker) seize(h *Halted, tid int) error {
 		defer w.reaper.disarm()
 	}
 	w.priority.raise()
+	begin := time.Now()
 	err := seize(tid)
 	if err == unix.EPERM && tracerOf(w.pid, tid) == w.tid {
 		// This thread traces it already: it was seized under another id and executed another program since.
@@ -95,7 +96,7 @@ func (w *worker) seize(h *Halted, tid int) error {
 		w.dropGone()
 		return w.refused(tid, err)
 	}
-	h.seized()
+	h.seized(time.Since(begin))
 	t.state, t.wanted = interrupted, true
 	interrupt(tid)
 	return nil
