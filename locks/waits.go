@@ -126,7 +126,7 @@ func (l *ledger) Begin(i, first, samples int32) bool {
 		a.free.Add(n, time, 1, 1)
 		a.woken.Add(n, time, int64(len(l.r.HolderSets[run.Holders])), 1)
 	}
-	if !blames(run.State) {
+	if !blames(&run.State) {
 		return false
 	}
 	l.waiting[l.waitingFor(run)]++

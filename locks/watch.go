@@ -86,7 +86,7 @@ func (w *watcher) confirm(circle []sampledata.GoroutineID) (lasts bool) {
 		if name == "" {
 			name = fmt.Sprintf("the lock at %#x", s.Lock)
 		}
-		d.Members = append(d.Members, member(w.kept.Tables(), g, &s, classOf(sampledata.Run{Goroutine: g, State: &s}), name))
+		d.Members = append(d.Members, member(w.kept.Tables(), g, &s, classOf(sampledata.Run{Goroutine: g, State: s}), name))
 	}
 	w.report(d)
 	return true

@@ -119,7 +119,7 @@ func goroutineGroups(r *sampledata.Recording) []*goroutineGroup {
 		k := key{run.State.Run, run.Reason, run.Stack, run.NoCPU, run.Torn}
 		g := index[k]
 		if g == nil {
-			g = newGathering(r, *run.State, stacks)
+			g = newGathering(r, run.State, stacks)
 			index[k] = g
 			order = append(order, g)
 		}

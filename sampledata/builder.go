@@ -29,7 +29,7 @@ func NewBuilder(h Header) *Builder {
 	return &Builder{
 		tables: newTables(),
 		rec:    Recording{Header: h.normal(), LabelSets: [][]Label{nil}, HolderSets: [][]GoroutineID{nil}},
-		runs:   growingRuns{index: newStateIndex()},
+		runs:   growingRuns{index: newStateIndex(), kinds: newStateIndex()},
 	}
 }
 

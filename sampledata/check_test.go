@@ -83,15 +83,15 @@ var mutations = []struct {
 	{"run 1: not in order after run 0", func(r *Recording) { l := r.Runs.list.chunks[0]; l[0], l[1] = l[1], l[0] }},
 	{"run 2: overlaps run 1 of the same goroutine", func(r *Recording) { r.Runs.list.at(1).last = 2 }},
 	{"run 2: should be one with run 1 of the same goroutine", func(r *Recording) { r.Runs.list.at(2).state = r.Runs.list.at(1).state }},
-	{"run 0: stack 2 is none of the 2 nodes", func(r *Recording) { r.Runs.At(0).Stack = 2 }},
-	{"run 0: stack -2 is none of the 2 nodes", func(r *Recording) { r.Runs.At(0).Stack = -2 }},
-	{"run 0: unknown run state 6", func(r *Recording) { r.Runs.At(0).Run = 6 }},
-	{"run 1: a goroutine that is blocked has no thread that could wait for a CPU", func(r *Recording) { r.Runs.At(1).NoCPU = true }},
-	{"run 0: unknown evidence 6", func(r *Recording) { r.Runs.At(0).Evidence = Free + 1 }},
-	{"run 0: label set 2 is none of the 2 label sets", func(r *Recording) { r.Runs.At(0).Labels = 2 }},
-	{"run 0: holder set 2 is none of the 2 holder sets", func(r *Recording) { r.Runs.At(0).Holders = 2 }},
-	{`run 1: holder set 0 with evidence "inferred": holders need evidence, and evidence holders`, func(r *Recording) { r.Runs.At(1).Holders = 0 }},
-	{`run 1: holder set 1 with evidence "none": holders need evidence, and evidence holders`, func(r *Recording) { r.Runs.At(1).Evidence = NoEvidence }},
+	{"run 0: stack 2 is none of the 2 nodes", func(r *Recording) { changeState(r, 0, func(s *State) { s.Stack = 2 }) }},
+	{"run 0: stack -2 is none of the 2 nodes", func(r *Recording) { changeState(r, 0, func(s *State) { s.Stack = -2 }) }},
+	{"run 0: unknown run state 6", func(r *Recording) { changeState(r, 0, func(s *State) { s.Run = 6 }) }},
+	{"run 1: a goroutine that is blocked has no thread that could wait for a CPU", func(r *Recording) { changeState(r, 1, func(s *State) { s.NoCPU = true }) }},
+	{"run 0: unknown evidence 6", func(r *Recording) { changeState(r, 0, func(s *State) { s.Evidence = Free + 1 }) }},
+	{"run 0: label set 2 is none of the 2 label sets", func(r *Recording) { changeState(r, 0, func(s *State) { s.Labels = 2 }) }},
+	{"run 0: holder set 2 is none of the 2 holder sets", func(r *Recording) { changeState(r, 0, func(s *State) { s.Holders = 2 }) }},
+	{`run 1: holder set 0 with evidence "inferred": holders need evidence, and evidence holders`, func(r *Recording) { changeState(r, 1, func(s *State) { s.Holders = 0 }) }},
+	{`run 1: holder set 1 with evidence "none": holders need evidence, and evidence holders`, func(r *Recording) { changeState(r, 1, func(s *State) { s.Evidence = NoEvidence }) }},
 
 	{"series 1 is the same as series 0", func(r *Recording) { r.Series[1] = r.Series[0] }},
 	{"series 1: it has another definition already, as monitor 0", func(r *Recording) { r.Series[1].Name = "process.cpu" }},
@@ -127,6 +127,18 @@ var mutations = []struct {
 	{`warning 1: a second of kind "torn-stack"`, func(r *Recording) { r.Warnings = append(r.Warnings, r.Warnings[0]) }},
 	{"end: unknown cause 7", func(r *Recording) { r.End.Cause = 7 }},
 	{"end: negative time -1", func(r *Recording) { r.End.Time = -1 }},
+}
+
+// changeState gives a run another state.
+func changeState(r *Recording, run int, change func(*State)) {
+	s := r.Runs.At(run).State
+	change(&s)
+	t := &r.Runs.states
+	kind := s
+	kind.Lock, kind.Holders = 0, 0
+	t.kinds.add(kind)
+	t.list.add(storedState{s.Lock, s.Holders, int32(t.kinds.len() - 1)})
+	r.Runs.list.at(run).state = int32(t.list.len() - 1)
 }
 
 // changeSample replaces a sample of a recording by a changed one.

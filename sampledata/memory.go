@@ -17,7 +17,8 @@ const (
 	labelMemory     = 32 + 2
 	holderMemory    = 4 + 4
 	runMemory       = 16
-	stateMemory     = 2 * 80
+	stateMemory     = 2*16 + 12
+	stateKindMemory = 2 * 80
 	timeMemory      = 20 // of a sample, without its details
 	changeMemory    = 2 * 88
 	modeMemory      = 40
@@ -43,7 +44,7 @@ func (b *Builder) charge() error {
 	}
 	r, runs := &b.rec, &b.runs
 	size := b.meter.sets + int64(len(r.Functions))*functionMemory + int64(len(r.Nodes))*nodeMemory + int64(len(r.Goroutines))*goroutineMemory +
-		int64(len(r.LockNames))*lockNameMemory + r.Samples.memory() + int64(runs.list.len())*runMemory + int64(runs.states.len())*stateMemory +
+		int64(len(r.LockNames))*lockNameMemory + r.Samples.memory() + int64(runs.list.len())*runMemory + int64(runs.states.list.len())*stateMemory + int64(runs.states.kinds.len())*stateKindMemory +
 		int64(len(b.tables.monitors.list))*monitorMemory
 	more := size - b.meter.taken
 	b.meter.taken = size

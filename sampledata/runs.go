@@ -7,19 +7,18 @@ import (
 	"math/rand/v2"
 )
 
-// A Run is a goroutine in one state over the samples First to Last, both included. The state is shared and must not be
-// modified.
+// A Run is a goroutine in one state over the samples First to Last, both included.
 type Run struct {
 	Goroutine   GoroutineID
 	First, Last int32
-	*State
+	State
 }
 
 // Runs are the runs of a recording, in order of First, then Goroutine; those of one goroutine don't overlap. A recording
 // can have many millions of them: a run takes 16 bytes, and equal states are kept once.
 type Runs struct {
 	list   chunked[storedRun]
-	states chunked[State] // all different
+	states stateTable
 }
 
 // A storedRun is a Run whose state is an index into Runs.states.
@@ -28,6 +27,29 @@ type storedRun struct {
 	first, last int32
 	state       int32
 }
+
+// A stateTable has different states. A program that waits for locks has very many, which differ only in the lock and in who
+// holds it: what else they say is kept once.
+type stateTable struct {
+	list  chunked[storedState]
+	kinds chunked[State] // all different, without locks and holders
+}
+
+// A storedState is a State whose other fields are those of an element of stateTable.kinds.
+type storedState struct {
+	lock    uint64
+	holders HolderSetID
+	kind    int32
+}
+
+func (t *stateTable) at(i int32) State {
+	s := t.list.at(int(i))
+	state := *t.kinds.at(int(s.kind))
+	state.Lock, state.Holders = s.lock, s.holders
+	return state
+}
+
+func (t *stateTable) clip() stateTable { return stateTable{t.list.clip(), t.kinds.clip()} }
 
 // Len returns the number of runs.
 func (r *Runs) Len() int { return r.list.len() }
@@ -38,7 +60,7 @@ func (r *Runs) At(i int) Run {
 }
 
 func (r *Runs) run(s *storedRun) Run {
-	return Run{Goroutine: s.goroutine, First: s.first, Last: s.last, State: r.states.at(int(s.state))}
+	return Run{Goroutine: s.goroutine, First: s.first, Last: s.last, State: r.states.at(s.state)}
 }
 
 // All returns the runs with their numbers, in order.
@@ -57,14 +79,14 @@ func (r *Runs) All() iter.Seq2[int, Run] {
 // A growingRuns collects runs in their order.
 type growingRuns struct {
 	Runs
-	index stateIndex
-	open  []int32 // by goroutine: 1 + its open run, which has not ended yet; 0 for none
+	index, kinds stateIndex // of states, and of states.kinds
+	open         []int32    // by goroutine: 1 + its open run, which has not ended yet; 0 for none
 }
 
 // state returns the state of a goroutine's open run.
 func (r *growingRuns) state(g GoroutineID) (State, bool) {
 	if i := r.open[g]; i > 0 {
-		return *r.states.at(int(r.list.at(int(i - 1)).state)), true
+		return r.states.at(r.list.at(int(i - 1)).state), true
 	}
 	return State{}, false
 }
@@ -83,17 +105,18 @@ func (r *growingRuns) change(sample int32, c *Change) {
 
 // code returns the index of a state, which is a new one if the state is.
 func (r *growingRuns) code(s State) int32 {
-	h := r.index.hash(&s)
-	for slot := r.index.slot(h); ; slot = r.index.after(slot) {
-		i := r.index.slots[slot] - 1
-		if i < 0 {
-			r.states.add(s)
-			return r.index.add(slot, h)
-		}
-		if r.index.hashes[i] == h && *r.states.at(int(i)) == s {
-			return i
-		}
+	t := &r.states
+	stored := storedState{lock: s.Lock, holders: s.Holders}
+	s.Lock, s.Holders = 0, 0
+	var isNew bool
+	if stored.kind, isNew = r.kinds.code(r.kinds.hash(&s), func(i int32) bool { return *t.kinds.at(int(i)) == s }); isNew {
+		t.kinds.add(s)
 	}
+	i, isNew := r.index.code(r.index.hashStored(&stored), func(i int32) bool { return *t.list.at(int(i)) == stored })
+	if isNew {
+		t.list.add(stored)
+	}
+	return i
 }
 
 // upTo returns the runs in list, which are those of r. It ends the open ones at the last sample.
@@ -124,6 +147,19 @@ func newStateIndex() stateIndex {
 	return x
 }
 
+// code returns the index of the state with a hash for which equal is true. If there is none, it adds one.
+func (x *stateIndex) code(h uint32, equal func(int32) bool) (i int32, isNew bool) {
+	for slot := x.slot(h); ; slot = x.after(slot) {
+		i := x.slots[slot] - 1
+		if i < 0 {
+			return x.add(slot, h), true
+		}
+		if x.hashes[i] == h && equal(i) {
+			return i, false
+		}
+	}
+}
+
 // slot returns where the search for a hash begins.
 func (x *stateIndex) slot(h uint32) int { return int(h) & (len(x.slots) - 1) }
 
@@ -152,6 +188,7 @@ func (x *stateIndex) grow() {
 	}
 }
 
+// hash returns the hash of a state without its lock and holders.
 func (x *stateIndex) hash(s *State) uint32 {
 	kind := uint64(s.Run) | uint64(s.Evidence)<<8
 	if s.Torn {
@@ -160,8 +197,13 @@ func (x *stateIndex) hash(s *State) uint32 {
 	if s.NoCPU {
 		kind |= 1 << 17
 	}
-	h := folded(uint64(uint32(s.Stack))<<32^uint64(uint32(s.Labels))^x.keys[0], uint64(uint32(s.Holders))<<32^uint64(uint32(s.Priority))^x.keys[1]) ^
-		folded(s.Lock^x.keys[2], kind^uint64(uint32(s.Release))<<32^x.keys[3]) ^ maphash.String(x.seed, s.Reason)
+	h := folded(uint64(uint32(s.Stack))<<32^uint64(uint32(s.Labels))^x.keys[0], uint64(uint32(s.Priority))^x.keys[1]) ^
+		folded(x.keys[2], kind^uint64(uint32(s.Release))<<32^x.keys[3]) ^ maphash.String(x.seed, s.Reason)
+	return uint32(h ^ h>>32)
+}
+
+func (x *stateIndex) hashStored(s *storedState) uint32 {
+	h := folded(s.lock^x.keys[0], uint64(uint32(s.holders))<<32^uint64(uint32(s.kind))^x.keys[1])
 	return uint32(h ^ h>>32)
 }
 

@@ -113,7 +113,7 @@ func (r *recorded) count() {
 		}
 		for s := range r.samplesOf(run) {
 			r.alive[class][s]++
-			for _, m := range measuresOf(run.State) {
+			for _, m := range measuresOf(&run.State) {
 				r.counts[class][m][s]++
 			}
 			if executes := run.Run == sampledata.Running || run.Run == sampledata.Detached; executes && !run.NoCPU {
