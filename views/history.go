@@ -101,6 +101,7 @@ type historian struct {
 	touched   []int32 // the portions with hits in the current samples
 	rounded   int64
 
+	collected      int32 // a sample in the slice for which the builder collects hits
 	first, samples int32 // what is being added
 	run            bool  // it is the whole of a run, rather than what all goroutines do in some samples
 }
@@ -134,7 +135,7 @@ func (h *historian) end() {
 		at.to = h.first + h.samples
 	}
 	h.touched = h.touched[:0]
-	if h.moments.Len()/2 > h.most { // rarely: it takes long
+	if h.moments.Len() > h.most+h.most/2 { // rarely: it takes long
 		h.moments.limit(h.most)
 		h.most = max(h.most, h.moments.Len())
 	}
@@ -184,6 +185,42 @@ func (h *historian) add(kind PortionKind, node int32, num, den int64, large *big
 	h.now[p] += num
 }
 
+// together reports whether what a view gets in some samples may be collected and added by addCollected: with slices of many samples
+// that saves most of the work. It calls flush first if hits were collected for another slice.
+func (h *historian) together(first, samples int32, flush func()) bool {
+	if h == nil {
+		return true
+	}
+	m := &h.moments
+	if m.Each == 1 {
+		return false
+	}
+	if first/m.Each != h.collected/m.Each {
+		flush()
+		h.collected = first
+	}
+	return first/m.Each == (first+samples-1)/m.Each
+}
+
+// addCollected adds what was collected for a node in a slice: parts of 1/den of what was observed.
+func (h *historian) addCollected(node int32, o observed, den int64) {
+	if h == nil {
+		return
+	}
+	slice := h.collected / h.moments.Each
+	k := Portion{Ending, node, den}
+	if _, ok := h.number[k]; ok || den == 1 || den <= math.MaxInt32 && len(h.portions) < h.mostExact {
+		s := h.moments.sum(h.portion(k), slice)
+		s.Hits += o.hits
+		s.Weight.Add(1, o.time)
+		return
+	}
+	h.rounded++
+	s := h.moments.sum(h.portion(Portion{Ending, node, roundedParts}), slice)
+	s.Hits += rounded(big.NewRat(o.hits, den)).Int64()
+	s.Weight.AddBig(rounded(big.NewRat(o.time, den)))
+}
+
 // portion returns the number of a portion.
 func (h *historian) portion(k Portion) int32 {
 	p, ok := h.number[k]
@@ -208,8 +245,11 @@ func (h *historian) round(share *big.Rat) (num, den int64) {
 // roundedParts are the parts in which a share is counted whose own numbers are too large.
 const roundedParts = 1 << 30
 
-func roundedShare(x *big.Rat) int64 {
+func roundedShare(x *big.Rat) int64 { return rounded(x).Int64() }
+
+// rounded returns the nearest number of roundedParts.
+func rounded(x *big.Rat) *big.Int {
 	twice := new(big.Rat).Mul(x, big.NewRat(2*roundedParts, 1))
 	q := new(big.Int).Quo(twice.Num(), twice.Denom())
-	return q.Add(q, big.NewInt(1)).Rsh(q, 1).Int64()
+	return q.Add(q, big.NewInt(1)).Rsh(q, 1)
 }

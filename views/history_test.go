@@ -151,6 +151,22 @@ func TestHistoryRounds(t *testing.T) {
 	}
 }
 
+// What was collected for a slice is rounded, too, once there are many portions.
+func TestHistoryRoundsWhatIsCollected(t *testing.T) {
+	h := &historian{number: make(map[Portion]int32), moments: Moments{Each: 4, samples: 9}, collected: 5}
+	h.addCollected(7, observed{hits: 2, time: 1 << 58}, 3)
+	h.addCollected(8, observed{hits: 6, time: 9}, 1)
+	if h.rounded != 1 || len(h.moments.Sums) != 2 || h.portions[0] != (Portion{Ending, 7, roundedParts}) || h.moments.Sums[1] != (Sum{1, 1, 6, Wide{Lo: 9}}) {
+		t.Fatalf("%+v of %+v, %d rounded", h.moments.Sums, h.portions, h.rounded)
+	}
+	got := h.moments.Sums[0]
+	weight := new(big.Int).Lsh(big.NewInt(got.Weight.Hi), wideBits)
+	weight.Add(weight, big.NewInt(got.Weight.Lo))
+	if want := new(big.Int).Div(new(big.Int).Lsh(big.NewInt(1), 88), big.NewInt(3)); got.Hits != 2*roundedParts/3+1 || got.Slice != 1 || weight.Cmp(want) != 0 {
+		t.Errorf("%+v, want a weight of %v", got, want)
+	}
+}
+
 // A history that may have few moments has longer slices. Nothing is lost: what its slices have together is what the samples have.
 func TestHistoryOfFewMoments(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -2,6 +2,7 @@ package views
 
 import (
 	"cmp"
+	"math/big"
 	"slices"
 
 	"github.com/cpprof/cpprof/sampledata"
@@ -54,6 +55,12 @@ func (w *Wide) AddWide(x Wide) {
 	w.Add(1, x.Lo)
 }
 
+// AddBig adds a number that is not negative, and has at most 89 bits.
+func (w *Wide) AddBig(x *big.Int) {
+	hi := new(big.Int).Rsh(x, wideBits)
+	w.AddWide(Wide{Hi: hi.Int64(), Lo: new(big.Int).Sub(x, hi.Lsh(hi, wideBits)).Int64()})
+}
+
 func newMoments(r *sampledata.Recording) Moments {
 	return Moments{Each: 1, samples: int32(r.Samples.Len()), weights: r.Weights()}
 }
@@ -93,20 +100,26 @@ func (m *Moments) add(portion, from, to int32, num int64) {
 	}
 }
 
-// addSum adds what a portion got in the samples [from, to) of a slice. Mostly that is the slice of its newest sum.
+// addSum adds what a portion got in the samples [from, to) of a slice.
 func (m *Moments) addSum(portion, from, to int32, num int64) {
+	s := m.sum(portion, from/m.Each)
+	s.Hits += num * int64(to-from)
+	s.Weight.Add(num, m.weights.Of(int(from), int(to)))
+}
+
+// sum returns a sum of a portion in a slice, to which more can be added. Mostly that is the portion's newest sum. The pointer is
+// valid until the next call.
+func (m *Moments) sum(portion, slice int32) *Sum {
 	for int(portion) >= len(m.newest) {
 		m.newest = append(m.newest, -1)
 	}
-	slice, i := from/m.Each, m.newest[portion]
+	i := m.newest[portion]
 	if i < 0 || m.Sums[i].Slice != slice {
 		i = int32(len(m.Sums))
 		m.Sums = append(m.Sums, Sum{Portion: portion, Slice: slice})
 		m.newest[portion] = i
 	}
-	s := &m.Sums[i]
-	s.Hits += num * int64(to-from)
-	s.Weight.Add(num, m.weights.Of(int(from), int(to)))
+	return &m.Sums[i]
 }
 
 // Coarsen doubles the number of samples of a slice.

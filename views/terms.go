@@ -89,7 +89,9 @@ func (b *builder) flush(g *group[instance]) {
 	for i, sum := range g.hits {
 		if sum.hits != 0 {
 			k := b.terms.list[i]
-			b.tree.AddHits(0, b.termNode(g.key.node, k), sum.time, sum.hits, k.den)
+			node := b.termNode(g.key.node, k)
+			b.tree.AddHits(0, node, sum.time, sum.hits, k.den)
+			b.history.addCollected(node, sum, k.den)
 		}
 	}
 	g.hits = nil

@@ -196,9 +196,10 @@ func (b *builder) Sample(s, alike int32) error {
 	if b.terms.len()*len(b.active.list) > b.flushAt {
 		b.flushAll()
 	}
+	together := b.history.together(s, alike, b.flushAll)
 	for i := range b.active.list {
 		g := &b.active.list[i]
-		if g.key.run != sampledata.Blocked && b.history == nil {
+		if g.key.run != sampledata.Blocked && together {
 			b.collect(g, b.scene.spread(g.key.actor), seen)
 			continue
 		}

@@ -39,6 +39,11 @@ func (b *build) make() error {
 	b.h.Growing = b.Recording.Profile == nil && b.Recording.End == nil
 	b.warn(b.Recording.Warnings)
 	b.clock = newClock(b.Recording, 1)
+	if b.Recording.Profile == nil { // before the trees: making them takes as much memory
+		if err := b.tables(); err != nil {
+			return err
+		}
+	}
 	switch {
 	case b.Tree != nil:
 		b.untimed(untimed(b.Tree), b.Title)
@@ -55,10 +60,7 @@ func (b *build) make() error {
 	if b.h.Unit == "" {
 		b.h.Unit, b.h.Measure, b.h.Counted = m.Unit, m.Name, m.Hits() != m
 	}
-	if b.Recording.Profile != nil {
-		return nil
-	}
-	return b.tables()
+	return nil
 }
 
 // untimed adds a tree of which only the sums are known, and its view.
