@@ -129,7 +129,7 @@ var mutations = []struct {
 	{"end: negative time -1", func(r *Recording) { r.End.Time = -1 }},
 }
 
-// changeState gives a run another state.
+// changeState changes the state of a run.
 func changeState(r *Recording, run int, change func(*State)) {
 	s := r.Runs.At(run).State
 	change(&s)
