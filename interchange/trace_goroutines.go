@@ -96,6 +96,9 @@ func (t *tracer) transition(ev *trace.Event, st *trace.StateTransition) {
 	}
 	if to == trace.GoNotExist {
 		t.alive.remove(g)
+		if g.code >= 0 {
+			t.timed.Ended(g.code)
+		}
 		return
 	}
 	t.enter(g, st, to)

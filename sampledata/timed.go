@@ -34,7 +34,9 @@ type Timed struct {
 	runs     chunked[storedRun]
 	open     []int32 // by OpenRun: the number of the first sample
 	free     []OpenRun
-	now      Sample // its flags are those of the time from now on
+	ended    []GoroutineID // goroutines that have ended and had runs when the samples were thinned last, or ended since
+	spare    []GoroutineID // codes of goroutines that have ended, and none of whose runs were kept
+	now      Sample        // its flags are those of the time from now on
 	random   *rand.Rand
 }
 
@@ -106,6 +108,21 @@ func (t *Timed) Close(o OpenRun, at time.Duration) (first, end int32) {
 func (t *Timed) Run(g GoroutineID, first, end int32, s State) {
 	t.runs.add(storedRun{goroutine: g, first: first, last: end - 1, state: t.Builder.runs.code(s)})
 }
+
+// Goroutine returns a code for a goroutine. It may be that of one that has ended, of which nothing was kept.
+func (t *Timed) Goroutine(g Goroutine) GoroutineID {
+	n := len(t.spare)
+	if n == 0 {
+		return t.Builder.Goroutine(g)
+	}
+	id := t.spare[n-1]
+	t.spare = t.spare[:n-1]
+	t.Amend(id, g)
+	return id
+}
+
+// Ended says that a goroutine will have no more runs.
+func (t *Timed) Ended(g GoroutineID) { t.ended = append(t.ended, g) }
 
 // Amend replaces what is known of a goroutine.
 func (t *Timed) Amend(g GoroutineID, as Goroutine) { t.Builder.rec.Goroutines[g] = as }
@@ -191,6 +208,24 @@ func (t *Timed) thin(strip time.Duration) {
 		}
 	}
 	t.runs.truncate(runs)
+	t.spareEnded()
+}
+
+// spareEnded lets the goroutines that have ended and have no runs give their codes to others. In a long trace, most goroutines are
+// short-lived.
+func (t *Timed) spareEnded() {
+	kept := make([]bool, len(t.Builder.rec.Goroutines))
+	for _, c := range t.runs.chunks {
+		for _, r := range c {
+			kept[r.goroutine] = true
+		}
+	}
+	t.ended = slices.DeleteFunc(t.ended, func(g GoroutineID) bool {
+		if !kept[g] {
+			t.spare = append(t.spare, g)
+		}
+		return !kept[g]
+	})
 }
 
 // Recording returns the recording when all runs have been added; it ends at a time.

@@ -141,3 +141,41 @@ func TestRelease(t *testing.T) {
 		t.Errorf("the release of a running goroutine: %v", err)
 	}
 }
+
+// Of goroutines that come and go, not many more are kept than there are samples, and those that are kept are the right ones.
+func TestTimedForgetsGoroutines(t *testing.T) {
+	const most, goroutines = 100, 100_000
+	timed := NewTimed(Header{}, 0, most)
+	node := timed.Node(Node{Parent: NoStack, Function: timed.Function(Function{Name: "main.main"})})
+	for i := range goroutines {
+		from := time.Duration(i) * time.Millisecond
+		open, code := timed.Open(from), GoroutineID(-1)
+		for _, to := range []time.Duration{from + time.Millisecond/2, from + time.Millisecond} {
+			if first, end := timed.Close(open, to); first < end {
+				if code < 0 {
+					code = timed.Goroutine(Goroutine{ID: int64(i), Start: -1})
+				}
+				timed.Run(code, first, end, State{Stack: node, Run: Running})
+			}
+			open = timed.Open(to)
+		}
+		timed.Close(open, from+time.Millisecond)
+		if code >= 0 {
+			timed.Ended(code)
+		}
+	}
+	r := timed.Recording(End{Time: goroutines * time.Millisecond})
+	if err := r.Check(); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(r.Goroutines); n > 3*most {
+		t.Errorf("%d goroutines for %d samples", n, r.Samples.Len())
+	}
+	for _, run := range r.Runs.All() {
+		for i := run.First; i <= run.Last; i++ {
+			if at := r.Samples.Time(int(i)); int64(at/time.Millisecond) != r.Goroutines[run.Goroutine].ID {
+				t.Errorf("at %v, goroutine %d ran", at, r.Goroutines[run.Goroutine].ID)
+			}
+		}
+	}
+}
