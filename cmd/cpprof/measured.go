@@ -35,6 +35,9 @@ func (f *viewFlags) measured(path string) (*measured, error) {
 		return nil, &usageError{err}
 	}
 	m := &measured{source: s, table: s.table()}
+	if err := f.checkDefined(m.table); err != nil {
+		return nil, err
+	}
 	m.list, err = f.list(s, m.table)
 	return m, err
 }

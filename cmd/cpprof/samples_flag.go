@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -42,6 +43,24 @@ func (f *tableFlags) define(c *config.Config) error {
 				return usagef("%s %q: %w", add.flag, text, err)
 			}
 			*add.to = append(*add.to, d)
+		}
+	}
+	return nil
+}
+
+// checkDefined returns an error if a metric or list of the flags can't be computed. Those of cpprof.yaml may be about other
+// recordings.
+func (f *tableFlags) checkDefined(t *monitors.Table) error {
+	for _, text := range f.metrics {
+		name, _, _ := strings.Cut(text, "=")
+		if _, err := t.Metric(name); err != nil {
+			return usagef("--define: %w", err)
+		}
+	}
+	for _, text := range f.lists {
+		name, _, _ := strings.Cut(text, "=")
+		if _, err := t.List(name); err != nil {
+			return usagef("--list: %w", err)
 		}
 	}
 	return nil
