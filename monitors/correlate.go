@@ -168,9 +168,12 @@ const (
 
 	// betterLag is how much closer to 1 or -1 the correlation must be at a shift, so that the shift is worth mentioning.
 	betterLag = 0.1
+
+	// likelyLag is how likely such a correlation may be by chance at any of the shifts that are tried.
+	likelyLag = 0.05
 )
 
-// bestLag returns the shift of y at which the two correlate clearly better than without a shift; else 0.
+// bestLag returns the shift of y at which the two correlate clearly better than without a shift, and not by chance; else 0.
 func bestLag(x, y Column, l List, now float64) (lag int, r float64) {
 	r = now
 	best := math.Abs(now)
@@ -178,21 +181,25 @@ func bestLag(x, y Column, l List, now float64) (lag int, r float64) {
 		return 0, r
 	}
 	best += betterLag
+	var of pair // with the best shift
 	for k := -maxLag; k <= maxLag; k++ {
-		var px, py []float64
+		var at pair
 		for i := range x {
 			j := i + k
 			if j < 0 || j >= len(y) || !l.Has(i) || !l.Has(j) || !Defined(x[i]) || !Defined(y[j]) || math.IsInf(x[i], 0) || math.IsInf(y[j], 0) {
 				continue
 			}
-			px, py = append(px, x[i]), append(py, y[j])
+			at.x, at.y, at.samples = append(at.x, x[i]), append(at.y, y[j]), append(at.samples, i)
 		}
-		if k == 0 || len(px) < leastLagged*max(k, -k) {
+		if k == 0 || len(at.x) < leastLagged*max(k, -k) {
 			continue
 		}
-		if at := pearson(px, py); math.Abs(at) > best {
-			lag, r, best = k, at, math.Abs(at)
+		if shifted := pearson(at.x, at.y); math.Abs(shifted) > best {
+			lag, r, best, of = k, shifted, math.Abs(shifted), at
 		}
+	}
+	if lag != 0 && chance(r, of.effective()) > likelyLag/(2*maxLag) {
+		return 0, now
 	}
 	return lag, r
 }

@@ -2,6 +2,7 @@ package monitors
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -88,6 +89,25 @@ func TestLag(t *testing.T) {
 	}
 	if c := Correlate(x, x, All(n)); c.Lag != 0 {
 		t.Errorf("lag %d of a metric with itself", c.Lag)
+	}
+}
+
+// Metrics that have nothing to do with one another seldom have a lag.
+func TestNoLagByChance(t *testing.T) {
+	const n, pairs = 100, 100
+	r := rand.New(rand.NewPCG(5, 6))
+	lags := 0
+	for range pairs {
+		x, y := make(Column, n), make(Column, n)
+		for i := range x {
+			x[i], y[i] = r.NormFloat64(), r.NormFloat64()
+		}
+		if Correlate(x, y, All(n)).Lag != 0 {
+			lags++
+		}
+	}
+	if lags > pairs/10 {
+		t.Errorf("%d of %d pairs", lags, pairs)
 	}
 }
 
