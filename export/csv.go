@@ -89,38 +89,46 @@ func viewTable(w *tableWriter, s *Subject) error {
 	}
 	m := t.Main()
 	w.row("level", "frame", "path", "own "+m.Unit, "total "+m.Unit, "own cost", "cost", "hits")
-	paths := make([]string, t.Len())
-	level := make([]int, t.Len())
+	l := place{tree: t}
 	for n := range int32(t.Len()) {
-		frame := frameAt(t, paths, level, n)
+		level, frame, path := l.at(n)
 		own, through := m.Own(n), m.Through(n)
-		w.row(level[n], frame, paths[n], own, through.Weight, m.Cost(own), m.Cost(through.Weight), through.Hits)
+		w.row(level, frame, path, own, through.Weight, m.Cost(own), m.Cost(through.Weight), through.Hits)
 	}
 	return nil
 }
 
-// frameAt returns the frame of a node, and notes its path, with " > " between frames, and its level.
-func frameAt(t *calltree.Tree, paths []string, level []int, n int32) string {
+// A place is where a walk over a tree is. The tree can have very many nodes, so that it keeps only the paths above the node.
+type place struct {
+	tree  *calltree.Tree
+	nodes []int32  // from the root to the node
+	paths []string // of them, with " > " between frames
+}
+
+// at goes to the next node, and returns its level, frame and path.
+func (l *place) at(n int32) (level int, frame, path string) {
 	if n == 0 {
-		paths[0] = t.Root()
-		return paths[0]
+		l.nodes, l.paths = []int32{0}, []string{l.tree.Root()}
+		return 0, l.tree.Root(), l.tree.Root()
 	}
-	frame := t.Symbols().Name(t.Funcs()[n])
-	above := t.Parents()[n]
-	paths[n], level[n] = paths[above]+" > "+frame, level[above]+1
-	return frame
+	for l.nodes[len(l.nodes)-1] != l.tree.Parents()[n] {
+		l.nodes, l.paths = l.nodes[:len(l.nodes)-1], l.paths[:len(l.paths)-1]
+	}
+	frame = l.tree.Symbols().Name(l.tree.Funcs()[n])
+	path = l.paths[len(l.paths)-1] + " > " + frame
+	l.nodes, l.paths = append(l.nodes, n), append(l.paths, path)
+	return len(l.nodes) - 1, frame, path
 }
 
 func comparedTable(w *tableWriter, t *calltree.Tree) error {
 	a, b := t.Metrics()[1], t.Metrics()[2]
 	w.row("level", "frame", "path", "total "+a.Unit+" in A", "in B", "cost in A", "in B", "A - B")
-	paths := make([]string, t.Len())
-	level := make([]int, t.Len())
+	l := place{tree: t}
 	for n := range int32(t.Len()) {
-		frame := frameAt(t, paths, level, n)
+		level, frame, path := l.at(n)
 		inA, inB := a.Cum(n), b.Cum(n)
 		costA, costB := a.Cost(inA), b.Cost(inB)
-		w.row(level[n], frame, paths[n], inA, inB, costA, costB, new(big.Rat).Sub(costA, costB))
+		w.row(level, frame, path, inA, inB, costA, costB, new(big.Rat).Sub(costA, costB))
 	}
 	return nil
 }

@@ -163,13 +163,9 @@ func subset(a, b map[string]bool) bool {
 
 // stateTrials returns how many goroutines of each thread class there are, and how many are in each state.
 func (t *Table) stateTrials(p *views.Presence) []trial {
-	type key struct {
-		class int32
-		state views.TypedTime
-	}
 	const all = views.NumTypedTimes
-	byKey := make(map[key]counts)
-	of := func(k key) counts {
+	byKey := make(map[views.StayKind]counts)
+	of := func(k views.StayKind) counts {
 		c, ok := byKey[k]
 		if !ok {
 			c = newCounts(t.samples)
@@ -179,14 +175,15 @@ func (t *Table) stateTrials(p *views.Presence) []trial {
 	}
 	for i := range p.Stays {
 		s := &p.Stays[i]
-		of(key{s.Class, s.State}).add(s.First, s.Last)
-		of(key{s.Class, all}).add(s.First, s.Last)
+		k := p.Kinds[s.Kind]
+		of(k).add(s.First, s.Last)
+		of(views.StayKind{Class: k.Class, State: all}).add(s.First, s.Last)
 	}
 	var trials []trial
 	for class, name := range p.Classes {
 		path := callpath.Of(callpath.Frame(name))
 		for state := range all + 1 {
-			c, ok := byKey[key{int32(class), state}]
+			c, ok := byKey[views.StayKind{Class: int32(class), State: state}]
 			if !ok {
 				continue
 			}

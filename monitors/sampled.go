@@ -215,7 +215,7 @@ func (t *Table) hits(text string) (Column, error) {
 	})
 	c := newCounts(t.samples)
 	for i := range p.Stays {
-		if s := &p.Stays[i]; within[s.Node] && (class < 0 || s.Class == class) {
+		if s := &p.Stays[i]; within[s.Node] && (class < 0 || p.Kinds[s.Kind].Class == class) {
 			c.add(s.First, s.Last)
 		}
 	}

@@ -15,16 +15,21 @@ type Presence struct {
 	Tree *calltree.Tree
 
 	Classes []string
-	Stays   []Stay // in the order of the recording's runs
+	Kinds   []StayKind
+	Stays   []Stay // one for each of the recording's runs, in their order
 }
 
-// A Stay is a goroutine that stays in one state at one node, for some samples.
+// A Stay is a goroutine that stays in one state at one node, for some samples. There can be many millions.
 type Stay struct {
 	Node        int32 // of Tree: the state, or the reason of a :WAIT
-	Class       int32 // index of Presence.Classes
+	Kind        int32 // index of Presence.Kinds
 	First, Last int32 // samples
-	Run         int32 // number of the recording's run
-	State       TypedTime
+}
+
+// A StayKind is a thread class, an index of Presence.Classes, and a state of its goroutines.
+type StayKind struct {
+	Class int32
+	State TypedTime
 }
 
 // NewPresence finds where the goroutines of a recording were. The span of the options doesn't matter.
@@ -38,7 +43,8 @@ func NewPresence(r *sampledata.Recording, o Options) (*Presence, error) {
 		typed[t] = syms.Intern(t.String())
 	}
 	reasons := make(map[string]calltree.Func)
-	for i, run := range r.Runs.All() {
+	kinds := make(map[StayKind]int32)
+	for _, run := range r.Runs.All() {
 		node := stacks.node(0, run.Stack)
 		state := stateOf(run)
 		node = b.Child(node, typed[state])
@@ -54,9 +60,14 @@ func NewPresence(r *sampledata.Recording, o Options) (*Presence, error) {
 			return nil, fmt.Errorf("the call tree grows beyond %d nodes: choose a coarser granularity", maxNodes)
 		}
 		b.Add(0, node, int64(run.Last-run.First)+1, 1)
-		p.Stays = append(p.Stays, Stay{
-			Node: node, Class: int32(classes.of(run)), First: run.First, Last: run.Last, Run: int32(i), State: state,
-		})
+		k := StayKind{int32(classes.of(run)), state}
+		kind, ok := kinds[k]
+		if !ok {
+			kind = int32(len(p.Kinds))
+			kinds[k] = kind
+			p.Kinds = append(p.Kinds, k)
+		}
+		p.Stays = append(p.Stays, Stay{Node: node, Kind: kind, First: run.First, Last: run.Last})
 	}
 	t, at, err := b.Numbered()
 	if err != nil {
