@@ -33,7 +33,7 @@ func mostMemory(t *testing.T, cpprof string, args ...string) int64 {
 // In this recording, the holders of locks wait for other locks in very many ways. The file has 2 MB. When whole documents were
 // made in memory, and chains of locks were followed to their end, the JSON of its locks took 840 MB.
 func TestMemoryOfLocks(t *testing.T) {
-	dir, short := synthesized(t, 4000), synthesized(t, 1000)
+	dir := synthesized(t, 4000)
 	cpprof := fixture.Cpprof(t)
 	for _, c := range []struct {
 		most int64 // MB
@@ -46,8 +46,9 @@ func TestMemoryOfLocks(t *testing.T) {
 		{200, []string{"why", dir}},
 		{200, []string{"suggest", dir, "goroutines"}},
 		{200, []string{"export", dir, "--to", "folded", "-o", "-"}}, // all classes in one view, each with the holders that it waits for
-		{200, []string{"export", short, "--to", "html", "-o", "-"}}, // with all their changes
-		{300, []string{"export", dir, "--to", "pprof", "-o", "-"}},  // two views, of which the second one has the names of locks
+		{150, []string{"export", dir, "--to", "html", "-o", "-"}},   // with all their changes
+		{130, []string{"export", dir, "--thread", "go:main.worker1", "--to", "csv", "-o", "-"}},
+		{300, []string{"export", dir, "--to", "pprof", "-o", "-"}}, // two views, of which the second one has the names of locks
 	} {
 		if got := mostMemory(t, cpprof, c.args...); got > c.most {
 			t.Errorf("cpprof %s: %d MB, want at most %d", strings.Join(c.args, " "), got, c.most)
