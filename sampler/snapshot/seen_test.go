@@ -30,7 +30,7 @@ func TestQueuesOfTheHalt(t *testing.T) {
 	})
 	const samples = 100
 	takeSamples(t, b, sink, func(r *sampledata.Recording) bool { return r.Samples.Len() >= samples })
-	if b.Seen() != nil {
+	if len(b.Seen()) > 0 {
 		t.Error("what the halt has copied outlives the sample")
 	}
 	r := sink.Recording()
