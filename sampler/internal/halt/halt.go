@@ -256,9 +256,9 @@ func (h *Halted) markLate() {
 	}
 }
 
-// patience is for how long the scheduler waits for the worker while that waits for late threads. Most stop sooner. If the worker were
-// interrupted meanwhile, they would stand still until it gets a CPU again.
-const patience = 20 * time.Millisecond
+// patience is for how long Go's scheduler waits for the worker while that waits for late threads: longer than a sampler waits for
+// them. If the worker were interrupted meanwhile, a thread that stops would stand still until the worker gets a CPU again.
+const patience = 300 * time.Millisecond
 
 // awaitLate does what Halter.AwaitLate says. Threads of earlier halts are detached from as soon as they stop, too.
 func (h *Halted) awaitLate(limit time.Duration, late func(Thread)) (stood time.Duration, err error) {
