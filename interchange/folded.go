@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/cpprof/cpprof/internal/memory"
 	"github.com/cpprof/cpprof/sampledata"
@@ -23,12 +26,14 @@ var folded = Format{
 	Read:  readFolded,
 }
 
-// isFolded reports whether all whole lines at the beginning are stacks, and one of them has several functions.
+// isFolded reports whether all whole lines at the beginning are stacks, and one of them has several functions. If none has,
+// the line that is cut at the end decides: a deep stack alone can be longer than the beginning.
 func isFolded(s Start) bool {
 	several := false
 	lines := bytes.SplitAfter(s.Bytes, []byte("\n"))
+	var rest []byte
 	if s.cut() {
-		lines = lines[:len(lines)-1]
+		lines, rest = lines[:len(lines)-1], lines[len(lines)-1]
 	}
 	for _, line := range lines {
 		text := strings.TrimSpace(string(line))
@@ -41,7 +46,34 @@ func isFolded(s Start) bool {
 		}
 		several = several || strings.Contains(stack, ";")
 	}
-	return several
+	return several || beginsStack(string(rest))
+}
+
+// beginsStack reports whether a text is the beginning of a stack of several functions, cut somewhere: semicolons with
+// something between them that can be the name of a function.
+func beginsStack(text string) bool {
+	functions := strings.Split(text, ";")
+	functions = functions[:len(functions)-1] // the last one is cut
+	return len(functions) > 1 && !slices.ContainsFunc(functions, func(name string) bool { return !canBeFunction(name) })
+}
+
+// canBeFunction reports whether a text between two semicolons can be the name of a function. Names in folded stacks have no
+// blanks around them, as clauses of prose do, and what a bracket opens they close, as code in one line doesn't. They aren't
+// numbers, and have neither quotes nor, but for operators, equality signs.
+func canBeFunction(name string) bool {
+	if name == "" || name != strings.TrimSpace(name) || strings.Trim(name, "0123456789.,-+") == "" || !utf8.ValidString(name) {
+		return false
+	}
+	if strings.ContainsFunc(name, unicode.IsControl) || strings.Contains(name, `"`) ||
+		strings.Contains(name, "=") && !strings.Contains(name, "operator") {
+		return false
+	}
+	for _, pair := range []string{"()", "[]", "{}"} {
+		if strings.Count(name, pair[:1]) != strings.Count(name, pair[1:]) {
+			return false
+		}
+	}
+	return true
 }
 
 // splitFolded returns the functions and the count of a line.

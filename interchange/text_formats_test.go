@@ -36,6 +36,45 @@ func TestFolded(t *testing.T) {
 	}
 }
 
+// A stack that is longer than the beginning of a file from which its format is found is recognised; other long lines are not.
+func TestLongFolded(t *testing.T) {
+	deep := strings.Repeat("main.(*node[...]).walk;", 2000)
+	for _, file := range []struct {
+		name, text string
+		folded     bool
+	}{
+		{"a deep stack", deep + "main.leaf 42\nmain 1\n", true},
+		{"after a comment", "# by stackcollapse\n\n" + deep + "main.leaf 42\n", true},
+		{"after a stack of one function", "main 7\n" + deep + "main.leaf 42\n", true},
+		{"in C++", "_start;" + strings.Repeat("std::pair<int, a&> n::operator==(n const&, b);operator();(anonymous namespace)::f;", 100) + "g 1\n", true},
+		{"cut in a character", strings.Repeat("main.\u00e9t\u00e9;", 1000) + "x 1\n", true},
+		{"cut in the count", strings.Repeat("main.abc;", headSize/9-1) + strings.Repeat("x", headSize%9+9-3) + " 123\n", true},
+		{"one long name", strings.Repeat("a", 2*headSize) + " 1\n", false},
+		{"prose", strings.Repeat("it is late; ", 1000), false},
+		{"CSS", strings.Repeat("body{margin:0;padding:0}", 1000), false},
+		{"JavaScript", strings.Repeat("var a=1;function f(){g();return h}", 1000), false},
+		{"C", strings.Repeat("for(i;i<n;i++)f(i);", 1000), false},
+		{"a table of numbers", strings.Repeat("1.5;2;", 1000), false},
+		{"a table of texts", strings.Repeat(`"a";"b";`, 1000), false},
+		{"empty cells", strings.Repeat(";", headSize), false},
+		{"bytes", strings.Repeat("a\xff;b\x01;", 1000), false},
+		{"after another line", "hello\n" + deep, false},
+	} {
+		in, err := Stream(strings.NewReader(file.text), "x", Auto)
+		if got := err == nil && in.Format == &folded; got != file.folded {
+			t.Errorf("%s: recognised as folded stacks: %v, want %v (%v)", file.name, got, file.folded, err)
+		}
+		if err != nil || !file.folded {
+			continue
+		}
+		if r, err := in.Recording(Options{}); err != nil {
+			t.Errorf("%s: %v", file.name, err)
+		} else if err := r.Check(); err != nil {
+			t.Errorf("%s: %v", file.name, err)
+		}
+	}
+}
+
 func TestPerf(t *testing.T) {
 	r, err := readBytes(t, []byte(aPerf), Options{})
 	if err != nil {
