@@ -18,14 +18,12 @@ import (
 // pathShare is the least share of a lock's time at which a call path is shown.
 var pathShare = big.NewRat(1, 20)
 
-// Locks writes the deadlocks, a table of the first top locks (of all if top is 0), and for each lock of the table who waited
-// for it, who held it, what the holder was doing, and the longest chains. It shortens names that would not fit a screen of the
+// Locks writes the first top deadlocks, a table of the first top locks (of all if top is 0), and for each lock of the table who
+// waited for it, who held it, what the holder was doing, and the longest chains. It shortens names that would not fit a screen of the
 // given width; if that is 0, it shortens none.
 func Locks(w io.Writer, r *sampledata.Recording, a *locks.Analysis, top, width int) error {
 	b := new(strings.Builder)
-	for _, d := range a.Deadlocks {
-		termtext.Fprintf(b, "%s\n%s\n", DeadlockSpan(r, d), termtext.Text(Deadlock(d)))
-	}
+	writeDeadlocks(b, "", r, a.Deadlocks, top)
 	shown := a.Locks
 	if top > 0 && top < len(shown) {
 		shown = shown[:top]
@@ -372,11 +370,28 @@ func DeadlockSpan(r *sampledata.Recording, d *locks.Deadlock) string {
 	return fmt.Sprintf("DEADLOCK in %s, from %s %s:", Counted(d.Samples, "sample"), span(r.Samples.Time(int(d.First))), until)
 }
 
-// Deadlocks formats deadlocks as warnings, one line each.
+// writeDeadlocks writes the first top deadlocks (all if top is 0) of a recording. Each heading begins with a prefix.
+func writeDeadlocks(b *strings.Builder, prefix string, r *sampledata.Recording, deadlocks []*locks.Deadlock, top int) {
+	shown := deadlocks
+	if top > 0 && top < len(shown) {
+		shown = shown[:top]
+	}
+	for _, d := range shown {
+		termtext.Fprintf(b, "%s%s\n%s\n", termtext.Printable(prefix), DeadlockSpan(r, d), termtext.Text(Deadlock(d)))
+	}
+	if more := len(deadlocks) - len(shown); more > 0 {
+		termtext.Fprintf(b, "%s%s (--top 0 shows all)\n\n", termtext.Printable(prefix), Counted(more, "more deadlock"))
+	}
+}
+
+// Deadlocks formats deadlocks as warnings: the first ones with a line each, and how many more there are.
 func Deadlocks(path string, deadlocks []*locks.Deadlock) string {
 	b := new(strings.Builder)
-	for _, d := range deadlocks {
+	for _, d := range deadlocks[:min(len(deadlocks), mentioned)] {
 		termtext.Fprintf(b, "warning: %s; see cpprof locks %s\n", DeadlockLine(d), termtext.Printable(path))
+	}
+	if more := len(deadlocks) - mentioned; more > 0 {
+		termtext.Fprintf(b, "warning: %s; see cpprof locks --top 0 %s\n", Counted(more, "more deadlock"), termtext.Printable(path))
 	}
 	return b.String()
 }

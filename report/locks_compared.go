@@ -11,7 +11,7 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// LocksCompared writes the deadlocks of both recordings, a table of the first top locks (of all if top is 0), the one whose
+// LocksCompared writes the first top deadlocks of each recording, a table of the first top locks (of all if top is 0), the one whose
 // waiting changed most first, and for each of them who waited for it and who held it. See Locks for the width.
 func LocksCompared(w io.Writer, c *locks.Comparison, a, b views.Named, top, width int) error {
 	text := new(strings.Builder)
@@ -19,9 +19,7 @@ func LocksCompared(w io.Writer, c *locks.Comparison, a, b views.Named, top, widt
 		of views.Named
 		a  *locks.Analysis
 	}{{a, c.A}, {b, c.B}} {
-		for _, d := range side.a.Deadlocks {
-			termtext.Fprintf(text, "%s: %s\n%s\n", side.of.Name, DeadlockSpan(side.of.Recording, d), termtext.Text(Deadlock(d)))
-		}
+		writeDeadlocks(text, side.of.Name+": ", side.of.Recording, side.a.Deadlocks, top)
 	}
 	termtext.Fprintf(text, "A is %s: %s\nB is %s: %s\n", a.Name, LockWaits(c.A), b.Name, LockWaits(c.B))
 	for _, side := range []*locks.Analysis{c.A, c.B} {

@@ -81,7 +81,7 @@ The Go runtime does not record who holds a lock; cpprof infers it: see docs/limi
 	f.addOptions(c, t)
 	f.addFullNames(c)
 	c.Flags().StringVar(&against, "against", "", "the `recording` to compare with; the lock whose waiting changed most comes first")
-	c.Flags().IntVar(&top, "top", 5, "show this `number` of locks; 0 for all")
+	c.Flags().IntVar(&top, "top", 5, "show this `number` of locks and deadlocks; 0 for all")
 	c.Flags().BoolVar(&instances, "instances", false, "show each lock by itself, not all locks of a field together")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON: all locks, hits exact")
 	return c
