@@ -88,7 +88,7 @@ func (l *ledger) trace(set []sampledata.GoroutineID, p part) {
 		default:
 			l.links = append(l.links, link{l.classOf(run), l.ids.lock(run)})
 			l.path = append(l.path, g)
-			if blames(&run.State) {
+			if blames(run.Run, run.Evidence) {
 				l.trace(l.r.HolderSets[run.Holders], each)
 			} else {
 				l.note(UnknownHolder, "", each)
@@ -101,7 +101,7 @@ func (l *ledger) trace(set []sampledata.GoroutineID, p part) {
 // cycleFrom returns how the chain ends that comes back to a goroutine of the path.
 func (l *ledger) cycleFrom(g sampledata.GoroutineID) ChainEnd {
 	for _, member := range l.path[slices.Index(l.path, g):] {
-		if run, exists := l.run(member); !exists || !proves(&run.State) {
+		if run, exists := l.run(member); !exists || !proves(run.Run, run.Evidence) {
 			return LikelyCycle
 		}
 	}

@@ -124,7 +124,8 @@ func (c *cycles) add(l *ledger, circle []sampledata.GoroutineID) {
 		d = &Deadlock{First: l.now}
 		for _, g := range circle {
 			run, _ := l.run(g)
-			d.Members = append(d.Members, member(l.r, g, &run.State, l.classOf(run), l.ids.locks[l.ids.instance(run)].label))
+			s := run.State()
+			d.Members = append(d.Members, member(l.r, g, &s, l.classOf(run), l.ids.locks[l.ids.instance(run)].label))
 		}
 		if c.byKey == nil {
 			c.byKey = make(map[string]*Deadlock)
@@ -141,7 +142,7 @@ func (c *cycles) add(l *ledger, circle []sampledata.GoroutineID) {
 // holdersOf returns the known holders of the lock that a goroutine waits for in the current sample.
 func (l *ledger) holdersOf(g sampledata.GoroutineID) []sampledata.GoroutineID {
 	run, exists := l.run(g)
-	if !exists || !proves(&run.State) {
+	if !exists || !proves(run.Run, run.Evidence) {
 		return nil
 	}
 	return l.r.HolderSets[run.Holders]

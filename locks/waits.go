@@ -94,12 +94,14 @@ func sweep(r *sampledata.Recording, o views.Options, ids *identities, withChains
 }
 
 // blames reports whether a run waits for a lock whose holders the recording names.
-func blames(s *sampledata.State) bool {
-	return s.Run == sampledata.Blocked && s.Evidence.Blames()
+func blames(run sampledata.RunState, e sampledata.Evidence) bool {
+	return run == sampledata.Blocked && e.Blames()
 }
 
 // proves reports whether a run waits for a lock whose holders are known for sure. Only such waits make a deadlock.
-func proves(s *sampledata.State) bool { return blames(s) && s.Evidence != sampledata.Likely }
+func proves(run sampledata.RunState, e sampledata.Evidence) bool {
+	return blames(run, e) && e != sampledata.Likely
+}
 
 // Begin records that a goroutine enters a state.
 func (l *ledger) Begin(i, first, samples int32) bool {
@@ -126,7 +128,7 @@ func (l *ledger) Begin(i, first, samples int32) bool {
 		a.free.Add(n, time, 1, 1)
 		a.woken.Add(n, time, int64(len(l.r.HolderSets[run.Holders])), 1)
 	}
-	if !blames(&run.State) {
+	if !blames(run.Run, run.Evidence) {
 		return false
 	}
 	l.waiting[l.waitingFor(run)]++

@@ -45,7 +45,7 @@ func (w *watcher) sample(_ sampledata.Sample, changes []sampledata.Change, err e
 		}
 		w.moved = append(w.moved, c.Goroutine)
 		delete(w.blocked, c.Goroutine)
-		if !c.Gone && proves(&c.State) {
+		if !c.Gone && proves(c.State.Run, c.State.Evidence) {
 			w.blocked[c.Goroutine] = c.State
 		}
 	}
@@ -86,7 +86,7 @@ func (w *watcher) confirm(circle []sampledata.GoroutineID) (lasts bool) {
 		if name == "" {
 			name = fmt.Sprintf("the lock at %#x", s.Lock)
 		}
-		d.Members = append(d.Members, member(w.kept.Tables(), g, &s, classOf(sampledata.Run{Goroutine: g, State: s}), name))
+		d.Members = append(d.Members, member(w.kept.Tables(), g, &s, classOf(sampledata.RunOf(g, d.First, d.Last, s)), name))
 	}
 	w.report(d)
 	return true

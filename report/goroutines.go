@@ -116,10 +116,10 @@ func goroutineGroups(r *sampledata.Recording) []*goroutineGroup {
 			continue
 		}
 		stacks[run.Goroutine] = run.Stack
-		k := key{run.State.Run, run.Reason, run.Stack, run.NoCPU, run.Torn}
+		k := key{run.Run, run.Reason, run.Stack, run.NoCPU, run.Torn}
 		g := index[k]
 		if g == nil {
-			g = newGathering(r, run.State, stacks)
+			g = newGathering(r, run.State(), stacks)
 			index[k] = g
 			order = append(order, g)
 		}

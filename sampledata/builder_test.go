@@ -82,9 +82,9 @@ func TestBuilderCoalesces(t *testing.T) {
 	}
 	blocked := State{Stack: 1, Run: Blocked, Labels: 1, Holders: 1, Evidence: Inferred, Lock: 0xc000, Reason: "sync.Mutex.Lock"}
 	want := []Run{
-		{Goroutine: 0, First: 0, Last: 1, State: State{Stack: 1, Run: Running}},
-		{Goroutine: 1, First: 0, Last: 1, State: blocked},
-		{Goroutine: 1, First: 2, Last: 2, State: State{Stack: 1, Run: Running, NoCPU: true}},
+		RunOf(0, 0, 1, State{Stack: 1, Run: Running}),
+		RunOf(1, 0, 1, blocked),
+		RunOf(1, 2, 2, State{Stack: 1, Run: Running, NoCPU: true}),
 	}
 	if got := runsOf(r); !reflect.DeepEqual(got, want) {
 		t.Errorf("runs %+v, want %+v", got, want)

@@ -168,7 +168,7 @@ func (r *Recording) checkRun(run Run, z *sizes) error {
 	if run.First < 0 || run.Last < run.First || int(run.Last) >= r.Samples.Len() {
 		return fmt.Errorf("samples %d to %d are not within the %d samples", run.First, run.Last, r.Samples.Len())
 	}
-	return z.state(run.State)
+	return z.state(run.State())
 }
 
 // checkSuccessive checks two runs of one goroutine, of which run is the next one after before.
@@ -176,7 +176,7 @@ func checkSuccessive(before, run Run) error {
 	if before.Last >= run.First {
 		return fmt.Errorf("overlaps")
 	}
-	if before.Last+1 == run.First && before.State == run.State {
+	if before.Last+1 == run.First && before.State() == run.State() {
 		return fmt.Errorf("should be one with")
 	}
 	return nil

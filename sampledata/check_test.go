@@ -131,13 +131,10 @@ var mutations = []struct {
 
 // changeState changes the state of a run.
 func changeState(r *Recording, run int, change func(*State)) {
-	s := r.Runs.At(run).State
+	s := r.Runs.At(run).State()
 	change(&s)
 	t := &r.Runs.states
-	kind := s
-	kind.Lock, kind.Holders = 0, 0
-	t.kinds.add(kind)
-	t.list.add(storedState{s.Lock, s.Holders, int32(t.kinds.len() - 1)})
+	t.list.add(*RunOf(0, 0, 0, s).storedState)
 	r.Runs.list.at(run).state = int32(t.list.len() - 1)
 }
 

@@ -17,7 +17,7 @@ const (
 	labelMemory     = 32 + 2
 	holderMemory    = 4 + 4
 	runMemory       = 16
-	stateMemory     = 2*16 + 12
+	stateMemory     = 2*24 + 12
 	stateKindMemory = 2 * 80
 	timeMemory      = 20 // of a sample, without its details
 	changeMemory    = 2 * 88

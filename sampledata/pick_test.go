@@ -12,7 +12,7 @@ func states(r *Recording, sample int32) map[GoroutineID]State {
 	all := make(map[GoroutineID]State)
 	for _, run := range r.Runs.All() {
 		if run.First <= sample && sample <= run.Last {
-			all[run.Goroutine] = run.State
+			all[run.Goroutine] = run.State()
 		}
 	}
 	return all

@@ -7,11 +7,41 @@ import (
 	"math/rand/v2"
 )
 
-// A Run is a goroutine in one state over the samples First to Last, both included.
+// A Run is a goroutine in one state over the samples First to Last, both included. It has all fields of a State, which runs share and
+// nobody may modify.
 type Run struct {
 	Goroutine   GoroutineID
 	First, Last int32
-	State
+	*storedState
+}
+
+// A storedState is a State. A program that waits for locks has very many, which differ only in the lock and in who holds it: what
+// else they say is kept once. The Lock and Holders that count are those of the storedState itself.
+type storedState struct {
+	Lock    uint64
+	Holders HolderSetID
+	*kind
+}
+
+// A kind is a State without Lock and Holders.
+type kind State
+
+func kindOf(s State) kind {
+	s.Lock, s.Holders = 0, 0
+	return kind(s)
+}
+
+// RunOf returns a run over given samples.
+func RunOf(g GoroutineID, first, last int32, s State) Run {
+	k := kindOf(s)
+	return Run{g, first, last, &storedState{s.Lock, s.Holders, &k}}
+}
+
+// State returns the whole state.
+func (s *storedState) State() State {
+	state := State(*s.kind)
+	state.Lock, state.Holders = s.Lock, s.Holders
+	return state
 }
 
 // Runs are the runs of a recording, in order of First, then Goroutine; those of one goroutine don't overlap. A recording
@@ -28,25 +58,10 @@ type storedRun struct {
 	state       int32
 }
 
-// A stateTable has different states. A program that waits for locks has very many, which differ only in the lock and in who
-// holds it: what else they say is kept once.
+// A stateTable has different states.
 type stateTable struct {
 	list  chunked[storedState]
-	kinds chunked[State] // all different, without locks and holders
-}
-
-// A storedState is a State whose other fields are those of an element of stateTable.kinds.
-type storedState struct {
-	lock    uint64
-	holders HolderSetID
-	kind    int32
-}
-
-func (t *stateTable) at(i int32) State {
-	s := t.list.at(int(i))
-	state := *t.kinds.at(int(s.kind))
-	state.Lock, state.Holders = s.lock, s.holders
-	return state
+	kinds chunked[*kind] // all different
 }
 
 func (t *stateTable) clip() stateTable { return stateTable{t.list.clip(), t.kinds.clip()} }
@@ -60,7 +75,7 @@ func (r *Runs) At(i int) Run {
 }
 
 func (r *Runs) run(s *storedRun) Run {
-	return Run{Goroutine: s.goroutine, First: s.first, Last: s.last, State: r.states.at(s.state)}
+	return Run{s.goroutine, s.first, s.last, r.states.list.at(int(s.state))}
 }
 
 // All returns the runs with their numbers, in order.
@@ -86,7 +101,7 @@ type growingRuns struct {
 // state returns the state of a goroutine's open run.
 func (r *growingRuns) state(g GoroutineID) (State, bool) {
 	if i := r.open[g]; i > 0 {
-		return r.states.at(r.list.at(int(i - 1)).state), true
+		return r.At(int(i - 1)).State(), true
 	}
 	return State{}, false
 }
@@ -106,13 +121,14 @@ func (r *growingRuns) change(sample int32, c *Change) {
 // code returns the index of a state, which is a new one if the state is.
 func (r *growingRuns) code(s State) int32 {
 	t := &r.states
-	stored := storedState{lock: s.Lock, holders: s.Holders}
-	s.Lock, s.Holders = 0, 0
-	var isNew bool
-	if stored.kind, isNew = r.kinds.code(r.kinds.hash(&s), func(i int32) bool { return *t.kinds.at(int(i)) == s }); isNew {
-		t.kinds.add(s)
+	k := kindOf(s)
+	number, isNew := r.kinds.code(r.kinds.hash(&s), func(i int32) bool { return **t.kinds.at(int(i)) == k })
+	if isNew {
+		added := k // k itself would be allocated in each call
+		t.kinds.add(&added)
 	}
-	i, isNew := r.index.code(r.index.hashStored(&stored), func(i int32) bool { return *t.list.at(int(i)) == stored })
+	stored := storedState{s.Lock, s.Holders, *t.kinds.at(int(number))}
+	i, isNew := r.index.code(r.index.hashStored(&stored, number), func(i int32) bool { return *t.list.at(int(i)) == stored })
 	if isNew {
 		t.list.add(stored)
 	}
@@ -202,8 +218,9 @@ func (x *stateIndex) hash(s *State) uint32 {
 	return uint32(h ^ h>>32)
 }
 
-func (x *stateIndex) hashStored(s *storedState) uint32 {
-	h := folded(s.lock^x.keys[0], uint64(uint32(s.holders))<<32^uint64(uint32(s.kind))^x.keys[1])
+// hashStored returns the hash of a state, given the number of its kind.
+func (x *stateIndex) hashStored(s *storedState, number int32) uint32 {
+	h := folded(s.Lock^x.keys[0], uint64(uint32(s.Holders))<<32^uint64(uint32(number))^x.keys[1])
 	return uint32(h ^ h>>32)
 }
 

@@ -21,7 +21,7 @@ type oracle struct {
 func (c oracle) state(s int, g sampledata.GoroutineID) (sampledata.State, bool) {
 	for _, run := range c.r.Runs.All() {
 		if run.Goroutine == g && int(run.First) <= s && s <= int(run.Last) {
-			return run.State, true
+			return run.State(), true
 		}
 	}
 	return sampledata.State{}, false

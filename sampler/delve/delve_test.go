@@ -151,7 +151,7 @@ func samples(rec *sampledata.Recording, starts ...string) [][]seen {
 			continue
 		}
 		for i := run.First; i <= run.Last; i++ {
-			out[i] = append(out[i], seen{rec, g.ID, name, run.State})
+			out[i] = append(out[i], seen{rec, g.ID, name, run.State()})
 		}
 	}
 	return out

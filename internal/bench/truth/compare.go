@@ -228,7 +228,7 @@ func stable(r *recorded, t *traced) stability {
 				continue
 			}
 			s.checked++
-			was, said := l.spans[k].state, stateOfRun(&run.State)
+			was, said := l.spans[k].state, stateOfRun(run.State())
 			if was != said && !(was == calling && said == running) { // it may use a CPU in a system call
 				s.wrong[[2]state{was, said}]++
 			}

@@ -113,7 +113,7 @@ func (r *recorded) count() {
 		}
 		for s := range r.samplesOf(run) {
 			r.alive[class][s]++
-			for _, m := range measuresOf(&run.State) {
+			for _, m := range measuresOf(run.State()) {
 				r.counts[class][m][s]++
 			}
 			if executes := run.Run == sampledata.Running || run.Run == sampledata.Detached; executes && !run.NoCPU {
@@ -158,7 +158,7 @@ func (r *recorded) samplesOf(run sampledata.Run) iter.Seq[int] {
 }
 
 // measuresOf returns the measures that count a state.
-func measuresOf(s *sampledata.State) []measure {
+func measuresOf(s sampledata.State) []measure {
 	switch {
 	case s.Run == sampledata.Running, s.Run == sampledata.Detached:
 		return []measure{shareRun, shareBusy}
@@ -173,7 +173,7 @@ func measuresOf(s *sampledata.State) []measure {
 }
 
 // stateOfRun returns the state in a trace that fits a state in a recording best.
-func stateOfRun(s *sampledata.State) state {
+func stateOfRun(s sampledata.State) state {
 	switch measuresOf(s)[0] {
 	case shareRun:
 		return running
