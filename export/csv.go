@@ -17,11 +17,11 @@ import (
 
 // The tables that are written as comma-separated values, each a format.
 var (
-	csvView      = Format{Name: "csv", Help: "a table; also csv-functions, csv-classes, csv-locks, csv-samples", File: "view.csv", Write: table(viewTable)}
-	csvFunctions = Format{Name: "csv-functions", Help: "the same of the functions: own and cumulative time", File: "functions.csv", Write: table(functionTable)}
-	csvClasses   = Format{Name: "csv-classes", Help: "the same of the thread classes", File: "classes.csv", OfRecording: true, Write: table(classTable)}
-	csvLocks     = Format{Name: "csv-locks", Help: "the same of the locks, their waiters and holders", File: "locks.csv", OfRecording: true, Write: table(lockTable)}
-	csvSamples   = Format{Name: "csv-samples", Help: "the same of the samples, and what was measured beside them", File: "samples.csv", OfRecording: true, Write: table(sampleTable)}
+	csvView      = Format{Name: "csv", Help: "a table; also csv-functions, csv-classes, csv-locks, csv-samples", File: "view.csv", write: table(viewTable)}
+	csvFunctions = Format{Name: "csv-functions", Help: "the same of the functions: own and cumulative time", File: "functions.csv", oneOnly: oneTable, write: table(functionTable)}
+	csvClasses   = Format{Name: "csv-classes", Help: "the same of the thread classes", File: "classes.csv", OfRecording: true, oneOnly: oneTable, write: table(classTable)}
+	csvLocks     = Format{Name: "csv-locks", Help: "the same of the locks, their waiters and holders", File: "locks.csv", OfRecording: true, oneOnly: oneTable, write: table(lockTable)}
+	csvSamples   = Format{Name: "csv-samples", Help: "the same of the samples, and what was measured beside them", File: "samples.csv", OfRecording: true, oneOnly: oneTable, write: table(sampleTable)}
 )
 
 // A tableWriter writes the rows of a table; texts that a spreadsheet would take for a formula are quoted.

@@ -2,6 +2,7 @@ package export
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -130,6 +131,34 @@ func TestFoldedComparison(t *testing.T) {
 	s.Against = views.Named{Name: "old", Recording: new(sampledata.Recording)}
 	if got := write(t, "folded", s); !strings.Contains(got, "go:main.worker;main.worker;main.f;:MONITOR;go:main.holder;:RUN 7 7\n") {
 		t.Errorf("got\n%s", got)
+	}
+}
+
+// Each format either shows a comparison, and is listed as one that does, or says why it can't, and which formats can.
+func TestComparisons(t *testing.T) {
+	if got, want := strings.Join(ComparisonNames(), " "), "pprof folded html csv"; got != want {
+		t.Errorf("comparisons are written to %s, want %s", got, want)
+	}
+	tree := smallTree(t)
+	both, err := calltree.Merge(tree, tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := hostileRecording(t)
+	for _, f := range All() {
+		s := subjectOf(r, views.Options{}, &views.View{Tree: both})
+		s.View, s.Against = views.Threads, views.Named{Name: "old", Recording: r}
+		var out bytes.Buffer
+		err := f.Write(&out, s)
+		if slices.Contains(ComparisonNames(), f.Name) {
+			if err != nil || out.Len() == 0 {
+				t.Errorf("%s: %d bytes, %v", f.Name, out.Len(), err)
+			}
+			continue
+		}
+		if out.Len() > 0 || err == nil || !strings.HasPrefix(err.Error(), f.Name+" can't show a comparison: "+f.oneOnly+": export it to one of pprof, folded, html, csv, or") {
+			t.Errorf("%s: %d bytes, %v", f.Name, out.Len(), err)
+		}
 	}
 }
 

@@ -14,7 +14,9 @@ var firefox = Format{
 	Name:  "firefox",
 	Help:  "JSON for profiler.firefox.com, a thread for each class",
 	File:  "run.firefox.json",
-	Write: writeFirefox,
+	write: writeFirefox,
+
+	oneOnly: noNegative,
 }
 
 // firefoxVersion is the version of the processed format; the profiler upgrades older ones.

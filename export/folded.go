@@ -17,7 +17,7 @@ var folded = Format{
 	Name:  "folded",
 	Help:  "folded stacks, for flamegraph.pl, inferno and others",
 	File:  "stacks.folded",
-	Write: writeFolded,
+	write: writeFolded,
 }
 
 func writeFolded(w io.Writer, s *Subject) error {

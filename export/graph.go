@@ -2,7 +2,6 @@ package export
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -16,9 +15,11 @@ import (
 
 // The formats of the call graph that a search has coloured: its bottlenecks by their share, and the callees that it looked at.
 var (
-	dot = Format{Name: "dot", Help: "the call paths that are bottlenecks, coloured, for Graphviz; also svg, drawn", File: "graph.dot", Write: writeDot}
-	svg = Format{Name: "svg", Help: "the same, drawn", File: "graph.svg", Write: writeSVG}
+	dot = Format{Name: "dot", Help: "the call paths that are bottlenecks, coloured, for Graphviz; also svg, drawn", File: "graph.dot", oneOnly: oneGraph, write: writeDot}
+	svg = Format{Name: "svg", Help: "the same, drawn", File: "graph.svg", oneOnly: oneGraph, write: writeSVG}
 )
+
+const oneGraph = "the graph shows the bottlenecks of one recording"
 
 // A callGraph is the part of a call tree that a search over its call paths has seen.
 type callGraph struct {
@@ -47,9 +48,6 @@ const (
 )
 
 func newCallGraph(s *Subject) (*callGraph, error) {
-	if s.Compared() {
-		return nil, errors.New("a comparison has no bottlenecks: leave out --against")
-	}
 	t, err := s.Tree()
 	if err != nil {
 		return nil, err

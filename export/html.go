@@ -11,7 +11,7 @@ var html = Format{
 	Name:  "html",
 	Help:  "a page with all views, a timeline and tables, for any browser, without a network",
 	File:  "run.html",
-	Write: writeHTML,
+	write: writeHTML,
 
 	OfRecording: true,
 }

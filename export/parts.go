@@ -3,7 +3,6 @@ package export
 import (
 	"bufio"
 	"encoding/json"
-	"errors"
 	"io"
 
 	"github.com/cpprof/cpprof/calltree"
@@ -38,13 +37,8 @@ func (p *placed) parts(title string) []part {
 	return classes
 }
 
-var errNoWeights = errors.New("a comparison has negative times, which the format has no place for: export it to pprof, folded or csv, or each recording by itself")
-
 // writeParts writes a file of JSON that ends with a list of parts: what comes before the list, and each part.
 func (s *Subject) writeParts(w io.Writer, begin func(*jsonWriter, *placed), write func(j *jsonWriter, p *placed, of part, i int)) error {
-	if s.Compared() {
-		return errNoWeights
-	}
 	p, err := s.placed()
 	if err != nil {
 		return err

@@ -17,7 +17,7 @@ var pprof = Format{
 	Help:   "a profile for go tool pprof, Pyroscope, Parca and others",
 	File:   "run.pb.gz",
 	Binary: true,
-	Write:  writePprof,
+	write:  writePprof,
 }
 
 func writePprof(w io.Writer, s *Subject) error {

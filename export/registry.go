@@ -23,9 +23,48 @@ type Format struct {
 	// OfRecording reports that the file shows the whole recording: unless stacks are left out, Write needs no session.
 	OfRecording bool
 
-	// Write writes the file. It need not buffer what it writes.
-	Write func(io.Writer, *Subject) error
+	// oneOnly says why the file can't show a comparison; "" if it can.
+	oneOnly string
+
+	// write writes the file. It need not buffer what it writes.
+	write func(io.Writer, *Subject) error
 }
+
+// Write writes the file.
+func (f *Format) Write(w io.Writer, s *Subject) error {
+	if s.Compared() {
+		if err := f.CheckComparison(); err != nil {
+			return err
+		}
+	}
+	return f.write(w, s)
+}
+
+// CheckComparison returns an error if the format can't show a comparison. It says why, and names the formats that can.
+func (f *Format) CheckComparison() error {
+	if f.oneOnly == "" {
+		return nil
+	}
+	return fmt.Errorf("%s can't show a comparison: %s: export it to one of %s, or each recording by itself",
+		f.Name, f.oneOnly, strings.Join(ComparisonNames(), ", "))
+}
+
+// ComparisonNames lists the names of the formats that can show a comparison.
+func ComparisonNames() []string {
+	var names []string
+	for _, f := range formats {
+		if f.oneOnly == "" {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// Why a format can't show a comparison.
+const (
+	noNegative = "the format has no place for negative times"
+	oneTable   = "the table has the numbers of one recording"
+)
 
 // Names lists the names of all formats.
 func Names() []string {

@@ -14,7 +14,9 @@ var speedscope = Format{
 	Name:  "speedscope",
 	Help:  "JSON for speedscope.app, a profile for each class",
 	File:  "run.speedscope.json",
-	Write: writeSpeedscope,
+	write: writeSpeedscope,
+
+	oneOnly: noNegative,
 }
 
 const speedscopeSchema = "https://www.speedscope.app/file-format-schema.json"

@@ -15,10 +15,10 @@ func (s *Subject) needSamples(what string) error {
 	return nil
 }
 
-// needWhole returns an error if the subject is only some stacks of the recording, or a comparison.
+// needWhole returns an error if the subject is only some stacks of the recording.
 func (s *Subject) needWhole(what string) error {
-	if s.Compared() || s.Refined || s.Part {
-		return fmt.Errorf("%s: leave out --against, --auto and refinement steps such as --prune", what)
+	if s.Refined || s.Part {
+		return fmt.Errorf("%s: leave out --auto and refinement steps such as --prune", what)
 	}
 	return nil
 }

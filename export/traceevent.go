@@ -20,9 +20,10 @@ var traceEvent = Format{
 	Name:  "trace-event",
 	Help:  "JSON for ui.perfetto.dev: a track for each goroutine, counters",
 	File:  "run.trace.json",
-	Write: writeTraceEvent,
+	write: writeTraceEvent,
 
 	OfRecording: true,
+	oneOnly:     "its tracks show what the goroutines of one recording did, and when",
 }
 
 // A traceSlice is a complete event ("X"), a counter ("C") or metadata ("M").

@@ -39,7 +39,8 @@ func newExportCommand(t terminal) *cobra.Command {
 
 Without --server or --thread it writes the Thread Views of all classes, each below a frame of its
 class. With one of them, --prune and --zoom leave out stacks, and with --down, --extended, --up or
---auto, the entries of the refined view are written in place of stacks. -o - is standard output.`,
+--auto, the entries of the refined view are written in place of stacks. -o - is standard output.
+A comparison (--against) can be written to these formats: ` + strings.Join(export.ComparisonNames(), ", ") + `.`,
 		Example: `  cpprof export run.cpprof --to pprof -o r.pb.gz && go tool pprof -tagfocus state=MONITOR r.pb.gz
   cpprof export run.cpprof --thread go:main.worker --to folded -o - | flamegraph.pl > graph.svg`,
 		GroupID:           groupFiles,
@@ -110,6 +111,11 @@ func (f *exportFlags) run(ctx context.Context, t terminal, path string) error {
 	to, err := export.Lookup(f.to)
 	if err != nil {
 		return usagef("--to: %w", err)
+	}
+	if f.against != "" {
+		if err := to.CheckComparison(); err != nil {
+			return usagef("--against: %w", err)
+		}
 	}
 	if err := f.checkOutput(t, to); err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -102,4 +103,15 @@ func TestSaveKeepsDevices(t *testing.T) {
 			t.Errorf("%s: %v, want it to stay: %v", path, err, stays)
 		}
 	}
+}
+
+// A comparison that a format can't show is refused before anything is read.
+func TestExportRefusesComparisons(t *testing.T) {
+	var wrong []refusal
+	for _, f := range export.All() {
+		if !slices.Contains(export.ComparisonNames(), f.Name) {
+			wrong = append(wrong, refusal{"export none --against none --to " + f.Name + " -o x", exitUsage, "--against: " + f.Name + " can't show a comparison: "})
+		}
+	}
+	refuses(t, append(wrong, refusal{"export none --against none --to folded -o x", exitFailed, "there is no recording none"}))
 }
