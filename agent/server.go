@@ -27,6 +27,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 	"golang.org/x/net/netutil"
@@ -221,7 +222,7 @@ func (s *Server) serveProfile(w http.ResponseWriter, r *http.Request, kind Kind)
 	query := r.URL.Query()
 	lasts, err := s.lasting(query.Get("seconds"))
 	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
+		refuse(w, err, http.StatusBadRequest)
 		return
 	}
 	pid, err := strconv.Atoi(query.Get("pid"))
@@ -246,17 +247,22 @@ func (s *Server) serveProfile(w http.ResponseWriter, r *http.Request, kind Kind)
 		if busy.Host {
 			status = http.StatusServiceUnavailable
 		}
-		http.Error(w, err.Error(), status)
+		refuse(w, err, status)
 	case r.Context().Err() != nil:
 		w.WriteHeader(499) // nobody reads it: it is for the metrics
 	case err != nil:
-		http.Error(w, err.Error(), http.StatusInternalServerError)
+		refuse(w, err, http.StatusInternalServerError)
 	default:
 		w.Header().Set("Content-Type", "application/octet-stream")
 		w.Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="%s-%d.pb.gz"`, kind, pid))
 		w.Header().Set("Content-Length", strconv.Itoa(len(data)))
 		_, _ = w.Write(data)
 	}
+}
+
+// refuse answers with an error. It can name a program, and who reads it may sit at a terminal.
+func refuse(w http.ResponseWriter, err error, status int) {
+	http.Error(w, termtext.Error(err), status)
 }
 
 // lasting returns how long to record, of the parameter "seconds". A client that asks for more than a window gets a window.

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampler"
 )
 
@@ -73,6 +74,11 @@ func (s *Server) serveTargets(w http.ResponseWriter, r *http.Request) {
 		}
 		groups = append(groups, targetGroup{[]string{r.Host}, labels})
 	}
+	text, err := json.Marshal(groups)
+	if err != nil {
+		refuse(w, err, http.StatusInternalServerError)
+		return
+	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(groups)
+	_, _ = w.Write(append(termtext.JSON(text), '\n'))
 }

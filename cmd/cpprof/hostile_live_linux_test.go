@@ -2,9 +2,13 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -77,5 +81,59 @@ func TestHostilePrograms(t *testing.T) {
 			}
 			checkTame(t, got.out+got.err)
 		}
+	}
+}
+
+// What the agent and the tools of an assistant say of such a program is nothing but text; in JSON and in profiles its names are as
+// they are.
+func TestHostileProgramsServed(t *testing.T) {
+	target := fixture.Start(t, hostileProgram(t), hostile)
+	needsTracing(t, target.Pid())
+	pid, name := fmt.Sprint(target.Pid()), filepath.Base(target.Path)
+	a := startAgent(t, "-d", "300ms", "--match", "x*")
+	_, body := a.get("/discovery", http.StatusOK)
+	checkTame(t, string(body))
+	var groups []struct{ Labels map[string]string }
+	if err := json.Unmarshal(body, &groups); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(groups, func(g struct{ Labels map[string]string }) bool {
+		return g.Labels["pid"] == pid && g.Labels["service_name"] == name
+	}) {
+		t.Errorf("the program is not among %q", groups)
+	}
+	var functions []string
+	for _, f := range a.parsed("/debug/pprof/wall?pid=" + pid).Function {
+		functions = append(functions, f.Name)
+	}
+	if !strings.Contains(strings.Join(functions, "\t"), hostile) {
+		t.Errorf("the functions are %q", functions)
+	}
+	for path, status := range map[string]int{
+		"/metrics": http.StatusOK, "/" + url.PathEscape(hostile): http.StatusNotFound,
+		"/debug/pprof/wall?pid=" + url.QueryEscape(hostile):                     http.StatusBadRequest,
+		"/debug/pprof/wall?pid=" + pid + "&seconds=" + url.QueryEscape(hostile): http.StatusBadRequest,
+		"/debug/pprof/wall?pid=" + pid:                                          http.StatusTooManyRequests,
+	} {
+		_, body := a.get(path, status)
+		checkTame(t, string(body))
+	}
+
+	c := startMCP(t)
+	listed := c.object("list_processes", nil)["processes"].([]any)
+	if !strings.Contains(fmt.Sprint(listed), hostile) {
+		t.Errorf("the program is not among %q", listed)
+	}
+	for _, call := range []struct {
+		tool string
+		args map[string]any
+	}{
+		{"list_processes", nil},
+		{"record", map[string]any{"process": name, "seconds": 0.3, "name": "one"}},
+		{"record", map[string]any{"process": pid, "seconds": 0.3, "name": "one"}},
+		{"classes", map[string]any{"recording": "one.cpprof"}},
+	} {
+		texts, _ := c.call(call.tool, call.args)
+		checkTame(t, strings.Join(texts, "\n"))
 	}
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -55,6 +57,17 @@ func hostileRecording(t *testing.T) *sampledata.Recording {
 	return r
 }
 
+// cutRecording copies a recording without its end.
+func cutRecording(t *testing.T, from, to string) {
+	t.Helper()
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(filepath.Join(to, "SampleData"), 2000); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // checkTame fails for text that does something to a terminal.
 func checkTame(t *testing.T, text string) {
 	t.Helper()
@@ -75,12 +88,7 @@ func TestHostileNames(t *testing.T) {
 	path := filepath.Join(folder, hostile)
 	writeRecording(t, path, hostileRecording(t))
 	cut := filepath.Join(folder, "cut"+hostile)
-	if err := os.CopyFS(cut, os.DirFS(path)); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(filepath.Join(cut, "SampleData"), 2000); err != nil {
-		t.Fatal(err)
-	}
+	cutRecording(t, path, cut)
 	eachReader(t, func(t *testing.T, c *cobra.Command, args []string) {
 		stand := map[string]string{theRecording: path, otherOne: path}
 		got := call(t, slices.Clone(args), stand)
@@ -103,9 +111,71 @@ func TestHostileNames(t *testing.T) {
 	for _, args := range [][]string{
 		{"__complete", "cost", path, "--server", ""}, {"__complete", "report", path, "--thread", ""}, {hostile}, {"record", "-o", hostile, "--", hostile},
 		{"record", "--" + hostile}, {"cost", path, "--server", hostile}, {"cost", path, "--server", "* .." + hostile},
+		{"mcp", "--folder", hostile}, {"agent", "--listen", hostile}, {"agent", "--match", "[" + hostile}, {"agent", "--token-file", hostile},
+		{"agent", "--tls-cert", hostile, "--tls-key", hostile}, {"agent", "--client-ca", hostile},
 		{"classes", path, "--class-by", hostile}, {"find", path, "--server", "--coverage", hostile}, {"report", path, "--server", "--prune", hostile},
 	} {
 		got := call(t, args, map[string]string{})
 		checkTame(t, got.out+got.err)
+	}
+}
+
+// An assistant that shows the answers of the tools at a terminal shows nothing but text, and the JSON has the names as they are.
+func TestHostileAnswers(t *testing.T) {
+	c := startMCP(t)
+	name, cut := hostile+".cpprof", "cut"+hostile
+	path := filepath.Join(c.folder, name)
+	writeRecording(t, path, hostileRecording(t))
+	cutRecording(t, path, filepath.Join(c.folder, cut))
+	var class string
+	answered := func(tool string, args map[string]any) {
+		t.Helper()
+		texts, failed := c.call(tool, args)
+		if failed || len(texts) == 0 {
+			t.Fatalf("%s: %q", tool, texts)
+		}
+		for _, text := range texts {
+			checkTame(t, text)
+		}
+		var object map[string]any
+		if err := json.Unmarshal([]byte(texts[0]), &object); err != nil {
+			t.Fatalf("%s: %v", tool, err)
+		}
+		if !strings.Contains(fmt.Sprint(object), hostile) {
+			t.Errorf("%s %q: a name is not as it was in %.2000s", tool, args, texts[0])
+		}
+		if tool == "classes" && class == "" {
+			class = object["classes"].([]any)[0].(map[string]any)["class"].(string)
+		}
+	}
+	answered("list_recordings", nil)
+	answered("classes", map[string]any{"recording": name})
+	answered("why", map[string]any{"recording": name})
+	answered("why", map[string]any{"recording": name, "against": name})
+	answered("compare", map[string]any{"recording": name, "against": name})
+	answered("compare", map[string]any{"recording": name, "against": name, "class": class})
+	answered("locks", map[string]any{"recording": name})
+	answered("report", map[string]any{"recording": name})
+	answered("report", map[string]any{"recording": name, "class": class})
+	answered("report", map[string]any{"recording": name, "class": class, "steps": []map[string]any{{"how": "down", "path": "*"}}})
+	for _, wrong := range []struct {
+		tool string
+		args map[string]any
+	}{
+		{"report", map[string]any{"recording": cut, "class": class}},
+		{"classes", map[string]any{"recording": "none" + hostile}},
+		{"why", map[string]any{"recording": name, "against": "none" + hostile}},
+		{"compare", map[string]any{"recording": name, "against": "../" + hostile}},
+		{"report", map[string]any{"recording": name, "class": "none" + hostile}},
+		{"report", map[string]any{"recording": name, "steps": []map[string]any{{"how": hostile, "path": "*"}}}},
+		{"report", map[string]any{"recording": name, "steps": []map[string]any{{"how": "down", "path": "* (" + hostile}}}},
+		{"record", map[string]any{"process": hostile}},
+		{"record", map[string]any{"process": "1", "name": hostile}},
+	} {
+		texts, failed := c.call(wrong.tool, wrong.args)
+		if !failed {
+			t.Errorf("%s %q: %q", wrong.tool, wrong.args, texts)
+		}
+		checkTame(t, strings.Join(texts, "\n"))
 	}
 }

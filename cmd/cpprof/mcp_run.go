@@ -50,6 +50,12 @@ func (b *boundedBuffer) said() string {
 	return text
 }
 
+// mcpSaid is an error with the messages of a command, which has made them safe to print.
+type mcpSaid string
+
+func (e mcpSaid) Error() string        { return string(e) }
+func (e mcpSaid) TerminalText() string { return string(e) }
+
 // run runs a command of cpprof as one of those that fill a channel. It interrupts the command when the time is over, the call is
 // cancelled or the session ends.
 func (s *mcpServer) run(ctx context.Context, room chan struct{}, limit time.Duration, args ...string) (out []byte, said string, err error) {
@@ -77,7 +83,7 @@ func (s *mcpServer) run(ctx context.Context, room chan struct{}, limit time.Dura
 	case ctx.Err() != nil:
 		return nil, said, errors.New("the call was cancelled")
 	case err != nil && said != "":
-		return nil, said, errors.New(said)
+		return nil, said, mcpSaid(said)
 	case err != nil:
 		return nil, said, fmt.Errorf("cpprof %s: %w", args[0], err)
 	case written.cut:
@@ -121,7 +127,7 @@ func shortenJSON(document []byte, most int) (text string, cuts []string, err err
 		return "", nil, fmt.Errorf("the answer is no JSON: %w", err)
 	}
 	if compact.Len() <= most {
-		return compact.String(), nil, nil
+		return string(termtext.JSON(compact.Bytes())), nil, nil
 	}
 	var value any
 	d := json.NewDecoder(&compact)
@@ -187,7 +193,7 @@ func (s *jsonShortener) note(path string, length, most int) {
 func (s *jsonShortener) cuts() []string {
 	var lines []string
 	for _, path := range slices.Sorted(maps.Keys(s.lengths)) {
-		lines = append(lines, fmt.Sprintf("%s has its beginning only, of a length of up to %d", strings.TrimPrefix(path, "."), s.lengths[path]))
+		lines = append(lines, termtext.Sprintf("%s has its beginning only, of a length of up to %d", strings.TrimPrefix(path, "."), s.lengths[path]))
 	}
 	return lines
 }

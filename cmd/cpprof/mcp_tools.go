@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -62,31 +63,42 @@ type (
 func (s *mcpServer) addTools(server *mcp.Server) {
 	no := false
 	reads := &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: &no}
-	mcp.AddTool(server, &mcp.Tool{Name: "list_processes", Annotations: reads,
+	addTool(server, &mcp.Tool{Name: "list_processes", Annotations: reads,
 		Description: "List the running Go programs that may be recorded. No program is touched."}, s.listProcesses)
-	mcp.AddTool(server, &mcp.Tool{Name: "list_recordings", Annotations: reads,
+	addTool(server, &mcp.Tool{Name: "list_recordings", Annotations: reads,
 		Description: "List the recordings that there are, the newest first."}, s.listRecordings)
-	mcp.AddTool(server, &mcp.Tool{Name: "record", Annotations: &mcp.ToolAnnotations{DestructiveHint: &no, OpenWorldHint: &no},
+	addTool(server, &mcp.Tool{Name: "record", Annotations: &mcp.ToolAnnotations{DestructiveHint: &no, OpenWorldHint: &no},
 		Description: "Record a running Go program, which goes on meanwhile: it is halted for less than 1 % of the time. Returns what was recorded."}, s.record)
-	mcp.AddTool(server, &mcp.Tool{Name: "why", Annotations: reads,
+	addTool(server, &mcp.Tool{Name: "why", Annotations: reads,
 		Description: "Say why a recorded program is slow: findings (what, where, because of whom, when), the worst first, and the hypotheses behind them."},
 		func(ctx context.Context, _ *mcp.CallToolRequest, in mcpWhy) (*mcp.CallToolResult, any, error) {
 			return s.readRecordings(ctx, in.Recording, in.Against, "why")
 		})
-	mcp.AddTool(server, &mcp.Tool{Name: "locks", Annotations: reads,
+	addTool(server, &mcp.Tool{Name: "locks", Annotations: reads,
 		Description: "Show the locks that goroutines waited for, who waited, who held them meanwhile, and deadlocks."},
 		func(ctx context.Context, _ *mcp.CallToolRequest, in mcpRead) (*mcp.CallToolResult, any, error) {
 			return s.readRecordings(ctx, in.Recording, "", "locks")
 		})
-	mcp.AddTool(server, &mcp.Tool{Name: "classes", Annotations: reads,
+	addTool(server, &mcp.Tool{Name: "classes", Annotations: reads,
 		Description: "List the thread classes (goroutines by the function that they began with), with the share of each typed time."},
 		func(ctx context.Context, _ *mcp.CallToolRequest, in mcpRead) (*mcp.CallToolResult, any, error) {
 			return s.readRecordings(ctx, in.Recording, "", "classes")
 		})
-	mcp.AddTool(server, &mcp.Tool{Name: "report", Annotations: reads,
+	addTool(server, &mcp.Tool{Name: "report", Annotations: reads,
 		Description: "Show a view of a recording as a tree of call paths with their costs."}, s.report)
-	mcp.AddTool(server, &mcp.Tool{Name: "compare", Annotations: reads,
+	addTool(server, &mcp.Tool{Name: "compare", Annotations: reads,
 		Description: "Compare two recordings of the same program: of each thread class, or of the call paths of one, what it costs in both."}, s.compare)
+}
+
+// addTool adds a tool whose errors are safe to print: they can name a program or a file.
+func addTool[In any](server *mcp.Server, tool *mcp.Tool, do mcp.ToolHandlerFor[In, any]) {
+	mcp.AddTool(server, tool, func(ctx context.Context, request *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
+		answer, out, err := do(ctx, request, in)
+		if err != nil {
+			err = errors.New(termtext.Error(err))
+		}
+		return answer, out, err
+	})
 }
 
 func (s *mcpServer) listProcesses(context.Context, *mcp.CallToolRequest, mcpNothing) (*mcp.CallToolResult, any, error) {
