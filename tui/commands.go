@@ -44,6 +44,29 @@ func (l commandLine) do(line string) error {
 	if p, ok := l.w.(pathTaker); ok && !isUnknownWord(name, p.names()) {
 		return p.takePath(line)
 	}
+	return l.elsewhere(name)
+}
+
+// elsewhere returns the error for a word that is no command of the window: it says to which window the command belongs, if to any.
+func (l commandLine) elsewhere(name string) error {
+	has := func(commands []command) bool {
+		return slices.ContainsFunc(commands, func(c command) bool { return c.name == name })
+	}
+	for i, w := range l.a.windows {
+		if w == l.w || !has(w.commands()) {
+			continue
+		}
+		keys := "Esc, Tab"
+		if i < 9 {
+			keys = fmt.Sprintf("Esc, %d", i+1)
+		}
+		return fmt.Errorf("%q is a command of window %d (%s): %s", name, i+1, keys, printable(w.title())) // the end may not fit the screen
+	}
+	for _, k := range kinds() {
+		if k.own != nil && has(k.own()) {
+			return fmt.Errorf("%q is a command of %s", name, k.opened)
+		}
+	}
 	return fmt.Errorf("unknown command %q: ? lists the commands of this window", name)
 }
 

@@ -18,6 +18,11 @@ type kind struct {
 	// bindings and commands are in every window, and open a window of the kind; nil for none.
 	bindings func(*app) []binding
 	commands func(*app) []command
+
+	// own returns the commands of a window of the kind, so that other windows can say where they belong, and opened says how
+	// one is opened. own is nil if its commands are also those of a window that is always open, or if it has none.
+	own    func() []command
+	opened string
 }
 
 // kinds returns all kinds of windows. The keys and commands of the first kind come first in the help.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -145,6 +146,45 @@ func TestMistakesHaveACaret(t *testing.T) {
 	b.keys("1")
 	b.line(":nonsense")
 	b.shows("unknown command")
+}
+
+// A command of another window is not unknown: the error says which window has it, and how to get there.
+func TestCommandsOfOtherWindows(t *testing.T) {
+	b := bobThread(t)
+	title := ""
+	b.do(func() { title = b.app.window().title() })
+	b.line(":lanes usual")
+	b.shows(`"lanes" is a command of window 1 (Esc, 1): Summary`)
+	b.keys("Esc", "1")
+	b.line(":lanes usual")
+	b.hides("command")
+	b.keys("Esc")
+	b.line(":zoom *")
+	b.shows(`"zoom" is a command of window 2 (Esc, 2): ` + title)
+	b.keys("Esc", "2", "x", "L")
+	b.line(":zoom *")
+	b.shows(`"zoom" is a command of a Thread View, or the Server View (Esc, 1, Enter or s)`)
+}
+
+// Whatever window is open, it knows where the commands of all kinds of windows belong.
+func TestCommandsOfAllWindows(t *testing.T) {
+	summary := newBench(t, bob(t))
+	eachWindow(t, func(t *testing.T, b *bench) {
+		var own, known []command
+		b.do(func() { own = b.app.window().commands() })
+		summary.do(func() {
+			known = summary.allCommands(summary.app.window())
+			line := commandLine{summary.app, summary.app.window()}
+			for _, c := range own {
+				if slices.ContainsFunc(known, func(k command) bool { return k.name == c.name }) {
+					continue
+				}
+				if err := line.elsewhere(c.name); strings.Contains(err.Error(), "unknown") {
+					t.Errorf("%s: %v", c.name, err)
+				}
+			}
+		})
+	})
 }
 
 func TestCompletion(t *testing.T) {

@@ -40,6 +40,8 @@ func profileKind() kind {
 	return kind{
 		Kind:   session.ProfileKind,
 		reopen: func(a *app, w session.Window) { openProfile(a, *w.(*session.Profile)) },
+		own:    func() []command { return new(profileWindow).commands() },
+		opened: "a Thread View, or the Server View (Esc, 1, Enter or s)",
 	}
 }
 
