@@ -17,6 +17,7 @@ type History struct {
 	*View
 	Portions []Portion
 	Moments
+	Classes []ClassSummary // of a ThreadsHistory: what Classes returns
 
 	// Rounded counts the shares of hits that were rounded to a part in 2^30: those whose numbers are very large, and if there are very
 	// many portions, those that would need further ones.
@@ -57,9 +58,14 @@ func ThreadsHistory(r *sampledata.Recording, o Options, most int) (*History, err
 	for i := range classes {
 		whole[classes[i].Class] = classes[i].Hits == 0
 	}
-	return newHistory(r, o, most, "view of all classes", func(b *builder) {
+	h, err := newHistory(r, o, most, "view of all classes", func(b *builder) {
 		b.threads, b.maxChained, b.maxFirst, b.history.whole = true, maxHolderNodes, maxHolderNodes, whole
 	})
+	if err != nil {
+		return nil, err
+	}
+	h.Classes = classes
+	return h, nil
 }
 
 func newHistory(r *sampledata.Recording, o Options, most int, what string, set func(*builder)) (*History, error) {
@@ -72,7 +78,7 @@ func newHistory(r *sampledata.Recording, o Options, most int, what string, set f
 	}
 	v, b, err := limitedView(from, to, func() *builder {
 		b := newBuilder(newScene(r, o), calltree.RootName)
-		b.history = &historian{number: make(map[Portion]int32), moments: newMoments(r), most: most, mostExact: mostExact}
+		b.history = &historian{number: make(map[Portion]int32), moments: newMoments(r, beforeLimit(most)), most: most, mostExact: mostExact}
 		set(b)
 		return b
 	})
@@ -135,10 +141,18 @@ func (h *historian) end() {
 		at.to = h.first + h.samples
 	}
 	h.touched = h.touched[:0]
-	if h.moments.Len() > h.most+h.most/2 { // rarely: it takes long
+	if h.moments.Len() > beforeLimit(h.most) {
 		h.moments.limit(h.most)
 		h.most = max(h.most, h.moments.Len())
 	}
+}
+
+// beforeLimit is how many moments there may be until they are limited. That takes long, but at least doubles the length of slices.
+func beforeLimit(most int) int {
+	if most > math.MaxInt/4 {
+		return math.MaxInt / 4
+	}
+	return most + most/8
 }
 
 // close writes down what a portion got, which does not go on.
@@ -153,8 +167,10 @@ func (h *historian) finish() {
 	for p := range h.open {
 		h.close(int32(p))
 	}
-	h.moments.merge()
-	h.moments.limit(h.most)
+	m := &h.moments
+	m.merge()
+	m.limit(h.most)
+	m.Spells, m.Sums = trimmed(m.Spells), trimmed(m.Sums)
 }
 
 // add adds a share of a hit to a portion in each of the current samples.

@@ -18,6 +18,7 @@ type Moments struct {
 	Sums   []Sum
 
 	samples int32
+	room    int // how many there can be, but for a few; see grown
 	weights sampledata.Weights
 	newest  []int32 // by portion: the sum that the next one probably adds to; -1 if there is none
 }
@@ -61,8 +62,8 @@ func (w *Wide) AddBig(x *big.Int) {
 	w.AddWide(Wide{Hi: hi.Int64(), Lo: new(big.Int).Sub(x, hi.Lsh(hi, wideBits)).Int64()})
 }
 
-func newMoments(r *sampledata.Recording) Moments {
-	return Moments{Each: 1, samples: int32(r.Samples.Len()), weights: r.Weights()}
+func newMoments(r *sampledata.Recording, room int) Moments {
+	return Moments{Each: 1, samples: int32(r.Samples.Len()), room: room, weights: r.Weights()}
 }
 
 // Len returns the number of spells and sums.
@@ -94,7 +95,7 @@ func (m *Moments) add(portion, from, to int32, num int64) {
 	if from < whole {
 		m.addSum(portion, from, whole, num)
 	}
-	m.Spells = append(m.Spells, Spell{portion, first, end - 1, num})
+	m.Spells = append(grown(m.Spells, m.room), Spell{portion, first, end - 1, num})
 	if rest < to {
 		m.addSum(portion, rest, to, num)
 	}
@@ -116,18 +117,38 @@ func (m *Moments) sum(portion, slice int32) *Sum {
 	i := m.newest[portion]
 	if i < 0 || m.Sums[i].Slice != slice {
 		i = int32(len(m.Sums))
-		m.Sums = append(m.Sums, Sum{Portion: portion, Slice: slice})
+		m.Sums = append(grown(m.Sums, m.room+m.room/4), Sum{Portion: portion, Slice: slice})
 		m.newest[portion] = i
 	}
 	return &m.Sums[i]
 }
 
+// grown returns a list that has room for another element. Once it is long, it gets room for as many as there can be: when a list
+// is copied to a longer one, both are in memory.
+func grown[E any](list []E, room int) []E {
+	if len(list) < cap(list) || len(list) < room/4 || len(list) >= room {
+		return list
+	}
+	return slices.Grow(list, room-len(list))
+}
+
+// trimmed returns a list without memory that it does not need.
+func trimmed[E any](list []E) []E {
+	if len(list) < cap(list)/2 {
+		return slices.Clone(list)
+	}
+	return list
+}
+
 // Coarsen doubles the number of samples of a slice.
-func (m *Moments) Coarsen() {
+func (m *Moments) Coarsen() { m.coarsen(2) }
+
+// coarsen multiplies the number of samples of a slice.
+func (m *Moments) coarsen(factor int32) {
 	old, each := m.Spells, m.Each
-	m.Each *= 2
+	m.Each *= factor
 	for i := range m.Sums {
-		m.Sums[i].Slice /= 2
+		m.Sums[i].Slice /= factor
 	}
 	m.Spells = m.Spells[:0]
 	for _, sp := range old { // each becomes at most one spell, so that none is overwritten before it is read
@@ -160,7 +181,31 @@ func (m *Moments) limit(most int) {
 		return
 	}
 	m.merge()
+	slices.SortFunc(m.Spells, func(a, b Spell) int { return cmp.Or(cmp.Compare(a.Portion, b.Portion), cmp.Compare(a.First, b.First)) })
 	for m.Len() > most && m.Slices() > 1 {
-		m.Coarsen()
+		factor := int32(2)
+		for m.Each*factor < m.samples && m.atLeast(factor) > most {
+			factor *= 2
+		}
+		m.coarsen(factor)
 	}
+	m.Spells = trimmed(m.Spells) // most of them have become sums
+}
+
+// atLeast returns a number of moments that there are at least if slices are made longer by a factor. So slices that are too short
+// are never made: of spells, they would have twice as many sums. All spells of a portion that begin in different slices remain a
+// spell or a sum each. Spells and sums are in the order of their portions, then of their slices.
+func (m *Moments) atLeast(factor int32) int {
+	spells, sums := 0, 0
+	for i, sp := range m.Spells {
+		if i == 0 || sp.Portion != m.Spells[i-1].Portion || sp.First/factor != m.Spells[i-1].First/factor {
+			spells++
+		}
+	}
+	for i, s := range m.Sums {
+		if i == 0 || s.Portion != m.Sums[i-1].Portion || s.Slice/factor != m.Sums[i-1].Slice/factor {
+			sums++
+		}
+	}
+	return max(spells, sums)
 }

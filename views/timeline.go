@@ -58,6 +58,16 @@ func Timeline(r *sampledata.Recording, o Options, class string, buckets int) ([]
 	return l.buckets, nil
 }
 
+// Bounds returns where the buckets of Timeline begin, and where the last one ends.
+func Bounds(r *sampledata.Recording, o Options, buckets int) ([]time.Duration, error) {
+	_, to, err := o.samples(r)
+	if err != nil {
+		return nil, fmt.Errorf("timeline: %w", err)
+	}
+	bounds, _ := bucketBounds(r, o.Span, to, buckets)
+	return bounds, nil
+}
+
 // A timeLedger sums by bucket.
 type timeLedger struct {
 	scene   *scene
@@ -75,21 +85,11 @@ type timeLedger struct {
 
 // makeBuckets makes the buckets and assigns each sample to one of them.
 func (l *timeLedger) makeBuckets(r *sampledata.Recording, span Span, to int32, n int) {
-	end := span.To
-	if end == 0 && to > 0 {
-		end = min(r.Samples.Time(int(to-1)), math.MaxInt64-1) + 1
-	}
-	length := max(0, end-span.From)
-	width := length / time.Duration(n)
-	if width*time.Duration(n) < length || width == 0 {
-		width++
-	}
+	bounds, width := bucketBounds(r, span, to, n)
 	l.buckets = make([]Bucket, n)
 	l.typed, l.living = make([]sums, n), make([]exact.Sum, n)
 	for i := range l.buckets {
-		start := min(width*time.Duration(i), length)
-		l.buckets[i].From = span.From + start
-		l.buckets[i].To = l.buckets[i].From + min(width, length-start)
+		l.buckets[i].From, l.buckets[i].To = bounds[i], bounds[i+1]
 	}
 	for s := l.from; s < to; s++ {
 		i := min((r.Samples.Time(int(s))-span.From)/width, time.Duration(n-1))
@@ -97,6 +97,23 @@ func (l *timeLedger) makeBuckets(r *sampledata.Recording, span Span, to int32, n
 		l.buckets[i].Samples++
 		l.buckets[i].Length += l.scene.weights.Of(int(s), int(s+1))
 	}
+}
+
+// bucketBounds returns where the buckets of a span begin, where the last one ends, and the width of all but the last ones.
+func bucketBounds(r *sampledata.Recording, span Span, to int32, n int) (bounds []time.Duration, width time.Duration) {
+	end := span.To
+	if end == 0 && to > 0 {
+		end = min(r.Samples.Time(int(to-1)), math.MaxInt64-1) + 1
+	}
+	length := max(0, end-span.From)
+	width = length / time.Duration(n)
+	if width*time.Duration(n) < length || width == 0 {
+		width++
+	}
+	for i := range n {
+		bounds = append(bounds, span.From+min(width*time.Duration(i), length))
+	}
+	return append(bounds, span.From+length), width
 }
 
 func (l *timeLedger) takes(a actor) bool { return l.all || a.class == l.class }

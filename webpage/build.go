@@ -116,6 +116,7 @@ func (b *build) histories() error {
 		b.warn(h.Warnings)
 	}
 	b.clock = fit(b.Recording, all, most)
+	classes := all[threads].Classes
 	for i, h := range all {
 		t, err := b.tree(h, makers[i])
 		if err != nil {
@@ -124,10 +125,17 @@ func (b *build) histories() error {
 		b.trees = append(b.trees, t)
 		all[i] = nil // the tree has taken its memory
 	}
-	return b.listViews()
+	b.listViews(classes)
+	return nil
 }
 
-// makers make the histories of a page.
+// The trees of a page.
+const (
+	server = iota
+	threads
+)
+
+// makers make the histories of a page, by tree.
 var makers = []func(*sampledata.Recording, views.Options, int) (*views.History, error){views.ServerHistory, views.ThreadsHistory}
 
 // tree returns the tree of a history, compared with the other recording if there is one.
@@ -146,12 +154,7 @@ func (b *build) tree(h *views.History, make func(*sampledata.Recording, views.Op
 }
 
 // listViews lists the views of a recording: those of classes in the order of 'cpprof classes'.
-func (b *build) listViews() error {
-	const server, threads = 0, 1
-	classes, err := views.Classes(b.Recording, b.Options)
-	if err != nil {
-		return err
-	}
+func (b *build) listViews(classes []views.ClassSummary) {
 	b.h.Views = []viewHeader{{Title: "Server View", Name: calltree.RootName, Tree: server}}
 	t := b.trees[threads]
 	for i := range classes {
@@ -169,7 +172,6 @@ func (b *build) listViews() error {
 	if b.h.Open == "" && len(classes) > 0 {
 		b.h.Open = views.MostHeldUp(classes)
 	}
-	return nil
 }
 
 // warn adds warnings, each once.

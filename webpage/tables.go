@@ -214,13 +214,9 @@ func (b *build) metrics() (any, error) {
 	if b.Recording.Samples.Len() == 0 || b.Recording.Picked != nil {
 		return out, nil
 	}
-	buckets, err := views.Timeline(b.Recording, b.Options, "", cells)
-	if err != nil || len(buckets) == 0 {
-		return out, err
-	}
-	bounds := []time.Duration{buckets[0].From}
-	for _, k := range buckets {
-		bounds = append(bounds, k.To)
+	bounds, err := views.Bounds(b.Recording, b.Options, cells)
+	if err != nil {
+		return nil, err
 	}
 	out.From, out.To = bounds[0], bounds[len(bounds)-1]
 	o := b.Options
