@@ -78,7 +78,9 @@ func newHistory(r *sampledata.Recording, o Options, most int, what string, set f
 	}
 	v, b, err := limitedView(from, to, func() *builder {
 		b := newBuilder(newScene(r, o), calltree.RootName)
-		b.history = &historian{number: make(map[Portion]int32), moments: newMoments(r, beforeLimit(most)), most: most, mostExact: mostExact}
+		limit := beforeLimit(most)
+		room := limit + limit/16 // a sample's moments are added before they are limited
+		b.history = &historian{number: make(map[Portion]int32), moments: newMoments(r, room), most: most, mostExact: mostExact}
 		set(b)
 		return b
 	})

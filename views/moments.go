@@ -18,7 +18,7 @@ type Moments struct {
 	Sums   []Sum
 
 	samples int32
-	room    int // how many there can be, but for a few; see grown
+	room    int // for so many spells, and a quarter more sums: a spell may become two of them; see grown
 	weights sampledata.Weights
 	newest  []int32 // by portion: the sum that the next one probably adds to; -1 if there is none
 }
