@@ -111,8 +111,8 @@ func TestHostileNames(t *testing.T) {
 	for _, args := range [][]string{
 		{"__complete", "cost", path, "--server", ""}, {"__complete", "report", path, "--thread", ""}, {hostile}, {"record", "-o", hostile, "--", hostile},
 		{"record", "--" + hostile}, {"cost", path, "--server", hostile}, {"cost", path, "--server", "* .." + hostile},
-		{"mcp", "--folder", hostile}, {"agent", "--listen", hostile}, {"agent", "--match", "[" + hostile}, {"agent", "--token-file", hostile},
-		{"agent", "--tls-cert", hostile, "--tls-key", hostile}, {"agent", "--client-ca", hostile},
+		{"mcp", "--folder", hostile}, {"agent", "--for", "1ms", "--listen", hostile}, {"agent", "--for", "1ms", "--match", hostile + "["}, {"agent", "--for", "1ms", "--token-file", hostile},
+		{"agent", "--for", "1ms", "--tls-cert", hostile, "--tls-key", hostile}, {"agent", "--for", "1ms", "--client-ca", hostile},
 		{"classes", path, "--class-by", hostile}, {"find", path, "--server", "--coverage", hostile}, {"report", path, "--server", "--prune", hostile},
 	} {
 		got := call(t, args, map[string]string{})
