@@ -107,6 +107,16 @@ func (r *recorder) recording(t *testing.T) *sampledata.Recording {
 	return rec
 }
 
+// lastSample returns the time of the recording's last sample so far; 0 if there is none.
+func (r *recorder) lastSample(t *testing.T) time.Duration {
+	t.Helper()
+	samples := &r.recording(t).Samples
+	if samples.Len() == 0 {
+		return 0
+	}
+	return samples.Time(samples.Len() - 1)
+}
+
 func (r *recorder) finish(t *testing.T, status int, cause sampledata.EndCause) {
 	t.Helper()
 	r.Wait()
