@@ -5,8 +5,8 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// mostMoments is how many moments of histories a page holds at most, which is about 3 MB.
-const mostMoments = 750_000
+// mostMoments is how many moments of histories a page holds at most, which is about 4 MB.
+const mostMoments = 1_000_000
 
 // A clock says what the slices of a page are: each is a number of samples that follow one another.
 type clock struct {
