@@ -6,7 +6,7 @@ import (
 	"github.com/cpprof/cpprof/sampledata/internal/pb"
 )
 
-// A seriesRecord is what a sample says of the monitors.
+// A seriesRecord has the new monitors of a sample, and the values that have changed.
 type seriesRecord struct {
 	sample   int32
 	monitors []*pb.Monitor
@@ -20,7 +20,7 @@ type besideDecoder struct {
 	*seriesDecoder
 	batch  []seriesRecord
 	size   int // of the values in the batch
-	todo   chan []seriesRecord
+	queue  chan []seriesRecord
 	done   chan struct{}
 	failed error // valid after done
 }
@@ -35,7 +35,7 @@ const (
 var errSeries = errors.New("the values of a sample can't be read")
 
 func decodeBeside(d *seriesDecoder) *besideDecoder {
-	b := &besideDecoder{seriesDecoder: d, todo: make(chan []seriesRecord, waiting), done: make(chan struct{})}
+	b := &besideDecoder{seriesDecoder: d, queue: make(chan []seriesRecord, waiting), done: make(chan struct{})}
 	go b.run()
 	return b
 }
@@ -44,7 +44,7 @@ func decodeBeside(d *seriesDecoder) *besideDecoder {
 func (b *besideDecoder) put(r seriesRecord) {
 	b.batch, b.size = append(b.batch, r), b.size+len(r.values)
 	if len(b.batch) == batchRecords || b.size >= batchSize {
-		b.todo <- b.batch
+		b.queue <- b.batch
 		b.batch, b.size = make([]seriesRecord, 0, batchRecords), 0
 	}
 }
@@ -52,7 +52,7 @@ func (b *besideDecoder) put(r seriesRecord) {
 // run decodes what was put. After an error, it drops the rest.
 func (b *besideDecoder) run() {
 	defer close(b.done)
-	for batch := range b.todo {
+	for batch := range b.queue {
 		for i := range batch {
 			if b.failed == nil {
 				b.failed = b.add(&batch[i])
@@ -63,8 +63,8 @@ func (b *besideDecoder) run() {
 
 // end waits until all is decoded, and reports whether it was good.
 func (b *besideDecoder) end() error {
-	b.todo <- b.batch
-	close(b.todo)
+	b.queue <- b.batch
+	close(b.queue)
 	<-b.done
 	if tooLarge(b.failed) {
 		return b.failed

@@ -11,7 +11,7 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// The kernel goes through all threads for the process's CPU clock, and for /proc/PID/stat, where it writes 52 numbers as well.
+// To read the process's CPU clock, the kernel adds up all threads. For /proc/PID/stat it does that, too, and writes 52 numbers.
 const (
 	clockEvery = 200 * time.Millisecond
 	statEvery  = 500 * time.Millisecond
