@@ -22,8 +22,8 @@ func TestRecordMonitors(t *testing.T) {
 			needsTracing(t, target.Pid())
 			r := startRecording(t, "--backend", backend, "-p", fmt.Sprint(target.Pid()))
 			used := target.Answer(t)
-			// Until all monitors were read after the line was printed: the slower ones are read twice a second.
-			for end := r.lastSample(t) + time.Second; r.lastSample(t) < end; {
+			// Until all monitors were read after the line was printed: the slower ones are read once a second.
+			for end := r.lastSample(t) + 1500*time.Millisecond; r.lastSample(t) < end; {
 				time.Sleep(20 * time.Millisecond)
 			}
 			if err := r.Process.Signal(os.Interrupt); err != nil {

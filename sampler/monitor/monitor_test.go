@@ -45,6 +45,7 @@ func TestProcessStat(t *testing.T) {
 	defer s.Close()
 	before := measured(t, s, b)
 	used := target.Answer(t)
+	time.Sleep(statEvery)
 	after := measured(t, s, b)
 	// The file counts user and system time in whole ticks; the program uses little more after it has read its own usage.
 	if got := after["process.cpu"]; got < used-float64(2*tick) || got > used+float64(10*tick) {

@@ -14,7 +14,7 @@ import (
 // To read the process's CPU clock, the kernel adds up all threads. For /proc/PID/stat it does that, too, and writes 52 numbers.
 const (
 	clockEvery = 200 * time.Millisecond
-	statEvery  = 500 * time.Millisecond
+	statEvery  = time.Second
 )
 
 // processStat reads /proc/PID/stat of Linux (proc_pid_stat(5)).

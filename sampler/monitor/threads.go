@@ -7,7 +7,7 @@ import (
 )
 
 // threadsEvery is how often the threads are read, each of which takes a microsecond or two.
-const threadsEvery = 500 * time.Millisecond
+const threadsEvery = time.Second
 
 // threadTimes adds up /proc/PID/task/*/schedstat, which the kernel counts to the nanosecond. Threads that have ended keep
 // the share that they had when they were last read.
