@@ -108,6 +108,7 @@ func openRuntime(t Target, list []statistic) (_ *runtimeReader, err error) {
 		r.seen = func() memory.Copy { return nil }
 	}
 	r.lay(&b.Globals, &list[0] == &objectStatistics[0])
+	r.join()
 	r.ask(t)
 	if err := r.copy(); err != nil {
 		return nil, err
@@ -145,6 +146,19 @@ func (r *runtimeReader) lay(g *globals.Globals, objects bool) {
 		ofProcessors: {copy: make([]byte, sizeOfProcessors)},
 	}
 	r.endsSize = int(l.P.RunqTail) + 4 - int(l.P.RunqHead)
+}
+
+// join puts the copies next to each other: to touch one page of memory takes less time than to touch ten.
+func (r *runtimeReader) join() {
+	var all []byte
+	for i := range r.parts {
+		all = append(all, r.parts[i].copy...)
+	}
+	for i := range r.parts {
+		p := &r.parts[i]
+		n := len(p.copy)
+		p.copy, all = all[:n:n], all[n:]
+	}
 }
 
 // ask asks for what is read at each sample, and what halts don't copy anyway.

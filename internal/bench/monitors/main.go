@@ -11,6 +11,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -63,7 +64,8 @@ func run(rounds int) error {
 		with.print("with monitors")
 		without.print("without")
 		more := mean(with.cpu) - mean(without.cpu)
-		fmt.Printf("monitors add %v a sample (median %v): %.1f %% of the sampler's processor time\n", more.Round(100*time.Nanosecond),
+		fmt.Printf("monitors add %v +- %v a sample (median %v): %.1f %% of the sampler's processor time\n",
+			more.Round(100*time.Nanosecond), standardError(with.cpu, without.cpu).Round(100*time.Nanosecond),
 			(quantile(with.cpu, 0.5) - quantile(without.cpu, 0.5)).Round(100*time.Nanosecond), 100*float64(more)/float64(mean(without.cpu)))
 		printPart("reading", with.reading, without.reading, without.cpu)
 		printPart("storing", with.storing, without.storing, without.cpu)
@@ -117,6 +119,21 @@ func mean(of []time.Duration) time.Duration {
 		sum += d
 	}
 	return sum / time.Duration(max(1, len(of)))
+}
+
+// standardError returns the standard error of the difference of two means.
+func standardError(a, b []time.Duration) time.Duration {
+	var sum float64
+	for _, of := range [][]time.Duration{a, b} {
+		var squares float64
+		middle := mean(of)
+		for _, d := range of {
+			squares += math.Pow(float64(d-middle), 2)
+		}
+		n := float64(max(2, len(of)))
+		sum += squares / (n - 1) / n
+	}
+	return time.Duration(math.Sqrt(sum))
 }
 
 func quantile(of []time.Duration, q float64) time.Duration {
