@@ -147,13 +147,19 @@ func TestTimedForgetsGoroutines(t *testing.T) {
 	const most, goroutines = 100, 100_000
 	timed := NewTimed(Header{}, 0, most)
 	node := timed.Node(Node{Parent: NoStack, Function: timed.Function(Function{Name: "main.main"})})
+	goroutine := func(i int64) Goroutine {
+		return Goroutine{
+			ID: i, Start: FunctionID(i%2 - 1), Site: Site{Function: "main.main", File: "main.go", Line: int32(i % 7)}, Parent: i / 2,
+			System: i%3 == 0, GC: i%6 == 0,
+		}
+	}
 	for i := range goroutines {
 		from := time.Duration(i) * time.Millisecond
 		open, code := timed.Open(from), GoroutineID(-1)
 		for _, to := range []time.Duration{from + time.Millisecond/2, from + time.Millisecond} {
 			if first, end := timed.Close(open, to); first < end {
 				if code < 0 {
-					code = timed.Goroutine(Goroutine{ID: int64(i), Start: -1})
+					code = timed.Goroutine(goroutine(int64(i)))
 				}
 				timed.Run(code, first, end, State{Stack: node, Run: Running})
 			}
@@ -173,8 +179,9 @@ func TestTimedForgetsGoroutines(t *testing.T) {
 	}
 	for _, run := range r.Runs.All() {
 		for i := run.First; i <= run.Last; i++ {
-			if at := r.Samples.Time(int(i)); int64(at/time.Millisecond) != r.Goroutines[run.Goroutine].ID {
-				t.Errorf("at %v, goroutine %d ran", at, r.Goroutines[run.Goroutine].ID)
+			at := r.Samples.Time(int(i))
+			if got, want := r.Goroutines[run.Goroutine], goroutine(int64(at/time.Millisecond)); got != want {
+				t.Errorf("at %v, goroutine %+v ran, want %+v", at, got, want)
 			}
 		}
 	}
