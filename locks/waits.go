@@ -104,8 +104,7 @@ func proves(run sampledata.RunState, e sampledata.Evidence) bool {
 }
 
 // Begin records that a goroutine enters a state.
-func (l *ledger) Begin(i, first, samples int32) bool {
-	run := l.r.Runs.At(int(i))
+func (l *ledger) Begin(i int32, run sampledata.Run, first, samples int32) bool {
 	l.at[run.Goroutine] = i
 	n, time := int64(samples), l.weights.Of(int(first), int(first+samples))
 	if run.Run != sampledata.Blocked {
@@ -147,8 +146,7 @@ func (l *ledger) waitingFor(run sampledata.Run) waitingFor {
 }
 
 // End records that a waiter leaves its state.
-func (l *ledger) End(i int32) {
-	run := l.r.Runs.At(int(i))
+func (l *ledger) End(run sampledata.Run) {
 	if run.Run != sampledata.Blocked {
 		l.shared.end(run)
 		return

@@ -200,7 +200,7 @@ func (b *Builder) Recording() *Recording {
 func (b *Builder) last() *Recording { return b.recording(b.runs.list) }
 
 // recording returns a recording with the given runs, which are those of the builder. It ends the open ones.
-func (b *Builder) recording(runs chunked[storedRun]) *Recording {
+func (b *Builder) recording(runs runList) *Recording {
 	r := b.rec
 	r.Functions = slices.Clip(r.Functions)
 	r.Nodes = slices.Clip(r.Nodes)

@@ -76,13 +76,13 @@ var mutations = []struct {
 	{"sample 0: processor 1 runs -3, which is none of the 2 goroutines", func(r *Recording) { changeSample(r, 0, func(s *Sample) { s.Processors[1] = -3 }) }},
 	{"sample 2: processor 0 runs goroutine 0, which has no state", func(r *Recording) { changeSample(r, 2, func(s *Sample) { s.Processors[0] = 0 }) }},
 
-	{"run 2: 2 is none of the 2 goroutines", func(r *Recording) { r.Runs.list.at(2).goroutine = 2 }},
-	{"run 0: samples 1 to 0 are not within the 3 samples", func(r *Recording) { r.Runs.list.at(0).first, r.Runs.list.at(0).last = 1, 0 }},
-	{"run 2: samples 2 to 3 are not within the 3 samples", func(r *Recording) { r.Runs.list.at(2).last = 3 }},
-	{"run 1: not in order after run 0", func(r *Recording) { r.Runs.list.at(1).goroutine = 0 }},
-	{"run 1: not in order after run 0", func(r *Recording) { l := r.Runs.list.chunks[0]; l[0], l[1] = l[1], l[0] }},
-	{"run 2: overlaps run 1 of the same goroutine", func(r *Recording) { r.Runs.list.at(1).last = 2 }},
-	{"run 2: should be one with run 1 of the same goroutine", func(r *Recording) { r.Runs.list.at(2).state = r.Runs.list.at(1).state }},
+	{"run 2: 2 is none of the 2 goroutines", func(r *Recording) { changeRun(r, 2, func(p *plainRun) { p.goroutine = 2 }) }},
+	{"run 0: samples 1 to 0 are not within the 3 samples", func(r *Recording) { changeRun(r, 0, func(p *plainRun) { p.first, p.last = 1, 0 }) }},
+	{"run 2: samples 2 to 3 are not within the 3 samples", func(r *Recording) { changeRun(r, 2, func(p *plainRun) { p.last = 3 }) }},
+	{"run 1: not in order after run 0", func(r *Recording) { changeRun(r, 1, func(p *plainRun) { p.goroutine = 0 }) }},
+	{"run 1: not in order after run 0", func(r *Recording) { l := r.Runs.list.list.chunks[0]; l[0], l[1] = l[1], l[0] }},
+	{"run 2: overlaps run 1 of the same goroutine", func(r *Recording) { changeRun(r, 1, func(p *plainRun) { p.last = 2 }) }},
+	{"run 2: should be one with run 1 of the same goroutine", func(r *Recording) { changeRun(r, 2, func(p *plainRun) { p.state = r.Runs.list.at(1).state }) }},
 	{"run 0: stack 2 is none of the 2 nodes", func(r *Recording) { changeState(r, 0, func(s *State) { s.Stack = 2 }) }},
 	{"run 0: stack -2 is none of the 2 nodes", func(r *Recording) { changeState(r, 0, func(s *State) { s.Stack = -2 }) }},
 	{"run 0: unknown run state 6", func(r *Recording) { changeState(r, 0, func(s *State) { s.Run = 6 }) }},
@@ -135,7 +135,16 @@ func changeState(r *Recording, run int, change func(*State)) {
 	change(&s)
 	t := &r.Runs.states
 	t.list.add(*RunOf(0, 0, 0, s).storedState)
-	r.Runs.list.at(run).state = int32(t.list.len() - 1)
+	changeRun(r, run, func(p *plainRun) { p.state = int32(t.list.len() - 1) })
+}
+
+// changeRun changes what is stored of a run, also to numbers that runs can't have.
+func changeRun(r *Recording, i int, change func(*plainRun)) {
+	l := &r.Runs.list
+	p := l.at(i)
+	change(&p)
+	*l.list.at(i) = storedRun{p.goroutine, p.state, isLong | uint32(l.long.len())}
+	l.long.add(span{p.first, p.last})
 }
 
 // changeSample replaces a sample of a recording by a changed one.

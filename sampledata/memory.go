@@ -16,8 +16,9 @@ const (
 	setMemory       = 24 + 80 // without its members
 	labelMemory     = 32 + 2
 	holderMemory    = 4 + 4
-	runMemory       = 16
-	stateMemory     = 2*24 + 12
+	runMemory       = 12
+	longRunMemory   = 8
+	stateMemory     = 24 + 28
 	stateKindMemory = 2 * 80
 	timeMemory      = 20 // of a sample, without its details
 	changeMemory    = 2 * 88
@@ -42,13 +43,17 @@ func (b *Builder) charge() error {
 	if b.meter.budget == nil {
 		return nil
 	}
-	r, runs := &b.rec, &b.runs
+	r, runs := &b.rec, &b.runs.Runs
 	size := b.meter.sets + int64(len(r.Functions))*functionMemory + int64(len(r.Nodes))*nodeMemory + int64(len(r.Goroutines))*goroutineMemory +
-		int64(len(r.LockNames))*lockNameMemory + r.Samples.memory() + int64(runs.list.len())*runMemory + int64(runs.states.list.len())*stateMemory + int64(runs.states.kinds.len())*stateKindMemory +
-		int64(len(b.tables.monitors.list))*monitorMemory
+		int64(len(r.LockNames))*lockNameMemory + r.Samples.memory() + runs.memory() + int64(len(b.tables.monitors.list))*monitorMemory
 	more := size - b.meter.taken
 	b.meter.taken = size
 	return b.meter.budget.Take(more)
+}
+
+func (r *Runs) memory() int64 {
+	return int64(r.Len())*runMemory + int64(r.list.long.len())*longRunMemory +
+		int64(r.states.list.len())*stateMemory + int64(r.states.kinds.len())*stateKindMemory
 }
 
 func (s *Samples) memory() int64 {

@@ -45,17 +45,10 @@ func (s *storedState) State() State {
 }
 
 // Runs are the runs of a recording, in order of First, then Goroutine; those of one goroutine don't overlap. A recording
-// can have many millions of them: a run takes 16 bytes, and equal states are kept once.
+// can have many millions of them: a run takes 12 bytes, or 20 if it is very long, and equal states are kept once.
 type Runs struct {
-	list   chunked[storedRun]
+	list   runList
 	states stateTable
-}
-
-// A storedRun is a Run whose state is an index into Runs.states.
-type storedRun struct {
-	goroutine   GoroutineID
-	first, last int32
-	state       int32
 }
 
 // A stateTable has different states.
@@ -71,21 +64,17 @@ func (r *Runs) Len() int { return r.list.len() }
 
 // At returns a run by its number, from 0 up.
 func (r *Runs) At(i int) Run {
-	return r.run(r.list.at(i))
-}
-
-func (r *Runs) run(s *storedRun) Run {
-	return Run{s.goroutine, s.first, s.last, r.states.list.at(int(s.state))}
+	stored := r.list.list.at(i)
+	samples := r.list.samples(i, stored.short)
+	return Run{stored.goroutine, samples.first, samples.last, r.states.list.at(int(stored.state))}
 }
 
 // All returns the runs with their numbers, in order.
 func (r *Runs) All() iter.Seq2[int, Run] {
 	return func(yield func(int, Run) bool) {
-		for k, chunk := range r.list.chunks {
-			for i := range chunk {
-				if !yield(k<<chunkBits+i, r.run(&chunk[i])) {
-					return
-				}
+		for i := range r.Len() {
+			if !yield(i, r.At(i)) {
+				return
 			}
 		}
 	}
@@ -109,11 +98,11 @@ func (r *growingRuns) state(g GoroutineID) (State, bool) {
 // change ends the goroutine's open run, if there is one, and begins another, unless the goroutine is gone.
 func (r *growingRuns) change(sample int32, c *Change) {
 	if i := r.open[c.Goroutine]; i > 0 {
-		r.list.at(int(i - 1)).last = sample - 1
+		r.list.end(int(i-1), sample-1)
 	}
 	r.open[c.Goroutine] = 0
 	if !c.Gone {
-		r.list.add(storedRun{goroutine: c.Goroutine, first: sample, last: sample, state: r.code(c.State)})
+		r.list.add(plainRun{goroutine: c.Goroutine, first: sample, last: sample, state: r.code(c.State)})
 		r.open[c.Goroutine] = int32(r.list.len())
 	}
 }
@@ -136,10 +125,10 @@ func (r *growingRuns) code(s State) int32 {
 }
 
 // upTo returns the runs in list, which are those of r. It ends the open ones at the last sample.
-func (r *growingRuns) upTo(list chunked[storedRun], samples int) Runs {
+func (r *growingRuns) upTo(list runList, samples int) Runs {
 	for _, i := range r.open {
 		if i > 0 {
-			list.at(int(i - 1)).last = int32(samples - 1)
+			list.end(int(i-1), int32(samples-1))
 		}
 	}
 	return Runs{list: list, states: r.states.clip()}

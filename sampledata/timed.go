@@ -31,7 +31,7 @@ type Timed struct {
 	chosen   time.Duration // the moment of the present strip
 	end      time.Duration // of the last sample or of the present strip; samples stand for the time before it
 	samples  chunked[timedSample]
-	runs     chunked[storedRun]
+	runs     chunked[plainRun]
 	open     []int32 // by OpenRun: the number of the first sample
 	free     []OpenRun
 	now      Sample // its flags are those of the time from now on
@@ -83,7 +83,7 @@ func (t *Timed) Limit(maxMemory int64) { t.Builder.meter.budget = memory.NewBudg
 
 // Charge returns an error if the recording takes more memory than a reader may.
 func (t *Timed) Charge() error {
-	size := int64(t.samples.len())*(24+timeMemory+12) + int64(t.runs.len())*2*runMemory + int64(t.goroutines.len())*(32+goroutineMemory)
+	size := int64(t.samples.len())*(24+timeMemory+12) + int64(t.runs.len())*(16+runMemory) + int64(t.goroutines.len())*(32+goroutineMemory)
 	t.Builder.mu.Lock()
 	defer t.Builder.mu.Unlock()
 	if err := t.Builder.charge(); err != nil {
@@ -122,7 +122,7 @@ func (t *Timed) Close(o OpenRun, at time.Duration) (first, end int32) {
 
 // Run adds a run of the samples that Close returned.
 func (t *Timed) Run(g GoroutineID, first, end int32, s State) {
-	t.runs.add(storedRun{goroutine: g, first: first, last: end - 1, state: t.Builder.runs.code(s)})
+	t.runs.add(plainRun{goroutine: g, first: first, last: end - 1, state: t.Builder.runs.code(s)})
 }
 
 // Goroutine returns a code for a goroutine. It may be that of one that has ended, of which nothing was kept.
@@ -279,28 +279,29 @@ func (t *Timed) addRuns() {
 	b := t.Builder
 	begins := t.sortRuns()
 	last := make([]int32, t.goroutines.len()) // by goroutine: 1 + its last run of those that are kept
-	kept := 0
-	var same []storedRun
+	kept := &b.runs.list
+	var same []plainRun
 	for i := range b.tables.samples {
 		same = same[:0]
 		for k := begins[i]; k < begins[i+1]; k++ {
 			same = append(same, *t.runs.at(int(k)))
+			if k&(chunkLen-1) == chunkLen-1 {
+				t.runs.chunks[k>>chunkBits] = nil // it has been read
+			}
 		}
-		slices.SortFunc(same, func(a, b storedRun) int { return cmp.Compare(a.goroutine, b.goroutine) })
+		slices.SortFunc(same, func(a, b plainRun) int { return cmp.Compare(a.goroutine, b.goroutine) })
 		for _, r := range same {
-			if k := last[r.goroutine]; k > 0 {
-				if p := t.runs.at(int(k - 1)); p.last+1 == r.first && p.state == r.state {
-					p.last = r.last
+			if k := int(last[r.goroutine]) - 1; k >= 0 {
+				if p := kept.at(k); p.last+1 == r.first && p.state == r.state {
+					kept.end(k, r.last)
 					continue
 				}
 			}
-			*t.runs.at(kept) = r
-			kept++
-			last[r.goroutine] = int32(kept)
+			kept.add(r)
+			last[r.goroutine] = int32(kept.len())
 		}
 	}
-	t.runs.truncate(kept)
-	b.runs.list, t.runs = t.runs, chunked[storedRun]{}
+	t.runs = chunked[plainRun]{}
 }
 
 // addGoroutines adds the goroutines to the recording.
@@ -327,8 +328,8 @@ func (t *Timed) sortRuns() (begins []int32) {
 		begins[i] += begins[i-1]
 	}
 	next := slices.Clone(begins)
-	sorted := chunked[storedRun]{make([][]storedRun, len(t.runs.chunks))}
-	var free [][]storedRun
+	sorted := chunked[plainRun]{make([][]plainRun, len(t.runs.chunks))}
+	var free [][]plainRun
 	for i, c := range t.runs.chunks {
 		for _, r := range c {
 			at := next[r.first]
@@ -337,7 +338,7 @@ func (t *Timed) sortRuns() (begins []int32) {
 			if *to == nil && len(free) > 0 {
 				*to, free = free[len(free)-1][:chunkLen], free[:len(free)-1]
 			} else if *to == nil {
-				*to = make([]storedRun, chunkLen)
+				*to = make([]plainRun, chunkLen)
 			}
 			(*to)[at&(chunkLen-1)] = r
 		}

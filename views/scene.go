@@ -16,7 +16,8 @@ type scene struct {
 	weights   sampledata.Weights
 	now       int32
 	sample    sampledata.Sample               // the sample at now
-	run       []int32                         // by goroutine: the run that it last began; -1 before its first
+	run       []int32                         // by goroutine: the run that it last began, if there was one
+	last      []int32                         // by goroutine: the last sample of that run; -1 if there is none
 	holder    []bool                          // by goroutine: whether a holder set contains it
 	executing map[sampledata.GoroutineID]bool // Running, or Detached
 	noCPU     int64                           // number of these whose threads wait for a CPU; 0 unless Observed
@@ -49,13 +50,14 @@ const nobody sampledata.GoroutineID = -1
 
 func newScene(r *sampledata.Recording, o Options) *scene {
 	sc := &scene{
-		r: r, o: o, classes: newClasses(r, o), idleness: newIdleness(r, o), weights: r.Weights(), now: -1, slotsOf: -1,
+		r: r, o: o, classes: newClasses(r, o), idleness: newIdleness(r, o), weights: r.Weights(), slotsOf: -1,
 	}
 	sc.executing = make(map[sampledata.GoroutineID]bool)
 	sc.spreads = make(map[spreadKey]*spread)
 	sc.run = make([]int32, len(r.Goroutines))
-	for g := range sc.run {
-		sc.run[g] = -1
+	sc.last = make([]int32, len(r.Goroutines))
+	for g := range sc.last {
+		sc.last[g] = -1
 	}
 	sc.holder = make([]bool, len(r.Goroutines))
 	for _, set := range r.HolderSets {
@@ -114,10 +116,9 @@ func (sc *scene) constant(a actor) bool {
 	return true
 }
 
-// begin records a run, and reports whether end must be called at its end.
-func (sc *scene) begin(i int32) bool {
-	run := sc.r.Runs.At(int(i))
-	sc.run[run.Goroutine] = i
+// begin records run i, and reports whether end must be called at its end.
+func (sc *scene) begin(i int32, run sampledata.Run) bool {
+	sc.run[run.Goroutine], sc.last[run.Goroutine] = i, run.Last
 	executes := run.Run == sampledata.Running || run.Run == sampledata.Detached
 	if executes {
 		sc.executing[run.Goroutine] = run.Run == sampledata.Running
@@ -137,8 +138,7 @@ func (sc *scene) begin(i int32) bool {
 }
 
 // end reverts begin.
-func (sc *scene) end(i int32) {
-	run := sc.r.Runs.At(int(i))
+func (sc *scene) end(run sampledata.Run) {
 	executes := run.Run == sampledata.Running || run.Run == sampledata.Detached
 	if executes {
 		delete(sc.executing, run.Goroutine)
@@ -167,18 +167,14 @@ func (sc *scene) moveTo(s int32) {
 
 // at returns the run that a goroutine is in; false if it doesn't exist in this sample.
 func (sc *scene) at(g sampledata.GoroutineID) (run sampledata.Run, exists bool) {
-	i := sc.run[g]
-	if i < 0 {
+	if !sc.exists(g) {
 		return run, false
 	}
-	run = sc.r.Runs.At(int(i))
-	return run, run.Last >= sc.now
+	return sc.r.Runs.At(int(sc.run[g])), true
 }
 
-func (sc *scene) exists(g sampledata.GoroutineID) bool {
-	_, exists := sc.at(g)
-	return exists
-}
+// exists reports whether a goroutine exists in this sample.
+func (sc *scene) exists(g sampledata.GoroutineID) bool { return sc.last[g] >= sc.now }
 
 // processors returns the number of processors in this sample. If the recording does not list them, it returns the number
 // in the header.

@@ -103,9 +103,8 @@ func (sc *scene) span(first, samples int32) span {
 	return span{first, samples, sc.observed(first, samples)}
 }
 
-func (t *tally) Begin(i int32, first, samples int32) bool {
-	wantEnd := t.scene.begin(i)
-	run := t.scene.r.Runs.At(int(i))
+func (t *tally) Begin(i int32, run sampledata.Run, first, samples int32) bool {
+	wantEnd := t.scene.begin(i, run)
 	a := t.actor(run)
 	if !t.ledger.takes(a) {
 		return wantEnd
@@ -139,9 +138,8 @@ func (t *tally) actor(run sampledata.Run) actor {
 	return a
 }
 
-func (t *tally) End(i int32) {
-	t.scene.end(i)
-	run := t.scene.r.Runs.At(int(i))
+func (t *tally) End(run sampledata.Run) {
+	t.scene.end(run)
 	if a := t.actor(run); !t.scene.constant(a) && t.ledger.takes(a) {
 		t.active.remove(a)
 	}

@@ -82,9 +82,8 @@ func squaresBefore(w sampledata.Weights, samples int) []float64 {
 	return squares
 }
 
-func (b *builder) Begin(i, first, samples int32) bool {
-	wantEnd := b.scene.begin(i)
-	run := b.scene.r.Runs.At(int(i))
+func (b *builder) Begin(i int32, run sampledata.Run, first, samples int32) bool {
+	wantEnd := b.scene.begin(i, run)
 	a := b.scene.actor(run)
 	if !b.takes(a) {
 		return wantEnd
@@ -175,9 +174,8 @@ func (b *builder) note(run sampledata.Run, a actor, n int64) {
 	}
 }
 
-func (b *builder) End(i int32) {
-	b.scene.end(i)
-	run := b.scene.r.Runs.At(int(i))
+func (b *builder) End(run sampledata.Run) {
+	b.scene.end(run)
 	if a := b.scene.actor(run); b.takes(a) && !b.scene.constant(a) {
 		if g, gone := b.active.remove(b.instance(run, a)); gone {
 			b.flush(&g)

@@ -10,13 +10,12 @@ import (
 // A Visitor is called for each sample of a recording: End for each goroutine that leaves a state, Begin for each one
 // that enters a state, then Sample. Consecutive samples that differ only in their time are one call of Sample.
 type Visitor interface {
-	Begin(run int32, first, samples int32) (wantEnd bool) // the run lasts for a number of samples from first
-	End(run int32)                                        // the run ended with the sample before
-	Sample(s, alike int32) error                          // sample s, and the like ones after it; alike counts all of them
+	Begin(i int32, run sampledata.Run, first, samples int32) (wantEnd bool) // run i lasts for a number of samples from first
+	End(run sampledata.Run)                                                 // the run ended with the sample before
+	Sample(s, alike int32) error                                            // sample s, and the like ones after it; alike counts all of them
 }
 
-// Walk calls a visitor for the samples [from, to). Runs are numbers of r.Runs; longer runs are clipped. An error of the
-// visitor ends the walk.
+// Walk calls a visitor for the samples [from, to). Longer runs are clipped. An error of the visitor ends the walk.
 func Walk(r *sampledata.Recording, from, to int32, v Visitor) error {
 	if from >= to {
 		return nil
@@ -30,7 +29,7 @@ func Walk(r *sampledata.Recording, from, to int32, v Visitor) error {
 	for s := from; s < to; {
 		if s > from {
 			for e := ends[s-1-from]; e > 0; e = chained[e-1] {
-				v.End(e - 1)
+				v.End(r.Runs.At(int(e - 1)))
 			}
 		}
 		until := to
@@ -44,7 +43,7 @@ func Walk(r *sampledata.Recording, from, to int32, v Visitor) error {
 			if last < s {
 				continue
 			}
-			wantEnd := v.Begin(int32(next), s, min(last+1, to)-s)
+			wantEnd := v.Begin(int32(next), run, s, min(last+1, to)-s)
 			if last < to {
 				ended[last-from] = true
 			}
