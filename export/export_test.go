@@ -12,6 +12,7 @@ import (
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
+	"github.com/google/pprof/profile"
 )
 
 // hostile is a name that no format may take literally.
@@ -175,4 +176,81 @@ func TestRefinedTree(t *testing.T) {
 	if got := write(t, "folded", s); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
+	tree, err := s.Tree()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, of := tree.Main(), smallTree(t).Main(); m.Denominator.Cmp(of.Denominator) != 0 || m.Cum(0).Cmp(of.Cum(0)) != 0 {
+		t.Errorf("it weighs %v of %v, want %v of %v", m.Cum(0), m.Denominator, of.Cum(0), of.Denominator)
+	}
+}
+
+// What --up finds can be written, too; and what counts for several entries can be written as a table only.
+func TestRefinedUpAndExtended(t *testing.T) {
+	for _, c := range []struct {
+		step refine.Step
+		want string // or the error
+	}{
+		{refine.Step{Kind: refine.KindUp, Text: "* | :RUN"}, "go:main.worker;..main.worker 7\ngo:main.worker;..main.worker;:RUN 10\n"},
+		{refine.Step{Kind: refine.KindExtended, Text: "*"}, "stacks of ..:RUN also count for another entry beside it"},
+	} {
+		s := subjectOf(nil, views.Options{}, &views.View{Tree: smallTree(t)})
+		if err := s.Session.Apply(c.step); err != nil {
+			t.Fatal(err)
+		}
+		s.Refined = true
+		var out bytes.Buffer
+		if err := folded.Write(&out, s); err != nil {
+			out.WriteString(err.Error())
+		}
+		if got := out.String(); got != c.want && !strings.Contains(got, c.want+", ") {
+			t.Errorf("%s: got\n%swant\n%s", c.step.Text, got, c.want)
+		}
+		if table := write(t, "csv", s); strings.Count(table, "\n") < 4 {
+			t.Errorf("%s: the table has only\n%s", c.step.Text, table)
+		}
+	}
+}
+
+// The entries of a comparison have what they weigh in each of the two recordings.
+func TestRefinedComparison(t *testing.T) {
+	old := calltree.NewBuilder(new(calltree.Symbols), "go:main.worker", "time", "nanoseconds")
+	old.Add(0, old.Stack("main.worker", ":RUN"), 4, 1)
+	old.Add(0, old.Stack("main.worker", "main.g", ":WAIT"), 5, 1)
+	old.Add(0, old.Stack("main.worker", "runtime.Gosched", ":LOAD"), 3, 1) // which is also in an aspect
+	before, err := old.Tree()
+	if err != nil {
+		t.Fatal(err)
+	}
+	both, err := calltree.Merge(smallTree(t), before)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := subjectOf(&sampledata.Recording{}, views.Options{}, &views.View{Tree: both})
+	s.Against = views.Named{Name: "old", Recording: s.Recording}
+	for _, path := range []string{"*", "* main.worker"} {
+		if err := s.Session.Apply(refine.Step{Kind: refine.KindDown, Text: path}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.Refined = true
+	want := "go:main.worker;main.worker;:RUN 4 10\ngo:main.worker;main.worker;main.f 0 7\ngo:main.worker;main.worker;main.g 5 0\ngo:main.worker;main.worker;runtime.Gosched 3 0\n"
+	if got := write(t, "folded", s); !sameLines(got, want) {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	p, err := profile.ParseData([]byte(write(t, "pprof", s)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Sample) != 4 {
+		t.Errorf("%d stacks in the profile, want those of 4 entries: %v", len(p.Sample), p)
+	}
+}
+
+// sameLines reports whether two texts have the same lines, in any order.
+func sameLines(a, b string) bool {
+	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
+	slices.Sort(x)
+	slices.Sort(y)
+	return slices.Equal(x, y)
 }

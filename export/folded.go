@@ -27,8 +27,7 @@ func writeFolded(w io.Writer, s *Subject) error {
 	}
 	metrics := []*calltree.Metric{t.Main()}
 	if s.Compared() {
-		a, b := t.Sides()
-		metrics = []*calltree.Metric{b.Main(), a.Main()}
+		metrics = []*calltree.Metric{t.Metrics()[2], t.Metrics()[1]}
 	}
 	out := bufio.NewWriter(w)
 	names := foldedNames(t.Symbols())

@@ -96,7 +96,11 @@ func writeDifference(w io.Writer, s *Subject) error {
 
 // differences returns a tree with three metrics: the difference of two recordings, and what it is the difference of.
 func differences(s *Subject) (*calltree.Tree, error) {
-	a, b := s.Session.Tree().Sides()
+	t, err := s.Tree()
+	if err != nil {
+		return nil, err
+	}
+	a, b := t.Sides()
 	main := a.Main()
 	built := calltree.NewBuilder(new(calltree.Symbols), a.Root(), main.Name+"_difference", main.Unit)
 	built.AddMetric(main.Name+"_a", main.Unit)

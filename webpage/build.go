@@ -45,6 +45,11 @@ func (b *build) make() error {
 		}
 	}
 	switch {
+	case b.Tree != nil && b.Against.Recording != nil:
+		x, y := b.Tree.Sides()
+		if err := b.comparison(x, y, b.Title); err != nil {
+			return err
+		}
 	case b.Tree != nil:
 		b.untimed(untimed(b.Tree), b.Title)
 	case b.Recording.Profile != nil:
@@ -88,11 +93,17 @@ func (b *build) profile() error {
 	if x, y := v.Tree.Main().Unit, other.Tree.Main().Unit; x != y {
 		return fmt.Errorf("it counts %s, and %s counts %s: they can't be compared", x, b.Against.Name, y)
 	}
-	t, err := comparedSums(v.Tree, other.Tree)
+	return b.comparison(v.Tree, other.Tree, title)
+}
+
+// comparison adds the tree of two of which only the sums are known, and its view.
+func (b *build) comparison(x, y *calltree.Tree, title string) error {
+	t, err := comparedSums(x, y)
 	if err != nil {
 		return err
 	}
-	b.h.Unit, b.h.Measure, b.h.Counted = v.Tree.Main().Unit, v.Tree.Main().Name, v.Tree.Main().Hits() != v.Tree.Main()
+	m := x.Main()
+	b.h.Unit, b.h.Measure, b.h.Counted = m.Unit, m.Name, m.Hits() != m
 	b.h.Against = b.Against.Name
 	b.untimed(t, title)
 	return nil

@@ -28,7 +28,8 @@ type Page struct {
 	// Against is another recording to compare with. Its Recording is nil if there is none.
 	Against views.Named
 
-	// Tree, if it is not nil, is shown in place of the views: one that was refined or pruned. It has no timeline.
+	// Tree, if it is not nil, is shown in place of the views: one that was refined or pruned. It has no timeline. If there is another
+	// recording, it is a tree of calltree.Merge.
 	Tree  *calltree.Tree
 	Title string // of Tree
 

@@ -133,7 +133,18 @@ func TestContents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Tree, p.Title = v.Tree, "a part"
+	both, err := calltree.Merge(v.Tree, v.Tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Tree, p.Title = both, "a part"
+	if data, err = Data(p); err != nil {
+		t.Fatal(err)
+	}
+	if h := headerOf(t, data); len(h.Views) != 1 || h.Against != "old.cpprof" || h.Trees[0].Against == nil || h.Trees[0].Against.Sums != h.Trees[0].Side.Sums {
+		t.Errorf("a part of both: %+v, against %s: %+v", h.Views, h.Against, h.Trees)
+	}
+	p.Tree, p.Against = v.Tree, views.Named{}
 	if data, err = Data(p); err != nil {
 		t.Fatal(err)
 	}
