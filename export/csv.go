@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"io"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,16 +13,17 @@ import (
 	"github.com/cpprof/cpprof/locks"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 )
 
 // The tables that are written as comma-separated values, each a format.
 var (
 	csvView      = Format{Name: "csv", Help: "a table; also csv-functions, csv-classes, csv-locks, csv-samples", File: "view.csv", write: table(viewTable)}
-	csvFunctions = Format{Name: "csv-functions", Help: "the same of the functions: own and cumulative time", File: "functions.csv", oneOnly: oneTable, write: table(functionTable)}
-	csvClasses   = Format{Name: "csv-classes", Help: "the same of the thread classes", File: "classes.csv", OfRecording: true, oneOnly: oneTable, write: table(classTable)}
-	csvLocks     = Format{Name: "csv-locks", Help: "the same of the locks, their waiters and holders", File: "locks.csv", OfRecording: true, oneOnly: oneTable, write: table(lockTable)}
-	csvSamples   = Format{Name: "csv-samples", Help: "the same of the samples, and what was measured beside them", File: "samples.csv", OfRecording: true, oneOnly: oneTable, write: table(sampleTable)}
+	csvFunctions = Format{Name: "csv-functions", Help: "the same of the functions: own and cumulative time", File: "functions.csv", write: table(functionTable)}
+	csvClasses   = Format{Name: "csv-classes", Help: "the same of the thread classes", File: "classes.csv", OfRecording: true, write: table(classTable)}
+	csvLocks     = Format{Name: "csv-locks", Help: "the same of the locks, their waiters and holders", File: "locks.csv", OfRecording: true, write: table(lockTable)}
+	csvSamples   = Format{Name: "csv-samples", Help: "the same of the samples, and what was measured beside them", File: "samples.csv", OfRecording: true, oneOnly: "their samples are of different times", write: table(sampleTable)}
 )
 
 // A tableWriter writes the rows of a table; texts that a spreadsheet would take for a formula are quoted.
@@ -157,6 +159,14 @@ func functionTable(w *tableWriter, s *Subject) error {
 		return err
 	}
 	unit := t.Main().Unit
+	if s.Compared() {
+		w.row("function", "own "+unit+" in A", "own "+unit+" in B", "total "+unit+" in A", "total "+unit+" in B")
+		for _, r := range report.XProf(t, report.XOptions{Metrics: []int{1, 2}}) {
+			a, b := r.Weights[0], r.Weights[1]
+			w.row(r.Name, a.Base.Exact(), b.Base.Exact(), a.Cum.Exact(), b.Cum.Exact())
+		}
+		return nil
+	}
 	w.row("function", "calls or hits", "own "+unit, "total "+unit)
 	for _, r := range report.XProf(t, report.XOptions{Metrics: []int{0}}) {
 		w.row(r.Name, r.Calls.Exact(), r.Weights[0].Base.Exact(), r.Weights[0].Cum.Exact())
@@ -164,50 +174,132 @@ func functionTable(w *tableWriter, s *Subject) error {
 	return nil
 }
 
+// classTable has the classes, or that of a Thread View.
 func classTable(w *tableWriter, s *Subject) error {
+	if err := s.needWhole("the table shows all that goroutines did"); err != nil {
+		return err
+	}
+	heads := []any{"goroutines", "instances", "alive", "nanoseconds", "idle"}
+	for t := range views.NumTypedTimes {
+		heads = append(heads, t.Name())
+	}
+	shown := func(class string) bool { return s.Open == "" || s.Open == calltree.RootName || s.Open == class }
+	if s.Compared() {
+		pairs, err := views.ComparedClasses(views.Named{Name: s.Path, Recording: s.Recording}, s.Against, s.Options)
+		if err != nil {
+			return err
+		}
+		w.row(slices.Concat([]any{"class"}, inBoth(heads))...)
+		for _, p := range pairs {
+			if shown(p.Class) {
+				w.row(slices.Concat([]any{p.Class}, classCells(p.A), classCells(p.B))...)
+			}
+		}
+		return nil
+	}
 	classes, err := views.Classes(s.Recording, s.Options)
 	if err != nil {
 		return err
 	}
-	head := []any{"class", "goroutines", "instances", "alive", "nanoseconds", "idle"}
-	for t := range views.NumTypedTimes {
-		head = append(head, t.Name())
+	w.row(slices.Concat([]any{"class"}, heads)...)
+	for i := range classes {
+		if c := &classes[i]; shown(c.Class) {
+			w.row(slices.Concat([]any{c.Class}, classCells(c))...)
+		}
 	}
-	w.row(head...)
-	for _, c := range classes {
-		cells := []any{c.Class, c.Goroutines, c.Hits, c.MeanAlive, c.Time, c.Idle.Weight}
-		for t := range views.NumTypedTimes {
-			cells = append(cells, c.Parts[t])
+	return nil
+}
+
+// inBoth returns heads of columns for both recordings of a comparison.
+func inBoth(heads []any) (both []any) {
+	for _, side := range []string{" in A", " in B"} {
+		for _, head := range heads {
+			both = append(both, head.(string)+side)
+		}
+	}
+	return both
+}
+
+// classCells returns the numbers of a class, all empty for nil.
+func classCells(c *views.ClassSummary) []any {
+	if c == nil {
+		return slices.Repeat([]any{""}, 5+int(views.NumTypedTimes))
+	}
+	cells := []any{c.Goroutines, c.Hits, c.MeanAlive, c.Time, c.Idle.Weight}
+	for _, part := range c.Parts {
+		cells = append(cells, part)
+	}
+	return cells
+}
+
+// A lockKey says what a row of the table of locks is about.
+type lockKey struct{ lock, kind, role, class, in string }
+
+// lockTable has the locks, and those who waited for them and held them, whatever the view.
+func lockTable(w *tableWriter, s *Subject) error {
+	if err := s.needWhole("the table shows all waits"); err != nil {
+		return err
+	}
+	recordings := []*sampledata.Recording{s.Recording}
+	numbers := []any{"nanoseconds", "hits"}
+	if s.Compared() {
+		recordings = append(recordings, s.Against.Recording)
+		numbers = inBoth(numbers)
+	}
+	var order []lockKey
+	totals := make([]map[lockKey]calltree.Total, len(recordings))
+	for i, r := range recordings {
+		if err := needSamples(r, "locks"); err != nil {
+			return err
+		}
+		a, err := locks.Analyse(r, s.Options, locks.ByField)
+		if err != nil {
+			return err
+		}
+		totals[i] = make(map[lockKey]calltree.Total)
+		addLocks(a, func(k lockKey, t calltree.Total) {
+			if _, known := totals[0][k]; i == 0 || !known {
+				order = append(order, k)
+			}
+			totals[i][k] = t
+		})
+	}
+	w.row(slices.Concat([]any{"lock", "kind", "role", "class", "in"}, numbers)...)
+	for _, k := range order {
+		cells := []any{k.lock, k.kind, k.role, k.class, k.in}
+		for _, of := range totals {
+			if total, ok := of[k]; ok {
+				cells = append(cells, total.Weight, total.Hits)
+			} else {
+				cells = append(cells, 0, 0)
+			}
 		}
 		w.row(cells...)
 	}
 	return nil
 }
 
-func lockTable(w *tableWriter, s *Subject) error {
-	if err := s.needSamples("locks"); err != nil {
-		return err
-	}
-	a, err := locks.Analyse(s.Recording, s.Options, locks.ByField)
-	if err != nil {
-		return err
-	}
-	w.row("lock", "kind", "role", "class", "in", "nanoseconds", "hits")
+func addLocks(a *locks.Analysis, add func(lockKey, calltree.Total)) {
 	for _, l := range append(a.Locks, a.Shared...) {
-		w.row(l.String(), l.Kind, "all", "", "", l.Total.Weight, l.Total.Hits)
+		k := lockKey{lock: l.String(), kind: l.Kind, role: "all"}
+		add(k, l.Total)
 		for _, waiter := range l.Waiters {
-			w.row(l.String(), l.Kind, "waiter", waiter.Class, waiter.In, waiter.Weight, waiter.Hits)
+			k.role, k.class, k.in = "waiter", waiter.Class, waiter.In
+			add(k, waiter.Total)
 		}
 		for _, holder := range l.Holders {
-			w.row(l.String(), l.Kind, "holder", holder.Class, "", holder.Weight, holder.Hits)
+			k.role, k.class, k.in = "holder", holder.Class, ""
+			add(k, holder.Total)
 		}
 	}
-	return nil
 }
 
 // sampleTable has a row for each sample, with what was measured last in each series.
 func sampleTable(w *tableWriter, s *Subject) error {
-	if err := s.needSamples("samples"); err != nil {
+	if err := s.needWhole("the table shows what was measured of the whole program"); err != nil {
+		return err
+	}
+	if err := needSamples(s.Recording, "samples"); err != nil {
 		return err
 	}
 	r := s.Recording

@@ -2,7 +2,6 @@ package export
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
-	"github.com/google/pprof/profile"
 )
 
 // hostile is a name that no format may take literally.
@@ -122,47 +120,6 @@ go:main.worker;main.worker;main.f;:WAIT 1
 	}
 }
 
-func TestFoldedComparison(t *testing.T) {
-	tree := smallTree(t)
-	both, err := calltree.Merge(tree, tree)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := subjectOf(nil, views.Options{}, &views.View{Tree: both})
-	s.Against = views.Named{Name: "old", Recording: new(sampledata.Recording)}
-	if got := write(t, "folded", s); !strings.Contains(got, "go:main.worker;main.worker;main.f;:MONITOR;go:main.holder;:RUN 7 7\n") {
-		t.Errorf("got\n%s", got)
-	}
-}
-
-// Each format either shows a comparison, and is listed as one that does, or says why it can't, and which formats can.
-func TestComparisons(t *testing.T) {
-	if got, want := strings.Join(ComparisonNames(), " "), "pprof folded html csv"; got != want {
-		t.Errorf("comparisons are written to %s, want %s", got, want)
-	}
-	tree := smallTree(t)
-	both, err := calltree.Merge(tree, tree)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := hostileRecording(t)
-	for _, f := range All() {
-		s := subjectOf(r, views.Options{}, &views.View{Tree: both})
-		s.View, s.Against = views.Threads, views.Named{Name: "old", Recording: r}
-		var out bytes.Buffer
-		err := f.Write(&out, s)
-		if slices.Contains(ComparisonNames(), f.Name) {
-			if err != nil || out.Len() == 0 {
-				t.Errorf("%s: %d bytes, %v", f.Name, out.Len(), err)
-			}
-			continue
-		}
-		if out.Len() > 0 || err == nil || !strings.HasPrefix(err.Error(), f.Name+" can't show a comparison: "+f.oneOnly+": export it to one of pprof, folded, html, csv, or") {
-			t.Errorf("%s: %d bytes, %v", f.Name, out.Len(), err)
-		}
-	}
-}
-
 // The entries of a refined view are stacks that weigh what the entries below them don't.
 func TestRefinedTree(t *testing.T) {
 	s := subjectOf(nil, views.Options{}, &views.View{Tree: smallTree(t)})
@@ -210,47 +167,4 @@ func TestRefinedUpAndExtended(t *testing.T) {
 			t.Errorf("%s: the table has only\n%s", c.step.Text, table)
 		}
 	}
-}
-
-// The entries of a comparison have what they weigh in each of the two recordings.
-func TestRefinedComparison(t *testing.T) {
-	old := calltree.NewBuilder(new(calltree.Symbols), "go:main.worker", "time", "nanoseconds")
-	old.Add(0, old.Stack("main.worker", ":RUN"), 4, 1)
-	old.Add(0, old.Stack("main.worker", "main.g", ":WAIT"), 5, 1)
-	old.Add(0, old.Stack("main.worker", "runtime.Gosched", ":LOAD"), 3, 1) // which is also in an aspect
-	before, err := old.Tree()
-	if err != nil {
-		t.Fatal(err)
-	}
-	both, err := calltree.Merge(smallTree(t), before)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := subjectOf(&sampledata.Recording{}, views.Options{}, &views.View{Tree: both})
-	s.Against = views.Named{Name: "old", Recording: s.Recording}
-	for _, path := range []string{"*", "* main.worker"} {
-		if err := s.Session.Apply(refine.Step{Kind: refine.KindDown, Text: path}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	s.Refined = true
-	want := "go:main.worker;main.worker;:RUN 4 10\ngo:main.worker;main.worker;main.f 0 7\ngo:main.worker;main.worker;main.g 5 0\ngo:main.worker;main.worker;runtime.Gosched 3 0\n"
-	if got := write(t, "folded", s); !sameLines(got, want) {
-		t.Errorf("got\n%swant\n%s", got, want)
-	}
-	p, err := profile.ParseData([]byte(write(t, "pprof", s)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(p.Sample) != 4 {
-		t.Errorf("%d stacks in the profile, want those of 4 entries: %v", len(p.Sample), p)
-	}
-}
-
-// sameLines reports whether two texts have the same lines, in any order.
-func sameLines(a, b string) bool {
-	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
-	slices.Sort(x)
-	slices.Sort(y)
-	return slices.Equal(x, y)
 }

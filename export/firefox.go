@@ -8,15 +8,13 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// firefox is the processed profile format of profiler.firefox.com: a thread for each thread class, and categories of typed time. The
-// samples stand one behind the other, as long as they weigh: the format has times, but a view has none.
+// firefox is the processed profile format of profiler.firefox.com: a thread for each thread class (of a comparison, two), and
+// categories of typed time. The samples stand one behind the other, as long as they weigh: the format has times, but a view has none.
 var firefox = Format{
 	Name:  "firefox",
 	Help:  "JSON for profiler.firefox.com, a thread for each class",
 	File:  "run.firefox.json",
 	write: writeFirefox,
-
-	oneOnly: noNegative,
 }
 
 // firefoxVersion is the version of the processed format; the profiler upgrades older ones.
@@ -52,9 +50,16 @@ func firefoxMeta(s *Subject) map[string]any {
 	}
 	return map[string]any{
 		"version": 29, "preprocessedProfileVersion": firefoxVersion, "interval": 1, "startTime": max(0, start.UnixMilli()), "processType": 0,
-		"product": s.Path + ": " + s.Title, "importedFrom": "cpprof", "stackwalk": 1, "debug": false, "symbolicated": true, "usesOnlyOneStackType": true,
+		"product": s.Name(), "importedFrom": "cpprof", "stackwalk": 1, "debug": false, "symbolicated": true, "usesOnlyOneStackType": true,
 		"categories": categories, "markerSchema": []any{}, "sampleUnits": map[string]string{"time": "ms", "eventDelay": "ms", "threadCPUDelta": "ns"},
 	}
+}
+
+// A firefoxFrame is a frame, and whether it is below a typed time: then it has no category of its own, so that the stack has that of
+// the goroutine itself, not of the holder of its lock. A stack without a category of its own has that of its caller.
+type firefoxFrame struct {
+	calltree.Func
+	below bool
 }
 
 // A firefoxThreadMaker fills the tables of a thread, which are lists by column.
@@ -63,12 +68,13 @@ type firefoxThreadMaker struct {
 	texts   map[string]int
 	strings []string
 	funcs   map[[2]string]int // by name and file
-	frames  map[calltree.Func]int
+	frames  map[firefoxFrame]int
 
 	funcName, funcFile, funcLine []any
 	frameFunc, frameLine         []any
 	frameDepth                   []any
 	frameCategory                []any
+	frameSubcategory             []any
 }
 
 func (m *firefoxThreadMaker) text(s string) int {
@@ -82,15 +88,15 @@ func (m *firefoxThreadMaker) text(s string) int {
 }
 
 // frame returns the number of a frame; root is the root of the tree.
-func (m *firefoxThreadMaker) frame(f calltree.Func, root string) int {
+func (m *firefoxThreadMaker) frame(f firefoxFrame, root string) int {
 	if i, ok := m.frames[f]; ok {
 		return i
 	}
 	name, file := root, ""
 	var line, start int32
 	depth := 0
-	if f != calltree.None {
-		c := m.p.call(f)
+	if f.Func != calltree.None {
+		c := m.p.call(f.Func)
 		name, file, line, start = c.Function.Name, c.Function.File, c.Line, c.Function.Line
 		if c.Inlined {
 			depth = 1
@@ -106,16 +112,12 @@ func (m *firefoxThreadMaker) frame(f calltree.Func, root string) int {
 	i := len(m.frames)
 	m.frames[f] = i
 	m.frameFunc, m.frameLine, m.frameDepth = append(m.frameFunc, fn), append(m.frameLine, numberOrNull(line)), append(m.frameDepth, depth)
-	m.frameCategory = append(m.frameCategory, firefoxCategoryOf(name))
-	return i
-}
-
-// firefoxCategoryOf returns the number of the category of a frame.
-func firefoxCategoryOf(name string) int {
-	if t, ok := views.ParseTypedTime(name); ok {
-		return int(t) + 1
+	var category, subcategory any
+	if t, ok := views.ParseTypedTime(name); ok && !f.below {
+		category, subcategory = int(t)+1, 0
 	}
-	return 0
+	m.frameCategory, m.frameSubcategory = append(m.frameCategory, category), append(m.frameSubcategory, subcategory)
+	return i
 }
 
 func (m *firefoxThreadMaker) orNull(text string) any {
@@ -134,10 +136,10 @@ func numberOrNull(n int32) any {
 
 // firefoxThread returns the thread of a part. Its times are milliseconds.
 func firefoxThread(p *placed, of part, number int) map[string]any {
-	m := &firefoxThreadMaker{p: p, texts: map[string]int{}, funcs: map[[2]string]int{}, frames: map[calltree.Func]int{}}
+	m := &firefoxThreadMaker{p: p, texts: map[string]int{}, funcs: map[[2]string]int{}, frames: map[firefoxFrame]int{}}
 	t := p.tree
 	scale := 1.0
-	if t.Main().Unit == views.Nanoseconds {
+	if of.metric.Unit == views.Nanoseconds {
 		scale = 1e-6
 	}
 	var stackFrame, stackPrefix, stackCategory, sampleStack, sampleTime, weights []any
@@ -145,23 +147,23 @@ func firefoxThread(p *placed, of part, number int) map[string]any {
 	now := 0.0
 	for n := of.from; n < of.to; n++ {
 		i := n - of.from
-		f := calltree.None
+		f := firefoxFrame{Func: calltree.None}
 		if n > 0 {
-			f = t.Funcs()[n]
+			f.Func = t.Funcs()[n]
 		}
-		frame := m.frame(f, t.Root())
-		category[i] = m.frameCategory[frame].(int)
 		if i == 0 {
 			stackPrefix = append(stackPrefix, nil)
 		} else {
 			above := t.Parents()[n] - of.from
 			stackPrefix = append(stackPrefix, above)
-			if category[above] > 0 { // the typed time of the goroutine itself, not of the holder of its lock
-				category[i] = category[above]
-			}
+			category[i], f.below = category[above], category[above] > 0
+		}
+		frame := m.frame(f, t.Root())
+		if own, ok := m.frameCategory[frame].(int); ok {
+			category[i] = own
 		}
 		stackFrame, stackCategory = append(stackFrame, frame), append(stackCategory, category[i])
-		if own := t.Main().Own(n); own.Sign() != 0 {
+		if own := of.metric.Own(n); own.Sign() != 0 {
 			weight, _ := own.Float64()
 			sampleStack, sampleTime, weights = append(sampleStack, i), append(sampleTime, now), append(weights, weight*scale)
 			now += weight * scale
@@ -183,7 +185,7 @@ func (m *firefoxThreadMaker) thread(name string, number int, end float64, stacks
 		"stringArray": m.strings, "samples": samples, "stackTable": stacks,
 		"markers": map[string]any{"length": 0, "category": []any{}, "data": []any{}, "endTime": []any{}, "name": []any{}, "phase": []any{}, "startTime": []any{}},
 		"frameTable": map[string]any{
-			"length": frames, "address": filled(frames, -1), "inlineDepth": list(m.frameDepth), "category": list(m.frameCategory), "subcategory": zeros(frames),
+			"length": frames, "address": filled(frames, -1), "inlineDepth": list(m.frameDepth), "category": list(m.frameCategory), "subcategory": list(m.frameSubcategory),
 			"func": list(m.frameFunc), "nativeSymbol": filled(frames, nil), "innerWindowID": zeros(frames), "implementation": filled(frames, nil),
 			"line": list(m.frameLine), "column": filled(frames, nil),
 		},

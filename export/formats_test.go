@@ -119,24 +119,51 @@ func TestFirefox(t *testing.T) {
 				}
 			}
 		}
+		checkCategories(t, tables["stackTable"], tables["frameTable"]["category"].([]any))
 	}
+}
+
+// checkCategories checks that a stack has the category of its frame or, if that has none, that of its caller, which is how newer
+// versions of the profiler find it; and that nothing below a typed time has another one.
+func checkCategories(t *testing.T, stacks map[string]any, ofFrame []any) {
+	t.Helper()
+	prefix, frame, category := stacks["prefix"].([]any), stacks["frame"].([]any), stacks["category"].([]any)
+	for i := range category {
+		above := 0.0
+		if p, ok := prefix[i].(float64); ok {
+			above = category[int(p)].(float64)
+		}
+		want := above
+		if own, ok := ofFrame[int(frame[i].(float64))].(float64); ok {
+			want = own
+			if above != 0 {
+				t.Fatalf("stack %d has a frame of category %v, below category %v", i, own, above)
+			}
+		}
+		if category[i] != want {
+			t.Fatalf("stack %d is of category %v, want %v", i, category[i], want)
+		}
+	}
+}
+
+// The structure of a trace: a reader that knows all fields.
+type traceFile struct {
+	DisplayTimeUnit string
+	OtherData       map[string]any
+	TraceEvents     []struct {
+		Name, Ph, Cat, Sf string
+		Ts, Dur           float64
+		Pid, Tid          int64
+		Args              map[string]any
+	}
+	StackFrames map[string]struct{ Name, Category, Parent string }
 }
 
 // A trace has a track for each goroutine, whose slices follow one another, and stacks that exist.
 func TestTraceEvent(t *testing.T) {
 	r := synthetic.Recording(50, 30, 0.3)
 	s := subject(t, r, views.Options{}, views.Threads)
-	var f struct {
-		DisplayTimeUnit string
-		OtherData       map[string]any
-		TraceEvents     []struct {
-			Name, Ph, Cat, Sf string
-			Ts, Dur           float64
-			Pid, Tid          int64
-			Args              map[string]any
-		}
-		StackFrames map[string]struct{ Name, Category, Parent string }
-	}
+	var f traceFile
 	decode(t, write(t, "trace-event", s), &f)
 	end, tracks, counters := map[int64]float64{}, map[int64]bool{}, 0
 	for _, e := range f.TraceEvents {
@@ -165,8 +192,11 @@ func TestTraceEvent(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Part = true
-	if err := traceEvent.Write(nil, s); err == nil || !strings.Contains(err.Error(), "leave out") {
-		t.Errorf("of a pruned view: %v", err)
+	for _, f := range []*Format{&traceEvent, &csvClasses, &csvLocks, &csvSamples} {
+		var out strings.Builder
+		if err := f.Write(&out, s); err == nil || !strings.Contains(err.Error(), "leave out") || out.Len() > 0 {
+			t.Errorf("%s of a pruned view: %v", f.Name, err)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/cpprof/cpprof/internal/termtext"
@@ -24,6 +25,7 @@ const (
 	margin      = 12.0
 	headHeight  = 66.0 // of the title and the legends
 	strip       = 4.0  // of typed time, at the bottom of a box
+	stripGap    = 1.0
 )
 
 // typedColours are the colours of typed time, those of the Analyzer.
@@ -53,7 +55,7 @@ func (g *callGraph) layout() (boxes []box, width, height float64) {
 			widest = max(widest, textWidth(line))
 		}
 		boxes[i].width = widest + 2*padding
-		boxes[i].height = lineHeight*float64(len(n.lines())+1) + padding + strip
+		boxes[i].height = lineHeight*float64(len(n.lines())+1) + padding + (strip+stripGap)*float64(len(n.sides))
 		if depth[i] == len(widths) {
 			widths = append(widths, 0)
 		}
@@ -89,7 +91,7 @@ func writeSVG(w io.Writer, s *Subject) error {
 	}
 	boxes, width, height := g.layout()
 	out := bufio.NewWriter(w)
-	width = max(width, 2*margin+textWidth(graphLegend), 2*margin+textWidth(g.title)*1.2)
+	width = max(width, 2*margin+textWidth(g.legend), 2*margin+textWidth(g.title)*1.2)
 	fmt.Fprintf(out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" width="%.0f" height="%.0f" role="img" font-family="ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="%d">`+"\n",
 		width, height, width, height, letterSize)
 	fmt.Fprintf(out, "<title>%s</title>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n", xmlText(g.title))
@@ -100,7 +102,7 @@ func writeSVG(w io.Writer, s *Subject) error {
 			n, b, p := &g.nodes[i], boxes[i], boxes[g.nodes[i].parent]
 			x, y, middle, end := p.x+p.width, p.y+p.height/2, b.x-columnGap/2, b.y+b.height/2
 			fmt.Fprintf(out, `<path d="M%.1f %.1fL%.1f %.1fC%.1f %.1f %.1f %.1f %.1f %.1f" fill="none" stroke="#90a4ae" stroke-width="%.1f"/>`+"\n",
-				x, y, b.x-columnGap, y, middle, y, middle, end, b.x, end, 0.5+5*n.share.Share)
+				x, y, b.x-columnGap, y, middle, y, middle, end, b.x, end, 0.5+5*n.width())
 		}
 	}
 	for i := range g.nodes {
@@ -110,12 +112,10 @@ func writeSVG(w io.Writer, s *Subject) error {
 	return out.Flush()
 }
 
-const graphLegend = "red: a bottleneck, more than 10 %; yellow: perhaps, there are too few samples; grey: none; red border: wherever it is called"
-
 // writeLegends writes what the colours mean.
 func (g *callGraph) writeLegends(out *bufio.Writer) {
-	fmt.Fprintf(out, `<text x="%.0f" y="%.0f" fill="#37474f">%s</text>`+"\n", margin, 1.5*margin+lineHeight+2, xmlText(graphLegend))
-	if g.nodes[0].typed == (graphNode{}).typed {
+	fmt.Fprintf(out, `<text x="%.0f" y="%.0f" fill="#37474f">%s</text>`+"\n", margin, 1.5*margin+lineHeight+2, xmlText(g.legend))
+	if !slices.ContainsFunc(g.nodes[0].sides, func(s graphSide) bool { return s.typed != (graphSide{}).typed }) {
 		return
 	}
 	x, y := margin, 1.5*margin+2*lineHeight+4
@@ -127,10 +127,10 @@ func (g *callGraph) writeLegends(out *bufio.Writer) {
 	}
 }
 
-// write draws a node: its names, its share, and a strip of what its time is.
+// write draws a node: its names, its share, and a strip of what its time is; in a comparison, two.
 func (n *graphNode) write(out *bufio.Writer, b box) {
 	dashes := ""
-	if n.colour == search.Frontier {
+	if n.colour == search.Frontier && len(n.sides) == 1 {
 		dashes = ` stroke-dasharray="4 3"`
 	}
 	fmt.Fprintf(out, `<g><title>%s</title><rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="4" fill="%s" stroke="%s"%s/>`,
@@ -141,19 +141,25 @@ func (n *graphNode) write(out *bufio.Writer, b box) {
 		y += lineHeight
 	}
 	fmt.Fprintf(out, `<text x="%.1f" y="%.1f" font-weight="bold">%s</text>`, b.x+padding, y, n.percent())
+	for i := range n.sides {
+		n.sides[i].writeStrip(out, b.x+2, b.y+b.height-1-(strip+stripGap)*float64(len(n.sides)-i), b.width-4)
+	}
+	fmt.Fprintln(out, "</g>")
+}
+
+// writeStrip draws what the time of a side is.
+func (s *graphSide) writeStrip(out *bufio.Writer, x, y, width float64) {
 	whole := 0.0
-	for _, weight := range n.typed {
+	for _, weight := range s.typed {
 		whole += weight
 	}
-	x := b.x + 2
-	for typed, weight := range n.typed {
+	for typed, weight := range s.typed {
 		if weight > 0 {
-			part := (b.width - 4) * weight / whole
-			fmt.Fprintf(out, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.0f" fill="%s"/>`, x, b.y+b.height-strip-2, part, strip, typedColours[typed])
+			part := width * weight / whole
+			fmt.Fprintf(out, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.0f" fill="%s"/>`, x, y, part, strip, typedColours[typed])
 			x += part
 		}
 	}
-	fmt.Fprintln(out, "</g>")
 }
 
 func xmlText(text string) string {

@@ -24,10 +24,10 @@ func TestCallGraph(t *testing.T) {
 	}
 	of := map[search.Colour]int{}
 	for i, n := range g.nodes {
-		if i > 0 && (n.parent >= i || n.share.Share > g.nodes[n.parent].share.Share+1e-9) {
+		if i > 0 && (n.parent >= i || n.sides[0].share.Share > g.nodes[n.parent].sides[0].share.Share+1e-9) {
 			t.Errorf("node %d: %+v below %+v", i, n, g.nodes[n.parent])
 		}
-		if i > 0 && n.colour != map[search.Verdict]search.Colour{search.Yes: search.Bottleneck, search.Maybe: search.Frontier, search.No: search.Rejected}[n.share.Against(0.1)] {
+		if i > 0 && n.colour != map[search.Verdict]search.Colour{search.Yes: search.Bottleneck, search.Maybe: search.Frontier, search.No: search.Rejected}[n.sides[0].share.Against(0.1)] {
 			t.Errorf("%v has %s; its colour is %d", n.names, n.percent(), n.colour)
 		}
 		of[n.colour]++
@@ -88,7 +88,7 @@ func TestCallGraphJoinsChains(t *testing.T) {
 			t.Errorf("node %d is %v", i, n.names)
 		}
 	}
-	if got := g.nodes[1].typed; len(g.nodes) != len(want) || got[views.Monitor] != 70 || got[views.Run] != 30 || got[views.Wait] != 0 {
+	if got := g.nodes[1].sides[0].typed; len(g.nodes) != len(want) || got[views.Monitor] != 70 || got[views.Run] != 30 || got[views.Wait] != 0 {
 		t.Errorf("%d nodes, want %d; typed time %v, want 70 of :MONITOR and 30 of :RUN", len(g.nodes), len(want), got)
 	}
 }

@@ -4,21 +4,43 @@ import (
 	"bufio"
 	"encoding/json"
 	"io"
+	"slices"
 
 	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/internal/termtext"
 )
 
-// A part is a subtree of a tree that a format shows by itself: that of a thread class.
+// A part is a subtree of a tree that a format shows by itself: that of a thread class. In a comparison, each recording has its own.
 type part struct {
 	name     string
 	from, to int32 // its nodes are [from, to)
+	metric   *calltree.Metric
 }
 
-// parts returns the classes of a tree, if it is that of all classes; otherwise the whole tree is one part.
-func (p *placed) parts(title string) []part {
+// parts returns the classes of a tree, if it is that of all classes; otherwise the whole tree is one part. The heaviest come first:
+// the tools begin with the first.
+func (p *placed) parts(s *Subject) []part {
 	t := p.tree
-	whole := []part{{title, 0, int32(t.Len())}}
+	var list []part
+	for _, class := range p.classes(s.Title) {
+		if !s.Compared() {
+			class.metric = t.Main()
+			list = append(list, class)
+			continue
+		}
+		for i, name := range []string{s.Path, s.Against.Name} {
+			if m := t.Metrics()[1+i]; m.Cum(class.from).Sign() != 0 {
+				list = append(list, part{class.name + " in " + name, class.from, class.to, m})
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b part) int { return t.Main().Cum(b.from).Cmp(t.Main().Cum(a.from)) })
+	return list
+}
+
+func (p *placed) classes(title string) []part {
+	t := p.tree
+	whole := []part{{name: title, to: int32(t.Len())}}
 	if t.Root() != calltree.RootName {
 		whole[0].name = t.Root()
 		return whole
@@ -29,7 +51,7 @@ func (p *placed) parts(title string) []part {
 		if calltree.KindOf(name) != calltree.Class {
 			return whole
 		}
-		classes = append(classes, part{name, n, t.Ends()[n]})
+		classes = append(classes, part{name: name, from: n, to: t.Ends()[n]})
 	}
 	if len(classes) == 0 {
 		return whole
@@ -46,7 +68,7 @@ func (s *Subject) writeParts(w io.Writer, begin func(*jsonWriter, *placed), writ
 	out := bufio.NewWriter(w)
 	j := &jsonWriter{w: out}
 	begin(j, p)
-	for i, part := range p.parts(s.Title) {
+	for i, part := range p.parts(s) {
 		if i > 0 {
 			j.raw(",\n")
 		}

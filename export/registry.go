@@ -40,31 +40,13 @@ func (f *Format) Write(w io.Writer, s *Subject) error {
 	return f.write(w, s)
 }
 
-// CheckComparison returns an error if the format can't show a comparison. It says why, and names the formats that can.
+// CheckComparison returns an error, which says why, if the format can't show a comparison.
 func (f *Format) CheckComparison() error {
 	if f.oneOnly == "" {
 		return nil
 	}
-	return fmt.Errorf("%s can't show a comparison: %s: export it to one of %s, or each recording by itself",
-		f.Name, f.oneOnly, strings.Join(ComparisonNames(), ", "))
+	return fmt.Errorf("%s can't show a comparison: %s: export each recording by itself", f.Name, f.oneOnly)
 }
-
-// ComparisonNames lists the names of the formats that can show a comparison.
-func ComparisonNames() []string {
-	var names []string
-	for _, f := range formats {
-		if f.oneOnly == "" {
-			names = append(names, f.Name)
-		}
-	}
-	return names
-}
-
-// Why a format can't show a comparison.
-const (
-	noNegative = "the format has no place for negative times"
-	oneTable   = "the table has the numbers of one recording"
-)
 
 // Names lists the names of all formats.
 func Names() []string {

@@ -8,15 +8,13 @@ import (
 	"github.com/cpprof/cpprof/internal/exact"
 )
 
-// speedscope is the file format of speedscope.app, with a profile for each thread class. Inlined calls are frames like others: the
+// speedscope is the file format of speedscope.app, with a profile for each thread class; of a comparison, with two. Inlined calls are frames like others: the
 // reader of speedscope for pprof's format drops them.
 var speedscope = Format{
 	Name:  "speedscope",
 	Help:  "JSON for speedscope.app, a profile for each class",
 	File:  "run.speedscope.json",
 	write: writeSpeedscope,
-
-	oneOnly: noNegative,
 }
 
 const speedscopeSchema = "https://www.speedscope.app/file-format-schema.json"
@@ -33,7 +31,7 @@ func writeSpeedscope(w io.Writer, s *Subject) error {
 		j.raw(`{"$schema":`)
 		j.value(speedscopeSchema)
 		j.raw(`,"name":`)
-		j.value(s.Path + ": " + s.Title)
+		j.value(s.Name())
 		j.raw(`,"exporter":"cpprof","activeProfileIndex":0,"shared":{"frames":`)
 		j.list(len(p.names)+1, func(i int) any {
 			if i == len(p.names) {
@@ -57,18 +55,17 @@ func speedscopeUnit(unit string) string {
 }
 
 func writeSpeedscopeProfile(j *jsonWriter, p *placed, of part) {
-	t := p.tree
 	total := new(big.Int)
 	weights := make([]*big.Int, 0, of.to-of.from)
 	for n := of.from; n < of.to; n++ {
-		weight := exact.Nearest(t.Main().Own(n))
+		weight := exact.Nearest(of.metric.Own(n))
 		weights = append(weights, weight)
 		total.Add(total, weight)
 	}
 	j.raw(`{"type":"sampled","name":`)
 	j.value(of.name)
 	j.raw(`,"unit":`)
-	j.value(speedscopeUnit(t.Main().Unit))
+	j.value(speedscopeUnit(of.metric.Unit))
 	j.raw(`,"startValue":0,"endValue":` + total.String() + `,"samples":[`)
 	first := true
 	for n := of.from; n < of.to; n++ {

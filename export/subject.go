@@ -36,6 +36,15 @@ type Subject struct {
 // Compared reports whether the subject is the difference of two recordings.
 func (s *Subject) Compared() bool { return s.Against.Recording != nil }
 
+// Name says what the subject is: "Thread View of go:main.worker of run.cpprof, compared with old.cpprof".
+func (s *Subject) Name() string {
+	name := s.Title + " of " + s.Path
+	if s.Compared() {
+		name += ", compared with " + s.Against.Name
+	}
+	return name
+}
+
 // Tree returns the call tree to write: the view, pruned, or the tree of the entries into which it is refined. That of a comparison has
 // the metrics of calltree.Merge.
 func (s *Subject) Tree() (*calltree.Tree, error) {

@@ -5,11 +5,12 @@ import (
 
 	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/refine"
+	"github.com/cpprof/cpprof/sampledata"
 )
 
-// needSamples returns an error if the subject is a profile, of which something can't be known.
-func (s *Subject) needSamples(what string) error {
-	if p := s.Recording.Profile; p != nil {
+// needSamples returns an error if a recording is a profile, of which something can't be known.
+func needSamples(r *sampledata.Recording, what string) error {
+	if p := r.Profile; p != nil {
 		return fmt.Errorf("it is %s, which has no %s", p.Title, what)
 	}
 	return nil

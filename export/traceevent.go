@@ -15,7 +15,8 @@ import (
 )
 
 // traceEvent is the Trace Event Format, which ui.perfetto.dev and chrome://tracing read: a track for each goroutine, whose slices are
-// the times in which the goroutine did the same with the same stack, and a counter for each monitor.
+// the times in which the goroutine did the same with the same stack, and a counter for each monitor. The recordings of a comparison are
+// two processes, which begin at the same time.
 var traceEvent = Format{
 	Name:  "trace-event",
 	Help:  "JSON for ui.perfetto.dev: a track for each goroutine, counters",
@@ -23,7 +24,6 @@ var traceEvent = Format{
 	write: writeTraceEvent,
 
 	OfRecording: true,
-	oneOnly:     "its tracks show what the goroutines of one recording did, and when",
 }
 
 // A traceSlice is a complete event ("X"), a counter ("C") or metadata ("M").
@@ -49,58 +49,101 @@ func (m microseconds) MarshalJSON() ([]byte, error) {
 // A tracer writes the events of a recording.
 type tracer struct {
 	*jsonWriter
-	s        *Subject
 	r        *sampledata.Recording
-	from, to int32 // samples
+	pid      int64
+	process  string // its name
+	from, to int32  // samples
 	class    func(sampledata.Run) string
 	only     string // the class of a Thread View; "" for all
 	lock     func(sampledata.Run) string
 	named    []bool // by goroutine
-	events   int
+
+	// What the recordings before it have written.
+	threads, nodes int
+	written        *int // events, of all
 }
 
 func writeTraceEvent(w io.Writer, s *Subject) error {
-	if err := s.needSamples("times"); err != nil {
-		return err
-	}
 	if err := s.needWhole("tracks show all that goroutines did"); err != nil {
 		return err
 	}
-	r := s.Recording
-	from, to, err := s.Options.Span.Samples(r)
+	out := bufio.NewWriter(w)
+	j := &jsonWriter{w: out}
+	tracers, err := s.tracers(j)
 	if err != nil {
 		return err
 	}
-	out := bufio.NewWriter(w)
-	t := &tracer{
-		jsonWriter: &jsonWriter{w: out}, s: s, r: r, from: from, to: to, class: views.ClassNamer(r, s.Options), lock: locks.NameOf(r),
-		named: make([]bool, len(r.Goroutines)),
+	j.raw(`{"displayTimeUnit":"ns","otherData":{"exporter":"cpprof","recording":`)
+	j.value(s.Path)
+	j.raw(`},"traceEvents":[`)
+	for _, t := range tracers {
+		t.event(traceSlice{Name: "process_name", Phase: "M", Args: map[string]any{"name": t.process}})
+		t.goroutines()
+		t.counters()
 	}
-	if s.Open != calltree.RootName {
-		t.only = s.Open
+	j.raw(`],"stackFrames":{`)
+	for _, t := range tracers {
+		t.frames()
 	}
-	t.raw(`{"displayTimeUnit":"ns","otherData":{"exporter":"cpprof","recording":`)
-	t.value(s.Path)
-	t.raw(`},"traceEvents":[`)
-	t.event(traceSlice{Name: "process_name", Phase: "M", PID: r.Header.PID, Args: map[string]any{"name": r.Header.Executable}})
-	t.goroutines()
-	t.counters()
-	t.raw(`],"stackFrames":{`)
-	t.frames()
-	t.raw("}}\n")
-	if t.err != nil {
-		return t.err
+	j.raw("}}\n")
+	if j.err != nil {
+		return j.err
 	}
 	return out.Flush()
 }
 
+// tracers returns the tracer of the recording, and that of the one with which it is compared.
+func (s *Subject) tracers(j *jsonWriter) ([]*tracer, error) {
+	recordings := []views.Named{{Name: s.Path, Recording: s.Recording}}
+	if s.Compared() {
+		recordings = append(recordings, s.Against)
+	}
+	var list []*tracer
+	pid, threads, nodes, written := int64(0), 0, 0, 0
+	for i, of := range recordings {
+		r := of.Recording
+		if err := needSamples(r, "times"); err != nil {
+			return nil, err
+		}
+		from, to, err := s.Options.Span.Samples(r)
+		if err != nil {
+			return nil, err
+		}
+		t := &tracer{
+			jsonWriter: j, r: r, pid: r.Header.PID, process: r.Header.Executable, from: from, to: to, class: views.ClassNamer(r, s.Options),
+			lock: locks.NameOf(r), named: make([]bool, len(r.Goroutines)), threads: threads, nodes: nodes, written: &written,
+		}
+		if s.Open != calltree.RootName {
+			t.only = s.Open
+		}
+		if s.Compared() {
+			t.process = of.Name + ": " + t.process
+		}
+		if i > 0 && t.pid == pid {
+			t.pid++
+		}
+		pid = t.pid
+		threads += len(r.Goroutines)
+		nodes += len(r.Nodes)
+		list = append(list, t)
+	}
+	return list, nil
+}
+
 func (t *tracer) event(e traceSlice) {
-	if t.events > 0 {
+	if *t.written > 0 {
 		t.raw(",\n")
 	}
-	t.events++
+	*t.written++
+	e.PID = t.pid
 	t.value(e)
 }
+
+// thread returns the number of a goroutine's track.
+func (t *tracer) thread(g sampledata.GoroutineID) int64 { return int64(t.threads) + int64(g) + 1 }
+
+// frame returns the key of a stack in the table of stacks.
+func (t *tracer) frame(stack sampledata.NodeID) string { return strconv.Itoa(t.nodes + int(stack)) }
 
 // at returns when a sample is; behind the last one, when the recording ends.
 func (t *tracer) at(sample int32) time.Duration {
@@ -138,11 +181,11 @@ func (t *tracer) goroutines() {
 		}
 		lasts := microseconds(until - begin)
 		e := traceSlice{
-			Name: stateNames[run.Run], Phase: "X", Cat: "state", At: microseconds(begin), Lasts: &lasts, PID: t.r.Header.PID, TID: int64(run.Goroutine) + 1,
+			Name: stateNames[run.Run], Phase: "X", Cat: "state", At: microseconds(begin), Lasts: &lasts, TID: t.thread(run.Goroutine),
 			Args: map[string]any{},
 		}
 		if run.Stack != sampledata.NoStack {
-			e.Stack = strconv.Itoa(int(run.Stack))
+			e.Stack = t.frame(run.Stack)
 			e.Args["in"] = t.place(run.Stack)
 		}
 		if run.NoCPU {
@@ -173,9 +216,8 @@ func (t *tracer) place(stack sampledata.NodeID) string {
 // track names the track of a goroutine.
 func (t *tracer) track(run sampledata.Run) {
 	g := &t.r.Goroutines[run.Goroutine]
-	tid := int64(run.Goroutine) + 1
 	name := fmt.Sprintf("%s %d", t.class(run), g.ID)
-	t.event(traceSlice{Name: "thread_name", Phase: "M", PID: t.r.Header.PID, TID: tid, Args: map[string]any{"name": name}})
+	t.event(traceSlice{Name: "thread_name", Phase: "M", TID: t.thread(run.Goroutine), Args: map[string]any{"name": name}})
 }
 
 // counters writes the values of the monitors.
@@ -184,7 +226,7 @@ func (t *tracer) counters() {
 		s := &t.r.Series[i]
 		for sample, v := range s.All() {
 			if x, ok := v.Float(); ok && int32(sample) >= t.from && int32(sample) < t.to {
-				t.event(traceSlice{Name: s.Name, Phase: "C", At: microseconds(t.at(int32(sample))), PID: t.r.Header.PID, Args: map[string]any{s.Unit: x}})
+				t.event(traceSlice{Name: s.Name, Phase: "C", At: microseconds(t.at(int32(sample))), Args: map[string]any{s.Unit: x}})
 			}
 		}
 	}
@@ -194,15 +236,15 @@ func (t *tracer) counters() {
 func (t *tracer) frames() {
 	for i := range t.r.Nodes {
 		n := &t.r.Nodes[i]
-		if i > 0 {
+		if t.nodes+i > 0 {
 			t.raw(",\n")
 		}
 		f := t.r.Functions[n.Function]
 		frame := map[string]any{"name": f.Name, "category": f.File}
 		if n.Parent != sampledata.NoStack {
-			frame["parent"] = strconv.Itoa(int(n.Parent))
+			frame["parent"] = t.frame(n.Parent)
 		}
-		t.raw(`"` + strconv.Itoa(i) + `":`)
+		t.raw(`"` + t.frame(sampledata.NodeID(i)) + `":`)
 		t.value(frame)
 	}
 }

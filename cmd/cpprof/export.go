@@ -40,7 +40,7 @@ func newExportCommand(t terminal) *cobra.Command {
 Without --server or --thread it writes the Thread Views of all classes, each below a frame of its
 class. With one of them, --prune and --zoom leave out stacks, and with --down, --extended, --up or
 --auto, the entries of the refined view are written in place of stacks. -o - is standard output.
-A comparison (--against) can be written to these formats: ` + strings.Join(export.ComparisonNames(), ", ") + `.`,
+A comparison (--against) can be written to every format but csv-samples.`,
 		Example: `  cpprof export run.cpprof --to pprof -o r.pb.gz && go tool pprof -tagfocus state=MONITOR r.pb.gz
   cpprof export run.cpprof --thread go:main.worker --to folded -o - | flamegraph.pl > graph.svg`,
 		GroupID:           groupFiles,
@@ -134,7 +134,7 @@ func (f *exportFlags) run(ctx context.Context, t terminal, path string) error {
 	if err != nil {
 		return err
 	}
-	_, err = termtext.Fprintf(t.out, "%s of %s, in %s\n", s.Title, path, f.output)
+	_, err = termtext.Fprintf(t.out, "%s, in %s\n", s.Name(), f.output)
 	return err
 }
 
@@ -224,7 +224,6 @@ func (f *exportFlags) exportedPair(path string) (*export.Subject, error) {
 		return nil, err
 	}
 	s := f.subject(p.a, session, both)
-	s.Title += " compared with " + p.b.path
 	s.Against = p.b.named()
 	return s, nil
 }

@@ -105,13 +105,28 @@ func TestSaveKeepsDevices(t *testing.T) {
 	}
 }
 
-// A comparison that a format can't show is refused before anything is read.
-func TestExportRefusesComparisons(t *testing.T) {
-	var wrong []refusal
+// Every format but that of samples is written of two recordings, and those of stacks of a part and of a refinement of them, too.
+func TestExportComparisons(t *testing.T) {
+	folder := t.TempDir()
+	ofRecordings := []string{"trace-event", "csv-classes", "csv-locks"}
 	for _, f := range export.All() {
-		if !slices.Contains(export.ComparisonNames(), f.Name) {
-			wrong = append(wrong, refusal{"export none --against none --to " + f.Name + " -o x", exitUsage, "--against: " + f.Name + " can't show a comparison: "})
+		for i, view := range [][]string{nil, {"--server", "--prune", "* ..main.encode"}, {"--thread", "go:main.worker", "--down", "*", "--down", "* main.worker"}} {
+			if f.Name == "csv-samples" || i > 0 && slices.Contains(ofRecordings, f.Name) {
+				continue
+			}
+			var said strings.Builder
+			file := filepath.Join(folder, strings.Join(append(view, f.File), "-"))
+			args := append([]string{"export", "testdata/after.txt", "--against", "testdata/before.txt", "--to", f.Name, "-o", file}, view...)
+			if status := run(t.Context(), args, terminal{in: strings.NewReader(""), out: &said, err: &said}); status != exitFine {
+				t.Errorf("%s ends with %d: %s", args, status, said.String())
+			}
+			if info, err := os.Stat(file); err != nil || info.Size() == 0 || !strings.Contains(said.String(), " of testdata/after.txt, compared with testdata/before.txt, in ") {
+				t.Errorf("%s: %v: %s", args, err, said.String())
+			}
 		}
 	}
-	refuses(t, append(wrong, refusal{"export none --against none --to folded -o x", exitFailed, "there is no recording none"}))
+	refuses(t, []refusal{
+		{"export none --against none --to csv-samples -o x", exitUsage, "--against: csv-samples can't show a comparison: "}, // before anything is read
+		{"export none --against none --to folded -o x", exitFailed, "there is no recording none"},
+	})
 }
