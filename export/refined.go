@@ -48,7 +48,7 @@ type assigner struct {
 	at []int32 // by node of the session's tree: the node of to for the stacks that end there
 }
 
-// assign gives the stacks of an entry, whose node is given, to the entries below it. Aspects come last, since a refinement shows them
+// assign distributes the stacks of an entry, whose node is known, among the entries below it. Aspects come last: a refinement shows them
 // beside the frames that are in them: an aspect is left out if other entries have all its stacks.
 func (a *assigner) assign(e *refine.Entry, node int32) error {
 	for _, aspects := range []bool{false, true} {
