@@ -70,3 +70,20 @@ func TestRecordPrintsADeadlock(t *testing.T) {
 		t.Errorf("a deadlock of %v", classes)
 	}
 }
+
+// Of many deadlocks, record describes the first ones, and says how to see all.
+func TestRecordPrintsFewDeadlocks(t *testing.T) {
+	target := fixture.Start(t, fixture.Build(t, "deadlock"), strconv.Itoa(described+4))
+	needsTracing(t, target.Pid())
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	says := &until{word: "more deadlocks", then: stop}
+	line := []string{"record", "-o", filepath.Join(t.TempDir(), "run.cpprof"), "-p", strconv.Itoa(target.Pid())}
+	if status := run(ctx, line, terminal{in: strings.NewReader(""), out: says, err: says}); status != exitFine {
+		t.Fatalf("status %d: %s", status, &says.said)
+	}
+	text := says.said.String()
+	if n := strings.Count(text, "DEADLOCK"); n != described || strings.Count(text, "locks --top 0") != 1 {
+		t.Errorf("%d deadlocks are described, want %d:\n%s", n, described, text)
+	}
+}

@@ -20,6 +20,8 @@ type narrator struct {
 	live   bool // out is a terminal
 	shown  bool // the progress line is on the screen
 	latest time.Time
+
+	deadlocks int // so far
 }
 
 func newNarrator(t terminal) *narrator { return &narrator{out: t.err, live: t.errIsTerminal} }
@@ -49,9 +51,20 @@ func achieved(p sampler.Progress) string {
 	return s
 }
 
+// described is the number of deadlocks that are described as they occur: a program with a bug may have thousands.
+const described = 5
+
 // deadlock prints a warning of goroutines that will never continue.
 func (n *narrator) deadlock(p *sampler.Process, d locks.Deadlock) {
+	n.deadlocks++
+	if n.deadlocks > described+1 {
+		return
+	}
 	n.clear()
+	if n.deadlocks > described {
+		termtext.Fprintf(n.out, "cpprof: there are more deadlocks; cpprof locks --top 0 shows them all\n")
+		return
+	}
 	termtext.Fprintf(n.out, "cpprof: DEADLOCK in %s (process %d):\n%s", p.Name, p.PID, termtext.Text(report.Deadlock(&d)))
 }
 

@@ -1,9 +1,11 @@
 // Deadlock: two goroutines, left and right, lock two accounts in different orders, and wait for one another forever. The rest
-// of the program sleeps.
+// of the program sleeps. With a number as an argument, there are as many such pairs.
 package main
 
 import (
 	"fmt"
+	"os"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -13,18 +15,23 @@ type account struct {
 	mu      sync.Mutex
 }
 
-var first, second account
-
 func main() {
-	var both sync.WaitGroup
-	both.Add(2)
-	go left(&both)
-	go right(&both)
+	pairs := 1
+	if len(os.Args) > 1 {
+		pairs, _ = strconv.Atoi(os.Args[1])
+	}
+	for range pairs {
+		var both sync.WaitGroup
+		both.Add(2)
+		var first, second account
+		go left(&first, &second, &both)
+		go right(&first, &second, &both)
+	}
 	fmt.Println("ready")
 	time.Sleep(time.Hour)
 }
 
-func left(both *sync.WaitGroup) {
+func left(first, second *account, both *sync.WaitGroup) {
 	first.mu.Lock()
 	defer first.mu.Unlock()
 	meet(both)
@@ -33,7 +40,7 @@ func left(both *sync.WaitGroup) {
 	second.balance++
 }
 
-func right(both *sync.WaitGroup) {
+func right(first, second *account, both *sync.WaitGroup) {
 	second.mu.Lock()
 	defer second.mu.Unlock()
 	meet(both)
