@@ -120,6 +120,7 @@ func TestMCP(t *testing.T) {
 	c.refused("record", map[string]any{"process": fmt.Sprint(target.Pid()), "name": "new", "seconds": 0.5}, "already exists")
 	c.refused("record", map[string]any{"process": "no-such-program"}, "no Go program of this name")
 	c.refused("record", map[string]any{"process": "1", "seconds": 1e6}, "want 0.1 to 600")
+	c.refused("why", map[string]any{"recording": "none.cpprof"}, `recording "none.cpprof": there is none of this name; list_recordings`)
 	c.refused("report", map[string]any{"recording": "new.cpprof", "steps": []map[string]any{{"how": "output", "path": "x"}}}, "want down")
 	if err := c.Close(); err != nil {
 		t.Error(err)

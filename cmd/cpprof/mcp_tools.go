@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -236,8 +237,11 @@ func (s *mcpServer) file(name string) (string, error) {
 		return "", fmt.Errorf("recording %q: want the name of one in the folder of the recordings, as list_recordings shows it", name)
 	}
 	info, err := s.folder.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("recording %q: there is none of this name; list_recordings shows what there is", name)
+	}
 	if err != nil {
-		return "", fmt.Errorf("recording %q: %w: list_recordings shows what there is", name, err)
+		return "", fmt.Errorf("recording %q: %w", name, err)
 	}
 	if info.IsDir() {
 		dir, err := s.folder.Open(name)
