@@ -22,6 +22,7 @@ import (
 	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/config"
 	"github.com/cpprof/cpprof/internal/synthetic"
+	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 )
@@ -354,6 +355,49 @@ func TestUse(t *testing.T) {
 	if span := text("span"); span != "all 1500 samples" {
 		t.Errorf("the span is %q", span)
 	}
+	b.calm()
+}
+
+// A page of a comparison says what is compared, and how the selected call and the functions differ, as the two views do.
+func TestComparisonInBrowser(t *testing.T) {
+	p := pageOf("new.cpprof", synthetic.Recording(300, 20, 0.2))
+	p.Against, p.Open = views.Named{Name: "old.cpprof", Recording: synthetic.Recording(200, 30, 0.1)}, calltree.RootName
+	b := newTab(t)
+	b.open(p)
+	var trees [2]*calltree.Tree
+	for i, r := range []*sampledata.Recording{p.Recording, p.Against.Recording} {
+		v, err := views.Server(r, p.Options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		trees[i] = v.Tree
+	}
+	cost := func(side int, name string) *big.Rat { // with calls
+		for _, r := range report.XProf(trees[side], report.XOptions{Metrics: []int{0}}) {
+			if r.Name == name {
+				return trees[side].Main().Cost(r.Weights[0].Cum.Exact())
+			}
+		}
+		return new(big.Rat)
+	}
+	differs := func(name string) string { return report.Signed(new(big.Rat).Sub(cost(0, name), cost(1, name))) }
+	text := func(id string) string {
+		return js[string](b, fmt.Sprintf("document.getElementById(%q).textContent", id))
+	}
+	if !strings.HasSuffix(text("title"), "; compared with old.cpprof") || !strings.HasSuffix(text("numbers"), "difference "+differs(calltree.RootName)) {
+		t.Errorf("%q: %q, want %s", text("title"), text("numbers"), differs(calltree.RootName))
+	}
+	b.run("cpprof.openTab('functions')")
+	rows := js[[][]string](b, "[...document.querySelectorAll('table[aria-label=functions] tbody tr')].map((r) => [...r.children].map((c) => c.textContent))")
+	if len(rows) < 5 {
+		t.Fatalf("functions %v", rows)
+	}
+	for _, row := range rows {
+		if got, want := row[3]+" "+row[4], decimal(cost(0, row[0]))+" "+differs(row[0]); got != want {
+			t.Errorf("%s costs %s, want %s", row[0], got, want)
+		}
+	}
+	b.picture("comparison")
 	b.calm()
 }
 

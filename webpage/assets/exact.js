@@ -4,6 +4,7 @@
 class Fraction {
   constructor(num, den = 1n) { this.num = num; this.den = den; }
   plus(other) { return new Fraction(this.num * other.den + other.num * this.den, this.den * other.den).reduced(); }
+  minus(other) { return this.plus(new Fraction(-other.num, other.den)); }
   over(other) { return other.num === 0n ? new Fraction(0n) : new Fraction(this.num * other.den, this.den * other.num); }
   reduced() {
     let a = this.num < 0n ? -this.num : this.num, b = this.den;
@@ -25,6 +26,12 @@ class Fraction {
   }
   toString() { const r = this.reduced(); return r.den === 1n ? String(r.num) : `${r.num}/${r.den}`; }
   get value() { return Number(this.num) / Number(this.den); }
+}
+
+// signed writes a difference of costs with its sign, unless it is rounded to 0.
+function signed(difference) {
+  const text = difference.toFixed(3);
+  return /[1-9]/.test(text) ? (difference > 0 ? '+' : '') + text : '0.000';
 }
 
 // grouped writes a whole number with thin spaces between groups of three digits.

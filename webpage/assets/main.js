@@ -17,12 +17,12 @@ class Page {
     this.span = [0, this.end];
     this.heat.span = null;
     document.title = `${header.name} – cpprof`;
-    $('title').textContent = header.title;
+    $('title').textContent = header.title + (header.against ? `; compared with ${header.against}` : '');
     $('growing').hidden = !header.growing || !document.documentElement.dataset.source;
     $('timeline').hidden = clock.slices < 2;
     $('compared').hidden = !header.against;
     $('legend').hidden = !!header.against || !this.frames.typed.some((t) => t >= 0); // what has no typed time has colours of packages
-    $('compared').textContent = header.against ? `red: costs more than in ${header.against}; blue: less; widths are the mean of both` : '';
+    $('compared').textContent = header.against ? `red: costs more than in ${header.against}; blue: less; widths are the mean of both; all but this and the functions is of ${header.name}` : '';
     $('warnings').textContent = header.warnings.length ? `${header.warnings.length} warnings` : '';
     const select = $('view');
     select.replaceChildren(...header.views.map((v, i) => make('option', {value: i, textContent: v.title})));
@@ -165,6 +165,7 @@ class Page {
       name: this.graph.name(n), cost: e.cost.decimal(3), own: own.num ? `own ${this.amount(own)}` : '',
       weight: `${this.amount(e.weight)}${exact}`, hits: this.header.counted ? `${hitsText(e.hits)} hits` : '',
       other: e.other ? `${this.header.against}: ${e.other.cost.decimal(3)}, ${this.amount(e.other.weight)}` : '',
+      difference: e.other ? `difference ${signed(e.cost.minus(e.other.cost).value)}` : '',
     };
   }
 
@@ -172,7 +173,7 @@ class Page {
   changed() {
     const {graph} = this, d = this.describe(graph.selected), [from, to] = this.span;
     $('name').textContent = d.name;
-    $('numbers').textContent = [`cost ${d.cost}`, d.weight, d.hits, d.own, d.other].filter(Boolean).join(' · ');
+    $('numbers').textContent = [`cost ${d.cost}`, d.weight, d.hits, d.own, d.other, d.difference].filter(Boolean).join(' · ');
     $('found').textContent = this.found();
     const whole = from === 0 && to === this.end, {clock} = this;
     $('span').textContent = clock.slices < 2 ? '' : whole ? `all ${this.header.samples} samples` :
@@ -257,7 +258,7 @@ class Page {
     tip.hidden = n === undefined;
     if (n === undefined) return;
     const d = this.describe(n);
-    tip.replaceChildren(make('b', {textContent: d.name}), ...[`cost ${d.cost}`, d.weight, d.hits, d.own, d.other].filter(Boolean).map((text) => make('div', {textContent: text})));
+    tip.replaceChildren(make('b', {textContent: d.name}), ...[`cost ${d.cost}`, d.weight, d.hits, d.own, d.other, d.difference].filter(Boolean).map((text) => make('div', {textContent: text})));
     const right = e.clientX + 16 + tip.offsetWidth > innerWidth;
     tip.style.left = `${Math.max(4, right ? e.clientX - tip.offsetWidth - 10 : e.clientX + 16)}px`;
     tip.style.top = `${Math.max(4, Math.min(e.clientY + 18, innerHeight - tip.offsetHeight - 8))}px`;

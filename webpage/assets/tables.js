@@ -35,6 +35,23 @@ function table(label, heads, rows) {
 
 const number = (text) => ({text, number: true});
 
+// functionCosts returns the costs of functions in a view, own and with calls, as fractions of the whole.
+function functionCosts(page, sums, whole) {
+  const {tree, top} = page.current, {fn, end} = tree, own = new Map(), cum = new Map(), on = new Int32Array(tree.frames.length);
+  const stack = [], owner = new Int32Array(tree.nodes), all = whole.weight.value || 1;
+  for (let n = top; n < end[top]; n++) {
+    while (stack.length && end[stack[stack.length - 1]] <= n) on[fn[stack.pop()]]--;
+    const f = fn[n], real = page.frames.kind[f] === 'function';
+    owner[n] = real || n === top ? n : page.frames.kind[f] === 'class' ? n : owner[tree.parent[n]];
+    if (real && !on[f]) cum.set(f, (cum.get(f) ?? 0) + sums.cum[n] / all);
+    const o = fn[owner[n]];
+    if (page.frames.kind[o] === 'function') own.set(o, (own.get(o) ?? 0) + sums.own[n] / all);
+    on[f]++;
+    stack.push(n);
+  }
+  return {own, cum};
+}
+
 // link returns a button that looks like a name.
 function link(text, open, title = '') { return make('button', {className: 'link', textContent: text, title, onclick: open}); }
 
@@ -71,26 +88,22 @@ const tables = {
     )))];
   },
 
-  // Functions of the view that is shown, in the selected span.
+  // Functions of the view that is shown, in the selected span; in a comparison, with how they differ from the other recording.
   functions(page) {
-    const {tree, top, now, whole} = page.current, {fn, end} = tree, own = new Map(), cum = new Map(), on = new Int32Array(tree.frames.length);
-    const stack = [], owner = new Int32Array(tree.nodes);
-    for (let n = top; n < end[top]; n++) {
-      while (stack.length && end[stack[stack.length - 1]] <= n) on[fn[stack.pop()]]--;
-      const f = fn[n], real = page.frames.kind[f] === 'function';
-      owner[n] = real || n === top ? n : page.frames.kind[f] === 'class' ? n : owner[tree.parent[n]];
-      if (real && !on[f]) cum.set(f, (cum.get(f) ?? 0) + now.cum[n]);
-      const o = fn[owner[n]];
-      if (page.frames.kind[o] === 'function') own.set(o, (own.get(o) ?? 0) + now.own[n]);
-      on[f]++;
-      stack.push(n);
-    }
-    const all = whole.weight.value || 1, wanted = page.searched();
-    const list = [...cum].filter(([f, c]) => c > 0 && (!wanted || wanted[f])).sort((a, b) => (own.get(b[0]) ?? 0) - (own.get(a[0]) ?? 0) || b[1] - a[1]);
-    return [table('functions', ['function', number('own'), number('with calls')], list.slice(0, 300).map(([f, c]) => make('tr', {},
-      make('td', {}, link(tree.frames[f], () => page.callers(f), 'show who calls it')),
-      make('td', {className: 'number', textContent: ((own.get(f) ?? 0) / all).toFixed(3)}),
-      make('td', {className: 'number', textContent: (c / all).toFixed(3)}))))];
+    const {tree, now, other, whole, otherWhole} = page.current, wanted = page.searched();
+    const sides = [functionCosts(page, now, whole)];
+    if (other) sides.push(functionCosts(page, other, otherWhole));
+    const list = [...new Set(sides.flatMap((s) => [...s.cum.keys()]))].filter((f) => !wanted || wanted[f]).map((f) => {
+      const [own, cum] = ['own', 'cum'].map((k) => sides.map((s) => s[k].get(f) ?? 0));
+      return {f, own, cum, by: Math.abs(own[0] - (own[1] ?? 0)), then: Math.abs(cum[0] - (cum[1] ?? 0))};
+    }).filter((r) => r.cum.some((c) => c > 0)).sort((a, b) => b.by - a.by || b.then - a.then);
+    const cells = (costs) => (other ? [costs[0].toFixed(3), signed(costs[0] - costs[1])] : [costs[0].toFixed(3)]).map((textContent) => make('td', {className: 'number', textContent}));
+    const difference = other ? [number('A − B')] : [];
+    return [
+      other ? make('p', {className: 'quiet', textContent: `A is ${page.header.name}, B is ${page.header.against}`}) : null,
+      table('functions', ['function', number('own'), ...difference, number('with calls'), ...difference], list.slice(0, 300).map(({f, own, cum}) => make('tr', {},
+        make('td', {}, link(tree.frames[f], () => page.callers(f), 'show who calls it')), ...cells(own), ...cells(cum)))),
+    ].filter(Boolean);
   },
 
   // Locks: who waited, and who held them, in the whole recording.
