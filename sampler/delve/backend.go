@@ -64,7 +64,7 @@ func (b *Binary) Attach(p *sampler.Process) (*Backend, error) {
 	a := newBackend(p, h)
 	a.inner = innerThreads(p.PID)
 	if err := a.prepare(b); err != nil {
-		return nil, errors.Join(err, h.close())
+		return nil, errors.Join(a.attachError(err), h.close())
 	}
 	return a, nil
 }
@@ -77,11 +77,11 @@ func newBackend(p *sampler.Process, h halter) *Backend {
 func (a *Backend) prepare(b *Binary) error {
 	var err error
 	if a.identity, err = a.halter.identity(); err != nil {
-		return a.attachError(err)
+		return err
 	}
 	entry, err := a.halter.entryPoint()
 	if err != nil {
-		return a.attachError(err)
+		return err
 	}
 	if entry != 0 && entry != b.entry {
 		if err := b.load(entry); err != nil {
@@ -91,14 +91,14 @@ func (a *Backend) prepare(b *Binary) error {
 	mem := &memory{halter: a.halter}
 	layout, err := newLayout(b.bi, mem)
 	if err != nil {
-		return a.attachError(err)
+		return err
 	}
 	p := &process{bi: b.bi, mem: mem, bps: proc.NewBreakpointMap(), entry: b.entry}
 	_, add := proc.NewGroup(group{}, proc.NewTargetGroupConfig{StopReason: proc.StopAttached})
 	regs := p.withGoroutine(viewRegisters{savedRegisters(0, 0, 0, 0), 0})
 	target, err := add(p, a.process.PID, &view{p: p, regs: regs}, b.path, proc.StopAttached, "")
 	if err != nil {
-		return fmt.Errorf("attach to %d: %w", a.process.PID, err)
+		return err
 	}
 	a.capture = capture{l: layout, mem: mem}
 	a.unwind = &unwinder{

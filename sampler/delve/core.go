@@ -46,7 +46,7 @@ func ReadCore(path, executable string) (r *sampledata.Recording, err error) {
 	}
 	a := newBackend(&sampler.Process{PID: targets.Selected.Pid(), Name: info.Path}, h)
 	if err := a.prepare(&Binary{path: executable, entry: entry, bi: targets.Selected.BinInfo(), info: info}); err != nil {
-		return nil, fmt.Errorf("core dump: %w: is %s the program that wrote it?", err, executable)
+		return nil, fmt.Errorf("core dump: %w: is %s the program that wrote it, and has the dump all memory (of a minidump: MiniDumpWithFullMemory)?", err, executable)
 	}
 	defer a.Close()
 	a.header.Sampler.Backend = sampledata.FromDump
@@ -65,7 +65,9 @@ func ReadCore(path, executable string) (r *sampledata.Recording, err error) {
 func (a *Backend) only(program *os.File, entry uint64) (*sampledata.Recording, error) {
 	b := sampledata.NewBuilder(a.header)
 	var err error
-	if a.locks, err = newCoreLocks(a, program, entry); err != nil {
+	if a.header.OS != "linux" {
+		b.Warn("no-holders", "who holds locks, and how they are called, is not known: cpprof finds that out only in core dumps of Linux", 1)
+	} else if a.locks, err = newCoreLocks(a, program, entry); err != nil {
 		b.Warn("no-holders", fmt.Sprintf("who holds locks, and how they are called, is not known: %v", err), 1)
 	}
 	if _, err := a.Observe(context.Background(), onlySample{b}, sampledata.Sample{}); err != nil {

@@ -156,8 +156,12 @@ func (h *remoteHalter) attach(b *Binary) (*sampler.Process, *Backend, error) {
 	for range mostLooks {
 		h.missed = false
 		err := a.prepare(b)
-		if !h.missed {
-			return p, a, err
+		switch {
+		case h.missed:
+		case err != nil:
+			return nil, nil, fmt.Errorf("connect to %s: %w", h.address, err)
+		default:
+			return p, a, nil
 		}
 		if err := h.awaitRunning(); err != nil {
 			return nil, nil, err
