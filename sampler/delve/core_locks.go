@@ -126,7 +126,10 @@ func (l *coreLocks) stack(g *goroutine) (frames []unwind.Frame, mem *coreMemory,
 	}
 	if g.thread != nil && g.status != goruntime.GSyscall {
 		r := g.thread.regs
-		c.OnThread, c.Regs = true, unwind.Registers{PC: r.PC(), SP: r.SP(), LR: r.LR()}
+		c.OnThread, c.Regs = true, unwind.Registers{PC: r.PC(), SP: r.SP()}
+		if l.bin.Arch == "arm64" { // others have no link register, and Delve panics if it is asked for one
+			c.Regs.LR = r.LR()
+		}
 		for _, field := range []int{l.a.capture.l.m.g0, l.a.capture.l.m.gsignal} {
 			mem.addStack(l.a.capture.mem.get(word(g.m, field), l.a.capture.l.g.size))
 		}
