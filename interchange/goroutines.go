@@ -56,7 +56,8 @@ func readDumps(in *Input, o Options) (*sampledata.Recording, error) {
 		if samples > 0 && !dumpHead.Match(rest) {
 			break // what follows the last dump, such as the registers
 		}
-		snapshot, left, err := stack.ScanSnapshot(bytes.NewReader(rest), io.Discard, &stack.Opts{})
+		unread := bytes.NewReader(rest)
+		snapshot, left, err := stack.ScanSnapshot(unread, io.Discard, &stack.Opts{}) // what is left is only of what it has read ahead
 		if err != nil && !errors.Is(err, io.EOF) || snapshot == nil && samples == 0 {
 			if err == nil || errors.Is(err, io.EOF) {
 				err = errors.New("there is no goroutine; expected lines such as \"goroutine 1 [running]:\"")
@@ -71,7 +72,7 @@ func readDumps(in *Input, o Options) (*sampledata.Recording, error) {
 			return nil, fmt.Errorf("goroutine dump: %w", err)
 		}
 		samples += n
-		rest = left
+		rest = rest[len(rest)-unread.Len()-len(left):]
 		if len(rest) >= len(from) {
 			break
 		}
@@ -141,7 +142,11 @@ func (r *dumpReader) goroutine(g *stack.Goroutine, start sampledata.FunctionID) 
 func (r *dumpReader) state(g *stack.Goroutine) (s sampledata.State, start sampledata.FunctionID) {
 	s.Stack, start = sampledata.NoStack, -1
 	s.Torn = g.Stack.Elided
-	calls := g.Stack.Calls[:min(len(g.Stack.Calls), sampledata.MaxDepth)]
+	calls := g.Stack.Calls
+	if n := len(calls); n > 1 && calls[n-1].Func.Complete == "runtime.goexit" { // it is printed of goroutines that never ran
+		calls = calls[:n-1]
+	}
+	calls = calls[:min(len(calls), sampledata.MaxDepth)]
 	var names []string
 	for _, c := range calls {
 		names = append(names, c.Func.Complete)

@@ -147,6 +147,31 @@ func TestGoroutineDumps(t *testing.T) {
 	}
 }
 
+// A dump is as long as there are goroutines, and the next one follows without a blank line. Goroutines that never ran have a frame of
+// the runtime below their function in it.
+func TestLongGoroutineDumps(t *testing.T) {
+	const dumps, goroutines = 5, 700
+	var text strings.Builder
+	for range dumps {
+		for i := range goroutines {
+			fmt.Fprintf(&text, "%sgoroutine %d [runnable]:\nmain.worker()\n\t/src/shop/main.go:44 +0x1d\nruntime.goexit({})\n\t/go/src/runtime/asm_amd64.s:1771 +0x1\n"+
+				"created by main.main in goroutine 1\n\t/src/shop/main.go:23 +0x57\n", strings.Repeat("\n", min(i, 1)), 18+i)
+		}
+	}
+	r, err := readBytes(t, []byte(text.String()), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Samples.Len() != dumps || len(r.Goroutines) != goroutines {
+		t.Errorf("%d dumps of %d goroutines, want %d of %d", r.Samples.Len(), len(r.Goroutines), dumps, goroutines)
+	}
+	for _, g := range r.Goroutines {
+		if name := r.Functions[g.Start].Name; name != "main.worker" {
+			t.Fatalf("goroutine %d began with %s", g.ID, name)
+		}
+	}
+}
+
 // The dump of this program has the goroutine of this test.
 func TestOwnGoroutineDump(t *testing.T) {
 	buffer := make([]byte, 1<<20)
