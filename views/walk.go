@@ -20,16 +20,16 @@ func Walk(r *sampledata.Recording, from, to int32, v Visitor) error {
 	if from >= to {
 		return nil
 	}
-	// The runs that end with sample s, and whose end the visitor wants to know, are a linked list: ends[s-from] is the
-	// first run, and chained[run] the one after a run. Each is stored plus 1, so that 0 ends the list.
-	ends := make([]int32, to-from)
-	chained := make([]int32, r.Runs.Len())
+	ends := make([]int32, to-from) // by sample: the first of a list in open of the runs that end with it
+	var open openRuns
 	ended := make([]bool, to-from) // by sample: some run ends with it
 	next := 0
 	for s := from; s < to; {
 		if s > from {
-			for e := ends[s-1-from]; e > 0; e = chained[e-1] {
-				v.End(r.Runs.At(int(e - 1)))
+			for e := ends[s-1-from]; e > 0; {
+				var run sampledata.Run
+				run, e = open.take(e)
+				v.End(run)
 			}
 		}
 		until := to
@@ -48,8 +48,7 @@ func Walk(r *sampledata.Recording, from, to int32, v Visitor) error {
 				ended[last-from] = true
 			}
 			if wantEnd && last < to {
-				chained[next] = ends[last-from]
-				ends[last-from] = int32(next) + 1
+				ends[last-from] = open.put(run, ends[last-from])
 			}
 		}
 		this, alike := r.Samples.At(int(s)), int32(1)
@@ -62,6 +61,39 @@ func Walk(r *sampledata.Recording, from, to int32, v Visitor) error {
 		s += alike
 	}
 	return nil
+}
+
+// openRuns has the runs that have begun, and whose ends a visitor wants to know. They are linked lists: each run has the number
+// of the next one, and 0 ends a list. There are hardly more of them than goroutines at a time.
+type openRuns struct {
+	list []openRun // of number 1 and up
+	free int32     // the first of a list of those that are not used
+}
+
+type openRun struct {
+	sampledata.Run
+	next int32
+}
+
+// put adds a run before a list, and returns its number.
+func (o *openRuns) put(run sampledata.Run, next int32) int32 {
+	if o.free == 0 {
+		o.list = append(o.list, openRun{})
+		o.free = int32(len(o.list))
+	}
+	n := o.free
+	at := &o.list[n-1]
+	o.free = at.next
+	*at = openRun{run, next}
+	return n
+}
+
+// take removes the first run of a list, and returns it and the rest of the list.
+func (o *openRuns) take(n int32) (run sampledata.Run, next int32) {
+	at := &o.list[n-1]
+	run, next = at.Run, at.next
+	at.next, o.free = o.free, n
+	return run, next
 }
 
 // sameProcessors reports whether two samples divide time in the same way, apart from their runs.
