@@ -78,9 +78,7 @@ func newHistory(r *sampledata.Recording, o Options, most int, what string, set f
 	}
 	v, b, err := limitedView(from, to, func() *builder {
 		b := newBuilder(newScene(r, o), calltree.RootName)
-		limit := beforeLimit(most)
-		room := limit + limit/16 // a sample's moments are added before they are limited
-		b.history = &historian{number: make(map[Portion]int32), moments: newMoments(r, room), most: most, mostExact: mostExact}
+		b.history = &historian{number: make(map[Portion]int32), moments: newMoments(r), most: most, mostExact: mostExact}
 		set(b)
 		return b
 	})
@@ -169,10 +167,8 @@ func (h *historian) finish() {
 	for p := range h.open {
 		h.close(int32(p))
 	}
-	m := &h.moments
-	m.merge()
-	m.limit(h.most)
-	m.Spells, m.Sums = trimmed(m.Spells), trimmed(m.Sums)
+	h.moments.mergeAll()
+	h.moments.limit(h.most)
 }
 
 // add adds a share of a hit to a portion in each of the current samples.
@@ -227,16 +223,15 @@ func (h *historian) addCollected(node int32, o observed, den int64) {
 	}
 	slice := h.collected / h.moments.Each
 	k := Portion{Ending, node, den}
+	var w Wide
 	if _, ok := h.number[k]; ok || den == 1 || den <= math.MaxInt32 && len(h.portions) < h.mostExact {
-		s := h.moments.sum(h.portion(k), slice)
-		s.Hits += o.hits
-		s.Weight.Add(1, o.time)
+		w.Add(1, o.time)
+		h.moments.addToSum(Sum{h.portion(k), slice, o.hits, w})
 		return
 	}
 	h.rounded++
-	s := h.moments.sum(h.portion(Portion{Ending, node, roundedParts}), slice)
-	s.Hits += rounded(big.NewRat(o.hits, den)).Int64()
-	s.Weight.AddBig(rounded(big.NewRat(o.time, den)))
+	w.AddBig(rounded(big.NewRat(o.time, den)))
+	h.moments.addToSum(Sum{h.portion(Portion{Ending, node, roundedParts}), slice, rounded(big.NewRat(o.hits, den)).Int64(), w})
 }
 
 // portion returns the number of a portion.

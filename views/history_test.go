@@ -34,14 +34,15 @@ func (h *History) sum(r *sampledata.Recording, from, to int32) summed {
 		k := strings.Join(h.Tree.Frames(p.Node), "\n")
 		s.stacks[k] = added(s.stacks[k], t)
 	}
-	for _, sp := range h.Spells {
+	spells, sums := h.all()
+	for _, sp := range spells {
 		first, end := h.Span(sp.First, sp.Last+1)
 		if first, end = max(from, first), min(to, end); first < end {
 			weight := big.NewInt(w.Of(int(first), int(end)))
 			add(sp.Portion, weight.Mul(weight, big.NewInt(sp.Num)), sp.Num*int64(end-first))
 		}
 	}
-	for _, m := range h.Sums {
+	for _, m := range sums {
 		if first, end := h.Span(m.Slice, m.Slice+1); first < to && end > from {
 			weight := new(big.Int).Lsh(big.NewInt(m.Weight.Hi), wideBits)
 			add(m.Portion, weight.Add(weight, big.NewInt(m.Weight.Lo)), m.Hits)
@@ -146,8 +147,8 @@ func TestHistoryRounds(t *testing.T) {
 	h.add(Ending, 7, 1<<40, 3<<39, nil)
 	h.end()
 	h.finish()
-	if len(h.moments.Spells) != 1 || h.moments.Spells[0] != (Spell{0, 3, 4, roundedParts}) || h.portions[0] != (Portion{Ending, 7, roundedParts}) || h.rounded != 2 {
-		t.Errorf("%+v of %+v, %d rounded", h.moments.Spells, h.portions, h.rounded)
+	if spells, _ := h.moments.all(); len(spells) != 1 || spells[0] != (Spell{0, 3, 4, roundedParts}) || h.portions[0] != (Portion{Ending, 7, roundedParts}) || h.rounded != 2 {
+		t.Errorf("%+v of %+v, %d rounded", spells, h.portions, h.rounded)
 	}
 }
 
@@ -156,10 +157,11 @@ func TestHistoryRoundsWhatIsCollected(t *testing.T) {
 	h := &historian{number: make(map[Portion]int32), moments: Moments{Each: 4, samples: 9}, collected: 5}
 	h.addCollected(7, observed{hits: 2, time: 1 << 58}, 3)
 	h.addCollected(8, observed{hits: 6, time: 9}, 1)
-	if h.rounded != 1 || len(h.moments.Sums) != 2 || h.portions[0] != (Portion{Ending, 7, roundedParts}) || h.moments.Sums[1] != (Sum{1, 1, 6, Wide{Lo: 9}}) {
-		t.Fatalf("%+v of %+v, %d rounded", h.moments.Sums, h.portions, h.rounded)
+	_, sums := h.moments.all()
+	if h.rounded != 1 || len(sums) != 2 || h.portions[0] != (Portion{Ending, 7, roundedParts}) || sums[1] != (Sum{1, 1, 6, Wide{Lo: 9}}) {
+		t.Fatalf("%+v of %+v, %d rounded", sums, h.portions, h.rounded)
 	}
-	got := h.moments.Sums[0]
+	got := sums[0]
 	weight := new(big.Int).Lsh(big.NewInt(got.Weight.Hi), wideBits)
 	weight.Add(weight, big.NewInt(got.Weight.Lo))
 	if want := new(big.Int).Div(new(big.Int).Lsh(big.NewInt(1), 88), big.NewInt(3)); got.Hits != 2*roundedParts/3+1 || got.Slice != 1 || weight.Cmp(want) != 0 {

@@ -13,14 +13,15 @@ import (
 // portion got in a part of a slice is summed up. For example, with slices of 10 samples, a goroutine that waits in the samples 8 to
 // 31 has a spell in the slices 1 and 2, and two sums: of the samples 8 and 9 in slice 0, and of the samples 30 and 31 in slice 3.
 type Moments struct {
-	Each   int32 // samples of a slice; the last one may have fewer
-	Spells []Spell
-	Sums   []Sum
+	Each         int32 // samples of a slice; the last one may have fewer
+	Spells, Sums int   // how many there are
 
 	samples int32
-	room    int // for so many spells, and a quarter more sums: a spell may become two of them; see grown
 	weights sampledata.Weights
-	newest  []int32 // by portion: the sum that the next one probably adds to; -1 if there is none
+	lists   []momentLists // by portion
+	pool    momentPool
+	spells  []Spell // what Of returned
+	sums    []Sum
 }
 
 // A Spell is Num/Parts hits of a portion in each of the samples of the slices First to Last, both included. Spells of one portion
@@ -62,12 +63,12 @@ func (w *Wide) AddBig(x *big.Int) {
 	w.AddWide(Wide{Hi: hi.Int64(), Lo: new(big.Int).Sub(x, hi.Lsh(hi, wideBits)).Int64()})
 }
 
-func newMoments(r *sampledata.Recording, room int) Moments {
-	return Moments{Each: 1, samples: int32(r.Samples.Len()), room: room, weights: r.Weights()}
+func newMoments(r *sampledata.Recording) Moments {
+	return Moments{Each: 1, samples: int32(r.Samples.Len()), weights: r.Weights()}
 }
 
 // Len returns the number of spells and sums.
-func (m *Moments) Len() int { return len(m.Spells) + len(m.Sums) }
+func (m *Moments) Len() int { return m.Spells + m.Sums }
 
 // Slices returns the number of slices.
 func (m *Moments) Slices() int32 { return (m.samples + m.Each - 1) / m.Each }
@@ -95,7 +96,7 @@ func (m *Moments) add(portion, from, to int32, num int64) {
 	if from < whole {
 		m.addSum(portion, from, whole, num)
 	}
-	m.Spells = append(grown(m.Spells, m.room), Spell{portion, first, end - 1, num})
+	m.addSpell(Spell{portion, first, end - 1, num})
 	if rest < to {
 		m.addSum(portion, rest, to, num)
 	}
@@ -103,41 +104,40 @@ func (m *Moments) add(portion, from, to int32, num int64) {
 
 // addSum adds what a portion got in the samples [from, to) of a slice.
 func (m *Moments) addSum(portion, from, to int32, num int64) {
-	s := m.sum(portion, from/m.Each)
-	s.Hits += num * int64(to-from)
-	s.Weight.Add(num, m.weights.Of(int(from), int(to)))
+	var w Wide
+	w.Add(num, m.weights.Of(int(from), int(to)))
+	m.addToSum(Sum{portion, from / m.Each, num * int64(to-from), w})
 }
 
-// sum returns a sum of a portion in a slice, to which more can be added. Mostly that is the portion's newest sum. The pointer is
-// valid until the next call.
-func (m *Moments) sum(portion, slice int32) *Sum {
-	for int(portion) >= len(m.newest) {
-		m.newest = append(m.newest, -1)
+// Of returns the spells of a portion, in order of First, and its sums, in order of their slices. Both are valid until the next
+// call.
+func (m *Moments) Of(portion int32) ([]Spell, []Sum) {
+	m.spells, m.sums = m.spells[:0], m.sums[:0]
+	l := m.of(portion)
+	for i := l.spells; i != 0; i = m.pool.at(i).next {
+		m.spells = append(m.spells, m.pool.at(i).spell(portion))
 	}
-	i := m.newest[portion]
-	if i < 0 || m.Sums[i].Slice != slice {
-		i = int32(len(m.Sums))
-		m.Sums = append(grown(m.Sums, m.room+m.room/4), Sum{Portion: portion, Slice: slice})
-		m.newest[portion] = i
+	for i := l.sums; i != 0; i = m.pool.at(i).next {
+		m.sums = append(m.sums, m.pool.at(i).sum(portion))
 	}
-	return &m.Sums[i]
+	slices.Reverse(m.spells) // most of them are in order then, which sorting makes use of
+	slices.Reverse(m.sums)
+	slices.SortFunc(m.spells, func(a, b Spell) int {
+		return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Last, b.Last), cmp.Compare(a.Num, b.Num))
+	})
+	slices.SortFunc(m.sums, func(a, b Sum) int { return cmp.Compare(a.Slice, b.Slice) })
+	return m.spells, m.sums
 }
 
-// grown returns a list that has room for another element. Once it is long, it gets room for as many as there can be: when a list
-// is copied to a longer one, both are in memory.
-func grown[E any](list []E, room int) []E {
-	if len(list) < cap(list) || len(list) < room/4 || len(list) >= room {
-		return list
-	}
-	return slices.Grow(list, room-len(list))
-}
-
-// trimmed returns a list without memory that it does not need.
-func trimmed[E any](list []E) []E {
-	if len(list) < cap(list)/2 {
-		return slices.Clone(list)
-	}
-	return list
+// take removes the moments of a portion, and returns them as Of does.
+func (m *Moments) take(portion int32) ([]Spell, []Sum) {
+	spells, sums := m.Of(portion)
+	m.Spells, m.Sums = m.Spells-len(spells), m.Sums-len(sums)
+	l := m.of(portion)
+	m.pool.release(l.spells)
+	m.pool.release(l.sums)
+	*l = momentLists{}
+	return spells, sums
 }
 
 // Coarsen doubles the number of samples of a slice.
@@ -145,33 +145,36 @@ func (m *Moments) Coarsen() { m.coarsen(2) }
 
 // coarsen multiplies the number of samples of a slice.
 func (m *Moments) coarsen(factor int32) {
-	old, each := m.Spells, m.Each
+	each := m.Each
 	m.Each *= factor
-	for i := range m.Sums {
-		m.Sums[i].Slice /= factor
+	for p := range int32(len(m.lists)) {
+		spells, sums := m.take(p)
+		for _, s := range sums {
+			s.Slice /= factor
+			m.addToSum(s)
+		}
+		for _, sp := range spells {
+			m.add(p, sp.First*each, min((sp.Last+1)*each, m.samples), sp.Num)
+		}
+		m.merge(p)
 	}
-	m.Spells = m.Spells[:0]
-	for _, sp := range old { // each becomes at most one spell, so that none is overwritten before it is read
-		m.add(sp.Portion, sp.First*each, min((sp.Last+1)*each, m.samples), sp.Num)
-	}
-	m.merge()
 }
 
-// merge adds up the sums of the same portion in the same slice, and orders them by portion, then by slice.
-func (m *Moments) merge() {
-	slices.SortFunc(m.Sums, func(a, b Sum) int { return cmp.Or(cmp.Compare(a.Portion, b.Portion), cmp.Compare(a.Slice, b.Slice)) })
-	kept := m.Sums[:0]
-	for _, s := range m.Sums {
-		if n := len(kept); n > 0 && kept[n-1].Portion == s.Portion && kept[n-1].Slice == s.Slice {
-			kept[n-1].Hits += s.Hits
-			kept[n-1].Weight.AddWide(s.Weight)
-			continue
-		}
-		kept = append(kept, s)
+// merge orders the moments of a portion, and adds up its sums in the same slice.
+func (m *Moments) merge(portion int32) {
+	spells, sums := m.take(portion)
+	for _, sp := range spells {
+		m.addSpell(sp)
 	}
-	m.Sums = kept
-	for p := range m.newest {
-		m.newest[p] = -1
+	for _, s := range sums {
+		m.addToSum(s)
+	}
+}
+
+// mergeAll calls merge for each portion.
+func (m *Moments) mergeAll() {
+	for p := range int32(len(m.lists)) {
+		m.merge(p)
 	}
 }
 
@@ -180,8 +183,7 @@ func (m *Moments) limit(most int) {
 	if m.Len() <= most {
 		return
 	}
-	m.merge()
-	slices.SortFunc(m.Spells, func(a, b Spell) int { return cmp.Or(cmp.Compare(a.Portion, b.Portion), cmp.Compare(a.First, b.First)) })
+	m.mergeAll()
 	for m.Len() > most && m.Slices() > 1 {
 		factor := int32(2)
 		for m.Each*factor < m.samples && m.atLeast(factor) > most {
@@ -189,23 +191,24 @@ func (m *Moments) limit(most int) {
 		}
 		m.coarsen(factor)
 	}
-	m.Spells = trimmed(m.Spells) // most of them have become sums
 }
 
 // atLeast returns a number of moments that there are at least if slices are made longer by a factor. So slices that are too short
 // are never made: of spells, they would have twice as many sums. All spells of a portion that begin in different slices remain a
-// spell or a sum each. Spells and sums are in the order of their portions, then of their slices.
+// spell or a sum each. The moments of each portion are in order.
 func (m *Moments) atLeast(factor int32) int {
-	spells, sums := 0, 0
-	for i, sp := range m.Spells {
-		if i == 0 || sp.Portion != m.Spells[i-1].Portion || sp.First/factor != m.Spells[i-1].First/factor {
-			spells++
+	different := func(list int32) (n int) {
+		for i, later := list, int32(-1); i != 0; i = m.pool.at(i).next {
+			if slice := m.pool.at(i).first / factor; slice != later {
+				n, later = n+1, slice
+			}
 		}
+		return n
 	}
-	for i, s := range m.Sums {
-		if i == 0 || s.Portion != m.Sums[i-1].Portion || s.Slice/factor != m.Sums[i-1].Slice/factor {
-			sums++
-		}
+	spells, sums := 0, 0
+	for _, l := range m.lists {
+		spells += different(l.spells)
+		sums += different(l.sums)
 	}
 	return max(spells, sums)
 }

@@ -1,7 +1,6 @@
 package views
 
 import (
-	"cmp"
 	"slices"
 	"testing"
 
@@ -15,7 +14,7 @@ func TestMomentsAreLimited(t *testing.T) {
 	skipped := false
 	rapid.Check(t, func(t *rapid.T) {
 		most := rapid.IntRange(1, 100).Draw(t, "most")
-		limited, doubled := newMoments(r, most), newMoments(r, 1000)
+		limited, doubled := newMoments(r), newMoments(r)
 		for range rapid.IntRange(0, 200).Draw(t, "spells") {
 			portion, from := rapid.Int32Range(0, 3).Draw(t, "portion"), rapid.Int32Range(0, 499).Draw(t, "from")
 			to := rapid.Int32Range(from+1, min(500, from+rapid.SampledFrom([]int32{1, 10, 500}).Draw(t, "length"))).Draw(t, "to")
@@ -28,9 +27,10 @@ func TestMomentsAreLimited(t *testing.T) {
 			doubled.Coarsen()
 		}
 		skipped = skipped || limited.Each > 2*first
-		if limited.Each != doubled.Each || !slices.Equal(limited.Sums, doubled.Sums) || !slices.Equal(ordered(limited.Spells), ordered(doubled.Spells)) {
-			t.Fatalf("slices of %d samples with %v and %v, want %d with %v and %v",
-				limited.Each, limited.Spells, limited.Sums, doubled.Each, doubled.Spells, doubled.Sums)
+		spells, sums := limited.all()
+		wantSpells, wantSums := doubled.all()
+		if limited.Each != doubled.Each || !slices.Equal(sums, wantSums) || !slices.Equal(spells, wantSpells) {
+			t.Fatalf("slices of %d samples with %v and %v, want %d with %v and %v", limited.Each, spells, sums, doubled.Each, wantSpells, wantSums)
 		}
 	})
 	if !skipped {
@@ -38,23 +38,26 @@ func TestMomentsAreLimited(t *testing.T) {
 	}
 }
 
-func ordered(spells []Spell) []Spell {
-	return slices.SortedFunc(slices.Values(spells), func(a, b Spell) int {
-		return cmp.Or(cmp.Compare(a.Portion, b.Portion), cmp.Compare(a.First, b.First), cmp.Compare(a.Last, b.Last))
-	})
+// all returns all spells and sums, in order of their portions.
+func (m *Moments) all() (spells []Spell, sums []Sum) {
+	for p := range int32(len(m.lists)) {
+		sp, su := m.Of(p)
+		spells, sums = append(spells, sp...), append(sums, su...)
+	}
+	return spells, sums
 }
 
-// A list that gets long is not copied again and again, and one that got short gives its memory back.
-func TestRoom(t *testing.T) {
-	list := make([]int, 30)
-	list = grown(list[:30:30], 100)
-	if cap(list) < 100 || len(list) != 30 {
-		t.Errorf("room for %d of 100", cap(list))
-	}
-	if short := grown(make([]int, 10), 100); cap(short) != 10 {
-		t.Errorf("a short list has room for %d", cap(short))
-	}
-	if got := trimmed(list[:10]); cap(got) >= 50 || len(got) != 10 {
-		t.Errorf("10 elements have room for %d", cap(got))
+// Moments that become fewer leave their memory to those that are added later.
+func TestMomentsReuseMemory(t *testing.T) {
+	r := synthetic.Recording(500, 5, 0.1)
+	m := newMoments(r)
+	for range 20 {
+		for at := range int32(400) {
+			m.add(at%3, at, at+2, 1)
+		}
+		m.limit(300)
+		if m.Len() > 300 || int(m.pool.used) > 300+2*400 {
+			t.Fatalf("%d moments in memory for %d", m.Len(), m.pool.used)
+		}
 	}
 }

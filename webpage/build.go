@@ -134,7 +134,7 @@ func (b *build) histories() error {
 			return err
 		}
 		b.trees = append(b.trees, t)
-		all[i] = nil // the tree has taken its memory
+		all[i] = nil // its memory is not needed any more
 	}
 	b.listViews(classes)
 	return nil

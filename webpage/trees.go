@@ -30,7 +30,7 @@ func timed(h *views.History) *tree {
 }
 
 // sideOf returns the portions and moments of a history in the order of a side. If nodes is not nil, nodes[n] is the node of the side's
-// tree for the node n of the history. The side takes over the history's memory, so that the history must not be used afterwards.
+// tree for the node n of the history.
 func sideOf(h *views.History, nodes []int32) side {
 	portions := slices.Clone(h.Portions)
 	if nodes != nil {
@@ -43,23 +43,21 @@ func sideOf(h *views.History, nodes []int32) side {
 		order[i] = int32(i)
 	}
 	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(portions[a].Node, portions[b].Node) })
-	s := side{portions: make([]views.Portion, len(portions)), spells: h.Spells, sums: h.Sums}
-	place := make([]int32, len(portions))
+	s := side{
+		portions: make([]views.Portion, len(portions)), spells: make([]views.Spell, 0, h.Spells), sums: make([]views.Sum, 0, h.Sums),
+	}
 	for i, p := range order {
-		place[p], s.portions[i] = int32(i), portions[p]
+		s.portions[i] = portions[p]
+		spells, sums := h.Of(p)
+		for _, sp := range spells {
+			sp.Portion = int32(i)
+			s.spells = append(s.spells, sp)
+		}
+		for _, m := range sums {
+			m.Portion = int32(i)
+			s.sums = append(s.sums, m)
+		}
 	}
-	for i := range s.spells {
-		s.spells[i].Portion = place[s.spells[i].Portion]
-	}
-	for i := range s.sums {
-		s.sums[i].Portion = place[s.sums[i].Portion]
-	}
-	slices.SortFunc(s.spells, func(a, b views.Spell) int {
-		return cmp.Or(cmp.Compare(a.Portion, b.Portion), cmp.Compare(a.First, b.First), cmp.Compare(a.Last, b.Last), cmp.Compare(a.Num, b.Num))
-	})
-	slices.SortFunc(s.sums, func(a, b views.Sum) int {
-		return cmp.Or(cmp.Compare(a.Portion, b.Portion), cmp.Compare(a.Slice, b.Slice))
-	})
 	return s
 }
 
