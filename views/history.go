@@ -98,6 +98,7 @@ type historian struct {
 	whole    map[string]bool // the classes whose waiting for work is not left out
 	portions []Portion
 	number   map[Portion]int32
+	newest   []int32 // by node: 1 + the portion that was found last; mostly it is found again
 	moments  Moments
 	most     int // number of moments
 
@@ -182,7 +183,7 @@ func (h *historian) add(kind PortionKind, node int32, num, den int64, large *big
 		}
 		num, den = h.round(large)
 	}
-	p, ok := h.number[Portion{kind, node, den}]
+	p, ok := h.find(Portion{kind, node, den})
 	if !ok {
 		if den > 1 && den != roundedParts && len(h.portions) >= h.mostExact {
 			num, den = h.round(big.NewRat(num, den))
@@ -224,7 +225,7 @@ func (h *historian) addCollected(node int32, o observed, den int64) {
 	slice := h.collected / h.moments.Each
 	k := Portion{Ending, node, den}
 	var w Wide
-	if _, ok := h.number[k]; ok || den == 1 || den <= math.MaxInt32 && len(h.portions) < h.mostExact {
+	if _, ok := h.find(k); ok || den == 1 || den <= math.MaxInt32 && len(h.portions) < h.mostExact {
 		w.Add(1, o.time)
 		h.moments.addToSum(Sum{h.portion(k), slice, o.hits, w})
 		return
@@ -234,9 +235,24 @@ func (h *historian) addCollected(node int32, o observed, den int64) {
 	h.moments.addToSum(Sum{h.portion(Portion{Ending, node, roundedParts}), slice, rounded(big.NewRat(o.hits, den)).Int64(), w})
 }
 
-// portion returns the number of a portion.
+// find returns the number of a portion, if it has one.
+func (h *historian) find(k Portion) (p int32, ok bool) {
+	for int(k.Node) >= len(h.newest) {
+		h.newest = append(h.newest, 0)
+	}
+	newest := &h.newest[k.Node]
+	if *newest > 0 && h.portions[*newest-1] == k {
+		return *newest - 1, true
+	}
+	if p, ok = h.number[k]; ok {
+		*newest = p + 1
+	}
+	return p, ok
+}
+
+// portion returns the number of a portion, which is a new one if it has none.
 func (h *historian) portion(k Portion) int32 {
-	p, ok := h.number[k]
+	p, ok := h.find(k)
 	if !ok {
 		p = int32(len(h.portions))
 		h.number[k] = p

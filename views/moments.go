@@ -3,6 +3,7 @@ package views
 import (
 	"cmp"
 	"math/big"
+	"math/bits"
 	"slices"
 
 	"github.com/cpprof/cpprof/sampledata"
@@ -185,30 +186,44 @@ func (m *Moments) limit(most int) {
 	}
 	m.mergeAll()
 	for m.Len() > most && m.Slices() > 1 {
-		factor := int32(2)
-		for m.Each*factor < m.samples && m.atLeast(factor) > most {
-			factor *= 2
-		}
-		m.coarsen(factor)
+		m.coarsen(m.factor(most))
 	}
 }
 
-// atLeast returns a number of moments that there are at least if slices are made longer by a factor. So slices that are too short
-// are never made: of spells, they would have twice as many sums. All spells of a portion that begin in different slices remain a
-// spell or a sum each. The moments of each portion are in order.
-func (m *Moments) atLeast(factor int32) int {
-	different := func(list int32) (n int) {
-		for i, later := list, int32(-1); i != 0; i = m.pool.at(i).next {
-			if slice := m.pool.at(i).first / factor; slice != later {
-				n, later = n+1, slice
-			}
-		}
-		return n
-	}
-	spells, sums := 0, 0
+// factor returns by how much longer slices have to be at least, so that there may be at most so many moments. So slices that are
+// too short are never made: of spells, they would have twice as many sums. All spells of a portion that begin in different slices
+// remain a spell or a sum each. The moments of each portion are in order.
+func (m *Moments) factor(most int) int32 {
+	var spells, sums steps
 	for _, l := range m.lists {
-		spells += different(l.spells)
-		sums += different(l.sums)
+		spells.count(&m.pool, l.spells)
+		sums.count(&m.pool, l.sums)
 	}
-	return max(spells, sums)
+	factor := int32(2)
+	for bit := 1; m.Each*factor < m.samples && max(spells.from(bit), sums.from(bit)) > most; bit++ {
+		factor *= 2
+	}
+	return factor
+}
+
+// steps are how many moments differ from the one before in their lists, by the highest bit in which their slices differ. With slices
+// that are 2^n times as long, those differ whose step is from n up. The first moment of each list counts as 31.
+type steps [32]int
+
+func (s *steps) count(p *momentPool, list int32) {
+	for later := int32(-1); list != 0; {
+		at := p.at(list)
+		if at.first != later {
+			s[bits.Len32(uint32(at.first^later))-1]++
+		}
+		later, list = at.first, at.next
+	}
+}
+
+// from returns the number of steps from a bit up.
+func (s *steps) from(bit int) (n int) {
+	for _, count := range s[bit:] {
+		n += count
+	}
+	return n
 }
