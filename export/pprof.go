@@ -66,8 +66,9 @@ func (s *Subject) times(p *sampledata.Profile) {
 	stats := r.Stats()
 	from, until := s.Times()
 	p.Start, p.Duration = from, max(0, until.Sub(from))
+	p.Period = sampledata.Period{Name: "wall", Unit: "nanoseconds"} // without a sample, too: some readers need it
 	if stats.Samples > 0 {
-		p.Period = sampledata.Period{Name: "wall", Unit: "nanoseconds", Every: int64(stats.Duration / time.Duration(stats.Samples))}
+		p.Period.Every = int64(stats.Duration / time.Duration(stats.Samples))
 	}
 }
 

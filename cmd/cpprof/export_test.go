@@ -59,6 +59,13 @@ func TestExportWithoutSamples(t *testing.T) {
 			t.Errorf("%s ends with %d: %s", args, status, said.String())
 		}
 	}
+	file, err := os.ReadFile(filepath.Join(folder, "run.pb.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err := pprofile.ParseData(file); err != nil || p.PeriodType == nil || p.PeriodType.Type != "wall" {
+		t.Errorf("%v: the profile has no type of a period: %v", err, p)
+	}
 }
 
 // The profile of another tool keeps its own labels.
