@@ -102,38 +102,22 @@ func TestSpeedscopeComparison(t *testing.T) {
 	}
 }
 
-// The recordings of a comparison are two processes of a trace. They share neither tracks nor stacks.
+// The recordings of a comparison are two processes of a trace. They share no tracks.
 func TestTraceEventComparison(t *testing.T) {
 	a, b := synthetic.Recording(50, 30, 0.3), synthetic.Recording(20, 50, 0.3)
 	var f traceFile
 	decode(t, write(t, "trace-event", bothOf(t, a, b)), &f)
-	names, process, slices := map[int64]string{}, map[int64]int64{}, map[int64]int{}
-	for _, e := range f.TraceEvents {
-		switch e.Ph {
-		case "M":
-			if e.Name == "process_name" {
-				names[e.Pid] = e.Args["name"].(string)
-			}
-		case "X":
-			if pid, ok := process[e.Tid]; ok && pid != e.Pid {
-				t.Fatalf("track %d is of the processes %d and %d", e.Tid, pid, e.Pid)
-			}
-			process[e.Tid] = e.Pid
-			slices[e.Pid]++
-			if _, ok := f.StackFrames[e.Sf]; !ok && e.Sf != "" {
-				t.Fatalf("%+v has no stack", e)
+	tracks, processes, _ := f.replay(t)
+	first := a.Header.PID
+	if !strings.HasPrefix(processes[first], "run.cpprof: ") || !strings.HasPrefix(processes[first+1], "old.cpprof: ") {
+		t.Errorf("processes %v", processes)
+	}
+	for i, r := range []*sampledata.Recording{a, b} {
+		for g, want := range statesOf(r) {
+			if of := tracks[int64(i*len(a.Goroutines)+g)+1]; of == nil || of.pid != first+int64(i) || !slices.Equal(of.states, want) {
+				t.Fatalf("goroutine %d of recording %d: %+v, want %q", g, i, of, want)
 			}
 		}
-	}
-	first := a.Header.PID
-	if !strings.HasPrefix(names[first], "run.cpprof: ") || !strings.HasPrefix(names[first+1], "old.cpprof: ") {
-		t.Errorf("processes %v", names)
-	}
-	if slices[first] != a.Runs.Len() || slices[first+1] != b.Runs.Len() {
-		t.Errorf("slices %v, want %d and %d", slices, a.Runs.Len(), b.Runs.Len())
-	}
-	if len(f.StackFrames) != len(a.Nodes)+len(b.Nodes) {
-		t.Errorf("%d frames, want %d and %d", len(f.StackFrames), len(a.Nodes), len(b.Nodes))
 	}
 }
 

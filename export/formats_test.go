@@ -3,13 +3,17 @@ package export
 import (
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cpprof/cpprof/internal/exact"
 	"github.com/cpprof/cpprof/internal/synthetic"
 	"github.com/cpprof/cpprof/refine"
+	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 )
 
@@ -151,38 +155,103 @@ type traceFile struct {
 	DisplayTimeUnit string
 	OtherData       map[string]any
 	TraceEvents     []struct {
-		Name, Ph, Cat, Sf string
-		Ts, Dur           float64
-		Pid, Tid          int64
-		Args              map[string]any
+		Name, Ph, Cat string
+		Ts            json.Number
+		Pid, Tid      int64
+		Args          map[string]any
 	}
-	StackFrames map[string]struct{ Name, Category, Parent string }
 }
 
-// A trace has a track for each goroutine, whose slices follow one another, and stacks that exist.
+// A traceTrack is a thread of a trace, as its slices are replayed.
+type traceTrack struct {
+	pid    int64
+	name   string
+	open   []string
+	state  string   // what the innermost slice is if it is a state, and when it began
+	states []string // those that have ended, with their ends
+	last   float64
+}
+
+// replay returns the tracks of a trace by thread, the names of its processes, and the number of its counters' values.
+func (f *traceFile) replay(t *testing.T) (tracks map[int64]*traceTrack, processes map[int64]string, counters int) {
+	t.Helper()
+	tracks, processes = map[int64]*traceTrack{}, map[int64]string{}
+	for _, e := range f.TraceEvents {
+		of := tracks[e.Tid]
+		at, err := e.Ts.Float64()
+		if err != nil || of != nil && (at < of.last || of.pid != e.Pid) {
+			t.Fatalf("%+v in %+v: %v", e, of, err)
+		}
+		switch {
+		case e.Ph == "C":
+			counters++
+			continue
+		case e.Name == "process_name":
+			processes[e.Pid] = e.Args["name"].(string)
+			continue
+		case e.Name == "thread_name":
+			tracks[e.Tid] = &traceTrack{pid: e.Pid, name: e.Args["name"].(string)}
+			continue
+		case e.Ph == "B" && of != nil && of.state == "":
+			of.open = append(of.open, e.Name)
+			if e.Cat == "state" {
+				of.state = strings.Join(of.open, " > ") + " " + e.Ts.String()
+			}
+		case e.Ph == "E" && of != nil && len(of.open) > 0 && e.Name == of.open[len(of.open)-1]:
+			if of.state != "" {
+				of.states = append(of.states, of.state+" "+e.Ts.String())
+			}
+			of.open, of.state = of.open[:len(of.open)-1], ""
+		default:
+			t.Fatalf("%+v in %+v", e, of)
+		}
+		of.last = at
+	}
+	for tid, of := range tracks {
+		if len(of.open) > 0 {
+			t.Errorf("track %d ends inside of %q", tid, of.open)
+		}
+	}
+	return tracks, processes, counters
+}
+
+// statesOf returns what a trace has to say of each goroutine of a recording.
+func statesOf(r *sampledata.Recording) [][]string {
+	all := make([][]string, len(r.Goroutines))
+	at := func(sample int32) time.Duration {
+		if int(sample) == r.Samples.Len() {
+			return r.Stats().Duration
+		}
+		return r.Samples.Time(int(sample))
+	}
+	for _, run := range r.Runs.All() {
+		text := stateNames[run.Run]
+		if run.NoCPU {
+			text = "no CPU"
+		}
+		for n := run.Stack; n != sampledata.NoStack; n = r.Nodes[n].Parent {
+			text = r.Functions[r.Nodes[n].Function].Name + " > " + text
+		}
+		text += fmt.Sprintf(" %.3f %.3f", at(run.First).Seconds()*1e6, at(run.Last+1).Seconds()*1e6)
+		all[run.Goroutine] = append(all[run.Goroutine], text)
+	}
+	return all
+}
+
+// A trace has a track for each goroutine, with all its states and the calls around them, from when to when they were.
 func TestTraceEvent(t *testing.T) {
 	r := synthetic.Recording(50, 30, 0.3)
 	s := subject(t, r, views.Options{}, views.Threads)
 	var f traceFile
 	decode(t, write(t, "trace-event", s), &f)
-	end, tracks, counters := map[int64]float64{}, map[int64]bool{}, 0
-	for _, e := range f.TraceEvents {
-		switch e.Ph {
-		case "M":
-			tracks[e.Tid] = true
-		case "C":
-			counters++
-		case "X":
-			if _, ok := f.StackFrames[e.Sf]; !ok && e.Sf != "" || !tracks[e.Tid] || e.Ts < end[e.Tid] || e.Dur < 0 {
-				t.Fatalf("%+v after %v", e, end[e.Tid])
-			}
-			end[e.Tid] = e.Ts + e.Dur - 0.0005
-		default:
-			t.Fatalf("%+v", e)
+	tracks, _, counters := f.replay(t)
+	for g, want := range statesOf(r) {
+		if of := tracks[int64(g)+1]; of == nil || !slices.Equal(of.states, want) {
+			t.Fatalf("goroutine %d: %+v, want %q", g, of, want)
 		}
 	}
-	if len(tracks) != len(r.Goroutines)+1 {
-		t.Errorf("%d tracks, want those of %d goroutines and the process", len(tracks), len(r.Goroutines))
+	if len(tracks) != len(r.Goroutines) {
+		t.Errorf("%d tracks, want those of %d goroutines", len(tracks), len(r.Goroutines))
 	}
 	if len(r.Series) > 0 && counters == 0 {
 		t.Error("no counters")
@@ -197,6 +266,36 @@ func TestTraceEvent(t *testing.T) {
 		if err := f.Write(&out, s); err == nil || !strings.Contains(err.Error(), "leave out") || out.Len() > 0 {
 			t.Errorf("%s of a pruned view: %v", f.Name, err)
 		}
+	}
+}
+
+// A call is one slice as long as successive samples have it.
+func TestTraceEventJoinsCalls(t *testing.T) {
+	b := sampledata.NewBuilder(sampledata.Header{PID: 7, GOMAXPROCS: 1})
+	node := func(parent sampledata.NodeID, name string) sampledata.NodeID {
+		return b.Node(sampledata.Node{Parent: parent, Function: b.Function(sampledata.Function{Name: name})})
+	}
+	root := node(sampledata.NoStack, "main.worker")
+	g := b.Goroutine(sampledata.Goroutine{ID: 1, Start: b.Function(sampledata.Function{Name: "main.worker"})})
+	for i, stack := range []sampledata.NodeID{node(root, "main.f"), node(root, "main.g")} {
+		s := sampledata.Sample{Time: time.Duration(i+1) * time.Millisecond, Processors: []sampledata.GoroutineID{sampledata.IdleProcessor}}
+		if err := b.Sample(s, []sampledata.Change{{Goroutine: g, State: sampledata.State{Stack: stack, Run: sampledata.Waiting}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := b.Finish(sampledata.End{Cause: sampledata.EndDuration, Time: 3 * time.Millisecond}); err != nil {
+		t.Fatal(err)
+	}
+	var f traceFile
+	decode(t, write(t, "trace-event", subject(t, b.Recording(), views.Options{}, views.Threads)), &f)
+	var got []string
+	for _, e := range f.TraceEvents[2:] { // after the names
+		got = append(got, fmt.Sprint(e.Ph, e.Ts, " ", e.Name))
+	}
+	want := "B1000.000 main.worker|B1000.000 main.f|B1000.000 WAIT|E2000.000 WAIT|E2000.000 main.f|" +
+		"B2000.000 main.g|B2000.000 WAIT|E3000.000 WAIT|E3000.000 main.g|E3000.000 main.worker"
+	if strings.Join(got, "|") != want {
+		t.Errorf("got  %s\nwant %s", strings.Join(got, "|"), want)
 	}
 }
 

@@ -4,8 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"strconv"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/cpprof/cpprof/calltree"
@@ -14,9 +13,9 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// traceEvent is the Trace Event Format, which ui.perfetto.dev and chrome://tracing read: a track for each goroutine, whose slices are
-// the times in which the goroutine did the same with the same stack, and a counter for each monitor. The recordings of a comparison are
-// two processes, which begin at the same time.
+// traceEvent is the Trace Event Format, which ui.perfetto.dev reads: a track for each goroutine, whose slices are its calls, one inside
+// the other, and in the innermost call what the goroutine did; and a counter for each monitor. A slice lasts as long as successive samples
+// have the call. The recordings of a comparison are two processes, which begin at the same time.
 var traceEvent = Format{
 	Name:  "trace-event",
 	Help:  "JSON for ui.perfetto.dev: a track for each goroutine, counters",
@@ -26,16 +25,16 @@ var traceEvent = Format{
 	OfRecording: true,
 }
 
-// A traceSlice is a complete event ("X"), a counter ("C") or metadata ("M").
-type traceSlice struct {
+// A traceRecord is the beginning ("B") or the end ("E") of a slice, a counter ("C"), or metadata ("M"). There are no complete events ("X"):
+// readers that compute in floating point take their ends for a bit more or less, and their order for another one. The end has the name,
+// too: speedscope needs it.
+type traceRecord struct {
 	Name  string         `json:"name"`
 	Phase string         `json:"ph"`
 	Cat   string         `json:"cat,omitempty"`
 	At    microseconds   `json:"ts"`
-	Lasts *microseconds  `json:"dur,omitempty"`
 	PID   int64          `json:"pid"`
 	TID   int64          `json:"tid"`
-	Stack string         `json:"sf,omitempty"` // a key of stackFrames
 	Args  map[string]any `json:"args,omitempty"`
 }
 
@@ -56,11 +55,19 @@ type tracer struct {
 	class    func(sampledata.Run) string
 	only     string // the class of a Thread View; "" for all
 	lock     func(sampledata.Run) string
-	named    []bool // by goroutine
+	tracks   []track // by goroutine
+	frames   []sampledata.FunctionID
 
-	// What the recordings before it have written.
-	threads, nodes int
-	written        *int // events, of all
+	threads int  // goroutines of the recordings before it
+	written *int // events, of all
+}
+
+// A track is what is open on the track of a goroutine.
+type track struct {
+	named bool
+	calls []sampledata.FunctionID // from the outermost in
+	state string                  // the name of the state, inside them
+	until int32                   // the sample at which the state ends
 }
 
 func writeTraceEvent(w io.Writer, s *Subject) error {
@@ -77,15 +84,11 @@ func writeTraceEvent(w io.Writer, s *Subject) error {
 	j.value(s.Path)
 	j.raw(`},"traceEvents":[`)
 	for _, t := range tracers {
-		t.event(traceSlice{Name: "process_name", Phase: "M", Args: map[string]any{"name": t.process}})
+		t.event(traceRecord{Name: "process_name", Phase: "M", Args: map[string]any{"name": t.process}})
 		t.goroutines()
 		t.counters()
 	}
-	j.raw(`],"stackFrames":{`)
-	for _, t := range tracers {
-		t.frames()
-	}
-	j.raw("}}\n")
+	j.raw("]}\n")
 	if j.err != nil {
 		return j.err
 	}
@@ -99,7 +102,7 @@ func (s *Subject) tracers(j *jsonWriter) ([]*tracer, error) {
 		recordings = append(recordings, s.Against)
 	}
 	var list []*tracer
-	pid, threads, nodes, written := int64(0), 0, 0, 0
+	pid, threads, written := int64(0), 0, 0
 	for i, of := range recordings {
 		r := of.Recording
 		if err := needSamples(r, "times"); err != nil {
@@ -111,7 +114,7 @@ func (s *Subject) tracers(j *jsonWriter) ([]*tracer, error) {
 		}
 		t := &tracer{
 			jsonWriter: j, r: r, pid: r.Header.PID, process: r.Header.Executable, from: from, to: to, class: views.ClassNamer(r, s.Options),
-			lock: locks.NameOf(r), named: make([]bool, len(r.Goroutines)), threads: threads, nodes: nodes, written: &written,
+			lock: locks.NameOf(r), tracks: make([]track, len(r.Goroutines)), threads: threads, written: &written,
 		}
 		if s.Open != calltree.RootName {
 			t.only = s.Open
@@ -124,13 +127,12 @@ func (s *Subject) tracers(j *jsonWriter) ([]*tracer, error) {
 		}
 		pid = t.pid
 		threads += len(r.Goroutines)
-		nodes += len(r.Nodes)
 		list = append(list, t)
 	}
 	return list, nil
 }
 
-func (t *tracer) event(e traceSlice) {
+func (t *tracer) event(e traceRecord) {
 	if *t.written > 0 {
 		t.raw(",\n")
 	}
@@ -141,9 +143,6 @@ func (t *tracer) event(e traceSlice) {
 
 // thread returns the number of a goroutine's track.
 func (t *tracer) thread(g sampledata.GoroutineID) int64 { return int64(t.threads) + int64(g) + 1 }
-
-// frame returns the key of a stack in the table of stacks.
-func (t *tracer) frame(stack sampledata.NodeID) string { return strconv.Itoa(t.nodes + int(stack)) }
 
 // at returns when a sample is; behind the last one, when the recording ends.
 func (t *tracer) at(sample int32) time.Duration {
@@ -163,61 +162,75 @@ var stateNames = map[sampledata.RunState]string{
 	sampledata.Blocked: "MONITOR", sampledata.Unknown: "unknown",
 }
 
-// goroutines writes a slice for each run.
+// goroutines writes the slices of all goroutines.
 func (t *tracer) goroutines() {
-	end := t.at(t.to)
 	for _, run := range t.r.Runs.All() {
-		if run.Last < t.from || run.First >= t.to || t.only != "" && t.class(run) != t.only {
-			continue
+		if run.Last >= t.from && run.First < t.to && (t.only == "" || t.class(run) == t.only) {
+			t.run(run)
 		}
-		if !t.named[run.Goroutine] {
-			t.named[run.Goroutine] = true
-			t.track(run)
+	}
+	for g := range t.tracks {
+		if t.tracks[g].named {
+			t.leave(sampledata.GoroutineID(g), 0)
 		}
-		begin := t.at(max(run.First, t.from))
-		until := end
-		if run.Last+1 < t.to {
-			until = t.at(run.Last + 1)
-		}
-		lasts := microseconds(until - begin)
-		e := traceSlice{
-			Name: stateNames[run.Run], Phase: "X", Cat: "state", At: microseconds(begin), Lasts: &lasts, TID: t.thread(run.Goroutine),
-			Args: map[string]any{},
-		}
-		if run.Stack != sampledata.NoStack {
-			e.Stack = t.frame(run.Stack)
-			e.Args["in"] = t.place(run.Stack)
-		}
-		if run.NoCPU {
-			e.Name = "no CPU"
-		}
-		if run.Reason != "" {
-			e.Args["reason"] = run.Reason
-		}
-		if run.Run == sampledata.Blocked {
-			e.Args["lock"] = t.lock(run)
-		}
-		t.event(e)
 	}
 }
 
-// place returns the innermost function of a stack that is not of the runtime.
-func (t *tracer) place(stack sampledata.NodeID) string {
-	name := ""
-	for n := stack; n != sampledata.NoStack; n = t.r.Nodes[n].Parent {
-		name = t.r.Functions[t.r.Nodes[n].Function].Name
-		if !strings.HasPrefix(name, "runtime.") && !strings.HasPrefix(name, "sync.") && !strings.HasPrefix(name, "internal/") {
-			break
-		}
+// run ends the calls in which a goroutine is no longer, and begins those of a run. Calls of the run before it that the goroutine is still
+// in go on.
+func (t *tracer) run(run sampledata.Run) {
+	g, of := run.Goroutine, &t.tracks[run.Goroutine]
+	first := max(run.First, t.from)
+	t.frames = t.frames[:0]
+	for n := run.Stack; n != sampledata.NoStack; n = t.r.Nodes[n].Parent {
+		t.frames = append(t.frames, t.r.Nodes[n].Function)
 	}
-	return name
+	slices.Reverse(t.frames)
+	same := 0
+	switch {
+	case !of.named:
+		of.named = true
+		t.name(run)
+	default:
+		for of.until == first && same < min(len(t.frames), len(of.calls)) && t.frames[same] == of.calls[same] {
+			same++
+		}
+		t.leave(g, same)
+	}
+	at := microseconds(t.at(first))
+	for _, f := range t.frames[same:] {
+		t.event(traceRecord{Name: t.r.Functions[f].Name, Phase: "B", At: at, TID: t.thread(g)})
+	}
+	e := traceRecord{Name: stateNames[run.Run], Phase: "B", Cat: "state", At: at, TID: t.thread(g), Args: map[string]any{}}
+	if run.NoCPU {
+		e.Name = "no CPU"
+	}
+	if run.Reason != "" {
+		e.Args["reason"] = run.Reason
+	}
+	if run.Run == sampledata.Blocked {
+		e.Args["lock"] = t.lock(run)
+	}
+	t.event(e)
+	of.calls, of.state, of.until = append(of.calls[:same], t.frames[same:]...), e.Name, min(run.Last+1, t.to)
 }
 
-// track names the track of a goroutine.
-func (t *tracer) track(run sampledata.Run) {
+// leave ends the state of a goroutine, and all its calls but the outermost ones.
+func (t *tracer) leave(g sampledata.GoroutineID, outermost int) {
+	of := &t.tracks[g]
+	end := traceRecord{Name: of.state, Phase: "E", At: microseconds(t.at(of.until)), TID: t.thread(g)}
+	t.event(end)
+	for _, f := range slices.Backward(of.calls[outermost:]) {
+		end.Name = t.r.Functions[f].Name
+		t.event(end)
+	}
+}
+
+// name names the track of a goroutine.
+func (t *tracer) name(run sampledata.Run) {
 	g := &t.r.Goroutines[run.Goroutine]
 	name := fmt.Sprintf("%s %d", t.class(run), g.ID)
-	t.event(traceSlice{Name: "thread_name", Phase: "M", TID: t.thread(run.Goroutine), Args: map[string]any{"name": name}})
+	t.event(traceRecord{Name: "thread_name", Phase: "M", TID: t.thread(run.Goroutine), Args: map[string]any{"name": name}})
 }
 
 // counters writes the values of the monitors.
@@ -226,25 +239,8 @@ func (t *tracer) counters() {
 		s := &t.r.Series[i]
 		for sample, v := range s.All() {
 			if x, ok := v.Float(); ok && int32(sample) >= t.from && int32(sample) < t.to {
-				t.event(traceSlice{Name: s.Name, Phase: "C", At: microseconds(t.at(int32(sample))), Args: map[string]any{s.Unit: x}})
+				t.event(traceRecord{Name: s.Name, Phase: "C", At: microseconds(t.at(int32(sample))), Args: map[string]any{s.Unit: x}})
 			}
 		}
-	}
-}
-
-// frames writes the table of stacks.
-func (t *tracer) frames() {
-	for i := range t.r.Nodes {
-		n := &t.r.Nodes[i]
-		if t.nodes+i > 0 {
-			t.raw(",\n")
-		}
-		f := t.r.Functions[n.Function]
-		frame := map[string]any{"name": f.Name, "category": f.File}
-		if n.Parent != sampledata.NoStack {
-			frame["parent"] = t.frame(n.Parent)
-		}
-		t.raw(`"` + t.frame(sampledata.NodeID(i)) + `":`)
-		t.value(frame)
 	}
 }
