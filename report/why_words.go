@@ -152,8 +152,12 @@ func whereText(f *search.Finding) string {
 	if f.Where.Library != "" && f.Reason != "" && f.Kind != search.LockKind {
 		text += ", in " + f.Where.Library
 	}
-	if f.Where.File != "" {
-		text += fmt.Sprintf(" (%s:%d)", path.Base(f.Where.File), f.Where.Line)
+	switch file := path.Base(f.Where.File); {
+	case f.Where.File == "":
+	case f.Where.Line == 0: // traces have no lines of functions
+		text += " (" + file + ")"
+	default:
+		text += fmt.Sprintf(" (%s:%d)", file, f.Where.Line)
 	}
 	return text
 }

@@ -252,6 +252,23 @@ func TestMonitorsThatGoWithAFinding(t *testing.T) {
 	}
 }
 
+// A pause that has many samples, but is short, as in an execution trace, does not divide the time in which something is slow.
+func TestShortPause(t *testing.T) {
+	s := newScene()
+	worker := s.spawn(1, "main.worker")[0]
+	for i := range 300 {
+		now := s.at(runs, "main.worker", "main.rebuild")
+		if i >= 100 && i < 200 {
+			now = s.at(idles, "main.worker")
+			s.now -= 20*time.Millisecond - 20*time.Microsecond
+		}
+		s.sample(t, map[sampledata.GoroutineID]sampledata.State{worker: now})
+	}
+	if a := s.find(t); len(a.Findings) != 1 || !a.Findings[0].When.Always {
+		t.Errorf("%s: %+v", a.State, a.Findings)
+	}
+}
+
 // Goroutines that become more and more leak, also if most samples are of one part of the time.
 func TestLeakWithUnevenSamples(t *testing.T) {
 	s := newScene()

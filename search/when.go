@@ -76,6 +76,10 @@ func (s series) steps(cuts []int) []int {
 const (
 	leastStep = 0.1 // the least difference of shares that is a change
 	leastBins = 3   // between two changes
+
+	// nearlyAlways is the part of the time from which on a share is high all the time. In an execution trace, bins are of very
+	// different lengths: three of them can be a millisecond.
+	nearlyAlways = 0.95
 )
 
 // noise returns the variance of single bins, from the median difference between neighbours: changes of the level hardly count.
@@ -194,7 +198,11 @@ func (s series) period() int {
 func (e *evidence) when(all []Observation) (w When) {
 	s := binned(all)
 	levels := s.levels()
-	if len(levels) == 1 && levels[0].from == 0 && levels[0].to == len(all) {
+	high := time.Duration(0)
+	for _, l := range levels {
+		high += e.time(e.from+int32(l.to)) - e.time(e.from+int32(l.from))
+	}
+	if float64(high) > nearlyAlways*float64(e.time(e.to)-e.time(e.from)) {
 		w.Always = true
 		w.Period = time.Duration(float64(s.period()) * e.length / float64(len(all)))
 	} else {
