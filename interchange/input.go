@@ -7,12 +7,16 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"regexp"
 	"strings"
 
 	"github.com/cpprof/cpprof/internal/files"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/klauspost/compress/gzip"
 )
+
+// debugText matches the first line of what net/http/pprof makes of profiles for people, but for goroutines with debug=2.
+var debugText = regexp.MustCompile(`^(?:--- (?:mutex|contention):\n|heap profile: \d+: |[a-z]+ profile: total \d)`)
 
 // headSize is the number of bytes of a file that are read to find its format.
 const headSize = 4096
@@ -160,6 +164,9 @@ func (in *Input) as(name string) (err error) {
 			in.Format = f
 			return nil
 		}
+	}
+	if debugText.Match(in.start.Bytes) {
+		return fmt.Errorf("reading %s: it is the text that debug=1 makes of a profile: cpprof reads the profile itself, without debug=1 in its URL", in.Name)
 	}
 	var list []string
 	for _, f := range formats {

@@ -103,7 +103,7 @@ func (r *perfReader) line(line string) error {
 	if m == nil || !r.open {
 		return fmt.Errorf("%.200q is no frame of a sample; expected an address, a function and a file", line)
 	}
-	name := perfPlace.ReplaceAllString(m[2], "")
+	name := strings.TrimSuffix(perfPlace.ReplaceAllString(m[2], ""), ".abi0") // of assembly functions of Go, only in its table of symbols
 	if name == "" || name == "[unknown]" {
 		name = "[" + m[3] + "]"
 		if m[3] == "" {
@@ -153,7 +153,11 @@ func (r *perfReader) end() error {
 func (r *perfReader) values() {
 	p := r.rec.Profile
 	for _, name := range r.names {
-		p.Quantities = append(p.Quantities, sampledata.Quantity{Name: name, Unit: name, Parts: 1})
+		unit := name
+		if event, _, _ := strings.Cut(name, ":"); event == "cpu-clock" || event == "task-clock" {
+			unit = "nanoseconds"
+		}
+		p.Quantities = append(p.Quantities, sampledata.Quantity{Name: name, Unit: unit, Parts: 1})
 	}
 	p.Quantities = append(p.Quantities, sampledata.Quantity{Name: "samples", Unit: "count", Parts: 1})
 	n := len(p.Quantities)

@@ -1,9 +1,11 @@
 package interchange
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"runtime"
+	runtimeprofiles "runtime/pprof"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +20,7 @@ const (
 server  4711/4712 [001]  8302.041214:     250000 cpu-clock:
 	          48a3c4 encoding/json.Marshal+0x24 (/srv/server)
 	          49b210 main.handle+0x1b0 (/srv/server)
+	          46d0a1 runtime.goexit.abi0+0x1 (/srv/server)
 
 my server  4711 8302.051214: page-faults:
 	ffffffff81000000 [unknown] ([kernel.kallsyms])
@@ -80,7 +83,7 @@ func TestPerf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "main.handle:0 encoding/json.Marshal:0 [{comm server}] 250000\nmain.handle:0 [[kernel.kallsyms]]:0 [{comm my server}] 0\n"
+	want := "runtime.goexit:0 main.handle:0 encoding/json.Marshal:0 [{comm server}] 250000\nmain.handle:0 [[kernel.kallsyms]]:0 [{comm my server}] 0\n"
 	if got := profileText(r); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
@@ -89,8 +92,21 @@ func TestPerf(t *testing.T) {
 			t.Errorf("%s: %s in all, want %s", r.Profile.Quantities[i].Name, got, total)
 		}
 	}
-	if r.Profile.Main().Name != "cpu-clock" {
-		t.Errorf("%s comes first", r.Profile.Main().Name)
+	if q := r.Profile.Main(); q.Name != "cpu-clock" || q.Unit != "nanoseconds" {
+		t.Errorf("%s in %s comes first", q.Name, q.Unit)
+	}
+}
+
+// A profile as text, which net/http/pprof makes with debug=1, is refused with the remedy.
+func TestTextsOfProfiles(t *testing.T) {
+	for _, name := range []string{"allocs", "block", "goroutine", "heap", "mutex", "threadcreate"} {
+		var text bytes.Buffer
+		if err := runtimeprofiles.Lookup(name).WriteTo(&text, 1); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Stream(&text, name, Auto); err == nil || !strings.HasSuffix(err.Error(), "without debug=1 in its URL") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

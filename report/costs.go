@@ -34,7 +34,7 @@ func (c *Costs) Write(w io.Writer) error {
 		return err
 	}
 	t := &table{width: c.Width}
-	t.add(" cost", "hits", "call path")
+	t.add(" cost", HitsHead(c.Metric), "call path")
 	for _, r := range c.rows {
 		t.add(Cost(c.Metric.Cost(r.Weight)), r.Hits.RatString(), termtext.Printable(r.path.String()))
 	}

@@ -42,8 +42,9 @@ func (p *Profile) Write(w io.Writer) error {
 	b.WriteString(labels.legend())
 	b.WriteByte('\n')
 	p.Session.Arrange()
-	hitsWidth := max(len("hits"), len(Hits(p.Session.Root().Hits)))
-	termtext.Fprintf(b, "%6s%s  %*s%s  %s\n", CostHead(p.Session), OwnHead(p.Session), hitsWidth, "hits", labels.head(), "call path")
+	hitsHead := HitsHead(m)
+	hitsWidth := max(len(hitsHead), len(Hits(p.Session.Root().Hits)))
+	termtext.Fprintf(b, "%6s%s  %*s%s  %s\n", CostHead(p.Session), OwnHead(p.Session), hitsWidth, hitsHead, labels.head(), "call path")
 	var hidden int
 	var shared bool
 	p.Session.Walk(func(e *refine.Entry, depth int) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/views"
 	"github.com/shopspring/decimal"
 )
@@ -49,15 +50,27 @@ func Counted[N int | int32 | int64](n N, what string) string {
 func unit(m *calltree.Metric) string {
 	verb, whole, hits := "are", Whole(m), m.Hits().Denominator
 	switch {
+	case !countsHits(m):
 	case m.Unit == views.Nanoseconds && m.Denominator.Cmp(hits) == 0: // a sample without a time weighs a nanosecond
 		whole = CountedHits(hits)
-	case m.Hits() != m:
+	default:
 		whole += " (" + CountedHits(hits) + ")"
 	}
 	if m.Denominator.Cmp(big.NewRat(1, 1)) == 0 {
 		verb = "is"
 	}
 	return fmt.Sprintf("%s %s a cost of 1.000", whole, verb)
+}
+
+// countsHits reports whether a metric has hits beside its weights. That of a pprof profile has not.
+func countsHits(m *calltree.Metric) bool { return m.Hits() != m }
+
+// HitsHead returns the heading of the numbers beside costs: hits or, if they are not counted, the unit of the weights.
+func HitsHead(m *calltree.Metric) string {
+	if countsHits(m) || m.Unit == "" || m.Unit == "samples" {
+		return "hits"
+	}
+	return termtext.Printable(m.Unit)
 }
 
 // Whole returns the denominator of a metric, the weight that is a cost of 1: "50.1 s", "4096 bytes", or "2390 hits".

@@ -56,6 +56,12 @@ func TestCounted(t *testing.T) {
 		{unit(metric(t, "samples", 1, 1, 0)), "1 hit is a cost of 1.000"},
 		{unit(metric(t, "samples", 5, 2, 0)), "2.5 hits are a cost of 1.000"},
 		{unit(metric(t, "nanoseconds", 3e9, 2, 10)), "1.5 s (10 hits) are a cost of 1.000"},
+		{unit(metric(t, "nanoseconds", 3, 1, 3)), "3 hits are a cost of 1.000"},
+		{unit(metric(t, "nanoseconds", 3e9, 2, 0)), "1.5 s are a cost of 1.000"},
+		{unit(metric(t, "bytes", 4096, 1, 0)), "4096 bytes are a cost of 1.000"},
+		{HitsHead(metric(t, "bytes", 4096, 1, 0)), "bytes"},
+		{HitsHead(metric(t, "bytes", 4096, 1, 2)), "hits"},
+		{HitsHead(metric(t, "samples", 2, 1, 0)), "hits"},
 	} {
 		if test.got != test.want {
 			t.Errorf("got %s, want %s", test.got, test.want)

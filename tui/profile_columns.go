@@ -61,7 +61,7 @@ func (w *profileWindow) columnBindings() (list []binding) {
 var costColumn = profileColumn{
 	shown: func(w *profileWindow) bool { return !w.compares() },
 	head: func(w *profileWindow) string {
-		return fmt.Sprintf("%6s  %*s", report.CostHead(w.session), w.hitsWidth(), "hits")
+		return fmt.Sprintf("%6s  %*s", report.CostHead(w.session), w.hitsWidth(), report.HitsHead(w.session.Tree().Main()))
 	},
 }.of(func(w *profileWindow, r row) string {
 	return fmt.Sprintf("%6s  %*s", report.Cost(w.session.Share(r.entry)), w.hitsWidth(), report.Hits(r.entry.Hits))
@@ -69,7 +69,7 @@ var costColumn = profileColumn{
 
 // hitsWidth returns the width of the largest number of hits.
 func (w *profileWindow) hitsWidth() int {
-	return max(len("hits"), len(report.Hits(w.session.Root().Hits)))
+	return max(len(report.HitsHead(w.session.Tree().Main())), len(report.Hits(w.session.Root().Hits)))
 }
 
 // comparisonColumn has an entry's cost in two recordings, and the difference.

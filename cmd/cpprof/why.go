@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/cpprof/cpprof/internal/termtext"
@@ -56,9 +57,16 @@ with 'cpprof record'. A program that why has started is then ended; its output g
 			if err != nil {
 				return err
 			}
+			if err := s.needSamples("samples over time, of which why speaks: 'cpprof find' shows what costs most"); err != nil {
+				return err
+			}
 			a, err := f.answer(s)
 			if err != nil {
 				return err
+			}
+			if s.isDump() && a.State == search.TooLittle {
+				return fmt.Errorf("%s shows %s, and not how long anything lasts: 'cpprof classes' and 'cpprof locks' say who waits, and for whom",
+					s.path, report.Counted(a.Samples, "moment"))
 			}
 			return f.show(t, s, a)
 		},
