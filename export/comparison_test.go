@@ -141,6 +141,41 @@ func TestGraphComparison(t *testing.T) {
 	}
 	s := subjectOf(&sampledata.Recording{Profile: &sampledata.Profile{}}, views.Options{}, &views.View{Tree: both})
 	s.Against = views.Named{Name: "old.cpprof", Recording: s.Recording}
+	checkGraph(t, s, map[string]string{
+		"go:main.worker": "A 95.0 %, B 75.0 %: +20.0 red",
+		"main.encode":    "A 30.0 %, B 60.0 %: -30.0 blue",
+		"main.add":       "A 50.0 %, B 0.0 %: +50.0 red",
+		"main.log":       "A 15.0 %, B 15.0 %: 0.0 grey",
+	})
+	for _, format := range []string{"dot", "svg"} {
+		if text := write(t, format, s); !strings.Contains(text, "A is run.cpprof, B is old.cpprof; red: more in A; blue: less") || strings.Count(text, "-30.0") == 0 {
+			t.Errorf("%s: %s", format, text)
+		}
+	}
+	// Of profiles, the counts are compared, whatever share of its whole each is.
+	twice := calltree.NewBuilder(new(calltree.Symbols), calltree.RootName, "inuse_space", "bytes")
+	once := calltree.NewBuilder(new(calltree.Symbols), calltree.RootName, "inuse_space", "bytes")
+	twice.Add(0, twice.Stack("main.cache"), 200, 1)
+	once.Add(0, once.Stack("main.cache"), 100, 1)
+	a, err := twice.Tree()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := once.Tree()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if both, err = calltree.Merge(a, b); err != nil {
+		t.Fatal(err)
+	}
+	s = subjectOf(s.Recording, views.Options{}, &views.View{Tree: both})
+	s.Against = views.Named{Name: "old.pb.gz", Recording: s.Recording}
+	checkGraph(t, s, map[string]string{"*": "A 100.0 %, B 50.0 %: +50.0 red", "main.cache": "A 100.0 %, B 50.0 %: +50.0 red"})
+}
+
+// checkGraph compares what the graph of a comparison says of each node, by its first name.
+func checkGraph(t *testing.T, s *Subject, want map[string]string) {
+	t.Helper()
 	g, err := newCallGraph(s)
 	if err != nil {
 		t.Fatal(err)
@@ -156,19 +191,8 @@ func TestGraphComparison(t *testing.T) {
 		}
 		got[g.nodes[i].names[0]] = g.nodes[i].percent() + " " + colour
 	}
-	want := map[string]string{
-		"go:main.worker": "A 95.0 %, B 75.0 %: +20.0 red",
-		"main.encode":    "A 30.0 %, B 60.0 %: -30.0 blue",
-		"main.add":       "A 50.0 %, B 0.0 %: +50.0 red",
-		"main.log":       "A 15.0 %, B 15.0 %: 0.0 grey",
-	}
 	if !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
-	}
-	for _, format := range []string{"dot", "svg"} {
-		if text := write(t, format, s); !strings.Contains(text, "A is run.cpprof, B is old.cpprof; red: more in A; blue: less") || strings.Count(text, "-30.0") == 0 {
-			t.Errorf("%s: %s", format, text)
-		}
 	}
 }
 

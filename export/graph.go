@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/big"
 	"slices"
 	"strings"
 
@@ -68,29 +69,46 @@ func newCallGraph(s *Subject) (*callGraph, error) {
 		return nil, err
 	}
 	g := &callGraph{title: s.Title, legend: graphLegend}
+	wholes := make([]*big.Rat, len(searched)) // in a comparison, what shares are of
+	for i := range wholes {
+		wholes[i] = searched[i].Tree.Main().Denominator
+	}
 	if s.Compared() {
 		g.legend = fmt.Sprintf(comparedLegend, s.Path, s.Against.Name)
+		if s.Recording.Profile != nil && wholes[0].Sign() != 0 { // counts are compared, which are no times of recordings of any length
+			wholes[1] = wholes[0]
+			g.legend += "; shares are of all of A"
+		}
 	}
 	at := make([]int32, t.Len()) // by node of the tree: the nearest drawn one, at or above it
 	for n := range int32(t.Len()) {
-		node := graphNode{names: []string{termtext.Printable(t.Symbols().Name(t.Funcs()[n]))}}
-		most := 0.0
+		colour := search.Untried
 		for _, found := range searched {
-			side := graphSide{share: found.Share(n)}
-			if s.Compared() {
-				side.share = ofView(side.share, found.Tree.Main())
-			}
-			most = max(most, side.share.Share)
-			node.colour, node.deep = max(node.colour, found.Colour(n)), found.IsDeep(n) && !s.Compared()
-			node.sides = append(node.sides, side)
+			colour = max(colour, found.Colour(n))
 		}
 		if n > 0 {
 			at[n] = at[t.Parents()[n]]
-			if node.colour == search.Untried || most < leastShown || len(g.nodes) == mostNodes {
+			if colour == search.Untried || len(g.nodes) == mostNodes {
 				continue
 			}
-			node.parent, at[n] = int(at[n]), int32(len(g.nodes))
 		}
+		node := graphNode{
+			names: []string{termtext.Printable(t.Symbols().Name(t.Funcs()[n]))}, parent: int(at[n]), colour: colour,
+			deep: !s.Compared() && searched[0].IsDeep(n),
+		}
+		most := 0.0
+		for i, found := range searched {
+			share := found.Share(n)
+			if s.Compared() {
+				share = shareOf(share, found.Tree.Main().Cum(0), wholes[i])
+			}
+			most = max(most, share.Share)
+			node.sides = append(node.sides, graphSide{share: share})
+		}
+		if n > 0 && most < leastShown {
+			continue
+		}
+		at[n] = int32(len(g.nodes))
 		g.nodes = append(g.nodes, node)
 	}
 	for i, found := range searched {
@@ -121,10 +139,13 @@ func (s *Subject) coloured(t *calltree.Tree) (list []*search.Coloured, err error
 	return list, nil
 }
 
-// ofView makes the share of a tree that of the whole view: if stacks were left out, the two trees of a comparison are not the same share.
-func ofView(share search.Estimate, m *calltree.Metric) search.Estimate {
-	kept, _ := m.Cost(m.Cum(0)).Float64()
-	share.Share, share.Low, share.High = share.Share*kept, share.Low*kept, share.High*kept
+// shareOf makes the share of a part that of the whole.
+func shareOf(share search.Estimate, part, whole *big.Rat) search.Estimate {
+	if whole.Sign() == 0 {
+		return share
+	}
+	factor, _ := part.Quo(part, whole).Float64()
+	share.Share, share.Low, share.High = share.Share*factor, share.Low*factor, share.High*factor
 	return share
 }
 
