@@ -114,7 +114,7 @@ func TestTraceEventComparison(t *testing.T) {
 	}
 	for i, r := range []*sampledata.Recording{a, b} {
 		for g, want := range statesOf(r) {
-			if of := tracks[int64(i*len(a.Goroutines)+g)+1]; of == nil || of.pid != first+int64(i) || !slices.Equal(of.states, want) {
+			if of := tracks[int64(i*a.Goroutines.Len()+g)+1]; of == nil || of.pid != first+int64(i) || !slices.Equal(of.states, want) {
 				t.Fatalf("goroutine %d of recording %d: %+v, want %q", g, i, of, want)
 			}
 		}

@@ -217,7 +217,7 @@ func (f *traceFile) replay(t *testing.T) (tracks map[int64]*traceTrack, processe
 
 // statesOf returns what a trace has to say of each goroutine of a recording.
 func statesOf(r *sampledata.Recording) [][]string {
-	all := make([][]string, len(r.Goroutines))
+	all := make([][]string, r.Goroutines.Len())
 	at := func(sample int32) time.Duration {
 		if int(sample) == r.Samples.Len() {
 			return r.Stats().Duration
@@ -250,8 +250,8 @@ func TestTraceEvent(t *testing.T) {
 			t.Fatalf("goroutine %d: %+v, want %q", g, of, want)
 		}
 	}
-	if len(tracks) != len(r.Goroutines) {
-		t.Errorf("%d tracks, want those of %d goroutines", len(tracks), len(r.Goroutines))
+	if len(tracks) != r.Goroutines.Len() {
+		t.Errorf("%d tracks, want those of %d goroutines", len(tracks), r.Goroutines.Len())
 	}
 	if len(r.Series) > 0 && counters == 0 {
 		t.Error("no counters")

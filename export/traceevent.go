@@ -114,7 +114,7 @@ func (s *Subject) tracers(j *jsonWriter) ([]*tracer, error) {
 		}
 		t := &tracer{
 			jsonWriter: j, r: r, pid: r.Header.PID, process: r.Header.Executable, from: from, to: to, class: views.ClassNamer(r, s.Options),
-			lock: locks.NameOf(r), tracks: make([]track, len(r.Goroutines)), threads: threads, written: &written,
+			lock: locks.NameOf(r), tracks: make([]track, r.Goroutines.Len()), threads: threads, written: &written,
 		}
 		if s.Open != calltree.RootName {
 			t.only = s.Open
@@ -126,7 +126,7 @@ func (s *Subject) tracers(j *jsonWriter) ([]*tracer, error) {
 			t.pid++
 		}
 		pid = t.pid
-		threads += len(r.Goroutines)
+		threads += r.Goroutines.Len()
 		list = append(list, t)
 	}
 	return list, nil
@@ -228,7 +228,7 @@ func (t *tracer) leave(g sampledata.GoroutineID, outermost int) {
 
 // name names the track of a goroutine.
 func (t *tracer) name(run sampledata.Run) {
-	g := &t.r.Goroutines[run.Goroutine]
+	g := t.r.Goroutines.At(run.Goroutine)
 	name := fmt.Sprintf("%s %d", t.class(run), g.ID)
 	t.event(traceRecord{Name: "thread_name", Phase: "M", TID: t.thread(run.Goroutine), Args: map[string]any{"name": name}})
 }

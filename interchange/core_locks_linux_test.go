@@ -68,7 +68,7 @@ func TestCoreDumpNamesHolders(t *testing.T) {
 			t.Errorf("goroutine %d waits for %v, with evidence %v", run.Goroutine, holders, run.Evidence)
 			continue
 		}
-		if start := r.Goroutines[holders[0]].Start; r.Functions[start].Name != "main.worker" {
+		if start := r.Goroutines.At(holders[0]).Start; r.Functions[start].Name != "main.worker" {
 			t.Errorf("%s holds the lock, want main.worker", r.Functions[start].Name)
 		}
 		attributed++

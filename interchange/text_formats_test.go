@@ -141,8 +141,8 @@ func TestGoroutineDumps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Samples.Len() != 2 || len(r.Goroutines) != 3 || !r.Complete() {
-		t.Fatalf("%d samples of %d goroutines", r.Samples.Len(), len(r.Goroutines))
+	if r.Samples.Len() != 2 || r.Goroutines.Len() != 3 || !r.Complete() {
+		t.Fatalf("%d samples of %d goroutines", r.Samples.Len(), r.Goroutines.Len())
 	}
 	want := map[int64]string{
 		1: "running  main.main:12", 18: "blocked sync.Mutex.Lock main.(*server).handle:30 sync.(*Mutex).Lock:46 internal/sync.(*Mutex).lockSlow:149 internal/sync.runtime_SemacquireMutex:95",
@@ -153,7 +153,7 @@ func TestGoroutineDumps(t *testing.T) {
 		for n := run.Stack; n != sampledata.NoStack; n = r.Nodes[n].Parent {
 			stack = append([]string{fmt.Sprintf("%s:%d", r.Functions[r.Nodes[n].Function].Name, r.Nodes[n].Line)}, stack...)
 		}
-		g := r.Goroutines[run.Goroutine]
+		g := r.Goroutines.At(run.Goroutine)
 		if got := fmt.Sprint(run.Run, " ", run.Reason, " ", strings.Join(stack, " ")); got != want[g.ID] || run.Last != 1 {
 			t.Errorf("goroutine %d: %s up to sample %d, want %s", g.ID, got, run.Last, want[g.ID])
 		}
@@ -178,10 +178,10 @@ func TestLongGoroutineDumps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Samples.Len() != dumps || len(r.Goroutines) != goroutines {
-		t.Errorf("%d dumps of %d goroutines, want %d of %d", r.Samples.Len(), len(r.Goroutines), dumps, goroutines)
+	if r.Samples.Len() != dumps || r.Goroutines.Len() != goroutines {
+		t.Errorf("%d dumps of %d goroutines, want %d of %d", r.Samples.Len(), r.Goroutines.Len(), dumps, goroutines)
 	}
-	for _, g := range r.Goroutines {
+	for _, g := range r.Goroutines.All() {
 		if name := r.Functions[g.Start].Name; name != "main.worker" {
 			t.Fatalf("goroutine %d began with %s", g.ID, name)
 		}

@@ -164,7 +164,7 @@ func (c *cycles) deadlocks() []*Deadlock {
 
 // member describes a goroutine in a deadlock. It uses only the recording's tables.
 func member(r *sampledata.Recording, g sampledata.GoroutineID, s *sampledata.State, class, lock string) Member {
-	m := Member{Goroutine: r.Goroutines[g].ID, Class: class, Lock: lock, Address: s.Lock, Reason: s.Reason}
+	m := Member{Goroutine: r.Goroutines.At(g).ID, Class: class, Lock: lock, Address: s.Lock, Reason: s.Reason}
 	for at := s.Stack; at != sampledata.NoStack; at = r.Nodes[at].Parent {
 		n := r.Nodes[at]
 		f := r.Functions[n.Function]

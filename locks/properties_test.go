@@ -110,7 +110,7 @@ func (d *drawn) shows(dead *Deadlock, s int32) bool {
 func (d *drawn) inCircle(g sampledata.GoroutineID, s int32) bool {
 	reached := make(map[sampledata.GoroutineID]bool)
 	for frontier := []sampledata.GoroutineID{g}; len(frontier) > 0; frontier = frontier[1:] {
-		for h := range sampledata.GoroutineID(len(d.Goroutines)) {
+		for h := range sampledata.GoroutineID(d.Goroutines.Len()) {
 			if !reached[h] && d.waitsFor(frontier[0], h, s) {
 				reached[h] = true
 				frontier = append(frontier, h)
@@ -228,7 +228,7 @@ func TestChainsAreFinite(t *testing.T) {
 		for _, l := range analyse(t, d.Recording, views.Options{}).Locks {
 			sum := zero()
 			for _, c := range l.Chains {
-				if len(c.Links) < 2 || len(c.Links) > len(d.Goroutines)+1 || c.Links[0].Lock != l || c.Hits.Sign() <= 0 || c.Weight.Sign() <= 0 {
+				if len(c.Links) < 2 || len(c.Links) > d.Goroutines.Len()+1 || c.Links[0].Lock != l || c.Hits.Sign() <= 0 || c.Weight.Sign() <= 0 {
 					t.Fatalf("%s: chain %s", l, sayChain(c))
 				}
 				sum = sum.Plus(c.Total)
@@ -265,7 +265,7 @@ func TestDeadlocksAreWhereTheyAre(t *testing.T) {
 		}
 		for s := range int32(d.Samples.Len()) {
 			there := false
-			for g := range sampledata.GoroutineID(len(d.Goroutines)) {
+			for g := range sampledata.GoroutineID(d.Goroutines.Len()) {
 				there = there || d.inCircle(g, s)
 			}
 			if there != inDeadlock[s] {
@@ -294,7 +294,7 @@ func TestWatch(t *testing.T) {
 			seen[key] = true
 		}
 		for s := int32(1); s < int32(d.Samples.Len()); s++ {
-			for g := range sampledata.GoroutineID(len(d.Goroutines)) {
+			for g := range sampledata.GoroutineID(d.Goroutines.Len()) {
 				run := d.stateAt(g, s)
 				onlyHolder := run != nil && run.First < s && d.waitsFor(g, g, s) && len(d.HolderSets[run.Holders]) == 1
 				if onlyHolder && !slices.ContainsFunc(d.reported, func(dead Deadlock) bool { return dead.Members[0].Goroutine == int64(g)+1 && dead.Last <= s }) {

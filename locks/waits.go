@@ -75,7 +75,7 @@ func sweep(r *sampledata.Recording, o views.Options, ids *identities, withChains
 	l := &ledger{
 		r: r, o: o, withChains: withChains, ids: ids, classOf: views.ClassOf(r, o), from: from, to: to,
 		weights: r.Weights(),
-		at:      make([]int32, len(r.Goroutines)), isHeld: make([]bool, len(r.Goroutines)),
+		at:      make([]int32, r.Goroutines.Len()), isHeld: make([]bool, r.Goroutines.Len()),
 		waiting: make(map[waitingFor]int64), chains: make(map[string]*chain),
 	}
 	l.locks = make([]account, len(l.ids.all))

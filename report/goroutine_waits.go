@@ -29,7 +29,7 @@ type goroutineCandidate struct {
 func (a *gathering) wait(l lockState, n int) goroutineWait {
 	w := goroutineWait{Address: fmt.Sprintf("%#x", l.address), Count: n}
 	for _, g := range a.r.HolderSets[l.holders] {
-		c := goroutineCandidate{ID: a.r.Goroutines[g].ID}
+		c := goroutineCandidate{ID: a.r.Goroutines.At(g).ID}
 		if stack, ok := a.stacks[g]; ok {
 			if at := views.InformativeFrame(a.r, stack); at != sampledata.NoStack {
 				c.goroutineFrame = frameOf(a.r, at)

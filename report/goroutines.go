@@ -161,7 +161,7 @@ func newGathering(r *sampledata.Recording, s sampledata.State, stacks map[sample
 }
 
 func (a *gathering) add(run sampledata.Run) {
-	g := a.r.Goroutines[run.Goroutine]
+	g := a.r.Goroutines.At(run.Goroutine)
 	a.ids = append(a.ids, g.ID)
 	c := goroutineClass{Class: "go:unknown", CreatedBy: g.Site.Function, File: g.Site.File, Line: g.Site.Line}
 	if g.Start >= 0 {
@@ -225,7 +225,7 @@ func (a *gathering) lock(l lockState, n int) goroutineLock {
 	}
 	lock.Evidence = l.evidence.String()
 	for _, h := range a.r.HolderSets[l.holders] {
-		lock.Holders = append(lock.Holders, a.r.Goroutines[h].ID)
+		lock.Holders = append(lock.Holders, a.r.Goroutines.At(h).ID)
 	}
 	slices.Sort(lock.Holders)
 	return lock

@@ -28,7 +28,7 @@ func Headline(w io.Writer, path string, r *sampledata.Recording) error {
 	}
 	if r.Header.Sampler.Backend == sampledata.FromDump {
 		_, err := termtext.Fprintf(w, "%s: %s of %s\n%s\n", termtext.Printable(filepath.Base(path)), Counted(s.Samples, "dump"),
-			Counted(len(r.Goroutines), "goroutine"), termtext.Text(Warnings(r.Warnings)))
+			Counted(r.Goroutines.Len(), "goroutine"), termtext.Text(Warnings(r.Warnings)))
 		return err
 	}
 	_, err := termtext.Fprintf(w, "%s: %s of %s in %s (%.1f a second); it was halted %s of the time\n%s\n",

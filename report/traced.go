@@ -35,7 +35,7 @@ func traceInfo(w io.Writer, path string, r *sampledata.Recording) error {
 		{"", fmt.Sprintf("GOMAXPROCS %d", r.Header.GOMAXPROCS)},
 		{"traced", span(s.Duration) + from},
 		{"moments", fmt.Sprintf("%d at which something changed; %s of goroutines", s.Samples, Counted(r.Runs.Len(), "state"))},
-		{"goroutines", fmt.Sprintf("%d, %.1f on average, at most %d", len(r.Goroutines), s.Goroutines.Mean, s.Goroutines.Max)},
+		{"goroutines", fmt.Sprintf("%d, %.1f on average, at most %d", r.Goroutines.Len(), s.Goroutines.Mean, s.Goroutines.Max)},
 	})
 }
 
@@ -44,7 +44,7 @@ func dumpInfo(w io.Writer, path string, r *sampledata.Recording) error {
 	s := r.Stats()
 	return seenInfo(w, r, [][2]string{
 		{"dumps", fmt.Sprintf("%s: %d", termtext.Printable(path), s.Samples)},
-		{"goroutines", fmt.Sprintf("%d, at most %d in a dump", len(r.Goroutines), s.Goroutines.Max)},
+		{"goroutines", fmt.Sprintf("%d, at most %d in a dump", r.Goroutines.Len(), s.Goroutines.Max)},
 	})
 }
 
@@ -89,7 +89,7 @@ func seenInfoJSON(w io.Writer, r *sampledata.Recording) error {
 	s := r.Stats()
 	seen := seenJSON{
 		Backend: r.Header.Sampler.Backend, GOMAXPROCS: r.Header.GOMAXPROCS, Duration: s.Duration, Samples: s.Samples, States: r.Runs.Len(),
-		Instances: len(r.Goroutines), Goroutines: s.Goroutines, Locks: locksInfo{len(a.Locks), evidenceOf(&a.Evidence), len(a.Deadlocks)}, Basis: BasisOf(r),
+		Instances: r.Goroutines.Len(), Goroutines: s.Goroutines, Locks: locksInfo{len(a.Locks), evidenceOf(&a.Evidence), len(a.Deadlocks)}, Basis: BasisOf(r),
 	}
 	if !r.Header.Start.IsZero() {
 		seen.Start = &r.Header.Start

@@ -61,7 +61,7 @@ func (b *Builder) Goroutine(g Goroutine) GoroutineID {
 	defer b.mu.Unlock()
 	id, isNew := b.tables.goroutine(g)
 	if isNew {
-		b.rec.Goroutines = append(b.rec.Goroutines, g)
+		b.rec.Goroutines.add(g)
 		b.runs.open = append(b.runs.open, 0)
 	}
 	return id
@@ -204,7 +204,7 @@ func (b *Builder) recording(runs runList) *Recording {
 	r := b.rec
 	r.Functions = slices.Clip(r.Functions)
 	r.Nodes = slices.Clip(r.Nodes)
-	r.Goroutines = slices.Clip(r.Goroutines)
+	r.Goroutines = r.Goroutines.clip()
 	r.LabelSets = slices.Clip(r.LabelSets)
 	r.HolderSets = slices.Clip(r.HolderSets)
 	r.LockNames = slices.Clip(r.LockNames)

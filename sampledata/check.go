@@ -26,7 +26,7 @@ func (r *Recording) Check() error {
 }
 
 func (r *Recording) sizes() sizes {
-	return sizes{len(r.Functions), len(r.Nodes), len(r.Goroutines), len(r.LabelSets), len(r.HolderSets)}
+	return sizes{len(r.Functions), len(r.Nodes), r.Goroutines.Len(), len(r.LabelSets), len(r.HolderSets)}
 }
 
 func (r *Recording) checkHeader() error {
@@ -49,9 +49,9 @@ func (r *Recording) checkTables() error {
 			return t.refused("node", i, int(id))
 		}
 	}
-	for i, g := range r.Goroutines {
+	for i, g := range r.Goroutines.All() {
 		if id, isNew := t.goroutine(g); !isNew {
-			return t.refused("goroutine", i, int(id))
+			return t.refused("goroutine", int(i), int(id))
 		}
 	}
 	return nil
@@ -81,7 +81,7 @@ func (r *Recording) checkSets() error {
 		return fmt.Errorf("holder set 0 is not the empty set")
 	}
 	t := newTables()
-	t.sizes.goroutines = len(r.Goroutines)
+	t.sizes.goroutines = r.Goroutines.Len()
 	for i, set := range r.LabelSets[1:] {
 		if err := checkLabels(set); err != nil {
 			return fmt.Errorf("label set %d: %w", i+1, err)
@@ -130,8 +130,8 @@ func (r *Recording) checkSamples() error {
 
 func (r *Recording) checkRuns() error {
 	z := r.sizes()
-	last := make([]int32, len(r.Goroutines)) // by goroutine: 1 + its last run so far
-	sample := 0                              // the processors of all earlier samples have been checked
+	last := make([]int32, r.Goroutines.Len()) // by goroutine: 1 + its last run so far
+	sample := 0                               // the processors of all earlier samples have been checked
 	var before Run
 	for i, run := range r.Runs.All() {
 		if err := r.checkRun(run, &z); err != nil {

@@ -47,8 +47,8 @@ var mutations = []struct {
 			r.Nodes = append(r.Nodes, Node{Parent: NodeID(i + 1)})
 		}
 	}},
-	{"goroutine 1: start function 2 is none of the 2 functions", func(r *Recording) { r.Goroutines[1].Start = 2 }},
-	{"goroutine 1: negative line -1", func(r *Recording) { r.Goroutines[1].Site.Line = -1 }},
+	{"goroutine 1: start function 2 is none of the 2 functions", func(r *Recording) { changeGoroutine(r, 1, func(g *Goroutine) { g.Start = 2 }) }},
+	{"goroutine 1: negative line -1", func(r *Recording) { changeGoroutine(r, 1, func(g *Goroutine) { g.Site.Line = -1 }) }},
 
 	{"label set 0 is not the empty set", func(r *Recording) { r.LabelSets = nil }},
 	{"label set 0 is not the empty set", func(r *Recording) { r.LabelSets = r.LabelSets[1:] }},
@@ -145,6 +145,13 @@ func changeRun(r *Recording, i int, change func(*plainRun)) {
 	change(&p)
 	*l.list.at(i) = storedRun{p.goroutine, p.state, isLong | uint32(l.long.len())}
 	l.long.add(span{p.first, p.last})
+}
+
+// changeGoroutine replaces a goroutine of a recording by a changed one.
+func changeGoroutine(r *Recording, id GoroutineID, change func(*Goroutine)) {
+	g := r.Goroutines.At(id)
+	change(&g)
+	r.Goroutines.replace(id, g)
 }
 
 // changeSample replaces a sample of a recording by a changed one.

@@ -61,7 +61,9 @@ func (k *TableKeeper) Node(n Node) NodeID {
 
 func (k *TableKeeper) Goroutine(g Goroutine) GoroutineID {
 	id := k.Sink.Goroutine(g)
-	k.tables.Goroutines = appendNew(k.tables.Goroutines, id, g)
+	if int(id) == k.tables.Goroutines.Len() {
+		k.tables.Goroutines.add(g)
+	}
 	return id
 }
 

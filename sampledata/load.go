@@ -24,9 +24,9 @@ func (b *Builder) newNode(n Node) error {
 func (b *Builder) newGoroutine(g Goroutine) error {
 	id, isNew := b.tables.goroutine(g)
 	if !isNew {
-		return b.tables.refused("goroutine", len(b.rec.Goroutines), int(id))
+		return b.tables.refused("goroutine", b.rec.Goroutines.Len(), int(id))
 	}
-	b.rec.Goroutines = append(b.rec.Goroutines, g)
+	b.rec.Goroutines.add(g)
 	b.runs.open = append(b.runs.open, 0)
 	return b.charge()
 }

@@ -11,7 +11,8 @@ const (
 	stringMemory    = 40 // without its bytes
 	functionMemory  = 48 + 80
 	nodeMemory      = 16 + 2 + 50
-	goroutineMemory = 88 + 4
+	goroutineMemory = 32 + 4
+	siteMemory      = 2*40 + 60
 	lockNameMemory  = 32 + 60
 	setMemory       = 24 + 80 // without its members
 	labelMemory     = 32 + 2
@@ -44,7 +45,7 @@ func (b *Builder) charge() error {
 		return nil
 	}
 	r, runs := &b.rec, &b.runs.Runs
-	size := b.meter.sets + int64(len(r.Functions))*functionMemory + int64(len(r.Nodes))*nodeMemory + int64(len(r.Goroutines))*goroutineMemory +
+	size := b.meter.sets + int64(len(r.Functions))*functionMemory + int64(len(r.Nodes))*nodeMemory + r.Goroutines.memory() +
 		int64(len(r.LockNames))*lockNameMemory + r.Samples.memory() + runs.memory() + int64(len(b.tables.monitors.list))*monitorMemory
 	more := size - b.meter.taken
 	b.meter.taken = size

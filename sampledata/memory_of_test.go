@@ -44,6 +44,14 @@ func longRuns(t *testing.T) sampledata.Runs {
 	return r.Runs
 }
 
+// TestMemoryOfGoroutines counts what goroutines take that were created at a few places.
+func TestMemoryOfGoroutines(t *testing.T) {
+	goroutines := synthetic.Recording(4000, 2000, 0.05).Goroutines
+	if got := bytesEach(&goroutines, goroutines.Len()); got > 36 {
+		t.Errorf("%.1f bytes a goroutine, want 32 and the rest of a chunk", got)
+	}
+}
+
 // TestMemoryOfSamples counts what samples take that say nothing but their times.
 func TestMemoryOfSamples(t *testing.T) {
 	const n = 1 << 20

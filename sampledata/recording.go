@@ -26,7 +26,7 @@ type Recording struct {
 	Header     Header
 	Functions  []Function
 	Nodes      []Node
-	Goroutines []Goroutine
+	Goroutines Goroutines
 	LabelSets  [][]Label
 	HolderSets [][]GoroutineID
 	LockNames  []LockName

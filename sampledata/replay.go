@@ -91,7 +91,7 @@ func (r *Recording) replayProbes(sink Sink) {
 // ends returns the runs after which their goroutine is gone, ordered by the first sample without the goroutine: those of
 // sample i are ends[before[i]:before[i+1]].
 func (r *Recording) ends() (ends, before []int32) {
-	next := make([]int32, len(r.Goroutines)) // the first sample of the goroutine's next run
+	next := make([]int32, r.Goroutines.Len()) // the first sample of the goroutine's next run
 	before = make([]int32, r.Samples.Len()+1)
 	gone := make([]bool, r.Runs.Len())
 	for i := r.Runs.Len() - 1; i >= 0; i-- {
@@ -191,7 +191,7 @@ func (n *naming) runs(run, sample int) {
 func (n *naming) rest() {
 	n.upToFunction(len(n.r.Functions))
 	n.upToNode(len(n.r.Nodes))
-	n.upToGoroutine(len(n.r.Goroutines))
+	n.upToGoroutine(n.r.Goroutines.Len())
 	n.upToLabelSet(len(n.r.LabelSets))
 	n.upToHolderSet(len(n.r.HolderSets))
 	n.upToLockName(n.r.Samples.Len())
@@ -220,7 +220,7 @@ func (n *naming) upToNode(end int) {
 
 func (n *naming) upToGoroutine(end int) {
 	for ; n.goroutines < end; n.goroutines++ {
-		g := n.r.Goroutines[n.goroutines]
+		g := n.r.Goroutines.At(GoroutineID(n.goroutines))
 		n.upToFunction(int(g.Start) + 1)
 		n.sink.Goroutine(g)
 	}

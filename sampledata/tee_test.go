@@ -54,7 +54,7 @@ func TestTeeTranslatesCodes(t *testing.T) {
 	}
 	for i, a := range want.Runs.All() {
 		b := got.Runs.At(i)
-		if x, y := want.Goroutines[a.Goroutine], got.Goroutines[b.Goroutine]; x.ID != y.ID || want.Functions[x.Start] != got.Functions[y.Start] {
+		if x, y := want.Goroutines.At(a.Goroutine), got.Goroutines.At(b.Goroutine); x.ID != y.ID || want.Functions[x.Start] != got.Functions[y.Start] {
 			t.Errorf("run %d: goroutine %+v, want %+v", i, y, x)
 		}
 		if x, y := stackNames(want, a.Stack), stackNames(got, b.Stack); x != y {
@@ -64,13 +64,13 @@ func TestTeeTranslatesCodes(t *testing.T) {
 			t.Errorf("run %d: labels %v, want %v", i, y, x)
 		}
 		x, y := want.HolderSets[a.Holders], got.HolderSets[b.Holders]
-		if len(x) != len(y) || len(x) > 0 && want.Goroutines[x[0]].ID != got.Goroutines[y[0]].ID {
+		if len(x) != len(y) || len(x) > 0 && want.Goroutines.At(x[0]).ID != got.Goroutines.At(y[0]).ID {
 			t.Errorf("run %d: holders %v, want %v", i, y, x)
 		}
 	}
 	for i, s := range want.Samples.All() {
 		for p, g := range s.Processors {
-			if own := got.Samples.At(i).Processors[p]; g < 0 && own != g || g >= 0 && got.Goroutines[own].ID != want.Goroutines[g].ID {
+			if own := got.Samples.At(i).Processors[p]; g < 0 && own != g || g >= 0 && got.Goroutines.At(own).ID != want.Goroutines.At(g).ID {
 				t.Errorf("sample %d: processor %d runs %d, but %d in the first sink", i, p, own, g)
 			}
 		}

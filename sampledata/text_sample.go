@@ -49,7 +49,7 @@ func (r *textReader) toProcessors(to *[]GoroutineID) func(token) error {
 				g = SystemProcessor
 			default:
 				one := token{word: word, column: t.column}
-				if err := toCode(&g, "g", len(r.b.rec.Goroutines), false)(one); err != nil {
+				if err := toCode(&g, "g", r.b.rec.Goroutines.Len(), false)(one); err != nil {
 					return err
 				}
 			}
@@ -65,7 +65,7 @@ func (r *textReader) change(l *textLine) error {
 		return l.keyword.errorf("a goroutine's state without a sample above it")
 	}
 	var c Change
-	if err := toCode(&c.Goroutine, "g", len(r.b.rec.Goroutines), false)(l.keyword); err != nil {
+	if err := toCode(&c.Goroutine, "g", r.b.rec.Goroutines.Len(), false)(l.keyword); err != nil {
 		return err
 	}
 	t, err := l.word("a state")

@@ -58,7 +58,7 @@ func (r *textReader) node(l *textLine) error {
 func (r *textReader) goroutine(l *textLine) error {
 	g := Goroutine{Start: -1}
 	return firstError(
-		func() error { return define(l, "g", len(r.b.rec.Goroutines)) },
+		func() error { return define(l, "g", r.b.rec.Goroutines.Len()) },
 		func() error { return positional(l, "the target's number of the goroutine", toInt64(&g.ID)) },
 		func() error {
 			return l.attributes(settings{
@@ -93,7 +93,7 @@ func (r *textReader) holders(l *textLine) error {
 	var set []GoroutineID
 	for len(l.rest) > 0 {
 		var g GoroutineID
-		if err := positional(l, "a goroutine", toCode(&g, "g", len(r.b.rec.Goroutines), false)); err != nil {
+		if err := positional(l, "a goroutine", toCode(&g, "g", r.b.rec.Goroutines.Len(), false)); err != nil {
 			return err
 		}
 		set = append(set, g)

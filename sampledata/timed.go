@@ -37,11 +37,8 @@ type Timed struct {
 	now      Sample // its flags are those of the time from now on
 	random   *rand.Rand
 
-	goroutines chunked[timedGoroutine]
-	sites      []Site
-	bySite     map[Site]int32
-	ended      []GoroutineID // goroutines that have ended and had runs when the samples were thinned last, or ended since
-	spare      []GoroutineID // codes of goroutines that have ended, and none of whose runs were kept
+	ended []GoroutineID // goroutines that have ended and had runs when the samples were thinned last, or ended since
+	spare []GoroutineID // codes of goroutines that have ended, and none of whose runs were kept
 }
 
 // FromTrace is the backend of recordings that were made from execution traces: nothing was halted, and times are exact.
@@ -58,20 +55,10 @@ type timedSample struct {
 	flags        uint8
 }
 
-// A timedGoroutine is a Goroutine whose site is an index of Timed.sites. A trace has very many of few sites, and the garbage
-// collector has nothing to look for in it.
-type timedGoroutine struct {
-	id, parent   int64
-	start        FunctionID
-	site         int32
-	system, isGC bool
-}
-
 // NewTimed starts a recording of at most so many samples. They begin at a time since the start.
 func NewTimed(h Header, begin time.Duration, most int) *Timed {
 	return &Timed{
 		Builder: NewBuilder(h), most: max(most, 4), begin: begin, end: begin, random: rand.New(rand.NewPCG(1, uint64(most))),
-		bySite: make(map[Site]int32),
 	}
 }
 
@@ -83,7 +70,7 @@ func (t *Timed) Limit(maxMemory int64) { t.Builder.meter.budget = memory.NewBudg
 
 // Charge returns an error if the recording takes more memory than a reader may.
 func (t *Timed) Charge() error {
-	size := int64(t.samples.len())*(24+timeMemory+12) + int64(t.runs.len())*(16+runMemory) + int64(t.goroutines.len())*(32+goroutineMemory)
+	size := int64(t.samples.len())*(24+timeMemory+12) + int64(t.runs.len())*(16+runMemory)
 	t.Builder.mu.Lock()
 	defer t.Builder.mu.Unlock()
 	if err := t.Builder.charge(); err != nil {
@@ -133,27 +120,14 @@ func (t *Timed) Goroutine(g Goroutine) GoroutineID {
 		t.Amend(id, g)
 		return id
 	}
-	id, isNew := t.Builder.tables.goroutine(g)
-	if isNew {
-		t.goroutines.add(t.timedGoroutine(g))
-	}
-	return id
-}
-
-func (t *Timed) timedGoroutine(g Goroutine) timedGoroutine {
-	site, ok := t.bySite[g.Site]
-	if !ok {
-		site = int32(len(t.sites))
-		t.sites, t.bySite[g.Site] = append(t.sites, g.Site), site
-	}
-	return timedGoroutine{g.ID, g.Parent, g.Start, site, g.System, g.GC}
+	return t.Builder.Goroutine(g)
 }
 
 // Ended says that a goroutine will have no more runs.
 func (t *Timed) Ended(g GoroutineID) { t.ended = append(t.ended, g) }
 
 // Amend replaces what is known of a goroutine.
-func (t *Timed) Amend(g GoroutineID, as Goroutine) { *t.goroutines.at(int(g)) = t.timedGoroutine(as) }
+func (t *Timed) Amend(g GoroutineID, as Goroutine) { t.Builder.rec.Goroutines.replace(g, as) }
 
 // World says what the runtime does from a time on.
 func (t *Timed) World(at time.Duration, stopped, collecting bool) {
@@ -242,7 +216,7 @@ func (t *Timed) thin(strip time.Duration) {
 // spareEnded lets the goroutines that have ended and have no runs give their codes to others. In a long trace, most goroutines are
 // short-lived.
 func (t *Timed) spareEnded() {
-	kept := make([]bool, t.goroutines.len())
+	kept := make([]bool, t.Builder.rec.Goroutines.Len())
 	for _, c := range t.runs.chunks {
 		for _, r := range c {
 			kept[r.goroutine] = true
@@ -267,7 +241,6 @@ func (t *Timed) Recording(e End) *Recording {
 	b.tables.samples = t.samples.len()
 	t.samples = chunked[timedSample]{}
 	t.addRuns()
-	t.addGoroutines()
 	b.rec.End = &e
 	b.tables.ended = true
 	return b.last()
@@ -278,7 +251,7 @@ func (t *Timed) Recording(e End) *Recording {
 func (t *Timed) addRuns() {
 	b := t.Builder
 	begins := t.sortRuns()
-	last := make([]int32, t.goroutines.len()) // by goroutine: 1 + its last run of those that are kept
+	last := make([]int32, t.Builder.rec.Goroutines.Len()) // by goroutine: 1 + its last run of those that are kept
 	kept := &b.runs.list
 	var same []plainRun
 	for i := range b.tables.samples {
@@ -302,16 +275,6 @@ func (t *Timed) addRuns() {
 		}
 	}
 	t.runs = chunked[plainRun]{}
-}
-
-// addGoroutines adds the goroutines to the recording.
-func (t *Timed) addGoroutines() {
-	list := make([]Goroutine, t.goroutines.len())
-	for i := range list {
-		g := t.goroutines.at(i)
-		list[i] = Goroutine{ID: g.id, Start: g.start, Site: t.sites[g.site], Parent: g.parent, System: g.system, GC: g.isGC}
-	}
-	t.Builder.rec.Goroutines, t.goroutines = list, chunked[timedGoroutine]{}
 }
 
 // sortRuns sorts the runs by their first samples, and returns for each sample where its runs begin; after the last one, their

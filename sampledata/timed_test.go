@@ -174,13 +174,13 @@ func TestTimedForgetsGoroutines(t *testing.T) {
 	if err := r.Check(); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(r.Goroutines); n > 3*most {
+	if n := r.Goroutines.Len(); n > 3*most {
 		t.Errorf("%d goroutines for %d samples", n, r.Samples.Len())
 	}
 	for _, run := range r.Runs.All() {
 		for i := run.First; i <= run.Last; i++ {
 			at := r.Samples.Time(int(i))
-			if got, want := r.Goroutines[run.Goroutine], goroutine(int64(at/time.Millisecond)); got != want {
+			if got, want := r.Goroutines.At(run.Goroutine), goroutine(int64(at/time.Millisecond)); got != want {
 				t.Errorf("at %v, goroutine %+v ran, want %+v", at, got, want)
 			}
 		}

@@ -88,13 +88,13 @@ func (e *evidence) indexRuns() {
 	if e.runsOf != nil {
 		return
 	}
-	wanted := make([]bool, len(e.r.Goroutines))
+	wanted := make([]bool, e.r.Goroutines.Len())
 	for _, set := range e.r.HolderSets {
 		for _, g := range set {
 			wanted[g] = true
 		}
 	}
-	e.runsOf = make([][]int32, len(e.r.Goroutines))
+	e.runsOf = make([][]int32, e.r.Goroutines.Len())
 	for i, run := range e.r.Runs.All() {
 		if e.of[i] >= 0 && wanted[run.Goroutine] {
 			e.runsOf[run.Goroutine] = append(e.runsOf[run.Goroutine], int32(i))

@@ -85,7 +85,7 @@ func newEvidence(r *sampledata.Recording, o views.Options) (*evidence, error) {
 func (e *evidence) readRuns(o views.Options) {
 	classOf, waitsForWork := views.ClassOf(e.r, o), views.WaitsForWork(e.r, o)
 	index := make(map[stateOf]int32)
-	lastClass := make([]int32, len(e.r.Goroutines)) // plus 1
+	lastClass := make([]int32, e.r.Goroutines.Len()) // plus 1
 	for i, run := range e.r.Runs.All() {
 		e.of[i] = -1
 		first, last := max(run.First, e.from), min(run.Last, e.to-1)
@@ -144,7 +144,7 @@ func (e *evidence) class(name string, run sampledata.Run) int32 {
 	}
 	c := int32(len(e.classes))
 	e.byName[name] = c
-	g := &e.r.Goroutines[run.Goroutine]
+	g := e.r.Goroutines.At(run.Goroutine)
 	e.classes = append(e.classes, class{
 		name: name, collector: g.GC, runtimes: g.GC || strings.HasPrefix(name, "go:runtime.") && name != "go:runtime.main",
 	})
@@ -163,7 +163,7 @@ func (e *evidence) parked(run sampledata.Run) bool {
 
 // countEnded counts the goroutines that are gone before the span ends.
 func (e *evidence) countEnded(lastClass []int32) {
-	last := make([]int32, len(e.r.Goroutines))
+	last := make([]int32, e.r.Goroutines.Len())
 	for _, run := range e.r.Runs.All() {
 		last[run.Goroutine] = max(last[run.Goroutine], run.Last)
 	}

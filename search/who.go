@@ -112,7 +112,7 @@ func (s *searcher) few(all []suspect) *Few {
 		theirs += one.hits
 		lived += one.life
 		if f.Count < mostNamed {
-			f.Goroutines = append(f.Goroutines, s.e.r.Goroutines[one.g].ID)
+			f.Goroutines = append(f.Goroutines, s.e.r.Goroutines.At(one.g).ID)
 		}
 	}
 	if hits == 0 || theirs < mostShare*hits || theirs/hits < outstanding*lived/life || s.hitsOf(theirs) < max(leastHits, leastEach*float64(f.Count)) {

@@ -21,7 +21,7 @@ func Candidates(r *sampledata.Recording, class string, o Options) (*calltree.Tre
 	}
 	p := &candidateTree{r: r, classes: newClasses(r, o), tree: calltree.NewBuilder(new(calltree.Symbols), class, "candidates", "samples")}
 	p.stacks = newStacks(r, o, p.tree)
-	p.runs = make([][]int32, len(r.Goroutines))
+	p.runs = make([][]int32, r.Goroutines.Len())
 	for i := range r.Runs.All() {
 		if run := r.Runs.At(int(i)); run.Last >= from && run.First < to {
 			p.runs[run.Goroutine] = append(p.runs[run.Goroutine], int32(i))

@@ -63,7 +63,7 @@ func newClasses(r *sampledata.Recording, o Options) *classes {
 		r: r, o: o, namers: newNamers(r, o.Wrapper), index: make(map[string]classID), byMember: make(map[string]memberID),
 		belowWraps: make(map[wrappedBy]memberID),
 	}
-	c.byGoroutine = make([]memberID, len(r.Goroutines))
+	c.byGoroutine = make([]memberID, r.Goroutines.Len())
 	for g := range c.byGoroutine {
 		c.byGoroutine[g] = noMember
 	}
@@ -118,23 +118,24 @@ func (c *classes) member(name string) memberID {
 func (c *classes) of(run sampledata.Run) classID { return c.members[c.memberOf(run)].class }
 
 func (c *classes) memberOf(run sampledata.Run) memberID {
-	g := &c.r.Goroutines[run.Goroutine]
-	if c.byLabels != nil && !g.GC {
+	isGC := c.r.Goroutines.IsGC(run.Goroutine)
+	if c.byLabels != nil && !isGC {
 		if id := c.byLabels[run.Labels]; id != noMember {
 			return id
 		}
 	}
-	if f, ok := c.namers.of(run); ok && !g.GC {
+	if f, ok := c.namers.of(run); ok && !isGC {
 		k := wrappedBy{run.Goroutine, f}
 		id, ok := c.belowWraps[k]
 		if !ok {
-			id = c.member(c.name(g, f))
+			id = c.member(c.name(c.r.Goroutines.At(run.Goroutine), f))
 			c.belowWraps[k] = id
 		}
 		return id
 	}
 	id := &c.byGoroutine[run.Goroutine]
 	if *id == noMember {
+		g := c.r.Goroutines.At(run.Goroutine)
 		*id = c.member(c.name(g, g.Start))
 	}
 	return *id
@@ -151,7 +152,7 @@ func (c *classes) ofStack(stack sampledata.NodeID) classID {
 }
 
 // name returns the class of a goroutine by its function or by its creation site.
-func (c *classes) name(g *sampledata.Goroutine, function sampledata.FunctionID) string {
+func (c *classes) name(g sampledata.Goroutine, function sampledata.FunctionID) string {
 	if g.GC {
 		return collectorClass
 	}
@@ -178,7 +179,7 @@ func ClassOf(r *sampledata.Recording, o Options) func(sampledata.Run) string {
 
 // priority returns the priority of a run's goroutine.
 func (c *classes) priority(run sampledata.Run) int64 {
-	if c.r.Goroutines[run.Goroutine].GC {
+	if c.r.Goroutines.IsGC(run.Goroutine) {
 		return collectorPriority
 	}
 	if m := c.members[c.memberOf(run)]; m.is {

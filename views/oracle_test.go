@@ -28,7 +28,7 @@ func (c oracle) state(s int, g sampledata.GoroutineID) (sampledata.State, bool) 
 }
 
 func (c oracle) alive(s int) (gs []sampledata.GoroutineID) {
-	for g := range sampledata.GoroutineID(len(c.r.Goroutines)) {
+	for g := range sampledata.GoroutineID(c.r.Goroutines.Len()) {
 		if _, ok := c.state(s, g); ok {
 			gs = append(gs, g)
 		}
@@ -37,7 +37,7 @@ func (c oracle) alive(s int) (gs []sampledata.GoroutineID) {
 }
 
 func (c oracle) class(g sampledata.GoroutineID, st sampledata.State) string {
-	gr := c.r.Goroutines[g]
+	gr := c.r.Goroutines.At(g)
 	if gr.GC {
 		return "go:runtime.gcBgMarkWorker"
 	}
@@ -57,7 +57,7 @@ func (c oracle) class(g sampledata.GoroutineID, st sampledata.State) string {
 }
 
 func (c oracle) priority(g sampledata.GoroutineID, st sampledata.State) int64 {
-	if c.r.Goroutines[g].GC {
+	if c.r.Goroutines.At(g).GC {
 		return 1 << 40
 	}
 	if c.o.Priority != nil {

@@ -65,7 +65,7 @@ func (p *profiled) className(start sampledata.FunctionID) string {
 	if name := p.r.Functions[start].Name; p.FromView && calltree.KindOf(name) == calltree.Class {
 		return name
 	}
-	return p.classes.name(&sampledata.Goroutine{Start: start}, start)
+	return p.classes.name(sampledata.Goroutine{Start: start}, start)
 }
 
 // view makes the view of a class, or of the whole profile if class is "".

@@ -54,12 +54,12 @@ func newScene(r *sampledata.Recording, o Options) *scene {
 	}
 	sc.executing = make(map[sampledata.GoroutineID]bool)
 	sc.spreads = make(map[spreadKey]*spread)
-	sc.run = make([]int32, len(r.Goroutines))
-	sc.last = make([]int32, len(r.Goroutines))
+	sc.run = make([]int32, r.Goroutines.Len())
+	sc.last = make([]int32, r.Goroutines.Len())
 	for g := range sc.last {
 		sc.last[g] = -1
 	}
-	sc.holder = make([]bool, len(r.Goroutines))
+	sc.holder = make([]bool, r.Goroutines.Len())
 	for _, set := range r.HolderSets {
 		for _, g := range set {
 			sc.holder[g] = true

@@ -18,12 +18,12 @@ type CreationSite struct {
 func CreationSites(r *sampledata.Recording, o Options, class string) []CreationSite {
 	c := newClasses(r, o)
 	of := c.intern(class)
-	counted := make([]bool, len(r.Goroutines))
+	counted := make([]bool, r.Goroutines.Len())
 	count := make(map[sampledata.Site]int)
 	for _, run := range r.Runs.All() {
 		if g := run.Goroutine; !counted[g] && c.of(run) == of {
 			counted[g] = true
-			count[r.Goroutines[g].Site]++
+			count[r.Goroutines.At(g).Site]++
 		}
 	}
 	var sites []CreationSite

@@ -28,8 +28,8 @@ func TestCreationSitesCountEveryGoroutine(t *testing.T) {
 			}
 			total += n
 		}
-		if total != len(r.Goroutines) {
-			t.Errorf("%d goroutines have a site, of %d", total, len(r.Goroutines))
+		if total != r.Goroutines.Len() {
+			t.Errorf("%d goroutines have a site, of %d", total, r.Goroutines.Len())
 		}
 	}
 	if sites := CreationSites(r, Options{}, "go:main.nobody"); len(sites) != 0 {

@@ -52,7 +52,7 @@ func Classes(r *sampledata.Recording, o Options) ([]ClassSummary, error) {
 	if r.Profile != nil {
 		return newProfiled(r, o).sums(), nil
 	}
-	l := &classLedger{scene: newScene(r, o), lastClass: make([]classID, len(r.Goroutines))}
+	l := &classLedger{scene: newScene(r, o), lastClass: make([]classID, r.Goroutines.Len())}
 	for g := range l.lastClass {
 		l.lastClass[g] = noClass
 	}

@@ -63,7 +63,7 @@ func replayed(t *rapid.T, r *sampledata.Recording, samples func(i int, s sampled
 	for _, n := range r.Nodes {
 		b.Node(n)
 	}
-	for _, g := range r.Goroutines {
+	for _, g := range r.Goroutines.All() {
 		b.Goroutine(g)
 	}
 	for _, l := range r.LabelSets[1:] {
@@ -74,7 +74,7 @@ func replayed(t *rapid.T, r *sampledata.Recording, samples func(i int, s sampled
 	}
 	for i, s := range r.Samples.All() {
 		var changes []sampledata.Change
-		for g := range r.Goroutines {
+		for g := range r.Goroutines.All() {
 			st, alive := oracle{r: r}.state(i, sampledata.GoroutineID(g))
 			changes = append(changes, sampledata.Change{Goroutine: sampledata.GoroutineID(g), Gone: !alive, State: st})
 		}

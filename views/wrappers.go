@@ -48,7 +48,7 @@ func newNamers(r *sampledata.Recording, wrapper func(function string) bool) *nam
 	if !some {
 		return nil
 	}
-	n.byNode, n.only = make([]namer, len(r.Nodes)), make([]namer, len(r.Goroutines))
+	n.byNode, n.only = make([]namer, len(r.Nodes)), make([]namer, r.Goroutines.Len())
 	for i := range n.byNode {
 		n.byNode[i] = unknownNamer
 	}
@@ -74,7 +74,7 @@ func newNamers(r *sampledata.Recording, wrapper func(function string) bool) *nam
 
 // begins reports whether a goroutine began with a wrapper.
 func (n *namers) begins(g sampledata.GoroutineID) bool {
-	start := n.r.Goroutines[g].Start
+	start := n.r.Goroutines.At(g).Start
 	return start >= 0 && n.isWrapper[start]
 }
 

@@ -138,7 +138,7 @@ func (s seen) has(function string) bool {
 func samples(rec *sampledata.Recording, starts ...string) [][]seen {
 	out := make([][]seen, rec.Samples.Len())
 	for _, run := range rec.Runs.All() {
-		g := rec.Goroutines[run.Goroutine]
+		g := rec.Goroutines.At(run.Goroutine)
 		name := ""
 		if g.Start >= 0 {
 			name = rec.Functions[g.Start].Name

@@ -113,7 +113,7 @@ func TestRunnable(t *testing.T) {
 			switch g.state.Run {
 			case sampledata.Running:
 				running++
-				if p := rec.Samples.At(i).Processors; len(p) != 1 || p[0] < 0 || rec.Goroutines[p[0]].ID != g.goid {
+				if p := rec.Samples.At(i).Processors; len(p) != 1 || p[0] < 0 || rec.Goroutines.At(p[0]).ID != g.goid {
 					t.Errorf("sample %d: goroutine %d runs, and the processors run %v", i, g.goid, p)
 				}
 			case sampledata.Runnable:
@@ -166,7 +166,13 @@ func TestWaits(t *testing.T) {
 				t.Errorf("inlined calls: %s", got)
 			}
 		}
-		g := rec.Goroutines[slices.IndexFunc(rec.Goroutines, func(g sampledata.Goroutine) bool { return g.ID == s.goid })]
+		var g sampledata.Goroutine
+		for _, one := range rec.Goroutines.All() {
+			if one.ID == s.goid {
+				g = one
+				break
+			}
+		}
 		if want := strings.HasPrefix(s.start, "runtime.") && s.start != "runtime.main"; g.System != want {
 			t.Errorf("%s: the runtime's own: %v", s.start, g.System)
 		}
@@ -238,7 +244,7 @@ func TestCollector(t *testing.T) {
 				working++
 			}
 		}
-		for _, g := range rec.Goroutines {
+		for _, g := range rec.Goroutines.All() {
 			if worker := rec.Functions[g.Start].Name == "runtime.gcBgMarkWorker"; g.GC != worker || worker && !g.System {
 				t.Errorf("goroutine %+v, a worker: %v", g, worker)
 			}
@@ -259,7 +265,7 @@ func TestParked(t *testing.T) {
 	stacks := map[sampledata.NodeID]int{}
 	runs := 0
 	for _, run := range rec.Runs.All() {
-		if rec.Functions[rec.Goroutines[run.Goroutine].Start].Name == "main.worker" {
+		if rec.Functions[rec.Goroutines.At(run.Goroutine).Start].Name == "main.worker" {
 			stacks[run.Stack]++
 			runs++
 		}

@@ -21,7 +21,7 @@ import (
 func seen(r *sampledata.Recording, start string) map[string]int {
 	out := map[string]int{}
 	for _, run := range r.Runs.All() {
-		g := r.Goroutines[run.Goroutine]
+		g := r.Goroutines.At(run.Goroutine)
 		if g.Start >= 0 && r.Functions[g.Start].Name == start {
 			state := [...]string{"unknown", "running", "detached", "runnable", "waiting", "blocked"}[run.Run]
 			out[strings.TrimSpace(state+" "+run.Reason)] += int(run.Last-run.First) + 1
@@ -89,7 +89,7 @@ func TestStates(t *testing.T) {
 	}
 	system := 0
 	for _, run := range last(r) {
-		if r.Goroutines[run.Goroutine].System {
+		if r.Goroutines.At(run.Goroutine).System {
 			system++
 		}
 	}
@@ -129,7 +129,7 @@ func checkRunning(t *testing.T) {
 	v := begin(t, build(t), "-busy=4")
 	running := func(r *sampledata.Recording) (runs []sampledata.Run) {
 		for _, run := range r.Runs.All() {
-			if run.Run == sampledata.Running && !r.Goroutines[run.Goroutine].System {
+			if run.Run == sampledata.Running && !r.Goroutines.At(run.Goroutine).System {
 				runs = append(runs, run)
 			}
 		}
@@ -158,7 +158,7 @@ func TestComeAndGo(t *testing.T) {
 	}
 	leaves := func(r *sampledata.Recording) int {
 		n := 0
-		for _, g := range r.Goroutines {
+		for _, g := range r.Goroutines.All() {
 			if isLeaf(r, g) {
 				n++
 			}
@@ -168,7 +168,7 @@ func TestComeAndGo(t *testing.T) {
 	r := recordUntil(t, attach(t, v), func(r *sampledata.Recording) bool { return leaves(r) >= 1000 })
 	live := 0
 	for _, run := range last(r) {
-		if isLeaf(r, r.Goroutines[run.Goroutine]) {
+		if isLeaf(r, r.Goroutines.At(run.Goroutine)) {
 			live++
 		}
 	}
@@ -188,7 +188,7 @@ func TestCollector(t *testing.T) {
 			}
 		}
 		for _, run := range r.Runs.All() {
-			if r.Goroutines[run.Goroutine].GC && run.Run == sampledata.Running {
+			if r.Goroutines.At(run.Goroutine).GC && run.Run == sampledata.Running {
 				working++
 			}
 		}
@@ -201,7 +201,7 @@ func TestCollector(t *testing.T) {
 	if collecting, working := count(r); collecting <= 3 || working <= 3 {
 		t.Errorf("in %d samples collections were under way %d times, and their workers ran %d times", r.Samples.Len(), collecting, working)
 	}
-	for _, g := range r.Goroutines {
+	for _, g := range r.Goroutines.All() {
 		if g.GC && !g.System {
 			t.Errorf("a collector's worker is not a goroutine of the runtime's: %+v", g)
 		}

@@ -17,7 +17,7 @@ func TestChannels(t *testing.T) {
 	b := open(t, v.Pid())
 	r := record(t, b, 60)
 	start := func(g sampledata.GoroutineID) string {
-		if f := r.Goroutines[g].Start; f >= 0 {
+		if f := r.Goroutines.At(g).Start; f >= 0 {
 			return r.Functions[f].Name
 		}
 		return ""

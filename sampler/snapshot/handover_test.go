@@ -97,7 +97,7 @@ func (c *convoy) waiters(lock uint64) (list []*slot) {
 // holdersOf returns the numbers of the goroutines that a state names as holders.
 func holdersOf(r *sampledata.Recording, st *sampledata.State) (ids []int64) {
 	for _, g := range r.HolderSets[st.Holders] {
-		ids = append(ids, r.Goroutines[g].ID)
+		ids = append(ids, r.Goroutines.At(g).ID)
 	}
 	slices.Sort(ids)
 	return ids

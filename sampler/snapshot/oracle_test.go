@@ -102,7 +102,7 @@ func checkOracle(t *testing.T, r *sampledata.Recording, dump string) {
 		if !slices.Equal(got, d.frames) {
 			t.Errorf("goroutine %d [%s]: stack\n  %s\nwant\n  %s", id, d.state, strings.Join(got, "\n  "), strings.Join(d.frames, "\n  "))
 		}
-		g := r.Goroutines[run.Goroutine]
+		g := r.Goroutines.At(run.Goroutine)
 		site := ""
 		if g.Site.Function != "" {
 			site = g.Site.Function + " " + filepath.Base(g.Site.File) + ":" + strconv.Itoa(int(g.Site.Line))

@@ -157,7 +157,7 @@ func attachTo(t testing.TB, pid int) *Backend {
 // forGood reports whether a goroutine of the target waits forever once it has begun to wait. That may take long on a busy
 // machine.
 func forGood(r *sampledata.Recording, g sampledata.GoroutineID) bool {
-	start := r.Goroutines[g].Start
+	start := r.Goroutines.At(g).Start
 	if start < 0 {
 		return false
 	}
@@ -220,7 +220,7 @@ func last(r *sampledata.Recording) map[int64]sampledata.Run {
 	out := map[int64]sampledata.Run{}
 	for _, run := range r.Runs.All() {
 		if int(run.Last) == r.Samples.Len()-1 {
-			out[r.Goroutines[run.Goroutine].ID] = run
+			out[r.Goroutines.At(run.Goroutine).ID] = run
 		}
 	}
 	return out

@@ -42,7 +42,7 @@ func TestNoCPU(t *testing.T) {
 	r := record(t, attach(t, v), 150)
 	on, off := make([]int, r.Samples.Len()), make([]int, r.Samples.Len())
 	for _, run := range r.Runs.All() {
-		if g := r.Goroutines[run.Goroutine]; g.Start < 0 || r.Functions[g.Start].Name != "main.compute" {
+		if g := r.Goroutines.At(run.Goroutine); g.Start < 0 || r.Functions[g.Start].Name != "main.compute" {
 			continue
 		}
 		for s := run.First; s <= run.Last; s++ {

@@ -44,7 +44,7 @@ func TestSurveyInHalt(t *testing.T) {
 		for range run.Last - run.First + 1 {
 			known++
 		}
-		if g := r.Goroutines[run.Goroutine]; g.Start >= 0 && r.Functions[g.Start].Name == "main.compute" {
+		if g := r.Goroutines.At(run.Goroutine); g.Start >= 0 && r.Functions[g.Start].Name == "main.compute" {
 			computing += int(run.Last - run.First + 1)
 		}
 	}

@@ -31,7 +31,7 @@ func TestUnreadStacks(t *testing.T) {
 		}
 		r := sink.Recording()
 		for _, run := range last(r) {
-			if g := r.Goroutines[run.Goroutine]; g.Start >= 0 && r.Functions[g.Start].Name == "main.park" {
+			if g := r.Goroutines.At(run.Goroutine); g.Start >= 0 && r.Functions[g.Start].Name == "main.park" {
 				if run.Run != sampledata.Waiting || run.Reason != "chan receive" {
 					t.Errorf("a parked goroutine is %v for %q", run.Run, run.Reason)
 				}
@@ -91,7 +91,7 @@ func TestLeftOut(t *testing.T) {
 			parked := 0
 			r = sink.Recording()
 			for _, run := range last(r) {
-				if g := r.Goroutines[run.Goroutine]; g.Start >= 0 && r.Functions[g.Start].Name == "main.park" {
+				if g := r.Goroutines.At(run.Goroutine); g.Start >= 0 && r.Functions[g.Start].Name == "main.park" {
 					parked++
 					if run.Torn || run.Stack == sampledata.NoStack {
 						t.Errorf("goroutine %d has no stack", g.ID)

@@ -215,7 +215,7 @@ func stable(r *recorded, t *traced) stability {
 	}
 	chance := min(1, perSample*float64(len(r.moments))/float64(max(1, r.hits())))
 	for _, run := range r.Runs.All() {
-		l := lives[r.Goroutines[run.Goroutine].ID]
+		l := lives[r.Goroutines.At(run.Goroutine).ID]
 		if l == nil {
 			continue
 		}

@@ -103,7 +103,7 @@ func (r *recorded) count() {
 	classOf := views.ClassOf(r.Recording, r.options)
 	for _, run := range r.Runs.All() {
 		class := classOf(run)
-		r.byID[r.Goroutines[run.Goroutine].ID] = class
+		r.byID[r.Goroutines.At(run.Goroutine).ID] = class
 		if r.alive[class] == nil {
 			r.alive[class] = make([]float64, len(r.moments))
 			r.counts[class] = new([numMeasures][]float64)
