@@ -2,12 +2,15 @@ package export
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"time"
 
 	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/locks"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
@@ -55,7 +58,8 @@ type tracer struct {
 	class    func(sampledata.Run) string
 	only     string // the class of a Thread View; "" for all
 	lock     func(sampledata.Run) string
-	tracks   []track // by goroutine
+	tracks   []track  // by goroutine
+	names    []string // by function, as an event begins with it; "" if it was not written yet
 	frames   []sampledata.FunctionID
 
 	threads int  // goroutines of the recordings before it
@@ -114,7 +118,8 @@ func (s *Subject) tracers(j *jsonWriter) ([]*tracer, error) {
 		}
 		t := &tracer{
 			jsonWriter: j, r: r, pid: r.Header.PID, process: r.Header.Executable, from: from, to: to, class: views.ClassNamer(r, s.Options),
-			lock: locks.NameOf(r), tracks: make([]track, r.Goroutines.Len()), threads: threads, written: &written,
+			lock: locks.NameOf(r), tracks: make([]track, r.Goroutines.Len()), names: make([]string, len(r.Functions)),
+			threads: threads, written: &written,
 		}
 		if s.Open != calltree.RootName {
 			t.only = s.Open
@@ -133,12 +138,34 @@ func (s *Subject) tracers(j *jsonWriter) ([]*tracer, error) {
 }
 
 func (t *tracer) event(e traceRecord) {
+	t.separate()
+	e.PID = t.pid
+	t.value(e)
+}
+
+func (t *tracer) separate() {
 	if *t.written > 0 {
 		t.raw(",\n")
 	}
 	*t.written++
-	e.PID = t.pid
-	t.value(e)
+}
+
+// calls is event for the beginnings or the ends of calls, of which there are very many.
+func (t *tracer) calls(phase string, functions iter.Seq2[int, sampledata.FunctionID], sample int32, g sampledata.GoroutineID) {
+	at := t.at(sample)
+	rest := fmt.Sprintf(`,"ph":%q,"ts":%d.%03d,"pid":%d,"tid":%d}`, phase, at/1000, at%1000, t.pid, t.thread(g))
+	for _, f := range functions {
+		if t.names[f] == "" {
+			name, err := json.Marshal(t.r.Functions[f].Name)
+			if t.err == nil {
+				t.err = err
+			}
+			t.names[f] = `{"name":` + string(termtext.JSON(name))
+		}
+		t.separate()
+		t.raw(t.names[f])
+		t.raw(rest)
+	}
 }
 
 // thread returns the number of a goroutine's track.
@@ -197,11 +224,8 @@ func (t *tracer) run(run sampledata.Run) {
 		}
 		t.leave(g, same)
 	}
-	at := microseconds(t.at(first))
-	for _, f := range t.frames[same:] {
-		t.event(traceRecord{Name: t.r.Functions[f].Name, Phase: "B", At: at, TID: t.thread(g)})
-	}
-	e := traceRecord{Name: stateNames[run.Run], Phase: "B", Cat: "state", At: at, TID: t.thread(g), Args: map[string]any{}}
+	t.calls("B", slices.All(t.frames[same:]), first, g)
+	e := traceRecord{Name: stateNames[run.Run], Phase: "B", Cat: "state", At: microseconds(t.at(first)), TID: t.thread(g), Args: map[string]any{}}
 	if run.NoCPU {
 		e.Name = "no CPU"
 	}
@@ -218,12 +242,8 @@ func (t *tracer) run(run sampledata.Run) {
 // leave ends the state of a goroutine, and all its calls but the outermost ones.
 func (t *tracer) leave(g sampledata.GoroutineID, outermost int) {
 	of := &t.tracks[g]
-	end := traceRecord{Name: of.state, Phase: "E", At: microseconds(t.at(of.until)), TID: t.thread(g)}
-	t.event(end)
-	for _, f := range slices.Backward(of.calls[outermost:]) {
-		end.Name = t.r.Functions[f].Name
-		t.event(end)
-	}
+	t.event(traceRecord{Name: of.state, Phase: "E", At: microseconds(t.at(of.until)), TID: t.thread(g)})
+	t.calls("E", slices.Backward(of.calls[outermost:]), of.until, g)
 }
 
 // name names the track of a goroutine.
