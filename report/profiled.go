@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math/big"
@@ -92,13 +93,40 @@ func profileInfoJSON(w io.Writer, r *sampledata.Recording) error {
 	return writeJSON(w, profileInfoOf(r))
 }
 
-// ProfileClasses writes the table of the classes of a profile: the share of all, the weight, and the number of stacks.
-func ProfileClasses(w io.Writer, r *sampledata.Recording, classes []views.ClassSummary, width int) error {
+// ProfileNumbers returns the columns of a class of a profile: the share of all, the weight, and the number of stacks.
+func ProfileNumbers(r *sampledata.Recording) []ClassColumn {
 	q, all := r.Profile.Main(), r.Profile.Total(r.Profile.Shown[0])
+	return []ClassColumn{
+		{
+			Name: "share", Short: "share", Text: percent, Brief: percent,
+			Value: func(c *views.ClassSummary) *big.Rat { return fraction(c.Time, all) },
+		},
+		{
+			Name: quantityText(q), Short: termtext.Printable(cmp.Or(q.Unit, q.Name)), Text: Hits, Brief: Hits, Leave: 1,
+			Value: func(c *views.ClassSummary) *big.Rat { return c.Time },
+		},
+		{
+			Name: "stacks", Short: "stacks", Text: Hits, Brief: Hits, Leave: 2,
+			Value: func(c *views.ClassSummary) *big.Rat { return big.NewRat(c.Hits, 1) },
+		},
+	}
+}
+
+// ProfileClasses writes the table of the classes of a profile.
+func ProfileClasses(w io.Writer, r *sampledata.Recording, classes []views.ClassSummary, width int) error {
+	columns := ProfileNumbers(r)
+	var heads []string
+	for _, c := range columns {
+		heads = append(heads, c.Name)
+	}
 	t := &table{right: true, width: width}
-	t.add("share", quantityText(q), "stacks", "class")
-	for _, c := range classes {
-		t.add(percent(fraction(c.Time, all)), Hits(c.Time), fmt.Sprint(c.Hits), termtext.Printable(c.Class))
+	t.add(append(heads, "class")...)
+	for i := range classes {
+		var cells []string
+		for _, c := range columns {
+			cells = append(cells, c.Text(c.Value(&classes[i])))
+		}
+		t.add(append(cells, termtext.Printable(classes[i].Class))...)
 	}
 	return t.write(w)
 }

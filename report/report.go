@@ -73,6 +73,14 @@ func HitsHead(m *calltree.Metric) string {
 	return termtext.Printable(m.Unit)
 }
 
+// CountedOf formats hits with the word or, if a metric does not count them, a weight with its unit.
+func CountedOf(m *calltree.Metric, n *big.Rat) string {
+	if head := HitsHead(m); head != "hits" {
+		return Hits(n) + " " + head
+	}
+	return CountedHits(n)
+}
+
 // Whole returns the denominator of a metric, the weight that is a cost of 1: "50.1 s", "4096 bytes", or "2390 hits".
 func Whole(m *calltree.Metric) string {
 	switch m.Unit {

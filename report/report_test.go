@@ -60,6 +60,8 @@ func TestCounted(t *testing.T) {
 		{unit(metric(t, "nanoseconds", 3e9, 2, 0)), "1.5 s are a cost of 1.000"},
 		{unit(metric(t, "bytes", 4096, 1, 0)), "4096 bytes are a cost of 1.000"},
 		{HitsHead(metric(t, "bytes", 4096, 1, 0)), "bytes"},
+		{CountedOf(metric(t, "bytes", 4096, 1, 0), big.NewRat(5, 2)), "2.5 bytes"},
+		{CountedOf(metric(t, "bytes", 4096, 1, 2), big.NewRat(1, 1)), "1 hit"},
 		{HitsHead(metric(t, "bytes", 4096, 1, 2)), "hits"},
 		{HitsHead(metric(t, "samples", 2, 1, 0)), "hits"},
 	} {

@@ -136,6 +136,9 @@ func (y *Why) shortened(text string) string {
 // Verdict returns the sentences of an answer without findings.
 func (y *Why) Verdict() string {
 	used := termtext.Sprintf("It uses %s of %s", aboutShare(y.Used), processorsText(y.Processors))
+	if y.State == search.TooLittle && y.Samples == 0 { // of a profile, for example
+		return "There are no samples over time, without which nothing can be called slow."
+	}
 	switch y.State {
 	case search.TooLittle:
 		return termtext.Sprintf("Too few samples to say anything: there are %d. Record for longer.", y.Samples)

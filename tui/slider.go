@@ -99,7 +99,7 @@ func (s *slider) draw(c canvas) {
 	line.text(0, 0, strings.Repeat("─", track), s.w.a.theme.dim)
 	line.text(knob, 0, "●", s.w.a.theme.key)
 	s.track = c.part(x-2, 0, track+4, 1) // with its brackets
-	text := fmt.Sprintf(" ]  %s (cost %s)", report.CountedHits(limit), report.Cost(s.w.session.Tree().Main().Hits().Cost(limit)))
+	text := fmt.Sprintf(" ]  %s (cost %s)", report.CountedOf(s.w.session.Tree().Main(), limit), report.Cost(s.w.session.Tree().Main().Hits().Cost(limit)))
 	x = c.text(x+track, 0, text, s.w.a.theme.plain)
 	if hidden := s.hidden(); hidden > 0 {
 		c.text(x, 0, fmt.Sprintf("  %d hidden", hidden), s.w.a.theme.bold)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/session"
 	"github.com/cpprof/cpprof/views"
 	"github.com/gdamore/tcell/v2"
@@ -29,7 +31,7 @@ type summaryWindow struct {
 }
 
 func newSummaryWindow(a *app, s session.Summary) *summaryWindow {
-	w := &summaryWindow{Box: tview.NewBox(), a: a, timeline: newTimeline(a, s.Lanes), classTable: tabulated(nil, a.against != ""),
+	w := &summaryWindow{Box: tview.NewBox(), a: a, timeline: newTimeline(a, s.Lanes), classTable: tabulated(a.recording, nil, a.against != ""),
 		order:    order{s.Order, s.Reversed},
 		hideIdle: !s.All, filter: s.Filter, marked: make(map[string]bool)}
 	w.list = list{a: a, w: w, of: w, noun: "a class", clicked: func(_, _ int, double bool) {
@@ -73,10 +75,13 @@ type classTable struct {
 	widest   []int // the widths of the columns of numbers
 }
 
-func tabulated(classes []views.ClassPair, compared bool) classTable {
+func tabulated(r *sampledata.Recording, classes []views.ClassPair, compared bool) classTable {
 	columns := classColumns
-	if compared {
+	switch {
+	case compared:
 		columns = comparedColumns
+	case r.Profile != nil:
+		columns = append(numberColumns(report.ProfileNumbers(r)), nameColumn)
 	}
 	return classTable{classes, compared, columns, measure(classes, columns)}
 }
@@ -94,12 +99,12 @@ func (w *summaryWindow) sumUp() {
 		if against != "" {
 			pairs, err := a.comparedClasses(r, o, against)
 			if err == nil {
-				return summedUp{tabulated(pairs, true), nil}, nil
+				return summedUp{tabulated(r, pairs, true), nil}, nil
 			}
 			failed = err
 		}
 		classes, err := views.Classes(r, o)
-		return summedUp{tabulated(views.PairClasses(classes, nil), false), failed}, err
+		return summedUp{tabulated(r, views.PairClasses(classes, nil), false), failed}, err
 	}
 	start(w.a, w, "Summing up the classes", work, func(t summedUp, err error) {
 		if errors.Is(err, context.Canceled) {

@@ -34,10 +34,12 @@ var classColumns = slices.Concat(numberColumns(report.ClassNumbers), []classColu
 var comparedColumns = slices.Concat(differenceColumns(report.Compared(report.ClassNumbers)), []classColumn{timeColumn("time A", 1, sideA), timeColumn("time B", 1, sideB)},
 	differenceColumns(report.Compared(report.ClassShares)), differenceColumns([]report.ComparedColumn{report.MovedColumn}), []classColumn{nameColumn})
 
-// defaultOrder returns the first sort column: the number of goroutines that are alive or, in a comparison, how much the class
-// changed.
+// defaultOrder returns the first sort column: the number of goroutines that are alive; of a profile, the share; in a comparison, how much
+// the class changed.
 func defaultOrder(columns []classColumn) int {
-	return slices.IndexFunc(columns, func(c classColumn) bool { return c.name == "alive" || c.name == report.MovedColumn.Short })
+	return slices.IndexFunc(columns, func(c classColumn) bool {
+		return c.name == "alive" || c.name == "share" || c.name == report.MovedColumn.Short
+	})
 }
 
 func sideA(p *views.ClassPair) *views.ClassSummary { return p.A }

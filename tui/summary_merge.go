@@ -123,7 +123,7 @@ func (w *summaryWindow) choose() {
 		if w.filter != "" {
 			return !strings.Contains(strings.ToLower(c.Class), strings.ToLower(w.filter))
 		}
-		return w.hideIdle && c.OnlyIdle()
+		return w.hideIdle && w.a.recording.Profile == nil && c.OnlyIdle()
 	})
 	if len(w.classes) == 0 && w.filter == "" {
 		w.classes = slices.Clone(w.all)

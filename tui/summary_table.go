@@ -153,6 +153,9 @@ func (w *summaryWindow) details() string {
 		return report.ClassCompared(&w.classes[line]) + w.hidden()
 	}
 	c := w.classes[line].A
+	if w.a.recording.Profile != nil {
+		return c.Class + w.hidden()
+	}
 	text := fmt.Sprintf("%s: %s, %s, %s alive on average", c.Class, report.Counted(c.Goroutines, "goroutine"), report.Counted(c.Hits, "hit"), report.Decimal(c.MeanAlive, 1))
 	if c.Parts[views.Monitor].Sign() > 0 {
 		text += fmt.Sprintf("\nof its MONITOR time %s is attributed to holders of the locks", report.Attributed(c.Parts[views.Monitor], c.Attributed.Weight))

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/interchange"
 	"github.com/cpprof/cpprof/internal/synthetic"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
@@ -238,4 +239,21 @@ var summaryKeys = map[string]keyTest{
 	"Ctrl-U": {check: picks(0)},
 	"g":      {keys: []string{"G"}, check: picks(0)},
 	"G":      {check: picks(39)},
+}
+
+// A profile has no typed times: its classes have weights, which can be 0, and none waits for work.
+func TestSummaryOfAProfile(t *testing.T) {
+	in, err := interchange.Stream(strings.NewReader("main.serve;main.render 30\nmain.idle;main.wait 0\nruntime.mcall;runtime.park_m 10\n"), "stacks.folded", interchange.Auto)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := in.Recording(interchange.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBench(t, Options{Path: "stacks.folded", Recording: r})
+	b.shows("timeline: a profile has no times", "share▼", "75.0 %", "go:main.serve", "25.0 %", "go:runtime.mcall", " 0.0 %", "go:main.idle")
+	b.hides("RUN", "alive", "hidden")
+	b.keys("W")
+	b.shows("There are no samples over time")
 }

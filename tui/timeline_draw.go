@@ -79,6 +79,10 @@ func (t *timeline) toggleWaiting() {
 // draw draws legend, graph and axis.
 func (t *timeline) draw(c canvas) {
 	t.place = c.part(1, 1, c.width-2, c.height-timelineBars)
+	if t.err != nil { // a profile has no times
+		c.text(1, 0, t.err.Error(), t.a.theme.err)
+		return
+	}
 	slices, amounts := t.slices(t.place.width), t.amounts(t.place.width)
 	show := t.shows(amounts)
 	if !show {
@@ -91,11 +95,7 @@ func (t *timeline) draw(c canvas) {
 		most = max(most, m.total())
 	}
 	t.drawLegend(c.part(0, 0, c.width, 1), slices, most, show)
-	switch {
-	case t.err != nil:
-		t.place.text(0, 0, t.err.Error(), t.a.theme.err)
-		return
-	case len(slices) == 0:
+	if len(slices) == 0 {
 		t.place.text(0, 0, "…", t.a.theme.dim)
 		return
 	}

@@ -31,11 +31,15 @@ type ClassSummary struct {
 // Shares returns the parts as fractions of the goroutines' lifetime.
 func (c *ClassSummary) Shares() Parts { return c.Parts.Shares(c.Time) }
 
-// IdleShare returns the share of waiting for work of the goroutines' whole lifetime.
+// IdleShare returns the share of waiting for work of the goroutines' whole lifetime; 0 if that is 0, as the weight of a class of a
+// profile can be.
 func (c *ClassSummary) IdleShare() *big.Rat {
 	all := new(big.Rat).Set(c.Time)
 	if c.idleLeftOut {
 		all.Add(all, c.Idle.Weight)
+	}
+	if all.Sign() == 0 {
+		return all
 	}
 	return all.Quo(c.Idle.Weight, all)
 }
