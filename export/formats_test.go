@@ -269,33 +269,64 @@ func TestTraceEvent(t *testing.T) {
 	}
 }
 
-// A call is one slice as long as successive samples have it.
-func TestTraceEventJoinsCalls(t *testing.T) {
+// Time of samples that were left out is in no slice.
+func TestTraceEventOfSomeSamples(t *testing.T) {
+	r, err := waits(t, 5, "main.f").Pick("some", func(sample int) bool { return sample != 2 && sample != 4 }) // of 1 to 5 ms
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "B1000.000 main.worker|B1000.000 main.f|B1000.000 WAIT|E3000.000 WAIT|E3000.000 main.f|E3000.000 main.worker|" +
+		"B4000.000 main.worker|B4000.000 main.f|B4000.000 WAIT|E5000.000 WAIT|E5000.000 main.f|E5000.000 main.worker"
+	if got := slicesOf(t, r); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// waits returns a recording of a goroutine that waits in functions, each for as many samples as there are per function.
+func waits(t *testing.T, samples int, functions ...string) *sampledata.Recording {
+	t.Helper()
 	b := sampledata.NewBuilder(sampledata.Header{PID: 7, GOMAXPROCS: 1})
 	node := func(parent sampledata.NodeID, name string) sampledata.NodeID {
 		return b.Node(sampledata.Node{Parent: parent, Function: b.Function(sampledata.Function{Name: name})})
 	}
 	root := node(sampledata.NoStack, "main.worker")
 	g := b.Goroutine(sampledata.Goroutine{ID: 1, Start: b.Function(sampledata.Function{Name: "main.worker"})})
-	for i, stack := range []sampledata.NodeID{node(root, "main.f"), node(root, "main.g")} {
-		s := sampledata.Sample{Time: time.Duration(i+1) * time.Millisecond, Processors: []sampledata.GoroutineID{sampledata.IdleProcessor}}
-		if err := b.Sample(s, []sampledata.Change{{Goroutine: g, State: sampledata.State{Stack: stack, Run: sampledata.Waiting}}}); err != nil {
-			t.Fatal(err)
+	at := time.Duration(0)
+	for _, name := range functions {
+		changes := []sampledata.Change{{Goroutine: g, State: sampledata.State{Stack: node(root, name), Run: sampledata.Waiting}}}
+		for range samples {
+			at += time.Millisecond
+			s := sampledata.Sample{Time: at, Processors: []sampledata.GoroutineID{sampledata.IdleProcessor}}
+			if err := b.Sample(s, changes); err != nil {
+				t.Fatal(err)
+			}
+			changes = nil
 		}
 	}
-	if err := b.Finish(sampledata.End{Cause: sampledata.EndDuration, Time: 3 * time.Millisecond}); err != nil {
+	if err := b.Finish(sampledata.End{Cause: sampledata.EndDuration, Time: at + time.Millisecond}); err != nil {
 		t.Fatal(err)
 	}
+	return b.Recording()
+}
+
+// slicesOf returns the beginnings and the ends of the slices in the trace of a recording of one goroutine.
+func slicesOf(t *testing.T, r *sampledata.Recording) string {
+	t.Helper()
 	var f traceFile
-	decode(t, write(t, "trace-event", subject(t, b.Recording(), views.Options{}, views.Threads)), &f)
+	decode(t, write(t, "trace-event", subject(t, r, views.Options{}, views.Threads)), &f)
 	var got []string
 	for _, e := range f.TraceEvents[2:] { // after the names
 		got = append(got, fmt.Sprint(e.Ph, e.Ts, " ", e.Name))
 	}
+	return strings.Join(got, "|")
+}
+
+// A call is one slice as long as successive samples have it.
+func TestTraceEventJoinsCalls(t *testing.T) {
 	want := "B1000.000 main.worker|B1000.000 main.f|B1000.000 WAIT|E2000.000 WAIT|E2000.000 main.f|" +
 		"B2000.000 main.g|B2000.000 WAIT|E3000.000 WAIT|E3000.000 main.g|E3000.000 main.worker"
-	if strings.Join(got, "|") != want {
-		t.Errorf("got  %s\nwant %s", strings.Join(got, "|"), want)
+	if got := slicesOf(t, waits(t, 1, "main.f", "main.g")); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
 

@@ -55,6 +55,7 @@ type tracer struct {
 	pid      int64
 	process  string // its name
 	from, to int32  // samples
+	weights  sampledata.Weights
 	class    func(sampledata.Run) string
 	only     string // the class of a Thread View; "" for all
 	lock     func(sampledata.Run) string
@@ -117,7 +118,7 @@ func (s *Subject) tracers(j *jsonWriter) ([]*tracer, error) {
 			return nil, err
 		}
 		t := &tracer{
-			jsonWriter: j, r: r, pid: r.Header.PID, process: r.Header.Executable, from: from, to: to, class: views.ClassNamer(r, s.Options),
+			jsonWriter: j, r: r, pid: r.Header.PID, process: r.Header.Executable, from: from, to: to, weights: r.Weights(), class: views.ClassNamer(r, s.Options),
 			lock: locks.NameOf(r), tracks: make([]track, r.Goroutines.Len()), names: make([]string, len(r.Functions)),
 			threads: threads, written: &written,
 		}
@@ -151,8 +152,7 @@ func (t *tracer) separate() {
 }
 
 // calls is event for the beginnings or the ends of calls, of which there are very many.
-func (t *tracer) calls(phase string, functions iter.Seq2[int, sampledata.FunctionID], sample int32, g sampledata.GoroutineID) {
-	at := t.at(sample)
+func (t *tracer) calls(phase string, functions iter.Seq2[int, sampledata.FunctionID], at time.Duration, g sampledata.GoroutineID) {
 	rest := fmt.Sprintf(`,"ph":%q,"ts":%d.%03d,"pid":%d,"tid":%d}`, phase, at/1000, at%1000, t.pid, t.thread(g))
 	for _, f := range functions {
 		if t.names[f] == "" {
@@ -192,8 +192,15 @@ var stateNames = map[sampledata.RunState]string{
 // goroutines writes the slices of all goroutines.
 func (t *tracer) goroutines() {
 	for _, run := range t.r.Runs.All() {
-		if run.Last >= t.from && run.First < t.to && (t.only == "" || t.class(run) == t.only) {
-			t.run(run)
+		if run.Last < t.from || run.First >= t.to || t.only != "" && t.class(run) != t.only {
+			continue
+		}
+		run.First, run.Last = max(run.First, t.from), min(run.Last, t.to-1)
+		for part, last := run, run.Last; part.First <= last; part.First = part.Last + 1 {
+			for part.Last = part.First; part.Last < last && !t.breaks(part.Last+1); {
+				part.Last++
+			}
+			t.run(part)
 		}
 	}
 	for g := range t.tracks {
@@ -203,11 +210,26 @@ func (t *tracer) goroutines() {
 	}
 }
 
+// breaks reports whether samples were left out before one.
+func (t *tracer) breaks(sample int32) bool {
+	return t.r.Picked != nil && t.r.Picked.Breaks(int(sample))
+}
+
+// ends returns when that is over which was seen up to a sample: then, or if samples were left out before it, after the time for which the
+// last one stands.
+func (t *tracer) ends(sample int32) time.Duration {
+	at := t.at(sample)
+	if t.breaks(sample) {
+		before := int(sample) - 1
+		at = min(at, t.r.Samples.Time(before)+time.Duration(t.weights.Of(before, before+1)))
+	}
+	return at
+}
+
 // run ends the calls in which a goroutine is no longer, and begins those of a run. Calls of the run before it that the goroutine is still
 // in go on.
 func (t *tracer) run(run sampledata.Run) {
 	g, of := run.Goroutine, &t.tracks[run.Goroutine]
-	first := max(run.First, t.from)
 	t.frames = t.frames[:0]
 	for n := run.Stack; n != sampledata.NoStack; n = t.r.Nodes[n].Parent {
 		t.frames = append(t.frames, t.r.Nodes[n].Function)
@@ -219,13 +241,13 @@ func (t *tracer) run(run sampledata.Run) {
 		of.named = true
 		t.name(run)
 	default:
-		for of.until == first && same < min(len(t.frames), len(of.calls)) && t.frames[same] == of.calls[same] {
+		for of.until == run.First && !t.breaks(run.First) && same < min(len(t.frames), len(of.calls)) && t.frames[same] == of.calls[same] {
 			same++
 		}
 		t.leave(g, same)
 	}
-	t.calls("B", slices.All(t.frames[same:]), first, g)
-	e := traceRecord{Name: stateNames[run.Run], Phase: "B", Cat: "state", At: microseconds(t.at(first)), TID: t.thread(g), Args: map[string]any{}}
+	t.calls("B", slices.All(t.frames[same:]), t.at(run.First), g)
+	e := traceRecord{Name: stateNames[run.Run], Phase: "B", Cat: "state", At: microseconds(t.at(run.First)), TID: t.thread(g), Args: map[string]any{}}
 	if run.NoCPU {
 		e.Name = "no CPU"
 	}
@@ -236,14 +258,15 @@ func (t *tracer) run(run sampledata.Run) {
 		e.Args["lock"] = t.lock(run)
 	}
 	t.event(e)
-	of.calls, of.state, of.until = append(of.calls[:same], t.frames[same:]...), e.Name, min(run.Last+1, t.to)
+	of.calls, of.state, of.until = append(of.calls[:same], t.frames[same:]...), e.Name, run.Last+1
 }
 
 // leave ends the state of a goroutine, and all its calls but the outermost ones.
 func (t *tracer) leave(g sampledata.GoroutineID, outermost int) {
 	of := &t.tracks[g]
-	t.event(traceRecord{Name: of.state, Phase: "E", At: microseconds(t.at(of.until)), TID: t.thread(g)})
-	t.calls("E", slices.Backward(of.calls[outermost:]), of.until, g)
+	at := t.ends(of.until)
+	t.event(traceRecord{Name: of.state, Phase: "E", At: microseconds(at), TID: t.thread(g)})
+	t.calls("E", slices.Backward(of.calls[outermost:]), at, g)
 }
 
 // name names the track of a goroutine.

@@ -9,6 +9,18 @@ import (
 type Picked struct {
 	List string // what the samples have in common: "rate(gc.cycles) > 0"
 	Of   int    // number of samples of the other recording
+
+	numbers []int32 // by sample, in the other recording
+}
+
+// Breaks reports whether samples were left out between a sample and the one before it. The sample may be the number of all: it then stands
+// for the end of the recording.
+func (p *Picked) Breaks(sample int) bool {
+	next := p.Of
+	if sample < len(p.numbers) {
+		next = int(p.numbers[sample])
+	}
+	return sample > 0 && next != int(p.numbers[sample-1])+1
 }
 
 // Pick returns a recording that has only the samples for which keep is true, for analyses of a part of a recording. A sample
@@ -34,7 +46,7 @@ func (r *Recording) Pick(list string, keep func(sample int) bool) (*Recording, e
 		p.Builder.LockName(n)
 	}
 	picked := p.last()
-	picked.Picked = &Picked{list, r.Samples.Len()}
+	picked.Picked = &Picked{list, r.Samples.Len(), p.numbers}
 	return picked, nil
 }
 
@@ -46,6 +58,7 @@ type picker struct {
 	kept    []int32                // by sample, and one more: number of those before it that are kept
 	latest  map[GoroutineID]Change // since the last sample that was kept
 	changes []Change
+	numbers []int32 // of the samples that are kept
 }
 
 // LockName does nothing: the names are added at the end.
@@ -65,6 +78,7 @@ func (p *picker) Sample(s Sample, changes []Change) error {
 		p.changes = append(p.changes, c)
 	}
 	clear(p.latest)
+	p.numbers = append(p.numbers, int32(i))
 	s.Weight = time.Duration(p.weights.Of(i, i+1))
 	return p.Builder.Sample(s, p.changes)
 }

@@ -46,8 +46,13 @@ func TestPick(t *testing.T) {
 		if err := got.Check(); err != nil {
 			t.Fatal(err)
 		}
-		if got.Samples.Len() != len(kept) || *got.Picked != (Picked{"some", len(keep)}) {
+		if got.Samples.Len() != len(kept) || got.Picked.List != "some" || got.Picked.Of != len(keep) {
 			t.Fatalf("%d samples, want %d", got.Samples.Len(), len(kept))
+		}
+		for k, i := range append(kept, len(keep)) {
+			if want := k > 0 && kept[k-1] != i-1; got.Picked.Breaks(k) != want {
+				t.Errorf("samples are left out before sample %d of %d: want %v", i, kept, want)
+			}
 		}
 		was, is := r.Weights(), got.Weights()
 		for k, i := range kept {
