@@ -252,7 +252,7 @@ func lockTable(w *tableWriter, s *Subject) error {
 		if err := needSamples(r, "locks"); err != nil {
 			return err
 		}
-		a, err := locks.Analyse(r, s.Options, locks.ByField)
+		a, err := locks.AnalyseHolders(r, s.Options, locks.ByField)
 		if err != nil {
 			return err
 		}

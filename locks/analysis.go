@@ -153,12 +153,21 @@ func (a *Analysis) Mean(e *Evidence) *big.Rat {
 // Analyse analyses a span of a recording that Recording.Check accepts. The options Accounting and Granularity affect
 // only Held.
 func Analyse(r *sampledata.Recording, o views.Options, by By) (*Analysis, error) {
+	return analyseIn(r, o, by, withChains)
+}
+
+// AnalyseHolders is Analyse without Chains. If goroutines wait for one another in many ways, it takes much less memory.
+func AnalyseHolders(r *sampledata.Recording, o views.Options, by By) (*Analysis, error) {
+	return analyseIn(r, o, by, withShared)
+}
+
+func analyseIn(r *sampledata.Recording, o views.Options, by By, detail detail) (*Analysis, error) {
 	ids := newIdentities(r, by)
 	v, err := views.Holders(r, func(run sampledata.Run) string { return ids.all[ids.lock(run)].label }, o)
 	if err != nil {
 		return nil, fmt.Errorf("locks: %w", err)
 	}
-	s, err := sweep(r, o, ids, true)
+	s, err := sweep(r, o, ids, detail)
 	if err != nil {
 		return nil, fmt.Errorf("locks: %w", err)
 	}
@@ -171,7 +180,7 @@ func Analyse(r *sampledata.Recording, o views.Options, by By) (*Analysis, error)
 // Summarise returns the locks with their evidence and waiters, and the deadlocks, but no Holders, no Held, no Chains and nothing Shared.
 // It takes a fraction of the time of Analyse.
 func Summarise(r *sampledata.Recording, o views.Options) (*Analysis, error) {
-	s, err := sweep(r, o, newIdentities(r, ByInstance), false)
+	s, err := sweep(r, o, newIdentities(r, ByInstance), waitsOnly)
 	if err != nil {
 		return nil, fmt.Errorf("locks: %w", err)
 	}

@@ -3,6 +3,7 @@ package locks
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -278,10 +279,19 @@ lock taken in main.b 0x20 sync.Mutex: 1 ambiguous=1 in 0-0
 }
 
 func TestAnalyse(t *testing.T) {
+	chain := regexp.MustCompile(`(?m)^  chain .*\n`)
 	for _, test := range analyses {
 		t.Run(test.name, func(t *testing.T) {
-			if got := say(analyse(t, read(t, cast+test.text), views.Options{})); got != test.want {
+			r := read(t, cast+test.text)
+			if got := say(analyse(t, r, views.Options{})); got != test.want {
 				t.Errorf("got\n%s\nwant\n%s", got, test.want)
+			}
+			holders, err := AnalyseHolders(r, views.Options{}, ByInstance)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := say(holders), chain.ReplaceAllString(test.want, ""); got != want {
+				t.Errorf("of holders: got\n%s\nwant\n%s", got, want)
 			}
 		})
 	}

@@ -13,12 +13,12 @@ import (
 
 // A ledger sums up the waits of a span during a walk. It is a views.Visitor.
 type ledger struct {
-	r          *sampledata.Recording
-	o          views.Options
-	withChains bool
-	ids        *identities
-	classOf    func(sampledata.Run) string
-	from, to   int32
+	r        *sampledata.Recording
+	o        views.Options
+	detail   detail
+	ids      *identities
+	classOf  func(sampledata.Run) string
+	from, to int32
 
 	locks   []account // by lock
 	weights sampledata.Weights
@@ -66,14 +66,23 @@ type waitingFor struct {
 
 const nobody sampledata.GoroutineID = -1
 
-// sweep walks through the span in the options; if withChains is set, it also traces chains, and sums up waits for what is no lock.
-func sweep(r *sampledata.Recording, o views.Options, ids *identities, withChains bool) (*ledger, error) {
+// A detail is how much a sweep finds out. Each has what those before it have.
+type detail int
+
+const (
+	waitsOnly  detail = iota
+	withShared        // waits for what is no lock
+	withChains
+)
+
+// sweep walks through the span in the options.
+func sweep(r *sampledata.Recording, o views.Options, ids *identities, detail detail) (*ledger, error) {
 	from, to, err := o.Span.Samples(r)
 	if err != nil {
 		return nil, err
 	}
 	l := &ledger{
-		r: r, o: o, withChains: withChains, ids: ids, classOf: views.ClassOf(r, o), from: from, to: to,
+		r: r, o: o, detail: detail, ids: ids, classOf: views.ClassOf(r, o), from: from, to: to,
 		weights: r.Weights(),
 		at:      make([]int32, r.Goroutines.Len()), isHeld: make([]bool, r.Goroutines.Len()),
 		waiting: make(map[waitingFor]int64), chains: make(map[string]*chain),
@@ -87,7 +96,7 @@ func sweep(r *sampledata.Recording, o views.Options, ids *identities, withChains
 			l.isHeld[g] = true
 		}
 	}
-	if withChains {
+	if detail >= withShared {
 		l.shared = newSharing(l)
 	}
 	return l, views.Walk(r, from, to, l)
@@ -189,7 +198,7 @@ func (l *ledger) divide(w *waitingFor, waiters int64) {
 		to = &a.likely
 	}
 	to.Add(l.hits, l.time, waiters*known, int64(len(set)))
-	if !l.withChains {
+	if l.detail < withChains {
 		return
 	}
 	l.visited, l.links, l.path = 0, append(l.links[:0], w.link), l.path[:0]

@@ -121,7 +121,7 @@ type locksTable struct {
 }
 
 func (b *build) locks() (any, error) {
-	a, err := locks.Analyse(b.Recording, b.Options, locks.ByField)
+	a, err := locks.AnalyseHolders(b.Recording, b.Options, locks.ByField)
 	if err != nil {
 		return nil, err
 	}
