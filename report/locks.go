@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/calltree"
@@ -141,20 +142,28 @@ func lockTable(w io.Writer, a *locks.Analysis, shown []*locks.Lock, width int) e
 
 // A lockColumn is a column of the table of locks.
 type lockColumn struct {
-	head    string
-	several bool // only if some field has several locks
-	cell    func(*locks.Analysis, *locks.Lock) string
+	head string
+	only func(*locks.Analysis) bool // nil: always
+	cell func(*locks.Analysis, *locks.Lock) string
+}
+
+// hasTimes reports whether it is known how long goroutines waited. A dump without a time weighs a nanosecond.
+func hasTimes(a *locks.Analysis) bool { return a.Observed != time.Duration(a.Samples) }
+
+// hasInstances reports whether some field has several locks.
+func hasInstances(a *locks.Analysis) bool {
+	return slices.ContainsFunc(a.Locks, func(l *locks.Lock) bool { return len(l.Parts) > 1 })
 }
 
 // lockColumns are the columns of the table, here and in the Analyzer. The last one can be long.
 var lockColumns = []lockColumn{
-	{"waited", false, func(_ *locks.Analysis, l *locks.Lock) string { return span(l.Waited()) }},              // how long, summed over the goroutines
-	{"mean", false, func(a *locks.Analysis, l *locks.Lock) string { return Decimal(a.Mean(&l.Evidence), 2) }}, // goroutines that wait
-	{"hits", false, func(_ *locks.Analysis, l *locks.Lock) string { return Hits(l.Hits) }},
-	{"known", false, func(_ *locks.Analysis, l *locks.Lock) string { return known(l) }},                          // time in which the holder is known
-	{"locks", true, func(_ *locks.Analysis, l *locks.Lock) string { return strconv.Itoa(len(l.Parts)) }},         // instances
-	{"worst", true, func(_ *locks.Analysis, l *locks.Lock) string { return percent(l.Share(l.Parts[0].Total)) }}, // time of the one that was waited for most
-	{"lock", false, func(_ *locks.Analysis, l *locks.Lock) string { return termtext.Printable(l.String()) }},
+	{"waited", hasTimes, func(_ *locks.Analysis, l *locks.Lock) string { return span(l.Waited()) }},         // how long, summed over the goroutines
+	{"mean", nil, func(a *locks.Analysis, l *locks.Lock) string { return Decimal(a.Mean(&l.Evidence), 2) }}, // goroutines that wait
+	{"hits", nil, func(_ *locks.Analysis, l *locks.Lock) string { return Hits(l.Hits) }},
+	{"known", nil, func(_ *locks.Analysis, l *locks.Lock) string { return known(l) }},                                    // time in which the holder is known
+	{"locks", hasInstances, func(_ *locks.Analysis, l *locks.Lock) string { return strconv.Itoa(len(l.Parts)) }},         // instances
+	{"worst", hasInstances, func(_ *locks.Analysis, l *locks.Lock) string { return percent(l.Share(l.Parts[0].Total)) }}, // time of the one that was waited for most
+	{"lock", nil, func(_ *locks.Analysis, l *locks.Lock) string { return termtext.Printable(l.String()) }},
 }
 
 // known returns the share of the time of waiting in which the holder is known. That of what is no lock never is.
@@ -167,10 +176,7 @@ func known(l *locks.Lock) string {
 
 // columnsOf returns the columns of the table of an analysis.
 func columnsOf(a *locks.Analysis) []lockColumn {
-	if slices.ContainsFunc(a.Locks, func(l *locks.Lock) bool { return len(l.Parts) > 1 }) {
-		return lockColumns
-	}
-	return slices.DeleteFunc(slices.Clone(lockColumns), func(c lockColumn) bool { return c.several })
+	return slices.DeleteFunc(slices.Clone(lockColumns), func(c lockColumn) bool { return c.only != nil && !c.only(a) })
 }
 
 // LockHeads returns the heads of the columns of LockRow.
