@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/cpprof/cpprof/agent"
@@ -21,7 +22,8 @@ import (
 
 // agentFlags are the flags of agent.
 type agentFlags struct {
-	listen, match  string
+	listen         string
+	match          []string
 	window, every  time.Duration
 	atOnce         int
 	tokenFile      string
@@ -65,7 +67,7 @@ Only this host reaches the default address. Another one needs --token-file or --
 	flags := c.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&f.listen, "listen", usualAddress, "the `address` to listen at; port 0 is any free one")
-	flags.StringVar(&f.match, "match", "*", "serve the programs whose file name matches this `PATTERN`")
+	flags.StringArrayVar(&f.match, "match", nil, "serve only the programs whose file name matches this `PATTERN` (may be repeated)")
 	flags.DurationVarP(&f.window, "duration", "d", 10*time.Second, "the longest `duration` of a recording")
 	flags.DurationVar(&f.every, "every", time.Minute, "the time in which a process is recorded for that long, and no longer")
 	flags.IntVar(&f.atOnce, "at-once", 2, "the `number` of processes that are recorded at a time")
@@ -79,8 +81,10 @@ Only this host reaches the default address. Another one needs --token-file or --
 }
 
 func (f *agentFlags) check(c *cobra.Command) error {
-	if _, err := path.Match(f.match, ""); err != nil {
-		return fmt.Errorf("--match %s: want a file name, or a pattern such as 'shop-*': %w", f.match, err)
+	for _, pattern := range f.match {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return fmt.Errorf("--match %s: want a file name, or a pattern such as 'shop-*': %w", pattern, err)
+		}
 	}
 	switch {
 	case f.window < 100*time.Millisecond:
@@ -97,13 +101,18 @@ func (f *agentFlags) check(c *cobra.Command) error {
 	return f.samplerFlags.check(c)
 }
 
+// matches reports whether one of the patterns matches the name of a file, or whether there is none.
+func (f *agentFlags) matches(name string) bool {
+	return len(f.match) == 0 || slices.ContainsFunc(f.match, func(pattern string) bool {
+		ok, err := path.Match(pattern, name)
+		return ok && err == nil
+	})
+}
+
 func (f *agentFlags) run(ctx context.Context, t terminal) error {
 	o := agent.Options{
 		Window: f.window, Every: f.every, AtOnce: f.atOnce, MaxCPU: f.options.MaxCPU,
-		Match: func(p *sampler.Process) bool {
-			ok, err := path.Match(f.match, filepath.Base(p.Name))
-			return ok && err == nil
-		},
+		Match: func(p *sampler.Process) bool { return f.matches(filepath.Base(p.Name)) },
 	}
 	var err error
 	if o.Token, err = readToken(f.tokenFile); err != nil {

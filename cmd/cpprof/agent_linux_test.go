@@ -133,7 +133,7 @@ func stacksOf(p *pprofile.Profile, label, value string) string {
 func TestAgent(t *testing.T) {
 	target := fixture.Start(t, fixture.BuildOnce(t, "mutex"))
 	needsTracing(t, target.Pid())
-	a := startAgent(t, "-d", "500ms", "--match", "mut*x")
+	a := startAgent(t, "-d", "500ms", "--match", "mut*x", "--match", "no-such-program")
 	answer, body := a.get("/discovery", http.StatusOK)
 	var groups []struct {
 		Targets []string
