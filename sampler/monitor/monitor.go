@@ -77,8 +77,11 @@ type partError struct{ error }
 
 // hasValues reports whether a read with this error has values.
 func hasValues(err error) bool {
-	var part *partError
-	return err == nil || errors.As(err, &part)
+	if err == nil {
+		return true
+	}
+	var part *partError // on the heap, so not at each sample
+	return errors.As(err, &part)
 }
 
 // A source is expensive if a read takes longer than this. Then the time until the next read is at least costShare times as

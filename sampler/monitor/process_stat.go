@@ -13,7 +13,7 @@ import (
 
 // To read the process's CPU clock, the kernel adds up all threads. For /proc/PID/stat it does that, too, and writes 52 numbers.
 const (
-	clockEvery = 200 * time.Millisecond
+	clockEvery = 500 * time.Millisecond
 	statEvery  = time.Second
 )
 

@@ -22,7 +22,7 @@ var runtimeStatistics = runtimeSource(statistics, 0)
 var heapObjects = runtimeSource(objectStatistics, objectsEvery)
 
 // objectsEvery is how often they are read: their memory is read for nothing else, which takes a system call.
-const objectsEvery = 500 * time.Millisecond
+const objectsEvery = time.Second
 
 func runtimeSource(list []statistic, every time.Duration) Source {
 	s := Source{Every: every, Open: func(t Target) (Reader, error) { return openRuntime(t, list) }}
@@ -58,7 +58,8 @@ const nextSize = 8
 type part struct {
 	addr uint64
 	from layout.Offset // of the piece in the variable
-	copy []byte
+	copy []byte        // own, or what the halt has copied, which is there until the next one
+	own  []byte
 }
 
 // The parts that are read.
@@ -143,7 +144,7 @@ func (r *runtimeReader) lay(g *globals.Globals, objects bool) {
 		gcPhase: newPart(g.GCPhase, 0),
 		allP:    newPart(g.AllP, 0, 8),
 
-		ofProcessors: {copy: make([]byte, sizeOfProcessors)},
+		ofProcessors: {own: make([]byte, sizeOfProcessors)},
 	}
 	r.endsSize = int(l.P.RunqTail) + 4 - int(l.P.RunqHead)
 }
@@ -152,20 +153,21 @@ func (r *runtimeReader) lay(g *globals.Globals, objects bool) {
 func (r *runtimeReader) join() {
 	var all []byte
 	for i := range r.parts {
-		all = append(all, r.parts[i].copy...)
+		all = append(all, r.parts[i].own...)
 	}
 	for i := range r.parts {
 		p := &r.parts[i]
-		n := len(p.copy)
-		p.copy, all = all[:n:n], all[n:]
+		n := len(p.own)
+		p.own, all = all[:n:n], all[n:]
+		p.copy = p.own
 	}
 }
 
 // ask asks for what is read at each sample, and what halts don't copy anyway.
 func (r *runtimeReader) ask(t Target) {
 	for _, i := range []int{gcController, memStats, memCycles, work} {
-		if p := &r.parts[i]; t.ReadAlso != nil && len(p.copy) > 0 {
-			t.ReadAlso(p.addr, len(p.copy))
+		if p := &r.parts[i]; t.ReadAlso != nil && len(p.own) > 0 {
+			t.ReadAlso(p.addr, len(p.own))
 		}
 	}
 }
@@ -177,7 +179,7 @@ func newPart(variable uint64, fields ...layout.Offset) part {
 		return part{}
 	}
 	from := slices.Min(fields)
-	return part{variable + uint64(from), from, make([]byte, slices.Max(fields)+8-from)}
+	return part{addr: variable + uint64(from), from: from, own: make([]byte, slices.Max(fields)+8-from)}
 }
 
 func (r *runtimeReader) Monitors() []sampledata.Monitor { return r.monitors }
@@ -225,13 +227,13 @@ func (r *runtimeReader) copyOnce() error {
 		r.ranges = r.ranges[:0]
 		for i := range r.parts {
 			if p := &r.parts[i]; p.addr != 0 {
-				r.take(seen, p.addr, p.copy)
+				p.copy = r.take(seen, p.addr, p.own)
 			}
 		}
 		for i, p := range r.processors {
 			ends, next := r.queueOf(i)
-			r.take(seen, p+uint64(r.l.P.RunqHead), ends)
-			r.take(seen, p+uint64(r.l.P.RunNext), next)
+			copy(ends, r.take(seen, p+uint64(r.l.P.RunqHead), ends))
+			copy(next, r.take(seen, p+uint64(r.l.P.RunNext), next))
 		}
 		if r.process.ReadRanges(r.ranges) > 0 {
 			return errRuntime
@@ -247,14 +249,14 @@ func (r *runtimeReader) copyOnce() error {
 	return nil
 }
 
-// take takes a piece of memory from what was seen, or adds it to the ranges to be read.
-func (r *runtimeReader) take(seen memory.Copy, addr uint64, to []byte) {
+// take returns a piece of memory out of what was seen, or own, which it adds to the ranges to be read.
+func (r *runtimeReader) take(seen memory.Copy, addr uint64, own []byte) []byte {
 	base, copied := seen.Segment(addr)
-	if at := addr - base; at < uint64(len(copied)) && uint64(len(copied))-at >= uint64(len(to)) {
-		copy(to, copied[at:])
-		return
+	if at := addr - base; at < uint64(len(copied)) && uint64(len(copied))-at >= uint64(len(own)) {
+		return copied[at:][:len(own)]
 	}
-	r.ranges = append(r.ranges, memory.Range{Addr: addr, Buf: to})
+	r.ranges = append(r.ranges, memory.Range{Addr: addr, Buf: own})
+	return own
 }
 
 // queueOf returns the copies of the ends of a processor's queue, and of the goroutine that it runs next.
