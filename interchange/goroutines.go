@@ -57,7 +57,7 @@ func readDumps(in *Input, o Options) (*sampledata.Recording, error) {
 			break // what follows the last dump, such as the registers
 		}
 		unread := bytes.NewReader(rest)
-		snapshot, left, err := stack.ScanSnapshot(unread, io.Discard, &stack.Opts{}) // what is left is only of what it has read ahead
+		snapshot, left, err := scanSnapshot(unread) // what is left is only of what it has read ahead
 		if err != nil && !errors.Is(err, io.EOF) || snapshot == nil && samples == 0 {
 			if err == nil || errors.Is(err, io.EOF) {
 				err = errors.New("there is no goroutine; expected lines such as \"goroutine 1 [running]:\"")
@@ -81,6 +81,16 @@ func readDumps(in *Input, o Options) (*sampledata.Recording, error) {
 		return nil, err
 	}
 	return r.b.Recording(), nil
+}
+
+// scanSnapshot is stack.ScanSnapshot, which panics if a function has an escape in its name, but no dot: "%41".
+func scanSnapshot(in io.Reader) (s *stack.Snapshot, left []byte, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the dump that begins there has a function whose name can't be read: %v", p)
+		}
+	}()
+	return stack.ScanSnapshot(in, io.Discard, &stack.Opts{})
 }
 
 // snapshot adds the samples of some goroutines, and returns how many they are: if a goroutine occurs again, another dump begins.

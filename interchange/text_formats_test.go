@@ -212,6 +212,7 @@ func TestWrongTexts(t *testing.T) {
 		{"perf", "odd\n", `perf script: line 1: "odd" begins no sample`},
 		{"perf", "", "perf script: there are no samples"},
 		{"goroutines", "what is this?\n", "goroutine dump: line 1: there is no goroutine"},
+		{"goroutines", "goroutine 8 [running]:\n%41(0x1)\n", "goroutine dump: line 1: the dump that begins there has a function whose name can't be read"},
 		{"perf", "a 1 1.5: 99999999999999999999 cpu:\n", "perf script: line 1: \"99999999999999999999\" is not a period"},
 	} {
 		in, err := Stream(strings.NewReader(c.text), "x", c.format)
