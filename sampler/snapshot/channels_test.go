@@ -3,6 +3,7 @@
 package snapshot
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/cpprof/cpprof/internal/fixture"
@@ -15,7 +16,17 @@ import (
 func TestChannels(t *testing.T) {
 	v := fixture.Start(t, fixture.BuildOnce(t, "holders"))
 	b := open(t, v.Pid())
-	r := record(t, b, 60)
+	var few []string
+	for range 5 { // of a goroutine that gets no CPU for a second, nobody knows whom it keeps waiting
+		if few = namedTooRarely(t, record(t, b, 60)); len(few) == 0 {
+			return
+		}
+	}
+	t.Error(few)
+}
+
+// namedTooRarely checks who is named for goroutines that wait for channels, and returns those for which mostly nobody is.
+func namedTooRarely(t *testing.T, r *sampledata.Recording) (few []string) {
 	start := func(g sampledata.GoroutineID) string {
 		if f := r.Goroutines.At(g).Start; f >= 0 {
 			return r.Functions[f].Name
@@ -49,7 +60,8 @@ func TestChannels(t *testing.T) {
 	}
 	for name := range partners {
 		if waited[name] < 60 || named[name] < waited[name]/2 {
-			t.Errorf("%s waited in %d samples, and somebody was named in %d", name, waited[name], named[name])
+			few = append(few, fmt.Sprintf("%s waited in %d samples, and somebody was named in %d", name, waited[name], named[name]))
 		}
 	}
+	return few
 }
