@@ -330,6 +330,16 @@ func TestTraceEventJoinsCalls(t *testing.T) {
 	}
 }
 
+// A trace that no viewer would read isn't written to its end.
+func TestTraceEventIsBounded(t *testing.T) {
+	var out strings.Builder
+	s := subject(t, synthetic.Recording(200, 100, 0.3), views.Options{}, views.Threads)
+	err := writeTrace(&boundedWriter{&out, 100_000}, s)
+	if err == nil || !strings.Contains(err.Error(), "--thread") || out.Len() > 100_000 {
+		t.Errorf("%d bytes, and then %v", out.Len(), err)
+	}
+}
+
 // Every table has rows, all of the length of the head.
 func TestCSV(t *testing.T) {
 	s := subject(t, synthetic.Recording(100, 50, 0.3), views.Options{}, views.Threads)

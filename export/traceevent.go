@@ -3,6 +3,7 @@ package export
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -75,7 +76,27 @@ type track struct {
 	until int32                   // the sample at which the state ends
 }
 
+// mostTrace is the largest size in bytes of a trace: no viewer reads a larger one, since they keep all in the memory of a browser's page.
+const mostTrace = 2 << 30
+
+// A boundedWriter writes so many bytes, and then fails.
+type boundedWriter struct {
+	to   io.Writer
+	left int64
+}
+
+func (b *boundedWriter) Write(p []byte) (int, error) {
+	if b.left -= int64(len(p)); b.left < 0 {
+		return 0, errors.New("it becomes larger than viewers can read: write a class (--thread) or a span (--from)")
+	}
+	return b.to.Write(p)
+}
+
 func writeTraceEvent(w io.Writer, s *Subject) error {
+	return writeTrace(&boundedWriter{w, mostTrace}, s)
+}
+
+func writeTrace(w io.Writer, s *Subject) error {
 	if err := s.needWhole("tracks show all that goroutines did"); err != nil {
 		return err
 	}
@@ -192,6 +213,9 @@ var stateNames = map[sampledata.RunState]string{
 // goroutines writes the slices of all goroutines.
 func (t *tracer) goroutines() {
 	for _, run := range t.r.Runs.All() {
+		if t.err != nil {
+			return
+		}
 		if run.Last < t.from || run.First >= t.to || t.only != "" && t.class(run) != t.only {
 			continue
 		}
