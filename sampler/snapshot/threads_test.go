@@ -141,9 +141,16 @@ func TestArrived(t *testing.T) {
 	onOneCPU(t, func() {
 		states := threadStates{pid: unix.Getpid()}
 		defer states.close()
+		var here unix.CPUSet
+		if err := unix.SchedGetaffinity(0, &here); err != nil {
+			t.Fatal(err)
+		}
 		sleeper, quit := make(chan int), make(chan struct{})
 		go func() {
-			runtime.LockOSThread()
+			runtime.LockOSThread()                                  // and never unlocks it: the thread ends with the goroutine
+			if err := unix.SchedSetaffinity(0, &here); err != nil { // the clock of another CPU may differ
+				t.Error(err)
+			}
 			sleeper <- unix.Gettid()
 			<-quit
 		}()
