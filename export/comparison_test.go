@@ -173,7 +173,7 @@ func TestGraphComparison(t *testing.T) {
 	checkGraph(t, s, map[string]string{"*": "A 100.0 %, B 50.0 %: +50.0 red", "main.cache": "A 100.0 %, B 50.0 %: +50.0 red"})
 }
 
-// checkGraph compares what the graph of a comparison says of each node, by its first name.
+// checkGraph reports an error if the graph of a comparison has other texts or colours than want. Its keys are the first names of nodes.
 func checkGraph(t *testing.T, s *Subject, want map[string]string) {
 	t.Helper()
 	g, err := newCallGraph(s)

@@ -330,11 +330,11 @@ func TestTraceEventJoinsCalls(t *testing.T) {
 	}
 }
 
-// A trace that no viewer would read isn't written to its end.
+// A trace that is too large for viewers is not written to its end.
 func TestTraceEventIsBounded(t *testing.T) {
 	var out strings.Builder
 	s := subject(t, synthetic.Recording(200, 100, 0.3), views.Options{}, views.Threads)
-	err := writeTrace(&boundedWriter{&out, 100_000}, s)
+	err := writeTrace(&boundedWriter{to: &out, most: 100_000}, s)
 	if err == nil || !strings.Contains(err.Error(), "--thread") || out.Len() > 100_000 {
 		t.Errorf("%d bytes, and then %v", out.Len(), err)
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/cpprof/cpprof/internal/exact"
 )
 
-// speedscope is the file format of speedscope.app, with a profile for each thread class; of a comparison, with two. Inlined calls are frames like others: the
-// reader of speedscope for pprof's format drops them.
+// speedscope is the file format of speedscope.app, with a profile for each thread class; of a comparison, with two. Inlined
+// calls are frames like others: the reader of speedscope for pprof's format drops them.
 var speedscope = Format{
 	Name:  "speedscope",
 	Help:  "JSON for speedscope.app, a profile for each class",

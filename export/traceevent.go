@@ -3,7 +3,6 @@ package export
 import (
 	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -76,24 +75,24 @@ type track struct {
 	until int32                   // the sample at which the state ends
 }
 
-// mostTrace is the largest size in bytes of a trace: no viewer reads a larger one, since they keep all in the memory of a browser's page.
+// mostTrace is the largest size of a trace, in bytes. Viewers keep a trace in the memory of a browser's page, which has a few gigabytes.
 const mostTrace = 2 << 30
 
-// A boundedWriter writes so many bytes, and then fails.
+// A boundedWriter fails if more than so many bytes are written.
 type boundedWriter struct {
-	to   io.Writer
-	left int64
+	to         io.Writer
+	most, done int64
 }
 
 func (b *boundedWriter) Write(p []byte) (int, error) {
-	if b.left -= int64(len(p)); b.left < 0 {
-		return 0, errors.New("it becomes larger than viewers can read: write a class (--thread) or a span (--from)")
+	if b.done += int64(len(p)); b.done > b.most {
+		return 0, fmt.Errorf("it is larger than %d bytes, too much for viewers: write a class (--thread), a span (--from, --to TIME) or both", b.most)
 	}
 	return b.to.Write(p)
 }
 
 func writeTraceEvent(w io.Writer, s *Subject) error {
-	return writeTrace(&boundedWriter{w, mostTrace}, s)
+	return writeTrace(&boundedWriter{to: w, most: mostTrace}, s)
 }
 
 func writeTrace(w io.Writer, s *Subject) error {
