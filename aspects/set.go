@@ -14,8 +14,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/internal/edit"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // An Aspect is a named set of functions: those that match any pattern and no exclusion, in any order.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/views/calltree"
 	"pgregory.net/rapid"
 )
 

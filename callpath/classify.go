@@ -3,7 +3,7 @@ package callpath
 import (
 	"encoding/binary"
 
-	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // A class is what a matcher needs to know of a frame. There are few classes.

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // Total returns the weight and the hits of the stacks that satisfy p, in the tree's main metric. Each stack counts once.

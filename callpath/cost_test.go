@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // TestLongPaths checks that the table of a path with thousands of names stays small, and that its costs are right.

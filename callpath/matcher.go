@@ -3,7 +3,7 @@ package callpath
 import (
 	"math/bits"
 
-	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // A Continuation says what a Matcher looks for after its path P.

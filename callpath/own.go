@@ -3,7 +3,7 @@ package callpath
 import (
 	"math/big"
 
-	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // Own returns the weight of the stacks that satisfy p, and whose innermost function is the last element of p: below it is

@@ -13,7 +13,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // A Path is an ordered sequence of call specs, such as A B ..C. It has at least one element; the zero Path is

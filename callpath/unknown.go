@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/internal/edit"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // Unknown names the elements of p that do not occur in the tree, one sentence each, with the closest names that do

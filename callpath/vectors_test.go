@@ -4,8 +4,8 @@ import (
 	"os"
 	"testing"
 
-	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/internal/vectors"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // TestVectorsCost compares every cost of the vectors with Cost; package refine tests the refinements.

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/cpprof/cpprof/callpath"
-	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/internal/bigtree"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 var benchTree = sync.OnceValues(func() (*calltree.Tree, *calltree.Membership) {

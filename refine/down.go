@@ -2,7 +2,7 @@ package refine
 
 import (
 	"github.com/cpprof/cpprof/callpath"
-	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // Down returns the downward refinement of p: all paths P x, P ..x, or P >x, whose weight is not zero, by decreasing

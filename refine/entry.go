@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/callpath"
-	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // An Entry is a call path in a profile, with its weight and its hits. Entries form a trie: the path of a child is its

@@ -2,7 +2,7 @@ package refine
 
 import (
 	"github.com/cpprof/cpprof/callpath"
-	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // Labelled returns the tree of the stacks that satisfy at least one of the labels; there must be at least one label. The

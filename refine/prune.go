@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/callpath"
-	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // Prune returns the tree of the stacks for which e is true. Denominators stay, so that costs remain fractions of the

@@ -13,7 +13,7 @@ import (
 	"sync"
 
 	"github.com/cpprof/cpprof/callpath"
-	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // A Result is one path of a refinement.

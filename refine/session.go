@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/callpath"
-	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // ErrNothing is the error of a step that found nothing, and so changed nothing.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/cpprof/cpprof/callpath"
-	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 const charToByte = "sun.io.CharToByteConverter"

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/callpath"
-	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // A Kind says what a Step does.

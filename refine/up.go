@@ -2,7 +2,7 @@ package refine
 
 import (
 	"github.com/cpprof/cpprof/callpath"
-	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // Up returns the upward split of P1 ..P2 at P2: all paths P1 ..x P2 whose weight is not zero, by decreasing weight, then

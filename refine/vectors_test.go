@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/cpprof/cpprof/callpath"
-	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/internal/vectors"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // TestVectorsRefine compares every refinement of the vectors with Down and Up, and every result's hits with the cost of

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
-	"github.com/cpprof/cpprof/sampler/internal/gobinary"
+	"github.com/cpprof/cpprof/sampler/target/gobinary"
 )
 
 // A faultyBackend fails as its function decides.

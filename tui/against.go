@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/cpprof/cpprof/interchange"
 	"github.com/cpprof/cpprof/sampledata"
-	"github.com/cpprof/cpprof/session"
+	"github.com/cpprof/cpprof/sampledata/interchange"
+	"github.com/cpprof/cpprof/tui/session"
 	"github.com/cpprof/cpprof/views"
 )
 

@@ -8,11 +8,11 @@ import (
 	"runtime/debug"
 
 	"github.com/cpprof/cpprof/aspects"
-	"github.com/cpprof/cpprof/config"
-	"github.com/cpprof/cpprof/interchange"
+	"github.com/cpprof/cpprof/internal/config"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/sampledata"
-	"github.com/cpprof/cpprof/session"
+	"github.com/cpprof/cpprof/sampledata/interchange"
+	"github.com/cpprof/cpprof/tui/session"
 	"github.com/cpprof/cpprof/views"
 	"github.com/gdamore/tcell/v2"
 )

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/aspects"
-	"github.com/cpprof/cpprof/config"
+	"github.com/cpprof/cpprof/internal/config"
 )
 
 // aspectCommands are the commands that define aspects in the Analyzer.

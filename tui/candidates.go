@@ -4,10 +4,10 @@ import (
 	"fmt"
 
 	"github.com/cpprof/cpprof/callpath"
-	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/refine"
-	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // A candidateTree has the goroutines that those of a view may wait for if they wait for no lock.

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/cpprof/cpprof/refine"
-	"github.com/cpprof/cpprof/session"
+	"github.com/cpprof/cpprof/tui/session"
 )
 
 // The candidates are in the details of paths that end in :WAIT, and nowhere else.

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/callpath"
-	"github.com/cpprof/cpprof/calltree"
-	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/internal/report"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // A comparison has the costs and own times of entries in two views, for a window of a merged tree.

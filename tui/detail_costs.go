@@ -3,12 +3,12 @@ package tui
 import (
 	"fmt"
 
-	"github.com/cpprof/cpprof/bottlenecks"
-	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/refine"
-	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // costs returns the lines on an entry's cost; in a comparison, on its cost in each of the two recordings, as in its row.
@@ -33,7 +33,7 @@ func costLines(head string, t calltree.Total, m *calltree.Metric) []string {
 		what = report.Nanoseconds(t.Weight) + " of " + report.Whole(m)
 	}
 	text := fmt.Sprintf("%shits %s of %s", head, t.Hits.RatString(), report.Hits(m.Hits().Denominator))
-	if i := bottlenecks.CostInterval(m, t); i != nil {
+	if i := hotspots.CostInterval(m, t); i != nil {
 		text += fmt.Sprintf(", 95 %% interval of the cost %.3f to %.3f", i.Low, i.High)
 	}
 	return []string{fmt.Sprintf("%scost %s = %s", head, report.Cost(cost), what), text}

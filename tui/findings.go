@@ -7,13 +7,13 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/callpath"
-	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/refine"
-	"github.com/cpprof/cpprof/report"
-	"github.com/cpprof/cpprof/search"
-	"github.com/cpprof/cpprof/session"
+	"github.com/cpprof/cpprof/tui/session"
 	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/views/calltree"
+	"github.com/cpprof/cpprof/why"
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
 )
@@ -22,7 +22,7 @@ import (
 type findingsWindow struct {
 	*tview.Box
 	a      *app
-	answer *search.Answer // nil until the search has ended
+	answer *why.Answer // nil until the search has ended
 	failed error
 	asked  bool // a person opened the window: it stays even if there are no findings
 	again  again
@@ -70,9 +70,9 @@ func (w *findingsWindow) refresh() { w.again.once(w.a, w, w.search) }
 
 func (w *findingsWindow) search() {
 	r := w.a.recording
-	o := search.Options{Views: w.a.options, Aspects: w.a.config.AllAspects(), Threshold: search.DefaultThreshold}
-	work := func() (*search.Answer, error) { return search.Find(r, o) }
-	start(w.a, w, "Searching for what is slow", work, func(found *search.Answer, err error) {
+	o := why.Options{Views: w.a.options, Aspects: w.a.config.AllAspects(), Threshold: why.DefaultThreshold}
+	work := func() (*why.Answer, error) { return why.Find(r, o) }
+	start(w.a, w, "Searching for what is slow", work, func(found *why.Answer, err error) {
 		switch {
 		case errors.Is(err, context.Canceled) && w.answer == nil, err == nil && len(found.Findings) == 0 && !w.asked:
 			w.a.close(w)
@@ -102,7 +102,7 @@ func (w *findingsWindow) lineOf(key string) int {
 	if w.answer == nil {
 		return -1
 	}
-	return slices.IndexFunc(w.answer.Findings, func(f *search.Finding) bool { return f.Key() == key })
+	return slices.IndexFunc(w.answer.Findings, func(f *why.Finding) bool { return f.Key() == key })
 }
 
 // bindings are the keys and buttons of the window.
@@ -122,19 +122,19 @@ func (w *findingsWindow) openSelected() {
 }
 
 // proof returns the view that shows a finding, refined to its place.
-func proof(f *search.Finding, threshold refine.Threshold) session.Profile {
+func proof(f *why.Finding, threshold refine.Threshold) session.Profile {
 	class, root := f.Class, f.Class
 	var last string
 	switch {
-	case f.Kind == search.LockKind || f.Kind == search.DeadlockKind:
+	case f.Kind == why.LockKind || f.Kind == why.DeadlockKind:
 		holder := ""
-		if len(f.Causes) > 0 && f.Causes[0].Certainty == search.Known {
+		if len(f.Causes) > 0 && f.Causes[0].Certainty == why.Known {
 			holder = f.Causes[0].Class
 		}
 		return refinedTo(class, f.Where.Function, views.Monitor, holder, threshold)
-	case f.IsCode() || f.Kind == search.AllocationKind:
+	case f.IsCode() || f.Kind == why.AllocationKind:
 		class, root, last = "", calltree.RootName, f.Where.Function
-	case f.Kind == search.ProcessorKind || f.Kind == search.MachineKind || f.Kind == search.ThrottledKind:
+	case f.Kind == why.ProcessorKind || f.Kind == why.MachineKind || f.Kind == why.ThrottledKind:
 		last = views.Load.String()
 	default:
 		last = f.Where.Function

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cpprof/cpprof/config"
 	"github.com/cpprof/cpprof/internal/bigtree"
+	"github.com/cpprof/cpprof/internal/config"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/views"
 	"github.com/gdamore/tcell/v2"

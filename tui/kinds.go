@@ -3,7 +3,7 @@ package tui
 import (
 	"slices"
 
-	"github.com/cpprof/cpprof/session"
+	"github.com/cpprof/cpprof/tui/session"
 )
 
 // A kind is a kind of window: how a session keeps such a window, how it is opened again, and the keys and commands of

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cpprof/cpprof/config"
+	"github.com/cpprof/cpprof/internal/config"
 	"github.com/cpprof/cpprof/internal/fixture"
-	"github.com/cpprof/cpprof/session"
+	"github.com/cpprof/cpprof/tui/session"
 )
 
 // A windowTest opens a window of one kind for the tests of all windows.

@@ -6,9 +6,9 @@ import (
 	"sync"
 
 	"github.com/cpprof/cpprof/callpath"
-	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/refine"
-	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // The labels of a profile window are entries that the user has marked as understood. Every entry is shown with its

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/metrics"
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
-	"github.com/cpprof/cpprof/monitors"
-	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/views"
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
@@ -50,10 +50,10 @@ type laneKey struct {
 
 // A lane is a metric that was computed.
 type lane struct {
-	*monitors.Metric
+	*metrics.Metric
 	err   error
-	cells []monitors.Cell // by column
-	stats monitors.Stats  // of the selected span
+	cells []metrics.Cell // by column
+	stats metrics.Stats  // of the selected span
 }
 
 // exprs returns the metrics of all lanes.
@@ -96,7 +96,7 @@ func (l *lanes) command() command {
 			case "usual":
 				l.chosen = nil
 			default:
-				l.chosen = monitors.Split(args)
+				l.chosen = metrics.Split(args)
 			}
 			l.at, l.t.active = 0, true
 			return nil
@@ -198,7 +198,7 @@ func (l *lanes) compute(columns []slice, first, last int) {
 	var usual []string
 	background(l.t.a, func() map[string]*lane {
 		made := make(map[string]*lane)
-		k.by.use(func(t *monitors.Table) {
+		k.by.use(func(t *metrics.Table) {
 			if isUsual {
 				usual = t.Usual()
 			}
@@ -217,7 +217,7 @@ func (l *lanes) compute(columns []slice, first, last int) {
 }
 
 // newLane computes a lane. That of a counter is its rate.
-func newLane(t *monitors.Table, expr string, bounds []time.Duration, k laneKey) *lane {
+func newLane(t *metrics.Table, expr string, bounds []time.Duration, k laneKey) *lane {
 	m, err := t.Metric(expr)
 	if err == nil && m.Counts {
 		m, err = t.Metric("rate(" + expr + ")")
@@ -227,7 +227,7 @@ func newLane(t *monitors.Table, expr string, bounds []time.Duration, k laneKey) 
 	}
 	within, err := t.Within(k.statistics)
 	if err == nil && k.samples != "" {
-		var list monitors.List
+		var list metrics.List
 		if list, err = t.List(k.samples); err == nil {
 			within = within.And(list)
 		}
@@ -286,7 +286,7 @@ func (l *lanes) drawLane(c canvas, expr string, slices []slice, selected bool, n
 		return
 	}
 	low, high := lane.extent()
-	here := monitors.Cell{}
+	here := metrics.Cell{}
 	if at := columnOf(slices, l.t.cursor); at >= 0 && at < len(lane.cells) {
 		here = lane.cells[at]
 	}
@@ -328,7 +328,7 @@ func (l *lane) extent() (low, high float64) {
 func (l *lane) quantity(x float64) string { return report.InUnit(x, l.Unit.String()) }
 
 // says returns what the values are, and the one at the cursor.
-func (l *lane) says(low, high float64, here monitors.Cell) string {
+func (l *lane) says(low, high float64, here metrics.Cell) string {
 	at := "undefined here"
 	switch {
 	case l.Words != nil:
@@ -352,12 +352,12 @@ func (l *lane) statistics() []string {
 	}
 	mean := "mean " + l.quantity(s.Mean)
 	whole := ""
-	if monitors.Defined(s.Ratio) {
+	if metrics.Defined(s.Ratio) {
 		whole = ", on the whole " + l.quantity(s.Ratio)
 	}
 	all := fmt.Sprintf("n %d, min %s, median %s, %s, max %s", s.N, l.quantity(s.Min), l.quantity(s.Median), mean, l.quantity(s.Max))
 	deviation := all
-	if monitors.Defined(s.Deviance) {
+	if metrics.Defined(s.Deviance) {
 		deviation += ", dev " + l.quantity(s.Deviance)
 	}
 	return []string{deviation + whole, deviation, all, fmt.Sprintf("n %d, %s, max %s", s.N, mean, l.quantity(s.Max)), fmt.Sprintf("n %d, %s", s.N, mean), mean}
@@ -365,7 +365,7 @@ func (l *lane) statistics() []string {
 
 // cell returns the character for a column of a lane: the height of its value between the lowest and the highest, or the
 // first letter of a word; a blank if it is undefined.
-func (l *lane) cell(cell monitors.Cell, low, high float64) string {
+func (l *lane) cell(cell metrics.Cell, low, high float64) string {
 	if cell.Time == 0 {
 		return " "
 	}

@@ -2,7 +2,7 @@ package tui
 
 import (
 	"github.com/cpprof/cpprof/callpath"
-	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // entryCosts are values of a profile window's entries, such as their costs in another tree. They are computed on another

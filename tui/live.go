@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/cpprof/cpprof/locks"
-	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views/locks"
 	"github.com/gdamore/tcell/v2"
 )
 

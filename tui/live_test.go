@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/internal/synthetic"
-	"github.com/cpprof/cpprof/locks"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views/locks"
 )
 
 // A growing recording has one goroutine, which calls a function in one half of the samples and waits in the other. A

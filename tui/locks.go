@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/cpprof/cpprof/locks"
-	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/sampledata"
-	"github.com/cpprof/cpprof/session"
+	"github.com/cpprof/cpprof/tui/session"
 	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/views/locks"
 	"github.com/rivo/tview"
 )
 

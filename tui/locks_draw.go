@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
-	"github.com/cpprof/cpprof/locks"
-	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/views/locks"
 	"github.com/gdamore/tcell/v2"
 )
 

@@ -4,11 +4,11 @@ import (
 	"math/big"
 
 	"github.com/cpprof/cpprof/callpath"
-	"github.com/cpprof/cpprof/calltree"
-	"github.com/cpprof/cpprof/locks"
 	"github.com/cpprof/cpprof/refine"
-	"github.com/cpprof/cpprof/session"
+	"github.com/cpprof/cpprof/tui/session"
 	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/views/calltree"
+	"github.com/cpprof/cpprof/views/locks"
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
 )

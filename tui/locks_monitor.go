@@ -1,9 +1,9 @@
 package tui
 
 import (
-	"github.com/cpprof/cpprof/calltree"
-	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // A monitorText says how much of a tree is time waiting for locks, and for how much of that the holders are known: in

@@ -7,11 +7,11 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/cpprof/cpprof/internal/metrics"
+	"github.com/cpprof/cpprof/internal/report"
+	"github.com/cpprof/cpprof/internal/report/plots"
 	"github.com/cpprof/cpprof/internal/termtext"
-	"github.com/cpprof/cpprof/monitors"
-	"github.com/cpprof/cpprof/report"
-	"github.com/cpprof/cpprof/report/plots"
-	"github.com/cpprof/cpprof/session"
+	"github.com/cpprof/cpprof/tui/session"
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
 )
@@ -21,8 +21,8 @@ type matrixWindow struct {
 	*tview.Box
 	a       *app
 	exprs   []string
-	metrics []*monitors.Metric // nil until they are computed
-	pairs   [][]*plots.Pair    // by row and column; nil on the diagonal
+	metrics []*metrics.Metric // nil until they are computed
+	pairs   [][]*plots.Pair   // by row and column; nil on the diagonal
 	failed  error
 	again   again
 
@@ -43,7 +43,7 @@ func matrixKind() kind {
 		commands: func(a *app) []command {
 			return []command{{
 				name: "matrix", args: "METRIC, METRIC...", description: "draw metrics against one another, with their correlations",
-				do: func(args string) error { return openMatrix(a, monitors.Split(args)) }, complete: a.completeMetrics,
+				do: func(args string) error { return openMatrix(a, metrics.Split(args)) }, complete: a.completeMetrics,
 			}}
 		},
 	}
@@ -69,12 +69,12 @@ func (w *matrixWindow) refresh() { w.again.once(w.a, w, w.compute) }
 func (w *matrixWindow) compute() {
 	m, samples, span, exprs := w.a.measured(), w.a.counts.list, w.a.options.Span, w.exprs
 	type result struct {
-		metrics []*monitors.Metric
+		metrics []*metrics.Metric
 		pairs   [][]*plots.Pair
 	}
 	start(w.a, w, "Correlating", func() (r result, err error) {
-		m.use(func(t *monitors.Table) {
-			var within, list monitors.List
+		m.use(func(t *metrics.Table) {
+			var within, list metrics.List
 			if r.metrics, err = t.AllNumbers(exprs...); err != nil {
 				return
 			}
@@ -100,7 +100,7 @@ func (w *matrixWindow) compute() {
 }
 
 // pairsOf returns the pairs of metrics: at row y and column x, y is drawn against x.
-func pairsOf(metrics []*monitors.Metric, l monitors.List) [][]*plots.Pair {
+func pairsOf(metrics []*metrics.Metric, l metrics.List) [][]*plots.Pair {
 	pairs := make([][]*plots.Pair, len(metrics))
 	for y := range metrics {
 		pairs[y] = make([]*plots.Pair, len(metrics))

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cpprof/cpprof/bottlenecks"
 	"github.com/cpprof/cpprof/callpath"
-	"github.com/cpprof/cpprof/calltree"
-	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/internal/report"
+	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/views/calltree"
 	"github.com/gdamore/tcell/v2"
 )
 
@@ -98,16 +98,16 @@ var intervalColumn = profileColumn{
 })
 
 // interval returns the 95 % interval of what the row shows, or nil if there is none, or not yet.
-func (w *profileWindow) interval(r row) *bottlenecks.Interval {
+func (w *profileWindow) interval(r row) *hotspots.Interval {
 	if !w.compares() {
-		return bottlenecks.CostInterval(w.session.Tree().Main(), r.entry.Total)
+		return hotspots.CostInterval(w.session.Tree().Main(), r.entry.Total)
 	}
 	costs, there := w.both.costs.get(r)
 	if !there {
 		return nil
 	}
 	treeA, treeB := w.session.Tree().Sides()
-	return bottlenecks.DifferenceInterval(treeA.Main(), treeB.Main(), costs.InA, costs.InB)
+	return hotspots.DifferenceInterval(treeA.Main(), treeB.Main(), costs.InA, costs.InB)
 }
 
 // typedColumn has an entry's cost by typed time, or the difference of two recordings if the window compares.

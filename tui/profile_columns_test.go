@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/cpprof/cpprof/callpath"
-	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // The cost of an entry in typed time is in the column of that typed time.

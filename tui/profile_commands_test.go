@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/refine"
-	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/views"
 	"github.com/gdamore/tcell/v2"
 )

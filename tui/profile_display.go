@@ -3,8 +3,8 @@ package tui
 import (
 	"fmt"
 
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/refine"
-	"github.com/cpprof/cpprof/report"
 )
 
 // ownColumn has an entry's own cost or, in a comparison, the difference of its own costs.

@@ -5,11 +5,11 @@ import (
 	"math/big"
 	"strings"
 
-	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/refine"
-	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/views/calltree"
 	"github.com/gdamore/tcell/v2"
 )
 

@@ -5,8 +5,8 @@ import (
 	"strconv"
 
 	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/refine"
-	"github.com/cpprof/cpprof/report"
 )
 
 // chooseStep selects the entry of a step's path.

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/callpath"
-	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/refine"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // A refiner refines a profile window, and undoes that.

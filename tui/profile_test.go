@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/cpprof/cpprof/refine"
-	"github.com/cpprof/cpprof/session"
+	"github.com/cpprof/cpprof/tui/session"
 )
 
 const terminals = "go:bob.(*terminal).run"

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/cpprof/cpprof/config"
-	"github.com/cpprof/cpprof/monitors"
-	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/internal/config"
+	"github.com/cpprof/cpprof/internal/metrics"
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 	"github.com/gdamore/tcell/v2"
@@ -21,40 +21,40 @@ type measured struct {
 	of      *sampledata.Recording
 	config  *config.Config
 	classes views.ClassBy
-	options monitors.Options
+	options metrics.Options
 
 	mu    sync.Mutex
-	table *monitors.Table // nil until it is first needed
+	table *metrics.Table // nil until it is first needed
 }
 
 // use calls a function with the table.
-func (m *measured) use(f func(*monitors.Table)) {
+func (m *measured) use(f func(*metrics.Table)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.do(f)
 }
 
-func (m *measured) do(f func(*monitors.Table)) {
+func (m *measured) do(f func(*metrics.Table)) {
 	if m.table == nil {
-		m.table = monitors.New(m.of, m.options)
+		m.table = metrics.New(m.of, m.options)
 	}
 	f(m.table)
 }
 
 // names returns the names of all metrics and lists; none while the table is in use, so that nobody waits for it.
-func (m *measured) names(of func(*monitors.Table) []string) (names []string) {
+func (m *measured) names(of func(*metrics.Table) []string) (names []string) {
 	if !m.mu.TryLock() {
 		return nil
 	}
 	defer m.mu.Unlock()
-	m.do(func(t *monitors.Table) { names = of(t) })
+	m.do(func(t *metrics.Table) { names = of(t) })
 	return names
 }
 
 // measured returns what computes metrics of the current recording, with the current definitions.
 func (a *app) measured() *measured {
 	if m := a.metrics; m == nil || m.of != a.whole || m.config != a.config || m.classes != a.options.Classes {
-		a.metrics = &measured{of: a.whole, config: a.config, classes: a.options.Classes, options: monitors.OptionsOf(a.config, a.options)}
+		a.metrics = &measured{of: a.whole, config: a.config, classes: a.options.Classes, options: metrics.OptionsOf(a.config, a.options)}
 	}
 	return a.metrics
 }
@@ -75,7 +75,7 @@ type counted struct {
 func (a *app) countSamples(list string, failed func(error)) {
 	m := a.measured()
 	start(a, a.window(), "Choosing samples", func() (picked *sampledata.Recording, err error) {
-		m.use(func(t *monitors.Table) { picked, err = t.Pick(list) })
+		m.use(func(t *metrics.Table) { picked, err = t.Pick(list) })
 		return picked, err
 	}, func(picked *sampledata.Recording, err error) {
 		switch {
@@ -111,7 +111,7 @@ func (a *app) countAgain() {
 	a.counts.busy = true
 	var err error
 	background(a, func() (picked *sampledata.Recording) {
-		m.use(func(t *monitors.Table) { picked, err = t.Pick(list) })
+		m.use(func(t *metrics.Table) { picked, err = t.Pick(list) })
 		return picked
 	}, func(picked *sampledata.Recording) {
 		a.counts.busy = false
@@ -182,7 +182,7 @@ func (a *app) samplesCommand(args string) error {
 	switch args {
 	case "":
 		return fmt.Errorf("want a sample list or a predicate, such as gc.running; or all")
-	case monitors.AllSamples:
+	case metrics.AllSamples:
 		a.countAllSamples()
 		return nil
 	}
@@ -202,8 +202,8 @@ func (a *app) defineList(args string) error {
 	d.Expr = strings.TrimSpace(d.Expr)
 	m := a.measured()
 	start(a, a.window(), "Choosing samples", func() (n int, err error) {
-		m.use(func(t *monitors.Table) {
-			var l monitors.List
+		m.use(func(t *metrics.Table) {
+			var l metrics.List
 			if l, err = t.List(d.Expr); err == nil {
 				n = l.Len()
 			}
@@ -260,8 +260,8 @@ func (a *app) askAgain(line string, err error) {
 // completeMetrics completes the last word of an expression.
 func (a *app) completeMetrics(args string) []string {
 	at := strings.LastIndexAny(args, " ,(!&|=<>+-*/") + 1
-	names := a.measured().names(func(t *monitors.Table) []string {
-		return append(t.Names(), monitors.AllSamples, "rate(", "delta(", "lag(", "hits(", "lock(", "label(", "span(")
+	names := a.measured().names(func(t *metrics.Table) []string {
+		return append(t.Names(), metrics.AllSamples, "rate(", "delta(", "lag(", "hits(", "lock(", "label(", "span(")
 	})
 	var list []string
 	for _, n := range names {

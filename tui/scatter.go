@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/metrics"
+	"github.com/cpprof/cpprof/internal/report"
+	"github.com/cpprof/cpprof/internal/report/plots"
 	"github.com/cpprof/cpprof/internal/termtext"
-	"github.com/cpprof/cpprof/monitors"
-	"github.com/cpprof/cpprof/report"
-	"github.com/cpprof/cpprof/report/plots"
-	"github.com/cpprof/cpprof/session"
+	"github.com/cpprof/cpprof/tui/session"
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
 )
@@ -36,7 +36,7 @@ type scatterWindow struct {
 // A drawnPair is two metrics over the samples in the span; and of these, over those that count.
 type drawnPair struct {
 	all, counted *plots.Pair // nil until they are computed
-	x, y         *monitors.Metric
+	x, y         *metrics.Metric
 }
 
 // scatterKind is the kind of this window; every window can open it.
@@ -51,7 +51,7 @@ func scatterKind() kind {
 			return []command{{
 				name: "scatter", args: "METRIC, METRIC", description: "draw a metric against another; a rectangle there is a sample list",
 				do: func(args string) error {
-					list := monitors.Split(args)
+					list := metrics.Split(args)
 					if len(list) != 2 {
 						return fmt.Errorf("want two metrics, such as: scatter cpu.used, goroutines.ready")
 					}
@@ -80,20 +80,20 @@ func (w *scatterWindow) refresh() { w.again.once(w.a, w, w.compute) }
 func (w *scatterWindow) compute() {
 	m, samples, span, x, y := w.a.measured(), w.a.counts.list, w.a.options.Span, w.x, w.y
 	start(w.a, w, "Drawing", func() (d drawnPair, err error) {
-		m.use(func(t *monitors.Table) {
-			var metrics []*monitors.Metric
-			var within monitors.List
-			if metrics, err = t.AllNumbers(x, y); err != nil {
+		m.use(func(t *metrics.Table) {
+			var selected []*metrics.Metric
+			var within metrics.List
+			if selected, err = t.AllNumbers(x, y); err != nil {
 				return
 			}
 			if within, err = t.Within(span); err != nil {
 				return
 			}
-			d = drawnPair{x: metrics[0], y: metrics[1], all: plots.NewPair(metrics[0], metrics[1], within)}
+			d = drawnPair{x: selected[0], y: selected[1], all: plots.NewPair(selected[0], selected[1], within)}
 			if d.counted = d.all; samples != "" {
-				var list monitors.List
+				var list metrics.List
 				if list, err = t.List(samples); err == nil {
-					d.counted = plots.NewPair(metrics[0], metrics[1], within.And(list))
+					d.counted = plots.NewPair(selected[0], selected[1], within.And(list))
 				}
 			}
 		})

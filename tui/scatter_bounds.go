@@ -3,13 +3,13 @@ package tui
 import (
 	"strconv"
 
-	"github.com/cpprof/cpprof/monitors"
-	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/internal/metrics"
+	"github.com/cpprof/cpprof/internal/report"
 )
 
 // bounds are the values of a metric at some samples, and the nearest ones at others.
 type bounds struct {
-	metric       *monitors.Metric
+	metric       *metrics.Metric
 	low, high    float64 // of the samples
 	below, above float64 // the nearest ones of others that are excluded
 	some         bool    // there are samples

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cpprof/cpprof/monitors"
+	"github.com/cpprof/cpprof/internal/metrics"
 	"github.com/gdamore/tcell/v2"
 )
 
@@ -74,7 +74,7 @@ func TestRectangle(t *testing.T) {
 
 // A condition has few digits, and holds for exactly the samples of the rectangle.
 func TestBounds(t *testing.T) {
-	in := bounds{metric: &monitors.Metric{Expr: "x", Column: monitors.Column{1}}}
+	in := bounds{metric: &metrics.Metric{Expr: "x", Column: metrics.Column{1}}}
 	for _, x := range []float64{1.23456, 2.5, 3.14159} {
 		in.include(x)
 	}
@@ -84,7 +84,7 @@ func TestBounds(t *testing.T) {
 	if got := strings.Join(in.conditions(), " && "); got != "x >= 1.2 && x <= 3.15" && got != "x >= 1.2 && x <= 3.17" {
 		t.Error(got)
 	}
-	truth := bounds{metric: &monitors.Metric{Expr: "a > b", Truth: true}}
+	truth := bounds{metric: &metrics.Metric{Expr: "a > b", Truth: true}}
 	truth.include(1)
 	truth.exclude(0, true, false)
 	if got := truth.conditions(); len(got) != 1 || got[0] != "(a > b)" {

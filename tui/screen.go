@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/cpprof/cpprof/report/plots"
+	"github.com/cpprof/cpprof/internal/report/plots"
 	"github.com/gdamore/tcell/v2"
 	"github.com/gdamore/tcell/v2/terminfo"
 )

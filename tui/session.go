@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/aspects"
-	"github.com/cpprof/cpprof/config"
-	"github.com/cpprof/cpprof/monitors"
-	"github.com/cpprof/cpprof/session"
+	"github.com/cpprof/cpprof/internal/config"
+	"github.com/cpprof/cpprof/internal/metrics"
+	"github.com/cpprof/cpprof/tui/session"
 )
 
 // restore opens the windows of a session, or the summary alone if s is nil. Without a session, samples is the list that counts.
@@ -41,7 +41,7 @@ func (a *app) restoreSamples(list string) {
 		return
 	}
 	m := a.measured()
-	m.use(func(t *monitors.Table) {
+	m.use(func(t *metrics.Table) {
 		if picked, err := t.Pick(list); err != nil {
 			a.fail(fmt.Errorf("samples %s: %w", list, err))
 		} else {

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/cpprof/cpprof/aspects"
-	"github.com/cpprof/cpprof/config"
-	"github.com/cpprof/cpprof/report"
-	"github.com/cpprof/cpprof/session"
+	"github.com/cpprof/cpprof/internal/config"
+	"github.com/cpprof/cpprof/internal/report"
+	"github.com/cpprof/cpprof/tui/session"
 	"github.com/gdamore/tcell/v2"
 )
 

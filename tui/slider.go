@@ -5,8 +5,8 @@ import (
 	"math/big"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/refine"
-	"github.com/cpprof/cpprof/report"
 )
 
 // sliderStops returns the hits at the slider's stops, up to those of the view's root: 0 1 2 3 5 7 10 15 20 30 50 70 100

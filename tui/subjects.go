@@ -3,11 +3,11 @@ package tui
 import (
 	"fmt"
 
-	"github.com/cpprof/cpprof/locks"
-	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/sampledata"
-	"github.com/cpprof/cpprof/session"
+	"github.com/cpprof/cpprof/tui/session"
 	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/views/locks"
 )
 
 // A subject is the content of a profile window.

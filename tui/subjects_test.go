@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/cpprof/cpprof/sampledata"
-	"github.com/cpprof/cpprof/session"
+	"github.com/cpprof/cpprof/tui/session"
 )
 
 func TestHoldersWindow(t *testing.T) {

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/sampledata"
-	"github.com/cpprof/cpprof/session"
+	"github.com/cpprof/cpprof/tui/session"
 	"github.com/cpprof/cpprof/views"
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cpprof/cpprof/config"
+	"github.com/cpprof/cpprof/internal/config"
 )
 
 // TestSummaryMerges merges two classes by hand, keeps that for the session, and splits them again.

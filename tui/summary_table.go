@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/views"
 	"github.com/gdamore/tcell/v2"
 )

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cpprof/cpprof/interchange"
 	"github.com/cpprof/cpprof/internal/synthetic"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampledata/interchange"
 	"github.com/cpprof/cpprof/views"
 	"github.com/gdamore/tcell/v2"
 )

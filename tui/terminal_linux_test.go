@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cpprof/cpprof/config"
+	"github.com/cpprof/cpprof/internal/config"
 	"github.com/cpprof/cpprof/internal/fixture"
-	"github.com/cpprof/cpprof/session"
+	"github.com/cpprof/cpprof/tui/session"
 	"github.com/gdamore/tcell/v2"
 )
 

@@ -1,7 +1,7 @@
 package tui
 
 import (
-	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/views"
 	"github.com/gdamore/tcell/v2"
 )

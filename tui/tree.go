@@ -10,11 +10,11 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/refine"
-	"github.com/cpprof/cpprof/report"
-	"github.com/cpprof/cpprof/search"
-	"github.com/cpprof/cpprof/session"
+	"github.com/cpprof/cpprof/tui/session"
+	"github.com/cpprof/cpprof/why"
 	"github.com/rivo/tview"
 )
 
@@ -25,7 +25,7 @@ type treeWindow struct {
 	a      *app
 	class  string // of the Thread View; "" is the Server View
 	view   string // "Server View"
-	found  *search.Coloured
+	found  *why.Coloured
 	failed error
 	again  again
 	folded map[string]bool   // by key: what a person has opened (false) or closed (true)
@@ -42,8 +42,8 @@ type treeRow struct {
 	name    string // of the function
 	node    int32  // of the tree; noNode for a function wherever it is called
 	depth   int
-	share   search.Estimate
-	colour  search.Colour
+	share   why.Estimate
+	colour  why.Colour
 	callees int // that are large enough to be shown
 	small   int // that are not
 	open    bool
@@ -117,7 +117,7 @@ func (w *treeWindow) refresh() { w.again.once(w.a, w, w.search) }
 
 func (w *treeWindow) search() {
 	r, options, view := w.a.recording, w.a.options, viewOf(w.class).view
-	work := func() (*search.Coloured, error) {
+	work := func() (*why.Coloured, error) {
 		v, err := view(r, options)
 		if err != nil {
 			return nil, err
@@ -130,9 +130,9 @@ func (w *treeWindow) search() {
 			}
 			samples = int(to - from)
 		}
-		return search.ColourPaths(v.Tree, search.DefaultThreshold, samples), nil
+		return why.ColourPaths(v.Tree, why.DefaultThreshold, samples), nil
 	}
-	start(w.a, w, "Searching the call paths of the "+w.view, work, func(found *search.Coloured, err error) {
+	start(w.a, w, "Searching the call paths of the "+w.view, work, func(found *why.Coloured, err error) {
 		switch {
 		case errors.Is(err, context.Canceled) && w.found == nil && w.failed == nil:
 			w.a.close(w)
@@ -156,7 +156,7 @@ func (w *treeWindow) layout() {
 		for i := range w.found.Deep {
 			s := &w.found.Deep[i]
 			name := w.found.Tree.Symbols().Name(s.Func)
-			w.rows = append(w.rows, treeRow{key: keyBelow("..", name), name: name, node: noNode, share: w.found.StarterShare(s), colour: search.Bottleneck})
+			w.rows = append(w.rows, treeRow{key: keyBelow("..", name), name: name, node: noNode, share: w.found.StarterShare(s), colour: why.Bottleneck})
 		}
 	}
 	w.list.reselect()
@@ -188,7 +188,7 @@ func (w *treeWindow) add(n int32, caller string, depth int) {
 		callees = append(callees, callee{c, t.Main().Cum(c)})
 	}
 	row.callees = len(callees)
-	row.open = n == 0 || row.colour == search.Bottleneck
+	row.open = n == 0 || row.colour == why.Bottleneck
 	if folded, ok := w.folded[key]; ok {
 		row.open = !folded
 	}
@@ -302,12 +302,12 @@ func (r *treeRow) verdict() string {
 	switch {
 	case r.isRoot():
 		return ""
-	case r.colour == search.Bottleneck:
-		return search.Yes.String()
-	case r.colour == search.Frontier:
-		return search.Maybe.String()
-	case r.colour == search.Rejected:
-		return search.No.String()
+	case r.colour == why.Bottleneck:
+		return why.Yes.String()
+	case r.colour == why.Frontier:
+		return why.Maybe.String()
+	case r.colour == why.Rejected:
+		return why.No.String()
 	}
 	return "-"
 }
@@ -335,11 +335,11 @@ func (w *treeWindow) details(r *treeRow) (lines []string) {
 		lines = append(lines, w.counts())
 	case r.node == noNode:
 		lines = append(lines, "YES: it takes more than "+threshold+" wherever it is called, though no call path to it does")
-	case r.colour == search.Bottleneck:
+	case r.colour == why.Bottleneck:
 		lines = append(lines, "YES: a bottleneck, more than "+threshold)
-	case r.colour == search.Frontier:
+	case r.colour == why.Frontier:
 		lines = append(lines, "MAYBE: more or less than "+threshold+"; more samples will decide it")
-	case r.colour == search.Rejected:
+	case r.colour == why.Rejected:
 		lines = append(lines, "NO: less than "+threshold)
 	default:
 		lines = append(lines, "not tried: its caller takes less than "+threshold)

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/cpprof/cpprof/session"
+	"github.com/cpprof/cpprof/tui/session"
 	"github.com/rivo/tview"
 )
 

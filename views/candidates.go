@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // Candidates makes a tree of the goroutines that those of a thread class may wait for, other than for locks. It is the

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // A Maker makes a view of a recording, such as Server.

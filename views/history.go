@@ -5,8 +5,8 @@ import (
 	"math"
 	"math/big"
 
-	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // A History says in which samples each stack of a view got its hits, so that the view of any span can be summed up without the

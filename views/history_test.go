@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views/calltree"
 	"pgregory.net/rapid"
 )
 

@@ -3,8 +3,8 @@ package views
 import (
 	"fmt"
 
-	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // Holders makes the view of the holders of locks that goroutines waited for, and of the holders' activity. Below the

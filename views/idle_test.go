@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views/calltree"
 	"pgregory.net/rapid"
 )
 

@@ -3,7 +3,7 @@ package views
 import (
 	"math/big"
 
-	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // LockTime returns the time and the hits with which the goroutines of a Thread View waited for locks, and the part of these

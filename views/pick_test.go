@@ -4,7 +4,7 @@ import (
 	"math/big"
 	"testing"
 
-	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // class makes a summary of nanoseconds by typed time: RUN, LOAD, PRIO, MONITOR, WAIT.

@@ -3,8 +3,8 @@ package views
 import (
 	"fmt"
 
-	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // A Presence says in which samples goroutines were at which nodes of a call tree.

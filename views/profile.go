@@ -7,10 +7,10 @@ import (
 	"math/big"
 	"slices"
 
-	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/internal/edit"
 	"github.com/cpprof/cpprof/internal/exact"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // A profiled makes views of a recording that has a profile in place of samples. It has no typed time: the Server View is the

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cpprof/cpprof/calltree"
-	"github.com/cpprof/cpprof/interchange"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampledata/interchange"
+	"github.com/cpprof/cpprof/views/calltree"
 	"pgregory.net/rapid"
 )
 

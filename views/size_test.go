@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // If the holders of locks wait for locks in many ways, chains are shortened until the view is small enough. What has fewer

@@ -6,9 +6,9 @@ import (
 	"math/big"
 	"slices"
 
-	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/internal/exact"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // A ClassSummary has the sums of a thread class's Thread View in a span.

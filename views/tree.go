@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/internal/exact"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // maxHolders limits the holders visited for one goroutine in one sample: if locks have many holders that wait for

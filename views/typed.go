@@ -4,7 +4,7 @@ import (
 	"math/big"
 	"slices"
 
-	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // A TypedTime is one of the kinds of time into which a goroutine's hits are divided (design "Typed time"). It is the

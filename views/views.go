@@ -28,8 +28,8 @@ import (
 	"fmt"
 	"math/big"
 
-	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // Nanoseconds is the unit of the weights of views.

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cpprof/cpprof/agent"
+	"github.com/cpprof/cpprof/internal/agent"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"

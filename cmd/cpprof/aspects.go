@@ -1,8 +1,8 @@
 package main
 
 import (
-	"github.com/cpprof/cpprof/config"
-	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/internal/config"
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/spf13/cobra"
 )
 

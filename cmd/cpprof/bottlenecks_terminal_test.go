@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cpprof/cpprof/bottlenecks"
-	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/cmd/cpprof/shell"
+	"github.com/cpprof/cpprof/refine/hotspots"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 func TestCompletionOfCommands(t *testing.T) {
@@ -19,7 +19,7 @@ func TestCompletionOfCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	var listed strings.Builder
-	c := completion{shell.New(bottlenecks.NewSingle(tree)), &listed}
+	c := completion{shell.New(hotspots.NewSingle(tree)), &listed}
 	for _, x := range []struct{ line, want, listed string }{ // "|" is the cursor
 		{"sug|", "suggest |", ""},
 		{"sel|0", "select |0", ""},

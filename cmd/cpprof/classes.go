@@ -1,8 +1,8 @@
 package main
 
 import (
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
-	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/views"
 	"github.com/spf13/cobra"
 )

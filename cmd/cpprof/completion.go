@@ -3,8 +3,8 @@ package main
 import (
 	"strings"
 
-	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/views/calltree"
 	"github.com/spf13/cobra"
 )
 

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/cpprof/cpprof/monitors"
-	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/internal/metrics"
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/spf13/cobra"
 )
@@ -63,13 +63,13 @@ func (f *correlateFlags) run(t terminal, path string, exprs []string) error {
 	if err != nil {
 		return err
 	}
-	metrics, err := m.table.AllNumbers(exprs...)
+	selected, err := m.table.AllNumbers(exprs...)
 	if err != nil {
 		return err
 	}
 	over, points := m.over(f.samples), "sample"
-	correlate := func(x, y *monitors.Metric) monitors.Correlation {
-		return monitors.Correlate(x.Column, y.Column, m.list)
+	correlate := func(x, y *metrics.Metric) metrics.Correlation {
+		return metrics.Correlate(x.Column, y.Column, m.list)
 	}
 	if f.spans != "" {
 		spans, err := m.table.List(f.spans)
@@ -78,9 +78,9 @@ func (f *correlateFlags) run(t terminal, path string, exprs []string) error {
 		}
 		spans = spans.And(m.list)
 		over, points = report.Counted(len(spans.Spans()), "span")+" of "+f.spans, "span"
-		correlate = func(x, y *monitors.Metric) monitors.Correlation { return monitors.Instances(x, y, spans) }
+		correlate = func(x, y *metrics.Metric) metrics.Correlation { return metrics.Instances(x, y, spans) }
 	}
-	return f.write(t, metrics, over, points, report.BasisOf(m.recording), correlate)
+	return f.write(t, selected, over, points, report.BasisOf(m.recording), correlate)
 }
 
 // over says which samples count.
@@ -91,17 +91,17 @@ func (m *measured) over(list string) string {
 	return fmt.Sprintf("%d of %s (%s)", m.list.Len(), report.Counted(m.table.Samples(), "sample"), list)
 }
 
-func (f *correlateFlags) write(t terminal, metrics []*monitors.Metric, over, points string, basis report.Basis,
-	correlate func(x, y *monitors.Metric) monitors.Correlation) error {
-	if len(metrics) > 2 {
-		m := report.NewMatrix(metrics, correlate)
+func (f *correlateFlags) write(t terminal, selected []*metrics.Metric, over, points string, basis report.Basis,
+	correlate func(x, y *metrics.Metric) metrics.Correlation) error {
+	if len(selected) > 2 {
+		m := report.NewMatrix(selected, correlate)
 		m.Over, m.Basis = over, basis
 		if f.json {
 			return m.WriteJSON(t.out)
 		}
 		return m.Write(t.out)
 	}
-	x, y := metrics[0], metrics[1]
+	x, y := selected[0], selected[1]
 	c := &report.Correlated{X: x, Y: y, Over: over, Points: points, Correlation: correlate(x, y), Basis: basis}
 	if f.json {
 		return c.WriteJSON(t.out)
@@ -113,22 +113,22 @@ func (f *correlateFlags) write(t terminal, metrics []*monitors.Metric, over, poi
 func (f *correlateFlags) overRuns(t terminal, paths, exprs []string) error {
 	values := make(map[string][]float64)
 	var recordings []*sampledata.Recording
-	var metrics []*monitors.Metric
+	var selected []*metrics.Metric
 	for _, path := range paths {
 		m, err := f.measured(path)
 		if err != nil {
 			return err
 		}
-		if metrics, err = m.table.AllNumbers(exprs...); err != nil {
+		if selected, err = m.table.AllNumbers(exprs...); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
-		for _, metric := range metrics {
+		for _, metric := range selected {
 			values[metric.Expr] = append(values[metric.Expr], metric.Mean(m.list))
 		}
 		recordings = append(recordings, m.recording)
 	}
 	over := report.Counted(len(paths), "recording") + ": " + strings.Join(paths, ", ")
-	return f.write(t, metrics, over, "recording", report.BasisOf(recordings...), func(x, y *monitors.Metric) monitors.Correlation {
-		return monitors.Runs(values[x.Expr], values[y.Expr])
+	return f.write(t, selected, over, "recording", report.BasisOf(recordings...), func(x, y *metrics.Metric) metrics.Correlation {
+		return metrics.Runs(values[x.Expr], values[y.Expr])
 	})
 }

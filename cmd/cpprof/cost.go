@@ -2,7 +2,7 @@ package main
 
 import (
 	"github.com/cpprof/cpprof/callpath"
-	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/spf13/cobra"
 )
 

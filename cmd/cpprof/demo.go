@@ -6,16 +6,16 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/callpath"
-	"github.com/cpprof/cpprof/calltree"
-	"github.com/cpprof/cpprof/config"
+	"github.com/cpprof/cpprof/internal/config"
 	"github.com/cpprof/cpprof/internal/demo"
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/internal/words"
-	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/monitor"
-	"github.com/cpprof/cpprof/search"
 	"github.com/cpprof/cpprof/tui"
+	"github.com/cpprof/cpprof/views/calltree"
+	"github.com/cpprof/cpprof/why"
 	"github.com/spf13/cobra"
 )
 
@@ -114,7 +114,7 @@ func showDemo(ctx context.Context, t terminal, path string, text bool) error {
 		termtext.Fprintf(t.out, "   %s.\n", problem.Lesson)
 	}
 	termtext.Fprintf(t.out, "\nThis is what cpprof finds by itself ('cpprof why %s'):\n\n", words.Shell(path))
-	a, err := search.Find(s.recording, search.Options{Views: s.options, Aspects: s.config.AllAspects(), Threshold: search.DefaultThreshold})
+	a, err := why.Find(s.recording, why.Options{Views: s.options, Aspects: s.config.AllAspects(), Threshold: why.DefaultThreshold})
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cpprof/cpprof/config"
+	"github.com/cpprof/cpprof/internal/config"
 	"github.com/cpprof/cpprof/internal/demo"
 	"github.com/cpprof/cpprof/internal/fixture"
 )

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/spf13/cobra"

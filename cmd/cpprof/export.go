@@ -11,10 +11,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cpprof/cpprof/export"
+	"github.com/cpprof/cpprof/internal/export"
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/refine"
-	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/views"
 	"github.com/spf13/cobra"
 )

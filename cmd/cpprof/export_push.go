@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cpprof/cpprof/export"
+	"github.com/cpprof/cpprof/internal/export"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/spf13/cobra"
 )

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cpprof/cpprof/export"
+	"github.com/cpprof/cpprof/internal/export"
 	"github.com/cpprof/cpprof/internal/synthetic"
 	"github.com/cpprof/cpprof/sampledata"
 	pprofile "github.com/google/pprof/profile"

@@ -1,9 +1,9 @@
 package main
 
 import (
-	"github.com/cpprof/cpprof/bottlenecks"
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
-	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/spf13/cobra"
 )
 
@@ -109,7 +109,7 @@ func (f *findFlags) each(t terminal, c *cobra.Command, path string, classes []st
 
 // A foundIn is the result of a search in one subject, or in what differs between two.
 type foundIn struct {
-	found  *bottlenecks.Found
+	found  *hotspots.Found
 	report *report.Found
 	a, b   *subject
 }
@@ -128,7 +128,7 @@ func (f *findFlags) one(c *cobra.Command, path string) (*foundIn, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := bottlenecks.Find(profile(a, b), bottlenecks.FindOptions{Coverage: f.coverage.value, Max: f.max})
+	found := hotspots.Find(profile(a, b), hotspots.FindOptions{Coverage: f.coverage.value, Max: f.max})
 	return &foundIn{found, report.NewFound(found, f.bottlenecksCommand(c, path), basis(a, b)), a, b}, nil
 }
 

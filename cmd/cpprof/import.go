@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/cpprof/cpprof/interchange"
-	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampledata/interchange"
 	"github.com/spf13/cobra"
 )
 

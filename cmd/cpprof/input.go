@@ -11,11 +11,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cpprof/cpprof/interchange"
 	"github.com/cpprof/cpprof/internal/memory"
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
-	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampledata/interchange"
 	"github.com/cpprof/cpprof/views"
 	"github.com/spf13/cobra"
 )

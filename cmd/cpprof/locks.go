@@ -5,9 +5,9 @@ import (
 	"io"
 
 	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/words"
-	"github.com/cpprof/cpprof/locks"
-	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/views/locks"
 	"github.com/spf13/cobra"
 )
 

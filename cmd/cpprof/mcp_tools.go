@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
-	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )

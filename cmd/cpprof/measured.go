@@ -1,7 +1,7 @@
 package main
 
 import (
-	"github.com/cpprof/cpprof/monitors"
+	"github.com/cpprof/cpprof/internal/metrics"
 	"github.com/spf13/cobra"
 )
 
@@ -21,8 +21,8 @@ func (f *viewFlags) addMonitors(c *cobra.Command, t terminal) {
 // A measured is a recording with its table, and the samples that count.
 type measured struct {
 	*source
-	table *monitors.Table
-	list  monitors.List
+	table *metrics.Table
+	list  metrics.List
 }
 
 // measured reads a recording as a whole, and the list that --samples chooses: differences and spans are those of the whole.

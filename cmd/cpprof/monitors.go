@@ -1,7 +1,7 @@
 package main
 
 import (
-	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/spf13/cobra"
 )
 

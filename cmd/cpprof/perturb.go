@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/metrics"
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
-	"github.com/cpprof/cpprof/monitors"
-	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/spf13/cobra"
@@ -61,7 +61,7 @@ program works, such as the rate of the requests that it served; it comes first.
 			if err != nil {
 				return err
 			}
-			monitors.Compare(p.Effects)
+			metrics.Compare(p.Effects)
 			if f.json {
 				return p.WriteJSON(t.out)
 			}
@@ -134,7 +134,7 @@ func (f *perturbFlags) inRuns(ctx context.Context, t terminal, command []string)
 			return nil, err
 		}
 		if p.Effects == nil {
-			p.Effects = make([]monitors.Effect, len(spent))
+			p.Effects = make([]metrics.Effect, len(spent))
 		}
 		for i, v := range spent {
 			e := &p.Effects[i]

@@ -9,9 +9,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/metrics"
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
-	"github.com/cpprof/cpprof/monitors"
-	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/monitor"
@@ -93,8 +93,8 @@ func (f *perturbFlags) takeTurns(ctx context.Context, t terminal, ended <-chan e
 }
 
 // effects returns what each metric was in the turns with and without sampling: first those of --progress, then all monitors.
-func (f *perturbFlags) effects(r *sampledata.Recording, with []bool) ([]monitors.Effect, error) {
-	table := monitors.New(r, monitors.Options{})
+func (f *perturbFlags) effects(r *sampledata.Recording, with []bool) ([]metrics.Effect, error) {
+	table := metrics.New(r, metrics.Options{})
 	exprs := slices.Clone(f.progress)
 	for _, e := range exprs {
 		if _, err := table.Numbers(e); err != nil {
@@ -106,13 +106,13 @@ func (f *perturbFlags) effects(r *sampledata.Recording, with []bool) ([]monitors
 			exprs = append(exprs, m.Shown())
 		}
 	}
-	var list []monitors.Effect
+	var list []metrics.Effect
 	for _, expr := range exprs {
 		m, err := table.Numbers(expr)
 		if err != nil {
 			return nil, err
 		}
-		e := monitors.Effect{Name: expr, Unit: m.Unit.String()}
+		e := metrics.Effect{Name: expr, Unit: m.Unit.String()}
 		for turn, on := range with {
 			if x := m.Column[turn+1]; on {
 				e.With = append(e.With, x)

@@ -9,10 +9,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/metrics"
+	"github.com/cpprof/cpprof/internal/report"
+	"github.com/cpprof/cpprof/internal/report/plots"
 	"github.com/cpprof/cpprof/internal/termtext"
-	"github.com/cpprof/cpprof/monitors"
-	"github.com/cpprof/cpprof/report"
-	"github.com/cpprof/cpprof/report/plots"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/spf13/cobra"
 )
@@ -96,7 +96,7 @@ func (f *plotFlags) run(t terminal, path string, exprs []string) error {
 	}
 	pairs := f.scatter != "" || f.matrix != ""
 	if pairs {
-		exprs = monitors.Split(f.scatter + f.matrix)
+		exprs = metrics.Split(f.scatter + f.matrix)
 		if f.scatter != "" && len(exprs) != 2 || len(exprs) < 2 {
 			return usagef("--scatter takes two metrics and --matrix two or more, with commas between them; got %d", len(exprs))
 		}
@@ -130,7 +130,7 @@ func (f *plotFlags) run(t terminal, path string, exprs []string) error {
 // A drawn is a recording with the metrics to draw.
 type drawn struct {
 	*measured
-	metrics []*monitors.Metric
+	metrics []*metrics.Metric
 }
 
 // second reads the recording of --against; nil if there is none.
@@ -166,22 +166,22 @@ func (f *plotFlags) strips(t terminal, all []*drawn) error {
 }
 
 // pairs draws metrics against one another.
-func (f *plotFlags) pairs(t terminal, m *measured, metrics []*monitors.Metric) error {
-	pair := func(x, y int) *plots.Pair { return plots.NewPair(metrics[x], metrics[y], m.list) }
+func (f *plotFlags) pairs(t terminal, m *measured, selected []*metrics.Metric) error {
+	pair := func(x, y int) *plots.Pair { return plots.NewPair(selected[x], selected[y], m.list) }
 	switch {
 	case f.scatter != "" && f.output == "":
 		return plots.PrintScatter(t.out, pair(0, 1), t.width())
 	case f.scatter != "":
 		return f.save(t, func(w io.Writer) error { return plots.WriteScatter(w, f.output, pair(0, 1)) })
 	case f.output == "":
-		matrix := report.NewMatrix(metrics, func(x, y *monitors.Metric) monitors.Correlation {
-			return monitors.Correlate(x.Column, y.Column, m.list)
+		matrix := report.NewMatrix(selected, func(x, y *metrics.Metric) metrics.Correlation {
+			return metrics.Correlate(x.Column, y.Column, m.list)
 		})
 		matrix.Over = m.over(f.samples)
 		return matrix.Write(t.out)
 	}
 	var names []string
-	for _, metric := range metrics {
+	for _, metric := range selected {
 		names = append(names, metric.Expr)
 	}
 	return f.save(t, func(w io.Writer) error { return plots.WriteMatrix(w, f.output, names, pair) })
@@ -229,7 +229,7 @@ func valuesCSV(w io.Writer, all []*drawn) error {
 			line := []string{d.path, strconv.Itoa(i), strconv.FormatFloat(d.recording.Samples.Time(i).Seconds(), 'f', -1, 64)}
 			for _, metric := range d.metrics {
 				text := ""
-				if x := metric.Column[i]; monitors.Defined(x) {
+				if x := metric.Column[i]; metrics.Defined(x) {
 					text = strconv.FormatFloat(x, 'g', -1, 64)
 				}
 				line = append(line, text)

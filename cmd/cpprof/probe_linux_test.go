@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cpprof/cpprof/interchange"
 	"github.com/cpprof/cpprof/internal/fixture"
-	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampledata/interchange"
 )
 
 // TestProbeLive probes a program that counts and times its own calls, and reads the recording of it again.

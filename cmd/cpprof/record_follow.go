@@ -13,10 +13,10 @@ import (
 
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/internal/words"
-	"github.com/cpprof/cpprof/locks"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/views/locks"
 )
 
 // matcher returns a function that reports whether --child selects a program, or nil if --child is not given.

@@ -6,12 +6,12 @@ import (
 	"math"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/internal/words"
-	"github.com/cpprof/cpprof/locks"
-	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
+	"github.com/cpprof/cpprof/views/locks"
 )
 
 // A narrator prints how a recording goes: on a terminal a progress line that it updates, and at the end a summary.

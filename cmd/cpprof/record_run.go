@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/internal/termtext"
-	"github.com/cpprof/cpprof/locks"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
+	"github.com/cpprof/cpprof/views/locks"
 )
 
 // record makes one recording, or several if it also records the programs that a command starts or becomes.

@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/internal/termtext"
-	"github.com/cpprof/cpprof/locks"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/tui"
 	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/views/locks"
 )
 
 // recordView makes one recording, and meanwhile shows it in the Analyzer. When a person leaves the Analyzer, the recording

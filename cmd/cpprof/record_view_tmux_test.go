@@ -13,8 +13,8 @@ import (
 	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/sampledata"
-	"github.com/cpprof/cpprof/session"
 	"github.com/cpprof/cpprof/tui"
+	"github.com/cpprof/cpprof/tui/session"
 )
 
 func TestRecordView(t *testing.T) {

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 
+	"github.com/cpprof/cpprof/internal/page"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampler"
-	"github.com/cpprof/cpprof/webpage"
 )
 
 var errFollowedByPage = errors.New("--web shows one program, and can't follow others: leave --web out, or record the program itself")
@@ -71,12 +71,12 @@ func (f *recordFlags) onlyOne(command []string) error {
 }
 
 // listen opens a port for the page of the recording, as it is at the time of a request. The chosen samples count.
-func (g *growing) listen(t terminal, counted tableFlags) (*webpage.Server, error) {
+func (g *growing) listen(t terminal, counted tableFlags) (*page.Server, error) {
 	s, err := g.source(&viewFlags{inputFlags: inputFlags{err: t.err}, accounting: "observed"})
 	if err != nil {
 		return nil, err
 	}
-	return webpage.Listen(0, g.file, func() ([]byte, error) {
+	return page.Listen(0, g.file, func() ([]byte, error) {
 		now := *s
 		var why string
 		var err error
@@ -86,6 +86,6 @@ func (g *growing) listen(t terminal, counted tableFlags) (*webpage.Server, error
 		if now.recording == nil {
 			return nil, errors.New(why)
 		}
-		return webpage.Data(pageOf(&now))
+		return page.Data(pageOf(&now))
 	}, nil)
 }

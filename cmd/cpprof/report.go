@@ -3,11 +3,11 @@ package main
 import (
 	"fmt"
 
-	"github.com/cpprof/cpprof/calltree"
-	"github.com/cpprof/cpprof/config"
+	"github.com/cpprof/cpprof/internal/config"
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/refine"
-	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/views/calltree"
 	"github.com/spf13/cobra"
 )
 

@@ -3,10 +3,10 @@ package main
 import (
 	"fmt"
 
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/refine"
-	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/views"
 )
 

@@ -3,12 +3,12 @@ package main
 import (
 	"slices"
 
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/internal/words"
-	"github.com/cpprof/cpprof/locks"
 	"github.com/cpprof/cpprof/refine"
-	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/views/locks"
 )
 
 // working returns the classes without those that did hardly anything but wait for work, or all if none would be left. Goroutine

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/internal/words"
-	"github.com/cpprof/cpprof/report"
-	"github.com/cpprof/cpprof/session"
 	"github.com/cpprof/cpprof/tui"
+	"github.com/cpprof/cpprof/tui/session"
 	"github.com/cpprof/cpprof/views"
 	"github.com/spf13/pflag"
 )

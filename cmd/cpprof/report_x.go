@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/aspects"
-	"github.com/cpprof/cpprof/calltree"
-	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/internal/report"
+	"github.com/cpprof/cpprof/views/calltree"
 	"github.com/spf13/cobra"
 )
 

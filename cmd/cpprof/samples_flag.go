@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/cpprof/cpprof/config"
+	"github.com/cpprof/cpprof/internal/config"
+	"github.com/cpprof/cpprof/internal/metrics"
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
-	"github.com/cpprof/cpprof/monitors"
-	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -50,7 +50,7 @@ func (f *tableFlags) define(c *config.Config) error {
 
 // checkDefined returns an error if a metric or list of the flags can't be computed. Those of cpprof.yaml may be about other
 // recordings.
-func (f *tableFlags) checkDefined(t *monitors.Table) error {
+func (f *tableFlags) checkDefined(t *metrics.Table) error {
 	for _, text := range f.metrics {
 		name, _, _ := strings.Cut(text, "=")
 		if _, err := t.Metric(name); err != nil {
@@ -67,14 +67,14 @@ func (f *tableFlags) checkDefined(t *monitors.Table) error {
 }
 
 // table makes the table of the whole recording of a source.
-func (s *source) table() *monitors.Table {
-	return monitors.New(s.recording, monitors.OptionsOf(s.config, s.options))
+func (s *source) table() *metrics.Table {
+	return metrics.New(s.recording, metrics.OptionsOf(s.config, s.options))
 }
 
 // list returns the samples that --samples chooses, or all.
-func (f *tableFlags) list(s *source, t *monitors.Table) (monitors.List, error) {
+func (f *tableFlags) list(s *source, t *metrics.Table) (metrics.List, error) {
 	if f.samples == "" {
-		return monitors.All(t.Samples()), nil
+		return metrics.All(t.Samples()), nil
 	}
 	l, err := t.Choose(f.samples)
 	if err != nil {
@@ -113,7 +113,7 @@ func (f *tableFlags) pickSoFar(s *source, r *sampledata.Recording) (picked *samp
 	case n == 0:
 		return nil, "there are no samples so far", nil
 	}
-	l, err := monitors.New(r, monitors.OptionsOf(s.config, s.options)).List(f.samples)
+	l, err := metrics.New(r, metrics.OptionsOf(s.config, s.options)).List(f.samples)
 	switch {
 	case err != nil && r.Samples.Time(n-1)-r.Samples.Time(0) < settling:
 		return nil, err.Error(), nil
@@ -132,11 +132,11 @@ func (f *viewFlags) completeLists(_ *cobra.Command, args []string, _ string) ([]
 	if t == nil {
 		return nil, directive
 	}
-	return printable(append([]string{monitors.AllSamples}, t.Names()...)), directive | cobra.ShellCompDirectiveNoSpace
+	return printable(append([]string{metrics.AllSamples}, t.Names()...)), directive | cobra.ShellCompDirectiveNoSpace
 }
 
 // completionTable returns the table of the recording that is already on the command line; nil if there is none.
-func (f *viewFlags) completionTable(args []string) (*monitors.Table, cobra.ShellCompDirective) {
+func (f *viewFlags) completionTable(args []string) (*metrics.Table, cobra.ShellCompDirective) {
 	if len(args) == 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

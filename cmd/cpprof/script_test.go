@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cpprof/cpprof/interchange"
 	"github.com/cpprof/cpprof/internal/fixture"
+	"github.com/cpprof/cpprof/sampledata/interchange"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 

@@ -7,14 +7,14 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/aspects"
-	"github.com/cpprof/cpprof/calltree"
-	"github.com/cpprof/cpprof/config"
-	"github.com/cpprof/cpprof/interchange"
+	"github.com/cpprof/cpprof/internal/config"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampledata/interchange"
 	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/views/calltree"
 	"github.com/spf13/cobra"
 )
 

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"github.com/cpprof/cpprof/monitors"
-	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/internal/metrics"
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/spf13/cobra"
 )
 
@@ -53,7 +53,7 @@ func (f *suggestFlags) run(t terminal, path, metric string) error {
 	if err != nil {
 		return err
 	}
-	ranking, err := m.table.Rank(metric, m.list, monitors.RankOptions{Least: f.least, Most: f.top})
+	ranking, err := m.table.Rank(metric, m.list, metrics.RankOptions{Least: f.least, Most: f.top})
 	if err != nil {
 		return err
 	}

@@ -7,8 +7,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
-	"github.com/cpprof/cpprof/report"
 	"golang.org/x/term"
 )
 

@@ -5,13 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cpprof/cpprof/bottlenecks"
-	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/internal/words"
-	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/views/calltree"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -104,11 +104,11 @@ func basis(a, b *subject) report.Basis {
 
 // profile returns a subject, or the difference of two, in the form that package bottlenecks takes. Two recordings may have
 // different lengths, so their fractions are compared. Of profiles, the counts are compared.
-func profile(a, b *subject) *bottlenecks.Trees {
+func profile(a, b *subject) *hotspots.Trees {
 	if b == nil {
-		return bottlenecks.NewSingle(a.tree)
+		return hotspots.NewSingle(a.tree)
 	}
-	return bottlenecks.NewComparison(a.tree, b.tree, a.from.recording.Profile == nil)
+	return hotspots.NewComparison(a.tree, b.tree, a.from.recording.Profile == nil)
 }
 
 // heading writes what a subject is, what it is compared with, and the warnings of both.

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"errors"
 
-	"github.com/cpprof/cpprof/bottlenecks"
 	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/views"
 	"github.com/spf13/cobra"
 )
@@ -36,11 +36,11 @@ func (f *treeFlags) choose(c *cobra.Command, class string) error {
 }
 
 // nextTurn returns the function that opens the remaining classes for the shell, or nil if there are none.
-func (f *treeFlags) nextTurn(c *cobra.Command, path string, rest []string) func() (string, bottlenecks.Profile, error) {
+func (f *treeFlags) nextTurn(c *cobra.Command, path string, rest []string) func() (string, hotspots.Profile, error) {
 	if len(rest) == 0 {
 		return nil
 	}
-	return func() (string, bottlenecks.Profile, error) {
+	return func() (string, hotspots.Profile, error) {
 		if len(rest) == 0 {
 			return "", nil, errors.New("this is the last of the busiest classes")
 		}

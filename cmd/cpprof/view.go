@@ -8,8 +8,8 @@ import (
 	"syscall"
 
 	"github.com/cpprof/cpprof/internal/words"
-	"github.com/cpprof/cpprof/session"
 	"github.com/cpprof/cpprof/tui"
+	"github.com/cpprof/cpprof/tui/session"
 	"github.com/spf13/cobra"
 )
 

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/refine"
-	"github.com/cpprof/cpprof/session"
 	"github.com/cpprof/cpprof/tui"
+	"github.com/cpprof/cpprof/tui/session"
 	"github.com/cpprof/cpprof/views"
 	"github.com/spf13/cobra"
 )

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/internal/fixture"
-	"github.com/cpprof/cpprof/session"
 	"github.com/cpprof/cpprof/tui"
+	"github.com/cpprof/cpprof/tui/session"
 )
 
 // A shown Analyzer runs on a terminal that a test holds.

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cpprof/cpprof/interchange"
 	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampledata/interchange"
 )
 
 // A pane is a terminal of 80x24 cells in which a test presses the keys.

@@ -9,8 +9,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/page"
 	"github.com/cpprof/cpprof/internal/termtext"
-	"github.com/cpprof/cpprof/webpage"
 	"github.com/spf13/cobra"
 )
 
@@ -68,7 +68,7 @@ func (f *webFlags) run(ctx context.Context, t terminal, path string) error {
 		}
 		p.Against = pair.b.named()
 	}
-	data, err := webpage.Data(p)
+	data, err := page.Data(p)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (f *webFlags) run(ctx context.Context, t terminal, path string) error {
 	if err != nil {
 		return err
 	}
-	server, err := webpage.Listen(f.port, path, func() ([]byte, error) { return data, nil }, pprof)
+	server, err := page.Listen(f.port, path, func() ([]byte, error) { return data, nil }, pprof)
 	if err != nil {
 		return err
 	}
@@ -107,8 +107,8 @@ func (f *webFlags) opened(s *source) (string, error) {
 }
 
 // pageOf returns the page of a source.
-func pageOf(s *source) *webpage.Page {
-	return &webpage.Page{Name: s.path, Recording: s.recording, Options: s.options, Aspects: s.config.AllAspects()}
+func pageOf(s *source) *page.Page {
+	return &page.Page{Name: s.path, Recording: s.recording, Options: s.options, Aspects: s.config.AllAspects()}
 }
 
 // openBrowser opens a URL in the user's browser, if there is a screen for one.

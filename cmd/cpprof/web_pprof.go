@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/cpprof/cpprof/export"
+	"github.com/cpprof/cpprof/internal/export"
 	"github.com/cpprof/cpprof/views"
 	"github.com/google/pprof/driver"
 	pprofile "github.com/google/pprof/profile"

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
-	"github.com/cpprof/cpprof/report"
-	"github.com/cpprof/cpprof/search"
+	"github.com/cpprof/cpprof/why"
 	"github.com/spf13/cobra"
 )
 
@@ -64,7 +64,7 @@ with 'cpprof record'. A program that why has started is then ended; its output g
 			if err != nil {
 				return err
 			}
-			if s.isDump() && a.State == search.TooLittle {
+			if s.isDump() && a.State == why.TooLittle {
 				return fmt.Errorf("%s shows %s, and not how long anything lasts: 'cpprof classes' and 'cpprof locks' say who waits, and for whom",
 					s.path, report.Counted(a.Samples, "moment"))
 			}
@@ -109,24 +109,24 @@ func (f *whyFlags) check(c *cobra.Command, args []string, live bool) error {
 }
 
 // answer searches the recording of a source, on its own or compared with --against.
-func (f *whyFlags) answer(s *source) (*search.Answer, error) {
+func (f *whyFlags) answer(s *source) (*why.Answer, error) {
 	if f.against == "" {
-		return search.Find(s.recording, f.searchOptions(s))
+		return why.Find(s.recording, f.searchOptions(s))
 	}
 	earlier, err := f.recordingAt(f.against)
 	if err != nil {
 		return nil, err
 	}
-	return search.Compare(s.recording, earlier, f.searchOptions(s))
+	return why.Compare(s.recording, earlier, f.searchOptions(s))
 }
 
 // searchOptions returns the options of a search in a source.
-func (f *whyFlags) searchOptions(s *source) search.Options {
-	return search.Options{Views: s.options, Aspects: s.config.AllAspects(), Threshold: f.threshold.float(), Course: f.log}
+func (f *whyFlags) searchOptions(s *source) why.Options {
+	return why.Options{Views: s.options, Aspects: s.config.AllAspects(), Threshold: f.threshold.float(), Course: f.log}
 }
 
 // show writes an answer. It returns a *statusError if a finding is worse than --fail-above allows.
-func (f *whyFlags) show(t terminal, s *source, a *search.Answer) error {
+func (f *whyFlags) show(t terminal, s *source, a *why.Answer) error {
 	y := report.Why{Answer: a, File: s.path, Top: f.top, ShortNames: f.nameWidth(t) > 0}
 	if f.json {
 		if err := y.WriteJSON(t.out, report.BasisOf(s.recording)); err != nil {
@@ -149,7 +149,7 @@ func (f *whyFlags) show(t terminal, s *source, a *search.Answer) error {
 	return f.status(t, a)
 }
 
-func (f *whyFlags) status(t terminal, a *search.Answer) error {
+func (f *whyFlags) status(t terminal, a *why.Answer) error {
 	if f.failAbove.value == nil {
 		return nil
 	}

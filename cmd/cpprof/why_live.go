@@ -7,11 +7,11 @@ import (
 	"io"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
-	"github.com/cpprof/cpprof/report"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
-	"github.com/cpprof/cpprof/search"
+	"github.com/cpprof/cpprof/why"
 )
 
 // whyInterval is how often the evidence is searched while it grows.
@@ -94,7 +94,7 @@ func (f *whyFlags) live(ctx context.Context, t terminal, command []string) error
 func (f *whyFlags) wait(ctx context.Context, t terminal, g *growing, s *source) string {
 	line := &whyLine{out: t.err, live: t.errIsTerminal}
 	defer line.clear()
-	var settled search.Settled
+	var settled why.Settled
 	interval := whyInterval
 	var limit <-chan time.Time
 	if f.probes { // a third of the time is for them
@@ -118,7 +118,7 @@ func (f *whyFlags) wait(ctx context.Context, t terminal, g *growing, s *source) 
 		if r == nil {
 			continue
 		}
-		a, err := search.Find(r, f.searchOptions(s))
+		a, err := why.Find(r, f.searchOptions(s))
 		if err != nil {
 			continue // the final search reports it
 		}
@@ -137,7 +137,7 @@ type whyLine struct {
 	shown bool
 }
 
-func (l *whyLine) show(a *search.Answer) {
+func (l *whyLine) show(a *why.Answer) {
 	if !l.live {
 		return
 	}

@@ -14,30 +14,30 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/internal/fixture"
-	"github.com/cpprof/cpprof/search"
+	"github.com/cpprof/cpprof/why"
 )
 
 // A planted cause is why one of testdata/programs/planted is slow.
 type planted struct {
 	name  string
-	kind  search.Kind
+	kind  why.Kind
 	where []string // the function of the first finding, or of what it refers to
 	says  string   // in the words of the findings
 	waits bool     // it hardly needs the processors
 }
 
 var allPlanted = []planted{
-	{"lock", search.LockKind, []string{"main.(*journal).add"}, "go:main.flusher holds it, in main.(*journal).flush", true},
-	{"queue", search.ComputeKind, []string{"main.(*queue).push"}, "go:main.intake", false},
-	{"encoder", search.ComputeKind, []string{"main.(*feed).encode"}, "main.(*feed).trace", false},
-	{"runnable", search.ProcessorKind, []string{"main.spin", "main.burner"}, "More goroutines are ready to run than processors", false},
-	{"allocation", search.AllocationKind, []string{"main.parse"}, "go:main.parser", false},
-	{"pipeline", search.ComputeKind, []string{"main.spin", "main.transform"}, "go:main.producer", false},
-	{"leak", search.LeakKind, []string{"main.answer"}, "go:main.request leak", true},
-	{"pool", search.ChannelKind, []string{"main.(*pool).get"}, "main.query", true},
-	{"assist", search.AllocationKind, []string{"main.replace"}, "assisting the collector", false},
-	{"syscall", search.SystemCallKind, []string{"main.logLine"}, "system calls", false},
-	{"straggler", search.ComputeKind, []string{"main.spin", "main.merge"}, "the label shard=7 have", false},
+	{"lock", why.LockKind, []string{"main.(*journal).add"}, "go:main.flusher holds it, in main.(*journal).flush", true},
+	{"queue", why.ComputeKind, []string{"main.(*queue).push"}, "go:main.intake", false},
+	{"encoder", why.ComputeKind, []string{"main.(*feed).encode"}, "main.(*feed).trace", false},
+	{"runnable", why.ProcessorKind, []string{"main.spin", "main.burner"}, "More goroutines are ready to run than processors", false},
+	{"allocation", why.AllocationKind, []string{"main.parse"}, "go:main.parser", false},
+	{"pipeline", why.ComputeKind, []string{"main.spin", "main.transform"}, "go:main.producer", false},
+	{"leak", why.LeakKind, []string{"main.answer"}, "go:main.request leak", true},
+	{"pool", why.ChannelKind, []string{"main.(*pool).get"}, "main.query", true},
+	{"assist", why.AllocationKind, []string{"main.replace"}, "assisting the collector", false},
+	{"syscall", why.SystemCallKind, []string{"main.logLine"}, "system calls", false},
+	{"straggler", why.ComputeKind, []string{"main.spin", "main.merge"}, "the label shard=7 have", false},
 }
 
 // TestWhyFindsPlantedCauses asks why programs are slow whose cause is known (testdata/programs/planted). The first finding must
@@ -65,7 +65,7 @@ func TestWhyFindsPlantedCauses(t *testing.T) {
 	}
 	t.Run("phase", func(t *testing.T) {
 		a := askPhase(t, program)
-		c := planted{kind: search.ComputeKind, where: []string{"main.spin", "main.warmUp"}, says: "main.warmUp"}
+		c := planted{kind: why.ComputeKind, where: []string{"main.spin", "main.warmUp"}, says: "main.warmUp"}
 		c.check(t, a)
 		if f := a.findings(t)[0]; len(f.When.Spans) != 1 || f.When.Spans[0].To > a.To*9/10 {
 			t.Errorf("it is true at %+v of %v, want a part before the end", f.When, a.To)
@@ -74,7 +74,7 @@ func TestWhyFindsPlantedCauses(t *testing.T) {
 	t.Run("throttled", func(t *testing.T) {
 		target := fixture.Start(t, program, "runnable")
 		limitCPU(t, target, 10) // less than it gets on a busy machine
-		c := planted{kind: search.ThrottledKind, where: []string{"main.spin", "main.burner"}, says: "its limit is 0.1 CPUs"}
+		c := planted{kind: why.ThrottledKind, where: []string{"main.spin", "main.burner"}, says: "its limit is 0.1 CPUs"}
 		c.check(t, askWhy(t, target.Pid()))
 	})
 	t.Run("throttled healthy", func(t *testing.T) {
@@ -100,7 +100,7 @@ func plantedNames() (list []string) {
 func (a *asked) isHealthy(t *testing.T) {
 	t.Helper()
 	a.findings(t)
-	if a.State != search.Idle && a.State != search.Balanced {
+	if a.State != why.Idle && a.State != why.Balanced {
 		t.Errorf("it is %s:\n%s", a.State, a.text)
 	}
 }
@@ -110,7 +110,7 @@ func (c *planted) check(t *testing.T, a *asked) {
 	t.Helper()
 	f := a.findings(t)
 	switch {
-	case c.kind == search.ProcessorKind && a.NoCPU > 1 && (len(f) == 0 || f[0].Kind != c.kind):
+	case c.kind == why.ProcessorKind && a.NoCPU > 1 && (len(f) == 0 || f[0].Kind != c.kind):
 		t.Skipf("%.1f of the program's 2 threads wait for a CPU on average: the machine may be why goroutines are ready", a.NoCPU)
 	case len(f) == 0:
 		t.Fatalf("no finding; it is %s", a.State)
@@ -154,7 +154,7 @@ func newQuietOnes(t *testing.T, program string) quietOnes {
 
 // An asked is an answer for a program, with its findings in words.
 type asked struct {
-	search.Answer
+	why.Answer
 	text   string
 	said   string // on stderr
 	failed error
@@ -184,7 +184,7 @@ func (a *asked) ask(c *exec.Cmd) {
 		return
 	}
 	var answer struct {
-		search.Answer
+		why.Answer
 		Text []struct {
 			Finding, Where, Who string
 			Why                 []string
@@ -204,7 +204,7 @@ func (a *asked) ask(c *exec.Cmd) {
 }
 
 // findings returns the findings. It skips the test if the machine was too busy for a search.
-func (a *asked) findings(t *testing.T) []*search.Finding {
+func (a *asked) findings(t *testing.T) []*why.Finding {
 	t.Helper()
 	if a.failed != nil {
 		t.Fatal(a.failed)

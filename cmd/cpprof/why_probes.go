@@ -10,7 +10,7 @@ import (
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler/probe"
-	"github.com/cpprof/cpprof/search"
+	"github.com/cpprof/cpprof/why"
 )
 
 const (
@@ -23,7 +23,7 @@ const (
 // probe puts instruments into the functions of the findings so far, and waits until there are enough calls. What is not permitted or not
 // possible is said, and kept in the recording; the samples then remain.
 func (f *whyFlags) probe(ctx context.Context, t terminal, target target, g *growing, s *source, sink *probedSink) {
-	a, err := search.Find(g.live.Recording(), f.searchOptions(s))
+	a, err := why.Find(g.live.Recording(), f.searchOptions(s))
 	if err != nil {
 		return // the final search reports it
 	}
@@ -80,7 +80,7 @@ func awaitCalls(ctx context.Context, g *growing, set *probe.Set) {
 
 // experiments returns the functions to probe for the first findings, and those that can't be. If the function of a finding can't be, its
 // caller is probed.
-func experiments(program *probe.Program, a *search.Answer) (list []probe.Function, refused []sampledata.Probe) {
+func experiments(program *probe.Program, a *why.Answer) (list []probe.Function, refused []sampledata.Probe) {
 	seen := map[string]bool{}
 	add := func(name, why string) bool {
 		if seen[name] {
@@ -99,7 +99,7 @@ func experiments(program *probe.Program, a *search.Answer) (list []probe.Functio
 	for _, finding := range a.Findings[:min(len(a.Findings), probedFindings)] {
 		for _, x := range finding.Experiments() {
 			caller := finding.Where.Caller
-			if !add(x.Function, x.Asks) && x.Role == search.PlaceRole && caller != "" && !strings.HasPrefix(caller, "runtime.") {
+			if !add(x.Function, x.Asks) && x.Role == why.PlaceRole && caller != "" && !strings.HasPrefix(caller, "runtime.") {
 				add(caller, "it calls "+x.Function+", which can't be probed")
 			}
 		}

@@ -10,14 +10,14 @@ import (
 	"testing"
 
 	"github.com/cpprof/cpprof/internal/fixture"
-	"github.com/cpprof/cpprof/search"
+	"github.com/cpprof/cpprof/why"
 )
 
 // TestWhyProbes asks why two programs are slow, with probes: of one, whose function is waited in and which lock is held; of the other,
 // whose function has no frame.
 func TestWhyProbes(t *testing.T) {
 	program := fixture.Build(t, "planted")
-	ask := func(name string) (*search.Finding, *asked) {
+	ask := func(name string) (*why.Finding, *asked) {
 		target := fixture.Start(t, program, name)
 		defer target.Process.Kill()
 		needsTracing(t, target.Pid())
@@ -39,20 +39,20 @@ func TestWhyProbes(t *testing.T) {
 		return f[0], a
 	}
 	lock, a := ask("lock")
-	at := func(role search.Role) search.Measured {
-		i := slices.IndexFunc(lock.Measured, func(m search.Measured) bool { return m.Role == role })
+	at := func(role why.Role) why.Measured {
+		i := slices.IndexFunc(lock.Measured, func(m why.Measured) bool { return m.Role == role })
 		if i < 0 {
 			t.Fatalf("no probe of the %s: %+v", role, lock.Measured)
 		}
 		return lock.Measured[i]
 	}
-	if m := at(search.PlaceRole); m.Function != "main.(*journal).add" || m.Calls == 0 {
+	if m := at(why.PlaceRole); m.Function != "main.(*journal).add" || m.Calls == 0 {
 		t.Errorf("%+v", m)
 	}
-	if m := at(search.HolderRole); m.Function != "main.(*journal).flush" || m.Calls == 0 || m.Mean == 0 {
+	if m := at(why.HolderRole); m.Function != "main.(*journal).flush" || m.Calls == 0 || m.Mean == 0 {
 		t.Errorf("%+v", m)
 	}
-	if !slices.ContainsFunc(a.Hypotheses, func(h search.Hypothesis) bool { return len(h.Course) > 0 }) {
+	if !slices.ContainsFunc(a.Hypotheses, func(h why.Hypothesis) bool { return len(h.Course) > 0 }) {
 		t.Errorf("no hypothesis has a course: %+v", a.Hypotheses)
 	}
 	spin, _ := ask("pipeline")

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // Packages is the number of packages of the functions of a tree. Function i is "pkgK.fI" with K = i mod Packages.

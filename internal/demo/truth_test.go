@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/cpprof/cpprof/callpath"
-	"github.com/cpprof/cpprof/config"
+	"github.com/cpprof/cpprof/internal/config"
 )
 
 // TestTruthReads checks the paths of Truth: their notation, their aspects, and that the source has their functions.

@@ -12,24 +12,25 @@ import (
 const module = "github.com/cpprof/cpprof/"
 
 // order lists the packages in the direction of the data: each may import only those before it, and packages in one entry
-// may not import one another. A package includes the packages below it in the file tree.
+// may not import one another. A package includes the packages below it in the file tree, but for those with an entry of
+// their own.
 var order = [][]string{
-	{"calltree", "sampledata"},
+	{"views/calltree", "sampledata"},
 	{"sampler"},
-	{"interchange"},
+	{"sampledata/interchange"},
 	{"views"},
 	{"callpath", "aspects"},
 	{"refine"},
-	{"config"},
-	{"bottlenecks"},
-	{"locks"},
-	{"monitors"},
-	{"search"},
-	{"report"},
-	{"webpage"},
-	{"export"},
-	{"agent"},
-	{"session"},
+	{"internal/config"},
+	{"refine/hotspots"},
+	{"views/locks"},
+	{"internal/metrics"},
+	{"why"},
+	{"internal/report"},
+	{"internal/page"},
+	{"internal/export"},
+	{"internal/agent"},
+	{"tui/session"},
 	{"tui"},
 	{"cmd/cpprof"},
 }
@@ -41,7 +42,7 @@ var platforms = []string{"linux/amd64", "linux/arm64", "darwin/arm64", "windows/
 const tags = "matrix"
 
 // room returns the package of the order that contains a path, and the package's index in the order. Internal packages
-// have no index, because all packages may use them.
+// that the order does not name have no index: all packages may use them.
 func room(path string) (name string, place int, ok bool) {
 	rel, ours := strings.CutPrefix(path, module)
 	if !ours {
@@ -49,12 +50,12 @@ func room(path string) (name string, place int, ok bool) {
 	}
 	for i, names := range order {
 		for _, n := range names {
-			if rel == n || strings.HasPrefix(rel, n+"/") {
-				return n, i, true
+			if (rel == n || strings.HasPrefix(rel, n+"/")) && len(n) > len(name) {
+				name, place, ok = n, i, true
 			}
 		}
 	}
-	return "", 0, false
+	return name, place, ok
 }
 
 // A listed package is the output of the go command for one platform.

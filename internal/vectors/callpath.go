@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // CallPaths is a file callpath*.json: costs and refinements of small views.

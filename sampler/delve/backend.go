@@ -12,8 +12,8 @@ import (
 
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
-	"github.com/cpprof/cpprof/sampler/internal/gobinary"
-	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+	"github.com/cpprof/cpprof/sampler/target/gobinary"
+	"github.com/cpprof/cpprof/sampler/target/goruntime"
 )
 
 // Name is the name of this backend in a recording's header.

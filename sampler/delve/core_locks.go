@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
-	"github.com/cpprof/cpprof/sampler/internal/blame"
-	"github.com/cpprof/cpprof/sampler/internal/gobinary"
-	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
-	"github.com/cpprof/cpprof/sampler/internal/goruntime"
-	"github.com/cpprof/cpprof/sampler/internal/lockname"
-	copied "github.com/cpprof/cpprof/sampler/internal/memory"
-	"github.com/cpprof/cpprof/sampler/internal/syncflow"
+	"github.com/cpprof/cpprof/sampler/holders"
+	"github.com/cpprof/cpprof/sampler/holders/lockname"
+	"github.com/cpprof/cpprof/sampler/holders/syncflow"
+	"github.com/cpprof/cpprof/sampler/target/gobinary"
+	"github.com/cpprof/cpprof/sampler/target/gobinary/unwind"
+	"github.com/cpprof/cpprof/sampler/target/goruntime"
+	copied "github.com/cpprof/cpprof/sampler/target/memory"
 )
 
 const (
@@ -28,13 +28,13 @@ type coreLocks struct {
 	a       *Backend
 	bin     *gobinary.Binary
 	u       *unwind.Unwinder
-	finder  *blame.Finder
+	finder  *holders.Finder
 	sink    sampledata.Sink
 	changes []sampledata.Change // by key: those of the only sample
 	of      []*goroutine        // by key
 }
 
-var _ blame.Sample = (*coreLocks)(nil)
+var _ holders.Sample = (*coreLocks)(nil)
 
 // newCoreLocks reads a program's executable, whose entry point is at an address in the core dump. The caller closes the file when it
 // needs the result no more.
@@ -48,7 +48,7 @@ func newCoreLocks(a *Backend, executable *os.File, entry uint64) (*coreLocks, er
 		return nil, err
 	}
 	l := &coreLocks{a: a, bin: bin, u: u}
-	l.finder, err = blame.New(blame.Config{
+	l.finder, err = holders.New(holders.Config{
 		Program: syncflow.Program{Table: bin.Table, Arch: bin.Arch, Read: l.read},
 		Release: bin.Release, Sudog: bin.Layout.Sudog, ThreadTime: func() time.Duration { return 0 },
 	}, l)
@@ -84,7 +84,7 @@ func (l *coreLocks) round(number uint32) {
 	l.finder.Allow(coreWork)
 	for k, g := range l.of {
 		frames, mem, partial := l.stack(g)
-		l.finder.Stack(int32(k), &blame.Stack{
+		l.finder.Stack(int32(k), &holders.Stack{
 			Frames: frames, Memory: coreStack{mem, l}, Deferred: word(g.raw, l.a.capture.l.g.m-goruntime.DeferBeforeM), Partial: partial,
 		})
 		if l.changes[k].State.Run == sampledata.Runnable {
@@ -108,7 +108,7 @@ func (l *coreLocks) round(number uint32) {
 		}
 		l.changes[k].State = now
 	}
-	l.finder.Find(blame.Halt{Consistent: true, Whole: true, Woken: [2][]int32{runnable}})
+	l.finder.Find(holders.Halt{Consistent: true, Whole: true, Woken: [2][]int32{runnable}})
 }
 
 // reason returns what a goroutine waits for; without a text if it doesn't wait.
@@ -182,11 +182,11 @@ func (l *coreLocks) readAll(ranges []copied.Range) {
 }
 
 // Sighting implements blame.Sample: all was seen at one moment, and nothing moves.
-func (l *coreLocks) Sighting(key int32) blame.Sighting {
+func (l *coreLocks) Sighting(key int32) holders.Sighting {
 	g, s := l.of[key], &l.changes[key]
-	return blame.Sighting{
+	return holders.Sighting{
 		ID: s.Goroutine, Exists: true, Still: g.thread == nil, InHalt: true, Stood: true, Addr: g.addr,
-		Wait: blame.Wait{Goroutine: g.id(l.a.capture.l)}, ParkedBy: l.reason(int(key)), Run: s.State.Run,
+		Wait: holders.Wait{Goroutine: g.id(l.a.capture.l)}, ParkedBy: l.reason(int(key)), Run: s.State.Run,
 	}
 }
 

@@ -3,7 +3,7 @@ package delve
 import (
 	"encoding/binary"
 
-	copied "github.com/cpprof/cpprof/sampler/internal/memory"
+	copied "github.com/cpprof/cpprof/sampler/target/memory"
 )
 
 // coreMemory are the stacks of a goroutine and its thread in a core dump, each of which is read if it is needed.

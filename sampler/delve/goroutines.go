@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/sampledata"
-	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+	"github.com/cpprof/cpprof/sampler/target/goruntime"
 )
 
 // begin prepares the unwinder for a new copy.

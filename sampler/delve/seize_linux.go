@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/cpprof/cpprof/sampler/internal/halt"
+	"github.com/cpprof/cpprof/sampler/halt"
 	"github.com/go-delve/delve/pkg/proc/linutil"
 	"golang.org/x/sys/unix"
 )

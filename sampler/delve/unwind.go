@@ -3,7 +3,7 @@ package delve
 import (
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
-	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+	"github.com/cpprof/cpprof/sampler/target/goruntime"
 	"github.com/go-delve/delve/pkg/proc"
 )
 

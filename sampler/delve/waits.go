@@ -4,7 +4,7 @@ import (
 	"bytes"
 
 	"github.com/cpprof/cpprof/sampledata"
-	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+	"github.com/cpprof/cpprof/sampler/target/goruntime"
 )
 
 const (

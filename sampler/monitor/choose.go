@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/sampledata"
-	"github.com/cpprof/cpprof/sampler/internal/variable"
+	"github.com/cpprof/cpprof/sampler/monitor/variable"
 )
 
 // A Request is what somebody asks for: the name of a monitor ("heap.live"), of a performance event ("perf.instructions"), the address of an endpoint

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/cpprof/cpprof/sampler/internal/gobinary"
-	"github.com/cpprof/cpprof/sampler/internal/goruntime/layout"
-	"github.com/cpprof/cpprof/sampler/internal/halt"
+	"github.com/cpprof/cpprof/sampler/halt"
+	"github.com/cpprof/cpprof/sampler/target/gobinary"
+	"github.com/cpprof/cpprof/sampler/target/goruntime/layout"
 )
 
 // A process is a target whose memory is read. It is never written to.

@@ -5,9 +5,9 @@ package monitor
 import (
 	"errors"
 
-	"github.com/cpprof/cpprof/sampler/internal/gobinary"
-	"github.com/cpprof/cpprof/sampler/internal/goruntime/layout"
-	"github.com/cpprof/cpprof/sampler/internal/memory"
+	"github.com/cpprof/cpprof/sampler/target/gobinary"
+	"github.com/cpprof/cpprof/sampler/target/goruntime/layout"
+	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
 // A process is a target whose memory can't be read on this platform.

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
-	"github.com/cpprof/cpprof/sampler/internal/gobinary/globals"
-	"github.com/cpprof/cpprof/sampler/internal/goruntime"
-	"github.com/cpprof/cpprof/sampler/internal/goruntime/layout"
-	"github.com/cpprof/cpprof/sampler/internal/memory"
+	"github.com/cpprof/cpprof/sampler/target/gobinary/globals"
+	"github.com/cpprof/cpprof/sampler/target/goruntime"
+	"github.com/cpprof/cpprof/sampler/target/goruntime/layout"
+	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
 // runtimeStatistics reads the statistics that the Go runtime keeps in the program's memory.

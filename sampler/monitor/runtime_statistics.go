@@ -2,7 +2,7 @@ package monitor
 
 import (
 	"github.com/cpprof/cpprof/sampledata"
-	"github.com/cpprof/cpprof/sampler/internal/goruntime/layout"
+	"github.com/cpprof/cpprof/sampler/target/goruntime/layout"
 )
 
 // A statistic is a number that the Go runtime keeps.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/sampledata"
-	"github.com/cpprof/cpprof/sampler/internal/goruntime/layout"
+	"github.com/cpprof/cpprof/sampler/target/goruntime/layout"
 )
 
 // A term is a word of what a [runtimeReader] has copied. A statistic is a sum of terms, and not a function: the code of twenty

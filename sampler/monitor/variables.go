@@ -8,7 +8,7 @@ import (
 
 	"github.com/cpprof/cpprof/internal/edit"
 	"github.com/cpprof/cpprof/sampledata"
-	"github.com/cpprof/cpprof/sampler/internal/variable"
+	"github.com/cpprof/cpprof/sampler/monitor/variable"
 )
 
 // variables returns a source of the numbers that expressions lead to in the program's memory. If it is required, all of

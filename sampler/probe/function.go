@@ -1,9 +1,9 @@
 package probe
 
 import (
-	"github.com/cpprof/cpprof/sampler/internal/gobinary/pclntab"
-	"github.com/cpprof/cpprof/sampler/internal/goruntime"
-	"github.com/cpprof/cpprof/sampler/internal/machinecode"
+	"github.com/cpprof/cpprof/sampler/target/gobinary/pclntab"
+	"github.com/cpprof/cpprof/sampler/target/goruntime"
+	"github.com/cpprof/cpprof/sampler/target/machinecode"
 )
 
 // A Function is one that can be probed.

@@ -3,9 +3,9 @@
 package snapshot
 
 import (
-	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
-	"github.com/cpprof/cpprof/sampler/internal/goruntime"
-	"github.com/cpprof/cpprof/sampler/internal/memory"
+	"github.com/cpprof/cpprof/sampler/target/gobinary/unwind"
+	"github.com/cpprof/cpprof/sampler/target/goruntime"
+	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
 // adopt updates the slots from what the halt saw. A goroutine that the survey saw parked was waiting at the halt if it

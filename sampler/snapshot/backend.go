@@ -13,12 +13,12 @@ import (
 
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
-	"github.com/cpprof/cpprof/sampler/internal/blame"
-	"github.com/cpprof/cpprof/sampler/internal/gobinary"
-	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
-	"github.com/cpprof/cpprof/sampler/internal/halt"
-	"github.com/cpprof/cpprof/sampler/internal/memory"
-	"github.com/cpprof/cpprof/sampler/internal/syncflow"
+	"github.com/cpprof/cpprof/sampler/halt"
+	"github.com/cpprof/cpprof/sampler/holders"
+	"github.com/cpprof/cpprof/sampler/holders/syncflow"
+	"github.com/cpprof/cpprof/sampler/target/gobinary"
+	"github.com/cpprof/cpprof/sampler/target/gobinary/unwind"
+	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
 // Name is the name of this backend in a recording's header.
@@ -100,7 +100,7 @@ func newBackend(p *sampler.Process, t *target) (*Backend, error) {
 		goroutines: goroutines{t: t, table: table{o: t.g}, u: u, memory: stackMemory{t: t, reader: t.NewReader()}}, after: func() {},
 	}
 	gs, reader := &b.goroutines, t.NewReader()
-	if gs.finder, err = blame.New(blame.Config{
+	if gs.finder, err = holders.New(holders.Config{
 		Program: syncflow.Program{Table: t.bin.Table, Arch: t.bin.Arch, Read: t.Read},
 		Release: t.bin.Release, Sudog: t.l.Sudog, ThreadTime: halt.ThreadTime,
 	}, &sightings{goroutines: gs, reader: reader, arena: &b.arena}); err != nil {
@@ -216,7 +216,7 @@ func (b *Backend) sample(ctx context.Context, h *halt.Halter, s *sampledata.Samp
 	b.after()
 	b.seen = b.seen[:0]
 	b.survey.left += b.reporter.report(b.survey.reportBy(ctx))
-	gs.finder.Find(blame.Halt{
+	gs.finder.Find(holders.Halt{
 		Consistent: !c.processors.changed, Whole: c.survey != nil, Woken: [2][]int32{gs.account.changed, b.survey.runnable},
 	})
 	b.finish(s)

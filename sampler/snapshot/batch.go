@@ -3,8 +3,8 @@
 package snapshot
 
 import (
-	"github.com/cpprof/cpprof/sampler/internal/halt"
-	"github.com/cpprof/cpprof/sampler/internal/memory"
+	"github.com/cpprof/cpprof/sampler/halt"
+	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
 // A batch is a list of memory ranges to be read at once.

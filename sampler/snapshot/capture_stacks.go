@@ -5,8 +5,8 @@ package snapshot
 import (
 	"encoding/binary"
 
-	"github.com/cpprof/cpprof/sampler/internal/goruntime/layout"
-	"github.com/cpprof/cpprof/sampler/internal/memory"
+	"github.com/cpprof/cpprof/sampler/target/goruntime/layout"
+	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
 // systemStack is how many bytes are read of a stack that is not the goroutine's. The system stack of a thread that Go

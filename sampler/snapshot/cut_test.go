@@ -12,7 +12,7 @@ import (
 
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
-	"github.com/cpprof/cpprof/sampler/internal/halt"
+	"github.com/cpprof/cpprof/sampler/halt"
 )
 
 // A halt that would last too long is ended. Its sample counts as lost, the time of the halt is in the recording, and later samples

@@ -6,9 +6,9 @@ import (
 	"fmt"
 
 	"github.com/cpprof/cpprof/sampledata"
-	"github.com/cpprof/cpprof/sampler/internal/blame"
-	"github.com/cpprof/cpprof/sampler/internal/gobinary/unwind"
-	"github.com/cpprof/cpprof/sampler/internal/memory"
+	"github.com/cpprof/cpprof/sampler/holders"
+	"github.com/cpprof/cpprof/sampler/target/gobinary/unwind"
+	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
 // goroutines are the target's goroutines: what the samples so far have shown, and the current sample. The phases of a
@@ -19,7 +19,7 @@ type goroutines struct {
 	account account
 	u       *unwind.Unwinder
 	stacks  *stacks // in the codes of the current sink
-	finder  *blame.Finder
+	finder  *holders.Finder
 
 	context unwind.Context // for the stack that is being unwound
 	memory  stackMemory    // likewise
@@ -147,7 +147,7 @@ func (gs *goroutines) unwind(i int32, mem memory.Copy, c *unwind.Context, regist
 // show passes the stack of a slot's goroutine that was just unwound to the finder.
 func (gs *goroutines) show(i int32, mem memory.Copy, registers []uint64) {
 	gs.memory.Copy = mem
-	gs.finder.Stack(i, &blame.Stack{
+	gs.finder.Stack(i, &holders.Stack{
 		Frames: gs.stacks.frames, Memory: &gs.memory, Registers: registers,
 		Deferred: gs.t.g.deferredOf(gs.table.slots[i].raw), Partial: gs.stacks.partial,
 	})

@@ -10,7 +10,7 @@ import (
 
 	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
-	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+	"github.com/cpprof/cpprof/sampler/target/goruntime"
 )
 
 // groupEnders maps functions of testdata/programs/groups, whose goroutines wait, to the functions whose goroutines may

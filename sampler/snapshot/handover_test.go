@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/internal/fixture"
-	"github.com/cpprof/cpprof/internal/holders"
+	"github.com/cpprof/cpprof/internal/holdertest"
 	"github.com/cpprof/cpprof/sampledata"
-	"github.com/cpprof/cpprof/sampler/internal/goruntime"
-	"github.com/cpprof/cpprof/sampler/internal/memory"
+	"github.com/cpprof/cpprof/sampler/target/goruntime"
+	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
 // Offsets in the tables of testdata/programs/convoy.
@@ -31,7 +31,7 @@ const (
 type convoy struct {
 	b      *Backend
 	kinds  map[uint64]string // of the sync.Mutexes, by address
-	scores holders.Scores
+	scores holdertest.Scores
 }
 
 func openConvoy(t testing.TB, b *Backend, line string) *convoy {
@@ -49,9 +49,9 @@ func openConvoy(t testing.TB, b *Backend, line string) *convoy {
 }
 
 func (c *convoy) reset() {
-	c.scores = holders.Scores{handedOver: {}}
+	c.scores = holdertest.Scores{handedOver: {}}
 	for _, kind := range c.kinds {
-		c.scores[kind] = &holders.Score{}
+		c.scores[kind] = &holdertest.Score{}
 	}
 }
 
@@ -147,13 +147,13 @@ const handedOver = "handed over"
 
 // judgeConvoy samples the program until at least so many goroutines were seen waiting while their lock was being handed
 // over. It compares what was reported about the locks with what the program says.
-func judgeConvoy(t testing.TB, path string, least int) holders.Scores {
+func judgeConvoy(t testing.TB, path string, least int) holdertest.Scores {
 	t.Helper()
 	v := fixture.Start(t, path)
 	b := open(t, v.Pid())
 	c := openConvoy(t, b, v.Line)
 	sink := sampledata.NewBuilder(b.Header())
-	for start, n := time.Now(), 0; n <= holders.WarmUp || c.scores[handedOver].Contended() < least || c.contended() < 25*least; n++ {
+	for start, n := time.Now(), 0; n <= holdertest.WarmUp || c.scores[handedOver].Contended() < least || c.contended() < 25*least; n++ {
 		if time.Since(start) > time.Minute {
 			t.Skip("this machine is too busy, or not busy enough: locks are hardly ever handed over during a halt")
 		}
@@ -161,7 +161,7 @@ func judgeConvoy(t testing.TB, path string, least int) holders.Scores {
 		if _, err := b.Observe(context.Background(), sink, sampledata.Sample{Time: time.Since(start)}); err != nil {
 			continue
 		}
-		if n == holders.WarmUp {
+		if n == holdertest.WarmUp {
 			c.reset()
 		}
 		for _, lock := range b.goroutines.finder.FirstReads() {
@@ -187,7 +187,7 @@ func TestHandover(t *testing.T) {
 
 // judgedHandover checks scores like judged. A lock that is being handed over does not always have a holder: between the
 // two steps of Unlock, nobody knows who will get it.
-func judgedHandover(t *testing.T, scores holders.Scores) {
+func judgedHandover(t *testing.T, scores holdertest.Scores) {
 	t.Helper()
 	judged(t, scores)
 	s := scores[handedOver]

@@ -6,8 +6,8 @@ import (
 	"encoding/binary"
 	"unsafe"
 
-	"github.com/cpprof/cpprof/sampler/internal/goruntime"
-	"github.com/cpprof/cpprof/sampler/internal/goruntime/layout"
+	"github.com/cpprof/cpprof/sampler/target/goruntime"
+	"github.com/cpprof/cpprof/sampler/target/goruntime/layout"
 )
 
 // A head has the fields of a goroutine's g that a sample needs.

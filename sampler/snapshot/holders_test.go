@@ -11,28 +11,28 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/internal/fixture"
-	"github.com/cpprof/cpprof/internal/holders"
+	"github.com/cpprof/cpprof/internal/holdertest"
 	"github.com/cpprof/cpprof/sampledata"
-	"github.com/cpprof/cpprof/sampler/internal/blame"
-	"github.com/cpprof/cpprof/sampler/internal/memory"
+	"github.com/cpprof/cpprof/sampler/holders"
+	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
 // judgeHolders samples the program until at least so many goroutines were seen waiting for each kind of lock. It compares
 // the reported holders with the program's records.
-func judgeHolders(t testing.TB, path string, least int, args ...string) holders.Scores {
+func judgeHolders(t testing.TB, path string, least int, args ...string) holdertest.Scores {
 	t.Helper()
 	v := fixture.Start(t, path, args...)
 	b := open(t, v.Pid())
-	table, err := holders.Open(v.Pid(), v.Line)
+	table, err := holdertest.Open(v.Pid(), v.Line)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer table.Close()
-	scores, mistakes, err := holders.Judge(context.Background(), b, table, holders.Options{
+	scores, mistakes, err := holdertest.Judge(context.Background(), b, table, holdertest.Options{
 		Interval: 10 * time.Millisecond, Limit: time.Minute,
-		Enough: func(s holders.Scores) bool {
+		Enough: func(s holdertest.Scores) bool {
 			for kind, one := range s {
-				if holders.Unproven[kind] == "" && one.Contended() < least {
+				if holdertest.Unproven[kind] == "" && one.Contended() < least {
 					return false
 				}
 			}
@@ -43,7 +43,7 @@ func judgeHolders(t testing.TB, path string, least int, args ...string) holders.
 		t.Error(m)
 	}
 	switch {
-	case errors.Is(err, holders.ErrLimit):
+	case errors.Is(err, holdertest.ErrLimit):
 		t.Skip(err)
 	case err != nil:
 		t.Fatal(err)
@@ -52,16 +52,16 @@ func judgeHolders(t testing.TB, path string, least int, args ...string) holders.
 }
 
 // judged checks scores: nobody may be blamed wrongly, and nearly every wait must have its holder reported.
-func judged(t *testing.T, scores holders.Scores) {
+func judged(t *testing.T, scores holdertest.Scores) {
 	t.Helper()
 	table := new(strings.Builder)
-	if err := scores.Write(table, holders.Unproven); err != nil {
+	if err := scores.Write(table, holdertest.Unproven); err != nil {
 		t.Fatal(err)
 	}
 	t.Log("\n" + table.String())
 	for kind, s := range scores {
 		right, wrong := s.Named()
-		if n := s.Contended(); holders.Unproven[kind] == "" && right*100 < n*95 {
+		if n := s.Contended(); holdertest.Unproven[kind] == "" && right*100 < n*95 {
 			t.Errorf("%s: the holder was named to %d of %d that waited, want 95 %%", kind, right, n)
 		}
 		if wrong > 0 {
@@ -90,17 +90,17 @@ func TestLikelyHolders(t *testing.T) {
 func TestFooling(t *testing.T) {
 	v := fixture.Start(t, fixture.BuildOnce(t, "fooling"))
 	b := open(t, v.Pid())
-	table, err := holders.Open(v.Pid(), v.Line)
+	table, err := holdertest.Open(v.Pid(), v.Line)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer table.Close()
 	const enough = 1000
-	scores, mistakes, err := holders.Judge(context.Background(), b, table, holders.Options{
+	scores, mistakes, err := holdertest.Judge(context.Background(), b, table, holdertest.Options{
 		Interval: 10 * time.Millisecond, Limit: time.Minute, AtOnce: true,
-		Enough: func(s holders.Scores) bool { sum := s.Sum(); return sum.Contended() >= enough },
+		Enough: func(s holdertest.Scores) bool { sum := s.Sum(); return sum.Contended() >= enough },
 	})
-	if errors.Is(err, holders.ErrLimit) {
+	if errors.Is(err, holdertest.ErrLimit) {
 		t.Skip(err)
 	} else if err != nil {
 		t.Fatal(err)
@@ -151,7 +151,7 @@ func BenchmarkHolders(b *testing.B) {
 		}
 		samples++
 		start := time.Now()
-		gs.finder.Find(blame.Halt{Consistent: true, Woken: [2][]int32{gs.account.changed, survey.runnable}})
+		gs.finder.Find(holders.Halt{Consistent: true, Woken: [2][]int32{gs.account.changed, survey.runnable}})
 		took := time.Since(start)
 		deciding += took
 		for i := range gs.table.slots {

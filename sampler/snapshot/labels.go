@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/sampledata"
-	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+	"github.com/cpprof/cpprof/sampler/target/goruntime"
 )
 
 // Limits on labels, since the target's memory is not trusted.

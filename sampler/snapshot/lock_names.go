@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
-	"github.com/cpprof/cpprof/sampler/internal/halt"
-	"github.com/cpprof/cpprof/sampler/internal/lockname"
-	"github.com/cpprof/cpprof/sampler/internal/memory"
+	"github.com/cpprof/cpprof/sampler/halt"
+	"github.com/cpprof/cpprof/sampler/holders/lockname"
+	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
 // Limits on asking for the names of locks.

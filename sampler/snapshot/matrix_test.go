@@ -10,7 +10,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/cpprof/cpprof/sampler/internal/goruntime/layout"
+	"github.com/cpprof/cpprof/sampler/target/goruntime/layout"
 )
 
 var matrixFirst = flag.Bool("first", false, "the matrix has the first release of each line of Go, too, and not only the last")
@@ -18,7 +18,7 @@ var matrixFirst = flag.Bool("first", false, "the matrix has the first release of
 // versions returns the releases of the matrix, oldest first.
 func versions(t *testing.T) []string {
 	t.Helper()
-	f, err := os.Open("../internal/goruntime/layout/layouts.txt")
+	f, err := os.Open("../target/goruntime/layout/layouts.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cpprof/cpprof/sampler/internal/halt"
-	"github.com/cpprof/cpprof/sampler/internal/memory"
+	"github.com/cpprof/cpprof/sampler/halt"
+	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
 // Which threads does a halt stop? Those that hold a processor, one of the runtime's p: no other thread can change the

@@ -5,8 +5,8 @@ package snapshot
 import (
 	"os"
 
-	"github.com/cpprof/cpprof/sampler/internal/gobinary"
-	"github.com/cpprof/cpprof/sampler/internal/learned"
+	"github.com/cpprof/cpprof/sampler/snapshot/learned"
+	"github.com/cpprof/cpprof/sampler/target/gobinary"
 )
 
 // A codeMemory has what recordings have learned about the target's code, in a folder of the user's.

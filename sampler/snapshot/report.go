@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
-	"github.com/cpprof/cpprof/sampler/internal/goruntime"
+	"github.com/cpprof/cpprof/sampler/target/goruntime"
 )
 
 // A reporter converts what a sample knows about the goroutines to states, as a recording has them.

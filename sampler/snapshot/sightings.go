@@ -4,9 +4,9 @@ package snapshot
 
 import (
 	"github.com/cpprof/cpprof/sampledata"
-	"github.com/cpprof/cpprof/sampler/internal/blame"
-	"github.com/cpprof/cpprof/sampler/internal/halt"
-	"github.com/cpprof/cpprof/sampler/internal/memory"
+	"github.com/cpprof/cpprof/sampler/halt"
+	"github.com/cpprof/cpprof/sampler/holders"
+	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
 // sightings presents the current sample to package blame. A goroutine's key there is the index of its slot.
@@ -17,13 +17,13 @@ type sightings struct {
 	ranges []memory.Range
 }
 
-var _ blame.Sample = (*sightings)(nil)
+var _ holders.Sample = (*sightings)(nil)
 
-func (v *sightings) Sighting(key int32) blame.Sighting {
+func (v *sightings) Sighting(key int32) holders.Sighting {
 	s, now := &v.table.slots[key], v.account.number
-	return blame.Sighting{
+	return holders.Sighting{
 		ID: s.id, Exists: s.announced, Hidden: !s.announced && s.view != absent, Still: s.view == known, InHalt: s.halted == now, Stood: s.stood == now, Addr: s.addr,
-		Wait: blame.Wait{Goroutine: s.head.goid, Count: s.head.seq}, ParkedBy: v.t.reason(&s.head), Run: s.state.Run,
+		Wait: holders.Wait{Goroutine: s.head.goid, Count: s.head.seq}, ParkedBy: v.t.reason(&s.head), Run: s.state.Run,
 	}
 }
 

@@ -4,7 +4,7 @@ package snapshot
 
 import (
 	"github.com/cpprof/cpprof/sampledata"
-	"github.com/cpprof/cpprof/sampler/internal/blame"
+	"github.com/cpprof/cpprof/sampler/holders"
 )
 
 // A slot has what is known about a g of the target. The runtime never frees a g: after its goroutine has ended, a later
@@ -74,7 +74,7 @@ const (
 type entry struct {
 	print    uint64 // hash of the g when nothing about it was open; 0: inspect the slot
 	slot     int32
-	at       uint32         // offset in the copy of its span
-	known    bool           // the g has a goroutine whose stack is known; otherwise it has no goroutine
-	answered blame.Interest // what the finder knows about that stack
+	at       uint32           // offset in the copy of its span
+	known    bool             // the g has a goroutine whose stack is known; otherwise it has no goroutine
+	answered holders.Interest // what the finder knows about that stack
 }

@@ -5,8 +5,8 @@ package snapshot
 import (
 	"encoding/binary"
 
-	"github.com/cpprof/cpprof/sampler/internal/halt"
-	"github.com/cpprof/cpprof/sampler/internal/memory"
+	"github.com/cpprof/cpprof/sampler/halt"
+	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
 // A stackMemory reads a goroutine's stack from the copy, and everything else that pointers lead to from the running

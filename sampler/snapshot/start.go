@@ -7,9 +7,9 @@ import (
 
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
-	"github.com/cpprof/cpprof/sampler/internal/gobinary/pclntab"
-	"github.com/cpprof/cpprof/sampler/internal/goruntime"
-	"github.com/cpprof/cpprof/sampler/internal/machinecode"
+	"github.com/cpprof/cpprof/sampler/target/gobinary/pclntab"
+	"github.com/cpprof/cpprof/sampler/target/goruntime"
+	"github.com/cpprof/cpprof/sampler/target/machinecode"
 )
 
 // A start is the function of a go statement.

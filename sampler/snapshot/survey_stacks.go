@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/sampledata"
-	"github.com/cpprof/cpprof/sampler/internal/memory"
+	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
 // Limits on what the survey copies.

@@ -9,8 +9,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/cpprof/cpprof/sampler/internal/halt"
-	"github.com/cpprof/cpprof/sampler/internal/memory"
+	"github.com/cpprof/cpprof/sampler/halt"
+	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
 // maxGoroutines is the largest number of goroutines that is accepted, since the target's memory is not trusted.

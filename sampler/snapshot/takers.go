@@ -6,9 +6,9 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"github.com/cpprof/cpprof/sampler/internal/goruntime"
-	"github.com/cpprof/cpprof/sampler/internal/halt"
-	"github.com/cpprof/cpprof/sampler/internal/memory"
+	"github.com/cpprof/cpprof/sampler/halt"
+	"github.com/cpprof/cpprof/sampler/target/goruntime"
+	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
 // takers are the target's threads to which processors may be on their way. A halt must know all threads for that, so they are

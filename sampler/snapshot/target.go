@@ -12,10 +12,10 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/sampler"
-	"github.com/cpprof/cpprof/sampler/internal/gobinary"
-	"github.com/cpprof/cpprof/sampler/internal/goruntime"
-	"github.com/cpprof/cpprof/sampler/internal/goruntime/layout"
-	"github.com/cpprof/cpprof/sampler/internal/halt"
+	"github.com/cpprof/cpprof/sampler/halt"
+	"github.com/cpprof/cpprof/sampler/target/gobinary"
+	"github.com/cpprof/cpprof/sampler/target/goruntime"
+	"github.com/cpprof/cpprof/sampler/target/goruntime/layout"
 )
 
 // A target is a running Go program whose runtime can be read.

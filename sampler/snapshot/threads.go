@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/cpprof/cpprof/sampler/internal/halt"
+	"github.com/cpprof/cpprof/sampler/halt"
 )
 
 // threadStates reads from /proc what threads of the target do. It keeps their files open: opening one costs several times

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/cpprof/cpprof/sampler/internal/halt"
+	"github.com/cpprof/cpprof/sampler/halt"
 )
 
 // A timing decides when each sample surveys the target, and when it halts it. The moment of the halt must not depend on

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cpprof/cpprof/sampler/internal/goruntime"
-	"github.com/cpprof/cpprof/sampler/internal/goruntime/layout"
+	"github.com/cpprof/cpprof/sampler/target/goruntime"
+	"github.com/cpprof/cpprof/sampler/target/goruntime/layout"
 )
 
 // validate checks, on the running program, that the offsets and addresses are right. The program may have just been

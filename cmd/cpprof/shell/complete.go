@@ -5,8 +5,8 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/cpprof/cpprof/bottlenecks"
 	"github.com/cpprof/cpprof/internal/words"
+	"github.com/cpprof/cpprof/refine/hotspots"
 )
 
 const mostCompletions = 100
@@ -57,7 +57,7 @@ func completeSet(s *Shell, args []string) []string {
 		return []string{"suggester", "cutoff", "limit"}
 	case len(args) == 1 && args[0] == "suggester":
 		var names []string
-		for _, g := range bottlenecks.Suggesters() {
+		for _, g := range hotspots.Suggesters() {
 			kind, _, _ := strings.Cut(g.Name, " ")
 			names = append(names, kind)
 		}

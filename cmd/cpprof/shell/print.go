@@ -7,15 +7,15 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/cpprof/cpprof/bottlenecks"
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/internal/words"
-	"github.com/cpprof/cpprof/report"
+	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/views"
 )
 
 // list formats summaries, with the numbers that select takes.
-func (s *Shell) list(list []bottlenecks.Summary) string {
+func (s *Shell) list(list []hotspots.Summary) string {
 	var b strings.Builder
 	s.listed = list
 	if s.limit > 0 && len(list) > s.limit {
@@ -55,7 +55,7 @@ func (s *Shell) describe() string {
 	termtext.Fprintf(&b, "base     %s\n", s.cost(s.current.Base()))
 	termtext.Fprintf(&b, "own      %s\n", s.cost(s.current.Own()))
 	names := s.labelNames()
-	lists := make([][]bottlenecks.Summary, len(names))
+	lists := make([][]hotspots.Summary, len(names))
 	for i, name := range names {
 		lists[i] = s.labelled(name)
 	}
@@ -71,7 +71,7 @@ func (s *Shell) describe() string {
 type near struct {
 	what    string
 	names   []string // the calls that were added or dropped
-	summary bottlenecks.Summary
+	summary hotspots.Summary
 }
 
 func (s *Shell) nearby() string {
@@ -100,7 +100,7 @@ func (s *Shell) extensions() []near {
 	length := len(cur.Path())
 	tops, bottoms := cur.Tops(), cur.Bottoms()
 	if s.zooming {
-		tops, bottoms = bottlenecks.ZoomTop(s.profile, cur, s.cutoff), bottlenecks.ZoomBottom(s.profile, cur, s.cutoff)
+		tops, bottoms = hotspots.ZoomTop(s.profile, cur, s.cutoff), hotspots.ZoomBottom(s.profile, cur, s.cutoff)
 	}
 	var out []near
 	for _, t := range tops {
@@ -117,18 +117,18 @@ func (s *Shell) extensions() []near {
 }
 
 func (s *Shell) trimmings() []near {
-	trim := func(t func(bottlenecks.Summary) (bottlenecks.Summary, bool)) (bottlenecks.Summary, bool) {
+	trim := func(t func(hotspots.Summary) (hotspots.Summary, bool)) (hotspots.Summary, bool) {
 		if s.zooming {
-			return bottlenecks.ZoomTrim(s.current, s.cutoff, t)
+			return hotspots.ZoomTrim(s.current, s.cutoff, t)
 		}
 		return t(s.current)
 	}
 	var out []near
 	path := s.current.Path()
-	if t, ok := trim(bottlenecks.Summary.TrimTop); ok {
+	if t, ok := trim(hotspots.Summary.TrimTop); ok {
 		out = append(out, near{"without top", path[:len(path)-len(t.Path())], t})
 	}
-	if t, ok := trim(bottlenecks.Summary.TrimBottom); ok {
+	if t, ok := trim(hotspots.Summary.TrimBottom); ok {
 		out = append(out, near{"without bottom", path[len(t.Path()):], t})
 	}
 	return out
@@ -154,7 +154,7 @@ func (s *Shell) overlap([]string) (string, error) {
 	if len(s.labels) == 0 {
 		return "nothing is labelled\n", nil
 	}
-	all := make([]bottlenecks.Summary, len(s.labels))
+	all := make([]hotspots.Summary, len(s.labels))
 	for i, l := range s.labels {
 		all[i] = l.summary
 	}
@@ -165,7 +165,7 @@ func (s *Shell) overlap([]string) (string, error) {
 	for i, total := range s.profile.TotalCums(all...) {
 		others := slices.Delete(slices.Clone(all), i, i+1)
 		line := termtext.Sprintf("%4d %9s %9s %9s  %s: ", i, s.percent(all[i].Cum()), s.percent(new(big.Rat).Sub(total, before)),
-			s.percent(bottlenecks.CumOverlap(s.profile, all[i], others...)), words.Quote(s.labels[i].name))
+			s.percent(hotspots.CumOverlap(s.profile, all[i], others...)), words.Quote(s.labels[i].name))
 		s.entry(&b, line, all[i].Path())
 		before = total
 	}
@@ -184,8 +184,8 @@ func (s *Shell) labelNames() []string {
 	return names
 }
 
-func (s *Shell) labelled(name string) []bottlenecks.Summary {
-	var list []bottlenecks.Summary
+func (s *Shell) labelled(name string) []hotspots.Summary {
+	var list []hotspots.Summary
 	for _, l := range s.labels {
 		if l.name == name {
 			list = append(list, l.summary)
@@ -194,7 +194,7 @@ func (s *Shell) labelled(name string) []bottlenecks.Summary {
 	return list
 }
 
-func (s *Shell) labelsOf(of bottlenecks.Summary) []string {
+func (s *Shell) labelsOf(of hotspots.Summary) []string {
 	var names []string
 	for _, l := range s.labels {
 		if slices.Equal(l.summary.Path(), of.Path()) {

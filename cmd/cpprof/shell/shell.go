@@ -17,11 +17,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/cpprof/cpprof/bottlenecks"
 	"github.com/cpprof/cpprof/internal/files"
 	"github.com/cpprof/cpprof/internal/share"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/internal/words"
+	"github.com/cpprof/cpprof/refine/hotspots"
 )
 
 // A Shell is a session of commands. It is not safe for concurrent use.
@@ -31,39 +31,39 @@ type Shell struct {
 	Create func(name string) (io.WriteCloser, error)
 
 	// Next returns the profile to go on with, and its title; nil if there is only one profile.
-	Next func() (title string, p bottlenecks.Profile, err error)
+	Next func() (title string, p hotspots.Profile, err error)
 
 	// Width is the width of the screen: names in listings that would not fit are shortened. If it is 0, no name is.
 	Width int
 
-	profile   bottlenecks.Profile
-	suggester bottlenecks.Suggester
+	profile   hotspots.Profile
+	suggester hotspots.Suggester
 	zooming   bool
 	cutoff    *big.Rat
 	limit     int // the most summaries in a listing; 0 means no limit
 
-	current bottlenecks.Summary
-	history []bottlenecks.Summary
-	listed  []bottlenecks.Summary // the last listing; select takes its indexes
-	labels  []label               // in the order in which they were added
+	current hotspots.Summary
+	history []hotspots.Summary
+	listed  []hotspots.Summary // the last listing; select takes its indexes
+	labels  []label            // in the order in which they were added
 }
 
 // A label is one name of one summary. A summary can have several names, and several summaries can have the same name.
 type label struct {
 	name    string
-	summary bottlenecks.Summary
+	summary hotspots.Summary
 }
 
 const defaultLimit = 20
 
 // New starts a session with HighBase, without zooming.
-func New(p bottlenecks.Profile) *Shell {
+func New(p hotspots.Profile) *Shell {
 	return &Shell{
 		Open:      func(name string) (io.ReadCloser, error) { return files.Open(name) },
 		Create:    func(name string) (io.WriteCloser, error) { return os.Create(name) },
 		profile:   p,
-		suggester: bottlenecks.HighBase(),
-		cutoff:    bottlenecks.DefaultCutoff(),
+		suggester: hotspots.HighBase(),
+		cutoff:    hotspots.DefaultCutoff(),
 		limit:     defaultLimit,
 	}
 }
@@ -121,7 +121,7 @@ func (s *Shell) set(args []string) (string, error) {
 	value := strings.Join(args[1:], " ")
 	switch args[0] {
 	case "suggester":
-		suggester, err := bottlenecks.ParseSuggester(value)
+		suggester, err := hotspots.ParseSuggester(value)
 		if err == nil {
 			s.suggester = suggester
 		}
@@ -175,7 +175,7 @@ func (s *Shell) selectSummary(args []string) (string, error) {
 	return s.describe(), nil
 }
 
-func (s *Shell) chosen(args []string) (bottlenecks.Summary, error) {
+func (s *Shell) chosen(args []string) (hotspots.Summary, error) {
 	if n, err := strconv.Atoi(args[0]); err == nil && len(args) == 1 {
 		switch {
 		case len(s.listed) == 0:
@@ -272,7 +272,7 @@ func (s *Shell) help([]string) (string, error) {
 		termtext.Fprintf(&b, "%s\n    %s\n", strings.TrimSpace(c.name+" "+c.args), c.help)
 	}
 	b.WriteString("suggesters:\n")
-	for _, g := range bottlenecks.Suggesters() {
+	for _, g := range hotspots.Suggesters() {
 		termtext.Fprintf(&b, "  %-15s %s\n", g.Name, g.Help)
 	}
 	return b.String(), nil

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cpprof/cpprof/bottlenecks"
-	"github.com/cpprof/cpprof/calltree"
+	"github.com/cpprof/cpprof/refine/hotspots"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // memory holds the files of a shell.
@@ -53,7 +53,7 @@ func run(s *Shell, script string) string {
 
 // On a narrow screen, listings have short import paths, and select says the whole name.
 func TestNamesFitTheScreen(t *testing.T) {
-	s := New(bottlenecks.NewSingle(samples(t, "3 main example.com/some/long/path.call", "1 main other")))
+	s := New(hotspots.NewSingle(samples(t, "3 main example.com/some/long/path.call", "1 main other")))
 	s.Width = 50
 	if out := run(s, "suggest\n"); !strings.Contains(out, "  example.com/…/path.call") {
 		t.Errorf("on 50 columns:\n%s", out)
@@ -68,8 +68,8 @@ func TestNamesFitTheScreen(t *testing.T) {
 }
 
 // session returns a tree with a bottleneck that takes several steps to find, some recursion, and a name with a blank.
-func session(t testing.TB) bottlenecks.Profile {
-	return bottlenecks.NewSingle(samples(t,
+func session(t testing.TB) hotspots.Profile {
+	return hotspots.NewSingle(samples(t,
 		"20 main serve check authorize", "5 main serve check authorize", "30 main render", "10 main render",
 		"8 main serve log write", "7 main admin log write", "2 main visit visit visit", "18 main serve"))
 }
@@ -328,7 +328,7 @@ func FuzzShell(f *testing.F) {
 }
 
 func TestShellOfAComparison(t *testing.T) {
-	p := bottlenecks.NewComparison(samples(t, "30 main f", "10 main g"), samples(t, "5 main f", "15 main g"), true)
+	p := hotspots.NewComparison(samples(t, "30 main f", "10 main g"), samples(t, "5 main f", "15 main g"), true)
 	got := run(New(p), "set suggester Change\nset limit 2\nsuggest\nselect 1\n")
 	want := `> set suggester Change
 > set limit 2

@@ -21,7 +21,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/internal/termtext"
-	"github.com/cpprof/cpprof/sampler/lockcode"
+	"github.com/cpprof/cpprof/sampler/holders/lockcode"
 )
 
 func main() {

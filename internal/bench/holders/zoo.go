@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cpprof/cpprof/internal/holders"
+	"github.com/cpprof/cpprof/internal/holdertest"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/snapshot"
@@ -49,7 +49,7 @@ func zoo(out io.Writer, waiters int, interval time.Duration) (good bool, err err
 		}
 		termtext.Fprintf(out, "%s\n", strings.Join(args, " "))
 		good = good && (len(mistakes) == 0 || name == fooling)
-		if err := scores.Write(out, holders.Unproven); err != nil {
+		if err := scores.Write(out, holdertest.Unproven); err != nil {
 			return false, err
 		}
 	}
@@ -57,7 +57,7 @@ func zoo(out io.Writer, waiters int, interval time.Duration) (good bool, err err
 }
 
 // judge samples one program. At once means that the first samples count, too.
-func judge(cmd *exec.Cmd, waiters int, interval time.Duration, atOnce bool) (scores holders.Scores, mistakes []string, err error) {
+func judge(cmd *exec.Cmd, waiters int, interval time.Duration, atOnce bool) (scores holdertest.Scores, mistakes []string, err error) {
 	cmd.Stderr = os.Stderr
 	pipe, err := cmd.StdoutPipe()
 	if err != nil {
@@ -72,7 +72,7 @@ func judge(cmd *exec.Cmd, waiters int, interval time.Duration, atOnce bool) (sco
 	if err != nil {
 		return nil, nil, err
 	}
-	table, err := holders.Open(cmd.Process.Pid, line)
+	table, err := holdertest.Open(cmd.Process.Pid, line)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -87,9 +87,9 @@ func judge(cmd *exec.Cmd, waiters int, interval time.Duration, atOnce bool) (sco
 		return nil, nil, err
 	}
 	defer b.Close()
-	return holders.Judge(context.Background(), b, table, holders.Options{
+	return holdertest.Judge(context.Background(), b, table, holdertest.Options{
 		Interval: interval, AtOnce: atOnce,
-		Enough: func(s holders.Scores) bool {
+		Enough: func(s holdertest.Scores) bool {
 			sum := s.Sum()
 			return sum.Contended() >= waiters
 		},

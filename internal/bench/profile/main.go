@@ -19,8 +19,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/cpprof/cpprof/interchange"
 	"github.com/cpprof/cpprof/internal/bigtree"
+	"github.com/cpprof/cpprof/sampledata/interchange"
 	"github.com/google/pprof/profile"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cpprof/cpprof/interchange"
+	"github.com/cpprof/cpprof/sampledata/interchange"
 	"github.com/cpprof/cpprof/views"
 )
 

@@ -7,9 +7,9 @@ import (
 	"iter"
 	"time"
 
-	"github.com/cpprof/cpprof/calltree"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // A measure is a share of a class's lifetime that both a recording and a trace know.

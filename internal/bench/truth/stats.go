@@ -5,13 +5,13 @@ package main
 import (
 	"math"
 
-	"github.com/cpprof/cpprof/monitors"
+	"github.com/cpprof/cpprof/internal/metrics"
 )
 
 // ratioError estimates the standard error of sum(xs)/sum(ys), where both have a term for each sample. If there are too few
 // samples to tell, it returns 1.
 func ratioError(xs, ys []float64) float64 {
-	if e, enough := monitors.RatioError(xs, ys); enough {
+	if e, enough := metrics.RatioError(xs, ys); enough {
 		return e
 	}
 	return 1

@@ -1,0 +1,338 @@
+package export
+
+import (
+	"encoding/csv"
+	"io"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cpprof/cpprof/internal/report"
+	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/refine"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/views/calltree"
+	"github.com/cpprof/cpprof/views/locks"
+)
+
+// The tables that are written as comma-separated values, each a format.
+var (
+	csvView      = Format{Name: "csv", Help: "a table; also csv-functions, csv-classes, csv-locks, csv-samples", File: "view.csv", write: table(viewTable)}
+	csvFunctions = Format{Name: "csv-functions", Help: "the same of the functions: own and cumulative time", File: "functions.csv", write: table(functionTable)}
+	csvClasses   = Format{Name: "csv-classes", Help: "the same of the thread classes", File: "classes.csv", OfRecording: true, write: table(classTable)}
+	csvLocks     = Format{Name: "csv-locks", Help: "the same of the locks, their waiters and holders", File: "locks.csv", OfRecording: true, write: table(lockTable)}
+	csvSamples   = Format{Name: "csv-samples", Help: "the same of the samples, and what was measured beside them", File: "samples.csv", OfRecording: true, oneOnly: "their samples are of different times", write: table(sampleTable)}
+)
+
+// A tableWriter writes the rows of a table; texts that a spreadsheet would take for a formula are quoted.
+type tableWriter struct{ *csv.Writer }
+
+// table returns a function that writes a table.
+func table(rows func(*tableWriter, *Subject) error) func(io.Writer, *Subject) error {
+	return func(w io.Writer, s *Subject) error {
+		t := &tableWriter{csv.NewWriter(w)}
+		if err := rows(t, s); err != nil {
+			return err
+		}
+		t.Flush()
+		return t.Error()
+	}
+}
+
+// row writes texts and numbers.
+func (t *tableWriter) row(cells ...any) {
+	record := make([]string, len(cells))
+	for i, cell := range cells {
+		switch cell := cell.(type) {
+		case string:
+			record[i] = cellText(cell)
+		case int:
+			record[i] = strconv.Itoa(cell)
+		case int64:
+			record[i] = strconv.FormatInt(cell, 10)
+		case float64:
+			record[i] = strconv.FormatFloat(cell, 'g', -1, 64)
+		case *big.Rat:
+			record[i] = decimal(cell)
+		}
+	}
+	_ = t.Write(record) // Error returns it
+}
+
+// cellText makes a text safe for terminals and spreadsheets.
+func cellText(text string) string {
+	text = termtext.Printable(text)
+	if text != "" && strings.ContainsRune("=+-@", rune(text[0])) {
+		return "'" + text
+	}
+	return text
+}
+
+// decimal returns a number with six digits after the point, none if it is whole. nil is empty.
+func decimal(x *big.Rat) string {
+	switch {
+	case x == nil:
+		return ""
+	case x.IsInt():
+		return x.Num().String()
+	}
+	return x.FloatString(6)
+}
+
+func viewTable(w *tableWriter, s *Subject) error {
+	if s.Refined {
+		return entryTable(w, s)
+	}
+	t := s.Session.Tree()
+	if s.Compared() {
+		return comparedTable(w, t)
+	}
+	m := t.Main()
+	w.row("level", "frame", "path", "own "+m.Unit, "total "+m.Unit, "own cost", "cost", "hits")
+	l := place{tree: t}
+	for n := range int32(t.Len()) {
+		level, frame, path := l.at(n)
+		own, through := m.Own(n), m.Through(n)
+		w.row(level, frame, path, own, through.Weight, m.Cost(own), m.Cost(through.Weight), through.Hits)
+	}
+	return nil
+}
+
+// A place is where a walk over a tree is. The tree can have very many nodes, so that it keeps only the paths above the node.
+type place struct {
+	tree  *calltree.Tree
+	nodes []int32  // from the root to the node
+	paths []string // of them, with " > " between frames
+}
+
+// at goes to the next node, and returns its level, frame and path.
+func (l *place) at(n int32) (level int, frame, path string) {
+	if n == 0 {
+		l.nodes, l.paths = []int32{0}, []string{l.tree.Root()}
+		return 0, l.tree.Root(), l.tree.Root()
+	}
+	for l.nodes[len(l.nodes)-1] != l.tree.Parents()[n] {
+		l.nodes, l.paths = l.nodes[:len(l.nodes)-1], l.paths[:len(l.paths)-1]
+	}
+	frame = l.tree.Symbols().Name(l.tree.Funcs()[n])
+	path = l.paths[len(l.paths)-1] + " > " + frame
+	l.nodes, l.paths = append(l.nodes, n), append(l.paths, path)
+	return len(l.nodes) - 1, frame, path
+}
+
+func comparedTable(w *tableWriter, t *calltree.Tree) error {
+	a, b := t.Metrics()[1], t.Metrics()[2]
+	w.row("level", "frame", "path", "total "+a.Unit+" in A", "in B", "cost in A", "in B", "A - B")
+	l := place{tree: t}
+	for n := range int32(t.Len()) {
+		level, frame, path := l.at(n)
+		inA, inB := a.Cum(n), b.Cum(n)
+		costA, costB := a.Cost(inA), b.Cost(inB)
+		w.row(level, frame, path, inA, inB, costA, costB, new(big.Rat).Sub(costA, costB))
+	}
+	return nil
+}
+
+// entryTable has the entries of a refinement.
+func entryTable(w *tableWriter, s *Subject) error {
+	if s.Compared() {
+		w.row("level", "call path", "cost in A", "in B", "A - B", "hits in A", "in B")
+	} else {
+		w.row("level", "call path", "nanoseconds", "cost", "hits")
+	}
+	s.Session.Walk(func(e *refine.Entry, depth int) {
+		if !s.Compared() {
+			w.row(depth, e.Path.String(), e.Weight, s.Session.Cost(e), e.Hits)
+			return
+		}
+		both := report.CostsOfBoth(s.Session.Tree(), s.Session.Membership(), pathsOf(e))[0]
+		w.row(depth, e.Path.String(), both.A, both.B, both.Difference(), both.InA.Hits, both.InB.Hits)
+	})
+	return nil
+}
+
+func functionTable(w *tableWriter, s *Subject) error {
+	t, err := s.Tree()
+	if err != nil {
+		return err
+	}
+	unit := t.Main().Unit
+	if s.Compared() {
+		w.row("function", "own "+unit+" in A", "own "+unit+" in B", "total "+unit+" in A", "total "+unit+" in B")
+		for _, r := range report.XProf(t, report.XOptions{Metrics: []int{1, 2}}) {
+			a, b := r.Weights[0], r.Weights[1]
+			w.row(r.Name, a.Base.Exact(), b.Base.Exact(), a.Cum.Exact(), b.Cum.Exact())
+		}
+		return nil
+	}
+	w.row("function", "calls or hits", "own "+unit, "total "+unit)
+	for _, r := range report.XProf(t, report.XOptions{Metrics: []int{0}}) {
+		w.row(r.Name, r.Calls.Exact(), r.Weights[0].Base.Exact(), r.Weights[0].Cum.Exact())
+	}
+	return nil
+}
+
+// classTable has the classes, or that of a Thread View.
+func classTable(w *tableWriter, s *Subject) error {
+	if err := s.needWhole("the table shows all that goroutines did"); err != nil {
+		return err
+	}
+	heads := []any{"goroutines", "instances", "alive", "nanoseconds", "idle"}
+	for t := range views.NumTypedTimes {
+		heads = append(heads, t.Name())
+	}
+	shown := func(class string) bool { return s.Open == "" || s.Open == calltree.RootName || s.Open == class }
+	if s.Compared() {
+		pairs, err := views.ComparedClasses(views.Named{Name: s.Path, Recording: s.Recording}, s.Against, s.Options)
+		if err != nil {
+			return err
+		}
+		w.row(slices.Concat([]any{"class"}, inBoth(heads))...)
+		for _, p := range pairs {
+			if shown(p.Class) {
+				w.row(slices.Concat([]any{p.Class}, classCells(p.A), classCells(p.B))...)
+			}
+		}
+		return nil
+	}
+	classes, err := views.Classes(s.Recording, s.Options)
+	if err != nil {
+		return err
+	}
+	w.row(slices.Concat([]any{"class"}, heads)...)
+	for i := range classes {
+		if c := &classes[i]; shown(c.Class) {
+			w.row(slices.Concat([]any{c.Class}, classCells(c))...)
+		}
+	}
+	return nil
+}
+
+// inBoth returns heads of columns for both recordings of a comparison.
+func inBoth(heads []any) (both []any) {
+	for _, side := range []string{" in A", " in B"} {
+		for _, head := range heads {
+			both = append(both, head.(string)+side)
+		}
+	}
+	return both
+}
+
+// classCells returns the numbers of a class, all empty for nil.
+func classCells(c *views.ClassSummary) []any {
+	if c == nil {
+		return slices.Repeat([]any{""}, 5+int(views.NumTypedTimes))
+	}
+	cells := []any{c.Goroutines, c.Hits, c.MeanAlive, c.Time, c.Idle.Weight}
+	for _, part := range c.Parts {
+		cells = append(cells, part)
+	}
+	return cells
+}
+
+// A lockKey says what a row of the table of locks is about.
+type lockKey struct{ lock, kind, role, class, in string }
+
+// lockTable has the locks, and those who waited for them and held them, whatever the view.
+func lockTable(w *tableWriter, s *Subject) error {
+	if err := s.needWhole("the table shows all waits"); err != nil {
+		return err
+	}
+	recordings := []*sampledata.Recording{s.Recording}
+	numbers := []any{"nanoseconds", "hits"}
+	if s.Compared() {
+		recordings = append(recordings, s.Against.Recording)
+		numbers = inBoth(numbers)
+	}
+	var order []lockKey
+	totals := make([]map[lockKey]calltree.Total, len(recordings))
+	for i, r := range recordings {
+		if err := needSamples(r, "locks"); err != nil {
+			return err
+		}
+		a, err := locks.AnalyseHolders(r, s.Options, locks.ByField)
+		if err != nil {
+			return err
+		}
+		totals[i] = make(map[lockKey]calltree.Total)
+		addLocks(a, func(k lockKey, t calltree.Total) {
+			if _, known := totals[0][k]; i == 0 || !known {
+				order = append(order, k)
+			}
+			totals[i][k] = t
+		})
+	}
+	w.row(slices.Concat([]any{"lock", "kind", "role", "class", "in"}, numbers)...)
+	for _, k := range order {
+		cells := []any{k.lock, k.kind, k.role, k.class, k.in}
+		for _, of := range totals {
+			if total, ok := of[k]; ok {
+				cells = append(cells, total.Weight, total.Hits)
+			} else {
+				cells = append(cells, 0, 0)
+			}
+		}
+		w.row(cells...)
+	}
+	return nil
+}
+
+func addLocks(a *locks.Analysis, add func(lockKey, calltree.Total)) {
+	for _, l := range append(a.Locks, a.Shared...) {
+		k := lockKey{lock: l.String(), kind: l.Kind, role: "all"}
+		add(k, l.Total)
+		for _, waiter := range l.Waiters {
+			k.role, k.class, k.in = "waiter", waiter.Class, waiter.In
+			add(k, waiter.Total)
+		}
+		for _, holder := range l.Holders {
+			k.role, k.class, k.in = "holder", holder.Class, ""
+			add(k, holder.Total)
+		}
+	}
+}
+
+// sampleTable has a row for each sample, with what was measured last in each series.
+func sampleTable(w *tableWriter, s *Subject) error {
+	if err := s.needWhole("the table shows what was measured of the whole program"); err != nil {
+		return err
+	}
+	if err := needSamples(s.Recording, "samples"); err != nil {
+		return err
+	}
+	r := s.Recording
+	from, to, err := s.Options.Span.Samples(r)
+	if err != nil {
+		return err
+	}
+	head := []any{"sample", "time ns", "weight ns", "halt ns", "threads"}
+	columns := make([]map[int]string, len(r.Series))
+	for i := range r.Series {
+		head = append(head, r.Series[i].Name)
+		columns[i] = make(map[int]string)
+		for at, v := range r.Series[i].All() {
+			columns[i][at] = v.String()
+		}
+	}
+	w.row(head...)
+	weights := r.Weights()
+	last := make([]string, len(columns))
+	for i, sample := range r.Samples.All() {
+		for k, c := range columns {
+			if v, changed := c[i]; changed {
+				last[k] = v
+			}
+		}
+		if int32(i) < from || int32(i) >= to {
+			continue
+		}
+		cells := []any{i, int64(sample.Time), weights.Of(i, i+1), int64(sample.Halt), int64(sample.Threads)}
+		for _, v := range last {
+			cells = append(cells, v)
+		}
+		w.row(cells...)
+	}
+	return nil
+}

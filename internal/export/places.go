@@ -1,0 +1,177 @@
+package export
+
+import (
+	"cmp"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampledata/interchange"
+	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/views/calltree"
+	"github.com/cpprof/cpprof/views/locks"
+)
+
+// A placed is a call tree whose frames have their places in the source.
+type placed struct {
+	tree  *calltree.Tree
+	names []string      // by frame
+	at    []views.Place // by frame
+	r     *sampledata.Recording
+}
+
+// placed returns the tree to write, with the places of its frames as far as they are known: not of comparisons and refinements,
+// and not if a frame is something else than a function.
+func (s *Subject) placed() (*placed, error) {
+	t, err := s.Tree()
+	if err != nil {
+		return nil, err
+	}
+	if !s.Refined && !s.Compared() && s.View != nil && s.Options.Granularity == views.ByFunction {
+		if fine, err := s.fineTree(t); err != nil || fine != nil {
+			return fine, err
+		}
+	}
+	return unplaced(t), nil
+}
+
+// unplaced returns a tree of which only the names of frames are known.
+func unplaced(t *calltree.Tree) *placed {
+	p := &placed{tree: t}
+	for i := range t.Symbols().Len() {
+		p.names, p.at = append(p.names, t.Symbols().Name(calltree.Func(i))), append(p.at, views.Place{Function: -1})
+	}
+	return p
+}
+
+// fineTree makes the view with places, and leaves those stacks in it that the tree to write has. It returns nil if the view with
+// places is not the same: it is larger, and so may show less of the chains of holders.
+func (s *Subject) fineTree(t *calltree.Tree) (*placed, error) {
+	o := s.Options
+	o.Places = true
+	if s.Recording.Profile == nil {
+		o.Lock = locks.NameOf(s.Recording)
+	}
+	v, err := s.View(s.Recording, o)
+	if err != nil {
+		return nil, err
+	}
+	p := &placed{tree: v.Tree, r: s.Recording}
+	coarse := make([]calltree.Func, v.Tree.Symbols().Len()) // by frame: the frame of t
+	for i := range coarse {
+		name, at := views.SplitPlace(v.Tree.Symbols().Name(calltree.Func(i)))
+		p.names, p.at = append(p.names, name), append(p.at, at)
+		coarse[i] = t.Symbols().Lookup(name)
+	}
+	p.tree = v.Tree.Filter(keptIn(t, v.Tree, coarse))
+	if p.tree.Main().Cum(0).Cmp(t.Main().Cum(0)) != 0 {
+		return nil, nil
+	}
+	return p, nil
+}
+
+// keptIn marks the nodes of a fine tree whose stacks are in a coarse one; coarse has the frames of that.
+func keptIn(t, fine *calltree.Tree, coarse []calltree.Func) []bool {
+	children := make(map[[2]int32]int32, t.Len()) // by parent and frame
+	for n := int32(1); n < int32(t.Len()); n++ {
+		children[[2]int32{t.Parents()[n], int32(t.Funcs()[n])}] = n
+	}
+	at := make([]int32, fine.Len()) // by node: the node of t, or -1
+	kept := make([]bool, fine.Len())
+	for n := range int32(fine.Len()) {
+		if n > 0 {
+			at[n] = -1
+			if above := at[fine.Parents()[n]]; above >= 0 {
+				if same, ok := children[[2]int32{above, int32(coarse[fine.Funcs()[n]])}]; ok {
+					at[n] = same
+				}
+			}
+		}
+		kept[n] = at[n] >= 0 && t.Main().Own(at[n]).Sign() != 0
+	}
+	return kept
+}
+
+// call returns what a frame stands for.
+func (p *placed) call(f calltree.Func) interchange.Call {
+	c := interchange.Call{Function: sampledata.Function{Name: p.names[f]}}
+	if at := p.at[f]; at.Function >= 0 {
+		of := p.r.Functions[at.Function]
+		c.Function.File, c.Function.Line, c.Line, c.Inlined = of.File, of.Line, at.Line, at.Inlined
+	}
+	return c
+}
+
+// Labels of stacks. Their names are such as every tool takes.
+const (
+	stateLabel  = "state"  // "MONITOR", or another typed time
+	reasonLabel = "reason" // why a goroutine waits: "chan-receive"
+	classLabel  = "class"  // the thread class
+	lockLabel   = "lock"   // the name of the lock that is waited for
+)
+
+const (
+	maxLabelValues = 1000 // of a label; further ones become otherValues
+	maxLabelLength = 200  // of a value, in bytes; longer ones are cut
+	otherValues    = "(other)"
+)
+
+// A labeller finds the labels of stacks.
+type labeller struct {
+	*placed
+	seen map[string]map[string]bool // values by label
+}
+
+func newLabeller(p *placed) *labeller { return &labeller{p, make(map[string]map[string]bool)} }
+
+// labels returns the labels of the stack that ends at a node. State, reason and lock are those of the goroutine itself, not of the
+// holder of the lock for which it waits.
+func (l *labeller) labels(n int32) []sampledata.Label {
+	t := l.tree
+	var way []int32 // from the node up
+	for ; n > 0; n = t.Parents()[n] {
+		way = append(way, n)
+	}
+	class, state, reason, lock := "", "", "", ""
+	if calltree.KindOf(t.Root()) == calltree.Class {
+		class = t.Root()
+	}
+	for i := len(way) - 1; i >= 0 && state == ""; i-- {
+		f := t.Funcs()[way[i]]
+		name := l.names[f]
+		if class == "" && calltree.KindOf(name) == calltree.Class {
+			class = name
+		}
+		typed, ok := views.ParseTypedTime(name)
+		if !ok {
+			continue
+		}
+		state, lock = typed.Name(), l.at[f].Lock
+		if i > 0 {
+			if below := l.names[t.Funcs()[way[i-1]]]; calltree.KindOf(below) == calltree.Typed {
+				reason = below[1:]
+			}
+		}
+	}
+	var list []sampledata.Label
+	for _, one := range []sampledata.Label{{Key: classLabel, Value: class}, {Key: lockLabel, Value: lock}, {Key: reasonLabel, Value: reason}, {Key: stateLabel, Value: state}} {
+		if one.Value != "" {
+			one.Value = l.bounded(one)
+			list = append(list, one)
+		}
+	}
+	return list
+}
+
+// bounded returns the value of a label, or another one if it is too long, or one too many.
+func (l *labeller) bounded(of sampledata.Label) string {
+	value := of.Value[:min(len(of.Value), maxLabelLength)]
+	values := l.seen[of.Key]
+	if values == nil {
+		values = make(map[string]bool)
+		l.seen[of.Key] = values
+	}
+	if !values[value] && len(values) == maxLabelValues {
+		return otherValues
+	}
+	values[value] = true
+	return cmp.Or(value, otherValues)
+}

@@ -1,0 +1,131 @@
+package export
+
+import (
+	"io"
+	"math/big"
+	"time"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampledata/interchange"
+	"github.com/cpprof/cpprof/views/calltree"
+)
+
+// pprof is the format of go tool pprof. Stacks have their lines and inlined calls, and typed time both as frames and as labels.
+// Weights are exact: if they are not whole numbers, a second sample type has the rest, in parts of their common denominator.
+var pprof = Format{
+	Name:   "pprof",
+	Help:   "a profile for go tool pprof, Pyroscope, Parca and others",
+	File:   "run.pb.gz",
+	Binary: true,
+	write:  writePprof,
+}
+
+func writePprof(w io.Writer, s *Subject) error {
+	if s.wholeProfile() {
+		return interchange.Write(w, s.Recording, "pprof") // with its own labels
+	}
+	if s.Compared() {
+		return writeDifference(w, s)
+	}
+	p, err := s.placed()
+	if err != nil {
+		return err
+	}
+	return writePlaced(w, s, p)
+}
+
+// wholeProfile reports whether the subject is all of a profile of another tool.
+func (s *Subject) wholeProfile() bool {
+	r := s.Recording
+	if r == nil || r.Profile == nil || s.Refined || s.Compared() || s.Part || s.Options.Granularity != 0 || s.Options.NoInlines {
+		return false
+	}
+	t := s.Session.Tree()
+	return calltree.KindOf(t.Root()) != calltree.Class && t.Main().Cum(0).Cmp(r.Profile.Total(r.Profile.Shown[0])) == 0
+}
+
+func writePlaced(w io.Writer, s *Subject, p *placed) error {
+	r, err := interchange.DetailedProfile(p.tree, interchange.Details{Call: p.call, Labels: newLabeller(p).labels, Round: true})
+	if err != nil {
+		return err
+	}
+	s.times(r.Profile)
+	return interchange.Write(w, r, "pprof")
+}
+
+// times notes when a recording was made, and how often it looked.
+func (s *Subject) times(p *sampledata.Profile) {
+	r := s.Recording
+	if r == nil {
+		return
+	}
+	if of := r.Profile; of != nil {
+		p.Start, p.Duration, p.Period = of.Start, of.Duration, of.Period
+		return
+	}
+	stats := r.Stats()
+	from, until := s.Times()
+	p.Start, p.Duration = from, max(0, until.Sub(from))
+	p.Period = sampledata.Period{Name: "wall", Unit: "nanoseconds"} // without a sample, too: some readers need it
+	if stats.Samples > 0 {
+		p.Period.Every = int64(stats.Duration / time.Duration(stats.Samples))
+	}
+}
+
+// Times returns when that began and ended which the subject is about; the zero Time if that is not known.
+func (s *Subject) Times() (from, until time.Time) {
+	r := s.Recording
+	if of := r.Profile; of != nil {
+		return of.Start, of.Start.Add(of.Duration)
+	}
+	start, end := s.Options.Span.From, s.Options.Span.To
+	if lasts := r.Stats().Duration; end == 0 || end > lasts {
+		end = lasts
+	}
+	return r.Header.Start.Add(start), r.Header.Start.Add(end)
+}
+
+// writeDifference writes a comparison: what each stack weighs in A minus what it weighs in B, and both. If the wholes differ, what is
+// in B is scaled to the whole of A, so that the difference is that of the costs; of profiles it is that of the counts.
+func writeDifference(w io.Writer, s *Subject) error {
+	t, err := differences(s)
+	if err != nil {
+		return err
+	}
+	return writePlaced(w, s, unplaced(t))
+}
+
+// differences returns a tree with three metrics: the difference of two recordings, and what it is the difference of.
+func differences(s *Subject) (*calltree.Tree, error) {
+	t, err := s.Tree()
+	if err != nil {
+		return nil, err
+	}
+	a, b := t.Sides()
+	main := a.Main()
+	built := calltree.NewBuilder(new(calltree.Symbols), a.Root(), main.Name+"_difference", main.Unit)
+	built.AddMetric(main.Name+"_a", main.Unit)
+	built.AddMetric(main.Name+"_b", main.Unit)
+	scale := big.NewRat(1, 1)
+	if whole := b.Main().Denominator; whole.Sign() != 0 && s.Recording.Profile == nil {
+		scale.Quo(main.Denominator, whole)
+	}
+	for metric := range 3 {
+		built.SetDenominator(metric, main.Denominator)
+	}
+	add := func(of *calltree.Tree, factor *big.Rat, metric int, sign int64) {
+		at := make([]int32, of.Len())
+		for n := range int32(of.Len()) {
+			if n > 0 {
+				at[n] = built.Child(at[of.Parents()[n]], built.Symbols().Intern(of.Symbols().Name(of.Funcs()[n])))
+			}
+			own := of.Main().Own(n)
+			own.Mul(own, factor)
+			built.AddRat(metric, at[n], own)
+			built.AddRat(0, at[n], new(big.Rat).Mul(own, big.NewRat(sign, 1)))
+		}
+	}
+	add(a, big.NewRat(1, 1), 1, 1)
+	add(b, scale, 2, -1)
+	return built.Tree()
+}

@@ -1,0 +1,220 @@
+package metrics
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// A Correlation says how two metrics go together over the samples of a list, and how far that can be trusted: the caveats
+// of the paper (sections 5.4.1 to 5.4.5). It never says which of the two is the cause.
+type Correlation struct {
+	N        int     // samples in which both are defined
+	Pearson  float64 // undefined if one of them has one value only
+	Spearman float64 // of the ranks; of equal values, the mean rank
+
+	Leverage []int   // samples that pull the line through the points: 1/n + (x - mean)²/Sxx is above 4/n, for x or for y
+	Without  float64 // Pearson without these; undefined if there are none
+
+	// Of the first differences, from each sample to the next one of the recording: if both metrics only follow a trend, they
+	// correlate, and their differences don't.
+	Differences  float64
+	DifferencesN int
+
+	// The shift of y, in samples, at which the two correlate best: if it is 2, y follows x by two samples. 0 unless another
+	// shift is clearly better.
+	Lag        int
+	LagPearson float64
+
+	Effective float64 // how many independent samples N samples amount to, see effective
+	P         float64 // how likely such a Pearson is by chance, of two metrics that have nothing to do with one another
+	Few       bool    // one of them is the same in nearly all samples
+}
+
+// A pair is two metrics in the samples in which both are defined.
+type pair struct {
+	x, y    []float64
+	samples []int
+}
+
+func newPair(x, y Column, l List) pair {
+	var p pair
+	for i := range x {
+		if l.Has(i) && Defined(x[i]) && Defined(y[i]) && !math.IsInf(x[i], 0) && !math.IsInf(y[i], 0) {
+			p.x, p.y, p.samples = append(p.x, x[i]), append(p.y, y[i]), append(p.samples, i)
+		}
+	}
+	return p
+}
+
+// Correlate correlates two metrics over a list.
+func Correlate(x, y Column, l List) Correlation {
+	p := newPair(x, y, l)
+	c := Correlation{N: len(p.x), Pearson: pearson(p.x, p.y), Spearman: undefined, Without: undefined}
+	c.Differences, c.DifferencesN = p.differences()
+	c.Effective = p.effective()
+	c.P = chance(c.Pearson, c.Effective)
+	c.Few = few(p.x) || few(p.y)
+	if Defined(c.Pearson) {
+		c.Spearman = pearson(ranks(p.x), ranks(p.y))
+	}
+	var rest pair
+	high := p.leverage()
+	for i := range p.x {
+		if high[i] {
+			c.Leverage = append(c.Leverage, p.samples[i])
+		} else {
+			rest.x, rest.y = append(rest.x, p.x[i]), append(rest.y, p.y[i])
+		}
+	}
+	if len(c.Leverage) > 0 {
+		c.Without = pearson(rest.x, rest.y)
+	}
+	c.Lag, c.LagPearson = bestLag(x, y, l, c.Pearson)
+	return c
+}
+
+// pearson returns the correlation coefficient of two slices of one length; undefined if one of them has one value only.
+func pearson(x, y []float64) float64 {
+	mx, my := mean(x), mean(y)
+	var sxx, syy, sxy float64
+	for i := range x {
+		dx, dy := x[i]-mx, y[i]-my
+		sxx += dx * dx
+		syy += dy * dy
+		sxy += dx * dy
+	}
+	if constantValues(x) || constantValues(y) || sxx == 0 || syy == 0 {
+		return undefined
+	}
+	return finite(max(-1, min(1, sxy/math.Sqrt(sxx)/math.Sqrt(syy))))
+}
+
+func mean(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += v
+	}
+	return sum / float64(len(x))
+}
+
+// constantValues reports whether all values are equal. Their mean may differ from them, by rounding.
+func constantValues(x []float64) bool {
+	for _, v := range x {
+		if v != x[0] {
+			return false
+		}
+	}
+	return true
+}
+
+// ranks returns the rank of each value, from 1 up; equal values have their mean rank.
+func ranks(x []float64) []float64 {
+	order := make([]int, len(x))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
+	r := make([]float64, len(x))
+	for from := 0; from < len(order); {
+		to := from + 1
+		for to < len(order) && x[order[to]] == x[order[from]] {
+			to++
+		}
+		for _, i := range order[from:to] {
+			r[i] = float64(from+to+1) / 2
+		}
+		from = to
+	}
+	return r
+}
+
+// leverage returns which points have a high leverage.
+func (p pair) leverage() []bool {
+	high := make([]bool, len(p.x))
+	for _, side := range [][]float64{p.x, p.y} {
+		if len(side) == 0 || constantValues(side) {
+			continue
+		}
+		m, n := mean(side), float64(len(side))
+		var sum float64
+		for _, v := range side {
+			sum += (v - m) * (v - m)
+		}
+		for i, v := range side {
+			high[i] = high[i] || 1/n+(v-m)*(v-m)/sum > 4/n
+		}
+	}
+	return high
+}
+
+// differences correlates the differences between samples that are neighbours in the recording.
+func (p pair) differences() (r float64, n int) {
+	var dx, dy []float64
+	for i := 1; i < len(p.samples); i++ {
+		if p.samples[i] == p.samples[i-1]+1 {
+			dx, dy = append(dx, p.x[i]-p.x[i-1]), append(dy, p.y[i]-p.y[i-1])
+		}
+	}
+	return pearson(dx, dy), len(dx)
+}
+
+const (
+	// maxLag is the greatest shift that bestLag tries, in samples.
+	maxLag = 10
+
+	// leastLagged is how many pairs a shift needs, for each sample of the shift.
+	leastLagged = 4
+
+	// betterLag is how much closer to 1 or -1 the correlation must be at a shift, so that the shift is worth mentioning.
+	betterLag = 0.1
+
+	// likelyLag is how likely such a correlation may be by chance at any of the shifts that are tried.
+	likelyLag = 0.05
+)
+
+// bestLag returns the shift of y at which the two correlate clearly better than without a shift, and not by chance; else 0.
+func bestLag(x, y Column, l List, now float64) (lag int, r float64) {
+	r = now
+	best := math.Abs(now)
+	if !Defined(now) {
+		return 0, r
+	}
+	best += betterLag
+	var of pair // with the best shift
+	for k := -maxLag; k <= maxLag; k++ {
+		var at pair
+		for i := range x {
+			j := i + k
+			if j < 0 || j >= len(y) || !l.Has(i) || !l.Has(j) || !Defined(x[i]) || !Defined(y[j]) || math.IsInf(x[i], 0) || math.IsInf(y[j], 0) {
+				continue
+			}
+			at.x, at.y, at.samples = append(at.x, x[i]), append(at.y, y[j]), append(at.samples, i)
+		}
+		if k == 0 || len(at.x) < leastLagged*max(k, -k) {
+			continue
+		}
+		if shifted := pearson(at.x, at.y); math.Abs(shifted) > best {
+			lag, r, best, of = k, shifted, math.Abs(shifted), at
+		}
+	}
+	if lag != 0 && chance(r, of.effective()) > likelyLag/(2*maxLag) {
+		return 0, now
+	}
+	return lag, r
+}
+
+// fewEvents is how often a metric must differ from its most frequent value.
+const fewEvents = 5
+
+// few reports whether a metric differs from its most frequent value in few samples only, but has more of them.
+func few(x []float64) bool {
+	counts := make(map[float64]int)
+	most := 0
+	for _, v := range x {
+		counts[v]++
+		most = max(most, counts[v])
+	}
+	others := len(x) - most
+	return len(x) < fewEvents || others < fewEvents
+}

@@ -1,0 +1,84 @@
+package metrics
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// An Effect compares the values that one quantity had with something and without it, such as with and without a recording
+// (perturbation, section 3.4 of the paper).
+type Effect struct {
+	Name          string
+	Unit          string
+	With, Without []float64 // of each run or turn; only defined values count
+
+	N, M              int     // number of defined values with and without
+	Mean, Base        float64 // with and without; undefined without values
+	Difference        float64 // Mean - Base
+	Low, High         float64 // the interval that has the true difference with a probability of 95 % (Welch); undefined for fewer than two values
+	P                 float64 // how likely such a difference is by chance
+	Differs           bool    // of all quantities together, at most 5 % of those that differ are expected to do so by chance
+	Deviance, Usually float64 // the standard deviations with and without
+}
+
+// confidence is the probability of intervals.
+const confidence = 0.95
+
+// Compare computes the effects on several quantities.
+func Compare(effects []Effect) {
+	p := make([]float64, 0, len(effects))
+	var of []*Effect
+	for i := range effects {
+		e := &effects[i]
+		e.welch()
+		if Defined(e.Low) {
+			p, of = append(p, e.P), append(of, e)
+		}
+	}
+	for i, survives := range survivors(p) {
+		of[i].Differs = survives
+	}
+}
+
+// welch computes the difference of the means, for variances that may differ.
+func (e *Effect) welch() {
+	with, without := definedOf(e.With), definedOf(e.Without)
+	e.N, e.M = len(with), len(without)
+	e.Mean, e.Base, e.Difference, e.Low, e.High, e.P = undefined, undefined, undefined, undefined, undefined, 1
+	e.Deviance, e.Usually = undefined, undefined
+	if e.N > 0 {
+		e.Mean = mean(with)
+	}
+	if e.M > 0 {
+		e.Base = mean(without)
+	}
+	e.Difference = e.Mean - e.Base
+	if e.N < 2 || e.M < 2 {
+		return
+	}
+	e.Deviance, e.Usually = stat.StdDev(with, nil), stat.StdDev(without, nil)
+	a, b := e.Deviance*e.Deviance/float64(e.N), e.Usually*e.Usually/float64(e.M)
+	if a+b == 0 { // each has one value only
+		e.Low, e.High = e.Difference, e.Difference
+		if e.Difference != 0 {
+			e.P = 0
+		}
+		return
+	}
+	freedom := (a + b) * (a + b) / (a*a/float64(e.N-1) + b*b/float64(e.M-1))
+	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}
+	half := t.Quantile(1-(1-confidence)/2) * math.Sqrt(a+b)
+	e.Low, e.High = e.Difference-half, e.Difference+half
+	e.P = 2 * t.Survival(math.Abs(e.Difference)/math.Sqrt(a+b))
+}
+
+func definedOf(values []float64) (list []float64) {
+	for _, x := range values {
+		if Defined(x) && !math.IsInf(x, 0) {
+			list = append(list, x)
+		}
+	}
+	return list
+}

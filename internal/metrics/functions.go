@@ -1,0 +1,133 @@
+package metrics
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/expr-lang/expr/ast"
+)
+
+// A function computes a call. The arguments are numbers.
+type function struct {
+	least, most int // number of arguments
+	usage       string
+	call        func(p *parser, n ast.Node, x []operand) (operand, error)
+}
+
+var functions = map[string]function{
+	"abs": {1, 1, "abs(x)", func(_ *parser, _ ast.Node, x []operand) (operand, error) {
+		return apply(x[0], x[0].unit, each(math.Abs)), nil
+	}},
+	"log2": {1, 1, "log2(x)", func(_ *parser, _ ast.Node, x []operand) (operand, error) {
+		return apply(x[0], Unit{}, logarithm(math.Log2)), nil
+	}},
+	"ln": {1, 1, "ln(x)", func(_ *parser, _ ast.Node, x []operand) (operand, error) {
+		return apply(x[0], Unit{}, logarithm(math.Log)), nil
+	}},
+	"min":   {2, 100, "min(x, y)", func(_ *parser, _ ast.Node, x []operand) (operand, error) { return fold(x, smaller), nil }},
+	"max":   {2, 100, "max(x, y)", func(_ *parser, _ ast.Node, x []operand) (operand, error) { return fold(x, larger), nil }},
+	"delta": {1, 1, "delta(x)", func(p *parser, _ ast.Node, x []operand) (operand, error) { return p.delta(x[0]), nil }},
+	"rate":  {1, 1, "rate(x)", func(p *parser, _ ast.Node, x []operand) (operand, error) { return p.rate(x[0]), nil }},
+	"lag":   {2, 2, "lag(x, k)", (*parser).lag},
+}
+
+// usages lists all functions, with their arguments.
+func usages() string {
+	var all []string
+	for _, f := range functions {
+		all = append(all, f.usage)
+	}
+	all = append(all, "hits(CALL PATH)", "label(KEY=VALUE)", "lock(NAME)", "samples(0-99)", "span(2s, 3s)")
+	slices.Sort(all)
+	return strings.Join(all, ", ")
+}
+
+func (p *parser) call(n ast.Node, name string, arguments []ast.Node) (operand, error) {
+	f, ok := functions[name]
+	if !ok {
+		if len(arguments) == 1 {
+			if inner, _, ok := nameOf(arguments[0]); ok && (name == "len" || name == "cap") {
+				return operand{}, p.fail(n, "%s", p.t.unknown("monitor", name+"("+inner+")", slices.Collect(maps.Keys(p.t.byName))))
+			}
+		}
+		return operand{}, p.fail(n, "there is no function %s: there are %s", name, usages())
+	}
+	if len(arguments) < f.least || len(arguments) > f.most {
+		return operand{}, p.fail(n, "want %s", f.usage)
+	}
+	var x []operand
+	for _, a := range arguments {
+		o, err := p.operand(a)
+		if err == nil {
+			err = p.want(a, o, isNumber, name)
+		}
+		if err != nil {
+			return operand{}, err
+		}
+		x = append(x, o)
+	}
+	return f.call(p, n, x)
+}
+
+func apply(x operand, u Unit, compute func(out, x []float64)) operand {
+	return operand{node: &unary{x.node, compute}, unit: u}
+}
+
+func fold(x []operand, compute func(out, x, y []float64)) operand {
+	o := x[0]
+	for _, y := range x[1:] {
+		o = operand{node: newBinary(o.node, y.node, compute), unit: common(o, y)}
+	}
+	return o
+}
+
+// column returns all values of an operand, so that others than those of a block can be used.
+func (p *parser) column(x operand) Column {
+	if w, ok := x.node.(whole); ok {
+		return w.column
+	}
+	return evaluate(x.node, p.t.samples)
+}
+
+// counted returns the differences of a counter's values.
+func (p *parser) counted(column Column) node {
+	d := &delta{column: column, counter: true}
+	p.deltas = append(p.deltas, d)
+	return d
+}
+
+func (p *parser) delta(x operand) operand { return p.difference(x, false) }
+
+// difference returns the differences of an operand. Those of monitors are even if they are to be: see evenOf.
+func (p *parser) difference(x operand, even bool) operand {
+	var d node
+	switch {
+	case x.differences != nil:
+		d = x.differences(p, even)
+	case x.level != nil && even:
+		d = &delta{column: p.t.evenOf(x.level)}
+	default:
+		d = &delta{column: p.column(x)}
+	}
+	return operand{node: d, unit: x.unit, difference: d}
+}
+
+func (p *parser) rate(x operand) operand {
+	d := p.difference(x, true)
+	return operand{node: newBinary(d.node, whole{p.t.seconds}, divide), unit: x.unit.dividedBy(NewUnit("s")), difference: d.node}
+}
+
+func (p *parser) lag(n ast.Node, x []operand) (operand, error) {
+	k := x[1]
+	if !k.constant || k.value < 0 || k.value != math.Trunc(k.value) {
+		return operand{}, p.fail(n, "lag(x, k): want a whole number k of samples, from 0 up")
+	}
+	by := int(min(k.value, float64(p.t.samples)))
+	o := operand{node: &lagged{p.column(x[0]), by}, unit: x[0].unit}
+	if differences := x[0].differences; differences != nil {
+		o.differences = func(p *parser, even bool) node { return &lagged{evaluate(differences(p, even), p.t.samples), by} }
+	}
+	return o, nil
+}

@@ -1,0 +1,149 @@
+package metrics
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/views/calltree"
+)
+
+// pathSeries are the numbers of goroutines over time of all nodes of a call tree.
+type pathSeries struct {
+	p     *views.Presence
+	stays []int32 // numbers of stays, ordered by node
+	first []int32 // by node, and one more: the first of its stays
+	cum   []int64 // by node: hits of all stays in its subtree
+	once  []int32 // by function: the outermost node of the function, if there is one only; else -1
+}
+
+func newPathSeries(p *views.Presence) *pathSeries {
+	s := &pathSeries{p: p, first: make([]int32, p.Tree.Len()+1), stays: make([]int32, len(p.Stays)), cum: p.Tree.Main().Planes()[0].Cum}
+	for i := range p.Stays {
+		s.first[p.Stays[i].Node+1]++
+	}
+	for n := range p.Tree.Len() {
+		s.first[n+1] += s.first[n]
+	}
+	next := append([]int32(nil), s.first...)
+	for i := range p.Stays {
+		n := p.Stays[i].Node
+		s.stays[next[n]] = int32(i)
+		next[n]++
+	}
+	s.findOnce()
+	return s
+}
+
+// findOnce finds the functions that have one outermost node.
+func (s *pathSeries) findOnce() {
+	t := s.p.Tree
+	const none, several = -1, -2
+	s.once = make([]int32, t.Symbols().Len())
+	until := make([]int32, len(s.once)) // the end of the last outermost node's subtree
+	for f := range s.once {
+		s.once[f] = none
+	}
+	for n, f := range t.Funcs() {
+		switch {
+		case int32(n) < until[f]:
+			continue
+		case s.once[f] == none:
+			s.once[f] = int32(n)
+		default:
+			s.once[f] = several
+		}
+		until[f] = t.Ends()[n]
+	}
+}
+
+// steps returns the steps of a node's series, sorted.
+func (s *pathSeries) steps(n int32, list []step, scratch []int32) []step {
+	list = list[:0]
+	for _, i := range s.stays[s.first[n]:s.first[s.p.Tree.Ends()[n]]] {
+		stay := &s.p.Stays[i]
+		list = append(list, step{stay.First, 1}, step{stay.Last + 1, -1})
+	}
+	return sortSteps(list, scratch)
+}
+
+// column returns a node's series.
+func (s *pathSeries) column(n int32, samples int) Column {
+	c := newCounts(samples)
+	for _, i := range s.stays[s.first[n]:s.first[s.p.Tree.Ends()[n]]] {
+		c.add(s.p.Stays[i].First, s.p.Stays[i].Last)
+	}
+	return c.column()
+}
+
+// candidates returns the nodes whose series differ from that of their caller, and that have at least some hits.
+func (s *pathSeries) candidates(least float64) []int32 {
+	var nodes []int32
+	parents := s.p.Tree.Parents()
+	for n := int32(1); int(n) < s.p.Tree.Len(); n++ {
+		if float64(s.cum[n]) >= least && s.cum[n] != s.cum[parents[n]] {
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes
+}
+
+// correlate correlates the series of nodes with a target. It uses all processors.
+func (s *pathSeries) correlate(nodes []int32, t *target) []quick {
+	list := make([]quick, len(nodes))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			var steps []step
+			scratch := make([]int32, len(t.y)+1)
+			for i := next.Add(1) - 1; int(i) < len(nodes); i = next.Add(1) - 1 {
+				steps = s.steps(nodes[i], steps, scratch)
+				list[i] = t.correlate(steps)
+			}
+		})
+	}
+	wg.Wait()
+	return list
+}
+
+// shown returns the node that stands for all those below n with the same series: the innermost function that is not machinery
+// of the runtime and standard library, else n.
+func (s *pathSeries) shown(n int32) int32 {
+	t := s.p.Tree
+	best := n
+	for at := n; ; {
+		if name := t.Symbols().Name(t.Funcs()[at]); calltree.KindOf(name) == calltree.Function && !views.Machinery(name) {
+			best = at
+		}
+		at++ // the first child, if there is one
+		if int(at) >= t.Len() || at >= t.Ends()[n] || s.cum[at] != s.cum[n] {
+			return best
+		}
+	}
+}
+
+// path returns the call path of a node: from a function on that the node's caller has to itself if there is one, else from the
+// root on.
+func (s *pathSeries) path(n int32) callpath.Path {
+	t := s.p.Tree
+	element := func(n int32) callpath.Element { return callpath.Frame(t.Symbols().Name(t.Funcs()[n])) }
+	var below []int32
+	for at := n; at > 0; at = t.Parents()[at] {
+		if f := t.Funcs()[at]; s.once[f] == at && t.Symbols().Kind(f) == calltree.Function {
+			path := callpath.Root(t).Then(element(at), callpath.Extended)
+			for i := len(below) - 1; i >= 0; i-- {
+				path = path.Then(element(below[i]), callpath.InPlace)
+			}
+			return path
+		}
+		below = append(below, at)
+	}
+	path := callpath.Root(t)
+	for i := len(below) - 1; i >= 0; i-- {
+		path = path.Then(element(below[i]), callpath.InPlace)
+	}
+	return path
+}

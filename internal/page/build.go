@@ -1,0 +1,199 @@
+package page
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cpprof/cpprof/internal/report"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/views/calltree"
+)
+
+// Data returns what the page shows, packed. It is smaller than the page, in which it is text.
+func Data(p *Page) ([]byte, error) {
+	b := &build{Page: p, h: &header{Name: p.Name, Tables: make(map[string]json.RawMessage), Counted: true, Warnings: []string{}}}
+	if err := b.make(); err != nil {
+		return nil, fmt.Errorf("page of %s: %w", p.Name, err)
+	}
+	return pack(b.h, b.clock, b.trees)
+}
+
+// A build makes the data of a page.
+type build struct {
+	*Page
+	h     *header
+	clock *clock
+	trees []*tree
+}
+
+func (b *build) make() error {
+	var title strings.Builder
+	if err := report.Headline(&title, b.Name, b.Recording); err != nil {
+		return err
+	}
+	b.h.Title, _, _ = strings.Cut(title.String(), "\n")
+	b.h.Samples, b.h.Open = b.Recording.Samples.Len(), b.Open
+	b.h.Growing = b.Recording.Profile == nil && b.Recording.End == nil
+	b.warn(b.Recording.Warnings)
+	b.clock = newClock(b.Recording, 1)
+	if b.Recording.Profile == nil { // before the trees: making them takes as much memory
+		if err := b.tables(); err != nil {
+			return err
+		}
+	}
+	switch {
+	case b.Tree != nil && b.Against.Recording != nil:
+		x, y := b.Tree.Sides()
+		if err := b.comparison(x, y, b.Title); err != nil {
+			return err
+		}
+	case b.Tree != nil:
+		b.untimed(untimed(b.Tree), b.Title)
+	case b.Recording.Profile != nil:
+		if err := b.profile(); err != nil {
+			return err
+		}
+	default:
+		if err := b.histories(); err != nil {
+			return err
+		}
+	}
+	m := b.trees[0].Main()
+	if b.h.Unit == "" {
+		b.h.Unit, b.h.Measure, b.h.Counted = m.Unit, m.Name, m.Hits() != m
+	}
+	return nil
+}
+
+// untimed adds a tree of which only the sums are known, and its view.
+func (b *build) untimed(t *tree, title string) {
+	b.trees = append(b.trees, t)
+	b.h.Views = []viewHeader{{Title: title, Name: t.Root()}}
+	b.clock = &clock{each: 1}
+}
+
+// profile adds the view of another tool's profile.
+func (b *build) profile() error {
+	v, err := views.Server(b.Recording, b.Options)
+	if err != nil {
+		return err
+	}
+	title := b.Recording.Profile.Title
+	if b.Against.Recording == nil {
+		b.untimed(untimed(v.Tree), title)
+		return nil
+	}
+	other, err := views.Server(b.Against.Recording, b.Options)
+	if err != nil {
+		return err
+	}
+	if x, y := v.Tree.Main().Unit, other.Tree.Main().Unit; x != y {
+		return fmt.Errorf("it counts %s, and %s counts %s: they can't be compared", x, b.Against.Name, y)
+	}
+	return b.comparison(v.Tree, other.Tree, title)
+}
+
+// comparison adds the tree of two of which only the sums are known, and its view.
+func (b *build) comparison(x, y *calltree.Tree, title string) error {
+	t, err := comparedSums(x, y)
+	if err != nil {
+		return err
+	}
+	m := x.Main()
+	b.h.Unit, b.h.Measure, b.h.Counted = m.Unit, m.Name, m.Hits() != m
+	b.h.Against = b.Against.Name
+	b.untimed(t, title)
+	return nil
+}
+
+// histories adds the Server View, and those of all classes.
+func (b *build) histories() error {
+	b.h.Unit, b.h.Measure = views.Nanoseconds, "time"
+	most := b.MaxMoments
+	if most == 0 {
+		most = mostMoments
+	}
+	var all []*views.History
+	for _, make := range makers {
+		h, err := make(b.Recording, b.Options, most)
+		if err != nil {
+			return err
+		}
+		all = append(all, h)
+		b.h.Rounded += h.Rounded
+		b.warn(h.Warnings)
+	}
+	b.clock = fit(b.Recording, all, most)
+	classes := all[threads].Classes
+	for i, h := range all {
+		t, err := b.tree(h, makers[i])
+		if err != nil {
+			return err
+		}
+		b.trees = append(b.trees, t)
+		all[i] = nil // its memory is not needed any more
+	}
+	b.listViews(classes)
+	return nil
+}
+
+// The trees of a page.
+const (
+	server = iota
+	threads
+)
+
+// makers make the histories of a page, by tree.
+var makers = []func(*sampledata.Recording, views.Options, int) (*views.History, error){views.ServerHistory, views.ThreadsHistory}
+
+// tree returns the tree of a history, compared with the other recording if there is one.
+func (b *build) tree(h *views.History, make func(*sampledata.Recording, views.Options, int) (*views.History, error)) (*tree, error) {
+	other := b.Against.Recording
+	if other == nil {
+		return timed(h), nil
+	}
+	with, err := make(other, b.Options, 1) // only its sums are shown
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", b.Against.Name, err)
+	}
+	b.h.Rounded += with.Rounded
+	b.h.Against = b.Against.Name
+	return compared(h, with, other.Weights())
+}
+
+// listViews lists the views of a recording: those of classes in the order of 'cpprof classes'.
+func (b *build) listViews(classes []views.ClassSummary) {
+	b.h.Views = []viewHeader{{Title: "Server View", Name: calltree.RootName, Tree: server}}
+	t := b.trees[threads]
+	for i := range classes {
+		if n, ok := nodeBelowRoot(t.Tree, classes[i].Class); ok {
+			b.h.Views = append(b.h.Views, viewHeader{"Thread View of " + classes[i].Class, classes[i].Class, threads, n})
+		}
+	}
+	for n := int32(1); int(n) < t.Len(); n = t.Ends()[n] { // those that only the other recording has
+		name := t.Symbols().Name(t.Funcs()[n])
+		if !slices.ContainsFunc(b.h.Views, func(v viewHeader) bool { return v.Tree == threads && v.Node == n }) {
+			b.h.Views = append(b.h.Views, viewHeader{"Thread View of " + name, name, threads, n})
+		}
+	}
+	b.h.Views = append(b.h.Views, viewHeader{Title: "Thread Views of all classes", Name: "", Tree: threads})
+	if b.h.Open == "" && len(classes) > 0 {
+		b.h.Open = views.MostHeldUp(classes)
+	}
+}
+
+// warn adds warnings, each once.
+func (b *build) warn(warnings []sampledata.Warning) {
+	for _, w := range warnings {
+		text := w.Message
+		if w.Count > 1 {
+			text += fmt.Sprintf(" (%d times)", w.Count)
+		}
+		if !slices.Contains(b.h.Warnings, text) {
+			b.h.Warnings = append(b.h.Warnings, text)
+		}
+	}
+}

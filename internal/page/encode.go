@@ -1,0 +1,219 @@
+package page
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+
+	"github.com/cpprof/cpprof/views/calltree"
+	"github.com/klauspost/compress/flate"
+)
+
+// A header begins the data. The numbers of all trees follow it, column by column.
+type header struct {
+	Version  int                        `json:"version"`
+	Name     string                     `json:"name"`
+	Title    string                     `json:"title"` // what was recorded
+	Against  string                     `json:"against,omitempty"`
+	Open     string                     `json:"open"`
+	Unit     string                     `json:"unit"`
+	Measure  string                     `json:"measure"` // the name of what weighs: "time"
+	Counted  bool                       `json:"counted"` // hits are counted beside the weights
+	Frames   []string                   `json:"frames"`  // the names of frames
+	Slices   int                        `json:"slices"`
+	Each     int32                      `json:"each"` // samples of a slice
+	Samples  int                        `json:"samples"`
+	Rounded  int64                      `json:"rounded"` // shares of hits that were rounded
+	Trees    []treeHeader               `json:"trees"`
+	Views    []viewHeader               `json:"views"`
+	Tables   map[string]json.RawMessage `json:"tables"`
+	Warnings []string                   `json:"warnings"`
+	Growing  bool                       `json:"growing"` // the recording goes on
+}
+
+// A treeHeader has the lengths of a tree's columns.
+type treeHeader struct {
+	Nodes   int         `json:"nodes"`
+	Side    sideHeader  `json:"side"`
+	Against *sideHeader `json:"against,omitempty"`
+}
+
+type sideHeader struct {
+	Portions int `json:"portions"`
+	Spells   int `json:"spells"`
+	Sums     int `json:"sums"`
+}
+
+// A viewHeader is a view to choose: a tree, or the part of it below a node.
+type viewHeader struct {
+	Title string `json:"title"`
+	Name  string `json:"name"` // "*", or a class
+	Tree  int    `json:"tree"`
+	Node  int32  `json:"node"`
+}
+
+// A packer packs numbers as varints: base 128, the least significant digit first, with the high bit set on all digits but the last.
+// Signed numbers alternate: 0, -1, 1, -2.
+type packer struct {
+	bytes  []byte
+	frames []string
+	index  map[string]int
+}
+
+func (p *packer) number(n int64)  { p.bytes = binary.AppendUvarint(p.bytes, uint64(n)) }
+func (p *packer) signed(n int64)  { p.bytes = binary.AppendVarint(p.bytes, n) }
+func (s side) header() sideHeader { return sideHeader{len(s.portions), len(s.spells), len(s.sums)} }
+
+// frame returns the number of a name.
+func (p *packer) frame(name string) int {
+	n, ok := p.index[name]
+	if !ok {
+		n = len(p.frames)
+		p.index[name] = n
+		p.frames = append(p.frames, name)
+	}
+	return n
+}
+
+// clock packs the slices: when they begin, as differences; their samples; what they weigh.
+func (p *packer) clock(c *clock) {
+	at := int64(0)
+	for _, s := range c.samples {
+		p.number(s.at - at)
+		at = s.at
+	}
+	for _, s := range c.samples {
+		p.number(int64(s.number))
+	}
+	for _, s := range c.samples {
+		p.number(s.weight)
+	}
+}
+
+// tree packs a tree: each node's frame; and by how much the next node's depth is less than that of a child of it.
+func (p *packer) tree(t *tree) treeHeader {
+	numbers := make([]int, t.Symbols().Len())
+	for i := range numbers {
+		numbers[i] = -1
+	}
+	for _, f := range t.Funcs() {
+		if numbers[f] < 0 {
+			numbers[f] = p.frame(t.Symbols().Name(f))
+		}
+		p.number(int64(numbers[f]))
+	}
+	parents := t.Parents()
+	for n := int32(1); int(n) < t.Len(); n++ {
+		up := int64(0)
+		for at := n - 1; at != parents[n]; at = parents[at] {
+			up++
+		}
+		p.number(up)
+	}
+	h := treeHeader{Nodes: t.Len(), Side: t.side.header()}
+	p.side(t.side)
+	if t.against != nil {
+		against := t.against.header()
+		h.Against = &against
+		p.side(*t.against)
+	}
+	return h
+}
+
+// side packs the columns of a side: the portions, the spells, the sums.
+func (p *packer) side(s side) {
+	node := int32(0)
+	for _, o := range s.portions {
+		p.number(int64(o.Node - node))
+		node = o.Node
+	}
+	for _, o := range s.portions {
+		p.number(int64(o.Kind))
+	}
+	for _, o := range s.portions {
+		p.number(o.Parts)
+	}
+	p.counts(len(s.portions), len(s.spells), func(i int) int32 { return s.spells[i].Portion })
+	for i, sp := range s.spells {
+		if i > 0 && s.spells[i-1].Portion == sp.Portion {
+			p.number(int64(sp.First - s.spells[i-1].First))
+		} else {
+			p.number(int64(sp.First))
+		}
+	}
+	for _, sp := range s.spells {
+		p.number(int64(sp.Last - sp.First))
+	}
+	for _, sp := range s.spells {
+		p.number(sp.Num)
+	}
+	p.counts(len(s.portions), len(s.sums), func(i int) int32 { return s.sums[i].Portion })
+	for i, v := range s.sums {
+		if i > 0 && s.sums[i-1].Portion == v.Portion {
+			p.number(int64(v.Slice - s.sums[i-1].Slice))
+		} else {
+			p.number(int64(v.Slice))
+		}
+	}
+	for _, v := range s.sums {
+		p.signed(v.Hits)
+	}
+	for _, v := range s.sums {
+		p.signed(v.Weight.Hi)
+	}
+	for _, v := range s.sums {
+		p.signed(v.Weight.Lo)
+	}
+}
+
+// counts packs how many of a column's values each portion has.
+func (p *packer) counts(portions, values int, portion func(int) int32) {
+	i := 0
+	for o := range int32(portions) {
+		from := i
+		for i < values && portion(i) == o {
+			i++
+		}
+		p.number(int64(i - from))
+	}
+}
+
+// pack returns the data: compressed, the length of the header, the header, and the columns.
+func pack(h *header, c *clock, trees []*tree) ([]byte, error) {
+	p := &packer{index: make(map[string]int)}
+	p.clock(c)
+	for _, t := range trees {
+		h.Trees = append(h.Trees, p.tree(t))
+	}
+	h.Version, h.Slices, h.Each, h.Frames = 1, len(c.samples), c.each, p.frames
+	text, err := json.Marshal(h)
+	if err != nil {
+		return nil, fmt.Errorf("packing the data of the page: %w", err)
+	}
+	var out bytes.Buffer
+	z, err := flate.NewWriter(&out, flate.DefaultCompression)
+	if err != nil {
+		return nil, err
+	}
+	for _, part := range [][]byte{binary.AppendUvarint(nil, uint64(len(text))), text, p.bytes} {
+		if _, err := z.Write(part); err != nil {
+			return nil, err
+		}
+	}
+	if err := z.Close(); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+// nodeBelowRoot returns the node of a class in a tree of all Thread Views; false if there is none.
+func nodeBelowRoot(t *calltree.Tree, class string) (int32, bool) {
+	f := t.Symbols().Lookup(class)
+	for n := int32(1); int(n) < t.Len(); n = t.Ends()[n] {
+		if t.Funcs()[n] == f {
+			return n, true
+		}
+	}
+	return 0, false
+}

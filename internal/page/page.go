@@ -1,0 +1,126 @@
+package page
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+
+	"github.com/cpprof/cpprof/aspects"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/views/calltree"
+)
+
+// A Page is what to show.
+type Page struct {
+	Name      string // of the recording's file
+	Recording *sampledata.Recording
+	Options   views.Options
+	Aspects   *aspects.Set // for the findings
+	Open      string       // the view that is shown first: "*" for the Server View, or a class; "" lets the page choose
+
+	// Against is another recording to compare with. Its Recording is nil if there is none.
+	Against views.Named
+
+	// Tree, if it is not nil, is shown in place of the views: one that was refined or pruned. It has no timeline. If there is another
+	// recording, it is a tree of calltree.Merge.
+	Tree  *calltree.Tree
+	Title string // of Tree
+
+	// MaxMoments limits how many changes of stacks the page holds; 0 is about as much as fits 10 MB. If there are more,
+	// neighbouring samples are taken together.
+	MaxMoments int
+}
+
+//go:embed assets
+var assets embed.FS
+
+// scripts are the files of the page's script, in their order.
+var scripts = []string{"exact", "data", "sums", "tree", "colors", "graph", "heat", "tables", "main"}
+
+// A policy allows nothing but the page's own style and script.
+const policy = "default-src 'none'; style-src 'sha256-%s'; script-src 'sha256-%s'; img-src data:; connect-src %s; base-uri 'none'; form-action 'none'"
+
+var page = template.Must(template.ParseFS(assets, "assets/page.html"))
+
+// static is what is the same in all pages.
+var static = func() (s struct{ style, script string }) {
+	s.style = asset("page.css")
+	var b strings.Builder
+	b.WriteString("'use strict';\n")
+	for _, name := range scripts {
+		b.WriteString(asset(name + ".js"))
+	}
+	s.script = b.String()
+	return s
+}()
+
+func asset(name string) string {
+	text, err := assets.ReadFile("assets/" + name)
+	if err != nil {
+		panic(err) // can't happen: it is part of the program
+	}
+	return string(text)
+}
+
+// Write writes the page as one file, with its data in it.
+func Write(w io.Writer, p *Page) error {
+	data, err := Data(p)
+	if err != nil {
+		return err
+	}
+	before, after, err := shell(p.Name, "", false)
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(w)
+	out.Write(before)
+	packed := base64.NewEncoder(base64.StdEncoding, out)
+	if _, err := packed.Write(data); err != nil {
+		return err
+	}
+	if err := packed.Close(); err != nil {
+		return err
+	}
+	out.Write(after)
+	return out.Flush()
+}
+
+// Shell returns the page without data. Its script loads what Data returns from a path of the page's own server, relative to the
+// page, and again when that has changed. If pprof is set, the page has a link to "pprof/flamegraph".
+func Shell(name, path string, pprof bool) ([]byte, error) {
+	before, after, err := shell(name, path, pprof)
+	return append(before, after...), err
+}
+
+// shell returns the page up to its data, and what follows that.
+func shell(name, source string, pprof bool) (before, after []byte, err error) {
+	connect := "'none'"
+	if source != "" {
+		connect = "'self'"
+	}
+	const mark = "@DATA@"
+	var b bytes.Buffer
+	err = page.Execute(&b, map[string]any{
+		"Policy": fmt.Sprintf(policy, hash(static.style), hash(static.script), connect), "Name": name, "Source": source, "Data": mark, "Pprof": pprof,
+		"Style": template.CSS(static.style), "Script": template.JS(static.script),
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("making the page: %w", err)
+	}
+	// The data come last, so that nothing that is named in the page is taken for the mark.
+	i := bytes.LastIndex(b.Bytes(), []byte(mark))
+	return b.Bytes()[:i:i], b.Bytes()[i+len(mark):], nil
+}
+
+// hash returns a hash as policies of browsers have it.
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return base64.StdEncoding.EncodeToString(sum[:])
+}

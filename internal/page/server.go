@@ -1,0 +1,183 @@
+package page
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A Server shows a page to the browsers of this machine. Whoever knows its URL, which has a token in it, may see it.
+//
+// It answers on the loopback address only. It refuses requests for another host's name, which a foreign page could have
+// pointed here, and those that pages of other origins make.
+type Server struct {
+	URL string
+
+	listener net.Listener
+	token    string
+	name     string
+	data     func() ([]byte, error)
+	pprof    http.Handler
+	busy     chan struct{} // has room for the requests that are answered at a time
+
+	mu    sync.Mutex // held while data are made, so that they are made once for all who wait
+	made  []byte
+	mark  string // of what was made, for ETag
+	until time.Time
+}
+
+// mostRequests limits the requests that are answered at a time.
+const mostRequests = 16
+
+// Data of a recording that grows are made anew only after so many times as long as making them took, but at least leastPause.
+const (
+	pauses     = 10
+	leastPause = time.Second
+)
+
+// Listen opens a port for a page, on 127.0.0.1; port 0 is any free one. The function data returns what Data does. It is called
+// again for a recording that grows. The handler pprof, if it is not nil, answers what is below "pprof/".
+func Listen(port int, name string, data func() ([]byte, error), pprof http.Handler) (*Server, error) {
+	l, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", fmt.Sprint(port)))
+	if err != nil {
+		return nil, fmt.Errorf("opening a port for the page: %w", err)
+	}
+	s := &Server{listener: l, token: rand.Text(), name: name, data: data, pprof: pprof, busy: make(chan struct{}, mostRequests)}
+	s.URL = fmt.Sprintf("http://%s/%s/", l.Addr(), s.token)
+	return s, nil
+}
+
+// Serve answers requests until the context ends, and then closes the port.
+func (s *Server) Serve(ctx context.Context) error {
+	server := &http.Server{
+		Handler: s, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 2 * time.Minute, IdleTimeout: time.Minute,
+		MaxHeaderBytes: 32 << 10,
+	}
+	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
+	defer stop()
+	if err := server.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("showing the page: %w", err)
+	}
+	return nil
+}
+
+// ServeHTTP answers a request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Cache-Control", "no-store")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	if why := s.refuses(r); why != "" {
+		http.Error(w, why, http.StatusForbidden)
+		return
+	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		h.Set("Allow", "GET, HEAD")
+		http.Error(w, "this server only shows", http.StatusMethodNotAllowed)
+		return
+	}
+	select {
+	case s.busy <- struct{}{}:
+		defer func() { <-s.busy }()
+	default:
+		http.Error(w, "too many requests at a time", http.StatusServiceUnavailable)
+		return
+	}
+	s.answer(w, r)
+}
+
+// refuses returns why a request is not answered; "" if it is.
+func (s *Server) refuses(r *http.Request) string {
+	if client, err := netip.ParseAddrPort(r.RemoteAddr); err == nil && !client.Addr().IsLoopback() {
+		return "only this machine may see the page"
+	}
+	if !s.isHost(r.Host) {
+		return "the request is for another host: use the URL that cpprof printed"
+	}
+	if origin := r.Header.Get("Origin"); origin != "" {
+		u, err := url.Parse(origin)
+		if err != nil || u.Scheme != "http" || !s.isHost(u.Host) {
+			return "the request is from a page of another origin"
+		}
+	}
+	if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" && r.Header.Get("Sec-Fetch-Mode") != "navigate" {
+		return "the request is from a page of another site"
+	}
+	token, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	if subtle.ConstantTimeCompare([]byte(token), []byte(s.token)) != 1 {
+		return "the token is missing or wrong: use the URL that cpprof printed"
+	}
+	return ""
+}
+
+// isHost reports whether a host is this server.
+func (s *Server) isHost(host string) bool {
+	_, port, _ := net.SplitHostPort(s.listener.Addr().String())
+	return host == "127.0.0.1:"+port || host == "localhost:"+port
+}
+
+// answer answers a request that may be answered.
+func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
+	root := "/" + s.token
+	switch path := strings.TrimPrefix(r.URL.Path, root); {
+	case path == "":
+		http.Redirect(w, r, root+"/", http.StatusMovedPermanently)
+	case path == "/":
+		text, err := Shell(s.name, "data", s.pprof != nil)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = w.Write(text)
+	case path == "/data":
+		s.sendData(w, r)
+	case s.pprof != nil && strings.HasPrefix(path, "/pprof/"):
+		http.StripPrefix(root+"/pprof", s.pprof).ServeHTTP(w, r)
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+func (s *Server) sendData(w http.ResponseWriter, r *http.Request) {
+	data, mark, err := s.latest()
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	w.Header().Set("ETag", mark)
+	if r.Header.Get("If-None-Match") == mark {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	w.Header().Set("Content-Type", "application/octet-stream")
+	_, _ = w.Write(data)
+}
+
+// latest returns the data of the page, which may be a moment old.
+func (s *Server) latest() (data []byte, mark string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.made != nil && time.Now().Before(s.until) {
+		return s.made, s.mark, nil
+	}
+	began := time.Now()
+	if data, err = s.data(); err != nil {
+		return nil, "", err
+	}
+	s.until = time.Now().Add(max(leastPause, pauses*time.Since(began)))
+	s.made, s.mark = data, fmt.Sprintf(`"%x"`, sha256.Sum256(data))
+	return s.made, s.mark, nil
+}

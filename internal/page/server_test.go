@@ -1,0 +1,106 @@
+package page
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// serve shows a page until the test ends.
+func serve(t testing.TB, data func() ([]byte, error)) *Server {
+	t.Helper()
+	pprof := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "pprof ", r.URL.Path) })
+	s, err := Listen(0, "run.cpprof", data, pprof)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() { ended <- s.Serve(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// A server answers who has the URL, and nobody else.
+func TestServer(t *testing.T) {
+	s := serve(t, func() ([]byte, error) { return []byte("the data"), nil })
+	host := strings.TrimPrefix(s.URL[:strings.LastIndex(strings.TrimSuffix(s.URL, "/"), "/")], "http://")
+	for _, c := range []struct {
+		name, method, url string
+		header            [2]string
+		status            int
+		text              string
+	}{
+		{"page", "GET", s.URL, [2]string{}, 200, `data-source="data"`},
+		{"data", "GET", s.URL + "data", [2]string{}, 200, "the data"},
+		{"own origin", "GET", s.URL + "data", [2]string{"Origin", "http://" + host}, 200, "the data"},
+		{"pprof", "GET", s.URL + "pprof/top", [2]string{}, 200, "pprof /top"},
+		{"no token", "GET", "http://" + host + "/", [2]string{}, 403, "token"},
+		{"no token for data", "GET", "http://" + host + "/data", [2]string{}, 403, "token"},
+		{"wrong token", "GET", "http://" + host + "/AAAAAAAAAAAAAAAAAAAAAAAAAA/data", [2]string{}, 403, "token"},
+		{"another name", "GET", s.URL + "data", [2]string{"Host", "evil.example"}, 403, "another host"},
+		{"another name's port", "GET", s.URL + "data", [2]string{"Host", "127.0.0.1:1"}, 403, "another host"},
+		{"another origin", "GET", s.URL + "data", [2]string{"Origin", "http://evil.example"}, 403, "another origin"},
+		{"no origin's own", "GET", s.URL + "data", [2]string{"Origin", "null"}, 403, "another origin"},
+		{"another site", "GET", s.URL + "data", [2]string{"Sec-Fetch-Site", "cross-site"}, 403, "another site"},
+		{"a change", "POST", s.URL + "data", [2]string{}, 405, "only shows"},
+		{"something else", "GET", s.URL + "etc", [2]string{}, 404, "not found"},
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), c.method, c.url, nil)
+		r.RequestURI = ""
+		if c.header[0] == "Host" {
+			r.Host = c.header[1]
+		} else if c.header[0] != "" {
+			r.Header.Set(c.header[0], c.header[1])
+		}
+		answer, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, _ := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		if answer.StatusCode != c.status || !strings.Contains(string(text), c.text) {
+			t.Errorf("%s: %d %.200s, want %d with %q", c.name, answer.StatusCode, text, c.status, c.text)
+		}
+	}
+	other := httptest.NewRequest("GET", s.URL, nil)
+	other.RemoteAddr = "192.0.2.1:1000"
+	w := httptest.NewRecorder()
+	if s.ServeHTTP(w, other); w.Code != http.StatusForbidden {
+		t.Errorf("a client of another machine gets %d", w.Code)
+	}
+}
+
+// The page of a recording that grows follows it, and keeps the view.
+func TestGrowing(t *testing.T) {
+	b := newTab(t)
+	samples := 100
+	s := serve(t, func() ([]byte, error) {
+		p := synthesized(samples, 10, 0.1)
+		if samples += 100; samples <= 300 {
+			p.Recording.End = nil
+		}
+		return Data(p)
+	})
+	b.do(chromedp.Navigate(s.URL), chromedp.WaitReady("html[data-ready=yes]"))
+	b.run("cpprof.openView('*')")
+	got := js[string](b, `new Promise((done) => {
+		const look = () => cpprof.header.growing ? setTimeout(look, 100) : done(cpprof.header.samples + ' ' + cpprof.current.name);
+		look();
+	})`)
+	if got != "300 *" {
+		t.Errorf("the page ends with %q", got)
+	}
+	b.calm()
+}

@@ -1,0 +1,199 @@
+package page
+
+import (
+	"cmp"
+	"math/big"
+	"slices"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/views/calltree"
+)
+
+// A tree is a call tree with what ends at its nodes.
+type tree struct {
+	*calltree.Tree
+	side          // of the recording
+	against *side // of the one that it is compared with; nil if there is none
+}
+
+// A side is what one recording has of a tree.
+type side struct {
+	portions []views.Portion // in the order of their nodes
+	spells   []views.Spell   // by portion, then by First
+	sums     []views.Sum     // in place of spells, or beside them, by portion, then by slice
+}
+
+// timed returns the tree of a history.
+func timed(h *views.History) *tree {
+	return &tree{Tree: h.Tree, side: sideOf(h, nil)}
+}
+
+// sideOf returns the portions and moments of a history in the order of a side. If nodes is not nil, nodes[n] is the node of the side's
+// tree for the node n of the history.
+func sideOf(h *views.History, nodes []int32) side {
+	portions := slices.Clone(h.Portions)
+	if nodes != nil {
+		for i := range portions {
+			portions[i].Node = nodes[portions[i].Node]
+		}
+	}
+	order := make([]int32, len(portions))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(portions[a].Node, portions[b].Node) })
+	s := side{
+		portions: make([]views.Portion, len(portions)), spells: make([]views.Spell, 0, h.Spells), sums: make([]views.Sum, 0, h.Sums),
+	}
+	for i, p := range order {
+		s.portions[i] = portions[p]
+		spells, sums := h.Of(p)
+		for _, sp := range spells {
+			sp.Portion = int32(i)
+			s.spells = append(s.spells, sp)
+		}
+		for _, m := range sums {
+			m.Portion = int32(i)
+			s.sums = append(s.sums, m)
+		}
+	}
+	return s
+}
+
+// total returns the sums of a history over all samples, as a side.
+func total(h *views.History, nodes []int32, w sampledata.Weights) side {
+	s := sideOf(h, nodes)
+	sums := make([]views.Sum, len(s.portions))
+	for _, sp := range s.spells {
+		from, to := h.Span(sp.First, sp.Last+1)
+		sums[sp.Portion].Hits += sp.Num * int64(to-from)
+		sums[sp.Portion].Weight.Add(sp.Num, w.Of(int(from), int(to)))
+	}
+	for _, m := range s.sums {
+		sums[m.Portion].Hits += m.Hits
+		sums[m.Portion].Weight.AddWide(m.Weight)
+	}
+	for i := range sums {
+		sums[i].Portion = int32(i)
+	}
+	return side{portions: s.portions, sums: sums}
+}
+
+// untimed returns a tree of which only the sums are known, as of another tool's profile, or of a refined view.
+func untimed(t *calltree.Tree) *tree {
+	out := &tree{Tree: t}
+	m := t.Main()
+	out.putTotal(views.Whole, 0, calltree.Total{Weight: m.Denominator, Hits: m.Hits().Denominator}) // first: portions are in the order of nodes
+	for n := range int32(t.Len()) {
+		if m.Integral() && m.Hits() == m {
+			if own := m.Planes()[0].Own[n]; own != 0 {
+				out.put(views.Ending, n, 1, own, own)
+			}
+			continue
+		}
+		if own := m.Ending(n); own.Weight.Sign() != 0 || own.Hits.Sign() != 0 {
+			out.putTotal(views.Ending, n, own)
+		}
+	}
+	return out
+}
+
+// put adds a sum with a portion of its own.
+func (s *side) put(kind views.PortionKind, n int32, parts, weight, hits int64) {
+	w := views.Wide{}
+	w.Add(1, weight)
+	s.sums = append(s.sums, views.Sum{Portion: int32(len(s.portions)), Hits: hits, Weight: w})
+	s.portions = append(s.portions, views.Portion{Kind: kind, Node: n, Parts: parts})
+}
+
+// putTotal is put for exact numbers. What the script's integers can't hold is rounded.
+func (s *side) putTotal(kind views.PortionKind, n int32, t calltree.Total) {
+	parts := new(big.Int).Set(t.Weight.Denom())
+	common := new(big.Int).GCD(nil, nil, parts, t.Hits.Denom())
+	parts.Mul(parts, new(big.Int).Quo(t.Hits.Denom(), common))
+	if !parts.IsInt64() || parts.Int64() > roundedParts {
+		parts.SetInt64(roundedParts)
+	}
+	weight, hits := timesRounded(t.Weight, parts), timesRounded(t.Hits, parts)
+	if !weight.IsInt64() || !hits.IsInt64() {
+		parts.SetInt64(1)
+		weight, hits = timesRounded(t.Weight, parts), timesRounded(t.Hits, parts)
+	}
+	s.put(kind, n, parts.Int64(), weight.Int64(), hits.Int64())
+}
+
+// roundedParts are the parts in which numbers are counted whose own parts would be more.
+const roundedParts = 1 << 30
+
+func timesRounded(x *big.Rat, parts *big.Int) *big.Int {
+	n := new(big.Int).Mul(x.Num(), parts)
+	n.Lsh(n, 1).Add(n, x.Denom())
+	return n.Div(n, new(big.Int).Lsh(x.Denom(), 1))
+}
+
+// united returns one tree for the nodes of two, and the node of it for each of theirs.
+func united(a, b *calltree.Tree) (t *calltree.Tree, ofA, ofB []int32, err error) {
+	u := calltree.NewBuilder(new(calltree.Symbols), a.Root(), a.Main().Name, a.Main().Unit)
+	ofA, ofB = grow(u, a), grow(u, b)
+	t, at, err := u.Numbered()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	for i := range ofA {
+		ofA[i] = at[ofA[i]]
+	}
+	for i := range ofB {
+		ofB[i] = at[ofB[i]]
+	}
+	return t, ofA, ofB, nil
+}
+
+// grow adds the nodes of a tree to a builder, and returns the builder's node for each.
+func grow(u *calltree.Builder, t *calltree.Tree) []int32 {
+	at := make([]int32, t.Len())
+	for n := int32(1); int(n) < t.Len(); n++ {
+		at[n] = u.Child(at[t.Parents()[n]], u.Symbols().Intern(t.Symbols().Name(t.Funcs()[n])))
+	}
+	return at
+}
+
+// compared returns the tree of two histories: of the first one with its spells, of the other one with its sums.
+func compared(a, b *views.History, weights sampledata.Weights) (*tree, error) {
+	t, ofA, ofB, err := united(a.Tree, b.Tree)
+	if err != nil {
+		return nil, err
+	}
+	other := total(b, ofB, weights)
+	return &tree{Tree: t, side: sideOf(a, ofA), against: &other}, nil
+}
+
+// comparedSums returns the tree of two views of which only the sums are known.
+func comparedSums(a, b *calltree.Tree) (*tree, error) {
+	t, ofA, ofB, err := united(a, b)
+	if err != nil {
+		return nil, err
+	}
+	x, y := untimed(a).side, untimed(b).side
+	x.renumber(ofA)
+	y.renumber(ofB)
+	return &tree{Tree: t, side: x, against: &y}, nil
+}
+
+// renumber replaces the nodes of a side that has only sums.
+func (s *side) renumber(nodes []int32) {
+	for i := range s.portions {
+		s.portions[i].Node = nodes[s.portions[i].Node]
+	}
+	order := make([]int32, len(s.sums))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortStableFunc(order, func(a, b int32) int { return int(s.portions[a].Node) - int(s.portions[b].Node) })
+	portions, sums := make([]views.Portion, len(order)), make([]views.Sum, len(order))
+	for i, p := range order {
+		portions[i], sums[i] = s.portions[p], s.sums[p]
+		sums[i].Portion = int32(i)
+	}
+	s.portions, s.sums = portions, sums
+}

@@ -1,0 +1,90 @@
+package report
+
+import (
+	"encoding/json"
+	"maps"
+	"math/big"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cpprof/cpprof/refine/hotspots"
+	"github.com/cpprof/cpprof/views/calltree"
+)
+
+func TestFoundReport(t *testing.T) {
+	r := NewFound(found(t, "samples", map[string]int64{"main it's :RUN": 60, "main f :RUN": 30, "main g :RUN": 10}), "cpprof bottlenecks run.cpprof", BasisOf())
+	var text strings.Builder
+	if err := r.Write(&text); err != nil {
+		t.Fatal(err)
+	}
+	want := `Bottlenecks  Coverage Mean length
+          2    90.00%         4.0
+
+           Own      Adds  Coverage  95 % interval of Own
+   1    60.00%    60.00%    60.00%  50.20% to 69.06%
+       *
+       main
+       it's
+       :RUN
+     open with: echo 'select * main it'\''s :RUN' | cpprof bottlenecks run.cpprof
+   2    30.00%    30.00%    90.00%  21.89% to 39.58%
+       *
+       main
+       f
+       :RUN
+     open with: echo 'select * main f :RUN' | cpprof bottlenecks run.cpprof
+`
+	if text.String() != want {
+		t.Errorf("got\n%swant\n%s", text.String(), want)
+	}
+	got, err := json.Marshal(slices.Collect(r.rows())[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantJSON := `{"number":2,"path":["*","main","f",":RUN"],"own_percent":30.00,"additional_percent":30.00,` +
+		`"coverage_percent":90.00,"interval_percent":[21.89,39.58],` +
+		`"command":"echo 'select * main f :RUN' | cpprof bottlenecks run.cpprof"}`
+	if string(got) != wantJSON {
+		t.Errorf("got  %s\nwant %s", got, wantJSON)
+	}
+}
+
+func TestFoundReportWithoutSamples(t *testing.T) {
+	r := NewFound(found(t, "bytes", map[string]int64{"it's": 7}), "open", BasisOf())
+	if b := slices.Collect(r.rows()); len(b) != 1 || b[0].IntervalPercent != nil || b[0].Command != `echo 'select * it'\''s' | open` {
+		t.Errorf("%+v", b)
+	}
+	var text strings.Builder
+	if err := NewFound(found(t, "bytes", nil), "open", BasisOf()).Write(&text); err != nil {
+		t.Fatal(err)
+	}
+	if want := "Bottlenecks  Coverage Mean length\n          0     0.00%         0.0\n"; text.String() != want {
+		t.Errorf("got\n%swant\n%s", text.String(), want)
+	}
+}
+
+// A comparison in which nothing grew says so: a table without rows alone looks like a mistake.
+func TestFoundReportWithoutIncrease(t *testing.T) {
+	var text strings.Builder
+	if err := NewFound(&hotspots.Found{Comparison: true, Coverage: new(big.Rat), MeanLength: new(big.Rat)}, "open", BasisOf()).Write(&text); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasSuffix(text.String(), "\n\nNothing costs more here than there.\n") {
+		t.Errorf("got\n%s", text.String())
+	}
+}
+
+// found builds a tree from stacks and their hits, and searches it.
+func found(t *testing.T, unit string, stacks map[string]int64) *hotspots.Found {
+	t.Helper()
+	b := calltree.NewBuilder(new(calltree.Symbols), calltree.RootName, "time", unit)
+	for _, stack := range slices.Sorted(maps.Keys(stacks)) {
+		b.Add(0, b.Stack(strings.Fields(stack)...), stacks[stack], 1)
+	}
+	tree, err := b.Tree()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return hotspots.Find(hotspots.NewSingle(tree), hotspots.FindOptions{})
+}

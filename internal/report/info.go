@@ -1,0 +1,219 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/cpprof/cpprof/internal/metrics"
+	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/views/locks"
+)
+
+// Headline writes one line that says what was recorded and what that cost the target, then the warnings, and a blank line.
+func Headline(w io.Writer, path string, r *sampledata.Recording) error {
+	if r.Profile != nil {
+		return profileHeadline(w, path, r)
+	}
+	if r.Header.Sampler.Backend == sampledata.FromTrace {
+		return traceHeadline(w, path, r)
+	}
+	s := r.Stats()
+	if r.Picked != nil {
+		return PickedHeadline(w, path, r)
+	}
+	if r.Header.Sampler.Backend == sampledata.FromDump {
+		_, err := termtext.Fprintf(w, "%s: %s of %s\n%s\n", termtext.Printable(filepath.Base(path)), Counted(s.Samples, "dump"),
+			Counted(r.Goroutines.Len(), "goroutine"), termtext.Text(Warnings(r.Warnings)))
+		return err
+	}
+	_, err := termtext.Fprintf(w, "%s: %s of %s in %s (%.1f a second); it was halted %s of the time\n%s\n",
+		termtext.Printable(filepath.Base(path)), Counted(s.Samples, "sample"), termtext.Printable(Program(r)), span(s.Duration), s.RateHz, Percent(s.HaltedShare), termtext.Text(Warnings(r.Warnings)))
+	return err
+}
+
+// PickedHeadline is Headline for a recording that has only some samples of another one; it writes nothing for others.
+func PickedHeadline(w io.Writer, path string, r *sampledata.Recording) error {
+	if r.Picked == nil {
+		return nil
+	}
+	_, err := termtext.Fprintf(w, "%s: %s of %s in %s: those with %s\n%s\n", termtext.Printable(filepath.Base(path)), pickedText(r),
+		termtext.Printable(Program(r)), span(r.Stats().Duration), termtext.Printable(r.Picked.List), termtext.Text(Warnings(r.Warnings)))
+	return err
+}
+
+// Program returns the name of the target.
+func Program(r *sampledata.Recording) string {
+	if len(r.Header.Command) > 0 {
+		return filepath.Base(r.Header.Command[0])
+	}
+	return filepath.Base(r.Header.Executable)
+}
+
+// span formats a duration with a few digits.
+func span(d time.Duration) string {
+	switch {
+	case d >= 100*time.Second:
+		return d.Round(time.Second).String()
+	case d >= time.Second:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	case d >= time.Millisecond:
+		return fmt.Sprintf("%.2f ms", float64(d)/float64(time.Millisecond))
+	}
+	return fmt.Sprintf("%.1f µs", float64(d)/float64(time.Microsecond))
+}
+
+var endTexts = map[sampledata.EndCause]string{
+	sampledata.EndUnknown:     "ended",
+	sampledata.EndDuration:    "after the given duration",
+	sampledata.EndInterrupted: "interrupted",
+	sampledata.EndExited:      "the target exited",
+	sampledata.EndKilled:      "the target was killed",
+	sampledata.EndExec:        "the target became another program",
+	sampledata.EndFailed:      "the sampler failed",
+}
+
+// ending returns a text that says how a recording ended.
+func ending(r *sampledata.Recording) string {
+	if r.End == nil {
+		return "it is incomplete: it is still being recorded, the sampler was killed, or the files are damaged"
+	}
+	text := endTexts[r.End.Cause]
+	if r.End.Cause == sampledata.EndExited {
+		text += fmt.Sprintf(" with status %d", r.End.ExitStatus)
+	}
+	if r.End.Detail != "" {
+		text += ": " + r.End.Detail
+	}
+	return text
+}
+
+// Info writes what was recorded, how, and what it cost the target.
+func Info(w io.Writer, path string, r *sampledata.Recording) error {
+	if r.Profile != nil {
+		return profileInfo(w, path, r)
+	}
+	if r.Header.Sampler.Backend == sampledata.FromTrace {
+		return traceInfo(w, path, r)
+	}
+	if r.Header.Sampler.Backend == sampledata.FromDump {
+		return dumpInfo(w, path, r)
+	}
+	h, s := r.Header, r.Stats()
+	b := new(strings.Builder)
+	line := func(name, format string, args ...any) {
+		termtext.Fprintf(b, "%-11s %s\n", name, fmt.Sprintf(format, args...))
+	}
+	line("recording", "%s", termtext.Printable(path))
+	line("target", "%s", termtext.Printable(strings.Join(h.Command, " ")))
+	line("", "pid %d, %s, %s/%s, GOMAXPROCS %d", h.PID, termtext.Printable(h.GoVersion), termtext.Printable(h.OS), termtext.Printable(h.Arch), h.GOMAXPROCS)
+	line("recorded", "%s from %s by the %s backend", span(s.Duration), h.Start.Format(time.DateTime), termtext.Printable(h.Sampler.Backend))
+	if h.Sampler.Wakes != "" {
+		line("", "it woke for each halt with %s", termtext.Printable(h.Sampler.Wakes))
+	}
+	line("ended", "%s", termtext.Printable(ending(r)))
+	line("samples", "%d, %.1f a second (the limit was %g); %s missed", s.Samples, s.RateHz, h.Sampler.RateHz, Counted(s.MissedTicks, "tick"))
+	line("goroutines", "%.1f on average, at most %d; at most %s", s.Goroutines.Mean, s.Goroutines.Max, Counted(s.ThreadsMax, "thread"))
+	if u, known := utilisation(r); known {
+		line("CPUs", "%s", cpusUsed(u))
+		if u.Differs() {
+			line("", "these differ by more than chance: goroutines that hand over work within microseconds are seen ready too often")
+		}
+	}
+	line("halts", "median %s, 90 %% within %s, 99 %% within %s, longest %s",
+		span(s.Halt.Median), span(s.Halt.P90), span(s.Halt.P99), span(s.Halt.Max))
+	line("cost", "the target was halted %s of the time (%s in all); the sampler used %s of a core",
+		Percent(s.HaltedShare), span(s.Halt.Total), Percent(s.SamplerCPUShare))
+	line("stacks", "%s torn; %s reused without reading, %s of these wrong", Percent(s.TornShare), Percent(s.ReusedShare), Percent(s.ReusedWrongShare))
+	a, err := locks.Summarise(r, views.Options{})
+	if err != nil {
+		return err
+	}
+	line("locks", "%s", LockWaits(a))
+	title := "series"
+	for _, text := range seriesLines(path, r) {
+		line(title, "%s", text)
+		title = ""
+	}
+	if len(r.Warnings) == 0 && len(a.Deadlocks) == 0 {
+		line("warnings", "none")
+	}
+	b.WriteString(Deadlocks(path, a.Deadlocks))
+	b.WriteString(Warnings(r.Warnings))
+	_, err = io.WriteString(w, b.String())
+	return err
+}
+
+// utilisation returns how many CPUs the target used, and false if the recording does not say it.
+func utilisation(r *sampledata.Recording) (metrics.Utilisation, bool) {
+	if r.Picked != nil {
+		return metrics.Utilisation{}, false // the clock counts what was left out, too
+	}
+	return metrics.New(r, metrics.Options{}).Utilisation()
+}
+
+// cpusUsed formats it, such as "0.86 ± 0.05 used by goroutines, 0.09 by the runtime itself; 0.93 by the kernel's clock".
+func cpusUsed(u metrics.Utilisation) string {
+	margin := ""
+	if u.Margin > 0 {
+		margin = fmt.Sprintf(" ± %.2f", u.Margin)
+	}
+	return fmt.Sprintf("%.2f%s used by goroutines, %.2f by the runtime itself; %.2f by the kernel's clock", u.Goroutines, margin, u.Runtime, u.Clock)
+}
+
+// infoJSON is the output of InfoJSON.
+type infoJSON struct {
+	Command    []string  `json:"command"`
+	PID        int64     `json:"pid"`
+	GoVersion  string    `json:"go_version"`
+	OS         string    `json:"os"`
+	Arch       string    `json:"arch"`
+	GOMAXPROCS int32     `json:"gomaxprocs"`
+	Start      time.Time `json:"start"`
+	Backend    string    `json:"backend"`
+	AskedHz    float64   `json:"asked_rate_hz"`
+	Wakes      string    `json:"wakes"`
+	Ended      string    `json:"ended"`
+	Locks      locksInfo `json:"locks"`
+	sampledata.Stats
+	CPUs   *metrics.Utilisation `json:"cpus,omitempty"`
+	Series []seriesJSON         `json:"series"`
+	Basis
+}
+
+// locksInfo summarises the waits for locks.
+type locksInfo struct {
+	Contended int          `json:"contended"`
+	Waits     evidenceJSON `json:"waits"`
+	Deadlocks int          `json:"deadlocks"`
+}
+
+// InfoJSON writes the same as JSON: times in nanoseconds, shares of 1.
+func InfoJSON(w io.Writer, r *sampledata.Recording) error {
+	if r.Profile != nil {
+		return profileInfoJSON(w, r)
+	}
+	if r.Header.Sampler.Backend == sampledata.FromTrace || r.Header.Sampler.Backend == sampledata.FromDump {
+		return seenInfoJSON(w, r)
+	}
+	h := r.Header
+	a, err := locks.Summarise(r, views.Options{})
+	if err != nil {
+		return err
+	}
+	info := infoJSON{
+		Command: h.Command, PID: h.PID, GoVersion: h.GoVersion, OS: h.OS, Arch: h.Arch, GOMAXPROCS: h.GOMAXPROCS,
+		Start: h.Start, Backend: h.Sampler.Backend, AskedHz: h.Sampler.RateHz, Wakes: h.Sampler.Wakes,
+		Ended: ending(r), Stats: r.Stats(), Basis: BasisOf(r),
+		Locks:  locksInfo{len(a.Locks), evidenceOf(&a.Evidence), len(a.Deadlocks)},
+		Series: seriesOf(r),
+	}
+	if u, known := utilisation(r); known {
+		info.CPUs = &u
+	}
+	return writeJSON(w, info)
+}

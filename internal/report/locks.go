@@ -1,0 +1,426 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views/calltree"
+	"github.com/cpprof/cpprof/views/locks"
+)
+
+// pathShare is the least share of a lock's time at which a call path is shown.
+var pathShare = big.NewRat(1, 20)
+
+// Locks writes the first top deadlocks, a table of the first top locks (of all if top is 0), and for each lock of the table who
+// waited for it, who held it, what the holder was doing, and the longest chains. It shortens names that would not fit a screen of the
+// given width; if that is 0, it shortens none.
+func Locks(w io.Writer, r *sampledata.Recording, a *locks.Analysis, top, width int) error {
+	b := new(strings.Builder)
+	writeDeadlocks(b, "", r, a.Deadlocks, top)
+	shown := a.Locks
+	if top > 0 && top < len(shown) {
+		shown = shown[:top]
+	}
+	termtext.Fprintf(b, "%s\n", LockWaits(a))
+	if len(shown) > 0 {
+		b.WriteByte('\n')
+		if err := lockTable(b, a, shown, width); err != nil {
+			return err
+		}
+	}
+	if more := len(a.Locks) - len(shown); more > 0 {
+		termtext.Fprintf(b, "\n%s (--top 0 shows all)\n", Counted(more, "more lock"))
+	}
+	for _, l := range shown {
+		termtext.Fprintf(b, "\n%s", termtext.Text(describe(a, l, &wrapper{width: lineWidth, screen: width})))
+	}
+	if err := sharedTable(b, a, top, width); err != nil {
+		return err
+	}
+	b.WriteString(Warnings(a.Held.Warnings))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// LockWaits returns a text with the hits of waiting for locks, and the share of the time in which the holders are known.
+func LockWaits(a *locks.Analysis) string {
+	if len(a.Locks) == 0 {
+		return "no goroutine was seen waiting for a lock"
+	}
+	instances := len(a.Locks)
+	if a.By == locks.ByField {
+		instances = 0
+		for _, l := range a.Locks {
+			instances += len(l.Parts)
+		}
+	}
+	return fmt.Sprintf("%s of waiting for %s; holders: %s", CountedHits(a.Evidence.Hits), Counted(instances, "lock"), evidenceText(&a.Evidence))
+}
+
+// sharedTable writes the same table of what is no lock, if there is any.
+func sharedTable(b *strings.Builder, a *locks.Analysis, top, width int) error {
+	if len(a.Shared) == 0 {
+		return nil
+	}
+	shown := a.Shared
+	if top > 0 && top < len(shown) {
+		shown = shown[:top]
+	}
+	termtext.Fprintf(b, "\n%s\n\n", SharedWaits(a))
+	t := &table{right: true, width: width}
+	t.add("waited", "mean", "hits", "likely", "what")
+	for _, l := range shown {
+		t.add(span(l.Waited()), Decimal(a.Mean(&l.Evidence), 2), Hits(l.Hits), percent(l.Share(l.Likely)), termtext.Printable(l.String()))
+	}
+	if err := t.write(b); err != nil {
+		return err
+	}
+	if more := len(a.Shared) - len(shown); more > 0 {
+		termtext.Fprintf(b, "\n%d more (--top 0 shows all)\n", more)
+	}
+	for _, l := range shown {
+		termtext.Fprintf(b, "\n%s", termtext.Text(describe(a, l, &wrapper{width: lineWidth, screen: width})))
+	}
+	return nil
+}
+
+// SharedWaits returns a text with the hits of waiting for what is no lock, and how it is known who has it; "" if there is nothing.
+func SharedWaits(a *locks.Analysis) string {
+	if len(a.Shared) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s of waiting for channels used as locks, semaphores, pools or sockets; who has them: %s",
+		CountedHits(a.SharedEvidence.Hits), evidenceText(&a.SharedEvidence))
+}
+
+// evidenceText returns a text that says for which shares of the time the holders are known, and how.
+func evidenceText(e *locks.Evidence) string {
+	var parts []string
+	for _, p := range []struct {
+		part calltree.Total
+		name string
+	}{
+		{e.Recorded, "recorded"}, {e.Inferred, "inferred"}, {e.Likely, "likely"}, {e.Ambiguous, "ambiguous"}, {e.Free, freeText(e)},
+		{e.None, "unknown"},
+	} {
+		if p.part.Hits.Sign() > 0 {
+			parts = append(parts, percent(e.Share(p.part))+" "+p.name)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// freeText says that nobody held a lock, and how many goroutines had been woken to take it, on average.
+func freeText(e *locks.Evidence) string {
+	if e.Free.Weight.Sign() == 0 {
+		return "free"
+	}
+	return "free (" + Decimal(new(big.Rat).Quo(e.Woken.Weight, e.Free.Weight), 1) + " woken)"
+}
+
+// percent formats a share of 1 as a percentage with one decimal.
+func percent(share *big.Rat) string {
+	return Decimal(new(big.Rat).Mul(share, big.NewRat(100, 1)), 1) + " %"
+}
+
+func lockTable(w io.Writer, a *locks.Analysis, shown []*locks.Lock, width int) error {
+	t := &table{right: true, width: width}
+	t.add(LockHeads(a)...)
+	for _, l := range shown {
+		t.add(LockRow(a, l)...)
+	}
+	return t.write(w)
+}
+
+// A lockColumn is a column of the table of locks.
+type lockColumn struct {
+	head string
+	only func(*locks.Analysis) bool // nil: always
+	cell func(*locks.Analysis, *locks.Lock) string
+}
+
+// hasTimes reports whether it is known how long goroutines waited. A dump without a time weighs a nanosecond.
+func hasTimes(a *locks.Analysis) bool { return a.Observed != time.Duration(a.Samples) }
+
+// hasInstances reports whether some field has several locks.
+func hasInstances(a *locks.Analysis) bool {
+	return slices.ContainsFunc(a.Locks, func(l *locks.Lock) bool { return len(l.Parts) > 1 })
+}
+
+// lockColumns are the columns of the table, here and in the Analyzer. The last one can be long.
+var lockColumns = []lockColumn{
+	{"waited", hasTimes, func(_ *locks.Analysis, l *locks.Lock) string { return span(l.Waited()) }},         // how long, summed over the goroutines
+	{"mean", nil, func(a *locks.Analysis, l *locks.Lock) string { return Decimal(a.Mean(&l.Evidence), 2) }}, // goroutines that wait
+	{"hits", nil, func(_ *locks.Analysis, l *locks.Lock) string { return Hits(l.Hits) }},
+	{"known", nil, func(_ *locks.Analysis, l *locks.Lock) string { return known(l) }},                                    // time in which the holder is known
+	{"locks", hasInstances, func(_ *locks.Analysis, l *locks.Lock) string { return strconv.Itoa(len(l.Parts)) }},         // instances
+	{"worst", hasInstances, func(_ *locks.Analysis, l *locks.Lock) string { return percent(l.Share(l.Parts[0].Total)) }}, // time of the one that was waited for most
+	{"lock", nil, func(_ *locks.Analysis, l *locks.Lock) string { return termtext.Printable(l.String()) }},
+}
+
+// known returns the share of the time of waiting in which the holder is known. That of what is no lock never is.
+func known(l *locks.Lock) string {
+	if l == nil || l.Shared {
+		return "-"
+	}
+	return percent(l.Share(l.Known()))
+}
+
+// columnsOf returns the columns of the table of an analysis.
+func columnsOf(a *locks.Analysis) []lockColumn {
+	return slices.DeleteFunc(slices.Clone(lockColumns), func(c lockColumn) bool { return c.only != nil && !c.only(a) })
+}
+
+// LockHeads returns the heads of the columns of LockRow.
+func LockHeads(a *locks.Analysis) (heads []string) {
+	for _, c := range columnsOf(a) {
+		heads = append(heads, c.head)
+	}
+	return heads
+}
+
+// LockRow returns the row of a lock in the table of locks.
+func LockRow(a *locks.Analysis, l *locks.Lock) (row []string) {
+	for _, c := range columnsOf(a) {
+		row = append(row, c.cell(a, l))
+	}
+	return row
+}
+
+// Lock describes one lock: who waited for it, who held it and what they were doing, and the longest chains. It wraps the
+// lines at the width if it can.
+func Lock(a *locks.Analysis, l *locks.Lock, width int) string {
+	return describe(a, l, &wrapper{width: width})
+}
+
+func describe(a *locks.Analysis, l *locks.Lock, b *wrapper) string {
+	heading := termtext.Printable(l.String())
+	if l.Kind != "" && !l.Shared {
+		heading += ": " + l.Kind
+	} else if l.Address == 0 || !l.Shared {
+		heading += ":"
+	}
+	if l.Address != 0 {
+		heading += fmt.Sprintf(" at %#x", l.Address)
+	}
+	if b.screen > 0 {
+		heading = termtext.ShortenPaths(heading, b.screen)
+	}
+	termtext.Fprintf(b, "%s\n", heading)
+	writeInstances(b, l)
+	b.WriteString("  waiting\n")
+	for _, w := range l.Waiters {
+		text := w.Class
+		if w.In != "" {
+			text += " in " + w.In
+		}
+		if w.Reason != l.Kind+".Lock" {
+			text += " (" + w.Reason + ")"
+		}
+		b.entry(4, Hits(w.Hits), termtext.Printable(text))
+	}
+	termtext.Fprintf(b, "  held by (%s)\n", evidenceText(&l.Evidence))
+	if l.Shared {
+		writeUsers(b, l)
+	} else {
+		writeHeld(b, a, l)
+	}
+	if len(l.Chains) > 0 {
+		b.WriteString("  chains\n")
+		for _, c := range l.Chains[:min(len(l.Chains), mentioned)] {
+			b.entry(4, Hits(c.Hits), termtext.Printable(chainText(c)))
+		}
+		if more := len(l.Chains) - mentioned; more > 0 {
+			termtext.Fprintf(b, "    %d more, as long or shorter\n", more)
+		}
+	}
+	return b.String()
+}
+
+// writeUsers writes who has what is shared, and who may have it.
+func writeUsers(b *wrapper, l *locks.Lock) {
+	for _, h := range l.Holders {
+		b.entry(4, Hits(h.Hits), termtext.Printable(h.String()))
+	}
+	if len(l.Candidates) > 0 {
+		b.WriteString("  may be held by\n")
+	}
+	for _, h := range l.Candidates {
+		b.entry(4, Hits(h.Hits), termtext.Printable(h.String()))
+	}
+}
+
+// writeInstances says which of several instances goroutines waited for most.
+func writeInstances(b *wrapper, l *locks.Lock) {
+	if len(l.Parts) < 2 {
+		return
+	}
+	termtext.Fprintf(b, "  %s\n", Counted(len(l.Parts), "instance"))
+	for _, p := range l.Parts[:min(len(l.Parts), mentioned)] {
+		text := fmt.Sprintf("instance %d", p.Instance)
+		if p.Address != 0 {
+			text += fmt.Sprintf(" at %#x", p.Address)
+		}
+		b.entry(4, Hits(p.Hits), text)
+	}
+	if more := len(l.Parts) - mentioned; more > 0 {
+		termtext.Fprintf(b, "    %d more, with less time\n", more)
+	}
+}
+
+// writeHeld writes the call paths of the holders with their hits. It joins calls into one line up to the next fork.
+func writeHeld(b *wrapper, a *locks.Analysis, l *locks.Lock) {
+	t := a.Held.Tree
+	least := new(big.Rat).Mul(l.Weight, pathShare)
+	frame := func(n int32) callpath.Element { return callpath.Frame(t.Symbols().Name(t.Funcs()[n])) }
+	var write func(n int32, indent int)
+	children := func(n int32) (kept []int32) {
+		for c := n + 1; c < t.Ends()[n]; c = t.Ends()[c] {
+			if t.Main().Cum(c).Cmp(least) >= 0 {
+				kept = append(kept, c)
+			}
+		}
+		slices.SortStableFunc(kept, func(a, b int32) int { return t.Main().Cum(b).Cmp(t.Main().Cum(a)) })
+		return kept
+	}
+	write = func(n int32, indent int) {
+		total := t.Main().Through(n)
+		path := callpath.Of(frame(n))
+		below := children(n)
+		for len(below) == 1 && t.Main().Cum(below[0]).Cmp(total.Weight) == 0 {
+			path = path.Then(frame(below[0]), callpath.Immediate)
+			below = children(below[0])
+		}
+		b.entry(indent, Hits(total.Hits), termtext.Printable(path.String()))
+		for _, c := range below {
+			write(c, indent+2)
+		}
+	}
+	for _, c := range children(a.HeldAt(l)) {
+		if t.Symbols().Kind(t.Funcs()[c]) == calltree.Class { // otherwise the holder is not known
+			write(c, 4)
+		}
+	}
+}
+
+// chainText returns a chain as a sentence: who waits for whom.
+func chainText(c *locks.Chain) string {
+	b := new(strings.Builder)
+	for _, l := range c.Links {
+		termtext.Fprintf(b, "%s waits for %s of ", l.Class, l.Lock)
+	}
+	switch c.End {
+	case locks.UnknownHolder:
+		b.WriteString("an unknown holder")
+	case locks.Cut:
+		b.WriteString("...")
+	case locks.Cycle:
+		termtext.Fprintf(b, "%s (deadlock)", c.Class)
+	case locks.LikelyCycle:
+		termtext.Fprintf(b, "%s (likely deadlock)", c.Class)
+	default:
+		b.WriteString(c.Class)
+	}
+	return b.String()
+}
+
+// lineWidth is the width at which texts are wrapped.
+const lineWidth = 80
+
+// A wrapper builds a text of lines with a width in bytes. A character has one byte or more, so no line is wider than that.
+type wrapper struct {
+	strings.Builder
+	width  int
+	screen int // the width of the screen: names that would not fit are shortened; 0: no name is
+}
+
+// entry writes hits and a text.
+func (b *wrapper) entry(indent int, hits, text string) {
+	const hitsWidth = 7
+	b.wrap(fmt.Sprintf("%*s%*s  ", indent, "", hitsWidth, hits), indent+hitsWidth+4, text)
+}
+
+// wrap writes a text, wrapped at blanks. The first line begins with line, and the others are indented.
+func (b *wrapper) wrap(line string, indent int, text string) {
+	words := strings.Split(text, " ")
+	if b.screen > 0 {
+		for i, word := range words {
+			words[i] = termtext.ShortenPath(word, min(b.width, b.screen)-indent)
+		}
+	}
+	for ; len(words) > 0; line = strings.Repeat(" ", indent) {
+		n, width := 1, len(line)+len(words[0])
+		for n < len(words) && width+1+len(words[n]) <= b.width {
+			width += 1 + len(words[n])
+			n++
+		}
+		termtext.Fprintf(b, "%s%s\n", line, strings.Join(words[:n], " "))
+		words = words[n:]
+	}
+}
+
+// DeadlockSpan returns a heading for a deadlock with the time from which, and until which, it was seen.
+func DeadlockSpan(r *sampledata.Recording, d *locks.Deadlock) string {
+	until := "to the last sample"
+	if int(d.Last) < r.Samples.Len()-1 {
+		until = "to " + span(r.Samples.Time(int(d.Last)))
+	}
+	return fmt.Sprintf("DEADLOCK in %s, from %s %s:", Counted(d.Samples, "sample"), span(r.Samples.Time(int(d.First))), until)
+}
+
+// writeDeadlocks writes the first top deadlocks (all if top is 0) of a recording. Each heading begins with a prefix.
+func writeDeadlocks(b *strings.Builder, prefix string, r *sampledata.Recording, deadlocks []*locks.Deadlock, top int) {
+	shown := deadlocks
+	if top > 0 && top < len(shown) {
+		shown = shown[:top]
+	}
+	for _, d := range shown {
+		termtext.Fprintf(b, "%s%s\n%s\n", termtext.Printable(prefix), DeadlockSpan(r, d), termtext.Text(Deadlock(d)))
+	}
+	if more := len(deadlocks) - len(shown); more > 0 {
+		termtext.Fprintf(b, "%s%s (--top 0 shows all)\n\n", termtext.Printable(prefix), Counted(more, "more deadlock"))
+	}
+}
+
+// Deadlocks formats deadlocks as warnings: the first ones with a line each, and how many more there are.
+func Deadlocks(path string, deadlocks []*locks.Deadlock) string {
+	b := new(strings.Builder)
+	for _, d := range deadlocks[:min(len(deadlocks), mentioned)] {
+		termtext.Fprintf(b, "warning: %s; see cpprof locks %s\n", DeadlockLine(d), termtext.Printable(path))
+	}
+	if more := len(deadlocks) - mentioned; more > 0 {
+		termtext.Fprintf(b, "warning: %s; see cpprof locks --top 0 %s\n", Counted(more, "more deadlock"), termtext.Printable(path))
+	}
+	return b.String()
+}
+
+// DeadlockLine returns a line that names the goroutines that wait for one another.
+func DeadlockLine(d *locks.Deadlock) string {
+	ids := make([]int64, len(d.Members))
+	for i, m := range d.Members {
+		ids[i] = m.Goroutine
+	}
+	return fmt.Sprintf("DEADLOCK of %s, each waiting for a lock of the next", goids(ids))
+}
+
+// Deadlock describes the goroutines that wait for one another, with their stacks, the innermost call first.
+func Deadlock(d *locks.Deadlock) string {
+	b := &wrapper{width: lineWidth}
+	for i, m := range d.Members {
+		next := d.Members[(i+1)%len(d.Members)]
+		b.wrap("  ", 4, fmt.Sprintf("goroutine %d (%s) waits for %s, which goroutine %d holds",
+			m.Goroutine, termtext.Printable(m.Class), termtext.Printable(m.Lock), next.Goroutine))
+		for _, f := range m.Stack {
+			termtext.Fprintf(b, "      %s%s\n", termtext.Printable(f.Function), place(f.File, f.Line))
+		}
+	}
+	return b.String()
+}

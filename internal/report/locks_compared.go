@@ -1,0 +1,158 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math/big"
+	"strings"
+
+	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/views/locks"
+)
+
+// LocksCompared writes the first top deadlocks of each recording, a table of the first top locks (of all if top is 0), the one whose
+// waiting changed most first, and for each of them who waited for it and who held it. See Locks for the width.
+func LocksCompared(w io.Writer, c *locks.Comparison, a, b views.Named, top, width int) error {
+	text := new(strings.Builder)
+	for _, side := range []struct {
+		of views.Named
+		a  *locks.Analysis
+	}{{a, c.A}, {b, c.B}} {
+		writeDeadlocks(text, side.of.Name+": ", side.of.Recording, side.a.Deadlocks, top)
+	}
+	termtext.Fprintf(text, "A is %s: %s\nB is %s: %s\n", a.Name, LockWaits(c.A), b.Name, LockWaits(c.B))
+	for _, side := range []*locks.Analysis{c.A, c.B} {
+		if shared := SharedWaits(side); shared != "" {
+			termtext.Fprintf(text, "%s: %s\n", map[bool]string{true: "A", false: "B"}[side == c.A], shared)
+		}
+	}
+	shown := c.Pairs
+	if top > 0 && top < len(shown) {
+		shown = shown[:top]
+	}
+	if len(shown) > 0 {
+		t := &table{right: true, width: width}
+		t.add(PairHeads...)
+		for i := range shown {
+			t.add(PairRow(&shown[i])...)
+		}
+		text.WriteByte('\n')
+		if err := t.write(text); err != nil {
+			return err
+		}
+	}
+	if more := len(c.Pairs) - len(shown); more > 0 {
+		termtext.Fprintf(text, "\n%s (--top 0 shows all)\n", Counted(more, "more lock"))
+	}
+	for i := range shown {
+		termtext.Fprintf(text, "\n%s", termtext.Text(describePair(c, &shown[i], &wrapper{width: lineWidth, screen: width})))
+	}
+	text.WriteString(Warnings(append(c.A.Held.Warnings, c.B.Held.Warnings...)))
+	_, err := io.WriteString(w, text.String())
+	return err
+}
+
+// PairHeads are the heads of the columns of PairRow.
+var PairHeads = []string{"mean in A", "in B", "A - B", "known in A", "in B", "lock"}
+
+// PairRow returns the row of a pair in the table: how many goroutines waited on average, and the share of the waiting in which
+// the holder is known.
+func PairRow(p *locks.Pair) []string {
+	return append(means(p.MeanA, p.MeanB), known(p.A), known(p.B), termtext.Printable(p.Name))
+}
+
+// means returns two mean numbers of goroutines, and the first minus the second.
+func means(a, b *big.Rat) []string {
+	d := new(big.Rat).Sub(a, b)
+	return []string{Decimal(a, 2), Decimal(b, 2), withSign(Decimal(d, 2), d)}
+}
+
+// LockPair describes the locks of a pair: who waited for them, and who held them. It wraps the lines at the width if it can.
+func LockPair(c *locks.Comparison, p *locks.Pair, width int) string {
+	return describePair(c, p, &wrapper{width: width})
+}
+
+func describePair(c *locks.Comparison, p *locks.Pair, b *wrapper) string {
+	heading := termtext.Printable(p.Name) + ":"
+	for _, l := range []*locks.Lock{p.A, p.B} {
+		if l != nil && l.Kind != "" && !l.Shared {
+			heading += " " + l.Kind
+			break
+		}
+	}
+	if b.screen > 0 {
+		heading = termtext.ShortenPaths(heading, b.screen)
+	}
+	termtext.Fprintf(b, "%s\n  waiting: %6s %6s  %6s\n", heading, "A", "B", "A - B")
+	for _, w := range c.Waiters(p) {
+		text := w.Class
+		if w.In != "" {
+			text += " in " + w.In
+		}
+		b.means(w, text)
+	}
+	for i, l := range []*locks.Lock{p.A, p.B} {
+		if l != nil {
+			termtext.Fprintf(b, "  held in %s: %s\n", [2]string{"A", "B"}[i], evidenceText(&l.Evidence))
+		}
+	}
+	b.users(c.Holders(p))
+	if candidates := c.Candidates(p); len(candidates) > 0 {
+		b.WriteString("  may be held by\n")
+		b.users(candidates)
+	}
+	return b.String()
+}
+
+// users writes who held a lock, or has what is shared.
+func (b *wrapper) users(parts []locks.ComparedPart) {
+	for _, p := range parts {
+		h := locks.Holder{Class: p.Class, In: p.In}
+		b.means(p, h.String())
+	}
+}
+
+// means writes a part of the waiting.
+func (b *wrapper) means(p locks.ComparedPart, text string) {
+	m := means(p.MeanA, p.MeanB)
+	line := fmt.Sprintf("           %6s %6s  %6s  ", m[0], m[1], m[2])
+	b.wrap(line, len(line), termtext.Printable(text))
+}
+
+// lockPairJSON is the locks of one name in two recordings as data.
+type lockPairJSON struct {
+	Lock       string    `json:"lock"`
+	MeanA      float64   `json:"mean_waiting_a"`
+	MeanB      float64   `json:"mean_waiting_b"`
+	Difference float64   `json:"difference"`
+	A          *lockJSON `json:"a"` // null if nobody waited for it
+	B          *lockJSON `json:"b"`
+}
+
+// lockPairsJSON is the output of LocksComparedJSON.
+type lockPairsJSON struct {
+	A     string   `json:"a"` // names of the recordings
+	B     string   `json:"b"`
+	Locks elements `json:"locks"` // of lockPairJSON
+	Basis
+}
+
+// LocksComparedJSON writes all locks as JSON, with all that LocksJSON writes of each.
+func LocksComparedJSON(w io.Writer, c *locks.Comparison, a, b views.Named) error {
+	warnings := append(c.A.Held.Warnings, c.B.Held.Warnings...)
+	side := func(of *locks.Analysis, l *locks.Lock) *lockJSON {
+		if l == nil {
+			return nil
+		}
+		j := lockAsJSON(of, l)
+		return &j
+	}
+	pairs := elementsOf(c.Pairs, func(p locks.Pair) any {
+		return lockPairJSON{
+			Lock: p.Name, MeanA: float(p.MeanA), MeanB: float(p.MeanB), Difference: float(new(big.Rat).Sub(p.MeanA, p.MeanB)),
+			A: side(c.A, p.A), B: side(c.B, p.B),
+		}
+	})
+	return writeJSON(w, lockPairsJSON{a.Name, b.Name, pairs, BasisOf(a.Recording, b.Recording).With(warnings)})
+}

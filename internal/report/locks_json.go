@@ -1,0 +1,203 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math/big"
+	"time"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views/calltree"
+	"github.com/cpprof/cpprof/views/locks"
+)
+
+// locksJSON is the output of LocksJSON. Exact numbers are strings such as "5/2".
+type locksJSON struct {
+	Samples   int           `json:"samples"`
+	LengthNS  time.Duration `json:"length_ns"`
+	WaitedNS  time.Duration `json:"waited_ns"` // summed over the goroutines
+	Waits     evidenceJSON  `json:"waits"`
+	Locks     elements      `json:"locks"`     // of lockJSON
+	Shared    elements      `json:"shared"`    // of lockJSON: channels used as locks, semaphores, pools, sockets
+	Deadlocks elements      `json:"deadlocks"` // of deadlockJSON
+	Basis
+}
+
+// evidenceJSON has the hits of waiting, and for how many of them the holder is known, and how. The share is one of the time.
+type evidenceJSON struct {
+	Hits      int64    `json:"hits"`
+	Recorded  *big.Rat `json:"recorded"`
+	Inferred  *big.Rat `json:"inferred"`
+	Likely    *big.Rat `json:"likely"`
+	Ambiguous *big.Rat `json:"ambiguous"`
+	Free      *big.Rat `json:"free"`  // nobody held the lock
+	Woken     *big.Rat `json:"woken"` // goroutines that had been woken to take it, summed over these hits
+	Unknown   *big.Rat `json:"unknown"`
+	Share     float64  `json:"attributed_share"` // recorded and inferred; without likely
+}
+
+func evidenceOf(e *locks.Evidence) evidenceJSON {
+	return evidenceJSON{
+		e.Hits.Num().Int64(), e.Recorded.Hits, e.Inferred.Hits, e.Likely.Hits, e.Ambiguous.Hits, e.Free.Hits, e.Woken.Hits,
+		e.None.Hits, float(e.Share(e.Known())),
+	}
+}
+
+type lockJSON struct {
+	Lock     string        `json:"lock"`
+	Name     string        `json:"name"`
+	Instance int           `json:"instance"`
+	Guessed  bool          `json:"guessed"` // the name is that of the function that takes the lock
+	Address  string        `json:"address,omitempty"`
+	Type     string        `json:"type,omitempty"`
+	Mean     float64       `json:"mean_waiting"`
+	WaitedNS time.Duration `json:"waited_ns"`
+	Waits    evidenceJSON  `json:"waits"`
+	Parts    []partJSON    `json:"instances,omitempty"` // by field
+	Waiters  []waiterJSON  `json:"waiters"`
+	Holders  []holderJSON  `json:"holders"`
+	MayHold  []holderJSON  `json:"may_hold,omitempty"` // of what is shared
+	Held     elements      `json:"held"`               // of pathJSON: the call paths of the holders
+	Chains   elements      `json:"chains"`             // of chainJSON
+}
+
+// partJSON is one of the locks of a field.
+type partJSON struct {
+	Lock     string        `json:"lock"`
+	Instance int           `json:"instance"`
+	Address  string        `json:"address,omitempty"`
+	Hits     *big.Rat      `json:"hits"`
+	WaitedNS time.Duration `json:"waited_ns"`
+}
+
+type waiterJSON struct {
+	Class    string   `json:"class"`
+	Function string   `json:"function,omitempty"` // the function that takes the lock
+	Reason   string   `json:"reason"`
+	Hits     int64    `json:"hits"`
+	Time     *big.Rat `json:"time_ns"`
+}
+
+type holderJSON struct {
+	Class    string `json:"class"`
+	Function string `json:"function,omitempty"` // that the holder of what is shared is in
+	totalJSON
+}
+
+func holdersAsJSON(holders []locks.Holder) []holderJSON {
+	list := []holderJSON{}
+	for _, h := range holders {
+		list = append(list, holderJSON{h.Class, h.In, jsonOf(h.Total)})
+	}
+	return list
+}
+
+type pathJSON struct {
+	Frames []string `json:"frames"` // the holder's class first, then as in a Thread View
+	totalJSON
+}
+
+type chainJSON struct {
+	Links []linkJSON `json:"links"`
+	End   string     `json:"end"`
+	Class string     `json:"class,omitempty"`
+	totalJSON
+}
+
+// totalJSON has hits and the nanoseconds that they stand for.
+type totalJSON struct {
+	Hits *big.Rat `json:"hits"`
+	Time *big.Rat `json:"time_ns"`
+}
+
+func jsonOf(t calltree.Total) totalJSON { return totalJSON{t.Hits, t.Weight} }
+
+type linkJSON struct {
+	Class string `json:"class"`
+	Lock  string `json:"lock"`
+}
+
+type deadlockJSON struct {
+	Samples    int           `json:"samples"`
+	First      time.Duration `json:"first_ns"`
+	Last       time.Duration `json:"last_ns"`
+	Goroutines []memberJSON  `json:"goroutines"`
+}
+
+type memberJSON struct {
+	Goroutine int64            `json:"goroutine"`
+	Class     string           `json:"class"`
+	Lock      string           `json:"lock"`
+	Frames    []goroutineFrame `json:"frames"`
+}
+
+// LocksJSON writes the same as JSON, all locks and all call paths.
+func LocksJSON(w io.Writer, r *sampledata.Recording, a *locks.Analysis) error {
+	return writeJSON(w, locksJSON{
+		Samples: a.Samples, LengthNS: a.Length, WaitedNS: a.Evidence.Waited(), Waits: evidenceOf(&a.Evidence),
+		Locks:     elementsOf(a.Locks, func(l *locks.Lock) any { return lockAsJSON(a, l) }),
+		Shared:    elementsOf(a.Shared, func(l *locks.Lock) any { return lockAsJSON(a, l) }),
+		Deadlocks: elementsOf(a.Deadlocks, func(d *locks.Deadlock) any { return deadlockAsJSON(r, d) }),
+		Basis:     BasisOf(r).With(a.Held.Warnings),
+	})
+}
+
+func deadlockAsJSON(r *sampledata.Recording, d *locks.Deadlock) deadlockJSON {
+	j := deadlockJSON{Samples: d.Samples, First: r.Samples.Time(int(d.First)), Last: r.Samples.Time(int(d.Last))}
+	for _, m := range d.Members {
+		mj := memberJSON{Goroutine: m.Goroutine, Class: m.Class, Lock: m.Lock, Frames: []goroutineFrame{}}
+		for _, f := range m.Stack {
+			mj.Frames = append(mj.Frames, goroutineFrame(f))
+		}
+		j.Goroutines = append(j.Goroutines, mj)
+	}
+	return j
+}
+
+func lockAsJSON(a *locks.Analysis, l *locks.Lock) lockJSON {
+	j := lockJSON{
+		Lock: l.String(), Name: l.Name, Instance: l.Instance, Guessed: l.Guessed, Type: l.Kind,
+		Mean: float(a.Mean(&l.Evidence)), WaitedNS: l.Waited(), Waits: evidenceOf(&l.Evidence),
+		Waiters: []waiterJSON{}, Holders: holdersAsJSON(l.Holders), Held: heldPaths(a, l), Chains: elementsOf(l.Chains, chainAsJSON),
+	}
+	for _, p := range l.Parts {
+		part := partJSON{Lock: p.Lock, Instance: p.Instance, Hits: p.Hits, WaitedNS: p.Waited()}
+		if p.Address != 0 {
+			part.Address = fmt.Sprintf("%#x", p.Address)
+		}
+		j.Parts = append(j.Parts, part)
+	}
+	if l.Address != 0 {
+		j.Address = fmt.Sprintf("%#x", l.Address)
+	}
+	for _, w := range l.Waiters {
+		j.Waiters = append(j.Waiters, waiterJSON{w.Class, w.In, w.Reason, w.Hits.Num().Int64(), w.Weight})
+	}
+	if l.Shared {
+		j.MayHold = holdersAsJSON(l.Candidates)
+	}
+	return j
+}
+
+func heldPaths(a *locks.Analysis, l *locks.Lock) elements {
+	return func(yield func(any) bool) {
+		if l.Shared {
+			return
+		}
+		t := a.Held.Tree
+		top := a.HeldAt(l)
+		for n := top + 1; n < t.Ends()[top]; n++ {
+			if own := t.Main().Ending(n); own.Weight.Sign() > 0 && !yield(pathJSON{t.Frames(n)[2:], jsonOf(own)}) {
+				return
+			}
+		}
+	}
+}
+
+func chainAsJSON(c *locks.Chain) any {
+	j := chainJSON{End: c.End.String(), Class: c.Class, totalJSON: jsonOf(c.Total)}
+	for _, k := range c.Links {
+		j.Links = append(j.Links, linkJSON{k.Class, k.Lock.String()})
+	}
+	return j
+}

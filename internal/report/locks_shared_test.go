@@ -1,0 +1,98 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/views/locks"
+)
+
+// A goroutine waits for a place in a channel that another one has, and one for a connection that another one may have.
+const sharedText = `cpprof recording 1
+function f0 main.send
+function f1 main.work
+function f2 database/sql.(*DB).conn
+node n0 f0
+node n1 f1
+node n2 f2 under=n0
+goroutine g0 1 start=f0
+goroutine g1 2 start=f1
+goroutine g2 3 start=f0
+holders h1 g1
+sample 10ms
+	g0 waiting n0 reason="chan send" lock=0x10 holders=h1 evidence=likely
+	g2 waiting n2 reason=select lock=0x20 holders=h1 evidence=ambiguous
+	g1 running n1
+sample 20ms
+	g2 running n0
+end duration time=30ms
+`
+
+func TestSharedThings(t *testing.T) {
+	r, err := sampledata.ReadText(strings.NewReader(sharedText))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := locks.Analyse(r, views.Options{}, locks.ByField)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := new(strings.Builder)
+	if err := Locks(b, r, a, 1, 0); err != nil {
+		t.Fatal(err)
+	}
+	const want = `no goroutine was seen waiting for a lock
+
+3 hits of waiting for channels used as locks, semaphores, pools or sockets; who has them: 66.7 % likely, 33.3 % ambiguous
+
+  waited  mean  hits   likely  what
+20.00 ms  1.00     2  100.0 %  channel in main.send
+
+1 more (--top 0 shows all)
+
+channel in main.send at 0x10
+  waiting
+          2  go:main.send in main.send (chan send)
+  held by (100.0 % likely)
+          2  go:main.work in main.work
+`
+	if got := b.String(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	b.Reset()
+	if err := Locks(b, r, a, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	if want := "  held by (100.0 % ambiguous)\n  may be held by\n          1  go:main.work in main.work\n"; !strings.Contains(b.String(), want) {
+		t.Errorf("%q is not in\n%s", want, b)
+	}
+	b.Reset()
+	if err := LocksJSON(b, r, a); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"lock": "channel in main.send"`, `"may_hold": [`, `"function": "main.work"`} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%s is not in\n%s", want, b)
+		}
+	}
+
+	n := views.Named{Name: "a", Recording: r}
+	c, err := locks.Compare(n, n, views.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Reset()
+	if err := LocksCompared(b, c, n, n, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"     1.00  1.00   0.00           -     -  channel in main.send\n",
+		"  held in A: 100.0 % ambiguous\n  held in B: 100.0 % ambiguous\n  may be held by\n             0.50   0.50    0.00  go:main.work in main.work\n",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%q is not in\n%s", want, b)
+		}
+	}
+}

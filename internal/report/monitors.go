@@ -1,0 +1,247 @@
+package report
+
+import (
+	"encoding/csv"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/cpprof/cpprof/internal/metrics"
+	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// Monitors is what there is in a recording beside the stacks, with statistics over the samples of a list.
+type Monitors struct {
+	Path  string
+	Table *metrics.Table
+	List  metrics.List
+	Of    string // the list's name; "" for all samples
+	Width int    // of the screen; 0: no limit
+}
+
+// A monitorRow is one monitor or metric. What is undefined is null.
+type monitorRow struct {
+	Name       string   `json:"name"`
+	Layer      string   `json:"layer"`
+	Kind       string   `json:"kind"`
+	Expr       string   `json:"expr"` // what the statistics are of: the rate of a counter
+	Unit       string   `json:"unit"`
+	Source     string   `json:"source"`
+	Resolution string   `json:"resolution"`
+	Unmeasured string   `json:"unmeasured"`
+	Samples    int      `json:"samples"` // with a value
+	Min        *float64 `json:"min"`
+	Max        *float64 `json:"max"`
+	Sum        *float64 `json:"sum"`
+	Mean       *float64 `json:"mean"`
+	Median     *float64 `json:"median"`
+	Deviation  *float64 `json:"standard_deviation"`
+	Ratio      *float64 `json:"ratio_of_sums"` // of a quotient of two differences
+	Restarts   int      `json:"restarts"`      // how often a counter began anew
+	Words      []string `json:"words,omitempty"`
+}
+
+// defined returns a number for JSON: nil if it is undefined or infinite.
+func defined(x float64) *float64 {
+	if !metrics.Defined(x) || math.IsInf(x, 0) {
+		return nil
+	}
+	return &x
+}
+
+func (m *Monitors) rows() []monitorRow {
+	var rows []monitorRow
+	for _, monitor := range m.Table.Monitors() {
+		rows = append(rows, m.row(monitor))
+	}
+	return rows
+}
+
+func (m *Monitors) row(of *metrics.Monitor) monitorRow {
+	row := monitorRow{
+		Name: of.Name, Layer: of.Layer.String(), Kind: of.Kind.String(), Expr: of.Name, Unit: of.Unit, Source: of.Source,
+		Resolution: of.Resolution, Unmeasured: of.Unmeasured,
+	}
+	switch {
+	case of.Expr != "":
+		row.Kind, row.Source = "metric", of.Expr
+	case of.Kind == sampledata.Counter:
+		row.Expr = "rate(" + of.Name + ")"
+	}
+	metric, err := m.Table.Metric(row.Expr)
+	if err != nil {
+		row.Unmeasured, _, _ = strings.Cut(err.Error(), "\n")
+		return row
+	}
+	s := metric.Stats(m.List)
+	row.Unit, row.Samples, row.Restarts, row.Words = metric.Unit.String(), s.N, metric.Restarts, metric.Words
+	if row.Unmeasured == "" && s.N == 0 {
+		row.Unmeasured = "in none of these samples"
+	}
+	if metric.Words == nil && s.N > 0 {
+		row.Min, row.Max, row.Sum, row.Mean = defined(s.Min), defined(s.Max), defined(s.Sum), defined(s.Mean)
+		row.Median, row.Deviation, row.Ratio = defined(s.Median), defined(s.Deviance), defined(s.Ratio)
+	}
+	return row
+}
+
+// Write writes a table of the monitors that were measured, and lists the others with the reasons.
+func (m *Monitors) Write(w io.Writer) error {
+	if err := Headline(w, m.Path, m.Table.Recording()); err != nil {
+		return err
+	}
+	rows := m.rows()
+	t := table{}
+	t.add("monitor", "n", "min", "median", "mean", "max", "deviation", "layer")
+	var missing []monitorRow
+	for _, r := range rows {
+		switch {
+		case r.Unmeasured != "":
+			missing = append(missing, r)
+		case r.Words != nil:
+			t.add(termtext.Printable(r.Expr), strconv.Itoa(r.Samples), "", "", "", "", "", r.Layer+": "+termtext.Printable(strings.Join(r.Words, ", ")))
+		default:
+			t.add(termtext.Printable(r.Expr), strconv.Itoa(r.Samples), inUnit(r.Min, r.Unit), inUnit(r.Median, r.Unit), inUnit(r.Mean, r.Unit),
+				inUnit(r.Max, r.Unit), inUnit(r.Deviation, r.Unit), m.remark(r))
+		}
+	}
+	if m.Of != "" {
+		termtext.Fprintf(w, "Over %d of %s: %s\n\n", m.List.Len(), Counted(m.Table.Samples(), "sample"), termtext.Printable(m.Of))
+	}
+	if err := t.write(w); err != nil {
+		return err
+	}
+	if err := m.writeMissing(w, missing); err != nil {
+		return err
+	}
+	return m.writeLists(w)
+}
+
+// remark returns the layer of a monitor, and what else is to say.
+func (m *Monitors) remark(r monitorRow) string {
+	text := r.Layer
+	if r.Kind == "metric" {
+		text = "= " + termtext.Printable(r.Source)
+	}
+	if r.Ratio != nil {
+		text += "; on the whole " + inUnit(r.Ratio, r.Unit)
+	}
+	if r.Restarts > 0 {
+		text += "; began anew " + Counted(r.Restarts, "time")
+	}
+	return text
+}
+
+// inUnit formats a number with a few digits and its unit, such as "1.5 MiB/s"; "-" if it is undefined.
+func inUnit(x *float64, unit string) string {
+	if x == nil {
+		return "-"
+	}
+	return InUnit(*x, unit)
+}
+
+// InUnit formats a number with a few digits and its unit, such as "1.5 MiB/s".
+func InUnit(x float64, unit string) string {
+	over, under, per := strings.Cut(unit, "/")
+	if over == "1" {
+		over = ""
+	}
+	text := Quantity(x, over)
+	if per {
+		text += "/" + termtext.Printable(under)
+	}
+	return text
+}
+
+func (m *Monitors) writeMissing(w io.Writer, rows []monitorRow) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	termtext.Fprintf(w, "\nNot measured:\n")
+	t := table{}
+	for _, r := range rows {
+		t.add("  "+termtext.Printable(r.Name), r.Layer, termtext.Printable(r.Unmeasured))
+	}
+	return t.write(w)
+}
+
+func (m *Monitors) writeLists(w io.Writer) error {
+	lists := m.lists()
+	if len(lists) == 0 {
+		return nil
+	}
+	termtext.Fprintf(w, "\nSample lists:\n")
+	t := table{}
+	for _, l := range lists {
+		what := Counted(l.Samples, "sample")
+		if l.Error != "" {
+			what = "error"
+		}
+		text := l.Expr
+		if l.Error != "" {
+			text += ": " + l.Error
+		}
+		t.add("  "+termtext.Printable(l.Name), what, "= "+termtext.Printable(text))
+	}
+	return t.write(w)
+}
+
+// A listRow is a sample list. Error says why it can't be computed.
+type listRow struct {
+	Name    string `json:"name"`
+	Expr    string `json:"expr"`
+	Samples int    `json:"samples"`
+	Error   string `json:"error,omitempty"`
+}
+
+func (m *Monitors) lists() []listRow {
+	list := []listRow{}
+	for _, d := range m.Table.Lists() {
+		row := listRow{Name: d.Name, Expr: d.Expr}
+		if l, err := m.Table.List(d.Name); err == nil {
+			row.Samples = l.Len()
+		} else {
+			row.Error, _, _ = strings.Cut(err.Error(), "\n")
+		}
+		list = append(list, row)
+	}
+	return list
+}
+
+// WriteJSON writes everything as JSON.
+func (m *Monitors) WriteJSON(w io.Writer) error {
+	return writeJSON(w, struct {
+		Samples  int          `json:"samples"`
+		Of       int          `json:"of"`
+		List     string       `json:"list"`
+		Monitors []monitorRow `json:"monitors"`
+		Lists    []listRow    `json:"lists"`
+		Basis
+	}{m.List.Len(), m.Table.Samples(), m.Of, m.rows(), m.lists(), BasisOf(m.Table.Recording())})
+}
+
+// WriteCSV writes a line for each monitor. What is undefined is empty.
+func (m *Monitors) WriteCSV(w io.Writer) error {
+	c := csv.NewWriter(w)
+	_ = c.Write([]string{"name", "layer", "kind", "expr", "unit", "samples", "min", "median", "mean", "max", "standard deviation", "sum",
+		"ratio of sums", "restarts", "resolution", "source", "unmeasured"})
+	for _, r := range m.rows() {
+		line := []string{r.Name, r.Layer, r.Kind, r.Expr, r.Unit, strconv.Itoa(r.Samples)}
+		for _, x := range []*float64{r.Min, r.Median, r.Mean, r.Max, r.Deviation, r.Sum, r.Ratio} {
+			line = append(line, csvNumber(x))
+		}
+		line = append(line, strconv.Itoa(r.Restarts), r.Resolution, r.Source, r.Unmeasured)
+		_ = c.Write(line)
+	}
+	c.Flush()
+	return c.Error()
+}
+
+func csvNumber(x *float64) string {
+	if x == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*x, 'g', -1, 64)
+}

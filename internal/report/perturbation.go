@@ -1,0 +1,116 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/cpprof/cpprof/internal/metrics"
+	"github.com/cpprof/cpprof/internal/termtext"
+)
+
+// A Perturbation is what recording a program changes in it.
+type Perturbation struct {
+	What    string // what is compared: "with and without a recording"
+	Runs    string // what the values are of: "5 runs each"
+	Effects []metrics.Effect
+}
+
+// Write writes a line for each quantity: its mean without and with, the difference with its interval, and what to think of it.
+func (p *Perturbation) Write(w io.Writer) error {
+	termtext.Fprintf(w, "%s, %s\n\n", termtext.Printable(p.What), p.Runs)
+	t := table{}
+	t.add("", "without", "with", "difference", "95 % interval", "")
+	changed, compared := 0, 0
+	for i := range p.Effects {
+		e := &p.Effects[i]
+		if !metrics.Defined(e.Difference) {
+			t.add(termtext.Printable(e.Name), p.value(e.Base, e), p.value(e.Mean, e), "-", "-", "not measured in both")
+			continue
+		}
+		interval := "-"
+		if metrics.Defined(e.Low) {
+			compared++
+			interval = relative(e.Low, e.Base) + " to " + relative(e.High, e.Base)
+		}
+		if e.Differs {
+			changed++
+		}
+		t.add(termtext.Printable(e.Name), p.value(e.Base, e), p.value(e.Mean, e), relative(e.Difference, e.Base), interval, verdict(e))
+	}
+	if err := t.write(w); err != nil {
+		return err
+	}
+	_, err := termtext.Fprintf(w, "\n%d of %d differ; of those that do, at most 5 %% are expected to do so by chance. Where none is seen,\nthe interval says how large a difference may be.\n", changed, compared)
+	return err
+}
+
+func (p *Perturbation) value(x float64, e *metrics.Effect) string {
+	if !metrics.Defined(x) {
+		return "-"
+	}
+	return InUnit(x, e.Unit)
+}
+
+// relative writes a difference as a share of what there is without.
+func relative(x, base float64) string {
+	if base == 0 || math.IsInf(x/base, 0) || !metrics.Defined(x/base) {
+		if x == 0 {
+			return "0 %"
+		}
+		return fmt.Sprintf("%+.3g", x)
+	}
+	return fmt.Sprintf("%+.1f %%", 100*x/math.Abs(base))
+}
+
+func verdict(e *metrics.Effect) string {
+	switch {
+	case !metrics.Defined(e.Low):
+		return "too few values"
+	case e.Differs && e.Difference > 0:
+		return "more"
+	case e.Differs:
+		return "less"
+	case e.Low > 0 || e.High < 0: // as one of many
+		return "may be chance"
+	}
+	return "no difference seen"
+}
+
+// WriteJSON writes all quantities as JSON. What is undefined is null.
+func (p *Perturbation) WriteJSON(w io.Writer) error {
+	type effect struct {
+		Name       string     `json:"name"`
+		Unit       string     `json:"unit"`
+		With       []*float64 `json:"with"`
+		Without    []*float64 `json:"without"`
+		MeanWith   *float64   `json:"mean_with"`
+		MeanOut    *float64   `json:"mean_without"`
+		DevWith    *float64   `json:"standard_deviation_with"`
+		DevOut     *float64   `json:"standard_deviation_without"`
+		Difference *float64   `json:"difference"`
+		Low        *float64   `json:"low"`
+		High       *float64   `json:"high"`
+		P          float64    `json:"by_chance"`
+		Differs    bool       `json:"differs"`
+	}
+	values := func(list []float64) []*float64 {
+		of := []*float64{}
+		for _, x := range list {
+			of = append(of, defined(x))
+		}
+		return of
+	}
+	list := []effect{}
+	for i := range p.Effects {
+		e := &p.Effects[i]
+		list = append(list, effect{e.Name, e.Unit, values(e.With), values(e.Without), defined(e.Mean), defined(e.Base), defined(e.Deviance), defined(e.Usually),
+			defined(e.Difference), defined(e.Low), defined(e.High), e.P, e.Differs})
+	}
+	return writeJSON(w, struct {
+		What    string   `json:"what"`
+		Runs    string   `json:"runs"`
+		Effects []effect `json:"effects"`
+		Basis
+	}{p.What, p.Runs, list, BasisOf()})
+}

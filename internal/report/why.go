@@ -1,0 +1,226 @@
+package report
+
+import (
+	"io"
+	"strings"
+
+	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/internal/words"
+	"github.com/cpprof/cpprof/why"
+)
+
+// Why is the answer to the question why a program is slow.
+type Why struct {
+	*why.Answer
+	File string // of the recording, for commands to continue with
+	Top  int    // how many findings the text shows; 0 for all
+
+	// ShortNames cuts the middle of long package paths in the text.
+	ShortNames bool
+}
+
+// Write writes the findings in plain English, or that there are none and why.
+func (y *Why) Write(w io.Writer) error {
+	b := new(strings.Builder)
+	shown := y.Findings
+	if y.Top > 0 && len(shown) > y.Top {
+		shown = shown[:y.Top]
+	}
+	if y.State != why.Slow {
+		termtext.Fprintf(b, "%s\n", termtext.Text(wrapped(y.Verdict(), 0, whyWidth)))
+	}
+	for i, f := range shown {
+		if i > 0 || y.State != why.Slow {
+			b.WriteByte('\n')
+		}
+		y.finding(b, i+1, f)
+	}
+	if more := len(y.Findings) - len(shown); more > 0 {
+		termtext.Fprintf(b, "\n%s (--top 0 shows all)\n", Counted(more, "more finding"))
+	}
+	y.rest(b)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// whyWidth is the width at which sentences are wrapped.
+const whyWidth = 100
+
+// joined are the words of a number, which stay in one line.
+var joined = strings.NewReplacer(" %", "\x00%", " ± ", "\x00±\x00")
+
+// wrapped breaks a sentence into lines of a width, and indents all but the first.
+func wrapped(text string, indent, width int) string {
+	var b strings.Builder
+	column := indent
+	for i, word := range strings.Fields(joined.Replace(text)) {
+		n := len([]rune(word))
+		switch {
+		case i == 0:
+			column += n
+		case column+1+n > width:
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			column = indent + n
+		default:
+			b.WriteByte(' ')
+			column += 1 + n
+		}
+		b.WriteString(word)
+	}
+	return strings.ReplaceAll(b.String(), "\x00", " ")
+}
+
+// finding writes one finding.
+func (y *Why) finding(b *strings.Builder, number int, f *why.Finding) {
+	termtext.Fprintf(b, "%2d. %s\n", number, termtext.Text(wrapped(y.shortened(termtext.Printable(Sentence(f))), 4, whyWidth)))
+	for _, l := range y.about(f) {
+		text := termtext.Printable(l.text)
+		if l.name != "see" { // which stays in one line, to be copied
+			text = wrapped(y.shortened(text), 11, whyWidth)
+		}
+		termtext.Fprintf(b, "    %-6s %s\n", l.name, termtext.Text(text))
+	}
+}
+
+// A aboutLine is what a finding says to one question.
+type aboutLine struct{ name, text string }
+
+// about returns where, why and when a finding is true, and the command that shows it.
+func (y *Why) about(f *why.Finding) (lines []aboutLine) {
+	add := func(name, text string) {
+		if text != "" {
+			lines = append(lines, aboutLine{name, text})
+		}
+	}
+	add("where", whereText(f))
+	add("who", whoText(f))
+	name := "why"
+	for _, why := range WhyLines(f) {
+		add(name, why)
+		name = ""
+	}
+	name = "calls"
+	for _, calls := range MeasuredLines(f) {
+		add(name, calls)
+		name = ""
+	}
+	add("when", whenText(f, y.From, y.To))
+	add("before", beforeText(f))
+	add("see", Command(f, y.File))
+	return lines
+}
+
+// Details returns all about a finding, in lines that are not wrapped: the sentence first.
+func (y *Why) Details(f *why.Finding) []string {
+	lines := []string{Sentence(f)}
+	for _, l := range y.about(f) {
+		lines = append(lines, strings.TrimSpace(l.name+"  "+l.text))
+	}
+	return lines
+}
+
+// longestName is the width of names from which their package paths are shortened.
+const longestName = 40
+
+func (y *Why) shortened(text string) string {
+	if !y.ShortNames {
+		return text
+	}
+	names := strings.Split(text, " ")
+	for i, name := range names {
+		names[i] = termtext.ShortenPath(name, longestName)
+	}
+	return strings.Join(names, " ")
+}
+
+// Verdict returns the sentences of an answer without findings.
+func (y *Why) Verdict() string {
+	used := termtext.Sprintf("It uses %s of %s", aboutShare(y.Used), processorsText(y.Processors))
+	if y.State == why.TooLittle && y.Samples == 0 { // of a profile, for example
+		return "There are no samples over time, without which nothing can be called slow."
+	}
+	switch y.State {
+	case why.TooLittle:
+		return termtext.Sprintf("Too few samples to say anything: there are %d. Record for longer.", y.Samples)
+	case why.Idle:
+		return "Nothing is slow: the program is healthy and idle. " + used + "; its goroutines wait for work."
+	case why.Unchanged:
+		return "Nothing is slower than in the earlier recording, as far as these samples show. " + used + "."
+	case why.Balanced:
+		return "Nothing stands out: the program works, and is balanced. " + used + ", and no lock, wait or piece of code costs much."
+	}
+	return termtext.Sprintf("Nothing is certain yet: %s are not enough evidence. %s. Record for longer.", Counted(y.Samples, "sample"), used)
+}
+
+// mostResting limits the idle classes that are listed.
+const mostResting = 4
+
+// rest writes which classes wait without being slow.
+func (y *Why) rest(b *strings.Builder) {
+	if len(y.Resting) == 0 || y.State == why.TooLittle {
+		return
+	}
+	var list []string
+	for _, r := range y.Resting[:min(len(y.Resting), mostResting)] {
+		text := termtext.Sprintf("%s (%s", termtext.Printable(r.Class), counted(r.Alive))
+		switch {
+		case r.Idle >= 0.1:
+			text += termtext.Sprintf(", %s idle", sharePercent(r.Idle))
+		case r.Does != "":
+			text += "; " + r.Does
+		}
+		list = append(list, text+")")
+	}
+	if more := len(y.Resting) - len(list); more > 0 {
+		list = append(list, termtext.Sprintf("and %d more", more))
+	}
+	termtext.Fprintf(b, "\n%s\n", termtext.Text(wrapped(y.shortened("Not slow: "+strings.Join(list, ", ")+"."), 0, whyWidth)))
+}
+
+// Command returns the command line that shows the evidence of a finding.
+func Command(f *why.Finding, file string) string {
+	file = words.Shell(file)
+	report := func(view, path string) string {
+		return "cpprof report " + file + " " + view + " --extended " + words.Shell(path)
+	}
+	switch f.Kind {
+	case why.LockKind, why.DeadlockKind:
+		return "cpprof locks " + file
+	case why.ComputeKind, why.SystemCallKind, why.AllocationKind:
+		if f.Reason == "" {
+			return report("--server", "* .."+element(f.Where.Function))
+		}
+	case why.ProcessorKind, why.MachineKind, why.ThrottledKind:
+		return report("--thread "+words.Shell(f.Class), "* ..:LOAD")
+	case why.LeakKind:
+		return "cpprof report " + file + " --idle --thread " + words.Shell(f.Class) + " --auto"
+	}
+	return report("--thread "+words.Shell(f.Class), "* .."+element(f.Where.Function))
+}
+
+// WhyJSON is the output of WriteJSON.
+type WhyJSON struct {
+	*why.Answer
+	Text []WhyText `json:"text"` // by finding
+	Basis
+}
+
+// A WhyText is a finding in words.
+type WhyText struct {
+	Finding string   `json:"finding"`
+	Where   string   `json:"where"`
+	Who     string   `json:"who,omitempty"`
+	Why     []string `json:"why,omitempty"`
+	Calls   []string `json:"calls,omitempty"` // what probes have measured
+	When    string   `json:"when"`
+	See     string   `json:"see"`
+}
+
+// WriteJSON writes the answer as JSON.
+func (y *Why) WriteJSON(w io.Writer, basis Basis) error {
+	out := WhyJSON{y.Answer, []WhyText{}, basis}
+	for _, f := range y.Findings {
+		out.Text = append(out.Text, WhyText{Sentence(f), whereText(f), whoText(f), WhyLines(f), MeasuredLines(f), whenText(f, y.From, y.To), Command(f, y.File)})
+	}
+	return writeJSON(w, out)
+}

@@ -1,0 +1,396 @@
+package report
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/why"
+)
+
+// sharePercent formats a share without decimals, unless it is small.
+func sharePercent(share float64) string {
+	if share > 0 && share < 0.0095 {
+		return fmt.Sprintf("%.1f %%", 100*share)
+	}
+	return fmt.Sprintf("%.0f %%", 100*share)
+}
+
+// aboutShare formats an estimate: "80 % ± 2 %".
+func aboutShare(e why.Estimate) string {
+	margin := 100 * e.Margin()
+	if margin < 1 {
+		return fmt.Sprintf("%s ± %.1f %%", sharePercent(e.Share), max(margin, 0.1))
+	}
+	return fmt.Sprintf("%s ± %.0f %%", sharePercent(e.Share), margin)
+}
+
+// counted formats a mean number of goroutines.
+func counted(n float64) string {
+	switch {
+	case n >= 9.5:
+		return fmt.Sprintf("%.0f goroutines", n)
+	case n > 0.95 && n < 1.05:
+		return "1 goroutine"
+	}
+	return fmt.Sprintf("%.1f goroutines", n)
+}
+
+func processorsText(n float64) string {
+	if n == 1 {
+		return "1 processor"
+	}
+	return fmt.Sprintf("%.4g processors", n)
+}
+
+// goroutines describes a class: "go:main.worker (10 goroutines)".
+func goroutines(f *why.Finding) string {
+	text := f.Class + " (" + counted(f.Alive)
+	if float64(f.Count) > 1.5*f.Alive+1 {
+		text += fmt.Sprintf(" at a time, %d in all", f.Count)
+	}
+	return text + ")"
+}
+
+// spends says how much of its life a class spends on something: the time in which it waits for work does not count.
+func spends(f *why.Finding, on string) string {
+	text := goroutines(f) + " spends " + aboutShare(f.Share)
+	if f.Idle < 0.05 {
+		return text + " of its life " + on + "."
+	}
+	return text + " of its time at work " + on + "; for the other " + sharePercent(f.Idle) + " of its life it waits for work."
+}
+
+// Sentence describes a finding in one sentence.
+func Sentence(f *why.Finding) string {
+	if f.Phase && len(f.When.Spans) == 1 {
+		return "From " + spanText(f.When.Spans[0].From, f.When.Spans[0].To) + ": " + statement(f)
+	}
+	return statement(f)
+}
+
+// statement describes a finding in a sentence that does not say when.
+func statement(f *why.Finding) string {
+	who, share := goroutines(f), aboutShare(f.Share)
+	switch f.Kind {
+	case why.LockKind:
+		return spends(f, "waiting for "+f.Lock)
+	case why.ChannelKind, why.ConditionKind, why.IOKind:
+		return spends(f, waitText(f)+" in "+f.Where.Function)
+	case why.SystemCallKind:
+		if f.Reason != "" {
+			return spends(f, "in system calls, in "+f.Where.Function)
+		}
+		return f.Where.Function + ", in " + who + ", takes " + share + " of the processors, mostly in system calls."
+	case why.ComputeKind:
+		return f.Where.Function + ", in " + who + ", takes " + share + " of the processors (" + fmt.Sprintf("%.2g", f.Mean) + " of them)."
+	case why.AllocationKind:
+		return "Allocation and the garbage collector take " + share + " of the processors; " + who + " allocates most, in " + f.Where.Function + "."
+	case why.ProcessorKind:
+		return "More goroutines are ready to run than processors: " + spends(f, "waiting for a processor")
+	case why.ThrottledKind:
+		return fmt.Sprintf("The program's control group has too little CPU time: on %s of the processors, the thread waits for a CPU (%.2g threads on average).", share, f.Mean)
+	case why.MachineKind:
+		return fmt.Sprintf("The machine is too busy for the program: on %s of the processors, the thread waits for a CPU (%.2g threads on average).", share, f.Mean)
+	case why.LeakKind:
+		return fmt.Sprintf("Goroutines of %s leak: from %d to %d in the recording, %.3g a second, and hardly any ends; they %s in %s.",
+			f.Class, f.Growth.From, f.Growth.To, f.Growth.PerSecond, stuckText(f.Reason), f.Where.Function)
+	case why.DeadlockKind:
+		if f.Count == 1 {
+			return "A goroutine waits for a lock that it holds itself: a deadlock."
+		}
+		return fmt.Sprintf("%s wait for one another's locks in a circle: a deadlock.", Counted(f.Count, "goroutine"))
+	}
+	return spends(f, "in "+f.Where.Function)
+}
+
+// waitText says what the goroutines of a finding wait for, by the runtime's reason.
+func waitText(f *why.Finding) string {
+	switch f.Reason {
+	case "chan send":
+		return "waiting to send to a channel"
+	case "chan receive":
+		return "waiting to receive from a channel"
+	case "select":
+		return "waiting in a select for channels"
+	case "IO wait":
+		return "waiting for I/O"
+	case "semacquire":
+		return "waiting for a semaphore, such as the lock of a socket,"
+	}
+	return "waiting (" + f.Reason + ")"
+}
+
+func stuckText(reason string) string { return "wait (" + reason + ")" }
+
+// whereText says where a finding is: the function, its callers, and the line.
+func whereText(f *why.Finding) string {
+	if f.Kind == why.MachineKind || f.Kind == why.ThrottledKind || f.Kind == why.ProcessorKind {
+		return ""
+	}
+	text := f.Where.Function
+	chain := slices.IndexFunc(f.Callers, func(p why.Part) bool { return p.Share < 0.95 })
+	if chain < 0 {
+		chain = len(f.Callers)
+	}
+	for i, p := range f.Callers[:chain] {
+		if i == mostCallers {
+			text += ", ..."
+			break
+		}
+		text += ", called by " + p.Name
+	}
+	if several := f.Callers[chain:]; len(several) > 0 {
+		text += ", called by " + partsText(several)
+	}
+	if len(f.Callers) == 0 && f.Where.Caller != "" {
+		text += ", called by " + f.Where.Caller
+	}
+	if f.Where.Library != "" && f.Reason != "" && f.Kind != why.LockKind {
+		text += ", in " + f.Where.Library
+	}
+	switch file := path.Base(f.Where.File); {
+	case f.Where.File == "":
+	case f.Where.Line == 0: // traces have no lines of functions
+		text += " (" + file + ")"
+	default:
+		text += fmt.Sprintf(" (%s:%d)", file, f.Where.Line)
+	}
+	return text
+}
+
+// whoText says which goroutines of the class, or which label, have most of a finding; "" if none stands out.
+func whoText(f *why.Finding) string {
+	var parts []string
+	if w := f.Few; w != nil {
+		text := fmt.Sprintf("goroutine %d alone has %s of it", w.Goroutines[0], sharePercent(w.Share))
+		if w.Count > 1 {
+			var numbers []string
+			for _, g := range w.Goroutines {
+				numbers = append(numbers, fmt.Sprint(g))
+			}
+			if w.Count > len(w.Goroutines) {
+				numbers = append(numbers, "...")
+			}
+			text = fmt.Sprintf("%d goroutines (%s) have %s of it", w.Count, strings.Join(numbers, ", "), sharePercent(w.Share))
+		}
+		parts = append(parts, fmt.Sprintf("%s, of %d of the class", text, w.Of))
+	}
+	if l := f.Label; l != nil {
+		parts = append(parts, fmt.Sprintf("those with the label %s have %s of it, and %s of the class's life", l.Label, sharePercent(l.Share), sharePercent(l.Life)))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// mostCallers limits the callers of callers that the text shows.
+const mostCallers = 2
+
+func partsText(parts []why.Part) string {
+	var list []string
+	for _, p := range parts {
+		list = append(list, p.Name+" ("+sharePercent(p.Share)+")")
+	}
+	return strings.Join(list, ", ")
+}
+
+// sharesText formats parts for reading: "51 % in main.f and 49 % in main.g".
+func sharesText(parts []why.Part) string {
+	var list []string
+	for _, p := range parts {
+		list = append(list, sharePercent(p.Share)+" in "+p.Name)
+	}
+	return strings.Join(list, ", ")
+}
+
+// WhyLines says why something is slow, as far as it is known.
+func WhyLines(f *why.Finding) (lines []string) {
+	for i, c := range f.Causes {
+		if i == mostCauses {
+			break
+		}
+		lines = append(lines, causeText(f, &c))
+	}
+	switch f.Kind {
+	case why.LockKind:
+		lines = append(lines, unknownText(f)...)
+	case why.ComputeKind, why.SystemCallKind:
+		if len(f.Parts) > 0 {
+			lines = append(lines, map[why.Kind]string{why.ComputeKind: "it computes: ", why.SystemCallKind: "of that time: "}[f.Kind]+sharesText(f.Parts))
+		} else if f.Reason == "" {
+			lines = append(lines, "it computes in its own code")
+		}
+	case why.AllocationKind:
+		lines = append(lines, "of that time: "+partsText(f.Parts))
+		lines = append(lines, garbageLines(f.Garbage)...)
+	case why.ThrottledKind:
+		lines = append(lines, throttlingText(f.Throttling))
+	case why.MachineKind:
+		lines = append(lines, "other programs, or a limit on the CPU time of its group, have the CPUs: it is not the program that is slow")
+	case why.DeadlockKind:
+		if f.Count == 1 {
+			return append(lines, "it locks "+strings.Join(f.Chained, ", ")+" a second time before it unlocks it")
+		}
+		lines = append(lines, "each holds a lock that the next one waits for: "+strings.Join(f.Chained, ", "))
+	}
+	if f.Kind == why.LockKind && len(f.Chained) > 0 {
+		lines = append(lines, "through it others wait, too: those for "+strings.Join(f.Chained, ", "))
+	}
+	if f.Kind != why.DeadlockKind && len(f.Others) > 0 {
+		lines = append(lines, "it holds up others, too, for a part of their lives: "+partsText(f.Others[:min(len(f.Others), mostCauses)]))
+	}
+	return lines
+}
+
+// mostCauses limits the causes that the text shows.
+const mostCauses = 3
+
+// unknownText says for which part of the waiting for a lock nobody is known to hold it.
+func unknownText(f *why.Finding) []string {
+	known := 0.0
+	for _, c := range f.Causes {
+		known += c.Share
+	}
+	if 1-known < 0.2 {
+		return nil
+	}
+	return []string{"who holds it is not known for " + sharePercent(1-known) + " of that time"}
+}
+
+// manyText formats a large number: "3.2 million".
+func manyText(n float64) string {
+	if n >= 1e6 {
+		return fmt.Sprintf("%.3g million", n/1e6)
+	}
+	return rateText(n)
+}
+
+// garbageLines says how much is allocated, and where.
+func garbageLines(g *why.Garbage) (lines []string) {
+	if g.Bytes > 0 {
+		text := "it allocates " + bytesText(g.Bytes) + " a second"
+		if g.Objects > 0 {
+			text += fmt.Sprintf(", in %s objects of %s on average", manyText(g.Objects), bytesText(g.Bytes/g.Objects))
+		}
+		if g.Collections > 0 {
+			text += fmt.Sprintf("; %s collections a second", rateText(g.Collections))
+		}
+		if g.Live > 0 {
+			text += ", of a heap of " + bytesText(g.Live)
+		}
+		lines = append(lines, text)
+	}
+	if len(g.Sites) > 1 {
+		lines = append(lines, "it is allocated "+sharesText(g.Sites))
+	}
+	return lines
+}
+
+// throttlingText says how often the kernel has stopped a program for the rest of a period.
+func throttlingText(t *why.Throttling) string {
+	text := fmt.Sprintf("it had used up its time in %s of the kernel's periods, and was stopped for the rest of each", sharePercent(t.Periods))
+	if t.Limit > 0 {
+		text += fmt.Sprintf(": its limit is %.3g CPUs", t.Limit)
+	}
+	return text
+}
+
+// activityTexts say what a goroutine does.
+var activityTexts = map[why.Activity]string{
+	why.Computing:    "it computes",
+	why.CallsKernel:  "it is in a system call",
+	why.Ready:        "it is ready to run, but has no processor",
+	why.NoCPU:        "it runs, but the machine has no CPU for its thread",
+	why.Locked:       "it waits for a lock",
+	why.IO:           "it waits for I/O",
+	why.Sleeping:     "it sleeps",
+	why.Sending:      "it waits to send to a channel",
+	why.Receiving:    "it waits to receive from a channel",
+	why.Conditional:  "it waits for a condition",
+	why.Joining:      "it waits for other goroutines to end",
+	why.Collecting:   "it waits for the garbage collector",
+	why.WaitsForWork: "it waits for work",
+	why.OtherWait:    "it waits",
+}
+
+// causeText says what one cause of a wait does.
+func causeText(f *why.Finding, c *why.Cause) string {
+	doing := activityTexts[c.Activity]
+	if c.Activity == why.Locked && c.Lock != "" {
+		doing += ", " + c.Lock
+	}
+	at := placeText(&c.Place)
+	share := " (" + sharePercent(c.Share) + " of that time)"
+	switch {
+	case c.Activity == why.Nobody:
+		return "nobody holds it: a goroutine was woken to take it, and has not run yet" + share
+	case f.Kind == why.ProcessorKind:
+		return c.Class + " has the processors, mostly in " + at + share
+	case c.Certainty == why.Known:
+		return c.Class + " holds it, in " + at + ": " + doing + share
+	case c.Certainty == why.Likely && f.Kind == why.LockKind:
+		return c.Class + " probably holds it, in " + at + ": " + doing + share
+	case c.Certainty == why.Likely:
+		return c.Class + " probably has what they wait for, in " + at + ": " + doing + share
+	case c.Certainty == why.Peer:
+		return "at the other end of the channel is " + c.Class + ", in " + at + ": " + doing + " (" + sharePercent(c.Share) + " of its life)"
+	case c.Certainty == why.Fellow:
+		return "those of the class that do not wait are in " + at + ": " + doing + " (" + sharePercent(c.Share) + "); perhaps they have what these wait for"
+	}
+	if f.Kind == why.LockKind {
+		return "perhaps " + c.Class + " holds it, in " + at + ": " + doing + share
+	}
+	return "a candidate to end the wait is " + c.Class + ", in " + at + ": " + doing + share
+}
+
+func placeText(p *why.Place) string {
+	if p.Library != "" {
+		return p.Function + ", " + p.Library
+	}
+	return p.Function
+}
+
+// whenText says when a finding is true.
+func whenText(f *why.Finding, from, to time.Duration) string {
+	text := "all the time, " + spanText(from, to)
+	if len(f.When.Spans) > 0 {
+		var list []string
+		for _, s := range f.When.Spans {
+			list = append(list, spanText(s.From, s.To)+" ("+sharePercent(s.Share)+")")
+		}
+		text = "only " + strings.Join(list, ", ")
+		if len(list) > mostCauses {
+			text = fmt.Sprintf("in %d spans: %s, ...", len(list), strings.Join(list[:mostCauses], ", "))
+		}
+	}
+	if f.When.Period > 0 {
+		text += fmt.Sprintf("; it comes and goes every %s", span(f.When.Period))
+	}
+	if f.When.Collecting {
+		text += "; mostly while garbage is collected"
+	}
+	for _, c := range f.With {
+		text += fmt.Sprintf("; it goes with %s (r = %.2f)", c.Monitor, c.R)
+	}
+	return text
+}
+
+func spanText(from, to time.Duration) string {
+	return fmt.Sprintf("%.1f to %.1f s", from.Seconds(), to.Seconds())
+}
+
+// beforeText says what a finding was in the earlier recording.
+func beforeText(f *why.Finding) string {
+	if f.Before == nil {
+		return ""
+	}
+	if f.Before.Severity == 0 {
+		return "nothing of it was seen"
+	}
+	return aboutShare(f.Before.Share)
+}
+
+// element returns a function as it is written in a call path.
+func element(function string) string { return callpath.Frame(function).String() }

@@ -1,0 +1,82 @@
+package report
+
+import (
+	"math/big"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/refine"
+	"github.com/cpprof/cpprof/refine/hotspots"
+	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/views/calltree"
+	"github.com/cpprof/cpprof/views/locks"
+)
+
+// On a screen, long import paths are shortened so that lines fit, and the last element of a path stays.
+func TestNamesFitTheWidth(t *testing.T) {
+	const long = "github.com/somebody/some-project/v2/internal/deeply/nested/package/handlers"
+	r := readTwin(t, "../../cmd/cpprof/testdata/bob.txt")
+	for i := range r.Functions {
+		r.Functions[i].Name = strings.Replace(r.Functions[i].Name, "bob.", long+".", 1)
+	}
+	classes, err := views.Classes(r, views.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := views.ThreadMaker("terminal).run")(r, views.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	session := refine.NewSession(v.Tree, calltree.NewMembership(v.Tree.Symbols(), nil, nil))
+	session.SetThreshold(refine.Threshold{Hits: big.NewRat(1, 1)})
+	session.Auto(session.Root().Path, FewSteps)
+	waits, err := locks.Analyse(r, views.Options{}, locks.ByField)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, err := callpath.Parse("* .." + long + ".(*terminal).run .." + long + ".(*manager).transact")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, write := range []func(b *strings.Builder, width int) error{
+		func(b *strings.Builder, width int) error { return Classes(b, classes, width) },
+		func(b *strings.Builder, width int) error {
+			return ClassesCompared(b, views.PairClasses(classes, classes), width)
+		},
+		func(b *strings.Builder, width int) error {
+			return (&Profile{Session: session, Title: "Thread View", Width: width}).Write(b)
+		},
+		func(b *strings.Builder, width int) error { return Locks(b, r, waits, 0, width) },
+		func(b *strings.Builder, width int) error {
+			costs := &Costs{Title: "Thread View", Metric: v.Tree.Main(), Width: width}
+			costs.Add(path, callpath.Total(v.Tree, session.Membership(), path))
+			return costs.Write(b)
+		},
+		func(b *strings.Builder, width int) error { return WriteXTree(b, v.Tree, XOptions{Width: width}) },
+		func(b *strings.Builder, width int) error { return WriteXProf(b, v.Tree, XOptions{Width: width}) },
+		func(b *strings.Builder, width int) error { return WriteXArc(b, v.Tree, XOptions{Width: width}) },
+		func(b *strings.Builder, width int) error {
+			found := NewFound(hotspots.Find(hotspots.NewSingle(v.Tree), hotspots.FindOptions{}), "", Basis{})
+			found.Width = width
+			return found.Write(b)
+		},
+	} {
+		var full, short strings.Builder
+		if err := write(&full, 0); err != nil {
+			t.Fatal(err)
+		}
+		if err := write(&short, 100); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(full.String(), long+".(*terminal).run") || !strings.Contains(short.String(), "…/handlers.(*terminal).run") {
+			t.Errorf("full:\n%s\nshortened:\n%s", full.String(), short.String())
+		}
+		for line := range strings.Lines(short.String()) {
+			if utf8.RuneCountInString(line) > 101 && !strings.Contains(line, "open with: ") { // commands have full names
+				t.Errorf("a line has %d characters: %s", utf8.RuneCountInString(line), line)
+			}
+		}
+	}
+}

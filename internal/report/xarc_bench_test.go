@@ -1,0 +1,26 @@
+package report
+
+import (
+	"io"
+	"sync"
+	"testing"
+
+	"github.com/cpprof/cpprof/internal/bigtree"
+	"github.com/cpprof/cpprof/views/calltree"
+)
+
+var largeTree = sync.OnceValue(func() *calltree.Tree { return bigtree.New(1_000_000, 5000) })
+
+func benchmarkReport(b *testing.B, write func(io.Writer, *calltree.Tree, XOptions) error) {
+	t := largeTree()
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := write(io.Discard, t, XOptions{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkXTree(b *testing.B) { benchmarkReport(b, WriteXTree) }
+func BenchmarkXProf(b *testing.B) { benchmarkReport(b, WriteXProf) }
+func BenchmarkXArc(b *testing.B)  { benchmarkReport(b, WriteXArc) }

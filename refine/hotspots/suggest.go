@@ -1,0 +1,215 @@
+package hotspots
+
+import (
+	"fmt"
+	"math/big"
+	"strings"
+
+	"github.com/cpprof/cpprof/views/calltree"
+)
+
+// A Suggester lists summaries at which a search can start, best first (section 2.3).
+type Suggester struct {
+	Name    string // as on the command line
+	Help    string // describes the suggestions in one line
+	Suggest func(Profile) []Summary
+}
+
+// HighBase suggests single names by falling base, for a bottom-up search. It takes their own cost, so that functions and
+// not typed times come first.
+func HighBase() Suggester {
+	return Suggester{"HighBase", "single names by falling own cost; for a bottom-up search", func(p Profile) []Summary {
+		list := p.Initial()
+		sortBy(list, Summary.Own)
+		return list
+	}}
+}
+
+// HighCum suggests single names by falling cum, for a top-down search.
+func HighCum() Suggester {
+	return Suggester{"HighCum", "single names by falling cum; for a top-down search", func(p Profile) []Summary {
+		list := p.Initial()
+		sortBy(list, Summary.Cum)
+		return list
+	}}
+}
+
+// Change suggests single names by the absolute value of the own cost: in a comparison, the names that changed most.
+func Change() Suggester {
+	return Suggester{"Change", "single names by the largest difference of own cost, up or down; for a comparison", func(p Profile) []Summary {
+		list := p.Initial()
+		sortBy(list, func(s Summary) *big.Rat { own := s.Own(); return own.Abs(own) })
+		return list
+	}}
+}
+
+// Typed suggests call sequences for one time type: it zooms up from the time type, and suggests the callers of the
+// result by falling cum.
+func Typed(timeType string) Suggester {
+	return Suggester{"Typed " + timeType, "where " + timeType + " concentrates", func(p Profile) []Summary {
+		s := p.Summary(timeType)
+		if s.Empty() {
+			return nil
+		}
+		reached, _ := zoomTo(p, s, DefaultCutoff(), Summary.Tops)
+		list := reached.Tops()
+		if len(list) == 0 {
+			return []Summary{reached}
+		}
+		SortByCum(list)
+		return list
+	}}
+}
+
+// Recursive suggests, for each recursive function, the cycle that costs most below its second entry: the call sequence
+// from the function to itself.
+func Recursive() Suggester {
+	return Suggester{"Recursive", "cycles of calls, from a function to itself, by cost", func(p Profile) []Summary {
+		if p, ok := p.(interface{ Cycles() []Summary }); ok {
+			return p.Cycles()
+		}
+		return nil
+	}}
+}
+
+// Suggesters returns all suggesters, with Typed for :MONITOR.
+func Suggesters() []Suggester {
+	return []Suggester{HighBase(), HighCum(), Typed(":MONITOR"), Recursive(), Change()}
+}
+
+// ParseSuggester returns a suggester by its name; "Typed" is followed by a time type or wait reason.
+func ParseSuggester(name string) (Suggester, error) {
+	kind, rest, _ := strings.Cut(strings.TrimSpace(name), " ")
+	rest = strings.TrimSpace(rest)
+	if kind == "Typed" && calltree.KindOf(rest) == calltree.Typed {
+		return Typed(rest), nil
+	}
+	var names []string
+	for _, s := range Suggesters() {
+		if s.Name == kind && rest == "" {
+			return s, nil
+		}
+		names = append(names, s.Name)
+	}
+	return Suggester{}, fmt.Errorf("no suggester %q: choose one of %s", name, strings.Join(names, ", "))
+}
+
+// longestCycle is the greatest number of calls within which Cycles searches for a function's last occurrence.
+const longestCycle = 64
+
+// mostCycles is the number of functions for which Cycles finds the costliest cycle.
+const mostCycles = 200
+
+// Cycles returns the costliest cycle of each function that recurs within one goroutine's part of a stack, by falling
+// cum. It does not find cycles of more than 64 calls.
+func (p *Trees) Cycles() []Summary {
+	costs := make(map[string]*cycle)
+	for _, s := range p.sides {
+		p.addCycles(costs, s)
+	}
+	best := make(map[int32]*cycle)
+	for _, c := range costs {
+		c.cost.Abs(c.cost)
+		if b := best[c.path[0]]; b == nil || c.before(b) {
+			best[c.path[0]] = c
+		}
+	}
+	var list []Summary
+	for _, c := range best {
+		if s := p.Summary(c.names(p)...); s.Cum().Sign() != 0 {
+			list = append(list, s)
+		}
+	}
+	SortByCum(list)
+	return list[:min(len(list), mostCycles)]
+}
+
+// A cycle is a call sequence that begins and ends with one function, and the cost below its ends.
+type cycle struct {
+	path []int32
+	key  string
+	cost *big.Rat
+}
+
+func (c *cycle) before(o *cycle) bool {
+	if d := c.cost.Cmp(o.cost); d != 0 {
+		return d > 0
+	}
+	return c.key < o.key
+}
+
+func (c *cycle) names(p *Trees) []string {
+	out := make([]string, len(c.path))
+	for i, name := range c.path {
+		out[i] = p.names[name]
+	}
+	return out
+}
+
+// addCycles adds the cost of each cycle in one side. On each stack, it counts the first end of the cycle.
+func (p *Trees) addCycles(to map[string]*cycle, s *side) {
+	type found struct {
+		path  []int32
+		sums  []int64
+		until int32
+	}
+	cycles := make(map[string]*found)
+	var key []byte
+	for n, name := range s.name {
+		if p.kinds[name] != calltree.Function {
+			continue
+		}
+		length := p.cycleLength(s, int32(n))
+		if length == 0 {
+			continue
+		}
+		key = key[:0]
+		for m := int32(n); length >= 0; length-- {
+			key = append(key, byte(s.name[m]), byte(s.name[m]>>8), byte(s.name[m]>>16), byte(s.name[m]>>24))
+			m = s.parent[m]
+		}
+		c := cycles[string(key)]
+		if c == nil {
+			c = &found{path: s.namesAbove(int32(n), len(key)/4), sums: make([]int64, len(s.planes))}
+			cycles[string(key)] = c
+		}
+		if int32(n) < c.until {
+			continue
+		}
+		c.until = s.end[n]
+		for k, plane := range s.planes {
+			c.sums[k] += plane.Cum[n]
+		}
+	}
+	for key, f := range cycles {
+		if to[key] == nil {
+			to[key] = &cycle{f.path, key, new(big.Rat)}
+		}
+		to[key].cost.Add(to[key].cost, s.hits(f.sums))
+	}
+}
+
+// cycleLength returns the number of calls from a node's function to itself above, in its goroutine's part, or 0.
+func (p *Trees) cycleLength(s *side, n int32) int {
+	m := n
+	for length := 1; length <= longestCycle; length++ {
+		m = s.parent[m]
+		if m < 0 || p.kinds[s.name[m]] == calltree.Class {
+			return 0
+		}
+		if s.name[m] == s.name[n] {
+			return length
+		}
+	}
+	return 0
+}
+
+// namesAbove returns the names from the node length-1 above n down to n.
+func (s *side) namesAbove(n int32, length int) []int32 {
+	path := make([]int32, length)
+	for i := length - 1; i >= 0; i-- {
+		path[i] = s.name[n]
+		n = s.parent[n]
+	}
+	return path
+}

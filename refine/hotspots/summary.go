@@ -1,0 +1,254 @@
+package hotspots
+
+import (
+	"cmp"
+	"math/big"
+	"slices"
+)
+
+// A summary is a call sequence with its places in each side of its profile.
+type summary struct {
+	of        *Trees
+	length    int      // of the path
+	path      []int32  // made by names on first use, if the summary extends another one
+	text      []string // of path, made on first use
+	places    []places // by side
+	plain     bool
+	base, cum *big.Rat    // computed on first use
+	known     *knownNames // of path, on first use
+	above     [][][]int64 // by side, plane and place, on first use: the own cost of the path's nodes above the final
+
+	extension // of another summary, if any
+}
+
+// An extension is how a summary extends another one. A search goes up thousands of calls, so that an extension has only what
+// differs.
+type extension struct {
+	from *summary // nil: it extends none
+	name int32
+	top  bool
+}
+
+// knownNames are the names that occur in the path of one summary. When the search goes on, it lends them to its extension.
+type knownNames struct {
+	of    *summary
+	names map[int32]bool
+}
+
+// names returns the path.
+func (s *summary) names() []int32 {
+	if s.path != nil || s.from == nil {
+		return s.path
+	}
+	path := make([]int32, s.length)
+	from, to := 0, s.length
+	at := s
+	for ; at.path == nil; at = at.from {
+		if at.top {
+			path[from] = at.name
+			from++
+		} else {
+			to--
+			path[to] = at.name
+		}
+	}
+	copy(path[from:to], at.path)
+	s.path = path
+	return path
+}
+
+// has reports whether a name occurs in the path.
+func (s *summary) has(name int32) bool {
+	if s.known == nil || s.known.of != s {
+		if from := s.from; from != nil && from.known != nil && from.known.of == from {
+			s.known = from.known
+			s.known.names[s.name] = true
+		} else {
+			s.known = &knownNames{names: make(map[int32]bool)}
+			for _, n := range s.names() {
+				s.known.names[n] = true
+			}
+		}
+		s.known.of = s
+	}
+	return s.known.names[name]
+}
+
+func (s *summary) Path() []string {
+	if s.text == nil {
+		path := s.names()
+		s.text = make([]string, len(path))
+		for i, name := range path {
+			s.text[i] = s.of.names[name]
+		}
+	}
+	return s.text
+}
+
+func (s *summary) Empty() bool {
+	for _, p := range s.places {
+		if len(p.finals) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *summary) Base() *big.Rat {
+	if s.base == nil {
+		s.base = s.of.TotalBase(s)
+	}
+	return new(big.Rat).Set(s.base)
+}
+
+func (s *summary) Own() *big.Rat {
+	own := new(big.Rat)
+	for i, side := range s.of.sides {
+		sums := make([]int64, len(side.bodies))
+		for k, bodies := range side.bodies {
+			for _, n := range s.places[i].finals {
+				sums[k] += bodies[n]
+			}
+		}
+		own.Add(own, side.hits(sums))
+	}
+	return own
+}
+
+func (s *summary) Cum() *big.Rat {
+	if s.cum == nil {
+		s.cum = new(big.Rat)
+		for i, side := range s.of.sides {
+			if s.plain {
+				s.cum.Add(s.cum, s.plainCum(i))
+			} else {
+				s.cum.Add(s.cum, side.cums([]item{s.item(i)})[0])
+			}
+		}
+	}
+	return new(big.Rat).Set(s.cum)
+}
+
+// plainCum sums the cum of the finals that are not below another final, and the own cost of the path nodes above these. No name
+// occurs twice in the path, so that the path of a final below another final is there as a whole.
+func (s *summary) plainCum(side int) *big.Rat {
+	of, finals := s.of.sides[side], s.places[side].finals
+	sums := make([]int64, len(of.planes))
+	for k, above := range s.aboveFinals()[side] {
+		cum := of.planes[k].Cum
+		until := int32(0)
+		for i, f := range finals {
+			if f >= until {
+				sums[k] += cum[f] + above[i]
+				until = of.end[f]
+			}
+		}
+	}
+	return of.hits(sums)
+}
+
+// aboveFinals returns the own cost of the path's nodes above each final. If a caller was added to another plain summary, only
+// the caller's cost is added to that of the other one.
+func (s *summary) aboveFinals() [][][]int64 {
+	if s.above != nil {
+		return s.above
+	}
+	var before [][][]int64
+	if s.from != nil && s.top {
+		before = s.from.aboveFinals()
+	}
+	for i, side := range s.of.sides {
+		p := s.places[i]
+		above := digitsOf(len(side.planes), len(p.finals))
+		for k, plane := range side.planes {
+			for j, f := range p.finals {
+				if before != nil {
+					was, _ := slices.BinarySearch(s.from.places[i].finals, f)
+					above[k][j] = before[i][k][was] + plane.Own[p.roots[j]]
+					continue
+				}
+				for n := f; n != p.roots[j]; {
+					n = side.parent[n]
+					above[k][j] += plane.Own[n]
+				}
+			}
+		}
+		s.above = append(s.above, above)
+	}
+	return s.above
+}
+
+// item returns the summary's places in one side.
+func (s *summary) item(side int) item { return item{s.places[side], int32(s.length), s.plain} }
+
+func (s *summary) Tops() []Summary {
+	return s.extensions((*side).tops, true)
+}
+
+func (s *summary) Bottoms() []Summary {
+	return s.extensions((*side).bottoms, false)
+}
+
+// extensions merges the groups of all sides by name.
+func (s *summary) extensions(grouped func(*side, places) map[int32]places, top bool) []Summary {
+	byName := make(map[int32]*summary)
+	for i, side := range s.of.sides {
+		for name, where := range grouped(side, s.places[i]) {
+			e := byName[name]
+			if e == nil {
+				e = &summary{of: s.of, length: s.length + 1, extension: extension{s, name, top}, places: make([]places, len(s.places))}
+				e.plain = s.plain && !s.has(name)
+				byName[name] = e
+			}
+			e.places[i] = where
+		}
+	}
+	names := make([]int32, 0, len(byName))
+	for name := range byName {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b int32) int { return cmp.Compare(s.of.names[a], s.of.names[b]) })
+	out := make([]Summary, len(names))
+	for i, name := range names {
+		out[i] = byName[name]
+	}
+	return out
+}
+
+func (s *summary) TopExtensions() []string {
+	return namesOf(s.Tops(), func(path []string) string { return path[0] })
+}
+
+func (s *summary) BottomExtensions() []string {
+	return namesOf(s.Bottoms(), func(path []string) string { return path[len(path)-1] })
+}
+
+func namesOf(list []Summary, name func([]string) string) []string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = name(s.Path())
+	}
+	return out
+}
+
+func (s *summary) ExtendTop(name string) Summary {
+	return s.of.Summary(append([]string{name}, s.Path()...)...)
+}
+
+func (s *summary) ExtendBottom(name string) Summary {
+	return s.of.Summary(append(slices.Clone(s.Path()), name)...)
+}
+
+func (s *summary) TrimTop() (Summary, bool) {
+	if len(s.Path()) < 2 {
+		return nil, false
+	}
+	return s.of.Summary(s.Path()[1:]...), true
+}
+
+func (s *summary) TrimBottom() (Summary, bool) {
+	if len(s.Path()) < 2 {
+		return nil, false
+	}
+	return s.of.Summary(s.Path()[:len(s.Path())-1]...), true
+}

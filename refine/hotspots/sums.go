@@ -1,0 +1,284 @@
+package hotspots
+
+import (
+	"math/big"
+	"slices"
+
+	"github.com/cpprof/cpprof/views/calltree"
+)
+
+// An item is one call sequence of a list whose totals are computed.
+type item struct {
+	places places
+	length int32
+	plain  bool // no name occurs twice, so that no two of its paths share a node
+}
+
+// An end is the last node of a path of the list's item at index.
+type end struct {
+	node, index int32
+}
+
+// base sums the own cost of all nodes along the paths of the items. Each node counts once.
+func (s *side) base(list []item) *big.Rat {
+	sums := make([]int64, len(s.planes))
+	for i, p := range s.planes {
+		if len(list) == 1 && list[0].plain {
+			sums[i] = s.plainBase(list[0], p.Own)
+		} else {
+			sums[i] = s.sharedBase(list, p.Own)
+		}
+	}
+	return s.hits(sums)
+}
+
+func (s *side) plainBase(it item, own []int64) (sum int64) {
+	if it.length == 1 {
+		for _, n := range it.places.finals {
+			sum += own[n]
+		}
+		return sum
+	}
+	for _, n := range it.places.finals {
+		for range it.length {
+			sum += own[n]
+			n = s.parent[n]
+		}
+	}
+	return sum
+}
+
+func (s *side) sharedBase(list []item, own []int64) (sum int64) {
+	for _, it := range list {
+		for _, n := range it.places.finals {
+			for range it.length {
+				if s.mark[n] == 0 {
+					s.mark[n] = 1
+					sum += own[n]
+				}
+				n = s.parent[n]
+			}
+		}
+	}
+	for _, it := range list {
+		for _, n := range it.places.finals {
+			for range it.length {
+				s.mark[n] = 0
+				n = s.parent[n]
+			}
+		}
+	}
+	return sum
+}
+
+// cums returns the cum of each prefix of the list: of list[:1], list[:2] and so on.
+func (s *side) cums(list []item) []*big.Rat {
+	for i := range list {
+		if !list[i].plain {
+			list[i].places = s.outermost(list[i].places)
+		}
+	}
+	ends, interior := mergeEnds(list), s.interior(list)
+	sums := make([][]int64, len(s.planes))
+	for i, p := range s.planes {
+		sums[i] = s.prefixCums(len(list), ends, interior, p)
+	}
+	out := make([]*big.Rat, len(list))
+	digits := make([]int64, len(s.planes))
+	for i := range out {
+		for k := range sums {
+			digits[k] = sums[k][i]
+		}
+		out[i] = s.hits(digits)
+	}
+	return out
+}
+
+// outermost returns the places whose finals are not below another final. They have the cum of all places of a call
+// sequence. For example, "a b a b" has two places in the stack main a b a b a b:
+//
+//	main  a  b  a  b  a  b
+//	      root------final
+//	            root------final
+//
+// The part of the second place above the first final is in the first place, since both have the same length; the rest is
+// below that final.
+func (s *side) outermost(p places) places {
+	var out places
+	until := int32(0)
+	for i, f := range p.finals {
+		if f >= until {
+			out.roots, out.finals = append(out.roots, p.roots[i]), append(out.finals, f)
+			until = s.end[f]
+		}
+	}
+	return out
+}
+
+// prefixCums finds for every node the first index of the list at which it counts, as a node along a path or as one below
+// a path's end, and sums the cost that each index adds. Ends and interior are in preorder, so that the ends above a node
+// form a stack. Along that stack the index falls, since an end below another one adds cost only if it comes earlier in
+// the list.
+func (s *side) prefixCums(items int, ends, interior []end, p calltree.Plane) []int64 {
+	sums := make([]int64, items)
+	var open []end
+	// count adds the hits of a node from an index on, unless an end of a lower index above it has counted them.
+	count := func(e end, hits int64) (counted bool) {
+		for len(open) > 0 && s.end[open[len(open)-1].node] <= e.node {
+			open = open[:len(open)-1]
+		}
+		if top := len(open) - 1; top >= 0 {
+			if open[top].index <= e.index {
+				return false
+			}
+			sums[open[top].index] -= hits
+		}
+		sums[e.index] += hits
+		return true
+	}
+	for _, e := range ends {
+		for len(interior) > 0 && interior[0].node < e.node {
+			count(interior[0], p.Own[interior[0].node])
+			interior = interior[1:]
+		}
+		if count(e, p.Cum[e.node]) {
+			open = append(open, e)
+		}
+	}
+	for _, n := range interior {
+		count(n, p.Own[n.node])
+	}
+	for i := 1; i < len(sums); i++ {
+		sums[i] += sums[i-1]
+	}
+	return sums
+}
+
+// interior returns the nodes of the items' paths before their ends, in preorder, each once with the lowest index of its
+// items. Paths of one item can share nodes unless the item is plain. The paths are walked in preorder of their roots, so
+// that among the paths through a node the one that begins farthest up comes first: a later one stops there.
+func (s *side) interior(list []item) []end {
+	var found []uint64 // node, then index
+	for i, it := range list {
+		stamp := int32(i) + 1
+		finals := it.places.finals
+		if !it.plain {
+			finals = finalsByRoot(it.places)
+		}
+		for _, n := range finals {
+			for range it.length - 1 {
+				n = s.parent[n]
+				if s.mark[n] == stamp {
+					break
+				}
+				if s.mark[n] == 0 {
+					found = append(found, uint64(n)<<32|uint64(i))
+				}
+				s.mark[n] = stamp
+			}
+		}
+	}
+	slices.Sort(found)
+	nodes := make([]end, len(found))
+	for i, f := range found {
+		nodes[i] = end{int32(f >> 32), int32(uint32(f))}
+		s.mark[nodes[i].node] = 0
+	}
+	return nodes
+}
+
+// finalsByRoot returns the finals in preorder of their roots.
+func finalsByRoot(p places) []int32 {
+	if slices.IsSorted(p.roots) {
+		return p.finals
+	}
+	order := make([]uint64, len(p.finals))
+	for i, f := range p.finals {
+		order[i] = uint64(p.roots[i])<<32 | uint64(f)
+	}
+	slices.Sort(order)
+	finals := make([]int32, len(order))
+	for i, pair := range order {
+		finals[i] = int32(uint32(pair))
+	}
+	return finals
+}
+
+// nameSums returns the base and cum of every name, by plane within a name. It does not add a node below another one of
+// its name to the cum again.
+func (s *side) nameSums(names int) (base, cum [][]int64) {
+	base, cum = digitsOf(names, len(s.planes)), digitsOf(names, len(s.planes))
+	for k, p := range s.planes {
+		until := make([]int32, names)
+		for n, f := range s.name {
+			base[f][k] += p.Own[n]
+			if int32(n) >= until[f] {
+				cum[f][k] += p.Cum[n]
+				until[f] = s.end[n]
+			}
+		}
+	}
+	return base, cum
+}
+
+func digitsOf(rows, planes int) [][]int64 {
+	all := make([]int64, rows*planes)
+	out := make([][]int64, rows)
+	for i := range out {
+		out[i] = all[i*planes : (i+1)*planes]
+	}
+	return out
+}
+
+// mergeEnds merges the finals of all items in preorder; for one node, the lowest index comes first.
+func mergeEnds(list []item) []end {
+	runs := make([][]end, len(list))
+	for i, it := range list {
+		run := make([]end, len(it.places.finals))
+		for k, n := range it.places.finals {
+			run[k] = end{n, int32(i)}
+		}
+		runs[i] = run
+	}
+	for len(runs) > 1 {
+		half := runs[:0]
+		for i := 0; i < len(runs); i += 2 {
+			if i+1 < len(runs) {
+				half = append(half, mergeRuns(runs[i], runs[i+1]))
+			} else {
+				half = append(half, runs[i])
+			}
+		}
+		runs = half
+	}
+	if len(runs) == 0 {
+		return nil
+	}
+	return runs[0]
+}
+
+func mergeRuns(a, b []end) []end {
+	out := make([]end, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		if b[0].node < a[0].node {
+			out, b = append(out, b[0]), b[1:]
+		} else {
+			out, a = append(out, a[0]), a[1:]
+		}
+	}
+	return append(append(out, a...), b...)
+}
+
+func (s *side) hits(sums []int64) *big.Rat {
+	h := s.metric.Weight(sums...)
+	if s.factor != nil {
+		h.Mul(h, s.factor)
+	}
+	return h
+}
+
+// plain reports whether no name occurs twice in a call sequence.
+func plain(path []int32) bool {
+	sorted := slices.Sorted(slices.Values(path))
+	return len(slices.Compact(sorted)) == len(path)
+}

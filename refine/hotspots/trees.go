@@ -1,0 +1,202 @@
+package hotspots
+
+import (
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/cpprof/cpprof/views/calltree"
+)
+
+// Trees is the profile interface over one call tree, or over two of which the second is subtracted.
+type Trees struct {
+	unit  string
+	whole *big.Rat
+	names []string // of functions and other frames, by the profile's numbers
+	kinds []calltree.Kind
+	index map[string]int32
+	sides []*side
+}
+
+// NewSingle returns the profile of a call tree's first metric.
+func NewSingle(t *calltree.Tree) *Trees {
+	m := t.Main()
+	p := &Trees{unit: m.Unit, whole: m.Denominator, index: make(map[string]int32)}
+	p.add(t, nil)
+	p.finish()
+	return p
+}
+
+// NewComparison returns the profile of a minus b, in the first metric of each. It matches frames by name: the trees need
+// not share a Symbols table.
+//
+// With perDenominator, costs are fractions of each tree's own denominator (Metric.Denominator), so that recordings of
+// different length can be compared; otherwise they are hits, as in the paper.
+func NewComparison(a, b *calltree.Tree, perDenominator bool) *Trees {
+	p := &Trees{unit: b.Main().Unit, whole: b.Main().Denominator, index: make(map[string]int32)}
+	fa, fb := big.NewRat(1, 1), big.NewRat(-1, 1)
+	if perDenominator {
+		p.unit, p.whole = "", big.NewRat(1, 1)
+		fa = a.Main().Cost(fa)
+		fb = b.Main().Cost(fb)
+	}
+	p.add(a, fa)
+	p.add(b, fb)
+	p.finish()
+	return p
+}
+
+// add adds a tree as a side, and numbers its names.
+func (p *Trees) add(t *calltree.Tree, factor *big.Rat) {
+	syms := t.Symbols()
+	number := make([]int32, syms.Len())
+	for i := range number {
+		number[i] = -1
+	}
+	name := make([]int32, t.Len())
+	for n, f := range t.Funcs() {
+		if number[f] < 0 {
+			number[f] = p.intern(syms.Name(f))
+		}
+		name[n] = number[f]
+	}
+	p.sides = append(p.sides, newSide(t, name, factor))
+}
+
+func (p *Trees) intern(name string) int32 {
+	if i, ok := p.index[name]; ok {
+		return i
+	}
+	i := int32(len(p.names))
+	p.index[name] = i
+	p.names = append(p.names, name)
+	p.kinds = append(p.kinds, calltree.KindOf(name))
+	return i
+}
+
+func (p *Trees) finish() {
+	for _, s := range p.sides {
+		s.index(len(p.names))
+	}
+}
+
+// Unit returns the unit of costs; it is empty for fractions.
+func (p *Trees) Unit() string { return p.unit }
+
+// Share returns a cost as a fraction of the whole; it is 0 if the whole is 0.
+func (p *Trees) Share(cost *big.Rat) *big.Rat {
+	if p.whole.Sign() == 0 {
+		return new(big.Rat)
+	}
+	return new(big.Rat).Quo(cost, p.whole)
+}
+
+// Initial returns the summaries of all names, sorted.
+func (p *Trees) Initial() []Summary {
+	bases, cums := p.nameTotals()
+	out := make([]Summary, 0, len(p.names))
+	for name := range p.names {
+		s := &summary{of: p, length: 1, path: []int32{int32(name)}, plain: true, base: bases[name], cum: cums[name]}
+		for _, side := range p.sides {
+			s.places = append(s.places, side.all(int32(name)))
+		}
+		if !s.Empty() {
+			out = append(out, s)
+		}
+	}
+	slices.SortFunc(out, func(a, b Summary) int { return strings.Compare(a.Path()[0], b.Path()[0]) })
+	return out
+}
+
+// nameTotals returns the base and cum of all names, by one scan over each side.
+func (p *Trees) nameTotals() (bases, cums []*big.Rat) {
+	bases, cums = make([]*big.Rat, len(p.names)), make([]*big.Rat, len(p.names))
+	for name := range p.names {
+		bases[name], cums[name] = new(big.Rat), new(big.Rat)
+	}
+	for _, side := range p.sides {
+		base, cum := side.nameSums(len(p.names))
+		for name := range p.names {
+			bases[name].Add(bases[name], side.hits(base[name]))
+			cums[name].Add(cums[name], side.hits(cum[name]))
+		}
+	}
+	return bases, cums
+}
+
+// Summary returns the summary of a call sequence, which may be Empty.
+func (p *Trees) Summary(path ...string) Summary {
+	numbers := make([]int32, len(path))
+	for i, name := range path {
+		n, ok := p.index[name]
+		if !ok {
+			return p.nowhere(path)
+		}
+		numbers[i] = n
+	}
+	if len(path) == 0 {
+		return p.nowhere(path)
+	}
+	s := &summary{of: p, length: len(numbers), path: numbers, plain: plain(numbers)}
+	for _, side := range p.sides {
+		s.places = append(s.places, side.find(numbers))
+	}
+	return s
+}
+
+func (p *Trees) nowhere(path []string) Summary {
+	return &summary{of: p, text: slices.Clone(path), places: make([]places, len(p.sides)), plain: true}
+}
+
+// TotalBase returns the base of a list of summaries. Each node counts once.
+func (p *Trees) TotalBase(list ...Summary) *big.Rat {
+	sum := new(big.Rat)
+	for i, side := range p.sides {
+		sum.Add(sum, side.base(p.items(i, list)))
+	}
+	return sum
+}
+
+// TotalCum returns the cum of a list of summaries. Each node counts once.
+func (p *Trees) TotalCum(list ...Summary) *big.Rat {
+	switch len(list) {
+	case 0:
+		return new(big.Rat)
+	case 1:
+		return p.own(list[0]).Cum()
+	}
+	return p.TotalCums(list...)[len(list)-1]
+}
+
+// TotalCums returns the TotalCum of every prefix of the list, in one pass.
+func (p *Trees) TotalCums(list ...Summary) []*big.Rat {
+	out := make([]*big.Rat, len(list))
+	for i, side := range p.sides {
+		for k, cum := range side.cums(p.items(i, list)) {
+			if out[k] == nil {
+				out[k] = cum
+			} else {
+				out[k].Add(out[k], cum)
+			}
+		}
+	}
+	return out
+}
+
+// items returns the summaries' places in one side.
+func (p *Trees) items(side int, list []Summary) []item {
+	out := make([]item, len(list))
+	for i, s := range list {
+		out[i] = p.own(s).item(side)
+	}
+	return out
+}
+
+// own returns a summary as one of this profile. It panics for those of another profile: that is a mistake in the calling code.
+func (p *Trees) own(s Summary) *summary {
+	own := s.(*summary)
+	if own.of != p {
+		panic("bottlenecks: summary of another profile")
+	}
+	return own
+}

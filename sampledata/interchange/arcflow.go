@@ -1,0 +1,88 @@
+package interchange
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/cpprof/cpprof/internal/memory"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views/calltree"
+)
+
+// arcflow is the format of text traces of calls.
+var arcflow = Format{
+	Name:  "arcflow",
+	Title: "a trace",
+	Help:  "a trace of calls in arcflow's form ('0 > main', '12.5 < main')",
+	Sniff: isArcflow,
+	Read:  readArcflow,
+}
+
+// isArcflow reports whether the first line that is not empty or a comment is a record.
+func isArcflow(s Start) bool {
+	reading, rest, _ := strings.Cut(s.firstLine(), " ")
+	kind, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+	_, err := ParseStamp(reading)
+	return err == nil && (kind == ">" || kind == "<" || kind == "pidtid")
+}
+
+// readArcflow reads arcflow's text trace (figure 2 of the paper). Each line is a record, and begins with the meter's reading.
+//
+//	0 pidtid AC_test    the following records are of the process or thread AC_test
+//	0 > Main            Main is called
+//	10 < Main           Main returns
+//
+// As in the paper's reports, the frame of this process is AC_test_pidtid. Empty lines and lines that begin with "#" are
+// skipped. An error names its line.
+func readArcflow(in *Input, o Options) (*sampledata.Recording, error) {
+	meter := cmp.Or(o.Value, "CPU time")
+	tree, err := arcflowTree(in, meter, memory.NewBudget(o.MaxMemory))
+	if err != nil {
+		return nil, err
+	}
+	return Profile(tree)
+}
+
+func arcflowTree(r io.Reader, meter string, budget *memory.Budget) (*calltree.Tree, error) {
+	e := NewEvents(meter, meter)
+	counted := treeMemory{budget: budget, b: e.b}
+	err := eachLine(r, "arcflow trace", func(line string) error {
+		if err := e.record(line); err != nil {
+			return err
+		}
+		return counted.charge(len(line), len(e.current.stack))
+	})
+	if err != nil {
+		return nil, err
+	}
+	if !e.begun {
+		return nil, errors.New("arcflow trace: no records; expected lines such as \"0 > main\"")
+	}
+	return e.Tree()
+}
+
+// record adds one line of a text trace to the events.
+func (e *Events) record(line string) error {
+	reading, rest, _ := strings.Cut(line, " ")
+	kind, name, _ := strings.Cut(strings.TrimSpace(rest), " ")
+	name = strings.TrimSpace(name)
+	at, err := ParseStamp(reading)
+	if err != nil {
+		return err
+	}
+	if name == "" {
+		return fmt.Errorf("no name in %.200q; expected a number, a kind of record and a name", line)
+	}
+	switch kind {
+	case ">":
+		return e.Enter(at, name)
+	case "<":
+		return e.Exit(at, name)
+	case "pidtid":
+		return e.Switch(at, name+"_pidtid")
+	}
+	return fmt.Errorf("unknown kind of record %.40q; expected >, < or pidtid", kind)
+}

@@ -1,0 +1,190 @@
+package interchange
+
+import (
+	"fmt"
+	"math/big"
+	"strings"
+
+	"github.com/cpprof/cpprof/internal/exact"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views/calltree"
+)
+
+// Profile returns a call tree as the recording of a profile, which loses nothing: a row for each stack that has a weight, and
+// a quantity for each metric. It fails if weights are too large for 64 bits.
+func Profile(t *calltree.Tree) (*sampledata.Recording, error) {
+	return DetailedProfile(t, Details{
+		Call: func(f calltree.Func) Call { return Call{Function: sampledata.Function{Name: t.Symbols().Name(f)}} },
+	})
+}
+
+// Details say of a tree what the names of its frames don't.
+type Details struct {
+	Call   func(calltree.Func) Call
+	Labels func(node int32) []sampledata.Label // of the stack that ends at a node; nil: stacks have no labels
+	Round  bool                                // round weights whose common denominator does not fit 64 bits
+}
+
+// A Call is what a frame stands for.
+type Call struct {
+	Function sampledata.Function
+	Line     int32 // 0 if not known
+	Inlined  bool
+}
+
+// DetailedProfile is Profile for a tree of which more is known.
+func DetailedProfile(t *calltree.Tree, d Details) (*sampledata.Recording, error) {
+	m := profileMaker{
+		tree: t, details: d, rec: newProfile(), calls: make([]Call, t.Symbols().Len()), called: make([]bool, t.Symbols().Len()),
+		codes: make(map[sampledata.Function]sampledata.FunctionID), labels: sampledata.NewBuilder(sampledata.Header{}),
+	}
+	m.rec.Profile.FromView = true
+	if root := t.Root(); root != calltree.RootName {
+		m.rec.Profile.Root = root
+	}
+	for _, metric := range t.Metrics() {
+		if err := m.metric(metric); err != nil {
+			return nil, err
+		}
+	}
+	m.rec.Profile.Show(t.Main().Name)
+	err := m.rows()
+	m.rec.LabelSets = m.labels.Recording().LabelSets
+	return m.rec, err
+}
+
+type profileMaker struct {
+	tree    *calltree.Tree
+	details Details
+	rec     *sampledata.Recording
+	calls   []Call // by frame; valid if called
+	called  []bool
+	codes   map[sampledata.Function]sampledata.FunctionID
+	labels  *sampledata.Builder
+	columns []column // by quantity
+}
+
+// A column has the values of a quantity: whole numbers of a metric, or the rest of each, in parts.
+type column struct {
+	metric *calltree.Metric
+	parts  *big.Int // of a whole number
+	rest   bool
+}
+
+// metric adds a metric, and its hits if they are counted separately.
+func (m *profileMaker) metric(metric *calltree.Metric) error {
+	k, err := m.add(metric)
+	if err != nil || metric.Hits() == metric {
+		return err
+	}
+	hits, err := m.add(metric.Hits())
+	if err != nil {
+		return err
+	}
+	q := m.rec.Profile.Quantities
+	q[hits].Part, q[k].Hits, q[k].Squares = true, hits, metric.Squares()
+	return nil
+}
+
+// add adds a metric, and returns the number of its quantity. If its weights are not whole numbers, another quantity has the
+// rest of each: so other tools show weights that are right but for that rest.
+func (m *profileMaker) add(metric *calltree.Metric) (number int, err error) {
+	parts := big.NewInt(1)
+	for n := range int32(m.tree.Len()) {
+		if !metric.Integral() {
+			parts = commonMultiple(parts, metric.Own(n).Denom())
+		}
+	}
+	round := !parts.IsInt64() && m.details.Round
+	if round {
+		parts = big.NewInt(roundedParts)
+	}
+	if !parts.IsInt64() {
+		return 0, fmt.Errorf("the weights of %s are multiples of 1/%s: too fine for 64 bits", metric.Name, parts)
+	}
+	p := m.rec.Profile
+	number = len(p.Quantities)
+	q := sampledata.Quantity{Name: metric.Name, Unit: metric.Unit, Parts: parts.Int64(), Whole: metric.Denominator, Rounded: round}
+	m.columns = append(m.columns, column{metric, parts, false})
+	if q.Parts == 1 {
+		p.Quantities = append(p.Quantities, q)
+		return number, nil
+	}
+	q.Rest = number + 1
+	m.columns = append(m.columns, column{metric, parts, true})
+	p.Quantities = append(p.Quantities, q, sampledata.Quantity{Name: metric.Name + "_rest", Unit: fmt.Sprintf("1/%s %s", parts, metric.Unit), Parts: 1, Part: true})
+	return number, nil
+}
+
+func commonMultiple(a, b *big.Int) *big.Int {
+	if b.IsInt64() && b.Int64() == 1 {
+		return a
+	}
+	gcd := new(big.Int).GCD(nil, nil, a, b)
+	return gcd.Mul(a, new(big.Int).Quo(b, gcd))
+}
+
+// rows adds the stacks that have a weight. The nodes are those of the tree without its root.
+func (m *profileMaker) rows() error {
+	for n := range int32(m.tree.Len()) {
+		if n > 0 {
+			c := m.call(m.tree.Funcs()[n])
+			m.rec.Nodes = append(m.rec.Nodes, sampledata.Node{
+				Parent: sampledata.NodeID(m.tree.Parents()[n] - 1), Function: m.code(c.Function), Line: c.Line, Inlined: c.Inlined && n > 1,
+			})
+		}
+		values, any, err := m.values(n)
+		if err != nil {
+			return err
+		}
+		if any {
+			p := m.rec.Profile
+			set := sampledata.LabelSetID(0)
+			if m.details.Labels != nil {
+				set = m.labels.LabelSet(m.details.Labels(n))
+			}
+			p.Stacks, p.Labels, p.Values = append(p.Stacks, sampledata.NodeID(n-1)), append(p.Labels, set), append(p.Values, values...)
+		}
+	}
+	return nil
+}
+
+// call returns what a frame stands for.
+func (m *profileMaker) call(f calltree.Func) Call {
+	if !m.called[f] {
+		m.calls[f], m.called[f] = m.details.Call(f), true
+	}
+	return m.calls[f]
+}
+
+func (m *profileMaker) code(f sampledata.Function) sampledata.FunctionID {
+	id, ok := m.codes[f]
+	if !ok {
+		id = sampledata.FunctionID(len(m.rec.Functions))
+		m.codes[f] = id
+		m.rec.Functions = append(m.rec.Functions, f)
+	}
+	return id
+}
+
+// roundedParts are the parts of a whole number to which weights are rounded.
+const roundedParts = 1 << 20
+
+// values returns a stack's own weights, and reports whether it has any.
+func (m *profileMaker) values(n int32) (values []int64, any bool, err error) {
+	for _, c := range m.columns {
+		own := c.metric.Own(n)
+		own.Mul(own, new(big.Rat).SetInt(c.parts))
+		whole, rest := new(big.Int).DivMod(exact.Nearest(own), c.parts, new(big.Int))
+		value := whole
+		if c.rest {
+			value = rest
+		}
+		if !value.IsInt64() {
+			return nil, false, fmt.Errorf("%s %s of %q do not fit 64 bits", value, c.metric.Name, strings.Join(m.tree.Frames(n), " "))
+		}
+		values = append(values, value.Int64())
+		any = any || own.Sign() != 0
+	}
+	return values, any, nil
+}

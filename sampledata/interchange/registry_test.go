@@ -1,0 +1,290 @@
+package interchange
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views/calltree"
+	"github.com/klauspost/compress/gzip"
+)
+
+const twin = `cpprof recording 1
+function f0 main.main
+node n0 f0
+goroutine g0 1 start=f0
+sample 1ms
+    g0 running n0
+end duration time=2ms
+`
+
+// examples returns a file of each format, not compressed.
+func examples(t testing.TB) map[*Format][]byte {
+	b := calltree.NewBuilder(new(calltree.Symbols), "main.main", "time", "s")
+	b.Add(0, b.Stack("f", "g"), 1, 3)
+	tree, err := b.Tree()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var profile bytes.Buffer
+	if err := WritePprof(&profile, tree); err != nil {
+		t.Fatal(err)
+	}
+	z, err := gzip.NewReader(&profile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[*Format][]byte{&text: []byte(twin), &pprof: plain, &arcflow: []byte("\n# a trace\n0 pidtid one\n0 > f\n"), &executionTrace: traceOf(t, time.Millisecond),
+		&goroutineDump: []byte(aDump), &folded: []byte(aFolded), &perfScript: []byte(aPerf)}
+}
+
+func zipped(t testing.TB, data []byte) []byte {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// Exactly one format recognises each file by its content, compressed or not, and can read it.
+func TestFormatsAreRecognised(t *testing.T) {
+	files := examples(t)
+	for _, want := range formats {
+		data, ok := files[want]
+		if !ok && want != &recording && want != &coreDump { // TestCoreDump has one
+
+			t.Errorf("%s has no example here", want.Name)
+		}
+		if !ok {
+			continue
+		}
+		for _, content := range [][]byte{data, zipped(t, data)} {
+			in, err := Stream(bytes.NewReader(content), "x", Auto)
+			if err != nil {
+				t.Fatalf("%s: %v", want.Name, err)
+			}
+			for _, f := range formats {
+				if f.Sniff(in.start) != (f == want) {
+					t.Errorf("a file of %s: %s claims it: %v", want.Name, f.Name, f != want)
+				}
+			}
+			r, err := in.Recording(Options{})
+			if err == nil {
+				err = r.Check()
+			}
+			if err != nil {
+				t.Errorf("%s: %v", want.Name, err)
+			}
+		}
+	}
+}
+
+// Every format has all the texts that a person sees, and can be read.
+func TestFormatsAreComplete(t *testing.T) {
+	names := map[string]bool{Auto: true}
+	for _, f := range formats {
+		if names[f.Name] || f.Title == "" || f.Help == "" || f.Sniff == nil {
+			t.Errorf("format %q: a second one, or something is missing", f.Name)
+		}
+		names[f.Name] = true
+		if f.Read == nil {
+			t.Errorf("format %q can't be read", f.Name)
+		}
+		if got, err := Lookup(f.Name); got != f || err != nil {
+			t.Errorf("format %q is found as %v, %v", f.Name, got, err)
+		}
+		if !slices.Contains(Names(), f.Name) {
+			t.Errorf("format %q is not listed", f.Name)
+		}
+	}
+}
+
+func TestRecordingsAreRead(t *testing.T) {
+	folder := t.TempDir()
+	want, err := sampledata.ReadText(strings.NewReader(twin))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, write := range map[string]func(string) error{
+		"run.cpprof": want.Write,
+		"run.txt":    func(path string) error { return os.WriteFile(path, []byte(twin), 0o600) },
+		"run.txt.gz": func(path string) error { return os.WriteFile(path, zipped(t, []byte(twin)), 0o600) },
+	} {
+		path := filepath.Join(folder, name)
+		if err := write(path); err != nil {
+			t.Fatal(err)
+		}
+		r, err := ReadRecording(path)
+		if err != nil || r.Samples.Len() != 1 || len(r.Functions) != 1 {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
+	}
+}
+
+// An error names the input that can't be read, and the formats that can be.
+func TestWhatCannotBeRead(t *testing.T) {
+	folder := t.TempDir()
+	file := func(name, content string) string {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	trace := file("trace", "0 > f\n1 < g\n")
+	for _, c := range []struct{ path, format, want string }{
+		{filepath.Join(folder, "none"), Auto, "there is no recording " + filepath.Join(folder, "none")},
+		{folder, Auto, folder + " is not a recording"},
+		{folder, "pprof", "it is a folder"},
+		{"/dev/zero", Auto, "open /dev/zero: it is a device, not a regular file"},
+		{trace, Auto, "reading " + trace + `: arcflow trace: line 2: "g" ends inside "f"`},
+		{trace, "pprof", "reading " + trace + ": pprof profile: "},
+		{trace, "text", "reading " + trace + ": "},
+		{trace, "nosuch", `unknown format "nosuch": want one of auto, recording, text, pprof, trace, goroutines, core, arcflow, folded, perf`},
+		{file("odd", "\x00\x01 what is this?"), Auto, `odd: its beginning, "\x00\x01 what is this?", matches none of the formats that cpprof reads: recording (`},
+		{file("empty", ""), Auto, "matches none of the formats"},
+		{file("half.gz", string(zipped(t, []byte("0 > f\n"))[:12])), Auto, "matches none of the formats"},
+		{file("head.gz", "\x1f\x8bno"), Auto, "head.gz: "},
+	} {
+		in, err := Open(c.path, c.format)
+		if err == nil {
+			_, err = in.Recording(Options{})
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s as %s: %v, want %s", c.path, c.format, err, c.want)
+		}
+	}
+}
+
+// A value that a file does not count is an error.
+func TestChosenValue(t *testing.T) {
+	profile := examples(t)[&pprof]
+	if _, err := readBytes(t, profile, Options{Value: "bytes"}); err == nil || !strings.Contains(err.Error(), `value "bytes": it counts only time`) {
+		t.Error(err)
+	}
+	if r, err := readBytes(t, profile, Options{Value: "time"}); err != nil || len(r.Profile.Shown) != 1 {
+		t.Error(err)
+	}
+}
+
+// A profile that was written can be read again by its content. Formats that can't be written return an error.
+func TestWrite(t *testing.T) {
+	r, err := readBytes(t, []byte("0 pidtid one\n0 > f\n3 < f\n"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range formats {
+		var file bytes.Buffer
+		err := Write(&file, r, f.Name)
+		if f.Write == nil {
+			if err == nil || !strings.Contains(err.Error(), "can't be written") {
+				t.Errorf("%s: %v", f.Name, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := readBytes(t, file.Bytes(), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again.Profile.Total(0).Cmp(r.Profile.Total(0)) != 0 {
+			t.Errorf("%s is read with %s of %s", f.Name, again.Profile.Total(0), r.Profile.Total(0))
+		}
+	}
+	if err := Write(io.Discard, r, "nosuch"); err == nil {
+		t.Error("an unknown format is written")
+	}
+}
+
+// endless is a file without end that counts the bytes that are read.
+type endless struct {
+	line string
+	read int
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = e.line[(e.read+i)%len(e.line)]
+	}
+	e.read += len(p)
+	return len(p), nil
+}
+
+// To find the format of a file of any length, only a few kilobytes of it are read.
+func TestSniffingIsBounded(t *testing.T) {
+	for _, line := range []string{"# a comment\n", "x", "\x0a\x04\x08\x01\x10\x02"} {
+		e := &endless{line: line}
+		if in, err := Stream(e, "x", Auto); err == nil && in.Format != &pprof {
+			t.Errorf("%q is %s", line, in.Format.Title)
+		}
+		if e.read > 2*headSize {
+			t.Errorf("%q: %d bytes are read", line, e.read)
+		}
+	}
+}
+
+// The search for the format of any content doesn't crash, and at most one format claims the content.
+func FuzzSniff(f *testing.F) {
+	for _, content := range examples(f) {
+		f.Add(content)
+	}
+	f.Add([]byte("\x0a\x04\x08\x01\x10\x02"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		in, err := newInput(bytes.NewReader(data), "x")
+		if err != nil {
+			return
+		}
+		var claims []string
+		for _, format := range formats {
+			if format.Sniff(in.start) {
+				claims = append(claims, format.Name)
+			}
+		}
+		if len(claims) > 1 {
+			t.Errorf("claimed by %v", claims)
+		}
+	})
+}
+
+// Progress ends at the size of the file, also if it is compressed.
+func TestProgress(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "folded.gz")
+	var file bytes.Buffer
+	z := gzip.NewWriter(&file)
+	for i := range 100_000 {
+		fmt.Fprintf(z, "main;handle%d 1\n", i)
+	}
+	z.Close()
+	if err := os.WriteFile(path, file.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	in, err := Open(path, Auto)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	var told []int64
+	if _, err := in.Recording(Options{Progress: func(read int64) { told = append(told, read) }}); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.IsSorted(told) || len(told) < 10 || told[len(told)-1] != in.Size() || in.Size() != int64(file.Len()) {
+		t.Errorf("%d calls, the last with %d of %d bytes", len(told), told[len(told)-1], in.Size())
+	}
+}

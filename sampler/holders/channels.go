@@ -1,0 +1,91 @@
+package holders
+
+import (
+	"encoding/binary"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler/holders/syncflow"
+	"github.com/cpprof/cpprof/sampler/target/goruntime"
+	"github.com/cpprof/cpprof/sampler/target/memory"
+)
+
+// The channel that a goroutine waits for is in the sudog that it waits with. The sudog is read after the halt, once for
+// each wait. The other users of the channel are reported once, too, when the wait begins.
+
+// An arrival is a goroutine that may have begun to wait for a channel, with the sudog that it waits with.
+type arrival struct {
+	key   int32
+	sudog uint64
+}
+
+// addChannel adds a goroutine to the list of those that have begun to wait for a channel, unless its channel is known.
+func (e *enders) addChannel(key int32, reason goruntime.WaitReason, s *Sighting, was, now *sampledata.State, sudog uint64) {
+	r := &e.records[key]
+	r.awaited.Kind = syncflow.Send
+	if reason.Sends {
+		r.awaited.Kind = syncflow.Receive
+	}
+	if was.Run == now.Run && was.Reason == now.Reason && was.Stack == now.Stack && was.Lock != 0 {
+		now.Lock, r.awaited.Object = was.Lock, was.Lock
+		if r.named == s.Wait {
+			return
+		}
+	}
+	if len(e.arrived) < maxChannels {
+		e.arrived = append(e.arrived, arrival{key, sudog})
+	}
+}
+
+// findChannels finds the channels that the goroutines on that list wait for.
+func (e *enders) findChannels() {
+	l := &e.shared.sudog
+	if l.size == 0 || !l.channel.Has() {
+		return
+	}
+	if len(e.arrived) > 0 && e.buf == nil {
+		e.buf = make([]byte, maxChannels*l.size)
+	}
+	e.keys, e.ranges = e.keys[:0], e.ranges[:0]
+	for i, a := range e.arrived {
+		e.keys = append(e.keys, a.key)
+		e.ranges = append(e.ranges, memory.Range{Addr: a.sudog, Buf: e.buf[i*l.size:][:l.size]})
+	}
+	e.sample.Recheck(e.ranges, e.keys) // a goroutine that has moved on may now wait for another channel
+	for i, a := range e.arrived {
+		s, sudog := e.sample.Sighting(a.key), e.ranges[i].Buf
+		channel := uint64(0)
+		if s.Stood && len(sudog) == l.size && binary.LittleEndian.Uint64(sudog[l.g:]) == s.Addr {
+			channel = binary.LittleEndian.Uint64(sudog[l.channel:])
+		}
+		e.setChannel(a.key, &s, channel)
+	}
+}
+
+// setChannel reports the channel that a goroutine waits for; 0 if it is not known.
+func (e *enders) setChannel(key int32, s *Sighting, channel uint64) {
+	r := &e.records[key]
+	if channel != 0 {
+		r.named = s.Wait
+	}
+	if r.awaited.Object == channel {
+		return
+	}
+	r.awaited.Object = channel
+	e.sample.Update(key, channel, sampledata.NoEvidence, 0)
+	if channel != 0 {
+		e.waiting = append(e.waiting, key)
+	}
+}
+
+// nameToReceiver reports, for a goroutine that waits to receive from a channel or to send to it, the goroutines that may
+// end the wait. If the channel has a buffer, that is found out again in each sample.
+func (e *enders) nameToReceiver(key int32) {
+	w, _ := e.awaited(key)
+	if found := e.endersOf(w, func(other int32) bool { return other != key }); found.ids != 0 {
+		e.sample.Update(key, w.Object, found.evidence, found.ids)
+	}
+	if u := &e.records[key].uses; !u.buffered && len(e.buffered) < maxBuffered {
+		u.buffered = true
+		e.buffered = append(e.buffered, key)
+	}
+}

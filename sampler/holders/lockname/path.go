@@ -1,0 +1,115 @@
+package lockname
+
+import (
+	"debug/dwarf"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/cpprof/cpprof/sampler/target/goruntime"
+	"github.com/cpprof/cpprof/sampler/target/goruntime/layout"
+)
+
+// isLock reports whether a type is a lock that goroutines wait for.
+func isLock(t dwarf.Type) bool {
+	s, ok := t.(*dwarf.StructType)
+	return ok && (s.StructName == "sync.Mutex" || s.StructName == "sync.RWMutex")
+}
+
+// named returns the name of a type that the program has defined; "" for other types, and for those of package sync, whose
+// names don't say what a lock is for.
+func named(t dwarf.Type) string {
+	s, ok := t.(*dwarf.StructType)
+	if !ok || strings.HasPrefix(s.StructName, "struct {") || strings.HasPrefix(s.StructName, "[]") {
+		return ""
+	}
+	if goruntime.IsSync(s.StructName) {
+		return ""
+	}
+	return s.StructName
+}
+
+// A fieldPath leads from a type to a lock in it. Example: in a main.server with a field caches [4]cache, whose type has a
+// field mu: owner "main.cache", field ".mu", whole ".caches[2].mu".
+type fieldPath struct {
+	owner string // the innermost type on the path that the program has defined; "" if none
+	field string // the path from the owner on: ".mu", ".shards[3].mu"; "" if the lock is the whole
+	whole string // the path from the outermost type on
+}
+
+// lockAt returns the path to the lock that lies at an offset in a type.
+func lockAt(t dwarf.Type, offset int64) (p fieldPath, ok bool) {
+	for range 100 {
+		t = layout.Underlying(t)
+		if isLock(t) {
+			return p, offset == 0
+		}
+		if name := named(t); name != "" {
+			p.owner, p.field = name, ""
+		}
+		var step string
+		switch s := t.(type) {
+		case *dwarf.StructType:
+			f := fieldAt(s, offset)
+			if f == nil {
+				return p, false
+			}
+			step, t, offset = "."+f.Name, f.Type, offset-f.ByteOffset
+		case *dwarf.ArrayType:
+			size := s.Type.Size()
+			if size <= 0 || s.Count <= 0 || offset/size >= s.Count {
+				return p, false
+			}
+			step, t, offset = fmt.Sprintf("[%d]", offset/size), s.Type, offset%size
+		default:
+			return p, false
+		}
+		p.field += step
+		p.whole += step
+	}
+	return p, false
+}
+
+// fieldAt returns the field that contains the byte at an offset.
+func fieldAt(s *dwarf.StructType, offset int64) *dwarf.StructField {
+	for _, f := range s.Field {
+		if size := f.Type.Size(); offset >= f.ByteOffset && offset-f.ByteOffset < size {
+			return f
+		}
+	}
+	return nil
+}
+
+// fieldName writes a type's field like the symbols of its methods: "net/http.(*Server).mu". Type arguments become
+// "[...]", as in Go's own stack traces, since several instances of a generic type may share a method.
+func fieldName(owner, field string) string {
+	base, _, generic := strings.Cut(owner, "[")
+	slash := strings.LastIndexByte(base, '/') + 1
+	pkg, typ, found := strings.Cut(base[slash:], ".")
+	if generic {
+		typ += "[...]"
+	}
+	if !found {
+		return fmt.Sprintf("(*%s)%s", owner, field)
+	}
+	return fmt.Sprintf("%s%s.(*%s)%s", base[:slash], pkg, typ, field)
+}
+
+// closures is what the compiler appends to the name of a function for a function literal in it.
+var closures = regexp.MustCompile(`(\.func\d+|\.gowrap\d+|\.\d+|-range\d+)+$`)
+
+// A variableName is the name of a function's variable: "mu" and " in main.run". A field, such as ".field", goes in
+// between.
+type variableName struct {
+	name, in string
+}
+
+// nameOf names a variable of a function. A function literal's variable is usually one of the enclosing function.
+func nameOf(name, function string) variableName {
+	return variableName{strings.TrimPrefix(name, "&"), " in " + closures.ReplaceAllString(function, "")}
+}
+
+// element returns the name of an element of an array or a slice.
+func (v variableName) element() variableName { return variableName{v.name + "[...]", v.in} }
+
+func (v variableName) with(field string) string { return v.name + field + v.in }

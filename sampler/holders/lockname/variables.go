@@ -1,0 +1,151 @@
+package lockname
+
+import (
+	"debug/dwarf"
+	"encoding/binary"
+	"slices"
+
+	"github.com/go-delve/delve/pkg/dwarf/op"
+
+	"github.com/cpprof/cpprof/sampler/target/goruntime"
+)
+
+// A variable is a variable of a function, at one instruction of the function.
+type variable struct {
+	name     string // "&x" is the address of an x that has moved to the heap
+	typ      dwarf.Type
+	location []byte // a DWARF expression; nil if the debug information has none here, as for most spilled variables
+	age      uint64 // how many bytes of code earlier the debug information last had a location
+}
+
+// maxAge is how many bytes of code back a location may end.
+const maxAge = 256
+
+// variablesAt returns the variables that exist at an instruction, innermost last. Those of inlined calls are included,
+// except calls of package sync.
+func (d *debugInfo) variablesAt(pc uint64) (function string, all []variable) {
+	u, f := d.functionAt(pc)
+	if f == nil {
+		return "", nil
+	}
+	r := d.data.Reader()
+	r.Seek(f.at)
+	e, err := r.Next()
+	if err != nil || e == nil {
+		return "", nil
+	}
+	function, _ = d.attribute(e, dwarf.AttrName).(string)
+	if e.Children {
+		d.block(r, u, pc, &all)
+	}
+	return function, all
+}
+
+// block adds the variables of the block whose entry was read last.
+func (d *debugInfo) block(r *dwarf.Reader, u *unit, pc uint64, all *[]variable) {
+	for {
+		e, err := r.Next()
+		if err != nil || e == nil || e.Tag == 0 {
+			return
+		}
+		switch e.Tag {
+		case dwarf.TagFormalParameter, dwarf.TagVariable:
+			if v, ok := d.variable(u, e, pc); ok {
+				*all = append(*all, v)
+			}
+		case dwarf.TagLexDwarfBlock, dwarf.TagInlinedSubroutine:
+			name, _ := d.attribute(e, dwarf.AttrName).(string)
+			if e.Children && d.covers(e, pc) && !goruntime.IsSync(name) {
+				d.block(r, u, pc, all)
+				continue
+			}
+		}
+		if e.Children {
+			r.SkipChildren()
+		}
+	}
+}
+
+// covers reports whether a block's code contains an instruction.
+func (d *debugInfo) covers(e *dwarf.Entry, pc uint64) bool {
+	ranges, err := d.data.Ranges(e)
+	return err == nil && slices.ContainsFunc(ranges, func(r [2]uint64) bool { return pc >= r[0] && pc < r[1] })
+}
+
+// attribute returns an attribute of an entry, or of the entry that it is a copy of.
+func (d *debugInfo) attribute(e *dwarf.Entry, a dwarf.Attr) any {
+	if v := e.Val(a); v != nil {
+		return v
+	}
+	origin, ok := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
+	if !ok {
+		return nil
+	}
+	r := d.data.Reader()
+	r.Seek(origin)
+	if e, err := r.Next(); err == nil && e != nil {
+		return e.Val(a)
+	}
+	return nil
+}
+
+// variable returns what an entry says about a variable at an instruction.
+func (d *debugInfo) variable(u *unit, e *dwarf.Entry, pc uint64) (v variable, ok bool) {
+	v.location = d.location(u, e, pc)
+	for len(v.location) == 0 && v.age < maxAge && d.location(u, e, pc-v.age) == nil {
+		v.age++
+	}
+	at, ok := d.attribute(e, dwarf.AttrType).(dwarf.Offset)
+	if !ok {
+		return v, false
+	}
+	var err error
+	if v.typ, err = d.data.Type(at); err != nil {
+		return v, false
+	}
+	v.name, _ = d.attribute(e, dwarf.AttrName).(string)
+	return v, true
+}
+
+// location returns the expression for the location of a variable at an instruction.
+func (d *debugInfo) location(u *unit, e *dwarf.Entry, pc uint64) []byte {
+	switch at := e.Val(dwarf.AttrLocation).(type) {
+	case []byte:
+		return at
+	case int64:
+		if u.version >= 5 {
+			if d.lists.Empty() {
+				return nil
+			}
+			base, _ := u.entry.Val(dwarf.AttrAddrBase).(int64)
+			if entry, err := d.lists.Find(int(at), 0, u.lowPC, pc, d.addrs.GetSubsection(uint64(base))); err == nil && entry != nil {
+				return entry.Instr
+			}
+			return nil
+		}
+		if d.loc.Empty() {
+			return nil
+		}
+		if entry, err := d.loc.Find(int(at), 0, u.lowPC, pc, nil); err == nil && entry != nil {
+			return entry.Instr
+		}
+	}
+	return nil
+}
+
+// address returns the address of a variable in a frame whose caller's stack pointer is cfa. It returns false if the
+// variable lies in registers or in several pieces.
+func (v *variable) address(cfa uint64) (uint64, bool) {
+	if len(v.location) == 0 {
+		return 0, false
+	}
+	regs := op.DwarfRegisters{CFA: int64(cfa), FrameBase: int64(cfa), ByteOrder: binary.LittleEndian}
+	at, pieces, err := op.ExecuteStackProgram(regs, v.location, 8, nil)
+	switch {
+	case err != nil || len(pieces) > 1:
+		return 0, false
+	case len(pieces) == 1:
+		return pieces[0].Val, pieces[0].Kind == op.AddrPiece
+	}
+	return uint64(at), at != 0
+}

@@ -1,0 +1,160 @@
+package holders
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler/holders/syncflow"
+	"github.com/cpprof/cpprof/sampler/target/goruntime"
+	"github.com/cpprof/cpprof/sampler/target/memory"
+)
+
+// Many programs use a channel with a buffer, or a semaphore, as a lock that several goroutines can have at a time:
+//
+//	slots <- struct{}{}        // waits while the buffer is full
+//	defer func() { <-slots }()
+//	work()                     // the goroutine has one of the slots
+//
+// The goroutines whose next action on the channel is to receive from it have the slots. If the buffer is full, and they are as
+// many as it has elements, they are likely the ones for whom the others wait. Likewise, if tokens are taken out of a channel and put
+// back into it, if a sync.WaitGroup or a semaphore counts as many as there are goroutines that will call Done or Release, and if as many
+// connections of a pool are in use as there are goroutines that will give one back.
+
+// maxShares bounds the channels, groups and semaphores that are read in one sample.
+const maxShares = 64
+
+// A share is what was read of a thing.
+type share struct {
+	of       syncflow.Action // which ends the waits for it
+	poolOpen int             // goruntime.Release.PoolOpen
+	bytes    []byte
+}
+
+// shareSize is the largest sizeOf.
+const shareSize = goruntime.PoolHead
+
+// sizeOf returns how many bytes are read of a thing, given what ends the waits for it.
+func sizeOf(k syncflow.ActionKind) int {
+	switch k {
+	case syncflow.Done:
+		return goruntime.WaitGroupCount + 4
+	case syncflow.Return:
+		return goruntime.PoolHead
+	}
+	return goruntime.ChannelHead
+}
+
+// readShares reads those things for which goroutines wait whose holders can be counted.
+func (e *enders) readShares(waiting []int32) {
+	e.shares = e.shares[:0]
+	if e.shareBuf == nil {
+		e.shareBuf = make([]byte, maxShares*shareSize)
+	}
+	e.ranges = e.ranges[:0]
+	for _, key := range waiting {
+		w, ok := e.awaited(key)
+		known := slices.ContainsFunc(e.shares, func(s share) bool { return s.of == w })
+		if !ok || known || len(e.shares) == maxShares || w.Kind == syncflow.Signal {
+			continue
+		}
+		buf := e.shareBuf[len(e.shares)*shareSize:]
+		e.shares = append(e.shares, share{of: w, poolOpen: e.release.PoolOpen()})
+		e.ranges = append(e.ranges, memory.Range{Addr: w.Object, Buf: buf[:sizeOf(w.Kind)]})
+	}
+	e.sample.Recheck(e.ranges, nil)
+	for i := range e.shares {
+		e.shares[i].bytes = e.ranges[i].Buf
+	}
+}
+
+// shareOf returns what was read of a thing that a goroutine waits for; nil if it was not read in this sample.
+func (e *enders) shareOf(w syncflow.Action) *share {
+	i := slices.IndexFunc(e.shares, func(s share) bool { return s.of == w })
+	if i < 0 {
+		return nil
+	}
+	return &e.shares[i]
+}
+
+// taken returns how many goroutines have a part of the thing; 0 if that is not known, or if there is no need to wait for them.
+func (s *share) taken() uint64 {
+	switch {
+	case s == nil:
+		return 0
+	case s.of.Kind == syncflow.Done:
+		if len(s.bytes) < goruntime.WaitGroupCount+4 {
+			return 0
+		}
+		return uint64(binary.LittleEndian.Uint32(s.bytes[goruntime.WaitGroupCount:]))
+	case s.of.Kind == syncflow.Release:
+		return s.word(goruntime.WeightedTaken)
+	case s.of.Kind == syncflow.Written:
+		return s.word(0) & goruntime.FDWriteLocked / goruntime.FDWriteLocked
+	case s.of.Kind == syncflow.Return:
+		return s.word(s.poolOpen) - min(s.word(s.poolOpen), s.word(goruntime.PoolIdle))
+	}
+	length := s.word(goruntime.ChannelLength)
+	if full := s.of.Kind == syncflow.Receive && length == s.capacity(); full || s.of.Kind == syncflow.Send && length == 0 {
+		return s.capacity()
+	}
+	return 0
+}
+
+// capacity returns the number of elements in the buffer of a channel.
+func (s *share) capacity() uint64 { return s.word(goruntime.ChannelCapacity) }
+
+// word returns 8 of the bytes that were read; 0 if they were not.
+func (s *share) word(at int) uint64 {
+	if len(s.bytes) < at+8 {
+		return 0
+	}
+	return binary.LittleEndian.Uint64(s.bytes[at:])
+}
+
+// An enderSet is the goroutines that may end a wait.
+type enderSet struct {
+	ids      sampledata.HolderSetID
+	evidence sampledata.Evidence
+}
+
+// addSelect adds a goroutine to the list of those that wait for a channel with a buffer. It is in a select that sends to one
+// channel. The channel is reported only if it has a buffer: otherwise the other cases matter as much.
+func (e *enders) addSelect(key int32, was, now *sampledata.State) {
+	r := &e.records[key]
+	if r.named = e.sample.Sighting(key).Wait; was.Lock == r.awaited.Object {
+		now.Lock = was.Lock
+	}
+	if !r.uses.buffered && len(e.buffered) < maxBuffered {
+		r.uses.buffered = true
+		e.buffered = append(e.buffered, key)
+	}
+}
+
+// findBuffered reports the goroutines that may end waits for channels with buffers. They change while others wait.
+func (e *enders) findBuffered() {
+	e.buffered = slices.DeleteFunc(e.buffered, func(key int32) bool {
+		s := e.sample.Sighting(key)
+		r := &e.records[key]
+		r.uses.buffered = s.Exists && s.Run == sampledata.Waiting && r.awaited.Object != 0 && r.named == s.Wait &&
+			(r.awaited.Kind == syncflow.Send || r.awaited.Kind == syncflow.Receive)
+		return !r.uses.buffered
+	})
+	if len(e.buffered) == 0 {
+		return
+	}
+	e.readShares(e.buffered)
+	e.buffered = slices.DeleteFunc(e.buffered, func(key int32) bool {
+		w, _ := e.awaited(key)
+		u := &e.records[key].uses
+		if s := e.shareOf(w); s != nil {
+			u.buffered = s.capacity() > 0
+		}
+		return !u.buffered
+	})
+	e.nameTo(e.buffered, aChannel, func(key int32) {
+		w, _ := e.awaited(key)
+		found := e.endersOf(w, func(other int32) bool { return other != key })
+		e.sample.Update(key, w.Object, found.evidence, found.ids)
+	})
+}

@@ -1,0 +1,196 @@
+package syncflow
+
+import (
+	"slices"
+
+	"github.com/cpprof/cpprof/sampler/target/goruntime"
+)
+
+// A lockChange is what a call of a function does to a lock of its caller's.
+type lockChange uint8
+
+const (
+	takes lockChange = iota + 1
+	releases
+	lends // releases it, and takes it again before it returns
+	mayTake
+)
+
+// An effect is what a call of a function does to a lock, once it has returned.
+type effect struct {
+	change lockChange
+	mode   Mode
+	lock   *expr // by the registers at entry; nil if it is not known
+	via    *expr // as in a hold; nil if it is a lock in any case
+	call   bool  // as in a futureRelease
+	always bool  // it releases or lends the lock on every path
+	under  *expr // it takes or releases the lock only if this byte is as mask and zero say; nil if that is not known
+	mask   uint8
+	zero   bool
+}
+
+// effectsOf returns what a function does to the locks of its callers, and which it takes for them: l.lock() is such a function, and
+// l.unlock(). There are none if the function is too large for a helper, or if too many helpers call one another: depth counts them.
+func (a *Analyzer) effectsOf(c *function, depth int) []effect {
+	switch {
+	case c.effectsKnown || c.ignored || c.inProgress || c.role != goruntime.CallOther || c.f.End-c.f.Entry > maxHelper:
+		return c.effects
+	case depth > maxDepth && !c.wrapper:
+		if !c.scanned {
+			a.scan(c)
+		}
+		a.tooDeep = a.tooDeep || c.usesSync
+		return nil
+	case c.tooDeepAt != 0 && c.tooDeepAt <= depth:
+		a.tooDeep = true
+		return nil
+	}
+	outer := a.tooDeep
+	a.tooDeep, c.inProgress = false, true
+	var effects []effect
+	if a.relevant(c, depth) {
+		if w := a.newFlow(c.f, depth); w != nil {
+			effects = w.effectsAtExit()
+		}
+	}
+	c.inProgress = false
+	if a.tooDeep {
+		// What it calls may release what it takes: that can be found out when fewer helpers in a row have led here.
+		c.tooDeepAt, effects = depth, nil
+	} else {
+		c.effects, c.effectsKnown = effects, true
+	}
+	a.tooDeep = a.tooDeep || outer
+	return effects
+}
+
+// effectsAtExit joins the states in which the function returns.
+func (w *flow) effectsAtExit() []effect {
+	var out *state
+	var lent []effect
+	for i := range w.blocks {
+		b := &w.blocks[i]
+		x := &w.code[b.last]
+		if b.in == nil || !w.exits(x) {
+			continue
+		}
+		s := b.in.clone()
+		for k := b.first; k <= b.last; k++ {
+			w.step(s, &w.code[k])
+		}
+		for _, r := range s.removeRetaken() {
+			lent = append(lent, effect{change: lends, mode: r.mode, lock: w.argumentExpr(r.lock), always: w.releasesFirst(r)})
+		}
+		if out == nil {
+			out = s
+		} else {
+			out.join(w.values, s)
+		}
+	}
+	if out == nil {
+		return nil
+	}
+	effects := lent
+	for _, r := range out.released {
+		e := effect{change: releases, mode: r.mode, lock: w.argumentExpr(r.lock), via: w.argumentExpr(r.via), always: w.releasesFirst(r), call: r.call}
+		if !e.always {
+			if c := w.releasedUnder(r); c.v != 0 {
+				e.under, e.mask, e.zero = w.argumentExpr(c.v), c.mask, c.zero
+			}
+		}
+		if r.via == 0 || r.call && e.lock != nil || e.lock != nil && e.via != nil {
+			effects = append(effects, e)
+		}
+	}
+	for _, h := range out.holds {
+		if h.via != 0 {
+			continue
+		}
+		// A lock without a name, sure or not, is one that the caller may come to know, and release.
+		e := effect{change: takes, mode: h.mode, lock: w.argumentExpr(h.lock)}
+		e.under, e.mask, e.zero = w.argumentExpr(h.under.v), h.under.mask, h.under.zero
+		if (h.doubt != NoDoubt || h.under.v != 0 && e.under == nil) && e.lock != nil {
+			e.change, e.under = mayTake, nil
+		}
+		effects = append(effects, e)
+	}
+	return slices.Clip(effects)
+}
+
+// releasesFirst reports whether the function releases a lock of its caller's on every path.
+func (w *flow) releasesFirst(r release) bool {
+	f := w.futureAt(0, true)
+	found := f.find(r)
+	return found != nil && !found.weak
+}
+
+// releasedUnder returns the condition under which the function releases a lock of its caller's, none if it is not known.
+func (w *flow) releasedUnder(r release) condition {
+	f := w.futureAt(0, true)
+	if k := indexOf(f.may, &futureRelease{lock: r.lock, mode: r.mode, via: r.via, call: r.call}); k >= 0 {
+		return f.may[k].under
+	}
+	return condition{}
+}
+
+// argumentExpr returns an expression for a value by the registers when the function was entered, which its caller knows. It is nil
+// if there is none.
+func (w *flow) argumentExpr(v value) *expr {
+	n := w.values.nodes[v]
+	switch n.kind {
+	case kEntry:
+		return &expr{kind: exprRegister, c: int64(n.a)}
+	case kConst:
+		return &expr{kind: exprConst, c: n.c}
+	case kAdd, kLoad:
+		if a := w.argumentExpr(n.a); a != nil {
+			return exprOf(n, a, nil)
+		}
+	case kLow:
+		if a := w.argumentExpr(n.a); a != nil {
+			return &expr{kind: exprByte, a: a}
+		}
+	case kByte:
+		if a := w.argumentExpr(n.a); a != nil {
+			return &expr{kind: exprByte, a: &expr{kind: exprLoad, a: a}}
+		}
+	case kSum:
+		if a, b := w.argumentExpr(n.a), w.argumentExpr(n.b); a != nil && b != nil {
+			return exprOf(n, a, b)
+		}
+	}
+	return nil
+}
+
+// valueAtCall returns the value that an expression by a callee's registers at entry has for the caller, at the call.
+func (w *flow) valueAtCall(s *state, e *expr) value {
+	if e == nil {
+		return 0
+	}
+	vs := w.values
+	switch e.kind {
+	case exprRegister:
+		return s.regs[e.c]
+	case exprConst:
+		return vs.constant(e.c)
+	case exprAdd:
+		return vs.add(w.valueAtCall(s, e.a), e.c)
+	case exprSum:
+		return vs.sum(w.valueAtCall(s, e.a), w.valueAtCall(s, e.b), e.c)
+	case exprByte:
+		if e.a.kind == exprLoad {
+			return w.loadByte(s, w.valueAtCall(s, e.a.a))
+		}
+		return vs.low(w.valueAtCall(s, e.a))
+	case exprLoad:
+		at := w.valueAtCall(s, e.a)
+		if off, ok := vs.inFrame(at); ok {
+			return s.slot(off)
+		}
+		if v := s.word(at); v != 0 {
+			return v
+		}
+		return vs.load(at)
+	}
+	return 0
+}

@@ -1,0 +1,199 @@
+package syncflow
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cpprof/cpprof/sampler/target/machinecode"
+)
+
+// String writes a term as the expression that it is.
+func (t *expr) String() string {
+	if t == nil {
+		return "?"
+	}
+	switch t.kind {
+	case exprConst:
+		return "constant"
+	case exprStackWord:
+		return "frame"
+	case exprRegister:
+		return "register"
+	case exprAdd:
+		return fmt.Sprintf("%v+", t.a)
+	case exprSum:
+		return fmt.Sprintf("(%v,%v)", t.a, t.b)
+	}
+	return fmt.Sprintf("[%v]", t.a)
+}
+
+// during returns what a function's frame says about locks during its calls of another one.
+func during(t *testing.T, a *Analyzer, caller, called string) []*siteLocks {
+	t.Helper()
+	f, ok := a.p.Table.Find(caller)[caller]
+	if !ok {
+		t.Fatalf("no function %s", caller)
+	}
+	c := a.callee(f.Entry)
+	relevant := a.relevant(c, 0)
+	w := a.flowOf(f)
+	if w == nil {
+		t.Fatalf("%s can't be analysed", caller)
+	}
+	var places []*siteLocks
+	for i := range w.code {
+		if x := &w.code[i]; x.Op == machinecode.OpCall && !x.Indirect && a.callee(x.Target).f.Entry == x.Target &&
+			a.callee(x.Target).f.HasName(called) && w.stateBefore(i) != nil {
+			p := noLocks
+			if relevant {
+				p = w.locksAt(x.Next, false)
+			}
+			places = append(places, p)
+		}
+	}
+	if len(places) == 0 {
+		t.Fatalf("%s does not call %s", caller, called)
+	}
+	return places
+}
+
+// underLock says of the functions of testdata/programs/holders how many locks their frames say are held while they work,
+// and how.
+var underLock = []struct {
+	function string
+	locks    int
+	mode     Mode
+}{
+	{"main.global", 1, Write},
+	{"main.(*thing).field", 1, Write},
+	{"main.(*thing).deferred", 1, Write},
+	{"main.(*thing).deferredClosure", 1, Write},
+	{"main.(*thing).deferredList", 1, Write},
+	{"main.(*embedding).embedded", 1, Write},
+	{"main.(*thing).methodValue", 1, Write},
+	{"main.(*thing).helper", 1, Write},
+	{"main.(*box[go.shape.string]).generic", 1, Write},
+	{"main.nested", 2, Write},
+	{"main.argument", 1, Write},
+	{"main.inMap", 1, Write},
+	{"main.inSlice", 1, Write},
+	{"main.(*thing).path", 1, Write},
+	{"main.(*thing).localLocker", 1, Write},
+	{"main.locker", 1, Write},
+	{"main.(*thing).early", 1, Write},
+	{"main.(*thing).lending", 1, Write},
+	{"main.closure.func1", 1, Write},
+	{"main.(*shared).write", 1, Write},
+	{"main.(*shared).read", 1, Read},
+	{"main.(*shared).readDeferred", 1, Read},
+	{"main.(*thing).maybe", 1, Write},
+	{"main.(*thing).relax", 0, Write},
+}
+
+// checkPlaces holds the analysis against what the functions do.
+func checkPlaces(t *testing.T, a *Analyzer) {
+	t.Helper()
+	for _, want := range underLock {
+		for _, p := range during(t, a, want.function, "main.work") {
+			wrongMode := slices.ContainsFunc(p.held, func(c lockRef) bool { return c.mode != want.mode })
+			// The code may know a lock by two values. By one of them, it seems not to be released.
+			known := slices.DeleteFunc(slices.Clone(p.held), func(c lockRef) bool { return c.passedOn })
+			if len(known) != want.locks || wrongMode || p.unknown {
+				t.Errorf("%s works: %d locks held %v, want %d of mode %d", want.function, len(p.held), p.held, want.locks, want.mode)
+			}
+		}
+	}
+	// A function that releases its caller's lock says so until it has taken it again.
+	for _, p := range during(t, a, "main.(*thing).relax", "main.work") {
+		if len(p.released) != 1 || p.released[0].lock == nil {
+			t.Errorf("main.(*thing).relax works: releases %v", p.released)
+		}
+	}
+	for _, p := range during(t, a, "main.(*thing).relaxing", "main.(*thing).relax") {
+		if len(p.held) != 1 {
+			t.Errorf("main.(*thing).relaxing relaxes: %v", p.held)
+		}
+	}
+	for _, p := range during(t, a, "main.(*thing).relaxing", "main.pause") {
+		if len(p.held) != 1 {
+			t.Errorf("main.(*thing).relaxing after that: %v", p.held)
+		}
+	}
+	if ps := during(t, a, "main.(*thing).release", "main.work"); len(ps) != 2 || len(ps[1].held) != 0 {
+		t.Errorf("main.(*thing).release works after a closure gave back the lock: %v", ps)
+	}
+}
+
+func TestPlaces(t *testing.T) {
+	for _, arch := range []string{"amd64", "arm64"} {
+		for name, flags := range map[string][]string{
+			"plain":         nil,
+			"stripped":      {"-ldflags=-s -w"},
+			"not inlined":   {"-gcflags=-l"},
+			"not optimised": {"-gcflags=-N -l"},
+		} {
+			t.Run(arch+" "+name, func(t *testing.T) { checkPlaces(t, analyzer(t, build(t, arch, flags...))) })
+		}
+	}
+}
+
+// While a function waits for its second lock, it holds the first.
+func TestNested(t *testing.T) {
+	for _, arch := range []string{"amd64", "arm64"} {
+		var held []int
+		for _, p := range during(t, analyzer(t, build(t, arch)), "main.nested", "internal/sync.(*Mutex).lockSlow") {
+			held = append(held, len(p.held))
+		}
+		if !slices.Equal(held, []int{0, 1}) {
+			t.Errorf("%s: %d locks are held while waiting for one more, want 0 and 1", arch, held)
+		}
+	}
+}
+
+// While Unlock of a RWMutex runs, its goroutine holds the lock until the Mutex in it is released.
+func TestUnlocking(t *testing.T) {
+	const unlock = "sync.(*RWMutex).Unlock"
+	for _, arch := range []string{"amd64", "arm64"} {
+		a := analyzer(t, build(t, arch))
+		for called, want := range map[string]int{"sync.runtime_Semrelease": 1, "internal/sync.(*Mutex).unlockSlow": 0} {
+			for _, p := range during(t, a, unlock, called) {
+				if len(p.held) != want {
+					t.Errorf("%s: %s calls %s: %v", arch, unlock, called, p.held)
+				}
+			}
+		}
+	}
+}
+
+// Functions that return with a lock taken, or with one given back that they had not taken, are few, and known.
+func TestEffects(t *testing.T) {
+	for _, arch := range []string{"amd64", "arm64"} {
+		a := analyzer(t, build(t, arch))
+		got := map[string]string{}
+		for i := range a.p.Table.Len() {
+			f, ok := a.p.Table.At(i)
+			if !ok || !strings.HasPrefix(f.Name(), "main.") && !strings.HasPrefix(f.Name(), "sync.") {
+				continue
+			}
+			for _, e := range a.effectsOf(a.callee(f.Entry), 1) {
+				got[f.Name()] += fmt.Sprintf(" %d%d%v", e.change, e.mode, e.lock)
+			}
+		}
+		for name, want := range map[string]string{
+			"main.(*thing).lock":    " 10register+",
+			"main.(*thing).unlock":  " 20register+",
+			"main.(*thing).acquire": " 10register+",
+			"main.(*thing).relax":   " 30register+",
+			"main.(*thing).lend":    " 30register+",
+			"main.(*thing).lending": "",
+			"main.(*thing).field":   "",
+			"main.nested":           "",
+		} {
+			if got[name] != want {
+				t.Errorf("%s: %s:%s, want%s", arch, name, got[name], want)
+			}
+		}
+	}
+}

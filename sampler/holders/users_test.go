@@ -1,0 +1,125 @@
+package holders
+
+import (
+	"testing"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler/holders/syncflow"
+	"github.com/cpprof/cpprof/sampler/target/goruntime"
+)
+
+const (
+	channel = 0x500
+	group   = 0x600
+
+	toReceive = "chan receive"
+	forGroup  = "sync.WaitGroup.Wait"
+
+	forConnection = "select"
+)
+
+// Goroutine 0 begins to wait for a channel: its sudog has the channel, and the goroutines that may send to it are named.
+func TestChannels(t *testing.T) {
+	const sudog = 0x900
+	s := newScene(t, 4)
+	s.put(sudog, int(sceneSudog.G), s.seen[0].Addr)
+	s.put(sudog, int(sceneSudog.C), channel)
+	s.does(1, syncflow.Action{Object: channel, Kind: syncflow.Send})
+	s.does(2, syncflow.Action{Object: channel, Kind: syncflow.Receive})
+	s.does(3, syncflow.Action{Object: channel + 8, Kind: syncflow.Send})
+	s.waits(0, toReceive, 0, sudog)
+	s.f.Find(Halt{})
+	s.expect(0, ambiguous, 101)
+	if s.states[0].Lock != channel {
+		t.Errorf("it waits for %#x, want %#x", s.states[0].Lock, channel)
+	}
+
+	// It is found out and reported once.
+	s.next()
+	delete(s.memory, sudog)
+	updates := s.updates
+	s.waits(0, toReceive, 0, sudog)
+	s.f.Find(Halt{})
+	s.expect(0, ambiguous, 101)
+	if s.states[0].Lock != channel || s.updates != updates {
+		t.Errorf("the same wait is for %#x now, after %d updates", s.states[0].Lock, s.updates-updates)
+	}
+
+	// Another wait at the same place may be for another channel.
+	s.next()
+	s.seen[0].Wait.Count++
+	s.waits(0, toReceive, 0, sudog)
+	s.f.Find(Halt{})
+	s.expect(0, none)
+	if s.states[0].Lock != 0 {
+		t.Errorf("it is said to wait for %#x, which was not read", s.states[0].Lock)
+	}
+}
+
+// If a goroutine has moved since the halt, or the sudog belongs to another one, no channel is reported.
+func TestChannelsNotKnown(t *testing.T) {
+	const sudog = 0x900
+	for name, change := range map[string]func(s *scene){
+		"it has moved on":         func(s *scene) { s.leaves[0] = true },
+		"the sudog is another's":  func(s *scene) { s.put(sudog, int(sceneSudog.G), s.seen[1].Addr) },
+		"the sudog was not there": func(s *scene) { delete(s.memory, sudog) },
+	} {
+		s := newScene(t, 2)
+		s.put(sudog, int(sceneSudog.G), s.seen[0].Addr)
+		s.put(sudog, int(sceneSudog.C), channel)
+		s.does(1, syncflow.Action{Object: channel, Kind: syncflow.Send})
+		change(s)
+		s.waits(0, toReceive, 0, sudog)
+		s.f.Find(Halt{})
+		if s.expect(0, none); s.states[0].Lock != 0 {
+			t.Errorf("%s: it is said to wait for %#x", name, s.states[0].Lock)
+		}
+	}
+}
+
+// For a goroutine that waits for a group, those that have yet to call Done are named, again in each sample; none if they
+// are too many.
+func TestGroups(t *testing.T) {
+	done := syncflow.Action{Object: group, Kind: syncflow.Done}
+	waits := syncflow.Action{Object: group, Kind: syncflow.Done, Awaited: true}
+	s := newScene(t, maxEnders+3)
+	s.does(0, waits)
+	s.does(1, waits)
+	s.does(1, done) // but first it waits for the same group
+	s.does(2, done)
+	s.does(3, done)
+	s.waits(0, forGroup, 0, 0)
+	s.f.Find(Halt{})
+	s.expect(0, ambiguous, 102, 103)
+
+	s.next()
+	s.seen[2].Exists = false
+	s.f.Find(Halt{})
+	s.expect(0, ambiguous, 103)
+
+	s.next()
+	s.seen[2].Exists = true
+	for key := int32(4); key < maxEnders+3; key++ {
+		s.does(key, done)
+	}
+	s.f.Find(Halt{})
+	s.expect(0, none)
+}
+
+// Of a pool with three connections, one of which nobody uses, two goroutines have one each: they are likely those for whom others wait.
+// If the pool counts more, somebody else has one, too.
+func TestPools(t *testing.T) {
+	const pool = 0x700
+	for open, evidence := range map[uint64]sampledata.Evidence{2: ambiguous, 3: sampledata.Likely, 4: ambiguous} {
+		s := newScene(t, 3)
+		s.f.release = goruntime.Release{Line: 23}
+		s.put(pool, goruntime.PoolIdle, 1)
+		s.put(pool, s.f.release.PoolOpen(), open)
+		s.does(0, syncflow.Action{Object: pool, Kind: syncflow.Return, Awaited: true})
+		s.does(1, syncflow.Action{Object: pool, Kind: syncflow.Return})
+		s.does(2, syncflow.Action{Object: pool, Kind: syncflow.Return})
+		s.waits(0, forConnection, 0, 0)
+		s.f.Find(Halt{})
+		s.expect(0, evidence, 101, 102)
+	}
+}

@@ -1,0 +1,153 @@
+package locks
+
+import (
+	"cmp"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/views/calltree"
+)
+
+// A Comparison has the locks of two recordings, matched by name.
+type Comparison struct {
+	A, B  *Analysis // by field
+	Pairs []Pair    // the one whose waiting changed most, up or down, comes first
+}
+
+// A Pair is the locks of one name in two recordings. A or B is nil if nobody waited for them in that recording.
+type Pair struct {
+	Name         string
+	A, B         *Lock
+	MeanA, MeanB *big.Rat // goroutines that waited, on average
+}
+
+// Compare analyses the locks of two recordings, with the same options; see views.Compare.
+func Compare(a, b views.Named, o views.Options) (*Comparison, error) {
+	c := new(Comparison)
+	for _, side := range []struct {
+		of views.Named
+		to **Analysis
+	}{{a, &c.A}, {b, &c.B}} {
+		err := o.Span.CheckBoth(side.of)
+		if err == nil {
+			*side.to, err = Analyse(side.of.Recording, o, ByField)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("comparing locks: %w", err)
+		}
+	}
+	c.pair()
+	return c, nil
+}
+
+// pair matches the locks, and orders the pairs.
+func (c *Comparison) pair() {
+	at := make(map[string]int)
+	for _, l := range slices.Concat(c.A.Locks, c.A.Shared) {
+		at[l.String()] = len(c.Pairs)
+		c.Pairs = append(c.Pairs, Pair{l.String(), l, nil, c.A.Mean(&l.Evidence), new(big.Rat)})
+	}
+	for _, l := range slices.Concat(c.B.Locks, c.B.Shared) {
+		i, both := at[l.String()]
+		if !both {
+			i = len(c.Pairs)
+			c.Pairs = append(c.Pairs, Pair{Name: l.String(), MeanA: new(big.Rat)})
+		}
+		c.Pairs[i].B, c.Pairs[i].MeanB = l, c.B.Mean(&l.Evidence)
+	}
+	slices.SortStableFunc(c.Pairs, func(p, q Pair) int {
+		return cmp.Or(q.change().Cmp(p.change()), cmp.Compare(p.Name, q.Name))
+	})
+}
+
+// change returns by how much the waiting differs, up or down.
+func (p *Pair) change() *big.Rat {
+	d := new(big.Rat).Sub(p.MeanA, p.MeanB)
+	return d.Abs(d)
+}
+
+// A ComparedPart is a part of the waiting for the locks of a pair: the goroutines of one class that waited in one function for
+// one reason, or those that waited for holders of one class.
+type ComparedPart struct {
+	Class, In, Reason string   // of waiters; a holder of a lock has only a class
+	MeanA, MeanB      *big.Rat // goroutines that waited, on average
+}
+
+// Waiters returns who waited for the locks of a pair, the greatest number in either recording first.
+func (c *Comparison) Waiters(p *Pair) []ComparedPart {
+	var parts parts
+	for side, l := range p.sides() {
+		for _, w := range l.Waiters {
+			parts.add(ComparedPart{Class: w.Class, In: w.In, Reason: w.Reason}, side, c.mean(side, w.Total))
+		}
+	}
+	return parts.sorted()
+}
+
+// Candidates returns who may have what is shared, likewise.
+func (c *Comparison) Candidates(p *Pair) []ComparedPart {
+	var parts parts
+	for side, l := range p.sides() {
+		for _, h := range l.Candidates {
+			parts.add(ComparedPart{Class: h.Class, In: h.In}, side, c.mean(side, h.Total))
+		}
+	}
+	return parts.sorted()
+}
+
+// Holders returns for which holders of the locks of a pair goroutines waited, the greatest number in either recording first.
+func (c *Comparison) Holders(p *Pair) []ComparedPart {
+	var parts parts
+	for side, l := range p.sides() {
+		for _, h := range l.Holders {
+			parts.add(ComparedPart{Class: h.Class, In: h.In}, side, c.mean(side, h.Total))
+		}
+	}
+	return parts.sorted()
+}
+
+// sides returns A and B. A side that a pair lacks is a lock that nobody waited for.
+func (p *Pair) sides() [2]*Lock {
+	sides := [2]*Lock{p.A, p.B}
+	for i := range sides {
+		if sides[i] == nil {
+			sides[i] = new(Lock)
+		}
+	}
+	return sides
+}
+
+// mean returns how many goroutines a part of the waiting in A (side 0) or B is on average.
+func (c *Comparison) mean(side int, part calltree.Total) *big.Rat {
+	return [2]*Analysis{c.A, c.B}[side].Mean(&Evidence{Total: part})
+}
+
+// parts are the parts of a pair's waiting.
+type parts []ComparedPart
+
+// add adds goroutines of A (side 0) or B to the part of the same class, function and reason.
+func (l *parts) add(part ComparedPart, side int, mean *big.Rat) {
+	i := slices.IndexFunc(*l, func(p ComparedPart) bool {
+		return p.Class == part.Class && p.In == part.In && p.Reason == part.Reason
+	})
+	if i < 0 {
+		i = len(*l)
+		part.MeanA, part.MeanB = new(big.Rat), new(big.Rat)
+		*l = append(*l, part)
+	}
+	sum := [2]*big.Rat{(*l)[i].MeanA, (*l)[i].MeanB}[side]
+	sum.Add(sum, mean)
+}
+
+func (l parts) sorted() []ComparedPart {
+	most := func(p ComparedPart) *big.Rat {
+		if p.MeanA.Cmp(p.MeanB) < 0 {
+			return p.MeanB
+		}
+		return p.MeanA
+	}
+	slices.SortStableFunc(l, func(x, y ComparedPart) int { return most(y).Cmp(most(x)) })
+	return l
+}

@@ -1,0 +1,335 @@
+package locks
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/cpprof/cpprof/internal/exact"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/views/calltree"
+)
+
+// A ledger sums up the waits of a span during a walk. It is a views.Visitor.
+type ledger struct {
+	r        *sampledata.Recording
+	o        views.Options
+	detail   detail
+	ids      *identities
+	classOf  func(sampledata.Run) string
+	from, to int32
+
+	locks   []account // by lock
+	weights sampledata.Weights
+	now     int32
+
+	// What is observed of one goroutine in the current samples: a hit in each, and the time that they stand for.
+	hits, time int64
+
+	at      []int32              // by goroutine: the run that it last began; -1 before its first
+	isHeld  []bool               // by goroutine: whether a holder set contains it
+	waiting map[waitingFor]int64 // number of waiting goroutines
+	path    []sampledata.GoroutineID
+	links   []link
+	visited int
+	key     []byte
+	chains  map[string]*chain        // by key
+	begun   []sampledata.GoroutineID // goroutines that began to wait in the current sample, and may close a circle
+	cycles  cycles
+	shared  *sharing // nil if only locks are of interest
+}
+
+// An account has the sums for a lock.
+type account struct {
+	first, last int32
+	waits       exact.Sum
+	ambiguous   exact.Sum
+	free, woken exact.Sum
+	recorded    exact.Sum
+	inferred    exact.Sum
+	likely      exact.Sum
+	waiters     map[waiter]*exact.Sum // nil if there are none
+	parts       map[int]*exact.Sum    // by instance, if locks are analysed by field
+}
+
+// A waiter is a Waiter without its time.
+type waiter struct{ class, in, reason string }
+
+// waitingFor has everything on which the blame for a wait depends.
+type waitingFor struct {
+	link
+	holders  sampledata.HolderSetID
+	evidence sampledata.Evidence
+	who      sampledata.GoroutineID // the goroutine, if others may wait for it; else nobody
+}
+
+const nobody sampledata.GoroutineID = -1
+
+// A detail is how much a sweep finds out. Each has what those before it have.
+type detail int
+
+const (
+	waitsOnly  detail = iota
+	withShared        // waits for what is no lock
+	withChains
+)
+
+// sweep walks through the span in the options.
+func sweep(r *sampledata.Recording, o views.Options, ids *identities, detail detail) (*ledger, error) {
+	from, to, err := o.Span.Samples(r)
+	if err != nil {
+		return nil, err
+	}
+	l := &ledger{
+		r: r, o: o, detail: detail, ids: ids, classOf: views.ClassOf(r, o), from: from, to: to,
+		weights: r.Weights(),
+		at:      make([]int32, r.Goroutines.Len()), isHeld: make([]bool, r.Goroutines.Len()),
+		waiting: make(map[waitingFor]int64), chains: make(map[string]*chain),
+	}
+	l.locks = make([]account, len(l.ids.all))
+	for g := range l.at {
+		l.at[g] = -1
+	}
+	for _, set := range r.HolderSets {
+		for _, g := range set {
+			l.isHeld[g] = true
+		}
+	}
+	if detail >= withShared {
+		l.shared = newSharing(l)
+	}
+	return l, views.Walk(r, from, to, l)
+}
+
+// blames reports whether a run waits for a lock whose holders the recording names.
+func blames(run sampledata.RunState, e sampledata.Evidence) bool {
+	return run == sampledata.Blocked && e.Blames()
+}
+
+// proves reports whether a run waits for a lock whose holders are known for sure. Only such waits make a deadlock.
+func proves(run sampledata.RunState, e sampledata.Evidence) bool {
+	return blames(run, e) && e != sampledata.Likely
+}
+
+// Begin records that a goroutine enters a state.
+func (l *ledger) Begin(i int32, run sampledata.Run, first, samples int32) bool {
+	l.at[run.Goroutine] = i
+	n, time := int64(samples), l.weights.Of(int(first), int(first+samples))
+	if run.Run != sampledata.Blocked {
+		return l.shared != nil && l.shared.begin(run, first, samples, time)
+	}
+	a := &l.locks[l.ids.lock(run)]
+	if a.waiters == nil {
+		a.first, a.waiters = first, make(map[waiter]*exact.Sum)
+	}
+	a.last = max(a.last, first+samples-1)
+	a.waits.Add(n, time, 1, 1)
+	if l.ids.by == ByField {
+		a.part(l.ids.instance(run)).Add(n, time, 1, 1)
+	}
+	a.waiter(waiter{l.classOf(run), l.ids.function(l.ids.takerAt(run.Stack)), run.Reason}).Add(n, time, 1, 1)
+	switch run.Evidence {
+	case sampledata.Ambiguous:
+		a.ambiguous.Add(n, time, 1, 1)
+	case sampledata.Free:
+		a.free.Add(n, time, 1, 1)
+		a.woken.Add(n, time, int64(len(l.r.HolderSets[run.Holders])), 1)
+	}
+	if !blames(run.Run, run.Evidence) {
+		return false
+	}
+	l.waiting[l.waitingFor(run)]++
+	if l.isHeld[run.Goroutine] {
+		l.begun = append(l.begun, run.Goroutine)
+	}
+	return true
+}
+
+func (l *ledger) waitingFor(run sampledata.Run) waitingFor {
+	w := waitingFor{link: link{l.classOf(run), l.ids.lock(run)}, holders: run.Holders, evidence: run.Evidence, who: nobody}
+	if l.isHeld[run.Goroutine] {
+		w.who = run.Goroutine
+	}
+	return w
+}
+
+// End records that a waiter leaves its state.
+func (l *ledger) End(run sampledata.Run) {
+	if run.Run != sampledata.Blocked {
+		l.shared.end(run)
+		return
+	}
+	w := l.waitingFor(run)
+	if l.waiting[w]--; l.waiting[w] == 0 {
+		delete(l.waiting, w)
+	}
+}
+
+// Sample divides the hits of a sample among the holders.
+func (l *ledger) Sample(s, alike int32) error {
+	l.now, l.hits, l.time = s, int64(alike), l.weights.Of(int(s), int(s+alike))
+	for w, n := range l.waiting {
+		l.divide(&w, n)
+	}
+	if l.shared != nil {
+		l.shared.sample()
+	}
+	l.cycles.update(l)
+	l.begun = l.begun[:0]
+	return nil
+}
+
+// divide adds a number of waiters to their lock, and traces the chains from its holders. Only holders that exist count.
+func (l *ledger) divide(w *waitingFor, waiters int64) {
+	set := l.r.HolderSets[w.holders]
+	known := int64(0)
+	for _, g := range set {
+		if l.exists(g) {
+			known++
+		}
+	}
+	a := &l.locks[w.lock]
+	to := &a.inferred
+	switch w.evidence {
+	case sampledata.Recorded:
+		to = &a.recorded
+	case sampledata.Likely:
+		to = &a.likely
+	}
+	to.Add(l.hits, l.time, waiters*known, int64(len(set)))
+	if l.detail < withChains {
+		return
+	}
+	l.visited, l.links, l.path = 0, append(l.links[:0], w.link), l.path[:0]
+	if w.who != nobody {
+		l.path = append(l.path, w.who)
+	}
+	l.trace(set, part{waiters, 1})
+}
+
+// run returns the run that a goroutine is in; false if it doesn't exist in this sample.
+func (l *ledger) run(g sampledata.GoroutineID) (run sampledata.Run, exists bool) {
+	i := l.at[g]
+	if i < 0 {
+		return run, false
+	}
+	run = l.r.Runs.At(int(i))
+	return run, run.Last >= l.now
+}
+
+func (l *ledger) exists(g sampledata.GoroutineID) bool {
+	_, exists := l.run(g)
+	return exists
+}
+
+// analysis returns the sums.
+func (l *ledger) analysis() *Analysis {
+	a := &Analysis{
+		By:      l.ids.by,
+		Samples: int(l.to - l.from), Observed: time.Duration(l.weights.Of(int(l.from), int(l.to))), Length: l.length(),
+		Deadlocks: l.cycles.deadlocks(),
+	}
+	var all account
+	for i, lock := range l.ids.all {
+		acc := &l.locks[i]
+		if acc.waiters == nil {
+			continue
+		}
+		lock.First, lock.Last, lock.Evidence = acc.first, acc.last, acc.evidence()
+		lock.Waiters = acc.sorted()
+		lock.Parts = partsOf(acc, l.ids.locks)
+		a.Locks = append(a.Locks, lock)
+		all.add(acc)
+	}
+	sortLocks(a.Locks)
+	if l.shared != nil {
+		a.Shared, a.SharedEvidence = l.shared.analysis()
+	}
+	a.Evidence = all.evidence()
+	a.Chains = l.sortedChains()
+	for _, c := range a.Chains {
+		first := c.Links[0].Lock
+		first.Chains = append(first.Chains, c)
+	}
+	return a
+}
+
+// length returns the duration of the span.
+func (l *ledger) length() time.Duration {
+	end := l.r.Stats().Duration
+	if to := l.o.Span.To; to != 0 {
+		end = min(end, to)
+	}
+	return max(0, end-l.o.Span.From)
+}
+
+// evidence returns the waits by evidence. Holders that do not exist at the time of a wait count as none.
+func (a *account) evidence() Evidence {
+	e := Evidence{
+		Total: totalOf(&a.waits), Recorded: totalOf(&a.recorded), Inferred: totalOf(&a.inferred), Likely: totalOf(&a.likely),
+		Ambiguous: totalOf(&a.ambiguous), Free: totalOf(&a.free), Woken: totalOf(&a.woken),
+	}
+	e.None = e.Minus(e.Recorded).Minus(e.Inferred).Minus(e.Likely).Minus(e.Ambiguous).Minus(e.Free)
+	return e
+}
+
+func totalOf(sum *exact.Sum) calltree.Total {
+	return calltree.Total{Weight: sum.Weight(), Hits: sum.Hits()}
+}
+
+// part returns the sum for an instance.
+func (a *account) part(instance int) *exact.Sum {
+	sum := a.parts[instance]
+	if sum == nil {
+		if a.parts == nil {
+			a.parts = make(map[int]*exact.Sum)
+		}
+		sum = new(exact.Sum)
+		a.parts[instance] = sum
+	}
+	return sum
+}
+
+// partsOf lists the instances of a field, those first for which goroutines waited longest.
+func partsOf(a *account, instances []*Lock) (parts []Part) {
+	for instance, sum := range a.parts {
+		lock := instances[instance]
+		parts = append(parts, Part{Lock: lock.label, Instance: lock.Instance, Address: lock.Address, Total: totalOf(sum)})
+	}
+	slices.SortFunc(parts, func(x, y Part) int {
+		return cmp.Or(y.Weight.Cmp(x.Weight), cmp.Compare(x.Instance, y.Instance))
+	})
+	return parts
+}
+
+// waiter returns the sum for some waiters.
+func (a *account) waiter(w waiter) *exact.Sum {
+	sum := a.waiters[w]
+	if sum == nil {
+		sum = new(exact.Sum)
+		a.waiters[w] = sum
+	}
+	return sum
+}
+
+func (a *account) add(b *account) {
+	a.waits.AddSum(&b.waits)
+	a.ambiguous.AddSum(&b.ambiguous)
+	a.recorded.AddSum(&b.recorded)
+	a.inferred.AddSum(&b.inferred)
+	a.likely.AddSum(&b.likely)
+	a.free.AddSum(&b.free)
+	a.woken.AddSum(&b.woken)
+}
+
+func (a *account) sorted() []Waiter {
+	var all []Waiter
+	for w, sum := range a.waiters {
+		all = append(all, Waiter{w.class, w.in, w.reason, totalOf(sum)})
+	}
+	slices.SortFunc(all, func(x, y Waiter) int {
+		return cmp.Or(y.Weight.Cmp(x.Weight), cmp.Compare(x.Class, y.Class), cmp.Compare(x.In, y.In), cmp.Compare(x.Reason, y.Reason))
+	})
+	return all
+}

@@ -1,0 +1,144 @@
+package why
+
+import (
+	"time"
+)
+
+// A Kind is the kind of a finding: why something is slow.
+type Kind string
+
+// The kinds.
+const (
+	LockKind       Kind = "lock"        // goroutines wait for a lock
+	ChannelKind    Kind = "channel"     // goroutines wait for a channel, or for what it stands for, such as a pool
+	ConditionKind  Kind = "condition"   // goroutines wait for a condition or a semaphore
+	IOKind         Kind = "I/O"         // goroutines wait for a file, a pipe or the network
+	SystemCallKind Kind = "system call" // goroutines are in the kernel
+	ComputeKind    Kind = "compute"     // code that takes the processors
+	AllocationKind Kind = "allocation"  // allocation, and the collection of garbage
+	ProcessorKind  Kind = "processors"  // more goroutines are ready than processors
+	LeakKind       Kind = "leak"        // goroutines that never end
+	DeadlockKind   Kind = "deadlock"    // goroutines wait for one another in a circle
+	MachineKind    Kind = "machine"     // the machine has no CPU for the program's threads
+	ThrottledKind  Kind = "throttled"   // the program's control group has used up its CPU time
+)
+
+// A Finding is a reason why the program is slow.
+type Finding struct {
+	Kind       Kind        `json:"kind"`
+	Class      string      `json:"class,omitempty"` // the thread class that suffers most; "" for code of several classes
+	Alive      float64     `json:"alive,omitempty"` // its mean number of goroutines
+	Count      int         `json:"count,omitempty"` // its number of goroutines in the span
+	Idle       float64     `json:"idle,omitempty"`  // the share of its life in which the class waits for work
+	Share      Estimate    `json:"share"`           // of the class's life without waiting for work, or of the processors
+	Mean       float64     `json:"mean"`            // the mean number of goroutines in it, of all classes
+	Severity   float64     `json:"severity"`        // Mean, with the goroutines that wait for these
+	Lock       string      `json:"lock,omitempty"`
+	Reason     string      `json:"reason,omitempty"` // of a wait, in the runtime's words
+	Where      Place       `json:"where"`
+	Parts      []Part      `json:"parts,omitempty"`   // of computing: what it does, and where it leads
+	Callers    []Part      `json:"callers,omitempty"` // of code: who calls it, and so on up to the first function with several callers
+	Others     []Part      `json:"others,omitempty"`  // further classes, with the share of their lives
+	Causes     []Cause     `json:"causes,omitempty"`  // what those do that the goroutines wait for
+	Few        *Few        `json:"few,omitempty"`     // the goroutines of the class that have most of it, if they stand out
+	Label      *Labelled   `json:"label,omitempty"`   // the same of a label
+	Chained    []string    `json:"chained,omitempty"` // locks whose holders wait for this one
+	When       When        `json:"when"`
+	Phase      bool        `json:"phase,omitempty"`  // Share is of the span in When only: over the whole recording, it is small
+	With       []Companion `json:"with,omitempty"`   // monitors that go with it, if it is not true all the time
+	Growth     *Growth     `json:"growth,omitempty"` // of a leak
+	Throttling *Throttling `json:"throttling,omitempty"`
+	Garbage    *Garbage    `json:"garbage,omitempty"`  // of allocation
+	Measured   []Measured  `json:"measured,omitempty"` // by probes
+	Before     *Before     `json:"before,omitempty"`   // if two recordings are compared
+
+	specific float64 // the rank is severity times this
+	key      string  // identifies the hypothesis in other recordings
+}
+
+// Key returns what identifies the finding in every span and recording of the program.
+func (f *Finding) Key() string { return f.key }
+
+// A Part is a function or a class, with a share.
+type Part struct {
+	Name  string  `json:"name"`
+	Share float64 `json:"share"`
+}
+
+// A Growth is how the number of goroutines grows.
+type Growth struct {
+	From      int     `json:"from"`
+	To        int     `json:"to"`
+	PerSecond float64 `json:"per_second"`
+}
+
+// Before is the same hypothesis in an earlier recording.
+type Before struct {
+	Share    Estimate `json:"share"`
+	Severity float64  `json:"severity"`
+}
+
+// A When says when something happens.
+type When struct {
+	Always     bool          `json:"always"`
+	Spans      []Span        `json:"spans,omitempty"`      // if not always
+	Period     time.Duration `json:"period,omitempty"`     // if it comes and goes regularly
+	Collecting bool          `json:"collecting,omitempty"` // mostly while garbage is collected
+}
+
+// A Span is a part of the recording, with the share in it.
+type Span struct {
+	From  time.Duration `json:"from"`
+	To    time.Duration `json:"to"`
+	Share float64       `json:"share"`
+}
+
+// A Hypothesis is a test that the search made.
+type Hypothesis struct {
+	Kind    Kind     `json:"kind"`
+	Class   string   `json:"class,omitempty"`
+	Where   string   `json:"where,omitempty"` // a function or a lock
+	Share   Estimate `json:"share"`
+	Verdict Verdict  `json:"verdict"`
+	Note    string   `json:"note,omitempty"`   // why a YES is no finding, or why it was not refined
+	Course  []Step   `json:"course,omitempty"` // how the verdict changed, if Options.Course asks for it
+
+	severity float64
+	key      string
+}
+
+// A State sums up an answer.
+type State string
+
+// The states.
+const (
+	Slow      State = "slow"            // there are findings
+	Idle      State = "idle"            // the program mostly waits for work
+	Balanced  State = "balanced"        // it works, and nothing stands out
+	TooLittle State = "too few samples" // no guess is made
+	Unchanged State = "unchanged"       // compared with an earlier recording, nothing is slower
+	Undecided State = "undecided"       // nothing is certain yet, but more evidence could show something
+)
+
+// A Resting is a class that waits, but is not slow.
+type Resting struct {
+	Class string  `json:"class"`
+	Alive float64 `json:"alive"` // mean number of goroutines
+	Idle  float64 `json:"idle"`  // the share of its life in which it waits for work
+	Does  string  `json:"does,omitempty"`
+}
+
+// An Answer says what is slow, when, where and why.
+type Answer struct {
+	State      State         `json:"state"`
+	Findings   []*Finding    `json:"findings"`
+	Hypotheses []Hypothesis  `json:"hypotheses"`
+	Resting    []Resting     `json:"resting,omitempty"` // most goroutines first
+	Samples    int           `json:"samples"`
+	From       time.Duration `json:"from"`
+	To         time.Duration `json:"to"`
+	Processors float64       `json:"processors"` // mean number
+	Used       Estimate      `json:"used"`       // of the processors
+	NoCPU      float64       `json:"no_cpu"`     // mean number of threads that wait for a CPU of the machine
+	Threshold  float64       `json:"threshold"`
+}

@@ -1,0 +1,219 @@
+package why
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// A Certainty says how it is known whom goroutines wait for.
+type Certainty string
+
+// The certainties.
+const (
+	Known     Certainty = "known"     // the holders of a lock
+	Likely    Certainty = "likely"    // of all goroutines, only these are where they may hold what the others wait for
+	Candidate Certainty = "candidate" // they may end the wait; others may, too
+	Peer      Certainty = "peer"      // they wait for the same channel from its other side at other times
+	Fellow    Certainty = "fellow"    // others of the class, which perhaps have what these wait for
+)
+
+// A Cause is what the goroutines do that others wait for.
+type Cause struct {
+	Class     string    `json:"class,omitempty"`
+	Activity  Activity  `json:"activity"`
+	Place     Place     `json:"place"`
+	Lock      string    `json:"lock,omitempty"` // that they wait for themselves
+	Share     float64   `json:"share"`          // of the time of the goroutines that wait for them
+	Certainty Certainty `json:"certainty"`
+}
+
+// mostOverlaps limits the work to find causes: how many states of holders are compared with those of waiters.
+const mostOverlaps = 2_000_000
+
+// A doer is goroutines of a class with one activity.
+type doer struct {
+	class    string
+	activity Activity
+	lock     string
+	certain  Certainty
+}
+
+// blamed sums up what the goroutines do that others wait for.
+type blamed struct {
+	e      *evidence
+	total  float64
+	weight map[doer]float64
+	where  map[doer]*heaviest
+	visits int
+}
+
+// blame finds out what the goroutines do that those in the situations wait for, by the holders and candidates that the
+// recording names. The first causes have the largest share. Of the candidates of one wait each gets an equal part of it.
+func (e *evidence) blame(of func(*situation) bool) []Cause {
+	b := &blamed{e: e, weight: make(map[doer]float64), where: make(map[doer]*heaviest)}
+	e.indexRuns()
+	hit := e.matching(of)
+	for i, run := range e.r.Runs.All() {
+		s := e.of[i]
+		if s < 0 || !hit[s] {
+			continue
+		}
+		first, last := max(run.First, e.from), min(run.Last, e.to-1)
+		b.total += e.between(first, last)
+		if b.visits < mostOverlaps {
+			b.add(run, first, last)
+		}
+	}
+	return b.causes()
+}
+
+// matching returns which situations a predicate holds for.
+func (e *evidence) matching(of func(*situation) bool) []bool {
+	hit := make([]bool, len(e.situations))
+	for i := range e.situations {
+		hit[i] = of(&e.situations[i])
+	}
+	return hit
+}
+
+// between returns the weight of the samples from first to last.
+func (e *evidence) between(first, last int32) float64 {
+	return float64(e.weights.Of(int(first), int(last)+1))
+}
+
+// indexRuns lists the runs of each goroutine that others wait for.
+func (e *evidence) indexRuns() {
+	if e.runsOf != nil {
+		return
+	}
+	wanted := make([]bool, e.r.Goroutines.Len())
+	for _, set := range e.r.HolderSets {
+		for _, g := range set {
+			wanted[g] = true
+		}
+	}
+	e.runsOf = make([][]int32, e.r.Goroutines.Len())
+	for i, run := range e.r.Runs.All() {
+		if e.of[i] >= 0 && wanted[run.Goroutine] {
+			e.runsOf[run.Goroutine] = append(e.runsOf[run.Goroutine], int32(i))
+		}
+	}
+}
+
+// add adds what the goroutines do that a run waits for.
+func (b *blamed) add(run sampledata.Run, first, last int32) {
+	certain := Candidate
+	switch run.Evidence {
+	case sampledata.Inferred, sampledata.Recorded:
+		certain = Known
+	case sampledata.Likely:
+		certain = Likely
+	case sampledata.Free:
+		b.weight[doer{activity: Nobody, certain: Known}] += b.e.between(first, last)
+		return
+	}
+	set := b.e.r.HolderSets[run.Holders]
+	for _, g := range set {
+		b.overlap(g, first, last, certain, 1/float64(len(set)))
+	}
+}
+
+// overlap adds what a goroutine does in some samples.
+func (b *blamed) overlap(g sampledata.GoroutineID, first, last int32, certain Certainty, part float64) {
+	runs := b.e.runsOf[g]
+	at, _ := slices.BinarySearchFunc(runs, first, func(i, first int32) int {
+		return cmp.Compare(b.e.r.Runs.At(int(i)).Last, first)
+	})
+	for ; at < len(runs); at++ {
+		run := b.e.r.Runs.At(int(runs[at]))
+		if run.First > last {
+			return
+		}
+		b.visits++
+		s := &b.e.situations[b.e.of[runs[at]]]
+		b.do(s, certain, part*b.e.between(max(first, run.First), min(last, run.Last)))
+	}
+}
+
+// do adds a weight to what the goroutines of a situation do.
+func (b *blamed) do(s *situation, certain Certainty, weight float64) {
+	d := doer{b.e.name(s), b.e.activity(s), s.lock, certain}
+	b.weight[d] += weight
+	if b.where[d] == nil {
+		b.where[d] = b.e.places.heaviest()
+	}
+	stack := s.state.Stack
+	if stack != sampledata.NoStack {
+		b.where[d].add(b.e.places.own[stack], stack, weight)
+	}
+}
+
+// leastCause is the least share of a cause.
+const leastCause = 0.05
+
+// causes returns the sums, the largest first.
+func (b *blamed) causes() []Cause {
+	var all []Cause
+	for d, w := range b.weight {
+		if b.total == 0 || w < leastCause*b.total {
+			continue
+		}
+		c := Cause{Class: d.class, Activity: d.activity, Lock: d.lock, Share: w / b.total, Certainty: d.certain}
+		if h := b.where[d]; h != nil {
+			c.Place = h.place()
+		}
+		all = append(all, c)
+	}
+	slices.SortFunc(all, func(x, y Cause) int {
+		return cmp.Or(cmp.Compare(y.Share, x.Share), cmp.Compare(x.Class, y.Class), cmp.Compare(x.Activity, y.Activity), cmp.Compare(x.Lock, y.Lock))
+	})
+	return all
+}
+
+// peers finds out what the goroutines do that wait for the same channels as those in the situations, from the other side, at
+// other times: receivers if those send, senders if those receive. It describes all that they do, but does not claim that the
+// channel's goroutines have to wait for all of it.
+func (e *evidence) peers(of func(*situation) bool, side Activity) []Cause {
+	addresses, other := make(map[uint64]bool), Receiving
+	if side == Receiving {
+		other = Sending
+	}
+	hit := e.matching(of)
+	own := make(map[int32]bool)
+	for i := range e.situations {
+		if s := &e.situations[i]; hit[i] && s.state.Channel != 0 {
+			addresses[s.state.Channel], own[s.class] = true, true
+		}
+	}
+	classes := make(map[int32]bool)
+	for i := range e.situations {
+		s := &e.situations[i]
+		waits := s.state.Run == sampledata.Waiting && addresses[s.state.Channel] && !own[s.class]
+		if waits && (e.activity(s) == other || s.idle && other == Receiving && s.state.Reason != "chan send") {
+			classes[s.class] = true
+		}
+	}
+	b := &blamed{e: e, weight: make(map[doer]float64), where: make(map[doer]*heaviest)}
+	for i := range e.situations {
+		if s := &e.situations[i]; classes[s.class] {
+			b.total += s.weight
+			b.do(s, Peer, s.weight)
+		}
+	}
+	return b.causes()
+}
+
+// fellows finds out what the goroutines of a class do while others of the class wait: if they share something, such as a pool
+// of connections, those that have it do this. What they do when they wait for work is left out.
+func (e *evidence) fellows(class int32, of func(*situation) bool) []Cause {
+	b := &blamed{e: e, weight: make(map[doer]float64), where: make(map[doer]*heaviest)}
+	for i := range e.situations {
+		if s := &e.situations[i]; s.class == class && !s.idle && !of(s) {
+			b.total += s.weight
+			b.do(s, Fellow, s.weight)
+		}
+	}
+	return b.causes()
+}

@@ -1,0 +1,176 @@
+package why
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// Compare searches a recording for what is slower in it than in an earlier one of the same program: the findings whose share is
+// higher, beyond both intervals, and code that takes more of the processors. Each has what it was before.
+func Compare(r, earlier *sampledata.Recording, o Options) (*Answer, error) {
+	now, err := search(r, o)
+	if err != nil {
+		return nil, err
+	}
+	old, err := search(earlier, o)
+	switch {
+	case err != nil:
+		return nil, err
+	case now.State == TooLittle:
+		return now.Answer, nil
+	case old.State == TooLittle:
+		return old.Answer, nil
+	}
+	if err := now.searchPhases(r, o); err != nil {
+		return nil, err
+	}
+	now.Findings = slices.DeleteFunc(now.Findings, func(f *Finding) bool { return f.IsCode() })
+	before := old.codeShares()
+	now.grown(before)
+	old.remember(now.Findings)
+	now.Findings = slices.DeleteFunc(now.Findings, func(f *Finding) bool {
+		stands := f.Kind == LeakKind || f.Kind == DeadlockKind
+		return f.Before != nil && f.Share.Low <= f.Before.Share.High || f.Before == nil && !stands
+	})
+	now.conclude()
+	if len(now.Findings) == 0 {
+		now.State = Unchanged
+	}
+	return now.Answer, nil
+}
+
+// IsCode reports whether a finding is about a function on the processors.
+func (f *Finding) IsCode() bool {
+	return f.Kind == ComputeKind || f.Kind == SystemCallKind && f.Reason == ""
+}
+
+// codeShares returns the shares of the processors that functions of the program have, with all that they call, by name.
+func (s *searcher) codeShares() map[string]float64 {
+	shares := make(map[string]float64)
+	for f, w := range s.codeWeights(s.ranStacks(false)) {
+		shares[s.e.r.Functions[f].Name] += w / (s.e.length * s.e.processors)
+	}
+	return shares
+}
+
+// codeWeights returns the weights of the stacks that have a function.
+func (s *searcher) codeWeights(stacks []ranStack) map[sampledata.FunctionID]float64 {
+	weights := make(map[sampledata.FunctionID]float64)
+	for _, st := range stacks {
+		for i, f := range st.path {
+			if slices.Index(st.path, f) == i {
+				weights[f] += st.weight
+			}
+		}
+	}
+	return weights
+}
+
+// grown adds the functions whose share of the processors grew most. Of a caller and its callee that both grew, it is the callee
+// if that has nearly all of the growth.
+func (a *searched) grown(before map[string]float64) {
+	stacks := a.ranStacks(false)
+	var all []*candidate
+	for len(all) < mostHot {
+		best, most := noFunction, 0.0
+		growth := make(map[sampledata.FunctionID]float64)
+		for f, w := range a.codeWeights(stacks) {
+			growth[f] = w/(a.e.length*a.e.processors) - before[a.e.r.Functions[f].Name]
+			if d := growth[f]; best == noFunction || cmp.Or(cmp.Compare(d, most), cmp.Compare(best, f)) > 0 {
+				best, most = f, d
+			}
+		}
+		if best == noFunction || most < a.o.Threshold/2 {
+			break
+		}
+		best = a.deepest(best, growth, stacks)
+		c := a.computing(best, stacks)
+		c.bar = 0
+		all = append(all, c)
+		stacks = slices.DeleteFunc(stacks, func(st ranStack) bool { return slices.Contains(st.path, best) })
+	}
+	a.test(all)
+	for _, c := range all {
+		a.judge(c, a.e)
+	}
+}
+
+// deepest goes from a function down to callees that have nearly all of its growth.
+func (a *searched) deepest(f sampledata.FunctionID, growth map[sampledata.FunctionID]float64, stacks []ranStack) sampledata.FunctionID {
+	least := descends * growth[f]
+	passed := map[sampledata.FunctionID]bool{f: true}
+	for {
+		next := noFunction
+		for _, st := range stacks {
+			i := slices.Index(st.path, f)
+			if i < 0 || i+1 == len(st.path) {
+				continue
+			}
+			callee := st.path[i+1]
+			if !passed[callee] && growth[callee] >= least && (next == noFunction || growth[callee] > growth[next]) {
+				next = callee
+			}
+		}
+		if next == noFunction {
+			return f
+		}
+		f, passed[next] = next, true
+	}
+}
+
+// remember tests the hypotheses of later findings on an earlier recording.
+func (s *searched) remember(later []*Finding) {
+	var questions []question
+	var of []*Finding
+	for _, f := range later {
+		if q, ok := s.asked(f); ok {
+			questions, of = append(questions, q), append(of, f)
+		}
+	}
+	for i, all := range s.e.observe(questions) {
+		e := Estimated(all)
+		if e.Samples == 0 { // the class was not there
+			_, high := wilson(0, float64(s.Samples))
+			e = Estimate{High: high, Samples: s.Samples}
+		}
+		severity, weight := 0.0, 0.0
+		for _, o := range all {
+			severity += o.Weight * o.Hits
+			weight += o.Weight
+		}
+		of[i].Before = &Before{e, severity / math.Max(weight, 1)}
+	}
+}
+
+// asked returns the question that a finding of another recording answers.
+func (s *searcher) asked(f *Finding) (question, bool) {
+	class, exists := s.e.byName[f.Class]
+	if !exists {
+		class = -1
+	}
+	switch f.Kind {
+	case LockKind:
+		return question{func(at *situation) bool {
+			return at.class == class && at.state.Run == sampledata.Blocked && at.lock == f.Lock
+		}, active(class)}, true
+	case ProcessorKind:
+		return question{ofClass(class, isReady), active(class)}, true
+	case MachineKind, ThrottledKind:
+		return question{hit: func(at *situation) bool { return at.ran() && at.state.NoCPU }}, true
+	case AllocationKind:
+		return question{hit: s.makesGarbage}, true
+	}
+	if f.IsCode() {
+		return question{hit: func(at *situation) bool {
+			return at.ran() && s.e.places.above(at.state.Stack, func(name string) bool { return name == f.Where.Function })
+		}}, true
+	}
+	wanted := waitKey{f.Kind, f.Where.Function}
+	return question{func(at *situation) bool {
+		k, ok := s.waitKey(at)
+		return ok && k == wanted && at.class == class
+	}, active(class)}, f.Kind != LeakKind && f.Kind != DeadlockKind
+}

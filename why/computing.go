@@ -1,0 +1,309 @@
+package why
+
+import (
+	"cmp"
+	"math/big"
+	"slices"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views/calltree"
+)
+
+// A ranStack is a stack that was on a processor.
+type ranStack struct {
+	at     int // the situation
+	path   []sampledata.FunctionID
+	weight float64
+}
+
+const (
+	// mostHot limits the pieces of code that are hypotheses.
+	mostHot = 8
+
+	// descends is the share of a function's time that a callee has at least if the search goes on to it.
+	descends = 0.75
+
+	// aProcessor is the mean number of processors from which a piece of code is a bottleneck on a machine of any size: a
+	// goroutine that runs half of the time.
+	aProcessor = 0.5
+)
+
+// computeCandidates returns the hypotheses about the code that runs: first allocation and the collector, then the functions of
+// the program that take most of the processors.
+func (s *searcher) computeCandidates() (all []*candidate) {
+	garbage := s.allocation()
+	if garbage != nil {
+		all = append(all, garbage)
+	}
+	stacks := s.ranStacks(garbage != nil && garbage.note == "")
+	hot := s.bottlenecks(stacks)
+	for len(all) <= mostHot {
+		f, rest := s.hottest(stacks, hot)
+		if f == noFunction {
+			return all
+		}
+		all = append(all, s.computing(f, stacks))
+		stacks = rest
+	}
+	return all
+}
+
+const noFunction sampledata.FunctionID = -1
+
+// bar returns the share of the processors above which code is a bottleneck.
+func (s *searcher) bar() float64 { return min(s.o.Threshold, aProcessor/max(1, s.e.processors)) }
+
+// ranStacks returns the stacks on the processors, without those of the runtime's own goroutines, and if garbage is known to be
+// the problem, without what it costs.
+func (s *searcher) ranStacks(withoutGarbage bool) (all []ranStack) {
+	for i := range s.e.situations {
+		at := &s.e.situations[i]
+		if !at.ran() || s.e.classes[at.class].runtimes || at.state.Stack == sampledata.NoStack || withoutGarbage && s.makesGarbage(at) {
+			continue
+		}
+		all = append(all, ranStack{i, s.pathOf(at.state.Stack), at.weight})
+	}
+	return all
+}
+
+// pathOf returns the functions of a stack that can be the place of a finding: those of the program's own, from the goroutine's
+// first one on. If it has none, it is the place of the stack.
+func (s *searcher) pathOf(stack sampledata.NodeID) (path []sampledata.FunctionID) {
+	for n := stack; n != sampledata.NoStack; n = s.e.r.Nodes[n].Parent {
+		if isOwn(s.e.places.function(n)) {
+			path = append(path, s.e.r.Nodes[n].Function)
+		}
+	}
+	if len(path) == 0 {
+		path = append(path, s.e.r.Nodes[s.e.places.own[stack]].Function)
+	}
+	slices.Reverse(path)
+	return path
+}
+
+// bottlenecks searches the call paths of the stacks, and returns the functions that are bottlenecks or may be: those at the
+// ends of paths from the root, and deep starters.
+func (s *searcher) bottlenecks(stacks []ranStack) map[sampledata.FunctionID]bool {
+	b := calltree.NewBuilder(new(calltree.Symbols), calltree.RootName, "time", "nanoseconds")
+	for _, st := range stacks {
+		node := int32(0)
+		for _, f := range st.path {
+			node = b.Child(node, b.Symbols().Intern(frame(s.e.r.Functions[f].Name)))
+		}
+		b.Add(0, node, int64(st.weight), 1)
+	}
+	b.SetDenominator(0, new(big.Rat).SetInt64(int64(max(1, s.e.length*s.e.processors))))
+	t, err := b.Tree()
+	if err != nil {
+		return nil // there are fewer nodes than in the recording
+	}
+	samples := float64(s.e.to - s.e.from)
+	paths := FindPaths(t, func(m *calltree.Metric, total calltree.Total) Verdict {
+		p, _ := m.Cost(total.Weight).Float64()
+		low, high := wilson(min(p, 1), samples)
+		if (Estimate{Share: p, Low: low, High: high}).Against(s.bar()) == No {
+			return No
+		}
+		return Yes // the verdict on the function as a whole comes later
+	})
+	names := make(map[string]bool)
+	for _, n := range paths.TopDown {
+		names[t.Symbols().Name(t.Funcs()[n])] = true
+	}
+	for _, d := range paths.Deep {
+		names[t.Symbols().Name(d.Func)] = true
+	}
+	found := make(map[sampledata.FunctionID]bool)
+	for f := range s.e.r.Functions {
+		if names[frame(s.e.r.Functions[f].Name)] {
+			found[sampledata.FunctionID(f)] = true
+		}
+	}
+	return found
+}
+
+// frame returns the name of a function in a tree, which never looks like a class or typed time.
+func frame(function string) string {
+	if calltree.KindOf(function) != calltree.Function {
+		return "?" + function
+	}
+	return function
+}
+
+// hottest returns the bottleneck with the most weight, refined: as long as one callee has nearly all of the time, it is that
+// callee. It also returns the stacks without the function.
+func (s *searcher) hottest(stacks []ranStack, hot map[sampledata.FunctionID]bool) (sampledata.FunctionID, []ranStack) {
+	start, weight := heaviestOf(stacks, func(path []sampledata.FunctionID) []sampledata.FunctionID { return path })
+	if start == noFunction || !hot[start] {
+		return noFunction, nil
+	}
+	within := stacks
+	if started, first, w := s.starter(stacks, start); first != noFunction {
+		within, start, weight = started, first, w
+	}
+	passed := make(map[sampledata.FunctionID]bool) // functions that call one another again are passed once
+	for f := start; ; {
+		passed[f] = true
+		next, w := heaviestOf(within, func(path []sampledata.FunctionID) []sampledata.FunctionID {
+			at := slices.Index(path, f)
+			if at < 0 || !slices.Contains(path, start) {
+				return nil
+			}
+			return slices.DeleteFunc(slices.Clone(path[at+1:]), func(f sampledata.FunctionID) bool { return passed[f] })
+		})
+		if next == noFunction || w < descends*weight {
+			start = f
+			break
+		}
+		f = next
+	}
+	rest := slices.DeleteFunc(slices.Clone(stacks), func(st ranStack) bool { return slices.Contains(st.path, start) })
+	return start, rest
+}
+
+// starter finds out if a function only starts goroutines of several classes, each with another function. Then it returns the stacks of
+// the class with the most weight, and the function that it starts there.
+func (s *searcher) starter(stacks []ranStack, function sampledata.FunctionID) (of []ranStack, first sampledata.FunctionID, weight float64) {
+	by := make(sums)
+	for _, st := range stacks {
+		switch slices.Index(st.path, function) {
+		case -1:
+		case 0:
+			if len(st.path) > 1 {
+				by[s.e.situations[st.at].class] += st.weight
+				continue
+			}
+			return nil, noFunction, 0 // it does something itself
+		default:
+			return nil, noFunction, 0
+		}
+	}
+	if len(by) < 2 {
+		return nil, noFunction, 0
+	}
+	class := by.most()
+	for _, st := range stacks {
+		if st.path[0] == function && s.e.situations[st.at].class == class {
+			of = append(of, st)
+		}
+	}
+	first, weight = heaviestOf(of, func(path []sampledata.FunctionID) []sampledata.FunctionID { return path[1:] })
+	return of, first, weight
+}
+
+// heaviestOf returns the function with the most weight in the chosen parts of the stacks. Of several with the same, it is the
+// one that comes first on a stack.
+func heaviestOf(stacks []ranStack, part func([]sampledata.FunctionID) []sampledata.FunctionID) (sampledata.FunctionID, float64) {
+	weights, depth := make(map[sampledata.FunctionID]float64), make(map[sampledata.FunctionID]int)
+	for _, st := range stacks {
+		functions := part(st.path)
+		for i, f := range functions {
+			if slices.Index(functions, f) == i {
+				weights[f] += st.weight
+				depth[f] = max(depth[f], i)
+			}
+		}
+	}
+	best := noFunction
+	for f, w := range weights {
+		if best == noFunction || cmp.Or(cmp.Compare(w, weights[best]), cmp.Compare(depth[best], depth[f]), cmp.Compare(best, f)) > 0 {
+			best = f
+		}
+	}
+	return best, weights[best]
+}
+
+// computing makes a candidate for a function on the processors.
+func (s *searcher) computing(f sampledata.FunctionID, stacks []ranStack) *candidate {
+	var of []ranStack
+	by, hit := make(sums), make(map[*situation]bool)
+	for _, st := range stacks {
+		if slices.Contains(st.path, f) {
+			at := &s.e.situations[st.at]
+			of = append(of, st)
+			by[at.class] += st.weight
+			hit[at] = true
+		}
+	}
+	is := func(at *situation) bool { return hit[at] }
+	class := by.most()
+	c := &s.e.classes[class]
+	name := s.e.r.Functions[f].Name
+	finding := &Finding{
+		Kind: ComputeKind, Class: c.name, Alive: s.e.mean(c.life), Count: c.goroutines, Severity: s.e.mean(by.total()),
+		Where: s.placeOf(f, of), Others: s.others(by, class), specific: 1, key: key(ComputeKind, name),
+	}
+	s.divide(finding, f, of, by.total())
+	return &candidate{f: finding, asks: question{hit: is}, bar: s.bar(), least: leastMean}
+}
+
+// placeOf returns the place of a function: its line with the most weight.
+func (s *searcher) placeOf(f sampledata.FunctionID, of []ranStack) Place {
+	h := s.e.places.heaviest()
+	for _, st := range of {
+		stack := s.e.situations[st.at].state.Stack
+		for n := stack; n != sampledata.NoStack; n = s.e.r.Nodes[n].Parent {
+			if s.e.r.Nodes[n].Function == f {
+				h.add(n, n, st.weight)
+				break
+			}
+		}
+	}
+	return h.place()
+}
+
+// leastPart is the least share of a part of a finding that is shown.
+const leastPart = 0.15
+
+// divide finds out who calls a function, whom it calls, and what it does: the callees and callers are functions of the program,
+// and what it does are aspects.
+func (s *searcher) divide(f *Finding, function sampledata.FunctionID, of []ranStack, total float64) {
+	callees, kinds := make(map[string]float64), make(map[string]float64)
+	for _, st := range of {
+		if i := slices.Index(st.path, function); i+1 < len(st.path) {
+			callees[s.e.r.Functions[st.path[i+1]].Name] += st.weight
+		}
+		stack := s.e.situations[st.at].state.Stack
+		for k, name := range s.kinds.names {
+			if s.kinds.below(s.e.places, stack, k) {
+				kinds[name] += st.weight
+				break
+			}
+		}
+	}
+	if kinds[s.kinds.names[kernelKind]] >= 0.5*total {
+		f.Kind = SystemCallKind
+	}
+	delete(callees, f.Where.Function)
+	f.Callers = s.callers(function, of, total)
+	f.Parts = append(parts(callees, total), parts(kinds, total)...)
+}
+
+// callers returns who calls a function, and who calls that one, up to the first that has several callers: the shares of the
+// last ones are parts of the total.
+func (s *searcher) callers(function sampledata.FunctionID, of []ranStack, total float64) (chain []Part) {
+	for up := 1; ; up++ {
+		by := make(map[string]float64)
+		for _, st := range of {
+			if i := slices.Index(st.path, function) - up; i >= 0 {
+				by[s.e.r.Functions[st.path[i]].Name] += st.weight
+			}
+		}
+		list := parts(by, total)
+		chain = append(chain, list...)
+		if len(list) != 1 || list[0].Share < 0.95 {
+			return chain
+		}
+	}
+}
+
+// parts returns the larger shares of a total, the largest first.
+func parts(weights map[string]float64, total float64) (list []Part) {
+	for name, w := range weights {
+		if w >= leastPart*total {
+			list = append(list, Part{name, w / total})
+		}
+	}
+	slices.SortFunc(list, func(a, b Part) int { return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(a.Name, b.Name)) })
+	return list
+}

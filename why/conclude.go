@@ -1,0 +1,174 @@
+package why
+
+import (
+	"cmp"
+	"slices"
+)
+
+// conclude leaves out what other findings explain, ranks the rest, and sums up.
+func (a *searched) conclude() {
+	a.foldChains()
+	a.foldWaits()
+	a.foldLeaks()
+	a.foldHeld()
+	slices.SortStableFunc(a.Findings, func(x, y *Finding) int {
+		return cmp.Or(cmp.Compare(y.rank(), x.rank()), cmp.Compare(x.key, y.key))
+	})
+	slices.SortStableFunc(a.Hypotheses, func(x, y Hypothesis) int {
+		return cmp.Or(cmp.Compare(y.severity, x.severity), cmp.Compare(x.key, y.key))
+	})
+	a.Resting = a.rest()
+	a.State = a.state()
+}
+
+// rank orders findings: by severity, and by how specific they are.
+func (f *Finding) rank() float64 { return f.Severity * f.specific }
+
+// explains is the share of the causes of one finding that another one covers if it explains the first.
+const explains = 0.5
+
+// foldChains leaves out locks whose holders mostly wait for another lock: the other lock is the reason.
+func (a *searched) foldChains() {
+	a.fold(func(f, other *Finding) bool {
+		share := 0.0
+		for _, c := range f.Causes {
+			if c.Activity == Locked && c.Lock == other.Lock {
+				share += c.Share
+			}
+		}
+		return f.Kind == LockKind && other.Kind == LockKind && share >= explains
+	}, func(f, into *Finding) { into.Chained = append(into.Chained, f.Lock) })
+}
+
+// foldWaits leaves out waits for goroutines that are slow for a reason that is a finding itself.
+func (a *searched) foldWaits() {
+	a.fold(func(f, other *Finding) bool {
+		if f.Kind != ChannelKind && f.Kind != ConditionKind && f.Kind != ProcessorKind || f.Kind == ProcessorKind && other.Kind != AllocationKind && other.Kind != ThrottledKind {
+			return false
+		}
+		if f.Kind == ProcessorKind {
+			return other.Kind == ThrottledKind || other.Severity >= explains*a.ran
+		}
+		share := 0.0
+		for _, c := range f.Causes {
+			if c.Certainty != Fellow && other.covers(&c) {
+				share += c.Share
+			}
+		}
+		return share >= explains
+	}, func(f, into *Finding) {
+		into.Others = append(into.Others, Part{f.Class, f.Share.Share})
+	})
+}
+
+// foldLeaks leaves out the waits of goroutines that leak, and those for locks of a deadlock.
+func (a *searched) foldLeaks() {
+	all := slices.Clone(a.Findings)
+	a.Findings = slices.DeleteFunc(a.Findings, func(f *Finding) bool {
+		return f.Kind != LeakKind && slices.ContainsFunc(all, func(l *Finding) bool {
+			leaks := l.Kind == LeakKind && l.Class == f.Class && l.Where.Function == f.Where.Function
+			return leaks || l.Kind == DeadlockKind && f.Kind == LockKind && slices.Contains(l.Chained, f.Lock)
+		})
+	})
+}
+
+// foldHeld leaves out system calls that are mostly what the holder of a lock does: the finding about the lock says so already. Code that
+// computes while it holds a lock takes processors from others, too, and remains.
+func (a *searched) foldHeld() {
+	all := a.Findings
+	a.Findings = slices.DeleteFunc(slices.Clone(all), func(f *Finding) bool {
+		return f.Kind == SystemCallKind && f.IsCode() && slices.ContainsFunc(all, func(lock *Finding) bool {
+			held := 0.0 // the share of the time, while others wait, in which a holder does it
+			for _, c := range lock.Causes {
+				if c.Certainty != Fellow && f.covers(&c) {
+					held += c.Share
+				}
+			}
+			return lock.Kind == LockKind && held >= explains*f.Mean
+		})
+	})
+}
+
+// covers reports whether a finding is about what a cause does.
+func (f *Finding) covers(c *Cause) bool {
+	switch f.Kind {
+	case LockKind:
+		return c.Activity == Locked && c.Lock == f.Lock
+	case ComputeKind, SystemCallKind, AllocationKind:
+		runs := c.Activity == Computing || c.Activity == CallsKernel || c.Activity == NoCPU || c.Activity == Ready
+		return runs && (f.Kind == AllocationKind && f.Class == c.Class || slices.Contains(c.Place.Path, f.Where.Function))
+	case ChannelKind, ConditionKind, IOKind:
+		waits := c.Activity == Sending || c.Activity == Receiving || c.Activity == Conditional || c.Activity == IO
+		return waits && c.Class == f.Class && c.Place.Function == f.Where.Function
+	}
+	return false
+}
+
+// fold removes the findings that another one explains, and adds them to it. A finding that is explained explains nothing
+// itself, so that two that explain one another do not both vanish.
+func (a *searched) fold(explained func(f, other *Finding) bool, add func(f, into *Finding)) {
+	gone := make(map[*Finding]bool)
+	for _, f := range a.Findings {
+		for _, other := range a.Findings {
+			if f == other || gone[other] || gone[f] || !explained(f, other) {
+				continue
+			}
+			gone[f] = true
+			other.Severity += f.Mean
+			add(f, other)
+		}
+	}
+	a.Findings = slices.DeleteFunc(a.Findings, func(f *Finding) bool { return gone[f] })
+}
+
+// leastResting is the mean number of goroutines of a class from which it is worth mentioning that it is idle.
+const leastResting = 0.5
+
+// rest returns the classes that wait, but are not slow.
+func (a *searched) rest() (all []Resting) {
+	slow := make(map[string]bool)
+	for _, f := range a.Findings {
+		slow[f.Class] = true
+		for _, o := range f.Others {
+			slow[o.Name] = true
+		}
+	}
+	for i := range a.e.classes {
+		c := &a.e.classes[i]
+		alive := a.e.mean(c.life)
+		if c.runtimes || slow[c.name] || alive < leastResting {
+			continue
+		}
+		r := Resting{Class: c.name, Alive: alive, Idle: 1 - c.active/c.life}
+		for _, h := range a.Hypotheses {
+			if h.Class == c.name && h.Verdict == Yes && h.Note != "" {
+				r.Does = h.Note
+				break
+			}
+		}
+		all = append(all, r)
+	}
+	slices.SortFunc(all, func(x, y Resting) int {
+		return cmp.Or(cmp.Compare(y.Alive, x.Alive), cmp.Compare(x.Class, y.Class))
+	})
+	return all
+}
+
+// idleUse is the share of the processors below which a program without findings is idle.
+const idleUse = 0.2
+
+// state sums up: the machine is no reason to call the program slow.
+func (a *searched) state() State {
+	own := slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Kind != MachineKind })
+	switch {
+	case own:
+		return Slow
+	case slices.ContainsFunc(a.Hypotheses, func(h Hypothesis) bool {
+		return h.Verdict == Maybe && h.Note == "" && h.Kind != MachineKind && h.severity >= aProcessor && h.Share.Margin() > a.Threshold
+	}):
+		return Undecided
+	case a.Used.Share < idleUse:
+		return Idle
+	}
+	return Balanced
+}

@@ -1,0 +1,291 @@
+package why
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/views/locks"
+)
+
+// evidence is what the samples of a span say. Goroutines of one class that do the same are one situation, whenever they do it:
+// hypotheses are tested on situations, and only their intervals need the samples one by one.
+type evidence struct {
+	r        *sampledata.Recording
+	from, to int32 // the samples of the span
+	weights  sampledata.Weights
+	length   float64 // nanoseconds that the samples of the span stand for
+	places   *places
+	lockName func(sampledata.Run) string
+
+	situations []situation
+	of         []int32 // by run: its situation, or -1 if it is not in the span
+	classes    []class
+	byName     map[string]int32
+	runsOf     [][]int32 // by goroutine, in their order; made by whom
+	processors float64   // mean number
+}
+
+// A situation is goroutines of one class that do the same.
+type situation struct {
+	stateOf
+	weight float64 // nanoseconds, summed over the goroutines
+}
+
+// A stateOf identifies a situation. It has no holders: those of a busy lock change all the time, so that a large recording has
+// millions of different states, but only thousands of situations.
+type stateOf struct {
+	class  int32
+	state  state
+	lock   string // the name of the lock that they wait for, if they are blocked
+	idle   bool   // they wait for work, or are parked
+	parked bool   // they wait for very long, see evidence.parked
+}
+
+// A state is the part of a sampledata.State that hypotheses are about.
+type state struct {
+	Stack   sampledata.NodeID
+	Run     sampledata.RunState
+	NoCPU   bool
+	Reason  string
+	Channel uint64                // the address of what a waiting goroutine waits for; 0 if not known
+	Labels  sampledata.LabelSetID // 0 if there are more than mostLabelSets
+}
+
+// A class has the sums of a thread class.
+type class struct {
+	name       string
+	goroutines int     // seen in the span
+	ended      int     // of these: gone before the last sample
+	life       float64 // nanoseconds, summed over the goroutines
+	active     float64 // of it: what is not waiting for work
+	sleeps     float64 // waiting for work in a sleep
+	runtimes   bool    // goroutines of the runtime, other than the main one
+	collector  bool    // workers of the garbage collector
+}
+
+// newEvidence reads the samples of the span in the options.
+func newEvidence(r *sampledata.Recording, o views.Options) (*evidence, error) {
+	from, to, err := o.Span.Samples(r)
+	if err != nil {
+		return nil, fmt.Errorf("searching for what is slow: %w", err)
+	}
+	e := &evidence{
+		r: r, from: from, to: to, weights: r.Weights(), places: newPlaces(r), lockName: locks.Namer(r, locks.ByField),
+		of: make([]int32, r.Runs.Len()), byName: make(map[string]int32),
+	}
+	e.length = float64(e.weights.Of(int(from), int(to)))
+	e.readRuns(o)
+	e.readSamples()
+	return e, nil
+}
+
+func (e *evidence) readRuns(o views.Options) {
+	classOf, waitsForWork := views.ClassOf(e.r, o), views.WaitsForWork(e.r, o)
+	index := make(map[stateOf]int32)
+	lastClass := make([]int32, e.r.Goroutines.Len()) // plus 1
+	for i, run := range e.r.Runs.All() {
+		e.of[i] = -1
+		first, last := max(run.First, e.from), min(run.Last, e.to-1)
+		if first > last {
+			continue
+		}
+		c := e.class(classOf(run), run)
+		weight := float64(e.weights.Of(int(first), int(last)+1))
+		parked := e.parked(run)
+		k := stateOf{class: c, state: e.stateIn(run), idle: parked || waitsForWork(run), parked: parked}
+		if run.Run == sampledata.Blocked {
+			k.lock = e.lockName(run)
+		}
+		at, ok := index[k]
+		if !ok {
+			at = int32(len(e.situations))
+			index[k] = at
+			e.situations = append(e.situations, situation{stateOf: k})
+		}
+		e.of[i] = at
+		e.situations[at].weight += weight
+		e.classes[c].count(&e.situations[at], weight)
+		if lastClass[run.Goroutine] != c+1 {
+			lastClass[run.Goroutine] = c + 1
+			e.classes[c].goroutines++
+		}
+	}
+	e.countEnded(lastClass)
+}
+
+func (e *evidence) stateIn(run sampledata.Run) state {
+	s := state{Stack: run.Stack, Run: run.Run, NoCPU: run.NoCPU, Reason: run.Reason}
+	if run.Run == sampledata.Waiting {
+		s.Channel = run.Lock
+	}
+	if len(e.r.LabelSets) <= mostLabelSets {
+		s.Labels = run.Labels
+	}
+	return s
+}
+
+func (c *class) count(s *situation, weight float64) {
+	c.life += weight
+	switch {
+	case !s.idle:
+		c.active += weight
+	case s.state.Reason == "sleep":
+		c.sleeps += weight
+	}
+}
+
+// class returns the number of a class.
+func (e *evidence) class(name string, run sampledata.Run) int32 {
+	if c, ok := e.byName[name]; ok {
+		return c
+	}
+	c := int32(len(e.classes))
+	e.byName[name] = c
+	g := e.r.Goroutines.At(run.Goroutine)
+	e.classes = append(e.classes, class{
+		name: name, collector: g.GC, runtimes: g.GC || strings.HasPrefix(name, "go:runtime.") && name != "go:runtime.main",
+	})
+	return c
+}
+
+// parked reports whether a goroutine waits, but not for a lock, for more than half of the recording at once. Nothing is slow
+// there: what it waits for did not happen, such as a signal to shut down, or it happened once, which is no evidence.
+func (e *evidence) parked(run sampledata.Run) bool {
+	if run.Run != sampledata.Waiting && run.Run != sampledata.Unknown {
+		return false
+	}
+	whole := e.weights.Of(0, e.r.Samples.Len())
+	return 2*e.weights.Of(int(run.First), int(run.Last)+1) > whole
+}
+
+// countEnded counts the goroutines that are gone before the span ends.
+func (e *evidence) countEnded(lastClass []int32) {
+	last := make([]int32, e.r.Goroutines.Len())
+	for _, run := range e.r.Runs.All() {
+		last[run.Goroutine] = max(last[run.Goroutine], run.Last)
+	}
+	for g, c := range lastClass {
+		if c > 0 && last[g] < e.to-1 {
+			e.classes[c-1].ended++
+		}
+	}
+}
+
+// readSamples sums up the processors.
+func (e *evidence) readSamples() {
+	sum := 0.0
+	for s := e.from; s < e.to; s++ {
+		sum += float64(e.weights.Of(int(s), int(s)+1)) * e.capacity(s)
+	}
+	if e.length > 0 {
+		e.processors = sum / e.length
+	}
+}
+
+// capacity returns the number of processors in a sample.
+func (e *evidence) capacity(s int32) float64 {
+	if n := len(e.r.Samples.At(int(s)).Processors); n > 0 {
+		return float64(n)
+	}
+	return float64(max(1, e.r.Header.GOMAXPROCS))
+}
+
+// mean returns the mean number of goroutines that a weight stands for.
+func (e *evidence) mean(weight float64) float64 {
+	if e.length == 0 {
+		return 0
+	}
+	return weight / e.length
+}
+
+// A question asks for the share that some situations have in others, sample by sample. Without a base, they are a share of
+// the processors.
+type question struct {
+	hit, base func(*situation) bool
+}
+
+// observe answers questions. The answers have one observation for each sample of the span.
+func (e *evidence) observe(questions []question) [][]Observation {
+	all := make([][]Observation, len(questions))
+	for q := range questions {
+		all[q] = make([]Observation, e.to-e.from+1)
+	}
+	hits, bases := e.concerned(questions)
+	for i, run := range e.r.Runs.All() {
+		s := e.of[i]
+		if s < 0 {
+			continue
+		}
+		first, end := max(run.First, e.from)-e.from, min(run.Last+1, e.to)-e.from
+		for _, q := range hits[s] {
+			all[q][first].Hits++
+			all[q][end].Hits--
+		}
+		for _, q := range bases[s] {
+			all[q][first].Base++
+			all[q][end].Base--
+		}
+	}
+	for q := range all {
+		all[q] = e.cumulate(all[q], questions[q].base == nil)
+	}
+	return all
+}
+
+// concerned returns, for each situation, the questions that it is a hit of, and those that it is a base of.
+func (e *evidence) concerned(questions []question) (hits, bases [][]int) {
+	hits, bases = make([][]int, len(e.situations)), make([][]int, len(e.situations))
+	for i := range e.situations {
+		s := &e.situations[i]
+		for q := range questions {
+			if questions[q].hit(s) {
+				hits[i] = append(hits[i], q)
+			}
+			if base := questions[q].base; base != nil && base(s) {
+				bases[i] = append(bases[i], q)
+			}
+		}
+	}
+	return hits, bases
+}
+
+// cumulate turns the differences from one sample to the next into observations.
+func (e *evidence) cumulate(steps []Observation, ofProcessors bool) []Observation {
+	hits, base := 0.0, 0.0
+	for i := range steps[:len(steps)-1] {
+		o, s := &steps[i], e.from+int32(i)
+		hits, base = hits+o.Hits, base+o.Base
+		*o = Observation{Weight: float64(e.weights.Of(int(s), int(s)+1)), Hits: hits, Base: base}
+		if ofProcessors {
+			o.Base = max(e.capacity(s), hits)
+		}
+	}
+	return steps[:len(steps)-1]
+}
+
+// time returns the time of a sample since the recording's start.
+func (e *evidence) time(s int32) time.Duration {
+	switch {
+	case e.r.Samples.Len() == 0:
+		return 0
+	case int(s) >= e.r.Samples.Len():
+		return e.r.Samples.Time(e.r.Samples.Len() - 1)
+	}
+	return e.r.Samples.Time(int(s))
+}
+
+// name returns the name of a situation's class.
+func (e *evidence) name(s *situation) string { return e.classes[s.class].name }
+
+// ran reports whether a situation is on a processor, with or without a CPU.
+func (s *situation) ran() bool {
+	return s.state.Run == sampledata.Running || s.state.Run == sampledata.Detached
+}
+
+// waits reports whether a situation waits for something that is no lock, and that is not work.
+func (s *situation) waits() bool {
+	return !s.idle && (s.state.Run == sampledata.Waiting || s.state.Run == sampledata.Unknown)
+}

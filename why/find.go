@@ -1,0 +1,193 @@
+package why
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/cpprof/cpprof/aspects"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
+)
+
+// DefaultThreshold is the share above which something is a bottleneck (JBolt, section 3.2).
+const DefaultThreshold = 0.10
+
+// leastSamples is the number of samples below which no guess is made (the ten-samples heuristic of CPPROFJ, section 5.1).
+const leastSamples = 10
+
+// leastMean is the mean number of goroutines, or of processors, that a finding costs at least: what a program hardly ever does
+// does not make it slow, even if it does nothing else.
+const leastMean = 0.1
+
+// mostHypotheses limits the hypotheses that are tested, those that would cost most first.
+const mostHypotheses = 60
+
+// Options say what to search in, and for what.
+type Options struct {
+	Views     views.Options // the span, and the thread classes
+	Aspects   *aspects.Set  // that name system calls, allocation and the collector
+	Threshold float64
+	Course    bool // hypotheses have the course of their verdicts
+}
+
+// A candidate is a hypothesis with the finding that it would be.
+type candidate struct {
+	f     *Finding
+	asks  question
+	bar   float64 // the share above which it is a bottleneck
+	least float64 // the severity above which it is a finding
+	note  string  // why it is no finding, whatever its share is
+
+	// refine finds out why, once the hypothesis holds. It returns a note if the hypothesis turns out to be no problem.
+	refine func(f *Finding) (note string)
+
+	observed []Observation
+}
+
+// A searcher tests hypotheses on the evidence of one span.
+type searcher struct {
+	e     *evidence
+	o     Options
+	kinds *functionKinds
+	ran   float64 // mean number of goroutines on processors
+	noCPU float64 // of these: those whose threads have no CPU
+
+	byClass [][]*situation // see members
+}
+
+// members returns the situations of a class. A large recording has millions of situations, and is asked about many classes.
+func (s *searcher) members(class int32) []*situation {
+	if s.byClass == nil {
+		counts := make([]int, len(s.e.classes))
+		for i := range s.e.situations {
+			counts[s.e.situations[i].class]++
+		}
+		s.byClass = make([][]*situation, len(s.e.classes))
+		for c, n := range counts {
+			s.byClass[c] = make([]*situation, 0, n)
+		}
+		for i := range s.e.situations {
+			at := &s.e.situations[i]
+			s.byClass[at.class] = append(s.byClass[at.class], at)
+		}
+	}
+	return s.byClass[class]
+}
+
+// Find searches a span of a recording that Recording.Check accepts.
+func Find(r *sampledata.Recording, o Options) (*Answer, error) {
+	whole, err := search(r, o)
+	if err != nil {
+		return nil, err
+	}
+	if whole.State == TooLittle {
+		return whole.Answer, nil
+	}
+	if err := whole.searchPhases(r, o); err != nil {
+		return nil, err
+	}
+	whole.conclude()
+	whole.measure(r)
+	return whole.Answer, nil
+}
+
+// A searched span is an Answer with what is needed to go on.
+type searched struct {
+	*Answer
+	*searcher
+}
+
+// search tests the hypotheses on one span.
+func search(r *sampledata.Recording, o Options) (*searched, error) {
+	e, err := newEvidence(r, o.Views)
+	if err != nil {
+		return nil, err
+	}
+	s := &searcher{e: e, o: o, kinds: newFunctionKinds(r, o.Aspects)}
+	a := &Answer{
+		Samples: int(e.to - e.from), From: e.time(e.from), To: e.time(e.to), Processors: e.processors, Threshold: o.Threshold,
+		Findings: []*Finding{}, Hypotheses: []Hypothesis{},
+	}
+	if a.Samples < leastSamples {
+		a.State = TooLittle
+		return &searched{a, s}, nil
+	}
+	s.readProcessors()
+	a.NoCPU = s.noCPU
+	all := slices.Concat(s.lockCandidates(), s.waitCandidates(), s.computeCandidates(), s.readyCandidates(), s.machineCandidates())
+	a.Used = s.test(all)
+	for _, c := range all {
+		a.judge(c, e)
+		if o.Course && c.observed != nil {
+			h := &a.Hypotheses[len(a.Hypotheses)-1]
+			h.Course = e.course(c.observed, c.bar)
+		}
+	}
+	found := slices.DeleteFunc(slices.Clone(all), func(c *candidate) bool { return !slices.Contains(a.Findings, c.f) })
+	s.companions(r, found)
+	s.who(found)
+	leaks, err := s.standing(r)
+	if err != nil {
+		return nil, err
+	}
+	a.Findings = append(a.Findings, leaks...)
+	return &searched{a, s}, nil
+}
+
+// readProcessors sums up who is on a processor.
+func (s *searcher) readProcessors() {
+	for i := range s.e.situations {
+		if at := &s.e.situations[i]; at.ran() {
+			s.ran += s.e.mean(at.weight)
+			if at.state.NoCPU {
+				s.noCPU += s.e.mean(at.weight)
+			}
+		}
+	}
+}
+
+// test observes the most severe candidates, and returns the use of the processors.
+func (s *searcher) test(all []*candidate) Estimate {
+	slices.SortStableFunc(all, func(a, b *candidate) int { return cmp.Compare(b.f.Severity, a.f.Severity) })
+	if len(all) > mostHypotheses {
+		all = all[:mostHypotheses]
+	}
+	questions := []question{{hit: (*situation).ran}}
+	for _, c := range all {
+		questions = append(questions, c.asks)
+	}
+	observed := s.e.observe(questions)
+	for i, c := range all {
+		c.observed = observed[i+1]
+		c.f.Share = Estimated(c.observed)
+	}
+	return Estimated(observed[0])
+}
+
+// judge adds a hypothesis to the answer and, if it holds, its finding.
+func (a *Answer) judge(c *candidate, e *evidence) {
+	if c.observed == nil {
+		return
+	}
+	f := c.f
+	h := Hypothesis{
+		Kind: f.Kind, Class: f.Class, Where: cmp.Or(f.Lock, f.Where.Function), Share: f.Share, Verdict: f.Share.Against(c.bar),
+		Note: c.note, severity: f.Severity, key: f.key,
+	}
+	switch {
+	case h.Verdict == Yes && h.Note == "" && f.Severity < c.least:
+		h.Note = fmt.Sprintf("it concerns only %.2g goroutines on average", f.Severity)
+	case h.Verdict == Yes && h.Note == "" && c.refine != nil:
+		h.Note = c.refine(f)
+	}
+	if h.Verdict == Yes && h.Note == "" {
+		f.Mean = f.Severity
+		f.When = e.when(c.observed)
+		a.Findings = append(a.Findings, f)
+	}
+	a.Hypotheses = append(a.Hypotheses, h)
+}
+
+// key returns what identifies a hypothesis in all recordings of a program.
+func key(k Kind, names ...string) string { return fmt.Sprint(k, names) }

@@ -1,0 +1,364 @@
+package why
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// A scene makes a recording of goroutines whose states a test gives, sample by sample.
+type scene struct {
+	*sampledata.Builder
+	goroutines []sampledata.GoroutineID
+	gone       []sampledata.GoroutineID // in the next sample
+	now        time.Duration
+}
+
+func newScene() *scene {
+	return &scene{Builder: sampledata.NewBuilder(sampledata.Header{GOMAXPROCS: 4, Start: time.Unix(0, 0)})}
+}
+
+// spawn starts goroutines of the class go:FUNCTION.
+func (s *scene) spawn(n int, function string) (all []sampledata.GoroutineID) {
+	for range n {
+		g := s.Goroutine(sampledata.Goroutine{ID: int64(len(s.goroutines) + 1), Start: s.function(function)})
+		s.goroutines, all = append(s.goroutines, g), append(all, g)
+	}
+	return all
+}
+
+func (s *scene) function(name string) sampledata.FunctionID {
+	return s.Function(sampledata.Function{Name: name, File: "/src/main.go"})
+}
+
+// at returns a state in a stack of functions, outermost first.
+func (s *scene) at(state sampledata.State, stack ...string) sampledata.State {
+	state.Stack = sampledata.NoStack
+	for _, f := range stack {
+		state.Stack = s.Node(sampledata.Node{Parent: state.Stack, Function: s.function(f), Line: 7})
+	}
+	return state
+}
+
+// sample adds a sample in which goroutines have new states.
+func (s *scene) sample(t *testing.T, states map[sampledata.GoroutineID]sampledata.State) {
+	t.Helper()
+	s.now += 20 * time.Millisecond
+	held := slices.Repeat([]sampledata.GoroutineID{sampledata.IdleProcessor}, 4)
+	var changes []sampledata.Change
+	for _, g := range s.gone {
+		changes = append(changes, sampledata.Change{Goroutine: g, Gone: true})
+	}
+	s.gone = nil
+	n := 0
+	for g, state := range states {
+		changes = append(changes, sampledata.Change{Goroutine: g, State: state})
+		if state.Run == sampledata.Running && n < len(held) {
+			held[n] = g
+			n++
+		}
+	}
+	if err := s.Sample(sampledata.Sample{Time: s.now, Processors: held}, changes); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *scene) find(t *testing.T) *Answer {
+	t.Helper()
+	r := s.Recording()
+	if err := r.Check(); err != nil {
+		t.Fatal(err)
+	}
+	a, err := Find(r, configured())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+var (
+	runs    = sampledata.State{Run: sampledata.Running}
+	idles   = sampledata.State{Run: sampledata.Waiting, Reason: "chan receive"}
+	sends   = sampledata.State{Run: sampledata.Waiting, Reason: "chan send", Lock: 0x100}
+	reads   = sampledata.State{Run: sampledata.Waiting, Reason: "IO wait"}
+	sleeps  = sampledata.State{Run: sampledata.Waiting, Reason: "sleep"}
+	blocked = sampledata.State{Run: sampledata.Blocked, Reason: "sync.Mutex.Lock", Evidence: sampledata.Inferred}
+)
+
+// Functions that call one another again, as handlers of a server do, end the search for the hottest one.
+func TestRecursion(t *testing.T) {
+	s := newScene()
+	g := s.spawn(1, "main.serve")[0]
+	for i := range 60 {
+		stack := []string{"main.serve"}
+		for range 3 + i%4 {
+			stack = append(stack, "main.handle", "main.next")
+		}
+		s.sample(t, map[sampledata.GoroutineID]sampledata.State{g: s.at(runs, stack...)})
+	}
+	a := s.find(t)
+	if len(a.Findings) != 1 || a.Findings[0].Kind != ComputeKind {
+		t.Errorf("%+v", a.Findings)
+	}
+}
+
+// A client that waits for workers, which wait for a lock, is no finding of its own, but mentioned with the lock.
+func TestWaitsAreLedToTheirReason(t *testing.T) {
+	s := newScene()
+	client := s.spawn(1, "main.client")[0]
+	workers := s.spawn(4, "main.worker")
+	holder := s.spawn(1, "main.flusher")[0]
+	locked, waits := blocked, sends
+	locked.Lock, locked.Holders = 0x200, s.HolderSet([]sampledata.GoroutineID{holder})
+	waits.Holders, waits.Evidence = s.HolderSet(workers), sampledata.Ambiguous
+	s.LockName(sampledata.LockName{Address: 0x200, Name: "main.mu"})
+	for i := range 60 {
+		states := map[sampledata.GoroutineID]sampledata.State{
+			client: s.at(waits, "main.client", "main.call"), holder: s.at(reads, "main.flusher", "main.flush", "os.(*File).Write"),
+		}
+		for _, w := range workers {
+			states[w] = s.at(locked, "main.worker", "main.add")
+		}
+		if i%10 == 0 {
+			states[client] = s.at(runs, "main.client", "main.call")
+		}
+		s.sample(t, states)
+	}
+	a := s.find(t)
+	if len(a.Findings) != 1 {
+		t.Fatalf("%d findings: %+v", len(a.Findings), a.Findings)
+	}
+	f := a.Findings[0]
+	if f.Kind != LockKind || f.Lock != "main.mu" || f.Where.Function != "main.add" || len(f.Others) != 1 || f.Others[0].Name != "go:main.client" {
+		t.Errorf("%+v", f)
+	}
+	if len(f.Causes) != 1 || f.Causes[0].Class != "go:main.flusher" || f.Causes[0].Activity != IO || f.Causes[0].Place.Function != "main.flush" {
+		t.Errorf("causes are %+v", f.Causes)
+	}
+}
+
+// What waits for work, sleeps, or waits once for a long time is not slow.
+func TestIdleIsNotSlow(t *testing.T) {
+	s := newScene()
+	worker, ticker, once := s.spawn(1, "main.worker")[0], s.spawn(1, "main.ticker")[0], s.spawn(1, "main.main")[0]
+	for i := range 80 {
+		states := map[sampledata.GoroutineID]sampledata.State{
+			worker: s.at(idles, "main.worker", "main.loop"), ticker: s.at(sleeps, "main.ticker", "main.pause"),
+			once: s.at(idles, "main.main", "main.start"),
+		}
+		if i%20 == 0 {
+			states[worker], states[ticker] = s.at(runs, "main.worker", "main.loop", "main.work"), s.at(runs, "main.ticker")
+		}
+		s.sample(t, states)
+	}
+	if a := s.find(t); a.State != Idle || len(a.Findings) > 0 {
+		t.Errorf("%s: %+v", a.State, a.Findings)
+	}
+}
+
+// A phase in which a few goroutines wait for something is found, though it is short.
+func TestPhases(t *testing.T) {
+	s := newScene()
+	all := s.spawn(6, "main.worker")
+	for i := range 400 {
+		states := map[sampledata.GoroutineID]sampledata.State{}
+		for j, g := range all {
+			states[g] = s.at(idles, "main.worker")
+			if i >= 200 && i < 230 && (i+j)%6 > 0 {
+				states[g] = s.at(runs, "main.worker", "main.reindex")
+			}
+		}
+		s.sample(t, states)
+	}
+	a := s.find(t)
+	if len(a.Findings) == 0 || a.Findings[0].Where.Function != "main.reindex" {
+		t.Fatalf("%s: %+v", a.State, a.Findings)
+	}
+	w := a.Findings[0].When
+	if len(w.Spans) != 1 || w.Spans[0].From < 3800*time.Millisecond || w.Spans[0].To > 4800*time.Millisecond {
+		t.Errorf("it is true at %+v, want 4.0 to 4.6 s", w)
+	}
+}
+
+// What takes half of the processors for fifteen samples of a long recording is found, too.
+func TestShortPhase(t *testing.T) {
+	s := newScene()
+	all := s.spawn(2, "main.service")
+	for i := range 150 {
+		state := s.at(sleeps, "main.service")
+		if i >= 70 && i < 85 {
+			state = s.at(runs, "main.service", "main.warmUp")
+		} else if i%40 == 0 {
+			state = s.at(runs, "main.service")
+		}
+		s.sample(t, map[sampledata.GoroutineID]sampledata.State{all[0]: state, all[1]: state})
+	}
+	a := s.find(t)
+	if len(a.Findings) != 1 || a.Findings[0].Where.Function != "main.warmUp" || !a.Findings[0].Phase {
+		t.Errorf("%s: %+v", a.State, a.Findings)
+	}
+}
+
+// Nothing is guessed from few samples.
+func TestTooFewSamples(t *testing.T) {
+	s := newScene()
+	g := s.spawn(1, "main.worker")[0]
+	for range leastSamples - 1 {
+		s.sample(t, map[sampledata.GoroutineID]sampledata.State{g: s.at(runs, "main.worker", "main.work")})
+	}
+	if a := s.find(t); a.State != TooLittle || len(a.Findings) > 0 {
+		t.Errorf("%s: %+v", a.State, a.Findings)
+	}
+	empty := newScene()
+	if a := empty.find(t); a.State != TooLittle {
+		t.Errorf("no sample: %s", a.State)
+	}
+}
+
+// A monitor that goes with what is slow only at times is named, and one that does not is not.
+func TestMonitorsThatGoWithAFinding(t *testing.T) {
+	s := newScene()
+	all := s.spawn(3, "main.worker")
+	depth := s.Monitor(sampledata.Monitor{Name: "queue.depth", Layer: sampledata.Application, Kind: sampledata.Level})
+	noise := s.Monitor(sampledata.Monitor{Name: "noise", Layer: sampledata.Application, Kind: sampledata.Level})
+	for i := range 300 {
+		states := map[sampledata.GoroutineID]sampledata.State{}
+		rebuilds := i >= 60 && i < 120 || i >= 200 && i < 240
+		for _, g := range all {
+			states[g] = s.at(idles, "main.worker")
+			if rebuilds {
+				states[g] = s.at(runs, "main.worker", "main.rebuild")
+			}
+		}
+		s.Measure(noise, sampledata.Number(int64(i*7919%13)))
+		s.Measure(depth, sampledata.Number(int64(i%3)))
+		if rebuilds {
+			s.Measure(depth, sampledata.Number(int64(50+i%5)))
+		}
+		s.sample(t, states)
+	}
+	a := s.find(t)
+	if len(a.Findings) != 1 {
+		t.Fatalf("%s: %+v", a.State, a.Findings)
+	}
+	f := a.Findings[0]
+	if len(f.When.Spans) != 2 {
+		t.Errorf("it is true at %+v, want two spans", f.When)
+	}
+	if len(f.With) != 1 || f.With[0].Monitor != "queue.depth" || f.With[0].R < 0.9 {
+		t.Errorf("it goes with %+v, want queue.depth", f.With)
+	}
+}
+
+// A pause that has many samples, but is short, as in an execution trace, does not divide the time in which something is slow.
+func TestShortPause(t *testing.T) {
+	s := newScene()
+	worker := s.spawn(1, "main.worker")[0]
+	for i := range 300 {
+		now := s.at(runs, "main.worker", "main.rebuild")
+		if i >= 100 && i < 200 {
+			now = s.at(idles, "main.worker")
+			s.now -= 20*time.Millisecond - 20*time.Microsecond
+		}
+		s.sample(t, map[sampledata.GoroutineID]sampledata.State{worker: now})
+	}
+	if a := s.find(t); len(a.Findings) != 1 || !a.Findings[0].When.Always {
+		t.Errorf("%s: %+v", a.State, a.Findings)
+	}
+}
+
+// Goroutines that become more and more leak, also if most samples are of one part of the time.
+func TestLeakWithUnevenSamples(t *testing.T) {
+	s := newScene()
+	dispatcher := s.spawn(1, "main.dispatcher")[0]
+	for i := range 100 {
+		states := map[sampledata.GoroutineID]sampledata.State{dispatcher: s.at(sleeps, "main.dispatcher")}
+		if i >= 60 { // forty samples of two thirds of the time
+			s.now += 100 * time.Millisecond
+		}
+		for len(s.goroutines) < 2+int(s.now/(20*time.Millisecond)) {
+			states[s.spawn(1, "main.request")[0]] = s.at(sends, "main.request", "main.answer")
+		}
+		s.sample(t, states)
+	}
+	a := s.find(t)
+	if len(a.Findings) != 1 || a.Findings[0].Kind != LeakKind || a.Findings[0].Class != "go:main.request" {
+		t.Errorf("%s: %+v", a.State, a.Findings)
+	}
+}
+
+// How much is allocated is known from the runtime's counters, and where from the samples.
+func TestAllocationByCounters(t *testing.T) {
+	s := newScene()
+	all := s.spawn(2, "main.parser")
+	counter := func(name string) sampledata.MonitorID {
+		return s.Monitor(sampledata.Monitor{Name: name, Layer: sampledata.Runtime, Kind: sampledata.Counter})
+	}
+	bytes, objects := counter("heap.allocated_bytes"), counter("heap.allocated_objects")
+	for i := range 101 {
+		s.Measure(bytes, sampledata.Count(uint64(1000+i*20_000)))
+		s.Measure(objects, sampledata.Count(uint64(i*200)))
+		in := "main.parse"
+		if i%3 == 0 {
+			in = "main.split"
+		}
+		s.sample(t, map[sampledata.GoroutineID]sampledata.State{
+			all[0]: s.at(runs, "main.parser", in, "runtime.mallocgc"), all[1]: s.at(idles, "main.parser"),
+		})
+	}
+	a := s.find(t)
+	if len(a.Findings) == 0 || a.Findings[0].Kind != AllocationKind {
+		t.Fatalf("%s: %+v", a.State, a.Findings)
+	}
+	g := a.Findings[0].Garbage // 100 samples of 20 ms: 2 s
+	if g.Bytes != 1_000_000 || g.Objects != 10_000 || g.Collections != 0 {
+		t.Errorf("%+v, want 1,000,000 bytes in 10,000 objects a second", g)
+	}
+	if len(g.Sites) != 2 || g.Sites[0].Name != "main.parse" || g.Sites[0].Share < 0.6 || g.Sites[1].Name != "main.split" {
+		t.Errorf("sites %+v", g.Sites)
+	}
+}
+
+// A function that starts the goroutines of several classes is no finding: what it starts is.
+func TestAStarterIsNoPlace(t *testing.T) {
+	s := newScene()
+	reader, writer := s.spawn(1, "main.reader")[0], s.spawn(1, "main.writer")[0]
+	for i := range 100 {
+		read, write := s.at(runs, "main.start", "main.readLoop", "main.parse"), s.at(runs, "main.start", "main.writeLoop", "main.encode")
+		if i%3 == 0 {
+			write = s.at(sleeps, "main.start", "main.writeLoop")
+		}
+		s.sample(t, map[sampledata.GoroutineID]sampledata.State{reader: read, writer: write})
+	}
+	a := s.find(t)
+	if len(a.Findings) != 2 || a.Findings[0].Where.Function != "main.parse" || a.Findings[1].Where.Function != "main.encode" {
+		t.Errorf("%+v", a.Findings)
+	}
+}
+
+// System calls of the goroutine that holds a lock come with the lock; those of others are findings.
+func TestSystemCallsOfAHolder(t *testing.T) {
+	s := newScene()
+	workers, holder, other := s.spawn(4, "main.worker"), s.spawn(1, "main.flusher")[0], s.spawn(1, "main.logger")[0]
+	locked := blocked
+	locked.Lock, locked.Holders = 0x200, s.HolderSet([]sampledata.GoroutineID{holder})
+	s.LockName(sampledata.LockName{Address: 0x200, Name: "main.mu"})
+	for range 60 {
+		states := map[sampledata.GoroutineID]sampledata.State{
+			holder: s.at(runs, "main.flusher", "main.flush", "os.(*File).Sync", "syscall.Fsync"),
+			other:  s.at(runs, "main.logger", "main.log", "os.(*File).Write", "syscall.write"),
+		}
+		for _, w := range workers {
+			states[w] = s.at(locked, "main.worker", "main.add")
+		}
+		s.sample(t, states)
+	}
+	a := s.find(t)
+	if len(a.Findings) != 2 || a.Findings[0].Kind != LockKind || a.Findings[1].Kind != SystemCallKind || a.Findings[1].Where.Function != "main.log" {
+		for _, f := range a.Findings {
+			t.Errorf("%+v", *f)
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package why
+
+import "github.com/cpprof/cpprof/sampledata"
+
+// leastGarbage is the share of the program's time on processors that allocation and the collector have at least to be the
+// problem, rather than a part of what the code does.
+const leastGarbage = 0.25
+
+// A Garbage is how much a program allocates, by the counters of its runtime, and where, by the samples. A rate is 0 if it was not
+// measured.
+type Garbage struct {
+	Bytes       float64 `json:"bytes_per_second,omitempty"`
+	Objects     float64 `json:"objects_per_second,omitempty"`
+	Collections float64 `json:"collections_per_second,omitempty"`
+	Live        float64 `json:"live_bytes,omitempty"` // at the end
+	Sites       []Part  `json:"sites,omitempty"`      // functions of the program: shares of the time of allocating and of what it makes their goroutines do
+}
+
+// garbage returns the rates of allocation in the span.
+func (e *evidence) garbage() *Garbage {
+	seconds := (e.time(e.to-1) - e.time(e.from)).Seconds()
+	if seconds <= 0 {
+		return &Garbage{}
+	}
+	rate := func(monitor string) float64 { return max(0, e.growth(monitor)) / seconds }
+	g := &Garbage{Bytes: rate("heap.allocated_bytes"), Objects: rate("heap.allocated_objects"), Collections: rate("gc.cycles")}
+	_, g.Live = e.ends("heap.live")
+	return g
+}
+
+// makesGarbage reports whether goroutines allocate, collect garbage, or wait for the collector.
+func (s *searcher) makesGarbage(at *situation) bool {
+	switch {
+	case at.ran():
+		return s.e.classes[at.class].collector ||
+			s.kinds.below(s.e.places, at.state.Stack, allocKind) || s.kinds.below(s.e.places, at.state.Stack, gcKind)
+	case s.e.classes[at.class].runtimes:
+		return false
+	}
+	return at.state.Run == sampledata.Waiting && s.e.activity(at) == Collecting
+}
+
+// allocation returns the hypothesis that the program is slow because it allocates.
+func (s *searcher) allocation() *candidate {
+	by := make(sums)
+	kinds, functions := make(map[string]float64), make(map[string]float64)
+	sites := s.e.places.heaviest()
+	for i := range s.e.situations {
+		at := &s.e.situations[i]
+		if !s.makesGarbage(at) {
+			continue
+		}
+		stack := at.state.Stack
+		switch {
+		case s.e.classes[at.class].collector:
+			kinds["the collector"] += at.weight
+			continue
+		case !at.ran():
+			kinds["waiting for the collector"] += at.weight
+		case s.kinds.below(s.e.places, stack, gcKind):
+			kinds["assisting the collector"] += at.weight
+		default:
+			kinds["allocating"] += at.weight
+		}
+		by[at.class] += at.weight
+		sites.add(s.e.places.own[stack], stack, at.weight)
+		functions[s.e.places.at(stack)] += at.weight
+	}
+	class := by.most()
+	if class < 0 {
+		return nil
+	}
+	c := &s.e.classes[class]
+	total := 0.0
+	for _, w := range kinds {
+		total += w
+	}
+	f := &Finding{
+		Kind: AllocationKind, Class: c.name, Alive: s.e.mean(c.life), Count: c.goroutines, Severity: s.e.mean(total),
+		Where: sites.place(), Parts: parts(kinds, total), specific: 1, key: key(AllocationKind),
+	}
+	f.Garbage = s.e.garbage()
+	f.Garbage.Sites = parts(functions, by.total())
+	found := &candidate{f: f, asks: question{hit: s.makesGarbage}, bar: s.bar(), least: leastMean}
+	switch {
+	case f.Severity < leastGarbage*s.ran:
+		found.note = "it is a small part of what the program does"
+	case s.e.mean(by.total()) < leastGarbage/2*s.ran:
+		found.note = "it is mostly the collector, which uses idle processors"
+	}
+	return found
+}

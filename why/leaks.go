@@ -1,0 +1,114 @@
+package why
+
+import (
+	"time"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views/locks"
+)
+
+// standing returns the findings that need no threshold: deadlocks, and goroutines that never end.
+func (s *searcher) standing(r *sampledata.Recording) (all []*Finding, err error) {
+	a, err := locks.Summarise(r, s.o.Views)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range a.Deadlocks {
+		all = append(all, s.deadlock(d))
+	}
+	for c := range s.e.classes {
+		if f := s.leak(int32(c)); f != nil {
+			all = append(all, f)
+		}
+	}
+	return all, nil
+}
+
+func (s *searcher) deadlock(d *locks.Deadlock) *Finding {
+	first := d.Members[0]
+	f := &Finding{
+		Kind: DeadlockKind, Class: first.Class, Count: len(d.Members), Lock: first.Lock, Severity: float64(len(d.Members)),
+		Share: Estimate{Share: 1, Low: 1, High: 1, Samples: int(d.Samples)}, specific: 1e6, key: key(DeadlockKind, first.Lock),
+		When: When{Always: d.First <= s.e.from && d.Last >= s.e.to-1},
+	}
+	if !f.When.Always {
+		f.When.Spans = []Span{{From: s.e.time(d.First), To: s.e.time(d.Last), Share: 1}}
+	}
+	for _, m := range d.Members {
+		f.Others = append(f.Others, Part{Name: m.Class, Share: 1})
+		f.Chained = append(f.Chained, m.Lock)
+	}
+	for c := range s.e.classes {
+		if s.e.classes[c].name == first.Class {
+			f.Where, _ = s.where(int32(c), func(at *situation) bool { return at.state.Run == sampledata.Blocked && at.lock == first.Lock })
+		}
+	}
+	return f
+}
+
+// A leak has at least so many more goroutines at the end than at the beginning, and in each quarter of the span a part of them.
+const (
+	leastGrowth  = 10
+	leakQuarters = 4
+)
+
+// leak returns a finding if the goroutines of a class become more and more, hardly any ends, and nearly all wait. Those that
+// wait for a connection's data, or sleep, may go on.
+func (s *searcher) leak(class int32) *Finding {
+	c := &s.e.classes[class]
+	if c.runtimes || c.goroutines < leastGrowth || 10*c.ended > c.goroutines {
+		return nil
+	}
+	var counts [leakQuarters + 1]int
+	quarters := s.quarters()
+	stuck, h, reason := 0, s.e.places.heaviest(), ""
+	activities := make(map[Activity]int)
+	for i, run := range s.e.r.Runs.All() {
+		if s.e.of[i] < 0 || s.e.situations[s.e.of[i]].class != class {
+			continue
+		}
+		for q, at := range quarters {
+			if run.First <= at && at <= run.Last {
+				counts[q]++
+			}
+		}
+		if run.Last < s.e.to-1 || run.Stack == sampledata.NoStack {
+			continue
+		}
+		if at := s.e.activity(&s.e.situations[s.e.of[i]]); at != Ready && at != Computing && at != IO && at != Sleeping && at != CallsKernel {
+			stuck++
+			activities[at]++
+			reason = run.Reason
+			h.add(s.e.places.own[run.Stack], run.Stack, 1)
+		}
+	}
+	first, last := counts[0], counts[leakQuarters]
+	growth := last - first
+	if growth < max(leastGrowth, first/5) || 10*stuck < 9*last {
+		return nil
+	}
+	for q := range leakQuarters {
+		if leakQuarters*3*(counts[q+1]-counts[q]) < growth {
+			return nil
+		}
+	}
+	seconds := (s.e.time(s.e.to-1) - s.e.time(s.e.from)).Seconds()
+	low, high := wilson(float64(stuck)/float64(last), float64(s.e.to-s.e.from))
+	return &Finding{
+		Kind: LeakKind, Class: c.name, Alive: s.e.mean(c.life), Count: c.goroutines, Severity: float64(last), Reason: reason,
+		Share: Estimate{Share: float64(stuck) / float64(last), Low: low, High: high, Samples: int(s.e.to - s.e.from)},
+		Where: h.place(), When: When{Always: true}, Growth: &Growth{first, last, float64(growth) / max(seconds, 1e-9)},
+		specific: 1, key: key(LeakKind, c.name),
+	}
+}
+
+// quarters returns the samples that divide the time of the span into quarters, from the first to the last one. On a busy machine, there are
+// more samples in one quarter than in another.
+func (s *searcher) quarters() (at [leakQuarters + 1]int32) {
+	from, to := s.e.time(s.e.from), s.e.time(s.e.to-1)
+	for q := range at {
+		sample := s.e.r.Samples.Search(from + time.Duration(q)*(to-from)/leakQuarters)
+		at[q] = min(int32(sample), s.e.to-1)
+	}
+	return at
+}

@@ -1,0 +1,111 @@
+package why
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// sums are weights by class.
+type sums map[int32]float64
+
+// most returns the class with the largest weight.
+func (by sums) most() int32 {
+	best := int32(-1)
+	for c, w := range by {
+		if best < 0 || w > by[best] || w == by[best] && c < best {
+			best = c
+		}
+	}
+	return best
+}
+
+func (by sums) total() (sum float64) {
+	for _, w := range by {
+		sum += w
+	}
+	return sum
+}
+
+// others returns the shares of the lives of all classes but one, the largest weight first, if they are at least the
+// threshold, and the class is not idle all the time.
+func (s *searcher) others(by sums, but int32) []Part {
+	var list []int32
+	for c := range by {
+		if c != but && by[c] >= s.o.Threshold*s.e.classes[c].active && s.e.mean(by[c]) >= leastMean {
+			list = append(list, c)
+		}
+	}
+	slices.SortFunc(list, func(a, b int32) int { return cmp.Or(cmp.Compare(by[b], by[a]), cmp.Compare(a, b)) })
+	var parts []Part
+	for _, c := range list {
+		parts = append(parts, Part{s.e.classes[c].name, by[c] / s.e.classes[c].active})
+	}
+	return parts
+}
+
+// active returns a base of hypotheses: the goroutines of a class, without the time in which they wait for work.
+func active(class int32) func(*situation) bool {
+	return func(s *situation) bool { return s.class == class && !s.idle }
+}
+
+// ofClass restricts a predicate to a class.
+func ofClass(class int32, of func(*situation) bool) func(*situation) bool {
+	return func(s *situation) bool { return s.class == class && of(s) }
+}
+
+// where returns the place with the most weight of some situations of a class, and the reason of most of it.
+func (s *searcher) where(class int32, of func(*situation) bool) (Place, string) {
+	h, reasons := s.e.places.heaviest(), make(map[string]float64)
+	for _, at := range s.members(class) {
+		if stack := at.state.Stack; stack != sampledata.NoStack && of(at) {
+			h.add(s.e.places.own[stack], stack, at.weight)
+			reasons[at.state.Reason] += at.weight
+		}
+	}
+	best := ""
+	for r, w := range reasons {
+		if w > reasons[best] || w == reasons[best] && r < best {
+			best = r
+		}
+	}
+	return h.place(), best
+}
+
+// suffering makes a candidate for goroutines that wait, of the class that waits most.
+func (s *searcher) suffering(f *Finding, by sums, of func(*situation) bool) *candidate {
+	class := by.most()
+	c := &s.e.classes[class]
+	f.Class, f.Alive, f.Count, f.Idle = c.name, s.e.mean(c.life), c.goroutines, 1-c.active/c.life
+	f.Severity = s.e.mean(by.total())
+	f.Others = s.others(by, class)
+	f.Where, f.Reason = s.where(class, of)
+	return &candidate{f: f, asks: question{ofClass(class, of), active(class)}, bar: s.o.Threshold, least: leastMean}
+}
+
+// lockCandidates returns a hypothesis for each lock: that goroutines wait for it.
+func (s *searcher) lockCandidates() (all []*candidate) {
+	byLock := make(map[string]sums)
+	for i := range s.e.situations {
+		at := &s.e.situations[i]
+		if at.state.Run != sampledata.Blocked {
+			continue
+		}
+		if byLock[at.lock] == nil {
+			byLock[at.lock] = make(sums)
+		}
+		byLock[at.lock][at.class] += at.weight
+	}
+	for lock, by := range byLock {
+		of := func(at *situation) bool { return at.state.Run == sampledata.Blocked && at.lock == lock }
+		f := &Finding{Kind: LockKind, Lock: lock, specific: 1, key: key(LockKind, lock)}
+		c := s.suffering(f, by, of)
+		c.refine = func(f *Finding) string {
+			f.Causes = s.e.blame(of)
+			return ""
+		}
+		all = append(all, c)
+	}
+	return all
+}

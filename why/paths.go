@@ -1,0 +1,122 @@
+package why
+
+import (
+	"cmp"
+	"math/big"
+	"slices"
+
+	"github.com/cpprof/cpprof/views/calltree"
+)
+
+// A Test returns the verdict on the hypothesis that some stacks of a call tree are a bottleneck.
+type Test func(m *calltree.Metric, t calltree.Total) Verdict
+
+// Above is a Test without uncertainty: the cost is above a threshold, or it is not.
+func Above(threshold *big.Rat) Test {
+	return func(m *calltree.Metric, t calltree.Total) Verdict {
+		if m.Cost(t.Weight).Cmp(threshold) > 0 {
+			return Yes
+		}
+		return No
+	}
+}
+
+// Paths is the result of a search over the call paths of a tree.
+type Paths struct {
+	// TopDown are the nodes whose call path from the root, by immediate calls, is a bottleneck, in preorder.
+	TopDown []int32
+
+	// Frontier are the callees of bottlenecks that need more evidence.
+	Frontier []int32
+
+	// Deep are the deep starters: functions that are bottlenecks wherever they are called, though no path to them is. The
+	// highest cost comes first.
+	Deep []Starter
+
+	// Shown are the nodes of TopDown without those of which a callee has 95 % of the cost or more. So of a chain in which
+	// nothing is lost, only the deepest node is shown.
+	Shown []int32
+}
+
+// A Starter is a function, with the total of all stacks that have it.
+type Starter struct {
+	Func calltree.Func
+	calltree.Total
+}
+
+// kept is the share of a node's cost that a callee has if nothing is lost in the call.
+var kept = big.NewRat(95, 100)
+
+// FindPaths searches the call paths of a tree, in the goroutine of the root. It is JBolt's algorithm (figure 4, with the deep
+// starters of section 4). JBolt had to put instruments into the callees of a bottleneck, and to wait for their results. Here,
+// every call is in the samples already, so that one walk decides.
+func FindPaths(t *calltree.Tree, test Test) Paths {
+	m := t.Main()
+	var found Paths
+	reached := make(map[calltree.Func]bool) // the last functions of bottlenecks
+	best := make(map[int32]*big.Rat)        // by bottleneck: the highest cost of a callee that is one
+	focus := make(map[int32]bool)           // the root, and bottlenecks
+	focus[0] = true
+	for n := int32(1); int(n) < t.Len(); n++ {
+		parent := t.Parents()[n]
+		if !focus[parent] || t.BeginsPart(t.Funcs()[n]) && parent != 0 {
+			continue
+		}
+		total := m.Through(n)
+		switch test(m, total) {
+		case Yes:
+			focus[n], reached[t.Funcs()[n]] = true, true
+			found.TopDown = append(found.TopDown, n)
+			if b := best[parent]; b == nil || b.Cmp(total.Weight) < 0 {
+				best[parent] = total.Weight
+			}
+		case Maybe:
+			found.Frontier = append(found.Frontier, n)
+		}
+	}
+	for _, n := range found.TopDown {
+		least := new(big.Rat).Mul(m.Cum(n), kept)
+		if b := best[n]; b == nil || b.Cmp(least) < 0 {
+			found.Shown = append(found.Shown, n)
+		}
+	}
+	for _, s := range inclusive(t) {
+		if !reached[s.Func] && test(m, s.Total) == Yes {
+			found.Deep = append(found.Deep, s)
+		}
+	}
+	return found
+}
+
+// inclusive returns the totals of the frames below the root, in the root's goroutine. Each stack counts once for a frame,
+// however often the frame recurs in it. The highest weight comes first.
+func inclusive(t *calltree.Tree) []Starter {
+	digits := t.Main().Digits()
+	sums := make(map[calltree.Func][]int64)
+	open := make(map[calltree.Func]int32) // the end of the outermost call that contains the current node
+	for n := int32(1); int(n) < t.Len(); n++ {
+		f := t.Funcs()[n]
+		if t.BeginsPart(f) && t.Parents()[n] != 0 {
+			n = t.Ends()[n] - 1
+			continue
+		}
+		if open[f] > n {
+			continue
+		}
+		open[f] = t.Ends()[n]
+		if sums[f] == nil {
+			sums[f] = make([]int64, len(digits))
+		}
+		for i, d := range digits {
+			sums[f][i] += d.Cum[n]
+		}
+	}
+	var all []Starter
+	for f, s := range sums {
+		all = append(all, Starter{f, t.Main().Total(s...)})
+	}
+	slices.SortFunc(all, func(a, b Starter) int {
+		return cmp.Or(b.Weight.Cmp(a.Weight), cmp.Compare(t.Symbols().Name(a.Func), t.Symbols().Name(b.Func)))
+	})
+	return all
+}

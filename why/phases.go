@@ -1,0 +1,88 @@
+package why
+
+import (
+	"slices"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
+)
+
+// mostPhases limits the spans that are searched by themselves.
+const mostPhases = 6
+
+// searchPhases searches the phases of the program: spans in which what all goroutines do together differs. A bottleneck of one
+// phase may be small over the whole recording.
+func (a *searched) searchPhases(r *sampledata.Recording, o Options) error {
+	known := make(map[string]bool)
+	for _, f := range a.Findings {
+		known[f.key] = true
+	}
+	for _, p := range a.phases() {
+		part := float64(a.e.weights.Of(int(p.from), int(p.to))) / a.e.length
+		if part < 0.05 || p.to-p.from < leastSamples {
+			continue
+		}
+		o.Views.Span = views.Span{From: a.e.time(p.from), To: a.e.time(p.to)}
+		if int(p.to) >= r.Samples.Len() {
+			o.Views.Span.To = 0
+		}
+		s, err := search(r, o)
+		if err != nil {
+			return err
+		}
+		for _, f := range s.Findings {
+			small := f.Severity < aProcessor || f.Share.Low < 2*o.Threshold // several spans are searched: chance has more of them
+			few := p.to-p.from < 2*leastSamples && !f.IsCode()              // waits change more by chance
+			if known[f.key] || small || few || f.Kind == MachineKind || f.Kind == LeakKind || a.hasPathOf(f) {
+				continue
+			}
+			known[f.key] = true
+			f.Severity, f.Phase = f.Severity*part, true
+			f.When = When{Spans: []Span{{From: a.e.time(p.from), To: a.e.time(p.to), Share: f.Share.Share}}}
+			a.Findings = append(a.Findings, f)
+		}
+	}
+	return nil
+}
+
+// A phase is the samples from one number up to another.
+type phase struct{ from, to int32 }
+
+// phases divides the span where the shares of running, ready, blocked and waiting goroutines change. There are none if they do
+// not change, or change too often.
+func (a *searched) phases() []phase {
+	working := func(s *situation) bool { return !s.idle && !a.e.classes[s.class].runtimes }
+	questions := []question{
+		{hit: func(s *situation) bool { return working(s) && s.ran() }},
+		{hit: func(s *situation) bool { return working(s) && isReady(s) }, base: working},
+		{hit: func(s *situation) bool { return s.state.Run == sampledata.Blocked }, base: working},
+		{hit: func(s *situation) bool { return s.waits() && working(s) }, base: working},
+	}
+	var cuts []int32
+	for _, all := range a.e.observe(questions) {
+		s := binned(all)
+		for _, at := range s.changes() {
+			cuts = append(cuts, a.e.from+int32(s.first[at]))
+		}
+	}
+	slices.Sort(cuts)
+	near := (a.e.to - a.e.from) / 20
+	cuts = slices.CompactFunc(cuts, func(later, earlier int32) bool { return later-earlier <= near })
+	if len(cuts) == 0 || len(cuts) >= mostPhases {
+		return nil
+	}
+	var all []phase
+	from := a.e.from
+	for _, at := range append(cuts, a.e.to) {
+		all = append(all, phase{from, at})
+		from = at
+	}
+	return all
+}
+
+// hasPathOf reports whether there is a finding about code on the same call path: about a caller, or about what it leads to.
+func (a *searched) hasPathOf(f *Finding) bool {
+	return f.IsCode() && slices.ContainsFunc(a.Findings, func(g *Finding) bool {
+		return g.IsCode() && (slices.Contains(g.Where.Path, f.Where.Function) || slices.Contains(f.Where.Path, g.Where.Function))
+	})
+}

@@ -1,0 +1,183 @@
+package why
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// A Place is where in the program something happens.
+type Place struct {
+	Function string   `json:"function"`          // the innermost function of the program's own
+	Caller   string   `json:"caller,omitempty"`  // the function that calls it; "" if it is the goroutine's first
+	File     string   `json:"file,omitempty"`    // with the line that is executed there most
+	Line     int32    `json:"line,omitempty"`    //
+	Library  string   `json:"library,omitempty"` // the function of the standard library that it calls there; "" if none
+	Path     []string `json:"path,omitempty"`    // the functions from the goroutine's first to Function
+}
+
+// places finds the places of stacks. All is by node of the recording.
+type places struct {
+	r   *sampledata.Recording
+	own []sampledata.NodeID // the innermost frame of the program's own code, or of a library if there is none
+}
+
+// machinery has the prefixes of functions that never say what a goroutine does, unless there is nothing else.
+var machinery = []string{"runtime.", "internal/", "sync.", "syscall.", "time.", "runtime/internal/"}
+
+// standard has the first elements of the import paths of the standard library.
+var standard = strings.Fields(`archive bufio bytes cmp compress container context crypto database debug embed encoding errors
+	expvar flag fmt go hash html image index internal io iter log maps math mime net os path plugin reflect regexp runtime
+	slices sort strconv strings structs sync syscall testing text time unicode unique unsafe vendor weak`)
+
+func newPlaces(r *sampledata.Recording) *places {
+	p := &places{r: r, own: make([]sampledata.NodeID, len(r.Nodes))}
+	own := make([]bool, len(r.Functions))
+	for f := range r.Functions {
+		own[f] = isOwn(r.Functions[f].Name)
+	}
+	telling := make([]sampledata.NodeID, len(r.Nodes)) // the innermost frame that is no machinery
+	for n := range r.Nodes {
+		node := &r.Nodes[n]
+		p.own[n], telling[n] = sampledata.NoStack, sampledata.NoStack
+		if node.Parent != sampledata.NoStack {
+			p.own[n], telling[n] = p.own[node.Parent], telling[node.Parent]
+		}
+		name := r.Functions[node.Function].Name
+		switch {
+		case own[node.Function]:
+			p.own[n], telling[n] = sampledata.NodeID(n), sampledata.NodeID(n)
+		case !isMachinery(name):
+			telling[n] = sampledata.NodeID(n)
+		}
+	}
+	for n := range p.own {
+		switch {
+		case p.own[n] != sampledata.NoStack:
+		case telling[n] != sampledata.NoStack:
+			p.own[n] = telling[n]
+		default:
+			p.own[n] = sampledata.NodeID(n)
+		}
+	}
+	return p
+}
+
+func isMachinery(function string) bool {
+	return slices.ContainsFunc(machinery, func(head string) bool { return strings.HasPrefix(function, head) })
+}
+
+// isOwn reports whether a function is none of the standard library, nor of the libraries that extend it.
+func isOwn(function string) bool {
+	if strings.HasPrefix(function, "golang.org/x/") {
+		return false
+	}
+	end := strings.IndexAny(function, "./")
+	return end > 0 && !slices.Contains(standard, function[:end])
+}
+
+// function returns the name of the function of a node.
+func (p *places) function(n sampledata.NodeID) string {
+	return p.r.Functions[p.r.Nodes[n].Function].Name
+}
+
+// at returns the function of the program's own in which a stack ends.
+func (p *places) at(stack sampledata.NodeID) string {
+	if stack == sampledata.NoStack {
+		return ""
+	}
+	return p.function(p.own[stack])
+}
+
+// place describes the frame of a node, as a part of a stack.
+func (p *places) place(n, stack sampledata.NodeID) Place {
+	if n == sampledata.NoStack {
+		return Place{Function: "?"}
+	}
+	node := &p.r.Nodes[n]
+	fn := &p.r.Functions[node.Function]
+	at := Place{Function: fn.Name, File: fn.File, Line: node.Line, Library: p.library(n, stack)}
+	for above := node.Parent; above != sampledata.NoStack; above = p.r.Nodes[above].Parent {
+		name := p.function(above)
+		if name == bootstrap {
+			break
+		}
+		if at.Caller == "" {
+			at.Caller = name
+		}
+		at.Path = append(at.Path, name)
+	}
+	slices.Reverse(at.Path)
+	at.Path = append(at.Path, fn.Name)
+	return at
+}
+
+// bootstrap is the runtime's frame below which every goroutine starts.
+const bootstrap = "runtime.goexit"
+
+// library returns the last function between a node and the end of a stack that is no machinery: what the function of the
+// program calls there. It is "" if the program's function itself is at the end.
+func (p *places) library(n, stack sampledata.NodeID) string {
+	for at := stack; at != n && at != sampledata.NoStack; at = p.r.Nodes[at].Parent {
+		if name := p.function(at); !isMachinery(name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// above reports whether one of the functions from the goroutine's first down to a node has a property.
+func (p *places) above(n sampledata.NodeID, is func(function string) bool) bool {
+	for ; n != sampledata.NoStack; n = p.r.Nodes[n].Parent {
+		if is(p.function(n)) {
+			return true
+		}
+	}
+	return false
+}
+
+// heaviest finds the place that has the most weight.
+type heaviest struct {
+	places *places
+	by     map[[2]sampledata.NodeID]float64
+}
+
+func (p *places) heaviest() *heaviest { return &heaviest{p, make(map[[2]sampledata.NodeID]float64)} }
+
+// add adds the weight of a stack, whose place is the frame of a node.
+func (h *heaviest) add(n, stack sampledata.NodeID, weight float64) {
+	h.by[[2]sampledata.NodeID{n, stack}] += weight
+}
+
+// place returns the place with the most weight: first the function with its caller that has the most, then its line, then
+// what is called there.
+func (h *heaviest) place() Place {
+	type call struct{ function, caller string }
+	calls := make(map[call]float64)
+	describe := func(k [2]sampledata.NodeID) call {
+		if k[0] == sampledata.NoStack {
+			return call{}
+		}
+		c := call{function: h.places.function(k[0])}
+		if above := h.places.r.Nodes[k[0]].Parent; above != sampledata.NoStack {
+			c.caller = h.places.function(above)
+		}
+		return c
+	}
+	for k, w := range h.by {
+		calls[describe(k)] += w
+	}
+	var best [2]sampledata.NodeID
+	found := false
+	for k := range h.by {
+		if !found || calls[describe(k)] > calls[describe(best)] ||
+			calls[describe(k)] == calls[describe(best)] && (h.by[k] > h.by[best] || h.by[k] == h.by[best] && slices.Compare(k[:], best[:]) < 0) {
+			best, found = k, true
+		}
+	}
+	if !found {
+		return Place{Function: "?"}
+	}
+	return h.places.place(best[0], best[1])
+}

@@ -1,0 +1,95 @@
+package why
+
+import (
+	"math"
+	"time"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// A Probed is what the samples say of a function while it was probed.
+type Probed struct {
+	// Inside is the mean number of goroutines that were in the function, and Margin half the width of its interval of 95 %, with a
+	// sample as the unit.
+	Inside float64 `json:"inside"`
+	Margin float64 `json:"margin"`
+
+	Samples int `json:"samples"` // while it was probed
+
+	// Mean is the mean time of a call by Little's law: Inside over the rate of calls. It is 0 if there were too few samples or no calls.
+	Mean       time.Duration `json:"mean_ns,omitempty"`
+	MeanMargin time.Duration `json:"mean_margin_ns,omitempty"`
+
+	// Shares divide the time within the function by what its goroutines did.
+	Running float64 `json:"running"`
+	Ready   float64 `json:"ready"`
+	Locked  float64 `json:"locked"`
+	Waiting float64 `json:"waiting"`
+}
+
+// leastProbed is the number of samples below which Little's law is not used.
+const leastProbed = 10
+
+// SamplesOf counts the goroutines that were in a probed function, from when its instrument was put in until it was taken out.
+func SamplesOf(r *sampledata.Recording, p *sampledata.Probe) Probed {
+	within := stacksWith(r, p.Function)
+	first, end := r.Samples.Search(p.From), r.Samples.Search(p.To)
+	d := Probed{Samples: max(0, end-first)}
+	if d.Samples == 0 {
+		return d
+	}
+	steps := make([]int, d.Samples+1) // the number of goroutines in each sample minus that in the one before it
+	total := 0
+	for _, run := range r.Runs.All() {
+		from, to := max(int(run.First), first), min(int(run.Last)+1, end)
+		if from >= to || run.Stack == sampledata.NoStack || !within[run.Stack] {
+			continue
+		}
+		steps[from-first]++
+		steps[to-first]--
+		n := to - from
+		total += n
+		switch run.Run {
+		case sampledata.Running, sampledata.Detached:
+			d.Running += float64(n)
+		case sampledata.Runnable:
+			d.Ready += float64(n)
+		case sampledata.Blocked:
+			d.Locked += float64(n)
+		default:
+			d.Waiting += float64(n)
+		}
+	}
+	if total == 0 {
+		return d
+	}
+	for _, share := range []*float64{&d.Running, &d.Ready, &d.Locked, &d.Waiting} {
+		*share /= float64(total)
+	}
+	n, squares, now := float64(d.Samples), 0.0, 0
+	d.Inside = float64(total) / n
+	for _, step := range steps[:d.Samples] {
+		now += step
+		squares += (float64(now) - d.Inside) * (float64(now) - d.Inside)
+	}
+	const z = 1.96
+	d.Margin = z * math.Sqrt(squares/n/n)
+	if probed := p.To - p.From; p.Calls > 0 && d.Samples >= leastProbed {
+		d.Mean = time.Duration(d.Inside * float64(probed) / float64(p.Calls))
+		d.MeanMargin = time.Duration(d.Margin * float64(probed) / float64(p.Calls))
+	}
+	return d
+}
+
+// stacksWith reports of each node whether a function is in its stack.
+func stacksWith(r *sampledata.Recording, function string) []bool {
+	is := make([]bool, len(r.Functions))
+	for i, f := range r.Functions {
+		is[i] = f.Name == function
+	}
+	within := make([]bool, len(r.Nodes))
+	for i, n := range r.Nodes {
+		within[i] = is[n.Function] || n.Parent != sampledata.NoStack && within[n.Parent]
+	}
+	return within
+}

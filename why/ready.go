@@ -1,0 +1,90 @@
+package why
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// busy is the share of the processors that is held if the program has more to do than they can.
+const busy = 0.7
+
+func isReady(s *situation) bool { return s.state.Run == sampledata.Runnable }
+
+// readyCandidates returns the hypothesis that more goroutines are ready to run than there are processors.
+func (s *searcher) readyCandidates() []*candidate {
+	by := make(sums)
+	for i := range s.e.situations {
+		if at := &s.e.situations[i]; isReady(at) && !s.e.classes[at.class].runtimes {
+			by[at.class] += at.weight
+		}
+	}
+	if len(by) == 0 {
+		return nil
+	}
+	f := &Finding{Kind: ProcessorKind, specific: 1, key: key(ProcessorKind)}
+	c := s.suffering(f, by, isReady)
+	// If the threads have no CPUs, goroutines are ready because of that.
+	f.Severity *= 1 - s.noCPU/max(s.ran, s.noCPU, 1e-9)
+	c.least = 5 * leastMean
+	if s.ran < busy*s.e.processors {
+		c.note = "there are free processors: they are about to run"
+	}
+	c.refine = func(f *Finding) string {
+		f.Causes = s.holders()
+		return ""
+	}
+	return []*candidate{c}
+}
+
+// holders returns who has the processors, and where: as shares of the time in which somebody has one.
+func (s *searcher) holders() []Cause {
+	b := &blamed{e: s.e, weight: make(map[doer]float64), where: make(map[doer]*heaviest)}
+	for i := range s.e.situations {
+		at := &s.e.situations[i]
+		if at.ran() {
+			b.total += at.weight
+			b.do(at, Known, at.weight)
+		}
+	}
+	byClass := make(map[string]*Cause)
+	var all []*Cause
+	for _, c := range b.causes() {
+		if old := byClass[c.Class]; old != nil {
+			old.Share += c.Share
+			continue
+		}
+		c.Activity = Computing
+		byClass[c.Class] = &c
+		all = append(all, &c)
+	}
+	slices.SortStableFunc(all, func(x, y *Cause) int { return cmp.Compare(y.Share, x.Share) })
+	var causes []Cause
+	for _, c := range all {
+		causes = append(causes, *c)
+	}
+	return causes
+}
+
+// machineCandidates returns the hypothesis that the machine, and not the program, is what is slow: threads wait for CPUs.
+func (s *searcher) machineCandidates() []*candidate {
+	if s.noCPU == 0 {
+		return nil
+	}
+	by := make(sums)
+	is := func(at *situation) bool { return at.ran() && at.state.NoCPU }
+	for i := range s.e.situations {
+		if at := &s.e.situations[i]; is(at) {
+			by[at.class] += at.weight
+		}
+	}
+	class := by.most()
+	c := &s.e.classes[class]
+	f := &Finding{
+		Kind: MachineKind, Class: c.name, Alive: s.e.mean(c.life), Count: c.goroutines, Severity: s.noCPU, specific: 0,
+		key: key(MachineKind), Others: s.others(by, class),
+	}
+	f.Where, _ = s.where(class, is)
+	return []*candidate{s.limited(&candidate{f: f, asks: question{hit: is}, bar: s.o.Threshold, least: leastMean})}
+}

@@ -1,0 +1,63 @@
+package why
+
+import (
+	"math/big"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cpprof/cpprof/internal/vectors"
+	"github.com/cpprof/cpprof/views/calltree"
+)
+
+// TestVectorsSearch compares the search over call paths with the vectors.
+func TestVectorsSearch(t *testing.T) {
+	for _, file := range vectors.Files(t, "search*.json") {
+		var v vectors.Searches
+		vectors.Decode(t, file, &v)
+		if len(v.Cases) == 0 {
+			t.Errorf("%s: no cases", file)
+		}
+		for i := range v.Cases {
+			t.Run(v.Cases[i].Name, func(t *testing.T) { compare(t, &v.Cases[i]) })
+		}
+	}
+}
+
+func compare(t *testing.T, c *vectors.SearchCase) {
+	tree := c.Tree(t)
+	found := FindPaths(tree, Above(&c.Threshold.Rat))
+	costs := map[string]*big.Rat{}
+	for _, n := range found.TopDown {
+		costs[pathTo(tree, n)] = tree.Main().Cost(tree.Main().Cum(n))
+	}
+	same(t, "top-down", costs, c.TopDown)
+	costs = map[string]*big.Rat{}
+	for _, s := range found.Deep {
+		costs["* .."+tree.Symbols().Name(s.Func)] = tree.Main().Cost(s.Weight)
+	}
+	same(t, "deep", costs, c.Deep)
+	var shown []string
+	for _, n := range found.Shown {
+		shown = append(shown, pathTo(tree, n))
+	}
+	slices.Sort(shown)
+	want := slices.Sorted(slices.Values(c.Shown))
+	if !slices.Equal(shown, want) {
+		t.Errorf("shown are %q, want %q", shown, want)
+	}
+}
+
+func same(t *testing.T, what string, got map[string]*big.Rat, want []vectors.CostedPath) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Errorf("%s: %d paths, want %d", what, len(got), len(want))
+	}
+	for _, w := range want {
+		if cost := got[w.Path]; cost == nil || cost.Cmp(&w.Cost.Rat) != 0 {
+			t.Errorf("%s: %s costs %v, want %s", what, w.Path, cost, w.Cost.RatString())
+		}
+	}
+}
+
+func pathTo(t *calltree.Tree, n int32) string { return strings.Join(t.Frames(n), " ") }

@@ -1,0 +1,231 @@
+package why
+
+import (
+	"math"
+	"slices"
+	"time"
+)
+
+// mostBins limits the parts of a span that are compared with one another.
+const mostBins = 120
+
+// A series is a share over time, in bins of some samples each.
+type series struct {
+	values, weights []float64
+	first           []int // by bin: its first sample; the last one is the number of samples
+}
+
+// binned sums up observations in at most mostBins bins of as many samples.
+func binned(all []Observation) series {
+	bins := max(1, min(mostBins, len(all)/2))
+	s := series{first: []int{0}}
+	for b := range bins {
+		end := (b + 1) * len(all) / bins
+		hits, base := 0.0, 0.0
+		for _, o := range all[s.first[b]:end] {
+			hits += o.Weight * o.Hits
+			base += o.Weight * o.Base
+		}
+		value := 0.0
+		if base > 0 {
+			value = hits / base
+		}
+		s.values, s.weights, s.first = append(s.values, value), append(s.weights, base), append(s.first, end)
+	}
+	return s
+}
+
+// changes returns the bins at which the level of a series changes, by binary segmentation: a part is divided where that
+// explains most of its variance, as long as this is much more than noise explains. Then changes to nearly the same level are dropped: a short
+// part in the middle has its own level only when it is divided from both sides.
+func (s series) changes() []int {
+	var cuts []int
+	noise := s.noise()
+	var divide func(from, to int)
+	divide = func(from, to int) {
+		at, gain := s.bestCut(from, to)
+		if at < 0 || gain < 4*math.Log(float64(len(s.values)))*noise {
+			return
+		}
+		divide(from, at)
+		cuts = append(cuts, at)
+		divide(at, to)
+	}
+	divide(0, len(s.values))
+	return s.steps(cuts)
+}
+
+// steps returns the changes of at least leastStep: it drops the smallest one, until there is none that is smaller.
+func (s series) steps(cuts []int) []int {
+	for len(cuts) > 0 {
+		bounds := slices.Concat([]int{0}, cuts, []int{len(s.values)})
+		smallest, least := 0, math.Inf(1)
+		for i := range cuts {
+			if d := math.Abs(s.mean(bounds[i], bounds[i+1]) - s.mean(bounds[i+1], bounds[i+2])); d < least {
+				smallest, least = i, d
+			}
+		}
+		if least >= leastStep {
+			break
+		}
+		cuts = slices.Delete(cuts, smallest, smallest+1)
+	}
+	return cuts
+}
+
+const (
+	leastStep = 0.1 // the least difference of shares that is a change
+	leastBins = 3   // between two changes
+
+	// nearlyAlways is the part of the time from which on a share is high all the time. In an execution trace, bins are of very
+	// different lengths: three of them can be a millisecond.
+	nearlyAlways = 0.95
+)
+
+// noise returns the variance of single bins, from the median difference between neighbours: changes of the level hardly count.
+func (s series) noise() float64 {
+	var steps []float64
+	for i := 1; i < len(s.values); i++ {
+		steps = append(steps, math.Abs(s.values[i]-s.values[i-1]))
+	}
+	if len(steps) == 0 {
+		return 0
+	}
+	slices.Sort(steps)
+	median := steps[len(steps)/2] / 0.954 // of the difference of two values of a normal distribution
+	mean := 0.0
+	for _, d := range steps {
+		mean += d * d / 2
+	}
+	// Few values, such as 0 and 1, have the median 0 though they vary.
+	return max(median*median, mean/float64(len(steps))/4, 1e-4)
+}
+
+// bestCut returns the bin that divides a part best, and by how much that reduces the sum of squares; -1 if it is too short.
+func (s series) bestCut(from, to int) (best int, gain float64) {
+	best = -1
+	whole := s.mean(from, to)
+	for at := from + leastBins; at <= to-leastBins; at++ {
+		left, right := s.mean(from, at), s.mean(at, to)
+		g := float64(at-from)*(left-whole)*(left-whole) + float64(to-at)*(right-whole)*(right-whole)
+		if g > gain {
+			best, gain = at, g
+		}
+	}
+	return best, gain
+}
+
+// mean returns the mean level of some bins.
+func (s series) mean(from, to int) float64 {
+	sum := 0.0
+	for _, v := range s.values[from:to] {
+		sum += v
+	}
+	return sum / float64(max(1, to-from))
+}
+
+// share returns the share of some bins.
+func (s series) share(from, to int) float64 {
+	hits, base := 0.0, 0.0
+	for i := from; i < to; i++ {
+		hits += s.values[i] * s.weights[i]
+		base += s.weights[i]
+	}
+	if base == 0 {
+		return 0
+	}
+	return hits / base
+}
+
+// A level is a part of the observations in which a share is high.
+type level struct {
+	from, to int // numbers of observations
+	share    float64
+}
+
+// levels returns the parts in which a share is at least half as high as in the highest, by the changes of its series.
+func (s series) levels() (all []level) {
+	bounds := slices.Concat([]int{0}, s.changes(), []int{len(s.values)})
+	highest := 0.0
+	for i := 1; i < len(bounds); i++ {
+		highest = max(highest, s.share(bounds[i-1], bounds[i]))
+	}
+	first := -1 // bound of the part that is being joined
+	for i := 1; i <= len(bounds); i++ {
+		high := i < len(bounds) && s.share(bounds[i-1], bounds[i]) >= highest/2
+		switch {
+		case high && first < 0:
+			first = i - 1
+		case !high && first >= 0:
+			from, to := bounds[first], bounds[i-1]
+			all = append(all, level{s.first[from], s.first[to], s.share(from, to)})
+			first = -1
+		}
+	}
+	return all
+}
+
+// period returns the number of samples after which a series repeats itself, or 0: the shortest lag with a high
+// autocorrelation, if there are at least four of these periods.
+func (s series) period() int {
+	n := len(s.values)
+	if n < 48 {
+		return 0
+	}
+	mean := s.mean(0, n)
+	at := func(lag int) (r float64) {
+		for i := 0; i+lag < n; i++ {
+			r += (s.values[i] - mean) * (s.values[i+lag] - mean)
+		}
+		return r / float64(n-lag)
+	}
+	variance := at(0)
+	if variance < leastStep*leastStep {
+		return 0
+	}
+	dipped := false
+	for lag := 2; lag <= n/4; lag++ {
+		r := at(lag) / variance
+		dipped = dipped || r < 0
+		if dipped && r > 0.5 && r >= at(lag+1)/variance && r >= at(lag-1)/variance {
+			return s.first[lag]
+		}
+	}
+	return 0
+}
+
+// when finds out when a share is high: all the time, in some spans, or periodically, and whether it goes with collections.
+func (e *evidence) when(all []Observation) (w When) {
+	s := binned(all)
+	levels := s.levels()
+	high := time.Duration(0)
+	for _, l := range levels {
+		high += e.time(e.from+int32(l.to)) - e.time(e.from+int32(l.from))
+	}
+	if float64(high) > nearlyAlways*float64(e.time(e.to)-e.time(e.from)) {
+		w.Always = true
+		w.Period = time.Duration(float64(s.period()) * e.length / float64(len(all)))
+	} else {
+		for _, l := range levels {
+			w.Spans = append(w.Spans, Span{e.time(e.from + int32(l.from)), e.time(e.from + int32(l.to)), l.share})
+		}
+	}
+	w.Collecting = e.inCollections(all)
+	return w
+}
+
+// inCollections reports whether a share is at least three times as high while garbage is collected.
+func (e *evidence) inCollections(all []Observation) bool {
+	var hits, base [2]float64
+	samples := 0
+	for i, o := range all {
+		in := 0
+		if e.r.Samples.At(int(e.from) + i).Collecting {
+			in = 1
+			samples++
+		}
+		hits[in] += o.Weight * o.Hits
+		base[in] += o.Weight * o.Base
+	}
+	return samples >= leastSamples && base[0] > 0 && base[1] > 0 && hits[1]/base[1] > 3*hits[0]/base[0]
+}

@@ -1,0 +1,94 @@
+package why
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// work makes a recording of workers, of which some compute and the others wait for work, and finds what is slow. The number of samples in which a
+// worker computes is given by its number; its label is that of its number, too.
+func work(t *testing.T, workers, samples int, computes func(worker, sample int) bool, label func(worker int) string) *Finding {
+	t.Helper()
+	s := newScene()
+	all := s.spawn(workers, "main.worker")
+	for i := range samples {
+		states := map[sampledata.GoroutineID]sampledata.State{}
+		for j, g := range all {
+			state := s.at(idles, "main.worker")
+			if computes(j, i) {
+				state = s.at(runs, "main.worker", "main.crunch")
+				state.Labels = s.LabelSet([]sampledata.Label{{Key: "tenant", Value: label(j)}})
+			}
+			states[g] = state
+		}
+		s.sample(t, states)
+	}
+	a := s.find(t)
+	if len(a.Findings) == 0 || a.Findings[0].Where.Function != "main.crunch" {
+		t.Fatalf("%s: %+v", a.State, a.Findings)
+	}
+	return a.Findings[0]
+}
+
+func TestWhoStandsOut(t *testing.T) {
+	own := func(worker int) string { return string(rune('a' + worker)) }
+	// One of twenty computes all the time, and the others in turn.
+	f := work(t, 20, 200, func(w, i int) bool { return w == 7 || i%10 == 0 && w == i/10%20 }, own)
+	if f.Few == nil || !slices.Equal(f.Few.Goroutines, []int64{8}) || f.Few.Count != 1 || f.Few.Of != 20 || f.Few.Share < 0.85 || f.Few.Share > 0.95 {
+		t.Errorf("few: %+v, want goroutine 8", f.Few)
+	}
+	if f.Label == nil || f.Label.Label != "tenant=h" || f.Label.Life > 0.06 {
+		t.Errorf("label: %+v, want tenant=h", f.Label)
+	}
+	// All compute in turn, most of them for one tenant.
+	f = work(t, 20, 200, func(w, i int) bool { return w == i%20 || w == (i+3)%20 }, func(w int) string {
+		if w%10 == 3 {
+			return "other"
+		}
+		return "acme"
+	})
+	if f.Few != nil || f.Label == nil || f.Label.Label != "tenant=acme" {
+		t.Errorf("few: %+v, label: %+v, want nobody, and tenant=acme", f.Few, f.Label)
+	}
+	// All compute in turn, each for a tenant of its own; or there are too few to stand out.
+	if f = work(t, 20, 200, func(w, i int) bool { return w == i%20 || w == (i+3)%20 }, own); f.Few != nil || f.Label != nil {
+		t.Errorf("few: %+v, label: %+v, want nobody", f.Few, f.Label)
+	}
+	if f = work(t, 4, 200, func(w, i int) bool { return w == 1 || w == 2 }, own); f.Few != nil || f.Label != nil {
+		t.Errorf("few: %+v, label: %+v, want nobody: half of a class of four computes", f.Few, f.Label)
+	}
+	// Half of them compute for one tenant, but in few samples.
+	if f = work(t, 20, 60, func(w, i int) bool { return w < 4 && i%5 == 0 }, func(int) string { return "acme" }); f.Few != nil || f.Label != nil {
+		t.Errorf("few: %+v, label: %+v, want nobody: it is seen in 12 samples", f.Few, f.Label)
+	}
+	// One of twenty was seen to compute in few samples.
+	if f = work(t, 20, 18, func(w, i int) bool { return w == 7 }, own); f.Few != nil || f.Label != nil {
+		t.Errorf("few: %+v, label: %+v, want nobody: there are 18 samples", f.Few, f.Label)
+	}
+}
+
+// Of goroutines that live for a sample or two, none stands out, though most of them are never seen to compute.
+func TestShortLivesDoNotStandOut(t *testing.T) {
+	s := newScene()
+	server := s.spawn(1, "main.main")[0]
+	for i := range 300 {
+		states := map[sampledata.GoroutineID]sampledata.State{server: s.at(idles, "main.main")}
+		for j, g := range s.spawn(10, "main.request") {
+			states[g] = s.at(sleeps, "main.request", "main.pause")
+			if j == i%10 {
+				states[g] = s.at(runs, "main.request", "main.crunch")
+			}
+		}
+		s.gone = slices.Clone(s.goroutines[max(1, len(s.goroutines)-20) : len(s.goroutines)-10])
+		s.sample(t, states)
+	}
+	a := s.find(t)
+	if len(a.Findings) == 0 || a.Findings[0].Where.Function != "main.crunch" {
+		t.Fatalf("%s: %+v", a.State, a.Findings)
+	}
+	if f := a.Findings[0]; f.Few != nil {
+		t.Errorf("few: %+v, want nobody", f.Few)
+	}
+}
