@@ -15,7 +15,7 @@ import (
 
 // Every character that the Analyzer or a report may draw by itself has one in ASCII, of the same width.
 func TestEveryCharacterHasOneInASCII(t *testing.T) {
-	for _, folder := range []string{"tui", "report", "views", "locks", "internal/words", "internal/termtext"} {
+	for _, folder := range []string{"tui", "internal/report", "views", "views/locks", "internal/words", "internal/termtext"} {
 		files, err := filepath.Glob(filepath.Join(fixture.Root(), folder, "*.go"))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %v", folder, err)

@@ -2,14 +2,12 @@ package tui
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/cpprof/cpprof/internal/config"
-	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/tui/session"
 )
 
@@ -328,25 +326,4 @@ func testKept(t *testing.T, b *bench) {
 	if err := r.WriteJSON(&asJSON); err != nil || !json.Valid([]byte(asJSON.String())) {
 		t.Errorf("%v: as data it is written as %q", err, asJSON.String())
 	}
-}
-
-// A session in the first format, in which windows had no kinds, is restored with the same screen.
-func TestSessionOfVersion1(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join(fixture.Root(), "session", "testdata", "version1.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := Options{Path: filepath.Join(filepath.Dir(writtenTwin(t, "before")), "after.cpprof"), Recording: twin(t, "after")}
-	if err := o.Recording.Write(o.Path); err != nil {
-		t.Fatal(err)
-	}
-	if o.Session, err = session.Parse(data, SessionKinds()); err != nil {
-		t.Fatal(err)
-	}
-	b := newBench(t, o)
-	b.shows(" 1 Summary  2 Server  3 Locks  4 go:main.worker  5 Δ go:main.worker", "█›1.000   141  ▸ go:main.worker", "7.1 hits (cost 0.050)")
-	b.keys("2")
-	b.shows("◆ ..:RUN", "15 hits (cost 0.319)", "..@journal")
-	b.keys("5")
-	b.shows("0.667   0.156  +0.511", "›0.333   0.844  -0.511", "◆ main.encode")
 }

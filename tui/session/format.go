@@ -24,26 +24,26 @@ const (
 	maxExpr    = 4096  // bytes of a metric, or of a list of samples
 )
 
-// formatVersion is the version that Marshal writes. Parse also reads versions 1 to 4.
+// formatVersion is the version that Marshal writes and Parse reads.
 const formatVersion = 5
 
 // fileJSON is the content of the file. Times are in nanoseconds.
 type fileJSON struct {
-	Version    int             `json:"version"`
-	Accounting string          `json:"accounting"`
-	By         string          `json:"by"`
-	ClassBy    string          `json:"class_by"`
-	NoInlines  bool            `json:"no_inlines,omitempty"`
-	Idle       bool            `json:"idle,omitempty"` // waiting for work is not left out
-	From       time.Duration   `json:"from,omitempty"`
-	To         time.Duration   `json:"to,omitempty"`
-	Aspects    []aspectJSON    `json:"aspects,omitempty"`
-	Merges     []mergeJSON     `json:"merges,omitempty"`
-	Lists      []listJSON      `json:"lists,omitempty"`
-	Samples    string          `json:"samples,omitempty"`
-	Summary    summaryJSON     `json:"summary,omitzero"`
-	Windows    json.RawMessage `json:"windows"` // []windowJSON, or []windowVersion1
-	Active     int             `json:"active"`  // 1 + an index of windows, 0 for the Summary window
+	Version    int           `json:"version"`
+	Accounting string        `json:"accounting"`
+	By         string        `json:"by"`
+	ClassBy    string        `json:"class_by"`
+	NoInlines  bool          `json:"no_inlines,omitempty"`
+	Idle       bool          `json:"idle,omitempty"` // waiting for work is not left out
+	From       time.Duration `json:"from,omitempty"`
+	To         time.Duration `json:"to,omitempty"`
+	Aspects    []aspectJSON  `json:"aspects,omitempty"`
+	Merges     []mergeJSON   `json:"merges,omitempty"`
+	Lists      []listJSON    `json:"lists,omitempty"`
+	Samples    string        `json:"samples,omitempty"`
+	Summary    summaryJSON   `json:"summary,omitzero"`
+	Windows    []windowJSON  `json:"windows"`
+	Active     int           `json:"active"` // 1 + an index of windows, 0 for the Summary window
 }
 
 type aspectJSON struct {
@@ -107,17 +107,13 @@ func (s *State) Marshal() ([]byte, error) {
 	for _, l := range s.Lists {
 		f.Lists = append(f.Lists, listJSON(l))
 	}
-	windows := []windowJSON{}
+	f.Windows = []windowJSON{}
 	for _, w := range s.Windows {
 		state, err := json.Marshal(w)
 		if err != nil {
 			return nil, err
 		}
-		windows = append(windows, windowJSON{w.Kind().Name, state})
-	}
-	var err error
-	if f.Windows, err = json.Marshal(windows); err != nil {
-		return nil, err
+		f.Windows = append(f.Windows, windowJSON{w.Kind().Name, state})
 	}
 	data, err := json.MarshalIndent(f, "", "  ")
 	if err != nil {
@@ -138,8 +134,8 @@ func Parse(data []byte, kinds []Kind) (*State, error) {
 	if err := json.Unmarshal(data, &version); err != nil {
 		return nil, err
 	}
-	if version.Version < 1 || version.Version > formatVersion {
-		return nil, fmt.Errorf("format version %d, but this cpprof reads versions up to %d: use the version that wrote it, or ignore it with --fresh",
+	if version.Version != formatVersion {
+		return nil, fmt.Errorf("format version %d, but this cpprof reads version %d: ignore it with --fresh",
 			version.Version, formatVersion)
 	}
 	var f fileJSON
@@ -150,21 +146,8 @@ func Parse(data []byte, kinds []Kind) (*State, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.Version == 1 {
-		s.Windows, err = windowsVersion1(f.Windows)
-	} else {
-		s.Windows, err = readWindows(f.Windows, kinds)
-	}
-	if err != nil {
+	if s.Windows, err = readWindows(f.Windows, kinds); err != nil {
 		return nil, err
-	}
-	if f.Version < 3 {
-		for _, w := range s.Windows {
-			followContexts(w)
-		}
-	}
-	if f.Version < 4 {
-		s.Summary.All = f.Idle // the Summary showed all classes if waiting for work counted
 	}
 	return s, s.check()
 }
@@ -183,11 +166,7 @@ func strict(data []byte, to any) error {
 	return d.Decode(to)
 }
 
-func readWindows(data []byte, kinds []Kind) (windows []Window, err error) {
-	var list []windowJSON
-	if err := strict(data, &list); err != nil {
-		return nil, fmt.Errorf("windows: %w", err)
-	}
+func readWindows(list []windowJSON, kinds []Kind) (windows []Window, err error) {
 	for n, j := range list {
 		i := slices.IndexFunc(kinds, func(k Kind) bool { return k.Name == j.Kind })
 		if i < 0 {

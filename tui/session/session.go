@@ -9,7 +9,7 @@
 //	holders.go     windows that show what the holders of locks did
 //	metrics.go     windows that draw metrics against one another, and the samples that count
 //	file.go        loading and saving a State
-//	format.go      the file format; version1.go and version2.go read earlier versions of it
+//	format.go      the file format
 //
 // The package has no list of all kinds of windows: the caller says which kinds a State may have. So the Analyzer can define
 // kinds of its own.

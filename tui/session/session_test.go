@@ -225,16 +225,16 @@ func TestBesideTheRecording(t *testing.T) {
 
 // Each file breaks one rule, and the error says which one.
 func TestRefuses(t *testing.T) {
-	const good = `{"version": 4, "accounting": "observed", "by": "function", "class_by": "function", "from": 1, "to": 2,
+	const good = `{"version": 5, "accounting": "observed", "by": "function", "class_by": "function", "from": 1, "to": 2,
 		"windows": [{"kind": "profile", "state": {"steps": [{"kind": "down", "text": "* a"}], "min_hits": "10", "collapsed": ["* a"], "selected": "* b", "labels": ["* ..c"]}}], "active": 1}`
 	if _, err := Parse([]byte(good), kinds); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ from, to, want string }{
-		{`"version": 4`, `"version": 6`, "format version 6, but this cpprof reads versions up to 5"},
-		{`"version": 4`, `"version": 0`, "format version 0"},
-		{`"version": 4`, `"version": 1`, "windows: json: unknown field"},
-		{`"version": 4`, `"version": 4, "moon": 1`, `unknown field "moon"`},
+		{`"version": 5`, `"version": 6`, "format version 6, but this cpprof reads version 5"},
+		{`"version": 5`, `"version": 0`, "format version 0"},
+		{`"version": 5`, `"version": 1`, "format version 1"},
+		{`"version": 5`, `"version": 5, "moon": 1`, `unknown field "moon"`},
 		{`{"version"`, `{{"version"`, "invalid character"},
 		{"observed", "magic", `unknown accounting "magic"`},
 		{`"by": "function"`, `"by": "word"`, `unknown granularity "word"`},
@@ -256,7 +256,7 @@ func TestRefuses(t *testing.T) {
 		{`"profile"`, `"comparison"`, `window 1: against: "" is not a path`},
 		{`"min_hits"`, `"against": "a", "min_hits"`, `window 1: json: unknown field "against"`},
 		{`"profile"`, `"moon"`, `window 1: unknown kind of window "moon"`},
-		{`"kind": "profile"`, `"moon": 1`, `windows: json: unknown field "moon"`},
+		{`"kind": "profile"`, `"moon": 1`, `json: unknown field "moon"`},
 		{`"windows": [`, `"windows": [{"kind": "profile"}, `, "window 1: it has no state"},
 		{`"windows": [`, `"windows": [{"kind": "locks", "state": {"moon": 1}}, `, `window 1: json: unknown field "moon"`},
 		{`["* ..c"]`, `["c"` + strings.Repeat(`, "c"`, maxLabels) + `]`, "window 1: 1001 labels: at most 1000"},
@@ -267,7 +267,7 @@ func TestRefuses(t *testing.T) {
 		{`"windows": [`, `"windows": [{"kind": "locks", "state": {}}, {"kind": "profile", "state": {}}, {"kind": "locks", "state": {}}, `, "window 3: there is already a window of kind locks"},
 		{`"windows": [`, `"windows": [` + strings.Repeat(`{"kind": "profile", "state": {}},`, maxWindows), "101 windows: at most 100"},
 		{`"steps": [`, `"steps": [` + strings.Repeat(`{"kind": "down", "text": "*"},`, maxSteps), "more than 10000 steps"},
-		{`"version": 4`, `"version": 4` + strings.Repeat(" ", maxFile), "more than 4194304 bytes"},
+		{`"version": 5`, `"version": 5` + strings.Repeat(" ", maxFile), "more than 4194304 bytes"},
 	} {
 		text := strings.Replace(good, c.from, c.to, 1)
 		_, err := Parse([]byte(text), kinds)
@@ -293,10 +293,11 @@ func TestLoadRefuses(t *testing.T) {
 
 // If a file can be read, its state can be written, and is the same when it is read again.
 func FuzzParse(f *testing.F) {
-	f.Add([]byte(`{"version":1,"accounting":"observed","by":"function","class_by":"site","windows":[]}`))
-	f.Add([]byte(`{"version":1,"accounting":"single","by":"line","class_by":"label:x","from":5,"aspects":[{"name":"q","patterns":["!a*"]}],
-		"windows":[{"class":"go:f","steps":[{"kind":"up","text":"* | :RUN"}],"min_cost":"1/20","labels":["* ..a","b"],"against":"../b.cpprof"},{"locks":true}],"active":1}`))
-	f.Add([]byte(`{"version":2,"accounting":"observed","by":"function","class_by":"site","windows":[{"kind":"locks","state":{}},
+	f.Add([]byte(`{"version":5,"accounting":"observed","by":"function","class_by":"site","windows":[]}`))
+	f.Add([]byte(`{"version":5,"accounting":"single","by":"line","class_by":"label:x","from":5,"aspects":[{"name":"q","patterns":["!a*"]}],
+		"windows":[{"kind":"profile","state":{"class":"go:f","steps":[{"kind":"up","text":"* | :RUN"}],"min_cost":"1/20","labels":["* ..a","b"]}},
+		{"kind":"locks","state":{}}],"active":1}`))
+	f.Add([]byte(`{"version":5,"accounting":"observed","by":"function","class_by":"site","windows":[{"kind":"locks","state":{}},
 		{"kind":"comparison","state":{"against":"../b.cpprof","class":"go:f","min_hits":"3"}},{"kind":"profile","state":{"collapsed":["*"]}}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s, err := Parse(data, kinds)
@@ -316,35 +317,4 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%v:\n%swas:\n%s", err, second, first)
 		}
 	})
-}
-
-// A session of version 3 had no state of the Summary, which showed all classes if waiting for work counted.
-func TestVersion3ShowsAllIfIdleCounts(t *testing.T) {
-	for idle, all := range map[string]bool{`"idle": true, `: true, "": false} {
-		s, err := Parse([]byte(`{"version": 3, `+idle+`"accounting": "observed", "by": "function", "class_by": "function", "windows": [], "active": 0}`), nil)
-		if err != nil || !reflect.DeepEqual(s.Summary, Summary{All: all}) {
-			t.Errorf("%v: with %q it is %+v", err, idle, s)
-		}
-	}
-}
-
-// TestVersion2FollowsContexts reads a session of version 2, in which following a path led to immediate calls.
-func TestVersion2FollowsContexts(t *testing.T) {
-	read := func(state string) *Profile {
-		text := `{"version": 2, "accounting": "observed", "by": "function", "class_by": "function", "active": 0,
-			"windows": [{"kind": "profile", "state": ` + state + `}]}`
-		s, err := Parse([]byte(text), []Kind{ProfileKind})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s.Windows[0].(*Profile)
-	}
-	p := read(`{"steps": [{"kind": "follow", "text": "* a b"}, {"kind": "prune", "text": "a b"}], "selected": "* a b c", "labels": ["* a ..b"]}`)
-	if p.Steps[0].Text != "* a >b" || p.Steps[1].Text != "a b" || p.Selected != "* a >b >c" || p.Labels[0].String() != "* a ..b" {
-		t.Errorf("a window that follows only: %+v", p)
-	}
-	p = read(`{"steps": [{"kind": "follow", "text": "* a b"}, {"kind": "down", "text": "* a b c"}], "selected": "* a b c"}`)
-	if p.Steps[0].Text != "* a b" || p.Selected != "* a b c" {
-		t.Errorf("a window with other steps: %+v", p)
-	}
 }
