@@ -30,6 +30,7 @@ type detail struct {
 	on bool
 
 	lines         lazy[lineTotals]
+	hot           int // where the hottest line of the source stands in the text; 0 if no source is shown
 	candidateTree lazy[candidateTree]
 	candidates    candidateLines
 }
@@ -45,13 +46,16 @@ func (d *detail) forget() {
 
 func (d *detail) draw(c canvas) {
 	if e := d.w.entries.entry(); e != nil {
-		d.pane.draw(c, d.w.a.theme, "Entry", e.Key(), d.content(e, c.width-2))
+		lines := d.content(e, c.width-2)
+		d.pane.find(e.Key(), d.hot, c.height-1)
+		d.pane.draw(c, d.w.a.theme, "Entry", e.Key(), lines)
 	}
 }
 
 // content returns all information on an entry.
 func (d *detail) content(e *refine.Entry, width int) []textLine {
 	t := d.w.a.theme
+	d.hot = 0
 	var lines []textLine
 	add := func(style tcell.Style, text string) {
 		for _, l := range wrap(text, width) {
@@ -97,7 +101,11 @@ func (d *detail) content(e *refine.Entry, width int) []textLine {
 				add(t.plain, line)
 			}
 		}
+		above := len(lines)
 		lines = append(lines, d.source(last.Name, width)...)
+		if d.hot > 0 {
+			d.hot += above
+		}
 	}
 	return lines
 }

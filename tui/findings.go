@@ -34,7 +34,11 @@ type findingsWindow struct {
 func findingsKind() kind {
 	open := func(a *app) { openFindings(a, true) }
 	return kind{
-		Kind: session.Kind{Name: "findings", Single: true}, unkept: "it is searched anew in the samples",
+		Kind: session.FindingsKind,
+		reopen: func(a *app, kept session.Window) {
+			open(a)
+			a.window().(*findingsWindow).list.selected = kept.(*session.Findings).Selected
+		},
 		bindings: func(a *app) []binding {
 			return []binding{{keys: []string{"W"}, label: "Why", description: "what is slow, and why", do: func(string) { open(a) }}}
 		},
@@ -63,15 +67,14 @@ func openFindings(a *app, asked bool) {
 
 func (w *findingsWindow) title() string        { return "Why" }
 func (w *findingsWindow) commands() []command  { return nil }
-func (w *findingsWindow) keep() session.Window { return nil }
+func (w *findingsWindow) keep() session.Window { return &session.Findings{Selected: w.list.selected} }
 
 // refresh searches again, once for several changes in a row.
 func (w *findingsWindow) refresh() { w.again.once(w.a, w, w.search) }
 
 func (w *findingsWindow) search() {
-	r := w.a.recording
-	o := why.Options{Views: w.a.options, Aspects: w.a.config.AllAspects(), Threshold: why.DefaultThreshold}
-	work := func() (*why.Answer, error) { return why.Find(r, o) }
+	src := &session.Source{Recording: w.a.recording, Config: w.a.config, Options: w.a.options}
+	work := func() (*why.Answer, error) { return new(session.Findings).Find(src) }
 	start(w.a, w, "Searching for what is slow", work, func(found *why.Answer, err error) {
 		switch {
 		case errors.Is(err, context.Canceled) && w.answer == nil, err == nil && len(found.Findings) == 0 && !w.asked:

@@ -84,13 +84,23 @@ func (p *page) key(name string) {
 // A pane is a text about one thing, below a title, in a part of a window; its keys are J and K.
 type pane struct {
 	pager
-	of string // subject of the text that was drawn last
+	of    string // subject of the text that was drawn last
+	found string // subject of the text that find has scrolled
+}
+
+// find scrolls down to a line of a text about something, once. It does nothing for line 0, which is in sight anyway.
+func (p *pane) find(of string, line, height int) {
+	if line == 0 || p.found == of {
+		return
+	}
+	p.of, p.found = of, of
+	p.top = max(0, line+aroundLine+1-height)
 }
 
 // draw draws the lines of a text. It begins at the first line if the last text was about something else.
 func (p *pane) draw(c canvas, t *theme, title, of string, lines []textLine) {
 	if p.of != of {
-		p.of, p.top = of, 0
+		p.of, p.found, p.top = of, "", 0
 	}
 	c.fill(0, 0, t.bar)
 	c.text(1, 0, termtext.Cut(title, c.width-1), t.bar)

@@ -37,6 +37,7 @@ func (w *profileWindow) displayBindings() []binding {
 	change := func(f func(*refine.Display)) func(string) { return func(string) { w.changeDisplay(f) } }
 	return []binding{
 		{keys: []string{"f"}, description: "filter: show only the entries with a text in their names, and those above them", do: func(string) { w.askFilter() }},
+		{keys: []string{"Esc"}, description: "clear the filter", do: change(func(d *refine.Display) { d.Filter = "" })},
 		{keys: []string{"s"}, description: "show or hide a column: the own time of the entry's function, whatever it waits for", do: change(func(d *refine.Display) {
 			d.Own = !d.Own
 			d.ByOwn = d.ByOwn && d.Own

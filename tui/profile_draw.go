@@ -83,7 +83,7 @@ func (w *profileWindow) drawTitle(c canvas) {
 		parts[0] += ", the stacks of " + path
 	}
 	if f := w.session.Display().Filter; f != "" {
-		parts = append(parts, fmt.Sprintf("filter %q (f)", f))
+		parts = append(parts, fmt.Sprintf("filter %q (f, Esc clears it)", f))
 	}
 	if w.entries.shared() {
 		parts = append(parts, "&: some stacks also count for another entry beside it")

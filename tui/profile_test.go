@@ -85,6 +85,7 @@ var profileKeys = map[string]keyTest{
 	"o":      {check: shows("hits    own", "›1.000   150  0.000  ▾ "+terminals)},
 	"%":      {keys: []string{"G"}, check: shows("parent  hits")},
 	"f":      {check: shows("\nfilter:")},
+	"Esc":    {keys: []string{"f", "s", "t", "a", "m", "p", "Enter"}, check: shows("bob.(*manager).store", "..:MONITOR")},
 	"t":      {check: shows(" RUN LOAD PRIO  MON WAIT", "  .13            .80  .07  ▾ "+terminals)},
 	"i":      {check: shows("      ±", " 0.800   120 ±0.06")},
 	"m":      {keys: []string{"j", "j", "j"}, check: shows("0.800  ▾ "+terminals, "0.000          bob.(*manager).stamp", "0.800          ◆ sync.(*Mutex).Lock", "0.800      ..:MONITOR")},

@@ -49,7 +49,7 @@ func countLines(build func(views.Options) (viewed, error), o views.Options) line
 }
 
 // source returns the lines of a function that have hits, and those around them, with the hits of each. It counts the
-// hits over the whole view on first use.
+// hits over the whole view on first use, and notes the place of the hottest line in d.hot.
 func (d *detail) source(function string, width int) []textLine {
 	t := d.w.a.theme
 	if d.w.a.options.Granularity != views.ByFunction {
@@ -79,11 +79,19 @@ func (d *detail) source(function string, width int) []textLine {
 		}
 	}
 	hot := hottest(counted)
+	before := 0
 	for _, n := range linesToShow(counted, int(f.Line), len(text)) {
+		if before > 0 && n > before+1 {
+			out = append(out, textLine{fmt.Sprintf("%7s %5s", "", ":"), t.dim})
+		}
+		before = n
 		style, count, code := t.plain, "", ""
 		if l, ok := counted[n]; ok {
 			count = report.Hits(l.Hits)
 			style = t.heat[report.HeatLevel(new(big.Rat).Quo(l.Weight, hot))]
+			if len(text) > 0 && l.Weight.Cmp(hot) == 0 {
+				d.hot = len(out)
+			}
 		}
 		if n <= len(text) {
 			code = strings.ReplaceAll(text[n-1], "\t", "    ")
@@ -107,28 +115,27 @@ func hottest(counted map[int]calltree.Total) *big.Rat {
 // aroundLine is the number of lines that are shown before and behind a line with hits.
 const aroundLine = 3
 
-// linesToShow returns the numbers of the lines from a function's declaration to a few behind its last line with hits. If
-// the source is missing, it returns only those with hits.
+// linesToShow returns the numbers of a function's declaration, and of the lines with hits and those around them. If the
+// source is missing, it returns only the lines with hits.
 func linesToShow(counted map[int]calltree.Total, declared, length int) []int {
 	var numbers []int
 	for n := range counted {
-		if n > 0 {
+		if n <= 0 {
+			continue
+		}
+		if length == 0 {
 			numbers = append(numbers, n)
+			continue
+		}
+		for line := max(n-aroundLine, declared, 1); line <= min(n+aroundLine, length); line++ {
+			numbers = append(numbers, line)
 		}
 	}
+	if len(numbers) > 0 && 0 < declared && declared <= length {
+		numbers = append(numbers, declared)
+	}
 	slices.Sort(numbers)
-	if length == 0 || len(numbers) == 0 {
-		return numbers
-	}
-	first, last := numbers[0]-aroundLine, min(numbers[len(numbers)-1]+aroundLine, length)
-	if declared > 0 {
-		first = min(declared, numbers[0])
-	}
-	var all []int
-	for n := max(first, 1); n <= last; n++ {
-		all = append(all, n)
-	}
-	return all
+	return slices.Compact(numbers)
 }
 
 // functionNamed returns the function of a recording with a name, or the zero Function.

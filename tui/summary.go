@@ -125,8 +125,8 @@ func (w *summaryWindow) bindings() []binding {
 	if w.timeline.active {
 		return w.timeline.bindings()
 	}
-	esc := binding{keys: []string{"Esc"}, description: "count the whole recording again", do: func(string) { w.timeline.countAll() }}
-	if w.a.options.Span != (views.Span{}) {
+	esc := binding{keys: []string{"Esc"}, description: "clear the filter; or count the whole recording again", do: func(string) { w.clear() }}
+	if w.filter != "" || w.a.options.Span != (views.Span{}) {
 		esc.label = "All"
 	}
 	own := []binding{

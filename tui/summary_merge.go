@@ -105,6 +105,16 @@ func (w *summaryWindow) askFilter() {
 	})
 }
 
+// clear shows all classes again or, without a filter, counts the whole recording.
+func (w *summaryWindow) clear() {
+	if w.filter == "" {
+		w.timeline.countAll()
+		return
+	}
+	w.filter = ""
+	w.choose()
+}
+
 // toggleIdle hides or shows the classes that do hardly anything but wait for work.
 func (w *summaryWindow) toggleIdle() {
 	w.hideIdle = !w.hideIdle
@@ -140,11 +150,11 @@ func (w *summaryWindow) hidden() string {
 	n := len(w.all) - len(w.classes)
 	switch {
 	case len(w.classes) == 0 && n > 0:
-		return fmt.Sprintf("\nno class has %q in its name: f changes the filter", w.filter)
+		return fmt.Sprintf("\nno class has %q in its name: f changes the filter, Esc clears it", w.filter)
 	case n == 0:
 		return ""
 	case w.filter != "":
-		return fmt.Sprintf("\n%d of %d classes are hidden: f changes the filter %q", n, len(w.all), w.filter)
+		return fmt.Sprintf("\n%d of %d classes are hidden by the filter %q: f changes it, Esc clears it", n, len(w.all), w.filter)
 	}
 	return fmt.Sprintf("\n%d of %d classes are hidden, which did hardly anything but wait for work: H shows them", n, len(w.all))
 }

@@ -45,7 +45,7 @@ func TestSummaryHides(t *testing.T) {
 	if !strings.Contains(b.text(), "go:main.main") {
 		t.Error("the filter hides what it should show")
 	}
-	b.shows("f changes the filter")
+	b.shows("Esc clears it")
 }
 
 // TestMergesAreSaved saves a merge into cpprof.yaml. From then on it comes from the file: splitting it and saving removes it.

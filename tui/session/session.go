@@ -7,6 +7,7 @@
 //	comparison.go  windows that compare two recordings; others.go reads the second one
 //	locks.go       the window of the locks
 //	holders.go     windows that show what the holders of locks did
+//	findings.go    the window of what is slow, and why
 //	metrics.go     windows that draw metrics against one another, and the samples that count
 //	file.go        loading and saving a State
 //	format.go      the file format
