@@ -19,7 +19,7 @@ import (
 // topOf returns a Top of the recording bob, of a shop's terminals.
 func topOf(t *testing.T) *Top {
 	t.Helper()
-	r := readTwin(t, "../../cmd/cpprof/testdata/bob.txt")
+	r := readTwin(t, "../../../cmd/cpprof/testdata/bob.txt")
 	classes, err := views.Classes(r, views.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -17,7 +17,7 @@ import (
 // On a screen, long import paths are shortened so that lines fit, and the last element of a path stays.
 func TestNamesFitTheWidth(t *testing.T) {
 	const long = "github.com/somebody/some-project/v2/internal/deeply/nested/package/handlers"
-	r := readTwin(t, "../../cmd/cpprof/testdata/bob.txt")
+	r := readTwin(t, "../../../cmd/cpprof/testdata/bob.txt")
 	for i := range r.Functions {
 		r.Functions[i].Name = strings.Replace(r.Functions[i].Name, "bob.", long+".", 1)
 	}
