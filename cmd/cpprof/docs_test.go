@@ -128,7 +128,7 @@ func commandLines(text string) []string {
 
 var (
 	flagWord = regexp.MustCompile("[\\s('`]--([a-z][a-z-]+)")
-	command  = regexp.MustCompile("`cpprof ([a-z-]+( x[a-z]+)?)[` ]")
+	command  = regexp.MustCompile("`cpprof ([a-z][a-z-]*( x[a-z]+| aspects)?)[` ]")
 )
 
 // foreignFlags are flags of other programs.
@@ -139,6 +139,7 @@ func TestDocsNameWhatExists(t *testing.T) {
 	flags, commands := map[string]bool{}, map[string]bool{}
 	everyCommand(func(c *cobra.Command) {
 		c.InitDefaultHelpFlag()
+		c.InitDefaultVersionFlag()
 		c.Flags().VisitAll(func(f *pflag.Flag) { flags[f.Name] = true })
 		commands[strings.TrimPrefix(c.CommandPath(), "cpprof ")] = true
 	})

@@ -26,6 +26,9 @@ func TestExportToEveryFormat(t *testing.T) {
 	quiet := terminal{in: strings.NewReader(""), out: io.Discard, err: &said}
 	for _, f := range export.All() {
 		for _, view := range [][]string{nil, {"--server"}, {"--thread", "bob.(*terminal).run"}} {
+			if f.Name == "text" && view != nil {
+				continue // the text is the recording, and refuses a view
+			}
 			file := filepath.Join(folder, strings.Join(append(view, f.File), "-"))
 			args := append([]string{"export", recording, "--to", f.Name, "-o", file}, view...)
 			if status := run(t.Context(), args, quiet); status != exitFine {

@@ -14,7 +14,6 @@ const (
 	groupRecord = "Record"
 	groupShow   = "Show"
 	groupFind   = "Find"
-	groupSeries = "Monitors"
 	groupFiles  = "Files"
 	groupMore   = "More"
 )
@@ -54,9 +53,8 @@ func init() { cobra.EnableCommandSorting = false }
 
 // inOneLine has the groups of commands that take one line of the list together, and what they are for.
 var inOneLine = map[string]string{
-	groupSeries: "What else was measured, what goes with what",
-	groupFiles:  "Recordings as text, and the files of other tools",
-	groupMore:   "For fleets, for assistants, and for your shell",
+	groupFiles: "Recordings as text, and the files of other tools",
+	groupMore:  "For fleets, for assistants, and for your shell",
 }
 
 // usage writes how a command is called, its examples, the commands below it, and its flags.

@@ -26,13 +26,14 @@ A trace in arcflow's format has one event per line, after the reading of the met
 call, '12.5 < main' its return, and '3 pidtid worker' says that the lines after it are about another
 process or thread.`,
 		Example: `  cpprof import -o calls.pb.gz calls.txt
+  cpprof export run.cpprof --to text -o - | grep -v '^warning' | cpprof import -o quiet.cpprof
   cpprof report xtree calls.pb.gz
   cpprof import -o sum.pb.gz cpu-1.pb.gz cpu-2.pb.gz
   go tool pprof -top calls.pb.gz`,
 		GroupID: groupFiles,
 		Args:    usageArgs(cobra.ArbitraryArgs),
 		RunE: func(_ *cobra.Command, args []string) error {
-			r, err := f.keep(t, args, output, force, "name the recording or profile to write with -o")
+			r, err := f.keep(t, args, output, force)
 			if err != nil {
 				return err
 			}
@@ -52,9 +53,9 @@ const keptAs = "pprof"
 // keep reads the file that the only argument names, the profiles that several arguments name, or standard input, and writes it in
 // cpprof's own form: a recording as a folder, a profile as a pprof profile. What exists is replaced only if force says so. It returns
 // what it has written.
-func (f *inputFlags) keep(t terminal, args []string, output string, force bool, missing string) (*sampledata.Recording, error) {
+func (f *inputFlags) keep(t terminal, args []string, output string, force bool) (*sampledata.Recording, error) {
 	if output == "" {
-		return nil, usagef("no output is given: %s", missing)
+		return nil, usagef("no output is given: name the recording or profile to write with -o")
 	}
 	r, err := f.summed(t, args)
 	if err != nil {

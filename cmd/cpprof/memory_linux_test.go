@@ -44,7 +44,7 @@ func TestMemoryOfLocks(t *testing.T) {
 		{200, []string{"report", dir}},
 		{200, []string{"classes", dir, "--json"}},
 		{200, []string{"why", dir}},
-		{200, []string{"suggest", dir, "goroutines"}},
+		{200, []string{"monitors", "suggest", dir, "goroutines"}},
 		{200, []string{"export", dir, "--to", "folded", "-o", "-"}}, // all classes in one view, each with the holders that it waits for
 		{200, []string{"export", dir, "--to", "html", "-o", "-"}},   // with all their changes
 		{130, []string{"export", dir, "--thread", "go:main.worker1", "--to", "csv", "-o", "-"}},

@@ -15,7 +15,7 @@ func newMonitorsCommand(t terminal) *cobra.Command {
 	var f monitorsFlags
 	c := &cobra.Command{
 		Use:   "monitors RECORDING",
-		Short: "Show what was measured beside the stacks, with statistics",
+		Short: "Show what was measured beside the stacks, and what goes with what",
 		Long: `monitors lists what a recording has beside the stacks: monitors of the runtime, the kernel and the
 program, what the samples know by themselves (goroutines by state, processors without work), and
 metrics that are computed of these. The statistics of a counter are those of its rate. What was
@@ -26,7 +26,7 @@ Metrics and sample lists are defined with --define and --list, or in cpprof.yaml
 hits(CALL PATH), label(KEY=VALUE), lock(NAME), samples(0-99), span(2s, 3s).`,
 		Example: `  cpprof monitors run.cpprof
   cpprof monitors run.cpprof --samples gc.running --define 'x=rate(gc.workers) / rate(process.cpu)'`,
-		GroupID:           groupSeries,
+		GroupID:           groupFind,
 		Args:              oneRecording,
 		ValidArgsFunction: completeRecording,
 		RunE:              func(_ *cobra.Command, args []string) error { return f.run(t, args[0]) },
@@ -34,6 +34,7 @@ hits(CALL PATH), label(KEY=VALUE), lock(NAME), samples(0-99), span(2s, 3s).`,
 	f.addMonitors(c, t)
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON; what is undefined is null")
 	c.Flags().BoolVar(&f.csv, "csv", false, "print CSV, a line for each monitor")
+	c.AddCommand(newPlotCommand(t), newSuggestCommand(t), newCorrelateCommand(t), newPerturbCommand(t))
 	return c
 }
 

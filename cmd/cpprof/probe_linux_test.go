@@ -46,7 +46,7 @@ func TestProbeLive(t *testing.T) {
 	if p.Instrument == "uprobe" && (p.Elapsed == nil || p.Elapsed.Min < 190_000 || p.Sites[0].Caller != "main.timed.func1") {
 		t.Errorf("%s", again)
 	}
-	text, err := self(t, "dump", file).Output()
+	text, err := self(t, "export", file, "--to", "text", "-o", "-").Output()
 	if err != nil || !strings.Contains(string(text), "probe main.work") {
 		t.Errorf("%v: the text has no probe: %.300s", err, text)
 	}

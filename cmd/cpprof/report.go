@@ -59,6 +59,7 @@ A; * is the root of the view, @name an aspect, and :RUN :LOAD :PRIO :MONITOR :WA
 	for _, x := range xReports {
 		c.AddCommand(newXReportCommand(t, x))
 	}
+	c.AddCommand(newAspectsCommand(t))
 	f.addSteps(c)
 	flags := c.Flags()
 	flags.StringVar(&f.against, "against", "", "the `recording` to compare with; what changed most comes first")

@@ -65,8 +65,12 @@ func (e *statusError) Error() string { return fmt.Sprintf("exit status %d", e.st
 
 // run executes one command line and returns the exit status.
 func run(ctx context.Context, args []string, t terminal) int {
+	if err := former(args); err != nil {
+		termtext.Fprintf(t.err, "cpprof: %v\n", err)
+		return exitUsage
+	}
 	root := newRootCommand(t)
-	root.SetArgs(args)
+	root.SetArgs(opened(root, args, t))
 	command, err := root.ExecuteContextC(ctx)
 	var status *statusError
 	var usage *usageError
@@ -88,10 +92,11 @@ func run(ctx context.Context, args []string, t terminal) int {
 
 func newRootCommand(t terminal) *cobra.Command {
 	root := &cobra.Command{
-		Use:                        "cpprof COMMAND",
+		Use:                        "cpprof COMMAND [flags]",
 		Short:                      "A call-path profiler for running Go programs",
 		Long:                       `cpprof shows where a running Go program spends its time, and why. 'COMMAND --help' explains more.`,
-		Example:                    "  cpprof demo",
+		Example:                    "  cpprof demo; cpprof demo.cpprof",
+		Version:                    longVersion(),
 		SilenceErrors:              true,
 		SuggestionsMinimumDistance: 2,
 		SilenceUsage:               true,
@@ -103,7 +108,8 @@ func newRootCommand(t terminal) *cobra.Command {
 	root.SetErr(t.err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{flagError(err)} })
 	root.SetUsageFunc(usage)
-	for _, title := range []string{groupRecord, groupShow, groupFind, groupSeries, groupFiles, groupMore} {
+	root.SetVersionTemplate("{{.Version}}\n")
+	for _, title := range []string{groupRecord, groupShow, groupFind, groupFiles, groupMore} {
 		root.AddGroup(&cobra.Group{ID: title, Title: title})
 	}
 	root.SetCompletionCommandGroupID(groupMore)
@@ -121,21 +127,13 @@ func newRootCommand(t terminal) *cobra.Command {
 		newLocksCommand(t),
 		newCostCommand(t),
 		newInfoCommand(t),
-		newMonitorsCommand(t),
-		newAspectsCommand(t),
 		newFindCommand(t),
 		newBottlenecksCommand(t),
-		newPlotCommand(t),
-		newSuggestCommand(t),
-		newPerturbCommand(t),
-		newCorrelateCommand(t),
-		newDumpCommand(t),
-		newUndumpCommand(t),
+		newMonitorsCommand(t),
 		newImportCommand(t),
 		newExportCommand(t),
 		newAgentCommand(t),
 		newMCPCommand(t),
-		newVersionCommand(t),
 	)
 	addCompletionHelp(root)
 	return root
@@ -191,7 +189,7 @@ func knownCommand(c *cobra.Command, args []string) error {
 	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
 		return usagef("unknown command %q: did you mean %s?", args[0], strings.Join(near, " or "))
 	}
-	return usagef("unknown command %q", args[0])
+	return usagef("unknown command %q, and there is no recording of this name", args[0])
 }
 
 // usageArgs returns a check that turns the errors of another check into usage errors.

@@ -74,7 +74,7 @@ func TestExitStatus(t *testing.T) {
 		line string
 		want int
 	}{
-		{"version", exitFine},
+		{"--version", exitFine},
 		{"--help", exitFine},
 		{"nosuch", exitUsage},
 		{"report", exitUsage},
@@ -93,7 +93,9 @@ func TestExitStatus(t *testing.T) {
 		{"find x.cpprof --server", exitFailed},
 		{"info no/such.cpprof", exitFailed},
 		{"info testdata", exitFailed},
-		{"undump -o /dev/null/x testdata/bob.txt", exitFailed},
+		{"import -o /dev/null/x testdata/bob.txt", exitFailed},
+		{"testdata/bob.txt", exitFine},
+		{"dump testdata/bob.txt", exitUsage},
 	} {
 		quiet := terminal{in: strings.NewReader(""), out: io.Discard, err: io.Discard}
 		if got := run(t.Context(), strings.Fields(c.line), quiet); got != c.want {

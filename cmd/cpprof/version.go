@@ -1,25 +1,14 @@
 package main
 
 import (
+	"fmt"
 	"runtime"
 	"runtime/debug"
-
-	"github.com/cpprof/cpprof/internal/termtext"
-	"github.com/spf13/cobra"
 )
 
-func newVersionCommand(t terminal) *cobra.Command {
-	return &cobra.Command{
-		Use:     "version",
-		Short:   "Print the version of cpprof",
-		Example: "  cpprof version",
-		GroupID: groupMore,
-		Args:    usageArgs(cobra.NoArgs),
-		RunE: func(*cobra.Command, []string) error {
-			_, err := termtext.Fprintf(t.out, "cpprof %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-			return err
-		},
-	}
+// longVersion returns what --version prints.
+func longVersion() string {
+	return fmt.Sprintf("cpprof %s %s %s/%s", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // version returns the version of the module. A build from a checkout has the commit in it.

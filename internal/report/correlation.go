@@ -148,7 +148,7 @@ func (m *Matrix) Write(w io.Writer) error {
 	if err := t.write(w); err != nil {
 		return err
 	}
-	_, err := termtext.Fprintf(w, "\nOn the diagonal: the number of values. 'cpprof correlate RECORDING X Y' shows the caveats of a pair.\n")
+	_, err := termtext.Fprintf(w, "\nOn the diagonal: the number of values. 'cpprof monitors correlate RECORDING X Y' shows the caveats of a pair.\n")
 	return err
 }
 
@@ -203,7 +203,7 @@ func (r *Ranking) Write(w io.Writer) error {
 	_, err := termtext.Fprintf(w, `
 r and rho are those of all samples; differences is r of the steps from sample to sample; leverage is r without the samples that
 lie far out; with a lag of k samples, r is clearly better: the metric follows after k > 0 samples. Of those that are not marked,
-at most 5 %% are expected to be there by chance. None of this says what is a cause: 'cpprof correlate' has the caveats of a pair.
+at most 5 %% are expected to be there by chance. None of this says what is a cause: 'cpprof monitors correlate' has the caveats of a pair.
 `)
 	return err
 }

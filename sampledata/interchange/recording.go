@@ -26,11 +26,11 @@ func readRecording(in *Input, o Options) (*sampledata.Recording, error) {
 	return r, err
 }
 
-// text is the format of recordings as text, which cpprof dump prints.
+// text is the format of recordings as text, which 'cpprof export --to text' writes.
 var text = Format{
 	Name:  "text",
 	Title: "a recording as text",
-	Help:  "a recording as 'cpprof dump' prints it",
+	Help:  "a recording as 'cpprof export --to text' writes it",
 	Sniff: func(s Start) bool { return strings.HasPrefix(s.firstLine(), "cpprof recording ") },
 	Read: func(in *Input, o Options) (*sampledata.Recording, error) {
 		return sampledata.ReadTextWithin(in, o.MaxMemory)

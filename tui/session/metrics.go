@@ -72,7 +72,7 @@ func (s *Source) measured() (t *metrics.Table, l metrics.List, over string, err 
 	return t, l, over, nil
 }
 
-// Report returns the report that 'cpprof plot --scatter' writes.
+// Report returns the report that 'cpprof monitors plot --scatter' writes.
 func (s *Scatter) Report(src *Source) (report.Report, error) {
 	t, l, over, err := src.measured()
 	if err != nil {
@@ -96,7 +96,7 @@ type scatterReport struct {
 
 func (r *scatterReport) Write(w io.Writer) error { return plots.PrintScatter(w, r.pair, r.width) }
 
-// Report returns the report that 'cpprof plot --matrix' writes.
+// Report returns the report that 'cpprof monitors plot --matrix' writes.
 func (m *Matrix) Report(src *Source) (report.Report, error) {
 	t, l, over, err := src.measured()
 	if err != nil {

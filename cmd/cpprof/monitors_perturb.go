@@ -36,9 +36,8 @@ const (
 func newPerturbCommand(t terminal) *cobra.Command {
 	var f perturbFlags
 	c := &cobra.Command{
-		Use:     "perturb [flags] -- COMMAND [ARGUMENT...]\n  cpprof perturb [flags] -p PROCESS",
-		GroupID: groupSeries,
-		Short:   "Measure what recording a program changes in it",
+		Use:   "perturb [flags] -- COMMAND [ARGUMENT...]\n  cpprof monitors perturb [flags] -p PROCESS",
+		Short: "Measure what recording a program changes in it",
 		Long: `perturb runs a command several times, with a recording and without one in turn, and compares how
 long it took, the processor time, memory, faults and switches. It prints each difference, the
 interval that has the true one with a probability of 95 % (Welch), and whether the difference
@@ -49,8 +48,8 @@ the rates of all monitors and metrics in these turns. --progress names what says
 program works, such as the rate of the requests that it served; it comes first.
 
 --base stacks compares with a recording without monitors: that is what the monitors add.`,
-		Example: `  cpprof perturb -n 10 -- ./batch input.txt
-  cpprof perturb -p 4711 -m main.served --progress 'rate(main.served)'`,
+		Example: `  cpprof monitors perturb -n 10 -- ./batch input.txt
+  cpprof monitors perturb -p 4711 -m main.served --progress 'rate(main.served)'`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := f.check(c, args); err != nil {
 				return &usageError{err}
@@ -89,7 +88,7 @@ func (f *perturbFlags) check(c *cobra.Command, args []string) error {
 	attached := c.Flags().Changed("pid")
 	switch {
 	case !attached && len(args) == 0:
-		return errors.New("give a command (cpprof perturb -- ./batch) or a process (cpprof perturb -p PROCESS)")
+		return errors.New("give a command (cpprof monitors perturb -- ./batch) or a process (cpprof monitors perturb -p PROCESS)")
 	case f.runs < 2 || f.runs > 1000:
 		return fmt.Errorf("--runs %d: want 2 to 1000: one value has no deviation", f.runs)
 	case f.base != baseNothing && f.base != baseStacks:

@@ -15,7 +15,7 @@ import (
 func perturbed(t *testing.T, args ...string) (map[string]perturbedQuantity, []string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	if status := run(t.Context(), append([]string{"perturb", "--json"}, args...), terminal{in: strings.NewReader(""), out: &out, err: &errs}); status != exitFine {
+	if status := run(t.Context(), append([]string{"monitors", "perturb", "--json"}, args...), terminal{in: strings.NewReader(""), out: &out, err: &errs}); status != exitFine {
 		t.Fatalf("status %d: %s", status, &errs)
 	}
 	var found struct{ Effects []perturbedQuantity }
@@ -91,7 +91,7 @@ func TestPerturbRefuses(t *testing.T) {
 		{"", "give a command"},
 	} {
 		var out, errs bytes.Buffer
-		status := run(t.Context(), append([]string{"perturb"}, strings.Fields(of.args)...), terminal{in: strings.NewReader(""), out: &out, err: &errs})
+		status := run(t.Context(), append([]string{"monitors", "perturb"}, strings.Fields(of.args)...), terminal{in: strings.NewReader(""), out: &out, err: &errs})
 		if status != exitUsage || !strings.Contains(errs.String(), of.want) {
 			t.Errorf("%s: status %d: %s", of.args, status, &errs)
 		}

@@ -36,10 +36,9 @@ func newPlotCommand(t terminal) *cobra.Command {
 it. With --against, a second recording is in the same strips. --scatter draws one metric against
 another, --matrix each of several against each. Without --output, the picture is text; to a file,
 it is SVG or PNG, by the ending of its name. 'cpprof monitors' lists what there is.`,
-		Example: `  cpprof plot run.cpprof cpu.used 'hits(* ..encoding/json.Marshal)'
-  cpprof plot new.cpprof heap.live --against old.cpprof -o heap.svg
-  cpprof plot run.cpprof --scatter 'goroutines.blocked,cpu.used' -o scatter.png`,
-		GroupID: groupSeries,
+		Example: `  cpprof monitors plot run.cpprof cpu.used 'hits(* ..encoding/json.Marshal)'
+  cpprof monitors plot new.cpprof heap.live --against old.cpprof -o heap.svg
+  cpprof monitors plot run.cpprof --scatter 'goroutines.blocked,cpu.used' -o scatter.png`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usagef("want a recording, such as run.cpprof")

@@ -25,9 +25,8 @@ the number of goroutines in each call path, and lists the closest. Each of these
 of the places if it has as many: a call path has few hits in a sample, and so a lower coefficient
 than a monitor that goes with the metric no better. Correlations that may be there by chance,
 because so many were tried, are marked.`,
-		Example: `  cpprof suggest run.cpprof 'rate(heap.allocated_bytes)'
-  cpprof suggest run.cpprof goroutines.blocked --samples '!gc.running' --top 10`,
-		GroupID: groupSeries,
+		Example: `  cpprof monitors suggest run.cpprof 'rate(heap.allocated_bytes)'
+  cpprof monitors suggest run.cpprof goroutines.blocked --samples '!gc.running' --top 10`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
 				return usagef("want a recording and a metric: 'cpprof monitors RECORDING' lists what there is")

@@ -15,9 +15,8 @@ func newAspectsCommand(t terminal) *cobra.Command {
 		Long: `aspects lists the aspects that call paths can name, and the functions of a recording that belong
 to each. With --builtin it prints the built-in definitions; your own cpprof.yaml has the same form
 and takes precedence.`,
-		Example: `  cpprof aspects run.cpprof
-  cpprof aspects --builtin > cpprof.yaml`,
-		GroupID:           groupShow,
+		Example: `  cpprof report aspects run.cpprof
+  cpprof report aspects --builtin > cpprof.yaml`,
 		Args:              usageArgs(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: completeRecording,
 		RunE: func(_ *cobra.Command, args []string) error {

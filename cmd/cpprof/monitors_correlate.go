@@ -30,13 +30,12 @@ there is; 'cpprof suggest' ranks everything by how it goes with one metric.
 
 With --spans LIST, each span of neighbouring samples of the list counts once, such as each
 collection. With --runs, each recording counts once.`,
-		Example: `  cpprof correlate run.cpprof 'rate(heap.allocated_bytes)' 'hits(* ..encoding/json.Marshal)'
-  cpprof correlate run.cpprof gc.pause cpu.used goroutines.ready --spans gc.running
-  cpprof correlate one.cpprof cpu.used goroutines.blocked --runs two.cpprof --runs four.cpprof`,
-		GroupID: groupSeries,
+		Example: `  cpprof monitors correlate run.cpprof cpu.used 'hits(* ..encoding/json.Marshal)'
+  cpprof monitors correlate run.cpprof gc.pause cpu.used goroutines.ready --spans gc.running
+  cpprof monitors correlate one.cpprof cpu.used goroutines --runs two.cpprof --runs four.cpprof`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 3 {
-				return usagef("want a recording and two metrics or more; 'cpprof suggest RECORDING METRIC' ranks everything by one metric")
+				return usagef("want a recording and two metrics or more; 'cpprof monitors suggest RECORDING METRIC' ranks everything by one metric")
 			}
 			return nil
 		},

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/cpprof/cpprof/internal/words"
+	"github.com/spf13/cobra"
+)
+
+// formerCommands has the words that replace the name of a former command.
+var formerCommands = map[string][]string{
+	"aspects":   {"report", "aspects"},
+	"correlate": {"monitors", "correlate"},
+	"dump":      {"export", "--to", "text", "-o", "-"},
+	"perturb":   {"monitors", "perturb"},
+	"plot":      {"monitors", "plot"},
+	"suggest":   {"monitors", "suggest"},
+	"undump":    {"import"},
+	"version":   {"--version"},
+}
+
+// former returns an error that names the new command line if the command has another name now.
+func former(args []string) error {
+	if len(args) == 0 || formerCommands[args[0]] == nil {
+		return nil
+	}
+	line := []string{"cpprof"}
+	for _, word := range slices.Concat(formerCommands[args[0]], args[1:]) {
+		line = append(line, words.Shell(word))
+	}
+	return usagef("'cpprof %s' has a new name: %s", args[0], strings.Join(line, " "))
+}
+
+// opened returns the arguments that open a file if the first argument is one, and no command: in the Analyzer at a
+// terminal, elsewhere as a report.
+func opened(root *cobra.Command, args []string, t terminal) []string {
+	if len(args) == 0 || strings.HasPrefix(args[0], "-") || isCommand(root, args[0]) {
+		return args
+	}
+	if _, err := os.Stat(args[0]); err != nil {
+		return args
+	}
+	if t.isScreen() {
+		return append([]string{"view"}, args...)
+	}
+	return append([]string{"report"}, args...)
+}
+
+func isCommand(root *cobra.Command, name string) bool {
+	c, _, err := root.Find([]string{name})
+	return err == nil && c != root
+}
