@@ -2,15 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
-	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
-	"sync"
 	"syscall"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/cpprof/cpprof/internal/mcp"
 	"github.com/spf13/cobra"
 )
 
@@ -42,75 +38,12 @@ A program is recorded only if the user who runs mcp may trace it, within the usu
 	return c
 }
 
-// A mcpServer answers the calls of tools. Each call runs a command of cpprof in a process of its own, so that it can be ended,
-// and what it needs ends with it.
-type mcpServer struct {
-	program   string   // cpprof itself
-	path      string   // of the folder, absolute
-	folder    *os.Root // does not let a symbolic link lead out of the folder
-	session   context.Context
-	recording chan struct{} // has room for the recordings at a time
-	reading   chan struct{} // has room for the other commands at a time
-	commands  sync.WaitGroup
-}
-
-// How many commands run at a time.
-const (
-	mostMCPRecordings = 1
-	mostMCPReaders    = 2
-)
-
-// serveMCP answers until the input ends or a signal ends it. Commands that still run then are ended, recordings as by Ctrl-C.
 func serveMCP(ctx context.Context, t terminal, folder string) error {
 	program, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	path, err := filepath.Abs(folder)
-	if err != nil {
-		return err
-	}
-	root, err := os.OpenRoot(path)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	s := &mcpServer{
-		program: program, path: path, folder: root, session: ctx,
-		recording: make(chan struct{}, mostMCPRecordings), reading: make(chan struct{}, mostMCPReaders),
-	}
-	defer s.commands.Wait()
-	defer stop() // ends the commands
-	server := mcp.NewServer(&mcp.Implementation{Name: "cpprof", Version: version()}, &mcp.ServerOptions{
-		Instructions: mcpInstructions, Capabilities: &mcp.ServerCapabilities{},
-	})
-	s.addTools(server)
-	err = server.Run(ctx, &mcp.IOTransport{Reader: &endingReader{t.in, stop}, Writer: unclosed{t.out}})
-	if ctx.Err() != nil || errors.Is(err, io.EOF) {
-		return nil
-	}
-	return err
+	return mcp.Serve(ctx, t.in, t.out, mcp.Options{Program: program, Version: version(), Folder: folder, Describe: commandOf})
 }
-
-// An endingReader calls a function when its input ends: what the client has asked for is not wanted any more.
-type endingReader struct {
-	io.Reader
-	ended func()
-}
-
-func (r *endingReader) Read(p []byte) (int, error) {
-	n, err := r.Reader.Read(p)
-	if err != nil {
-		r.ended()
-	}
-	return n, err
-}
-
-func (r *endingReader) Close() error { return nil }
-
-// unclosed is an output that others close.
-type unclosed struct{ io.Writer }
-
-func (unclosed) Close() error { return nil }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -78,8 +79,14 @@ func (c *mcpClient) object(name string, args map[string]any) map[string]any {
 // refused checks that a call fails with a text.
 func (c *mcpClient) refused(name string, args map[string]any, want string) {
 	c.t.Helper()
-	if texts, failed := c.call(name, args); !failed || !strings.Contains(strings.Join(texts, "\n"), want) {
+	texts, failed := c.call(name, args)
+	text := strings.Join(texts, "\n")
+	if !failed || !strings.Contains(text, want) {
 		c.t.Errorf("%s %v: %q, failed %v; want %q", name, args, texts, failed, want)
+	}
+	text, _, _ = strings.Cut(text, "\n  process ") // processes have their own flags
+	if flag := regexp.MustCompile(`(^|[\s('])--?[a-z][a-z-]*`).FindString(text); flag != "" {
+		c.t.Errorf("%s %v: %q names the flag %s, which no tool has", name, args, texts, flag)
 	}
 }
 
@@ -117,7 +124,9 @@ func TestMCP(t *testing.T) {
 			}
 		}
 	}
-	c.refused("record", map[string]any{"process": fmt.Sprint(target.Pid()), "name": "new", "seconds": 0.5}, "already exists")
+	c.refused("record", map[string]any{"process": fmt.Sprint(target.Pid()), "name": "new", "seconds": 0.5}, "new.cpprof already exists: give another name with name")
+	c.refused("report", map[string]any{"recording": "new.cpprof", "class": "go:main.nobody"}, "go:main.nobody")
+	c.refused("report", map[string]any{"recording": "new.cpprof", "steps": []map[string]any{{"how": "down", "path": "* >>"}}}, "the step down")
 	c.refused("record", map[string]any{"process": "no-such-program"}, "no Go program of this name")
 	c.refused("record", map[string]any{"process": "1", "seconds": 1e6}, "want 0.1 to 600")
 	c.refused("why", map[string]any{"recording": "none.cpprof"}, `recording "none.cpprof": there is none of this name; list_recordings`)
@@ -223,42 +232,5 @@ func eventually(t *testing.T, what string, holds func() bool) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%s: not within a minute", what)
 		}
-	}
-}
-
-// Long answers are cut to their bound, and say where.
-func TestShortenJSON(t *testing.T) {
-	rows := make([]map[string]any, 5000)
-	for i := range rows {
-		rows[i] = map[string]any{"n": i, "name": strings.Repeat("x", 50)}
-	}
-	document, err := json.Marshal(map[string]any{"rows": rows, "text": strings.Repeat("é", 3000), "exact": json.Number("12345678901234567890")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, most := range []int{8 << 10, 64 << 10} {
-		text, cuts, err := shortenJSON(document, most)
-		if err != nil || len(text) > most || len(text) < most/4 {
-			t.Errorf("%d bytes of at most %d: %v", len(text), most, err)
-		}
-		said := strings.Join(cuts, "\n")
-		for _, want := range []string{"rows has its beginning only, of a length of up to 5000", "text has its beginning only"} {
-			if !strings.Contains(said, want) {
-				t.Errorf("cut is %q", said)
-			}
-		}
-		var got struct {
-			Rows  []struct{ N int }
-			Exact json.Number
-		}
-		if err := json.Unmarshal([]byte(text), &got); err != nil || got.Exact != "12345678901234567890" || len(got.Rows) == 0 || got.Rows[len(got.Rows)-1].N != len(got.Rows)-1 {
-			t.Errorf("%v: %+v", err, got)
-		}
-	}
-	if text, cuts, err := shortenJSON([]byte(`{ "b": [1, 2],  "a": "<x>" }`), 100); text != `{"b":[1,2],"a":"<x>"}` || cuts != nil || err != nil {
-		t.Errorf("%s, %q, %v", text, cuts, err)
-	}
-	if _, _, err := shortenJSON(document, 10); err == nil {
-		t.Error("it fits 10 bytes")
 	}
 }

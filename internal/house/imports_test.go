@@ -29,7 +29,7 @@ var order = [][]string{
 	{"internal/report"},
 	{"internal/page"},
 	{"internal/export"},
-	{"internal/agent"},
+	{"internal/agent", "internal/mcp"},
 	{"tui/session"},
 	{"tui"},
 	{"cmd/cpprof"},

@@ -1,4 +1,4 @@
-package main
+package mcp
 
 import (
 	"cmp"
@@ -16,93 +16,93 @@ import (
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampler"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-const mcpInstructions = `cpprof samples all goroutines of a running Go program: what they do (RUN, LOAD: ready but no processor, PRIO, MONITOR: waits for a lock, WAIT), in which call path, and who holds the locks. Begin with list_processes and record, or with list_recordings; then why, which says what is slow. locks, classes and report show more; compare shows what changed.`
+const instructions = `cpprof samples all goroutines of a running Go program: what they do (RUN, LOAD: ready but no processor, PRIO, MONITOR: waits for a lock, WAIT), in which call path, and who holds the locks. Begin with list_processes and record, or with list_recordings; then why, which says what is slow. locks, classes and report show more; compare shows what changed.`
 
 // Durations of recordings, in seconds.
 const (
-	mcpUsualSeconds = 10
-	mcpMostSeconds  = 600
+	usualSeconds = 10
+	maxSeconds   = 600
 )
 
-// mcpMostListed limits the recordings in a list.
-const mcpMostListed = 200
+// maxListed limits the recordings in a list.
+const maxListed = 200
 
 type (
-	mcpNothing struct{}
+	nothing struct{}
 
-	mcpRecord struct {
+	recordArgs struct {
 		Process string  `json:"process" jsonschema:"the process to record: its pid, or the name of its program if only one process runs it"`
 		Seconds float64 `json:"seconds,omitempty" jsonschema:"how long to record, in seconds; 10 if it is left out, at most 600"`
 		Name    string  `json:"name,omitempty" jsonschema:"the name of the new recording, such as before.cpprof; a name with the date if it is left out"`
 	}
-	mcpRead struct {
+	readArgs struct {
 		Recording string `json:"recording" jsonschema:"the name of a recording, as list_recordings shows it"`
 	}
-	mcpWhy struct {
+	whyArgs struct {
 		Recording string `json:"recording" jsonschema:"the name of a recording, as list_recordings shows it"`
 		Against   string `json:"against,omitempty" jsonschema:"the name of an earlier recording: say what is slower now"`
 	}
-	mcpReport struct {
-		Recording string    `json:"recording" jsonschema:"the name of a recording, as list_recordings shows it"`
-		Class     string    `json:"class,omitempty" jsonschema:"a thread class, such as go:main.worker: its Thread View, all time of its goroutines. Without it, the Server View: the processors' time"`
-		Steps     []mcpStep `json:"steps,omitempty" jsonschema:"how to refine the view, one after the other; without steps cpprof chooses them"`
+	reportArgs struct {
+		Recording string `json:"recording" jsonschema:"the name of a recording, as list_recordings shows it"`
+		Class     string `json:"class,omitempty" jsonschema:"a thread class, such as go:main.worker: its Thread View, all time of its goroutines. Without it, the Server View: the processors' time"`
+		Steps     []step `json:"steps,omitempty" jsonschema:"how to refine the view, one after the other; without steps cpprof chooses them"`
 	}
-	mcpStep struct {
+	step struct {
 		How  string `json:"how" jsonschema:"down: what the path calls; extended: what it leads to; up: who calls it; prune: leave its stacks out; zoom: make it the whole"`
 		Path string `json:"path" jsonschema:"a call path: 'A B' is an immediate call, 'A ..B' a call at any depth, * the root; such as '* main.worker' or '* ..:MONITOR'"`
 	}
-	mcpCompare struct {
+	compareArgs struct {
 		Recording string `json:"recording" jsonschema:"the name of the newer recording"`
 		Against   string `json:"against" jsonschema:"the name of the older recording"`
 		Class     string `json:"class,omitempty" jsonschema:"a thread class, such as go:main.worker: compare its Thread View. Without it, all classes are compared"`
 	}
 )
 
-func (s *mcpServer) addTools(server *mcp.Server) {
+func (s *server) addTools(server *sdk.Server) {
 	no := false
-	reads := &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: &no}
-	addTool(server, &mcp.Tool{Name: "list_processes", Annotations: reads,
+	reads := &sdk.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: &no}
+	addTool(server, &sdk.Tool{Name: "list_processes", Annotations: reads,
 		Description: "List the running Go programs that may be recorded. No program is touched."}, s.listProcesses)
-	addTool(server, &mcp.Tool{Name: "list_recordings", Annotations: reads,
+	addTool(server, &sdk.Tool{Name: "list_recordings", Annotations: reads,
 		Description: "List the recordings that there are, the newest first."}, s.listRecordings)
-	addTool(server, &mcp.Tool{Name: "record", Annotations: &mcp.ToolAnnotations{DestructiveHint: &no, OpenWorldHint: &no},
+	addTool(server, &sdk.Tool{Name: "record", Annotations: &sdk.ToolAnnotations{DestructiveHint: &no, OpenWorldHint: &no},
 		Description: "Record a running Go program, which goes on meanwhile: it is halted for less than 1 % of the time. Returns what was recorded."}, s.record)
-	addTool(server, &mcp.Tool{Name: "why", Annotations: reads,
+	addTool(server, &sdk.Tool{Name: "why", Annotations: reads,
 		Description: "Say why a recorded program is slow: findings (what, where, because of whom, when), the worst first, and the hypotheses behind them."},
-		func(ctx context.Context, _ *mcp.CallToolRequest, in mcpWhy) (*mcp.CallToolResult, any, error) {
+		func(ctx context.Context, _ *sdk.CallToolRequest, in whyArgs) (*sdk.CallToolResult, any, error) {
 			return s.readRecordings(ctx, in.Recording, in.Against, "why")
 		})
-	addTool(server, &mcp.Tool{Name: "locks", Annotations: reads,
+	addTool(server, &sdk.Tool{Name: "locks", Annotations: reads,
 		Description: "Show the locks that goroutines waited for, who waited, who held them meanwhile, and deadlocks."},
-		func(ctx context.Context, _ *mcp.CallToolRequest, in mcpRead) (*mcp.CallToolResult, any, error) {
+		func(ctx context.Context, _ *sdk.CallToolRequest, in readArgs) (*sdk.CallToolResult, any, error) {
 			return s.readRecordings(ctx, in.Recording, "", "locks")
 		})
-	addTool(server, &mcp.Tool{Name: "classes", Annotations: reads,
+	addTool(server, &sdk.Tool{Name: "classes", Annotations: reads,
 		Description: "List the thread classes (goroutines by the function that they began with), with the share of each typed time."},
-		func(ctx context.Context, _ *mcp.CallToolRequest, in mcpRead) (*mcp.CallToolResult, any, error) {
+		func(ctx context.Context, _ *sdk.CallToolRequest, in readArgs) (*sdk.CallToolResult, any, error) {
 			return s.readRecordings(ctx, in.Recording, "", "classes")
 		})
-	addTool(server, &mcp.Tool{Name: "report", Annotations: reads,
+	addTool(server, &sdk.Tool{Name: "report", Annotations: reads,
 		Description: "Show a view of a recording as a tree of call paths with their costs."}, s.report)
-	addTool(server, &mcp.Tool{Name: "compare", Annotations: reads,
+	addTool(server, &sdk.Tool{Name: "compare", Annotations: reads,
 		Description: "Compare two recordings of the same program: of each thread class, or of the call paths of one, what it costs in both."}, s.compare)
 }
 
 // addTool adds a tool whose errors are safe to print: they can name a program or a file.
-func addTool[In any](server *mcp.Server, tool *mcp.Tool, do mcp.ToolHandlerFor[In, any]) {
-	mcp.AddTool(server, tool, func(ctx context.Context, request *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
-		answer, out, err := do(ctx, request, in)
+func addTool[In any](server *sdk.Server, tool *sdk.Tool, do sdk.ToolHandlerFor[In, any]) {
+	sdk.AddTool(server, tool, func(ctx context.Context, request *sdk.CallToolRequest, in In) (*sdk.CallToolResult, any, error) {
+		result, out, err := do(ctx, request, in)
 		if err != nil {
 			err = errors.New(termtext.Error(err))
 		}
-		return answer, out, err
+		return result, out, err
 	})
 }
 
-func (s *mcpServer) listProcesses(context.Context, *mcp.CallToolRequest, mcpNothing) (*mcp.CallToolResult, any, error) {
+func (s *server) listProcesses(context.Context, *sdk.CallToolRequest, nothing) (*sdk.CallToolResult, any, error) {
 	type process struct {
 		PID     int    `json:"pid"`
 		Program string `json:"program"`
@@ -110,12 +110,12 @@ func (s *mcpServer) listProcesses(context.Context, *mcp.CallToolRequest, mcpNoth
 	}
 	list := []process{}
 	for _, p := range sampler.Running() {
-		list = append(list, process{p.PID, p.Name, commandOf(p)})
+		list = append(list, process{p.PID, p.Name, s.o.Describe(p)})
 	}
-	return mcpList("processes", list, true)
+	return listAnswer("processes", list, true)
 }
 
-func (s *mcpServer) listRecordings(context.Context, *mcp.CallToolRequest, mcpNothing) (*mcp.CallToolResult, any, error) {
+func (s *server) listRecordings(context.Context, *sdk.CallToolRequest, nothing) (*sdk.CallToolResult, any, error) {
 	type recording struct {
 		Name    string    `json:"name"`
 		Written time.Time `json:"written"`
@@ -136,55 +136,55 @@ func (s *mcpServer) listRecordings(context.Context, *mcp.CallToolRequest, mcpNot
 		}
 	}
 	slices.SortFunc(list, func(a, b recording) int { return cmp.Or(b.Written.Compare(a.Written), cmp.Compare(a.Name, b.Name)) })
-	return mcpList("recordings", list[:min(len(list), mcpMostListed)], len(list) <= mcpMostListed)
+	return listAnswer("recordings", list[:min(len(list), maxListed)], len(list) <= maxListed)
 }
 
-func (s *mcpServer) isRecording(name string) bool {
+func (s *server) isRecording(name string) bool {
 	_, err := s.folder.Stat(filepath.Join(name, "SampleData"))
 	return err == nil
 }
 
-// mcpList returns a list in the form of all JSON of cpprof.
-func mcpList(name string, list any, complete bool) (*mcp.CallToolResult, any, error) {
+// listAnswer returns a list in the form of all JSON of cpprof.
+func listAnswer(name string, list any, complete bool) (*sdk.CallToolResult, any, error) {
 	basis := report.BasisOf()
 	text, err := json.Marshal(map[string]any{name: list, "warnings": basis.Warnings, "complete": complete})
 	if err != nil {
 		return nil, nil, err
 	}
-	return mcpAnswer(text)
+	return answer(text)
 }
 
-var mcpNewName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+var newName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
 // record records a process into the folder, and returns what 'cpprof info' prints about the recording.
-func (s *mcpServer) record(ctx context.Context, _ *mcp.CallToolRequest, in mcpRecord) (*mcp.CallToolResult, any, error) {
-	seconds := cmp.Or(in.Seconds, mcpUsualSeconds)
-	if !(seconds >= 0.1 && seconds <= mcpMostSeconds) {
-		return nil, nil, fmt.Errorf("seconds %v: want 0.1 to %d", in.Seconds, mcpMostSeconds)
+func (s *server) record(ctx context.Context, _ *sdk.CallToolRequest, in recordArgs) (*sdk.CallToolResult, any, error) {
+	seconds := cmp.Or(in.Seconds, usualSeconds)
+	if !(seconds >= 0.1 && seconds <= maxSeconds) {
+		return nil, nil, fmt.Errorf("seconds %v: want 0.1 to %d", in.Seconds, maxSeconds)
 	}
 	if in.Process == "" {
 		return nil, nil, errors.New("process: want a pid or the name of a program, as list_processes shows them")
 	}
 	name := cmp.Or(in.Name, time.Now().Format("run-20060102-150405.000"))
-	if !mcpNewName.MatchString(name) {
+	if !newName.MatchString(name) {
 		return nil, nil, fmt.Errorf("name %q: want letters, digits, '.', '_' and '-', and a letter or digit first", in.Name)
 	}
 	name = strings.TrimSuffix(name, ".cpprof") + ".cpprof"
 	lasts := time.Duration(seconds * float64(time.Second))
-	file := filepath.Join(s.path, name)
+	file := filepath.Join(s.o.Folder, name)
 	_, said, err := s.run(ctx, s.recording, lasts+time.Minute, "record", "--pid="+in.Process, "--duration="+lasts.String(), "--output="+file)
 	if err != nil {
 		return nil, nil, err
 	}
-	out, _, err := s.run(ctx, s.reading, mcpReadingTime, "info", "--json", file)
+	out, _, err := s.run(ctx, s.reading, readingTime, "info", "--json", file)
 	if err != nil {
 		return nil, nil, err
 	}
-	return mcpAnswer(out, "The recording is "+name+".", said)
+	return answer(out, "The recording is "+name+".", said)
 }
 
-func (s *mcpServer) report(ctx context.Context, _ *mcp.CallToolRequest, in mcpReport) (*mcp.CallToolResult, any, error) {
-	args := []string{"report", mcpView(in.Class)}
+func (s *server) report(ctx context.Context, _ *sdk.CallToolRequest, in reportArgs) (*sdk.CallToolResult, any, error) {
+	args := []string{"report", viewFlag(in.Class)}
 	for _, step := range in.Steps {
 		if !slices.Contains([]string{"down", "extended", "up", "prune", "zoom"}, step.How) {
 			return nil, nil, fmt.Errorf("step %q: want down, extended, up, prune or zoom", step.How)
@@ -197,18 +197,18 @@ func (s *mcpServer) report(ctx context.Context, _ *mcp.CallToolRequest, in mcpRe
 	return s.readRecordings(ctx, in.Recording, "", args...)
 }
 
-func (s *mcpServer) compare(ctx context.Context, _ *mcp.CallToolRequest, in mcpCompare) (*mcp.CallToolResult, any, error) {
+func (s *server) compare(ctx context.Context, _ *sdk.CallToolRequest, in compareArgs) (*sdk.CallToolResult, any, error) {
 	if in.Against == "" {
 		return nil, nil, errors.New("against: want the name of the older recording")
 	}
 	if in.Class == "" {
 		return s.readRecordings(ctx, in.Recording, in.Against, "classes")
 	}
-	return s.readRecordings(ctx, in.Recording, in.Against, "report", mcpView(in.Class), "--auto")
+	return s.readRecordings(ctx, in.Recording, in.Against, "report", viewFlag(in.Class), "--auto")
 }
 
-// mcpView returns the flag that chooses a view.
-func mcpView(class string) string {
+// viewFlag returns the flag that chooses a view.
+func viewFlag(class string) string {
 	if class == "" {
 		return "--server"
 	}
@@ -216,7 +216,7 @@ func mcpView(class string) string {
 }
 
 // readRecordings returns the output of a command for a recording. The command may compare it with another recording.
-func (s *mcpServer) readRecordings(ctx context.Context, recording, against string, args ...string) (*mcp.CallToolResult, any, error) {
+func (s *server) readRecordings(ctx context.Context, recording, against string, args ...string) (*sdk.CallToolResult, any, error) {
 	file, err := s.file(recording)
 	if err != nil {
 		return nil, nil, err
@@ -232,7 +232,7 @@ func (s *mcpServer) readRecordings(ctx context.Context, recording, against strin
 }
 
 // file returns the path of a file or folder by its name. It fails if that, or a part of it, is not within the folder.
-func (s *mcpServer) file(name string) (string, error) {
+func (s *server) file(name string) (string, error) {
 	if name == "" || !filepath.IsLocal(name) {
 		return "", fmt.Errorf("recording %q: want the name of one in the folder of the recordings, as list_recordings shows it", name)
 	}
@@ -259,5 +259,5 @@ func (s *mcpServer) file(name string) (string, error) {
 			}
 		}
 	}
-	return filepath.Join(s.path, name), nil
+	return filepath.Join(s.o.Folder, name), nil
 }

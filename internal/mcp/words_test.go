@@ -1,0 +1,64 @@
+package mcp
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestInTools(t *testing.T) {
+	for message, want := range map[string]string{
+		"x.cpprof already exists: give another name with -o, or replace it with --force":                "x.cpprof already exists: give another name with name",
+		"-p shop: no Go program of this name runs\nGo programs that cpprof may halt:\n  -p 12  shop -v": "process shop: no Go program of this name runs\nGo programs that cpprof may halt:\n  process 12  shop -v",
+		"no view: add --server or --thread CLASS\nSee 'cpprof report --help'.":                          "no view: add no class or class CLASS",
+		"it has no table: build it without -ldflags=-s, or use --backend delve":                         "it has no table: build it without -ldflags=-s",
+		"a-b --c-d":                            "a-b --c-d",
+		"--down: unexpected >\n  * >>\n     ^": "the step down: unexpected >\n  * >>\n     ^",
+	} {
+		if got := inTools(message); got != want {
+			t.Errorf("%q:\n%q, want\n%q", message, got, want)
+		}
+	}
+}
+
+// The list of exact fields is complete: it has each field of a report whose type is *big.Rat.
+func TestExactFields(t *testing.T) {
+	files, err := filepath.Glob("../report/*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	found := 0
+	for _, name := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			field, ok := n.(*ast.Field)
+			if !ok || field.Tag == nil {
+				return true
+			}
+			pointer, ok := field.Type.(*ast.StarExpr)
+			if !ok {
+				return true
+			}
+			of, ok := pointer.X.(*ast.SelectorExpr)
+			if !ok || of.Sel.Name != "Rat" {
+				return true
+			}
+			key, _, _ := strings.Cut(reflect.StructTag(strings.Trim(field.Tag.Value, "`")).Get("json"), ",")
+			if found++; !slices.Contains(exactFields, key) {
+				t.Errorf("%s: the field %s is not in exactFields", name, key)
+			}
+			return true
+		})
+	}
+	if found < 10 {
+		t.Errorf("only %d fields were found", found)
+	}
+}
