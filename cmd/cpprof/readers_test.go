@@ -2,11 +2,13 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cpprof/cpprof/internal/synthetic"
 	"github.com/cpprof/cpprof/sampledata"
@@ -129,10 +131,7 @@ func writeRecording(t *testing.T, path string, r *sampledata.Recording) {
 	if err := r.Write(path); err != nil {
 		t.Fatal(err)
 	}
-	state := &session.State{Windows: []session.Window{new(session.Profile), new(session.Locks)}}
-	if err := state.Save(path); err != nil {
-		t.Fatal(err)
-	}
+	writeSession(t, path)
 	twin, err := os.Create(path + ".txt")
 	if err != nil {
 		t.Fatal(err)
@@ -143,24 +142,56 @@ func writeRecording(t *testing.T, path string, r *sampledata.Recording) {
 	}
 }
 
+// A slowSink lets the writer flush once, halfway, so that the file consists of two blocks.
+type slowSink struct {
+	*sampledata.Writer
+	left int // samples up to the pause
+}
+
+func (s *slowSink) Sample(sample sampledata.Sample, changes []sampledata.Change) error {
+	if s.left--; s.left == 0 {
+		time.Sleep(3 * time.Second / 2)
+	}
+	return s.Writer.Sample(sample, changes)
+}
+
+// writeCut writes a recording that was cut within its second block.
+func writeCut(t *testing.T, path string) {
+	t.Helper()
+	w, err := sampledata.Create(path, synthetic.Header())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(synthetic.Record(&slowSink{w, 75}, 150, 40, 0.3), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	data := filepath.Join(path, "SampleData")
+	info, err := os.Stat(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(data, info.Size()-100); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func writeSession(t *testing.T, recording string) {
+	t.Helper()
+	state := &session.State{Windows: []session.Window{new(session.Profile), new(session.Locks)}}
+	if err := state.Save(recording); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // recordings writes a complete recording, a truncated one, and one that lacks only the end record.
 func recordings(t *testing.T) (whole, cut, endless string) {
 	t.Helper()
 	folder := t.TempDir()
 	whole, cut, endless = filepath.Join(folder, "whole"), filepath.Join(folder, "cut"), filepath.Join(folder, "endless")
-	r := synthetic.Recording(700, 300, 0.3)
+	r := synthetic.Recording(150, 40, 0.3)
 	writeRecording(t, whole, r)
-	data := filepath.Join(cut, "SampleData")
-	if err := os.CopyFS(cut, os.DirFS(whole)); err != nil {
-		t.Fatal(err)
-	}
-	info, err := os.Stat(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(data, info.Size()*2/3); err != nil {
-		t.Fatal(err)
-	}
+	writeCut(t, cut)
+	writeSession(t, cut)
 	left, err := sampledata.Open(cut)
 	if err != nil || left.Samples.Len() == 0 || left.Samples.Len() == r.Samples.Len() {
 		t.Fatalf("%v: the cut leaves nothing, or all", err)
