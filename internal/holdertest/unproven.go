@@ -12,6 +12,7 @@ const (
 // Unproven lists the kinds of code whose holders can't be named in most samples, with the reason.
 var Unproven = map[string]string{
 	"transaction":         bySecondPath,
+	"rw-view":             bySecondPath,
 	"wrapped":             byFlag,
 	"wrapped-defer":       byFlag,
 	"twice-in-map":        lookedUpAgain,
@@ -23,6 +24,5 @@ var Unproven = map[string]string{
 	"given-to-goroutine":  byGoroutine,
 	"given-with-callback": byGoroutine,
 	"odd-relaxing":        "the holder changes all the time",
-	"odd-cond":            "sync.Cond takes the lock again, in frames of its own",
 	"handed over":         "between the two steps of Unlock, nobody knows who will get the lock",
 }

@@ -86,6 +86,46 @@ func TestReaders(t *testing.T) {
 	}
 }
 
+// A goroutine that waits to read holds no read lock by that, even if its code will release one. If it has one from before, it
+// waits for itself: the writer waits for it, and it for the writer.
+func TestPendingReader(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		readers  uint64
+		shows    syncflow.Certainty
+		woken    bool
+		evidence sampledata.Evidence
+		want     []sampledata.GoroutineID
+	}{
+		{"it may hold it", 1, syncflow.Doubtful, false, inferred, []sampledata.GoroutineID{102}},
+		{"it may hold it, and one holder is not known", 2, syncflow.Doubtful, false, ambiguous, []sampledata.GoroutineID{102}},
+		{"it has taken it before", 2, syncflow.Sure, false, inferred, []sampledata.GoroutineID{101, 102}},
+		{"it was woken", 2, 0, true, sampledata.Likely, []sampledata.GoroutineID{101, 102}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newScene(t, 3)
+			s.put(lock, goruntime.RWMutexReaderCount, c.readers<<32) // readerWait
+			s.waits(0, forWriting, lock+goruntime.RWMutexWriterSem, 0)
+			s.waits(1, forReading, lock+goruntime.RWMutexReaderSem, 0)
+			if !c.woken {
+				s.shows(1, syncflow.Held{Lock: lock, Mode: syncflow.Read, Certainty: c.shows})
+			}
+			s.holds(2, lock, syncflow.Read)
+			for i := range s.seen {
+				s.seen[i].InHalt, s.f.records[i].held.complete = true, true
+			}
+			halt := Halt{Consistent: true}
+			if c.woken {
+				s.seen[1].Run = sampledata.Runnable
+				halt.Woken[0] = []int32{1}
+			}
+			s.halt()
+			s.f.Find(halt)
+			s.expect(0, c.evidence, c.want...)
+		})
+	}
+}
+
 // Goroutine 0 waits for a mutex that Unlock has handed to 1.
 func TestHandover(t *testing.T) {
 	const sudog = 0x900

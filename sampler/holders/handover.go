@@ -15,8 +15,10 @@ import (
 //	  halt  → the mutex is "starving", neither "locked" nor "woken"; the sudog of the woken waiter has the ticket 1
 //	waiter:   runs, sets "locked", returns from Lock
 //
-// In normal mode, the woken waiter competes with all newcomers, and nobody has the lock in the meantime. The same is true
-// for a reader that is woken when a writer unlocks a sync.RWMutex: a reader that comes just then may go first.
+// In normal mode, the woken waiter competes with all newcomers, and nobody has the lock in the meantime.
+//
+// A writer that unlocks a sync.RWMutex wakes the readers. The next writer waits for each of them, even before it has run. But
+// a reader that comes just then may go first, in the place of one that was woken.
 
 // beingHandedOver reports whether a lock was released in starvation mode and not taken yet.
 func beingHandedOver(lock []byte) bool {
@@ -32,14 +34,25 @@ func (h *holders) addSuccessors() {
 				continue // most goroutines: they were not parked for a lock
 			}
 			s := h.sample.Sighting(key)
-			if s.ParkedBy.Text != goruntime.MutexLock || !h.isSuccessor(key, &s) {
+			lock := h.lockOf(key, &s)
+			if lock == 0 || !h.isSuccessor(key, &s) {
 				continue
 			}
-			lock := h.lockOf(key, &s)
-			if k, ok := h.index[wish{lock, syncflow.Write}]; ok && lock != 0 && !slices.Contains(h.contended[k].successors, key) {
-				h.contended[k].successors = append(h.contended[k].successors, key)
+			switch s.ParkedBy.Text {
+			case goruntime.MutexLock:
+				h.addSuccessor(key, lock)
+			case goruntime.ReadLock:
+				h.addCandidate(key, syncflow.Held{Lock: lock, Mode: syncflow.Read, Certainty: syncflow.Doubtful})
 			}
 		}
+	}
+}
+
+// addSuccessor adds a goroutine to those that were woken to take a mutex.
+func (h *holders) addSuccessor(key int32, lock uint64) {
+	k, ok := h.index[wish{lock, syncflow.Write}]
+	if ok && !slices.Contains(h.contended[k].successors, key) {
+		h.contended[k].successors = append(h.contended[k].successors, key)
 	}
 }
 

@@ -135,11 +135,18 @@ func (h *holders) addCandidates() {
 				h.unclear = append(h.unclear, key)
 				l.Lock, l.Certainty = r.waited.latest(h.sample.Sighting(key).Wait.Goroutine), syncflow.Doubtful
 			}
-			if !(r.waiting && r.wish == wish{l.Lock, l.Mode}) && !h.isLocking(key, &l) {
+			if !h.waitsForItself(key, &l) && !h.isLocking(key, &l) {
 				h.addCandidate(key, l)
 			}
 		}
 	}
+}
+
+// waitsForItself reports whether a goroutine waits for the same lock. It holds the lock only if that is sure: a reader may have
+// another read lock from before.
+func (h *holders) waitsForItself(key int32, l *syncflow.Held) bool {
+	r := &h.records[key]
+	return r.waiting && r.wish.lock == l.Lock && (l.Certainty != syncflow.Sure || r.wish.mode == l.Mode)
 }
 
 // isLocking reports whether a goroutine is in Lock for the same lock: it was woken, and has not taken the lock yet. That Unlock may have

@@ -22,8 +22,8 @@ import (
 // Nor may the lock have changed hands between the time at which the other goroutines were seen and the halt: no goroutine that waited
 // for it has moved meanwhile.
 //
-// It must also have been seen to wait for the lock before: others wait for it all the time, and a goroutine that never does so, goes past
-// the place without the lock.
+// It must also have been seen to wait for the lock before: others wait for it all the time, and a goroutine that never does
+// so goes past the place without the lock. Of readers that is not asked, as they rarely wait. Their number must be the lock's.
 //
 // If a goroutine may hold a lock and nothing leads to it any more, it may be the one that the goroutine has waited for last.
 //
@@ -46,7 +46,7 @@ func (h *holders) likely(c *contention, waiter *Sighting) verdict {
 	waited := h.addDoubtful(c, waiter)
 	n := 1
 	if c.mode == syncflow.Read {
-		n = c.readers()
+		n, waited = c.readers(), true
 	}
 	if len(h.set) == n && waited && h.onlyThese(c) {
 		return h.verdict(sampledata.Likely)

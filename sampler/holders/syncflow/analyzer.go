@@ -22,7 +22,7 @@ type Program struct {
 const (
 	maxCode   = 1 << 17 // bytes of one function
 	maxHelper = 1 << 14 // bytes of a function whose effect on locks matters to its callers
-	maxDepth  = 3       // of such functions, one calling the other
+	maxDepth  = 4       // of such functions, one calling the other
 	maxFlows  = 64      // functions whose data flow is kept
 )
 
@@ -210,8 +210,14 @@ func (a *Analyzer) findLocksAt(f *unwind.Frame) *siteLocks {
 	}
 	c := a.callee(fn.Entry)
 	switch c.role {
-	case goruntime.CallStops, goruntime.CallUnwinds, goruntime.CallCondWait:
+	case goruntime.CallStops, goruntime.CallUnwinds:
 		return &siteLocks{unknown: true}
+	case goruntime.CallCondWait:
+		p := &siteLocks{unknown: true}
+		if w := a.flowOf(fn); w != nil {
+			p.released = w.locksAt(f.PC, f.Exact).released
+		}
+		return p
 	}
 	if goruntime.SavesRegisters(c.f.Name()) {
 		if w := a.flowOf(fn); w != nil {

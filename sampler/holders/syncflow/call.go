@@ -116,7 +116,8 @@ func (w *flow) callUnknown(s *state, to value) {
 		if s.releaseVia(receiver, table) {
 			return
 		}
-		if w.a.callee(w.f.Entry).wrapper { // defer l.Unlock()
+		// defer l.Unlock(), or c.L.Unlock() in Wait of a Cond
+		if c := w.a.callee(w.f.Entry); c.wrapper || c.role == goruntime.CallCondWait {
 			s.addRelease(release{lock: receiver, via: table})
 		}
 	}
@@ -147,6 +148,9 @@ func (w *flow) effects(s *state, c *function) {
 		w.record(eventTakes, arg, Read, 0)
 	case goruntime.CallRUnlock:
 		w.unlock(s, arg, Read)
+	case goruntime.CallReadSlow:
+		// The atomic instruction before was inlined. Only after this call is the lock taken.
+		w.record(eventTakes, w.values.add(arg, -goruntime.RWMutexReaderSem), Read, 0)
 	case goruntime.CallUnwinds:
 		w.runDeferred(s)
 	case goruntime.CallDefer, goruntime.CallDeferStack:

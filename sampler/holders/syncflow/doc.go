@@ -73,8 +73,8 @@
 // A callback may release a lock, for all that this shows. So there is a second flow, backward from the ends of the function: it
 // finds the locks that the code will release on every path, and that are held for that reason, whatever a callback did.
 //
-// A lock is not claimed if neither flow proves that it is held: if it is taken and released on only one of two paths, while a
-// sync.Cond waits, during a panic, or if neither the function nor its callers release it. Two cases are not detected: a lock that
+// A lock is not claimed if neither flow proves that it is held: if it is taken and released on only one of two paths, while
+// its sync.Cond waits, during a panic, or if neither the function nor its callers release it. Two cases are not detected: a lock that
 // another goroutine releases although the code could release it itself, and one that is taken directly and released through an
 // interface.
 package syncflow

@@ -62,7 +62,7 @@ type heldLocks struct {
 
 // apply adds what one more frame shows.
 func (l *heldLocks) apply(p *siteLocks, f *frame) {
-	if p.unknown {
+	if p.unknown && !l.resolvesAll(p.released, f) {
 		l.doubt(func(*Held) bool { return true })
 	}
 	for _, r := range p.released {
@@ -112,6 +112,16 @@ func (l *heldLocks) apply(p *siteLocks, f *frame) {
 			l.later = append(l.later, Held{Lock: lock, Mode: r.mode})
 		}
 	}
+}
+
+// resolvesAll reports whether a frame leads to locks, and to each of them.
+func (l *heldLocks) resolvesAll(refs []lockRef, f *frame) bool {
+	for i := range refs {
+		if _, ok := l.a.resolve(&refs[i], f); !ok {
+			return false
+		}
+	}
+	return len(refs) > 0
 }
 
 // isAddress reports whether a lock can be there: nil pointers lead to the first page, where nothing is.

@@ -35,7 +35,7 @@ const (
 	maxExprRead = 16  // how deep an expression may be
 )
 
-const knownMagic = "cpprof learned 3\n"
+const knownMagic = "cpprof learned 4\n"
 
 // AppendKnown appends what is known of the program's code.
 func (a *Analyzer) AppendKnown(b []byte) []byte {

@@ -17,8 +17,8 @@ type siteLocks struct {
 	// made are calls of functions that only the frame shows, and toCome are those that follow, which may release locks. lock is the
 	// address of the function, via its first argument.
 	made, toCome []lockRef
-	// unknown: nothing can be said of this frame, nor of those that called it. Deferred functions run, or a lock is released for
-	// the time of a wait.
+	// unknown: nothing can be said of this frame, nor of its callers. Deferred functions run, or a Cond waits. A Cond releases
+	// just one lock: if released leads to it, the rest is known.
 	unknown bool
 	// saved are the words, relative to the stack pointer, that hold the registers of the interrupted function, in a frame of one
 	// that interrupts.

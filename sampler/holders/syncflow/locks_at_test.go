@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/sampler/target/gobinary/unwind"
 	"github.com/cpprof/cpprof/sampler/target/machinecode"
 )
 
@@ -148,6 +149,42 @@ func TestNested(t *testing.T) {
 		}
 		if !slices.Equal(held, []int{0, 1}) {
 			t.Errorf("%s: %d locks are held while waiting for one more, want 0 and 1", arch, held)
+		}
+	}
+}
+
+// A goroutine that waits in RLock does not hold the lock, whatever its code does later.
+func TestPendingReader(t *testing.T) {
+	for _, arch := range []string{"amd64", "arm64"} {
+		a := analyzer(t, build(t, arch))
+		for _, function := range []string{"main.(*shared).read", "main.(*shared).readDeferred", "main.(*shared).readOpen"} {
+			for _, p := range during(t, a, function, "sync.runtime_SemacquireRWMutexR") {
+				if len(p.held)+len(p.doubtful) > 0 || p.unknown {
+					t.Errorf("%s: %s waits in RLock: it holds %v, and may hold %v", arch, function, p.held, p.doubtful)
+				}
+			}
+		}
+	}
+}
+
+// In Wait of a Cond, its lock is released, and nothing is said against other locks.
+func TestCondWait(t *testing.T) {
+	for _, arch := range []string{"amd64", "arm64"} {
+		a := analyzer(t, build(t, arch))
+		for _, p := range during(t, a, "main.(*queue).take", "sync.(*Cond).Wait") {
+			if len(p.held) != 2 {
+				t.Errorf("%s: main.(*queue).take holds %v", arch, p.held)
+			}
+		}
+		f := a.p.Table.Find("sync.(*Cond).Wait")["sync.(*Cond).Wait"]
+		w := a.flowOf(f)
+		for i := range w.code {
+			if x := &w.code[i]; x.Op == machinecode.OpCall && !x.Indirect && a.callee(x.Target).f.HasName("sync.runtime_notifyListWait") {
+				p := a.findLocksAt(&unwind.Frame{PC: x.Next})
+				if len(p.released) != 1 || p.released[0].lock == nil || p.released[0].via == nil {
+					t.Errorf("%s: Wait releases %v", arch, p.released)
+				}
+			}
 		}
 	}
 }

@@ -187,7 +187,7 @@ func AtomicEffectOf(function string) (AtomicEffect, bool) {
 }
 
 // balanced are prefixes of names of functions that release what they take in ways that are hard to analyse.
-var balanced = []string{"internal/sync.(*HashTrieMap[", "sync.(*Map).", "sync.(*Pool).", "sync.(*Once).", "unique."}
+var balanced = []string{"fmt.", "internal/sync.(*HashTrieMap[", "sync.(*Map).", "sync.(*Pool).", "sync.(*Once).", "unique."}
 
 // IsBalanced reports whether a function is known to release every lock that it takes. A function literal is not: in Go 1.21,
 // sync.(*Once).doSlow.func1 is the deferred Unlock.

@@ -23,13 +23,14 @@ type WaitReason struct {
 const (
 	ChanReceive = "chan receive" // every release has it
 	MutexLock   = "sync.Mutex.Lock"
+	ReadLock    = "sync.RWMutex.RLock"
 )
 
 // waitReasons has the reasons about which cpprof finds out more.
 var waitReasons = map[string]WaitReason{
-	MutexLock:            {Awaits: AwaitsLock, Semaphore: MutexSema},
-	"sync.RWMutex.Lock":  {Awaits: AwaitsLock, Semaphore: RWMutexWriterSem, Readers: true},
-	"sync.RWMutex.RLock": {Awaits: AwaitsLock, Semaphore: RWMutexReaderSem},
+	MutexLock:           {Awaits: AwaitsLock, Semaphore: MutexSema},
+	"sync.RWMutex.Lock": {Awaits: AwaitsLock, Semaphore: RWMutexWriterSem, Readers: true},
+	ReadLock:            {Awaits: AwaitsLock, Semaphore: RWMutexReaderSem},
 
 	ChanReceive: {Awaits: AwaitsChannel},
 	"chan send": {Awaits: AwaitsChannel, Sends: true},

@@ -93,6 +93,7 @@ func main() {
 	flag.Parse()
 	start()
 	startReaders()
+	startConds()
 	startOdd()
 	startCalls()
 	startInterfaces()
