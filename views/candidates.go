@@ -30,7 +30,7 @@ func Candidates(r *sampledata.Recording, class string, o Options) (*calltree.Tre
 	of := p.classes.intern(class)
 	var total int64
 	for _, run := range r.Runs.All() {
-		if run.Run != sampledata.Waiting || run.Holders == 0 || p.classes.of(run) != of {
+		if !DoingOf(run).Waits() || run.Holders == 0 || p.classes.of(run) != of {
 			continue
 		}
 		total += p.place(run, max(from, run.First), min(to-1, run.Last))

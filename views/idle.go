@@ -2,7 +2,6 @@ package views
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/cpprof/cpprof/sampledata"
@@ -45,14 +44,8 @@ const (
 	unknownVerdict verdict = iota
 	waitsForWork
 	waitsForOthers
-	maybeLoops // it waits for work if its wait reason is one of loopReasons
+	maybeLoops // it waits for work if it waits as loops do, see meanings
 )
-
-// loopReasons are the wait reasons of a loop that waits for work. Others, such as sending to a channel, are not.
-var loopReasons = []string{"chan receive", "select", "sleep", "IO wait", "sync.Cond.Wait"}
-
-// foreverReasons are the wait reasons of goroutines that never do anything again, such as those of select {}.
-var foreverReasons = []string{"select (no cases)", "chan receive (nil chan)", "chan send (nil chan)"}
 
 // newIdleness returns nil if no goroutine waits for work.
 func newIdleness(r *sampledata.Recording, o Options) *idleness {
@@ -74,17 +67,18 @@ func WaitsForWork(r *sampledata.Recording, o Options) func(sampledata.Run) bool 
 
 // has reports whether a goroutine waits for work in a run.
 func (d *idleness) has(run sampledata.Run) bool {
-	if d == nil || run.Run != sampledata.Waiting || run.Stack == sampledata.NoStack {
+	if d == nil || kindOf(run) != waiting || run.Stack == sampledata.NoStack {
 		return false
 	}
-	if slices.Contains(foreverReasons, run.Reason) {
+	does := DoingOf(run)
+	if does == Forever {
 		return true
 	}
 	v := &d.verdicts[run.Stack]
 	if *v == unknownVerdict {
 		*v = d.judge(run.Stack)
 	}
-	return *v == waitsForWork || *v == maybeLoops && slices.Contains(loopReasons, run.Reason)
+	return *v == waitsForWork || *v == maybeLoops && meanings[does].home
 }
 
 // judge returns the verdict for a stack. If all its functions wait for whoever calls them, it is a goroutine of the

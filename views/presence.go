@@ -46,7 +46,7 @@ func NewPresence(r *sampledata.Recording, o Options) (*Presence, error) {
 	kinds := make(map[StayKind]int32)
 	for _, run := range r.Runs.All() {
 		node := stacks.node(0, run.Stack)
-		state := stateOf(run)
+		state := DoingOf(run).Time()
 		node = b.Child(node, typed[state])
 		if state == Wait {
 			f, ok := reasons[run.Reason]
@@ -78,21 +78,4 @@ func NewPresence(r *sampledata.Recording, o Options) (*Presence, error) {
 	}
 	p.Tree, p.Classes = t, classes.names
 	return p, nil
-}
-
-// stateOf returns the typed time that a goroutine's state amounts to, if it is not divided.
-func stateOf(run sampledata.Run) TypedTime {
-	switch {
-	case executes(run) && !run.NoCPU:
-		return Run
-	case executes(run), run.Run == sampledata.Runnable:
-		return Load
-	case run.Run == sampledata.Blocked:
-		return Monitor
-	}
-	return Wait
-}
-
-func executes(run sampledata.Run) bool {
-	return run.Run == sampledata.Running || run.Run == sampledata.Detached
 }

@@ -35,7 +35,7 @@ type scene struct {
 type actor struct {
 	class    classID
 	priority int64
-	run      sampledata.RunState
+	kind     runKind
 	noCPU    bool                   // it has a processor, but its thread waits for a CPU; false unless Observed
 	holders  sampledata.HolderSetID // of the lock that it waits for, if they are blamed; else 0
 	free     bool                   // nobody holds the lock that it waits for
@@ -75,11 +75,11 @@ func (sc *scene) observed(first, samples int32) observed {
 
 // actor returns the actor for a run's goroutine.
 func (sc *scene) actor(run sampledata.Run) actor {
-	a := actor{class: sc.classes.of(run), run: run.Run, who: nobody, release: run.Release}
-	switch run.Run {
-	case sampledata.Waiting:
+	a := actor{class: sc.classes.of(run), kind: kindOf(run), who: nobody, release: run.Release}
+	switch a.kind {
+	case waiting:
 		a.reason = run.Reason
-	case sampledata.Blocked:
+	case locked:
 		if run.Evidence.Blames() {
 			a.holders = run.Holders
 		}
@@ -105,12 +105,12 @@ func (sc *scene) waitsForCPU(run sampledata.Run) bool {
 
 // constant reports whether an actor's time is the same in all samples, whatever the other goroutines do.
 func (sc *scene) constant(a actor) bool {
-	switch a.run {
-	case sampledata.Runnable:
+	switch a.kind {
+	case ready:
 		return false
-	case sampledata.Running, sampledata.Detached:
+	case executing:
 		return sc.o.Accounting == Observed
-	case sampledata.Blocked:
+	case locked:
 		return a.holders == 0
 	}
 	return true
@@ -119,14 +119,15 @@ func (sc *scene) constant(a actor) bool {
 // begin records run i, and reports whether end must be called at its end.
 func (sc *scene) begin(i int32, run sampledata.Run) bool {
 	sc.run[run.Goroutine], sc.last[run.Goroutine] = i, run.Last
-	executes := run.Run == sampledata.Running || run.Run == sampledata.Detached
+	kind := kindOf(run)
+	executes := kind == executing
 	if executes {
-		sc.executing[run.Goroutine] = run.Run == sampledata.Running
+		sc.executing[run.Goroutine] = runStates[run.Run].holds
 		if sc.waitsForCPU(run) {
 			sc.noCPU++
 		}
 	}
-	if sc.o.Accounting == Observed || !executes && run.Run != sampledata.Runnable {
+	if sc.o.Accounting == Observed || !executes && kind != ready {
 		return executes
 	}
 	a := sc.actor(run)
@@ -139,14 +140,15 @@ func (sc *scene) begin(i int32, run sampledata.Run) bool {
 
 // end reverts begin.
 func (sc *scene) end(run sampledata.Run) {
-	executes := run.Run == sampledata.Running || run.Run == sampledata.Detached
+	kind := kindOf(run)
+	executes := kind == executing
 	if executes {
 		delete(sc.executing, run.Goroutine)
 		if sc.waitsForCPU(run) {
 			sc.noCPU--
 		}
 	}
-	if sc.o.Accounting == Observed || !executes && run.Run != sampledata.Runnable {
+	if sc.o.Accounting == Observed || !executes && kind != ready {
 		return
 	}
 	a := sc.actor(run)

@@ -1,7 +1,5 @@
 package views
 
-import "github.com/cpprof/cpprof/sampledata"
-
 // A spread is the division of one hit of a goroutine that runs or could run: typed[Run]/of, typed[Load]/of and
 // typed[Prio]/of sum to 1, and waits divides the latter two by the classes that cause them. For example, a goroutine
 // waits for one of two processors; one is held by a goroutine of class c, the other by a worker of the garbage
@@ -43,7 +41,7 @@ type spreadKey int64
 
 func (a *actor) spreadKey() spreadKey {
 	k := spreadKey(a.priority) * 4
-	if a.run != sampledata.Runnable {
+	if a.kind != ready {
 		k += 2
 	}
 	if a.noCPU {
@@ -58,7 +56,7 @@ func (a *actor) spreadKey() spreadKey {
 // have a higher priority. A stopped world takes all of a runnable goroutine's time under every accounting; the
 // goroutines that still run in it share the processors among themselves.
 func (sc *scene) spread(a actor) *spread {
-	k, executes := a.spreadKey(), a.run != sampledata.Runnable
+	k, executes := a.spreadKey(), a.kind != ready
 	if sp := sc.spreads[k]; sp != nil {
 		return sp
 	}

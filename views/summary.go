@@ -115,12 +115,12 @@ func (t *tally) Begin(i int32, run sampledata.Run, first, samples int32) bool {
 	}
 	seen := t.scene.span(first, samples)
 	t.ledger.enter(run, a, seen)
-	switch a.run {
-	case sampledata.Waiting, sampledata.Unknown:
+	switch a.kind {
+	case waiting:
 		t.ledger.constant(a, Wait, seen)
-	case sampledata.Blocked:
+	case locked:
 		t.ledger.constant(a, Monitor, seen)
-	case sampledata.Running, sampledata.Detached:
+	case executing:
 		switch {
 		case a.noCPU:
 			t.ledger.constant(a, Load, seen)
@@ -154,7 +154,7 @@ func (t *tally) Sample(s, alike int32) error {
 	seen := t.scene.span(s, alike)
 	for i := range t.active.list {
 		a, n := t.active.list[i].key, t.active.list[i].n
-		if a.run == sampledata.Blocked {
+		if a.kind == locked {
 			set := t.scene.r.HolderSets[a.holders]
 			var known int64
 			for _, g := range set {

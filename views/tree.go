@@ -120,16 +120,16 @@ func (b *builder) leavesOut(run sampledata.Run, a actor) bool {
 func (b *builder) takes(a actor) bool {
 	switch {
 	case b.lock != nil:
-		return a.run == sampledata.Blocked
+		return a.kind == locked
 	case b.threads:
 		return true
 	case !b.server:
 		return a.class == b.class
 	}
-	switch a.run {
-	case sampledata.Running, sampledata.Detached:
+	switch a.kind {
+	case executing:
 		return !a.noCPU
-	case sampledata.Runnable:
+	case ready:
 		return b.scene.o.Accounting != Observed
 	}
 	return false
@@ -166,7 +166,7 @@ func (b *builder) note(run sampledata.Run, a actor, n int64) {
 			return fmt.Sprintf("a stack of %d frames is cut to the %d nearest its leaf", b.stacks.depth[run.Stack], maxDepth)
 		})
 	}
-	if run.Run == sampledata.Unknown {
+	if isUnknown(run) {
 		b.warnings.add("unknown-state", n, func() string {
 			return fmt.Sprintf("the run state of a goroutine of %s is not known; it is counted as waiting",
 				b.scene.classes.names[a.class])
@@ -197,7 +197,7 @@ func (b *builder) Sample(s, alike int32) error {
 	together := b.history.together(s, alike, b.flushAll)
 	for i := range b.active.list {
 		g := &b.active.list[i]
-		if g.key.run != sampledata.Blocked && together {
+		if g.key.kind != locked && together {
 			b.collect(g, b.scene.spread(g.key.actor), seen)
 			continue
 		}
@@ -222,12 +222,10 @@ func (b *builder) placeWhole(in instance, w share) {
 
 // place adds hits below an instance's stack, by the actor's state in this sample.
 func (b *builder) place(in instance, w share) {
-	switch in.run {
-	case sampledata.Waiting:
+	switch in.kind {
+	case waiting:
 		b.add(b.releaseNode(b.tree.Child(b.typedNode(in.node, Wait), b.reason(in.reason)), in.release), w)
-	case sampledata.Unknown:
-		b.add(b.childNode(b.typedNode(in.node, Wait), unknownReason), w)
-	case sampledata.Blocked:
+	case locked:
 		b.placeBlocked(b.monitorNode(in.node, in.lock), in.actor, w)
 	default:
 		b.placeSpread(in, b.scene.spread(in.actor), w)

@@ -1,9 +1,11 @@
 package why
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
 )
 
 // An Activity is what a goroutine does, or waits for.
@@ -29,45 +31,32 @@ const (
 	Unknown      Activity = "an unknown goroutine" // nothing is known of who holds the lock
 )
 
-var reasonsOf = []struct {
-	activity Activity
-	reasons  []string
-}{
-	{IO, []string{"IO wait"}},
-	{CallsKernel, []string{"syscall"}},
-	{Sleeping, []string{"sleep"}},
-	{Sending, []string{"chan send"}},
-	{Receiving, []string{"chan receive", "select"}},
-	{Conditional, []string{"sync.Cond.Wait", "semacquire"}},
-	{Joining, []string{"sync.WaitGroup.Wait"}},
-	{Collecting, []string{"GC assist wait", "GC assist marking", "wait for GC cycle", "garbage collection"}},
+// activities has the activities of what goroutines do. Other waits are OtherWait.
+var activities = [views.NumDoings]Activity{
+	views.Executing: Computing, views.WithoutCPU: NoCPU, views.Ready: Ready, views.AwaitingLock: Locked, views.AwaitingIO: IO,
+	views.InSystemCall: CallsKernel, views.Sleeping: Sleeping, views.Sending: Sending, views.Receiving: Receiving,
+	views.Selecting: Receiving, views.AwaitingCondition: Conditional, views.AwaitingSemaphore: Conditional,
+	views.AwaitingGroup: Joining, views.AwaitingCollector: Collecting,
 }
 
 // activity returns what the goroutines of a situation do.
 func (e *evidence) activity(s *situation) Activity {
-	switch s.state.Run {
-	case sampledata.Running, sampledata.Detached:
-		switch {
-		case s.state.NoCPU:
-			return NoCPU
-		case e.places.inKernel(s.state.Stack):
-			return CallsKernel
-		}
-		return Computing
-	case sampledata.Runnable:
-		return Ready
-	case sampledata.Blocked:
-		return Locked
-	}
-	if s.idle && !s.parked && s.state.Reason != "sleep" {
+	does := s.state.Doing
+	switch {
+	case does == views.Executing && e.places.inKernel(s.state.Stack):
+		return CallsKernel
+	case s.idle && !s.parked && does != views.Sleeping:
 		return WaitsForWork
 	}
-	for _, a := range reasonsOf {
-		if slices.Contains(a.reasons, s.state.Reason) {
-			return a.activity
-		}
+	return cmp.Or(activities[does], OtherWait)
+}
+
+// Words says what a goroutine with the activity does: "waits for I/O".
+func (a Activity) Words() string {
+	if a == WaitsForWork {
+		return string(a)
 	}
-	return OtherWait
+	return views.Doing(max(0, slices.Index(activities[:], a))).Words()
 }
 
 // inKernel reports whether a stack ends in a system call.

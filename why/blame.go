@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
 )
 
 // A Certainty says how it is known whom goroutines wait for.
@@ -190,8 +191,8 @@ func (e *evidence) peers(of func(*situation) bool, side Activity) []Cause {
 	classes := make(map[int32]bool)
 	for i := range e.situations {
 		s := &e.situations[i]
-		waits := s.state.Run == sampledata.Waiting && addresses[s.state.Channel] && !own[s.class]
-		if waits && (e.activity(s) == other || s.idle && other == Receiving && s.state.Reason != "chan send") {
+		waits := s.state.Doing.Waits() && addresses[s.state.Channel] && !own[s.class]
+		if waits && (e.activity(s) == other || s.idle && other == Receiving && s.state.Doing != views.Sending) {
 			classes[s.class] = true
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
 )
 
 // Compare searches a recording for what is slower in it than in an earlier one of the same program: the findings whose share is
@@ -154,12 +155,12 @@ func (s *searcher) asked(f *Finding) (question, bool) {
 	switch f.Kind {
 	case LockKind:
 		return question{func(at *situation) bool {
-			return at.class == class && at.state.Run == sampledata.Blocked && at.lock == f.Lock
+			return at.class == class && at.state.Doing == views.AwaitingLock && at.lock == f.Lock
 		}, active(class)}, true
 	case ProcessorKind:
 		return question{ofClass(class, isReady), active(class)}, true
 	case MachineKind, ThrottledKind:
-		return question{hit: func(at *situation) bool { return at.ran() && at.state.NoCPU }}, true
+		return question{hit: func(at *situation) bool { return at.state.Doing == views.WithoutCPU }}, true
 	case AllocationKind:
 		return question{hit: s.makesGarbage}, true
 	}

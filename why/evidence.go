@@ -47,9 +47,8 @@ type stateOf struct {
 // A state is the part of a sampledata.State that hypotheses are about.
 type state struct {
 	Stack   sampledata.NodeID
-	Run     sampledata.RunState
-	NoCPU   bool
-	Reason  string
+	Doing   views.Doing
+	Reason  string                // of a wait, in the runtime's words
 	Channel uint64                // the address of what a waiting goroutine waits for; 0 if not known
 	Labels  sampledata.LabelSetID // 0 if there are more than mostLabelSets
 }
@@ -96,7 +95,7 @@ func (e *evidence) readRuns(o views.Options) {
 		weight := float64(e.weights.Of(int(first), int(last)+1))
 		parked := e.parked(run)
 		k := stateOf{class: c, state: e.stateIn(run), idle: parked || waitsForWork(run), parked: parked}
-		if run.Run == sampledata.Blocked {
+		if k.state.Doing == views.AwaitingLock {
 			k.lock = e.lockName(run)
 		}
 		at, ok := index[k]
@@ -117,8 +116,8 @@ func (e *evidence) readRuns(o views.Options) {
 }
 
 func (e *evidence) stateIn(run sampledata.Run) state {
-	s := state{Stack: run.Stack, Run: run.Run, NoCPU: run.NoCPU, Reason: run.Reason}
-	if run.Run == sampledata.Waiting {
+	s := state{Stack: run.Stack, Doing: views.DoingOf(run), Reason: run.Reason}
+	if s.Doing.Waits() {
 		s.Channel = run.Lock
 	}
 	if len(e.r.LabelSets) <= mostLabelSets {
@@ -132,7 +131,7 @@ func (c *class) count(s *situation, weight float64) {
 	switch {
 	case !s.idle:
 		c.active += weight
-	case s.state.Reason == "sleep":
+	case s.state.Doing == views.Sleeping:
 		c.sleeps += weight
 	}
 }
@@ -154,7 +153,7 @@ func (e *evidence) class(name string, run sampledata.Run) int32 {
 // parked reports whether a goroutine waits, but not for a lock, for more than half of the recording at once. Nothing is slow
 // there: what it waits for did not happen, such as a signal to shut down, or it happened once, which is no evidence.
 func (e *evidence) parked(run sampledata.Run) bool {
-	if run.Run != sampledata.Waiting && run.Run != sampledata.Unknown {
+	if !views.DoingOf(run).Waits() {
 		return false
 	}
 	whole := e.weights.Of(0, e.r.Samples.Len())
@@ -281,11 +280,9 @@ func (e *evidence) time(s int32) time.Duration {
 func (e *evidence) name(s *situation) string { return e.classes[s.class].name }
 
 // ran reports whether a situation is on a processor, with or without a CPU.
-func (s *situation) ran() bool {
-	return s.state.Run == sampledata.Running || s.state.Run == sampledata.Detached
-}
+func (s *situation) ran() bool { return s.state.Doing.Executes() }
 
 // waits reports whether a situation waits for something that is no lock, and that is not work.
 func (s *situation) waits() bool {
-	return !s.idle && (s.state.Run == sampledata.Waiting || s.state.Run == sampledata.Unknown)
+	return !s.idle && s.state.Doing.Waits()
 }

@@ -140,7 +140,7 @@ func (s *searcher) readProcessors() {
 	for i := range s.e.situations {
 		if at := &s.e.situations[i]; at.ran() {
 			s.ran += s.e.mean(at.weight)
-			if at.state.NoCPU {
+			if at.state.Doing == views.WithoutCPU {
 				s.noCPU += s.e.mean(at.weight)
 			}
 		}

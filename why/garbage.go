@@ -1,6 +1,6 @@
 package why
 
-import "github.com/cpprof/cpprof/sampledata"
+import "github.com/cpprof/cpprof/views"
 
 // leastGarbage is the share of the program's time on processors that allocation and the collector have at least to be the
 // problem, rather than a part of what the code does.
@@ -37,7 +37,7 @@ func (s *searcher) makesGarbage(at *situation) bool {
 	case s.e.classes[at.class].runtimes:
 		return false
 	}
-	return at.state.Run == sampledata.Waiting && s.e.activity(at) == Collecting
+	return at.state.Doing == views.AwaitingCollector
 }
 
 // allocation returns the hypothesis that the program is slow because it allocates.

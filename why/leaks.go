@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/locks"
 )
 
@@ -40,7 +41,7 @@ func (s *searcher) deadlock(d *locks.Deadlock) *Finding {
 	}
 	for c := range s.e.classes {
 		if s.e.classes[c].name == first.Class {
-			f.Where, _ = s.where(int32(c), func(at *situation) bool { return at.state.Run == sampledata.Blocked && at.lock == first.Lock })
+			f.Where, _ = s.where(int32(c), func(at *situation) bool { return at.state.Doing == views.AwaitingLock && at.lock == first.Lock })
 		}
 	}
 	return f

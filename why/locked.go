@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
 )
 
 // sums are weights by class.
@@ -89,7 +90,7 @@ func (s *searcher) lockCandidates() (all []*candidate) {
 	byLock := make(map[string]sums)
 	for i := range s.e.situations {
 		at := &s.e.situations[i]
-		if at.state.Run != sampledata.Blocked {
+		if at.state.Doing != views.AwaitingLock {
 			continue
 		}
 		if byLock[at.lock] == nil {
@@ -98,7 +99,7 @@ func (s *searcher) lockCandidates() (all []*candidate) {
 		byLock[at.lock][at.class] += at.weight
 	}
 	for lock, by := range byLock {
-		of := func(at *situation) bool { return at.state.Run == sampledata.Blocked && at.lock == lock }
+		of := func(at *situation) bool { return at.state.Doing == views.AwaitingLock && at.lock == lock }
 		f := &Finding{Kind: LockKind, Lock: lock, specific: 1, key: key(LockKind, lock)}
 		c := s.suffering(f, by, of)
 		c.refine = func(f *Finding) string {

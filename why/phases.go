@@ -55,7 +55,7 @@ func (a *searched) phases() []phase {
 	questions := []question{
 		{hit: func(s *situation) bool { return working(s) && s.ran() }},
 		{hit: func(s *situation) bool { return working(s) && isReady(s) }, base: working},
-		{hit: func(s *situation) bool { return s.state.Run == sampledata.Blocked }, base: working},
+		{hit: func(s *situation) bool { return s.state.Doing == views.AwaitingLock }, base: working},
 		{hit: func(s *situation) bool { return s.waits() && working(s) }, base: working},
 	}
 	var cuts []int32

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
 )
 
 // A Probed is what the samples say of a function while it was probed.
@@ -25,6 +26,19 @@ type Probed struct {
 	Ready   float64 `json:"ready"`
 	Locked  float64 `json:"locked"`
 	Waiting float64 `json:"waiting"`
+}
+
+// share returns the share of the time of what a goroutine does.
+func (d *Probed) share(does views.Doing) *float64 {
+	switch does.Time() {
+	case views.Run:
+		return &d.Running
+	case views.Load:
+		return &d.Ready
+	case views.Monitor:
+		return &d.Locked
+	}
+	return &d.Waiting
 }
 
 // leastProbed is the number of samples below which Little's law is not used.
@@ -49,16 +63,7 @@ func SamplesOf(r *sampledata.Recording, p *sampledata.Probe) Probed {
 		steps[to-first]--
 		n := to - from
 		total += n
-		switch run.Run {
-		case sampledata.Running, sampledata.Detached:
-			d.Running += float64(n)
-		case sampledata.Runnable:
-			d.Ready += float64(n)
-		case sampledata.Blocked:
-			d.Locked += float64(n)
-		default:
-			d.Waiting += float64(n)
-		}
+		*d.share(views.DoingOf(run)) += float64(n)
 	}
 	if total == 0 {
 		return d

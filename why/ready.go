@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
 )
 
 // busy is the share of the processors that is held if the program has more to do than they can.
 const busy = 0.7
 
-func isReady(s *situation) bool { return s.state.Run == sampledata.Runnable }
+func isReady(s *situation) bool { return s.state.Doing == views.Ready }
 
 // readyCandidates returns the hypothesis that more goroutines are ready to run than there are processors.
 func (s *searcher) readyCandidates() []*candidate {
@@ -73,7 +73,7 @@ func (s *searcher) machineCandidates() []*candidate {
 		return nil
 	}
 	by := make(sums)
-	is := func(at *situation) bool { return at.ran() && at.state.NoCPU }
+	is := func(at *situation) bool { return at.state.Doing == views.WithoutCPU }
 	for i := range s.e.situations {
 		if at := &s.e.situations[i]; is(at) {
 			by[at.class] += at.weight

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
 )
 
 // A waitKey identifies waits that are one hypothesis: all those of a kind in one function of the program, whoever calls it.
@@ -64,7 +65,7 @@ func (s *searcher) waitKey(at *situation) (waitKey, bool) {
 func (s *searcher) resting(f *Finding, class int32) string {
 	c := &s.e.classes[class]
 	outside := f.Kind == IOKind || f.Kind == SystemCallKind
-	reads := f.Reason != "chan send" && !writes(f.Where.Library)
+	reads := views.WaitingFor(f.Reason) != views.Sending && !writes(f.Where.Library)
 	switch {
 	case outside && 2*c.sleeps > c.life-c.active && c.sleeps > 0.02*c.life:
 		return "a timer drives it, and nobody is known to wait for it"
@@ -121,7 +122,7 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 	if f.Kind == IOKind || f.Kind == SystemCallKind {
 		return ""
 	}
-	receives := f.Reason != "chan send"
+	receives := views.WaitingFor(f.Reason) != views.Sending
 	if receives && own < 0.5 && s.isLoop(class, f.Where.Function) {
 		return "it may wait for work"
 	}

@@ -225,10 +225,7 @@ func statesOf(r *sampledata.Recording) [][]string {
 		return r.Samples.Time(int(sample))
 	}
 	for _, run := range r.Runs.All() {
-		text := stateNames[run.Run]
-		if run.NoCPU {
-			text = "no CPU"
-		}
+		text := stateName(views.DoingOf(run))
 		for n := run.Stack; n != sampledata.NoStack; n = r.Nodes[n].Parent {
 			text = r.Functions[r.Nodes[n].Function].Name + " > " + text
 		}

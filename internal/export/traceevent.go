@@ -203,10 +203,16 @@ func (t *tracer) at(sample int32) time.Duration {
 	return max(t.r.Stats().Duration, t.r.Samples.Time(n-1))
 }
 
-// stateNames are the names of slices. How the time of a runnable goroutine is divided depends on all others, and only views say it.
-var stateNames = map[sampledata.RunState]string{
-	sampledata.Running: "RUN", sampledata.Detached: "RUN", sampledata.Runnable: "ready to run", sampledata.Waiting: "WAIT",
-	sampledata.Blocked: "MONITOR", sampledata.Unknown: "unknown",
+// stateName returns the name of a slice. How the time of a goroutine that is ready is divided depends on all others: only views
+// say it.
+func stateName(does views.Doing) string {
+	switch does {
+	case views.Ready:
+		return "ready to run"
+	case views.WithoutCPU:
+		return "no CPU"
+	}
+	return does.Time().Name()
 }
 
 // goroutines writes the slices of all goroutines.
@@ -252,7 +258,7 @@ func (t *tracer) ends(sample int32) time.Duration {
 // run ends the calls in which a goroutine is no longer, and begins those of a run. Calls of the run before it that the goroutine is still
 // in go on.
 func (t *tracer) run(run sampledata.Run) {
-	g, of := run.Goroutine, &t.tracks[run.Goroutine]
+	g, of, does := run.Goroutine, &t.tracks[run.Goroutine], views.DoingOf(run)
 	t.frames = t.frames[:0]
 	for n := run.Stack; n != sampledata.NoStack; n = t.r.Nodes[n].Parent {
 		t.frames = append(t.frames, t.r.Nodes[n].Function)
@@ -270,14 +276,11 @@ func (t *tracer) run(run sampledata.Run) {
 		t.leave(g, same)
 	}
 	t.calls("B", slices.All(t.frames[same:]), t.at(run.First), g)
-	e := traceRecord{Name: stateNames[run.Run], Phase: "B", Cat: "state", At: microseconds(t.at(run.First)), TID: t.thread(g), Args: map[string]any{}}
-	if run.NoCPU {
-		e.Name = "no CPU"
-	}
+	e := traceRecord{Name: stateName(does), Phase: "B", Cat: "state", At: microseconds(t.at(run.First)), TID: t.thread(g), Args: map[string]any{}}
 	if run.Reason != "" {
 		e.Args["reason"] = run.Reason
 	}
-	if run.Run == sampledata.Blocked {
+	if does == views.AwaitingLock {
 		e.Args["lock"] = t.lock(run)
 	}
 	t.event(e)

@@ -67,21 +67,18 @@ func (t *Table) perSample(of func(s *sampledata.Sample, i int) float64) Column {
 
 // addStates adds the numbers of goroutines, by state.
 func (t *Table) addStates() {
+	in := func(time views.TypedTime) func(sampledata.Run) bool {
+		return func(run sampledata.Run) bool { return views.DoingOf(run).Time() == time }
+	}
 	states := []struct {
 		name, source string
 		has          func(run sampledata.Run) bool
 	}{
 		{"goroutines", "all goroutines", func(sampledata.Run) bool { return true }},
-		{"goroutines.running", "goroutines that execute", func(r sampledata.Run) bool {
-			return (r.Run == sampledata.Running || r.Run == sampledata.Detached) && !r.NoCPU
-		}},
-		{"goroutines.ready", "goroutines that are ready to run, and wait for a processor or CPU", func(r sampledata.Run) bool {
-			return r.Run == sampledata.Runnable || r.NoCPU
-		}},
-		{"goroutines.blocked", "goroutines that wait for a lock", func(r sampledata.Run) bool { return r.Run == sampledata.Blocked }},
-		{"goroutines.waiting", "goroutines that wait for anything else", func(r sampledata.Run) bool {
-			return r.Run == sampledata.Waiting || r.Run == sampledata.Unknown
-		}},
+		{"goroutines.running", "goroutines that execute", in(views.Run)},
+		{"goroutines.ready", "goroutines that are ready to run, and wait for a processor or CPU", in(views.Load)},
+		{"goroutines.blocked", "goroutines that wait for a lock", in(views.Monitor)},
+		{"goroutines.waiting", "goroutines that wait for anything else", in(views.Wait)},
 	}
 	for _, s := range states {
 		t.add(&Monitor{
@@ -263,7 +260,7 @@ func (t *Table) waiting(name string) (Column, error) {
 	var known []string
 	c, found := newCounts(t.samples), false
 	for _, run := range t.r.Runs.All() {
-		if run.Run != sampledata.Blocked {
+		if views.DoingOf(run) != views.AwaitingLock {
 			continue
 		}
 		lock := t.lockOf(run)

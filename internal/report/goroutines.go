@@ -10,6 +10,7 @@ import (
 
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
 )
 
 // Goroutines writes what every goroutine did in the last sample. It groups goroutines that did the same with the same stack,
@@ -171,7 +172,7 @@ func (a *gathering) add(run sampledata.Run) {
 	if run.Labels != 0 {
 		a.labels[run.Labels]++
 	}
-	if run.Lock != 0 && (run.Run == sampledata.Blocked || run.Run == sampledata.Waiting) {
+	if does := views.DoingOf(run); run.Lock != 0 && (does.Waits() || does == views.AwaitingLock) {
 		a.locks[lockState{run.Lock, run.Holders, run.Evidence}]++
 	}
 }
@@ -204,7 +205,7 @@ func (a *gathering) group() *goroutineGroup {
 		return cmp.Or(-cmp.Compare(a.Count, b.Count), cmp.Compare(a.text, b.text))
 	})
 	for l, n := range a.locks {
-		if a.state.Run == sampledata.Waiting {
+		if views.DoingIn(a.state).Waits() {
 			g.Waits = append(g.Waits, a.wait(l, n))
 		} else {
 			g.Locks = append(g.Locks, a.lock(l, n))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/why"
 )
 
@@ -109,19 +110,11 @@ func statement(f *why.Finding) string {
 
 // waitText says what the goroutines of a finding wait for, by the runtime's reason.
 func waitText(f *why.Finding) string {
-	switch f.Reason {
-	case "chan send":
-		return "waiting to send to a channel"
-	case "chan receive":
-		return "waiting to receive from a channel"
-	case "select":
-		return "waiting in a select for channels"
-	case "IO wait":
-		return "waiting for I/O"
-	case "semacquire":
-		return "waiting for a semaphore, such as the lock of a socket,"
+	does := views.WaitingFor(f.Reason)
+	if does == views.OtherWait {
+		return "waiting (" + f.Reason + ")"
 	}
-	return "waiting (" + f.Reason + ")"
+	return does.Participle()
 }
 
 func stuckText(reason string) string { return "wait (" + reason + ")" }
@@ -297,27 +290,9 @@ func throttlingText(t *why.Throttling) string {
 	return text
 }
 
-// activityTexts say what a goroutine does.
-var activityTexts = map[why.Activity]string{
-	why.Computing:    "it computes",
-	why.CallsKernel:  "it is in a system call",
-	why.Ready:        "it is ready to run, but has no processor",
-	why.NoCPU:        "it runs, but the machine has no CPU for its thread",
-	why.Locked:       "it waits for a lock",
-	why.IO:           "it waits for I/O",
-	why.Sleeping:     "it sleeps",
-	why.Sending:      "it waits to send to a channel",
-	why.Receiving:    "it waits to receive from a channel",
-	why.Conditional:  "it waits for a condition",
-	why.Joining:      "it waits for other goroutines to end",
-	why.Collecting:   "it waits for the garbage collector",
-	why.WaitsForWork: "it waits for work",
-	why.OtherWait:    "it waits",
-}
-
 // causeText says what one cause of a wait does.
 func causeText(f *why.Finding, c *why.Cause) string {
-	doing := activityTexts[c.Activity]
+	doing := "it " + c.Activity.Words()
 	if c.Activity == why.Locked && c.Lock != "" {
 		doing += ", " + c.Lock
 	}

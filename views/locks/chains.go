@@ -8,6 +8,7 @@ import (
 
 	"github.com/cpprof/cpprof/internal/exact"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
@@ -83,12 +84,12 @@ func (l *ledger) trace(set []sampledata.GoroutineID, p part) {
 			l.note(l.cycleFrom(g), l.classOf(run), each)
 		case len(l.path) >= maxChain || l.visited > maxVisited:
 			l.note(Cut, "", each)
-		case run.Run != sampledata.Blocked:
+		case views.DoingOf(run) != views.AwaitingLock:
 			l.note(HolderGoesOn, l.classOf(run), each)
 		default:
 			l.links = append(l.links, link{l.classOf(run), l.ids.lock(run)})
 			l.path = append(l.path, g)
-			if blames(run.Run, run.Evidence) {
+			if blames(views.DoingOf(run), run.Evidence) {
 				l.trace(l.r.HolderSets[run.Holders], each)
 			} else {
 				l.note(UnknownHolder, "", each)
@@ -101,7 +102,7 @@ func (l *ledger) trace(set []sampledata.GoroutineID, p part) {
 // cycleFrom returns how the chain ends that comes back to a goroutine of the path.
 func (l *ledger) cycleFrom(g sampledata.GoroutineID) ChainEnd {
 	for _, member := range l.path[slices.Index(l.path, g):] {
-		if run, exists := l.run(member); !exists || !proves(run.Run, run.Evidence) {
+		if run, exists := l.run(member); !exists || !proves(views.DoingOf(run), run.Evidence) {
 			return LikelyCycle
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
 )
 
 // A Deadlock is goroutines that wait for one another's locks in a circle: none of them can ever continue.
@@ -142,7 +143,7 @@ func (c *cycles) add(l *ledger, circle []sampledata.GoroutineID) {
 // holdersOf returns the known holders of the lock that a goroutine waits for in the current sample.
 func (l *ledger) holdersOf(g sampledata.GoroutineID) []sampledata.GoroutineID {
 	run, exists := l.run(g)
-	if !exists || !proves(run.Run, run.Evidence) {
+	if !exists || !proves(views.DoingOf(run), run.Evidence) {
 		return nil
 	}
 	return l.r.HolderSets[run.Holders]

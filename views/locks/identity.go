@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
@@ -47,7 +48,7 @@ func newIdentities(r *sampledata.Recording, by By) *identities {
 		ids.taker[i] = notYet
 	}
 	for i := range r.Runs.All() {
-		if run := r.Runs.At(int(i)); run.Run == sampledata.Blocked {
+		if run := r.Runs.At(int(i)); views.DoingOf(run) == views.AwaitingLock {
 			ids.enter(run)
 		}
 	}
@@ -116,28 +117,10 @@ func (ids *identities) enter(run sampledata.Run) {
 		ids.takes = append(ids.takes, make(map[sampledata.FunctionID]int64))
 	}
 	l := ids.locks[i]
-	l.Kind = max(l.Kind, kindOf(run.Reason))
+	l.Kind = max(l.Kind, views.LockType(run.Reason))
 	if l.Guessed {
 		ids.takes[i][ids.takerAt(run.Stack)] += int64(run.Last-run.First) + 1
 	}
-}
-
-// The types of locks. A goroutine that takes a RWMutex for writing first waits for the Mutex in it: the greater type is
-// the right one.
-const (
-	mutex   = "sync.Mutex"
-	rwMutex = "sync.RWMutex"
-)
-
-// kindOf returns the type of a lock for the reason of a wait.
-func kindOf(reason string) string {
-	switch {
-	case strings.HasPrefix(reason, rwMutex+"."):
-		return rwMutex
-	case strings.HasPrefix(reason, mutex+"."):
-		return mutex
-	}
-	return ""
 }
 
 // name names the locks that have no name in the recording, and numbers the locks of one name.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cpprof/cpprof/internal/exact"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
 )
 
 // Goroutines also wait for what is no lock of package sync, and what others have in the same way: a place in a channel with a buffer
@@ -66,7 +67,7 @@ func newSharing(l *ledger) *sharing {
 		waiting: map[sharedWait]int64{},
 	}
 	for i := range l.r.Runs.All() {
-		if run := l.r.Runs.At(int(i)); run.Run == sampledata.Waiting && run.Evidence == sampledata.Likely {
+		if run := l.r.Runs.At(int(i)); views.DoingOf(run).Waits() && run.Evidence == sampledata.Likely {
 			s.counted[run.Lock] = true
 		}
 	}
@@ -82,11 +83,12 @@ func newSharing(l *ledger) *sharing {
 
 // counts reports whether a run waits for such a thing.
 func (s *sharing) counts(run sampledata.Run) bool {
-	if run.Run != sampledata.Waiting || run.Lock == 0 {
+	does := views.DoingOf(run)
+	if !does.Waits() || run.Lock == 0 {
 		return false
 	}
 	kind := s.placeOf(run.Stack).kind
-	return kind != channel || s.counted[run.Lock] && (run.Reason == "select" || strings.HasPrefix(run.Reason, "chan "))
+	return kind != channel || s.counted[run.Lock] && does.OfChannel()
 }
 
 // enter adds the thing that a run waits for.

@@ -102,21 +102,21 @@ func sweep(r *sampledata.Recording, o views.Options, ids *identities, detail det
 	return l, views.Walk(r, from, to, l)
 }
 
-// blames reports whether a run waits for a lock whose holders the recording names.
-func blames(run sampledata.RunState, e sampledata.Evidence) bool {
-	return run == sampledata.Blocked && e.Blames()
+// blames reports whether a goroutine waits for a lock whose holders the recording names.
+func blames(does views.Doing, e sampledata.Evidence) bool {
+	return does == views.AwaitingLock && e.Blames()
 }
 
-// proves reports whether a run waits for a lock whose holders are known for sure. Only such waits make a deadlock.
-func proves(run sampledata.RunState, e sampledata.Evidence) bool {
-	return blames(run, e) && e != sampledata.Likely
+// proves reports whether a goroutine waits for a lock whose holders are known for sure. Only such waits make a deadlock.
+func proves(does views.Doing, e sampledata.Evidence) bool {
+	return blames(does, e) && e != sampledata.Likely
 }
 
 // Begin records that a goroutine enters a state.
 func (l *ledger) Begin(i int32, run sampledata.Run, first, samples int32) bool {
 	l.at[run.Goroutine] = i
 	n, time := int64(samples), l.weights.Of(int(first), int(first+samples))
-	if run.Run != sampledata.Blocked {
+	if views.DoingOf(run) != views.AwaitingLock {
 		return l.shared != nil && l.shared.begin(run, first, samples, time)
 	}
 	a := &l.locks[l.ids.lock(run)]
@@ -136,7 +136,7 @@ func (l *ledger) Begin(i int32, run sampledata.Run, first, samples int32) bool {
 		a.free.Add(n, time, 1, 1)
 		a.woken.Add(n, time, int64(len(l.r.HolderSets[run.Holders])), 1)
 	}
-	if !blames(run.Run, run.Evidence) {
+	if !blames(views.DoingOf(run), run.Evidence) {
 		return false
 	}
 	l.waiting[l.waitingFor(run)]++
@@ -156,7 +156,7 @@ func (l *ledger) waitingFor(run sampledata.Run) waitingFor {
 
 // End records that a waiter leaves its state.
 func (l *ledger) End(run sampledata.Run) {
-	if run.Run != sampledata.Blocked {
+	if views.DoingOf(run) != views.AwaitingLock {
 		l.shared.end(run)
 		return
 	}

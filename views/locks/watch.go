@@ -45,7 +45,7 @@ func (w *watcher) sample(_ sampledata.Sample, changes []sampledata.Change, err e
 		}
 		w.moved = append(w.moved, c.Goroutine)
 		delete(w.blocked, c.Goroutine)
-		if !c.Gone && proves(c.State.Run, c.State.Evidence) {
+		if !c.Gone && proves(views.DoingIn(c.State), c.State.Evidence) {
 			w.blocked[c.Goroutine] = c.State
 		}
 	}
