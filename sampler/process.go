@@ -16,11 +16,12 @@ import (
 // launched.
 type Process struct {
 	PID        int
-	Command    []string // its command line
-	Executable string   // a path to open it by, even if the target runs in another container
-	Name       string   // name of the executable, for display
-	Launched   bool     // it is a child of this process, which must collect its exit status
-	Elsewhere  bool     // it is known only by a debugger, perhaps on another system: its id means nothing here
+	Executable string // a path to open it by, even if the target runs in another container
+	Name       string // name of the executable, for display
+	Launched   bool   // it is a child of this process, which must collect its exit status
+	Elsewhere  bool   // it is known only by a debugger, perhaps on another system: its id means nothing here
+
+	arguments []string // its command line
 
 	cmd  *exec.Cmd
 	from origin
@@ -70,7 +71,7 @@ func Find(pid int) (*Process, error) {
 
 // Elsewhere returns a process that a debugger runs, perhaps on another system. Whoever knows how it ends calls ended.
 func Elsewhere(pid int, name string, command []string) (p *Process, ended func(sampledata.End)) {
-	p = &Process{PID: pid, Name: name, Command: command, Elsewhere: true, done: make(chan struct{}), stop: make(chan struct{})}
+	p = &Process{PID: pid, Name: name, arguments: command, Elsewhere: true, done: make(chan struct{}), stop: make(chan struct{})}
 	var once sync.Once
 	return p, func(e sampledata.End) {
 		once.Do(func() {
@@ -90,7 +91,7 @@ func LaunchCommand(cmd *exec.Cmd) (*Process, error) {
 	awaitExec(cmd.Process.Pid)
 	p := &Process{
 		from: from,
-		PID:  cmd.Process.Pid, Command: cmd.Args, Launched: true, cmd: cmd,
+		PID:  cmd.Process.Pid, arguments: cmd.Args, Launched: true, cmd: cmd,
 		Executable: executableOf(cmd.Process.Pid, cmd.Path), Name: cmd.Path,
 	}
 	p.watch()
@@ -111,6 +112,12 @@ func launchError(cmd *exec.Cmd, err error) error {
 	}
 	return fmt.Errorf("launch %s: %w", name, err)
 }
+
+// Command returns the command line of the process. Values that look like secrets are left out, see WithoutSecrets.
+func (p *Process) Command() []string { return WithoutSecrets(p.arguments) }
+
+// FullCommand returns the command line with secrets.
+func (p *Process) FullCommand() []string { return p.arguments }
 
 // Done returns a channel that is closed when the process has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }

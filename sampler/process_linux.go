@@ -104,7 +104,7 @@ func (p *Process) inspect() error {
 	}
 	f.Close()
 	p.Name = strings.TrimSuffix(name, " (deleted)")
-	p.Command = argumentsOf(p.PID)
+	p.arguments = argumentsOf(p.PID)
 	return nil
 }
 

@@ -197,8 +197,8 @@ func TestFind(t *testing.T) {
 		}
 	}
 	p := ourselves(t)
-	if len(p.Command) == 0 || p.Command[0] != os.Args[0] {
-		t.Errorf("command %q, want %q", p.Command, os.Args)
+	if len(p.Command()) == 0 || p.Command()[0] != os.Args[0] {
+		t.Errorf("command %q, want %q", p.Command(), os.Args)
 	}
 }
 

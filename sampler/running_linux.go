@@ -51,7 +51,7 @@ func runningGo(pid int, kinds map[image]programKind) *Process {
 		return nil
 	}
 	cmdline, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-	return &Process{PID: pid, Executable: path, Name: strings.TrimSuffix(name, " (deleted)"), Command: splitArguments(cmdline)}
+	return &Process{PID: pid, Executable: path, Name: strings.TrimSuffix(name, " (deleted)"), arguments: splitArguments(cmdline)}
 }
 
 // mayHalt reports whether this process may halt another one. Opening a process's memory needs the same permission as

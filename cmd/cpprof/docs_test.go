@@ -132,7 +132,7 @@ var (
 )
 
 // foreignFlags are flags of other programs.
-var foreignFlags = []string{"cap-add", "headless", "accept-multiclient", "continue"}
+var foreignFlags = []string{"cap-add", "password", "token", "headless", "accept-multiclient", "continue"}
 
 // The documentation names only flags and commands that exist, and docs/commands.md names every command.
 func TestDocsNameWhatExists(t *testing.T) {

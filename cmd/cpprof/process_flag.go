@@ -91,8 +91,8 @@ const longestArguments = 80
 // commandOf returns the name of a process's program and its arguments, cut if they are long.
 func commandOf(p *sampler.Process) string {
 	words := []string{filepath.Base(p.Name)}
-	if len(p.Command) > 1 {
-		words = append(words, p.Command[1:]...)
+	if command := p.Command(); len(command) > 1 {
+		words = append(words, command[1:]...)
 	}
 	text := []rune(strings.Join(words, " "))
 	if len(text) > longestArguments {

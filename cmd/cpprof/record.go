@@ -27,6 +27,7 @@ type recordFlags struct {
 	samples    tableFlags // of --view and --web
 	monitors   []string
 	noMonitors bool
+	full       bool // keep the whole command line
 	samplerFlags
 
 	wrap func(sampledata.Sink) sampledata.Sink // adds to what the sampler sees; nil if nothing is added
@@ -89,6 +90,7 @@ cpprof samples less often than --rate says if it would otherwise exceed --max-ov
 	flags.StringVar(&f.samples.samples, "samples", "", "with --view or --web, show only the samples of a list or predicate, such as 'cpu.used > 1'; all are recorded")
 	flags.StringArrayVarP(&f.monitors, "monitor", "m", nil, "also record a `VALUE` beside each sample, such as main.queue.size or 'len(main.jobs)': a number in a package's variable")
 	flags.BoolVar(&f.noMonitors, "no-monitors", false, "record none of the usual monitors (heap, collections, queues, faults, ...)")
+	flags.BoolVar(&f.full, "full-command", false, "keep passwords, tokens and other secrets in the recorded command line")
 	f.samplerFlags.add(c)
 	return c
 }

@@ -86,7 +86,7 @@ func (g *programRecording) Open(h sampledata.Header) (sampledata.Sink, error) {
 	g.r.mu.Lock()
 	g.r.newest = g.p.PID
 	g.r.mu.Unlock()
-	return g.r.f.create(g.file, h, func(d locks.Deadlock) {
+	return g.r.f.create(g.file, g.r.f.header(g.p, h), func(d locks.Deadlock) {
 		g.r.mu.Lock()
 		defer g.r.mu.Unlock()
 		g.r.say.deadlock(g.p, d)
@@ -213,9 +213,17 @@ func listed(list []string) string {
 	return strings.Join(list, ", ")
 }
 
+// header completes what a backend says of a process.
+func (f *recordFlags) header(p *sampler.Process, h sampledata.Header) sampledata.Header {
+	f.options.Describe(&h, version(), f.backend)
+	if f.full {
+		h.Command = p.FullCommand()
+	}
+	return h
+}
+
 // create creates the file of a recording, and returns the sink that writes it and reports each deadlock as soon as it occurs.
 func (f *recordFlags) create(file string, h sampledata.Header, deadlock func(locks.Deadlock)) (sampledata.Sink, error) {
-	f.options.Describe(&h, version(), f.backend)
 	w, err := f.outputs.create(file, h)
 	if err != nil {
 		return nil, err

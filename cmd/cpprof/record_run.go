@@ -193,7 +193,7 @@ func (f *recordFlags) record(ctx context.Context, p *sampler.Process, b sampler.
 		return sampler.Result{}, err
 	}
 	defer recording.Close()
-	sink, err := f.create(file, b.Header(), func(d locks.Deadlock) { say.deadlock(p, d) })
+	sink, err := f.create(file, f.header(p, b.Header()), func(d locks.Deadlock) { say.deadlock(p, d) })
 	if err != nil {
 		return sampler.Result{}, err
 	}

@@ -80,8 +80,7 @@ type growing struct {
 // startRecording records in a goroutine of its own.
 func (f *recordFlags) startRecording(ctx context.Context, target target) (*growing, error) {
 	file := f.outputs.claim(target.Name)
-	h := target.backend.Header()
-	f.options.Describe(&h, version(), f.backend)
+	h := f.header(target.Process, target.backend.Header())
 	g := &growing{file: file, live: sampledata.NewBuilder(h), ended: make(chan struct{})}
 	o := f.options
 	if o.Beside == nil {

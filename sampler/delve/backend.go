@@ -106,7 +106,7 @@ func (a *Backend) prepare(b *Binary) error {
 		functions: map[string]sampledata.FunctionID{}, starts: map[uint64]startPoint{},
 	}
 	a.header = sampledata.Header{
-		Command: a.process.Command, Executable: b.info.Path, PID: int64(a.process.PID),
+		Command: a.process.Command(), Executable: b.info.Path, PID: int64(a.process.PID),
 		GoVersion: b.info.GoVersion, OS: b.info.OS, Arch: b.info.Arch,
 		Start: time.Now(), Clock: "monotonic", Sampler: sampledata.Settings{Wakes: sampler.UsualPriority},
 	}
