@@ -27,6 +27,7 @@ type Binary struct {
 
 	Layout  *layout.Layout
 	Globals globals.Globals
+	Module  uint64 // address of the first runtime.moduledata
 	Table   *pclntab.Table
 
 	// Disassembled: there are no symbols, and the globals were found in code. The caller must validate them.
@@ -97,6 +98,7 @@ func (b *Binary) readRuntime(im *image) error {
 	if b.Table, err = m.table(b.Bias); err != nil {
 		return err
 	}
+	b.Module = m.addr + b.Bias
 	return b.findGlobals(im, m)
 }
 
@@ -129,13 +131,22 @@ func (b *Binary) findGlobals(im *image, m *module) error {
 		return err
 	}
 	if b.Globals, err = globals.FromSymbols(im.elf); err != nil {
-		b.Globals, b.Disassembled = globals.FromCode(code), true
+		b.Globals, b.Disassembled = globalsIn(code, b.Layout), true
 	}
 	if missing := b.Globals.Missing(); len(missing) > 0 {
 		return fmt.Errorf("no symbol table, and the code does not tell where %s is (Go version %s)", strings.Join(missing, ", "), b.Version)
 	}
 	b.Globals.Move(b.Bias)
 	return nil
+}
+
+// globalsIn finds the runtime's variables in code. Variables that the release does not have stay 0.
+func globalsIn(code globals.Code, l *layout.Layout) globals.Globals {
+	g := globals.FromCode(code)
+	if !l.Cleanups.All.Has() {
+		g.GCCleanups = 0
+	}
+	return g
 }
 
 // codeOf returns access to a program's code at link addresses.

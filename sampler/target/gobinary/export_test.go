@@ -20,5 +20,5 @@ func GlobalsFromCode(r io.ReaderAt, b *Binary) (globals.Globals, error) {
 	if err != nil {
 		return globals.Globals{}, err
 	}
-	return globals.FromCode(code), nil
+	return globalsIn(code, b.Layout), nil
 }

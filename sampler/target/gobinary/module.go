@@ -12,6 +12,7 @@ import (
 
 // A module has the fields of runtime.firstmoduledata that are needed, at link addresses.
 type module struct {
+	addr         uint64
 	pclntab      uint64
 	text, etext  uint64
 	gofunc       uint64
@@ -83,7 +84,7 @@ func moduleOf(im *image, l *layout.Module, table uint64) (*module, error) {
 		if word(l.PCHeader) != table || word(l.PCHeader+8) != table+binary.LittleEndian.Uint64(header[32:]) {
 			continue
 		}
-		m := &module{pclntab: table, text: word(l.Text), etext: word(l.EText), gofunc: word(l.GoFunc),
+		m := &module{addr: at, pclntab: table, text: word(l.Text), etext: word(l.EText), gofunc: word(l.GoFunc),
 			textSections: word(l.TextMap + 8)}
 		return m, m.read(im)
 	}

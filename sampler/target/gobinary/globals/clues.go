@@ -51,6 +51,25 @@ var clues = map[string][]clue{
 		{"runtime.trygetfull", []int{0}, []int{0}},
 		{"runtime.prepareFreeWorkbufs", []int{1}, []int{1}},
 	},
+	"runtime.mheap_": {
+		{"runtime.(*mcache).allocLarge", []int{0}, []int{0}},
+		{"runtime.stackpoolalloc", []int{1}, []int{1}},
+		{"runtime.gcResetMarkState", []int{0}, []int{0}},
+		{"runtime.getempty.func1", []int{0}, []int{0}},
+	},
+	"runtime.semtable": {
+		{"runtime.semacquire1", []int{0}, []int{1}},
+		{"runtime.semrelease1", []int{0}, []int{0}},
+	},
+	"runtime.allfin": {
+		{"runtime.queuefinalizer", []int{5}, []int{5}},
+		{"runtime.markroot", []int{4}, []int{3, 4}},
+	},
+	"runtime.gcCleanups": { // from 1.25 on
+		{"runtime.(*activeSweep).end", []int{6}, []int{7}},
+		{"runtime.findRunnable", []int{15}, []int{16}},
+		{"runtime.freeSpecial", []int{16}, []int{16}},
+	},
 	"runtime.waitReasonStrings": {
 		{"runtime.waitReason.String", []int{0}, []int{0}},
 		{"runtime.schedtrace.func1", []int{0}, []int{0}},

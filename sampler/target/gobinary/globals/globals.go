@@ -20,6 +20,10 @@ type Globals struct {
 	GCController      uint64 // gcController gcControllerState
 	MemStats          uint64 // memstats mstats
 	Work              uint64 // work workType
+	MHeap             uint64 // mheap_ mheap
+	SemTable          uint64 // semtable semTable
+	AllFin            uint64 // allfin *finBlock
+	GCCleanups        uint64 // gcCleanups cleanupQueue, from 1.25 on
 }
 
 // byName returns the addresses by the variables' names.
@@ -34,6 +38,10 @@ func (g *Globals) byName() map[string]*uint64 {
 		"runtime.gcController":      &g.GCController,
 		"runtime.memstats":          &g.MemStats,
 		"runtime.work":              &g.Work,
+		"runtime.mheap_":            &g.MHeap,
+		"runtime.semtable":          &g.SemTable,
+		"runtime.allfin":            &g.AllFin,
+		"runtime.gcCleanups":        &g.GCCleanups,
 	}
 }
 

@@ -51,7 +51,7 @@ func fill(structs map[string]map[string]Offset) *Layout {
 }
 
 // maxStruct is larger than any of the structs.
-const maxStruct = 1 << 16
+const maxStruct = 1 << 24
 
 // check returns an error for the first required field that l lacks, or that lies outside its struct.
 func (l *Layout) check() error {

@@ -51,11 +51,23 @@ type Layout struct {
 	Sudog  Sudog  `rt:"sudog"`
 	Module Module `rt:"moduledata"`
 
+	// The heap, for marking. A layout without it is of use all the same.
+	Heap     Heap     `rt:"mheap"`
+	Span     Span     `rt:"mspan"`
+	Special  Special  `rt:"special"`
+	Cleanups Cleanups `rt:"cleanupQueue"`
+
 	// Statistics that the runtime keeps, for monitors. A layout without them is of use all the same.
 	GC         GC         `rt:"gcControllerState"`
 	MemStats   MemStats   `rt:"mstats"`
 	HeapStats  HeapStats  `rt:"heapStatsDelta"`
 	Collection Collection `rt:"workType"`
+}
+
+// HasHeap reports whether the layout has what marking the heap takes.
+func (l *Layout) HasHeap() bool {
+	return l.Heap.AllSpans.Has() && l.Span.Limit.Has() && l.Special.Kind.Has() && l.Module.Next.Has() && l.P.Timers.Has() &&
+		l.Sudog.WaitLink.Has()
 }
 
 // HasStatistics reports whether the layout has the statistics of the runtime.
@@ -114,6 +126,7 @@ type P struct {
 	RunqTail    Offset `rt:"runqtail"`
 	Runq        Offset `rt:"runq"`
 	RunNext     Offset `rt:"runnext"`
+	Timers      Offset `rt:"timers,optional"`
 }
 
 // Sched is runtime.schedt, the type of runtime.sched.
@@ -135,6 +148,12 @@ type Sudog struct {
 	C      Offset `rt:"c,optional"`
 	CAddr  Offset `rt:"c.maybeTraceablePtr.vu,optional"`
 	Ticket Offset `rt:"ticket,optional"`
+
+	Elem     Offset `rt:"elem,optional"`
+	ElemAddr Offset `rt:"elem.vu,optional"`
+	Next     Offset `rt:"next,optional"`
+	Prev     Offset `rt:"prev,optional"`
+	WaitLink Offset `rt:"waitlink,optional"`
 }
 
 // Module is runtime.moduledata.
@@ -145,6 +164,48 @@ type Module struct {
 	EText    Offset `rt:"etext"`
 	GoFunc   Offset `rt:"gofunc"`
 	TextMap  Offset `rt:"textsectmap"`
+
+	Data       Offset `rt:"data,optional"`
+	EData      Offset `rt:"edata,optional"`
+	BSS        Offset `rt:"bss,optional"`
+	EBSS       Offset `rt:"ebss,optional"`
+	GCDataMask Offset `rt:"gcdatamask,optional"` // a runtime.bitvector: a bit for each word that has a pointer
+	GCBSSMask  Offset `rt:"gcbssmask,optional"`
+	Next       Offset `rt:"next,optional"`
+}
+
+// Heap is runtime.mheap, the type of runtime.mheap_.
+type Heap struct {
+	Size     Offset `rt:"-,optional"`
+	AllSpans Offset `rt:"allspans,optional"`
+}
+
+// Span is runtime.mspan.
+type Span struct {
+	Size       Offset `rt:"-,optional"`
+	StartAddr  Offset `rt:"startAddr,optional"`
+	NPages     Offset `rt:"npages,optional"`
+	NElems     Offset `rt:"nelems,optional"` // 8 bytes up to 1.21, then 2
+	SpanClass  Offset `rt:"spanclass,optional"`
+	State      Offset `rt:"state,optional"`
+	ElemSize   Offset `rt:"elemsize,optional"`
+	Limit      Offset `rt:"limit,optional"`
+	Specials   Offset `rt:"specials,optional"`
+	PinnerBits Offset `rt:"pinnerBits,optional"`
+}
+
+// Special is runtime.special.
+type Special struct {
+	Size   Offset `rt:"-,optional"`
+	Next   Offset `rt:"next,optional"`
+	Offset Offset `rt:"offset,optional"` // 2 bytes up to 1.23, then 8
+	Kind   Offset `rt:"kind,optional"`
+}
+
+// Cleanups is runtime.cleanupQueue, the type of runtime.gcCleanups, from 1.25 on.
+type Cleanups struct {
+	Size Offset `rt:"-,optional"`
+	All  Offset `rt:"all,optional"`
 }
 
 // GC is runtime.gcControllerState, the type of runtime.gcController.

@@ -220,3 +220,21 @@ func TestStatistics(t *testing.T) {
 		}
 	}
 }
+
+// The table has the heap of every release.
+func TestHeap(t *testing.T) {
+	table, err := builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, arch := range []string{"amd64", "arm64"} {
+		for _, r := range table.Releases(arch) {
+			l, err := ForVersion(r.String(), arch)
+			if err != nil || !l.HasHeap() {
+				t.Errorf("%v on %s: no heap, %v", r, arch, err)
+			} else if l.Cleanups.All.Has() != (r.Line >= 25) {
+				t.Errorf("%v on %s: cleanups at %d", r, arch, l.Cleanups.All)
+			}
+		}
+	}
+}
