@@ -70,8 +70,9 @@ func (c *capture) element(sudog []byte) uint64 {
 func (c *capture) semaphores() {
 	table := c.mem.copyOne(c.l.semtable, c.l.semtableSize)
 	level := []uint64{}
-	for i := 0; i+goruntime.SemaRootSize <= len(table); i += goruntime.SemaRootSize {
-		if t := word(table, i+goruntime.SemaRootTreap); t != 0 {
+	each := len(table) / goruntime.SemaRoots
+	for i := range min(len(table), goruntime.SemaRoots) {
+		if t := word(table, i*each+goruntime.SemaRootTreap); t != 0 {
 			level = append(level, t)
 		}
 	}
@@ -103,8 +104,9 @@ func (c *capture) semaphoresByGoroutine() map[uint64]uint64 {
 	at := map[uint64]uint64{}
 	seen := map[uint64]bool{}
 	var walk []uint64
-	for i := 0; i+goruntime.SemaRootSize <= len(table); i += goruntime.SemaRootSize {
-		walk = append(walk, word(table, i+goruntime.SemaRootTreap))
+	each := len(table) / goruntime.SemaRoots
+	for i := range min(len(table), goruntime.SemaRoots) {
+		walk = append(walk, word(table, i*each+goruntime.SemaRootTreap))
 	}
 	for len(walk) > 0 && len(seen) < maxSudogs {
 		s := walk[len(walk)-1]

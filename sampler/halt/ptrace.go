@@ -72,8 +72,15 @@ func detach(tid, signal int) error { return ptrace(unix.PTRACE_DETACH, tid, 0, u
 
 // regset reads a set of registers of a halted thread into v, a value of n bytes.
 func regset(tid int, set uintptr, v unsafe.Pointer, n uintptr) error {
+	_, err := regsetLen(tid, set, v, n)
+	return err
+}
+
+// regsetLen does the same, and returns how many bytes the set has.
+func regsetLen(tid int, set uintptr, v unsafe.Pointer, n uintptr) (uint64, error) {
 	iov := unix.Iovec{Base: (*byte)(v), Len: uint64(n)}
-	return ptrace(unix.PTRACE_GETREGSET, tid, set, uintptr(unsafe.Pointer(&iov)))
+	err := ptrace(unix.PTRACE_GETREGSET, tid, set, uintptr(unsafe.Pointer(&iov)))
+	return iov.Len, err
 }
 
 // pause sleeps without informing Go's scheduler.

@@ -31,3 +31,6 @@ func interruptible(call int64) bool {
 	}
 	return false
 }
+
+// vectorSet is the set of vector registers.
+const vectorSet = 0x202 // NT_X86_XSTATE

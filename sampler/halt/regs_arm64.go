@@ -43,3 +43,6 @@ func interruptible(call int64) bool {
 	}
 	return false
 }
+
+// vectorSet is the set of vector registers.
+const vectorSet = 0x2 // NT_PRFPREG

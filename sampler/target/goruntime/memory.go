@@ -24,12 +24,20 @@ const (
 	SecondMethod = 32
 )
 
-// SemaRootSize is the size of an entry of runtime.semtable, which is padded to a cache line, and SemaRootTreap the offset
-// of the tree of waiters in it.
+// SemaRoots is the number of entries of runtime.semtable.
+// SemaRootTreap is the offset in an entry of its tree of waiters.
 const (
-	SemaRootSize  = 64
+	SemaRoots     = 251
 	SemaRootTreap = 8
 )
+
+// SemaRootSize returns the size of an entry of runtime.semtable, which is padded to a cache line.
+func SemaRootSize(arch string) int {
+	if arch == "arm64" {
+		return 128
+	}
+	return 64
+}
 
 // LabelsAreList reports whether a goroutine's pprof labels are a slice of pairs of strings. Before, they are a map.
 func (r Release) LabelsAreList() bool { return r.Line >= 24 }

@@ -235,6 +235,45 @@ func TestMemory(t *testing.T) {
 	}
 }
 
+func TestHeapOffsets(t *testing.T) {
+	r, src := toolchain(t)
+	s := load(t, filepath.Join(src, "runtime"), "mheap.go", "mfinal.go", "mcleanup.go", "sema.go", "chan.go", "runtime2.go", "malloc.go",
+		"lfstack.go", "lockrank_off.go")
+	block := "finBlock"
+	if r.Line < 25 {
+		block = "finblock"
+	}
+	for name, pair := range map[string][2]int64{
+		"finBlock.alllink": {s.offset(block, "alllink"), FinBlockLink},
+		"semTabSize":       {s.constant("semTabSize"), SemaRoots},
+		"semaRoot.treap":   {s.offset("semaRoot", "treap"), SemaRootTreap},
+		"notifyList.head":  {s.offset("notifyList", "head"), NotifyListHead},
+		"hchan.closed":     {s.offset("hchan", "closed"), ChannelClosed},
+		"hchan.recvq":      {s.offset("hchan", "recvq"), int64(r.ChannelQueues())},
+		"hchan.sendq":      {s.offset("hchan", "sendq"), int64(r.ChannelQueues()) + 16},
+		"m.gsignal":        {s.offset("m", "gsignal"), s.offset("m", "procid") + MGSignalAfterProcID},
+		"g.waitsince":      {s.offset("g", "waitsince"), s.offset("g", "waitreason") - WaitSinceBeforeReason},
+		"Cond.notify":      {load(t, filepath.Join(src, "sync"), "cond.go", "mutex.go").offset("Cond", "notify"), CondList},
+	} {
+		if pair[0] != pair[1] {
+			t.Errorf("%s is %d, not %d as in heap.go", name, pair[0], pair[1])
+		}
+	}
+	for name, want := range map[string]SpecialKind{
+		"_KindSpecialFinalizer": SpecialFinalizer, "_KindSpecialWeakHandle": SpecialWeak, "_KindSpecialCleanup": SpecialCleanup,
+		"_KindSpecialProfile": SpecialOther, "_KindSpecialPinCounter": SpecialOther,
+	} {
+		if kind := s.constant(name); kind >= 0 && r.SpecialKindOf(byte(kind)) != want {
+			t.Errorf("%s = %d is %d, not %d", name, kind, r.SpecialKindOf(byte(kind)), want)
+		}
+	}
+	if r.Line >= 25 {
+		if n, at := s.constant("cleanupBlockSize"), s.offset("cleanupBlockHeader", "alllink"); n != CleanupBlockSize || at != CleanupBlockLink {
+			t.Errorf("a block of cleanups has %d bytes, and its link at %d", n, at)
+		}
+	}
+}
+
 // former are functions that later releases don't have any more, and later those that earlier ones don't have yet, with the
 // line of Go from which on that is so.
 var (

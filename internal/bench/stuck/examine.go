@@ -1,0 +1,159 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cpprof/cpprof/sampler"
+	"github.com/cpprof/cpprof/sampler/heap"
+	"github.com/cpprof/cpprof/sampler/snapshot"
+)
+
+// A target is a program that runs.
+type target struct {
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Reader
+}
+
+// start runs a program until it is ready.
+func start(path string, env []string, args ...string) (*target, error) {
+	cmd := exec.Command(path, args...)
+	cmd.Env = append(os.Environ(), env...)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	t := &target{cmd, in, bufio.NewReader(out)}
+	ready := make(chan error, 1)
+	go func() {
+		for {
+			line, err := t.out.ReadString('\n')
+			if err != nil || strings.TrimSpace(line) == "READY" || err == nil && line == "ready\n" {
+				ready <- err
+				return
+			}
+		}
+	}()
+	select {
+	case err = <-ready:
+	case <-time.After(30 * time.Second):
+		err = errors.New("it does not become ready")
+	}
+	if err != nil {
+		t.end()
+		return nil, err
+	}
+	return t, nil
+}
+
+// end ends the program.
+func (t *target) end() {
+	t.cmd.Process.Kill()
+	t.cmd.Wait()
+}
+
+// rest lets the program print its goroutines and end, and returns what it prints.
+func (t *target) rest() (string, error) {
+	defer t.end()
+	if _, err := t.in.Write([]byte("x")); err != nil {
+		return "", err
+	}
+	text := make(chan string, 1)
+	go func() {
+		b, _ := io.ReadAll(t.out)
+		text <- string(b)
+	}()
+	select {
+	case s := <-text:
+		return s, nil
+	case <-time.After(60 * time.Second):
+		return "", errors.New("it does not print its goroutines")
+	}
+}
+
+// gap is the time between two passes.
+const gap = 200 * time.Millisecond
+
+// examine examines a process: with passes first, or only with the halt.
+func examine(pid int, maxHalt time.Duration, passes int) (*heap.Result, error) {
+	p, err := sampler.Find(pid)
+	if err != nil {
+		return nil, err
+	}
+	b, err := snapshot.Attach(p)
+	if err != nil {
+		return nil, err
+	}
+	defer b.Close()
+	x, err := b.Examine(heap.Config{MaxHalt: maxHalt})
+	if err != nil {
+		return nil, err
+	}
+	for i := range passes {
+		if i > 0 {
+			time.Sleep(gap)
+		}
+		if err := x.Pass(context.Background()); err != nil {
+			return nil, err
+		}
+		if x.Suspects() == 0 {
+			return x.Result(0, nil), nil
+		}
+	}
+	err = x.Prove(context.Background())
+	var limit *heap.LimitError
+	if err != nil && !errors.As(err, &limit) {
+		return nil, err
+	}
+	return x.Result(0, limit), nil
+}
+
+// A dumped is a goroutine in what a program prints.
+type dumped struct {
+	id     int64
+	state  string
+	leaked bool
+	text   string
+	bottom string // its first function, as the runtime's test has it
+}
+
+var header = regexp.MustCompile(`^goroutine (\d+).*? \[([^\],]*)`)
+
+// goroutines reads what a program prints.
+func goroutines(text string) (all []dumped) {
+	for _, part := range strings.Split(text, "\n\n") {
+		m := header.FindStringSubmatch(part)
+		if m == nil {
+			continue
+		}
+		id, _ := strconv.ParseInt(m[1], 10, 64)
+		d := dumped{id: id, text: part, state: strings.TrimSuffix(m[2], " (leaked)"), leaked: strings.Contains(m[2], "(leaked)")}
+		lines := strings.Split(part, "\n")
+		for i := len(lines) - 1; i >= 2; i-- {
+			if strings.HasPrefix(lines[i], "created by") {
+				d.bottom = strings.TrimPrefix(lines[i-2], "main.") + fmt.Sprintf(" [%s]", d.state)
+			}
+		}
+		all = append(all, d)
+	}
+	return all
+}

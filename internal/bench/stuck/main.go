@@ -1,0 +1,42 @@
+//go:build linux
+
+// Stuck measures what cpprof finds of goroutines that can never run again, and what it claims
+// falsely. From the top of the repository:
+//
+//	go run ./internal/bench/stuck
+//
+// builds the test programs of the runtime's own profile of leaked goroutines
+// (GOROOT/src/runtime/testdata/testgoroutineleakprofile) as they would be built by anybody, runs
+// each, examines it from outside, and compares with the leaks that the runtime's test expects. Then
+// come healthy programs, in which nothing is stuck.
+//
+//	-run REGEXP      only these programs
+//	-tenth N         only each tenth program, from the N-th on: for CI
+//	-toolchain NAME  builds with another release of Go, which is fetched: go1.21.13
+//	-oracle          builds with GOEXPERIMENT=goroutineleakprofile, and compares with the profile
+//	                 of the same process
+//	-healthy D       how long healthy programs are examined, again and again
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"time"
+)
+
+func main() {
+	b := &bench{}
+	pattern := flag.String("run", "", "only the programs whose names match")
+	flag.IntVar(&b.tenth, "tenth", -1, "only each tenth program, from this one on")
+	flag.StringVar(&b.toolchain, "toolchain", "", "release of Go that builds the programs")
+	flag.BoolVar(&b.oracle, "oracle", false, "compare with the runtime's profile in the same process")
+	flag.DurationVar(&b.healthy, "healthy", 10*time.Second, "how long each healthy program is examined")
+	flag.Parse()
+	b.names = regexp.MustCompile(*pattern)
+	if err := b.run(); err != nil {
+		fmt.Fprintln(os.Stderr, "stuck:", err)
+		os.Exit(1)
+	}
+}

@@ -1,0 +1,233 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cpprof/cpprof/sampler/heap"
+)
+
+// A bench has what the command line says.
+type bench struct {
+	dir       string
+	names     *regexp.Regexp
+	tenth     int
+	toolchain string
+	oracle    bool
+	healthy   time.Duration
+}
+
+// settle is how long programs get until their goroutines are stuck.
+const settle = time.Second
+
+// A row is what was found in one program.
+type row struct {
+	truth, found, theirs, fals int
+	decided                    bool // what is leaked is known for certain
+	halt                       time.Duration
+}
+
+func (b *bench) run() error {
+	var err error
+	if b.dir, err = os.MkdirTemp("", "cpprof-stuck-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(b.dir)
+	all, err := b.buildKernels()
+	if err != nil {
+		return err
+	}
+	var rows []row
+	for i, k := range all {
+		if b.tenth >= 0 && i%10 != b.tenth%10 || !b.names.MatchString(k.name) {
+			continue
+		}
+		r, err := b.kernel(k)
+		if err != nil {
+			fmt.Printf("%-18s %v\n", k.name, err)
+			continue
+		}
+		rows = append(rows, r)
+	}
+	b.summarize(rows)
+	return b.runHealthy()
+}
+
+// kernel runs one of the runtime's programs.
+func (b *bench) kernel(k kernel) (r row, err error) {
+	env := []string{"GODEBUG=asyncpreemptoff=1"}
+	if k.simple {
+		env = append(env, "GOMAXPROCS=1")
+	}
+	t, err := start(k.path, env, k.name)
+	if err != nil {
+		return r, err
+	}
+	defer t.end()
+	time.Sleep(settle)
+	result, err := examine(t.cmd.Process.Pid, 500*time.Millisecond, 2)
+	if err != nil {
+		return r, err
+	}
+	text, err := t.rest()
+	if err != nil {
+		return r, err
+	}
+	all := goroutines(text)
+	claimed := claims(result)
+	leaked := b.truth(all, claimed, &r)
+	if k.healthy {
+		leaked, r.decided = nil, true
+	}
+	r.truth = len(leaked)
+	var wrong []dumped
+	for _, d := range all {
+		if d.leaked {
+			r.theirs++
+		}
+		switch {
+		case !claimed[d.id]:
+		case leaked[d.id] && r.decided, slices.ContainsFunc(k.leaks, func(m *regexp.Regexp) bool { return m.MatchString(d.bottom) }):
+			r.found++
+		default:
+			wrong = append(wrong, d)
+		}
+	}
+	r.fals = len(wrong)
+	last := result.Passes[len(result.Passes)-1]
+	r.halt = last.Halt
+	note := ""
+	if !r.decided {
+		note = "?"
+	}
+	if len(result.Doubts) > 0 {
+		note += " " + strings.Join(result.Doubts, "; ")
+	}
+	if result.Limit != nil {
+		note += " " + result.Limit.Error()
+	}
+	fmt.Printf("%-18s %5d goroutines, %5d leaked, %5d found, %5d by the runtime, %d false, halt %v%s\n",
+		k.name, len(all), r.truth, r.found, r.theirs, r.fals, last.Halt.Round(10*time.Microsecond), note)
+	for _, d := range wrong {
+		fmt.Println("    FALSE", d.bottom, strings.ReplaceAll(d.text, "\n", "\n    "))
+	}
+	return r, nil
+}
+
+// claims returns the goroutines that are claimed to be stuck for good.
+func claims(r *heap.Result) map[int64]bool {
+	claimed := map[int64]bool{}
+	for _, g := range r.Groups {
+		for _, one := range g.Goroutines {
+			if g.Verdict == heap.Stuck {
+				claimed[one.ID] = true
+			}
+		}
+	}
+	return claimed
+}
+
+// truth returns the goroutines that are leaked. If nothing but the stub can run, all that wait for
+// one another are. Otherwise only a profile tells, or nothing.
+func (b *bench) truth(all []dumped, claimed map[int64]bool, r *row) map[int64]bool {
+	leaked, active := map[int64]bool{}, false
+	for _, d := range all {
+		waits := strings.HasPrefix(d.state, "chan") || strings.HasPrefix(d.state, "select") ||
+			strings.HasPrefix(d.state, "sync.") || strings.HasPrefix(d.state, "semacquire")
+		leaked[d.id] = waits
+		active = active || !waits && !strings.Contains(d.text, "kernels/pprof.")
+		if !waits {
+			delete(leaked, d.id)
+		}
+	}
+	if r.decided = !active; r.decided {
+		return leaked
+	}
+	for _, d := range all {
+		if !d.leaked && !claimed[d.id] {
+			delete(leaked, d.id)
+		}
+	}
+	return leaked
+}
+
+// summarize prints the sum.
+func (b *bench) summarize(rows []row) {
+	var s row
+	leaky, some, whole, theirs := 0, 0, 0, 0
+	for _, r := range rows {
+		s.truth, s.found, s.theirs, s.fals = s.truth+r.truth, s.found+r.found, s.theirs+r.theirs, s.fals+r.fals
+		s.halt = max(s.halt, r.halt)
+		if r.truth == 0 {
+			continue
+		}
+		leaky++
+		if r.found > 0 {
+			some++
+		}
+		if r.found == r.truth {
+			whole++
+		}
+		if r.theirs > 0 {
+			theirs++
+		}
+	}
+	fmt.Printf("\n%d programs, %d with leaks: found in %d, all of them in %d; by the runtime in %d\n", len(rows), leaky, some, whole, theirs)
+	fmt.Printf("%d leaked goroutines: found %d, by the runtime %d; false %d; longest halt %v\n", s.truth, s.found, s.theirs, s.fals, s.halt)
+}
+
+// healthyPrograms are programs in which nothing is stuck, by their folders in testdata/programs.
+var healthyPrograms = []string{"healthy"}
+
+// runHealthy examines healthy programs again and again.
+func (b *bench) runHealthy() error {
+	for _, name := range healthyPrograms {
+		if !b.names.MatchString(name) {
+			continue
+		}
+		path := filepath.Join(b.dir, name)
+		if err := b.build(".", path, "./testdata/programs/"+name); err != nil {
+			return err
+		}
+		if err := b.runOne(name, path); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// runOne examines one healthy program until the time is over. Its timers wake nobody before.
+func (b *bench) runOne(name, path string) error {
+	t, err := start(path, nil, (b.healthy + 10*time.Second).String())
+	if err != nil {
+		return err
+	}
+	defer t.end()
+	runs, suspected, wrong := 0, 0, 0
+	var longest time.Duration
+	for begin := time.Now(); time.Since(begin) < b.healthy; runs++ {
+		r, err := examine(t.cmd.Process.Pid, 500*time.Millisecond, runs%2*2)
+		if err != nil {
+			return err
+		}
+		for _, p := range r.Passes {
+			longest = max(longest, p.Halt)
+		}
+		if !r.Passes[0].Early {
+			suspected++
+		}
+		if n := len(claims(r)); n > 0 {
+			wrong++
+			fmt.Printf("    FALSE: %d goroutines\n", n)
+		}
+	}
+	fmt.Printf("%-18s examined %d times: %d with suspects, %d with false claims; longest halt %v\n", name, runs, suspected, wrong, longest)
+	return nil
+}

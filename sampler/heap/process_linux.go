@@ -1,0 +1,73 @@
+//go:build linux && (amd64 || arm64)
+
+package heap
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cpprof/cpprof/sampler/halt"
+)
+
+// lateLimit is how long to wait for the registers of threads that wait for a CPU.
+const lateLimit = 250 * time.Millisecond
+
+// A process is a running process as a source.
+type process struct {
+	*halt.Reader
+	p *halt.Process
+}
+
+// OfProcess returns a running process as a source.
+func OfProcess(p *halt.Process) Source { return &process{Reader: p.NewReader(), p: p} }
+
+// Halt implements Source.
+func (s *process) Halt(limit time.Duration, now func(Reader, []Thread) error, later func(Reader, Thread)) (
+	took time.Duration, unknown int, err error) {
+	s.p.LimitHalts(limit)
+	h, err := s.p.Halt(lateLimit, func(h *halt.Halted) error {
+		threads, err := s.haltAll(h)
+		if err != nil {
+			return err
+		}
+		known := make([]Thread, 0, len(threads))
+		for _, t := range threads {
+			if t.Late {
+				unknown++
+				continue
+			}
+			known = append(known, threadOf(t))
+		}
+		return now(h.Reader(), known)
+	}, func(t halt.Thread) {
+		unknown--
+		later(s.Reader, threadOf(t))
+	})
+	if errors.Is(err, halt.ErrLong) {
+		err = fmt.Errorf("%w: %w", ErrLong, err)
+	}
+	return h.Took, unknown, err
+}
+
+// haltAll halts all threads, until no new one appears.
+func (s *process) haltAll(h *halt.Halted) (threads []halt.Thread, err error) {
+	for seen := 0; ; {
+		tids, err := s.p.Threads()
+		if err != nil {
+			return nil, err
+		}
+		if threads, err = h.Threads(tids); err != nil {
+			return nil, err
+		}
+		if len(tids) <= seen {
+			return threads, nil
+		}
+		seen = len(tids)
+	}
+}
+
+func threadOf(t halt.Thread) Thread {
+	words := append(make([]uint64, 0, 600), t.General[:]...)
+	return Thread{ID: t.TID, PC: t.PC, SP: t.SP, Words: halt.VectorRegisters(t.TID, append(words, t.LR))}
+}

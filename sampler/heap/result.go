@@ -1,0 +1,179 @@
+package heap
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/cpprof/cpprof/sampler"
+	"github.com/cpprof/cpprof/sampler/target/gobinary/pclntab"
+	"github.com/cpprof/cpprof/sampler/target/goruntime"
+)
+
+// A Verdict is what is known of a goroutine that waits.
+type Verdict uint8
+
+// Verdicts, from the one that claims nothing to the one that claims most.
+const (
+	Live      Verdict = iota // something that can run reaches what it waits for, or it doesn't wait
+	NotMoved                 // it has not moved, and a doubt forbids to say more
+	Suspected                // passes have not reached what it waits for
+	Stuck                    // proved: nothing that can run again reaches what it waits for
+)
+
+var verdicts = [...]string{"live", "not moved", "suspected", "stuck for good"}
+
+func (v Verdict) String() string { return verdicts[v] }
+
+// MarshalText implements encoding.TextMarshaler.
+func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
+// A Goroutine is a goroutine that is not live.
+type Goroutine struct {
+	ID      int64
+	Verdict Verdict
+	Doubt   string // why its verdict is no more than NotMoved
+	Reason  goruntime.WaitReason
+	Frames  []pclntab.Frame // innermost first
+	Creator pclntab.Frame
+	Awaits  []uint64      // channels, semaphores or the list of a condition
+	Waited  time.Duration // at least so long; 0 if not known
+
+	g *goroutine
+}
+
+// A Group is goroutines that wait at the same place, with one verdict.
+type Group struct {
+	Verdict    Verdict
+	Reason     goruntime.WaitReason
+	Frames     []pclntab.Frame
+	Creator    pclntab.Frame
+	Goroutines []*Goroutine
+
+	// Kept is the memory that only this group keeps: their stacks, and what these alone reach.
+	// It is -1 if that is not known.
+	Kept int64
+	// Reaches are other groups whose objects this group reaches, by index.
+	Reaches []int
+}
+
+// A Result is what an examination has found.
+type Result struct {
+	Goroutines int // all of them
+	Groups     []Group
+	Passes     []Pass
+	Apart      time.Duration // between the first and the last pass
+	Proved     bool          // by a halt
+	Limit      *LimitError   // why there was no halt, though something is suspected
+	Doubts     []string      // why nothing is claimed
+}
+
+// Result returns what the passes so far have found. now is the present time of the clock that the
+// runtime uses; 0 if it is not known.
+func (x *Examination) Result(now time.Duration, limit *LimitError) *Result {
+	r := &Result{Goroutines: len(x.w.gs), Passes: x.passes, Proved: x.proved, Limit: limit}
+	if n := len(x.passes); n > 1 {
+		r.Apart = x.passes[n-1].At.Sub(x.passes[0].At)
+	}
+	if x.proved {
+		r.Doubts = x.w.doubts
+	}
+	var all []*Goroutine
+	for i := range x.w.gs {
+		g := &x.w.gs[i]
+		if v, doubt := x.verdict(g); v != Live {
+			all = append(all, x.describe(g, v, doubt, now))
+		}
+	}
+	slices.SortFunc(all, func(a, b *Goroutine) int { return cmp.Compare(a.ID, b.ID) })
+	r.Groups = grouped(all)
+	if x.proved {
+		x.relate(r.Groups)
+	}
+	return r
+}
+
+// verdict returns what is known of a goroutine, and the doubt that keeps it from being more.
+func (x *Examination) verdict(g *goroutine) (Verdict, string) {
+	_, suspected := x.suspects[g.addr]
+	switch {
+	case !g.waits():
+		return Live, ""
+	case suspected && x.isMainForever(g):
+		return Live, ""
+	case suspected && g.doubt != "":
+		return NotMoved, g.doubt
+	case suspected && x.proved && len(x.w.doubts) > 0:
+		return NotMoved, x.w.doubts[0]
+	case suspected && x.proved:
+		return Stuck, ""
+	case suspected:
+		return Suspected, ""
+	case g.doubt != "" && x.stillThere(g):
+		return NotMoved, g.doubt
+	}
+	return Live, ""
+}
+
+// isMainForever reports whether a goroutine is the main one in a select without cases. That keeps a
+// program running.
+func (x *Examination) isMainForever(g *goroutine) bool {
+	return g.id == 1 && g.reason.Text == "select (no cases)"
+}
+
+// describe returns a goroutine as a result has it.
+func (x *Examination) describe(g *goroutine, v Verdict, doubt string, now time.Duration) *Goroutine {
+	l := &x.bin.Layout.G
+	out := &Goroutine{ID: g.id, Verdict: v, Doubt: doubt, Reason: g.reason, Awaits: slices.Clone(g.awaits), g: g}
+	frames, whole := x.frames(g)
+	for _, f := range frames {
+		if f.Func != goruntime.Bottom && !sampler.IsWrapper(f.Func, f.File) {
+			out.Frames = append(out.Frames, f)
+		}
+	}
+	if !whole && v > NotMoved {
+		out.Verdict, out.Doubt = NotMoved, "its stack can't be unwound"
+	}
+	if pc := word(g.raw, int(l.GoPC)); pc > 0 {
+		if fs, ok := x.bin.Table.Frames(nil, pc-1); ok {
+			out.Creator = fs[0]
+		}
+	}
+	since := time.Duration(word(g.raw, int(l.WaitReason)-goruntime.WaitSinceBeforeReason))
+	if since > 0 && since < now {
+		out.Waited = now - since
+	}
+	return out
+}
+
+// grouped puts goroutines with the same verdict and stack together, largest group first.
+func grouped(all []*Goroutine) (groups []Group) {
+	same := func(a *Group, b *Goroutine) bool {
+		return a.Verdict == b.Verdict && a.Reason == b.Reason && a.Creator == b.Creator && slices.Equal(a.Frames, b.Frames)
+	}
+	byPlace := map[string][]int{}
+	for _, g := range all {
+		key := placeOf(g)
+		i := slices.IndexFunc(byPlace[key], func(i int) bool { return same(&groups[i], g) })
+		if i < 0 {
+			byPlace[key] = append(byPlace[key], len(groups))
+			groups = append(groups, Group{Verdict: g.Verdict, Reason: g.Reason, Frames: g.Frames, Creator: g.Creator, Kept: -1})
+			i = len(byPlace[key]) - 1
+		}
+		at := &groups[byPlace[key][i]]
+		at.Goroutines = append(at.Goroutines, g)
+	}
+	slices.SortStableFunc(groups, func(a, b Group) int {
+		return cmp.Or(int(b.Verdict)-int(a.Verdict), len(b.Goroutines)-len(a.Goroutines))
+	})
+	return groups
+}
+
+// placeOf returns a text that goroutines at the same place share.
+func placeOf(g *Goroutine) string {
+	key := g.Reason.Text
+	for _, f := range g.Frames[:min(len(g.Frames), 8)] {
+		key += "\x00" + f.Func
+	}
+	return key
+}

@@ -1,0 +1,184 @@
+package heap
+
+import (
+	"github.com/cpprof/cpprof/sampler/target/goruntime"
+)
+
+// neverEnd are waits that nothing ends.
+var neverEnd = map[string]bool{
+	"select (no cases)": true, "chan receive (nil chan)": true, "chan send (nil chan)": true,
+}
+
+// idleRuntime are waits of the runtime's own goroutines for work. These hold nothing of the
+// program's, but their stacks have words that were pointers once.
+var idleRuntime = map[string]bool{
+	"GC worker (idle)": true, "GC sweep wait": true, "GC scavenge wait": true, "force gc (idle)": true,
+	"finalizer wait": true, "cleanup wait": true, "GOMAXPROCS updater (idle)": true,
+}
+
+// mayBeCandidate reports whether a wait may never end. The runtime's own profile examines the same.
+func mayBeCandidate(r goruntime.WaitReason) bool { return r.Awaits != goruntime.AwaitsOther }
+
+// ofChannels reports whether a wait is for channels.
+func ofChannels(r goruntime.WaitReason) bool {
+	return r.Awaits == goruntime.AwaitsChannel || r.Text == selectWait
+}
+
+const (
+	selectWait = "select"
+	condWait   = "sync.Cond.Wait"
+)
+
+// readWaits finds what parked goroutines wait for.
+func (x *Examination) readWaits(c copier, w *world) {
+	x.readSemaphores(c, w)
+	var todo []*goroutine
+	var at []uint64
+	for i := range w.gs {
+		g := &w.gs[i]
+		switch {
+		case !g.waits():
+		case neverEnd[g.reason.Text], g.reason.Text == selectWait && g.waiting == 0:
+			g.candidate, g.never = true, true
+		case !mayBeCandidate(g.reason) || g.reason.Text == condWait:
+		case ofChannels(g.reason):
+			if g.waiting != 0 {
+				g.candidate = true
+				todo, at = append(todo, g), append(at, g.waiting)
+			}
+		default:
+			if s := w.waiters[g.addr]; s.semaphore != 0 {
+				g.candidate, g.sudogs, g.awaits = true, []uint64{s.sudog}, []uint64{s.semaphore}
+			}
+		}
+	}
+	for len(todo) > 0 {
+		todo, at = x.readSudogs(c, todo, at)
+	}
+}
+
+// maxCases is the number of channels up to which a select is examined.
+const maxCases = 1 << 16
+
+// readSudogs reads one sudog of each goroutine, and returns those that have another one.
+func (x *Examination) readSudogs(c copier, todo []*goroutine, at []uint64) ([]*goroutine, []uint64) {
+	l := &x.bin.Layout.Sudog
+	channel := l.C
+	if l.CAddr.Has() {
+		channel = l.CAddr
+	}
+	n := 0
+	for i, b := range c.structs(at, int(l.Size)) {
+		g := todo[i]
+		if word(b, int(l.G)) != g.addr || word(b, int(channel)) == 0 || len(g.sudogs) == maxCases {
+			g.candidate, g.doubt = false, "the channels that it waits for are not known"
+			continue
+		}
+		g.sudogs = append(g.sudogs, at[i])
+		g.content = append(g.content, wordsOf(b)...)
+		g.awaits = append(g.awaits, word(b, int(channel)))
+		if next := word(b, int(l.WaitLink)); next != 0 {
+			todo[n], at[n] = g, next
+			n++
+		}
+	}
+	return todo[:n], at[:n]
+}
+
+// readSemaphores reads who waits for which semaphore.
+func (x *Examination) readSemaphores(c copier, w *world) {
+	l := &x.bin.Layout.Sudog
+	elem := l.Elem
+	if l.ElemAddr.Has() {
+		elem = l.ElemAddr
+	}
+	w.waiters = map[uint64]waiter{}
+	each := goruntime.SemaRootSize(x.bin.Arch)
+	table := c.get(x.bin.Globals.SemTable, goruntime.SemaRoots*each)
+	seen := map[uint64]bool{}
+	var level []uint64
+	add := func(sudog uint64) {
+		if sudog != 0 && !seen[sudog] && len(seen) < maxGoroutines {
+			seen[sudog] = true
+			level = append(level, sudog)
+		}
+	}
+	for i := range goruntime.SemaRoots {
+		add(word(table, i*each+goruntime.SemaRootTreap))
+	}
+	for len(level) > 0 {
+		w.semas = append(w.semas, level...)
+		now := level
+		level = nil
+		for i, b := range c.structs(now, int(l.Size)) {
+			w.waiters[word(b, int(l.G))] = waiter{now[i], word(b, int(elem))}
+			add(word(b, int(l.Next)))
+			add(word(b, int(l.Prev)))
+			add(word(b, int(l.WaitLink)))
+		}
+	}
+}
+
+// finish reads what a lazy reading has left, and finds the conditions that goroutines wait for.
+func (x *Examination) finish(c copier, w *world, lazy bool) {
+	if lazy {
+		x.readWaits(c, w)
+		for len(w.rest) > 0 {
+			n := min(len(w.rest), 1024)
+			c.r.ReadRanges(w.rest[:n]) // what can't be read is 0, and proved by a halt
+			w.rest = w.rest[n:]
+		}
+	}
+	lists := map[uint64]map[uint64]bool{} // the waiters of each list
+	for i := range w.gs {
+		if g := &w.gs[i]; g.waits() && g.reason.Text == condWait {
+			x.findCondition(c, g, lists)
+		}
+	}
+}
+
+// findCondition finds the condition that a goroutine waits for: the one in the frame of Cond.Wait
+// whose list has the goroutine.
+func (x *Examination) findCondition(c copier, g *goroutine, lists map[uint64]map[uint64]bool) {
+	for _, cond := range x.condFrame(g) {
+		list := cond + goruntime.CondList
+		if cond == 0 || cond%8 != 0 || cond >= g.lo && cond < g.hi {
+			continue
+		}
+		waiters, known := lists[list]
+		if !known {
+			waiters = x.waitersOf(c, list+goruntime.NotifyListHead)
+			lists[list] = waiters
+		}
+		if waiters[g.addr] {
+			g.candidate, g.awaits = true, []uint64{list}
+			return
+		}
+	}
+	g.doubt = "the condition that it waits for is not known"
+}
+
+// maxWaiters is the number of waiters up to which a list is read.
+const maxWaiters = 1 << 17
+
+// waitersOf returns the goroutines in a list of sudogs, by g.
+func (x *Examination) waitersOf(c copier, head uint64) map[uint64]bool {
+	l := &x.bin.Layout.Sudog
+	var waiters map[uint64]bool
+	for s, n := c.word(head), 0; s != 0 && n < maxWaiters; n++ {
+		b := c.get(s, int(l.Size))
+		g := word(b, int(l.G))
+		if b == nil || g == 0 || !x.isG[g] {
+			break
+		}
+		if waiters == nil {
+			waiters = map[uint64]bool{}
+		}
+		if waiters[g] {
+			break
+		}
+		waiters[g] = true
+		s = word(b, int(l.Next))
+	}
+	return waiters
+}

@@ -1,0 +1,289 @@
+package heap
+
+import (
+	"errors"
+
+	"github.com/cpprof/cpprof/sampler/target/goruntime"
+	"github.com/cpprof/cpprof/sampler/target/goruntime/layout"
+	"github.com/cpprof/cpprof/sampler/target/memory"
+)
+
+// A goroutine is what one halt shows of a goroutine.
+type goroutine struct {
+	addr       uint64
+	id         int64
+	status     uint32
+	seq        byte
+	reason     goruntime.WaitReason
+	lo, hi     uint64 // of its stack
+	sp, pc, lr uint64 // where it is parked
+	sysSP      uint64
+	sysPC      uint64
+	m          uint64
+	waiting    uint64
+	raw        []byte // its runtime.g
+	used       uint64 // where the used part of its stack begins
+	stack      []byte // that part
+
+	sudogs  []uint64 // what it is in queues with
+	content []uint64 // of the sudogs
+	awaits  []uint64 // channels, semaphores, list of a condition
+
+	candidate bool   // it waits for something that may be out of reach
+	never     bool   // it waits for nothing
+	live      bool   // it was a candidate, and something can wake it
+	doubt     string // why no claim is made
+}
+
+// waits reports whether a goroutine is parked.
+func (g *goroutine) waits() bool {
+	return g.status == goruntime.GWaiting || g.status == goruntime.GLeaked
+}
+
+// A world is what one halt reads: all but the heap and the globals.
+type world struct {
+	gs       []goroutine
+	all      []uint64 // addresses of every runtime.g, including unused ones
+	waiters  map[uint64]waiter
+	semas    []uint64 // sudogs of all semaphores
+	channels map[uint64][]byte
+	inQueue  map[uint64]bool // sudogs
+	loose    [][]uint64      // words of system stacks and registers
+	stacks   int             // bytes of stacks
+	rest     []memory.Range
+	doubts   []string
+	sps      map[uint64]uint64 // stack pointers of threads, by g
+	byThread map[int]mRecord
+}
+
+// A mRecord is a runtime.m.
+type mRecord struct {
+	addr, curg, p      uint64
+	systemLo, systemHi uint64 // stack of the system
+	signalLo, signalHi uint64
+}
+
+// A waiter is a goroutine that waits for a semaphore.
+type waiter struct{ sudog, semaphore uint64 }
+
+const (
+	maxGoroutines = 1 << 24
+	maxStack      = 1 << 30
+	maxThreads    = 1 << 16
+	maxLoose      = 64 << 10 // what is read of a stack that is not Go's
+)
+
+// doubt takes note of a reason why nothing can be claimed.
+func (w *world) doubt(why string) {
+	for _, d := range w.doubts {
+		if d == why {
+			return
+		}
+	}
+	w.doubts = append(w.doubts, why)
+}
+
+var errGoroutines = errors.New("reading the heap: the list of goroutines can't be read")
+
+// readWorld reads goroutines, what they wait for, and stacks. The target is halted.
+//
+// If lazy is set, the stacks of candidates and what they wait for are left to finish. That changes
+// only if they run, and a claim needs that they have not run. For others it would be wrong: one
+// that sleeps wakes, and moves a pointer from its stack to the heap.
+func (x *Examination) readWorld(c copier, threads []Thread, lazy bool) (*world, error) {
+	w := &world{sps: map[uint64]uint64{}, byThread: map[int]mRecord{}}
+	all, ok := c.slice(x.bin.Globals.AllGs, maxGoroutines)
+	if !ok {
+		return nil, errGoroutines
+	}
+	w.all = all
+	at := &x.bin.Layout.G
+	w.gs = make([]goroutine, 0, len(all))
+	for i, b := range c.structs(all, int(at.Size)) {
+		g := goroutine{addr: all[i]}
+		if b == nil {
+			w.doubt("a goroutine can't be read")
+			continue
+		}
+		if g.decode(b, at, x.reasons) {
+			w.gs = append(w.gs, g)
+		}
+	}
+	if !lazy {
+		x.readWaits(c, w)
+	}
+	x.readThreads(c, w)
+	for _, t := range threads {
+		x.addThread(c, w, t)
+	}
+	x.readStacks(c, w, lazy)
+	return w, nil
+}
+
+// decode reads a g. It returns false if there is no goroutine in it.
+func (g *goroutine) decode(b []byte, at *layout.G, reasons []goruntime.WaitReason) bool {
+	g.raw, g.status = b, half(b, int(at.AtomicStatus))&^goruntime.GScan
+	if !goruntime.HasGoroutine(g.status) {
+		return false
+	}
+	field := func(o layout.Offset) uint64 { return word(b, int(o)) }
+	g.id, g.seq = int64(field(at.Goid)), b[at.TrackingSeq]
+	g.lo, g.hi = field(at.StackLo), field(at.StackHi)
+	g.sp, g.pc, g.lr = field(at.SchedSP), field(at.SchedPC), field(at.SchedLR)
+	g.sysSP, g.sysPC, g.m, g.waiting = field(at.SyscallSP), field(at.SyscallPC), field(at.M), field(at.Waiting)
+	if r := int(b[at.WaitReason]); r < len(reasons) && g.waits() {
+		g.reason = reasons[r]
+	}
+	return true
+}
+
+// readThreads reads the list of threads.
+func (x *Examination) readThreads(c copier, w *world) {
+	l := &x.bin.Layout.M
+	size := int(max(l.ProcID+goruntime.MGSignalAfterProcID, l.CurG, l.P, l.AllLink, l.G0)) + 8
+	bounds := func(g uint64) (lo, hi uint64) {
+		if b := x.stackBounds[g]; b[1] != 0 {
+			return b[0], b[1]
+		}
+		b := c.get(g, 16)
+		x.stackBounds[g] = [2]uint64{word(b, 0), word(b, 8)}
+		return word(b, 0), word(b, 8)
+	}
+	at := c.word(x.bin.Globals.AllM)
+	for n := 0; at != 0; n++ {
+		b := c.get(at, size)
+		if b == nil || n == maxThreads {
+			w.doubt("a thread of the runtime can't be read")
+			return
+		}
+		m := mRecord{addr: at, curg: word(b, int(l.CurG)), p: word(b, int(l.P))}
+		m.systemLo, m.systemHi = bounds(word(b, int(l.G0)))
+		m.signalLo, m.signalHi = bounds(word(b, int(l.ProcID)+goruntime.MGSignalAfterProcID))
+		w.byThread[x.outer(int(word(b, int(l.ProcID))))] = m
+		at = word(b, int(l.AllLink))
+	}
+}
+
+// addThread adds the registers of a halted thread, and its system stack if it is on that.
+func (x *Examination) addThread(c copier, w *world, t Thread) {
+	m, ok := w.byThread[t.ID]
+	if !ok {
+		w.loose = append(w.loose, t.Words, x.readLoose(c, t.SP, t.SP+maxLoose))
+		return
+	}
+	delete(w.byThread, t.ID)
+	if m.curg != 0 {
+		w.sps[m.curg] = t.SP
+	}
+	onSystem, onSignal := t.SP >= m.systemLo && t.SP < m.systemHi, t.SP >= m.signalLo && t.SP < m.signalHi
+	if m.curg == 0 && onSystem && x.isIdle(t.PC) {
+		return // it sleeps in the scheduler. Its stack has what was there before
+	}
+	// In a system call, Go code has no pointer in a register: its caller's are on the stack.
+	status := half(c.get(m.curg+uint64(x.bin.Layout.G.AtomicStatus), 4), 0) &^ goruntime.GScan
+	if m.curg == 0 || status != goruntime.GSyscall || !x.inGo(t.PC) {
+		w.loose = append(w.loose, t.Words)
+	}
+	switch {
+	case onSignal: // what the signal has interrupted may have been on the system stack
+		w.loose = append(w.loose, x.readLoose(c, t.SP, m.signalHi), x.readLoose(c, m.systemLo, m.systemHi))
+	case onSystem:
+		w.loose = append(w.loose, x.readLoose(c, t.SP, m.systemHi))
+	}
+}
+
+// readLoose reads a system stack, as far as it can.
+func (x *Examination) readLoose(c copier, lo, hi uint64) []uint64 {
+	lo &^= 7
+	if hi <= lo {
+		return nil
+	}
+	r := [1]memory.Range{{Addr: lo, Buf: c.arena.Get(int(min(hi-lo, 16*maxLoose)) &^ 7)}}
+	c.r.ReadRanges(r[:])
+	return wordsOf(r[0].Buf)
+}
+
+// isIdle reports whether a thread that is at an address on its system stack waits for work.
+func (x *Examination) isIdle(pc uint64) bool {
+	f, ok := x.bin.Table.Func(pc)
+	if !ok {
+		return false
+	}
+	switch f.Name() {
+	case "runtime.futex", "runtime.usleep", "runtime.epollwait", "runtime.osyield",
+		"internal/runtime/syscall.Syscall6", "internal/runtime/syscall/linux.Syscall6", "runtime/internal/syscall.Syscall6":
+		return true
+	}
+	return false
+}
+
+// inGo reports whether an address is in Go code.
+func (x *Examination) inGo(pc uint64) bool {
+	lo, hi := x.bin.Table.Text()
+	return pc >= lo && pc < hi
+}
+
+// checkThreads takes note of threads that were not halted, and run code.
+func (w *world) checkThreads() {
+	running := map[uint64]bool{}
+	for i := range w.gs {
+		if w.gs[i].status == goruntime.GRunning {
+			running[w.gs[i].addr] = true
+		}
+	}
+	for id, m := range w.byThread {
+		if id != 0 && (m.p != 0 || running[m.curg]) {
+			w.doubt("the registers of a thread are not known")
+		}
+	}
+}
+
+// readStacks reads the used parts of the goroutines' stacks.
+func (x *Examination) readStacks(c copier, w *world, lazy bool) {
+	var now []memory.Range
+	for i := range w.gs {
+		g := &w.gs[i]
+		g.used = g.usedFrom(w.sps[g.addr])
+		if g.hi < g.used || g.hi-g.used > maxStack {
+			g.doubt = "its stack makes no sense"
+			w.doubt("a stack makes no sense")
+			continue
+		}
+		n := int(g.hi-g.used) &^ 7
+		w.stacks += n
+		g.stack = c.arena.Get(n)
+		r := memory.Range{Addr: g.used, Buf: g.stack}
+		if lazy && g.waits() && mayBeCandidate(g.reason) {
+			w.rest = append(w.rest, r)
+		} else {
+			now = append(now, r)
+		}
+	}
+	if c.r.ReadRanges(now) > 0 {
+		w.doubt("a stack can't be read")
+	}
+}
+
+// usedFrom returns where the used part of a goroutine's stack begins. sp is the stack pointer of
+// its thread.
+func (g *goroutine) usedFrom(sp uint64) uint64 {
+	lo := g.sp
+	switch g.status {
+	case goruntime.GRunning, goruntime.GCopystack:
+		lo = g.lo // on another stack, the end of its own is not known
+		if sp >= g.lo && sp < g.hi {
+			lo = sp
+		}
+	case goruntime.GSyscall:
+		if g.sysSP >= g.lo && (g.sysSP < lo || lo < g.lo) {
+			lo = g.sysSP
+		}
+		if sp >= g.lo && sp < lo {
+			lo = sp
+		}
+	}
+	if lo < g.lo || lo > g.hi {
+		lo = g.lo
+	}
+	return lo &^ 7
+}

@@ -1,0 +1,12 @@
+//go:build linux && (amd64 || arm64)
+
+package snapshot
+
+import "github.com/cpprof/cpprof/sampler/heap"
+
+// Examine prepares to find out which goroutines of the target can never run again. The limits are
+// those of the config. Samples and passes must not be taken at the same time.
+func (b *Backend) Examine(c heap.Config) (*heap.Examination, error) {
+	c.Source, c.Binary, c.Reasons, c.Outer = heap.OfProcess(b.t.Process), b.t.bin, b.t.reasons, b.t.numbers.Outer
+	return heap.New(c)
+}
