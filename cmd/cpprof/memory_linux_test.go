@@ -32,7 +32,8 @@ func mostMemory(t *testing.T, cpprof string, args ...string) int64 {
 
 // In this recording, the holders of locks wait for other locks in very many ways. The file has 2 MB. When whole documents were
 // made in memory, and chains of locks were followed to their end, the JSON of its locks took 840 MB.
-func TestMemoryOfLocks(t *testing.T) {
+func TestMemoryOfLocksLong(t *testing.T) {
+	fixture.Long(t)
 	dir := synthesized(t, 4000)
 	cpprof := fixture.Cpprof(t)
 	for _, c := range []struct {

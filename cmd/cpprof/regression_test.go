@@ -14,9 +14,10 @@ import (
 )
 
 // TestRegressionOfAProcess records a program without and with a copy under a lock. find lists the copy first.
-func TestRegressionOfAProcess(t *testing.T) {
-	if testing.Short() || runtime.GOOS != "linux" {
-		t.Skip("records for several seconds, and the tests' targets need Linux")
+func TestRegressionOfAProcessLong(t *testing.T) {
+	fixture.Long(t)
+	if runtime.GOOS != "linux" {
+		t.Skip("the tests' targets need Linux")
 	}
 	program := fixture.Build(t, "regression")
 	const enough = 40 // samples, so that the difference is more than chance

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/synthetic"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/calltree"
@@ -51,10 +52,8 @@ func TestSelfContained(t *testing.T) {
 }
 
 // Ten minutes at 100 Hz are less than 10 MB.
-func TestSize(t *testing.T) {
-	if testing.Short() {
-		t.Skip("makes a recording of ten minutes")
-	}
+func TestSizeLong(t *testing.T) {
+	fixture.Long(t) // it makes a recording of ten minutes
 	var out bytes.Buffer
 	if err := Write(&out, synthesized(60_000, 50, 0.05)); err != nil {
 		t.Fatal(err)

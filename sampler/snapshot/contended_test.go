@@ -42,4 +42,7 @@ func checkContended(t *testing.T, path string) {
 	}
 }
 
-func TestContended(t *testing.T) { checkContended(t, fixture.BuildOnce(t, "contended")) }
+func TestContendedLong(t *testing.T) {
+	fixture.Long(t)
+	checkContended(t, fixture.BuildOnce(t, "contended"))
+}

@@ -181,7 +181,8 @@ func judgeConvoy(t testing.TB, path string, least int) holdertest.Scores {
 
 // TestHandover checks the reported holders of locks that change hands all the time, and of locks that are being handed
 // over.
-func TestHandover(t *testing.T) {
+func TestHandoverLong(t *testing.T) {
+	fixture.Long(t)
 	judgedHandover(t, judgeConvoy(t, fixture.BuildOnce(t, "convoy"), 200))
 }
 

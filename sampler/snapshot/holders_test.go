@@ -122,10 +122,8 @@ func TestLimits(t *testing.T) {
 	judged(t, judgeHolders(t, fixture.BuildOnce(t, "limits"), 20))
 }
 
-func TestHoldersBinaries(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short")
-	}
+func TestHoldersBinariesLong(t *testing.T) {
+	fixture.Long(t)
 	for name, flags := range map[string][]string{
 		"stripped PIE":  {"-buildmode=pie", "-ldflags=-s -w"},
 		"not optimised": {"-gcflags=-N -l"},

@@ -12,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 )
@@ -132,7 +133,8 @@ func TestOracle(t *testing.T) {
 }
 
 // The binaries are built in the ways that people use.
-func TestBinaries(t *testing.T) {
+func TestBinariesLong(t *testing.T) {
+	fixture.Long(t)
 	for name, flags := range map[string][]string{
 		"without DWARF": {"-ldflags=-w"},
 		"stripped":      {"-ldflags=-s -w"},
@@ -141,9 +143,6 @@ func TestBinaries(t *testing.T) {
 		"trimpath":      {"-trimpath"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if testing.Short() && name != "stripped" {
-				t.Skip("short")
-			}
 			checkProgram(t, build(t, flags...))
 		})
 	}

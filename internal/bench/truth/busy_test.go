@@ -8,14 +8,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // newTestBench builds the programs. It skips the test if the machine does not permit to record them.
 func newTestBench(t *testing.T) *bench {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("it records for half a minute")
-	}
+	fixture.Long(t) // it records for half a minute
 	b, err := newBench("")
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +47,7 @@ func (b *bench) observe(t *testing.T, workload string) *comparison {
 //
 // A right sampler fails by chance if it is off by 5 standard errors. They are estimated from batches of samples, so that
 // this happens about once in a thousand runs.
-func TestUtilisationOfABusyCPU(t *testing.T) {
+func TestUtilisationOfABusyCPULong(t *testing.T) {
 	b := newTestBench(t)
 	b.conditions.pinned, b.length = true, 8*time.Second
 	for workload, others := range map[string]int{"burn1": 1, "rwmutex": 0} {
@@ -73,7 +73,7 @@ func TestUtilisationOfABusyCPU(t *testing.T) {
 // Programs that give up their only CPU all the time are met as busy as they are, and not at the moments at which they give it up:
 // the sampler wakes on time. At an ordinary priority, it has found 0.12 and 0.31 of one CPU in use by these programs, which used
 // 0.20 and 0.39. To tell these apart, it takes as many samples as it can, and four runs count together.
-func TestMomentsOfABusyCPU(t *testing.T) {
+func TestMomentsOfABusyCPULong(t *testing.T) {
 	b := newTestBench(t)
 	b.conditions.pinned, b.length, b.flags = true, 8*time.Second, []string{"--max-cpu", "0", "--max-overhead", "0"}
 	difference, variance := 0.0, 0.0
@@ -88,7 +88,7 @@ func TestMomentsOfABusyCPU(t *testing.T) {
 }
 
 // A thread that is in a long system call on another CPU can't be halted in time, but it has a CPU.
-func TestUtilisationInTheKernel(t *testing.T) {
+func TestUtilisationInTheKernelLong(t *testing.T) {
 	if runtime.NumCPU() < 2 {
 		t.Skip("the sampler needs a CPU of its own")
 	}
@@ -111,7 +111,7 @@ func sum(counts map[[2]state]int) (n int) {
 // Samples become fewer while a program keeps all CPUs busy, and each stands for more time then. The program does so for
 // one and a half of three seconds. Samples are at random moments, but all states change in few moments only, so that the
 // shares are right up to half of the longest time that a sample stands for, at each of these.
-func TestPhasesOfABusyMachine(t *testing.T) {
+func TestPhasesOfABusyMachineLong(t *testing.T) {
 	b := newTestBench(t)
 	b.length = 6 * time.Second
 	c := b.observe(t, "phases")

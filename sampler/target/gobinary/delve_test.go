@@ -13,6 +13,7 @@ import (
 	"github.com/go-delve/delve/pkg/proc/native"
 	"golang.org/x/sys/unix"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampler/target/gobinary/pclntab"
 	"github.com/cpprof/cpprof/sampler/target/gobinary/unwind"
 )
@@ -106,7 +107,8 @@ func delveFrames(t *testing.T, target *proc.Target, g *proc.G) []pclntab.Frame {
 //
 // So far, each rare difference turned out to be a moment at which Delve is wrong in a way that delveFault does not know
 // yet. An error of ours shows up in each round, and more than once.
-func TestDelveAgrees(t *testing.T) {
+func TestDelveAgreesLong(t *testing.T) {
+	fixture.Long(t)
 	for _, name := range []string{"target", "cgotarget"} {
 		t.Run(name, func(t *testing.T) {
 			for round := range 3 {
