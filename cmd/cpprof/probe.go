@@ -24,6 +24,7 @@ type probeFlags struct {
 	record                  recordFlags
 	countsOnly, breakpoints bool
 	overhead                shareFlag
+	removal                 time.Duration
 	top                     int
 	json                    bool
 }
@@ -41,8 +42,9 @@ A FUNCTION is a name as reports show it, main.(*queue).push, or has * for any ch
 
 Uprobes need root, or the capabilities CAP_BPF and CAP_PERFMON: the kernel replaces an instruction
 in the memory of the process. Without them, breakpoints of the processor count calls of up to two
-functions, and nothing is written. Both vanish with cpprof, however it ends. A hit costs 1 to 15 µs;
-a function whose hits take more than --probe-overhead is only counted, or left alone.`,
+functions, and nothing is written. cpprof ends only when all are out again, and compares the code
+with the file then. A hit costs 1 to 15 µs; a function whose hits take more than --probe-overhead is
+only counted, or left alone.`,
 		Example: `  cpprof probe -d 10s -p 4711 'main.(*queue).push'
   cpprof probe --counts-only -p 4711 'main.*'
   cpprof probe -d 10s main.encode -- ./server -flag
@@ -79,6 +81,7 @@ a function whose hits take more than --probe-overhead is only counted, or left a
 	c.Flags().BoolVar(&f.countsOnly, "counts-only", false, "count calls, and measure no times: a tenth of the cost")
 	c.Flags().BoolVar(&f.breakpoints, "breakpoints", false, "use the processor's breakpoints, which write nothing, though uprobes may be permitted")
 	addShare(c.Flags(), &f.overhead, "probe-overhead", "1%", "the `share` of one processor's time that probes may cost the program; 0 for no bound")
+	addMaxRemoval(c.Flags(), &f.removal)
 	c.Flags().IntVar(&f.top, "top", 5, "show this `number` of call sites of a function; 0 for all")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	f.record.samplerFlags.add(c)
@@ -112,13 +115,16 @@ func (f *probeFlags) live(ctx context.Context, t terminal, c *cobra.Command, pat
 		return err
 	}
 	start := target.backend.Header().Start
+	line := newCountdown(t)
 	set, err := probe.Start(program, functions, probe.Options{
 		MaxOverhead: f.overhead.float(), CountsOnly: f.countsOnly, Breakpoints: f.breakpoints,
+		MaxRemoval: f.removal, TakingOut: line.show,
 		Clock: func() time.Duration { return max(0, time.Since(start)) },
 	})
 	if err != nil {
-		return err
+		return tooLong(err)
 	}
+	defer set.Close()
 	if d := &f.record.options.Duration; *d > 0 {
 		*d += max(0, time.Since(start)) // putting instruments in may take seconds on a busy machine
 	}
@@ -129,12 +135,17 @@ func (f *probeFlags) live(ctx context.Context, t terminal, c *cobra.Command, pat
 	}
 	f.watch(ctx, t, g, set)
 	result, err := g.end()
+	left := set.Close()
 	if err != nil {
-		return err
+		return errors.Join(err, left)
 	}
 	g.tell(newNarrator(t), target.Process)
-	termtext.Fprintf(t.err, "cpprof: %s; the probes are out; the recording is in %s\n", probesEnded(ctx, target.Process, result.End), g.file)
-	return f.show(t, g.file, g.live.Recording())
+	out := "the probes are out; "
+	if left != nil {
+		out = ""
+	}
+	termtext.Fprintf(t.err, "cpprof: %s; %sthe recording is in %s\n", probesEnded(ctx, target.Process, result.End), out, g.file)
+	return errors.Join(f.show(t, g.file, g.live.Recording()), left)
 }
 
 func probesEnded(ctx context.Context, p *sampler.Process, e sampledata.End) string {
@@ -238,14 +249,11 @@ type probedSink struct {
 	finished bool
 }
 
-// add adds instruments while the recording grows; set is nil if none could be put in. If the recording has ended, add takes them out and
+// add adds instruments while the recording grows; set is nil if none could be put in. If the recording has ended, add
 // returns false.
 func (s *probedSink) add(set *probe.Set, refused []sampledata.Probe) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.finished && set != nil {
-		_ = set.Close()
-	}
 	if s.finished {
 		return false
 	}
@@ -265,12 +273,11 @@ func (s *probedSink) Finish(e sampledata.End) error {
 	s.mu.Lock()
 	s.finished = true
 	s.mu.Unlock()
-	var err error
 	if s.set != nil {
-		err = s.set.Close()
+		_ = s.set.Close() // whoever has started the probes closes them again, and reports what is left
 	}
 	s.put()
-	return errors.Join(err, s.Sink.Finish(e))
+	return s.Sink.Finish(e)
 }
 
 func (s *probedSink) put() {

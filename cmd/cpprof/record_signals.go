@@ -12,10 +12,11 @@ import (
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
+	"github.com/cpprof/cpprof/sampler/probe"
 )
 
 // signals handles the signals that arrive while cpprof records. The first one that asks for the end ends the recording, the
-// second one ends cpprof. A signal that was ignored when cpprof started (as nohup does) stays ignored, by cpprof and by the
+// second one ends cpprof, as soon as no probe of cpprof's is in a program. A signal that was ignored when cpprof started (as nohup does) stays ignored, by cpprof and by the
 // programs that it launches.
 type signals struct {
 	interrupt atomic.Bool
@@ -67,6 +68,10 @@ func (s *signals) watch(ends, suspends <-chan os.Signal, done <-chan struct{}, c
 				status := 1
 				if n, ok := sig.(syscall.Signal); ok {
 					status = 128 + int(n)
+				}
+				if err := probe.CloseAll(); err != nil {
+					termtext.Fprintf(os.Stderr, "cpprof: %v\n", err)
+					status = exitFailed
 				}
 				os.Exit(status) // if a target is halted right now, the system resumes it
 			}

@@ -19,7 +19,8 @@ type whyFlags struct {
 	top                  int
 	json, log            bool
 	probes               bool
-	overhead             shareFlag // of probes
+	overhead             shareFlag     // of probes
+	removal              time.Duration // of probes
 }
 
 func newWhyCommand(t terminal) *cobra.Command {
@@ -80,6 +81,7 @@ with 'cpprof record'. A program that why has started is then ended; its output g
 	c.Flags().BoolVar(&f.log, "log", false, "add the log of experiments: each hypothesis with the course of its verdict, and each probe")
 	c.Flags().BoolVar(&f.probes, "probes", false, "count and time calls of the functions found in the running program, as 'cpprof probe' does: this writes into it")
 	addShare(c.Flags(), &f.overhead, "probe-overhead", "1%", "the `share` of one processor's time that probes may cost the program; 0 for no bound")
+	addMaxRemoval(c.Flags(), &f.removal)
 	f.addFullNames(c)
 	addProcess(c, &f.record.process, usualProcess)
 	c.Flags().DurationVarP(&f.record.options.Duration, "duration", "d", 30*time.Second, "the longest time to sample a running program")
@@ -97,7 +99,7 @@ func (f *whyFlags) check(c *cobra.Command, args []string, live bool) error {
 		}
 		return nil
 	}
-	for _, name := range []string{"duration", "output", "force", "rate", "jitter", "max-overhead", "max-cpu", "backend", "probes", "probe-overhead"} {
+	for _, name := range []string{"duration", "output", "force", "rate", "jitter", "max-overhead", "max-cpu", "backend", "probes", "probe-overhead", "max-removal"} {
 		if c.Flags().Changed(name) {
 			return usagef("--%s is for a running program: give a process (-p PROCESS) or a command (-- COMMAND)", name)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
+	"github.com/cpprof/cpprof/sampler/probe"
 	"github.com/cpprof/cpprof/why"
 )
 
@@ -58,15 +59,20 @@ func (f *whyFlags) live(ctx context.Context, t terminal, command []string) error
 		return target.fail(ctx, err)
 	}
 	sure := f.wait(ctx, t, g, s)
+	var left error
+	var set *probe.Set
 	if f.probes {
-		f.probe(ctx, t, target.target, g, s, sink)
+		set = f.probe(ctx, t, target.target, g, s, sink)
 	}
 	result, err := g.end()
+	if set != nil {
+		left = set.Close()
+	}
 	if target.Launched && ctx.Err() == nil {
 		endLaunched(ctx, t, target.Process)
 	}
 	if err != nil {
-		return target.fail(ctx, err)
+		return errors.Join(target.fail(ctx, err), left)
 	}
 	say := newNarrator(t)
 	g.tell(say, target.Process)
@@ -79,6 +85,11 @@ func (f *whyFlags) live(ctx context.Context, t terminal, command []string) error
 		sure = becameOf(target.Process, result.End)
 	}
 	termtext.Fprintf(t.err, "cpprof: %s; the recording is in %s\n", sure, g.file)
+	return errors.Join(f.conclude(t, s), left)
+}
+
+// conclude shows the answer of a recording that has ended.
+func (f *whyFlags) conclude(t terminal, s *source) error {
 	if err := f.pick(s); err != nil {
 		return err
 	}

@@ -21,36 +21,54 @@ const (
 )
 
 // probe puts instruments into the functions of the findings so far, and waits until there are enough calls. What is not permitted or not
-// possible is said, and kept in the recording; the samples then remain.
-func (f *whyFlags) probe(ctx context.Context, t terminal, target target, g *growing, s *source, sink *probedSink) {
+// possible is said, and kept in the recording; the samples then remain. The set is nil if nothing is probed.
+func (f *whyFlags) probe(ctx context.Context, t terminal, target target, g *growing, s *source, sink *probedSink) *probe.Set {
 	a, err := why.Find(g.live.Recording(), f.searchOptions(s))
 	if err != nil {
-		return // the final search reports it
+		return nil // the final search reports it
 	}
 	program, err := probe.OpenPID(target.PID)
 	if err != nil {
 		termtext.Fprintf(t.err, "cpprof: no probes: %v; the answer is from samples only\n", err)
-		return
+		return nil
 	}
 	list, refused := experiments(program, a)
 	var set *probe.Set
 	if len(list) > 0 {
-		start := target.backend.Header().Start
-		set, err = probe.Start(program, list, probe.Options{
-			MaxOverhead: f.overhead.float(), Clock: func() time.Duration { return max(0, time.Since(start)) },
-		})
+		set, refused, err = f.startProbes(t, program, target, list, refused)
 	}
 	switch {
 	case err != nil:
 		termtext.Fprintf(t.err, "cpprof: no probes: %v\ncpprof: the answer is from samples only\n", err)
-		return
+		return nil
 	case len(list)+len(refused) == 0:
 		termtext.Fprintf(t.err, "cpprof: no probes: there is no finding so far that the number or length of calls would decide\n")
-		return
+		return nil
 	}
 	if sink.add(set, refused) && set != nil {
 		awaitCalls(ctx, g, set)
 	}
+	return set
+}
+
+// startProbes probes as many of the functions as can be taken out again fast enough.
+func (f *whyFlags) startProbes(t terminal, program *probe.Program, target target, list []probe.Function,
+	refused []sampledata.Probe) (*probe.Set, []sampledata.Probe, error) {
+	start := target.backend.Header().Start
+	o := probe.Options{
+		MaxOverhead: f.overhead.float(), MaxRemoval: f.removal, TakingOut: newCountdown(t).show,
+		Clock: func() time.Duration { return max(0, time.Since(start)) },
+	}
+	set, err := probe.Start(program, list, o)
+	var many *probe.RemovalError
+	if !errors.As(err, &many) || many.Fits == 0 {
+		return set, refused, err
+	}
+	for _, one := range list[many.Fits:] {
+		refused = append(refused, sampledata.Probe{Function: one.Name, Why: one.Why, Note: err.Error()})
+	}
+	set, err = probe.Start(program, list[:many.Fits], o)
+	return set, refused, err
 }
 
 // awaitCalls waits until a set has measured enough.

@@ -137,8 +137,9 @@ type kernelProgram struct {
 	program             *ebpf.Program
 }
 
-// load passes the program to the kernel. goid is where a g has its number.
-func load(p *processor, goid int32) (k *kernelProgram, err error) {
+// load passes the program to the kernel. goid is where a g has its number. A linked program is for
+// links, others are for events.
+func load(p *processor, goid int32, linked bool) (k *kernelProgram, err error) {
 	k = &kernelProgram{}
 	defer func() {
 		if err != nil {
@@ -155,11 +156,14 @@ func load(p *processor, goid int32) (k *kernelProgram, err error) {
 	if k.ring, err = ebpf.NewMap(&ebpf.MapSpec{Name: "cpprof_ring", Type: ebpf.RingBuf, MaxEntries: ringBytes}); err != nil {
 		return k, err
 	}
-	k.program, err = ebpf.NewProgram(&ebpf.ProgramSpec{
+	spec := &ebpf.ProgramSpec{
 		Name: "cpprof_probe", Type: ebpf.Kprobe, License: "Dual MIT/GPL", // the kernel lends its functions to such programs only
 		Instructions: p.instructions(k.sites, k.counts, k.ring, goid),
-	})
-	if err != nil {
+	}
+	if linked {
+		spec.AttachType = ebpf.AttachTraceUprobeMulti
+	}
+	if k.program, err = ebpf.NewProgram(spec); err != nil {
 		return k, fmt.Errorf("loading the kernel's program: %w", err)
 	}
 	return k, nil

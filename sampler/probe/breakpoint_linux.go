@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"reflect"
 	"runtime"
@@ -38,16 +39,24 @@ func openBreakpoints(pid int) *breakpoints {
 
 func (b *breakpoints) instrument() sampledata.Instrument { return sampledata.Breakpoint }
 
-func (b *breakpoints) most() int { return mostBreakpoints }
-
 // breakpointAttempts is how often breakpoints are set anew because the program has started a thread meanwhile: that one may have
 // inherited them or not.
 const breakpointAttempts = 20
 
-// attach sets a breakpoint in all threads.
-func (b *breakpoints) attach(pc uint64, _ bool) error {
+// attach sets breakpoints in all threads.
+func (b *breakpoints) attach(places []uint64, _ bool) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	for i, pc := range places {
+		if err := b.set(pc); err != nil {
+			b.remove(places[:i])
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *breakpoints) set(pc uint64) error {
 	if len(b.fds) == mostBreakpoints {
 		return fmt.Errorf("the processor has only %d breakpoints, and uprobes are not permitted", mostBreakpoints)
 	}
@@ -134,16 +143,32 @@ func closeAll(fds []int) {
 	}
 }
 
-func (b *breakpoints) detach(pc uint64) {
+func (b *breakpoints) detach(places []uint64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, fd := range b.fds[pc] {
-		unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_DISABLE, 0)
-	}
-	b.final[pc] = b.sum(pc)
-	closeAll(b.fds[pc])
-	delete(b.fds, pc)
+	b.remove(places)
 }
+
+func (b *breakpoints) remove(places []uint64) {
+	for _, pc := range places {
+		for _, fd := range b.fds[pc] {
+			unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_DISABLE, 0)
+		}
+		b.final[pc] = b.sum(pc)
+		closeAll(b.fds[pc])
+		delete(b.fds, pc)
+	}
+}
+
+// takeOut removes all. Nothing is written into a program, and so nothing can be left.
+func (b *breakpoints) takeOut(func(int)) (left []uint64, sure bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.remove(slices.Collect(maps.Keys(b.fds)))
+	return nil, true
+}
+
+func (b *breakpoints) removal(int, int) time.Duration { return 0 }
 
 func (b *breakpoints) hits(pc uint64) uint64 {
 	b.mu.Lock()
@@ -168,23 +193,18 @@ func (b *breakpoints) drain(func(*hit)) {}
 func (b *breakpoints) lost() uint64 { return 0 }
 
 func (b *breakpoints) close() error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for pc, fds := range b.fds {
-		closeAll(fds)
-		delete(b.fds, pc)
-	}
+	b.takeOut(nil)
 	return nil
 }
 
 // cost measures what a hit costs on a thread of this process.
-func (b *breakpoints) cost() (entry, ret, between time.Duration) {
+func (b *breakpoints) cost() (c costs) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	fd, err := setBreakpoint(unix.Gettid(), uint64(reflect.ValueOf(calibrated).Pointer()))
 	if err != nil {
-		return 0, 0, 0
+		return c
 	}
 	defer unix.Close(fd)
-	return timeCalls(), 0, 0
+	return costs{entry: timeCalls()}
 }

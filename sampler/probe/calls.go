@@ -2,9 +2,10 @@ package probe
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
 )
@@ -26,6 +27,7 @@ type tally struct {
 	timed                bool          // the returns have instruments
 	untimed              atomic.Uint64 // when they were taken out, as hit.time; 0 if they were not
 	returned, unfinished uint64
+	blurred              uint64 // calls that were too full of hits to be timed
 	elapsed              sampledata.Distribution
 	sites                map[uint64]*siteTally
 	arguments            []sampledata.Distribution
@@ -52,9 +54,7 @@ type calls struct {
 	returns map[uint64]*tally
 	open    map[uint64][]activation // by goroutine, the outermost first
 	lost    uint64
-
-	// What it costs the target to hit an entry and a return, and how much of the two is between their times.
-	entryCost, returnCost, between time.Duration
+	costs   costs
 }
 
 func newCalls(functions []Function) (*calls, []*tally) {
@@ -95,6 +95,9 @@ func (c *calls) add(h *hit) {
 		c.lost = h.lost
 	}
 	if t := c.entries[h.pc]; t != nil {
+		if t.function.Name == goexit {
+			c.keep(h.goroutine, c.unwound(c.open[h.goroutine], 0, h.time))
+		}
 		c.enter(t, h)
 	} else if t := c.returns[h.pc]; t != nil {
 		c.leave(t, h)
@@ -127,6 +130,13 @@ func (c *calls) unwound(stack []activation, depth, at uint64) []activation {
 	return stack
 }
 
+// mostInside is how many times longer a call takes than the hits within it, if it is timed: what
+// these cost is known to about a third only.
+const mostInside = 5
+
+// mostBlurred is how many times more calls are timed than blurred, if times are given at all.
+const mostBlurred = 20
+
 func (c *calls) leave(t *tally, h *hit) {
 	stack := c.unwound(c.open[h.goroutine], h.depth+1, h.time)
 	top := len(stack) - 1
@@ -138,12 +148,17 @@ func (c *calls) leave(t *tally, h *hit) {
 	c.keep(h.goroutine, stack[:top])
 	t.returned++
 	if top > 0 {
-		stack[top-1].inside += a.inside + int64(c.entryCost+c.returnCost)
+		stack[top-1].inside += a.inside + int64(c.costs.entry+c.costs.ret)
 	}
 	if a.nested {
 		return
 	}
-	elapsed := max(0, int64(h.time-a.time)-a.inside-int64(c.between))
+	elapsed := max(0, int64(h.time-a.time)-int64(c.costs.between))
+	if a.inside*mostInside > elapsed {
+		t.blurred++
+		return
+	}
+	elapsed -= a.inside
 	t.elapsed.Add(elapsed)
 	t.site(a.caller).elapsed.Add(elapsed)
 }
@@ -173,9 +188,20 @@ func (t *tally) site(caller uint64) *siteTally {
 
 // measured adds what the tally has to a result.
 func (t *tally) measured(to *sampledata.Probe, site func(uint64) (string, string, int32)) {
-	to.Returned, to.Unfinished, to.Elapsed = t.returned, t.unfinished, t.elapsed.Clone()
+	to.Returned, to.Unfinished = t.returned, t.unfinished
+	known := t.blurred*mostBlurred <= t.elapsed.Count()
+	if known {
+		to.Elapsed = t.elapsed.Clone()
+	} else {
+		to.Note = strings.TrimPrefix(to.Note+"; ", "; ") + fmt.Sprintf("the times of calls are not known: "+
+			"in %d of %d, hits of probed functions took more than a fifth of the time",
+			t.blurred, t.blurred+t.elapsed.Count())
+	}
 	for caller, s := range t.sites {
-		one := sampledata.CallSite{Calls: s.calls, Elapsed: s.elapsed.Clone()}
+		one := sampledata.CallSite{Calls: s.calls}
+		if known {
+			one.Elapsed = s.elapsed.Clone()
+		}
 		if caller != 0 {
 			one.Caller, one.File, one.Line = site(caller)
 		}

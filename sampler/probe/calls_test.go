@@ -20,7 +20,7 @@ func twoFunctions() []Function {
 
 func TestCallsOfHits(t *testing.T) {
 	c, tallies := newCalls(twoFunctions())
-	c.entryCost, c.returnCost, c.between = 1, 2, 5
+	c.costs = costs{entry: 1, ret: 2, between: 5}
 	outer, inner := tallies[0], tallies[1]
 	outer.timed, inner.timed = true, true
 	feed := func(hits ...hit) {

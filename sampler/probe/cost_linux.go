@@ -3,12 +3,16 @@
 package probe
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/cpprof/cpprof/sampler/halt"
 	"github.com/cpprof/cpprof/sampler/target/gobinary"
@@ -79,33 +83,69 @@ func OpenPID(pid int) (*Program, error) {
 	return NewProgram(pid, f, bin)
 }
 
-// cost measures what hits cost, on this process.
-func (u *uprobes) cost() (entry, ret, between time.Duration) {
+// calibrate measures what hits and removals cost, on this process. The error says that the method
+// does not work.
+func (u *uprobes) calibrate() (c costs, err error) {
 	self, err := own()
 	if err != nil {
-		return 0, 0, 0
+		return c, err
 	}
-	on := &uprobes{program: self.program, kind: u.kind, kernel: u.kernel, counts: u.counts, ring: u.ring, number: map[uint64]uint32{}, fds: map[uint64]int{}}
-	f := self.function
-	defer func() {
-		detachAll(on, append([]uint64{f.Entry}, f.Returns...))
-		_ = u.kernel.clear()
-	}()
-	if on.attach(f.Entry, true) != nil {
-		return 0, 0, 0
+	on := &uprobes{
+		program: self.program, method: u.method, folder: u.folder, kernel: u.kernel, counts: u.counts, ring: u.ring,
+		number: map[uint64]uint32{}, in: map[uint64]inserted{},
 	}
-	entry = timeCalls()
-	for _, pc := range f.Returns {
-		if on.attach(pc, true) != nil {
-			return 0, 0, 0
+	if on.image, err = openImage(self.program); err != nil {
+		return c, err
+	}
+	defer on.image.close()
+	entries, returns := []uint64{self.function.Entry}, self.function.Returns
+	onSomeThread(func() { err = on.measure(&c, entries, returns) })
+	places := slices.Concat(entries, returns)
+	began := time.Now()
+	on.detach(entries)
+	on.detach(returns)
+	done := make(chan struct{})
+	close(done)
+	on.await(places, done, patience, func(int) {})
+	c.removal = time.Since(began) / time.Duration(on.units(2, len(places)))
+	return c, errors.Join(err, u.kernel.clear())
+}
+
+// onSomeThread calls f on a thread that is not the first one. A kernel before Linux 6.11 may count
+// only the hits of the first thread.
+func onSomeThread(f func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		if unix.Gettid() == os.Getpid() {
+			onSomeThread(f)
+		} else {
+			f()
 		}
+	}()
+	<-done
+}
+
+// measure times calls with an instrument at the entry, and then with those at returns.
+func (u *uprobes) measure(c *costs, entries, returns []uint64) error {
+	if err := u.attach(entries, true); err != nil {
+		return err
 	}
-	on.drain(func(*hit) {})
+	c.entry = timeCalls()
+	if u.hits(entries[0]) < calibrationRounds*calibrationCalls {
+		return errors.New("the kernel does not count the hits of all threads")
+	}
+	if err := u.attach(returns, true); err != nil {
+		return err
+	}
+	u.drain(func(*hit) {})
 	both := timeCalls()
 	var list []time.Duration
 	entered := uint64(0)
-	on.drain(func(h *hit) {
-		if h.pc == f.Entry {
+	u.drain(func(h *hit) {
+		if h.pc == entries[0] {
 			entered = h.time
 		} else if entered != 0 {
 			list = append(list, time.Duration(h.time-entered))
@@ -113,7 +153,10 @@ func (u *uprobes) cost() (entry, ret, between time.Duration) {
 	})
 	if len(list) > 0 {
 		slices.Sort(list)
-		between = list[len(list)/2]
+		c.between = list[len(list)/2]
 	}
-	return entry, max(both-entry, entry), between
+	c.ret = max(both-c.entry, c.entry)
+	return nil
 }
+
+func (u *uprobes) cost() costs { return u.measured }

@@ -17,13 +17,17 @@
 //   - breakpoints of the processor, if uprobes are not permitted. Nothing is written. There are four, so that they count
 //     calls only.
 //
-// Both are bound to file descriptors of this process. When it ends, even by SIGKILL, the kernel takes them out.
+// Both are bound to file descriptors of this process. When it ends, even by SIGKILL, the kernel takes
+// them out. Close does so before, and compares the code with the file: see limits.md on what may be
+// left after SIGKILL.
 //
 // The files, in the order of the work:
 //
 //	program.go    which functions can be probed: function.go finds the places in the code, refusal.go says why not
 //	arguments.go  which registers hold arguments, by the debug information
 //	set.go        instruments that are in the program, and what they cost: throttle.go takes out those that cost too much
+//	close.go      the end of a set, and how long it may last
 //	uprobe_*.go, bpf_*.go, breakpoint_*.go   the kernel's part
+//	insert_*.go   ways to put uprobes in; takeout_*.go takes them out, and looks at the code (image_*.go)
 //	calls.go      hits of entries and returns become calls
 package probe

@@ -26,6 +26,8 @@ type Function struct {
 
 	Arguments []Argument // those whose registers are known
 	NoteArgs  string     // why arguments are not known; "" if they are
+
+	hidden bool // it was not asked for
 }
 
 // prologueLength is the number of instructions among which the prologue's check of the stack is.

@@ -20,7 +20,7 @@ func openKernel(p *Program, o Options) (kernel, string, error) {
 			return u, "", nil
 		}
 		b := openBreakpoints(p.PID)
-		if entry, _, _ := b.cost(); entry == 0 {
+		if b.cost().entry == 0 {
 			_, trap := setBreakpoint(0, 0)
 			return nil, "", fmt.Errorf("%w\nbreakpoints of the processor do not work either: %w", err, refusedBreakpoint(trap))
 		}

@@ -138,14 +138,7 @@ func elapsedByBoth(t *testing.T) (got, want float64) {
 	t.Helper()
 	g := start(t, "time", "1500")
 	s := g.probe(t, "main.work", Options{})
-	var own sampledata.Distribution
-	for _, word := range strings.Split(g.words(t)[1], ",") {
-		n, err := strconv.ParseInt(word, 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		own.Add(n)
-	}
+	own := distribution(t, g.words(t)[1])
 	s.Close()
 	r := s.Results()[0]
 	calls := own.Count()
@@ -159,6 +152,19 @@ func elapsedByBoth(t *testing.T) (got, want float64) {
 		t.Errorf("sites %+v", r.Sites)
 	}
 	return usual(&r.Elapsed), usual(&own)
+}
+
+// distribution returns numbers that are separated by commas.
+func distribution(t *testing.T, list string) (d sampledata.Distribution) {
+	t.Helper()
+	for word := range strings.SplitSeq(list, ",") {
+		n, err := strconv.ParseInt(word, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Add(n)
+	}
+	return d
 }
 
 // usual returns the mean time of the calls without the longest tenth.
@@ -178,6 +184,40 @@ func TestPanicsAreUnfinished(t *testing.T) {
 	// The last one of them is found out by a further call only.
 	if r := s.Results()[0]; r.Calls != 200 || r.Returned != 100 || r.Unfinished < 99 {
 		t.Errorf("%d calls, %d returned, %d unfinished: want 200, 100, 99 or 100", r.Calls, r.Returned, r.Unfinished)
+	}
+}
+
+// Of half of the calls, nothing more is heard: runtime.Goexit ends them and their goroutines.
+func TestGoexitIsUnfinished(t *testing.T) {
+	g := start(t, "goexit", "500")
+	s := g.probe(t, "main.leaves", Options{})
+	want := uint64(g.run(t)[0])
+	s.Close()
+	r := s.Results()
+	if len(r) != 1 || r[0].Calls != 500 || r[0].Returned != want || r[0].Unfinished != 500-want {
+		t.Errorf("%+v: want 500 calls, %d returned, %d unfinished", r, want, 500-want)
+	}
+}
+
+// TestTimesOfRecursion times calls that consist of others. If these are short, most of the time is
+// that of hits, and no time can be given.
+func TestTimesOfRecursion(t *testing.T) {
+	g := start(t, "tree", "20", "1")
+	s := g.probe(t, "main.branch", Options{})
+	g.words(t)
+	s.Close()
+	r := s.Results()[0]
+	if r.Elapsed.Count() > 0 || r.Sites[0].Elapsed.Count() > 0 || !strings.Contains(r.Note, "times of calls are not known") {
+		t.Errorf("times %+v of calls that take no time: %q", r.Elapsed, r.Note)
+	}
+	g = start(t, "tree", "8", "100000")
+	s = g.probe(t, "main.branch", Options{})
+	own := distribution(t, g.words(t)[1])
+	s.Close()
+	r = s.Results()[0]
+	t.Logf("own times %v, measured %v", own.Mean(), r.Elapsed.Mean())
+	if got, want := r.Elapsed.Mean(), own.Mean(); r.Elapsed.Count() != 8 || got < 0.8*want || got > want {
+		t.Errorf("%d times, mean %v; want 8, %v (%s)", r.Elapsed.Count(), got, want, r.Note)
 	}
 }
 
@@ -217,8 +257,9 @@ func TestTwoAtOnce(t *testing.T) {
 	g := start(t, "recursive", "20")
 	first, second := g.probe(t, "main.descend", Options{}), g.probe(t, "main.descend", Options{CountsOnly: true})
 	want := uint64(g.run(t)[0])
-	second.Close()
-	first.Close()
+	if err := errors.Join(second.Close(), first.Close()); err != nil {
+		t.Error(err)
+	}
 	a, b := first.Results()[0], second.Results()[0]
 	if a.Calls != want || b.Calls != want || a.Returned != want {
 		t.Errorf("%d calls, of which %d returned, and %d: want %d", a.Calls, a.Returned, b.Calls, want)

@@ -22,19 +22,33 @@ type Options struct {
 	// Breakpoints: the processor's breakpoints are used although uprobes may be permitted.
 	Breakpoints bool
 
+	// MaxRemoval bounds how long taking all instruments out again may take; 0: no bound.
+	MaxRemoval time.Duration
+
 	// Clock returns the time of the recording.
 	Clock func() time.Duration
+
+	// TakingOut is called while instruments are taken out, with the number of those that are in;
+	// nil: nobody wants to know.
+	TakingOut func(in int)
 }
 
 // A kernel puts instruments in and takes them out. Its methods may be called from several goroutines.
 type kernel interface {
 	instrument() sampledata.Instrument
 
-	// attach puts an instrument at an address. If record is false, it only counts.
-	attach(pc uint64, record bool) error
+	// attach puts instruments at some places. If record is false, they only count.
+	attach(places []uint64, record bool) error
 
-	// detach takes it out. It may take long until the kernel is done.
-	detach(pc uint64)
+	// detach takes out what one attach has put in. It may take long until the kernel is done.
+	detach(places []uint64)
+
+	// takeOut takes everything out, for good, and returns the places at which a breakpoint is left;
+	// if it is not sure, the breakpoint may be another tool's. It calls tell meanwhile.
+	takeOut(tell func(in int)) (left []uint64, sure bool)
+
+	// removal estimates how long takeOut takes, after so many attaches at so many places.
+	removal(attached, places int) time.Duration
 
 	// hits returns how often an address was hit, exactly. It may be called after detach.
 	hits(pc uint64) uint64
@@ -45,13 +59,17 @@ type kernel interface {
 	// lost returns how many records were lost.
 	lost() uint64
 
-	// cost measures what one hit costs, on this process: of an entry, of a return, and what of the two is between their times.
-	cost() (entry, ret, between time.Duration)
-
-	// most returns the largest number of addresses.
-	most() int
+	// cost returns what was measured on this process; nothing if it could not be.
+	cost() costs
 
 	close() error
+}
+
+// Costs are what instruments take of the time of a program.
+type costs struct {
+	entry, ret time.Duration // of a hit
+	between    time.Duration // how much of the two is between their times
+	removal    time.Duration // until one instrument is out
 }
 
 // A Set is the instruments in one process.
@@ -66,6 +84,9 @@ type Set struct {
 	limit  *throttle
 	put    bool // Start has put all entries in
 	closed bool
+
+	closing sync.Once
+	left    error // what Close returns
 
 	recorded sync.Mutex // guards calls and the tallies; nobody waits for it with mu
 	calls    *calls
@@ -92,8 +113,6 @@ func Start(p *Program, functions []Function, o Options) (*Set, error) {
 		return nil, err
 	}
 	s := &Set{program: p, options: o, kernel: k, note: note, stop: make(chan struct{}), limit: newThrottle(o.MaxOverhead, o.Clock())}
-	c, tallies := newCalls(functions)
-	s.calls = c
 	if o.CountsOnly || k.instrument() == sampledata.Breakpoint {
 		for i := range functions {
 			functions[i].Returns = nil
@@ -102,8 +121,13 @@ func Start(p *Program, functions []Function, o Options) (*Set, error) {
 			}
 		}
 	}
-	c.entryCost, c.returnCost, c.between = k.cost()
-	if o.MaxOverhead > 0 && c.entryCost == 0 {
+	if err := s.removable(functions); err != nil {
+		k.close()
+		return nil, err
+	}
+	c, tallies := newCalls(s.withEnds(functions))
+	c.costs, s.calls = k.cost(), c
+	if o.MaxOverhead > 0 && c.costs.entry == 0 {
 		k.close()
 		return nil, errors.New("what a probe costs could not be measured on this machine, so that it can't be bounded: --probe-overhead 0 does without a bound")
 	}
@@ -116,6 +140,7 @@ func Start(p *Program, functions []Function, o Options) (*Set, error) {
 		ready.Wait() // on a busy machine, it takes a while until their threads run
 	}
 	s.stopped.Go(s.read)
+	opened.add(s)
 	for _, t := range tallies {
 		p := s.enter(t)
 		s.mu.Lock()
@@ -134,6 +159,23 @@ func Start(p *Program, functions []Function, o Options) (*Set, error) {
 	return s, nil
 }
 
+// withEnds adds the function that ends goroutines, so that the calls in them are known to have ended.
+func (s *Set) withEnds(functions []Function) []Function {
+	timed := func(f Function) bool { return len(f.Returns) > 0 }
+	known := func(f Function) bool { return f.Name == goexit }
+	if !slices.ContainsFunc(functions, timed) || slices.ContainsFunc(functions, known) {
+		return functions
+	}
+	f, err := s.program.Function(goexit)
+	if err != nil {
+		return functions // the linker has left it out: nobody calls it
+	}
+	f.Returns, f.hidden = nil, true
+	return append(slices.Clip(functions), f)
+}
+
+const goexit = "runtime.Goexit"
+
 // probation is how long the calls of a function are only counted, before its returns get instruments. What turns out to be called too
 // often has only one instrument then. To take out several takes long: the kernel takes them out one after the other, and waits for all
 // processors in between.
@@ -148,16 +190,10 @@ func (s *Set) enter(t *tally) *probed {
 	if f.NoteArgs != "" && s.note == "" {
 		p.result.Note = "arguments are not known: " + f.NoteArgs
 	}
-	var err error
-	for _, pc := range s.entries(f) {
-		if err == nil {
-			err = s.kernel.attach(pc, s.kernel.instrument() == sampledata.Uprobe)
-		}
-	}
+	err := s.kernel.attach(s.entries(f), s.kernel.instrument() == sampledata.Uprobe)
 	now := s.options.Clock()
 	p.result.From, p.result.To, p.result.ReturnsUpTo = now, now, now
 	if err != nil {
-		s.detach(s.entries(f))
 		p.result.Instrument, p.result.Note = sampledata.NoInstrument, err.Error()
 		return p
 	}
@@ -171,7 +207,7 @@ func (s *Set) putReturns(p *probed) {
 	s.mu.Lock()
 	now := s.options.Clock()
 	s.count(p, now)
-	costs := float64(p.entered) * float64(s.calls.entryCost+s.calls.returnCost)
+	costs := float64(p.entered) * float64(s.calls.costs.entry+s.calls.costs.ret)
 	allowed := s.options.MaxOverhead * float64(now-p.result.From)
 	timed := p.in && len(f.Returns) > 0
 	if bounded := s.options.MaxOverhead > 0; timed && bounded && costs > allowed+float64(burst) {
@@ -183,14 +219,11 @@ func (s *Set) putReturns(p *probed) {
 	if !timed {
 		return
 	}
-	for _, pc := range f.Returns {
-		if err := s.kernel.attach(pc, true); err != nil {
-			s.detach(f.Returns)
-			s.mu.Lock()
-			p.result.Note = "calls are not timed: " + err.Error()
-			s.mu.Unlock()
-			return
-		}
+	if err := s.kernel.attach(f.Returns, true); err != nil {
+		s.mu.Lock()
+		p.result.Note = "calls are not timed: " + err.Error()
+		s.mu.Unlock()
+		return
 	}
 	// Calls that began before this could have returned already.
 	s.recorded.Lock()
@@ -202,7 +235,7 @@ func (s *Set) putReturns(p *probed) {
 	late := !p.in
 	s.mu.Unlock()
 	if late { // its calls became too many meanwhile
-		s.detach(f.Returns)
+		s.kernel.detach(f.Returns)
 	}
 }
 
@@ -221,32 +254,6 @@ func (s *Set) entries(f *Function) []uint64 {
 	return []uint64{f.Entry}
 }
 
-func (s *Set) detach(list []uint64) {
-	for _, pc := range list {
-		s.kernel.detach(pc)
-	}
-}
-
-// patience is how long detachAll waits for the kernel.
-const patience = time.Second
-
-// detachAll takes instruments out. If that takes long, it goes on in the background.
-func detachAll(k kernel, list []uint64) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		var all sync.WaitGroup
-		for _, pc := range list {
-			all.Go(func() { k.detach(pc) })
-		}
-		all.Wait()
-	}()
-	select {
-	case <-done:
-	case <-time.After(patience):
-	}
-}
-
 // watchInterval is how often the hits are counted and recorded: an instrument that costs too much is taken out within a few of them.
 // If no instrument is in any more, only the last hits remain to be read, every idleInterval.
 const watchInterval, idleInterval = 5 * time.Millisecond, 50 * time.Millisecond
@@ -261,7 +268,9 @@ func (s *Set) watch(nap func(time.Duration), ready func()) {
 		s.mu.Lock()
 		out := s.check()
 		s.mu.Unlock()
-		s.detach(out)
+		for _, places := range out {
+			s.kernel.detach(places)
+		}
 		nap(watchInterval)
 	}
 }
@@ -298,7 +307,7 @@ func (s *Set) measures() bool {
 }
 
 // check counts the hits. If they cost too much, it returns which instruments to take out: those of the function that costs most.
-func (s *Set) check() []uint64 {
+func (s *Set) check() [][]uint64 {
 	now := s.options.Clock()
 	var total, most time.Duration
 	var worst *probed
@@ -312,7 +321,20 @@ func (s *Set) check() []uint64 {
 		return nil
 	}
 	s.limit.forgive()
-	return s.throttled(worst)
+	return append(s.throttled(worst), s.needless()...)
+}
+
+// needless returns the instruments that were not asked for, if no other one is in any more.
+func (s *Set) needless() (out [][]uint64) {
+	if slices.ContainsFunc(s.probes, func(p *probed) bool { return p.in && !p.function.hidden }) {
+		return nil
+	}
+	for _, p := range s.probes {
+		if p.in {
+			p.in, out = false, append(out, s.entries(p.function))
+		}
+	}
+	return out
 }
 
 // count counts the new hits of a function, and returns what they cost.
@@ -329,14 +351,14 @@ func (s *Set) count(p *probed, now time.Duration) (cost time.Duration) {
 		}
 	}
 	entered = max(entered, p.entered)
-	cost = time.Duration(entered-p.entered) * s.calls.entryCost
+	cost = time.Duration(entered-p.entered) * s.calls.costs.entry
 	p.entered, p.result.Calls, p.result.To = entered, entered, now
 	if p.returns {
 		left := uint64(0)
 		for _, pc := range p.function.Returns {
 			left += s.kernel.hits(pc)
 		}
-		cost += time.Duration(left-p.left) * s.calls.returnCost
+		cost += time.Duration(left-p.left) * s.calls.costs.ret
 		p.left, p.result.ReturnsUpTo = left, now
 	}
 	p.result.Cost += cost
@@ -345,21 +367,21 @@ func (s *Set) count(p *probed, now time.Duration) (cost time.Duration) {
 
 // throttled returns which instruments of a function cost too much: only those of the returns, if the entries alone are within the bound.
 // The entry comes first, since one instrument is out at once, and the others follow.
-func (s *Set) throttled(p *probed) (out []uint64) {
+func (s *Set) throttled(p *probed) (out [][]uint64) {
 	since := p.result.To - p.result.From
 	calls := fmt.Sprintf("%d calls in %v", p.entered, since.Round(time.Millisecond))
-	entries := time.Duration(p.entered) * s.calls.entryCost
+	entries := time.Duration(p.entered) * s.calls.costs.entry
 	if p.returns && float64(entries) < s.options.MaxOverhead*float64(since) {
 		p.returns = false
 		p.untimed.Store(monotonic())
 		p.result.Note = fmt.Sprintf("returns were taken out after %s, for %s: the mean time is from the number of calls and the samples", calls, s.bound())
-		return p.function.Returns
+		return [][]uint64{p.function.Returns}
 	}
 	p.result.TakenOut = true
 	p.result.Note = fmt.Sprintf("taken out after %s, for %s: it is called at least so often", calls, s.bound())
-	out = s.entries(p.function)
+	out = [][]uint64{s.entries(p.function)}
 	if p.returns {
-		out = slices.Concat(out, p.function.Returns)
+		out = append(out, p.function.Returns)
 	}
 	p.in, p.returns = false, false
 	return out
@@ -370,51 +392,24 @@ func (s *Set) Results() []sampledata.Probe {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.options.Clock()
+	s.recorded.Lock()
+	defer s.recorded.Unlock()
+	lost := s.calls.lost
+	if !s.closed {
+		lost = s.kernel.lost()
+	}
 	var list []sampledata.Probe
 	for _, p := range s.probes {
 		if !s.closed {
 			s.count(p, now)
 		}
-		list = append(list, p.result)
-	}
-	s.recorded.Lock()
-	defer s.recorded.Unlock()
-	for i, p := range s.probes {
-		if !s.closed {
-			list[i].Lost = s.kernel.lost()
-		} else {
-			list[i].Lost = s.calls.lost
+		if p.function.hidden {
+			continue
 		}
-		p.measured(&list[i], s.program.site)
+		r := p.result
+		r.Lost = lost
+		p.measured(&r, s.program.site)
+		list = append(list, r)
 	}
 	return list
-}
-
-// Close takes all instruments out. Results stays valid.
-func (s *Set) Close() error {
-	close(s.stop)
-	s.stopped.Wait()
-	if s.options.MaxOverhead > 0 {
-		runtime.GOMAXPROCS(max(1, runtime.GOMAXPROCS(0)-1))
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var out []uint64
-	for _, p := range s.probes {
-		if p.in {
-			out = slices.Concat(out, s.entries(p.function), p.function.Returns)
-		}
-	}
-	detachAll(s.kernel, out)
-	now := s.options.Clock()
-	for _, p := range s.probes {
-		s.count(p, now)
-		p.in = false
-	}
-	s.recorded.Lock()
-	defer s.recorded.Unlock()
-	s.kernel.drain(s.calls.add)
-	s.calls.lost = s.kernel.lost()
-	s.closed = true
-	return s.kernel.close()
 }

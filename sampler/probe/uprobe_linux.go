@@ -6,13 +6,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
-	"unsafe"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/ringbuf"
@@ -24,43 +20,93 @@ import (
 
 // uprobes are instruments that the kernel puts into the code of a process.
 type uprobes struct {
-	program *Program
-	kind    uint32 // the number of the kernel's uprobes among its performance monitors
-	kernel  *kernelProgram
-	counts  *ebpf.Memory
-	ring    *ringbuf.Reader
-	record  ringbuf.Record
+	program  *Program
+	image    *image // the code, in the memory of the process
+	method   method
+	folder   *folder // nil if there is none
+	kernel   *kernelProgram
+	counts   *ebpf.Memory
+	ring     *ringbuf.Reader
+	record   ringbuf.Record
+	measured costs
 
-	mu     sync.Mutex
-	number map[uint64]uint32 // of a site
-	fds    map[uint64]int    // of those that are in
+	attaching sync.RWMutex // held by takeOut for writing: nothing comes in any more
+	mu        sync.Mutex
+	number    map[uint64]uint32   // of a site
+	in        map[uint64]inserted // by the first place of a group
+	out       bool
 }
 
-func openUprobes(p *Program) (*uprobes, error) {
-	text, err := os.ReadFile("/sys/bus/event_source/devices/uprobe/type")
-	if err != nil {
-		return nil, errors.New("the kernel has no uprobes (CONFIG_UPROBE_EVENTS), or /sys is not mounted")
-	}
-	kind, err := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 32)
-	if err != nil {
-		return nil, fmt.Errorf("reading the number of uprobes: %w", err)
+// A method is a way to have instruments put in.
+type method struct {
+	linked bool // by links (uprobe_multi)
+	folder bool // which are in a folder
+}
+
+// methods lists the ways, the best first.
+var methods = []method{{linked: true, folder: true}, {linked: true}, {}}
+
+// openUprobes returns instruments of the best method that works.
+func openUprobes(p *Program) (u *uprobes, err error) {
+	if _, err := eventKind(); err != nil {
+		return nil, err
 	}
 	_ = rlimit.RemoveMemlock() // before Linux 5.11, maps count as locked memory; if it is too little, NewMap fails
+	for _, m := range methods {
+		if u, err = openMethod(p, m); err == nil {
+			return u, nil
+		}
+	}
+	return nil, refusedUprobes(err)
+}
+
+// openMethod tries a method on this process. The last method may be untried: without a cost.
+func openMethod(p *Program, m method) (*uprobes, error) {
+	u := &uprobes{program: p, method: m, number: map[uint64]uint32{}, in: map[uint64]inserted{}}
+	err := u.open()
+	if err == nil {
+		u.measured, err = u.calibrate()
+	}
+	if err != nil && (m != (method{}) || u.ring == nil) {
+		u.close()
+		return nil, err
+	}
+	return u, nil
+}
+
+func (u *uprobes) open() (err error) {
+	if u.image, err = openImage(u.program); err != nil {
+		return err
+	}
+	if u.method.folder {
+		if u.folder, err = newFolder(); err != nil {
+			return err
+		}
+	}
 	arch := processors[runtime.GOARCH]
-	u := &uprobes{program: p, kind: uint32(kind), number: map[uint64]uint32{}, fds: map[uint64]int{}}
-	goid := p.bin.Layout.G.Goid
-	if u.kernel, err = load(&arch, int32(goid)); err != nil {
-		return nil, refusedUprobes(err)
+	goid := u.program.bin.Layout.G.Goid
+	if u.kernel, err = load(&arch, int32(goid), u.method.linked); err != nil {
+		return err
 	}
-	if u.counts, err = u.kernel.counts.Memory(); err == nil {
-		u.ring, err = ringbuf.NewReader(u.kernel.ring)
+	if u.counts, err = u.kernel.counts.Memory(); err != nil {
+		return err
 	}
-	if err != nil {
-		u.kernel.close()
-		return nil, refusedUprobes(err)
+	if u.ring, err = ringbuf.NewReader(u.kernel.ring); err != nil {
+		return err
 	}
 	u.ring.SetDeadline(time.Unix(1, 0)) // never wait
-	return u, nil
+	return nil
+}
+
+// inserter returns what puts instruments in.
+func (u *uprobes) inserter() inserter {
+	switch {
+	case u.folder != nil:
+		return u.folder.insert
+	case u.method.linked:
+		return insertLink
+	}
+	return insertEvents
 }
 
 // refusedUprobes adds to an error what a person can do about it.
@@ -79,35 +125,43 @@ func refusedUprobes(err error) error {
 
 func (u *uprobes) instrument() sampledata.Instrument { return sampledata.Uprobe }
 
-func (u *uprobes) most() int { return mostSites - 1 }
-
-// attach puts an instrument at an address of the process. A program of an event runs for all threads of the process that the
-// event is for, those that start later included, so that one event does.
-func (u *uprobes) attach(pc uint64, record bool) error {
-	offset, ok := u.program.offset(pc)
-	if !ok {
-		return fmt.Errorf("address %#x is not in the executable", pc)
+// attach puts a group of instruments at addresses of the process.
+func (u *uprobes) attach(places []uint64, record bool) error {
+	u.attaching.RLock()
+	defer u.attaching.RUnlock()
+	if u.out {
+		return errTakenOut
 	}
-	number, err := u.site(pc)
+	var offsets []uint64
+	for _, pc := range places {
+		offset, ok := u.program.offset(pc)
+		if !ok {
+			return fmt.Errorf("address %#x is not in the executable", pc)
+		}
+		offsets = append(offsets, offset)
+		number, err := u.site(pc)
+		if err != nil {
+			return err
+		}
+		site := uint64(number)
+		if record {
+			site |= recordedSite
+		}
+		if err := u.kernel.sites.Put(pc, site); err != nil {
+			return refusedUprobes(err)
+		}
+	}
+	group, err := u.inserter()(u.program.PID, u.kernel.program, offsets)
 	if err != nil {
-		return err
-	}
-	site := uint64(number)
-	if record {
-		site |= recordedSite
-	}
-	if err := u.kernel.sites.Put(pc, site); err != nil {
 		return refusedUprobes(err)
-	}
-	fd, err := u.open(offset) // takes long on a busy machine; others read hits meanwhile
-	if err != nil {
-		return err
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.fds[pc] = fd
+	u.in[places[0]] = group
 	return nil
 }
+
+var errTakenOut = errors.New("the probes are being taken out")
 
 // site returns the number of an address.
 func (u *uprobes) site(pc uint64) (uint32, error) {
@@ -115,8 +169,8 @@ func (u *uprobes) site(pc uint64) (uint32, error) {
 	defer u.mu.Unlock()
 	number, known := u.number[pc]
 	if !known {
-		if len(u.number) >= u.most() {
-			return 0, fmt.Errorf("more than %d places", u.most())
+		if len(u.number) >= mostSites-1 {
+			return 0, fmt.Errorf("more than %d places", mostSites-1)
 		}
 		number = uint32(len(u.number) + 1)
 		u.number[pc] = number
@@ -124,36 +178,14 @@ func (u *uprobes) site(pc uint64) (uint32, error) {
 	return number, nil
 }
 
-func (u *uprobes) open(offset uint64) (int, error) {
-	path, err := unix.BytePtrFromString(fmt.Sprintf("/proc/%d/exe", u.program.PID))
-	if err != nil {
-		return -1, err
-	}
-	attr := unix.PerfEventAttr{
-		Type: u.kind, Size: uint32(unsafe.Sizeof(unix.PerfEventAttr{})),
-		Ext1: uint64(uintptr(unsafe.Pointer(path))), Ext2: offset, // uprobe_path, probe_offset
-	}
-	fd, err := unix.PerfEventOpen(&attr, u.program.PID, -1, -1, unix.PERF_FLAG_FD_CLOEXEC)
-	runtime.KeepAlive(path)
-	if err != nil {
-		return -1, refusedUprobes(err)
-	}
-	if err := unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_SET_BPF, u.kernel.program.FD()); err != nil {
-		unix.Close(fd)
-		return -1, refusedUprobes(err)
-	}
-	return fd, nil
-}
-
-// detach takes an instrument out. The kernel first takes it out of the code, and then waits until no processor uses it: up to
-// seconds on a busy machine. Only then it begins with the next one, whoever asks for it.
-func (u *uprobes) detach(pc uint64) {
+// detach takes a group out. In a folder, the kernel does so soon; otherwise it is out at the end.
+func (u *uprobes) detach(places []uint64) {
 	u.mu.Lock()
-	fd, ok := u.fds[pc]
-	delete(u.fds, pc)
+	group, ok := u.in[places[0]]
+	delete(u.in, places[0])
 	u.mu.Unlock()
 	if ok {
-		unix.Close(fd)
+		group.takeOut()
 	}
 }
 
@@ -196,7 +228,18 @@ func (u *uprobes) drain(add func(*hit)) {
 }
 
 func (u *uprobes) close() error {
-	err := u.ring.Close()
-	u.kernel.close()
+	var err error
+	if u.ring != nil {
+		err = u.ring.Close()
+	}
+	if u.kernel != nil {
+		u.kernel.close()
+	}
+	if u.folder != nil && !u.out {
+		u.folder.close()
+	}
+	if u.image != nil {
+		u.image.close()
+	}
 	return err
 }

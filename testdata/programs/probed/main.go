@@ -7,6 +7,8 @@
 //	probed busy        likewise, but computes in between: it is as fast as the processor
 //	probed panics N    calls fails N times, half of which panic
 //	probed recursive N calls descend N times, to a depth of 5
+//	probed tree N W    calls branch N times, which calls itself to a depth of 6, and computes for W ns each time
+//	probed goexit N    calls leaves N times on goroutines of their own, half of which runtime.Goexit ends
 //	probed exec N      calls tick N times, and becomes "probed count N" after another line
 package main
 
@@ -47,6 +49,11 @@ func main() {
 			descend(0)
 		}
 		fmt.Println("calls", 5*n)
+	case "tree":
+		work, _ := strconv.Atoi(os.Args[3])
+		tree(n, work)
+	case "goexit":
+		goexit(n)
 	case "exec":
 		deeper(0, n)
 		fmt.Println("calls", n)
@@ -227,4 +234,50 @@ func descend(depth int) int {
 		return 0
 	}
 	return descend(depth+1) + 1
+}
+
+// tree calls branch, and prints how long each call took by its own clock, in nanoseconds.
+func tree(n, nanoseconds int) {
+	times := make([]byte, 0, 16*n)
+	for range n {
+		began := time.Now()
+		sink.Add(int64(branch(6, nanoseconds)))
+		times = strconv.AppendInt(append(times, ','), time.Since(began).Nanoseconds(), 10)
+	}
+	fmt.Printf("ns %s\n", times[1:])
+}
+
+// branch calls itself twice.
+//
+//go:noinline
+func branch(depth, nanoseconds int) int {
+	x := uint64(depth)
+	for range nanoseconds {
+		x = x*6364136223846793005 + 1442695040888963407
+	}
+	if depth == 0 {
+		return int(x & 1)
+	}
+	return branch(depth-1, nanoseconds) + branch(depth-1, nanoseconds)
+}
+
+// goexit prints how many calls have returned.
+func goexit(n int) {
+	for i := range n {
+		done := make(chan bool)
+		go func() {
+			defer close(done)
+			leaves(i)
+		}()
+		<-done
+	}
+	fmt.Println("calls", n/2)
+}
+
+//go:noinline
+func leaves(i int) int {
+	if i%2 == 1 {
+		runtime.Goexit()
+	}
+	return tick(i)
 }

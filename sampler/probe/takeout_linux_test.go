@@ -1,0 +1,127 @@
+//go:build linux && (amd64 || arm64)
+
+package probe
+
+import (
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/cpprof/cpprof/internal/fixture"
+)
+
+// TestMethods takes instruments out that were put in by each method, also while another tool has
+// some at the same places.
+func TestMethods(t *testing.T) {
+	g := start(t, "recursive", "20")
+	g.probe(t, "main.descend", Options{}).Close() // or the test is skipped
+	f, err := g.program.Function("main.descend")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range methods {
+		u, err := openMethod(g.program, m)
+		if err != nil {
+			t.Logf("%+v: %v", m, err)
+			continue
+		}
+		if u.attach([]uint64{f.Entry}, false) != nil || u.attach(f.Returns, false) != nil {
+			t.Fatalf("%+v: can't attach", m)
+		}
+		other, err := openMethod(g.program, method{})
+		if err != nil || other.attach(f.Returns, false) != nil {
+			t.Fatal(err)
+		}
+		if n := len(g.changed(t)); n != 1+len(f.Returns) {
+			t.Errorf("%+v: %d places are changed", m, n)
+		}
+		if left, sure := u.takeOut(func(int) {}); len(left) > 0 || !sure {
+			t.Errorf("%+v: %#x left, sure: %v", m, left, sure)
+		}
+		if n := len(g.changed(t)); n != len(f.Returns) {
+			t.Errorf("%+v: %d places are changed, want those of the other tool", m, n)
+		}
+		if left, _ := other.takeOut(func(int) {}); len(left) > 0 || len(g.changed(t)) > 0 {
+			t.Errorf("%+v: %#x left at the end", m, left)
+		}
+		if err := u.attach(f.Returns, false); err == nil {
+			t.Errorf("%+v: something was put in after all was taken out", m)
+		}
+		u.close()
+		other.close()
+	}
+}
+
+func (g *target) changed(t *testing.T) []uint64 {
+	t.Helper()
+	places, err := fixture.ChangedCode(g.Pid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return places
+}
+
+// TestLeftBreakpointsAreRepaired lets a process end while the kernel takes its instruments out, so
+// that some are left. A later removal works.
+func TestLeftBreakpointsAreRepaired(t *testing.T) {
+	if pid := os.Getenv("CPPROF_LEAVE_BREAKPOINTS"); pid != "" {
+		leaveBreakpoints(t, pid)
+	}
+	g := start(t, "recursive", "3")
+	g.probe(t, "main.descend", Options{}).Close() // or the test is skipped
+	cmd := exec.Command(os.Args[0], "-test.run=^TestLeftBreakpointsAreRepaired$")
+	cmd.Env = append(os.Environ(), "CPPROF_LEAVE_BREAKPOINTS="+strconv.Itoa(g.Pid()))
+	if said, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	before := g.changed(t)
+	if len(before) == 0 {
+		t.Fatal("no breakpoint is left")
+	}
+	u, err := openUprobes(g.program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer u.close()
+	for _, pc := range before {
+		if _, err := u.site(pc); err != nil {
+			t.Fatal(err)
+		}
+	}
+	left, sure := u.takeOut(func(int) {})
+	if after := g.changed(t); len(left) > 0 || len(after) > 0 || !sure {
+		t.Errorf("of %#x, %#x are left; it says %#x (sure: %v)", before, after, left, sure)
+	}
+	if got := g.run(t)[0]; got != 15 {
+		t.Errorf("the program made %d calls after that, want 15", got)
+	}
+}
+
+// leaveBreakpoints ends this process in the midst of removals.
+func leaveBreakpoints(t *testing.T, pid string) {
+	n, _ := strconv.Atoi(pid)
+	p, err := OpenPID(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := p.Function("main.descend")
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, err := openMethod(p, method{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pc := range append(f.Returns, f.Entry) {
+		if err := u.attach([]uint64{pc}, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, group := range u.in {
+		go group.takeOut()
+	}
+	time.Sleep(10 * time.Millisecond)
+	os.Exit(0)
+}
