@@ -17,9 +17,12 @@ type Probed struct {
 
 	Samples int `json:"samples"` // while it was probed
 
-	// Mean is the mean time of a call by Little's law: Inside over the rate of calls. It is 0 if there were too few samples or no calls.
+	// Mean is the mean time of a call by Little's law: Inside over the rate of calls. It is 0 if there were too few samples or no
+	// calls, or if the function calls itself: the rate is of all calls then, and Inside of the outermost ones.
 	Mean       time.Duration `json:"mean_ns,omitempty"`
 	MeanMargin time.Duration `json:"mean_margin_ns,omitempty"`
+
+	Recursive bool `json:"recursive,omitempty"` // a stack had the function more than once
 
 	// Shares divide the time within the function by what its goroutines did.
 	Running float64 `json:"running"`
@@ -56,9 +59,10 @@ func SamplesOf(r *sampledata.Recording, p *sampledata.Probe) Probed {
 	total := 0
 	for _, run := range r.Runs.All() {
 		from, to := max(int(run.First), first), min(int(run.Last)+1, end)
-		if from >= to || run.Stack == sampledata.NoStack || !within[run.Stack] {
+		if from >= to || run.Stack == sampledata.NoStack || within[run.Stack] == 0 {
 			continue
 		}
+		d.Recursive = d.Recursive || within[run.Stack] > 1
 		steps[from-first]++
 		steps[to-first]--
 		n := to - from
@@ -79,22 +83,27 @@ func SamplesOf(r *sampledata.Recording, p *sampledata.Probe) Probed {
 	}
 	const z = 1.96
 	d.Margin = z * math.Sqrt(squares/n/n)
-	if probed := p.To - p.From; p.Calls > 0 && d.Samples >= leastProbed {
+	if probed := p.To - p.From; p.Calls > 0 && d.Samples >= leastProbed && !d.Recursive {
 		d.Mean = time.Duration(d.Inside * float64(probed) / float64(p.Calls))
 		d.MeanMargin = time.Duration(d.Margin * float64(probed) / float64(p.Calls))
 	}
 	return d
 }
 
-// stacksWith reports of each node whether a function is in its stack.
-func stacksWith(r *sampledata.Recording, function string) []bool {
+// stacksWith returns how often a function is in the stack of each node.
+func stacksWith(r *sampledata.Recording, function string) []int {
 	is := make([]bool, len(r.Functions))
 	for i, f := range r.Functions {
 		is[i] = f.Name == function
 	}
-	within := make([]bool, len(r.Nodes))
+	within := make([]int, len(r.Nodes))
 	for i, n := range r.Nodes {
-		within[i] = is[n.Function] || n.Parent != sampledata.NoStack && within[n.Parent]
+		if n.Parent != sampledata.NoStack {
+			within[i] = within[n.Parent]
+		}
+		if is[n.Function] {
+			within[i]++
+		}
 	}
 	return within
 }

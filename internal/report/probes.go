@@ -139,6 +139,8 @@ func ProbeLines(r *sampledata.Recording, p *sampledata.Probe, top int) (lines []
 		add("elapsed: mean %s, %s, of %d calls", brief(time.Duration(d.Mean())), quantiles(d, brief), d.Count())
 	} else if s.Mean > 0 {
 		add("elapsed: mean %s ± %s, as %.3g goroutines are in it on average (Little's law)", brief(s.Mean), brief(s.MeanMargin), s.Inside)
+	} else if s.Recursive {
+		add("elapsed: not known, since the function calls itself: the samples don't tell one call from the next")
 	}
 	if s.Inside > 0 {
 		add("time in it, by %d samples: %.0f %% running, %.0f %% ready, %.0f %% waiting for locks, %.0f %% for other things",
