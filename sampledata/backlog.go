@@ -38,7 +38,7 @@ type queued struct {
 	to io.Writer
 }
 
-// Write copies the data and does not wait until it is written. The error is that of an earlier write.
+// Write copies the data and returns at once. An error is from an earlier write.
 func (q queued) Write(data []byte) (int, error) {
 	b := q.b
 	b.mu.Lock()

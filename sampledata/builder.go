@@ -199,7 +199,7 @@ func (b *Builder) Recording() *Recording {
 // last returns the recording of a builder that does not grow any more.
 func (b *Builder) last() *Recording { return b.recording(b.runs.list) }
 
-// recording returns a recording with the given runs, which are those of the builder. It ends the open ones.
+// recording returns a recording with the builder's runs. It ends the open ones.
 func (b *Builder) recording(runs runList) *Recording {
 	r := b.rec
 	r.Functions = slices.Clip(r.Functions)

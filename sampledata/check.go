@@ -171,7 +171,7 @@ func (r *Recording) checkRun(run Run, z *sizes) error {
 	return z.state(run.State())
 }
 
-// checkSuccessive checks two runs of one goroutine, of which run is the next one after before.
+// checkSuccessive checks two successive runs of one goroutine.
 func checkSuccessive(before, run Run) error {
 	if before.Last >= run.First {
 		return fmt.Errorf("overlaps")

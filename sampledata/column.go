@@ -8,8 +8,9 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// A reading is a Value of a monitor that is known, without pointers: there may be many millions of them. The bits of a word
-// are its index into Series.Words; those of what was not measured are 0.
+// A reading is a known Value of a monitor, without pointers: there may be many
+// millions. A word's bits are its index into Series.Words. Bits are 0 for what
+// was not measured.
 type reading struct {
 	measured bool
 	bits     uint64

@@ -38,7 +38,7 @@ func (d *decoder) addChanges(m *pb.Changes) error {
 	return setLocks(m, d.changes[first:])
 }
 
-// setReleases sets who ended the waits of the changes of which that is known.
+// setReleases records who ended each wait. Some are unknown.
 func setReleases(m *pb.Changes, changes []Change) error {
 	if err := columns(len(m.ReleaseRow), len(m.ReleaseStack)); err != nil {
 		return err

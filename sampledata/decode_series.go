@@ -147,7 +147,8 @@ func (d *seriesDecoder) change(t *monitors, c *measurement) error {
 	return nil
 }
 
-// word returns the index of a word among those of its monitor, given its string code.
+// word returns the index of a word among its monitor's words, given its string
+// code.
 func (d *seriesDecoder) word(id MonitorID, code uint64) (uint64, error) {
 	if i := slices.Index(d.codes[id], code); i >= 0 { // faster than to compare texts
 		return uint64(i), nil

@@ -91,8 +91,9 @@ func syncFolder(dir string) {
 	}
 }
 
-// A file is a file of a recording that is being written. If somebody removes it, its writes fail. Those of an os.File would
-// succeed, and the data would be lost.
+// A file is a file of a recording that is being written. If somebody removes
+// it, its writes fail. An os.File's writes would succeed, and the data would be
+// lost.
 type file struct {
 	*os.File
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// maxMonitors bounds the monitors of a recording, each of which has a column of values.
+// maxMonitors bounds the monitors of a recording. Each has a column of values.
 const maxMonitors = 4096
 
 // monitors is the part of tables that has each monitor's latest value.

@@ -22,7 +22,8 @@ import (
 // If the recording needs more than a quarter of the machine's memory, Open returns an error, too.
 func Open(dir string) (*Recording, error) { return OpenWithin(dir, 0) }
 
-// OpenWithin is Open with another bound on the memory that the recording may take, in bytes; 0 means that of Open.
+// OpenWithin is Open with another bound on the recording's memory, in bytes. 0
+// stands for Open's bound.
 func OpenWithin(dir string, maxMemory int64) (*Recording, error) {
 	info, err := os.Stat(dir)
 	if err != nil {

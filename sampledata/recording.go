@@ -145,8 +145,9 @@ type State struct {
 	Release  Release     // who ended this wait, if the source knows
 }
 
-// A Release is the stack of a goroutine as it ended the wait of another one. Its code is 1 more than that of the stack; the
-// zero Release is not known. That goroutine need not have held the lock that the other one waited for.
+// A Release is the stack of a goroutine as it ended another one's wait. Its
+// code is 1 more than the stack's; the zero Release is not known. That
+// goroutine need not have held the lock.
 type Release NodeID
 
 // ReleaseAt returns the Release with a stack.

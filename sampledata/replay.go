@@ -88,8 +88,9 @@ func (r *Recording) replayProbes(sink Sink) {
 	}
 }
 
-// ends returns the runs after which their goroutine is gone, ordered by the first sample without the goroutine: those of
-// sample i are ends[before[i]:before[i+1]].
+// ends returns the runs after which their goroutine is gone. They are ordered
+// by the first sample without the goroutine: sample i has
+// ends[before[i]:before[i+1]].
 func (r *Recording) ends() (ends, before []int32) {
 	next := make([]int32, r.Goroutines.Len()) // the first sample of the goroutine's next run
 	before = make([]int32, r.Samples.Len()+1)

@@ -15,8 +15,9 @@ type Run struct {
 	*storedState
 }
 
-// A storedState is a State. A program that waits for locks has very many, which differ only in the lock and in who holds it: what
-// else they say is kept once. The Lock and Holders that count are those of the storedState itself.
+// A storedState is a State. A program that waits for locks has very many, which
+// differ only in lock and holders. The rest is kept once. Lock and Holders are
+// the storedState's own.
 type storedState struct {
 	Lock    uint64
 	Holders HolderSetID
@@ -44,8 +45,9 @@ func (s *storedState) State() State {
 	return state
 }
 
-// Runs are the runs of a recording, in order of First, then Goroutine; those of one goroutine don't overlap. A recording
-// can have many millions of them: a run takes 12 bytes, or 20 if it is very long, and equal states are kept once.
+// Runs are the runs of a recording, in order of First, then Goroutine. The runs
+// of one goroutine don't overlap. A recording can have many millions: a run
+// takes 12 bytes, or 20 if it is very long, and equal states are kept once.
 type Runs struct {
 	list   runList
 	states stateTable
@@ -124,7 +126,7 @@ func (r *growingRuns) code(s State) int32 {
 	return i
 }
 
-// upTo returns the runs in list, which are those of r. It ends the open ones at the last sample.
+// upTo returns runs of r as a list. It ends the open ones at the last sample.
 func (r *growingRuns) upTo(list runList, samples int) Runs {
 	for _, i := range r.open {
 		if i > 0 {

@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-// Samples are the samples of a recording, in order of their times. A recording can have millions of them. A sample whose
-// details equal those of the previous one takes 20 bytes; others also take some bytes for the details, as varints.
+// Samples are the samples of a recording, in order of their times. A recording
+// can have millions. A sample takes 20 bytes, and its details some more, as
+// varints, unless they equal the previous sample's.
 type Samples struct {
 	times      chunked[time.Duration]
 	before     chunked[time.Duration] // by sample: the weights of all samples before it
@@ -127,8 +128,8 @@ func (s *Samples) add(a *Sample) {
 	s.times.add(a.Time)
 }
 
-// addDetails adds details and returns where they begin in s.encoded. If they equal those of the previous sample, it adds
-// nothing and returns where those begin.
+// addDetails adds details and returns where they begin in s.encoded. If they
+// equal the previous sample's, it adds nothing and returns the earlier place.
 func (s *Samples) addDetails(d *details) uint32 {
 	begin := len(s.encoded)
 	s.encoded = d.append(s.encoded)

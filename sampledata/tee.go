@@ -2,9 +2,10 @@ package sampledata
 
 import "errors"
 
-// Tee returns a sink that passes everything to several sinks, in the given order. The codes that it returns and takes are
-// those of the first sink; Tee translates them for the others, which have their own codes. If a sink refuses a sample, the
-// sinks after it don't get the sample. The methods must not be called at the same time.
+// Tee returns a sink that passes everything to several sinks, in the given
+// order. It returns and takes the codes of the first sink, and translates them
+// for the others. If a sink refuses a sample, the sinks after it don't get the
+// sample. The methods must not be called at the same time.
 func Tee(first Sink, others ...Sink) Sink {
 	t := &tee{first: first}
 	for _, s := range others {
@@ -32,8 +33,9 @@ type branch struct {
 	changes    []Change
 }
 
-// A codeMap translates the first sink's codes into those of another one. For example, if that one has three functions
-// already, the first sink's function 0 is its function 3.
+// A codeMap translates the first sink's codes into another sink's. For example,
+// if that one has three functions already, the first sink's function 0 is its
+// function 3.
 type codeMap[C ~int32] struct {
 	to      []C
 	differs bool // whether at least one code differs

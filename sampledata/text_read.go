@@ -60,8 +60,8 @@ import (
 // What is too large for a quarter of the machine's memory is an error, too.
 func ReadText(in io.Reader) (*Recording, error) { return ReadTextWithin(in, 0) }
 
-// ReadTextWithin reads a text as ReadText does, with another bound on the bytes of memory that it may take; 0 is that of
-// ReadText.
+// ReadTextWithin is ReadText with another bound on memory, in bytes. 0 stands
+// for ReadText's bound.
 func ReadTextWithin(in io.Reader, maxMemory int64) (*Recording, error) {
 	r := &textReader{budget: memory.NewBudget(maxMemory)}
 	lines := bufio.NewReader(in)
@@ -109,7 +109,8 @@ type textReader struct {
 	changes    []Change
 }
 
-// A line takes at most so many times its length: a word of one letter becomes a token.
+// A line takes this many times its length at most: a word of one letter becomes
+// a token.
 const lineMemory = 60
 
 // readLine reads up to the end of a line.

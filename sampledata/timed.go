@@ -55,14 +55,16 @@ type timedSample struct {
 	flags        uint8
 }
 
-// NewTimed starts a recording of at most so many samples. They begin at a time since the start.
+// NewTimed starts a recording of a limited number of samples. They begin at a
+// time since the start.
 func NewTimed(h Header, begin time.Duration, most int) *Timed {
 	return &Timed{
 		Builder: NewBuilder(h), most: max(most, 4), begin: begin, end: begin, random: rand.New(rand.NewPCG(1, uint64(most))),
 	}
 }
 
-// Thinned returns the length of the strips of which one moment each was kept; 0 if the recording has every change.
+// Thinned returns the length of the strips that keep one moment each; 0 if the
+// recording has every change.
 func (t *Timed) Thinned() time.Duration { return t.strip }
 
 // Limit bounds the memory that the recording may take, in bytes, for Charge; 0 is a quarter of the machine's.
@@ -79,7 +81,7 @@ func (t *Timed) Charge() error {
 	return t.Builder.meter.budget.Fits(size)
 }
 
-// Open begins a run at a time that is not before that of any call so far.
+// Open begins a run at a time. Times don't go backwards from call to call.
 func (t *Timed) Open(at time.Duration) OpenRun {
 	t.upTo(at)
 	return t.openAt(t.samples.len())
@@ -112,7 +114,8 @@ func (t *Timed) Run(g GoroutineID, first, end int32, s State) {
 	t.runs.add(plainRun{goroutine: g, first: first, last: end - 1, state: t.Builder.runs.code(s)})
 }
 
-// Goroutine returns a code for a goroutine. It may be that of one that has ended, of which nothing was kept.
+// Goroutine returns a code for a goroutine. It may be the code of one that has
+// ended, if nothing of that was kept.
 func (t *Timed) Goroutine(g Goroutine) GoroutineID {
 	if n := len(t.spare); n > 0 {
 		id := t.spare[n-1]

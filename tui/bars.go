@@ -93,8 +93,8 @@ type button struct {
 	click func()
 }
 
-// buttons returns the lines of buttons: those of the window, as many as fit, and those of the app. There are two lines only
-// if one has no room for all.
+// buttons returns the lines of buttons: as many of the window's as fit, and the
+// app's. There are two lines only if one has no room for all.
 func (r *root) buttons(width, height int) [][]button {
 	a := r.a
 	w := a.window()

@@ -10,7 +10,8 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// A candidateTree has the goroutines that those of a view may wait for if they wait for no lock.
+// A candidateTree has the goroutines that a view's goroutines may wait for,
+// other than for locks.
 type candidateTree struct {
 	tree    *calltree.Tree // see views.Candidates
 	members *calltree.Membership

@@ -17,7 +17,7 @@ type commandLine struct {
 // ask opens the command line.
 func (l commandLine) ask() { l.a.ask(":", "", l.complete, l.do) }
 
-// allCommands returns the commands of a window, and those of every window.
+// allCommands returns the commands of a window, and of every window.
 func (a *app) allCommands(w window) []command {
 	return append(w.commands(), a.commands()...)
 }

@@ -25,8 +25,9 @@ func newComparison(w *profileWindow) comparison {
 	return comparison{values(report.CostsOfBoth), values(report.OwnsOfBoth)}
 }
 
-// order sorts the rows below each entry by the size of the change, or of that of their own times, largest first. It leaves them
-// unsorted until all values are known.
+// order sorts the rows below each entry by their change, or by the change of
+// their own times, largest first. It leaves them unsorted until all values are
+// known.
 func (c *comparison) order(rows []row) []row {
 	by := &c.costs
 	if c.costs.w.session.Display().ByOwn {

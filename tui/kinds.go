@@ -19,8 +19,9 @@ type kind struct {
 	bindings func(*app) []binding
 	commands func(*app) []command
 
-	// own returns the commands of a window of the kind, so that other windows can say where they belong, and opened says how
-	// one is opened. own is nil if its commands are also those of a window that is always open, or if it has none.
+	// own returns the commands of a window of the kind, so that other windows
+	// can say where they belong. opened says how to open one. own is nil if the
+	// kind has no commands, or only commands of a window that is always open.
 	own    func() []command
 	opened string
 }

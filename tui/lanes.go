@@ -104,7 +104,7 @@ func (l *lanes) command() command {
 	}
 }
 
-// change replaces the lanes, of which one is selected.
+// change replaces the lanes. One of them is selected.
 func (l *lanes) change(exprs []string, at int) { l.chosen, l.at = exprs, at }
 
 // selected returns the metric of the selected lane; false if there is no lane.
@@ -145,7 +145,7 @@ func (l *lanes) ask() {
 	})
 }
 
-// versus asks for a metric, and draws it against that of the selected lane.
+// versus asks for a metric, and draws it against the selected lane's.
 func (l *lanes) versus() {
 	if x, ok := l.selected(); ok {
 		a := l.t.a
@@ -216,7 +216,7 @@ func (l *lanes) compute(columns []slice, first, last int) {
 	})
 }
 
-// newLane computes a lane. That of a counter is its rate.
+// newLane computes a lane. A counter's lane is its rate.
 func newLane(t *metrics.Table, expr string, bounds []time.Duration, k laneKey) *lane {
 	m, err := t.Metric(expr)
 	if err == nil && m.Counts {
@@ -311,7 +311,8 @@ func (l *lanes) drawTitle(c canvas, lane *lane, says string, style tcell.Style) 
 	}
 }
 
-// extent returns the lowest and highest value that is drawn; that of a rate, a share or a count begins at 0.
+// extent returns the lowest and highest value to draw. For a rate, a share or a
+// count it begins at 0.
 func (l *lane) extent() (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, cell := range l.cells {

@@ -89,8 +89,9 @@ func (l *list) inSight(area canvas) (first, last int) {
 	return l.top, min(n, l.top+area.height)
 }
 
-// drawHead divides a window into a list, of which it draws the title, and the details. It returns which lines of the list are
-// in sight, and the place of the details.
+// drawHead divides a window into a list and its details. It draws the list's
+// title, and returns the lines of the list in sight and the place of the
+// details.
 func (l *list) drawHead(c canvas, t *theme, title string) (first, last int, details canvas) {
 	top, details := divide(c)
 	first, last = l.inSight(top.part(0, 1, top.width, top.height-1))

@@ -128,7 +128,7 @@ func (w *lockWindow) analyse() {
 	})
 }
 
-// comparedLocks compares the locks with those of another recording.
+// comparedLocks compares the locks with another recording's.
 func (a *app) comparedLocks(r *sampledata.Recording, o views.Options, against string) (lockFindings, error) {
 	one, other, err := a.sides(r, against)
 	if err != nil {

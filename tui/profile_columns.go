@@ -47,7 +47,7 @@ func (w *profileWindow) columnsShown() (columns []profileColumn) {
 	return columns
 }
 
-// columnBindings returns the keys that switch columns, that of the rightmost column first.
+// columnBindings returns the keys that switch columns, from right to left.
 func (w *profileWindow) columnBindings() (list []binding) {
 	for _, c := range slices.Backward(profileColumns) {
 		if c.key != "" {

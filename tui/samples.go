@@ -283,7 +283,7 @@ func (t *timeline) counts(slices []slice) (in []bool, some bool) {
 		if t.a.counts.list == "" || !in[x] {
 			continue
 		}
-		// A column without samples shows those of the sample before it.
+		// A column without samples repeats the sample before it.
 		i := picked.Search(s.from)
 		in[x] = i < picked.Len() && picked.Time(i) < s.to
 		if k := all.Search(s.to); !in[x] && k > 0 && i > 0 && all.Time(k-1) < s.from {

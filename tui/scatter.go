@@ -238,7 +238,8 @@ func (w *scatterWindow) Draw(screen tcell.Screen) {
 	}
 }
 
-// caveats returns what to think of before the correlation is trusted, in at most so many lines.
+// caveats returns what to think of before the correlation is trusted, in a
+// limited number of lines.
 func (w *scatterWindow) caveats(width, most int) []string {
 	var lines []string
 	for _, text := range w.drawn.counted.Caveats(w.drawn.x, w.drawn.y, "sample") {

@@ -163,8 +163,9 @@ func showComparison(a *app, path string, p session.Profile) {
 	openComparison(a, path, p)
 }
 
-// openComparison opens a window that compares a view of the recording with that of another one. It reads the other
-// recording when the view is first built; the window shows an error of that.
+// openComparison opens a window that compares a view with another recording's.
+// It reads the other recording when the view is first built; the window shows
+// an error if that fails.
 func openComparison(a *app, path string, p session.Profile) {
 	c := session.Comparison{Profile: p, Against: session.Relative(a.path, path)}
 	one := viewOf(p.Class)

@@ -86,7 +86,8 @@ func tabulated(r *sampledata.Recording, classes []views.ClassPair, compared bool
 	return classTable{classes, compared, columns, measure(classes, columns)}
 }
 
-// A summedUp has the sums of all classes. If err is not nil, they could not be compared with those of the other recording.
+// A summedUp has the sums of all classes. err says why they could not be
+// compared with the other recording.
 type summedUp struct {
 	classTable
 	err error

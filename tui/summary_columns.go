@@ -30,7 +30,7 @@ type classColumn struct {
 // classColumns are the columns of the table; the last one takes the rest of the width.
 var classColumns = slices.Concat(numberColumns(report.ClassNumbers), []classColumn{timeColumn("time", 4, sideA)}, numberColumns(report.ClassShares), []classColumn{nameColumn})
 
-// comparedColumns are those of a comparison of two recordings.
+// comparedColumns are the columns of a comparison.
 var comparedColumns = slices.Concat(differenceColumns(report.Compared(report.ClassNumbers)), []classColumn{timeColumn("time A", 1, sideA), timeColumn("time B", 1, sideB)},
 	differenceColumns(report.Compared(report.ClassShares)), differenceColumns([]report.ComparedColumn{report.MovedColumn}), []classColumn{nameColumn})
 

@@ -193,8 +193,9 @@ func (t *timeline) drawColumn(c canvas, m amount, most float64, faint bool) {
 	}
 }
 
-// stackCell returns the cell for typed times on top of one another, by eighths from the bottom up. The lowest has the
-// colour of the text, the largest of the others that of the background. Without colours, the cell has the letter of the
+// stackCell returns the cell for typed times on top of one another, by eighths
+// from the bottom up. The lowest has the text's colour, the largest of the
+// others the background's. Without colours, the cell has the letter of the
 // largest.
 func (t *theme) stackCell(stack []views.TypedTime) (string, tcell.Style) {
 	lowest := 0

@@ -162,13 +162,15 @@ func (w *treeWindow) layout() {
 	w.list.reselect()
 }
 
-// keyBelow returns the key of a call path, by that of its caller. It is short, however long the names are.
+// keyBelow returns the key of a call path, given its caller's. It is short,
+// however long the names are.
 func keyBelow(caller, name string) string {
 	h := sha256.Sum224([]byte(caller + "\x00" + name))
 	return string(h[:])
 }
 
-// add adds the line of a node, and those of its callees if it is open: the most expensive first.
+// add adds the line of a node and, if it is open, the lines of its callees: the
+// most expensive first.
 func (w *treeWindow) add(n int32, caller string, depth int) {
 	t := w.found.Tree
 	name := t.Symbols().Name(t.Funcs()[n])
@@ -207,7 +209,8 @@ func (w *treeWindow) lines() int           { return len(w.rows) }
 func (w *treeWindow) key(line int) string  { return w.rows[line].key }
 func (w *treeWindow) name(line int) string { return w.rows[line].name }
 
-// lineOf returns the line of a key or, if it isn't shown, that of the nearest caller.
+// lineOf returns the line of a key. If it isn't shown, it is the nearest
+// caller's line.
 func (w *treeWindow) lineOf(key string) int {
 	for key != "" {
 		if i := slices.IndexFunc(w.rows, func(r treeRow) bool { return r.key == key }); i >= 0 {

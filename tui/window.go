@@ -19,7 +19,7 @@ type window interface {
 	// labels can change with the content.
 	bindings() []binding
 
-	// commands returns the commands after ":" of this window, beside those of every window.
+	// commands returns the commands after ":" that only this window has.
 	commands() []command
 
 	// refresh updates the window after the app's recording, options or aspects have changed.

@@ -16,7 +16,7 @@ const (
 	// unknownClass is the class of goroutines whose go statement is not in the recording.
 	unknownClass = "go:unknown"
 
-	// collectorPriority is higher than that of every goroutine (design "Typed time").
+	// collectorPriority is higher than every goroutine's (design "Typed time").
 	collectorPriority = math.MaxInt64
 )
 

@@ -40,8 +40,9 @@ const (
 	Whole                     // what the costs of a Server View are fractions of; Node is the root
 )
 
-// ServerHistory makes the Server View with its history, which has at most so many moments, unless even with a single slice it would
-// have more. A profile has none: see Server.
+// ServerHistory makes the Server View with its history. The history has a
+// limited number of moments, unless a single slice has more. A profile has
+// none: see Server.
 func ServerHistory(r *sampledata.Recording, o Options, most int) (*History, error) {
 	return newHistory(r, o, most, "server view", func(b *builder) { b.server = true })
 }

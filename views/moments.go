@@ -9,10 +9,13 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// Moments say when the portions of a history got their hits: in which slices of the recording, each of which is Each samples that
-// follow one another. With slices of one sample, all moments are spells. If that would be too many, slices are longer, and what a
-// portion got in a part of a slice is summed up. For example, with slices of 10 samples, a goroutine that waits in the samples 8 to
-// 31 has a spell in the slices 1 and 2, and two sums: of the samples 8 and 9 in slice 0, and of the samples 30 and 31 in slice 3.
+// Moments say when the portions of a history got their hits: in which slices of
+// the recording. A slice has Each samples that follow one another. With slices
+// of one sample, all moments are spells. If that would be too many, slices are
+// longer, and what a portion got in a part of a slice is summed up. For
+// example, with slices of 10 samples, a goroutine that waits in the samples 8
+// to 31 has a spell in the slices 1 and 2, and two sums: the samples 8 and 9 in
+// slice 0, and the samples 30 and 31 in slice 3.
 type Moments struct {
 	Each         int32 // samples of a slice; the last one may have fewer
 	Spells, Sums int   // how many there are
@@ -179,7 +182,8 @@ func (m *Moments) mergeAll() {
 	}
 }
 
-// limit makes slices longer until there are at most so many moments, or one slice.
+// limit makes slices longer until the moments are few enough, or one slice is
+// left.
 func (m *Moments) limit(most int) {
 	if m.Len() <= most {
 		return
@@ -190,9 +194,10 @@ func (m *Moments) limit(most int) {
 	}
 }
 
-// factor returns by how much longer slices have to be at least, so that there may be at most so many moments. So slices that are
-// too short are never made: of spells, they would have twice as many sums. All spells of a portion that begin in different slices
-// remain a spell or a sum each. The moments of each portion are in order.
+// factor returns by how much longer slices have to be at least to limit the
+// moments. Slices that are too short are never made: spells would become twice
+// as many sums. All spells of a portion that begin in different slices remain a
+// spell or a sum each. The moments of each portion are in order.
 func (m *Moments) factor(most int) int32 {
 	var spells, sums steps
 	for _, l := range m.lists {

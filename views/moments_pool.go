@@ -1,7 +1,8 @@
 package views
 
-// A momentPool has the memory of moments. There are millions of them, in lists of which each may grow and shrink at any time.
-// In slices, they would need room for twice as many, and sorting.
+// A momentPool has the memory of moments. There are millions of moments in
+// lists, and each list may grow and shrink at any time. In slices, they would
+// need room for twice as many, and sorting.
 type momentPool struct {
 	chunks [][]moment
 	used   int32 // of all chunks

@@ -16,7 +16,8 @@ type Options struct {
 	Classes     ClassBy
 	Span        Span
 
-	// MaxMemory limits the size of a view, to what can be made with so many bytes; 0 stands for a quarter of the machine's.
+	// MaxMemory limits the memory of a view, in bytes; 0 stands for a quarter
+	// of the machine's.
 	MaxMemory int64
 
 	// NoInlines merges inlined calls into their callers, so that frames are the functions of the compiled program.
@@ -35,9 +36,10 @@ type Options struct {
 	// false, the recorded priority is used.
 	Priority func(class string) (int32, bool)
 
-	// Wrapper reports whether a function does nothing but call another one that it was given, such as those of an
-	// errgroup. A goroutine that began with a wrapper is of the class of the first function below that is none. Nil: there
-	// are no wrappers.
+	// Wrapper reports whether a function does nothing but call a function that
+	// it was given, such as an errgroup's. A goroutine that began with a
+	// wrapper is of the class of the first other function below. Nil: there are
+	// no wrappers.
 	Wrapper func(function string) bool
 
 	// Role says in which functions goroutines wait for work. Nil: no goroutine waits for work.

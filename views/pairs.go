@@ -11,8 +11,8 @@ type ClassPair struct {
 	A, B  *ClassSummary
 }
 
-// PairClasses matches the thread classes of two recordings by name. Those of a come first, in their order, and then those that
-// only b has.
+// PairClasses matches the thread classes of two recordings by name. The classes
+// of a come first, in their order, and then those that only b has.
 func PairClasses(a, b []ClassSummary) []ClassPair {
 	var pairs []ClassPair
 	inB := make(map[string]*ClassSummary, len(b))

@@ -13,8 +13,9 @@ type CreationSite struct {
 	Goroutines      int
 }
 
-// CreationSites returns the go statements that created the goroutines of a thread class, that of most goroutines first.
-// It counts goroutines of the whole recording, also if the options have a span.
+// CreationSites returns the go statements that created the goroutines of a
+// thread class, the most productive first. It counts goroutines of the whole
+// recording, also if the options have a span.
 func CreationSites(r *sampledata.Recording, o Options, class string) []CreationSite {
 	c := newClasses(r, o)
 	of := c.intern(class)

@@ -15,8 +15,9 @@ const (
 	// maxNodes limits the size of a view, to twice the largest one that the project plans for.
 	maxNodes = 20_000_000
 
-	// maxHolderNodes limits the size of a view of the holders of locks. In a view of all classes, chains of holders may make so many
-	// nodes: each chain is there for every class that waits at its beginning.
+	// maxHolderNodes limits the view of the holders of locks. In a view of all
+	// classes, chains of holders may make many more nodes: each chain is there
+	// for every class that waits at its beginning.
 	maxHolderNodes = 500_000
 
 	// maxFirstNodes limits it if there is only one holder in a chain. If even these have more stacks, only their classes are shown.
@@ -73,8 +74,9 @@ func (b *builder) checkSize() error {
 	return nil
 }
 
-// shorterChains returns how many holders a chain may have so that the view probably has at most so many nodes; -1 if it has more even
-// without holders.
+// shorterChains returns how many holders a chain may have so that the view
+// probably keeps within a number of nodes; -1 if it exceeds that even without
+// holders.
 func (b *builder) shorterChains(maxNodes int) int {
 	below := b.tree.CountBelow(b.isMonitor)
 	if b.lock != nil {

@@ -280,9 +280,11 @@ func (b *builder) placeBlocked(node int32, a actor, w share) {
 	}
 }
 
-// releaseNode returns the node for who ended a wait, below the node of the wait: ":released-by", and there the class and the
-// stack of that goroutine as it did so. It returns the node of the wait if that is not known. The class is that of the stack's
-// outermost function. It is no holder: after a lock was handed over, the one who releases it had it only lately.
+// releaseNode returns the node for who ended a wait, below the node of the
+// wait: ":released-by", and there the class and the stack of that goroutine as
+// it did so. If that is not known, it returns the wait's own node. The class is
+// the function at the stack's outermost frame. It is no holder: after a lock
+// was handed over, the one who releases it had it only lately.
 func (b *builder) releaseNode(node int32, r sampledata.Release) int32 {
 	stack := r.Stack()
 	if stack == sampledata.NoStack {
@@ -357,7 +359,7 @@ func (b *builder) monitorNode(node int32, lock string) int32 {
 	return b.tree.Child(node, f)
 }
 
-// isMonitor reports whether a frame is that of waiting for a lock.
+// isMonitor reports whether a frame means waiting for a lock.
 func (b *builder) isMonitor(f calltree.Func) bool { return f == b.typed[Monitor] || b.named[f] }
 
 func (b *builder) childNode(node int32, c child) int32 { return b.tree.Child(node, b.children[c]) }

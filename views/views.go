@@ -105,8 +105,9 @@ func Thread(r *sampledata.Recording, class string, o Options) (*View, error) {
 	return Thread(r, class, o)
 }
 
-// Threads makes the Thread Views of all classes as one tree: its root is "*", and below that is the view of each class, which has
-// the class as its outermost frame. The denominator is the weight of all hits. That of a profile is its Server View.
+// Threads makes the Thread Views of all classes as one tree. Below its root,
+// "*", each view has its class as outermost frame. The denominator is the
+// weight of all hits. For a profile it is the Server View.
 func Threads(r *sampledata.Recording, o Options) (*View, error) {
 	from, to, err := o.samples(r)
 	if err != nil {

@@ -174,7 +174,7 @@ func functionTable(w *tableWriter, s *Subject) error {
 	return nil
 }
 
-// classTable has the classes, or that of a Thread View.
+// classTable lists the classes, or the class of a Thread View.
 func classTable(w *tableWriter, s *Subject) error {
 	if err := s.needWhole("the table shows all that goroutines did"); err != nil {
 		return err

@@ -55,8 +55,9 @@ func firefoxMeta(s *Subject) map[string]any {
 	}
 }
 
-// A firefoxFrame is a frame, and whether it is below a typed time: then it has no category of its own, so that the stack has that of
-// the goroutine itself, not of the holder of its lock. A stack without a category of its own has that of its caller.
+// A firefoxFrame is a frame. Below a typed time it has no category of its own:
+// the stack keeps the category of the goroutine itself, not of its lock's
+// holder. A stack without a category takes its caller's.
 type firefoxFrame struct {
 	calltree.Func
 	below bool

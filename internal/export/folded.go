@@ -11,8 +11,9 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// folded is the format of flamegraph.pl and its kin: a line for each stack, its frames from the outermost on, and its weight. A
-// comparison has two weights, as difffolded.pl writes them: that of the recording compared with, and that of the other one.
+// folded is the format of flamegraph.pl and its kin: a line for each stack, its
+// frames from the outermost on, and its weight. A comparison has two weights,
+// as difffolded.pl writes them: the other recording's, then this one's.
 var folded = Format{
 	Name:  "folded",
 	Help:  "folded stacks, for flamegraph.pl, inferno and others",

@@ -30,7 +30,8 @@ type callGraph struct {
 	nodes  []graphNode // in preorder: the root first
 }
 
-// A graphNode is a call path, or several of which each has nearly all the time of the one before.
+// A graphNode is a call path, or a chain of call paths. In a chain each one
+// keeps nearly all the time of the one before.
 type graphNode struct {
 	names  []string // the last frames of the paths
 	parent int
@@ -139,7 +140,7 @@ func (s *Subject) coloured(t *calltree.Tree) (list []*why.Coloured, err error) {
 	return list, nil
 }
 
-// shareOf makes the share of a part that of the whole.
+// shareOf turns the share of a part into a share of the whole.
 func shareOf(share why.Estimate, part, whole *big.Rat) why.Estimate {
 	if whole.Sign() == 0 {
 		return share

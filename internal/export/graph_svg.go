@@ -14,7 +14,7 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// The sizes of the drawing, in pixels. The letters are those of a font of one width.
+// The sizes of the drawing, in pixels. Letters have one width.
 const (
 	letterWidth = 6.6
 	letterSize  = 11
@@ -28,7 +28,7 @@ const (
 	stripGap    = 1.0
 )
 
-// typedColours are the colours of typed time, those of the Analyzer.
+// typedColours are the Analyzer's colours of typed time.
 var typedColours = [views.NumTypedTimes]string{
 	views.Run: "#4f9d55", views.Load: "#c98f16", views.Prio: "#a55bc0", views.Monitor: "#d0403f", views.Wait: "#5b82ad",
 }
@@ -38,8 +38,9 @@ type box struct{ x, y, width, height float64 }
 
 func textWidth(text string) float64 { return letterWidth * float64(uniseg.StringWidth(text)) }
 
-// layout places the nodes: callees are to the right of their callers, one below the other. What is below a node has a range of rows of
-// its own, in the middle of which the node is.
+// layout places the nodes: callees stand to the right of their callers, one
+// below the other. Each subtree has a range of rows of its own. Its node stands
+// in the middle.
 func (g *callGraph) layout() (boxes []box, width, height float64) {
 	boxes = make([]box, len(g.nodes))
 	depth := make([]int, len(g.nodes))

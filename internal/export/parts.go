@@ -10,15 +10,16 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// A part is a subtree of a tree that a format shows by itself: that of a thread class. In a comparison, each recording has its own.
+// A part is a subtree that a format shows by itself: a thread class. In a
+// comparison, each recording has its own.
 type part struct {
 	name     string
 	from, to int32 // its nodes are [from, to)
 	metric   *calltree.Metric
 }
 
-// parts returns the classes of a tree, if it is that of all classes; otherwise the whole tree is one part. The heaviest come first:
-// the tools begin with the first.
+// parts returns the classes of a tree of all classes. Any other tree is one
+// part. The heaviest comes first, since tools begin with the first.
 func (p *placed) parts(s *Subject) []part {
 	t := p.tree
 	var list []part

@@ -33,7 +33,7 @@ func (s *Subject) placed() (*placed, error) {
 	return unplaced(t), nil
 }
 
-// unplaced returns a tree of which only the names of frames are known.
+// unplaced returns a tree that knows only the names of frames.
 func unplaced(t *calltree.Tree) *placed {
 	p := &placed{tree: t}
 	for i := range t.Symbols().Len() {
@@ -122,8 +122,8 @@ type labeller struct {
 
 func newLabeller(p *placed) *labeller { return &labeller{p, make(map[string]map[string]bool)} }
 
-// labels returns the labels of the stack that ends at a node. State, reason and lock are those of the goroutine itself, not of the
-// holder of the lock for which it waits.
+// labels returns the labels of the stack that ends at a node. State, reason and
+// lock belong to the goroutine itself, not to the holder of its lock.
 func (l *labeller) labels(n int32) []sampledata.Label {
 	t := l.tree
 	var way []int32 // from the node up

@@ -85,8 +85,9 @@ func (s *Subject) Times() (from, until time.Time) {
 	return r.Header.Start.Add(start), r.Header.Start.Add(end)
 }
 
-// writeDifference writes a comparison: what each stack weighs in A minus what it weighs in B, and both. If the wholes differ, what is
-// in B is scaled to the whole of A, so that the difference is that of the costs; of profiles it is that of the counts.
+// writeDifference writes a comparison: what each stack weighs in A minus what
+// it weighs in B, and both. B is scaled to the whole of A, so the difference is
+// between costs. For profiles it is between counts.
 func writeDifference(w io.Writer, s *Subject) error {
 	t, err := differences(s)
 	if err != nil {

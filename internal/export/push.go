@@ -173,7 +173,8 @@ func (p *Pusher) once(ctx context.Context, file []byte, from, until time.Time) e
 	return &refusal{server, answer.Status, answer.StatusCode, strings.TrimSpace(string(text)), time.Duration(max(0, min(seconds, 3600))) * time.Second}
 }
 
-// asWall calls the time of a profile wall time, as Pyroscope does: it names a profile after its sample types, of which it knows that one.
+// asWall calls the time of a profile wall time. Pyroscope names a profile after
+// its sample types, and knows this one.
 func asWall(data []byte) ([]byte, error) {
 	p, err := profile.ParseData(data)
 	if err != nil {

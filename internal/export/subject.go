@@ -45,8 +45,8 @@ func (s *Subject) Name() string {
 	return name
 }
 
-// Tree returns the call tree to write: the view, pruned, or the tree of the entries into which it is refined. That of a comparison has
-// the metrics of calltree.Merge.
+// Tree returns the call tree to write: the view, pruned, or the tree of its
+// refined entries. A comparison's tree has the metrics of calltree.Merge.
 func (s *Subject) Tree() (*calltree.Tree, error) {
 	if !s.Refined {
 		return s.Session.Tree(), nil

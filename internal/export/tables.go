@@ -8,7 +8,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// needSamples returns an error if a recording is a profile, of which something can't be known.
+// needSamples returns an error if a recording is a profile. Profiles lack what
+// the caller needs.
 func needSamples(r *sampledata.Recording, what string) error {
 	if p := r.Profile; p != nil {
 		return fmt.Errorf("it is %s, which has no %s", p.Title, what)

@@ -78,7 +78,7 @@ type track struct {
 // mostTrace is the largest size of a trace, in bytes. Viewers keep a trace in the memory of a browser's page, which has a few gigabytes.
 const mostTrace = 2 << 30
 
-// A boundedWriter fails if more than so many bytes are written.
+// A boundedWriter fails after a number of bytes.
 type boundedWriter struct {
 	to         io.Writer
 	most, done int64
@@ -120,7 +120,7 @@ func writeTrace(w io.Writer, s *Subject) error {
 	return out.Flush()
 }
 
-// tracers returns the tracer of the recording, and that of the one with which it is compared.
+// tracers returns the tracers of the recording and of the one to compare.
 func (s *Subject) tracers(j *jsonWriter) ([]*tracer, error) {
 	recordings := []views.Named{{Name: s.Path, Recording: s.Recording}}
 	if s.Compared() {
@@ -171,7 +171,7 @@ func (t *tracer) separate() {
 	*t.written++
 }
 
-// calls is event for the beginnings or the ends of calls, of which there are very many.
+// calls is event for the beginnings or ends of calls. There are very many.
 func (t *tracer) calls(phase string, functions iter.Seq2[int, sampledata.FunctionID], at time.Duration, g sampledata.GoroutineID) {
 	rest := fmt.Sprintf(`,"ph":%q,"ts":%d.%03d,"pid":%d,"tid":%d}`, phase, at/1000, at%1000, t.pid, t.thread(g))
 	for _, f := range functions {
@@ -255,8 +255,8 @@ func (t *tracer) ends(sample int32) time.Duration {
 	return at
 }
 
-// run ends the calls in which a goroutine is no longer, and begins those of a run. Calls of the run before it that the goroutine is still
-// in go on.
+// run ends the calls that a goroutine has left, and begins the calls of a run.
+// Calls that it is still in go on.
 func (t *tracer) run(run sampledata.Run) {
 	g, of, does := run.Goroutine, &t.tracks[run.Goroutine], views.DoingOf(run)
 	t.frames = t.frames[:0]

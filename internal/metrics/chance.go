@@ -24,7 +24,7 @@ func effectiveOf(n int, ab float64) float64 {
 	return float64(n) * (1 - ab) / (1 + ab)
 }
 
-// autocorrelation returns the correlation of each value with that of the sample after it.
+// autocorrelation returns the correlation of each value with the next sample's.
 func (p pair) autocorrelation(x []float64) float64 {
 	var now, next []float64
 	for i := 1; i < len(x); i++ {

@@ -83,7 +83,8 @@ func fold(x []operand, compute func(out, x, y []float64)) operand {
 	return o
 }
 
-// column returns all values of an operand, so that others than those of a block can be used.
+// column returns all values of an operand. A block can then use values outside
+// of it.
 func (p *parser) column(x operand) Column {
 	if w, ok := x.node.(whole); ok {
 		return w.column
@@ -100,7 +101,8 @@ func (p *parser) counted(column Column) node {
 
 func (p *parser) delta(x operand) operand { return p.difference(x, false) }
 
-// difference returns the differences of an operand. Those of monitors are even if they are to be: see evenOf.
+// difference returns the differences of an operand. A monitor's differences are
+// even if evenOf says so.
 func (p *parser) difference(x operand, even bool) operand {
 	var d node
 	switch {

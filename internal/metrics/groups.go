@@ -20,8 +20,10 @@ func (m *Metric) Mean(l List) float64 {
 	return sum / float64(n)
 }
 
-// Instances correlates two metrics over the instances of a pattern: each is a span of neighbouring samples of a list, such as
-// those of one collection, and has one value of each metric, its Mean. Leverage has the numbers of instances, from 0 on.
+// Instances correlates two metrics over the instances of a pattern. An instance
+// is a span of neighbouring samples of a list, such as one collection. It has
+// one value of each metric: the Mean. Leverage has the numbers of instances,
+// from 0 on.
 func Instances(x, y *Metric, l List) Correlation {
 	spans := l.Spans()
 	cx, cy := make(Column, len(spans)), make(Column, len(spans))
@@ -35,8 +37,9 @@ func Instances(x, y *Metric, l List) Correlation {
 	return Correlate(cx, cy, All(len(spans)))
 }
 
-// Runs correlates two metrics over recordings, each of which has one value of each metric. They are independent, and in no
-// order, so that there are no differences and no shift. Leverage has the numbers of recordings, from 0 on.
+// Runs correlates two metrics over recordings. Each recording has one value of
+// each metric. Recordings are independent and in no order, so there are no
+// differences and no shift. Leverage has the numbers of recordings, from 0 on.
 func Runs(x, y Column) Correlation {
 	c := Correlate(x, y, All(len(x)))
 	c.Differences, c.DifferencesN, c.Lag, c.LagPearson = undefined, 0, 0, c.Pearson

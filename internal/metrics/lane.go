@@ -74,8 +74,9 @@ var usual = []string{
 	"cpu.used", "heap.live", "rate(heap.allocated_bytes)", "gc.running", "goroutines.running", "goroutines.ready", "goroutines.blocked",
 }
 
-// Usual returns the metrics to show if nobody asks for others: those of the program itself, of which counters are rates, and
-// then those that tell most about any program. Each has a value in some sample.
+// Usual returns the metrics to show if nobody asks for others. The program's
+// own come first, counters as rates. Then come those that say most about any
+// program. Each has a value in some sample.
 func (t *Table) Usual() []string {
 	var list []string
 	try := func(expr string) {

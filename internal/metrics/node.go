@@ -129,8 +129,9 @@ func (n *lagged) block(_ *worker, from int, out []float64) []float64 {
 	return out
 }
 
-// A delta has the differences between the values of a column and those of the samples before. If the column is a counter,
-// it is undefined at a sample in which the counter began anew: the counter may have reached any value before.
+// A delta has the differences between neighbouring values of a column. A
+// counter that began anew has no difference there: it may have reached any
+// value before.
 type delta struct {
 	column   Column
 	counter  bool

@@ -78,7 +78,8 @@ func (s *pathSeries) column(n int32, samples int) Column {
 	return c.column()
 }
 
-// candidates returns the nodes whose series differ from that of their caller, and that have at least some hits.
+// candidates returns the nodes with enough hits whose series differ from their
+// caller's.
 func (s *pathSeries) candidates(least float64) []int32 {
 	var nodes []int32
 	parents := s.p.Tree.Parents()

@@ -49,7 +49,8 @@ func (t *Table) Choose(expr string) (List, error) {
 	return l, err
 }
 
-// Pick returns the recording with only the samples of a list, of which there must be some.
+// Pick returns the recording with only the samples of a list. An empty list is
+// an error.
 func (t *Table) Pick(expr string) (*sampledata.Recording, error) {
 	l, err := t.Choose(expr)
 	if err != nil {

@@ -2,10 +2,12 @@ package metrics
 
 import "slices"
 
-// shortlist returns some of the best trials, in their order. Most samples have few or no hits of a call path: its coefficient is
-// nearer to 0 than that of a monitor, which goes with the metric no better. So a third of the places is for each of monitors
-// and metrics, states, and call paths, as far as these survive. The paths of a chain of calls often have nearly the same hits: of
-// these, the others come only if there is room.
+// shortlist returns some of the best trials, in their order. Most samples have
+// few or no hits of a call path. Its coefficient is nearer to 0 than a
+// monitor's that goes with the metric no better. So monitors and metrics,
+// states, and call paths have a third of the places each, as far as they
+// survive. The paths of a chain of calls often have nearly the same hits. One
+// of them stands for the others unless there is room.
 func (s *pathSeries) shortlist(best []trial, most int) []trial {
 	if len(best) <= most {
 		return best

@@ -137,7 +137,8 @@ func (t *Table) Recording() *sampledata.Recording { return t.r }
 // Samples returns the number of samples.
 func (t *Table) Samples() int { return t.samples }
 
-// Monitors returns all monitors and metrics: those of the recording first, metrics last.
+// Monitors returns all monitors and metrics. The recording's own come first,
+// metrics last.
 func (t *Table) Monitors() []*Monitor { return t.order }
 
 // Monitor returns the monitor or metric of a name; nil if there is none.

@@ -57,7 +57,7 @@ type perfReader struct {
 	open   bool // a sample has begun
 }
 
-// mostEvents limits the kinds of events, each of which is a quantity.
+// mostEvents limits the kinds of events. Each is a quantity.
 const mostEvents = 32
 
 func readPerf(in *Input, o Options) (*sampledata.Recording, error) {

@@ -33,7 +33,8 @@ type exactly struct {
 	Metrics  []exactMetric
 }
 
-// An exactMetric has the properties of a sample type. They are those of a sampledata.Quantity.
+// An exactMetric has the properties of a sample type, as a sampledata.Quantity
+// has.
 type exactMetric struct {
 	Parts int64
 	Whole string // an integer or a fraction; "" is the sum of all values
@@ -147,8 +148,8 @@ func (x *exactly) check() error {
 	return nil
 }
 
-// whole returns the denominator; nil if it is the sum of all values. It refuses the forms of numbers of which big.Rat takes a
-// lot of memory.
+// whole returns the denominator; nil if it is the sum of all values. It refuses
+// numbers that would take big.Rat much memory.
 func (m *exactMetric) whole() (*big.Rat, error) {
 	if m.Whole == "" {
 		return nil, nil

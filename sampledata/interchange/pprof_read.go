@@ -226,7 +226,7 @@ func (p *pprofReader) sample(message []byte) error {
 
 var errTooDeep = fmt.Errorf("a stack of more than %d calls", sampledata.MaxDepth)
 
-// parseLabels reads labels, each of which is a message with its length before it.
+// parseLabels reads labels. Each is a message after its length.
 func parseLabels(b []byte) (labels []pprofLabel, err error) {
 	for len(b) > 0 {
 		message, n := protowire.ConsumeBytes(b)

@@ -11,7 +11,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A location is a place in a program: a line of a function and, if calls were inlined there, those of its callers behind it.
+// A location is a place in a program: a line of a function. If calls were
+// inlined there, the lines of their callers follow.
 type location struct {
 	address uint64
 	lines   []locationLine
@@ -74,7 +75,7 @@ func (l *locations) grown() int {
 	return more
 }
 
-// A pprofTables makes the tables of a recording from those of a profile.
+// A pprofTables turns the tables of a profile into a recording's.
 type pprofTables struct {
 	*pprofReader
 	rec       *sampledata.Recording

@@ -32,7 +32,7 @@ type Call struct {
 	Inlined  bool
 }
 
-// DetailedProfile is Profile for a tree of which more is known.
+// DetailedProfile is Profile for a tree with known details.
 func DetailedProfile(t *calltree.Tree, d Details) (*sampledata.Recording, error) {
 	m := profileMaker{
 		tree: t, details: d, rec: newProfile(), calls: make([]Call, t.Symbols().Len()), called: make([]bool, t.Symbols().Len()),
@@ -124,7 +124,8 @@ func commonMultiple(a, b *big.Int) *big.Int {
 	return gcd.Mul(a, new(big.Int).Quo(b, gcd))
 }
 
-// rows adds the stacks that have a weight. The nodes are those of the tree without its root.
+// rows adds the stacks that have a weight. The nodes are the tree's without its
+// root.
 func (m *profileMaker) rows() error {
 	for n := range int32(m.tree.Len()) {
 		if n > 0 {

@@ -15,7 +15,8 @@ var formats = []*Format{&recording, &text, &pprof, &executionTrace, &goroutineDu
 // Auto stands for the format that the content shows.
 const Auto = "auto"
 
-// A Format is a kind of file or folder. All are read as recordings; those of profiles have a sampledata.Profile.
+// A Format is a kind of file or folder. All are read as recordings; profiles
+// have a sampledata.Profile.
 type Format struct {
 	Name  string // the value of --format: "pprof"
 	Title string // a file of this format in a headline, with an article: "a profile"

@@ -50,7 +50,8 @@ func checkMetrics(exprs ...string) error {
 	return checkExprs(exprs)
 }
 
-// measured returns the table of the whole recording, and those of its samples that count.
+// measured returns the table of the whole recording, and its samples that
+// count.
 func (s *Source) measured() (t *metrics.Table, l metrics.List, over string, err error) {
 	r := s.Recording
 	if s.Whole != nil {

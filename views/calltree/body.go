@@ -33,8 +33,8 @@ func (t *Tree) Owners() []int32 {
 	return owners
 }
 
-// Fold returns, for each node, the sum of a number of each node that it owns: with the own hits, a function has those of
-// its typed time.
+// Fold returns, for each node, the sum of a number over the nodes that it owns.
+// With the own hits, a function has its typed time's hits.
 func (t *Tree) Fold(numbers []int64) []int64 {
 	sums := make([]int64, len(numbers))
 	for n, owner := range t.Owners() {

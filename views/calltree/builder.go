@@ -33,8 +33,9 @@ func (b *Builder) SetDenominator(metric int, d *big.Rat) {
 	b.metrics[metric].denominator = new(big.Rat).Set(d)
 }
 
-// CountHits lets a metric count its hits, see AddHits. There are so many hits in the metric's denominator, and squares is the
-// sum of the squares of their weights. It can be called at any time.
+// CountHits lets a metric count its hits, see AddHits. hits is the number in
+// the metric's denominator, and squares the sum of the squares of their
+// weights. It can be called at any time.
 func (b *Builder) CountHits(metric int, hits *big.Rat, squares float64) {
 	w := b.metrics[metric]
 	w.squares = squares

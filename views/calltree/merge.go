@@ -5,11 +5,14 @@ import (
 	"math/big"
 )
 
-// Merge returns one tree with the stacks of two trees; frames are the same if their names are. It uses the first metric
-// of a and of b; both trees must have the same root and unit. The first metric of the result has the sums of the
-// weights and of the denominators of both, the second has those of a, and the third those of b (see Sides). For example, if
-// "* f" weighs 3 of 10 in a and 1 of 5 in b, it weighs 4 of 15, 3 of 10, and 1 of 5. The first metric serves to refine both
-// trees at once; the costs of an entry come from the other two. Hits are counted if both trees count them.
+// Merge returns one tree with the stacks of two trees; frames are the same if
+// their names are. It uses the first metric of a and of b; both trees must have
+// the same root and unit. The first metric of the result has the sums of the
+// weights and of the denominators. The second has a's, the third b's (see
+// Sides). For example, if "* f" weighs 3 of 10 in a and 1 of 5 in b, it weighs
+// 4 of 15, 3 of 10, and 1 of 5. The first metric serves to refine both trees at
+// once; the costs of an entry come from the other two. Hits are counted if both
+// trees count them.
 func Merge(a, b *Tree) (*Tree, error) {
 	m, o := a.Main(), b.Main()
 	if a.Root() != b.Root() || m.Unit != o.Unit {

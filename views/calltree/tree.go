@@ -87,7 +87,7 @@ func (t *Tree) Len() int { return len(t.parent) }
 // Symbols returns the table of the tree's frame names.
 func (t *Tree) Symbols() *Symbols { return t.syms }
 
-// Parents returns each node's parent; that of node 0 is -1.
+// Parents returns each node's parent; -1 for node 0.
 func (t *Tree) Parents() []int32 { return t.parent }
 
 // Funcs returns each node's frame.
@@ -153,8 +153,9 @@ func (m *Metric) Squares() float64 {
 // Planes returns the digits of the metric's weights.
 func (m *Metric) Planes() []Plane { return m.planes }
 
-// Digits returns the digits of the weights and, behind them, those of the hits if they are counted separately. An analysis
-// sums all of them, and calls Total with the sums.
+// Digits returns the digits of the weights and, behind them, of the hits if
+// they are counted separately. An analysis sums all of them, and calls Total
+// with the sums.
 func (m *Metric) Digits() []Plane {
 	if m.hits == nil {
 		return m.planes

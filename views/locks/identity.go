@@ -197,8 +197,8 @@ func locksForOthers(function string) bool {
 	return false
 }
 
-// NameOf returns a function that returns the name of the lock that a Blocked run waits for. Locks with the same name, which
-// are those of one field of several values, are not told apart.
+// NameOf returns a function that names the lock of a Blocked run. The locks of
+// one field of several values share a name.
 func NameOf(r *sampledata.Recording) func(sampledata.Run) string {
 	ids := newIdentities(r, ByField)
 	return func(run sampledata.Run) string { return ids.all[ids.lock(run)].Name }

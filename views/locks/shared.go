@@ -116,7 +116,7 @@ func (s *sharing) enter(run sampledata.Run, byPlace map[waitPlace]*shared) {
 	s.of = append(s.of, group)
 }
 
-// label names the instances, and sets the numbers of those of the same name.
+// label names the instances, and numbers those with the same name.
 func (s *sharing) label() {
 	number := map[string]int{}
 	for _, part := range s.parts {
