@@ -92,3 +92,11 @@ type EndedError struct {
 }
 
 func (e *EndedError) Error() string { return "the target has ended: " + e.End.Detail }
+
+// WarnUnanswered reports reads of the target's memory that were not done, since they could have lasted forever.
+func WarnUnanswered(sink sampledata.Sink, reads int64) {
+	if reads > 0 {
+		sink.Warn("unanswered-page", "memory of the program was left out, since a read could wait forever: its page was not there, and only "+
+			"another program could supply it (userfaultfd), or a file system (FUSE, a network)", reads)
+	}
+}

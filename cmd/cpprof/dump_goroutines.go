@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/cpprof/cpprof/internal/report"
+	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/spf13/cobra"
@@ -56,6 +57,7 @@ It shows the same of a core dump of a program, and of a goroutine dump.`,
 			if err := write(w, r); err != nil {
 				return err
 			}
+			termtext.Fprintf(t.err, "%s", report.Warnings(r.Warnings))
 			return w.Flush()
 		},
 	}

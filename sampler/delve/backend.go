@@ -197,6 +197,9 @@ func (a *Backend) Observe(_ context.Context, sink sampledata.Sink, s sampledata.
 	if a.locks != nil {
 		a.locks.find(sink, a.changes)
 	}
+	if h, ok := a.halter.(interface{ unanswered() int64 }); ok {
+		sampler.WarnUnanswered(sink, h.unanswered())
+	}
 	a.dropEnded()
 	s.Processors = a.processors()
 	return s, sink.Sample(s, a.changes)

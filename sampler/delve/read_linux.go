@@ -2,44 +2,17 @@
 
 package delve
 
-import "golang.org/x/sys/unix"
-
-// maxVector is how many spans one system call accepts.
-const maxVector = 1024
+import copied "github.com/cpprof/cpprof/sampler/target/memory"
 
 func (s *seizer) read(spans []span) {
-	local := make([]unix.Iovec, 0, min(len(spans), maxVector))
-	remote := make([]unix.RemoteIovec, 0, cap(local))
-	for len(spans) > 0 {
-		local, remote = local[:0], remote[:0]
-		n := min(len(spans), maxVector)
-		for i := range spans[:n] {
-			if len(spans[i].data) == 0 {
-				n = i + 1
-				break
-			}
-			v := unix.Iovec{Base: &spans[i].data[0]}
-			v.SetLen(len(spans[i].data))
-			local = append(local, v)
-			remote = append(remote, unix.RemoteIovec{Base: uintptr(spans[i].addr), Len: len(spans[i].data)})
-		}
-		got := 0
-		if len(local) > 0 {
-			got, _ = unix.ProcessVMReadv(s.pid, local, remote, 0)
-		}
-		spans = spans[trim(spans[:n], max(got, 0)):]
+	ranges := make([]copied.Range, len(spans))
+	for i, p := range spans {
+		ranges[i] = copied.Range{Addr: p.addr, Buf: p.data}
+	}
+	s.reader.ReadRanges(ranges)
+	for i := range spans {
+		spans[i].data = ranges[i].Buf
 	}
 }
 
-// trim shortens the spans to what a vectored read of got bytes has filled of them. It returns how many spans are done: a
-// read ends at the first page that is not mapped, so the first shortened span is the last of these.
-func trim(spans []span, got int) int {
-	for i := range spans {
-		if len(spans[i].data) > got {
-			spans[i].data = spans[i].data[:got]
-			return i + 1
-		}
-		got -= len(spans[i].data)
-	}
-	return len(spans)
-}
+func (s *seizer) unanswered() int64 { return s.process.Unanswered() }

@@ -29,13 +29,21 @@ const (
 // here: if the sampler is killed during such a halt, the kernel delivers those signals, and the target dies or stays
 // stopped. An interrupt is not a signal. If this process dies, the kernel lets the target continue at once.
 type seizer struct {
-	pid   int
-	child bool // child of this process: other code collects its exit status
+	pid     int
+	child   bool // child of this process: other code collects its exit status
+	process *halt.Process
+	reader  *halt.Reader
 }
 
-func newHalter(pid int, child bool) (halter, error) { return &seizer{pid: pid, child: child}, nil }
+func newHalter(pid int, child bool) (halter, error) {
+	p, err := halt.Open(pid)
+	if err != nil {
+		return nil, err
+	}
+	return &seizer{pid: pid, child: child, process: p, reader: p.NewReader()}, nil
+}
 
-func (s *seizer) close() error { return nil }
+func (s *seizer) close() error { return s.process.Close() }
 
 func (s *seizer) entryPoint() (uint64, error) {
 	auxv, err := os.ReadFile(fmt.Sprintf("/proc/%d/auxv", s.pid))

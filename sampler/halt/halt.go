@@ -344,8 +344,10 @@ func (w *worker) halt(p *Process, at time.Time, f func(*Halted) error) (halt Hal
 		t.wanted, t.fetched, t.late = false, false, false
 	}
 	w.sleepUntil(at)
+	p.halting.Store(true)
 	err = f(h)
 	w.detachStopped()
+	p.halting.Store(false)
 	if !h.begin.IsZero() {
 		halt.Took = time.Since(h.begin)
 	}

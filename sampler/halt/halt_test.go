@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -19,6 +20,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
@@ -508,5 +510,55 @@ func TestReadRanges(t *testing.T) {
 				t.Fatalf("range %d of %d: got %v, want %v", i, n, r.Buf, want)
 			}
 		}
+	}
+}
+
+// A page that never answers costs a read nothing but the bytes from that page on.
+func TestReadSilentPage(t *testing.T) {
+	program := fixture.BuildOnce(t, "silent")
+	for _, page := range []string{"userfaultfd", "fuse"} {
+		t.Run(page, func(t *testing.T) {
+			target := fixture.Start(t, program, page, filepath.Join(t.TempDir(), "mount"))
+			text, _, ok := strings.Cut(target.Line, ",")
+			silent, err := strconv.ParseUint(text, 0, 64)
+			if !ok || err != nil {
+				t.Skipf("there can be no such page here: %s", target.Line)
+			}
+			p, err := Open(target.Pid())
+			if err != nil {
+				t.Skipf("this machine does not permit it: %v", err)
+			}
+			defer p.Close()
+			there := uint64(p.probe)
+			ranges := func() []memory.Range {
+				return []memory.Range{{Addr: there, Buf: make([]byte, 8)}, {Addr: silent, Buf: make([]byte, 8)}, {Addr: there, Buf: make([]byte, 8)}}
+			}
+			check := func(rs []memory.Range, failed int) {
+				if failed != 1 || len(rs[0].Buf) != 8 || len(rs[1].Buf) != 0 || len(rs[2].Buf) != 8 || !bytes.Equal(rs[0].Buf, rs[2].Buf) || rs[0].Buf[0] == 0 {
+					t.Errorf("%d failed: %v", failed, rs)
+				}
+			}
+			rs := ranges()
+			check(rs, p.NewReader().ReadRanges(rs))
+			tids, err := p.Threads()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := p.Halt(time.Second, func(h *Halted) error {
+				_, err := h.Threads(tids)
+				rs = ranges()
+				check(rs, h.Reader().ReadRanges(rs))
+				return err
+			}, func(Thread) {}); err != nil {
+				t.Error(err)
+			}
+			if err := p.Read(silent, make([]byte, 8)); !errors.Is(err, errUnanswered) {
+				t.Errorf("the error is %v", err)
+			}
+			if n := p.Unanswered(); n != 3 {
+				t.Errorf("%d reads were left out", n)
+			}
+			target.Lives(t)
+		})
 	}
 }

@@ -3,6 +3,7 @@
 package halt
 
 import (
+	"errors"
 	"fmt"
 	"time"
 	"unsafe"
@@ -17,10 +18,11 @@ const maxRanges = 1024
 
 // A Reader reads a process's memory. It is not safe for concurrent use.
 type Reader struct {
-	p      *Process
-	local  [maxRanges]unix.Iovec
-	remote [maxRanges]unix.RemoteIovec
-	Calls  int // number of system calls made
+	p         *Process
+	residents residents
+	local     [maxRanges]unix.Iovec
+	remote    [maxRanges]unix.RemoteIovec
+	Calls     int // number of system calls made
 
 	end time.Time // when to begin no further system call; zero: never
 	cut bool      // a read was left out for that reason
@@ -29,14 +31,18 @@ type Reader struct {
 // NewReader returns a new reader. Several readers may read one process at the same time.
 func (p *Process) NewReader() *Reader { return &Reader{p: p} }
 
+// errUnanswered reports that a read would have waited for an answer, perhaps forever.
+var errUnanswered = errors.New("a page is not there, and only another program could supply it (userfaultfd, or a file system)")
+
 // Read fills b with the memory at an address.
 func (p *Process) Read(addr uint64, b []byte) error {
-	if len(b) == 0 {
-		return nil
+	var n int
+	var err error
+	if p.areResident(addr, len(b)) {
+		n, err = p.readOnce(addr, b)
+	} else {
+		n, err = p.readAbsent(addr, b)
 	}
-	local := [1]unix.Iovec{{Base: &b[0], Len: uint64(len(b))}}
-	remote := [1]unix.RemoteIovec{{Base: uintptr(addr), Len: len(b)}}
-	n, err := readv(p.pid, local[:], remote[:])
 	if err != nil {
 		return fmt.Errorf("reading %d bytes at %#x of process %d: %w", len(b), addr, p.pid, err)
 	}
@@ -44,6 +50,16 @@ func (p *Process) Read(addr uint64, b []byte) error {
 		return fmt.Errorf("reading %d bytes at %#x of process %d: only %d are mapped", len(b), addr, p.pid, n)
 	}
 	return nil
+}
+
+// readOnce reads memory with one system call. It returns the number of bytes.
+func (p *Process) readOnce(addr uint64, b []byte) (int, error) {
+	if len(b) == 0 {
+		return 0, nil
+	}
+	local := [1]unix.Iovec{{Base: &b[0], Len: uint64(len(b))}}
+	remote := [1]unix.RemoteIovec{{Base: uintptr(addr), Len: len(b)}}
+	return p.readv(local[:], remote[:])
 }
 
 // ReadAt implements io.ReaderAt; the offset is an address.
@@ -61,15 +77,17 @@ func (r *Reader) ReadRanges(rs []memory.Range) (failed int) {
 		if r.isOver() {
 			return failed + unread(rs)
 		}
-		n, want := 0, 0
-		for n < len(rs) && n < maxRanges {
-			g := &rs[n]
-			r.local[n] = unix.Iovec{Base: unsafe.SliceData(g.Buf), Len: uint64(len(g.Buf))}
-			r.remote[n] = unix.RemoteIovec{Base: uintptr(g.Addr), Len: len(g.Buf)}
-			want += len(g.Buf)
-			n++
+		n, want := r.enlist(rs)
+		if n == 0 {
+			got, err := r.p.readAbsent(rs[0].Addr, rs[0].Buf)
+			if got < len(rs[0].Buf) || err != nil {
+				rs[0].Buf = rs[0].Buf[:got]
+				failed++
+			}
+			rs = rs[1:]
+			continue
 		}
-		got, err := readv(r.p.pid, r.local[:n], r.remote[:n])
+		got, err := r.p.readv(r.local[:n], r.remote[:n])
 		r.Calls++
 		if err == nil && got == want {
 			rs = rs[n:]
@@ -94,6 +112,18 @@ func (r *Reader) ReadRanges(rs []memory.Range) (failed int) {
 	return failed
 }
 
+// enlist lists ranges for one system call, up to the first one with an absent page. It returns their number and size.
+func (r *Reader) enlist(rs []memory.Range) (n, size int) {
+	for n < len(rs) && n < maxRanges && r.residents.areResident(r.p, rs[n].Addr, len(rs[n].Buf)) {
+		g := &rs[n]
+		r.local[n] = unix.Iovec{Base: unsafe.SliceData(g.Buf), Len: uint64(len(g.Buf))}
+		r.remote[n] = unix.RemoteIovec{Base: uintptr(g.Addr), Len: len(g.Buf)}
+		size += len(g.Buf)
+		n++
+	}
+	return n, size
+}
+
 // unread marks ranges as not read, and returns their number.
 func unread(rs []memory.Range) int {
 	for i := range rs {
@@ -111,11 +141,14 @@ func (r *Reader) isOver() bool {
 	return true
 }
 
-// readv calls process_vm_readv without informing Go's scheduler, since what the scheduler does around a system call that
-// may block costs more than the call. Reading a megabyte takes a fraction of a millisecond; for so long the rest of the
-// sampler may have to wait.
-func readv(pid int, local []unix.Iovec, remote []unix.RemoteIovec) (int, error) {
-	n, _, e := unix.RawSyscall6(unix.SYS_PROCESS_VM_READV, uintptr(pid),
+// readv calls process_vm_readv. In a halt, it does so without informing Go's scheduler, since what the scheduler does around a
+// system call that may block costs more than the call.
+func (p *Process) readv(local []unix.Iovec, remote []unix.RemoteIovec) (int, error) {
+	call := unix.Syscall6
+	if p.halting.Load() {
+		call = unix.RawSyscall6
+	}
+	n, _, e := call(unix.SYS_PROCESS_VM_READV, uintptr(p.pid),
 		uintptr(unsafe.Pointer(unsafe.SliceData(local))), uintptr(len(local)),
 		uintptr(unsafe.Pointer(unsafe.SliceData(remote))), uintptr(len(remote)), 0)
 	if e != 0 {

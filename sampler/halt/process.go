@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -26,12 +27,17 @@ var (
 
 // A Process is a running process whose memory can be read and whose threads can be halted.
 type Process struct {
-	pid    int
-	start  uint64  // start time of the process, in clock ticks since boot: distinguishes it from a later process with the same id
-	mem    File    // its memory file, bound to the address space of the program that ran when it was opened
-	probe  int64   // an address that is mapped as long as that program runs
-	reader *Reader // the one that halts use
-	limit  time.Duration
+	pid     int
+	start   uint64  // start time of the process, in clock ticks since boot: distinguishes it from a later process with the same id
+	mem     File    // its memory file, bound to the address space of the program that ran when it was opened
+	pagemap File    // likewise; closed if the kernel has none
+	probe   int64   // an address that is mapped as long as that program runs
+	reader  *Reader // the one that halts use
+	limit   time.Duration
+
+	mappings   mappings
+	halting    atomic.Bool  // whether threads may be halted right now
+	unanswered atomic.Int64 // see Unanswered
 
 	mu     sync.Mutex
 	w      *worker // nil until the first Do, and after Release until the next Do
@@ -82,9 +88,13 @@ func (p *Process) open() (err error) {
 	if p.mem, err = OpenFile(p.Path("mem")); err != nil {
 		return err
 	}
+	if p.pagemap, err = OpenFile(p.Path("pagemap")); err != nil {
+		p.pagemap = File{-1}
+	}
 	defer func() {
 		if err != nil {
 			p.mem.Close()
+			p.pagemap.Close()
 		}
 	}()
 	p.mem.makeRoom()
@@ -98,6 +108,7 @@ func (p *Process) open() (err error) {
 		return errors.New("it has no address space: a zombie, or a thread of the kernel")
 	}
 	p.probe = int64(probe)
+	p.mappings.renew(p)
 	var b [1]byte
 	return p.Read(probe, b[:])
 }
@@ -163,6 +174,7 @@ func (p *Process) Close() error {
 	p.mu.Lock()
 	p.closed = true
 	p.mu.Unlock()
+	p.pagemap.Close()
 	return errors.Join(err, p.mem.Close())
 }
 

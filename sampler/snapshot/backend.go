@@ -331,6 +331,7 @@ func (b *Backend) finish(s *sampledata.Sample) {
 	if n := b.survey.left; n > 0 {
 		gs.warn("unread-goroutines", "the recording was over before all goroutines were read: record for longer (-d), or when the machine is less busy", n)
 	}
+	sampler.WarnUnanswered(gs.stacks.sink, b.t.Unanswered())
 	if n := gs.stacks.cut; n > 0 {
 		gs.warn("deep-stack", fmt.Sprintf("stacks deeper than %d frames; the outermost are left out", unwind.MaxDepth), n)
 		gs.stacks.cut = 0

@@ -30,6 +30,7 @@ var lasting = [][]string{
 	{"-threads=1000"},
 	{"-parked=5000"},
 	{"-busy=2", "-lockers=3"},
+	{"-silent", "-busy=1"},
 }
 
 var hardships = []hardship{

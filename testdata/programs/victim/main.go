@@ -15,6 +15,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/cpprof/cpprof/testdata/programs/silent/page"
 )
 
 var (
@@ -25,6 +27,7 @@ var (
 	threads = flag.Int("threads", 0, "threads to make and end in a second")
 	again   = flag.Duration("again", 0, "execute the program again after so long")
 	crash   = flag.Duration("crash", 0, "crash after so long")
+	silent  = flag.Bool("silent", false, "have a page that never answers a read, if the machine permits that")
 )
 
 // What the program writes on its standard error.
@@ -35,6 +38,14 @@ func main() {
 	signals := make(chan os.Signal, 100)
 	signal.Notify(signals, syscall.SIGUSR1)
 	os.Stderr.Write(begun)
+	if *silent {
+		if at, err := page.New("userfaultfd", ""); err == nil {
+			go func() {
+				page.Label(at)
+				select {}
+			}()
+		}
+	}
 	for range *parked {
 		go func() { select {} }()
 	}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/cpprof/cpprof/internal/fixture"
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// startSilent starts a program with pointers into a page that never answers a read.
+func startSilent(t *testing.T, page string) *fixture.Running {
+	t.Helper()
+	target := fixture.Start(t, fixture.Build(t, "silent"), page, filepath.Join(t.TempDir(), "mount"))
+	if reason, ok := strings.CutPrefix(target.Line, "refused: "); ok {
+		t.Skipf("there can be no such page here: %s", reason)
+	}
+	return target
+}
+
+// forEachPage runs a test with a program of each kind that has a page that never answers.
+func forEachPage(t *testing.T, f func(t *testing.T, target *fixture.Running)) {
+	for _, page := range []string{"userfaultfd", "fuse"} {
+		t.Run(page, func(t *testing.T) {
+			target := startSilent(t, page)
+			f(t, target)
+			if traced := tracedThreads(target.Pid()); traced != "" {
+				t.Errorf("still traced: %s", traced)
+			}
+			target.Lives(t)
+		})
+	}
+}
+
+// A program with a page that never answers is recorded. The recording says that something was left out.
+func TestRecordSilentPage(t *testing.T) {
+	forEachPage(t, func(t *testing.T, target *fixture.Running) {
+		for i, backend := range backendNames() {
+			r := startRecording(t, "--backend", backend, "-p", fmt.Sprint(target.Pid()))
+			r.Process.Signal([]os.Signal{syscall.SIGINT, syscall.SIGTERM}[i%2])
+			endsSoon(t, r.Cmd)
+			rec := r.recording(t)
+			if rec.End == nil || rec.End.Cause != sampledata.EndInterrupted {
+				t.Errorf("%s: the recording ended with %+v", backend, rec.End)
+			}
+			told := slices.ContainsFunc(rec.Warnings, func(w sampledata.Warning) bool { return w.Kind == "unanswered-page" })
+			if backend == "snapshot" && !told {
+				t.Errorf("no warning says that something was left out: %v", rec.Warnings)
+			}
+		}
+	})
+}
+
+// SIGINT and SIGTERM end every command that looks at such a program.
+func TestSilentPageSignals(t *testing.T) {
+	forEachPage(t, func(t *testing.T, target *fixture.Running) {
+		pid := fmt.Sprint(target.Pid())
+		var started []*exec.Cmd
+		for _, args := range [][]string{
+			{"why", "-p", pid},
+			{"top", "-p", pid},
+			{"probe", "-p", pid, "main.main"},
+			{"agent", "--listen", "127.0.0.1:0"},
+		} {
+			for range 2 {
+				c := self(t, args...)
+				c.Dir = t.TempDir()
+				if err := c.Start(); err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { c.Process.Kill() })
+				started = append(started, c)
+			}
+		}
+		time.Sleep(time.Second) // what they do is the same at any time after that
+		for i, c := range started {
+			c.Process.Signal([]os.Signal{syscall.SIGINT, syscall.SIGTERM}[i%2])
+		}
+		for _, c := range started {
+			endsSoon(t, c)
+		}
+	})
+}
+
+// dump-goroutines shows all goroutines of such a program.
+func TestDumpSilentPage(t *testing.T) {
+	forEachPage(t, func(t *testing.T, target *fixture.Running) {
+		for _, backend := range backendNames() {
+			var out, said written
+			c := self(t, "dump-goroutines", "--backend", backend, "-p", fmt.Sprint(target.Pid()))
+			c.Stdout, c.Stderr = &out, &said
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			endsSoon(t, c)
+			if !strings.Contains(out.String(), "main.main.func1") {
+				t.Errorf("%s: %s%s", backend, out.String(), said.String())
+			}
+			if backend == "snapshot" && !strings.Contains(said.String(), "left out") {
+				t.Errorf("nothing says that something was left out: %s", said.String())
+			}
+		}
+	})
+}
+
+// The agent serves such programs, and others meanwhile.
+func TestAgentSilentPage(t *testing.T) {
+	healthy := fixture.Start(t, fixture.BuildOnce(t, "mutex"))
+	needsTracing(t, healthy.Pid())
+	forEachPage(t, func(t *testing.T, target *fixture.Running) {
+		a := startAgent(t, "-d", "200ms", "--match", "mutex", "--match", "silent")
+		for _, pid := range []int{target.Pid(), healthy.Pid()} {
+			a.get(fmt.Sprintf("/debug/pprof/wall?pid=%d&seconds=1", pid), http.StatusOK)
+		}
+		a.Process.Signal(syscall.SIGTERM)
+		endsSoon(t, a.Cmd)
+	})
+}
+
+// endsSoon waits until a command has ended.
+func endsSoon(t *testing.T, c *exec.Cmd) {
+	t.Helper()
+	kill := time.AfterFunc(20*time.Second, func() { c.Process.Kill() })
+	defer kill.Stop()
+	if c.Wait(); c.ProcessState.ExitCode() < 0 {
+		t.Errorf("%q had to be killed", c.Args)
+	}
+}

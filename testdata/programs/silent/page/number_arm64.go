@@ -1,0 +1,3 @@
+package page
+
+const userfaultfd = 282

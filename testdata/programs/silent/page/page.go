@@ -1,0 +1,127 @@
+// Package page makes memory that never answers a read, for programs that test what a sampler does about it.
+package page
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"unsafe"
+)
+
+//go:linkname setLabels runtime/pprof.runtime_setProfLabel
+func setLabels(p unsafe.Pointer)
+
+const size = 1 << 20 // of the memory that does not answer
+
+// New returns the address of memory whose pages nobody supplies: userfaultfd watches the memory, or it is a file of a file
+// system that is this program ("fuse"), mounted at a path.
+func New(kind, path string) (uintptr, error) {
+	switch kind {
+	case "userfaultfd":
+		return watched()
+	case "fuse":
+		return ofFile(path)
+	}
+	return 0, fmt.Errorf("unknown kind of page %q", kind)
+}
+
+// Label makes an address that of the labels of the goroutine that calls it.
+func Label(page uintptr) {
+	setLabels(*(*unsafe.Pointer)(unsafe.Pointer(&page))) // no object of Go lies there
+}
+
+// watched returns the address of memory that a userfaultfd watches. Nobody reads what it reports.
+func watched() (uintptr, error) {
+	const api, register = 0xc018aa3f, 0xc020aa00
+	fd, _, e := syscall.RawSyscall(userfaultfd, syscall.O_CLOEXEC, 0, 0)
+	if e != 0 {
+		return 0, os.NewSyscallError("userfaultfd", e)
+	}
+	hello := struct{ api, features, calls uint64 }{api: 0xaa}
+	if _, _, e := syscall.RawSyscall(syscall.SYS_IOCTL, fd, api, uintptr(unsafe.Pointer(&hello))); e != 0 {
+		return 0, os.NewSyscallError("ioctl", e)
+	}
+	page, err := mapped(syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON, -1)
+	if err != nil {
+		return 0, err
+	}
+	missing := struct{ start, size, mode, calls uint64 }{uint64(page), size, 1, 0}
+	if _, _, e := syscall.RawSyscall(syscall.SYS_IOCTL, fd, register, uintptr(unsafe.Pointer(&missing))); e != 0 {
+		return 0, os.NewSyscallError("ioctl", e)
+	}
+	return page, nil
+}
+
+// ofFile returns the address of a mapped file of a file system that this program serves, and whose content it never supplies.
+func ofFile(place string) (uintptr, error) {
+	runtime.LockOSThread() // nothing else must see the mount
+	if err := syscall.Unshare(syscall.CLONE_NEWNS); err != nil {
+		return 0, os.NewSyscallError("unshare", err)
+	}
+	if err := syscall.Mount("none", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
+		return 0, os.NewSyscallError("mount", err)
+	}
+	device, err := syscall.Open("/dev/fuse", syscall.O_RDWR|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return 0, os.NewSyscallError("open /dev/fuse", err)
+	}
+	if err := os.WriteFile(place, nil, 0o600); err != nil {
+		return 0, err
+	}
+	options := fmt.Sprintf("fd=%d,rootmode=100444,user_id=0,group_id=0", device)
+	if err := syscall.Mount("silent", place, "fuse", 0, options); err != nil {
+		return 0, os.NewSyscallError("mount of fuse", err)
+	}
+	go serve(device)
+	fd, err := syscall.Open(place, syscall.O_RDONLY, 0)
+	if err != nil {
+		return 0, os.NewSyscallError("open", err)
+	}
+	defer syscall.Close(fd) // at the end of the program nobody would answer what the kernel asks then
+	var stat syscall.Stat_t
+	if err := syscall.Fstat(fd, &stat); err != nil {
+		return 0, os.NewSyscallError("fstat", err)
+	}
+	return mapped(syscall.PROT_READ, syscall.MAP_SHARED, fd)
+}
+
+func mapped(access, flags, fd int) (uintptr, error) {
+	page, _, e := syscall.RawSyscall6(syscall.SYS_MMAP, 0, size, uintptr(access), uintptr(flags), uintptr(fd), 0)
+	if e != 0 {
+		return 0, os.NewSyscallError("mmap", e)
+	}
+	return page, nil
+}
+
+// MoveArguments makes the kernel look for the arguments and the environment of this program at an address. It reports whether
+// the kernel permits that.
+func MoveArguments(page uintptr) bool {
+	const setMM, setAll = 35, 14
+	text, err := os.ReadFile("/proc/self/stat")
+	if err != nil {
+		return false
+	}
+	_, rest, _ := strings.Cut(string(text), ") ")
+	fields := strings.Fields(rest)
+	field := func(i int) uint64 {
+		n, _ := strconv.ParseUint(fields[i-3], 10, 64)
+		return n
+	}
+	end, _, _ := syscall.RawSyscall(syscall.SYS_BRK, 0, 0, 0)
+	at := uint64(page)
+	layout := struct {
+		code, data, heap [2]uint64
+		stack            uint64
+		args, env        [2]uint64
+		aux              uint64
+		auxSize, exe     uint32
+	}{
+		code: [2]uint64{field(26), field(27)}, data: [2]uint64{field(45), field(46)}, heap: [2]uint64{field(47), uint64(end)},
+		stack: field(28), args: [2]uint64{at, at + 64}, env: [2]uint64{at, at + 64}, exe: 1<<32 - 1,
+	}
+	_, _, e := syscall.RawSyscall6(syscall.SYS_PRCTL, setMM, setAll, uintptr(unsafe.Pointer(&layout)), unsafe.Sizeof(layout), 0, 0)
+	return e == 0
+}
