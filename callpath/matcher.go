@@ -72,8 +72,9 @@ const (
 	unknown State = -1
 )
 
-// maxTable limits the size of a table. If a path has so many names that a row for every state and a column for every
-// class would be larger, some classes share the last column, which stays unknown.
+// maxTable limits the size of a table. If a row for every state and a column
+// for every class would be larger, some classes share the last column, which
+// stays unknown.
 const maxTable = 1 << 18
 
 type specKind uint8
@@ -246,7 +247,8 @@ func (a *Matcher) Begins(f calltree.Func) bool { return a.classes[a.class[f]].be
 // it. Only the matchers of CompileRest have it.
 func (a *Matcher) Enter(f calltree.Func) State { return a.enter[a.class[f]] }
 
-// Both returns one state for two ways in the same part of a stack, neither of which satisfies the path yet.
+// Both returns one state for two ways in the same part of a stack. Neither
+// satisfies the path yet.
 func (a *Matcher) Both(s, t State) State {
 	switch i, j := s>>flags, t>>flags; {
 	case i < j || s == Dead:

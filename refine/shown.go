@@ -63,9 +63,10 @@ func (s *Session) walk(e *Entry, depth int, each func(*Entry, int)) {
 // DefaultAutoSteps is enough for a first overview of a few screens.
 const DefaultAutoSteps = 32
 
-// Auto refines the heaviest entry that is shown and not yet refined, at or below the entry of a path, down to its first
-// branch (KindFollow). It repeats that until no entry above the threshold is left, or for maxSteps steps. It returns the
-// number of steps, each of which can be undone.
+// Auto refines the heaviest entry that is shown and not yet refined, at or
+// below the entry of a path, down to its first branch (KindFollow). It repeats
+// that until no entry above the threshold is left, or for maxSteps steps. It
+// returns the number of steps. Each can be undone.
 func (s *Session) Auto(at callpath.Path, maxSteps int) int {
 	var tried []callpath.Path
 	var steps int

@@ -23,7 +23,7 @@ type Executable struct {
 	Toolchain bool   // whether it is the go command, or a tool that this starts (compiler, linker, ...)
 }
 
-// ReadExecutable reads a program's file; /proc/PID/exe is that of a process.
+// ReadExecutable reads a program's file; /proc/PID/exe is a process's.
 func ReadExecutable(path string) (Executable, error) {
 	e := Executable{Path: path}
 	if to, err := os.Readlink(path); err == nil && strings.HasPrefix(path, "/proc/") {

@@ -141,10 +141,12 @@ func (f *family) findNew() []processStat {
 	return fresh
 }
 
-// isMember reports whether a new process is a member of the family. Example: a shell, the root, ran "(server &)" and the
-// subshell has ended before findNew could see it. The server's parent is now process 1, but its process group is still
-// the shell's, so it is a member. An orphan that comes when no member was left is somebody else's: the group may be that of a
-// terminal's or a test's other programs.
+// isMember reports whether a new process is a member of the family. Example: a
+// shell, the root, ran "(server &)" and the subshell has ended before findNew
+// could see it. The server's parent is now process 1, but its process group is
+// still the shell's, so it is a member. An orphan that comes when no member was
+// left is somebody else's: the group may belong to other programs of a terminal
+// or a test.
 func (f *family) isMember(s processStat) bool {
 	if parent := f.members[s.parent]; parent != nil {
 		return !parent.reported

@@ -107,19 +107,26 @@ func saturated(t float64) time.Duration {
 	return time.Duration(t)
 }
 
-// A pacer decides when to take the next sample. Time is cut into intervals of 1/rate, with one tick each. The tick is at
-// the start of its interval (jitter 0), or later by a random time of up to the whole interval (jitter 1); so a periodic
-// target is not always sampled in the same phase. If a budget does not allow a tick, or the previous sample took too
-// long, whole intervals are skipped. Each skipped interval is one missed tick.
+// A pacer decides when to take the next sample. Time is cut into intervals of
+// 1/rate, with one tick each. The tick is at the start of its interval (jitter
+// 0), or later by a random time of up to the whole interval (jitter 1); so a
+// periodic target is not always sampled in the same phase. If a budget does not
+// allow a tick, or the previous sample took too long, whole intervals are
+// skipped. Each skipped interval is one missed tick.
 //
-// The budgets of halts and of processor time always hold for the samples. So does that of what the target loses: the processor time
-// that the sampler takes from it, and the time for which it could have used the other processors while it was halted. One more
-// holds only for samples above a floor: the processor time that the target can spare for a better recording.
+// The budgets of halts and of processor time always hold for the samples. So
+// does the budget of what the target loses: the processor time that the sampler
+// takes from it, and the time for which it could have used the other processors
+// while it was halted. One more holds only for samples above a floor: the
+// processor time that the target can spare for a better recording.
 //
-// Example: no processor of two is idle. Of samples that take 0.2 ms of processor time and halt for 0.1 ms, the target can spare 50
-// a second, which are half a percent. Of those that take 0.8 ms and halt for 0.2 ms, the floor allows 20: the target loses 1 %. Of
-// those that take 2 ms and halt for 0.2 ms, the target would lose more, so that there are only 9 a second. Of those that take 10 ms
-// there are 5: a recording with fewer would say nothing, so that only the budgets that the user sets can forbid them.
+// Example: no processor of two is idle. Of samples that take 0.2 ms of
+// processor time and halt for 0.1 ms, the target can spare 50 a second, which
+// are half a percent. Of samples that take 0.8 ms and halt for 0.2 ms, the
+// floor allows 20: the target loses 1 %. Of samples that take 2 ms and halt for
+// 0.2 ms, the target would lose more, so there are only 9 a second. Of samples
+// that take 10 ms there are 5: a recording with fewer would say nothing, so
+// that only the budgets that the user sets can forbid them.
 type pacer struct {
 	interval time.Duration
 	jitter   float64
@@ -193,8 +200,8 @@ func (p *pacer) next(now time.Duration) (at time.Duration, missed int64) {
 // seven twelfths of an interval if ticks are anywhere in their intervals.
 func (p *pacer) rounding() time.Duration { return min(p.interval, time.Second/Floor) * 7 / 12 }
 
-// sparse returns for how long there may be no tick if there are to be so many a second. A part of an interval is left for samples
-// that are late.
+// sparse returns for how long there may be no tick, given the ticks a second. A
+// part of an interval is left for samples that are late.
 func (p *pacer) sparse(rate time.Duration) time.Duration {
 	return max(0, time.Second/rate-p.interval/2)
 }

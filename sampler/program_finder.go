@@ -14,8 +14,9 @@ import (
 type ProgramFilter struct {
 	Children bool // include the programs of the process's descendants, but not what a selected program starts in turn
 
-	// Match selects Go programs by the base name of the executable. If it is nil, all Go programs are selected except
-	// those of the Go toolchain (the go command, compilers, linkers, vet).
+	// Match selects Go programs by the base name of the executable. If it is
+	// nil, all Go programs are selected except the Go toolchain's (the go
+	// command, compilers, linkers, vet).
 	Match func(name string) bool
 }
 
@@ -166,8 +167,8 @@ func (f *programFinder) firstRefusal() error {
 	return f.refused
 }
 
-// Started returns the running Go programs that a process or its descendants have started, without those of the Go
-// toolchain.
+// Started returns the running Go programs that a process or its descendants
+// have started, without the Go toolchain's.
 func Started(pid int) []*Process {
 	family, err := newFamily(&Process{PID: pid}, true)
 	if err != nil {

@@ -32,8 +32,8 @@ type ProgramsOptions struct {
 	Found func(*Process) ProgramRecording
 }
 
-// A ProgramRecording receives the recording of one program. Calls of its methods never overlap, but may overlap those of
-// other programs' recordings.
+// A ProgramRecording receives the recording of one program. Calls of its
+// methods never overlap, but calls for other programs' recordings may.
 type ProgramRecording interface {
 	// Open is called when a backend is attached. It returns the sink to record to. The header does not say yet how the
 	// program is sampled.

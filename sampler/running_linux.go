@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// Running returns the Go programs that run on this system and that this process may halt, by their pid: those of other
-// users, those that a debugger holds, those of the Go toolchain and this process itself are left out. It touches none.
+// Running returns the Go programs that run on this system and that this process
+// may halt, by their pid. It leaves out other users' programs, programs that a
+// debugger holds, the Go toolchain's, and this process itself. It touches none.
 func Running() []*Process {
 	dir, err := os.Open("/proc")
 	if err != nil {

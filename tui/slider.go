@@ -9,8 +9,8 @@ import (
 	"github.com/cpprof/cpprof/refine"
 )
 
-// sliderStops returns the hits at the slider's stops, up to those of the view's root: 0 1 2 3 5 7 10 15 20 30 50 70 100
-// ...
+// sliderStops returns the hits at the slider's stops, up to the view's root: 0
+// 1 2 3 5 7 10 15 20 30 50 70 100 ...
 func sliderStops(root *big.Rat) []*big.Rat {
 	stops := []*big.Rat{hits(0), hits(1), hits(2), hits(3), hits(5), hits(7)}
 	for decade := int64(10); ; decade *= 10 {

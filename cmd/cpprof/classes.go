@@ -68,7 +68,7 @@ With --against OLD it matches the classes by name, and prints the shares minus t
 	return c
 }
 
-// compareClasses prints what the classes of a recording did otherwise than those of another one.
+// compareClasses prints how the classes of two recordings differ.
 func (f *viewFlags) compareClasses(t terminal, path, against string, asJSON bool) error {
 	p, err := f.openRecordings(path, against)
 	if err != nil {

@@ -246,7 +246,8 @@ func (f *exportFlags) refined(s *source, v *view) (*refine.Session, error) {
 	return f.session(v.Tree, v.aspects, f.threshold(s.config))
 }
 
-// subject returns what to export: a view, and its session. The view may be nil if it is that of all classes.
+// subject returns what to export: a view, and its session. The view may be nil
+// if it has all classes.
 func (f *exportFlags) subject(s *source, session *refine.Session, v *views.View) *export.Subject {
 	out := &export.Subject{
 		Path: s.path, Title: "Thread Views of all classes", Recording: s.recording, Options: s.options, Config: s.config, View: f.exportedView(),

@@ -92,7 +92,8 @@ func (f *perturbFlags) takeTurns(ctx context.Context, t terminal, ended <-chan e
 	return with, nil
 }
 
-// effects returns what each metric was in the turns with and without sampling: first those of --progress, then all monitors.
+// effects returns what each metric was in the turns with and without sampling:
+// first the metrics of --progress, then all monitors.
 func (f *perturbFlags) effects(r *sampledata.Recording, with []bool) ([]metrics.Effect, error) {
 	table := metrics.New(r, metrics.Options{})
 	exprs := slices.Clone(f.progress)

@@ -30,7 +30,7 @@ func needProcess(c *cobra.Command) error {
 	return &offer{"give a process: " + c.CommandPath() + " -p PROCESS", sampler.Running()}
 }
 
-// find returns the pid. A name must be that of one running Go program only.
+// find returns the pid. Only one running Go program may have a given name.
 func (p processFlag) find() (int, error) {
 	text := string(p)
 	if strings.Trim(text, "0123456789") == "" && text != "" {

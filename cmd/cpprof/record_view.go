@@ -166,7 +166,7 @@ func (g *growing) end() (sampler.Result, error) {
 	return g.result, g.err
 }
 
-// show opens the Analyzer on the recording, of which the chosen samples count.
+// show opens the Analyzer on the recording. Only the chosen samples count.
 func (g *growing) show(ctx context.Context, t terminal, counted tableFlags, log *targetLog) error {
 	f := reportFlags{viewFlags: viewFlags{inputFlags: inputFlags{err: t.err}, accounting: "observed"}}
 	s, err := g.source(&f.viewFlags)

@@ -48,8 +48,8 @@ func (f *tableFlags) define(c *config.Config) error {
 	return nil
 }
 
-// checkDefined returns an error if a metric or list of the flags can't be computed. Those of cpprof.yaml may be about other
-// recordings.
+// checkDefined returns an error if a metric or list of the flags can't be
+// computed. Definitions in cpprof.yaml may be about other recordings.
 func (f *tableFlags) checkDefined(t *metrics.Table) error {
 	for _, text := range f.metrics {
 		name, _, _ := strings.Cut(text, "=")

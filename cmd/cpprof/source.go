@@ -170,10 +170,12 @@ func (f *viewFlags) read(s *source, in *interchange.Input) (err error) {
 // isDump reports whether the recording was made from goroutine dumps. They have few samples, in which everything counts.
 func (s *source) isDump() bool { return s.recording.Header.Sampler.Backend == sampledata.FromDump }
 
-// smallCost is the first threshold for profiles and dumps. Their weights are no hits, of which ten could be needed.
+// smallCost is the first threshold for profiles and dumps. Weights of a profile
+// are not hits, so the threshold of ten hits doesn't apply.
 var smallCost = big.NewRat(1, 1000)
 
-// needSamples returns an error if the recording is a profile, of which something can't be known.
+// needSamples returns an error if the recording is a profile: profiles lack
+// what the command needs.
 func (s *source) needSamples(what string) error {
 	if p := s.recording.Profile; p != nil {
 		return fmt.Errorf("%s is %s: it has no %s", s.path, p.Title, what)

@@ -74,8 +74,8 @@ func (f *viewFlags) needView(path string) error {
 	return usagef("no view is chosen: add --server or --thread CLASS ('cpprof classes %s' lists the classes)", path)
 }
 
-// subjects makes the view of the recording that the argument names and, with --against, that of the one to compare with;
-// otherwise b is nil.
+// subjects makes the view of the recording that the argument names and, with
+// --against, the view to compare with; otherwise b is nil.
 func (f *treeFlags) subjects(path string) (a, b *subject, err error) {
 	if f.against != "" {
 		return f.comparedSubjects(path, f.against)

@@ -62,7 +62,8 @@ unless --fresh is given; 'cpprof report RECORDING --session' prints them.`,
 	return c
 }
 
-// whole reads a recording with all its samples, of which the Analyzer counts those of --samples, and checks that flag.
+// whole reads a recording with all its samples, and checks --samples. The
+// Analyzer counts the samples of that flag.
 func (f *viewFlags) whole(path string) (*source, error) {
 	all := *f
 	all.samples = ""

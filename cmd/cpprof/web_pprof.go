@@ -87,7 +87,7 @@ func (f fetched) Fetch(string, time.Duration, time.Duration) (*pprofile.Profile,
 	return f.p.Copy(), "cpprof", nil
 }
 
-// silent is pprof's terminal, of which nothing is to be seen.
+// silent is a terminal for pprof that shows nothing.
 type silent struct{}
 
 func (silent) ReadLine(string) (string, error)     { return "", errors.New("pprof asks for a command") }

@@ -80,8 +80,9 @@ func Default() *Config {
 	return &Config{Aspects: new(aspects.Set), Threshold: refine.Threshold{Hits: big.NewRat(refine.DefaultMinHits, 1)}}
 }
 
-// AllAspects returns the built-in aspects and those of the file. An aspect of the file replaces a built-in one of the same
-// name; the others come after the built-in ones.
+// AllAspects returns the built-in aspects and the file's. An aspect of the file
+// replaces a built-in one of the same name; the others come after the built-in
+// ones.
 func (c *Config) AllAspects() *aspects.Set { return Builtin().With(c.Aspects.All()...) }
 
 // Priority returns the priority that the config sets for a thread class, if it sets one.

@@ -27,8 +27,9 @@ func SaveAspects(path string, list ...aspects.Aspect) error {
 	})
 }
 
-// SaveMerges saves merged classes into a config file as SaveAspects saves aspects, and removes those named in gone from it.
-// A merge adds its patterns to those of an earlier one of the same name, in the file or in the list.
+// SaveMerges saves merged classes into a config file as SaveAspects saves
+// aspects, and removes those named in gone from it. A merge adds its patterns
+// to an earlier merge of the same name, in the file or in the list.
 func SaveMerges(path string, gone []string, list ...Merge) error {
 	return save("merged classes", path, func(top *yaml.Node, c *Config) error {
 		kept := slices.DeleteFunc(c.Merges, func(m Merge) bool { return slices.Contains(gone, m.Name) })

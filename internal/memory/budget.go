@@ -13,7 +13,7 @@ type Budget struct {
 	used atomic.Int64
 }
 
-// NewBudget returns a budget of so many bytes; 0 stands for Default.
+// NewBudget returns a budget in bytes; 0 stands for Default.
 func NewBudget(max int64) *Budget {
 	if max == 0 {
 		max = Default()

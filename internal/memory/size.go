@@ -15,7 +15,8 @@ var units = []struct {
 	bytes int64
 }{{"GB", 1 << 30}, {"MB", 1 << 20}, {"KB", 1 << 10}, {"", 1}}
 
-// String returns the number in the largest unit of which it is a whole number, 0 as "".
+// String returns the number as a multiple of the largest possible unit, 0 as
+// "".
 func (s Size) String() string {
 	for _, u := range units {
 		if s != 0 && int64(s)%u.bytes == 0 {

@@ -68,7 +68,7 @@ func (b *build) make() error {
 	return nil
 }
 
-// untimed adds a tree of which only the sums are known, and its view.
+// untimed adds a tree that has only sums, and its view.
 func (b *build) untimed(t *tree, title string) {
 	b.trees = append(b.trees, t)
 	b.h.Views = []viewHeader{{Title: title, Name: t.Root()}}
@@ -96,7 +96,8 @@ func (b *build) profile() error {
 	return b.comparison(v.Tree, other.Tree, title)
 }
 
-// comparison adds the tree of two of which only the sums are known, and its view.
+// comparison adds the tree of two recordings, which has only sums, and its
+// view.
 func (b *build) comparison(x, y *calltree.Tree, title string) error {
 	t, err := comparedSums(x, y)
 	if err != nil {
@@ -109,7 +110,7 @@ func (b *build) comparison(x, y *calltree.Tree, title string) error {
 	return nil
 }
 
-// histories adds the Server View, and those of all classes.
+// histories adds the Server View, and the Thread Views of all classes.
 func (b *build) histories() error {
 	b.h.Unit, b.h.Measure = views.Nanoseconds, "time"
 	most := b.MaxMoments
@@ -164,7 +165,8 @@ func (b *build) tree(h *views.History, make func(*sampledata.Recording, views.Op
 	return compared(h, with, other.Weights())
 }
 
-// listViews lists the views of a recording: those of classes in the order of 'cpprof classes'.
+// listViews lists the views of a recording. Classes come in the order of
+// 'cpprof classes'.
 func (b *build) listViews(classes []views.ClassSummary) {
 	b.h.Views = []viewHeader{{Title: "Server View", Name: calltree.RootName, Tree: server}}
 	t := b.trees[threads]

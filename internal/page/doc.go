@@ -1,16 +1,18 @@
-// Package page makes one HTML file of a recording, which a browser shows without a network: flame graphs of all views, a
-// timeline whose selected span they follow, and tables of the thread classes, locks, findings and metrics.
+// Package page makes one HTML file of a recording, which a browser shows
+// without a network: flame graphs of all views, a timeline whose selected span
+// they follow, and tables of the thread classes, locks, findings and metrics.
 //
-// The page does not only have sums, but in which samples each stack got its hits (views.History). So its script sums up the view of
-// any span, with the same integers as views does.
+// The page does not only have sums, but in which samples each stack got its
+// hits (views.History). So its script sums up the view of any span, with the
+// same integers as views does.
 //
 //	page.go    what to show, and the file: style, script and data in one, under a policy that forbids everything else
 //	build.go   makes the views and tables
-//	trees.go   call trees with what ends at their nodes; those of a comparison are one tree
+//	trees.go   call trees with what ends at their nodes; a comparison is one tree
 //	slices.go  neighbouring samples are taken together if there is too much for one page
 //	encode.go  packs all of it: the format that assets/data.js reads
 //	assets     the page's own HTML, style and script; the script's files follow one another in the order of page.go
 //
-// Names come from the recorded program, and are not trusted. They are part of the packed data, and the script makes only text of
-// them.
+// Names come from the recorded program, and are not trusted. They are part of
+// the packed data, and the script makes only text of them.
 package page

@@ -91,7 +91,8 @@ func (p *packer) clock(c *clock) {
 	}
 }
 
-// tree packs a tree: each node's frame; and by how much the next node's depth is less than that of a child of it.
+// tree packs a tree: each node's frame; and how much less deep the next node is
+// than a child of this one.
 func (p *packer) tree(t *tree) treeHeader {
 	numbers := make([]int, t.Symbols().Len())
 	for i := range numbers {

@@ -39,7 +39,8 @@ type Server struct {
 // mostRequests limits the requests that are answered at a time.
 const mostRequests = 16
 
-// Data of a recording that grows are made anew only after so many times as long as making them took, but at least leastPause.
+// Data of a growing recording are made anew after a multiple of the time that
+// making them took, but at least leastPause.
 const (
 	pauses     = 10
 	leastPause = time.Second

@@ -33,7 +33,8 @@ func newClock(r *sampledata.Recording, each int32) *clock {
 	return c
 }
 
-// fit makes the slices of histories equally long, and so long that they have at most so many moments. It returns their clock.
+// fit makes the slices of histories equally long, and long enough to limit
+// their moments. It returns their clock.
 func fit(r *sampledata.Recording, all []*views.History, most int) *clock {
 	each := int32(1)
 	for _, h := range all {

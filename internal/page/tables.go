@@ -16,7 +16,7 @@ import (
 	"github.com/cpprof/cpprof/why"
 )
 
-// The page lists so many locks, and so many call paths of the holders of each.
+// The page's limits of locks, and of call paths of the holders of each.
 const (
 	mostLocks = 100
 	mostPaths = 8
@@ -207,8 +207,9 @@ type metricsTable struct {
 	Metrics []metricRow   `json:"metrics"`
 }
 
-// metrics makes the table of what was measured beside the samples. A part of a recording has none: growth from one of its samples
-// to the next is not that of neighbours.
+// metrics makes the table of what was measured beside the samples. A part of a
+// recording has none: its samples need not be neighbours, so growth between
+// them means nothing.
 func (b *build) metrics() (any, error) {
 	out := metricsTable{Metrics: []metricRow{}}
 	if b.Recording.Samples.Len() == 0 || b.Recording.Picked != nil {

@@ -80,7 +80,8 @@ func total(h *views.History, nodes []int32, w sampledata.Weights) side {
 	return side{portions: s.portions, sums: sums}
 }
 
-// untimed returns a tree of which only the sums are known, as of another tool's profile, or of a refined view.
+// untimed returns a tree that has only sums, such as another tool's profile, or
+// a refined view.
 func untimed(t *calltree.Tree) *tree {
 	out := &tree{Tree: t}
 	m := t.Main()
@@ -168,7 +169,7 @@ func compared(a, b *views.History, weights sampledata.Weights) (*tree, error) {
 	return &tree{Tree: t, side: sideOf(a, ofA), against: &other}, nil
 }
 
-// comparedSums returns the tree of two views of which only the sums are known.
+// comparedSums returns the tree of two views that have only sums.
 func comparedSums(a, b *calltree.Tree) (*tree, error) {
 	t, ofA, ofB, err := united(a, b)
 	if err != nil {

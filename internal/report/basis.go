@@ -25,7 +25,8 @@ type pickedJSON struct {
 // basis makes every type that embeds a Basis implement document.
 func (b Basis) basis() Basis { return b }
 
-// BasisOf returns the common basis of recordings. An output that needs no recording, such as that of a profile, is complete.
+// BasisOf returns the common basis of recordings. An output that needs no
+// recording is complete.
 func BasisOf(recordings ...*sampledata.Recording) Basis {
 	b := Basis{Warnings: []sampledata.Warning{}, Complete: true}
 	for _, r := range recordings {

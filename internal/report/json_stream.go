@@ -68,8 +68,9 @@ func (s *stream) list(list elements, prefix string) {
 	s.text(end)
 }
 
-// fields writes the fields of a struct, and those of the structs that it embeds; first says that none are written before them.
-// It reports whether none are written still. All fields are exported and have names for JSON.
+// fields writes the fields of a struct and of the structs that it embeds. first
+// says that none are written before them. It reports whether none are written
+// still. All fields are exported and have names for JSON.
 func (s *stream) fields(v reflect.Value, prefix string, first bool) (none bool) {
 	for i := range v.NumField() {
 		f, field := v.Type().Field(i), v.Field(i)

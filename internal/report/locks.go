@@ -166,7 +166,8 @@ var lockColumns = []lockColumn{
 	{"lock", nil, func(_ *locks.Analysis, l *locks.Lock) string { return termtext.Printable(l.String()) }},
 }
 
-// known returns the share of the time of waiting in which the holder is known. That of what is no lock never is.
+// known returns the share of the time of waiting in which the holder is known.
+// The holder of what is no lock is never known.
 func known(l *locks.Lock) string {
 	if l == nil || l.Shared {
 		return "-"

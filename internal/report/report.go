@@ -62,7 +62,8 @@ func unit(m *calltree.Metric) string {
 	return fmt.Sprintf("%s %s a cost of 1.000", whole, verb)
 }
 
-// countsHits reports whether a metric has hits beside its weights. That of a pprof profile has not.
+// countsHits reports whether a metric has hits beside its weights. A pprof
+// profile's metric has none.
 func countsHits(m *calltree.Metric) bool { return m.Hits() != m }
 
 // HitsHead returns the heading of the numbers beside costs: hits or, if they are not counted, the unit of the weights.

@@ -18,8 +18,9 @@ const FewSteps = 12
 // ErrNoSamples reports that none of the latest samples is in the list of those that count.
 var ErrNoSamples = errors.New("none of the latest samples is in the list")
 
-// Latest returns the Top of the window before the last sample of a recording, which must have samples. Those that count are
-// the recording's, or those of a part of it.
+// Latest returns the Top of the window before the last sample of a recording,
+// which must have samples. The samples that count are the recording's, or a
+// part of them.
 func Latest(r, counted *sampledata.Recording, c *config.Config, o views.Options, window time.Duration) (*Top, error) {
 	last := r.Samples.Time(r.Samples.Len() - 1)
 	from := max(0, last-window)

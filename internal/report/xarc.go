@@ -13,9 +13,11 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// An XStanza lists the callers and callees of one function (arcflow paper, "The xarc report", figure 4). The base and cum
-// of a parent are the function's own in the calls by that parent. Those of a child are the child's in the calls by the
-// function. Parents are sorted by rising cum, children by falling cum, so that the largest ones are next to the function.
+// An XStanza lists the callers and callees of one function (arcflow paper, "The
+// xarc report", figure 4). The base and cum of a parent are the function's own
+// in the calls by that parent. For a child, they are the child's in the calls
+// by the function. Parents are sorted by rising cum, children by falling cum,
+// so that the largest ones are next to the function.
 type XStanza struct {
 	Index    int    `json:"index"` // in the order of the report
 	Self     XRow   `json:"self"`

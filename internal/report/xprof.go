@@ -12,8 +12,9 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// XProf returns the root and then the functions, by falling cum, then by base and name (arcflow paper, "The xprof report",
-// figure 6). The index of a row is that of the function's stanza in XArc with the same options.
+// XProf returns the root and then the functions, by falling cum, then by base
+// and name (arcflow paper, "The xprof report", figure 6). A row and the
+// function's stanza in XArc have the same index, given the same options.
 func XProf(t *calltree.Tree, o XOptions) []XRow {
 	p := newXProfile(t, o)
 	rows := make([]XRow, len(p.order))

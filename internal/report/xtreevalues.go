@@ -26,7 +26,8 @@ type XOptions struct {
 	// Depth leaves out functions that occur only deeper below the root. 0 keeps all.
 	Depth int
 
-	// Width, if it isn't 0, is that of the screen: import paths are shortened so that lines fit.
+	// Width, if it isn't 0, is the screen's: import paths are shortened so that
+	// lines fit.
 	Width int
 }
 

@@ -48,8 +48,9 @@ func ShortenPath(name string, width int) string {
 	return prefix + ellipsis + "/" + last + rest
 }
 
-// ShortenPaths shortens the package paths of the names in a text until the text fits a width: those of the first names first.
-// The result may be wider if the rest of the text is. The text must be printable.
+// ShortenPaths shortens the package paths of the names in a text until the text
+// fits a width, beginning with the first names. The result may be wider if the
+// rest of the text is. The text must be printable.
 func ShortenPaths(text string, width int) string {
 	names := strings.Split(text, " ")
 	for i, name := range names {

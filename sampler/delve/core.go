@@ -15,8 +15,9 @@ import (
 	"github.com/cpprof/cpprof/sampler"
 )
 
-// ReadCore reads a core dump of a Linux program, or a minidump of Windows, as a recording of one sample. The executable is that of the
-// program, with debug information.
+// ReadCore reads a core dump of a Linux program, or a minidump of Windows, as a
+// recording of one sample. The executable is the program's, with debug
+// information.
 func ReadCore(path, executable string) (r *sampledata.Recording, err error) {
 	defer func() {
 		// Delve trusts its files more than it may.

@@ -55,7 +55,7 @@ func newCoreLocks(a *Backend, executable *os.File, entry uint64) (*coreLocks, er
 	return l, err
 }
 
-// find completes the changes of the sample, which are those of all goroutines.
+// find completes the changes of the sample. All goroutines have one.
 func (l *coreLocks) find(sink sampledata.Sink, changes []sampledata.Change) {
 	c := &l.a.capture
 	l.sink, l.changes, l.of = sink, changes, nil

@@ -6,14 +6,15 @@ import (
 	copied "github.com/cpprof/cpprof/sampler/target/memory"
 )
 
-// coreMemory are the stacks of a goroutine and its thread in a core dump, each of which is read if it is needed.
+// coreMemory are the stacks of a goroutine and its thread in a core dump. Each
+// is read when it is needed.
 type coreMemory struct {
 	l      *coreLocks
 	bounds [][2]uint64
 	pieces copied.Copy
 }
 
-// addStack adds the stack of a g, of which this is a copy.
+// addStack adds the stack of a g, given its copy.
 func (m *coreMemory) addStack(g []byte) {
 	at := &m.l.a.capture.l.g
 	if lo, hi := word(g, at.stackLo), word(g, at.stackHi); lo < hi {

@@ -133,7 +133,7 @@ func (h *remoteHalter) gone(err error) error {
 	return &sampler.EndedError{End: end}
 }
 
-// An answer is that of a call that reads a range of memory.
+// An answer to a call that reads a range of memory.
 type answer struct {
 	from uint64
 	call *rpc.Call

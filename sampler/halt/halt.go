@@ -125,10 +125,12 @@ func (h *Halter) Halt(at time.Time, f func(*Halted) error) (Halt, error) {
 	return halt, h.checked(err)
 }
 
-// Again halts further threads for a moment, between a halt and its AwaitLate. It calls f with each one: those that have stopped,
-// which it detaches from, and the late ones, which AwaitLate waits for, too.
+// Again halts further threads for a moment, between a halt and its AwaitLate.
+// It calls f with each one. It detaches from those that have stopped. AwaitLate
+// also waits for the late ones.
 //
-// The result is how long the threads were stopped at most. The error is that of Halt.
+// The result is how long the threads were stopped at most. Errors are as for
+// Halt.
 func (h *Halter) Again(tids []int, f func(Thread)) (took time.Duration, err error) {
 	before, begin := len(h.w.halted.threads), time.Now()
 	threads, err := h.w.halted.Threads(tids)
@@ -139,11 +141,14 @@ func (h *Halter) Again(tids []int, f func(Thread)) (took time.Duration, err erro
 	return time.Since(begin), h.checked(err)
 }
 
-// AwaitLate waits for the late threads of the last halt, if there are any. It calls the function late with each one that
-// stops, together with its registers, and then detaches from it. In that function, memory that only this thread writes to,
-// such as its stack, can still be read. If a late thread does not stop within the limit, late is not called for it.
+// AwaitLate waits for the late threads of the last halt, if there are any. It
+// calls the function late with each one that stops, together with its
+// registers, and then detaches from it. In that function, memory that only this
+// thread writes to, such as its stack, can still be read. If a late thread does
+// not stop within the limit, late is not called for it.
 //
-// The result is for how long any of these threads was seen stopped. The error is that of Halt.
+// The result is for how long any of these threads was seen stopped. Errors are
+// as for Halt.
 func (h *Halter) AwaitLate(limit time.Duration, late func(Thread)) (stood time.Duration, err error) {
 	stood, err = h.w.halted.awaitLate(limit, late)
 	h.w.unpin()
@@ -294,7 +299,8 @@ func (h *Halted) hasLate() bool {
 	return slices.ContainsFunc(h.w.traced, func(t tracee) bool { return t.late && t.state == interrupted })
 }
 
-// pollLate detaches from all threads that have stopped, after it has called late for those of this halt. It returns their number.
+// pollLate detaches from all threads that have stopped, after it has called
+// late for this halt's threads. It returns their number.
 func (h *Halted) pollLate(late func(Thread)) (done int, err error) {
 	w := h.w
 	for i := range w.traced {

@@ -118,8 +118,8 @@ type stat struct {
 
 func readStat(pid int) (stat, error) { return readStatFile(fmt.Sprintf("/proc/%d/stat", pid)) }
 
-// readThreadStat returns the fields of one thread. For those of a process, the kernel adds up those of all its threads, which
-// takes a tenth of a microsecond for each.
+// readThreadStat returns the fields of one thread. For a process, the kernel
+// adds up the fields of all threads, a tenth of a microsecond each.
 func readThreadStat(pid, tid int) (stat, error) {
 	return readStatFile(fmt.Sprintf("/proc/%d/task/%d/stat", pid, tid))
 }

@@ -29,8 +29,9 @@ func (in *siginfo) stopped() (signal int, ok bool) {
 	if in.signo == 0 || in.code <= codeDumped {
 		return 0, false
 	}
-	// A stop with an event (status>>8) is that of an interrupt, or that of the whole process. Neither holds back a
-	// signal: a stopped process stays stopped after the detach.
+	// A stop with an event (status>>8) follows an interrupt, or the whole
+	// process has stopped. Neither holds back a signal: a stopped process stays
+	// stopped after the detach.
 	if in.code == codeTrapped && in.status>>8 == 0 {
 		return int(in.status), true
 	}

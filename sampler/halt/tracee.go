@@ -151,7 +151,8 @@ func (w *worker) pollLate(t *tracee) {
 	}
 }
 
-// poll updates the state of a tracee. It does not wait, and consumes no state change except that of a zombie.
+// poll updates the state of a tracee. It does not wait, and consumes no state
+// change except a zombie's.
 func (w *worker) poll(t *tracee) {
 	var in siginfo
 	err := waitid(t.tid, &in, unix.WSTOPPED|unix.WEXITED|unix.WNOHANG|unix.WNOWAIT)
@@ -188,9 +189,10 @@ func (w *worker) checkAsleep(t *tracee) {
 	}
 }
 
-// mayBeLost reports whether to check, after so many polls without a result, that the worker still traces the thread. The
-// check costs as much as many polls, so it is made after 32, 64, 128, ... polls, of which the first take some milliseconds, and
-// then after each further 256.
+// mayBeLost reports whether to check, after a number of polls without a result,
+// that the worker still traces the thread. The check costs as much as many
+// polls, so it is made after 32, 64, 128, ... polls (the first take some
+// milliseconds), and then after each further 256.
 func mayBeLost(polls int) bool { return polls >= 32 && polls&(polls-1) == 0 || polls%256 == 0 }
 
 // detachStopped detaches from all tracees that have stopped. The others are owed a detach.

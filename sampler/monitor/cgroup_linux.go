@@ -265,7 +265,7 @@ func numberOf(text []byte) (uint64, bool) {
 	return n, err == nil
 }
 
-// countOf returns a number in units of so many as the value of a counter.
+// countOf returns a multiple of a unit as the value of a counter.
 func countOf(text []byte, unit uint64) sampledata.Value {
 	n, ok := numberOf(text)
 	if !ok {

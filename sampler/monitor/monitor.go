@@ -144,8 +144,9 @@ func Open(t Target, sources []Source) (*Set, error) {
 	return s, nil
 }
 
-// Define defines the monitors in the sink of the recording, before its first sample. Those of a source that can't be read are
-// defined, too, with the reason why they are not measured.
+// Define defines the monitors in the sink of the recording, before its first
+// sample. If a source can't be read, its monitors are defined, too, with the
+// reason why they are not measured.
 func (s *Set) Define(sink sampledata.Sink) {
 	for i := range s.sources {
 		o := &s.sources[i]

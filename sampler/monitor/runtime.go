@@ -32,9 +32,10 @@ func runtimeSource(list []statistic, every time.Duration) Source {
 	return s
 }
 
-// A runtimeReader copies the memory that has the statistics, and takes the statistics out of the copy. What was copied for the
-// sample is not read again: queues and idle processors are those of the stacks. The rest takes one system call, and the program
-// runs meanwhile.
+// A runtimeReader copies the memory that has the statistics, and takes the
+// statistics out of the copy. What was copied for the sample is not read again:
+// queues and idle processors belong to the stacks. The rest takes one system
+// call, and the program runs meanwhile.
 type runtimeReader struct {
 	process  *process
 	seen     func() memory.Copy
@@ -309,7 +310,8 @@ func (r *runtimeReader) readProcessors() error {
 	return nil
 }
 
-// check returns an error if what was read makes no sense: the layout is that of another release.
+// check returns an error if what was read makes no sense: the layout belongs to
+// another release.
 func (r *runtimeReader) check() error {
 	n := uint64(len(r.processors))
 	if n == 0 {

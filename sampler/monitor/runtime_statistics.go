@@ -18,7 +18,8 @@ const (
 	eachCollection = "once a collection"
 )
 
-// statistics are those of package runtime/metrics and of runtime.MemStats, if these have them.
+// statistics have the names and meanings of package runtime/metrics and of
+// runtime.MemStats, if these have them.
 var statistics = []statistic{
 	{level("heap.live", "bytes", "gcController.heapLive", eachSpan), heapLive},
 	{level("heap.in_use", "bytes", "gcController.heapInUse", ""), field(gcController, func(l *layout.Layout) layout.Offset { return l.GC.HeapInUse })},

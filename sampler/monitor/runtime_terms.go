@@ -132,8 +132,8 @@ func either(a, b layout.Offset) layout.Offset {
 	return b
 }
 
-// The time of collections is in runtime.work, except for that of the collection that is under way, which is in
-// runtime.gcController.
+// The time of collections is in runtime.work, except for the collection under
+// way: its time is in runtime.gcController.
 
 func assistTime(l *layout.Layout) []term {
 	return markTime(either(l.Collection.AssistTime, l.Collection.OldAssistTime), l.GC.AssistTime)
@@ -185,8 +185,9 @@ func (r *runtimeReader) heapStatsSettled() bool {
 	return true
 }
 
-// objects is the number of large, small and tiny objects, of which the small ones are counted by their size. The runtime
-// does not count which tiny ones are freed: they count as freed at once, as in runtime.MemStats.
+// objects is the number of large, small and tiny objects. Small ones are
+// counted by their size. The runtime does not count which tiny ones are freed:
+// they count as freed at once, as in runtime.MemStats.
 func objects(l *layout.Layout, large, small layout.Offset) []term {
 	h := &l.HeapStats
 	many := heapSum(l, small, int(h.LargeFree-h.SmallAllocCount)/8)

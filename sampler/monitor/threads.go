@@ -6,7 +6,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// threadsEvery is how often the threads are read, each of which takes a microsecond or two.
+// threadsEvery is how often the threads are read. Each takes a microsecond or
+// two.
 const threadsEvery = time.Second
 
 // threadTimes adds up /proc/PID/task/*/schedstat, which the kernel counts to the nanosecond. Threads that have ended keep

@@ -56,7 +56,8 @@ func (r *threadReader) read(sum *schedStat) error {
 	return nil
 }
 
-// list opens the files of new threads, and closes those of threads that have ended.
+// list opens the files of new threads, and closes the files of threads that
+// have ended.
 func (r *threadReader) list() error {
 	names, err := os.ReadDir(r.path)
 	if err != nil {

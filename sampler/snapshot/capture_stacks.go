@@ -32,8 +32,9 @@ func (c *capture) guess(p *processor) memory.Range {
 	return memory.Range{Addr: sp, Buf: c.arena.Get(systemStack)}
 }
 
-// copyStacks reads the stacks that are not known: those of goroutines on no thread that have run since the survey, and
-// those of threads for which the guess was wrong.
+// copyStacks reads the stacks that are not known. Their goroutines are on no
+// thread but have run since the survey, or the guess was wrong for their
+// threads.
 func (c *capture) copyStacks() {
 	for i := range c.processors.list {
 		if p := &c.processors.list[i]; p.onThread() && !p.thread.Late {

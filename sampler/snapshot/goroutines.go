@@ -136,8 +136,8 @@ func (gs *goroutines) parkedContext(h *head) *unwind.Context {
 	return &gs.context
 }
 
-// unwind unwinds the stack of a slot's goroutine from copied memory, and passes it to the finder. registers are those of
-// the goroutine's thread; nil if it has none.
+// unwind unwinds the stack of a slot's goroutine from copied memory, and passes
+// it to the finder. registers are the thread's; nil if the goroutine has none.
 func (gs *goroutines) unwind(i int32, mem memory.Copy, c *unwind.Context, registers []uint64) {
 	s := &gs.table.slots[i]
 	s.stack = gs.stacks.unwind(mem, c)

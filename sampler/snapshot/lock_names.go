@@ -76,7 +76,8 @@ func (n *lockNames) report(sink sampledata.Sink) {
 	}
 }
 
-// isLocal reports whether a name is that of a function's variable, which says less than another name of the same lock.
+// isLocal reports whether a function's variable has the name. Another name of
+// the same lock says more.
 func isLocal(name string) bool { return strings.Contains(name, " in ") }
 
 // ask asks for the name of a lock that the goroutine of a slot was found waiting for.

@@ -77,7 +77,8 @@ func (v *survey) copyBatch(batch []int32, try int) (n int) {
 	return n
 }
 
-// takeStack uses a stack that was copied between two reads of the goroutine's g, of which h is the first.
+// takeStack uses a stack that was copied between two reads of the goroutine's
+// g. h is from the first.
 func (v *survey) takeStack(i int32, h *head, r memory.Range, try int) {
 	s := &v.table.slots[i]
 	now := v.t.g.decode(s.raw)

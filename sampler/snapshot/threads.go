@@ -81,8 +81,9 @@ func (t *threadStates) forgetOne() {
 	}
 }
 
-// read returns the content of one of a thread's files; nil if it can't be read. It forgets the files of a thread that has
-// ended, since its id may be that of a new one soon.
+// read returns the content of one of a thread's files; nil if it can't be read.
+// It forgets the files of a thread that has ended: a new one may get its id
+// soon.
 func (t *threadStates) read(tid, file int) []byte {
 	all := t.of(tid)
 	if all[file] == nil {

@@ -9,28 +9,36 @@ import (
 	"github.com/cpprof/cpprof/sampler/halt"
 )
 
-// A timing decides when each sample surveys the target, and when it halts it. The moment of the halt must not depend on
-// what the target does. On a busy machine an ordinary thread gets a CPU just when the target gives one up. So the halting
-// thread sleeps, with its raised priority, until the moment that the caller chose at random. Then it keeps its CPU until
-// the halt. It takes that CPU from the target, so the halt should come soon. If there are few goroutines, the survey is a
-// part of the halt:
+// A timing decides when each sample surveys the target, and when it halts it.
+// The moment of the halt must not depend on what the target does. On a busy
+// machine an ordinary thread gets a CPU just when the target gives one up. So
+// the halting thread sleeps, with its raised priority, until the moment that
+// the caller chose at random. Then it keeps its CPU until the halt. It takes
+// that CPU from the target, so the halt should come soon. If there are few
+// goroutines, the survey is a part of the halt:
 //
 //	asleep, raised priority | halt
 //	until the chosen moment
 //
-// For example, a program whose five goroutines exchange messages every 30 µs was seen with a sixth less ready goroutines than
-// it had, when the survey kept a CPU from it for 0.2 ms before each halt. If there are more goroutines, the survey comes first:
+// For example, a program whose five goroutines exchange messages every 30 µs
+// was seen with a sixth less ready goroutines than it had, when the survey kept
+// a CPU from it for 0.2 ms before each halt. If there are more goroutines, the
+// survey comes first:
 //
 //	asleep, raised priority | survey | halt
 //	until the chosen moment
 //
-// What the thread does at its usual priority also makes a difference, for some milliseconds: the scheduler shares a busy
-// CPU among groups, such as sessions. A CPU that was given to the sampler's group passes on to the target, if that belongs
-// to the group too. A target that had a sixth of a CPU was found on it in 87 % of the moments 1 ms after its sampler had
-// slept, in 63 % of those after 6 ms, and in 50 % of those after 12 ms, as many as at any time. So the thread falls asleep
-// early, and does not survey the target before that moment. How early varies: a target that does the same every few
-// milliseconds would otherwise be found in the same phase after each of these disturbances. But it is less than 10 ms: if a
-// goroutine, such as that of the halting thread, has its processor for longer, Go's scheduler interrupts the thread.
+// What the thread does at its usual priority also makes a difference, for some
+// milliseconds: the scheduler shares a busy CPU among groups, such as sessions.
+// A CPU that was given to the sampler's group passes on to the target, if that
+// belongs to the group too. A target that had a sixth of a CPU was found on it
+// in 87 % of the moments 1 ms after its sampler had slept, in 63 % after 6 ms,
+// and in 50 % after 12 ms, as often as at any time. So the thread falls asleep
+// early, and does not survey the target before that moment. How early varies: a
+// target that does the same every few milliseconds would otherwise be found in
+// the same phase after each of these disturbances. But it is less than 10 ms:
+// if a goroutine, such as the halting thread's, has its processor for longer,
+// Go's scheduler interrupts the thread.
 //
 // A survey of very many goroutines takes too long to keep others from a CPU:
 //
@@ -38,8 +46,9 @@ import (
 //	until shortly before     takes about as long as   until the chosen moment
 //	                         the previous ones
 //
-// If the machine is so busy that the thread does not wake in time, the sample does not go on as soon as it can: the thread
-// has just got a CPU then, which the target may have given up. It chooses another random moment.
+// If the machine is so busy that the thread does not wake in time, the sample
+// does not go on as soon as it can: the thread has just got a CPU then, which
+// the target may have given up. It chooses another random moment.
 type timing struct {
 	start  time.Time     // the sampling began; samples' times count from here
 	survey time.Duration // likely duration of the next survey

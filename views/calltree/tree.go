@@ -1,24 +1,31 @@
-// Package calltree is the weighted calling-context tree that every analysis of cpprof consumes.
+// Package calltree is the weighted calling-context tree that every analysis of
+// cpprof consumes.
 //
-// A tree is made by a Builder and does not change afterwards. Its nodes are numbered in preorder, node 0 is
-// the root, and a subtree is the range [n, Ends()[n]): a walk over the tree is a scan over arrays. The stacks
-// "* a b" with 2 hits, "* a c" with 3 and "* d" with 1 are five nodes:
+// A tree is made by a Builder and does not change afterwards. Its nodes are
+// numbered in preorder, node 0 is the root, and a subtree is the range [n,
+// Ends()[n]): a walk over the tree is a scan over arrays. The stacks "* a b"
+// with 2 hits, "* a c" with 3 and "* d" with 1 are five nodes:
 //
 //	node     0  1  2  3  4
 //	frame    *  a  b  c  d
 //	parent  -1  0  1  1  0
 //	end      5  4  3  4  5    what is below a is [1, 4)
 //	own      0  0  2  3  1
-//	cum      6  5  2  3  1    own, and that of all nodes below
+//	cum      6  5  2  3  1    own, and of all nodes below
 //
-// A metric says what stacks weigh: "* a b" may weigh 2 of some unit, such as nanoseconds. If the weights were found by
-// sampling, the metric also counts the hits of each stack: two samples that stand for 7 ms and 5 ms of one stack are a weight
-// of 12 ms, and 2 hits. Costs are fractions of weights. Hits say how many observations a cost is based on.
+// A metric says what stacks weigh: "* a b" may weigh 2 of some unit, such as
+// nanoseconds. If the weights were found by sampling, the metric also counts
+// the hits of each stack: two samples that stand for 7 ms and 5 ms of one stack
+// are a weight of 12 ms, and 2 hits. Costs are fractions of weights. Hits say
+// how many observations a cost is based on.
 //
-// Weights and hits are exact. A metric stores them as integers over one scale: with 1/2 and 1/3 in a tree, the scale is 6,
-// and the integers are 3 and 2. If their total does not fit one int64, they are split into several planes of int64, each
-// of which has one digit in base 2^32 of every node's number. So every analysis adds int64 values, plane by plane, and
-// Metric.Total combines the sums at the end. If all numbers are small, there is one plane, and no big number is needed.
+// Weights and hits are exact. A metric stores them as integers over one scale:
+// with 1/2 and 1/3 in a tree, the scale is 6, and the integers are 3 and 2. If
+// their total does not fit one int64, they are split into several planes of
+// int64, each with one digit in base 2^32 of every node's number. So every
+// analysis adds int64 values, plane by plane, and Metric.Total combines the
+// sums at the end. If all numbers are small, there is one plane, and no big
+// number is needed.
 package calltree
 
 import (

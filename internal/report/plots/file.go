@@ -31,7 +31,8 @@ const (
 	mostDots     = 20_000
 )
 
-// palette has the colours of recordings; the last one is that of points that lie far out.
+// palette has the colours of recordings; the last one is for points that lie
+// far out.
 var palette = []color.RGBA{{31, 119, 180, 255}, {230, 120, 20, 255}, {44, 140, 44, 255}, {148, 90, 180, 255}}
 
 var farOut = color.RGBA{200, 30, 30, 255}

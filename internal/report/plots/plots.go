@@ -51,8 +51,9 @@ func (s *Strip) bounds() (low, high, end float64, ok bool) {
 // A point is a mean of values over a part of the time.
 type point struct{ seconds, value float64 }
 
-// segments returns the values as lines without gaps, with at most so many points together. If there are more samples, a point
-// is the mean of the defined values of several neighbours.
+// segments returns the values as lines without gaps, with a limited number of
+// points together. If there are more samples, a point is the mean of the
+// defined values of several neighbours.
 func (r *Run) segments(most int) [][]point {
 	step := max(1, (len(r.Values)+most-1)/most)
 	var lines [][]point

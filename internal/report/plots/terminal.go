@@ -22,8 +22,8 @@ const (
 // eighths are bars of growing height.
 var eighths = []rune(" ▁▂▃▄▅▆▇█")
 
-// PrintStrips draws strips of blocks below one another, with statistics beside them. Width is that of the terminal; 0 if there
-// is none.
+// PrintStrips draws strips of blocks below one another, with statistics beside
+// them. Width is the terminal's; 0 if there is none.
 func PrintStrips(w io.Writer, strips []Strip, width int) error {
 	if width == 0 {
 		width = usualWidth

@@ -112,7 +112,7 @@ func (c *Census) Worst(n int) []Function {
 	return slices.DeleteFunc(worst, func(f Function) bool { return len(f.Unsure) == 0 })
 }
 
-// SureEverywhere returns the number of functions of which all calls are sure.
+// SureEverywhere returns the number of functions whose calls are all sure.
 func (c *Census) SureEverywhere() (n int) {
 	for i := range c.Functions {
 		if len(c.Functions[i].Unsure) == 0 {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// isVariable reports whether a link address is that of a package's variable. It decides by the section that contains the
-// address.
+// isVariable reports whether a package's variable lies at a link address. It
+// decides by the section that contains the address.
 func isVariable(f *elf.File, addr uint64) bool {
 	for _, name := range []string{".data", ".noptrdata", ".bss", ".noptrbss"} {
 		if s := f.Section(name); s != nil && addr >= s.Addr && addr-s.Addr < s.Size {

@@ -35,8 +35,9 @@ type Namer struct {
 	places  map[uint64]variables        // by link address of a return
 }
 
-// New reads what it needs of a program's executable, which may take a second for a large one. Addresses in the process
-// are those of the file plus bias. The function read reads the process's memory.
+// New reads what it needs of a program's executable, which may take a second
+// for a large one. Addresses in the process are the file's plus bias. The
+// function read reads the process's memory.
 func New(executable io.ReaderAt, bias uint64, read func(addr uint64, b []byte) error) (n *Namer, err error) {
 	defer damaged(&err)
 	f, err := elf.NewFile(executable)

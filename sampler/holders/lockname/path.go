@@ -16,8 +16,8 @@ func isLock(t dwarf.Type) bool {
 	return ok && (s.StructName == "sync.Mutex" || s.StructName == "sync.RWMutex")
 }
 
-// named returns the name of a type that the program has defined; "" for other types, and for those of package sync, whose
-// names don't say what a lock is for.
+// named returns the name of a type that the program has defined; "" for other
+// types. Names of package sync don't say what a lock is for.
 func named(t dwarf.Type) string {
 	s, ok := t.(*dwarf.StructType)
 	if !ok || strings.HasPrefix(s.StructName, "struct {") || strings.HasPrefix(s.StructName, "[]") {

@@ -21,8 +21,8 @@ type variable struct {
 // maxAge is how many bytes of code back a location may end.
 const maxAge = 256
 
-// variablesAt returns the variables that exist at an instruction, innermost last. Those of inlined calls are included,
-// except calls of package sync.
+// variablesAt returns the variables that exist at an instruction, innermost
+// last. Variables of inlined calls are included, except calls of package sync.
 func (d *debugInfo) variablesAt(pc uint64) (function string, all []variable) {
 	u, f := d.functionAt(pc)
 	if f == nil {

@@ -161,7 +161,8 @@ func (a *Analyzer) scan(c *function) {
 			c.calls = append(c.calls, target)
 		}
 	})
-	// A wrapper that calls the second method of an interface may be that of a deferred Unlock.
+	// A wrapper that calls the second method of an interface may call a
+	// deferred Unlock.
 	c.usesSync = c.usesSync || found.Atomic || found.Indirect && (found.Loads[1] && found.Loads[0] || c.wrapper)
 	c.callsUnknown = found.Indirect
 }

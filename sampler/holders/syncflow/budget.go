@@ -40,9 +40,11 @@ func (a *Analyzer) mayLearn(urgent bool) bool {
 	return a.left > a.reserve || urgent && a.left > -maxDebt
 }
 
-// mayLearnActions reports whether one more place may be analysed for the actions in it. Large functions come last: what they and the
-// functions that they call take is that of hundreds of others, and they are mostly engines and tables that hand nothing over. They wait
-// until no other place that is met since the last Refill is unknown.
+// mayLearnActions reports whether one more place may be analysed for the
+// actions in it. Large functions come last: with what they call, they take as
+// much as hundreds of others. Most are engines and tables that hand nothing
+// over. They wait until no other place that is met since the last Refill is
+// unknown.
 func (a *Analyzer) mayLearnActions(entry, end uint64) bool {
 	if end-entry > largeFunction {
 		return a.calm && a.mayLearn(false)
@@ -102,8 +104,9 @@ func (a *Analyzer) isAwaited(f *unwind.Frame) bool {
 	return len(a.awaited) > 0 && a.awaited[a.ownerOf(f)]
 }
 
-// ownerOf returns the name of the type that a frame's function is a method of, or of the function itself; "" for those of the
-// runtime and of package sync.
+// ownerOf returns the name of the type that a frame's function is a method of,
+// or of the function itself; "" for functions of the runtime and of package
+// sync.
 func (a *Analyzer) ownerOf(f *unwind.Frame) string {
 	for int(f.Site) >= len(a.ownerBySite) {
 		a.ownerBySite = append(a.ownerBySite, nil)

@@ -39,8 +39,9 @@ func (w *flow) call(s *state, x *machinecode.Instr) {
 	s.swapped, s.added, s.words = 0, 0, nil
 }
 
-// killExposed forgets the words of the frame that a callee may change: those whose addresses registers or other words have. What
-// lay at such a word before, or lies there later, can be another variable, of which nobody has the address.
+// killExposed forgets the words of the frame that a callee may change: those
+// whose addresses registers or other words have. Before or later, another
+// variable can lie at such a word. Nobody has its address.
 func (w *flow) killExposed(s *state) {
 	if len(w.addressTaken) == 0 {
 		return

@@ -43,8 +43,8 @@ func (a *Analyzer) LockedCalls(f pclntab.Func) (calls []LockedCall, locks bool) 
 	return calls, true
 }
 
-// stands reports whether a goroutine's stack can show it in a call: not in those of the runtime that only move memory or that
-// end in a panic.
+// stands reports whether a goroutine's stack can show it in a call. Calls of
+// the runtime that only move memory, or end in a panic, don't count.
 func (w *flow) stands(k int) bool {
 	x := &w.code[k]
 	if x.Indirect {

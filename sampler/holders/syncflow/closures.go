@@ -8,9 +8,10 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/machinecode"
 )
 
-// Closures that a function passes to the runtime release locks later: those of defer statements that the compiler can't put at the
-// ends of the function, and those of go statements. The memory of a closure begins with the address of its code; then come the
-// variables that it has captured:
+// Closures that a function passes to the runtime release locks later. They come
+// from go statements, and from defer statements that the compiler can't put at
+// the ends of the function. The memory of a closure begins with the address of
+// its code; then come the variables that it has captured:
 //
 //	call newobject     // rax: the closure
 //	mov  [rax], code

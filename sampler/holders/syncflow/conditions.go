@@ -27,7 +27,7 @@ type condition struct {
 	zero bool
 }
 
-// not returns the opposite. That of none is none.
+// not returns the opposite. none is its own opposite.
 func (c condition) not() condition {
 	c.zero = !c.zero && c.v != 0
 	return c

@@ -25,9 +25,11 @@ type Held struct {
 	Certainty
 }
 
-// Held appends the locks that a goroutine holds or may hold, each once. Its frames come from the innermost to the outermost. Registers
-// are those of the innermost frame, by the numbers that instructions have for them, and nil if they are not known. If the answer is
-// not complete, it is worth asking again after a Refill.
+// Held appends the locks that a goroutine holds or may hold, each once. Its
+// frames come from the innermost to the outermost. Registers are the innermost
+// frame's, by the numbers that instructions have for them; nil if they are not
+// known. If the answer is not complete, it is worth asking again after a
+// Refill.
 func (a *Analyzer) Held(dst []Held, frames []unwind.Frame, m Memory, registers []uint64) (held []Held, complete bool) {
 	complete = true
 	l := heldLocks{a: a, list: dst, first: len(dst)}

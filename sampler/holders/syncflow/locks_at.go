@@ -39,7 +39,7 @@ type lockRef struct {
 	certainty Certainty
 }
 
-// unknownLocks is what a frame shows of which nothing can be said.
+// unknownLocks says that a frame may hold locks that nothing is known about.
 func unknownLocks() *siteLocks {
 	return &siteLocks{unknown: true, doubtful: []lockRef{{certainty: Possible}}}
 }

@@ -34,7 +34,7 @@ func (s *state) addCall(c call) {
 	}
 }
 
-// recordCall adds an event: a call, of which only a frame shows what it releases.
+// recordCall adds an event: a call. Only a frame shows what it releases.
 func (w *flow) recordCall(kind eventKind, c call) {
 	if w.log != nil {
 		*w.log = append(*w.log, lockEvent{w.current, kind, futureRelease{lock: c.to, via: c.argument, call: true}})

@@ -35,8 +35,8 @@ type global struct {
 	typ  dwarf.Offset
 }
 
-// Open reads the debug information of an executable. Addresses in the process are those of the file plus bias. Large
-// programs take a second.
+// Open reads the debug information of an executable. Addresses in the process
+// are the file's plus bias. Large programs take a second.
 func Open(executable io.ReaderAt, bias uint64) (_ *Info, err error) {
 	defer damaged(&err)
 	f, err := elf.NewFile(executable)

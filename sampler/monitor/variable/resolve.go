@@ -21,7 +21,8 @@ type Place struct {
 	value  int64
 }
 
-// A hop leads through a pointer: the pointer is so many bytes behind where the hop before leads.
+// A hop leads through a pointer. The pointer lies some bytes behind where the
+// hop before leads.
 type hop struct {
 	offset int64
 	slice  bool  // the pointer is that of a slice, whose length follows; it leads to an element
@@ -293,7 +294,7 @@ func kindOf(t godwarf.Type) reflect.Kind {
 	return reflect.Invalid
 }
 
-// sized returns the kind of so many bytes.
+// sized returns the kind with a size in bytes.
 func sized(size int64, one, two, four, eight reflect.Kind) reflect.Kind {
 	switch size {
 	case 1:

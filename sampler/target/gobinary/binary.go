@@ -34,13 +34,15 @@ type Binary struct {
 	Disassembled bool
 }
 
-// Open reads a Go program's executable. atEntry is the entry point in the running process (AT_ENTRY of its auxiliary
-// vector), from which Open computes where a position-independent program was loaded. If it is 0, all addresses are link
-// addresses.
+// Open reads a Go program's executable. atEntry is the entry point in the
+// running process (AT_ENTRY of its auxiliary vector), from which Open computes
+// where a position-independent program was loaded. If it is 0, all addresses
+// are link addresses.
 //
-// The layout of the runtime's structs is the known one of the release, if the program was built by a release of Go. Another one
-// is read from the program's debug information, which takes longer, and so is that of a program whose tables are not where the
-// known layout has them.
+// The layout of the runtime's structs is the known one of the release, if the
+// program was built by a release of Go. Another one is read from the program's
+// debug information, which takes longer. So is the layout of a program whose
+// tables are not where the known layout has them.
 func Open(r io.ReaderAt, atEntry uint64) (*Binary, error) {
 	b, err := open(r, atEntry, readLayout)
 	if err == nil {
@@ -102,8 +104,9 @@ func (b *Binary) readRuntime(im *image) error {
 	return b.findGlobals(im, m)
 }
 
-// readLayout takes the layout of a known release from the table, and any other one from the binary's own debug information or,
-// if it has none, that of the nearest release.
+// readLayout takes the layout of a known release from the table, and any other
+// one from the binary's own debug information or, if it has none, the layout of
+// the nearest release.
 func readLayout(im *image, version, arch string) (*layout.Layout, error) {
 	fromTable, tableErr := layout.ForVersion(version, arch)
 	if tableErr == nil && fromTable.Source == layout.FromTable {
@@ -164,8 +167,8 @@ func codeOf(im *image, m *module, arch string) (globals.Code, error) {
 	}}, nil
 }
 
-// variables returns a function that reports whether a link address is that of a variable, by the sections that contain
-// variables.
+// variables returns a function that reports whether a variable lies at a link
+// address, by the sections that contain variables.
 func variables(f *elf.File) func(uint64) bool {
 	var in []elf.SectionHeader
 	for _, s := range f.Sections {

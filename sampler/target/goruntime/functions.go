@@ -29,8 +29,9 @@ func IsSync(name string) bool {
 	return strings.HasPrefix(name, "sync.") || strings.HasPrefix(name, "internal/sync.")
 }
 
-// IsWrapperOf121 reports whether a function number (internal/abi.FuncID) of Go 1.21 marks a wrapper, which the compiler
-// generated to call another function. The wrappers of Go 1.21 have names like those of closures.
+// IsWrapperOf121 reports whether a function number (internal/abi.FuncID) of Go
+// 1.21 marks a wrapper, which the compiler generated to call another function.
+// The wrappers of Go 1.21 have names like closures.
 func (r Release) IsWrapperOf121(funcID uint8) bool { return r.Line <= 21 && funcID == 21 }
 
 // A CallRole is the effect of a function's call on locks, channels, groups and conditions.

@@ -17,8 +17,8 @@ func (r Release) DeferLink() uint64 {
 	return 32
 }
 
-// Offsets of the first two methods in an interface's table (internal/abi.ITab.Fun). Those of sync.Locker are Lock and
-// Unlock.
+// Offsets of the first two methods in an interface's table
+// (internal/abi.ITab.Fun). For sync.Locker, they are Lock and Unlock.
 const (
 	FirstMethod  = 24
 	SecondMethod = 32

@@ -1,8 +1,9 @@
 package goruntime
 
-// resourceRoles are the functions of libraries that hand out things of which there are only so many: parts of a semaphore,
-// connections of a pool, the lock of a file or socket. The pointer to the pool is the first field of a transaction and of a connection; rows have a pointer to
-// a connection as their first field.
+// resourceRoles are the functions of libraries that hand out limited things:
+// parts of a semaphore, connections of a pool, the lock of a file or socket.
+// The pointer to the pool is the first field of a transaction and of a
+// connection; rows have a pointer to a connection as their first field.
 var resourceRoles = map[string]CallRole{
 	"golang.org/x/sync/semaphore.(*Weighted).Acquire": CallAcquire,
 	"golang.org/x/sync/semaphore.(*Weighted).Release": CallRelease,

@@ -142,7 +142,8 @@ func registersARM64(x *Instr, w uint32, rd Reg) {
 	}
 }
 
-// memoryARM64 takes loads and stores of general registers; those of vectors count as stores of something unknown.
+// memoryARM64 takes loads and stores of general registers. For vectors they
+// count as stores of something unknown.
 func memoryARM64(x *Instr, w uint32, rt, rn Reg) {
 	address := func(off int64) Operand { return Operand{Base: rn, Index: NoReg, InMemory: true, Offset: off} }
 	vector := w>>26&1 == 1

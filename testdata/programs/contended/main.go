@@ -9,7 +9,7 @@ import (
 	"unsafe"
 )
 
-// size is at least that of a cache line, so that the locks don't disturb each other.
+// size is at least a cache line's, so that the locks don't disturb each other.
 const size = 128
 
 type simple struct {

@@ -14,7 +14,7 @@ import (
 	"unsafe"
 )
 
-// A record says who has a thing, like that of testdata/programs/holders.
+// A record says who has a thing, as in testdata/programs/holders.
 type record struct {
 	object  atomic.Uintptr
 	changes atomic.Uint64
@@ -28,7 +28,8 @@ var (
 	kinds []string
 )
 
-// add adds a record of a thing to the table. So many goroutines have it while others wait.
+// add adds a record of a thing to the table. A number of goroutines have it
+// while others wait.
 func add(kind string, parts int, object unsafe.Pointer) *record {
 	r := &table[len(kinds)]
 	r.object.Store(uintptr(object))

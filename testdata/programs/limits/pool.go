@@ -10,7 +10,7 @@ import (
 	"unsafe"
 )
 
-// A fake is a driver of which each operation takes a while.
+// A fake is a driver whose operations take a while.
 type fake struct{}
 
 type fakeConn struct{ fake }

@@ -42,7 +42,7 @@ func consumer(done <-chan int) {
 	}
 }
 
-// leak starts goroutines that nobody receives from. Those of the twin end.
+// leak starts goroutines that nobody receives from. The twin's end.
 func leak(healthy bool) { go dispatcher(healthy) }
 
 func dispatcher(healthy bool) {

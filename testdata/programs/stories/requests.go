@@ -72,7 +72,7 @@ func sudden(variant string) func() {
 	}
 }
 
-// serve serves requests until there were so many.
+// serve serves a number of requests.
 func serve(request func(), until int64) {
 	for served.Load() < until {
 		request()
@@ -86,8 +86,10 @@ func older() { time.Sleep(15 * time.Millisecond) }
 //go:noinline
 func newer() { time.Sleep(2 * time.Millisecond) }
 
-// scale does the same work with so many workers. Every other piece of work updates a table, which takes its lock; the others write
-// to a log, which has a lock of package log. With a negative number, each worker has a table and a log of its own.
+// scale does the same work with a number of workers. Every other piece of work
+// updates a table, which takes its lock; the others write to a log, which has a
+// lock of package log. With a negative number, each worker has a table and a
+// log of its own.
 func scale(variant string) func() {
 	workers := number(variant)
 	shared := newTable()

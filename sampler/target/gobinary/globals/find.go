@@ -8,7 +8,7 @@ type Code struct {
 	Table *pclntab.Table
 	// Bytes returns the code of a function; nil if it is not in the file.
 	Bytes func(f pclntab.Func) []byte
-	// Data reports whether an address is that of a variable.
+	// Data reports whether a variable lies at an address.
 	Data func(addr uint64) bool
 }
 

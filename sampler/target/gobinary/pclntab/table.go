@@ -21,7 +21,8 @@ const headerSize = 8 + 8*8
 // maxName is the maximum length of the name of a function or a file.
 const maxName = 1 << 16
 
-// A Module has what the table needs to know about the program. Addresses are those of the running process.
+// A Module has what the table needs to know about the program. Addresses are
+// the running process's.
 type Module struct {
 	Text, EText uint64 // the program's Go code
 	GoFunc      []byte // the bytes at moduledata.gofunc, which contain the inline trees

@@ -24,9 +24,11 @@ type Context struct {
 	SchedPC, SchedSP, SchedLR uint64 // SchedLR matters on arm64 only
 	SyscallPC, SyscallSP      uint64
 
-	// OnThread: m.curg is this g, and the registers and the fields below are those of its thread. Otherwise the walk
-	// begins at SchedSP or SyscallSP, whichever is deeper in the stack. A runnable goroutine is not on a thread, even if
-	// it is m.curg: the scheduler is about to resume it at SchedSP.
+	// OnThread: m.curg is this g, and the registers and the fields below are
+	// its thread's. Otherwise the walk begins at SchedSP or SyscallSP,
+	// whichever is deeper in the stack. A runnable goroutine is not on a
+	// thread, even if it is m.curg: the scheduler is about to resume it at
+	// SchedSP.
 	OnThread       bool
 	Regs           Registers
 	VDSOPC, VDSOSP uint64 // from m

@@ -152,8 +152,9 @@ func (o sections) open(info []byte) (*dwarf.Data, error) {
 	return d, nil
 }
 
-// runtimeUnits lists the offsets of the compilation units' first entries, those of package runtime first. Stepping
-// from header to header keeps the entries of other packages unread.
+// runtimeUnits lists the offsets of the compilation units' first entries,
+// package runtime's first. Stepping from header to header keeps the entries of
+// other packages unread.
 func runtimeUnits(d *dwarf.Data, info []byte) []dwarf.Offset {
 	var first, rest []dwarf.Offset
 	r := d.Reader()

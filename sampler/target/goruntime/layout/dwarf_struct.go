@@ -101,7 +101,7 @@ func memberOffset(e *dwarf.Entry) (int64, error) {
 	return 0, fmt.Errorf("the member at %#x has an unknown kind of location", e.Offset)
 }
 
-// offsets returns the struct's size and the offsets of those of the fields that it has.
+// offsets returns the struct's size, and the offsets of the fields that it has.
 func (s *dwarfStruct) offsets(d *dwarf.Data, fields []field) (map[string]Offset, error) {
 	all := map[string]Offset{sizeField: Offset(s.size)}
 	for _, f := range fields {
