@@ -119,6 +119,7 @@ func newRootCommand(t terminal) *cobra.Command {
 		newTopCommand(t),
 		newDumpGoroutinesCommand(t),
 		newWhyCommand(t),
+		newStuckCommand(t),
 		newProbeCommand(t),
 		newViewCommand(t),
 		newWebCommand(t),

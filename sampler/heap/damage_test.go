@@ -67,7 +67,7 @@ func TestUnreadPage(t *testing.T) {
 	if err := x.Prove(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	r := x.Result(0, nil)
+	r := x.Result(nil)
 	if n := found(r, heap.NotMoved)["main.receiver"]; n != 1 || len(r.Doubts) == 0 || len(found(r, heap.Stuck)) > 0 {
 		t.Errorf("%d have not moved; doubts: %v; claims: %v", n, r.Doubts, found(r, heap.Stuck))
 	}
@@ -101,6 +101,6 @@ func TestHostileMemory(t *testing.T) {
 		if x.Suspects() > 0 {
 			x.Prove(context.Background())
 		}
-		x.Result(time.Hour, nil)
+		x.Result(nil)
 	}
 }

@@ -11,7 +11,7 @@
 //	x.Pass(ctx)           // some time later: who has moved is no suspect any more
 //	x.Suspects()          // nobody: that is all
 //	x.Prove(ctx)          // copies the heap in one halt, and marks the copy
-//	x.Result(now, limit)
+//	x.Result(limit)
 //
 // Passes can be deceived: a pointer that moves from what is not read yet to what was read is never
 // seen. The copy can't, since it is of one moment. A claim (Stuck) needs it. A halt that would be

@@ -121,6 +121,9 @@ func (x *Examination) outer(tid int) int {
 // Suspects returns the number of goroutines that no pass has reached.
 func (x *Examination) Suspects() int { return len(x.suspects) }
 
+// Proved reports whether the last pass was a proof.
+func (x *Examination) Proved() bool { return x.proved }
+
 // Pass marks the heap while the target runs. It halts the target only to read stacks. Marks add up
 // over passes, and what has moved since the previous pass is no suspect any more.
 //

@@ -62,12 +62,12 @@ func pass(t *testing.T, x *heap.Examination) bool {
 func prove(t *testing.T, x *heap.Examination) *heap.Result {
 	t.Helper()
 	if !pass(t, x) {
-		return x.Result(0, nil)
+		return x.Result(nil)
 	}
 	if err := x.Prove(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	return x.Result(0, nil)
+	return x.Result(nil)
 }
 
 // found returns how many goroutines have a verdict, by the innermost function of the program.
@@ -162,7 +162,7 @@ func TestHealthy(t *testing.T) {
 		} else if err := x.Prove(context.Background()); err != nil { // a proof needs no passes
 			t.Fatal(err)
 		} else {
-			r = x.Result(0, nil)
+			r = x.Result(nil)
 		}
 		for _, g := range r.Groups {
 			t.Errorf("%d are %v [%s] %s: %+v", len(g.Goroutines), g.Verdict, g.Reason.Text, g.Goroutines[0].Doubt, g.Frames)
@@ -186,7 +186,7 @@ func TestMaxHalt(t *testing.T) {
 	if !errors.As(err, &limit) || limit.Halt < 3*time.Millisecond || limit.Memory < 64<<20 {
 		t.Fatalf("got %v, %+v", err, limit)
 	}
-	r := x.Result(0, limit)
+	r := x.Result(limit)
 	if n := found(r, heap.Suspected)["main.receiver"]; n != 1 || r.Proved || len(found(r, heap.Stuck)) > 0 || r.Apart <= 0 {
 		t.Errorf("%d are suspected; proved %v; %v apart", n, r.Proved, r.Apart)
 	}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/cpprof/cpprof/sampler/halt"
 )
 
@@ -48,6 +50,15 @@ func (s *process) Halt(limit time.Duration, now func(Reader, []Thread) error, la
 		err = fmt.Errorf("%w: %w", ErrLong, err)
 	}
 	return h.Took, unknown, err
+}
+
+// Now implements Source.
+func (s *process) Now() time.Duration {
+	var ts unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts) != nil {
+		return 0
+	}
+	return time.Duration(ts.Nano())
 }
 
 // haltAll halts all threads, until no new one appears.

@@ -34,6 +34,7 @@ type Goroutine struct {
 	Verdict Verdict
 	Doubt   string // why its verdict is no more than NotMoved
 	Reason  goruntime.WaitReason
+	Wait    Wait
 	Frames  []pclntab.Frame // innermost first
 	Creator pclntab.Frame
 	Awaits  []uint64      // channels, semaphores or the list of a condition
@@ -46,6 +47,7 @@ type Goroutine struct {
 type Group struct {
 	Verdict    Verdict
 	Reason     goruntime.WaitReason
+	Wait       Wait
 	Frames     []pclntab.Frame
 	Creator    pclntab.Frame
 	Goroutines []*Goroutine
@@ -68,9 +70,9 @@ type Result struct {
 	Doubts     []string      // why nothing is claimed
 }
 
-// Result returns what the passes so far have found. now is the present time of the clock that the
-// runtime uses; 0 if it is not known.
-func (x *Examination) Result(now time.Duration, limit *LimitError) *Result {
+// Result returns what the passes so far have found. limit is why there was no proof, if so.
+func (x *Examination) Result(limit *LimitError) *Result {
+	now := x.Source.Now()
 	r := &Result{Goroutines: len(x.w.gs), Passes: x.passes, Proved: x.proved, Limit: limit}
 	if n := len(x.passes); n > 1 {
 		r.Apart = x.passes[n-1].At.Sub(x.passes[0].At)
@@ -124,7 +126,7 @@ func (x *Examination) isMainForever(g *goroutine) bool {
 // describe returns a goroutine as a result has it.
 func (x *Examination) describe(g *goroutine, v Verdict, doubt string, now time.Duration) *Goroutine {
 	l := &x.bin.Layout.G
-	out := &Goroutine{ID: g.id, Verdict: v, Doubt: doubt, Reason: g.reason, Awaits: slices.Clone(g.awaits), g: g}
+	out := &Goroutine{ID: g.id, Verdict: v, Doubt: doubt, Reason: g.reason, Wait: waitOf(g), Awaits: slices.Clone(g.awaits), g: g}
 	frames, whole := x.frames(g)
 	for _, f := range frames {
 		if f.Func != goruntime.Bottom && !sampler.IsWrapper(f.Func, f.File) {
@@ -157,7 +159,7 @@ func grouped(all []*Goroutine) (groups []Group) {
 		i := slices.IndexFunc(byPlace[key], func(i int) bool { return same(&groups[i], g) })
 		if i < 0 {
 			byPlace[key] = append(byPlace[key], len(groups))
-			groups = append(groups, Group{Verdict: g.Verdict, Reason: g.Reason, Frames: g.Frames, Creator: g.Creator, Kept: -1})
+			groups = append(groups, Group{Verdict: g.Verdict, Reason: g.Reason, Wait: g.Wait, Frames: g.Frames, Creator: g.Creator, Kept: -1})
 			i = len(byPlace[key]) - 1
 		}
 		at := &groups[byPlace[key][i]]

@@ -34,6 +34,9 @@ type Source interface {
 	// registers have not become known.
 	Halt(limit time.Duration, now func(r Reader, threads []Thread) error, later func(r Reader, t Thread)) (
 		took time.Duration, unknown int, err error)
+
+	// Now returns the present time of the runtime's clock; 0 if it is not known.
+	Now() time.Duration
 }
 
 // ErrLong reports that a halt was ended since it would have been too long.

@@ -16,6 +16,45 @@ var idleRuntime = map[string]bool{
 	"finalizer wait": true, "cleanup wait": true, "GOMAXPROCS updater (idle)": true,
 }
 
+// A Wait is what a goroutine waits for.
+type Wait uint8
+
+const (
+	ForGroup     Wait = iota // a sync.WaitGroup, or another semaphore
+	ForLock                  // to take a lock
+	ForReadLock              // to take a lock for reading
+	ForReceiver              // of a channel
+	ForSender                // to a channel
+	ForChannels              // of a select
+	ForCondition             // a sync.Cond
+	ForNil                   // a nil channel
+	ForNothing               // a select without cases
+)
+
+// waitOf returns what a goroutine waits for.
+func waitOf(g *goroutine) Wait {
+	r := g.reason
+	switch {
+	case r.Text == "select (no cases)", r.Text == selectWait && g.never:
+		return ForNothing
+	case g.never:
+		return ForNil
+	case r.Text == goruntime.ReadLock:
+		return ForReadLock
+	case r.Awaits == goruntime.AwaitsLock:
+		return ForLock
+	case r.Awaits == goruntime.AwaitsChannel && r.Sends:
+		return ForReceiver
+	case r.Awaits == goruntime.AwaitsChannel:
+		return ForSender
+	case r.Text == selectWait:
+		return ForChannels
+	case r.Text == condWait:
+		return ForCondition
+	}
+	return ForGroup
+}
+
 // mayBeCandidate reports whether a wait may never end. The runtime's own profile examines the same.
 func mayBeCandidate(r goruntime.WaitReason) bool { return r.Awaits != goruntime.AwaitsOther }
 

@@ -119,48 +119,12 @@ func (t *target) lay() {
 	t.schedLen = int(max(s.RunqHead, s.GCWaiting)) + 8
 }
 
-// readReasons reads the texts of runtime.waitReasonStrings. Their number is not known, but what follows them is hardly
-// ever a valid string.
-func (t *target) readReasons() error {
-	const most = 64
-	headers := make([]byte, 16*most)
-	for len(headers) > 0 && t.Read(t.bin.Globals.WaitReasonStrings, headers) != nil {
-		headers = headers[:len(headers)-16] // past the end of mapped memory
+// readReasons reads the runtime's wait reasons.
+func (t *target) readReasons() (err error) {
+	if t.reasons, err = goruntime.ReadReasons(t.Read, t.bin.Globals.WaitReasonStrings); err != nil {
+		return fmt.Errorf("the wait reasons of %s were not found where they should be (%w): use --backend delve", t.bin.Version, err)
 	}
-	for ; len(headers) > 0; headers = headers[16:] {
-		s, err := t.text(binary.LittleEndian.Uint64(headers), binary.LittleEndian.Uint64(headers[8:]))
-		if err != nil || s == "" && len(t.reasons) > 0 {
-			break
-		}
-		t.reasons = append(t.reasons, goruntime.ReasonOf(s))
-	}
-	for _, r := range t.reasons {
-		if r.Text == goruntime.ChanReceive {
-			return nil
-		}
-	}
-	return fmt.Errorf("the wait reasons of %s were not found where they should be (%d texts read): use --backend delve",
-		t.bin.Version, len(t.reasons))
-}
-
-// text reads a string of the target that must be short and printable.
-func (t *target) text(at, n uint64) (string, error) {
-	if n == 0 {
-		return "", nil
-	}
-	if n > 200 {
-		return "", errors.New("too long")
-	}
-	b := make([]byte, n)
-	if err := t.Read(at, b); err != nil {
-		return "", err
-	}
-	for _, c := range b {
-		if c < ' ' || c > '~' {
-			return "", errors.New("not printable")
-		}
-	}
-	return string(b), nil
+	return nil
 }
 
 // reason returns why a goroutine was last parked; without a text if that is not known.

@@ -116,7 +116,7 @@ func examine(pid int, maxHalt time.Duration, passes int) (*heap.Result, error) {
 			return nil, err
 		}
 		if x.Suspects() == 0 {
-			return x.Result(0, nil), nil
+			return x.Result(nil), nil
 		}
 	}
 	err = x.Prove(context.Background())
@@ -124,7 +124,7 @@ func examine(pid int, maxHalt time.Duration, passes int) (*heap.Result, error) {
 	if err != nil && !errors.As(err, &limit) {
 		return nil, err
 	}
-	return x.Result(0, limit), nil
+	return x.Result(limit), nil
 }
 
 // A dumped is a goroutine in what a program prints.

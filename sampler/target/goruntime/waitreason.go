@@ -1,5 +1,10 @@
 package goruntime
 
+import (
+	"encoding/binary"
+	"fmt"
+)
+
 // An Awaited is the kind of thing that a parked goroutine waits for.
 type Awaited uint8
 
@@ -75,4 +80,45 @@ func (r WaitReason) LockAt(semaphore uint64) uint64 {
 		return 0
 	}
 	return semaphore - r.Semaphore
+}
+
+// ReadReasons reads the texts of runtime.waitReasonStrings from a program's memory. Their number is
+// not known, but what follows them is hardly ever a valid string.
+func ReadReasons(read func(addr uint64, b []byte) error, at uint64) (reasons []WaitReason, err error) {
+	const most = 64
+	headers := make([]byte, 16*most)
+	for len(headers) > 0 && read(at, headers) != nil {
+		headers = headers[:len(headers)-16] // past the end of mapped memory
+	}
+	known := false
+	for ; len(headers) > 0; headers = headers[16:] {
+		s, ok := shortText(read, binary.LittleEndian.Uint64(headers), binary.LittleEndian.Uint64(headers[8:]))
+		if !ok || s == "" && len(reasons) > 0 {
+			break
+		}
+		known = known || s == ChanReceive
+		reasons = append(reasons, ReasonOf(s))
+	}
+	if !known {
+		return nil, fmt.Errorf("%d texts read", len(reasons))
+	}
+	return reasons, nil
+}
+
+// shortText reads a string that must be short and printable.
+func shortText(read func(addr uint64, b []byte) error, at, n uint64) (text string, ok bool) {
+	const most = 200
+	if n > most {
+		return "", false
+	}
+	b := make([]byte, n)
+	if n > 0 && read(at, b) != nil {
+		return "", false
+	}
+	for _, c := range b {
+		if c < ' ' || c > '~' {
+			return "", false
+		}
+	}
+	return string(b), true
 }

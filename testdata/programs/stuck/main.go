@@ -1,6 +1,7 @@
 // Stuck has goroutines that can never run again: what they wait for is out of everybody's reach.
 // There is one function for each way to get there. With an argument, only the function of that name
-// runs. A second one is how many megabytes of pointers a variable keeps. Go 1.21 can build it, too.
+// runs. A second one is how many megabytes of pointers a variable keeps, and a
+// third one how long the program runs. Go 1.21 can build it, too.
 package main
 
 import (
@@ -239,5 +240,9 @@ func main() {
 	time.Sleep(100 * time.Millisecond)
 	wipe(100)
 	fmt.Println("ready")
-	time.Sleep(time.Hour)
+	life := time.Hour
+	if len(os.Args) > 3 {
+		life, _ = time.ParseDuration(os.Args[3])
+	}
+	time.Sleep(life)
 }

@@ -1,0 +1,239 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"time"
+
+	"github.com/cpprof/cpprof/internal/report"
+	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler"
+	"github.com/cpprof/cpprof/sampler/heap"
+	"github.com/cpprof/cpprof/why/stuck"
+	"github.com/spf13/cobra"
+)
+
+// stuckFlags are the flags of stuck.
+type stuckFlags struct {
+	process   processFlag
+	input     inputFlags
+	json      bool
+	failAbove int
+	maxHalt   time.Duration
+	maxCPU    float64
+}
+
+func newStuckCommand(t terminal) *cobra.Command {
+	var f stuckFlags
+	c := &cobra.Command{
+		Use:   "stuck -p PROCESS\n  cpprof stuck CORE --program EXECUTABLE\n  cpprof stuck [flags] -- COMMAND [ARGUMENT...]",
+		Short: "Name goroutines that can never run again, and whose fault that is",
+		Long: `stuck finds goroutines that wait for a channel, a lock, a group or a condition which nothing
+that can run reaches: they are stuck for good. It says what each waits for, and why that never
+comes: they wait for one another, or for somebody who is gone. Goroutines that wait only for those
+are counted with them.
+
+It marks the program's heap as the garbage collector does, from outside, while the program runs.
+Only if something is suspected, it halts the program once and copies what may have a pointer: that
+is a proof. A halt longer than --max-halt is not made. What is doubtful is not claimed.
+
+With a command, it examines the program and the Go programs that it starts again and again, and
+says what was stuck when each ended: 'cpprof stuck -- go test ./...'.`,
+		Example: `  cpprof stuck -p 4711
+  cpprof stuck -p shop --json | jq '.findings[0].cause'
+  cpprof stuck core --program ./shop
+  cpprof stuck --fail-above 0 -- go test ./...  # for CI: status 3 if anything is stuck`,
+		GroupID: groupShow,
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := f.check(c); err != nil {
+				return err
+			}
+			switch {
+			case c.ArgsLenAtDash() == 0 && len(args) > 0:
+				return f.command(c.Context(), t, args)
+			case len(args) == 1 && !c.Flags().Changed("pid"):
+				return f.core(t, args[0])
+			case len(args) > 0:
+				return usagef("give a process (-p PROCESS), a core dump or a command (-- COMMAND)")
+			}
+			if err := needProcess(c); err != nil {
+				return &usageError{err}
+			}
+			pid, err := f.process.find()
+			if err != nil {
+				return err
+			}
+			return f.running(c.Context(), t, pid)
+		},
+	}
+	c.Flags().SortFlags = false
+	addProcess(c, &f.process, usualProcess)
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
+	c.Flags().IntVar(&f.failAbove, "fail-above", -1, "end with status 3 if more than this `number` of goroutines are stuck for good")
+	c.Flags().DurationVar(&f.maxHalt, "max-halt", heap.DefaultMaxHalt, "the longest `time` to halt the program")
+	c.Flags().Var(&f.input.memory, "max-memory", "the memory that the copy of its heap, or a core dump, may take, such as 512MB (default 1GB)")
+	c.Flags().Float64Var(&f.maxCPU, "max-cpu", 1, "the most `CPUs` to use, up to one")
+	f.input.err, f.input.errIsTerminal = t.err, t.errIsTerminal
+	c.Flags().StringVar(&f.input.program, "program", "", "the `executable` of the program that wrote a core dump")
+	return c
+}
+
+// check returns an error if a flag is out of range.
+func (f *stuckFlags) check(c *cobra.Command) error {
+	switch {
+	case f.maxHalt < time.Millisecond:
+		return usagef("--max-halt %v: want at least 1ms", f.maxHalt)
+	case f.input.memory != 0 && f.input.memory < 16<<20:
+		return usagef("--max-memory: want at least 16MB")
+	case f.maxCPU <= 0 || f.maxCPU > 1:
+		return usagef("--max-cpu %v: want more than 0, and at most 1", f.maxCPU)
+	case c.Flags().Changed("fail-above") && f.failAbove < 0:
+		return usagef("--fail-above %d: want a number of goroutines, such as 0", f.failAbove)
+	}
+	return nil
+}
+
+// limits returns the limits of an examination.
+func (f *stuckFlags) limits() heap.Config {
+	return heap.Config{MaxHalt: f.maxHalt, MaxMemory: int64(f.input.memory), MaxCPU: f.maxCPU}
+}
+
+// running examines a process that runs.
+func (f *stuckFlags) running(ctx context.Context, t terminal, pid int) error {
+	ctx, signals := watchSignals(ctx)
+	defer signals.stop()
+	p, b, err := attachTo(t, pid, defaultBackend, anyProgram)
+	if err != nil {
+		return err
+	}
+	defer p.Release()
+	defer b.Close()
+	limits := f.limits()
+	line := &stuckLine{t: t}
+	limits.Progress = line.show
+	a, err := examined(ctx, b, limits)
+	line.clear()
+	if err != nil {
+		if ctx.Err() != nil {
+			return errors.New("interrupted")
+		}
+		return sampler.AttachError(pid, err)
+	}
+	return f.show(t, []*report.Stuck{{Answer: a, Program: filepath.Base(p.Name), PID: int64(pid), Basis: report.Basis{Complete: true}}})
+}
+
+// An examiner is a backend that can mark a program's heap.
+type examiner interface {
+	Examine(heap.Config) (*heap.Examination, error)
+}
+
+const (
+	lookAgain = time.Second            // between two passes
+	lookEvery = 100 * time.Millisecond // between samples meanwhile
+)
+
+// examined examines a target: two passes, samples between them to see who holds the locks, and the
+// halt if anything is suspected.
+func examined(ctx context.Context, b sampler.Backend, limits heap.Config) (*stuck.Answer, error) {
+	e, ok := b.(examiner)
+	if !ok {
+		return nil, errors.New("on this system, cpprof can't find out what is stuck for good: that takes Linux")
+	}
+	x, err := e.Examine(limits)
+	if err != nil {
+		return nil, err
+	}
+	if err := x.Pass(ctx); err != nil {
+		return nil, err
+	}
+	if x.Suspects() == 0 {
+		return stuck.Find(nil, x.Result(nil)), nil
+	}
+	r, err := watched(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	if err := x.Pass(ctx); err != nil {
+		return nil, err
+	}
+	var limit *heap.LimitError
+	if x.Suspects() > 0 {
+		if err := x.Prove(ctx); err != nil && !errors.As(err, &limit) {
+			return nil, err
+		}
+	}
+	return stuck.Find(r, x.Result(limit)), nil
+}
+
+// watched records a target for a moment.
+func watched(ctx context.Context, b sampler.Backend) (*sampledata.Recording, error) {
+	header := b.Header()
+	builder := sampledata.NewBuilder(header)
+	var err error
+	for begin := time.Now(); time.Since(begin) < lookAgain; {
+		b.MayLearn(lookAgain)
+		if _, err = b.Observe(ctx, builder, sampledata.Sample{Time: time.Since(header.Start)}); ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		var ended *sampler.EndedError
+		if errors.As(err, &ended) {
+			return nil, err
+		}
+		time.Sleep(lookEvery)
+	}
+	b.Settle(builder)
+	return builder.Recording(), nil
+}
+
+// show prints answers, and returns a *statusError if more is stuck than --fail-above allows.
+func (f *stuckFlags) show(t terminal, answers []*report.Stuck) error {
+	n := 0
+	for i, a := range answers {
+		n += a.Answer.Stuck
+		var err error
+		if f.json {
+			err = a.WriteJSON(t.out)
+		} else {
+			if i > 0 {
+				termtext.Fprintf(t.out, "\n")
+			}
+			err = a.Write(t.out)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if f.failAbove < 0 || n <= f.failAbove {
+		return nil
+	}
+	termtext.Fprintf(t.err, "cpprof: %s stuck for good, more than %d\n", report.Counted(n, "goroutine"), f.failAbove)
+	return &statusError{exitAbove}
+}
+
+// A stuckLine is the line on a terminal that says how far an examination is.
+type stuckLine struct {
+	t     terminal
+	begun time.Time
+	shown time.Time
+}
+
+// show shows a progress, if the examination takes long.
+func (l *stuckLine) show(p heap.Progress) {
+	now := time.Now()
+	if l.begun.IsZero() {
+		l.begun = now
+	}
+	if !l.t.errIsTerminal || now.Sub(l.begun) < 500*time.Millisecond || now.Sub(l.shown) < 200*time.Millisecond {
+		return
+	}
+	l.shown = now
+	termtext.Fprintf(l.t.err, "\rpass %d: %d of %d MB ", p.Pass, p.Scanned>>20, p.Whole>>20)
+}
+
+func (l *stuckLine) clear() {
+	if !l.shown.IsZero() {
+		termtext.Fprintf(l.t.err, "\r\x1b[K")
+	}
+}

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/cpprof/cpprof/internal/fixture"
+)
+
+// stuckOutput is what the tests read of the JSON output.
+type stuckOutput struct {
+	Stuck    int
+	Proved   bool
+	Findings []struct {
+		Fault, Verdict string
+		Goroutines     int
+		Groups, Behind []struct {
+			IDs    []int64
+			Lock   string
+			Frames []struct{ Function string }
+		}
+	}
+}
+
+// runStuck runs the command, and returns its output and status.
+func runStuck(t *testing.T, args ...string) (out, errs string, status int) {
+	t.Helper()
+	var o, e strings.Builder
+	status = run(t.Context(), append([]string{"stuck"}, args...), terminal{in: strings.NewReader(""), out: &o, err: &e})
+	return o.String(), e.String(), status
+}
+
+// Each way to get stuck has its cause.
+func TestStuck(t *testing.T) {
+	target := fixture.Start(t, fixture.Build(t, "stuck"))
+	needsTracing(t, target.Pid())
+	text, errs, status := runStuck(t, "-p", fmt.Sprint(target.Pid()), "--json", "--max-halt", "500ms", "--fail-above", "28")
+	var got stuckOutput
+	if err := json.Unmarshal([]byte(text), &got); err != nil {
+		t.Fatalf("%v: %s%s", err, text, errs)
+	}
+	if got.Stuck != 29 || !got.Proved || status != exitAbove || !strings.Contains(errs, "29 goroutines") {
+		t.Errorf("%d are stuck, proved %v; status %d: %s", got.Stuck, got.Proved, status, errs)
+	}
+	faults := map[string]string{}
+	for _, f := range got.Findings {
+		var names []string
+		for _, g := range f.Groups {
+			names = append(names, fmt.Sprintf("%d %s", len(g.IDs), programFunction(g.Frames)))
+		}
+		for _, g := range f.Behind {
+			names = append(names, fmt.Sprintf("behind: %d %s", len(g.IDs), programFunction(g.Frames)))
+		}
+		faults[strings.Join(names, ", ")] = f.Fault
+	}
+	for names, fault := range map[string]string{
+		"12 main.send": "nobody left", "1 main.produce, behind: 5 main.consume": "nobody left", "1 main.nilChannel.func1": "nil channel",
+		"1 main.(*box).late": "holder gone", "1 main.waiter": "nobody left", "1 main.condition.func1": "nobody left",
+	} {
+		if faults[names] != fault {
+			t.Errorf("%s: %q, want %q: %v", names, faults[names], fault, faults)
+		}
+	}
+	for fault, want := range map[string][]string{"circle": {"first", "second"}, "recursive read": {"reader", "writer"}} {
+		found := false
+		for names, f := range faults {
+			found = found || f == fault && strings.Contains(names, want[0]) && strings.Contains(names, want[1])
+		}
+		if !found {
+			t.Errorf("there is no %s of %v: %v", fault, want, faults)
+		}
+	}
+}
+
+// programFunction returns the innermost function of the program itself.
+func programFunction(frames []struct{ Function string }) string {
+	for _, f := range frames {
+		if strings.HasPrefix(f.Function, "main.") {
+			return f.Function
+		}
+	}
+	return ""
+}
+
+// What was stuck when a program ended is named, and its exit status is kept.
+func TestStuckCommand(t *testing.T) {
+	program := fixture.Build(t, "stuck")
+	out, errs, status := runStuck(t, "--max-halt", "500ms", "--fail-above", "0", "--", program, "forgotten", "0", "3s")
+	if status != exitAbove || !strings.Contains(out, "1 goroutine is stuck for good: no goroutine that is left can send") {
+		t.Errorf("status %d: %s%s", status, out, errs)
+	}
+	if _, errs, status := runStuck(t, "--max-halt", "1us", "-p", "1"); status != exitUsage || !strings.Contains(errs, "--max-halt 1µs: want") {
+		t.Errorf("status %d: %s", status, errs)
+	}
+}
+
+// Of a program in which nothing is stuck, nothing is claimed.
+func TestNothingStuck(t *testing.T) {
+	target := fixture.Start(t, fixture.Build(t, "groups"))
+	needsTracing(t, target.Pid())
+	out, errs, status := runStuck(t, "-p", fmt.Sprint(target.Pid()), "--fail-above", "0")
+	if status != exitFine || !strings.Contains(out, "none is stuck for good") {
+		t.Errorf("status %d: %s%s", status, out, errs)
+	}
+}
+
+// crash lets a program write a core dump, and returns its path.
+func crash(t *testing.T, program string) string {
+	t.Helper()
+	pattern, err := os.ReadFile("/proc/sys/kernel/core_pattern")
+	if err != nil || strings.ContainsAny(string(pattern), "|/") {
+		t.Skipf("this system writes core dumps elsewhere: %s", pattern)
+	}
+	dir := t.TempDir()
+	cmd := exec.Command("sh", "-c", "ulimit -c unlimited && exec "+program)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOTRACEBACK=crash")
+	cmd.Stdout, _ = os.Create(filepath.Join(dir, "out"))
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for b := []byte(nil); !strings.Contains(string(b), "ready"); time.Sleep(10 * time.Millisecond) {
+		b, _ = os.ReadFile(filepath.Join(dir, "out"))
+	}
+	cmd.Process.Signal(syscall.SIGABRT)
+	cmd.Wait()
+	dumps, _ := filepath.Glob(filepath.Join(dir, "core*"))
+	if len(dumps) == 0 {
+		t.Skip("the kernel wrote no core dump")
+	}
+	return dumps[0]
+}
+
+// A core dump is of one moment, and so a proof.
+func TestStuckCore(t *testing.T) {
+	program := fixture.Build(t, "stuck")
+	dump := crash(t, program)
+	text, errs, _ := runStuck(t, dump, "--program", program, "--json")
+	var got stuckOutput
+	if err := json.Unmarshal([]byte(text), &got); err != nil {
+		t.Fatalf("%v: %s%s", err, text, errs)
+	}
+	if got.Stuck != 29 || !got.Proved {
+		t.Errorf("%d are stuck, proved %v: %s", got.Stuck, got.Proved, text)
+	}
+	if _, errs, status := runStuck(t, dump); status == exitFine || !strings.Contains(errs, "--program") {
+		t.Errorf("without a program: status %d: %s", status, errs)
+	}
+	damaged := filepath.Join(t.TempDir(), "core")
+	whole, err := os.ReadFile(dump)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(damaged, whole[:len(whole)/2], 0o666); err != nil {
+		t.Fatal(err)
+	}
+	text, errs, _ = runStuck(t, damaged, "--program", program)
+	if strings.Contains(text, "are stuck for good") {
+		t.Errorf("of half a core dump: %s%s", text, errs)
+	}
+}

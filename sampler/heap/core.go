@@ -1,0 +1,177 @@
+package heap
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"sort"
+	"time"
+
+	"github.com/cpprof/cpprof/sampler/target/gobinary"
+	"github.com/cpprof/cpprof/sampler/target/goruntime"
+	"github.com/cpprof/cpprof/sampler/target/memory"
+)
+
+// A core is a core dump of a Linux program as a source. It is of one moment.
+type core struct {
+	file    io.ReaderAt
+	parts   []elf.ProgHeader // loaded, by address
+	loaded  func(addr uint64, b []byte) error
+	bias    uint64
+	threads []Thread
+	entry   uint64 // AT_ENTRY
+}
+
+// Kinds of notes in a core dump.
+const (
+	noteThread  = 1 // NT_PRSTATUS
+	noteFloats  = 2 // NT_PRFPREG
+	noteAuxv    = 6
+	noteVectors = 0x202 // NT_X86_XSTATE
+	maxNotes    = 64 << 20
+	auxEntry    = 9
+)
+
+// OfCore prepares the examination of a core dump, given the program that wrote it. The limits are
+// those of the config. Both files must stay open.
+func OfCore(dump, executable io.ReaderAt, c Config) (*Examination, error) {
+	f, err := elf.NewFile(dump)
+	if err != nil || f.Type != elf.ET_CORE {
+		return nil, fmt.Errorf("reading the heap of a core dump: it is no core dump of Linux (%v)", err)
+	}
+	s := &core{file: dump}
+	for _, p := range f.Progs {
+		switch p.Type {
+		case elf.PT_LOAD:
+			if p.Filesz > 0 {
+				s.parts = append(s.parts, p.ProgHeader)
+			}
+		case elf.PT_NOTE:
+			if err := s.readNotes(p, f.Machine); err != nil {
+				return nil, err
+			}
+		}
+	}
+	sort.Slice(s.parts, func(i, j int) bool { return s.parts[i].Vaddr < s.parts[j].Vaddr })
+	if c.Binary, err = gobinary.Open(executable, s.entry); err != nil {
+		return nil, err
+	}
+	if s.loaded, err = gobinary.Loaded(executable); err != nil {
+		return nil, err
+	}
+	s.bias, c.Source, c.MaxHalt = c.Binary.Bias, s, time.Hour
+	c.Reasons, err = goruntime.ReadReasons(func(at uint64, b []byte) error {
+		r := [1]memory.Range{{Addr: at, Buf: b}}
+		if s.ReadRanges(r[:]) > 0 {
+			return errors.New("not in the core dump")
+		}
+		return nil
+	}, c.Binary.Globals.WaitReasonStrings)
+	if err != nil {
+		return nil, fmt.Errorf("reading the heap of a core dump: %w", err)
+	}
+	return New(c)
+}
+
+// readNotes reads threads and the entry point.
+func (s *core) readNotes(p *elf.Prog, machine elf.Machine) error {
+	if p.Filesz > maxNotes {
+		return fmt.Errorf("reading the heap of a core dump: its notes have %d MB", p.Filesz>>20)
+	}
+	b := make([]byte, p.Filesz)
+	if _, err := p.ReadAt(b, 0); err != nil {
+		return fmt.Errorf("reading the heap of a core dump: its notes are cut off: %w", err)
+	}
+	for len(b) >= 12 {
+		name, size := uint64(half(b, 0)), uint64(half(b, 4))
+		from := 12 + (name+3)&^3
+		if from+size > uint64(len(b)) {
+			return errors.New("reading the heap of a core dump: a note is damaged")
+		}
+		content := b[from : from+size]
+		switch half(b, 8) {
+		case noteThread:
+			s.threads = append(s.threads, threadIn(content, machine))
+		case noteFloats, noteVectors:
+			if n := len(s.threads); n > 0 {
+				s.threads[n-1].Words = append(s.threads[n-1].Words, words(content)...)
+			}
+		case noteAuxv:
+			for ; len(content) >= 16; content = content[16:] {
+				if word(content, 0) == auxEntry {
+					s.entry = word(content, 8)
+				}
+			}
+		}
+		b = b[min(from+(size+3)&^3, uint64(len(b))):]
+	}
+	return nil
+}
+
+// words decodes memory that may begin anywhere.
+func words(b []byte) []uint64 {
+	ws := make([]uint64, len(b)/8)
+	_ = binary.Read(bytes.NewReader(b[:len(ws)*8]), binary.LittleEndian, ws)
+	return ws
+}
+
+// threadIn decodes an elf_prstatus.
+func threadIn(b []byte, machine elf.Machine) Thread {
+	const pid, registers = 32, 112
+	t := Thread{ID: int(half(b, pid))}
+	if len(b) > registers {
+		t.Words = words(b[registers:])
+	}
+	pc, sp := 16, 19 // of user_regs_struct
+	if machine == elf.EM_AARCH64 {
+		pc, sp = 32, 31
+	}
+	if len(t.Words) > max(pc, sp) {
+		t.PC, t.SP = t.Words[pc], t.Words[sp]
+	}
+	return t
+}
+
+// ReadRanges implements Reader. What the dump does not have may be in the executable.
+func (s *core) ReadRanges(rs []memory.Range) (failed int) {
+	for i := range rs {
+		n := s.read(rs[i].Addr, rs[i].Buf)
+		if n < len(rs[i].Buf) {
+			failed++
+		}
+		rs[i].Buf = rs[i].Buf[:n]
+	}
+	return failed
+}
+
+// read reads memory, and returns how many bytes it could.
+func (s *core) read(addr uint64, b []byte) (n int) {
+	for n < len(b) {
+		at := addr + uint64(n)
+		i := sort.Search(len(s.parts), func(i int) bool { return s.parts[i].Vaddr+s.parts[i].Filesz > at })
+		if i == len(s.parts) || at < s.parts[i].Vaddr {
+			if s.loaded(at-s.bias, b[n:]) == nil {
+				return len(b)
+			}
+			return n
+		}
+		p := &s.parts[i]
+		some := b[n:min(uint64(len(b)), uint64(n)+p.Vaddr+p.Filesz-at)]
+		got, _ := s.file.ReadAt(some, int64(p.Off+at-p.Vaddr))
+		if n += got; got < len(some) {
+			return n
+		}
+	}
+	return n
+}
+
+// Halt implements Source: the program is halted for ever.
+func (s *core) Halt(_ time.Duration, now func(Reader, []Thread) error, _ func(Reader, Thread)) (time.Duration, int, error) {
+	return 0, 0, now(s, s.threads)
+}
+
+// Now implements Source. The time of the dump by the runtime's clock is not known.
+func (s *core) Now() time.Duration { return 0 }
