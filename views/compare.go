@@ -109,7 +109,7 @@ func inliningWarning(a, b *sampledata.Recording, merged bool) []sampledata.Warni
 	if more := len(calls) - len(names); more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))
 	}
-	what := "they are shown as calls in both; --no-inlines merges them into their callers in both"
+	what := "they are shown as calls in both; --set inlines=false merges them into their callers in both"
 	if merged {
 		what = "they are merged into their callers in both"
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
-	"github.com/cpprof/cpprof/views"
 	"github.com/spf13/cobra"
 )
 
@@ -48,7 +47,7 @@ which collectors such as Alloy and Parca fetch like those of net/http/pprof:
   /discovery                                 the processes, as Prometheus' http_sd_configs read them
   /metrics                                   what the agent itself does
 
-A process is recorded only if a client asks for it, for at most 10 s (-d) in each minute (--every).
+A process is recorded only if a client asks, for at most 10 s (--max-duration) a minute (--every).
 The bound --max-cpu is for all processes together. If more is asked for, the answer is status 429
 or 503, and says when to try again. A recording ends if the client goes away.
 
@@ -68,14 +67,14 @@ Only this host reaches the default address. Another one needs --token-file or --
 	flags.SortFlags = false
 	flags.StringVar(&f.listen, "listen", usualAddress, "the `address` to listen at; port 0 is any free one")
 	flags.StringArrayVar(&f.match, "match", nil, "serve only the programs whose file name matches this `PATTERN` (may be repeated)")
-	flags.DurationVarP(&f.window, "duration", "d", 10*time.Second, "the longest `duration` of a recording")
+	flags.DurationVar(&f.window, "max-duration", 10*time.Second, "the longest `duration` of a recording")
 	flags.DurationVar(&f.every, "every", time.Minute, "the time in which a process is recorded for that long, and no longer")
 	flags.IntVar(&f.atOnce, "at-once", 2, "the `number` of processes that are recorded at a time")
 	addTokenFile(c, &f.tokenFile)
 	flags.StringVar(&f.cert, "tls-cert", "", "serve HTTPS, with the certificate in this `file`")
 	flags.StringVar(&f.key, "tls-key", "", "the `file` with the key of that certificate")
 	flags.StringVar(&f.own, "client-ca", "", "serve only clients with a certificate of the authority in this `file`")
-	flags.DurationVar(&f.limit, "for", 0, "end after this `duration` (default: at Ctrl-C)")
+	addFor(c, &f.limit)
 	f.samplerFlags.add(c)
 	return c
 }
@@ -88,7 +87,7 @@ func (f *agentFlags) check(c *cobra.Command) error {
 	}
 	switch {
 	case f.window < 100*time.Millisecond:
-		return fmt.Errorf("-d %v: want at least 100ms", f.window)
+		return fmt.Errorf("--max-duration %v: want at least 100ms", f.window)
 	case f.every < f.window:
 		return fmt.Errorf("--every %v: want at least the duration of a recording, %v", f.every, f.window)
 	case f.atOnce < 1:
@@ -191,7 +190,7 @@ func (f *agentFlags) record(ctx context.Context, t terminal, signals *signals, p
 
 // agentProfiles makes the profiles of a recording as 'cpprof export' does: of all classes.
 func agentProfiles(t terminal, r *sampledata.Recording) (agent.Profiles, error) {
-	f := exportFlags{reportFlags: reportFlags{viewFlags: viewFlags{inputFlags: inputFlags{err: t.err}, accounting: views.Observed.String()}}}
+	f := exportFlags{reportFlags: reportFlags{viewFlags: viewFlags{inputFlags: inputFlags{err: t.err}}}}
 	s := &source{path: fmt.Sprintf("process %d", r.Header.PID), recording: r}
 	var err error
 	if s.config, err = f.configuration(); err != nil {

@@ -133,7 +133,7 @@ func stacksOf(p *pprofile.Profile, label, value string) string {
 func TestAgent(t *testing.T) {
 	target := fixture.Start(t, fixture.BuildOnce(t, "mutex"))
 	needsTracing(t, target.Pid())
-	a := startAgent(t, "-d", "500ms", "--match", "mut*x", "--match", "no-such-program")
+	a := startAgent(t, "--max-duration", "500ms", "--match", "mut*x", "--match", "no-such-program")
 	answer, body := a.get("/discovery", http.StatusOK)
 	var groups []struct {
 		Targets []string
@@ -181,7 +181,7 @@ func TestAgentGivesUpRecordings(t *testing.T) {
 	program := fixture.BuildOnce(t, "lifecycle")
 	target, other := fixture.Start(t, program, "wait"), fixture.Start(t, program, "wait")
 	needsTracing(t, target.Pid())
-	a := startAgent(t, "-d", "500s", "--every", "500s", "--at-once", "1")
+	a := startAgent(t, "--max-duration", "500s", "--every", "500s", "--at-once", "1")
 	path := fmt.Sprintf("/debug/pprof/wall?pid=%d", target.Pid())
 	fetch := func() (leave func()) {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -53,7 +53,7 @@ error, with status 1. Without a view, it takes the busiest thread class; next go
 				return err
 			}
 			s := shell.New(profile(a, b))
-			s.Width = f.nameWidth(t)
+			s.Width = t.width()
 			s.Next = f.nextTurn(c, args[0], classes)
 			if !t.inIsTerminal {
 				return script(s, t.in, t.out)
@@ -66,8 +66,7 @@ error, with status 1. Without a view, it takes the busiest thread class; next go
 		},
 	}
 	f.addTree(c, t)
-	f.addFullNames(c)
-	f.addAgainst(c, "the `recording` to subtract")
+	addAgainst(c, &f.against)
 	return c
 }
 

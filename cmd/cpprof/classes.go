@@ -29,7 +29,7 @@ func newClassesCommand(t terminal) *cobra.Command {
 
 With --against OLD it matches the classes by name, and prints the shares minus those in OLD.`,
 		Example: `  cpprof classes run.cpprof
-  cpprof classes run.cpprof --class-by label:route --from 10s --to 20s
+  cpprof classes run.cpprof --class-by label:route --span 10s,20s
   cpprof classes new.cpprof --against old.cpprof`,
 		GroupID:           groupShow,
 		Args:              oneRecording,
@@ -50,21 +50,21 @@ With --against OLD it matches the classes by name, and prints the shares minus t
 			case profiled && asJSON:
 				return report.ProfileClassesJSON(t.out, s.recording, classes)
 			case profiled:
-				return report.ProfileClasses(t.out, s.recording, classes, f.nameWidth(t))
+				return report.ProfileClasses(t.out, s.recording, classes, t.width())
 			case asJSON:
 				return report.ClassesJSON(t.out, classes, report.BasisOf(s.recording))
 			}
 			if err := report.PickedHeadline(t.out, args[0], s.recording); err != nil {
 				return err
 			}
-			return report.Classes(t.out, classes, f.nameWidth(t))
+			return report.Classes(t.out, classes, t.width())
 		},
 	}
 	f.addOptions(c, t)
+	f.addValue(c)
 	f.addIdle(c)
-	f.addFullNames(c)
-	c.Flags().StringVar(&against, "against", "", "the `recording` to compare with")
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	addAgainst(c, &against)
+	addJSON(c, &asJSON)
 	return c
 }
 
@@ -82,5 +82,5 @@ func (f *viewFlags) compareClasses(t terminal, path, against string, asJSON bool
 		return report.ClassesComparedJSON(t.out, classes, p.a.named(), p.b.named())
 	}
 	termtext.Fprintf(t.out, "A is %s, B is %s\n\n", p.a.path, p.b.path)
-	return report.ClassesCompared(t.out, classes, f.nameWidth(t))
+	return report.ClassesCompared(t.out, classes, t.width())
 }

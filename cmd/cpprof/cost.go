@@ -35,8 +35,7 @@ function that the view does not have, cost prints similar names and ends with st
 		},
 	}
 	f.addView(c, t)
-	f.addFullNames(c)
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	addJSON(c, &asJSON)
 	return c
 }
 
@@ -60,7 +59,7 @@ func (f *viewFlags) cost(t terminal, recording string, texts []string, asJSON bo
 	if err := callpath.Aspects(v.aspects, paths...); err != nil {
 		return err
 	}
-	costs := &report.Costs{Title: title(s, v), Metric: v.Tree.Main(), Basis: report.BasisOf(s.recording), Width: f.nameWidth(t)}
+	costs := &report.Costs{Title: title(s, v), Metric: v.Tree.Main(), Basis: report.BasisOf(s.recording), Width: t.width()}
 	for _, p := range paths {
 		costs.Add(p, callpath.Total(v.Tree, v.aspects, p))
 	}

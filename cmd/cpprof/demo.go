@@ -41,8 +41,8 @@ purpose; demo ends with the call path that shows each, and its cost.`,
 			return showDemo(c.Context(), t, output, text || !t.isScreen())
 		},
 	}
-	c.Flags().StringVarP(&output, "output", "o", "demo.cpprof", "the `recording` to write, in place of an earlier one")
-	c.Flags().DurationVarP(&duration, "duration", "d", 5*time.Second, "how long to record")
+	addOutput(c, &output, "demo.cpprof")
+	addDuration(c, &duration, 5*time.Second)
 	c.Flags().BoolVar(&text, "text", false, "show the profile as text, not in the Analyzer")
 	return c
 }
@@ -84,14 +84,14 @@ const demoGreeting = "The server has four problems. Go to a class (j k) and open
 
 // showDemo shows the profile, and then lists the four problems, and what a search finds.
 func showDemo(ctx context.Context, t terminal, path string, text bool) error {
-	f := reportFlags{viewFlags: viewFlags{inputFlags: inputFlags{err: t.err}, accounting: "observed"}}
+	f := reportFlags{viewFlags: viewFlags{inputFlags: inputFlags{err: t.err}}}
 	s, err := f.open(path)
 	if err != nil {
 		return err
 	}
 	limit := f.threshold(s.config)
 	if text {
-		if err := overview(t, s, limit, t.outIsTerminal && !t.noColor, t.width()); err != nil {
+		if err := overview(t, s, limit); err != nil {
 			return err
 		}
 	}

@@ -24,7 +24,7 @@ func TestDemoShowsItsProblems(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
-	s, err := (&viewFlags{inputFlags: inputFlags{err: io.Discard}, accounting: "observed"}).open(file)
+	s, err := (&viewFlags{inputFlags: inputFlags{err: io.Discard}}).open(file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -118,7 +118,7 @@ func commandLines(text string) []string {
 			commands = append(commands, c+" --listen 127.0.0.1:0 --for 1ms")
 		case strings.HasPrefix(c, "cpprof web"):
 			commands = append(commands, c+" --no-browser --for 1ms")
-		case strings.HasSuffix(c, "--session"): // the Analyzer saves one
+		case strings.HasPrefix(c, "cpprof report session"): // the Analyzer saves one
 		default:
 			commands = append(commands, c)
 		}

@@ -64,10 +64,11 @@ It shows the same of a core dump of a program, and of a goroutine dump.`,
 	c.Flags().SortFlags = false
 	addProcess(c, &process, usualProcess)
 	addConnect(c, &address)
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	addJSON(c, &asJSON)
 	addBackend(c, &backend)
 	input.addInput(c, t)
 	input.addFormat(c)
+	addProgram(c, &input.program)
 	return c
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,7 +8,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/cpprof/cpprof/internal/export"
 	"github.com/cpprof/cpprof/internal/report"
@@ -22,7 +20,6 @@ import (
 // exportFlags are the flags of export.
 type exportFlags struct {
 	reportFlags
-	pushFlags
 	to     string
 	output string
 	force  bool
@@ -46,40 +43,27 @@ A comparison (--against) can be written to every format but csv-samples.`,
 		GroupID:           groupFiles,
 		Args:              oneRecording,
 		ValidArgsFunction: completeRecording,
-		RunE:              func(c *cobra.Command, args []string) error { return f.run(c.Context(), t, args[0]) },
+		RunE:              func(_ *cobra.Command, args []string) error { return f.run(t, args[0]) },
 	}
-	f.addView(c, t)
-	f.addSteps(c)
-	f.addThreshold(c)
-	flags := c.Flags()
-	flags.StringVar(&f.against, "against", "", "the `recording` to compare with")
-	to := flags.Lookup("to")
-	to.Value, to.DefValue = &toFlag{format: &f.to, end: &f.span.To}, ""
-	to.Usage = "what to write: " + strings.Join(export.Names(), ", ") + "; given with an `offset`, such as 4s, it leaves out samples from there on"
-	flags.StringVarP(&f.output, "output", "o", "", "the `file` to write; - is standard output")
-	flags.BoolVarP(&f.force, "force", "f", false, "replace the file if it exists")
+	f.addExported(c, t)
+	addAgainst(c, &f.against)
+	c.Flags().StringVar(&f.to, "to", "", "the `format` to write: "+strings.Join(export.Names(), ", "))
 	completeWords(c, "to", export.Names()...)
-	f.addPush(c)
+	addOutput(c, &f.output, "")
+	addForce(c, &f.force)
+	c.AddCommand(newPushCommand(t))
 	return c
 }
 
-// toFlag is --to of export: a format or, as in other commands, the end of a span. No format has a name that is a time.
-type toFlag struct {
-	format *string
-	end    *time.Duration
+// addExported adds the flags that choose what is exported, and refine it.
+func (f *exportFlags) addExported(c *cobra.Command, t terminal) {
+	f.addSamples(c, t)
+	f.addFormat(c)
+	addSpan(c, &f.span)
+	f.addChoice(c)
+	f.addSteps(c)
+	addMin(c, &f.min)
 }
-
-func (f *toFlag) Set(text string) error {
-	if text == "" || strings.Trim(text[:1], "0123456789.+-") != "" {
-		*f.format = text
-		return nil
-	}
-	end, err := time.ParseDuration(text)
-	*f.end = end
-	return err
-}
-func (f *toFlag) String() string { return "" }
-func (f *toFlag) Type() string   { return "duration" }
 
 // formatList returns a line for each format of export.
 func formatList() string {
@@ -98,13 +82,7 @@ func formatList() string {
 	return strings.Join(lines, "\n")
 }
 
-func (f *exportFlags) run(ctx context.Context, t terminal, path string) error {
-	if f.url != "" {
-		return f.runPush(ctx, t, path)
-	}
-	if f.app != "" || f.tenant != "" || f.pushFlags.token != "" {
-		return usagef("--app, --tenant and --token-file are for --push")
-	}
+func (f *exportFlags) run(t terminal, path string) error {
 	if f.to == "" {
 		return usagef("no format is given: add --to with one of %s", strings.Join(export.Names(), ", "))
 	}
@@ -136,25 +114,6 @@ func (f *exportFlags) run(ctx context.Context, t terminal, path string) error {
 	}
 	_, err = termtext.Fprintf(t.out, "%s, in %s\n", s.Name(), f.output)
 	return err
-}
-
-// runPush pushes what the flags say to export.
-func (f *exportFlags) runPush(ctx context.Context, t terminal, path string) error {
-	if f.output != "" || f.to != "" && f.to != "pprof" {
-		return usagef("--push sends a pprof profile: leave out -o, and --to with another format")
-	}
-	if f.against != "" {
-		return usagef("--push and --against: a difference is no profile of a program")
-	}
-	to, err := export.Lookup("pprof")
-	if err != nil {
-		return err
-	}
-	s, err := f.exported(path, to)
-	if err != nil {
-		return err
-	}
-	return f.push(ctx, t, s)
 }
 
 // checkOutput returns an error if what is written could not go where the flags say. It is called before anything is read.

@@ -13,21 +13,49 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// pushFlags say where a profile is pushed to.
+// pushFlags are the flags of push.
 type pushFlags struct {
-	url, app, tenant string
-	token            string // the file that has it
+	exportFlags
+	app, tenant string
+	token       string // the file that has it
 }
 
 // pushTries is how often a push is tried, with pauses of 1, 2 and 4 seconds.
 const pushTries = 4
 
-func (f *pushFlags) addPush(c *cobra.Command) {
-	flags := c.Flags()
-	flags.StringVar(&f.url, "push", "", "send a pprof profile to the Pyroscope server at this `URL`, in place of -o")
-	flags.StringVar(&f.app, "app", "", "the `name` of the application for --push, with labels: shop{env=staging} (default: that of the program)")
-	flags.StringVar(&f.tenant, "tenant", "", "the tenant for --push (X-Scope-OrgID)")
+func newPushCommand(t terminal) *cobra.Command {
+	var f pushFlags
+	c := &cobra.Command{
+		Use:   "push RECORDING URL",
+		Short: "Send a pprof profile of a recording to a Pyroscope server",
+		Long: `push sends what 'cpprof export --to pprof' writes to the Pyroscope server at a URL, with the time of
+the recording. --app names the application, with labels: shop{env=staging}.`,
+		Example: `  cpprof export push run.cpprof http://localhost:4040 --app 'shop{env=staging}'
+  cpprof export push run.cpprof https://profiles.example --tenant shop --token-file token`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return usagef("want a recording and the URL of a Pyroscope server")
+			}
+			return nil
+		},
+		ValidArgsFunction: completeRecording,
+		RunE: func(c *cobra.Command, args []string) error {
+			to, err := export.Lookup("pprof")
+			if err != nil {
+				return err
+			}
+			s, err := f.exported(args[0], to)
+			if err != nil {
+				return err
+			}
+			return f.push(c.Context(), t, s, args[1])
+		},
+	}
+	f.addExported(c, t)
+	c.Flags().StringVar(&f.app, "app", "", "the `name` of the application (default: that of the program)")
+	c.Flags().StringVar(&f.tenant, "tenant", "", "the `name` of the tenant (X-Scope-OrgID)")
 	addTokenFile(c, &f.token)
+	return c
 }
 
 func addTokenFile(c *cobra.Command, path *string) {
@@ -51,7 +79,7 @@ func readToken(path string) (string, error) {
 }
 
 // push sends a subject as a pprof profile.
-func (f *pushFlags) push(ctx context.Context, t terminal, s *export.Subject) error {
+func (f *pushFlags) push(ctx context.Context, t terminal, s *export.Subject, url string) error {
 	token, err := readToken(f.token)
 	if err != nil {
 		return err
@@ -60,13 +88,13 @@ func (f *pushFlags) push(ctx context.Context, t terminal, s *export.Subject) err
 	if app == "" {
 		app = appOf(s.Recording.Header.Executable)
 	}
-	p := export.Pusher{URL: f.url, Name: app, Tenant: f.tenant, Token: token, Tries: pushTries, Pause: time.Second}
+	p := export.Pusher{URL: url, Name: app, Tenant: f.tenant, Token: token, Tries: pushTries, Pause: time.Second}
 	if err := p.Check(); err != nil {
 		return &usageError{err}
 	}
 	from, until := s.Times()
 	if from.IsZero() {
-		return fmt.Errorf("%s does not say when it was recorded, which --push has to tell the server", s.Path)
+		return fmt.Errorf("%s does not say when it was recorded, which the server has to be told", s.Path)
 	}
 	var profile bytes.Buffer
 	to, err := export.Lookup("pprof")

@@ -39,19 +39,18 @@ takes the busiest thread classes in turn.
 		RunE:    func(c *cobra.Command, args []string) error { return f.run(t, c, args[0]) },
 	}
 	f.addTree(c, t)
-	f.addAgainst(c, "the `recording` to compare with: find what costs more than in it")
-	f.addFullNames(c)
+	addAgainst(c, &f.against)
 	flags := c.Flags()
 	addShare(flags, &f.coverage, "coverage", "80%", "the `share` of the cost to cover")
-	addShare(flags, &f.failAbove, "fail-above", "", "end with status 3 if a call sequence adds more than this `share` of the whole")
-	flags.IntVar(&f.max, "max", 0, "find at most this `number` of call sequences; 0 for no limit")
-	flags.BoolVar(&f.json, "json", false, "print JSON")
+	addFailAbove(c, &f.failAbove)
+	addTop(c, &f.max, 0)
+	addJSON(c, &f.json)
 	return c
 }
 
 func (f *findFlags) run(t terminal, c *cobra.Command, path string) error {
-	if f.max < 0 {
-		return usagef("--max %d: want a number of call sequences, 0 for no limit", f.max)
+	if err := checkTop(f.max); err != nil {
+		return err
 	}
 	classes, err := f.turns(path)
 	if err != nil {
@@ -151,6 +150,6 @@ func (f *findFlags) write(t terminal, r *foundIn) error {
 	if err := heading(t.out, r.a, r.b); err != nil {
 		return err
 	}
-	r.report.Width = f.nameWidth(t)
+	r.report.Width = t.width()
 	return r.report.Write(t.out)
 }

@@ -21,6 +21,30 @@ var formerCommands = map[string][]string{
 	"version":   {"--version"},
 }
 
+// formerFlags says what replaces a former flag.
+var formerFlags = map[string]string{
+	"accounting": "a setting now: --set accounting=RULE",
+	"aspect":     "a setting now: --set aspects.NAME=PATTERN,PATTERN",
+	"color":      "the environment decides: NO_COLOR=1, CLICOLOR_FORCE=1",
+	"define":     "a setting now: --set metrics.NAME=EXPR",
+	"from":       "one flag now: --span FROM,TO",
+	"full-names": "names are shortened on a terminal only: | cat has them in full",
+	"list":       "a setting now: --set lists.NAME=EXPR",
+	"max":        "it is --top now",
+	"merge":      "a setting now: --set merge.NAME=PATTERN,PATTERN",
+	"min-cost":   "it is --min now",
+	"min-cum":    "it is --min now",
+	"min-hits":   "it is --min now",
+	"no-inlines": "a setting now: --set inlines=false",
+	"of-parent":  "--zoom PATH makes the entries below it shares of it",
+	"own":        "it is --sort own now",
+	"push":       "a command now: cpprof export push RECORDING URL",
+	"runs":       "it is --with for recordings, --count for turns",
+	"session":    "a command now: cpprof report session RECORDING",
+	"spans":      "it is --over now",
+	"to":         "one flag now: --span FROM,TO",
+}
+
 // former returns an error that names the new command line if the command has another name now.
 func former(args []string) error {
 	if len(args) == 0 || formerCommands[args[0]] == nil {

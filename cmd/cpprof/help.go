@@ -34,18 +34,17 @@ type flagGroup struct {
 // group. Help shows the groups, and the flags in them, in this order.
 var flagGroups = []flagGroup{
 	{"What to record", []string{"pid", "connect", "duration", "child", "follow-exec", "monitor", "no-monitors", "match", "progress", "base", "probes", "counts-only", "breakpoints"}},
-	{"How often, and at what cost", []string{"every", "at-once", "rate", "jitter", "max-overhead", "max-cpu", "probe-overhead", "max-removal", "backend"}},
-	{"What to read", []string{"server", "thread", "against", "session", "fresh", "format", "program", "value", "strict", "max-memory", "builtin"}},
+	{"How often, and at what cost", []string{"every", "at-once", "max-duration", "rate", "jitter", "max-overhead", "max-cpu", "probe-overhead", "max-removal", "backend"}},
+	{"What to read", []string{"server", "thread", "against", "fresh", "format", "program", "value", "strict", "max-memory", "builtin"}},
 	{"Refinement steps", []string{"down", "extended", "up", "prune", "zoom", "auto"}},
-	{"What to count", []string{"from", "to", "samples", "spans", "runs", "scatter", "matrix", "accounting", "class-by", "merge", "idle", "by", "no-inlines"}},
+	{"What to count", []string{"span", "samples", "over", "with", "scatter", "matrix", "class-by", "idle", "by"}},
 	{"How much to show", []string{
-		"count", "interval", "window", "sort", "min-hits", "min-cost", "own", "of-parent", "min-cum", "name", "depth", "metric",
-		"coverage", "max", "threshold", "fail-above", "top", "least", "instances", "full-names", "log",
+		"count", "interval", "window", "sort", "min", "name", "depth", "metric", "coverage", "threshold", "fail-above", "top", "least", "instances", "log",
 	}},
 	{"Where it goes", []string{
-		"output", "force", "folder", "push", "app", "tenant", "listen", "token-file", "tls-cert", "tls-key", "client-ca", "view", "web", "no-browser", "port", "for", "text", "json", "csv", "color",
+		"to", "output", "force", "folder", "app", "tenant", "listen", "token-file", "tls-cert", "tls-key", "client-ca", "view", "web", "no-browser", "port", "for", "text", "json", "csv",
 	}},
-	{"Settings", []string{"aspect", "define", "list", "config", "help"}},
+	{"Settings", []string{"set", "config", "help"}},
 }
 
 // The commands of a group are listed in the order in which they are added, not by name.

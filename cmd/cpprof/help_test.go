@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // A screen of this size shows the help of a command up to its flags.
@@ -93,6 +94,74 @@ func TestFlagsAreInGroups(t *testing.T) {
 			if seen[name] = true; !used[name] {
 				t.Errorf("--%s of group %q is a flag of no command", name, g.title)
 			}
+		}
+	}
+}
+
+// mostFlags bounds the flags of a command that a person reads most often, and mostNames the names of all flags.
+const (
+	mostFlags = 24
+	mostNames = 90
+)
+
+func TestFewFlags(t *testing.T) {
+	names := map[string]bool{}
+	everyCommand(func(c *cobra.Command) {
+		c.InitDefaultHelpFlag()
+		n := 0
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			names[f.Name] = true
+			n++
+			if formerFlags[f.Name] != "" && f.Name != "to" {
+				t.Errorf("%s: --%s is a flag and a former one", c.CommandPath(), f.Name)
+			}
+		})
+		switch c.CommandPath() {
+		case "cpprof report", "cpprof export", "cpprof why":
+			if n > mostFlags {
+				t.Errorf("%s has %d flags, more than %d", c.CommandPath(), n, mostFlags)
+			}
+		}
+	})
+	if len(names) > mostNames {
+		t.Errorf("%d names of flags, more than %d", len(names), mostNames)
+	}
+}
+
+// A flag means the same in every command: it has one type, one letter and one text. A letter stands for one flag.
+func TestFlagsMeanOneThing(t *testing.T) {
+	type meaning struct{ kind, letter, text string }
+	meanings, letters := map[string]meaning{}, map[string]string{}
+	everyCommand(func(c *cobra.Command) {
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if f.Name == "help" {
+				return
+			}
+			now := meaning{f.Value.Type(), f.Shorthand, f.Usage}
+			if before, ok := meanings[f.Name]; ok && before != now {
+				t.Errorf("%s: --%s is %q, elsewhere it is %q", c.CommandPath(), f.Name, now, before)
+			}
+			meanings[f.Name] = now
+			if before := letters[f.Shorthand]; f.Shorthand != "" && before != "" && before != f.Name {
+				t.Errorf("%s: -%s is --%s, elsewhere it is --%s", c.CommandPath(), f.Shorthand, f.Name, before)
+			}
+			letters[f.Shorthand] = f.Name
+		})
+	})
+}
+
+// An unknown flag is answered with a similar one, a former flag with what replaces it.
+func TestUnknownFlags(t *testing.T) {
+	for line, want := range map[string]string{
+		"report x --tread y":     "unknown flag --tread: did you mean --thread?",
+		"report x --from 2s":     "one flag now: --span FROM,TO",
+		"why x --full-names":     "names are shortened on a terminal only",
+		"export x --push http:x": "cpprof export push RECORDING URL",
+		"locks x --zzzzzzzz":     "unknown flag: --zzzzzzzz",
+		"top -d 5s":              "unknown shorthand flag: 'd'",
+	} {
+		if status, _, said := runLine(t, line); status != exitUsage || !strings.Contains(said, want) {
+			t.Errorf("%s ends with %d: %s", line, status, said)
 		}
 	}
 }

@@ -49,8 +49,8 @@ func TestHostilePrograms(t *testing.T) {
 		{"record", "-d", "300ms", "-o", "record" + hostile, "-p", pid},
 		{"record", "-d", "300ms", "--backend", "delve", "-o", "delve", "-p", pid},
 		{"record", "-d", "300ms", "-o", "launched", "--", target.Path, hostile, "briefly"},
-		{"top", "-n", "2", "-d", "200ms", "-p", pid},
-		{"top", "-n", "2", "-d", "200ms", "--class-by", "label:key " + hostile, "-p", pid},
+		{"top", "-n", "2", "-i", "200ms", "-p", pid},
+		{"top", "-n", "2", "-i", "200ms", "--class-by", "label:key " + hostile, "-p", pid},
 		{"dump-goroutines", "-p", pid},
 		{"dump-goroutines", "--json", "-p", pid},
 		{"dump-goroutines", "-p", "x" + hostile},
@@ -90,7 +90,7 @@ func TestHostileProgramsServed(t *testing.T) {
 	target := fixture.Start(t, hostileProgram(t), hostile)
 	needsTracing(t, target.Pid())
 	pid, name := fmt.Sprint(target.Pid()), filepath.Base(target.Path)
-	a := startAgent(t, "-d", "300ms", "--match", "x*")
+	a := startAgent(t, "--max-duration", "300ms", "--match", "x*")
 	_, body := a.get("/discovery", http.StatusOK)
 	checkTame(t, string(body))
 	var groups []struct{ Labels map[string]string }

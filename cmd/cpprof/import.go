@@ -42,8 +42,10 @@ process or thread.`,
 	}
 	f.addInput(c, t)
 	f.addFormat(c)
-	c.Flags().StringVarP(&output, "output", "o", "", "the `recording` or profile to write")
-	c.Flags().BoolVarP(&force, "force", "f", false, "replace an existing recording or profile")
+	f.addValue(c)
+	addProgram(c, &f.program)
+	addOutput(c, &output, "")
+	addForce(c, &force)
 	return c
 }
 

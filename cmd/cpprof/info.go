@@ -29,6 +29,7 @@ func newInfoCommand(t terminal) *cobra.Command {
 	}
 	f.addInput(c, t)
 	f.addFormat(c)
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON: times in nanoseconds, shares of 1")
+	f.addValue(c)
+	addJSON(c, &asJSON)
 	return c
 }

@@ -76,12 +76,15 @@ func (f *inputFlags) recordingAt(path string) (*sampledata.Recording, error) {
 	return f.recording(in)
 }
 
-// addFormat adds --format, and lists the formats in its help, and --value.
+// addFormat adds --format, and lists the formats in its help.
 func (f *inputFlags) addFormat(c *cobra.Command) {
 	names := interchange.Names()
 	c.Flags().StringVar(&f.format, "format", interchange.Auto, "what to read: "+strings.Join(names, ", ")+" ("+interchange.Auto+": by its content)")
 	completeWords(c, "format", names...)
-	c.Flags().StringVar(&f.program, "program", "", "the `executable` of the program that wrote a core dump, or of that of a Delve server")
+}
+
+// addValue adds the flag of the commands that read profiles.
+func (f *inputFlags) addValue(c *cobra.Command) {
 	c.Flags().StringVar(&f.value, "value", "", "what to count: the `name` of a sample type of a profile, or a name for the readings of a trace of calls")
 }
 

@@ -42,8 +42,8 @@ The Go runtime does not record who holds a lock; cpprof infers it: see docs/limi
 		Args:              oneRecording,
 		ValidArgsFunction: completeRecording,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if top < 0 {
-				return usagef("--top %d: want a number of locks, 0 for all", top)
+			if err := checkTop(top); err != nil {
+				return err
 			}
 			if against != "" {
 				if instances {
@@ -72,18 +72,18 @@ The Go runtime does not record who holds a lock; cpprof infers it: see docs/limi
 			if err := report.Headline(t.out, s.path, s.recording); err != nil {
 				return err
 			}
-			if err := report.Locks(t.out, s.recording, a, top, f.nameWidth(t)); err != nil {
+			if err := report.Locks(t.out, s.recording, a, top, t.width()); err != nil {
 				return err
 			}
 			return afterLocks(t.out, s.path, a)
 		},
 	}
 	f.addOptions(c, t)
-	f.addFullNames(c)
-	c.Flags().StringVar(&against, "against", "", "the `recording` to compare with; the lock whose waiting changed most comes first")
-	c.Flags().IntVar(&top, "top", 5, "show this `number` of locks and deadlocks; 0 for all")
+	addProgram(c, &f.program)
+	addAgainst(c, &against)
+	addTop(c, &top, 5)
 	c.Flags().BoolVar(&instances, "instances", false, "show each lock by itself, not all locks of a field together")
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON: all locks, hits exact")
+	addJSON(c, &asJSON)
 	return c
 }
 
@@ -120,5 +120,5 @@ func (f *viewFlags) compareLocks(t terminal, path, against string, top int, asJS
 	if err := p.headlines(t); err != nil {
 		return err
 	}
-	return report.LocksCompared(t.out, c, p.a.named(), p.b.named(), top, f.nameWidth(t))
+	return report.LocksCompared(t.out, c, p.a.named(), p.b.named(), top, t.width())
 }

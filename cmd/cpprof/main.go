@@ -21,7 +21,15 @@ func main() {
 		inIsTerminal:  term.IsTerminal(int(os.Stdin.Fd())),
 		outIsTerminal: term.IsTerminal(int(os.Stdout.Fd())),
 		errIsTerminal: term.IsTerminal(int(os.Stderr.Fd())),
-		noColor:       os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb",
 	}
+	t.color = wantsColor(t.outIsTerminal, os.Getenv)
 	os.Exit(run(context.Background(), os.Args[1:], t))
+}
+
+// wantsColor reports whether the output has colours: at a terminal, unless the environment decides.
+func wantsColor(terminal bool, env func(string) string) bool {
+	if force := env("CLICOLOR_FORCE"); force != "" && force != "0" {
+		return true
+	}
+	return terminal && env("NO_COLOR") == "" && env("TERM") != "dumb"
 }

@@ -7,15 +7,8 @@ import (
 
 // addMonitors adds the flags of commands about monitors.
 func (f *viewFlags) addMonitors(c *cobra.Command, t terminal) {
-	f.addInput(c, t)
-	flags := c.Flags()
-	flags.StringVar(&f.classBy, "class-by", "", "what makes a thread class: function, site, label:KEY (default: as cpprof.yaml says, or function)")
-	flags.StringArrayVar(&f.merges, "merge", nil, "count several thread classes as one, as `NAME=PATTERN,PATTERN` (may be repeated)")
-	flags.StringArrayVar(&f.aspects, "aspect", nil, "define an aspect, as `NAME=PATTERN,PATTERN` (may be repeated)")
-	flags.StringVar(&f.config, "config", "", "the configuration `file` (default: cpprof.yaml, in this folder or above)")
-	f.addSamples(c, f)
-	f.accounting = "observed"
-	completeWords(c, "class-by", "function", "site", "label:")
+	f.addSamples(c, t)
+	addClassBy(c, &f.classBy)
 }
 
 // A measured is a recording with its table, and the samples that count.

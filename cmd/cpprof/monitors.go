@@ -21,19 +21,19 @@ program, what the samples know by themselves (goroutines by state, processors wi
 metrics that are computed of these. The statistics of a counter are those of its rate. What was
 not measured stands below, with the reason.
 
-Metrics and sample lists are defined with --define and --list, or in cpprof.yaml. An expression has
+Metrics and sample lists are defined in cpprof.yaml, or with --set metrics.NAME=EXPR: expressions of
 + - * /, comparisons, && || !, and functions: abs, delta, lag, ln, log2, max, min, rate; and
 hits(CALL PATH), label(KEY=VALUE), lock(NAME), samples(0-99), span(2s, 3s).`,
 		Example: `  cpprof monitors run.cpprof
-  cpprof monitors run.cpprof --samples gc.running --define 'x=rate(gc.workers) / rate(process.cpu)'`,
+  cpprof monitors run.cpprof --samples gc.running --set 'metrics.x=delta(gc.workers) / 2'`,
 		GroupID:           groupFind,
 		Args:              oneRecording,
 		ValidArgsFunction: completeRecording,
 		RunE:              func(_ *cobra.Command, args []string) error { return f.run(t, args[0]) },
 	}
 	f.addMonitors(c, t)
-	c.Flags().BoolVar(&f.json, "json", false, "print JSON; what is undefined is null")
-	c.Flags().BoolVar(&f.csv, "csv", false, "print CSV, a line for each monitor")
+	addJSON(c, &f.json)
+	addCSV(c, &f.csv)
 	c.AddCommand(newPlotCommand(t), newSuggestCommand(t), newCorrelateCommand(t), newPerturbCommand(t))
 	return c
 }

@@ -13,9 +13,9 @@ import (
 // correlateFlags are the flags of correlate.
 type correlateFlags struct {
 	viewFlags
-	spans string
-	runs  []string
-	json  bool
+	over string
+	with []string
+	json bool
 }
 
 func newCorrelateCommand(t terminal) *cobra.Command {
@@ -28,11 +28,11 @@ steps from sample to sample, r without samples that lie far out, and how likely 
 chance; then the caveats. Of more than two metrics, it shows a matrix. 'cpprof monitors' lists what
 there is; 'cpprof suggest' ranks everything by how it goes with one metric.
 
-With --spans LIST, each span of neighbouring samples of the list counts once, such as each
-collection. With --runs, each recording counts once.`,
+With --over LIST, each span of neighbouring samples of the list counts once, such as each
+collection. With --with, each recording counts once.`,
 		Example: `  cpprof monitors correlate run.cpprof cpu.used 'hits(* ..encoding/json.Marshal)'
-  cpprof monitors correlate run.cpprof gc.pause cpu.used goroutines.ready --spans gc.running
-  cpprof monitors correlate one.cpprof cpu.used goroutines --runs two.cpprof --runs four.cpprof`,
+  cpprof monitors correlate run.cpprof gc.pause cpu.used goroutines.ready --over gc.running
+  cpprof monitors correlate one.cpprof cpu.used goroutines --with two.cpprof --with four.cpprof`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 3 {
 				return usagef("want a recording and two metrics or more; 'cpprof monitors suggest RECORDING METRIC' ranks everything by one metric")
@@ -44,19 +44,19 @@ collection. With --runs, each recording counts once.`,
 	}
 	f.addMonitors(c, t)
 	flags := c.Flags()
-	flags.StringVar(&f.spans, "spans", "", "correlate over the spans of a sample `list` or predicate, not over samples")
-	flags.StringArrayVar(&f.runs, "runs", nil, "correlate over recordings, each of which counts once: a further `recording` (may be repeated)")
-	flags.BoolVar(&f.json, "json", false, "print JSON; what is undefined is null")
-	_ = c.RegisterFlagCompletionFunc("spans", f.completeLists)
+	flags.StringVar(&f.over, "over", "", "correlate over the spans of a sample `list` or predicate, not over samples")
+	flags.StringArrayVar(&f.with, "with", nil, "correlate over recordings: a further `recording` (may be repeated)")
+	addJSON(c, &f.json)
+	_ = c.RegisterFlagCompletionFunc("over", f.completeLists)
 	return c
 }
 
 func (f *correlateFlags) run(t terminal, path string, exprs []string) error {
-	if f.spans != "" && len(f.runs) > 0 {
-		return usagef("--spans and --runs correlate over different things: give one of them")
+	if f.over != "" && len(f.with) > 0 {
+		return usagef("--over and --with correlate over different things: give one of them")
 	}
-	if len(f.runs) > 0 {
-		return f.overRuns(t, append([]string{path}, f.runs...), exprs)
+	if len(f.with) > 0 {
+		return f.overRuns(t, append([]string{path}, f.with...), exprs)
 	}
 	m, err := f.measured(path)
 	if err != nil {
@@ -70,13 +70,13 @@ func (f *correlateFlags) run(t terminal, path string, exprs []string) error {
 	correlate := func(x, y *metrics.Metric) metrics.Correlation {
 		return metrics.Correlate(x.Column, y.Column, m.list)
 	}
-	if f.spans != "" {
-		spans, err := m.table.List(f.spans)
+	if f.over != "" {
+		spans, err := m.table.List(f.over)
 		if err != nil {
-			return usagef("--spans: %w", err)
+			return usagef("--over: %w", err)
 		}
 		spans = spans.And(m.list)
-		over, points = report.Counted(len(spans.Spans()), "span")+" of "+f.spans, "span"
+		over, points = report.Counted(len(spans.Spans()), "span")+" of "+f.over, "span"
 		correlate = func(x, y *metrics.Metric) metrics.Correlation { return metrics.Instances(x, y, spans) }
 	}
 	return f.write(t, selected, over, points, report.BasisOf(m.recording), correlate)

@@ -38,12 +38,12 @@ func newPerturbCommand(t terminal) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "perturb [flags] -- COMMAND [ARGUMENT...]\n  cpprof monitors perturb [flags] -p PROCESS",
 		Short: "Measure what recording a program changes in it",
-		Long: `perturb runs a command several times, with a recording and without one in turn, and compares how
+		Long: `perturb runs a command -n times with a recording, and as often without one, and compares how
 long it took, the processor time, memory, faults and switches. It prints each difference, the
 interval that has the true one with a probability of 95 % (Welch), and whether the difference
 is more than chance. No recording is kept, and the command's output is dropped.
 
-With -p, it samples a running program in some turns and not in others, in random order, and compares
+With -p, it samples a running program in half of the turns of -d, in random order, and compares
 the rates of all monitors and metrics in these turns. --progress names what says how fast the
 program works, such as the rate of the requests that it served; it comes first.
 
@@ -70,14 +70,13 @@ program works, such as the rate of the requests that it served; it comes first.
 	flags := c.Flags()
 	flags.SortFlags = false
 	flags.SetInterspersed(false) // what follows COMMAND is the command's
-	flags.IntVarP(&f.runs, "runs", "n", 5, "the `number` of runs, or of turns, with a recording; there are as many without")
+	addRounds(c, &f.runs, 5)
 	addProcess(c, &f.process, usualProcess)
 	flags.StringArrayVar(&f.progress, "progress", nil, "with -p: a `METRIC` that says how fast the program works, such as rate(main.served) (may be repeated)")
-	flags.DurationVarP(&f.turn, "duration", "d", 2*time.Second, "with -p: the `duration` of each turn")
+	addDuration(c, &f.turn, 2*time.Second)
 	flags.StringVar(&f.base, "base", baseNothing, "compare with `WHAT`: nothing (the program alone), or stacks (a recording without monitors)")
-	flags.StringArrayVarP(&f.monitors, "monitor", "m", nil, "also record a `VALUE` beside each sample, as 'cpprof record' does (may be repeated)")
-	flags.BoolVar(&f.noMonitors, "no-monitors", false, "record none of the usual monitors")
-	flags.BoolVar(&f.json, "json", false, "print all values as JSON")
+	addMonitorFlags(c, &f.monitors, &f.noMonitors)
+	addJSON(c, &f.json)
 	f.samplerFlags.add(c)
 	completeWords(c, "base", baseNothing, baseStacks)
 	return c
@@ -90,7 +89,7 @@ func (f *perturbFlags) check(c *cobra.Command, args []string) error {
 	case !attached && len(args) == 0:
 		return errors.New("give a command (cpprof monitors perturb -- ./batch) or a process (cpprof monitors perturb -p PROCESS)")
 	case f.runs < 2 || f.runs > 1000:
-		return fmt.Errorf("--runs %d: want 2 to 1000: one value has no deviation", f.runs)
+		return fmt.Errorf("--count %d: want 2 to 1000: one value has no deviation", f.runs)
 	case f.base != baseNothing && f.base != baseStacks:
 		return fmt.Errorf("--base %s: want %s or %s", f.base, baseNothing, baseStacks)
 	case f.base == baseStacks && f.noMonitors:

@@ -50,13 +50,13 @@ it is SVG or PNG, by the ending of its name. 'cpprof monitors' lists what there 
 	}
 	f.addMonitors(c, t)
 	flags := c.Flags()
-	flags.StringVar(&f.against, "against", "", "a second `recording` in the same strips")
+	addAgainst(c, &f.against)
 	flags.StringVar(&f.scatter, "scatter", "", "draw two `metrics` against one another, as A,B")
 	flags.StringVar(&f.matrix, "matrix", "", "draw several `metrics` against one another, as A,B,C")
-	flags.StringVarP(&f.output, "output", "o", "", "the picture `file` to write: .svg or .png")
-	flags.BoolVarP(&f.force, "force", "f", false, "replace the file if it exists")
-	flags.BoolVar(&f.json, "json", false, "print the values as JSON; what is undefined is null")
-	flags.BoolVar(&f.csv, "csv", false, "print the values as CSV, a line for each sample")
+	addOutput(c, &f.output, "")
+	addForce(c, &f.force)
+	addJSON(c, &f.json)
+	addCSV(c, &f.csv)
 	return c
 }
 

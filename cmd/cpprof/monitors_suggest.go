@@ -1,6 +1,9 @@
 package main
 
 import (
+	"cmp"
+	"math"
+
 	"github.com/cpprof/cpprof/internal/metrics"
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/spf13/cobra"
@@ -38,21 +41,21 @@ because so many were tried, are marked.`,
 	}
 	f.addMonitors(c, t)
 	flags := c.Flags()
-	flags.IntVar(&f.top, "top", 25, "show at most this `number` of candidates")
+	addTop(c, &f.top, 25)
 	flags.Float64Var(&f.least, "least", 0.01, "leave out call paths with fewer goroutines per sample than this `number`")
-	flags.BoolVar(&f.json, "json", false, "print JSON; what is undefined is null")
+	addJSON(c, &f.json)
 	return c
 }
 
 func (f *suggestFlags) run(t terminal, path, metric string) error {
-	if f.top < 1 || !(f.least >= 0) {
-		return usagef("--top %d --least %v: want a number of candidates from 1 up, and of goroutines from 0 up", f.top, f.least)
+	if f.top < 0 || !(f.least >= 0) {
+		return usagef("--top %d --least %v: want a number of candidates, and one of goroutines, from 0 up", f.top, f.least)
 	}
 	m, err := f.measured(path)
 	if err != nil {
 		return err
 	}
-	ranking, err := m.table.Rank(metric, m.list, metrics.RankOptions{Least: f.least, Most: f.top})
+	ranking, err := m.table.Rank(metric, m.list, metrics.RankOptions{Least: f.least, Most: cmp.Or(f.top, math.MaxInt)})
 	if err != nil {
 		return err
 	}

@@ -26,14 +26,15 @@ const (
 // readerCalls are calls of each command that reads a recording, without --json.
 var readerCalls = map[string][][]string{
 	"cpprof view": {{theRecording}, {otherOne, "--against", theRecording}},
-	"cpprof web":  {{theRecording, "--no-browser", "--for", "1ms", "--to", "1s"}, {otherOne, "--against", theRecording, "--no-browser", "--for", "1ms", "--to", "1s"}},
+	"cpprof web":  {{theRecording, "--no-browser", "--for", "1ms", "--span", ",1s"}, {otherOne, "--against", theRecording, "--no-browser", "--for", "1ms", "--span", ",1s"}},
 	"cpprof report": {
 		{theRecording}, {theRecording, "--server", "--auto"}, {theRecording, "--server", "--against", otherOne},
-		{otherOne, "--server", "--against", theRecording}, {otherOne, "--against", theRecording}, {theRecording, "--session"},
+		{otherOne, "--server", "--against", theRecording}, {otherOne, "--against", theRecording},
 	},
 	"cpprof report xtree":       {{theRecording, "--server"}},
 	"cpprof report xprof":       {{theRecording, "--server"}},
 	"cpprof report xarc":        {{theRecording, "--server"}},
+	"cpprof report session":     {{theRecording}},
 	"cpprof report aspects":     {{theRecording}},
 	"cpprof classes":            {{theRecording}},
 	"cpprof locks":              {{theRecording}},
@@ -45,7 +46,7 @@ var readerCalls = map[string][][]string{
 	"cpprof bottlenecks":        {{theRecording, "--server"}, {otherOne, "--server", "--against", theRecording}},
 	"cpprof monitors":           {{theRecording}},
 	"cpprof monitors suggest":   {{theRecording, "goroutines.running"}},
-	"cpprof monitors correlate": {{theRecording, "goroutines.running", "goroutines.waiting"}, {theRecording, "time", "goroutines", "--runs", otherOne}},
+	"cpprof monitors correlate": {{theRecording, "goroutines.running", "goroutines.waiting"}, {theRecording, "time", "goroutines", "--with", otherOne}},
 	"cpprof monitors plot":      {{theRecording, "goroutines"}, {theRecording, "goroutines", "--against", otherOne}, {theRecording, "--scatter", "time,goroutines"}},
 	"cpprof export":             {{theRecording, "--to", "text", "-o", "-"}, {theRecording, "--server", "--to", "folded", "-o", "-"}, {otherOne, "--server", "--against", theRecording, "--to", "folded", "-o", newOne}},
 	"cpprof import":             {{"-o", newOne, theRecording}, {"-o", newOne, theRecording + ".txt"}},
@@ -53,7 +54,7 @@ var readerCalls = map[string][][]string{
 
 // noReaders are the other commands. They and their subcommands read no recording.
 var noReaders = []string{
-	"cpprof demo", "cpprof record", "cpprof top", "cpprof monitors perturb", "cpprof dump-goroutines", "cpprof agent", "cpprof mcp", "cpprof completion",
+	"cpprof demo", "cpprof record", "cpprof top", "cpprof monitors perturb", "cpprof export push", "cpprof dump-goroutines", "cpprof agent", "cpprof mcp", "cpprof completion",
 }
 
 // eachReader calls f with every call of a command that reads a recording, and fails for a command that has none.
@@ -105,7 +106,7 @@ func call(t *testing.T, args []string, stand map[string]string) called {
 
 // hasJSON reports whether a call can take --json: whether the command has the flag, and a view is chosen.
 func hasJSON(c *cobra.Command, args []string) bool {
-	chosen := c.Name() != "report" || slices.Contains(args, "--server") || slices.Contains(args, "--session")
+	chosen := c.Name() != "report" || slices.Contains(args, "--server")
 	return c.Flags().Lookup("json") != nil && chosen
 }
 

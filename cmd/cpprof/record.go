@@ -24,7 +24,7 @@ type recordFlags struct {
 	followExec bool
 	view, web  bool
 	noBrowser  bool
-	samples    tableFlags // of --view and --web
+	shown      viewFlags // with --view or --web
 	monitors   []string
 	noMonitors bool
 	full       bool // keep the whole command line
@@ -63,7 +63,7 @@ cpprof samples less often than --rate says if it would otherwise exceed --max-ov
 			switch {
 			case f.view && f.web:
 				return usagef("--view and --web both show the recording: give one of them")
-			case f.samples.samples != "" && !f.view && !f.web:
+			case f.shown.samples != "" && !f.view && !f.web:
 				return usagef("--samples is for --view and --web: a recording has all samples, and the commands that read it have this flag, too")
 			case f.web:
 				return recordWeb(c.Context(), t, &f, args)
@@ -76,21 +76,21 @@ cpprof samples less often than --rate says if it would otherwise exceed --max-ov
 	flags := c.Flags()
 	flags.SortFlags = false
 	flags.SetInterspersed(false) // what follows COMMAND is the command's
-	flags.StringVarP(&f.outputs.given, "output", "o", "", "the `folder` to write (default PROGRAM-DATE.cpprof)")
-	flags.BoolVarP(&f.outputs.force, "force", "f", false, "replace an existing recording")
+	addOutput(c, &f.outputs.given, "")
+	addForce(c, &f.outputs.force)
 	addProcess(c, &f.process, usualProcess)
-	flags.DurationVarP(&f.options.Duration, "duration", "d", 0, "the `duration` to record, such as 10s (default: until something else ends it)")
+	addDuration(c, &f.options.Duration, 0)
 	addConnect(c, &f.connect)
-	flags.StringVar(&f.program, "program", "", "with --connect: a copy of the `executable` of the program, with debug information")
+	addProgram(c, &f.program)
 	flags.StringVar(&f.child, "child", "", "record the programs whose file name matches `PATTERN`, among COMMAND and all that it starts")
 	flags.BoolVar(&f.followExec, "follow-exec", false, "if a recorded program replaces itself by another one (exec), record that, too")
 	flags.BoolVar(&f.view, "view", false, "show the recording in the Analyzer while it grows")
 	flags.BoolVar(&f.web, "web", false, "show the recording in a browser while it grows, and then until Ctrl-C")
-	flags.BoolVar(&f.noBrowser, "no-browser", false, "with --web, only print the URL")
-	flags.StringVar(&f.samples.samples, "samples", "", "with --view or --web, show only the samples of a list or predicate, such as 'cpu.used > 1'; all are recorded")
-	flags.StringArrayVarP(&f.monitors, "monitor", "m", nil, "also record a `VALUE` beside each sample, such as main.queue.size or 'len(main.jobs)': a number in a package's variable")
-	flags.BoolVar(&f.noMonitors, "no-monitors", false, "record none of the usual monitors (heap, collections, queues, faults, ...)")
+	addNoBrowser(c, &f.noBrowser)
+	addSampleList(c, &f.shown.samples)
+	addMonitorFlags(c, &f.monitors, &f.noMonitors)
 	flags.BoolVar(&f.full, "full-command", false, "keep passwords, tokens and other secrets in the recorded command line")
+	f.addJitter(c)
 	f.samplerFlags.add(c)
 	return c
 }

@@ -19,10 +19,13 @@ type samplerFlags struct {
 func (f *samplerFlags) add(c *cobra.Command) {
 	flags := c.Flags()
 	flags.Float64VarP(&f.options.Rate, "rate", "r", 0, "samples per second, at most (default "+defaultRates()+")")
-	addShare(flags, &f.jitter, "jitter", percent(sampler.DefaultJitter), "the `share` of the interval that is random; 0 is strictly periodic")
 	addShare(flags, &f.maxOverhead, "max-overhead", percent(sampler.DefaultMaxOverhead), "the `share` of time for which the program may be halted; 0 for no limit")
 	addRatio(flags, &f.maxCPU, "max-cpu", percent(sampler.DefaultMaxCPU), "the `share` of one core that cpprof may use to sample; 0 for no limit. Without this flag, cpprof takes only some 20 samples per second if all processors are busy")
 	addBackend(c, &f.backend)
+}
+
+func (f *samplerFlags) addJitter(c *cobra.Command) {
+	addShare(c.Flags(), &f.jitter, "jitter", percent(sampler.DefaultJitter), "the `share` of the interval that is random; 0 is strictly periodic")
 }
 
 func addBackend(c *cobra.Command, name *string) {
@@ -35,7 +38,11 @@ func (f *samplerFlags) check(c *cobra.Command) error {
 	if f.options.Rate == 0 && c.Flags().Changed("rate") {
 		return errors.New("--rate 0: give the number of samples per second")
 	}
-	f.options.Jitter, f.options.MaxOverhead, f.options.MaxCPU = f.jitter.float(), f.maxOverhead.float(), f.maxCPU.float()
+	f.options.Jitter = sampler.DefaultJitter
+	if f.jitter.value != nil {
+		f.options.Jitter = f.jitter.float()
+	}
+	f.options.MaxOverhead, f.options.MaxCPU = f.maxOverhead.float(), f.maxCPU.float()
 	f.options.Yield = !c.Flags().Changed("max-cpu")
 	chosen, err := findBackend(f.backend)
 	if err != nil {

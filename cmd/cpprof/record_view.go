@@ -37,7 +37,7 @@ func recordView(ctx context.Context, t terminal, f *recordFlags, command []strin
 		return target.fail(ctx, err)
 	}
 	log.moveInto(g.file)
-	showErr := g.show(ctx, t, f.samples, log)
+	showErr := g.show(ctx, t, f.shown.samples, log)
 	result, err := g.end()
 	if errors.Is(showErr, errSignalled) {
 		showErr = nil
@@ -167,8 +167,8 @@ func (g *growing) end() (sampler.Result, error) {
 }
 
 // show opens the Analyzer on the recording. Only the chosen samples count.
-func (g *growing) show(ctx context.Context, t terminal, counted tableFlags, log *targetLog) error {
-	f := reportFlags{viewFlags: viewFlags{inputFlags: inputFlags{err: t.err}, accounting: "observed"}}
+func (g *growing) show(ctx context.Context, t terminal, counted string, log *targetLog) error {
+	f := reportFlags{viewFlags: viewFlags{inputFlags: inputFlags{err: t.err}}}
 	s, err := g.source(&f.viewFlags)
 	if err != nil {
 		return err
@@ -177,7 +177,7 @@ func (g *growing) show(ctx context.Context, t terminal, counted tableFlags, log 
 	if log != nil {
 		live.Note = "the program's output: " + log.path
 	}
-	return f.analyze(ctx, t, s, tui.Options{Live: live, Samples: counted.samples})
+	return f.analyze(ctx, t, s, tui.Options{Live: live, Samples: counted})
 }
 
 // source returns the recording so far, with the configuration and the options of flags.

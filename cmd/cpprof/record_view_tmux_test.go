@@ -155,11 +155,11 @@ func TestRecordViewRefuses(t *testing.T) {
 	}
 }
 
-// The Analyzer restores its windows, unless --fresh is given; 'report --session' prints them as text.
+// The Analyzer restores its windows, unless --fresh is given; 'report session' prints them as text.
 func TestViewIsRestored(t *testing.T) {
 	folder, program := recordingOfBob(t), fixture.Cpprof(t)
 	view := program + " view bob.cpprof"
-	p := newPane(t, folder, fmt.Sprintf(`%[1]s; echo left; read line; %[1]s; %[1]s --fresh; %[1]s --server; %[2]s report bob.cpprof --session; sleep 600`,
+	p := newPane(t, folder, fmt.Sprintf(`%[1]s; echo left; read line; %[1]s; %[1]s --fresh; %[1]s --server; %[2]s report session bob.cpprof; sleep 600`,
 		view, program))
 	p.waits(`^›1\. go:bob\.\(\*terminal\)\.run .* spends 80 %`) // what is slow comes first
 	p.keys("x")

@@ -28,7 +28,7 @@ func recordWeb(ctx context.Context, t terminal, f *recordFlags, command []string
 	if err != nil {
 		return target.fail(ctx, err)
 	}
-	server, err := g.listen(t, f.samples)
+	server, err := g.listen(t, &f.shown)
 	if err != nil {
 		_, ended := g.end()
 		return target.fail(ctx, errors.Join(err, ended))
@@ -71,8 +71,8 @@ func (f *recordFlags) onlyOne(command []string) error {
 }
 
 // listen opens a port for the page of the recording, as it is at the time of a request. The chosen samples count.
-func (g *growing) listen(t terminal, counted tableFlags) (*page.Server, error) {
-	s, err := g.source(&viewFlags{inputFlags: inputFlags{err: t.err}, accounting: "observed"})
+func (g *growing) listen(t terminal, counted *viewFlags) (*page.Server, error) {
+	s, err := g.source(&viewFlags{inputFlags: inputFlags{err: t.err}})
 	if err != nil {
 		return nil, err
 	}

@@ -17,13 +17,9 @@ type reportFlags struct {
 	against string
 	steps   []refine.Step
 	auto    bool
-	minHits shareFlag
-	minCost shareFlag
+	min     minFlag
 	json    bool
-	color   string
-	display refine.Display
 	order   string
-	kept    bool // show the windows of the saved session
 }
 
 func newReportCommand(t terminal) *cobra.Command {
@@ -44,35 +40,22 @@ A; * is the root of the view, @name an aspect, and :RUN :LOAD :PRIO :MONITOR :WA
   cpprof report run.cpprof --server --extended '*' --up '* | encoding/json.Marshal'
   cpprof report run.cpprof --thread go:main.worker --down '*' --down '* main.worker'
   cpprof report new.cpprof --against old.cpprof --thread main.worker --auto
-  cpprof report xprof run.cpprof --server --min-cum 1%`,
+  cpprof report xprof run.cpprof --server --min 1%`,
 		GroupID:           groupShow,
 		Args:              oneRecording,
 		ValidArgsFunction: completeRecording,
-		RunE: func(c *cobra.Command, args []string) error {
-			if f.kept {
-				return f.replay(t, c.Flags(), args[0])
-			}
-			return f.run(t, args[0])
-		},
+		RunE:              func(_ *cobra.Command, args []string) error { return f.run(t, args[0]) },
 	}
 	f.addView(c, t)
 	for _, x := range xReports {
 		c.AddCommand(newXReportCommand(t, x))
 	}
-	c.AddCommand(newAspectsCommand(t))
+	c.AddCommand(newAspectsCommand(t), newSessionCommand(t))
 	f.addSteps(c)
-	flags := c.Flags()
-	flags.StringVar(&f.against, "against", "", "the `recording` to compare with; what changed most comes first")
-	f.addThreshold(c)
-	flags.BoolVar(&f.display.Own, "own", false, "show a column of own time: that of the innermost function, whatever it waits for")
-	flags.StringVar(&f.order, "sort", "cost", "the order of entries below one: cost, own")
-	flags.BoolVar(&f.display.OfParent, "of-parent", false, "show costs as shares of the entry above")
-	completeWords(c, "sort", "cost", "own")
-	f.addFullNames(c)
-	flags.BoolVar(&f.json, "json", false, "print JSON")
-	flags.BoolVar(&f.kept, "session", false, "print the windows that 'cpprof view' saved")
-	flags.StringVar(&f.color, "color", "auto", "use colours: auto, always, never")
-	completeWords(c, "color", "auto", "always", "never")
+	addAgainst(c, &f.against)
+	addMin(c, &f.min)
+	addSort(c, &f.order, byCost, byOwn)
+	addJSON(c, &f.json)
 	return c
 }
 
@@ -95,13 +78,11 @@ func (f *reportFlags) addSteps(c *cobra.Command) {
 	flags.BoolVar(&f.auto, "auto", false, "refine the most expensive entries automatically")
 }
 
-// addThreshold adds the flags that choose which entries to show.
-func (f *reportFlags) addThreshold(c *cobra.Command) {
-	f.minHits.other = "a share of the whole is --min-cost"
-	addHits(c.Flags(), &f.minHits, "min-hits", "show entries of at least this `number` of hits (default: as cpprof.yaml says, or 10)")
-	f.minCost.other = "a number of hits is --min-hits"
-	addShare(c.Flags(), &f.minCost, "min-cost", "", "show entries of at least this `cost`, such as 0.05 or 5%")
-}
+// The orders of entries below one. By own time, a column shows it.
+const (
+	byCost = "cost"
+	byOwn  = "own"
+)
 
 // openLevels is the number of levels of a view that are open unless the flags say how to refine it.
 const openLevels = 2
@@ -120,12 +101,11 @@ func (s *stepFlag) String() string { return "" }
 func (s *stepFlag) Type() string   { return "text" }
 
 func (f *reportFlags) run(t terminal, path string) error {
-	color, err := f.useColor(t)
-	if err != nil {
-		return err
+	if f.order != byCost && f.order != byOwn {
+		return usagef("--sort %q: want %s or %s", f.order, byCost, byOwn)
 	}
 	if f.against != "" {
-		return f.compare(t, path, color)
+		return f.compare(t, path)
 	}
 	s, err := f.open(path)
 	if err != nil {
@@ -133,10 +113,10 @@ func (f *reportFlags) run(t terminal, path string) error {
 	}
 	limit := f.threshold(s.config)
 	if !f.server && f.thread == "" {
-		if len(f.steps) > 0 || f.json {
+		if len(f.steps) > 0 || f.json || f.order == byOwn {
 			return f.needView(path)
 		}
-		return overview(t, s, limit, color, f.nameWidth(t))
+		return overview(t, s, limit)
 	}
 	v, err := f.view(s)
 	if err != nil {
@@ -149,7 +129,7 @@ func (f *reportFlags) run(t terminal, path string) error {
 	if err != nil {
 		return err
 	}
-	p.Color, p.Width = color, f.nameWidth(t)
+	p.Color, p.Width = t.color, t.width()
 	if f.json {
 		return p.WriteJSON(t.out)
 	}
@@ -174,24 +154,12 @@ func idleHint(t terminal, v *view) error {
 	return err
 }
 
-func (f *reportFlags) useColor(t terminal) (bool, error) {
-	switch f.color {
-	case "always":
-		return true, nil
-	case "never":
-		return false, nil
-	case "auto":
-		return t.outIsTerminal && !t.noColor, nil
-	}
-	return false, usagef("--color %q: want auto, always or never", f.color)
-}
-
 // threshold returns the threshold of the flags or, if they are not given, of the configuration.
 func (f *reportFlags) threshold(c *config.Config) refine.Threshold {
-	if f.minHits.value == nil && f.minCost.value == nil {
+	if f.min.text == "" {
 		return c.Threshold
 	}
-	return refine.Threshold{Hits: f.minHits.value, Cost: f.minCost.value}
+	return f.min.Threshold
 }
 
 // profile applies the steps to the view.
@@ -216,15 +184,8 @@ func (f *reportFlags) session(t *calltree.Tree, m *calltree.Membership, limit re
 	} else if len(f.steps) == 0 {
 		session.Open(openLevels)
 	}
-	d := f.display
-	switch f.order {
-	case "own":
-		d.ByOwn, d.Own = true, true
-	case "", "cost":
-	default:
-		return nil, usagef("--sort %q: want cost or own", f.order)
-	}
-	session.SetDisplay(d)
+	own := f.order == byOwn
+	session.SetDisplay(refine.Display{ByOwn: own, Own: own})
 	return session, nil
 }
 

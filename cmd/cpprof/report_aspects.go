@@ -41,8 +41,7 @@ and takes precedence.`,
 	f.addInput(c, t)
 	f.addFormat(c)
 	c.Flags().BoolVar(&builtin, "builtin", false, "print the definitions of the built-in aspects")
-	c.Flags().StringVar(&f.config, "config", "", "the configuration `file` (default: cpprof.yaml, in this folder or above)")
-	c.Flags().StringArrayVar(&f.aspects, "aspect", nil, "define an aspect, as `NAME=PATTERN,PATTERN` (may be repeated)")
-	f.accounting = "observed"
+	addSettings(c, &f.settings)
+	addConfig(c, &f.config)
 	return c
 }

@@ -70,21 +70,18 @@ func (f *viewFlags) comparedSubjects(path, against string) (a, b *subject, err e
 }
 
 // compare reports the costs of a view in two recordings, side by side.
-func (f *reportFlags) compare(t terminal, path string, color bool) error {
-	if f.display.OfParent {
-		return usagef("--of-parent and --against: a comparison shows costs as shares of the whole")
-	}
+func (f *reportFlags) compare(t terminal, path string) error {
 	p, err := f.openPair(path, f.against)
 	if err != nil {
 		return err
 	}
 	all := !f.server && f.thread == ""
-	if all && (len(f.steps) > 0 || f.json) {
+	if all && (len(f.steps) > 0 || f.json || f.order == byOwn) {
 		return f.needView(path)
 	}
 	limit := f.threshold(p.a.config)
 	if all {
-		return f.compareAll(t, p, limit, color)
+		return f.compareAll(t, p, limit)
 	}
 	compared, err := p.compare(f.maker())
 	if err != nil {
@@ -94,7 +91,7 @@ func (f *reportFlags) compare(t terminal, path string, color bool) error {
 	if err != nil {
 		return err
 	}
-	c.Color, c.Width = color, f.nameWidth(t)
+	c.Color, c.Width = t.color, t.width()
 	if f.json {
 		return c.WriteJSON(t.out)
 	}
@@ -126,7 +123,7 @@ func (f *reportFlags) comparison(p pair, compared *views.Compared, limit refine.
 }
 
 // compareAll prints the overview of two recordings: the classes, the processors' time, and the class that changed most.
-func (f *reportFlags) compareAll(t terminal, p pair, limit refine.Threshold, color bool) error {
+func (f *reportFlags) compareAll(t terminal, p pair, limit refine.Threshold) error {
 	classes, err := p.classes()
 	if err != nil {
 		return err
@@ -134,7 +131,7 @@ func (f *reportFlags) compareAll(t terminal, p pair, limit refine.Threshold, col
 	if err := p.headlines(t); err != nil {
 		return err
 	}
-	if err := report.ClassesCompared(t.out, working(p.a, classes, (*views.ClassPair).OnlyIdle), f.nameWidth(t)); err != nil {
+	if err := report.ClassesCompared(t.out, working(p.a, classes, (*views.ClassPair).OnlyIdle), t.width()); err != nil {
 		return err
 	}
 	shown := []views.Maker{views.Server}
@@ -157,7 +154,7 @@ func (f *reportFlags) compareAll(t terminal, p pair, limit refine.Threshold, col
 		if err != nil {
 			return err
 		}
-		c.Color, c.Width = color, f.nameWidth(t)
+		c.Color, c.Width = t.color, t.width()
 		termtext.Fprintln(t.out)
 		if err := c.Write(t.out); err != nil {
 			return err

@@ -26,7 +26,7 @@ func working[C any](s *source, classes []C, onlyIdle func(*C) bool) []C {
 
 // overview prints what was recorded, the classes, where the processors' time goes, and the Thread View of the class that
 // waits most for locks and processors. It ends with commands to continue with.
-func overview(t terminal, s *source, limit refine.Threshold, color bool, width int) error {
+func overview(t terminal, s *source, limit refine.Threshold) error {
 	classes, err := views.Classes(s.recording, s.options)
 	if err != nil {
 		return err
@@ -46,7 +46,7 @@ func overview(t terminal, s *source, limit refine.Threshold, color bool, width i
 		return err
 	}
 	shown := working(s, classes, (*views.ClassSummary).OnlyIdle)
-	if err := report.Classes(t.out, shown, width); err != nil {
+	if err := report.Classes(t.out, shown, t.width()); err != nil {
 		return err
 	}
 	if n := len(classes) - len(shown); n > 0 {
@@ -66,7 +66,7 @@ func overview(t terminal, s *source, limit refine.Threshold, color bool, width i
 		session.SetThreshold(limit)
 		session.Auto(session.Root().Path, report.FewSteps)
 		termtext.Fprintln(t.out)
-		p := report.Profile{Session: session, Title: title(s, v), Warnings: v.Warnings, Color: color, Width: width}
+		p := report.Profile{Session: session, Title: title(s, v), Warnings: v.Warnings, Color: t.color, Width: t.width()}
 		if err := p.Write(t.out); err != nil {
 			return err
 		}

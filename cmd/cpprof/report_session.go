@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
-	"strings"
 
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
@@ -13,27 +11,32 @@ import (
 	"github.com/cpprof/cpprof/tui"
 	"github.com/cpprof/cpprof/tui/session"
 	"github.com/cpprof/cpprof/views"
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 )
 
-// withSession lists the flags that may be combined with --session. A session has its own steps, span, accounting, and so on.
-var withSession = []string{"session", "json", "color", "config", "strict", "full-names"}
+// newSessionCommand has few flags: a session has its own steps, span, accounting, and so on.
+func newSessionCommand(t terminal) *cobra.Command {
+	var f viewFlags
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "session RECORDING",
+		Short: "Print the windows that the Analyzer saved",
+		Long: `session prints the windows that 'cpprof view' saved beside a recording, with all that was refined
+and labelled in them.`,
+		Example: `  cpprof report session run.cpprof
+  cpprof report session run.cpprof --json | jq .title`,
+		Args:              oneRecording,
+		ValidArgsFunction: completeRecording,
+		RunE:              func(_ *cobra.Command, args []string) error { return f.replay(t, args[0], asJSON) },
+	}
+	f.addInput(c, t)
+	addConfig(c, &f.config)
+	addJSON(c, &asJSON)
+	return c
+}
 
-// replay prints the windows of the session that 'cpprof view' saved beside a recording.
-func (f *reportFlags) replay(t terminal, flags *pflag.FlagSet, path string) error {
-	var others []string
-	flags.Visit(func(flag *pflag.Flag) {
-		if !slices.Contains(withSession, flag.Name) {
-			others = append(others, "--"+flag.Name)
-		}
-	})
-	if len(others) > 0 {
-		return usagef("--session prints the windows that 'cpprof view' saved: it can't be combined with %s", strings.Join(others, ", "))
-	}
-	color, err := f.useColor(t)
-	if err != nil {
-		return err
-	}
+// replay prints the windows of the session beside a recording.
+func (f *viewFlags) replay(t terminal, path string, asJSON bool) error {
 	state, err := session.Load(path, tui.SessionKinds())
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := f.recordingAt(path); err != nil {
@@ -58,7 +61,7 @@ func (f *reportFlags) replay(t terminal, flags *pflag.FlagSet, path string) erro
 	if err := s.checkSpan(); err != nil {
 		return err
 	}
-	if !f.json {
+	if !asJSON {
 		if err := report.Headline(t.out, path, s.recording); err != nil {
 			return err
 		}
@@ -66,12 +69,12 @@ func (f *reportFlags) replay(t terminal, flags *pflag.FlagSet, path string) erro
 			termtext.Fprintln(t.out, "The session has no windows.")
 		}
 	}
-	src := &session.Source{Path: path, Recording: s.recording, Whole: whole, Config: s.config, Options: s.options, Color: color, Width: f.nameWidth(t), Others: session.NewOthers(f.recordingAt)}
+	src := &session.Source{Path: path, Recording: s.recording, Whole: whole, Config: s.config, Options: s.options, Color: t.color, Width: t.width(), Others: session.NewOthers(f.recordingAt)}
 	for i, w := range state.Windows {
 		if i > 0 {
 			termtext.Fprintln(t.out)
 		}
-		if err := showWindow(t, src, w, f.json); err != nil {
+		if err := showWindow(t, src, w, asJSON); err != nil {
 			return err
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // xFlags are the flags of xtree, xprof and xarc, the reports of the arcflow paper.
 type xFlags struct {
 	treeFlags
-	minCum  shareFlag
+	min     minFlag
 	names   []string
 	depth   int
 	metrics []string
@@ -60,26 +60,25 @@ Occurrences are samples in a recording, and calls in a trace. The patterns of --
 aspects: * stands for any text, and "re:" begins a regular expression.
 
 ` + inputHelp(),
-		Example: "  cpprof report " + x.name + ` run.cpprof --server --min-cum 1%
+		Example: "  cpprof report " + x.name + ` run.cpprof --server --min 1%
   cpprof report ` + x.name + ` run.cpprof --thread go:main.worker --name 'encoding/json.*'
   cpprof report ` + x.name + " --format arcflow calls.txt",
 		Args: oneRecording,
 		RunE: func(_ *cobra.Command, args []string) error { return f.run(t, x, args[0]) },
 	}
 	f.addTree(c, t)
-	f.addFullNames(c)
 	flags := c.Flags()
-	addShare(flags, &f.minCum, "min-cum", "0%", "leave out functions with less than this `share` of the whole")
+	addMin(c, &f.min)
 	flags.StringArrayVar(&f.names, "name", nil, "show functions that match a `pattern`, and in xtree their callers and callees (may be repeated)")
 	flags.IntVar(&f.depth, "depth", 0, "leave out calls that are deeper than this `number` below the root; 0 for no limit")
 	flags.StringArrayVar(&f.metrics, "metric", nil, "show one of several metrics, by `name` (may be repeated; default all)")
-	flags.BoolVar(&f.json, "json", false, "print JSON")
+	addJSON(c, &f.json)
 	return c
 }
 
 func (f *xFlags) run(t terminal, x xReport, path string) error {
 	o, err := f.options()
-	o.Width = f.nameWidth(t)
+	o.Width = t.width()
 	if err != nil {
 		return err
 	}
@@ -102,7 +101,10 @@ func (f *xFlags) run(t terminal, x xReport, path string) error {
 }
 
 func (f *xFlags) options() (o report.XOptions, err error) {
-	o.MinCum = f.minCum.value
+	if f.min.Hits != nil && f.min.Hits.Sign() > 0 {
+		return o, usagef("--min %s: want a cost, such as 1%%: these reports may count several things", f.min.text)
+	}
+	o.MinCum = f.min.Cost
 	if f.depth < 0 {
 		return o, usagef("--depth %d: want a number of levels below the root", f.depth)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/internal/edit"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/tui"
 	"github.com/spf13/cobra"
@@ -32,7 +33,7 @@ type terminal struct {
 	inIsTerminal  bool
 	outIsTerminal bool
 	errIsTerminal bool
-	noColor       bool // the environment asks for no colours
+	color         bool // the output has colours
 }
 
 // width returns the width of the terminal that shows the output, or 0 if none does.
@@ -106,7 +107,7 @@ func newRootCommand(t terminal) *cobra.Command {
 	root.SetIn(t.in)
 	root.SetOut(t.out)
 	root.SetErr(t.err)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{flagError(err)} })
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return &usageError{flagError(c, err)} })
 	root.SetUsageFunc(usage)
 	root.SetVersionTemplate("{{.Version}}\n")
 	for _, title := range []string{groupRecord, groupShow, groupFind, groupFiles, groupMore} {
@@ -165,8 +166,12 @@ func addCompletionHelp(root *cobra.Command) {
 	}
 }
 
-// flagError adds to an error about a time how to write one, and to one about a missing process which there are.
-func flagError(err error) error {
+// flagError adds to an error what to write: a similar flag, a time with its unit, one of the processes that there are.
+func flagError(c *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) {
+		return unknownFlag(c, unknown)
+	}
 	var missing *pflag.ValueRequiredError
 	if errors.As(err, &missing) {
 		return processError(missing)
@@ -180,6 +185,20 @@ func flagError(err error) error {
 		want = "a time needs its unit: " + invalid.GetValue() + "s"
 	}
 	return errors.New(strings.Replace(err.Error(), invalid.Unwrap().Error(), want, 1))
+}
+
+// unknownFlag says what a command has in place of a flag that it doesn't have.
+func unknownFlag(c *cobra.Command, err *pflag.NotExistError) error {
+	name := err.GetSpecifiedName()
+	if now, ok := formerFlags[name]; ok {
+		return fmt.Errorf("unknown flag --%s: %s", name, now)
+	}
+	var names []string
+	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	if near := edit.Nearest(name, names); near != "" && err.GetSpecifiedShortnames() == "" {
+		return fmt.Errorf("unknown flag --%s: did you mean --%s?", name, near)
+	}
+	return err
 }
 
 // knownCommand returns an error for a word that is not a command, and suggests similar commands.

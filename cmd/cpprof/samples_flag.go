@@ -7,60 +7,37 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/cpprof/cpprof/internal/config"
 	"github.com/cpprof/cpprof/internal/metrics"
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// tableFlags are the flags that define metrics and sample lists, and the list whose samples count.
-type tableFlags struct {
-	samples string
-	metrics []string
-	lists   []string
+// addList adds the flag of every command that reads a recording's samples.
+func (f *viewFlags) addList(c *cobra.Command) {
+	addSampleList(c, &f.samples)
+	_ = c.RegisterFlagCompletionFunc("samples", f.completeLists)
 }
 
-// addSamples adds the flags of every command that reads a recording's samples.
-func (f *tableFlags) addSamples(c *cobra.Command, view *viewFlags) {
-	flags := c.Flags()
-	flags.StringVar(&f.samples, "samples", "", "count only the samples of a list or predicate, such as 'rate(process.cpu) > 5e8'")
-	flags.StringArrayVar(&f.metrics, "define", nil, "define a metric over monitors, as `NAME=EXPR` (may be repeated)")
-	flags.StringArrayVar(&f.lists, "list", nil, "define a sample list, as `NAME=EXPR` (may be repeated)")
-	_ = c.RegisterFlagCompletionFunc("samples", view.completeLists)
+func addSampleList(c *cobra.Command, list *string) {
+	c.Flags().StringVar(list, "samples", "", "count only the samples of a list or predicate, such as 'rate(process.cpu) > 5e8'")
 }
 
-// define adds the metrics and lists of the flags to a configuration.
-func (f *tableFlags) define(c *config.Config) error {
-	for _, add := range []struct {
-		flag  string
-		texts []string
-		to    *[]config.Definition
-	}{{"--define", f.metrics, &c.Metrics}, {"--list", f.lists, &c.Lists}} {
-		for _, text := range add.texts {
-			d, err := config.ParseDefinition(text)
-			if err != nil {
-				return usagef("%s %q: %w", add.flag, text, err)
-			}
-			*add.to = append(*add.to, d)
+// checkDefined returns an error if a metric or list of --set can't be computed.
+// Definitions in cpprof.yaml may be about other recordings.
+func (f *viewFlags) checkDefined(t *metrics.Table) error {
+	for _, setting := range f.settings {
+		path, _, _ := strings.Cut(setting, "=")
+		key, name, _ := strings.Cut(path, ".")
+		var err error
+		switch key {
+		case "metrics":
+			_, err = t.Metric(name)
+		case "lists":
+			_, err = t.List(name)
 		}
-	}
-	return nil
-}
-
-// checkDefined returns an error if a metric or list of the flags can't be
-// computed. Definitions in cpprof.yaml may be about other recordings.
-func (f *tableFlags) checkDefined(t *metrics.Table) error {
-	for _, text := range f.metrics {
-		name, _, _ := strings.Cut(text, "=")
-		if _, err := t.Metric(name); err != nil {
-			return usagef("--define: %w", err)
-		}
-	}
-	for _, text := range f.lists {
-		name, _, _ := strings.Cut(text, "=")
-		if _, err := t.List(name); err != nil {
-			return usagef("--list: %w", err)
+		if err != nil {
+			return usagef("--set %s: %w", setting, err)
 		}
 	}
 	return nil
@@ -72,7 +49,7 @@ func (s *source) table() *metrics.Table {
 }
 
 // list returns the samples that --samples chooses, or all.
-func (f *tableFlags) list(s *source, t *metrics.Table) (metrics.List, error) {
+func (f *viewFlags) list(s *source, t *metrics.Table) (metrics.List, error) {
 	if f.samples == "" {
 		return metrics.All(t.Samples()), nil
 	}
@@ -84,7 +61,7 @@ func (f *tableFlags) list(s *source, t *metrics.Table) (metrics.List, error) {
 }
 
 // pick leaves only the samples in a source's recording that --samples chooses.
-func (f *tableFlags) pick(s *source) error {
+func (f *viewFlags) pick(s *source) error {
 	if f.samples == "" {
 		return nil
 	}
@@ -105,7 +82,7 @@ const settling = 3 * time.Second
 
 // pickSoFar returns the samples of a growing recording that --samples chooses. If there are none so far, it returns nil, and
 // says why.
-func (f *tableFlags) pickSoFar(s *source, r *sampledata.Recording) (picked *sampledata.Recording, why string, err error) {
+func (f *viewFlags) pickSoFar(s *source, r *sampledata.Recording) (picked *sampledata.Recording, why string, err error) {
 	n := r.Samples.Len()
 	switch {
 	case f.samples == "":

@@ -79,7 +79,7 @@ func TestExitStatus(t *testing.T) {
 		{"nosuch", exitUsage},
 		{"report", exitUsage},
 		{"report x.cpprof --bogus", exitUsage},
-		{"report x.cpprof --accounting lunar", exitUsage},
+		{"report x.cpprof --set accounting=lunar", exitUsage},
 		{"cost x.cpprof --server ..", exitUsage},
 		{"report xtree", exitUsage},
 		{"report xarc testdata", exitFailed},

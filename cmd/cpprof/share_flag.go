@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"math/big"
 
 	"github.com/cpprof/cpprof/internal/share"
@@ -15,7 +14,6 @@ type shareFlag struct {
 	text  string   // as it was typed
 	read  func(string) (*big.Rat, error)
 	kind  string // the name of the value in help
-	other string // added to errors: names the flag for the other kind of value
 }
 
 // addShare adds a flag that takes a share of a whole, at most 100 %.
@@ -26,11 +24,6 @@ func addShare(flags *pflag.FlagSet, f *shareFlag, name, byDefault, usage string)
 // addRatio adds a flag that takes a share that may be more than 100 %.
 func addRatio(flags *pflag.FlagSet, f *shareFlag, name, byDefault, usage string) {
 	f.add(flags, share.ParseRatio, "share", name, byDefault, usage)
-}
-
-// addHits adds a flag that takes a number of hits.
-func addHits(flags *pflag.FlagSet, f *shareFlag, name, usage string) {
-	f.add(flags, share.ParseHits, "number", name, "", usage)
 }
 
 func (f *shareFlag) add(flags *pflag.FlagSet, read func(string) (*big.Rat, error), kind, name, byDefault, usage string) {
@@ -45,9 +38,6 @@ func (f *shareFlag) add(flags *pflag.FlagSet, read func(string) (*big.Rat, error
 
 func (f *shareFlag) Set(text string) error {
 	value, err := f.read(text)
-	if err != nil && f.other != "" {
-		return errors.New(err.Error() + "; " + f.other)
-	}
 	if err != nil {
 		return err
 	}

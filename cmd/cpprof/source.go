@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math/big"
-	"strings"
 
-	"github.com/cpprof/cpprof/aspects"
 	"github.com/cpprof/cpprof/internal/config"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/internal/words"
@@ -24,60 +22,49 @@ type viewFlags struct {
 	server bool
 	thread string
 
-	accounting, by, classBy string
-	noInlines, idle         bool
-	fullNames               bool
-	config                  string
-	aspects                 []string
-	merges                  []string
-	tableFlags
+	by, classBy string
+	idle        bool
+	config      string
+	settings    []string // of --set
+	samples     string   // the list whose samples count; "" is all
+}
+
+// addSamples adds the flags of every command that counts a recording's samples.
+func (f *viewFlags) addSamples(c *cobra.Command, t terminal) {
+	f.addInput(c, t)
+	f.addList(c)
+	addSettings(c, &f.settings)
+	addConfig(c, &f.config)
 }
 
 // addOptions adds the flags of every command that divides a recording's time.
 func (f *viewFlags) addOptions(c *cobra.Command, t terminal) {
-	f.addInput(c, t)
+	f.addSamples(c, t)
 	f.addFormat(c)
-	flags := c.Flags()
-	flags.StringVar(&f.accounting, "accounting", "observed", "how to count the time of a goroutine that is ready to run: observed, single, processors")
-	flags.StringVar(&f.classBy, "class-by", "", "what makes a thread class: function, site, label:KEY (default: as cpprof.yaml says, or function)")
-	flags.StringArrayVar(&f.merges, "merge", nil, "count several thread classes as one, as `NAME=PATTERN,PATTERN` (may be repeated)")
-	flags.DurationVar(&f.span.From, "from", 0, "leave out samples before this `offset`, such as 2.5s")
-	flags.DurationVar(&f.span.To, "to", 0, "leave out samples from this `offset` on")
-	f.addSamples(c, f)
-	flags.StringVar(&f.config, "config", "", "the configuration `file` (default: cpprof.yaml, in this folder or above)")
-	completeWords(c, "accounting", "observed", "single", "processors")
-	completeWords(c, "class-by", "function", "site", "label:")
+	addSpan(c, &f.span)
+	addClassBy(c, &f.classBy)
 }
 
 // addView adds the flags that choose a view and the kind of its frames.
 func (f *viewFlags) addView(c *cobra.Command, t terminal) {
 	f.addOptions(c, t)
+	f.addChoice(c)
+}
+
+// addChoice adds the flags that choose a view, but none that divides the time.
+func (f *viewFlags) addChoice(c *cobra.Command) {
+	f.addValue(c)
 	flags := c.Flags()
 	flags.BoolVar(&f.server, "server", false, "the Server View: CPU time of all goroutines (throughput)")
 	flags.StringVar(&f.thread, "thread", "", "the Thread View of a `class`, by its name or a part of it: all time of its goroutines (latency)")
 	flags.StringVar(&f.by, "by", "function", "what a frame is: function, line, file, package")
 	f.addIdle(c)
-	flags.BoolVar(&f.noInlines, "no-inlines", false, "merge inlined calls into their callers")
-	flags.StringArrayVar(&f.aspects, "aspect", nil, "define an aspect, as `NAME=PATTERN,PATTERN` (may be repeated)")
 	completeWords(c, "by", "function", "line", "file", "package")
 	_ = c.RegisterFlagCompletionFunc("thread", f.completeClass)
 }
 
 func (f *viewFlags) addIdle(c *cobra.Command) {
 	c.Flags().BoolVar(&f.idle, "idle", false, "also count the time in which goroutines wait for work (see the aspect @idle)")
-}
-
-// addFullNames adds the flag for commands that shorten names on a terminal.
-func (f *viewFlags) addFullNames(c *cobra.Command) {
-	c.Flags().BoolVar(&f.fullNames, "full-names", false, "don't shorten long import paths to the width of the terminal")
-}
-
-// nameWidth returns the width to which lines with names are shortened, or 0 if they are not.
-func (f *viewFlags) nameWidth(t terminal) int {
-	if f.fullNames {
-		return 0
-	}
-	return t.width()
 }
 
 func completeWords(c *cobra.Command, flag string, words ...string) {
@@ -201,7 +188,12 @@ func (f *viewFlags) configuration() (*config.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c, f.define(c)
+	for _, setting := range f.settings {
+		if err := c.Set(setting); err != nil {
+			return nil, usagef("--set %s: %w", setting, err)
+		}
+	}
+	return c, nil
 }
 
 // loadConfig reads a config file; with path "", the one of the current folder, if there is one.
@@ -222,37 +214,7 @@ func loadConfig(path string, warnings io.Writer) (*config.Config, error) {
 	return config.Load(path)
 }
 
-// define adds the aspects and the merged classes of the flags to a configuration.
-func (f *viewFlags) define(c *config.Config) error {
-	for _, definition := range f.aspects {
-		name, patterns, ok := strings.Cut(definition, "=")
-		if !ok {
-			return usagef("--aspect %q: want NAME=PATTERN,PATTERN", definition)
-		}
-		aspect, err := aspects.New(name, strings.Split(patterns, ",")...)
-		if err != nil {
-			return usagef("--aspect %q: %w", definition, err)
-		}
-		c.Aspects = c.Aspects.With(aspect)
-	}
-	for _, definition := range f.merges {
-		name, patterns, ok := strings.Cut(definition, "=")
-		if !ok {
-			return usagef("--merge %q: want NAME=PATTERN,PATTERN", definition)
-		}
-		merge, err := config.NewMerge(name, strings.Split(patterns, ",")...)
-		if err != nil {
-			return usagef("--merge %q: %w", definition, err)
-		}
-		c.Merges = append(c.Merges, merge)
-	}
-	return f.tableFlags.define(c)
-}
-
 func (f *viewFlags) viewOptions(c *config.Config) (o views.Options, err error) {
-	if o.Accounting, err = views.ParseAccounting(f.accounting); err != nil {
-		return o, usagef("--accounting: %w", err)
-	}
 	if f.by != "" {
 		if o.Granularity, err = views.ParseGranularity(f.by); err != nil {
 			return o, usagef("--by: %w", err)
@@ -264,11 +226,8 @@ func (f *viewFlags) viewOptions(c *config.Config) (o views.Options, err error) {
 			return o, usagef("--class-by: %w", err)
 		}
 	}
-	if f.span.From < 0 || f.span.To < 0 || f.span.To > 0 && f.span.To <= f.span.From {
-		return o, usagef("--from %v --to %v: want offsets from the start, the first before the second", f.span.From, f.span.To)
-	}
 	o.Span, o.MaxMemory = f.span, int64(f.memory)
-	o.NoInlines = f.noInlines
+	o.Accounting, o.NoInlines = c.Accounting, c.NoInlines
 	o.LeaveOutIdle = !f.idle
 	return c.Configure(o), nil
 }

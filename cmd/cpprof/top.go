@@ -12,7 +12,6 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/monitor"
-	"github.com/cpprof/cpprof/views"
 	"github.com/spf13/cobra"
 )
 
@@ -35,7 +34,7 @@ const (
 )
 
 func newTopCommand(t terminal) *cobra.Command {
-	f := topFlags{view: viewFlags{inputFlags: inputFlags{err: t.err}, accounting: views.Observed.String()}}
+	f := topFlags{view: viewFlags{inputFlags: inputFlags{err: t.err}}}
 	c := &cobra.Command{
 		Use:   "top -p PROCESS",
 		Short: "Watch the thread classes and hottest call paths of a running Go program",
@@ -53,7 +52,7 @@ On a terminal, keys change the order: the letter of a column, or B for busy, A f
 class; r reverses it, i hides idle classes, Space stops the screen, ? lists the keys, q or Ctrl-C
 ends. Elsewhere it prints one block after another. It saves nothing: see 'cpprof record'.`,
 		Example: `  cpprof top -p 4711
-  cpprof top -p 4711 -d 5s --window 30s
+  cpprof top -p 4711 -i 5s --window 30s
   cpprof top -p 4711 --sort monitor            # who waits most for locks comes first
   cpprof top -p 4711 --samples 'cpu.used > 1'  # only while it used more than one processor
   cpprof top -p 4711 -n 1 | cat                # print one block`,
@@ -69,15 +68,14 @@ ends. Elsewhere it prints one block after another. It saves nothing: see 'cpprof
 	flags := c.Flags()
 	flags.SortFlags = false
 	addProcess(c, &f.process, usualProcess)
-	flags.IntVarP(&f.count, "count", "n", 0, "end after `COUNT` refreshes (default: when something else ends it)")
-	flags.DurationVarP(&f.interval, "interval", "d", time.Second, "the time between refreshes")
+	addRounds(c, &f.count, 0)
+	flags.DurationVarP(&f.interval, "interval", "i", time.Second, "the time between rounds")
 	flags.DurationVar(&f.window, "window", 0, "how far to look back (default "+usualWindow.String()+", or the interval if that is longer)")
-	flags.StringVar(&f.sort, "sort", report.TopColumns[0].Name, "the `column` that orders the classes: "+enumerate(sortColumns(), "or"))
-	completeWords(c, "sort", sortColumns()...)
-	flags.StringVar(&f.view.classBy, "class-by", "", "what makes a thread class: function, site, label:KEY (default: as cpprof.yaml says, or function)")
-	completeWords(c, "class-by", "function", "site", "label:")
-	flags.StringVar(&f.view.config, "config", "", "the configuration `file` (default: cpprof.yaml, in this folder or above)")
-	f.view.addSamples(c, &f.view)
+	addSort(c, &f.sort, sortColumns()...)
+	addClassBy(c, &f.view.classBy)
+	addConfig(c, &f.view.config)
+	addSettings(c, &f.view.settings)
+	addSampleList(c, &f.view.samples)
 	f.samplerFlags.add(c)
 	return c
 }
@@ -96,7 +94,7 @@ func (f *topFlags) check(c *cobra.Command) error {
 		return err
 	}
 	if f.interval < leastInterval {
-		return fmt.Errorf("-d %v: want at least %v", f.interval, leastInterval)
+		return fmt.Errorf("--interval %v: want at least %v", f.interval, leastInterval)
 	}
 	if f.count < 0 || f.count == 0 && c.Flags().Changed("count") {
 		return fmt.Errorf("-n %d: give the number of refreshes, 1 or more", f.count)

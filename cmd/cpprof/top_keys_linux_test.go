@@ -13,7 +13,7 @@ import (
 func TestTopKeys(t *testing.T) {
 	target := fixture.Start(t, fixture.Build(t, "mutex"))
 	needsTracing(t, target.Pid())
-	cmd := exec.Command(fixture.Cpprof(t), "top", "-d", "300ms", "--sort", "alive", "-p", fmt.Sprint(target.Pid()))
+	cmd := exec.Command(fixture.Cpprof(t), "top", "-i", "300ms", "--sort", "alive", "-p", fmt.Sprint(target.Pid()))
 	s := &shown{Cmd: cmd, t: t, pty: fixture.OpenPTY(t), ended: make(chan struct{})}
 	s.Env = append(s.Environ(), "TERM=xterm-256color")
 	s.pty.Start(t, s.Cmd)

@@ -97,7 +97,7 @@ func (s *screen) press(key rune) error {
 
 // show shows as much of a Top as fits.
 func (s *screen) show(top *report.Top) error {
-	top.Color = s.t.outIsTerminal && !s.t.noColor
+	top.Color = s.t.color
 	top.Order = s.order
 	if !s.live {
 		if err := s.nextBlock(); err != nil {

@@ -25,7 +25,7 @@ func TestTop(t *testing.T) {
 	needsTracing(t, target.Pid())
 	for _, backend := range backendNames() {
 		t.Run(backend, func(t *testing.T) {
-			text := attached(t, target, "top", "-n", "2", "-d", "300ms", "--backend", backend, "--max-cpu", "0", "--max-overhead", "0")
+			text := attached(t, target, "top", "-n", "2", "-i", "300ms", "--backend", backend, "--max-cpu", "0", "--max-overhead", "0")
 			blocks := strings.Split(text, "\n\nmutex, process ")
 			if len(blocks) != 2 {
 				t.Fatalf("%d blocks: %s", len(blocks), text)
@@ -50,7 +50,7 @@ func TestTopSamples(t *testing.T) {
 	}
 	target := fixture.Start(t, fixture.Build(t, "mutex"))
 	needsTracing(t, target.Pid())
-	text := attached(t, target, "top", "-n", "6", "-d", "300ms", "--samples", "late & (process.cpu > 0)", "--list", "late=time > 0.8", "--max-cpu", "0", "--max-overhead", "0")
+	text := attached(t, target, "top", "-n", "6", "-i", "300ms", "--samples", "late & (process.cpu > 0)", "--set", "lists.late=time > 0.8", "--max-cpu", "0", "--max-overhead", "0")
 	blocks := strings.Split(text, "\n\n")
 	if !regexp.MustCompile(`^none of the \d+ samples? so far is in the list "late & \(process\.cpu > 0\)"\n`).MatchString(blocks[0] + "\n") {
 		t.Errorf("before there are any: %s", blocks[0])
@@ -67,7 +67,7 @@ func TestTopSamples(t *testing.T) {
 	}
 	for _, wrong := range []string{"process.cpuu > 0", "process.cpu"} {
 		var errs strings.Builder
-		args := []string{"top", "-n", "100", "-d", "200ms", "-p", strconv.Itoa(target.Pid()), "--samples", wrong}
+		args := []string{"top", "-n", "100", "-i", "200ms", "-p", strconv.Itoa(target.Pid()), "--samples", wrong}
 		if status := run(t.Context(), args, terminal{in: strings.NewReader(""), out: io.Discard, err: &errs}); status != exitUsage || !strings.Contains(errs.String(), "--samples: ") {
 			t.Errorf("%s: it ends with %d and says %q", wrong, status, errs.String())
 		}
@@ -157,7 +157,7 @@ func TestTopEnds(t *testing.T) {
 	needsTracing(t, target.Pid())
 	out := &killer{target: target}
 	var errs strings.Builder
-	args := []string{"top", "-d", "100ms", "-p", strconv.Itoa(target.Pid())}
+	args := []string{"top", "-i", "100ms", "-p", strconv.Itoa(target.Pid())}
 	status := run(t.Context(), args, terminal{in: strings.NewReader(""), out: out, err: &errs})
 	if status != exitFine || !strings.Contains(errs.String(), "has ended: ") {
 		t.Errorf("it ends with %d and says %q", status, errs.String())

@@ -32,10 +32,6 @@ func (f *treeFlags) addTree(c *cobra.Command, t terminal) {
 	c.ValidArgsFunction = completeRecording
 }
 
-func (f *treeFlags) addAgainst(c *cobra.Command, usage string) {
-	c.Flags().StringVar(&f.against, "against", "", usage)
-}
-
 // A subject is a view of a recording, and its origin.
 type subject struct {
 	path  string

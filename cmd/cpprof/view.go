@@ -27,11 +27,11 @@ Everything works by key and by mouse. ? lists the keys of a window, and : takes 
 whatever 'cpprof report' can do. --server or --thread opens that view.
 
 The Analyzer saves its windows, refinements and labels beside the recording, and restores them
-unless --fresh is given; 'cpprof report RECORDING --session' prints them.`,
+unless --fresh is given; 'cpprof report session RECORDING' prints them.`,
 		Example: `  cpprof view run.cpprof
   cpprof view run.cpprof --thread main.worker
   cpprof view new.cpprof --against old.cpprof --thread main.worker
-  cpprof view run.cpprof --from 2s --to 5s --class-by label:route`,
+  cpprof view run.cpprof --span 2s,5s --class-by label:route`,
 		GroupID:           groupShow,
 		Args:              oneRecording,
 		ValidArgsFunction: completeRecording,
@@ -56,9 +56,10 @@ unless --fresh is given; 'cpprof report RECORDING --session' prints them.`,
 		},
 	}
 	f.addView(c, t)
-	c.Flags().StringVar(&f.against, "against", "", "the `recording` to compare with")
+	addProgram(c, &f.program)
+	addAgainst(c, &f.against)
 	c.Flags().BoolVar(&fresh, "fresh", false, "ignore the windows that the Analyzer saved")
-	f.addThreshold(c)
+	addMin(c, &f.min)
 	return c
 }
 
@@ -96,7 +97,7 @@ var errSignalled = errors.New("the Analyzer was ended by a signal")
 // person leaves the Analyzer or a signal ends it.
 func (f *reportFlags) analyze(ctx context.Context, t terminal, s *source, o tui.Options) error {
 	limit := f.threshold(s.config)
-	o.Path, o.Recording, o.Config, o.Views, o.Threshold, o.NoColor = s.path, s.recording, s.config, s.options, limit, t.noColor
+	o.Path, o.Recording, o.Config, o.Views, o.Threshold, o.NoColor = s.path, s.recording, s.config, s.options, limit, !t.color
 	o.Levels = openLevels
 	began := &session.State{Options: s.options, Summary: session.Summary{All: !s.options.LeaveOutIdle}}
 	if o.Session != nil {

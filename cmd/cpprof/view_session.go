@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/cpprof/cpprof/internal/termtext"
@@ -27,12 +29,13 @@ func (f *viewFlags) restored(flags *pflag.FlagSet, s *source) (*session.State, e
 		"accounting": func() { kept.Accounting = given.Accounting },
 		"by":         func() { kept.Granularity = given.Granularity },
 		"class-by":   func() { kept.Classes = given.Classes },
-		"no-inlines": func() { kept.NoInlines = given.NoInlines },
-		"from":       func() { kept.Span = given.Span },
-		"to":         func() { kept.Span = given.Span },
+		"classes":    func() { kept.Classes = given.Classes },
+		"inlines":    func() { kept.NoInlines = given.NoInlines },
+		"span":       func() { kept.Span = given.Span },
 		"samples":    func() { state.Samples = f.samples },
 	} {
-		if flags.Changed(name) {
+		set := func(setting string) bool { return strings.HasPrefix(setting, name+"=") }
+		if flags.Changed(name) || slices.ContainsFunc(f.settings, set) {
 			take()
 		}
 	}

@@ -32,7 +32,7 @@ func TestFlagsComeBeforeTheSession(t *testing.T) {
 	var f viewFlags
 	c := &cobra.Command{}
 	f.addView(c, terminal{})
-	if err := c.ParseFlags([]string{"--accounting", "processors", "--to", "1.2s"}); err != nil {
+	if err := c.ParseFlags([]string{"--set", "accounting=processors", "--span", ",1.2s"}); err != nil {
 		t.Fatal(err)
 	}
 	s, err := f.open(folder)

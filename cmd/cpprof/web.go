@@ -42,10 +42,10 @@ a token in it. Ctrl-C ends it. 'cpprof record --web' shows a recording while it 
 	}
 	f.addView(c, t)
 	flags := c.Flags()
-	flags.StringVar(&f.against, "against", "", "the `recording` to compare with")
+	addAgainst(c, &f.against)
 	flags.IntVar(&f.port, "port", 0, "the `port` of 127.0.0.1 to use (default: a free one)")
-	flags.BoolVar(&f.noBrowser, "no-browser", false, "only print the URL")
-	flags.DurationVar(&f.limit, "for", 0, "end after this `duration` (default: at Ctrl-C)")
+	addNoBrowser(c, &f.noBrowser)
+	addFor(c, &f.limit)
 	return c
 }
 

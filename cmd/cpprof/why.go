@@ -19,8 +19,6 @@ type whyFlags struct {
 	top                  int
 	json, log            bool
 	probes               bool
-	overhead             shareFlag     // of probes
-	removal              time.Duration // of probes
 }
 
 func newWhyCommand(t terminal) *cobra.Command {
@@ -74,19 +72,16 @@ with 'cpprof record'. A program that why has started is then ended; its output g
 	}
 	f.addOptions(c, t)
 	addShare(c.Flags(), &f.threshold, "threshold", "10%", "the `share` of a class's life, or of the processors, above which something is slow")
-	addShare(c.Flags(), &f.failAbove, "fail-above", "", "end with status 3 if a finding takes more than this `share` of a class's life, or of the processors")
-	c.Flags().StringVar(&f.against, "against", "", "an earlier `recording`: say what is slower now")
-	c.Flags().IntVar(&f.top, "top", 5, "show this `number` of findings; 0 for all")
-	c.Flags().BoolVar(&f.json, "json", false, "print JSON: all findings, and all hypotheses with their verdicts")
+	addFailAbove(c, &f.failAbove)
+	addAgainst(c, &f.against)
+	addTop(c, &f.top, 5)
+	addJSON(c, &f.json)
 	c.Flags().BoolVar(&f.log, "log", false, "add the log of experiments: each hypothesis with the course of its verdict, and each probe")
 	c.Flags().BoolVar(&f.probes, "probes", false, "count and time calls of the functions found in the running program, as 'cpprof probe' does: this writes into it")
-	addShare(c.Flags(), &f.overhead, "probe-overhead", "1%", "the `share` of one processor's time that probes may cost the program; 0 for no bound")
-	addMaxRemoval(c.Flags(), &f.removal)
-	f.addFullNames(c)
 	addProcess(c, &f.record.process, usualProcess)
-	c.Flags().DurationVarP(&f.record.options.Duration, "duration", "d", 30*time.Second, "the longest time to sample a running program")
-	c.Flags().StringVarP(&f.record.outputs.given, "output", "o", "", "the `folder` for the recording of a running program (default PROGRAM-DATE.cpprof)")
-	c.Flags().BoolVarP(&f.record.outputs.force, "force", "f", false, "replace an existing recording")
+	addDuration(c, &f.record.options.Duration, 30*time.Second)
+	addOutput(c, &f.record.outputs.given, "")
+	addForce(c, &f.record.outputs.force)
 	f.record.samplerFlags.add(c)
 	return c
 }
@@ -99,10 +94,13 @@ func (f *whyFlags) check(c *cobra.Command, args []string, live bool) error {
 		}
 		return nil
 	}
-	for _, name := range []string{"duration", "output", "force", "rate", "jitter", "max-overhead", "max-cpu", "backend", "probes", "probe-overhead", "max-removal"} {
+	for _, name := range []string{"duration", "output", "force", "rate", "max-overhead", "max-cpu", "backend", "probes"} {
 		if c.Flags().Changed(name) {
 			return usagef("--%s is for a running program: give a process (-p PROCESS) or a command (-- COMMAND)", name)
 		}
+	}
+	if err := checkTop(f.top); err != nil {
+		return err
 	}
 	if len(args) != 1 {
 		return usagef("want one recording, such as run.cpprof, a process (-p PROCESS) or a command (-- COMMAND); got %d arguments", len(args))
@@ -129,7 +127,7 @@ func (f *whyFlags) searchOptions(s *source) why.Options {
 
 // show writes an answer. It returns a *statusError if a finding is worse than --fail-above allows.
 func (f *whyFlags) show(t terminal, s *source, a *why.Answer) error {
-	y := report.Why{Answer: a, File: s.path, Top: f.top, ShortNames: f.nameWidth(t) > 0}
+	y := report.Why{Answer: a, File: s.path, Top: f.top, ShortNames: t.width() > 0}
 	if f.json {
 		if err := y.WriteJSON(t.out, report.BasisOf(s.recording)); err != nil {
 			return err

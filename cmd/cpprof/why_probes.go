@@ -14,6 +14,7 @@ import (
 )
 
 const (
+	probedShare    = 0.01            // of a processor's time that probes may cost the program
 	probedFindings = 3               // the findings whose functions are probed
 	enoughCalls    = 200             // after which a function is probed no longer
 	leastProbing   = time.Second     // even if there are enough calls
@@ -56,7 +57,7 @@ func (f *whyFlags) startProbes(t terminal, program *probe.Program, target target
 	refused []sampledata.Probe) (*probe.Set, []sampledata.Probe, error) {
 	start := target.backend.Header().Start
 	o := probe.Options{
-		MaxOverhead: f.overhead.float(), MaxRemoval: f.removal, TakingOut: newCountdown(t).show,
+		MaxOverhead: probedShare, MaxRemoval: usualRemoval, TakingOut: newCountdown(t).show,
 		Clock: func() time.Duration { return max(0, time.Since(start)) },
 	}
 	set, err := probe.Start(program, list, o)

@@ -5,6 +5,7 @@
 //	idle.go       which functions wait for work
 //	classes.go    thread classes: wrappers, and classes that are merged
 //	metrics.go    names of metrics and sample lists
+//	set.go        one setting, as a flag gives it
 //	save.go       saving aspects and merged classes into the file, without other changes to it
 //	builtin.yaml  the aspects and wrappers that apply unless the file redefines them
 package config
@@ -46,6 +47,8 @@ const (
 //	merge:                      # class:NAME has the goroutines of all classes that match
 //	  connections: ["go:main.(*conn).*", "!go:main.(*conn).watch"]
 //	threshold: 10               # hits; or a cost: 0.05, 5%
+//	accounting: observed        # or single, processors: see views.Accounting
+//	inlines: true               # false: inlined calls belong to their callers
 //	metrics:                    # name: expression over monitors (see package monitors)
 //	  missRate: delta(cache.misses) / delta(cache.reads)
 //	lists:                      # name: predicate, or expression over other lists
@@ -61,9 +64,11 @@ type Config struct {
 	Wrappers   []aspects.Pattern // in addition to the built-in ones
 	Merges     []Merge           // they apply one after the other
 	Threshold  refine.Threshold  // the initial threshold of every view
-	Metrics    []Definition      // what they mean depends on the monitors of a recording, so the expressions are not checked here
-	Lists      []Definition      // of samples; likewise
-	Monitors   []string          // what record --monitor takes; not checked here, either
+	Accounting views.Accounting
+	NoInlines  bool         // inlined calls belong to their callers
+	Metrics    []Definition // what they mean depends on the monitors of a recording, so the expressions are not checked here
+	Lists      []Definition // of samples; likewise
+	Monitors   []string     // what record --monitor takes; not checked here, either
 }
 
 // A Definition is a name for an expression.

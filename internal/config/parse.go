@@ -52,7 +52,7 @@ type parser struct {
 	aspectList []aspects.Aspect
 }
 
-var configKeys = []string{"aspects", "priorities", "classes", "wrappers", "merge", "threshold", "metrics", "lists", "monitors"}
+var configKeys = []string{"aspects", "priorities", "classes", "wrappers", "merge", "threshold", "accounting", "inlines", "metrics", "lists", "monitors"}
 
 func (p *parser) top(n *yaml.Node) {
 	for _, e := range p.mapping(n, "config") {
@@ -69,6 +69,10 @@ func (p *parser) top(n *yaml.Node) {
 			p.merges(e.value)
 		case "threshold":
 			p.threshold(e.value)
+		case "accounting":
+			p.accounting(e.value)
+		case "inlines":
+			p.inlines(e.value)
 		case "metrics":
 			p.config.Metrics = p.definitions("metrics", e.value)
 		case "lists":
@@ -196,6 +200,23 @@ func (p *parser) classes(n *yaml.Node) {
 		return
 	}
 	p.config.Classes = by
+}
+
+func (p *parser) accounting(n *yaml.Node) {
+	var err error
+	if n.Kind != yaml.ScalarNode {
+		p.fail(n, 0, "accounting: want observed, single or processors, not %s", kind(n))
+	} else if p.config.Accounting, err = views.ParseAccounting(n.Value); err != nil {
+		p.fail(n, 0, "accounting: %v", err)
+	}
+}
+
+func (p *parser) inlines(n *yaml.Node) {
+	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!bool" {
+		p.fail(n, 0, "inlines: want true or false, not %s", kind(n))
+		return
+	}
+	p.config.NoInlines = n.Value == "false"
 }
 
 func (p *parser) threshold(n *yaml.Node) {

@@ -86,7 +86,7 @@ type boundedWriter struct {
 
 func (b *boundedWriter) Write(p []byte) (int, error) {
 	if b.done += int64(len(p)); b.done > b.most {
-		return 0, fmt.Errorf("it is larger than %d bytes, too much for viewers: write a class (--thread), a span (--from, --to TIME) or both", b.most)
+		return 0, fmt.Errorf("it is larger than %d bytes, too much for viewers: write a class (--thread), a span (--span) or both", b.most)
 	}
 	return b.to.Write(p)
 }

@@ -149,7 +149,7 @@ func (c *Comparison) Write(w io.Writer) error {
 		}
 	})
 	if hidden > 0 {
-		termtext.Fprintf(b, "\n%d more below %s in both together (--min-hits 0 shows all)\n", hidden, threshold(c.Session.Threshold()))
+		termtext.Fprintf(b, "\n%d more below %s in both together (--min 0 shows all)\n", hidden, threshold(c.Session.Threshold()))
 	}
 	b.WriteString(sharedLegend(shared))
 	b.WriteString(Warnings(c.Warnings))

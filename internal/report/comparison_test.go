@@ -64,7 +64,7 @@ func TestComparison(t *testing.T) {
  0.150   0.000  +0.150      added
  0.200   0.200   0.000      same
 
-1 more below 10 hits in both together (--min-hits 0 shows all)
+1 more below 10 hits in both together (--min 0 shows all)
 `
 	if out.String() != want {
 		t.Errorf("got:\n%s", out.String())

@@ -57,7 +57,7 @@ func (p *Profile) Write(w io.Writer) error {
 		termtext.Fprintln(b, termtext.Text(paint(p.Color, p.Session.Cost(e), line)))
 	})
 	if hidden > 0 {
-		termtext.Fprintf(b, "\n%d more below %s (--min-hits 0 shows all)\n", hidden, threshold(p.Session.Threshold()))
+		termtext.Fprintf(b, "\n%d more below %s (--min 0 shows all)\n", hidden, threshold(p.Session.Threshold()))
 	}
 	b.WriteString(sharedLegend(shared))
 	b.WriteString(Warnings(p.Warnings))

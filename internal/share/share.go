@@ -1,5 +1,5 @@
-// Package share parses the quantities that a person types: a share of a whole ("5%", "0.05"), a number of hits ("10"), and a
-// threshold, which is one of the two. Numbers are exact fractions.
+// Package share parses the quantities that a person types: a share of a whole ("5%", "0.05"), and a
+// threshold, which may be a number of hits ("10"). Numbers are exact fractions.
 package share
 
 import (
@@ -19,7 +19,6 @@ var (
 	one        = big.NewRat(1, 1)
 	errShare   = errors.New("want a share such as 5% or 0.05, from 0 to 100%")
 	errRatio   = errors.New("want a share such as 5% or 0.05, at least 0")
-	errHits    = errors.New("want a number of hits such as 10, at least 0")
 	errEither  = errors.New("want hits (10) or a cost (0.05, 5%)")
 	errTooMany = errors.New("more hits than can be counted")
 )
@@ -45,20 +44,6 @@ func ParseRatio(s string) (*big.Rat, error) {
 	n, ok := parse(s)
 	if !ok || n.hits {
 		return nil, errRatio
-	}
-	return n.value, nil
-}
-
-// ParseHits reads a number of hits: "10", "10 hits" or, as goroutines can share a hit, "0.5".
-func ParseHits(s string) (*big.Rat, error) {
-	n, ok := parse(s)
-	switch {
-	case !ok:
-		return nil, errHits
-	case n.percent:
-		return nil, errors.New("want a number of hits such as 10, not a share")
-	case n.value.Cmp(new(big.Rat).SetInt64(MaxHits)) > 0:
-		return nil, errTooMany
 	}
 	return n.value, nil
 }

@@ -36,7 +36,7 @@ func readCore(in *Input, o Options) (*sampledata.Recording, error) {
 	case in.size == 0 || in.compressed:
 		return nil, errors.New("core dump: want a file that is not compressed, not a stream")
 	case o.Program == "":
-		return nil, errors.New("core dump: name the executable of the program that wrote it with --program")
+		return nil, errors.New("core dump: name the executable of the program that wrote it with --program, or keep the core dump with 'cpprof import -o run.cpprof --program EXECUTABLE CORE'")
 	}
 	return delve.ReadCore(in.Name, o.Program)
 }

@@ -179,7 +179,7 @@ func (t *tracer) recording() *sampledata.Recording {
 	}
 	if strip := t.timed.Thinned(); strip > 0 {
 		t.timed.Warn("thinned", fmt.Sprintf("the trace has more than %d changes: of each %v, one moment was kept, at random, and stands for it; "+
-			"a part that --from and --to choose is exact if it is short enough", mostChanges, strip.Round(time.Nanosecond)), 1)
+			"a part that --span chooses is exact if it is short enough", mostChanges, strip.Round(time.Nanosecond)), 1)
 	}
 	r := t.timed.Recording(sampledata.End{Cause: sampledata.EndDuration, Time: t.at(t.now)})
 	r.Header.GOMAXPROCS = t.processors

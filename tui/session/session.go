@@ -1,6 +1,6 @@
 // Package session saves the state of the Analyzer beside the recording: the windows with their refinements, prunes and
 // labels, the span, the thresholds, the accounting, the rule of classes, and aspects that a person defined. The Analyzer
-// restores this state, and 'cpprof report --session' prints it as text.
+// restores this state, and 'cpprof report session' prints it as text.
 //
 //	session.go     the State, and the interface of all kinds of windows
 //	profile.go     windows that show the profile of a view
@@ -72,7 +72,7 @@ type Window interface {
 	// Check returns an error if the window is wrong. Files are not trusted: Check checks sizes and parses texts.
 	Check() error
 
-	// Report returns the content of the window, for 'cpprof report --session'. If a class or another recording does not exist,
+	// Report returns the content of the window, for 'cpprof report session'. If a class or another recording does not exist,
 	// the error is a *views.UnknownClassError or a *MissingError.
 	Report(*Source) (report.Report, error)
 }
