@@ -33,7 +33,7 @@ type flagGroup struct {
 // flagGroups lists the flags of all commands. A flag name has the same meaning in every command, so each name is in one
 // group. Help shows the groups, and the flags in them, in this order.
 var flagGroups = []flagGroup{
-	{"What to record", []string{"pid", "connect", "duration", "child", "follow-exec", "monitor", "no-monitors", "match", "progress", "base", "probes", "counts-only", "breakpoints"}},
+	{"What to record", []string{"pid", "connect", "duration", "child", "follow-exec", "monitor", "no-monitors", "match", "progress", "base", "probes", "full-command", "counts-only", "breakpoints"}},
 	{"How often, and at what cost", []string{"every", "at-once", "max-duration", "rate", "jitter", "max-overhead", "max-cpu", "probe-overhead", "max-removal", "backend"}},
 	{"What to read", []string{"server", "thread", "against", "fresh", "format", "program", "value", "strict", "max-memory", "builtin"}},
 	{"Refinement steps", []string{"down", "extended", "up", "prune", "zoom", "auto"}},

@@ -178,7 +178,7 @@ func TestTopRefuses(t *testing.T) {
 		{"top", exitUsage, "give a process: cpprof top -p PROCESS"},
 		{"top 4711", exitUsage, "unknown command"},
 		{"top -p 1 --backend magic", exitUsage, "no such backend"},
-		{"top -p 1 -d 0s", exitUsage, "-d 0s"},
+		{"top -p 1 -i 0s", exitUsage, "--interval 0s"},
 		{"top -p 1 -n -1", exitUsage, "-n -1"},
 		{"top -p 1 --window 10ms", exitUsage, "--window 10ms"},
 		{"top -p 1 --max-cpu much", exitUsage, `"much" for "--max-cpu" flag`},
