@@ -37,7 +37,7 @@ func (b *bench) try(h *hardship) (o outcome) {
 	}
 	defer v.kill()
 	v.alike = func() (*victim, error) { return start(exec.Command(b.victim, args...)) }
-	r, err := b.record(v, filepath.Join(dir, "run.cpprof"))
+	r, err := b.record(h, v, filepath.Join(dir, "run.cpprof"))
 	if err != nil {
 		return outcome{skipped: err}
 	}

@@ -20,6 +20,7 @@ type hardship struct {
 
 	// happen returns how many times the hardship happened, and what harm it found.
 	happen func(v *victim, r *recorder) (times int, harm error)
+	probes bool                  // cpprof probes the program
 	silent bool                  // the program is sent nothing, because it may end at any time
 	after  func(v *victim) error // finds harm when all is over
 }
@@ -38,6 +39,7 @@ var hardships = []hardship{
 	{name: "stop cpprof", kinds: lasting, happen: stopRecorder, after: (*victim).lives},
 	{name: "suspend cpprof", kinds: lasting, happen: suspend, after: (*victim).lives},
 	{name: "end cpprof", kinds: lasting, happen: endRecorder, after: (*victim).lives},
+	{name: "end probes", kinds: lasting, happen: endProbes, probes: true, after: (*victim).unchanged},
 	{name: "stop the program", kinds: lasting, happen: stop, after: (*victim).lives},
 	{name: "kill the program", kinds: lasting, silent: true, happen: kill, after: func(*victim) error { return nil }},
 	{name: "exec", kinds: [][]string{{"-again=20ms"}, {"-again=100ms", "-threads=100"}, {"-again=300ms"}}, silent: true, happen: execute, after: (*victim).lives},
@@ -83,6 +85,24 @@ func recordTwice(v *victim, r *recorder) (n int, harm error) {
 func endRecorder(_ *victim, r *recorder) (int, error) {
 	pause(800)
 	return 1, r.end(syscall.SIGTERM)
+}
+
+// endProbes ends cpprof while it puts probes in, has them in, or takes them out.
+func endProbes(v *victim, r *recorder) (int, error) {
+	in := func() bool { return r.over() || v.changed() != nil }
+	if err := v.await("a probe is in the program", in); err != nil {
+		return 0, err
+	}
+	pause(500)
+	ends := []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGKILL}
+	for range 1 + rand.IntN(3) {
+		r.cmd.Process.Signal(ends[rand.IntN(len(ends))])
+		pause(30)
+	}
+	if err := r.ends(); err != nil || !r.cmd.ProcessState.Exited() {
+		return 1, err // the kernel takes out what a killed cpprof has in
+	}
+	return 1, v.changed()
 }
 
 func kill(v *victim, r *recorder) (int, error) {

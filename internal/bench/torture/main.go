@@ -6,7 +6,7 @@
 //	go run ./internal/bench/torture -d 8h
 //	go run ./internal/bench/torture -only suspend -times 10000
 //
-// A program is harmed if it ends, if a thread of it stays stopped or traced, or if it is slower afterwards than one that
+// A program is harmed if it ends, if a thread of it stays stopped or traced, if a probe stays in its code, or if it is slower afterwards than one that
 // nobody recorded. Torture ends with status 1 if a program was harmed or lost anything, or if a recording can't be read.
 package main
 

@@ -25,10 +25,20 @@ type recorder struct {
 // eager are the flags with which cpprof halts a program as often as it can.
 var eager = []string{"--rate", "1000", "--max-overhead", "50%", "--max-cpu", "0"}
 
-func (b *bench) record(v *victim, dir string) (*recorder, error) { return record(b.cpprof, v, dir) }
+// record starts to record a program, or to probe it.
+func (b *bench) record(h *hardship, v *victim, dir string) (*recorder, error) {
+	if h.probes {
+		return begin(b.cpprof, dir, "probe", "-o", dir, "-p", fmt.Sprint(v.pid()), "main.*", "os.*")
+	}
+	return record(b.cpprof, v, dir)
+}
 
 func record(cpprof string, v *victim, dir string) (*recorder, error) {
-	args := append([]string{"record", "-o", dir, "--follow-exec", "-p", fmt.Sprint(v.pid())}, eager...)
+	args := []string{"record", "-o", dir, "--follow-exec", "-p", fmt.Sprint(v.pid())}
+	return begin(cpprof, dir, append(args, eager...)...)
+}
+
+func begin(cpprof, dir string, args ...string) (*recorder, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &recorder{cmd: exec.Command(cpprof, args...), dir: dir, ctx: ctx}
 	r.cmd.Stderr = &r.said

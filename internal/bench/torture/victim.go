@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // patience is for how long a busy machine may keep something from happening.
@@ -155,6 +157,24 @@ func (v *victim) lives() error {
 		return fmt.Errorf("%w (%d pieces of work, the other one %d)", err, mine, its)
 	}
 	return nil
+}
+
+// changed returns an error if the code of the program is not that of its file.
+func (v *victim) changed() error {
+	places, err := fixture.ChangedCode(v.pid())
+	if err == nil && len(places) > 0 {
+		err = fmt.Errorf("%d places of the code are changed: %#x", len(places), places)
+	}
+	return err
+}
+
+// unchanged makes sure that the program lives, and has the code of its file.
+func (v *victim) unchanged() error {
+	same := func() bool { return v.changed() == nil }
+	if err := v.await("the program's code is that of the file", same); err != nil {
+		return errors.Join(err, v.changed())
+	}
+	return v.lives()
 }
 
 // kill ends the program, and whoever launched it.
