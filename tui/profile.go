@@ -36,12 +36,14 @@ type profileWindow struct {
 	entries  entries
 	switched map[string]bool // whether columns are shown, by their keys
 	splits   entryCosts[views.Parts]
-	labels   *labels
-	both     comparison // of a comparison
-	detail   detail
-	monitor  monitorText
-	refiner  refiner
-	slider   slider
+
+	intervals entryCosts[intervals]
+	labels    *labels
+	both      comparison // of a comparison
+	detail    detail
+	monitor   monitorText
+	refiner   refiner
+	slider    slider
 }
 
 // openSubject opens a profile window, and does its steps.
@@ -49,7 +51,7 @@ func openSubject(a *app, of *subject, s session.Profile) *profileWindow {
 	w := &profileWindow{Box: tview.NewBox(), a: a, replay: s, subject: of, fresh: true, switched: make(map[string]bool)}
 	w.entries.list = list{a: a, w: w, of: &w.entries, noun: "an entry", clicked: w.clickRow, selected: s.Selected}
 	w.entries.wheel = w.entries.scroll
-	w.splits, w.both = newSplits(w), newComparison(w)
+	w.splits, w.intervals, w.both = newSplits(w), newIntervals(w), newComparison(w)
 	w.detail.w, w.refiner.w, w.slider.w = w, w, w
 	w.labels = newLabels(w, s.Labels)
 	a.open(w)
@@ -100,6 +102,7 @@ type built struct {
 // build makes the view with the app's options, and does the window's steps.
 func (w *profileWindow) build() {
 	recording, options, config, replay, view := w.a.recording, w.a.options, w.a.config, w.replay, w.subject.view
+	options.Slices = true
 	levels, fresh := w.a.levels, w.fresh && len(replay.Steps) == 0
 	work := func() (built, error) {
 		v, err := view(recording, options)
@@ -132,6 +135,7 @@ func (w *profileWindow) build() {
 			w.fresh = false
 		}
 		w.splits.forget()
+		w.intervals.forget()
 		w.detail.forget()
 		w.update()
 	})

@@ -89,25 +89,48 @@ var labelColumn = profileColumn{
 var intervalColumn = profileColumn{
 	key: "i", label: "±", about: "show or hide a column: the 95 % interval of the cost, or of A - B",
 	head: func(*profileWindow) string { return "      ±" },
+	want: func(w *profileWindow, rows []row) { w.intervals.want(rows) },
 }.of(func(w *profileWindow, r row) string {
 	text := "-"
-	if i := w.interval(r); i != nil {
-		text = fmt.Sprintf("±%.3f", (i.High-i.Low)/2)
+	if of, there := w.intervals.get(r); !there {
+		text = "…"
+	} else if i := of.shown(w); i != nil {
+		text = fmt.Sprintf("±%.3f", i.Margin())
 	}
 	return fmt.Sprintf("%7s", text)
 })
 
-// interval returns the 95 % interval of what the row shows, or nil if there is none, or not yet.
-func (w *profileWindow) interval(r row) *hotspots.Interval {
-	if !w.compares() {
-		return hotspots.CostInterval(w.session.Tree().Main(), r.entry.Total)
+// intervals are the costs of an entry in a view, or in each of two, with their intervals; nil if there is none.
+type intervals [2]*hotspots.Estimate
+
+// shown returns the interval of what a row of the window shows.
+func (i intervals) shown(w *profileWindow) *hotspots.Estimate {
+	if w.compares() {
+		return hotspots.Difference(i[0], i[1])
 	}
-	costs, there := w.both.costs.get(r)
-	if !there {
-		return nil
+	return i[0]
+}
+
+func newIntervals(w *profileWindow) entryCosts[intervals] {
+	return entryCosts[intervals]{
+		w: w, atOnce: 8, // so that the column of a large tree appears step by step
+		begin: func(t *calltree.Tree, m *calltree.Membership) func([]callpath.Path) []intervals {
+			sides := []*calltree.Tree{t}
+			if w.compares() {
+				a, b := t.Sides()
+				sides = []*calltree.Tree{a, b}
+			}
+			return func(paths []callpath.Path) []intervals {
+				all := make([]intervals, len(paths))
+				for i, p := range paths {
+					for k, side := range sides {
+						all[i][k] = hotspots.CostInterval(side, m, p)
+					}
+				}
+				return all
+			}
+		},
 	}
-	treeA, treeB := w.session.Tree().Sides()
-	return hotspots.DifferenceInterval(treeA.Main(), treeB.Main(), costs.InA, costs.InB)
 }
 
 // typedColumn has an entry's cost by typed time, or the difference of two recordings if the window compares.

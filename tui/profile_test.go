@@ -87,7 +87,7 @@ var profileKeys = map[string]keyTest{
 	"f":      {check: shows("\nfilter:")},
 	"Esc":    {keys: []string{"f", "s", "t", "a", "m", "p", "Enter"}, check: shows("bob.(*manager).store", "..:MONITOR")},
 	"t":      {check: shows(" RUN LOAD PRIO  MON WAIT", "  .13            .80  .07  ▾ "+terminals)},
-	"i":      {check: shows("      ±", " 0.800   120 ±0.06")},
+	"i":      {check: shows("      ±", " 0.800   120 ±0.079")},
 	"m":      {keys: []string{"j", "j", "j"}, check: shows("0.800  ▾ "+terminals, "0.000          bob.(*manager).stamp", "0.800          ◆ sync.(*Mutex).Lock", "0.800      ..:MONITOR")},
 	"[":      {keys: []string{"]", "]"}, check: shows(" 15 hits (cost 0.100)", "1 hidden", "0.133")},
 	"]":      {keys: []string{"]"}, check: shows(" 20 hits (cost 0.133)", "1 hidden", "▾ bob.(*manager).transact +1")},

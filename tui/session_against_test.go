@@ -113,10 +113,10 @@ func TestColumnsOfAComparison(t *testing.T) {
 	b.keys("a", "t", "i")
 	screen := strings.Join(entryLines(b.screens()[2]), "\n")
 	for _, want := range []string{
-		"1.000 1.000 0.000 ±0.026 -.33 .33 main.worker",     // less :RUN, more :MONITOR
-		"0.667 0.167 +0.500 ±0.097 .17 .33 main.(*journal)", // more of both
-		"0.417 0.083 +0.333 ±0.092 .33 sync.(*Mutex)",       // more :MONITOR
-		"0.083 0.083 0.000 ±0.067 main.(*journal",           // the same
+		"1.000 1.000 0.000 - -.33 .33 go:main.worker",       // less :RUN, more :MONITOR
+		"0.667 0.167 +0.500 ±0.144 .17 .33 main.(*journal)", // more of both
+		"0.417 0.083 +0.333 ±0.095 .33 sync.(*Mutex)",       // more :MONITOR
+		"0.083 0.083 0.000 ±0.069 main.(*journal",           // the same
 	} {
 		if !strings.Contains(screen, want) {
 			t.Errorf("no line %q in\n%s", want, screen)

@@ -101,8 +101,8 @@ func TestComparisonDetails(t *testing.T) {
 	b.resize(140, 40)
 	b.keys("a", "j", "j", "v")
 	b.shows("›0.667   0.167  +0.500",
-		"A: cost 0.667 = 4.8 s of 7.2 s", "A: hits 96 of 144, 95 % interval of the cost 0.586 to 0.738",
-		"B: cost 0.167 = 1.2 s of 7.2 s", "B: hits 24 of 144, 95 % interval of the cost 0.115 to 0.236")
+		"A: cost 0.667 = 4.8 s of 7.2 s", "A: hits 96 of 144, 95 % interval of the cost 0.540 to 0.773",
+		"B: cost 0.167 = 1.2 s of 7.2 s", "B: hits 24 of 144, 95 % interval of the cost 0.099 to 0.267")
 	b.line(":prune * ..:MONITOR")
 	b.shows("›0.417   0.083  +0.333", "A: cost 0.417 = 3.0 s of 7.2 s", "B: cost 0.083 = 600.00 ms of 7.2 s")
 }

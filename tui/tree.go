@@ -13,6 +13,7 @@ import (
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/refine"
+	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/tui/session"
 	"github.com/cpprof/cpprof/why"
 	"github.com/rivo/tview"
@@ -25,7 +26,7 @@ type treeWindow struct {
 	a      *app
 	class  string // of the Thread View; "" is the Server View
 	view   string // "Server View"
-	found  *why.Coloured
+	found  *hotspots.Coloured
 	failed error
 	again  again
 	folded map[string]bool   // by key: what a person has opened (false) or closed (true)
@@ -42,8 +43,8 @@ type treeRow struct {
 	name    string // of the function
 	node    int32  // of the tree; noNode for a function wherever it is called
 	depth   int
-	share   why.Estimate
-	colour  why.Colour
+	share   hotspots.Estimate
+	colour  hotspots.Colour
 	callees int // that are large enough to be shown
 	small   int // that are not
 	open    bool
@@ -117,22 +118,15 @@ func (w *treeWindow) refresh() { w.again.once(w.a, w, w.search) }
 
 func (w *treeWindow) search() {
 	r, options, view := w.a.recording, w.a.options, viewOf(w.class).view
-	work := func() (*why.Coloured, error) {
+	options.Slices = true
+	work := func() (*hotspots.Coloured, error) {
 		v, err := view(r, options)
 		if err != nil {
 			return nil, err
 		}
-		samples := 0
-		if r.Profile == nil {
-			from, to, err := options.Span.Samples(r)
-			if err != nil {
-				return nil, err
-			}
-			samples = int(to - from)
-		}
-		return why.ColourPaths(v.Tree, why.DefaultThreshold, samples), nil
+		return hotspots.ColourPaths(v.Tree, why.DefaultThreshold), nil
 	}
-	start(w.a, w, "Searching the call paths of the "+w.view, work, func(found *why.Coloured, err error) {
+	start(w.a, w, "Searching the call paths of the "+w.view, work, func(found *hotspots.Coloured, err error) {
 		switch {
 		case errors.Is(err, context.Canceled) && w.found == nil && w.failed == nil:
 			w.a.close(w)
@@ -156,7 +150,7 @@ func (w *treeWindow) layout() {
 		for i := range w.found.Deep {
 			s := &w.found.Deep[i]
 			name := w.found.Tree.Symbols().Name(s.Func)
-			w.rows = append(w.rows, treeRow{key: keyBelow("..", name), name: name, node: noNode, share: w.found.StarterShare(s), colour: why.Bottleneck})
+			w.rows = append(w.rows, treeRow{key: keyBelow("..", name), name: name, node: noNode, share: w.found.StarterShare(s), colour: hotspots.Accepted})
 		}
 	}
 	w.list.reselect()
@@ -183,14 +177,14 @@ func (w *treeWindow) add(n int32, caller string, depth int) {
 	}
 	var callees []callee
 	for c := n + 1; c < t.Ends()[n]; c = t.Ends()[c] {
-		if w.found.Share(c).Share < leastCallee {
+		if w.found.Cost(c) < leastCallee {
 			row.small++
 			continue
 		}
 		callees = append(callees, callee{c, t.Main().Cum(c)})
 	}
 	row.callees = len(callees)
-	row.open = n == 0 || row.colour == why.Bottleneck
+	row.open = n == 0 || row.colour == hotspots.Accepted
 	if folded, ok := w.folded[key]; ok {
 		row.open = !folded
 	}
@@ -305,12 +299,12 @@ func (r *treeRow) verdict() string {
 	switch {
 	case r.isRoot():
 		return ""
-	case r.colour == why.Bottleneck:
-		return why.Yes.String()
-	case r.colour == why.Frontier:
-		return why.Maybe.String()
-	case r.colour == why.Rejected:
-		return why.No.String()
+	case r.colour == hotspots.Accepted:
+		return hotspots.Yes.String()
+	case r.colour == hotspots.Frontier:
+		return hotspots.Maybe.String()
+	case r.colour == hotspots.Rejected:
+		return hotspots.No.String()
 	}
 	return "-"
 }
@@ -338,11 +332,11 @@ func (w *treeWindow) details(r *treeRow) (lines []string) {
 		lines = append(lines, w.counts())
 	case r.node == noNode:
 		lines = append(lines, "YES: it takes more than "+threshold+" wherever it is called, though no call path to it does")
-	case r.colour == why.Bottleneck:
+	case r.colour == hotspots.Accepted:
 		lines = append(lines, "YES: a bottleneck, more than "+threshold)
-	case r.colour == why.Frontier:
+	case r.colour == hotspots.Frontier:
 		lines = append(lines, "MAYBE: more or less than "+threshold+"; more samples will decide it")
-	case r.colour == why.Rejected:
+	case r.colour == hotspots.Rejected:
 		lines = append(lines, "NO: less than "+threshold)
 	default:
 		lines = append(lines, "not tried: its caller takes less than "+threshold)

@@ -5,8 +5,8 @@ import (
 
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/views"
-	"github.com/cpprof/cpprof/why"
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
 )
@@ -45,10 +45,10 @@ func (w *treeWindow) Draw(screen tcell.Screen) {
 func (w *treeWindow) drawRow(c canvas, line int) {
 	r := &w.rows[line]
 	style := w.a.theme.plain
-	if r.colour != why.Bottleneck && r.depth > 0 {
+	if r.colour != hotspots.Accepted && r.depth > 0 {
 		style = w.a.theme.dim
 	}
-	if r.colour == why.Frontier {
+	if r.colour == hotspots.Frontier {
 		style = w.a.theme.warning
 	}
 	if typed, ok := views.ParseTypedTime(r.name); ok && w.a.theme.color {

@@ -70,6 +70,7 @@ func ThreadsHistory(r *sampledata.Recording, o Options, most int) (*History, err
 }
 
 func newHistory(r *sampledata.Recording, o Options, most int, what string, set func(*builder)) (*History, error) {
+	o.Slices = false // the history says more
 	from, to, err := o.samples(r)
 	if err == nil && r.Profile != nil {
 		err = fmt.Errorf("a profile has no samples")
@@ -79,7 +80,7 @@ func newHistory(r *sampledata.Recording, o Options, most int, what string, set f
 	}
 	v, b, err := limitedView(from, to, func() *builder {
 		b := newBuilder(newScene(r, o), calltree.RootName)
-		b.history = &historian{number: make(map[Portion]int32), moments: newMoments(r), most: most, mostExact: mostExact}
+		b.history = newHistorian(r, most)
 		set(b)
 		return b
 	})
@@ -118,6 +119,10 @@ type historian struct {
 type lasts struct {
 	from, to int32
 	num      int64
+}
+
+func newHistorian(r *sampledata.Recording, most int) *historian {
+	return &historian{number: make(map[Portion]int32), moments: newMoments(r), most: most, mostExact: mostExact}
 }
 
 // begin says that what follows is of some samples.

@@ -48,6 +48,9 @@ type Options struct {
 	// LeaveOutIdle leaves the time out of Thread Views and of the sums of classes in which goroutines wait for work.
 	LeaveOutIdle bool
 
+	// Slices lets the trees of views say when their stacks got their hits, see calltree.Metric.Slices. A profile's can't.
+	Slices bool
+
 	// Merged returns the class that the goroutines of a class are counted in, which may be the class itself. Nil: no
 	// classes are merged.
 	Merged func(class string) string

@@ -23,13 +23,20 @@ const (
 	// maxFirstNodes limits it if there is only one holder in a chain. If even these have more stacks, only their classes are shown.
 	maxFirstNodes = 1_000_000
 
+	// slicesMemory is what a node takes besides if it is noted when its stacks got their hits.
+	slicesMemory = 150
+
 	// nodeMemory is about the bytes that a node takes while a view is made: in the builder of the tree, and in the tree.
 	nodeMemory = 100
 )
 
 // maxNodes returns the limit on the size of a view.
 func (o Options) maxNodes() int {
-	return int(min(maxNodes, memory.NewBudget(o.MaxMemory).Max()/nodeMemory))
+	size := int64(nodeMemory)
+	if o.Slices {
+		size += slicesMemory
+	}
+	return int(min(maxNodes, memory.NewBudget(o.MaxMemory).Max()/size))
 }
 
 // A sizeError is returned if a view has too many nodes.

@@ -128,6 +128,9 @@ func Threads(r *sampledata.Recording, o Options) (*View, error) {
 }
 
 func (b *builder) view(from, to int32) (*View, error) {
+	if b.scene.o.Slices && b.history == nil {
+		b.history = slicedHistorian(b.scene.r, to-from)
+	}
 	if err := Walk(b.scene.r, from, to, b); err != nil {
 		return nil, err
 	}
@@ -139,6 +142,9 @@ func (b *builder) view(from, to int32) (*View, error) {
 		return nil, err
 	}
 	b.at = at
+	if b.scene.o.Slices {
+		t.Main().SetSlices(b.slices(from, to, t.Len()))
+	}
 	return &View{Tree: t, Idle: totalOf(&b.idle), Warnings: b.warnings}, nil
 }
 

@@ -2,6 +2,8 @@ package why
 
 import (
 	"time"
+
+	"github.com/cpprof/cpprof/refine/hotspots"
 )
 
 // A Kind is the kind of a finding: why something is slow.
@@ -25,32 +27,32 @@ const (
 
 // A Finding is a reason why the program is slow.
 type Finding struct {
-	Kind       Kind        `json:"kind"`
-	Class      string      `json:"class,omitempty"` // the thread class that suffers most; "" for code of several classes
-	Alive      float64     `json:"alive,omitempty"` // its mean number of goroutines
-	Count      int         `json:"count,omitempty"` // its number of goroutines in the span
-	Idle       float64     `json:"idle,omitempty"`  // the share of its life in which the class waits for work
-	Share      Estimate    `json:"share"`           // of the class's life without waiting for work, or of the processors
-	Mean       float64     `json:"mean"`            // the mean number of goroutines in it, of all classes
-	Severity   float64     `json:"severity"`        // Mean, with the goroutines that wait for these
-	Lock       string      `json:"lock,omitempty"`
-	Reason     string      `json:"reason,omitempty"` // of a wait, in the runtime's words
-	Where      Place       `json:"where"`
-	Parts      []Part      `json:"parts,omitempty"`   // of computing: what it does, and where it leads
-	Callers    []Part      `json:"callers,omitempty"` // of code: who calls it, and so on up to the first function with several callers
-	Others     []Part      `json:"others,omitempty"`  // further classes, with the share of their lives
-	Causes     []Cause     `json:"causes,omitempty"`  // what those do that the goroutines wait for
-	Few        *Few        `json:"few,omitempty"`     // the goroutines of the class that have most of it, if they stand out
-	Label      *Labelled   `json:"label,omitempty"`   // the same of a label
-	Chained    []string    `json:"chained,omitempty"` // locks whose holders wait for this one
-	When       When        `json:"when"`
-	Phase      bool        `json:"phase,omitempty"`  // Share is of the span in When only: over the whole recording, it is small
-	With       []Companion `json:"with,omitempty"`   // monitors that go with it, if it is not true all the time
-	Growth     *Growth     `json:"growth,omitempty"` // of a leak
-	Throttling *Throttling `json:"throttling,omitempty"`
-	Garbage    *Garbage    `json:"garbage,omitempty"`  // of allocation
-	Measured   []Measured  `json:"measured,omitempty"` // by probes
-	Before     *Before     `json:"before,omitempty"`   // if two recordings are compared
+	Kind       Kind              `json:"kind"`
+	Class      string            `json:"class,omitempty"` // the thread class that suffers most; "" for code of several classes
+	Alive      float64           `json:"alive,omitempty"` // its mean number of goroutines
+	Count      int               `json:"count,omitempty"` // its number of goroutines in the span
+	Idle       float64           `json:"idle,omitempty"`  // the share of its life in which the class waits for work
+	Share      hotspots.Estimate `json:"share"`           // of the class's life without waiting for work, or of the processors
+	Mean       float64           `json:"mean"`            // the mean number of goroutines in it, of all classes
+	Severity   float64           `json:"severity"`        // Mean, with the goroutines that wait for these
+	Lock       string            `json:"lock,omitempty"`
+	Reason     string            `json:"reason,omitempty"` // of a wait, in the runtime's words
+	Where      Place             `json:"where"`
+	Parts      []Part            `json:"parts,omitempty"`   // of computing: what it does, and where it leads
+	Callers    []Part            `json:"callers,omitempty"` // of code: who calls it, and so on up to the first function with several callers
+	Others     []Part            `json:"others,omitempty"`  // further classes, with the share of their lives
+	Causes     []Cause           `json:"causes,omitempty"`  // what those do that the goroutines wait for
+	Few        *Few              `json:"few,omitempty"`     // the goroutines of the class that have most of it, if they stand out
+	Label      *Labelled         `json:"label,omitempty"`   // the same of a label
+	Chained    []string          `json:"chained,omitempty"` // locks whose holders wait for this one
+	When       When              `json:"when"`
+	Phase      bool              `json:"phase,omitempty"`  // Share is of the span in When only: over the whole recording, it is small
+	With       []Companion       `json:"with,omitempty"`   // monitors that go with it, if it is not true all the time
+	Growth     *Growth           `json:"growth,omitempty"` // of a leak
+	Throttling *Throttling       `json:"throttling,omitempty"`
+	Garbage    *Garbage          `json:"garbage,omitempty"`  // of allocation
+	Measured   []Measured        `json:"measured,omitempty"` // by probes
+	Before     *Before           `json:"before,omitempty"`   // if two recordings are compared
 
 	specific float64 // the rank is severity times this
 	key      string  // identifies the hypothesis in other recordings
@@ -74,8 +76,8 @@ type Growth struct {
 
 // Before is the same hypothesis in an earlier recording.
 type Before struct {
-	Share    Estimate `json:"share"`
-	Severity float64  `json:"severity"`
+	Share    hotspots.Estimate `json:"share"`
+	Severity float64           `json:"severity"`
 }
 
 // A When says when something happens.
@@ -95,13 +97,13 @@ type Span struct {
 
 // A Hypothesis is a test that the search made.
 type Hypothesis struct {
-	Kind    Kind     `json:"kind"`
-	Class   string   `json:"class,omitempty"`
-	Where   string   `json:"where,omitempty"` // a function or a lock
-	Share   Estimate `json:"share"`
-	Verdict Verdict  `json:"verdict"`
-	Note    string   `json:"note,omitempty"`   // why a YES is no finding, or why it was not refined
-	Course  []Step   `json:"course,omitempty"` // how the verdict changed, if Options.Course asks for it
+	Kind    Kind              `json:"kind"`
+	Class   string            `json:"class,omitempty"`
+	Where   string            `json:"where,omitempty"` // a function or a lock
+	Share   hotspots.Estimate `json:"share"`
+	Verdict hotspots.Verdict  `json:"verdict"`
+	Note    string            `json:"note,omitempty"`   // why a YES is no finding, or why it was not refined
+	Course  []Step            `json:"course,omitempty"` // how the verdict changed, if Options.Course asks for it
 
 	severity float64
 	key      string
@@ -130,15 +132,15 @@ type Resting struct {
 
 // An Answer says what is slow, when, where and why.
 type Answer struct {
-	State      State         `json:"state"`
-	Findings   []*Finding    `json:"findings"`
-	Hypotheses []Hypothesis  `json:"hypotheses"`
-	Resting    []Resting     `json:"resting,omitempty"` // most goroutines first
-	Samples    int           `json:"samples"`
-	From       time.Duration `json:"from"`
-	To         time.Duration `json:"to"`
-	Processors float64       `json:"processors"` // mean number
-	Used       Estimate      `json:"used"`       // of the processors
-	NoCPU      float64       `json:"no_cpu"`     // mean number of threads that wait for a CPU of the machine
-	Threshold  float64       `json:"threshold"`
+	State      State             `json:"state"`
+	Findings   []*Finding        `json:"findings"`
+	Hypotheses []Hypothesis      `json:"hypotheses"`
+	Resting    []Resting         `json:"resting,omitempty"` // most goroutines first
+	Samples    int               `json:"samples"`
+	From       time.Duration     `json:"from"`
+	To         time.Duration     `json:"to"`
+	Processors float64           `json:"processors"` // mean number
+	Used       hotspots.Estimate `json:"used"`       // of the processors
+	NoCPU      float64           `json:"no_cpu"`     // mean number of threads that wait for a CPU of the machine
+	Threshold  float64           `json:"threshold"`
 }

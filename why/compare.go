@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 )
@@ -132,10 +133,9 @@ func (s *searched) remember(later []*Finding) {
 		}
 	}
 	for i, all := range s.e.observe(questions) {
-		e := Estimated(all)
+		e := hotspots.Estimated(all, 1)
 		if e.Samples == 0 { // the class was not there
-			_, high := wilson(0, float64(s.Samples))
-			e = Estimate{High: high, Samples: s.Samples}
+			e = hotspots.Assumed(0, s.Samples)
 		}
 		severity, weight := 0.0, 0.0
 		for _, o := range all {

@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views/calltree"
 )
@@ -97,14 +98,12 @@ func (s *searcher) bottlenecks(stacks []ranStack) map[sampledata.FunctionID]bool
 	if err != nil {
 		return nil // there are fewer nodes than in the recording
 	}
-	samples := float64(s.e.to - s.e.from)
-	paths := FindPaths(t, func(m *calltree.Metric, total calltree.Total) Verdict {
-		p, _ := m.Cost(total.Weight).Float64()
-		low, high := wilson(min(p, 1), samples)
-		if (Estimate{Share: p, Low: low, High: high}).Against(s.bar()) == No {
-			return No
+	paths := hotspots.FindPaths(t, func(m *calltree.Metric, stacks hotspots.Stacks) hotspots.Verdict {
+		p, _ := m.Cost(stacks.Weight).Float64()
+		if hotspots.Assumed(min(p, 1), int(s.e.to-s.e.from)).Against(s.bar()) == hotspots.No {
+			return hotspots.No
 		}
-		return Yes // the verdict on the function as a whole comes later
+		return hotspots.Yes // the verdict on the function as a whole comes later
 	})
 	names := make(map[string]bool)
 	for _, n := range paths.TopDown {

@@ -3,6 +3,8 @@ package why
 import (
 	"cmp"
 	"slices"
+
+	"github.com/cpprof/cpprof/refine/hotspots"
 )
 
 // conclude leaves out what other findings explain, ranks the rest, and sums up.
@@ -141,7 +143,7 @@ func (a *searched) rest() (all []Resting) {
 		}
 		r := Resting{Class: c.name, Alive: alive, Idle: 1 - c.active/c.life}
 		for _, h := range a.Hypotheses {
-			if h.Class == c.name && h.Verdict == Yes && h.Note != "" {
+			if h.Class == c.name && h.Verdict == hotspots.Yes && h.Note != "" {
 				r.Does = h.Note
 				break
 			}
@@ -164,7 +166,7 @@ func (a *searched) state() State {
 	case own:
 		return Slow
 	case slices.ContainsFunc(a.Hypotheses, func(h Hypothesis) bool {
-		return h.Verdict == Maybe && h.Note == "" && h.Kind != MachineKind && h.severity >= aProcessor && h.Share.Margin() > a.Threshold
+		return h.Verdict == hotspots.Maybe && h.Note == "" && h.Kind != MachineKind && h.severity >= aProcessor && h.Share.Margin() > a.Threshold
 	}):
 		return Undecided
 	case a.Used.Share < idleUse:

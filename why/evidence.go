@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/locks"
@@ -207,10 +208,10 @@ type question struct {
 }
 
 // observe answers questions. The answers have one observation for each sample of the span.
-func (e *evidence) observe(questions []question) [][]Observation {
-	all := make([][]Observation, len(questions))
+func (e *evidence) observe(questions []question) [][]hotspots.Observation {
+	all := make([][]hotspots.Observation, len(questions))
 	for q := range questions {
-		all[q] = make([]Observation, e.to-e.from+1)
+		all[q] = make([]hotspots.Observation, e.to-e.from+1)
 	}
 	hits, bases := e.concerned(questions)
 	for i, run := range e.r.Runs.All() {
@@ -252,12 +253,12 @@ func (e *evidence) concerned(questions []question) (hits, bases [][]int) {
 }
 
 // cumulate turns the differences from one sample to the next into observations.
-func (e *evidence) cumulate(steps []Observation, ofProcessors bool) []Observation {
+func (e *evidence) cumulate(steps []hotspots.Observation, ofProcessors bool) []hotspots.Observation {
 	hits, base := 0.0, 0.0
 	for i := range steps[:len(steps)-1] {
 		o, s := &steps[i], e.from+int32(i)
 		hits, base = hits+o.Hits, base+o.Base
-		*o = Observation{Weight: float64(e.weights.Of(int(s), int(s)+1)), Hits: hits, Base: base}
+		*o = hotspots.Observation{Weight: float64(e.weights.Of(int(s), int(s)+1)), Hits: hits, Base: base}
 		if ofProcessors {
 			o.Base = max(e.capacity(s), hits)
 		}

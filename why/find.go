@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/aspects"
+	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 )
@@ -42,7 +43,7 @@ type candidate struct {
 	// refine finds out why, once the hypothesis holds. It returns a note if the hypothesis turns out to be no problem.
 	refine func(f *Finding) (note string)
 
-	observed []Observation
+	observed []hotspots.Observation
 }
 
 // A searcher tests hypotheses on the evidence of one span.
@@ -148,7 +149,7 @@ func (s *searcher) readProcessors() {
 }
 
 // test observes the most severe candidates, and returns the use of the processors.
-func (s *searcher) test(all []*candidate) Estimate {
+func (s *searcher) test(all []*candidate) hotspots.Estimate {
 	slices.SortStableFunc(all, func(a, b *candidate) int { return cmp.Compare(b.f.Severity, a.f.Severity) })
 	if len(all) > mostHypotheses {
 		all = all[:mostHypotheses]
@@ -160,9 +161,9 @@ func (s *searcher) test(all []*candidate) Estimate {
 	observed := s.e.observe(questions)
 	for i, c := range all {
 		c.observed = observed[i+1]
-		c.f.Share = Estimated(c.observed)
+		c.f.Share = hotspots.Estimated(c.observed, 1)
 	}
-	return Estimated(observed[0])
+	return hotspots.Estimated(observed[0], 1)
 }
 
 // judge adds a hypothesis to the answer and, if it holds, its finding.
@@ -176,12 +177,12 @@ func (a *Answer) judge(c *candidate, e *evidence) {
 		Note: c.note, severity: f.Severity, key: f.key,
 	}
 	switch {
-	case h.Verdict == Yes && h.Note == "" && f.Severity < c.least:
+	case h.Verdict == hotspots.Yes && h.Note == "" && f.Severity < c.least:
 		h.Note = fmt.Sprintf("it concerns only %.2g goroutines on average", f.Severity)
-	case h.Verdict == Yes && h.Note == "" && c.refine != nil:
+	case h.Verdict == hotspots.Yes && h.Note == "" && c.refine != nil:
 		h.Note = c.refine(f)
 	}
-	if h.Verdict == Yes && h.Note == "" {
+	if h.Verdict == hotspots.Yes && h.Note == "" {
 		f.Mean = f.Severity
 		f.When = e.when(c.observed)
 		a.Findings = append(a.Findings, f)

@@ -3,6 +3,7 @@ package why
 import (
 	"time"
 
+	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/locks"
@@ -29,7 +30,7 @@ func (s *searcher) deadlock(d *locks.Deadlock) *Finding {
 	first := d.Members[0]
 	f := &Finding{
 		Kind: DeadlockKind, Class: first.Class, Count: len(d.Members), Lock: first.Lock, Severity: float64(len(d.Members)),
-		Share: Estimate{Share: 1, Low: 1, High: 1, Samples: int(d.Samples)}, specific: 1e6, key: key(DeadlockKind, first.Lock),
+		Share: hotspots.Estimate{Share: 1, Low: 1, High: 1, Samples: int(d.Samples)}, specific: 1e6, key: key(DeadlockKind, first.Lock),
 		When: When{Always: d.First <= s.e.from && d.Last >= s.e.to-1},
 	}
 	if !f.When.Always {
@@ -94,10 +95,9 @@ func (s *searcher) leak(class int32) *Finding {
 		}
 	}
 	seconds := (s.e.time(s.e.to-1) - s.e.time(s.e.from)).Seconds()
-	low, high := wilson(float64(stuck)/float64(last), float64(s.e.to-s.e.from))
 	return &Finding{
 		Kind: LeakKind, Class: c.name, Alive: s.e.mean(c.life), Count: c.goroutines, Severity: float64(last), Reason: reason,
-		Share: Estimate{Share: float64(stuck) / float64(last), Low: low, High: high, Samples: int(s.e.to - s.e.from)},
+		Share: hotspots.Assumed(float64(stuck)/float64(last), int(s.e.to-s.e.from)),
 		Where: h.place(), When: When{Always: true}, Growth: &Growth{first, last, float64(growth) / max(seconds, 1e-9)},
 		specific: 1, key: key(LeakKind, c.name),
 	}

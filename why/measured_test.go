@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -99,9 +100,16 @@ func TestCourseOfVerdicts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := of(100, 60, 40)
+	all := make([]hotspots.Observation, 100)
+	for i := range all {
+		all[i] = hotspots.Observation{Weight: 1, Base: 1}
+		if i >= 60 {
+			all[i].Hits = 1
+		}
+	}
+	const tenth = 0.1
 	steps := e.course(all, tenth)
-	if len(steps) < 2 || steps[0].Verdict == Yes || steps[len(steps)-1].Verdict != Yes {
+	if len(steps) < 2 || steps[0].Verdict == hotspots.Yes || steps[len(steps)-1].Verdict != hotspots.Yes {
 		t.Fatalf("%+v", steps)
 	}
 	if last := steps[len(steps)-1]; last.At < 600*time.Millisecond || last.Share.Low <= tenth {

@@ -1,9 +1,9 @@
 package why
 
 import (
-	"math"
 	"time"
 
+	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 )
@@ -75,14 +75,14 @@ func SamplesOf(r *sampledata.Recording, p *sampledata.Probe) Probed {
 	for _, share := range []*float64{&d.Running, &d.Ready, &d.Locked, &d.Waiting} {
 		*share /= float64(total)
 	}
-	n, squares, now := float64(d.Samples), 0.0, 0
-	d.Inside = float64(total) / n
-	for _, step := range steps[:d.Samples] {
+	all, now := make([]hotspots.Observation, d.Samples), 0
+	for i, step := range steps[:d.Samples] {
 		now += step
-		squares += (float64(now) - d.Inside) * (float64(now) - d.Inside)
+		all[i] = hotspots.Observation{Weight: 1, Hits: float64(now), Base: 1}
 	}
-	const z = 1.96
-	d.Margin = z * math.Sqrt(squares/n/n)
+	inside := hotspots.RatioOf(all, 1)
+	d.Inside = inside.Value
+	d.Margin, _ = inside.Margin()
 	if probed := p.To - p.From; p.Calls > 0 && d.Samples >= leastProbed && !d.Recursive {
 		d.Mean = time.Duration(d.Inside * float64(probed) / float64(p.Calls))
 		d.MeanMargin = time.Duration(d.Margin * float64(probed) / float64(p.Calls))

@@ -31,8 +31,8 @@ func TestSamplesOfAProbedFunction(t *testing.T) {
 	if got.Samples != 20 || got.Inside != 1 || got.Mean != 2*time.Millisecond || got.Running != 0.5 || got.Waiting != 0.5 {
 		t.Errorf("%+v", got)
 	}
-	// The number in it is 2 or 0: its standard deviation is 1, and the interval 1.96 / sqrt(20).
-	if got.Margin < 0.43 || got.Margin > 0.45 || got.MeanMargin/time.Microsecond != 876 {
+	// The number in it is 2 or 0: its standard deviation is 1, and half the interval 2.09 / sqrt(19), by Student's distribution.
+	if got.Margin < 0.47 || got.Margin > 0.49 || got.MeanMargin/time.Microsecond != 960 {
 		t.Errorf("margins %v, %v", got.Margin, got.MeanMargin)
 	}
 	if never := SamplesOf(r, &sampledata.Probe{Function: "main.never", To: time.Second}); never.Inside != 0 || never.Mean != 0 {

@@ -1,5 +1,7 @@
 package why
 
+import "github.com/cpprof/cpprof/refine/hotspots"
+
 // Settled decides during a search of a running program whether more evidence would still change the answer. Answers come with
 // growing evidence, about twice a second.
 type Settled struct {
@@ -30,7 +32,7 @@ func (s *Settled) Add(a *Answer) bool {
 		return false
 	}
 	for _, h := range a.Hypotheses {
-		if h.Verdict == Maybe && h.Note == "" && h.Kind != MachineKind && h.severity > severity {
+		if h.Verdict == hotspots.Maybe && h.Note == "" && h.Kind != MachineKind && h.severity > severity {
 			return false
 		}
 	}

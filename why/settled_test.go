@@ -1,14 +1,18 @@
 package why
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/cpprof/cpprof/refine/hotspots"
+)
 
 func TestSettled(t *testing.T) {
 	lock := func(margin float64) *Answer {
-		f := &Finding{key: "lock", Severity: 4, Share: Estimate{Share: 0.8, Low: 0.8 - margin, High: 0.8 + margin}}
+		f := &Finding{key: "lock", Severity: 4, Share: hotspots.Estimate{Share: 0.8, Low: 0.8 - margin, High: 0.8 + margin}}
 		return &Answer{State: Slow, Samples: 100, Findings: []*Finding{f}}
 	}
 	undecided := lock(0.02)
-	undecided.Hypotheses = []Hypothesis{{Verdict: Maybe, severity: 3}}
+	undecided.Hypotheses = []Hypothesis{{Verdict: hotspots.Maybe, severity: 3}}
 	few := lock(0.02)
 	few.Samples = 30
 	for _, c := range []struct {

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/cpprof/cpprof/refine/hotspots"
 )
 
 // mostBins limits the parts of a span that are compared with one another.
@@ -16,7 +18,7 @@ type series struct {
 }
 
 // binned sums up observations in at most mostBins bins of as many samples.
-func binned(all []Observation) series {
+func binned(all []hotspots.Observation) series {
 	bins := max(1, min(mostBins, len(all)/2))
 	s := series{first: []int{0}}
 	for b := range bins {
@@ -195,7 +197,7 @@ func (s series) period() int {
 }
 
 // when finds out when a share is high: all the time, in some spans, or periodically, and whether it goes with collections.
-func (e *evidence) when(all []Observation) (w When) {
+func (e *evidence) when(all []hotspots.Observation) (w When) {
 	s := binned(all)
 	levels := s.levels()
 	high := time.Duration(0)
@@ -215,7 +217,7 @@ func (e *evidence) when(all []Observation) (w When) {
 }
 
 // inCollections reports whether a share is at least three times as high while garbage is collected.
-func (e *evidence) inCollections(all []Observation) bool {
+func (e *evidence) inCollections(all []hotspots.Observation) bool {
 	var hits, base [2]float64
 	samples := 0
 	for i, o := range all {

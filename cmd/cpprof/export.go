@@ -98,6 +98,7 @@ func (f *exportFlags) run(t terminal, path string) error {
 	if err := f.checkOutput(t, to); err != nil {
 		return err
 	}
+	f.slices = to.Intervals
 	s, err := f.exported(path, to)
 	if err != nil {
 		return err

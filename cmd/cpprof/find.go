@@ -17,7 +17,7 @@ type findFlags struct {
 }
 
 func newFindCommand(t terminal) *cobra.Command {
-	var f findFlags
+	f := findFlags{treeFlags: treeFlags{viewFlags: viewFlags{slices: true}}}
 	c := &cobra.Command{
 		Use:   "find RECORDING [--server | --thread CLASS] [--against RECORDING]",
 		Short: "Find the few call sequences that cause most of the cost",

@@ -24,6 +24,7 @@ type viewFlags struct {
 
 	by, classBy string
 	idle        bool
+	slices      bool // trees say when their stacks got their hits, which intervals need
 	config      string
 	settings    []string // of --set
 	samples     string   // the list whose samples count; "" is all
@@ -228,6 +229,7 @@ func (f *viewFlags) viewOptions(c *config.Config) (o views.Options, err error) {
 	}
 	o.Span, o.MaxMemory = f.span, int64(f.memory)
 	o.Accounting, o.NoInlines = c.Accounting, c.NoInlines
+	o.Slices = f.slices
 	o.LeaveOutIdle = !f.idle
 	return c.Configure(o), nil
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/internal/termtext"
-	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/calltree"
 	"github.com/cpprof/cpprof/why"
@@ -19,8 +19,8 @@ import (
 // The formats of the call graph that a search has coloured: its bottlenecks by their share, and the callees that it looked at. Of a
 // comparison, it has what is a bottleneck in either recording, coloured by how the share differs.
 var (
-	dot = Format{Name: "dot", Help: "the call paths that are bottlenecks, coloured, for Graphviz; also svg, drawn", File: "graph.dot", write: writeDot}
-	svg = Format{Name: "svg", Help: "the same, drawn", File: "graph.svg", write: writeSVG}
+	dot = Format{Name: "dot", Help: "the call paths that are bottlenecks, coloured, for Graphviz; also svg, drawn", File: "graph.dot", Intervals: true, write: writeDot}
+	svg = Format{Name: "svg", Help: "the same, drawn", File: "graph.svg", Intervals: true, write: writeSVG}
 )
 
 // A callGraph is the part of a call tree that a search over its call paths has seen.
@@ -35,14 +35,14 @@ type callGraph struct {
 type graphNode struct {
 	names  []string // the last frames of the paths
 	parent int
-	colour why.Colour
+	colour hotspots.Colour
 	deep   bool        // its function is a bottleneck, though no path to it is one; not in a comparison
 	sides  []graphSide // one; in a comparison A and B
 }
 
 // A graphSide is what one recording has of a node.
 type graphSide struct {
-	share why.Estimate                 // of the whole
+	share hotspots.Estimate            // of the whole
 	typed [views.NumTypedTimes]float64 // what its time is, in any unit; nothing if the view has no typed time
 }
 
@@ -65,10 +65,7 @@ func newCallGraph(s *Subject) (*callGraph, error) {
 	if err != nil {
 		return nil, err
 	}
-	searched, err := s.coloured(t)
-	if err != nil {
-		return nil, err
-	}
+	searched := s.coloured(t)
 	g := &callGraph{title: s.Title, legend: graphLegend}
 	wholes := make([]*big.Rat, len(searched)) // in a comparison, what shares are of
 	for i := range wholes {
@@ -83,13 +80,13 @@ func newCallGraph(s *Subject) (*callGraph, error) {
 	}
 	at := make([]int32, t.Len()) // by node of the tree: the nearest drawn one, at or above it
 	for n := range int32(t.Len()) {
-		colour := why.Untried
+		colour := hotspots.Untried
 		for _, found := range searched {
 			colour = max(colour, found.Colour(n))
 		}
 		if n > 0 {
 			at[n] = at[t.Parents()[n]]
-			if colour == why.Untried || len(g.nodes) == mostNodes {
+			if colour == hotspots.Untried || len(g.nodes) == mostNodes {
 				continue
 			}
 		}
@@ -120,28 +117,20 @@ func newCallGraph(s *Subject) (*callGraph, error) {
 }
 
 // coloured searches the tree; of a comparison, both sides of it.
-func (s *Subject) coloured(t *calltree.Tree) (list []*why.Coloured, err error) {
-	trees, recordings := []*calltree.Tree{t}, []*sampledata.Recording{s.Recording}
+func (s *Subject) coloured(t *calltree.Tree) (list []*hotspots.Coloured) {
+	trees := []*calltree.Tree{t}
 	if s.Compared() {
 		a, b := t.Sides()
-		trees, recordings = []*calltree.Tree{a, b}, append(recordings, s.Against.Recording)
+		trees = []*calltree.Tree{a, b}
 	}
-	for i, r := range recordings {
-		samples := 0
-		if r != nil && r.Profile == nil {
-			from, to, err := s.Options.Span.Samples(r)
-			if err != nil {
-				return nil, err
-			}
-			samples = int(to - from)
-		}
-		list = append(list, why.ColourPaths(trees[i], why.DefaultThreshold, samples))
+	for _, t := range trees {
+		list = append(list, hotspots.ColourPaths(t, why.DefaultThreshold))
 	}
-	return list, nil
+	return list
 }
 
 // shareOf turns the share of a part into a share of the whole.
-func shareOf(share why.Estimate, part, whole *big.Rat) why.Estimate {
+func shareOf(share hotspots.Estimate, part, whole *big.Rat) hotspots.Estimate {
 	if whole.Sign() == 0 {
 		return share
 	}
@@ -239,10 +228,10 @@ func (n *graphNode) fill() string {
 		return fmt.Sprintf("#%02x%02xff", pale, pale)
 	}
 	switch n.colour {
-	case why.Bottleneck:
+	case hotspots.Accepted:
 		pale := int(228 - 110*n.sides[0].share.Share)
 		return fmt.Sprintf("#ff%02x%02x", pale, pale*9/10)
-	case why.Frontier:
+	case hotspots.Frontier:
 		return "#fff3c4"
 	}
 	return none
@@ -267,7 +256,7 @@ func (n *graphNode) percent() string {
 		return text
 	}
 	share := n.sides[0].share
-	if margin := 100 * share.Margin(); margin >= 0.05 && n.colour != why.Untried {
+	if margin := 100 * share.Margin(); margin >= 0.05 && n.colour != hotspots.Untried {
 		return fmt.Sprintf("%.1f ± %.1f %%", 100*share.Share, margin)
 	}
 	return n.edge()

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/views"
-	"github.com/cpprof/cpprof/why"
 	"github.com/rivo/uniseg"
 )
 
@@ -131,7 +131,7 @@ func (g *callGraph) writeLegends(out *bufio.Writer) {
 // write draws a node: its names, its share, and a strip of what its time is; in a comparison, two.
 func (n *graphNode) write(out *bufio.Writer, b box) {
 	dashes := ""
-	if n.colour == why.Frontier && len(n.sides) == 1 {
+	if n.colour == hotspots.Frontier && len(n.sides) == 1 {
 		dashes = ` stroke-dasharray="4 3"`
 	}
 	fmt.Fprintf(out, `<g><title>%s</title><rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="4" fill="%s" stroke="%s"%s/>`,

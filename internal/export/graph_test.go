@@ -10,29 +10,29 @@ import (
 
 	"github.com/cpprof/cpprof/internal/synthetic"
 	"github.com/cpprof/cpprof/refine"
+	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/calltree"
-	"github.com/cpprof/cpprof/why"
 )
 
 // The call graph has the root and all bottlenecks, each below its caller, with a share that is not larger than the caller's.
 func TestCallGraph(t *testing.T) {
-	s := subject(t, synthetic.Recording(50, 30, 0.3), views.Options{}, views.Server)
+	s := subject(t, synthetic.Recording(50, 30, 0.3), views.Options{Slices: true}, views.Server)
 	g, err := newCallGraph(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	of := map[why.Colour]int{}
+	of := map[hotspots.Colour]int{}
 	for i, n := range g.nodes {
 		if i > 0 && (n.parent >= i || n.sides[0].share.Share > g.nodes[n.parent].sides[0].share.Share+1e-9) {
 			t.Errorf("node %d: %+v below %+v", i, n, g.nodes[n.parent])
 		}
-		if i > 0 && n.colour != map[why.Verdict]why.Colour{why.Yes: why.Bottleneck, why.Maybe: why.Frontier, why.No: why.Rejected}[n.sides[0].share.Against(0.1)] {
+		if i > 0 && n.colour != map[hotspots.Verdict]hotspots.Colour{hotspots.Yes: hotspots.Accepted, hotspots.Maybe: hotspots.Frontier, hotspots.No: hotspots.Rejected}[n.sides[0].share.Against(0.1)] {
 			t.Errorf("%v has %s; its colour is %d", n.names, n.percent(), n.colour)
 		}
 		of[n.colour]++
 	}
-	if of[why.Bottleneck] == 0 || of[why.Frontier] == 0 || of[why.Rejected] == 0 {
+	if of[hotspots.Accepted] == 0 || of[hotspots.Frontier] == 0 || of[hotspots.Rejected] == 0 {
 		t.Errorf("nodes by colour: %v, want some of each", of)
 	}
 	boxes, width, height := g.layout()

@@ -23,6 +23,9 @@ type Format struct {
 	// OfRecording reports that the file shows the whole recording: unless stacks are left out, Write needs no session.
 	OfRecording bool
 
+	// Intervals reports that the file has verdicts, so that views need slices (views.Options).
+	Intervals bool
+
 	// oneOnly says why the file can't show a comparison; "" if it can.
 	oneOnly string
 

@@ -3,6 +3,7 @@ package metrics
 import (
 	"math"
 
+	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -22,27 +23,24 @@ func (t *Table) Utilisation() (u Utilisation, known bool) {
 	}
 	running := t.columnOf(t.byName["goroutines.running"])
 	weights := t.r.Weights()
-	using, of := make([]float64, t.samples), make([]float64, t.samples)
-	var weight, used, own float64
+	using := make([]hotspots.Observation, t.samples)
+	var weight, own float64
 	for i := range t.samples {
-		of[i] = float64(weights.Of(i, i+1))
-		using[i] = of[i] * running[i]
-		weight += of[i]
-		used += using[i]
+		of := float64(weights.Of(i, i+1))
+		using[i] = hotspots.Observation{Weight: of, Hits: running[i], Base: 1}
+		weight += of
 		for _, p := range t.r.Samples.At(i).Processors {
 			if p == sampledata.SystemProcessor {
-				own += of[i]
+				own += of
 			}
 		}
 	}
 	if weight == 0 {
 		return u, false
 	}
-	u.Goroutines, u.Runtime = used/weight, own/weight
-	if e, enough := RatioError(using, of); enough {
-		const z = 1.959964 // 95 % of a normal distribution
-		u.Margin = z * e
-	}
+	used := hotspots.RatioOf(using, 1)
+	u.Goroutines, u.Runtime = used.Value, own/weight
+	u.Margin, _ = used.Margin()
 	return u, true
 }
 
@@ -73,32 +71,4 @@ func (u *Utilisation) Differs() bool {
 	const sure = 1.5 // an interval of 95 % spans two standard errors to each side: that is three
 	off := max(u.Goroutines-u.Clock, u.Clock-u.Goroutines-u.Runtime)
 	return u.Margin > 0 && off > max(sure*u.Margin, 0.03*u.Clock, 0.01)
-}
-
-// RatioError estimates the standard error of sum(xs)/sum(ys), where both have a term for each sample. Neighbouring samples
-// may be alike, so it also estimates it from batches of neighbours, and returns the largest estimate. It returns false if there
-// are too few samples to tell.
-func RatioError(xs, ys []float64) (e float64, enough bool) {
-	n, sum := len(xs), 0.0
-	ratio := 0.0
-	for i := range xs {
-		ratio += xs[i]
-		sum += ys[i]
-	}
-	if n < 10 || sum == 0 {
-		return 0, false
-	}
-	ratio /= sum
-	for _, size := range []int{1, 5, max(5, n/20)} {
-		squares := 0.0
-		for i := 0; i < n; i += size {
-			e := 0.0
-			for k := i; k < min(i+size, n); k++ {
-				e += xs[k] - ratio*ys[k]
-			}
-			squares += e * e
-		}
-		e = max(e, math.Sqrt(squares)/sum)
-	}
-	return e, true
 }

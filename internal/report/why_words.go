@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/why"
 )
@@ -21,7 +22,7 @@ func sharePercent(share float64) string {
 }
 
 // aboutShare formats an estimate: "80 % ± 2 %".
-func aboutShare(e why.Estimate) string {
+func aboutShare(e hotspots.Estimate) string {
 	margin := 100 * e.Margin()
 	if margin < 1 {
 		return fmt.Sprintf("%s ± %.1f %%", sharePercent(e.Share), max(margin, 0.1))

@@ -25,7 +25,7 @@ type Bottleneck struct {
 	Own        *big.Rat  // share of the whole: its cum
 	Additional *big.Rat  // share of the whole that the bottlenecks before it do not cover
 	Coverage   *big.Rat  // part of the cost covered by it and the bottlenecks before it
-	Interval   *Interval // of Own, if the costs are counted in samples; else nil
+	Interval   *Estimate // of Own, if it is known in which samples the hits were; else nil
 }
 
 // Find works like the paper's expert (section 2.3), until the labelled summaries cover enough of the cost: it starts

@@ -1,7 +1,6 @@
 package hotspots
 
 import (
-	"math"
 	"math/big"
 	"strings"
 	"testing"
@@ -61,10 +60,6 @@ func TestFindThePlanted(t *testing.T) {
 	if copies.Own.Cmp(big.NewRat(45, 100)) != 0 || copies.Additional.Cmp(big.NewRat(45, 100)) != 0 {
 		t.Errorf("own share %s, additional %s", copies.Own, copies.Additional)
 	}
-	// Wilson's interval of 45 of 100.
-	if i := copies.Interval; math.Abs(i.Low-0.3561) > 1e-4 || math.Abs(i.High-0.5476) > 1e-4 {
-		t.Errorf("interval %v", i)
-	}
 }
 
 func TestFindZoomsWithWhatIsLeft(t *testing.T) {
@@ -91,9 +86,6 @@ func TestFindExplainsARegression(t *testing.T) {
 	// 92 of 230 against 20 of 100.
 	if own := f.Bottlenecks[0].Own; own.Cmp(big.NewRat(1, 5)) != 0 {
 		t.Errorf("own share %s", own)
-	}
-	if i := f.Bottlenecks[0].Interval; i == nil || i.Low < 0.08 || i.Low > 0.11 || i.High < 0.28 || i.High > 0.31 {
-		t.Errorf("interval %v", i)
 	}
 	if len(f.Above(big.NewRat(5, 100))) != 1 || len(f.Above(big.NewRat(1, 5))) != 0 {
 		t.Errorf("wrong bottlenecks above a share")
@@ -218,7 +210,7 @@ func TestFindEndsOnAnyComparison(t *testing.T) {
 
 // TestFindEndsAtNoise compares profiles of which one call sequence grew surely, and another one may have by chance.
 func TestFindEndsAtNoise(t *testing.T) {
-	after, before := samples(t, "*", "500 a b", "12 c", "488 d"), samples(t, "*", "100 a b", "10 c", "890 d")
+	after, before := sampled(t, 1, "*", "500 a b", "12 c", "488 d"), sampled(t, 1, "*", "100 a b", "10 c", "890 d")
 	f := Find(NewComparison(after, before, true), FindOptions{Coverage: big.NewRat(1, 1)})
 	if len(f.Bottlenecks) != 1 || f.Bottlenecks[0].Summary.Path()[0] != "*" && f.Bottlenecks[0].Summary.Path()[0] != "a" || !f.Noise {
 		t.Errorf("found %d, noise %v", len(f.Bottlenecks), f.Noise)

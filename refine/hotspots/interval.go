@@ -2,96 +2,204 @@ package hotspots
 
 import (
 	"math"
-	"math/big"
 
-	"github.com/cpprof/cpprof/views/calltree"
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// An Interval contains the true share with a probability of 95 %, if samples are taken independently.
-type Interval struct {
-	Low, High float64
+// An Estimate is a share, with an interval that contains the true share with a probability of 95 %.
+type Estimate struct {
+	Share   float64 `json:"share"`
+	Low     float64 `json:"low"`
+	High    float64 `json:"high"`
+	Samples int     `json:"samples"` // that it is based on
 }
 
-// interval returns Wilson's interval for the share in a single profile, and Newcombe's (method 10) for a difference of
-// shares.
-func (p *Trees) interval(s Summary) *Interval {
-	var parts []wilson
-	for i, side := range p.sides {
-		if !sampled(side.metric) || len(p.sides) > 1 && p.unit != "" {
-			return nil
+// Margin returns half the width of the interval.
+func (e Estimate) Margin() float64 { return (e.High - e.Low) / 2 }
+
+// An Observation is one sample, or a slice of neighbouring samples: the mean number of goroutines that do
+// something (Hits), and of those that could (Base).
+type Observation struct {
+	Weight     float64 // time that the samples stand for
+	Hits, Base float64
+}
+
+// A Ratio is a ratio of two sums over samples, with its error.
+//
+// Goroutines of one sample are not independent, nor are samples that follow one another. So the unit of the
+// error is a block of neighbouring samples.
+type Ratio struct {
+	Value   float64
+	Error   float64 // the standard error
+	Samples int     // with a base
+
+	freedom float64 // degrees of freedom of the error
+
+	units float64 // samples of equal weight that would say as much
+	count float64 // goroutines counted in the bases
+}
+
+const (
+	// minBlock is the number of samples that a block has at least.
+	minBlock = 4
+
+	// minBlocks is the number of blocks that are left at least when blocks grow.
+	minBlocks = 16
+
+	// minFreedom is for shares that one or two blocks have all of: Wilson's form itself allows for such.
+	minFreedom = 5
+
+	// minMeasured is the number of samples below which an error is not known.
+	minMeasured = 10
+)
+
+// RatioOf returns the ratio of the hits to the bases, by weight. Each observation is of a number of samples.
+//
+// With p for the ratio, the hits of a block differ from what its base suggests by E = sum(w*(hits - p*base)).
+// The variance of p is about the sum of E^2 over all blocks, divided by the square of the sum of w*base.
+// That holds if blocks are independent: they grow until the E of neighbours do not correlate.
+func RatioOf(all []Observation, each int) Ratio {
+	var r Ratio
+	var hits, base, squares float64
+	n := 0
+	for _, o := range all {
+		if w := o.Weight * o.Base; w > 0 {
+			hits += o.Weight * o.Hits
+			base += w
+			squares += w * w
+			r.count += o.Base * float64(each)
+			n++
 		}
-		cum := func(m *calltree.Metric) *big.Rat {
-			one := *side
-			one.metric, one.planes, one.factor = m, m.Planes(), nil
-			return one.cums(p.items(i, []Summary{s}))[0]
+	}
+	if n == 0 {
+		return r
+	}
+	r.Value, r.Samples = hits/base, n*each
+	seen := make([]float64, 0, n)
+	for _, o := range all {
+		if o.Weight*o.Base > 0 {
+			seen = append(seen, o.Weight*(o.Hits-r.Value*o.Base))
 		}
-		parts = append(parts, newWilson(side.metric, calltree.Total{Weight: cum(side.metric), Hits: cum(side.metric.Hits())}))
 	}
-	if len(parts) == 1 {
-		return &Interval{parts[0].low, parts[0].high}
+	size := min((minBlock+each-1)/each, max(1, n/4)) // in observations
+	r.units = base * base / squares * float64(each)
+	r.setError(seen, independent(joined(seen, size)), base)
+	return r
+}
+
+// setError sets the error by the E of observations, and of blocks of them that are independent. The E of blocks are small if
+// neighbours take turns: the error is never smaller than if observations were independent.
+func (r *Ratio) setError(seen, blocks []float64, base float64) {
+	variance, freedom := varianceOf(blocks)
+	if v, f := varianceOf(seen); v > variance {
+		variance, freedom = v, f
 	}
-	return difference(parts[0], parts[1])
+	r.Error, r.freedom = math.Sqrt(variance)/base, freedom
 }
 
-// difference returns Newcombe's interval for the difference of two shares.
-func difference(a, b wilson) *Interval {
-	d := a.share - b.share
-	return &Interval{d - math.Hypot(a.share-a.low, b.high-b.share), d + math.Hypot(a.high-a.share, b.share-b.low)}
-}
-
-// CostInterval returns Wilson's interval for the cost of a total, or nil if it is not known how many hits it is based on.
-func CostInterval(m *calltree.Metric, t calltree.Total) *Interval {
-	if !sampled(m) {
-		return nil
-	}
-	w := newWilson(m, t)
-	return &Interval{w.low, w.high}
-}
-
-// DifferenceInterval returns Newcombe's interval for a cost in one profile minus a cost in another, or nil if it is not known
-// how many hits they are based on.
-func DifferenceInterval(a, b *calltree.Metric, inA, inB calltree.Total) *Interval {
-	if !sampled(a) || !sampled(b) {
-		return nil
-	}
-	return difference(newWilson(a, inA), newWilson(b, inB))
-}
-
-// sampled reports whether a metric was found by sampling: it counts hits, or its weights are hits.
-func sampled(m *calltree.Metric) bool { return m.Hits().Unit == "samples" && m.Denominator.Sign() > 0 }
-
-type wilson struct {
-	share, low, high float64
-}
-
-func newWilson(m *calltree.Metric, t calltree.Total) wilson {
-	share, _ := m.Cost(t.Weight).Float64()
-	share = min(max(share, 0), 1)
-	n := effectiveHits(m, share, t.Hits)
-	const z = 1.959964 // 95 % of a normal distribution
-	center := (share + z*z/(2*n)) / (1 + z*z/n)
-	half := z / (1 + z*z/n) * math.Sqrt(share*(1-share)/n+z*z/(4*n*n))
-	return wilson{share, max(center-half, 0), min(center+half, 1)}
-}
-
-// effectiveHits returns how many hits of equal weight would have the standard error of a share that some hits have by
-// weight.
+// varianceOf returns the variance of a sum of independent values, and its degrees of freedom.
 //
-// A share p is a ratio of sums of weights: those of h hits over those of all n hits, D. Its variance is about the sum of (w*(y-p))^2
-// over all hits, divided by D^2; w is the weight of a hit, and y is 1 for the h hits, 0 for the others. That is
-//
-//	((1-p)^2 * Y + p^2 * N) / D^2
-//
-// Y and N are the sums of the squares of the weights of the h hits and of the others. Their sum is known (Metric.Squares).
-// It is divided here as if the weights in each of the two groups were equal: in proportion to (p*D)^2/h and
-// ((1-p)*D)^2/(n-h). With equal weights, all that comes to p*(1-p)/n.
-func effectiveHits(m *calltree.Metric, p float64, hits *big.Rat) float64 {
-	whole, _ := m.Denominator.Float64()
-	n, _ := m.Hits().Denominator.Float64()
-	h, _ := hits.Float64()
-	spread := m.Squares() / (whole * whole)
-	if p <= 0 || p >= 1 || h <= 0 || h >= n {
-		return 1 / spread
+// The variance has an error, too. By the fourth powers it is as uncertain as with some number of degrees of freedom: with
+// one less than there are values if they are much alike, and with few if few values have all of the sum.
+func varianceOf(values []float64) (variance, freedom float64) {
+	n, squares, fourths := float64(len(values)), 0.0, 0.0
+	for _, e := range values {
+		squares += e * e
+		fourths += e * e * e * e
 	}
-	return (p*p/h + (1-p)*(1-p)/(n-h)) / (spread * p * (1 - p) * (1/h + 1/(n-h)))
+	freedom = max(1, n-1)
+	if spread := fourths - squares*squares/n; spread > 0 {
+		freedom = min(freedom, max(minFreedom, 2*squares*squares/spread))
+	}
+	return squares * n / max(1, n-1), freedom
+}
+
+// independent doubles the size of blocks until neighbours do not correlate.
+func independent(blocks []float64) []float64 {
+	for len(blocks) >= 2*minBlocks {
+		along := 0.0
+		for i, e := range blocks[1:] {
+			along += e * blocks[i]
+		}
+		if along <= 0 {
+			break
+		}
+		blocks = joined(blocks, 2)
+	}
+	return blocks
+}
+
+// joined adds up so many neighbours each. The last block may have more.
+func joined(values []float64, size int) []float64 {
+	blocks := make([]float64, max(1, len(values)/size))
+	for i, v := range values {
+		blocks[min(i/size, len(blocks)-1)] += v
+	}
+	return blocks
+}
+
+// Margin returns half the width of the interval that contains the true ratio with a probability of 95 %. It returns
+// false if there are too few samples to tell.
+func (r Ratio) Margin() (margin float64, known bool) {
+	if r.Samples < minMeasured {
+		return 0, false
+	}
+	return r.quantile() * r.Error, true
+}
+
+// normal is the 97.5 % quantile of a normal distribution: an interval of 95 % reaches so many standard errors to each side.
+const normal = 1.959964
+
+// quantile returns the same of Student's distribution: the error itself is estimated.
+func (r Ratio) quantile() float64 {
+	return distuv.StudentsT{Sigma: 1, Nu: r.freedom}.Quantile(0.975)
+}
+
+// Estimated returns the share of the hits in the bases by weight. Each observation is of a number of samples.
+//
+// The interval is Wilson's for as many independent observations as would have the error of the ratio. There are at
+// most as many as goroutines were counted. A share of 0 or 1 has no error, but is not certain: its unit is the sample.
+func Estimated(all []Observation, each int) Estimate {
+	r := RatioOf(all, each)
+	if r.Samples == 0 {
+		return Estimate{High: 1}
+	}
+	p := min(max(r.Value, 0), 1)
+	e := Estimate{Share: p, Samples: r.Samples}
+	if p == 0 || p == 1 {
+		e.Low, e.High = wilson(p, r.units, normal)
+		return e
+	}
+	n := r.count
+	if v := r.Error * r.Error; v > 0 {
+		n = min(n, p*(1-p)/v)
+	}
+	e.Low, e.High = wilson(p, n, r.quantile())
+	return e
+}
+
+// Assumed returns the interval of a share of which only the number of samples is known: as if they were independent, and
+// all goroutines of a sample did the same.
+func Assumed(share float64, samples int) Estimate {
+	e := Estimate{Share: share, Samples: samples, High: 1}
+	if samples > 0 {
+		e.Low, e.High = wilson(share, float64(samples), normal)
+	}
+	return e
+}
+
+// wilson returns Wilson's interval for a share of n observations.
+func wilson(p, n, z float64) (low, high float64) {
+	center := (p + z*z/(2*n)) / (1 + z*z/n)
+	half := z / (1 + z*z/n) * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
+	return max(min(center-half, p), 0), min(max(center+half, p), 1)
+}
+
+// Minus returns Newcombe's interval (method 10) for the difference of two shares that are independent.
+func (e Estimate) Minus(f Estimate) Estimate {
+	d := e.Share - f.Share
+	return Estimate{
+		Share: d, Low: d - math.Hypot(e.Share-e.Low, f.High-f.Share), High: d + math.Hypot(e.High-e.Share, f.Share-f.Low),
+		Samples: min(e.Samples, f.Samples),
+	}
 }

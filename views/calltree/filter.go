@@ -1,5 +1,7 @@
 package calltree
 
+import "slices"
+
 // Filter returns the tree of the stacks whose nodes are marked in kept. It removes the weights of all other stacks, and
 // the nodes that no stack with a weight needs. The root stays, and so do denominators: costs remain fractions of the whole.
 func (t *Tree) Filter(kept []bool) *Tree {
@@ -47,8 +49,14 @@ func (t *Tree) take(kept, needed []bool) *Tree {
 		old = append(old, int32(i))
 	}
 	f.end = subtreeEnds(f.parent)
+	sliced := slices.Clone(old)
+	for i, o := range old {
+		if !kept[o] {
+			sliced[i] = -1
+		}
+	}
 	for _, m := range t.metrics {
-		f.metrics = append(f.metrics, m.withPlanes(func(p Plane) Plane {
+		f.metrics = append(f.metrics, m.withPlanes(m.slices.renumbered(sliced), func(p Plane) Plane {
 			own := make([]int64, len(old))
 			for i, o := range old {
 				if kept[o] {
@@ -61,21 +69,22 @@ func (t *Tree) take(kept, needed []bool) *Tree {
 	return f
 }
 
-// withPlanes returns the metric, and its hits, with other planes.
-func (m *Metric) withPlanes(change func(Plane) Plane) *Metric {
+// withPlanes returns the metric, and its hits, with other planes and slices.
+func (m *Metric) withPlanes(s *Slices, change func(Plane) Plane) *Metric {
 	changed := *m
+	changed.slices = s
 	changed.planes = make([]Plane, len(m.planes))
 	for i, p := range m.planes {
 		changed.planes[i] = change(p)
 	}
 	if m.hits != nil {
-		changed.hits = m.hits.withPlanes(change)
+		changed.hits = m.hits.withPlanes(nil, change)
 	}
 	return &changed
 }
 
 // BelowRoot returns the tree of the root's only child. It returns false if the root has no child, several children, or
-// a weight of its own.
+// a weight of its own. When its stacks got their hits is lost.
 func (t *Tree) BelowRoot() (*Tree, bool) {
 	if t.Len() < 2 || int(t.end[1]) != t.Len() {
 		return nil, false
@@ -90,7 +99,7 @@ func (t *Tree) BelowRoot() (*Tree, bool) {
 				return nil, false
 			}
 		}
-		below.metrics = append(below.metrics, m.withPlanes(func(p Plane) Plane { return Plane{Own: p.Own[1:], Cum: p.Cum[1:]} }))
+		below.metrics = append(below.metrics, m.withPlanes(nil, func(p Plane) Plane { return Plane{Own: p.Own[1:], Cum: p.Cum[1:]} }))
 	}
 	return below, true
 }

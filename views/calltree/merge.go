@@ -25,20 +25,36 @@ func Merge(a, b *Tree) (*Tree, error) {
 	if counted {
 		to.CountHits(0, new(big.Rat).Add(m.hits.Denominator, o.hits.Denominator), m.squares+o.squares)
 	}
-	for _, t := range []*Tree{a, b} {
+	var nodes [2][]int32 // by side and node: the node of the builder
+	for side, t := range []*Tree{a, b} {
 		m := t.Main()
 		metric := to.AddMetric(m.Name, m.Unit)
 		to.SetDenominator(metric, m.Denominator)
 		if counted {
 			to.CountHits(metric, m.hits.Denominator, m.squares)
 		}
-		to.addTree(t, counted, 0, metric)
+		nodes[side] = to.addTree(t, counted, 0, metric)
 	}
-	return to.Tree()
+	t, at, err := to.Numbered()
+	if err != nil {
+		return nil, err
+	}
+	for side, from := range []*Metric{m, o} {
+		old := make([]int32, t.Len())
+		for n := range old {
+			old[n] = -1
+		}
+		for n, node := range nodes[side] {
+			old[at[node]] = int32(n)
+		}
+		t.metrics[1+side].slices = from.slices.renumbered(old)
+	}
+	return t, nil
 }
 
-// addTree adds the stacks of a tree, with the weights of its first metric, to several metrics; and its hits, if counted is set.
-func (b *Builder) addTree(t *Tree, counted bool, metrics ...int) {
+// addTree adds the stacks of a tree, with the weights of its first metric, to several metrics; and its hits, if counted is set. It
+// returns the builder's node for each node of the tree.
+func (b *Builder) addTree(t *Tree, counted bool, metrics ...int) []int32 {
 	fn := make([]Func, t.syms.Len())
 	for f := range fn {
 		fn[f] = b.syms.Intern(t.syms.Name(Func(f)))
@@ -60,6 +76,7 @@ func (b *Builder) addTree(t *Tree, counted bool, metrics ...int) {
 			}
 		}
 	}
+	return at
 }
 
 // Sides returns the two trees that t was merged from. t may also be a filtered merged tree.

@@ -65,6 +65,8 @@ type Metric struct {
 
 	// squares is the sum of the squares of the weights of all hits in the denominator, if hits is not nil.
 	squares float64
+
+	slices *Slices // nil if it is not known when stacks got their hits
 }
 
 // A Total is what some stacks weigh together, and how many hits they have.
@@ -156,6 +158,12 @@ func (m *Metric) Squares() float64 {
 	hits, _ := m.Denominator.Float64()
 	return hits
 }
+
+// Slices returns when the stacks got their hits, or nil if that is not known.
+func (m *Metric) Slices() *Slices { return m.slices }
+
+// SetSlices sets when the stacks got their hits.
+func (m *Metric) SetSlices(s *Slices) { m.slices = s }
 
 // Planes returns the digits of the metric's weights.
 func (m *Metric) Planes() []Plane { return m.planes }

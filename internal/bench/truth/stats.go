@@ -5,14 +5,19 @@ package main
 import (
 	"math"
 
-	"github.com/cpprof/cpprof/internal/metrics"
+	"github.com/cpprof/cpprof/refine/hotspots"
 )
 
 // ratioError estimates the standard error of sum(xs)/sum(ys), where both have a term for each sample. If there are too few
 // samples to tell, it returns 1.
 func ratioError(xs, ys []float64) float64 {
-	if e, enough := metrics.RatioError(xs, ys); enough {
-		return e
+	all := make([]hotspots.Observation, len(xs))
+	for i := range xs {
+		all[i] = hotspots.Observation{Weight: 1, Hits: xs[i], Base: ys[i]}
+	}
+	r := hotspots.RatioOf(all, 1)
+	if _, known := r.Margin(); known {
+		return r.Error
 	}
 	return 1
 }

@@ -1,4 +1,4 @@
-package why
+package hotspots
 
 import (
 	"cmp"
@@ -9,12 +9,18 @@ import (
 )
 
 // A Test returns the verdict on the hypothesis that some stacks of a call tree are a bottleneck.
-type Test func(m *calltree.Metric, t calltree.Total) Verdict
+type Test func(m *calltree.Metric, s Stacks) Verdict
+
+// Stacks are some stacks of a tree: those that end at nodes of the ranges [from, to).
+type Stacks struct {
+	calltree.Total
+	Ranges [][2]int32
+}
 
 // Above is a Test without uncertainty: the cost is above a threshold, or it is not.
 func Above(threshold *big.Rat) Test {
-	return func(m *calltree.Metric, t calltree.Total) Verdict {
-		if m.Cost(t.Weight).Cmp(threshold) > 0 {
+	return func(m *calltree.Metric, s Stacks) Verdict {
+		if m.Cost(s.Weight).Cmp(threshold) > 0 {
 			return Yes
 		}
 		return No
@@ -38,10 +44,10 @@ type Paths struct {
 	Shown []int32
 }
 
-// A Starter is a function, with the total of all stacks that have it.
+// A Starter is a function, with all stacks that have it.
 type Starter struct {
 	Func calltree.Func
-	calltree.Total
+	Stacks
 }
 
 // kept is the share of a node's cost that a callee has if nothing is lost in the call.
@@ -63,7 +69,7 @@ func FindPaths(t *calltree.Tree, test Test) Paths {
 			continue
 		}
 		total := m.Through(n)
-		switch test(m, total) {
+		switch test(m, Stacks{total, [][2]int32{{n, t.Ends()[n]}}}) {
 		case Yes:
 			focus[n], reached[t.Funcs()[n]] = true, true
 			found.TopDown = append(found.TopDown, n)
@@ -81,7 +87,7 @@ func FindPaths(t *calltree.Tree, test Test) Paths {
 		}
 	}
 	for _, s := range inclusive(t) {
-		if !reached[s.Func] && test(m, s.Total) == Yes {
+		if !reached[s.Func] && test(m, s.Stacks) == Yes {
 			found.Deep = append(found.Deep, s)
 		}
 	}
@@ -93,7 +99,8 @@ func FindPaths(t *calltree.Tree, test Test) Paths {
 func inclusive(t *calltree.Tree) []Starter {
 	digits := t.Main().Digits()
 	sums := make(map[calltree.Func][]int64)
-	open := make(map[calltree.Func]int32) // the end of the outermost call that contains the current node
+	ranges := make(map[calltree.Func][][2]int32) // of the outermost calls
+	open := make(map[calltree.Func]int32)        // the end of the outermost call that contains the current node
 	for n := int32(1); int(n) < t.Len(); n++ {
 		f := t.Funcs()[n]
 		if t.BeginsPart(f) && t.Parents()[n] != 0 {
@@ -104,6 +111,7 @@ func inclusive(t *calltree.Tree) []Starter {
 			continue
 		}
 		open[f] = t.Ends()[n]
+		ranges[f] = append(ranges[f], [2]int32{n, t.Ends()[n]})
 		if sums[f] == nil {
 			sums[f] = make([]int64, len(digits))
 		}
@@ -113,7 +121,7 @@ func inclusive(t *calltree.Tree) []Starter {
 	}
 	var all []Starter
 	for f, s := range sums {
-		all = append(all, Starter{f, t.Main().Total(s...)})
+		all = append(all, Starter{f, Stacks{t.Main().Total(s...), ranges[f]}})
 	}
 	slices.SortFunc(all, func(a, b Starter) int {
 		return cmp.Or(b.Weight.Cmp(a.Weight), cmp.Compare(t.Symbols().Name(a.Func), t.Symbols().Name(b.Func)))

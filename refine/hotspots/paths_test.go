@@ -1,4 +1,4 @@
-package why
+package hotspots
 
 import (
 	"math/big"

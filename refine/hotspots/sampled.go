@@ -1,0 +1,71 @@
+package hotspots
+
+import (
+	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/views/calltree"
+)
+
+// Sampled returns the share that stacks have in a metric's denominator, with its interval. The stacks are those that end at
+// the nodes of some ranges [from, to). It returns nil if it is not known when the stacks got their hits: the interval would
+// have to assume that hits are independent, which goroutines of one sample are not.
+func Sampled(m *calltree.Metric, ranges ...[2]int32) *Estimate {
+	s := m.Slices()
+	if s == nil {
+		return nil
+	}
+	e := estimated(s, ranges, s.Whole)
+	return &e
+}
+
+func estimated(s *calltree.Slices, ranges [][2]int32, base []float64) Estimate {
+	all := make([]Observation, len(base))
+	for i, hits := range s.Hits(ranges...) {
+		all[i] = Observation{Weight: s.Lengths[i], Hits: hits, Base: base[i]}
+	}
+	return Estimated(all, s.Each)
+}
+
+// CostInterval returns the cost of a path in the tree's main metric with its interval; see Sampled. The root of a tree that
+// has all of the denominator has none: it always does.
+func CostInterval(t *calltree.Tree, m *calltree.Membership, p callpath.Path) *Estimate {
+	metric := t.Main()
+	if metric.Slices() == nil || len(p.Elements) == 1 && metric.Cum(0).Cmp(metric.Denominator) == 0 {
+		return nil
+	}
+	var ranges [][2]int32
+	callpath.Satisfying(t, m, p, func(n int32) { ranges = append(ranges, [2]int32{n, t.Ends()[n]}) })
+	return Sampled(metric, ranges...)
+}
+
+// Difference returns one share minus another; nil if the interval of one is not known.
+func Difference(a, b *Estimate) *Estimate {
+	if a == nil || b == nil {
+		return nil
+	}
+	d := a.Minus(*b)
+	return &d
+}
+
+// interval returns the interval of the share of a summary, or of the difference of its shares in two profiles. Differences
+// of counts have none.
+func (p *Trees) interval(s Summary) *Estimate {
+	if len(p.sides) > 1 && p.unit != "" {
+		return nil
+	}
+	var parts []*Estimate
+	for i, side := range p.sides {
+		c := side.cover(p.items(i, []Summary{s}))
+		ranges := make([][2]int32, 0, len(c.ranges)+len(c.extra))
+		for _, n := range c.ranges {
+			ranges = append(ranges, [2]int32{n, side.end[n]})
+		}
+		for _, n := range c.extra {
+			ranges = append(ranges, [2]int32{n, n + 1})
+		}
+		parts = append(parts, Sampled(side.metric, ranges...))
+	}
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	return Difference(parts[0], parts[1])
+}
