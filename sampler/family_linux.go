@@ -261,6 +261,7 @@ type processStat struct {
 	state              byte
 	flags              uint64
 	start              uint64 // start time in ticks since the machine started
+	stack              uint64 // where the first stack begins; 0 without permission
 }
 
 // An origin is where a process comes from, as it was when the process began or was found.
@@ -286,6 +287,9 @@ func readStat(pid int) (processStat, error) {
 	s.group, _ = strconv.Atoi(f[2])
 	s.flags, _ = strconv.ParseUint(f[6], 10, 64)
 	s.start, err = strconv.ParseUint(f[19], 10, 64)
+	if len(f) > 25 {
+		s.stack, _ = strconv.ParseUint(f[25], 10, 64)
+	}
 	return s, err
 }
 

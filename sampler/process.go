@@ -22,6 +22,7 @@ type Process struct {
 	Elsewhere  bool   // it is known only by a debugger, perhaps on another system: its id means nothing here
 
 	arguments []string // its command line
+	identity  Identity
 
 	cmd  *exec.Cmd
 	from origin
@@ -30,6 +31,9 @@ type Process struct {
 	once sync.Once
 	end  sampledata.End
 }
+
+// A User is somebody for whom a process may be halted, by their ids.
+type User struct{ UID, GID int }
 
 // A TargetError reports why a process can't be recorded, and what to do about it.
 type TargetError struct {
@@ -61,7 +65,7 @@ func AttachError(pid int, err error) error {
 // Find looks up a running process and checks that it can be recorded. It does not touch the process. Its errors are of
 // type *TargetError.
 func Find(pid int) (*Process, error) {
-	p := &Process{PID: pid, from: originOf(pid)}
+	p := &Process{PID: pid, from: originOf(pid), identity: IdentityOf(pid)}
 	if err := p.inspect(); err != nil {
 		return nil, err
 	}
@@ -112,6 +116,9 @@ func launchError(cmd *exec.Cmd, err error) error {
 	}
 	return fmt.Errorf("launch %s: %w", name, err)
 }
+
+// Identity returns which program the process ran when it was found.
+func (p *Process) Identity() Identity { return p.identity }
 
 // Command returns the command line of the process. Values that look like secrets are left out, see WithoutSecrets.
 func (p *Process) Command() []string { return WithoutSecrets(p.arguments) }

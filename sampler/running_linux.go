@@ -35,11 +35,12 @@ func Running() []*Process {
 
 // runningGo returns the process of a pid if it runs a Go program, or nil. kinds has what is known of files, and gets more.
 func runningGo(pid int, kinds map[image]programKind) *Process {
-	path := executableOf(pid, "")
-	now, err := imageOf(path)
-	if err != nil {
+	path, identity := executableOf(pid, ""), IdentityOf(pid)
+	now := identity.image
+	if now == (image{}) {
 		return nil
 	}
+	var err error
 	kind, known := kinds[now]
 	if !known {
 		if kind, err = readKind(path, now); err != nil {
@@ -52,7 +53,12 @@ func runningGo(pid int, kinds map[image]programKind) *Process {
 		return nil
 	}
 	cmdline, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-	return &Process{PID: pid, Executable: path, Name: strings.TrimSuffix(name, " (deleted)"), arguments: splitArguments(cmdline)}
+	if IdentityOf(pid) != identity {
+		return nil // it is just executing another program
+	}
+	return &Process{
+		PID: pid, Executable: path, Name: strings.TrimSuffix(name, " (deleted)"), arguments: splitArguments(cmdline), identity: identity,
+	}
 }
 
 // mayHalt reports whether this process may halt another one. Opening a process's memory needs the same permission as
