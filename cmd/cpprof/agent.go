@@ -51,7 +51,9 @@ A process is recorded only if a client asks, for at most 10 s (--max-duration) a
 The bound --max-cpu is for all processes together. If more is asked for, the answer is status 429
 or 503, and says when to try again. A recording ends if the client goes away.
 
-Only this host reaches the default address. Another one needs --token-file or --client-ca.`,
+Only this host reaches the default address, and each of its users gets only the programs that this
+user may trace. Who has the token of --token-file, or a certificate of --client-ca, gets all. An
+address that other hosts reach needs one of these.`,
 		Example: `  cpprof agent --match 'shop-*'
   cpprof agent --listen :6061 --token-file token --tls-cert cert.pem --tls-key key.pem`,
 		GroupID: groupMore,
@@ -65,7 +67,7 @@ Only this host reaches the default address. Another one needs --token-file or --
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&f.listen, "listen", usualAddress, "the `address` to listen at; port 0 is any free one")
+	flags.StringVar(&f.listen, "listen", usualAddress, "the `address` to listen at, with port 0 for any free one, or unix:PATH")
 	flags.StringArrayVar(&f.match, "match", nil, "serve only the programs whose file name matches this `PATTERN` (may be repeated)")
 	flags.DurationVar(&f.window, "max-duration", 10*time.Second, "the longest `duration` of a recording")
 	flags.DurationVar(&f.every, "every", time.Minute, "the time in which a process is recorded for that long, and no longer")
@@ -114,7 +116,7 @@ func (f *agentFlags) run(ctx context.Context, t terminal) error {
 		Match: func(p *sampler.Process) bool { return f.matches(filepath.Base(p.Name)) },
 	}
 	var err error
-	if o.Token, err = readToken(f.tokenFile); err != nil {
+	if o.Token, err = readToken(t, f.tokenFile); err != nil {
 		return err
 	}
 	if o.TLS, err = f.tls(); err != nil {
@@ -127,15 +129,19 @@ func (f *agentFlags) run(ctx context.Context, t terminal) error {
 		ctx, cancel = context.WithTimeout(ctx, f.limit)
 		defer cancel()
 	}
-	o.Record = func(ctx context.Context, pid int, lasts time.Duration) (*sampledata.Recording, error) {
-		return f.record(ctx, t, signals, pid, lasts)
+	o.Record = func(ctx context.Context, p *sampler.Process, lasts time.Duration) (*sampledata.Recording, error) {
+		return f.record(ctx, t, signals, p, lasts)
 	}
 	o.Profiles = func(r *sampledata.Recording) (agent.Profiles, error) { return agentProfiles(t, r) }
 	server, err := agent.Listen(f.listen, o)
 	if err != nil {
 		return err
 	}
-	termtext.Fprintf(t.out, "%s/discovery lists the programs. Ctrl-C ends the agent.\n", server.URL())
+	where := server.URL()
+	if server.IsSocket() {
+		where = "curl --unix-socket " + server.Address() + " " + where
+	}
+	termtext.Fprintf(t.out, "%s/discovery lists the programs. Ctrl-C ends the agent.\n", where)
 	return server.Serve(ctx)
 }
 
@@ -164,14 +170,18 @@ func (f *agentFlags) tls() (*tls.Config, error) {
 }
 
 // record records a process. All recordings at a time share the bound on processor time.
-func (f *agentFlags) record(ctx context.Context, t terminal, signals *signals, pid int, lasts time.Duration) (*sampledata.Recording, error) {
-	p, b, err := attachTo(t, pid, f.backend, anyProgram)
+func (f *agentFlags) record(ctx context.Context, t terminal, signals *signals, asked *sampler.Process, lasts time.Duration) (*sampledata.Recording, error) {
+	p, b, err := attachTo(t, asked.PID, f.backend, anyProgram)
 	if err != nil {
 		return nil, err
 	}
 	defer p.Release()
 	b = signals.suspendable(b)
 	defer b.Close()
+	// The backend reads the program that the process runs now, and notices when it executes another one.
+	if asked.Identity() != sampler.IdentityOf(asked.PID) {
+		return nil, agent.ErrChanged
+	}
 	o := f.options
 	o.Duration = lasts
 	o.MaxCPU /= float64(f.atOnce)
@@ -183,7 +193,7 @@ func (f *agentFlags) record(ctx context.Context, t terminal, signals *signals, p
 	}
 	r := builder.Recording()
 	if r.Samples.Len() == 0 && ctx.Err() == nil {
-		return nil, fmt.Errorf("process %d ended before it could be sampled, or could not be halted", pid)
+		return nil, fmt.Errorf("process %d ended before it could be sampled, or could not be halted", asked.PID)
 	}
 	return r, nil
 }

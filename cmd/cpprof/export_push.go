@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"time"
 
@@ -62,8 +63,8 @@ func addTokenFile(c *cobra.Command, path *string) {
 	c.Flags().StringVar(path, "token-file", "", "a `file` with the token of the header 'Authorization: Bearer'")
 }
 
-// readToken reads a token; "" without a file.
-func readToken(path string) (string, error) {
+// readToken reads a token; "" without a file. It warns of a file that everybody can read.
+func readToken(t terminal, path string) (string, error) {
 	if path == "" {
 		return "", nil
 	}
@@ -75,12 +76,15 @@ func readToken(path string) (string, error) {
 	if token == "" || strings.ContainsAny(token, " \r\n\t") {
 		return "", fmt.Errorf("--token-file %s: want one token in one line", path)
 	}
+	if info, err := os.Stat(path); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o006 != 0 {
+		termtext.Fprintf(t.err, "cpprof: --token-file %s: all users of this host can read or write it: chmod o= %s\n", path, path)
+	}
 	return token, nil
 }
 
 // push sends a subject as a pprof profile.
 func (f *pushFlags) push(ctx context.Context, t terminal, s *export.Subject, url string) error {
-	token, err := readToken(f.token)
+	token, err := readToken(t, f.token)
 	if err != nil {
 		return err
 	}

@@ -1,16 +1,19 @@
 // Package agent serves profiles of the Go programs of a host to what a fleet has already: Alloy, Parca and others, which fetch
 // profiles by HTTP as those of net/http/pprof.
 //
-//	server.go    what is served, to whom
-//	windows.go   which recordings are made, and when: the budgets
-//	profiles.go  the profiles of a recording
-//	targets.go   which processes there are, and the list of them in Prometheus' form
-//	metrics.go   the figures about the agent itself
+//	server.go       what is served, to whom
+//	asker.go        which processes a client without a token may ask for
+//	connections.go  which connections give way to others
+//	windows.go      which recordings are made, and when: the budgets
+//	profiles.go     the profiles of a recording
+//	targets.go      which processes there are, and the list of them in Prometheus' form
+//	metrics.go      the figures about the agent itself
 //
 // The package does not know how a process is recorded: the caller gives it functions.
 package agent
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -18,26 +21,28 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log"
 	"math"
 	"net"
 	"net/http"
 	"net/netip"
+	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
-	"golang.org/x/net/netutil"
 )
 
 // Bounds of what is served at a time.
 const (
-	mostConnections = 256
-	mostRequests    = 64
-	writeTime       = 30 * time.Second // for an answer
+	maxRequests = 64
+	writeTime   = 30 * time.Second // for an answer
+	refusalTime = time.Second      // for the rest of a request that was refused
 )
 
 // Options configure a Server.
@@ -53,8 +58,9 @@ type Options struct {
 	// Match reports whether a process is served.
 	Match func(*sampler.Process) bool
 
-	// Record records a process until the time is over or the context ends.
-	Record func(ctx context.Context, pid int, lasts time.Duration) (*sampledata.Recording, error)
+	// Record records a process until the time is over or the context ends. The error is ErrChanged if its process id is
+	// another program's now.
+	Record func(ctx context.Context, p *sampler.Process, lasts time.Duration) (*sampledata.Recording, error)
 
 	// Profiles makes the profiles of a recording.
 	Profiles func(*sampledata.Recording) (Profiles, error)
@@ -72,37 +78,87 @@ type Server struct {
 	processes processes
 	windows   *windows
 	metrics   *metrics
+	clients   connections
 	busy      chan struct{} // has room for the requests that are answered at a time
 }
 
-// Listen opens a port. If other hosts can reach it, there must be a token, or certificates of clients.
+// Listen opens a port, or a socket at "unix:PATH". If other hosts can reach it, there must be a token, or certificates of clients.
 func Listen(address string, o Options) (*Server, error) {
-	at, err := net.ResolveTCPAddr("tcp", address)
+	if err := checkFiles(&o); err != nil {
+		return nil, err
+	}
+	l, err := listen(address, &o)
 	if err != nil {
 		return nil, fmt.Errorf("listening at %s: %w", address, err)
 	}
-	if !at.IP.IsLoopback() && !o.guarded() {
-		return nil, fmt.Errorf("listening at %s: other hosts can reach this address, and stacks of programs are not for everybody: "+
-			"give --token-file or --client-ca, or listen at 127.0.0.1", address)
-	}
-	l, err := net.ListenTCP("tcp", at)
-	if err != nil {
-		return nil, fmt.Errorf("listening at %s: %w", address, err)
-	}
-	s := &Server{o: o, listener: netutil.LimitListener(l, mostConnections), busy: make(chan struct{}, mostRequests)}
+	s := &Server{o: o, listener: l, clients: connections{all: map[net.Conn]*connection{}}, busy: make(chan struct{}, maxRequests)}
 	s.processes.match = o.Match
 	return s, nil
+}
+
+func listen(address string, o *Options) (net.Listener, error) {
+	if path, ok := strings.CutPrefix(address, "unix:"); ok {
+		return listenSocket(path)
+	}
+	at, err := net.ResolveTCPAddr("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	if !at.IP.IsLoopback() && !o.guarded() {
+		return nil, errors.New("other hosts can reach this address, and stacks of programs are not for everybody: " +
+			"give --token-file or --client-ca, or listen at 127.0.0.1")
+	}
+	return net.ListenTCP("tcp", at)
+}
+
+// listenSocket listens at a path. It replaces the socket of an agent that was killed. All users may connect: what they get
+// depends on who they are.
+func listenSocket(path string) (net.Listener, error) {
+	l, err := net.Listen("unix", path)
+	if errors.Is(err, syscall.EADDRINUSE) && isDead(path) {
+		if err = os.Remove(path); err == nil {
+			l, err = net.Listen("unix", path)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(path, 0o666); err != nil {
+		l.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// isDead reports whether a path is a socket at which nobody listens.
+func isDead(path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode().Type() != fs.ModeSocket {
+		return false
+	}
+	c, err := net.Dial("unix", path)
+	if err == nil {
+		c.Close()
+	}
+	return errors.Is(err, syscall.ECONNREFUSED)
 }
 
 // Address returns where the server listens.
 func (s *Server) Address() string { return s.listener.Addr().String() }
 
-// URL returns the address as a URL.
+// IsSocket reports whether the address is a path.
+func (s *Server) IsSocket() bool { return s.listener.Addr().Network() == "unix" }
+
+// URL returns the address as a URL. Clients of a socket need its path, too.
 func (s *Server) URL() string {
+	scheme, host := "http://", s.Address()
 	if s.o.TLS != nil {
-		return "https://" + s.Address()
+		scheme = "https://"
 	}
-	return "http://" + s.Address()
+	if s.IsSocket() {
+		host = "localhost"
+	}
+	return scheme + host
 }
 
 // Serve answers requests until the context ends. Then it ends all recordings, and closes the port.
@@ -112,7 +168,8 @@ func (s *Server) Serve(ctx context.Context) error {
 	server := &http.Server{
 		// There is no ReadTimeout: it would end the context of a request that waits for its recording.
 		Handler: s.handler(), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10, TLSConfig: s.o.TLS,
-		ErrorLog: log.New(io.Discard, "", 0), // of clients' mistakes, which anybody could fill
+		ErrorLog:    log.New(io.Discard, "", 0), // of clients' mistakes, which anybody could fill
+		ConnContext: withClient, ConnState: s.clients.changed,
 	}
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
 	defer stop()
@@ -165,9 +222,12 @@ func (s *Server) admit(mux http.Handler, w http.ResponseWriter, r *http.Request)
 		if status == http.StatusUnauthorized {
 			h.Set("WWW-Authenticate", "Bearer")
 		}
+		h.Set("Connection", "close")
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(refusalTime))
 		http.Error(w, why, status)
 		return
 	}
+	s.clients.admit(clientOf(r).conn)
 	select {
 	case s.busy <- struct{}{}:
 		defer func() { <-s.busy }()
@@ -195,8 +255,9 @@ func (s *Server) refuses(r *http.Request) (status int, why string) {
 			return http.StatusUnauthorized, "want the token of the agent's --token-file, as 'Authorization: Bearer TOKEN'"
 		}
 	}
-	// A page in a browser of this host could ask, too, under a name that leads here.
-	if !s.o.guarded() && !isLoopback(r.Host) || r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") == "cross-site" {
+	// A page in a browser of this host could ask, too, under a name that leads here. No page of a browser is the agent's own.
+	site := r.Header.Get("Sec-Fetch-Site")
+	if !s.o.guarded() && !isLoopback(r.Host) || r.Header.Get("Origin") != "" || site != "" && site != "none" {
 		return http.StatusForbidden, "the request is for another host, or from a page in a browser: ask for " + s.URL()
 	}
 	return 0, ""
@@ -235,6 +296,11 @@ func (s *Server) serveProfile(w http.ResponseWriter, r *http.Request, kind Kind)
 		http.Error(w, fmt.Sprintf("pid %d: no such Go program, or not one that is served: /discovery lists them", pid), http.StatusNotFound)
 		return
 	}
+	if may, err := s.allowed(r, []*sampler.Process{p}); err != nil || len(may) == 0 {
+		refuse(w, cmp.Or(err, fmt.Errorf("pid %d: you may not trace this program, so its stacks are not for you: "+
+			"ask as its user, or give the agent --token-file", pid)), http.StatusForbidden)
+		return
+	}
 	// The recording may take longer than its time: it first attaches to the process. The client's leaving is noticed all the same.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 	data, err := s.windows.profile(r.Context(), p, kind, lasts)
@@ -248,6 +314,8 @@ func (s *Server) serveProfile(w http.ResponseWriter, r *http.Request, kind Kind)
 			status = http.StatusServiceUnavailable
 		}
 		refuse(w, err, status)
+	case errors.Is(err, ErrChanged):
+		refuse(w, fmt.Errorf("pid %d: %w: /discovery lists what runs now", pid, err), http.StatusNotFound)
 	case r.Context().Err() != nil:
 		w.WriteHeader(499) // nobody reads it: it is for the metrics
 	case err != nil:

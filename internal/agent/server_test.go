@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bufio"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -9,6 +10,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"fmt"
+	"io"
 	"math/big"
 	"net"
 	"net/http"
@@ -74,6 +76,9 @@ func TestWhoIsServed(t *testing.T) {
 		{open, map[string]string{"Host": "evil.example"}, http.StatusForbidden},
 		{open, map[string]string{"Origin": "http://evil.example"}, http.StatusForbidden},
 		{open, map[string]string{"Sec-Fetch-Site": "cross-site"}, http.StatusForbidden},
+		{open, map[string]string{"Sec-Fetch-Site": "same-site"}, http.StatusForbidden},
+		{open, map[string]string{"Sec-Fetch-Site": "same-origin"}, http.StatusForbidden},
+		{open, map[string]string{"Sec-Fetch-Site": "none"}, http.StatusOK},
 		{guarded, nil, http.StatusUnauthorized},
 		{guarded, map[string]string{"Authorization": "Bearer wrong"}, http.StatusUnauthorized},
 		{guarded, map[string]string{"Authorization": "secret"}, http.StatusUnauthorized},
@@ -142,7 +147,7 @@ func TestClientCertificates(t *testing.T) {
 // Clients that send their requests slowly keep nobody else waiting.
 func TestSlowClients(t *testing.T) {
 	s := serve(t, Options{})
-	for range mostRequests + 10 {
+	for range maxRequests + 10 {
 		c, err := net.Dial("tcp", s.Address())
 		if err != nil {
 			t.Fatal(err)
@@ -157,10 +162,78 @@ func TestSlowClients(t *testing.T) {
 	}
 }
 
+// Clients that only connect, or that may not ask, or that are idle, keep nobody out.
+func TestManyClients(t *testing.T) {
+	const token = "Authorization: Bearer secret\r\n"
+	for name, sent := range map[string]string{"silent": "", "refused": "\r\n", "idle": token + "\r\n"} {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t, Options{Token: "secret"})
+			for range maxConnections + 20 {
+				c, err := net.Dial("tcp", s.Address())
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer c.Close()
+				if sent == "" {
+					continue
+				}
+				if _, err := fmt.Fprint(c, "GET /discovery HTTP/1.1\r\nHost: x\r\n"+sent); err != nil {
+					t.Fatal(err)
+				}
+				answer := bufio.NewReader(c)
+				r, err := http.ReadResponse(answer, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, _ = io.Copy(io.Discard, r.Body)
+				if refused := r.StatusCode == http.StatusUnauthorized; refused != r.Close {
+					t.Fatalf("%s, and the connection is closed: %v", r.Status, r.Close)
+				}
+			}
+			client := &http.Client{Transport: &http.Transport{}}
+			defer client.CloseIdleConnections()
+			if got, err := status(t, client, s.URL()+"/discovery", map[string]string{"Authorization": "Bearer secret"}); got != http.StatusOK || err != nil {
+				t.Errorf("%d, %v", got, err)
+			}
+			s.clients.mu.Lock()
+			defer s.clients.mu.Unlock()
+			if n := len(s.clients.all); n > maxConnections {
+				t.Errorf("there are %d connections", n)
+			}
+		})
+	}
+}
+
+// A host with many strangers does not push out the stranger of another host.
+func TestStrangersOfOneHost(t *testing.T) {
+	cs := connections{all: map[net.Conn]*connection{}}
+	add := func(host string) net.Conn {
+		c := &fakeConn{address: &net.TCPAddr{IP: net.ParseIP(host), Port: len(cs.all)}}
+		cs.changed(c, http.StateNew)
+		return c
+	}
+	one := add("10.0.0.1")
+	for range 10 * maxConnections {
+		add("10.0.0.2")
+	}
+	if cs.all[one] == nil || len(cs.all) != maxConnections {
+		t.Errorf("there are %d connections, the first one: %v", len(cs.all), cs.all[one])
+	}
+}
+
+// A fakeConn has an address only.
+type fakeConn struct {
+	net.Conn
+	address net.Addr
+}
+
+func (c *fakeConn) RemoteAddr() net.Addr { return c.address }
+func (c *fakeConn) Close() error         { return nil }
+
 // While there are as many requests as may be, others have to come again.
 func TestManyRequests(t *testing.T) {
 	s := serve(t, Options{})
-	for range mostRequests {
+	for range maxRequests {
 		s.busy <- struct{}{}
 	}
 	if got, err := status(t, http.DefaultClient, s.URL()+"/discovery", nil); got != http.StatusServiceUnavailable || err != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,8 +17,8 @@ import (
 // fresh is how long a list of the processes is used.
 const fresh = 5 * time.Second
 
-// mostTargets limits the processes that are served.
-const mostTargets = 1000
+// maxTargets limits the processes that are served.
+const maxTargets = 1000
 
 // processes finds the processes that are served.
 type processes struct {
@@ -37,7 +38,7 @@ func (ps *processes) all() []*sampler.Process {
 	}
 	ps.list = nil
 	for _, p := range sampler.Running() {
-		if ps.match(p) && len(ps.list) < mostTargets {
+		if ps.match(p) && len(ps.list) < maxTargets {
 			ps.list = append(ps.list, p)
 		}
 	}
@@ -45,12 +46,20 @@ func (ps *processes) all() []*sampler.Process {
 	return ps.list
 }
 
-// find returns the process of a pid, or nil.
+// find returns the process of a pid, or nil. It finds all anew if the pid is another program's now.
 func (ps *processes) find(pid int) *sampler.Process {
-	for _, p := range ps.all() {
-		if p.PID == pid {
-			return p
+	for range 2 {
+		all := ps.all()
+		at := slices.IndexFunc(all, func(p *sampler.Process) bool { return p.PID == pid })
+		if at < 0 {
+			return nil
 		}
+		if all[at].Identity() == sampler.IdentityOf(pid) {
+			return all[at]
+		}
+		ps.mu.Lock()
+		ps.until = time.Time{}
+		ps.mu.Unlock()
 	}
 	return nil
 }
@@ -63,8 +72,13 @@ type targetGroup struct {
 
 // serveTargets answers with the processes as targets, each at this server.
 func (s *Server) serveTargets(w http.ResponseWriter, r *http.Request) {
+	list, err := s.allowed(r, s.processes.all())
+	if err != nil {
+		refuse(w, err, http.StatusForbidden)
+		return
+	}
 	groups := []targetGroup{}
-	for _, p := range s.processes.all() {
+	for _, p := range list {
 		pid, path := strconv.Itoa(p.PID), strings.ToValidUTF8(p.Name, "�")
 		labels := map[string]string{
 			"__param_pid": pid, "pid": pid, "service_name": filepath.Base(path), "__meta_cpprof_executable": path,

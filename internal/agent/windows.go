@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -23,6 +24,9 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("%s: try again in %v", e.What, e.After.Round(time.Second))
 }
 
+// ErrChanged says that a process id is another program's now.
+var ErrChanged = errors.New("the program that was asked for runs no more: another one has its process id")
+
 // windows makes the recordings of all processes, and keeps the latest of each for as long as no other may be made.
 type windows struct {
 	o      *Options
@@ -31,7 +35,7 @@ type windows struct {
 	tell   func(outcome string, lasted time.Duration)
 
 	mu      sync.Mutex
-	latest  map[int]*window // by pid
+	latest  map[sampler.Identity]*window // another program with the same pid has its own
 	running int
 	ended   sync.WaitGroup // of all recordings
 }
@@ -54,7 +58,7 @@ type window struct {
 }
 
 func newWindows(ctx context.Context, o *Options, tell func(string, time.Duration)) *windows {
-	return &windows{o: o, ctx: ctx, budget: newBudget(o.MaxCPU, o.Every), tell: tell, latest: map[int]*window{}}
+	return &windows{o: o, ctx: ctx, budget: newBudget(o.MaxCPU, o.Every), tell: tell, latest: map[sampler.Identity]*window{}}
 }
 
 // profile returns a profile of a process, from a recording that it begins, or that others have begun. If the context ends before
@@ -89,7 +93,7 @@ func (ws *windows) join(p *sampler.Process, kind Kind, lasts time.Duration) (*wi
 	defer ws.mu.Unlock()
 	now := time.Now()
 	ws.forget(now)
-	if w := ws.latest[p.PID]; w != nil {
+	if w := ws.latest[p.Identity()]; w != nil {
 		switch {
 		case w.serves(kind):
 			w.waiting++
@@ -108,7 +112,7 @@ func (ws *windows) join(p *sampler.Process, kind Kind, lasts time.Duration) (*wi
 	}
 	ctx, stop := context.WithCancel(ws.ctx)
 	w := &window{began: now, stop: stop, done: make(chan struct{}), waiting: 1, taken: map[Kind]bool{}}
-	ws.latest[p.PID] = w
+	ws.latest[p.Identity()] = w
 	ws.running++
 	ws.ended.Go(func() { ws.record(ctx, w, p, min(lasts, ws.o.Window)) })
 	return w, nil
@@ -133,9 +137,9 @@ func (w *window) serves(kind Kind) bool {
 
 // forget drops the windows after which another one may begin.
 func (ws *windows) forget(now time.Time) {
-	for pid, w := range ws.latest {
+	for program, w := range ws.latest {
 		if w.isDone() && !now.Before(w.next) {
-			delete(ws.latest, pid)
+			delete(ws.latest, program)
 		}
 	}
 }
@@ -143,7 +147,7 @@ func (ws *windows) forget(now time.Time) {
 // record makes the recording of a window, and its profiles.
 func (ws *windows) record(ctx context.Context, w *window, p *sampler.Process, lasts time.Duration) {
 	defer w.stop()
-	r, err := ws.o.Record(ctx, p.PID, lasts)
+	r, err := ws.o.Record(ctx, p, lasts)
 	lasted := time.Since(w.began)
 	outcome := "complete"
 	switch {
