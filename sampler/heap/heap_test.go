@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"os/exec"
 	"strings"
 	"testing"
@@ -94,30 +95,35 @@ var stuck = map[string]int{
 func TestStuck(t *testing.T) {
 	for _, flags := range [][]string{nil, {"-ldflags=-s -w"}} {
 		t.Run(strings.Join(flags, ""), func(t *testing.T) {
-			v := fixture.Start(t, fixture.Build(t, "stuck", flags...))
-			r := prove(t, attach(t, v.Pid(), heap.Config{MaxHalt: patient}))
-			checkStuck(t, r)
+			// An old pointer on a stack may hide a goroutine once, but not always.
+			got := map[string]int{}
+			for range 4 {
+				v := fixture.Start(t, fixture.Build(t, "stuck", flags...))
+				for name, n := range checkStuck(t, prove(t, attach(t, v.Pid(), heap.Config{MaxHalt: patient}))) {
+					got[name] = max(got[name], n)
+				}
+				if maps.Equal(got, stuck) {
+					return
+				}
+			}
+			t.Errorf("stuck are %v, want %v", got, stuck)
 		})
 	}
 }
 
-// checkStuck compares what was found with what the program has.
-func checkStuck(t *testing.T, r *heap.Result) {
+// checkStuck checks that nothing else is claimed than the program has, and returns what is.
+func checkStuck(t *testing.T, r *heap.Result) map[string]int {
 	t.Helper()
 	got := found(r, heap.Stuck)
-	for name, n := range stuck {
-		if got[name] != n {
-			t.Errorf("%s: %d are stuck, want %d (doubts: %v)", name, got[name], n, r.Doubts)
-		}
-	}
 	for name, n := range got {
-		if stuck[name] == 0 {
+		if stuck[name] < n {
 			t.Errorf("%s: %d are claimed to be stuck", name, n)
 		}
 	}
-	if !r.Proved || len(r.Passes) != 3 || r.Passes[2].Halt <= 0 {
-		t.Errorf("proved %v by %+v", r.Proved, r.Passes)
+	if !r.Proved || len(r.Passes) != 3 || r.Passes[2].Halt <= 0 || len(r.Doubts) > 0 {
+		t.Errorf("proved %v by %+v; doubts: %v", r.Proved, r.Passes, r.Doubts)
 	}
+	return got
 }
 
 // Who is stuck for whom, and what that keeps, is known from the marks.

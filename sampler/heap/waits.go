@@ -168,7 +168,7 @@ func (x *Examination) finish(c copier, w *world, lazy bool) {
 			w.rest = w.rest[n:]
 		}
 	}
-	lists := map[uint64]map[uint64]bool{} // the waiters of each list
+	lists := map[uint64]map[uint64]uint64{} // the sudogs of each list, by g
 	for i := range w.gs {
 		if g := &w.gs[i]; g.waits() && g.reason.Text == condWait {
 			x.findCondition(c, g, lists)
@@ -178,7 +178,7 @@ func (x *Examination) finish(c copier, w *world, lazy bool) {
 
 // findCondition finds the condition that a goroutine waits for: the one in the frame of Cond.Wait
 // whose list has the goroutine.
-func (x *Examination) findCondition(c copier, g *goroutine, lists map[uint64]map[uint64]bool) {
+func (x *Examination) findCondition(c copier, g *goroutine, lists map[uint64]map[uint64]uint64) {
 	for _, cond := range x.condFrame(g) {
 		list := cond + goruntime.CondList
 		if cond == 0 || cond%8 != 0 || cond >= g.lo && cond < g.hi {
@@ -189,8 +189,8 @@ func (x *Examination) findCondition(c copier, g *goroutine, lists map[uint64]map
 			waiters = x.waitersOf(c, list+goruntime.NotifyListHead)
 			lists[list] = waiters
 		}
-		if waiters[g.addr] {
-			g.candidate, g.awaits = true, []uint64{list}
+		if sudog := waiters[g.addr]; sudog != 0 {
+			g.candidate, g.sudogs, g.awaits = true, []uint64{sudog}, []uint64{list}
 			return
 		}
 	}
@@ -200,23 +200,20 @@ func (x *Examination) findCondition(c copier, g *goroutine, lists map[uint64]map
 // maxWaiters is the number of waiters up to which a list is read.
 const maxWaiters = 1 << 17
 
-// waitersOf returns the goroutines in a list of sudogs, by g.
-func (x *Examination) waitersOf(c copier, head uint64) map[uint64]bool {
+// waitersOf returns the sudogs in a list, by g.
+func (x *Examination) waitersOf(c copier, head uint64) map[uint64]uint64 {
 	l := &x.bin.Layout.Sudog
-	var waiters map[uint64]bool
+	var waiters map[uint64]uint64
 	for s, n := c.word(head), 0; s != 0 && n < maxWaiters; n++ {
 		b := c.get(s, int(l.Size))
 		g := word(b, int(l.G))
-		if b == nil || g == 0 || !x.isG[g] {
+		if b == nil || !x.isG[g] || waiters[g] != 0 {
 			break
 		}
 		if waiters == nil {
-			waiters = map[uint64]bool{}
+			waiters = map[uint64]uint64{}
 		}
-		if waiters[g] {
-			break
-		}
-		waiters[g] = true
+		waiters[g] = s
 		s = word(b, int(l.Next))
 	}
 	return waiters

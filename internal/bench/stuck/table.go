@@ -56,8 +56,12 @@ func (b *bench) run() error {
 		}
 		rows = append(rows, r)
 	}
-	b.summarize(rows)
-	return b.runHealthy()
+	wrong := b.summarize(rows)
+	more, err := b.runHealthy()
+	if err == nil && wrong+more > 0 {
+		err = fmt.Errorf("%d claims are false", wrong+more)
+	}
+	return err
 }
 
 // kernel runs one of the runtime's programs.
@@ -158,8 +162,8 @@ func (b *bench) truth(all []dumped, claimed map[int64]bool, r *row) map[int64]bo
 	return leaked
 }
 
-// summarize prints the sum.
-func (b *bench) summarize(rows []row) {
+// summarize prints the sum, and returns the number of false claims.
+func (b *bench) summarize(rows []row) int {
 	var s row
 	leaky, some, whole, theirs := 0, 0, 0, 0
 	for _, r := range rows {
@@ -181,41 +185,44 @@ func (b *bench) summarize(rows []row) {
 	}
 	fmt.Printf("\n%d programs, %d with leaks: found in %d, all of them in %d; by the runtime in %d\n", len(rows), leaky, some, whole, theirs)
 	fmt.Printf("%d leaked goroutines: found %d, by the runtime %d; false %d; longest halt %v\n", s.truth, s.found, s.theirs, s.fals, s.halt)
+	return s.fals
 }
 
 // healthyPrograms are programs in which nothing is stuck, by their folders in testdata/programs.
 var healthyPrograms = []string{"healthy"}
 
-// runHealthy examines healthy programs again and again.
-func (b *bench) runHealthy() error {
+// runHealthy examines healthy programs again and again. It returns the number of false claims.
+func (b *bench) runHealthy() (wrong int, err error) {
 	for _, name := range healthyPrograms {
 		if !b.names.MatchString(name) {
 			continue
 		}
 		path := filepath.Join(b.dir, name)
 		if err := b.build(".", path, "./testdata/programs/"+name); err != nil {
-			return err
+			return wrong, err
 		}
-		if err := b.runOne(name, path); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+		n, err := b.runOne(name, path)
+		if err != nil {
+			return wrong, fmt.Errorf("%s: %w", name, err)
 		}
+		wrong += n
 	}
-	return nil
+	return wrong, nil
 }
 
 // runOne examines one healthy program until the time is over. Its timers wake nobody before.
-func (b *bench) runOne(name, path string) error {
+func (b *bench) runOne(name, path string) (wrong int, err error) {
 	t, err := start(path, nil, (b.healthy + 10*time.Second).String())
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer t.end()
-	runs, suspected, wrong := 0, 0, 0
+	runs, suspected := 0, 0
 	var longest time.Duration
 	for begin := time.Now(); time.Since(begin) < b.healthy; runs++ {
 		r, err := examine(t.cmd.Process.Pid, 500*time.Millisecond, runs%2*2)
 		if err != nil {
-			return err
+			return wrong, err
 		}
 		for _, p := range r.Passes {
 			longest = max(longest, p.Halt)
@@ -229,5 +236,5 @@ func (b *bench) runOne(name, path string) error {
 		}
 	}
 	fmt.Printf("%-18s examined %d times: %d with suspects, %d with false claims; longest halt %v\n", name, runs, suspected, wrong, longest)
-	return nil
+	return wrong, nil
 }
