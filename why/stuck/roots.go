@@ -86,7 +86,10 @@ func components(ahead [][]edge) (parts [][]int) {
 			if low[at] != number[at] {
 				continue
 			}
-			k := slices.Index(stack, at)
+			k := len(stack) - 1
+			for stack[k] != at {
+				k--
+			}
 			for _, i := range stack[k:] {
 				on[i] = false
 			}
