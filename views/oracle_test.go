@@ -142,7 +142,7 @@ func (c oracle) blocked(s int, g sampledata.GoroutineID, st sampledata.State, ch
 			end := ":deadlock"
 			for _, member := range chain[slices.Index(chain, h):] {
 				if mst, _ := c.state(s, member); mst.Evidence == sampledata.Likely {
-					end = ":likely-deadlock"
+					end = ":circle"
 				}
 			}
 			typed = append(typed, portions(each, ":MONITOR", c.class(h, hst), end))

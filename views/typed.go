@@ -113,17 +113,17 @@ func (t TypedTime) child(name string) child {
 }
 
 var (
-	idleProcessor = Load.child(":idle-processor")     // a processor that nobody holds
-	noCPU         = Load.child(":no-CPU")             // a CPU of the machine: the goroutine has a processor, but its thread waits
-	busyRuntime   = Prio.child(":runtime")            // a processor that is busy for the runtime
-	stoppedWorld  = Prio.child(":stopped-world")      // the runtime had stopped all goroutines
-	unknownHolder = Monitor.child(":unknown-holder")  // of a lock
-	freeLock      = Monitor.child(":free-lock")       // in place of a holder: the lock is free, and goroutines were woken to take it
-	deadlock      = Monitor.child(":deadlock")        // the class above it closes a cycle of locks
-	likelyCycle   = Monitor.child(":likely-deadlock") // the same, but some holder in the cycle is only likely
-	cutChain      = Monitor.child(":cut")             // the chain of locks is longer, but is not shown
-	unknownReason = Wait.child(":unknown")            // a wait whose reason is not known
-	releasedBy    = Wait.child(":released-by")        // who ended the wait, and with which stack; also below :unknown-holder
+	idleProcessor = Load.child(":idle-processor")    // a processor that nobody holds
+	noCPU         = Load.child(":no-CPU")            // a CPU of the machine: the goroutine has a processor, but its thread waits
+	busyRuntime   = Prio.child(":runtime")           // a processor that is busy for the runtime
+	stoppedWorld  = Prio.child(":stopped-world")     // the runtime had stopped all goroutines
+	unknownHolder = Monitor.child(":unknown-holder") // of a lock
+	freeLock      = Monitor.child(":free-lock")      // in place of a holder: the lock is free, and goroutines were woken to take it
+	deadlock      = Monitor.child(":deadlock")       // the class above it closes a cycle of locks, in this sample
+	likelyCycle   = Monitor.child(":circle")         // the same, but some holder in the cycle is only likely
+	cutChain      = Monitor.child(":cut")            // the chain of locks is longer, but is not shown
+	unknownReason = Wait.child(":unknown")           // a wait whose reason is not known
+	releasedBy    = Wait.child(":released-by")       // who ended the wait, and with which stack; also below :unknown-holder
 )
 
 // inPlaceOfClass returns the number for a child that a goroutine waits for in place of a class.

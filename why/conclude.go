@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/refine/hotspots"
+	"github.com/cpprof/cpprof/views/locks"
 )
 
 // conclude leaves out what other findings explain, ranks the rest, and sums up.
@@ -63,14 +64,23 @@ func (a *searched) foldWaits() {
 	})
 }
 
-// foldLeaks leaves out the waits of goroutines that leak, and those for locks of a deadlock.
+// foldLeaks leaves out the waits of goroutines that leak, and those of a deadlock for its locks.
 func (a *searched) foldLeaks() {
 	all := slices.Clone(a.Findings)
 	a.Findings = slices.DeleteFunc(a.Findings, func(f *Finding) bool {
 		return f.Kind != LeakKind && slices.ContainsFunc(all, func(l *Finding) bool {
 			leaks := l.Kind == LeakKind && l.Class == f.Class && l.Where.Function == f.Where.Function
-			return leaks || l.Kind == DeadlockKind && f.Kind == LockKind && slices.Contains(l.Chained, f.Lock)
+			return leaks || l.Kind == DeadlockKind && f.Kind == LockKind && l.hasLock(f)
 		})
+	})
+}
+
+// hasLock reports whether the lock of another finding is one of a deadlock. Of several locks of one name, just some may be: then
+// the class that waits must be one of the deadlock's.
+func (f *Finding) hasLock(wait *Finding) bool {
+	ofClass := slices.ContainsFunc(f.Others, func(p Part) bool { return p.Name == wait.Class })
+	return slices.ContainsFunc(f.Chained, func(lock string) bool {
+		return lock == wait.Lock || ofClass && locks.FieldOf(lock) == wait.Lock
 	})
 }
 

@@ -42,7 +42,9 @@ func (s *searcher) deadlock(d *locks.Deadlock) *Finding {
 	}
 	for c := range s.e.classes {
 		if s.e.classes[c].name == first.Class {
-			f.Where, _ = s.where(int32(c), func(at *situation) bool { return at.state.Doing == views.AwaitingLock && at.lock == first.Lock })
+			f.Where, _ = s.where(int32(c), func(at *situation) bool {
+				return at.state.Doing == views.AwaitingLock && at.lock == locks.FieldOf(first.Lock)
+			})
 		}
 	}
 	return f

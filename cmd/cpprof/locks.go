@@ -32,7 +32,8 @@ func newLocksCommand(t terminal) *cobra.Command {
 A second table has channels used as locks, semaphores, limits of errgroups, calls of singleflight,
 pools of database/sql, and sockets and files to which one goroutine writes at a time. For each it
 then prints who waited, who held it meanwhile, and chains: A waits for a lock of B, which waits for
-a lock of C. A circle of them is a deadlock.
+a lock of C. A circle of them is a deadlock if nobody in it moves again, and none of its locks is
+released.
 
 The Go runtime does not record who holds a lock; cpprof infers it: see docs/limits.md.`,
 		Example: `  cpprof locks run.cpprof

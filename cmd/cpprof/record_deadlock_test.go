@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
@@ -68,6 +69,52 @@ func TestRecordPrintsADeadlock(t *testing.T) {
 	slices.Sort(classes)
 	if !slices.Equal(classes, []string{"go:main.left", "go:main.right"}) {
 		t.Errorf("a deadlock of %v", classes)
+	}
+}
+
+// recordedFrom records a program until there are enough samples, and returns the recording and what record printed.
+func recordedFrom(t *testing.T, target *fixture.Running) (file, said string) {
+	needsTracing(t, target.Pid())
+	for length := time.Second; length < time.Minute; length *= 2 {
+		file = filepath.Join(t.TempDir(), "run.cpprof")
+		said = ran(t, "record", "-o", file, "-d", length.String(), "--rate", "200", "-p", strconv.Itoa(target.Pid()))
+		r, err := sampledata.Open(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Samples.Len() >= 20 {
+			return file, said
+		}
+	}
+	t.Skip("this machine is too busy to take 20 samples")
+	return "", ""
+}
+
+// ran runs a command that must succeed, and returns what it printed.
+func ran(t *testing.T, line ...string) string {
+	said := new(strings.Builder)
+	if status := run(t.Context(), line, terminal{in: strings.NewReader(""), out: said, err: said}); status != exitFine {
+		t.Fatalf("status %d: %s", status, said)
+	}
+	return said.String()
+}
+
+// why says where a deadlock is, and says it once.
+func TestWhySaysADeadlockOnce(t *testing.T) {
+	file, _ := recordedFrom(t, fixture.Start(t, fixture.Build(t, "deadlock")))
+	if text := ran(t, "why", file); !strings.Contains(text, "where  main.left (main.go:") || strings.Contains(text, " 2. ") {
+		t.Errorf("why does not say where, or says it twice:\n%s", text)
+	}
+}
+
+// In a healthy program, readers and writers that wait for each other are no deadlock, neither while it is recorded nor later.
+func TestTurnsAreNoDeadlock(t *testing.T) {
+	file, text := recordedFrom(t, fixture.Start(t, fixture.Build(t, "deadlock"), "turns"))
+	for _, command := range []string{"locks", "why", "report"} {
+		text += ran(t, command, file)
+	}
+	if strings.Contains(text, "DEADLOCK") || strings.Contains(text, "deadlock)") || strings.Contains(text, ": a deadlock") || !strings.Contains(text, "main.(*table).mu") {
+		t.Errorf("a program without a deadlock:\n%s", text)
 	}
 }
 

@@ -323,10 +323,10 @@ func chainText(c *locks.Chain) string {
 		b.WriteString("an unknown holder")
 	case locks.Cut:
 		b.WriteString("...")
-	case locks.Cycle:
+	case locks.InDeadlock:
 		termtext.Fprintf(b, "%s (deadlock)", c.Class)
-	case locks.LikelyCycle:
-		termtext.Fprintf(b, "%s (likely deadlock)", c.Class)
+	case locks.InCircle:
+		termtext.Fprintf(b, "%s (a circle)", c.Class)
 	default:
 		b.WriteString(c.Class)
 	}

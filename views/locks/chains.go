@@ -17,7 +17,7 @@ import (
 type Chain struct {
 	Links          []Link   // two or more
 	End            ChainEnd // what is known of the last lock's holder
-	Class          string   // of the last lock's holder, if End is HolderGoesOn, Cycle or LikelyCycle
+	Class          string   // of the last lock's holder, if End is HolderGoesOn, InDeadlock or InCircle
 	calltree.Total          // of the goroutines that wait at the chain's beginning
 }
 
@@ -33,12 +33,12 @@ type ChainEnd uint8
 const (
 	HolderGoesOn  ChainEnd = iota // the last lock's holder waits for no lock
 	UnknownHolder                 // the last lock's holder is not known
-	Cycle                         // the last lock's holder is in the chain already: a deadlock
-	LikelyCycle                   // the same, but some holder in it is only likely: that proves no deadlock
+	InDeadlock                    // the last lock's holder is in the chain already: a deadlock
+	InCircle                      // the same, but that proves no deadlock: see Analysis.Deadlocks
 	Cut                           // the chain is longer, but the analysis stops here
 )
 
-var chainEnds = []string{"goes on", "unknown holder", "deadlock", "likely deadlock", "cut"}
+var chainEnds = []string{"goes on", "unknown holder", "deadlock", "circle", "cut"}
 
 func (e ChainEnd) String() string { return chainEnds[e] }
 
@@ -81,7 +81,7 @@ func (l *ledger) trace(set []sampledata.GoroutineID, p part) {
 		case !exists:
 			l.note(UnknownHolder, "", each)
 		case slices.Contains(l.path, g):
-			l.note(l.cycleFrom(g), l.classOf(run), each)
+			l.note(l.endAt(g), l.classOf(run), each)
 		case len(l.path) >= maxChain || l.visited > maxVisited:
 			l.note(Cut, "", each)
 		case views.DoingOf(run) != views.AwaitingLock:
@@ -99,14 +99,17 @@ func (l *ledger) trace(set []sampledata.GoroutineID, p part) {
 	}
 }
 
-// cycleFrom returns how the chain ends that comes back to a goroutine of the path.
-func (l *ledger) cycleFrom(g sampledata.GoroutineID) ChainEnd {
-	for _, member := range l.path[slices.Index(l.path, g):] {
-		if run, exists := l.run(member); !exists || !proves(views.DoingOf(run), run.Evidence) {
-			return LikelyCycle
-		}
+// endAt returns how the chain ends that comes back to a goroutine of the path.
+func (l *ledger) endAt(g sampledata.GoroutineID) ChainEnd {
+	path := l.path[slices.Index(l.path, g):]
+	isPath := func(o *circle) bool {
+		return o.first <= l.now && len(o.members) == len(path) &&
+			!slices.ContainsFunc(path, func(g sampledata.GoroutineID) bool { return !slices.Contains(o.members, g) })
 	}
-	return Cycle
+	if slices.ContainsFunc(l.standing, isPath) {
+		return InDeadlock
+	}
+	return InCircle
 }
 
 // note adds a part to the chain of the current links.

@@ -7,7 +7,8 @@
 //	waits.go     who waited, in which function, and how the holder is known
 //	shared.go    the same of channels that are used as locks, of semaphores and pools
 //	chains.go    holders that wait for another lock themselves
-//	deadlock.go  a cycle of goroutines that wait for one another
+//	circles.go   circles of goroutines that wait for one another, and which of them are deadlocks
+//	deadlock.go  what a deadlock shows
 //
 // The activity of the holders of all locks is a weighted call tree, as in the views: [Analysis.Held].
 //

@@ -139,11 +139,20 @@ func (ids *identities) name() {
 		for i, l := range same {
 			l.Instance, l.Instances, l.label = i+1, len(same), l.Name
 			if len(same) > 1 {
-				l.label = fmt.Sprintf("%s of instance %d", l.Name, i+1)
+				l.label = fmt.Sprint(l.Name, ofInstance, i+1)
 			}
 		}
 	}
 	ids.takes = nil
+}
+
+// ofInstance is between the name of a lock and its number.
+const ofInstance = " of instance "
+
+// FieldOf returns the name of a lock without the number that its String may have.
+func FieldOf(lock string) string {
+	name, _, _ := strings.Cut(lock, ofInstance)
+	return name
 }
 
 // guess names a lock after the function in which most of its waiters take it.

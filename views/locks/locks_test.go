@@ -161,11 +161,11 @@ sample 1ms
 `, `main.mu 0x10 sync.Mutex: 1 likely=1 in 0-0
   waits 1 go:main.a sync.Mutex.Lock in main.a
   holds 1 go:main.b
-  chain 1: go:main.a -> main.mu -> go:main.b -> main.other -> go:main.a (likely deadlock)
+  chain 1: go:main.a -> main.mu -> go:main.b -> main.other -> go:main.a (circle)
 main.other 0x20 sync.Mutex: 1 inferred=1 in 0-0
   waits 1 go:main.b sync.Mutex.Lock in main.b
   holds 1 go:main.a
-  chain 1: go:main.b -> main.other -> go:main.a -> main.mu -> go:main.b (likely deadlock)
+  chain 1: go:main.b -> main.other -> go:main.a -> main.mu -> go:main.b (circle)
 `},
 	{"readers share a hit, and a holder that is gone does not count", `
 sample 1ms
@@ -234,17 +234,16 @@ sample 2ms
 	g1 blocked n3 reason=sync.Mutex.Lock lock=0x20 holders=h3 evidence=inferred
 	g3 blocked n1 reason=sync.Mutex.Lock lock=0x20 holders=h3 evidence=inferred
 sample 3ms
-	g3 gone
-`, `main.one 0x10 sync.Mutex: 3 inferred=3 in 0-2
+`, `main.two 0x20 sync.Mutex: 4 inferred=4 in 1-2
+  waits 2 go:main.a sync.Mutex.Lock in main.a
+  waits 2 go:main.b sync.Mutex.Lock in main.b
+  holds 4 go:main.a
+  chain 2: go:main.a -> main.two -> go:main.a -> main.one -> go:main.b -> main.two -> go:main.a (deadlock)
+  chain 2: go:main.b -> main.two -> go:main.a -> main.one -> go:main.b (deadlock)
+main.one 0x10 sync.Mutex: 3 inferred=3 in 0-2
   waits 3 go:main.a sync.Mutex.Lock in main.a
   holds 3 go:main.b
   chain 2: go:main.a -> main.one -> go:main.b -> main.two -> go:main.a (deadlock)
-main.two 0x20 sync.Mutex: 3 inferred=3 in 1-2
-  waits 2 go:main.b sync.Mutex.Lock in main.b
-  waits 1 go:main.a sync.Mutex.Lock in main.a
-  holds 3 go:main.a
-  chain 1: go:main.a -> main.two -> go:main.a -> main.one -> go:main.b -> main.two -> go:main.a (deadlock)
-  chain 2: go:main.b -> main.two -> go:main.a -> main.one -> go:main.b (deadlock)
 deadlock in 2 samples, 1-2:
   1 go:main.a waits for main.one
     sync.(*Mutex).Lock:0
@@ -292,6 +291,45 @@ func TestAnalyse(t *testing.T) {
 			}
 			if got, want := say(holders), chain.ReplaceAllString(test.want, ""); got != want {
 				t.Errorf("of holders: got\n%s\nwant\n%s", got, want)
+			}
+		})
+	}
+}
+
+// inCircle is a sample in which main.a and main.b wait for one another.
+const inCircle = `
+sample 1ms
+	g0 blocked n1 reason=sync.Mutex.Lock lock=0x10 holders=h1 evidence=inferred
+	g1 blocked n3 reason=sync.Mutex.Lock lock=0x20 holders=h3 evidence=inferred
+	g3 blocked n1 reason=sync.Mutex.Lock lock=0x20 holders=h3 evidence=inferred
+`
+
+// What moves again was no deadlock, nor is a circle of which a lock was released.
+func TestDeadlock(t *testing.T) {
+	for _, c := range []struct {
+		name, then string
+		samples    int // that the deadlock was seen in, 0 if there is none
+	}{
+		{"it is all that there is", "", 1},
+		{"it is new", "\tg2 running n5\nsample 2ms\n\tg0 blocked n1 reason=sync.Mutex.Lock lock=0x11 holders=h1 evidence=inferred\n", 0},
+		{"it stays", "sample 2ms\nsample 3ms\n", 3},
+		{"a goroutine moves", "sample 2ms\nsample 3ms\n\tg1 running n2\n", 0},
+		{"a goroutine waits for another lock", "sample 2ms\n\tg1 blocked n3 reason=sync.Mutex.Lock lock=0x30 holders=h3 evidence=inferred\nsample 3ms\n", 0},
+		{"a goroutine ends", "sample 2ms\nsample 3ms\n\tg1 gone\n", 0},
+		{"a goroutine moved, and the circle is back", "sample 2ms\n\tg1 running n2\n" + strings.ReplaceAll(inCircle, "1ms", "3ms") + "sample 4ms\n", 0},
+		{"another goroutine got a lock", "sample 2ms\n\tg3 running n0\nsample 3ms\n", 0},
+		{"another goroutine came and waits", "sample 2ms\n\tg2 blocked n5 reason=sync.Mutex.Lock lock=0x20\nsample 3ms\n", 3},
+		{"a lock was free", "sample 2ms\n\tg1 blocked n3 reason=sync.Mutex.Lock lock=0x20 evidence=free\nsample 3ms\n", 0},
+		{"another holder was named", "sample 2ms\n\tg1 blocked n3 reason=sync.Mutex.Lock lock=0x20 holders=h2 evidence=inferred\nsample 3ms\n", 0},
+		{"a sample names only candidates", "sample 2ms\n\tg1 blocked n3 reason=sync.Mutex.Lock lock=0x20 holders=h4 evidence=ambiguous\nsample 3ms\n", 3},
+		{"a sample has no stack", "sample 2ms\n\tg1 blocked - reason=sync.Mutex.Lock lock=0x20 holders=h3 evidence=inferred\nsample 3ms\n", 3},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := read(t, cast+inCircle+c.then)
+			a := analyse(t, r, views.Options{})
+			claims := strings.Count(say(a), "(deadlock)")
+			if (len(a.Deadlocks) > 0) != (c.samples > 0) || (claims > 0) != (c.samples > 0) || len(a.Deadlocks) > 0 && a.Deadlocks[0].Samples != c.samples {
+				t.Errorf("a deadlock in %d samples is wanted, got\n%s", c.samples, say(a))
 			}
 		})
 	}

@@ -42,6 +42,7 @@ func draw(t *rapid.T) drawn {
 		for _, m := range members {
 			set = append(set, sampledata.GoroutineID(m))
 		}
+		slices.Sort(set)
 		sets = append(sets, sink.HolderSet(set))
 	}
 	for s := range rapid.IntRange(0, 8).Draw(t, "samples") {
@@ -91,33 +92,28 @@ func (d *drawn) stateAt(g sampledata.GoroutineID, s int32) *sampledata.Run {
 // waitsFor reports whether g waits in a sample for a lock that h holds for sure.
 func (d *drawn) waitsFor(g, h sampledata.GoroutineID, s int32) bool {
 	run := d.stateAt(g, s)
-	return run != nil && run.Run == sampledata.Blocked && run.Evidence.Blames() && run.Evidence != sampledata.Likely &&
-		slices.Contains(d.HolderSets[run.Holders], h) && d.stateAt(h, s) != nil
+	return run != nil && proves(views.DoingOf(*run), run.Evidence) && slices.Contains(d.HolderSets[run.Holders], h)
 }
 
-// shows reports whether the members of a deadlock wait for one another in a sample.
-func (d *drawn) shows(dead *Deadlock, s int32) bool {
+// contradicts reports whether some sample of a deadlock says that the lock of a member was free, or names other holders than the
+// next member, or no sample up to its last one names that one for sure.
+func (d *drawn) contradicts(dead *Deadlock) bool {
 	for i, m := range dead.Members {
-		next := dead.Members[(i+1)%len(dead.Members)]
-		if !d.waitsFor(sampledata.GoroutineID(m.Goroutine-1), sampledata.GoroutineID(next.Goroutine-1), s) {
-			return false
-		}
-	}
-	return true
-}
-
-// inCircle reports whether g waits for itself in a sample, directly or through others.
-func (d *drawn) inCircle(g sampledata.GoroutineID, s int32) bool {
-	reached := make(map[sampledata.GoroutineID]bool)
-	for frontier := []sampledata.GoroutineID{g}; len(frontier) > 0; frontier = frontier[1:] {
-		for h := range sampledata.GoroutineID(d.Goroutines.Len()) {
-			if !reached[h] && d.waitsFor(frontier[0], h, s) {
-				reached[h] = true
-				frontier = append(frontier, h)
+		g, h := sampledata.GoroutineID(m.Goroutine-1), sampledata.GoroutineID(dead.Members[(i+1)%len(dead.Members)].Goroutine-1)
+		known := false
+		for s := range dead.Last + 1 {
+			run := d.stateAt(g, s)
+			known = known || d.waitsFor(g, h, s)
+			others := run != nil && run.Evidence.Blames() && !slices.Contains(d.HolderSets[run.Holders], h)
+			if s >= dead.First && (run == nil || run.Evidence == sampledata.Free || others) {
+				return true
 			}
 		}
+		if !known {
+			return true
+		}
 	}
-	return reached[g]
+	return false
 }
 
 func zero() calltree.Total { return calltree.Total{Weight: new(big.Rat), Hits: new(big.Rat)} }
@@ -240,42 +236,59 @@ func TestChainsAreFinite(t *testing.T) {
 	})
 }
 
-// Deadlocks are found in exactly the samples that have one; the test finds them by another search.
-func TestDeadlocksAreWhereTheyAre(t *testing.T) {
+// A deadlock stands still from its first sample to the recording's last one. Goroutines that wait for one another in all samples,
+// and don't move, are in a deadlock.
+func TestDeadlocksStandStill(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t)
 		a := analyse(t, d.Recording, views.Options{})
-		inDeadlock := make([]bool, d.Samples.Len())
+		inDeadlock := make([]bool, d.Goroutines.Len())
+		last := int32(d.Samples.Len() - 1)
 		for _, dead := range a.Deadlocks {
-			var first, last int32 = -1, -1
-			samples := 0
-			for s := range int32(d.Samples.Len()) {
-				if d.shows(dead, s) {
-					inDeadlock[s] = true
-					last = s
-					samples++
-					if first < 0 {
-						first = s
-					}
+			for _, m := range dead.Members {
+				g := sampledata.GoroutineID(m.Goroutine - 1)
+				inDeadlock[g] = true
+				if !d.stands(g, dead.First, last) {
+					t.Fatalf("goroutine %d moved in\n%s", m.Goroutine, say(a))
 				}
 			}
-			if dead.First < first || dead.Last > last || dead.Samples > samples || dead.Samples == 0 || !d.shows(dead, dead.First) || !d.shows(dead, dead.Last) {
-				t.Fatalf("%+v is in %d samples, from %d to %d", dead, samples, first, last)
+			if d.contradicts(dead) || dead.Last != last || dead.Samples != int(last-dead.First)+1 || dead.Samples < min(2, int(last)+1) {
+				t.Fatalf("%+v of %d samples", dead, last+1)
 			}
 		}
-		for s := range int32(d.Samples.Len()) {
-			there := false
-			for g := range sampledata.GoroutineID(d.Goroutines.Len()) {
-				there = there || d.inCircle(g, s)
-			}
-			if there != inDeadlock[s] {
-				t.Fatalf("sample %d: a circle %v, found %v in\n%s", s, there, inDeadlock[s], say(a))
+		for g := range sampledata.GoroutineID(d.Goroutines.Len()) {
+			run := d.stateAt(g, 0)
+			alone := run != nil && run.Last == last && d.waitsFor(g, g, 0) && len(d.HolderSets[run.Holders]) == 1
+			if alone && !d.wasReleased(run.Lock) && !inDeadlock[g] {
+				t.Fatalf("goroutine %d waits for itself all the time:\n%s", g+1, say(a))
 			}
 		}
 	})
 }
 
-// A watch reports exactly the deadlocks whose members did not move between two samples, each once.
+// stands reports whether a goroutine is at one place in some samples.
+func (d *drawn) stands(g sampledata.GoroutineID, first, last int32) bool {
+	at := d.stateAt(g, first)
+	for s := first; s <= last; s++ {
+		now := d.stateAt(g, s)
+		if at == nil || now == nil || now.Run != at.Run || now.Stack != at.Stack || now.Reason != at.Reason || now.Lock != at.Lock && now.Lock != 0 && at.Lock != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// wasReleased reports whether any goroutine stopped waiting for a lock.
+func (d *drawn) wasReleased(lock uint64) bool {
+	for _, run := range d.Runs.All() {
+		if run.Run == sampledata.Blocked && run.Lock == lock && run.Last < int32(d.Samples.Len()-1) {
+			return true
+		}
+	}
+	return false
+}
+
+// A watch reports each deadlock once, in its second sample or later. It reports all that the recording has at its end.
 func TestWatch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t)
@@ -283,23 +296,24 @@ func TestWatch(t *testing.T) {
 		for _, dead := range d.reported {
 			key := fmt.Sprint(dead.Members)
 			for _, m := range dead.Members {
-				run := d.stateAt(sampledata.GoroutineID(m.Goroutine-1), dead.First)
-				if run == nil || run.Last < dead.Last {
+				if !d.stands(sampledata.GoroutineID(m.Goroutine-1), dead.First, dead.Last) {
 					t.Fatalf("goroutine %d moved from sample %d to %d", m.Goroutine, dead.First, dead.Last)
 				}
 			}
-			if !d.shows(&dead, dead.First) || dead.Last != dead.First+1 || seen[key] {
+			if d.contradicts(&dead) || dead.Last <= dead.First || seen[key] {
 				t.Fatalf("%+v was reported wrongly", dead)
 			}
 			seen[key] = true
 		}
-		for s := int32(1); s < int32(d.Samples.Len()); s++ {
-			for g := range sampledata.GoroutineID(d.Goroutines.Len()) {
-				run := d.stateAt(g, s)
-				onlyHolder := run != nil && run.First < s && d.waitsFor(g, g, s) && len(d.HolderSets[run.Holders]) == 1
-				if onlyHolder && !slices.ContainsFunc(d.reported, func(dead Deadlock) bool { return dead.Members[0].Goroutine == int64(g)+1 && dead.Last <= s }) {
-					t.Fatalf("goroutine %d waits for itself in samples %d and %d, but was not reported", g+1, s-1, s)
-				}
+		if d.Samples.Len() < 2 {
+			return
+		}
+		for _, dead := range analyse(t, d.Recording, views.Options{}).Deadlocks {
+			same := func(o Deadlock) bool {
+				return slices.EqualFunc(o.Members, dead.Members, func(a, b Member) bool { return a.Goroutine == b.Goroutine })
+			}
+			if !slices.ContainsFunc(d.reported, same) {
+				t.Fatalf("%+v was not reported", dead)
 			}
 		}
 	})

@@ -125,7 +125,7 @@ func (s *sharing) label() {
 	for i, part := range s.parts {
 		part.Instances, part.label = number[part.Name], part.Name
 		if part.Instances > 1 {
-			part.label = fmt.Sprintf("%s of instance %d", part.Name, part.Instance)
+			part.label = fmt.Sprint(part.Name, ofInstance, part.Instance)
 		}
 		group := s.of[i].lock
 		if group.Instances = part.Instances; part.Instances == 1 {

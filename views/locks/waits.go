@@ -27,17 +27,17 @@ type ledger struct {
 	// What is observed of one goroutine in the current samples: a hit in each, and the time that they stand for.
 	hits, time int64
 
-	at      []int32              // by goroutine: the run that it last began; -1 before its first
-	isHeld  []bool               // by goroutine: whether a holder set contains it
-	waiting map[waitingFor]int64 // number of waiting goroutines
-	path    []sampledata.GoroutineID
-	links   []link
-	visited int
-	key     []byte
-	chains  map[string]*chain        // by key
-	begun   []sampledata.GoroutineID // goroutines that began to wait in the current sample, and may close a circle
-	cycles  cycles
-	shared  *sharing // nil if only locks are of interest
+	at       []int32              // by goroutine: the run that it last began; -1 before its first
+	isHeld   []bool               // by goroutine: whether a holder set contains it
+	waiting  map[waitingFor]int64 // number of waiting goroutines
+	path     []sampledata.GoroutineID
+	links    []link
+	visited  int
+	key      []byte
+	chains   map[string]*chain // by key
+	circles  *circles
+	standing []*circle // the deadlocks of the whole recording
+	shared   *sharing  // nil if only locks are of interest
 }
 
 // An account has the sums for a lock.
@@ -96,6 +96,8 @@ func sweep(r *sampledata.Recording, o views.Options, ids *identities, detail det
 			l.isHeld[g] = true
 		}
 	}
+	l.circles = circlesOf(r)
+	l.standing = l.circles.standing(int32(r.Samples.Len() - 1))
 	if detail >= withShared {
 		l.shared = newSharing(l)
 	}
@@ -140,9 +142,6 @@ func (l *ledger) Begin(i int32, run sampledata.Run, first, samples int32) bool {
 		return false
 	}
 	l.waiting[l.waitingFor(run)]++
-	if l.isHeld[run.Goroutine] {
-		l.begun = append(l.begun, run.Goroutine)
-	}
 	return true
 }
 
@@ -175,8 +174,6 @@ func (l *ledger) Sample(s, alike int32) error {
 	if l.shared != nil {
 		l.shared.sample()
 	}
-	l.cycles.update(l)
-	l.begun = l.begun[:0]
 	return nil
 }
 
@@ -228,7 +225,7 @@ func (l *ledger) analysis() *Analysis {
 	a := &Analysis{
 		By:      l.ids.by,
 		Samples: int(l.to - l.from), Observed: time.Duration(l.weights.Of(int(l.from), int(l.to))), Length: l.length(),
-		Deadlocks: l.cycles.deadlocks(),
+		Deadlocks: l.deadlocks(),
 	}
 	var all account
 	for i, lock := range l.ids.all {
