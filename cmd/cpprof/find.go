@@ -13,6 +13,7 @@ type findFlags struct {
 	coverage  shareFlag
 	failAbove shareFlag
 	max       int
+	from      int // of the conversation: the number of a call sequence; 0 for none
 	json      bool
 }
 
@@ -26,19 +27,25 @@ which most time is spent, goes up through the callers that most of this time com
 the call sequence. Then it does the same with the rest, until the labelled sequences cover 80 %.
 
 For each sequence it prints its share of the whole, what that adds to the coverage, an interval
-that holds the true share with a probability of 95 %, and the command that opens it. With
---against OLD, shares are increases since OLD: find explains a regression. Without a view, find
-takes the busiest thread classes in turn.
+that holds the true share with a probability of 95 %. With --against OLD, shares are increases since
+OLD: find explains a regression. Without a view, find takes the busiest thread classes in turn.
+
+--interactive lets you do the same step by step, at a terminal (with history and Tab completion) or
+from a script: suggest, select, zoom, label; help lists all commands. --interactive=N begins with
+call sequence N that find lists. A script ends at its first error, with status 1.
 
 ` + inputHelp(),
 		Example: `  cpprof find run.cpprof --server
   cpprof find run.cpprof --thread go:main.worker --coverage 95%
-  cpprof find new.cpprof --against old.cpprof --thread go:main.worker --fail-above 5%`,
+  cpprof find new.cpprof --against old.cpprof --thread go:main.worker --fail-above 5%
+  cpprof find run.cpprof --server --interactive
+  printf 'suggest\nselect 0\n' | cpprof find run.cpprof --thread go:main.worker --interactive`,
 		GroupID: groupFind,
 		Args:    oneRecording,
 		RunE:    func(c *cobra.Command, args []string) error { return f.run(t, c, args[0]) },
 	}
 	f.addTree(c, t)
+	f.addInteractive(c)
 	addAgainst(c, &f.against)
 	flags := c.Flags()
 	addShare(flags, &f.coverage, "coverage", "80%", "the `share` of the cost to cover")
@@ -57,6 +64,9 @@ func (f *findFlags) run(t terminal, c *cobra.Command, path string) error {
 		return err
 	}
 	turnsHint(t, classes)
+	if c.Flags().Changed("interactive") {
+		return f.converse(t, c, path, classes)
+	}
 	if len(classes) == 0 {
 		r, err := f.one(c, path)
 		if err != nil {
@@ -128,7 +138,7 @@ func (f *findFlags) one(c *cobra.Command, path string) (*foundIn, error) {
 		return nil, err
 	}
 	found := hotspots.Find(profile(a, b), hotspots.FindOptions{Coverage: f.coverage.value, Max: f.max})
-	return &foundIn{found, report.NewFound(found, f.bottlenecksCommand(c, path), basis(a, b)), a, b}, nil
+	return &foundIn{found, report.NewFound(found, f.interactiveCommand(c, path), basis(a, b)), a, b}, nil
 }
 
 // judge returns a *statusError if more was found than --fail-above allows.

@@ -11,14 +11,15 @@ import (
 
 // formerCommands has the words that replace the name of a former command.
 var formerCommands = map[string][]string{
-	"aspects":   {"report", "aspects"},
-	"correlate": {"monitors", "correlate"},
-	"dump":      {"export", "--to", "text", "-o", "-"},
-	"perturb":   {"monitors", "perturb"},
-	"plot":      {"monitors", "plot"},
-	"suggest":   {"monitors", "suggest"},
-	"undump":    {"import"},
-	"version":   {"--version"},
+	"aspects":     {"report", "aspects"},
+	"bottlenecks": {"find", "--interactive"},
+	"correlate":   {"monitors", "correlate"},
+	"dump":        {"export", "--to", "text", "-o", "-"},
+	"perturb":     {"monitors", "perturb"},
+	"plot":        {"monitors", "plot"},
+	"suggest":     {"monitors", "suggest"},
+	"undump":      {"import"},
+	"version":     {"--version"},
 }
 
 // formerFlags says what replaces a former flag.

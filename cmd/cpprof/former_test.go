@@ -36,6 +36,7 @@ func TestFormerCommands(t *testing.T) {
 		"plot testdata/bob.txt goroutines":                   "cpprof monitors plot testdata/bob.txt goroutines",
 		"perturb --help":                                     "cpprof monitors perturb --help",
 		"aspects --builtin":                                  "cpprof report aspects --builtin",
+		"bottlenecks testdata/bob.txt --help":                "cpprof find --interactive testdata/bob.txt --help",
 		"version":                                            "cpprof --version",
 	}
 	for line, now := range calls {

@@ -39,7 +39,7 @@ var flagGroups = []flagGroup{
 	{"Refinement steps", []string{"down", "extended", "up", "prune", "zoom", "auto"}},
 	{"What to count", []string{"span", "samples", "over", "with", "scatter", "matrix", "class-by", "idle", "by"}},
 	{"How much to show", []string{
-		"count", "interval", "window", "sort", "min", "name", "depth", "metric", "coverage", "threshold", "fail-above", "top", "least", "instances", "log",
+		"count", "interval", "window", "sort", "min", "name", "depth", "metric", "coverage", "interactive", "threshold", "fail-above", "top", "least", "instances", "log",
 	}},
 	{"Where it goes", []string{
 		"to", "output", "force", "folder", "app", "tenant", "listen", "token-file", "tls-cert", "tls-key", "client-ca", "view", "web", "no-browser", "port", "for", "text", "json", "csv",

@@ -43,7 +43,6 @@ var readerCalls = map[string][][]string{
 	"cpprof why":                {{theRecording}},
 	"cpprof probe":              {{theRecording}},
 	"cpprof find":               {{theRecording, "--server"}, {otherOne, "--server", "--against", theRecording}},
-	"cpprof bottlenecks":        {{theRecording, "--server"}, {otherOne, "--server", "--against", theRecording}},
 	"cpprof monitors":           {{theRecording}},
 	"cpprof monitors suggest":   {{theRecording, "goroutines.running"}},
 	"cpprof monitors correlate": {{theRecording, "goroutines.running", "goroutines.waiting"}, {theRecording, "time", "goroutines", "--with", otherOne}},

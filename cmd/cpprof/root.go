@@ -130,7 +130,6 @@ func newRootCommand(t terminal) *cobra.Command {
 		newCostCommand(t),
 		newInfoCommand(t),
 		newFindCommand(t),
-		newBottlenecksCommand(t),
 		newMonitorsCommand(t),
 		newImportCommand(t),
 		newExportCommand(t),

@@ -98,7 +98,7 @@ func basis(a, b *subject) report.Basis {
 	return all
 }
 
-// profile returns a subject, or the difference of two, in the form that package bottlenecks takes. Two recordings may have
+// profile returns a subject, or the difference of two, in the form that package hotspots takes. Two recordings may have
 // different lengths, so their fractions are compared. Of profiles, the counts are compared.
 func profile(a, b *subject) *hotspots.Trees {
 	if b == nil {
@@ -124,12 +124,11 @@ func heading(w io.Writer, a, b *subject) error {
 	return err
 }
 
-// bottlenecksCommand returns the command line that opens the same call tree in 'cpprof bottlenecks'.
-func (f *treeFlags) bottlenecksCommand(c *cobra.Command, path string) string {
-	line := []string{"cpprof", "bottlenecks", words.Shell(path)}
-	own := newBottlenecksCommand(terminal{}).Flags()
+// interactiveCommand returns the command line that opens what find found, but for the number at its end.
+func (f *treeFlags) interactiveCommand(c *cobra.Command, path string) string {
+	line := []string{"cpprof", "find", words.Shell(path)}
 	c.Flags().Visit(func(flag *pflag.Flag) {
-		if own.Lookup(flag.Name) == nil {
+		if slices.Contains([]string{"json", "fail-above", "top"}, flag.Name) {
 			return
 		}
 		if flag.Value.Type() == "bool" {
@@ -146,5 +145,5 @@ func (f *treeFlags) bottlenecksCommand(c *cobra.Command, path string) string {
 			line = append(line, "--"+flag.Name, words.Shell(value))
 		}
 	})
-	return strings.Join(line, " ")
+	return strings.Join(append(line, "--interactive="), " ")
 }

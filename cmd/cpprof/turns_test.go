@@ -13,7 +13,7 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// Without a view, find and bottlenecks take the busiest classes, one after the other.
+// Without a view, find and its conversation take the busiest classes, one after the other.
 func TestBusiestClassesInTurn(t *testing.T) {
 	r := synthetic.Recording(30, 30, 0.3)
 	path := filepath.Join(t.TempDir(), "run.cpprof")
@@ -66,7 +66,7 @@ func TestBusiestClassesInTurn(t *testing.T) {
 	}
 	var out, errs strings.Builder
 	in := strings.NewReader(strings.Repeat("next\n", len(want)-1) + "suggest\nnext\n")
-	status := run(t.Context(), []string{"bottlenecks", path}, terminal{in: in, out: &out, err: &errs})
+	status := run(t.Context(), []string{"find", path, "--interactive"}, terminal{in: in, out: &out, err: &errs})
 	if got := seen(out.String()); status != exitFailed || !slices.Equal(got, want[1:]) || !strings.Contains(errs.String(), "the last of the busiest") {
 		t.Errorf("status %d; next takes %q, want %q: %s", status, got, want[1:], errs.String())
 	}

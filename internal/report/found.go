@@ -49,8 +49,8 @@ type roundedTwo float64
 // MarshalJSON writes two decimals.
 func (r roundedTwo) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, "%.2f", float64(r)), nil }
 
-// NewFound prepares the result of a search for output. open is a command line that reads commands on the same profile, such
-// as "cpprof bottlenecks run.cpprof". Each row has a command that uses it to open the row's bottleneck.
+// NewFound prepares the result of a search for output. open is a command line that opens a row
+// if the row's number follows, such as "cpprof find run.cpprof --interactive=".
 func NewFound(f *hotspots.Found, open string, basis Basis) *Found {
 	return &Found{basis: basis, found: f, open: open}
 }
@@ -65,7 +65,7 @@ func (r *Found) rows() iter.Seq[foundRow] {
 				OwnPercent:        inPercent(b.Own),
 				AdditionalPercent: inPercent(b.Additional),
 				CoveragePercent:   inPercent(b.Coverage),
-				Command:           words.Echo("select "+words.Join(b.Summary.Path())) + " | " + r.open,
+				Command:           fmt.Sprint(r.open, i+1),
 			}
 			if v := b.Interval; v != nil {
 				row.IntervalPercent = &[2]roundedTwo{roundedTwo(100 * v.Low), roundedTwo(100 * v.High)}
@@ -144,7 +144,9 @@ func (r *Found) Write(w io.Writer) error {
 		for _, name := range row.Path {
 			termtext.Fprintf(b, "%s\n", withName("       ", words.Quote(name), r.Width))
 		}
-		termtext.Fprintf(b, "     open with: %s\n", row.Command)
+	}
+	if n > 0 {
+		termtext.Fprintf(b, "\nTo open one, by its number: %s1\n", r.open)
 	}
 	switch {
 	case r.found.Noise:

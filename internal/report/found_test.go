@@ -13,7 +13,7 @@ import (
 )
 
 func TestFoundReport(t *testing.T) {
-	r := NewFound(found(t, "samples", map[string]int64{"main it's :RUN": 60, "main f :RUN": 30, "main g :RUN": 10}), "cpprof bottlenecks run.cpprof", BasisOf())
+	r := NewFound(found(t, "samples", map[string]int64{"main it's :RUN": 60, "main f :RUN": 30, "main g :RUN": 10}), "cpprof find run.cpprof --interactive=", BasisOf())
 	var text strings.Builder
 	if err := r.Write(&text); err != nil {
 		t.Fatal(err)
@@ -27,13 +27,13 @@ func TestFoundReport(t *testing.T) {
        main
        it's
        :RUN
-     open with: echo 'select * main it'\''s :RUN' | cpprof bottlenecks run.cpprof
    2    30.00%    30.00%    90.00%  15.78% to 49.50%
        *
        main
        f
        :RUN
-     open with: echo 'select * main f :RUN' | cpprof bottlenecks run.cpprof
+
+To open one, by its number: cpprof find run.cpprof --interactive=1
 `
 	if text.String() != want {
 		t.Errorf("got\n%swant\n%s", text.String(), want)
@@ -44,15 +44,15 @@ func TestFoundReport(t *testing.T) {
 	}
 	wantJSON := `{"number":2,"path":["*","main","f",":RUN"],"own_percent":30.00,"additional_percent":30.00,` +
 		`"coverage_percent":90.00,"interval_percent":[15.78,49.50],` +
-		`"command":"echo 'select * main f :RUN' | cpprof bottlenecks run.cpprof"}`
+		`"command":"cpprof find run.cpprof --interactive=2"}`
 	if string(got) != wantJSON {
 		t.Errorf("got  %s\nwant %s", got, wantJSON)
 	}
 }
 
 func TestFoundReportWithoutSamples(t *testing.T) {
-	r := NewFound(found(t, "bytes", map[string]int64{"it's": 7}), "open", BasisOf())
-	if b := slices.Collect(r.rows()); len(b) != 1 || b[0].IntervalPercent != nil || b[0].Command != `echo 'select * it'\''s' | open` {
+	r := NewFound(found(t, "bytes", map[string]int64{"it's": 7}), "open ", BasisOf())
+	if b := slices.Collect(r.rows()); len(b) != 1 || b[0].IntervalPercent != nil || b[0].Command != "open 1" {
 		t.Errorf("%+v", b)
 	}
 	var text strings.Builder

@@ -1,4 +1,4 @@
-// Package words splits lines into words and quotes words, for the commands of 'cpprof bottlenecks' and for a POSIX shell.
+// Package words splits lines into words and quotes words, for the commands of 'cpprof find --interactive' and for a POSIX shell.
 package words
 
 import (
@@ -80,13 +80,4 @@ func octal(word string) string {
 		}
 	}
 	return "$'" + b.String() + "'"
-}
-
-// Echo returns the command of a POSIX shell that prints a line. For a line with backslashes it is not echo, which interprets
-// them in some shells.
-func Echo(line string) string {
-	if strings.Contains(line, `\`) {
-		return `printf '%s\n' ` + Shell(line)
-	}
-	return "echo " + Shell(line)
 }

@@ -26,9 +26,4 @@ func TestShellWords(t *testing.T) {
 			t.Errorf("Shell(%q) = %s, want %s", word, got, want)
 		}
 	}
-	for line, want := range map[string]string{"select * main": "echo 'select * main'", `select "a\n"`: `printf '%s\n' 'select "a\n"'`} {
-		if got := Echo(line); got != want {
-			t.Errorf("Echo(%q) = %s, want %s", line, got, want)
-		}
-	}
 }

@@ -1,5 +1,5 @@
-// Package shell executes the commands of 'cpprof bottlenecks': the command-line interface in section 2.3 of the paper that
-// package bottlenecks implements. It takes lines and returns text; it uses no terminal.
+// Package shell executes the commands of 'cpprof find --interactive': the command-line interface in section 2.3 of the paper that
+// package hotspots implements. It takes lines and returns text; it uses no terminal.
 //
 //	shell.go     the table of commands, and most of them
 //	print.go     the output: listings, the current summary and the nearby ones, overlap

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/cpprof/cpprof/cmd/cpprof/shell"
+	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/internal/words"
+	"github.com/cpprof/cpprof/refine/hotspots"
+	"github.com/spf13/cobra"
+)
+
+// addInteractive adds the flag that begins a conversation.
+func (f *findFlags) addInteractive(c *cobra.Command) {
+	c.Flags().IntVar(&f.from, "interactive", 0, "search step by step, with commands; with =`N`, from call sequence N that find lists")
+	c.Flags().Lookup("interactive").NoOptDefVal = "0"
+}
+
+// converse lets a person search in the view that the flags choose, or else in the busiest classes.
+func (f *findFlags) converse(t terminal, c *cobra.Command, path string, classes []string) error {
+	if f.from < 0 {
+		return usagef("--interactive=%d: want the number of a call sequence that find lists", f.from)
+	}
+	if len(classes) > 0 {
+		if err := f.choose(c, classes[0]); err != nil {
+			return err
+		}
+		classes = classes[1:]
+	}
+	a, b, err := f.subjects(path)
+	if err != nil {
+		return err
+	}
+	p := profile(a, b)
+	s := shell.New(p)
+	s.Width = t.width()
+	s.Next = f.nextTurn(c, path, classes)
+	if t.inIsTerminal {
+		if err := heading(t.out, a, b); err != nil {
+			return err
+		}
+	}
+	if f.from > 0 {
+		if err := f.begin(s, p, t.out); err != nil {
+			return err
+		}
+	} else if t.inIsTerminal {
+		termtext.Fprintln(t.out, "suggest lists functions to start with; help lists all commands.")
+	}
+	if !t.inIsTerminal {
+		return script(s, t.in, t.out)
+	}
+	return converse(s, t)
+}
+
+// begin selects the call sequence that --interactive names.
+func (f *findFlags) begin(s *shell.Shell, p *hotspots.Trees, out io.Writer) error {
+	found := hotspots.Find(p, hotspots.FindOptions{Coverage: f.coverage.value, Max: f.from}).Bottlenecks
+	if len(found) < f.from {
+		return fmt.Errorf("--interactive=%d: find lists only %d here", f.from, len(found))
+	}
+	text, err := s.Exec("select " + words.Join(found[f.from-1].Summary.Path()))
+	if err == nil {
+		_, err = io.WriteString(out, text)
+	}
+	return err
+}
+
+// longestCommand is enough for a call sequence of a thousand names.
+const longestCommand = 1 << 20
+
+// script executes the lines of a script up to the first that fails. It writes the output of a line before it reads the
+// next one, so that a program can react to the output.
+func script(s *shell.Shell, in io.Reader, out io.Writer) error {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, longestCommand)
+	number := 1
+	for ; lines.Scan(); number++ {
+		text, err := s.Exec(lines.Text())
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("line %d: %w", number, err)
+		}
+		if _, err := io.WriteString(out, text); err != nil {
+			return err
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("line %d: %w", number, err)
+	}
+	return nil
+}
