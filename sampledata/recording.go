@@ -200,9 +200,12 @@ type Warning struct {
 // DamagedFile is the kind of the warning that Open adds if it can't read a part of a recording.
 const DamagedFile = "damaged-file"
 
+// CutFile is the kind of the warning that a file of another tool seems to have had more at its end.
+const CutFile = "cut-file"
+
 // Complete reports whether a recording has everything that its sampler wrote: it is not damaged, and it has an end.
 func (r *Recording) Complete() bool {
-	return r.End != nil && !slices.ContainsFunc(r.Warnings, func(w Warning) bool { return w.Kind == DamagedFile })
+	return r.End != nil && !slices.ContainsFunc(r.Warnings, func(w Warning) bool { return w.Kind == DamagedFile || w.Kind == CutFile })
 }
 
 // An End says how a recording ended.

@@ -56,14 +56,19 @@ func Missing(r *sampledata.Recording) string {
 	}
 	s := r.Stats()
 	counts := fmt.Sprintf("%s in %s count", Counted(s.Samples, "sample"), span(s.Duration))
-	var damages []string
-	for _, w := range r.Warnings {
-		if w.Kind == sampledata.DamagedFile {
-			damages = append(damages, w.Message)
-		}
+	if r.Profile != nil {
+		counts = Counted(len(r.Profile.Stacks), "stack") + " count"
 	}
-	if len(damages) > 0 {
-		return "it is damaged, and " + counts + ": " + strings.Join(damages, "; ")
+	for _, of := range []struct{ kind, text string }{{sampledata.DamagedFile, "it is damaged"}, {sampledata.CutFile, "it seems to be cut"}} {
+		var found []string
+		for _, w := range r.Warnings {
+			if w.Kind == of.kind {
+				found = append(found, w.Message)
+			}
+		}
+		if len(found) > 0 {
+			return of.text + ", and " + counts + ": " + strings.Join(found, "; ")
+		}
 	}
 	return "it is incomplete, because it is still being recorded or the sampler was killed: " + counts
 }

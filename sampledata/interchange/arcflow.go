@@ -17,6 +17,7 @@ var arcflow = Format{
 	Name:  "arcflow",
 	Title: "a trace",
 	Help:  "a trace of calls in arcflow's form ('0 > main', '12.5 < main')",
+	Lines: true,
 	Sniff: isArcflow,
 	Read:  readArcflow,
 }
@@ -39,29 +40,35 @@ func isArcflow(s Start) bool {
 // skipped. An error names its line.
 func readArcflow(in *Input, o Options) (*sampledata.Recording, error) {
 	meter := cmp.Or(o.Value, "CPU time")
-	tree, err := arcflowTree(in, meter, memory.NewBudget(o.MaxMemory))
+	tree, open, err := arcflowTree(in, meter, memory.NewBudget(o.MaxMemory))
 	if err != nil {
 		return nil, err
 	}
-	return Profile(tree)
+	r, err := Profile(tree)
+	if err == nil && open > 0 {
+		warnCut(r, fmt.Sprintf("calls that have not returned at its end: %d", open))
+	}
+	return r, err
 }
 
-func arcflowTree(r io.Reader, meter string, budget *memory.Budget) (*calltree.Tree, error) {
+// arcflowTree returns the tree of a trace, and the number of calls that have not returned.
+func arcflowTree(r io.Reader, meter string, budget *memory.Budget) (tree *calltree.Tree, open int, err error) {
 	e := NewEvents(meter, meter)
 	counted := treeMemory{budget: budget, b: e.b}
-	err := eachLine(r, "arcflow trace", func(line string) error {
+	err = eachLine(r, "arcflow trace", func(line string) error {
 		if err := e.record(line); err != nil {
 			return err
 		}
 		return counted.charge(len(line), len(e.current.stack))
 	})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if !e.begun {
-		return nil, errors.New("arcflow trace: no records; expected lines such as \"0 > main\"")
+		return nil, 0, errors.New("arcflow trace: no records; expected lines such as \"0 > main\"")
 	}
-	return e.Tree()
+	tree, err = e.Tree()
+	return tree, e.open, err
 }
 
 // record adds one line of a text trace to the events.

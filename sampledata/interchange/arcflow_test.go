@@ -14,7 +14,7 @@ import (
 
 func arcflowOf(t testing.TB, lines ...string) *calltree.Tree {
 	t.Helper()
-	tree, err := arcflowTree(strings.NewReader(strings.Join(lines, "\n")), "CPU time", memory.NewBudget(0))
+	tree, _, err := arcflowTree(strings.NewReader(strings.Join(lines, "\n")), "CPU time", memory.NewBudget(0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestEventErrorsNameTheLine(t *testing.T) {
 		"0 = f":                      `arcflow trace: line 1: unknown kind of record "="; expected >, < or pidtid`,
 		"0 > f\n0 " + longName + "x": "arcflow trace: line 2: it is longer than 1 MB, and such lines are not read: shorten its names",
 	} {
-		_, err := arcflowTree(strings.NewReader(in), "m", memory.NewBudget(0))
+		_, _, err := arcflowTree(strings.NewReader(in), "m", memory.NewBudget(0))
 		if err == nil || err.Error() != want {
 			t.Errorf("%.40q: error %v, want %s", in, err, want)
 		}
@@ -180,7 +180,7 @@ func FuzzReadArcflow(f *testing.F) {
 	f.Add("1 < f\n")
 	f.Add("# nothing\n")
 	f.Fuzz(func(t *testing.T, in string) {
-		tree, err := arcflowTree(strings.NewReader(in), "m", memory.NewBudget(0))
+		tree, _, err := arcflowTree(strings.NewReader(in), "m", memory.NewBudget(0))
 		if err != nil {
 			return
 		}

@@ -43,6 +43,7 @@ type Events struct {
 	current *eventThread
 	last    Stamp
 	begun   bool
+	open    int  // number of calls that have not returned
 	atRoot  bool // some calls, or some of the meter's increase, are of no process or thread
 }
 
@@ -97,6 +98,7 @@ func (e *Events) Enter(at Stamp, function string) error {
 	n := e.b.Child(e.current.node(), e.b.Symbols().Intern(function))
 	e.b.Add(1, n, 1, 1)
 	e.current.stack = append(e.current.stack, openCall{n, function})
+	e.open++
 	return nil
 }
 
@@ -113,6 +115,7 @@ func (e *Events) Exit(at Stamp, function string) error {
 		return err
 	}
 	e.current.stack = e.current.stack[:top]
+	e.open--
 	return nil
 }
 

@@ -21,6 +21,7 @@ var goroutineDump = Format{
 	Name:  "goroutines",
 	Title: "a goroutine dump",
 	Help:  "a goroutine dump (/debug/pprof/goroutine?debug=2, SIGQUIT, a panic)",
+	Lines: true,
 	Sniff: func(s Start) bool { return dumpHead.Match(s.Bytes) },
 	Read:  readDumps,
 }
@@ -35,6 +36,7 @@ type dumpReader struct {
 	b     *sampledata.Builder
 	codes map[int]sampledata.GoroutineID // by number of the goroutine
 	gone  []sampledata.Change            // of all goroutines of the dump before
+	last  *stack.Goroutine
 }
 
 func readDumps(in *Input, o Options) (*sampledata.Recording, error) {
@@ -80,7 +82,26 @@ func readDumps(in *Input, o Options) (*sampledata.Recording, error) {
 	if err := r.b.Finish(sampledata.End{}); err != nil {
 		return nil, err
 	}
-	return r.b.Recording(), nil
+	rec := r.b.Recording()
+	if !isWhole(r.last) {
+		warnCut(rec, fmt.Sprintf("the stack of goroutine %d, the last one, does not reach its start", r.last.ID))
+	}
+	return rec, nil
+}
+
+// isWhole reports whether a goroutine of a dump ends as goroutines do: with the place that created it, or at the start of the
+// program.
+func isWhole(g *stack.Goroutine) bool {
+	if by := g.CreatedBy.Calls; len(by) > 0 {
+		return by[len(by)-1].RemoteSrcPath != ""
+	}
+	calls := g.Stack.Calls
+	if len(calls) == 0 {
+		return false
+	}
+	last := calls[len(calls)-1]
+	name := last.Func.Complete
+	return last.RemoteSrcPath != "" && (name == "main.main" || strings.HasPrefix(name, "runtime.") || g.ID == 1 && strings.Contains(name, ".init"))
 }
 
 // scanSnapshot is stack.ScanSnapshot, which panics if a function has an escape in its name, but no dot: "%41".
@@ -121,6 +142,7 @@ func (r *dumpReader) sample(list []*stack.Goroutine) error {
 	}
 	r.gone = r.gone[:0]
 	for _, g := range list {
+		r.last = g
 		s, start := r.state(g)
 		code, known := r.codes[g.ID]
 		if !known {

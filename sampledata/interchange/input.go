@@ -31,6 +31,8 @@ type Input struct {
 	raw    *meter    // nil for a folder
 	file   io.Closer // nil for a stream
 	size   int64     // of the file; 0 if it is not known
+	begun  error     // of reading the beginning, if that is not the whole file
+	last   byte      // the last byte that was read
 
 	compressed bool
 }
@@ -148,8 +150,9 @@ func newInput(r io.Reader, name string) (*Input, error) {
 		raw, in.compressed = bufio.NewReaderSize(z, headSize), true
 	}
 	in.plain = raw
-	// An error of reading is ignored here: it occurs again when the input is read.
-	in.start.Bytes, _ = raw.Peek(headSize)
+	if in.start.Bytes, in.begun = raw.Peek(headSize); errors.Is(in.begun, io.EOF) {
+		in.begun = nil
+	}
 	return in, nil
 }
 
@@ -164,6 +167,9 @@ func (in *Input) as(name string) (err error) {
 			in.Format = f
 			return nil
 		}
+	}
+	if in.begun != nil {
+		return fmt.Errorf("reading %s: it is damaged, or cut off after byte %d: %w", in.Name, in.raw.read, in.begun)
 	}
 	if debugText.Match(in.start.Bytes) {
 		return fmt.Errorf("reading %s: it is the text that debug=1 makes of a profile: cpprof reads the profile itself, without debug=1 in its URL", in.Name)
@@ -191,7 +197,11 @@ func (in *Input) Read(p []byte) (int, error) {
 	if in.plain == nil {
 		return 0, errors.New("it is a folder")
 	}
-	return in.plain.Read(p)
+	n, err := in.plain.Read(p)
+	if n > 0 {
+		in.last = p[n-1]
+	}
+	return n, err
 }
 
 // Recording reads the recording in the input.
@@ -203,8 +213,16 @@ func (in *Input) Recording(o Options) (*sampledata.Recording, error) {
 	if err == nil && r.Profile != nil {
 		r.Profile.Title = in.Format.Title
 	}
+	if err == nil && in.Format.Lines && in.last != '\n' {
+		warnCut(r, "its last line has no end")
+	}
 	if err != nil && !in.start.Folder {
 		return nil, fmt.Errorf("reading %s: %w", in.Name, err)
 	}
 	return r, err
+}
+
+// warnCut adds a warning that the file of a recording seems to be cut.
+func warnCut(r *sampledata.Recording, why string) {
+	r.Warnings = append(r.Warnings, sampledata.Warning{Kind: sampledata.CutFile, Message: why, Count: 1})
 }

@@ -23,6 +23,7 @@ var perfScript = Format{
 	Name:  "perf",
 	Title: "a file of 'perf script'",
 	Help:  "the output of 'perf script'",
+	Lines: true,
 	Sniff: isPerf,
 	Read:  readPerf,
 }
@@ -55,6 +56,7 @@ type perfReader struct {
 	event  int
 	period int64
 	open   bool // a sample has begun
+	spaced bool // an empty line has ended a sample
 }
 
 // mostEvents limits the kinds of events. Each is a quantity.
@@ -73,6 +75,10 @@ func readPerf(in *Input, o Options) (*sampledata.Recording, error) {
 	}
 	err := lines.Err()
 	if err == nil {
+		// Samples without stacks need no empty lines between them.
+		if r.open && (r.spaced || len(r.stack) > 0) {
+			warnCut(r.rec, "no empty line ends its last sample")
+		}
 		err = r.end()
 	}
 	if err != nil {
@@ -92,6 +98,7 @@ func (r *perfReader) line(line string) error {
 	case strings.HasPrefix(line, "#"):
 		return nil
 	case line == "":
+		r.spaced = r.spaced || r.open
 		return r.end()
 	case line[0] != ' ' && line[0] != '\t':
 		if err := r.end(); err != nil {

@@ -31,6 +31,7 @@ var text = Format{
 	Name:  "text",
 	Title: "a recording as text",
 	Help:  "a recording as 'cpprof export --to text' writes it",
+	Lines: true,
 	Sniff: func(s Start) bool { return strings.HasPrefix(s.firstLine(), "cpprof recording ") },
 	Read: func(in *Input, o Options) (*sampledata.Recording, error) {
 		return sampledata.ReadTextWithin(in, o.MaxMemory)

@@ -22,6 +22,9 @@ type Format struct {
 	Title string // a file of this format in a headline, with an article: "a profile"
 	Help  string // the same in help texts: "a pprof profile"
 
+	// Lines reports whether a file consists of lines, and the last one has an end, too.
+	Lines bool
+
 	// Sniff reports whether a file with this beginning has the format.
 	Sniff func(Start) bool
 

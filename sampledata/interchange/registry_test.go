@@ -45,7 +45,7 @@ func examples(t testing.TB) map[*Format][]byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return map[*Format][]byte{&text: []byte(twin), &pprof: plain, &arcflow: []byte("\n# a trace\n0 pidtid one\n0 > f\n"), &executionTrace: traceOf(t, time.Millisecond),
+	return map[*Format][]byte{&text: []byte(twin), &pprof: plain, &arcflow: []byte("\n# a trace\n0 pidtid one\n0 > f\n1.5 > g\n2 < g\n12 < f\n"), &executionTrace: traceOf(t, time.Millisecond),
 		&goroutineDump: []byte(aDump), &folded: []byte(aFolded), &perfScript: []byte(aPerf)}
 }
 
@@ -158,7 +158,7 @@ func TestWhatCannotBeRead(t *testing.T) {
 		{trace, "nosuch", `unknown format "nosuch": want one of auto, recording, text, pprof, trace, goroutines, core, arcflow, folded, perf`},
 		{file("odd", "\x00\x01 what is this?"), Auto, `odd: its beginning, "\x00\x01 what is this?", matches none of the formats that cpprof reads: recording (`},
 		{file("empty", ""), Auto, "matches none of the formats"},
-		{file("half.gz", string(zipped(t, []byte("0 > f\n"))[:12])), Auto, "matches none of the formats"},
+		{file("half.gz", string(zipped(t, []byte("0 > f\n"))[:12])), Auto, "it is damaged, or cut off after byte 12: unexpected EOF"},
 		{file("head.gz", "\x1f\x8bno"), Auto, "head.gz: "},
 	} {
 		in, err := Open(c.path, c.format)

@@ -91,14 +91,16 @@ func (t *tracer) read(in *meter) (err error) {
 	}
 	for {
 		ev, err := r.ReadEvent()
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF { // the reader wraps one at which more should come
 			return nil
 		}
 		if err != nil {
 			message, _, _ := strings.Cut(err.Error(), "\n") // the rest is the state of the reader
 			return errors.New(message)
 		}
-		t.event(&ev)
+		if t.event(&ev); ev.Kind() == trace.EventSync {
+			continue // of a trace with nothing else, the rest is missing
+		}
 		if t.events++; t.events%eventsBetween == 0 {
 			if err := t.timed.Charge(); err != nil {
 				return err

@@ -32,7 +32,8 @@ func ReadCore(path, executable string) (r *sampledata.Recording, err error) {
 	if !info.DWARF {
 		return nil, fmt.Errorf("%s has no symbols, without which a core dump can't be read: build it without -ldflags=-s and -w", executable)
 	}
-	if err := checkCore(path); err != nil {
+	missing, err := checkCore(path)
+	if err != nil {
 		return nil, fmt.Errorf("core dump: %w", err)
 	}
 	quiet()
@@ -59,7 +60,12 @@ func ReadCore(path, executable string) (r *sampledata.Recording, err error) {
 		return nil, err
 	}
 	defer program.Close()
-	return a.only(program, entry)
+	if r, err = a.only(program, entry); err == nil && missing > 0 {
+		r.Warnings = append(r.Warnings, sampledata.Warning{
+			Kind: sampledata.CutFile, Message: fmt.Sprintf("%d bytes of the program's memory are missing at its end", missing), Count: 1,
+		})
+	}
+	return r, err
 }
 
 // only returns a recording of one sample of a target that never continues. Its program's entry point is at an address.

@@ -15,33 +15,37 @@ const (
 )
 
 // checkCore returns an error if Delve would take much more memory for a core dump than the file says anything with: Delve
-// believes the numbers of things and their lengths in it.
-func checkCore(path string) error {
+// believes the numbers of things and their lengths in it. It also returns how many bytes of the program's memory the file lacks at
+// its end.
+func checkCore(path string) (missing int64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	var magic [4]byte
 	if _, err := f.ReadAt(magic[:], 0); err == nil && string(magic[:]) == "MDMP" {
-		return checkMinidump(f, info.Size())
+		return 0, checkMinidump(f, info.Size())
 	}
 	x, err := elf.NewFile(f)
 	if err != nil {
-		return fmt.Errorf("it is damaged: %w", err)
+		return 0, fmt.Errorf("it is damaged: %w", err)
 	}
 	for _, p := range x.Progs {
 		if p.Type == elf.PT_NOTE {
 			if err := checkNotes(p.Open(), p.Filesz); err != nil {
-				return err
+				return 0, err
 			}
 		}
+		if end := p.Off + p.Filesz; end >= p.Off && end < 1<<62 {
+			missing = max(missing, int64(end)-info.Size())
+		}
 	}
-	return nil
+	return missing, nil
 }
 
 // checkNotes checks the notes of an ELF core dump.
@@ -98,15 +102,49 @@ func checkMinidump(f io.ReaderAt, size int64) error {
 		return errors.New("its directory is cut off")
 	}
 	for _, s := range directory {
+		if int64(s.At)+int64(s.Size) > size {
+			return fmt.Errorf("its stream at %d is cut off", s.At)
+		}
 		n, each, err := listOf(f, s.Kind, s.At)
 		if err != nil {
 			return fmt.Errorf("its stream at %d is cut off", s.At)
+		}
+		if end, err := endOfMemory(f, s.Kind, s.At, s.Size); err != nil || end > size {
+			return errors.New("the memory of the program is cut off")
 		}
 		if each > 0 && n > uint64(s.Size)/each {
 			return fmt.Errorf("its stream at %d says that it has %d parts, which it has no room for", s.At, n)
 		}
 	}
 	return nil
+}
+
+// endOfMemory returns where the memory ends that a stream of a minidump lists; 0 if the stream lists none.
+func endOfMemory(f io.ReaderAt, kind, at, size uint32) (end int64, err error) {
+	const memory64, head, entry = 9, 16, 16
+	if kind != memory64 {
+		return 0, nil
+	}
+	r := io.NewSectionReader(f, int64(at), int64(size))
+	var list struct{ Number, Base uint64 }
+	if err := binary.Read(r, binary.LittleEndian, &list); err != nil {
+		return 0, err
+	}
+	if list.Number > (uint64(size)-head)/entry || list.Base > mostMinidump {
+		return 0, io.ErrUnexpectedEOF
+	}
+	ranges := make([]struct{ Start, Size uint64 }, list.Number)
+	if err := binary.Read(r, binary.LittleEndian, ranges); err != nil {
+		return 0, err
+	}
+	end = int64(list.Base)
+	for _, g := range ranges {
+		if g.Size > mostMinidump || end > mostMinidump {
+			return 0, io.ErrUnexpectedEOF
+		}
+		end += int64(g.Size)
+	}
+	return end, nil
 }
 
 // listOf returns how many parts a stream of a minidump has, and the size of each; 0 if it is not one of those whose parts Delve

@@ -86,7 +86,7 @@ func FuzzCore(f *testing.F) {
 		if err := os.WriteFile(file, data, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if checkCore(file) != nil {
+		if _, err := checkCore(file); err != nil {
 			return
 		}
 		var before, after runtime.MemStats
