@@ -33,6 +33,7 @@ type Input struct {
 	size   int64     // of the file; 0 if it is not known
 	begun  error     // of reading the beginning, if that is not the whole file
 	last   byte      // the last byte that was read
+	got    int64     // number of bytes that were read
 
 	compressed bool
 }
@@ -201,7 +202,22 @@ func (in *Input) Read(p []byte) (int, error) {
 	if n > 0 {
 		in.last = p[n-1]
 	}
+	if in.got += int64(n); in.compressed && in.got > mostPlain+plainRatio*in.raw.read {
+		return n, &bombError{in.got, in.raw.read}
+	}
 	return n, err
+}
+
+// A compressed file may become that many bytes, and so many times its size besides. Files of profilers shrink to a twentieth at best,
+// and small ones may to less. Without a bound, a file of 8 MB could take minutes.
+const mostPlain, plainRatio = 256 << 20, 32
+
+// A bombError says that a compressed file becomes much larger than such files do.
+type bombError struct{ plain, compressed int64 }
+
+func (e *bombError) Error() string {
+	return fmt.Sprintf("its first %d bytes decompress to more than %d MB, as no profile does: if you trust the file, decompress it first (gunzip)",
+		e.compressed, e.plain>>20)
 }
 
 // Recording reads the recording in the input.

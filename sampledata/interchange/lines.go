@@ -24,13 +24,21 @@ func eachLine(r io.Reader, what string, f func(line string) error) error {
 			continue
 		}
 		if err := f(line); err != nil {
-			return fmt.Errorf("%s: line %d: %w", what, number, err)
+			return fmt.Errorf("%s: line %d: %w", what, number, atLine(lines, err))
 		}
 	}
 	if err := lines.Err(); err != nil {
 		return fmt.Errorf("%s: line %d: %w", what, number+1, lineError(err))
 	}
 	return nil
+}
+
+// atLine returns an error of a line, or the error of reading it, if that has cut it.
+func atLine(lines *bufio.Scanner, err error) error {
+	if cut := lines.Err(); cut != nil {
+		return lineError(cut)
+	}
+	return err
 }
 
 // lineError returns an error of a scanner of lines, in words for a person.

@@ -70,7 +70,7 @@ func readPerf(in *Input, o Options) (*sampledata.Recording, error) {
 	for lines.Scan() {
 		number++
 		if err := r.line(lines.Text()); err != nil {
-			return nil, fmt.Errorf("perf script: line %d: %w", number, err)
+			return nil, fmt.Errorf("perf script: line %d: %w", number, atLine(lines, err))
 		}
 	}
 	err := lines.Err()

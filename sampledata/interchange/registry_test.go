@@ -288,3 +288,25 @@ func TestProgress(t *testing.T) {
 		t.Errorf("%d calls, the last with %d of %d bytes", len(told), told[len(told)-1], in.Size())
 	}
 }
+
+// A small file that decompresses to very much is refused long before its end.
+func TestBombs(t *testing.T) {
+	var file bytes.Buffer
+	w, err := gzip.NewWriterLevel(&file, gzip.BestSpeed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	comment := []byte("#" + strings.Repeat(" ", 1<<19) + "\n")
+	for size := 0; size < 3*mostPlain; size += len(comment) {
+		w.Write(comment)
+	}
+	w.Close()
+	in, err := Stream(bytes.NewReader(file.Bytes()), "x", "folded")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = in.Recording(Options{})
+	if err == nil || !strings.Contains(err.Error(), "gunzip") || in.raw.read > int64(file.Len())/2 {
+		t.Errorf("after %d of %d bytes: %v", in.raw.read, file.Len(), err)
+	}
+}

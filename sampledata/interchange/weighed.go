@@ -1,6 +1,8 @@
 package interchange
 
 import (
+	"strings"
+
 	"github.com/cpprof/cpprof/internal/memory"
 	"github.com/cpprof/cpprof/sampledata"
 )
@@ -30,7 +32,7 @@ func (w *weighing) call(name string) error {
 	}
 	code, ok := w.codes[name]
 	if !ok {
-		code = int32(len(w.rec.Functions))
+		code, name = int32(len(w.rec.Functions)), strings.Clone(name) // of a line that may be long
 		w.codes[name] = code
 		w.rec.Functions = append(w.rec.Functions, sampledata.Function{Name: name})
 		if err := w.budget.Take(int64(tableMemory + len(name))); err != nil {
@@ -53,6 +55,8 @@ func (w *weighing) row(labels []sampledata.Label, values ...int64) error {
 
 // recording returns the recording; first is the quantity to show first.
 func (w *weighing) recording(first, value string) (*sampledata.Recording, error) {
+	w.codes, w.contexts.slots = nil, nil
+	w.rec.Nodes = make([]sampledata.Node, 0, w.contexts.len())
 	for i, above := range w.contexts.above {
 		w.rec.Nodes = append(w.rec.Nodes, sampledata.Node{Parent: sampledata.NodeID(above), Function: sampledata.FunctionID(w.contexts.place[i])})
 	}
