@@ -29,7 +29,7 @@ var appKeys = map[string]keyTest{
 	"?":       {check: shows("Keys of this window")},
 	"I":       {check: shows("The time in which goroutines wait for work (@idle) is left out: I counts it.")},
 	"L":       {check: shows("4 Locks", "lock taken in bob.(*manager).transact")},
-	"W":       {check: shows("4 Why", "go:bob.(*terminal).run (5.0 goroutines) spends 80 %")},
+	"W":       {check: shows("4 Why", "go:bob.(*terminal).run (5.0 goroutines) spends 80.0 %")},
 	"T":       {check: shows("4 Tree", "Thread View of go:bob.(*terminal).run: ")},
 	"1":       {check: shows("⏎ Open  s Server")},
 	"Tab":     {check: shows("Server View")},

@@ -57,7 +57,7 @@ func (p *candidateTree) place(run sampledata.Run, first, last int32) (total int6
 	}
 	syms := p.tree.Symbols()
 	wait := p.tree.Child(p.stacks.node(0, run.Stack), syms.Intern(Wait.String()))
-	wait = p.tree.Child(wait, syms.Intern(reasonFrame(run.Reason)))
+	wait = p.tree.Child(wait, syms.Intern(ReasonFrame(run.Reason)))
 	for _, g := range p.r.HolderSets[run.Holders] {
 		for _, i := range p.runs[g] {
 			other := p.r.Runs.At(int(i))
@@ -75,11 +75,25 @@ func (p *candidateTree) place(run sampledata.Run, first, last int32) (total int6
 
 // machinery has prefixes of function names. A function with one of them says less about a goroutine's activity than its
 // caller.
-var machinery = []string{"runtime.", "internal/", "sync.", "syscall.", "time."}
+var machinery = []string{"runtime.", "internal/", "sync.", "syscall.", "time.", "runtime/internal/"}
 
 // Machinery reports whether a function says less about a goroutine's activity than its caller.
 func Machinery(function string) bool {
 	return slices.ContainsFunc(machinery, func(head string) bool { return strings.HasPrefix(function, head) })
+}
+
+// standard has the first elements of the import paths of the standard library.
+var standard = strings.Fields(`archive bufio bytes cmp compress container context crypto database debug embed encoding errors
+	expvar flag fmt go hash html image index internal io iter log maps math mime net os path plugin reflect regexp runtime
+	slices sort strconv strings structs sync syscall testing text time unicode unique unsafe vendor weak`)
+
+// IsOwn reports whether a function is none of the standard library, nor of the libraries that extend it.
+func IsOwn(function string) bool {
+	if strings.HasPrefix(function, "golang.org/x/") {
+		return false
+	}
+	end := strings.IndexAny(function, "./")
+	return end > 0 && !slices.Contains(standard, function[:end])
 }
 
 // line returns the name of the line that a goroutine executes.

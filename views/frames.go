@@ -188,8 +188,8 @@ func packageOf(symbol string) string {
 	return strings.ReplaceAll(s[:slash+dot], "%2e", ".")
 }
 
-// reasonFrame returns the frame for a wait reason: "chan receive" is ":chan-receive".
-func reasonFrame(reason string) string {
+// ReasonFrame returns the frame for a wait reason: "chan receive" is ":chan-receive".
+func ReasonFrame(reason string) string {
 	words := strings.Fields(reason)
 	if len(words) == 0 {
 		return children[unknownReason].name

@@ -17,94 +17,132 @@ const (
 	AnyRole        // it reads or waits for whoever calls it, and so has the caller's role
 )
 
-// idleness finds the goroutines that wait for work, so that what they do otherwise can be seen. A goroutine waits in the
-// innermost function that does not wait for whoever calls it, such as net.(*conn).Read does. It waits for work if this
-// function has the IdleRole, or if the goroutine began in this function and waits for what a loop waits for:
+// idleness decides which goroutines are idle: they wait at home for their next piece of work. A goroutine waits in the innermost
+// function that does not wait for whoever calls it, such as net.(*conn).Read does. It is idle there
 //
-//	goroutine's stack                                       waits in             for work
-//	http.(*Server).Serve net.(*TCPListener).Accept ...      (*TCPListener).Accept  yes: accepting is an IdleRole
-//	http.(*conn).serve main.handle db.Query net.(*conn).Read  db.Query             no
-//	main.(*conn).loop net.(*conn).Read ...                  main.(*conn).loop      yes: it began there, and reads
-//	main.watch runtime.selectgo                             main.watch             yes: a ticker, or work to come
-//	main.fetchAll sync.(*WaitGroup).Wait                    main.fetchAll          no: others work for it
+//   - if the function has the IdleRole: accepting connections is always waiting for work;
+//   - if it is a goroutine of the runtime, or waits in the first function of a goroutine of the standard library;
+//   - if the function, called like this, is a home, and the goroutine waits as loops do. What is a home, the whole recording decides
+//     (see homes).
+//
+// For example, if main.worker is a home:
+//
+//	goroutine's stack                                       waits in                 idle
+//	http.(*Server).Serve net.(*TCPListener).Accept ...      (*TCPListener).Accept    yes: accepting is an IdleRole
+//	main.worker runtime.selectgo                            main.worker              yes: at home
+//	main.worker runtime.chansend                            main.worker              no: nobody sends to wait for work
+//	main.worker main.(*pool).get time.Sleep                 main.(*pool).get         no: below home there is work
+//	main.fetchAll sync.(*WaitGroup).Wait                    main.fetchAll            no: others work for it
 type idleness struct {
-	r        *sampledata.Recording
-	role     func(function string) Role
-	wrapper  func(function string) bool
-	roles    []Role // by function; unknownRole until first use
-	verdicts []verdict
+	r       *sampledata.Recording
+	role    func(function string) Role
+	wrapper func(function string) bool
+	roles   []Role // by function; unknownRole until first use
+	places  []spot // by node
+	homes   *homes // nil until first use
 }
 
 const unknownRole Role = 255
 
-// A verdict says whether a goroutine that waits at the end of a stack waits for work.
+// A spot says where a goroutine waits that waits at the end of a stack.
+type spot struct {
+	verdict verdict
+	at      sampledata.NodeID // the frame of the innermost function that does not wait for whoever calls it
+}
+
 type verdict uint8
 
 const (
 	unknownVerdict verdict = iota
-	waitsForWork
+	waitsForWork           // whatever it waits for
 	waitsForOthers
-	maybeLoops // it waits for work if it waits as loops do, see meanings
+	mayBeHome      // it is idle if the spot is a home
+	beginsHere     // the same, and the goroutine began in this function
+	beginsInStdlib // it is idle if it waits as loops do
 )
 
-// newIdleness returns nil if no goroutine waits for work.
+// newIdleness returns nil if no goroutine is idle.
 func newIdleness(r *sampledata.Recording, o Options) *idleness {
 	if o.Role == nil {
 		return nil
 	}
-	d := &idleness{r: r, role: o.Role, wrapper: o.Wrapper, roles: make([]Role, len(r.Functions)), verdicts: make([]verdict, len(r.Nodes))}
+	d := &idleness{r: r, role: o.Role, wrapper: o.Wrapper, roles: make([]Role, len(r.Functions)), places: make([]spot, len(r.Nodes))}
 	for f := range d.roles {
 		d.roles[f] = unknownRole
 	}
 	return d
 }
 
-// WaitsForWork returns a function that reports whether the goroutine of a run waits for work, as in the views with the same
-// options.
+// WaitsForWork returns a function that reports whether the goroutine of a run is idle, as in the views with the same options.
 func WaitsForWork(r *sampledata.Recording, o Options) func(sampledata.Run) bool {
 	return newIdleness(r, o).has
 }
 
-// has reports whether a goroutine waits for work in a run.
+// has reports whether a goroutine is idle in a run.
 func (d *idleness) has(run sampledata.Run) bool {
-	if d == nil || kindOf(run) != waiting || run.Stack == sampledata.NoStack {
+	if d == nil || run.Stack == sampledata.NoStack || kindOf(run) != waiting {
 		return false
 	}
-	does := DoingOf(run)
-	if does == Forever {
+	does, p := DoingOf(run), d.placeOf(run.Stack)
+	switch {
+	case does == Forever, p.verdict == waitsForOthers:
+		return false
+	case p.verdict == waitsForWork:
+		return true
+	case !meanings[does].home || run.Torn:
+		return false
+	case p.verdict == beginsInStdlib:
 		return true
 	}
-	v := &d.verdicts[run.Stack]
-	if *v == unknownVerdict {
-		*v = d.judge(run.Stack)
+	if d.homes == nil {
+		d.homes = newHomes(d)
 	}
-	return *v == waitsForWork || *v == maybeLoops && meanings[does].home
+	return d.homes.has(p.at)
 }
 
-// judge returns the verdict for a stack. If all its functions wait for whoever calls them, it is a goroutine of the
-// runtime, or the first of them is a loop.
-func (d *idleness) judge(stack sampledata.NodeID) verdict {
+func (d *idleness) placeOf(stack sampledata.NodeID) spot {
+	p := &d.places[stack]
+	if p.verdict == unknownVerdict {
+		*p = d.judge(stack)
+	}
+	return *p
+}
+
+// judge finds the place of a stack. If all its functions wait for whoever calls them, it is a goroutine of the runtime.
+func (d *idleness) judge(stack sampledata.NodeID) spot {
 	outermost := stack
 	for n := stack; n != sampledata.NoStack; n = d.r.Nodes[n].Parent {
 		switch d.roleOf(d.r.Nodes[n].Function) {
 		case IdleRole:
-			return waitsForWork
+			return spot{waitsForWork, n}
 		case BusyRole:
-			return waitsForOthers
+			return spot{waitsForOthers, n}
 		case OtherRole:
-			if d.begins(d.r.Nodes[n].Parent) {
-				return maybeLoops
-			}
-			return waitsForOthers
+			return spot{d.callOf(n), n}
 		}
 		if d.name(n) != bootstrap {
 			outermost = n
 		}
 	}
 	if name := d.name(outermost); strings.HasPrefix(name, "runtime.") && name != "runtime.main" {
-		return waitsForWork
+		return spot{waitsForWork, outermost}
 	}
-	return maybeLoops
+	return spot{beginsHere, outermost}
+}
+
+// callOf says what it means to wait in a frame, by its function and by who calls it. Functions of the standard library are no homes
+// of the goroutines of others.
+func (d *idleness) callOf(n sampledata.NodeID) verdict {
+	begins := d.begins(d.r.Nodes[n].Parent)
+	switch {
+	case begins && !IsOwn(d.name(n)):
+		return beginsInStdlib
+	case begins:
+		return beginsHere
+	case !IsOwn(d.name(n)):
+		return waitsForOthers
+	}
+	return mayBeHome
 }
 
 func (d *idleness) name(n sampledata.NodeID) string { return d.r.Functions[d.r.Nodes[n].Function].Name }
@@ -114,6 +152,17 @@ func (d *idleness) roleOf(f sampledata.FunctionID) Role {
 		d.roles[f] = d.role(d.r.Functions[f].Name)
 	}
 	return d.roles[f]
+}
+
+// firstFunction returns the function with which a goroutine began: the outermost one of its stack that is no wrapper.
+func (d *idleness) firstFunction(stack sampledata.NodeID) sampledata.FunctionID {
+	first := stack
+	for n := stack; n != sampledata.NoStack; n = d.r.Nodes[n].Parent {
+		if name := d.name(n); name != bootstrap && (d.wrapper == nil || !d.wrapper(name)) {
+			first = n
+		}
+	}
+	return d.r.Nodes[first].Function
 }
 
 // closure matches the functions that a go statement has in place of a name: main.main.func1, main.main.func1.2.

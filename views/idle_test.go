@@ -30,38 +30,131 @@ func idleOptions() Options {
 	}
 }
 
+// TestIdle checks what a goroutine does that comes back again and again. Its stacks are "waits" and "works" in turn.
 func TestIdle(t *testing.T) {
 	for _, c := range []struct {
-		stack, reason string
-		want          bool
+		waits, reason, works string
+		want                 bool
 	}{
-		{"http.Serve net.accept runtime.gopark", "IO wait", true},
-		{"http.serve main.handle db.Query net.Read runtime.gopark", "IO wait", false},
-		{"main.loop net.Read runtime.gopark", "IO wait", true},
-		{"main.loop net.Write runtime.gopark", "IO wait", false},
-		{"main.watch runtime.selectgo runtime.gopark", "select", true},
-		{"main.watch runtime.gopark", "chan send", false},
-		{"main.watch runtime.gopark", "semacquire", false},
-		{"main.deep main.watch runtime.gopark", "select", false},
-		{"main.main.func2 main.watch runtime.gopark", "select", true},
-		{"main.main.func2.1 main.watch runtime.gopark", "select", true},
-		{"main.main.function main.watch runtime.gopark", "select", false},
-		{"pool.run pool.run.func1 main.watch runtime.gopark", "chan receive", true},
-		{"runtime.main main.main runtime.gopark", "sleep", true},
-		{"runtime.main main.main main.run runtime.gopark", "select (no cases)", true},
-		{"runtime.main main.main main.run runtime.gopark", "select", false},
-		{"main.fanIn runtime.gopark", "chan receive", false},
-		{"runtime.bgsweep runtime.gopark", "GC sweep wait", true},
-		{"runtime.main runtime.gopark", "GC sweep wait", false},
+		{"http.Serve net.accept runtime.gopark", "IO wait", "http.Serve", true},
+		{"main.serve main.handle db.Query net.Read runtime.gopark", "IO wait", "main.serve", false},
+		{"main.loop net.Read runtime.gopark", "IO wait", "main.loop main.handle", true},
+		{"main.loop net.Write runtime.gopark", "IO wait", "main.loop main.handle", false},
+		{"main.watch runtime.selectgo runtime.gopark", "select", "main.watch main.work", true},
+		{"main.watch runtime.gopark", "chan send", "main.watch main.work", false},
+		{"main.watch runtime.gopark", "semacquire", "main.watch main.work", false},
+		{"main.watch runtime.gopark", "sync.WaitGroup.Wait", "main.watch main.work", false},
+		{"main.deep main.watch runtime.gopark", "select", "main.deep main.watch main.work", true}, // a loop further down
+		{"main.deep main.watch runtime.gopark", "IO wait", "main.deep main.watch main.work", false},
+		{"main.client main.get runtime.gopark", "sleep", "main.client main.query", false}, // a retry
+		{"main.client main.get runtime.gopark", "chan receive", "main.client", false},
+		{"main.client net/http.get runtime.gopark", "select", "main.client net/http.get net/http.read", false}, // of the standard library
+		{"main.main.func2 main.watch runtime.gopark", "select", "main.main.func2 main.watch main.work", true},
+		{"main.main.func2.1 main.watch runtime.gopark", "select", "main.main.func2.1 main.watch main.work", true},
+		{"pool.run pool.run.func1 main.watch runtime.gopark", "chan receive", "pool.run pool.run.func1 main.watch main.work", true},
+		{"runtime.main main.main runtime.gopark", "sleep", "runtime.main main.main main.work", true},
+		{"runtime.main main.main main.run runtime.gopark", "select (no cases)", "runtime.main main.main", false},
+		{"main.fanIn runtime.gopark", "chan receive", "main.fanIn main.work", false},
+		{"runtime.bgsweep runtime.gopark", "GC sweep wait", "runtime.bgsweep", true},
+		{"runtime.main runtime.gopark", "GC sweep wait", "runtime.main main.work", false},
 	} {
 		s := newSketch(t)
 		g := s.goroutine("f")
-		stack := stackOf(s.Builder, append([]string{bootstrap}, strings.Fields(c.stack)...)...)
-		s.sample(map[sampledata.GoroutineID]sampledata.State{g: {Stack: stack, Run: sampledata.Waiting, Reason: c.reason}})
+		waits := sampledata.State{Stack: stackOf(s.Builder, append([]string{bootstrap}, strings.Fields(c.waits)...)...), Run: sampledata.Waiting, Reason: c.reason}
+		works := sampledata.State{Stack: stackOf(s.Builder, append([]string{bootstrap}, strings.Fields(c.works)...)...), Run: sampledata.Running}
+		for range 4 {
+			s.sample(map[sampledata.GoroutineID]sampledata.State{g: waits})
+			s.sample(map[sampledata.GoroutineID]sampledata.State{g: works})
+		}
 		r := s.Recording()
 		if got := newIdleness(r, idleOptions()).has(r.Runs.At(0)); got != c.want {
-			t.Errorf("%s, %s: waits for work: %v, want %v", c.stack, c.reason, got, c.want)
+			t.Errorf("%s, %s: idle: %v, want %v", c.waits, c.reason, got, c.want)
 		}
+	}
+}
+
+// TestHomes checks who is at home if goroutines are not all alike.
+func TestHomes(t *testing.T) {
+	worker := func(frames ...string) []string { return append([]string{bootstrap, "main.worker"}, frames...) }
+	type states map[string]sampledata.State // by goroutine; one without a state is gone
+	for name, c := range map[string]struct {
+		samples func(at func(reason string, frames ...string) sampledata.State) []states
+		idle    string // the goroutines that are idle in their first run
+	}{
+		"nobody has left: they have not moved": {func(at func(string, ...string) sampledata.State) []states {
+			waits := at("chan receive", worker()...)
+			return []states{{"a": waits, "b": waits}, {}, {}}
+		}, ""},
+		"another one has left": {func(at func(string, ...string) sampledata.State) []states {
+			waits := at("chan receive", worker()...)
+			return []states{{"a": waits, "b": waits}, {"b": at("", worker("main.handle")...)}, {}}
+		}, "a b"},
+		"a dump shows another one at work": {func(at func(string, ...string) sampledata.State) []states {
+			return []states{{"a": at("select", worker()...), "b": at("", worker("main.handle")...)}}
+		}, "a"},
+		"each lives for one piece of work": {func(at func(string, ...string) sampledata.State) []states {
+			waits, works := at("chan receive", worker()...), at("", worker("main.reply")...)
+			return []states{{"a": waits, "b": waits}, {"a": works, "b": works}, {"a": {}, "b": {}, "c": waits}, {"c": works}, {"c": {}}, {}}
+		}, ""},
+		"it came, and has not left": {func(at func(string, ...string) sampledata.State) []states {
+			return []states{{"a": at("", worker("main.setUp")...)}, {"a": at("chan receive", worker()...)}, {}}
+		}, ""},
+	} {
+		s := newSketch(t)
+		ids := make(map[string]sampledata.GoroutineID)
+		at := func(reason string, frames ...string) sampledata.State {
+			state := sampledata.State{Stack: stackOf(s.Builder, frames...), Run: sampledata.Waiting, Reason: reason}
+			if reason == "" {
+				state.Run = sampledata.Running
+			}
+			return state
+		}
+		for _, now := range c.samples(at) {
+			changes := make(map[sampledata.GoroutineID]sampledata.State)
+			var gone []sampledata.GoroutineID
+			for g, state := range now {
+				if _, known := ids[g]; !known {
+					ids[g] = s.goroutine("main.worker")
+				}
+				if state == (sampledata.State{}) {
+					gone = append(gone, ids[g])
+					continue
+				}
+				changes[ids[g]] = state
+			}
+			s.sample(changes, gone...)
+		}
+		r := s.Recording()
+		var idle []string
+		has, seen := WaitsForWork(r, idleOptions()), make(map[sampledata.GoroutineID]bool)
+		for _, run := range r.Runs.All() {
+			for g, id := range ids {
+				if id == run.Goroutine && has(run) && !seen[id] {
+					idle = append(idle, g)
+				}
+			}
+			seen[run.Goroutine] = true
+		}
+		slices.Sort(idle)
+		if got := strings.Join(idle, " "); got != c.idle {
+			t.Errorf("%s: idle are %q, want %q", name, got, c.idle)
+		}
+	}
+}
+
+// A goroutine has not moved if it waits with one stack in all samples, whoever may end the wait.
+func TestHasNotMoved(t *testing.T) {
+	s := newSketch(t)
+	sends := sampledata.State{Stack: stackOf(s.Builder, "main.worker"), Run: sampledata.Waiting, Reason: "chan send"}
+	other := sends
+	other.Lock = 0x100
+	stands, moves, comes := s.goroutine("a"), s.goroutine("b"), s.goroutine("c")
+	s.sample(map[sampledata.GoroutineID]sampledata.State{stands: sends, moves: sends})
+	s.sample(map[sampledata.GoroutineID]sampledata.State{stands: other, comes: sends, moves: {Stack: sends.Stack, Run: sampledata.Running}})
+	s.sample(map[sampledata.GoroutineID]sampledata.State{moves: sends})
+	still := HasNotMoved(s.Recording())
+	if !still(stands) || still(moves) || still(comes) {
+		t.Errorf("not moved: %v %v %v, want only the first", still(stands), still(moves), still(comes))
 	}
 }
 

@@ -51,7 +51,7 @@ func NewPresence(r *sampledata.Recording, o Options) (*Presence, error) {
 		if state == Wait {
 			f, ok := reasons[run.Reason]
 			if !ok {
-				f = syms.Intern(reasonFrame(run.Reason))
+				f = syms.Intern(ReasonFrame(run.Reason))
 				reasons[run.Reason] = f
 			}
 			node = b.Child(node, f)

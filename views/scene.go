@@ -178,13 +178,9 @@ func (sc *scene) at(g sampledata.GoroutineID) (run sampledata.Run, exists bool) 
 // exists reports whether a goroutine exists in this sample.
 func (sc *scene) exists(g sampledata.GoroutineID) bool { return sc.last[g] >= sc.now }
 
-// processors returns the number of processors in this sample. If the recording does not list them, it returns the number
-// in the header.
+// processors returns the number of processors in this sample.
 func (sc *scene) processors() int64 {
-	if n := len(sc.sample.Processors); n > 0 {
-		return int64(n)
-	}
-	return int64(max(1, sc.r.Header.GOMAXPROCS))
+	return processorsIn(sc.r, len(sc.sample.Processors))
 }
 
 // capacity returns what the sample adds to the denominator of the Server View.

@@ -381,7 +381,7 @@ func (b *builder) frameOf(to classID) calltree.Func {
 func (b *builder) reason(text string) calltree.Func {
 	f, ok := b.reasons[text]
 	if !ok {
-		f = b.tree.Symbols().Intern(reasonFrame(text))
+		f = b.tree.Symbols().Intern(ReasonFrame(text))
 		b.reasons[text] = f
 	}
 	return f

@@ -31,11 +31,14 @@ func (s *sketch) goroutine(start string) sampledata.GoroutineID {
 	return s.Goroutine(sampledata.Goroutine{Start: s.Function(sampledata.Function{Name: start})})
 }
 
-func (s *sketch) sample(states map[sampledata.GoroutineID]sampledata.State) {
+func (s *sketch) sample(states map[sampledata.GoroutineID]sampledata.State, gone ...sampledata.GoroutineID) {
 	s.t.Helper()
 	var changes []sampledata.Change
 	for g, st := range states {
 		changes = append(changes, sampledata.Change{Goroutine: g, State: st})
+	}
+	for _, g := range gone {
+		changes = append(changes, sampledata.Change{Goroutine: g, Gone: true})
 	}
 	at := time.Duration(s.samples) * s.interval
 	s.samples++
@@ -421,7 +424,7 @@ func TestNames(t *testing.T) {
 		"chan receive": ":chan-receive", "IO wait": ":IO-wait", "": ":unknown", " ": ":unknown",
 		"sync.WaitGroup.Wait": ":sync.WaitGroup.Wait", "GC worker (idle)": ":GC-worker-(idle)",
 	} {
-		if got := reasonFrame(reason); got != want {
+		if got := ReasonFrame(reason); got != want {
 			t.Errorf("reason %q: got %q, want %q", reason, got, want)
 		}
 	}

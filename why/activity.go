@@ -45,7 +45,7 @@ func (e *evidence) activity(s *situation) Activity {
 	switch {
 	case does == views.Executing && e.places.inKernel(s.state.Stack):
 		return CallsKernel
-	case s.idle && !s.parked && does != views.Sleeping:
+	case s.idle && does != views.Sleeping:
 		return WaitsForWork
 	}
 	return cmp.Or(activities[does], OtherWait)

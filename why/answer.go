@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/refine/hotspots"
+	"github.com/cpprof/cpprof/views"
 )
 
 // A Kind is the kind of a finding: why something is slow.
@@ -28,13 +29,14 @@ const (
 // A Finding is a reason why the program is slow.
 type Finding struct {
 	Kind       Kind              `json:"kind"`
-	Class      string            `json:"class,omitempty"` // the thread class that suffers most; "" for code of several classes
-	Alive      float64           `json:"alive,omitempty"` // its mean number of goroutines
-	Count      int               `json:"count,omitempty"` // its number of goroutines in the span
-	Idle       float64           `json:"idle,omitempty"`  // the share of its life in which the class waits for work
-	Share      hotspots.Estimate `json:"share"`           // of the class's life without waiting for work, or of the processors
-	Mean       float64           `json:"mean"`            // the mean number of goroutines in it, of all classes
-	Severity   float64           `json:"severity"`        // Mean, with the goroutines that wait for these
+	Class      string            `json:"class,omitempty"`   // the thread class that suffers most; "" for code of several classes
+	Alive      float64           `json:"alive,omitempty"`   // its mean number of goroutines
+	Count      int               `json:"count,omitempty"`   // its number of goroutines in the span
+	Idle       float64           `json:"idle,omitempty"`    // the share of its life in which the class waits for work
+	Share      hotspots.Estimate `json:"share"`             // of the class's life without waiting for work, or of the processors
+	Measure    *Measure          `json:"measure,omitempty"` // what the share is the cost of; nil if no view has it
+	Mean       float64           `json:"mean"`              // the mean number of goroutines in it, of all classes
+	Severity   float64           `json:"severity"`          // Mean, with the goroutines that wait for these
 	Lock       string            `json:"lock,omitempty"`
 	Reason     string            `json:"reason,omitempty"` // of a wait, in the runtime's words
 	Where      Place             `json:"where"`
@@ -47,6 +49,7 @@ type Finding struct {
 	Chained    []string          `json:"chained,omitempty"` // locks whose holders wait for this one
 	When       When              `json:"when"`
 	Phase      bool              `json:"phase,omitempty"`  // Share is of the span in When only: over the whole recording, it is small
+	Within     *views.Span       `json:"within,omitempty"` // that span, for a view
 	With       []Companion       `json:"with,omitempty"`   // monitors that go with it, if it is not true all the time
 	Growth     *Growth           `json:"growth,omitempty"` // of a leak
 	Throttling *Throttling       `json:"throttling,omitempty"`
@@ -54,8 +57,9 @@ type Finding struct {
 	Measured   []Measured        `json:"measured,omitempty"` // by probes
 	Before     *Before           `json:"before,omitempty"`   // if two recordings are compared
 
-	specific float64 // the rank is severity times this
-	key      string  // identifies the hypothesis in other recordings
+	reasons  []string // of waits: those that the share counts
+	specific float64  // the rank is severity times this
+	key      string   // identifies the hypothesis in other recordings
 }
 
 // Key returns what identifies the finding in every span and recording of the program.
@@ -115,7 +119,9 @@ type State string
 // The states.
 const (
 	Slow      State = "slow"            // there are findings
-	Idle      State = "idle"            // the program mostly waits for work
+	Idle      State = "idle"            // all goroutines are known to wait for work most of the time
+	Unmoved   State = "not moved"       // nothing is slow as far as is known, but goroutines have not moved
+	Waiting   State = "waiting"         // nothing is slow as far as is known, but goroutines wait, and not for work
 	Balanced  State = "balanced"        // it works, and nothing stands out
 	TooLittle State = "too few samples" // no guess is made
 	Unchanged State = "unchanged"       // compared with an earlier recording, nothing is slower
@@ -127,6 +133,7 @@ type Resting struct {
 	Class string  `json:"class"`
 	Alive float64 `json:"alive"` // mean number of goroutines
 	Idle  float64 `json:"idle"`  // the share of its life in which it waits for work
+	Still float64 `json:"still"` // the share of its life of goroutines that have not moved, and are not idle
 	Does  string  `json:"does,omitempty"`
 }
 
@@ -135,7 +142,8 @@ type Answer struct {
 	State      State             `json:"state"`
 	Findings   []*Finding        `json:"findings"`
 	Hypotheses []Hypothesis      `json:"hypotheses"`
-	Resting    []Resting         `json:"resting,omitempty"` // most goroutines first
+	Resting    []Resting         `json:"resting,omitempty"`   // most goroutines first
+	NotMoved   []Still           `json:"not_moved,omitempty"` // most goroutines first
 	Samples    int               `json:"samples"`
 	From       time.Duration     `json:"from"`
 	To         time.Duration     `json:"to"`

@@ -7,7 +7,6 @@ import (
 
 	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/sampledata"
-	"github.com/cpprof/cpprof/views"
 )
 
 // Compare searches a recording for what is slower in it than in an earlier one of the same program: the findings whose share is
@@ -128,8 +127,8 @@ func (s *searched) remember(later []*Finding) {
 	var questions []question
 	var of []*Finding
 	for _, f := range later {
-		if q, ok := s.asked(f); ok {
-			questions, of = append(questions, q), append(of, f)
+		if f.Kind != LeakKind && f.Kind != DeadlockKind {
+			questions, of = append(questions, s.question(f)), append(of, f)
 		}
 	}
 	for i, all := range s.e.observe(questions) {
@@ -144,34 +143,4 @@ func (s *searched) remember(later []*Finding) {
 		}
 		of[i].Before = &Before{e, severity / math.Max(weight, 1)}
 	}
-}
-
-// asked returns the question that a finding of another recording answers.
-func (s *searcher) asked(f *Finding) (question, bool) {
-	class, exists := s.e.byName[f.Class]
-	if !exists {
-		class = -1
-	}
-	switch f.Kind {
-	case LockKind:
-		return question{func(at *situation) bool {
-			return at.class == class && at.state.Doing == views.AwaitingLock && at.lock == f.Lock
-		}, active(class)}, true
-	case ProcessorKind:
-		return question{ofClass(class, isReady), active(class)}, true
-	case MachineKind, ThrottledKind:
-		return question{hit: func(at *situation) bool { return at.state.Doing == views.WithoutCPU }}, true
-	case AllocationKind:
-		return question{hit: s.makesGarbage}, true
-	}
-	if f.IsCode() {
-		return question{hit: func(at *situation) bool {
-			return at.ran() && s.e.places.above(at.state.Stack, func(name string) bool { return name == f.Where.Function })
-		}}, true
-	}
-	wanted := waitKey{f.Kind, f.Where.Function}
-	return question{func(at *situation) bool {
-		k, ok := s.waitKey(at)
-		return ok && k == wanted && at.class == class
-	}, active(class)}, f.Kind != LeakKind && f.Kind != DeadlockKind
 }

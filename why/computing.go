@@ -7,6 +7,7 @@ import (
 
 	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
@@ -59,7 +60,7 @@ func (s *searcher) bar() float64 { return min(s.o.Threshold, aProcessor/max(1, s
 func (s *searcher) ranStacks(withoutGarbage bool) (all []ranStack) {
 	for i := range s.e.situations {
 		at := &s.e.situations[i]
-		if !at.ran() || s.e.classes[at.class].runtimes || at.state.Stack == sampledata.NoStack || withoutGarbage && s.makesGarbage(at) {
+		if !at.usesCPU() || s.e.classes[at.class].runtimes || at.state.Stack == sampledata.NoStack || withoutGarbage && s.makesGarbage(at) {
 			continue
 		}
 		all = append(all, ranStack{i, s.pathOf(at.state.Stack), at.weight})
@@ -71,7 +72,7 @@ func (s *searcher) ranStacks(withoutGarbage bool) (all []ranStack) {
 // first one on. If it has none, it is the place of the stack.
 func (s *searcher) pathOf(stack sampledata.NodeID) (path []sampledata.FunctionID) {
 	for n := stack; n != sampledata.NoStack; n = s.e.r.Nodes[n].Parent {
-		if isOwn(s.e.places.function(n)) {
+		if views.IsOwn(s.e.places.function(n)) {
 			path = append(path, s.e.r.Nodes[n].Function)
 		}
 	}
@@ -215,25 +216,25 @@ func heaviestOf(stacks []ranStack, part func([]sampledata.FunctionID) []sampleda
 // computing makes a candidate for a function on the processors.
 func (s *searcher) computing(f sampledata.FunctionID, stacks []ranStack) *candidate {
 	var of []ranStack
-	by, hit := make(sums), make(map[*situation]bool)
+	by := make(sums)
 	for _, st := range stacks {
 		if slices.Contains(st.path, f) {
-			at := &s.e.situations[st.at]
 			of = append(of, st)
-			by[at.class] += st.weight
-			hit[at] = true
+			by[s.e.situations[st.at].class] += st.weight
 		}
 	}
-	is := func(at *situation) bool { return hit[at] }
 	class := by.most()
 	c := &s.e.classes[class]
 	name := s.e.r.Functions[f].Name
 	finding := &Finding{
-		Kind: ComputeKind, Class: c.name, Alive: s.e.mean(c.life), Count: c.goroutines, Severity: s.e.mean(by.total()),
+		Kind: ComputeKind, Class: c.name, Alive: s.e.mean(c.life), Count: c.goroutines,
 		Where: s.placeOf(f, of), Others: s.others(by, class), specific: 1, key: key(ComputeKind, name),
 	}
 	s.divide(finding, f, of, by.total())
-	return &candidate{f: finding, asks: question{hit: is}, bar: s.bar(), least: leastMean}
+	found := &candidate{f: finding, asks: s.question(finding), bar: s.bar(), least: leastMean}
+	finding.Severity = s.mean(found.asks)
+	found.note = s.leadsOn(found, by.total())
+	return found
 }
 
 // placeOf returns the place of a function: its line with the most weight.

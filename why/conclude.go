@@ -20,7 +20,7 @@ func (a *searched) conclude() {
 	slices.SortStableFunc(a.Hypotheses, func(x, y Hypothesis) int {
 		return cmp.Or(cmp.Compare(y.severity, x.severity), cmp.Compare(x.key, y.key))
 	})
-	a.Resting = a.rest()
+	a.Resting, a.NotMoved = a.rest(), a.e.still()
 	a.State = a.state()
 }
 
@@ -151,7 +151,7 @@ func (a *searched) rest() (all []Resting) {
 		if c.runtimes || slow[c.name] || alive < leastResting {
 			continue
 		}
-		r := Resting{Class: c.name, Alive: alive, Idle: 1 - c.active/c.life}
+		r := Resting{Class: c.name, Alive: alive, Idle: 1 - c.active/c.life, Still: c.still / c.life}
 		for _, h := range a.Hypotheses {
 			if h.Class == c.name && h.Verdict == hotspots.Yes && h.Note != "" {
 				r.Does = h.Note
@@ -166,7 +166,7 @@ func (a *searched) rest() (all []Resting) {
 	return all
 }
 
-// idleUse is the share of the processors below which a program without findings is idle.
+// idleUse is the share of the processors, and of the goroutines' lives, below which a program without findings may be idle.
 const idleUse = 0.2
 
 // state sums up: the machine is no reason to call the program slow.
@@ -179,8 +179,12 @@ func (a *searched) state() State {
 		return h.Verdict == hotspots.Maybe && h.Note == "" && h.Kind != MachineKind && h.severity >= aProcessor && h.Share.Margin() > a.Threshold
 	}):
 		return Undecided
-	case a.Used.Share < idleUse:
-		return Idle
+	case a.Used.Share >= idleUse:
+		return Balanced
+	case len(a.NotMoved) > 0:
+		return Unmoved
+	case a.e.restless() > idleUse:
+		return Waiting
 	}
-	return Balanced
+	return Idle
 }

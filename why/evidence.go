@@ -26,23 +26,25 @@ type evidence struct {
 	classes    []class
 	byName     map[string]int32
 	runsOf     [][]int32 // by goroutine, in their order; made by whom
-	processors float64   // mean number
+	cpus       *views.CPUs
+	processors float64 // mean number
 }
 
 // A situation is goroutines of one class that do the same.
 type situation struct {
 	stateOf
 	weight float64 // nanoseconds, summed over the goroutines
+	stays  int     // number of times that a goroutine came into it
 }
 
 // A stateOf identifies a situation. It has no holders: those of a busy lock change all the time, so that a large recording has
 // millions of different states, but only thousands of situations.
 type stateOf struct {
-	class  int32
-	state  state
-	lock   string // the name of the lock that they wait for, if they are blocked
-	idle   bool   // they wait for work, or are parked
-	parked bool   // they wait for very long, see evidence.parked
+	class int32
+	state state
+	lock  string // the name of the lock that they wait for, if they are blocked
+	idle  bool   // they wait for work
+	still bool   // they have not moved during the whole recording, and are not idle
 }
 
 // A state is the part of a sampledata.State that hypotheses are about.
@@ -62,6 +64,7 @@ type class struct {
 	life       float64 // nanoseconds, summed over the goroutines
 	active     float64 // of it: what is not waiting for work
 	sleeps     float64 // waiting for work in a sleep
+	still      float64 // not moved, and not waiting for work
 	runtimes   bool    // goroutines of the runtime, other than the main one
 	collector  bool    // workers of the garbage collector
 }
@@ -77,6 +80,7 @@ func newEvidence(r *sampledata.Recording, o views.Options) (*evidence, error) {
 		of: make([]int32, r.Runs.Len()), byName: make(map[string]int32),
 	}
 	e.length = float64(e.weights.Of(int(from), int(to)))
+	e.cpus = views.NewCPUs(r)
 	e.readRuns(o)
 	e.readSamples()
 	return e, nil
@@ -84,7 +88,9 @@ func newEvidence(r *sampledata.Recording, o views.Options) (*evidence, error) {
 
 func (e *evidence) readRuns(o views.Options) {
 	classOf, waitsForWork := views.ClassOf(e.r, o), views.WaitsForWork(e.r, o)
+	still := views.HasNotMoved(e.r)
 	index := make(map[stateOf]int32)
+	before := make([]int32, e.r.Goroutines.Len())    // the situation of the goroutine's last run, plus 1
 	lastClass := make([]int32, e.r.Goroutines.Len()) // plus 1
 	for i, run := range e.r.Runs.All() {
 		e.of[i] = -1
@@ -94,8 +100,8 @@ func (e *evidence) readRuns(o views.Options) {
 		}
 		c := e.class(classOf(run), run)
 		weight := float64(e.weights.Of(int(first), int(last)+1))
-		parked := e.parked(run)
-		k := stateOf{class: c, state: e.stateIn(run), idle: parked || waitsForWork(run), parked: parked}
+		k := stateOf{class: c, state: e.stateIn(run), idle: waitsForWork(run)}
+		k.still = !k.idle && still(run.Goroutine)
 		if k.state.Doing == views.AwaitingLock {
 			k.lock = e.lockName(run)
 		}
@@ -107,6 +113,10 @@ func (e *evidence) readRuns(o views.Options) {
 		}
 		e.of[i] = at
 		e.situations[at].weight += weight
+		if before[run.Goroutine] != at+1 {
+			before[run.Goroutine] = at + 1
+			e.situations[at].stays++
+		}
 		e.classes[c].count(&e.situations[at], weight)
 		if lastClass[run.Goroutine] != c+1 {
 			lastClass[run.Goroutine] = c + 1
@@ -129,6 +139,9 @@ func (e *evidence) stateIn(run sampledata.Run) state {
 
 func (c *class) count(s *situation, weight float64) {
 	c.life += weight
+	if s.still {
+		c.still += weight
+	}
 	switch {
 	case !s.idle:
 		c.active += weight
@@ -151,16 +164,6 @@ func (e *evidence) class(name string, run sampledata.Run) int32 {
 	return c
 }
 
-// parked reports whether a goroutine waits, but not for a lock, for more than half of the recording at once. Nothing is slow
-// there: what it waits for did not happen, such as a signal to shut down, or it happened once, which is no evidence.
-func (e *evidence) parked(run sampledata.Run) bool {
-	if !views.DoingOf(run).Waits() {
-		return false
-	}
-	whole := e.weights.Of(0, e.r.Samples.Len())
-	return 2*e.weights.Of(int(run.First), int(run.Last)+1) > whole
-}
-
 // countEnded counts the goroutines that are gone before the span ends.
 func (e *evidence) countEnded(lastClass []int32) {
 	last := make([]int32, e.r.Goroutines.Len())
@@ -178,19 +181,11 @@ func (e *evidence) countEnded(lastClass []int32) {
 func (e *evidence) readSamples() {
 	sum := 0.0
 	for s := e.from; s < e.to; s++ {
-		sum += float64(e.weights.Of(int(s), int(s)+1)) * e.capacity(s)
+		sum += float64(e.weights.Of(int(s), int(s)+1)) * float64(e.cpus.Processors[s])
 	}
 	if e.length > 0 {
 		e.processors = sum / e.length
 	}
-}
-
-// capacity returns the number of processors in a sample.
-func (e *evidence) capacity(s int32) float64 {
-	if n := len(e.r.Samples.At(int(s)).Processors); n > 0 {
-		return float64(n)
-	}
-	return float64(max(1, e.r.Header.GOMAXPROCS))
 }
 
 // mean returns the mean number of goroutines that a weight stands for.
@@ -260,7 +255,7 @@ func (e *evidence) cumulate(steps []hotspots.Observation, ofProcessors bool) []h
 		hits, base = hits+o.Hits, base+o.Base
 		*o = hotspots.Observation{Weight: float64(e.weights.Of(int(s), int(s)+1)), Hits: hits, Base: base}
 		if ofProcessors {
-			o.Base = max(e.capacity(s), hits)
+			o.Base = float64(e.cpus.Processors[s])
 		}
 	}
 	return steps[:len(steps)-1]
@@ -280,8 +275,8 @@ func (e *evidence) time(s int32) time.Duration {
 // name returns the name of a situation's class.
 func (e *evidence) name(s *situation) string { return e.classes[s.class].name }
 
-// ran reports whether a situation is on a processor, with or without a CPU.
-func (s *situation) ran() bool { return s.state.Doing.Executes() }
+// usesCPU reports whether a situation is on a CPU.
+func (s *situation) usesCPU() bool { return s.state.Doing == views.Executing }
 
 // waits reports whether a situation waits for something that is no lock, and that is not work.
 func (s *situation) waits() bool {

@@ -51,8 +51,8 @@ type searcher struct {
 	e     *evidence
 	o     Options
 	kinds *functionKinds
-	ran   float64 // mean number of goroutines on processors
-	noCPU float64 // of these: those whose threads have no CPU
+	ran   float64 // mean number of goroutines on CPUs
+	noCPU float64 // mean number of goroutines on processors whose threads have no CPU
 
 	byClass [][]*situation // see members
 }
@@ -139,11 +139,11 @@ func search(r *sampledata.Recording, o Options) (*searched, error) {
 // readProcessors sums up who is on a processor.
 func (s *searcher) readProcessors() {
 	for i := range s.e.situations {
-		if at := &s.e.situations[i]; at.ran() {
+		switch at := &s.e.situations[i]; at.state.Doing {
+		case views.Executing:
 			s.ran += s.e.mean(at.weight)
-			if at.state.Doing == views.WithoutCPU {
-				s.noCPU += s.e.mean(at.weight)
-			}
+		case views.WithoutCPU:
+			s.noCPU += s.e.mean(at.weight)
 		}
 	}
 }
@@ -154,8 +154,9 @@ func (s *searcher) test(all []*candidate) hotspots.Estimate {
 	if len(all) > mostHypotheses {
 		all = all[:mostHypotheses]
 	}
-	questions := []question{{hit: (*situation).ran}}
+	questions := []question{{hit: (*situation).usesCPU}}
 	for _, c := range all {
+		s.measureShare(c.f)
 		questions = append(questions, c.asks)
 	}
 	observed := s.e.observe(questions)

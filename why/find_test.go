@@ -139,14 +139,13 @@ func TestWaitsAreLedToTheirReason(t *testing.T) {
 	}
 }
 
-// What waits for work, sleeps, or waits once for a long time is not slow.
+// What waits for work, or sleeps, is not slow.
 func TestIdleIsNotSlow(t *testing.T) {
 	s := newScene()
-	worker, ticker, once := s.spawn(1, "main.worker")[0], s.spawn(1, "main.ticker")[0], s.spawn(1, "main.main")[0]
+	worker, ticker := s.spawn(1, "main.worker")[0], s.spawn(1, "main.ticker")[0]
 	for i := range 80 {
 		states := map[sampledata.GoroutineID]sampledata.State{
-			worker: s.at(idles, "main.worker", "main.loop"), ticker: s.at(sleeps, "main.ticker", "main.pause"),
-			once: s.at(idles, "main.main", "main.start"),
+			worker: s.at(idles, "main.worker", "main.loop"), ticker: s.at(sleeps, "main.ticker"),
 		}
 		if i%20 == 0 {
 			states[worker], states[ticker] = s.at(runs, "main.worker", "main.loop", "main.work"), s.at(runs, "main.ticker")
@@ -155,6 +154,44 @@ func TestIdleIsNotSlow(t *testing.T) {
 	}
 	if a := s.find(t); a.State != Idle || len(a.Findings) > 0 {
 		t.Errorf("%s: %+v", a.State, a.Findings)
+	}
+}
+
+// What has not moved, or waits in the middle of its work, is neither slow nor known to be idle.
+func TestStillIsNotIdle(t *testing.T) {
+	for name, c := range map[string]struct {
+		state sampledata.State
+		stack []string
+		moves bool
+		want  State
+	}{
+		"a send":            {sends, []string{"main.worker"}, false, Unmoved},
+		"a receive":         {idles, []string{"main.worker"}, false, Unmoved},
+		"a group":           {sampledata.State{Run: sampledata.Waiting, Reason: "sync.WaitGroup.Wait"}, []string{"main.worker"}, false, Unmoved},
+		"select {}":         {sampledata.State{Run: sampledata.Waiting, Reason: "select (no cases)"}, []string{"main.worker"}, false, Unmoved},
+		"a nil channel":     {sampledata.State{Run: sampledata.Waiting, Reason: "chan receive (nil chan)"}, []string{"main.worker"}, false, Unmoved},
+		"a sleep in a pool": {sleeps, []string{"main.worker", "main.(*pool).get"}, true, Waiting},
+	} {
+		s := newScene()
+		all := s.spawn(206, "main.worker")
+		for i := range 80 {
+			states := map[sampledata.GoroutineID]sampledata.State{}
+			for j, g := range all {
+				states[g] = s.at(c.state, c.stack...)
+				if c.moves && (i+j)%40 == 0 {
+					states[g] = s.at(reads, "main.worker", "main.query")
+				}
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		if a.State != c.want || len(a.Findings) > 0 {
+			t.Errorf("%s: %s: %+v", name, a.State, a.Findings)
+		}
+		still := Still{Class: "go:main.worker", Count: 206, Reason: c.state.Reason, Function: c.stack[len(c.stack)-1]}
+		if !c.moves && !slices.Equal(a.NotMoved, []Still{still}) {
+			t.Errorf("%s: not moved are %+v, want %+v", name, a.NotMoved, still)
+		}
 	}
 }
 

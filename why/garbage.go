@@ -28,16 +28,14 @@ func (e *evidence) garbage() *Garbage {
 	return g
 }
 
-// makesGarbage reports whether goroutines allocate, collect garbage, or wait for the collector.
+// makesGarbage reports whether goroutines use CPUs to allocate, or to collect garbage.
 func (s *searcher) makesGarbage(at *situation) bool {
-	switch {
-	case at.ran():
-		return s.e.classes[at.class].collector ||
-			s.kinds.below(s.e.places, at.state.Stack, allocKind) || s.kinds.below(s.e.places, at.state.Stack, gcKind)
-	case s.e.classes[at.class].runtimes:
-		return false
-	}
-	return at.state.Doing == views.AwaitingCollector
+	return at.usesCPU() && (s.kinds.on(at.state.Stack, allocKind) || s.kinds.on(at.state.Stack, gcKind))
+}
+
+// awaitsCollector reports whether goroutines of the program wait for the collector.
+func (s *searcher) awaitsCollector(at *situation) bool {
+	return at.state.Doing == views.AwaitingCollector && !s.e.classes[at.class].runtimes
 }
 
 // allocation returns the hypothesis that the program is slow because it allocates.
@@ -47,7 +45,7 @@ func (s *searcher) allocation() *candidate {
 	sites := s.e.places.heaviest()
 	for i := range s.e.situations {
 		at := &s.e.situations[i]
-		if !s.makesGarbage(at) {
+		if !s.makesGarbage(at) && !s.awaitsCollector(at) {
 			continue
 		}
 		stack := at.state.Stack
@@ -55,9 +53,9 @@ func (s *searcher) allocation() *candidate {
 		case s.e.classes[at.class].collector:
 			kinds["the collector"] += at.weight
 			continue
-		case !at.ran():
+		case !at.usesCPU():
 			kinds["waiting for the collector"] += at.weight
-		case s.kinds.below(s.e.places, stack, gcKind):
+		case s.kinds.on(stack, gcKind):
 			kinds["assisting the collector"] += at.weight
 		default:
 			kinds["allocating"] += at.weight
@@ -81,7 +79,7 @@ func (s *searcher) allocation() *candidate {
 	}
 	f.Garbage = s.e.garbage()
 	f.Garbage.Sites = parts(functions, by.total())
-	found := &candidate{f: f, asks: question{hit: s.makesGarbage}, bar: s.bar(), least: leastMean}
+	found := &candidate{f: f, asks: s.question(f), bar: s.bar(), least: leastMean}
 	switch {
 	case f.Severity < leastGarbage*s.ran:
 		found.note = "it is a small part of what the program does"

@@ -65,6 +65,16 @@ func (k *functionKinds) below(p *places, stack sampledata.NodeID, kind int) bool
 	return false
 }
 
+// on reports whether a stack has a function of an aspect.
+func (k *functionKinds) on(stack sampledata.NodeID, kind int) bool {
+	for n := stack; n != sampledata.NoStack; n = k.r.Nodes[n].Parent {
+		if k.has(k.r.Nodes[n].Function, kind) {
+			return true
+		}
+	}
+	return false
+}
+
 // isSystemCall reports whether a function enters the kernel.
 func isSystemCall(function string) bool {
 	for _, head := range []string{"internal/runtime/syscall.", "runtime/internal/syscall.", "syscall.", "golang.org/x/sys/unix.", "internal/syscall/"} {

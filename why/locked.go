@@ -74,6 +74,17 @@ func (s *searcher) where(class int32, of func(*situation) bool) (Place, string) 
 	return h.place(), best
 }
 
+// reasons returns the reasons of the waits of a class among some situations.
+func (s *searcher) reasons(class int32, of func(*situation) bool) (all []string) {
+	for _, at := range s.members(class) {
+		if of(at) && !slices.Contains(all, at.state.Reason) {
+			all = append(all, at.state.Reason)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
 // suffering makes a candidate for goroutines that wait, of the class that waits most.
 func (s *searcher) suffering(f *Finding, by sums, of func(*situation) bool) *candidate {
 	class := by.most()
@@ -82,7 +93,10 @@ func (s *searcher) suffering(f *Finding, by sums, of func(*situation) bool) *can
 	f.Severity = s.e.mean(by.total())
 	f.Others = s.others(by, class)
 	f.Where, f.Reason = s.where(class, of)
-	return &candidate{f: f, asks: question{ofClass(class, of), active(class)}, bar: s.o.Threshold, least: leastMean}
+	if f.Kind != LockKind && f.Kind != ProcessorKind {
+		f.reasons = s.reasons(class, of)
+	}
+	return &candidate{f: f, asks: s.question(f), bar: s.o.Threshold, least: leastMean}
 }
 
 // lockCandidates returns a hypothesis for each lock: that goroutines wait for it.

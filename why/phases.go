@@ -18,6 +18,7 @@ func (a *searched) searchPhases(r *sampledata.Recording, o Options) error {
 		known[f.key] = true
 	}
 	for _, p := range a.phases() {
+		o := o
 		part := float64(a.e.weights.Of(int(p.from), int(p.to))) / a.e.length
 		if part < 0.05 || p.to-p.from < leastSamples {
 			continue
@@ -37,7 +38,7 @@ func (a *searched) searchPhases(r *sampledata.Recording, o Options) error {
 				continue
 			}
 			known[f.key] = true
-			f.Severity, f.Phase = f.Severity*part, true
+			f.Severity, f.Phase, f.Within = f.Severity*part, true, &o.Views.Span
 			f.When = When{Spans: []Span{{From: a.e.time(p.from), To: a.e.time(p.to), Share: f.Share.Share}}}
 			a.Findings = append(a.Findings, f)
 		}
@@ -53,7 +54,7 @@ type phase struct{ from, to int32 }
 func (a *searched) phases() []phase {
 	working := func(s *situation) bool { return !s.idle && !a.e.classes[s.class].runtimes }
 	questions := []question{
-		{hit: func(s *situation) bool { return working(s) && s.ran() }},
+		{hit: func(s *situation) bool { return working(s) && s.usesCPU() }},
 		{hit: func(s *situation) bool { return working(s) && isReady(s) }, base: working},
 		{hit: func(s *situation) bool { return s.state.Doing == views.AwaitingLock }, base: working},
 		{hit: func(s *situation) bool { return s.waits() && working(s) }, base: working},

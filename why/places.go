@@ -2,9 +2,9 @@ package why
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
 )
 
 // A Place is where in the program something happens.
@@ -23,19 +23,11 @@ type places struct {
 	own []sampledata.NodeID // the innermost frame of the program's own code, or of a library if there is none
 }
 
-// machinery has the prefixes of functions that never say what a goroutine does, unless there is nothing else.
-var machinery = []string{"runtime.", "internal/", "sync.", "syscall.", "time.", "runtime/internal/"}
-
-// standard has the first elements of the import paths of the standard library.
-var standard = strings.Fields(`archive bufio bytes cmp compress container context crypto database debug embed encoding errors
-	expvar flag fmt go hash html image index internal io iter log maps math mime net os path plugin reflect regexp runtime
-	slices sort strconv strings structs sync syscall testing text time unicode unique unsafe vendor weak`)
-
 func newPlaces(r *sampledata.Recording) *places {
 	p := &places{r: r, own: make([]sampledata.NodeID, len(r.Nodes))}
 	own := make([]bool, len(r.Functions))
 	for f := range r.Functions {
-		own[f] = isOwn(r.Functions[f].Name)
+		own[f] = views.IsOwn(r.Functions[f].Name)
 	}
 	telling := make([]sampledata.NodeID, len(r.Nodes)) // the innermost frame that is no machinery
 	for n := range r.Nodes {
@@ -48,7 +40,7 @@ func newPlaces(r *sampledata.Recording) *places {
 		switch {
 		case own[node.Function]:
 			p.own[n], telling[n] = sampledata.NodeID(n), sampledata.NodeID(n)
-		case !isMachinery(name):
+		case !views.Machinery(name):
 			telling[n] = sampledata.NodeID(n)
 		}
 	}
@@ -62,19 +54,6 @@ func newPlaces(r *sampledata.Recording) *places {
 		}
 	}
 	return p
-}
-
-func isMachinery(function string) bool {
-	return slices.ContainsFunc(machinery, func(head string) bool { return strings.HasPrefix(function, head) })
-}
-
-// isOwn reports whether a function is none of the standard library, nor of the libraries that extend it.
-func isOwn(function string) bool {
-	if strings.HasPrefix(function, "golang.org/x/") {
-		return false
-	}
-	end := strings.IndexAny(function, "./")
-	return end > 0 && !slices.Contains(standard, function[:end])
 }
 
 // function returns the name of the function of a node.
@@ -120,7 +99,7 @@ const bootstrap = "runtime.goexit"
 // program calls there. It is "" if the program's function itself is at the end.
 func (p *places) library(n, stack sampledata.NodeID) string {
 	for at := stack; at != n && at != sampledata.NoStack; at = p.r.Nodes[at].Parent {
-		if name := p.function(at); !isMachinery(name) {
+		if name := p.function(at); !views.Machinery(name) {
 			return name
 		}
 	}

@@ -26,9 +26,9 @@ func (s *searcher) readyCandidates() []*candidate {
 	f := &Finding{Kind: ProcessorKind, specific: 1, key: key(ProcessorKind)}
 	c := s.suffering(f, by, isReady)
 	// If the threads have no CPUs, goroutines are ready because of that.
-	f.Severity *= 1 - s.noCPU/max(s.ran, s.noCPU, 1e-9)
+	f.Severity *= 1 - s.noCPU/max(s.ran+s.noCPU, 1e-9)
 	c.least = 5 * leastMean
-	if s.ran < busy*s.e.processors {
+	if s.ran+s.noCPU < busy*s.e.processors {
 		c.note = "there are free processors: they are about to run"
 	}
 	c.refine = func(f *Finding) string {
@@ -43,7 +43,7 @@ func (s *searcher) holders() []Cause {
 	b := &blamed{e: s.e, weight: make(map[doer]float64), where: make(map[doer]*heaviest)}
 	for i := range s.e.situations {
 		at := &s.e.situations[i]
-		if at.ran() {
+		if at.state.Doing.Executes() {
 			b.total += at.weight
 			b.do(at, Known, at.weight)
 		}

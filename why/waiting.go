@@ -1,6 +1,7 @@
 package why
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 
@@ -42,7 +43,7 @@ func (s *searcher) waitCandidates() (all []*candidate) {
 		f := &Finding{Kind: k.kind, key: key(k.kind, k.function), specific: specificity[k.kind]}
 		c := s.suffering(f, by, of)
 		class := by.most()
-		c.note = s.resting(f, class)
+		c.note = cmp.Or(s.standsStill(class, of), s.resting(f, class), s.leadsOn(c, by[class]))
 		c.refine = func(f *Finding) string { return s.refineWait(f, class, of) }
 		all = append(all, c)
 	}
@@ -79,6 +80,15 @@ func (s *searcher) resting(f *Finding, class int32) string {
 	return ""
 }
 
+// leadsOn returns a note if most of what a candidate's share counts is in functions that it calls: these are hypotheses of their
+// own.
+func (s *searcher) leadsOn(c *candidate, own float64) string {
+	if own < 0.5*s.mean(c.asks)*s.e.length {
+		return "most of it is in functions that it calls"
+	}
+	return ""
+}
+
 // writing matches the functions of the standard library that write to files and connections, or open them.
 var writing = regexp.MustCompile(`\.(\w*Write\w*|Sync|Flush|Dial\w*|Connect|dial\w*|Open\w*|Close|SendFile|sendFile|ReadFrom|Handshake\w*)$`)
 
@@ -92,7 +102,7 @@ var reading = regexp.MustCompile(`(?i)^(read|recv|receive|next|accept|scan|decod
 func readsRequests(path []string) bool {
 	for _, f := range path {
 		name := f[strings.LastIndexByte(f, '.')+1:]
-		if isOwn(f) && !reading.MatchString(name) {
+		if views.IsOwn(f) && !reading.MatchString(name) {
 			return false
 		}
 	}

@@ -161,7 +161,7 @@ func TestViewIsRestored(t *testing.T) {
 	view := program + " view bob.cpprof"
 	p := newPane(t, folder, fmt.Sprintf(`%[1]s; echo left; read line; %[1]s; %[1]s --fresh; %[1]s --server; %[2]s report session bob.cpprof; sleep 600`,
 		view, program))
-	p.waits(`^›1\. go:bob\.\(\*terminal\)\.run .* spends 80 %`) // what is slow comes first
+	p.waits(`^›1\. go:bob\.\(\*terminal\)\.run .* spends 80\.0 %`) // what is slow comes first
 	p.keys("x")
 	p.waits(`go:bob\.\(\*terminal\)\.run$`)
 	p.keys("Enter", "d", "j", "e")

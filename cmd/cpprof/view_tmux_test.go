@@ -111,7 +111,7 @@ func recordingOfBob(t *testing.T) string {
 // holder's function. The first two refinements are there from the start.
 func TestWalkOfTheBOBCase(t *testing.T) {
 	p := newPane(t, recordingOfBob(t), fixture.Cpprof(t)+" view bob.cpprof")
-	p.waits(`^›1\. go:bob\.\(\*terminal\)\.run .* spends 80 %`) // what is slow comes first
+	p.waits(`^›1\. go:bob\.\(\*terminal\)\.run .* spends 80\.0 %`) // what is slow comes first
 	p.keys("x")
 	p.waits(`go:bob\.\(\*terminal\)\.run$`)
 	p.keys("Enter")

@@ -2,12 +2,14 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/why"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // whyFlags are the flags of why.
@@ -19,6 +21,7 @@ type whyFlags struct {
 	top                  int
 	json, log            bool
 	probes               bool
+	given                []string // flags that the commands of findings need, too
 }
 
 func newWhyCommand(t terminal) *cobra.Command {
@@ -45,6 +48,7 @@ with 'cpprof record'. A program that why has started is then ended; its output g
 		GroupID:           groupShow,
 		ValidArgsFunction: completeRecording,
 		RunE: func(c *cobra.Command, args []string) error {
+			f.given = searchFlags(c)
 			live := c.Flags().Changed("pid") || c.ArgsLenAtDash() == 0
 			if err := f.check(c, args, live); err != nil {
 				return err
@@ -84,6 +88,23 @@ with 'cpprof record'. A program that why has started is then ended; its output g
 	addForce(c, &f.record.outputs.force)
 	f.record.samplerFlags.add(c)
 	return c
+}
+
+// searchFlags returns the given flags that choose what is searched, as words of a command line.
+func searchFlags(c *cobra.Command) (given []string) {
+	c.Flags().Visit(func(flag *pflag.Flag) {
+		if !slices.Contains([]string{"span", "samples", "class-by", "config", "set", "format"}, flag.Name) {
+			return
+		}
+		values := []string{flag.Value.String()}
+		if list, ok := flag.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		for _, value := range values {
+			given = append(given, "--"+flag.Name, value)
+		}
+	})
+	return given
 }
 
 // check returns an error if the flags and arguments don't fit together.
@@ -127,7 +148,7 @@ func (f *whyFlags) searchOptions(s *source) why.Options {
 
 // show writes an answer. It returns a *statusError if a finding is worse than --fail-above allows.
 func (f *whyFlags) show(t terminal, s *source, a *why.Answer) error {
-	y := report.Why{Answer: a, File: s.path, Top: f.top, ShortNames: t.width() > 0}
+	y := report.Why{Answer: a, File: s.path, Flags: f.given, Top: f.top, ShortNames: t.width() > 0}
 	if f.json {
 		if err := y.WriteJSON(t.out, report.BasisOf(s.recording)); err != nil {
 			return err

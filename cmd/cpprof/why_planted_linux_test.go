@@ -106,11 +106,11 @@ func plantedNames() (list []string) {
 	return list
 }
 
-// isHealthy checks that nothing is slow.
+// isHealthy checks that nothing is slow. What the program's goroutines do between two pieces of work takes no time, so that
+// samples may not show that they move.
 func (a *asked) isHealthy(t *testing.T) {
 	t.Helper()
-	a.findings(t)
-	if a.State != why.Idle && a.State != why.Balanced {
+	if f := a.findings(t); len(f) > 0 || !slices.Contains([]why.State{why.Idle, why.Balanced, why.Unmoved, why.Waiting}, a.State) {
 		t.Errorf("it is %s:\n%s", a.State, a.text)
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/cpprof/cpprof/refine/hotspots"
-	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
 )
 
 // A Utilisation is how many CPUs a program used on average: by the samples, which is the root of the Server View, and by the
@@ -12,6 +12,9 @@ import (
 type Utilisation struct {
 	Goroutines float64 `json:"goroutines"`       // goroutines that execute on a CPU
 	Runtime    float64 `json:"runtime"`          // processors on which the runtime works for itself; it may sleep there
+	NoCPU      float64 `json:"no_cpu"`           // goroutines on a processor whose threads wait for a CPU of the machine
+	Share      float64 `json:"share"`            // of the processors that Goroutines used, as in the Server View
+	NoCPUShare float64 `json:"no_cpu_share"`     // of the processors that NoCPU has
 	Margin     float64 `json:"margin,omitempty"` // of Goroutines: half the width of the interval of 95 %; 0 if there are too few samples
 	Clock      float64 `json:"clock"`            // CPUs, by the kernel
 }
@@ -21,25 +24,24 @@ func (t *Table) Utilisation() (u Utilisation, known bool) {
 	if u.Clock, known = t.meanCPUs(); !known {
 		return u, false
 	}
-	running := t.columnOf(t.byName["goroutines.running"])
+	cpus := views.NewCPUs(t.r)
 	weights := t.r.Weights()
 	using := make([]hotspots.Observation, t.samples)
-	var weight, own float64
+	var weight, own, noCPU, processors float64
 	for i := range t.samples {
 		of := float64(weights.Of(i, i+1))
-		using[i] = hotspots.Observation{Weight: of, Hits: running[i], Base: 1}
+		using[i] = hotspots.Observation{Weight: of, Hits: float64(cpus.Used[i]), Base: 1}
 		weight += of
-		for _, p := range t.r.Samples.At(i).Processors {
-			if p == sampledata.SystemProcessor {
-				own += of
-			}
-		}
+		own += of * float64(cpus.Runtime[i])
+		noCPU += of * float64(cpus.NoCPU[i])
+		processors += of * float64(cpus.Processors[i])
 	}
 	if weight == 0 {
 		return u, false
 	}
 	used := hotspots.RatioOf(using, 1)
-	u.Goroutines, u.Runtime = used.Value, own/weight
+	u.Goroutines, u.Runtime, u.NoCPU = used.Value, own/weight, noCPU/weight
+	u.Share, u.NoCPUShare = used.Value*weight/processors, noCPU/processors
 	u.Margin, _ = used.Margin()
 	return u, true
 }

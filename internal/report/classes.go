@@ -60,6 +60,7 @@ type classJSON struct {
 	Goroutines int                 `json:"goroutines"`
 	Instances  int64               `json:"instances"`
 	MeanAlive  float64             `json:"mean_alive"`
+	Idle       float64             `json:"idle"` // the share of waiting for work, of the whole lifetime
 	Shares     map[string]float64  `json:"shares"`
 	Lifetime   *big.Rat            `json:"lifetime_ns"` // exact, as all that follows: "5/2"
 	Time       map[string]*big.Rat `json:"time_ns"`
@@ -87,7 +88,7 @@ func ClassesJSON(w io.Writer, classes []views.ClassSummary, basis Basis) error {
 
 func classAsJSON(c *views.ClassSummary) classJSON {
 	j := classJSON{
-		Class: c.Class, Goroutines: c.Goroutines, Instances: c.Hits, MeanAlive: float(c.MeanAlive),
+		Class: c.Class, Goroutines: c.Goroutines, Instances: c.Hits, MeanAlive: float(c.MeanAlive), Idle: float(c.IdleShare()),
 		Shares: map[string]float64{}, Lifetime: c.Time, Time: map[string]*big.Rat{}, Hits: map[string]*big.Rat{},
 		Attributed: c.Attributed.Hits, AttributedTime: c.Attributed.Weight,
 	}

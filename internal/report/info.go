@@ -162,7 +162,12 @@ func cpusUsed(u metrics.Utilisation) string {
 	if u.Margin > 0 {
 		margin = fmt.Sprintf(" ± %.2f", u.Margin)
 	}
-	return fmt.Sprintf("%.2f%s used by goroutines, %.2f by the runtime itself; %.2f by the kernel's clock", u.Goroutines, margin, u.Runtime, u.Clock)
+	text := fmt.Sprintf("%.2f%s used by goroutines (%s of the processors), %.2f by the runtime itself; %.2f by the kernel's clock",
+		u.Goroutines, margin, exactShare(u.Share), u.Runtime, u.Clock)
+	if u.NoCPU > 0 {
+		text += fmt.Sprintf("; %.2f ready without a CPU (%s of the processors)", u.NoCPU, exactShare(u.NoCPUShare))
+	}
+	return text
 }
 
 // infoJSON is the output of InfoJSON.

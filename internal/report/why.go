@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/cpprof/cpprof/internal/termtext"
@@ -14,6 +16,8 @@ type Why struct {
 	*why.Answer
 	File string // of the recording, for commands to continue with
 	Top  int    // how many findings the text shows; 0 for all
+
+	Flags []string // with which the search was made, for commands to continue with
 
 	// ShortNames cuts the middle of long package paths in the text.
 	ShortNames bool
@@ -106,7 +110,7 @@ func (y *Why) about(f *why.Finding) (lines []aboutLine) {
 	}
 	add("when", whenText(f, y.From, y.To))
 	add("before", beforeText(f))
-	add("see", Command(f, y.File))
+	add("see", Command(f, y.File, y.Flags...))
 	return lines
 }
 
@@ -142,6 +146,10 @@ func (y *Why) Verdict() string {
 	switch y.State {
 	case why.TooLittle:
 		return termtext.Sprintf("Too few samples to say anything: there are %d. Record for longer.", y.Samples)
+	case why.Unmoved:
+		return "Nothing was seen to be slow; " + stillText(y.NotMoved) + ". " + used + "."
+	case why.Waiting:
+		return "Nothing was seen to be slow, but goroutines wait, and not for work as far as is known. " + used + "."
 	case why.Idle:
 		return "Nothing is slow: the program is healthy and idle. " + used + "; its goroutines wait for work."
 	case why.Unchanged:
@@ -150,6 +158,33 @@ func (y *Why) Verdict() string {
 		return "Nothing stands out: the program works, and is balanced. " + used + ", and no lock, wait or piece of code costs much."
 	}
 	return termtext.Sprintf("Nothing is certain yet: %s are not enough evidence. %s. Record for longer.", Counted(y.Samples, "sample"), used)
+}
+
+// mostStill limits the places that are listed of goroutines that have not moved.
+const mostStill = 3
+
+// stillText says how many goroutines have not moved, and where: "206 goroutines have not moved (chan send in main.worker)".
+func stillText(all []why.Still) string {
+	total := 0
+	for _, s := range all {
+		total += s.Count
+	}
+	var list []string
+	for _, s := range all[:min(len(all), mostStill)] {
+		text := cmp.Or(s.Reason, "waiting") + " in " + s.Function
+		if len(all) > 1 {
+			text = termtext.Sprintf("%d: %s", s.Count, text)
+		}
+		list = append(list, text)
+	}
+	if len(all) > mostStill {
+		list = append(list, "...")
+	}
+	verb := " have not moved ("
+	if total == 1 {
+		verb = " has not moved ("
+	}
+	return Counted(total, "goroutine") + verb + termtext.Printable(strings.Join(list, "; ")) + ")"
 }
 
 // mostResting limits the idle classes that are listed.
@@ -164,6 +199,8 @@ func (y *Why) rest(b *strings.Builder) {
 	for _, r := range y.Resting[:min(len(y.Resting), mostResting)] {
 		text := termtext.Sprintf("%s (%s", termtext.Printable(r.Class), counted(r.Alive))
 		switch {
+		case r.Still >= 0.5:
+			text += ", has not moved"
 		case r.Idle >= 0.1:
 			text += termtext.Sprintf(", %s idle", sharePercent(r.Idle))
 		case r.Does != "":
@@ -177,25 +214,46 @@ func (y *Why) rest(b *strings.Builder) {
 	termtext.Fprintf(b, "\n%s\n", termtext.Text(wrapped(y.shortened("Not slow: "+strings.Join(list, ", ")+"."), 0, whyWidth)))
 }
 
-// Command returns the command line that shows the evidence of a finding.
-func Command(f *why.Finding, file string) string {
-	file = words.Shell(file)
-	report := func(view, path string) string {
-		return "cpprof report " + file + " " + view + " --extended " + words.Shell(path)
-	}
-	switch f.Kind {
-	case why.LockKind, why.DeadlockKind:
-		return "cpprof locks " + file
-	case why.ComputeKind, why.SystemCallKind, why.AllocationKind:
-		if f.Reason == "" {
-			return report("--server", "* .."+element(f.Where.Function))
+// Command returns the command line that shows a finding's share, to the digit, and what is below it. The flags are those with which the
+// search was made, such as its span.
+func Command(f *why.Finding, file string, flags ...string) string {
+	line := slices.Concat([]string{"cpprof"}, command(f, file), flags)
+	if w := f.Within; w != nil { // of flags that are given twice, the last one counts
+		span := w.From.String() + ","
+		if w.To > 0 {
+			span += w.To.String()
 		}
-	case why.ProcessorKind, why.MachineKind, why.ThrottledKind:
-		return report("--thread "+words.Shell(f.Class), "* ..:LOAD")
-	case why.LeakKind:
-		return "cpprof report " + file + " --idle --thread " + words.Shell(f.Class) + " --auto"
+		line = append(line, "--span", span)
 	}
-	return report("--thread "+words.Shell(f.Class), "* .."+element(f.Where.Function))
+	return shellLine(line)
+}
+
+func command(f *why.Finding, file string) []string {
+	m := f.Measure
+	switch {
+	case f.Kind == why.MachineKind || f.Kind == why.ThrottledKind:
+		return []string{"info", file}
+	case f.Kind == why.LeakKind:
+		return []string{"report", file, "--idle", "--thread", f.Class, "--auto"}
+	case m == nil:
+		return []string{"locks", file}
+	}
+	report := []string{"report", file, "--server"}
+	if m.Thread != "" {
+		report = []string{"report", file, "--thread", m.Thread}
+	}
+	if m.Path != "" {
+		return append(report, "--extended", m.Path)
+	}
+	return append(report, "--prune", m.Keep, "--auto")
+}
+
+// shellLine joins words to a command line.
+func shellLine(list []string) string {
+	for i, word := range list {
+		list[i] = words.Shell(word)
+	}
+	return strings.Join(list, " ")
 }
 
 // WhyJSON is the output of WriteJSON.
@@ -220,7 +278,7 @@ type WhyText struct {
 func (y *Why) WriteJSON(w io.Writer, basis Basis) error {
 	out := WhyJSON{y.Answer, []WhyText{}, basis}
 	for _, f := range y.Findings {
-		out.Text = append(out.Text, WhyText{Sentence(f), whereText(f), whoText(f), WhyLines(f), MeasuredLines(f), whenText(f, y.From, y.To), Command(f, y.File)})
+		out.Text = append(out.Text, WhyText{Sentence(f), whereText(f), whoText(f), WhyLines(f), MeasuredLines(f), whenText(f, y.From, y.To), Command(f, y.File, y.Flags...)})
 	}
 	return writeJSON(w, out)
 }

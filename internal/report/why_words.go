@@ -11,6 +11,7 @@ import (
 	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/why"
+	"github.com/shopspring/decimal"
 )
 
 // sharePercent formats a share without decimals, unless it is small.
@@ -21,13 +22,18 @@ func sharePercent(share float64) string {
 	return fmt.Sprintf("%.0f %%", 100*share)
 }
 
-// aboutShare formats an estimate: "80 % ± 2 %".
+// aboutShare formats an estimate, with the digits of the cost in a report: "80.3 % ± 2 %".
 func aboutShare(e hotspots.Estimate) string {
 	margin := 100 * e.Margin()
 	if margin < 1 {
-		return fmt.Sprintf("%s ± %.1f %%", sharePercent(e.Share), max(margin, 0.1))
+		return fmt.Sprintf("%s ± %.1f %%", exactShare(e.Share), max(margin, 0.1))
 	}
-	return fmt.Sprintf("%s ± %.0f %%", sharePercent(e.Share), margin)
+	return fmt.Sprintf("%s ± %.0f %%", exactShare(e.Share), margin)
+}
+
+// exactShare formats a share so that it is the cost in a report, to the digit: "80.3 %" is a cost of 0.803.
+func exactShare(share float64) string {
+	return decimal.NewFromFloat(share).Mul(decimal.New(100, 0)).StringFixed(1) + " %"
 }
 
 // counted formats a mean number of goroutines.

@@ -1,0 +1,300 @@
+package main
+
+import (
+	"bytes"
+	"compress/flate"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"runtime/pprof"
+	"runtime/trace"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cpprof/cpprof/why"
+	"github.com/shopspring/decimal"
+)
+
+// TestOneNumber demands that commands which say something of the same thing say the same. It asks why of each recording in
+// testdata, of an execution trace and of other files, and compares the answer with its commands, and with the other commands.
+func TestOneNumber(t *testing.T) {
+	twins, err := filepath.Glob("testdata/*.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	var files []string
+	for _, twin := range twins {
+		file := filepath.Join(folder, strings.TrimSuffix(filepath.Base(twin), ".txt")+".cpprof")
+		if err := undumpFile(twin, file); err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, file)
+	}
+	files = append(files, otherFiles(t, folder)...)
+	compared := 0
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) { compared += sameNumbers(t, file) })
+	}
+	if compared < 10 {
+		t.Errorf("only %d shares were compared with what their commands print", compared)
+	}
+}
+
+// otherFiles writes files of other tools: an execution trace of workers, a goroutine dump, a pprof profile, and folded stacks.
+func otherFiles(t *testing.T, folder string) []string {
+	t.Helper()
+	at := func(name string) string { return filepath.Join(folder, name) }
+	var traced, dump, profile bytes.Buffer
+	if err := trace.Start(&traced); err != nil {
+		t.Skipf("this test is being traced itself: %v", err)
+	}
+	work, answers := make(chan int), make(chan int)
+	stop := make(chan struct{})
+	for range 3 {
+		go tracedWorker(work, answers, stop)
+	}
+	for i := range 200 {
+		work <- i
+		<-answers
+		if i%20 == 0 {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	pprof.Lookup("goroutine").WriteTo(&dump, 2)
+	runtime.GC()
+	pprof.Lookup("heap").WriteTo(&profile, 0)
+	close(stop)
+	trace.Stop()
+	var files []string
+	for name, content := range map[string][]byte{
+		"run.trace": traced.Bytes(), "goroutines.txt": dump.Bytes(), "heap.pb.gz": profile.Bytes(),
+		"stacks.folded": []byte("main.main;main.work;main.hash 70\nmain.main;main.work 20\nmain.main;main.load 10\n"),
+	} {
+		files = append(files, at(name))
+		if err := os.WriteFile(at(name), content, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	slices.Sort(files)
+	return files
+}
+
+// tracedWorker waits for work in a select.
+func tracedWorker(work <-chan int, answers chan<- int, stop <-chan struct{}) {
+	for {
+		select {
+		case n := <-work:
+			answers <- tracedAnswer(n)
+		case <-stop:
+			return
+		}
+	}
+}
+
+//go:noinline
+func tracedAnswer(n int) (sum int) {
+	for i := range 30_000 {
+		sum += i * n
+	}
+	return sum
+}
+
+// A whyAnswer is what why prints as JSON.
+type whyAnswer struct {
+	why.Answer
+	Text []struct{ Finding, See string }
+}
+
+// sameNumbers compares what commands say of a file, and returns how many shares it has compared with their commands.
+func sameNumbers(t *testing.T, file string) (compared int) {
+	var a whyAnswer
+	out, status := printedBy(t, "why", "--json", "--threshold", "2%", file)
+	if status != exitFine {
+		if !strings.Contains(out, "samples over time") && !strings.Contains(out, "moment") {
+			t.Errorf("why: %s", out)
+		}
+		sameInPage(t, file, nil)
+		return 0
+	}
+	if err := json.Unmarshal([]byte(out), &a); err != nil {
+		t.Fatal(err)
+	}
+	classes := idleShares(t, file)
+	for i, f := range a.Findings {
+		see := a.Text[i].See
+		if f.Kind == why.DeadlockKind || f.Kind == why.LeakKind {
+			continue // counts, which are no shares
+		}
+		compared++
+		want := decimal.NewFromFloat(f.Share.Share)
+		if text := want.Mul(decimal.New(100, 0)).StringFixed(1) + " %"; !strings.Contains(a.Text[i].Finding, text) {
+			t.Errorf("the share of %q is %s", a.Text[i].Finding, text)
+		}
+		printed, status := printedBy(t, shellWords(see)[1:]...)
+		if status != exitFine {
+			t.Errorf("%s: %s", see, printed)
+			continue
+		}
+		if got := shownShare(shellWords(see), printed); got != want.StringFixed(3) {
+			t.Errorf("%s\n%s: it says %q, want %s:\n%s", a.Text[i].Finding, see, got, want.StringFixed(3), printed)
+		}
+		if idle, ok := classes[f.Class]; ok && f.Class != "" && f.Within == nil && !f.IsCode() && f.Kind != why.AllocationKind &&
+			f.Kind != why.MachineKind && f.Kind != why.ThrottledKind && math.Abs(idle-f.Idle) > 1e-9 {
+			t.Errorf("%s is idle %v in a finding, %v in classes", f.Class, f.Idle, idle)
+		}
+	}
+	for _, r := range a.Resting {
+		if idle, ok := classes[r.Class]; !ok || math.Abs(idle-r.Idle) > 1e-9 {
+			t.Errorf("%s is idle %v in why, %v in classes", r.Class, r.Idle, idle)
+		}
+	}
+	sameCPUs(t, file, &a)
+	sameInPage(t, file, &a)
+	return compared
+}
+
+// sameCPUs compares the CPUs used in why, info and the Server View.
+func sameCPUs(t *testing.T, file string, a *whyAnswer) {
+	t.Helper()
+	if a.State == why.TooLittle {
+		return
+	}
+	out, _ := printedBy(t, "cost", file, "--server", "*", "--json")
+	var costs struct{ Costs []struct{ Cost float64 } }
+	if err := json.Unmarshal([]byte(out), &costs); err != nil || len(costs.Costs) != 1 || math.Abs(costs.Costs[0].Cost-a.Used.Share) > 1e-9 {
+		t.Errorf("why says that %v of the processors are used, the Server View: %s", a.Used.Share, out)
+	}
+	out, _ = printedBy(t, "info", file, "--json")
+	var info struct {
+		CPUs *struct{ Share, Goroutines float64 }
+	}
+	if err := json.Unmarshal([]byte(out), &info); err != nil {
+		t.Fatal(err)
+	}
+	if info.CPUs != nil && math.Abs(info.CPUs.Share-a.Used.Share) > 1e-9 {
+		t.Errorf("why says that %v of the processors are used, info %v", a.Used.Share, info.CPUs.Share)
+	}
+}
+
+// idleShares returns by class which share of its life it is idle, as classes says in its table and as data.
+func idleShares(t *testing.T, file string) map[string]float64 {
+	t.Helper()
+	out, status := printedBy(t, "classes", "--json", file)
+	var doc struct {
+		Classes []struct {
+			Class string
+			Idle  *float64
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &doc); err != nil || status != exitFine {
+		t.Fatalf("classes: %v: %s", err, out)
+	}
+	table, _ := printedBy(t, "classes", file)
+	shares := make(map[string]float64)
+	for _, c := range doc.Classes {
+		if c.Idle == nil {
+			t.Fatalf("classes --json says nothing of the time in which %s is idle", c.Class)
+		}
+		shares[c.Class] = *c.Idle
+		row := regexp.MustCompile(`(?m)^ *\S+ +\S+ +\S+ +` + regexp.QuoteMeta(decimal.NewFromFloat(*c.Idle).StringFixed(3)) + ` .* ` + regexp.QuoteMeta(c.Class) + `$`)
+		if !row.MatchString(table) {
+			t.Errorf("%s is idle %v as data, and otherwise in the table:\n%s", c.Class, *c.Idle, table)
+		}
+	}
+	return shares
+}
+
+// sameInPage checks that the page of a file has the sentences of why.
+func sameInPage(t *testing.T, file string, a *whyAnswer) {
+	t.Helper()
+	page := filepath.Join(t.TempDir(), "page.html")
+	if out, status := printedBy(t, "export", file, "--to", "html", "-o", page); status != exitFine {
+		t.Fatalf("the page: %s", out)
+	}
+	if a == nil {
+		return
+	}
+	out, _ := printedBy(t, "why", "--json", file)
+	var usual whyAnswer
+	if err := json.Unmarshal([]byte(out), &usual); err != nil {
+		t.Fatal(err)
+	}
+	data := pageData(t, page)
+	for _, f := range usual.Text {
+		quoted, _ := json.Marshal(f.Finding)
+		if !bytes.Contains(data, bytes.Trim(quoted, `"`)) {
+			t.Errorf("the page does not say %q", f.Finding)
+		}
+	}
+}
+
+// packedData matches the data of a page.
+var packedData = regexp.MustCompile(`[A-Za-z0-9+/=]{200,}`)
+
+// pageData returns the data of a page.
+func pageData(t *testing.T, page string) []byte {
+	t.Helper()
+	html, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var data []byte
+	for _, text := range packedData.FindAll(html, -1) {
+		if packed, err := base64.StdEncoding.DecodeString(string(text)); err == nil {
+			raw, _ := io.ReadAll(flate.NewReader(bytes.NewReader(packed)))
+			data = append(data, raw...)
+		}
+	}
+	if len(data) == 0 {
+		t.Fatalf("no data is found in %s", page)
+	}
+	return data
+}
+
+// printedBy runs a command, and returns what it prints, errors included.
+func printedBy(t *testing.T, args ...string) (string, int) {
+	t.Helper()
+	var out bytes.Buffer
+	status := run(t.Context(), args, terminal{in: strings.NewReader(""), out: &out, err: &out})
+	return out.String(), status
+}
+
+// shownShare returns the cost that a command prints of what its line names, or "".
+func shownShare(line []string, printed string) string {
+	if line[1] == "info" {
+		if m := regexp.MustCompile(`ready without a CPU \((\S+) % of the processors\)`).FindStringSubmatch(printed); m != nil {
+			return decimal.RequireFromString(m[1]).Div(decimal.New(100, 0)).StringFixed(3)
+		}
+		return ""
+	}
+	last := "" // of the path; the root if the view is pruned
+	if i := slices.Index(line, "--extended"); i >= 0 {
+		last = strings.TrimPrefix(line[i+1], "* ")
+	}
+	for row := range strings.Lines(printed) {
+		cost, rest, ok := strings.Cut(strings.TrimSpace(row), " ")
+		if _, err := decimal.NewFromString(cost); err != nil || !ok || !strings.Contains(cost, ".") {
+			continue
+		}
+		if path := strings.Join(strings.Fields(rest)[1:], " "); last == "" || path == last {
+			return cost
+		}
+	}
+	return ""
+}
+
+// shellWords divides a command line into words.
+func shellWords(line string) (words []string) {
+	for _, word := range shellWord.FindAllString(line, -1) {
+		words = append(words, strings.Trim(word, "'"))
+	}
+	return words
+}

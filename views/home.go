@@ -1,0 +1,235 @@
+package views
+
+import (
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// homes are the places that goroutines come back to between two pieces of work: a function, called by certain others, in whose
+// loop they wait to receive, read, or be woken, with nothing of the work on the stack. The whole recording decides, so that
+// an idle goroutine is idle in every span.
+//
+// The function in which a goroutine began is a home if goroutines that waited there were seen elsewhere later, or others of
+// the same function were seen at work below it. A function further down may be a step of the work: the loop of a client that asks a
+// server looks like one that waits for work. It is a home if goroutines came back to it again and again, and were never seen outside of
+// it in between. A goroutine that lives for one piece of work has no home.
+//
+// What nobody was seen to leave is no home: whoever waits there has not moved.
+type homes struct {
+	d     *idleness
+	calls []callID // by node
+	stats []home   // by call
+}
+
+// A callID numbers a function with all its callers: the nodes that differ only in lines.
+type callID int32
+
+// A home counts what goroutines did at a call that may be a home.
+type home struct {
+	parent  callID
+	begins  bool  // goroutines began in it
+	left    bool  // somebody who waited there was seen elsewhere, or somebody else at work below
+	returns int32 // times that a goroutine came back
+	outside int32 // times that it was outside of it in between
+	is      bool
+}
+
+// An origin is a function with which goroutines began.
+type origin struct{ goroutines, ended int32 }
+
+// minReturns is how often goroutines come back at least to a home that is not the function in which they began.
+const minReturns = 3
+
+// maxStays limits the places of one goroutine that may be homes.
+const maxStays = 8
+
+// A stay is a goroutine at a place that may be its home.
+type stay struct {
+	at           callID
+	state        stayState // when it was last seen there
+	away, beyond bool      // it was seen elsewhere since, and outside of the place
+}
+
+// A stayState is what a goroutine does at its place.
+type stayState struct {
+	stack sampledata.NodeID
+	does  Doing
+}
+
+func newHomes(d *idleness) *homes {
+	h := &homes{d: d}
+	h.number()
+	stays := make([][]stay, d.r.Goroutines.Len())
+	origins := make([]*origin, d.r.Goroutines.Len())
+	byFunction := make(map[sampledata.FunctionID]*origin)
+	last := make([]int32, d.r.Goroutines.Len())
+	for _, run := range d.r.Runs.All() {
+		last[run.Goroutine] = run.Last
+		if run.Stack == sampledata.NoStack || run.Torn {
+			continue
+		}
+		if origins[run.Goroutine] == nil {
+			origins[run.Goroutine] = originOf(byFunction, d.firstFunction(run.Stack))
+		}
+		h.see(run, &stays[run.Goroutine])
+	}
+	of := make(map[callID]*origin)
+	for g, o := range origins {
+		if o == nil {
+			continue
+		}
+		o.goroutines++
+		if int(last[g]) < d.r.Samples.Len()-1 {
+			o.ended++
+		}
+		for _, s := range stays[g] {
+			of[s.at] = o
+		}
+	}
+	for c, o := range of {
+		h.stats[c].is = h.judge(c, o)
+	}
+	return h
+}
+
+func originOf(all map[sampledata.FunctionID]*origin, f sampledata.FunctionID) *origin {
+	if all[f] == nil {
+		all[f] = new(origin)
+	}
+	return all[f]
+}
+
+// number numbers the calls.
+func (h *homes) number() {
+	type key struct {
+		parent   callID
+		function sampledata.FunctionID
+	}
+	index := make(map[key]callID)
+	h.calls = make([]callID, len(h.d.r.Nodes))
+	for n, node := range h.d.r.Nodes {
+		k := key{-1, node.Function}
+		if node.Parent != sampledata.NoStack {
+			k.parent = h.calls[node.Parent]
+		}
+		c, ok := index[k]
+		if !ok {
+			c = callID(len(h.stats))
+			index[k] = c
+			h.stats = append(h.stats, home{parent: k.parent})
+		}
+		h.calls[n] = c
+	}
+}
+
+// has reports whether the call of a node is a home.
+func (h *homes) has(n sampledata.NodeID) bool { return h.stats[h.calls[n]].is }
+
+// see notes a run of a goroutine.
+func (h *homes) see(run sampledata.Run, stays *[]stay) {
+	now := h.calls[run.Stack]
+	at := h.waitsAt(run)
+	state := stayState{run.Stack, DoingOf(run)}
+	known := false
+	for i := range *stays {
+		s := &(*stays)[i]
+		if s.at == at {
+			known = true
+			h.back(s, state)
+			continue
+		}
+		s.away = true
+		h.stats[s.at].left = true
+		s.beyond = s.beyond || !h.within(now, s.at)
+	}
+	if at >= 0 && !known && len(*stays) < maxStays {
+		*stays = append(*stays, stay{at: at, state: state})
+	}
+	if at < 0 && len(*stays) == 0 && run.First == 0 {
+		h.works(run.Stack)
+	}
+}
+
+// back notes that a goroutine waits at a place where it waited before.
+func (h *homes) back(s *stay, state stayState) {
+	of := &h.stats[s.at]
+	if s.state != state {
+		of.left = true
+	}
+	if s.away {
+		of.returns++
+	}
+	if s.beyond {
+		of.outside++
+	}
+	*s = stay{at: s.at, state: state}
+}
+
+// works notes that a goroutine was at work when the recording began: it has left the home of its function, if there is one.
+func (h *homes) works(stack sampledata.NodeID) {
+	for n := stack; n != sampledata.NoStack; n = h.d.r.Nodes[n].Parent {
+		if n != stack && h.d.begins(h.d.r.Nodes[n].Parent) {
+			h.stats[h.calls[n]].left = true
+		}
+	}
+}
+
+// waitsAt returns the call at which a goroutine waits, if that may be a home, else -1.
+func (h *homes) waitsAt(run sampledata.Run) callID {
+	does := DoingOf(run)
+	if kindOf(run) != waiting || !meanings[does].home {
+		return -1
+	}
+	p := h.d.placeOf(run.Stack)
+	switch {
+	case p.verdict == beginsHere:
+		h.stats[h.calls[p.at]].begins = true
+	case p.verdict != mayBeHome || does == AwaitingIO:
+		return -1
+	}
+	return h.calls[p.at]
+}
+
+// within reports whether one call is another, or is made by it.
+func (h *homes) within(inner, outer callID) bool {
+	for inner > outer { // callers have smaller numbers
+		inner = h.stats[inner].parent
+	}
+	return inner == outer
+}
+
+// judge decides whether a call is a home of the goroutines that began with a function.
+func (h *homes) judge(c callID, o *origin) bool {
+	s := &h.stats[c]
+	if 2*o.ended > o.goroutines && s.returns < o.ended {
+		return false // each lives for one piece of work
+	}
+	if s.begins {
+		return s.left
+	}
+	return s.returns >= minReturns && s.outside == 0
+}
+
+// HasNotMoved returns a function that reports whether a goroutine has not moved: it waits, for what is no lock, with the same
+// stack in all samples of the recording.
+func HasNotMoved(r *sampledata.Recording) func(sampledata.GoroutineID) bool {
+	type seen struct {
+		stayState
+		until int32 // the sample up to which it has not moved; 0 if it did
+	}
+	all := make([]seen, r.Goroutines.Len())
+	for _, run := range r.Runs.All() {
+		s, now := &all[run.Goroutine], stayState{run.Stack, DoingOf(run)}
+		switch {
+		case !now.does.Waits():
+		case run.First == 0:
+			*s = seen{now, run.Last + 1}
+			continue
+		case s.until == run.First && s.stayState == now:
+			s.until = run.Last + 1
+			continue
+		}
+		s.until = 0
+	}
+	samples := int32(r.Samples.Len())
+	return func(g sampledata.GoroutineID) bool { return samples > 1 && all[g].until == samples }
+}

@@ -1,0 +1,150 @@
+package why
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/views"
+)
+
+// A Measure says what a finding's share is: a cost in a view, to the digit. It is the cost of a function's call path, or of all stacks
+// for which an expression of call paths is true.
+type Measure struct {
+	Thread string `json:"thread,omitempty"` // the class of a Thread View; "" for the Server View
+	Path   string `json:"path,omitempty"`
+	Keep   string `json:"keep,omitempty"`
+}
+
+// measureOf returns the measure of stacks for which one of some paths holds.
+func measureOf(thread string, paths ...string) *Measure {
+	slices.Sort(paths)
+	return &Measure{Thread: thread, Keep: strings.Join(paths, " or ")}
+}
+
+// through is the path of all that goes through a function.
+func through(function string) string { return "* .." + callpath.Frame(function).String() }
+
+// on reports whether a function is on a stack.
+func (s *searcher) on(at *situation, function string) bool {
+	return s.e.places.above(at.state.Stack, func(name string) bool { return name == function })
+}
+
+// hits returns the situations that a finding's share counts, among those of its measure's view. It holds for other recordings, too.
+func (s *searcher) hits(f *Finding) func(*situation) bool {
+	class, exists := s.e.byName[f.Class]
+	if !exists {
+		class = -1
+	}
+	switch {
+	case f.IsCode():
+		return func(at *situation) bool { return at.usesCPU() && s.on(at, f.Where.Function) }
+	case f.Kind == AllocationKind:
+		return s.makesGarbage
+	case f.Kind == MachineKind || f.Kind == ThrottledKind:
+		return func(at *situation) bool { return at.state.Doing == views.WithoutCPU }
+	case f.Kind == LockKind:
+		return ofClass(class, func(at *situation) bool { return at.state.Doing == views.AwaitingLock && at.lock == f.Lock })
+	case f.Kind == ProcessorKind:
+		return ofClass(class, isReady)
+	}
+	return ofClass(class, func(at *situation) bool {
+		return at.waits() && slices.Contains(f.reasons, at.state.Reason) && s.on(at, f.Where.Function)
+	})
+}
+
+// question returns what a finding's share is of: the processors, or the time of its class without waiting for work.
+func (s *searcher) question(f *Finding) question {
+	hit := s.hits(f)
+	known := make(map[*situation]bool)
+	for i := range s.e.situations {
+		if at := &s.e.situations[i]; hit(at) {
+			known[at] = true
+		}
+	}
+	q := question{hit: func(at *situation) bool { return known[at] }}
+	if f.ofClass() {
+		class, exists := s.e.byName[f.Class]
+		if !exists {
+			class = -1
+		}
+		q.base = active(class)
+	}
+	return q
+}
+
+// mean returns the mean number of goroutines that are hits of a question.
+func (s *searcher) mean(q question) float64 {
+	weight := 0.0
+	for i := range s.e.situations {
+		if at := &s.e.situations[i]; q.hit(at) {
+			weight += at.weight
+		}
+	}
+	return s.e.mean(weight)
+}
+
+// ofClass reports whether the share is of the time of the finding's class. It is of the processors otherwise.
+func (f *Finding) ofClass() bool {
+	switch f.Kind {
+	case AllocationKind, MachineKind, ThrottledKind:
+		return false
+	}
+	return !f.IsCode()
+}
+
+// measureShare sets the measure of a finding.
+func (s *searcher) measureShare(f *Finding) {
+	switch {
+	case f.IsCode():
+		f.Measure = &Measure{Path: through(f.Where.Function)}
+	case f.Kind == AllocationKind:
+		f.Measure = measureOf("", "* ..@alloc", "* ..@gc")
+	case f.Kind == LockKind:
+		f.Measure = s.lockMeasure(f)
+	case f.Kind == ProcessorKind:
+		f.Measure = &Measure{Thread: f.Class, Keep: "(* ..:LOAD or * ..:PRIO) and not * ..:no-CPU"}
+	case f.reasons != nil:
+		var paths []string
+		for _, reason := range f.reasons {
+			paths = append(paths, through(f.Where.Function)+" .."+views.ReasonFrame(reason))
+		}
+		f.Measure = measureOf(f.Class, paths...)
+	}
+}
+
+// maxLockPlaces limits the functions that a measure names.
+const maxLockPlaces = 4
+
+// lockMeasure returns the measure of the waits for a lock: all waits for locks of the class, or those in some functions that
+// wait for no other lock; nil if it is neither.
+func (s *searcher) lockMeasure(f *Finding) *Measure {
+	const locked = " ..:MONITOR"
+	hit := s.hits(f)
+	var paths []string
+	alone := true
+	functions := make(map[string]bool)
+	members := s.members(s.e.byName[f.Class])
+	for _, at := range members {
+		if hit(at) {
+			functions[s.e.places.at(at.state.Stack)] = true
+		} else if at.state.Doing == views.AwaitingLock {
+			alone = false
+		}
+	}
+	if alone {
+		return measureOf(f.Class, "*"+locked)
+	}
+	for name := range functions {
+		paths = append(paths, through(name)+locked)
+		for _, at := range members {
+			if at.state.Doing == views.AwaitingLock && !hit(at) && s.on(at, name) {
+				return nil
+			}
+		}
+	}
+	if len(paths) > maxLockPlaces || functions[""] {
+		return nil
+	}
+	return measureOf(f.Class, paths...)
+}

@@ -1,0 +1,70 @@
+package why
+
+import (
+	"cmp"
+	"slices"
+)
+
+// A Still is goroutines of one class that have not moved during the whole recording, and are not known to wait for work.
+type Still struct {
+	Class    string `json:"class"`
+	Count    int    `json:"count"`
+	Reason   string `json:"reason"`   // in the runtime's words
+	Function string `json:"function"` // of the program's own
+}
+
+// still returns the goroutines that have not moved, most first.
+func (e *evidence) still() (all []Still) {
+	counts := make(map[Still]int)
+	counted := make([]bool, e.r.Goroutines.Len())
+	for i, run := range e.r.Runs.All() {
+		at := e.of[i]
+		if at < 0 || counted[run.Goroutine] || !e.situations[at].still || e.classes[e.situations[at].class].runtimes {
+			continue
+		}
+		counted[run.Goroutine] = true
+		s := &e.situations[at]
+		counts[Still{Class: e.name(s), Reason: s.state.Reason, Function: e.places.at(s.state.Stack)}]++
+	}
+	for s, n := range counts {
+		s.Count = n
+		all = append(all, s)
+	}
+	slices.SortFunc(all, func(a, b Still) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Class, b.Class), cmp.Compare(a.Function, b.Function), cmp.Compare(a.Reason, b.Reason))
+	})
+	return all
+}
+
+// restless returns the share of their lives in which the program's goroutines neither wait for work nor stand still.
+func (e *evidence) restless() float64 {
+	life, active := 0.0, 0.0
+	for _, c := range e.classes {
+		if !c.runtimes {
+			life += c.life
+			active += c.active - c.still
+		}
+	}
+	return active / max(life, 1)
+}
+
+// standsStill returns why a wait of a class is no evidence that something is slow, or "".
+func (s *searcher) standsStill(class int32, of func(*situation) bool) string {
+	weight, still, stays := 0.0, 0.0, 0
+	for _, at := range s.members(class) {
+		if of(at) {
+			weight += at.weight
+			stays += at.stays
+			if at.still {
+				still += at.weight
+			}
+		}
+	}
+	switch {
+	case 2*still > weight:
+		return "it has not moved"
+	case 2*weight > s.e.length*float64(stays):
+		return "each has waited only once, for more than half of the time"
+	}
+	return ""
+}
