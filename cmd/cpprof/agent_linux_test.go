@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -32,6 +33,7 @@ func startAgent(t *testing.T, args ...string) *runningAgent {
 	if err != nil {
 		t.Fatal(err)
 	}
+	c.Stderr = os.Stderr
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}

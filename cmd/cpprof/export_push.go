@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -100,15 +99,11 @@ func (f *pushFlags) push(ctx context.Context, t terminal, s *export.Subject, url
 	if from.IsZero() {
 		return fmt.Errorf("%s does not say when it was recorded, which the server has to be told", s.Path)
 	}
-	var profile bytes.Buffer
-	to, err := export.Lookup("pprof")
-	if err == nil {
-		err = to.Write(&profile, s)
-	}
+	profile, err := export.PprofOf(s)
 	if err != nil {
 		return err
 	}
-	if err := p.Push(ctx, profile.Bytes(), from, until); err != nil {
+	if err := p.Push(ctx, profile, from, until); err != nil {
 		return err
 	}
 	_, err = termtext.Fprintf(t.out, "%s of %s, pushed as %s\n", s.Title, s.Path, app)

@@ -116,7 +116,7 @@ func TestAgentSilentPage(t *testing.T) {
 	healthy := fixture.Start(t, fixture.BuildOnce(t, "mutex"))
 	needsTracing(t, healthy.Pid())
 	forEachPage(t, func(t *testing.T, target *fixture.Running) {
-		a := startAgent(t, "-d", "200ms", "--match", "mutex", "--match", "silent")
+		a := startAgent(t, "--max-duration", "200ms", "--match", "mutex", "--match", "silent")
 		for _, pid := range []int{target.Pid(), healthy.Pid()} {
 			a.get(fmt.Sprintf("/debug/pprof/wall?pid=%d&seconds=1", pid), http.StatusOK)
 		}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"flag"
 	"fmt"
@@ -30,15 +29,7 @@ func pprofPages(s *source) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	to, err := export.Lookup("pprof")
-	if err != nil {
-		return nil, err
-	}
-	var file bytes.Buffer
-	if err := to.Write(&file, all.subject(s, session, v.View)); err != nil {
-		return nil, fmt.Errorf("%s: making a profile for pprof: %w", s.path, err)
-	}
-	p, err := pprofile.Parse(&file)
+	p, err := export.PprofOf(all.subject(s, session, v.View))
 	if err != nil {
 		return nil, fmt.Errorf("%s: making a profile for pprof: %w", s.path, err)
 	}
@@ -80,11 +71,11 @@ func (f *pprofFlags) Parse(func()) []string {
 	return f.Args()
 }
 
-// fetched is a profile in place of one that pprof would fetch.
+// fetched is a profile in place of one that pprof would fetch. It is fetched once.
 type fetched struct{ p *pprofile.Profile }
 
 func (f fetched) Fetch(string, time.Duration, time.Duration) (*pprofile.Profile, string, error) {
-	return f.p.Copy(), "cpprof", nil
+	return f.p, "cpprof", nil
 }
 
 // silent is a terminal for pprof that shows nothing.

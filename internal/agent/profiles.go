@@ -2,7 +2,6 @@ package agent
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -27,23 +26,18 @@ type Profiles map[Kind][]byte
 
 // Exported makes the profiles of what 'cpprof export --to pprof' writes.
 func Exported(s *export.Subject) (Profiles, error) {
-	to, err := export.Lookup("pprof")
+	p, err := export.PprofOf(s)
 	if err != nil {
 		return nil, err
-	}
-	var b bytes.Buffer
-	if err := to.Write(&b, s); err != nil {
-		return nil, err
-	}
-	p, err := profile.Parse(&b)
-	if err != nil {
-		return nil, fmt.Errorf("reading what was written: %w", err)
 	}
 	plain(p)
 	made := Profiles{}
-	for kind, of := range map[Kind]*profile.Profile{Wall: p, MutexHolders: holders(p.Copy())} {
+	for _, kind := range []Kind{Wall, MutexHolders} {
+		if kind == MutexHolders {
+			p = holders(p) // which changes the profile that was written
+		}
 		var b bytes.Buffer
-		if err := of.Write(&b); err != nil {
+		if err := p.Write(&b); err != nil {
 			return nil, err
 		}
 		made[kind] = b.Bytes()

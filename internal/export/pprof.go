@@ -8,6 +8,7 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampledata/interchange"
 	"github.com/cpprof/cpprof/views/calltree"
+	"github.com/google/pprof/profile"
 )
 
 // pprof is the format of go tool pprof. Stacks have their lines and inlined calls, and typed time both as frames and as labels.
@@ -21,17 +22,30 @@ var pprof = Format{
 }
 
 func writePprof(w io.Writer, s *Subject) error {
-	if s.wholeProfile() {
-		return interchange.Write(w, s.Recording, "pprof") // with its own labels
-	}
-	if s.Compared() {
-		return writeDifference(w, s)
-	}
-	p, err := s.placed()
+	p, err := PprofOf(s)
 	if err != nil {
 		return err
 	}
-	return writePlaced(w, s, p)
+	return p.Write(w)
+}
+
+// PprofOf returns what the format pprof writes.
+func PprofOf(s *Subject) (*profile.Profile, error) {
+	if s.wholeProfile() {
+		return interchange.PprofOf(s.Recording) // with its own labels
+	}
+	if s.Compared() {
+		t, err := differences(s)
+		if err != nil {
+			return nil, err
+		}
+		return s.pprof(unplaced(t))
+	}
+	p, err := s.placed()
+	if err != nil {
+		return nil, err
+	}
+	return s.pprof(p)
 }
 
 // wholeProfile reports whether the subject is all of a profile of another tool.
@@ -44,13 +58,13 @@ func (s *Subject) wholeProfile() bool {
 	return calltree.KindOf(t.Root()) != calltree.Class && t.Main().Cum(0).Cmp(r.Profile.Total(r.Profile.Shown[0])) == 0
 }
 
-func writePlaced(w io.Writer, s *Subject, p *placed) error {
+func (s *Subject) pprof(p *placed) (*profile.Profile, error) {
 	r, err := interchange.DetailedProfile(p.tree, interchange.Details{Call: p.call, Labels: newLabeller(p).labels, Round: true})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	s.times(r.Profile)
-	return interchange.Write(w, r, "pprof")
+	return interchange.PprofOf(r)
 }
 
 // times notes when a recording was made, and how often it looked.
@@ -85,18 +99,9 @@ func (s *Subject) Times() (from, until time.Time) {
 	return r.Header.Start.Add(start), r.Header.Start.Add(end)
 }
 
-// writeDifference writes a comparison: what each stack weighs in A minus what
+// differences returns a tree with three metrics for a comparison: what each stack weighs in A minus what
 // it weighs in B, and both. B is scaled to the whole of A, so the difference is
 // between costs. For profiles it is between counts.
-func writeDifference(w io.Writer, s *Subject) error {
-	t, err := differences(s)
-	if err != nil {
-		return err
-	}
-	return writePlaced(w, s, unplaced(t))
-}
-
-// differences returns a tree with three metrics: the difference of two recordings, and what it is the difference of.
 func differences(s *Subject) (*calltree.Tree, error) {
 	t, err := s.Tree()
 	if err != nil {

@@ -55,12 +55,12 @@ func (p *Pusher) Check() error {
 const sampleTypes = `{"wall":{"units":"nanoseconds","display-name":"wall","aggregation":"sum","cumulative":false,"sampled":false},` +
 	`"hits":{"units":"samples","display-name":"hits","aggregation":"sum","cumulative":false,"sampled":false}}`
 
-// Push sends a profile of pprof's format that is about a span of time. It tries again if the server can't be reached, is busy or fails.
-func (p *Pusher) Push(ctx context.Context, file []byte, from, until time.Time) error {
+// Push sends a profile, which it changes, that is about a span of time. It tries again if the server can't be reached, is busy or fails.
+func (p *Pusher) Push(ctx context.Context, of *profile.Profile, from, until time.Time) error {
 	if err := p.Check(); err != nil {
 		return err
 	}
-	file, err := asWall(file)
+	file, err := asWall(of)
 	if err != nil {
 		return fmt.Errorf("push: %w", err)
 	}
@@ -173,13 +173,9 @@ func (p *Pusher) once(ctx context.Context, file []byte, from, until time.Time) e
 	return &refusal{server, answer.Status, answer.StatusCode, strings.TrimSpace(string(text)), time.Duration(max(0, min(seconds, 3600))) * time.Second}
 }
 
-// asWall calls the time of a profile wall time. Pyroscope names a profile after
-// its sample types, and knows this one.
-func asWall(data []byte) ([]byte, error) {
-	p, err := profile.ParseData(data)
-	if err != nil {
-		return nil, err
-	}
+// asWall returns a profile as a file. It calls its time wall time: Pyroscope names a profile after its sample types, and
+// knows this one.
+func asWall(p *profile.Profile) ([]byte, error) {
 	const ours, wall = "time", "wall"
 	for _, t := range p.SampleType {
 		if t.Type == ours {
@@ -189,9 +185,9 @@ func asWall(data []byte) ([]byte, error) {
 	if p.DefaultSampleType == ours {
 		p.DefaultSampleType = wall
 	}
-	var named bytes.Buffer
-	err = p.Write(&named)
-	return named.Bytes(), err
+	var file bytes.Buffer
+	err := p.Write(&file)
+	return file.Bytes(), err
 }
 
 // pushBody returns the form with the profile, and its content type.

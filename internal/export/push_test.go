@@ -58,7 +58,13 @@ func ingest(r *http.Request) error {
 
 func TestPush(t *testing.T) {
 	r := synthetic.Recording(20, 10, 0.3)
-	file := []byte(write(t, "pprof", subject(t, r, views.Options{}, views.Threads)))
+	pushed := func() *profile.Profile {
+		p, err := PprofOf(subject(t, r, views.Options{}, views.Threads))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
 	from := time.Unix(1700000000, 0)
 	for _, c := range []struct {
 		name    string
@@ -86,7 +92,7 @@ func TestPush(t *testing.T) {
 			}))
 			defer server.Close()
 			p := Pusher{URL: server.URL, Name: "shop{env=staging}", Tenant: "team", Token: "secret", Tries: c.tries, Pause: time.Millisecond}
-			err := p.Push(t.Context(), file, from, from.Add(10*time.Second))
+			err := p.Push(t.Context(), pushed(), from, from.Add(10*time.Second))
 			if calls != c.calls || (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%d calls, %v; want %d, %q", calls, err, c.calls, c.want)
 			}
@@ -103,12 +109,8 @@ func TestWrongPush(t *testing.T) {
 			t.Errorf("%+v: no error", p)
 		}
 	}
-	file := []byte(write(t, "pprof", subject(t, synthetic.Recording(20, 10, 0.3), views.Options{}, views.Threads)))
 	p := Pusher{URL: "http://user:secret@127.0.0.1:1", Name: "shop"}
-	if err := p.Push(t.Context(), []byte("no profile"), time.Unix(0, 0), time.Unix(1, 0)); err == nil || !strings.Contains(err.Error(), "push: ") {
-		t.Errorf("no profile: %v", err)
-	}
-	if err := p.Push(t.Context(), file, time.Unix(0, 0), time.Unix(1, 0)); err == nil || strings.Contains(err.Error(), "secret") {
+	if err := p.Push(t.Context(), &profile.Profile{}, time.Unix(0, 0), time.Unix(1, 0)); err == nil || strings.Contains(err.Error(), "secret") {
 		t.Errorf("an unreachable server: %v", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -57,6 +58,36 @@ func TestFunctionsAreShort(t *testing.T) {
 			if n := set.Position(fn.End()).Line - set.Position(fn.Pos()).Line + 1; n > mostLines {
 				t.Errorf("%s: %s has %d lines, more than %d", path, fn.Name.Name, n, mostLines)
 			}
+		}
+	})
+}
+
+// readers are the folders that read profiles of other tools.
+var readers = []string{"internal/bench/", "sampledata/interchange/"}
+
+// A profile that cpprof made is passed on as a value: nothing reads again what was just written.
+func TestProfilesAreParsedOnce(t *testing.T) {
+	const library = `"github.com/google/pprof/profile"`
+	everyFile(t, func(path string, set *token.FileSet, file *ast.File) {
+		if strings.HasSuffix(path, "_test.go") || slices.ContainsFunc(readers, func(r string) bool { return strings.HasPrefix(path, r) }) {
+			return
+		}
+		for _, i := range file.Imports {
+			if i.Path.Value != library {
+				continue
+			}
+			name := "profile"
+			if i.Name != nil {
+				name = i.Name.Name
+			}
+			ast.Inspect(file, func(n ast.Node) bool {
+				if s, ok := n.(*ast.SelectorExpr); ok && strings.HasPrefix(s.Sel.Name, "Parse") {
+					if of, ok := s.X.(*ast.Ident); ok && of.Name == name {
+						t.Errorf("%s: %s.%s", set.Position(s.Pos()), name, s.Sel.Name)
+					}
+				}
+				return true
+			})
 		}
 	})
 }

@@ -23,21 +23,29 @@ func WritePprof(w io.Writer, t *calltree.Tree) error {
 	return writePprof(w, r)
 }
 
-// writePprof writes a recording of a profile, with its lines, inlined calls and labels.
+// writePprof writes what PprofOf returns.
 func writePprof(w io.Writer, r *sampledata.Recording) error {
-	if r.Profile == nil {
-		return errors.New("writing a pprof profile: the recording has samples over time, which are no profile")
-	}
-	e := encoder{r: r, profile: &profile.Profile{}, places: map[string]*profile.Location{}, root: r.Profile.Root}
-	err := e.quantities()
-	if err == nil {
-		e.samples()
-		err = e.profile.Write(w)
-	}
+	p, err := PprofOf(r)
 	if err != nil {
+		return err
+	}
+	if err := p.Write(w); err != nil {
 		return fmt.Errorf("writing a pprof profile: %w", err)
 	}
 	return nil
+}
+
+// PprofOf returns a recording of a profile as pprof has it, with its lines, inlined calls and labels.
+func PprofOf(r *sampledata.Recording) (*profile.Profile, error) {
+	if r.Profile == nil {
+		return nil, errors.New("writing a pprof profile: the recording has samples over time, which are no profile")
+	}
+	e := encoder{r: r, profile: &profile.Profile{}, places: map[string]*profile.Location{}, root: r.Profile.Root}
+	if err := e.quantities(); err != nil {
+		return nil, fmt.Errorf("writing a pprof profile: %w", err)
+	}
+	e.samples()
+	return e.profile, nil
 }
 
 type encoder struct {
