@@ -83,6 +83,9 @@ func RatioOf(all []Observation, each int) Ratio {
 	}
 	size := min((minBlock+each-1)/each, max(1, n/4)) // in observations
 	r.units = base * base / squares * float64(each)
+	if n < minMeasured { // too few to tell how much they differ
+		r.units, r.count = min(r.units, float64(n)), min(r.count, float64(n))
+	}
 	r.setError(seen, independent(joined(seen, size)), base)
 	return r
 }

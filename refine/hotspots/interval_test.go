@@ -255,6 +255,16 @@ func TestAllOrNothing(t *testing.T) {
 	}
 }
 
+// A few slices of thousands of samples may be alike by chance.
+func TestFewSlices(t *testing.T) {
+	for _, n := range []int{1, 2, 9} {
+		all := slices.Repeat([]Observation{{Weight: 1, Hits: 30, Base: 100}}, n)
+		if e := Estimated(all, 10_000); e.Margin() < 0.2 || e.Low > 0.3 || e.High < 0.3 {
+			t.Errorf("%d slices: %+v", n, e)
+		}
+	}
+}
+
 // A profile of another tool does not say in which samples its hits were.
 func TestNoIntervalOfProfiles(t *testing.T) {
 	tree := samples(t, "go:main.worker", "40 worker copy :RUN", "60 worker idle :WAIT :sleep")
