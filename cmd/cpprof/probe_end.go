@@ -47,9 +47,9 @@ func newCountdown(t terminal) *countdown { return &countdown{t: t} }
 
 // show shows the number; it is called again and again while probes are taken out.
 func (c *countdown) show(in int) {
-	every, begin, end := fileCountdown, "", "\n"
+	every, line := fileCountdown, "cpprof: taking the probes out: %s left\n"
 	if c.t.errIsTerminal {
-		every, begin, end = terminalCountdown, "\r\x1b[K", ""
+		every, line = terminalCountdown, "\r\x1b[Kcpprof: taking the probes out: %s left"
 	}
 	now := time.Now()
 	if c.last.IsZero() {
@@ -57,11 +57,10 @@ func (c *countdown) show(in int) {
 	}
 	switch {
 	case in == 0 && c.said && c.t.errIsTerminal:
-		termtext.Fprintf(c.t.err, "%s", begin)
+		termtext.Fprintf(c.t.err, "\r\x1b[K")
 		c.said = false
 	case in > 0 && now.Sub(c.last) >= every:
-		termtext.Fprintf(c.t.err, "%scpprof: taking the probes out: %s left%s", begin,
-			report.Counted(in, "breakpoint"), end)
+		termtext.Fprintf(c.t.err, line, report.Counted(in, "breakpoint"))
 		c.last, c.said = now, true
 	}
 }

@@ -121,3 +121,23 @@ func TestWhyProbesAreOutAtTheEnd(t *testing.T) {
 		t.Errorf("%v, %d places are left in the code: %s", err, len(places), said)
 	}
 }
+
+func TestCountdown(t *testing.T) {
+	for _, c := range []struct {
+		terminal bool
+		want     string
+	}{
+		{false, "cpprof: taking the probes out: 3 breakpoints left\n"},
+		{true, "\r\x1b[Kcpprof: taking the probes out: 3 breakpoints left\r\x1b[K"},
+	} {
+		said := &written{}
+		line := newCountdown(terminal{err: said, errIsTerminal: c.terminal})
+		line.show(4) // not before it lasts
+		line.last = line.last.Add(-time.Minute)
+		line.show(3)
+		line.show(0)
+		if got := said.String(); got != c.want {
+			t.Errorf("it says %q, want %q", got, c.want)
+		}
+	}
+}

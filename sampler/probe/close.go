@@ -82,6 +82,7 @@ func (s *Set) close() error {
 		tell = func(int) {}
 	}
 	places, sure := s.kernel.takeOut(tell)
+	tell(0)
 	return errors.Join(s.leftAt(places, sure), s.kernel.close())
 }
 
