@@ -18,7 +18,8 @@ type bitset []uint64
 func (b bitset) has(i int) bool { return b[i>>6]&(1<<(i&63)) != 0 }
 func (b bitset) add(i int)      { b[i>>6] |= 1 << (i & 63) }
 
-// classify assigns every Func to a class, and reports whether every element of the path matches some frame.
+// classify assigns every Func to a class, and reports whether every element of
+// the path matches some frame.
 func (a *Matcher) classify(t *calltree.Tree, m *calltree.Membership, p Path) bool {
 	syms := t.Symbols()
 	named, aspects := elementsOf(t, m, p)
@@ -66,8 +67,10 @@ func (a *Matcher) classify(t *calltree.Tree, m *calltree.Membership, p Path) boo
 	return true
 }
 
-// elementsOf returns the elements of a path that name a frame, by Func, and the elements that name an aspect, by set.
-func elementsOf(t *calltree.Tree, m *calltree.Membership, p Path) (named map[calltree.Func][]int, aspects map[int32][]int) {
+// elementsOf returns two maps of the elements of a path: elements that name a
+// frame, by Func, and elements that name an aspect, by set.
+func elementsOf(t *calltree.Tree, m *calltree.Membership, p Path) (named map[calltree.Func][]int,
+	aspects map[int32][]int) {
 	named = make(map[calltree.Func][]int)
 	aspects = make(map[int32][]int)
 	for i, e := range p.Elements {
@@ -88,7 +91,8 @@ func setOf(m *calltree.Membership, name string) int32 {
 	return m.Set(name)
 }
 
-// root returns the state at the root, which begins the stack's own part whatever its frame is.
+// root returns the state at the root, which begins the stack's own part
+// whatever its frame is.
 func (a *Matcher) root(t *calltree.Tree, p Path) State {
 	f := t.Funcs()[0]
 	s := a.advance(0, waiting, a.classes[a.class[f]])
@@ -98,7 +102,8 @@ func (a *Matcher) root(t *calltree.Tree, p Path) State {
 	return s
 }
 
-// onlyRoot reports whether no frame below the root, in the root's own part, is the root's frame.
+// onlyRoot reports whether no frame below the root, in the root's own part, is
+// the root's frame.
 func onlyRoot(t *calltree.Tree) bool {
 	fns := t.Funcs()
 	if t.BeginsPart(fns[0]) {

@@ -15,10 +15,12 @@ type SyntaxError struct {
 	Msg    string
 }
 
-// shownBefore and shownAfter limit how much of a long expression is shown, in characters.
+// shownBefore and shownAfter limit how much of a long expression is shown, in
+// characters.
 const shownBefore, shownAfter = 70, 30
 
-// Error returns the message, the expression, and a line with a caret below the offending character.
+// Error returns the message, the expression, and a line with a caret below the
+// offending character.
 func (e *SyntaxError) Error() string {
 	before := cleaned(e.Input[:e.Offset])
 	after := cleaned(e.Input[e.Offset:])
@@ -28,7 +30,8 @@ func (e *SyntaxError) Error() string {
 	if len(after) > shownAfter {
 		after = append(after[:shownAfter:shownAfter], []rune("...")...)
 	}
-	return termtext.Printable(e.Msg) + "\n" + caret.Under(string(before)+string(after), len(string(before)))
+	return termtext.Printable(e.Msg) + "\n" +
+		caret.Under(string(before)+string(after), len(string(before)))
 }
 
 // TerminalText returns the message, which is printable.
@@ -49,5 +52,6 @@ func cleaned(s string) []rune {
 }
 
 func (l *lexer) fail(offset int, format string, args ...any) error {
-	return &SyntaxError{Input: l.input, Offset: offset, Msg: l.what + ": " + fmt.Sprintf(format, args...)}
+	return &SyntaxError{Input: l.input, Offset: offset,
+		Msg: l.what + ": " + fmt.Sprintf(format, args...)}
 }

@@ -15,15 +15,17 @@ const (
 	OpOr
 )
 
-// An Expr is a boolean expression over call paths. For a given stack, it is true or false.
+// An Expr is a boolean expression over call paths. For a given stack, it is
+// true or false.
 type Expr struct {
 	Op   Op
 	Path Path   // of OpPath
 	Args []Expr // one of OpNot, two or more of OpAnd and OpOr
 }
 
-// ParseExpr reads paths joined by "and", "or", "not" and parentheses; "not" binds tightest, then "and". A "(" groups at
-// the start of a word, and a ")" groups if no "(" in the name before it is open. The name of a function called "and"
+// ParseExpr reads paths joined by "and", "or", "not" and parentheses; "not"
+// binds tightest, then "and". A "(" groups at the start of a word. A ")" groups
+// if no "(" in the name before it is open. The name of a function called "and"
 // must be in quotes. Errors are *SyntaxError.
 func ParseExpr(s string) (Expr, error) {
 	l, err := newLexer("prune expression", s)
@@ -118,17 +120,19 @@ func (p *exprParser) group() (e Expr, err error) {
 	return e, p.advance()
 }
 
-// stray returns the error for the current token, which is not allowed at its position; unopened is the message for a
-// ")".
+// stray returns the error for the current token, which is not allowed at its
+// position; unopened is the message for a ")".
 func (p *exprParser) stray(unopened string) error {
 	switch p.tok.kind {
 	case tokClose:
 		return p.fail(p.tok.offset, "%s", unopened)
 	case tokAnd, tokOr:
 		word := p.input[p.tok.offset:p.at]
-		return p.fail(p.tok.offset, "want a call path before %s; a function of this name is written %q", word, word)
+		return p.fail(p.tok.offset,
+			"want a call path before %s; a function of this name is written %q", word, word)
 	case tokBar:
-		return p.fail(p.tok.offset, `a bar is for splits: write or, or "|" for a function of this name`)
+		return p.fail(p.tok.offset,
+			`a bar is for splits: write or, or "|" for a function of this name`)
 	case tokEnd:
 		return p.fail(p.tok.offset, "want a call path, but nothing is left")
 	}
@@ -177,7 +181,8 @@ func (e Expr) appendPaths(ps []Path) []Path {
 	return ps
 }
 
-// Eval evaluates the expression; satisfied says which of its Paths a stack satisfies.
+// Eval evaluates the expression; satisfied says which of its Paths a stack
+// satisfies.
 func (e Expr) Eval(satisfied []bool) bool {
 	value, _ := e.eval(satisfied)
 	return value

@@ -46,8 +46,8 @@ func newLexer(what, input string) (*lexer, error) {
 	return l, nil
 }
 
-// next reads a token. A parenthesis is a token of its own at the start of a token. A ")" also is, if no "(" in the name
-// before it is still open.
+// next reads a token. A parenthesis is a token of its own at the start of a
+// token. A ")" also is, if no "(" in the name before it is still open.
 func (l *lexer) next() (token, error) {
 	l.skipSpace()
 	tok := token{offset: l.at}
@@ -70,7 +70,8 @@ func (l *lexer) next() (token, error) {
 			tok.spec = spec
 			l.at += len(sign)
 			if l.at == len(l.input) || l.spaceAt(l.at) > 0 {
-				return tok, l.fail(tok.offset, "no name follows the %[1]s: write it right before a name, as in A %[1]sB", sign)
+				return tok, l.fail(tok.offset,
+					"no name follows the %[1]s: write it right before a name, as in A %[1]sB", sign)
 			}
 			break
 		}
@@ -118,7 +119,8 @@ scan:
 	for l.at < len(l.input) && l.spaceAt(l.at) == 0 {
 		switch l.input[l.at] {
 		case '"':
-			return "", l.fail(l.at, `a quote inside a name: put the whole name in quotes, and write \" for a quote in it`)
+			return "", l.fail(l.at,
+				`a quote inside a name: put the whole name in quotes, and write \" for a quote in it`)
 		case '(':
 			open = append(open, l.at)
 		case ')':

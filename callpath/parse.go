@@ -1,7 +1,9 @@
 package callpath
 
-// Parse reads a call path: elements with blanks between them, ".." right before an element that is called at some
-// distance, and ">" right before one that is called in place. A name with blanks must be in double quotes; a name in quotes is never an aspect. Errors are *SyntaxError.
+// Parse reads a call path: elements with blanks between them. ".." stands right
+// before an element that is called at some distance, and ">" right before one
+// that is called in place. A name with blanks must be in double quotes; a name
+// in quotes is never an aspect. Errors are *SyntaxError.
 func Parse(s string) (Path, error) {
 	l, err := newLexer("call path", s)
 	if err != nil {
@@ -21,7 +23,8 @@ func Parse(s string) (Path, error) {
 	return p, nil
 }
 
-// ParseSplit reads "P1 | P2": the two parts of a path P1 ..P2 that is to be split.
+// ParseSplit reads "P1 | P2": the two parts of a path P1 ..P2 that is to be
+// split.
 func ParseSplit(s string) (p1, p2 Path, err error) {
 	l, err := newLexer("split", s)
 	if err != nil {
@@ -56,7 +59,8 @@ func (l *lexer) path(tok token) (Path, token, error) {
 		if len(p.Elements) > 0 {
 			p.Specs = append(p.Specs, tok.spec)
 		} else if tok.spec != Immediate {
-			return p, tok, l.fail(tok.offset, "a path begins with an element: nothing is before this %s", tok.spec)
+			return p, tok, l.fail(tok.offset,
+				"a path begins with an element: nothing is before this %s", tok.spec)
 		}
 		p.Elements = append(p.Elements, tok.element)
 		var err error
@@ -83,5 +87,6 @@ func (l *lexer) unexpected(tok token, want string) error {
 		return l.fail(tok.offset, "%s", want)
 	}
 	word := l.input[tok.offset:l.at]
-	return l.fail(tok.offset, "%s: %s is for prune expressions; a function of this name is written %q", want, word, word)
+	return l.fail(tok.offset,
+		"%s: %s is for prune expressions; a function of this name is written %q", want, word, word)
 }

@@ -10,8 +10,9 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// Unknown names the elements of p that do not occur in the tree, one sentence each, with the closest names that do
-// occur. Such a path costs nothing, and often it is a typing mistake.
+// Unknown names the elements of p that do not occur in the tree, one sentence
+// each. It suggests the closest names that do occur. Such a path costs nothing,
+// and often it is a typing mistake.
 func Unknown(t *calltree.Tree, m *calltree.Membership, p Path) []string {
 	var said []string
 	var occurring []bool
@@ -25,7 +26,8 @@ func Unknown(t *calltree.Tree, m *calltree.Membership, p Path) []string {
 		switch f := t.Named(e.Name); {
 		case !e.Aspect() && f != calltree.None && occurring[f]:
 		case !e.Aspect():
-			said = append(said, fmt.Sprintf("%s does not occur in this view", e)+suggest(e.Name, framesOf(t, occurring)))
+			said = append(said, fmt.Sprintf("%s does not occur in this view", e)+
+				suggest(e.Name, framesOf(t, occurring)))
 		case setOf(m, e.Name) < 0:
 			said = append(said, noAspect(m, e))
 		case !hasMember(m, e.Name, occurring):
@@ -35,8 +37,9 @@ func Unknown(t *calltree.Tree, m *calltree.Membership, p Path) []string {
 	return said
 }
 
-// Misspelt returns an error that names the functions of the paths that do not occur in the tree, as Unknown does; it
-// returns nil if all occur. It ignores typed time, classes and aspects, which may rightly cost nothing.
+// Misspelt returns an error that names the functions of the paths that do not
+// occur in the tree, as Unknown does. It returns nil if all occur. It ignores
+// typed time, classes and aspects, which may rightly cost nothing.
 func Misspelt(t *calltree.Tree, m *calltree.Membership, paths ...Path) error {
 	var said []string
 	for _, p := range paths {
@@ -51,7 +54,8 @@ func Misspelt(t *calltree.Tree, m *calltree.Membership, paths ...Path) error {
 	return errors.New(strings.Join(said, "; "))
 }
 
-// Aspects checks that the aspects of paths are defined; the error suggests similar names.
+// Aspects checks that the aspects of paths are defined; the error suggests
+// similar names.
 func Aspects(m *calltree.Membership, paths ...Path) error {
 	for _, p := range paths {
 		for _, e := range p.Elements {

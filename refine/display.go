@@ -26,10 +26,12 @@ type owns struct {
 // Display returns how entries are shown.
 func (s *Session) Display() Display { return s.display }
 
-// SetDisplay sets how entries are shown. If they are shown by their own times, call Arrange.
+// SetDisplay sets how entries are shown. If they are shown by their own times,
+// call Arrange.
 func (s *Session) SetDisplay(d Display) { s.display = d }
 
-// Arrange computes the own times that the display needs. It can take long; Own and Walk do without what is missing.
+// Arrange computes the own times that the display needs. It can take long; Own
+// and Walk do without what is missing.
 func (s *Session) Arrange() {
 	missing := s.missing()
 	if len(missing) == 0 {
@@ -50,7 +52,8 @@ func (s *Session) Arrange() {
 // Arranged reports whether the own times that the display needs are known.
 func (s *Session) Arranged() bool { return len(s.missing()) == 0 }
 
-// missing returns the paths of the visible entries whose own times the display needs.
+// missing returns the paths of visible entries for which the display needs own
+// times.
 func (s *Session) missing() (paths []callpath.Path) {
 	if !s.display.Own && !s.display.ByOwn {
 		return nil
@@ -63,8 +66,9 @@ func (s *Session) missing() (paths []callpath.Path) {
 	return paths
 }
 
-// Own returns the weight of the stacks of an entry whose innermost function is its last element (see callpath.Own), and
-// reports whether it is known.
+// Own returns the own time of an entry (see callpath.Own): the weight of the
+// stacks that end in its last element. It also reports whether the weight is
+// known.
 func (s *Session) Own(e *Entry) (own *big.Rat, known bool) {
 	if s.owns.of != s.Tree() {
 		return nil, false
@@ -73,7 +77,8 @@ func (s *Session) Own(e *Entry) (own *big.Rat, known bool) {
 	return own, known
 }
 
-// Share returns an entry's cost as it is shown: as a fraction of the view, or of the entry above.
+// Share returns an entry's cost as it is shown: as a fraction of the view, or
+// of the entry above.
 func (s *Session) Share(e *Entry) *big.Rat {
 	n := len(e.Path.Elements)
 	if !s.display.OfParent || n < 2 {
@@ -86,12 +91,14 @@ func (s *Session) Share(e *Entry) *big.Rat {
 	return new(big.Rat).Quo(e.Weight, above.Weight)
 }
 
-// Shown returns the entries right below one that are shown, in the order in which they are shown.
+// Shown returns the entries right below one that are shown, in the order in
+// which they are shown.
 func (s *Session) Shown(e *Entry) []*Entry {
 	if s.Collapsed(e) {
 		return nil
 	}
-	shown := slices.DeleteFunc(slices.Clone(e.Children), func(c *Entry) bool { return !s.Visible(c) || !s.filtered(c) })
+	shown := slices.DeleteFunc(slices.Clone(e.Children),
+		func(c *Entry) bool { return !s.Visible(c) || !s.filtered(c) })
 	if s.display.ByOwn {
 		own := func(e *Entry) *big.Rat {
 			if own, known := s.Own(e); known {
@@ -106,8 +113,10 @@ func (s *Session) Shown(e *Entry) []*Entry {
 
 // filtered reports whether the filter lets an entry through, or one below it.
 func (s *Session) filtered(e *Entry) bool {
-	if s.display.Filter == "" || strings.Contains(strings.ToLower(e.Label()), strings.ToLower(s.display.Filter)) {
+	if s.display.Filter == "" ||
+		strings.Contains(strings.ToLower(e.Label()), strings.ToLower(s.display.Filter)) {
 		return true
 	}
-	return slices.ContainsFunc(e.Children, func(c *Entry) bool { return s.Visible(c) && s.filtered(c) })
+	return slices.ContainsFunc(e.Children,
+		func(c *Entry) bool { return s.Visible(c) && s.filtered(c) })
 }

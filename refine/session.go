@@ -15,11 +15,13 @@ import (
 // ErrNothing is the error of a step that found nothing, and so changed nothing.
 var ErrNothing = errors.New("nothing found")
 
-// DefaultMinHits is the ten-samples heuristic: costs of fewer hits are not reliable (CPPROFJ, section 5.1).
+// DefaultMinHits is the ten-samples heuristic: costs of fewer hits are not
+// reliable (CPPROFJ, section 5.1).
 const DefaultMinHits = 10
 
-// A Session is the profile of one view while a user refines it: a tree of entries that begins with the view's root, and
-// the steps that made it. Only one goroutine may use it.
+// A Session is the profile of one view while a user refines it: a tree of
+// entries that begins with the view's root, and the steps that made it. Only
+// one goroutine may use it.
 type Session struct {
 	members   *calltree.Membership
 	history   []moment // [0] is the beginning and has no step
@@ -47,7 +49,8 @@ func NewSession(t *calltree.Tree, m *calltree.Membership) *Session {
 	}
 }
 
-// Clone returns a copy of the session that changes independently, for example on another goroutine.
+// Clone returns a copy of the session that changes independently, for example
+// on another goroutine.
 func (s *Session) Clone() *Session {
 	c := *s
 	c.history = slices.Clone(s.history)
@@ -68,7 +71,8 @@ func (s *Session) Membership() *calltree.Membership { return s.members }
 // Root returns the entry of the view's root.
 func (s *Session) Root() *Entry { return s.history[s.now].root }
 
-// Find returns the entry of a path, or nil. If the path does not begin with the root, Find puts the root before it.
+// Find returns the entry of a path, or nil. If the path does not begin with the
+// root, Find puts the root before it.
 func (s *Session) Find(p callpath.Path) *Entry { return s.Root().find(s.rooted(p)) }
 
 // Cost returns an entry's weight as a fraction of the view's denominator.
@@ -92,7 +96,8 @@ func (s *Session) Undo() bool {
 	return true
 }
 
-// Redo reverts the last Undo, and reports whether there was one since the last step.
+// Redo reverts the last Undo, and reports whether there was one since the last
+// step.
 func (s *Session) Redo() bool {
 	if s.now == len(s.history)-1 {
 		return false
@@ -112,14 +117,17 @@ func (s *Session) Up(p1, p2 callpath.Path) error {
 	return s.Apply(Step{KindUp, p1.String() + " | " + p2.String()})
 }
 
-// Prune keeps only the stacks for which e is true, and evaluates all entries anew.
+// Prune keeps only the stacks for which e is true, and evaluates all entries
+// anew.
 func (s *Session) Prune(e callpath.Expr) error { return s.Apply(Step{KindPrune, e.String()}) }
 
-// Zoom keeps only the stacks that satisfy p, as Prune does, and makes them the whole: their cost is 1.
+// Zoom keeps only the stacks that satisfy p, as Prune does, and makes them the
+// whole: their cost is 1.
 func (s *Session) Zoom(p callpath.Path) error { return s.Apply(Step{KindZoom, p.String()}) }
 
-// Apply does a step, so that it can be undone. The error is a *callpath.SyntaxError if the step's text does not fit its
-// kind, and ErrNothing, wrapped with a hint, if the step finds nothing; then the session stays as it was.
+// Apply does a step, which can be undone. The error is a *callpath.SyntaxError
+// if the step's text does not fit its kind. It is ErrNothing, wrapped with a
+// hint, if the step finds nothing. After an error, the session stays as it was.
 func (s *Session) Apply(step Step) error {
 	p, err := s.parse(step)
 	if err != nil {
@@ -127,7 +135,8 @@ func (s *Session) Apply(step Step) error {
 	}
 	next := moment{step: p, tree: s.Tree(), root: s.Root()}
 	if p.Kind.prunes() {
-		// A condition on an unknown aspect would prune everything or nothing, and look like a result.
+		// A condition on an unknown aspect would prune everything or nothing,
+		// and look like a result.
 		if err := callpath.Aspects(s.members, p.expr.Paths()...); err != nil {
 			return fmt.Errorf("%s: %w: %w", step, ErrNothing, err)
 		}
@@ -165,7 +174,8 @@ func (s *Session) replayed(t *calltree.Tree) *Entry {
 	return e.root
 }
 
-// nothing returns the error of a step that found nothing; it names those elements that do not occur at all.
+// nothing returns the error of a step that found nothing; it names those
+// elements that do not occur at all.
 func (s *Session) nothing(step Step, why string, paths ...callpath.Path) error {
 	var hints []string
 	for _, p := range paths {

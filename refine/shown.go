@@ -21,11 +21,12 @@ func (s *Session) Visible(e *Entry) bool {
 	if s.threshold.Hits != nil && new(big.Rat).Abs(e.Hits).Cmp(s.threshold.Hits) < 0 {
 		return false
 	}
-	return s.threshold.Cost == nil || s.Tree().Main().Cost(new(big.Rat).Abs(e.Weight)).Cmp(s.threshold.Cost) >= 0
+	return s.threshold.Cost == nil ||
+		s.Tree().Main().Cost(new(big.Rat).Abs(e.Weight)).Cmp(s.threshold.Cost) >= 0
 }
 
-// Hidden returns the number of entries below e that do not reach the threshold, without those below its visible
-// children.
+// Hidden returns the number of entries below e that do not reach the threshold,
+// without those below its visible children.
 func (s *Session) Hidden(e *Entry) int {
 	var n int
 	for _, c := range e.Children {
@@ -36,7 +37,8 @@ func (s *Session) Hidden(e *Entry) int {
 	return n
 }
 
-// Collapse hides or shows the entries below the entry of a path. It is no step: Undo does not change it.
+// Collapse hides or shows the entries below the entry of a path. It is no step:
+// Undo does not change it.
 func (s *Session) Collapse(p callpath.Path, collapsed bool) {
 	key := s.rooted(p).String()
 	if collapsed {
@@ -49,8 +51,9 @@ func (s *Session) Collapse(p callpath.Path, collapsed bool) {
 // Collapsed reports whether Collapse hides the entries below an entry.
 func (s *Session) Collapsed(e *Entry) bool { return len(s.collapsed) > 0 && s.collapsed[e.Key()] }
 
-// Walk calls each for every entry that is shown, from the top down, the root at depth 0: entries that reach the
-// threshold, are not below a collapsed one, and pass the filter.
+// Walk calls each for every entry that is shown, from the top down, the root at
+// depth 0: entries that reach the threshold, are not below a collapsed one, and
+// pass the filter.
 func (s *Session) Walk(each func(e *Entry, depth int)) { s.walk(s.Root(), 0, each) }
 
 func (s *Session) walk(e *Entry, depth int, each func(*Entry, int)) {
@@ -65,8 +68,8 @@ const DefaultAutoSteps = 32
 
 // Auto refines the heaviest entry that is shown and not yet refined, at or
 // below the entry of a path, down to its first branch (KindFollow). It repeats
-// that until no entry above the threshold is left, or for maxSteps steps. It
-// returns the number of steps. Each can be undone.
+// this until no entry above the threshold is left, or for maxSteps steps. It
+// returns the number of steps. Each step can be undone.
 func (s *Session) Auto(at callpath.Path, maxSteps int) int {
 	var tried []callpath.Path
 	var steps int
@@ -83,7 +86,8 @@ func (s *Session) Auto(at callpath.Path, maxSteps int) int {
 	return steps
 }
 
-// Open refines the root by its calls in place, then each entry that this shows, and so on for a number of levels.
+// Open refines the root by its calls in place. Then it refines each new entry
+// in the same way, for a number of levels.
 func (s *Session) Open(levels int) {
 	for range levels {
 		var leaves []callpath.Path
@@ -98,8 +102,8 @@ func (s *Session) Open(levels int) {
 	}
 }
 
-// heaviestLeaf returns the entry of most weight at or below a path that is shown, has no children, and was not tried; the
-// first of equals.
+// heaviestLeaf returns the heaviest entry at or below a path that is shown, has
+// no children, and was not tried. Of equal entries, it returns the first.
 func (s *Session) heaviestLeaf(at callpath.Path, tried []callpath.Path) *Entry {
 	above := s.Find(at)
 	if above == nil {
@@ -108,7 +112,8 @@ func (s *Session) heaviestLeaf(at callpath.Path, tried []callpath.Path) *Entry {
 	var best *Entry
 	s.walk(above, 0, func(e *Entry, _ int) {
 		last, _ := e.Path.Last()
-		if len(e.Children) == 0 && !last.Aspect() && (best == nil || e.Weight.Cmp(best.Weight) > 0) && !slices.ContainsFunc(tried, e.Path.Equal) {
+		if len(e.Children) == 0 && !last.Aspect() &&
+			(best == nil || e.Weight.Cmp(best.Weight) > 0) && !slices.ContainsFunc(tried, e.Path.Equal) {
 			best = e
 		}
 	})

@@ -17,10 +17,12 @@ const (
 	KindExtended             // extended downward refinement of a path
 	KindUp                   // upward split "P1 | P2"
 	KindPrune                // prune by an expression
-	KindFollow               // refinement of a path without aspects by what it calls in place, down to its first branch
-	KindPath                 // the entry of a path, by itself
-	KindCalls                // refinement of a path by what it calls in place
-	KindZoom                 // prune to the stacks of a path, which become the whole
+	// refinement of a path without aspects by what it calls in place, down to
+	// its first branch
+	KindFollow
+	KindPath  // the entry of a path, by itself
+	KindCalls // refinement of a path by what it calls in place
+	KindZoom  // prune to the stacks of a path, which become the whole
 )
 
 var kindNames = []string{"down", "extended", "up", "prune", "follow", "path", "calls", "zoom"}
@@ -37,14 +39,15 @@ func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 func (k *Kind) UnmarshalText(text []byte) error {
 	i := slices.Index(kindNames, string(text))
 	if i < 0 {
-		return fmt.Errorf("unknown kind of step %q: want one of %s", text, strings.Join(kindNames, ", "))
+		return fmt.Errorf("unknown kind of step %q: want one of %s", text,
+			strings.Join(kindNames, ", "))
 	}
 	*k = Kind(i)
 	return nil
 }
 
-// A Step is a change of a Session, as data: the steps of a session, applied to a new session of the same view, rebuild
-// it.
+// A Step is a change of a Session, as data: the steps of a session, applied to
+// a new session of the same view, rebuild it.
 type Step struct {
 	Kind Kind   `json:"kind"`
 	Text string `json:"text"` // a path, a split, or an expression, by Kind
@@ -67,7 +70,8 @@ func (s *Session) parse(step Step) (p parsed, err error) {
 	case KindUp:
 		p.path, p.suffix, err = callpath.ParseSplit(step.Text)
 		if err == nil && slices.Contains(p.suffix.Specs, callpath.InPlace) {
-			err = fmt.Errorf("%s: a split has no calls in place after its bar: leave out the >", step)
+			err = fmt.Errorf("%s: a split has no calls in place after its bar: leave out the >",
+				step)
 		}
 		p.path = s.rooted(p.path)
 	case KindDown, KindExtended, KindFollow, KindPath, KindCalls, KindZoom:
@@ -80,8 +84,9 @@ func (s *Session) parse(step Step) (p parsed, err error) {
 	return p, err
 }
 
-// rooted puts the root before a path that does not begin with it. The cost stays the same, since the root calls every
-// frame at some distance. "*" is another name of the root.
+// rooted puts the root before a path that does not begin with it. The cost
+// stays the same, since the root calls every frame at some distance. "*" is
+// another name of the root.
 func (s *Session) rooted(p callpath.Path) callpath.Path {
 	root := s.Root().Path
 	if len(p.Elements) == 0 || p.Elements[0] == root.Elements[0] {
