@@ -157,7 +157,7 @@ func (l *coreLocks) names(executable *os.File) {
 			continue
 		}
 		base, stack := mem.Segment(frames[0].SP)
-		if name := n.Name(lockname.NewWaiter(s.Lock, base, stack, l.u, frames, l.finder.LockArgument)); name != "" {
+		if name := n.Name(lockname.NewWaiter(s.Lock, base, stack, l.u, frames, l.finder.LockPaths)); name != "" {
 			named[s.Lock] = true
 			l.sink.LockName(sampledata.LockName{Address: s.Lock, Name: name})
 		}

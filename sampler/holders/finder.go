@@ -184,7 +184,5 @@ func (f *Finder) Spent() int { return f.code.Spent() }
 // Remember takes over what an earlier run has learned about the program's code. If it can't be read, nothing changes.
 func (f *Finder) Remember(b []byte) error { return f.code.Remember(b) }
 
-// LockArgument returns the argument through which a function reached the lock that it waits for; see syncflow.
-func (f *Finder) LockArgument(frame *unwind.Frame) (register int, offset int64, ok bool) {
-	return f.code.LockArgument(frame)
-}
+// LockPaths returns how a function reached the lock that it waits for; see syncflow.
+func (f *Finder) LockPaths(frame *unwind.Frame) []syncflow.LockPath { return f.code.LockPaths(frame) }

@@ -116,7 +116,7 @@ func (n *lockNames) waiterFor(s *slot, lock uint64) *lockname.Waiter {
 		return nil
 	}
 	frames, _ := n.u.Unwind(nil, memory.Copy{{Addr: sp, Buf: stack}}, n.parkedContext(&h))
-	return lockname.NewWaiter(lock, sp, stack, n.u, frames, n.finder.LockArgument)
+	return lockname.NewWaiter(lock, sp, stack, n.u, frames, n.finder.LockPaths)
 }
 
 // isStillThere reports whether a goroutine is still where the sample saw it. The target runs, so what was read since the

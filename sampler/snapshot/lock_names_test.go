@@ -66,13 +66,14 @@ func checkLockNames(t *testing.T, path string) {
 	locks := printedLocks(t, p)
 	want := 0
 	for _, name := range locks {
-		if name != "" {
+		if name != "" && !strings.HasPrefix(name, "perhaps ") {
 			want++
 		}
 	}
 	names := namesOf(t, p.Pid(), want)
 	for at, want := range locks {
-		if got := names[at]; got != want {
+		want, mayBeUnnamed := strings.CutPrefix(want, "perhaps ")
+		if got := names[at]; got != want && !(mayBeUnnamed && got == "") {
 			t.Errorf("the lock at %#x is called %q, want %q", at, got, want)
 		}
 	}

@@ -3,37 +3,48 @@ package lockname
 import (
 	"debug/dwarf"
 
+	"github.com/cpprof/cpprof/sampler/holders/syncflow"
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 	"github.com/cpprof/cpprof/sampler/target/goruntime/layout"
 )
 
-// A LockArgument describes where a lock lies: at an offset from what an argument of the waiter's innermost function
-// points to.
-type LockArgument struct {
-	Register int // the argument's register, among those for integers and pointers in Go's calling convention, counted from 0
-	Offset   int64
-}
-
-// byArgument returns the object that the argument pointed to through which the waiter's function reached the lock. The
-// code proves that the lock lies in that object, although the argument itself may no longer be there.
-func (n *Namer) byArgument(w *Waiter) (all []candidate) {
+// byPaths returns the objects that hold the lock, by the variables through which the waiter's function reached it: those that lay
+// in the registers of the paths. The code proves that, although the registers have other values by now.
+func (n *Namer) byPaths(w *Waiter) (all []object) {
 	const opReg0 = 0x50 // DW_OP_reg0
 	abi := goruntime.ABIOf(goruntime.ArchOf(n.elf.Machine))
-	if abi == nil || w.Argument == nil || len(w.Frames) == 0 || w.Argument.Register >= len(abi.ArgumentsDWARF) {
+	if abi == nil {
 		return nil
 	}
-	_, f := n.debug.functionAt(w.Frames[0].PC - 1 - n.bias)
-	if f == nil {
-		return nil
-	}
-	function, variables := n.debug.variablesAt(f.low)
-	for i := range variables {
-		v := &variables[i]
-		p, isPointer := layout.Underlying(v.typ).(*dwarf.PtrType)
-		if isPointer && len(v.location) == 1 && v.location[0] == opReg0+abi.ArgumentsDWARF[w.Argument.Register] {
-			o := object{w.Lock - uint64(w.Argument.Offset), p.Type, nameOf(v.name, function), 1}
-			all = append(all, candidate{object: o})
+	for _, path := range w.Paths {
+		function, variables := n.debug.variablesAt(path.PC - n.bias)
+		for i := range variables {
+			v := &variables[i]
+			p, ok := layout.Underlying(v.typ).(*dwarf.PtrType)
+			if !ok || len(v.location) != 1 || v.location[0] != opReg0+abi.InDWARF(uint8(path.Register)) {
+				continue
+			}
+			if o, ok := follow(&path, object{typ: p.Type, via: nameOf(v.name, function), hops: 1}, w.Lock); ok {
+				all = append(all, o)
+			}
 		}
 	}
 	return all
+}
+
+// follow goes from what a variable points to, along the pointers of a path, to the object that the lock lies in.
+func follow(path *syncflow.LockPath, o object, lock uint64) (object, bool) {
+	last := len(path.Offsets) - 1
+	if last < 0 {
+		return o, false
+	}
+	for _, offset := range path.Offsets[:last] {
+		p, to, ok := pathTo(o.typ, offset, isPointer)
+		if !ok {
+			return o, false
+		}
+		o.typ, o.via = to.(*dwarf.PtrType).Type, o.via.along(p)
+	}
+	o.addr = lock - uint64(path.Offsets[last])
+	return o, true
 }

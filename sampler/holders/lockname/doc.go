@@ -12,7 +12,7 @@
 //
 //	dwarf.go      the debug information: units, functions, variables
 //	variables.go  the variables of a function at an instruction, and where they lie
-//	argument.go   the argument by which a function reached a lock, if its code says so
+//	argument.go   the variables by which a function reached a lock, if its code says so
 //	path.go       from an address within a type to the names of fields
 //	search.go     from variables over pointers to the lock
 //	globals.go    variables of packages

@@ -1,6 +1,7 @@
 package lockname
 
 import (
+	"github.com/cpprof/cpprof/sampler/holders/syncflow"
 	"github.com/cpprof/cpprof/sampler/target/gobinary/unwind"
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 )
@@ -10,11 +11,11 @@ const maxWaiterFrames = 16
 
 // NewWaiter returns a goroutine that waits for a lock. stack is the copied part
 // of its stack, which begins at base; frames are the copy's, innermost first.
-// argument returns the argument through which a frame reached the lock that it
-// takes, if the code shows it.
+// paths returns how a frame reached the lock that it takes, if the code shows
+// it.
 func NewWaiter(
 	lock, base uint64, stack []byte, u *unwind.Unwinder, frames []unwind.Frame,
-	argument func(*unwind.Frame) (register int, offset int64, ok bool),
+	paths func(*unwind.Frame) []syncflow.LockPath,
 ) *Waiter {
 	w := &Waiter{Lock: lock, Base: base, Stack: stack}
 	for i := range frames[:max(0, len(frames)-1)] {
@@ -23,9 +24,7 @@ func NewWaiter(
 			continue
 		}
 		if len(w.Frames) == 0 {
-			if register, offset, ok := argument(&frames[i]); ok {
-				w.Argument = &LockArgument{Register: register, Offset: offset}
-			}
+			w.Paths = paths(&frames[i])
 		}
 		w.Frames = append(w.Frames, Frame{PC: frames[i].PC, SP: frames[i].SP, CFA: frames[i+1].SP})
 		if len(w.Frames) == maxWaiterFrames {

@@ -30,7 +30,7 @@ func (n *Namer) global(addr uint64) string {
 		}
 		offset := int64(addr - s.Value)
 		if t := n.typeOfGlobal(s.Name); t != nil {
-			if p, ok := lockAt(t, offset); ok {
+			if p, _, ok := pathTo(t, offset, isLock); ok {
 				return s.Name + p.whole
 			}
 		}

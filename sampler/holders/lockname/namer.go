@@ -5,16 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/cpprof/cpprof/sampler/holders/syncflow"
 )
 
 // A Waiter is a goroutine that waits for a lock.
 type Waiter struct {
 	Lock   uint64
-	Frames []Frame // the frames of the functions that took the lock and of their callers, innermost first; none of package sync
-	Base   uint64  // address of Stack
-	Stack  []byte  // the copied part of the goroutine's stack
-	// Argument is the argument through which the innermost function reached the lock; nil if it is not known.
-	Argument *LockArgument
+	Frames []Frame             // the frames of the functions that took the lock and of their callers, innermost first; none of package sync
+	Base   uint64              // address of Stack
+	Stack  []byte              // the copied part of the goroutine's stack
+	Paths  []syncflow.LockPath // how the innermost function reached the lock, as far as its code shows it
 }
 
 // A Frame is one physical frame of a stack.

@@ -37,12 +37,18 @@ type fieldPath struct {
 	whole string // the path from the outermost type on
 }
 
-// lockAt returns the path to the lock that lies at an offset in a type.
-func lockAt(t dwarf.Type, offset int64) (p fieldPath, ok bool) {
+// isPointer reports whether a type is a pointer.
+func isPointer(t dwarf.Type) bool {
+	_, ok := t.(*dwarf.PtrType)
+	return ok
+}
+
+// pathTo returns the path to what lies at an offset in a type, if that is of a kind, and its type.
+func pathTo(t dwarf.Type, offset int64, isWanted func(dwarf.Type) bool) (p fieldPath, to dwarf.Type, ok bool) {
 	for range 100 {
 		t = layout.Underlying(t)
-		if isLock(t) {
-			return p, offset == 0
+		if isWanted(t) {
+			return p, t, offset == 0
 		}
 		if name := named(t); name != "" {
 			p.owner, p.field = name, ""
@@ -52,22 +58,22 @@ func lockAt(t dwarf.Type, offset int64) (p fieldPath, ok bool) {
 		case *dwarf.StructType:
 			f := fieldAt(s, offset)
 			if f == nil {
-				return p, false
+				return p, nil, false
 			}
 			step, t, offset = "."+f.Name, f.Type, offset-f.ByteOffset
 		case *dwarf.ArrayType:
 			size := s.Type.Size()
 			if size <= 0 || s.Count <= 0 || offset/size >= s.Count {
-				return p, false
+				return p, nil, false
 			}
 			step, t, offset = fmt.Sprintf("[%d]", offset/size), s.Type, offset%size
 		default:
-			return p, false
+			return p, nil, false
 		}
 		p.field += step
 		p.whole += step
 	}
-	return p, false
+	return p, nil, false
 }
 
 // fieldAt returns the field that contains the byte at an offset.
@@ -112,4 +118,12 @@ func nameOf(name, function string) variableName {
 // element returns the name of an element of an array or a slice.
 func (v variableName) element() variableName { return variableName{v.name + "[...]", v.in} }
 
-func (v variableName) with(field string) string { return v.name + field + v.in }
+// along returns the name of what lies at a path in a variable: by the path's innermost type, if that has a name.
+func (v variableName) along(p fieldPath) variableName {
+	if p.owner != "" {
+		return variableName{name: fieldName(p.owner, p.field)}
+	}
+	return variableName{v.name + p.whole, v.in}
+}
+
+func (v variableName) String() string { return v.name + v.in }

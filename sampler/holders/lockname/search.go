@@ -65,11 +65,9 @@ func nameIn(o object, lock uint64) (name string, local, ok bool) {
 	if lock < o.addr || lock-o.addr >= uint64(max(0, o.typ.Size())) {
 		return "", false, false
 	}
-	p, ok := lockAt(o.typ, int64(lock-o.addr))
-	if p.owner != "" {
-		return fieldName(p.owner, p.field), false, ok
-	}
-	return o.via.with(p.whole), true, ok
+	p, _, ok := pathTo(o.typ, int64(lock-o.addr), isLock)
+	v := o.via.along(p)
+	return v.String(), v.in != "", ok
 }
 
 // add puts what a pointer leads to on the queue. If the lock lies in it, add records the lock's name instead.
@@ -129,12 +127,9 @@ func (s *search) walk(o object, t dwarf.Type, b []byte, via variableName, depth 
 			return
 		}
 		for _, f := range t.Field {
-			name := variableName{via.name + "." + f.Name, via.in}
-			if owner := named(t); owner != "" {
-				name = variableName{name: fieldName(owner, "."+f.Name)}
-			}
 			if f.ByteOffset < int64(len(b)) {
-				s.walk(o, f.Type, b[f.ByteOffset:], name, depth+1)
+				p := fieldPath{owner: named(t), field: "." + f.Name, whole: "." + f.Name}
+				s.walk(o, f.Type, b[f.ByteOffset:], via.along(p), depth+1)
 			}
 		}
 	case *dwarf.ArrayType:

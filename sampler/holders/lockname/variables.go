@@ -15,11 +15,7 @@ type variable struct {
 	name     string // "&x" is the address of an x that has moved to the heap
 	typ      dwarf.Type
 	location []byte // a DWARF expression; nil if the debug information has none here, as for most spilled variables
-	age      uint64 // how many bytes of code earlier the debug information last had a location
 }
-
-// maxAge is how many bytes of code back a location may end.
-const maxAge = 256
 
 // variablesAt returns the variables that exist at an instruction, innermost
 // last. Variables of inlined calls are included, except calls of package sync.
@@ -92,9 +88,6 @@ func (d *debugInfo) attribute(e *dwarf.Entry, a dwarf.Attr) any {
 // variable returns what an entry says about a variable at an instruction.
 func (d *debugInfo) variable(u *unit, e *dwarf.Entry, pc uint64) (v variable, ok bool) {
 	v.location = d.location(u, e, pc)
-	for len(v.location) == 0 && v.age < maxAge && d.location(u, e, pc-v.age) == nil {
-		v.age++
-	}
 	at, ok := d.attribute(e, dwarf.AttrType).(dwarf.Offset)
 	if !ok {
 		return v, false

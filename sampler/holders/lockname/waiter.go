@@ -1,6 +1,7 @@
 package lockname
 
 import (
+	"cmp"
 	"debug/dwarf"
 	"encoding/binary"
 	"slices"
@@ -26,27 +27,21 @@ func (n *Namer) variablesAt(pc uint64) variables {
 	return vs
 }
 
-// A candidate is an object that a variable may point to.
-type candidate struct {
-	object
-	age uint64 // age of the variable
-}
-
 // byWaiter names a lock by the variables of a goroutine that waits for it. It tries these ways in turn:
 //
-//   - By the argument: if the code proves through which argument the lock was reached, the lock lies in what that one
-//     pointed to.
+//   - By the code: if it proves through which variable the lock was reached, that one's type has the lock's name.
 //   - By a variable with a known location that points to the object that the lock lies in.
 //   - By a spilled variable. The debug information rarely has the location of a variable that was spilled because of the
-//     very call that
-//
-// waits. But its value is some word of the frame. So each word is tried as the value of each pointer variable: it fits if
-// the lock would lie in what it points to. If variables of different types fit, the one that was used last is taken.
+//     very call that waits. But its value is some word of the frame. So each word is tried as the value of each pointer
+//     variable: it fits if the lock would lie in what it points to. A word that is the lock's own address does not show
+//     in what the lock lies: the function may have taken another lock through the variable, and this one through a map.
 //   - By a search along the pointers in the objects.
 //   - By the name of a function's variable that points to the lock itself. That says least, so it comes last.
+//
+// A way that leads to several names proves none of them.
 func (n *Namer) byWaiter(w *Waiter) string {
-	byArgument := n.byArgument(w)
-	var located, tried []candidate
+	proved := n.byPaths(w)
+	var located, tried []object
 	for i, f := range w.Frames[:min(len(w.Frames), maxFrames)] {
 		located = append(located, n.located(w, f)...)
 		if i < scannedFrames {
@@ -54,20 +49,15 @@ func (n *Namer) byWaiter(w *Waiter) string {
 		}
 	}
 	local := ""
-	for _, candidates := range [][]candidate{byArgument, located, tried} {
-		name, own := direct(candidates, w.Lock)
+	for _, objects := range [][]object{proved, located, tried} {
+		name, own := direct(objects, w.Lock)
 		if name != "" {
 			return name
 		}
-		if local == "" {
-			local = own
-		}
+		local = cmp.Or(local, own)
 	}
-	for _, candidates := range [][]candidate{byArgument, located, tried} {
-		s := &search{lock: w.Lock, read: func(addr uint64, b []byte) error { return n.memory(w, addr, b) }}
-		for _, c := range candidates {
-			s.queue = append(s.queue, c.object)
-		}
+	for _, objects := range [][]object{proved, located, tried} {
+		s := &search{lock: w.Lock, read: func(addr uint64, b []byte) error { return n.memory(w, addr, b) }, queue: objects}
 		if name := s.run(); name != "" {
 			return name
 		}
@@ -76,7 +66,7 @@ func (n *Namer) byWaiter(w *Waiter) string {
 }
 
 // located returns what the variables of a frame with a known location point to.
-func (n *Namer) located(w *Waiter, f Frame) (all []candidate) {
+func (n *Namer) located(w *Waiter, f Frame) (all []object) {
 	vs := n.variablesAt(f.PC - n.bias)
 	for i := range vs.all {
 		v := &vs.all[i]
@@ -86,9 +76,9 @@ func (n *Namer) located(w *Waiter, f Frame) (all []candidate) {
 		switch {
 		case !ok:
 		case !isPointer:
-			all = append(all, candidate{object: object{at, v.typ, nameOf(v.name, vs.function), 0}})
+			all = append(all, object{at, v.typ, nameOf(v.name, vs.function), 0})
 		case n.memory(w, at, b[:]) == nil:
-			all = append(all, candidate{object: object{binary.LittleEndian.Uint64(b[:]), p.Type, nameOf(v.name, vs.function), 1}})
+			all = append(all, object{binary.LittleEndian.Uint64(b[:]), p.Type, nameOf(v.name, vs.function), 1})
 		}
 	}
 	return all
@@ -98,7 +88,7 @@ func (n *Namer) located(w *Waiter, f Frame) (all []candidate) {
 const argumentSpace = 64
 
 // tried returns what each pointer variable of a frame would point to, for each word of the frame that may be its value.
-func (n *Namer) tried(w *Waiter, frame int) (all []candidate) {
+func (n *Namer) tried(w *Waiter, frame int) (all []object) {
 	f := w.Frames[frame]
 	vs := n.variablesAt(f.PC - n.bias)
 	end := min(f.CFA+argumentSpace-w.Base, uint64(len(w.Stack)))
@@ -109,32 +99,35 @@ func (n *Namer) tried(w *Waiter, frame int) (all []candidate) {
 		}
 		for i := range vs.all {
 			v := &vs.all[i]
-			if p, ok := layout.Underlying(v.typ).(*dwarf.PtrType); ok {
-				all = append(all, candidate{object{word, p.Type, nameOf(v.name, vs.function), 1}, v.age})
+			p, ok := layout.Underlying(v.typ).(*dwarf.PtrType)
+			if ok && (word != w.Lock || isLock(layout.Underlying(p.Type))) {
+				all = append(all, object{word, p.Type, nameOf(v.name, vs.function), 1})
 			}
 		}
 	}
 	return all
 }
 
-// direct names the lock by the candidates that contain it. own is the name of a variable that points to the lock itself
-// or to a type without a name.
-func direct(candidates []candidate, lock uint64) (name, own string) {
-	var fit []candidate
-	for _, c := range candidates {
-		got, local, ok := nameIn(c.object, lock)
-		switch {
+// direct names the lock by the objects that contain it. own is the name of a variable that points to the lock itself or to a
+// type without a name.
+func direct(objects []object, lock uint64) (name, own string) {
+	var names, locals []string
+	for _, o := range objects {
+		switch got, local, ok := nameIn(o, lock); {
 		case !ok:
-		case local && own == "":
-			own = got
-		case !local:
-			fit = append(fit, c)
+		case local:
+			locals = append(locals, got)
+		default:
+			names = append(names, got)
 		}
 	}
-	if len(fit) == 0 {
-		return "", own
+	return only(names), only(locals)
+}
+
+// only returns the name that all names are; "" if there are several or none.
+func only(names []string) string {
+	if len(names) == 0 || slices.ContainsFunc(names, func(n string) bool { return n != names[0] }) {
+		return ""
 	}
-	last := slices.MinFunc(fit, func(a, b candidate) int { return int(a.age) - int(b.age) })
-	name, _, _ = nameIn(last.object, lock)
-	return name, own
+	return names[0]
 }

@@ -8,43 +8,99 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/machinecode"
 )
 
-// LockArgument is for a frame in a call that takes a lock. It returns the argument of the frame's function through which the
-// lock was reached: the lock lies at an offset from what the argument points to, as in c.mu.Lock() in a method of c. register is
-// the argument's register, among those for integers and pointers, counted from 0; by now it may hold another value. LockArgument
-// returns false if the lock was reached in another way, or if the code doesn't show how.
-func (a *Analyzer) LockArgument(f *unwind.Frame) (register int, offset int64, ok bool) {
+// A LockPath says how a function reached the lock that it takes: at an instruction, a register had a pointer. In c.mu.Lock(), the
+// lock lies at an offset from what c points to. In c.next.mu.Lock(), it lies at the second offset from what the word at the
+// first one points to. By now, the register may have another value.
+type LockPath struct {
+	PC       uint64          // at the function's entry, the register has an argument
+	Register machinecode.Reg // as instructions number it
+	Offsets  []int64
+}
+
+// Bounds of what is searched for pointers to a lock.
+const (
+	maxLockPaths = 32
+	maxLookBack  = 96 // instructions
+)
+
+// LockPaths is for a frame in a call that takes a lock. It returns the ways in which the frame's function reached the lock,
+// if the code shows some.
+func (a *Analyzer) LockPaths(f *unwind.Frame) (paths []LockPath) {
 	fn, found := a.p.Table.Func(f.PC)
 	if !found || f.Exact || a.left <= 0 {
-		return 0, 0, false
+		return nil
 	}
 	w := a.flowOf(fn)
 	if w == nil {
-		return 0, 0, false
+		return nil
 	}
 	i := w.callBefore(f.PC)
 	if i < 0 || w.code[i].Indirect {
-		return 0, 0, false
+		return nil
 	}
 	s := w.stateBefore(i)
 	if s == nil {
-		return 0, 0, false
+		return nil
 	}
-	return w.lockArgument(s, a.callee(w.code[i].Target).role)
+	pointers := w.pointersTo(w.lockTaken(s, a.callee(w.code[i].Target).role))
+	for _, p := range pointers {
+		n := w.values.nodes[p.base]
+		if r := machinecode.Reg(n.a); n.kind == kEntry && slices.Contains(a.machine.arguments[:], r) {
+			paths = append(paths, LockPath{w.f.Entry, r, p.offsets})
+		}
+	}
+	for k := i; k >= max(0, i-maxLookBack) && len(pointers) > 0 && len(paths) < maxLockPaths; k-- {
+		if s := w.stateBefore(k); s != nil {
+			paths = append(paths, w.lockPathsAt(s, w.code[k].PC, pointers)...)
+		}
+	}
+	return paths
 }
 
-// lockArgument returns by which argument of the function a call reaches the lock that it takes.
-func (w *flow) lockArgument(s *state, called goruntime.CallRole) (register int, offset int64, ok bool) {
-	m := w.a.machine
-	lock := s.regs[m.argument]
+// lockTaken returns the address of the lock that a call takes, 0 if it takes none.
+func (w *flow) lockTaken(s *state, called goruntime.CallRole) value {
+	lock := s.regs[w.a.machine.argument]
 	switch called {
 	case goruntime.CallLock, goruntime.CallLockSlow, goruntime.CallRLock:
+		return lock
 	case goruntime.CallReadSlow:
-		lock = w.values.add(lock, -goruntime.RWMutexReaderSem)
-	default:
-		return 0, 0, false
+		return w.values.add(lock, -goruntime.RWMutexReaderSem)
 	}
-	base, offset := w.values.split(lock)
-	n := w.values.nodes[base]
-	register = slices.Index(m.arguments[:], machinecode.Reg(n.a))
-	return register, offset, n.kind == kEntry && register >= 0
+	return 0
+}
+
+// A pointer is a value from which a lock was reached.
+type pointer struct {
+	base    value
+	offsets []int64
+}
+
+// pointersTo returns the pointers from which a lock was reached, the nearest first.
+func (w *flow) pointersTo(lock value) (all []pointer) {
+	var offsets []int64
+	for lock != 0 {
+		base, offset := w.values.split(lock)
+		offsets = append([]int64{offset}, offsets...)
+		if base != 0 {
+			all = append(all, pointer{base, offsets})
+		}
+		n := w.values.nodes[base]
+		if n.kind != kLoad {
+			break
+		}
+		lock = n.a
+	}
+	return all
+}
+
+// lockPathsAt returns the registers that have one of the pointers before an instruction.
+func (w *flow) lockPathsAt(s *state, pc uint64, pointers []pointer) (paths []LockPath) {
+	for r, v := range s.regs {
+		for _, p := range pointers {
+			if v == p.base {
+				paths = append(paths, LockPath{pc, machinecode.Reg(r), p.offsets})
+			}
+		}
+	}
+	return paths
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/machinecode"
 )
 
-// If a function takes a lock in an object that it got as an argument, LockArgument returns that argument.
+// If a function takes a lock in an object that it got as an argument, LockPaths has that argument.
 func TestReceiver(t *testing.T) {
 	for _, arch := range []string{"amd64", "arm64"} {
 		a := analyzer(t, build(t, arch))
@@ -18,10 +18,10 @@ func TestReceiver(t *testing.T) {
 			function string
 			want     []string // for each call that takes a lock
 		}{
-			{"main.(*thing).deferred", []string{"argument 0 + 16"}},
-			{"main.argument", []string{"argument 0 + 0"}},
-			{"main.nested", []string{"argument 0 + 16", "argument 1 + 16"}},
-			{"main.(*shared).read", []string{"argument 0 + 16"}},
+			{"main.(*thing).deferred", []string{"argument 0 + [16]"}},
+			{"main.argument", []string{"argument 0 + [0]"}},
+			{"main.nested", []string{"argument 0 + [16]", "argument 1 + [16]"}},
+			{"main.(*shared).read", []string{"argument 0 + [16]"}},
 			{"main.inMap", []string{"none"}},
 			{"main.global", []string{"none"}},
 		} {
@@ -50,8 +50,10 @@ func receivers(t *testing.T, a *Analyzer, function string) (all []string) {
 		switch a.callee(x.Target).role {
 		case goruntime.CallLock, goruntime.CallLockSlow, goruntime.CallRLock, goruntime.CallReadSlow:
 			said := "none"
-			if register, offset, ok := a.LockArgument(&unwind.Frame{PC: x.Next}); ok {
-				said = fmt.Sprintf("argument %d + %d", register, offset)
+			for _, p := range a.LockPaths(&unwind.Frame{PC: x.Next}) {
+				if p.PC == f.Entry {
+					said = fmt.Sprintf("argument %d + %d", slices.Index(a.machine.arguments[:], p.Register), p.Offsets)
+				}
 			}
 			all = append(all, said)
 		}

@@ -7,7 +7,7 @@
 //	actions, complete := a.Actions(nil, frames, memory, registers)     // what it may still do
 //	actions, complete = a.DeferredActions(actions, closure, memory)    // what a function does that it has deferred
 //	semaphore, sudog := a.Semaphore(frames, memory)                    // what it is parked for
-//	register, offset, ok := a.LockArgument(&frames[0])                 // by which argument a function reached the lock
+//	paths := a.LockPaths(&frames[0])                                   // by which pointers a function reached the lock
 //
 // # How a lock is found
 //
@@ -68,7 +68,7 @@
 //	flow_actions.go           what the instructions of a function do to channels, WaitGroups and Conds
 //	doubt.go, census.go       why it is not sure that a lock is held; at how many calls of a function
 //	known.go                  what is known of a program, as bytes for the next run
-//	argument.go, semaphore.go by which argument a lock was reached; what a parked goroutine waits for
+//	argument.go, semaphore.go by which pointers a lock was reached; what a parked goroutine waits for
 //
 // A callback may release a lock, for all that this shows. So there is a second flow, backward from the ends of the function: it
 // finds the locks that the code will release on every path, and that are held for that reason, whatever a callback did.

@@ -118,7 +118,7 @@ func TestDocExample(t *testing.T) {
 	if semaphore, sudog := a.Semaphore(frames, memory); semaphore != 0 || sudog != 0 {
 		t.Errorf("it waits for a semaphore at %#x with %#x", semaphore, sudog)
 	}
-	if register, offset, ok := a.LockArgument(&frames[0]); ok {
-		t.Errorf("the call of work takes a lock of argument %d, %d bytes on", register, offset)
+	if paths := a.LockPaths(&frames[0]); len(paths) != 0 {
+		t.Errorf("the call of work takes a lock by %v", paths)
 	}
 }

@@ -1,5 +1,5 @@
 // Locknames: for each of many kinds of locks, one goroutine waits forever, in main.wait.... The program prints the address and
-// the expected name of each lock.
+// the expected name of each lock, after orNone if it may have none, too.
 package main
 
 import (
@@ -10,10 +10,13 @@ import (
 	"unsafe"
 )
 
+const orNone = "perhaps "
+
 func main() {
 	for _, kind := range []func() (lock any, name string){
 		global, ofGlobal, arrayOfGlobal, byPointer, embedded, nested, anonymous, local, argument, methodValue, deferred,
 		element, sliceElement, mapElement, field, generic, reader, writer, once, condition, locker, closure,
+		throughMap, ofMap, throughField, ofTwo,
 	} {
 		lock, name := kind()
 		fmt.Printf("%p %s\n", lock, name)
