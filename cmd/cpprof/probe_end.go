@@ -47,9 +47,9 @@ func newCountdown(t terminal) *countdown { return &countdown{t: t} }
 
 // show shows the number; it is called again and again while probes are taken out.
 func (c *countdown) show(in int) {
-	every, line := fileCountdown, "cpprof: taking the probes out: %s left\n"
+	every := fileCountdown
 	if c.t.errIsTerminal {
-		every, line = terminalCountdown, "\r\x1b[Kcpprof: taking the probes out: %s left"
+		every = terminalCountdown
 	}
 	now := time.Now()
 	if c.last.IsZero() {
@@ -60,7 +60,12 @@ func (c *countdown) show(in int) {
 		termtext.Fprintf(c.t.err, "\r\x1b[K")
 		c.said = false
 	case in > 0 && now.Sub(c.last) >= every:
-		termtext.Fprintf(c.t.err, line, report.Counted(in, "breakpoint"))
+		left := report.Counted(in, "breakpoint")
+		if c.t.errIsTerminal {
+			termtext.Fprintf(c.t.err, "\r\x1b[Kcpprof: taking the probes out: %s left", left)
+		} else {
+			termtext.Fprintf(c.t.err, "cpprof: taking the probes out: %s left\n", left)
+		}
 		c.last, c.said = now, true
 	}
 }
