@@ -76,9 +76,19 @@ func (s *signals) watch(ends, suspends <-chan os.Signal, done <-chan struct{}, c
 				os.Exit(status) // if a target is halted right now, the system resumes it
 			}
 			first = false
+			time.AfterFunc(500*time.Millisecond, endStuck)
 			s.interrupt.Store(sig == os.Interrupt || sig == syscall.SIGQUIT)
 			cancel()
 		}
+	}
+}
+
+// endStuck ends this process if a read of a program's memory does not return: nothing else can end it then. The system detaches from
+// the program.
+func endStuck() {
+	if pid := sampler.Stuck(500 * time.Millisecond); pid != 0 {
+		termtext.Fprintf(os.Stderr, "cpprof: ended at once: a read of the memory of process %d does not return\n", pid)
+		os.Exit(1)
 	}
 }
 

@@ -125,6 +125,27 @@ func TestAgentSilentPage(t *testing.T) {
 	})
 }
 
+// A page that vanishes in the moment before it is read holds cpprof up. A signal ends cpprof nevertheless.
+func TestVanishingPage(t *testing.T) {
+	target := startSilent(t, "vanishing")
+	r := startRecording(t, "--rate", "1000", "--max-overhead", "100%", "-p", fmt.Sprint(target.Pid()))
+	if _, err := target.Out.ReadString('!'); err != nil {
+		t.Fatal(err)
+	}
+	r.Process.Signal(syscall.SIGTERM)
+	endsSoon(t, r.Cmd)
+	if !strings.Contains(r.stderr.String(), "does not return") {
+		t.Errorf("%v: %s", r.ProcessState, r.stderr.String())
+	}
+	if traced := tracedThreads(target.Pid()); traced != "" {
+		t.Errorf("still traced: %s", traced)
+	}
+	target.Lives(t)
+	if rec := r.recording(t); rec.Samples.Len() == 0 {
+		t.Error("the recording has no samples")
+	}
+}
+
 // endsSoon waits until a command has ended.
 func endsSoon(t *testing.T, c *exec.Cmd) {
 	t.Helper()

@@ -350,10 +350,12 @@ func (w *worker) halt(p *Process, at time.Time, f func(*Halted) error) (halt Hal
 		t.wanted, t.fetched, t.late = false, false, false
 	}
 	w.sleepUntil(at)
+	w.guard.set(longestHalt)
 	p.halting.Store(true)
 	err = f(h)
 	w.detachStopped()
 	p.halting.Store(false)
+	w.guard.set(0)
 	if !h.begin.IsZero() {
 		halt.Took = time.Since(h.begin)
 	}

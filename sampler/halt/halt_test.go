@@ -5,6 +5,7 @@ package halt
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -513,17 +514,23 @@ func TestReadRanges(t *testing.T) {
 	}
 }
 
+// startSilent starts a program with a page that never answers, and returns the address of that page.
+func startSilent(t *testing.T, page string) (*fixture.Running, uint64) {
+	t.Helper()
+	target := fixture.Start(t, fixture.Build(t, "silent"), page, filepath.Join(t.TempDir(), "mount"))
+	text, _, ok := strings.Cut(target.Line, ",")
+	at, err := strconv.ParseUint(text, 0, 64)
+	if !ok || err != nil {
+		t.Skipf("there can be no such page here: %s", target.Line)
+	}
+	return target, at
+}
+
 // A page that never answers costs a read nothing but the bytes from that page on.
 func TestReadSilentPage(t *testing.T) {
-	program := fixture.BuildOnce(t, "silent")
 	for _, page := range []string{"userfaultfd", "fuse"} {
 		t.Run(page, func(t *testing.T) {
-			target := fixture.Start(t, program, page, filepath.Join(t.TempDir(), "mount"))
-			text, _, ok := strings.Cut(target.Line, ",")
-			silent, err := strconv.ParseUint(text, 0, 64)
-			if !ok || err != nil {
-				t.Skipf("there can be no such page here: %s", target.Line)
-			}
+			target, silent := startSilent(t, page)
 			p, err := Open(target.Pid())
 			if err != nil {
 				t.Skipf("this machine does not permit it: %v", err)
@@ -560,5 +567,45 @@ func TestReadSilentPage(t *testing.T) {
 			}
 			target.Lives(t)
 		})
+	}
+}
+
+// If a read in a halt never returns, the kernel ends the sampler, and so lets the program go.
+func TestStuckHalt(t *testing.T) {
+	target, page := startSilent(t, "userfaultfd")
+	s := start(t, fmt.Sprintf("stuck:%d:%d", target.Pid(), page))
+	for line := range s.lines {
+		t.Errorf("the sampler says %q", line)
+	}
+	err := s.Wait()
+	if status, ok := s.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
+		t.Errorf("the sampler ended with %v", err)
+	}
+	target.Lives(t)
+}
+
+// A read that never returns is known to be stuck, until the program ends.
+func TestStuckRead(t *testing.T) {
+	target, page := startSilent(t, "userfaultfd")
+	p, err := Open(target.Pid())
+	if err != nil {
+		t.Skipf("this machine does not permit it: %v", err)
+	}
+	defer p.Close()
+	if pid := Stuck(time.Millisecond); pid != 0 {
+		t.Errorf("%d is stuck", pid)
+	}
+	done := make(chan bool)
+	go func() {
+		p.readOnce(page, make([]byte, 8))
+		close(done)
+	}()
+	for Stuck(10*time.Millisecond) != target.Pid() {
+	}
+	runtime.GC() // does not wait for it
+	target.Process.Kill()
+	<-done
+	if pid := Stuck(time.Millisecond); pid != 0 {
+		t.Errorf("%d is still stuck", pid)
 	}
 }

@@ -20,6 +20,7 @@ const maxRanges = 1024
 type Reader struct {
 	p         *Process
 	residents residents
+	asked     time.Time // when residents was last emptied
 	local     [maxRanges]unix.Iovec
 	remote    [maxRanges]unix.RemoteIovec
 	Calls     int // number of system calls made
@@ -73,6 +74,9 @@ func (p *Process) ReadAt(b []byte, addr int64) (int, error) {
 // ReadRanges reads all ranges, in order, in few system calls. If a range can't be read completely, ReadRanges shortens it
 // to the bytes that it could read. It returns the number of such ranges. In a halt that has lasted too long, nothing can be read.
 func (r *Reader) ReadRanges(rs []memory.Range) (failed int) {
+	if now := time.Now(); now.Sub(r.asked) > rememberResidents {
+		r.residents, r.asked = residents{}, now
+	}
 	for len(rs) > 0 {
 		if r.isOver() {
 			return failed + unread(rs)
@@ -148,9 +152,11 @@ func (p *Process) readv(local []unix.Iovec, remote []unix.RemoteIovec) (int, err
 	if p.halting.Load() {
 		call = unix.RawSyscall6
 	}
+	p.calls.begun.Add(1)
 	n, _, e := call(unix.SYS_PROCESS_VM_READV, uintptr(p.pid),
 		uintptr(unsafe.Pointer(unsafe.SliceData(local))), uintptr(len(local)),
 		uintptr(unsafe.Pointer(unsafe.SliceData(remote))), uintptr(len(remote)), 0)
+	p.calls.done.Add(1)
 	if e != 0 {
 		return 0, e
 	}

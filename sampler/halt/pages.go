@@ -5,6 +5,7 @@ package halt
 import (
 	"encoding/binary"
 	"os"
+	"time"
 )
 
 // Some pages answer a read only when another program says so: a page that userfaultfd watches, or a page of a file whose file
@@ -19,6 +20,9 @@ var (
 
 // A pagemap entry has these bits for a page that can be read without waiting for anybody.
 const pagePresent, pageSwapped = 1 << 63, 1 << 62
+
+// rememberResidents is how long a page counts as present that was so.
+const rememberResidents = time.Second
 
 // residents remembers which pages were present. Each entry stands for 64 pages. An entry gives way to any other one with the
 // same place in the array.

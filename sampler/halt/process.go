@@ -38,6 +38,7 @@ type Process struct {
 	mappings   mappings
 	halting    atomic.Bool  // whether threads may be halted right now
 	unanswered atomic.Int64 // see Unanswered
+	calls      calls
 
 	mu     sync.Mutex
 	w      *worker // nil until the first Do, and after Release until the next Do
@@ -63,6 +64,7 @@ func Open(pid int) (*Process, error) {
 		return nil, fmt.Errorf("attach to %d: %w", pid, explain(pid, err))
 	}
 	p.reader = p.NewReader()
+	opened.Store(p, true)
 	return p, nil
 }
 
@@ -170,6 +172,7 @@ func (p *Process) Release() error {
 
 // Close detaches from the process for good.
 func (p *Process) Close() error {
+	opened.Delete(p)
 	err := p.Release()
 	p.mu.Lock()
 	p.closed = true

@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 	"unsafe"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // The test binary is its own target: with this variable set it plays the part that the variable names.
@@ -26,7 +28,7 @@ func TestMain(m *testing.M) {
 	if part := os.Getenv(partEnv); part != "" {
 		play(part)
 	}
-	os.Exit(m.Run())
+	fixture.Main(m)
 }
 
 // parts maps the name of a part to what the target does. Each part prints a line when it makes progress; most never
@@ -46,6 +48,7 @@ var parts = map[string]func(arg string){
 	"vfork":   func(string) { vforkForever() },
 	"signals": func(string) { awaitSignals() },
 	"sampler": haltForever,
+	"stuck":   haltStuck,
 }
 
 func play(part string) {
@@ -141,6 +144,27 @@ func haltForever(arg string) {
 	for {
 		haltAll(p)
 	}
+}
+
+// haltStuck halts a process and reads a page that never answers, as if it had been there a moment before.
+func haltStuck(arg string) {
+	var pid int
+	var page uint64
+	fmt.Sscanf(arg, "%d:%d", &pid, &page)
+	p, err := Open(pid)
+	if err != nil {
+		panic(err)
+	}
+	longestHalt = 500 * time.Millisecond
+	fmt.Println("opened")
+	p.Halt(time.Second, func(h *Halted) error {
+		if _, err := allThreads(p, h); err != nil {
+			return err
+		}
+		_, err := p.readOnce(page, make([]byte, 8))
+		return err
+	}, func(Thread) {})
+	fmt.Println("halted")
 }
 
 // counters is the number of threads that count.

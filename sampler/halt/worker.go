@@ -23,6 +23,7 @@ type worker struct {
 	stats    statFiles
 	reaper   reaper
 	alarm    *alarm
+	guard    *guard
 	halted   Halted // reused by every halt
 	pinned   bool
 
@@ -98,6 +99,8 @@ func (w *worker) run(ready chan struct{}) {
 	w.priority = newPriority()
 	w.alarm = newAlarm()
 	defer w.alarm.close()
+	w.guard = newGuard()
+	defer w.guard.close()
 	defer close(w.ended)
 	defer w.stats.close()
 	close(ready)

@@ -1,5 +1,6 @@
 // Silent has a goroutine whose labels lie in a page that never answers a read. Its argument says why: "userfaultfd" watches the
-// page, or the page belongs to a file of a file system that is a program ("fuse"). The program's arguments lie there as well, if
+// page, the page belongs to a file of a file system that is a program ("fuse"), or the page comes and goes until somebody waits for
+// it ("vanishing"; the program then writes "!"). The program's arguments lie there as well, if
 // that is permitted. The first line of the output is the address of the page. Then the program writes a dot every 10 ms, which
 // shows that it runs. If the machine refuses such a page, the program says so and ends.
 package main
@@ -13,18 +14,33 @@ import (
 )
 
 func main() {
-	at, err := page.New(os.Args[1], os.Args[2])
+	at, err := uintptr(0), error(nil)
+	labels := func(at uintptr) {
+		page.Label(at)
+		select {}
+	}
+	if os.Args[1] == "vanishing" {
+		at, err = page.Vanishing(func() { os.Stdout.WriteString("!") })
+		labels = relabel
+	} else {
+		at, err = page.New(os.Args[1], os.Args[2])
+	}
 	if err != nil {
 		fmt.Printf("refused: %v\n", err)
 		return
 	}
-	go func() {
-		page.Label(at)
-		select {}
-	}()
+	go labels(at)
 	time.Sleep(10 * time.Millisecond)
-	fmt.Printf("%#x, arguments moved: %v\n", at, page.MoveArguments(at))
+	fmt.Printf("%#x, arguments moved: %v\n", at, os.Args[1] != "vanishing" && page.MoveArguments(at))
 	for range time.Tick(10 * time.Millisecond) {
 		os.Stdout.WriteString(".")
+	}
+}
+
+// relabel changes the labels of its goroutine all the time, since a sampler reads labels that it knows only once.
+func relabel(at uintptr) {
+	for i := uintptr(0); ; i++ {
+		page.Label(at + i%64*16)
+		time.Sleep(100 * time.Microsecond)
 	}
 }

@@ -35,23 +35,52 @@ func Label(page uintptr) {
 
 // watched returns the address of memory that a userfaultfd watches. Nobody reads what it reports.
 func watched() (uintptr, error) {
+	page, _, err := watch()
+	return page, err
+}
+
+// watch does so, and returns the userfaultfd, whose reads don't wait.
+func watch() (page, fd uintptr, err error) {
 	const api, register = 0xc018aa3f, 0xc020aa00
-	fd, _, e := syscall.RawSyscall(userfaultfd, syscall.O_CLOEXEC, 0, 0)
+	fd, _, e := syscall.RawSyscall(userfaultfd, syscall.O_CLOEXEC|syscall.O_NONBLOCK, 0, 0)
 	if e != 0 {
-		return 0, os.NewSyscallError("userfaultfd", e)
+		return 0, 0, os.NewSyscallError("userfaultfd", e)
 	}
 	hello := struct{ api, features, calls uint64 }{api: 0xaa}
 	if _, _, e := syscall.RawSyscall(syscall.SYS_IOCTL, fd, api, uintptr(unsafe.Pointer(&hello))); e != 0 {
-		return 0, os.NewSyscallError("ioctl", e)
+		return 0, 0, os.NewSyscallError("ioctl", e)
 	}
-	page, err := mapped(syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON, -1)
+	page, err = mapped(syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON, -1)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	missing := struct{ start, size, mode, calls uint64 }{uint64(page), size, 1, 0}
 	if _, _, e := syscall.RawSyscall(syscall.SYS_IOCTL, fd, register, uintptr(unsafe.Pointer(&missing))); e != 0 {
-		return 0, os.NewSyscallError("ioctl", e)
+		return 0, 0, os.NewSyscallError("ioctl", e)
 	}
+	return page, fd, nil
+}
+
+// Vanishing returns the address of a page that comes and goes until somebody waits for it. Then it is gone for good, and hit is
+// called.
+func Vanishing(hit func()) (uintptr, error) {
+	const zero, discard = 0xc020aa04, 4
+	page, fd, err := watch()
+	if err != nil {
+		return 0, err
+	}
+	go func() {
+		for {
+			come := struct{ start, size, mode, done uint64 }{start: uint64(page), size: uint64(os.Getpagesize())}
+			syscall.Syscall(syscall.SYS_IOCTL, fd, zero, uintptr(unsafe.Pointer(&come)))
+			syscall.Syscall(syscall.SYS_MADVISE, page, uintptr(come.size), discard)
+			var waits [32]byte
+			if n, _, e := syscall.Syscall(syscall.SYS_READ, fd, uintptr(unsafe.Pointer(&waits)), 32); e == 0 && n > 0 {
+				hit()
+				return
+			}
+		}
+	}()
 	return page, nil
 }
 
