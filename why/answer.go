@@ -16,7 +16,8 @@ const (
 	ChannelKind    Kind = "channel"     // goroutines wait for a channel, or for what it stands for, such as a pool
 	ConditionKind  Kind = "condition"   // goroutines wait for a condition or a semaphore
 	IOKind         Kind = "I/O"         // goroutines wait for a file, a pipe or the network
-	SystemCallKind Kind = "system call" // goroutines are in the kernel
+	SystemCallKind Kind = "system call" // code that takes the processors, mostly in the kernel
+	BlockingKind   Kind = "blocking"    // goroutines wait in system calls
 	ComputeKind    Kind = "compute"     // code that takes the processors
 	AllocationKind Kind = "allocation"  // allocation, and the collection of garbage
 	ProcessorKind  Kind = "processors"  // more goroutines are ready than processors

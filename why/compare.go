@@ -33,7 +33,7 @@ func Compare(r, earlier *sampledata.Recording, o Options) (*Answer, error) {
 	now.grown(before)
 	old.remember(now.Findings)
 	now.Findings = slices.DeleteFunc(now.Findings, func(f *Finding) bool {
-		stands := f.Kind == LeakKind || f.Kind == DeadlockKind
+		stands := f.stands()
 		return f.Before != nil && f.Share.Low <= f.Before.Share.High || f.Before == nil && !stands
 	})
 	now.conclude()
@@ -41,11 +41,6 @@ func Compare(r, earlier *sampledata.Recording, o Options) (*Answer, error) {
 		now.State = Unchanged
 	}
 	return now.Answer, nil
-}
-
-// IsCode reports whether a finding is about a function on the processors.
-func (f *Finding) IsCode() bool {
-	return f.Kind == ComputeKind || f.Kind == SystemCallKind && f.Reason == ""
 }
 
 // codeShares returns the shares of the processors that functions of the program have, with all that they call, by name.
@@ -127,7 +122,7 @@ func (s *searched) remember(later []*Finding) {
 	var questions []question
 	var of []*Finding
 	for _, f := range later {
-		if f.Kind != LeakKind && f.Kind != DeadlockKind {
+		if !f.stands() {
 			questions, of = append(questions, s.question(f)), append(of, f)
 		}
 	}

@@ -89,7 +89,7 @@ func (f *Finding) hasLock(wait *Finding) bool {
 func (a *searched) foldHeld() {
 	all := a.Findings
 	a.Findings = slices.DeleteFunc(slices.Clone(all), func(f *Finding) bool {
-		return f.Kind == SystemCallKind && f.IsCode() && slices.ContainsFunc(all, func(lock *Finding) bool {
+		return f.Kind == SystemCallKind && slices.ContainsFunc(all, func(lock *Finding) bool {
 			held := 0.0 // the share of the time, while others wait, in which a holder does it
 			for _, c := range lock.Causes {
 				if c.Certainty != Fellow && f.covers(&c) {
@@ -109,7 +109,7 @@ func (f *Finding) covers(c *Cause) bool {
 	case ComputeKind, SystemCallKind, AllocationKind:
 		runs := c.Activity == Computing || c.Activity == CallsKernel || c.Activity == NoCPU || c.Activity == Ready
 		return runs && (f.Kind == AllocationKind && f.Class == c.Class || slices.Contains(c.Place.Path, f.Where.Function))
-	case ChannelKind, ConditionKind, IOKind:
+	case ChannelKind, ConditionKind, IOKind, BlockingKind:
 		waits := c.Activity == Sending || c.Activity == Receiving || c.Activity == Conditional || c.Activity == IO
 		return waits && c.Class == f.Class && c.Place.Function == f.Where.Function
 	}
@@ -171,12 +171,12 @@ const idleUse = 0.2
 
 // state sums up: the machine is no reason to call the program slow.
 func (a *searched) state() State {
-	own := slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Kind != MachineKind })
+	own := slices.ContainsFunc(a.Findings, func(f *Finding) bool { return !f.row().outside })
 	switch {
 	case own:
 		return Slow
 	case slices.ContainsFunc(a.Hypotheses, func(h Hypothesis) bool {
-		return h.Verdict == hotspots.Maybe && h.Note == "" && h.Kind != MachineKind && h.severity >= aProcessor && h.Share.Margin() > a.Threshold
+		return h.Verdict == hotspots.Maybe && h.Note == "" && !h.Kind.row().outside && h.severity >= aProcessor && h.Share.Margin() > a.Threshold
 	}):
 		return Undecided
 	case a.Used.Share >= idleUse:

@@ -116,7 +116,7 @@ func search(r *sampledata.Recording, o Options) (*searched, error) {
 	}
 	s.readProcessors()
 	a.NoCPU = s.noCPU
-	all := slices.Concat(s.lockCandidates(), s.waitCandidates(), s.computeCandidates(), s.readyCandidates(), s.machineCandidates())
+	all := s.candidates()
 	a.Used = s.test(all)
 	for _, c := range all {
 		a.judge(c, e)

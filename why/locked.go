@@ -93,7 +93,7 @@ func (s *searcher) suffering(f *Finding, by sums, of func(*situation) bool) *can
 	f.Severity = s.e.mean(by.total())
 	f.Others = s.others(by, class)
 	f.Where, f.Reason = s.where(class, of)
-	if f.Kind != LockKind && f.Kind != ProcessorKind {
+	if f.row().waits {
 		f.reasons = s.reasons(class, of)
 	}
 	return &candidate{f: f, asks: s.question(f), bar: s.o.Threshold, least: leastMean}

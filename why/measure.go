@@ -30,29 +30,6 @@ func (s *searcher) on(at *situation, function string) bool {
 	return s.e.places.above(at.state.Stack, func(name string) bool { return name == function })
 }
 
-// hits returns the situations that a finding's share counts, among those of its measure's view. It holds for other recordings, too.
-func (s *searcher) hits(f *Finding) func(*situation) bool {
-	class, exists := s.e.byName[f.Class]
-	if !exists {
-		class = -1
-	}
-	switch {
-	case f.IsCode():
-		return func(at *situation) bool { return at.usesCPU() && s.on(at, f.Where.Function) }
-	case f.Kind == AllocationKind:
-		return s.makesGarbage
-	case f.Kind == MachineKind || f.Kind == ThrottledKind:
-		return func(at *situation) bool { return at.state.Doing == views.WithoutCPU }
-	case f.Kind == LockKind:
-		return ofClass(class, func(at *situation) bool { return at.state.Doing == views.AwaitingLock && at.lock == f.Lock })
-	case f.Kind == ProcessorKind:
-		return ofClass(class, isReady)
-	}
-	return ofClass(class, func(at *situation) bool {
-		return at.waits() && slices.Contains(f.reasons, at.state.Reason) && s.on(at, f.Where.Function)
-	})
-}
-
 // question returns what a finding's share is of: the processors, or the time of its class without waiting for work.
 func (s *searcher) question(f *Finding) question {
 	hit := s.hits(f)
@@ -63,12 +40,8 @@ func (s *searcher) question(f *Finding) question {
 		}
 	}
 	q := question{hit: func(at *situation) bool { return known[at] }}
-	if f.ofClass() {
-		class, exists := s.e.byName[f.Class]
-		if !exists {
-			class = -1
-		}
-		q.base = active(class)
+	if !f.OfProcessors() {
+		q.base = active(s.classOf(f))
 	}
 	return q
 }
@@ -84,32 +57,10 @@ func (s *searcher) mean(q question) float64 {
 	return s.e.mean(weight)
 }
 
-// ofClass reports whether the share is of the time of the finding's class. It is of the processors otherwise.
-func (f *Finding) ofClass() bool {
-	switch f.Kind {
-	case AllocationKind, MachineKind, ThrottledKind:
-		return false
-	}
-	return !f.IsCode()
-}
-
 // measureShare sets the measure of a finding.
 func (s *searcher) measureShare(f *Finding) {
-	switch {
-	case f.IsCode():
-		f.Measure = &Measure{Path: through(f.Where.Function)}
-	case f.Kind == AllocationKind:
-		f.Measure = measureOf("", "* ..@alloc", "* ..@gc")
-	case f.Kind == LockKind:
-		f.Measure = s.lockMeasure(f)
-	case f.Kind == ProcessorKind:
-		f.Measure = &Measure{Thread: f.Class, Keep: "(* ..:LOAD or * ..:PRIO) and not * ..:no-CPU"}
-	case f.reasons != nil:
-		var paths []string
-		for _, reason := range f.reasons {
-			paths = append(paths, through(f.Where.Function)+" .."+views.ReasonFrame(reason))
-		}
-		f.Measure = measureOf(f.Class, paths...)
+	if measure := f.row().measure; measure != nil {
+		f.Measure = measure(s, f)
 	}
 }
 

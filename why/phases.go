@@ -34,7 +34,7 @@ func (a *searched) searchPhases(r *sampledata.Recording, o Options) error {
 		for _, f := range s.Findings {
 			small := f.Severity < aProcessor || f.Share.Low < 2*o.Threshold // several spans are searched: chance has more of them
 			few := p.to-p.from < 2*leastSamples && !f.IsCode()              // waits change more by chance
-			if known[f.key] || small || few || f.Kind == MachineKind || f.Kind == LeakKind || a.hasPathOf(f) {
+			if known[f.key] || small || few || f.row().outside || f.stands() || a.hasPathOf(f) {
 				continue
 			}
 			known[f.key] = true

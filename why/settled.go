@@ -32,7 +32,7 @@ func (s *Settled) Add(a *Answer) bool {
 		return false
 	}
 	for _, h := range a.Hypotheses {
-		if h.Verdict == hotspots.Maybe && h.Note == "" && h.Kind != MachineKind && h.severity > severity {
+		if h.Verdict == hotspots.Maybe && h.Note == "" && !h.Kind.row().outside && h.severity > severity {
 			return false
 		}
 	}

@@ -18,7 +18,7 @@ type waitKey struct {
 // waitKinds are the kinds of waits. Others are not slow: sleeping is deliberate, and to wait for other goroutines to end
 // leads to what those do, which has hypotheses of its own.
 var waitKinds = map[Activity]Kind{
-	Sending: ChannelKind, Receiving: ChannelKind, Conditional: ConditionKind, IO: IOKind, CallsKernel: SystemCallKind,
+	Sending: ChannelKind, Receiving: ChannelKind, Conditional: ConditionKind, IO: IOKind, CallsKernel: BlockingKind,
 }
 
 // waitCandidates returns a hypothesis for each function of the program in which goroutines wait.
@@ -40,7 +40,7 @@ func (s *searcher) waitCandidates() (all []*candidate) {
 			other, ok := s.waitKey(at)
 			return ok && other == k
 		}
-		f := &Finding{Kind: k.kind, key: key(k.kind, k.function), specific: specificity[k.kind]}
+		f := &Finding{Kind: k.kind, key: key(k.kind, k.function), specific: k.kind.row().specific}
 		c := s.suffering(f, by, of)
 		class := by.most()
 		c.note = cmp.Or(s.standsStill(class, of), s.resting(f, class), s.leadsOn(c, by[class]))
@@ -49,9 +49,6 @@ func (s *searcher) waitCandidates() (all []*candidate) {
 	}
 	return all
 }
-
-// specificity says how much is known of why goroutines wait. What happens outside of the program is less specific.
-var specificity = map[Kind]float64{ChannelKind: 0.9, ConditionKind: 0.9, IOKind: 0.5, SystemCallKind: 0.8}
 
 // waitKey returns the hypothesis that a situation belongs to, if it is a wait.
 func (s *searcher) waitKey(at *situation) (waitKey, bool) {
@@ -65,7 +62,7 @@ func (s *searcher) waitKey(at *situation) (waitKey, bool) {
 // resting returns why goroutines of a class that wait are not slow, or "".
 func (s *searcher) resting(f *Finding, class int32) string {
 	c := &s.e.classes[class]
-	outside := f.Kind == IOKind || f.Kind == SystemCallKind
+	outside := f.Kind == IOKind || f.Kind == BlockingKind
 	reads := views.WaitingFor(f.Reason) != views.Sending && !writes(f.Where.Library)
 	switch {
 	case outside && 2*c.sleeps > c.life-c.active && c.sleeps > 0.02*c.life:
@@ -129,7 +126,7 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 			own += c.Share
 		}
 	}
-	if f.Kind == IOKind || f.Kind == SystemCallKind {
+	if f.Kind == IOKind || f.Kind == BlockingKind {
 		return ""
 	}
 	receives := views.WaitingFor(f.Reason) != views.Sending

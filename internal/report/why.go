@@ -110,6 +110,7 @@ func (y *Why) about(f *why.Finding) (lines []aboutLine) {
 	}
 	add("when", whenText(f, y.From, y.To))
 	add("before", beforeText(f))
+	add("try", f.Words().Remedy)
 	add("see", Command(f, y.File, y.Flags...))
 	return lines
 }
@@ -230,13 +231,13 @@ func Command(f *why.Finding, file string, flags ...string) string {
 
 func command(f *why.Finding, file string) []string {
 	m := f.Measure
-	switch {
-	case f.Kind == why.MachineKind || f.Kind == why.ThrottledKind:
-		return []string{"info", file}
-	case f.Kind == why.LeakKind:
-		return []string{"report", file, "--idle", "--thread", f.Class, "--auto"}
-	case m == nil:
-		return []string{"locks", file}
+	if m == nil {
+		name, flags, _ := strings.Cut(f.Words().See, " ")
+		line := []string{name, file}
+		if name == "report" {
+			line = append(line, flags, "--thread", f.Class, "--auto")
+		}
+		return line
 	}
 	report := []string{"report", file, "--server"}
 	if m.Thread != "" {
@@ -271,6 +272,7 @@ type WhyText struct {
 	Why     []string `json:"why,omitempty"`
 	Calls   []string `json:"calls,omitempty"` // what probes have measured
 	When    string   `json:"when"`
+	Try     string   `json:"try"`
 	See     string   `json:"see"`
 }
 
@@ -278,7 +280,7 @@ type WhyText struct {
 func (y *Why) WriteJSON(w io.Writer, basis Basis) error {
 	out := WhyJSON{y.Answer, []WhyText{}, basis}
 	for _, f := range y.Findings {
-		out.Text = append(out.Text, WhyText{Sentence(f), whereText(f), whoText(f), WhyLines(f), MeasuredLines(f), whenText(f, y.From, y.To), Command(f, y.File, y.Flags...)})
+		out.Text = append(out.Text, WhyText{Sentence(f), whereText(f), whoText(f), WhyLines(f), MeasuredLines(f), whenText(f, y.From, y.To), f.Words().Remedy, Command(f, y.File, y.Flags...)})
 	}
 	return writeJSON(w, out)
 }

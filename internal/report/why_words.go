@@ -82,37 +82,35 @@ func Sentence(f *why.Finding) string {
 
 // statement describes a finding in a sentence that does not say when.
 func statement(f *why.Finding) string {
-	who, share := goroutines(f), aboutShare(f.Share)
-	switch f.Kind {
-	case why.LockKind:
-		return spends(f, "waiting for "+f.Lock)
-	case why.ChannelKind, why.ConditionKind, why.IOKind:
-		return spends(f, waitText(f)+" in "+f.Where.Function)
-	case why.SystemCallKind:
-		if f.Reason != "" {
-			return spends(f, "in system calls, in "+f.Where.Function)
-		}
-		return f.Where.Function + ", in " + who + ", takes " + share + " of the processors, mostly in system calls."
-	case why.ComputeKind:
-		return f.Where.Function + ", in " + who + ", takes " + share + " of the processors (" + fmt.Sprintf("%.2g", f.Mean) + " of them)."
-	case why.AllocationKind:
-		return "Allocation and the garbage collector take " + share + " of the processors; " + who + " allocates most, in " + f.Where.Function + "."
-	case why.ProcessorKind:
-		return "More goroutines are ready to run than processors: " + spends(f, "waiting for a processor")
-	case why.ThrottledKind:
-		return fmt.Sprintf("The program's control group has too little CPU time: on %s of the processors, the thread waits for a CPU (%.2g threads on average).", share, f.Mean)
-	case why.MachineKind:
-		return fmt.Sprintf("The machine is too busy for the program: on %s of the processors, the thread waits for a CPU (%.2g threads on average).", share, f.Mean)
-	case why.LeakKind:
-		return fmt.Sprintf("Goroutines of %s leak: from %d to %d in the recording, %.3g a second, and hardly any ends; they %s in %s.",
-			f.Class, f.Growth.From, f.Growth.To, f.Growth.PerSecond, stuckText(f.Reason), f.Where.Function)
-	case why.DeadlockKind:
-		if f.Count == 1 {
-			return "A goroutine waits for a lock that it holds itself: a deadlock."
-		}
-		return fmt.Sprintf("%s wait for one another's locks in a circle: a deadlock.", Counted(f.Count, "goroutine"))
+	says := filled(f, f.Words().Says)
+	if strings.HasSuffix(says, ".") {
+		return says
 	}
-	return spends(f, "in "+f.Where.Function)
+	return spends(f, says)
+}
+
+// filled replaces the names in the words for a kind of finding (see why.KindWords).
+func filled(f *why.Finding, words string) string {
+	return strings.NewReplacer(
+		"{who}", goroutines(f), "{class}", f.Class, "{place}", f.Where.Function, "{share}", aboutShare(f.Share), "{mean}", fmt.Sprintf("%.2g", f.Mean),
+		"{lock}", f.Lock, "{waits}", waitText(f), "{reason}", f.Reason, "{parts}", sharesText(f.Parts), "{growth}", growthText(f.Growth), "{circle}", circleText(f),
+	).Replace(words)
+}
+
+// growthText says how many goroutines there are more and more of.
+func growthText(g *why.Growth) string {
+	if g == nil {
+		return ""
+	}
+	return fmt.Sprintf("from %d to %d in the recording, %.3g a second", g.From, g.To, g.PerSecond)
+}
+
+// circleText says who waits in a deadlock.
+func circleText(f *why.Finding) string {
+	if f.Count == 1 {
+		return "A goroutine waits for a lock that it holds itself: a deadlock."
+	}
+	return fmt.Sprintf("%s wait for one another's locks in a circle: a deadlock.", Counted(f.Count, "goroutine"))
 }
 
 // waitText says what the goroutines of a finding wait for, by the runtime's reason.
@@ -124,11 +122,9 @@ func waitText(f *why.Finding) string {
 	return does.Participle()
 }
 
-func stuckText(reason string) string { return "wait (" + reason + ")" }
-
 // whereText says where a finding is: the function, its callers, and the line.
 func whereText(f *why.Finding) string {
-	if f.Kind == why.MachineKind || f.Kind == why.ThrottledKind || f.Kind == why.ProcessorKind {
+	if !f.HasPlace() {
 		return ""
 	}
 	text := f.Where.Function
@@ -213,32 +209,32 @@ func WhyLines(f *why.Finding) (lines []string) {
 		}
 		lines = append(lines, causeText(f, &c))
 	}
+	words := f.Words()
+	switch {
+	case len(f.Parts) > 0 && words.Because != "":
+		lines = append(lines, filled(f, words.Because))
+	case words.Own != "":
+		lines = append(lines, words.Own)
+	}
+	if f.Garbage != nil {
+		lines = append(lines, garbageLines(f.Garbage)...)
+	}
+	if f.Throttling != nil {
+		lines = append(lines, throttlingText(f.Throttling))
+	}
 	switch f.Kind {
 	case why.LockKind:
 		lines = append(lines, unknownText(f)...)
-	case why.ComputeKind, why.SystemCallKind:
-		if len(f.Parts) > 0 {
-			lines = append(lines, map[why.Kind]string{why.ComputeKind: "it computes: ", why.SystemCallKind: "of that time: "}[f.Kind]+sharesText(f.Parts))
-		} else if f.Reason == "" {
-			lines = append(lines, "it computes in its own code")
+		if len(f.Chained) > 0 {
+			lines = append(lines, "through it others wait, too: those for "+strings.Join(f.Chained, ", "))
 		}
-	case why.AllocationKind:
-		lines = append(lines, "of that time: "+partsText(f.Parts))
-		lines = append(lines, garbageLines(f.Garbage)...)
-	case why.ThrottledKind:
-		lines = append(lines, throttlingText(f.Throttling))
-	case why.MachineKind:
-		lines = append(lines, "other programs, or a limit on the CPU time of its group, have the CPUs: it is not the program that is slow")
 	case why.DeadlockKind:
 		if f.Count == 1 {
 			return append(lines, "it locks "+strings.Join(f.Chained, ", ")+" a second time before it unlocks it")
 		}
-		lines = append(lines, "each holds a lock that the next one waits for: "+strings.Join(f.Chained, ", "))
+		return append(lines, "each holds a lock that the next one waits for: "+strings.Join(f.Chained, ", "))
 	}
-	if f.Kind == why.LockKind && len(f.Chained) > 0 {
-		lines = append(lines, "through it others wait, too: those for "+strings.Join(f.Chained, ", "))
-	}
-	if f.Kind != why.DeadlockKind && len(f.Others) > 0 {
+	if len(f.Others) > 0 {
 		lines = append(lines, "it holds up others, too, for a part of their lives: "+partsText(f.Others[:min(len(f.Others), mostCauses)]))
 	}
 	return lines

@@ -1,0 +1,212 @@
+package why
+
+import (
+	"slices"
+
+	"github.com/cpprof/cpprof/views"
+)
+
+// A kindRow is all that is known of one kind of finding. A new kind is one more row of the table.
+type kindRow struct {
+	KindWords
+
+	// find returns the hypotheses of the kind. It is nil if those of another row turn out to be of this kind, or if findings of
+	// the kind need no threshold (see standing).
+	find func(s *searcher) []*candidate
+
+	// hits returns what the share of a finding counts, and measure which cost in a view that is. Without hits, it counts the
+	// waits for the finding's reasons in its function.
+	hits    func(s *searcher, f *Finding) func(*situation) bool
+	measure func(s *searcher, f *Finding) *Measure
+
+	ofProcessors bool    // the share is of the processors, and not of the time of a class
+	code         bool    // it is about a function on the CPUs
+	waits        bool    // it is about waits for others, or for what is outside of the program
+	outside      bool    // it is not the program that is slow
+	placeless    bool    // its place says nothing
+	specific     float64 // how much a finding of the kind says: the rank is severity times this
+}
+
+// KindWords are the words for findings of a kind. Names in braces stand for what a finding has: {who} its class, {place} its
+// function, {share}, {mean}, {lock}, {waits}, {parts}, {growth}, {circle}.
+type KindWords struct {
+	Says    string // on what a class spends its life or, if the share is not of a class's, a sentence
+	Because string // why, if the finding has parts
+	Own     string // why, if it has none
+	See     string // the command that shows the finding, before the recording; "" if a view has its share
+	Remedy  string // what usually helps
+}
+
+// kinds is the table. An init function fills it, since its functions refer to it.
+var kinds map[Kind]*kindRow
+
+func init() {
+	kinds = map[Kind]*kindRow{
+		LockKind: {
+			find: (*searcher).lockCandidates, hits: (*searcher).lockHits, measure: (*searcher).lockMeasure, specific: 1,
+			KindWords: KindWords{Says: "waiting for {lock}", See: "locks", Remedy: "hold it for less time, or divide what it guards"},
+		},
+		ChannelKind: {
+			find: (*searcher).waitCandidates, measure: (*searcher).waitMeasure, waits: true, specific: 0.9,
+			KindWords: KindWords{Says: "{waits} in {place}", Remedy: "make the other end faster, or have more of what is shared"},
+		},
+		ConditionKind: {
+			measure: (*searcher).waitMeasure, waits: true, specific: 0.9,
+			KindWords: KindWords{Says: "{waits} in {place}", Remedy: "look at who ends the wait"},
+		},
+		IOKind: {
+			measure: (*searcher).waitMeasure, waits: true, specific: 0.5,
+			KindWords: KindWords{Says: "{waits} in {place}", Remedy: "ask for less, ask earlier, or ask for several things at once"},
+		},
+		BlockingKind: {
+			measure: (*searcher).waitMeasure, waits: true, specific: 0.8,
+			KindWords: KindWords{Says: "in system calls, in {place}", Remedy: "make fewer and larger calls"},
+		},
+		ComputeKind: {
+			find: (*searcher).computeCandidates, hits: (*searcher).codeHits, measure: (*searcher).codeMeasure,
+			ofProcessors: true, code: true, specific: 1,
+			KindWords: KindWords{
+				Says:    "{place}, in {who}, takes {share} of the processors ({mean} of them).",
+				Because: "it computes: {parts}", Own: "it computes in its own code", Remedy: "call it less, or make it cheaper",
+			},
+		},
+		SystemCallKind: {
+			hits: (*searcher).codeHits, measure: (*searcher).codeMeasure, ofProcessors: true, code: true, specific: 1,
+			KindWords: KindWords{
+				Says:    "{place}, in {who}, takes {share} of the processors, mostly in system calls.",
+				Because: "of that time: {parts}", Own: "it computes in its own code", Remedy: "make fewer and larger calls, as with a buffer",
+			},
+		},
+		AllocationKind: {
+			hits: (*searcher).garbageHits, measure: (*searcher).garbageMeasure, ofProcessors: true, specific: 1,
+			KindWords: KindWords{
+				Says:    "Allocation and the garbage collector take {share} of the processors; {who} allocates most, in {place}.",
+				Because: "of that time: {parts}", Remedy: "allocate less there, or use memory again",
+			},
+		},
+		ProcessorKind: {
+			find: (*searcher).readyCandidates, hits: (*searcher).readyHits, measure: (*searcher).readyMeasure, placeless: true, specific: 1,
+			KindWords: KindWords{Says: "waiting for a processor", Remedy: "do less at once, or use more processors"},
+		},
+		MachineKind: {
+			find: (*searcher).machineCandidates, hits: (*searcher).starvedHits, ofProcessors: true, outside: true, placeless: true,
+			KindWords: KindWords{
+				Says: "The machine is too busy for the program: on {share} of the processors, the thread waits for a CPU ({mean} threads on average).",
+				Own:  "other programs, or a limit on the CPU time of its group, have the CPUs: it is not the program that is slow",
+				See:  "info", Remedy: "run it where CPUs are free",
+			},
+		},
+		ThrottledKind: {
+			hits: (*searcher).starvedHits, ofProcessors: true, placeless: true, specific: 2,
+			KindWords: KindWords{
+				Says: "The program's control group has too little CPU time: on {share} of the processors, the thread waits for a CPU ({mean} threads on average).",
+				See:  "info", Remedy: "raise the limit of the group, or set GOMAXPROCS to it",
+			},
+		},
+		LeakKind: {
+			specific: 1,
+			KindWords: KindWords{
+				Says: "Goroutines of {class} leak: {growth}, and hardly any ends; they wait ({reason}) in {place}.",
+				See:  "report --idle", Remedy: "end them: by a context, a closed channel, or a buffer for the last value",
+			},
+		},
+		DeadlockKind: {
+			specific:  1e6,
+			KindWords: KindWords{Says: "{circle}", See: "locks", Remedy: "take the locks in one order everywhere"},
+		},
+	}
+}
+
+// row returns the row of a kind; an empty one for a kind that is not known.
+func (k Kind) row() *kindRow {
+	if row := kinds[k]; row != nil {
+		return row
+	}
+	return &kindRow{}
+}
+
+func (f *Finding) row() *kindRow { return f.Kind.row() }
+
+// Words returns the words for findings of the kind.
+func (f *Finding) Words() KindWords { return f.row().KindWords }
+
+// IsCode reports whether a finding is about a function on the processors.
+func (f *Finding) IsCode() bool { return f.row().code }
+
+// OfProcessors reports whether the share is of the processors. It is of the time of the finding's class otherwise.
+func (f *Finding) OfProcessors() bool { return f.row().ofProcessors }
+
+// stands reports whether the finding needs no threshold.
+func (f *Finding) stands() bool { return f.row().hits == nil && !f.row().waits }
+
+// HasPlace reports whether the finding's place says something.
+func (f *Finding) HasPlace() bool { return !f.row().placeless }
+
+// candidates returns the hypotheses of all kinds.
+func (s *searcher) candidates() (all []*candidate) {
+	for _, k := range kindNames() {
+		if find := kinds[k].find; find != nil {
+			all = append(all, find(s)...)
+		}
+	}
+	return all
+}
+
+// kindNames returns the kinds in their order.
+func kindNames() (names []Kind) {
+	for k := range kinds {
+		names = append(names, k)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// classOf returns the class of a finding; -1 if the recording has none of that name.
+func (s *searcher) classOf(f *Finding) int32 {
+	if class, exists := s.e.byName[f.Class]; exists {
+		return class
+	}
+	return -1
+}
+
+// hits returns the situations that a finding's share counts. It holds for other recordings, too.
+func (s *searcher) hits(f *Finding) func(*situation) bool {
+	if hits := f.row().hits; hits != nil {
+		return hits(s, f)
+	}
+	return ofClass(s.classOf(f), func(at *situation) bool {
+		return at.waits() && slices.Contains(f.reasons, at.state.Reason) && s.on(at, f.Where.Function)
+	})
+}
+
+func (s *searcher) codeHits(f *Finding) func(*situation) bool {
+	return func(at *situation) bool { return at.usesCPU() && s.on(at, f.Where.Function) }
+}
+
+func (s *searcher) codeMeasure(f *Finding) *Measure { return &Measure{Path: through(f.Where.Function)} }
+
+func (s *searcher) garbageHits(*Finding) func(*situation) bool { return s.makesGarbage }
+
+func (s *searcher) garbageMeasure(*Finding) *Measure { return measureOf("", "* ..@alloc", "* ..@gc") }
+
+func (s *searcher) starvedHits(*Finding) func(*situation) bool {
+	return func(at *situation) bool { return at.state.Doing == views.WithoutCPU }
+}
+
+func (s *searcher) lockHits(f *Finding) func(*situation) bool {
+	return ofClass(s.classOf(f), func(at *situation) bool { return at.state.Doing == views.AwaitingLock && at.lock == f.Lock })
+}
+
+func (s *searcher) readyHits(f *Finding) func(*situation) bool { return ofClass(s.classOf(f), isReady) }
+
+func (s *searcher) readyMeasure(f *Finding) *Measure {
+	return measureOf(f.Class, "(* ..:LOAD or * ..:PRIO) and not * ..:no-CPU")
+}
+
+func (s *searcher) waitMeasure(f *Finding) *Measure {
+	var paths []string
+	for _, reason := range f.reasons {
+		paths = append(paths, through(f.Where.Function)+" .."+views.ReasonFrame(reason))
+	}
+	return measureOf(f.Class, paths...)
+}
