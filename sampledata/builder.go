@@ -6,10 +6,12 @@ import (
 	"sync"
 )
 
-// A Builder keeps a recording in memory while it is made. It is a Sink. Its methods may be called from any
-// goroutine, so that a growing recording can be read. If a function, node, goroutine, holder set or monitor
-// breaks a rule, its code is -1 (0 for a holder set), and the next call of Sample returns the error. Sample also
-// returns the errors in names of locks and in values of monitors.
+// A Builder keeps a recording in memory while it is made. It is a Sink. Its
+// methods may be called from any goroutine, and a growing recording can be
+// read. A function, node, goroutine, holder set or monitor that breaks a rule
+// gets the code -1 (a holder set gets 0). The next call of Sample then returns
+// the error. Sample also returns the errors in names of locks and in values of
+// monitors.
 type Builder struct {
 	mu     sync.Mutex
 	tables tables
@@ -28,8 +30,9 @@ var _ Sink = (*Builder)(nil)
 func NewBuilder(h Header) *Builder {
 	return &Builder{
 		tables: newTables(),
-		rec:    Recording{Header: h.normal(), LabelSets: [][]Label{nil}, HolderSets: [][]GoroutineID{nil}},
-		runs:   growingRuns{index: newStateIndex(), kinds: newStateIndex()},
+		rec: Recording{Header: h.normal(), LabelSets: [][]Label{nil},
+			HolderSets: [][]GoroutineID{nil}},
+		runs: growingRuns{index: newStateIndex(), kinds: newStateIndex()},
 	}
 }
 
@@ -67,7 +70,8 @@ func (b *Builder) Goroutine(g Goroutine) GoroutineID {
 	return id
 }
 
-// LabelSet returns the code of a set of labels, in any order. If two have the same key, the last one counts.
+// LabelSet returns the code of a set of labels, in any order. If two have the
+// same key, the last one counts.
 func (b *Builder) LabelSet(set []Label) LabelSetID {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -121,8 +125,9 @@ func (b *Builder) Probe(p Probe) {
 	b.rec.Probes, b.tables.newProbes = b.tables.probes, nil
 }
 
-// Sample ends a sample. Changes may be in any order, at most one for each goroutine; Sample ignores those that change
-// nothing. It keeps neither slice. After an error, the recording is as it was before the call.
+// Sample ends a sample. Changes may be in any order, at most one for each
+// goroutine; Sample ignores those that change nothing. It keeps neither slice.
+// After an error, the recording is as it was before the call.
 func (b *Builder) Sample(s Sample, changes []Change) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -162,11 +167,13 @@ func (b *Builder) addPoint(sample int32, m *measurement) {
 	s := &b.rec.Series[m.id]
 	s.column.add(sample, m)
 	if m.measured && s.Kind == Nominal && m.step == uint64(len(s.Words)) {
-		s.Words = b.tables.monitors.words[m.id].list[:m.step+1] // a refused sample may have added others
+		// a refused sample may have added others
+		s.Words = b.tables.monitors.words[m.id].list[:m.step+1]
 	}
 }
 
-// Warn adds to the count of a kind of warning. It ignores counts below 1 and empty kinds.
+// Warn adds to the count of a kind of warning. It ignores counts below 1 and
+// empty kinds.
 func (b *Builder) Warn(kind, message string, count int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -188,8 +195,9 @@ func (b *Builder) Finish(e End) error {
 	return nil
 }
 
-// Recording returns what has been recorded so far. The result does not change when the recording grows. It shares memory
-// with the builder, so it must not be modified.
+// Recording returns what has been recorded so far. The result does not change
+// when the recording grows. It shares memory with the builder, so it must not
+// be modified.
 func (b *Builder) Recording() *Recording {
 	b.mu.Lock()
 	defer b.mu.Unlock()

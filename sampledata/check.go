@@ -8,16 +8,20 @@ import (
 
 // Check checks the rules that the readers of a recording rely on:
 //
-//   - Every code is an index into its table. Tables of sets begin with the empty set. No table has an entry twice.
+//   - Every code is an index into its table. Tables of sets begin with the
+//     empty set. No table has an entry twice.
 //   - Parents come before children.
-//   - Runs are in order, do not overlap, lie within the samples, and are as long as possible.
+//   - Runs are in order, do not overlap, lie within the samples, and are as
+//     long as possible.
 //   - Goroutines on a processor have a state.
 //   - Series consist of changes only, to values that their monitors can have.
 //   - Probes are of different functions, and their numbers are consistent.
 //
 // The error names the first thing that breaks a rule.
 func (r *Recording) Check() error {
-	for _, check := range []func() error{r.checkHeader, r.checkTables, r.checkSets, r.checkLockNames, r.checkSamples, r.checkRuns, r.checkSeries, r.checkProbes, r.checkProfile, r.checkEnd} {
+	for _, check := range []func() error{r.checkHeader, r.checkTables, r.checkSets,
+		r.checkLockNames, r.checkSamples, r.checkRuns, r.checkSeries, r.checkProbes,
+		r.checkProfile, r.checkEnd} {
 		if err := check(); err != nil {
 			return fmt.Errorf("check recording: %w", err)
 		}
@@ -26,7 +30,8 @@ func (r *Recording) Check() error {
 }
 
 func (r *Recording) sizes() sizes {
-	return sizes{len(r.Functions), len(r.Nodes), r.Goroutines.Len(), len(r.LabelSets), len(r.HolderSets)}
+	return sizes{len(r.Functions), len(r.Nodes), r.Goroutines.Len(), len(r.LabelSets),
+		len(r.HolderSets)}
 }
 
 func (r *Recording) checkHeader() error {
@@ -36,7 +41,8 @@ func (r *Recording) checkHeader() error {
 	return nil
 }
 
-// checkTables adds everything to new tables, which must assign the same codes again.
+// checkTables adds everything to new tables, which must assign the same codes
+// again.
 func (r *Recording) checkTables() error {
 	t := newTables()
 	for i, f := range r.Functions {
@@ -65,7 +71,8 @@ func (t *tables) refused(what string, i, id int) error {
 	return fmt.Errorf("%s %d is the same as %s %d", what, i, what, id)
 }
 
-// refusedLockName returns the reason why the tables did not take the name of a lock.
+// refusedLockName returns the reason why the tables did not take the name of a
+// lock.
 func (t *tables) refusedLockName(n LockName) error {
 	if t.misuse != nil {
 		return t.misuse
@@ -122,7 +129,8 @@ func (r *Recording) checkSamples() error {
 			return fmt.Errorf("sample %d: %w", i, err)
 		}
 		if i > 0 && s.Time < r.Samples.Time(i-1) {
-			return fmt.Errorf("sample %d: time %v is before that of the previous sample, %v", i, s.Time, r.Samples.Time(i-1))
+			return fmt.Errorf("sample %d: time %v is before that of the previous sample, %v",
+				i, s.Time, r.Samples.Time(i-1))
 		}
 	}
 	return nil
@@ -131,13 +139,15 @@ func (r *Recording) checkSamples() error {
 func (r *Recording) checkRuns() error {
 	z := r.sizes()
 	last := make([]int32, r.Goroutines.Len()) // by goroutine: 1 + its last run so far
-	sample := 0                               // the processors of all earlier samples have been checked
+	// the processors of all earlier samples have been checked
+	sample := 0
 	var before Run
 	for i, run := range r.Runs.All() {
 		if err := r.checkRun(run, &z); err != nil {
 			return fmt.Errorf("run %d: %w", i, err)
 		}
-		if i > 0 && cmp.Or(cmp.Compare(before.First, run.First), cmp.Compare(before.Goroutine, run.Goroutine)) >= 0 {
+		if i > 0 && cmp.Or(cmp.Compare(before.First, run.First),
+			cmp.Compare(before.Goroutine, run.Goroutine)) >= 0 {
 			return fmt.Errorf("run %d: not in order after run %d", i, i-1)
 		}
 		for ; sample < int(run.First); sample++ {
@@ -166,7 +176,8 @@ func (r *Recording) checkRun(run Run, z *sizes) error {
 		return fmt.Errorf("%d is none of the %d goroutines", run.Goroutine, z.goroutines)
 	}
 	if run.First < 0 || run.Last < run.First || int(run.Last) >= r.Samples.Len() {
-		return fmt.Errorf("samples %d to %d are not within the %d samples", run.First, run.Last, r.Samples.Len())
+		return fmt.Errorf("samples %d to %d are not within the %d samples", run.First,
+			run.Last, r.Samples.Len())
 	}
 	return z.state(run.State())
 }
@@ -182,15 +193,17 @@ func checkSuccessive(before, run Run) error {
 	return nil
 }
 
-// checkProcessors checks that every goroutine on a processor has a run that includes the sample. last has, by goroutine, the
-// last run that begins at or before the sample.
+// checkProcessors checks that every goroutine on a processor has a run that
+// includes the sample. last has, by goroutine, the last run that begins at or
+// before the sample.
 func (r *Recording) checkProcessors(sample int, last []int32) error {
 	for p, g := range r.Samples.At(sample).Processors {
 		if g < 0 {
 			continue
 		}
 		if last[g] == 0 || int(r.Runs.At(int(last[g]-1)).Last) < sample {
-			return fmt.Errorf("sample %d: processor %d runs goroutine %d, which has no state", sample, p, g)
+			return fmt.Errorf("sample %d: processor %d runs goroutine %d, which has no state",
+				sample, p, g)
 		}
 	}
 	return nil
@@ -200,7 +213,8 @@ func (r *Recording) checkEnd() error {
 	kinds := make(map[string]bool)
 	for i, w := range r.Warnings {
 		if w.Kind == "" || w.Count < 1 {
-			return fmt.Errorf("warning %d: want a kind and a count from 1 up, not %q and %d", i, w.Kind, w.Count)
+			return fmt.Errorf("warning %d: want a kind and a count from 1 up, not %q and %d",
+				i, w.Kind, w.Count)
 		}
 		if kinds[w.Kind] {
 			return fmt.Errorf("warning %d: a second of kind %q", i, w.Kind)

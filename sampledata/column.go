@@ -16,7 +16,8 @@ type reading struct {
 	bits     uint64
 }
 
-// step returns the difference between the bits of two readings, as a number that is small if little has changed.
+// step returns the difference between the bits of two readings, as a number
+// that is small if little has changed.
 func (f form) step(before, now uint64) uint64 {
 	switch f {
 	case word:
@@ -38,17 +39,21 @@ func (f form) apply(before, step uint64) uint64 {
 	return before + uint64(protowire.DecodeZigZag(step))
 }
 
-// A column holds the points of a series: the samples at which its value changed, and the readings then. A point is a varint
-// of twice the number of samples that it skips, plus 1 if nothing was measured, and otherwise a second varint, the step from
-// the reading before (its bits are 0 if nothing was measured). For example, a counter that is 7 in samples 0 and 1, 10 in
-// sample 2, and not measured in sample 3, is
+// A column holds the points of a series: the samples at which its value
+// changed, and the readings then. A point is one or two varints. The first is
+// twice the number of samples that the point skips, plus 1 if nothing was
+// measured. If something was measured, the second is the step from the reading
+// before. The bits of a reading are 0 if nothing was measured. For example, a
+// counter is 7 in samples 0 and 1, 10 in sample 2, and not measured in sample
+// 3:
 //
 //	0 14    sample 0, +7 in zigzag encoding
 //	2 6     sample 2: sample 1 was skipped; +3
 //	1       sample 3; nothing was measured
 //
-// So a point takes a few bytes: a million samples of 60 monitors fit into memory. The bytes are in chunks, because all columns
-// grow at the same time; a point lies within one chunk.
+// A point takes a few bytes: a million samples of 60 monitors fit into memory.
+// The bytes are in chunks, because all columns grow at the same time. A point
+// lies within one chunk.
 type column struct {
 	full   [][]byte // the chunks before data
 	data   []byte   // the first used bytes have points, the rest is room for more
@@ -62,7 +67,8 @@ const (
 	longestPoint = 2 * binary.MaxVarintLen64
 )
 
-// add adds a point at a sample, which is not before c.end. It writes no pointers, unless the column has to grow.
+// add adds a point at a sample, which is not before c.end. It writes no
+// pointers, unless the column has to grow.
 func (c *column) add(sample int32, m *measurement) {
 	if len(c.data)-c.used < longestPoint {
 		c.grow()
@@ -87,7 +93,8 @@ func (c *column) add(sample int32, m *measurement) {
 	c.end = sample + 1
 }
 
-// grow makes room for a point. The first chunk grows step by step: many columns are short.
+// grow makes room for a point. The first chunk grows step by step: many columns
+// are short.
 func (c *column) grow() {
 	if len(c.data) < columnChunk {
 		data := make([]byte, min(max(2*len(c.data), 4*longestPoint), columnChunk))
@@ -99,7 +106,8 @@ func (c *column) grow() {
 	c.data, c.used = make([]byte, columnChunk), 0
 }
 
-// clip returns the column so far. Points that are added to c later do not change the result.
+// clip returns the column so far. Points that are added to c later do not
+// change the result.
 func (c *column) clip() column {
 	clipped := *c
 	clipped.full, clipped.data = slices.Clip(c.full), slices.Clip(c.data[:c.used])
@@ -119,7 +127,8 @@ func putUvarint(b []byte, at int, x uint64) int {
 
 var errColumn = errors.New("its column is damaged")
 
-// uvarint is protowire.ConsumeVarint, but faster for numbers below 128, which are the most frequent.
+// uvarint is protowire.ConsumeVarint, but faster for numbers below 128, which
+// are the most frequent.
 func uvarint(b []byte) (uint64, int) {
 	if len(b) > 0 && b[0] < 0x80 {
 		return uint64(b[0]), 1
@@ -140,7 +149,9 @@ type cursor struct {
 	reading reading
 }
 
-func (c *column) cursor(f form) cursor { return cursor{form: f, full: c.full, last: c.data[:c.used]} }
+func (c *column) cursor(f form) cursor {
+	return cursor{form: f, full: c.full, last: c.data[:c.used]}
+}
 
 // chunk goes to the next chunk, if there is one.
 func (c *cursor) chunk() {
@@ -151,7 +162,8 @@ func (c *cursor) chunk() {
 	}
 }
 
-// advance goes to the next point. It returns false if there is none, and an error if it can't be read.
+// advance goes to the next point. It returns false if there is none, and an
+// error if it can't be read.
 func (c *cursor) advance() (bool, error) {
 	if len(c.rest) == 0 {
 		if c.chunk(); len(c.rest) == 0 {

@@ -10,9 +10,10 @@ import (
 	"github.com/cpprof/cpprof/sampledata/internal/pb"
 )
 
-// A decoder makes a recording from the records of SampleData. It trusts none of their numbers: it checks indexes itself, or
-// the Builder's tables do. If an unsigned number does not fit an int32, its conversion is negative, and the checks
-// refuse it.
+// A decoder makes a recording from the records of SampleData. It trusts none of
+// their numbers: it checks indexes itself, or the Builder's tables do. If an
+// unsigned number does not fit an int32, its conversion is negative, and the
+// checks refuse it.
 type decoder struct {
 	b       *Builder
 	texts   []string
@@ -23,7 +24,9 @@ type decoder struct {
 	series *seriesDecoder
 	beside *besideDecoder // of the series; nil if each sample's values are decoded with it
 
-	probeSizes map[uint32]int64 // what was taken from the budget for probes, by the string code of the function
+	// what was taken from the budget for probes, by the string code of the
+	// function
+	probeSizes map[uint32]int64
 }
 
 func (d *decoder) text(code uint32) (string, error) { return textOf(d.texts, code) }
@@ -36,7 +39,9 @@ func textOf(texts []string, code uint32) (string, error) {
 }
 
 // textsOf sets strings, given their codes.
-func (d *decoder) textsOf(to []*string, codes ...uint32) error { return textsOf(d.texts, to, codes...) }
+func (d *decoder) textsOf(to []*string, codes ...uint32) error {
+	return textsOf(d.texts, to, codes...)
+}
 
 func textsOf(texts []string, to []*string, codes ...uint32) error {
 	for i, c := range codes {
@@ -62,14 +67,16 @@ func columns(lengths ...int) error {
 func (d *decoder) header(m *pb.Header) (Header, error) {
 	h := Header{
 		PID: m.Pid, GOMAXPROCS: m.Gomaxprocs,
-		Start:   time.Unix(m.StartSeconds, int64(m.StartNanos)).UTC(),
-		Sampler: Settings{RateHz: m.RateHz, Jitter: m.Jitter, MaxOverhead: m.MaxOverhead, MaxCPU: m.MaxCpu},
+		Start: time.Unix(m.StartSeconds, int64(m.StartNanos)).UTC(),
+		Sampler: Settings{RateHz: m.RateHz, Jitter: m.Jitter, MaxOverhead: m.MaxOverhead,
+			MaxCPU: m.MaxCpu},
 	}
 	if m.StartNanos < 0 || m.StartNanos >= 1e9 {
 		return h, fmt.Errorf("start with %d nanoseconds", m.StartNanos)
 	}
 	sampler := &h.Sampler
-	err := d.textsOf([]*string{&h.Executable, &h.GoVersion, &h.OS, &h.Arch, &h.Clock, &sampler.Version, &sampler.Backend, &sampler.Wakes},
+	err := d.textsOf([]*string{&h.Executable, &h.GoVersion, &h.OS, &h.Arch, &h.Clock,
+		&sampler.Version, &sampler.Backend, &sampler.Wakes},
 		m.Executable, m.GoVersion, m.Os, m.Arch, m.Clock, m.SamplerVersion, m.Backend, m.Wakes)
 	if err != nil {
 		return h, err
@@ -142,7 +149,8 @@ func (d *decoder) nodes(m *pb.Nodes) error {
 		if back > own {
 			return fmt.Errorf("node %d: its parent lies %d nodes back", own, back)
 		}
-		n := Node{Parent: NoStack, Function: FunctionID(m.Function[i]), Line: int32(m.Line[i]), Inlined: m.Inlined[i]}
+		n := Node{Parent: NoStack, Function: FunctionID(m.Function[i]), Line: int32(m.Line[i]),
+			Inlined: m.Inlined[i]}
 		if back > 0 {
 			n.Parent = NodeID(own - back)
 		}
@@ -154,7 +162,8 @@ func (d *decoder) nodes(m *pb.Nodes) error {
 }
 
 func (d *decoder) goroutines(m *pb.Goroutines) error {
-	if err := columns(len(m.Id), len(m.Start), len(m.SiteFunction), len(m.SiteFile), len(m.SiteLine), len(m.Parent), len(m.Kind)); err != nil {
+	if err := columns(len(m.Id), len(m.Start), len(m.SiteFunction), len(m.SiteFile),
+		len(m.SiteLine), len(m.Parent), len(m.Kind)); err != nil {
 		return err
 	}
 	id := int64(0)
@@ -164,10 +173,12 @@ func (d *decoder) goroutines(m *pb.Goroutines) error {
 			return fmt.Errorf("goroutine of unknown kind %d", m.Kind[i])
 		}
 		g := Goroutine{
-			ID: id, Start: FunctionID(m.Start[i]) - 1, Site: Site{Line: int32(m.SiteLine[i])}, Parent: m.Parent[i],
+			ID: id, Start: FunctionID(m.Start[i]) - 1, Site: Site{Line: int32(m.SiteLine[i])},
+			Parent: m.Parent[i],
 			System: m.Kind[i]&kindSystem != 0, GC: m.Kind[i]&kindGC != 0,
 		}
-		if err := d.textsOf([]*string{&g.Site.Function, &g.Site.File}, m.SiteFunction[i], m.SiteFile[i]); err != nil {
+		if err := d.textsOf([]*string{&g.Site.Function, &g.Site.File}, m.SiteFunction[i],
+			m.SiteFile[i]); err != nil {
 			return err
 		}
 		if err := d.b.newGoroutine(g); err != nil {
@@ -183,7 +194,8 @@ func (d *decoder) labelSet(m *pb.LabelSet) error {
 	}
 	set := make([]Label, len(m.Key))
 	for i := range set {
-		if err := d.textsOf([]*string{&set[i].Key, &set[i].Value}, m.Key[i], m.Value[i]); err != nil {
+		if err := d.textsOf([]*string{&set[i].Key, &set[i].Value}, m.Key[i],
+			m.Value[i]); err != nil {
 			return err
 		}
 	}
@@ -220,7 +232,8 @@ func (d *decoder) lockNames(m *pb.LockNames) error {
 }
 
 func (d *decoder) addModes(m *pb.Modes) error {
-	if err := columns(len(m.Run), len(m.Torn), len(m.Priority), len(m.Labels), len(m.Reason)); err != nil {
+	if err := columns(len(m.Run), len(m.Torn), len(m.Priority), len(m.Labels),
+		len(m.Reason)); err != nil {
 		return err
 	}
 	if len(m.NoCpu) > 0 {
@@ -239,7 +252,8 @@ func (d *decoder) addModes(m *pb.Modes) error {
 		if err := d.budget.Take(modeMemory); err != nil {
 			return err
 		}
-		d.modes = append(d.modes, mode{RunState(m.Run[i]), len(m.NoCpu) > 0 && m.NoCpu[i], m.Torn[i], m.Priority[i], LabelSetID(m.Labels[i]), reason})
+		d.modes = append(d.modes, mode{RunState(m.Run[i]), len(m.NoCpu) > 0 &&
+			m.NoCpu[i], m.Torn[i], m.Priority[i], LabelSetID(m.Labels[i]), reason})
 	}
 	return nil
 }

@@ -6,16 +6,19 @@ import (
 	"github.com/cpprof/cpprof/sampledata/internal/pb"
 )
 
-// A seriesRecord has the new monitors of a sample, and the values that have changed.
+// A seriesRecord has the new monitors of a sample, and the values that have
+// changed.
 type seriesRecord struct {
 	sample   int32
 	monitors []*pb.Monitor
 	values   []byte
 }
 
-// besideDecoder decodes series in a goroutine of its own, which makes opening a recording with many monitors hardly slower than
-// one without. It has a sample's values only after the sample was found to be good; if the values are not, samples after it may be
-// in the recording already. Then all is read once more, with the series in their place.
+// besideDecoder decodes series in a goroutine of its own. Opening a recording
+// with many monitors then takes hardly longer than opening one without.
+// besideDecoder gets a sample's values only after the sample was found to be
+// good. If the values are bad, the recording may already have later samples.
+// Then everything is read once more, with the series in their place.
 type besideDecoder struct {
 	*seriesDecoder
 	batch  []seriesRecord
@@ -25,7 +28,7 @@ type besideDecoder struct {
 	failed error // valid after done
 }
 
-// Bounds of a batch, and how many of them may wait.
+// Bounds of a batch, and of the number of waiting batches.
 const (
 	batchRecords = 512
 	batchSize    = 256 << 10
@@ -35,7 +38,8 @@ const (
 var errSeries = errors.New("the values of a sample can't be read")
 
 func decodeBeside(d *seriesDecoder) *besideDecoder {
-	b := &besideDecoder{seriesDecoder: d, queue: make(chan []seriesRecord, waiting), done: make(chan struct{})}
+	b := &besideDecoder{seriesDecoder: d, queue: make(chan []seriesRecord, waiting),
+		done: make(chan struct{})}
 	go b.run()
 	return b
 }

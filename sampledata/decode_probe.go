@@ -9,7 +9,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata/internal/pb"
 )
 
-// probeMemory is at most how many times the memory of a probe is larger than its message.
+// probeMemory is at most how many times the memory of a probe is larger than
+// its message.
 const probeMemory = 100
 
 func (d *decoder) probes(list []*pb.Probe) error {
@@ -21,7 +22,8 @@ func (d *decoder) probes(list []*pb.Probe) error {
 	return nil
 }
 
-// probe takes the memory of a probe from the budget as far as the probe that it replaces did not.
+// probe takes the memory of a probe from the budget as far as the probe that it
+// replaces did not.
 func (d *decoder) probe(m *pb.Probe) error {
 	size := int64(proto.Size(m)+10) * probeMemory
 	if more := size - d.probeSizes[m.Function]; more > 0 {
@@ -34,16 +36,20 @@ func (d *decoder) probe(m *pb.Probe) error {
 		d.probeSizes[m.Function] = size
 	}
 	if m.Instrument < 0 || m.Instrument > pb.Instrument(Breakpoint) {
-		return fmt.Errorf("probe with unknown instrument %d: a newer cpprof may know it", m.Instrument)
+		return fmt.Errorf("probe with unknown instrument %d: a newer cpprof may know it",
+			m.Instrument)
 	}
 	p := Probe{
 		Line: int32(m.Line), Instrument: Instrument(m.Instrument), From: time.Duration(m.From),
-		Calls: m.Calls, TakenOut: m.TakenOut, Returned: m.Returned, Unfinished: m.Unfinished, Lost: m.Lost, Cost: time.Duration(m.Cost),
+		Calls: m.Calls, TakenOut: m.TakenOut, Returned: m.Returned, Unfinished: m.Unfinished,
+		Lost: m.Lost, Cost: time.Duration(m.Cost),
 	}
-	// If a sum overflows, it is before the previous time, and so the check refuses it.
+	// If a sum overflows, it is before the previous time, and so the check
+	// refuses it.
 	p.ReturnsUpTo = p.From + time.Duration(m.ReturnsUpTo)
 	p.To = p.ReturnsUpTo + time.Duration(m.To)
-	err := d.textsOf([]*string{&p.Function, &p.File, &p.Why, &p.Note}, m.Function, m.File, m.Why, m.Note)
+	err := d.textsOf([]*string{&p.Function, &p.File, &p.Why, &p.Note}, m.Function,
+		m.File, m.Why, m.Note)
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,8 @@ func (d *decoder) addChanges(m *pb.Changes) error {
 				return fmt.Errorf("mode %d is none of the %d modes", m.Mode[i], len(d.modes))
 			}
 			k := &d.modes[m.Mode[i]-1]
-			c.State = State{Stack: NodeID(m.Stack[i]) - 1, Run: k.run, NoCPU: k.noCPU, Torn: k.torn, Priority: k.priority, Labels: k.labels, Reason: k.reason}
+			c.State = State{Stack: NodeID(m.Stack[i]) - 1, Run: k.run, NoCPU: k.noCPU,
+				Torn: k.torn, Priority: k.priority, Labels: k.labels, Reason: k.reason}
 		}
 		if err := d.budget.Fits(int64(len(d.changes)) * changeMemory); err != nil {
 			return err
@@ -59,7 +60,8 @@ func setReleases(m *pb.Changes, changes []Change) error {
 
 // setLocks sets the locks and holders of the changes that have some.
 func setLocks(m *pb.Changes, changes []Change) error {
-	if err := columns(len(m.LockRow), len(m.LockAddress), len(m.LockHolders), len(m.LockEvidence)); err != nil {
+	if err := columns(len(m.LockRow), len(m.LockAddress), len(m.LockHolders),
+		len(m.LockEvidence)); err != nil {
 		return err
 	}
 	row := int64(-1)
@@ -72,18 +74,22 @@ func setLocks(m *pb.Changes, changes []Change) error {
 			return fmt.Errorf("unknown evidence %d", m.LockEvidence[i])
 		}
 		s := &changes[row].State
-		s.Lock, s.Holders, s.Evidence = m.LockAddress[i], HolderSetID(m.LockHolders[i]), Evidence(m.LockEvidence[i])
+		s.Lock, s.Holders, s.Evidence = m.LockAddress[i], HolderSetID(m.LockHolders[i]),
+			Evidence(m.LockEvidence[i])
 	}
 	return nil
 }
 
 func (d *decoder) sample(m *pb.Sample) error {
 	s := Sample{
-		// If the sum overflows, it is before the previous sample, and so Sample refuses it.
-		Time: d.b.tables.time + time.Duration(m.Time), Halt: time.Duration(m.Halt), Threads: int32(m.Threads),
+		// If the sum overflows, it is before the previous sample, and so Sample
+		// refuses it.
+		Time: d.b.tables.time + time.Duration(m.Time), Halt: time.Duration(m.Halt),
+		Threads:      int32(m.Threads),
 		StoppedWorld: m.StoppedWorld, Collecting: m.Collecting,
-		Missed: int32(m.Missed), SamplerCPU: time.Duration(m.SamplerCpu), LostHalt: time.Duration(m.LostHalt),
-		Reused: int32(m.Reused), Rechecked: int32(m.Rechecked), Wrong: int32(m.Wrong),
+		Missed: int32(m.Missed), SamplerCPU: time.Duration(m.SamplerCpu),
+		LostHalt: time.Duration(m.LostHalt),
+		Reused:   int32(m.Reused), Rechecked: int32(m.Rechecked), Wrong: int32(m.Wrong),
 		Weight: time.Duration(m.Weight), Suspended: time.Duration(m.Suspended),
 	}
 	for _, p := range m.Processors {
@@ -139,7 +145,9 @@ func (d *decoder) end(m *pb.End) error {
 		return err
 	}
 	return d.b.Finish(End{
-		Cause: EndCause(m.Cause), Time: time.Duration(m.Time), ExitStatus: m.ExitStatus, Detail: detail,
-		Missed: int32(m.Missed), SamplerCPU: time.Duration(m.SamplerCpu), LostHalt: time.Duration(m.LostHalt),
+		Cause: EndCause(m.Cause), Time: time.Duration(m.Time), ExitStatus: m.ExitStatus,
+		Detail: detail,
+		Missed: int32(m.Missed), SamplerCPU: time.Duration(m.SamplerCpu),
+		LostHalt: time.Duration(m.LostHalt),
 	})
 }

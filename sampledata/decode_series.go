@@ -10,8 +10,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata/internal/pb"
 )
 
-// A seriesDecoder makes the series of a recording. It has a Builder of its own, so that it can work beside the decoder of all
-// else.
+// A seriesDecoder makes the series of a recording. It has its own Builder, and
+// can work beside the decoder of everything else.
 type seriesDecoder struct {
 	b      *Builder
 	texts  []string
@@ -32,8 +32,9 @@ func (d *seriesDecoder) giveTo(b *Builder) {
 	b.tables.monitors, b.rec.Series = d.b.tables.monitors, d.b.rec.Series
 }
 
-// decode decodes a sample's new monitors, and the readings that have changed. It does not call Measure for each value, as a
-// sampler does, because that would be slow.
+// decode decodes a sample's new monitors, and the readings that have changed.
+// It does not call Measure for each value, as a sampler does, because that
+// would be slow.
 func (d *seriesDecoder) decode(m *seriesRecord) ([]measurement, error) {
 	d.measured = d.measured[:0]
 	if err := d.define(m.monitors); err != nil {
@@ -77,7 +78,8 @@ func (d *seriesDecoder) each(values []byte, yield func(*measurement)) error {
 			return fmt.Errorf("a second value of monitor %d, or a monitor before it", int64(id))
 		}
 		if id += head >> 1; id >= uint64(len(t.last)) {
-			return fmt.Errorf("value of monitor %d, which is none of the %d monitors", id, len(t.list))
+			return fmt.Errorf("value of monitor %d, which is none of the %d monitors",
+				id, len(t.list))
 		}
 		change = measurement{id: MonitorID(id), measured: head&1 == 0}
 		if change.measured {
@@ -103,8 +105,10 @@ var (
 )
 
 func (d *seriesDecoder) monitor(def *pb.Monitor) error {
-	if def.Layer < 0 || def.Layer > pb.Layer(Hardware) || def.Kind < 0 || def.Kind > pb.MonitorKind(Nominal) {
-		return fmt.Errorf("monitor of unknown layer %d or kind %d: a newer cpprof may know it", def.Layer, def.Kind)
+	if def.Layer < 0 || def.Layer > pb.Layer(Hardware) || def.Kind < 0 ||
+		def.Kind > pb.MonitorKind(Nominal) {
+		return fmt.Errorf("monitor of unknown layer %d or kind %d: a newer cpprof may know it",
+			def.Layer, def.Kind)
 	}
 	m := Monitor{Layer: Layer(def.Layer), Kind: Kind(def.Kind), Real: def.Real}
 	err := textsOf(d.texts, []*string{&m.Name, &m.Unit, &m.Source, &m.Resolution, &m.Unmeasured},
@@ -116,7 +120,8 @@ func (d *seriesDecoder) monitor(def *pb.Monitor) error {
 	return d.b.newMonitor(m)
 }
 
-// change applies a change to the monitor's latest reading. It replaces the string code of a word by the word's index.
+// change applies a change to the monitor's latest reading. It replaces the
+// string code of a word by the word's index.
 func (d *seriesDecoder) change(t *monitors, c *measurement) error {
 	last := &t.last[c.id]
 	f := t.forms[c.id]

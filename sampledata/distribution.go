@@ -7,8 +7,9 @@ import (
 	"slices"
 )
 
-// A Distribution counts whole numbers, such as the nanoseconds that calls took, in buckets whose width is at most 1/32 of
-// their numbers. Numbers from -32 to 31 have a bucket each. The zero Distribution is empty.
+// A Distribution counts whole numbers, such as the nanoseconds that calls took,
+// in buckets. The width of a bucket is at most 1/32 of its numbers. Numbers
+// from -32 to 31 have a bucket each. The zero Distribution is empty.
 type Distribution struct {
 	Sum      int64 // of all numbers; it stays at the limits of an int64
 	Min, Max int64 // 0 if it is empty
@@ -21,14 +22,17 @@ type Bucket struct {
 	Count uint64 // not 0
 }
 
-// bucketBits is the number of bits of a number, after the first one, that say which bucket it is in.
+// bucketBits is the number of bits of a number, after the first one, that say
+// which bucket it is in.
 const bucketBits = 5
 
-// MaxBucket is the largest index of a bucket; the smallest one is -1 - MaxBucket.
+// MaxBucket is the largest index of a bucket; the smallest one is -1 -
+// MaxBucket.
 const MaxBucket = (64-bucketBits)<<bucketBits - 1
 
-// BucketOf returns the index of the bucket of a number. For example, it is 5 for 5, and 32 for 32 and 33; numbers below 0
-// mirror those from 0 up: it is -1 for -1, and -6 for -6.
+// BucketOf returns the index of the bucket of a number. For example, it is 5
+// for 5, and 32 for 32 and 33; numbers below 0 mirror those from 0 up: it is -1
+// for -1, and -6 for -6.
 func BucketOf(v int64) int32 {
 	if v < 0 {
 		return ^BucketOf(^v)
@@ -64,7 +68,8 @@ func (d *Distribution) Add(v int64) {
 	d.Min, d.Max = min(d.Min, v), max(d.Max, v)
 	d.Sum = saturated(d.Sum, v)
 	index := BucketOf(v)
-	i, found := slices.BinarySearchFunc(d.Buckets, index, func(b Bucket, index int32) int { return int(b.Index) - int(index) })
+	i, found := slices.BinarySearchFunc(d.Buckets, index,
+		func(b Bucket, index int32) int { return int(b.Index) - int(index) })
 	if !found {
 		d.Buckets = slices.Insert(d.Buckets, i, Bucket{Index: index})
 	}
@@ -99,8 +104,9 @@ func (d *Distribution) Mean() float64 {
 	return 0
 }
 
-// Quantile returns the number below which a share q of all numbers are, from 0 to 1; 0 if there are none. It is off by at
-// most half the width of a bucket, 1/64 of the number.
+// Quantile returns the number below which a share q of all numbers are, from 0
+// to 1; 0 if there are none. It is off by at most half the width of a bucket,
+// 1/64 of the number.
 func (d *Distribution) Quantile(q float64) int64 {
 	n := d.Count()
 	if n == 0 {
@@ -137,13 +143,16 @@ func (d *Distribution) check() error {
 		case b.Index > MaxBucket || b.Index < ^MaxBucket:
 			return fmt.Errorf("bucket %d is none of a distribution", b.Index)
 		case i > 0 && d.Buckets[i-1].Index >= b.Index:
-			return fmt.Errorf("buckets %d and %d are not in ascending order", d.Buckets[i-1].Index, b.Index)
+			return fmt.Errorf("buckets %d and %d are not in ascending order",
+				d.Buckets[i-1].Index, b.Index)
 		case b.Count == 0 || count+b.Count < count:
 			return fmt.Errorf("bucket %d has none or too many numbers", b.Index)
 		}
 		count += b.Count
 	}
-	if first, last := d.Buckets[0].Index, d.Buckets[len(d.Buckets)-1].Index; BucketOf(d.Min) != first || BucketOf(d.Max) != last || d.Min > d.Max {
+	if first, last := d.Buckets[0].Index,
+		d.Buckets[len(d.Buckets)-1].Index; BucketOf(d.Min) != first || BucketOf(d.Max) != last ||
+		d.Min > d.Max {
 		return fmt.Errorf("limits %d and %d of a distribution are not in its first and last bucket", d.Min, d.Max)
 	}
 	return nil

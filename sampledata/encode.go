@@ -15,7 +15,8 @@ const (
 	maxTexts      = 64 << 10
 )
 
-// An encoder turns the parts of a recording into the records of the two files. Its caller assigns their codes, in order.
+// An encoder turns the parts of a recording into the records of the two files.
+// Its caller assigns their codes, in order.
 type encoder struct {
 	texts, data frameWriter
 
@@ -92,7 +93,8 @@ func (e *encoder) fail(err error) {
 	}
 }
 
-// put adds a record to SampleData. The records that it refers to must have been added before.
+// put adds a record to SampleData. The records that it refers to must have been
+// added before.
 func (e *encoder) put(r *pb.DataRecord) {
 	if e.err == nil {
 		e.fail(e.data.add(r))
@@ -132,9 +134,11 @@ func (e *encoder) header(h *Header) {
 	}}}))
 	m := &pb.Header{
 		FormatVersion: formatVersion, StartSeconds: seconds, StartNanos: nanos,
-		Executable: e.code(h.Executable), Pid: h.PID, GoVersion: e.code(h.GoVersion), Os: e.code(h.OS), Arch: e.code(h.Arch),
+		Executable: e.code(h.Executable), Pid: h.PID, GoVersion: e.code(h.GoVersion),
+		Os: e.code(h.OS), Arch: e.code(h.Arch),
 		Gomaxprocs: h.GOMAXPROCS, Clock: e.code(h.Clock),
-		SamplerVersion: e.code(h.Sampler.Version), Backend: e.code(h.Sampler.Backend), RateHz: h.Sampler.RateHz,
+		SamplerVersion: e.code(h.Sampler.Version), Backend: e.code(h.Sampler.Backend),
+		RateHz: h.Sampler.RateHz,
 		Jitter: h.Sampler.Jitter, MaxOverhead: h.Sampler.MaxOverhead, MaxCpu: h.Sampler.MaxCPU,
 		Wakes: e.code(h.Sampler.Wakes),
 	}
@@ -198,7 +202,8 @@ func (e *encoder) goroutine(g Goroutine) {
 	}
 }
 
-// putNew adds the things that got codes since the last call, each kind after the kinds that it refers to.
+// putNew adds the things that got codes since the last call, each kind after
+// the kinds that it refers to.
 func (e *encoder) putNew() {
 	if m := e.newFunctions; len(m.Name) > 0 {
 		e.newFunctions = &pb.Functions{}

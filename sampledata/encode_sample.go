@@ -7,7 +7,8 @@ import (
 )
 
 // sample adds a sample; since is the time since the previous one.
-func (e *encoder) sample(s *Sample, since time.Duration, changes []Change, t *monitors, measured []measurement, probes []Probe) {
+func (e *encoder) sample(s *Sample, since time.Duration, changes []Change, t *monitors,
+	measured []measurement, probes []Probe) {
 	for len(changes) > 0 {
 		n := min(len(changes), maxRows)
 		e.changes(changes[:n])
@@ -91,7 +92,9 @@ func (e *encoder) end(end *End, probes []Probe) {
 	encoded := e.probes(probes)
 	e.putNew()
 	e.put(&pb.DataRecord{Kind: &pb.DataRecord_End{End: &pb.End{
-		Cause: pb.EndCause(end.Cause), Time: uint64(end.Time), ExitStatus: end.ExitStatus, Detail: e.code(end.Detail),
-		Missed: uint32(end.Missed), SamplerCpu: uint64(end.SamplerCPU), LostHalt: uint64(end.LostHalt), Probes: encoded,
+		Cause: pb.EndCause(end.Cause), Time: uint64(end.Time), ExitStatus: end.ExitStatus,
+		Detail: e.code(end.Detail),
+		Missed: uint32(end.Missed), SamplerCpu: uint64(end.SamplerCPU),
+		LostHalt: uint64(end.LostHalt), Probes: encoded,
 	}}})
 }

@@ -8,12 +8,15 @@ import (
 
 func (e *encoder) monitor(m Monitor) {
 	e.newMonitors = append(e.newMonitors, &pb.Monitor{
-		Name: e.code(m.Name), Layer: pb.Layer(m.Layer), Kind: pb.MonitorKind(m.Kind), Real: m.Real, Unit: e.code(m.Unit),
-		Source: e.code(m.Source), Resolution: e.code(m.Resolution), Unmeasured: e.code(m.Unmeasured),
+		Name: e.code(m.Name), Layer: pb.Layer(m.Layer), Kind: pb.MonitorKind(m.Kind),
+		Real: m.Real, Unit: e.code(m.Unit),
+		Source: e.code(m.Source), Resolution: e.code(m.Resolution),
+		Unmeasured: e.code(m.Unmeasured),
 	})
 }
 
-// series adds to a sample the monitors that are new in it, and the readings that changed.
+// series adds to a sample the monitors that are new in it, and the readings
+// that changed.
 func (e *encoder) series(to *pb.Sample, t *monitors, measured []measurement) {
 	to.Monitors, e.newMonitors = e.newMonitors, nil
 	if len(measured) == 0 {

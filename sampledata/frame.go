@@ -16,9 +16,10 @@ import (
 
 // The framing that sampledata.proto defines.
 const (
-	frameMagic   = 0x184D2A5C
-	frameHeader  = 28       // without padding
-	framePrefix  = 8        // the part of the header that the skippable frame's length does not count
+	frameMagic  = 0x184D2A5C
+	frameHeader = 28 // without padding
+	// the part of the header that the skippable frame's length does not count
+	framePrefix  = 8
 	maxContent   = 16 << 20 // of a frame
 	maxRatio     = 32       // of a frame's content to its size in the file
 	flushContent = 256 << 10
@@ -44,7 +45,8 @@ type frameWriter struct {
 }
 
 func newEncoder() (*zstd.Encoder, error) {
-	return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(true), zstd.WithSingleSegment(true),
+	return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(true),
+		zstd.WithSingleSegment(true),
 		zstd.WithWindowSize(1<<20), zstd.WithLowerEncoderMem(true))
 }
 
@@ -75,7 +77,8 @@ func (w *frameWriter) flush() error {
 	return err
 }
 
-func appendFrame(b []byte, tag string, content []byte, records uint32, encoder *zstd.Encoder) []byte {
+func appendFrame(b []byte, tag string, content []byte, records uint32,
+	encoder *zstd.Encoder) []byte {
 	start := len(b)
 	compressed := encoder.EncodeAll(content, nil)
 	padding := max(0, (len(content)+maxRatio-1)/maxRatio-frameHeader-len(compressed))
@@ -120,8 +123,8 @@ func newFrameReader(tag string, in io.Reader, size int64, decoder *zstd.Decoder)
 	return &frameReader{tag: tag, in: in, size: size, left: size, decoder: decoder}
 }
 
-// next reads a record into m. It returns io.EOF after the last frame; other errors are about record number
-// r.record.
+// next reads a record into m. It returns io.EOF after the last frame; other
+// errors are about record number r.record.
 func (r *frameReader) next(m proto.Message) error {
 	if r.records == 0 && len(r.rest) == 0 && r.left == 0 {
 		return io.EOF
@@ -150,7 +153,8 @@ func (r *frameReader) next(m proto.Message) error {
 	return nil
 }
 
-// readFrame reads the next frame, and sets r.rest to its content. If any part of the frame is damaged, it is not read.
+// readFrame reads the next frame, and sets r.rest to its content. If any part
+// of the frame is damaged, it is not read.
 func (r *frameReader) readFrame() error {
 	var head [frameHeader]byte
 	r.unread = r.left
@@ -169,7 +173,8 @@ func (r *frameReader) readFrame() error {
 		return fmt.Errorf("frame of another file: tag %q, want %q", head[8:12], r.tag)
 	case field(24) != int64(crc32.Checksum(head[framePrefix:frameHeader-4], castagnoli)):
 		return errChecksum
-	case padded < frameHeader || content < 1 || content > maxContent || content > maxRatio*(padded+compressed):
+	case padded < frameHeader || content < 1 || content > maxContent ||
+		content > maxRatio*(padded+compressed):
 		return errors.New("impossible lengths in the frame's header")
 	case padded+compressed > r.left:
 		return errTorn
@@ -211,7 +216,8 @@ func (r *frameReader) decompress(size int) error {
 	return nil
 }
 
-// room returns a buffer for n bytes, which is b if that is large enough. Frames differ in size, so a new buffer has room to spare.
+// room returns a buffer for n bytes, which is b if that is large enough. Frames
+// differ in size, so a new buffer has room to spare.
 func room(b []byte, n int) []byte {
 	if cap(b) < n {
 		return make([]byte, n+n/4)
@@ -219,7 +225,8 @@ func room(b []byte, n int) []byte {
 	return b
 }
 
-// readError returns errTorn if the file has become shorter since it was opened, and err otherwise.
+// readError returns errTorn if the file has become shorter since it was opened,
+// and err otherwise.
 func readError(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return errTorn

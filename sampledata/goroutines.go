@@ -5,15 +5,17 @@ import (
 	"slices"
 )
 
-// Goroutines are the goroutines of a recording, by GoroutineID. A server can have hundreds of thousands of them, which were created
-// at few places: each takes 32 bytes.
+// Goroutines are the goroutines of a recording, by GoroutineID. A server can
+// have hundreds of thousands of goroutines, created at few places: each takes
+// 32 bytes.
 type Goroutines struct {
 	list   chunked[storedGoroutine]
 	sites  []Site
 	bySite map[Site]int32 // where in sites
 }
 
-// A storedGoroutine is a Goroutine whose site is an index into Goroutines.sites.
+// A storedGoroutine is a Goroutine with an index into Goroutines.sites for its
+// site.
 type storedGoroutine struct {
 	id, parent   int64
 	start        FunctionID
@@ -27,7 +29,8 @@ func (l *Goroutines) Len() int { return l.list.len() }
 // At returns a goroutine.
 func (l *Goroutines) At(id GoroutineID) Goroutine {
 	g := l.list.at(int(id))
-	return Goroutine{ID: g.id, Start: g.start, Site: l.sites[g.site], Parent: g.parent, System: g.system, GC: g.isGC}
+	return Goroutine{ID: g.id, Start: g.start, Site: l.sites[g.site], Parent: g.parent,
+		System: g.system, GC: g.isGC}
 }
 
 // IsGC reports whether a goroutine is a garbage collector's worker.
@@ -61,7 +64,8 @@ func (l *Goroutines) stored(g Goroutine) storedGoroutine {
 	return storedGoroutine{g.ID, g.Parent, g.Start, site, g.System, g.GC}
 }
 
-// clip returns the goroutines so far. Those that are added to l later do not change the result.
+// clip returns the goroutines so far. Those that are added to l later do not
+// change the result.
 func (l *Goroutines) clip() Goroutines {
 	return Goroutines{list: l.list.clip(), sites: slices.Clip(l.sites)}
 }

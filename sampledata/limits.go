@@ -5,13 +5,15 @@ import (
 	"math"
 )
 
-// MaxDepth is the largest number of frames of a stack. A sampler cuts deeper stacks, and counts them in a warning.
+// MaxDepth is the largest number of frames of a stack. A sampler cuts deeper
+// stacks, and counts them in a warning.
 const MaxDepth = 10_000
 
 // maxSamples leaves room for arithmetic on sample numbers.
 const maxSamples = math.MaxInt32 - 1
 
-// sizes are the lengths of a recording's tables. Its methods check the codes that refer to these tables.
+// sizes are the lengths of a recording's tables. Its methods check the codes
+// that refer to these tables.
 type sizes struct {
 	functions, nodes, goroutines, labelSets, holderSets int
 }
@@ -40,7 +42,7 @@ func (z *sizes) goroutine(g Goroutine) error {
 	return checkLine(g.Site.Line)
 }
 
-// holders checks a set, whose members must be ascending.
+// holders checks a set. Its members must be ascending.
 func (z *sizes) holders(set []GoroutineID) error {
 	for i, g := range set {
 		if g < 0 || int(g) >= z.goroutines {
@@ -58,7 +60,8 @@ func (z *sizes) state(s State) error {
 	case s.Stack < NoStack || int(s.Stack) >= z.nodes:
 		return fmt.Errorf("stack %d is none of the %d nodes", s.Stack, z.nodes)
 	case s.Release < 0 || int(s.Release) > z.nodes:
-		return fmt.Errorf("release with stack %d, which is none of the %d nodes", s.Release-1, z.nodes)
+		return fmt.Errorf("release with stack %d, which is none of the %d nodes",
+			s.Release-1, z.nodes)
 	case s.Release != 0 && s.Run != Waiting && s.Run != Blocked:
 		return fmt.Errorf("a goroutine that is %s has no wait that could end", s.Run)
 	case s.Run > Blocked:
@@ -77,15 +80,19 @@ func (z *sizes) state(s State) error {
 	return nil
 }
 
-// sample checks one sample by itself; the caller checks it against the previous one.
+// sample checks one sample by itself; the caller checks it against the previous
+// one.
 func (z *sizes) sample(s *Sample) error {
 	for _, d := range []struct {
 		name  string
 		value int64
 	}{
-		{"time", int64(s.Time)}, {"halt", int64(s.Halt)}, {"lost halt", int64(s.LostHalt)}, {"sampler CPU", int64(s.SamplerCPU)},
-		{"thread count", int64(s.Threads)}, {"missed ticks", int64(s.Missed)}, {"reused stacks", int64(s.Reused)},
-		{"rechecked stacks", int64(s.Rechecked)}, {"wrong stacks", int64(s.Wrong)}, {"weight", int64(s.Weight)},
+		{"time", int64(s.Time)}, {"halt", int64(s.Halt)}, {"lost halt", int64(s.LostHalt)},
+		{"sampler CPU", int64(s.SamplerCPU)},
+		{"thread count", int64(s.Threads)}, {"missed ticks", int64(s.Missed)},
+		{"reused stacks", int64(s.Reused)},
+		{"rechecked stacks", int64(s.Rechecked)}, {"wrong stacks", int64(s.Wrong)},
+		{"weight", int64(s.Weight)},
 		{"suspended time", int64(s.Suspended)},
 	} {
 		if d.value < 0 {
@@ -100,7 +107,8 @@ func (z *sizes) sample(s *Sample) error {
 	}
 	for i, g := range s.Processors {
 		if g < SystemProcessor || int(g) >= z.goroutines {
-			return fmt.Errorf("processor %d runs %d, which is none of the %d goroutines", i, g, z.goroutines)
+			return fmt.Errorf("processor %d runs %d, which is none of the %d goroutines",
+				i, g, z.goroutines)
 		}
 	}
 	return nil
@@ -117,7 +125,8 @@ func checkLine(line int32) error {
 func checkLabels(set []Label) error {
 	for i := 1; i < len(set); i++ {
 		if set[i-1].Key >= set[i].Key {
-			return fmt.Errorf("label keys %q and %q are not in ascending order", set[i-1].Key, set[i].Key)
+			return fmt.Errorf("label keys %q and %q are not in ascending order",
+				set[i-1].Key, set[i].Key)
 		}
 	}
 	return nil
@@ -147,7 +156,8 @@ func (h *Header) check() error {
 	return nil
 }
 
-// normal returns the header with its start time in UTC and without a monotonic clock reading, as files keep it.
+// normal returns the header with its start time in UTC and without a monotonic
+// clock reading, as files keep it.
 func (h Header) normal() Header {
 	h.Start = h.Start.Round(0).UTC()
 	h.Command = append([]string(nil), h.Command...)
@@ -162,7 +172,8 @@ func (e *End) check() error {
 		name  string
 		value int64
 	}{
-		{"time", int64(e.Time)}, {"missed ticks", int64(e.Missed)}, {"sampler CPU", int64(e.SamplerCPU)}, {"lost halt", int64(e.LostHalt)},
+		{"time", int64(e.Time)}, {"missed ticks", int64(e.Missed)},
+		{"sampler CPU", int64(e.SamplerCPU)}, {"lost halt", int64(e.LostHalt)},
 	} {
 		if d.value < 0 {
 			return fmt.Errorf("negative %s %d", d.name, d.value)

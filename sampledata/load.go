@@ -1,7 +1,8 @@
 package sampledata
 
-// These methods are for readers. What they add must be new, since in a recording each thing has one code. They don't lock
-// the Builder: only the reader has it.
+// These methods are for readers. What they add must be new, since in a
+// recording each thing has one code. They don't lock the Builder: only the
+// reader has it.
 
 func (b *Builder) newFunction(f Function) error {
 	id, isNew := b.tables.function(f)

@@ -6,7 +6,8 @@ import (
 	"github.com/cpprof/cpprof/internal/memory"
 )
 
-// Estimates of the bytes that a thing takes in the tables of a Builder, including its entry in a map.
+// Estimates of the bytes that a thing takes in the tables of a Builder,
+// including its entry in a map.
 const (
 	stringMemory    = 40 // without its bytes
 	functionMemory  = 48 + 80
@@ -27,8 +28,8 @@ const (
 	monitorMemory   = 400
 	wordMemory      = 80
 
-	// The memory of a record while it is decoded, as a multiple of its length. An empty text is the worst case: it has 2 bytes,
-	// and becomes a slice.
+	// The memory of a record while it is decoded, as a multiple of its length.
+	// An empty text is the worst case: it has 2 bytes, and becomes a slice.
 	decodedMemory = 12
 )
 
@@ -39,14 +40,17 @@ type meter struct {
 	taken  int64
 }
 
-// charge takes the memory of everything that has been added since the last call from the budget.
+// charge takes the memory of everything that has been added since the last call
+// from the budget.
 func (b *Builder) charge() error {
 	if b.meter.budget == nil {
 		return nil
 	}
 	r, runs := &b.rec, &b.runs.Runs
-	size := b.meter.sets + int64(len(r.Functions))*functionMemory + int64(len(r.Nodes))*nodeMemory + r.Goroutines.memory() +
-		int64(len(r.LockNames))*lockNameMemory + r.Samples.memory() + runs.memory() + int64(len(b.tables.monitors.list))*monitorMemory
+	size := b.meter.sets + int64(len(r.Functions))*functionMemory +
+		int64(len(r.Nodes))*nodeMemory + r.Goroutines.memory() +
+		int64(len(r.LockNames))*lockNameMemory + r.Samples.memory() + runs.memory() +
+		int64(len(b.tables.monitors.list))*monitorMemory
 	more := size - b.meter.taken
 	b.meter.taken = size
 	return b.meter.budget.Take(more)
@@ -61,8 +65,8 @@ func (s *Samples) memory() int64 {
 	return int64(s.Len())*timeMemory + int64(len(s.encoded)) + int64(len(s.processors))*4
 }
 
-// tooLarge reports whether an error says that reading needs too much memory. Readers then return no recording, not a part
-// of it.
+// tooLarge reports whether an error says that reading needs too much memory.
+// Readers then return no recording, not even a part.
 func tooLarge(err error) bool {
 	var over *memory.Error
 	return errors.As(err, &over)

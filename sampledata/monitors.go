@@ -21,13 +21,15 @@ type monitors struct {
 	isSet  []bool      // by monitor: whether it is in fresh
 }
 
-// A wordTable assigns codes to the values of a nominal monitor, in the order in which they come.
+// A wordTable assigns codes to the values of a nominal monitor, in the order in
+// which they come.
 type wordTable struct {
 	list  []string
 	codes map[string]uint64
 }
 
-// fewWords is up to how many words are compared one by one, which is faster than to look one up.
+// fewWords is up to how many words are compared one by one, which is faster
+// than to look one up.
 const fewWords = 8
 
 func (t *wordTable) code(w string) uint64 {
@@ -48,7 +50,8 @@ func (t *wordTable) code(w string) uint64 {
 	return code
 }
 
-// A measurement is a reading that differs from the one in the previous sample, as the step from that one.
+// A measurement is a reading that differs from the one in the previous sample,
+// as the step from that one.
 type measurement struct {
 	id       MonitorID
 	measured bool
@@ -75,7 +78,8 @@ func (t *tables) monitor(m Monitor) (id MonitorID, isNew bool) {
 	s := &t.monitors
 	if id, ok := s.byName[m.Name]; ok {
 		if s.list[id] != m {
-			return -1, t.misused("monitor %q: %w", m.Name, fmt.Errorf("it has another definition already, as monitor %d", id))
+			return -1, t.misused("monitor %q: %w", m.Name,
+				fmt.Errorf("it has another definition already, as monitor %d", id))
 		}
 		return id, false
 	}
@@ -83,7 +87,8 @@ func (t *tables) monitor(m Monitor) (id MonitorID, isNew bool) {
 		return -1, t.misused("monitor %q: %w", m.Name, err)
 	}
 	if len(s.list) == maxMonitors {
-		return -1, t.misused("monitor %q: %w", m.Name, fmt.Errorf("more than %d monitors", maxMonitors))
+		return -1, t.misused("monitor %q: %w", m.Name,
+			fmt.Errorf("more than %d monitors", maxMonitors))
 	}
 	if s.byName == nil {
 		s.byName = make(map[string]MonitorID)
@@ -97,7 +102,8 @@ func (t *tables) monitor(m Monitor) (id MonitorID, isNew bool) {
 	} else {
 		s.forms = append(s.forms, unmeasured)
 	}
-	s.last, s.next, s.isSet = append(s.last, reading{}), append(s.next, Value{}), append(s.isSet, false)
+	s.last, s.next, s.isSet = append(s.last, reading{}), append(s.next, Value{}),
+		append(s.isSet, false)
 	return id, true
 }
 
@@ -138,7 +144,8 @@ func (m *Monitor) notMeasured() error {
 	return fmt.Errorf("it has values, but is not measured: %s", m.Unmeasured)
 }
 
-// measured appends the changes of the latest sample to list, by ascending monitor.
+// measured appends the changes of the latest sample to list, by ascending
+// monitor.
 func (s *monitors) measured(list []measurement) []measurement {
 	slices.Sort(s.fresh)
 	for _, id := range s.fresh {
@@ -206,7 +213,8 @@ func (s *Series) check(samples int) error {
 	return s.checkWords(used)
 }
 
-// checkPoint checks a point, given the previous reading, the number of samples, and the number of words used before it.
+// checkPoint checks a point, given the previous reading, the number of samples,
+// and the number of words used before it.
 func (s *Series) checkPoint(c *cursor, before reading, samples, used int) error {
 	r := c.reading
 	switch {
@@ -214,8 +222,10 @@ func (s *Series) checkPoint(c *cursor, before reading, samples, used int) error 
 		return fmt.Errorf("sample %d is none of the %d samples", c.sample, samples)
 	case r == before:
 		return errors.New("the value did not change")
-	case s.Kind == Nominal && r.measured && (r.bits > uint64(used) || r.bits >= uint64(len(s.Words))):
-		return fmt.Errorf("word %d of %d, but only %d are used before it", r.bits, len(s.Words), used)
+	case s.Kind == Nominal && r.measured &&
+		(r.bits > uint64(used) || r.bits >= uint64(len(s.Words))):
+		return fmt.Errorf("word %d of %d, but only %d are used before it", r.bits,
+			len(s.Words), used)
 	case r.measured && Value{form: s.form(), bits: r.bits}.isNaN():
 		return errNaN
 	}

@@ -7,7 +7,8 @@ var (
 	evidenceNames = []string{"none", "inferred", "ambiguous", "recorded", "likely", "free"}
 	layerNames    = []string{"application", "sampled", "runtime", "kernel", "hardware"}
 	kindNames     = []string{"counter", "level", "nominal"}
-	endCauseNames = []string{"unknown", "duration", "interrupted", "exited", "killed", "exec", "failed"}
+	endCauseNames = []string{"unknown", "duration", "interrupted", "exited", "killed",
+		"exec", "failed"}
 )
 
 func (r RunState) String() string { return nameOf(runStateNames, int(r)) }
@@ -16,7 +17,8 @@ func (l Layer) String() string    { return nameOf(layerNames, int(l)) }
 func (k Kind) String() string     { return nameOf(kindNames, int(k)) }
 func (c EndCause) String() string { return nameOf(endCauseNames, int(c)) }
 
-// nameOf returns the number if it has no name, so that errors can show invalid values.
+// nameOf returns the number if it has no name. Errors can then show invalid
+// values.
 func nameOf(names []string, i int) string {
 	if i < len(names) {
 		return names[i]

@@ -15,11 +15,13 @@ import (
 	"github.com/cpprof/cpprof/sampledata/internal/pb"
 )
 
-// Open reads the recording in the folder dir; it may still be growing. If a file is torn or damaged, the
-// recording ends before the damage, End is nil, and a warning of kind DamagedFile says what is missing. If a header can't
-// be read, Open returns an error.
+// Open reads the recording in the folder dir, which may still be growing. If a
+// file is torn or damaged, the recording ends before the damage and End is nil.
+// A warning of kind DamagedFile then says what is missing. If a header can't be
+// read, Open returns an error.
 //
-// If the recording needs more than a quarter of the machine's memory, Open returns an error, too.
+// If the recording needs more than a quarter of the machine's memory, Open
+// returns an error, too.
 func Open(dir string) (*Recording, error) { return OpenWithin(dir, 0) }
 
 // OpenWithin is Open with another bound on the recording's memory, in bytes. 0
@@ -32,7 +34,8 @@ func OpenWithin(dir string, maxMemory int64) (*Recording, error) {
 	if !info.IsDir() {
 		return nil, fmt.Errorf("read recording %s: it is not a folder: a recording is a folder with the files %s and %s", dir, stringsFile, samplesFile)
 	}
-	// Strings is written first, so its size is read last: it then has all strings that SampleData needs.
+	// Strings is written first, so its size is read last: it then has all
+	// strings that SampleData needs.
 	samples, err := openFile(filepath.Join(dir, samplesFile))
 	if err != nil {
 		return nil, err
@@ -56,7 +59,8 @@ type source struct {
 func openFile(path string) (*source, error) {
 	f, err := files.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("read recording: %w: a recording has the files %s and %s", err, stringsFile, samplesFile)
+		return nil, fmt.Errorf("read recording: %w: a recording has the files %s and %s",
+			err, stringsFile, samplesFile)
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
@@ -121,7 +125,8 @@ type texts struct {
 	nanos   int32
 }
 
-// readStrings returns what it could read, nil if it could not read the header, and the error at which it stopped.
+// readStrings returns the strings that it could read, nil if it could not read
+// the header, and the error at which it stopped.
 func readStrings(r *frameReader) (*texts, error) {
 	var record pb.StringsRecord
 	if err := r.next(&record); err != nil {
@@ -147,7 +152,8 @@ func readStrings(r *frameReader) (*texts, error) {
 		}
 		for i, s := range m.GetText() {
 			if len(s) > maxText {
-				err = fmt.Errorf("string %d of %d bytes: at most %d are possible", i, len(s), maxText)
+				err = fmt.Errorf("string %d of %d bytes: at most %d are possible",
+					i, len(s), maxText)
 			}
 		}
 		if err != nil {
@@ -162,8 +168,9 @@ func readStrings(r *frameReader) (*texts, error) {
 	}
 }
 
-// readSamples returns what it could read, nil if it could not read the header, and the error at which it stopped. If series are
-// decoded beside, the error may be errSeries.
+// readSamples returns the samples that it could read, nil if it could not read
+// the header, and the error at which it stopped. If series are decoded beside,
+// the error may be errSeries.
 func readSamples(r *frameReader, t *texts, beside bool) (*decoder, error) {
 	var record pb.DataRecord
 	if err := r.next(&record); err != nil {
@@ -237,10 +244,12 @@ func (r *frameReader) headerError(err error) error {
 	return fmt.Errorf("record 1: %w: without this record nothing can be read", err)
 }
 
-// lost returns an error that says at which record reading stopped, and how much of the file is missing.
+// lost returns an error that says at which record reading stopped, and how much
+// of the file is missing.
 func (r *frameReader) lost(err error) error {
 	if tooLarge(err) {
 		return fmt.Errorf("record %d: %w", r.record, err)
 	}
-	return fmt.Errorf("record %d: %w; the rest of the file is left out, at most %d of %d bytes", r.record, err, r.unread, r.size)
+	return fmt.Errorf("record %d: %w; the rest of the file is left out, at most %d of %d bytes",
+		r.record, err, r.unread, r.size)
 }

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// A Probe is what an instrument in the running program measured of one function, in addition to the samples: how often it
-// was called, from where, with what, and how long the calls took.
+// A Probe is what an instrument in the running program measured of one
+// function, in addition to the samples: how often it was called, from where,
+// with what, and how long the calls took.
 type Probe struct {
 	Function   string // never empty; a recording has one probe of a function
 	File       string
@@ -15,24 +16,32 @@ type Probe struct {
 	Why        string // what it is to find out, or who asked for it
 	Note       string // for a person: why it was refused or taken out, and what it can't tell
 
-	// When the instrument was in the program, as Sample.Time, and how long it measured returns; both may be shorter than
-	// the recording, since an instrument that costs too much is taken out.
+	// When the instrument was in the program, as Sample.Time, and how long it
+	// measured returns; both may be shorter than the recording, since an
+	// instrument that costs too much is taken out.
 	From, To    time.Duration
 	ReturnsUpTo time.Duration // From if it did not measure returns
 
-	// Calls is the number of calls from From to To, exactly. TakenOut says that there were more afterwards.
+	// Calls is the number of calls from From to To, exactly. TakenOut says that
+	// there were more afterwards.
 	Calls    uint64
 	TakenOut bool
 
-	// Of the calls up to ReturnsUpTo: those that returned, and those that panics or runtime.Goexit ended. The rest was
-	// still under way, or its record was lost.
+	// Of the calls up to ReturnsUpTo: those that returned, and those that
+	// panics or runtime.Goexit ended. The rest was still under way, or its
+	// record was lost.
 	Returned, Unfinished uint64
-	Lost                 uint64 // number of records of calls and returns that were lost since there were too many at once
+	// number of records of calls and returns that were lost since there were
+	// too many at once
+	Lost uint64
 
-	Cost time.Duration // processor time that the instrument took, estimated from the measured cost of a hit
+	// processor time that the instrument took, estimated from the measured cost
+	// of a hit
+	Cost time.Duration
 
-	// Elapsed has the nanoseconds that calls took, from the first instruction behind the prologue up to the return. If the
-	// function calls itself, only the outermost calls count.
+	// Elapsed has the nanoseconds that calls took, from the first instruction
+	// behind the prologue up to the return. If the function calls itself, only
+	// the outermost calls count.
 	Elapsed   Distribution
 	Sites     []CallSite // most calls first
 	Arguments []Argument // in the order of the declaration
@@ -43,15 +52,17 @@ type Instrument uint8
 
 const (
 	NoInstrument Instrument = iota // the function can't be probed; Note says why
-	Uprobe                         // the kernel replaces an instruction in the memory of the process
-	Breakpoint                     // of the processor: nothing is written
+	// the kernel replaces an instruction in the memory of the process
+	Uprobe
+	Breakpoint // of the processor: nothing is written
 )
 
 func (i Instrument) String() string { return nameOf(instrumentNames, int(i)) }
 
 var instrumentNames = []string{"none", "uprobe", "breakpoint"}
 
-// A CallSite is a place that a function is called from. An empty one stands for all further places.
+// A CallSite is a place that a function is called from. An empty one stands for
+// all further places.
 type CallSite struct {
 	Caller  string
 	File    string
@@ -109,7 +120,8 @@ func (p *Probe) check() error {
 	for i := range p.Arguments {
 		a := &p.Arguments[i]
 		if a.Name == "" || a.Kind > PointerArgument {
-			return fmt.Errorf("probe of %s: argument %d without a name or of unknown kind %d", p.Function, i, a.Kind)
+			return fmt.Errorf("probe of %s: argument %d without a name or of unknown kind %d",
+				p.Function, i, a.Kind)
 		}
 		if err := a.Values.check(); err != nil {
 			return fmt.Errorf("probe of %s: argument %s: %w", p.Function, a.Name, err)
@@ -144,7 +156,8 @@ func (r *Recording) Probe(function string) *Probe {
 	return nil
 }
 
-// putProbe replaces the probe of a function, or adds it. It copies the list, which others may read.
+// putProbe replaces the probe of a function, or adds it. It copies the list,
+// which others may read.
 func putProbe(list []Probe, p Probe) ([]Probe, error) {
 	if err := p.check(); err != nil {
 		return list, err
@@ -157,7 +170,8 @@ func putProbe(list []Probe, p Probe) ([]Probe, error) {
 		}
 	}
 	if len(list) == MaxProbes {
-		return list, fmt.Errorf("probe of %s: a recording has at most %d probes", p.Function, MaxProbes)
+		return list, fmt.Errorf("probe of %s: a recording has at most %d probes",
+			p.Function, MaxProbes)
 	}
 	return append(list[:len(list):len(list)], p), nil
 }

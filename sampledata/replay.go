@@ -10,7 +10,8 @@ import (
 // Write writes the recording to a new folder, as [Create] does.
 func (r *Recording) Write(dir string) error { return r.write(dir, Create) }
 
-// Replace writes the recording in place of one that may exist, as the function [Replace] does.
+// Replace writes the recording in place of one that may exist, as the function
+// [Replace] does.
 func (r *Recording) Replace(dir string) error { return r.write(dir, Replace) }
 
 func (r *Recording) write(dir string, create func(string, Header) (*Writer, error)) error {
@@ -30,8 +31,9 @@ func (r *Recording) write(dir string, create func(string, Header) (*Writer, erro
 
 var errProfile = errors.New("a profile has no samples: 'cpprof import' writes it as a pprof profile")
 
-// replay passes a valid recording to an empty sink, sample by sample. The codes stay the same. Functions, nodes and other
-// things are passed on just before the first sample that needs them, as a sampler does.
+// replay passes a valid recording to an empty sink, sample by sample. The codes
+// stay the same. Functions, nodes and other things are passed on just before
+// the first sample that needs them, as a sampler does.
 func (r *Recording) replay(sink Sink) error {
 	if r.Profile != nil {
 		return errProfile
@@ -58,7 +60,10 @@ func (r *Recording) replay(sink Sink) error {
 		for _, e := range ends[endsBefore[i]:endsBefore[i+1]] {
 			changes = append(changes, Change{Goroutine: r.Runs.At(int(e)).Goroutine, Gone: true})
 		}
-		slices.SortFunc(changes, func(a, b Change) int { return cmp.Compare(a.Goroutine, b.Goroutine) })
+		slices.SortFunc(changes, func(a,
+			b Change) int {
+			return cmp.Compare(a.Goroutine, b.Goroutine)
+		})
 		if err := m.upTo(i); err != nil {
 			return err
 		}
@@ -141,7 +146,8 @@ func (m *measuring) begin() error {
 	return nil
 }
 
-// upTo passes the values that changed in a sample to the sink. It is called for one sample after the other.
+// upTo passes the values that changed in a sample to the sink. It is called for
+// one sample after the other.
 func (m *measuring) upTo(sample int) (err error) {
 	for i := range m.cursors {
 		c := &m.cursors[i]
@@ -156,7 +162,8 @@ func (m *measuring) upTo(sample int) (err error) {
 	return nil
 }
 
-// naming passes functions, nodes and so on to a sink. It counts those that the sink has.
+// naming passes functions, nodes and so on to a sink. It counts those that the
+// sink has.
 type naming struct {
 	r          *Recording
 	sink       Sink
@@ -198,9 +205,11 @@ func (n *naming) rest() {
 	n.upToLockName(n.r.Samples.Len())
 }
 
-// upToLockName passes on the names of locks in their order, up to those that are valid from the given sample on.
+// upToLockName passes on the names of locks in their order. It stops at the
+// first name that is valid only after the given sample.
 func (n *naming) upToLockName(sample int) {
-	for ; n.lockNames < len(n.r.LockNames) && int(n.r.LockNames[n.lockNames].First) <= sample; n.lockNames++ {
+	for ; n.lockNames < len(n.r.LockNames) &&
+		int(n.r.LockNames[n.lockNames].First) <= sample; n.lockNames++ {
 		n.sink.LockName(n.r.LockNames[n.lockNames])
 	}
 }

@@ -7,8 +7,9 @@ import (
 	"math/rand/v2"
 )
 
-// A Run is a goroutine in one state over the samples First to Last, both included. It has all fields of a State, which runs share and
-// nobody may modify.
+// A Run is a goroutine in one state over the samples First to Last, both
+// included. It has all fields of a State, which runs share and nobody may
+// modify.
 type Run struct {
 	Goroutine   GoroutineID
 	First, Last int32
@@ -97,14 +98,16 @@ func (r *growingRuns) state(g GoroutineID) (State, bool) {
 	return State{}, false
 }
 
-// change ends the goroutine's open run, if there is one, and begins another, unless the goroutine is gone.
+// change ends the goroutine's open run, if there is one, and begins another,
+// unless the goroutine is gone.
 func (r *growingRuns) change(sample int32, c *Change) {
 	if i := r.open[c.Goroutine]; i > 0 {
 		r.list.end(int(i-1), sample-1)
 	}
 	r.open[c.Goroutine] = 0
 	if !c.Gone {
-		r.list.add(plainRun{goroutine: c.Goroutine, first: sample, last: sample, state: r.code(c.State)})
+		r.list.add(plainRun{goroutine: c.Goroutine, first: sample, last: sample,
+			state: r.code(c.State)})
 		r.open[c.Goroutine] = int32(r.list.len())
 	}
 }
@@ -113,13 +116,15 @@ func (r *growingRuns) change(sample int32, c *Change) {
 func (r *growingRuns) code(s State) int32 {
 	t := &r.states
 	k := kindOf(s)
-	number, isNew := r.kinds.code(r.kinds.hash(&s), func(i int32) bool { return **t.kinds.at(int(i)) == k })
+	number, isNew := r.kinds.code(r.kinds.hash(&s),
+		func(i int32) bool { return **t.kinds.at(int(i)) == k })
 	if isNew {
 		added := k // k itself would be allocated in each call
 		t.kinds.add(&added)
 	}
 	stored := storedState{s.Lock, s.Holders, *t.kinds.at(int(number))}
-	i, isNew := r.index.code(r.index.hashStored(&stored, number), func(i int32) bool { return *t.list.at(int(i)) == stored })
+	i, isNew := r.index.code(r.index.hashStored(&stored, number),
+		func(i int32) bool { return *t.list.at(int(i)) == stored })
 	if isNew {
 		t.list.add(stored)
 	}
@@ -136,11 +141,14 @@ func (r *growingRuns) upTo(list runList, samples int) Runs {
 	return Runs{list: list, states: r.states.clip()}
 }
 
-// A stateIndex finds states by a hash: it is an open hash table. The look-ups in a map with states as its keys took a third
-// of the time in which a recording is read. The hash is seeded at random: no file can be made that has many states of one
+// A stateIndex finds states by a hash: it is an open hash table. Look-ups in a
+// map with states as its keys took a third of the time to read a recording. The
+// hash is seeded at random: no file can be made that has many states of one
 // hash.
 type stateIndex struct {
-	slots  []int32  // 1 + a state, 0 for none; at least half of them are free, and their number is a power of two
+	// 1 + a state, 0 for none; at least half of them are free, and their number
+	// is a power of two
+	slots  []int32
 	hashes []uint32 // by state
 	seed   maphash.Seed
 	keys   [4]uint64 // random
@@ -154,7 +162,8 @@ func newStateIndex() stateIndex {
 	return x
 }
 
-// code returns the index of the state with a hash for which equal is true. If there is none, it adds one.
+// code returns the index of the state with a hash for which equal is true. If
+// there is none, it adds one.
 func (x *stateIndex) code(h uint32, equal func(int32) bool) (i int32, isNew bool) {
 	for slot := x.slot(h); ; slot = x.after(slot) {
 		i := x.slots[slot] - 1
@@ -204,8 +213,10 @@ func (x *stateIndex) hash(s *State) uint32 {
 	if s.NoCPU {
 		kind |= 1 << 17
 	}
-	h := folded(uint64(uint32(s.Stack))<<32^uint64(uint32(s.Labels))^x.keys[0], uint64(uint32(s.Priority))^x.keys[1]) ^
-		folded(x.keys[2], kind^uint64(uint32(s.Release))<<32^x.keys[3]) ^ maphash.String(x.seed, s.Reason)
+	h := folded(uint64(uint32(s.Stack))<<32^uint64(uint32(s.Labels))^x.keys[0],
+		uint64(uint32(s.Priority))^x.keys[1]) ^
+		folded(x.keys[2], kind^uint64(uint32(s.Release))<<32^x.keys[3]) ^ maphash.String(
+		x.seed, s.Reason)
 	return uint32(h ^ h>>32)
 }
 
@@ -215,7 +226,8 @@ func (x *stateIndex) hashStored(s *storedState, number int32) uint32 {
 	return uint32(h ^ h>>32)
 }
 
-// folded returns the product of two numbers, with its upper half added to its lower one, so that every bit counts.
+// folded returns the product of two numbers, with its upper half added to its
+// lower one. Every bit then counts.
 func folded(a, b uint64) uint64 {
 	high, low := bits.Mul64(a, b)
 	return high ^ low

@@ -28,12 +28,14 @@ func (s *Samples) Len() int { return s.times.len() }
 // Time returns the time of a sample, by its number from 0 up.
 func (s *Samples) Time(i int) time.Duration { return *s.times.at(i) }
 
-// Search returns the number of the first sample that is not before the given time; Len if there is none.
+// Search returns the number of the first sample that is not before the given
+// time; Len if there is none.
 func (s *Samples) Search(at time.Duration) int {
 	return sort.Search(s.Len(), func(i int) bool { return s.Time(i) >= at })
 }
 
-// At returns a sample by its number, from 0 up. Its Processors are shared and must not be modified.
+// At returns a sample by its number, from 0 up. Its Processors are shared and
+// must not be modified.
 func (s *Samples) At(i int) Sample {
 	var d details
 	rest := s.encoded[*s.details.at(i):]
@@ -50,11 +52,15 @@ func (s *Samples) At(i int) Sample {
 		processors = s.processors[d[detailFirst]:][:n:n]
 	}
 	return Sample{
-		Time: s.Time(i), Halt: time.Duration(d[detailHalt]), Processors: processors, Threads: int32(d[detailThreads]),
-		StoppedWorld: d[detailFlags]&flagStopped != 0, Collecting: d[detailFlags]&flagCollecting != 0,
-		Missed: int32(d[detailMissed]), SamplerCPU: time.Duration(d[detailCPU]), Reused: int32(d[detailReused]),
-		Rechecked: int32(d[detailRechecked]), Wrong: int32(d[detailWrong]), LostHalt: time.Duration(d[detailLostHalt]),
-		Weight: time.Duration(d[detailWeight]), Suspended: time.Duration(d[detailSuspended]),
+		Time: s.Time(i), Halt: time.Duration(d[detailHalt]), Processors: processors,
+		Threads:      int32(d[detailThreads]),
+		StoppedWorld: d[detailFlags]&flagStopped != 0,
+		Collecting:   d[detailFlags]&flagCollecting != 0,
+		Missed:       int32(d[detailMissed]), SamplerCPU: time.Duration(d[detailCPU]),
+		Reused:    int32(d[detailReused]),
+		Rechecked: int32(d[detailRechecked]), Wrong: int32(d[detailWrong]),
+		LostHalt: time.Duration(d[detailLostHalt]),
+		Weight:   time.Duration(d[detailWeight]), Suspended: time.Duration(d[detailSuspended]),
 	}
 }
 
@@ -69,8 +75,8 @@ func (s *Samples) All() iter.Seq2[int, Sample] {
 	}
 }
 
-// The details of a sample. Their encoding begins with two bytes that have a bit for each detail that is not 0. These details
-// follow, in this order.
+// The details of a sample. Their encoding begins with two bytes that have a bit
+// for each detail that is not 0. These details follow, in this order.
 const (
 	detailHalt       = iota
 	detailProcessors // how many
@@ -115,10 +121,13 @@ func (s *Samples) add(a *Sample) {
 		s.processors = append(s.processors, a.Processors...)
 	}
 	d := details{
-		detailHalt: uint64(a.Halt), detailProcessors: uint64(len(a.Processors)), detailThreads: uint64(a.Threads), detailFlags: a.flags(),
-		detailMissed: uint64(a.Missed), detailCPU: uint64(a.SamplerCPU), detailReused: uint64(a.Reused),
-		detailRechecked: uint64(a.Rechecked), detailWrong: uint64(a.Wrong), detailLostHalt: uint64(a.LostHalt),
-		detailWeight: uint64(a.Weight), detailSuspended: uint64(a.Suspended),
+		detailHalt: uint64(a.Halt), detailProcessors: uint64(len(a.Processors)),
+		detailThreads: uint64(a.Threads), detailFlags: a.flags(),
+		detailMissed: uint64(a.Missed), detailCPU: uint64(a.SamplerCPU),
+		detailReused:    uint64(a.Reused),
+		detailRechecked: uint64(a.Rechecked), detailWrong: uint64(a.Wrong),
+		detailLostHalt: uint64(a.LostHalt),
+		detailWeight:   uint64(a.Weight), detailSuspended: uint64(a.Suspended),
 	}
 	if len(a.Processors) > 0 {
 		d[detailFirst] = uint64(len(s.processors) - len(a.Processors))
@@ -166,7 +175,9 @@ func (a *Sample) flags() (flags uint64) {
 	return flags
 }
 
-// clip returns the samples so far. Those that are added to s later do not change the result.
+// clip returns the samples so far. Those that are added to s later do not
+// change the result.
 func (s *Samples) clip() Samples {
-	return Samples{s.times.clip(), s.before.clip(), s.details.clip(), slices.Clip(s.encoded), slices.Clip(s.processors)}
+	return Samples{s.times.clip(), s.before.clip(), s.details.clip(), slices.Clip(s.encoded),
+		slices.Clip(s.processors)}
 }

@@ -11,7 +11,9 @@ type SeriesStats struct {
 	Min, Max Value // not of a Nominal monitor
 	Last     Value // at the last sample
 	Rate     Value // of a Counter: its growth per second, from the first value to the last
-	Restarts int   // of a Counter: how often it began again at a lower value; Rate ignores such a step
+	// of a Counter: how often it began again at a lower value; Rate ignores
+	// such a step
+	Restarts int
 }
 
 // SeriesStats sums up one series of a recording.
@@ -49,7 +51,8 @@ type seriesSum struct {
 	grown       float64 // of a counter
 }
 
-// addValue adds a value that was measured in the samples from (included) to end (excluded).
+// addValue adds a value that was measured in the samples from (included) to end
+// (excluded).
 func (s *seriesSum) addValue(v Value, from, end int) {
 	if !v.Measured() || end == from {
 		return
@@ -93,8 +96,9 @@ func (v Value) Compare(w Value) int {
 	return cmp.Compare(v.bits, w.bits)
 }
 
-// Minus returns v - w, which are values of one counter, and w is not larger. It rounds only the difference: if two large
-// counts differ by little, the result is exact.
+// Minus returns v - w, which are values of one counter, and w is not larger. It
+// rounds only the difference: if two large counts differ by little, the result
+// is exact.
 func (v Value) Minus(w Value) float64 {
 	if v.form == real {
 		return math.Float64frombits(v.bits) - math.Float64frombits(w.bits)

@@ -6,21 +6,27 @@ import (
 	"time"
 )
 
-// Stats sum up what was recorded and what it cost the target. Shares are from 0 to 1; they are 0 if there is nothing to
-// divide by. Durations are in nanoseconds in JSON.
+// Stats sum up what was recorded and what it cost the target. Shares are from 0
+// to 1; they are 0 if there is nothing to divide by. Durations are in
+// nanoseconds in JSON.
 type Stats struct {
-	Samples          int            `json:"samples"`
-	Duration         time.Duration  `json:"duration_ns"` // from the start to the end, or to the last sample if there is no end
-	RateHz           float64        `json:"rate_hz"`     // achieved: samples by duration
-	Goroutines       GoroutineStats `json:"goroutines"`
-	ThreadsMax       int32          `json:"threads_max"`
-	Halt             HaltStats      `json:"halt_ns"`
-	HaltedShare      float64        `json:"halted_share"`       // of the duration
-	SamplerCPUShare  float64        `json:"sampler_cpu_share"`  // of one core, over the duration
-	ReusedShare      float64        `json:"reused_share"`       // of all stacks, those copied from an earlier sample
-	ReusedWrongShare float64        `json:"reused_wrong_share"` // of the copied ones that were read again as a check, those that had changed
-	TornShare        float64        `json:"torn_share"`         // of all stacks, those that don't reach their outermost frame
-	MissedTicks      int64          `json:"missed_ticks"`
+	Samples int `json:"samples"`
+	// from the start to the end, or to the last sample if there is no end
+	Duration        time.Duration  `json:"duration_ns"`
+	RateHz          float64        `json:"rate_hz"` // achieved: samples by duration
+	Goroutines      GoroutineStats `json:"goroutines"`
+	ThreadsMax      int32          `json:"threads_max"`
+	Halt            HaltStats      `json:"halt_ns"`
+	HaltedShare     float64        `json:"halted_share"`      // of the duration
+	SamplerCPUShare float64        `json:"sampler_cpu_share"` // of one core, over the duration
+	// of all stacks, those copied from an earlier sample
+	ReusedShare float64 `json:"reused_share"`
+	// of the copied ones that were read again as a check, those that had
+	// changed
+	ReusedWrongShare float64 `json:"reused_wrong_share"`
+	// of all stacks, those that don't reach their outermost frame
+	TornShare   float64 `json:"torn_share"`
+	MissedTicks int64   `json:"missed_ticks"`
 }
 
 // GoroutineStats are about the number of goroutines in a sample.
@@ -29,8 +35,9 @@ type GoroutineStats struct {
 	Max  int64   `json:"max"`
 }
 
-// HaltStats say how long the target was halted, over the samples that halted it; samples of an idle target need no halt. A
-// quantile is the smallest halt that at least that share of all halts does not exceed.
+// HaltStats say how long the target was halted, over the samples that halted
+// it; samples of an idle target need no halt. A quantile is the smallest halt
+// that at least that share of all halts does not exceed.
 type HaltStats struct {
 	Median time.Duration `json:"median"`
 	P90    time.Duration `json:"p90"`
@@ -75,7 +82,9 @@ func share(part, whole float64) float64 {
 	return part / whole
 }
 
-// duration returns the time from the start to the end, or to the end of the last halt if that is later or there is no end.
+// duration returns the time from the start to the end. If the last halt ended
+// later, or if there is no end, it returns the time to the end of the last
+// halt.
 func (r *Recording) duration() time.Duration {
 	d := time.Duration(0)
 	if r.End != nil {
@@ -116,10 +125,12 @@ func (r *Recording) haltStats() HaltStats {
 	return h
 }
 
-// countGoroutines returns the number of goroutines in all samples together, the number of these with a torn stack, and
-// the number in the sample that has most.
+// countGoroutines returns three numbers: the goroutines in all samples
+// together, the goroutines with a torn stack among these, and the goroutines in
+// the fullest sample.
 func (r *Recording) countGoroutines() (total, torn float64, largest int64) {
-	steps := make([]int64, r.Samples.Len()+1) // by sample: how many more there are than in the one before
+	// by sample: how many more there are than in the one before
+	steps := make([]int64, r.Samples.Len()+1)
 	for _, run := range r.Runs.All() {
 		n := float64(run.Last - run.First + 1)
 		total += n

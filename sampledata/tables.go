@@ -9,9 +9,10 @@ import (
 	"time"
 )
 
-// tables is what Builder and Writer have in common: it assigns codes, one to each thing, and checks that
-// what a sampler passes on follows the rules of a recording. It keeps only what this needs, so that a Writer's
-// memory does not grow with the number of goroutines that have ended.
+// tables is the common part of Builder and Writer. It assigns codes, one to
+// each thing, and checks that a sampler follows the rules of a recording. It
+// keeps only what this needs: a Writer's memory does not grow with the number
+// of goroutines that have ended.
 type tables struct {
 	sizes
 	byFunction map[Function]FunctionID
@@ -37,7 +38,8 @@ type tables struct {
 
 var (
 	errEnded = errors.New("the recording has been finished")
-	errDepth = fmt.Errorf("stack of more than %d frames: cut it, and count it in a warning", MaxDepth)
+	errDepth = fmt.Errorf("stack of more than %d frames: cut it, and count it in a warning",
+		MaxDepth)
 )
 
 func newTables() tables {
@@ -65,7 +67,8 @@ func (t *tables) function(f Function) (id FunctionID, isNew bool) {
 	return id, true
 }
 
-// node returns the code of n, and whether it is new; NoStack if n breaks a rule.
+// node returns the code of n, and whether it is new; NoStack if n breaks a
+// rule.
 func (t *tables) node(n Node) (id NodeID, isNew bool) {
 	if id, ok := t.byNode[n]; ok {
 		return id, false
@@ -97,8 +100,9 @@ func (t *tables) goroutine(g Goroutine) (id GoroutineID, isNew bool) {
 	return id, true
 }
 
-// labelSet returns the code of a set, which may be in any order. If the set is new, labelSet also returns it sorted. If
-// two labels have the same key, the last one counts.
+// labelSet returns the code of a set, which may be in any order. If the set is
+// new, labelSet also returns it sorted. If two labels have the same key, the
+// last one counts.
 func (t *tables) labelSet(set []Label) (id LabelSetID, isNew []Label) {
 	if len(set) == 0 {
 		return 0, nil
@@ -125,8 +129,8 @@ func (t *tables) labelSet(set []Label) (id LabelSetID, isNew []Label) {
 	return id, slices.Clone(sorted)
 }
 
-// holderSet returns the code of a set, which may be in any order; 0 if the set breaks a rule. If the set is new, holderSet
-// also returns it sorted.
+// holderSet returns the code of a set, which may be in any order; 0 if the set
+// breaks a rule. If the set is new, holderSet also returns it sorted.
 func (t *tables) holderSet(set []GoroutineID) (id HolderSetID, isNew []GoroutineID) {
 	if len(set) == 0 {
 		return 0, nil
@@ -151,7 +155,8 @@ func (t *tables) holderSet(set []GoroutineID) (id HolderSetID, isNew []Goroutine
 	return id, slices.Clone(sorted)
 }
 
-// lockName reports whether n is a new name of a lock. It is false, too, if n breaks a rule.
+// lockName reports whether n is a new name of a lock. It is false, too, if n
+// breaks a rule.
 func (t *tables) lockName(n LockName) (isNew bool) {
 	last, named := t.byAddress[n.Address]
 	if named && last.Name == n.Name {
@@ -164,7 +169,8 @@ func (t *tables) lockName(n LockName) (isNew bool) {
 	case n.First < 0 || int(n.First) > t.samples:
 		err = fmt.Errorf("it begins at sample %d, but there are %d", n.First, t.samples)
 	case named && n.First <= last.First:
-		err = fmt.Errorf("it begins at sample %d, not after the one before it, at %d", n.First, last.First)
+		err = fmt.Errorf("it begins at sample %d, not after the one before it, at %d",
+			n.First, last.First)
 	}
 	if err != nil {
 		return t.misused("name of the lock at %#x: %w", n.Address, err)
@@ -173,7 +179,8 @@ func (t *tables) lockName(n LockName) (isNew bool) {
 	return true
 }
 
-// probe replaces the probe of a function. It does nothing if the probe breaks a rule.
+// probe replaces the probe of a function. It does nothing if the probe breaks a
+// rule.
 func (t *tables) probe(p Probe) {
 	list, err := putProbe(t.probes, p)
 	if err != nil {
@@ -186,7 +193,8 @@ func (t *tables) probe(p Probe) {
 	}
 }
 
-// misused keeps the first misuse until the next sample. It returns false, for "not new".
+// misused keeps the first misuse until the next sample. It returns false, for
+// "not new".
 func (t *tables) misused(format string, args ...any) bool {
 	if t.misuse == nil {
 		t.misuse = fmt.Errorf(format, args...)
@@ -194,10 +202,12 @@ func (t *tables) misused(format string, args ...any) bool {
 	return false
 }
 
-// sample checks a sample and returns its real changes by ascending goroutine, in a slice that the next call overwrites.
-// The function state returns what a goroutine did in the previous sample. If the sample breaks a rule, the tables stay as
-// they are.
-func (t *tables) sample(s *Sample, changes []Change, state func(GoroutineID) (State, bool)) ([]Change, error) {
+// sample checks a sample and returns its real changes by ascending goroutine,
+// in a slice that the next call overwrites. The function state returns what a
+// goroutine did in the previous sample. If the sample breaks a rule, the tables
+// stay as they are.
+func (t *tables) sample(s *Sample, changes []Change,
+	state func(GoroutineID) (State, bool)) ([]Change, error) {
 	if t.ended {
 		return nil, errEnded
 	}
@@ -229,7 +239,8 @@ func (t *tables) sample(s *Sample, changes []Change, state func(GoroutineID) (St
 }
 
 // realChanges sorts changes and leaves out those that change nothing.
-func (t *tables) realChanges(changes []Change, state func(GoroutineID) (State, bool)) ([]Change, error) {
+func (t *tables) realChanges(changes []Change,
+	state func(GoroutineID) (State, bool)) ([]Change, error) {
 	t.changes = append(t.changes[:0], changes...)
 	byGoroutine := func(a, b Change) int { return cmp.Compare(a.Goroutine, b.Goroutine) }
 	if !slices.IsSortedFunc(t.changes, byGoroutine) {
@@ -239,7 +250,8 @@ func (t *tables) realChanges(changes []Change, state func(GoroutineID) (State, b
 	last := GoroutineID(-1)
 	for _, c := range t.changes {
 		if c.Goroutine < 0 || int(c.Goroutine) >= t.goroutines {
-			return nil, fmt.Errorf("change of %d, which is none of the %d goroutines", c.Goroutine, t.goroutines)
+			return nil, fmt.Errorf("change of %d, which is none of the %d goroutines",
+				c.Goroutine, t.goroutines)
 		}
 		if c.Goroutine == last {
 			return nil, fmt.Errorf("goroutine %d changes twice in one sample", c.Goroutine)
@@ -264,7 +276,8 @@ func (t *tables) realChanges(changes []Change, state func(GoroutineID) (State, b
 
 // aliveAfter reports whether g has a state after the changes.
 func aliveAfter(g GoroutineID, changes []Change, state func(GoroutineID) (State, bool)) bool {
-	i, ok := slices.BinarySearchFunc(changes, g, func(c Change, g GoroutineID) int { return cmp.Compare(c.Goroutine, g) })
+	i, ok := slices.BinarySearchFunc(changes, g,
+		func(c Change, g GoroutineID) int { return cmp.Compare(c.Goroutine, g) })
 	if ok {
 		return !changes[i].Gone
 	}

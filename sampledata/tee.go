@@ -41,8 +41,9 @@ type codeMap[C ~int32] struct {
 	differs bool // whether at least one code differs
 }
 
-// put records that the first sink's code from is the other one's code to. It ignores negative codes: the sink refused what
-// they are of, so nothing can refer to them.
+// put records that the first sink's code from is the other one's code to. It
+// ignores negative codes: the sink refused the thing, so nothing can refer to
+// it.
 func (m *codeMap[C]) put(from, to C) {
 	if from < 0 {
 		return
@@ -54,8 +55,9 @@ func (m *codeMap[C]) put(from, to C) {
 	m.differs = m.differs || from != to
 }
 
-// of returns the other sink's code. It returns unknown codes, and those that are the same for all sinks (-1 for no stack, 0
-// for an empty set), unchanged.
+// of returns the other sink's code. It returns two kinds of codes unchanged:
+// unknown ones, and codes that all sinks share (-1 for no stack, 0 for an empty
+// set).
 func (m *codeMap[C]) of(code C) C {
 	if code < 0 || int(code) >= len(m.to) {
 		return code
@@ -152,7 +154,8 @@ func (t *tee) Sample(s Sample, changes []Change) error {
 	return nil
 }
 
-// translate returns a sample with the branch's codes, in slices that the next call overwrites.
+// translate returns a sample with the branch's codes, in slices that the next
+// call overwrites.
 func (b *branch) translate(s Sample, changes []Change) (Sample, []Change) {
 	if b.goroutines.differs {
 		b.processors = b.processors[:0]

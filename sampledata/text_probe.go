@@ -53,7 +53,8 @@ func (l *line) distribution(key string, d *Distribution) {
 	if len(d.Buckets) == 0 {
 		return
 	}
-	words := []string{strconv.FormatInt(d.Sum, 10), strconv.FormatInt(d.Min, 10), strconv.FormatInt(d.Max, 10)}
+	words := []string{strconv.FormatInt(d.Sum, 10), strconv.FormatInt(d.Min, 10),
+		strconv.FormatInt(d.Max, 10)}
 	for _, b := range d.Buckets {
 		words = append(words, strconv.Itoa(int(b.Index))+":"+strconv.FormatUint(b.Count, 10))
 	}
@@ -67,10 +68,14 @@ func (r *textReader) probe(l *textLine) error {
 		func() error { return positional(l, "a function", toText(&p.Function)) },
 		func() error {
 			return l.attributes(settings{
-				"file": toText(&p.File), "line": toInt32(&p.Line), "by": toName(&p.Instrument, "instrument", instrumentNames),
-				"why": toText(&p.Why), "note": toText(&p.Note), "from": toDuration(&p.From), "returns-up-to": toDuration(&p.ReturnsUpTo),
-				"to": toDuration(&p.To), "calls": toCount(&p.Calls), "returned": toCount(&p.Returned), "unfinished": toCount(&p.Unfinished),
-				"lost": toCount(&p.Lost), "cost": toDuration(&p.Cost), "elapsed": toDistribution(&p.Elapsed),
+				"file": toText(&p.File), "line": toInt32(&p.Line),
+				"by":  toName(&p.Instrument, "instrument", instrumentNames),
+				"why": toText(&p.Why), "note": toText(&p.Note), "from": toDuration(&p.From),
+				"returns-up-to": toDuration(&p.ReturnsUpTo),
+				"to":            toDuration(&p.To), "calls": toCount(&p.Calls),
+				"returned": toCount(&p.Returned), "unfinished": toCount(&p.Unfinished),
+				"lost": toCount(&p.Lost), "cost": toDuration(&p.Cost),
+				"elapsed": toDistribution(&p.Elapsed),
 			}, map[string]*bool{"taken-out": &p.TakenOut})
 		},
 		func() error { return r.b.newProbe(*p) },
@@ -87,7 +92,8 @@ func (r *textReader) site(l *textLine) error {
 		func() error { return positional(l, "a caller", toText(&s.Caller)) },
 		func() error {
 			return l.attributes(settings{
-				"file": toText(&s.File), "line": toInt32(&s.Line), "calls": toCount(&s.Calls), "elapsed": toDistribution(&s.Elapsed),
+				"file": toText(&s.File), "line": toInt32(&s.Line), "calls": toCount(&s.Calls),
+				"elapsed": toDistribution(&s.Elapsed),
 			}, nil)
 		},
 		func() error {

@@ -15,10 +15,11 @@ import (
 
 // ReadText reads a recording as text. Its errors name the line and the column.
 //
-// A text consists of lines of words. A word is any printable characters except blanks, quotes, "=" and "#", or a string in
-// quotes as in Go. A "#" at the beginning of a word starts a comment, up to the end of the line. Indentation doesn't matter.
-// In this grammar, [x] is optional, x... means one or more, and the bracketed parts at the end of a line may be in any
-// order:
+// A text consists of lines of words. A word is any printable characters except
+// blanks, quotes, "=" and "#", or a string in quotes as in Go. A "#" at the
+// beginning of a word starts a comment, up to the end of the line. Indentation
+// doesn't matter. In this grammar, [x] is optional, x... means one or more, and
+// the bracketed parts at the end of a line may be in any order:
 //
 //	cpprof recording 1                     # the first line; the lines of the header follow, in any order
 //	[command WORD...]
@@ -48,14 +49,17 @@ import (
 //	warning KIND COUNT MESSAGE
 //	end CAUSE [time=TIME] [status=N] [detail=TEXT]                            # the last line
 //
-// TIME is a duration since the start, such as 1.5ms. Codes count up from f0, n0, g0, l1, h1 and m0, and are defined
-// before they are used. Lines that begin with gN or mN are part of the sample above them, and say what has changed since
-// the previous sample. STATE is unknown, running, detached, runnable, waiting or blocked; CAUSE is unknown, duration,
-// interrupted, exited, killed, exec or failed. The KIND of a monitor is counter, level or nominal; LAYER is application,
-// sampled, runtime, kernel or hardware; VALUE is a number, or a word if the monitor is nominal. NUMBERS are a distribution:
-// SUM,MIN,MAX,BUCKET:COUNT,... with at least one bucket. Monitors after the last
-// sample are ignored. Parts that are left out are zero, empty or not known. A text without an end is a recording that broke
-// off.
+// TIME is a duration since the start, such as 1.5ms. Codes count up from f0,
+// n0, g0, l1, h1 and m0, and are defined before they are used. Lines that begin
+// with gN or mN are part of the sample above them, and say what has changed
+// since the previous sample. STATE is unknown, running, detached, runnable,
+// waiting or blocked; CAUSE is unknown, duration, interrupted, exited, killed,
+// exec or failed. The KIND of a monitor is counter, level or nominal; LAYER is
+// application, sampled, runtime, kernel or hardware; VALUE is a number, or a
+// word if the monitor is nominal. NUMBERS are a distribution:
+// SUM,MIN,MAX,BUCKET:COUNT,... with at least one bucket. Monitors after the
+// last sample are ignored. Parts that are left out are zero, empty or not
+// known. A text without an end is a recording that broke off.
 //
 // What is too large for a quarter of the machine's memory is an error, too.
 func ReadText(in io.Reader) (*Recording, error) { return ReadTextWithin(in, 0) }
@@ -179,7 +183,8 @@ func (r *textReader) keyword(l *textLine) error {
 		return err
 	}
 	if l.keyword.word != "sample" {
-		if err := r.budget.Take(int64(l.column)); err != nil { // what is defined has its words in the line
+		// what is defined has its words in the line
+		if err := r.budget.Take(int64(l.column)); err != nil {
 			return err
 		}
 	}
@@ -194,13 +199,17 @@ func (r *textReader) keyword(l *textLine) error {
 
 // textLines are the methods that read a line, by its first word.
 var textLines = map[string]func(*textReader, *textLine) error{
-	"function": (*textReader).function, "node": (*textReader).node, "goroutine": (*textReader).goroutine, "labels": (*textReader).labels,
-	"holders": (*textReader).holders, "lock": (*textReader).lockName, "monitor": (*textReader).monitor, "probe": (*textReader).probe,
-	"site": (*textReader).site, "argument": (*textReader).argument, "sample": (*textReader).beginSample,
+	"function": (*textReader).function, "node": (*textReader).node,
+	"goroutine": (*textReader).goroutine, "labels": (*textReader).labels,
+	"holders": (*textReader).holders, "lock": (*textReader).lockName,
+	"monitor": (*textReader).monitor, "probe": (*textReader).probe,
+	"site": (*textReader).site, "argument": (*textReader).argument,
+	"sample":  (*textReader).beginSample,
 	"warning": (*textReader).warning, "end": (*textReader).end,
 }
 
-// locate adds a place to an error that has none, such as one of a Builder: the beginning of the line.
+// locate adds a place to an error that has none, such as one of a Builder: the
+// beginning of the line.
 func (r *textReader) locate(l *textLine, err error) error {
 	var place *textError
 	if errors.As(err, &place) {
@@ -218,9 +227,11 @@ func (r *textReader) endHeader() {
 }
 
 // headerWords are the first words of the lines of a header.
-var headerWords = []string{"executable", "pid", "go", "os", "arch", "gomaxprocs", "start", "clock", "command", "sampler"}
+var headerWords = []string{"executable", "pid", "go", "os", "arch", "gomaxprocs",
+	"start", "clock", "command", "sampler"}
 
-// headerLine reads the line if it is one of the header, and reports whether it is.
+// headerLine reads the line if it is one of the header, and reports whether it
+// is.
 func (r *textReader) headerLine(l *textLine) (done bool, err error) {
 	name := l.keyword.word
 	h := &r.header
@@ -228,7 +239,8 @@ func (r *textReader) headerLine(l *textLine) (done bool, err error) {
 	case !slices.Contains(headerWords, name):
 		return false, nil
 	case r.b != nil:
-		return true, l.keyword.errorf("%s is part of the header: put it before all other lines", name)
+		return true, l.keyword.errorf("%s is part of the header: put it before all other lines",
+			name)
 	case slices.Contains(r.headerLines, name):
 		return true, l.keyword.errorf("a second %q", name)
 	}
@@ -239,13 +251,17 @@ func (r *textReader) headerLine(l *textLine) (done bool, err error) {
 	case "sampler":
 		s := &h.Sampler
 		err = l.attributes(settings{
-			"version": toText(&s.Version), "backend": toText(&s.Backend), "rate": toFloat(&s.RateHz), "jitter": toFloat(&s.Jitter),
-			"max-overhead": toFloat(&s.MaxOverhead), "max-cpu": toFloat(&s.MaxCPU), "wakes": toText(&s.Wakes),
+			"version": toText(&s.Version), "backend": toText(&s.Backend),
+			"rate": toFloat(&s.RateHz), "jitter": toFloat(&s.Jitter),
+			"max-overhead": toFloat(&s.MaxOverhead), "max-cpu": toFloat(&s.MaxCPU),
+			"wakes": toText(&s.Wakes),
 		}, nil)
 	default:
 		err = positional(l, "a word", settings{
-			"executable": toText(&h.Executable), "pid": toInt64(&h.PID), "go": toText(&h.GoVersion), "os": toText(&h.OS),
-			"arch": toText(&h.Arch), "gomaxprocs": toInt32(&h.GOMAXPROCS), "start": toTime(&h.Start), "clock": toText(&h.Clock),
+			"executable": toText(&h.Executable), "pid": toInt64(&h.PID),
+			"go": toText(&h.GoVersion), "os": toText(&h.OS),
+			"arch": toText(&h.Arch), "gomaxprocs": toInt32(&h.GOMAXPROCS),
+			"start": toTime(&h.Start), "clock": toText(&h.Clock),
 		}[name])
 	}
 	if err == nil {

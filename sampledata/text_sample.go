@@ -13,29 +13,35 @@ func (r *textReader) beginSample(l *textLine) error {
 			values[t.key] = to(r)
 		}
 	}
-	err := l.attributes(values, map[string]*bool{"stopped-world": &r.sample.StoppedWorld, "collecting": &r.sample.Collecting})
+	err := l.attributes(values, map[string]*bool{"stopped-world": &r.sample.StoppedWorld,
+		"collecting": &r.sample.Collecting})
 	if err != nil && len(values) < len(sampleValues) { // the error is to name all that is possible
 		for name, to := range sampleValues {
 			values[name] = to(r)
 		}
-		err = l.attributes(values, map[string]*bool{"stopped-world": new(bool), "collecting": new(bool)})
+		err = l.attributes(values, map[string]*bool{"stopped-world": new(bool),
+			"collecting": new(bool)})
 	}
 	return err
 }
 
-// sampleValues are the keys in a sample's line. A text may have millions of them, so that only the functions that are needed are made.
+// sampleValues are the keys in a sample's line. A text may have millions of
+// samples, so only the functions that are needed are made.
 var sampleValues = map[string]func(*textReader) func(token) error{
-	"halt":       func(r *textReader) func(token) error { return toDuration(&r.sample.Halt) },
-	"processors": func(r *textReader) func(token) error { return r.toProcessors(&r.sample.Processors) },
-	"threads":    func(r *textReader) func(token) error { return toInt32(&r.sample.Threads) },
-	"missed":     func(r *textReader) func(token) error { return toInt32(&r.sample.Missed) },
-	"cpu":        func(r *textReader) func(token) error { return toDuration(&r.sample.SamplerCPU) },
-	"reused":     func(r *textReader) func(token) error { return toInt32(&r.sample.Reused) },
-	"rechecked":  func(r *textReader) func(token) error { return toInt32(&r.sample.Rechecked) },
-	"wrong":      func(r *textReader) func(token) error { return toInt32(&r.sample.Wrong) },
-	"lost-halt":  func(r *textReader) func(token) error { return toDuration(&r.sample.LostHalt) },
-	"suspended":  func(r *textReader) func(token) error { return toDuration(&r.sample.Suspended) },
-	"weight":     func(r *textReader) func(token) error { return toDuration(&r.sample.Weight) },
+	"halt": func(r *textReader) func(token) error { return toDuration(&r.sample.Halt) },
+	"processors": func(r *textReader) func(
+		token) error {
+		return r.toProcessors(&r.sample.Processors)
+	},
+	"threads":   func(r *textReader) func(token) error { return toInt32(&r.sample.Threads) },
+	"missed":    func(r *textReader) func(token) error { return toInt32(&r.sample.Missed) },
+	"cpu":       func(r *textReader) func(token) error { return toDuration(&r.sample.SamplerCPU) },
+	"reused":    func(r *textReader) func(token) error { return toInt32(&r.sample.Reused) },
+	"rechecked": func(r *textReader) func(token) error { return toInt32(&r.sample.Rechecked) },
+	"wrong":     func(r *textReader) func(token) error { return toInt32(&r.sample.Wrong) },
+	"lost-halt": func(r *textReader) func(token) error { return toDuration(&r.sample.LostHalt) },
+	"suspended": func(r *textReader) func(token) error { return toDuration(&r.sample.Suspended) },
+	"weight":    func(r *textReader) func(token) error { return toDuration(&r.sample.Weight) },
 }
 
 func (r *textReader) toProcessors(to *[]GoroutineID) func(token) error {
@@ -85,8 +91,10 @@ func (r *textReader) change(l *textLine) error {
 		func() error { return positional(l, "a stack", toCode(&s.Stack, "n", z.nodes, true)) },
 		func() error {
 			return l.attributes(settings{
-				"reason": toText(&s.Reason), "lock": toAddress(&s.Lock), "holders": toCode(&s.Holders, "h", z.holderSets, false),
-				"evidence": toName(&s.Evidence, "evidence", evidenceNames), "labels": toCode(&s.Labels, "l", z.labelSets, false),
+				"reason": toText(&s.Reason), "lock": toAddress(&s.Lock),
+				"holders":  toCode(&s.Holders, "h", z.holderSets, false),
+				"evidence": toName(&s.Evidence, "evidence", evidenceNames),
+				"labels":   toCode(&s.Labels, "l", z.labelSets, false),
 				"priority": toInt32(&s.Priority), "release": toCode(&release, "n", z.nodes, false),
 			}, map[string]*bool{"no-cpu": &s.NoCPU, "torn": &s.Torn})
 		},
@@ -102,7 +110,8 @@ func (r *textReader) change(l *textLine) error {
 	return r.budget.Fits(int64(len(r.changes)) * changeMemory)
 }
 
-// endSample passes the current sample, if there is one, to the Builder. Its error is at the sample's line.
+// endSample passes the current sample, if there is one, to the Builder. Its
+// error is at the sample's line.
 func (r *textReader) endSample() error {
 	if r.sample == nil {
 		return nil
@@ -138,8 +147,10 @@ func (r *textReader) end(l *textLine) error {
 		func() error { return positional(l, "a cause", toName(&e.Cause, "cause", endCauseNames)) },
 		func() error {
 			return l.attributes(settings{
-				"time": toDuration(&e.Time), "status": toInt32(&e.ExitStatus), "detail": toText(&e.Detail),
-				"missed": toInt32(&e.Missed), "cpu": toDuration(&e.SamplerCPU), "lost-halt": toDuration(&e.LostHalt),
+				"time": toDuration(&e.Time), "status": toInt32(&e.ExitStatus),
+				"detail": toText(&e.Detail),
+				"missed": toInt32(&e.Missed), "cpu": toDuration(&e.SamplerCPU),
+				"lost-halt": toDuration(&e.LostHalt),
 			}, nil)
 		},
 	)

@@ -79,7 +79,8 @@ func scanWord(s string) (word, rest string, err error) {
 
 // isBare reports whether a word without quotes may contain a character.
 func isBare(r rune) bool {
-	return r != '"' && r != '=' && r != '#' && r != unicode.ReplacementChar && unicode.IsGraphic(r) && !unicode.IsSpace(r)
+	return r != '"' && r != '=' && r != '#' && r != unicode.ReplacementChar &&
+		unicode.IsGraphic(r) && !unicode.IsSpace(r)
 }
 
 // quote returns s as a word, in quotes if it needs them.
@@ -90,14 +91,16 @@ func quote(s string) string {
 	return s
 }
 
-// A textLine is a line that is being read: its first word, and the tokens that have not been read yet.
+// A textLine is a line that is being read: its first word, and the tokens that
+// have not been read yet.
 type textLine struct {
 	keyword token
 	rest    []token
 	column  int // after the last token
 }
 
-// word reads the next token, which must be a word. The error says that what (such as "a code") is missing.
+// word reads the next token, which must be a word. The error says that what
+// (such as "a code") is missing.
 func (l *textLine) word(what string) (token, error) {
 	if len(l.rest) == 0 {
 		return token{}, &textError{column: l.column, msg: what + " is missing"}
@@ -133,8 +136,8 @@ func (l *textLine) end() error {
 // settings are functions that store the values of keys.
 type settings map[string]func(token) error
 
-// attributes reads the rest of the line: keys with values, and flags, which have none. They may be in any order, each at
-// most once.
+// attributes reads the rest of the line: keys with values, and flags, which
+// have none. They may be in any order, each at most once.
 func (l *textLine) attributes(values settings, flags map[string]*bool) error {
 	var seen []string
 	for _, t := range l.rest {
@@ -236,14 +239,16 @@ func toName[E ~uint8](to *E, what string, names []string) func(token) error {
 	return func(t token) error {
 		i := slices.Index(names, t.word)
 		if i < 0 {
-			return t.errorf("unknown %s %q: want one of %s", what, t.word, strings.Join(names, ", "))
+			return t.errorf("unknown %s %q: want one of %s", what, t.word,
+				strings.Join(names, ", "))
 		}
 		*to = E(i)
 		return nil
 	}
 }
 
-// toCode stores a code such as "n12", whose number must be below end. If none is true, "-" means -1.
+// toCode stores a code such as "n12". Its number must be below end. If none is
+// true, "-" means -1.
 func toCode[C ~int32](to *C, prefix string, end int, none bool) func(token) error {
 	return func(t token) error {
 		if none && t.word == "-" {

@@ -10,7 +10,8 @@ package sampledata
 
 // Monitor writes a monitor's line.
 func (s *textSink) Monitor(m Monitor) MonitorID {
-	l := newLine("monitor", code("m", len(s.monitors)), quote(m.Name), m.Kind.String(), "layer="+m.Layer.String())
+	l := newLine("monitor", code("m", len(s.monitors)), quote(m.Name), m.Kind.String(),
+		"layer="+m.Layer.String())
 	l.flag("real", m.Real)
 	l.text("unit", m.Unit)
 	l.text("source", m.Source)
@@ -49,7 +50,8 @@ func (r *textReader) monitor(l *textLine) error {
 		func() error { return positional(l, "a kind", toName(&m.Kind, "kind", kindNames)) },
 		func() error {
 			return l.attributes(settings{
-				"layer": toName(&m.Layer, "layer", layerNames), "unit": toText(&m.Unit), "source": toText(&m.Source),
+				"layer": toName(&m.Layer, "layer", layerNames), "unit": toText(&m.Unit),
+				"source":     toText(&m.Source),
 				"resolution": toText(&m.Resolution), "unmeasured": toText(&m.Unmeasured),
 			}, map[string]*bool{"real": &m.Real})
 		},

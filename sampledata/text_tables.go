@@ -45,10 +45,12 @@ func (r *textReader) node(l *textLine) error {
 	return firstError(
 		func() error { return define(l, "n", len(r.b.rec.Nodes)) },
 		func() error {
-			return positional(l, "a function", toCode(&n.Function, "f", len(r.b.rec.Functions), false))
+			return positional(l, "a function",
+				toCode(&n.Function, "f", len(r.b.rec.Functions), false))
 		},
 		func() error {
-			return l.attributes(settings{"under": toCode(&n.Parent, "n", len(r.b.rec.Nodes), false), "line": toInt32(&n.Line)},
+			return l.attributes(settings{"under": toCode(&n.Parent, "n", len(r.b.rec.Nodes),
+				false), "line": toInt32(&n.Line)},
 				map[string]*bool{"inlined": &n.Inlined})
 		},
 		func() error { return r.b.newNode(n) },
@@ -62,8 +64,10 @@ func (r *textReader) goroutine(l *textLine) error {
 		func() error { return positional(l, "the target's number of the goroutine", toInt64(&g.ID)) },
 		func() error {
 			return l.attributes(settings{
-				"start": toCode(&g.Start, "f", len(r.b.rec.Functions), false), "site": toText(&g.Site.Function),
-				"site-file": toText(&g.Site.File), "site-line": toInt32(&g.Site.Line), "parent": toInt64(&g.Parent),
+				"start":     toCode(&g.Start, "f", len(r.b.rec.Functions), false),
+				"site":      toText(&g.Site.Function),
+				"site-file": toText(&g.Site.File), "site-line": toInt32(&g.Site.Line),
+				"parent": toInt64(&g.Parent),
 			}, map[string]*bool{"system": &g.System, "gc": &g.GC})
 		},
 		func() error { return r.b.newGoroutine(g) },
@@ -93,7 +97,8 @@ func (r *textReader) holders(l *textLine) error {
 	var set []GoroutineID
 	for len(l.rest) > 0 {
 		var g GoroutineID
-		if err := positional(l, "a goroutine", toCode(&g, "g", r.b.rec.Goroutines.Len(), false)); err != nil {
+		if err := positional(l, "a goroutine",
+			toCode(&g, "g", r.b.rec.Goroutines.Len(), false)); err != nil {
 			return err
 		}
 		set = append(set, g)

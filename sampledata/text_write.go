@@ -11,7 +11,8 @@ import (
 
 const textMagic = "cpprof recording 1"
 
-// WriteText writes a recording as text, in the form that ReadText reads. Its output depends only on the recording.
+// WriteText writes a recording as text, in the form that ReadText reads. Its
+// output depends only on the recording.
 func WriteText(w io.Writer, r *Recording) error {
 	if err := r.Check(); err != nil {
 		return fmt.Errorf("write recording as text: %w", err)
@@ -28,8 +29,9 @@ func WriteText(w io.Writer, r *Recording) error {
 	return nil
 }
 
-// A textSink writes everything that it receives as lines. It receives each thing once, so that it can count to assign codes.
-// The bufio.Writer keeps errors until the end.
+// A textSink writes everything that it receives as lines. It receives each
+// thing once, so it can count to assign codes. The bufio.Writer keeps errors
+// until the end.
 type textSink struct {
 	out                                                *bufio.Writer
 	functions, nodes, goroutines, labelSets, holderSet int
@@ -78,8 +80,10 @@ func (s *textSink) header(h *Header) {
 		s.line(l)
 	}
 	for _, f := range []struct{ name, value string }{
-		{"executable", h.Executable}, {"pid", strconv.FormatInt(h.PID, 10)}, {"go", h.GoVersion}, {"os", h.OS}, {"arch", h.Arch},
-		{"gomaxprocs", strconv.Itoa(int(h.GOMAXPROCS))}, {"start", h.Start.UTC().Format(time.RFC3339Nano)}, {"clock", h.Clock},
+		{"executable", h.Executable}, {"pid", strconv.FormatInt(h.PID, 10)}, {"go", h.GoVersion},
+		{"os", h.OS}, {"arch", h.Arch},
+		{"gomaxprocs", strconv.Itoa(int(h.GOMAXPROCS))},
+		{"start", h.Start.UTC().Format(time.RFC3339Nano)}, {"clock", h.Clock},
 	} {
 		if f.value != "" {
 			s.line(newLine(f.name, quote(f.value)))

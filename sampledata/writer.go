@@ -7,13 +7,16 @@ import (
 	"time"
 )
 
-// flushInterval is half of the time that a killed sampler may lose, so that a late timer does no harm.
+// flushInterval is half of the time that a killed sampler may lose. A late
+// timer then does no harm.
 const flushInterval = 500 * time.Millisecond
 
-// A Writer writes a recording to files while it is made. It is a Sink. Its methods may be called from any
-// goroutine, and don't wait for the disk. Unless the disk is busy, all data is in the files within a second, so that a
-// sampler that is killed loses no more than that. Finish and Close sync the files to the disk. A write error is final: each
-// later call returns it again. If something breaks a rule, a Writer does the same as a [Builder].
+// A Writer writes a recording to files while it is made. It is a Sink. Its
+// methods may be called from any goroutine, and don't wait for the disk. Unless
+// the disk is busy, all data is in the files within a second: a sampler that is
+// killed loses no more than one second. Finish and Close sync the files to the
+// disk. A write error is final: each later call returns it again. If something
+// breaks a rule, a Writer does the same as a [Builder].
 type Writer struct {
 	mu     sync.Mutex
 	dir    *folder
@@ -33,13 +36,15 @@ type Writer struct {
 
 var _ Sink = (*Writer)(nil)
 
-// Create makes the folder dir for a recording, and the files in it. If the folder exists, it must be empty.
+// Create makes the folder dir for a recording, and the files in it. If the
+// folder exists, it must be empty.
 func Create(dir string, h Header) (*Writer, error) {
 	return create(dir, h, false)
 }
 
-// Replace is Create, but the folder may contain a recording, which Replace deletes. If it contains anything else, Replace
-// changes nothing and returns an error.
+// Replace is Create, but the folder may contain a recording, which Replace
+// deletes. If it contains anything else, Replace changes nothing and returns an
+// error.
 func Replace(dir string, h Header) (*Writer, error) {
 	return create(dir, h, true)
 }
@@ -61,7 +66,8 @@ func newWriter(dir string, h Header, replace bool) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{dir: folder, tables: newTables(), live: make(map[GoroutineID]State), backlog: newBacklog()}
+	w := &Writer{dir: folder, tables: newTables(), live: make(map[GoroutineID]State),
+		backlog: newBacklog()}
 	enc, err := newEncoderOf(queued{w.backlog, folder.strings}, queued{w.backlog, folder.samples})
 	if err != nil {
 		return nil, errors.Join(err, w.backlog.close(), folder.close())
@@ -114,7 +120,8 @@ func (w *Writer) Goroutine(g Goroutine) GoroutineID {
 	return id
 }
 
-// LabelSet returns the code of a set of labels, in any order. If two have the same key, the last one counts.
+// LabelSet returns the code of a set of labels, in any order. If two have the
+// same key, the last one counts.
 func (w *Writer) LabelSet(set []Label) LabelSetID {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -173,8 +180,8 @@ func (w *Writer) Probe(p Probe) {
 	w.tables.probe(p)
 }
 
-// Sample ends a sample. Changes may be in any order, at most one for each goroutine; Sample ignores those that change
-// nothing. It keeps neither slice.
+// Sample ends a sample. Changes may be in any order, at most one for each
+// goroutine; Sample ignores those that change nothing. It keeps neither slice.
 func (w *Writer) Sample(s Sample, changes []Change) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -205,7 +212,8 @@ func (w *Writer) state(g GoroutineID) (State, bool) {
 	return s, ok
 }
 
-// Warn adds to the count of a kind of warning. It ignores counts below 1 and empty kinds.
+// Warn adds to the count of a kind of warning. It ignores counts below 1 and
+// empty kinds.
 func (w *Writer) Warn(kind, message string, count int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -215,7 +223,8 @@ func (w *Writer) Warn(kind, message string, count int64) {
 	}
 }
 
-// Finish ends the recording and closes its files. When it returns, they are on the disk.
+// Finish ends the recording and closes its files. When it returns, they are on
+// the disk.
 func (w *Writer) Finish(e End) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -230,8 +239,8 @@ func (w *Writer) Finish(e End) error {
 	return w.close()
 }
 
-// Close closes the files of a recording without an end, which counts as broken off. When it returns, they are on the disk.
-// After Finish it does nothing.
+// Close closes the files of a recording without an end, which counts as broken
+// off. When it returns, they are on the disk. After Finish it does nothing.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
