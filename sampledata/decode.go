@@ -252,8 +252,8 @@ func (d *decoder) addModes(m *pb.Modes) error {
 		if err := d.budget.Take(modeMemory); err != nil {
 			return err
 		}
-		d.modes = append(d.modes, mode{RunState(m.Run[i]), len(m.NoCpu) > 0 &&
-			m.NoCpu[i], m.Torn[i], m.Priority[i], LabelSetID(m.Labels[i]), reason})
+		d.modes = append(d.modes, mode{RunState(m.Run[i]), len(m.NoCpu) > 0 && m.NoCpu[i],
+			m.Torn[i], m.Priority[i], LabelSetID(m.Labels[i]), reason})
 	}
 	return nil
 }

@@ -150,9 +150,8 @@ func (d *Distribution) check() error {
 		}
 		count += b.Count
 	}
-	if first, last := d.Buckets[0].Index,
-		d.Buckets[len(d.Buckets)-1].Index; BucketOf(d.Min) != first || BucketOf(d.Max) != last ||
-		d.Min > d.Max {
+	first, last := d.Buckets[0].Index, d.Buckets[len(d.Buckets)-1].Index
+	if BucketOf(d.Min) != first || BucketOf(d.Max) != last || d.Min > d.Max {
 		return fmt.Errorf("limits %d and %d of a distribution are not in its first and last bucket", d.Min, d.Max)
 	}
 	return nil
