@@ -3,7 +3,6 @@ package sampledata
 import (
 	"fmt"
 	"slices"
-	"sync"
 )
 
 // A Builder keeps a recording in memory while it is made. It is a Sink. Its
@@ -13,117 +12,48 @@ import (
 // the error. Sample also returns the errors in names of locks and in values of
 // monitors.
 type Builder struct {
-	mu     sync.Mutex
-	tables tables
-	rec    Recording // without its runs
-	runs   growingRuns
-	meter  meter
-
-	measured []measurement // in the last sample
-
-	warnings warnings
+	keeper
+	rec   Recording // without its runs, probes and warnings
+	runs  growingRuns
+	meter meter
 }
 
 var _ Sink = (*Builder)(nil)
 
 // NewBuilder starts a recording. Its start time is kept in UTC.
 func NewBuilder(h Header) *Builder {
-	return &Builder{
-		tables: newTables(),
+	b := &Builder{
+		keeper: keeper{tables: newTables()},
 		rec: Recording{Header: h.normal(), LabelSets: [][]Label{nil},
 			HolderSets: [][]GoroutineID{nil}},
 		runs: growingRuns{index: newStateIndex(), kinds: newStateIndex()},
 	}
+	b.store = b
+	return b
 }
 
-// Function returns the code of a function.
-func (b *Builder) Function(f Function) FunctionID {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	id, isNew := b.tables.function(f)
-	if isNew {
-		b.rec.Functions = append(b.rec.Functions, f)
-	}
-	return id
+func (b *Builder) function(f Function) { b.rec.Functions = append(b.rec.Functions, f) }
+
+func (b *Builder) node(n Node) { b.rec.Nodes = append(b.rec.Nodes, n) }
+
+func (b *Builder) goroutine(g Goroutine) {
+	b.rec.Goroutines.add(g)
+	b.runs.open = append(b.runs.open, 0)
 }
 
-// Node returns the code of a stack.
-func (b *Builder) Node(n Node) NodeID {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	id, isNew := b.tables.node(n)
-	if isNew {
-		b.rec.Nodes = append(b.rec.Nodes, n)
-	}
-	return id
+func (b *Builder) labelSet(set []Label) {
+	b.rec.LabelSets = append(b.rec.LabelSets, set)
+	b.meter.sets += setMemory + int64(len(set))*labelMemory
 }
 
-// Goroutine returns a new code for a goroutine.
-func (b *Builder) Goroutine(g Goroutine) GoroutineID {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	id, isNew := b.tables.goroutine(g)
-	if isNew {
-		b.rec.Goroutines.add(g)
-		b.runs.open = append(b.runs.open, 0)
-	}
-	return id
+func (b *Builder) holderSet(set []GoroutineID) {
+	b.rec.HolderSets = append(b.rec.HolderSets, set)
+	b.meter.sets += setMemory + int64(len(set))*holderMemory
 }
 
-// LabelSet returns the code of a set of labels, in any order. If two have the
-// same key, the last one counts.
-func (b *Builder) LabelSet(set []Label) LabelSetID {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	id, isNew := b.tables.labelSet(set)
-	if isNew != nil {
-		b.rec.LabelSets = append(b.rec.LabelSets, isNew)
-	}
-	return id
-}
+func (b *Builder) monitor(Monitor) {} // gets a series in the next sample
 
-// HolderSet returns the code of a set of goroutines, in any order.
-func (b *Builder) HolderSet(set []GoroutineID) HolderSetID {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	id, isNew := b.tables.holderSet(set)
-	if isNew != nil {
-		b.rec.HolderSets = append(b.rec.HolderSets, isNew)
-	}
-	return id
-}
-
-// Monitor returns the code of a monitor.
-func (b *Builder) Monitor(m Monitor) MonitorID {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	id, _ := b.tables.monitor(m)
-	return id
-}
-
-// Measure sets a monitor's value from the next sample on.
-func (b *Builder) Measure(m MonitorID, v Value) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.tables.measure(m, v)
-}
-
-// LockName names a lock.
-func (b *Builder) LockName(n LockName) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.tables.lockName(n) {
-		b.rec.LockNames = append(b.rec.LockNames, n)
-	}
-}
-
-// Probe replaces what an instrument has measured of a function.
-func (b *Builder) Probe(p Probe) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.tables.probe(p)
-	b.rec.Probes, b.tables.newProbes = b.tables.probes, nil
-}
+func (b *Builder) lockName(n LockName) { b.rec.LockNames = append(b.rec.LockNames, n) }
 
 // Sample ends a sample. Changes may be in any order, at most one for each
 // goroutine; Sample ignores those that change nothing. It keeps neither slice.
@@ -145,6 +75,7 @@ func (b *Builder) Sample(s Sample, changes []Change) error {
 	}
 	b.measured = b.tables.monitors.measured(b.measured[:0])
 	b.addPoints(n, b.measured)
+	b.tables.newProbes = nil
 	return nil
 }
 
@@ -172,25 +103,13 @@ func (b *Builder) addPoint(sample int32, m *measurement) {
 	}
 }
 
-// Warn adds to the count of a kind of warning. It ignores counts below 1 and
-// empty kinds.
-func (b *Builder) Warn(kind, message string, count int64) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.warnings.add(kind, message, count)
-}
-
 // Finish ends the recording: Sample returns an error after it.
 func (b *Builder) Finish(e End) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.tables.ended {
-		return errEnded
+	if err := b.tables.end(&e); err != nil {
+		return err
 	}
-	if err := e.check(); err != nil {
-		return fmt.Errorf("end: %w", err)
-	}
-	b.tables.ended = true
 	b.rec.End = &e
 	return nil
 }
@@ -223,6 +142,7 @@ func (b *Builder) recording(runs runList) *Recording {
 		s := &r.Series[i]
 		s.Words, s.column = slices.Clip(s.Words), s.column.clip()
 	}
+	r.Probes = b.tables.probes
 	r.Warnings = append([]Warning(nil), b.warnings.list...)
 	return &r
 }

@@ -1,80 +1,62 @@
 package sampledata
 
 // These methods are for readers. What they add must be new, since in a
-// recording each thing has one code. They don't lock the Builder: only the
-// reader has it.
+// recording each thing has one code.
 
 func (b *Builder) newFunction(f Function) error {
-	id, isNew := b.tables.function(f)
-	if !isNew {
-		return b.tables.refused("function", len(b.rec.Functions), int(id))
-	}
-	b.rec.Functions = append(b.rec.Functions, f)
-	return b.charge()
+	next := b.tables.functions
+	return b.added("function", next, int(b.Function(f)))
 }
 
 func (b *Builder) newNode(n Node) error {
-	id, isNew := b.tables.node(n)
-	if !isNew {
-		return b.tables.refused("node", len(b.rec.Nodes), int(id))
-	}
-	b.rec.Nodes = append(b.rec.Nodes, n)
-	return b.charge()
+	next := b.tables.nodes
+	return b.added("node", next, int(b.Node(n)))
 }
 
 func (b *Builder) newGoroutine(g Goroutine) error {
-	id, isNew := b.tables.goroutine(g)
-	if !isNew {
-		return b.tables.refused("goroutine", b.rec.Goroutines.Len(), int(id))
-	}
-	b.rec.Goroutines.add(g)
-	b.runs.open = append(b.runs.open, 0)
-	return b.charge()
+	next := b.tables.goroutines
+	return b.added("goroutine", next, int(b.Goroutine(g)))
 }
 
 func (b *Builder) newLabelSet(set []Label) error {
 	if err := checkLabels(set); err != nil {
 		return err
 	}
-	id, isNew := b.tables.labelSet(set)
-	if isNew == nil {
-		return b.tables.refused("label set", len(b.rec.LabelSets), int(id))
-	}
-	b.rec.LabelSets = append(b.rec.LabelSets, isNew)
-	b.meter.sets += setMemory + int64(len(isNew))*labelMemory
-	return b.charge()
-}
-
-func (b *Builder) newMonitor(m Monitor) error {
-	if id, isNew := b.tables.monitor(m); !isNew {
-		return b.tables.refused("monitor", len(b.tables.monitors.list), int(id))
-	}
-	return b.charge()
-}
-
-func (b *Builder) newLockName(n LockName) error {
-	if !b.tables.lockName(n) {
-		return b.tables.refusedLockName(n)
-	}
-	b.rec.LockNames = append(b.rec.LockNames, n)
-	return b.charge()
-}
-
-func (b *Builder) newProbe(p Probe) (err error) {
-	b.rec.Probes, err = putProbe(b.rec.Probes, p)
-	b.tables.probes = b.rec.Probes
-	return err
+	next := b.tables.labelSets
+	return b.added("label set", next, int(b.LabelSet(set)))
 }
 
 func (b *Builder) newHolderSet(set []GoroutineID) error {
 	if err := b.tables.sizes.holders(set); err != nil {
 		return err
 	}
-	id, isNew := b.tables.holderSet(set)
-	if isNew == nil {
-		return b.tables.refused("holder set", len(b.rec.HolderSets), int(id))
+	next := b.tables.holderSets
+	return b.added("holder set", next, int(b.HolderSet(set)))
+}
+
+func (b *Builder) newMonitor(m Monitor) error {
+	next := len(b.tables.monitors.list)
+	return b.added("monitor", next, int(b.Monitor(m)))
+}
+
+func (b *Builder) newLockName(n LockName) error {
+	before := len(b.rec.LockNames)
+	if b.LockName(n); len(b.rec.LockNames) == before {
+		return b.tables.refusedLockName(n)
 	}
-	b.rec.HolderSets = append(b.rec.HolderSets, isNew)
-	b.meter.sets += setMemory + int64(len(isNew))*holderMemory
+	return b.charge()
+}
+
+func (b *Builder) newProbe(p Probe) (err error) {
+	b.tables.probes, err = putProbe(b.tables.probes, p)
+	return err
+}
+
+// added charges for a thing with the next code. It returns an error if the code
+// is another one.
+func (b *Builder) added(what string, next, code int) error {
+	if code != next {
+		return b.tables.refused(what, next, code)
+	}
 	return b.charge()
 }

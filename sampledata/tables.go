@@ -238,6 +238,18 @@ func (t *tables) sample(s *Sample, changes []Change,
 	return kept, nil
 }
 
+// end ends the recording.
+func (t *tables) end(e *End) error {
+	if t.ended {
+		return errEnded
+	}
+	if err := e.check(); err != nil {
+		return fmt.Errorf("end: %w", err)
+	}
+	t.ended = true
+	return nil
+}
+
 // realChanges sorts changes and leaves out those that change nothing.
 func (t *tables) realChanges(changes []Change,
 	state func(GoroutineID) (State, bool)) ([]Change, error) {

@@ -3,7 +3,6 @@ package sampledata
 import (
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 )
 
@@ -18,20 +17,13 @@ const flushInterval = 500 * time.Millisecond
 // disk. A write error is final: each later call returns it again. If something
 // breaks a rule, a Writer does the same as a [Builder].
 type Writer struct {
-	mu     sync.Mutex
-	dir    *folder
-	tables tables
-	live   map[GoroutineID]State // of the goroutines in the last sample
-	enc    *encoder
-
-	measured []measurement // in the last sample
-
+	keeper  // its warnings are those since the last flush
+	dir     *folder
+	live    map[GoroutineID]State // of the goroutines in the last sample
+	enc     *encoder
 	backlog *backlog // writes the files
-	closed  bool
-
-	warnings warnings // since the last flush
-	timer    *time.Timer
-	pending  bool // whether the timer runs
+	timer   *time.Timer
+	pending bool // whether the timer runs
 }
 
 var _ Sink = (*Writer)(nil)
@@ -66,13 +58,13 @@ func newWriter(dir string, h Header, replace bool) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{dir: folder, tables: newTables(), live: make(map[GoroutineID]State),
-		backlog: newBacklog()}
+	w := &Writer{dir: folder, keeper: keeper{tables: newTables()},
+		live: make(map[GoroutineID]State), backlog: newBacklog()}
 	enc, err := newEncoderOf(queued{w.backlog, folder.strings}, queued{w.backlog, folder.samples})
 	if err != nil {
 		return nil, errors.Join(err, w.backlog.close(), folder.close())
 	}
-	w.enc = enc
+	w.enc, w.store, w.changed = enc, enc, w.arm
 	w.timer = time.AfterFunc(flushInterval, w.flushLate)
 	w.timer.Stop()
 	w.enc.header(&h)
@@ -82,102 +74,6 @@ func newWriter(dir string, h Header, replace bool) (*Writer, error) {
 		return nil, errors.Join(w.enc.err, folder.close())
 	}
 	return w, nil
-}
-
-// Function returns the code of a function.
-func (w *Writer) Function(f Function) FunctionID {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	id, isNew := w.tables.function(f)
-	if isNew && !w.closed {
-		w.enc.function(f)
-		w.arm()
-	}
-	return id
-}
-
-// Node returns the code of a stack.
-func (w *Writer) Node(n Node) NodeID {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	id, isNew := w.tables.node(n)
-	if isNew && !w.closed {
-		w.enc.node(n)
-		w.arm()
-	}
-	return id
-}
-
-// Goroutine returns a new code for a goroutine.
-func (w *Writer) Goroutine(g Goroutine) GoroutineID {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	id, isNew := w.tables.goroutine(g)
-	if isNew && !w.closed {
-		w.enc.goroutine(g)
-		w.arm()
-	}
-	return id
-}
-
-// LabelSet returns the code of a set of labels, in any order. If two have the
-// same key, the last one counts.
-func (w *Writer) LabelSet(set []Label) LabelSetID {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	id, isNew := w.tables.labelSet(set)
-	if isNew != nil && !w.closed {
-		w.enc.labelSet(isNew)
-		w.arm()
-	}
-	return id
-}
-
-// HolderSet returns the code of a set of goroutines, in any order.
-func (w *Writer) HolderSet(set []GoroutineID) HolderSetID {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	id, isNew := w.tables.holderSet(set)
-	if isNew != nil && !w.closed {
-		w.enc.holderSet(isNew)
-		w.arm()
-	}
-	return id
-}
-
-// Monitor returns the code of a monitor.
-func (w *Writer) Monitor(m Monitor) MonitorID {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	id, isNew := w.tables.monitor(m)
-	if isNew && !w.closed {
-		w.enc.monitor(m)
-	}
-	return id
-}
-
-// Measure sets a monitor's value from the next sample on.
-func (w *Writer) Measure(m MonitorID, v Value) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.tables.measure(m, v)
-}
-
-// LockName names a lock.
-func (w *Writer) LockName(n LockName) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.tables.lockName(n) && !w.closed {
-		w.enc.lockName(n)
-		w.arm()
-	}
-}
-
-// Probe replaces what an instrument has measured of a function.
-func (w *Writer) Probe(p Probe) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.tables.probe(p)
 }
 
 // Sample ends a sample. Changes may be in any order, at most one for each
@@ -212,27 +108,13 @@ func (w *Writer) state(g GoroutineID) (State, bool) {
 	return s, ok
 }
 
-// Warn adds to the count of a kind of warning. It ignores counts below 1 and
-// empty kinds.
-func (w *Writer) Warn(kind, message string, count int64) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !w.closed {
-		w.warnings.add(kind, message, count)
-		w.arm()
-	}
-}
-
 // Finish ends the recording and closes its files. When it returns, they are on
 // the disk.
 func (w *Writer) Finish(e End) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.tables.ended {
-		return errEnded
-	}
-	if err := e.check(); err != nil {
-		return fmt.Errorf("end: %w", err)
+	if err := w.tables.end(&e); err != nil {
+		return err
 	}
 	w.putWarnings()
 	w.enc.end(&e, w.tables.newProbes)

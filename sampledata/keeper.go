@@ -1,0 +1,134 @@
+package sampledata
+
+import "sync"
+
+// A keeper has the methods of a Sink that Builder and Writer share. It assigns
+// the codes, and passes each new thing to a store, in the order of the codes.
+type keeper struct {
+	mu       sync.Mutex
+	tables   tables
+	store    store
+	changed  func() // called before something is added; may be nil
+	closed   bool   // nothing is stored any more
+	measured []measurement
+	warnings warnings
+}
+
+// A store takes the things of a recording, each once.
+type store interface {
+	function(f Function)
+	node(n Node)
+	goroutine(g Goroutine)
+	labelSet(set []Label)
+	holderSet(set []GoroutineID)
+	monitor(m Monitor)
+	lockName(n LockName)
+}
+
+// adds reports whether new things are stored.
+func (k *keeper) adds() bool {
+	if !k.closed && k.changed != nil {
+		k.changed()
+	}
+	return !k.closed
+}
+
+// Function returns the code of a function.
+func (k *keeper) Function(f Function) FunctionID {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	id, isNew := k.tables.function(f)
+	if isNew && k.adds() {
+		k.store.function(f)
+	}
+	return id
+}
+
+// Node returns the code of a stack.
+func (k *keeper) Node(n Node) NodeID {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	id, isNew := k.tables.node(n)
+	if isNew && k.adds() {
+		k.store.node(n)
+	}
+	return id
+}
+
+// Goroutine returns a new code for a goroutine.
+func (k *keeper) Goroutine(g Goroutine) GoroutineID {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	id, isNew := k.tables.goroutine(g)
+	if isNew && k.adds() {
+		k.store.goroutine(g)
+	}
+	return id
+}
+
+// LabelSet returns the code of a set of labels, in any order. If two have the
+// same key, the last one counts.
+func (k *keeper) LabelSet(set []Label) LabelSetID {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	id, isNew := k.tables.labelSet(set)
+	if isNew != nil && k.adds() {
+		k.store.labelSet(isNew)
+	}
+	return id
+}
+
+// HolderSet returns the code of a set of goroutines, in any order.
+func (k *keeper) HolderSet(set []GoroutineID) HolderSetID {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	id, isNew := k.tables.holderSet(set)
+	if isNew != nil && k.adds() {
+		k.store.holderSet(isNew)
+	}
+	return id
+}
+
+// Monitor returns the code of a monitor.
+func (k *keeper) Monitor(m Monitor) MonitorID {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	id, isNew := k.tables.monitor(m)
+	if isNew && k.adds() {
+		k.store.monitor(m)
+	}
+	return id
+}
+
+// Measure sets a monitor's value from the next sample on.
+func (k *keeper) Measure(m MonitorID, v Value) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.tables.measure(m, v)
+}
+
+// LockName names a lock.
+func (k *keeper) LockName(n LockName) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.tables.lockName(n) && k.adds() {
+		k.store.lockName(n)
+	}
+}
+
+// Probe replaces what an instrument has measured of a function.
+func (k *keeper) Probe(p Probe) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.tables.probe(p)
+}
+
+// Warn adds to the count of a kind of warning. It ignores counts below 1 and
+// empty kinds.
+func (k *keeper) Warn(kind, message string, count int64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.adds() {
+		k.warnings.add(kind, message, count)
+	}
+}
