@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/memory"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/views"
 	"github.com/spf13/cobra"
@@ -73,6 +74,14 @@ func addMonitorFlags(c *cobra.Command, monitors *[]string, none *bool) {
 
 func addProgram(c *cobra.Command, path *string) {
 	c.Flags().StringVar(path, "program", "", "the `executable`, with debug information, of a core dump or of --connect")
+}
+
+func addMemory(c *cobra.Command, size *memory.Size) {
+	c.Flags().Var(size, "max-memory", "the memory for a file, or for a copy of a program's heap, such as 512MB; what is printed comes on top (default: a quarter of the machine's)")
+}
+
+func addMaxCPU(c *cobra.Command, f *shareFlag, byDefault float64) {
+	addRatio(c.Flags(), f, "max-cpu", percent(byDefault), "the `share` of one core that cpprof may use; 0 for no limit")
 }
 
 func addConfig(c *cobra.Command, path *string) {

@@ -36,7 +36,7 @@ type inputFlags struct {
 // addInput adds the flag of every command that reads a recording.
 func (f *inputFlags) addInput(c *cobra.Command, t terminal) {
 	f.err, f.errIsTerminal = t.err, t.errIsTerminal
-	c.Flags().Var(&f.memory, "max-memory", "the memory that a file may take to read, such as 512MB; what is printed of it comes on top (default: a quarter of the machine's)")
+	addMemory(c, &f.memory)
 	c.Flags().BoolVar(&f.strict, "strict", false, "fail if a recording is damaged or incomplete")
 }
 

@@ -53,7 +53,7 @@ var readerCalls = map[string][][]string{
 
 // noReaders are the other commands. They and their subcommands read no recording.
 var noReaders = []string{
-	"cpprof demo", "cpprof record", "cpprof top", "cpprof monitors perturb", "cpprof export push", "cpprof dump-goroutines", "cpprof agent", "cpprof mcp", "cpprof completion",
+	"cpprof demo", "cpprof record", "cpprof stuck", "cpprof top", "cpprof monitors perturb", "cpprof export push", "cpprof dump-goroutines", "cpprof agent", "cpprof mcp", "cpprof completion",
 }
 
 // eachReader calls f with every call of a command that reads a recording, and fails for a command that has none.

@@ -48,7 +48,7 @@ COMMAND is 'go run', 'go test', a script or make, the Go programs that it starts
 not the compiler. Several programs give several recordings: run.cpprof, run.2.cpprof, ...
 
 cpprof samples less often than --rate says if it would otherwise exceed --max-overhead or
---max-cpu. 'cpprof info' shows the rate that it achieved. docs/recording.md has the details.`,
+--max-cpu; without that flag, some 20 times a second if all processors are busy. See 'cpprof info'.`,
 		Example: `  cpprof record -o run.cpprof -d 10s -- ./server -flag
   cpprof record -p 4711                        # until Ctrl-C; -p server works if one has this name
   cpprof record --view -p 4711                 # watch it in the Analyzer

@@ -20,7 +20,7 @@ func (f *samplerFlags) add(c *cobra.Command) {
 	flags := c.Flags()
 	flags.Float64VarP(&f.options.Rate, "rate", "r", 0, "samples per second, at most (default "+defaultRates()+")")
 	addShare(flags, &f.maxOverhead, "max-overhead", percent(sampler.DefaultMaxOverhead), "the `share` of time for which the program may be halted; 0 for no limit")
-	addRatio(flags, &f.maxCPU, "max-cpu", percent(sampler.DefaultMaxCPU), "the `share` of one core that cpprof may use to sample; 0 for no limit. Without this flag, cpprof takes only some 20 samples per second if all processors are busy")
+	addMaxCPU(c, &f.maxCPU, sampler.DefaultMaxCPU)
 	addBackend(c, &f.backend)
 }
 

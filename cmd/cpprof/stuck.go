@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"math/big"
 	"path/filepath"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/memory"
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
@@ -20,9 +22,9 @@ type stuckFlags struct {
 	process   processFlag
 	input     inputFlags
 	json      bool
-	failAbove int
+	failAbove shareFlag // of the goroutines
 	maxHalt   time.Duration
-	maxCPU    float64
+	maxCPU    shareFlag
 }
 
 func newStuckCommand(t terminal) *cobra.Command {
@@ -47,7 +49,7 @@ says what was stuck when each ended: 'cpprof stuck -- go test ./...'.`,
   cpprof stuck --fail-above 0 -- go test ./...  # for CI: status 3 if anything is stuck`,
 		GroupID: groupShow,
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := f.check(c); err != nil {
+			if err := f.check(); err != nil {
 				return err
 			}
 			switch {
@@ -70,34 +72,37 @@ says what was stuck when each ended: 'cpprof stuck -- go test ./...'.`,
 	}
 	c.Flags().SortFlags = false
 	addProcess(c, &f.process, usualProcess)
-	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
-	c.Flags().IntVar(&f.failAbove, "fail-above", -1, "end with status 3 if more than this `number` of goroutines are stuck for good")
+	addJSON(c, &f.json)
+	addFailAbove(c, &f.failAbove)
 	c.Flags().DurationVar(&f.maxHalt, "max-halt", heap.DefaultMaxHalt, "the longest `time` to halt the program")
-	c.Flags().Var(&f.input.memory, "max-memory", "the memory that the copy of its heap, or a core dump, may take, such as 512MB (default 1GB)")
-	c.Flags().Float64Var(&f.maxCPU, "max-cpu", 1, "the most `CPUs` to use, up to one")
+	addMemory(c, &f.input.memory)
+	addMaxCPU(c, &f.maxCPU, 1)
 	f.input.err, f.input.errIsTerminal = t.err, t.errIsTerminal
-	c.Flags().StringVar(&f.input.program, "program", "", "the `executable` of the program that wrote a core dump")
+	addProgram(c, &f.input.program)
 	return c
 }
 
 // check returns an error if a flag is out of range.
-func (f *stuckFlags) check(c *cobra.Command) error {
+func (f *stuckFlags) check() error {
 	switch {
 	case f.maxHalt < time.Millisecond:
 		return usagef("--max-halt %v: want at least 1ms", f.maxHalt)
 	case f.input.memory != 0 && f.input.memory < 16<<20:
 		return usagef("--max-memory: want at least 16MB")
-	case f.maxCPU <= 0 || f.maxCPU > 1:
-		return usagef("--max-cpu %v: want more than 0, and at most 1", f.maxCPU)
-	case c.Flags().Changed("fail-above") && f.failAbove < 0:
-		return usagef("--fail-above %d: want a number of goroutines, such as 0", f.failAbove)
 	}
 	return nil
 }
 
 // limits returns the limits of an examination.
 func (f *stuckFlags) limits() heap.Config {
-	return heap.Config{MaxHalt: f.maxHalt, MaxMemory: int64(f.input.memory), MaxCPU: f.maxCPU}
+	limits := heap.Config{MaxHalt: f.maxHalt, MaxMemory: int64(f.input.memory), MaxCPU: min(f.maxCPU.float(), 1)}
+	if limits.MaxMemory == 0 {
+		limits.MaxMemory = memory.Default()
+	}
+	if limits.MaxCPU == 0 { // no limit: it marks on one core
+		limits.MaxCPU = 1
+	}
+	return limits
 }
 
 // running examines a process that runs.
@@ -189,9 +194,9 @@ func watched(ctx context.Context, b sampler.Backend) (*sampledata.Recording, err
 
 // show prints answers, and returns a *statusError if more is stuck than --fail-above allows.
 func (f *stuckFlags) show(t terminal, answers []*report.Stuck) error {
-	n := 0
+	n, all := 0, 0
 	for i, a := range answers {
-		n += a.Answer.Stuck
+		n, all = n+a.Answer.Stuck, all+a.Answer.Heap.Goroutines
 		var err error
 		if f.json {
 			err = a.WriteJSON(t.out)
@@ -205,10 +210,10 @@ func (f *stuckFlags) show(t terminal, answers []*report.Stuck) error {
 			return err
 		}
 	}
-	if f.failAbove < 0 || n <= f.failAbove {
+	if f.failAbove.value == nil || n == 0 || big.NewRat(int64(n), int64(all)).Cmp(f.failAbove.value) <= 0 {
 		return nil
 	}
-	termtext.Fprintf(t.err, "cpprof: %s stuck for good, more than %d\n", report.Counted(n, "goroutine"), f.failAbove)
+	termtext.Fprintf(t.err, "cpprof: more than %s: %d of %s stuck for good\n", f.failAbove.text, n, report.Counted(all, "goroutine"))
 	return &statusError{exitAbove}
 }
 

@@ -52,12 +52,12 @@ func TestStuck(t *testing.T) {
 	for try := 0; try < 4 && len(found) < len(causes); try++ {
 		target := fixture.Start(t, fixture.Build(t, "stuck"))
 		needsTracing(t, target.Pid())
-		text, errs, status := runStuck(t, "-p", fmt.Sprint(target.Pid()), "--json", "--max-halt", "500ms", "--fail-above", "20")
+		text, errs, status := runStuck(t, "-p", fmt.Sprint(target.Pid()), "--json", "--max-halt", "500ms", "--fail-above", "20%")
 		var got stuckOutput
 		if err := json.Unmarshal([]byte(text), &got); err != nil {
 			t.Fatalf("%v: %s%s", err, text, errs)
 		}
-		if got.Stuck < 21 || got.Stuck > 29 || !got.Proved || status != exitAbove || !strings.Contains(errs, "goroutines stuck for good, more than 20") {
+		if got.Stuck < 21 || got.Stuck > 29 || !got.Proved || status != exitAbove || !strings.Contains(errs, "cpprof: more than 20%: ") {
 			t.Errorf("%d are stuck, proved %v; status %d: %s", got.Stuck, got.Proved, status, errs)
 		}
 		for names, fault := range got.faults() {
