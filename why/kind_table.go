@@ -30,6 +30,7 @@ type kindRow struct {
 // KindWords are the words for findings of a kind. Names in braces stand for what a finding has: {who} its class, {place} its
 // function, {share}, {mean}, {lock}, {waits}, {parts}, {growth}, {circle}.
 type KindWords struct {
+	First   string // what stands before that a class spends its life on something
 	Says    string // on what a class spends its life or, if the share is not of a class's, a sentence
 	Because string // why, if the finding has parts
 	Own     string // why, if it has none
@@ -86,7 +87,10 @@ func init() {
 		},
 		ProcessorKind: {
 			find: (*searcher).readyCandidates, hits: (*searcher).readyHits, measure: (*searcher).readyMeasure, placeless: true, specific: 1,
-			KindWords: KindWords{Says: "waiting for a processor", Remedy: "do less at once, or use more processors"},
+			KindWords: KindWords{
+				First: "More goroutines are ready to run than processors: ", Says: "waiting for a processor",
+				Remedy: "do less at once, or use more processors",
+			},
 		},
 		MachineKind: {
 			find: (*searcher).machineCandidates, hits: (*searcher).starvedHits, ofProcessors: true, outside: true, placeless: true,

@@ -86,7 +86,7 @@ func statement(f *why.Finding) string {
 	if strings.HasSuffix(says, ".") {
 		return says
 	}
-	return spends(f, says)
+	return f.Words().First + spends(f, says)
 }
 
 // filled replaces the names in the words for a kind of finding (see why.KindWords).

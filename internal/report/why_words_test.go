@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/why"
 )
 
@@ -16,6 +17,24 @@ func TestDeadlockWords(t *testing.T) {
 		f := &why.Finding{Kind: why.DeadlockKind, Count: count, Chained: []string{"main.mu"}}
 		if got := Sentence(f) + " " + strings.Join(WhyLines(f), " "); got != want {
 			t.Errorf("%d goroutines: %q, want %q", count, got, want)
+		}
+	}
+}
+
+// The words of a kind that begins with what is wrong, and the words of one whose share is not of a class's life.
+func TestSentences(t *testing.T) {
+	share := hotspots.Estimate{Share: 0.745, Low: 0.665, High: 0.825}
+	for _, c := range []struct {
+		f    why.Finding
+		want string
+	}{
+		{why.Finding{Kind: why.ProcessorKind}, "More goroutines are ready to run than processors: go:main.f (4.0 goroutines) spends 74.5 % ± 8 % of its life waiting for a processor."},
+		{why.Finding{Kind: why.ComputeKind, Mean: 1.49, Where: why.Place{Function: "main.g"}}, "main.g, in go:main.f (4.0 goroutines), takes 74.5 % ± 8 % of the processors (1.5 of them)."},
+		{why.Finding{Kind: why.ChannelKind, Reason: "chan send", Where: why.Place{Function: "main.g"}}, "go:main.f (4.0 goroutines) spends 74.5 % ± 8 % of its life waiting to send to a channel in main.g."},
+	} {
+		c.f.Class, c.f.Alive, c.f.Count, c.f.Share = "go:main.f", 4, 4, share
+		if got := Sentence(&c.f); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
 }
